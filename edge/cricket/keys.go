@@ -1,0 +1,67 @@
+package cricket
+
+import (
+	"fmt"
+	"strings"
+)
+
+// This file is the only place where a key string of a cricket table is built or parsed.
+
+// DisplayKey is the cache key of a match's display state. The neutral view has no team.
+func DisplayKey(matchID string) string { return "DISPLAY#" + matchID + "#-" }
+
+// DisplayMatch gives the match of a neutral view's cache key.
+func DisplayMatch(key string) (matchID string, ok bool) {
+	rest, ok := strings.CutPrefix(key, "DISPLAY#")
+	if !ok {
+		return "", false
+	}
+	return strings.CutSuffix(rest, "#-")
+}
+
+// CardKey is the cache key of one innings of a match's scorecard.
+func CardKey(matchID string, innings int) string { return fmt.Sprintf("CARD#%s#%d", matchID, innings) }
+
+// CardMatch gives the match of a scorecard's cache key.
+func CardMatch(key string) (matchID string, ok bool) {
+	rest, ok := strings.CutPrefix(key, "CARD#")
+	if !ok {
+		return "", false
+	}
+	matchID, _, ok = strings.Cut(rest, "#")
+	return matchID, ok
+}
+
+// SessionKey is the sort key of a Live Activity: its attribute is literally named userId#deviceId.
+func SessionKey(userID, deviceID string) string { return userID + "#" + deviceID }
+
+// MatchLock is the lock that the poller of a match holds.
+func MatchLock(matchID string) string { return "match:" + matchID }
+
+// FeedLock is the lock of the one node that polls the list endpoint.
+const FeedLock = "feed:livescores"
+
+// Event keys: what the source says, so that everyone who sees the event names it alike.
+
+func wicketKey(innings, n int) string { return fmt.Sprintf("w:%d:%d", innings, n) }
+
+func ballKey(id int64) string { return fmt.Sprintf("b:%d", id) }
+
+func milestoneKey(runs, innings int, batter int64) string {
+	return fmt.Sprintf("m%d:%d:%d", runs, innings, batter)
+}
+
+func haulKey(wickets, innings int, bowler int64) string {
+	return fmt.Sprintf("%dw:%d:%d", wickets, innings, bowler)
+}
+
+func inningsEndKey(innings int) string { return fmt.Sprintf("inn:%d", innings) }
+
+func superOverKey(n int) string { return fmt.Sprintf("so:%d", n) }
+
+func stumpsKey(day string) string { return "stumps:" + day }
+
+const (
+	startKey  = "start"
+	resultKey = "result"
+)

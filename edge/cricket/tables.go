@@ -1,0 +1,63 @@
+package cricket
+
+import "github.com/touchline/touchline/store"
+
+// Names of the tables, as in DynamoDB; a prefix comes from the configuration.
+const (
+	TableFixtures       = "cricket-fixtures"
+	TableActiveMatches  = "active-matches"
+	TableLiveActivities = "live-activities"
+	TableDevices        = "cricket-devices"
+	TableFollows        = "cricket-match-follows"
+	TableLocks          = "cricket-locks"
+	TableDisplay        = "DisplayStateCache"
+	TableEvents         = "cricket-events"
+)
+
+func str(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyString} }
+
+func key(partition string) store.KeySpec { return store.KeySpec{Partition: str(partition)} }
+
+func key2(partition, sort string) store.KeySpec {
+	return store.KeySpec{Partition: str(partition), Sort: str(sort)}
+}
+
+// Tables declares what cricket keeps.
+func Tables() []store.TableSpec {
+	return []store.TableSpec{
+		{
+			Name: TableFixtures, Key: key("matchId"),
+			Indexes: []store.IndexSpec{{Name: "leagueCode-startTime-index", Key: key2("leagueCode", "startTime")}},
+			Policy:  store.PolicyIntent, Why: "several jobs update fields of one row, each its own",
+		},
+		{
+			Name: TableActiveMatches, Key: key("matchId"), TTL: "ttl",
+			Policy: store.PolicyState, Why: "rewritten every tick by the one holder of the match's lease",
+		},
+		{
+			Name: TableLiveActivities, Key: key2("matchId", "userId#deviceId"), TTL: "ttl",
+			Indexes: []store.IndexSpec{{Name: "userId-index", Key: key("userId")}},
+			Policy:  store.PolicyIntent, Why: "user data: a session is started, rotated and ended by conditions",
+		},
+		{
+			Name: TableDevices, Key: key2("userId", "deviceToken"), TTL: "ttl",
+			Policy: store.PolicyNewest, Why: "the newest registration of a device is the true one",
+		},
+		{
+			Name: TableFollows, Key: key2("matchId", "userId"), TTL: "expiresAt",
+			Policy: store.PolicyIntent, Why: "user data",
+		},
+		{
+			Name: TableLocks, Key: key("lockKey"),
+			Policy: store.PolicyLock, Why: "leases are decided where all nodes see them; never expired by TTL",
+		},
+		{
+			Name: TableDisplay, Key: key("cacheKey"), TTL: "ttl",
+			Policy: store.PolicyLocal, Why: "rebuilt from the match's state at any time",
+		},
+		{
+			Name: TableEvents, Key: key2("matchId", "eventKey"), TTL: "ttl",
+			Policy: store.PolicyIntent, Why: "the creation of an event's row is the claim of its alert",
+		},
+	}
+}

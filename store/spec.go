@@ -1,0 +1,65 @@
+package store
+
+// TableSpec declares a table: the same declaration makes the buckets here and the CreateTable call in the cloud.
+type TableSpec struct {
+	Name    string // as in DynamoDB, prefix included
+	Key     KeySpec
+	Indexes []IndexSpec
+	TTL     string // attribute with the expiry in epoch seconds; empty: items live until deleted
+	Policy  Policy // how writes travel to the cloud
+	Why     string // the reason for the policy, for the people who read the catalogue
+}
+
+// KeySpec names the key attributes of a table or an index. An empty Sort.Name means a partition key alone.
+type KeySpec struct {
+	Partition KeyAttr
+	Sort      KeyAttr
+}
+
+// KeyAttr is a key attribute and its type.
+type KeyAttr struct {
+	Name string
+	Type KeyType
+}
+
+// KeyType is the type of a key attribute, in DynamoDB's letters.
+type KeyType byte
+
+// The three types a key may have.
+const (
+	KeyString KeyType = 'S'
+	KeyNumber KeyType = 'N'
+	KeyBinary KeyType = 'B'
+)
+
+// IndexSpec declares a global secondary index. An item without the index's key attributes is not in it.
+type IndexSpec struct {
+	Name       string
+	Key        KeySpec
+	Projection Projection
+	Include    []string // with ProjectInclude
+}
+
+// Projection says which attributes an index shows.
+type Projection uint8
+
+// The projections of DynamoDB.
+const (
+	ProjectAll Projection = iota
+	ProjectKeysOnly
+	ProjectInclude
+)
+
+// Policy says what is sent to the cloud and how a conflict is decided there.
+type Policy string
+
+// The replication policies.
+const (
+	PolicyIntent  Policy = "intent"  // the operation with its own condition
+	PolicyNewest  Policy = "newest"  // last writer by hybrid time
+	PolicyState   Policy = "state"   // newest image under the owner's fence
+	PolicyThrough Policy = "through" // proved in the cloud before it shows
+	PolicyPull    Policy = "pull"    // owned elsewhere, never sent
+	PolicyLocal   Policy = "local"   // never leaves this node
+	PolicyLock    Policy = "lock"    // leases only
+)
