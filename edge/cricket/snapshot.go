@@ -85,6 +85,8 @@ type BattingRow struct {
 	Out      bool
 	HowOut   string // the feed's name of the dismissal where it sends one
 	BowlerID int64
+	CatchID  int64 // catcher or stumper
+	RunOutID int64
 	FoWRuns  int    // team score at the fall
 	FoWOvers string // when it fell, "18.6"
 }
@@ -124,6 +126,8 @@ type Ball struct {
 	Six        bool
 	Wicket     bool
 	OutID      int64 // who is out, 0: the batter
+	CatchID    int64 // catcher or stumper
+	RunOutID   int64
 	UpdatedAt  time.Time
 }
 
