@@ -1,0 +1,113 @@
+package attr
+
+import "strings"
+
+// Equal tells whether two values are the same: of one type and, for numbers, numerically; lists in order, maps and
+// sets regardless of it. Two absent values are equal.
+func Equal(a, b Value) bool {
+	if a.kind != b.kind {
+		return false
+	}
+	switch a.kind {
+	case KindBool:
+		return a.flag == b.flag
+	case KindL:
+		return equalLists(a.List(), b.List())
+	case KindM:
+		return EqualItems(a.Map(), b.Map())
+	case KindSS, KindNS, KindBS:
+		return equalSets(a.set(), b.set())
+	default: // a number's text is canonical, so that equal numbers are equal texts
+		return a.text == b.text
+	}
+}
+
+// Equal is the function as a method: go-cmp uses it.
+func (v Value) Equal(other Value) bool { return Equal(v, other) }
+
+// EqualItems tells whether two items have the same names with equal values.
+func EqualItems(a, b Item) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, v := range a {
+		w, ok := b[name]
+		if !ok || !Equal(v, w) {
+			return false
+		}
+	}
+	return true
+}
+
+func equalLists(a, b []Value) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !Equal(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func equalSets(a, b []string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Compare orders two strings, two numbers or two binaries: -1, 0 or 1. Other types have no order in DynamoDB, nor
+// have values of different types: false.
+func Compare(a, b Value) (int, bool) {
+	if a.kind != b.kind {
+		return 0, false
+	}
+	switch a.kind {
+	case KindS, KindB:
+		return strings.Compare(a.text, b.text), true
+	case KindN:
+		return compareNumbers(a.text, b.text), true
+	default:
+		return 0, false
+	}
+}
+
+// compareNumbers orders two canonical number texts.
+func compareNumbers(a, b string) int {
+	aneg, bneg := a[0] == '-', b[0] == '-'
+	switch {
+	case aneg && bneg:
+		return compareMagnitudes(b[1:], a[1:])
+	case aneg:
+		return -1
+	case bneg:
+		return 1
+	}
+	return compareMagnitudes(a, b)
+}
+
+// compareMagnitudes orders canonical texts without a sign: the longer integer part is the larger number, and with
+// equally long ones the texts have the order of the numbers, the point being less than every digit.
+func compareMagnitudes(a, b string) int {
+	if x, y := integerDigits(a), integerDigits(b); x != y {
+		if x < y {
+			return -1
+		}
+		return 1
+	}
+	return strings.Compare(a, b)
+}
+
+func integerDigits(s string) int {
+	if dot := strings.IndexByte(s, '.'); dot >= 0 {
+		return dot
+	}
+	return len(s)
+}

@@ -1,0 +1,129 @@
+package attr
+
+// decimal is a number taken apart: 0.ddd × 10^exp, first and last digit not zero. No digits mean zero.
+type decimal struct {
+	neg    bool
+	n      int
+	exp    int
+	digits [maxDigits]byte // values 0 to 9, not characters
+}
+
+// expClamp bounds the exponent while it is read: far outside the range, far inside an int.
+const expClamp = 1 << 40
+
+// parseDecimal reads a number text of any spelling DynamoDB takes.
+func parseDecimal(text string) (decimal, error) {
+	var d decimal
+	i := 0
+	if i < len(text) && (text[i] == '-' || text[i] == '+') {
+		d.neg = text[i] == '-'
+		i++
+	}
+	i, long, ok := d.readDigits(text, i)
+	exp := 0
+	if ok && i < len(text) && (text[i] == 'e' || text[i] == 'E') {
+		exp, i, ok = readExponent(text, i+1)
+	}
+	if !ok || i != len(text) {
+		return decimal{}, invalid("The parameter cannot be converted to a numeric value: %s", text)
+	}
+	if d.n == 0 {
+		return decimal{}, nil
+	}
+	d.exp += exp
+	return d, d.check(long)
+}
+
+// check refuses what DynamoDB has no room for.
+func (d *decimal) check(long bool) error {
+	switch {
+	case long:
+		return invalid("Attempting to store more than 38 significant digits in a Number")
+	case d.exp > maxExponent:
+		return invalid("Number overflow. Attempting to store a number with magnitude larger than supported range")
+	case d.exp < minExponent:
+		return invalid("Number underflow. Attempting to store a number with magnitude smaller than supported range")
+	}
+	return nil
+}
+
+// readDigits takes the digits and the point, gives where they end, whether there are more significant ones than fit,
+// and whether there is a digit at all. Zeros wait until a digit after them shows that they are significant.
+func (d *decimal) readDigits(text string, i int) (end int, long, ok bool) {
+	point, zeros := false, 0
+	for ; i < len(text); i++ {
+		c := text[i]
+		if c == '.' && !point {
+			point = true
+			continue
+		}
+		if c-'0' > 9 {
+			break
+		}
+		ok = true
+		switch {
+		case c != '0' && d.n+zeros < maxDigits:
+			d.n += zeros // the array is zero already
+			d.digits[d.n] = c - '0'
+			d.n++
+			zeros = 0
+		case c != '0':
+			long = true
+		case d.n > 0:
+			zeros++
+		}
+		leading := d.n == 0
+		if !point && !leading {
+			d.exp++
+		}
+		if point && leading {
+			d.exp--
+		}
+	}
+	return i, long, ok
+}
+
+// readExponent takes what follows the e.
+func readExponent(text string, i int) (exp, end int, ok bool) {
+	neg := false
+	if i < len(text) && (text[i] == '-' || text[i] == '+') {
+		neg = text[i] == '-'
+		i++
+	}
+	for ; i < len(text) && text[i]-'0' <= 9; i++ {
+		ok = true
+		if exp < expClamp {
+			exp = exp*10 + int(text[i]-'0')
+		}
+	}
+	if neg {
+		exp = -exp
+	}
+	return exp, i, ok
+}
+
+// appendText writes the canonical text, the one DynamoDB answers with: plain digits, never an exponent.
+func (d *decimal) appendText(dst []byte) []byte {
+	if d.n == 0 {
+		return append(dst, '0')
+	}
+	if d.neg {
+		dst = append(dst, '-')
+	}
+	if d.exp <= 0 {
+		dst = append(dst, '0', '.')
+		for range -d.exp {
+			dst = append(dst, '0')
+		}
+	}
+	for i := range d.n {
+		if i == d.exp && i > 0 {
+			dst = append(dst, '.')
+		}
+		dst = append(dst, '0'+d.digits[i])
+	}
+	for range d.exp - d.n {
+		dst = append(dst, '0')
+	}
+	return dst
+}

@@ -1,0 +1,8 @@
+package attr
+
+import "github.com/touchline/touchline/internal/fault"
+
+// invalid is a value that DynamoDB refuses with a ValidationException.
+func invalid(format string, args ...any) error {
+	return fault.New(fault.Invalid, "validation", format, args...)
+}

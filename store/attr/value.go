@@ -1,0 +1,113 @@
+package attr
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Item is an item or the content of a map: names and their values.
+type Item map[string]Value
+
+// Value is one attribute value. The zero Value is an absent one; it belongs in no item (Check refuses it).
+type Value struct {
+	_    [0]func() // values are compared with Equal: == would compare how they are held
+	kind Kind
+	flag bool   // the truth of a BOOL
+	text string // S; N in canonical text; B's bytes, held as a string because they never change
+	many any    // L: []Value, M: Item, SS, NS and BS: []string in ascending order
+}
+
+// S makes a string.
+func S(text string) Value { return Value{kind: KindS, text: text} }
+
+// Int makes a number of an integer.
+func Int(n int64) Value { return Value{kind: KindN, text: strconv.FormatInt(n, 10)} }
+
+// B makes a binary value of a copy of data.
+func B(data []byte) Value { return Value{kind: KindB, text: string(data)} }
+
+// Bool makes a boolean.
+func Bool(truth bool) Value { return Value{kind: KindBool, flag: truth} }
+
+// Null makes a null, which is a value: the attribute exists.
+func Null() Value { return Value{kind: KindNull} }
+
+// L makes a list. The list shares the slice: it is not changed afterwards.
+func L(elems ...Value) Value { return Value{kind: KindL, many: elems} }
+
+// M makes a map. The value shares the item: it is not changed afterwards.
+func M(it Item) Value { return Value{kind: KindM, many: it} }
+
+// Kind gives the type, 0 for an absent value.
+func (v Value) Kind() Kind { return v.kind }
+
+// IsZero tells whether the value is absent.
+func (v Value) IsZero() bool { return v.kind == 0 }
+
+// Str gives the text of a string or the canonical text of a number, "" for other types.
+func (v Value) Str() string {
+	if v.kind == KindS || v.kind == KindN {
+		return v.text
+	}
+	return ""
+}
+
+// Int gives a number that is an integer in the range of int64; false for every other value.
+func (v Value) Int() (int64, bool) {
+	if v.kind != KindN || len(v.text) > 20 || strings.IndexByte(v.text, '.') >= 0 {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(v.text, 10, 64)
+	return n, err == nil
+}
+
+// Bytes gives a copy of a binary value, nil for other types.
+func (v Value) Bytes() []byte {
+	if v.kind != KindB {
+		return nil
+	}
+	return []byte(v.text)
+}
+
+// Bool gives the truth of a boolean, false for other types.
+func (v Value) Bool() bool { return v.kind == KindBool && v.flag }
+
+// List gives the elements of a list, nil for other types. They are shared: not to be written to.
+func (v Value) List() []Value {
+	list, _ := v.many.([]Value)
+	return list
+}
+
+// Map gives the content of a map, nil for other types. It is shared: not to be written to.
+func (v Value) Map() Item {
+	it, _ := v.many.(Item)
+	return it
+}
+
+// Strs gives the members of a string set or the canonical texts of a number set, ascending; nil for other types.
+// They are shared: not to be written to.
+func (v Value) Strs() []string {
+	if v.kind != KindSS && v.kind != KindNS {
+		return nil
+	}
+	return v.set()
+}
+
+// ByteSets gives copies of the members of a binary set, ascending; nil for other types.
+func (v Value) ByteSets() [][]byte {
+	if v.kind != KindBS {
+		return nil
+	}
+	members := v.set()
+	out := make([][]byte, len(members))
+	for i, m := range members {
+		out[i] = []byte(m)
+	}
+	return out
+}
+
+// set gives the members of a set of any type.
+func (v Value) set() []string {
+	set, _ := v.many.([]string)
+	return set
+}
