@@ -24,6 +24,9 @@ func parseDecimal(text string) (decimal, error) {
 	if ok && i < len(text) && (text[i] == 'e' || text[i] == 'E') {
 		exp, i, ok = readExponent(text, i+1)
 	}
+	if text == "" {
+		return decimal{}, invalid("The parameter cannot be converted to a numeric value")
+	}
 	if !ok || i != len(text) {
 		return decimal{}, invalid("The parameter cannot be converted to a numeric value: %s", text)
 	}

@@ -1,6 +1,7 @@
 package attr
 
 import (
+	"encoding/base64"
 	"slices"
 	"strings"
 )
@@ -51,9 +52,18 @@ func BS(members ...[]byte) (Value, error) {
 	}
 	slices.Sort(set)
 	if hasTwins(set) {
-		return Value{}, invalid("One or more parameter values were invalid: Input collection of binary values contains duplicates.")
+		return Value{}, invalid("One or more parameter values were invalid: Input collection [%s]of type BS contains duplicates.",
+			strings.Join(base64Texts(members), ", "))
 	}
 	return Value{kind: KindBS, many: set}, nil
+}
+
+func base64Texts(members [][]byte) []string {
+	texts := make([]string, len(members))
+	for i, m := range members {
+		texts[i] = base64.StdEncoding.EncodeToString(m)
+	}
+	return texts
 }
 
 // hasTwins tells whether a sorted set holds a member twice.

@@ -1,0 +1,75 @@
+package attr
+
+import "unsafe"
+
+// Encoded is the binary form of an item, as Encode writes it. It is read where it lies, in a page of the store: what
+// its methods give is a copy and stays when the page goes.
+type Encoded []byte
+
+// Get gives one attribute without decoding the others: false where the item has none of that name.
+func (e Encoded) Get(name string) (Value, bool, error) {
+	start, end, found, ok := e.find(name)
+	if !ok {
+		return Value{}, false, damaged("an item")
+	}
+	if !found {
+		return Value{}, false, nil
+	}
+	s := scanner{buf: string(e[start:end])}
+	v, ok := s.value(1)
+	if !ok || s.pos != len(s.buf) {
+		return Value{}, false, damaged("an attribute")
+	}
+	return v, true, nil
+}
+
+// Has tells whether the item has an attribute of that name.
+func (e Encoded) Has(name string) (bool, error) {
+	_, _, found, ok := e.find(name)
+	if !ok {
+		return false, damaged("an item")
+	}
+	return found, nil
+}
+
+// find gives where the value of an attribute lies. Names ascend, so that a first byte above that of the name ends
+// the search; the whole comparison would cost more than it saves.
+func (e Encoded) find(name string) (start, end int, found, ok bool) {
+	s, n, ok := e.scan()
+	if !ok {
+		return 0, 0, false, false
+	}
+	for range n {
+		have, ok := s.text()
+		if !ok {
+			return 0, 0, false, false
+		}
+		start := s.pos
+		if have != "" && name != "" && have[0] > name[0] {
+			return 0, 0, false, true
+		}
+		if !s.skip() {
+			return 0, 0, false, false
+		}
+		if have == name {
+			return start, s.pos, true, true
+		}
+	}
+	return 0, 0, false, true
+}
+
+// scan gives a scanner behind the number of attributes.
+func (e Encoded) scan() (s scanner, n int, ok bool) {
+	if len(e) == 0 || e[0] != wireVersion {
+		return scanner{}, 0, false
+	}
+	s = scanner{buf: e.view(), pos: 1}
+	n, ok = s.count(2)
+	return s, n, ok
+}
+
+// view gives the bytes as a string without copying them. The string ends its life before the method that took it
+// returns: whatever is handed out is copied from it.
+func (e Encoded) view() string {
+	return unsafe.String(unsafe.SliceData(e), len(e))
+}

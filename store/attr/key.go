@@ -1,0 +1,95 @@
+package attr
+
+import "strings"
+
+// A key's bytes order as DynamoDB orders the values, and say themselves where they end, so that the parts of a
+// composite key follow each other. Strings and binaries: the bytes, 0x00 as 0x00 0xff, and 0x00 0x01 behind the last.
+const (
+	keyEscape     = 0x00
+	keyEscapedNul = 0xff
+	keyEnd        = 0x01
+)
+
+// AppendKey appends the order-preserving bytes of a string, a number or a binary; no other type can be a key. The
+// bytes do not say the type: all values of one key attribute have the same.
+func AppendKey(dst []byte, v Value) ([]byte, error) {
+	switch v.kind {
+	case KindS, KindB:
+		dst = appendEscaped(dst, v.text)
+		return append(dst, keyEscape, keyEnd), nil
+	case KindN:
+		return appendKeyNumber(dst, v.text)
+	default:
+		return dst, notAKey(v)
+	}
+}
+
+// AppendKeyPrefix appends the bytes with which the keys of all strings (or binaries) begin that begin with v.
+func AppendKeyPrefix(dst []byte, v Value) ([]byte, error) {
+	if v.kind != KindS && v.kind != KindB {
+		return dst, notAKey(v)
+	}
+	return appendEscaped(dst, v.text), nil
+}
+
+func notAKey(v Value) error {
+	return invalid("One or more parameter values were invalid: a value of type %s has no place in a key", v.kind)
+}
+
+func appendEscaped(dst []byte, text string) []byte {
+	for {
+		i := strings.IndexByte(text, keyEscape)
+		if i < 0 {
+			return append(dst, text...)
+		}
+		dst = append(dst, text[:i]...)
+		dst = append(dst, keyEscape, keyEscapedNul)
+		text = text[i+1:]
+	}
+}
+
+// ReadKey reads a value of type k that AppendKey wrote, and gives what follows it.
+func ReadKey(src []byte, k Kind) (v Value, rest []byte, err error) {
+	switch k {
+	case KindS, KindB:
+		text, rest, ok := readEscaped(src)
+		if !ok {
+			return Value{}, nil, damaged("a key")
+		}
+		return Value{kind: k, text: text}, rest, nil
+	case KindN:
+		d, rest, ok := readKeyNumber(src)
+		if !ok {
+			return Value{}, nil, damaged("a key")
+		}
+		return Value{kind: KindN, text: string(d.appendText(nil))}, rest, nil
+	default:
+		return Value{}, nil, notAKey(Value{kind: k})
+	}
+}
+
+func readEscaped(src []byte) (text string, rest []byte, ok bool) {
+	nuls := 0
+	for i := 0; i+1 < len(src); i++ {
+		if src[i] != keyEscape {
+			continue
+		}
+		i++
+		switch src[i] {
+		case keyEnd:
+			return unescape(src[:i-1], nuls), src[i+1:], true
+		case keyEscapedNul:
+			nuls++
+		default:
+			return "", nil, false
+		}
+	}
+	return "", nil, false
+}
+
+func unescape(src []byte, nuls int) string {
+	if nuls == 0 {
+		return string(src)
+	}
+	return strings.ReplaceAll(string(src), "\x00\xff", "\x00")
+}

@@ -1,0 +1,87 @@
+package attr
+
+// scanner walks over an encoding. It trusts nothing: every length is held against what is left before it is used,
+// and a scan that fails says so once, with false.
+type scanner struct {
+	buf string
+	pos int
+}
+
+// uvarint reads a number in its shortest form; a longer form would give an item a second encoding.
+func (s *scanner) uvarint() (int, bool) {
+	if s.pos < len(s.buf) && s.buf[s.pos] < 0x80 {
+		s.pos++
+		return int(s.buf[s.pos-1]), true
+	}
+	n, shift := uint64(0), 0
+	for i := s.pos; i < len(s.buf) && shift < 35; i++ {
+		b := s.buf[i]
+		n |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			s.pos = i + 1
+			return int(n), b != 0
+		}
+		shift += 7
+	}
+	return 0, false
+}
+
+// count reads a number of elements that take at least size bytes each: more than can follow is refused before
+// anything is allocated for them.
+func (s *scanner) count(size int) (int, bool) {
+	n, ok := s.uvarint()
+	return n, ok && n <= (len(s.buf)-s.pos)/size
+}
+
+// text reads a length and as many bytes.
+func (s *scanner) text() (string, bool) {
+	n, ok := s.uvarint()
+	if !ok || n > len(s.buf)-s.pos {
+		return "", false
+	}
+	s.pos += n
+	return s.buf[s.pos-n : s.pos], true
+}
+
+// tag reads a tag, 0 at the end.
+func (s *scanner) tag() byte {
+	if s.pos >= len(s.buf) {
+		return 0
+	}
+	s.pos++
+	return s.buf[s.pos-1]
+}
+
+// size reads the size in front of elements and gives the position behind the last of them.
+func (s *scanner) size() (end int, ok bool) {
+	if len(s.buf)-s.pos < sizeBytes {
+		return 0, false
+	}
+	b := s.buf[s.pos : s.pos+sizeBytes]
+	n := int(uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24)
+	s.pos += sizeBytes
+	return s.pos + n, n <= len(s.buf)-s.pos
+}
+
+// skip steps over a value.
+func (s *scanner) skip() bool {
+	switch s.tag() {
+	case tagS, tagN, tagB:
+		n, ok := s.uvarint()
+		if !ok || n > len(s.buf)-s.pos {
+			return false
+		}
+		s.pos += n
+		return true
+	case tagTrue, tagFalse, tagNull:
+		return true
+	case tagL, tagM, tagSS, tagNS, tagBS:
+		end, ok := s.size()
+		if ok {
+			s.pos = end
+		}
+		return ok
+	default:
+		return false
+	}
+}

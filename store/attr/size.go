@@ -1,0 +1,113 @@
+package attr
+
+import "strings"
+
+// MaxItemSize is DynamoDB's limit for an item, names and values together, in bytes as Size counts them.
+const MaxItemSize = 409600
+
+// maxLevel is DynamoDB's limit of nesting: an attribute's own value is at level 1, the elements of a list in it at
+// level 2. A value at level 33 is refused.
+const maxLevel = 32
+
+// Size counts an item as DynamoDB does (Developer Guide, "DynamoDB item sizes and formats"): the bytes of names and
+// strings in UTF-8 and of binaries; a number about half a byte a significant digit; 1 for BOOL and NULL; 3 for a list
+// or map and 1 for each of its elements. DynamoDB's own store adds 100 bytes an item for billing, not for the limit.
+func Size(it Item) int {
+	size := 0
+	for name, v := range it {
+		size += len(name) + SizeOf(v)
+	}
+	return size
+}
+
+// SizeOf counts a value as Size does. It is also what the function size() of an expression does not give: that one
+// counts elements and characters.
+func SizeOf(v Value) int {
+	switch v.kind {
+	case KindS, KindB:
+		return len(v.text)
+	case KindN:
+		return sizeNumber(v.text)
+	case KindL:
+		size := 3
+		for _, elem := range v.List() {
+			size += 1 + SizeOf(elem)
+		}
+		return size
+	case KindM:
+		it := v.Map()
+		return 3 + len(it) + Size(it)
+	case KindSS, KindBS, KindNS:
+		size := 0
+		for _, member := range v.set() {
+			if v.kind == KindNS {
+				size += sizeNumber(member)
+			} else {
+				size += len(member)
+			}
+		}
+		return size
+	default:
+		return 1
+	}
+}
+
+// sizeNumber counts a canonical number: one byte, one for each two significant digits before the point and for each
+// two behind it, and one for a minus. Zeros that lead or trail the digits as a whole are not significant.
+func sizeNumber(text string) int {
+	size := 1
+	if text[0] == '-' {
+		text = text[1:]
+		size++
+	}
+	whole, fraction, _ := strings.Cut(text, ".")
+	if fraction == "" {
+		whole = strings.TrimRight(whole, "0")
+	}
+	if whole == "0" {
+		whole = ""
+		fraction = strings.TrimLeft(fraction, "0")
+	}
+	return size + (len(whole)+1)/2 + (len(fraction)+1)/2
+}
+
+// Check refuses what no item may be: larger than MaxItemSize, nested below level 32, or holding an absent value.
+func Check(it Item) error {
+	for _, v := range it {
+		if err := CheckValue(v); err != nil {
+			return err
+		}
+	}
+	if Size(it) > MaxItemSize {
+		return invalid("Item size has exceeded the maximum allowed size")
+	}
+	return nil
+}
+
+// CheckValue is Check for one attribute, without the limit of size.
+func CheckValue(v Value) error { return checkLevel(v, 1) }
+
+func checkLevel(v Value, level int) error {
+	if level > maxLevel {
+		return tooDeep()
+	}
+	if v.kind == 0 {
+		return invalid("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes")
+	}
+	for _, elem := range v.List() {
+		if err := checkLevel(elem, level+1); err != nil {
+			return err
+		}
+	}
+	for _, elem := range v.Map() {
+		if err := checkLevel(elem, level+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func tooDeep() error {
+	return invalid("Nesting Levels have exceeded supported limits: " +
+		"Attributes in the item have nested levels beyond supported limit")
+}
