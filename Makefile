@@ -1,0 +1,97 @@
+# Two commands are all a newcomer needs: make run, make test. "make" alone lists the rest.
+
+GO     ?= go
+TAGS   := nomsgpack
+TOOL   := $(GO) tool -modfile=tools/go.mod
+BIN    := bin/touchline
+GO_MIN := $(shell sed -n 's/^go \([0-9.]*\)$$/\1/p' go.mod)
+
+# Arguments: make run ARGS='--match 1086066 --speed 60', make bench BENCH=Get COUNT=10, make fuzz FUZZTIME=5m
+ARGS      ?=
+BENCH     ?= .
+BENCHTIME ?= 1s
+COUNT     ?= 1
+FUZZTIME  ?= 30s
+
+# The binary is static; only the race detector needs C.
+export CGO_ENABLED = 0
+
+# The commit goes into the binary where git can tell it; a tree without git builds as well.
+BUILDVCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
+
+# The folders that hold our Go code: what greps below look through.
+CODE := $(wildcard cmd edge httpapi internal migrations store sync)
+
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.SUFFIXES:
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the targets
+	@echo 'touchline: make TARGET'
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: run
+run: build ## build and start the demo, a recorded match played live on http://127.0.0.1:8080 (ARGS=...)
+	@exec $(BIN) demo $(ARGS)
+
+.PHONY: test
+test: need-go ## run every test, with the race detector where there is a C compiler
+	@GO='$(GO)' TAGS='$(TAGS)' sh tools/test.sh
+
+.PHONY: check
+check: need-go ## everything that CI does, in its order: tidy, format and lint, build, benchmarks once, tests
+	@$(GO) mod tidy -diff
+	@$(MAKE) lint build
+	@$(MAKE) bench BENCHTIME=1x
+	@$(MAKE) test
+
+.PHONY: build
+build: need-go ## build bin/touchline: static, stripped, with its version inside
+	@$(GO) build -buildvcs=$(BUILDVCS) -trimpath -tags '$(TAGS)' -ldflags '-s -w' -o $(BIN) ./cmd/touchline
+
+.PHONY: bench
+bench: need-go ## run the benchmarks (BENCH=regexp COUNT=10 BENCHTIME=1s); compare two runs with: make benchstat
+	@dirs=$$(grep -rl --include='*_test.go' '^func Benchmark' $(CODE) | sed 's|^|./|; s|/[^/]*$$||' | sort -u); \
+	[ -z "$$dirs" ] || $(GO) test -tags '$(TAGS)' -run '^$$' -bench '$(BENCH)' -benchmem \
+		-benchtime '$(BENCHTIME)' -count '$(COUNT)' -timeout 60m $$dirs
+
+.PHONY: benchstat
+benchstat: need-go ## compare two saved benchmark runs (OLD=file NEW=file)
+	@$(TOOL) benchstat $(OLD) $(NEW)
+
+.PHONY: fuzz
+fuzz: need-go ## run every fuzz target for FUZZTIME (30s)
+	@grep -roE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' $(CODE) | sort | while IFS=: read -r file func; do \
+		name=$${func#func }; echo "== $$name in $${file%/*}"; \
+		$(GO) test -tags '$(TAGS)' -run '^$$' -fuzz "^$$name\$$" -fuzztime '$(FUZZTIME)' "./$${file%/*}" </dev/null || exit 1; \
+	done
+
+.PHONY: lint
+lint: need-go ## check the format and the rules of .golangci.yml
+	@$(TOOL) golangci-lint run ./...
+
+.PHONY: fmt
+fmt: need-go ## format the Go files
+	@$(TOOL) golangci-lint fmt ./...
+
+.PHONY: tidy
+tidy: need-go ## bring go.mod and tools/go.mod in line with the imports
+	@$(GO) mod tidy
+	@cd tools && $(GO) mod tidy
+
+.PHONY: clean
+clean: ## remove what was built
+	@rm -rf bin dist
+
+# A clear word before the first thing goes wrong. An older go fetches the right toolchain by itself unless GOTOOLCHAIN
+# forbids it; then "go env" fails or tells an old version.
+.PHONY: need-go
+need-go:
+	@command -v $(GO) >/dev/null 2>&1 || { \
+		echo "touchline needs Go $(GO_MIN) or newer, and '$(GO)' is not on the PATH: https://go.dev/dl/" >&2; exit 1; }
+	@have=$$($(GO) env GOVERSION 2>/dev/null); \
+	echo "$${have##*go}" | awk -F '[.a-z-]' -v min='$(GO_MIN)' '{ split(min, m, "."); \
+		exit !($$1 > m[1] || $$1 == m[1] && ($$2 > m[2] || $$2 == m[2] && $$3+0 >= m[3]+0)) }' || { \
+		echo "touchline needs Go $(GO_MIN) or newer; here is $$(GOTOOLCHAIN=local $(GO) version 2>&1 | head -1)," >&2; \
+		echo "and a newer one was not fetched (GOTOOLCHAIN, network): https://go.dev/dl/" >&2; exit 1; }
