@@ -43,13 +43,18 @@ func NS(members ...string) (Value, error) {
 
 // BS makes a set of copies of the members.
 func BS(members ...[]byte) (Value, error) {
-	if len(members) == 0 {
-		return Value{}, invalid("One or more parameter values were invalid: Binary sets should not be empty")
-	}
 	set := make([]string, len(members))
 	for i, m := range members {
 		set[i] = string(m)
 	}
+	return binarySet(set)
+}
+
+func binarySet(members []string) (Value, error) {
+	if len(members) == 0 {
+		return Value{}, invalid("One or more parameter values were invalid: Binary sets should not be empty")
+	}
+	set := slices.Clone(members)
 	slices.Sort(set)
 	if hasTwins(set) {
 		return Value{}, invalid("One or more parameter values were invalid: Input collection [%s]of type BS contains duplicates.",
@@ -58,10 +63,10 @@ func BS(members ...[]byte) (Value, error) {
 	return Value{kind: KindBS, many: set}, nil
 }
 
-func base64Texts(members [][]byte) []string {
+func base64Texts(members []string) []string {
 	texts := make([]string, len(members))
 	for i, m := range members {
-		texts[i] = base64.StdEncoding.EncodeToString(m)
+		texts[i] = base64.StdEncoding.EncodeToString([]byte(m))
 	}
 	return texts
 }

@@ -1,0 +1,152 @@
+package attr
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"time"
+)
+
+// Types that are values in themselves, whatever their kind.
+var (
+	timeType  = reflect.TypeFor[time.Time]()
+	valueType = reflect.TypeFor[Value]()
+)
+
+// Marshal makes an item of a struct or of a map with string keys. Fields are named by `dynamodbav:"name,omitempty"`,
+// by their Go name without one, left out with "-"; fields of embedded structs count as the struct's own. Strings are
+// S, integers and floats N, times S (YYYY-MM-DDTHH:MM:SS.mmmZ), []byte B, other slices and arrays L, structs and
+// maps M, nil pointers and interfaces NULL; a nil slice or map is an empty one. A Value is itself, and left out when
+// absent. With omitempty false, 0, "", a nil pointer, an empty slice or map and the zero time are left out.
+func Marshal(v any) (Item, error) {
+	val, err := marshal(reflect.ValueOf(v), 0)
+	if err != nil {
+		return nil, err
+	}
+	if val.kind != KindM {
+		return nil, fmt.Errorf("attr: marshal: a %T is not an item", v)
+	}
+	return val.Map(), nil
+}
+
+// MarshalValue makes a value of a Go value, by the rules of Marshal.
+func MarshalValue(v any) (Value, error) {
+	return marshal(reflect.ValueOf(v), 1)
+}
+
+// marshal makes the value of v, which is at the given level of nesting; an item itself is at level 0.
+func marshal(v reflect.Value, level int) (Value, error) {
+	if level > maxLevel {
+		return Value{}, tooDeep()
+	}
+	if !v.IsValid() {
+		return Null(), nil
+	}
+	switch v.Type() {
+	case timeType:
+		return marshalTime(v.Interface().(time.Time))
+	case valueType:
+		return v.Interface().(Value), nil
+	}
+	switch v.Kind() {
+	case reflect.String:
+		return S(v.String()), nil
+	case reflect.Bool:
+		return Bool(v.Bool()), nil
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return Int(v.Int()), nil
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return N(strconv.FormatUint(v.Uint(), 10))
+	case reflect.Float32, reflect.Float64:
+		return N(strconv.FormatFloat(v.Float(), 'e', -1, v.Type().Bits()))
+	case reflect.Pointer, reflect.Interface:
+		return marshal(v.Elem(), level)
+	case reflect.Slice, reflect.Array:
+		return marshalList(v, level)
+	case reflect.Map:
+		return marshalMap(v, level)
+	case reflect.Struct:
+		return marshalStruct(v, level)
+	default:
+		return Value{}, fmt.Errorf("no value can be made of a %s", v.Type())
+	}
+}
+
+func marshalTime(t time.Time) (Value, error) {
+	if y := t.UTC().Year(); y < 0 || y > 9999 {
+		return Value{}, fmt.Errorf("the year %d has no four digits", y)
+	}
+	return Time(t), nil
+}
+
+func marshalList(v reflect.Value, level int) (Value, error) {
+	if v.Type().Elem().Kind() == reflect.Uint8 && v.Kind() == reflect.Slice {
+		return B(v.Bytes()), nil
+	}
+	list := make([]Value, v.Len())
+	for i := range list {
+		elem, err := marshal(v.Index(i), level+1)
+		if err == nil && elem.IsZero() {
+			err = errors.New("an absent value in a list")
+		}
+		if err != nil {
+			return Value{}, atIndex(err, i)
+		}
+		list[i] = elem
+	}
+	return L(list...), nil
+}
+
+func marshalMap(v reflect.Value, level int) (Value, error) {
+	if v.Type().Key().Kind() != reflect.String {
+		return Value{}, fmt.Errorf("the keys of a %s are not strings", v.Type())
+	}
+	it := make(Item, v.Len())
+	for iter := v.MapRange(); iter.Next(); {
+		name := iter.Key().String()
+		elem, err := marshal(iter.Value(), level+1)
+		if err != nil {
+			return Value{}, atName(err, name)
+		}
+		if !elem.IsZero() {
+			it[name] = elem
+		}
+	}
+	return M(it), nil
+}
+
+func marshalStruct(v reflect.Value, level int) (Value, error) {
+	p, err := planOf(v.Type())
+	if err != nil {
+		return Value{}, err
+	}
+	it := make(Item, len(p.fields))
+	for i := range p.fields {
+		f := &p.fields[i]
+		field := v.FieldByIndex(f.index)
+		if f.omitEmpty && isEmpty(field) {
+			continue
+		}
+		elem, err := marshal(field, level+1)
+		if err != nil {
+			return Value{}, atName(err, f.name)
+		}
+		if !elem.IsZero() {
+			it[f.name] = elem
+		}
+	}
+	return M(it), nil
+}
+
+// isEmpty tells whether omitempty leaves a field out. A struct other than a time is never empty.
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Slice, reflect.Map, reflect.String, reflect.Array:
+		return v.Len() == 0
+	case reflect.Struct:
+		return v.Type() == timeType && v.Interface().(time.Time).IsZero()
+	default:
+		return v.IsZero()
+	}
+}
