@@ -15,6 +15,8 @@ const (
 	EventHundred    EventType = "hundred"
 	EventHundred50  EventType = "hundred_fifty"
 	EventTwoHundred EventType = "two_hundred"
+	Event250        EventType = "two_hundred_fifty"
+	Event300        EventType = "three_hundred"
 	EventFiveFor    EventType = "five_for"
 	EventTenFor     EventType = "ten_for"
 	EventInningsEnd EventType = "innings_end"

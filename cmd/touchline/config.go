@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/touchline/touchline/internal/fault"
+)
+
+func newConfig() *cobra.Command {
+	cmd := &cobra.Command{Use: "config", Short: "Check and show the configuration", Args: usage(cobra.NoArgs)}
+	cmd.AddCommand(newConfigCheck(), newConfigPrint())
+	return cmd
+}
+
+func newConfigCheck() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Tell everything that is wrong with the configuration; exit 1 if anything is",
+		Args:  usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := load(path, cmd.Flags())
+			if err != nil {
+				return err
+			}
+			problems := c.Problems()
+			for _, p := range problems {
+				if _, err := fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s: %s\n", c.where(p.Key), p.Key, p.Text); err != nil {
+					return err
+				}
+			}
+			if len(problems) > 0 {
+				return fault.New(fault.Invalid, "bad_config", "%d problem(s) in the configuration", len(problems))
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), "configuration is good:", describe(c.file))
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&path, "config", "", "configuration file (default "+defaultFile+" if it exists)")
+	return cmd
+}
+
+// where names the place of a key: file and line, or the kind of its source.
+func (c *loaded) where(key string) string {
+	if line := c.lines[key]; line > 0 && c.sources[key] == "file" {
+		return fmt.Sprintf("%s:%d", c.file, line)
+	}
+	return c.sources[key]
+}
+
+func newConfigPrint() *cobra.Command {
+	var path string
+	var sources bool
+	cmd := &cobra.Command{
+		Use:   "print",
+		Short: "Show the configuration as it holds, secrets masked",
+		Args:  usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := load(path, cmd.Flags())
+			if err != nil {
+				return err
+			}
+			return c.print(cmd.OutOrStdout(), sources)
+		},
+	}
+	cmd.Flags().StringVar(&path, "config", "", "configuration file (default "+defaultFile+" if it exists)")
+	cmd.Flags().BoolVar(&sources, "sources", false, "show where each value comes from")
+	return cmd
+}
+
+func (c *loaded) print(w io.Writer, sources bool) error {
+	values := flatten(c.Config)
+	for _, key := range sortedKeys(values) {
+		value := values[key]
+		if slices.Contains(secrets(), key) && value != "" {
+			value = "********"
+		}
+		line := fmt.Sprintf("%s: %s", key, value)
+		if sources {
+			line = fmt.Sprintf("%-60s # %s", line, c.where(key))
+		}
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/knadh/koanf/parsers/yaml"
+	"github.com/knadh/koanf/providers/env/v2"
+	"github.com/knadh/koanf/providers/file"
+	"github.com/knadh/koanf/providers/structs"
+	"github.com/knadh/koanf/v2"
+	"github.com/spf13/pflag"
+
+	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+const (
+	defaultFile = "/etc/touchline/config.yaml"
+	envPrefix   = "TOUCHLINE_"
+)
+
+// loaded is a configuration and where each value of it came from.
+type loaded struct {
+	edge.Config
+	file    string            // "" when there is none
+	sources map[string]string // key to flag, environment, file or default
+	lines   map[string]int    // key to its line in the file
+}
+
+// loader collects values in ascending order of precedence.
+type loader struct {
+	k       *koanf.Koanf
+	sources map[string]string
+}
+
+// load merges default, file, environment and flags, in that order. Keys that nobody knows are errors.
+func load(path string, flags *pflag.FlagSet) (*loaded, error) {
+	l := &loader{k: koanf.New("."), sources: map[string]string{}}
+	if err := l.k.Load(structs.Provider(edge.DefaultConfig(), "koanf"), nil); err != nil {
+		return nil, err
+	}
+	for _, key := range l.k.Keys() {
+		l.sources[key] = "default"
+	}
+	out := &loaded{sources: l.sources}
+	var err error
+	if out.file, out.lines, err = l.fromFile(path); err != nil {
+		return nil, err
+	}
+	if err := l.fromEnv(); err != nil {
+		return nil, err
+	}
+	if err := l.fromFlags(flags); err != nil {
+		return nil, err
+	}
+	if err := l.k.UnmarshalWithConf("", &out.Config, koanf.UnmarshalConf{Tag: "koanf"}); err != nil {
+		return nil, fault.Wrap(err, fault.Invalid, "bad_config", "%s: %s", describe(out.file), oneLine(err))
+	}
+	return out, nil
+}
+
+func describe(file string) string {
+	if file == "" {
+		return "configuration"
+	}
+	return file
+}
+
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+
+// fromFile reads the configuration file. Only a file that was asked for must be there.
+func (l *loader) fromFile(path string) (string, map[string]int, error) {
+	asked := path != ""
+	if !asked {
+		path = defaultFile
+	}
+	raw, err := os.ReadFile(path) //nolint:gosec // the operator names the file
+	if err != nil {
+		if !asked && os.IsNotExist(err) {
+			return "", nil, nil
+		}
+		return "", nil, fault.Wrap(err, fault.Invalid, "no_config", "cannot read configuration %s: %s", path, cause(err))
+	}
+	lines, err := keyLines(raw)
+	if err != nil {
+		return "", nil, fault.New(fault.Invalid, "bad_yaml", "%s: %s", path, err)
+	}
+	k := koanf.New(".")
+	if err := k.Load(file.Provider(path), yaml.Parser()); err != nil {
+		return "", nil, fault.New(fault.Invalid, "bad_yaml", "%s: %s", path, oneLine(err))
+	}
+	for _, key := range k.Keys() {
+		known, err := l.set(key, k.Get(key), "file")
+		if err != nil {
+			return "", nil, fault.New(fault.Invalid, "bad_config", "%s:%d: %s", path, lines[key], err)
+		}
+		if !known {
+			return "", nil, fault.New(fault.Invalid, "unknown_key", "%s:%d: unknown key %s", path, lines[key], key)
+		}
+	}
+	return path, lines, nil
+}
+
+func (l *loader) fromEnv() error {
+	k := koanf.New(".")
+	err := k.Load(env.Provider(".", env.Opt{Prefix: envPrefix, TransformFunc: func(name, value string) (string, any) {
+		key := strings.ToLower(strings.TrimPrefix(name, envPrefix))
+		return strings.ReplaceAll(key, "__", "."), value
+	}}), nil)
+	if err != nil {
+		return err
+	}
+	for _, key := range k.Keys() {
+		known, err := l.set(key, k.Get(key), "environment")
+		name := envPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "__"))
+		if err != nil {
+			return fault.New(fault.Invalid, "bad_env", "%s: %s", name, err)
+		}
+		if !known {
+			return fault.New(fault.Invalid, "unknown_env", "%s: no configuration key %s", name, key)
+		}
+	}
+	return nil
+}
+
+func (l *loader) fromFlags(flags *pflag.FlagSet) error {
+	var err error
+	flags.VisitAll(func(f *pflag.Flag) {
+		key := strings.ReplaceAll(f.Name, "-", "_")
+		if f.Changed && l.k.Exists(key) && err == nil {
+			_, err = l.set(key, f.Value.String(), "flag")
+		}
+	})
+	return err
+}
+
+// set takes a value over if its key exists, or if the key with _file after it names a secret.
+func (l *loader) set(key string, value any, source string) (known bool, err error) {
+	if secret, ok := strings.CutSuffix(key, "_file"); ok && slices.Contains(secrets(), secret) {
+		raw, err := os.ReadFile(filepath.Clean(fmt.Sprint(value)))
+		if err != nil {
+			return true, fmt.Errorf("cannot read %v: %s", value, cause(err))
+		}
+		l.sources[secret] = source + " (" + fmt.Sprint(value) + ")"
+		return true, l.k.Set(secret, strings.TrimSpace(string(raw)))
+	}
+	if !l.k.Exists(key) {
+		return false, nil
+	}
+	l.sources[key] = source
+	return true, l.k.Set(key, value)
+}
+
+// secrets are the keys whose values are never shown.
+func secrets() []string {
+	var out []string
+	var walk func(prefix string, t reflect.Type)
+	walk = func(prefix string, t reflect.Type) {
+		for f := range t.Fields() {
+			key := prefix + f.Tag.Get("koanf")
+			if f.Type.Kind() == reflect.Struct {
+				walk(key+".", f.Type)
+			}
+			if f.Tag.Get("secret") == "true" {
+				out = append(out, key)
+			}
+		}
+	}
+	walk("", reflect.TypeFor[edge.Config]())
+	return out
+}
+
+// cause is the operating system's reason without the path, which the message has already.
+func cause(err error) string {
+	if path, ok := errors.AsType[*os.PathError](err); ok {
+		return path.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,56 @@
+// Command touchline is an edge node for live sports.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// Exit codes.
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+	exitForced  = 130 // a second interrupt
+)
+
+func main() {
+	os.Exit(run())
+}
+
+// run executes the command line. The first interrupt ends the work in order, the second one at once.
+func run() int {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel()
+		<-signals
+		os.Exit(exitForced)
+	}()
+	err := newRoot().ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintln(os.Stderr, "touchline: "+message(err))
+	if errors.As(err, new(usageError)) {
+		return exitUsage
+	}
+	return exitFailure
+}
+
+// message is what a person is shown of an error: one line, without the causes that only a log needs.
+func message(err error) string {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return f.Message
+	}
+	return err.Error()
+}

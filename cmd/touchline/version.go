@@ -1,0 +1,75 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// build says what binary this is.
+type build struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit"`
+	Date    string `json:"date"`
+	Go      string `json:"go"`
+	Tags    string `json:"tags"`
+}
+
+func buildInfo() build {
+	b := build{Version: "devel", Commit: "unknown", Date: "unknown"}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	b.Go = info.GoVersion
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		b.Version = v
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Date = s.Value
+		case "-tags":
+			b.Tags = s.Value
+		}
+	}
+	return b
+}
+
+func newVersion() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Show what binary this is",
+		Args:  usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			b := buildInfo()
+			if output == "json" {
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(b)
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "touchline %s (commit %s, %s, %s)\n", b.Version, b.Commit, b.Date, b.Go)
+			return err
+		},
+	}
+	outputFlag(cmd, &output)
+	return cmd
+}
+
+// outputFlag adds -o, checked.
+func outputFlag(cmd *cobra.Command, output *string) {
+	cmd.Flags().StringVarP(output, "output", "o", "text", "text or json")
+	check := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if *output != "text" && *output != "json" {
+			return usageError{hint(cmd, fmt.Errorf("-o must be text or json, not %q", *output))}
+		}
+		if check != nil {
+			return check(cmd, args)
+		}
+		return nil
+	}
+}

@@ -1,0 +1,160 @@
+package edge
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// Config is what a node is told. The names in the tags are those of the configuration file; a value may also come
+// from a flag or from the environment (TOUCHLINE_CRICKET__FEED__TOKEN is cricket.feed.token).
+type Config struct {
+	DataDir string        `koanf:"data_dir"`
+	Listen  string        `koanf:"listen"`
+	Log     LogConfig     `koanf:"log"`
+	Cricket CricketConfig `koanf:"cricket"`
+}
+
+// LogConfig is how the node logs, always to standard error.
+type LogConfig struct {
+	Format string `koanf:"format"` // auto, text or json
+	Level  string `koanf:"level"`  // debug, info, warn or error
+}
+
+// CricketConfig is the Sightscreen application.
+type CricketConfig struct {
+	Feed FeedConfig `koanf:"feed"`
+	Push PushConfig `koanf:"push"`
+}
+
+// FeedConfig is the live-score feed. Without a token nothing is polled.
+type FeedConfig struct {
+	BaseURL string `koanf:"base_url"`
+	Token   string `koanf:"token" secret:"true"`
+}
+
+// PushConfig is the way to Apple's push service. Without a key nothing is pushed.
+type PushConfig struct {
+	Host     string `koanf:"host"`
+	BundleID string `koanf:"bundle_id"`
+	TeamID   string `koanf:"team_id"`
+	KeyID    string `koanf:"key_id"`
+	Key      string `koanf:"key" secret:"true"` // the .p8 file's text; usually given as key_file
+}
+
+// DefaultConfig is what holds where nothing is said.
+func DefaultConfig() Config {
+	return Config{
+		DataDir: "/var/lib/touchline",
+		Listen:  "127.0.0.1:8080",
+		Log:     LogConfig{Format: "auto", Level: "info"},
+		Cricket: CricketConfig{
+			Feed: FeedConfig{BaseURL: "https://cricket.sportmonks.com/api/v2.0"},
+			Push: PushConfig{Host: "https://api.push.apple.com"},
+		},
+	}
+}
+
+// Problem is one thing wrong with a configuration. Key is its path, "cricket.feed.base_url".
+type Problem struct {
+	Key  string
+	Text string
+}
+
+// Problems tells everything that is wrong, so that it can be mended in one go.
+func (c Config) Problems() []Problem {
+	var out []Problem
+	bad := func(key, format string, args ...any) {
+		out = append(out, Problem{key, fmt.Sprintf(format, args...)})
+	}
+	if c.DataDir == "" {
+		bad("data_dir", "must name a directory")
+	}
+	if err := loopbackOnly(c.Listen); err != nil {
+		bad("listen", "%s", err)
+	}
+	switch c.Log.Format {
+	case "auto", "text", "json":
+	default:
+		bad("log.format", "must be auto, text or json, not %q", c.Log.Format)
+	}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.Log.Level)); err != nil {
+		bad("log.level", "must be debug, info, warn or error, not %q", c.Log.Level)
+	}
+	for key, raw := range map[string]string{
+		"cricket.feed.base_url": c.Cricket.Feed.BaseURL,
+		"cricket.push.host":     c.Cricket.Push.Host,
+	} {
+		if err := secureURL(raw); err != nil {
+			bad(key, "%s", err)
+		}
+	}
+	return append(out, c.Cricket.Push.problems()...)
+}
+
+// problems of a push section: with a key the rest must be there too.
+func (p PushConfig) problems() []Problem {
+	if p.Key == "" {
+		return nil
+	}
+	var out []Problem
+	for _, f := range []struct{ key, value string }{
+		{"cricket.push.bundle_id", p.BundleID}, {"cricket.push.team_id", p.TeamID}, {"cricket.push.key_id", p.KeyID},
+	} {
+		if f.value == "" {
+			out = append(out, Problem{f.key, "must be set where cricket.push.key is"})
+		}
+	}
+	return out
+}
+
+// loopbackOnly refuses an address that others can reach: until users sign in, every route is open to whoever can
+// connect.
+func loopbackOnly(listen string) error {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil || port == "" {
+		return fault.New(fault.Invalid, "bad_listen", "must be host:port, such as 127.0.0.1:8080, not %q", listen)
+	}
+	if host == "localhost" {
+		return nil
+	}
+	if addr, err := netip.ParseAddr(host); err == nil && addr.IsLoopback() {
+		return nil
+	}
+	return fault.New(fault.Invalid, "not_loopback",
+		"must be a loopback address (127.0.0.1, [::1] or localhost), not %q: this version has no sign-in yet", listen)
+}
+
+// secureURL wants https, but for a server on this machine.
+func secureURL(raw string) error {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" {
+		return fault.New(fault.Invalid, "bad_url", "must be an https URL")
+	}
+	host := u.Hostname()
+	addr, err := netip.ParseAddr(host)
+	local := host == "localhost" || err == nil && addr.IsLoopback()
+	if u.Scheme != "https" && !(u.Scheme == "http" && local) {
+		return fault.New(fault.Invalid, "bad_url", "must be an https URL, or http on a loopback address")
+	}
+	return nil
+}
+
+// Validate is Problems as one error.
+func (c Config) Validate() error {
+	problems := c.Problems()
+	if len(problems) == 0 {
+		return nil
+	}
+	texts := make([]string, len(problems))
+	for i, p := range problems {
+		texts[i] = p.Key + ": " + p.Text
+	}
+	return fault.New(fault.Invalid, "bad_config", "%s", strings.Join(texts, "; "))
+}

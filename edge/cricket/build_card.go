@@ -1,0 +1,100 @@
+package cricket
+
+import (
+	"strconv"
+	"strings"
+)
+
+// markOf is how a ball looks on a disc.
+func markOf(b *Ball) BallMark {
+	m := BallMark{Label: b.Label}
+	total := b.Total()
+	switch {
+	case b.Wicket:
+		m.Mark, m.Kind = "W", "wicket"
+	case b.Wide:
+		m.Mark, m.Kind = countMark(total, "wd"), "extra"
+	case b.NoBall:
+		m.Mark, m.Kind = countMark(total, "nb"), "extra"
+	case b.Byes > 0:
+		m.Mark, m.Kind = countMark(b.Byes, "b"), "extra"
+	case b.LegByes > 0:
+		m.Mark, m.Kind = countMark(b.LegByes, "lb"), "extra"
+	case b.Four:
+		m.Mark, m.Kind = "4", "four"
+	case b.Six:
+		m.Mark, m.Kind = "6", "six"
+	case total == 0:
+		m.Mark, m.Kind = ".", "dot"
+	default:
+		m.Mark, m.Kind = strconv.Itoa(total), "run"
+	}
+	return m
+}
+
+func countMark(n int, suffix string) string { return strconv.Itoa(n) + suffix }
+
+// cards makes the scorecard of every innings.
+func (s *Snapshot) cards() []CardInnings {
+	out := make([]CardInnings, 0, len(s.Innings))
+	for i := range s.Innings {
+		out = append(out, s.card(&s.Innings[i]))
+	}
+	return out
+}
+
+func (s *Snapshot) card(in *Innings) CardInnings {
+	balls := s.ballsIn(in.No)
+	c := CardInnings{No: in.No, TeamID: in.TeamID, Batting: []CardBatter{}, Bowling: []Bowler{}, Overs: s.overs(balls)}
+	c.Extras = in.Runs
+	for i := range s.Batting {
+		r := &s.Batting[i]
+		if r.Innings != in.No {
+			continue
+		}
+		c.Extras -= r.Runs
+		line := CardBatter{Batter: s.batter(r), Out: r.Out, HowOut: "not out"}
+		if r.Out {
+			line.HowOut = s.rowHowOut(r, balls)
+		}
+		c.Batting = append(c.Batting, line)
+	}
+	for i := range s.Bowling {
+		if r := &s.Bowling[i]; r.Innings == in.No {
+			c.Bowling = append(c.Bowling, *s.bowler(in.No, r.PlayerID))
+		}
+	}
+	return c
+}
+
+// rowHowOut writes a dismissal from its ball, whose words tell more than the row's code.
+func (s *Snapshot) rowHowOut(r *BattingRow, balls []Ball) string {
+	for i := range balls {
+		b := &balls[i]
+		if b.Wicket && (b.OutID == r.PlayerID || b.OutID == 0 && b.BatterID == r.PlayerID) {
+			return s.howOut(dismissalOf(b.Outcome, b.BowlerID, b.CatchID), b.BowlerID, b.CatchID)
+		}
+	}
+	return s.howOut(dismissalOf(r.HowOut, r.BowlerID, r.CatchID), r.BowlerID, r.CatchID)
+}
+
+// overs groups the balls of an innings for the worm and the over bars.
+func (s *Snapshot) overs(balls []Ball) []CardOver {
+	out := []CardOver{}
+	var marks []string
+	for i := range balls {
+		b := &balls[i]
+		if len(out) == 0 || out[len(out)-1].No != b.Over+1 {
+			out = append(out, CardOver{No: b.Over + 1, Bowler: s.lastName(b.BowlerID)})
+			marks = marks[:0]
+		}
+		o := &out[len(out)-1]
+		o.Runs += b.Total()
+		if b.Wicket {
+			o.Wickets++
+		}
+		marks = append(marks, markOf(b).Mark)
+		o.Balls = strings.Join(marks, " ")
+	}
+	return out
+}

@@ -1,0 +1,254 @@
+package cricket
+
+import (
+	"fmt"
+	"time"
+)
+
+// display builds the whole state of the match. Its banner shows events that are still held: only alerts wait.
+func (s *Snapshot) display(st *State, all []Candidate, now time.Time) Display {
+	d := Display{
+		MatchID:   s.MatchID,
+		League:    s.League.Name,
+		Phase:     st.MatchPhase,
+		Status:    string(s.Status),
+		Batters:   []Batter{},
+		LastBalls: []BallMark{},
+		Innings:   []InningsLine{},
+		Note:      s.Note,
+		Result:    st.Result,
+		UpdatedAt: now,
+	}
+	for i := range s.Innings {
+		d.Innings = append(d.Innings, s.inningsLine(&s.Innings[i]))
+	}
+	d.Teams = s.teamScores()
+	if s.Toss.TeamID != 0 && len(s.Innings) == 0 && d.Note == "" {
+		d.Note = fmt.Sprintf("%s won the toss, chose to %s", s.team(s.Toss.TeamID).Name, tossWord(s.Toss.Chose))
+	}
+	d.KeyEvent = s.banner(all)
+	if in := s.current(); in != nil {
+		s.displayInnings(&d, in)
+	}
+	return d
+}
+
+func tossWord(chose string) string {
+	if chose == "bowling" {
+		return "field"
+	}
+	return "bat"
+}
+
+func (s *Snapshot) inningsLine(in *Innings) InningsLine {
+	cause := s.Ended(in)
+	return InningsLine{
+		No: in.No, TeamID: in.TeamID, Runs: in.Runs, Wickets: in.Wickets, Overs: in.Overs,
+		AllOut:   in.Wickets >= s.maxWickets(in),
+		Declared: cause == CauseDeclared, Forfeited: cause == CauseForfeited,
+		SuperOver: s.IsSuperOver(in.No),
+	}
+}
+
+// teamScores gives both sides, the one batting first.
+func (s *Snapshot) teamScores() []TeamScore {
+	order := s.Teams
+	in := s.current()
+	if in != nil && order[0].ID != in.TeamID {
+		order[0], order[1] = order[1], order[0]
+	}
+	out := make([]TeamScore, 0, len(order))
+	for _, t := range order {
+		ts := TeamScore{ID: t.ID, Name: t.Name, Code: t.Code, Overs: "0.0"}
+		for i := range s.Innings {
+			if x := &s.Innings[i]; x.TeamID == t.ID {
+				ts.Runs, ts.Wickets, ts.Overs, ts.Batted = x.Runs, x.Wickets, x.Overs, true
+			}
+		}
+		ts.Batting = in != nil && in.TeamID == t.ID
+		out = append(out, ts)
+	}
+	return out
+}
+
+// displayInnings fills in what belongs to the innings in play.
+func (s *Snapshot) displayInnings(d *Display, in *Innings) {
+	legal := s.legal(in)
+	d.RunRate = rate(in.Runs, legal)
+	d.Target = max(0, s.Target(in))
+	quota := s.quota(in)
+	if quota > 0 {
+		d.BallsLeft = max(0, quota-legal)
+	}
+	if s.MultiDay() {
+		lead := s.lead(in)
+		d.Lead = &lead
+	}
+	over := d.Phase == PhaseCompleted || d.Phase == PhaseAbandoned
+	if d.Target > 0 && !over {
+		d.Required = max(0, d.Target-in.Runs)
+		if !s.MultiDay() && d.BallsLeft > 0 {
+			d.RequiredRate = rate(d.Required, d.BallsLeft)
+		}
+	}
+	d.Equation = s.equation(d, in)
+	balls := s.ballsIn(in.No)
+	if s.Ended(in) == CauseNone || over {
+		d.Batters = s.atCrease(in, balls)
+		d.Partnership = s.stand(balls)
+	}
+	if len(balls) > 0 {
+		d.Bowler = s.bowler(in.No, balls[len(balls)-1].BowlerID)
+	}
+	for i := max(0, len(balls)-6); i < len(balls); i++ {
+		d.LastBalls = append(d.LastBalls, markOf(&balls[i]))
+	}
+}
+
+// rate is runs to six balls with two decimals, "" before the first ball.
+func rate(runs, balls int) string {
+	if balls == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", 6*float64(runs)/float64(balls))
+}
+
+func (s *Snapshot) equation(d *Display, in *Innings) string {
+	switch {
+	case d.Result != "" || d.Phase == PhaseCompleted:
+		return ""
+	case d.Required > 0 && s.MultiDay():
+		return fmt.Sprintf("need %d to win", d.Required)
+	case d.Required > 0 && d.BallsLeft > 0:
+		return fmt.Sprintf("need %d from %d", d.Required, d.BallsLeft)
+	case s.MultiDay() && in.No > 1:
+		return s.leadText(in)[2:]
+	default:
+		return ""
+	}
+}
+
+// atCrease finds the two batters at the crease: after the last ball's pair, less who got out, plus who came in. A
+// batter who retired hurt looks not out in the rows, so the balls decide where there are any.
+func (s *Snapshot) atCrease(in *Innings, balls []Ball) []Batter {
+	batters := []Batter{}
+	var pair [2]int64
+	var striker int64
+	if len(balls) > 0 {
+		last := &balls[len(balls)-1]
+		pair, striker = last.PairIDs, s.nextStriker(last, balls)
+	}
+	for i := range s.Batting {
+		r := &s.Batting[i]
+		if r.Innings != in.No || r.Out || len(batters) == 2 {
+			continue
+		}
+		if len(balls) > 0 && r.PlayerID != pair[0] && r.PlayerID != pair[1] && !s.justIn(in.No, r, balls) {
+			continue
+		}
+		b := s.batter(r)
+		b.OnStrike = r.PlayerID == striker
+		batters = append(batters, b)
+	}
+	return batters
+}
+
+// justIn tells a batter who has come in since the last ball: nobody has seen them at the crease yet.
+func (s *Snapshot) justIn(innings int, row *BattingRow, balls []Ball) bool {
+	for i := range balls {
+		if balls[i].PairIDs[0] == row.PlayerID || balls[i].PairIDs[1] == row.PlayerID {
+			return false
+		}
+	}
+	return row.Innings == innings
+}
+
+// nextStriker works out who faces the next ball; 0 when a wicket leaves it open.
+func (s *Snapshot) nextStriker(last *Ball, balls []Ball) int64 {
+	if last.Wicket {
+		return 0
+	}
+	partner := last.PairIDs[0]
+	if partner == last.BatterID {
+		partner = last.PairIDs[1]
+	}
+	run := last.BatRuns() + last.Byes + last.LegByes
+	if last.Wide {
+		run = max(0, last.Runs-1)
+	}
+	crossed := run%2 == 1
+	if s.overDone(balls) {
+		crossed = !crossed
+	}
+	if crossed {
+		return partner
+	}
+	return last.BatterID
+}
+
+// overDone tells whether the last ball ended its over.
+func (s *Snapshot) overDone(balls []Ball) bool {
+	last, legal := &balls[len(balls)-1], 0
+	for i := len(balls) - 1; i >= 0 && balls[i].Over == last.Over; i-- {
+		if balls[i].Legal() {
+			legal++
+		}
+	}
+	return legal >= s.BallsPerOver()
+}
+
+func (s *Snapshot) batter(r *BattingRow) Batter {
+	b := Batter{
+		ID: r.PlayerID, Name: s.lastName(r.PlayerID), Runs: r.Runs, Balls: r.Balls, Fours: r.Fours, Sixes: r.Sixes,
+	}
+	if r.Balls > 0 {
+		b.StrikeRate = fmt.Sprintf("%.1f", 100*float64(r.Runs)/float64(r.Balls))
+	}
+	return b
+}
+
+func (s *Snapshot) bowler(innings int, id int64) *Bowler {
+	for i := range s.Bowling {
+		if r := &s.Bowling[i]; r.Innings == innings && r.PlayerID == id {
+			return &Bowler{
+				ID: id, Name: s.lastName(id), Overs: r.Overs, Maidens: r.Maidens, Runs: r.Runs, Wickets: r.Wickets,
+			}
+		}
+	}
+	return nil
+}
+
+// stand adds up the runs and balls since the last wicket.
+func (s *Snapshot) stand(balls []Ball) *Stand {
+	var st Stand
+	for i := len(balls) - 1; i >= 0 && !balls[i].Wicket; i-- {
+		st.Runs += balls[i].Total()
+		if !balls[i].Wide {
+			st.Balls++
+		}
+	}
+	return &st
+}
+
+// bannerBalls is how many balls an event stays in the banner.
+const bannerBalls = 6
+
+// banner is the most telling of the latest events; of equals the later one.
+func (s *Snapshot) banner(all []Candidate) *KeyEvent {
+	var since time.Time
+	if n := len(s.Balls); n > bannerBalls {
+		since = s.Balls[n-bannerBalls].UpdatedAt
+	}
+	var best *Candidate
+	for i := range all {
+		c := &all[i]
+		if c.SeenAt.Before(since) || best != nil && ruleOf(c.Type).priority > ruleOf(best.Type).priority {
+			continue
+		}
+		best = c
+	}
+	if best == nil {
+		return nil
+	}
+	return &KeyEvent{Key: best.Key, Type: wireType(best.Type), Text: best.Text, At: best.SeenAt}
+}

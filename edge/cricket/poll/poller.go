@@ -1,0 +1,276 @@
+package poll
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+// The intervals of the poller.
+const (
+	liveEvery   = 2500 * time.Millisecond // a match is in play
+	idleEvery   = 5 * time.Second         // none is
+	stumpsEvery = time.Minute             // all have closed for the day
+	syncEvery   = time.Minute             // fixtures ahead, and toss and line-ups of the next ones
+	touchEvery  = 15 * time.Second        // half of the silence after which another node takes a match over
+	soon        = 45 * time.Minute        // before its start a match is registered
+	syncBack    = 12 * time.Hour          // a late start is still looked for that long
+	syncAhead   = 24 * time.Hour
+)
+
+// Feed is what the poller asks of the feed.
+type Feed interface {
+	// Livescores reads all matches in play; Unchanged says that the answer is the one before.
+	Livescores(ctx context.Context, balls bool) (sportmonks.Reading, error)
+	// Fixture reads one match, in play or not.
+	Fixture(ctx context.Context, id string, balls bool) (sportmonks.Reading, error)
+	// Fixtures lists the matches that start in a span of time.
+	Fixtures(ctx context.Context, from, to time.Time) ([]cricket.Snapshot, error)
+}
+
+// Lease is the right to write what a lock guards.
+type Lease interface {
+	// Fence grows with every holder; it goes into everything written.
+	Fence() int64
+	// Context ends when the lease does.
+	Context(parent context.Context) (context.Context, context.CancelFunc)
+	// Release gives the lock back at once.
+	Release(ctx context.Context) error
+}
+
+// Leases are the locks of the fleet.
+type Leases interface {
+	// Hold takes the lock, or gives the lease of it that this node has; nil while another node holds it.
+	Hold(ctx context.Context, key string) (Lease, error)
+}
+
+// Matches is the domain behind the poller: *cricket.Service.
+type Matches interface {
+	// Tick takes a reading into its match under the owner's fence.
+	Tick(ctx context.Context, s *cricket.Snapshot, by cricket.Owner) (cricket.State, error)
+	// Touch notes that a match is watched although nothing changed.
+	Touch(ctx context.Context, id string, by cricket.Owner) error
+	// Active lists the matches that are registered and have not ended.
+	Active(ctx context.Context) ([]cricket.State, error)
+}
+
+// Config is what a Poller is made of.
+type Config struct {
+	Node   string
+	Feed   Feed
+	Leases Leases
+	Match  Matches
+	Clock  clock.Clock
+	Log    *slog.Logger
+}
+
+// Poller polls the feed and takes each reading into its match.
+type Poller struct {
+	Config
+
+	watched map[string]*watch // matches that have not ended
+	ended   map[string]bool
+
+	mu     sync.Mutex
+	status Status
+}
+
+// watch is a match that this node looks after.
+type watch struct {
+	id      string
+	state   cricket.State
+	lease   Lease
+	touched time.Time // last write or touch
+	absent  int       // readings in a row that did not have it
+	asked   time.Time // last reading of its own
+	final   int       // readings of its own since the result
+}
+
+// New makes a poller.
+func New(c Config) *Poller {
+	return &Poller{Config: c, watched: map[string]*watch{}, ended: map[string]bool{}}
+}
+
+// Run polls until ctx ends. The caller has joined the clock for it.
+func (p *Poller) Run(ctx context.Context) error {
+	if err := p.recover(ctx); err != nil {
+		return err
+	}
+	defer p.release()
+	now := p.Clock.Now()
+	nextPoll, nextSync := now, now
+	for {
+		if !now.Before(nextSync) {
+			p.report(ctx, "sync", p.sync(ctx, now))
+			nextSync = nextSync.Add(syncEvery)
+		}
+		if !now.Before(nextPoll) {
+			p.report(ctx, "poll", p.poll(ctx, now))
+			nextPoll = later(nextPoll.Add(p.interval()), now)
+		}
+		if err := p.Clock.Wait(ctx, earlier(nextPoll, nextSync), nil); err != nil {
+			return nil //nolint:nilerr // the context's end is how a loop is told to end
+		}
+		now = p.Clock.Now()
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// recover takes up the matches of an earlier life of this node, or of another.
+func (p *Poller) recover(ctx context.Context) error {
+	active, err := p.Match.Active(ctx)
+	if err != nil {
+		return err
+	}
+	for _, st := range active {
+		p.watched[st.MatchID] = &watch{id: st.MatchID, state: st}
+	}
+	return nil
+}
+
+// interval is how long the next poll may wait.
+func (p *Poller) interval() time.Duration {
+	stumps := len(p.watched) > 0
+	for _, w := range p.watched {
+		switch w.state.MatchPhase {
+		case cricket.PhaseStumps:
+		case cricket.PhaseLive:
+			return liveEvery
+		default:
+			stumps = false
+		}
+		if len(w.state.Pending) > 0 {
+			return liveEvery
+		}
+	}
+	if stumps {
+		return stumpsEvery
+	}
+	return idleEvery
+}
+
+// poll reads the live matches, and those it misses one by one.
+func (p *Poller) poll(ctx context.Context, now time.Time) error {
+	lease, err := p.Leases.Hold(ctx, cricket.FeedLock)
+	if err != nil || lease == nil {
+		return err
+	}
+	r, err := p.Feed.Livescores(ctx, true)
+	p.note(now, r, err)
+	if err != nil {
+		return err
+	}
+	for _, w := range p.watched {
+		w.absent++
+	}
+	var errs []error
+	for i := range r.Snapshots {
+		s := &r.Snapshots[i]
+		if p.ended[s.MatchID] {
+			continue
+		}
+		w := p.watchOf(s.MatchID)
+		w.absent = 0
+		errs = append(errs, p.take(ctx, w, s, r.Unchanged, now))
+	}
+	for _, w := range p.watched {
+		if w.absent >= absentPolls && w.state.Status == cricket.ActiveLive {
+			errs = append(errs, p.follow(ctx, w, now))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (p *Poller) watchOf(id string) *watch {
+	w := p.watched[id]
+	if w == nil {
+		w = &watch{id: id}
+		p.watched[id] = w
+	}
+	return w
+}
+
+// take takes a reading into its match, if this node holds the match's lease.
+func (p *Poller) take(ctx context.Context, w *watch, s *cricket.Snapshot, unchanged bool, now time.Time) error {
+	lease, err := p.Leases.Hold(ctx, cricket.MatchLock(w.id))
+	if err != nil {
+		return err
+	}
+	w.lease = lease
+	if lease == nil {
+		return nil // an observer: the holder writes
+	}
+	held, cancel := lease.Context(ctx)
+	defer cancel()
+	by := cricket.Owner{Node: p.Node, Fence: lease.Fence()}
+	if unchanged && w.state.Quiet() {
+		if now.Sub(w.touched) < touchEvery {
+			return nil
+		}
+		w.touched = now
+		return p.Match.Touch(held, w.id, by)
+	}
+	st, err := p.Match.Tick(held, s, by)
+	if err != nil {
+		return err
+	}
+	w.state, w.touched = st, now
+	if st.Status == cricket.ActiveEnded {
+		p.end(ctx, w)
+	}
+	return nil
+}
+
+// end lets a match go.
+func (p *Poller) end(ctx context.Context, w *watch) {
+	p.ended[w.id] = true
+	delete(p.watched, w.id)
+	if w.lease != nil {
+		p.report(ctx, "release", w.lease.Release(ctx))
+	}
+}
+
+// release gives all leases back when the poller ends, so that another node need not wait for them.
+func (p *Poller) release() {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	for _, w := range p.watched {
+		if w.lease != nil {
+			p.report(ctx, "release", w.lease.Release(ctx))
+		}
+	}
+}
+
+// report logs the error of a unit of work; the next poll tries again.
+func (p *Poller) report(ctx context.Context, what string, err error) {
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	var refused *store.ConditionFailedError
+	if errors.As(err, &refused) {
+		p.Log.Warn("match taken over by another node", "work", what, "err", err)
+		return
+	}
+	p.Log.Error("cricket "+what, "kind", fault.KindOf(err), "err", err)
+}

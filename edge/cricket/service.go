@@ -1,0 +1,303 @@
+package cricket
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// Service is cricket on a store. It keeps nothing in memory: what it answers is what the store holds.
+type Service struct{ store *store.Store }
+
+// NewService makes the service. The tables must be defined.
+func NewService(s *store.Store) *Service { return &Service{store: s} }
+
+// MatchFilter selects fixtures. The zero value selects all.
+type MatchFilter struct {
+	League   string // league code
+	Status   string // upcoming, live or completed
+	From, To time.Time
+	Limit    int // page size; 0 means 50, 100 at most
+	Cursor   string
+}
+
+// Matches lists fixtures, one page at a time; next is "" on the last page.
+func (s *Service) Matches(ctx context.Context, f MatchFilter) (fixtures []Fixture, next string, err error) {
+	start, err := decodeCursor(f.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	fixtures = []Fixture{}
+	err = s.store.View(ctx, func(tx *store.Tx) error {
+		page, err := matchPage(tx, f, start)
+		if err != nil {
+			return err
+		}
+		next = encodeCursor(page.LastKey)
+		for _, item := range page.Items {
+			var fx Fixture
+			if err := attr.Unmarshal(item, &fx); err != nil {
+				return err
+			}
+			fixtures = append(fixtures, fx)
+		}
+		return nil
+	})
+	return fixtures, next, err
+}
+
+func matchPage(tx *store.Tx, f MatchFilter, start attr.Item) (store.Page, error) {
+	limit := f.Limit
+	if limit <= 0 {
+		limit = 50
+	}
+	limit = min(limit, 100)
+	p := expr.Params{Names: map[string]string{}, Values: attr.Item{}}
+	filter, err := statusFilter(f.Status, &p)
+	if err != nil {
+		return store.Page{}, err
+	}
+	span := spanOf(f, &p)
+	if f.League == "" {
+		return tx.Scan(store.Scan{Table: TableFixtures, Filter: and(filter, span), Params: p, Limit: limit, StartKey: start})
+	}
+	p.Values[":league"] = attr.S(f.League)
+	return tx.Query(store.Query{
+		Table: TableFixtures, Index: "leagueCode-startTime-index",
+		KeyCondition: and("leagueCode = :league", span), Filter: filter, Params: p,
+		Limit: limit, StartKey: start,
+	})
+}
+
+// spanOf is the condition on the start time.
+func spanOf(f MatchFilter, p *expr.Params) string {
+	if !f.From.IsZero() {
+		p.Values[":from"] = attr.S(stamp(f.From))
+	}
+	if !f.To.IsZero() {
+		p.Values[":to"] = attr.S(stamp(f.To))
+	}
+	switch {
+	case f.From.IsZero() && f.To.IsZero():
+		return ""
+	case f.To.IsZero():
+		return "startTime >= :from"
+	case f.From.IsZero():
+		return "startTime <= :to"
+	default:
+		return "startTime BETWEEN :from AND :to"
+	}
+}
+
+func statusFilter(status string, p *expr.Params) (string, error) {
+	phase := func(name string, ph Phase) { p.Values[name] = attr.S(string(ph)) }
+	switch status {
+	case "":
+		return "", nil
+	case "upcoming":
+		phase(":prematch", PhasePrematch)
+		return "phase = :prematch", nil
+	case "completed":
+		phase(":completed", PhaseCompleted)
+		phase(":abandoned", PhaseAbandoned)
+		return "phase IN (:completed, :abandoned)", nil
+	case "live":
+		phase(":prematch", PhasePrematch)
+		phase(":completed", PhaseCompleted)
+		phase(":abandoned", PhaseAbandoned)
+		return "NOT phase IN (:prematch, :completed, :abandoned)", nil
+	default:
+		return "", fault.New(fault.Invalid, "bad_status", "status must be upcoming, live or completed")
+	}
+}
+
+func and(a, b string) string {
+	switch {
+	case a == "":
+		return b
+	case b == "":
+		return a
+	default:
+		return a + " AND " + b
+	}
+}
+
+// stamp is a time as our sort keys hold it.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+func encodeCursor(key attr.Item) string {
+	if key == nil {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(attr.AppendJSON(nil, key))
+}
+
+func decodeCursor(text string) (attr.Item, error) {
+	if text == "" {
+		return nil, nil
+	}
+	bad := fault.New(fault.Invalid, "bad_cursor", "cursor is not one this node gave out")
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return nil, bad
+	}
+	key, err := attr.ParseJSON(raw)
+	if err != nil {
+		return nil, bad
+	}
+	return key, nil
+}
+
+func noMatch(id string) error {
+	return fault.New(fault.NotFound, "match_not_found", "there is no match %q here", id)
+}
+
+// Match gives the fixture of a match.
+func (s *Service) Match(ctx context.Context, id string) (Fixture, error) {
+	var f Fixture
+	err := s.store.View(ctx, func(tx *store.Tx) error {
+		item, err := tx.Get(TableFixtures, matchKey(id))
+		if err != nil {
+			return err
+		}
+		if item == nil {
+			return noMatch(id)
+		}
+		return attr.Unmarshal(item, &f)
+	})
+	return f, err
+}
+
+// Display gives the display state of a match.
+func (s *Service) Display(ctx context.Context, id string) (Display, error) {
+	var d Display
+	err := s.store.View(ctx, func(tx *store.Tx) error {
+		found, err := readCached(tx, DisplayKey(id), &d)
+		if err == nil && !found {
+			return noMatch(id)
+		}
+		return err
+	})
+	return d, err
+}
+
+// Card gives the scorecard of a match, all innings.
+func (s *Service) Card(ctx context.Context, id string) (Card, error) {
+	card := Card{MatchID: id, Innings: []CardInnings{}}
+	err := s.store.View(ctx, func(tx *store.Tx) error {
+		item, err := tx.Get(TableFixtures, matchKey(id))
+		if err != nil {
+			return err
+		}
+		if item == nil {
+			return noMatch(id)
+		}
+		for n := 1; ; n++ {
+			var in CardInnings
+			found, err := readCached(tx, CardKey(id, n), &in)
+			if err != nil || !found {
+				return err
+			}
+			card.Innings = append(card.Innings, in)
+		}
+	})
+	return card, err
+}
+
+// readCached reads a row of the display cache into v.
+func readCached(tx *store.Tx, key string, v any) (found bool, err error) {
+	item, err := tx.Get(TableDisplay, attr.Item{"cacheKey": attr.S(key)})
+	if err != nil || item == nil {
+		return false, err
+	}
+	return true, json.Unmarshal([]byte(item["state"].Str()), v)
+}
+
+// Events gives what happened in a match, in the order it became sure.
+func (s *Service) Events(ctx context.Context, id string) ([]Event, error) {
+	events := []Event{}
+	err := s.store.View(ctx, func(tx *store.Tx) error {
+		return eachEvent(tx, id, func(item attr.Item) error {
+			var e Event
+			if err := attr.Unmarshal(item, &e); err != nil {
+				return err
+			}
+			events = append(events, e)
+			return nil
+		})
+	})
+	sortEvents(events)
+	return events, err
+}
+
+// eachEvent walks the event rows of a match, page by page.
+func eachEvent(tx *store.Tx, id string, visit func(attr.Item) error) error {
+	q := store.Query{
+		Table: TableEvents, KeyCondition: "matchId = :m",
+		Params: expr.Params{Values: attr.Item{":m": attr.S(id)}},
+	}
+	for {
+		page, err := tx.Query(q)
+		if err != nil {
+			return err
+		}
+		for _, item := range page.Items {
+			if err := visit(item); err != nil {
+				return err
+			}
+		}
+		if page.LastKey == nil {
+			return nil
+		}
+		q.StartKey = page.LastKey
+	}
+}
+
+// State gives the row of a match in active-matches; found is false before it is registered.
+func (s *Service) State(ctx context.Context, id string) (st State, found bool, err error) {
+	err = s.store.View(ctx, func(tx *store.Tx) error {
+		st, found, err = readState(tx, id)
+		return err
+	})
+	return st, found, err
+}
+
+func matchKey(id string) attr.Item { return attr.Item{"matchId": attr.S(id)} }
+
+// Active lists the matches that are registered and have not ended.
+func (s *Service) Active(ctx context.Context) ([]State, error) {
+	var out []State
+	err := s.store.View(ctx, func(tx *store.Tx) error {
+		q := store.Scan{
+			Table: TableActiveMatches, Filter: "NOT #s = :ended",
+			Params: expr.Params{
+				Names:  map[string]string{"#s": "status"},
+				Values: attr.Item{":ended": attr.S(ActiveEnded)},
+			},
+		}
+		for {
+			page, err := tx.Scan(q)
+			if err != nil {
+				return err
+			}
+			for _, item := range page.Items {
+				var st State
+				if err := attr.Unmarshal(item, &st); err != nil {
+					return err
+				}
+				out = append(out, st)
+			}
+			if page.LastKey == nil {
+				return nil
+			}
+			q.StartKey = page.LastKey
+		}
+	})
+	return out, err
+}

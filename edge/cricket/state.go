@@ -1,0 +1,121 @@
+package cricket
+
+import "time"
+
+// The states of a row in active-matches.
+const (
+	ActiveIdle  = "idle"  // about to start
+	ActiveLive  = "live"  // polled, and told to phones
+	ActiveEnded = "ended" // archived
+)
+
+// State is what a tick leaves for the next: the row of a match in active-matches. The names of the attributes are
+// the application's; pending, alertTimes, finishedAt, result and torn are ours.
+type State struct {
+	MatchID         string           `dynamodbav:"matchId"`
+	Status          string           `dynamodbav:"status"`
+	InstanceID      string           `dynamodbav:"instanceId,omitempty"`
+	LastTickAt      time.Time        `dynamodbav:"lastTickAt,omitempty"`
+	MatchPhase      Phase            `dynamodbav:"matchPhase"`
+	PreviousStatus  Status           `dynamodbav:"previousStatus,omitempty"`
+	PreviousBallID  int64            `dynamodbav:"previousBallId,omitempty"`
+	PreviousScore   []PreviousScore  `dynamodbav:"previousScore,omitempty"`
+	PreviousBatting []PreviousBat    `dynamodbav:"previousBatting,omitempty"`
+	PreviousBowling []PreviousBowl   `dynamodbav:"previousBowling,omitempty"`
+	Last30Balls     []PreviousBall   `dynamodbav:"last30Balls,omitempty"`
+	Cooldowns       map[string]int64 `dynamodbav:"cooldowns,omitempty"`  // event type to the end of its cooldown, epoch ms
+	Pending         []Pending        `dynamodbav:"pending,omitempty"`    // seen, and held until they are sure
+	AlertTimes      []int64          `dynamodbav:"alertTimes,omitempty"` // of the running hour, epoch ms
+	FinishedAt      time.Time        `dynamodbav:"finishedAt,omitempty"` // when the result was confirmed
+	Result          string           `dynamodbav:"result,omitempty"`
+	Torn            int              `dynamodbav:"torn,omitempty"` // readings in a row whose score and balls disagree
+	TTL             int64            `dynamodbav:"ttl,omitempty"`
+}
+
+// PreviousScore is a score line of the last tick.
+type PreviousScore struct {
+	Innings int    `dynamodbav:"innings"`
+	TeamID  int64  `dynamodbav:"teamId"`
+	Runs    int    `dynamodbav:"runs"`
+	Wickets int    `dynamodbav:"wickets"`
+	Overs   string `dynamodbav:"overs"`
+}
+
+// PreviousBat is a batting row of the innings in play at the last tick.
+type PreviousBat struct {
+	PlayerID int64 `dynamodbav:"playerId"`
+	Runs     int   `dynamodbav:"runs"`
+	Balls    int   `dynamodbav:"balls"`
+	Out      bool  `dynamodbav:"out,omitempty"`
+}
+
+// PreviousBowl is a bowling row of the innings in play at the last tick.
+type PreviousBowl struct {
+	PlayerID int64  `dynamodbav:"playerId"`
+	Overs    string `dynamodbav:"overs"`
+	Runs     int    `dynamodbav:"runs"`
+	Wickets  int    `dynamodbav:"wickets"`
+}
+
+// PreviousBall is one of the last thirty balls.
+type PreviousBall struct {
+	ID    int64  `dynamodbav:"id"`
+	Label string `dynamodbav:"label"`
+	Mark  string `dynamodbav:"mark"`
+}
+
+// Pending is an event that was seen and is held: one ball in seven is corrected within ten seconds.
+type Pending struct {
+	Key   string    `dynamodbav:"key"`
+	Mark  string    `dynamodbav:"mark,omitempty"`
+	Since time.Time `dynamodbav:"since"`
+	Seen  int       `dynamodbav:"seen"`            // in how many readings, counted to two
+	Burst bool      `dynamodbav:"burst,omitempty"` // it came with more than three balls at once
+}
+
+// Quiet tells whether another look at the same reading can change nothing.
+func (st *State) Quiet() bool {
+	return st.PreviousStatus != "" && len(st.Pending) == 0 && st.FinishedAt.IsZero() && st.Torn == 0
+}
+
+// remember takes the reading into the state for the next tick to compare with.
+func (st *State) remember(s *Snapshot, now time.Time) {
+	st.LastTickAt = now
+	st.PreviousStatus = s.Status
+	if phase, known := s.Status.Phase(); known {
+		st.MatchPhase = phase
+	}
+	st.PreviousScore = nil
+	for i := range s.Innings {
+		in := &s.Innings[i]
+		st.PreviousScore = append(st.PreviousScore, PreviousScore{in.No, in.TeamID, in.Runs, in.Wickets, in.Overs})
+	}
+	st.PreviousBatting, st.PreviousBowling = nil, nil
+	in := s.current()
+	if in == nil {
+		return
+	}
+	for i := range s.Batting {
+		if r := &s.Batting[i]; r.Innings == in.No {
+			st.PreviousBatting = append(st.PreviousBatting, PreviousBat{r.PlayerID, r.Runs, r.Balls, r.Out})
+		}
+	}
+	for i := range s.Bowling {
+		if r := &s.Bowling[i]; r.Innings == in.No {
+			st.PreviousBowling = append(st.PreviousBowling, PreviousBowl{r.PlayerID, r.Overs, r.Runs, r.Wickets})
+		}
+	}
+	st.rememberBalls(s)
+}
+
+func (st *State) rememberBalls(s *Snapshot) {
+	if len(s.Balls) == 0 {
+		return
+	}
+	st.Last30Balls = nil
+	for i := max(0, len(s.Balls)-30); i < len(s.Balls); i++ {
+		b := &s.Balls[i]
+		st.Last30Balls = append(st.Last30Balls, PreviousBall{b.ID, b.Label, markOf(b).Mark})
+	}
+	st.PreviousBallID = s.Balls[len(s.Balls)-1].ID
+}

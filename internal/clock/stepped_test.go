@@ -1,0 +1,143 @@
+package clock_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/internal/clock"
+)
+
+func epoch() time.Time { return time.Date(2019, 7, 14, 10, 0, 0, 0, time.UTC) }
+
+// Two loops with different periods are woken at their instants, in order, however long their work takes.
+func TestSteppedWakesInOrder(t *testing.T) {
+	c := clock.NewStepped(epoch())
+	var mu sync.Mutex
+	var got []string
+	var wg sync.WaitGroup
+	starts := []func(){c.Join(), c.Join()}
+	for i, period := range []time.Duration{3 * time.Second, 7 * time.Second} {
+		wg.Go(func() {
+			defer starts[i]()
+			for range 4 {
+				if err := clock.Sleep(t.Context(), c, period); err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				got = append(got, fmt.Sprintf("%s@%d", period, int(c.Now().Sub(epoch()).Seconds())))
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	want := []string{"3s@3", "3s@6", "7s@7", "3s@9", "3s@12", "7s@14", "7s@21", "7s@28"}
+	if !slices.Equal(got, want) {
+		t.Errorf("woken %v, want %v", got, want)
+	}
+}
+
+// A signal set by a loop that goes on to wait is handled before time moves.
+func TestSteppedSignalHoldsTime(t *testing.T) {
+	c := clock.NewStepped(epoch())
+	sig := clock.NewSignal()
+	leaveA, leaveB := c.Join(), c.Join()
+	handled := make([]time.Time, 0, 1000)
+	var wg sync.WaitGroup
+	ctx, cancel := context.WithCancel(t.Context())
+	wg.Go(func() {
+		defer leaveB()
+		for c.Wait(ctx, time.Time{}, sig) == nil {
+			handled = append(handled, c.Now())
+		}
+	})
+	wg.Go(func() {
+		defer leaveA()
+		for range 1000 {
+			_ = clock.Sleep(t.Context(), c, time.Second)
+			sig.Set()
+		}
+		_ = clock.Sleep(t.Context(), c, time.Second)
+		cancel()
+	})
+	wg.Wait()
+	if len(handled) != 1000 {
+		t.Fatalf("%d signals handled, want 1000", len(handled))
+	}
+	for i, at := range handled {
+		if want := epoch().Add(time.Duration(i+1) * time.Second); !at.Equal(want) {
+			t.Fatalf("signal %d handled at %s, want %s", i, at, want)
+		}
+	}
+}
+
+// Workers of Each may wait on the clock, and time does not run away between their end and their caller's next step.
+func TestEachOnSteppedClock(t *testing.T) {
+	c := clock.NewStepped(epoch())
+	leave, leaveOther := c.Join(), c.Join()
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { // another loop would be glad to move time on
+		defer leaveOther()
+		for clock.Sleep(ctx, c, time.Hour) == nil {
+		}
+	})
+	wg.Go(func() {
+		defer leave()
+		defer cancel()
+		for range 200 {
+			before := c.Now()
+			clock.Each(c, 4, 9, func(i int) { _ = clock.Sleep(t.Context(), c, time.Duration(i)*time.Second) })
+			if got := c.Now().Sub(before); got < 8*time.Second || got > 20*time.Second {
+				t.Errorf("nine sleeps of up to 8 s on four workers took %s", got)
+			}
+		}
+	})
+	wg.Wait()
+}
+
+func TestScaledRunsFaster(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := clock.Scaled(epoch(), 30)
+		start := time.Now()
+		if err := clock.Sleep(t.Context(), c, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if real := time.Since(start); real != 2*time.Second {
+			t.Errorf("a minute at 30x took %s, want 2s", real)
+		}
+		if got := c.Now().Sub(epoch()); got != time.Minute {
+			t.Errorf("the clock moved %s, want 1m", got)
+		}
+	})
+}
+
+func TestWaitEnds(t *testing.T) {
+	for name, c := range map[string]clock.Clock{
+		"real":    clock.Real(),
+		"scaled":  clock.Scaled(epoch(), 1000),
+		"stepped": clock.NewStepped(epoch()),
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			cause := fmt.Errorf("enough")
+			cancel(cause)
+			if err := c.Wait(ctx, time.Time{}, nil); err != cause {
+				t.Errorf("Wait on an ended context: %v, want its cause", err)
+			}
+			sig := clock.NewSignal()
+			sig.Set()
+			sig.Set()
+			if err := c.Wait(t.Context(), time.Time{}, sig); err != nil {
+				t.Errorf("Wait on a set signal: %v", err)
+			}
+			if err := c.Wait(t.Context(), c.Now().Add(-time.Second), sig); err != nil {
+				t.Errorf("Wait for the past: %v", err)
+			}
+		})
+	}
+}
