@@ -1,0 +1,120 @@
+package archtest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// arrows says for each of our packages which others it may import: the picture in docs/ARCHITECTURE.md, as a table.
+// "x/..." stands for x and all below it, "..." for everything; the first row that fits a package counts. Everybody
+// may import the leaves. Tests may import what their package may, what their row adds, and the packages made for tests.
+var arrows = []arrow{
+	{pkg: "cmd/touchline", may: []string{"edge"}},
+	{pkg: "edge", may: []string{"edge/...", "httpapi/...", "migrations", "sync/...", "store/..."}, tests: []string{"..."}},
+
+	{pkg: "httpapi", may: []string{"httpapi/auth", "httpapi/page", apps, "store"}},
+	{pkg: "httpapi/page"},
+	{pkg: "httpapi/auth", may: []string{apps, "store"}},
+	{pkg: "httpapi/dynamoapi", may: []string{"store", "store/expr", "store/attr"}},
+	{pkg: "migrations", may: []string{apps, "store"}},
+	{pkg: "sync/dynamo", may: []string{"sync/replica", "sync/lease", "store", "store/expr", "store/attr"}},
+	{pkg: "sync/replica", may: []string{"store", "store/expr", "store/attr"}},
+	{pkg: "sync/lease", may: []string{"store", "store/attr", "store/expr"}},
+
+	{pkg: "edge/cricket/poll", may: []string{"edge/cricket", "edge/cricket/sportmonks", "sync/lease", "store"}},
+	{pkg: "edge/cricket/push", may: []string{"edge/cricket", "store", "store/attr"}},
+	{pkg: "edge/cricket/push/apns", may: []string{"edge/cricket/push"}},
+	{pkg: "edge/cricket/push/sandbox", may: []string{"edge/cricket/push"}},
+	{pkg: "edge/cricket/replay", may: []string{"edge/cricket", "edge/cricket/replay/tape"}},
+	{pkg: "edge/cricket/replay/tape"},
+	{pkg: "edge/cricket/sportmonks", may: []string{"edge/cricket"}, tests: []string{"edge/cricket/replay"}},
+	{pkg: apps, may: []string{"store", "store/expr", "store/attr"}},
+
+	{pkg: "store", may: []string{"store/expr", "store/attr"}},
+	{pkg: "store/expr", may: []string{"store/attr"}},
+	{pkg: "store/attr"},
+
+	{pkg: "store/storetest", may: []string{"store/...", "sync/..."}},
+	{pkg: "internal/testrig/...", may: []string{"store/...", "sync/...", "httpapi/...", "edge/cricket/..."}},
+	{pkg: "internal/tools/...", may: []string{"..."}},
+	{pkg: "internal/...", may: []string{"internal/..."}}, // the leaves
+}
+
+// apps stands for the applications' own packages: domain rules and services on store.Tx.
+const apps = "edge/APP"
+
+type arrow struct {
+	pkg   string
+	may   []string
+	tests []string
+}
+
+var (
+	appNames = []string{"edge/cricket", "edge/threefc", "edge/hacktracker", "edge/scorekeeper", "edge/pickem"}
+	forTests = []string{"store/storetest", "internal/testrig/..."}
+	programs = []string{"internal/tools/...", "internal/archtest"}
+)
+
+// covers tells whether one of the patterns of the table stands for pkg.
+func covers(pkg string, patterns ...string) bool {
+	for _, p := range patterns {
+		folder, deep := strings.CutSuffix(p, "/...")
+		switch {
+		case p == "..." || p == pkg,
+			deep && (pkg == folder || strings.HasPrefix(pkg, folder+"/")),
+			p == apps && covers(pkg, appNames...):
+			return true
+		}
+	}
+	return false
+}
+
+func arrowOf(pkg string) (arrow, bool) {
+	for _, a := range arrows {
+		if covers(pkg, a.pkg) {
+			return a, true
+		}
+	}
+	return arrow{}, false
+}
+
+// mayImport applies the table to one import of ours.
+func mayImport(from arrow, src source, to string) bool {
+	switch {
+	case src.dir == to, covers(to, from.may...):
+		return true
+	case covers(to, forTests...):
+		return src.test || covers(src.dir, forTests...)
+	case covers(to, programs...):
+		return false
+	case src.test && covers(to, from.tests...):
+		return true
+	}
+	return covers(to, "internal/...")
+}
+
+func importProblems(tr *tree) (problems []string) {
+	for dir := range tr.packages() {
+		if _, ok := arrowOf(dir); !ok {
+			problems = append(problems, fmt.Sprintf("%s is in no row of the table of imports: decide where it stands in the "+
+				"picture of docs/ARCHITECTURE.md, then add its row to arrows in internal/archtest/imports_test.go", dir))
+		}
+	}
+	for _, src := range tr.code {
+		from, _ := arrowOf(src.dir)
+		for _, imp := range src.ast.Imports {
+			to, ours := strings.CutPrefix(strings.Trim(imp.Path.Value, `"`), module+"/")
+			if ours && !mayImport(from, src, to) {
+				problems = append(problems, fmt.Sprintf("%s imports %s, and %s may not: arrows point down only. Declare an "+
+					"interface in %[3]s and let edge hand it in, or move the code; if the picture itself is wrong, change it "+
+					"in docs/ARCHITECTURE.md and in arrows of internal/archtest/imports_test.go", src.path, to, src.dir))
+			}
+		}
+	}
+	return problems
+}
+
+func TestImportsPointDown(t *testing.T) {
+	report(t, importProblems(project(t)))
+}
