@@ -1,0 +1,157 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+// shownWord is what a phone says of a push that it showed.
+const shownWord = "shown"
+
+// deliver hands an accepted push to its phone and tells what the phone made of it. The server's answer is 200
+// either way: that is Apple's too.
+func (s *Sandbox) deliver(ctx context.Context, r *request) string {
+	p, err := decodePayload(r.body)
+	s.mu.Lock()
+	ph := r.target.phone
+	ph.received++
+	var begun *activity
+	if err == nil {
+		begun, err = s.show(r, p)
+	}
+	if err != nil {
+		ph.ignored++
+		ph.why = err.Error()
+		s.mu.Unlock()
+		return "ignored: " + err.Error()
+	}
+	var told Activity
+	if begun != nil {
+		told = Activity{MatchID: begun.matchID, UpdateToken: begun.token, StartedAt: begun.started}
+	}
+	s.mu.Unlock()
+	if begun == nil {
+		return shownWord
+	}
+	// The app's word to its server must not find the sandbox locked: it may lead to another push.
+	if err := ph.tell(ctx, told); err != nil {
+		s.cfg.Logger.Warn("the app could not register its update token", "phone", ph.Name, "err", err)
+		return shownWord + "; the app could not register its token"
+	}
+	return shownWord
+}
+
+// show applies a push to the phone. Called with the lock held.
+func (s *Sandbox) show(r *request, p payload) (begun *activity, err error) {
+	ph, now := r.target.phone, r.now
+	if r.expires != 0 && unix(r.expires).Before(now) {
+		return nil, errors.New("expired before it arrived")
+	}
+	if err := ph.spend(r.priority, now); err != nil {
+		return nil, err
+	}
+	switch r.target.kind {
+	case startToken:
+		begun, err = s.begin(ph, p, now)
+	case updateToken:
+		err = r.target.activity.apply(p, now)
+	case deviceToken:
+		if p.Alert == nil {
+			return nil, nil // a background push wakes the app and shows nothing
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.Alert != nil {
+		ph.alerts = append(ph.alerts, ShownAlert{Alert: *p.Alert, At: now})
+		ph.alerts = ph.alerts[max(0, len(ph.alerts)-alertsKept):]
+	}
+	return begun, nil
+}
+
+// spend takes an urgent push out of the phone's budget for the running hour.
+func (ph *phone) spend(priority int, now time.Time) error {
+	ph.urgent = slices.DeleteFunc(ph.urgent, func(t time.Time) bool { return now.Sub(t) >= time.Hour })
+	if priority != 10 {
+		return nil
+	}
+	if len(ph.urgent) >= urgentPerHour {
+		return errors.New("over the budget of urgent pushes")
+	}
+	ph.urgent = append(ph.urgent, now)
+	return nil
+}
+
+// begin starts a Live Activity. The app ends an older one for the same match. Called with the lock held.
+func (s *Sandbox) begin(ph *phone, p payload, now time.Time) (*activity, error) {
+	if err := p.wantStart(); err != nil {
+		return nil, err
+	}
+	at, err := p.at(now)
+	if err != nil {
+		return nil, err
+	}
+	a := &activity{
+		matchID: matchOf(p.Attributes), started: now, timestamp: at, changed: now,
+		state: p.ContentState, attrs: p.Attributes, pushes: 1,
+	}
+	a.setStale(p)
+	ph.activities = slices.DeleteFunc(ph.activities, func(o *activity) bool { return !o.onScreen(now) })
+	running := 0
+	for _, o := range ph.activities {
+		switch {
+		case o.over(now):
+		case o.matchID == a.matchID:
+			o.end(now, now)
+		default:
+			running++
+		}
+	}
+	if running >= maxActivities {
+		return nil, errors.New("too many Live Activities")
+	}
+	a.token = s.issue(ph, updateToken, a)
+	ph.activities = append(ph.activities, a)
+	return a, nil
+}
+
+// apply changes what an activity shows.
+func (a *activity) apply(p payload, now time.Time) error {
+	if a.over(now) {
+		return errors.New("the activity has ended")
+	}
+	if err := p.wantUpdate(); err != nil {
+		return err
+	}
+	at, err := p.at(now)
+	if err != nil {
+		return err
+	}
+	if at.Before(a.timestamp) {
+		return errors.New("older than what is shown")
+	}
+	a.timestamp, a.changed = at, now
+	a.pushes++
+	a.setStale(p)
+	if len(p.ContentState) > 0 {
+		a.state = p.ContentState
+	}
+	if p.Event == "end" {
+		dismissed := now.Add(lockScreenLife)
+		if p.DismissalDate != nil {
+			dismissed = unix(*p.DismissalDate)
+		}
+		a.end(now, dismissed)
+	}
+	return nil
+}
+
+func (a *activity) setStale(p payload) {
+	a.stale = time.Time{}
+	if p.StaleDate > 0 {
+		a.stale = unix(p.StaleDate)
+	}
+}

@@ -1,0 +1,94 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// Alert is what lights up a screen.
+type Alert struct {
+	Title string `json:"title"`
+	Body  string `json:"body"`
+	Sound string `json:"sound,omitempty"`
+}
+
+// payload is the aps dictionary.
+type payload struct {
+	Timestamp      json.Number     `json:"timestamp"`
+	Event          string          `json:"event"`
+	ContentState   json.RawMessage `json:"content-state"`
+	StaleDate      int64           `json:"stale-date"`
+	DismissalDate  *int64          `json:"dismissal-date"`
+	Alert          *Alert          `json:"alert"`
+	AttributesType string          `json:"attributes-type"`
+	Attributes     json.RawMessage `json:"attributes"`
+}
+
+func decodePayload(body []byte) (payload, error) {
+	var p struct {
+		APS *payload `json:"aps"`
+	}
+	if err := json.Unmarshal(body, &p); err != nil {
+		return payload{}, errors.New("payload is not JSON of the right shape")
+	}
+	if p.APS == nil {
+		return payload{}, errors.New("no aps dictionary")
+	}
+	return *p.APS, nil
+}
+
+// at is the timestamp of the state. A sender that gives milliseconds is far in the future.
+func (p payload) at(now time.Time) (time.Time, error) {
+	n, err := p.Timestamp.Int64()
+	if err != nil || n <= 0 {
+		return time.Time{}, errors.New("timestamp is missing or not whole seconds")
+	}
+	if at := unix(n); at.Before(now.AddDate(1, 0, 0)) {
+		return at, nil
+	}
+	return time.Time{}, errors.New("timestamp is not in seconds")
+}
+
+// wantStart tells what keeps a push from starting an activity.
+func (p payload) wantStart() error {
+	switch {
+	case p.Event != "start":
+		return errors.New("not a start: only a start goes to a push-to-start token")
+	case p.Alert == nil || p.Alert.Title == "" || p.Alert.Body == "":
+		return errors.New("start without alert")
+	case p.AttributesType != attributesType:
+		return errors.New("attributes-type is missing or another app's")
+	case len(p.Attributes) == 0:
+		return errors.New("start without attributes")
+	}
+	if err := decode(p.Attributes, attributes()); err != nil {
+		return errors.New("attributes: " + err.Error())
+	}
+	return p.wantState()
+}
+
+// wantUpdate tells what keeps a push from changing an activity. An end may come without a state.
+func (p payload) wantUpdate() error {
+	switch p.Event {
+	case "update":
+		return p.wantState()
+	case "end":
+		if len(p.ContentState) == 0 {
+			return nil
+		}
+		return p.wantState()
+	default:
+		return errors.New("event is neither update nor end")
+	}
+}
+
+func (p payload) wantState() error {
+	if len(p.ContentState) == 0 {
+		return errors.New("no content-state")
+	}
+	if err := decode(p.ContentState, contentState()); err != nil {
+		return errors.New("content-state: " + err.Error())
+	}
+	return nil
+}

@@ -1,0 +1,222 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// What a phone does on its own, whatever the server answered.
+const (
+	urgentPerHour  = 15            // pushes of priority 10 that a phone shows in a running hour
+	activityLife   = 8 * time.Hour // then the system ends it
+	lockScreenLife = 4 * time.Hour // how long an ended one may stay
+	maxActivities  = 5             // of one app at a time
+	alertsKept     = 20
+)
+
+// Phone is a simulated iPhone with the app on it.
+type Phone struct {
+	Name     string `json:"name"`
+	Model    string `json:"model"`
+	UserID   string `json:"userId"`
+	DeviceID string `json:"deviceId"`
+
+	DeviceToken      string `json:"-"` // for alerts
+	PushToStartToken string `json:"-"` // for starting Live Activities
+}
+
+// Activity is a Live Activity that just began on a phone, or whose token has changed.
+type Activity struct {
+	MatchID     string
+	UpdateToken string
+	StartedAt   time.Time
+}
+
+// App is the app's part in a Live Activity: the system hands it the update token and it tells its server. The
+// sandbox calls it before it answers the push, so that a replay in stepped time sees the same order every time.
+type App func(ctx context.Context, p Phone, a Activity) error
+
+// tokenKind is what a token is good for.
+type tokenKind uint8
+
+const (
+	deviceToken tokenKind = iota
+	startToken
+	updateToken
+)
+
+// endpoint is a token and whoever is behind it.
+type endpoint struct {
+	kind     tokenKind
+	phone    *phone
+	activity *activity // of an update token
+	last     time.Time // latest push that was let through
+	deadAt   time.Time // replaced or unregistered since
+	deadWhy  string
+}
+
+// gone tells since when and why a token is dead; no reason: it is not.
+func (e *endpoint) gone(now time.Time) (since time.Time, reason string) {
+	if e.deadWhy != "" {
+		return e.deadAt, e.deadWhy
+	}
+	if e.activity == nil {
+		return time.Time{}, ""
+	}
+	if until := e.activity.goneAt(); !now.Before(until) {
+		return until, "ExpiredToken"
+	}
+	return time.Time{}, ""
+}
+
+type phone struct {
+	Phone
+	app        App
+	seed       string
+	made       int // tokens made so far
+	activities []*activity
+	urgent     []time.Time // shown pushes of priority 10 in the last hour
+	alerts     []ShownAlert
+	received   int
+	ignored    int
+	why        string // the latest reason for ignoring one
+}
+
+// activity is a Live Activity on a phone.
+type activity struct {
+	matchID   string
+	token     string
+	started   time.Time
+	timestamp time.Time // of the state shown
+	changed   time.Time // when it was shown
+	state     json.RawMessage
+	attrs     json.RawMessage
+	stale     time.Time
+	ended     time.Time
+	dismissed time.Time // when it leaves the lock screen
+	pushes    int
+}
+
+// goneAt is when the token dies: with the activity's life, or when an ended one leaves the screen.
+func (a *activity) goneAt() time.Time {
+	if !a.ended.IsZero() {
+		return a.dismissed
+	}
+	return a.started.Add(activityLife)
+}
+
+// over tells that pushes change nothing any more.
+func (a *activity) over(now time.Time) bool {
+	return !a.ended.IsZero() || !now.Before(a.started.Add(activityLife))
+}
+
+// onScreen tells whether the lock screen shows it.
+func (a *activity) onScreen(now time.Time) bool {
+	if !a.ended.IsZero() {
+		return now.Before(a.dismissed)
+	}
+	return now.Before(a.started.Add(activityLife + lockScreenLife))
+}
+
+// AddPhone puts a phone on the network. app may be nil: an app that tells nobody. Name and DeviceID are required.
+func (s *Sandbox) AddPhone(p Phone, app App) (Phone, error) {
+	if p.Name == "" || p.DeviceID == "" {
+		return Phone{}, fault.New(fault.Invalid, "phone", "a phone needs a name and a device id")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ph := &phone{Phone: p, app: app, seed: s.cfg.Seed + "|" + p.UserID + "|" + p.DeviceID}
+	ph.DeviceToken = s.issue(ph, deviceToken, nil)
+	ph.PushToStartToken = s.issue(ph, startToken, nil)
+	s.phones = append(s.phones, ph)
+	return ph.Phone, nil
+}
+
+// issue makes a token. Called with the lock held.
+func (s *Sandbox) issue(ph *phone, k tokenKind, a *activity) string {
+	ph.made++
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s|%d", ph.seed, ph.made))
+	token := hex.EncodeToString(sum[:])
+	s.tokens[token] = &endpoint{kind: k, phone: ph, activity: a}
+	return token
+}
+
+// Unregister makes a token dead, as when the app is deleted.
+func (s *Sandbox) Unregister(token string) {
+	s.kill(token, "Unregistered")
+}
+
+func (s *Sandbox) kill(token, why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.tokens[token]; e != nil && e.deadWhy == "" {
+		e.deadAt, e.deadWhy = s.cfg.Clock.Now(), why
+	}
+}
+
+// Rotate gives a phone's activity for a match a new update token, as the system does now and then, and tells the
+// app. The old token is dead.
+func (s *Sandbox) Rotate(ctx context.Context, deviceID, matchID string) error {
+	ph, a := s.find(deviceID, matchID)
+	if a == nil {
+		return fault.New(fault.NotFound, "activity", "no activity for match %s on %s", matchID, deviceID)
+	}
+	s.kill(a.token, "ExpiredToken")
+	s.mu.Lock()
+	a.token = s.issue(ph, updateToken, a)
+	told := Activity{MatchID: a.matchID, UpdateToken: a.token, StartedAt: a.started}
+	s.mu.Unlock()
+	return ph.tell(ctx, told)
+}
+
+// Dismiss swipes an activity away.
+func (s *Sandbox) Dismiss(deviceID, matchID string) error {
+	_, a := s.find(deviceID, matchID)
+	if a == nil {
+		return fault.New(fault.NotFound, "activity", "no activity for match %s on %s", matchID, deviceID)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a.end(s.cfg.Clock.Now(), s.cfg.Clock.Now())
+	return nil
+}
+
+// find gives the running activity of a phone for a match.
+func (s *Sandbox) find(deviceID, matchID string) (*phone, *activity) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.cfg.Clock.Now()
+	for _, ph := range s.phones {
+		if ph.DeviceID != deviceID {
+			continue
+		}
+		for _, a := range ph.activities {
+			if a.matchID == matchID && !a.over(now) {
+				return ph, a
+			}
+		}
+	}
+	return nil, nil
+}
+
+func (ph *phone) tell(ctx context.Context, a Activity) error {
+	if ph.app == nil {
+		return nil
+	}
+	return ph.app(ctx, ph.Phone, a)
+}
+
+// end ends an activity; it stays on the lock screen until dismissed, four hours at most.
+func (a *activity) end(now, dismissed time.Time) {
+	a.ended = now
+	if limit := now.Add(lockScreenLife); dismissed.After(limit) {
+		dismissed = limit
+	}
+	a.dismissed = dismissed
+}

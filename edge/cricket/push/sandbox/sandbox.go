@@ -1,0 +1,183 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// Config is what the sandbox pretends.
+type Config struct {
+	Addr     string        // 127.0.0.1:0 when empty
+	Clock    clock.Clock   // of rates, budgets and lifetimes; required
+	BundleID string        // com.example.touchline when empty
+	TeamID   string        // TEAM000001 when empty
+	KeyID    string        // KEY0000001 when empty
+	Streams  int           // concurrent streams a connection may have; 1000 when zero
+	LogSize  int           // pushes kept for looking at; 256 when zero
+	Seed     string        // device tokens are made from it; random when empty
+	Delay    time.Duration // before every answer, real time
+	Logger   *slog.Logger  // nil: silent
+
+	wall func() time.Time // for the age of provider tokens
+}
+
+// Sandbox is a local APNs.
+type Sandbox struct {
+	cfg      Config
+	roots    *x509.CertPool
+	cert     tls.Certificate
+	key      *ecdsa.PrivateKey // the provider's, as if downloaded from Apple
+	provider provider
+
+	ready chan struct{}
+	url   string // set before ready is closed
+
+	mu     sync.Mutex
+	tokens map[string]*endpoint
+	phones []*phone
+	script scripts
+	record recorder
+	conns  int
+}
+
+// New makes the keys and certificates; it does not listen yet.
+func New(cfg Config) (*Sandbox, error) {
+	cfg.complete()
+	roots, cert, err := newCA(cfg.wall())
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Internal, "sandbox", "the sandbox cannot make its certificate")
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Internal, "sandbox", "the sandbox cannot make a provider key")
+	}
+	return &Sandbox{
+		cfg: cfg, roots: roots, cert: cert, key: key,
+		provider: newProvider(cfg.TeamID, cfg.KeyID, &key.PublicKey, cfg.wall),
+		ready:    make(chan struct{}),
+		tokens:   map[string]*endpoint{},
+		script:   scripts{},
+		record:   newRecorder(cfg.LogSize),
+	}, nil
+}
+
+func (cfg *Config) complete() {
+	def := func(s *string, v string) {
+		if *s == "" {
+			*s = v
+		}
+	}
+	def(&cfg.Addr, "127.0.0.1:0")
+	def(&cfg.BundleID, "com.example.touchline")
+	def(&cfg.TeamID, "TEAM000001")
+	def(&cfg.KeyID, "KEY0000001")
+	if cfg.Seed == "" {
+		var b [16]byte
+		_, _ = rand.Read(b[:]) // never fails, by its documentation
+		cfg.Seed = hex.EncodeToString(b[:])
+	}
+	if cfg.Streams == 0 {
+		cfg.Streams = 1000
+	}
+	if cfg.LogSize == 0 {
+		cfg.LogSize = 256
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.wall == nil {
+		cfg.wall = time.Now
+	}
+}
+
+// Account is what a provider gets from Apple: who it is and the key it signs with.
+type Account struct {
+	BundleID, TeamID, KeyID string
+	Key                     *ecdsa.PrivateKey
+	RootCAs                 *x509.CertPool
+}
+
+// Account gives the one account that this sandbox knows.
+func (s *Sandbox) Account() Account {
+	return Account{
+		BundleID: s.cfg.BundleID, TeamID: s.cfg.TeamID, KeyID: s.cfg.KeyID, Key: s.key, RootCAs: s.roots,
+	}
+}
+
+// URL waits until the sandbox listens and gives its address.
+func (s *Sandbox) URL(ctx context.Context) (string, error) {
+	select {
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	case <-s.ready:
+		return s.url, nil
+	}
+}
+
+// Run serves until ctx ends and every request is done. It may be called once.
+func (s *Sandbox) Run(ctx context.Context) error {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", s.cfg.Addr)
+	if err != nil {
+		return fault.Wrap(err, fault.Unavailable, "sandbox", "the push sandbox cannot listen on %s", s.cfg.Addr)
+	}
+	s.url = "https://" + l.Addr().String()
+	close(s.ready)
+	var h2 http.Protocols
+	h2.SetHTTP2(true)
+	srv := &http.Server{
+		Handler:           http.HandlerFunc(s.serve),
+		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{s.cert}},
+		Protocols:         &h2,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: s.cfg.Streams},
+		ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog:          slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelDebug),
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ConnState:         s.connState,
+	}
+	served := make(chan error, 1)
+	go func() { served <- srv.ServeTLS(l, "", "") }()
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		if srv.Shutdown(stop) != nil {
+			_ = srv.Close() // what is left hangs by script, or its client does
+		}
+		err = <-served
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return fault.Wrap(err, fault.Unavailable, "sandbox", "the push sandbox stopped serving")
+}
+
+func (s *Sandbox) connState(_ net.Conn, st http.ConnState) {
+	if st == http.StateNew {
+		s.mu.Lock()
+		s.conns++
+		s.mu.Unlock()
+	}
+}
+
+// Connections is how many connections were ever opened: Apple wants few.
+func (s *Sandbox) Connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.conns
+}

@@ -1,0 +1,111 @@
+package sandbox
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// Reply is what a script answers instead of the usual.
+type Reply struct {
+	Status     int           // 0: validate and answer as usual after Delay
+	Reason     string        // for the JSON body
+	Body       string        // in its place, as it is: to answer something that is not JSON
+	RetryAfter string        // header
+	Delay      time.Duration // before anything else, real time
+	Hang       bool          // never answer
+	Reset      bool          // reset the stream without an answer
+	Lost       bool          // deliver as usual, then reset the stream: the answer is lost, the push is not
+	GoAway     bool          // end the connection gracefully after the answer
+}
+
+// scripts are the replies by token and number of the push, from 1. The empty token stands for all of them, counted
+// together.
+type scripts map[string]*tokenScript
+
+type tokenScript struct {
+	count   int
+	replies map[int]Reply
+	rest    *Reply // for every number without a reply of its own
+}
+
+// Script sets the answer to the n-th push (from 1) to a token from now on. The empty token counts the pushes to
+// all tokens. n of 0 means every push that has no answer of its own.
+func (s *Sandbox) Script(token string, n int, r Reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.script[token]
+	if t == nil {
+		t = &tokenScript{replies: map[int]Reply{}}
+		s.script[token] = t
+	}
+	if n == 0 {
+		t.rest = &r
+		return
+	}
+	t.replies[t.count+n] = r
+}
+
+// ClearScripts goes back to the usual answers.
+func (s *Sandbox) ClearScripts() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.script)
+}
+
+// scripted counts a push and gives its script's reply.
+func (s *Sandbox) scripted(token string) (Reply, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own, hit := s.script.next(token)
+	if token == "" {
+		return own, hit
+	}
+	all, hitAll := s.script.next("")
+	if hit {
+		return own, true
+	}
+	return all, hitAll
+}
+
+func (s scripts) next(token string) (Reply, bool) {
+	t := s[token]
+	if t == nil {
+		return Reply{}, false
+	}
+	t.count++
+	if r, ok := t.replies[t.count]; ok {
+		return r, true
+	}
+	if t.rest != nil {
+		return *t.rest, true
+	}
+	return Reply{}, false
+}
+
+// play does what comes before the answer; done is set where nothing more is to be said.
+func (r Reply) play(ctx context.Context, w http.ResponseWriter) (done bool) {
+	if r.Delay > 0 {
+		t := time.NewTimer(r.Delay)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return true
+		}
+	}
+	if r.Hang {
+		<-ctx.Done()
+		panic(http.ErrAbortHandler)
+	}
+	if r.Reset {
+		panic(http.ErrAbortHandler)
+	}
+	if r.GoAway {
+		w.Header().Set("Connection", "close") // net/http makes a GOAWAY of it
+	}
+	if r.RetryAfter != "" {
+		w.Header().Set("Retry-After", r.RetryAfter)
+	}
+	return false
+}

@@ -1,0 +1,108 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// serve answers one push.
+func (s *Sandbox) serve(w http.ResponseWriter, req *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
+	if err != nil && len(body) < maxPayload {
+		panic(http.ErrAbortHandler) // the client went away
+	}
+	if s.cfg.Delay > 0 {
+		Reply{Delay: s.cfg.Delay}.play(req.Context(), w)
+	}
+	r := &request{
+		method: req.Method, path: req.URL.Path, header: req.Header, body: body, now: s.cfg.Clock.Now(),
+	}
+	reply, hit := s.scripted(strings.ToLower(path.Base(req.URL.Path)))
+	if hit && reply.play(req.Context(), w) {
+		return
+	}
+	refused, shown := s.answer(req.Context(), r, reply)
+	if r.id == "" {
+		r.id = uuid.NewString()
+	}
+	s.note(r, refused, shown)
+	if reply.Lost {
+		panic(http.ErrAbortHandler)
+	}
+	s.write(w, r, refused, reply.Body)
+}
+
+// answer validates a push and hands it to its phone, unless a script says otherwise.
+func (s *Sandbox) answer(ctx context.Context, r *request, reply Reply) (refused *refusal, shown string) {
+	if reply.Status != 0 && reply.Status != http.StatusOK {
+		refused = refuse(reply.Status, reply.Reason)
+		if reply.Status == http.StatusGone {
+			refused.since = r.now
+		}
+		return refused, ""
+	}
+	if refused = s.validate(r); refused != nil {
+		return refused, ""
+	}
+	return nil, s.deliver(ctx, r)
+}
+
+func (s *Sandbox) write(w http.ResponseWriter, r *request, refused *refusal, body string) {
+	h := w.Header()
+	h["apns-id"] = []string{r.id}
+	h["apns-unique-id"] = []string{uuid.NewString()} // as Apple's sandbox does
+	if refused == nil {
+		w.WriteHeader(http.StatusOK)
+		_, _ = io.WriteString(w, body)
+		return
+	}
+	h.Set("Content-Type", "application/json")
+	w.WriteHeader(refused.status)
+	if body != "" {
+		_, _ = io.WriteString(w, body)
+		return
+	}
+	answer := struct {
+		Reason    string `json:"reason"`
+		Timestamp int64  `json:"timestamp,omitempty"`
+	}{Reason: refused.reason}
+	if !refused.since.IsZero() {
+		answer.Timestamp = refused.since.UnixMilli()
+	}
+	_ = json.NewEncoder(w).Encode(answer) // the client may be gone: nothing to do about it here
+}
+
+// note writes a push into the record.
+func (s *Sandbox) note(r *request, refused *refusal, shown string) {
+	rec := Record{
+		At: r.now, Token: redact(r.token), ID: r.id, Topic: r.header.Get("apns-topic"),
+		Type: r.header.Get("apns-push-type"), Priority: r.priority, Expiration: r.expires,
+		CollapseID: r.header.Get("apns-collapse-id"), Bytes: len(r.body), Status: http.StatusOK, Shown: shown,
+	}
+	if refused != nil {
+		rec.Status, rec.Reason = refused.status, refused.reason
+	}
+	if r.target != nil {
+		rec.Phone = r.target.phone.Name
+	}
+	if p, err := decodePayload(r.body); err == nil {
+		rec.Payload = r.body
+		rec.Event, rec.Alert = p.Event, p.Alert
+		rec.Timestamp, _ = p.Timestamp.Int64()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.record.add(rec)
+}
+
+func redact(token string) string { return token[:min(6, len(token))] }
+
+// unix gives an instant of epoch seconds.
+func unix(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }

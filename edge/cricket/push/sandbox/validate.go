@@ -1,0 +1,262 @@
+package sandbox
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Limits of a push.
+const (
+	maxPayload     = 4096
+	maxCollapseID  = 64
+	maxBody        = 64 << 10 // what is read at all
+	minTokenDigits = 64
+	maxTokenDigits = 200
+	tokenInterval  = time.Second // at most one push a token in this time
+)
+
+const liveActivitySuffix = ".push-type.liveactivity"
+
+// refusal is an answer that is not 200.
+type refusal struct {
+	status int
+	reason string
+	since  time.Time // with 410
+}
+
+func refuse(status int, reason string) *refusal { return &refusal{status: status, reason: reason} }
+
+// request is a push as it came in.
+type request struct {
+	method, path string
+	header       http.Header
+	body         []byte
+	now          time.Time
+
+	id       string // echoed, or made here
+	priority int
+	expires  int64
+	token    string
+	target   *endpoint // found on the way
+}
+
+// check is one rule; nil means that the push passes it.
+type check struct {
+	name string
+	f    func(*Sandbox, *request) *refusal
+}
+
+// checks are the rules in Apple's order, as Pushy's validating handler has it: the first one broken is the answer.
+func checks() []check {
+	return []check{
+		{"id", (*Sandbox).checkID},
+		{"method", (*Sandbox).checkMethod},
+		{"headers", (*Sandbox).checkRepeated},
+		{"topic", (*Sandbox).checkTopic},
+		{"collapse id", (*Sandbox).checkCollapseID},
+		{"priority", (*Sandbox).checkPriority},
+		{"expiration", (*Sandbox).checkExpiration},
+		{"push type", (*Sandbox).checkType},
+		{"path", (*Sandbox).checkPath},
+		{"token", (*Sandbox).checkToken},
+		{"token's topic", (*Sandbox).checkTokenTopic},
+		{"provider", (*Sandbox).checkProvider},
+		{"size", (*Sandbox).checkSize},
+		{"rate", (*Sandbox).checkRate},
+	}
+}
+
+func (s *Sandbox) validate(r *request) *refusal {
+	for _, c := range checks() {
+		if refused := c.f(s, r); refused != nil {
+			return refused
+		}
+	}
+	return nil
+}
+
+func (s *Sandbox) checkID(r *request) *refusal {
+	given := r.header.Get("apns-id")
+	if given == "" {
+		return nil
+	}
+	if !isUUID(given) {
+		return refuse(http.StatusBadRequest, "BadMessageId")
+	}
+	r.id = given
+	return nil
+}
+
+// isUUID knows the canonical form: 8-4-4-4-12 digits.
+func isUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i := range len(s) {
+		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash != (s[i] == '-') || (!dash && !isHex(s[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+func isHex(c byte) bool {
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')
+}
+
+func (s *Sandbox) checkMethod(r *request) *refusal {
+	if r.method != http.MethodPost {
+		return refuse(http.StatusMethodNotAllowed, "MethodNotAllowed")
+	}
+	return nil
+}
+
+func (s *Sandbox) checkRepeated(r *request) *refusal {
+	for name, values := range r.header {
+		if len(values) > 1 && (strings.HasPrefix(name, "Apns-") || name == "Authorization") {
+			return refuse(http.StatusBadRequest, "DuplicateHeaders")
+		}
+	}
+	return nil
+}
+
+func (s *Sandbox) checkTopic(r *request) *refusal {
+	topic := r.header.Get("apns-topic")
+	switch {
+	case topic == "":
+		return refuse(http.StatusBadRequest, "MissingTopic")
+	case strings.ContainsAny(topic, " /\t"):
+		return refuse(http.StatusBadRequest, "BadTopic")
+	case topic != s.cfg.BundleID && topic != s.cfg.BundleID+liveActivitySuffix:
+		return refuse(http.StatusBadRequest, "TopicDisallowed")
+	}
+	return nil
+}
+
+func (s *Sandbox) checkCollapseID(r *request) *refusal {
+	if len(r.header.Get("apns-collapse-id")) > maxCollapseID {
+		return refuse(http.StatusBadRequest, "BadCollapseId")
+	}
+	return nil
+}
+
+func (s *Sandbox) checkPriority(r *request) *refusal {
+	switch r.header.Get("apns-priority") {
+	case "", "10":
+		r.priority = 10
+	case "5":
+		r.priority = 5
+	case "1":
+		r.priority = 1
+	default:
+		return refuse(http.StatusBadRequest, "BadPriority")
+	}
+	if r.priority == 10 && r.header.Get("apns-push-type") == "background" {
+		return refuse(http.StatusBadRequest, "BadPriority")
+	}
+	return nil
+}
+
+func (s *Sandbox) checkExpiration(r *request) *refusal {
+	v := r.header.Get("apns-expiration")
+	if v == "" {
+		return nil
+	}
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || n < 0 {
+		return refuse(http.StatusBadRequest, "BadExpirationDate")
+	}
+	r.expires = n
+	return nil
+}
+
+// checkType wants a type that this app uses, with the topic that goes with it.
+func (s *Sandbox) checkType(r *request) *refusal {
+	forActivity := strings.HasSuffix(r.header.Get("apns-topic"), liveActivitySuffix)
+	switch r.header.Get("apns-push-type") {
+	case "liveactivity":
+		if !forActivity {
+			return refuse(http.StatusBadRequest, "BadTopic")
+		}
+	case "alert", "background":
+		if forActivity {
+			return refuse(http.StatusBadRequest, "BadTopic")
+		}
+	default:
+		return refuse(http.StatusBadRequest, "InvalidPushType")
+	}
+	return nil
+}
+
+func (s *Sandbox) checkPath(r *request) *refusal {
+	token, ok := strings.CutPrefix(r.path, "/3/device")
+	if !ok {
+		return refuse(http.StatusNotFound, "BadPath")
+	}
+	if token == "" || token == "/" {
+		return refuse(http.StatusBadRequest, "MissingDeviceToken")
+	}
+	if token[0] != '/' {
+		return refuse(http.StatusNotFound, "BadPath")
+	}
+	r.token = strings.ToLower(token[1:])
+	if n := len(r.token); n < minTokenDigits || n > maxTokenDigits || n%2 != 0 {
+		return refuse(http.StatusBadRequest, "BadDeviceToken")
+	}
+	for i := range len(r.token) {
+		if !isHex(r.token[i]) {
+			return refuse(http.StatusBadRequest, "BadDeviceToken")
+		}
+	}
+	return nil
+}
+
+// checkToken knows dead tokens from those that never were.
+func (s *Sandbox) checkToken(r *request) *refusal {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.tokens[r.token]
+	if e == nil {
+		return refuse(http.StatusBadRequest, "BadDeviceToken")
+	}
+	if since, reason := e.gone(r.now); reason != "" {
+		return &refusal{status: http.StatusGone, reason: reason, since: since}
+	}
+	r.target = e
+	return nil
+}
+
+func (s *Sandbox) checkTokenTopic(r *request) *refusal {
+	forActivity := strings.HasSuffix(r.header.Get("apns-topic"), liveActivitySuffix)
+	if forActivity != (r.target.kind != deviceToken) {
+		return refuse(http.StatusBadRequest, "DeviceTokenNotForTopic")
+	}
+	return nil
+}
+
+func (s *Sandbox) checkProvider(r *request) *refusal {
+	return s.provider.check(r.header.Get("authorization"))
+}
+
+func (s *Sandbox) checkSize(r *request) *refusal {
+	switch {
+	case len(r.body) == 0:
+		return refuse(http.StatusBadRequest, "PayloadEmpty")
+	case len(r.body) > maxPayload:
+		return refuse(http.StatusRequestEntityTooLarge, "PayloadTooLarge")
+	}
+	return nil
+}
+
+// checkRate allows a token one push a second.
+func (s *Sandbox) checkRate(r *request) *refusal {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last := r.target.last; !last.IsZero() && r.now.Sub(last) < tokenInterval {
+		return refuse(http.StatusTooManyRequests, "TooManyRequests")
+	}
+	r.target.last = r.now
+	return nil
+}
