@@ -1,0 +1,147 @@
+package sportmonks
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"unique"
+
+	"github.com/touchline/touchline/edge/cricket"
+)
+
+// ball makes a delivery of the feed's row by the rules that two independent public adapters found to reconcile
+// with the score lines: a wide has no field of its own, a no-ball counts as a ball in the feed's sense and not in
+// the game's, a boundary is one only by its flag.
+func (d *decoder) ball(w *wireBall) cricket.Ball {
+	b := cricket.Ball{
+		ID:        int64(w.ID),
+		Innings:   inningsOf(w.Scoreboard),
+		TeamID:    int64(w.TeamID),
+		Over:      overOf(w.Label),
+		Label:     oversText(w.Label),
+		BatterID:  int64(w.BatterID),
+		BowlerID:  int64(w.BowlerID),
+		PairIDs:   [2]int64{int64(w.FirstID), int64(w.SecondID)},
+		CatchID:   int64(w.CatchID),
+		RunOutID:  int64(w.RunOutID),
+		UpdatedAt: w.UpdatedAt.Time,
+	}
+	score := w.Score.value
+	if !w.Score.is {
+		score, _ = d.scores.find(int64(w.ScoreID))
+	} else {
+		d.scores.learn(score)
+	}
+	name := words(score.Name)
+	b.Outcome = unique.Make(name).Value()
+	b.Runs = int(score.Runs)
+	b.Byes = int(score.Bye)
+	b.LegByes = int(score.LegBye)
+	b.Four = bool(score.Four)
+	b.Six = bool(score.Six)
+	b.NoBall, b.NoBallRuns = noBall(&score, name)
+	b.Wide = !b.NoBall && (score.Ball != nil && !bool(*score.Ball) || containsFold(name, "wide"))
+	if b.Wicket = wicket(&score, name, w.OutID != 0); b.Wicket {
+		b.OutID = int64(w.OutID)
+	}
+	return b
+}
+
+// noBall goes by the flag. A run out on a no-ball has been seen under the name "1NB + 1 Run+ Run Out" with the flag
+// in doubt, so the name may say it too; the penalty is one run then.
+func noBall(score *wireScore, name string) (is bool, runs int) {
+	if score.NoBall > 0 || score.NoBallRuns > 0 {
+		return true, int(score.NoBallRuns)
+	}
+	if !noBallName(name) {
+		return false, 0
+	}
+	return true, min(1, int(score.Runs))
+}
+
+func noBallName(name string) bool {
+	if containsFold(name, "no ball") {
+		return true
+	}
+	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == '+' }) {
+		switch strings.ToLower(strings.TrimLeft(word, "0123456789")) {
+		case "nb", "noball":
+			return true
+		}
+	}
+	return false
+}
+
+// wicket tells a dismissal. Who retires hurt or not out may bat again: the pair changes, the wickets do not.
+func wicket(score *wireScore, name string, someoneOut bool) bool {
+	if notDismissed(name) {
+		return false
+	}
+	return bool(score.IsWicket) || bool(score.Out) || someoneOut
+}
+
+func notDismissed(name string) bool {
+	return containsFold(name, "retired") &&
+		(containsFold(name, "hurt") || containsFold(name, "not out") || containsFold(name, " ill"))
+}
+
+func containsFold(s, lower string) bool { return strings.Contains(strings.ToLower(s), lower) }
+
+// words puts one blank between words: the feed's spelling varies.
+func words(t text) string {
+	s := string(t)
+	if !strings.Contains(s, "  ") && strings.TrimSpace(s) == s {
+		return s
+	}
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// overOf is the whole part of a label, "12.4" is over 12.
+func overOf(label text) int {
+	whole, _, _ := strings.Cut(strings.TrimSpace(string(label)), ".")
+	n, err := strconv.Atoi(whole)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// inOrder sorts by innings, then id, and keeps of two rows with one id the one updated last, or the later in the
+// reply. Labels repeat and tell nothing. What is in order already, as nearly always, is given back as it is.
+func inOrder(balls []cricket.Ball) []cricket.Ball {
+	byID := func(a, b cricket.Ball) int {
+		return cmp.Or(cmp.Compare(a.Innings, b.Innings), cmp.Compare(a.ID, b.ID))
+	}
+	ordered := true
+	for i := 1; i < len(balls) && ordered; i++ {
+		ordered = balls[i-1].Innings < balls[i].Innings ||
+			balls[i-1].Innings == balls[i].Innings && balls[i-1].ID < balls[i].ID
+	}
+	if ordered {
+		return balls
+	}
+	balls = newest(balls)
+	slices.SortStableFunc(balls, byID)
+	return balls
+}
+
+// newest keeps one row an id, even where a revision moved a ball to another innings. It copies: the rows it is given
+// stay as the reply had them, for the next reply is compared with that.
+func newest(balls []cricket.Ball) []cricket.Ball {
+	kept := make([]cricket.Ball, 0, len(balls))
+	at := make(map[int64]int, len(balls))
+	for i := range balls {
+		b := &balls[i]
+		j, twice := at[b.ID]
+		if !twice {
+			at[b.ID] = len(kept)
+			kept = append(kept, *b)
+			continue
+		}
+		if !b.UpdatedAt.Before(kept[j].UpdatedAt) {
+			kept[j] = *b
+		}
+	}
+	return kept
+}

@@ -1,0 +1,289 @@
+package sportmonks
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"hash/maphash"
+	"strconv"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+)
+
+// decoder turns one reply into snapshots with what it remembers of the last reply to the same request. It keeps no
+// old body: of every ball and every match it keeps length and hash, looks whether the same bytes stand at their
+// place again, and then takes what was decoded before without even looking for the end of the element.
+type decoder struct {
+	seed   maphash.Seed
+	scores *scores
+	now    time.Time
+	header []byte // scratch: a fixture's text without its balls
+}
+
+// memory is what is kept of the last reply to one request.
+type memory struct {
+	etag      string
+	body      span
+	fixtures  []known
+	snapshots []cricket.Snapshot
+	skipped   []error
+	header    []byte // the decoder's scratch
+	used      uint64 // for eviction: when it was last put back
+}
+
+// known is one decoded match. Its snapshot is shared with readers and never changed.
+type known struct {
+	span
+	snap  cricket.Snapshot
+	balls *knownBalls
+}
+
+// knownBalls are the balls of one match as the reply had them, each with its text's length and hash.
+type knownBalls struct {
+	spans []span
+	balls []cricket.Ball
+	names map[int64]cricket.Name // of everybody a ball has named so far
+}
+
+// span is a piece of text by length and hash. The zero span is never equal to one: its text was not remembered.
+type span struct {
+	size int
+	hash uint64
+}
+
+func (d *decoder) span(b []byte) span { return span{size: len(b), hash: maphash.Bytes(d.seed, b)} }
+
+// at tells whether the text at this place is the remembered one.
+func (s span) at(d *decoder, b []byte, at int) bool {
+	return s.size > 0 && at+s.size <= len(b) && d.span(b[at:at+s.size]) == s
+}
+
+// reply is a decoded body.
+type reply struct {
+	fixtures []known
+	skipped  []error // matches that could not be read; the others could
+	meta     wireMeta
+	next     string // the next page's address
+	found    bool   // data was there and not null
+	single   bool   // data was one record
+}
+
+var errNoData = errors.New(`no "data"`)
+
+// reply decodes a body: a list of fixtures or a single one, with last as the memory of the same request.
+func (d *decoder) reply(b []byte, last []known) (*reply, error) {
+	r := &reply{}
+	seen := false
+	end, err := eachField(b, 0, func(name []byte, at int) (int, error) {
+		switch string(name) {
+		case `"data"`:
+			seen = true
+			return d.data(r, b, at, last)
+		case `"meta"`:
+			return decodeAt(b, at, &r.meta)
+		case `"links"`:
+			var l wireLinks
+			end, err := decodeAt(b, at, &l)
+			r.next = string(l.Next)
+			return end, err
+		}
+		return valueEnd(b, at)
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case space(b, end) != len(b):
+		return nil, errSyntax
+	case !seen:
+		return nil, errNoData
+	}
+	return r, nil
+}
+
+func (d *decoder) data(r *reply, b []byte, at int, last []known) (end int, err error) {
+	if at >= len(b) {
+		return 0, errTruncated
+	}
+	switch b[at] {
+	case '[':
+		i := -1
+		r.found = true
+		return eachElement(b, at, func(at int) (int, error) {
+			i++
+			return d.element(r, b, at, last, i)
+		})
+	case '{':
+		r.found, r.single = true, true
+		k, end, err := d.fixture(b, at, last)
+		r.fixtures = append(r.fixtures, k)
+		return end, err
+	}
+	return valueEnd(b, at)
+}
+
+// element decodes match i of a list, or takes it from the last reply. One match that cannot be read is set aside:
+// it must not silence the others.
+func (d *decoder) element(r *reply, b []byte, at int, last []known, i int) (end int, err error) {
+	if i < len(last) && last[i].at(d, b, at) {
+		k := last[i]
+		k.snap.ReadAt = d.now
+		r.fixtures = append(r.fixtures, k)
+		return at + k.size, nil
+	}
+	k, end, err := d.fixture(b, at, last)
+	if err == nil {
+		k.span = d.span(b[at:end])
+		r.fixtures = append(r.fixtures, k)
+		return end, nil
+	}
+	end, broken := valueEnd(b, at)
+	if broken != nil {
+		return 0, broken
+	}
+	r.skipped = append(r.skipped, err)
+	return end, nil
+}
+
+// fixture decodes the match at this place: its balls one by one, all the rest by encoding/json.
+func (d *decoder) fixture(b []byte, at int, last []known) (known, int, error) {
+	var k known
+	d.header = append(d.header[:0], '{')
+	var before *knownBalls
+	end, err := eachField(b, at, func(name []byte, at int) (int, error) {
+		if string(name) == `"balls"` {
+			end, balls, err := d.ballList(b, at, before)
+			k.balls = balls
+			return end, err
+		}
+		end, err := valueEnd(b, at)
+		if err != nil {
+			return 0, err
+		}
+		if string(name) == `"id"` {
+			before = ballsOf(last, b[at:end])
+		}
+		if len(d.header) > 1 {
+			d.header = append(d.header, ',')
+		}
+		d.header = append(append(append(d.header, name...), ':'), b[at:end]...)
+		return end, nil
+	})
+	if err != nil {
+		return k, 0, err
+	}
+	var w wireFixture
+	if err := json.Unmarshal(append(d.header, '}'), &w); err != nil {
+		return k, 0, err
+	}
+	if w.ID == 0 {
+		return k, 0, errNoID
+	}
+	k.snap = d.snapshot(&w, k.balls)
+	return k, end, nil
+}
+
+var errNoID = errors.New("a match without an id")
+
+// ballsOf finds the remembered balls of the match with this id. Balls are recognised by their bytes alone: another
+// match's would cost time, and could not be mistaken for this one's.
+func ballsOf(last []known, id []byte) *knownBalls {
+	for i := range last {
+		if last[i].snap.MatchID == string(bytes.Trim(id, `"`)) {
+			return last[i].balls
+		}
+	}
+	return nil
+}
+
+// ballList decodes the include at this place. It is never nil: balls that were asked for and are not there are an
+// empty list, balls that were not asked for are none.
+func (d *decoder) ballList(b []byte, at int, before *knownBalls) (end int, balls *knownBalls, err error) {
+	w := &ballWalk{decoder: d, out: &knownBalls{balls: []cricket.Ball{}, names: map[int64]cricket.Name{}}}
+	if before != nil {
+		w.old = *before
+		w.out.names = before.names
+		w.out.balls = make([]cricket.Ball, 0, len(before.balls)+4)
+		w.out.spans = make([]span, 0, len(before.spans)+4)
+	}
+	list := unwrapped(b, at)
+	if list < 0 {
+		end, err = valueEnd(b, at)
+		return end, w.out, err
+	}
+	end, err = eachElement(b, list, func(at int) (int, error) { return w.step(b, at) })
+	if err == nil && list != at {
+		end, err = valueEnd(b, at)
+	}
+	return end, w.out, err
+}
+
+// ballWalk goes along the balls of a reply and of the one before.
+type ballWalk struct {
+	*decoder
+	old  knownBalls
+	next int // in old: the ball expected next
+	out  *knownBalls
+}
+
+// A ball that was inserted, deleted or revised sets the two replies off against each other by a few places.
+const ballWindow = 32
+
+func (w *ballWalk) step(b []byte, at int) (end int, err error) {
+	if w.next < len(w.old.spans) && w.old.spans[w.next].at(w.decoder, b, at) {
+		w.take(w.next)
+		return at + w.old.spans[w.next-1].size, nil
+	}
+	if end, err = valueEnd(b, at); err != nil {
+		return 0, err
+	}
+	text := w.span(b[at:end])
+	for i := w.next; i < min(w.next+ballWindow, len(w.old.spans)); i++ {
+		if w.old.spans[i] == text {
+			w.take(i)
+			return end, nil
+		}
+	}
+	return end, w.fresh(b[at:end], text)
+}
+
+func (w *ballWalk) take(i int) {
+	w.out.balls = append(w.out.balls, w.old.balls[i])
+	w.out.spans = append(w.out.spans, w.old.spans[i])
+	w.next = i + 1
+}
+
+func (w *ballWalk) fresh(element []byte, text span) error {
+	var ball wireBall
+	if err := json.Unmarshal(element, &ball); err != nil {
+		return err
+	}
+	if !ball.Score.is {
+		text = span{} // the catalogue may know more next time
+	}
+	w.out.balls = append(w.out.balls, w.ball(&ball))
+	w.out.spans = append(w.out.spans, text)
+	w.name(&ball.Batter, ball.BatterID)
+	w.name(&ball.Bowler, ball.BowlerID)
+	return nil
+}
+
+func (w *ballWalk) name(p *one[wirePlayer], id number) {
+	if !p.is || id == 0 {
+		return
+	}
+	if n := nameOf(&p.value); n.Full != "" {
+		w.out.names[int64(id)] = n
+	}
+}
+
+// decodeAt decodes the value at this place and gives its end.
+func decodeAt(b []byte, at int, into any) (end int, err error) {
+	end, err = valueEnd(b, at)
+	if err != nil {
+		return 0, err
+	}
+	return end, json.Unmarshal(b[at:end], into)
+}
+
+func idText(n number) string { return strconv.FormatInt(int64(n), 10) }

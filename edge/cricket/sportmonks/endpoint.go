@@ -1,0 +1,219 @@
+package sportmonks
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// Endpoint names what the feed counts as one: its rate limit is per endpoint, and so is our patience.
+type Endpoint string
+
+// The endpoints that are read.
+const (
+	Livescores Endpoint = "livescores"
+	Fixture    Endpoint = "fixtures/{id}"
+	Fixtures   Endpoint = "fixtures"
+	Scores     Endpoint = "scores"
+)
+
+func endpointNames() []Endpoint { return []Endpoint{Livescores, Fixture, Fixtures, Scores} }
+
+// How long an endpoint is left alone. An hour is the feed's whole window: no honest answer asks for more.
+const (
+	refusedFor   = 5 * time.Minute  // after 401 and 403: a person has to act
+	restsFor     = 30 * time.Second // after failures in a row: the breaker
+	throttledFor = time.Minute      // after 429 without a word about when, doubled each time
+	longest      = time.Hour
+	failuresMax  = 4 // readings, each with its retries
+)
+
+// Budget is what the feed says about its rate limit, in calls of the present window.
+type Budget struct {
+	Known     bool // the headers were there
+	Limit     int
+	Remaining int
+	Reset     time.Time // zero when the feed does not say
+	At        time.Time
+}
+
+// Low tells that a tenth of the window or less is left: that is for final states.
+func (b Budget) Low() bool { return b.Known && b.Limit > 0 && b.Remaining*10 <= b.Limit }
+
+// endpoint guards one endpoint: whom to refuse without asking, and when to ask again.
+type endpoint struct {
+	name    Endpoint
+	now     func() time.Time
+	breaker *gobreaker.CircuitBreaker[result]
+
+	mu        sync.Mutex
+	until     time.Time // nothing is asked before
+	why       *Error    // what is answered till then
+	throttled int       // 429 in a row
+	budget    Budget
+}
+
+// newEndpoint makes the breaker. gobreaker knows only the wall clock: its own rest is made as short as can be, and
+// the endpoint's until keeps the rest on the injected one.
+func newEndpoint(name Endpoint, now func() time.Time) *endpoint {
+	e := &endpoint{name: name, now: now}
+	e.breaker = gobreaker.NewCircuitBreaker[result](gobreaker.Settings{
+		Name:        string(name),
+		Timeout:     time.Nanosecond,
+		MaxRequests: 1,
+		ReadyToTrip: func(n gobreaker.Counts) bool { return n.ConsecutiveFailures >= failuresMax },
+		IsExcluded:  func(err error) bool { return err != nil && !ill(err) },
+		OnStateChange: func(_ string, _, to gobreaker.State) {
+			if to == gobreaker.StateOpen {
+				e.rest(now().Add(restsFor), e.resting(0))
+			}
+		},
+	})
+	return e
+}
+
+// ill tells an error that speaks about the endpoint's health. A caller that went away, a match that does not exist
+// and a refusal that has its own rest do not.
+func ill(err error) bool {
+	if errors.Is(err, context.Canceled) {
+		return false
+	}
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		return true
+	}
+	switch e.Fault.Code {
+	case CodeBadRequest, CodeUnauthorized, CodeForbidden, CodeNotFound, CodeThrottled:
+		return false
+	}
+	return true
+}
+
+func (e *endpoint) resting(status int) *Error {
+	return &Error{Endpoint: e.name, Status: status,
+		Fault: fault.New(fault.Unavailable, CodeResting, "resting after %d failures in a row", failuresMax)}
+}
+
+func (e *endpoint) rest(until time.Time, why *Error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if until.After(e.until) {
+		e.until, e.why = until, why
+	}
+}
+
+// closed gives the error of an endpoint that is left alone.
+func (e *endpoint) closed() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.now().Before(e.until) {
+		return nil
+	}
+	told := *e.why
+	told.Until = e.until
+	return &told
+}
+
+// do runs one reading behind the gate and the breaker.
+func (e *endpoint) do(f func() (result, error)) (result, error) {
+	if err := e.closed(); err != nil {
+		return result{}, err
+	}
+	r, err := e.breaker.Execute(f)
+	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
+		// Another reading is on trial right now.
+		refused := e.resting(0)
+		refused.Until = e.now().Add(time.Second)
+		return r, refused
+	}
+	if own, ok := errors.AsType[*Error](err); ok {
+		return r, e.judge(own)
+	}
+	return r, err
+}
+
+// judge rests the endpoint where the answer asks for it, and tells the caller until when.
+func (e *endpoint) judge(err *Error) error {
+	switch err.Fault.Code {
+	case CodeUnauthorized, CodeForbidden:
+		e.rest(e.now().Add(refusedFor), err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.until.After(e.now()) {
+		told := *err
+		told.Until = e.until
+		return &told
+	}
+	return err
+}
+
+// heard notes what every answer says about the rate limit, and rests the endpoint after a 429 that asks for more
+// than a request can wait.
+func (e *endpoint) heard(resp *http.Response) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if resp.StatusCode != http.StatusTooManyRequests {
+		e.throttled = 0
+	}
+	limit, err1 := strconv.Atoi(resp.Header.Get("X-RateLimit-Limit"))
+	left, err2 := strconv.Atoi(resp.Header.Get("X-RateLimit-Remaining"))
+	if err1 != nil || err2 != nil || limit < 0 || left < 0 {
+		return
+	}
+	now := e.now()
+	e.budget = Budget{Known: true, Limit: limit, Remaining: left, Reset: resetAt(resp.Header, now), At: now}
+}
+
+// resetAt reads X-RateLimit-Reset, which is an epoch with some servers and a number of seconds with others.
+func resetAt(h http.Header, now time.Time) time.Time {
+	n, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64)
+	switch {
+	case err != nil || n <= 0:
+		return time.Time{}
+	case n > 1e9:
+		return time.Unix(n, 0).UTC()
+	}
+	return now.Add(time.Duration(n) * time.Second)
+}
+
+// throttle gives how long a 429 asks us to stay away: Retry-After, else the end of the window as the feed tells it,
+// else a minute, doubled for each 429 in a row. Never more than the window of an hour, and never nothing.
+func (e *endpoint) throttle(resp *http.Response) time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.throttled++
+	now := e.now()
+	wait, told := retryAfter(resp.Header, now)
+	if reset := resetAt(resp.Header, now); !told && reset.After(now) {
+		wait, told = reset.Sub(now), true
+	}
+	if !told {
+		wait = throttledFor << min(e.throttled-1, 10)
+	}
+	return min(wait, longest)
+}
+
+// retryAfter reads the header's two forms. A past date and a negative or absurd number are told apart from silence,
+// but never become a wait that is negative.
+func retryAfter(h http.Header, now time.Time) (wait time.Duration, told bool) {
+	text := h.Get("Retry-After")
+	if text == "" {
+		return 0, false
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return time.Duration(min(max(n, 0), int64(longest/time.Second))) * time.Second, true
+	}
+	at, err := http.ParseTime(text)
+	if err != nil {
+		return 0, false
+	}
+	return min(max(at.Sub(now), 0), longest), true
+}

@@ -1,0 +1,193 @@
+package sportmonks
+
+import (
+	"bytes"
+	"errors"
+)
+
+// This file takes JSON text apart without decoding it. A Test's reply is 3 MB of which one ball is new: what did
+// not change must cost no more than being walked past. What is kept of a reply goes through encoding/json, which
+// refuses what is not JSON; what is ignored is only checked for its brackets and quotes.
+
+var (
+	errTruncated = errors.New("the text ends in the middle of a value")
+	errSyntax    = errors.New("not JSON")
+)
+
+// space gives the first index from i on that is not blank.
+func space(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// stringEnd gives the index after the string whose opening quote is at i.
+func stringEnd(b []byte, i int) (int, error) {
+	for i++; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1, nil
+		}
+	}
+	return 0, errTruncated
+}
+
+// valueEnd gives the index after the value that starts at i.
+func valueEnd(b []byte, i int) (int, error) {
+	if i >= len(b) {
+		return 0, errTruncated
+	}
+	switch b[i] {
+	case '{', '[':
+		return nestedEnd(b, i)
+	case '"':
+		return stringEnd(b, i)
+	}
+	start := i
+	for i < len(b) && !bytes.ContainsRune([]byte(",]} \n\r\t"), rune(b[i])) {
+		i++
+	}
+	if i == start {
+		return 0, errSyntax
+	}
+	return i, nil
+}
+
+func nestedEnd(b []byte, i int) (int, error) {
+	depth := 0
+	for i < len(b) {
+		switch b[i] {
+		case '"':
+			end, err := stringEnd(b, i)
+			if err != nil {
+				return 0, err
+			}
+			i = end
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1, nil
+			}
+		}
+		i++
+	}
+	return 0, errTruncated
+}
+
+// delimiter steps over the comma or the closing bracket behind an element; more tells which it was.
+func delimiter(b []byte, i int, closing byte) (next int, more bool, err error) {
+	i = space(b, i)
+	if i >= len(b) {
+		return 0, false, errTruncated
+	}
+	switch b[i] {
+	case ',':
+		return space(b, i+1), true, nil
+	case closing:
+		return i + 1, false, nil
+	}
+	return 0, false, errSyntax
+}
+
+// opened steps over the opening bracket at i and over an empty object's or array's closing one.
+func opened(b []byte, i int, opening, closing byte) (next int, more bool, err error) {
+	i = space(b, i)
+	if i >= len(b) {
+		return 0, false, errTruncated
+	}
+	if b[i] != opening {
+		return 0, false, errSyntax
+	}
+	i = space(b, i+1)
+	if i >= len(b) {
+		return 0, false, errTruncated
+	}
+	if b[i] == closing {
+		return i + 1, false, nil
+	}
+	return i, true, nil
+}
+
+// eachField calls f with every name (still in its quotes) and every value's place in the object at i. f gives the
+// end of the value, so that it may find it in a quicker way than by walking.
+func eachField(b []byte, i int, f func(name []byte, at int) (end int, err error)) (end int, err error) {
+	i, more, err := opened(b, i, '{', '}')
+	for more && err == nil {
+		if i >= len(b) || b[i] != '"' {
+			return 0, endOr(b, i)
+		}
+		nameEnd, err := stringEnd(b, i)
+		if err != nil {
+			return 0, err
+		}
+		name := b[i:nameEnd]
+		i = space(b, nameEnd)
+		if i >= len(b) || b[i] != ':' {
+			return 0, endOr(b, i)
+		}
+		if i, err = f(name, space(b, i+1)); err != nil {
+			return 0, err
+		}
+		if i, more, err = delimiter(b, i, '}'); err != nil {
+			return 0, err
+		}
+	}
+	return i, err
+}
+
+// eachElement calls f with every element's place in the array at i; f gives the element's end.
+func eachElement(b []byte, i int, f func(at int) (end int, err error)) (end int, err error) {
+	i, more, err := opened(b, i, '[', ']')
+	for more && err == nil {
+		if i, err = f(i); err != nil {
+			return 0, err
+		}
+		if i, more, err = delimiter(b, i, ']'); err != nil {
+			return 0, err
+		}
+	}
+	return i, err
+}
+
+func endOr(b []byte, i int) error {
+	if i >= len(b) {
+		return errTruncated
+	}
+	return errSyntax
+}
+
+// field finds one value of the object at i; nil when it is not there.
+func field(b []byte, i int, quoted string) (value []byte, err error) {
+	_, err = eachField(b, i, func(name []byte, at int) (int, error) {
+		end, err := valueEnd(b, at)
+		if err == nil && string(name) == quoted {
+			value = b[at:end]
+		}
+		return end, err
+	})
+	return value, err
+}
+
+// unwrapped finds the place of the array behind an include: bare, within {"data":[...]}, or -1 for null and for
+// anything else that holds no list.
+func unwrapped(b []byte, at int) int {
+	if at >= len(b) || b[at] == '[' {
+		return at
+	}
+	if b[at] != '{' {
+		return -1
+	}
+	found := -1
+	_, _ = eachField(b, at, func(name []byte, at int) (int, error) {
+		if string(name) == `"data"` {
+			found = unwrapped(b, at)
+		}
+		return valueEnd(b, at)
+	})
+	return found
+}

@@ -1,0 +1,250 @@
+package sportmonks
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// request is one question to the feed.
+type request struct {
+	endpoint  Endpoint
+	path      string
+	query     url.Values
+	one       bool // a single record is expected
+	forget    bool // nothing is remembered for the next time
+	catalogue bool // the reply is the catalogue of score objects
+}
+
+// result is an answer, decoded.
+type result struct {
+	Reading
+	more bool // there are further pages
+}
+
+// read asks, behind the endpoint's gate and with what is remembered of the last time.
+func (c *Client) read(ctx context.Context, rq request) (result, error) {
+	e := c.endpoints[rq.endpoint]
+	r, err := e.do(func() (result, error) {
+		if rq.forget {
+			return c.exchange(ctx, e, &rq, &memory{})
+		}
+		key := rq.path + "?" + rq.query.Encode()
+		m := c.memories.take(key)
+		r, err := c.exchange(ctx, e, &rq, m)
+		if m.body.size > 0 {
+			c.memories.put(key, m)
+		}
+		return r, err
+	})
+	return r, c.clean(err)
+}
+
+// clean is the last look at an error before it leaves: whatever a decoder quoted, the token is not in it.
+func (c *Client) clean(err error) error {
+	if err == nil || c.redact(err.Error()) == err.Error() {
+		return err
+	}
+	out := &Error{Fault: fault.New(fault.KindOf(err), CodeUnavailable, "%s", c.redact(err.Error()))}
+	if own, ok := errors.AsType[*Error](err); ok {
+		out.Endpoint, out.Status, out.Until, out.Fault.Code = own.Endpoint, own.Status, own.Until, own.Fault.Code
+	}
+	return out
+}
+
+// exchange sends one request, with its retries, and decodes what is new in the answer.
+func (c *Client) exchange(ctx context.Context, e *endpoint, rq *request, m *memory) (result, error) {
+	f := &fetch{client: c, endpoint: e, body: c.bodies.take()}
+	defer func() { c.bodies.put(f.body) }()
+	resp, err := f.do(ctx, rq, m.etag)
+	if err != nil {
+		return result{}, err
+	}
+	now := c.clock.Now()
+	r := result{Reading: Reading{At: now, Skew: skew(resp.Header, now)}}
+	if resp.StatusCode == http.StatusNotModified {
+		if m.body.size == 0 {
+			return result{}, statusError(e.name, resp.StatusCode)
+		}
+		return m.unchanged(r), nil
+	}
+	d := &decoder{seed: c.seed, scores: c.scores, now: now, header: m.header}
+	body := d.span(f.body)
+	if body == m.body {
+		m.etag = etag(resp.Header)
+		return m.unchanged(r), nil
+	}
+	if rq.catalogue {
+		return r, c.learn(e.name, f.body)
+	}
+	decoded, err := d.reply(f.body, m.fixtures)
+	m.header = d.header
+	if err != nil {
+		return result{}, badJSON(e.name, err)
+	}
+	if rq.one && len(decoded.fixtures) == 0 {
+		return result{}, statusError(e.name, http.StatusNotFound)
+	}
+	m.etag, m.body, m.fixtures, m.skipped = etag(resp.Header), body, decoded.fixtures, decoded.skipped
+	m.snapshots = make([]cricket.Snapshot, len(m.fixtures))
+	for i := range m.fixtures {
+		m.snapshots[i] = m.fixtures[i].snap
+	}
+	r.Snapshots, r.Skipped, r.more = m.snapshots, m.skipped, decoded.more()
+	return r, nil
+}
+
+func (m *memory) unchanged(r result) result {
+	r.Unchanged, r.Snapshots, r.Skipped = true, m.snapshots, m.skipped
+	return r
+}
+
+// more tells whether the feed has another page. Either of its two ways to say so may be missing.
+func (r *reply) more() bool {
+	return r.meta.CurrentPage < r.meta.LastPage || r.next != "" && r.meta.LastPage == 0
+}
+
+func (c *Client) learn(name Endpoint, body []byte) error {
+	var w struct {
+		Data list[wireScore] `json:"data"`
+	}
+	if _, err := decodeAt(body, space(body, 0), &w); err != nil {
+		return badJSON(name, err)
+	}
+	for i := range w.Data {
+		c.scores.learn(w.Data[i])
+	}
+	return nil
+}
+
+// fetch is one request with its retries.
+type fetch struct {
+	client   *Client
+	endpoint *endpoint
+	body     []byte        // of the answer 200
+	tries    int           // that failed
+	wait     time.Duration // before the next one
+	last     *Error        // what the last one ended with
+	final    *Error        // the answer that is not to be tried again
+}
+
+type fetchKey struct{}
+
+// do gives the answer, which is 200 with f.body filled, or 304. The body of the response is closed.
+func (f *fetch) do(ctx context.Context, rq *request, etag string) (*http.Response, error) {
+	u := f.client.base.JoinPath(rq.path)
+	u.RawQuery = rq.query.Encode()
+	ctx = context.WithValue(ctx, fetchKey{}, f)
+	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, f.client.foreign(f.endpoint.name, err)
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "touchline")
+	if etag != "" {
+		req.Header.Set("If-None-Match", etag)
+	}
+	req.SetResponseHandler(f.answered)
+	resp, err := f.client.http.Do(req)
+	if resp != nil {
+		// Nothing is to be said about an error here: what was wanted of the body has been read.
+		defer func() { _ = resp.Body.Close() }()
+	}
+	if err != nil {
+		return nil, f.client.foreign(f.endpoint.name, err)
+	}
+	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusNotModified {
+		return nil, statusError(f.endpoint.name, resp.StatusCode)
+	}
+	return resp, nil
+}
+
+// answered reads the body while the library can still try again: a connection that breaks in the middle of it is as
+// good as one that never answered.
+func (f *fetch) answered(resp *http.Response) error {
+	if f.final != nil {
+		return f.final
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil
+	}
+	if err := f.readBody(resp); err != nil {
+		return err
+	}
+	first := space(f.body, 0)
+	if first == len(f.body) || f.body[first] != '{' {
+		return &Error{Endpoint: f.endpoint.name, Status: resp.StatusCode,
+			Fault: fault.New(fault.Unavailable, CodeNotJSON, "answered %s, not JSON", kindOfBody(f.body[first:]))}
+	}
+	return nil
+}
+
+func kindOfBody(b []byte) string {
+	switch {
+	case len(b) == 0:
+		return "nothing"
+	case b[0] == '<':
+		return "a page of HTML"
+	}
+	return "something"
+}
+
+func (f *fetch) readBody(resp *http.Response) error {
+	limit := f.client.maxBody
+	tooLarge := &Error{Endpoint: f.endpoint.name, Status: resp.StatusCode,
+		Fault: fault.New(fault.TooLarge, CodeTooLarge, "answered more than %d bytes", limit)}
+	if resp.ContentLength > limit {
+		return tooLarge
+	}
+	buf := bytes.NewBuffer(f.body[:0])
+	if resp.ContentLength > 0 {
+		// ReadFrom wants room beyond the end, to see it without growing.
+		buf.Grow(int(resp.ContentLength) + bytes.MinRead)
+	}
+	_, err := buf.ReadFrom(io.LimitReader(resp.Body, limit+1))
+	f.body = buf.Bytes()
+	if err == nil && int64(len(f.body)) > limit {
+		return tooLarge
+	}
+	return err
+}
+
+// etag gives the answer's entity tag if it may be sent back: a tag that is no valid header value would make every
+// further request fail before it is sent.
+func etag(h http.Header) string {
+	tag := h.Get("ETag")
+	quoted := strings.TrimPrefix(tag, "W/")
+	if len(tag) > 256 || len(quoted) < 2 || quoted[0] != '"' || quoted[len(quoted)-1] != '"' {
+		return ""
+	}
+	for _, r := range quoted {
+		if r <= ' ' || r > '~' {
+			return ""
+		}
+	}
+	return tag
+}
+
+// skew is the feed's clock minus ours. The header has whole seconds and was written before the answer arrived, so
+// that a difference within that says nothing.
+func skew(h http.Header, now time.Time) time.Duration {
+	at, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		return 0
+	}
+	d := at.Add(500 * time.Millisecond).Sub(now)
+	if d.Abs() < 2*time.Second {
+		return 0
+	}
+	return d
+}

@@ -1,0 +1,159 @@
+package sportmonks
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/touchline/touchline/internal/backoff"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// Retries within one reading are few and short, for the next poll is a retry too.
+const (
+	retries    = 3
+	waitInside = 10 * time.Second // an endpoint that wants more is left alone instead
+)
+
+func retryPolicy() backoff.Policy {
+	return backoff.Policy{Base: 500 * time.Millisecond, Max: 8 * time.Second, Floor: 250 * time.Millisecond}
+}
+
+// newHTTP builds the library's client without its traps: it would retry whatever fails, believe any Retry-After,
+// sleep on the wall clock, wait for an answer without end and log addresses with their query.
+func (c *Client) newHTTP(timeout time.Duration) *retryablehttp.Client {
+	if timeout == 0 {
+		timeout = 10 * time.Second
+	}
+	return &retryablehttp.Client{
+		HTTPClient: &http.Client{
+			Transport:     &withToken{next: newTransport(timeout), token: c.token},
+			CheckRedirect: refuseRedirect,
+			Timeout:       timeout, // of each attempt, its body included
+		},
+		RetryMax:     retries,
+		CheckRetry:   checkRetry,
+		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 },
+		PrepareRetry: waitForRetry,
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+}
+
+func newTransport(timeout time.Duration) *http.Transport {
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
+		TLSHandshakeTimeout:    5 * time.Second,
+		ResponseHeaderTimeout:  timeout,
+		MaxIdleConns:           8,
+		MaxIdleConnsPerHost:    8,
+		IdleConnTimeout:        90 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+		ForceAttemptHTTP2:      true,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 5 * time.Second, PingTimeout: 5 * time.Second},
+	}
+}
+
+// withToken adds the token to the address on the last step before the wire, so that nothing above it, the library's
+// errors and logs included, ever sees an address with the token in it.
+type withToken struct {
+	next  *http.Transport
+	token string
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *withToken) RoundTrip(req *http.Request) (*http.Response, error) {
+	sent := req.Clone(req.Context())
+	q := sent.URL.RawQuery
+	if q != "" {
+		q += "&"
+	}
+	sent.URL.RawQuery = q + "api_token=" + url.QueryEscape(t.token)
+	return t.next.RoundTrip(sent)
+}
+
+// CloseIdleConnections is what http.Client looks for.
+func (t *withToken) CloseIdleConnections() { t.next.CloseIdleConnections() }
+
+func fetchOf(ctx context.Context) *fetch {
+	f, _ := ctx.Value(fetchKey{}).(*fetch)
+	return f
+}
+
+// checkRetry decides after each attempt, and plans the wait that waitForRetry then keeps. The library calls it again
+// with the error of the response handler. Only GET leaves this package, so that every request may be repeated.
+func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, error) {
+	f := fetchOf(ctx)
+	if ctx.Err() != nil {
+		return false, f.interrupted(context.Cause(ctx))
+	}
+	if err != nil {
+		if _, own := errors.AsType[*Error](err); own || permanent(err) {
+			return false, err
+		}
+		return f.again(f.client.foreign(f.endpoint.name, err), 0), nil
+	}
+	f.endpoint.heard(resp)
+	told := statusError(f.endpoint.name, resp.StatusCode)
+	switch resp.StatusCode {
+	case http.StatusTooManyRequests:
+		return f.again(told, f.endpoint.throttle(resp)), nil
+	case http.StatusServiceUnavailable:
+		wait, _ := retryAfter(resp.Header, f.client.clock.Now())
+		return f.again(told, wait), nil
+	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
+		return f.again(told, 0), nil
+	}
+	return false, nil
+}
+
+// permanent tells an error that the next attempt would meet too: a certificate that is not trusted.
+func permanent(err error) bool {
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	return untrusted
+}
+
+// again plans the next attempt after what was asked for and a jittered wait on top: who was told the same second
+// must not come back in the same one. A wait that a reading cannot hold leaves the endpoint alone instead.
+func (f *fetch) again(why *Error, asked time.Duration) bool {
+	c := f.client
+	f.last = why
+	f.wait = asked + retryPolicy().Delay(f.tries, c.random())
+	f.tries++
+	if asked > waitInside {
+		f.endpoint.rest(c.clock.Now().Add(asked), why)
+		f.final = why
+		return false
+	}
+	c.log.Debug("the feed is asked again", "endpoint", string(why.Endpoint), "status", why.Status,
+		"code", why.Fault.Code, "wait", f.wait, "try", f.tries)
+	return true
+}
+
+// waitForRetry is the wait between attempts, on the injected clock.
+func waitForRetry(req *http.Request) error {
+	f := fetchOf(req.Context())
+	if err := clock.Sleep(req.Context(), f.client.clock, f.wait); err != nil {
+		return f.interrupted(err)
+	}
+	return nil
+}
+
+// interrupted is the end of a caller's patience; it keeps what the feed had said last.
+func (f *fetch) interrupted(cause error) error {
+	e := &Error{Endpoint: f.endpoint.name}
+	said := "no answer in time"
+	if f.last != nil {
+		e.Status = f.last.Status
+		said = "no answer in time, the last attempt: " + f.last.Fault.Message
+	}
+	e.Fault = fault.Wrap(cause, fault.Unavailable, CodeUnavailable, "%s", said)
+	return e
+}

@@ -1,0 +1,33 @@
+package sportmonks
+
+import "sync"
+
+// scores is the catalogue of score objects: loaded from /scores once, and learned from every ball that brings its
+// own. It stands in where a row has only a score_id.
+type scores struct {
+	mu   sync.Mutex
+	byID map[int64]wireScore
+}
+
+func newScores() *scores { return &scores{byID: map[int64]wireScore{}} }
+
+// The catalogue has a hundred and some entries; a reply that invents ids must not fill the memory.
+const maxScores = 4096
+
+func (s *scores) find(id int64) (wireScore, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	score, ok := s.byID[id]
+	return score, ok
+}
+
+func (s *scores) learn(score wireScore) {
+	if score.ID == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, known := s.byID[int64(score.ID)]; known || len(s.byID) < maxScores {
+		s.byID[int64(score.ID)] = score
+	}
+}

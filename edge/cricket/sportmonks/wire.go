@@ -1,0 +1,286 @@
+package sportmonks
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// This file holds the feed's own shapes, and the tolerance they need: numbers that come as text, includes that come
+// bare, wrapped in {"data": ...}, as null or as []. Unknown fields are ignored.
+
+// text is a string, or the text of a number: overs and labels are decimal text, never fractions.
+type text string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *text) UnmarshalJSON(b []byte) error {
+	switch {
+	case len(b) == 0 || b[0] == 'n' || b[0] == 'f' || b[0] == '{' || b[0] == '[':
+		return nil // null, false, an empty include: nothing was said
+	case b[0] == '"':
+		var s string
+		if err := json.Unmarshal(b, &s); err != nil {
+			return err
+		}
+		*t = text(s)
+	default:
+		*t = text(b)
+	}
+	return nil
+}
+
+// number is a whole number, which may come as "7", 7.0 or null.
+type number int64
+
+var errNumber = errors.New("not a whole number")
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *number) UnmarshalJSON(b []byte) error {
+	s := string(bytes.Trim(b, `"`))
+	switch s {
+	case "null", "", "false":
+		return nil
+	case "true":
+		*n = 1
+		return nil
+	}
+	if v, err := strconv.ParseInt(s, 10, 64); err == nil {
+		*n = number(v)
+		return nil
+	}
+	// A whole number in another dress, 20.0 say. Beyond 2^53 a float would be another number.
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return errNumber
+	}
+	*n = number(f)
+	return nil
+}
+
+// yes is true, 1 or "1".
+type yes bool
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *yes) UnmarshalJSON(b []byte) error {
+	switch string(bytes.Trim(b, `"`)) {
+	case "true", "1":
+		*f = true
+	}
+	return nil
+}
+
+// instant is an RFC 3339 time; a text that is none is the zero time, for no decision hangs on it alone.
+type instant struct{ time.Time }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *instant) UnmarshalJSON(b []byte) error {
+	if at, err := time.Parse(time.RFC3339, string(bytes.Trim(b, `"`))); err == nil {
+		t.Time = at.UTC()
+	}
+	return nil
+}
+
+// list is an include of rows.
+type list[T any] []T
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *list[T]) UnmarshalJSON(b []byte) error {
+	b = include(b)
+	if len(b) == 0 || b[0] != '[' {
+		return nil
+	}
+	return json.Unmarshal(b, (*[]T)(l))
+}
+
+// one is an include of a single record.
+type one[T any] struct {
+	is    bool
+	value T
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (o *one[T]) UnmarshalJSON(b []byte) error {
+	b = include(b)
+	if len(b) == 0 || b[0] != '{' {
+		return nil
+	}
+	o.is = true
+	return json.Unmarshal(b, &o.value)
+}
+
+// include takes {"data": ...} off an include. A record of its own that happens to have a field of that name does
+// not exist in this feed.
+func include(b []byte) []byte {
+	b = bytes.TrimSpace(b)
+	if len(b) == 0 || b[0] != '{' {
+		return b
+	}
+	if inner, err := field(b, 0, `"data"`); err == nil && inner != nil {
+		return bytes.TrimSpace(inner)
+	}
+	return b
+}
+
+type wireFixture struct {
+	ID         number  `json:"id"`
+	LeagueID   number  `json:"league_id"`
+	SeasonID   number  `json:"season_id"`
+	Round      text    `json:"round"`
+	LocalID    number  `json:"localteam_id"`
+	VisitorID  number  `json:"visitorteam_id"`
+	StartingAt instant `json:"starting_at"`
+	Type       text    `json:"type"`
+	Status     text    `json:"status"`
+	Note       text    `json:"note"`
+	TossWonBy  number  `json:"toss_won_team_id"`
+	Elected    text    `json:"elected"`
+	WinnerID   number  `json:"winner_team_id"`
+	NoResult   text    `json:"draw_noresult"`
+	PlayerID   number  `json:"man_of_match_id"`
+	Overs      text    `json:"total_overs_played"`
+	SuperOver  yes     `json:"super_over"`
+	FollowOn   yes     `json:"follow_on"`
+	RevOvers   text    `json:"rpc_overs"`
+	RevTarget  number  `json:"rpc_target"`
+
+	League      one[wireNamed]       `json:"league"`
+	Stage       one[wireNamed]       `json:"stage"`
+	Venue       one[wireNamed]       `json:"venue"`
+	LocalTeam   one[wireNamed]       `json:"localteam"`
+	VisitorTeam one[wireNamed]       `json:"visitorteam"`
+	Runs        list[wireRuns]       `json:"runs"`
+	Scoreboards list[wireScoreboard] `json:"scoreboards"`
+	Batting     list[wireBatting]    `json:"batting"`
+	Bowling     list[wireBowling]    `json:"bowling"`
+	Lineup      list[wirePlayer]     `json:"lineup"`
+}
+
+type wireNamed struct {
+	ID   number `json:"id"`
+	Name text   `json:"name"`
+	Code text   `json:"code"`
+}
+
+type wirePlayer struct {
+	ID        number `json:"id"`
+	FirstName text   `json:"firstname"`
+	LastName  text   `json:"lastname"`
+	FullName  text   `json:"fullname"`
+}
+
+type wireRuns struct {
+	ID        number  `json:"id"`
+	TeamID    number  `json:"team_id"`
+	Inning    number  `json:"inning"`
+	Score     number  `json:"score"`
+	Wickets   number  `json:"wickets"`
+	Overs     text    `json:"overs"`
+	UpdatedAt instant `json:"updated_at"`
+}
+
+type wireScoreboard struct {
+	Scoreboard text   `json:"scoreboard"`
+	Penalty    number `json:"penalty"`
+}
+
+type wireBatting struct {
+	ID         number         `json:"id"`
+	Sort       number         `json:"sort"`
+	TeamID     number         `json:"team_id"`
+	Scoreboard text           `json:"scoreboard"`
+	PlayerID   number         `json:"player_id"`
+	WicketID   number         `json:"wicket_id"`
+	Ball       number         `json:"ball"`
+	ScoreID    number         `json:"score_id"`
+	Score      number         `json:"score"`
+	FourX      number         `json:"four_x"`
+	SixX       number         `json:"six_x"`
+	CatchID    number         `json:"catch_stump_player_id"`
+	RunOutID   number         `json:"runout_by_id"`
+	BowlerID   number         `json:"bowling_player_id"`
+	FoWScore   number         `json:"fow_score"`
+	FoWBalls   text           `json:"fow_balls"`
+	Result     one[wireScore] `json:"result"`
+	UpdatedAt  instant        `json:"updated_at"`
+}
+
+type wireBowling struct {
+	ID         number  `json:"id"`
+	Sort       number  `json:"sort"`
+	TeamID     number  `json:"team_id"`
+	Scoreboard text    `json:"scoreboard"`
+	PlayerID   number  `json:"player_id"`
+	Overs      text    `json:"overs"`
+	Maidens    number  `json:"medians"` // the feed's word
+	Runs       number  `json:"runs"`
+	Wickets    number  `json:"wickets"`
+	Wide       number  `json:"wide"`
+	NoBall     number  `json:"noball"`
+	UpdatedAt  instant `json:"updated_at"`
+}
+
+type wireBall struct {
+	ID         number          `json:"id"`
+	TeamID     number          `json:"team_id"`
+	Label      text            `json:"ball"`
+	Scoreboard text            `json:"scoreboard"`
+	FirstID    number          `json:"batsman_one_on_creeze_id"`
+	SecondID   number          `json:"batsman_two_on_creeze_id"`
+	BatterID   number          `json:"batsman_id"`
+	BowlerID   number          `json:"bowler_id"`
+	OutID      number          `json:"batsmanout_id"`
+	CatchID    number          `json:"catchstump_id"`
+	RunOutID   number          `json:"runout_by_id"`
+	ScoreID    number          `json:"score_id"`
+	Batter     one[wirePlayer] `json:"batsman"`
+	Bowler     one[wirePlayer] `json:"bowler"`
+	Score      one[wireScore]  `json:"score"`
+	UpdatedAt  instant         `json:"updated_at"`
+}
+
+// wireScore is a score object: what a ball or a dismissal was. Without the field ball it counts as a ball.
+type wireScore struct {
+	ID         number `json:"id"`
+	Name       text   `json:"name"`
+	Runs       number `json:"runs"`
+	Four       yes    `json:"four"`
+	Six        yes    `json:"six"`
+	Bye        number `json:"bye"`
+	LegBye     number `json:"leg_bye"`
+	NoBall     number `json:"noball"`
+	NoBallRuns number `json:"noball_runs"`
+	IsWicket   yes    `json:"is_wicket"`
+	Ball       *yes   `json:"ball"`
+	Out        yes    `json:"out"`
+}
+
+type wireMeta struct {
+	CurrentPage number `json:"current_page"`
+	LastPage    number `json:"last_page"`
+}
+
+type wireLinks struct {
+	Next text `json:"next"`
+}
+
+// inningsOf gives the number behind "S1"; 0 when there is none.
+func inningsOf(scoreboard text) int {
+	n, err := strconv.Atoi(strings.TrimLeft(strings.TrimSpace(string(scoreboard)), "sS"))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// oversText writes a whole number of overs as the rest is written: "20" is "20.0". Anything else stays as it came.
+func oversText(t text) string {
+	s := strings.TrimSpace(string(t))
+	if s == "" || strings.Trim(s, "0123456789") != "" {
+		return s
+	}
+	return s + ".0"
+}
