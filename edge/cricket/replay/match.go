@@ -1,0 +1,131 @@
+package replay
+
+import (
+	"embed"
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket/replay/tape"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+//go:embed matches/*.match
+var recordings embed.FS
+
+// Info is what a list of recorded matches shows of one.
+type Info struct {
+	ID, Date, Type, Event, Venue, Gender, Result string
+
+	Teams [2]string
+	Balls int
+	Why   string // what makes it worth a look
+}
+
+// Match is a recorded match with its timetable. It does not change after Load; any number of feeds may share it.
+type Match struct {
+	tape    *tape.Match
+	id      int64
+	balls   []ball
+	moments []Moment
+	static  static
+}
+
+// ball is one delivery with what the record leaves to derive.
+type ball struct {
+	d       *tape.Delivery
+	id      int64
+	at      time.Time
+	innings int    // index
+	over    int    // from 0
+	label   string // "12.4"; again the same after a wide or a no-ball
+	last    bool   // of its over
+}
+
+// List tells all recorded matches, oldest first.
+func List() []Info {
+	names, err := recordings.ReadDir("matches")
+	if err != nil {
+		panic(err) // the folder is compiled in
+	}
+	var list []Info
+	for _, n := range names {
+		t, err := parse(n.Name())
+		if err != nil {
+			panic(err) // so are the files, and a test reads every one
+		}
+		list = append(list, info(t))
+	}
+	sort.SliceStable(list, func(i, k int) bool { return list[i].Date < list[k].Date })
+	return list
+}
+
+// Load reads one recorded match; fault.NotFound when there is none of that id.
+func Load(id string) (*Match, error) {
+	t, err := parse(id + ".match")
+	if err != nil {
+		return nil, err
+	}
+	return newMatch(t)
+}
+
+func parse(file string) (*tape.Match, error) {
+	src, err := recordings.ReadFile("matches/" + file)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.NotFound, "match_not_recorded", "there is no recording of match %s",
+			strings.TrimSuffix(file, ".match"))
+	}
+	return tape.Parse(file, src)
+}
+
+func info(t *tape.Match) Info {
+	in := Info{
+		ID: t.ID, Date: t.Dates[0], Type: feedType(t), Event: t.Event.Name, Venue: t.Venue, Gender: t.Gender,
+		Result: resultNote(t), Teams: [2]string{t.Teams[0].Name, t.Teams[1].Name}, Why: t.Why,
+	}
+	for i := range t.Innings {
+		for k := range t.Innings[i].Overs {
+			in.Balls += len(t.Innings[i].Overs[k].Balls)
+		}
+	}
+	return in
+}
+
+func newMatch(t *tape.Match) (*Match, error) {
+	m := &Match{tape: t}
+	if _, err := fmt.Sscan(t.ID, &m.id); err != nil {
+		return nil, fmt.Errorf("match %s: the id is no number: %w", t.ID, err)
+	}
+	if err := m.schedule(); err != nil {
+		return nil, fmt.Errorf("match %s: %w", t.ID, err)
+	}
+	m.number()
+	m.static = newStatic(t, m.moments[0].At)
+	return m, nil
+}
+
+// Info describes the match.
+func (m *Match) Info() Info { return info(m.tape) }
+
+// number gives the balls their ids: rising, with gaps as of a sequence that other matches share, and the same at
+// every load.
+func (m *Match) number() {
+	r := noise(m.id)
+	id := 11_000_000 + int64(r.next()%500_000)
+	for i := range m.balls {
+		id += 1 + int64(r.next()%9)
+		m.balls[i].id = id
+	}
+}
+
+// noise is a splitmix64 sequence: deterministic, and random enough to look at.
+type noise uint64
+
+func (n *noise) next() uint64 {
+	*n += 0x9e3779b97f4a7c15
+	z := uint64(*n)
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb
+	return z ^ (z >> 31)
+}

@@ -1,0 +1,122 @@
+package replay
+
+import (
+	"sync"
+
+	"github.com/touchline/touchline/edge/cricket/replay/tape"
+)
+
+// pageSize is how much rendered text is kept in one piece; a ball takes about 1.3 KB.
+const pageSize = 64 << 10
+
+// ballPages keeps the balls' JSON. A ball is rendered when it is first asked for and its bytes never change, so the
+// balls of any moment are the beginning of what is kept, and a reply is written from it without a copy.
+type ballPages struct {
+	m  *Match
+	mu sync.Mutex
+
+	pages [][]byte
+	cards []card
+	n     int // balls rendered
+	ends  []ballEnd
+}
+
+type ballEnd struct{ page, at int }
+
+// upto gives the first n balls, separated by commas, as pieces to be written one after the other. The pieces are
+// shared: a reader must not change them, and later balls are only ever written behind them.
+func (p *ballPages) upto(n int) [][]byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.n < n {
+		p.add()
+	}
+	if n == 0 {
+		return nil
+	}
+	end := p.ends[n-1]
+	pieces := make([][]byte, 0, end.page+1)
+	pieces = append(pieces, p.pages[:end.page]...)
+	return append(pieces, p.pages[end.page][:end.at])
+}
+
+func (p *ballPages) add() {
+	b := &p.m.balls[p.n]
+	var e encoder
+	if p.n > 0 {
+		e.b = append(e.b, ',')
+	}
+	p.m.ball(&e, b, p.pair(b))
+	last := len(p.pages) - 1
+	if last < 0 || len(p.pages[last])+len(e.b) > cap(p.pages[last]) {
+		p.pages = append(p.pages, make([]byte, 0, pageSize))
+		last++
+	}
+	p.pages[last] = append(p.pages[last], e.b...)
+	p.ends = append(p.ends, ballEnd{last, len(p.pages[last])})
+	p.n++
+}
+
+// pair is who was at the crease before a ball, in batting order.
+func (p *ballPages) pair(b *ball) [2]tape.Ref {
+	for len(p.cards) <= b.innings {
+		p.cards = append(p.cards, card{})
+	}
+	c := &p.cards[b.innings]
+	one, two := c.batter(b.d.Batter), c.batter(b.d.NonStriker)
+	if one > two {
+		one, two = two, one
+	}
+	return [2]tape.Ref{c.batting[one].who, c.batting[two].who}
+}
+
+func (m *Match) ball(e *encoder, b *ball, pair [2]tape.Ref) {
+	ids := m.static.ids
+	side := m.tape.Innings[b.innings].Team
+	s := scoreOf(b.d)
+	var out, catch, runOutBy tape.Ref
+	if w := firstOut(b.d); w != nil {
+		out = w.Out
+		catch, runOutBy = helpers(w, b.d.Bowler)
+	}
+	e.b = append(e.b, '{')
+	e.word("resource", "balls")
+	e.id("id", b.id)
+	e.id("fixture_id", m.id)
+	e.id("team_id", m.static.teamIDs[side])
+	e.raw("ball", b.label)
+	e.word("scoreboard", scoreboard(b.innings+1))
+	e.id("batsman_one_on_creeze_id", ids[pair[0]])
+	e.id("batsman_two_on_creeze_id", ids[pair[1]])
+	e.id("batsman_id", ids[b.d.Batter])
+	e.id("bowler_id", ids[b.d.Bowler])
+	e.idOrNull("batsmanout_id", ids[out])
+	e.idOrNull("catchstump_id", ids[catch])
+	e.idOrNull("runout_by_id", ids[runOutBy])
+	e.id("score_id", s.id)
+	e.json("batsman", m.player(b.d.Batter))
+	e.json("bowler", m.player(b.d.Bowler))
+	e.key("score")
+	s.render(e)
+	e.json("team", m.static.teams[side])
+	e.at("updated_at", b.at)
+	e.shut('}')
+}
+
+func (s *score) render(e *encoder) {
+	e.b = append(e.b, '{')
+	e.word("resource", "scores")
+	e.id("id", s.id)
+	e.word("name", s.name)
+	e.int("runs", s.runs)
+	e.bool("four", s.four)
+	e.bool("six", s.six)
+	e.int("bye", s.bye)
+	e.int("leg_bye", s.legBye)
+	e.int("noball", s.noBall)
+	e.int("noball_runs", s.noBallRuns)
+	e.bool("is_wicket", s.wicket)
+	e.bool("ball", s.ball)
+	e.bool("out", s.isOut)
+	e.shut('}')
+}

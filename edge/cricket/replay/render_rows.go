@@ -1,0 +1,274 @@
+package replay
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket/replay/tape"
+)
+
+// rowBase is where the ids of a match's rows begin; an innings has a hundred of each kind.
+func (m *Match) rowBase(innings int) int64 { return m.id%1_000_000*10_000 + int64(innings)*100 }
+
+// rows writes the tables: score lines, batting, bowling, extras.
+func (m *Match) rows(e *encoder, mo *Moment, inc include) {
+	if !inc.has(incRuns | incBatting | incBowling | incScoreboards) {
+		return
+	}
+	cards := m.cards(mo)
+	now := m.rowsAt(mo)
+	tables := []struct {
+		part include
+		key  string
+		rows func(*encoder, *card, time.Time, include)
+	}{
+		{incBatting, "batting", m.battingRows},
+		{incBowling, "bowling", m.bowlingRows},
+		{incRuns, "runs", m.runsRow},
+		{incScoreboards, "scoreboards", m.scoreboardRows},
+	}
+	for _, t := range tables {
+		if !inc.has(t.part) {
+			continue
+		}
+		e.open(t.key, '[')
+		for i := range cards {
+			t.rows(e, &cards[i], now, inc)
+		}
+		e.shut(']')
+	}
+}
+
+// rowsAt is the updated_at of batting and bowling rows: the feed rewrites it on all of them with every ball.
+func (m *Match) rowsAt(mo *Moment) time.Time {
+	if mo.Balls == 0 {
+		return m.static.updated
+	}
+	return m.balls[mo.Balls-1].at
+}
+
+func scoreboard(no int) string { return "S" + strconv.Itoa(no) }
+
+func (m *Match) runsRow(e *encoder, c *card, _ time.Time, inc include) {
+	e.open("", '{')
+	e.word("resource", "runs")
+	e.id("id", m.rowBase(c.no))
+	e.id("fixture_id", m.id)
+	e.id("team_id", m.static.teamIDs[c.in.Team])
+	e.int("inning", c.no)
+	e.int("score", c.runs)
+	e.int("wickets", c.wickets)
+	e.overs("overs", c.legal, m.tape.BallsPerOver)
+	for i, k := range [...]string{"pp1", "pp2", "pp3"} {
+		e.textOrNull(k, powerplay(c.in, i))
+	}
+	e.at("updated_at", c.at)
+	if inc.has(incRunsTeam) {
+		e.json("team", m.static.teams[c.in.Team])
+	}
+	e.shut('}')
+}
+
+// powerplay is the range of overs of the i-th, "1-10"; "" where there is none.
+func powerplay(in *tape.Innings, i int) string {
+	if i >= len(in.Powerplays) {
+		return ""
+	}
+	over := func(label string) string {
+		whole, _, _ := strings.Cut(label, ".")
+		n, _ := strconv.Atoi(whole) // the reader of tapes has checked it
+		return strconv.Itoa(n + 1)
+	}
+	return over(in.Powerplays[i].From) + "-" + over(in.Powerplays[i].To)
+}
+
+func (m *Match) battingRows(e *encoder, c *card, now time.Time, inc include) {
+	for i := range c.batting {
+		m.battingRow(e, c, i, now, inc)
+	}
+}
+
+func (m *Match) battingRow(e *encoder, c *card, i int, now time.Time, inc include) {
+	l := &c.batting[i]
+	how := m.howOut(l)
+	e.open("", '{')
+	e.word("resource", "battings")
+	e.id("id", m.rowBase(c.no)+int64(i))
+	e.int("sort", i+1)
+	e.id("fixture_id", m.id)
+	e.id("team_id", m.static.teamIDs[c.in.Team])
+	e.bool("active", false) // on every row of the real feed, too
+	e.word("scoreboard", scoreboard(c.no))
+	e.id("player_id", m.static.ids[l.who])
+	e.id("wicket_id", how.score)
+	e.int("ball", l.balls)
+	e.id("score_id", how.score)
+	e.int("score", l.runs)
+	e.int("four_x", l.fours)
+	e.int("six_x", l.sixes)
+	e.idOrNull("catch_stump_player_id", m.static.ids[how.catch])
+	e.idOrNull("runout_by_id", m.static.ids[how.runOutBy])
+	e.idOrNull("batsmanout_id", m.static.ids[how.ranOut])
+	e.idOrNull("bowling_player_id", m.static.ids[how.bowler])
+	e.int("fow_score", l.fallRuns)
+	if l.out == nil {
+		e.int("fow_balls", 0)
+	} else {
+		e.raw("fow_balls", l.fallLabel)
+	}
+	e.int("rate", rate(l.runs*100, l.balls))
+	e.at("updated_at", now)
+	m.battingParts(e, c, l, &how, inc)
+	e.shut('}')
+}
+
+// dismissal is how a batter got out, in the feed's terms.
+type dismissal struct {
+	score           int64 // id
+	name            string
+	catch, runOutBy tape.Ref
+	ranOut, bowler  tape.Ref
+}
+
+func (m *Match) howOut(l *batLine) dismissal {
+	if l.out == nil {
+		return dismissal{score: scoreNotOut, name: "Not Out"}
+	}
+	how := dismissal{name: dismissalName(l.out.Kind)}
+	how.score = scoreIDs()[how.name]
+	if l.out.Kind.Credited() {
+		how.bowler = l.bowler
+	}
+	how.catch, how.runOutBy = helpers(l.out, l.bowler)
+	if l.out.Kind == tape.RunOut {
+		how.ranOut = l.out.Out
+	}
+	return how
+}
+
+// helpers are who caught or stumped, and who ran out; 0 where nobody did or nobody is named.
+func helpers(w *tape.Wicket, bowler tape.Ref) (catch, runOutBy tape.Ref) {
+	var first tape.Ref
+	if len(w.Fielders) > 0 {
+		first = w.Fielders[0].Who
+	}
+	switch w.Kind {
+	case tape.Caught, tape.Stumped:
+		return first, 0
+	case tape.CaughtAndBowled:
+		return bowler, 0
+	case tape.RunOut:
+		return 0, first
+	default:
+		return 0, 0
+	}
+}
+
+func (m *Match) battingParts(e *encoder, c *card, l *batLine, how *dismissal, inc include) {
+	players := []struct {
+		part include
+		key  string
+		who  tape.Ref
+	}{
+		{incBattingBatsman, "batsman", l.who}, {incBattingBowler, "bowler", how.bowler},
+		{incBattingCatch, "catchstump", how.catch}, {incBattingOut, "batsmanout", how.ranOut},
+		{incBattingRunOut, "runoutby", how.runOutBy},
+	}
+	for _, p := range players {
+		if inc.has(p.part) {
+			e.json(p.key, m.player(p.who))
+		}
+	}
+	if inc.has(incBattingResult) {
+		out := l.out != nil
+		e.key("result")
+		(&score{id: how.score, name: how.name, wicket: out, isOut: out, ball: true}).render(e)
+	}
+	if inc.has(incBattingTeam) {
+		e.json("team", m.static.teams[c.in.Team])
+	}
+}
+
+func (m *Match) bowlingRows(e *encoder, c *card, now time.Time, inc include) {
+	perOver := m.tape.BallsPerOver
+	side := 1 - c.in.Team
+	for i := range c.bowling {
+		l := &c.bowling[i]
+		e.open("", '{')
+		e.word("resource", "bowlings")
+		e.id("id", m.rowBase(c.no)+int64(i))
+		e.int("sort", i+1)
+		e.id("fixture_id", m.id)
+		e.id("team_id", m.static.teamIDs[side])
+		e.bool("active", false)
+		e.word("scoreboard", scoreboard(c.no))
+		e.id("player_id", m.static.ids[l.who])
+		e.overs("overs", l.legal, perOver)
+		e.int("medians", l.maidens)
+		e.int("runs", l.runs)
+		e.int("wickets", l.wickets)
+		e.int("wide", l.wides)
+		e.int("noball", l.noBalls)
+		e.raw("rate", economy(l.runs, l.legal, perOver))
+		e.at("updated_at", now)
+		if inc.has(incBowlingBowler) {
+			e.json("bowler", m.player(l.who))
+		}
+		if inc.has(incBowlingTeam) {
+			e.json("team", m.static.teams[side])
+		}
+		e.shut('}')
+	}
+}
+
+// scoreboardRows are two an innings. Penalty runs are shown here only.
+func (m *Match) scoreboardRows(e *encoder, c *card, _ time.Time, inc include) {
+	total := card{runs: c.runs, legal: c.legal, wickets: c.wickets}
+	extra := *c
+	extra.runs, extra.legal, extra.wickets = c.wides+c.noRuns+c.byes+c.legByes+c.penalty, 0, 0
+	for i, row := range []struct {
+		kind string
+		c    *card
+	}{{"extra", &extra}, {"total", &total}} {
+		e.open("", '{')
+		e.word("resource", "scoreboards")
+		e.id("id", m.rowBase(c.no)+int64(i))
+		e.id("fixture_id", m.id)
+		e.id("team_id", m.static.teamIDs[c.in.Team])
+		e.word("type", row.kind)
+		e.word("scoreboard", scoreboard(c.no))
+		e.int("wide", row.c.wides)
+		e.int("noball_runs", row.c.noRuns)
+		e.int("noball_balls", row.c.noBalls)
+		e.int("bye", row.c.byes)
+		e.int("leg_bye", row.c.legByes)
+		e.int("penalty", row.c.penalty)
+		e.int("total", row.c.runs)
+		e.overs("overs", row.c.legal, m.tape.BallsPerOver)
+		e.int("wickets", row.c.wickets)
+		e.at("updated_at", c.at)
+		if inc.has(incScoreboardsTeam) {
+			e.json("team", m.static.teams[c.in.Team])
+		}
+		e.shut('}')
+	}
+}
+
+// rate is a quotient, rounded; 0 over nothing.
+func rate(n, d int) int {
+	if d == 0 {
+		return 0
+	}
+	return (2*n + d) / (2 * d)
+}
+
+// economy is runs an over to two places, whole where it is: 9, 5.25.
+func economy(runs, legal, perOver int) string {
+	if legal == 0 {
+		return "0"
+	}
+	hundredths := math.Round(float64(runs*perOver) / float64(legal) * 100)
+	return strconv.FormatFloat(hundredths/100, 'f', -1, 64)
+}

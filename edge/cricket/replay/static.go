@@ -1,0 +1,226 @@
+package replay
+
+import (
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket/replay/tape"
+)
+
+// static holds the objects that never change in a match, rendered.
+type static struct {
+	leagueID, seasonID, stageID, venueID int64
+
+	officials [4]int64 // first, second and TV umpire, referee; 0 unknown
+	best      int64    // man of the match
+
+	teamIDs  [2]int64
+	teams    [2][]byte
+	players  map[tape.Ref][]byte // without its end, so that a lineup can be added
+	ids      map[tape.Ref]int64
+	league   []byte
+	season   []byte
+	stage    []byte
+	venue    []byte
+	official [4][]byte
+	updated  time.Time
+}
+
+const imageHost = "https://cdn.sportmonks.com"
+
+func newStatic(t *tape.Match, at time.Time) static {
+	league, code, stage := competition(t)
+	s := static{
+		leagueID: idOf("league", league), seasonID: idOf("season", league+t.Season),
+		stageID: idOf("stage", t.Event.Name+t.Season+stage), venueID: idOf("venue", t.Venue+t.City),
+		players: map[tape.Ref][]byte{}, ids: map[tape.Ref]int64{}, updated: at,
+	}
+	s.renderCompetition(t, league, code, stage)
+	s.renderOfficials(t)
+	keepers := keepers(t)
+	bowlers := bowlers(t)
+	for i := range t.Teams {
+		s.renderTeam(t, i)
+		for k := range t.Teams[i].Players {
+			r := tape.RefOf(i, k)
+			s.renderPlayer(t, r, position(keepers[r], bowlers[r]))
+		}
+	}
+	if len(t.Best) > 0 {
+		s.best = s.ids[t.Best[0]]
+	}
+	return s
+}
+
+func (s *static) renderCompetition(t *tape.Match, league, code, stage string) {
+	var e encoder
+	e.open("", '{')
+	e.word("resource", "leagues")
+	e.id("id", s.leagueID)
+	e.id("season_id", s.seasonID)
+	e.int("country_id", 0)
+	e.text("name", league)
+	e.text("code", code)
+	e.word("image_path", imageHost+"/images/cricket/placeholder.png")
+	e.word("type", "phase")
+	e.at("updated_at", s.updated)
+	e.shut('}')
+	s.league = e.b
+
+	e = encoder{}
+	e.open("", '{')
+	e.word("resource", "seasons")
+	e.id("id", s.seasonID)
+	e.id("league_id", s.leagueID)
+	e.text("name", t.Season)
+	e.text("code", t.Season)
+	e.at("updated_at", s.updated)
+	e.shut('}')
+	s.season = e.b
+
+	e = encoder{}
+	e.open("", '{')
+	e.word("resource", "stages")
+	e.id("id", s.stageID)
+	e.id("league_id", s.leagueID)
+	e.id("season_id", s.seasonID)
+	e.text("name", stage)
+	e.text("code", initials(stage))
+	e.null("type")
+	e.bool("standings", false)
+	e.at("updated_at", s.updated)
+	e.shut('}')
+	s.stage = e.b
+
+	e = encoder{}
+	e.open("", '{')
+	e.word("resource", "venues")
+	e.id("id", s.venueID)
+	e.int("country_id", 0)
+	e.text("name", t.Venue)
+	e.text("city", t.City)
+	e.word("image_path", imageHost)
+	e.int("capacity", 0)
+	e.bool("floodlight", false)
+	e.at("updated_at", s.updated)
+	e.shut('}')
+	s.venue = e.b
+}
+
+func (s *static) renderOfficials(t *tape.Match) {
+	names := [4]string{}
+	copy(names[:2], t.Umpires)
+	copy(names[2:3], t.TVUmpires)
+	copy(names[3:], t.Referees)
+	for i, n := range names {
+		if n == "" {
+			continue
+		}
+		s.officials[i] = idOf("official", n)
+		first, last := splitName(n)
+		var e encoder
+		e.open("", '{')
+		e.word("resource", "officials")
+		e.id("id", s.officials[i])
+		e.int("country_id", 0)
+		e.text("firstname", first)
+		e.text("lastname", last)
+		e.text("fullname", n)
+		e.word("dateofbirth", unknownBirth)
+		e.word("gender", "")
+		e.at("updated_at", s.updated)
+		e.shut('}')
+		s.official[i] = e.b
+	}
+}
+
+func (s *static) renderTeam(t *tape.Match, i int) {
+	name := t.Teams[i].Name
+	s.teamIDs[i] = idOf("team "+t.Gender, name)
+	var e encoder
+	e.open("", '{')
+	e.word("resource", "teams")
+	e.id("id", s.teamIDs[i])
+	e.text("name", name)
+	e.text("code", teamCode(name))
+	e.word("image_path", imageHost+"/images/cricket/placeholder.png")
+	e.int("country_id", 0)
+	e.bool("national_team", t.Sides == "international")
+	e.at("updated_at", s.updated)
+	e.shut('}')
+	s.teams[i] = e.b
+}
+
+// unknownBirth stands for a date of birth. The record has none, and none is made up for real people.
+const unknownBirth = "1970-01-01"
+
+// renderPlayer leaves the object open: its end is "}" in a ball, and the lineup before it in a line-up.
+func (s *static) renderPlayer(t *tape.Match, r tape.Ref, pos [2]string) {
+	p := t.Player(r)
+	s.ids[r] = playerID(p)
+	first, last := splitName(p.Name)
+	gender := "m"
+	if t.Gender == "female" {
+		gender = "f"
+	}
+	var e encoder
+	e.open("", '{')
+	e.word("resource", "players")
+	e.id("id", s.ids[r])
+	e.int("country_id", 0)
+	e.text("firstname", first)
+	e.text("lastname", last)
+	e.text("fullname", p.Name)
+	e.word("image_path", imageHost+"/images/cricket/placeholder.png")
+	e.word("dateofbirth", unknownBirth)
+	e.word("gender", gender)
+	e.word("battingstyle", "")
+	e.null("bowlingstyle")
+	e.open("position", '{')
+	e.word("resource", "positions")
+	e.raw("id", pos[0])
+	e.word("name", pos[1])
+	e.shut('}')
+	e.at("updated_at", s.updated)
+	s.players[r] = e.b
+}
+
+// position is the feed's, told from what the player does in the match.
+func position(keeps, bowls bool) [2]string {
+	switch {
+	case keeps:
+		return [2]string{"3", "Wicketkeeper"}
+	case bowls:
+		return [2]string{"2", "Bowler"}
+	default:
+		return [2]string{"1", "Batsman"}
+	}
+}
+
+// keepers are who stumped somebody: the record does not name wicketkeepers.
+func keepers(t *tape.Match) map[tape.Ref]bool {
+	set := map[tape.Ref]bool{}
+	eachDelivery(t, func(d *tape.Delivery) {
+		for _, w := range d.Wickets {
+			if w.Kind == tape.Stumped && len(w.Fielders) > 0 && !w.Fielders[0].Substitute {
+				set[w.Fielders[0].Who] = true
+			}
+		}
+	})
+	return set
+}
+
+func bowlers(t *tape.Match) map[tape.Ref]bool {
+	set := map[tape.Ref]bool{}
+	eachDelivery(t, func(d *tape.Delivery) { set[d.Bowler] = true })
+	return set
+}
+
+func eachDelivery(t *tape.Match, f func(*tape.Delivery)) {
+	for i := range t.Innings {
+		for o := range t.Innings[i].Overs {
+			for b := range t.Innings[i].Overs[o].Balls {
+				f(&t.Innings[i].Overs[o].Balls[b])
+			}
+		}
+	}
+}
