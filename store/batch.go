@@ -1,0 +1,140 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// batch is one bbolt transaction with the members that share it.
+type batch struct {
+	s       *Store
+	btx     *bolt.Tx
+	members []*member
+	broken  error // an undo failed: the whole batch goes
+
+	// What the store becomes when the batch is committed. A member that is undone takes back what it did to these.
+	cat       *catalogue
+	journal   journalState
+	mutations int // changes of the buckets that stand
+	bytes     int // of keys and values in them
+	records   int // journal records that stand
+	undo      []undoEntry
+}
+
+func newBatch(s *Store, btx *bolt.Tx) *batch {
+	return &batch{s: s, btx: btx, cat: s.cat.Load(), journal: *s.journal.Load()}
+}
+
+func (b *batch) newTx(ctx context.Context) *Tx {
+	return &Tx{
+		s: b.s, ctx: ctx, btx: b.btx, cat: b.cat, now: b.s.opts.Now(), batch: b,
+		savepoint: savepoint{
+			cat: b.cat, journal: b.journal, mutations: b.mutations, bytes: b.bytes, records: b.records, undo: len(b.undo),
+		},
+	}
+}
+
+// seal writes what belongs to the batch as a whole: the journal's position, and a slice of trimming.
+func (b *batch) seal() error {
+	if err := b.trim(); err != nil {
+		return err
+	}
+	if b.journal.same(*b.s.journal.Load()) {
+		return nil
+	}
+	return b.btx.Bucket(bucketMeta).Put(metaJournal, b.journal.encode())
+}
+
+// need is the space that the commit may take at most, were no page of the file free: about four pages a change, for
+// its leaf, a neighbour and their share of the branches above, and the data twice, since pages are left half full.
+func (b *batch) need() int {
+	const page = 4096
+	return page*(64+4*b.mutations) + 2*b.bytes
+}
+
+// advance takes over what b has committed, and wakes those who watch.
+func (s *Store) advance(b *batch) {
+	s.cat.Store(b.cat)
+	j := b.journal
+	s.journal.Store(&j)
+	s.meter.lastWasFull.Store(false)
+	if b.records > 0 {
+		s.watches.set()
+	}
+}
+
+// savepoint is the state of a batch before a member ran.
+type savepoint struct {
+	cat       *catalogue
+	journal   journalState
+	mutations int
+	bytes     int
+	records   int
+	undo      int
+}
+
+// undoEntry is how one change of a bucket is taken back. bbolt has no savepoints, so that this is how a member leaves
+// a batch alone.
+type undoEntry struct {
+	bucket *bolt.Bucket
+	key    []byte
+	old    []byte // nil: the key was not there
+	again  func() error
+}
+
+func (e undoEntry) run() error {
+	switch {
+	case e.again != nil:
+		return e.again()
+	case e.old == nil:
+		return e.bucket.Delete(e.key)
+	default:
+		return e.bucket.Put(e.key, e.old)
+	}
+}
+
+// rollbackTo plays the undo log back to sp.
+func (b *batch) rollbackTo(sp savepoint) {
+	defer func() {
+		if r := recover(); r != nil {
+			b.broken = fmt.Errorf("undo: %v", r)
+		}
+	}()
+	for i := len(b.undo) - 1; i >= sp.undo; i-- {
+		if err := b.undo[i].run(); err != nil {
+			b.broken = fmt.Errorf("undo: %w", err)
+			return
+		}
+	}
+	clear(b.undo[sp.undo:])
+	b.undo = b.undo[:sp.undo]
+	b.cat, b.journal = sp.cat, sp.journal
+	b.mutations, b.bytes, b.records = sp.mutations, sp.bytes, sp.records
+}
+
+// set puts a value and notes how to take it back. old is the value that is there, nil for none; like the new one it
+// must stay as it is until the commit, which bbolt promises for what it gave out in this transaction.
+func (b *batch) set(bucket *bolt.Bucket, key, value, old []byte) error {
+	if err := bucket.Put(key, value); err != nil {
+		return err
+	}
+	b.note(undoEntry{bucket: bucket, key: key, old: old}, len(key)+len(value))
+	return nil
+}
+
+// remove deletes a key whose value is old.
+func (b *batch) remove(bucket *bolt.Bucket, key, old []byte) error {
+	if err := bucket.Delete(key); err != nil {
+		return err
+	}
+	b.note(undoEntry{bucket: bucket, key: key, old: old}, 0)
+	return nil
+}
+
+func (b *batch) note(e undoEntry, bytes int) {
+	b.undo = append(b.undo, e)
+	b.mutations++
+	b.bytes += bytes
+}

@@ -1,0 +1,24 @@
+//go:build unix
+
+package store
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"time"
+)
+
+// lockFile takes the lock that bbolt takes, on the same descriptor, but before anything is read: what another process
+// is writing looks damaged.
+func lockFile(f *os.File, wait time.Duration) error {
+	for deadline := time.Now().Add(wait); ; time.Sleep(20 * time.Millisecond) {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return errLockHeld
+		}
+	}
+}

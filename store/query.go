@@ -1,0 +1,111 @@
+package store
+
+import (
+	"slices"
+
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// Query reads the items of one partition of a table or an index, in the order of the sort key.
+type Query struct {
+	Table        string
+	Index        string // empty: the table itself
+	KeyCondition string
+	Filter       string // of the items read, those for which it holds are given
+	expr.Params
+	Descending bool
+	Limit      int       // of items read, before the filter; 0: as many as fit a page
+	StartKey   attr.Item // LastKey of the page before
+}
+
+// Page is one page of a Query or Scan: what was read until the limit, or about 1 MB, was reached.
+type Page struct {
+	Items   []attr.Item
+	LastKey attr.Item // where to go on; nil: there is no more
+}
+
+// Query reads a page. Items past their TTL are left out, and do not count for the limit.
+func (tx *Tx) Query(q Query) (Page, error) {
+	if err := tx.enter(); err != nil {
+		return Page{}, err
+	}
+	defer tx.leave()
+	w, err := tx.newWalk(q.Table, q.Index, q.Limit)
+	if err != nil {
+		return Page{}, err
+	}
+	if q.KeyCondition == "" {
+		return Page{}, invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
+	}
+	key := w.keySpec()
+	bound, err := tx.s.exprs.Bind(expr.Request{
+		KeyCondition: q.KeyCondition, Filter: q.Filter, Params: q.Params,
+		Partition: key.Partition.Name, Sort: key.Sort.Name,
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	w.filter, w.descending = bound.Filter, q.Descending
+	if w.low, w.high, err = key.bounds(bound.Key); err != nil {
+		return Page{}, err
+	}
+	if err := w.startAt(q.StartKey); err != nil {
+		return Page{}, err
+	}
+	return w.run()
+}
+
+// bounds gives the keys from low, included, to high, excluded, that a key condition selects.
+func (k KeySpec) bounds(r expr.KeyRange) (low, high []byte, err error) {
+	if err := r.Check(k.Partition.bound(), k.Sort.bound()); err != nil {
+		return nil, nil, err
+	}
+	partition, err := attr.AppendKey(nil, r.Partition)
+	if err != nil {
+		return nil, nil, err
+	}
+	low, high = partition, behind(partition)
+	if r.Op == expr.SortAny {
+		return low, high, nil
+	}
+	from, err := appendSort(partition, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch r.Op {
+	case expr.SortEqual, expr.SortBeginsWith:
+		return from, behind(from), nil
+	case expr.SortLess:
+		return low, from, nil
+	case expr.SortLessEqual:
+		return low, behind(from), nil
+	case expr.SortGreater:
+		return behind(from), high, nil
+	case expr.SortGreaterEqual:
+		return from, high, nil
+	}
+	to, err := attr.AppendKey(slices.Clip(partition), r.High)
+	return from, behind(to), err
+}
+
+// bound is the attribute as key conditions know it.
+func (a KeyAttr) bound() expr.KeyAttr { return expr.KeyAttr{Name: a.Name, Kind: a.Type.kind()} }
+
+func appendSort(partition []byte, r expr.KeyRange) ([]byte, error) {
+	if r.Op == expr.SortBeginsWith {
+		return attr.AppendKeyPrefix(slices.Clip(partition), r.Low)
+	}
+	return attr.AppendKey(slices.Clip(partition), r.Low)
+}
+
+// behind gives the first key behind all that begin with prefix, nil if there is none.
+func behind(prefix []byte) []byte {
+	out := slices.Clone(prefix)
+	for i := len(out) - 1; i >= 0; i-- {
+		if out[i]++; out[i] != 0 {
+			return out[:i+1]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// Op is what a write did.
+type Op uint8
+
+// The operations of the journal.
+const (
+	OpPut Op = iota + 1
+	OpUpdate
+	OpDelete
+)
+
+// String is the name of the operation in DynamoDB.
+func (o Op) String() string {
+	switch o {
+	case OpPut:
+		return "PutItem"
+	case OpUpdate:
+		return "UpdateItem"
+	case OpDelete:
+		return "DeleteItem"
+	}
+	return ""
+}
+
+// Record is one write in the journal: what was asked, and the item before and after it.
+type Record struct {
+	Seq     uint64 // dense within an incarnation of the node
+	Txn     uint64 // Seq of the first record of the same transaction
+	At      time.Time
+	Table   string
+	Key     attr.Item
+	Op      Op
+	Old     attr.Item // nil: there was none
+	New     attr.Item // nil: deleted
+	Origin  string    // who made the write; empty: this node's own application
+	Request Request
+}
+
+// Request is the write as it was asked for. Of a Put the item is Record.New.
+type Request struct {
+	Update    string
+	Condition string
+	Params    expr.Params
+}
+
+// storedRecord is a record as it lies in the file. Each image is there once: a record holds the new image, and of the
+// old one the sequence of the record that made it, or the image itself if that record had been trimmed. How trimming
+// keeps that true is said at trim.
+type storedRecord struct {
+	op      Op
+	at      int64  // nanoseconds since 1970
+	txn     uint64 // distance back to the first record of the transaction
+	table   uint32
+	key     []byte
+	origin  string
+	request Request
+	prev    uint64       // sequence of the record with the old image; 0: none
+	old     attr.Encoded // the old image where prev is 0; nil: none
+	now     attr.Encoded // the new image; nil: deleted
+}
+
+const (
+	recordVersion = 1
+
+	// Offsets of what is read without the rest.
+	recordAt     = 3
+	recordHeader = recordAt + 8
+
+	hasRequest = 1 << 0
+	hasPrev    = 1 << 1
+	hasOld     = 1 << 2
+	hasNow     = 1 << 3
+)
+
+func (r *storedRecord) encode() []byte {
+	var flags byte
+	if r.request.Update != "" || r.request.Condition != "" {
+		flags |= hasRequest
+	}
+	if r.prev != 0 {
+		flags |= hasPrev
+	}
+	if r.old != nil {
+		flags |= hasOld
+	}
+	if r.now != nil {
+		flags |= hasNow
+	}
+	b := make([]byte, 0, 64+len(r.key)+len(r.old)+len(r.now)+len(r.request.Update)+len(r.request.Condition))
+	b = append(b, recordVersion, byte(r.op), flags)
+	b = binary.BigEndian.AppendUint64(b, uint64(r.at))
+	b = binary.AppendUvarint(b, r.txn)
+	b = binary.AppendUvarint(b, uint64(r.table))
+	b = appendBytes(b, r.key)
+	b = appendBytes(b, r.origin)
+	if flags&hasRequest != 0 {
+		b = r.request.append(b)
+	}
+	if flags&hasPrev != 0 {
+		b = binary.AppendUvarint(b, r.prev)
+	}
+	if flags&hasOld != 0 {
+		b = appendBytes(b, r.old)
+	}
+	return append(b, r.now...)
+}
+
+func (q Request) append(b []byte) []byte {
+	b = appendBytes(b, q.Update)
+	b = appendBytes(b, q.Condition)
+	b = binary.AppendUvarint(b, uint64(len(q.Params.Names)))
+	for _, name := range slices.Sorted(maps.Keys(q.Params.Names)) {
+		b = appendBytes(b, name)
+		b = appendBytes(b, q.Params.Names[name])
+	}
+	var values []byte
+	if len(q.Params.Values) > 0 {
+		values = attr.Encode(nil, q.Params.Values)
+	}
+	return appendBytes(b, values)
+}
+
+func appendBytes[T string | []byte | attr.Encoded](b []byte, s T) []byte {
+	b = binary.AppendUvarint(b, uint64(len(s)))
+	return append(b, s...)
+}
+
+var errRecord = errors.New("a journal record is cut short or of an unknown version")
+
+// decodeRecord reads a record. Its byte slices lie in b.
+func decodeRecord(b []byte) (r storedRecord, err error) {
+	if len(b) < recordHeader || b[0] != recordVersion {
+		return r, damaged(errRecord, "journal")
+	}
+	flags := b[2]
+	r.op = Op(b[1])
+	r.at = int64(binary.BigEndian.Uint64(b[recordAt:]))
+	d := cutter{b: b[recordHeader:]}
+	r.txn = d.uvarint()
+	r.table = uint32(d.uvarint())
+	r.key = d.bytes()
+	r.origin = string(d.bytes())
+	if flags&hasRequest != 0 {
+		if r.request, err = d.request(); err != nil {
+			return r, damaged(err, "journal")
+		}
+	}
+	if flags&hasPrev != 0 {
+		r.prev = d.uvarint()
+	}
+	if flags&hasOld != 0 {
+		r.old = d.bytes()
+	}
+	if flags&hasNow != 0 {
+		r.now = d.b
+	}
+	if d.bad {
+		return r, damaged(errRecord, "journal")
+	}
+	return r, nil
+}
+
+// cutter takes a record apart; bad is set by the first thing that is not there.
+type cutter struct {
+	b   []byte
+	bad bool
+}
+
+func (d *cutter) uvarint() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		d.bad, d.b = true, nil
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *cutter) bytes() []byte {
+	n := d.uvarint()
+	if n > uint64(len(d.b)) {
+		d.bad, d.b = true, nil
+		return nil
+	}
+	out := d.b[:n:n]
+	d.b = d.b[n:]
+	return out
+}
+
+func (d *cutter) request() (Request, error) {
+	q := Request{Update: string(d.bytes()), Condition: string(d.bytes())}
+	if n := d.uvarint(); n > 0 && n <= uint64(len(d.b)) {
+		q.Params.Names = make(map[string]string, n)
+		for range n {
+			name := string(d.bytes())
+			q.Params.Names[name] = string(d.bytes())
+		}
+	}
+	values := d.bytes()
+	if len(values) == 0 {
+		return q, nil
+	}
+	it, err := attr.Encoded(values).Decode()
+	q.Params.Values = it
+	return q, err
+}

@@ -1,0 +1,66 @@
+package store
+
+import (
+	"os"
+	"sync/atomic"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// room keeps disk space in hand before a commit needs it. bbolt grows its file by a truncate, which reserves nothing:
+// on a full disk the write behind it would fail, or the fsync, and after that nobody knows what is in the file. With
+// the space allocated first, a full disk is a commit that is refused before it writes anything, or that finds its
+// place in free pages of the file. Only the committer uses it.
+type room struct {
+	f       *os.File
+	limit   int64        // Options.MaxSize; 0: none
+	size    atomic.Int64 // of the file, all of it allocated; others may read it
+	refused bool         // the disk had no more at the last try
+}
+
+const (
+	minGrowth = 1 << 20
+	maxGrowth = 16 << 20
+)
+
+func newRoom(f *os.File, limit int) *room {
+	r := &room{f: f, limit: int64(limit)}
+	r.measure()
+	return r
+}
+
+// reserve has the disk give need bytes above what the file of the open write transaction uses. It never fails: where the disk or the limit gives no
+// more, bbolt gets what is there as its limit, and refuses a commit that does not fit.
+func (r *room) reserve(btx *bolt.Tx, need int) {
+	db, used := btx.DB(), btx.Size()
+	want := used + int64(need)
+	r.refused = false
+	if want > r.size.Load() {
+		r.grow(max(want, used+min(max(used/8, minGrowth), maxGrowth)))
+	}
+	db.MaxSize = int(r.limit)
+	if want > r.size.Load() && r.refused {
+		db.MaxSize = int(r.size.Load())
+	}
+}
+
+func (r *room) grow(to int64) {
+	if r.limit > 0 {
+		to = min(to, r.limit)
+	}
+	if to <= r.size.Load() {
+		return
+	}
+	err := allocate(r.f, r.size.Load(), to)
+	if err == nil {
+		err = r.f.Sync()
+	}
+	r.refused = err != nil
+	r.measure()
+}
+
+func (r *room) measure() {
+	if info, err := r.f.Stat(); err == nil {
+		r.size.Store(info.Size())
+	}
+}

@@ -1,0 +1,22 @@
+package store
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// allocate extends the file from its size to the given one, with blocks behind it.
+func allocate(f *os.File, from, to int64) error {
+	for {
+		err := unix.Fallocate(int(f.Fd()), 0, from, to-from)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENOSYS):
+			return writeZeros(f, from, to)
+		}
+		return err
+	}
+}

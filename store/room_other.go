@@ -1,0 +1,8 @@
+//go:build !linux
+
+package store
+
+import "os"
+
+// allocate extends the file from its size to the given one, with blocks behind it.
+func allocate(f *os.File, from, to int64) error { return writeZeros(f, from, to) }

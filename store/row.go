@@ -1,0 +1,73 @@
+package store
+
+import (
+	"encoding/binary"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+// row is an item as it lies in the bucket of its table: a byte of version and flags, the sequence of the journal record
+// that wrote it, and the encoded item. nil is no item.
+//
+// The flags have room for what else belongs to an item but not to its readers, such as the replicator's sidecar.
+type row []byte
+
+const (
+	rowVersion = 1
+	rowHeader  = 1 + 8
+)
+
+// newRow makes a row of an item; the journal sets its sequence.
+func newRow(it attr.Item) row {
+	r := make([]byte, rowHeader, 512)
+	r[0] = rowVersion
+	return attr.Encode(r, it)
+}
+
+func (r row) setSeq(seq uint64) { binary.BigEndian.PutUint64(r[1:], seq) }
+
+func (r row) check() error {
+	if len(r) < rowHeader || r[0] != rowVersion {
+		return damaged(nil, "a row has no known version")
+	}
+	return nil
+}
+
+// seq is the record that wrote the row.
+func (r row) seq() uint64 { return binary.BigEndian.Uint64(r[1:]) }
+
+func (r row) item() attr.Encoded { return attr.Encoded(r[rowHeader:]) }
+
+// decode gives the item, nil for no row.
+func (r row) decode() (attr.Item, error) {
+	if r == nil {
+		return nil, nil
+	}
+	return decodeItem(r.item())
+}
+
+// doc is the row as conditions see it: an absent item has no attributes.
+func (r row) doc() doc {
+	if r == nil {
+		return absent{}
+	}
+	return r.item()
+}
+
+// doc is what keys, conditions and filters need of an item.
+type doc interface {
+	Get(name string) (attr.Value, bool, error)
+}
+
+type absent struct{}
+
+func (absent) Get(string) (attr.Value, bool, error) { return attr.Value{}, false, nil }
+
+// itemDoc is a decoded item as a doc.
+type itemDoc attr.Item
+
+// Get implements doc.
+func (d itemDoc) Get(name string) (attr.Value, bool, error) {
+	v, ok := d[name]
+	return v, ok, nil
+}

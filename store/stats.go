@@ -1,0 +1,129 @@
+package store
+
+import (
+	"math/bits"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Stats are what a node shows of its store. Counters run since Open.
+type Stats struct {
+	Commits     uint64        // that wrote
+	Members     uint64        // transactions in them
+	LastMembers int           // transactions in the last commit
+	LastCommit  time.Duration // how long the last commit took, from the first byte on
+	MeanCommit  time.Duration // exponentially weighted, the last ten or so
+	CommitTimes []TimeBucket  // ascending; cumulative, as Prometheus has it
+	Refused     uint64        // commits refused for lack of room
+
+	FileBytes    int64 // on disk
+	UsedBytes    int64 // of these, below the high water mark
+	JournalFirst uint64
+	JournalLast  uint64
+	JournalBytes uint64
+	Cursors      map[string]uint64 // how far each reader of the journal has come
+
+	OpenReaders   int
+	OldestReader  time.Duration // age; 0: none
+	ExpiredReader uint64        // Views ended by the deadline
+	Waiting       int           // Updates that wait for their turn
+}
+
+// TimeBucket counts the commits that took at most UpTo.
+type TimeBucket struct {
+	UpTo  time.Duration
+	Count uint64
+}
+
+// timeBuckets doubles from 64 us: the last is about two seconds.
+const (
+	timeBuckets = 16
+	firstBucket = 64 * time.Microsecond
+)
+
+// meter collects what Stats shows of the commits.
+type meter struct {
+	lastWasFull atomic.Bool
+
+	mu      sync.Mutex
+	commits uint64
+	members uint64
+	refused uint64
+	last    int
+	took    time.Duration
+	mean    time.Duration
+	times   [timeBuckets + 1]uint64
+}
+
+func (m *meter) committed(members int, took time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.commits++
+	m.members += uint64(members)
+	m.last, m.took = members, took
+	if m.mean == 0 {
+		m.mean = took
+	}
+	m.mean += (took - m.mean) / 10
+	m.times[bucketOf(took)]++
+}
+
+func (m *meter) full() {
+	m.lastWasFull.Store(true)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.refused++
+}
+
+// bucketOf finds the first bucket that holds d.
+func bucketOf(d time.Duration) int {
+	if d <= firstBucket {
+		return 0
+	}
+	return min(bits.Len64(uint64((d-1)/firstBucket)), timeBuckets)
+}
+
+func (m *meter) fill(st *Stats) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	st.Commits, st.Members, st.Refused = m.commits, m.members, m.refused
+	st.LastMembers, st.LastCommit, st.MeanCommit = m.last, m.took, m.mean
+	sum := uint64(0)
+	for i := range timeBuckets {
+		sum += m.times[i]
+		st.CommitTimes = append(st.CommitTimes, TimeBucket{UpTo: firstBucket << i, Count: sum})
+	}
+}
+
+// Stats gives the present figures. It reads the file, like a View.
+func (s *Store) Stats() Stats {
+	j := *s.journal.Load()
+	st := Stats{JournalFirst: j.first, JournalLast: j.last, JournalBytes: j.bytes}
+	s.meter.fill(&st)
+	st.Waiting, _ = s.commits.waiting()
+	s.readers.fill(&st)
+	st.FileBytes = s.room.size.Load()
+	s.fillFromFile(&st)
+	return st
+}
+
+// fillFromFile adds what only a transaction sees. On a store that is closed or cannot be read the rest stands.
+func (s *Store) fillFromFile(st *Stats) {
+	r, err := s.readers.begin(s.db)
+	if err != nil {
+		return
+	}
+	defer s.readers.end(r)
+	st.UsedBytes = r.btx.Size()
+	st.Cursors = cursors(r.btx)
+}
+
+func (rs *readers) fill(st *Stats) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	st.OpenReaders, st.ExpiredReader = rs.open, rs.expired
+	if rs.oldest != nil {
+		st.OldestReader = time.Since(rs.oldest.started)
+	}
+}

@@ -1,0 +1,150 @@
+package store
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// Options say how a store is opened. The zero value is good for a node.
+type Options struct {
+	Now          func() time.Time // the instant of each transaction; nil: the wall clock in UTC
+	Node         string           // id of the node, written into a new file; empty: a random one
+	NoSync       bool             // commits are not synced: for tests
+	MaxSize      int              // of the file in bytes; 0: what the disk gives
+	MapSize      int              // address space mapped at once, no memory; 0: 1 GiB, 256 MiB on 32 bits
+	LockTimeout  time.Duration    // how long to wait for another process to let go of the file; 0: 1 s
+	ReadDeadline time.Duration    // after which a View is ended; 0: 5 s
+	WriteStall   time.Duration    // how long the function of one Update may keep the others waiting; 0: 10 s
+	JournalAge   time.Duration    // records older than this are trimmed; 0: 24 h
+	JournalBytes int64            // above this the oldest records are trimmed; 0: 64 MiB
+}
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = func() time.Time { return time.Now().UTC() }
+	}
+	if o.MapSize == 0 {
+		o.MapSize = defaultMapSize
+	}
+	o.LockTimeout = orDefault(o.LockTimeout, time.Second)
+	o.ReadDeadline = orDefault(o.ReadDeadline, 5*time.Second)
+	o.WriteStall = orDefault(o.WriteStall, 10*time.Second)
+	o.JournalAge = orDefault(o.JournalAge, 24*time.Hour)
+	if o.JournalBytes == 0 {
+		o.JournalBytes = 64 << 20
+	}
+	return o
+}
+
+func orDefault(d, byDefault time.Duration) time.Duration {
+	if d == 0 {
+		return byDefault
+	}
+	return d
+}
+
+// Store is one open file. Its methods may be called from any goroutine.
+type Store struct {
+	path string
+	opts Options
+	id   identity
+	db   *bolt.DB
+	room *room
+
+	// What the last commit left. Only the committer writes it, behind the commit.
+	cat     atomic.Pointer[catalogue]
+	journal atomic.Pointer[journalState]
+
+	commits *committer
+	readers *readers
+	watches watches
+	exprs   *expr.Cache
+	meter   meter
+
+	failed     chan struct{} // closed when the store is latched
+	failure    atomic.Pointer[failure]
+	closeOnce  sync.Once
+	closeError error
+}
+
+// Node is the id of the node that the file belongs to.
+func (s *Store) Node() string { return s.id.node }
+
+// Incarnation counts the times that the node has left its history (a restored backup, a clone). Sequences of the
+// journal start at Incarnation<<40 + 1.
+func (s *Store) Incarnation() uint64 { return s.id.incarnation }
+
+// Path is the file.
+func (s *Store) Path() string { return s.path }
+
+// Tables lists the tables in the order of their names.
+func (s *Store) Tables() []TableSpec { return s.cat.Load().specs() }
+
+// Seq is the sequence of the last committed record of the journal.
+func (s *Store) Seq() uint64 { return s.journal.Load().last }
+
+// FirstSeq is the sequence of the first record that has not been trimmed, Seq()+1 if there is none.
+func (s *Store) FirstSeq() uint64 { return s.journal.Load().first }
+
+// Watch has sig set after each commit that wrote to the journal, before the Update that wrote returns, until stop is
+// called. A watcher reads the journal behind its cursor after each signal: one signal may stand for many commits.
+func (s *Store) Watch(sig *clock.Signal) (stop func()) { return s.watches.add(sig) }
+
+// Failed is closed when an I/O error has latched the store: what was on its way may or may not be in the file, no
+// further write is taken, and the process should end. Reads go on.
+func (s *Store) Failed() <-chan struct{} { return s.failed }
+
+// Err is the error that latched the store, nil as long as it works.
+func (s *Store) Err() error {
+	if f := s.failure.Load(); f != nil {
+		return f.err
+	}
+	return nil
+}
+
+// Update runs fn in a transaction that sees everything committed before it and is seen by no other until it is
+// committed. It returns nil when the changes are on disk. An error of fn, or a panic in it, takes back all that fn has
+// done; the error is returned, the panic goes on.
+//
+// One transaction runs at a time, in the order of the calls; those that wait share one commit with the one before
+// them. So fn must not block: nothing that leaves the process happens in it. It must not call Update either, which
+// would wait for itself: with the context of Tx.Context that is refused at once, otherwise after Options.WriteStall.
+//
+// ctx is looked at until fn starts. After that the outcome is always waited for.
+func (s *Store) Update(ctx context.Context, fn func(*Tx) error) error {
+	return s.commits.submit(ctx, fn)
+}
+
+// View runs fn on a snapshot: it sees what was committed when it began. It may run beside any number of others, and
+// does not wait for Update. The snapshot holds pages of the file back from being used again, so it ends after
+// Options.ReadDeadline: from then on every call on the Tx fails. Stats shows the oldest.
+func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
+	r, err := s.readers.begin(s.db)
+	if err != nil {
+		return err
+	}
+	tx := &Tx{s: s, ctx: ctx, btx: r.btx, cat: s.cat.Load(), now: s.opts.Now(), reader: r}
+	defer func() {
+		tx.over = true
+		s.readers.end(r)
+	}()
+	return fn(tx)
+}
+
+// Close waits for the transactions that run, commits what makes the next Open fast, and releases the file. Updates
+// that come later are refused.
+func (s *Store) Close() error {
+	s.closeOnce.Do(func() {
+		s.commits.close()
+		s.readers.close()
+		s.closeError = s.shutDown()
+	})
+	return s.closeError
+}

@@ -1,0 +1,51 @@
+// Package storetest opens stores for tests and looks, when a test ends, whether the store has kept its promises.
+package storetest
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/touchline/touchline/store"
+)
+
+// Open opens a store with these tables in a folder of the test. Nothing is synced to disk. When the test ends the
+// store is checked (see Check) and closed.
+func Open(t testing.TB, specs ...store.TableSpec) *store.Store {
+	t.Helper()
+	return OpenWith(t, filepath.Join(t.TempDir(), "store.db"), store.Options{NoSync: true}, specs...)
+}
+
+// OpenWith is Open with a file and options of the test's own.
+func OpenWith(t testing.TB, path string, o store.Options, specs ...store.TableSpec) *store.Store {
+	t.Helper()
+	s, err := store.Open(path, o)
+	if err != nil {
+		t.Fatalf("open the store: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close the store: %v", err)
+		}
+	})
+	if err := s.Define(t.Context(), specs...); err != nil {
+		t.Fatalf("define the tables: %v", err)
+	}
+	t.Cleanup(func() { Check(t, s) })
+	return s
+}
+
+// Check fails the test for each promise that the store has not kept, and for a View that is still open.
+func Check(t testing.TB, s *store.Store) {
+	t.Helper()
+	if n := s.Stats().OpenReaders; n != 0 {
+		t.Errorf("store: %d Views are still open", n)
+	}
+	problems, err := s.Check(context.Background())
+	if err != nil {
+		t.Errorf("check the store: %v", err)
+	}
+	for _, p := range problems {
+		t.Errorf("store: %s", p)
+	}
+}

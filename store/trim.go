@@ -1,0 +1,113 @@
+package store
+
+import (
+	"encoding/binary"
+	"math"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// trimSlice bounds the records that one commit trims, so that no commit pays for many; a commit that wrote many
+// records may trim twice as many, so that the journal cannot outgrow its trimming.
+const trimSlice = 256
+
+// trim takes the oldest records out of the journal if they are past the age or the size of Options and past every
+// cursor. It runs within the commits, so that a journal that nobody writes is not trimmed either.
+//
+// A record holds its new image; the next record of the same item refers to that as its old one. So a record that the
+// journal no longer shows stays as long as the one that refers to it: it lies below first, and goes with that one.
+func (b *batch) trim() error {
+	slice := max(trimSlice, 2*b.records)
+	floor := uint64(0) // not asked yet
+	for range slice {
+		due, err := b.trimDue()
+		if err != nil || !due {
+			return err
+		}
+		if floor == 0 {
+			if floor, err = cursorFloor(b.btx.Bucket(bucketCursors)); err != nil {
+				return err
+			}
+		}
+		if b.journal.first > floor {
+			return nil
+		}
+		if err := b.trimFirst(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trimDue tells whether the first record is one too many.
+func (b *batch) trimDue() (bool, error) {
+	j := &b.journal
+	if j.first > j.last {
+		return false, nil
+	}
+	if j.bytes > uint64(b.s.opts.JournalBytes) {
+		return true, nil
+	}
+	if j.firstAt == 0 {
+		v := b.btx.Bucket(bucketJournal).Get(seqKey(j.first))
+		if len(v) < recordHeader {
+			return false, damaged(errRecord, "journal record %d", j.first)
+		}
+		j.firstAt = int64(binary.BigEndian.Uint64(v[recordAt:]))
+	}
+	return b.s.opts.Now().Sub(time.Unix(0, j.firstAt)) > b.s.opts.JournalAge, nil
+}
+
+// cursorFloor is the sequence up to which every cursor has read.
+func cursorFloor(cursors *bolt.Bucket) (uint64, error) {
+	floor := uint64(math.MaxUint64)
+	err := cursors.ForEach(func(k, v []byte) error {
+		if len(v) != 8 {
+			return damaged(nil, "cursor %q cannot be decoded", k)
+		}
+		floor = min(floor, binary.BigEndian.Uint64(v))
+		return nil
+	})
+	return floor, err
+}
+
+func (b *batch) trimFirst() error {
+	bucket := b.btx.Bucket(bucketJournal)
+	j := &b.journal
+	key := seqKey(j.first)
+	v := bucket.Get(key)
+	r, err := decodeRecord(v)
+	if err != nil {
+		return err
+	}
+	if r.prev != 0 {
+		if err := bucket.Delete(seqKey(r.prev)); err != nil {
+			return err
+		}
+	}
+	if !b.referred(j.first, &r) {
+		if err := bucket.Delete(key); err != nil {
+			return err
+		}
+	}
+	j.bytes -= uint64(len(v))
+	b.mutations += 2
+	j.firstAt = 0
+	j.first = j.last + 1
+	if next, _ := bucket.Cursor().Seek(append(key, 0)); next != nil {
+		j.first = binary.BigEndian.Uint64(next)
+	}
+	return nil
+}
+
+// referred tells whether a later record has this one's image as its old one: it has unless the image is still the
+// state of the item, or there is none.
+func (b *batch) referred(seq uint64, r *storedRecord) bool {
+	t := b.cat.byID[r.table]
+	if r.now == nil || t == nil {
+		return false
+	}
+	present := row(b.btx.Bucket(t.bucket).Get(r.key))
+	return present == nil || present.seq() != seq
+}

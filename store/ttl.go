@@ -1,0 +1,32 @@
+package store
+
+import (
+	"time"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+// ttlHorizon: DynamoDB leaves items alone whose expiry lies further back, on the assumption that the attribute holds
+// something else.
+const ttlHorizon = 5 * 365 * 24 * time.Hour
+
+// expired tells whether an item is past its time. Reads do not show it then; conditions and updates work on it until
+// it is swept, as in DynamoDB.
+func (t *table) expired(d doc, now time.Time) (bool, error) {
+	if t.spec.TTL == "" {
+		return false, nil
+	}
+	v, ok, err := d.Get(t.spec.TTL)
+	if err != nil {
+		return false, damaged(err, "an item cannot be decoded")
+	}
+	if !ok || v.Kind() != attr.KindN {
+		return false, nil
+	}
+	limit, whole := v.Int()
+	if !whole {
+		return false, nil // DynamoDB wants whole seconds
+	}
+	at := now.Unix()
+	return limit < at && limit > at-int64(ttlHorizon/time.Second), nil
+}

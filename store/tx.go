@@ -1,0 +1,138 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// Tx is a transaction of Update or View. It belongs to the function it was given to: it is used by one goroutine and
+// not after the function has returned. Items it gives out are copies and stay.
+type Tx struct {
+	s      *Store
+	ctx    context.Context
+	btx    *bolt.Tx
+	cat    *catalogue
+	now    time.Time
+	origin string
+
+	batch  *batch  // of an Update
+	reader *reader // of a View
+
+	savepoint savepoint // of the batch, before this transaction
+	first     uint64    // sequence of the first record of this transaction
+	broken    error     // a change was made by half: the whole transaction has to go
+	over      bool
+}
+
+// Now is the instant of the transaction. It does not move while the transaction runs.
+func (tx *Tx) Now() time.Time { return tx.now }
+
+// Context is the context of the Update or View. Within an Update it also carries the mark by which a nested Update is
+// recognised and refused: services called from a transaction are given this one.
+func (tx *Tx) Context() context.Context {
+	if tx.batch == nil {
+		return tx.ctx
+	}
+	return context.WithValue(tx.ctx, insideKey{tx.s}, true)
+}
+
+// SetOrigin names who made the writes that follow, for the journal. Empty is this node's own application.
+func (tx *Tx) SetOrigin(origin string) { tx.origin = origin }
+
+// Seq is the sequence of the last journal record: of this transaction if it wrote one, else of those it sees. The
+// sequence of a record that is not committed yet is given again to another if the transaction fails.
+func (tx *Tx) Seq() uint64 {
+	if tx.enter() != nil {
+		return 0
+	}
+	defer tx.leave()
+	return tx.journalState().last
+}
+
+// run calls fn and gives its error, or that of a change that failed by half whatever fn made of it.
+func (tx *Tx) run(fn func(*Tx) error) error {
+	if err := fn(tx); err != nil {
+		return err
+	}
+	return tx.broken
+}
+
+// finish ends the transaction of a member; what a failed one did is undone.
+func (tx *Tx) finish(keep bool) {
+	tx.over = true
+	if !keep {
+		tx.batch.rollbackTo(tx.savepoint)
+		return
+	}
+	tx.batch.cat = tx.cat
+}
+
+// enter begins a call on the transaction, leave ends it.
+func (tx *Tx) enter() error {
+	if tx.over {
+		return errTxOver()
+	}
+	if tx.reader == nil {
+		return tx.broken
+	}
+	if tx.ctx.Err() != nil {
+		return context.Cause(tx.ctx)
+	}
+	tx.reader.mu.Lock()
+	if tx.reader.gone {
+		tx.reader.mu.Unlock()
+		return fault.New(fault.Unavailable, "read_deadline", "the read took longer than %v", tx.s.opts.ReadDeadline)
+	}
+	return nil
+}
+
+func (tx *Tx) leave() {
+	if tx.reader != nil {
+		tx.reader.mu.Unlock()
+	}
+}
+
+// enterWrite is enter for a change.
+func (tx *Tx) enterWrite() error {
+	if tx.batch == nil {
+		return errReadOnly()
+	}
+	return tx.enter()
+}
+
+func (tx *Tx) table(name string) (*table, error) {
+	if t := tx.cat.tables[name]; t != nil {
+		return t, nil
+	}
+	return nil, errNoTable(name)
+}
+
+// bucket gives a bucket that the catalogue says is there.
+func (tx *Tx) bucket(name []byte) (*bolt.Bucket, error) {
+	if b := tx.btx.Bucket(name); b != nil {
+		return b, nil
+	}
+	return nil, damaged(nil, "bucket %x is missing", name)
+}
+
+// breakOff notes that a change was made by half, so that the transaction cannot be committed any more.
+func (tx *Tx) breakOff(err error) error {
+	if err != nil && tx.broken == nil {
+		tx.broken = fmt.Errorf("store: %w", err)
+	}
+	return tx.broken
+}
+
+func decodeItem(e attr.Encoded) (attr.Item, error) {
+	it, err := e.Decode()
+	if err != nil {
+		return nil, damaged(err, "an item cannot be decoded")
+	}
+	return it, nil
+}

@@ -1,0 +1,5 @@
+package store
+
+import "os"
+
+func verifyFile(f *os.File) error { return nil }
