@@ -15,22 +15,38 @@ func (e Encoded) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 func (s *scanner) appendItemJSON(dst []byte, n, level int) ([]byte, bool) {
+	if level > maxLevel && n > 0 {
+		return dst, false
+	}
 	dst = append(dst, '{')
 	for i := range n {
 		name, ok := s.text()
 		if !ok {
 			return dst, false
 		}
-		if i > 0 {
-			dst = append(dst, ',')
+		switch s.peek() {
+		case tagS:
+			dst, ok = s.appendEntryJSON(dst, i, name, 'S')
+		case tagN:
+			dst, ok = s.appendEntryJSON(dst, i, name, 'N')
+		default:
+			dst, ok = s.appendValueJSON(appendName(dst, i, name), level)
 		}
-		dst = appendQuoted(dst, name)
-		dst = append(dst, ':')
-		if dst, ok = s.appendValueJSON(dst, level); !ok {
+		if !ok {
 			return dst, false
 		}
 	}
 	return append(dst, '}'), true
+}
+
+// appendEntryJSON appends a name and the string or number that comes next.
+func (s *scanner) appendEntryJSON(dst []byte, i int, name string, letter byte) ([]byte, bool) {
+	s.pos++
+	text, ok := s.text()
+	if letter == 'N' && !isCanonical(text) {
+		return dst, false
+	}
+	return appendEntry(dst, i, name, letter, text), ok
 }
 
 func (s *scanner) appendValueJSON(dst []byte, level int) ([]byte, bool) {
@@ -65,14 +81,14 @@ func appendScalarJSON(dst []byte, tag byte, text string) ([]byte, bool) {
 	ok := true
 	switch tag {
 	case tagS:
-		dst = appendQuoted(append(dst, `{"S":`...), text)
+		dst = appendString(append(dst, `{"S":"`...), text)
 	case tagN:
 		ok = isCanonical(text)
-		dst = appendDigits(append(dst, `{"N":`...), text)
+		dst = append(append(dst, `{"N":"`...), text...)
 	default:
-		dst = appendBase64(append(dst, `{"B":`...), text)
+		dst = appendBase64(append(dst, `{"B":"`...), text)
 	}
-	return append(dst, '}'), ok
+	return append(dst, `"}`...), ok
 }
 
 func (s *scanner) appendCollectionJSON(dst []byte, tag byte, level int) ([]byte, bool) {
@@ -86,7 +102,7 @@ func (s *scanner) appendCollectionJSON(dst []byte, tag byte, level int) ([]byte,
 	case tagM:
 		dst, ok = s.appendItemJSON(append(dst, `{"M":`...), n, level+1)
 	case tagSS:
-		dst, ok = s.appendMembersJSON(append(dst, `{"SS":`...), n, appendQuoted)
+		dst, ok = s.appendMembersJSON(append(dst, `{"SS":`...), n, appendString)
 	case tagNS:
 		dst, ok = s.appendMembersJSON(append(dst, `{"NS":`...), n, appendDigits)
 	default:
@@ -117,7 +133,9 @@ func (s *scanner) appendMembersJSON(dst []byte, n int, member func([]byte, strin
 		if i > 0 {
 			dst = append(dst, ',')
 		}
+		dst = append(dst, '"')
 		dst = member(dst, text)
+		dst = append(dst, '"')
 	}
 	return append(dst, ']'), true
 }

@@ -6,7 +6,7 @@ import "encoding/base64"
 // not UTF-8, base64 that is not, a type that is unknown or not alone are errors of kind fault.Invalid, with code
 // "serialization" where the JSON is at fault and "validation" where a value is. The item shares one copy of src.
 func ParseJSON(src []byte) (Item, error) {
-	p := jsonParser{lexer: lexer{text: string(src)}}
+	p := jsonParser{lexer: lexer{text: string(src)}, members: make([]member, 0, 24)}
 	it, err := p.item(1)
 	if err != nil {
 		return nil, err
@@ -212,9 +212,9 @@ func (p *jsonParser) set(kind string) (Value, error) {
 	var err error
 	switch kind {
 	case "SS", "NS":
-		members, err = p.strings((*jsonParser).quoted)
+		members, err = p.texts(false)
 	case "BS":
-		members, err = p.strings((*jsonParser).base64)
+		members, err = p.texts(true)
 	default:
 		err = malformed("Unknown type %q at byte %d of the JSON", kind, p.pos)
 	}
@@ -231,7 +231,8 @@ func (p *jsonParser) set(kind string) (Value, error) {
 	}
 }
 
-func (p *jsonParser) strings(read func(*jsonParser) (string, error)) ([]string, error) {
+// texts reads an array of strings, of base64 ones their data.
+func (p *jsonParser) texts(binary bool) ([]string, error) {
 	if err := p.expect('['); err != nil {
 		return nil, err
 	}
@@ -240,10 +241,17 @@ func (p *jsonParser) strings(read func(*jsonParser) (string, error)) ([]string, 
 		if more, err := p.next(i, ']'); err != nil || !more {
 			return members, err
 		}
-		m, err := read(p)
+		m, err := p.member(binary)
 		if err != nil {
 			return nil, err
 		}
 		members = append(members, m)
 	}
+}
+
+func (p *jsonParser) member(binary bool) (string, error) {
+	if binary {
+		return p.base64()
+	}
+	return p.quoted()
 }

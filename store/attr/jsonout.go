@@ -6,25 +6,60 @@ func AppendJSON(dst []byte, it Item) []byte {
 	var few [32]string
 	dst = append(dst, '{')
 	for i, name := range sortedNames(few[:0], it) {
-		if i > 0 {
-			dst = append(dst, ',')
+		v := it[name]
+		switch v.kind {
+		case KindS:
+			dst = appendEntry(dst, i, name, 'S', v.text)
+		case KindN:
+			dst = appendEntry(dst, i, name, 'N', v.text)
+		default:
+			dst = AppendValueJSON(appendName(dst, i, name), v)
 		}
-		dst = appendQuoted(dst, name)
-		dst = append(dst, ':')
-		dst = AppendValueJSON(dst, it[name])
 	}
 	return append(dst, '}')
+}
+
+// appendName appends a name with the colon, and a comma in front of all but the first.
+func appendName(dst []byte, i int, name string) []byte {
+	if i > 0 {
+		dst = append(dst, ',', '"')
+	} else {
+		dst = append(dst, '"')
+	}
+	dst = appendString(dst, name)
+	return append(dst, '"', ':')
+}
+
+// appendEntry is appendName and the string or number of that name. Items are made of little else, so that it has its own
+// way: everything in a row, without a call between.
+func appendEntry(dst []byte, i int, name string, letter byte, text string) []byte {
+	if !allPlain(name) || letter == 'S' && !allPlain(text) {
+		dst = append(appendName(dst, i, name), '{', '"', letter, '"', ':', '"')
+		return append(appendString(dst, text), '"', '}')
+	}
+	if i > 0 {
+		dst = append(dst, ',', '"')
+	} else {
+		dst = append(dst, '"')
+	}
+	dst = append(dst, name...)
+	dst = append(dst, '"', ':', '{', '"', letter, '"', ':', '"')
+	dst = append(dst, text...)
+	return append(dst, '"', '}')
 }
 
 // AppendValueJSON appends one value as DynamoDB JSON, {"S":"x"}. An absent value becomes a null.
 func AppendValueJSON(dst []byte, v Value) []byte {
 	switch v.kind {
 	case KindS:
-		dst = appendQuoted(append(dst, `{"S":`...), v.text)
+		dst = appendString(append(dst, `{"S":"`...), v.text)
+		return append(dst, `"}`...)
 	case KindN:
-		dst = appendDigits(append(dst, `{"N":`...), v.text)
+		dst = appendDigits(append(dst, `{"N":"`...), v.text)
+		return append(dst, `"}`...)
 	case KindB:
-		dst = appendBase64(append(dst, `{"B":`...), v.text)
+		dst = appendBase64(append(dst, `{"B":"`...), v.text)
+		return append(dst, `"}`...)
 	case KindBool:
 		return appendBoolJSON(dst, v.flag)
 	case KindL:
@@ -39,7 +74,7 @@ func AppendValueJSON(dst []byte, v Value) []byte {
 	case KindM:
 		dst = AppendJSON(append(dst, `{"M":`...), v.Map())
 	case KindSS:
-		dst = appendSetJSON(append(dst, `{"SS":`...), v.set(), appendQuoted)
+		dst = appendSetJSON(append(dst, `{"SS":`...), v.set(), appendString)
 	case KindNS:
 		dst = appendSetJSON(append(dst, `{"NS":`...), v.set(), appendDigits)
 	case KindBS:
@@ -63,7 +98,9 @@ func appendSetJSON(dst []byte, set []string, member func([]byte, string) []byte)
 		if i > 0 {
 			dst = append(dst, ',')
 		}
+		dst = append(dst, '"')
 		dst = member(dst, m)
+		dst = append(dst, '"')
 	}
 	return append(dst, ']')
 }

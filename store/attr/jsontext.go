@@ -7,33 +7,75 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// appendQuoted appends a JSON string. What is not UTF-8 becomes U+FFFD: the reader gets JSON in any case.
-func appendQuoted(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		b := s[i]
-		if b >= ' ' && b < utf8.RuneSelf && b != '"' && b != '\\' {
-			i++
-			continue
-		}
-		if b < utf8.RuneSelf {
-			dst = append(dst, s[start:i]...)
-			dst = appendEscape(dst, b)
-			i++
-			start = i
-			continue
-		}
-		r, width := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && width == 1 {
-			dst = append(dst, s[start:i]...)
-			dst = append(dst, `\ufffd`...)
-			start = i + 1
-		}
-		i += width
+// Every writer here writes what stands between the quotes of a JSON string.
+
+// appendString appends a text. What is not UTF-8 becomes U+FFFD: the reader gets JSON in any case.
+func appendString(dst []byte, s string) []byte {
+	if allPlain(s) { // the usual case: one copy
+		return append(dst, s...)
 	}
-	dst = append(dst, s[start:]...)
-	return append(dst, '"')
+	return appendEscaping(dst, s)
+}
+
+// allPlain tells whether all bytes of a string stand for themselves in JSON. It looks at eight at once, the last time
+// at some that it has seen.
+func allPlain(s string) bool {
+	n := len(s)
+	if n < 8 {
+		return n >= 4 && plainWord(load4(s)|load4(s[n-4:])<<32) || plainLen(s) == n
+	}
+	for i := 0; i < n-8; i += 8 {
+		if !plainWord(load4(s[i:]) | load4(s[i+4:])<<32) {
+			return false
+		}
+	}
+	return plainWord(load4(s[n-8:]) | load4(s[n-4:])<<32)
+}
+
+func load4(s string) uint64 {
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
+}
+
+// plainWord is allPlain for eight bytes: a subtraction borrows into the highest bit of each byte that is below ' ' or,
+// after the exclusive or, is zero.
+func plainWord(w uint64) bool {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	return (w|(w-' '*ones)|(w^'"'*ones-ones)|(w^'\\'*ones-ones))&high == 0
+}
+
+// plainLen gives how many bytes at the start of a string stand for themselves.
+func plainLen(s string) int {
+	for i := range len(s) {
+		if !isPlain(s[i]) {
+			return i
+		}
+	}
+	return len(s)
+}
+
+func isPlain(b byte) bool { return b >= ' ' && b < utf8.RuneSelf && b != '"' && b != '\\' }
+
+func appendEscaping(dst []byte, s string) []byte {
+	for s != "" {
+		if n := plainLen(s); n > 0 {
+			dst = append(dst, s[:n]...)
+			s = s[n:]
+			continue
+		}
+		if s[0] < utf8.RuneSelf {
+			dst = appendEscape(dst, s[0])
+			s = s[1:]
+			continue
+		}
+		r, width := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && width == 1 {
+			dst = append(dst, `\ufffd`...)
+		} else {
+			dst = append(dst, s[:width]...)
+		}
+		s = s[width:]
+	}
+	return dst
 }
 
 func appendEscape(dst []byte, b byte) []byte {
@@ -50,21 +92,16 @@ func appendEscape(dst []byte, b byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', hexDigits[b>>4], hexDigits[b&0xf])
 }
 
-// appendBase64 appends a binary as a JSON string, in pieces through the stack because the binary is held as a string.
+// appendBase64 appends a binary, in pieces through the stack because the binary is held as a string.
 func appendBase64(dst []byte, data string) []byte {
 	var piece [96]byte // a multiple of three, so that only the last piece is padded
-	dst = append(dst, '"')
 	for len(data) > 0 {
 		n := copy(piece[:], data)
 		dst = base64.StdEncoding.AppendEncode(dst, piece[:n])
 		data = data[n:]
 	}
-	return append(dst, '"')
+	return dst
 }
 
 // appendDigits appends a number: a canonical text needs no escapes.
-func appendDigits(dst []byte, text string) []byte {
-	dst = append(dst, '"')
-	dst = append(dst, text...)
-	return append(dst, '"')
-}
+func appendDigits(dst []byte, text string) []byte { return append(dst, text...) }

@@ -9,17 +9,13 @@ type scanner struct {
 
 // uvarint reads a number in its shortest form; a longer form would give an item a second encoding.
 func (s *scanner) uvarint() (int, bool) {
-	if s.pos < len(s.buf) && s.buf[s.pos] < 0x80 {
-		s.pos++
-		return int(s.buf[s.pos-1]), true
-	}
 	n, shift := uint64(0), 0
 	for i := s.pos; i < len(s.buf) && shift < 35; i++ {
 		b := s.buf[i]
 		n |= uint64(b&0x7f) << shift
 		if b < 0x80 {
 			s.pos = i + 1
-			return int(n), b != 0
+			return int(n), b != 0 || shift == 0
 		}
 		shift += 7
 	}
@@ -33,8 +29,19 @@ func (s *scanner) count(size int) (int, bool) {
 	return n, ok && n <= (len(s.buf)-s.pos)/size
 }
 
-// text reads a length and as many bytes.
+// text reads a length and as many bytes. Nearly all lengths are one byte: this is where the time goes.
 func (s *scanner) text() (string, bool) {
+	if p := s.pos + 1; p <= len(s.buf) {
+		n := int(s.buf[p-1])
+		if n < 0x80 && n <= len(s.buf)-p {
+			s.pos = p + n
+			return s.buf[p : p+n], true
+		}
+	}
+	return s.longText()
+}
+
+func (s *scanner) longText() (string, bool) {
 	n, ok := s.uvarint()
 	if !ok || n > len(s.buf)-s.pos {
 		return "", false
@@ -52,6 +59,14 @@ func (s *scanner) tag() byte {
 	return s.buf[s.pos-1]
 }
 
+// peek gives the next tag and stays in front of it.
+func (s *scanner) peek() byte {
+	if s.pos >= len(s.buf) {
+		return 0
+	}
+	return s.buf[s.pos]
+}
+
 // size reads the size in front of elements and gives the position behind the last of them.
 func (s *scanner) size() (end int, ok bool) {
 	if len(s.buf)-s.pos < sizeBytes {
@@ -67,12 +82,8 @@ func (s *scanner) size() (end int, ok bool) {
 func (s *scanner) skip() bool {
 	switch s.tag() {
 	case tagS, tagN, tagB:
-		n, ok := s.uvarint()
-		if !ok || n > len(s.buf)-s.pos {
-			return false
-		}
-		s.pos += n
-		return true
+		_, ok := s.text()
+		return ok
 	case tagTrue, tagFalse, tagNull:
 		return true
 	case tagL, tagM, tagSS, tagNS, tagBS:

@@ -1,7 +1,6 @@
 package attr
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -9,8 +8,8 @@ import (
 
 // Unmarshal fills the struct or map that v points to from an item, by the rules of Marshal. Attributes that the
 // struct does not have are passed over, fields without an attribute stay as they are, and a NULL makes any of them
-// zero. Besides what Marshal writes, sets are read into slices. A type that does not fit and a number that the field
-// cannot hold exactly are errors that name the path: they tell of a row that is not what the code takes it for, so
+// zero. Besides what Marshal writes, sets are read into slices. A type that does not fit and a number that is out of
+// the field's range or has a fraction that an integer cannot hold are errors that name the path: they tell of a row that is not what the code takes it for, so
 // their kind is fault.Internal.
 func Unmarshal(it Item, v any) error { return UnmarshalValue(M(it), v) }
 
@@ -119,8 +118,8 @@ func unmarshalList(val Value, v reflect.Value) error {
 		v.SetBytes(val.Bytes())
 		return nil
 	}
-	elems, err := val.elems()
-	if err != nil {
+	elems, ok := val.elems()
+	if !ok {
 		return mismatch(val, v)
 	}
 	if v.Kind() == reflect.Slice {
@@ -136,25 +135,25 @@ func unmarshalList(val Value, v reflect.Value) error {
 	return nil
 }
 
-// elems gives the elements of a list, or the members of a set as values.
-func (v Value) elems() ([]Value, error) {
+// elems gives the elements of a list, or the members of a set as values; false for other types.
+func (v Value) elems() ([]Value, bool) {
 	kind := KindS
 	switch v.kind {
 	case KindL:
-		return v.List(), nil
+		return v.List(), true
 	case KindSS:
 	case KindNS:
 		kind = KindN
 	case KindBS:
 		kind = KindB
 	default:
-		return nil, errors.New("no elements")
+		return nil, false
 	}
 	elems := make([]Value, len(v.set()))
 	for i, member := range v.set() {
 		elems[i] = Value{kind: kind, text: member}
 	}
-	return elems, nil
+	return elems, true
 }
 
 func unmarshalMap(val Value, v reflect.Value) error {
