@@ -45,6 +45,7 @@ type Sandbox struct {
 
 	ready chan struct{}
 	url   string // set before ready is closed
+	busy  sync.WaitGroup
 
 	mu     sync.Mutex
 	tokens map[string]*endpoint
@@ -128,6 +129,9 @@ func (s *Sandbox) URL(ctx context.Context) (string, error) {
 	}
 }
 
+// grace is how long pushes in flight may take when the sandbox stops.
+const grace = 250 * time.Millisecond
+
 // Run serves until ctx ends and every request is done. It may be called once.
 func (s *Sandbox) Run(ctx context.Context) error {
 	var lc net.ListenConfig
@@ -154,13 +158,14 @@ func (s *Sandbox) Run(ctx context.Context) error {
 	select {
 	case err = <-served:
 	case <-ctx.Done():
-		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 		defer cancel()
 		if srv.Shutdown(stop) != nil {
 			_ = srv.Close() // what is left hangs by script, or its client does
 		}
 		err = <-served
 	}
+	s.busy.Wait()
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

@@ -14,6 +14,8 @@ import (
 
 // serve answers one push.
 func (s *Sandbox) serve(w http.ResponseWriter, req *http.Request) {
+	s.busy.Add(1)
+	defer s.busy.Done()
 	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
 	if err != nil && len(body) < maxPayload {
 		panic(http.ErrAbortHandler) // the client went away

@@ -1,0 +1,152 @@
+package apns
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sideshow/apns2/token"
+)
+
+// Apple's rules for provider tokens: valid for an hour, and not to be made more often than every 20 minutes.
+const (
+	bearerRefresh = 45 * time.Minute
+	bearerValid   = 60 * time.Minute
+	bearerMinAge  = 20 * time.Minute
+)
+
+// Bearer is a provider token and when it was made, by the real clock: Apple checks it.
+type Bearer struct {
+	Token    string
+	IssuedAt time.Time
+	Key      string // fingerprint of key, key id and team: a bearer of another key is not ours
+}
+
+// TokenStore keeps the provider token over restarts. Without it a process that starts often makes one each time,
+// and Apple refuses them all for 20 minutes.
+type TokenStore interface {
+	// Load gives what was saved last; ok is false where there is nothing.
+	Load(ctx context.Context) (b Bearer, ok bool, err error)
+	// Save replaces it.
+	Save(ctx context.Context, b Bearer) error
+}
+
+// bearers hands out the provider token. Reading it costs an atomic load; one caller at a time makes a new one.
+type bearers struct {
+	key         *ecdsa.PrivateKey
+	keyID, team string
+	fingerprint string
+	store       TokenStore
+	now         func() time.Time
+	log         *slog.Logger
+
+	current atomic.Pointer[Bearer]
+	mu      sync.Mutex
+	loaded  bool
+	before  *Bearer   // the one replaced by current
+	hold    time.Time // no new one until then
+}
+
+func newBearers(cfg *Config) (*bearers, error) {
+	public, err := x509.MarshalPKIXPublicKey(&cfg.Key.PublicKey)
+	if err != nil {
+		return nil, fmt.Errorf("provider key: %w", err)
+	}
+	sum := sha256.Sum256(fmt.Appendf(public, "|%s|%s", cfg.KeyID, cfg.TeamID))
+	return &bearers{
+		key: cfg.Key, keyID: cfg.KeyID, team: cfg.TeamID, fingerprint: hex.EncodeToString(sum[:8]),
+		store: cfg.Tokens, now: cfg.now, log: cfg.Logger,
+	}, nil
+}
+
+// get gives a bearer that Apple should take.
+func (b *bearers) get(ctx context.Context) (*Bearer, error) {
+	if c := b.current.Load(); c != nil && b.age(c) < bearerRefresh {
+		return c, nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.load(ctx)
+	c := b.current.Load()
+	if c != nil && (b.age(c) < bearerRefresh || b.now().Before(b.hold)) {
+		return c, nil
+	}
+	return b.make(ctx)
+}
+
+// renew replaces the bearer that Apple called expired; ok is false if that must not be done yet. Many pushes are
+// refused at once: only the first of them makes a new one.
+func (b *bearers) renew(ctx context.Context, refused *Bearer) (ok bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.current.Load() != refused {
+		return true, nil
+	}
+	if b.age(refused) < bearerMinAge || b.now().Before(b.hold) {
+		return false, nil
+	}
+	_, err = b.make(ctx)
+	return err == nil, err
+}
+
+// revert goes back to the bearer before the refused one, if it still holds, and makes no new one for 20 minutes.
+func (b *bearers) revert(refused *Bearer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.current.Load() != refused {
+		return
+	}
+	b.hold = b.now().Add(bearerMinAge)
+	if b.before != nil && b.age(b.before) < bearerValid {
+		b.current.Store(b.before)
+	}
+}
+
+// age counts a bearer from the future as worn out: the clock was wrong when it was made.
+func (b *bearers) age(c *Bearer) time.Duration {
+	age := b.now().Sub(c.IssuedAt)
+	if age < -time.Minute {
+		return bearerValid
+	}
+	return age
+}
+
+// load takes over what an earlier process made. Called with the lock held.
+func (b *bearers) load(ctx context.Context) {
+	if b.loaded || b.store == nil {
+		return
+	}
+	saved, ok, err := b.store.Load(ctx)
+	if err != nil {
+		b.log.Warn("provider token not loaded", "err", err)
+		return
+	}
+	b.loaded = true
+	if ok && saved.Key == b.fingerprint && b.age(&saved) < bearerValid {
+		b.current.Store(&saved)
+	}
+}
+
+// make signs a new bearer. Called with the lock held.
+func (b *bearers) make(ctx context.Context) (*Bearer, error) {
+	signer := token.Token{AuthKey: b.key, KeyID: b.keyID, TeamID: b.team}
+	if _, err := signer.Generate(); err != nil {
+		return nil, fmt.Errorf("provider token: %w", err)
+	}
+	made := &Bearer{Token: signer.Bearer, IssuedAt: time.Unix(signer.IssuedAt, 0).UTC(), Key: b.fingerprint}
+	b.before = b.current.Swap(made)
+	if b.store != nil {
+		if err := b.store.Save(ctx, *made); err != nil {
+			// The push can go: only a restart within 20 minutes would suffer.
+			b.log.Warn("provider token not saved", "err", err)
+		}
+	}
+	return made, nil
+}

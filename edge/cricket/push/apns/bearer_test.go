@@ -1,0 +1,162 @@
+package apns
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v4"
+)
+
+// memory is a TokenStore.
+type memory struct {
+	mu     sync.Mutex
+	saved  Bearer
+	has    bool
+	saves  int
+	failed bool
+}
+
+func (m *memory) Load(context.Context) (Bearer, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.failed {
+		return Bearer{}, false, errors.New("disk on fire")
+	}
+	return m.saved, m.has, nil
+}
+
+func (m *memory) Save(_ context.Context, b Bearer) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.saves++
+	if m.failed {
+		return errors.New("disk on fire")
+	}
+	m.saved, m.has = b, true
+	return nil
+}
+
+// sign makes a bearer as if it had been made at iat.
+func (r *rig) sign(iat time.Time) string {
+	t := jwt.NewWithClaims(jwt.SigningMethodES256, jwt.MapClaims{"iss": r.cfg.TeamID, "iat": iat.Unix()})
+	t.Header["kid"] = r.cfg.KeyID
+	s, err := t.SignedString(r.cfg.Key)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return s
+}
+
+// crowd sends many pushes at once; all must be let through by the provider's check.
+func (r *rig) crowd(c *Client) {
+	r.t.Helper()
+	var wg sync.WaitGroup
+	for range 50 {
+		wg.Go(func() {
+			if res := c.Send(r.t.Context(), r.push()); res.Status != 200 && res.Reason != "TooManyRequests" {
+				r.t.Errorf("%+v", res)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestBearerIsMadeOnceAndKept(t *testing.T) {
+	m := &memory{}
+	r := newRig(t, func(cfg *Config) { cfg.Tokens = m })
+	r.crowd(r.Client)
+	r.crowd(r.another()) // a restart: a new one within 20 minutes would be refused
+	if m.saves != 1 {
+		t.Errorf("%d provider tokens made", m.saves)
+	}
+}
+
+func TestBearerRefresh(t *testing.T) {
+	m := &memory{}
+	shift := time.Duration(0)
+	var mu sync.Mutex
+	r := newRig(t, func(cfg *Config) {
+		cfg.Tokens = m
+		cfg.now = func() time.Time {
+			mu.Lock()
+			defer mu.Unlock()
+			return time.Now().Add(shift)
+		}
+	})
+	ages := []struct {
+		shift time.Duration
+		made  int
+	}{
+		{0, 1}, {39 * time.Minute, 1}, {50 * time.Minute, 2}, {-3 * time.Hour, 3},
+	}
+	for _, a := range ages {
+		mu.Lock()
+		shift = a.shift
+		mu.Unlock()
+		if _, err := r.bearers.get(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if m.saves != a.made {
+			t.Errorf("clock shifted by %v: %d made, want %d", a.shift, m.saves, a.made)
+		}
+	}
+}
+
+// TestBearerExpired starts with a token that this node takes for fresh and Apple for expired.
+func TestBearerExpired(t *testing.T) {
+	m := &memory{}
+	r := newRig(t, func(cfg *Config) { cfg.Tokens = m })
+	old := r.sign(time.Now().Add(-61 * time.Minute))
+	m.saved = Bearer{Token: old, IssuedAt: time.Now().Add(-30 * time.Minute), Key: r.bearers.fingerprint}
+	m.has = true
+	r.crowd(r.Client)
+	if m.saves != 1 || m.saved.Token == old {
+		t.Errorf("%d made", m.saves)
+	}
+}
+
+// TestBearerTooOften makes one too soon after another process did, and lives with the older one.
+func TestBearerTooOften(t *testing.T) {
+	m := &memory{}
+	r := newRig(t, func(cfg *Config) { cfg.Tokens = m })
+	first := r.sign(time.Now().Add(-10 * time.Minute))
+	m.saved, m.has = Bearer{Token: first, IssuedAt: time.Now().Add(-50 * time.Minute), Key: r.bearers.fingerprint}, true
+	r.bearers.load(t.Context())
+	// Apple learns of the first; then this node thinks it is 50 minutes old and makes another.
+	b := r.bearers.current.Load()
+	if res := r.once(t.Context(), r.push(), b); res.Action != Accepted {
+		t.Fatalf("%+v", res)
+	}
+	r.pass()
+	if res := r.Send(t.Context(), r.push()); res.Action != KeepToken || !res.Alarm {
+		t.Fatalf("second token: %+v", res)
+	}
+	if res := r.Send(t.Context(), r.push()); res.Action != Accepted {
+		t.Errorf("back on the first: %+v", res)
+	}
+	if m.saves != 1 {
+		t.Errorf("%d made, want none within 20 minutes of the refusal", m.saves)
+	}
+}
+
+func TestBearerOfAnotherKey(t *testing.T) {
+	m := &memory{saved: Bearer{Token: "x.y.z", IssuedAt: time.Now(), Key: "other"}, has: true}
+	r := newRig(t, func(cfg *Config) { cfg.Tokens = m })
+	if res := r.Send(t.Context(), r.push()); res.Action != Accepted {
+		t.Errorf("%+v", res)
+	}
+}
+
+func TestTokenStoreFails(t *testing.T) {
+	r := newRig(t, func(cfg *Config) { cfg.Tokens = &memory{failed: true} })
+	if res := r.Send(t.Context(), r.push()); res.Action != Accepted {
+		t.Errorf("%+v", res)
+	}
+	if log := r.logs.String(); !strings.Contains(log, "not loaded") || !strings.Contains(log, "not saved") {
+		t.Errorf("log %q", log)
+	}
+}

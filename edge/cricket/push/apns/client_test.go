@@ -1,0 +1,357 @@
+package apns
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/touchline/touchline/edge/cricket/push/sandbox"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// rig is a client in front of a sandbox with one phone.
+type rig struct {
+	*Client
+	t     testing.TB
+	box   *sandbox.Sandbox
+	clk   *clock.Stepped
+	phone sandbox.Phone
+	logs  *bytes.Buffer
+	cfg   Config
+}
+
+func newRig(t testing.TB, change func(*Config)) *rig {
+	t.Helper()
+	r := &rig{t: t, clk: clock.NewStepped(time.Date(2019, 7, 14, 9, 30, 0, 0, time.UTC)), logs: &bytes.Buffer{}}
+	var err error
+	if r.box, err = sandbox.New(sandbox.Config{Clock: r.clk}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- r.box.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("sandbox: %v", err)
+		}
+	})
+	url, err := r.box.URL(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	acc := r.box.Account()
+	r.cfg = Config{
+		Host: url, BundleID: acc.BundleID, TeamID: acc.TeamID, KeyID: acc.KeyID, Key: acc.Key, RootCAs: acc.RootCAs,
+		Logger: slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug})), Timeout: 5 * time.Second,
+	}
+	if change != nil {
+		change(&r.cfg)
+	}
+	r.Client = r.another()
+	if r.phone, err = r.box.AddPhone(sandbox.Phone{Name: "Ada", DeviceID: "d1"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// another makes a second client of the same configuration, as after a restart.
+func (r *rig) another() *Client {
+	r.t.Helper()
+	c, err := New(r.cfg)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(c.Close)
+	return c
+}
+
+func (r *rig) push() Push {
+	return Push{
+		Token: r.phone.DeviceToken, Type: TypeAlert, Priority: PriorityNormal,
+		Expiration: r.clk.Now().Add(time.Minute), Payload: []byte(`{"aps":{"alert":{"title":"a","body":"b"}}}`),
+	}
+}
+
+// pass lets the rate limit of a token go by.
+func (r *rig) pass() {
+	if err := r.clk.Wait(r.t.Context(), r.clk.Now().Add(time.Second), nil); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func TestAccepted(t *testing.T) {
+	r := newRig(t, nil)
+	p := r.push()
+	p.ID = "123e4567-e89b-12d3-a456-426655440000"
+	p.CollapseID = "score"
+	if res := r.Send(t.Context(), p); res.Action != Accepted || res.ID != p.ID || res.Status != 200 || res.Err != nil {
+		t.Fatalf("%+v", res)
+	}
+	rec := r.box.Records(0)[0]
+	if rec.Topic != r.cfg.BundleID || rec.Type != "alert" || rec.Priority != 5 || rec.CollapseID != "score" ||
+		rec.Expiration != p.Expiration.Unix() {
+		t.Errorf("arrived as %+v", rec)
+	}
+	live := p
+	live.Token, live.Type, live.ID = r.phone.PushToStartToken, TypeLiveActivity, ""
+	if res := r.Send(t.Context(), live); res.Action != Accepted || res.ID == "" {
+		t.Fatalf("%+v", res)
+	}
+	if rec := r.box.Records(1)[0]; rec.Topic != r.cfg.BundleID+".push-type.liveactivity" {
+		t.Errorf("topic %s", rec.Topic)
+	}
+}
+
+// TestEveryReason has every reason of Apple answered once and looks at what is made of it. The expectation stands
+// here a second time, in the words of the table that Apple's documentation gives.
+func TestEveryReason(t *testing.T) {
+	want := map[int]map[string]Action{
+		400: {
+			"BadDeviceToken": Suspend, "DeviceTokenNotForTopic": Suspend, "IdleTimeout": Reconnect,
+			"BadTopic": Stop, "MissingTopic": Stop, "TopicDisallowed": Stop, "InvalidPushType": Stop, "BadPriority": Stop,
+			"BadExpirationDate": Stop, "BadCollapseId": Stop, "BadMessageId": Stop, "DuplicateHeaders": Stop,
+			"MissingDeviceToken": Stop, "PayloadEmpty": Stop, "SomethingNew": Stop,
+		},
+		403: {
+			"InvalidProviderToken": Stop, "MissingProviderToken": Stop, "BadCertificate": Stop,
+			"BadCertificateEnvironment": Stop, "BadEnvironmentKeyInToken": Stop, "UnrelatedKeyIdInToken": Stop,
+			"Forbidden": Stop, "SomethingNew": Stop,
+			"ExpiredProviderToken": Stop, // the token was made a moment ago: a clock is wrong
+		},
+		404: {"BadPath": Stop, "SomethingNew": Stop},
+		405: {"MethodNotAllowed": Stop, "SomethingNew": Stop},
+		410: {"Unregistered": Gone, "ExpiredToken": Gone, "SomethingNew": Gone},
+		413: {"PayloadTooLarge": Shrink, "": Shrink},
+		429: {"TooManyRequests": Later, "TooManyProviderTokenUpdates": KeepToken, "SomethingNew": Later},
+		500: {"InternalServerError": Retry, "SomethingNew": Retry},
+		502: {"": Retry},
+		503: {"ServiceUnavailable": Retry, "Shutdown": Reconnect, "SomethingNew": Retry},
+		307: {"": Stop},
+		418: {"": Stop},
+	}
+	r := newRig(t, nil)
+	covered := map[reasonKey]bool{}
+	for status, reasons := range want {
+		for reason, action := range reasons {
+			covered[reasonKey{status, reason}] = true
+			r.box.Script(r.phone.DeviceToken, 0, sandbox.Reply{Status: status, Reason: reason})
+			res := r.deliver(t.Context(), r.push()) // below the circuit breaker
+			if res.Action != action || res.Status != status || res.Reason != reason || res.Maybe || res.Err != nil {
+				t.Errorf("%d %s: %+v, want %s", status, reason, res, action)
+			}
+			if action == Stop && !res.Alarm {
+				t.Errorf("%d %s stops without an alarm", status, reason)
+			}
+			if (status == 410) == res.Gone.IsZero() {
+				t.Errorf("%d %s: gone since %v", status, reason, res.Gone)
+			}
+		}
+	}
+	for _, rule := range Rules() {
+		if rule.Reason != "" && !covered[reasonKey{rule.Status, rule.Reason}] {
+			t.Errorf("no row for %d %s", rule.Status, rule.Reason)
+		}
+	}
+}
+
+// TestForeignAnswers meets what is not JSON, not Apple and not finished.
+func TestForeignAnswers(t *testing.T) {
+	r := newRig(t, nil)
+	token := r.phone.DeviceToken
+	r.box.Script(token, 1, sandbox.Reply{Status: 503, Body: "<html>bad gateway</html>", RetryAfter: "17"})
+	if res := r.Send(t.Context(), r.push()); res.Status != 503 || res.Action != Retry || res.RetryAfter != 17*time.Second {
+		t.Errorf("HTML: %+v", res)
+	}
+	r.box.Script(token, 1, sandbox.Reply{Status: 400, Body: strings.Repeat(" ", 1<<20) + `{"reason":"BadTopic"}`})
+	if res := r.Send(t.Context(), r.push()); res.Status != 400 || res.Reason != "" {
+		t.Errorf("a megabyte: %+v", res)
+	}
+	r = newRig(t, nil)
+	r.box.Script(r.phone.DeviceToken, 1, sandbox.Reply{Lost: true})
+	if res := r.Send(t.Context(), r.push()); res.Action != Retry || !res.Maybe || res.Reason != ReasonNoAnswer {
+		t.Errorf("answer lost: %+v", res)
+	}
+	r = newRig(t, func(cfg *Config) { cfg.Transport = portal{} })
+	if res := r.Send(t.Context(), r.push()); res.Action != Retry || res.Reason != ReasonNotApple || !res.Alarm {
+		t.Errorf("captive portal: %+v", res)
+	}
+}
+
+// portal answers everything with a page, as the network of a hotel does.
+type portal struct{}
+
+func (portal) RoundTrip(req *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody, Request: req}, nil
+}
+
+// TestNoAnswer looks at timeouts and dead hosts: whether the phone may have it, and that nothing names the token.
+func TestNoAnswer(t *testing.T) {
+	r := newRig(t, func(cfg *Config) { cfg.Timeout = 100 * time.Millisecond })
+	r.Send(t.Context(), r.push()) // so that the connection stands
+	r.box.Script(r.phone.DeviceToken, 1, sandbox.Reply{Hang: true})
+	res := r.Send(t.Context(), r.push())
+	if res.Action != Retry || !res.Maybe || res.Err == nil {
+		t.Errorf("timeout: %+v", res)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.cfg.Host, r.cfg.Timeout = "https://"+l.Addr().String(), 5*time.Second
+	_ = l.Close()
+	dead := r.another().Send(t.Context(), r.push())
+	if dead.Action != Retry || dead.Maybe {
+		t.Errorf("nobody listens: %+v", dead)
+	}
+	r.cfg.RootCAs = nil
+	if r.cfg.Host, err = r.box.URL(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	untrusted := r.another().Send(t.Context(), r.push())
+	if untrusted.Action != Retry || untrusted.Maybe {
+		t.Errorf("unknown authority: %+v", untrusted)
+	}
+	for _, err := range []error{res.Err, dead.Err, untrusted.Err} {
+		if err == nil || strings.Contains(err.Error(), r.phone.DeviceToken[:10]) {
+			t.Errorf("error %v", err)
+		}
+	}
+	if strings.Contains(r.logs.String(), r.phone.DeviceToken[:10]) || strings.Contains(r.logs.String(), "bearer") {
+		t.Errorf("a secret in the log: %s", r.logs)
+	}
+}
+
+func TestBadPush(t *testing.T) {
+	r := newRig(t, nil)
+	p := r.push()
+	p.Token = "../../x"
+	if res := r.Send(t.Context(), p); res.Action != Suspend || res.Status != 0 {
+		t.Errorf("a path for a token: %+v", res)
+	}
+	p = r.push()
+	p.Payload = []byte("{")
+	if res := r.Send(t.Context(), p); res.Action != Stop || res.Maybe {
+		t.Errorf("half a payload: %+v", res)
+	}
+	if n := r.box.Connections(); n != 0 {
+		t.Errorf("%d connections for nothing", n)
+	}
+}
+
+// TestOneConnection starts with a crowd: it must not dial for each.
+func TestOneConnection(t *testing.T) {
+	r := newRig(t, nil)
+	var wg sync.WaitGroup
+	for range 300 {
+		wg.Go(func() {
+			if res := r.Send(t.Context(), r.push()); res.Status != 200 && res.Status != 429 {
+				t.Errorf("%+v", res)
+			}
+		})
+	}
+	wg.Wait()
+	if n := r.box.Connections(); n != 1 {
+		t.Errorf("%d connections", n)
+	}
+}
+
+func TestGoAway(t *testing.T) {
+	r := newRig(t, nil)
+	r.box.Script("", 3, sandbox.Reply{GoAway: true})
+	for range 6 {
+		if res := r.Send(t.Context(), r.push()); res.Action != Accepted {
+			t.Errorf("%+v", res)
+		}
+		r.pass()
+	}
+	if n := r.box.Connections(); n != 2 {
+		t.Errorf("%d connections, want 2", n)
+	}
+}
+
+func TestCircuit(t *testing.T) {
+	r := newRig(t, func(cfg *Config) { cfg.TripAfter, cfg.TripDuration = 3, 30*time.Millisecond })
+	token := r.phone.DeviceToken
+	r.box.Script(token, 0, sandbox.Reply{Status: 500, Reason: "InternalServerError"})
+	for range 3 {
+		if res := r.Send(t.Context(), r.push()); res.Status != 500 {
+			t.Fatalf("%+v", res)
+		}
+	}
+	if res := r.Send(t.Context(), r.push()); res.Reason != ReasonCircuitOpen || res.Action != Retry || res.Maybe {
+		t.Errorf("after three failures: %+v", res)
+	}
+	r.box.ClearScripts()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	for r.State() == "open" && ctx.Err() == nil {
+		_ = clock.Sleep(ctx, clock.Real(), time.Millisecond)
+	}
+	if res := r.Send(t.Context(), r.push()); res.Action != Accepted {
+		t.Errorf("trial: %+v", res)
+	}
+	// Our own mistake opens it at once.
+	r.box.Script(token, 1, sandbox.Reply{Status: 400, Reason: "BadTopic"})
+	r.Send(t.Context(), r.push())
+	if res := r.Send(t.Context(), r.push()); res.Reason != ReasonCircuitOpen {
+		t.Errorf("after BadTopic: %+v", res)
+	}
+}
+
+// TestCallerEnds gives up on purpose: that is no failure of Apple's.
+func TestCallerEnds(t *testing.T) {
+	r := newRig(t, func(cfg *Config) { cfg.TripAfter = 1 })
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if res := r.Send(ctx, r.push()); !errors.Is(res.Err, context.Canceled) {
+		t.Errorf("%+v", res)
+	}
+	if res := r.Send(t.Context(), r.push()); res.Action != Accepted {
+		t.Errorf("afterwards: %+v", res)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	r := newRig(t, nil)
+	for name, change := range map[string]func(*Config){
+		"http":      func(c *Config) { c.Host = "http://x" },
+		"no bundle": func(c *Config) { c.BundleID = "" },
+		"no team":   func(c *Config) { c.TeamID = "" },
+		"no key id": func(c *Config) { c.KeyID = "" },
+		"no key":    func(c *Config) { c.Key = nil },
+	} {
+		cfg := r.cfg
+		change(&cfg)
+		if _, err := New(cfg); !fault.Is(err, fault.Invalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := ParseKey([]byte("no key")); !fault.Is(err, fault.Invalid) {
+		t.Errorf("key: %v", err)
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	for value, want := range map[string]time.Duration{
+		"": 0, "5": 5 * time.Second, "-5": 0, "soon": 0, "99999999999999999999": 0,
+		"Thu, 01 Jan 2026 12:01:00 GMT": time.Minute, "Thu, 01 Jan 2026 11:00:00 GMT": 0,
+	} {
+		if got := retryAfter(value, now); got != want {
+			t.Errorf("%q: %v, want %v", value, got, want)
+		}
+	}
+}
