@@ -15,10 +15,11 @@ type ballPages struct {
 	m  *Match
 	mu sync.Mutex
 
-	pages [][]byte
-	cards []card
-	n     int // balls rendered
-	ends  []ballEnd
+	pages   [][]byte
+	scratch encoder
+	cards   []card
+	n       int // balls rendered
+	ends    []ballEnd
 }
 
 type ballEnd struct{ page, at int }
@@ -42,11 +43,12 @@ func (p *ballPages) upto(n int) [][]byte {
 
 func (p *ballPages) add() {
 	b := &p.m.balls[p.n]
-	var e encoder
+	e := &p.scratch
+	e.b = e.b[:0]
 	if p.n > 0 {
 		e.b = append(e.b, ',')
 	}
-	p.m.ball(&e, b, p.pair(b))
+	p.m.ball(e, b, p.pair(b))
 	last := len(p.pages) - 1
 	if last < 0 || len(p.pages[last])+len(e.b) > cap(p.pages[last]) {
 		p.pages = append(p.pages, make([]byte, 0, pageSize))

@@ -120,11 +120,15 @@ func parseDelivery(s string, bowler Ref) (Delivery, error) {
 		return d, fmt.Errorf("%q is not a ball", s)
 	}
 	d.Batter, d.NonStriker = Ref(s[0]), Ref(s[1])
-	parts := strings.Split(s[2:], "/")
-	if err := parseOutcome(&d, parts[0]); err != nil {
-		return d, fmt.Errorf("%q: %w", s, err)
-	}
-	for _, p := range parts[1:] {
+	first := true
+	for p := range strings.SplitSeq(s[2:], "/") {
+		if first {
+			if err := parseOutcome(&d, p); err != nil {
+				return d, fmt.Errorf("%q: %w", s, err)
+			}
+			first = false
+			continue
+		}
 		w, err := parseWicket(p, d.Batter)
 		if err != nil {
 			return d, fmt.Errorf("%q: %w", s, err)
@@ -139,16 +143,18 @@ func parseOutcome(d *Delivery, s string) error {
 		return nil
 	}
 	after := 0 // extras come in one order, each once
-	for i, p := range strings.Split(s, "+") {
+	first := true
+	for p := range strings.SplitSeq(s, "+") {
 		n := strings.TrimLeft(p, "0123456789")
 		runs, err := count(p[:len(p)-len(n)])
 		if err != nil || runs > maxRuns {
 			return fmt.Errorf("%q are no runs", p)
 		}
-		if i == 0 && (n == "" || n == "r") {
-			d.Bat, d.Run = runs, n == "r"
+		if first && (n == "" || n == "r") {
+			d.Bat, d.Run, first = runs, n == "r", false
 			continue
 		}
+		first = false
 		if after, err = setExtra(d, n, runs, after); err != nil {
 			return err
 		}

@@ -258,10 +258,10 @@ func (p *parser) over(in *Innings, key, value string) error {
 	if n := len(in.Overs); no != n {
 		return fmt.Errorf("over %d where over %d should be", no, n)
 	}
-	o := Over{No: no}
+	o := Over{No: no, Balls: make([]Delivery, 0, strings.Count(value, " "))}
 	var bowler Ref
 	var subs []Sub
-	for _, w := range strings.Split(value, " ") {
+	for w := range strings.SplitSeq(value, " ") {
 		switch {
 		case strings.HasPrefix(w, "@"):
 			if bowler, err = p.ref(w[1:]); err != nil {
@@ -308,7 +308,7 @@ func (p *parser) sub(w string) (Sub, error) {
 
 // checkDelivery holds a ball against the teams.
 func (p *parser) checkDelivery(team int, d *Delivery) error {
-	for _, r := range []Ref{d.Batter, d.NonStriker} {
+	for _, r := range [...]Ref{d.Batter, d.NonStriker} {
 		if !p.known(r) || r.Team() != team {
 			return fmt.Errorf("%q is no batter of this side", r)
 		}

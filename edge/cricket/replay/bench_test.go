@@ -1,0 +1,99 @@
+package replay
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/clock"
+)
+
+const (
+	longest     = "1086066" // the match with the most balls
+	allIncludes = "localteam,visitorteam,league,season,stage,venue,runs,batting,bowling,scoreboards,lineup,balls," +
+		"tosswon,winnerteam,manofmatch"
+)
+
+// hand is a clock that is set by hand.
+type hand struct{ now time.Time }
+
+func (h *hand) Now() time.Time                                       { return h.now }
+func (h *hand) Wait(context.Context, time.Time, *clock.Signal) error { return nil }
+func (h *hand) Join() (leave func())                                 { return func() {} }
+func (h *hand) Suspend(f func())                                     { f() }
+
+func mustLoad(t testing.TB, id string) *Match {
+	t.Helper()
+	m, err := Load(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// A whole Test, one reply for each change, with everything in it, over HTTP: what a demo at top speed asks for.
+func BenchmarkWholeTestOverHTTP(b *testing.B) {
+	m := mustLoad(b, longest)
+	h := &hand{}
+	srv := httptest.NewServer(NewFeed(m, h, "t"))
+	defer srv.Close()
+	url := srv.URL + prefix + "/livescores?api_token=t&include=" + allIncludes
+	buf := make([]byte, 1<<20)
+	b.ReportAllocs()
+	for b.Loop() {
+		var n int64
+		for i := range m.moments {
+			h.now = m.moments[i].At
+			resp, err := http.Get(url)
+			if err != nil {
+				b.Fatal(err)
+			}
+			k, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, resp.Body, buf)
+			if err != nil {
+				b.Fatal(err)
+			}
+			resp.Body.Close()
+			n += k
+		}
+		b.SetBytes(n)
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*len(m.moments)), "us/reply")
+}
+
+// One reply at the end of a Test, without the network.
+func BenchmarkReply(b *testing.B) {
+	m := mustLoad(b, longest)
+	f := &feed{m: m, balls: &ballPages{m: m}}
+	last := len(m.moments) - 2
+	inc := parseInclude(allIncludes)
+	f.reply(last, inc, "", "")
+	b.ReportAllocs()
+	for b.Loop() {
+		f.reply(last, inc, "", "")
+	}
+}
+
+// Every ball of a Test rendered for the first time.
+func BenchmarkRenderBalls(b *testing.B) {
+	m := mustLoad(b, longest)
+	b.ReportAllocs()
+	for b.Loop() {
+		(&ballPages{m: m}).upto(len(m.balls))
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(m.balls)), "ns/ball")
+}
+
+func BenchmarkLoad(b *testing.B) {
+	for b.Loop() {
+		mustLoad(b, longest)
+	}
+}
+
+func BenchmarkList(b *testing.B) {
+	for b.Loop() {
+		List()
+	}
+}
