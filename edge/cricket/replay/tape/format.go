@@ -120,13 +120,13 @@ func appendOver(dst []byte, o *Over) []byte {
 	var bowler Ref
 	for i := range o.Balls {
 		d := &o.Balls[i]
-		for _, s := range d.Subs {
-			dst = fmt.Appendf(dst, " +%c%c:%s", s.In, s.Out, s.Reason)
-		}
 		if d.Bowler != bowler {
 			dst = append(dst, " @"...)
 			dst = append(dst, byte(d.Bowler))
 			bowler = d.Bowler
+		}
+		for _, s := range d.Subs {
+			dst = fmt.Appendf(dst, " +%c%c:%s", s.In, s.Out, s.Reason)
 		}
 		dst = append(dst, ' ')
 		dst = appendDelivery(dst, d)

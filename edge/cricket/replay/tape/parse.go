@@ -125,14 +125,17 @@ func (p *parser) header(key, value string) error {
 
 func (p *parser) team(key, value string) error {
 	t := &p.m.Teams[p.teams]
-	if key == "toss" && p.m.Toss.Winner < 0 && len(t.Players) == 0 {
+	if key == "toss" {
+		if p.m.Toss.Winner >= 0 || len(t.Players) > 0 {
+			return errors.New(`"toss" must stand before the players, and once`)
+		}
 		p.m.Toss.Winner = p.teams
 		value, p.m.Toss.Uncontested = strings.CutPrefix(value, "uncontested ")
 		p.m.Toss.Bat = value == "bat"
 		return oneOf("bat", "field")(value)
 	}
 	pl := Player{Listed: key != "fielder", SuperSub: key == "supersub"}
-	if err := oneOf("toss", "player", "supersub", "fielder")(key); err != nil {
+	if err := oneOf("player", "supersub", "fielder")(key); err != nil {
 		return err
 	}
 	parts := strings.SplitN(value, " ", 3)
