@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"strconv"
 	"time"
+	"unique"
 
 	"github.com/touchline/touchline/edge/cricket"
 )
@@ -41,10 +42,14 @@ type known struct {
 
 // knownBalls are the balls of one match as the reply had them, each with its text's length and hash.
 type knownBalls struct {
-	spans []span
-	balls []cricket.Ball
-	names map[int64]cricket.Name // of everybody a ball has named so far
+	spans   []span
+	balls   []cricket.Ball
+	named   []named
+	partial bool // some came without a score object
 }
+
+// named is whom a ball named: its batter and its bowler. A match has thousands of balls and some thirty players.
+type named [2]unique.Handle[cricket.Name]
 
 // span is a piece of text by length and hash. The zero span is never equal to one: its text was not remembered.
 type span struct {
@@ -65,8 +70,6 @@ type reply struct {
 	skipped  []error // matches that could not be read; the others could
 	meta     wireMeta
 	next     string // the next page's address
-	found    bool   // data was there and not null
-	single   bool   // data was one record
 }
 
 var errNoData = errors.New(`no "data"`)
@@ -81,11 +84,14 @@ func (d *decoder) reply(b []byte, last []known) (*reply, error) {
 			seen = true
 			return d.data(r, b, at, last)
 		case `"meta"`:
-			return decodeAt(b, at, &r.meta)
+			var m one[wireMeta] // [] where there are no pages
+			end, err := decodeAt(b, at, &m)
+			r.meta = m.value
+			return end, err
 		case `"links"`:
-			var l wireLinks
+			var l one[wireLinks]
 			end, err := decodeAt(b, at, &l)
-			r.next = string(l.Next)
+			r.next = string(l.value.Next)
 			return end, err
 		}
 		return valueEnd(b, at)
@@ -108,13 +114,11 @@ func (d *decoder) data(r *reply, b []byte, at int, last []known) (end int, err e
 	switch b[at] {
 	case '[':
 		i := -1
-		r.found = true
 		return eachElement(b, at, func(at int) (int, error) {
 			i++
 			return d.element(r, b, at, last, i)
 		})
 	case '{':
-		r.found, r.single = true, true
 		k, end, err := d.fixture(b, at, last)
 		r.fixtures = append(r.fixtures, k)
 		return end, err
@@ -133,7 +137,9 @@ func (d *decoder) element(r *reply, b []byte, at int, last []known, i int) (end 
 	}
 	k, end, err := d.fixture(b, at, last)
 	if err == nil {
-		k.span = d.span(b[at:end])
+		if k.balls == nil || !k.balls.partial {
+			k.span = d.span(b[at:end])
+		}
 		r.fixtures = append(r.fixtures, k)
 		return end, nil
 	}
@@ -199,12 +205,12 @@ func ballsOf(last []known, id []byte) *knownBalls {
 // ballList decodes the include at this place. It is never nil: balls that were asked for and are not there are an
 // empty list, balls that were not asked for are none.
 func (d *decoder) ballList(b []byte, at int, before *knownBalls) (end int, balls *knownBalls, err error) {
-	w := &ballWalk{decoder: d, out: &knownBalls{balls: []cricket.Ball{}, names: map[int64]cricket.Name{}}}
+	w := &ballWalk{decoder: d, out: &knownBalls{balls: []cricket.Ball{}}}
 	if before != nil {
 		w.old = *before
-		w.out.names = before.names
 		w.out.balls = make([]cricket.Ball, 0, len(before.balls)+4)
 		w.out.spans = make([]span, 0, len(before.spans)+4)
+		w.out.named = make([]named, 0, len(before.named)+4)
 	}
 	list := unwrapped(b, at)
 	if list < 0 {
@@ -250,6 +256,7 @@ func (w *ballWalk) step(b []byte, at int) (end int, err error) {
 func (w *ballWalk) take(i int) {
 	w.out.balls = append(w.out.balls, w.old.balls[i])
 	w.out.spans = append(w.out.spans, w.old.spans[i])
+	w.out.named = append(w.out.named, w.old.named[i])
 	w.next = i + 1
 }
 
@@ -259,23 +266,15 @@ func (w *ballWalk) fresh(element []byte, text span) error {
 		return err
 	}
 	if !ball.Score.is {
-		text = span{} // the catalogue may know more next time
+		text, w.out.partial = span{}, true // the catalogue may know more next time
 	}
 	w.out.balls = append(w.out.balls, w.ball(&ball))
 	w.out.spans = append(w.out.spans, text)
-	w.name(&ball.Batter, ball.BatterID)
-	w.name(&ball.Bowler, ball.BowlerID)
+	w.out.named = append(w.out.named, named{nameHandle(&ball.Batter), nameHandle(&ball.Bowler)})
 	return nil
 }
 
-func (w *ballWalk) name(p *one[wirePlayer], id number) {
-	if !p.is || id == 0 {
-		return
-	}
-	if n := nameOf(&p.value); n.Full != "" {
-		w.out.names[int64(id)] = n
-	}
-}
+func nameHandle(p *one[wirePlayer]) unique.Handle[cricket.Name] { return unique.Make(nameOf(&p.value)) }
 
 // decodeAt decodes the value at this place and gives its end.
 func decodeAt(b []byte, at int, into any) (end int, err error) {

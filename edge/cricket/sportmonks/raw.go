@@ -184,8 +184,8 @@ func unwrapped(b []byte, at int) int {
 	}
 	found := -1
 	_, _ = eachField(b, at, func(name []byte, at int) (int, error) {
-		if string(name) == `"data"` {
-			found = unwrapped(b, at)
+		if string(name) == `"data"` && at < len(b) && b[at] == '[' {
+			found = at
 		}
 		return valueEnd(b, at)
 	})

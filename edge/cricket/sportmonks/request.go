@@ -95,7 +95,10 @@ func (c *Client) exchange(ctx context.Context, e *endpoint, rq *request, m *memo
 	if rq.one && len(decoded.fixtures) == 0 {
 		return result{}, statusError(e.name, http.StatusNotFound)
 	}
-	m.etag, m.body, m.fixtures, m.skipped = etag(resp.Header), body, decoded.fixtures, decoded.skipped
+	m.etag, m.body, m.fixtures, m.skipped = etag(resp.Header), body, decoded.fixtures, nil
+	for _, err := range decoded.skipped {
+		m.skipped = append(m.skipped, c.clean(badJSON(e.name, err)))
+	}
 	m.snapshots = make([]cricket.Snapshot, len(m.fixtures))
 	for i := range m.fixtures {
 		m.snapshots[i] = m.fixtures[i].snap

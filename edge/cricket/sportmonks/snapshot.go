@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unique"
 
 	"github.com/touchline/touchline/edge/cricket"
 )
@@ -203,15 +204,8 @@ func players(lineup []wirePlayer, balls *knownBalls) map[int64]cricket.Name {
 	out := make(map[int64]cricket.Name, len(lineup)+8)
 	if balls != nil {
 		for i := range balls.balls {
-			b := &balls.balls[i]
-			for _, id := range [2]int64{b.BatterID, b.BowlerID} {
-				if _, done := out[id]; done {
-					continue
-				}
-				if n, ok := balls.names[id]; ok {
-					out[id] = n
-				}
-			}
+			name(out, balls.balls[i].BatterID, balls.named[i][0])
+			name(out, balls.balls[i].BowlerID, balls.named[i][1])
 		}
 	}
 	for i := range lineup {
@@ -220,4 +214,13 @@ func players(lineup []wirePlayer, balls *knownBalls) map[int64]cricket.Name {
 		}
 	}
 	return out
+}
+
+func name(out map[int64]cricket.Name, id int64, handle unique.Handle[cricket.Name]) {
+	if _, done := out[id]; done || id == 0 {
+		return
+	}
+	if n := handle.Value(); n.Full != "" {
+		out[id] = n
+	}
 }

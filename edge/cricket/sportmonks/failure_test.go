@@ -1,0 +1,328 @@
+package sportmonks_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// hangUp ends the connection in the middle of the body.
+func hangUp(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Length", "500")
+	_, _ = w.Write([]byte(`{"data":[`))
+	panic(http.ErrAbortHandler)
+}
+
+// What is tried again and after how long, on the injected clock: full jitter at half the dice, floor 250 ms.
+func TestRetries(t *testing.T) {
+	second := time.Second
+	first, next := 375*time.Millisecond, 625*time.Millisecond
+	ok := answer(200, oneMatch)
+	tests := []struct {
+		name   string
+		script []http.HandlerFunc
+		waits  []time.Duration
+		code   string // of the error in the end
+	}{
+		{"500", []http.HandlerFunc{answer(500, ""), ok}, []time.Duration{first}, ""},
+		{"502, 503", []http.HandlerFunc{answer(502, "<html>"), answer(503, ""), ok}, []time.Duration{first, next}, ""},
+		{"504 for ever", []http.HandlerFunc{answer(504, "")}, []time.Duration{first, next, 1125 * time.Millisecond},
+			sportmonks.CodeUnavailable},
+		{"hangs up in the middle", []http.HandlerFunc{hangUp, ok}, []time.Duration{first}, ""},
+		{"429, soon", []http.HandlerFunc{answer(429, "", "Retry-After", "3"), ok}, []time.Duration{3*second + first}, ""},
+		{"429, at once", []http.HandlerFunc{answer(429, "", "Retry-After", "0"), ok}, []time.Duration{first}, ""},
+		{"429, in the past", []http.HandlerFunc{answer(429, "", "Retry-After", "Fri, 31 Dec 1999 23:59:59 GMT"), ok},
+			[]time.Duration{first}, ""},
+		{"429, negative", []http.HandlerFunc{answer(429, "", "Retry-After", "-5"), ok}, []time.Duration{first}, ""},
+		{"429, by date", []http.HandlerFunc{
+			answer(429, "", "Retry-After", start().Add(4*second).Format(http.TimeFormat)), ok},
+			[]time.Duration{4*second + first}, ""},
+		{"503, soon", []http.HandlerFunc{answer(503, "", "Retry-After", "2"), ok}, []time.Duration{2*second + first}, ""},
+		{"501 is final", []http.HandlerFunc{answer(501, "")}, nil, sportmonks.CodeUnavailable},
+		{"400 is final", []http.HandlerFunc{answer(400, "")}, nil, sportmonks.CodeBadRequest},
+		{"HTML is final", []http.HandlerFunc{answer(200, "<!DOCTYPE html>")}, nil, sportmonks.CodeNotJSON},
+		{"nothing is final", []http.HandlerFunc{answer(200, " ")}, nil, sportmonks.CodeNotJSON},
+		{"another document", []http.HandlerFunc{answer(200, `[]`)}, nil, sportmonks.CodeNotJSON},
+		{"broken off", []http.HandlerFunc{answer(200, oneMatch[:20])}, nil, sportmonks.CodeBadJSON},
+		{"a message", []http.HandlerFunc{answer(200, `{"message":"Too Many Attempts."}`)}, nil, sportmonks.CodeBadJSON},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFeed(t, tt.script...)
+			r, err := f.client.Livescores(t.Context(), false)
+			if tt.code == "" && (err != nil || len(r.Snapshots) != 1) {
+				t.Errorf("%+v, %v", r, err)
+			}
+			if tt.code != "" {
+				if own, ok := errors.AsType[*sportmonks.Error](err); !ok || own.Fault.Code != tt.code {
+					t.Errorf("error %v, want code %s", err, tt.code)
+				}
+			}
+			if !slices.Equal(f.waits(), tt.waits) {
+				t.Errorf("waits %v, want %v", f.waits(), tt.waits)
+			}
+		})
+	}
+}
+
+// An endpoint that refuses or throttles is left alone, and the others are not.
+func TestLeftAlone(t *testing.T) {
+	day := answer(429, "", "Retry-After", "86400")
+	tests := []struct {
+		name  string
+		first http.HandlerFunc
+		kind  fault.Kind
+		code  string
+		rest  time.Duration
+	}{
+		{"401", answer(401, ""), fault.Unauthorized, sportmonks.CodeUnauthorized, 5 * time.Minute},
+		{"403", answer(403, ""), fault.Forbidden, sportmonks.CodeForbidden, 5 * time.Minute},
+		{"429 for a day is an hour", day, fault.Throttled, sportmonks.CodeThrottled, time.Hour},
+		{"429 beyond all numbers", answer(429, "", "Retry-After", "9223372036854775807"),
+			fault.Throttled, sportmonks.CodeThrottled, time.Hour},
+		{"429 for a minute", answer(429, "", "Retry-After", "60"), fault.Throttled, sportmonks.CodeThrottled, time.Minute},
+		{"429 without a word", answer(429, ""), fault.Throttled, sportmonks.CodeThrottled, time.Minute},
+		{"429 till the window ends", answer(429, "", "X-RateLimit-Reset", "1800"),
+			fault.Throttled, sportmonks.CodeThrottled, 30 * time.Minute},
+		{"503 for long", answer(503, "", "Retry-After", "120"), fault.Unavailable, sportmonks.CodeUnavailable, 2 * time.Minute},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFeed(t, tt.first, answer(200, `{"data":{"id":5}}`))
+			_, err := f.client.Livescores(t.Context(), false)
+			own := wantError(t, err, tt.kind, tt.code)
+			if rest := own.Until.Sub(start()); rest != tt.rest {
+				t.Errorf("left alone for %v, want %v", rest, tt.rest)
+			}
+			f.pass(t, tt.rest-time.Second)
+			_, err = f.client.Livescores(t.Context(), true)
+			if again := wantError(t, err, tt.kind, tt.code); !again.Until.Equal(own.Until) || f.asked() != 1 {
+				t.Errorf("asked %d times, until %v", f.asked(), again.Until)
+			}
+			if _, err := f.client.Fixture(t.Context(), "5", false); err != nil {
+				t.Errorf("another endpoint: %v", err)
+			}
+			f.pass(t, time.Second)
+			if _, err := f.client.Livescores(t.Context(), false); err != nil || f.asked() != 3 {
+				t.Errorf("after the rest: %v, asked %d times", err, f.asked())
+			}
+		})
+	}
+}
+
+// 429 without a word again and again: the waits double up to the window.
+func TestThrottledAgainAndAgain(t *testing.T) {
+	f := newFeed(t, answer(429, ""))
+	var rests []time.Duration
+	for range 8 {
+		_, err := f.client.Livescores(t.Context(), false)
+		own := wantError(t, err, fault.Throttled, sportmonks.CodeThrottled)
+		rests = append(rests, own.Until.Sub(f.clock.Now()))
+		f.pass(t, own.Until.Sub(f.clock.Now()))
+	}
+	m := time.Minute
+	if want := []time.Duration{m, 2 * m, 4 * m, 8 * m, 16 * m, 32 * m, 60 * m, 60 * m}; !slices.Equal(rests, want) {
+		t.Errorf("rests %v, want %v", rests, want)
+	}
+}
+
+// The breaker opens after failures in a row, lets one reading try after its rest, and follows the injected clock.
+func TestBreaker(t *testing.T) {
+	broken := true
+	f := newFeed(t, func(w http.ResponseWriter, r *http.Request) {
+		if broken {
+			answer(200, "<html>")(w, r)
+			return
+		}
+		answer(200, oneMatch)(w, r)
+	})
+	read := func() error {
+		_, err := f.client.Livescores(t.Context(), false)
+		return err
+	}
+	for range 4 {
+		wantError(t, read(), fault.Unavailable, sportmonks.CodeNotJSON)
+	}
+	own := wantError(t, read(), fault.Unavailable, sportmonks.CodeResting)
+	if f.asked() != 4 || own.Until.Sub(f.clock.Now()) != 30*time.Second {
+		t.Errorf("asked %d times, until %v", f.asked(), own.Until)
+	}
+	f.pass(t, 30*time.Second)
+	wantError(t, read(), fault.Unavailable, sportmonks.CodeNotJSON) // on trial
+	wantError(t, read(), fault.Unavailable, sportmonks.CodeResting)
+	f.pass(t, 30*time.Second)
+	broken = false
+	for range 3 {
+		if err := read(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if f.asked() != 8 {
+		t.Errorf("asked %d times, want 8", f.asked())
+	}
+}
+
+// What says nothing about the endpoint's health does not open the breaker.
+func TestNotFoundKeepsTheBreakerClosed(t *testing.T) {
+	f := newFeed(t, answer(404, ""))
+	for range 10 {
+		_, err := f.client.Fixture(t.Context(), "5", false)
+		wantError(t, err, fault.NotFound, sportmonks.CodeNotFound)
+	}
+}
+
+func TestRedirectIsRefused(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("the token went to %s", r.URL)
+	}))
+	defer elsewhere.Close()
+	f := newFeed(t, answer(302, "", "Location", elsewhere.URL+"/?steal"))
+	_, err := f.client.Livescores(t.Context(), false)
+	wantError(t, err, fault.Unavailable, sportmonks.CodeNotJSON)
+	if f.asked() != 1 {
+		t.Errorf("asked %d times", f.asked())
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	body := `{"data":[{"id":5,"note":"` + strings.Repeat("x", 5000) + `"}]}`
+	chunked := func(w http.ResponseWriter, _ *http.Request) {
+		for part := range strings.SplitSeq(body, "xxxxxxxx") {
+			_, _ = w.Write([]byte(part + "xxxxxxxx"))
+			w.(http.Flusher).Flush()
+		}
+	}
+	for name, script := range map[string]http.HandlerFunc{"announced": answer(200, body), "not announced": chunked} {
+		t.Run(name, func(t *testing.T) {
+			f := newFeed(t, script)
+			c := newClient(t, sportmonks.Config{BaseURL: f.URL, Clock: f.clock, MaxBody: 4000})
+			_, err := c.Livescores(t.Context(), false)
+			wantError(t, err, fault.TooLarge, sportmonks.CodeTooLarge)
+			if f.asked() != 1 {
+				t.Errorf("asked %d times", f.asked())
+			}
+		})
+	}
+}
+
+// An answer that does not come ends with the attempt's own timeout, in the headers and in the body.
+func TestSlow(t *testing.T) {
+	inHeaders := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	inBody := func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte(`{"data":[`))
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}
+	for name, script := range map[string]http.HandlerFunc{"headers": inHeaders, "body": inBody} {
+		t.Run(name, func(t *testing.T) {
+			f := newFeed(t, script, answer(200, oneMatch))
+			c := newClient(t, sportmonks.Config{BaseURL: f.URL, Clock: f.clock, Timeout: 50 * time.Millisecond})
+			if r, err := c.Livescores(t.Context(), false); err != nil || len(r.Snapshots) != 1 || f.asked() != 2 {
+				t.Errorf("%+v, %v, asked %d times", r, err, f.asked())
+			}
+		})
+	}
+}
+
+// Who loses patience during a wait is told so, and what the feed had said last.
+func TestInterruptedWait(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	f := newFeed(t, answer(503, "", "Retry-After", "5"))
+	stopped := &stopAt{Stepped: f.clock, stop: cancel}
+	c := newClient(t, sportmonks.Config{BaseURL: f.URL, Clock: stopped})
+	_, err := c.Livescores(ctx, false)
+	own := wantError(t, err, fault.Unavailable, sportmonks.CodeUnavailable)
+	if !errors.Is(err, context.Canceled) || own.Status != 503 || !strings.Contains(err.Error(), "503") {
+		t.Errorf("%v, status %d", err, own.Status)
+	}
+}
+
+// stopAt is a clock during whose wait the caller goes away.
+type stopAt struct {
+	*clock.Stepped
+	stop func()
+}
+
+func (c *stopAt) Wait(ctx context.Context, _ time.Time, sig *clock.Signal) error {
+	c.stop()
+	return c.Stepped.Wait(ctx, time.Time{}, sig)
+}
+
+// The token is in no error, no log and no cause of an error, whatever goes wrong.
+func TestTokenStaysInside(t *testing.T) {
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	echo := func(w http.ResponseWriter, r *http.Request) {
+		answer(200, `{"data":[{"id":"`+token+" "+r.URL.RawQuery+`"}]}`)(w, r)
+	}
+	noHTTP := func(w http.ResponseWriter, r *http.Request) {
+		conn, rw, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = rw.WriteString("GARBAGE " + token + " " + r.URL.RawQuery + "\r\n\r\n")
+		_ = rw.Flush()
+		_ = conn.Close()
+	}
+	scripts := map[string]http.HandlerFunc{
+		"500": answer(500, ""), "hangs up": hangUp, "echo": echo, "no HTTP": noHTTP, "404": answer(404, ""),
+		"redirect": answer(302, "", "Location", "http://127.0.0.1:1/?api_token="+url.QueryEscape(token)),
+		"429":      answer(429, "", "Retry-After", "1"), "nobody listens": nil,
+	}
+	for name, script := range scripts {
+		t.Run(name, func(t *testing.T) {
+			var logged bytes.Buffer
+			f := newFeed(t, script)
+			base := f.URL
+			if script == nil {
+				base = closed.URL
+			}
+			c := newClient(t, sportmonks.Config{BaseURL: base, Clock: f.clock,
+				Logger: slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+			r, err := c.Livescores(t.Context(), false)
+			if err == nil && len(r.Skipped) == 0 {
+				t.Fatal("nothing went wrong")
+			}
+			texts := []string{logged.String()}
+			for _, e := range append(r.Skipped, err) {
+				for ; e != nil; e = errors.Unwrap(e) {
+					texts = append(texts, e.Error())
+					if _, leaks := e.(*url.Error); leaks {
+						t.Errorf("a *url.Error left the package: %v", e)
+					}
+				}
+			}
+			for _, text := range texts {
+				if strings.Contains(text, token) || strings.Contains(text, url.QueryEscape(token)) {
+					t.Errorf("the token is in %q", text)
+				}
+			}
+		})
+	}
+}
+
+// The catalogue names balls that come without their score object.
+func TestLoadScores(t *testing.T) {
+	f := newFeed(t, answer(200, `{"data":[{"resource":"scores","id":47,"name":"FOUR","runs":4,"four":true,"ball":true}]}`),
+		answer(200, `{"data":{"id":5,"balls":[{"id":1,"scoreboard":"S1","ball":0.1,"score_id":47}]}}`))
+	if err := f.client.LoadScores(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := f.client.Fixture(t.Context(), "5", true)
+	if err != nil || r.Snapshots[0].Balls[0].Outcome != "FOUR" || f.request(0).URL.Path != "/scores" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
