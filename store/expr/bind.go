@@ -1,0 +1,193 @@
+package expr
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// Request is all expressions of one request with their parameters. An empty text is no expression.
+type Request struct {
+	Update       string
+	Condition    string
+	KeyCondition string
+	Filter       string
+	Projection   string
+
+	Partition string // the key attributes that KeyCondition is about
+	Sort      string // empty: the key has no sort attribute
+	Params
+}
+
+// Bound is a request whose expressions can be run. What was not in the request is nil, Key is the zero KeyRange.
+type Bound struct {
+	Update     *Update
+	Condition  *Condition
+	Key        KeyRange
+	Filter     *Condition
+	Projection *Projection
+}
+
+// form is the role of an expression in a request: errors begin with its name.
+type form string
+
+const (
+	formUpdate     form = "UpdateExpression"
+	formCondition  form = "ConditionExpression"
+	formKey        form = "KeyConditionExpression"
+	formFilter     form = "FilterExpression"
+	formProjection form = "ProjectionExpression"
+)
+
+func (f form) grammar() grammar {
+	switch f {
+	case formUpdate:
+		return grammarUpdate
+	case formProjection:
+		return grammarProjection
+	}
+	return grammarCondition
+}
+
+// invalid is an error that the request can never get rid of.
+func invalid(format string, args ...any) error {
+	return fault.New(fault.Invalid, "validation", format, args...)
+}
+
+// refused says which expression of the request a refusal is about.
+func (f form) refused(err error) error {
+	if r, ok := err.(refusal); ok {
+		return invalid("Invalid %s: %s", f, r)
+	}
+	return err
+}
+
+// Bind is Cache.Bind without a cache.
+func Bind(r Request) (Bound, error) { return (*Cache)(nil).Bind(r) }
+
+// Bind reads all expressions of a request and joins them with its parameters. It refuses what DynamoDB refuses before
+// it looks at an item: faulty texts, placeholders that are not defined, and names and values that no expression uses.
+func (c *Cache) Bind(r Request) (Bound, error) {
+	b := binder{cache: c, params: r.Params}
+	if err := r.Params.check(); err != nil {
+		return Bound{}, err
+	}
+	var out Bound
+	var key *Condition
+	var err error
+	if r.Update != "" {
+		out.Update, err = b.update(r.Update)
+	}
+	if r.Condition != "" && err == nil {
+		out.Condition, err = b.condition(formCondition, r.Condition)
+	}
+	if r.KeyCondition != "" && err == nil {
+		key, err = b.condition(formKey, r.KeyCondition)
+	}
+	if r.Filter != "" && err == nil {
+		out.Filter, err = b.condition(formFilter, r.Filter)
+	}
+	if r.Projection != "" && err == nil {
+		out.Projection, err = b.projection(r.Projection)
+	}
+	if err == nil {
+		err = b.unused()
+	}
+	if key != nil && err == nil {
+		out.Key, err = key.keyRange(r.Partition, r.Sort)
+	}
+	if err != nil {
+		return Bound{}, err
+	}
+	return out, nil
+}
+
+// binder joins the expressions of one request with its parameters and remembers what it joined.
+type binder struct {
+	cache  *Cache
+	params Params
+	done   [5]*parsed
+	count  int
+}
+
+// binding is what the placeholders of one expression stand for, by their numbers.
+type binding struct {
+	names  []string
+	values []attr.Value
+}
+
+// bind parses a text and looks its placeholders up. Those that are not defined stay empty until a checker refuses them.
+func (b *binder) bind(f form, text string) (*parsed, binding, error) {
+	p, err := b.cache.parse(f.grammar(), text)
+	if err != nil {
+		return nil, binding{}, f.refused(err)
+	}
+	b.done[b.count] = p
+	b.count++
+	var bound binding
+	if len(p.names) > 0 {
+		bound.names = make([]string, len(p.names))
+	}
+	for i, placeholder := range p.names {
+		bound.names[i] = b.params.Names[placeholder]
+	}
+	if len(p.values) > 0 {
+		bound.values = make([]attr.Value, len(p.values))
+	}
+	for i, placeholder := range p.values {
+		bound.values[i] = b.params.Values[placeholder]
+	}
+	return p, bound, nil
+}
+
+// unused refuses parameters that none of the expressions uses.
+func (b *binder) unused() error {
+	if b.count == 0 {
+		return b.pointless()
+	}
+	for _, set := range []struct {
+		title string
+		keys  []string
+	}{
+		{"ExpressionAttributeNames", unusedKeys(b, b.params.Names)},
+		{"ExpressionAttributeValues", unusedKeys(b, b.params.Values)},
+	} {
+		if len(set.keys) > 0 {
+			slices.Sort(set.keys)
+			return invalid("Value provided in %s unused in expressions: keys: {%s}", set.title, strings.Join(set.keys, ", "))
+		}
+	}
+	return nil
+}
+
+func unusedKeys[V any](b *binder, params map[string]V) []string {
+	var keys []string
+	for key := range params {
+		if !b.uses(key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+func (b *binder) uses(placeholder string) bool {
+	for _, p := range b.done[:b.count] {
+		if p.uses(placeholder) {
+			return true
+		}
+	}
+	return false
+}
+
+// pointless refuses parameters of a request that has no expression.
+func (b *binder) pointless() error {
+	if len(b.params.Names) > 0 {
+		return invalid("ExpressionAttributeNames can only be specified when using expressions")
+	}
+	if len(b.params.Values) > 0 {
+		return invalid("ExpressionAttributeValues can only be specified when using expressions")
+	}
+	return nil
+}

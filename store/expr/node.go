@@ -1,0 +1,130 @@
+package expr
+
+// op is what a node of a parsed expression does.
+type op uint8
+
+const (
+	opPath    op = iota + 1 // the value at a document path
+	opValue                 // a value placeholder
+	opUnknown               // a function that does not exist here: the parse ends with an error
+	opSize                  // the functions of conditions
+	opExists
+	opNotExists
+	opType
+	opBeginsWith
+	opContains
+	opIfNotExists // the functions of updates
+	opListAppend
+	opPlus // the operators of updates
+	opMinus
+	opEqual // the comparators
+	opNotEqual
+	opLess
+	opLessEqual
+	opGreater
+	opGreaterEqual
+	opBetween
+	opIn
+	opAnd // the connectives
+	opOr
+	opNot
+)
+
+// String gives the operator or function as DynamoDB's errors name it.
+func (o op) String() string {
+	switch o {
+	case opSize:
+		return "size"
+	case opExists:
+		return "attribute_exists"
+	case opNotExists:
+		return "attribute_not_exists"
+	case opType:
+		return "attribute_type"
+	case opBeginsWith:
+		return "begins_with"
+	case opContains:
+		return "contains"
+	case opIfNotExists:
+		return "if_not_exists"
+	case opListAppend:
+		return "list_append"
+	}
+	return o.sign()
+}
+
+// sign is String for operators.
+func (o op) sign() string {
+	switch o {
+	case opPlus:
+		return "+"
+	case opMinus:
+		return "-"
+	case opEqual:
+		return "="
+	case opNotEqual:
+		return "<>"
+	case opLess:
+		return "<"
+	case opLessEqual:
+		return "<="
+	case opGreater:
+		return ">"
+	case opGreaterEqual:
+		return ">="
+	case opBetween:
+		return "BETWEEN"
+	case opIn:
+		return "IN"
+	case opAnd:
+		return "AND"
+	case opOr:
+		return "OR"
+	case opNot:
+		return "NOT"
+	}
+	return "?"
+}
+
+// isFunction tells functions from operators and operands.
+func (o op) isFunction() bool { return o >= opUnknown && o <= opListAppend }
+
+// isTruth tells whether the operator has a truth value that nothing can be compared with.
+func (o op) isTruth() bool { return o >= opEqual }
+
+// functionOp finds a function by its name, which is case-sensitive; opUnknown when there is none.
+func functionOp(name string) op {
+	for o := opSize; o <= opListAppend; o++ {
+		if o.String() == name {
+			return o
+		}
+	}
+	return opUnknown
+}
+
+// node is an operator or function with its operands, or an operand. It holds placeholders by number, never what they
+// stand for: a parsed expression serves every request with the same text.
+type node struct {
+	op     op
+	parens bool   // it stood in parentheses: a second pair around it is redundant
+	at     int    // the first token of a function
+	value  int    // opValue: the number of the placeholder
+	path   path   // opPath
+	args   []node // the operands, in the order of the text
+}
+
+// parsed is an expression without what its placeholders stand for. It is never changed after the parse.
+type parsed struct {
+	names   []string       // the placeholders of names, in the order of their first use
+	values  []string       // the placeholders of values, likewise
+	number  map[string]int // the number of each of both
+	root    node           // a condition
+	actions []action       // an update, in the order of the text
+	paths   []path         // a projection
+}
+
+// uses tells whether a placeholder occurs in the expression.
+func (p *parsed) uses(placeholder string) bool {
+	_, ok := p.number[placeholder]
+	return ok
+}

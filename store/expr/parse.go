@@ -1,0 +1,172 @@
+package expr
+
+import "fmt"
+
+// The limits of DynamoDB on one expression, and one of our own: maxDepth keeps the recursion of the parser short. An
+// expression within maxOperators and without redundant parentheses cannot reach it.
+const (
+	maxText      = 4096
+	maxOperators = 300
+	maxOperands  = 100 // of IN
+	maxPath      = 32  // elements of a document path
+	maxIndex     = 1<<31 - 1
+	maxDepth     = 2 * (maxOperators + 2)
+)
+
+// refusal is why an expression is not accepted, in DynamoDB's words, without which expression of a request it is:
+// a parsed expression does not know that.
+type refusal string
+
+// Error gives the words.
+func (r refusal) Error() string { return string(r) }
+
+func refuse(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
+
+// grammar is one of the three grammars; filters and key conditions are written as conditions.
+type grammar uint8
+
+const (
+	grammarCondition grammar = iota
+	grammarUpdate
+	grammarProjection
+)
+
+// rank orders what is wrong with an expression that has no syntax error: DynamoDB reports one thing, by its rank and
+// within a rank by its place in the text.
+type rank uint8
+
+const (
+	rankOperators rank = iota
+	rankWord           // a name or function that cannot stand there
+	rankLimit
+	rankSection
+	rankNothing
+)
+
+// parser turns the tokens of one text into nodes.
+type parser struct {
+	text      string
+	grammar   grammar
+	tokens    []token
+	pos       int
+	depth     int
+	operators int
+	out       *parsed
+	complaint error
+	worst     rank // of the complaint
+	worstAt   int  // the token that the complaint is about
+}
+
+// parse reads a text. Its errors depend on the text alone.
+func parse(g grammar, text string) (*parsed, error) {
+	if text == "" {
+		return nil, refuse("The expression can not be empty;")
+	}
+	if len(text) > maxText {
+		return nil, refuse("Expression size has exceeded the maximum allowed size; expression size: %d", len(text))
+	}
+	p := &parser{text: text, grammar: g, tokens: lex(text), out: &parsed{}, worst: rankNothing}
+	if err := p.run(); err != nil {
+		return nil, err
+	}
+	if p.operators > maxOperators {
+		p.complain(rankOperators, 0, "The expression contains too many operators; operator count: %d", maxOperators+1)
+	}
+	if p.complaint != nil {
+		return nil, p.complaint
+	}
+	return p.out, nil
+}
+
+func (p *parser) run() error {
+	switch p.grammar {
+	case grammarUpdate:
+		return p.update()
+	case grammarProjection:
+		return p.projection()
+	}
+	return p.condition()
+}
+
+// complain notes something that is wrong and the token that it is about.
+func (p *parser) complain(r rank, at int, format string, args ...any) {
+	if r < p.worst || r == p.worst && at < p.worstAt {
+		p.worst, p.worstAt, p.complaint = r, at, refuse(format, args...)
+	}
+}
+
+func (p *parser) peek() tokenKind { return p.tokens[p.pos].kind }
+
+// next takes the present token; the end is never passed.
+func (p *parser) next() string {
+	t := p.tokens[p.pos]
+	if t.kind != tokEnd {
+		p.pos++
+	}
+	return p.text[t.start:t.end]
+}
+
+// accept takes the present token if it is of the kind.
+func (p *parser) accept(kind tokenKind) bool {
+	if p.peek() != kind {
+		return false
+	}
+	p.next()
+	return true
+}
+
+// expect takes the present token, which must be of the kind, and gives its text.
+func (p *parser) expect(kind tokenKind) (string, error) {
+	if p.peek() != kind {
+		return "", p.syntaxError()
+	}
+	return p.next(), nil
+}
+
+// syntaxError blames the present token. "near" is the text from the token before it to the end of the token after it.
+func (p *parser) syntaxError() error {
+	bad := p.tokens[p.pos]
+	word, from, to := "<EOF>", uint16(0), bad.end
+	if bad.kind != tokEnd {
+		word = p.text[bad.start:bad.end]
+		to = p.tokens[p.pos+1].end
+	}
+	if p.pos > 0 {
+		from = p.tokens[p.pos-1].start
+	}
+	return refuse("Syntax error; token: \"%s\", near: \"%s\"", word, p.text[from:to])
+}
+
+// enter counts a level of nesting; leave ends it.
+func (p *parser) enter() error {
+	p.depth++
+	if p.depth > maxDepth {
+		return refuse("The expression has too many nesting levels; nesting levels: %d", p.depth)
+	}
+	return nil
+}
+
+func (p *parser) leave() { p.depth-- }
+
+// parens reads what inner reads, in parentheses.
+func (p *parser) parens(inner func() (node, error)) (node, error) {
+	if _, err := p.expect(tokOpen); err != nil {
+		return node{}, err
+	}
+	if err := p.enter(); err != nil {
+		return node{}, err
+	}
+	defer p.leave()
+	n, err := inner()
+	if err != nil {
+		return node{}, err
+	}
+	if _, err := p.expect(tokClose); err != nil {
+		return node{}, err
+	}
+	if n.parens {
+		return node{}, refuse("The expression has redundant parentheses;")
+	}
+	n.parens = true
+	return n, nil
+}

@@ -1,0 +1,130 @@
+package expr
+
+// actionKind is the clause an action stands in.
+type actionKind uint8
+
+const (
+	actionSet actionKind = iota
+	actionRemove
+	actionAdd
+	actionDelete
+)
+
+// String gives the word that begins the clause.
+func (k actionKind) String() string {
+	switch k {
+	case actionSet:
+		return "SET"
+	case actionRemove:
+		return "REMOVE"
+	case actionAdd:
+		return "ADD"
+	}
+	return "DELETE"
+}
+
+// action changes the value at one path.
+type action struct {
+	kind  actionKind
+	path  path
+	value node // SET: the right side; ADD and DELETE: the placeholder of the operand
+}
+
+// update reads a whole update expression: clauses, each at most once, in any order.
+func (p *parser) update() error {
+	var seen [actionDelete + 1]bool
+	for {
+		kind, ok := clause(p.peek())
+		if !ok {
+			return p.syntaxError()
+		}
+		p.next()
+		if err := p.actions(kind); err != nil {
+			return err
+		}
+		if seen[kind] {
+			p.complain(rankSection, p.pos, "The \"%s\" section can only be used once in an update expression;", kind)
+		}
+		seen[kind] = true
+		if p.peek() == tokEnd {
+			return nil
+		}
+	}
+}
+
+func clause(kind tokenKind) (actionKind, bool) {
+	switch kind {
+	case tokSet:
+		return actionSet, true
+	case tokRemove:
+		return actionRemove, true
+	case tokAdd:
+		return actionAdd, true
+	case tokDelete:
+		return actionDelete, true
+	}
+	return 0, false
+}
+
+// actions reads the actions of one clause.
+func (p *parser) actions(kind actionKind) error {
+	for {
+		at, err := p.path()
+		if err != nil {
+			return err
+		}
+		a := action{kind: kind, path: at}
+		switch kind {
+		case actionSet:
+			a.value, err = p.rightSide()
+		case actionAdd, actionDelete:
+			a.value, err = p.valueOperand()
+		}
+		if err != nil {
+			return err
+		}
+		p.out.actions = append(p.out.actions, a)
+		if !p.accept(tokComma) {
+			return nil
+		}
+	}
+}
+
+func (p *parser) rightSide() (node, error) {
+	if _, err := p.expect(tokEqual); err != nil {
+		return node{}, err
+	}
+	return p.sum()
+}
+
+func (p *parser) valueOperand() (node, error) {
+	if p.peek() != tokValue {
+		return node{}, p.syntaxError()
+	}
+	return p.operand()
+}
+
+// sum reads an operand, or one sum or difference of two: DynamoDB has no chains of them.
+func (p *parser) sum() (node, error) {
+	read := p.operand
+	if p.peek() == tokOpen {
+		read = func() (node, error) { return p.parens(p.sum) }
+	}
+	left, err := read()
+	if err != nil || left.op == opPlus || left.op == opMinus {
+		return left, err
+	}
+	o := opPlus
+	switch p.peek() {
+	case tokPlus:
+	case tokMinus:
+		o = opMinus
+	default:
+		return left, nil
+	}
+	p.checkUsable(left)
+	p.next()
+	p.operators++
+	right, err := p.usable(p.operand)
+	return node{op: o, args: []node{left, right}}, err
+}

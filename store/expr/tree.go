@@ -1,0 +1,144 @@
+package expr
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+// tree is a set of document paths of which none contains another: the places an update changes or a projection
+// shows. It makes both of them one walk down the item, and overlaps are found while it is built.
+type tree struct {
+	step   step
+	leaf   int // the number of the path that ends here, noLeaf if some go on
+	first  int // the number of the first path that came through here
+	subs   []*tree
+	byStep map[step]*tree // of subs, when they are many
+}
+
+const (
+	noLeaf   = -1
+	manySubs = 8
+)
+
+// plant makes the tree of paths. The error names the first two paths that cannot stand together.
+func plant(paths []path, names []string) (*tree, error) {
+	root := &tree{leaf: noLeaf}
+	for number := range paths {
+		if other, why := root.add(paths[number].steps(names), number); why != "" {
+			return nil, refuse("Two document paths %s with each other; must remove or rewrite one of these paths; "+
+				"path one: %s, path two: %s", why, describe(paths[other].steps(names)), describe(paths[number].steps(names)))
+		}
+	}
+	root.sort()
+	return root, nil
+}
+
+// add adds a path. It gives the number of a path that it cannot stand together with, and why not.
+func (t *tree) add(steps []step, number int) (other int, why string) {
+	for i, s := range steps {
+		if t.leaf != noLeaf {
+			return t.leaf, "overlap"
+		}
+		if len(t.subs) > 0 && t.subs[0].step.isIndex() != s.isIndex() {
+			return t.subs[0].first, "conflict"
+		}
+		sub := t.find(s)
+		if sub != nil && i == len(steps)-1 {
+			return sub.first, "overlap"
+		}
+		if sub == nil {
+			sub = t.grow(s, number)
+		}
+		t = sub
+	}
+	t.leaf = number
+	return 0, ""
+}
+
+func (t *tree) find(s step) *tree {
+	if t.byStep != nil {
+		return t.byStep[s]
+	}
+	for _, sub := range t.subs {
+		if sub.step == s {
+			return sub
+		}
+	}
+	return nil
+}
+
+func (t *tree) grow(s step, number int) *tree {
+	sub := &tree{step: s, leaf: noLeaf, first: number}
+	t.subs = append(t.subs, sub)
+	switch {
+	case t.byStep != nil:
+		t.byStep[s] = sub
+	case len(t.subs) > manySubs:
+		t.byStep = make(map[step]*tree)
+		for _, one := range t.subs {
+			t.byStep[one.step] = one
+		}
+	}
+	return sub
+}
+
+// sort puts list indexes in ascending order: elements past the end of a list are appended in that order.
+func (t *tree) sort() {
+	if len(t.subs) > 0 && t.subs[0].step.isIndex() {
+		slices.SortFunc(t.subs, func(a, b *tree) int { return cmp.Compare(a.step.index, b.step.index) })
+	}
+	for _, sub := range t.subs {
+		sub.sort()
+	}
+}
+
+// pick gives the parts of a value that the paths lead to, false if there are none. Lists are closed up.
+func (t *tree) pick(v attr.Value) (attr.Value, bool) {
+	if t.leaf != noLeaf {
+		return v, true
+	}
+	switch v.Kind() {
+	case attr.KindM:
+		it := t.pickNames(v.Map())
+		return attr.M(it), len(it) > 0
+	case attr.KindL:
+		list := t.pickIndexes(v.List())
+		return attr.L(list...), len(list) > 0
+	}
+	return attr.Value{}, false
+}
+
+func (t *tree) pickNames(from attr.Item) attr.Item {
+	to := make(attr.Item, min(len(t.subs), len(from)))
+	for _, sub := range t.subs {
+		if v, ok := from[sub.step.name]; ok && !sub.step.isIndex() {
+			if part, ok := sub.pick(v); ok {
+				to[sub.step.name] = part
+			}
+		}
+	}
+	return to
+}
+
+func (t *tree) pickIndexes(from []attr.Value) []attr.Value {
+	var to []attr.Value
+	for _, sub := range t.subs {
+		if sub.step.isIndex() && sub.step.index < len(from) {
+			if part, ok := sub.pick(from[sub.step.index]); ok {
+				to = append(to, part)
+			}
+		}
+	}
+	return to
+}
+
+// attributes gives the first steps of all paths.
+func (t *tree) attributes() []string {
+	names := make([]string, len(t.subs))
+	for i, sub := range t.subs {
+		names[i] = sub.step.name
+	}
+	return names
+}

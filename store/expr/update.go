@@ -1,0 +1,109 @@
+package expr
+
+import "github.com/touchline/touchline/store/attr"
+
+// Update is an update with its parameters. It may be used by several goroutines at once.
+type Update struct {
+	actions []action
+	tree    *tree // of the actions' paths
+	binding
+}
+
+// ParseUpdate reads an UpdateExpression. About unused parameters see ParseCondition.
+func ParseUpdate(text string, params Params) (*Update, error) {
+	if err := params.check(); err != nil {
+		return nil, err
+	}
+	b := binder{params: params}
+	return b.update(text)
+}
+
+func (b *binder) update(text string) (*Update, error) {
+	p, bound, err := b.bind(formUpdate, text)
+	if err != nil {
+		return nil, err
+	}
+	c := checker{p, bound}
+	if err := c.checkDefined(); err != nil {
+		return nil, formUpdate.refused(err)
+	}
+	u := &Update{actions: p.actions, binding: bound}
+	if u.tree, err = plant(p.targets(), bound.names); err != nil {
+		return nil, formUpdate.refused(err)
+	}
+	for i := range u.actions {
+		if err := c.checkAction(&u.actions[i]); err != nil {
+			return nil, formUpdate.refused(err)
+		}
+	}
+	return u, nil
+}
+
+// targets gives the paths that the actions change.
+func (p *parsed) targets() []path {
+	paths := make([]path, len(p.actions))
+	for i := range p.actions {
+		paths[i] = p.actions[i].path
+	}
+	return paths
+}
+
+// checkAction refuses an action that fails on every item.
+func (c *checker) checkAction(a *action) error {
+	switch a.kind {
+	case actionSet:
+		return c.check(&a.value)
+	case actionAdd, actionDelete:
+		k := c.kind(&a.value)
+		if isSet(k) || a.kind == actionAdd && isNumber(k) {
+			return nil
+		}
+		return refuse("Incorrect operand type for operator or function; operator: %s, operand type: %s, "+
+			"typeSet: ALLOWED_FOR_%s_OPERAND", a.kind, longName(k), a.kind)
+	}
+	return nil
+}
+
+func isSet(k attr.Kind) bool { return k == attr.KindSS || k == attr.KindNS || k == attr.KindBS }
+
+// longName is the name of a type in the errors about ADD and DELETE.
+func longName(k attr.Kind) string {
+	switch k {
+	case attr.KindS:
+		return "STRING"
+	case attr.KindN:
+		return "NUMBER"
+	case attr.KindB:
+		return "BINARY"
+	case attr.KindBool:
+		return "BOOLEAN"
+	case attr.KindL:
+		return "LIST"
+	case attr.KindM:
+		return "MAP"
+	}
+	return k.String()
+}
+
+// Attributes gives the names of the attributes that the update changes, whole or in part, in the order of the text.
+func (u *Update) Attributes() []string { return u.tree.attributes() }
+
+// Project gives the parts of an item that the update is about: UPDATED_OLD of the item before, UPDATED_NEW of the
+// item after.
+func (u *Update) Project(it attr.Item) attr.Item { return u.tree.pickNames(it) }
+
+// Apply gives the item after the update. The given item is never changed, and shares all that the update leaves alone
+// with the new one. Every right side is evaluated against the given item, whatever the order of the actions. To
+// create an item, give one that has only the key. An error of kind Invalid means that this item does not fit the
+// update: an operand is missing or of the wrong type, or there is nothing to put the value in.
+func (u *Update) Apply(it attr.Item) (attr.Item, error) {
+	results := make([]attr.Value, len(u.actions))
+	s := scope{doc: Item(it), binding: &u.binding}
+	for i := range u.actions {
+		var err error
+		if results[i], err = s.result(&u.actions[i]); err != nil {
+			return nil, err
+		}
+	}
+	return u.tree.editNames(it, results), nil
+}
