@@ -8,20 +8,26 @@ import "encoding/base64"
 func ParseJSON(src []byte) (Item, error) {
 	p := jsonParser{lexer: lexer{text: string(src)}, members: make([]member, 0, 24)}
 	it, err := p.item(1)
+	if err == nil {
+		err = p.end()
+	}
 	if err != nil {
 		return nil, err
 	}
-	return it, p.end()
+	return it, nil
 }
 
 // ParseValueJSON reads one value in DynamoDB JSON, as strictly as ParseJSON.
 func ParseValueJSON(src []byte) (Value, error) {
 	p := jsonParser{lexer: lexer{text: string(src)}}
 	v, err := p.value(1)
+	if err == nil {
+		err = p.end()
+	}
 	if err != nil {
 		return Value{}, err
 	}
-	return v, p.end()
+	return v, nil
 }
 
 // UnmarshalJSON reads a value in DynamoDB JSON.
@@ -241,7 +247,7 @@ func (p *jsonParser) texts(binary bool) ([]string, error) {
 		if more, err := p.next(i, ']'); err != nil || !more {
 			return members, err
 		}
-		m, err := p.member(binary)
+		m, err := p.oneText(binary)
 		if err != nil {
 			return nil, err
 		}
@@ -249,7 +255,7 @@ func (p *jsonParser) texts(binary bool) ([]string, error) {
 	}
 }
 
-func (p *jsonParser) member(binary bool) (string, error) {
+func (p *jsonParser) oneText(binary bool) (string, error) {
 	if binary {
 		return p.base64()
 	}

@@ -1,0 +1,196 @@
+package attr_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// What is on disk stays readable: these bytes change only with the version in front of them.
+func TestWireFormat(t *testing.T) {
+	it := attr.Item{
+		"a": attr.S("x"), "b": num("-1.50"), "c": attr.B([]byte{0xff}), "d": attr.Bool(false), "e": attr.Bool(true),
+		"f": attr.Null(), "g": attr.L(attr.S(""), attr.L()), "h": attr.M(attr.Item{"n": attr.Int(0)}),
+		"i": must(attr.SS("b", "a")), "j": must(attr.NS("10", "9")), "k": must(attr.BS([]byte{2}, []byte{1})),
+	}
+	want := strings.Join([]string{
+		"01 0b",
+		"0161 01 01 78", "0162 02 04 2d312e35", "0163 03 01 ff", "0164 04", "0165 05", "0166 06",
+		"0167 07 09000000 02 0100 07 01000000 00",
+		"0168 08 06000000 01 016e 02 01 30",
+		"0169 09 05000000 02 0161 0162",
+		"016a 0a 06000000 02 0139 023130",
+		"016b 0b 05000000 02 0101 0102",
+	}, "")
+	want = strings.ReplaceAll(want, " ", "")
+	got := attr.Encode(nil, it)
+	if hex.EncodeToString(got) != want {
+		t.Errorf("got  %x\nwant %s", got, want)
+	}
+	back, err := attr.Encoded(got).Decode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, back, it)
+}
+
+func TestEncodeRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		it := genItem(4).Draw(t, "item")
+		enc := attr.Encode([]byte("before"), it)
+		enc, ok := bytes.CutPrefix(enc, []byte("before"))
+		if !ok {
+			t.Fatalf("dst is gone: %x", enc)
+		}
+		back, err := attr.Encoded(enc).Decode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantSame(t, back, it)
+		if again := attr.Encode(nil, back); !bytes.Equal(again, enc) {
+			t.Fatalf("encoded again: %x, was %x", again, enc)
+		}
+	})
+}
+
+func TestGet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		it := genItem(3).Draw(t, "item")
+		enc := attr.Encoded(attr.Encode(nil, it))
+		names := append([]string{"", "a", "zzz", genText().Draw(t, "name")}, keys(it)...)
+		for _, name := range names {
+			got, ok, err := enc.Get(name)
+			want, wantOK := it[name]
+			if err != nil || ok != wantOK || !attr.Equal(got, want) {
+				t.Fatalf("Get(%q) = %s, %v, %v; want %s, %v", name, got, ok, err, want, wantOK)
+			}
+			if has, err := enc.Has(name); err != nil || has != wantOK {
+				t.Fatalf("Has(%q) = %v, %v; want %v", name, has, err, wantOK)
+			}
+		}
+	})
+}
+
+func keys(it attr.Item) []string {
+	var names []string
+	for name := range it {
+		names = append(names, name)
+	}
+	return names
+}
+
+// A page of the store goes when its transaction ends: nothing that was read may still look into it.
+func TestNothingRefersToTheEncoding(t *testing.T) {
+	it := matchItem(t)
+	enc := attr.Encoded(attr.Encode(nil, it))
+	whole, err := enc.Decode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	single := attr.Item{}
+	for name := range it {
+		if single[name], _, err = enc.Get(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clear(enc)
+	wantSame(t, whole, it)
+	wantSame(t, single, it)
+}
+
+func TestDepthOfEncoding(t *testing.T) {
+	if _, err := attr.Encoded(attr.Encode(nil, attr.Item{"a": deep(31)})).Decode(); err != nil {
+		t.Errorf("level 32: %v", err)
+	}
+	enc := attr.Encoded(attr.Encode(nil, attr.Item{"a": deep(32)}))
+	if _, err := enc.Decode(); !fault.Is(err, fault.Damaged) {
+		t.Errorf("level 33: %v", err)
+	}
+	if _, _, err := enc.Get("a"); !fault.Is(err, fault.Damaged) {
+		t.Errorf("level 33: %v", err)
+	}
+	if _, err := enc.AppendJSON(nil); !fault.Is(err, fault.Damaged) {
+		t.Errorf("level 33: %v", err)
+	}
+}
+
+// Bytes that no item encodes to are refused by Decode, however small the lie.
+func TestDecodeRefuses(t *testing.T) {
+	for name, text := range map[string]string{
+		"nothing":                     "",
+		"version alone":               "01",
+		"another version":             "02 00",
+		"something behind":            "01 00 00",
+		"fewer attributes than said":  "01 02 0161 06",
+		"more attributes than fit":    "01 ffffffff07",
+		"names descending":            "01 02 0162 06 0161 06",
+		"a name twice":                "01 02 0161 06 0161 06",
+		"a count in a longer form":    "01 8100 0161 06",
+		"a zero in a longer form":     "01 8000",
+		"a name behind the end":       "01 01 7f61 06",
+		"an unknown tag":              "01 01 0161 0c",
+		"the absent tag":              "01 01 0161 00",
+		"a string behind the end":     "01 01 0161 01 05 78",
+		"a long string behind it":     "01 01 0161 01 ffff03 78",
+		"a number without text":       "01 01 0161 02 00",
+		"a number not canonical":      "01 01 0161 02 03 312e30",
+		"a negative zero":             "01 01 0161 02 02 2d30",
+		"a number with a plus":        "01 01 0161 02 02 2b31",
+		"a list without size":         "01 01 0161 07 0100",
+		"a list larger than the rest": "01 01 0161 07 02000000 00",
+		"a list smaller than said":    "01 01 0161 07 02000000 00 06",
+		"a list of too many":          "01 01 0161 07 05000000 ffffffff07",
+		"a list that runs over":       "01 01 0161 07 01000000 01 06",
+		"a map that runs over":        "01 01 0161 08 01000000 01 0162 06",
+		"an empty set":                "01 01 0161 09 01000000 00",
+		"a set descending":            "01 01 0161 09 05000000 02 0162 0161",
+		"a member twice":              "01 01 0161 0b 05000000 02 0161 0161",
+		"a number set by text":        "01 01 0161 0a 06000000 02 023130 0139",
+		"a number set of letters":     "01 01 0161 0a 03000000 01 0161",
+	} {
+		enc, err := hex.DecodeString(strings.ReplaceAll(text, " ", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if it, err := attr.Encoded(enc).Decode(); !fault.Is(err, fault.Damaged) {
+			t.Errorf("%s: %v, %v", name, attr.M(it), err)
+		}
+	}
+}
+
+// A damaged encoding is an error or a wrong item, never a panic, and never JSON that is none.
+func FuzzDecode(f *testing.F) {
+	f.Add(attr.Encode(nil, matchItem(f)))
+	f.Add(attr.Encode(nil, attr.Item{"s": must(attr.SS("a", "b")), "n": must(attr.NS("1", "2.5")), "b": must(attr.BS([]byte("x")))}))
+	f.Add(attr.Encode(nil, attr.Item{"": attr.Null(), "deep": deep(31), "t": attr.Bool(true), "b": attr.B([]byte{0, 1})}))
+	f.Add([]byte{1, 0})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		enc := attr.Encoded(data)
+		it, err := enc.Decode()
+		_, _, _ = enc.Get("deep")
+		text, jsonErr := enc.AppendJSON([]byte("["))
+		if err != nil {
+			if jsonErr != nil && string(text) != "[" {
+				t.Fatalf("dst after an error: %q", text)
+			}
+			return
+		}
+		if again := attr.Encode(nil, it); !bytes.Equal(again, data) {
+			t.Fatalf("%x is encoded as %x", data, again)
+		}
+		if jsonErr != nil || string(text) != string(attr.AppendJSON([]byte("["), it)) {
+			t.Fatalf("JSON of the encoding: %s, %v", text, jsonErr)
+		}
+		for name, want := range it {
+			if got, ok, err := enc.Get(name); !ok || err != nil || !attr.Equal(got, want) {
+				t.Fatalf("Get(%q) = %s, %v, %v", name, got, ok, err)
+			}
+		}
+	})
+}
