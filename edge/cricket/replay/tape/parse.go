@@ -69,6 +69,9 @@ func (p *parser) line(n int, s string) error {
 		return nil
 	}
 	key, value, _ := strings.Cut(s, " ")
+	if key == "" {
+		return errors.New("a line begins with a blank")
+	}
 	switch p.at {
 	case inHeader:
 		return p.header(key, value)
