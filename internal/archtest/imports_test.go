@@ -14,7 +14,7 @@ var arrows = []arrow{
 	{pkg: "edge", may: []string{"edge/...", "httpapi/...", "migrations", "sync/...", "store/..."}, tests: []string{"..."}},
 
 	{pkg: "httpapi", may: []string{"httpapi/auth", "httpapi/page", apps, "store"}},
-	{pkg: "httpapi/page"},
+	{pkg: "httpapi/page", may: []string{apps}},
 	{pkg: "httpapi/auth", may: []string{apps, "store"}},
 	{pkg: "httpapi/dynamoapi", may: []string{"store", "store/expr", "store/attr"}},
 	{pkg: "migrations", may: []string{apps, "store"}},
@@ -24,12 +24,12 @@ var arrows = []arrow{
 
 	{pkg: "edge/cricket/poll", may: []string{"edge/cricket", "edge/cricket/sportmonks", "sync/lease", "store"}},
 	{pkg: "edge/cricket/push", may: []string{"edge/cricket", "store", "store/attr"}},
-	{pkg: "edge/cricket/push/apns", may: []string{"edge/cricket/push"}},
+	{pkg: "edge/cricket/push/apns", may: []string{"edge/cricket/push"}, tests: []string{"edge/cricket/push/sandbox"}},
 	{pkg: "edge/cricket/push/sandbox", may: []string{"edge/cricket/push"}},
 	{pkg: "edge/cricket/replay", may: []string{"edge/cricket", "edge/cricket/replay/tape"}},
 	{pkg: "edge/cricket/replay/tape"},
 	{pkg: "edge/cricket/sportmonks", may: []string{"edge/cricket"}, tests: []string{"edge/cricket/replay"}},
-	{pkg: apps, may: []string{"store", "store/expr", "store/attr"}},
+	{pkg: apps, may: []string{"store", "store/expr", "store/attr"}, tests: []string{"edge/cricket/replay", "edge/cricket/sportmonks"}},
 
 	{pkg: "store", may: []string{"store/expr", "store/attr"}},
 	{pkg: "store/expr", may: []string{"store/attr"}},
