@@ -21,7 +21,8 @@ race() {
 # events writes go test's JSON events of both runs.
 events() {
 	status=0
-	CGO_ENABLED=${RACE:+1} "$GO" test -json $RACE -shuffle=on -timeout 20m -tags "$TAGS" ./... || status=1
+	if [ -n "$RACE" ]; then cgo=1; else cgo=0; fi
+	CGO_ENABLED=$cgo "$GO" test -json $RACE -shuffle=on -timeout 20m -tags "$TAGS" ./... || status=1
 
 	files=$(grep -rlE --include='*_test.go' '^//go:build (.*[^a-z!])?long([^a-z]|$)' . 2>/dev/null)
 	[ -n "$files" ] || return $status
