@@ -199,7 +199,7 @@ func (portal) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // TestNoAnswer looks at timeouts and dead hosts: whether the phone may have it, and that nothing names the token.
 func TestNoAnswer(t *testing.T) {
-	r := newRig(t, func(cfg *Config) { cfg.Timeout = 100 * time.Millisecond })
+	r := newRig(t, func(cfg *Config) { cfg.Timeout = time.Second })
 	r.Send(t.Context(), r.push()) // so that the connection stands
 	r.box.Script(r.phone.DeviceToken, 1, sandbox.Reply{Hang: true})
 	res := r.Send(t.Context(), r.push())

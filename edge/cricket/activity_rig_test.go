@@ -1,0 +1,62 @@
+package cricket
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+// userRig is a store with one fixture and a time of its own.
+type userRig struct {
+	t   *testing.T
+	s   *store.Store
+	now time.Time
+}
+
+var matchDay = time.Date(2019, 7, 14, 9, 30, 0, 0, time.UTC)
+
+func newUserRig(t *testing.T) *userRig {
+	t.Helper()
+	r := &userRig{t: t, now: matchDay.Add(-time.Hour)}
+	r.s = storetest.OpenWith(t, filepath.Join(t.TempDir(), "store.db"),
+		store.Options{NoSync: true, Now: func() time.Time { return r.now }}, Tables()...)
+	r.fixture(Fixture{MatchID: "7", StartTime: matchDay, Type: "ODI", Phase: PhasePrematch, LeagueCode: "CWC"})
+	return r
+}
+
+func (r *userRig) fixture(f Fixture) {
+	r.t.Helper()
+	r.do(func(tx *store.Tx) error {
+		item, err := attr.Marshal(f)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Put(store.PutItem{Table: TableFixtures, Item: item})
+		return err
+	})
+}
+
+// do runs a transaction that has to succeed.
+func (r *userRig) do(f func(*store.Tx) error) {
+	r.t.Helper()
+	if err := r.s.Update(r.t.Context(), f); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// refused runs a transaction that has to fail with that kind.
+func (r *userRig) refused(kind fault.Kind, f func(*store.Tx) error) {
+	r.t.Helper()
+	if err := r.s.Update(r.t.Context(), f); !fault.Is(err, kind) {
+		r.t.Errorf("%v, want kind %d", err, kind)
+	}
+}
+
+// token makes a token of a letter.
+func token(letter string) string { return strings.Repeat(letter, 64) }

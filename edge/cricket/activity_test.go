@@ -1,0 +1,268 @@
+package cricket
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+func (r *userRig) session(user, device string) (s Session) {
+	r.t.Helper()
+	r.do(func(tx *store.Tx) (err error) {
+		s, err = Activities{}.Get(tx, "7", SessionKey(user, device))
+		return err
+	})
+	return s
+}
+
+func (r *userRig) ensure(user, device string) (s Session) {
+	r.t.Helper()
+	r.do(func(tx *store.Tx) (err error) {
+		s, err = Activities{}.Ensure(tx, "7", user, device, matchDay.Unix()+1000)
+		return err
+	})
+	return s
+}
+
+func (r *userRig) got(user, device, tok string, at time.Time) (s Session) {
+	r.t.Helper()
+	r.do(func(tx *store.Tx) (err error) {
+		s, err = Activities{}.Register(tx, "7", user, device, tok, at)
+		return err
+	})
+	return s
+}
+
+func TestSessionLife(t *testing.T) {
+	r := newUserRig(t)
+	s := r.ensure("u1", "d1")
+	if s.Status != SessionPending || s.Key != "u1#d1" || s.UserID != "u1" || s.TTL != matchDay.Unix()+1000 {
+		t.Errorf("ensured %+v", s)
+	}
+	if again := r.ensure("u1", "d1"); again != s {
+		t.Errorf("ensured twice: %+v, then %+v", s, again)
+	}
+	r.do(func(tx *store.Tx) error {
+		for range 2 {
+			if done, err := (Activities{}).Starting(tx, &s); err != nil || !done {
+				return fmt.Errorf("starting: %v %w", done, err)
+			}
+		}
+		return nil
+	})
+	if s = r.session("u1", "d1"); s.StartTries != 2 || !s.StartSentAt.Equal(r.now) {
+		t.Errorf("after two starts %+v", s)
+	}
+	r.now = r.now.Add(time.Minute)
+	began := r.now
+	if s = r.got("u1", "d1", token("A"), time.Time{}); s.Status != SessionActive || s.UpdateToken != token("a") ||
+		s.StartTries != 0 || !s.SessionStartedAt.Equal(began) {
+		t.Errorf("active %+v", s)
+	}
+	r.now = r.now.Add(time.Minute)
+	if s = r.got("u1", "d1", token("b"), time.Time{}); s.UpdateToken != token("b") || !s.SessionStartedAt.Equal(began) {
+		t.Errorf("rotated %+v", s)
+	}
+	stale := s
+	stale.UpdateToken = token("a")
+	for name, f := range map[string]func(Activities, *store.Tx, *Session) (bool, error){
+		"suspend": Activities.Suspend, "rest": Activities.Rest, "settle": Activities.Settle, "starting": Activities.Starting,
+	} {
+		r.do(func(tx *store.Tx) error {
+			done, err := f(Activities{}, tx, &stale)
+			if done {
+				t.Errorf("%s went by a token that has been replaced, or on an active session", name)
+			}
+			return err
+		})
+	}
+	r.do(func(tx *store.Tx) error {
+		_, err := Activities{}.Suspend(tx, &s)
+		return err
+	})
+	if s = r.session("u1", "d1"); s.Status != SessionSuspended || s.UpdateToken != "" || s.EndReason != "" || s.SuspendedAt.IsZero() {
+		t.Errorf("suspended %+v", s)
+	}
+	if s = r.got("u1", "d1", token("c"), r.now); s.Status != SessionActive || !s.SuspendedAt.IsZero() {
+		t.Errorf("healed %+v", s)
+	}
+	r.do(func(tx *store.Tx) error {
+		_, err := Activities{}.Rest(tx, &s)
+		return err
+	})
+	if s = r.session("u1", "d1"); s.Status != SessionPending || s.UpdateToken != "" {
+		t.Errorf("resting %+v", s)
+	}
+	s = r.got("u1", "d1", token("d"), r.now)
+	r.do(func(tx *store.Tx) error {
+		_, err := Activities{}.Ended(tx, &s, EndMatchEnded)
+		return err
+	})
+	if s = r.session("u1", "d1"); s.Status != SessionEnded || s.EndReason != EndMatchEnded || s.UpdateToken != "" {
+		t.Errorf("ended %+v", s)
+	}
+	if s = r.ensure("u1", "d1"); s.Status != SessionPending || s.EndReason != "" {
+		t.Errorf("taken up again %+v", s)
+	}
+}
+
+// TestUnfollowOwesAnEnd keeps the tokens of all devices of the user until their phones have been told.
+func TestUnfollowOwesAnEnd(t *testing.T) {
+	r := newUserRig(t)
+	r.do(func(tx *store.Tx) error {
+		_, _, err := Follows{}.Add(tx, "7", "u1", 0)
+		return err
+	})
+	r.got("u1", "d1", token("a"), r.now)
+	r.got("u1", "d2", token("b"), r.now)
+	r.got("u2", "d3", token("c"), r.now)
+	r.do(func(tx *store.Tx) error { return Follows{}.Remove(tx, "7", "u1") })
+	for _, d := range []string{"d1", "d2"} {
+		if s := r.session("u1", d); s.Status != SessionEnded || s.EndReason != EndUnfollowed || s.UpdateToken == "" {
+			t.Errorf("%s: %+v", d, s)
+		}
+	}
+	if s := r.session("u2", "d3"); s.Status != SessionActive {
+		t.Errorf("another user's session: %+v", s)
+	}
+	s := r.session("u1", "d1")
+	r.do(func(tx *store.Tx) error {
+		done, err := Activities{}.Settle(tx, &s)
+		if !done {
+			t.Error("not settled")
+		}
+		return err
+	})
+	if s := r.session("u1", "d1"); s.UpdateToken != "" || s.EndReason != EndUnfollowed {
+		t.Errorf("settled %+v", s)
+	}
+	// Followed again before the other phone was told: it simply goes on.
+	if s := r.ensure("u1", "d2"); s.Status != SessionActive || s.UpdateToken != token("b") || s.EndReason != "" {
+		t.Errorf("followed again %+v", s)
+	}
+}
+
+func TestDismissedCountsAsUnfollowed(t *testing.T) {
+	r := newUserRig(t)
+	r.do(func(tx *store.Tx) error {
+		_, _, err := Follows{}.Add(tx, "7", "u1", 0)
+		return err
+	})
+	r.got("u1", "d1", token("a"), r.now)
+	r.got("u1", "d2", token("b"), r.now)
+	r.do(func(tx *store.Tx) error { return Activities{}.Dismiss(tx, "7", "u1", "d1") })
+	if s := r.session("u1", "d1"); s.EndReason != EndDismissed || s.UpdateToken != "" {
+		t.Errorf("dismissed %+v", s)
+	}
+	if s := r.session("u1", "d2"); s.EndReason != EndUnfollowed || s.UpdateToken == "" {
+		t.Errorf("the other device %+v", s)
+	}
+	r.refused(fault.NotFound, func(tx *store.Tx) error {
+		_, err := Follows{}.Get(tx, "7", "u1")
+		return err
+	})
+	r.refused(fault.NotFound, func(tx *store.Tx) error { return Activities{}.Dismiss(tx, "7", "u1", "d1") })
+	r.refused(fault.NotFound, func(tx *store.Tx) error { return Activities{}.Dismiss(tx, "7", "u9", "d9") })
+}
+
+func TestRegisterRefused(t *testing.T) {
+	r := newUserRig(t)
+	r.refused(fault.Invalid, func(tx *store.Tx) error {
+		_, err := Activities{}.Register(tx, "7", "u1", "d1", "no token", time.Time{})
+		return err
+	})
+	r.refused(fault.Invalid, func(tx *store.Tx) error {
+		_, err := Activities{}.Register(tx, "7", "", "d1", token("a"), time.Time{})
+		return err
+	})
+}
+
+// TestSessionInvariants does anything in any order: a session has a token exactly when it is active, or when it is
+// ended and owes its phone an end.
+func TestSessionInvariants(t *testing.T) {
+	n := 0
+	s := storetest.Open(t, Tables()...)
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		match := fmt.Sprint(n)
+		seen := Session{MatchID: match, Key: SessionKey("u", "d")}
+		ops := map[string]func(*store.Tx) error{
+			"ensure": func(tx *store.Tx) error {
+				_, err := Activities{}.Ensure(tx, match, "u", "d", time.Now().Unix()+1e6)
+				return err
+			},
+			"register": func(tx *store.Tx) error {
+				tok := token(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "token"))
+				_, err := Activities{}.Register(tx, match, "u", "d", tok, time.Time{})
+				return err
+			},
+			"starting": func(tx *store.Tx) error { _, err := Activities{}.Starting(tx, &seen); return err },
+			"suspend":  func(tx *store.Tx) error { _, err := Activities{}.Suspend(tx, &seen); return err },
+			"rest":     func(tx *store.Tx) error { _, err := Activities{}.Rest(tx, &seen); return err },
+			"settle":   func(tx *store.Tx) error { _, err := Activities{}.Settle(tx, &seen); return err },
+			"ended":    func(tx *store.Tx) error { _, err := Activities{}.Ended(tx, &seen, EndMatchEnded); return err },
+			"unfollow": func(tx *store.Tx) error { return Activities{}.endUser(tx, match, "u") },
+			"look": func(tx *store.Tx) error {
+				now, err := Activities{}.Get(tx, match, seen.Key)
+				if err == nil {
+					seen = now
+				}
+				return nil
+			},
+		}
+		names := []string{"ensure", "register", "starting", "suspend", "rest", "settle", "ended", "unfollow", "look"}
+		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+			op := rapid.SampledFrom(names).Draw(t, "op")
+			if err := s.Update(context.Background(), ops[op]); err != nil {
+				t.Fatalf("%s: %v", op, err)
+			}
+			var now Session
+			err := s.View(context.Background(), func(tx *store.Tx) (err error) {
+				now, err = Activities{}.Get(tx, match, seen.Key)
+				return err
+			})
+			if fault.Is(err, fault.NotFound) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			has := now.UpdateToken != ""
+			may := now.Status == SessionActive || now.Status == SessionEnded && now.EndReason == EndUnfollowed
+			if has && !may || !has && now.Status == SessionActive {
+				t.Fatalf("after %s: %+v", op, now)
+			}
+			if (now.Status == SessionEnded) != (now.EndReason != "") {
+				t.Fatalf("after %s: %+v", op, now)
+			}
+		}
+	})
+}
+
+func TestOfUser(t *testing.T) {
+	r := newUserRig(t)
+	r.got("u1", "d1", token("a"), r.now)
+	r.got("u1", "d2", token("b"), r.now)
+	r.got("u2", "d3", token("c"), r.now)
+	r.do(func(tx *store.Tx) error {
+		mine, err := Activities{}.OfUser(tx, "u1")
+		if len(mine) != 2 {
+			t.Errorf("%d of the user", len(mine))
+		}
+		if err != nil {
+			return err
+		}
+		all, err := Activities{}.OfMatch(tx, "7")
+		if len(all) != 3 {
+			t.Errorf("%d of the match", len(all))
+		}
+		return err
+	})
+}

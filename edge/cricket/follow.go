@@ -1,0 +1,187 @@
+package cricket
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// followLife is how long a follow outlives the scheduled time of its match.
+const followLife = 48 * time.Hour
+
+// Follow is a user's wish to be told about a match.
+type Follow struct {
+	MatchID   string    `dynamodbav:"matchId" json:"matchId"`
+	UserID    string    `dynamodbav:"userId" json:"userId"`
+	TeamID    int64     `dynamodbav:"teamId,omitempty" json:"teamId,omitempty"` // whose side they are on
+	CreatedAt time.Time `dynamodbav:"createdAt" json:"createdAt"`
+	ExpiresAt int64     `dynamodbav:"expiresAt" json:"expiresAt"` // epoch seconds
+}
+
+// Follows are the follows of all matches. The zero value is ready.
+type Follows struct{}
+
+func followKey(matchID, userID string) attr.Item {
+	return attr.Item{"matchId": attr.S(matchID), "userId": attr.S(userID)}
+}
+
+func noFollow(matchID string) error {
+	return fault.New(fault.NotFound, "follow_not_found", "you do not follow match %q", matchID)
+}
+
+// Add has a user follow a match; created is false if they did already. Following again may change the team and
+// keeps the time of the first. The match must be known (NotFound) and not over (Conflict).
+func (Follows) Add(tx *store.Tx, matchID, userID string, teamID int64) (f Follow, created bool, err error) {
+	if matchID == "" || userID == "" {
+		return Follow{}, false, fault.New(fault.Invalid, "validation", "matchId and userId are required")
+	}
+	item, err := tx.Get(TableFixtures, matchKey(matchID))
+	if err != nil {
+		return Follow{}, false, err
+	}
+	if item == nil {
+		return Follow{}, false, noMatch(matchID)
+	}
+	var fx Fixture
+	if err := attr.Unmarshal(item, &fx); err != nil {
+		return Follow{}, false, err
+	}
+	if fx.Phase == PhaseCompleted || fx.Phase == PhaseAbandoned || !fx.ArchivedAt.IsZero() {
+		return Follow{}, false, fault.New(fault.Conflict, "match_over", "match %q is over", matchID)
+	}
+	u := store.UpdateItem{
+		Table: TableFollows, Key: followKey(matchID, userID),
+		Update: "SET expiresAt = :expires, createdAt = if_not_exists(createdAt, :now)",
+		Params: expr.Params{Values: attr.Item{
+			":expires": attr.Int(followExpiry(&fx).Unix()), ":now": attr.Time(tx.Now()),
+		}},
+	}
+	if teamID != 0 {
+		u.Update += ", teamId = :team"
+		u.Params.Values[":team"] = attr.Int(teamID)
+	}
+	images, err := tx.Update(u)
+	if err != nil {
+		return Follow{}, false, err
+	}
+	return f, images.Old == nil, attr.Unmarshal(images.New, &f)
+}
+
+// followExpiry counts from the start of a match, and of one over several days from its scheduled end: otherwise
+// nobody would follow it on the third.
+func followExpiry(fx *Fixture) time.Time {
+	return fx.StartTime.AddDate(0, 0, matchDays(fx.Type)).Add(followLife)
+}
+
+// matchDays is the scheduled length in days of a match over several, 0 of a shorter one: "Test/5day", "4day".
+func matchDays(kind string) int {
+	kind = strings.ToLower(kind)
+	if i := strings.Index(kind, "day"); i > 0 {
+		if n, err := strconv.Atoi(kind[i-1 : i]); err == nil && n > 1 {
+			return n
+		}
+	}
+	if strings.HasPrefix(kind, "test") || strings.Contains(kind, "woman test") {
+		return 5
+	}
+	return 0
+}
+
+// Remove ends a follow, and the user's Live Activities of the match with it. NotFound if there is none.
+func (Follows) Remove(tx *store.Tx, matchID, userID string) error {
+	old, err := tx.Delete(store.DeleteItem{Table: TableFollows, Key: followKey(matchID, userID)})
+	if err != nil {
+		return err
+	}
+	if old == nil {
+		return noFollow(matchID)
+	}
+	return Activities{}.endUser(tx, matchID, userID)
+}
+
+// SetTeam changes whose side a follower is on.
+func (Follows) SetTeam(tx *store.Tx, matchID, userID string, teamID int64) (f Follow, err error) {
+	images, err := tx.Update(store.UpdateItem{
+		Table: TableFollows, Key: followKey(matchID, userID),
+		Update: "SET teamId = :team", Condition: "attribute_exists(matchId)",
+		Params: expr.Params{Values: attr.Item{":team": attr.Int(teamID)}},
+	})
+	if fault.Is(err, fault.Conflict) {
+		return Follow{}, noFollow(matchID)
+	}
+	if err != nil {
+		return Follow{}, err
+	}
+	return f, attr.Unmarshal(images.New, &f)
+}
+
+// Get gives a user's follow of a match; NotFound if there is none.
+func (Follows) Get(tx *store.Tx, matchID, userID string) (f Follow, err error) {
+	item, err := tx.Get(TableFollows, followKey(matchID, userID))
+	if err != nil {
+		return Follow{}, err
+	}
+	if item == nil {
+		return Follow{}, noFollow(matchID)
+	}
+	return f, attr.Unmarshal(item, &f)
+}
+
+// Of lists the followers of a match.
+func (Follows) Of(tx *store.Tx, matchID string) (follows []Follow, err error) {
+	err = eachItem(tx, matchQuery(TableFollows, matchID), func(item attr.Item) error {
+		var f Follow
+		if err := attr.Unmarshal(item, &f); err != nil {
+			return err
+		}
+		follows = append(follows, f)
+		return nil
+	})
+	return follows, err
+}
+
+// RemoveAll ends all follows of a match that is over. Their Live Activities end with the match.
+func (f Follows) RemoveAll(tx *store.Tx, matchID string) error {
+	all, err := f.Of(tx, matchID)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if _, err := tx.Delete(store.DeleteItem{Table: TableFollows, Key: followKey(matchID, all[i].UserID)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// matchQuery selects the rows of a match.
+func matchQuery(table, matchID string) store.Query {
+	return store.Query{
+		Table: table, KeyCondition: "matchId = :m",
+		Params: expr.Params{Values: attr.Item{":m": attr.S(matchID)}},
+	}
+}
+
+// eachItem walks all pages of a query.
+func eachItem(tx *store.Tx, q store.Query, visit func(attr.Item) error) error {
+	for {
+		page, err := tx.Query(q)
+		if err != nil {
+			return err
+		}
+		for _, item := range page.Items {
+			if err := visit(item); err != nil {
+				return err
+			}
+		}
+		if page.LastKey == nil {
+			return nil
+		}
+		q.StartKey = page.LastKey
+	}
+}
