@@ -90,7 +90,7 @@ func withinBudget(alerts int, t EventType) bool {
 	case alerts == 10:
 		return priority == 1
 	default:
-		return alerts == 11 && priority == 1 && t != EventSuperOver
+		return alerts == 11 && tellsState(t) && t != EventSuperOver
 	}
 }
 

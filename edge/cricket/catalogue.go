@@ -13,7 +13,7 @@ type rule struct {
 // a phone quiet, not a cooldown.
 func ruleOf(t EventType) rule {
 	switch t {
-	case EventResult, EventTie, EventDraw, EventNoResult, EventSuperOver:
+	case EventResult, EventTie, EventDraw, EventNoResult, EventSuperOver, EventHatTrick:
 		return rule{priority: 1, alert: true}
 	case EventWicket, EventInningsEnd, EventHundred, EventHundred50, EventTwoHundred, Event250, Event300:
 		return rule{priority: 2, alert: true}
@@ -23,8 +23,12 @@ func ruleOf(t EventType) rule {
 		return rule{priority: 3, alert: true}
 	case EventMatchStart, EventStumps:
 		return rule{priority: 4, alert: true}
+	case EventConsecutiveSixes:
+		return rule{priority: 4, alert: true, cooldown: 2 * time.Minute}
 	case EventSix:
 		return rule{priority: 5}
+	case EventMaiden:
+		return rule{priority: 7}
 	default:
 		return rule{priority: 6}
 	}
@@ -35,6 +39,8 @@ func wireType(t EventType) string {
 	switch t {
 	case EventResult, EventTie, EventDraw, EventNoResult:
 		return "match_end"
+	case EventHatTrick:
+		return "hattrick"
 	default:
 		return string(t)
 	}

@@ -17,6 +17,7 @@ type Candidate struct {
 // was told before: keys do. So a poll that was missed, a restart and a second poller all find the same events.
 func Detect(s *Snapshot) []Candidate {
 	var out []Candidate
+	var r runs
 	for i := range s.Innings {
 		in := &s.Innings[i]
 		balls := s.ballsIn(in.No)
@@ -26,7 +27,7 @@ func Detect(s *Snapshot) []Candidate {
 		if s.IsSuperOver(in.No) && (in.No-s.regulation())%2 == 1 {
 			out = append(out, s.detectSuperOver(in))
 		}
-		t := newTally(s, in)
+		t := newTally(s, in, &r)
 		for j := range balls {
 			out = append(out, t.ball(&balls[j])...)
 		}

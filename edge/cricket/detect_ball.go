@@ -17,16 +17,18 @@ type tally struct {
 	bat     map[int64]*batTally
 	bowl    map[int64]*bowlTally
 	out     map[int64]bool
+	runsOf  *runs
 }
 
 type batTally struct{ runs, balls int }
 
 type bowlTally struct{ wickets, conceded int }
 
-func newTally(s *Snapshot, in *Innings) *tally {
+func newTally(s *Snapshot, in *Innings, r *runs) *tally {
+	r.nextInnings()
 	return &tally{
 		s: s, in: in, code: s.team(in.TeamID).Code, runs: in.Penalty,
-		bat: map[int64]*batTally{}, bowl: map[int64]*bowlTally{}, out: map[int64]bool{},
+		bat: map[int64]*batTally{}, bowl: map[int64]*bowlTally{}, out: map[int64]bool{}, runsOf: r,
 	}
 }
 
@@ -51,10 +53,15 @@ func (t *tally) ball(b *Ball) []Candidate {
 		out = append(out, t.boundary(b, EventSix, "SIX!"))
 	}
 	out = append(out, t.crossed(b, before, bat)...)
+	credited := false
 	if b.Wicket {
-		out = append(out, t.wicket(b, bowl)...)
+		how := dismissalOf(b.Outcome, b.BowlerID, b.CatchID)
+		credited = how.credited()
+		out = append(out, t.wicket(b, bowl, how)...)
 	}
-	return out
+	out = append(out, t.hatTrick(b, credited)...)
+	out = append(out, t.sixes(b)...)
+	return append(out, t.maiden(b)...)
 }
 
 func entry[T any](m map[int64]*T, id int64) *T {
@@ -97,14 +104,13 @@ func (t *tally) crossed(b *Ball, before int, bat *batTally) []Candidate {
 	return out
 }
 
-func (t *tally) wicket(b *Ball, bowl *bowlTally) []Candidate {
+func (t *tally) wicket(b *Ball, bowl *bowlTally, how dismissal) []Candidate {
 	who := b.OutID
 	if who == 0 {
 		who = b.BatterID
 	}
 	t.wickets++
 	t.out[who] = true
-	how := dismissalOf(b.Outcome, b.BowlerID, b.CatchID)
 	c := t.candidate(b, EventWicket, wicketKey(t.in.No, t.wickets), t.wicketText(who, how, b.BowlerID, b.CatchID))
 	c.Detail = string(how)
 	out := []Candidate{c}

@@ -55,6 +55,12 @@ func haulKey(wickets, innings int, bowler int64) string {
 	return fmt.Sprintf("%dw:%d:%d", wickets, innings, bowler)
 }
 
+func hatTrickKey(bowler, third int64) string { return fmt.Sprintf("ht:%d:%d", bowler, third) }
+
+func sixesKey(batter, first int64) string { return fmt.Sprintf("cs:%d:%d", batter, first) }
+
+func maidenKey(innings, over int) string { return fmt.Sprintf("md:%d:%d", innings, over) }
+
 func inningsEndKey(innings int) string { return fmt.Sprintf("inn:%d", innings) }
 
 func superOverKey(n int) string { return fmt.Sprintf("so:%d", n) }

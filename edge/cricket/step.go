@@ -84,6 +84,9 @@ func confirm(pending []Pending, fresh []Candidate, s *Snapshot, now time.Time, b
 			held = append(held, p)
 			continue
 		}
+		if c.Key == resultKey && !s.settled() {
+			c.Type, c.Text = EventResult, s.scoresText() // without a winner that nobody would believe
+		}
 		sure = append(sure, confirmed{c, staleness(c, p, s)})
 	}
 	return sure, held
@@ -93,7 +96,7 @@ func confirm(pending []Pending, fresh []Candidate, s *Snapshot, now time.Time, b
 func held2(p Pending, now time.Time) bool { return p.Seen >= 2 && now.Sub(p.Since) >= holdFor }
 
 // tellsState are the events that a node joining late tells all the same.
-func tellsState(t EventType) bool { return ruleOf(t).priority == 1 }
+func tellsState(t EventType) bool { return ruleOf(t).priority == 1 && t != EventHatTrick }
 
 // believable holds a result back until the scores bear it out, though not for ever.
 func believable(c Candidate, s *Snapshot, p Pending, now time.Time) bool {

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/touchline/touchline/edge"
+)
+
+func newServe() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the node",
+		Long: "Run the node until it is interrupted. Without a feed token nothing is polled, without a push key nothing is pushed;\n" +
+			"what the node holds is served all the same.",
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := load(path, cmd.Flags())
+			if err != nil {
+				return err
+			}
+			if err := c.Validate(); err != nil {
+				return err
+			}
+			log, err := edge.NewLogger(c.Log, cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			return edge.Serve(cmd.Context(), c.Config, buildInfo().Version, log)
+		},
+	}
+	d := edge.DefaultConfig()
+	cmd.Flags().StringVar(&path, "config", "", "configuration file (default "+defaultFile+" if it exists)")
+	cmd.Flags().String("data-dir", d.DataDir, "directory of the node's database")
+	cmd.Flags().String("listen", d.Listen, "address to serve on; loopback only in this version")
+	return cmd
+}

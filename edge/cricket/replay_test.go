@@ -1,0 +1,155 @@
+package cricket_test
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/replay"
+	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/internal/clock"
+)
+
+// played is what the rules make of a recorded match.
+type played struct {
+	state  cricket.State
+	events []cricket.Event
+	last   cricket.Outcome
+}
+
+// play takes a recorded match through feed, client and rules, with a poll at every change of the feed and one
+// five seconds after it.
+func play(t *testing.T, id string, balls bool) played {
+	t.Helper()
+	m, err := replay.Load(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := clock.NewStepped(m.Start())
+	defer now.Join()()
+	srv := httptest.NewServer(replay.NewFeed(m, now, "demo"))
+	defer srv.Close()
+	feed, err := sportmonks.New(sportmonks.Config{BaseURL: srv.URL + "/api/v2.0", Token: "demo", Clock: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := played{}
+	known := map[string]bool{}
+	poll := func() {
+		r, err := feed.Fixture(t.Context(), id, balls)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.last = cricket.Step(p.state, func(k string) bool { return known[k] }, &r.Snapshots[0], now.Now())
+		p.state = p.last.State
+		for _, e := range p.last.Events {
+			known[e.Key] = true
+			p.events = append(p.events, e)
+		}
+	}
+	for at, more := m.Start(), true; more; at, more = m.NextChange(at) {
+		if gap := at.Sub(now.Now()); gap > 0 {
+			for gap > 4*time.Minute { // the poller looks in now and then
+				_ = clock.Sleep(t.Context(), now, 4*time.Minute)
+				poll()
+				gap = at.Sub(now.Now())
+			}
+			_ = clock.Sleep(t.Context(), now, gap)
+		}
+		poll()
+		_ = clock.Sleep(t.Context(), now, 5*time.Second)
+		poll()
+	}
+	for range 4 { // until the match is over for us too
+		_ = clock.Sleep(t.Context(), now, 4*time.Minute)
+		poll()
+	}
+	return p
+}
+
+// expected is what an independent count over the records says of a match (internal/tools/count).
+type expected struct {
+	Innings []struct {
+		Team    string
+		Runs    int
+		Wickets int
+		Overs   string
+	}
+	Winner string
+	Events map[cricket.EventType]int
+}
+
+func readExpected(t *testing.T) map[string]expected {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("replay", "testdata", "expected.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]expected
+	if err := json.Unmarshal(raw, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// agree holds what the rules made of a match against the count.
+func agree(t *testing.T, p played, want expected) {
+	t.Helper()
+	got := map[cricket.EventType]int{}
+	for _, e := range p.events {
+		if e.Type != cricket.EventMatchStart && e.Type != cricket.EventStumps { // nothing in a record tells of them
+			got[e.Type]++
+		}
+	}
+	if diff := cmp.Diff(want.Events, got); diff != "" {
+		t.Errorf("events (-count +rules):\n%s", diff)
+	}
+	names := map[int64]string{}
+	for _, team := range p.last.Display.Teams {
+		names[team.ID] = team.Name
+	}
+	if len(p.last.Display.Innings) != len(want.Innings) {
+		t.Fatalf("%d innings, want %d", len(p.last.Display.Innings), len(want.Innings))
+	}
+	for i, in := range p.last.Display.Innings {
+		w := want.Innings[i]
+		if names[in.TeamID] != w.Team || in.Runs != w.Runs || in.Wickets != w.Wickets || in.Overs != w.Overs {
+			t.Errorf("innings %d: %s %d/%d (%s), want %+v", in.No, names[in.TeamID], in.Runs, in.Wickets, in.Overs, w)
+		}
+	}
+	if !strings.HasPrefix(p.state.Result, want.Winner) {
+		t.Errorf("result %q does not name the winner %s", p.state.Result, want.Winner)
+	}
+	if p.state.Status != cricket.ActiveEnded {
+		t.Errorf("the match is %s at the end", p.state.Status)
+	}
+}
+
+// A tie on boundaries, a hat-trick, five-ball overs, a forfeited innings: the rest is in the long run.
+func TestRecordedMatches(t *testing.T) {
+	want := readExpected(t)
+	for _, id := range []string{"1144530", "1192877", "1252718", "1244270", "1208093"} {
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			agree(t, play(t, id, true), want[id])
+		})
+	}
+}
+
+// Without balls the score lines and rows alone give the same wickets, milestones, innings ends and result.
+func TestRecordedMatchWithoutBalls(t *testing.T) {
+	want := readExpected(t)["1144530"]
+	for _, kind := range []cricket.EventType{
+		cricket.EventFour, cricket.EventSix, cricket.EventMaiden, cricket.EventConsecutiveSixes,
+	} {
+		delete(want.Events, kind)
+	}
+	agree(t, play(t, "1144530", false), want)
+}

@@ -1,0 +1,213 @@
+package cricket
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func want(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("told %v\nwant %v", got, want)
+	}
+}
+
+func TestEventsOfAnInnings(t *testing.T) {
+	s := newScript(t, 20)
+	s.innings(teamA)
+	s.play("1 . 4 W 6 2wd")
+	want(t, s.keys(), "start!", "b:1009", "w:1:1!", "b:1015")
+	if got := s.told[2].Text; got != "WICKET! P102 b P211 4 (3) · ALP 5/1 (0.4)" {
+		t.Errorf("wicket text %q", got)
+	}
+	if got := s.told[2].Detail; got != "bowled" {
+		t.Errorf("kind of wicket %q", got)
+	}
+}
+
+// One ball in seven is corrected within seconds: nothing is told before it has stood for five.
+func TestHold(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(s *script)
+		want   []string
+	}{
+		"stands":         {func(*script) {}, []string{"w:1:1!"}},
+		"becomes a wide": {func(s *script) { s.revise("Wide") }, []string{}},
+		"is deleted":     {func(s *script) { s.remove() }, []string{}},
+		"other way to be out": {func(s *script) {
+			s.snap.Balls[len(s.snap.Balls)-1].Outcome = "LBW OUT"
+		}, []string{"w:1:1!"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScript(t, 20)
+			s.innings(teamA)
+			s.play(". .")
+			s.ball("W")
+			s.polls(2)
+			if got := s.keys(EventWicket); len(got) != 0 {
+				t.Fatalf("told %v within 5 s", got)
+			}
+			tc.change(s)
+			s.polls(8)
+			want(t, s.keys(EventWicket), tc.want...)
+		})
+	}
+}
+
+// revise makes the last ball a wide for one run.
+func (s *script) revise(outcome string) {
+	b := &s.snap.Balls[len(s.snap.Balls)-1]
+	in := &s.snap.Innings[len(s.snap.Innings)-1]
+	row := s.row(in.No, b.BatterID)
+	row.Out, row.FoWOvers = false, ""
+	b.Wicket, b.Wide, b.Outcome, b.Runs = false, true, outcome, 1
+	in.Wickets--
+	in.Runs++
+	s.legal--
+	in.Overs = oversOf(s.legal, 6)
+}
+
+// remove takes the last ball back.
+func (s *script) remove() {
+	s.revise("Wide")
+	s.snap.Balls = s.snap.Balls[:len(s.snap.Balls)-1]
+	s.snap.Innings[len(s.snap.Innings)-1].Runs--
+}
+
+func TestAlertRules(t *testing.T) {
+	t.Run("wicket that ends the innings is told with it", func(t *testing.T) {
+		s := newScript(t, 2)
+		s.innings(teamA)
+		s.play(". . . . . . . . . . 1")
+		s.ball("W")
+		s.polls(4)
+		want(t, s.keys(EventWicket, EventInningsEnd), "w:1:1-merged", "inn:1!")
+		if text := s.told[len(s.told)-1].Text; !strings.HasPrefix(text, "WICKET!") || !strings.Contains(text, "BET need 2") {
+			t.Errorf("innings end says %q", text)
+		}
+	})
+	t.Run("two wickets in one tick", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play(".")
+		s.bowl("W W")
+		s.polls(4)
+		want(t, s.keys(EventWicket), "w:1:1-merged", "w:1:2!")
+	})
+	t.Run("old balls are no news", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play(". .")
+		s.ball("W")
+		s.now = s.now.Add(2 * time.Minute)
+		s.polls(4)
+		want(t, s.keys(EventWicket), "w:1:1-stale")
+	})
+	t.Run("a feed catching up", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play(".")
+		s.bowl("W . . . . . . . . . . . . . . . . . . 1 W")
+		s.polls(4)
+		want(t, s.keys(EventWicket), "w:1:1-burst", "w:1:2!")
+	})
+	t.Run("a node that joins late", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play("1 .")
+		s.now = s.now.Add(6 * time.Minute)
+		s.bowl("W 4")
+		s.polls(4)
+		want(t, s.keys(EventWicket, EventFour), "w:1:1-baseline", "b:1012")
+	})
+	t.Run("fours and sixes never alert", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play("4 6 4 6")
+		want(t, s.keys(EventFour, EventSix), "b:1003", "b:1006", "b:1009", "b:1012")
+	})
+	t.Run("budget of the running hour", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play(strings.Repeat(". W ", 9) + "1")
+		got := s.keys(EventMatchStart, EventWicket)
+		want(t, got, "start!", "w:1:1!", "w:1:2!", "w:1:3!", "w:1:4!", "w:1:5!", "w:1:6!", "w:1:7!", "w:1:8!", "w:1:9!")
+		s.play("W")
+		want(t, s.keys(EventWicket, EventInningsEnd)[9:], "w:1:10-merged", "inn:1-budget")
+	})
+}
+
+func TestMilestonesAreCrossedOnce(t *testing.T) {
+	s := newScript(t, 50)
+	s.innings(teamA)
+	s.play(strings.Repeat("6 ", 8) + "2 6 " + strings.Repeat("6 ", 8))
+	want(t, s.keys(EventFifty, EventHundred), "m50:1:101!", "m100:1:101!")
+}
+
+// Until score and balls agree, events of the balls wait; when they never do, the balls count after six polls.
+func TestTornReading(t *testing.T) {
+	s := newScript(t, 20)
+	s.innings(teamA)
+	s.play("1 1")
+	s.ball("W")
+	s.snap.Innings[0].Runs += 4 // the score is a ball ahead
+	s.polls(4)
+	want(t, s.keys(EventWicket))
+	s.ball(".")
+	s.polls(8)
+	want(t, s.keys(EventWicket), "w:1:1!")
+}
+
+func TestResultGate(t *testing.T) {
+	chase := func(t *testing.T) *script {
+		s := newScript(t, 1)
+		s.innings(teamA)
+		s.play("1 1 1 1 1 1")
+		s.innings(teamB)
+		s.play("6 1")
+		return s
+	}
+	t.Run("winner and scores agree", func(t *testing.T) {
+		s := chase(t)
+		s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamB, "Betas won by 10 wickets"
+		s.polls(3)
+		want(t, s.keys(EventResult), "result!")
+		if s.state.Result != "Betas won by 10 wickets" || s.state.FinishedAt.IsZero() {
+			t.Errorf("state says %q at %s", s.state.Result, s.state.FinishedAt)
+		}
+	})
+	t.Run("no winner yet", func(t *testing.T) {
+		s := chase(t)
+		s.snap.Status = "Finished"
+		s.polls(10)
+		want(t, s.keys(EventResult))
+		s.snap.Winner, s.snap.Note = teamB, "Betas won by 10 wickets"
+		s.polls(3)
+		want(t, s.keys(EventResult), "result!")
+	})
+	t.Run("wrong winner for ever", func(t *testing.T) {
+		s := chase(t)
+		s.snap.Status, s.snap.Winner = "Finished", teamA
+		s.polls(70)
+		want(t, s.keys(EventResult))
+		s.polls(5)
+		want(t, s.keys(EventResult), "result!")
+		if got := s.state.Result; strings.Contains(got, "won") {
+			t.Errorf("result names a winner that the scores deny: %q", got)
+		}
+	})
+	t.Run("ends after a quarter of an hour", func(t *testing.T) {
+		s := chase(t)
+		s.snap.Status, s.snap.Winner = "Finished", teamB
+		s.polls(350)
+		if s.state.Status != ActiveLive {
+			t.Fatalf("%s after 14.6 minutes", s.state.Status)
+		}
+		s.polls(20)
+		if s.state.Status != ActiveEnded {
+			t.Errorf("%s after 15.4 minutes", s.state.Status)
+		}
+	})
+}

@@ -1,0 +1,29 @@
+package edge
+
+import (
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/lmittmann/tint"
+	"golang.org/x/term"
+)
+
+// NewLogger makes the node's logger: JSON for machines, coloured text for people.
+func NewLogger(c LogConfig, w io.Writer) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.Level)); err != nil {
+		return nil, err
+	}
+	tty := false
+	if f, ok := w.(*os.File); ok {
+		tty = term.IsTerminal(int(f.Fd())) //nolint:gosec // a file descriptor is small
+	}
+	if c.Format == "json" || c.Format == "auto" && !tty {
+		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})), nil
+	}
+	return slog.New(tint.NewTextHandler(w, &tint.Options{
+		Level: level, TimeFormat: time.TimeOnly, NoColor: !tty || os.Getenv("NO_COLOR") != "",
+	})), nil
+}
