@@ -16,14 +16,16 @@ func ballsOfReply(t testing.TB, rows ...string) []cricket.Ball {
 	return decodeOne(t, `{"data":{"id":5,"balls":[`+strings.Join(rows, ",")+`]}}`).Balls
 }
 
-// Every form of score object that has been seen, and what the ball is.
-func TestScoreObjects(t *testing.T) {
-	tests := []struct {
-		name, score, out string
-		want             cricket.Ball
-		total, bat       int
-		legal            bool
-	}{
+type scoreForm struct {
+	name, score, out string
+	want             cricket.Ball
+	total, bat       int
+	legal            bool
+}
+
+// scoreForms are the forms of score object that have been seen, and what the ball is.
+func scoreForms() []scoreForm {
+	return []scoreForm{
 		{"dot", `"name":"No Run","runs":0,"ball":true`, "", cricket.Ball{Outcome: "No Run"}, 0, 0, true},
 		{"run", `"name":"1 Run","runs":1,"ball":true`, "", cricket.Ball{Outcome: "1 Run", Runs: 1}, 1, 1, true},
 		{"four", `"name":"FOUR","runs":4,"four":true,"ball":true`, "",
@@ -66,7 +68,10 @@ func TestScoreObjects(t *testing.T) {
 		{"numbers as text, flags as digits", `"name":"FOUR","runs":"4","four":"1","ball":1`, "",
 			cricket.Ball{Outcome: "FOUR", Runs: 4, Four: true}, 4, 4, true},
 	}
-	for _, tt := range tests {
+}
+
+func TestScoreObjects(t *testing.T) {
+	for _, tt := range scoreForms() {
 		t.Run(tt.name, func(t *testing.T) {
 			out := tt.out
 			if out == "" {
@@ -106,6 +111,7 @@ func TestOrderOfBalls(t *testing.T) {
 		ballRow(11, "S1", "0.2", "01:30", wide),
 		ballRow(14, "S1", "1.1", "04:00", dot),
 		ballRow(13, "S1", "0.2", "03:00", dot),
+		ballRow(60, "S1", "1.2", "59:00", dot), // posted late
 	)
 	var got []string
 	for i := range balls {
@@ -113,7 +119,7 @@ func TestOrderOfBalls(t *testing.T) {
 		got = append(got, fmt.Sprintf("%d:%d %s/%d %s", b.Innings, b.ID, b.Label, b.Over, b.Outcome))
 	}
 	want := []string{"1:11 0.2/0 1 Wide", "1:12 0.2/0 1 Wide", "1:13 0.2/0 No Run", "1:14 1.1/1 No Run",
-		"2:40 0.1/0 No Run", "10:50 0.1/0 No Run"}
+		"1:60 1.2/1 No Run", "2:40 0.1/0 No Run", "10:50 0.1/0 No Run"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

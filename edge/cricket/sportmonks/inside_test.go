@@ -1,0 +1,54 @@
+package sportmonks
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// Each of the ways by which a token could leave is closed by itself, not only by the last look at an error.
+func TestRedaction(t *testing.T) {
+	const token = "to+ken"
+	c, err := New(Config{Token: token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside := errors.New("malformed: GET /?api_token=" + url.QueryEscape(token) + " " + token)
+	outer := &url.Error{Op: "Get", URL: "https://feed.example/?api_token=" + token, Err: errors.New("refused")}
+	for name, err := range map[string]error{
+		"a cause":        c.foreign(Livescores, inside),
+		"an address":     c.foreign(Livescores, outer),
+		"within another": c.foreign(Livescores, fmt.Errorf("giving up: %w", outer)),
+		"a decoder's":    c.clean(badJSON(Livescores, inside)),
+		"unknown":        c.clean(inside),
+	} {
+		for e := err; e != nil; e = errors.Unwrap(e) {
+			if strings.Contains(e.Error(), token) || strings.Contains(e.Error(), url.QueryEscape(token)) {
+				t.Errorf("%s: the token is in %q", name, e)
+			}
+		}
+	}
+	kept := c.clean(badJSON(Livescores, inside))
+	own, ok := errors.AsType[*Error](kept)
+	if !ok || own.Endpoint != Livescores || own.Status != 200 || own.Fault.Code != CodeBadJSON ||
+		fault.KindOf(kept) != fault.Unavailable {
+		t.Errorf("cleaning lost what the error was: %+v", kept)
+	}
+}
+
+// Only a tag that is one may be sent back: a wrong header value would fail every request before it is sent.
+func TestETag(t *testing.T) {
+	for tag, want := range map[string]string{
+		`"abc"`: `"abc"`, `W/"abc"`: `W/"abc"`, `""`: `""`,
+		``: ``, `abc`: ``, `"abc`: ``, `"`: ``, "\"a\x00b\"": ``, "\"a\r\nX: y\"": ``, `"` + strings.Repeat("a", 300) + `"`: ``,
+	} {
+		if got := etag(http.Header{"Etag": {tag}}); got != want {
+			t.Errorf("%q: %q, want %q", tag, got, want)
+		}
+	}
+}
