@@ -1,0 +1,65 @@
+package page
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"maps"
+	"mime"
+	"path"
+	"slices"
+)
+
+//go:embed assets/*
+var assetFiles embed.FS
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+// Asset is a file that a page loads.
+type Asset struct {
+	Name string
+	Type string // content type
+	Body []byte
+}
+
+// loadAssets reads the embedded files and adds the ones that are made. Version is the hash of them all: it stands in
+// their path, so that they may be cached for ever and modules can still name each other by plain relative paths.
+func loadAssets() (assets map[string]Asset, version string, err error) {
+	assets = map[string]Asset{}
+	entries, err := fs.ReadDir(assetFiles, "assets")
+	if err != nil {
+		return nil, "", fmt.Errorf("read assets: %w", err)
+	}
+	for _, e := range entries {
+		body, err := fs.ReadFile(assetFiles, "assets/"+e.Name())
+		if err != nil {
+			return nil, "", fmt.Errorf("read asset: %w", err)
+		}
+		assets[e.Name()] = Asset{Name: e.Name(), Type: contentType(e.Name()), Body: body}
+	}
+	assets["team.css"] = Asset{Name: "team.css", Type: contentType("team.css"), Body: teamCSS()}
+
+	sum := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(assets)) {
+		fmt.Fprintf(sum, "%s %d\n", name, len(assets[name].Body))
+		sum.Write(assets[name].Body)
+	}
+	return assets, hex.EncodeToString(sum.Sum(nil))[:12], nil
+}
+
+// contentType does not trust the machine's own MIME tables for what a browser is strict about.
+func contentType(name string) string {
+	switch ext := path.Ext(name); ext {
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	default:
+		return mime.TypeByExtension(ext)
+	}
+}

@@ -1,0 +1,69 @@
+// Changes one DOM tree into another with as few touches as possible, so that focus, scrolling, opened disclosures and
+// running animations stay. Children are matched by data-key where they have one, else by place.
+
+// morph makes `from` like `to`. `changed` is called with each element that carries data-wash and whose text is new.
+export function morph(from, to, changed) {
+  if (from.nodeName !== to.nodeName || from.namespaceURI !== to.namespaceURI) {
+    from.replaceWith(to);
+    return;
+  }
+  const washed = from.dataset && from.dataset.wash && from.textContent !== to.textContent;
+  attributes(from, to);
+  children(from, to, changed);
+  if (washed) changed(from);
+}
+
+function attributes(from, to) {
+  for (const { name, value } of [...to.attributes]) {
+    if (kept(from, name)) continue;
+    if (from.getAttribute(name) !== value) from.setAttribute(name, value);
+  }
+  for (const { name } of [...from.attributes]) {
+    if (!to.hasAttribute(name) && !kept(from, name)) from.removeAttribute(name);
+  }
+}
+
+// What a reader has opened or closed is the reader's.
+function kept(el, name) {
+  return name === "open" && el.hasAttribute("data-keep");
+}
+
+function children(from, to, changed) {
+  const keyed = new Map();
+  for (const el of from.children) {
+    if (el.dataset && el.dataset.key) keyed.set(el.dataset.key, el);
+  }
+  let at = from.firstChild;
+  for (const next of [...to.childNodes]) {
+    const key = next.dataset && next.dataset.key;
+    if (key) {
+      const old = keyed.get(key);
+      if (old) {
+        keyed.delete(key);
+        if (old === at) at = at.nextSibling;
+        else from.insertBefore(old, at);
+        morph(old, next, changed);
+      } else {
+        from.insertBefore(next, at);
+        if (next.dataset.wash) changed(next);
+      }
+      continue;
+    }
+    while (at && at.dataset && at.dataset.key) at = at.nextSibling;
+    if (!at) {
+      from.append(next);
+      continue;
+    }
+    const old = at;
+    at = at.nextSibling;
+    if (old.nodeType !== next.nodeType) old.replaceWith(next);
+    else if (old.nodeType === Node.ELEMENT_NODE) morph(old, next, changed);
+    else if (old.nodeValue !== next.nodeValue) old.nodeValue = next.nodeValue;
+  }
+  while (at) {
+    const gone = at;
+    at = at.nextSibling;
+    gone.remove();
+  }
+  for (const el of keyed.values()) el.remove();
+}

@@ -1,0 +1,74 @@
+// Keeps the page in step with the node: one EventSource, which carries the parts that changed.
+import { morph } from "./morph.js";
+
+const root = document.documentElement;
+const lost = document.getElementById("link");
+const patience = 8000; // the node speaks at least every two seconds
+
+let last = performance.now();
+let seen = new Set(keys());
+let dropped = false;
+
+const source = new EventSource(root.dataset.stream);
+source.addEventListener("parts", (e) => {
+  alive();
+  const { title, parts } = JSON.parse(e.data);
+  if (title && document.title !== title) document.title = title;
+  for (const { id, html } of parts) apply(id, html);
+  announce();
+});
+source.addEventListener("tick", alive);
+source.addEventListener("gone", () => location.reload());
+source.addEventListener("error", () => showLink());
+setInterval(showLink, 1000);
+
+function apply(id, html) {
+  const old = document.querySelector(`[data-part="${id}"]`);
+  if (!old) return;
+  const box = document.createElement("template");
+  box.innerHTML = html;
+  morph(old, box.content.firstElementChild, wash);
+}
+
+// A wash of colour that fades; the animation must start again when the figure changes twice in a moment.
+function wash(el) {
+  el.classList.remove("is-new");
+  requestAnimationFrame(() => requestAnimationFrame(() => el.classList.add("is-new")));
+}
+document.addEventListener("animationend", (e) => {
+  if (e.animationName === "wash") e.target.classList.remove("is-new");
+});
+
+function keys() {
+  return [...document.querySelectorAll(".event[data-key]")].map((el) => el.dataset.key);
+}
+
+// Says what is new: wickets and results at once, the rest when there is a pause.
+function announce() {
+  const loud = [], quiet = [];
+  for (const el of document.querySelectorAll(".event[data-key]")) {
+    if (seen.has(el.dataset.key)) continue;
+    const text = el.querySelector(".event__text").textContent;
+    (el.hasAttribute("data-loud") ? loud : quiet).push(text);
+  }
+  seen = new Set(keys());
+  if (loud.length) document.getElementById("shout").textContent = loud.slice(0, 2).join(". ");
+  if (quiet.length) document.getElementById("say").textContent = quiet.slice(0, 2).join(". ");
+}
+
+function alive() {
+  last = performance.now();
+  if (dropped) showLink();
+}
+
+// A page that has lost its node says so, and how old its figures are.
+function showLink() {
+  const quiet = performance.now() - last;
+  dropped = quiet > patience || source.readyState === EventSource.CLOSED;
+  lost.hidden = !dropped;
+  root.classList.toggle("is-lost", dropped);
+  if (!dropped) return;
+  const s = Math.round(quiet / 1000);
+  const age = s < 120 ? `${s} s` : `${Math.round(s / 60)} min`;
+  lost.lastElementChild.textContent = `No connection to the node. These figures are ${age} old.`;
+}

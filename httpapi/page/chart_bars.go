@@ -1,0 +1,77 @@
+package page
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Bars is the runs of each over, one row of bars an innings, all on the same scale.
+type Bars struct {
+	Known  bool
+	XTicks []Tick
+	Rows   []BarRow
+}
+
+// BarRow is one innings.
+type BarRow struct {
+	Class   string
+	Title   string
+	Say     string
+	ViewBox string
+	YTicks  []Tick
+	Bars    []Bar
+	Dots    []Dot // wickets; several of one over stand one above the other
+}
+
+// Bar is one over, in overs and runs, y downwards.
+type Bar struct {
+	X, Y, H string
+	Say     string
+	Now     bool
+}
+
+func newBars(runs []inningsRuns) Bars {
+	if len(runs) == 0 {
+		return Bars{}
+	}
+	w := width(runs)
+	top := 12.0
+	for i := range runs {
+		for j := range runs[i].Overs {
+			o := &runs[i].Overs[j]
+			top = max(top, float64(o.Runs)+3*float64(o.Wickets))
+		}
+	}
+	step := niceStep(top, 4)
+	h := math.Ceil(top/step) * step
+	c := Bars{Known: true, XTicks: ticks(w, niceStep(w, 6), false)}
+	for i := range runs {
+		c.Rows = append(c.Rows, barRow(&runs[i], w, h, step, i == len(runs)-1))
+	}
+	return c
+}
+
+func barRow(r *inningsRuns, w, h, step float64, now bool) BarRow {
+	row := BarRow{
+		Class: r.Class, Title: r.Title, ViewBox: fmt.Sprintf("0 0 %g %g", w, h), YTicks: ticks(h, step, true),
+	}
+	best := 0
+	for i := range r.Overs {
+		o := &r.Overs[i]
+		if o.Runs > r.Overs[best].Runs {
+			best = i
+		}
+		say := fmt.Sprintf("Over %d, %s: %s (%d)", o.No, o.Bowler, strings.ReplaceAll(o.Balls, ".", "0"), o.Runs)
+		row.Bars = append(row.Bars, Bar{
+			X: fmt.Sprintf("%g", float64(o.No)-0.9), Y: fmt.Sprintf("%g", h-float64(o.Runs)),
+			H: fmt.Sprint(o.Runs), Say: say, Now: now && i == len(r.Overs)-1,
+		})
+		for n := range o.Wickets {
+			y := float64(o.Runs) + (float64(n)+0.55)*h*0.13
+			row.Dots = append(row.Dots, Dot{percent((float64(o.No) - 0.5) / w), percent(1 - y/h), say})
+		}
+	}
+	row.Say = fmt.Sprintf("Runs an over, %s: most in over %d with %d.", r.Title, r.Overs[best].No, r.Overs[best].Runs)
+	return row
+}

@@ -1,0 +1,143 @@
+package page
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/touchline/touchline/edge/cricket"
+)
+
+// inningsRuns is one innings as the charts need it: over by over, with running totals.
+type inningsRuns struct {
+	Class, Code, Title string
+	Again              bool // the side's second innings: drawn dashed
+	Overs              []overRuns
+	Line               cricket.InningsLine
+	Length             float64 // overs bowled
+	Quota              float64 // overs it may last, 0 for no limit
+}
+
+type overRuns struct {
+	No, Runs, Wickets int
+	Total, Down       int // at the end of the over
+	Bowler, Balls     string
+}
+
+// runs collects the regulation innings whose overs are known. Super overs are too short to draw.
+func (b *builder) runs() []inningsRuns {
+	var out []inningsRuns
+	d := &b.in.Display
+	for i := range b.in.Card.Innings {
+		in := &b.in.Card.Innings[i]
+		line, ok := b.lineOf(in.No)
+		if !ok || line.SuperOver || len(in.Overs) == 0 {
+			continue
+		}
+		side := b.side(in.TeamID)
+		r := inningsRuns{Class: side.Class, Code: side.Code, Title: b.inningsTitle(&line), Line: line}
+		if d.Lead != nil {
+			r.Again = b.inningsOf(&line) > 1
+		}
+		legal := legalBalls(line.Overs, b.bpo)
+		r.Length = float64(legal) / float64(b.bpo)
+		if cur := b.current(); cur.No == in.No && d.BallsLeft > 0 && d.Lead == nil {
+			r.Quota = float64(legal+d.BallsLeft) / float64(b.bpo)
+		}
+		total, down := 0, 0
+		for _, o := range in.Overs {
+			total, down = total+o.Runs, down+o.Wickets
+			r.Overs = append(r.Overs, overRuns{o.No, o.Runs, o.Wickets, total, down, o.Bowler, o.Balls})
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func (b *builder) lineOf(no int) (cricket.InningsLine, bool) {
+	for _, l := range b.in.Display.Innings {
+		if l.No == no {
+			return l, true
+		}
+	}
+	return cricket.InningsLine{}, false
+}
+
+// width is how many overs the charts have room for.
+func width(runs []inningsRuns) float64 {
+	w := 5.0
+	for i := range runs {
+		r := &runs[i]
+		w = max(w, math.Ceil(r.Length), r.Quota, float64(r.Overs[len(r.Overs)-1].No))
+	}
+	return w
+}
+
+// Tick is a line of a chart's grid with its label.
+type Tick struct {
+	At   string // percent of the plot
+	Text string
+}
+
+// percent writes a share of the plot's width or height.
+func percent(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
+
+// niceStep is the distance of grid lines: a round number that gives at most the wanted count.
+func niceStep(span float64, most int) float64 {
+	for _, step := range []float64{1, 2, 5, 10, 20, 50, 100, 200, 500} {
+		if span/step <= float64(most) {
+			return step
+		}
+	}
+	return 1000
+}
+
+func ticks(span, step float64, flip bool) []Tick {
+	var out []Tick
+	for v := 0.0; v <= span+1e-9; v += step {
+		at := v / span
+		if flip {
+			at = 1 - at
+		}
+		out = append(out, Tick{percent(at), fmt.Sprintf("%.0f", v)})
+	}
+	return out
+}
+
+// OverTable is the charts in figures.
+type OverTable struct {
+	Heads []string
+	Rows  []OverRow
+}
+
+// OverRow is one over of every innings.
+type OverRow struct {
+	No    int
+	Cells []OverCell
+}
+
+// OverCell is one over of one innings; an empty Total stands for an over that was not bowled.
+type OverCell struct {
+	Runs, Total string
+}
+
+func newOverTable(runs []inningsRuns) OverTable {
+	var t OverTable
+	last := 0
+	for i := range runs {
+		t.Heads = append(t.Heads, runs[i].Title)
+		last = max(last, runs[i].Overs[len(runs[i].Overs)-1].No)
+	}
+	at := make([]int, len(runs))
+	for no := 1; no <= last; no++ {
+		row := OverRow{No: no, Cells: make([]OverCell, len(runs))}
+		for i := range runs {
+			if at[i] < len(runs[i].Overs) && runs[i].Overs[at[i]].No == no {
+				o := &runs[i].Overs[at[i]]
+				row.Cells[i] = OverCell{fmt.Sprint(o.Runs), fmt.Sprintf("%d/%d", o.Total, o.Down)}
+				at[i]++
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}

@@ -1,0 +1,115 @@
+package page
+
+import (
+	"slices"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+)
+
+// The changes that make one recorded moment into another state.
+
+func phase(p cricket.Phase, status, note string) func(*Input) {
+	return func(in *Input) {
+		in.Display.Phase, in.Display.Status, in.Display.Note = p, status, note
+		in.Fixture.Phase, in.Fixture.Status = p, status
+	}
+}
+
+func preMatch(in *Input) {
+	start := in.Fixture.StartTime
+	teams := slices.Clone(in.Display.Teams)
+	for i := range teams {
+		teams[i] = cricket.TeamScore{ID: teams[i].ID, Name: teams[i].Name, Code: teams[i].Code, Overs: "0.0"}
+	}
+	in.Display = cricket.Display{
+		MatchID: in.Display.MatchID, League: in.Display.League, Phase: cricket.PhasePrematch, Status: "NS",
+		Teams: teams, UpdatedAt: start.Add(-42 * time.Minute),
+	}
+	in.Fixture.Phase, in.Fixture.Status = cricket.PhasePrematch, "NS"
+	in.Fixture.Teams = slices.Clone(in.Fixture.Teams)
+	for i := range in.Fixture.Teams {
+		in.Fixture.Teams[i].Score = ""
+	}
+	in.Card.Innings, in.Events, in.Phones = nil, nil, nil
+	in.Node.Clock.Now = start.Add(-42 * time.Minute)
+}
+
+// firstInnings goes back to the end of the first innings.
+func firstInnings(in *Input) {
+	d := &in.Display
+	first := d.Innings[0]
+	d.Innings = d.Innings[:1]
+	d.Teams = slices.Clone(d.Teams)
+	d.Teams[0], d.Teams[1] = d.Teams[1], d.Teams[0]
+	d.Teams[0].Batting, d.Teams[0].Batted = true, true
+	d.Teams[0].Runs, d.Teams[0].Wickets, d.Teams[0].Overs = first.Runs, first.Wickets, first.Overs
+	d.Teams[1] = cricket.TeamScore{ID: d.Teams[1].ID, Name: d.Teams[1].Name, Code: d.Teams[1].Code, Overs: "0.0"}
+	d.Target, d.Required, d.RequiredRate, d.BallsLeft, d.Equation = 0, 0, "", 0, ""
+	d.RunRate, d.Batters, d.Bowler, d.Partnership = "4.82", nil, nil, nil
+	in.Card.Innings = in.Card.Innings[:1]
+	in.Events = slices.DeleteFunc(in.Events, func(e cricket.Event) bool { return e.Innings > 1 })
+	last := in.Events[len(in.Events)-1]
+	d.KeyEvent = &cricket.KeyEvent{Key: last.Key, Type: string(last.Type), Text: last.Text, At: last.At}
+	in.Node.Clock.Now = last.At.Add(20 * time.Second)
+	in.Phones = scenePhones(in)
+}
+
+func inningsBreak(in *Input) { phase(cricket.PhaseInningsBreak, "Innings Break", "")(in) }
+
+// afterSix stops the first innings in its 34th over.
+func afterSix(in *Input) {
+	d, card := &in.Display, &in.Card.Innings[0]
+	overs := slices.Clone(card.Overs[:33])
+	runs, down := 0, 0
+	for _, o := range overs {
+		runs, down = runs+o.Runs, down+o.Wickets
+	}
+	in.Card.Innings = []cricket.CardInnings{*card}
+	in.Card.Innings[0].Overs = append(overs, cricket.CardOver{No: 34, Runs: 6, Bowler: "Plunkett", Balls: "6"})
+	d.Innings = slices.Clone(d.Innings)
+	d.Innings[0].Runs, d.Innings[0].Wickets, d.Innings[0].Overs = runs+6, down, "33.1"
+	d.Teams[0].Runs, d.Teams[0].Wickets, d.Teams[0].Overs = runs+6, down, "33.1"
+	d.BallsLeft, d.RunRate = 101, "4.28"
+	d.Batters = []cricket.Batter{
+		{Name: "Neesham", Runs: 16, Balls: 14, Fours: 1, Sixes: 1, StrikeRate: "114.29", OnStrike: true},
+		{Name: "Latham", Runs: 9, Balls: 18, StrikeRate: "50.00"},
+	}
+	d.Bowler = &cricket.Bowler{Name: "Plunkett", Overs: "7.1", Runs: 34, Wickets: 2}
+	d.Partnership = &cricket.Stand{Runs: 16, Balls: 20}
+	in.Events = slices.DeleteFunc(in.Events, func(e cricket.Event) bool { return e.Type == cricket.EventInningsEnd })
+	d.KeyEvent = &cricket.KeyEvent{Key: "b:1", Type: "six", Text: "SIX! Neesham · NZ 142/3 (33.1)", At: d.UpdatedAt}
+}
+
+func ended(in *Input) {
+	for i := range in.Phones {
+		in.Phones[i].Ended, in.Phones[i].Stale = true, false
+	}
+}
+
+func silent(in *Input) {
+	in.Node.Feed.AgeSeconds, in.Node.Feed.LastAnswer = 107, "timeout"
+	in.Node.Clock.Now = in.Node.Clock.Now.Add(105 * time.Second)
+}
+
+func offline(in *Input) {
+	in.Node.Role, in.Node.Lease = "observer", LeaseStatus{}
+	in.Node.Cloud = CloudStatus{State: "offline", Waiting: 12}
+	in.Node.Clock.Speed = "real"
+}
+
+// noBalls is a feed without balls, and sides that no table knows.
+func noBalls(in *Input) {
+	in.Card.Innings = slices.Clone(in.Card.Innings)
+	for i := range in.Card.Innings {
+		in.Card.Innings[i].Overs = nil
+	}
+	in.Display.Teams = slices.Clone(in.Display.Teams)
+	in.Fixture.Teams = slices.Clone(in.Fixture.Teams)
+	names := [2][2]string{{"Little Snoring Cricket Club", "LSN"}, {"Great Walsingham and District", "GWD"}}
+	for i := range names {
+		in.Fixture.Teams[i].Name, in.Fixture.Teams[i].Code = names[i][0], names[i][1]
+		in.Display.Teams[i].Name, in.Display.Teams[i].Code = names[i][0], names[i][1]
+	}
+	in.Display.KeyEvent, in.Events, in.Phones = nil, nil, nil
+}

@@ -1,0 +1,135 @@
+package page
+
+import (
+	"bytes"
+	"fmt"
+	"hash/fnv"
+	"html/template"
+	"strconv"
+)
+
+// Part is a piece of a page that is sent again when it changes.
+type Part struct {
+	ID   string
+	HTML string
+	Hash string // of HTML
+}
+
+// View is a rendered page: its parts and its title.
+type View struct {
+	Title string
+	Parts []Part
+}
+
+// Renderer turns views into HTML. It is made once and safe for concurrent use.
+type Renderer struct {
+	templates *template.Template
+	assets    map[string]Asset
+	version   string
+}
+
+// New parses the templates and reads the assets, which are all embedded: an error is a bug in this package.
+func New() (*Renderer, error) {
+	t, err := template.New("page").ParseFS(templateFiles, "templates/*.html")
+	if err != nil {
+		return nil, fmt.Errorf("parse templates: %w", err)
+	}
+	assets, version, err := loadAssets()
+	if err != nil {
+		return nil, err
+	}
+	return &Renderer{templates: t, assets: assets, version: version}, nil
+}
+
+// Version is the hash of all assets; it stands in their path.
+func (r *Renderer) Version() string { return r.version }
+
+// Asset gives an asset by its name.
+func (r *Renderer) Asset(name string) (Asset, bool) {
+	a, ok := r.assets[name]
+	return a, ok
+}
+
+// chartView is what the worm's template reads: the chart, and its figures in a disclosure.
+type chartView struct {
+	Worm  Worm
+	Table OverTable
+}
+
+// Match renders the parts of the match page.
+func (r *Renderer) Match(in Input) (View, error) {
+	m := NewMatch(in)
+	m.Score.Stale = m.Top.Badges.Stale
+	return r.parts(m.Title, []block{
+		{"top", m.Top}, {"score", m.Score}, {"crease", m.Crease}, {"overs", m.Overs},
+		{"worm", chartView{m.Worm, m.Table}}, {"bars", m.Bars}, {"timeline", m.Timeline},
+		{"phones", m.Phones}, {"cards", m.Cards}, {"node", m.Node},
+	})
+}
+
+// List renders the parts of the list of matches.
+func (r *Renderer) List(in ListInput) (View, error) {
+	l := NewList(in)
+	return r.parts(l.Title, []block{{"top", l.Top}, {"list", l}, {"node", l.Node}})
+}
+
+// block is a part before it is rendered.
+type block struct {
+	id   string
+	data any
+}
+
+func (r *Renderer) parts(title string, blocks []block) (View, error) {
+	v := View{Title: title, Parts: make([]Part, 0, len(blocks))}
+	var buf bytes.Buffer
+	for _, b := range blocks {
+		buf.Reset()
+		if err := r.templates.ExecuteTemplate(&buf, b.id, b.data); err != nil {
+			return View{}, fmt.Errorf("render %s: %w", b.id, err)
+		}
+		h := fnv.New64a()
+		_, _ = h.Write(buf.Bytes())
+		v.Parts = append(v.Parts, Part{ID: b.id, HTML: buf.String(), Hash: strconv.FormatUint(h.Sum64(), 36)})
+	}
+	return v, nil
+}
+
+// frame is what the layout reads.
+type frame struct {
+	Title   string
+	Stream  string // address of the page's stream; empty: the page stands still
+	Assets  string
+	Body    string
+	Content template.HTML
+}
+
+// Page puts a view into its frame. kind is match or list; stream is the address the page listens to, if any.
+func (r *Renderer) Page(kind string, v View, stream string) ([]byte, error) {
+	parts := make(map[string]template.HTML, len(v.Parts))
+	for _, p := range v.Parts {
+		parts[p.ID] = template.HTML(p.HTML) //nolint:gosec // made by our own templates, which escape
+	}
+	return r.framed(kind+"-page", map[string]any{"Parts": parts}, frame{
+		Title: v.Title + " · touchline", Stream: stream, Body: "page-" + kind,
+	})
+}
+
+// Notice renders a page that says one thing: not found, or out of order.
+func (r *Renderer) Notice(title, text string) ([]byte, error) {
+	data := map[string]string{"Title": title, "Text": text}
+	return r.framed("notice-page", data, frame{Title: title + " · touchline", Body: "page-notice"})
+}
+
+func (r *Renderer) framed(name string, data any, f frame) ([]byte, error) {
+	var buf bytes.Buffer
+	if err := r.templates.ExecuteTemplate(&buf, name, data); err != nil {
+		return nil, fmt.Errorf("render %s: %w", name, err)
+	}
+	f.Content = template.HTML(buf.String()) //nolint:gosec // made by our own templates, which escape
+	f.Assets = "/_/assets/" + r.version + "/"
+	var out bytes.Buffer
+	if err := r.templates.ExecuteTemplate(&out, "layout", f); err != nil {
+		return nil, fmt.Errorf("render layout: %w", err)
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,156 @@
+package page
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// NodeStatus is how the node is doing: the answer of /statusz and the operator's strip of the match page.
+type NodeStatus struct {
+	Version       string        `json:"version"`
+	UptimeSeconds float64       `json:"uptimeSeconds"`
+	Role          string        `json:"role"` // leader or observer; empty while nothing is on
+	Lease         LeaseStatus   `json:"lease"`
+	Cloud         CloudStatus   `json:"cloud"`
+	Feed          FeedStatus    `json:"feed"`
+	Pushes        PushStatus    `json:"pushes"`
+	Journal       JournalStatus `json:"journal"`
+	Commits       CommitStatus  `json:"commits"`
+	MemoryBytes   int64         `json:"memoryBytes"` // resident
+	Goroutines    int           `json:"goroutines"`
+	Streams       int           `json:"streams"` // SSE clients; filled in by httpapi
+	Clock         ClockStatus   `json:"clock"`
+}
+
+// LeaseStatus is the lease under which the node works. The zero value means it holds none.
+type LeaseStatus struct {
+	Key      string    `json:"key,omitempty"`
+	Fence    int64     `json:"fence,omitempty"`
+	Deadline time.Time `json:"deadline,omitzero"` // real time
+}
+
+// CloudStatus is how far the node is in step with the cloud.
+type CloudStatus struct {
+	State   string `json:"state"`   // none, in_step, waiting, offline
+	Waiting int    `json:"waiting"` // writes that the cloud does not have yet
+}
+
+// FeedStatus is how the polling of the live feed goes.
+type FeedStatus struct {
+	Polls      int64     `json:"polls"`
+	Unchanged  int64     `json:"unchanged"`
+	Failed     int64     `json:"failed"`
+	LastAnswer string    `json:"lastAnswer"` // "200", "304", or why it failed
+	LastAt     time.Time `json:"lastAt,omitzero"`
+	AgeSeconds float64   `json:"ageSeconds"` // since the last good answer, by the node's clock
+}
+
+// PushStatus counts what was sent to APNs and how it answered.
+type PushStatus struct {
+	Sent      int64   `json:"sent"`
+	Accepted  int64   `json:"accepted"`
+	Refused   int64   `json:"refused"`
+	PerMinute float64 `json:"perMinute"`
+}
+
+// JournalStatus gives the sequence numbers that the journal holds.
+type JournalStatus struct {
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
+}
+
+// CommitStatus is how the store's commits go.
+type CommitStatus struct {
+	LastMillis float64 `json:"lastMillis"`
+	Members    float64 `json:"members"` // writes that share one commit, on average
+}
+
+// ClockStatus is the node's notion of time.
+type ClockStatus struct {
+	Speed string    `json:"speed"` // real, max, or a factor: 30x
+	Now   time.Time `json:"now"`
+}
+
+// PhoneView is what one phone shows.
+type PhoneView struct {
+	ID         string          `json:"id"`
+	MatchID    string          `json:"matchId,omitempty"` // the match it follows; empty: whichever is on
+	Name       string          `json:"name"`              // "Asha's phone"
+	Model      string          `json:"model"`
+	Appearance string          `json:"appearance"`      // light or dark
+	State      json.RawMessage `json:"state,omitempty"` // the content state it holds; absent before the first
+	Compact    CompactView     `json:"compact"`
+	Alerts     []PhoneAlert    `json:"alerts"` // newest last
+	P10Used    int             `json:"p10Used"`
+	P10Budget  int             `json:"p10Budget"`
+	Stale      bool            `json:"stale"`
+	Ended      bool            `json:"ended"`
+	Pushes     PhonePushes     `json:"pushes"`
+}
+
+// CompactView is what stands left and right of the camera.
+type CompactView struct {
+	Leading  string `json:"leading"`
+	Trailing string `json:"trailing"`
+}
+
+// PhoneAlert is an alert that lit up the phone's screen.
+type PhoneAlert struct {
+	Key   string    `json:"key,omitempty"` // of the event; lets the timeline say who was told
+	Title string    `json:"title"`
+	Body  string    `json:"body"`
+	At    time.Time `json:"at"`
+}
+
+// PhonePushes counts the pushes of a phone.
+type PhonePushes struct {
+	Received int `json:"received"`
+	Applied  int `json:"applied"`
+	Dropped  int `json:"dropped"`
+}
+
+// contentState is what the pages read of a content state. Its names are the display state's; what is missing is not
+// drawn, and an unknown field does no harm.
+type contentState struct {
+	Phase    string         `json:"phase"`
+	Status   string         `json:"status"`
+	Teams    []contentTeam  `json:"teams"`
+	Batters  []contentRow   `json:"batters"`
+	Bowler   *contentRow    `json:"bowler"`
+	Equation string         `json:"equation"`
+	Note     string         `json:"note"`
+	Result   string         `json:"result"`
+	RunRate  string         `json:"runRate"`
+	Required string         `json:"requiredRate"`
+	KeyEvent *contentBanner `json:"keyEvent"`
+	Balls    []contentBall  `json:"lastBalls"`
+}
+
+type contentTeam struct {
+	Code    string `json:"code"`
+	Name    string `json:"name"`
+	Runs    int    `json:"runs"`
+	Wickets int    `json:"wickets"`
+	Overs   string `json:"overs"`
+	Batting bool   `json:"batting"`
+	Batted  *bool  `json:"batted"` // absent: assume it has when there are overs
+}
+
+type contentRow struct {
+	Name     string `json:"name"`
+	Runs     int    `json:"runs"`
+	Balls    int    `json:"balls"`
+	Wickets  int    `json:"wickets"`
+	Overs    string `json:"overs"`
+	OnStrike bool   `json:"onStrike"`
+}
+
+type contentBanner struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+type contentBall struct {
+	Mark string `json:"mark"`
+	Kind string `json:"kind"`
+}

@@ -1,0 +1,167 @@
+package page
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+)
+
+// Input is everything the match page shows, read in one go.
+type Input struct {
+	Fixture cricket.Fixture
+	Display cricket.Display
+	Card    cricket.Card
+	Events  []cricket.Event
+	Node    NodeStatus
+	Phones  []PhoneView
+}
+
+// Match is the match page, worked out: the templates only print it.
+type Match struct {
+	ID       string
+	Title    string
+	Top      Top
+	Score    Score
+	Crease   Crease
+	Overs    []OverGroup
+	Worm     Worm
+	Bars     Bars
+	Table    OverTable
+	Timeline Timeline
+	Phones   Phones
+	Cards    []InningsCard
+	Node     NodeView
+}
+
+// builder holds what the parts of a view look up again and again.
+type builder struct {
+	in    Input
+	sides map[int64]sideInfo
+	bpo   int // balls an over
+}
+
+// sideInfo is how a team is called and coloured in this match.
+type sideInfo struct {
+	Class, Code, Name string
+}
+
+// NewMatch works out the match page.
+func NewMatch(in Input) Match {
+	b := &builder{in: in, bpo: 6}
+	if in.Fixture.Type == "100-Ball" {
+		b.bpo = 5
+	}
+	b.sides = sidesOf(&in)
+	m := Match{
+		ID:       in.Display.MatchID,
+		Top:      b.top(),
+		Score:    b.score(),
+		Crease:   b.crease(),
+		Overs:    b.overs(),
+		Timeline: b.timeline(),
+		Phones:   b.phones(),
+		Cards:    b.cards(),
+		Node:     NewNodeView(in.Node),
+	}
+	runs := b.runs()
+	m.Worm, m.Bars, m.Table = newWorm(runs, &in.Display), newBars(runs), newOverTable(runs)
+	m.Title = title(&m.Score)
+	return m
+}
+
+// sidesOf gives each team its colours. The fixture's order decides who keeps theirs when both wear the same: the
+// display's order changes with the innings.
+func sidesOf(in *Input) map[int64]sideInfo {
+	type side struct {
+		id         int64
+		name, code string
+	}
+	var order []side
+	for _, t := range in.Fixture.Teams {
+		order = append(order, side{t.ID, t.Name, t.Code})
+	}
+	if len(order) != 2 {
+		order = order[:0]
+		for _, t := range in.Display.Teams {
+			order = append(order, side{t.ID, t.Name, t.Code})
+		}
+	}
+	if len(order) != 2 {
+		return map[int64]sideInfo{}
+	}
+	a, b := classes(kitOf(order[0].name, order[0].code), kitOf(order[1].name, order[1].code))
+	return map[int64]sideInfo{
+		order[0].id: {a, order[0].code, order[0].name},
+		order[1].id: {b, order[1].code, order[1].name},
+	}
+}
+
+func (b *builder) side(id int64) sideInfo {
+	if s, ok := b.sides[id]; ok {
+		return s
+	}
+	return sideInfo{Class: "t-hue-0", Code: "?", Name: "Unknown side"}
+}
+
+// title is what the browser's tab says.
+func title(s *Score) string {
+	parts := make([]string, 0, len(s.Sides))
+	for i := range s.Sides {
+		if side := &s.Sides[i]; side.Batting && side.Figure != "" {
+			parts = append(parts, fmt.Sprintf("%s %s (%s)", side.Code, side.Figure, side.Overs))
+		}
+	}
+	if len(parts) == 0 && len(s.Sides) == 2 {
+		parts = append(parts, s.Sides[0].Code+" v "+s.Sides[1].Code)
+	}
+	if s.Headline != "" {
+		parts = append(parts, s.Headline)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// sentence makes a line begin with a capital.
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// clockTime is a time of day as the page writes it.
+func clockTime(t time.Time) string { return t.UTC().Format("15:04") }
+
+// plural writes a count with its noun.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// grouped writes a number with a thin space between thousands.
+func grouped[N int | int64 | uint64](n N) string {
+	digits := fmt.Sprint(n)
+	var out []string
+	for len(digits) > 3 && digits[len(digits)-4] != '-' {
+		out = append([]string{digits[len(digits)-3:]}, out...)
+		digits = digits[:len(digits)-3]
+	}
+	return strings.Join(append([]string{digits}, out...), "\u202f")
+}
+
+// ago writes how old something is.
+func ago(d time.Duration) string {
+	switch {
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s", int(max(d, 0)/time.Second))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d/time.Minute))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h %02d min", int(d/time.Hour), int(d%time.Hour/time.Minute))
+	default:
+		return fmt.Sprintf("%d days", int(d/(24*time.Hour)))
+	}
+}

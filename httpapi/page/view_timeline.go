@@ -1,0 +1,137 @@
+package page
+
+import (
+	"slices"
+
+	"github.com/touchline/touchline/edge/cricket"
+)
+
+// Timeline is what happened and who was told, the newest first.
+type Timeline struct {
+	Items []Item
+}
+
+// Item is one event.
+type Item struct {
+	Key   string
+	Kind  string // style: wicket, boundary, milestone, mark
+	Mark  string
+	Side  string // class of the batting side
+	Over  string
+	Text  string
+	Told  string
+	Alert bool
+	Loud  bool // read out at once: wickets and results
+	At    string
+	Stamp string // machine-readable
+}
+
+func (b *builder) timeline() Timeline {
+	told := b.told()
+	var t Timeline
+	for i := range slices.Backward(b.in.Events) {
+		e := &b.in.Events[i]
+		kind, mark := eventMark(string(e.Type))
+		item := Item{
+			Key: e.Key, Kind: kind, Mark: mark, Over: e.Over, Text: e.Text, Alert: e.Alert,
+			Told: toldText(e, told[e.Key], len(b.in.Phones) > 0), Loud: kind == "wicket" || kind == "end",
+			At: clockTime(e.At), Stamp: e.At.UTC().Format("2006-01-02T15:04:05Z"),
+		}
+		if n := e.Innings; n >= 1 && n <= len(b.in.Display.Innings) {
+			item.Side = b.side(b.in.Display.Innings[n-1].TeamID).Class
+		}
+		t.Items = append(t.Items, item)
+	}
+	return t
+}
+
+// told counts by event the phones that showed an alert of it.
+func (b *builder) told() map[string]int {
+	byText := map[string]string{}
+	for i := range b.in.Events {
+		byText[b.in.Events[i].Text] = b.in.Events[i].Key
+	}
+	told := map[string]int{}
+	for i := range b.in.Phones {
+		for _, a := range b.in.Phones[i].Alerts {
+			key := a.Key
+			if key == "" {
+				key = byText[a.Body]
+			}
+			if key != "" {
+				told[key]++
+			}
+		}
+	}
+	return told
+}
+
+// toldText says what was told to whom, and if nobody was told, why.
+func toldText(e *cricket.Event, phones int, known bool) string {
+	switch {
+	case e.Alert && phones > 0:
+		return "Alert to " + plural(phones, "phone", "phones")
+	case e.Alert && known:
+		return "Alert on its way"
+	case e.Alert:
+		return "Alert sent"
+	}
+	switch e.Dropped {
+	case "":
+		return "On the display"
+	case "merged":
+		return "Told with another alert"
+	case "cooldown":
+		return "No alert: one of its kind just went out"
+	case "budget":
+		return "No alert: the hour's budget is spent"
+	case "stale":
+		return "No alert: old news when it came"
+	case "burst":
+		return "No alert: several balls came at once"
+	case "baseline":
+		return "No alert: it happened before we watched"
+	default:
+		return "No alert: " + e.Dropped
+	}
+}
+
+// eventMark gives an event's style and the sign it wears.
+func eventMark(eventType string) (kind, mark string) {
+	switch cricket.EventType(eventType) {
+	case cricket.EventWicket:
+		return "wicket", "W"
+	case cricket.EventFour:
+		return "boundary", "4"
+	case cricket.EventSix:
+		return "boundary six", "6"
+	case cricket.EventFifty:
+		return "milestone", "50"
+	case cricket.EventHundred:
+		return "milestone", "100"
+	case cricket.EventHundred50:
+		return "milestone", "150"
+	case cricket.EventTwoHundred:
+		return "milestone", "200"
+	case cricket.Event250:
+		return "milestone", "250"
+	case cricket.Event300:
+		return "milestone", "300"
+	case cricket.EventFiveFor:
+		return "wicket", "5w"
+	case cricket.EventTenFor:
+		return "wicket", "10w"
+	case cricket.EventSuperOver:
+		return "end", "SO"
+	case cricket.EventResult, cricket.EventTie, cricket.EventDraw, cricket.EventNoResult, "match_end":
+		return "end", "trophy"
+	case cricket.EventInningsEnd:
+		return "mark", "swap"
+	case cricket.EventStumps:
+		return "mark", "stumps"
+	case cricket.EventMatchStart:
+		return "mark", "play"
+	default:
+		return "mark", "dot"
+	}
+}
