@@ -16,6 +16,9 @@ type room struct {
 	limit   int64        // Options.MaxSize; 0: none
 	size    atomic.Int64 // of the file, all of it allocated; others may read it
 	refused bool         // the disk had no more at the last try
+
+	// allocate extends f from one size to the other, with blocks behind it. Tests have fuller disks.
+	allocate func(f *os.File, from, to int64) error
 }
 
 const (
@@ -24,7 +27,7 @@ const (
 )
 
 func newRoom(f *os.File, limit int) *room {
-	r := &room{f: f, limit: int64(limit)}
+	r := &room{f: f, limit: int64(limit), allocate: allocate}
 	r.measure()
 	return r
 }
@@ -51,7 +54,7 @@ func (r *room) grow(to int64) {
 	if to <= r.size.Load() {
 		return
 	}
-	err := allocate(r.f, r.size.Load(), to)
+	err := r.allocate(r.f, r.size.Load(), to)
 	if err == nil {
 		err = r.f.Sync()
 	}

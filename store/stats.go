@@ -24,10 +24,10 @@ type Stats struct {
 	JournalBytes uint64
 	Cursors      map[string]uint64 // how far each reader of the journal has come
 
-	OpenReaders   int
-	OldestReader  time.Duration // age; 0: none
-	ExpiredReader uint64        // Views ended by the deadline
-	Waiting       int           // Updates that wait for their turn
+	OpenReaders    int
+	OldestReader   time.Duration // age; 0: none
+	ExpiredReaders uint64        // Views ended by the deadline
+	Waiting        int           // Updates that wait for their turn
 }
 
 // TimeBucket counts the commits that took at most UpTo.
@@ -122,7 +122,7 @@ func (s *Store) fillFromFile(st *Stats) {
 func (rs *readers) fill(st *Stats) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	st.OpenReaders, st.ExpiredReader = rs.open, rs.expired
+	st.OpenReaders, st.ExpiredReaders = rs.open, rs.expired
 	if rs.oldest != nil {
 		st.OldestReader = time.Since(rs.oldest.started)
 	}

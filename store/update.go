@@ -1,6 +1,8 @@
 package store
 
 import (
+	"maps"
+
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 )
@@ -44,28 +46,30 @@ func (tx *Tx) Update(u UpdateItem) (Images, error) {
 	if err != nil {
 		return Images{}, err
 	}
-	now := old
-	if old == nil {
-		now = u.Key
-	}
-	if bound.Update != nil {
-		if now, err = bound.Update.Apply(now); err != nil {
-			return Images{}, err
-		}
+	now, err := updated(old, u.Key, bound.Update)
+	if err != nil {
+		return Images{}, err
 	}
 	if err := t.checkItem(now); err != nil {
 		return Images{}, err
 	}
-	stored := newRow(now)
 	err = tx.apply(change{
-		table: t, key: key, old: was, now: stored, op: OpUpdate,
+		table: t, key: key, old: was, now: newRow(now), op: OpUpdate,
 		request: Request{Update: u.Update, Condition: u.Condition, Params: u.Params},
 	})
-	if err != nil {
-		return Images{}, err
-	}
-	now, err = stored.decode() // shares nothing with the request
 	return Images{Old: old, New: now}, err
+}
+
+// updated gives the item after an update, in a map of its own.
+func updated(old, key attr.Item, u *expr.Update) (attr.Item, error) {
+	base := old
+	if base == nil {
+		base = key
+	}
+	if u == nil {
+		return maps.Clone(base), nil
+	}
+	return u.Apply(base)
 }
 
 // checkUpdate refuses an update of a key attribute, also one that would leave its value.

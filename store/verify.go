@@ -1,5 +1,155 @@
 package store
 
-import "os"
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+)
 
-func verifyFile(f *os.File) error { return nil }
+// bbolt trusts its file: on a torn or foreign one Open may panic, also in a goroutine of its own where nobody can
+// recover, and a page number out of range is a segmentation fault. So the file is looked at first, with nothing but
+// reads: the meta pages always, and every page if the file is small or was not closed in order, in which case bbolt
+// walks through all of it too.
+
+// verifyLimit is the size up to which a file that was closed in order is read as a whole, some milliseconds.
+const verifyLimit = 32 << 20
+
+// prefetchLimit is the size from which a file that is going to be walked is read in order first: the walk's own order
+// is ten times slower on a cold disk.
+const prefetchLimit = 64 << 20
+
+// Numbers of bbolt's file format, version 2. All are in the byte order of the machine.
+const (
+	boltMagic      = 0xED0CDAED
+	boltVersion    = 2
+	boltNoFreelist = 0xffffffffffffffff
+
+	pageHeader    = 16 // id 8, flags 2, count 2, overflow 4
+	metaSize      = 64
+	metaSummed    = 56
+	elementSize   = 16 // of branch and leaf pages alike
+	bucketHeader  = 16 // root page 8, sequence 8
+	pageBranch    = 0x01
+	pageLeaf      = 0x02
+	pageFreelist  = 0x10
+	elementBucket = 0x01
+)
+
+// boltMeta is the valid meta page with the highest transaction.
+type boltMeta struct {
+	pageSize uint64
+	root     uint64
+	freelist uint64
+	high     uint64 // pages from here on do not exist
+	txid     uint64
+}
+
+// closedInOrder tells whether the last commit wrote the free list, which only Close does.
+func (m boltMeta) closedInOrder() bool { return m.freelist != boltNoFreelist }
+
+// verifyFile refuses a file that bbolt should not see. It leaves the file as it is.
+func verifyFile(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return errors.New("it is not a file")
+	}
+	meta, err := findMeta(f, info.Size())
+	if err != nil {
+		return err
+	}
+	if want := int64(meta.high * meta.pageSize); want > info.Size() {
+		return fmt.Errorf("it is cut short: %d bytes of %d", info.Size(), want)
+	}
+	v := &verifier{f: f, meta: meta, seen: make([]uint64, meta.high/64+1)}
+	if meta.closedInOrder() && info.Size() > verifyLimit {
+		return v.freelist()
+	}
+	if info.Size() > prefetchLimit {
+		if err := prefetch(f, info.Size()); err != nil {
+			return err
+		}
+	}
+	if err := v.tree(meta.root, nil, nil, 0); err != nil {
+		return err
+	}
+	return v.freelist()
+}
+
+func prefetch(f *os.File, size int64) error {
+	_, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, io.NewSectionReader(f, 0, size), make([]byte, 1<<20))
+	return err
+}
+
+// findMeta reads the two meta pages. The second lies one page into the file, and the size of a page stands in them.
+func findMeta(f io.ReaderAt, size int64) (best boltMeta, err error) {
+	if size == 0 {
+		return best, errors.New("it is empty")
+	}
+	offsets := []int64{0}
+	for at := int64(1024); at <= 64<<10; at *= 2 {
+		offsets = append(offsets, at)
+	}
+	why := errForeign
+	found := false
+	for _, at := range offsets {
+		m, err := readMetaPage(f, at)
+		switch {
+		case err == nil && (at == 0 || at == int64(m.pageSize)):
+			if !found || m.txid > best.txid {
+				best, found = m, true
+			}
+		case err != nil && !errors.Is(err, errForeign):
+			why = err
+		}
+	}
+	if !found {
+		return best, why
+	}
+	return best, best.check()
+}
+
+func readMetaPage(f io.ReaderAt, at int64) (m boltMeta, err error) {
+	var b [pageHeader + metaSize]byte
+	if _, err := f.ReadAt(b[:], at); err != nil {
+		if errors.Is(err, io.EOF) {
+			return m, errForeign
+		}
+		return m, err
+	}
+	order, body := binary.NativeEndian, b[pageHeader:]
+	if order.Uint32(body) != boltMagic {
+		return m, errForeign
+	}
+	if v := order.Uint32(body[4:]); v != boltVersion {
+		return m, fmt.Errorf("its pages are of version %d, this program knows version %d", v, boltVersion)
+	}
+	sum := fnv.New64a()
+	_, _ = sum.Write(body[:metaSummed])
+	if sum.Sum64() != order.Uint64(body[metaSummed:]) {
+		return m, errors.New("its first pages are damaged")
+	}
+	return boltMeta{
+		pageSize: uint64(order.Uint32(body[8:])),
+		root:     order.Uint64(body[16:]),
+		freelist: order.Uint64(body[32:]),
+		high:     order.Uint64(body[40:]),
+		txid:     order.Uint64(body[48:]),
+	}, nil
+}
+
+func (m boltMeta) check() error {
+	const maxPages = 1 << 40
+	sane := m.pageSize >= 1024 && m.pageSize <= 64<<10 && m.pageSize&(m.pageSize-1) == 0 &&
+		m.high >= 4 && m.high < maxPages && m.root >= 2 && m.root < m.high &&
+		(!m.closedInOrder() || m.freelist >= 2 && m.freelist < m.high)
+	if !sane {
+		return errors.New("its first pages are damaged")
+	}
+	return nil
+}

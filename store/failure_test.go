@@ -1,0 +1,201 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store/attr"
+)
+
+var notes = TableSpec{Name: "notes", Key: KeySpec{Partition: KeyAttr{Name: "id", Type: KeyNumber}}}
+
+func openNotes(t *testing.T, o Options) *Store {
+	t.Helper()
+	s, err := Open(filepath.Join(t.TempDir(), "s.db"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if err := s.Define(t.Context(), notes); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func putNote(ctx context.Context, s *Store, id, size int) error {
+	return s.Update(ctx, func(tx *Tx) error {
+		_, err := tx.Put(PutItem{Table: "notes", Item: attr.Item{
+			"id": attr.Int(int64(id)), "text": attr.S(strings.Repeat("x", size)),
+		}})
+		return err
+	})
+}
+
+func deleteNote(ctx context.Context, s *Store, id int) error {
+	return s.Update(ctx, func(tx *Tx) error {
+		_, err := tx.Delete(DeleteItem{Table: "notes", Key: attr.Item{"id": attr.Int(int64(id))}})
+		return err
+	})
+}
+
+func wantKind(t *testing.T, err error, kind fault.Kind) {
+	t.Helper()
+	if fault.KindOf(err) != kind {
+		t.Errorf("got error %v of kind %d, want kind %d", err, fault.KindOf(err), kind)
+	}
+}
+
+// fill puts notes until there is no room, and gives how many there are.
+func fill(t *testing.T, s *Store) int {
+	t.Helper()
+	for id := range 10000 {
+		err := putNote(t.Context(), s, id, 20000)
+		if err == nil {
+			continue
+		}
+		wantKind(t, err, fault.Full)
+		return id
+	}
+	t.Fatal("it is never full")
+	return 0
+}
+
+// afterFull is what must hold of a full store: it goes on, deletes make room, and what was refused is not there.
+func afterFull(t *testing.T, s *Store, n int) {
+	t.Helper()
+	ctx := t.Context()
+	if s.Err() != nil {
+		t.Fatalf("latched: %v", s.Err())
+	}
+	for id := range n / 2 {
+		if err := deleteNote(ctx, s, id); err != nil {
+			t.Fatalf("delete %d of %d: %v", id, n, err)
+		}
+	}
+	if err := putNote(ctx, s, n, 10); err != nil {
+		t.Errorf("put after deletes: %v", err)
+	}
+	if s.Stats().Refused == 0 {
+		t.Error("no refusal was counted")
+	}
+	problems, err := s.Check(ctx)
+	if err != nil || len(problems) > 0 {
+		t.Errorf("check: %v, %v", problems, err)
+	}
+}
+
+func TestMaxSizeIsARefusal(t *testing.T) {
+	s := openNotes(t, Options{NoSync: true, MaxSize: 4 << 20, JournalBytes: 1 << 20})
+	n := fill(t, s)
+	if size := s.Stats().FileBytes; size > 4<<20 || size < 3<<20 {
+		t.Errorf("the file has %d bytes", size)
+	}
+	afterFull(t, s, n)
+}
+
+func TestFullDiskIsARefusal(t *testing.T) {
+	s := openNotes(t, Options{NoSync: true, JournalBytes: 1 << 20})
+	disk := int64(6 << 20)
+	s.room.allocate = func(f *os.File, from, to int64) error {
+		if to > disk {
+			return syscall.ENOSPC
+		}
+		return allocate(f, from, to)
+	}
+	n := fill(t, s)
+	if size := s.Stats().FileBytes; size > disk {
+		t.Errorf("the file has %d bytes", size)
+	}
+	afterFull(t, s, n)
+
+	disk = 100 << 20 // somebody has made room: no restart is needed
+	for id := range 300 {
+		if err := putNote(t.Context(), s, 1000+id, 20000); err != nil {
+			t.Fatalf("with room again: %v", err)
+		}
+	}
+}
+
+// A write that needs no new space is not refused because of a neighbour that does.
+func TestFullRefusesOneAtATime(t *testing.T) {
+	s := openNotes(t, Options{NoSync: true, MaxSize: 4 << 20, JournalBytes: 1 << 20})
+	n := fill(t, s)
+	if got := s.commits.batchLimit(); got != 1 {
+		t.Fatalf("batches of up to %d after a refusal", got)
+	}
+	if err := deleteNote(t.Context(), s, n-1); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.commits.batchLimit(); got != maxBatch {
+		t.Errorf("batches of up to %d after a commit", got)
+	}
+}
+
+func TestIOErrorLatches(t *testing.T) {
+	s := openNotes(t, Options{NoSync: true})
+	ctx := t.Context()
+	if err := putNote(ctx, s, 1, 10); err != nil {
+		t.Fatal(err)
+	}
+	seq := s.Seq()
+	if err := s.room.f.Close(); err != nil { // bbolt writes through it
+		t.Fatal(err)
+	}
+	err := putNote(ctx, s, 2, 10)
+	wantKind(t, err, fault.Unavailable)
+	if !errors.Is(err, os.ErrClosed) || s.Err() == nil {
+		t.Errorf("got %v, latched with %v", err, s.Err())
+	}
+	select {
+	case <-s.Failed():
+	default:
+		t.Error("Failed is not closed")
+	}
+	first := s.Err()
+	wantKind(t, putNote(ctx, s, 3, 10), fault.Unavailable)
+	if s.Err() != first { //nolint:errorlint // the same one is meant
+		t.Error("the first error did not stay")
+	}
+	if s.Seq() != seq {
+		t.Error("memory moved without a commit")
+	}
+	err = s.View(ctx, func(tx *Tx) error { // reads go on
+		it, err := tx.Get("notes", attr.Item{"id": attr.Int(1)})
+		if it == nil {
+			t.Error("the first note is gone")
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPanicInCommitLatches(t *testing.T) {
+	s := openNotes(t, Options{NoSync: true})
+	s.room.allocate = func(*os.File, int64, int64) error { panic("disk on fire") }
+	s.room.size.Store(0)
+	wantKind(t, putNote(t.Context(), s, 1, 10), fault.Unavailable)
+	wantKind(t, putNote(t.Context(), s, 1, 10), fault.Unavailable)
+	if err := s.Close(); err != nil {
+		t.Errorf("close: %v", err)
+	}
+}
+
+func TestFailedUndoTakesTheBatchDown(t *testing.T) {
+	s := openNotes(t, Options{NoSync: true})
+	err := s.Update(t.Context(), func(tx *Tx) error {
+		tx.batch.note(undoEntry{again: func() error { return errors.New("cannot") }}, 0)
+		return errors.New("a reason to undo")
+	})
+	wantKind(t, err, fault.Unavailable)
+	if s.Err() == nil {
+		t.Error("not latched")
+	}
+}

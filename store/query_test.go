@@ -1,0 +1,287 @@
+package store_test
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+// overs has strings to sort by, some of which begin with others or hold bytes that the encoding of keys escapes.
+func overs() store.TableSpec {
+	return store.TableSpec{
+		Name:    "overs",
+		Key:     store.KeySpec{Partition: str("pk"), Sort: str("sk")},
+		Indexes: []store.IndexSpec{{Name: "by-day", Key: store.KeySpec{Partition: str("day"), Sort: num("time")}}},
+	}
+}
+
+var sortKeys = []string{"BALL#1", "BALL#10", "BALL#2", "BALL", "BALL#\x00", "BALL#\xff", "CARD", "A", "BALM", "\x00", "ÄON"}
+
+func sorts(p store.Page) []string {
+	var out []string
+	for _, it := range p.Items {
+		out = append(out, it["sk"].Str())
+	}
+	return out
+}
+
+func TestQueryRanges(t *testing.T) {
+	s := storetest.Open(t, overs())
+	for _, pk := range []string{"m", "m\x00", "m1", "l"} {
+		for _, sk := range sortKeys {
+			put(t, s, "overs", item("pk", pk, "sk", sk))
+		}
+	}
+	cases := map[string]func(sk string) bool{
+		"":                           func(string) bool { return true },
+		"AND sk = :a":                func(sk string) bool { return sk == "BALL#1" },
+		"AND sk < :a":                func(sk string) bool { return sk < "BALL#1" },
+		"AND sk <= :a":               func(sk string) bool { return sk <= "BALL#1" },
+		"AND sk > :a":                func(sk string) bool { return sk > "BALL#1" },
+		"AND sk >= :a":               func(sk string) bool { return sk >= "BALL#1" },
+		"AND begins_with(sk, :a)":    func(sk string) bool { return strings.HasPrefix(sk, "BALL#1") },
+		"AND sk BETWEEN :a AND :b":   func(sk string) bool { return sk >= "BALL#1" && sk <= "BALM" },
+		"AND begins_with(sk, :ball)": func(sk string) bool { return strings.HasPrefix(sk, "BALL#") },
+	}
+	all := map[string]string{":a": "BALL#1", ":b": "BALM", ":ball": "BALL#"}
+	for text, in := range cases {
+		for _, descending := range []bool{false, true} {
+			for _, limit := range []int{0, 1, 3} {
+				t.Run(fmt.Sprintf("%s/%v/%d", text, descending, limit), func(t *testing.T) {
+					params := expr.Params{Values: item(":pk", "m")}
+					for name, v := range all {
+						if strings.Contains(text, name+")") || strings.HasSuffix(text, name) || strings.Contains(text, name+" ") {
+							params.Values[name] = attr.S(v)
+						}
+					}
+					got := queryAll(t, s, store.Query{
+						Table: "overs", KeyCondition: "pk = :pk " + text, Params: params, Descending: descending, Limit: limit,
+					})
+					want := slices.DeleteFunc(slices.Sorted(slices.Values(sortKeys)), func(sk string) bool { return !in(sk) })
+					if descending {
+						slices.Reverse(want)
+					}
+					if !slices.Equal(got, want) {
+						t.Errorf("got %q, want %q", got, want)
+					}
+				})
+			}
+		}
+	}
+}
+
+// queryAll reads page after page, and checks their sizes.
+func queryAll(t *testing.T, s *store.Store, q store.Query) (out []string) {
+	t.Helper()
+	view(t, s, func(tx *store.Tx) error {
+		for {
+			p, err := tx.Query(q)
+			if err != nil {
+				return err
+			}
+			out = append(out, sorts(p)...)
+			if q.Limit > 0 && len(p.Items) > q.Limit {
+				t.Errorf("%d items in a page of %d", len(p.Items), q.Limit)
+			}
+			if p.LastKey == nil {
+				return nil
+			}
+			q.StartKey = p.LastKey
+		}
+	})
+	return out
+}
+
+func TestQueryOfAnIndex(t *testing.T) {
+	s := storetest.Open(t, overs(), balls())
+	type entry struct {
+		sk   string
+		time int
+	}
+	var want []entry
+	for n := range 40 {
+		it := item("pk", "m", "sk", fmt.Sprintf("%03d", n), "time", (n*7)%10-5)
+		if n%3 == 0 { // the others are not in the index
+			it["day"] = attr.S("sunday")
+			want = append(want, entry{it["sk"].Str(), (n*7)%10 - 5})
+		}
+		put(t, s, "overs", it)
+	}
+	slices.SortFunc(want, func(a, b entry) int { return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.sk, b.sk)) })
+	var sks []string
+	for _, e := range want {
+		if e.time >= -2 && e.time <= 3 {
+			sks = append(sks, e.sk)
+		}
+	}
+	q := store.Query{
+		Table: "overs", Index: "by-day", KeyCondition: "#d = :d AND #t BETWEEN :a AND :b",
+		Params: expr.Params{
+			Names: map[string]string{"#d": "day", "#t": "time"}, Values: item(":d", "sunday", ":a", -2, ":b", 3),
+		},
+	}
+	for _, q.Limit = range []int{0, 1, 4} {
+		if got := queryAll(t, s, q); !slices.Equal(got, sks) {
+			t.Errorf("limit %d: got %q, want %q", q.Limit, got, sks)
+		}
+	}
+	q.Descending = true
+	slices.Reverse(sks)
+	if got := queryAll(t, s, q); !slices.Equal(got, sks) {
+		t.Errorf("descending: got %q, want %q", got, sks)
+	}
+}
+
+func TestIndexShowsItsProjection(t *testing.T) {
+	s := storetest.Open(t, balls())
+	put(t, s, "balls", ball("final", 1, "wicket", "bowled", "runs", 0, "bowler", "archer", "text", "x"))
+	view(t, s, func(tx *store.Tx) error {
+		q := store.Query{Table: "balls", Index: "wicket-index", KeyCondition: "wicket = :w", Params: values(":w", "bowled")}
+		p, err := tx.Query(q)
+		if err != nil {
+			return err
+		}
+		wantItem(t, "keys only", p.Items[0], ball("final", 1, "wicket", "bowled", "runs", 0))
+		q.Filter, q.Params = "bowler = :b", values(":w", "bowled", ":b", "archer")
+		if p, err = tx.Query(q); err != nil || len(p.Items) != 0 {
+			t.Errorf("a filter saw what the index does not show: %v, %v", p.Items, err)
+		}
+		return nil
+	})
+}
+
+func TestFilterCountsBeforeTheLimit(t *testing.T) {
+	s := storetest.Open(t, balls())
+	for n := range 10 {
+		put(t, s, "balls", ball("final", n, "runs", n%2))
+	}
+	view(t, s, func(tx *store.Tx) error {
+		p, err := tx.Query(store.Query{
+			Table: "balls", KeyCondition: "#m = :m", Filter: "runs = :r", Limit: 5,
+			Params: expr.Params{Names: map[string]string{"#m": "match"}, Values: item(":m", "final", ":r", 1)},
+		})
+		if len(p.Items) != 2 {
+			t.Errorf("got %d items, want 2", len(p.Items))
+		}
+		wantItem(t, "last key", p.LastKey, ball("final", 4))
+		return err
+	})
+}
+
+func TestPagesEndAtOneMegabyte(t *testing.T) {
+	s := storetest.Open(t, balls())
+	text := strings.Repeat("x", 100_000)
+	for n := range 25 {
+		put(t, s, "balls", ball("final", n, "bowler", "archer", "text", text))
+	}
+	for _, index := range []string{"", "bowler-index"} {
+		var sizes []int
+		view(t, s, func(tx *store.Tx) error {
+			q := store.Scan{Table: "balls", Index: index}
+			for {
+				p, err := tx.Scan(q)
+				if err != nil {
+					return err
+				}
+				sizes = append(sizes, len(p.Items))
+				if q.StartKey = p.LastKey; q.StartKey == nil {
+					return nil
+				}
+			}
+		})
+		if !slices.Equal(sizes, []int{11, 11, 3}) {
+			t.Errorf("%s: pages of %v", index, sizes)
+		}
+	}
+}
+
+func TestStartKeysAreChecked(t *testing.T) {
+	s := storetest.Open(t, balls())
+	put(t, s, "balls", ball("final", 1, "bowler", "archer"))
+	base := store.Query{
+		Table: "balls", KeyCondition: "#m = :m",
+		Params: expr.Params{Names: map[string]string{"#m": "match"}, Values: item(":m", "final")},
+	}
+	for name, key := range map[string]attr.Item{
+		"no sort key": item("match", "final"),
+		"wrong type":  item("match", "final", "ball", "one"),
+		"too much":    ball("final", 1, "bowler", "archer"),
+		"elsewhere":   ball("semi-final", 1),
+		"empty":       {},
+	} {
+		q := base
+		q.StartKey = key
+		err := s.View(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Query(q)
+			return err
+		})
+		t.Log(name, err)
+		wantFault(t, err, fault.Invalid, "validation")
+	}
+}
+
+func TestExpiredItems(t *testing.T) {
+	now := time.Unix(1_000_000_000, 0).UTC()
+	o := store.Options{NoSync: true, Now: func() time.Time { return now }}
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, balls())
+	at := int(now.Unix())
+	put(t, s, "balls",
+		ball("final", 1, "ttl", at-1, "bowler", "archer"),
+		ball("final", 2, "ttl", at, "bowler", "archer"),
+		ball("final", 3, "ttl", at-6*365*86400, "bowler", "archer"), // DynamoDB leaves it alone: surely no expiry
+		ball("final", 4, "ttl", "soon", "bowler", "archer"),
+		ball("final", 5, "bowler", "archer"),
+	)
+	if it := get(t, s, "balls", ball("final", 1)); it != nil {
+		t.Errorf("got %v", it)
+	}
+	want := []string{"2", "3", "4", "5"}
+	view(t, s, func(tx *store.Tx) error {
+		p, err := tx.Query(store.Query{
+			Table: "balls", Index: "bowler-index", KeyCondition: "bowler = :b", Params: values(":b", "archer"), Limit: 4,
+		})
+		if err != nil {
+			return err
+		}
+		var got []string
+		for _, it := range p.Items {
+			got = append(got, it["ball"].Str())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("query: got %v, want %v", got, want)
+		}
+		p, err = tx.Scan(store.Scan{Table: "balls"})
+		if len(p.Items) != 4 {
+			t.Errorf("scan: got %v", p.Items)
+		}
+		return err
+	})
+	// For writes it is there until it is swept.
+	err := s.Update(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 1), Condition: "attribute_not_exists(bowler)"})
+		return err
+	})
+	wantFault(t, err, fault.Conflict, "condition_failed")
+	update(t, s, func(tx *store.Tx) error {
+		images, err := tx.Update(store.UpdateItem{
+			Table: "balls", Key: ball("final", 1), Update: "SET #t = :t",
+			Params: expr.Params{Names: map[string]string{"#t": "ttl"}, Values: item(":t", at+10)},
+		})
+		wantItem(t, "new image", images.New, ball("final", 1, "ttl", at+10, "bowler", "archer"))
+		return err
+	})
+	now = now.Add(12 * time.Second)
+	if it := get(t, s, "balls", ball("final", 1)); it != nil {
+		t.Errorf("got %v", it)
+	}
+}

@@ -1,0 +1,71 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+func TestReadDeadlineGivesTheSnapshotBack(t *testing.T) {
+	o := store.Options{NoSync: true, ReadDeadline: 30 * time.Millisecond}
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, balls())
+	put(t, s, "balls", ball("final", 1))
+	view(t, s, func(tx *store.Tx) error {
+		deadline := time.Now().Add(10 * time.Second)
+		var err error
+		for err == nil && time.Now().Before(deadline) {
+			_, err = tx.Get("balls", ball("final", 1))
+		}
+		wantFault(t, err, fault.Unavailable, "read_deadline")
+		st := s.Stats()
+		if st.ExpiredReaders != 1 || st.OpenReaders != 1 || st.OldestReader < o.ReadDeadline {
+			t.Errorf("%d expired, %d open, oldest %v", st.ExpiredReaders, st.OpenReaders, st.OldestReader)
+		}
+		return nil
+	})
+	if st := s.Stats(); st.OpenReaders != 0 || st.OldestReader != 0 {
+		t.Errorf("%d open, oldest %v", st.OpenReaders, st.OldestReader)
+	}
+	view(t, s, func(tx *store.Tx) error { // the timer runs for the next one too
+		_, err := tx.Get("balls", ball("final", 1))
+		return err
+	})
+}
+
+func TestViewIsASnapshot(t *testing.T) {
+	s := storetest.Open(t, balls())
+	put(t, s, "balls", ball("final", 1, "runs", 1))
+	view(t, s, func(tx *store.Tx) error {
+		put(t, s, "balls", ball("final", 1, "runs", 2))
+		it, err := tx.Get("balls", ball("final", 1))
+		wantItem(t, "in the view", it, ball("final", 1, "runs", 1))
+		records, err2 := tx.Journal(0, 10)
+		if len(records) != 1 || tx.Seq() != s.Seq()-1 {
+			t.Errorf("the view sees %d records up to %d of %d", len(records), tx.Seq(), s.Seq())
+		}
+		return errors.Join(err, err2)
+	})
+	wantItem(t, "after it", get(t, s, "balls", ball("final", 1)), ball("final", 1, "runs", 2))
+}
+
+func TestViewEndsWithItsContext(t *testing.T) {
+	s := storetest.Open(t, balls())
+	ctx, cancel := context.WithCancelCause(t.Context())
+	err := s.View(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Get("balls", ball("final", 1)); err != nil {
+			t.Error(err)
+		}
+		cancel(errMember)
+		_, err := tx.Get("balls", ball("final", 1))
+		return err
+	})
+	if !errors.Is(err, errMember) {
+		t.Errorf("got %v", err)
+	}
+}

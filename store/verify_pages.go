@@ -1,0 +1,257 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// verifier walks the pages of a bbolt file without trusting any of them.
+type verifier struct {
+	f    io.ReaderAt
+	meta boltMeta
+	seen []uint64 // a bit for each page that the tree uses
+	bufs [][]byte // one for each level of the tree
+}
+
+// maxDepth is deeper than any tree of buckets of this store can be.
+const maxDepth = 40
+
+// boltPage is a page with its overflow.
+type boltPage struct {
+	id    uint64
+	flags uint16
+	count int
+	data  []byte
+}
+
+func (v *verifier) broken(id uint64, why string) error {
+	return fmt.Errorf("page %d is damaged: %s", id, why)
+}
+
+// read reads a page that is used once, into the buffer of its level.
+func (v *verifier) read(id uint64, level int) (p boltPage, err error) {
+	if id < 2 || id >= v.meta.high {
+		return p, v.broken(id, "there is no such page")
+	}
+	var head [pageHeader]byte
+	size := int64(v.meta.pageSize)
+	if _, err := v.f.ReadAt(head[:], int64(id)*size); err != nil {
+		return p, v.broken(id, err.Error())
+	}
+	order := binary.NativeEndian
+	more := uint64(order.Uint32(head[12:]))
+	if order.Uint64(head[:]) != id {
+		return p, v.broken(id, "it holds another number")
+	}
+	if more >= v.meta.high-id {
+		return p, v.broken(id, "it goes on behind the end of the file")
+	}
+	for n := id; n <= id+more; n++ {
+		if v.seen[n/64]&(1<<(n%64)) != 0 {
+			return p, v.broken(n, "it is used twice")
+		}
+		v.seen[n/64] |= 1 << (n % 64)
+	}
+	p = boltPage{id: id, flags: order.Uint16(head[8:]), count: int(order.Uint16(head[10:]))}
+	p.data = v.buffer(level, int64(more+1)*size)
+	if _, err := v.f.ReadAt(p.data, int64(id)*size); err != nil {
+		return p, v.broken(id, err.Error())
+	}
+	return p, nil
+}
+
+func (v *verifier) buffer(level int, size int64) []byte {
+	for len(v.bufs) <= level {
+		v.bufs = append(v.bufs, nil)
+	}
+	if int64(cap(v.bufs[level])) < size {
+		v.bufs[level] = make([]byte, size)
+	}
+	return v.bufs[level][:size]
+}
+
+// tree walks a page and all below it. Its keys are from low, included, to high, excluded; nil is no bound.
+func (v *verifier) tree(id uint64, low, high []byte, level int) error {
+	if level > maxDepth {
+		return v.broken(id, "the tree does not end")
+	}
+	p, err := v.read(id, level)
+	if err != nil {
+		return err
+	}
+	switch p.flags {
+	case pageBranch:
+		return v.branch(p, low, high, level)
+	case pageLeaf:
+		return v.leaf(p, low, high, level)
+	}
+	return v.broken(id, "it is neither branch nor leaf")
+}
+
+func (v *verifier) branch(p boltPage, low, high []byte, level int) error {
+	if p.count == 0 {
+		return v.broken(p.id, "it is a branch to nowhere")
+	}
+	keys := make([][]byte, p.count)
+	children := make([]uint64, p.count)
+	for i := range keys {
+		e, err := v.element(p, i)
+		if err != nil {
+			return err
+		}
+		keys[i], children[i] = e.key, e.child
+	}
+	if err := v.ordered(p, keys, low, high); err != nil {
+		return err
+	}
+	for i, child := range children {
+		end := high
+		if i+1 < len(keys) {
+			end = keys[i+1]
+		}
+		if err := v.tree(child, keys[i], end, level+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *verifier) leaf(p boltPage, low, high []byte, level int) error {
+	keys := make([][]byte, p.count)
+	var roots []uint64
+	for i := range keys {
+		e, err := v.element(p, i)
+		if err != nil {
+			return err
+		}
+		keys[i] = e.key
+		if !e.bucket {
+			continue
+		}
+		root, err := v.bucket(p, e.value)
+		if err != nil {
+			return err
+		}
+		if root != 0 {
+			roots = append(roots, root)
+		}
+	}
+	if err := v.ordered(p, keys, low, high); err != nil {
+		return err
+	}
+	for _, root := range roots {
+		if err := v.tree(root, nil, nil, level+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bucket looks at the value that is a bucket, and gives its root page: 0 for one whose page lies in the value itself.
+func (v *verifier) bucket(p boltPage, value []byte) (root uint64, err error) {
+	if len(value) < bucketHeader {
+		return 0, v.broken(p.id, "a bucket is cut short")
+	}
+	order := binary.NativeEndian
+	if root = order.Uint64(value); root != 0 {
+		return root, nil
+	}
+	inner := boltPage{id: p.id, data: value[bucketHeader:]}
+	if len(inner.data) < pageHeader {
+		return 0, v.broken(p.id, "a bucket is cut short")
+	}
+	inner.flags = order.Uint16(inner.data[8:])
+	inner.count = int(order.Uint16(inner.data[10:]))
+	if inner.flags != pageLeaf {
+		return 0, v.broken(p.id, "a bucket is no leaf")
+	}
+	keys := make([][]byte, inner.count)
+	for i := range keys {
+		e, err := v.element(inner, i)
+		if err != nil {
+			return 0, err
+		}
+		if e.bucket {
+			return 0, v.broken(p.id, "a bucket lies in a small one")
+		}
+		keys[i] = e.key
+	}
+	return 0, v.ordered(inner, keys, nil, nil)
+}
+
+type boltElement struct {
+	key, value []byte
+	child      uint64 // of a branch
+	bucket     bool   // of a leaf
+}
+
+// element reads the i-th element of a page: of a branch position 4, key size 4, child 8; of a leaf flags 4, position
+// 4, key size 4, value size 4. Positions count from the element.
+func (v *verifier) element(p boltPage, i int) (e boltElement, err error) {
+	at := uint64(pageHeader + i*elementSize)
+	if at+elementSize > uint64(len(p.data)) {
+		return e, v.broken(p.id, "it has more elements than room")
+	}
+	order, head := binary.NativeEndian, p.data[at:at+elementSize]
+	var pos, keySize, valueSize uint64
+	if p.flags == pageBranch {
+		pos, keySize = uint64(order.Uint32(head)), uint64(order.Uint32(head[4:]))
+		e.child = order.Uint64(head[8:])
+	} else {
+		e.bucket = order.Uint32(head)&elementBucket != 0
+		pos, keySize = uint64(order.Uint32(head[4:])), uint64(order.Uint32(head[8:]))
+		valueSize = uint64(order.Uint32(head[12:]))
+	}
+	start := at + pos
+	if keySize == 0 || start+keySize+valueSize > uint64(len(p.data)) {
+		return e, v.broken(p.id, "an element lies outside")
+	}
+	e.key = p.data[start : start+keySize]
+	e.value = p.data[start+keySize : start+keySize+valueSize]
+	return e, nil
+}
+
+func (v *verifier) ordered(p boltPage, keys [][]byte, low, high []byte) error {
+	for i, key := range keys {
+		switch {
+		case i > 0 && bytes.Compare(keys[i-1], key) >= 0:
+		case i == 0 && bytes.Compare(key, low) < 0:
+		case high != nil && bytes.Compare(key, high) >= 0:
+		default:
+			continue
+		}
+		return v.broken(p.id, "its keys are out of order")
+	}
+	return nil
+}
+
+// freelist looks at the pages that a file closed in order says are free. That no page is free and in use at once is
+// known only where the tree was walked.
+func (v *verifier) freelist() error {
+	if !v.meta.closedInOrder() {
+		return nil
+	}
+	p, err := v.read(v.meta.freelist, 0)
+	if err != nil {
+		return err
+	}
+	order, ids := binary.NativeEndian, p.data[pageHeader:]
+	count := uint64(p.count)
+	if count == 0xffff { // more do not fit the header: the first number is the count
+		count, ids = order.Uint64(ids), ids[8:]
+	}
+	if p.flags != pageFreelist || count > uint64(len(ids)/8) {
+		return v.broken(p.id, "it is no free list")
+	}
+	last := uint64(1)
+	for i := range count {
+		id := order.Uint64(ids[i*8:])
+		if id <= last || id >= v.meta.high || v.seen[id/64]&(1<<(id%64)) != 0 {
+			return v.broken(p.id, "the free list names a page that is not free")
+		}
+		last = id
+	}
+	return nil
+}
