@@ -29,7 +29,7 @@ func (d *decoder) ball(w *wireBall) cricket.Ball {
 	}
 	score := w.Score.value
 	if !w.Score.is {
-		score, _ = d.scores.find(int64(w.ScoreID))
+		score = d.scores.find(int64(w.ScoreID))
 	} else {
 		d.scores.learn(score)
 	}

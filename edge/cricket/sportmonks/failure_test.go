@@ -260,23 +260,26 @@ func (c *stopAt) Wait(ctx context.Context, _ time.Time, sig *clock.Signal) error
 	return c.Stepped.Wait(ctx, time.Time{}, sig)
 }
 
+// echo repeats the token where numbers belong.
+func echo(w http.ResponseWriter, r *http.Request) {
+	answer(200, `{"data":[{"id":"`+token+" "+r.URL.RawQuery+`"}]}`)(w, r)
+}
+
+// noHTTP repeats the token in what ought to be a status line.
+func noHTTP(w http.ResponseWriter, r *http.Request) {
+	conn, rw, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		panic(err)
+	}
+	_, _ = rw.WriteString("GARBAGE " + token + " " + r.URL.RawQuery + "\r\n\r\n")
+	_ = rw.Flush()
+	_ = conn.Close()
+}
+
 // The token is in no error, no log and no cause of an error, whatever goes wrong.
 func TestTokenStaysInside(t *testing.T) {
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
-	echo := func(w http.ResponseWriter, r *http.Request) {
-		answer(200, `{"data":[{"id":"`+token+" "+r.URL.RawQuery+`"}]}`)(w, r)
-	}
-	noHTTP := func(w http.ResponseWriter, r *http.Request) {
-		conn, rw, err := w.(http.Hijacker).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		_, _ = rw.WriteString("GARBAGE " + token + " " + r.URL.RawQuery + "\r\n\r\n")
-		_ = rw.Flush()
-		_ = conn.Close()
-	}
 	scripts := map[string]http.HandlerFunc{
 		"500": answer(500, ""), "hangs up": hangUp, "echo": echo, "no HTTP": noHTTP, "404": answer(404, ""),
 		"redirect": answer(302, "", "Location", "http://127.0.0.1:1/?api_token="+url.QueryEscape(token)),
@@ -296,21 +299,24 @@ func TestTokenStaysInside(t *testing.T) {
 			if err == nil && len(r.Skipped) == 0 {
 				t.Fatal("nothing went wrong")
 			}
-			texts := []string{logged.String()}
+			wantClean(t, errors.New(logged.String()))
 			for _, e := range append(r.Skipped, err) {
-				for ; e != nil; e = errors.Unwrap(e) {
-					texts = append(texts, e.Error())
-					if _, leaks := e.(*url.Error); leaks {
-						t.Errorf("a *url.Error left the package: %v", e)
-					}
-				}
-			}
-			for _, text := range texts {
-				if strings.Contains(text, token) || strings.Contains(text, url.QueryEscape(token)) {
-					t.Errorf("the token is in %q", text)
-				}
+				wantClean(t, e)
 			}
 		})
+	}
+}
+
+// wantClean looks for the token in an error and all its causes.
+func wantClean(t *testing.T, err error) {
+	t.Helper()
+	if outer, leaks := errors.AsType[*url.Error](err); leaks {
+		t.Errorf("a *url.Error left the package: %v", outer)
+	}
+	for ; err != nil; err = errors.Unwrap(err) {
+		if text := err.Error(); strings.Contains(text, token) || strings.Contains(text, url.QueryEscape(token)) {
+			t.Errorf("the token is in %q", text)
+		}
 	}
 }
 

@@ -66,22 +66,22 @@ func (c *Client) clean(err error) error {
 func (c *Client) exchange(ctx context.Context, e *endpoint, rq *request, m *memory) (result, error) {
 	f := &fetch{client: c, endpoint: e, body: c.bodies.take()}
 	defer func() { c.bodies.put(f.body) }()
-	resp, err := f.do(ctx, rq, m.etag)
+	status, header, err := f.do(ctx, rq, m.etag)
 	if err != nil {
 		return result{}, err
 	}
 	now := c.clock.Now()
-	r := result{Reading: Reading{At: now, Skew: skew(resp.Header, now)}}
-	if resp.StatusCode == http.StatusNotModified {
+	r := result{Reading: Reading{At: now, Skew: skew(header, now)}}
+	if status == http.StatusNotModified {
 		if m.body.size == 0 {
-			return result{}, statusError(e.name, resp.StatusCode)
+			return result{}, statusError(e.name, status)
 		}
 		return m.unchanged(r), nil
 	}
 	d := &decoder{seed: c.seed, scores: c.scores, now: now, header: m.header}
 	body := d.span(f.body)
 	if body == m.body {
-		m.etag = etag(resp.Header)
+		m.etag = etag(header)
 		return m.unchanged(r), nil
 	}
 	if rq.catalogue {
@@ -95,7 +95,7 @@ func (c *Client) exchange(ctx context.Context, e *endpoint, rq *request, m *memo
 	if rq.one && len(decoded.fixtures) == 0 {
 		return result{}, statusError(e.name, http.StatusNotFound)
 	}
-	m.etag, m.body, m.fixtures, m.skipped = etag(resp.Header), body, decoded.fixtures, nil
+	m.etag, m.body, m.fixtures, m.skipped = etag(header), body, decoded.fixtures, nil
 	for _, err := range decoded.skipped {
 		m.skipped = append(m.skipped, c.clean(badJSON(e.name, err)))
 	}
@@ -143,14 +143,14 @@ type fetch struct {
 
 type fetchKey struct{}
 
-// do gives the answer, which is 200 with f.body filled, or 304. The body of the response is closed.
-func (f *fetch) do(ctx context.Context, rq *request, etag string) (*http.Response, error) {
+// do gives the answer's status, which is 200 with f.body filled or 304, and its header.
+func (f *fetch) do(ctx context.Context, rq *request, etag string) (int, http.Header, error) {
 	u := f.client.base.JoinPath(rq.path)
 	u.RawQuery = rq.query.Encode()
 	ctx = context.WithValue(ctx, fetchKey{}, f)
 	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return nil, f.client.foreign(f.endpoint.name, err)
+		return 0, nil, f.client.foreign(f.endpoint.name, err)
 	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "touchline")
@@ -160,16 +160,15 @@ func (f *fetch) do(ctx context.Context, rq *request, etag string) (*http.Respons
 	req.SetResponseHandler(f.answered)
 	resp, err := f.client.http.Do(req)
 	if resp != nil {
-		// Nothing is to be said about an error here: what was wanted of the body has been read.
-		defer func() { _ = resp.Body.Close() }()
+		defer resp.Body.Close()
 	}
 	if err != nil {
-		return nil, f.client.foreign(f.endpoint.name, err)
+		return 0, nil, f.client.foreign(f.endpoint.name, err)
 	}
 	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusNotModified {
-		return nil, statusError(f.endpoint.name, resp.StatusCode)
+		return 0, nil, statusError(f.endpoint.name, resp.StatusCode)
 	}
-	return resp, nil
+	return resp.StatusCode, resp.Header, nil
 }
 
 // answered reads the body while the library can still try again: a connection that breaks in the middle of it is as

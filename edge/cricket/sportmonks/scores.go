@@ -14,11 +14,11 @@ func newScores() *scores { return &scores{byID: map[int64]wireScore{}} }
 // The catalogue has a hundred and some entries; a reply that invents ids must not fill the memory.
 const maxScores = 4096
 
-func (s *scores) find(id int64) (wireScore, bool) {
+// find gives the zero score for an id that is not known.
+func (s *scores) find(id int64) wireScore {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	score, ok := s.byID[id]
-	return score, ok
+	return s.byID[id]
 }
 
 func (s *scores) learn(score wireScore) {

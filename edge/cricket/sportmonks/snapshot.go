@@ -154,8 +154,7 @@ func (d *decoder) howOut(r *wireBatting) string {
 	if r.ScoreID == notOut {
 		return ""
 	}
-	score, _ := d.scores.find(int64(r.ScoreID))
-	return words(score.Name)
+	return words(d.scores.find(int64(r.ScoreID)).Name)
 }
 
 func bowling(rows []wireBowling) []cricket.BowlingRow {
