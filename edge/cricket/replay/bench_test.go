@@ -1,38 +1,11 @@
 package replay
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
-
-	"github.com/touchline/touchline/internal/clock"
 )
-
-const (
-	longest     = "1086066" // the match with the most balls
-	allIncludes = "localteam,visitorteam,league,season,stage,venue,runs,batting,bowling,scoreboards,lineup,balls," +
-		"tosswon,winnerteam,manofmatch"
-)
-
-// hand is a clock that is set by hand.
-type hand struct{ now time.Time }
-
-func (h *hand) Now() time.Time                                       { return h.now }
-func (h *hand) Wait(context.Context, time.Time, *clock.Signal) error { return nil }
-func (h *hand) Join() (leave func())                                 { return func() {} }
-func (h *hand) Suspend(f func())                                     { f() }
-
-func mustLoad(t testing.TB, id string) *Match {
-	t.Helper()
-	m, err := Load(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
 
 // A whole Test, one reply for each change, with everything in it, over HTTP: what a demo at top speed asks for.
 func BenchmarkWholeTestOverHTTP(b *testing.B) {
@@ -41,13 +14,17 @@ func BenchmarkWholeTestOverHTTP(b *testing.B) {
 	srv := httptest.NewServer(NewFeed(m, h, "t"))
 	defer srv.Close()
 	url := srv.URL + prefix + "/livescores?api_token=t&include=" + allIncludes
+	req, err := http.NewRequestWithContext(b.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
 	buf := make([]byte, 1<<20)
 	b.ReportAllocs()
 	for b.Loop() {
 		var n int64
 		for i := range m.moments {
 			h.now = m.moments[i].At
-			resp, err := http.Get(url)
+			resp, err := srv.Client().Do(req)
 			if err != nil {
 				b.Fatal(err)
 			}

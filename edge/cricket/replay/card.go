@@ -185,8 +185,3 @@ func (c *card) bowl(b *ball, over *overCount, perOver int) {
 	}
 	*over = overCount{}
 }
-
-// position is where a batter stands in the order, from 0.
-func (c *card) position(r tape.Ref) int {
-	return slices.IndexFunc(c.batting, func(l batLine) bool { return l.who == r })
-}

@@ -24,8 +24,8 @@ func playerID(p *tape.Player) int64 {
 
 // splitName parts "BA Stokes" into first and last name.
 func splitName(full string) (first, last string) {
-	if i := strings.IndexByte(full, ' '); i >= 0 {
-		return full[:i], full[i+1:]
+	if first, last, ok := strings.Cut(full, " "); ok {
+		return first, last
 	}
 	return "", full
 }

@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"slices"
+
 	"github.com/touchline/touchline/edge/cricket/replay/tape"
 )
 
@@ -114,7 +116,7 @@ func (m *Match) player(r tape.Ref) []byte {
 	if open == nil {
 		return nil
 	}
-	return append(open[:len(open):len(open)], '}')
+	return append(slices.Clip(open), '}')
 }
 
 // included writes what was asked for beyond the fixture itself.

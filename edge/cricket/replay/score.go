@@ -176,8 +176,8 @@ func outcomes() []outcome {
 	}
 	var all []outcome
 	for _, k := range kinds {
-		for nb := 0; nb <= 2; nb++ {
-			for n := 0; n <= 7; n++ {
+		for nb := range 3 {
+			for n := range 8 {
 				all = append(all,
 					outcome{kind: k, noBalls: nb, bat: n, run: true},
 					outcome{kind: k, noBalls: nb, bat: n, fourFlag: n == 4, sixFlg: n == 6},

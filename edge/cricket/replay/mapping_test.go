@@ -1,0 +1,317 @@
+package replay
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/touchline/touchline/edge/cricket/replay/tape"
+)
+
+func TestScoreOfADelivery(t *testing.T) {
+	out := func(kinds ...tape.Kind) (w []tape.Wicket) {
+		for _, k := range kinds {
+			w = append(w, tape.Wicket{Kind: k})
+		}
+		return w
+	}
+	tests := []struct {
+		d    tape.Delivery
+		want score
+	}{
+		{tape.Delivery{}, score{id: 82, name: "No Run", ball: true}},
+		{tape.Delivery{Bat: 1}, score{id: 69, name: "1 Run", runs: 1, ball: true}},
+		{tape.Delivery{Bat: 3}, score{name: "3 Runs", runs: 3, ball: true}},
+		{tape.Delivery{Bat: 4}, score{id: 47, name: "FOUR", runs: 4, four: true, ball: true}},
+		{tape.Delivery{Bat: 4, Run: true}, score{name: "4 Runs", runs: 4, ball: true}},
+		{tape.Delivery{Bat: 6}, score{name: "SIX", runs: 6, six: true, ball: true}},
+		{tape.Delivery{Bat: 6, Run: true}, score{name: "6 Runs", runs: 6, ball: true}},
+		{tape.Delivery{Wides: 1}, score{id: 17, name: "1 Wide", runs: 1}},
+		{tape.Delivery{Wides: 5}, score{id: 52, name: "5 Wides", runs: 5}},
+		{tape.Delivery{Byes: 4}, score{name: "4 Bye", bye: 4, ball: true}},
+		{tape.Delivery{LegByes: 1}, score{id: 4, name: "1 Leg Bye", legBye: 1, ball: true}},
+		{tape.Delivery{NoBalls: 1}, score{name: "1 No Ball", runs: 1, noBall: 1, noBallRuns: 1, ball: true}},
+		{tape.Delivery{NoBalls: 2, Bat: 1}, score{name: "2 No Ball + 1 Run", runs: 3, noBall: 1, noBallRuns: 2, ball: true}},
+		{tape.Delivery{NoBalls: 1, Bat: 6}, score{name: "1 No Ball + Six", runs: 7, six: true, noBall: 1, noBallRuns: 1, ball: true}},
+		{tape.Delivery{NoBalls: 1, Byes: 1}, score{id: 114, name: "1 No Ball + 1 Bye", runs: 1, bye: 1, noBall: 1, noBallRuns: 1, ball: true}},
+		{tape.Delivery{NoBalls: 1, LegByes: 2}, score{name: "1 No Ball + 2 Leg Bye", runs: 1, legBye: 2, noBall: 1, noBallRuns: 1, ball: true}},
+		{tape.Delivery{Penalty: 5}, score{id: 82, name: "No Run", ball: true}},
+		{tape.Delivery{Wickets: out(tape.Caught)}, score{id: 54, name: "Catch Out", wicket: true, isOut: true, ball: true}},
+		{tape.Delivery{Wickets: out(tape.CaughtAndBowled)}, score{id: 54, name: "Catch Out", wicket: true, isOut: true, ball: true}},
+		{tape.Delivery{Wickets: out(tape.Bowled)}, score{id: 79, name: "Clean Bowled", wicket: true, isOut: true, ball: true}},
+		{tape.Delivery{Wickets: out(tape.LBW)}, score{id: 83, name: "LBW OUT", wicket: true, isOut: true, ball: true}},
+		{tape.Delivery{Bat: 1, Wickets: out(tape.RunOut, tape.RetiredOut)}, score{name: "Run Out + 1 Run", runs: 1, wicket: true, isOut: true, ball: true}},
+		{tape.Delivery{Wides: 1, Wickets: out(tape.Stumped)}, score{name: "Stump Out + 1 Wide", runs: 1, wicket: true, isOut: true}},
+		{tape.Delivery{NoBalls: 1, Bat: 1, Wickets: out(tape.RunOut)}, score{name: "Run Out + 1 No Ball + 1 Run", runs: 2, noBall: 1, noBallRuns: 1, wicket: true, isOut: true, ball: true}},
+		{tape.Delivery{Bat: 1, Wickets: out(tape.RetiredHurt)}, score{id: 69, name: "1 Run", runs: 1, ball: true}},
+		{tape.Delivery{Wickets: out(tape.RetiredHurt, tape.RetiredNotOut)}, score{id: 82, name: "No Run", ball: true}},
+		{tape.Delivery{Wickets: out(tape.Obstructing)}, score{name: "Obstructing the Field", wicket: true, isOut: true, ball: true}},
+	}
+	for _, tt := range tests {
+		got := scoreOf(&tt.d)
+		if tt.want.id == 0 { // one of ours: some id, not one of the real feed's
+			if got.id < scoreFirstOwn {
+				t.Errorf("%s: id %d", got.name, got.id)
+			}
+			tt.want.id = got.id
+		}
+		if got != tt.want {
+			t.Errorf("%+v:\n got %+v\nwant %+v", tt.d, got, tt.want)
+		}
+	}
+}
+
+// A run out and a retirement on one ball: the ball shows the run out, rows and score line both.
+func TestTwoWicketsOnOneBall(t *testing.T) {
+	d := newDesk(t, "1208093")
+	f := d.fixture(d.m.End())
+	wickets := map[string]int{}
+	for i := range f.Balls {
+		if b := &f.Balls[i]; b.Scoreboard == "S2" && b.Score.IsWicket {
+			wickets[b.Score.Name]++
+		}
+	}
+	if f.Runs[1].Wickets != 8 || wickets["Run Out + 1 Run"] != 1 || wickets["Retired Out"] != 0 {
+		t.Errorf("score line %+v, balls %v", f.Runs[1], wickets)
+	}
+	gone := 0
+	for _, b := range f.Batting {
+		if b.Scoreboard == "S2" && b.FowBalls == "19.5" && b.Wicket != scoreNotOut {
+			gone++
+		}
+	}
+	if gone != 2 {
+		t.Errorf("%d batters went on 19.5: %+v", gone, f.Batting)
+	}
+}
+
+// Who has retired hurt looks not out, counts no wicket, and his substitute is in the line-up as one.
+func TestRetiredHurtAndSubstitute(t *testing.T) {
+	d := newDesk(t, "1195619")
+	f := d.fixture(d.m.End())
+	ids := map[string]seenPlayer{}
+	for _, p := range f.Lineup {
+		ids[p.Fullname] = p
+	}
+	if len(f.Lineup) < 23 || !ids["TLW Cooper"].Lineup.Subst || ids["SB Harper"].Lineup.Subst {
+		t.Errorf("line-up: %+v", f.Lineup)
+	}
+	for _, b := range f.Batting {
+		if b.Player == ids["SB Harper"].ID && (b.Wicket != scoreNotOut || b.FowScore != 0) {
+			t.Errorf("who retired hurt: %+v", b)
+		}
+	}
+	for i := range f.Balls {
+		if b := &f.Balls[i]; b.Out == ids["SB Harper"].ID && b.Out != 0 {
+			t.Errorf("a ball has him out: %+v", b)
+		}
+	}
+}
+
+// Penalty runs are in the score line and in the extras, and in no ball.
+func TestPenaltyRuns(t *testing.T) {
+	for _, tt := range []struct {
+		id      string
+		innings int
+		runs    int
+		ball    int // of the innings, with which they are there
+		before  int // score line just before
+	}{
+		{"1269656", 1, 5, 1, 0},    // before the first ball
+		{"335988", 1, 5, 74, 106},  // on a ball
+		{"947101", 0, 6, 125, 236}, // after the last ball
+	} {
+		d := newDesk(t, tt.id)
+		before := 0
+		for i := range d.m.moments {
+			mo := &d.m.moments[i]
+			if mo.Begun <= tt.innings {
+				continue
+			}
+			c := d.m.cards(mo)[tt.innings]
+			if c.penalty == 0 {
+				before = c.runs
+				continue
+			}
+			f := d.fixture(mo.At)
+			extra := f.Scoreboards[2*tt.innings]
+			if extra.Penalty != tt.runs || before != tt.before || countBalls(f, tt.innings) != tt.ball {
+				t.Errorf("%s: %d penalty runs on %d after %d balls", tt.id, extra.Penalty, before, countBalls(f, tt.innings))
+			}
+			break
+		}
+	}
+}
+
+func countBalls(f *seenFixture, innings int) int {
+	n := 0
+	for i := range f.Balls {
+		if f.Balls[i].Scoreboard == scoreboard(innings+1) {
+			n++
+		}
+	}
+	return n
+}
+
+// An innings that was forfeited is there, empty, when the next one begins.
+func TestForfeitedInnings(t *testing.T) {
+	d := newDesk(t, "1244270")
+	first := 0
+	for d.m.balls[first].innings < 3 {
+		first++
+	}
+	before, after := d.fixture(d.m.balls[first].at.Add(-1)), d.fixture(d.m.balls[first].at)
+	if len(before.Runs) != 2 || len(after.Runs) != 4 {
+		t.Fatalf("%d innings, then %d", len(before.Runs), len(after.Runs))
+	}
+	r := after.Runs[2]
+	if r.Score != 0 || r.Wickets != 0 || r.Overs != "0" || r.Team != after.Runs[0].Team || r.UpdatedAt != d.m.balls[first].at {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestCourseOfAMatch(t *testing.T) {
+	type seen struct {
+		Status, Note string
+		SuperOver    bool
+		FollowOn     bool
+		Winner       bool
+	}
+	look := func(id string) (all []seen) {
+		d := newDesk(t, id)
+		for _, mo := range d.m.moments[1:] {
+			w := d.get(mo.At, "/fixtures/"+id+"?api_token=secret")
+			var env struct{ Data seenFixture }
+			d.decode(w.Body.Bytes(), &env)
+			s := seen{env.Data.Status, env.Data.Note, env.Data.SuperOver, env.Data.FollowOn, env.Data.Winner != 0}
+			if len(all) == 0 || s != all[len(all)-1] {
+				all = append(all, s)
+			}
+		}
+		return all
+	}
+	want := []seen{
+		{Status: "NS"},
+		{Status: "1st Innings"},
+		{Status: "Innings Break", Note: "Target 177 runs"},
+		{Status: "2nd Innings", Note: "Target 177 runs"},
+		{Status: "Innings Break", Note: "Super Over"},
+		{Status: "3rd Innings", Note: "Super Over", SuperOver: true},
+		{Status: "Innings Break", Note: "Target 6 runs", SuperOver: true},
+		{Status: "4th Innings", Note: "Target 6 runs", SuperOver: true},
+		{Status: "Innings Break", Note: "Super Over", SuperOver: true},
+		{Status: "3rd Innings", Note: "Super Over", SuperOver: true},
+		{Status: "Innings Break", Note: "Target 12 runs", SuperOver: true},
+		{Status: "4th Innings", Note: "Target 12 runs", SuperOver: true},
+		{Status: "Finished", Note: "Match tied (Kings XI Punjab won the Super Over)", SuperOver: true, Winner: true},
+	}
+	if diff := cmp.Diff(want, look("1216517")); diff != "" {
+		t.Errorf("two super overs (-want +got):\n%s", diff)
+	}
+	var followOn []string
+	for _, s := range look("1166935") {
+		if s.FollowOn {
+			followOn = append(followOn, s.Status)
+		}
+	}
+	if got := strings.Join(followOn, ", "); got != "3rd Innings, Finished" {
+		t.Errorf("follow-on in %s", got)
+	}
+}
+
+func TestLineup(t *testing.T) {
+	d := newDesk(t, final)
+	if f := d.fixture(d.m.balls[0].at.Add(-tossBefore - 1)); f.TossWon != 0 || len(f.Lineup) != 0 || f.Status != "NS" {
+		t.Errorf("before the toss: %+v", f)
+	}
+	f := d.fixture(d.m.Start())
+	if f.TossWon != f.Visitor.ID || f.Status != "NS" {
+		t.Errorf("after the toss: %d, %s", f.TossWon, f.Status)
+	}
+	sides := map[int64]int{}
+	for _, p := range f.Lineup {
+		if !p.Lineup.Subst {
+			sides[p.Lineup.Team]++
+		}
+	}
+	if sides[f.Local.ID] != 11 || sides[f.Visitor.ID] != 11 {
+		t.Errorf("sides of %v", sides)
+	}
+	// Supersubs, impact players and substitute fielders are beyond the eleven.
+	for _, in := range List() {
+		m := mustLoad(t, in.ID)
+		for i := range m.tape.Teams {
+			eleven := 0
+			for _, p := range m.tape.Teams[i].Players {
+				if p.Listed && !p.SuperSub && !p.Substitute {
+					eleven++
+				}
+			}
+			if eleven != 11 {
+				t.Errorf("%s: %s has %d", in.ID, m.tape.Teams[i].Name, eleven)
+			}
+		}
+	}
+}
+
+// The pair of a ball is who was there before it, in batting order, whoever is on strike.
+func TestPairAtTheCrease(t *testing.T) {
+	d := newDesk(t, final)
+	f := d.fixture(d.m.End())
+	order := map[string]map[int64]int{}
+	for _, b := range f.Batting {
+		if order[b.Scoreboard] == nil {
+			order[b.Scoreboard] = map[int64]int{}
+		}
+		order[b.Scoreboard][b.Player] = len(order[b.Scoreboard])
+	}
+	swapped := 0
+	for i := range f.Balls {
+		b := &f.Balls[i]
+		if order[b.Scoreboard][b.One] >= order[b.Scoreboard][b.Two] {
+			t.Errorf("%s %s: %d before %d", b.Scoreboard, b.Ball, b.One, b.Two)
+		}
+		if b.Batsman != b.One && b.Batsman != b.Two {
+			t.Errorf("%s %s: the striker is not there", b.Scoreboard, b.Ball)
+		}
+		if b.Batsman == b.Two {
+			swapped++
+		}
+	}
+	if swapped == 0 {
+		t.Error("the later batter was never on strike")
+	}
+}
+
+func TestNamesAndKinds(t *testing.T) {
+	for _, in := range List() {
+		if in.Type == "" || in.Event == "" || in.Venue == "" || in.Why == "" || in.Balls == 0 {
+			t.Errorf("%+v", in)
+		}
+	}
+	for id, want := range map[string][4]string{ // type, league code, stage, round
+		"1144530": {"ODI", "WC", "Final", "Final"},
+		"1086066": {"Test/5day", "WA", "Women's Ashes", ""},
+		"1260097": {"T20I", "T20I", "India Women tour of England", "1st T20I"},
+		"1252718": {"100-Ball", "HWC", "The Hundred Women's Competition", "19th Match"},
+		"1347416": {"List A", "RHFT", "Rachael Heyhoe Flint Trophy", "14th Match"},
+		"1166919": {"4day", "SCC", "Group 1", ""},
+		"1216517": {"T20", "IPL", "Indian Premier League", "36th Match"},
+		"1239545": {"Test/5day", "TEST", "India tour of England", "3rd Test"},
+	} {
+		m := mustLoad(t, id)
+		_, code, stage := competition(m.tape)
+		if got := [4]string{feedType(m.tape), code, stage, round(m.tape)}; got != want {
+			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+	for name, want := range map[string]string{"England": "ENG", "Some New Club": "SNC", "Elsewhere": "ELS", "Ox": "OX"} {
+		if got := teamCode(name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	if got := scheduledOvers(mustLoad(t, "1334418").tape); got != 20 {
+		t.Errorf("a T20 of %d overs", got)
+	}
+}
