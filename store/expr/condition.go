@@ -73,7 +73,7 @@ func (s *scope) truth(n *node) (bool, error) {
 		return s.truth(&n.args[1])
 	case opNot:
 		truth, err := s.truth(&n.args[0])
-		return !truth, err
+		return err == nil && !truth, err
 	case opIn:
 		return s.in(n)
 	case opBetween:

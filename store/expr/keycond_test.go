@@ -1,0 +1,96 @@
+package expr
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+func TestKeyRangeContains(t *testing.T) {
+	sorts := []string{"", "a", "ab", "abc", "b", "c"}
+	params := Params{Values: attr.Item{":p": attr.S("p"), ":v": attr.S("ab"), ":w": attr.S("b")}}
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{"pk = :p", sorts},
+		{"pk = :p AND sk = :v", []string{"ab"}},
+		{"pk = :p AND sk < :v", []string{"", "a"}},
+		{"sk <= :v AND pk = :p", []string{"", "a", "ab"}},
+		{"pk = :p AND sk > :v", []string{"abc", "b", "c"}},
+		{"pk = :p AND sk >= :v", []string{"ab", "abc", "b", "c"}},
+		{"pk = :p AND :v > sk", []string{"", "a"}},
+		{"pk = :p AND :v >= sk", []string{"", "a", "ab"}},
+		{"pk = :p AND :v < sk", []string{"abc", "b", "c"}},
+		{"pk = :p AND :v <= sk", []string{"ab", "abc", "b", "c"}},
+		{"pk = :p AND sk BETWEEN :v AND :w", []string{"ab", "abc", "b"}},
+		{"pk = :p AND begins_with(sk, :v)", []string{"ab", "abc"}},
+	} {
+		r, err := ParseKeyCondition(c.text, params, "pk", "sk")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range sorts {
+			if r.Contains(attr.S(s)) {
+				got = append(got, s)
+			}
+		}
+		if !slices.Equal(got, c.want) || r.Partition.Str() != "p" {
+			t.Errorf("%s: %q of %q, want %q", c.text, got, r.Partition.Str(), c.want)
+		}
+		if r.Op != SortAny && r.Contains(attr.Int(1)) {
+			t.Errorf("%s contains a number", c.text)
+		}
+	}
+}
+
+func TestKeyWithoutSort(t *testing.T) {
+	params := Params{Values: attr.Item{":p": attr.S("p")}}
+	r, err := ParseKeyCondition("pk = :p", params, "pk", "")
+	if err != nil || r.Op != SortAny || r.Check(KeyAttr{"pk", attr.KindS}, KeyAttr{}) != nil {
+		t.Error(r, err)
+	}
+	_, err = ParseKeyCondition("pk = :p AND sk = :p", params, "pk", "")
+	checkError(t, "a sort key that is not there", err, "", "Query condition missed key schema element: ")
+}
+
+func TestKeyMissing(t *testing.T) {
+	params := Params{Values: attr.Item{":p": attr.S("p")}}
+	for text, want := range map[string]string{
+		"sk = :p":            "Query condition missed key schema element: pk",
+		"pk = :p AND x = :p": "Query condition missed key schema element: sk",
+		"x = :p AND sk = :p": "Query condition missed key schema element: pk",
+		":p = :p":            "Invalid condition in KeyConditionExpression: No key attribute specified",
+		"x.y = :p":           "KeyConditionExpressions cannot have conditions on nested attributes",
+		"pk = :p AND sk.y = :p": "Key attributes must be scalars; list random access '[]' and map lookup '.' are not " +
+			"allowed: Key: sk",
+	} {
+		_, err := ParseKeyCondition(text, params, "pk", "sk")
+		checkError(t, text, err, "", want)
+	}
+}
+
+func TestKeyRangeCheck(t *testing.T) {
+	s, n := attr.S("v"), attr.Int(1)
+	const wrongType = "One or more parameter values were invalid: Condition parameter type does not match schema type"
+	const empty = "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an " +
+		"empty string value. Key: "
+	for _, c := range []struct {
+		r    KeyRange
+		want string
+	}{
+		{KeyRange{Partition: s, Op: SortEqual, Low: n}, ""},
+		{KeyRange{Partition: s, Op: SortBetween, Low: n, High: n}, ""},
+		{KeyRange{Partition: n}, wrongType},
+		{KeyRange{Partition: s, Op: SortEqual, Low: s}, wrongType},
+		{KeyRange{Partition: s, Op: SortBetween, Low: n, High: s}, wrongType},
+		{KeyRange{Partition: attr.S("")}, empty + "pk"},
+	} {
+		err := c.r.Check(KeyAttr{"pk", attr.KindS}, KeyAttr{"sk", attr.KindN})
+		checkError(t, "check", err, "", c.want)
+	}
+	err := KeyRange{Partition: s, Op: SortBeginsWith, Low: attr.S("")}.Check(KeyAttr{"pk", attr.KindS}, KeyAttr{"sk", attr.KindS})
+	checkError(t, "empty prefix", err, "", empty+"sk")
+}
