@@ -238,7 +238,10 @@ func TestLineup(t *testing.T) {
 	if sides[f.Local.ID] != 11 || sides[f.Visitor.ID] != 11 {
 		t.Errorf("sides of %v", sides)
 	}
-	// Supersubs, impact players and substitute fielders are beyond the eleven.
+}
+
+// Supersubs, impact players and substitute fielders are beyond the eleven.
+func TestElevenASide(t *testing.T) {
 	for _, in := range List() {
 		m := mustLoad(t, in.ID)
 		for i := range m.tape.Teams {

@@ -40,9 +40,10 @@ type match struct {
 }
 
 type delivery struct {
-	Batter string `json:"batter"`
-	Bowler string `json:"bowler"`
-	Runs   struct {
+	Batter     string `json:"batter"`
+	NonStriker string `json:"non_striker"`
+	Bowler     string `json:"bowler"`
+	Runs       struct {
 		Batter      int  `json:"batter"`
 		Total       int  `json:"total"`
 		NonBoundary bool `json:"non_boundary"`
@@ -87,8 +88,8 @@ func (c *counter) innings(i int) {
 			d := &o.Deliveries[k]
 			c.out.Deliveries++
 			l.Runs += d.Runs.Total
-			l.Wickets += c.wickets(d, in.SuperOver)
 			c.bat(d)
+			l.Wickets += c.wickets(d, in.SuperOver)
 			if d.legal() {
 				c.legal++
 			}
@@ -157,6 +158,7 @@ func (c *counter) wickets(d *delivery, superOver bool) int {
 
 func (c *counter) bat(d *delivery) {
 	delete(c.retired, d.Batter)
+	delete(c.retired, d.NonStriker)
 	r := d.Runs.Batter
 	switch {
 	case r == 4 && !d.Runs.NonBoundary:
