@@ -22,10 +22,16 @@ var arrows = []arrow{
 	{pkg: "sync/replica", may: []string{"store", "store/expr", "store/attr"}},
 	{pkg: "sync/lease", may: []string{"store", "store/attr", "store/expr"}},
 
-	{pkg: "edge/cricket/poll", may: []string{"edge/cricket", "edge/cricket/sportmonks", "sync/lease", "store"}},
-	{pkg: "edge/cricket/push", may: []string{"edge/cricket", "store", "store/attr"}},
-	{pkg: "edge/cricket/push/apns", may: []string{"edge/cricket/push"}, tests: []string{"edge/cricket/push/sandbox"}},
-	{pkg: "edge/cricket/push/sandbox", may: []string{"edge/cricket/push"}},
+	{
+		pkg: "edge/cricket/poll", may: []string{"edge/cricket", "edge/cricket/sportmonks", "sync/lease", "store", "store/attr"},
+		tests: []string{"edge/cricket/replay"},
+	},
+	{
+		pkg: "edge/cricket/push", may: []string{"edge/cricket", "edge/cricket/push/apns", "store", "store/attr"},
+		tests: []string{"edge/cricket/push/sandbox", "edge/cricket/replay"},
+	},
+	{pkg: "edge/cricket/push/apns", tests: []string{"edge/cricket/push/sandbox"}},
+	{pkg: "edge/cricket/push/sandbox", tests: []string{"edge/cricket/push/apns"}},
 	{pkg: "edge/cricket/replay", may: []string{"edge/cricket", "edge/cricket/replay/tape"}},
 	{pkg: "edge/cricket/replay/tape"},
 	{pkg: "edge/cricket/sportmonks", may: []string{"edge/cricket"}, tests: []string{"edge/cricket/replay"}},
