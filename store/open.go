@@ -131,7 +131,7 @@ func start(path string, db *bolt.DB, f *os.File, o Options) (*Store, error) {
 		return nil, damagedFile(path, err)
 	}
 	s := &Store{
-		path: path, opts: o, id: st.identity, db: db, room: newRoom(f, o.MaxSize),
+		path: path, opts: o, id: st.identity, db: db, room: newRoom(f, o),
 		exprs: expr.NewCache(exprCache), failed: make(chan struct{}),
 	}
 	s.cat.Store(st.cat)
@@ -170,6 +170,9 @@ func create(path string, o Options) error {
 	if err := publish(draft, path); err != nil {
 		return err
 	}
+	if o.NoSync {
+		return nil
+	}
 	return syncDir(dir)
 }
 
@@ -181,7 +184,7 @@ func writeDraft(path string, o Options) error {
 		id.node = hex.EncodeToString(random)
 	}
 	opts := boltOptions(o)
-	opts.NoFreelistSync, opts.InitialMmapSize, opts.NoSync = false, 0, false
+	opts.NoFreelistSync, opts.InitialMmapSize = false, 0
 	db, err := bolt.Open(path, 0o600, opts)
 	if err != nil {
 		return err

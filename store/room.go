@@ -13,7 +13,8 @@ import (
 // place in free pages of the file. Only the committer uses it.
 type room struct {
 	f       *os.File
-	limit   int64        // Options.MaxSize; 0: none
+	limit   int64 // Options.MaxSize; 0: none
+	noSync  bool
 	size    atomic.Int64 // of the file, all of it allocated; others may read it
 	refused bool         // the disk had no more at the last try
 
@@ -26,8 +27,8 @@ const (
 	maxGrowth = 16 << 20
 )
 
-func newRoom(f *os.File, limit int) *room {
-	r := &room{f: f, limit: int64(limit), allocate: allocate}
+func newRoom(f *os.File, o Options) *room {
+	r := &room{f: f, limit: int64(o.MaxSize), noSync: o.NoSync, allocate: allocate}
 	r.measure()
 	return r
 }
@@ -55,7 +56,7 @@ func (r *room) grow(to int64) {
 		return
 	}
 	err := r.allocate(r.f, r.size.Load(), to)
-	if err == nil {
+	if err == nil && !r.noSync {
 		err = r.f.Sync()
 	}
 	r.refused = err != nil
