@@ -20,6 +20,10 @@ type Owner struct {
 	Fence int64
 }
 
+// TouchEvery is how old the time of the last tick may become in the store while nothing changes: half of the silence
+// after which another node takes a match over.
+const TouchEvery = 15 * time.Second
+
 // How long rows outlive the match.
 const (
 	displayTTL = 7 * 24 * time.Hour
@@ -96,15 +100,16 @@ func readState(tx *store.Tx, id string) (st State, found bool, err error) {
 	return st, true, attr.Unmarshal(item, &st)
 }
 
-// writeState writes the state unless nothing but the time of the tick is new.
+// writeState writes the state unless nothing is new but a recent tick's time.
 func writeState(tx *store.Tx, prev State, st *State, found bool, by Owner) error {
 	item, err := attr.Marshal(st)
 	if err != nil {
 		return err
 	}
+	recent := st.LastTickAt.Sub(prev.LastTickAt) < TouchEvery
 	prev.LastTickAt = st.LastTickAt
 	before, err := attr.Marshal(&prev)
-	if err != nil || found && attr.Equal(attr.M(before), attr.M(item)) {
+	if err != nil || found && recent && attr.Equal(attr.M(before), attr.M(item)) {
 		return err
 	}
 	item["_f"] = attr.Int(by.Fence)

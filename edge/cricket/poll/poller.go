@@ -20,7 +20,6 @@ const (
 	idleEvery   = 5 * time.Second         // none is
 	stumpsEvery = time.Minute             // all have closed for the day
 	syncEvery   = time.Minute             // fixtures ahead, and toss and line-ups of the next ones
-	touchEvery  = 15 * time.Second        // half of the silence after which another node takes a match over
 	soon        = 45 * time.Minute        // before its start a match is registered
 	syncBack    = 12 * time.Hour          // a late start is still looked for that long
 	syncAhead   = 24 * time.Hour
@@ -117,7 +116,7 @@ func (p *Poller) Run(ctx context.Context) error {
 			nextPoll = later(nextPoll.Add(p.interval()), now)
 		}
 		if err := p.Clock.Wait(ctx, earlier(nextPoll, nextSync), nil); err != nil {
-			return nil //nolint:nilerr // the context's end is how a loop is told to end
+			return nil
 		}
 		now = p.Clock.Now()
 	}
@@ -225,7 +224,7 @@ func (p *Poller) take(ctx context.Context, w *watch, s *cricket.Snapshot, unchan
 	defer cancel()
 	by := cricket.Owner{Node: p.Node, Fence: lease.Fence()}
 	if unchanged && w.state.Quiet() {
-		if now.Sub(w.touched) < touchEvery {
+		if now.Sub(w.touched) < cricket.TouchEvery {
 			return nil
 		}
 		w.touched = now
@@ -267,8 +266,7 @@ func (p *Poller) report(ctx context.Context, what string, err error) {
 	if err == nil || ctx.Err() != nil {
 		return
 	}
-	var refused *store.ConditionFailedError
-	if errors.As(err, &refused) {
+	if _, refused := errors.AsType[*store.ConditionFailedError](err); refused {
 		p.Log.Warn("match taken over by another node", "work", what, "err", err)
 		return
 	}

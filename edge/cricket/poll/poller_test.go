@@ -1,0 +1,160 @@
+package poll_test
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/poll"
+	"github.com/touchline/touchline/edge/cricket/replay"
+	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/store"
+)
+
+// locks gives every lock to whoever asks, with a fence of its own.
+type locks struct{ fence int64 }
+
+func (l locks) Hold(context.Context, string) (poll.Lease, error) { return l, nil }
+
+func (l locks) Fence() int64 { return l.fence }
+
+func (l locks) Context(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithCancel(ctx)
+}
+
+func (l locks) Release(context.Context) error { return nil }
+
+// node is a poller on a store file, started as often as it is stopped.
+type node struct {
+	t     *testing.T
+	match *replay.Match
+	path  string
+	id    string
+	fence int64
+}
+
+func newNode(t *testing.T, id string) *node {
+	t.Helper()
+	m, err := replay.Load(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &node{t: t, match: m, id: id, path: filepath.Join(t.TempDir(), "touchline.db")}
+}
+
+// run polls from where the match was left until stop says so of a state, and tells how the match stands then.
+func (n *node) run(stop func(cricket.State, time.Time) bool) (cricket.State, []cricket.Event) {
+	n.t.Helper()
+	n.fence++
+	var now clock.Clock = clock.NewStepped(n.match.Start())
+	db, err := store.Open(n.path, store.Options{NoSync: true, Now: func() time.Time { return now.Now() }})
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	defer db.Close() //nolint:errcheck // the test is over
+	if err := db.Define(n.t.Context(), cricket.Tables()...); err != nil {
+		n.t.Fatal(err)
+	}
+	service := cricket.NewService(db)
+	if st, found, err := service.State(n.t.Context(), n.id); err != nil {
+		n.t.Fatal(err)
+	} else if found {
+		now = clock.NewStepped(st.LastTickAt)
+	}
+	srv := httptest.NewServer(replay.NewFeed(n.match, now, "demo"))
+	defer srv.Close()
+	feed, err := sportmonks.New(sportmonks.Config{BaseURL: srv.URL + "/api/v2.0", Token: "demo", Clock: now})
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(n.t.Context())
+	defer cancel()
+	watched := &until{Service: service, stop: stop, now: now, cancel: cancel}
+	leave := now.Join()
+	defer leave()
+	p := poll.New(poll.Config{
+		Node: "test", Feed: feed, Leases: locks{n.fence}, Match: watched, Clock: now, Log: slog.New(slog.DiscardHandler),
+	})
+	if err := p.Run(ctx); err != nil {
+		n.t.Fatal(err)
+	}
+	events, err := service.Events(n.t.Context(), n.id)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return watched.state, events
+}
+
+// until is a service that ends the run after a tick.
+type until struct {
+	*cricket.Service
+	stop   func(cricket.State, time.Time) bool
+	now    clock.Clock
+	cancel context.CancelFunc
+	state  cricket.State
+}
+
+func (u *until) Tick(ctx context.Context, s *cricket.Snapshot, by cricket.Owner) (cricket.State, error) {
+	st, err := u.Service.Tick(ctx, s, by)
+	u.state = st
+	if u.stop(st, u.now.Now()) {
+		u.cancel()
+	}
+	return st, err
+}
+
+func ended(st cricket.State, _ time.Time) bool { return st.Status == cricket.ActiveEnded }
+
+// A node that is stopped again and again, at any tick, finds and tells the same as one that is not.
+func TestRestartsChangeNothing(t *testing.T) {
+	const id = "1343760"
+	wantState, wantEvents := newNode(t, id).run(ended)
+	if wantState.Result != "Malawi won by 10 wickets" || len(wantEvents) == 0 {
+		t.Fatalf("the clean run says %q with %d events", wantState.Result, len(wantEvents))
+	}
+	for seed := range uint64(4) {
+		rng := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test's dice
+		n := newNode(t, id)
+		var state cricket.State
+		var events []cricket.Event
+		restarts := 0
+		for state.Status != cricket.ActiveEnded {
+			ticks := 1 + rng.IntN(60)
+			state, events = n.run(func(st cricket.State, now time.Time) bool {
+				ticks--
+				return ticks == 0 || ended(st, now)
+			})
+			restarts++
+		}
+		if diff := cmp.Diff(wantEvents, events); diff != "" {
+			t.Errorf("seed %d, %d restarts: events (-clean +restarted):\n%s", seed, restarts, diff)
+		}
+		if state.Result != wantState.Result {
+			t.Errorf("seed %d: result %q, want %q", seed, state.Result, wantState.Result)
+		}
+	}
+}
+
+// A deposed node's writes are refused by the fence of its successor.
+func TestDeposedNodeIsRefused(t *testing.T) {
+	n := newNode(t, "1343760")
+	n.fence = 7
+	half := n.match.Start().Add(10 * time.Minute)
+	state, before := n.run(func(_ cricket.State, now time.Time) bool { return now.After(half) })
+	n.fence = 3 // the old holder comes back
+	_, after := n.run(func(_ cricket.State, now time.Time) bool { return now.After(half.Add(10 * time.Minute)) })
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("the deposed node told (-before +after):\n%s", diff)
+	}
+	if state.Status != cricket.ActiveLive {
+		t.Errorf("the match is %s", state.Status)
+	}
+}
