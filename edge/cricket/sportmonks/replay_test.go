@@ -37,7 +37,7 @@ func playMatch(t *testing.T, id string) {
 			readings++
 			reconcile(t, &r.Snapshots[0])
 		}
-		if err := clock.Sleep(t.Context(), c, 20*time.Second); err != nil {
+		if err := clock.Sleep(t.Context(), c, 40*time.Second); err != nil {
 			t.Fatal(err)
 		}
 	}
