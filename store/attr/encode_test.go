@@ -105,18 +105,25 @@ func TestNothingRefersToTheEncoding(t *testing.T) {
 }
 
 func TestDepthOfEncoding(t *testing.T) {
-	if _, err := attr.Encoded(attr.Encode(nil, attr.Item{"a": deep(31)})).Decode(); err != nil {
-		t.Errorf("level 32: %v", err)
-	}
-	enc := attr.Encoded(attr.Encode(nil, attr.Item{"a": deep(32)}))
-	if _, err := enc.Decode(); !fault.Is(err, fault.Damaged) {
-		t.Errorf("level 33: %v", err)
-	}
-	if _, _, err := enc.Get("a"); !fault.Is(err, fault.Damaged) {
-		t.Errorf("level 33: %v", err)
-	}
-	if _, err := enc.AppendJSON(nil); !fault.Is(err, fault.Damaged) {
-		t.Errorf("level 33: %v", err)
+	for _, c := range []struct{ at32, at33 attr.Value }{
+		{deep(31), deep(32)}, {deepList(31), deepList(32)}, {attr.L(attr.Null(), deep(30)), attr.L(attr.Null(), deep(31))},
+	} {
+		enc := attr.Encoded(attr.Encode(nil, attr.Item{"a": c.at32}))
+		if _, err := enc.Decode(); err != nil {
+			t.Errorf("level 32: %v", err)
+		}
+		if _, err := enc.AppendJSON(nil); err != nil {
+			t.Errorf("level 32: %v", err)
+		}
+		enc = attr.Encode(nil, attr.Item{"a": c.at33})
+		_, err := enc.Decode()
+		_, _, getErr := enc.Get("a")
+		_, jsonErr := enc.AppendJSON(nil)
+		for _, err := range []error{err, getErr, jsonErr} {
+			if !fault.Is(err, fault.Damaged) {
+				t.Errorf("level 33: %v", err)
+			}
+		}
 	}
 }
 
@@ -136,6 +143,8 @@ func TestDecodeRefuses(t *testing.T) {
 		"a name behind the end":       "01 01 7f61 06",
 		"an unknown tag":              "01 01 0161 0c",
 		"the absent tag":              "01 01 0161 00",
+		"an unknown tag with a size":  "01 01 0161 0c 00000000",
+		"a member behind the end":     "01 01 0161 09 02000000 01 05",
 		"a string behind the end":     "01 01 0161 01 05 78",
 		"a long string behind it":     "01 01 0161 01 ffff03 78",
 		"a number without text":       "01 01 0161 02 00",
@@ -161,6 +170,37 @@ func TestDecodeRefuses(t *testing.T) {
 		if it, err := attr.Encoded(enc).Decode(); !fault.Is(err, fault.Damaged) {
 			t.Errorf("%s: %v, %v", name, attr.M(it), err)
 		}
+	}
+}
+
+// What reads a part of an encoding sees the damage up to there.
+func TestDamagedParts(t *testing.T) {
+	for name, text := range map[string]string{
+		"nothing":                   "",
+		"another version":           "02 01 0161 06",
+		"more attributes than fit":  "01 09 0161 06",
+		"a name behind the end":     "01 01 7f61 06",
+		"no value":                  "01 02 0161 06 0162",
+		"an unknown tag":            "01 01 0161 0c",
+		"a string behind the end":   "01 01 0161 01 05 78",
+		"a list without size":       "01 01 0161 07 0100",
+		"a list larger than it all": "01 01 0161 07 02000000 00",
+	} {
+		data, err := hex.DecodeString(strings.ReplaceAll(text, " ", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		enc := attr.Encoded(data)
+		_, _, getErr := enc.Get("b")
+		_, hasErr := enc.Has("b")
+		out, jsonErr := enc.AppendJSON([]byte("x"))
+		if !fault.Is(getErr, fault.Damaged) || !fault.Is(hasErr, fault.Damaged) || !fault.Is(jsonErr, fault.Damaged) || string(out) != "x" {
+			t.Errorf("%s: Get %v, Has %v, JSON %v %s", name, getErr, hasErr, jsonErr, out)
+		}
+	}
+	number := attr.Encoded("\x01\x01\x01a\x02\x03\"1\"")
+	if out, err := number.AppendJSON(nil); !fault.Is(err, fault.Damaged) {
+		t.Errorf("a number with quotes is written as %s", out)
 	}
 }
 

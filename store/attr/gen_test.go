@@ -116,6 +116,15 @@ func deep(n int) attr.Value {
 	return v
 }
 
+// deepList is deep with lists.
+func deepList(n int) attr.Value {
+	v := attr.S("leaf")
+	for range n {
+		v = attr.L(v)
+	}
+	return v
+}
+
 func wantSame(t rapid.TB, got, want attr.Item) {
 	t.Helper()
 	if !attr.EqualItems(got, want) {

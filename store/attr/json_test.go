@@ -128,7 +128,7 @@ func TestJSONRefused(t *testing.T) {
 			`{"a":{}}`, `{"a":{"S":"x","N":"1"}}`, `{"a":{"S":"x","S":"x"}}`, `{"a":{"N":""}}`, `{"a":{"N":"x"}}`, `{"a":{"N":"1e126"}}`,
 			`{"a":{"NULL":false}}`, `{"a":{"SS":[]}}`, `{"a":{"NS":[]}}`, `{"a":{"BS":[]}}`, `{"a":{"SS":["a","a"]}}`, `{"a":{"NS":["1","1.0"]}}`,
 			`{"a":{"BS":["AA==","AA=="]}}`, `{"a":{"NS":["x"]}}`, `{"a":{"L":[{}]}}`,
-			string(attr.AppendJSON(nil, attr.Item{"a": deep(32)})), `{"a":` + strings.Repeat(`{"L":[`, 1e6),
+			string(attr.AppendJSON(nil, attr.Item{"a": deep(32)})), string(attr.AppendJSON(nil, attr.Item{"a": deepList(32)})), `{"a":` + strings.Repeat(`{"L":[`, 1e6),
 		},
 	} {
 		for _, text := range texts {
@@ -138,7 +138,7 @@ func TestJSONRefused(t *testing.T) {
 			}
 		}
 	}
-	if _, err := attr.ParseJSON(attr.AppendJSON(nil, attr.Item{"a": deep(31)})); err != nil {
+	if _, err := attr.ParseJSON(attr.AppendJSON(nil, attr.Item{"a": deep(31), "b": deepList(31)})); err != nil {
 		t.Errorf("level 32: %v", err)
 	}
 }

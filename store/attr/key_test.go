@@ -37,6 +37,10 @@ func TestKeyFormat(t *testing.T) {
 		if got := hex.EncodeToString(key(t, c.v)); got != c.want {
 			t.Errorf("key of %s is %s, want %s", c.v, got, c.want)
 		}
+		back, rest, err := attr.ReadKey(key(t, c.v), c.v.Kind())
+		if err != nil || !attr.Equal(back, c.v) || len(rest) != 0 {
+			t.Errorf("key of %s is read as %s, rest %x, %v", c.v, back, rest, err)
+		}
 	}
 }
 

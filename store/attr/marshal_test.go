@@ -109,8 +109,10 @@ func TestMarshalOmits(t *testing.T) {
 func TestMarshalValue(t *testing.T) {
 	type named []byte
 	deepest := any("x")
+	mapped := any("x")
 	for range 31 {
 		deepest = []any{deepest}
+		mapped = map[string]any{"n": mapped}
 	}
 	for _, c := range []struct {
 		in   any
@@ -122,6 +124,7 @@ func TestMarshalValue(t *testing.T) {
 		{[2]byte{1, 2}, `{"L":[{"N":"1"},{"N":"2"}]}`}, {map[string]any{"a": attr.S("x"), "b": attr.Value{}}, `{"M":{"a":{"S":"x"}}}`},
 		{attr.Item{"a": attr.S("x")}, `{"M":{"a":{"S":"x"}}}`}, {time.Time{}, `{"S":"0001-01-01T00:00:00.000Z"}`},
 		{deepest, strings.Repeat(`{"L":[`, 31) + `{"S":"x"}` + strings.Repeat(`]}`, 31)},
+		{mapped, strings.Repeat(`{"M":{"n":`, 31) + `{"S":"x"}` + strings.Repeat(`}}`, 31)},
 	} {
 		v, err := attr.MarshalValue(c.in)
 		if got := v.String(); err != nil || got != c.want {

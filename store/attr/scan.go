@@ -78,8 +78,16 @@ func (s *scanner) size() (end int, ok bool) {
 	return s.pos + n, n <= len(s.buf)-s.pos
 }
 
-// skip steps over a value.
+// skip steps over a value. Most are a text of one byte's length, which is looked at where the function is called.
 func (s *scanner) skip() bool {
+	if p := s.pos; len(s.buf)-p > 1 && s.buf[p]-tagS <= tagB-tagS && s.buf[p+1] < 0x80 {
+		s.pos = p + 2 + int(s.buf[p+1])
+		return s.pos <= len(s.buf)
+	}
+	return s.skipAny()
+}
+
+func (s *scanner) skipAny() bool {
 	switch s.tag() {
 	case tagS, tagN, tagB:
 		_, ok := s.text()

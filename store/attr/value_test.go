@@ -107,7 +107,7 @@ func TestEqual(t *testing.T) {
 		{}, attr.Null(), attr.S(""), attr.S("1"), attr.Int(1), attr.B([]byte("1")), attr.Bool(true), attr.Bool(false),
 		attr.L(), attr.L(attr.S("1")), attr.L(attr.S("1"), attr.S("2")), attr.L(attr.S("2"), attr.S("1")),
 		attr.M(nil), item(attr.S("1")), item(attr.S("2")), attr.M(attr.Item{"b": attr.S("1")}),
-		must(attr.SS("1")), must(attr.SS("1", "2")), must(attr.NS("1")), must(attr.BS([]byte("1"))),
+		must(attr.SS("1")), must(attr.SS("2")), must(attr.SS("1", "2")), must(attr.NS("1")), must(attr.BS([]byte("1"))),
 	}
 	for i, a := range different {
 		for j, b := range different {
