@@ -1,0 +1,66 @@
+package lease
+
+import (
+	"maps"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+// This file holds every expression that is sent to a locks table, in one form for all engines.
+
+// taking is the update of whoever takes a lock. A fence that starts anew, because the record was deleted or never
+// had one, starts at the time in milliseconds: above whatever it was before.
+const taking = "SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, " +
+	"fence = if_not_exists(fence, :ms) + :one"
+
+// The ways to take a lock.
+const (
+	ifFree   = "attribute_not_exists(lockKey) OR expiresAt = :zero"
+	ifOurs   = "holder = :h AND fence = :f"
+	ifStill  = "rvn = :seen AND holder = :h"
+	ifLapsed = "attribute_not_exists(rvn) AND expiresAt < :now AND expiresAt = :seen AND holder = :h"
+)
+
+// What a holder does with its lock. Not conditional on rvn: after a lost answer the holder does not know it.
+const (
+	ifHeld    = "holder = :me AND fence = :f"
+	renewing  = "SET expiresAt = :expires, rvn = :rvn, ttlMs = :ttl"
+	raising   = "SET fence = :to, rvn = :rvn"
+	releasing = "SET expiresAt = :zero, rvn = :rvn"
+)
+
+// take builds the change by which this node takes a lock under a condition with values of its own.
+func (m *Manager) take(key, condition string, values attr.Item, now Instant) Change {
+	all := attr.Item{
+		":me":      attr.S(m.me),
+		":expires": attr.Int(m.serverMillis(now) + m.ttl.Milliseconds()),
+		":rvn":     attr.S(m.rvn()),
+		":ttl":     attr.Int(m.ttl.Milliseconds()),
+		":ms":      attr.Int(m.serverMillis(now)),
+		":one":     attr.Int(1),
+	}
+	maps.Copy(all, values)
+	return Change{Key: key, Update: taking, Condition: condition, Values: all}
+}
+
+// held builds a change of a lock that this node holds.
+func (m *Manager) held(key string, fence int64, update string, values attr.Item) Change {
+	all := attr.Item{":me": attr.S(m.me), ":f": attr.Int(fence), ":rvn": attr.S(m.rvn())}
+	maps.Copy(all, values)
+	return Change{Key: key, Update: update, Condition: ifHeld, Values: all}
+}
+
+func (m *Manager) renewal(key string, fence int64, now Instant) Change {
+	return m.held(key, fence, renewing, attr.Item{
+		":expires": attr.Int(m.serverMillis(now) + m.ttl.Milliseconds()),
+		":ttl":     attr.Int(m.ttl.Milliseconds()),
+	})
+}
+
+func (m *Manager) raise(key string, fence, to int64) Change {
+	return m.held(key, fence, raising, attr.Item{":to": attr.Int(to)})
+}
+
+func (m *Manager) release(key string, fence int64) Change {
+	return m.held(key, fence, releasing, attr.Item{":zero": attr.Int(0)})
+}

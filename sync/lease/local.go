@@ -1,0 +1,91 @@
+package lease
+
+import (
+	"context"
+	"errors"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// Local keeps locks in a table of the node's own store.
+func Local(s *store.Store, table string) Table { return &local{store: s, table: table} }
+
+type local struct {
+	store *store.Store
+	table string
+}
+
+func (l *local) key(key string) attr.Item { return attr.Item{attrKey: attr.S(key)} }
+
+// Get implements Table.
+func (l *local) Get(ctx context.Context, key string) (r Record, ok bool, err error) {
+	var it attr.Item
+	err = l.store.View(ctx, func(tx *store.Tx) error {
+		it, err = tx.Get(l.table, l.key(key))
+		return err
+	})
+	if err != nil || it == nil {
+		return Record{}, false, err
+	}
+	r, err = ParseRecord(it)
+	return r, err == nil, err
+}
+
+// Update implements Table.
+func (l *local) Update(ctx context.Context, c Change) (Record, error) {
+	var after attr.Item
+	err := l.store.Update(ctx, func(tx *store.Tx) error {
+		images, err := tx.Update(store.UpdateItem{
+			Table: l.table, Key: l.key(c.Key), Update: c.Update, Condition: c.Condition,
+			Params: expr.Params{Values: c.Values},
+		})
+		after = images.New
+		return err
+	})
+	if failed, ok := errors.AsType[*store.ConditionFailedError](err); ok {
+		return Record{}, conditionFailed(failed.Old)
+	}
+	if err != nil {
+		return Record{}, err
+	}
+	return ParseRecord(after)
+}
+
+func conditionFailed(old attr.Item) error {
+	if old == nil {
+		return &ConditionFailedError{}
+	}
+	r, err := ParseRecord(old)
+	if err != nil {
+		return err
+	}
+	return &ConditionFailedError{Old: r, OK: true}
+}
+
+// List implements Table.
+func (l *local) List(ctx context.Context) ([]Record, error) {
+	var out []Record
+	err := l.store.View(ctx, func(tx *store.Tx) error {
+		scan := store.Scan{Table: l.table}
+		for {
+			page, err := tx.Scan(scan)
+			if err != nil {
+				return err
+			}
+			for _, it := range page.Items {
+				r, err := ParseRecord(it)
+				if err != nil {
+					return err
+				}
+				out = append(out, r)
+			}
+			if page.LastKey == nil {
+				return nil
+			}
+			scan.StartKey = page.LastKey
+		}
+	})
+	return out, err
+}

@@ -1,0 +1,269 @@
+// Package lease gives one node at a time the right to do a piece of work, and a fence number that tells its writes
+// from those of whoever had the right before. The lease is for efficiency, the fence for correctness: see DESIGN.md.
+package lease
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// DefaultTTL is how long a lock stands that nobody renews.
+const DefaultTTL = 10 * time.Second
+
+const (
+	minTTL = 100 * time.Millisecond
+	maxTTL = 10 * time.Minute // a record that asks to be waited for longer is not believed
+)
+
+// Config says who takes leases, and where.
+type Config struct {
+	Table Table
+	Node  string        // id of the node
+	Boot  string        // id of this run of the process, never used before
+	TTL   time.Duration // default DefaultTTL
+	// Local: the table is on this machine alone, in a file that only this run can have open. Earlier runs of this
+	// node are known dead then.
+	Local bool
+	// Skew is the server's clock minus ours, as the table's answers tell it. Default 0.
+	Skew   func() time.Duration
+	Times  Times         // default RealTimes()
+	RVN    func() string // random for every write; default crypto/rand
+	Logger *slog.Logger  // default none
+}
+
+// Manager takes, renews and gives back the leases of one node.
+type Manager struct {
+	table    Table
+	node, me string
+	ttl      time.Duration
+	local    bool
+	skew     func() time.Duration
+	times    Times
+	rvn      func() string
+	log      *slog.Logger
+	wake     chan struct{}
+
+	mu     sync.Mutex
+	busy   map[string]bool // keys that are being acquired
+	leases map[string]*Lease
+	seen   map[string]*sighting
+	ended  bool
+}
+
+// New checks the configuration. It does no I/O.
+func New(cfg Config) (*Manager, error) {
+	if cfg.TTL == 0 {
+		cfg.TTL = DefaultTTL
+	}
+	switch {
+	case cfg.Table == nil:
+		return nil, fault.New(fault.Invalid, "lease_config", "leases need a table")
+	case cfg.Node == "" || cfg.Boot == "" || strings.Contains(cfg.Boot, "#"):
+		return nil, fault.New(fault.Invalid, "lease_config", "leases need the ids of the node and of its run")
+	case cfg.TTL < minTTL || cfg.TTL > maxTTL:
+		return nil, fault.New(fault.Invalid, "lease_config", "a lease lasts from %v to %v", minTTL, maxTTL)
+	}
+	m := &Manager{
+		table: cfg.Table, node: cfg.Node, me: HolderText(cfg.Node, cfg.Boot), ttl: cfg.TTL, local: cfg.Local,
+		skew: cfg.Skew, times: cfg.Times, rvn: cfg.RVN, log: cfg.Logger, wake: make(chan struct{}, 1),
+		busy: map[string]bool{}, leases: map[string]*Lease{}, seen: map[string]*sighting{},
+	}
+	if m.skew == nil {
+		m.skew = func() time.Duration { return 0 }
+	}
+	if m.times == nil {
+		m.times = RealTimes()
+	}
+	if m.rvn == nil {
+		m.rvn = randomRVN
+	}
+	if m.log == nil {
+		m.log = slog.New(slog.DiscardHandler)
+	}
+	return m, nil
+}
+
+func randomRVN() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// serverMillis is the time as the table's server would have it.
+func (m *Manager) serverMillis(now Instant) int64 { return now.Wall.Add(m.skew()).UnixMilli() }
+
+// A request that takes longer than this has no use any more: two of them fit between a renewal and the deadline.
+func (m *Manager) requestContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, m.ttl/6)
+}
+
+func (m *Manager) get(ctx context.Context, key string) (Record, bool, error) {
+	ctx, cancel := m.requestContext(ctx)
+	defer cancel()
+	return m.table.Get(ctx, key)
+}
+
+func (m *Manager) update(ctx context.Context, c Change) (Record, error) {
+	ctx, cancel := m.requestContext(ctx)
+	defer cancel()
+	return m.table.Update(ctx, c)
+}
+
+// begin keeps two callers of this process from taking one lock: as holders they are the same to the table.
+func (m *Manager) begin(key string) error {
+	if l := m.lease(key); l != nil {
+		_ = l.Check() // takes it off the list if it is over
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.ended:
+		return errEnded()
+	case m.busy[key] || m.leases[key] != nil:
+		return &HeldError{Key: key, Holder: m.me, Retry: m.ttl / 3}
+	}
+	m.busy[key] = true
+	return nil
+}
+
+func (m *Manager) lease(key string) *Lease {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.leases[key]
+}
+
+func (m *Manager) end(key string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.busy, key)
+}
+
+// hold makes the lease of a lock that was just taken by a request sent at sent.
+func (m *Manager) hold(ctx context.Context, key string, r Record, sent Instant) (*Lease, error) {
+	l := newLease(m, key, r.Fence, Term{Sent: sent, TTL: m.ttl})
+	if err := l.Check(); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	ended := m.ended
+	if !ended {
+		delete(m.seen, key)
+		m.leases[key] = l
+	}
+	m.mu.Unlock()
+	if ended {
+		return nil, cmp.Or(l.Release(context.WithoutCancel(ctx)), errEnded())
+	}
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+	return l, nil
+}
+
+// forget takes a lease that is over off the list, unless its key has a newer one.
+func (m *Manager) forget(l *Lease) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.leases[l.key] == l {
+		delete(m.leases, l.key)
+	}
+}
+
+// Run renews every lease until ctx ends, then gives them all back. It returns when that is done.
+func (m *Manager) Run(ctx context.Context) error {
+	var keepers sync.WaitGroup
+	for ctx.Err() == nil {
+		for _, l := range m.notKept() {
+			keepers.Go(func() { m.keep(ctx, l) })
+		}
+		select {
+		case <-ctx.Done():
+		case <-m.wake:
+		}
+	}
+	keepers.Wait()
+	m.mu.Lock()
+	m.ended = true
+	last := slices.Collect(maps.Values(m.leases))
+	m.mu.Unlock()
+	var releases sync.WaitGroup
+	for _, l := range last {
+		releases.Go(func() {
+			if err := l.Release(context.WithoutCancel(ctx)); err != nil {
+				m.log.Warn("a lease was not given back and will run out", "key", l.key, "error", err)
+			}
+		})
+	}
+	releases.Wait()
+	return nil
+}
+
+func (m *Manager) notKept() []*Lease {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []*Lease
+	for _, l := range m.leases {
+		if !l.kept {
+			l.kept = true
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// keep renews one lease every third of its TTL, and sooner after a failure, until it is over.
+func (m *Manager) keep(ctx context.Context, l *Lease) {
+	wait := max(m.ttl/3-l.age(), 0)
+	for {
+		t := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return
+		case <-l.Done():
+			t.Stop()
+			m.log.Info("a lease is over", "key", l.key, "fence", l.Fence(), "reason", l.Err())
+			return
+		case <-t.C:
+		}
+		if err := l.renew(ctx); err != nil && ctx.Err() == nil && l.Err() == nil {
+			m.log.Warn("a lease was not renewed", "key", l.key, "error", err)
+			wait = m.ttl / 12
+			continue
+		}
+		wait = max(m.ttl/3-l.age(), m.ttl/12)
+	}
+}
+
+// Status is a lease as an operator sees it.
+type Status struct {
+	Key      string
+	Fence    int64
+	Deadline time.Time
+}
+
+// Held lists the leases that this node has now, by key.
+func (m *Manager) Held() []Status {
+	m.mu.Lock()
+	leases := slices.Collect(maps.Values(m.leases))
+	m.mu.Unlock()
+	var out []Status
+	for _, l := range leases {
+		if l.Check() == nil {
+			out = append(out, Status{Key: l.key, Fence: l.Fence(), Deadline: l.Deadline()})
+		}
+	}
+	slices.SortFunc(out, func(a, b Status) int { return strings.Compare(a.Key, b.Key) })
+	return out
+}

@@ -1,0 +1,42 @@
+package lease
+
+import (
+	"context"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// Table is the locks table: the store's here, DynamoDB's where nodes share a cloud.
+type Table interface {
+	// Get reads a lock consistently; ok is false when there is no record.
+	Get(ctx context.Context, key string) (r Record, ok bool, err error)
+	// Update applies a change under its condition and gives the record after it. A condition that does not hold is
+	// a *ConditionFailedError with the record as it is. After any other error the change may have been made, and
+	// may even be made later.
+	Update(ctx context.Context, c Change) (Record, error)
+	// List reads all records.
+	List(ctx context.Context) ([]Record, error)
+}
+
+// Change is a conditional UpdateItem. The expressions need no names.
+type Change struct {
+	Key       string
+	Update    string
+	Condition string
+	Values    attr.Item
+}
+
+// ConditionFailedError says that a record was not as a change wanted it.
+type ConditionFailedError struct {
+	Old Record
+	OK  bool // there is a record
+}
+
+// Error implements error.
+func (e *ConditionFailedError) Error() string { return "the lock is not as it was expected" }
+
+// Unwrap gives the fault.
+func (e *ConditionFailedError) Unwrap() error {
+	return fault.New(fault.Conflict, "lock_changed", "%s", e.Error())
+}
