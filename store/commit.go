@@ -18,8 +18,13 @@ import (
 // maxBatch bounds the transactions of one commit, and with them the time that the first of them waits.
 const maxBatch = 512
 
-// linger is how long a commit waits for as many members as the last one had.
-const linger = 100 * time.Microsecond
+// A commit waits for as many members as the last one had: up to linger for the next one, and up to maxLinger for all.
+// maxYields ends it where time stands still.
+const (
+	linger    = 100 * time.Microsecond
+	maxLinger = 10 * linger
+	maxYields = 1 << 14
+)
 
 // committer is the one writer. It takes all that wait into one bbolt transaction and gives each of them its turn: the
 // function of a member runs on the goroutine of its caller, so that a panic, a runtime.Goexit or a stack trace is
@@ -160,18 +165,27 @@ func (c *committer) waiting() (n int, closed bool) {
 }
 
 // linger lets those who shared the last commit come back, as they will in a moment, so that they share the next one
-// too. It yields instead of sleeping because a timer is ten times too coarse; both bounds end it.
+// too. It ends when as many wait as shared the last one, or when nobody has come for a while. It yields instead of
+// sleeping because a timer is ten times too coarse.
 func (c *committer) linger(n, last int) {
 	if last <= 1 {
 		return
 	}
-	start := time.Now()
-	for range 4096 {
-		if n >= last || time.Since(start) > linger {
+	arrived := time.Now()
+	end := arrived.Add(maxLinger)
+	for range maxYields {
+		if n >= last {
 			return
 		}
 		runtime.Gosched()
-		n, _ = c.waiting()
+		now := time.Now()
+		more, _ := c.waiting()
+		if more > n {
+			n, arrived = more, now
+		}
+		if now.Sub(arrived) > linger || now.After(end) {
+			return
+		}
 	}
 }
 
