@@ -109,7 +109,7 @@ func sceneNode(now time.Time) NodeStatus {
 
 // scenePhones makes the phones of a scene: each holds the display state, as a real one would after the last push.
 func scenePhones(in *Input) []PhoneView {
-	state, err := json.Marshal(in.Display)
+	state, err := json.Marshal(cricket.NewContentState(&in.Display))
 	if err != nil {
 		return nil
 	}
@@ -117,10 +117,10 @@ func scenePhones(in *Input) []PhoneView {
 	for i := range in.Events {
 		if e := &in.Events[i]; e.Alert {
 			title := in.Display.Teams[0].Code + " v " + in.Display.Teams[1].Code
-			alerts = append(alerts, PhoneAlert{Key: e.Key, Title: title, Body: e.Text, At: e.At})
+			alerts = append(alerts, PhoneAlert{Title: title, Body: e.Text, At: e.At})
 		}
 	}
-	compact := CompactView{Trailing: "need " + fmt.Sprint(in.Display.Required)}
+	compact := CompactView{Trailing: fmt.Sprintf("%d off %d", in.Display.Required, in.Display.BallsLeft)}
 	if in.Display.Required == 0 {
 		compact.Trailing = in.Display.Teams[0].Overs
 	}

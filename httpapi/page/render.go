@@ -133,3 +133,45 @@ func (r *Renderer) framed(name string, data any, f frame) ([]byte, error) {
 	}
 	return out.Bytes(), nil
 }
+
+// Scene renders a scene of the gallery as a page that stands still.
+func (r *Renderer) Scene(s *Scene) ([]byte, error) {
+	kind, v, err := r.scene(s)
+	if err != nil {
+		return nil, err
+	}
+	return r.Page(kind, v, "")
+}
+
+func (r *Renderer) scene(s *Scene) (kind string, v View, err error) {
+	if s.List != nil {
+		v, err = r.List(*s.List)
+		return "list", v, err
+	}
+	v, err = r.Match(*s.Match)
+	return "match", v, err
+}
+
+// galleryScene is a scene as the gallery's template reads it.
+type galleryScene struct {
+	Name, What string
+	Parts      []template.HTML
+}
+
+// Gallery renders one page with every part in every state.
+func (r *Renderer) Gallery(scenes []Scene) ([]byte, error) {
+	var list []galleryScene
+	for i := range scenes {
+		_, v, err := r.scene(&scenes[i])
+		if err != nil {
+			return nil, err
+		}
+		g := galleryScene{Name: scenes[i].Name, What: scenes[i].What}
+		for _, p := range v.Parts {
+			g.Parts = append(g.Parts, template.HTML(p.HTML)) //nolint:gosec // made by our own templates, which escape
+		}
+		list = append(list, g)
+	}
+	data := map[string]any{"Scenes": list, "Kit": newKitBox()}
+	return r.framed("gallery-page", data, frame{Title: "Gallery · touchline", Body: "page-gallery"})
+}

@@ -109,10 +109,9 @@ type PhonePushes struct {
 	Dropped  int `json:"dropped"`
 }
 
-// contentState is what the pages read of a content state. Its names are the display state's; what is missing is not
-// drawn, and an unknown field does no harm.
+// contentState is what the pages read of a content state, cricket.ContentState as it went over the wire. What is
+// missing is not drawn, and an unknown field does no harm: a page shows what a phone holds, whoever sent it.
 type contentState struct {
-	Phase    string         `json:"phase"`
 	Status   string         `json:"status"`
 	Teams    []contentTeam  `json:"teams"`
 	Batters  []contentRow   `json:"batters"`
@@ -120,20 +119,17 @@ type contentState struct {
 	Equation string         `json:"equation"`
 	Note     string         `json:"note"`
 	Result   string         `json:"result"`
-	RunRate  string         `json:"runRate"`
-	Required string         `json:"requiredRate"`
 	KeyEvent *contentBanner `json:"keyEvent"`
-	Balls    []contentBall  `json:"lastBalls"`
+	Balls    []string       `json:"lastBalls"`
 }
 
 type contentTeam struct {
 	Code    string `json:"code"`
-	Name    string `json:"name"`
 	Runs    int    `json:"runs"`
 	Wickets int    `json:"wickets"`
 	Overs   string `json:"overs"`
 	Batting bool   `json:"batting"`
-	Batted  *bool  `json:"batted"` // absent: assume it has when there are overs
+	Batted  bool   `json:"batted"`
 }
 
 type contentRow struct {
@@ -148,9 +144,4 @@ type contentRow struct {
 type contentBanner struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
-}
-
-type contentBall struct {
-	Mark string `json:"mark"`
-	Kind string `json:"kind"`
 }

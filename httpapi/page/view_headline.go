@@ -60,17 +60,17 @@ func tossText(f *cricket.Fixture) string {
 	return "Toss: " + f.Toss
 }
 
-// inHand says how many wickets a chasing side has left.
+// inHand says how many wickets a side has left that bats second or later.
 func (b *builder) inHand() string {
 	cur := b.current()
-	if cur == nil || b.in.Display.Lead != nil {
+	if cur == nil {
 		return ""
 	}
 	left, label := 10-cur.Wickets, ""
 	if cur.SuperOver {
 		left, label = 2-cur.Wickets, "Super over"
 	}
-	if b.in.Display.Target == 0 || left < 1 {
+	if b.in.Display.Target == 0 && (b.in.Display.Lead == nil || len(b.in.Display.Innings) < 2) || left < 1 {
 		return label
 	}
 	return joined(label, plural(left, "wicket", "wickets")+" in hand")

@@ -21,7 +21,7 @@ type Phone struct {
 	Dark     bool
 	Clock    string
 	Date     string
-	Waiting  bool // follows, but has not been sent a state
+	Waiting  string // why there is no Live Activity to see
 	Ended    bool
 	Stale    bool
 	Leading  string
@@ -86,7 +86,10 @@ func (b *builder) phone(v *PhoneView) Phone {
 	}
 	var st contentState
 	if len(v.State) == 0 || json.Unmarshal(v.State, &st) != nil || len(st.Teams) == 0 {
-		p.Waiting = true
+		p.Waiting = "Waiting for the first push"
+		if v.Pushes.Received > 0 {
+			p.Waiting = "No Live Activity on the screen"
+		}
 	} else {
 		b.fillState(&p, &st)
 	}
@@ -107,12 +110,8 @@ func alertAge(d time.Duration) string {
 func (b *builder) fillState(p *Phone, st *contentState) {
 	for i := range st.Teams {
 		t := &st.Teams[i]
-		batted := t.Overs != "" && t.Overs != "0.0" || t.Batting
-		if t.Batted != nil {
-			batted = *t.Batted
-		}
 		team := PhoneTeam{Class: b.classByCode(t), Code: t.Code, Batting: t.Batting}
-		if batted {
+		if t.Batted {
 			team.Score = fmt.Sprintf("%d/%d", t.Runs, t.Wickets)
 			if t.Wickets == 10 {
 				team.Score = fmt.Sprint(t.Runs)
@@ -131,8 +130,8 @@ func (b *builder) fillState(p *Phone, st *contentState) {
 	if w := st.Bowler; w != nil {
 		p.Bowler = fmt.Sprintf("%s %d-%d (%s)", w.Name, w.Wickets, w.Runs, w.Overs)
 	}
-	for _, ball := range st.Balls {
-		p.Balls = append(p.Balls, discOf(ball.Mark, or(ball.Kind, markKind(ball.Mark))))
+	for _, mark := range st.Balls {
+		p.Balls = append(p.Balls, discOf(mark, markKind(mark)))
 	}
 	if k := st.KeyEvent; k != nil && k.Text != "" {
 		kind, mark := eventMark(k.Type)
@@ -151,5 +150,5 @@ func (b *builder) classByCode(t *contentTeam) string {
 			return s.Class
 		}
 	}
-	return "t-" + kitOf(t.Name, t.Code).slug
+	return "t-" + kitOf("", t.Code).slug
 }

@@ -8,18 +8,34 @@ const patience = 8000; // the node speaks at least every two seconds
 let last = performance.now();
 let seen = new Set(keys());
 let dropped = false;
+let source = connect(root.dataset.stream);
 
-const source = new EventSource(root.dataset.stream);
-source.addEventListener("parts", (e) => {
-  alive();
-  const { title, parts } = JSON.parse(e.data);
-  if (title && document.title !== title) document.title = title;
-  for (const { id, html } of parts) apply(id, html);
-  announce();
-});
-source.addEventListener("tick", alive);
-source.addEventListener("gone", () => location.reload());
-source.addEventListener("error", () => showLink());
+function connect(address) {
+  const es = new EventSource(address);
+  es.addEventListener("parts", (e) => {
+    alive();
+    const { title, parts } = JSON.parse(e.data);
+    if (document.title !== title) document.title = title;
+    for (const { id, html } of parts) apply(id, html);
+    announce();
+  });
+  es.addEventListener("tick", alive);
+  es.addEventListener("gone", () => location.reload());
+  es.addEventListener("error", () => {
+    showLink();
+    // After a break EventSource comes again by itself; after an answer that is no stream it gives up.
+    if (es.readyState === EventSource.CLOSED) setTimeout(again, 3000);
+  });
+  return es;
+}
+
+// The page has newer parts by now than its address says.
+function again() {
+  const url = new URL(root.dataset.stream, location.href);
+  url.searchParams.delete("have");
+  source = connect(url);
+}
+
 setInterval(showLink, 1000);
 
 function apply(id, html) {

@@ -1,0 +1,123 @@
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/store"
+)
+
+// Cricket is what the routes need of the cricket service. cricket.Service is one. An unknown match is
+// fault.NotFound.
+type Cricket interface {
+	Matches(ctx context.Context, f cricket.MatchFilter) (fixtures []cricket.Fixture, next string, err error)
+	Match(ctx context.Context, id string) (cricket.Fixture, error)
+	Display(ctx context.Context, id string) (cricket.Display, error)
+	Card(ctx context.Context, id string) (cricket.Card, error)
+	Events(ctx context.Context, id string) ([]cricket.Event, error)
+}
+
+// Journal is what the streams need of the store. store.Store is one.
+type Journal interface {
+	// Journal gives up to limit records behind a sequence, in order. Trimmed records are left out.
+	Journal(ctx context.Context, after uint64, limit int) ([]store.Record, error)
+	Seq() uint64
+	FirstSeq() uint64
+	// Watch has sig set after each commit with a record in it.
+	Watch(sig *clock.Signal) (stop func())
+}
+
+// The plain structures that the node hands in for its own state. They are declared where they are drawn.
+type (
+	// NodeStatus is how the node is doing.
+	NodeStatus = page.NodeStatus
+	// LeaseStatus is the lease under which the node works.
+	LeaseStatus = page.LeaseStatus
+	// CloudStatus is how far the node is in step with the cloud.
+	CloudStatus = page.CloudStatus
+	// FeedStatus is how the polling of the live feed goes.
+	FeedStatus = page.FeedStatus
+	// PushStatus counts pushes and their answers.
+	PushStatus = page.PushStatus
+	// JournalStatus gives the sequence numbers that the journal holds.
+	JournalStatus = page.JournalStatus
+	// CommitStatus is how the store's commits go.
+	CommitStatus = page.CommitStatus
+	// ClockStatus is the node's notion of time.
+	ClockStatus = page.ClockStatus
+	// PhoneView is what one phone shows.
+	PhoneView = page.PhoneView
+	// CompactView is what stands beside a phone's camera.
+	CompactView = page.CompactView
+	// PhoneAlert is an alert on a phone.
+	PhoneAlert = page.PhoneAlert
+	// PhonePushes counts the pushes of a phone.
+	PhonePushes = page.PhonePushes
+)
+
+// Check is one answer to the question whether the node is ready. A nil Err is a yes. Its text is shown to whoever
+// asks.
+type Check struct {
+	Name string
+	Err  error
+}
+
+// Config is what a server works with. Cricket, Journal and Clock are needed; of the rest the zero value will do.
+type Config struct {
+	Cricket Cricket
+	Journal Journal
+	Clock   clock.Clock // the node's, which may run fast; deadlines and heartbeats keep real time
+
+	Node     func() NodeStatus                 // nil: only what httpapi knows itself
+	Phones   func() []PhoneView                // nil: none
+	Ready    func(ctx context.Context) []Check // nil: ready while it runs
+	Featured func() string                     // the match that / opens with; nil or "": the node picks
+	Metrics  *prometheus.Registry              // nil: an empty one of its own
+	Logger   *slog.Logger                      // nil: silent
+	Version  string
+
+	Development bool          // serves /_/gallery
+	Heartbeat   time.Duration // of silent streams; 15 s when zero
+	PageTick    time.Duration // how often a page looks at phones and node; 1 s when zero
+	MaxStreams  int           // open at once; 512 when zero
+	Drain       time.Duration // for requests to end at shutdown; 10 s when zero
+}
+
+func (c Config) withDefaults() Config {
+	if c.Node == nil {
+		c.Node = func() NodeStatus { return NodeStatus{Version: c.Version, Clock: ClockStatus{Now: c.Clock.Now()}} }
+	}
+	if c.Phones == nil {
+		c.Phones = func() []PhoneView { return nil }
+	}
+	if c.Ready == nil {
+		c.Ready = func(context.Context) []Check { return nil }
+	}
+	if c.Featured == nil {
+		c.Featured = func() string { return "" }
+	}
+	if c.Metrics == nil {
+		c.Metrics = prometheus.NewRegistry()
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.MaxStreams == 0 {
+		c.MaxStreams = 512
+	}
+	for _, d := range []struct {
+		v     *time.Duration
+		usual time.Duration
+	}{{&c.Heartbeat, 15 * time.Second}, {&c.PageTick, time.Second}, {&c.Drain, 10 * time.Second}} {
+		if *d.v == 0 {
+			*d.v = d.usual
+		}
+	}
+	return c
+}

@@ -1,0 +1,71 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// getLive answers while the process can answer at all.
+func (s *Server) getLive(c *gin.Context) error {
+	c.Header("Cache-Control", "no-store")
+	c.String(http.StatusOK, "ok\n")
+	return nil
+}
+
+// getReady answers whether this node should be sent readers. A node without its cloud is ready: it serves what it has.
+func (s *Server) getReady(c *gin.Context) error {
+	checks := s.cfg.Ready(c.Request.Context())
+	if s.draining.Err() != nil {
+		checks = append(checks, Check{Name: "running", Err: fault.New(fault.Unavailable, "draining", "shutting down")})
+	}
+	var failed []string
+	var lines strings.Builder
+	for _, check := range checks {
+		if check.Err == nil {
+			fmt.Fprintf(&lines, "[+] %s ok\n", check.Name)
+			continue
+		}
+		failed = append(failed, check.Name)
+		fmt.Fprintf(&lines, "[-] %s: %v\n", check.Name, check.Err)
+	}
+	_, verbose := c.GetQuery("verbose")
+	status, word := http.StatusOK, "ready\n"
+	if len(failed) > 0 {
+		if !verbose {
+			return fault.New(fault.Unavailable, "not_ready", "not ready: %s", strings.Join(failed, ", "))
+		}
+		status, word = http.StatusServiceUnavailable, "not ready\n"
+	}
+	c.Header("Cache-Control", "no-store")
+	if verbose {
+		word = lines.String() + word
+	}
+	c.String(status, word)
+	return nil
+}
+
+// nodeStatus is the node's own account, with what only httpapi knows.
+func (s *Server) nodeStatus() NodeStatus {
+	n := s.cfg.Node()
+	n.Streams = s.hub.count()
+	n.Journal = JournalStatus{First: s.cfg.Journal.FirstSeq(), Last: s.cfg.Journal.Seq()}
+	return n
+}
+
+func (s *Server) getStatus(c *gin.Context) error {
+	c.Header("Cache-Control", "no-store")
+	writeBody(c, http.StatusOK, "application/json; charset=utf-8", s.nodeStatus())
+	return nil
+}
+
+func (s *Server) metricsHandler() gin.HandlerFunc {
+	return gin.WrapH(promhttp.HandlerFor(s.cfg.Metrics, promhttp.HandlerOpts{
+		Registry: s.cfg.Metrics, DisableCompression: true, // it is compressed around everything already
+	}))
+}

@@ -1,0 +1,112 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+const htmlType = "text/html; charset=utf-8"
+
+// getHome opens with the match that a visitor most likely came for; with several the list, with none the quiet page.
+func (s *Server) getHome(c *gin.Context) error {
+	id, err := s.home(c.Request.Context())
+	if err != nil {
+		return err
+	}
+	if id == "" {
+		return s.listPage(c)
+	}
+	return s.matchPage(c, id)
+}
+
+// home picks that match: the one the node features, the only one that is on, or the only one there is.
+func (s *Server) home(ctx context.Context) (string, error) {
+	if id := s.cfg.Featured(); id != "" {
+		_, err := s.cfg.Cricket.Match(ctx, id)
+		if err == nil {
+			return id, nil
+		}
+		if !fault.Is(err, fault.NotFound) {
+			return "", err
+		}
+	}
+	for _, f := range []cricket.MatchFilter{{Status: "live", Limit: 2}, {Limit: 2}} {
+		found, _, err := s.cfg.Cricket.Matches(ctx, f)
+		if err != nil {
+			return "", err
+		}
+		switch len(found) {
+		case 0:
+		case 1:
+			return found[0].MatchID, nil
+		default:
+			return "", nil
+		}
+	}
+	return "", nil
+}
+
+func (s *Server) getMatchPage(c *gin.Context) error {
+	id, err := matchID(c)
+	if err != nil {
+		return err
+	}
+	return s.matchPage(c, id)
+}
+
+func (s *Server) getListPage(c *gin.Context) error { return s.listPage(c) }
+
+func (s *Server) matchPage(c *gin.Context, id string) error {
+	return s.framedPage(c, "match", id)
+}
+
+func (s *Server) listPage(c *gin.Context) error {
+	return s.framedPage(c, "list", "")
+}
+
+func (s *Server) framedPage(c *gin.Context, kind, id string) error {
+	view, _, err := s.views.get(c.Request.Context(), id)
+	if err != nil {
+		return err
+	}
+	body, err := s.pages.Page(kind, view, streamAddress(id, view))
+	if err != nil {
+		return err
+	}
+	c.Header("Cache-Control", "no-store")
+	c.Data(http.StatusOK, htmlType, body)
+	return nil
+}
+
+// streamAddress is what the page listens to. It says which parts the page has, so that they are not sent again.
+func streamAddress(id string, v page.View) string {
+	have := make([]string, 0, len(v.Parts))
+	for _, p := range v.Parts {
+		have = append(have, p.ID+"."+p.Hash)
+	}
+	q := url.Values{"have": {strings.Join(have, " ")}}
+	if id != "" {
+		q.Set("match", id)
+	}
+	return "/_/stream?" + q.Encode()
+}
+
+// getAsset serves a file of the pages. Its path has the hash of all of them, so it never changes; a path of an older
+// version is gone.
+func (s *Server) getAsset(c *gin.Context) error {
+	a, ok := s.pages.Asset(c.Param("name"))
+	if !ok || c.Param("version") != s.pages.Version() {
+		return fault.New(fault.NotFound, "not_found", "There is no such file in this version.")
+	}
+	c.Header("Cache-Control", "public, max-age=31536000, immutable")
+	c.Data(http.StatusOK, a.Type, a.Body)
+	return nil
+}

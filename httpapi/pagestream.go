@@ -1,0 +1,143 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+const (
+	pagePause = 250 * time.Millisecond // between two updates of a page: faster than that nobody reads
+	pageBeat  = 2 * time.Second        // the longest silence of a page's stream; the page worries after four of them
+)
+
+// streamPage keeps one page in step: it sends the parts whose HTML changed, at most four times a second, with one
+// connection for everything. A page that is slow gets the newest state when it is ready for it.
+func (s *Server) streamPage(c *gin.Context) error {
+	id := c.Query("match")
+	if len(id) > maxMatchID {
+		return fault.New(fault.NotFound, "match_not_found", "There is no such match here.")
+	}
+	if _, _, err := s.views.get(c.Request.Context(), id); err != nil {
+		return err
+	}
+	leave, err := s.enterStream("page")
+	if err != nil {
+		return err
+	}
+	defer leave()
+	sub, unsubscribe := s.hub.subscribe(id, true)
+	defer unsubscribe()
+	ctx, cancel := s.streamContext(c.Request.Context())
+	defer cancel()
+
+	p := &pageStream{s: s, id: id, sub: sub, out: newSSE(c.Writer, s.wall), have: map[string]string{}}
+	if c.GetHeader("Last-Event-ID") == "" { // a page that comes again has newer parts than its address says
+		p.have = parseHave(c.Query("have"))
+	}
+	return ended(ctx, p.run(ctx), p.out)
+}
+
+// parseHave reads which parts a page has: "score.1x2y3z top.4a5b6c".
+func parseHave(text string) map[string]string {
+	have := map[string]string{}
+	for _, one := range strings.Fields(text) {
+		if id, hash, ok := strings.Cut(one, "."); ok && len(have) < 32 {
+			have[id] = hash
+		}
+	}
+	return have
+}
+
+// pageStream is one open page.
+type pageStream struct {
+	s    *Server
+	id   string
+	sub  *subscriber
+	out  *sse
+	have map[string]string // hash of each part the page shows
+}
+
+// pageParts is what goes to the page.
+type pageParts struct {
+	Title string     `json:"title"`
+	Parts []pagePart `json:"parts"`
+}
+
+type pagePart struct {
+	ID   string `json:"id"`
+	HTML string `json:"html"`
+}
+
+func (p *pageStream) run(ctx context.Context) error {
+	if err := p.out.open(); err != nil {
+		return err
+	}
+	spoke := p.s.wall.Now()
+	for {
+		looked := p.s.wall.Now()
+		said, err := p.look(ctx)
+		if err != nil {
+			return err
+		}
+		if said {
+			spoke = looked
+		} else if looked.Sub(spoke) >= pageBeat {
+			if err := p.out.send(frame{name: "tick", data: []byte("{}")}); err != nil {
+				return err
+			}
+			spoke = looked
+		}
+		if err := p.s.wall.Wait(ctx, looked.Add(p.s.cfg.PageTick), p.sub.sig); err != nil {
+			return err
+		}
+		if err := p.s.wall.Wait(ctx, looked.Add(min(pagePause, p.s.cfg.PageTick)), nil); err != nil {
+			return err
+		}
+	}
+}
+
+// look sends what changed since the last look.
+func (p *pageStream) look(ctx context.Context) (said bool, err error) {
+	view, seq, err := p.s.views.get(ctx, p.id)
+	if err != nil {
+		if fault.Is(err, fault.NotFound) {
+			return true, p.out.send(frame{name: "gone", data: []byte("{}")})
+		}
+		return false, err
+	}
+	parts := p.news(view)
+	if len(parts) == 0 {
+		return false, nil
+	}
+	data, err := json.Marshal(pageParts{Title: view.Title + " · touchline", Parts: parts})
+	if err != nil {
+		return false, fmt.Errorf("encode parts: %w", err)
+	}
+	// The id only has to be there: it tells a page that comes again from a new one.
+	if err := p.out.send(frame{name: "parts", seq: seq + 1, data: data}); err != nil {
+		return false, err
+	}
+	for _, part := range view.Parts {
+		p.have[part.ID] = part.Hash
+	}
+	return true, nil
+}
+
+// news are the parts that the page does not have.
+func (p *pageStream) news(v page.View) []pagePart {
+	var out []pagePart
+	for _, part := range v.Parts {
+		if p.have[part.ID] != part.Hash {
+			out = append(out, pagePart{part.ID, part.HTML})
+		}
+	}
+	return out
+}

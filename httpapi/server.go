@@ -1,0 +1,162 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/klauspost/compress/gzhttp"
+
+	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/internal/clock"
+)
+
+// The time-outs of a connection. Streams set their write deadline forward themselves.
+const (
+	readHeaderWithin = 5 * time.Second
+	readWithin       = 15 * time.Second
+	answerWithin     = 30 * time.Second
+	idleFor          = 2 * time.Minute
+	maxHeader        = 16 << 10
+)
+
+// Server answers HTTP. Make it with New and run it with Run.
+type Server struct {
+	cfg     Config
+	log     *slog.Logger
+	wall    clock.Clock // real time, for deadlines and heartbeats
+	pages   *page.Renderer
+	views   *views
+	hub     *hub
+	metrics *metrics
+	handler http.Handler
+
+	draining context.Context //nolint:containedctx // a latch that streams and /readyz watch, not a request's context
+	drain    context.CancelFunc
+}
+
+// New makes a server. It does no I/O. An error is a metric that is registered already, or a bug in the pages.
+func New(cfg Config) (*Server, error) {
+	cfg = cfg.withDefaults()
+	pages, err := page.New()
+	if err != nil {
+		return nil, err
+	}
+	m, err := newMetrics(cfg.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		cfg: cfg, log: cfg.Logger, wall: clock.Real(), pages: pages, metrics: m,
+		hub: newHub(cfg.Journal, cfg.Clock, cfg.Logger),
+	}
+	s.views = &views{s: s, of: map[string]*viewEntry{}}
+	s.draining, s.drain = context.WithCancel(context.Background())
+	// The ETag names what the answer says, compressed or not: gzhttp leaves it alone.
+	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024), gzhttp.CompressionLevel(5), gzhttp.EnableZstd(false))
+	if err != nil {
+		return nil, fmt.Errorf("compression: %w", err)
+	}
+	s.handler = compress(s.routes())
+	return s, nil
+}
+
+// Handler answers requests without a listener, for tests and for mounting. Streams need Run.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// Run serves on ln until ctx ends, which is no error. It first turns readers away (/readyz says no), ends the streams,
+// lets requests finish for a while, and returns when everything it started has ended. A server runs once.
+func (s *Server) Run(ctx context.Context, ln net.Listener) error {
+	srv := &http.Server{
+		Handler: s.handler, ReadHeaderTimeout: readHeaderWithin, ReadTimeout: readWithin, WriteTimeout: answerWithin,
+		IdleTimeout: idleFor, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+	}
+	hubCtx, stopHub := context.WithCancel(context.WithoutCancel(ctx))
+	var loops sync.WaitGroup
+	leave := s.cfg.Clock.Join()
+	loops.Go(func() {
+		defer leave()
+		s.hub.run(hubCtx)
+	})
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(ln) }()
+
+	var err error
+	select {
+	case err = <-served:
+		s.drain()
+	case <-ctx.Done():
+		err = s.shutDown(ctx, srv)
+		<-served
+	}
+	stopHub()
+	loops.Wait()
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// shutDown ends the streams first: http.Server would wait for them for ever.
+func (s *Server) shutDown(ctx context.Context, srv *http.Server) error {
+	s.drain()
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Drain)
+	defer cancel()
+	if err := srv.Shutdown(within); err != nil {
+		if !errors.Is(err, context.DeadlineExceeded) {
+			return fmt.Errorf("shut down: %w", err)
+		}
+		s.log.Warn("requests cut off at shutdown")
+		if err := srv.Close(); err != nil {
+			return fmt.Errorf("close: %w", err)
+		}
+	}
+	return nil
+}
+
+func (s *Server) routes() http.Handler {
+	gin.SetMode(gin.ReleaseMode) // else every route is printed
+	e := gin.New()
+	e.HandleMethodNotAllowed = true
+	e.RedirectTrailingSlash = false
+	e.ContextWithFallback = true
+	_ = e.SetTrustedProxies(nil) // nobody's word counts for who is asking; nil cannot fail
+	e.Use(identify, s.observe, s.rescue, guard)
+	e.NoRoute(s.noRoute)
+	e.NoMethod(s.noMethod)
+
+	get := func(r gin.IRoutes, path string, h handler, before ...gin.HandlerFunc) {
+		chain := append(before, s.wrap(h))
+		r.GET(path, chain...)
+		r.HEAD(path, chain...)
+	}
+	get(e, "/livez", s.getLive, quiet)
+	get(e, "/readyz", s.getReady, quiet)
+	get(e, "/statusz", s.getStatus, quiet)
+	e.GET("/metrics", quiet, s.metricsHandler())
+
+	app := e.Group(mountCricket)
+	get(app, "/matches", s.getMatches)
+	get(app, "/matches/:id", s.getMatch)
+	get(app, "/matches/:id/display", s.getDisplay)
+	get(app, "/matches/:id/card", s.getCard)
+	get(app, "/matches/:id/events", s.getEvents)
+	app.GET("/matches/:id/stream", s.wrap(s.streamMatch))
+
+	get(e, "/", s.getHome)
+	get(e, "/matches", s.getListPage)
+	get(e, "/matches/:id", s.getMatchPage)
+	e.GET("/_/stream", s.wrap(s.streamPage))
+	get(e, "/_/assets/:version/:name", s.getAsset, quiet)
+	if s.cfg.Development {
+		get(e, "/_/gallery", s.getGallery)
+		get(e, "/_/gallery/:scene", s.getScene)
+	}
+	return e
+}

@@ -1,0 +1,268 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// Bounds of a replay: behind them a snapshot is cheaper.
+const (
+	maxReplayed = 20_000 // journal records looked at
+	replayBatch = 256
+)
+
+// errDrain ends streams at shutdown.
+var errDrain = errors.New("the server is shutting down")
+
+// streamMatch sends what happens in a match as server-sent events: display, card (one innings) and event, with the
+// journal's sequence as id. A client that names the last id it saw is sent what it missed; one that names none, or
+// one that is too long ago, is sent a snapshot: all events, all innings and the display, of which the last has the id.
+// Events carry their key: one that is there already replaces itself.
+func (s *Server) streamMatch(c *gin.Context) error {
+	id, err := matchID(c)
+	if err != nil {
+		return err
+	}
+	last, err := lastEventID(c)
+	if err != nil {
+		return err
+	}
+	if _, err := s.cfg.Cricket.Match(c.Request.Context(), id); err != nil {
+		return err
+	}
+	leave, err := s.enterStream("match")
+	if err != nil {
+		return err
+	}
+	defer leave()
+	sub, unsubscribe := s.hub.subscribe(id, false)
+	defer unsubscribe()
+	ctx, cancel := s.streamContext(c.Request.Context())
+	defer cancel()
+
+	m := &matchStream{s: s, id: id, sub: sub, out: newSSE(c.Writer, s.wall)}
+	return ended(ctx, m.run(ctx, last), m.out)
+}
+
+// enterStream counts a stream in, unless there are too many.
+func (s *Server) enterStream(kind string) (leave func(), err error) {
+	if s.hub.count() >= s.cfg.MaxStreams {
+		return nil, fault.New(fault.Unavailable, "too_many_streams", "Too many streams are open.")
+	}
+	gauge := s.metrics.streams.WithLabelValues(kind)
+	gauge.Inc()
+	return gauge.Dec, nil
+}
+
+// streamContext ends with the request or when the server begins to shut down.
+func (s *Server) streamContext(parent context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(parent)
+	stop := context.AfterFunc(s.draining, func() { cancel(errDrain) })
+	return ctx, func() { stop(); cancel(nil) }
+}
+
+// ended says why a stream is over. A shutdown tells the client when to come again, at a moment of its own, so that not
+// all of them come at once; a client that went is nothing to report.
+func ended(ctx context.Context, err error, out *sse) error {
+	switch {
+	case errors.Is(context.Cause(ctx), errDrain):
+		_ = out.goodbye(time.Second + rand.N(4*time.Second)) // if it cannot be told, it has its old value
+		return nil
+	case ctx.Err() != nil:
+		return nil
+	default:
+		return err
+	}
+}
+
+// lastEventID reads where a client left off. EventSource sends the header by itself; the parameter is for clients
+// that keep the id over a restart. A header that is not one of our ids is somebody else's: a snapshot answers it.
+func lastEventID(c *gin.Context) (*uint64, error) {
+	text := c.GetHeader("Last-Event-ID")
+	if text == "" {
+		param := c.Query("lastEventId")
+		if param == "" {
+			return nil, nil
+		}
+		n, err := strconv.ParseUint(param, 10, 64)
+		if err != nil {
+			return nil, &invalidError{[]detail{{"lastEventId", "must be an id that this stream gave out"}}}
+		}
+		return &n, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return nil, nil //nolint:nilerr // not ours: as good as none
+	}
+	return &n, nil
+}
+
+// matchStream is one client's stream of one match.
+type matchStream struct {
+	s    *Server
+	id   string
+	sub  *subscriber
+	out  *sse
+	sent uint64 // everything up to here is with the client
+}
+
+func (m *matchStream) run(ctx context.Context, last *uint64) error {
+	if err := m.out.open(); err != nil {
+		return err
+	}
+	if err := m.begin(ctx, last); err != nil {
+		return err
+	}
+	for {
+		due := m.s.wall.Now().Add(m.s.cfg.Heartbeat)
+		if err := m.s.wall.Wait(ctx, due, m.sub.sig); err != nil {
+			return err
+		}
+		frames, lost := m.sub.take()
+		var err error
+		switch {
+		case lost:
+			m.s.metrics.snapshots.Inc()
+			err = m.snapshot(ctx)
+		case len(frames) > 0:
+			err = m.forward(frames)
+		default:
+			err = m.out.beat()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// begin brings the client up to date.
+func (m *matchStream) begin(ctx context.Context, last *uint64) error {
+	j := m.s.cfg.Journal
+	if last == nil || *last > j.Seq() || *last+1 < j.FirstSeq() {
+		return m.snapshot(ctx)
+	}
+	frames, upTo, ok, err := m.missed(ctx, *last)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return m.snapshot(ctx)
+	}
+	m.sent = *last
+	if err := m.forward(frames); err != nil {
+		return err
+	}
+	m.sent = max(m.sent, upTo)
+	return nil
+}
+
+// missed collects what the journal has for this client. The inbox that bounds a slow client bounds this as well.
+func (m *matchStream) missed(ctx context.Context, after uint64) (frames []frame, upTo uint64, ok bool, err error) {
+	end := m.s.cfg.Journal.Seq()
+	if end-after > maxReplayed {
+		return nil, 0, false, nil
+	}
+	box := newSubscriber(m.id, false)
+	for after < end {
+		records, err := m.s.cfg.Journal.Journal(ctx, after, replayBatch)
+		if err != nil {
+			return nil, 0, false, err
+		}
+		if len(records) == 0 {
+			break
+		}
+		if records[0].Seq != after+1 {
+			return nil, 0, false, nil // trimmed meanwhile
+		}
+		for i := range records {
+			ch, ok, err := changeOf(&records[i])
+			if err != nil {
+				return nil, 0, false, err
+			}
+			if ok && ch.match == m.id {
+				box.offer(ch.frame)
+			}
+		}
+		after = records[len(records)-1].Seq
+	}
+	frames, lost := box.take()
+	return frames, after, !lost, nil
+}
+
+// forward sends frames that are new to the client.
+func (m *matchStream) forward(frames []frame) error {
+	fresh := frames[:0]
+	for _, f := range frames {
+		if f.seq > m.sent {
+			fresh = append(fresh, f)
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	if err := m.out.send(fresh...); err != nil {
+		return err
+	}
+	m.sent = fresh[len(fresh)-1].seq
+	return nil
+}
+
+// snapshot sends the whole state. Only its last frame has an id: a client whose connection breaks in the middle has
+// not seen it and asks again from where it was.
+func (m *matchStream) snapshot(ctx context.Context) error {
+	seq := m.s.cfg.Journal.Seq() // before reading: what is newer comes once more, which does no harm
+	events, err := m.s.cfg.Cricket.Events(ctx, m.id)
+	if err != nil {
+		return err
+	}
+	card, err := m.s.cfg.Cricket.Card(ctx, m.id)
+	if err != nil {
+		return err
+	}
+	frames := make([]frame, 0, len(events)+len(card.Innings)+1)
+	for i := range events {
+		if frames, err = appendFrame(frames, frameEvent, events[i]); err != nil {
+			return err
+		}
+	}
+	for i := range card.Innings {
+		if frames, err = appendFrame(frames, frameCard, card.Innings[i]); err != nil {
+			return err
+		}
+	}
+	switch display, err := m.s.cfg.Cricket.Display(ctx, m.id); {
+	case fault.Is(err, fault.NotFound): // before the first reading of it
+	case err != nil:
+		return err
+	default:
+		if frames, err = appendFrame(frames, frameDisplay, display); err != nil {
+			return err
+		}
+	}
+	if len(frames) > 0 {
+		frames[len(frames)-1].seq = seq
+	}
+	if err := m.out.send(frames...); err != nil {
+		return err
+	}
+	m.sent = max(m.sent, seq)
+	return nil
+}
+
+func appendFrame[T cricket.Event | cricket.CardInnings | cricket.Display](frames []frame, name string, v T) ([]frame, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", name, err)
+	}
+	return append(frames, frame{name: name, data: data}), nil
+}

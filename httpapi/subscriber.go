@@ -1,0 +1,81 @@
+package httpapi
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/touchline/touchline/internal/clock"
+)
+
+// maxPending is how many events may wait for a slow client before it is given a snapshot instead.
+const maxPending = 128
+
+// subscriber is a stream's place at the hub: a bounded inbox. Of display and card only the newest waits, so that a
+// client that reads slowly skips states and not more; too many events turn into a snapshot.
+type subscriber struct {
+	match string        // "" for all
+	wake  bool          // wants to be woken, not to be sent anything
+	sig   *clock.Signal // set when there is something to take
+
+	mu     sync.Mutex
+	slots  map[string]frame
+	events []frame
+	lost   bool
+}
+
+func newSubscriber(match string, wake bool) *subscriber {
+	return &subscriber{match: match, wake: wake, sig: clock.NewSignal(), slots: map[string]frame{}}
+}
+
+// offer puts a change into the inbox. It never blocks.
+func (s *subscriber) offer(f frame) {
+	if !s.wake && f.name == "" {
+		return
+	}
+	if !s.wake {
+		s.mu.Lock()
+		switch {
+		case s.lost: // a snapshot is due: it has this too
+		case f.slot != "":
+			s.slots[f.slot] = f
+		case len(s.events) < maxPending:
+			s.events = append(s.events, f)
+		default:
+			s.drop()
+		}
+		s.mu.Unlock()
+	}
+	s.sig.Set()
+}
+
+// lose makes the stream start over with a snapshot.
+func (s *subscriber) lose() {
+	s.mu.Lock()
+	s.drop()
+	s.mu.Unlock()
+	s.sig.Set()
+}
+
+func (s *subscriber) drop() {
+	s.lost, s.events = true, nil
+	clear(s.slots)
+}
+
+// take empties the inbox: frames in the order of the journal, or lost when only a snapshot will do.
+func (s *subscriber) take() (frames []frame, lost bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lost {
+		s.lost = false
+		return nil, true
+	}
+	frames = s.events
+	for _, f := range s.slots {
+		frames = append(frames, f)
+	}
+	s.events = nil
+	clear(s.slots)
+	slices.SortFunc(frames, func(a, b frame) int { return cmp.Compare(a.seq, b.seq) })
+	return frames, false
+}
