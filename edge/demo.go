@@ -66,7 +66,9 @@ type demo struct {
 	clock clock.Clock
 	log   *slog.Logger
 	node  *Node
-	phone *sandbox.Sandbox
+
+	phones  *sandbox.Sandbox
+	devices []sandbox.Phone
 }
 
 // Demo replays a match through a node of its own. It returns when ctx ends, or with Once after the match, then with
@@ -90,22 +92,6 @@ func Demo(ctx context.Context, c DemoConfig) (*Summary, error) {
 	}
 	defer ln.Close() //nolint:errcheck // the server has closed it in the good case
 	return d.run(ctx, ln)
-}
-
-// listen takes the port before anything is started, so that a port in use is the first thing a person learns.
-func listen(ctx context.Context, addr string) (net.Listener, error) {
-	var lc net.ListenConfig
-	ln, err := lc.Listen(ctx, "tcp", addr)
-	if err != nil {
-		var op *net.OpError
-		reason := err.Error()
-		if errors.As(err, &op) {
-			reason = op.Err.Error()
-		}
-		return nil, fault.Wrap(err, fault.Unavailable, "cannot_listen",
-			"cannot listen on %s: %s (choose another address with --listen)", addr, reason)
-	}
-	return ln, nil
 }
 
 func (d *demo) run(ctx context.Context, ln net.Listener) (*Summary, error) {
@@ -200,29 +186,11 @@ func (d *demo) startAround(ctx context.Context) (*around, error) {
 		ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
 	}
 	a.serve(func() error { return serveUntil(ctx, feed, ln) })
-	d.phone, err = sandbox.New(sandbox.Config{Clock: d.clock, Seed: d.Match, Logger: d.log})
+	d.phones, err = sandbox.New(sandbox.Config{Clock: d.clock, Seed: d.Match, Logger: d.log})
 	if err != nil {
 		return nil, err
 	}
-	a.serve(func() error { return d.phone.Run(ctx) })
-	a.apns, err = d.phone.URL(ctx)
+	a.serve(func() error { return d.phones.Run(ctx) })
+	a.apns, err = d.phones.URL(ctx)
 	return a, err
-}
-
-// serveUntil runs an HTTP server until ctx ends.
-func serveUntil(ctx context.Context, s *http.Server, ln net.Listener) error {
-	stop := context.AfterFunc(ctx, func() { s.Close() }) //nolint:errcheck,gosec // it is over
-	defer stop()
-	if err := s.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
-}
-
-// reasonOf is the operating system's word for what is wrong, without the path.
-func reasonOf(err error) string {
-	if p, ok := errors.AsType[*os.PathError](err); ok {
-		return p.Err.Error()
-	}
-	return err.Error()
 }

@@ -1,0 +1,225 @@
+package edge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/edge/cricket/push/sandbox"
+	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+// demoJournal is small: a demo's readers never lag, and its memory is to stay small too.
+const demoJournal = 4 << 20
+
+// newNode makes the demo's node: the real feed client and the real push client, pointed at what is around it.
+func (d *demo) newNode(ctx context.Context, dir string, a *around) (*Node, error) {
+	feed, err := sportmonks.New(sportmonks.Config{BaseURL: a.feed, Token: demoToken, Clock: d.clock, Logger: d.log})
+	if err != nil {
+		return nil, err
+	}
+	account := d.phones.Account()
+	return Open(ctx, dir, Parts{
+		Clock: d.clock, Speed: d.speedName(), Feed: feed, Featured: d.Match, Version: d.Version, Log: d.log,
+		JournalBytes: demoJournal,
+		Phones:       func() []httpapi.PhoneView { return phoneViews(d.phones) },
+		Sender: func(s *store.Store) (push.Sender, error) {
+			return apns.New(apns.Config{
+				Host: a.apns, BundleID: account.BundleID, TeamID: account.TeamID, KeyID: account.KeyID,
+				Key: account.Key, RootCAs: account.RootCAs, Tokens: push.Bearers(s), Logger: d.log,
+			})
+		},
+	})
+}
+
+func (d *demo) speedName() string {
+	if d.Speed == 0 {
+		return "max"
+	}
+	return fmt.Sprintf("%gx", d.Speed)
+}
+
+// play runs the node with its audience until the match is over (Once) or ctx ends.
+func (d *demo) play(ctx context.Context, cancel context.CancelFunc, ln net.Listener) (*Summary, error) {
+	if err := d.switchPhonesOn(ctx); err != nil {
+		return nil, errors.Join(err, d.node.Close())
+	}
+	d.say("%s, %s\n", title(d.match.Info()), d.match.Info().Date)
+	d.say("watch it at http://%s (%s, Ctrl-C ends)\n", ln.Addr(), d.speedName())
+	var summary *Summary
+	var watchErr error
+	var watch sync.WaitGroup
+	leave := d.clock.Join()
+	watch.Go(func() {
+		defer leave()
+		summary, watchErr = d.watch(ctx)
+		d.node.Rest()
+		if d.Once || watchErr != nil {
+			cancel()
+		}
+	})
+	err := d.node.Run(ctx, ln)
+	cancel()
+	watch.Wait()
+	if errors.Is(watchErr, context.Canceled) {
+		watchErr = nil
+	}
+	if !d.Once {
+		summary = nil
+	}
+	return summary, errors.Join(err, watchErr)
+}
+
+// say tells the person at the terminal; a terminal that is gone is no reason to end.
+func (d *demo) say(format string, args ...any) { _, _ = fmt.Fprintf(d.Out, format, args...) }
+
+// switchPhonesOn puts the demo's phones on the network. Their apps tell the node of their tokens as the real ones
+// would. Activities of an earlier run are gone with its phones.
+func (d *demo) switchPhonesOn(ctx context.Context) error {
+	for _, p := range demoPhones() {
+		on, err := d.phones.AddPhone(p, d.tokenChanged)
+		if err != nil {
+			return err
+		}
+		d.devices = append(d.devices, on)
+	}
+	return d.node.store.Update(ctx, func(tx *store.Tx) error {
+		sessions, err := cricket.Activities{}.OfMatch(tx, d.Match)
+		if err != nil {
+			return err
+		}
+		for i := range sessions {
+			if sessions[i].Status != cricket.SessionActive {
+				continue
+			}
+			if _, err := (cricket.Activities{}).Suspend(tx, &sessions[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// tokenChanged is the app's call when its activity has a token.
+func (d *demo) tokenChanged(ctx context.Context, p sandbox.Phone, a sandbox.Activity) error {
+	return d.node.store.Update(ctx, func(tx *store.Tx) error {
+		_, err := cricket.Activities{}.Register(tx, a.MatchID, p.UserID, p.DeviceID, a.UpdateToken, a.StartedAt)
+		return err
+	})
+}
+
+// watch has the users follow the match as soon as the node knows it, tells the terminal what happens, and returns
+// when the match is over and every phone has been told.
+func (d *demo) watch(ctx context.Context) (*Summary, error) {
+	changed := clock.NewSignal()
+	stop := d.node.store.Watch(changed)
+	defer stop()
+	following, last := false, d.node.store.Seq()
+	for {
+		if !following {
+			var err error
+			if following, err = d.follow(ctx); err != nil {
+				return nil, err
+			}
+		}
+		var err error
+		if last, err = d.tell(ctx, last); err != nil {
+			return nil, err
+		}
+		over, err := d.over(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if over {
+			return d.summarize(ctx)
+		}
+		if err := d.clock.Wait(ctx, time.Time{}, changed); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// follow registers the devices and has their users follow the match, once it is known.
+func (d *demo) follow(ctx context.Context) (bool, error) {
+	err := d.node.store.Update(ctx, func(tx *store.Tx) error {
+		for _, p := range d.devices {
+			if _, _, err := (cricket.Follows{}).Add(tx, d.Match, p.UserID, 0); err != nil {
+				return err
+			}
+			device := cricket.Device{UserID: p.UserID, DeviceToken: p.DeviceToken, DeviceID: p.DeviceID, Platform: "ios"}
+			if _, err := (cricket.Devices{}).Register(tx, device); err != nil {
+				return err
+			}
+			if _, err := (cricket.Devices{}).SetPushToStart(tx, p.UserID, p.DeviceToken, p.PushToStartToken); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	switch fault.KindOf(err) {
+	case fault.NotFound:
+		return false, nil
+	case fault.Conflict: // the match is completed already: nobody follows it any more
+		return true, nil
+	default:
+		return err == nil, err
+	}
+}
+
+// tell shows the alerts on the terminal as they are claimed.
+func (d *demo) tell(ctx context.Context, last uint64) (uint64, error) {
+	for {
+		records, err := d.node.store.Journal(ctx, last, 64)
+		if err != nil || len(records) == 0 {
+			return last, err
+		}
+		for i := range records {
+			r := &records[i]
+			last = r.Seq
+			if r.Table == cricket.TableEvents && r.Old == nil && r.New["alert"].Bool() {
+				d.say("%s  %s\n", r.At.Format("Jan 2 15:04"), r.New["text"].Str())
+			}
+		}
+	}
+}
+
+// over tells whether the match has ended and every activity with it.
+func (d *demo) over(ctx context.Context) (bool, error) {
+	st, found, err := d.node.cricket.State(ctx, d.Match)
+	if err != nil || !found || st.Status != cricket.ActiveEnded {
+		return false, err
+	}
+	open := false
+	err = d.node.store.View(ctx, func(tx *store.Tx) error {
+		sessions, err := cricket.Activities{}.OfMatch(tx, d.Match)
+		for i := range sessions {
+			open = open || sessions[i].Status == cricket.SessionActive || sessions[i].UpdateToken != ""
+		}
+		return err
+	})
+	return !open, err
+}
+
+func (d *demo) summarize(ctx context.Context) (*Summary, error) {
+	v, err := d.node.push.View(ctx, d.Match)
+	if err != nil {
+		return nil, err
+	}
+	c := v.Pushes
+	pushes := SummaryPushes{Sent: int64(c.Sent), Accepted: int64(c.Accepted), Refused: int64(c.Refused)}
+	s, err := summarize(ctx, d.node.cricket, d.Match, title(d.match.Info()), pushes)
+	if err == nil {
+		d.say("%s\n", s.Result)
+	}
+	return s, err
+}

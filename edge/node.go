@@ -1,0 +1,223 @@
+package edge
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/poll"
+	"github.com/touchline/touchline/edge/cricket/push"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/lease"
+)
+
+// storeFile is the name of the database in its directory.
+const storeFile = "touchline.db"
+
+// Parts are what a node is given besides its configuration: the ways out of the process, and time.
+type Parts struct {
+	Clock    clock.Clock
+	Speed    string      // of the clock, for the page: real, max or 30x
+	Feed     poll.Feed   // nil: nothing is polled
+	Sender   SenderMaker // nil: nothing is pushed
+	Phones   func() []httpapi.PhoneView
+	Featured string // the match that the page opens with
+	Version  string
+	Log      *slog.Logger
+
+	JournalBytes int64 // kept for readers that lag; 0: the store's default
+}
+
+// SenderMaker makes the way to the push service, given where its provider token is kept.
+type SenderMaker func(s *store.Store) (push.Sender, error)
+
+// Node is a running edge node: one store, and everything that reads and writes it.
+type Node struct {
+	parts   Parts
+	store   *store.Store
+	cricket *cricket.Service
+	leases  *lease.Manager
+	poller  *poll.Poller      // nil without a feed
+	push    *push.Coordinator // nil without a sender
+	api     *httpapi.Server
+	started time.Time
+
+	rest context.CancelFunc // ends the work, not the serving
+	work context.Context    //nolint:containedctx // the life of the loops, which Rest ends before Run's own
+}
+
+// Open opens the node's store in dir and puts the node together. Close it by Run, or by Close if Run is never called.
+func Open(ctx context.Context, dir string, p Parts) (*Node, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fault.Wrap(err, fault.Unavailable, "no_data_dir", "cannot make the data directory %s: %s", dir, reasonOf(err))
+	}
+	s, err := store.Open(filepath.Join(dir, storeFile), store.Options{Now: p.Clock.Now, JournalBytes: p.JournalBytes})
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{parts: p, store: s, cricket: cricket.NewService(s), started: time.Now()}
+	n.work, n.rest = context.WithCancel(context.WithoutCancel(ctx))
+	if err := n.assemble(ctx); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	return n, nil
+}
+
+func (n *Node) assemble(ctx context.Context) error {
+	if err := n.store.Define(ctx, cricket.Tables()...); err != nil {
+		return err
+	}
+	metrics := prometheus.NewRegistry()
+	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	metrics.MustRegister(n.collector())
+	var err error
+	if n.leases, err = n.newLeases(ctx); err != nil {
+		return err
+	}
+	if n.parts.Feed != nil {
+		n.poller = poll.New(poll.Config{
+			Node: n.store.Node(), Feed: n.parts.Feed, Leases: newHeld(n.leases), Match: n.cricket,
+			Clock: n.parts.Clock, Log: n.parts.Log,
+		})
+	}
+	if err := n.assemblePush(metrics); err != nil {
+		return err
+	}
+	n.api, err = httpapi.New(httpapi.Config{
+		Cricket: n.cricket, Journal: n.store, Clock: n.parts.Clock,
+		Node: n.status, Phones: n.parts.Phones, Ready: n.ready, Featured: func() string { return n.parts.Featured },
+		Metrics: metrics, Logger: n.parts.Log, Version: n.parts.Version,
+	})
+	return err
+}
+
+func (n *Node) assemblePush(metrics *prometheus.Registry) error {
+	if n.parts.Sender == nil {
+		return nil
+	}
+	sender, err := n.parts.Sender(n.store)
+	if err != nil {
+		return err
+	}
+	n.push, err = push.New(push.Config{
+		Store: n.store, Sender: sender, Clock: n.parts.Clock, Logger: n.parts.Log, Registerer: metrics,
+	})
+	return err
+}
+
+// Close lets go of the store of a node that does not run.
+func (n *Node) Close() error {
+	n.rest()
+	return n.store.Close()
+}
+
+// Run serves on ln and works until ctx ends or the store fails, and closes the store. The order of the end: no new
+// readers, streams and requests finish, the poller gives its leases back, the store is closed.
+func (n *Node) Run(ctx context.Context, ln net.Listener) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var loops sync.WaitGroup
+	n.start(&loops, cancel)
+	stop := make(chan struct{})
+	go func() {
+		select {
+		case <-n.store.Failed():
+			cancel(fault.Wrap(n.store.Err(), fault.Unavailable, "store_failed", "the database failed: %s", n.store.Err()))
+		case <-stop:
+		}
+	}()
+	err := n.api.Run(ctx, ln)
+	close(stop)
+	n.rest()
+	loops.Wait()
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		err = errors.Join(cause, err)
+	}
+	return errors.Join(err, n.store.Close())
+}
+
+// start runs the loops of the node. All of them join the clock before the first one runs.
+func (n *Node) start(loops *sync.WaitGroup, fail context.CancelCauseFunc) {
+	var runs []func(context.Context) error
+	if n.poller != nil {
+		runs = append(runs, n.poller.Run)
+	}
+	if n.push != nil {
+		runs = append(runs, n.push.Run)
+	}
+	leaves := make([]func(), len(runs))
+	for i := range runs {
+		leaves[i] = n.parts.Clock.Join()
+	}
+	for i, run := range runs {
+		loops.Go(func() {
+			defer leaves[i]()
+			if err := run(n.work); err != nil && n.work.Err() == nil {
+				fail(err)
+			}
+		})
+	}
+	loops.Go(func() {
+		if err := n.leases.Run(n.work); err != nil && n.work.Err() == nil {
+			fail(err)
+		}
+	})
+}
+
+// Rest ends polling and pushing; the node goes on serving what it holds.
+func (n *Node) Rest() { n.rest() }
+
+// ready tells whether the node can serve. It can without a cloud and without a feed.
+func (n *Node) ready(context.Context) []httpapi.Check {
+	return []httpapi.Check{{Name: "store", Err: n.store.Err()}}
+}
+
+// listenError is what a person is told of a port that cannot be had.
+func listenError(err error, addr string) error {
+	reason := err.Error()
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		reason = op.Err.Error()
+	}
+	return fault.Wrap(err, fault.Unavailable, "cannot_listen", "cannot listen on %s: %s (--listen chooses another address)", addr, reason)
+}
+
+// listen takes the port before anything is started, so that a port in use is the first thing a person learns.
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, listenError(err, addr)
+	}
+	return ln, nil
+}
+
+// serveUntil runs an HTTP server until ctx ends.
+func serveUntil(ctx context.Context, s *http.Server, ln net.Listener) error {
+	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
+	defer stop()
+	if err := s.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// reasonOf is the operating system's word for what is wrong, without the path.
+func reasonOf(err error) string {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
+		return p.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,58 @@
+package edge
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/touchline/touchline/edge/cricket/push"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+// Serve runs a node until ctx ends.
+func Serve(ctx context.Context, c Config, version string, log *slog.Logger) error {
+	p := Parts{Clock: clock.Real(), Speed: "real", Version: version, Log: log}
+	if c.Cricket.Feed.Token != "" {
+		feed, err := sportmonks.New(sportmonks.Config{
+			BaseURL: c.Cricket.Feed.BaseURL, Token: c.Cricket.Feed.Token, Clock: p.Clock, Logger: log,
+		})
+		if err != nil {
+			return err
+		}
+		p.Feed = feed
+	}
+	if c.Cricket.Push.Key != "" {
+		p.Sender = c.Cricket.Push.sender(log)
+	}
+	ln, err := listen(ctx, c.Listen)
+	if err != nil {
+		return err
+	}
+	defer ln.Close() //nolint:errcheck // the server has closed it in the good case
+	n, err := Open(ctx, c.DataDir, p)
+	if err != nil {
+		return err
+	}
+	log.Info("serving", "listen", ln.Addr().String(), "data", c.DataDir, "version", version,
+		"feed", p.Feed != nil, "push", p.Sender != nil)
+	err = n.Run(ctx, ln)
+	log.Info("stopped")
+	return err
+}
+
+// sender makes the way to Apple.
+func (p PushConfig) sender(log *slog.Logger) SenderMaker {
+	return func(s *store.Store) (push.Sender, error) {
+		key, err := apns.ParseKey([]byte(p.Key))
+		if err != nil {
+			return nil, fault.Wrap(err, fault.Invalid, "bad_key", "cricket.push.key is not the text of a .p8 key file")
+		}
+		return apns.New(apns.Config{
+			Host: p.Host, BundleID: p.BundleID, TeamID: p.TeamID, KeyID: p.KeyID, Key: key,
+			Tokens: push.Bearers(s), Logger: log,
+		})
+	}
+}

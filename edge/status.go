@@ -1,0 +1,154 @@
+package edge
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/poll"
+	"github.com/touchline/touchline/edge/cricket/push"
+	"github.com/touchline/touchline/edge/cricket/push/sandbox"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/store"
+)
+
+// status is the node's state for /statusz and the operator's strip.
+func (n *Node) status() httpapi.NodeStatus {
+	st := n.store.Stats()
+	now := n.parts.Clock.Now()
+	out := httpapi.NodeStatus{
+		Version: n.parts.Version, UptimeSeconds: time.Since(n.started).Seconds(),
+		Cloud:       httpapi.CloudStatus{State: "none"},
+		Journal:     httpapi.JournalStatus{First: st.JournalFirst, Last: st.JournalLast},
+		Commits:     httpapi.CommitStatus{LastMillis: float64(st.LastCommit.Microseconds()) / 1000},
+		MemoryBytes: residentBytes(), Goroutines: runtime.NumGoroutine(),
+		Clock: httpapi.ClockStatus{Speed: n.parts.Speed, Now: now},
+	}
+	if st.Commits > 0 {
+		out.Commits.Members = float64(st.Members) / float64(st.Commits)
+	}
+	n.feedStatus(&out, now)
+	n.pushStatus(&out)
+	return out
+}
+
+func (n *Node) feedStatus(out *httpapi.NodeStatus, now time.Time) {
+	if n.poller == nil {
+		return
+	}
+	p := n.poller.Status()
+	out.Feed = httpapi.FeedStatus{
+		Polls: p.Polls, Unchanged: p.Unchanged, Failed: p.Failed, LastAnswer: p.LastError, LastAt: p.LastAt,
+	}
+	if p.LastError == "" && p.Polls > 0 {
+		out.Feed.LastAnswer = "200"
+		if p.LastUnchanged {
+			out.Feed.LastAnswer = "304"
+		}
+	}
+	if !p.LastAt.IsZero() {
+		out.Feed.AgeSeconds = now.Sub(p.LastAt).Seconds()
+	}
+	for _, m := range p.Matches {
+		out.Role = "observer"
+		if m.Fence != 0 {
+			out.Role = "leader"
+			out.Lease = httpapi.LeaseStatus{Key: cricket.MatchLock(m.MatchID), Fence: m.Fence, Deadline: m.Deadline}
+			return
+		}
+	}
+}
+
+// residentBytes is the memory the process holds, as the kernel counts it; 0 where it does not say.
+func residentBytes() int64 {
+	raw, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(raw))
+	if len(fields) < 2 {
+		return 0
+	}
+	pages, err := strconv.ParseInt(fields[1], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return pages * int64(os.Getpagesize())
+}
+
+// phoneViews shows the sandbox's phones as the page wants them.
+func phoneViews(s *sandbox.Sandbox) []httpapi.PhoneView {
+	phones := s.Phones()
+	out := make([]httpapi.PhoneView, 0, len(phones))
+	for i := range phones {
+		p := &phones[i]
+		v := httpapi.PhoneView{
+			ID: p.DeviceID, Name: p.Name, Model: p.Model, Appearance: []string{"light", "dark"}[i%2],
+			Alerts: []httpapi.PhoneAlert{}, P10Used: p.UrgentLastHour, P10Budget: p.UrgentLimit,
+			Pushes: httpapi.PhonePushes{Received: p.Received, Applied: p.Received - p.Ignored, Dropped: p.Ignored},
+		}
+		for _, a := range p.Alerts {
+			v.Alerts = append(v.Alerts, httpapi.PhoneAlert{Title: a.Title, Body: a.Body, At: a.At})
+		}
+		if len(p.Activities) > 0 {
+			a := &p.Activities[0]
+			v.MatchID, v.State, v.Stale, v.Ended = a.MatchID, a.State, a.Stale, a.Ended
+			v.Compact = httpapi.CompactView{Leading: a.Compact.Leading, Trailing: a.Compact.Trailing}
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// reading is what the node's parts say of themselves at one instant.
+type reading struct {
+	store store.Stats
+	poll  poll.Status
+}
+
+func (n *Node) read() *reading {
+	r := &reading{store: n.store.Stats()}
+	if n.poller != nil {
+		r.poll = n.poller.Status()
+	}
+	return r
+}
+
+// pushStatus adds up the matches that are on.
+func (n *Node) pushStatus(out *httpapi.NodeStatus) {
+	for _, c := range n.pushCounts() {
+		out.Pushes.Sent += int64(c.Sent)
+		out.Pushes.Accepted += int64(c.Accepted)
+		out.Pushes.Refused += int64(c.Refused)
+	}
+	if minutes := time.Since(n.started).Minutes(); minutes > 0 {
+		out.Pushes.PerMinute = float64(out.Pushes.Sent) / minutes
+	}
+}
+
+func (n *Node) pushCounts() map[string]push.Counts {
+	out := map[string]push.Counts{}
+	if n.push == nil {
+		return out
+	}
+	ids := []string{}
+	if n.parts.Featured != "" {
+		ids = append(ids, n.parts.Featured)
+	}
+	if n.poller != nil {
+		for _, m := range n.poller.Status().Matches {
+			ids = append(ids, m.MatchID)
+		}
+	}
+	for _, id := range ids {
+		v, err := n.push.View(n.work, id)
+		if err != nil {
+			continue // the store says so itself
+		}
+		out[id] = v.Pushes
+	}
+	return out
+}
