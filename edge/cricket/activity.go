@@ -280,6 +280,18 @@ func (Activities) Starting(tx *store.Tx, s *Session) (done bool, err error) {
 	}.applyIf(tx)
 }
 
+// Again forgets the tries to start an activity: there is news of the device.
+func (Activities) Again(tx *store.Tx, s *Session) (done bool, err error) {
+	return sessionChange{
+		matchID: s.MatchID, key: s.Key,
+		update:    "REMOVE startTries, startSentAt",
+		condition: "#s IN (:pending, :suspended) AND startTries > :zero",
+		values: attr.Item{
+			":zero": attr.Int(0), ":pending": attr.S(string(SessionPending)), ":suspended": attr.S(string(SessionSuspended)),
+		},
+	}.applyIf(tx)
+}
+
 // Get gives a session by match and sort key; NotFound if there is none.
 func (Activities) Get(tx *store.Tx, matchID, key string) (s Session, err error) {
 	item, err := tx.Get(TableLiveActivities, sessionKey(matchID, key))

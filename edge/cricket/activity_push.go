@@ -61,12 +61,12 @@ func NewAttributes(d *Display) *Attributes {
 // ActivityPush is one push to a Live Activity.
 type ActivityPush struct {
 	Event      ActivityEvent
-	At         time.Time // of the state: a phone ignores what is older than what it shows
-	State      ContentState
-	StaleAt    time.Time   // zero: never
-	DismissAt  time.Time   // of an end: when it leaves the lock screen; zero: after four hours
-	Alert      *Alert      // required for a start
-	Attributes *Attributes // of a start
+	At         time.Time     // of the state: a phone ignores what is older than what it shows
+	State      *ContentState // nil: an end that leaves the state as it is
+	StaleAt    time.Time     // zero: never
+	DismissAt  time.Time     // of an end: when it leaves the lock screen; zero: after four hours
+	Alert      *Alert        // required for a start
+	Attributes *Attributes   // of a start
 }
 
 type apsBody struct {
@@ -76,7 +76,7 @@ type apsBody struct {
 type aps struct {
 	Timestamp      int64           `json:"timestamp"`
 	Event          ActivityEvent   `json:"event"`
-	ContentState   json.RawMessage `json:"content-state"`
+	ContentState   json.RawMessage `json:"content-state,omitempty"`
 	StaleDate      int64           `json:"stale-date,omitempty"`
 	DismissalDate  int64           `json:"dismissal-date,omitempty"`
 	Alert          *Alert          `json:"alert,omitempty"`
@@ -89,28 +89,33 @@ func (p *ActivityPush) Encode(limit int) ([]byte, error) {
 	if p.Event == ActivityStart && (p.Alert == nil || p.Attributes == nil) {
 		return nil, fault.New(fault.Internal, "push_start", "a start needs an alert and attributes")
 	}
+	if p.Event != ActivityEnd && p.State == nil {
+		return nil, fault.New(fault.Internal, "push_state", "a push without a state")
+	}
 	if limit <= 0 || limit > pushCeiling {
 		limit = pushCeiling
 	}
 	body := apsBody{APS: aps{
-		Timestamp: p.At.Unix(), Event: p.Event, ContentState: json.RawMessage("{}"),
+		Timestamp: p.At.Unix(), Event: p.Event,
 		StaleDate: epoch(p.StaleAt), DismissalDate: epoch(p.DismissAt), Alert: p.Alert, Attributes: p.Attributes,
 	}}
 	if p.Attributes != nil {
 		body.APS.AttributesType = AttributesType
 	}
-	around, err := encodeContent(body)
+	raw, err := encodeContent(body)
+	if err == nil && p.State != nil {
+		room := limit - len(raw) - len(`"content-state":,`)
+		if body.APS.ContentState, err = p.State.Encode(max(minStateSize, room)); err == nil {
+			raw, err = encodeContent(body)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	if body.APS.ContentState, err = p.State.Encode(max(minStateSize, limit-len(around)+len("{}"))); err != nil {
-		return nil, err
-	}
-	raw, err := encodeContent(body)
-	if err == nil && len(raw) > MaxPush {
+	if len(raw) > MaxPush {
 		return nil, fault.New(fault.TooLarge, "push_size", "a push of %d bytes: Apple takes %d", len(raw), MaxPush)
 	}
-	return raw, err
+	return raw, nil
 }
 
 func epoch(t time.Time) int64 {

@@ -29,7 +29,8 @@ type contentCase struct {
 func (c *contentCase) encode() ([]byte, error) {
 	d := &c.Display
 	at := d.UpdatedAt.Add(time.Second)
-	p := ActivityPush{Event: c.Event, At: at, State: NewContentState(d), StaleAt: at.Add(20 * time.Minute)}
+	state := NewContentState(d)
+	p := ActivityPush{Event: c.Event, At: at, State: &state, StaleAt: at.Add(20 * time.Minute)}
 	if c.Alert != nil {
 		p.Alert = NewAlert(d, c.Alert)
 	}
@@ -124,7 +125,7 @@ func TestContentFits(t *testing.T) {
 		state := NewContentState(&d)
 		before := state.Hash()
 		p := ActivityPush{
-			Event: ActivityStart, At: d.UpdatedAt, State: state, Alert: NewAlert(&d, &Event{Text: text.Draw(t, "alert")}),
+			Event: ActivityStart, At: d.UpdatedAt, State: &state, Alert: NewAlert(&d, &Event{Text: text.Draw(t, "alert")}),
 			Attributes: NewAttributes(&d),
 		}
 		raw, err := p.Encode(0)
@@ -148,7 +149,13 @@ func TestEncodeRefuses(t *testing.T) {
 	if _, err := p.Encode(0); err == nil {
 		t.Error("a start without alert")
 	}
-	big := ActivityPush{Event: ActivityUpdate, Alert: &Alert{Title: strings.Repeat("x", MaxPush)}}
+	if _, err := (&ActivityPush{Event: ActivityUpdate}).Encode(0); err == nil {
+		t.Error("an update without a state")
+	}
+	if raw, err := (&ActivityPush{Event: ActivityEnd}).Encode(0); err != nil || strings.Contains(string(raw), "content-state") {
+		t.Errorf("an end without a state: %s, %v", raw, err)
+	}
+	big := ActivityPush{Event: ActivityUpdate, State: &ContentState{}, Alert: &Alert{Title: strings.Repeat("x", MaxPush)}}
 	if _, err := big.Encode(0); !fault.Is(err, fault.TooLarge) {
 		t.Errorf("above Apple's limit: %v", err)
 	}

@@ -39,6 +39,8 @@ type Feed interface {
 type Lease interface {
 	// Fence grows with every holder; it goes into everything written.
 	Fence() int64
+	// Deadline is when the lease ends unless it is renewed, in real time.
+	Deadline() time.Time
 	// Context ends when the lease does.
 	Context(parent context.Context) (context.Context, context.CancelFunc)
 	// Release gives the lock back at once.

@@ -26,6 +26,8 @@ func (l locks) Hold(context.Context, string) (poll.Lease, error) { return l, nil
 
 func (l locks) Fence() int64 { return l.fence }
 
+func (l locks) Deadline() time.Time { return time.Time{} }
+
 func (l locks) Context(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithCancel(ctx)
 }

@@ -8,18 +8,20 @@ import (
 
 // Status is how the polling goes, for the operator.
 type Status struct {
-	Polls     int64
-	Unchanged int64
-	Failed    int64
-	LastAt    time.Time // of the last good answer, by the node's clock
-	LastError string    // "" after a good answer
-	Matches   []Held
+	Polls         int64
+	Unchanged     int64
+	Failed        int64
+	LastAt        time.Time // of the last good answer, by the node's clock
+	LastUnchanged bool      // that answer was the one before
+	LastError     string    // "" after a good answer
+	Matches       []Held
 }
 
 // Held is a match under this node's eyes.
 type Held struct {
-	MatchID string
-	Fence   int64 // 0: observer
+	MatchID  string
+	Fence    int64     // 0: observer
+	Deadline time.Time // of the lease, real time
 }
 
 // Status tells how the polling goes.
@@ -34,7 +36,7 @@ func (p *Poller) note(now time.Time, r sportmonks.Reading, err error) {
 	for id, w := range p.watched {
 		h := Held{MatchID: id}
 		if w.lease != nil {
-			h.Fence = w.lease.Fence()
+			h.Fence, h.Deadline = w.lease.Fence(), w.lease.Deadline()
 		}
 		held = append(held, h)
 	}
@@ -50,5 +52,5 @@ func (p *Poller) note(now time.Time, r sportmonks.Reading, err error) {
 	case r.Unchanged:
 		p.status.Unchanged++
 	}
-	p.status.LastAt, p.status.LastError = now, ""
+	p.status.LastAt, p.status.LastError, p.status.LastUnchanged = now, "", r.Unchanged
 }

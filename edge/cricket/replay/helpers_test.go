@@ -86,22 +86,22 @@ func (d *desk) decode(body []byte, into any) {
 
 // seenFixture is a reply as a client reads it.
 type seenFixture struct {
-	Status, Note  string
-	Winner        int64           `json:"winner_team_id"`
-	Draw          *string         `json:"draw_noresult"`
-	TossWon       int64           `json:"toss_won_team_id"`
-	BestPlayer    int64           `json:"man_of_match_id"`
-	SuperOver     bool            `json:"super_over"`
-	FollowOn      bool            `json:"follow_on"`
-	Local         seenTeam        `json:"localteam"`
-	Visitor       seenTeam        `json:"visitorteam"`
-	WinnerTeam    *seenTeam       `json:"winnerteam"`
-	Lineup        []seenPlayer    `json:"lineup"`
-	Runs          []seenRuns      `json:"runs"`
-	Batting       []seenBatting   `json:"batting"`
-	Bowling       []seenBowling   `json:"bowling"`
-	Scoreboards   []seenExtras    `json:"scoreboards"`
-	Balls         []seenBall      `json:"balls"`
+	Status, Note string
+	Winner       int64         `json:"winner_team_id"`
+	Draw         *string       `json:"draw_noresult"`
+	TossWon      int64         `json:"toss_won_team_id"`
+	BestPlayer   int64         `json:"man_of_match_id"`
+	SuperOver    bool          `json:"super_over"`
+	FollowOn     bool          `json:"follow_on"`
+	Local        seenTeam      `json:"localteam"`
+	Visitor      seenTeam      `json:"visitorteam"`
+	WinnerTeam   *seenTeam     `json:"winnerteam"`
+	Lineup       []seenPlayer  `json:"lineup"`
+	Runs         []seenRuns    `json:"runs"`
+	Batting      []seenBatting `json:"batting"`
+	Bowling      []seenBowling `json:"bowling"`
+	Scoreboards  []seenExtras  `json:"scoreboards"`
+	Balls        []seenBall    `json:"balls"`
 }
 
 type seenTeam struct {

@@ -123,7 +123,7 @@ func TestPenaltyRuns(t *testing.T) {
 		{"947101", 0, 6, 125, 236}, // after the last ball
 	} {
 		d := newDesk(t, tt.id)
-		before := 0
+		before, found := 0, false
 		for i := range d.m.moments {
 			mo := &d.m.moments[i]
 			if mo.Begun <= tt.innings {
@@ -134,12 +134,16 @@ func TestPenaltyRuns(t *testing.T) {
 				before = c.runs
 				continue
 			}
+			found = true
 			f := d.fixture(mo.At)
 			extra := f.Scoreboards[2*tt.innings]
 			if extra.Penalty != tt.runs || before != tt.before || countBalls(f, tt.innings) != tt.ball {
 				t.Errorf("%s: %d penalty runs on %d after %d balls", tt.id, extra.Penalty, before, countBalls(f, tt.innings))
 			}
 			break
+		}
+		if !found {
+			t.Errorf("%s: no penalty runs", tt.id)
 		}
 	}
 }

@@ -1,0 +1,262 @@
+package push
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/store"
+)
+
+// cursorName is this reader's in the journal.
+const cursorName = "push"
+
+// How the loop behaves.
+const (
+	readBatch    = 256              // journal records at a time
+	cursorLag    = 1024             // records read without anything to send before the cursor is saved all the same
+	passEvery    = 30 * time.Second // while a follower is without an activity
+	pauseAfter   = time.Minute      // after an answer that says that we are wrong
+	errorWait    = time.Second      // after a failed round
+	rowsAtOnce   = 500              // rows changed in one transaction
+	workersUsual = 256
+)
+
+// Sender delivers one push. apns.Client is one.
+type Sender interface {
+	// Send returns within a bounded time and never fails: what happened is in the result. It is called from many
+	// goroutines at once.
+	Send(ctx context.Context, p apns.Push) apns.Result
+}
+
+// Config is what a coordinator works with.
+type Config struct {
+	Store      *store.Store
+	Sender     Sender
+	Clock      clock.Clock
+	Workers    int                   // pushes on their way at once; 256 when zero
+	Random     func() float64        // in [0, 1), of the waits before retries; nil: math/rand's
+	Logger     *slog.Logger          // nil: silent
+	Registerer prometheus.Registerer // nil: no metrics
+}
+
+// Coordinator decides who is told what, and has it sent.
+type Coordinator struct {
+	cfg     Config
+	store   *store.Store
+	clock   clock.Clock
+	log     *slog.Logger
+	changed *clock.Signal
+	metrics *metrics
+
+	// The loop's own, a projection of the store as of cursor.
+	matches map[string]*match
+	cursor  uint64 // of the last record read
+	saved   uint64 // of the cursor in the store
+	pass    time.Time
+	paused  time.Time              // nothing is sent until then
+	urgent  map[string][]time.Time // pushes of priority 10 in the last hour, by device
+
+	mu    sync.Mutex
+	views map[string]MatchView
+}
+
+// New makes a coordinator. It does nothing until Run.
+func New(cfg Config) (*Coordinator, error) {
+	if cfg.Workers == 0 {
+		cfg.Workers = workersUsual
+	}
+	if cfg.Random == nil {
+		cfg.Random = rand.Float64
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	m, err := newMetrics(cfg.Registerer)
+	if err != nil {
+		return nil, err
+	}
+	return &Coordinator{
+		cfg: cfg, store: cfg.Store, clock: cfg.Clock, log: cfg.Logger, changed: clock.NewSignal(), metrics: m,
+		matches: map[string]*match{}, urgent: map[string][]time.Time{}, views: map[string]MatchView{},
+	}, nil
+}
+
+// Run coordinates until ctx ends, which is no error, or the store fails for good. Its goroutine must have joined the
+// clock: whoever starts it calls Clock.Join first, as with every loop.
+func (c *Coordinator) Run(ctx context.Context) error {
+	stop := c.store.Watch(c.changed)
+	defer stop()
+	loaded := false
+	for {
+		err := c.turn(ctx, &loaded)
+		if ctx.Err() != nil {
+			return c.leave(ctx)
+		}
+		if c.store.Err() != nil {
+			return c.store.Err()
+		}
+		next := c.nextDue()
+		if err != nil {
+			c.log.Error("push round failed", "err", err)
+			next = c.clock.Now().Add(errorWait)
+		}
+		if c.clock.Wait(ctx, next, c.changed) != nil {
+			return c.leave(ctx)
+		}
+	}
+}
+
+// turn is one round, before the first of which the state is loaded.
+func (c *Coordinator) turn(ctx context.Context, loaded *bool) error {
+	if !*loaded {
+		if err := c.load(ctx); err != nil {
+			return err
+		}
+		*loaded = true
+	}
+	return c.round(ctx)
+}
+
+// leave saves how far the loop came. What was read and not sent is lost to the phones, by rule: an alert leaves at
+// most once.
+func (c *Coordinator) leave(ctx context.Context) error {
+	return c.save(context.WithoutCancel(ctx), c.list())
+}
+
+// round reads what is new, decides, commits what must not be forgotten, sends, and notes what came of it.
+func (c *Coordinator) round(ctx context.Context) error {
+	if err := c.read(ctx); err != nil {
+		return err
+	}
+	now := c.clock.Now()
+	passing := !c.pass.IsZero() && !now.Before(c.pass)
+	if passing {
+		c.pass = now.Add(passEvery)
+	}
+	var jobs []*job
+	var touched []*match
+	for _, m := range c.list() {
+		if err := m.refresh(); err != nil {
+			c.log.Error("display not readable", "match", m.id, "err", err)
+		}
+		if passing {
+			m.doubt = true
+		}
+		if err := c.ensure(ctx, m); err != nil {
+			return err
+		}
+		if due, planned := c.plan(m, now); planned {
+			jobs = append(jobs, due...)
+			touched = append(touched, m)
+		}
+	}
+	err := c.work(ctx, now, touched, jobs)
+	c.publish(touched)
+	if err != nil {
+		return err
+	}
+	c.forget()
+	return nil
+}
+
+// work carries out what a round has decided.
+func (c *Coordinator) work(ctx context.Context, now time.Time, touched []*match, jobs []*job) error {
+	if len(jobs) == 0 {
+		over := c.unsaved()
+		if len(over) == 0 && c.cursor-c.saved < cursorLag {
+			return nil
+		}
+		return c.save(ctx, over)
+	}
+	if err := c.prepare(ctx, jobs); err != nil {
+		return err
+	}
+	for _, m := range touched {
+		c.build(m, jobs, now)
+	}
+	// From here on a crash loses the alerts of this round and doubles none.
+	if err := c.save(ctx, touched); err != nil {
+		return err
+	}
+	c.send(ctx, jobs)
+	return c.settle(ctx, jobs)
+}
+
+// unsaved lists the matches that are over and whose last counters are not in the store yet.
+func (c *Coordinator) unsaved() (out []*match) {
+	for _, m := range c.list() {
+		if m.finished() && m.kept != m.row() {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// list gives the matches in the order of their ids: the same journal makes the same pushes in the same order.
+func (c *Coordinator) list() []*match {
+	out := make([]*match, 0, len(c.matches))
+	for _, id := range slices.Sorted(maps.Keys(c.matches)) {
+		out = append(out, c.matches[id])
+	}
+	return out
+}
+
+// nextDue is the next instant at which something may have to be sent, zero if only news can bring that about.
+func (c *Coordinator) nextDue() time.Time {
+	var next time.Time
+	lacking := false
+	for _, m := range c.matches {
+		if m.dirty {
+			return c.clock.Now()
+		}
+		next = earlier(next, m.next)
+		lacking = lacking || m.lacking || m.orphans && m.playing()
+	}
+	switch {
+	case !lacking:
+		c.pass = time.Time{}
+	case c.pass.IsZero():
+		c.pass = c.clock.Now().Add(passEvery)
+	}
+	return earlier(next, c.pass)
+}
+
+// earlier is the earlier of two instants, of which zero is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// later is the later of two instants.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// forget drops matches that are over and whose phones all know it.
+func (c *Coordinator) forget() {
+	for id, m := range c.matches {
+		if m.finished() && m.kept == m.row() {
+			delete(c.matches, id)
+			c.mu.Lock()
+			delete(c.views, id)
+			c.mu.Unlock()
+		}
+	}
+	if len(c.matches) == 0 {
+		clear(c.urgent)
+	}
+}

@@ -1,0 +1,336 @@
+package push
+
+import (
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/store"
+)
+
+// TestUpdates follows the display: the newest state, once a change, a second apart, p5.
+func TestUpdates(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	first := r.one() // the current display once at the start
+	if first.Runs != 1 || first.Priority != apns.PriorityNormal || first.Event != "update" || first.Token != token("upd ada") {
+		t.Errorf("first push %+v", first)
+	}
+	r.score("7", 1, "")
+	r.pass(5 * time.Second)
+	r.none("the same display, written again")
+	r.score("7", 2, "")
+	r.settle()
+	if p := r.one(); p.Runs != 2 || p.Stamp <= first.Stamp || p.Stamp != r.clk.Now().Unix() {
+		t.Errorf("second push %+v", p)
+	}
+	r.score("7", 3, "")
+	r.settle()
+	r.score("7", 4, "")
+	r.settle()
+	r.none("within a second of the last")
+	r.pass(time.Second)
+	if p := r.one(); p.Runs != 4 {
+		t.Errorf("coalesced push has %d runs", p.Runs)
+	}
+	if life := first.Expiration.Sub(dayOne); life < 30*time.Second || life > 2*time.Minute {
+		t.Errorf("expires after %v", life)
+	}
+}
+
+// TestAlert comes once, at once, with the newest state.
+func TestAlert(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.out.take()
+	r.score("7", 5, "WICKET! Guptill")
+	r.settle()
+	p := r.one()
+	if p.Alert != "WICKET! Guptill" || p.Priority != apns.PriorityUrgent || p.Runs != 5 || p.Event != "update" {
+		t.Errorf("alert %+v", p)
+	}
+	r.pass(10 * time.Minute)
+	r.none("after the alert")
+	// Two in one batch go one after the other.
+	r.do(func(tx *store.Tx) error {
+		if err := r.tick(tx, "7", 6, "first"); err != nil {
+			return err
+		}
+		return r.tick(tx, "7", 7, "second")
+	})
+	r.settle()
+	if p := r.one(); p.Alert != "first" || p.Runs != 7 {
+		t.Errorf("first of two %+v", p)
+	}
+	r.pass(time.Second)
+	if p := r.one(); p.Alert != "second" {
+		t.Errorf("second of two %+v", p)
+	}
+}
+
+// TestRefresh breaks a long silence, and stops when the match is over.
+func TestRefresh(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	first := r.one()
+	r.pass(14 * time.Minute)
+	r.none("before 15 minutes of silence")
+	r.pass(time.Minute)
+	p := r.one()
+	if p.Stamp <= first.Stamp || p.Priority != apns.PriorityNormal {
+		t.Errorf("refresh %+v", p)
+	}
+	if stale := int64(p.body["stale-date"].(float64)); stale < r.clk.Now().Add(15*time.Minute).Unix() {
+		t.Error("stale before the next refresh")
+	}
+	r.pass(15*time.Minute + time.Second)
+	r.one()
+}
+
+// TestMatchEnd sends the final state at once, ends the activity 15 minutes later, and nothing after that.
+func TestMatchEnd(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.out.take()
+	over := r.clk.Now()
+	r.score("7", 9, "NZ win")
+	r.active("7", cricket.ActiveLive, cricket.PhaseCompleted, over)
+	r.settle()
+	if p := r.one(); p.Alert != "NZ win" {
+		t.Errorf("result %+v", p)
+	}
+	r.score("7", 10, "")
+	r.pass(2 * time.Second)
+	if p := r.one(); p.Runs != 10 || p.Event != "update" {
+		t.Errorf("late correction %+v", p)
+	}
+	r.pass(12 * time.Minute)
+	r.none("before the end")
+	r.pass(3 * time.Minute)
+	p := r.one()
+	if p.Event != "end" || p.Runs != 10 || p.Priority != apns.PriorityNormal {
+		t.Errorf("end %+v", p)
+	}
+	linger := int64(p.body["dismissal-date"].(float64)) - p.Stamp
+	if linger < 15*60 || linger > 30*60 {
+		t.Errorf("stays %d s on the lock screen", linger)
+	}
+	if life := p.Expiration.Unix() - p.Stamp; life > 4*3600 || life < 3600 {
+		t.Errorf("an end is tried for %d s", life)
+	}
+	if s := r.session("7", "ada"); s.Status != cricket.SessionEnded || s.EndReason != cricket.EndMatchEnded || s.UpdateToken != "" {
+		t.Errorf("row %+v", s)
+	}
+	r.active("7", cricket.ActiveEnded, cricket.PhaseCompleted, over)
+	r.score("7", 11, "too late")
+	r.pass(24 * time.Hour)
+	r.none("after the end")
+	if v, err := r.coord.View(t.Context(), "7"); err != nil || v.Pushes != (Counts{4, 4, 0}) {
+		t.Errorf("view %+v, %v", v, err)
+	}
+}
+
+// TestReopened takes the result back: nothing is ended.
+func TestReopened(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.active("7", cricket.ActiveLive, cricket.PhaseCompleted, r.clk.Now())
+	r.pass(10 * time.Minute)
+	r.live("7")
+	r.pass(time.Hour)
+	for _, p := range r.out.take() {
+		if p.Event != "update" {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+// TestStumps ends the activity overnight and starts one in the morning.
+func TestStumps(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.out.take()
+	r.score("7", 100, "Stumps day 1")
+	r.active("7", cricket.ActiveLive, cricket.PhaseStumps, time.Time{})
+	r.settle()
+	if p := r.one(); p.Alert != "Stumps day 1" {
+		t.Errorf("alert %+v", p)
+	}
+	r.pass(time.Second)
+	if p := r.one(); p.Event != "end" {
+		t.Errorf("end of the day %+v", p)
+	}
+	if s := r.session("7", "ada"); s.Status != cricket.SessionPending {
+		t.Errorf("overnight %+v", s)
+	}
+	r.pass(16 * time.Hour)
+	r.none("overnight")
+	r.live("7")
+	r.settle()
+	p := r.one()
+	if p.Event != "start" || p.Token != token("pts ada") || p.Priority != apns.PriorityUrgent || p.Alert == "" {
+		t.Errorf("morning %+v", p)
+	}
+	if p.body["attributes-type"] != "MatchAttributes" || p.body["attributes"] == nil {
+		t.Errorf("start %v", p.body)
+	}
+	r.activate("7", "ada", "second day")
+	r.pass(2 * time.Second)
+	r.none("the start had the state already")
+	r.score("7", 101, "")
+	r.settle()
+	if p := r.one(); p.Token != token("second day") || p.Runs != 101 {
+		t.Errorf("second day %+v", p)
+	}
+}
+
+// TestRenewal replaces an activity before the system ends it after eight hours.
+func TestRenewal(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.pass(renewAfter - 3*time.Second)
+	r.out.take()
+	r.pass(time.Second)
+	r.settle()
+	p := r.one()
+	if p.Event != "end" || int64(p.body["dismissal-date"].(float64)) > r.clk.Now().Unix() {
+		t.Errorf("end %+v", p)
+	}
+	r.pass(time.Second)
+	if p := r.one(); p.Event != "start" {
+		t.Errorf("start %+v", p)
+	}
+}
+
+// TestStarts tries three times, waits for news of the device, and heals a rejected token.
+func TestStarts(t *testing.T) {
+	r := newRig(t)
+	r.fixture("7")
+	r.live("7")
+	r.score("7", 1, "")
+	r.run(r.out)
+	r.settle()
+	r.follow("7", "ada")
+	r.settle()
+	if p := r.one(); p.Event != "start" {
+		t.Fatalf("%+v", p)
+	}
+	if s := r.session("7", "ada"); s.Status != cricket.SessionPending || s.StartTries != 1 {
+		t.Errorf("%+v", s)
+	}
+	r.pass(29 * time.Second)
+	r.none("before half a minute")
+	r.pass(31 * time.Second)
+	if n := len(r.out.take()); n != 2 {
+		t.Errorf("%d more tries within a minute, want 2", n)
+	}
+	r.pass(time.Hour)
+	r.none("after three tries")
+	r.follow("7", "ada") // the app was opened: its device registers again
+	r.settle()
+	r.one()
+	r.activate("7", "ada", "upd 1")
+	r.pass(2 * time.Second)
+	r.out.script(func(p sent) apns.Result {
+		return apns.Result{Action: apns.Suspend, Status: 400, Reason: "BadDeviceToken"}
+	})
+	r.score("7", 2, "")
+	r.settle()
+	r.one()
+	if s := r.session("7", "ada"); s.Status != cricket.SessionSuspended || s.EndReason != "" || s.UpdateToken != "" {
+		t.Errorf("suspended %+v", s)
+	}
+	r.out.script(nil)
+	r.pass(31 * time.Second)
+	if p := r.one(); p.Event != "start" {
+		t.Errorf("healing %+v", p)
+	}
+	r.activate("7", "ada", "upd 2")
+	r.score("7", 3, "")
+	r.pass(2 * time.Second)
+	if p := r.one(); p.Token != token("upd 2") || p.Runs != 3 {
+		t.Errorf("healed %+v", p)
+	}
+}
+
+// TestNoDevice waits for a follower to get a phone.
+func TestNoDevice(t *testing.T) {
+	r := newRig(t)
+	r.fixture("7")
+	r.live("7")
+	r.score("7", 1, "")
+	r.do(func(tx *store.Tx) error {
+		_, _, err := cricket.Follows{}.Add(tx, "7", "bob", 0)
+		return err
+	})
+	r.run(r.out)
+	r.pass(5 * time.Minute)
+	r.none("without a device")
+	r.follow("7", "bob")
+	r.settle()
+	if p := r.one(); p.Event != "start" {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestUnfollow ends at once, on a phone that does not answer too.
+func TestUnfollow(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.out.take()
+	r.out.script(func(sent) apns.Result { return apns.Result{Action: apns.Retry, Status: 503} })
+	r.do(func(tx *store.Tx) error { return cricket.Follows{}.Remove(tx, "7", "ada") })
+	r.settle()
+	if p := r.one(); p.Event != "end" || p.Priority != apns.PriorityUrgent {
+		t.Errorf("%+v", p)
+	}
+	r.halt() // what is owed survives the process
+	r.out.script(nil)
+	r.out.take()
+	r.run(r.out)
+	r.settle()
+	if p := r.one(); p.Event != "end" {
+		t.Errorf("after a restart %+v", p)
+	}
+	if s := r.session("7", "ada"); s.UpdateToken != "" || s.EndReason != cricket.EndUnfollowed {
+		t.Errorf("row %+v", s)
+	}
+	r.score("7", 9, "wicket")
+	r.pass(time.Hour)
+	r.none("after the end")
+}
+
+// TestEndIsGivenUp after four hours.
+func TestEndIsGivenUp(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.out.script(func(sent) apns.Result { return apns.Result{Action: apns.Retry, Status: 503} })
+	r.do(func(tx *store.Tx) error { return cricket.Follows{}.Remove(tx, "7", "ada") })
+	r.pass(5 * time.Hour)
+	if s := r.session("7", "ada"); s.UpdateToken != "" {
+		t.Errorf("row %+v", s)
+	}
+	if n := len(r.out.take()); n < 200 || n > 1000 {
+		t.Errorf("%d tries in four hours", n)
+	}
+}
+
+// TestNoDisplayYet sends nothing for a match that has no state.
+func TestNoDisplayYet(t *testing.T) {
+	r := newRig(t)
+	r.fixture("7")
+	r.follow("7", "ada")
+	r.activate("7", "ada", "early") // the app began one before play
+	r.run(r.out)
+	r.settle()
+	r.active("7", cricket.ActiveIdle, cricket.PhasePrematch, time.Time{})
+	r.pass(time.Hour)
+	r.none("before the first display")
+	r.live("7")
+	r.score("7", 0, "")
+	r.settle()
+	if p := r.one(); p.Token != token("early") || p.Event != "update" {
+		t.Errorf("%+v", p)
+	}
+}

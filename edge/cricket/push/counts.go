@@ -1,0 +1,182 @@
+package push
+
+import (
+	"context"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// rowLife is how long the row of a match outlives its last push.
+const rowLife = 7 * 24 * time.Hour
+
+// Counts are the pushes of a match since it was first followed, over restarts. One that was tried again counts again;
+// one that a crash of this process followed within a round may be missing.
+type Counts struct {
+	Sent     int `dynamodbav:"sent" json:"sent"`
+	Accepted int `dynamodbav:"accepted" json:"accepted"`
+	Refused  int `dynamodbav:"refused" json:"refused"` // or not answered
+}
+
+// MatchView is what the coordinator does for a match, for a page.
+type MatchView struct {
+	MatchID  string                        `json:"matchId"`
+	Sessions map[cricket.SessionStatus]int `json:"sessions"`
+	Pushes   Counts                        `json:"pushes"`
+	Paused   bool                          `json:"paused"` // Apple called us wrong: nothing is sent for a minute
+}
+
+// pushRow is what the store keeps for a match: the counters, and the last timestamp, so that timestamps rise over
+// restarts too.
+type pushRow struct {
+	Counts
+	Timestamp int64 `dynamodbav:"timestamp"`
+}
+
+func (m *match) row() pushRow { return pushRow{Counts: m.counts, Timestamp: m.stamp} }
+
+// readRow takes what an earlier process kept.
+func (m *match) readRow(tx *store.Tx) error {
+	item, err := tx.Get(cricket.TableDisplay, cacheKey(cricket.PushKey(m.id)))
+	if err != nil || item == nil {
+		return err
+	}
+	if err := attr.Unmarshal(item, &m.kept); err != nil {
+		return err
+	}
+	m.counts, m.stamp = m.kept.Counts, m.kept.Timestamp
+	return nil
+}
+
+// save commits how far the journal has been read, with the rows of these matches.
+func (c *Coordinator) save(ctx context.Context, matches []*match) error {
+	cursor := c.cursor
+	err := c.store.Update(ctx, func(tx *store.Tx) error {
+		for _, m := range matches {
+			if err := m.save(tx); err != nil {
+				return err
+			}
+		}
+		return tx.SetCursor(cursorName, cursor)
+	})
+	if err != nil {
+		return err
+	}
+	c.saved = cursor
+	for _, m := range matches {
+		m.kept = m.row()
+	}
+	return nil
+}
+
+func (m *match) save(tx *store.Tx) error {
+	if m.kept == m.row() {
+		return nil
+	}
+	item, err := attr.Marshal(m.row())
+	if err != nil {
+		return err
+	}
+	item["cacheKey"] = attr.S(cricket.PushKey(m.id))
+	item["ttl"] = attr.Int(tx.Now().Add(rowLife).Unix())
+	_, err = tx.Put(store.PutItem{Table: cricket.TableDisplay, Item: item})
+	return err
+}
+
+// count counts a push that was tried.
+func (c *Coordinator) count(j *job) {
+	res := &j.result
+	c.metrics.pushes.WithLabelValues(j.kind.String(), res.Action.String()).Inc()
+	if res.Reason != "" {
+		c.metrics.refusals.WithLabelValues(res.Reason).Inc()
+	}
+	if res.Reason == apns.ReasonCircuitOpen {
+		return // it never left
+	}
+	j.match.counts.Sent++
+	if res.Action == apns.Accepted {
+		j.match.counts.Accepted++
+	} else {
+		j.match.counts.Refused++
+	}
+}
+
+// publish makes the views of matches that were looked at.
+func (c *Coordinator) publish(matches []*match) {
+	paused := c.clock.Now().Before(c.paused)
+	sessions := map[cricket.SessionStatus]float64{}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range matches {
+		v := MatchView{MatchID: m.id, Sessions: map[cricket.SessionStatus]int{}, Pushes: m.counts, Paused: paused}
+		for _, s := range m.sessions {
+			v.Sessions[s.row.Status]++
+		}
+		c.views[m.id] = v
+	}
+	for _, v := range c.views {
+		for status, n := range v.Sessions {
+			sessions[status] += float64(n)
+		}
+	}
+	c.metrics.setSessions(sessions)
+}
+
+// View tells what the coordinator does for a match; of one that is over only the pushes are known.
+func (c *Coordinator) View(ctx context.Context, matchID string) (MatchView, error) {
+	c.mu.Lock()
+	v, ok := c.views[matchID]
+	c.mu.Unlock()
+	if ok {
+		return v, nil
+	}
+	m := newMatch(matchID)
+	err := c.store.View(ctx, m.readRow)
+	return MatchView{MatchID: matchID, Sessions: map[cricket.SessionStatus]int{}, Pushes: m.counts}, err
+}
+
+// bearerStore keeps the provider token in the store.
+type bearerStore struct{ store *store.Store }
+
+// Bearers gives the place where this node keeps its provider token.
+func Bearers(s *store.Store) apns.TokenStore { return bearerStore{s} }
+
+type bearerRow struct {
+	Token    string    `dynamodbav:"bearer"`
+	IssuedAt time.Time `dynamodbav:"issuedAt"`
+	Key      string    `dynamodbav:"fingerprint"`
+}
+
+// Load implements apns.TokenStore.
+func (b bearerStore) Load(ctx context.Context) (out apns.Bearer, ok bool, err error) {
+	err = b.store.View(ctx, func(tx *store.Tx) error {
+		item, err := tx.Get(cricket.TableDisplay, cacheKey(cricket.BearerKey))
+		if err != nil || item == nil {
+			return err
+		}
+		var r bearerRow
+		ok, out = true, apns.Bearer{}
+		if err := attr.Unmarshal(item, &r); err != nil {
+			return err
+		}
+		out = apns.Bearer{Token: r.Token, IssuedAt: r.IssuedAt, Key: r.Key}
+		return nil
+	})
+	return out, ok && err == nil, err
+}
+
+// Save implements apns.TokenStore. The row has no TTL: the store's clock may be a replay's, the token's is real.
+func (b bearerStore) Save(ctx context.Context, v apns.Bearer) error {
+	item, err := attr.Marshal(bearerRow{Token: v.Token, IssuedAt: v.IssuedAt, Key: v.Key})
+	if err != nil {
+		return err
+	}
+	item["cacheKey"] = attr.S(cricket.BearerKey)
+	return b.store.Update(ctx, func(tx *store.Tx) error {
+		_, err := tx.Put(store.PutItem{Table: cricket.TableDisplay, Item: item})
+		return err
+	})
+}

@@ -1,0 +1,262 @@
+package push
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+)
+
+// killer is a Sender in a process that dies at its n-th push, before that leaves or after it arrived. What the dead
+// process leaves behind is the store's file as it is at that moment.
+type killer struct {
+	r     *rig
+	after bool
+
+	mu    sync.Mutex
+	left  int
+	image string // the file, once dead
+}
+
+// Send implements Sender.
+func (k *killer) Send(ctx context.Context, p apns.Push) apns.Result {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.image != "" {
+		return apns.Result{Action: apns.Retry, Reason: apns.ReasonNoAnswer, Maybe: true, Err: context.Canceled}
+	}
+	if k.left--; k.left > 0 {
+		return k.r.out.Send(ctx, p)
+	}
+	if k.after {
+		k.r.out.Send(ctx, p)
+	}
+	k.image = filepath.Join(k.r.t.TempDir(), "store.db")
+	file, err := os.ReadFile(k.r.s.Path())
+	if err == nil {
+		err = os.WriteFile(k.image, file, 0o600)
+	}
+	if err != nil {
+		k.r.t.Error(err)
+	}
+	k.r.kill()
+	return apns.Result{Action: apns.Retry, Reason: apns.ReasonNoAnswer, Maybe: true, Err: context.Canceled}
+}
+
+// mortal runs a coordinator that dies with its n-th push.
+func (r *rig) mortal(n int, after bool) *killer {
+	r.t.Helper()
+	k := &killer{r: r, left: n, after: after}
+	r.run(k)
+	return k
+}
+
+// rise goes on with what a dead process left; false if it still lives.
+func (r *rig) rise(k *killer) bool {
+	r.t.Helper()
+	k.mu.Lock()
+	image := k.image
+	k.mu.Unlock()
+	if image == "" {
+		return false
+	}
+	r.halt()
+	r.open(image)
+	return true
+}
+
+// TestCrashBetweenClaimAndSend loses that one alert, and the next push carries the state.
+func TestCrashBetweenClaimAndSend(t *testing.T) {
+	for _, after := range []bool{false, true} {
+		t.Run(fmt.Sprintf("arrived %v", after), func(t *testing.T) {
+			r := newRig(t)
+			r.ready(r.out)
+			r.halt()
+			k := r.mortal(2, after) // the first is the current display
+			r.pass(2 * time.Second)
+			r.out.take()
+			r.score("7", 2, "WICKET!")
+			r.settle()
+			if !r.rise(k) {
+				t.Fatal("it lives")
+			}
+			r.pass(10 * time.Second)
+			r.run(r.out)
+			r.pass(time.Hour)
+			alerts, last := 0, 0
+			for _, p := range r.out.take() {
+				last = p.Runs
+				if p.Alert != "" {
+					alerts++
+				}
+			}
+			if want := map[bool]int{false: 0, true: 1}[after]; alerts != want || last != 2 {
+				t.Errorf("%d alerts, want %d; shows %d runs", alerts, want, last)
+			}
+		})
+	}
+}
+
+// TestDownBetweenTickAndRead sends the alert of a tick that nobody has read yet, once.
+func TestDownBetweenTickAndRead(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.out.take()
+	r.halt()
+	r.score("7", 2, "WICKET!")
+	r.pass(30 * time.Second)
+	r.run(r.out)
+	r.settle()
+	if p := r.one(); p.Alert != "WICKET!" || p.Runs != 2 {
+		t.Errorf("%+v", p)
+	}
+	r.halt()
+	r.run(r.out)
+	r.settle()
+	if p := r.one(); p.Alert != "" {
+		t.Errorf("again: %+v", p)
+	}
+}
+
+// TestLateAlert is only in the banner: nobody wants to hear of a wicket of an hour ago.
+func TestLateAlert(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.out.take()
+	r.halt()
+	r.score("7", 2, "WICKET!")
+	r.pass(alertLife)
+	r.run(r.out)
+	r.settle()
+	if p := r.one(); p.Alert != "" || p.Runs != 2 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestStartIsNotSentTwice notes a start before it leaves: a crash with it does not begin a second activity at once.
+func TestStartIsNotSentTwice(t *testing.T) {
+	r := newRig(t)
+	r.fixture("7")
+	r.live("7")
+	r.score("7", 1, "")
+	r.follow("7", "ada")
+	k := r.mortal(1, true)
+	r.settle()
+	if !r.rise(k) {
+		t.Fatal("it lives")
+	}
+	r.run(r.out)
+	r.pass(startGap - 2*time.Second)
+	if p := r.one(); p.Event != "start" {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestCrashes plays a match with processes that die all the time. Run one seed with -run 'TestCrashes/17'.
+func TestCrashes(t *testing.T) {
+	for seed := range uint64(40) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			crashes(t, rand.New(rand.NewPCG(seed, 1)))
+		})
+	}
+}
+
+func crashes(t *testing.T, rng *rand.Rand) {
+	r := newRig(t)
+	r.fixture("7")
+	r.live("7")
+	r.score("7", 0, "")
+	users := []string{"ada", "bob", "cyd"}
+	for _, u := range users {
+		r.follow("7", u)
+		r.activate("7", u, u+" 0")
+	}
+	k := r.mortal(1+rng.IntN(12), rng.IntN(2) == 0)
+	runs, lives := 0, 1
+	for i := range 60 {
+		text := ""
+		if rng.IntN(4) == 0 {
+			text = fmt.Sprintf("alert %d", i)
+		}
+		runs++
+		r.score("7", runs, text)
+		r.pass(time.Duration(rng.IntN(8000)) * time.Millisecond)
+		if rng.IntN(20) == 0 {
+			u := users[rng.IntN(len(users))]
+			r.activate("7", u, fmt.Sprintf("%s %d", u, i))
+		}
+		if r.rise(k) {
+			lives++
+			k = r.mortal(1+rng.IntN(12), rng.IntN(2) == 0)
+		}
+	}
+	if r.rise(k) {
+		lives++
+	}
+	r.halt()
+	r.run(r.out)
+	r.active("7", cricket.ActiveLive, cricket.PhaseCompleted, r.clk.Now())
+	r.pass(time.Hour)
+	all := r.out.take()
+	judge(t, all)
+	for _, u := range users {
+		if s := r.session("7", u); s.Status != cricket.SessionEnded || s.UpdateToken != "" {
+			t.Errorf("%s: %+v", u, s)
+		}
+		if last := lastOf(all, token(u)); last.Event != "end" || last.Runs != runs {
+			t.Errorf("%s: the last push is %s with %d runs, want the end with %d", u, last.Event, last.Runs, runs)
+		}
+	}
+	if lives < 3 {
+		t.Errorf("only %d lives", lives)
+	}
+}
+
+// judge holds what must hold of all pushes of a run.
+func judge(t *testing.T, all []sent) {
+	t.Helper()
+	stamps, ended, times := map[string]int64{}, map[string]bool{}, map[string]time.Time{}
+	told := map[string]bool{}
+	for _, p := range all {
+		if p.Event == "start" {
+			continue
+		}
+		if p.Stamp <= stamps[p.Token] {
+			t.Errorf("timestamp %d after %d", p.Stamp, stamps[p.Token])
+		}
+		if p.At.Sub(times[p.Token]) < spacing && !times[p.Token].IsZero() && p.Alert == "" {
+			t.Errorf("%v after the push before", p.At.Sub(times[p.Token]))
+		}
+		if ended[p.Token] {
+			t.Errorf("a push after the end: %s", describe([]sent{p}))
+		}
+		if key := p.Token + p.Alert; p.Alert != "" && told[key] {
+			t.Errorf("alert %q twice", p.Alert)
+		}
+		if len(p.Payload) > cricket.MaxPush {
+			t.Errorf("%d bytes", len(p.Payload))
+		}
+		stamps[p.Token], times[p.Token], told[p.Token+p.Alert] = p.Stamp, p.At, true
+		ended[p.Token] = ended[p.Token] || p.Event == "end"
+	}
+}
+
+// lastOf gives the last push to the tokens that begin like this one.
+func lastOf(all []sent, tok string) (last sent) {
+	prefix := strings.TrimRight(tok, "0")
+	for _, p := range all {
+		if strings.HasPrefix(p.Token, prefix) && p.Event != "start" {
+			last = p
+		}
+	}
+	return last
+}

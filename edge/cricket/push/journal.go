@@ -1,0 +1,234 @@
+package push
+
+import (
+	"context"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// load reads where the loop stood and the matches that it has to care for. What the journal holds behind the cursor
+// is applied on top, so that nothing is missed between the two readings.
+func (c *Coordinator) load(ctx context.Context) error {
+	var ids []string
+	registered := false
+	err := c.store.View(ctx, func(tx *store.Tx) error {
+		var err error
+		if c.cursor, registered, err = tx.Cursor(cursorName); err != nil {
+			return err
+		}
+		ids, err = activeMatches(tx)
+		return err
+	})
+	if err == nil && !registered {
+		err = c.save(ctx, nil) // so that the journal is not trimmed before it has been read
+	}
+	c.saved = c.cursor
+	for _, id := range ids {
+		if err == nil {
+			_, err = c.loadMatch(ctx, id)
+		}
+	}
+	return err
+}
+
+func activeMatches(tx *store.Tx) (ids []string, err error) {
+	scan := store.Scan{Table: cricket.TableActiveMatches}
+	for {
+		page, err := tx.Scan(scan)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range page.Items {
+			ids = append(ids, item["matchId"].Str())
+		}
+		if page.LastKey == nil {
+			return ids, nil
+		}
+		scan.StartKey = page.LastKey
+	}
+}
+
+// loadMatch reads all there is about a match.
+func (c *Coordinator) loadMatch(ctx context.Context, id string) (*match, error) {
+	m := newMatch(id)
+	err := c.store.View(ctx, func(tx *store.Tx) error {
+		item, err := tx.Get(cricket.TableActiveMatches, attr.Item{"matchId": attr.S(id)})
+		if err != nil {
+			return err
+		}
+		m.setActive(item)
+		if item, err = tx.Get(cricket.TableDisplay, cacheKey(cricket.DisplayKey(id))); err != nil {
+			return err
+		}
+		m.raw = item["state"].Str()
+		if err := m.readRow(tx); err != nil {
+			return err
+		}
+		follows, err := cricket.Follows{}.Of(tx, id)
+		if err != nil {
+			return err
+		}
+		for i := range follows {
+			m.followers[follows[i].UserID] = follows[i].ExpiresAt
+		}
+		sessions, err := cricket.Activities{}.OfMatch(tx, id)
+		for i := range sessions {
+			m.put(sessions[i])
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.matches[id] = m
+	return m, nil
+}
+
+func cacheKey(key string) attr.Item { return attr.Item{"cacheKey": attr.S(key)} }
+
+// setActive takes the row of active-matches, nil where there is none.
+func (m *match) setActive(item attr.Item) {
+	status := item["status"].Str()
+	phase := cricket.Phase(item["matchPhase"].Str())
+	finished, _ := time.Parse(time.RFC3339, item["finishedAt"].Str()) // absent: zero
+	if status == m.status && phase == m.phase && finished.Equal(m.finishedAt) {
+		return
+	}
+	if status == cricket.ActiveLive && m.status != status {
+		m.doubt = true
+	}
+	m.status, m.phase, m.finishedAt, m.dirty = status, phase, finished, true
+}
+
+// read applies what was journaled since.
+func (c *Coordinator) read(ctx context.Context) error {
+	for {
+		records, err := c.store.Journal(ctx, c.cursor, readBatch)
+		if err != nil {
+			return err
+		}
+		for i := range records {
+			if err := c.apply(ctx, &records[i]); err != nil {
+				return err
+			}
+			c.cursor = records[i].Seq
+		}
+		if len(records) < readBatch {
+			return nil
+		}
+	}
+}
+
+// apply takes one record into the projection.
+func (c *Coordinator) apply(ctx context.Context, r *store.Record) error {
+	switch r.Table {
+	case cricket.TableDisplay:
+		id, ok := cricket.DisplayMatch(r.Key["cacheKey"].Str())
+		if m := c.matches[id]; ok && m != nil && r.New != nil {
+			m.raw = r.New["state"].Str()
+		}
+	case cricket.TableActiveMatches:
+		return c.applyActive(ctx, r)
+	case cricket.TableEvents:
+		c.applyEvent(r)
+	case cricket.TableFollows:
+		c.applyFollow(r)
+	case cricket.TableDevices:
+		c.applyDevice(r)
+	case cricket.TableLiveActivities:
+		return c.applySession(ctx, r)
+	}
+	return nil
+}
+
+func (c *Coordinator) applyActive(ctx context.Context, r *store.Record) error {
+	id := r.Key["matchId"].Str()
+	if m := c.matches[id]; m != nil {
+		m.setActive(r.New)
+		return nil
+	}
+	if r.New == nil || r.New["status"].Str() == cricket.ActiveEnded {
+		return nil
+	}
+	_, err := c.loadMatch(ctx, id)
+	return err
+}
+
+// applyEvent takes an event whose creation is the claim of its alert.
+func (c *Coordinator) applyEvent(r *store.Record) {
+	m := c.matches[r.Key["matchId"].Str()]
+	if m == nil || !r.New["alert"].Bool() || r.Old["alert"].Bool() {
+		return
+	}
+	until := r.At.Add(alertLife)
+	if !c.clock.Now().Before(until) {
+		c.metrics.late.Inc()
+		return
+	}
+	var e cricket.Event
+	if err := attr.Unmarshal(r.New, &e); err != nil {
+		c.unreadable(r, err)
+		return
+	}
+	m.alerts = append(m.alerts, alert{seq: r.Seq, event: e, until: until})
+	m.dirty = true
+}
+
+// unreadable passes over a row that is not as this version writes it: it must not stop every other match.
+func (c *Coordinator) unreadable(r *store.Record, err error) {
+	c.log.Error("row not readable", "table", r.Table, "seq", r.Seq, "err", err)
+}
+
+func (c *Coordinator) applyFollow(r *store.Record) {
+	m, user := c.matches[r.Key["matchId"].Str()], r.Key["userId"].Str()
+	if m == nil {
+		return
+	}
+	m.dirty = true
+	if r.New == nil {
+		delete(m.followers, user)
+		return
+	}
+	expires, _ := r.New["expiresAt"].Int()
+	m.followers[user] = expires
+	m.recheck[user] = true
+}
+
+func (c *Coordinator) applyDevice(r *store.Record) {
+	user := r.Key["userId"].Str()
+	for _, m := range c.matches {
+		if _, follows := m.followers[user]; follows {
+			m.recheck[user] = true
+		}
+	}
+}
+
+func (c *Coordinator) applySession(ctx context.Context, r *store.Record) error {
+	id, key := r.Key["matchId"].Str(), r.Key["userId#deviceId"].Str()
+	m := c.matches[id]
+	if r.New == nil {
+		if m != nil {
+			m.drop(key)
+		}
+		return nil
+	}
+	var row cricket.Session
+	if err := attr.Unmarshal(r.New, &row); err != nil {
+		c.unreadable(r, err)
+		return nil
+	}
+	if m == nil {
+		if row.Status == cricket.SessionEnded && row.UpdateToken == "" {
+			return nil
+		}
+		var err error
+		if m, err = c.loadMatch(ctx, id); err != nil {
+			return err
+		}
+	}
+	m.put(row)
+	return nil
+}

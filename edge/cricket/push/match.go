@@ -1,0 +1,197 @@
+package push
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+)
+
+// match is what the coordinator knows of a match: rows of the store, and what its phones were last told.
+type match struct {
+	id         string
+	status     string // of active-matches; empty: there is no row
+	phase      cricket.Phase
+	finishedAt time.Time
+
+	raw     string // the display row's JSON, if it is not decoded yet
+	display *cricket.Display
+	state   cricket.ContentState
+	hash    uint64
+
+	followers map[string]int64 // user to the expiry of the follow
+	sessions  map[string]*session
+	order     []string // keys of sessions, sorted; nil: to be made
+	alerts    []alert  // on their way to phones, the oldest first
+
+	stamp   int64 // the highest timestamp that a push of this match has carried
+	counts  Counts
+	kept    pushRow         // what the store has of these two
+	recheck map[string]bool // users whose devices or follow changed
+	doubt   bool            // look at all followers
+	orphans bool            // some follower has no device
+	lacking bool            // some session waits for a token to start it with
+	dirty   bool            // something changed since the last plan
+	next    time.Time       // when the plan has to be made again without a change; zero: never
+}
+
+// session is one phone's Live Activity.
+type session struct {
+	row    cricket.Session
+	hash   uint64    // of the state it was last sent; 0: none since the start of the process
+	stamp  int64     // timestamp of its last push
+	at     time.Time // when that had been sent
+	told   uint64    // the last alert it has had, by journal sequence
+	small  bool      // Apple found a push too large: send less
+	idle   bool      // a start found no push-to-start token
+	retry  time.Time // not before
+	tries  int       // failures in a row
+	broken time.Time // when they began
+}
+
+// alert is an event whose claim this node holds, to be told to every phone once.
+type alert struct {
+	seq   uint64 // of the journal record that created the event
+	event cricket.Event
+	until time.Time // later it is only in the banner
+}
+
+func newMatch(id string) *match {
+	return &match{
+		id: id, followers: map[string]int64{}, sessions: map[string]*session{}, recheck: map[string]bool{},
+		dirty: true, doubt: true,
+	}
+}
+
+// refresh decodes the newest display. Of several in one batch only the last is looked at.
+func (m *match) refresh() error {
+	if m.raw == "" {
+		return nil
+	}
+	var d cricket.Display
+	err := json.Unmarshal([]byte(m.raw), &d)
+	m.raw = ""
+	if err != nil {
+		return err
+	}
+	m.display = &d
+	m.state = cricket.NewContentState(&d)
+	if h := m.state.Hash(); h != m.hash {
+		m.hash, m.dirty = h, true
+	}
+	return nil
+}
+
+// put takes a row of live-activities.
+func (m *match) put(row cricket.Session) {
+	s := m.sessions[row.Key]
+	if s == nil {
+		s = &session{stamp: m.stamp}
+		m.sessions[row.Key] = s
+		m.order = nil
+	}
+	if s.row.UpdateToken != row.UpdateToken || s.row.Status != row.Status {
+		s.heal()
+		s.idle = false
+	}
+	switch {
+	case s.row.UpdateToken == "" && row.UpdateToken != "":
+		s.told = m.lastAlert() // alerts from before it began are not for it
+	case row.UpdateToken == "" && s.row.UpdateToken != "":
+		s.hash = 0
+	}
+	s.row = row
+	m.dirty = true
+}
+
+// drop takes a deleted row.
+func (m *match) drop(key string) {
+	if _, ok := m.sessions[key]; ok {
+		delete(m.sessions, key)
+		m.order = nil
+		m.dirty = true
+	}
+}
+
+// heal forgets failures.
+func (s *session) heal() { s.retry, s.tries, s.broken = time.Time{}, 0, time.Time{} }
+
+// lastAlert is the newest alert's sequence.
+func (m *match) lastAlert() uint64 {
+	if len(m.alerts) == 0 {
+		return 0
+	}
+	return m.alerts[len(m.alerts)-1].seq
+}
+
+// alertFor is the oldest alert that a session still has to get.
+func (m *match) alertFor(s *session, now time.Time) *alert {
+	for i := range m.alerts {
+		if a := &m.alerts[i]; a.seq > s.told && now.Before(a.until) {
+			return a
+		}
+	}
+	return nil
+}
+
+// dropAlerts forgets alerts whose time is over.
+func (m *match) dropAlerts(now time.Time) {
+	m.alerts = slices.DeleteFunc(m.alerts, func(a alert) bool { return !now.Before(a.until) })
+}
+
+// keys gives the sessions in a fixed order.
+func (m *match) keys() []string {
+	if m.order == nil {
+		m.order = slices.Sorted(maps.Keys(m.sessions))
+	}
+	return m.order
+}
+
+// closing is when the activities of a match are ended, zero while it is not over. Until then a match that the feed
+// takes up again finds everything in place.
+func (m *match) closing() time.Time {
+	switch {
+	case m.status == cricket.ActiveEnded:
+		return time.Unix(1, 0)
+	case m.finishedAt.IsZero():
+		return time.Time{}
+	default:
+		return m.finishedAt.Add(endAfter)
+	}
+}
+
+// closed tells whether that is so.
+func (m *match) closed(now time.Time) bool {
+	at := m.closing()
+	return !at.IsZero() && !now.Before(at)
+}
+
+// playing tells whether activities are started: not overnight, and not for what is over.
+func (m *match) playing() bool {
+	if m.status != cricket.ActiveLive || !m.finishedAt.IsZero() || m.display == nil {
+		return false
+	}
+	switch m.phase {
+	case cricket.PhaseStumps, cricket.PhaseCompleted, cricket.PhaseAbandoned:
+		return false
+	default:
+		return true
+	}
+}
+
+// finished tells that nothing is left to do for a match. One without a row in active-matches has not begun: its
+// phones wait, and it is loaded when the row appears.
+func (m *match) finished() bool {
+	if m.status != "" && m.status != cricket.ActiveEnded {
+		return false
+	}
+	for _, s := range m.sessions {
+		owed := s.row.Status == cricket.SessionEnded && s.row.UpdateToken != ""
+		if owed || m.status != "" && s.row.Status != cricket.SessionEnded {
+			return false
+		}
+	}
+	return true
+}

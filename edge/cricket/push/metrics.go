@@ -1,0 +1,52 @@
+package push
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// metrics are the coordinator's. They count whether or not anybody collects them.
+type metrics struct {
+	pushes   *prometheus.CounterVec
+	refusals *prometheus.CounterVec
+	alarms   *prometheus.CounterVec
+	late     prometheus.Counter
+	sessions *prometheus.GaugeVec
+}
+
+func newMetrics(r prometheus.Registerer) (*metrics, error) {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	m := &metrics{
+		pushes:   counter("touchline_push_total", "Pushes by what they were for and what came of them.", "kind", "outcome"),
+		refusals: counter("touchline_push_refusals_total", "Pushes that were not accepted, by Apple's reason.", "reason"),
+		alarms:   counter("touchline_push_alarms_total", "Answers that a person has to look at.", "reason"),
+		late: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "touchline_push_alerts_late_total", Help: "Alerts that were too old to be sent.",
+		}),
+		sessions: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "touchline_push_sessions", Help: "Live Activity sessions of matches in play, by status.",
+		}, []string{"status"}),
+	}
+	if r == nil {
+		return m, nil
+	}
+	for _, c := range []prometheus.Collector{m.pushes, m.refusals, m.alarms, m.late, m.sessions} {
+		if err := r.Register(c); err != nil {
+			return nil, fault.Wrap(err, fault.Internal, "metrics", "the metrics of push cannot be registered")
+		}
+	}
+	return m, nil
+}
+
+// setSessions sets the gauge of every status, the absent ones to zero.
+func (m *metrics) setSessions(n map[cricket.SessionStatus]float64) {
+	for _, s := range []cricket.SessionStatus{
+		cricket.SessionPending, cricket.SessionActive, cricket.SessionSuspended, cricket.SessionEnded,
+	} {
+		m.sessions.WithLabelValues(string(s)).Set(n[s])
+	}
+}

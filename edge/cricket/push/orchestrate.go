@@ -1,0 +1,139 @@
+package push
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/store"
+)
+
+// ensure sees to it that every device of every follower of a live match has a session. It looks at the followers
+// there is news of, and at all of them where there is doubt.
+func (c *Coordinator) ensure(ctx context.Context, m *match) error {
+	if !m.doubt && len(m.recheck) == 0 || !m.playing() {
+		return nil
+	}
+	orphans := m.orphans && !m.doubt
+	for users := range slices.Chunk(m.uncertain(), rowsAtOnce) {
+		lone := false
+		err := c.store.Update(ctx, func(tx *store.Tx) error {
+			lone = false
+			for _, user := range users {
+				devices, err := m.ensureUser(tx, user)
+				if err != nil {
+					return err
+				}
+				lone = lone || devices == 0
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		orphans = orphans || lone
+	}
+	m.orphans = orphans
+	for _, s := range m.sessions {
+		if s.idle && (m.doubt || m.recheck[s.row.UserID]) {
+			s.idle, m.dirty = false, true
+		}
+	}
+	m.doubt = false
+	clear(m.recheck)
+	return nil
+}
+
+// uncertain lists the followers who may lack a session.
+func (m *match) uncertain() []string {
+	users := map[string]bool{}
+	for user := range m.recheck {
+		if _, follows := m.followers[user]; follows {
+			users[user] = true
+		}
+	}
+	if m.doubt {
+		served := map[string]bool{}
+		for _, s := range m.sessions {
+			served[s.row.UserID] = served[s.row.UserID] || s.row.Status != cricket.SessionEnded
+		}
+		for user := range m.followers {
+			if !served[user] {
+				users[user] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(users))
+}
+
+// ensureUser gives each of a follower's devices a session and tells how many they have.
+func (m *match) ensureUser(tx *store.Tx, user string) (n int, err error) {
+	devices, err := cricket.Devices{}.Of(tx, user)
+	if err != nil {
+		return 0, err
+	}
+	for i := range devices {
+		s, err := cricket.Activities{}.Ensure(tx, m.id, user, devices[i].DeviceID, m.followers[user])
+		if err != nil {
+			return 0, err
+		}
+		if m.recheck[user] && s.StartTries > 0 && devices[i].PushToStartToken != "" {
+			if _, err := (cricket.Activities{}).Again(tx, &s); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return len(devices), nil
+}
+
+// prepare makes the starts of a round ready: it finds their tokens and notes the try before it is made, so that a
+// crash does not start two activities on one phone.
+func (c *Coordinator) prepare(ctx context.Context, jobs []*job) error {
+	var starts []*job
+	for _, j := range jobs {
+		if j.kind == start {
+			starts = append(starts, j)
+		}
+	}
+	for some := range slices.Chunk(starts, rowsAtOnce) {
+		err := c.store.Update(ctx, func(tx *store.Tx) error {
+			for _, j := range some {
+				if err := j.prepare(tx); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, j := range starts {
+		if j.device.PushToStartToken == "" {
+			j.session.idle = true // until there is news of its device
+		}
+	}
+	return nil
+}
+
+// prepare finds the token of a start. Without one the job is skipped.
+func (j *job) prepare(tx *store.Tx) error {
+	row := &j.session.row
+	devices, err := cricket.Devices{}.Of(tx, row.UserID)
+	if err != nil {
+		return err
+	}
+	j.skip = true
+	for i := range devices {
+		if devices[i].DeviceID == row.DeviceID {
+			j.device = devices[i]
+		}
+	}
+	if j.device.PushToStartToken == "" {
+		return nil
+	}
+	done, err := cricket.Activities{}.Starting(tx, row)
+	j.skip = !done
+	return err
+}

@@ -1,0 +1,170 @@
+package push
+
+import (
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+)
+
+// When things happen.
+const (
+	spacing      = time.Second       // between two pushes to one phone
+	refreshAfter = 15 * time.Minute  // of silence: an app gives an activity up after 30
+	staleAfter   = 20 * time.Minute  // a phone that hears nothing for so long says so
+	renewAfter   = 450 * time.Minute // 7 h 30: the system ends an activity after 8 h
+	endAfter     = 15 * time.Minute  // between the confirmed result and the end of the activities
+	lingerAfter  = 20 * time.Minute  // how long the final state stays on the lock screen
+	alertLife    = 2 * time.Minute   // later an event is only in the banner
+	endLife      = 4 * time.Hour     // an end push is tried for so long
+	startGap     = 30 * time.Second  // between two tries to start an activity
+	startTries   = 3                 // then only news of the device brings another
+	urgentHourly = 14                // pushes of priority 10 a device gets in an hour; about 15 are shown
+)
+
+// kind is what a push is for.
+type kind uint8
+
+const (
+	nothing kind = iota
+	start        // push-to-start
+	update       // the newest state
+	tell         // an alert, with the newest state
+	finish       // the match is over
+	rest         // stumps: until tomorrow
+	renew        // eight hours are nearly over: end, then start again
+	release      // the follower left: end at once
+	giveUp       // no push: an end that nobody took in four hours
+	expire       // no push: nobody waits for this row any more
+)
+
+// String is for metrics.
+func (k kind) String() string {
+	return [...]string{"nothing", "start", "update", "alert", "finish", "rest", "renew", "release", "give_up", "expire"}[k]
+}
+
+// pushes tells kinds that something is sent for from those that only change a row.
+func (k kind) pushes() bool { return k != giveUp && k != expire }
+
+// job is something to be done for a session now.
+type job struct {
+	match   *match
+	session *session
+	kind    kind
+	alert   *alert
+	device  cricket.Device // of a start
+	hash    uint64         // of the state in it
+	push    apns.Push
+	result  apns.Result
+	at      time.Time // when it came
+	skip    bool      // found to be impossible
+}
+
+// plan gives what is due for a match and notes when to look again; planned is false if there was no need to look.
+func (c *Coordinator) plan(m *match, now time.Time) (jobs []*job, planned bool) {
+	if !m.dirty && (m.next.IsZero() || now.Before(m.next)) {
+		return nil, false
+	}
+	m.dirty, m.next, m.lacking = false, time.Time{}, false
+	m.dropAlerts(now)
+	for _, key := range m.keys() {
+		s := m.sessions[key]
+		k, at := m.decide(s, now)
+		m.lacking = m.lacking || s.idle && m.playing()
+		if k == nothing && at.IsZero() {
+			continue
+		}
+		if k != nothing && k.pushes() {
+			at = later(at, c.paused)
+		}
+		if now.Before(at) || k == nothing {
+			m.next = earlier(m.next, at)
+			continue
+		}
+		j := &job{match: m, session: s, kind: k}
+		if k == tell {
+			j.alert = m.alertFor(s, now)
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, true
+}
+
+// decide says what a session needs next and when. A zero instant with nothing means: only news can change that.
+func (m *match) decide(s *session, now time.Time) (kind, time.Time) {
+	var k kind
+	var at time.Time
+	switch s.row.Status {
+	case cricket.SessionEnded:
+		k, at = s.decideEnded(now)
+	case cricket.SessionActive:
+		k, at = m.decideActive(s, now)
+	default:
+		k, at = m.decideWaiting(s, now)
+	}
+	if k == nothing || !k.pushes() {
+		return k, at
+	}
+	at = later(at, s.retry)
+	if !s.at.IsZero() {
+		at = later(at, s.at.Add(spacing))
+	}
+	return k, at
+}
+
+// decideEnded settles what an ended session still owes its phone.
+func (s *session) decideEnded(now time.Time) (kind, time.Time) {
+	switch {
+	case s.row.UpdateToken == "":
+		return nothing, time.Time{}
+	case !now.Before(s.row.EndedAt.Add(endLife)):
+		return giveUp, now
+	default:
+		return release, now
+	}
+}
+
+// decideWaiting looks at a session without a token.
+func (m *match) decideWaiting(s *session, now time.Time) (kind, time.Time) {
+	if m.closed(now) {
+		return expire, now
+	}
+	if _, follows := m.followers[s.row.UserID]; !m.playing() || !follows || s.idle || s.row.StartTries >= startTries {
+		return nothing, m.closing()
+	}
+	at := now
+	if s.row.StartTries > 0 {
+		at = s.row.StartSentAt.Add(startGap)
+	}
+	if s.row.Status == cricket.SessionSuspended {
+		at = later(at, s.row.SuspendedAt.Add(startGap)) // the app may have sent a new token already
+	}
+	return start, at
+}
+
+// decideActive looks at a session with a token.
+func (m *match) decideActive(s *session, now time.Time) (kind, time.Time) {
+	switch {
+	case m.closed(now):
+		return finish, now
+	case m.display == nil:
+		return nothing, m.closing()
+	case m.alertFor(s, now) != nil:
+		return tell, now
+	case m.phase == cricket.PhaseStumps:
+		return rest, now
+	}
+	renewAt := s.row.SessionStartedAt.Add(renewAfter)
+	switch {
+	case m.finishedAt.IsZero() && !now.Before(renewAt):
+		return renew, now
+	case s.hash != m.hash:
+		return update, now
+	case !m.finishedAt.IsZero():
+		return nothing, m.closing()
+	case renewAt.Before(s.at.Add(refreshAfter)):
+		return renew, renewAt
+	default:
+		return update, s.at.Add(refreshAfter)
+	}
+}

@@ -1,0 +1,321 @@
+package push
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var dayOne = time.Date(2019, 7, 14, 9, 30, 0, 0, time.UTC)
+
+// rig is a coordinator in stepped time, with a sender of the test's. The test's goroutine plays the rest of the node:
+// it writes what a poller would, and lets time pass.
+type rig struct {
+	t     *testing.T
+	ctx   context.Context
+	clk   *clock.Stepped
+	s     *store.Store
+	out   *outbox
+	coord *Coordinator
+	kill  context.CancelFunc // of the coordinator
+	stop  func() error
+	n     int // events made
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t: t, ctx: t.Context(), clk: clock.NewStepped(dayOne)}
+	r.out = &outbox{now: r.clk.Now}
+	r.open(filepath.Join(t.TempDir(), "store.db"))
+	t.Cleanup(r.clk.Join())
+	return r
+}
+
+// open opens the node's store.
+func (r *rig) open(path string) {
+	r.t.Helper()
+	r.s = storetest.OpenWith(r.t, path, store.Options{NoSync: true, Now: r.clk.Now}, cricket.Tables()...)
+	r.t.Cleanup(r.halt) // before the store is closed
+}
+
+// run starts a coordinator with a sender.
+func (r *rig) run(s Sender) {
+	r.t.Helper()
+	c, err := New(Config{Store: r.s, Sender: s, Clock: r.clk, Random: func() float64 { return 0.5 }})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.coord = c
+	ctx, cancel := context.WithCancel(r.ctx)
+	r.kill = cancel
+	done := make(chan error, 1)
+	leave := r.clk.Join()
+	go func() {
+		defer leave()
+		done <- c.Run(ctx)
+	}()
+	r.stop = func() error {
+		cancel()
+		return <-done
+	}
+}
+
+// halt ends the coordinator.
+func (r *rig) halt() {
+	if r.stop == nil {
+		return
+	}
+	if err := r.stop(); err != nil {
+		r.t.Errorf("Run: %v", err)
+	}
+	r.stop = nil
+}
+
+// pass lets time go by; whatever is due meanwhile happens.
+func (r *rig) pass(d time.Duration) {
+	r.t.Helper()
+	if err := r.clk.Wait(r.ctx, r.clk.Now().Add(d), nil); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// settle lets everything happen that is due now.
+func (r *rig) settle() { r.pass(time.Millisecond) }
+
+func (r *rig) do(f func(*store.Tx) error) {
+	r.t.Helper()
+	if err := r.s.Update(r.ctx, f); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// fixture makes a match known.
+func (r *rig) fixture(id string) {
+	r.t.Helper()
+	r.do(func(tx *store.Tx) error {
+		item, err := attr.Marshal(cricket.Fixture{MatchID: id, StartTime: dayOne, LeagueCode: "CWC", Phase: cricket.PhaseLive})
+		if err != nil {
+			return err
+		}
+		_, err = tx.Put(store.PutItem{Table: cricket.TableFixtures, Item: item})
+		return err
+	})
+}
+
+// active writes the match's row in active-matches.
+func (r *rig) active(id, status string, phase cricket.Phase, finished time.Time) {
+	r.t.Helper()
+	r.do(func(tx *store.Tx) error {
+		item, err := attr.Marshal(cricket.State{MatchID: id, Status: status, MatchPhase: phase, FinishedAt: finished})
+		if err != nil {
+			return err
+		}
+		_, err = tx.Put(store.PutItem{Table: cricket.TableActiveMatches, Item: item})
+		return err
+	})
+}
+
+// live is a match in play.
+func (r *rig) live(id string) { r.active(id, cricket.ActiveLive, cricket.PhaseLive, time.Time{}) }
+
+// score writes a display; alert, unless empty, is an event of the same tick.
+func (r *rig) score(id string, runs int, alertText string) {
+	r.t.Helper()
+	r.do(func(tx *store.Tx) error { return r.tick(tx, id, runs, alertText) })
+}
+
+// tick is score in a transaction.
+func (r *rig) tick(tx *store.Tx, id string, runs int, alertText string) error {
+	d := cricket.Display{
+		MatchID: id, League: "World Cup", Phase: cricket.PhaseLive, Status: "1st Innings",
+		Teams: []cricket.TeamScore{
+			{ID: 42, Name: "New Zealand", Code: "NZ", Runs: runs, Overs: "1.0", Batting: true, Batted: true},
+			{ID: 10, Name: "England", Code: "ENG", Overs: "0.0"},
+		},
+		Batters: []cricket.Batter{}, LastBalls: []cricket.BallMark{}, UpdatedAt: tx.Now(),
+	}
+	raw, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Put(store.PutItem{Table: cricket.TableDisplay, Item: attr.Item{
+		"cacheKey": attr.S(cricket.DisplayKey(id)), "state": attr.S(string(raw)),
+	}})
+	if err != nil || alertText == "" {
+		return err
+	}
+	r.n++
+	e := cricket.Event{Key: fmt.Sprintf("w:1:%d", r.n), Type: cricket.EventWicket, Text: alertText, At: tx.Now(), Alert: true}
+	item, err := attr.Marshal(e)
+	if err != nil {
+		return err
+	}
+	item["matchId"] = attr.S(id)
+	_, err = tx.Put(store.PutItem{Table: cricket.TableEvents, Item: item})
+	return err
+}
+
+// token makes a token of a name.
+func token(name string) string {
+	return (fmt.Sprintf("%x", name) + strings.Repeat("0", 64))[:64]
+}
+
+// follow has a user with one phone follow a match.
+func (r *rig) follow(id, user string) {
+	r.t.Helper()
+	r.do(func(tx *store.Tx) error {
+		_, err := cricket.Devices{}.Register(tx, cricket.Device{
+			UserID: user, DeviceID: "d-" + user, Platform: "ios",
+			DeviceToken: token("dev " + user), PushToStartToken: token("pts " + user),
+		})
+		if err != nil {
+			return err
+		}
+		_, _, err = cricket.Follows{}.Add(tx, id, user, 0)
+		return err
+	})
+}
+
+// activate registers the update token of a user's activity.
+func (r *rig) activate(id, user, tok string) {
+	r.t.Helper()
+	r.do(func(tx *store.Tx) error {
+		_, err := cricket.Activities{}.Register(tx, id, user, "d-"+user, token(tok), time.Time{})
+		return err
+	})
+}
+
+func (r *rig) session(id, user string) (s cricket.Session) {
+	r.t.Helper()
+	r.do(func(tx *store.Tx) (err error) {
+		s, err = cricket.Activities{}.Get(tx, id, cricket.SessionKey(user, "d-"+user))
+		return err
+	})
+	return s
+}
+
+// ready is a match in play with one follower whose activity is on and has been sent the first score.
+func (r *rig) ready(s Sender) {
+	r.t.Helper()
+	r.fixture("7")
+	r.live("7")
+	r.score("7", 1, "")
+	r.follow("7", "ada")
+	r.activate("7", "ada", "upd ada")
+	r.run(s)
+	r.pass(2 * time.Second)
+}
+
+// sent is a push that left.
+type sent struct {
+	apns.Push
+	At    time.Time
+	Event string
+	Stamp int64
+	Runs  int
+	Alert string
+	body  map[string]any
+}
+
+// outbox is a Sender that keeps what it is given and accepts it, unless answer says otherwise.
+type outbox struct {
+	mu     sync.Mutex
+	all    []sent
+	answer func(p sent) apns.Result
+	now    func() time.Time
+}
+
+// Send implements Sender.
+func (o *outbox) Send(_ context.Context, p apns.Push) apns.Result {
+	s := sent{Push: p}
+	var body struct {
+		APS struct {
+			Timestamp int64
+			Event     string
+			State     struct {
+				Teams []struct{ Runs int }
+			} `json:"content-state"`
+			Alert *cricket.Alert
+		}
+	}
+	if err := json.Unmarshal(p.Payload, &body); err != nil {
+		return apns.Result{Action: apns.Stop, Reason: "test: " + err.Error()}
+	}
+	_ = json.Unmarshal(p.Payload, &s.body)
+	s.body, _ = s.body["aps"].(map[string]any)
+	s.Stamp, s.Event = body.APS.Timestamp, body.APS.Event
+	if len(body.APS.State.Teams) > 0 {
+		s.Runs = body.APS.State.Teams[0].Runs
+	}
+	if body.APS.Alert != nil {
+		s.Alert = body.APS.Alert.Body
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.now != nil {
+		s.At = o.now()
+	}
+	o.all = append(o.all, s)
+	if o.answer != nil {
+		return o.answer(s)
+	}
+	return apns.Result{Action: apns.Accepted, Status: 200, ID: p.ID}
+}
+
+// take gives what was sent since the last call.
+func (o *outbox) take() []sent {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	out := o.all
+	o.all = nil
+	return out
+}
+
+// script answers from now on.
+func (o *outbox) script(f func(p sent) apns.Result) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.answer = f
+}
+
+// one gives the only push sent since the last look.
+func (r *rig) one() sent {
+	r.t.Helper()
+	all := r.out.take()
+	if len(all) != 1 {
+		r.t.Fatal(fmt.Sprintf("%d pushes, want one: %s", len(all), describe(all)))
+	}
+	return all[0]
+}
+
+// none checks that nothing was sent since the last look.
+func (r *rig) none(when string) {
+	r.t.Helper()
+	if all := r.out.take(); len(all) != 0 {
+		r.t.Errorf("%s: %s", when, describe(all))
+	}
+}
+
+func describe(all []sent) string {
+	var b strings.Builder
+	for _, s := range all {
+		fmt.Fprintf(&b, "[%s p%d to %s runs %d alert %q]", s.Event, s.Priority, s.Token[:8], s.Runs, s.Alert)
+	}
+	return b.String()
+}

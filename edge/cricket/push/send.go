@@ -1,0 +1,141 @@
+package push
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/internal/clock"
+)
+
+// smallPush is the size of what is sent after Apple called a push too large.
+const smallPush = 700
+
+// payloadKey tells the payloads of one match and round apart: every follower gets the same bytes.
+type payloadKey struct {
+	kind  kind
+	alert uint64
+	small bool
+}
+
+// build writes the pushes of a match for this round, all with one timestamp, above every one before.
+func (c *Coordinator) build(m *match, jobs []*job, now time.Time) {
+	stamp := now.Unix()
+	for _, j := range jobs {
+		if j.match == m && j.kind.pushes() {
+			stamp = max(stamp, j.session.stamp+1)
+		}
+	}
+	payloads := map[payloadKey][]byte{}
+	for _, j := range jobs {
+		if j.match != m || !j.kind.pushes() || j.skip {
+			continue
+		}
+		key := payloadKey{kind: j.kind, small: j.session.small}
+		if j.alert != nil {
+			key.alert = j.alert.seq
+		}
+		body, ok := payloads[key]
+		if !ok {
+			var err error
+			if body, err = m.payload(j, stamp, now); err != nil {
+				// It is pruned as far as it can be: the next state may be shorter.
+				c.log.Error("push not built", "match", m.id, "kind", j.kind.String(), "err", err)
+				j.skip, j.session.hash, j.session.retry = true, m.hash, now.Add(slowRetry)
+				continue
+			}
+			payloads[key] = body
+		}
+		j.address(m, stamp, now, body)
+		if j.push.Priority == apns.PriorityUrgent && !c.spend(j, now) {
+			j.push.Priority = apns.PriorityNormal
+		}
+		m.stamp = max(m.stamp, stamp)
+	}
+}
+
+// payload is the body of a push.
+func (m *match) payload(j *job, stamp int64, now time.Time) ([]byte, error) {
+	p := cricket.ActivityPush{At: time.Unix(stamp, 0), Event: cricket.ActivityUpdate, StaleAt: now.Add(staleAfter)}
+	if m.display != nil {
+		p.State = &m.state
+	}
+	switch j.kind {
+	case start:
+		p.Event = cricket.ActivityStart
+		p.Alert, p.Attributes = cricket.StartAlert(m.display), cricket.NewAttributes(m.display)
+	case tell:
+		p.Alert = cricket.NewAlert(m.display, &j.alert.event)
+	case finish, rest:
+		p.Event, p.StaleAt, p.DismissAt = cricket.ActivityEnd, time.Time{}, now.Add(lingerAfter)
+	case renew, release:
+		p.Event, p.StaleAt, p.DismissAt = cricket.ActivityEnd, time.Time{}, now
+	}
+	limit := 0
+	if j.session.small {
+		limit = smallPush
+	}
+	return p.Encode(limit)
+}
+
+// address writes the outside of a push.
+func (j *job) address(m *match, stamp int64, now time.Time, body []byte) {
+	row := &j.session.row
+	j.hash = m.hash
+	j.push = apns.Push{
+		Token: row.UpdateToken, Type: apns.TypeLiveActivity, Priority: apns.PriorityNormal, Payload: body,
+		ID: pushID(m.id, row.Key, stamp, j.kind),
+	}
+	life := time.Minute
+	switch j.kind {
+	case start:
+		j.push.Token = j.device.PushToStartToken
+		j.push.Priority, life = apns.PriorityUrgent, startGap // gone before the next try is made
+	case tell:
+		j.push.Priority, life = apns.PriorityUrgent, alertLife
+	case renew, release:
+		j.push.Priority, life = apns.PriorityUrgent, endLife
+	case finish, rest:
+		life = endLife
+	}
+	j.push.Expiration = now.Add(life)
+	j.session.stamp = stamp
+}
+
+// pushID names a push by what it is, so that a replay names it the same.
+func pushID(match, key string, stamp int64, k kind) string {
+	return uuid.NewSHA1(uuid.NameSpaceURL, fmt.Appendf(nil, "%s|%s|%d|%d", match, key, stamp, k)).String()
+}
+
+// spend takes an urgent push out of the budget of a device, over all its matches. What is over it goes at normal
+// priority: the phone would drop it otherwise, and everything urgent after it.
+func (c *Coordinator) spend(j *job, now time.Time) bool {
+	key := j.session.row.Key
+	recent := slices.DeleteFunc(c.urgent[key], func(t time.Time) bool { return now.Sub(t) >= time.Hour })
+	if len(recent) >= urgentHourly {
+		c.urgent[key] = recent
+		return false
+	}
+	c.urgent[key] = append(recent, now)
+	return true
+}
+
+// send delivers the pushes of a round. It returns when every one has been answered or given up.
+func (c *Coordinator) send(ctx context.Context, jobs []*job) {
+	out := make([]*job, 0, len(jobs))
+	for _, j := range jobs {
+		if j.kind.pushes() && !j.skip {
+			out = append(out, j)
+		}
+	}
+	clock.Each(c.clock, c.cfg.Workers, len(out), func(i int) {
+		j := out[i]
+		j.result = c.cfg.Sender.Send(ctx, j.push)
+		j.at = c.clock.Now()
+	})
+}

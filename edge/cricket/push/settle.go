@@ -1,0 +1,211 @@
+package push
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/internal/backoff"
+	"github.com/touchline/touchline/store"
+)
+
+// How failures are met.
+const (
+	updateLife   = 10 * time.Second // an update is tried hard for so long, then now and then
+	slowRetry    = 30 * time.Second
+	longestRetry = time.Minute
+	crowded      = 5 * time.Second // after a 429 for one token, doubling
+	stormSize    = 20              // rejected tokens in one round that look like a wrong configuration
+)
+
+// rowChange is a change of a row that an answer calls for.
+type rowChange func(*store.Tx) error
+
+// settle notes what came of the pushes of a round. It goes on when ctx has ended: what Apple has answered is known.
+func (c *Coordinator) settle(ctx context.Context, jobs []*job) error {
+	storm := isStorm(jobs)
+	if storm {
+		c.metrics.alarms.WithLabelValues("token_storm").Inc()
+		c.log.Error("most tokens of a round were rejected: wrong environment or app? none is given up")
+	}
+	var changes []rowChange
+	alarms := map[string]int{}
+	for _, j := range jobs {
+		j.match.dirty = true
+		if !j.kind.pushes() {
+			changes = append(changes, j.rowOnly())
+			continue
+		}
+		if j.skip || j.result.Status == 0 && ctx.Err() != nil {
+			continue
+		}
+		c.count(j)
+		if j.result.Alarm {
+			alarms[j.result.Reason]++
+		}
+		if change := c.outcome(j, storm); change != nil {
+			changes = append(changes, change)
+		}
+	}
+	for reason, n := range alarms {
+		c.metrics.alarms.WithLabelValues(reason).Add(float64(n))
+		c.log.Error("push refused: a person has to look", "reason", reason, "pushes", n)
+	}
+	return c.change(context.WithoutCancel(ctx), changes)
+}
+
+// change applies changes of rows, so many in one transaction.
+func (c *Coordinator) change(ctx context.Context, changes []rowChange) error {
+	for some := range slices.Chunk(changes, rowsAtOnce) {
+		err := c.store.Update(ctx, func(tx *store.Tx) error {
+			for _, f := range some {
+				if err := f(tx); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isStorm tells whether so many tokens were rejected at once that the fault must be ours.
+func isStorm(jobs []*job) bool {
+	sent, rejected := 0, 0
+	for _, j := range jobs {
+		if !j.kind.pushes() || j.skip {
+			continue
+		}
+		sent++
+		if j.result.Action == apns.Suspend {
+			rejected++
+		}
+	}
+	return rejected >= stormSize && 2*rejected > sent
+}
+
+// rowOnly is the change of a job that sends nothing.
+func (j *job) rowOnly() rowChange {
+	row := j.session.row
+	return func(tx *store.Tx) (err error) {
+		if j.kind == giveUp {
+			_, err = cricket.Activities{}.Settle(tx, &row)
+		} else {
+			_, err = cricket.Activities{}.Ended(tx, &row, cricket.EndMatchEnded)
+		}
+		return err
+	}
+}
+
+// outcome acts on one answer.
+func (c *Coordinator) outcome(j *job, storm bool) rowChange {
+	s, res := j.session, &j.result
+	if res.Reason != apns.ReasonCircuitOpen {
+		s.at = j.at
+	}
+	if j.alert != nil && (res.Action == apns.Accepted || res.Maybe) {
+		s.told = j.alert.seq // what may have arrived is not sent again
+	}
+	switch res.Action {
+	case apns.Accepted:
+		s.heal()
+		s.small = false
+		s.hash = j.hash
+		return j.done()
+	case apns.Suspend, apns.Gone:
+		if storm && res.Action == apns.Suspend {
+			s.retry = j.at.Add(pauseAfter)
+			return nil
+		}
+		return j.rejected()
+	case apns.Later:
+		s.tries++
+		s.retry = j.at.Add(later429(s.tries, res.RetryAfter))
+	case apns.Shrink:
+		if s.small {
+			s.hash = j.hash // even the small one: the next state may fit
+		}
+		s.small = !s.small
+	case apns.Stop:
+		c.paused = j.at.Add(pauseAfter)
+	default:
+		c.again(j)
+	}
+	return nil
+}
+
+// later429 is the wait after Apple said that this token gets too much.
+func later429(tries int, asked time.Duration) time.Duration {
+	wait := crowded << min(tries-1, 4)
+	return min(max(wait, asked), longestRetry)
+}
+
+// again plans the next try: quick at first, with the newest state then; slow once an update has been tried for ten
+// seconds, so that a phone catches up when Apple is back.
+func (c *Coordinator) again(j *job) {
+	s := j.session
+	if s.broken.IsZero() {
+		s.broken = j.at
+	}
+	policy := backoff.Policy{Base: time.Second, Max: 8 * time.Second, Floor: spacing}
+	if j.kind != update && j.kind != tell {
+		policy.Max = longestRetry
+	}
+	wait := max(policy.Delay(s.tries, c.cfg.Random()), min(j.result.RetryAfter, longestRetry))
+	if j.kind == update && j.at.Sub(s.broken) >= updateLife {
+		wait = max(wait, slowRetry)
+	}
+	s.tries++
+	s.retry = j.at.Add(wait)
+}
+
+// done is the change of the row after a push was accepted.
+func (j *job) done() rowChange {
+	row := j.session.row
+	switch j.kind {
+	case finish:
+		return func(tx *store.Tx) error {
+			_, err := cricket.Activities{}.Ended(tx, &row, cricket.EndMatchEnded)
+			return err
+		}
+	case rest, renew:
+		return func(tx *store.Tx) error {
+			_, err := cricket.Activities{}.Rest(tx, &row)
+			return err
+		}
+	case release:
+		return func(tx *store.Tx) error {
+			_, err := cricket.Activities{}.Settle(tx, &row)
+			return err
+		}
+	default:
+		return nil
+	}
+}
+
+// rejected is the change of the row after its token was rejected: an end is as good as delivered, an update's
+// session is suspended and healed later, a start's token is forgotten if it is dead.
+func (j *job) rejected() rowChange {
+	row, device, res := j.session.row, j.device, j.result
+	switch j.kind {
+	case finish, rest, renew, release:
+		return j.done()
+	case start:
+		if res.Action != apns.Gone {
+			return nil
+		}
+		return func(tx *store.Tx) error {
+			return cricket.Devices{}.DropPushToStart(tx, device.UserID, device.DeviceToken, device.PushToStartToken, res.Gone)
+		}
+	default:
+		return func(tx *store.Tx) error {
+			_, err := cricket.Activities{}.Suspend(tx, &row)
+			return err
+		}
+	}
+}

@@ -1,0 +1,290 @@
+package push
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/store"
+)
+
+var unavailable = apns.Result{Action: apns.Retry, Status: 503, Reason: "ServiceUnavailable"}
+
+// first answers the first n pushes with res and accepts the others.
+func (o *outbox) first(n int, res apns.Result) {
+	o.script(func(p sent) apns.Result {
+		if n--; n >= 0 {
+			return res
+		}
+		return apns.Result{Action: apns.Accepted, Status: 200, ID: p.ID}
+	})
+}
+
+// TestRetryTakesTheNewest tries again with what is true then.
+func TestRetryTakesTheNewest(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.out.take()
+	r.out.first(1, unavailable)
+	r.score("7", 2, "")
+	r.settle()
+	failed := r.one()
+	r.score("7", 3, "")
+	r.pass(3 * time.Second)
+	if p := r.one(); p.Runs != 3 || p.Stamp <= failed.Stamp {
+		t.Errorf("retry %+v", p)
+	}
+}
+
+// TestOutage tries hard for ten seconds, then now and then, and catches up at the end.
+func TestOutage(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.out.take()
+	r.out.script(func(sent) apns.Result { return unavailable })
+	r.score("7", 2, "")
+	r.pass(10 * time.Second)
+	if n := len(r.out.take()); n < 3 || n > 6 {
+		t.Errorf("%d tries in ten seconds", n)
+	}
+	r.pass(10 * time.Minute)
+	if n := len(r.out.take()); n < 15 || n > 25 {
+		t.Errorf("%d tries in ten minutes", n)
+	}
+	r.out.script(nil)
+	r.pass(slowRetry + 10*time.Second)
+	if p := r.one(); p.Runs != 2 {
+		t.Errorf("after the outage %+v", p)
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.out.take()
+	asked := unavailable
+	asked.RetryAfter = 40 * time.Second
+	r.out.first(1, asked)
+	r.score("7", 2, "")
+	r.pass(39 * time.Second)
+	r.one()
+	r.pass(2 * time.Second)
+	r.one()
+}
+
+// TestAlertRetries goes on for two minutes with an alert that was refused, and not with one that may have arrived.
+func TestAlertRetries(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		res    apns.Result
+		outage time.Duration
+		alerts int // that arrived
+	}{
+		{"refused for a minute", unavailable, time.Minute, 1},
+		{"refused for three minutes", unavailable, 3 * time.Minute, 0},
+		{"answer lost", apns.Result{Action: apns.Retry, Reason: apns.ReasonNoAnswer, Maybe: true}, 30 * time.Second, 0},
+		{"nobody listened", apns.Result{Action: apns.Retry, Reason: apns.ReasonNoAnswer}, 30 * time.Second, 1},
+		{"circuit open", apns.Result{Action: apns.Retry, Reason: apns.ReasonCircuitOpen}, 30 * time.Second, 1},
+		{"too many for this token", apns.Result{Action: apns.Later, Status: 429}, 30 * time.Second, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := newRig(t)
+			r.ready(r.out)
+			r.out.script(func(sent) apns.Result { return tc.res })
+			r.score("7", 2, "WICKET!")
+			r.pass(tc.outage)
+			tried := 0
+			for _, p := range r.out.take() {
+				if p.Alert != "" {
+					tried++
+				}
+			}
+			if tc.res.Maybe && tried != 1 {
+				t.Errorf("sent %d times", tried)
+			}
+			r.out.script(nil)
+			r.pass(2 * time.Minute)
+			arrived, state := 0, 0
+			for _, p := range r.out.take() {
+				state = p.Runs
+				if p.Alert != "" {
+					arrived++
+				}
+			}
+			if arrived != tc.alerts {
+				t.Errorf("%d alerts after the outage, want %d", arrived, tc.alerts)
+			}
+			if state != 2 {
+				t.Errorf("the phone shows %d runs", state)
+			}
+		})
+	}
+}
+
+// TestTooMany leaves a token alone for five seconds, then ten, with the newest state.
+func TestTooMany(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.out.take()
+	r.out.first(2, apns.Result{Action: apns.Later, Status: 429, Reason: "TooManyRequests"})
+	r.score("7", 2, "")
+	r.settle()
+	r.one()
+	r.pass(4 * time.Second)
+	r.none("within five seconds")
+	r.pass(2 * time.Second)
+	r.one()
+	r.pass(9 * time.Second)
+	r.none("within ten seconds")
+	r.pass(2 * time.Second)
+	r.one()
+}
+
+func TestShrink(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.out.take()
+	large := apns.Result{Action: apns.Shrink, Alarm: true, Status: 413, Reason: "PayloadTooLarge"}
+	r.out.script(func(sent) apns.Result { return large })
+	r.score("7", 2, "")
+	r.pass(time.Minute)
+	if n := len(r.out.take()); n != 2 {
+		t.Errorf("%d tries of a push too large, want a second, smaller one", n)
+	}
+}
+
+// TestStop stops everything for a minute after an answer that says that we are wrong, and gives no token up.
+func TestStop(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.out.take()
+	r.out.first(1, apns.Result{Action: apns.Stop, Alarm: true, Status: 403, Reason: "InvalidProviderToken"})
+	r.score("7", 2, "")
+	r.settle()
+	r.one()
+	if v, _ := r.coord.View(t.Context(), "7"); !v.Paused {
+		t.Error("not paused")
+	}
+	r.score("7", 3, "")
+	r.pass(58 * time.Second)
+	r.none("while paused")
+	if s := r.session("7", "ada"); s.Status != cricket.SessionActive {
+		t.Errorf("row %+v", s)
+	}
+	r.pass(3 * time.Second)
+	if p := r.one(); p.Runs != 3 {
+		t.Errorf("after the pause %+v", p)
+	}
+}
+
+// TestStorm takes many rejected tokens at once for a wrong configuration.
+func TestStorm(t *testing.T) {
+	for _, tc := range []struct {
+		phones  int
+		suspend bool
+	}{{stormSize, false}, {stormSize - 1, true}} {
+		t.Run(fmt.Sprint(tc.phones), func(t *testing.T) {
+			r := newRig(t)
+			r.fixture("7")
+			r.live("7")
+			r.score("7", 1, "")
+			for i := range tc.phones {
+				user := fmt.Sprintf("u%02d", i)
+				r.follow("7", user)
+				r.activate("7", user, user)
+			}
+			r.run(r.out)
+			r.settle()
+			r.pass(time.Second)
+			r.out.script(func(sent) apns.Result {
+				return apns.Result{Action: apns.Suspend, Status: 400, Reason: "BadDeviceToken"}
+			})
+			r.score("7", 2, "")
+			r.settle()
+			want := cricket.SessionActive
+			if tc.suspend {
+				want = cricket.SessionSuspended
+			}
+			if s := r.session("7", "u00"); s.Status != want {
+				t.Errorf("%d rejected: %s, want %s", tc.phones, s.Status, want)
+			}
+		})
+	}
+}
+
+// TestDeadStartToken forgets a push-to-start token that Apple calls dead, unless it is newer than that.
+func TestDeadStartToken(t *testing.T) {
+	for name, after := range map[string]time.Duration{"older": time.Minute, "newer": -time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.fixture("7")
+			r.live("7")
+			r.score("7", 1, "")
+			r.follow("7", "ada")
+			r.out.script(func(sent) apns.Result {
+				return apns.Result{Action: apns.Gone, Status: 410, Reason: "Unregistered", Gone: dayOne.Add(after)}
+			})
+			r.run(r.out)
+			r.pass(10 * time.Minute)
+			var d []cricket.Device
+			r.do(func(tx *store.Tx) (err error) {
+				d, err = cricket.Devices{}.Of(tx, "ada")
+				return err
+			})
+			if kept := d[0].PushToStartToken != ""; kept != (after < 0) {
+				t.Errorf("kept %v", kept)
+			}
+			if n := len(r.out.take()); after > 0 && n != 1 || n > startTries {
+				t.Errorf("%d tries", n)
+			}
+		})
+	}
+}
+
+// TestUrgentBudget follows many matches on one phone: beyond the budget alerts still go, at normal priority.
+func TestUrgentBudget(t *testing.T) {
+	r := newRig(t)
+	r.run(r.out)
+	for m := range 3 {
+		id := fmt.Sprint(m)
+		r.fixture(id)
+		r.live(id)
+		r.score(id, 1, "")
+		r.follow(id, "ada")
+		r.activate(id, "ada", "upd "+id)
+	}
+	r.pass(2 * time.Second)
+	r.out.take()
+	for i := range 10 {
+		for m := range 3 {
+			r.score(fmt.Sprint(m), i+2, fmt.Sprintf("wicket %d in %d", i, m))
+			r.pass(time.Minute)
+		}
+	}
+	urgent, alerts := 0, 0
+	for _, p := range r.out.take() {
+		if p.Alert != "" {
+			alerts++
+		}
+		if p.Priority == apns.PriorityUrgent {
+			urgent++
+		}
+	}
+	if alerts != 30 || urgent != urgentHourly {
+		t.Errorf("%d alerts, %d of them urgent, in half an hour", alerts, urgent)
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	reg := prometheus.NewPedanticRegistry()
+	if _, err := New(Config{Registerer: reg}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(Config{Registerer: reg}); err == nil {
+		t.Error("registered twice")
+	}
+}
