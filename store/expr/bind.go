@@ -56,13 +56,8 @@ func invalid(format string, args ...any) error {
 	return fault.New(fault.Invalid, "validation", format, args...)
 }
 
-// refused says which expression of the request a refusal is about.
-func (f form) refused(err error) error {
-	if r, ok := err.(refusal); ok {
-		return invalid("Invalid %s: %s", f, r)
-	}
-	return err
-}
+// refused says which expression of the request is not accepted.
+func (f form) refused(why error) error { return invalid("Invalid %s: %s", f, why) }
 
 // Bind is Cache.Bind without a cache.
 func Bind(r Request) (Bound, error) { return (*Cache)(nil).Bind(r) }

@@ -53,6 +53,7 @@ func TestLimits(t *testing.T) {
 		{"depth", strings.Repeat("(", 605), "The expression has too many nesting levels; nesting levels: 605"},
 		{"depth", strings.Repeat("size(", 700), "The expression has too many nesting levels; nesting levels: 605"},
 		{"depth", strings.Repeat("NOT ", 1000), "The expression has too many nesting levels; nesting levels: 605"},
+		{"many parentheses side by side", repeat(7, "a IN ("+repeat(100, "(:x)", ",")+")", " OR "), ""},
 		{"open", strings.Repeat("(", 604), `Syntax error; token: "<EOF>", near: "("`},
 	} {
 		_, err := ParseFilter(c.text, one)
@@ -85,8 +86,8 @@ func TestUpdateLimits(t *testing.T) {
 // TestLinear holds the work of the parser to the length of the text, on the texts that cost it most: a parse that
 // looked back over what it has read would allocate or take steps with the square of the length.
 func TestLinear(t *testing.T) {
-	for name, make := range worstTexts() {
-		g, short, long := make.grammar, make.text(1000), make.text(4000)
+	for name, worst := range worstTexts() {
+		g, short, long := worst.grammar, worst.text(1000), worst.text(4000)
 		few := testing.AllocsPerRun(5, func() { _, _ = parse(g, short) })
 		many := testing.AllocsPerRun(5, func() { _, _ = parse(g, long) })
 		if many > 5*few+20 {

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/touchline/touchline/store/attr"
 	"pgregory.net/rapid"
+
+	"github.com/touchline/touchline/store/attr"
 )
 
 // TestConditionModel: a random condition means what it was made to mean.

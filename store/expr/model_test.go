@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/touchline/touchline/store/attr"
 	"pgregory.net/rapid"
+
+	"github.com/touchline/touchline/store/attr"
 )
 
 // The model is a second, naive reading of the language: the generator makes the text of an expression and, apart

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/touchline/touchline/store/attr"
 	"pgregory.net/rapid"
+
+	"github.com/touchline/touchline/store/attr"
 )
 
 // The model of an update works on a tree that it may change: *modelMap, *modelList, or an attr.Value. It does one

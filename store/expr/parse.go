@@ -13,14 +13,9 @@ const (
 	maxDepth     = 2 * (maxOperators + 2)
 )
 
-// refusal is why an expression is not accepted, in DynamoDB's words, without which expression of a request it is:
-// a parsed expression does not know that.
-type refusal string
-
-// Error gives the words.
-func (r refusal) Error() string { return string(r) }
-
-func refuse(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
+// refuse says why an expression is not accepted, in DynamoDB's words, without which expression of a request it is:
+// a parsed expression does not know that, form.refused adds it.
+func refuse(format string, args ...any) error { return fmt.Errorf(format, args...) }
 
 // grammar is one of the three grammars; filters and key conditions are written as conditions.
 type grammar uint8

@@ -87,9 +87,10 @@ func describe(steps []step) string {
 	return b.String()
 }
 
-// Doc is what a condition looks at: it gives the value of an attribute and whether it exists. An error is passed on
-// by Match; it means that the item cannot be read. attr.Encoded is a Doc that reads only what is asked for.
+// Doc is what a condition looks at. attr.Encoded is a Doc that reads only what is asked for.
 type Doc interface {
+	// Get gives the value of an attribute and whether it exists. An error means that the item cannot be read; Match
+	// passes it on.
 	Get(name string) (attr.Value, bool, error)
 }
 

@@ -24,9 +24,14 @@ const (
 
 // plant makes the tree of paths. The error names the first two paths that cannot stand together.
 func plant(paths []path, names []string) (*tree, error) {
-	root := &tree{leaf: noLeaf}
-	for number := range paths {
-		if other, why := root.add(paths[number].steps(names), number); why != "" {
+	elements := 0
+	for _, p := range paths {
+		elements += len(p)
+	}
+	room := make([]tree, 0, 1+elements) // one allocation for all nodes: a tree is planted for every request
+	root := newTree(&room, step{}, 0)
+	for number, p := range paths {
+		if other, why := root.add(p, names, number, &room); why != "" {
 			return nil, refuse("Two document paths %s with each other; must remove or rewrite one of these paths; "+
 				"path one: %s, path two: %s", why, describe(paths[other].steps(names)), describe(paths[number].steps(names)))
 		}
@@ -36,8 +41,9 @@ func plant(paths []path, names []string) (*tree, error) {
 }
 
 // add adds a path. It gives the number of a path that it cannot stand together with, and why not.
-func (t *tree) add(steps []step, number int) (other int, why string) {
-	for i, s := range steps {
+func (t *tree) add(p path, names []string, number int, room *[]tree) (other int, why string) {
+	for i := range p {
+		s := p[i].step(names)
 		if t.leaf != noLeaf {
 			return t.leaf, "overlap"
 		}
@@ -45,11 +51,12 @@ func (t *tree) add(steps []step, number int) (other int, why string) {
 			return t.subs[0].first, "conflict"
 		}
 		sub := t.find(s)
-		if sub != nil && i == len(steps)-1 {
+		if sub != nil && i == len(p)-1 {
 			return sub.first, "overlap"
 		}
 		if sub == nil {
-			sub = t.grow(s, number)
+			sub = newTree(room, s, number)
+			t.grow(sub)
 		}
 		t = sub
 	}
@@ -69,19 +76,22 @@ func (t *tree) find(s step) *tree {
 	return nil
 }
 
-func (t *tree) grow(s step, number int) *tree {
-	sub := &tree{step: s, leaf: noLeaf, first: number}
+func newTree(room *[]tree, s step, number int) *tree {
+	*room = append(*room, tree{step: s, leaf: noLeaf, first: number})
+	return &(*room)[len(*room)-1]
+}
+
+func (t *tree) grow(sub *tree) {
 	t.subs = append(t.subs, sub)
 	switch {
 	case t.byStep != nil:
-		t.byStep[s] = sub
+		t.byStep[sub.step] = sub
 	case len(t.subs) > manySubs:
 		t.byStep = make(map[step]*tree)
 		for _, one := range t.subs {
 			t.byStep[one.step] = one
 		}
 	}
-	return sub
 }
 
 // sort puts list indexes in ascending order: elements past the end of a list are appended in that order.
