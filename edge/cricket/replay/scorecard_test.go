@@ -117,7 +117,7 @@ func TestSharedOverIsNoMaiden(t *testing.T) {
 		c := card{in: &tape.Innings{}}
 		var over overCount
 		for i, bowler := range tt.bowlers {
-			d := tape.Delivery{Batter: 'a', NonStriker: 'b', Bowler: tape.Ref(bowler)} //nolint:gosec // a letter
+			d := tape.Delivery{Batter: 'a', NonStriker: 'b', Bowler: tape.Ref(bowler)}
 			last := i == len(tt.bowlers)-1
 			if last {
 				d.Bat, d.Byes = tt.runs, tt.byes
