@@ -33,7 +33,8 @@ type fake struct {
 	last     uint64
 	signals  map[*clock.Signal]struct{}
 	fail     error
-	reads    int // of the journal
+	panicOn  string // match whose card is a bug
+	reads    int    // of the journal
 }
 
 func newFake() *fake {
@@ -87,11 +88,21 @@ func get[T any](f *fake, m map[string]T, id string) (T, error) {
 	return v, nil
 }
 
-func (f *fake) Match(_ context.Context, id string) (cricket.Fixture, error) { return get(f, f.fixtures, id) }
+func (f *fake) Match(_ context.Context, id string) (cricket.Fixture, error) {
+	return get(f, f.fixtures, id)
+}
 func (f *fake) Display(_ context.Context, id string) (cricket.Display, error) {
 	return get(f, f.displays, id)
 }
-func (f *fake) Card(_ context.Context, id string) (cricket.Card, error) { return get(f, f.cards, id) }
+func (f *fake) Card(_ context.Context, id string) (cricket.Card, error) {
+	f.mu.Lock()
+	on := f.panicOn
+	f.mu.Unlock()
+	if on == id {
+		panic("a bug")
+	}
+	return get(f, f.cards, id)
+}
 func (f *fake) Events(_ context.Context, id string) ([]cricket.Event, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -113,11 +113,15 @@ func ready(err error) func(*Config, *fake) {
 }
 
 func TestRoutes(t *testing.T) {
+	plain, _, _ := config(t)
+	shared := newServer(t, plain)
 	for _, sc := range scenarios() {
 		t.Run(sc.name, func(t *testing.T) {
-			cfg, f, _ := config(t)
+			s := shared
 			if sc.prepare != nil {
+				cfg, f, _ := config(t)
 				sc.prepare(&cfg, f)
+				s = newServer(t, cfg)
 			}
 			method := sc.method
 			if method == "" {
@@ -128,7 +132,7 @@ func TestRoutes(t *testing.T) {
 				r.Header.Set(k, v)
 			}
 			w := httptest.NewRecorder()
-			newServer(t, cfg).Handler().ServeHTTP(w, r)
+			s.Handler().ServeHTTP(w, r)
 			check(t, &sc, w)
 		})
 	}

@@ -43,7 +43,7 @@ func (v *views) get(ctx context.Context, id string) (page.View, uint64, error) {
 	if !e.at.IsZero() && (age < freshFor || seq == e.seq && age < v.s.cfg.PageTick*9/10) {
 		return e.view, e.seq, nil
 	}
-	view, err := v.render(ctx, id)
+	view, err := v.render(ctx, id, e.view)
 	if err != nil {
 		v.forget(id)
 		return page.View{}, 0, err
@@ -72,19 +72,19 @@ func (v *views) forget(id string) {
 	delete(v.of, id)
 }
 
-func (v *views) render(ctx context.Context, id string) (page.View, error) {
+func (v *views) render(ctx context.Context, id string, last page.View) (page.View, error) {
 	if id == "" {
 		fixtures, _, err := v.s.cfg.Cricket.Matches(ctx, cricket.MatchFilter{Limit: listLimit})
 		if err != nil {
 			return page.View{}, err
 		}
-		return v.s.pages.List(page.ListInput{Fixtures: fixtures, Node: v.s.nodeStatus()})
+		return v.s.pages.List(page.ListInput{Fixtures: fixtures, Node: v.s.nodeStatus()}, last)
 	}
 	in, err := v.input(ctx, id)
 	if err != nil {
 		return page.View{}, err
 	}
-	return v.s.pages.Match(in)
+	return v.s.pages.Match(in, last)
 }
 
 // input reads what the match page shows. A match that no reading has been seen of yet has no display: the fixture

@@ -28,7 +28,16 @@ func BenchmarkMatch(b *testing.B) {
 			b.Run(name, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := r.Match(*scenes[i].Match); err != nil {
+					if _, err := r.Match(*scenes[i].Match, View{}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+			b.Run(name+"/unchanged", func(b *testing.B) {
+				b.ReportAllocs()
+				var last View
+				for b.Loop() {
+					if last, err = r.Match(*scenes[i].Match, last); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"html/template"
+	"reflect"
 	"strconv"
 )
 
@@ -19,6 +20,7 @@ type Part struct {
 type View struct {
 	Title string
 	Parts []Part
+	data  []any // what each part was made of
 }
 
 // Renderer turns views into HTML. It is made once and safe for concurrent use.
@@ -56,21 +58,22 @@ type chartView struct {
 	Table OverTable
 }
 
-// Match renders the parts of the match page.
-func (r *Renderer) Match(in Input) (View, error) {
+// Match renders the parts of the match page. Parts that say what they said in last, an earlier view of the same match
+// or none, are taken from it: most seconds change nothing but an age.
+func (r *Renderer) Match(in Input, last View) (View, error) {
 	m := NewMatch(in)
 	m.Score.Stale = m.Top.Badges.Stale
-	return r.parts(m.Title, []block{
+	return r.parts(last, m.Title, []block{
 		{"top", m.Top}, {"score", m.Score}, {"crease", m.Crease}, {"overs", m.Overs},
 		{"worm", chartView{m.Worm, m.Table}}, {"bars", m.Bars}, {"timeline", m.Timeline},
 		{"phones", m.Phones}, {"cards", m.Cards}, {"node", m.Node},
 	})
 }
 
-// List renders the parts of the list of matches.
-func (r *Renderer) List(in ListInput) (View, error) {
+// List renders the parts of the list of matches, as Match does.
+func (r *Renderer) List(in ListInput, last View) (View, error) {
 	l := NewList(in)
-	return r.parts(l.Title, []block{{"top", l.Top}, {"list", l}, {"node", l.Node}})
+	return r.parts(last, l.Title, []block{{"top", l.Top}, {"list", l}, {"node", l.Node}})
 }
 
 // block is a part before it is rendered.
@@ -79,11 +82,15 @@ type block struct {
 	data any
 }
 
-func (r *Renderer) parts(title string, blocks []block) (View, error) {
-	v := View{Title: title, Parts: make([]Part, 0, len(blocks))}
-	var buf bytes.Buffer
-	for _, b := range blocks {
-		buf.Reset()
+func (r *Renderer) parts(last View, title string, blocks []block) (View, error) {
+	v := View{Title: title, Parts: make([]Part, 0, len(blocks)), data: make([]any, 0, len(blocks))}
+	for i, b := range blocks {
+		v.data = append(v.data, b.data)
+		if i < len(last.Parts) && last.Parts[i].ID == b.id && reflect.DeepEqual(last.data[i], b.data) {
+			v.Parts = append(v.Parts, last.Parts[i])
+			continue
+		}
+		var buf bytes.Buffer
 		if err := r.templates.ExecuteTemplate(&buf, b.id, b.data); err != nil {
 			return View{}, fmt.Errorf("render %s: %w", b.id, err)
 		}
@@ -145,10 +152,10 @@ func (r *Renderer) Scene(s *Scene) ([]byte, error) {
 
 func (r *Renderer) scene(s *Scene) (kind string, v View, err error) {
 	if s.List != nil {
-		v, err = r.List(*s.List)
+		v, err = r.List(*s.List, View{})
 		return "list", v, err
 	}
-	v, err = r.Match(*s.Match)
+	v, err = r.Match(*s.Match, View{})
 	return "match", v, err
 }
 
