@@ -2,8 +2,18 @@ package store_test
 
 import (
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 func syncData(f *os.File) error { return unix.Fdatasync(int(f.Fd())) }
+
+// cpuTime is what the process has used so far.
+func cpuTime() time.Duration {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -2,6 +2,12 @@
 
 package store_test
 
-import "os"
+import (
+	"os"
+	"time"
+)
 
 func syncData(f *os.File) error { return f.Sync() }
+
+// cpuTime is not known here.
+func cpuTime() time.Duration { return 0 }

@@ -246,28 +246,40 @@ func crowd(b *testing.B, s *store.Store, writers, total int) time.Duration {
 // BenchmarkBatch compares 64 writers with one loop that puts 64 items in each transaction of bbolt.
 func BenchmarkBatch(b *testing.B) {
 	s, raw := benchStore(b, 0), newRawStore(b)
-	var ours, theirs []time.Duration
+	const rounds = 16
+	var ours, theirs, ourCPU, theirCPU []time.Duration
+	measure := func(wall, cpu *[]time.Duration, fn func()) {
+		start, used := time.Now(), cpuTime()
+		fn()
+		*wall, *cpu = append(*wall, time.Since(start)/(64*rounds)), append(*cpu, (cpuTime()-used)/(64*rounds))
+	}
 	for b.Loop() {
-		ours = append(ours, crowd(b, s, 64, 64*16))
-		start := time.Now()
-		for range 16 {
-			err := raw.db.Update(func(tx *bolt.Tx) error {
-				for range 64 {
-					n := rand.IntN(benchItems)
-					if err := raw.put(tx, n, n+1); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-			if err != nil {
-				b.Fatal(err)
+		measure(&ours, &ourCPU, func() { crowd(b, s, 64, 64*rounds) })
+		measure(&theirs, &theirCPU, func() {
+			for range rounds {
+				raw.putMany(b, 64)
 			}
-		}
-		theirs = append(theirs, time.Since(start)/(64*16))
+		})
 	}
 	b.ReportMetric(float64(median(ours).Nanoseconds()), "put-ns")
 	b.ReportMetric(ratio(median(theirs), median(ours)), "throughput/raw")
+	b.ReportMetric(float64(median(ourCPU).Nanoseconds()), "cpu-ns")
+	b.ReportMetric(ratio(median(ourCPU), median(theirCPU)), "cpu/raw")
+}
+
+func (r *rawStore) putMany(b *testing.B, count int) {
+	err := r.db.Update(func(tx *bolt.Tx) error {
+		for range count {
+			n := rand.IntN(benchItems)
+			if err := r.put(tx, n, n+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
 }
 
 func BenchmarkQuery100(b *testing.B) {

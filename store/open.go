@@ -28,7 +28,8 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := verifyFile(f); err != nil {
+	prefetched, err := verifyFile(f)
+	if err != nil {
 		_ = f.Close()
 		return nil, damagedFile(path, err)
 	}
@@ -36,6 +37,9 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		_ = f.Close() // unless bbolt has
 		return nil, damagedFile(path, err)
+	}
+	if prefetched {
+		forget(db, f)
 	}
 	s, err := start(path, db, f, o)
 	if err != nil {

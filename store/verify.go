@@ -50,35 +50,37 @@ type boltMeta struct {
 // closedInOrder tells whether the last commit wrote the free list, which only Close does.
 func (m boltMeta) closedInOrder() bool { return m.freelist != boltNoFreelist }
 
-// verifyFile refuses a file that bbolt should not see. It leaves the file as it is.
-func verifyFile(f *os.File) error {
+// verifyFile refuses a file that bbolt should not see. It leaves the file as it is. prefetched tells that all of it has
+// been read into the page cache.
+func verifyFile(f *os.File) (prefetched bool, err error) {
 	info, err := f.Stat()
 	if err != nil {
-		return err
+		return false, err
 	}
 	if !info.Mode().IsRegular() {
-		return errors.New("it is not a file")
+		return false, errors.New("it is not a file")
 	}
 	meta, err := findMeta(f, info.Size())
 	if err != nil {
-		return err
+		return false, err
 	}
-	if want := int64(meta.high * meta.pageSize); want > info.Size() {
-		return fmt.Errorf("it is cut short: %d bytes of %d", info.Size(), want)
+	used := int64(meta.high * meta.pageSize)
+	if used > info.Size() {
+		return false, fmt.Errorf("it is cut short: %d bytes of %d", info.Size(), used)
 	}
 	v := &verifier{f: f, meta: meta, seen: make([]uint64, meta.high/64+1)}
-	if meta.closedInOrder() && info.Size() > verifyLimit {
-		return v.freelist()
+	if meta.closedInOrder() && used > verifyLimit {
+		return false, v.freelist()
 	}
-	if info.Size() > prefetchLimit {
-		if err := prefetch(f, info.Size()); err != nil {
-			return err
+	if prefetched = used > prefetchLimit; prefetched {
+		if err := prefetch(f, used); err != nil {
+			return true, err
 		}
 	}
 	if err := v.tree(meta.root, nil, nil, 0); err != nil {
-		return err
+		return prefetched, err
 	}
-	return v.freelist()
+	return prefetched, v.freelist()
 }
 
 func prefetch(f *os.File, size int64) error {

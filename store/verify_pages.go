@@ -35,14 +35,14 @@ func (v *verifier) read(id uint64, level int) (p boltPage, err error) {
 	if id < 2 || id >= v.meta.high {
 		return p, v.broken(id, "there is no such page")
 	}
-	var head [pageHeader]byte
 	size := int64(v.meta.pageSize)
-	if _, err := v.f.ReadAt(head[:], int64(id)*size); err != nil {
+	data := v.buffer(level, size)
+	if _, err := v.f.ReadAt(data, int64(id)*size); err != nil {
 		return p, v.broken(id, err.Error())
 	}
 	order := binary.NativeEndian
-	more := uint64(order.Uint32(head[12:]))
-	if order.Uint64(head[:]) != id {
+	more := uint64(order.Uint32(data[12:]))
+	if order.Uint64(data) != id {
 		return p, v.broken(id, "it holds another number")
 	}
 	if more >= v.meta.high-id {
@@ -54,12 +54,13 @@ func (v *verifier) read(id uint64, level int) (p boltPage, err error) {
 		}
 		v.seen[n/64] |= 1 << (n % 64)
 	}
-	p = boltPage{id: id, flags: order.Uint16(head[8:]), count: int(order.Uint16(head[10:]))}
-	p.data = v.buffer(level, int64(more+1)*size)
-	if _, err := v.f.ReadAt(p.data, int64(id)*size); err != nil {
-		return p, v.broken(id, err.Error())
+	if more > 0 {
+		data = v.buffer(level, int64(more+1)*size)
+		if _, err := v.f.ReadAt(data, int64(id)*size); err != nil {
+			return p, v.broken(id, err.Error())
+		}
 	}
-	return p, nil
+	return boltPage{id: id, flags: order.Uint16(data[8:]), count: int(order.Uint16(data[10:])), data: data}, nil
 }
 
 func (v *verifier) buffer(level int, size int64) []byte {
