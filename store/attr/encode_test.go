@@ -59,6 +59,38 @@ func TestEncodeRoundTrip(t *testing.T) {
 	})
 }
 
+// Lengths and counts of one, two and three bytes.
+func TestEncodeLong(t *testing.T) {
+	for _, n := range []int{126, 127, 128, 129, 255, 256, 16383, 16384, 50000} {
+		text := strings.Repeat("x", n)
+		members := make([]string, n)
+		list := make([]attr.Value, n)
+		wide := attr.Item{}
+		for i := range n {
+			list[i] = attr.Int(int64(i))
+			members[i] = list[i].Str()
+			wide[members[i]] = attr.Null()
+		}
+		it := attr.Item{
+			"a": attr.S(text), "b": attr.L(list...), "c": must(attr.NS(members...)), "d": attr.M(wide),
+			"y" + text: attr.B([]byte(text)), "z": attr.S("last"),
+		}
+		enc := attr.Encoded(attr.Encode(nil, it))
+		back, err := enc.Decode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantSame(t, back, it)
+		if v, ok, err := enc.Get("z"); !ok || err != nil || v.Str() != "last" {
+			t.Errorf("%d: Get behind it: %s, %v, %v", n, v, ok, err)
+		}
+		out, err := enc.AppendJSON(nil)
+		if err != nil || !bytes.Equal(out, attr.AppendJSON(nil, it)) {
+			t.Errorf("%d: JSON of the encoding differs, %v", n, err)
+		}
+	}
+}
+
 func TestGet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		it := genItem(3).Draw(t, "item")
