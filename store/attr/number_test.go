@@ -49,8 +49,11 @@ func TestNumberText(t *testing.T) {
 
 func TestNumberRefused(t *testing.T) {
 	const noNumber = "The parameter cannot be converted to a numeric value"
+	if _, err := attr.N(""); err == nil || err.Error() != noNumber {
+		t.Errorf("N of nothing: %v", err)
+	}
 	for text, want := range map[string]string{
-		"": noNumber, "-": noNumber, ".": noNumber, "e5": noNumber, "1e": noNumber, "1e+": noNumber, "1 ": noNumber,
+		"-": noNumber + ": -", ".": noNumber, "e5": noNumber, "1e": noNumber, "1e+": noNumber, "1 ": noNumber,
 		" 1": noNumber, "1_000": noNumber, "1,5": noNumber, "1.2.3": noNumber, "--1": noNumber, "0x10": noNumber,
 		"NaN": noNumber, "Infinity": noNumber, "-inf": noNumber, "1e5x": noNumber, "１": noNumber,
 		strings.Repeat("1", 39):             "Attempting to store more than 38 significant digits in a Number",
