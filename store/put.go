@@ -43,7 +43,7 @@ func (tx *Tx) Put(p PutItem) (old attr.Item, err error) {
 		return nil, err
 	}
 	return old, tx.apply(change{
-		table: t, key: key, old: was, now: newRow(p.Item), op: OpPut,
+		table: t, key: key, old: was, now: newRow(p.Item, was), op: OpPut,
 		request: Request{Condition: p.Condition, Params: p.Params},
 	})
 }

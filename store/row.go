@@ -17,9 +17,9 @@ const (
 	rowHeader  = 1 + 8
 )
 
-// newRow makes a row of an item; the journal sets its sequence.
-func newRow(it attr.Item) row {
-	r := make([]byte, rowHeader, 512)
+// newRow makes a row of an item, probably about as long as the one it replaces; the journal sets its sequence.
+func newRow(it attr.Item, old row) row {
+	r := make([]byte, rowHeader, max(512, len(old)+64))
 	r[0] = rowVersion
 	return attr.Encode(r, it)
 }

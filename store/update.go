@@ -54,7 +54,7 @@ func (tx *Tx) Update(u UpdateItem) (Images, error) {
 		return Images{}, err
 	}
 	err = tx.apply(change{
-		table: t, key: key, old: was, now: newRow(now), op: OpUpdate,
+		table: t, key: key, old: was, now: newRow(now, was), op: OpUpdate,
 		request: Request{Update: u.Update, Condition: u.Condition, Params: u.Params},
 	})
 	return Images{Old: old, New: now}, err
