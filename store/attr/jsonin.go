@@ -6,7 +6,7 @@ import "encoding/base64"
 // not UTF-8, base64 that is not, a type that is unknown or not alone are errors of kind fault.Invalid, with code
 // "serialization" where the JSON is at fault and "validation" where a value is. The item shares one copy of src.
 func ParseJSON(src []byte) (Item, error) {
-	p := jsonParser{lexer: lexer{text: string(src)}, members: make([]member, 0, 24)}
+	p := jsonParser{lexer{text: string(src)}}
 	it, err := p.item(1)
 	if err == nil {
 		err = p.end()
@@ -19,7 +19,7 @@ func ParseJSON(src []byte) (Item, error) {
 
 // ParseValueJSON reads one value in DynamoDB JSON, as strictly as ParseJSON.
 func ParseValueJSON(src []byte) (Value, error) {
-	p := jsonParser{lexer: lexer{text: string(src)}}
+	p := jsonParser{lexer{text: string(src)}}
 	v, err := p.value(1)
 	if err == nil {
 		err = p.end()
@@ -40,12 +40,10 @@ func (v *Value) UnmarshalJSON(src []byte) error {
 	return nil
 }
 
-// jsonParser builds values of tokens. What is read waits on two stacks until its list or map ends, so that each is
-// made once, in its size.
+// jsonParser builds values of tokens. The elements of a list or map are gathered on the goroutine's stack, where most
+// fit, so that the list or map is made once, in its size.
 type jsonParser struct {
 	lexer
-	members []member
-	elems   []Value
 }
 
 type member struct {
@@ -66,12 +64,13 @@ func (p *jsonParser) item(level int) (Item, error) {
 	if err := p.expect('{'); err != nil {
 		return nil, err
 	}
-	base := len(p.members)
+	var few [20]member
+	members := few[:0]
 	for i := 0; ; i++ {
 		if more, err := p.next(i, '}'); err != nil {
 			return nil, err
 		} else if !more {
-			return p.collect(base)
+			return collect(members)
 		}
 		name, err := p.quoted()
 		if err != nil {
@@ -84,14 +83,12 @@ func (p *jsonParser) item(level int) (Item, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.members = append(p.members, member{name, v})
+		members = append(members, member{name, v})
 	}
 }
 
-// collect makes a map of the members from base on.
-func (p *jsonParser) collect(base int) (Item, error) {
-	members := p.members[base:]
-	p.members = p.members[:base]
+// collect makes a map of its members.
+func collect(members []member) (Item, error) {
 	it := make(Item, len(members))
 	for i, m := range members {
 		it[m.name] = m.value
@@ -193,7 +190,8 @@ func (p *jsonParser) list(level int) (Value, error) {
 	if err := p.expect('['); err != nil {
 		return Value{}, err
 	}
-	base := len(p.elems)
+	var few [8]Value
+	elems := few[:0]
 	for i := 0; ; i++ {
 		if more, err := p.next(i, ']'); err != nil {
 			return Value{}, err
@@ -204,11 +202,10 @@ func (p *jsonParser) list(level int) (Value, error) {
 		if err != nil {
 			return Value{}, err
 		}
-		p.elems = append(p.elems, v)
+		elems = append(elems, v)
 	}
-	list := make([]Value, len(p.elems)-base)
-	copy(list, p.elems[base:])
-	p.elems = p.elems[:base]
+	list := make([]Value, len(elems))
+	copy(list, elems)
 	return L(list...), nil
 }
 
