@@ -59,6 +59,7 @@ type Coordinator struct {
 
 	// The loop's own, a projection of the store as of cursor.
 	matches map[string]*match
+	loaded  bool
 	cursor  uint64 // of the last record read
 	saved   uint64 // of the cursor in the store
 	pass    time.Time
@@ -95,9 +96,8 @@ func New(cfg Config) (*Coordinator, error) {
 func (c *Coordinator) Run(ctx context.Context) error {
 	stop := c.store.Watch(c.changed)
 	defer stop()
-	loaded := false
 	for {
-		err := c.turn(ctx, &loaded)
+		err := c.turn(ctx)
 		if ctx.Err() != nil {
 			return c.leave(ctx)
 		}
@@ -116,12 +116,12 @@ func (c *Coordinator) Run(ctx context.Context) error {
 }
 
 // turn is one round, before the first of which the state is loaded.
-func (c *Coordinator) turn(ctx context.Context, loaded *bool) error {
-	if !*loaded {
+func (c *Coordinator) turn(ctx context.Context) error {
+	if !c.loaded {
 		if err := c.load(ctx); err != nil {
 			return err
 		}
-		*loaded = true
+		c.loaded = true
 	}
 	return c.round(ctx)
 }
@@ -129,6 +129,9 @@ func (c *Coordinator) turn(ctx context.Context, loaded *bool) error {
 // leave saves how far the loop came. What was read and not sent is lost to the phones, by rule: an alert leaves at
 // most once.
 func (c *Coordinator) leave(ctx context.Context) error {
+	if !c.loaded {
+		return nil // the cursor in the store is the true one
+	}
 	return c.save(context.WithoutCancel(ctx), c.list())
 }
 

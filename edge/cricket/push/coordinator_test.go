@@ -289,7 +289,7 @@ func TestUnfollow(t *testing.T) {
 	r.out.script(nil)
 	r.out.take()
 	r.run(r.out)
-	r.settle()
+	r.pass(2 * time.Second)
 	if p := r.one(); p.Event != "end" {
 		t.Errorf("after a restart %+v", p)
 	}

@@ -114,13 +114,13 @@ func TestDownBetweenTickAndRead(t *testing.T) {
 	r.score("7", 2, "WICKET!")
 	r.pass(30 * time.Second)
 	r.run(r.out)
-	r.settle()
+	r.pass(2 * time.Second)
 	if p := r.one(); p.Alert != "WICKET!" || p.Runs != 2 {
 		t.Errorf("%+v", p)
 	}
 	r.halt()
 	r.run(r.out)
-	r.settle()
+	r.pass(2 * time.Second)
 	if p := r.one(); p.Alert != "" {
 		t.Errorf("again: %+v", p)
 	}
@@ -135,7 +135,7 @@ func TestLateAlert(t *testing.T) {
 	r.score("7", 2, "WICKET!")
 	r.pass(alertLife)
 	r.run(r.out)
-	r.settle()
+	r.pass(2 * time.Second)
 	if p := r.one(); p.Alert != "" || p.Runs != 2 {
 		t.Errorf("%+v", p)
 	}
@@ -162,7 +162,7 @@ func TestStartIsNotSentTwice(t *testing.T) {
 
 // TestCrashes plays a match with processes that die all the time. Run one seed with -run 'TestCrashes/17'.
 func TestCrashes(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range uint64(16) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			crashes(t, rand.New(rand.NewPCG(seed, 1)))
@@ -180,7 +180,7 @@ func crashes(t *testing.T, rng *rand.Rand) {
 		r.follow("7", u)
 		r.activate("7", u, u+" 0")
 	}
-	k := r.mortal(1+rng.IntN(12), rng.IntN(2) == 0)
+	k := r.mortal(1+rng.IntN(36), rng.IntN(2) == 0)
 	runs, lives := 0, 1
 	for i := range 60 {
 		text := ""
@@ -196,7 +196,7 @@ func crashes(t *testing.T, rng *rand.Rand) {
 		}
 		if r.rise(k) {
 			lives++
-			k = r.mortal(1+rng.IntN(12), rng.IntN(2) == 0)
+			k = r.mortal(1+rng.IntN(36), rng.IntN(2) == 0)
 		}
 	}
 	if r.rise(k) {
@@ -233,7 +233,7 @@ func judge(t *testing.T, all []sent) {
 		if p.Stamp <= stamps[p.Token] {
 			t.Errorf("timestamp %d after %d", p.Stamp, stamps[p.Token])
 		}
-		if p.At.Sub(times[p.Token]) < spacing && !times[p.Token].IsZero() && p.Alert == "" {
+		if !times[p.Token].IsZero() && p.At.Sub(times[p.Token]) < spacing {
 			t.Errorf("%v after the push before", p.At.Sub(times[p.Token]))
 		}
 		if ended[p.Token] {

@@ -27,11 +27,22 @@ func (c *Coordinator) load(ctx context.Context) error {
 	}
 	c.saved = c.cursor
 	for _, id := range ids {
-		if err == nil {
-			_, err = c.loadMatch(ctx, id)
+		if err != nil {
+			return err
+		}
+		var m *match
+		if m, err = c.loadMatch(ctx, id); err == nil {
+			m.pace(c.clock.Now())
 		}
 	}
 	return err
+}
+
+// pace takes it that every phone was pushed to a moment ago, by the process before this one.
+func (m *match) pace(now time.Time) {
+	for _, s := range m.sessions {
+		s.at = now
+	}
 }
 
 func activeMatches(tx *store.Tx) (ids []string, err error) {

@@ -138,7 +138,7 @@ func TestTooMany(t *testing.T) {
 	r.none("within five seconds")
 	r.pass(2 * time.Second)
 	r.one()
-	r.pass(9 * time.Second)
+	r.pass(8 * time.Second)
 	r.none("within ten seconds")
 	r.pass(2 * time.Second)
 	r.one()
@@ -198,8 +198,7 @@ func TestStorm(t *testing.T) {
 				r.activate("7", user, user)
 			}
 			r.run(r.out)
-			r.settle()
-			r.pass(time.Second)
+			r.pass(3 * time.Second)
 			r.out.script(func(sent) apns.Result {
 				return apns.Result{Action: apns.Suspend, Status: 400, Reason: "BadDeviceToken"}
 			})
@@ -252,10 +251,10 @@ func TestUrgentBudget(t *testing.T) {
 	for m := range 3 {
 		id := fmt.Sprint(m)
 		r.fixture(id)
-		r.live(id)
-		r.score(id, 1, "")
 		r.follow(id, "ada")
 		r.activate(id, "ada", "upd "+id)
+		r.score(id, 1, "")
+		r.live(id)
 	}
 	r.pass(2 * time.Second)
 	r.out.take()
