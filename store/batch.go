@@ -50,7 +50,7 @@ func (b *batch) seal() error {
 // need is the space that the commit may take at most, were no page of the file free: about four pages a change, for
 // its leaf, a neighbour and their share of the branches above, and the data twice, since pages are left half full.
 func (b *batch) need() int {
-	const page = 4096
+	page := b.btx.DB().Info().PageSize
 	return page*(64+4*b.mutations) + 2*b.bytes
 }
 

@@ -180,8 +180,11 @@ func TestIOErrorLatches(t *testing.T) {
 func TestPanicInCommitLatches(t *testing.T) {
 	s := openNotes(t, Options{NoSync: true})
 	s.room.allocate = func(*os.File, int64, int64) error { panic("disk on fire") }
-	s.room.size.Store(0)
-	wantKind(t, putNote(t.Context(), s, 1, 10), fault.Unavailable)
+	var err error
+	for id := 0; err == nil && id < 20; id++ { // until the file has to grow
+		err = putNote(t.Context(), s, id, 300_000)
+	}
+	wantKind(t, err, fault.Unavailable)
 	s.room.allocate = allocate
 	wantKind(t, putNote(t.Context(), s, 1, 10), fault.Unavailable) // a disk that works again changes nothing
 	if err := s.Close(); err != nil {
@@ -198,5 +201,21 @@ func TestFailedUndoTakesTheBatchDown(t *testing.T) {
 	wantKind(t, err, fault.Unavailable)
 	if s.Err() == nil {
 		t.Error("not latched")
+	}
+}
+
+// What bbolt took beyond what was foreseen is data: growing must not write over it.
+func TestGrowingStartsAtTheEndOfTheFile(t *testing.T) {
+	s := openNotes(t, Options{NoSync: true})
+	s.room.allocate = writeZeros
+	for id := range 100 {
+		s.room.size.Store(0) // as if all of it had been unforeseen
+		if err := putNote(t.Context(), s, id, 30_000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	problems, err := s.Check(t.Context())
+	if err != nil || len(problems) > 0 {
+		t.Errorf("check: %v, %v", problems, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -97,6 +98,9 @@ func newerFormatError(v uint32) error {
 }
 
 func boltOptions(o Options) *bolt.Options {
+	if runtime.GOOS == "windows" {
+		o.MapSize = 0 // there the file takes the size of its map
+	}
 	return &bolt.Options{
 		Timeout:         o.LockTimeout,
 		NoSync:          o.NoSync,

@@ -49,6 +49,7 @@ func (r *room) reserve(btx *bolt.Tx, need int) {
 }
 
 func (r *room) grow(to int64) {
+	r.measure() // bbolt may have taken more than was foreseen
 	if r.limit > 0 {
 		to = min(to, r.limit)
 	}

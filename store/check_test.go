@@ -1,0 +1,100 @@
+package store
+
+import (
+	"strings"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+// TestCheckFindsEachBrokenPromise breaks one promise after the other behind the store's back.
+func TestCheckFindsEachBrokenPromise(t *testing.T) {
+	spec := notes
+	spec.Indexes = []IndexSpec{{Name: "by-text", Key: KeySpec{Partition: KeyAttr{Name: "text", Type: KeyString}}}}
+	stray := func(b *bolt.Bucket) error { return b.Put([]byte("stray"), []byte{1}) }
+	dropFirst := func(b *bolt.Bucket) error {
+		k, _ := b.Cursor().First()
+		return b.Delete(k)
+	}
+	cases := map[string]struct {
+		bucket func(*table) []byte
+		damage func(*bolt.Bucket) error
+		says   string
+	}{
+		"item without entry": {func(t *table) []byte { return t.indexes[0].bucket }, dropFirst, "has no entry"},
+		"entry without item": {func(t *table) []byte { return t.indexes[0].bucket }, stray, "has no item"},
+		"row of nothing":     {func(t *table) []byte { return t.bucket }, stray, "no known version"},
+		"item gone":          {func(t *table) []byte { return t.bucket }, dropFirst, "has no item"},
+		"item moved":         {func(t *table) []byte { return t.bucket }, moveFirst, "does not lie under its key"},
+		"item changed":       {func(t *table) []byte { return t.bucket }, changeFirst, "is not what record"},
+		"record gone":        {func(*table) []byte { return bucketJournal }, dropFirst, "begins at"},
+		"record in the past": {func(*table) []byte { return bucketJournal }, copyTo(seqKey(5)), "kept for nobody"},
+		"record too many":    {func(*table) []byte { return bucketJournal }, copyTo(seqKey(1 << 50)), "lies behind the last"},
+		"books":              {func(*table) []byte { return bucketMeta }, changeBooks, "in the books"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := openNotes(t, Options{NoSync: true})
+			if err := s.Define(t.Context(), spec); err != nil {
+				t.Fatal(err)
+			}
+			for id := range 3 {
+				if err := putNote(t.Context(), s, id, 10+id); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if problems, err := s.Check(t.Context()); err != nil || len(problems) > 0 {
+				t.Fatalf("before: %v, %v", problems, err)
+			}
+			bucket := c.bucket(s.cat.Load().tables["notes"])
+			if err := s.db.Update(func(btx *bolt.Tx) error { return c.damage(btx.Bucket(bucket)) }); err != nil {
+				t.Fatal(err)
+			}
+			if name == "books" {
+				s.journal.Store(&journalState{first: 1<<40 + 1, last: 1<<40 + 3, bytes: 1})
+			}
+			problems, err := s.Check(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all strings.Builder
+			for _, p := range problems {
+				all.WriteString(p.String() + "\n")
+			}
+			if !strings.Contains(all.String(), c.says) {
+				t.Errorf("got %q, want %q", all.String(), c.says)
+			}
+		})
+	}
+}
+
+func moveFirst(b *bolt.Bucket) error {
+	k, v := b.Cursor().First()
+	if err := b.Put([]byte("elsewhere"), append([]byte(nil), v...)); err != nil {
+		return err
+	}
+	return b.Delete(k)
+}
+
+func changeFirst(b *bolt.Bucket) error {
+	k, v := b.Cursor().First()
+	it, err := row(v).decode()
+	if err != nil {
+		return err
+	}
+	it["more"] = attr.Bool(true)
+	changed := newRow(it, nil)
+	changed.setSeq(row(v).seq())
+	return b.Put(k, changed)
+}
+
+func copyTo(key []byte) func(*bolt.Bucket) error {
+	return func(b *bolt.Bucket) error {
+		_, v := b.Cursor().First()
+		return b.Put(key, append([]byte(nil), v...))
+	}
+}
+
+func changeBooks(*bolt.Bucket) error { return nil } // they are changed in memory, where the next commit takes them from
