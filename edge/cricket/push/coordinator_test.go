@@ -6,7 +6,10 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
 )
 
 // TestUpdates follows the display: the newest state, once a change, a second apart, p5.
@@ -200,6 +203,92 @@ func TestRenewal(t *testing.T) {
 	r.pass(time.Second)
 	if p := r.one(); p.Event != "start" {
 		t.Errorf("start %+v", p)
+	}
+}
+
+// TestRenewalIsNotStarved comes in time however fast the score moves.
+func TestRenewalIsNotStarved(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.pass(renewAfter - 5*time.Second)
+	r.out.take()
+	for i := range 20 {
+		r.score("7", 100+i, "")
+		r.pass(500 * time.Millisecond)
+	}
+	ends := 0
+	for _, p := range r.out.take() {
+		if p.Event == "end" {
+			ends++
+		}
+	}
+	if ends != 1 {
+		t.Errorf("%d ends", ends)
+	}
+}
+
+// TestTimestampsOnlyRise goes on from the last one when the clock starts again earlier, as a replay's does.
+func TestTimestampsOnlyRise(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.pass(time.Minute)
+	r.score("7", 2, "")
+	r.settle()
+	r.halt()
+	before := r.out.take()
+	last := before[len(before)-1].Stamp
+	again := &rig{t: t, ctx: r.ctx, clk: clock.NewStepped(dayOne), s: r.s, out: r.out}
+	leave := again.clk.Join()
+	defer leave()
+	again.run(again.out)
+	again.pass(2 * time.Second)
+	again.score("7", 3, "")
+	again.pass(2 * time.Second)
+	again.halt()
+	all := again.out.take()
+	if len(all) != 2 {
+		t.Fatalf("%d pushes", len(all))
+	}
+	for _, p := range all {
+		if p.Stamp <= last {
+			t.Errorf("timestamp %d after %d", p.Stamp, last)
+		}
+		last = p.Stamp
+	}
+}
+
+// TestAlertsOfOthers are not told: of a row that is written again, and to an activity that began later.
+func TestAlertsOfOthers(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.out.take()
+	r.do(func(tx *store.Tx) error {
+		if err := r.tick(tx, "7", 2, "WICKET!"); err != nil {
+			return err
+		}
+		_, err := tx.Update(store.UpdateItem{
+			Table:  cricket.TableEvents,
+			Key:    attr.Item{"matchId": attr.S("7"), "eventKey": attr.S("w:1:1")},
+			Update: "SET detail = :d", Params: expr.Params{Values: attr.Item{":d": attr.S("bowled")}},
+		})
+		return err
+	})
+	r.pass(10 * time.Second)
+	r.one()
+	r.out.script(func(p sent) apns.Result {
+		if p.Alert == "" || p.Token == token("upd bob") {
+			return apns.Result{Action: apns.Accepted, Status: 200}
+		}
+		return apns.Result{Action: apns.Retry, Status: 503}
+	})
+	r.score("7", 3, "WICKET AGAIN!")
+	r.settle()
+	r.activate("7", "bob", "upd bob")
+	r.pass(5 * time.Second)
+	for _, p := range r.out.take() {
+		if p.Token == token("upd bob") && p.Alert != "" {
+			t.Error("an alert from before the activity began")
+		}
 	}
 }
 
