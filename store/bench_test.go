@@ -66,6 +66,18 @@ func benchStore(b *testing.B, indexes int) *store.Store {
 	return s
 }
 
+// benchPut replaces one of the items.
+func benchPut(b *testing.B, s *store.Store) {
+	it := benchItem(rand.IntN(benchItems))
+	err := s.Update(b.Context(), func(tx *store.Tx) error {
+		_, err := tx.Put(store.PutItem{Table: "balls", Item: it, NoOld: true})
+		return err
+	})
+	if err != nil {
+		b.Error(err)
+	}
+}
+
 // rawStore is bbolt with the mutations that a put makes, and nothing else: the item, the journal record with an image,
 // and the journal's position.
 type rawStore struct {
@@ -162,7 +174,7 @@ func interleave(b *testing.B, slice int, fns ...func()) []time.Duration {
 func BenchmarkLonePut(b *testing.B) {
 	s, raw, sync := benchStore(b, 0), newRawStore(b), fdatasync(b)
 	times := interleave(b, benchSlice,
-		func() { put(b, s, "balls", benchItem(rand.IntN(benchItems))) },
+		func() { benchPut(b, s) },
 		func() {
 			n := rand.IntN(benchItems)
 			if err := raw.db.Update(func(tx *bolt.Tx) error { return raw.put(tx, n, n+1) }); err != nil {
@@ -210,7 +222,7 @@ func BenchmarkWriters(b *testing.B) {
 			for b.Loop() {
 				for _, n := range counts {
 					before := s.Stats()
-					rates[n] = append(rates[n], crowd(b, s, n, max(200, 16*n)))
+					rates[n] = append(rates[n], crowd(b, s, n, max(400, 40*n)))
 					after := s.Stats()
 					shared[n] = float64(after.Members-before.Members) / float64(after.Commits-before.Commits)
 				}
@@ -235,7 +247,7 @@ func crowd(b *testing.B, s *store.Store, writers, total int) time.Duration {
 	for range writers {
 		wg.Go(func() {
 			for left.Add(-1) >= 0 {
-				put(b, s, "balls", benchItem(rand.IntN(benchItems)))
+				benchPut(b, s)
 			}
 		})
 	}

@@ -18,8 +18,8 @@ import (
 // maxBatch bounds the transactions of one commit, and with them the time that the first of them waits.
 const maxBatch = 512
 
-// A commit waits for as many members as the last one had: up to linger for the next one, and up to maxLinger for all.
-// maxYields ends it where time stands still.
+// A commit waits for as many members as there were about the last one, in it or waiting behind it: up to linger for the
+// next of them, and up to maxLinger for all. maxYields ends it where time stands still.
 const (
 	linger    = 100 * time.Microsecond
 	maxLinger = 10 * linger
@@ -37,8 +37,10 @@ type committer struct {
 	wake   chan struct{} // holds one: something has changed
 	back   chan struct{} // the member that had the turn gives it back
 	ended  chan struct{} // run has returned
-	stall  *time.Timer   // runs while a member has the turn
-	since  time.Time     // when it got it; zero: nobody has it
+
+	stall   *time.Timer // runs while members are served
+	serving bool
+	since   time.Time // when a member got the turn; zero: nobody has it
 }
 
 // member is one Update on its way.
@@ -137,7 +139,6 @@ func (c *committer) take(m *member, tx *Tx) {
 // run is the loop of the committer; it ends when close was called and nobody waits any more.
 func (c *committer) run() {
 	defer close(c.ended)
-	defer c.stall.Stop()
 	for last := 1; c.await(last); {
 		last = c.commit()
 	}
@@ -164,8 +165,8 @@ func (c *committer) waiting() (n int, closed bool) {
 	return len(c.queue), c.closed != nil
 }
 
-// linger lets those who shared the last commit come back, as they will in a moment, so that they share the next one
-// too. It ends when as many wait as shared the last one, or when nobody has come for a while. It yields instead of
+// linger lets those who were about the last commit come back, as they will in a moment, so that they share the next
+// one. It ends when as many wait, or when nobody has come for a while. It yields instead of
 // sleeping because a timer is ten times too coarse.
 func (c *committer) linger(n, last int) {
 	if last <= 1 {
@@ -205,31 +206,36 @@ func (c *committer) next() *member {
 	return nil
 }
 
-// commit makes one commit of all that wait and returns how many those were.
+// commit makes one commit of all that wait, and returns how many there were about it: in it, or waiting when it ended.
 func (c *committer) commit() int {
 	b, err := c.begin()
 	if err != nil {
 		c.refuseAll(err)
 		return 1
 	}
-	for len(b.members) < c.batchLimit() {
-		m := c.next()
-		if m == nil {
-			break
-		}
-		b.members = append(b.members, m)
-		c.giveTurn(b, m)
-		if b.broken != nil {
-			break
-		}
-	}
+	c.serve(b)
 	if len(b.members) > 0 {
 		err = c.finish(b)
 	} else {
 		err = b.btx.Rollback()
 	}
+	behind, _ := c.waiting()
 	c.tell(b, err)
-	return len(b.members)
+	return len(b.members) + behind
+}
+
+// serve gives those who wait, and those who come meanwhile, their turn.
+func (c *committer) serve(b *batch) {
+	c.watchStall(true)
+	defer c.watchStall(false)
+	for len(b.members) < c.batchLimit() && b.broken == nil {
+		m := c.next()
+		if m == nil {
+			return
+		}
+		b.members = append(b.members, m)
+		c.giveTurn(b, m)
+	}
 }
 
 // batchLimit is one after a refusal for lack of space: then a write that needs no new space is not refused for the
@@ -253,16 +259,16 @@ func (c *committer) begin() (*batch, error) {
 }
 
 func (c *committer) giveTurn(b *batch, m *member) {
-	c.mu.Lock()
-	c.since = time.Now()
-	c.stall.Reset(c.s.opts.WriteStall)
-	c.mu.Unlock()
+	c.hasTurn(time.Now())
 	m.ch <- turn{tx: b.newTx(m.ctx)}
 	<-c.back
+	c.hasTurn(time.Time{})
+}
+
+func (c *committer) hasTurn(since time.Time) {
 	c.mu.Lock()
-	c.since = time.Time{}
-	c.stall.Stop()
-	c.mu.Unlock()
+	defer c.mu.Unlock()
+	c.since = since
 }
 
 // finish commits what the members have left. Only behind the commit does the memory of the store move.
@@ -325,20 +331,39 @@ func (c *committer) refuseAll(err error) {
 	}
 }
 
+func (c *committer) watchStall(on bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.serving = on
+	if on {
+		c.stall.Reset(c.s.opts.WriteStall)
+	} else {
+		c.stall.Stop()
+	}
+}
+
 // breakStall fails those who wait while one member keeps its turn too long. If one of them is an Update that the
 // member made itself, the member gets its error and ends; otherwise callers learn that the store is stuck.
 func (c *committer) breakStall() {
-	limit := c.s.opts.WriteStall
-	c.mu.Lock()
-	stalled := !c.since.IsZero() && time.Since(c.since) >= limit
-	if stalled {
-		c.stall.Reset(limit)
-	}
-	c.mu.Unlock()
-	if stalled {
+	if limit := c.s.opts.WriteStall; c.stalled(limit) {
 		c.refuseAll(fault.New(fault.Unavailable, "store_stalled",
 			"another transaction has been running for %v; does it call Update itself?", limit))
 	}
+}
+
+// stalled tells whether a member has had its turn for limit, and comes back when one may have.
+func (c *committer) stalled(limit time.Duration) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.serving {
+		return false
+	}
+	var had time.Duration
+	if !c.since.IsZero() {
+		had = time.Since(c.since)
+	}
+	c.stall.Reset(max(limit-had, limit/4))
+	return had >= limit
 }
 
 // close lets those who wait finish, refuses all others, and returns when the loop has ended.

@@ -11,6 +11,7 @@ type DeleteItem struct {
 	Key       attr.Item
 	Condition string
 	expr.Params
+	NoOld bool // the old item is not wanted
 }
 
 // Delete removes an item if the condition holds of it, and returns it. To delete what is not there is no error, changes
@@ -32,7 +33,7 @@ func (tx *Tx) Delete(d DeleteItem) (old attr.Item, err error) {
 	if err != nil {
 		return nil, err
 	}
-	was, old, err := tx.condition(t, key, bound.Condition)
+	was, old, err := tx.condition(t, key, bound.Condition, !d.NoOld)
 	if err != nil || was == nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ type PutItem struct {
 	Item      attr.Item
 	Condition string
 	expr.Params
+	NoOld bool // the old item is not wanted: to decode it is a good part of the work
 }
 
 // Put writes an item if the condition holds of the one that is there, which it returns: nil if there is none. It does
@@ -38,7 +39,7 @@ func (tx *Tx) Put(p PutItem) (old attr.Item, err error) {
 	if err := t.checkItem(p.Item); err != nil {
 		return nil, err
 	}
-	was, old, err := tx.condition(t, key, bound.Condition)
+	was, old, err := tx.condition(t, key, bound.Condition, !p.NoOld)
 	if err != nil {
 		return nil, err
 	}
@@ -61,17 +62,20 @@ func (t *table) checkItem(it attr.Item) error {
 	return nil
 }
 
-// condition fetches the row of a key and refuses to go on if the condition does not hold of it.
-func (tx *Tx) condition(t *table, key []byte, c *expr.Condition) (row, attr.Item, error) {
-	was, _, err := tx.row(t, key)
+// condition fetches the row of a key, and the item in it if that is wanted. It refuses to go on if the condition does not
+// hold of the item.
+func (tx *Tx) condition(t *table, key []byte, c *expr.Condition, decode bool) (was row, old attr.Item, err error) {
+	was, _, err = tx.row(t, key)
 	if err != nil {
 		return nil, nil, err
 	}
-	old, err := was.decode()
-	if err != nil || c == nil {
-		return was, old, err
+	holds := true
+	if c != nil {
+		holds, err = c.Match(was.doc())
 	}
-	holds, err := c.Match(was.doc())
+	if err == nil && (decode || !holds) {
+		old, err = was.decode()
+	}
 	switch {
 	case err != nil && fault.Is(err, fault.Invalid):
 		return nil, nil, err

@@ -42,7 +42,7 @@ func (tx *Tx) Update(u UpdateItem) (Images, error) {
 	if err := t.checkUpdate(bound.Update); err != nil {
 		return Images{}, err
 	}
-	was, old, err := tx.condition(t, key, bound.Condition)
+	was, old, err := tx.condition(t, key, bound.Condition, true)
 	if err != nil {
 		return Images{}, err
 	}

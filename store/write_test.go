@@ -153,11 +153,13 @@ func TestImagesOfWrites(t *testing.T) {
 		images.New["runs"] = attr.Int(0) // the caller's to change
 		old, err4 := tx.Put(store.PutItem{Table: "matches", Item: item("match", "final", "x", 1)})
 		wantItem(t, "put", old, item("match", "final", "runs", 8))
+		old, err7 := tx.Put(store.PutItem{Table: "matches", Item: item("match", "final", "x", 1), NoOld: true})
+		wantItem(t, "put, old not wanted", old, nil)
 		old, err5 := tx.Delete(store.DeleteItem{Table: "matches", Key: key})
 		wantItem(t, "delete", old, item("match", "final", "x", 1))
 		images, err6 := tx.Update(store.UpdateItem{Table: "matches", Key: key})
 		wantItem(t, "upsert of a key", images.New, key)
-		return errors.Join(err, err2, err3, err4, err5, err6)
+		return errors.Join(err, err2, err3, err4, err5, err6, err7)
 	})
 }
 
