@@ -7,6 +7,7 @@ package clock
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 )
 
@@ -31,18 +32,18 @@ func Sleep(ctx context.Context, c Clock, d time.Duration) error {
 }
 
 // Real is the wall clock.
-func Real() Clock { return &scaled{start: time.Now(), base: time.Now().UTC(), speed: 1, wall: true} }
+func Real() Clock { return &scaled{speed: 1, wall: true} }
 
-// Scaled starts at base and runs speed times as fast as the wall clock.
+// Scaled stands at base until the first loop joins it, and then runs speed times as fast as the wall clock.
 func Scaled(base time.Time, speed float64) Clock {
-	return &scaled{start: time.Now(), base: base.UTC(), speed: speed}
+	return &scaled{base: base.UTC(), speed: speed}
 }
 
 type scaled struct {
-	start time.Time // with its monotonic reading
 	base  time.Time
 	speed float64
-	wall  bool // follow the system's clock, steps and all
+	wall  bool                      // follow the system's clock, steps and all
+	start atomic.Pointer[time.Time] // with its monotonic reading; nil before the first loop
 }
 
 // Now implements Clock.
@@ -50,7 +51,11 @@ func (c *scaled) Now() time.Time {
 	if c.wall {
 		return time.Now().UTC()
 	}
-	return c.base.Add(time.Duration(float64(time.Since(c.start)) * c.speed))
+	start := c.start.Load()
+	if start == nil {
+		return c.base
+	}
+	return c.base.Add(time.Duration(float64(time.Since(*start)) * c.speed))
 }
 
 // Wait implements Clock.
@@ -72,7 +77,11 @@ func (c *scaled) Wait(ctx context.Context, until time.Time, sig *Signal) error {
 }
 
 // Join implements Clock: running time moves by itself, whoever is busy.
-func (c *scaled) Join() (leave func()) { return func() {} }
+func (c *scaled) Join() (leave func()) {
+	now := time.Now()
+	c.start.CompareAndSwap(nil, &now)
+	return func() {}
+}
 
 // Suspend implements Clock.
 func (c *scaled) Suspend(f func()) { f() }

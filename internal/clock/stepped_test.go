@@ -2,6 +2,7 @@ package clock_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -103,12 +104,17 @@ func TestEachOnSteppedClock(t *testing.T) {
 func TestScaledRunsFaster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clock.Scaled(epoch(), 30)
+		<-time.After(time.Hour) // in the bubble it costs nothing
+		if got := c.Now(); !got.Equal(epoch()) {
+			t.Fatalf("the clock is at %s before the first loop", got)
+		}
+		defer c.Join()()
 		start := time.Now()
 		if err := clock.Sleep(t.Context(), c, time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		if real := time.Since(start); real != 2*time.Second {
-			t.Errorf("a minute at 30x took %s, want 2s", real)
+		if took := time.Since(start); took != 2*time.Second {
+			t.Errorf("a minute at 30x took %s, want 2s", took)
 		}
 		if got := c.Now().Sub(epoch()); got != time.Minute {
 			t.Errorf("the clock moved %s, want 1m", got)
@@ -123,10 +129,11 @@ func TestWaitEnds(t *testing.T) {
 		"stepped": clock.NewStepped(epoch()),
 	} {
 		t.Run(name, func(t *testing.T) {
+			defer c.Join()()
 			ctx, cancel := context.WithCancelCause(t.Context())
-			cause := fmt.Errorf("enough")
+			cause := errors.New("enough")
 			cancel(cause)
-			if err := c.Wait(ctx, time.Time{}, nil); err != cause {
+			if err := c.Wait(ctx, time.Time{}, nil); !errors.Is(err, cause) {
 				t.Errorf("Wait on an ended context: %v, want its cause", err)
 			}
 			sig := clock.NewSignal()
