@@ -237,9 +237,10 @@ func (m *Manager) keep(ctx context.Context, l *Lease) {
 			return
 		case <-t.C:
 		}
+		began := time.Now()
 		if err := l.renew(ctx); err != nil && ctx.Err() == nil && l.Err() == nil {
 			m.log.Warn("a lease was not renewed", "key", l.key, "error", err)
-			wait = m.ttl / 12
+			wait = max(m.ttl/12-time.Since(began), 0) // at once, if it has waited for an answer
 			continue
 		}
 		wait = max(m.ttl/3-l.age(), m.ttl/12)

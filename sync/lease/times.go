@@ -13,6 +13,7 @@ type Instant struct {
 // Times reads the clocks. A lease is a promise to other machines, so production reads real ones, whatever clock
 // the rest of the node runs on; tests give every node clocks of its own.
 type Times interface {
+	// Now reads all three clocks.
 	Now() Instant
 }
 
