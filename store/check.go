@@ -95,7 +95,7 @@ func (c *checker) table(t *table) error {
 	}
 	for _, ix := range t.indexes {
 		c.where = "table " + t.spec.Name + ", index " + ix.spec.Name
-		if err := c.index(t, ix, bucket); err != nil {
+		if err := c.index(ix, bucket); err != nil {
 			return err
 		}
 	}
@@ -140,7 +140,7 @@ func (c *checker) rowRecord(t *table, key []byte, r row) error {
 
 // index compares the entries with the items: each entry has its item, and each item in the index its entry. With no
 // entry too many and as many entries as items there is none missing.
-func (c *checker) index(t *table, ix *index, base *bolt.Bucket) error {
+func (c *checker) index(ix *index, base *bolt.Bucket) error {
 	bucket := c.tx.btx.Bucket(ix.bucket)
 	if bucket == nil {
 		return c.say("its bucket is missing")
@@ -156,11 +156,14 @@ func (c *checker) index(t *table, ix *index, base *bolt.Bucket) error {
 	items := 0
 	err = base.ForEach(func(k, v []byte) error {
 		r := row(v)
-		if r.check() != nil {
-			return nil
+		if err := r.check(); err != nil {
+			return c.say("item %x: %v", k, err)
 		}
 		key, _, err := ix.entryKey(r.item(), k)
-		if err != nil || key == nil {
+		if err != nil {
+			return c.say("item %x: %v", k, err)
+		}
+		if key == nil {
 			return nil
 		}
 		items++

@@ -1,10 +1,6 @@
 package store
 
-import (
-	bolt "go.etcd.io/bbolt"
-
-	"github.com/touchline/touchline/store/attr"
-)
+import "github.com/touchline/touchline/store/attr"
 
 // Get reads the item with the given key, which is the table's key attributes and nothing else. It gives nil if there
 // is none, or if it is past its TTL.
@@ -21,7 +17,7 @@ func (tx *Tx) Get(table string, key attr.Item) (attr.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, _, err := tx.row(t, k)
+	r, err := tx.row(t, k)
 	if err != nil || r == nil {
 		return nil, err
 	}
@@ -31,15 +27,15 @@ func (tx *Tx) Get(table string, key attr.Item) (attr.Item, error) {
 	return r.decode()
 }
 
-// row fetches a row, nil if there is none, and the bucket it lies in.
-func (tx *Tx) row(t *table, key []byte) (row, *bolt.Bucket, error) {
+// row fetches a row, nil if there is none.
+func (tx *Tx) row(t *table, key []byte) (row, error) {
 	bucket, err := tx.bucket(t.bucket)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	r := row(bucket.Get(key))
 	if r == nil {
-		return nil, bucket, nil
+		return nil, nil
 	}
-	return r, bucket, r.check()
+	return r, r.check()
 }

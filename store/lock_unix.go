@@ -12,13 +12,18 @@ import (
 // lockFile takes the lock that bbolt takes, on the same descriptor, but before anything is read: what another process
 // is writing looks damaged.
 func lockFile(f *os.File, wait time.Duration) error {
-	for deadline := time.Now().Add(wait); ; time.Sleep(20 * time.Millisecond) {
+	deadline := time.After(wait)
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return err
 		}
-		if time.Now().After(deadline) {
+		select {
+		case <-deadline:
 			return errLockHeld
+		case <-again.C:
 		}
 	}
 }

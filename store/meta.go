@@ -10,9 +10,7 @@ import (
 // formatVersion is the version of everything in the file that has no version of its own: buckets, keys, rows.
 const formatVersion = 1
 
-// The buckets that are always there. Those of tables and indexes are named by bucketName.
-//
-//nolint:gochecknoglobals // constants that Go cannot spell as such
+// The buckets that are always there, and the keys of the first one. Those of tables and indexes are named by bucketName.
 var (
 	bucketMeta    = []byte("meta")
 	bucketTables  = []byte("tables")

@@ -82,8 +82,7 @@ func lockError(path string, err error) error {
 }
 
 func cannotOpen(path string, err error) error {
-	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
+	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pathError.Err // the path is in the message already
 	}
 	return fault.New(fault.Unavailable, "store_open", "cannot open the store %s: %v", path, err)

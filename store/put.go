@@ -65,7 +65,7 @@ func (t *table) checkItem(it attr.Item) error {
 // condition fetches the row of a key, and the item in it if that is wanted. It refuses to go on if the condition does not
 // hold of the item.
 func (tx *Tx) condition(t *table, key []byte, c *expr.Condition, decode bool) (was row, old attr.Item, err error) {
-	was, _, err = tx.row(t, key)
+	was, err = tx.row(t, key)
 	if err != nil {
 		return nil, nil, err
 	}
