@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,4 +69,19 @@ func TestViewEndsWithItsContext(t *testing.T) {
 	if !errors.Is(err, errMember) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// TestUpdateWithinAViewEnds: the map has to move, which waits for every reader, and the reader waits for the update.
+// The deadline takes the snapshot away and both go on.
+func TestUpdateWithinAViewEnds(t *testing.T) {
+	o := store.Options{NoSync: true, MapSize: 1 << 15, ReadDeadline: 50 * time.Millisecond}
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, balls())
+	view(t, s, func(tx *store.Tx) error {
+		for n := range 8 {
+			put(t, s, "balls", ball("final", n, "text", strings.Repeat("x", 300_000)))
+		}
+		_, err := tx.Get("balls", ball("final", 1))
+		wantFault(t, err, fault.Unavailable, "read_deadline")
+		return nil
+	})
 }
