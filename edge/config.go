@@ -87,13 +87,11 @@ func (c Config) Problems() []Problem {
 	if err := level.UnmarshalText([]byte(c.Log.Level)); err != nil {
 		bad("log.level", "must be debug, info, warn or error, not %q", c.Log.Level)
 	}
-	for key, raw := range map[string]string{
-		"cricket.feed.base_url": c.Cricket.Feed.BaseURL,
-		"cricket.push.host":     c.Cricket.Push.Host,
-	} {
-		if err := secureURL(raw); err != nil {
-			bad(key, "%s", err)
-		}
+	if err := secureURL(c.Cricket.Feed.BaseURL); err != nil {
+		bad("cricket.feed.base_url", "%s", err)
+	}
+	if err := secureURL(c.Cricket.Push.Host); err != nil {
+		bad("cricket.push.host", "%s", err)
 	}
 	return append(out, c.Cricket.Push.problems()...)
 }

@@ -141,6 +141,10 @@ func (d *demo) watch(ctx context.Context) (*Summary, error) {
 			return nil, err
 		}
 		if over {
+			// A second later nobody is in the middle of anything any more.
+			if err := clock.Sleep(ctx, d.clock, time.Second); err != nil {
+				return nil, err
+			}
 			return d.summarize(ctx)
 		}
 		if err := d.clock.Wait(ctx, time.Time{}, changed); err != nil {

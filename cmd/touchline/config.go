@@ -12,7 +12,10 @@ import (
 )
 
 func newConfig() *cobra.Command {
-	cmd := &cobra.Command{Use: "config", Short: "Check and show the configuration", Args: usage(cobra.NoArgs)}
+	cmd := &cobra.Command{
+		Use: "config", Short: "Check and show the configuration", Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
 	cmd.AddCommand(newConfigCheck(), newConfigPrint())
 	return cmd
 }

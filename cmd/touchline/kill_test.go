@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/touchline/touchline/edge"
+)
+
+// binary is this test binary under the name by which it is touchline.
+func binary(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "touchline")
+	if err := os.Symlink(self, name); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func demo(t *testing.T, bin, dir string) *exec.Cmd {
+	t.Helper()
+	return exec.CommandContext(t.Context(), bin, "demo", "--match", "1343760", "--once", "--speed", "max", "-o", "json",
+		"--listen", "127.0.0.1:0", "--data-dir", dir)
+}
+
+func summaryOf(t *testing.T, out []byte) edge.Summary {
+	t.Helper()
+	var s edge.Summary
+	if err := json.Unmarshal(out, &s); err != nil {
+		t.Fatalf("%v in %q", err, out)
+	}
+	s.Pushes = edge.SummaryPushes{} // phones that were killed too are told the state again
+	return s
+}
+
+// A node that is killed in the middle of the match, several times, goes on where it was: the same innings, result,
+// events and alerts as one that is not, and no alert is told twice.
+func TestKilledInTheMiddle(t *testing.T) {
+	bin := binary(t)
+	clean, err := demo(t, bin, t.TempDir()).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	told := map[string]int{}
+	for _, until := range []string{"WICKET! Langham", "WICKET! Francis", "MWI need 38"} {
+		killAfter(t, demo(t, bin, dir), until, told)
+	}
+	last := demo(t, bin, dir)
+	var stderr strings.Builder
+	last.Stderr = &stderr
+	out, err := last.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, stderr.String())
+	}
+	countAlerts(stderr.String(), told)
+	if diff := cmp.Diff(summaryOf(t, clean), summaryOf(t, out)); diff != "" {
+		t.Errorf("after three kills (-clean +killed):\n%s", diff)
+	}
+	for alert, n := range told {
+		if n > 1 {
+			t.Errorf("told %d times: %s", n, alert)
+		}
+	}
+}
+
+// killAfter runs the demo until it tells of something and kills it then.
+func killAfter(t *testing.T, cmd *exec.Cmd, until string, told map[string]int) {
+	t.Helper()
+	pipe, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	seen := false
+	lines := bufio.NewScanner(pipe)
+	for !seen && lines.Scan() {
+		countAlerts(lines.Text(), told)
+		seen = strings.Contains(lines.Text(), until)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, pipe)
+	if err := cmd.Wait(); err == nil {
+		t.Error("the demo ended before it was killed")
+	}
+	if !seen {
+		t.Fatalf("the demo did not tell of %q", until)
+	}
+}
+
+// countAlerts counts the lines of the terminal that tell an alert.
+func countAlerts(text string, told map[string]int) {
+	for line := range strings.Lines(text) {
+		if stamp, rest, ok := strings.Cut(line, "  "); ok && strings.HasPrefix(stamp, "Nov 24") {
+			told[rest]++
+		}
+	}
+}

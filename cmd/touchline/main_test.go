@@ -1,0 +1,63 @@
+package main
+
+import (
+	"net"
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"touchline": main})
+}
+
+// The scripts run the binary as a person would and hold what it prints.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("XDG_DATA_HOME", e.WorkDir+"/data")
+			e.Setenv("PORT", freePort(t))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"occupy":  occupy,
+			"corrupt": corrupt,
+		},
+		RequireExplicitExec: true,
+	})
+}
+
+// freePort finds a port that nobody listens on now.
+func freePort(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close() //nolint:errcheck // it has served
+	_, port, err := net.SplitHostPort(ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// occupy listens on 127.0.0.1:$PORT until the script ends.
+func occupy(ts *testscript.TestScript, _ bool, _ []string) {
+	ln, err := net.Listen("tcp", "127.0.0.1:"+ts.Getenv("PORT"))
+	ts.Check(err)
+	ts.Defer(func() { ln.Close() }) //nolint:errcheck // the script is over
+}
+
+// corrupt overwrites the middle of a file with noise.
+func corrupt(ts *testscript.TestScript, _ bool, args []string) {
+	name := ts.MkAbs(args[0])
+	raw, err := os.ReadFile(name)
+	ts.Check(err)
+	for i := range min(len(raw), 64<<10) {
+		raw[i] ^= 0x5a
+	}
+	ts.Check(os.WriteFile(name, raw, 0o600))
+}
