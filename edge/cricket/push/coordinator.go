@@ -27,7 +27,7 @@ const (
 	pauseAfter   = time.Minute      // after an answer that says that we are wrong
 	errorWait    = time.Second      // after a failed round
 	rowsAtOnce   = 500              // rows changed in one transaction
-	workersUsual = 256
+	workersUsual = 512
 )
 
 // Sender delivers one push. apns.Client is one.
@@ -42,7 +42,7 @@ type Config struct {
 	Store      *store.Store
 	Sender     Sender
 	Clock      clock.Clock
-	Workers    int                   // pushes on their way at once; 256 when zero
+	Workers    int                   // pushes on their way at once; 512 when zero
 	Random     func() float64        // in [0, 1), of the waits before retries; nil: math/rand's
 	Logger     *slog.Logger          // nil: silent
 	Registerer prometheus.Registerer // nil: no metrics

@@ -1,14 +1,13 @@
 package sandbox
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
-
-	"context"
 )
 
 func TestPushToStart(t *testing.T) {
@@ -244,4 +243,66 @@ func TestAppFails(t *testing.T) {
 	if _, err := r.AddPhone(Phone{}, nil); err == nil {
 		t.Error("a phone without a name")
 	}
+}
+
+// TestLimits holds what else the system does on its own.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	t.Run("four hours on the lock screen", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t, Config{})
+		token := r.begin()
+		far := fmt.Sprintf(`,"dismissal-date":%d`, r.clk.Now().Add(24*time.Hour).Unix())
+		r.accepted(r.newPush(token, updateBody(r.clk.Now(), "end", far)))
+		r.pass(lockScreenLife - time.Second)
+		if len(r.view().Activities) != 1 {
+			t.Error("gone before four hours")
+		}
+		r.pass(time.Second)
+		if len(r.view().Activities) != 0 {
+			t.Error("there after four hours")
+		}
+	})
+	t.Run("five activities", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t, Config{})
+		for i := range maxActivities + 1 {
+			body := strings.Replace(startBody(r.clk.Now()), `"matchId":"7"`, fmt.Sprintf(`"matchId":"%d"`, i), 1)
+			r.accepted(r.newPush(r.phone.PushToStartToken, body))
+			r.pass(time.Second)
+		}
+		if v := r.view(); len(v.Activities) != maxActivities || v.Ignored != 1 {
+			t.Errorf("%d activities, %d ignored", len(v.Activities), v.Ignored)
+		}
+	})
+	t.Run("expired", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t, Config{})
+		p := r.newPush(r.begin(), updateBody(r.clk.Now(), "update", ""))
+		p.header.Set("Apns-Expiration", fmt.Sprint(r.clk.Now().Unix()-1))
+		r.accepted(p)
+		if v := r.view(); v.Ignored != 1 || v.IgnoredWhy != "expired before it arrived" {
+			t.Errorf("ignored %d: %s", v.Ignored, v.IgnoredWhy)
+		}
+	})
+}
+
+// FuzzPayload decodes anything: it is refused or understood, and nothing panics.
+func FuzzPayload(f *testing.F) {
+	f.Add([]byte(startBody(start)))
+	f.Add([]byte(updateBody(start, "update", `,"stale-date":1`)))
+	f.Add([]byte(`{"aps":{"timestamp":1e3,"content-state":{"teams":[null]}}}`))
+	f.Add([]byte(`{"aps":null}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		p, err := decodePayload(body)
+		if err != nil {
+			return
+		}
+		if p.wantStart() == nil && matchOf(p.Attributes) == "" && !strings.Contains(string(p.Attributes), `""`) {
+			t.Error("a start without a match")
+		}
+		_ = p.wantUpdate()
+		_, _ = p.at(start)
+		_ = compactOf(p.ContentState)
+	})
 }
