@@ -128,7 +128,7 @@ func (d *demo) run(ctx context.Context, ln net.Listener) (*Summary, error) {
 func (d *demo) position(ctx context.Context, dir string) (time.Time, error) {
 	path := filepath.Join(dir, storeFile)
 	if _, err := os.Stat(path); err != nil {
-		return d.match.Start(), nil //nolint:nilerr // whatever is wrong with the path, opening it will tell
+		return d.match.Start(), nil // whatever is wrong with the path, opening it will tell
 	}
 	s, err := store.Open(path, store.Options{Now: d.match.Start})
 	if err != nil {

@@ -18,7 +18,7 @@ func NewLogger(c LogConfig, w io.Writer) (*slog.Logger, error) {
 	}
 	tty := false
 	if f, ok := w.(*os.File); ok {
-		tty = term.IsTerminal(int(f.Fd())) //nolint:gosec // a file descriptor is small
+		tty = term.IsTerminal(int(f.Fd()))
 	}
 	if c.Format == "json" || c.Format == "auto" && !tty {
 		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})), nil

@@ -47,6 +47,7 @@ type SenderMaker func(s *store.Store) (push.Sender, error)
 // Node is a running edge node: one store, and everything that reads and writes it.
 type Node struct {
 	parts   Parts
+	wall    clock.Clock // real time, for the uptime
 	store   *store.Store
 	cricket *cricket.Service
 	leases  *lease.Manager
@@ -68,7 +69,8 @@ func Open(ctx context.Context, dir string, p Parts) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{parts: p, store: s, cricket: cricket.NewService(s), started: time.Now()}
+	n := &Node{parts: p, store: s, cricket: cricket.NewService(s), wall: clock.Real()}
+	n.started = n.wall.Now()
 	n.work, n.rest = context.WithCancel(context.WithoutCancel(ctx))
 	if err := n.assemble(ctx); err != nil {
 		return nil, errors.Join(err, n.Close())

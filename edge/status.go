@@ -20,7 +20,7 @@ func (n *Node) status() httpapi.NodeStatus {
 	st := n.store.Stats()
 	now := n.parts.Clock.Now()
 	out := httpapi.NodeStatus{
-		Version: n.parts.Version, UptimeSeconds: time.Since(n.started).Seconds(),
+		Version: n.parts.Version, UptimeSeconds: n.wall.Now().Sub(n.started).Seconds(),
 		Cloud:       httpapi.CloudStatus{State: "none"},
 		Journal:     httpapi.JournalStatus{First: st.JournalFirst, Last: st.JournalLast},
 		Commits:     httpapi.CommitStatus{LastMillis: float64(st.LastCommit.Microseconds()) / 1000},
@@ -124,7 +124,7 @@ func (n *Node) pushStatus(out *httpapi.NodeStatus) {
 		out.Pushes.Accepted += int64(c.Accepted)
 		out.Pushes.Refused += int64(c.Refused)
 	}
-	if minutes := time.Since(n.started).Minutes(); minutes > 0 {
+	if minutes := n.wall.Now().Sub(n.started).Minutes(); minutes > 0 {
 		out.Pushes.PerMinute = float64(out.Pushes.Sent) / minutes
 	}
 }

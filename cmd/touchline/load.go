@@ -80,7 +80,7 @@ func (l *loader) fromFile(path string) (string, map[string]int, error) {
 	if !asked {
 		path = defaultFile
 	}
-	raw, err := os.ReadFile(path) //nolint:gosec // the operator names the file
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		if !asked && os.IsNotExist(err) {
 			return "", nil, nil

@@ -36,7 +36,7 @@ func freePort(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ln.Close() //nolint:errcheck // it has served
+	defer ln.Close()
 	_, port, err := net.SplitHostPort(ln.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func freePort(t *testing.T) string {
 func occupy(ts *testscript.TestScript, _ bool, _ []string) {
 	ln, err := net.Listen("tcp", "127.0.0.1:"+ts.Getenv("PORT"))
 	ts.Check(err)
-	ts.Defer(func() { ln.Close() }) //nolint:errcheck // the script is over
+	ts.Defer(func() { ln.Close() })
 }
 
 // corrupt overwrites the middle of a file with noise.

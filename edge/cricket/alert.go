@@ -12,7 +12,7 @@ const boundaryCooldown = "boundary"
 
 // decide makes events of what is sure, and at most one alert among them: the most telling that no rule drops. A
 // dropped alert is not delayed; the event is recorded with the rule's name.
-func (st *State) decide(sure []confirmed, s *Snapshot, now time.Time) []Event {
+func (st *State) decide(sure []confirmed, now time.Time) []Event {
 	events := make([]Event, 0, len(sure))
 	best := -1
 	for i := range sure {

@@ -2,6 +2,7 @@ package cricket
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -60,7 +61,7 @@ func (s *script) innings(team int64) {
 
 // bowl adds balls without polling.
 func (s *script) bowl(balls string) {
-	for _, mark := range strings.Fields(balls) {
+	for mark := range strings.FieldsSeq(balls) {
 		s.ball(mark)
 	}
 }
@@ -148,7 +149,7 @@ func (s *script) polls(n int) {
 
 // play bowls balls one at a time, 40 seconds apart, with the polls between.
 func (s *script) play(balls string) {
-	for _, mark := range strings.Fields(balls) {
+	for mark := range strings.FieldsSeq(balls) {
 		s.ball(mark)
 		s.polls(16)
 	}
@@ -158,7 +159,7 @@ func (s *script) play(balls string) {
 func (s *script) keys(types ...EventType) []string {
 	out := []string{}
 	for _, e := range s.told {
-		if len(types) > 0 && !contains(types, e.Type) {
+		if len(types) > 0 && !slices.Contains(types, e.Type) {
 			continue
 		}
 		switch {
@@ -171,13 +172,4 @@ func (s *script) keys(types ...EventType) []string {
 		}
 	}
 	return out
-}
-
-func contains(types []EventType, t EventType) bool {
-	for _, x := range types {
-		if x == t {
-			return true
-		}
-	}
-	return false
 }

@@ -38,7 +38,7 @@ func Step(prev State, known func(key string) bool, s *Snapshot, now time.Time) O
 	if next.Torn == 0 || next.Torn > tornPolls {
 		sure, next.Pending = confirm(prev.Pending, fresh, s, now, baseline, newBalls(prev, s) > burstBalls)
 	}
-	events := next.decide(sure, s, now)
+	events := next.decide(sure, now)
 	next.remember(s, now)
 	next.register()
 	next.finish(events, now)

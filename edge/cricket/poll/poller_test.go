@@ -61,7 +61,7 @@ func (n *node) run(stop func(cricket.State, time.Time) bool) (cricket.State, []c
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	defer db.Close() //nolint:errcheck // the test is over
+	defer db.Close()
 	if err := db.Define(n.t.Context(), cricket.Tables()...); err != nil {
 		n.t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestRestartsChangeNothing(t *testing.T) {
 		t.Fatalf("the clean run says %q with %d events", wantState.Result, len(wantEvents))
 	}
 	for seed := range uint64(4) {
-		rng := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test's dice
+		rng := rand.New(rand.NewPCG(seed, 1))
 		n := newNode(t, id)
 		var state cricket.State
 		var events []cricket.Event
