@@ -29,7 +29,7 @@ const (
 
 // benchItem has about 1 KB in 13 attributes.
 func benchItem(n int) attr.Item {
-	it := ball("final", n, "bowler", fmt.Sprintf("bowler-%d", n%11), "runs", n%7, "version", n)
+	it := ball("final", n, "bowler", fmt.Sprintf("bowler-%d", n%11), "runs", n%7, "version", rand.IntN(1<<20))
 	for i := range 8 {
 		it[fmt.Sprintf("attribute-%d", i)] = attr.S(strings.Repeat("x", 100))
 	}
