@@ -99,7 +99,10 @@ func (s *sseClient) next() (m message, ok bool) {
 func (s *sseClient) until(fits func(message) bool) []message {
 	s.t.Helper()
 	var all []message
-	for {
+	for end := time.Now().Add(15 * time.Second); ; {
+		if time.Now().After(end) {
+			s.t.Fatalf("not among %d messages", len(all))
+		}
 		m, ok := s.next()
 		if !ok {
 			s.t.Fatalf("the stream ended after %d messages", len(all))

@@ -31,7 +31,8 @@ func newKitBox() kitBox {
 	}
 	for _, t := range []cricket.EventType{
 		cricket.EventMatchStart, cricket.EventWicket, cricket.EventFour, cricket.EventSix, cricket.EventFifty,
-		cricket.EventHundred, cricket.EventFiveFor, cricket.EventInningsEnd, cricket.EventSuperOver,
+		cricket.EventHundred, cricket.EventFiveFor, cricket.EventHatTrick, cricket.EventConsecutiveSixes,
+		cricket.EventMaiden, cricket.EventInningsEnd, cricket.EventSuperOver,
 		cricket.EventStumps, cricket.EventResult,
 	} {
 		kind, mark := eventMark(string(t))

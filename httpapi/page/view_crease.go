@@ -266,6 +266,9 @@ func discOf(mark, kind string) Disc {
 		d.Say = kind
 	case "extra":
 		d.Say = extraWords(mark)
+		if mark == "1wd" || mark == "1nb" {
+			d.Mark = mark[1:]
+		}
 	default:
 		if mark == "1" {
 			d.Say = "1 run"
@@ -280,7 +283,7 @@ func extraWords(mark string) string {
 	if word == "" {
 		return "extras " + mark
 	}
-	if digits == "" {
+	if digits == "" || digits == "1" {
 		return word
 	}
 	return digits + " from a " + word

@@ -23,13 +23,13 @@ func (b *builder) headline() (line, context string) {
 	case cricket.PhaseStumps:
 		return or(equation, "Stumps"), or(d.Note, d.Status)
 	case cricket.PhaseInningsBreak:
-		return or(equation, b.chase(), "Innings break"), d.Note
+		return or(equation, b.chase(), "Innings break"), b.note()
 	case cricket.PhaseBreak:
 		return or(equation, d.Status), or(d.Note, d.Status)
 	case cricket.PhaseInterrupted:
 		return or(equation, b.chase(), "Play stopped"), or(d.Note, "Play stopped")
 	case cricket.PhaseLive:
-		return or(equation, b.firstInnings()), or(d.Note, b.inHand(), tossText(f))
+		return or(equation, b.firstInnings()), or(b.note(), b.inHand(), tossText(f))
 	default:
 		return b.beforeStart()
 	}
@@ -41,6 +41,14 @@ func or(texts ...string) string {
 		if t != "" {
 			return t
 		}
+	}
+	return ""
+}
+
+// note is the feed's own words, unless they give the target, which stands there already.
+func (b *builder) note() string {
+	if d := &b.in.Display; !strings.HasPrefix(d.Note, "Target ") || strings.ContainsAny(d.Note, "(,;") {
+		return d.Note
 	}
 	return ""
 }

@@ -29,7 +29,7 @@ func NewNodeView(n NodeStatus) NodeView {
 			or(n.Role, "idle"),
 			grouped(n.Feed.Polls) + " polls",
 			grouped(n.Pushes.Sent) + " pushes",
-			"journal " + grouped(n.Journal.Last),
+			"journal " + position(n.Journal.Last),
 			megabytes(n.MemoryBytes),
 		},
 		Groups: []StatGroup{
@@ -47,7 +47,7 @@ func NewNodeView(n NodeStatus) NodeView {
 				{"Accepted", grouped(n.Pushes.Accepted)}, {"Refused", grouped(n.Pushes.Refused)},
 			}},
 			{"Store", []Stat{
-				{"Journal first", grouped(n.Journal.First)}, {"Journal last", grouped(n.Journal.Last)},
+				{"Journal first", position(n.Journal.First)}, {"Journal last", position(n.Journal.Last)},
 				{"Last commit", fmt.Sprintf("%.2f ms", n.Commits.LastMillis)},
 				{"Writes a commit", fmt.Sprintf("%.1f", n.Commits.Members)},
 			}},
@@ -59,6 +59,16 @@ func NewNodeView(n NodeStatus) NodeView {
 			}},
 		},
 	}
+}
+
+// position writes a sequence of the journal: where the file has been restored, its incarnation stands before it.
+func position(seq uint64) string {
+	const bits = 40 // of the number within an incarnation
+	number := grouped(seq & (1<<bits - 1))
+	if incarnation := seq >> bits; incarnation > 1 {
+		return fmt.Sprintf("%d / %s", incarnation, number)
+	}
+	return number
 }
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/(1<<20)) }

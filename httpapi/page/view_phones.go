@@ -53,7 +53,7 @@ type PhoneBatter struct {
 }
 
 // PhoneNote is an alert on the lock screen.
-type PhoneNote struct{ Title, Body, Ago string }
+type PhoneNote struct{ Key, Title, Body, Ago string }
 
 // phoneNotes is how many alerts a lock screen shows; older ones lie under them.
 const phoneNotes = 2
@@ -95,7 +95,7 @@ func (b *builder) phone(v *PhoneView) Phone {
 	}
 	for i := len(v.Alerts) - 1; i >= 0 && len(p.Alerts) < phoneNotes; i-- {
 		a := &v.Alerts[i]
-		p.Alerts = append(p.Alerts, PhoneNote{a.Title, a.Body, alertAge(now.Sub(a.At))})
+		p.Alerts = append(p.Alerts, PhoneNote{fmt.Sprint(a.At.UnixMilli()), a.Title, a.Body, alertAge(now.Sub(a.At))})
 	}
 	return p
 }

@@ -9,7 +9,14 @@ import (
 // Timeline is what happened and who was told, the newest first.
 type Timeline struct {
 	Items []Item
+	Rest  string // what is left out
 }
+
+// How much of a match the timeline tells: the newest events, and of the older ones those that count.
+const (
+	newestItems = 24
+	mostItems   = 60
+)
 
 // Item is one event.
 type Item struct {
@@ -29,9 +36,14 @@ type Item struct {
 func (b *builder) timeline() Timeline {
 	told := b.told()
 	var t Timeline
+	rest := 0
 	for i := range slices.Backward(b.in.Events) {
 		e := &b.in.Events[i]
 		kind, mark := eventMark(string(e.Type))
+		if n := len(t.Items); n >= mostItems || n >= newestItems && small(e.Type) {
+			rest++
+			continue
+		}
 		item := Item{
 			Key: e.Key, Kind: kind, Mark: mark, Over: e.Over, Text: e.Text, Alert: e.Alert,
 			Told: toldText(e, told[e.Key], len(b.in.Phones) > 0), Loud: kind == "wicket" || kind == "end",
@@ -42,7 +54,15 @@ func (b *builder) timeline() Timeline {
 		}
 		t.Items = append(t.Items, item)
 	}
+	if rest > 0 {
+		t.Rest = plural(rest, "older boundary or maiden", "older boundaries and maidens") + " not shown"
+	}
 	return t
+}
+
+// small events are many, and soon forgotten.
+func small(t cricket.EventType) bool {
+	return t == cricket.EventFour || t == cricket.EventSix || t == cricket.EventMaiden
 }
 
 // told counts by event the phones that showed an alert of it.
@@ -78,7 +98,7 @@ func toldText(e *cricket.Event, phones int, known bool) string {
 	}
 	switch e.Dropped {
 	case "":
-		return "On the display"
+		return "" // on the display, like everything
 	case "merged":
 		return "Told with another alert"
 	case "cooldown":
@@ -121,6 +141,12 @@ func eventMark(eventType string) (kind, mark string) {
 		return "wicket", "5w"
 	case cricket.EventTenFor:
 		return "wicket", "10w"
+	case cricket.EventHatTrick, "hattrick":
+		return "wicket", "HT"
+	case cricket.EventConsecutiveSixes:
+		return "boundary six", "666"
+	case cricket.EventMaiden:
+		return "mark", "M"
 	case cricket.EventSuperOver:
 		return "end", "SO"
 	case cricket.EventResult, cricket.EventTie, cricket.EventDraw, cricket.EventNoResult, "match_end":

@@ -1,13 +1,15 @@
 // Changes one DOM tree into another with as few touches as possible, so that focus, scrolling, opened disclosures and
 // running animations stay. Children are matched by data-key where they have one, else by place.
 
-// morph makes `from` like `to`. `changed` is called with each element that carries data-wash and whose text is new.
+// morph makes `from` like `to`. `changed` is called with each element that carries data-wash and whose text is new; one
+// with data-wash="new" counts only when it comes into the document.
 export function morph(from, to, changed) {
   if (from.nodeName !== to.nodeName || from.namespaceURI !== to.namespaceURI) {
     from.replaceWith(to);
     return;
   }
-  const washed = from.dataset && from.dataset.wash && from.textContent !== to.textContent;
+  const watch = from.dataset && from.dataset.wash;
+  const washed = watch && watch !== "new" && from.textContent !== to.textContent;
   attributes(from, to);
   children(from, to, changed);
   if (washed) changed(from);

@@ -1,0 +1,181 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"html"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/touchline/touchline/edge/cricket"
+)
+
+var streamAttr = regexp.MustCompile(`data-stream="([^"]*)"`)
+
+// pageAddress loads a page and gives the address it listens to.
+func pageAddress(t *testing.T, url string) string {
+	t.Helper()
+	resp, err := client(t).Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := streamAttr.FindSubmatch(body)
+	if m == nil {
+		t.Fatalf("no stream in the page: %.300s", body)
+	}
+	return html.UnescapeString(string(m[1]))
+}
+
+func partsOf(t *testing.T, m message) (ids []string, title string) {
+	t.Helper()
+	var p pageParts
+	if err := json.Unmarshal([]byte(m.data), &p); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range p.Parts {
+		ids = append(ids, part.ID)
+	}
+	return ids, p.Title
+}
+
+func TestPageStreamSendsWhatChanged(t *testing.T) {
+	cfg, f, in := config(t)
+	cfg.PageTick = time.Hour // nothing but the journal wakes it
+	url, _ := start(t, cfg)
+	s := openStream(t, url+pageAddress(t, url+"/"), nil)
+	s.next() // retry
+	d := in.Display
+	d.Equation = "need 3 from 2"
+	f.putDisplay(d)
+	ids, title := partsOf(t, s.until(named("parts"))[0])
+	// The phones are the node's affair and have not changed here; the node strip counts this stream.
+	if diff := cmp.Diff([]string{"score", "node"}, ids); diff != "" {
+		t.Error(diff)
+	}
+	if want := "ENG 233/8 (49.3) · Need 3 from 2 · touchline"; title != want {
+		t.Errorf("title %q, want %q", title, want)
+	}
+
+	// A page that comes again has other parts than its address says: it is sent all.
+	again := openStream(t, url+pageAddress(t, url+"/"), map[string]string{"Last-Event-ID": "1"})
+	ids, _ = partsOf(t, again.until(named("parts"))[1])
+	if want := []string{"top", "score", "crease", "overs", "worm", "bars", "timeline", "phones", "cards", "node"}; !cmp.Equal(ids, want) {
+		t.Errorf("sent %v, want %v", ids, want)
+	}
+}
+
+func TestPageStreamOfTheList(t *testing.T) {
+	cfg, f, in := config(t)
+	url, _ := start(t, cfg)
+	s := openStream(t, url+pageAddress(t, url+"/matches"), nil)
+	s.next()
+	fx := in.Fixture
+	fx.MatchID, fx.LeagueName = "2", "Village cup"
+	d := in.Display
+	d.MatchID = "2"
+	f.mu.Lock()
+	f.fixtures["2"] = fx
+	f.mu.Unlock()
+	f.putDisplay(d)
+	if m := s.until(named("parts"))[0]; !strings.Contains(m.data, "Village cup") {
+		t.Errorf("the list did not change: %.300s", m.data)
+	}
+}
+
+func TestPageStreamTicksAndEnds(t *testing.T) {
+	cfg, f, in := config(t)
+	cfg.PageTick = 20 * time.Millisecond
+	url, _ := start(t, cfg)
+	s := openStream(t, url+pageAddress(t, url+"/"), nil)
+	s.until(named("tick"))
+	f.mu.Lock()
+	delete(f.fixtures, finalID)
+	f.mu.Unlock()
+	f.putEvent(t, finalID, cricket.Event{Key: "x"})
+	_ = in
+	s.until(named("gone"))
+}
+
+// However often a match changes, a page is spoken to four times a second at most.
+func TestPageStreamIsCoalesced(t *testing.T) {
+	cfg, f, in := config(t)
+	url, _ := start(t, cfg)
+	s := openStream(t, url+pageAddress(t, url+"/"), nil)
+	s.next()
+	stop := time.After(600 * time.Millisecond)
+	d, changes := in.Display, 0
+	for running := true; running; {
+		select {
+		case <-stop:
+			running = false
+		case <-time.After(time.Millisecond):
+			changes++
+			d.Required = changes
+			d.Equation = strings.Repeat("x", changes%50+1)
+			f.putDisplay(d)
+		}
+	}
+	d.Equation = "the last word"
+	f.putDisplay(d)
+	all := s.until(func(m message) bool { return strings.Contains(m.data, "The last word") })
+	if len(all) > 5 || changes < 50 {
+		t.Errorf("%d messages for %d changes", len(all), changes)
+	}
+}
+
+func TestAssets(t *testing.T) {
+	cfg, _, _ := config(t)
+	url, _ := start(t, cfg)
+	total := 0
+	load := func(path string) *http.Response {
+		resp, err := client(t).Get(url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += len(body)
+		resp.Body = io.NopCloser(strings.NewReader(string(body)))
+		return resp
+	}
+	page, err := io.ReadAll(load("/").Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?:href|src)="(/_/assets/[^"]+)"`).FindAllStringSubmatch(string(page), -1) {
+		if seen[m[1]] {
+			continue
+		}
+		seen[m[1]] = true
+		resp := load(m[1])
+		if resp.StatusCode != http.StatusOK || !strings.Contains(resp.Header.Get("Cache-Control"), "immutable") {
+			t.Errorf("%s: %s, %s", m[1], resp.Status, resp.Header.Get("Cache-Control"))
+		}
+	}
+	if len(seen) < 4 {
+		t.Errorf("the page names only %v", seen)
+	}
+	if total > 150_000 {
+		t.Errorf("a first load is %d bytes before compression, 150,000 at most", total)
+	}
+	t.Logf("first load: %d bytes before compression", total)
+	for _, no := range []string{"<style", " style=", "onclick", "javascript:", "http://", "https://"} {
+		if strings.Contains(string(page), no) {
+			t.Errorf("the page has %q in it", no)
+		}
+	}
+}
