@@ -17,6 +17,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
 )
 
@@ -106,7 +107,7 @@ func (d *demo) run(ctx context.Context, ln net.Listener) (*Summary, error) {
 	if d.Speed == 0 {
 		d.clock = clock.NewStepped(start)
 	} else {
-		d.clock = clock.Scaled(start, d.Speed)
+		d.clock = clock.NewScaled(start, d.Speed)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -135,7 +136,7 @@ func (d *demo) position(ctx context.Context, dir string) (time.Time, error) {
 		return time.Time{}, err
 	}
 	defer s.Close() //nolint:errcheck // nothing was written
-	if err := s.Define(ctx, cricket.Tables()...); err != nil {
+	if err := migrations.Apply(ctx, s); err != nil {
 		return time.Time{}, err
 	}
 	st, found, err := cricket.NewService(s).State(ctx, d.Match)

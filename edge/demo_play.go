@@ -64,6 +64,7 @@ func (d *demo) play(ctx context.Context, cancel context.CancelFunc, ln net.Liste
 		defer leave()
 		summary, watchErr = d.watch(ctx)
 		d.node.Rest()
+		d.stopClock()
 		if d.Once || watchErr != nil {
 			cancel()
 		}
@@ -78,6 +79,13 @@ func (d *demo) play(ctx context.Context, cancel context.CancelFunc, ln net.Liste
 		summary = nil
 	}
 	return summary, errors.Join(err, watchErr)
+}
+
+// stopClock leaves a finished match as it was when it ended, for whoever looks at the page later.
+func (d *demo) stopClock() {
+	if c, ok := d.clock.(*clock.Scaled); ok {
+		c.Stop()
+	}
 }
 
 // say tells the person at the terminal; a terminal that is gone is no reason to end.

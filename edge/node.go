@@ -20,6 +20,7 @@ import (
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/lease"
 )
@@ -79,7 +80,7 @@ func Open(ctx context.Context, dir string, p Parts) (*Node, error) {
 }
 
 func (n *Node) assemble(ctx context.Context) error {
-	if err := n.store.Define(ctx, cricket.Tables()...); err != nil {
+	if err := migrations.Apply(ctx, n.store); err != nil {
 		return err
 	}
 	metrics := prometheus.NewRegistry()

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"text/tabwriter"
 
@@ -13,6 +14,9 @@ import (
 
 	"github.com/touchline/touchline/edge"
 )
+
+// demoMemory is what the garbage collector keeps the demo to: it runs on small machines.
+const demoMemory = 40 << 20
 
 // demoFlags are the flags of the demo.
 type demoFlags struct {
@@ -70,6 +74,9 @@ func (f *demoFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	f.Out = cmd.ErrOrStderr()
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(demoMemory)
+	}
 	summary, err := edge.Demo(cmd.Context(), f.DemoConfig)
 	if err != nil || summary == nil {
 		return err

@@ -7,7 +7,6 @@ package clock
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 )
 
@@ -32,56 +31,40 @@ func Sleep(ctx context.Context, c Clock, d time.Duration) error {
 }
 
 // Real is the wall clock.
-func Real() Clock { return &scaled{speed: 1, wall: true} }
+func Real() Clock { return real{} }
 
-// Scaled stands at base until the first loop joins it, and then runs speed times as fast as the wall clock.
-func Scaled(base time.Time, speed float64) Clock {
-	return &scaled{base: base.UTC(), speed: speed}
-}
-
-type scaled struct {
-	base  time.Time
-	speed float64
-	wall  bool                      // follow the system's clock, steps and all
-	start atomic.Pointer[time.Time] // with its monotonic reading; nil before the first loop
-}
+type real struct{}
 
 // Now implements Clock.
-func (c *scaled) Now() time.Time {
-	if c.wall {
-		return time.Now().UTC()
-	}
-	start := c.start.Load()
-	if start == nil {
-		return c.base
-	}
-	return c.base.Add(time.Duration(float64(time.Since(*start)) * c.speed))
-}
+func (real) Now() time.Time { return time.Now().UTC() }
 
 // Wait implements Clock.
-func (c *scaled) Wait(ctx context.Context, until time.Time, sig *Signal) error {
+func (c real) Wait(ctx context.Context, until time.Time, sig *Signal) error {
+	_, err := wait(ctx, until.Sub(c.Now()), until.IsZero(), sig)
+	return err
+}
+
+// Join implements Clock: real time moves by itself, whoever is busy.
+func (real) Join() (leave func()) { return func() {} }
+
+// Suspend implements Clock.
+func (real) Suspend(f func()) { f() }
+
+// wait waits in real time, for ever or for a while.
+func wait(ctx context.Context, d time.Duration, forever bool, sig *Signal) (signalled bool, err error) {
 	var due <-chan time.Time
-	if !until.IsZero() {
-		t := time.NewTimer(time.Duration(float64(until.Sub(c.Now())) / c.speed))
+	if !forever {
+		t := time.NewTimer(d)
 		defer t.Stop()
 		due = t.C
 	}
 	select {
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return false, context.Cause(ctx)
 	case <-sig.C():
 		sig.Clear()
+		return true, nil
 	case <-due:
+		return false, nil
 	}
-	return nil
 }
-
-// Join implements Clock: running time moves by itself, whoever is busy.
-func (c *scaled) Join() (leave func()) {
-	now := time.Now()
-	c.start.CompareAndSwap(nil, &now)
-	return func() {}
-}
-
-// Suspend implements Clock.
-func (c *scaled) Suspend(f func()) { f() }

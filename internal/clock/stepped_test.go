@@ -103,7 +103,7 @@ func TestEachOnSteppedClock(t *testing.T) {
 
 func TestScaledRunsFaster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := clock.Scaled(epoch(), 30)
+		c := clock.NewScaled(epoch(), 30)
 		<-time.After(time.Hour) // in the bubble it costs nothing
 		if got := c.Now(); !got.Equal(epoch()) {
 			t.Fatalf("the clock is at %s before the first loop", got)
@@ -122,10 +122,36 @@ func TestScaledRunsFaster(t *testing.T) {
 	})
 }
 
+// A stopped clock stands, and nobody is woken by it any more but by a signal or the end.
+func TestStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := clock.NewScaled(epoch(), 30)
+		defer c.Join()()
+		time.AfterFunc(time.Second, c.Stop)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		start := time.Now()
+		if err := clock.Sleep(ctx, c, time.Minute); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a sleep across the stop ended with %v", err)
+		}
+		if took := time.Since(start); took != time.Hour {
+			t.Errorf("it took %s", took)
+		}
+		if got := c.Now(); !got.Equal(epoch().Add(30 * time.Second)) {
+			t.Errorf("the clock stands at %s", got)
+		}
+		sig := clock.NewSignal()
+		sig.Set()
+		if err := c.Wait(t.Context(), c.Now().Add(time.Minute), sig); err != nil {
+			t.Errorf("a signal on a stopped clock: %v", err)
+		}
+	})
+}
+
 func TestWaitEnds(t *testing.T) {
 	for name, c := range map[string]clock.Clock{
 		"real":    clock.Real(),
-		"scaled":  clock.Scaled(epoch(), 1000),
+		"scaled":  clock.NewScaled(epoch(), 1000),
 		"stepped": clock.NewStepped(epoch()),
 	} {
 		t.Run(name, func(t *testing.T) {
