@@ -22,7 +22,7 @@ var kits = map[string][2]RGB{
 	"india": {0x0f6fd6, 0xf58220}, "pakistan": {0x00703c, 0x8fc31f}, "sri lanka": {0x13308c, 0xf2b700},
 	"west indies": {0x7b0041, 0xf5c400}, "south africa": {0x007a4d, 0xffb81c}, "zimbabwe": {0xd40c1a, 0xffd200},
 	"bangladesh": {0x006a4e, 0xf42a41}, "afghanistan": {0x0057b8, 0xd32011}, "ireland": {0x009b48, 0x1b3b8b},
-	"scotland": {0x5b2c86, 0x0065bf}, "netherlands": {0xff6a13, 0x21468b}, "nepal": {0xc8102e, 0x003893},
+	"scotland": {0x5b2c86, 0xffc20e}, "netherlands": {0xff6a13, 0x21468b}, "nepal": {0xc8102e, 0x003893},
 	"united arab emirates": {0xb5121b, 0x00732f}, "oman": {0xc8102e, 0x00843d}, "canada": {0xd80621, 0x303030},
 	"united states of america": {0x0a3161, 0xb31942}, "namibia": {0x001489, 0xffcd00}, "kenya": {0x006600, 0xbb0000},
 	"papua new guinea": {0xce1126, 0xffcd00}, "hong kong": {0xde2910, 0x1d1d1b}, "uganda": {0xfcdc04, 0xd90000},
@@ -104,7 +104,8 @@ func classes(home, away kit) (a, b string) {
 	a, b = "t-"+home.slug, "t-"+away.slug
 	h, _ := Slab(home.first)
 	w, _ := Slab(away.first)
-	if difference(h, w) < alike {
+	other, _ := Slab(away.second)
+	if d := difference(h, w); d < alike && difference(h, other) > d {
 		b += "-alt"
 	}
 	return a, b

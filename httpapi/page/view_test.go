@@ -1,0 +1,276 @@
+package page
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/touchline/touchline/edge/cricket"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew; read what changed")
+
+func allScenes(t testing.TB) (map[string]*Scene, *Renderer) {
+	t.Helper()
+	scenes, err := Scenes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := map[string]*Scene{}
+	for i := range scenes {
+		byName[scenes[i].Name] = &scenes[i]
+	}
+	return byName, r
+}
+
+// What each state says above the fold, word for word; of one scene everything.
+func TestGolden(t *testing.T) {
+	scenes, r := allScenes(t)
+	for name, s := range scenes {
+		_, v, err := r.scene(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := "title: " + v.Title + "\n"
+		for _, p := range v.Parts {
+			switch p.ID {
+			case "top", "score", "crease", "list":
+				got += "\n" + p.HTML + "\n"
+			default:
+				if name == "t20" {
+					got += "\n" + p.HTML + "\n"
+				}
+			}
+		}
+		file := filepath.Join("testdata", name+".golden.html")
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+			t.Errorf("%s (go test -update writes it anew):\n%s", name, diff)
+		}
+	}
+}
+
+func TestHeadline(t *testing.T) {
+	scenes, _ := allScenes(t)
+	for name, want := range map[string][2]string{
+		"chase":     {"Need 9 from 3", "2 wickets in hand"},
+		"superover": {"Need 3 from 2", "Super over · 2 wickets in hand"},
+		"result":    {"Match tied. England win on boundaries, 26 to 17, after a tied super over", ""},
+		"test":      {"Lead by 63", "7 wickets in hand"},
+		"first":     {"New Zealand batting first", "Toss: New Zealand chose to bat"},
+		"prematch":  {"Starts 10:00 UTC", "in 42 min · Toss: New Zealand chose to bat"},
+		"break":     {"England need 242 to win", ""},
+		"rain":      {"Need 125 from 32", "Rain stopped play at 15:07"},
+		"lunch":     {"Lead by 63", "Lunch"},
+		"stumps":    {"Lead by 63", "Stump Day 4"},
+		"abandoned": {"Match abandoned", "Rain"},
+	} {
+		m := NewMatch(*scenes[name].Match)
+		if got := [2]string{m.Score.Headline, m.Score.Context}; got != want {
+			t.Errorf("%s says %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestWinnerWearsTheColours(t *testing.T) {
+	scenes, _ := allScenes(t)
+	for result, want := range map[string]string{
+		"England won on boundary count": "t-england", "New Zealand win by 18 runs": "t-new-zealand",
+		"NZ won by 3 wickets": "t-new-zealand", "Match tied": "", "Match drawn": "", "No result": "",
+		"Match tied. England win on boundaries": "t-england",
+	} {
+		in := *scenes["result"].Match
+		in.Display.Result = result
+		if got := NewMatch(in).Score.Winner; got != want {
+			t.Errorf("%q is in the colours of %q, want %q", result, got, want)
+		}
+	}
+}
+
+func TestStale(t *testing.T) {
+	for _, tc := range []struct {
+		phase cricket.Phase
+		speed string
+		age   float64
+		want  bool
+	}{
+		{cricket.PhaseLive, "real", 29, false}, {cricket.PhaseLive, "real", 31, true}, {cricket.PhaseLive, "", 31, true},
+		{cricket.PhaseLive, "30x", 60, false}, {cricket.PhaseLive, "30x", 100, true}, {cricket.PhaseLive, "max", 100, false},
+		{cricket.PhaseInningsBreak, "real", 900, false}, {cricket.PhaseCompleted, "real", 9000, false},
+	} {
+		n := NodeStatus{Feed: FeedStatus{AgeSeconds: tc.age, LastAt: time.Unix(1, 0)}, Clock: ClockStatus{Speed: tc.speed}}
+		if b := newBadges(&n, playing(tc.phase), time.Time{}); b.Stale != tc.want || (b.Notice != "") != tc.want {
+			t.Errorf("%+v: stale %v, notice %q", tc, b.Stale, b.Notice)
+		}
+	}
+}
+
+func TestTold(t *testing.T) {
+	scenes, _ := allScenes(t)
+	in := *scenes["chase"].Match
+	in.Events = []cricket.Event{
+		{Key: "a", Type: cricket.EventWicket, Text: "W1", Alert: true}, {Key: "b", Type: cricket.EventWicket, Text: "W2", Alert: true},
+		{Key: "c", Type: cricket.EventFour, Text: "4"}, {Key: "d", Type: cricket.EventFifty, Text: "50", Dropped: "budget"},
+	}
+	in.Phones = []PhoneView{{Alerts: []PhoneAlert{{Body: "W1"}, {Key: "b", Body: "other words"}}}, {Alerts: []PhoneAlert{{Body: "W1"}}}}
+	var got []string
+	for _, item := range NewMatch(in).Timeline.Items {
+		got = append(got, item.Key+" "+item.Told)
+	}
+	want := []string{"d No alert: the hour's budget is spent", "c ", "b Alert to 1 phone", "a Alert to 2 phones"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	in.Phones = nil
+	if got := NewMatch(in).Timeline.Items[3].Told; got != "Alert sent" {
+		t.Errorf("with no phone here it says %q", got)
+	}
+}
+
+// However long a match, the timeline keeps what counts.
+func TestTimelineKeepsWickets(t *testing.T) {
+	scenes, _ := allScenes(t)
+	in := *scenes["chase"].Match
+	in.Events = nil
+	for n := range 300 {
+		e := cricket.Event{Key: strconv.Itoa(n), Type: cricket.EventFour}
+		if n%30 == 0 {
+			e.Type = cricket.EventWicket
+		}
+		in.Events = append(in.Events, e)
+	}
+	tl, wickets := NewMatch(in).Timeline, 0
+	for _, item := range tl.Items {
+		if item.Kind == "wicket" {
+			wickets++
+		}
+	}
+	if wickets != 10 || len(tl.Items) > mostItems || tl.Rest != "266 older boundaries and maidens not shown" {
+		t.Errorf("%d items with %d wickets, %q", len(tl.Items), wickets, tl.Rest)
+	}
+}
+
+func TestDiscs(t *testing.T) {
+	for mark, want := range map[string]Disc{
+		".": {Mark: "", Kind: "dot", Say: "dot ball"}, "1": {Mark: "1", Kind: "run", Say: "1 run"},
+		"3": {Mark: "3", Kind: "run", Say: "3 runs"}, "4": {Mark: "4", Kind: "four", Say: "four"},
+		"6": {Mark: "6", Kind: "six", Say: "six"}, "W": {Mark: "W", Kind: "wicket", Say: "wicket"},
+		"W1": {Mark: "W1", Kind: "wicket", Say: "wicket"}, "wd": {Mark: "wd", Kind: "extra", Say: "wide"},
+		"1wd": {Mark: "wd", Kind: "extra", Say: "wide"}, "5wd": {Mark: "5wd", Kind: "extra", Say: "5 from a wide"},
+		"4b": {Mark: "4b", Kind: "extra", Say: "4 from a bye"}, "7nb+": {Mark: "7nb+", Kind: "extra", Say: "extras 7nb+"},
+	} {
+		if diff := cmp.Diff(want, discOf(mark, markKind(mark))); diff != "" {
+			t.Errorf("%s: %s", mark, diff)
+		}
+	}
+}
+
+// Every line and bar of every scene lies in its plot, and the wickets are all there.
+func TestChartsStayInTheirPlots(t *testing.T) {
+	scenes, _ := allScenes(t)
+	number := regexp.MustCompile(`-?[0-9.]+`)
+	for name, s := range scenes {
+		if s.Match == nil {
+			continue
+		}
+		m := NewMatch(*s.Match)
+		box := number.FindAllString(m.Worm.ViewBox, -1)
+		for i, line := range m.Worm.Lines {
+			for _, p := range strings.Fields(line.Points) {
+				x, y, _ := strings.Cut(p, ",")
+				if !within(t, x, box[2]) || !within(t, y, box[3]) {
+					t.Errorf("%s: point %s of line %d is outside %s", name, p, i, m.Worm.ViewBox)
+				}
+			}
+			if want := s.Match.Display.Innings[i].Wickets; name != "first" && len(line.Dots) != want {
+				t.Errorf("%s: %d wickets on line %d, want %d", name, len(line.Dots), i, want)
+			}
+		}
+		for _, row := range m.Bars.Rows {
+			for _, b := range row.Bars {
+				if !within(t, b.X, box[2]) || !within(t, b.Y, strings.Fields(row.ViewBox)[3]) {
+					t.Errorf("%s: bar %+v is outside %s", name, b, row.ViewBox)
+				}
+			}
+		}
+	}
+}
+
+func within(t *testing.T, v, most string) bool {
+	t.Helper()
+	x, err := strconv.ParseFloat(v, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := strconv.ParseFloat(most, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x >= 0 && x <= m+1e-9
+}
+
+// Names come from a feed: they are text, never markup.
+func TestForeignTextIsEscaped(t *testing.T) {
+	scenes, r := allScenes(t)
+	in := *scenes["chase"].Match
+	evil := `<script>alert(1)</script>"'`
+	in.Fixture.LeagueName, in.Display.Equation, in.Display.Note = evil, evil, evil
+	in.Events = []cricket.Event{{Key: evil, Type: cricket.EventType(evil), Text: evil, Over: evil}}
+	in.Phones = []PhoneView{{ID: evil, Name: evil, Compact: CompactView{Leading: evil}, Alerts: []PhoneAlert{{Body: evil}}}}
+	v, err := r.Match(in, View{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range v.Parts {
+		if strings.Contains(p.HTML, "<script") {
+			t.Errorf("%s lets markup through: %s", p.ID, p.HTML)
+		}
+	}
+}
+
+// A part that says what it said is not made again, and one that does not is.
+func TestPartsAreReused(t *testing.T) {
+	scenes, r := allScenes(t)
+	in := *scenes["chase"].Match
+	first, err := r.Match(in, View{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Display.Equation = "need 3 from 2"
+	second, err := r.Match(in, first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := r.Match(in, View{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(fresh.Parts, second.Parts); diff != "" {
+		t.Errorf("a view from a view is another than one from nothing:\n%s", diff)
+	}
+	for i := range first.Parts {
+		if changed := first.Parts[i].Hash != second.Parts[i].Hash; changed != (first.Parts[i].ID == "score") {
+			t.Errorf("%s changed: %v", first.Parts[i].ID, changed)
+		}
+	}
+}
