@@ -13,7 +13,7 @@ var arrows = []arrow{
 	{pkg: "cmd/touchline", may: []string{"edge"}},
 	{pkg: "edge", may: []string{"edge/...", "httpapi/...", "migrations", "sync/...", "store/..."}, tests: []string{"..."}},
 
-	{pkg: "httpapi", may: []string{"httpapi/auth", "httpapi/page", apps, "store"}},
+	{pkg: "httpapi", may: []string{"httpapi/auth", "httpapi/page", apps, "store", "store/attr"}},
 	{pkg: "httpapi/page", may: []string{apps}},
 	{pkg: "httpapi/auth", may: []string{apps, "store"}},
 	{pkg: "httpapi/dynamoapi", may: []string{"store", "store/expr", "store/attr"}},
@@ -28,7 +28,7 @@ var arrows = []arrow{
 	},
 	{
 		pkg: "edge/cricket/push", may: []string{"edge/cricket", "edge/cricket/push/apns", "store", "store/attr"},
-		tests: []string{"edge/cricket/push/sandbox", "edge/cricket/replay"},
+		tests: []string{"edge/cricket/push/sandbox", "edge/cricket/replay", "store/expr"},
 	},
 	{pkg: "edge/cricket/push/apns", tests: []string{"edge/cricket/push/sandbox"}},
 	{pkg: "edge/cricket/push/sandbox", tests: []string{"edge/cricket/push/apns"}},
