@@ -40,19 +40,14 @@ func (e Encoded) find(name string) (start, end int, found, ok bool) {
 		return 0, 0, false, false
 	}
 	for range n {
-		have, ok := s.text()
-		if !ok {
+		have, start, ok := s.entry()
+		switch {
+		case !ok:
 			return 0, 0, false, false
-		}
-		start := s.pos
-		if have != "" && name != "" && have[0] > name[0] {
-			return 0, 0, false, true
-		}
-		if !s.skip() {
-			return 0, 0, false, false
-		}
-		if have == name {
+		case have == name:
 			return start, s.pos, true, true
+		case have != "" && name != "" && have[0] > name[0]:
+			return 0, 0, false, true
 		}
 	}
 	return 0, 0, false, true

@@ -78,16 +78,23 @@ func (s *scanner) size() (end int, ok bool) {
 	return s.pos + n, n <= len(s.buf)-s.pos
 }
 
-// skip steps over a value. Most are a text of one byte's length, which is looked at where the function is called.
-func (s *scanner) skip() bool {
-	if p := s.pos; len(s.buf)-p > 1 && s.buf[p]-tagS <= tagB-tagS && s.buf[p+1] < 0x80 {
-		s.pos = p + 2 + int(s.buf[p+1])
-		return s.pos <= len(s.buf)
+// entry reads a name, says where its value starts, and steps over the value. Most values are texts, most lengths are one
+// byte: those take one look, which is what makes an attribute cheap to find.
+func (s *scanner) entry() (name string, start int, ok bool) {
+	if p := s.pos; p < len(s.buf) && s.buf[p] < 0x80 {
+		v := p + 1 + int(s.buf[p]) // where the value is, if the name ends here at all
+		if v+1 < len(s.buf) && s.buf[v]-tagS <= tagB-tagS && s.buf[v+1] < 0x80 {
+			s.pos = v + 2 + int(s.buf[v+1])
+			return s.buf[p+1 : v], v, s.pos <= len(s.buf)
+		}
 	}
-	return s.skipAny()
+	name, ok = s.text()
+	start = s.pos
+	return name, start, ok && s.skip()
 }
 
-func (s *scanner) skipAny() bool {
+// skip steps over a value.
+func (s *scanner) skip() bool {
 	switch s.tag() {
 	case tagS, tagN, tagB:
 		_, ok := s.text()
