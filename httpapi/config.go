@@ -16,10 +16,15 @@ import (
 // Cricket is what the routes need of the cricket service. cricket.Service is one. An unknown match is
 // fault.NotFound.
 type Cricket interface {
+	// Matches gives a page of fixtures; next is the cursor of the following one, "" on the last.
 	Matches(ctx context.Context, f cricket.MatchFilter) (fixtures []cricket.Fixture, next string, err error)
+	// Match gives the fixture of a match.
 	Match(ctx context.Context, id string) (cricket.Fixture, error)
+	// Display gives the display state; a match that has not been read yet has none.
 	Display(ctx context.Context, id string) (cricket.Display, error)
+	// Card gives the scorecard, which is empty before the first ball.
 	Card(ctx context.Context, id string) (cricket.Card, error)
+	// Events gives what happened, in the order it became sure; none for an unknown match.
 	Events(ctx context.Context, id string) ([]cricket.Event, error)
 }
 
@@ -27,7 +32,9 @@ type Cricket interface {
 type Journal interface {
 	// Journal gives up to limit records behind a sequence, in order. Trimmed records are left out.
 	Journal(ctx context.Context, after uint64, limit int) ([]store.Record, error)
+	// Seq is the sequence of the last record.
 	Seq() uint64
+	// FirstSeq is the sequence of the first record that has not been trimmed.
 	FirstSeq() uint64
 	// Watch has sig set after each commit with a record in it.
 	Watch(sig *clock.Signal) (stop func())

@@ -48,7 +48,7 @@ func (s *Server) streamPage(c *gin.Context) error {
 // parseHave reads which parts a page has: "score.1x2y3z top.4a5b6c".
 func parseHave(text string) map[string]string {
 	have := map[string]string{}
-	for _, one := range strings.Fields(text) {
+	for one := range strings.FieldsSeq(text) {
 		if id, hash, ok := strings.Cut(one, "."); ok && len(have) < 32 {
 			have[id] = hash
 		}

@@ -137,33 +137,28 @@ func TestAssets(t *testing.T) {
 	cfg, _, _ := config(t)
 	url, _ := start(t, cfg)
 	total := 0
-	load := func(path string) *http.Response {
+	load := func(path string) (body []byte, status int, header http.Header) {
 		resp, err := client(t).Get(url + path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		if err != nil {
+		if body, err = io.ReadAll(resp.Body); err != nil {
 			t.Fatal(err)
 		}
 		total += len(body)
-		resp.Body = io.NopCloser(strings.NewReader(string(body)))
-		return resp
+		return body, resp.StatusCode, resp.Header
 	}
-	page, err := io.ReadAll(load("/").Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page, _, _ := load("/")
 	seen := map[string]bool{}
 	for _, m := range regexp.MustCompile(`(?:href|src)="(/_/assets/[^"]+)"`).FindAllStringSubmatch(string(page), -1) {
 		if seen[m[1]] {
 			continue
 		}
 		seen[m[1]] = true
-		resp := load(m[1])
-		if resp.StatusCode != http.StatusOK || !strings.Contains(resp.Header.Get("Cache-Control"), "immutable") {
-			t.Errorf("%s: %s, %s", m[1], resp.Status, resp.Header.Get("Cache-Control"))
+		_, status, header := load(m[1])
+		if status != http.StatusOK || !strings.Contains(header.Get("Cache-Control"), "immutable") {
+			t.Errorf("%s: %d, %s", m[1], status, header.Get("Cache-Control"))
 		}
 	}
 	if len(seen) < 4 {

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -81,13 +82,8 @@ func (p *queryParser) text(name string, most int) string {
 
 func (p *queryParser) oneOf(name string, allowed ...string) string {
 	v := p.one(name)
-	if v == "" {
-		return ""
-	}
-	for _, a := range allowed {
-		if v == a {
-			return v
-		}
+	if v == "" || slices.Contains(allowed, v) {
+		return v
 	}
 	p.bad(name, "must be one of %v", allowed)
 	return ""

@@ -84,21 +84,15 @@ func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 		defer leave()
 		s.hub.run(hubCtx)
 	})
-	served := make(chan error, 1)
-	go func() { served <- srv.Serve(ln) }()
+	serving, served := context.WithCancelCause(ctx)
+	loops.Go(func() { served(srv.Serve(ln)) })
+	<-serving.Done()
 
-	var err error
-	select {
-	case err = <-served:
-		s.drain()
-	case <-ctx.Done():
-		err = s.shutDown(ctx, srv)
-		<-served
-	}
+	err := s.shutDown(ctx, srv)
 	stopHub()
 	loops.Wait()
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
+	if ctx.Err() == nil { // it ended by itself: the listener broke
+		return fmt.Errorf("serve: %w", context.Cause(serving))
 	}
 	return err
 }

@@ -36,7 +36,7 @@ func openStream(t testing.TB, url string, header map[string]string) *sseClient {
 	}
 	c := client(t)
 	c.Timeout = 0
-	resp, err := c.Do(req)
+	resp, err := c.Do(req) //nolint:bodyclose // closed by close
 	if err != nil {
 		t.Fatal(err)
 	}

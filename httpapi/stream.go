@@ -74,15 +74,15 @@ func (s *Server) streamContext(parent context.Context) (context.Context, context
 // ended says why a stream is over. A shutdown tells the client when to come again, at a moment of its own, so that not
 // all of them come at once; a client that went is nothing to report.
 func ended(ctx context.Context, err error, out *sse) error {
-	switch {
-	case errors.Is(context.Cause(ctx), errDrain):
-		_ = out.goodbye(time.Second + rand.N(4*time.Second)) // if it cannot be told, it has its old value
-		return nil
-	case ctx.Err() != nil:
-		return nil
+	select {
+	case <-ctx.Done():
+		err = nil
+		if errors.Is(context.Cause(ctx), errDrain) {
+			_ = out.goodbye(time.Second + rand.N(4*time.Second)) // if it cannot be told, it has its old value
+		}
 	default:
-		return err
 	}
+	return err
 }
 
 // lastEventID reads where a client left off. EventSource sends the header by itself; the parameter is for clients

@@ -2,7 +2,9 @@ package httpapi
 
 import (
 	"compress/gzip"
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -211,7 +213,8 @@ func TestStreamIsCompressedEventByEvent(t *testing.T) {
 		c.until(named(frameEvent)) // each before the next is made: nothing waits in the compressor
 	}
 	resp.Body.Close()
-	for range c.got { //nolint:revive // wait until the reader is gone
+	for range c.got {
+		continue // until the reader is gone
 	}
 }
 
@@ -268,5 +271,18 @@ func TestIdleHub(t *testing.T) {
 	leave()
 	if f.reads > 0 {
 		t.Errorf("the journal was read %d times", f.reads)
+	}
+}
+
+// A listener that breaks is an error, and still everything ends.
+func TestBrokenListener(t *testing.T) {
+	cfg, _, _ := config(t)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln.Close()
+	if err := newServer(t, cfg).Run(t.Context(), ln); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("it ended with %v", err)
 	}
 }

@@ -44,7 +44,7 @@ func loadAssets() (assets map[string]Asset, version string, err error) {
 
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(assets)) {
-		fmt.Fprintf(sum, "%s %d\n", name, len(assets[name].Body))
+		sum.Write(fmt.Appendf(nil, "%s %d\n", name, len(assets[name].Body)))
 		sum.Write(assets[name].Body)
 	}
 	return assets, hex.EncodeToString(sum.Sum(nil))[:12], nil

@@ -38,7 +38,7 @@ func newKitBox() kitBox {
 		kind, mark := eventMark(string(t))
 		k.Tokens = append(k.Tokens, Banner{Kind: kind, Mark: mark, Text: string(t)})
 	}
-	for _, mark := range strings.Fields(". 1 2 3 4 6 W wd 5wd nb 2nb 4b 1lb W1") {
+	for mark := range strings.FieldsSeq(". 1 2 3 4 6 W wd 5wd nb 2nb 4b 1lb W1") {
 		k.Discs = append(k.Discs, discOf(mark, markKind(mark)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(kits)) {

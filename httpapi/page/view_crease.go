@@ -210,7 +210,7 @@ func overGroupsOf(in *cricket.CardInnings, most int) []OverGroup {
 	for i := len(in.Overs) - 1; i >= 0 && len(out) < most; i-- {
 		o := &in.Overs[i]
 		g := OverGroup{Key: fmt.Sprintf("%d.%d", in.No, o.No), No: o.No, Bowler: o.Bowler, Runs: fmt.Sprint(o.Runs)}
-		for _, m := range strings.Fields(o.Balls) {
+		for m := range strings.FieldsSeq(o.Balls) {
 			g.Discs = append(g.Discs, discOf(m, markKind(m)))
 		}
 		out = append(out, g)
@@ -221,16 +221,16 @@ func overGroupsOf(in *cricket.CardInnings, most int) []OverGroup {
 func (b *builder) lastSix() []OverGroup {
 	var out []OverGroup
 	balls := b.in.Display.LastBalls
-	for i := len(balls) - 1; i >= 0; i-- {
+	for i, one := range slices.Backward(balls) {
 		var over, ball int
-		if n, _ := fmt.Sscanf(balls[i].Label, "%d.%d", &over, &ball); n < 1 {
+		if n, _ := fmt.Sscanf(one.Label, "%d.%d", &over, &ball); n < 1 {
 			continue
 		}
 		if len(out) == 0 || out[len(out)-1].No != over+1 {
 			out = append(out, OverGroup{Key: fmt.Sprintf("x.%d", over+1), No: over + 1, Now: len(out) == 0})
 		}
 		g := &out[len(out)-1]
-		disc := discOf(balls[i].Mark, balls[i].Kind)
+		disc := discOf(one.Mark, one.Kind)
 		disc.New = i == len(balls)-1
 		g.Discs = append([]Disc{disc}, g.Discs...)
 	}

@@ -196,7 +196,7 @@ func TestChartsStayInTheirPlots(t *testing.T) {
 		m := NewMatch(*s.Match)
 		box := number.FindAllString(m.Worm.ViewBox, -1)
 		for i, line := range m.Worm.Lines {
-			for _, p := range strings.Fields(line.Points) {
+			for p := range strings.FieldsSeq(line.Points) {
 				x, y, _ := strings.Cut(p, ",")
 				if !within(t, x, box[2]) || !within(t, y, box[3]) {
 					t.Errorf("%s: point %s of line %d is outside %s", name, p, i, m.Worm.ViewBox)
