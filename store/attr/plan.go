@@ -8,7 +8,7 @@ import (
 )
 
 // plans holds what planOf found out about each struct type. It is a cache of what reflection would say again.
-var plans sync.Map // reflect.Type to *plan
+var plans sync.Map //nolint:gochecknoglobals // a memo of what reflection would say again: reflect.Type to *plan
 
 // plan is how a struct type is an item.
 type plan struct {
