@@ -56,8 +56,8 @@ func TestRulesFindWhatTheyForbid(t *testing.T) {
 		{"unfinished", wordProblems, files("store/a.go", "package store\n\n// TO"+"DO: more\n"), "store/a.go:3 says TO" + "DO"},
 		{"finished", wordProblems, files("store/a.go", "package store\n\n// mktemp XX"+"XX\n"), ""},
 
-		{"no design", designProblems, files("sync/lease/a.go", "package lease\n"), "sync/DESIGN.md is missing"},
-		{"design", designProblems, files("sync/lease/a.go", "package lease\n", "sync/DESIGN.md", "x"), ""},
+		{"no design", designProblems, files("sync/lease/a.go", "package lease\n"), "sync/lease/DESIGN.md is missing"},
+		{"design", designProblems, files("sync/lease/a.go", "package lease\n", "sync/lease/DESIGN.md", "x"), ""},
 		{"design before code", designProblems, files("docs/a.md", "x"), ""},
 
 		{"links", documentProblems, files("docs/a.md", "[b](b.md#c) [x](https://x.y) [up](../NOTICE) [here](#d)", "docs/b.md", "x", "NOTICE", "x"), ""},

@@ -31,24 +31,24 @@ func Sleep(ctx context.Context, c Clock, d time.Duration) error {
 }
 
 // Real is the wall clock.
-func Real() Clock { return real{} }
+func Real() Clock { return wall{} }
 
-type real struct{}
+type wall struct{}
 
 // Now implements Clock.
-func (real) Now() time.Time { return time.Now().UTC() }
+func (wall) Now() time.Time { return time.Now().UTC() }
 
 // Wait implements Clock.
-func (c real) Wait(ctx context.Context, until time.Time, sig *Signal) error {
+func (c wall) Wait(ctx context.Context, until time.Time, sig *Signal) error {
 	_, err := wait(ctx, until.Sub(c.Now()), until.IsZero(), sig)
 	return err
 }
 
 // Join implements Clock: real time moves by itself, whoever is busy.
-func (real) Join() (leave func()) { return func() {} }
+func (wall) Join() (leave func()) { return func() {} }
 
 // Suspend implements Clock.
-func (real) Suspend(f func()) { f() }
+func (wall) Suspend(f func()) { f() }
 
 // wait waits in real time, for ever or for a while.
 func wait(ctx context.Context, d time.Duration, forever bool, sig *Signal) (signalled bool, err error) {
