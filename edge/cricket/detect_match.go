@@ -47,6 +47,8 @@ func (s *Snapshot) inningsEndText(in *Innings, cause Cause) string {
 	switch {
 	case cause == CauseForfeited:
 		return side.Code + " forfeit the innings"
+	case cause == CauseTarget:
+		return side.Code + " reach the target: " + scoreLine(in, cause)
 	case s.MultiDay():
 		return text + s.leadText(in)
 	case s.IsSuperOver(in.No) && s.Target(in) == 0:

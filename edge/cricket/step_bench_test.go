@@ -1,0 +1,43 @@
+package cricket_test
+
+import (
+	"net/http/httptest"
+	"testing"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/replay"
+	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/internal/clock"
+)
+
+// The work of one tick that changes something, late in the longest kind of match and at the end of a final.
+func BenchmarkStep(b *testing.B) {
+	for _, id := range []string{"1086066", "1144530"} {
+		b.Run(id, func(b *testing.B) {
+			m, err := replay.Load(id)
+			if err != nil {
+				b.Fatal(err)
+			}
+			at := clock.NewStepped(m.End())
+			srv := httptest.NewServer(replay.NewFeed(m, at, "demo"))
+			defer srv.Close()
+			feed, err := sportmonks.New(sportmonks.Config{BaseURL: srv.URL + "/api/v2.0", Token: "demo", Clock: at})
+			if err != nil {
+				b.Fatal(err)
+			}
+			r, err := feed.Fixture(b.Context(), id, true)
+			if err != nil {
+				b.Fatal(err)
+			}
+			known := map[string]bool{}
+			for _, c := range cricket.Detect(&r.Snapshots[0]) {
+				known[c.Key] = true
+			}
+			b.ReportMetric(float64(len(r.Snapshots[0].Balls)), "balls")
+			b.ReportAllocs()
+			for b.Loop() {
+				cricket.Step(cricket.State{}, func(k string) bool { return known[k] }, &r.Snapshots[0], at.Now())
+			}
+		})
+	}
+}
