@@ -1,6 +1,7 @@
 package cricket
 
 import (
+	"maps"
 	"strings"
 	"time"
 
@@ -80,9 +81,7 @@ func (c sessionChange) apply(tx *store.Tx) (s Session, err error) {
 			p.Names[placeholder] = name
 		}
 	}
-	for name, v := range c.values {
-		p.Values[name] = v
-	}
+	maps.Copy(p.Values, c.values)
 	if strings.Contains(text, ":now") {
 		p.Values[":now"] = attr.Time(tx.Now())
 	}

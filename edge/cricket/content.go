@@ -125,7 +125,7 @@ func contentTeam(d *Display, t *TeamScore) ContentTeam {
 		}
 	}
 	slices.SortFunc(own, func(a, b InningsLine) int { return cmp.Compare(a.No, b.No) })
-	for i := 0; i < len(own)-1; i++ {
+	for i := range max(0, len(own)-1) {
 		if i > 0 {
 			c.Earlier += " & "
 		}

@@ -42,9 +42,9 @@ type fanout struct {
 // newFanout starts the activities of all phones.
 func newFanout(b *testing.B, phones int) *fanout {
 	b.Helper()
-	real := clock.Real()
+	wall := clock.Real()
 	f := &fanout{s: storetest.OpenWith(b, filepath.Join(b.TempDir(), "store.db"), store.Options{}, cricket.Tables()...)}
-	box, err := sandbox.New(sandbox.Config{Clock: real, Delay: 50 * time.Millisecond})
+	box, err := sandbox.New(sandbox.Config{Clock: wall, Delay: 50 * time.Millisecond})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func newFanout(b *testing.B, phones int) *fanout {
 	}
 	f.audience(b, box, phones)
 	f.score(b, 0)
-	if f.coord, err = New(Config{Store: f.s, Sender: client, Clock: real}); err != nil {
+	if f.coord, err = New(Config{Store: f.s, Sender: client, Clock: wall}); err != nil {
 		b.Fatal(err)
 	}
 	ran := make(chan error, 1)

@@ -104,15 +104,22 @@ func (c *Coordinator) Run(ctx context.Context) error {
 		if c.store.Err() != nil {
 			return c.store.Err()
 		}
-		next := c.nextDue()
-		if err != nil {
-			c.log.Error("push round failed", "err", err)
-			next = c.clock.Now().Add(errorWait)
-		}
-		if c.clock.Wait(ctx, next, c.changed) != nil {
+		if c.wait(ctx, err) != nil {
 			return c.leave(ctx)
 		}
 	}
+}
+
+// wait waits for news or the next due instant; after a failed round for a while, and then everything is decided anew.
+func (c *Coordinator) wait(ctx context.Context, failed error) error {
+	if failed == nil {
+		return c.clock.Wait(ctx, c.nextDue(), c.changed)
+	}
+	c.log.Error("push round failed", "err", failed)
+	for _, m := range c.matches {
+		m.dirty = true
+	}
+	return clock.Sleep(ctx, c.clock, errorWait)
 }
 
 // turn is one round, before the first of which the state is loaded.

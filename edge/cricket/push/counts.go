@@ -153,7 +153,7 @@ type bearerRow struct {
 // Load implements apns.TokenStore.
 func (b bearerStore) Load(ctx context.Context) (out apns.Bearer, ok bool, err error) {
 	err = b.store.View(ctx, func(tx *store.Tx) error {
-		item, err := tx.Get(cricket.TableDisplay, cacheKey(cricket.BearerKey))
+		item, err := tx.Get(cricket.TableDisplay, cacheKey(cricket.ProviderKey))
 		if err != nil || item == nil {
 			return err
 		}
@@ -174,7 +174,7 @@ func (b bearerStore) Save(ctx context.Context, v apns.Bearer) error {
 	if err != nil {
 		return err
 	}
-	item["cacheKey"] = attr.S(cricket.BearerKey)
+	item["cacheKey"] = attr.S(cricket.ProviderKey)
 	return b.store.Update(ctx, func(tx *store.Tx) error {
 		_, err := tx.Put(store.PutItem{Table: cricket.TableDisplay, Item: item})
 		return err

@@ -13,6 +13,10 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
 )
 
 // killer is a Sender in a process that dies at its n-th push, before that leaves or after it arrived. What the dead
@@ -156,6 +160,51 @@ func TestStartIsNotSentTwice(t *testing.T) {
 	r.run(r.out)
 	r.pass(startGap - 2*time.Second)
 	if p := r.one(); p.Event != "start" {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestFullDisk sends no alert that it cannot commit to have sent, and sends it when there is room again.
+func TestFullDisk(t *testing.T) {
+	r := newRig(t)
+	r.s = storetest.OpenWith(t, filepath.Join(t.TempDir(), "small.db"),
+		store.Options{NoSync: true, Now: r.clk.Now, MaxSize: 2 << 20}, cricket.Tables()...)
+	t.Cleanup(r.halt)
+	r.ready(r.out)
+	r.halt()
+	r.out.take()
+	r.score("7", 2, "WICKET!")
+	junk := 0
+	for size := 300_000; size > 100; size /= 2 {
+		for {
+			err := r.s.Update(r.ctx, func(tx *store.Tx) error {
+				_, err := tx.Put(store.PutItem{Table: cricket.TableDisplay, Item: attr.Item{
+					"cacheKey": attr.S(fmt.Sprint("junk ", junk)), "state": attr.S(strings.Repeat("x", size)),
+				}})
+				return err
+			})
+			if fault.Is(err, fault.Full) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			junk++
+		}
+	}
+	r.run(r.out)
+	r.pass(10 * time.Second)
+	r.none("with a full disk")
+	r.do(func(tx *store.Tx) error {
+		for i := range junk {
+			if _, err := tx.Delete(store.DeleteItem{Table: cricket.TableDisplay, Key: cacheKey(fmt.Sprint("junk ", i))}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	r.pass(3 * time.Second)
+	if p := r.one(); p.Alert != "WICKET!" {
 		t.Errorf("%+v", p)
 	}
 }

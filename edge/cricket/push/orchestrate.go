@@ -17,18 +17,7 @@ func (c *Coordinator) ensure(ctx context.Context, m *match) error {
 	}
 	orphans := m.orphans && !m.doubt
 	for users := range slices.Chunk(m.uncertain(), rowsAtOnce) {
-		lone := false
-		err := c.store.Update(ctx, func(tx *store.Tx) error {
-			lone = false
-			for _, user := range users {
-				devices, err := m.ensureUser(tx, user)
-				if err != nil {
-					return err
-				}
-				lone = lone || devices == 0
-			}
-			return nil
-		})
+		lone, err := c.ensureUsers(ctx, m, users)
 		if err != nil {
 			return err
 		}
@@ -43,6 +32,22 @@ func (c *Coordinator) ensure(ctx context.Context, m *match) error {
 	m.doubt = false
 	clear(m.recheck)
 	return nil
+}
+
+// ensureUsers is ensure for some followers; lone tells that one of them has no device.
+func (c *Coordinator) ensureUsers(ctx context.Context, m *match, users []string) (lone bool, err error) {
+	err = c.store.Update(ctx, func(tx *store.Tx) error {
+		lone = false
+		for _, user := range users {
+			devices, err := m.ensureUser(tx, user)
+			if err != nil {
+				return err
+			}
+			lone = lone || devices == 0
+		}
+		return nil
+	})
+	return lone, err
 }
 
 // uncertain lists the followers who may lack a session.

@@ -299,7 +299,7 @@ func (r *rig) one() sent {
 	r.t.Helper()
 	all := r.out.take()
 	if len(all) != 1 {
-		r.t.Fatal(fmt.Sprintf("%d pushes, want one: %s", len(all), describe(all)))
+		r.t.Fatalf("%d pushes, want one: %s", len(all), describe(all))
 	}
 	return all[0]
 }

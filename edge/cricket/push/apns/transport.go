@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -41,9 +42,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	// A round tripper leaves the request it was given alone: the bearer goes into a copy.
 	out := *req
 	out.Header = make(http.Header, len(req.Header)+1)
-	for k, v := range req.Header {
-		out.Header[k] = v
-	}
+	maps.Copy(out.Header, req.Header)
 	out.Header["Authorization"] = []string{"bearer " + x.bearer}
 	res, err := r.next.RoundTrip(&out)
 	if err != nil {
