@@ -35,8 +35,9 @@ func (s *Sandbox) deliver(ctx context.Context, r *request) string {
 	if begun == nil {
 		return shownWord
 	}
-	// The app's word to its server must not find the sandbox locked: it may lead to another push.
-	if err := ph.tell(ctx, told); err != nil {
+	// The app's word to its server must not find the sandbox locked: it may lead to another push. It is the app's own
+	// and goes on when the provider has hung up.
+	if err := ph.tell(context.WithoutCancel(ctx), told); err != nil {
 		s.cfg.Logger.Warn("the app could not register its update token", "phone", ph.Name, "err", err)
 		return shownWord + "; the app could not register its token"
 	}

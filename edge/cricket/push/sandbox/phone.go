@@ -39,7 +39,8 @@ type Activity struct {
 }
 
 // App is the app's part in a Live Activity: the system hands it the update token and it tells its server. The
-// sandbox calls it before it answers the push, so that a replay in stepped time sees the same order every time.
+// sandbox calls it before it answers the push, so that a replay in stepped time sees the same order every time. It
+// must return: the sandbox waits for it when it stops.
 type App func(ctx context.Context, p Phone, a Activity) error
 
 // tokenKind is what a token is good for.
