@@ -17,9 +17,10 @@ type batch struct {
 	// What the store becomes when the batch is committed. A member that is undone takes back what it did to these.
 	cat       *catalogue
 	journal   journalState
-	mutations int // changes of the buckets that stand
-	bytes     int // of keys and values in them
-	records   int // journal records that stand
+	mutations int  // changes of the buckets that stand
+	bytes     int  // of keys and values in them
+	records   int  // journal records that stand
+	grows     bool // some record is more than a delete
 	undo      []undoEntry
 }
 

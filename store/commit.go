@@ -291,7 +291,7 @@ func (c *committer) finish(b *batch) (err error) {
 		_ = b.btx.Rollback()
 		return c.s.latch(err)
 	}
-	c.s.room.reserve(b.btx, b.need())
+	c.s.room.reserve(b.btx, b.need(), !b.grows)
 	if err := b.btx.Commit(); err != nil {
 		return c.refusal(err)
 	}

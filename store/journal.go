@@ -178,5 +178,6 @@ func (tx *Tx) log(c change) (seq uint64, err error) {
 	j.last = seq
 	j.bytes += uint64(len(encoded))
 	tx.batch.records++
+	tx.batch.grows = tx.batch.grows || c.op != OpDelete
 	return seq, nil
 }

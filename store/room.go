@@ -12,11 +12,10 @@ import (
 // the space allocated first, a full disk is a commit that is refused before it writes anything, or that finds its
 // place in free pages of the file. Only the committer uses it.
 type room struct {
-	f       *os.File
-	limit   int64 // Options.MaxSize; 0: none
-	noSync  bool
-	size    atomic.Int64 // of the file, all of it allocated; others may read it
-	refused bool         // the disk had no more at the last try
+	f      *os.File
+	limit  int64 // Options.MaxSize; 0: none
+	noSync bool
+	size   atomic.Int64 // of the file, all of it allocated; others may read it
 
 	// allocate extends f from one size to the other, with blocks behind it. Tests have fuller disks.
 	allocate func(f *os.File, from, to int64) error
@@ -25,6 +24,9 @@ type room struct {
 const (
 	minGrowth = 1 << 20
 	maxGrowth = 16 << 20
+
+	// spare is what only deletes may use: they need new pages too, before their own are free for the next one.
+	spare = 1 << 20
 )
 
 func newRoom(f *os.File, o Options) *room {
@@ -33,18 +35,21 @@ func newRoom(f *os.File, o Options) *room {
 	return r
 }
 
-// reserve has the disk give need bytes above what the file of the open write transaction uses. It never fails: where the disk or the limit gives no
-// more, bbolt gets what is there as its limit, and refuses a commit that does not fit.
-func (r *room) reserve(btx *bolt.Tx, need int) {
+// reserve has the disk give need bytes above what the file of the open write transaction uses. It never fails: where
+// the disk or the limit gives no more, bbolt gets what is there as its limit, and refuses a commit that does not fit.
+// A commit that only deletes may use the spare as well.
+func (r *room) reserve(btx *bolt.Tx, need int, deletes bool) {
 	db, used := btx.DB(), btx.Size()
-	want := used + int64(need)
-	r.refused = false
+	want := used + int64(need) + spare
 	if want > r.size.Load() {
 		r.grow(max(want, used+min(max(used/8, minGrowth), maxGrowth)))
 	}
 	db.MaxSize = int(r.limit)
-	if want > r.size.Load() && r.refused {
-		db.MaxSize = int(r.size.Load())
+	if size := r.size.Load(); want > size {
+		db.MaxSize = int(size)
+		if !deletes {
+			db.MaxSize = int(max(size-spare, 1)) // 0 would be no limit
+		}
 	}
 }
 
@@ -57,10 +62,9 @@ func (r *room) grow(to int64) {
 		return
 	}
 	err := r.allocate(r.f, r.size.Load(), to)
-	if err == nil && !r.noSync {
-		err = r.f.Sync()
+	if err == nil && !r.noSync && r.f.Sync() != nil {
+		return // space that may not last is not counted
 	}
-	r.refused = err != nil
 	r.measure()
 }
 
