@@ -32,6 +32,13 @@ func CardMatch(key string) (matchID string, ok bool) {
 	return matchID, ok
 }
 
+// PushKey is the cache key of what the pushing of a match has to remember: counters and the last timestamp.
+func PushKey(matchID string) string { return "PUSH#" + matchID }
+
+// ProviderKey is the cache key of what Apple knows this node by. Like the rest of the display cache it never leaves
+// the node.
+const ProviderKey = "APNS#provider"
+
 // SessionKey is the sort key of a Live Activity: its attribute is literally named userId#deviceId.
 func SessionKey(userID, deviceID string) string { return userID + "#" + deviceID }
 

@@ -236,27 +236,9 @@ func (s *Service) Events(ctx context.Context, id string) ([]Event, error) {
 	return events, err
 }
 
-// eachEvent walks the event rows of a match, page by page.
+// eachEvent walks the event rows of a match.
 func eachEvent(tx *store.Tx, id string, visit func(attr.Item) error) error {
-	q := store.Query{
-		Table: TableEvents, KeyCondition: "matchId = :m",
-		Params: expr.Params{Values: attr.Item{":m": attr.S(id)}},
-	}
-	for {
-		page, err := tx.Query(q)
-		if err != nil {
-			return err
-		}
-		for _, item := range page.Items {
-			if err := visit(item); err != nil {
-				return err
-			}
-		}
-		if page.LastKey == nil {
-			return nil
-		}
-		q.StartKey = page.LastKey
-	}
+	return eachItem(tx, matchQuery(TableEvents, id), visit)
 }
 
 // State gives the row of a match in active-matches; found is false before it is registered.
