@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/touchline/touchline/edge/cricket"
 )
 
 // Bars is the runs of each over, one row of bars an innings, all on the same scale.
@@ -31,7 +33,7 @@ type Bar struct {
 	Now     bool
 }
 
-func newBars(runs []inningsRuns) Bars {
+func newBars(runs []inningsRuns, d *cricket.Display) Bars {
 	if len(runs) == 0 {
 		return Bars{}
 	}
@@ -47,7 +49,8 @@ func newBars(runs []inningsRuns) Bars {
 	h := math.Ceil(top/step) * step
 	c := Bars{Known: true, XTicks: ticks(w, niceStep(w, 6), false)}
 	for i := range runs {
-		c.Rows = append(c.Rows, barRow(&runs[i], w, h, step, i == len(runs)-1))
+		now := d.Phase == cricket.PhaseLive && runs[i].Line.No == len(d.Innings)
+		c.Rows = append(c.Rows, barRow(&runs[i], w, h, step, now))
 	}
 	return c
 }

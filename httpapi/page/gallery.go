@@ -62,6 +62,7 @@ func Scenes() ([]Scene, error) {
 		match("chase", "Live: the last over of a chase", "chase"),
 		match("superover", "Live: a super over", "superover"),
 		match("result", "Result", "final", ended),
+		match("sobreak", "Between two super overs", "superover", superOverBreak),
 		match("t20", "Live: franchise colours", "t20"),
 		match("test", "Live: a Test match", "test"),
 		match("first", "Live: first innings", "chase", firstInnings, afterSix),

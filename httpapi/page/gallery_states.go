@@ -113,3 +113,14 @@ func noBalls(in *Input) {
 	}
 	in.Display.KeyEvent, in.Events, in.Phones = nil, nil, nil
 }
+
+// superOverBreak is after the first innings of a super over: the second side is about to bat.
+func superOverBreak(in *Input) {
+	d := &in.Display
+	d.Innings = slices.Clone(d.Innings[:3])
+	d.Innings[2].TeamID, d.Innings[2].Runs, d.Innings[2].Overs = d.Teams[0].ID, 13, "1.0"
+	d.Target, d.Required, d.RequiredRate, d.BallsLeft, d.Equation = 0, 0, "", 0, ""
+	d.Batters, d.Partnership = nil, nil
+	in.Card.Innings = in.Card.Innings[:2]
+	inningsBreak(in)
+}

@@ -66,7 +66,7 @@ func NewMatch(in Input) Match {
 		Node:     NewNodeView(in.Node),
 	}
 	runs := b.runs()
-	m.Worm, m.Bars, m.Table = newWorm(runs, &in.Display), newBars(runs), newOverTable(runs)
+	m.Worm, m.Bars, m.Table = newWorm(runs, &in.Display), newBars(runs, &in.Display), newOverTable(runs)
 	m.Title = title(&m.Score)
 	return m
 }

@@ -17,7 +17,7 @@ type Crease struct {
 	Class   string      // of the batting side
 	Bowler  *BowlerRow
 	Other   string // class of the bowling side
-	Stand   string // "31 (24)"
+	Stand   string // "31 (24)"; empty: nobody stands together
 }
 
 // BatterRow is a batter at the crease; an empty Name is a place that waits for one.
@@ -45,15 +45,18 @@ func (b *builder) crease() Crease {
 		}
 	}
 	batters, bowler := d.Batters, d.Bowler
-	if d.Phase == cricket.PhaseCompleted || d.Phase == cricket.PhaseAbandoned {
-		c.Title = "At the end"
-	}
-	if len(batters) == 0 {
-		if tops, best := b.best(); len(tops) > 0 {
-			c.Title, batters, bowler = "Best of the innings", tops, best
-		}
-	} else if d.Partnership != nil {
+	c.Stand = "–"
+	if d.Partnership != nil {
 		c.Stand = fmt.Sprintf("%d (%d)", d.Partnership.Runs, d.Partnership.Balls)
+	}
+	over := d.Phase == cricket.PhaseCompleted || d.Phase == cricket.PhaseAbandoned
+	if over || len(batters) == 0 {
+		if tops, best := b.best(over); len(tops) > 0 {
+			c.Title, c.Stand, batters, bowler = "Best of the innings", "", tops, best
+		}
+	}
+	if over {
+		c.Title, c.Class, c.Other = "Best of the match", "", "" // of either side
 	}
 	for i := range batters[:min(2, len(batters))] {
 		row := batterRow(&batters[i])
@@ -90,12 +93,14 @@ func (b *builder) facts() []Stat {
 	return out
 }
 
-// best gives the two top scores and the best bowling of the latest innings, for when nobody is in the middle.
-func (b *builder) best() (batters []cricket.Batter, bowler *cricket.Bowler) {
+// best gives the top scores and the best bowling, of the latest innings or of all but super overs: for when nobody is
+// in the middle.
+func (b *builder) best(all bool) (batters []cricket.Batter, bowler *cricket.Bowler) {
 	cur := b.current()
 	for i := range b.in.Card.Innings {
 		in := &b.in.Card.Innings[i]
-		if cur == nil || in.No != cur.No {
+		line, ok := b.lineOf(in.No)
+		if !ok || all && line.SuperOver || !all && in.No != cur.No {
 			continue
 		}
 		for j := range in.Batting {

@@ -84,15 +84,25 @@ func (b *builder) inHand() string {
 	return joined(label, plural(left, "wicket", "wickets")+" in hand")
 }
 
-// chase says what the side that bats next needs, at the end of a first innings.
+// chase says at the end of an innings what the side that bats next needs. A match of several days has its lead.
 func (b *builder) chase() string {
-	d := &b.in.Display
-	if len(d.Innings) != 1 || d.Innings[0].SuperOver || d.Phase != cricket.PhaseInningsBreak || d.Lead != nil {
+	d, cur := &b.in.Display, b.current()
+	if cur == nil || d.Lead != nil || d.Phase != cricket.PhaseInningsBreak {
+		return ""
+	}
+	if cur.No%2 == 0 {
+		if before := d.Innings[len(d.Innings)-2]; before.Runs == cur.Runs {
+			return "Scores level"
+		}
 		return ""
 	}
 	for i := range d.Teams {
-		if t := &d.Teams[i]; t.ID != d.Innings[0].TeamID {
-			return fmt.Sprintf("%s need %d to win", t.Name, d.Innings[0].Runs+1)
+		if t := &d.Teams[i]; t.ID != cur.TeamID {
+			text := fmt.Sprintf("%s need %d to win", t.Name, cur.Runs+1)
+			if cur.SuperOver {
+				text += " the super over"
+			}
+			return text
 		}
 	}
 	return ""

@@ -84,6 +84,7 @@ func TestHeadline(t *testing.T) {
 		"lunch":     {"Lead by 63", "Lunch"},
 		"stumps":    {"Lead by 63", "Stump Day 4"},
 		"abandoned": {"Match abandoned", "Rain"},
+		"sobreak":   {"England need 14 to win the super over", ""},
 	} {
 		m := NewMatch(*scenes[name].Match)
 		if got := [2]string{m.Score.Headline, m.Score.Context}; got != want {

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/touchline/touchline/edge/cricket"
@@ -37,8 +38,7 @@ func (b *builder) timeline() Timeline {
 	told := b.told()
 	var t Timeline
 	rest := 0
-	for i := range slices.Backward(b.in.Events) {
-		e := &b.in.Events[i]
+	for _, e := range slices.Backward(inOrder(b.in.Events)) {
 		kind, mark := eventMark(string(e.Type))
 		if n := len(t.Items); n >= mostItems || n >= newestItems && small(e.Type) {
 			rest++
@@ -46,7 +46,7 @@ func (b *builder) timeline() Timeline {
 		}
 		item := Item{
 			Key: e.Key, Kind: kind, Mark: mark, Over: e.Over, Text: e.Text, Alert: e.Alert,
-			Told: toldText(e, told[e.Key], len(b.in.Phones) > 0), Loud: kind == "wicket" || kind == "end",
+			Told: toldText(&e, told[e.Key], len(b.in.Phones) > 0), Loud: kind == "wicket" || kind == "end",
 			At: clockTime(e.At), Stamp: e.At.UTC().Format("2006-01-02T15:04:05Z"),
 		}
 		if n := e.Innings; n >= 1 && n <= len(b.in.Display.Innings) {
@@ -58,6 +58,27 @@ func (b *builder) timeline() Timeline {
 		t.Rest = plural(rest, "older boundary or maiden", "older boundaries and maidens") + " not shown"
 	}
 	return t
+}
+
+// inOrder puts what ends something behind what happened in it: both may have become sure in the same reading.
+func inOrder(events []cricket.Event) []cricket.Event {
+	rank := func(t cricket.EventType) int {
+		switch t {
+		case cricket.EventMatchStart:
+			return 0
+		case cricket.EventInningsEnd, cricket.EventStumps:
+			return 2
+		case cricket.EventSuperOver:
+			return 3
+		case cricket.EventResult, cricket.EventTie, cricket.EventDraw, cricket.EventNoResult:
+			return 4
+		default:
+			return 1
+		}
+	}
+	return slices.SortedStableFunc(slices.Values(events), func(x, y cricket.Event) int {
+		return cmp.Or(x.At.Compare(y.At), cmp.Compare(rank(x.Type), rank(y.Type)))
+	})
 }
 
 // small events are many, and soon forgotten.
