@@ -7,11 +7,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/klauspost/compress/gzhttp"
+	"github.com/klauspost/compress/gzip"
 
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/clock"
@@ -58,13 +60,32 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.views = &views{s: s, of: map[string]*viewEntry{}}
 	s.draining, s.drain = context.WithCancel(context.Background())
+	if s.handler, err = compressed(s.routes()); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// compressed wraps all answers. A stream is compressed frame by frame with no memory of the ones before: the state that
+// would find more to save costs most of a megabyte for each client.
+func compressed(h http.Handler) (http.Handler, error) {
 	// The ETag names what the answer says, compressed or not: gzhttp leaves it alone.
-	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024), gzhttp.CompressionLevel(5), gzhttp.EnableZstd(false))
+	answers, err := gzhttp.NewWrapper(gzhttp.MinSize(1024), gzhttp.CompressionLevel(5), gzhttp.EnableZstd(false))
 	if err != nil {
 		return nil, fmt.Errorf("compression: %w", err)
 	}
-	s.handler = compress(s.routes())
-	return s, nil
+	streams, err := gzhttp.NewWrapper(gzhttp.MinSize(1), gzhttp.CompressionLevel(gzip.StatelessCompression), gzhttp.EnableZstd(false))
+	if err != nil {
+		return nil, fmt.Errorf("compression: %w", err)
+	}
+	whole, framed := answers(h), streams(h)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/stream") {
+			framed(w, r)
+			return
+		}
+		whole(w, r)
+	}), nil
 }
 
 // Handler answers requests without a listener, for tests and for mounting. Streams need Run.
