@@ -163,7 +163,7 @@ func TestPageInABrowser(t *testing.T) {
 	d.Teams[0].Runs, d.Innings = 239, slices.Clone(d.Innings)
 	d.Innings[1].Runs, d.Equation = 239, "need 3 from 2"
 	f.putDisplay(d)
-	f.putEvent(t, finalID, cricket.Event{Key: "w:9", Type: cricket.EventWicket, Text: "WICKET! Nobody run out", Innings: 2, Over: "49.4"})
+	f.putEvent(t, finalID, cricket.Event{Key: "w:9", Type: cricket.EventWicket, Text: "WICKET! Nobody run out", Innings: 2, Over: "49.4", At: in.Node.Clock.Now})
 	b.waitFor(t, `document.querySelector(".line__big").textContent === "Need 3 from 2"`)
 	b.waitFor(t, `document.querySelector(".side__figure").textContent === "239/8"`)
 	b.waitFor(t, `document.querySelector(".event__text").textContent === "WICKET! Nobody run out"`)
