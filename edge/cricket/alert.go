@@ -1,6 +1,7 @@
 package cricket
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -49,33 +50,43 @@ func moreTelling(a, b EventType) bool {
 
 // claim makes events[best] the alert of the tick if the budget allows, and merges the others into it.
 func (st *State) claim(events []Event, best int, now time.Time) {
-	merged := 0
-	for i := range events {
-		e := &events[i]
-		if i == best || e.Dropped != "" || !ruleOf(e.Type).alert {
-			continue
-		}
-		e.Dropped = "merged"
-		if e.Type == EventWicket {
-			merged++
-			if events[best].Type == EventInningsEnd {
-				wicket, _, _ := strings.Cut(e.Text, " · ")
-				events[best].Text = wicket + ". " + events[best].Text
+	st.forgetAlerts(now)
+	e := &events[best]
+	if !withinBudget(len(st.AlertTimes), e.Type) {
+		for i := range events {
+			if events[i].Dropped == "" && ruleOf(events[i].Type).alert {
+				events[i].Dropped = "budget"
 			}
 		}
-	}
-	e := &events[best]
-	if e.Type == EventWicket && merged > 0 {
-		e.Text = "2 wickets! " + strings.TrimPrefix(e.Text, "WICKET! ")
-	}
-	st.forgetAlerts(now)
-	if !withinBudget(len(st.AlertTimes), e.Type) {
-		e.Dropped = "budget"
 		return
 	}
+	merge(events, best)
 	e.Alert = true
 	st.AlertTimes = append(slices.Clone(st.AlertTimes), now.UnixMilli())
 	st.cool(e.Type, now)
+}
+
+// merge has the alert speak for the other events of its tick that would have been one.
+func merge(events []Event, best int) {
+	e, wickets := &events[best], 1
+	for i := range events {
+		other := &events[i]
+		if i == best || other.Dropped != "" || !ruleOf(other.Type).alert {
+			continue
+		}
+		other.Dropped = "merged"
+		if other.Type != EventWicket {
+			continue
+		}
+		wickets++
+		if e.Type == EventInningsEnd {
+			wicket, _, _ := strings.Cut(other.Text, " · ")
+			e.Text = wicket + ". " + e.Text
+		}
+	}
+	if e.Type == EventWicket && wickets > 1 {
+		e.Text = fmt.Sprintf("%d wickets! %s", wickets, strings.TrimPrefix(e.Text, "WICKET! "))
+	}
 }
 
 // withinBudget limits the alerts of a match in a running hour: a phone has a budget of its own, and what it drops

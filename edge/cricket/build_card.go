@@ -71,7 +71,7 @@ func (s *Snapshot) card(in *Innings) CardInnings {
 func (s *Snapshot) rowHowOut(r *BattingRow, balls []Ball) string {
 	for i := range balls {
 		b := &balls[i]
-		if b.Wicket && (b.OutID == r.PlayerID || b.OutID == 0 && b.BatterID == r.PlayerID) {
+		if b.Wicket && b.out() == r.PlayerID {
 			return s.howOut(dismissalOf(b.Outcome, b.BowlerID, b.CatchID), b.BowlerID, b.CatchID)
 		}
 	}

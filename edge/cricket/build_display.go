@@ -26,7 +26,7 @@ func (s *Snapshot) display(st *State, all []Candidate, now time.Time) Display {
 	if s.Toss.TeamID != 0 && len(s.Innings) == 0 && d.Note == "" {
 		d.Note = fmt.Sprintf("%s won the toss, chose to %s", s.team(s.Toss.TeamID).Name, tossWord(s.Toss.Chose))
 	}
-	d.KeyEvent = s.banner(all)
+	d.KeyEvent = s.banner(all, now)
 	if in := s.current(); in != nil {
 		s.displayInnings(&d, in)
 	}
@@ -230,14 +230,17 @@ func (s *Snapshot) stand(balls []Ball) *Stand {
 	return &st
 }
 
-// bannerBalls is how many balls an event stays in the banner.
-const bannerBalls = 6
+// bannerBalls is how many balls an event stays in the banner, bannerTime how long where balls are not known.
+const (
+	bannerBalls = 6
+	bannerTime  = 4 * time.Minute
+)
 
 // banner is the most telling of the latest events; of equals the later one.
-func (s *Snapshot) banner(all []Candidate) *KeyEvent {
-	var since time.Time
-	if n := len(s.Balls); n > bannerBalls {
-		since = s.Balls[n-bannerBalls].UpdatedAt
+func (s *Snapshot) banner(all []Candidate, now time.Time) *KeyEvent {
+	since := now.Add(-bannerTime)
+	if n := len(s.Balls); n > 0 {
+		since = s.Balls[max(0, n-bannerBalls)].UpdatedAt
 	}
 	var best *Candidate
 	for i := range all {

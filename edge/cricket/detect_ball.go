@@ -1,6 +1,7 @@
 package cricket
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,6 +19,8 @@ type tally struct {
 	bowl    map[int64]*bowlTally
 	out     map[int64]bool
 	runsOf  *runs
+	silent  []BattingRow // dismissals that no ball shows, in the order they fell
+	byBall  bool         // the balls of the innings are known
 }
 
 type batTally struct{ runs, balls int }
@@ -26,10 +29,52 @@ type bowlTally struct{ wickets, conceded int }
 
 func newTally(s *Snapshot, in *Innings, r *runs) *tally {
 	r.nextInnings()
-	return &tally{
+	t := &tally{
 		s: s, in: in, code: s.team(in.TeamID).Code, runs: in.Penalty,
 		bat: map[int64]*batTally{}, bowl: map[int64]*bowlTally{}, out: map[int64]bool{}, runsOf: r,
+		byBall: len(s.ballsIn(in.No)) > 0,
 	}
+	t.silent = t.silentWickets()
+	return t
+}
+
+// silentWickets are the batters who are out without a ball that says so: a second wicket on one ball, a batter timed
+// out or retired out, and all of them where balls were not asked for.
+func (t *tally) silentWickets() []BattingRow {
+	shown := map[int64]bool{}
+	for _, b := range t.s.ballsIn(t.in.No) {
+		if b.Wicket {
+			shown[b.out()] = true
+		}
+	}
+	rows := slices.DeleteFunc(slices.Clone(t.s.Batting), func(r BattingRow) bool {
+		return r.Innings != t.in.No || !r.Out || shown[r.PlayerID]
+	})
+	slices.SortStableFunc(rows, func(a, b BattingRow) int {
+		return cmp.Or(cmp.Compare(t.when(a.FoWOvers), t.when(b.FoWOvers)), cmp.Compare(a.FoWRuns, b.FoWRuns))
+	})
+	return rows
+}
+
+// when is a label as a number that orders.
+func (t *tally) when(label string) int { return ballsOf(label, t.s.BallsPerOver()) }
+
+// silentBefore takes the silent wickets in that fell before a ball, so that every wicket has the number of its fall.
+func (t *tally) silentBefore(label string) []Candidate {
+	var out []Candidate
+	for len(t.silent) > 0 && t.when(t.silent[0].FoWOvers) < t.when(label) {
+		out = append(out, t.nextSilent()...)
+	}
+	return out
+}
+
+func (t *tally) nextSilent() []Candidate {
+	row := t.silent[0]
+	t.silent = t.silent[1:]
+	if t.wickets >= t.in.Wickets || t.out[row.PlayerID] {
+		return nil // the score does not have it yet
+	}
+	return []Candidate{t.rowWicket(&row)}
 }
 
 // ball takes the next ball in.
@@ -57,6 +102,7 @@ func (t *tally) ball(b *Ball) []Candidate {
 	if b.Wicket {
 		how := dismissalOf(b.Outcome, b.BowlerID, b.CatchID)
 		credited = how.credited()
+		out = append(out, t.silentBefore(b.Label)...)
 		out = append(out, t.wicket(b, bowl, how)...)
 	}
 	out = append(out, t.hatTrick(b, credited)...)
@@ -105,10 +151,7 @@ func (t *tally) crossed(b *Ball, before int, bat *batTally) []Candidate {
 }
 
 func (t *tally) wicket(b *Ball, bowl *bowlTally, how dismissal) []Candidate {
-	who := b.OutID
-	if who == 0 {
-		who = b.BatterID
-	}
+	who := b.out()
 	t.wickets++
 	t.out[who] = true
 	c := t.candidate(b, EventWicket, wicketKey(t.in.No, t.wickets), t.wicketText(who, how, b.BowlerID, b.CatchID))
@@ -141,27 +184,20 @@ func (t *tally) haul(b *Ball, bowl *bowlTally) []Candidate {
 	return []Candidate{t.candidate(b, kind, haulKey(bowl.wickets, t.in.No, b.BowlerID), text)}
 }
 
-// unseen finds what no ball shows: a second wicket on one ball, a batter timed out, and, where balls were not asked
-// for, wickets and milestones from the rows.
+// unseen finds what no ball has shown in the end: the silent wickets that are left and, where balls were not asked
+// for, the milestones of the rows.
 func (t *tally) unseen() []Candidate {
-	rows := slices.DeleteFunc(slices.Clone(t.s.Batting), func(r BattingRow) bool {
-		return r.Innings != t.in.No
-	})
-	slices.SortStableFunc(rows, func(a, b BattingRow) int {
-		per := t.s.BallsPerOver()
-		return ballsOf(a.FoWOvers, per) - ballsOf(b.FoWOvers, per)
-	})
-	byBall := len(t.s.ballsIn(t.in.No)) > 0
 	var out []Candidate
-	for i := range rows {
-		row := &rows[i]
-		if !byBall {
-			t.bat[row.PlayerID] = &batTally{row.Runs, row.Balls}
-			out = append(out, t.rowMilestones(row)...)
+	if !t.byBall {
+		for i := range t.s.Batting {
+			if row := &t.s.Batting[i]; row.Innings == t.in.No {
+				t.bat[row.PlayerID] = &batTally{row.Runs, row.Balls}
+				out = append(out, t.rowMilestones(row)...)
+			}
 		}
-		if row.Out && !t.out[row.PlayerID] && t.wickets < t.in.Wickets {
-			out = append(out, t.rowWicket(row))
-		}
+	}
+	for len(t.silent) > 0 {
+		out = append(out, t.nextSilent()...)
 	}
 	return out
 }
@@ -169,8 +205,8 @@ func (t *tally) unseen() []Candidate {
 func (t *tally) rowWicket(row *BattingRow) Candidate {
 	t.wickets++
 	t.out[row.PlayerID] = true
-	if row.FoWRuns > 0 {
-		t.runs = row.FoWRuns
+	if !t.byBall {
+		t.runs, t.legal = row.FoWRuns, t.when(row.FoWOvers)
 	}
 	how := dismissalOf(row.HowOut, row.BowlerID, row.CatchID)
 	return Candidate{

@@ -117,7 +117,7 @@ func stumpsDay(status Status) string {
 // detectResult makes a candidate of a finished match. Whether the result may be told is the gate's question.
 func (s *Snapshot) detectResult() []Candidate {
 	phase, _ := s.Status.Phase()
-	if phase != PhaseCompleted && !(phase == PhaseAbandoned && s.NoResult != "") {
+	if phase != PhaseCompleted && phase != PhaseAbandoned {
 		return nil
 	}
 	kind, text := s.result()
@@ -145,6 +145,8 @@ func (s *Snapshot) result() (EventType, string) {
 		return EventTie, "Match tied"
 	case none != "":
 		return EventNoResult, "No result"
+	case s.abandoned():
+		return EventNoResult, "Match abandoned"
 	default:
 		return EventResult, s.scoresText()
 	}
@@ -173,6 +175,11 @@ func (s *Snapshot) scoresText() string {
 	return "Match over: " + strings.Join(parts, ", ")
 }
 
+func (s *Snapshot) abandoned() bool {
+	phase, _ := s.Status.Phase()
+	return phase == PhaseAbandoned
+}
+
 // level tells whether a limited-overs match was tied on its regulation innings.
 func (s *Snapshot) level() bool {
 	return !s.MultiDay() && len(s.Innings) >= 2 && s.Innings[1].Runs == s.Target(&s.Innings[1])-1
@@ -182,14 +189,14 @@ func (s *Snapshot) level() bool {
 // named the wrong winner.
 func (s *Snapshot) settled() bool {
 	if s.Winner == 0 {
-		return s.NoResult != "" || s.level()
+		return s.NoResult != "" || s.level() && !s.abandoned()
 	}
 	in := s.current()
 	if in == nil || strings.Contains(strings.ToLower(s.Note), "award") {
 		return true
 	}
-	if s.MultiDay() || s.RevTarget > 0 || s.IsSuperOver(in.No) {
-		return true // decided by arithmetic that the score line alone does not give, or by a tie's own rules
+	if s.RevTarget > 0 || s.IsSuperOver(in.No) {
+		return true // decided by tables that the score line does not give, or by a tie's own rules
 	}
 	target := s.Target(in)
 	switch {

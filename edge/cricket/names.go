@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// last is how a player is called on a card.
+// lastName is how a player is called on a card.
 func (s *Snapshot) lastName(id int64) string {
 	if n, ok := s.Players[id]; ok && n.Last != "" {
 		return n.Last

@@ -134,6 +134,14 @@ type Ball struct {
 // Total is what the ball adds to the team's score.
 func (b *Ball) Total() int { return b.Runs + b.Byes + b.LegByes }
 
+// out is who is out on a ball with a wicket.
+func (b *Ball) out() int64 {
+	if b.OutID != 0 {
+		return b.OutID
+	}
+	return b.BatterID
+}
+
 // BatRuns is what it adds to the batter's.
 func (b *Ball) BatRuns() int {
 	if b.Wide {

@@ -66,11 +66,12 @@ type PreviousBall struct {
 
 // Pending is an event that was seen and is held: one ball in seven is corrected within ten seconds.
 type Pending struct {
-	Key   string    `dynamodbav:"key"`
-	Mark  string    `dynamodbav:"mark,omitempty"`
-	Since time.Time `dynamodbav:"since"`
-	Seen  int       `dynamodbav:"seen"`            // in how many readings, counted to two
-	Burst bool      `dynamodbav:"burst,omitempty"` // it came with more than three balls at once
+	Key      string    `dynamodbav:"key"`
+	Mark     string    `dynamodbav:"mark,omitempty"`
+	Since    time.Time `dynamodbav:"since"`
+	Seen     int       `dynamodbav:"seen"`               // in how many readings, counted to two
+	Burst    bool      `dynamodbav:"burst,omitempty"`    // it came with more than three balls at once
+	Baseline bool      `dynamodbav:"baseline,omitempty"` // it was there when the node joined
 }
 
 // Quiet tells whether another look at the same reading can change nothing.

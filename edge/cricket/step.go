@@ -14,6 +14,8 @@ const (
 	burstBalls  = 3                // more new balls in one reading are a feed catching up
 	tornPolls   = 6                // so many readings may disagree with their balls before the balls count anyway
 	keepOpen    = 15 * time.Minute // a finished match stays live, in case the feed re-opens it
+	abandonWait = 30 * time.Minute // an abandoned match may go on yet
+	idleLife    = 12 * time.Hour   // a match that has not begun so long after its time is not coming
 	keepEnded   = 24 * time.Hour   // an ended row stays readable
 )
 
@@ -36,11 +38,13 @@ func Step(prev State, known func(key string) bool, s *Snapshot, now time.Time) O
 	next.Torn = tornCount(prev.Torn, s)
 	var sure []confirmed
 	if next.Torn == 0 || next.Torn > tornPolls {
-		sure, next.Pending = confirm(prev.Pending, fresh, s, now, baseline, newBalls(prev, s) > burstBalls)
+		first := Pending{Since: now, Burst: newBalls(prev, s) > burstBalls, Baseline: baseline}
+		sure, next.Pending = confirm(prev.Pending, fresh, s, first)
 	}
 	events := next.decide(sure, now)
 	next.remember(s, now)
-	next.register()
+	next.register(s, now)
+	next.reopen(s)
 	next.finish(events, now)
 	return Outcome{State: next, Events: events, Display: s.display(&next, all, now), Cards: s.cards()}
 }
@@ -67,24 +71,22 @@ type confirmed struct {
 	dropped string // the rule that keeps it from being an alert, if one does already
 }
 
-// confirm splits the fresh candidates into those that are sure now and those that are held on. What was pending and
-// is no longer in the reading is withdrawn by being left out.
-func confirm(pending []Pending, fresh []Candidate, s *Snapshot, now time.Time, baseline, burst bool) (sure []confirmed, held []Pending) {
+// confirm splits the fresh candidates into those that are sure now and those that are held on; first is how one is
+// held that was not seen before. What was pending and is no longer in the reading is withdrawn by being left out.
+func confirm(pending []Pending, fresh []Candidate, s *Snapshot, first Pending) (sure []confirmed, held []Pending) {
+	now := first.Since
 	for _, c := range fresh {
-		if baseline && !tellsState(c.Type) {
-			sure = append(sure, confirmed{c, "baseline"})
-			continue
-		}
-		p := Pending{Key: c.Key, Mark: c.Mark, Since: now, Burst: burst}
+		p := first
+		p.Key, p.Mark = c.Key, c.Mark
 		if i := slices.IndexFunc(pending, func(q Pending) bool { return q.Key == c.Key && q.Mark == c.Mark }); i >= 0 {
 			p = pending[i]
 		}
 		p.Seen = min(p.Seen+1, 2)
-		if !held2(p, now) || !believable(c, s, p, now) {
+		if !hasHeld(p, now) || !believable(c, s, p, now) {
 			held = append(held, p)
 			continue
 		}
-		if c.Key == resultKey && !s.settled() {
+		if c.Type == EventResult && !s.settled() {
 			c.Type, c.Text = EventResult, s.scoresText() // without a winner that nobody would believe
 		}
 		sure = append(sure, confirmed{c, staleness(c, p, s)})
@@ -92,20 +94,30 @@ func confirm(pending []Pending, fresh []Candidate, s *Snapshot, now time.Time, b
 	return sure, held
 }
 
-// held2 tells whether an event was the same in two readings, long enough apart.
-func held2(p Pending, now time.Time) bool { return p.Seen >= 2 && now.Sub(p.Since) >= holdFor }
+// hasHeld tells whether an event was the same in two readings, long enough apart.
+func hasHeld(p Pending, now time.Time) bool { return p.Seen >= 2 && now.Sub(p.Since) >= holdFor }
 
 // tellsState are the events that a node joining late tells all the same.
 func tellsState(t EventType) bool { return ruleOf(t).priority == 1 && t != EventHatTrick }
 
 // believable holds a result back until the scores bear it out, though not for ever.
 func believable(c Candidate, s *Snapshot, p Pending, now time.Time) bool {
-	return c.Key != resultKey || s.settled() || now.Sub(p.Since) >= resultWait
+	if c.Key != resultKey || s.settled() {
+		return true
+	}
+	wait := resultWait
+	if phase, _ := s.Status.Phase(); phase == PhaseAbandoned {
+		wait = abandonWait
+	}
+	return now.Sub(p.Since) >= wait
 }
 
 // staleness names the rule by which an event is no news: its ball was old when it was first seen, or it came in the
 // older part of a burst.
 func staleness(c Candidate, p Pending, s *Snapshot) string {
+	if p.Baseline && !tellsState(c.Type) {
+		return "baseline"
+	}
 	if c.BallID == 0 {
 		return ""
 	}
@@ -119,14 +131,35 @@ func staleness(c Candidate, p Pending, s *Snapshot) string {
 	return ""
 }
 
-// register makes the row of a match: idle before play, live from then on.
-func (st *State) register() {
+// register makes the row of a match: idle before play, live from then on, ended when play is not coming.
+func (st *State) register(s *Snapshot, now time.Time) {
 	switch {
 	case st.Status == ActiveEnded:
-	case st.MatchPhase == PhasePrematch || st.MatchPhase == "":
-		st.Status = ActiveIdle
-	default:
+	case st.MatchPhase != PhasePrematch && st.MatchPhase != "":
 		st.Status = ActiveLive
+	case now.Sub(s.StartsAt) > idleLife:
+		st.end(now)
+	default:
+		st.Status = ActiveIdle
+	}
+}
+
+func (st *State) end(now time.Time) {
+	st.Status = ActiveEnded
+	st.TTL = now.Add(keepEnded).Unix()
+}
+
+// reopen follows a feed that changes its mind after the result was told: a match that goes on is live again, and
+// another result is shown. Neither is told once more.
+func (st *State) reopen(s *Snapshot) {
+	if st.FinishedAt.IsZero() {
+		return
+	}
+	switch phase, known := s.Status.Phase(); {
+	case known && phase != PhaseCompleted && phase != PhaseAbandoned:
+		st.FinishedAt, st.Result = time.Time{}, ""
+	case s.settled():
+		_, st.Result = s.result()
 	}
 }
 
@@ -138,7 +171,6 @@ func (st *State) finish(events []Event, now time.Time) {
 		}
 	}
 	if !st.FinishedAt.IsZero() && st.Status == ActiveLive && now.Sub(st.FinishedAt) >= keepOpen {
-		st.Status = ActiveEnded
-		st.TTL = now.Add(keepEnded).Unix()
+		st.end(now)
 	}
 }

@@ -135,7 +135,7 @@ func TestAlertRules(t *testing.T) {
 		got := s.keys(EventMatchStart, EventWicket)
 		want(t, got, "start!", "w:1:1!", "w:1:2!", "w:1:3!", "w:1:4!", "w:1:5!", "w:1:6!", "w:1:7!", "w:1:8!", "w:1:9!")
 		s.play("W")
-		want(t, s.keys(EventWicket, EventInningsEnd)[9:], "w:1:10-merged", "inn:1-budget")
+		want(t, s.keys(EventWicket, EventInningsEnd)[9:], "w:1:10-budget", "inn:1-budget")
 	})
 }
 
@@ -198,6 +198,42 @@ func TestResultGate(t *testing.T) {
 			t.Errorf("result names a winner that the scores deny: %q", got)
 		}
 	})
+	t.Run("the feed goes on after the result", func(t *testing.T) {
+		s := chase(t)
+		s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamB, "Betas won by 10 wickets"
+		s.polls(4)
+		s.snap.Status, s.snap.Winner, s.snap.Note = "2nd Innings", 0, ""
+		s.polls(400)
+		if s.state.Status != ActiveLive || s.state.Result != "" {
+			t.Fatalf("a match that goes on is %s with the result %q", s.state.Status, s.state.Result)
+		}
+		s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamB, "Betas won by 9 wickets"
+		s.polls(4)
+		want(t, s.keys(EventResult), "result!")
+	})
+	t.Run("another note after the result", func(t *testing.T) {
+		s := chase(t)
+		s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamB, "Betas won by 10 wickets"
+		s.polls(4)
+		s.snap.Note = "Betas won by 9 wickets"
+		s.polls(1)
+		if s.state.Result != "Betas won by 9 wickets" {
+			t.Errorf("the display keeps %q", s.state.Result)
+		}
+		want(t, s.keys(EventResult), "result!")
+	})
+	t.Run("abandoned", func(t *testing.T) {
+		s := chase(t)
+		s.snap.Status = "Aban."
+		s.polls(11 * 60)
+		want(t, s.keys(EventNoResult))
+		s.polls(2 * 60)
+		want(t, s.keys(EventNoResult), "result!")
+		s.polls(7 * 60)
+		if s.state.Status != ActiveEnded {
+			t.Errorf("%s long after it was abandoned", s.state.Status)
+		}
+	})
 	t.Run("ends after a quarter of an hour", func(t *testing.T) {
 		s := chase(t)
 		s.snap.Status, s.snap.Winner = "Finished", teamB
@@ -210,4 +246,43 @@ func TestResultGate(t *testing.T) {
 			t.Errorf("%s after 15.4 minutes", s.state.Status)
 		}
 	})
+}
+
+// A wicket that no ball shows has the number of its fall, also when a ball's wicket follows it.
+func TestSilentWicket(t *testing.T) {
+	s := newScript(t, 20)
+	s.innings(teamA)
+	s.play("W . .")
+	in := &s.snap.Innings[0]
+	row := s.row(1, s.pair[0]) // retired out
+	in.Wickets++
+	row.Out, row.HowOut, row.FoWOvers, row.FoWRuns = true, "Retired out", "0.3", in.Runs
+	s.snap.Batting = append(s.snap.Batting, BattingRow{Innings: 1, TeamID: teamA, PlayerID: s.next})
+	s.pair[0], s.next = s.next, s.next+1
+	s.polls(4)
+	s.play(". W")
+	want(t, s.keys(EventWicket), "w:1:1!", "w:1:2!", "w:1:3!")
+	var details []string
+	for _, e := range s.told {
+		if e.Type == EventWicket {
+			details = append(details, e.Detail)
+		}
+	}
+	want(t, details, "bowled", "retired_out", "bowled")
+}
+
+// A match whose play is not coming is let go.
+func TestNeverBegun(t *testing.T) {
+	s := newScript(t, 20)
+	s.snap.Status = "Postp."
+	s.now = s.snap.StartsAt.Add(11 * time.Hour)
+	s.poll()
+	if s.state.Status != ActiveIdle {
+		t.Errorf("%s after eleven hours", s.state.Status)
+	}
+	s.now = s.snap.StartsAt.Add(13 * time.Hour)
+	s.poll()
+	if s.state.Status != ActiveEnded {
+		t.Errorf("%s after thirteen hours", s.state.Status)
+	}
 }
