@@ -78,10 +78,10 @@ func matchPage(tx *store.Tx, f MatchFilter, start attr.Item) (store.Page, error)
 // spanOf is the condition on the start time.
 func spanOf(f MatchFilter, p *expr.Params) string {
 	if !f.From.IsZero() {
-		p.Values[":from"] = attr.S(stamp(f.From))
+		p.Values[":from"] = attr.Time(f.From)
 	}
 	if !f.To.IsZero() {
-		p.Values[":to"] = attr.S(stamp(f.To))
+		p.Values[":to"] = attr.Time(f.To)
 	}
 	switch {
 	case f.From.IsZero() && f.To.IsZero():
@@ -127,9 +127,6 @@ func and(a, b string) string {
 		return a + " AND " + b
 	}
 }
-
-// stamp is a time as our sort keys hold it.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 func encodeCursor(key attr.Item) string {
 	if key == nil {
@@ -244,7 +241,7 @@ func eachEvent(tx *store.Tx, id string, visit func(attr.Item) error) error {
 // State gives the row of a match in active-matches; found is false before it is registered.
 func (s *Service) State(ctx context.Context, id string) (st State, found bool, err error) {
 	err = s.store.View(ctx, func(tx *store.Tx) error {
-		st, found, err = readState(tx, id)
+		st, _, found, err = readState(tx, id)
 		return err
 	})
 	return st, found, err

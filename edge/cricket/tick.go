@@ -1,14 +1,16 @@
 package cricket
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -33,15 +35,34 @@ const (
 // ownFence refuses the write of a node whose lease has passed to another.
 const ownFence = "(attribute_not_exists(#f) OR #f <= :fence)"
 
+// DeposedError says that a match carries the fence of a later holder: nothing of this tick was written.
+type DeposedError struct {
+	MatchID string
+	Fence   int64 // on the match
+}
+
+// Error implements error.
+func (e *DeposedError) Error() string {
+	return fmt.Sprintf("match %s is written under fence %d by another holder", e.MatchID, e.Fence)
+}
+
+// Unwrap gives the fault.
+func (e *DeposedError) Unwrap() error {
+	return fault.New(fault.Conflict, "deposed", "match %s has passed to another node", e.MatchID)
+}
+
 // Tick takes a reading into its match, in one transaction: the state, the events that became sure, the display. The
 // match is registered by its first tick, as idle before play and as live from then on. A match that has ended is
 // left alone.
 func (s *Service) Tick(ctx context.Context, snap *Snapshot, by Owner) (State, error) {
 	var after State
 	err := s.store.Update(ctx, func(tx *store.Tx) error {
-		prev, found, err := readState(tx, snap.MatchID)
+		prev, fence, found, err := readState(tx, snap.MatchID)
 		if err != nil {
 			return err
+		}
+		if fence > by.Fence {
+			return &DeposedError{snap.MatchID, fence}
 		}
 		if prev.Status == ActiveEnded {
 			after = prev
@@ -73,7 +94,7 @@ func writeOutcome(tx *store.Tx, snap *Snapshot, prev State, out *Outcome, found 
 	if err := writeDisplay(tx, out, now); err != nil {
 		return err
 	}
-	return writeFixture(tx, snap, &out.State, now)
+	return writeFixture(tx, snap.fixture(&out.State, now))
 }
 
 // Touch notes that the match is being watched although nothing changes, so that no other node takes it over.
@@ -85,19 +106,20 @@ func (s *Service) Touch(ctx context.Context, matchID string, by Owner) error {
 			Condition: "attribute_exists(matchId) AND " + ownFence,
 			Params: expr.Params{
 				Names:  map[string]string{"#f": "_f"},
-				Values: attr.Item{":now": attr.S(stamp(tx.Now())), ":fence": attr.Int(by.Fence)},
+				Values: attr.Item{":now": attr.Time(tx.Now()), ":fence": attr.Int(by.Fence)},
 			},
 		})
 		return err
 	})
 }
 
-func readState(tx *store.Tx, id string) (st State, found bool, err error) {
+func readState(tx *store.Tx, id string) (st State, fence int64, found bool, err error) {
 	item, err := tx.Get(TableActiveMatches, matchKey(id))
 	if err != nil || item == nil {
-		return State{}, false, err
+		return State{}, 0, false, err
 	}
-	return st, true, attr.Unmarshal(item, &st)
+	fence, _ = item["_f"].Int()
+	return st, fence, true, attr.Unmarshal(item, &st)
 }
 
 // writeState writes the state unless nothing is new but a recent tick's time.
@@ -148,64 +170,102 @@ func writeEvent(tx *store.Tx, matchID string, e *Event, by Owner, now time.Time)
 // writeDisplay writes the display and the cards that changed.
 func writeDisplay(tx *store.Tx, out *Outcome, now time.Time) error {
 	id := out.State.MatchID
-	var old Display
+	var old struct{ UpdatedAt time.Time }
 	if _, err := readCached(tx, DisplayKey(id), &old); err != nil {
 		return err
 	}
-	old.UpdatedAt = out.Display.UpdatedAt
-	if err := writeCached(tx, DisplayKey(id), old, out.Display, now); err != nil {
+	same := out.Display
+	same.UpdatedAt = old.UpdatedAt
+	if err := writeCached(tx, DisplayKey(id), same, out.Display, now); err != nil {
 		return err
 	}
-	for i := max(0, len(out.Cards)-2); i < len(out.Cards); i++ {
-		var oldCard CardInnings
-		key := CardKey(id, out.Cards[i].No)
-		if _, err := readCached(tx, key, &oldCard); err != nil {
-			return err
-		}
-		if err := writeCached(tx, key, oldCard, out.Cards[i], now); err != nil {
+	for i := range out.Cards {
+		if err := writeCached(tx, CardKey(id, out.Cards[i].No), out.Cards[i], out.Cards[i], now); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// writeCached writes a row of the display cache unless it is as it was.
-func writeCached(tx *store.Tx, key string, old, state any, now time.Time) error {
-	before, err := json.Marshal(old)
+// writeCached writes a row of the display cache unless it is as it would be without news.
+func writeCached(tx *store.Tx, key string, same, state any, now time.Time) error {
+	without, err := json.Marshal(same)
 	if err != nil {
 		return err
 	}
-	after, err := json.Marshal(state)
-	if err != nil || bytes.Equal(before, after) {
+	item, err := tx.Get(TableDisplay, attr.Item{"cacheKey": attr.S(key)})
+	if err != nil || item != nil && item["state"].Str() == string(without) {
 		return err
 	}
-	_, err = tx.Put(store.PutItem{Table: TableDisplay, Item: attr.Item{
+	raw, err := json.Marshal(state)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Put(store.PutItem{Table: TableDisplay, NoOld: true, Item: attr.Item{
 		"cacheKey": attr.S(key),
-		"state":    attr.S(string(after)),
+		"state":    attr.S(string(raw)),
 		"ttl":      attr.Int(now.Add(displayTTL).Unix()),
 	}})
 	return err
 }
 
-// writeFixture writes what the fixtures table keeps of a match, unless nothing but the time is new.
-func writeFixture(tx *store.Tx, snap *Snapshot, st *State, now time.Time) error {
-	next, err := attr.Marshal(snap.fixture(st, now))
+// writeFixture sets what this node knows of a fixture, unless nothing but the time is new. Attributes of others (an
+// admin's, another job's) stay.
+func writeFixture(tx *store.Tx, f Fixture) error {
+	next, err := attr.Marshal(f)
 	if err != nil {
 		return err
 	}
-	old, err := tx.Get(TableFixtures, matchKey(snap.MatchID))
-	if err != nil || old != nil && attr.Equal(attr.M(timeless(old)), attr.M(timeless(next))) {
+	old, err := tx.Get(TableFixtures, matchKey(f.MatchID))
+	if err != nil || !fixtureNews(old, next) {
 		return err
 	}
-	_, err = tx.Put(store.PutItem{Table: TableFixtures, Item: next})
+	u := store.UpdateItem{
+		Table: TableFixtures, Key: matchKey(f.MatchID),
+		Params: expr.Params{Names: map[string]string{}, Values: attr.Item{}},
+	}
+	var set, remove []string
+	for _, name := range fixtureAttributes(old, next) {
+		p := fmt.Sprintf("a%d", len(u.Names))
+		u.Names["#"+p] = name
+		if value, has := next[name]; has {
+			u.Values[":"+p] = value
+			set = append(set, "#"+p+" = :"+p)
+		} else {
+			remove = append(remove, "#"+p)
+		}
+	}
+	if len(set) > 0 {
+		u.Update = "SET " + strings.Join(set, ", ")
+	}
+	if len(remove) > 0 {
+		u.Update += " REMOVE " + strings.Join(remove, ", ")
+	}
+	_, err = tx.Update(u)
 	return err
 }
 
-func timeless(fixture attr.Item) attr.Item {
-	f := maps.Clone(fixture)
-	delete(f, "liveUpdatedAt")
-	delete(f, "archivedAt")
-	return f
+// fixtureAttributes are those that a reading changes: what it has and the row has otherwise, and what the row has and
+// a feed may take back.
+func fixtureAttributes(old, next attr.Item) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(next)) {
+		if name != "matchId" && !attr.Equal(old[name], next[name]) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range []string{"toss", "note", "result", "liveUpdatedAt"} {
+		if _, has := next[name]; !has && !old[name].IsZero() {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// fixtureNews tells whether more than the time is new.
+func fixtureNews(old, next attr.Item) bool {
+	names := fixtureAttributes(old, next)
+	return len(names) > 1 || len(names) == 1 && names[0] != "liveUpdatedAt"
 }
 
 // sortEvents orders events by when they became sure; of one tick by innings and over, then by key.

@@ -10,8 +10,6 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 	"github.com/touchline/touchline/internal/clock"
-	"github.com/touchline/touchline/internal/fault"
-	"github.com/touchline/touchline/store"
 )
 
 // The intervals of the poller.
@@ -43,6 +41,8 @@ type Lease interface {
 	Deadline() time.Time
 	// Context ends when the lease does.
 	Context(parent context.Context) (context.Context, context.CancelFunc)
+	// RaiseFence sets the fence above one that refused a write, if the lock is still this node's.
+	RaiseFence(ctx context.Context, above int64) error
 	// Release gives the lock back at once.
 	Release(ctx context.Context) error
 }
@@ -55,7 +55,7 @@ type Leases interface {
 
 // Matches is the domain behind the poller: *cricket.Service.
 type Matches interface {
-	// Tick takes a reading into its match under the owner's fence.
+	// Tick takes a reading into its match under the owner's fence; *cricket.DeposedError where the match has a higher.
 	Tick(ctx context.Context, s *cricket.Snapshot, by cricket.Owner) (cricket.State, error)
 	// Touch notes that a match is watched although nothing changed.
 	Touch(ctx context.Context, id string, by cricket.Owner) error
@@ -80,6 +80,8 @@ type Poller struct {
 	watched map[string]*watch // matches that have not ended
 	ended   map[string]bool
 
+	reported map[string]string // unit of work to its error that was logged last
+
 	mu     sync.Mutex
 	status Status
 }
@@ -89,6 +91,7 @@ type watch struct {
 	id      string
 	state   cricket.State
 	lease   Lease
+	owed    bool      // the newest reading has not been taken in
 	touched time.Time // last write or touch
 	absent  int       // readings in a row that did not have it
 	asked   time.Time // last reading of its own
@@ -97,7 +100,7 @@ type watch struct {
 
 // New makes a poller.
 func New(c Config) *Poller {
-	return &Poller{Config: c, watched: map[string]*watch{}, ended: map[string]bool{}}
+	return &Poller{Config: c, watched: map[string]*watch{}, ended: map[string]bool{}, reported: map[string]string{}}
 }
 
 // Run polls until ctx ends. The caller has joined the clock for it.
@@ -105,13 +108,13 @@ func (p *Poller) Run(ctx context.Context) error {
 	if err := p.recover(ctx); err != nil {
 		return err
 	}
-	defer p.release()
+	defer p.forget()
 	now := p.Clock.Now()
 	nextPoll, nextSync := now, now
 	for {
 		if !now.Before(nextSync) {
 			p.report(ctx, "sync", p.sync(ctx, now))
-			nextSync = nextSync.Add(syncEvery)
+			nextSync = later(nextSync.Add(syncEvery), now)
 		}
 		if !now.Before(nextPoll) {
 			p.report(ctx, "poll", p.poll(ctx, now))
@@ -177,6 +180,8 @@ func (p *Poller) poll(ctx context.Context, now time.Time) error {
 	if err != nil || lease == nil {
 		return err
 	}
+	ctx, cancel := lease.Context(ctx)
+	defer cancel()
 	r, err := p.Feed.Livescores(ctx, true)
 	p.note(now, r, err)
 	if err != nil {
@@ -214,18 +219,20 @@ func (p *Poller) watchOf(id string) *watch {
 
 // take takes a reading into its match, if this node holds the match's lease.
 func (p *Poller) take(ctx context.Context, w *watch, s *cricket.Snapshot, unchanged bool, now time.Time) error {
+	w.owed = w.owed || !unchanged
 	lease, err := p.Leases.Hold(ctx, cricket.MatchLock(w.id))
 	if err != nil {
 		return err
 	}
 	w.lease = lease
 	if lease == nil {
-		return nil // an observer: the holder writes
+		w.owed = true // an observer: the holder writes
+		return nil
 	}
 	held, cancel := lease.Context(ctx)
 	defer cancel()
 	by := cricket.Owner{Node: p.Node, Fence: lease.Fence()}
-	if unchanged && w.state.Quiet() {
+	if !w.owed && w.state.Quiet() {
 		if now.Sub(w.touched) < cricket.TouchEvery {
 			return nil
 		}
@@ -233,10 +240,19 @@ func (p *Poller) take(ctx context.Context, w *watch, s *cricket.Snapshot, unchan
 		return p.Match.Touch(held, w.id, by)
 	}
 	st, err := p.Match.Tick(held, s, by)
+	if deposed, ok := errors.AsType[*cricket.DeposedError](err); ok {
+		// A record of the lock that was deleted by hand begins below the fence of the match. Whoever still holds the
+		// lock raises it and goes on; who does not has lost the lease by asking.
+		if err := lease.RaiseFence(held, deposed.Fence); err != nil {
+			return err
+		}
+		by.Fence = lease.Fence()
+		st, err = p.Match.Tick(held, s, by)
+	}
 	if err != nil {
 		return err
 	}
-	w.state, w.touched = st, now
+	w.state, w.touched, w.owed = st, now, false
 	if st.Status == cricket.ActiveEnded {
 		p.end(ctx, w)
 	}
@@ -252,25 +268,24 @@ func (p *Poller) end(ctx context.Context, w *watch) {
 	}
 }
 
-// release gives all leases back when the poller ends, so that another node need not wait for them.
-func (p *Poller) release() {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	for _, w := range p.watched {
-		if w.lease != nil {
-			p.report(ctx, "release", w.lease.Release(ctx))
-		}
-	}
+// forget has the status say that nothing is watched any more. The leases go back when their manager ends.
+func (p *Poller) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.Matches = nil
 }
 
-// report logs the error of a unit of work; the next poll tries again.
+// report logs the error of a unit of work; the next poll tries again. The same error again is not news: a full disk
+// would else be filled by its log.
 func (p *Poller) report(ctx context.Context, what string, err error) {
-	if err == nil || ctx.Err() != nil {
-		return
+	last := p.reported[what]
+	switch {
+	case ctx.Err() != nil:
+	case err == nil && last != "":
+		delete(p.reported, what)
+		p.Log.Info("cricket " + what + " works again")
+	case err != nil && err.Error() != last:
+		p.reported[what] = err.Error()
+		p.Log.Error("cricket "+what, "err", err)
 	}
-	if _, refused := errors.AsType[*store.ConditionFailedError](err); refused {
-		p.Log.Warn("match taken over by another node", "work", what, "err", err)
-		return
-	}
-	p.Log.Error("cricket "+what, "kind", fault.KindOf(err), "err", err)
 }

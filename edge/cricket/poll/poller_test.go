@@ -2,6 +2,7 @@ package poll_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"net/http/httptest"
@@ -19,6 +20,8 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
+var errLost = errors.New("the lock is another node's")
+
 // locks gives every lock to whoever asks, with a fence of its own.
 type locks struct{ fence int64 }
 
@@ -31,6 +34,8 @@ func (l locks) Deadline() time.Time { return time.Time{} }
 func (l locks) Context(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithCancel(ctx)
 }
+
+func (l locks) RaiseFence(context.Context, int64) error { return errLost }
 
 func (l locks) Release(context.Context) error { return nil }
 
