@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
@@ -85,7 +86,7 @@ func (p *queryParser) oneOf(name string, allowed ...string) string {
 	if v == "" || slices.Contains(allowed, v) {
 		return v
 	}
-	p.bad(name, "must be one of %v", allowed)
+	p.bad(name, "must be one of %s", strings.Join(allowed, ", "))
 	return ""
 }
 
