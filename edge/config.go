@@ -135,6 +135,9 @@ func secureURL(raw string) error {
 	if err != nil || u.Host == "" {
 		return fault.New(fault.Invalid, "bad_url", "must be an https URL")
 	}
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return fault.New(fault.Invalid, "bad_url", "must hold no user, password or query: secrets have keys of their own")
+	}
 	host := u.Hostname()
 	addr, err := netip.ParseAddr(host)
 	local := host == "localhost" || err == nil && addr.IsLoopback()

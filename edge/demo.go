@@ -109,18 +109,18 @@ func (d *demo) run(ctx context.Context, ln net.Listener) (*Summary, error) {
 	} else {
 		d.clock = clock.NewScaled(start, d.Speed)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	around, err := d.startAround(ctx)
-	if err != nil {
-		return nil, err
+	// What is around the node outlives it: a node that ends still has pushes on their way.
+	outside, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	around, err := d.startAround(outside)
+	var summary *Summary
+	if err == nil {
+		d.node, err = d.newNode(ctx, dir, around)
 	}
-	if d.node, err = d.newNode(ctx, dir, around); err != nil {
-		cancel()
-		return nil, errors.Join(err, around.wait())
+	if err == nil {
+		summary, err = d.play(ctx, ln)
 	}
-	summary, err := d.play(ctx, cancel, ln)
-	cancel()
+	end()
 	return summary, errors.Join(err, around.wait())
 }
 
@@ -135,7 +135,7 @@ func (d *demo) position(ctx context.Context, dir string) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	defer s.Close() //nolint:errcheck // nothing was written
+	defer s.Close() //nolint:errcheck // it was opened to look
 	if err := migrations.Apply(ctx, s); err != nil {
 		return time.Time{}, err
 	}
@@ -179,7 +179,7 @@ func (d *demo) startAround(ctx context.Context) (*around, error) {
 	a := &around{errs: make(chan error, 2)}
 	ln, err := listen(ctx, "127.0.0.1:0")
 	if err != nil {
-		return nil, err
+		return a, err
 	}
 	a.feed = "http://" + ln.Addr().String() + "/api/v2.0"
 	feed := &http.Server{
@@ -189,7 +189,7 @@ func (d *demo) startAround(ctx context.Context) (*around, error) {
 	a.serve(func() error { return serveUntil(ctx, feed, ln) })
 	d.phones, err = sandbox.New(sandbox.Config{Clock: d.clock, Seed: d.Match, Logger: d.log})
 	if err != nil {
-		return nil, err
+		return a, err
 	}
 	a.serve(func() error { return d.phones.Run(ctx) })
 	a.apns, err = d.phones.URL(ctx)

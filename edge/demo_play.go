@@ -50,7 +50,9 @@ func (d *demo) speedName() string {
 }
 
 // play runs the node with its audience until the match is over (Once) or ctx ends.
-func (d *demo) play(ctx context.Context, cancel context.CancelFunc, ln net.Listener) (*Summary, error) {
+func (d *demo) play(ctx context.Context, ln net.Listener) (*Summary, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	if err := d.switchPhonesOn(ctx); err != nil {
 		return nil, errors.Join(err, d.node.Close())
 	}
@@ -72,13 +74,16 @@ func (d *demo) play(ctx context.Context, cancel context.CancelFunc, ln net.Liste
 	err := d.node.Run(ctx, ln)
 	cancel()
 	watch.Wait()
-	if errors.Is(watchErr, context.Canceled) {
-		watchErr = nil
+	switch {
+	case !errors.Is(watchErr, context.Canceled):
+		err = errors.Join(err, watchErr)
+	case d.Once && err == nil:
+		err = fault.New(fault.Unavailable, "interrupted", "interrupted before the match was over; the next start goes on from there")
 	}
 	if !d.Once {
 		summary = nil
 	}
-	return summary, errors.Join(err, watchErr)
+	return summary, err
 }
 
 // stopClock leaves a finished match as it was when it ended, for whoever looks at the page later.
@@ -155,7 +160,10 @@ func (d *demo) watch(ctx context.Context) (*Summary, error) {
 			}
 			return d.summarize(ctx)
 		}
-		if err := d.clock.Wait(ctx, time.Time{}, changed); err != nil {
+		if d.node.store.Stats().Refused > 0 {
+			return nil, fault.New(fault.Full, "store_full", "the disk under %s is full: the match cannot go on", d.node.store.Path())
+		}
+		if err := d.clock.Wait(ctx, d.clock.Now().Add(time.Minute), changed); err != nil {
 			return nil, err
 		}
 	}

@@ -132,7 +132,14 @@ func (n *Node) Close() error {
 func (n *Node) Run(ctx context.Context, ln net.Listener) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	var loops sync.WaitGroup
+	var loops, leases sync.WaitGroup
+	holding, letGo := context.WithCancel(context.WithoutCancel(ctx))
+	defer letGo()
+	leases.Go(func() {
+		if err := n.leases.Run(holding); err != nil && holding.Err() == nil {
+			cancel(err)
+		}
+	})
 	n.start(&loops, cancel)
 	stop := make(chan struct{})
 	go func() {
@@ -146,6 +153,8 @@ func (n *Node) Run(ctx context.Context, ln net.Listener) error {
 	close(stop)
 	n.rest()
 	loops.Wait()
+	letGo() // the leases go back when nobody works under them any more
+	leases.Wait()
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		err = errors.Join(cause, err)
 	}
@@ -173,17 +182,12 @@ func (n *Node) start(loops *sync.WaitGroup, fail context.CancelCauseFunc) {
 			}
 		})
 	}
-	loops.Go(func() {
-		if err := n.leases.Run(n.work); err != nil && n.work.Err() == nil {
-			fail(err)
-		}
-	})
 }
 
 // Rest ends polling and pushing; the node goes on serving what it holds.
 func (n *Node) Rest() { n.rest() }
 
-// ready tells whether the node can serve. It can without a cloud and without a feed.
+// ready tells whether the node can serve. It can without a cloud, without a feed, and on a full disk, which it says.
 func (n *Node) ready(context.Context) []httpapi.Check {
 	return []httpapi.Check{{Name: "store", Err: n.store.Err()}}
 }

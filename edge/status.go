@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"context"
 	"os"
 	"runtime"
 	"strconv"
@@ -144,7 +145,7 @@ func (n *Node) pushCounts() map[string]push.Counts {
 		}
 	}
 	for _, id := range ids {
-		v, err := n.push.View(n.work, id)
+		v, err := n.push.View(context.WithoutCancel(n.work), id) // counts stand after the work has ended
 		if err != nil {
 			continue // the store says so itself
 		}

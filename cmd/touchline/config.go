@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -80,6 +81,9 @@ func (c *loaded) print(w io.Writer, sources bool) error {
 	values := flatten(c.Config)
 	for _, key := range sortedKeys(values) {
 		value := values[key]
+		if u, err := url.Parse(value); err == nil && (u.User != nil || u.RawQuery != "") {
+			value = u.Scheme + "://********" // whatever was put there, it is no place for it
+		}
 		if slices.Contains(secrets(), key) && value != "" {
 			value = "********"
 		}

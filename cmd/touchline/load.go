@@ -123,7 +123,7 @@ func (l *loader) fromEnv() error {
 			return fault.New(fault.Invalid, "bad_env", "%s: %s", name, err)
 		}
 		if !known {
-			return fault.New(fault.Invalid, "unknown_env", "%s: no configuration key %s", name, key)
+			return fault.New(fault.Invalid, "unknown_env", "%s: no configuration key %s%s", name, key, l.meant(key))
 		}
 	}
 	return nil
@@ -155,6 +155,16 @@ func (l *loader) set(key string, value any, source string) (known bool, err erro
 	}
 	l.sources[key] = source
 	return true, l.k.Set(key, value)
+}
+
+// meant suggests the variable for a key whose sections were joined by one underscore.
+func (l *loader) meant(key string) string {
+	for _, known := range l.k.Keys() {
+		if strings.ReplaceAll(known, ".", "_") == key {
+			return " (did you mean " + envPrefix + strings.ToUpper(strings.ReplaceAll(known, ".", "__")) + "?)"
+		}
+	}
+	return ""
 }
 
 // secrets are the keys whose values are never shown.

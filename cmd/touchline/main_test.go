@@ -1,9 +1,12 @@
 package main
 
 import (
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -24,6 +27,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"occupy":  occupy,
 			"corrupt": corrupt,
+			"await":   await,
 		},
 		RequireExplicitExec: true,
 	})
@@ -49,6 +53,32 @@ func occupy(ts *testscript.TestScript, _ bool, _ []string) {
 	ln, err := net.Listen("tcp", "127.0.0.1:"+ts.Getenv("PORT"))
 	ts.Check(err)
 	ts.Defer(func() { ln.Close() })
+}
+
+// await waits until a node answers at 127.0.0.1:$PORT with a path's answer, and prints it.
+func await(ts *testscript.TestScript, _ bool, args []string) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(30 * time.Second)
+	for {
+		select {
+		case <-deadline:
+			ts.Fatalf("nobody answers at port %s", ts.Getenv("PORT"))
+		case <-tick.C:
+		}
+		resp, err := http.Get("http://127.0.0.1:" + ts.Getenv("PORT") + args[0]) //nolint:noctx // the script's own deadline
+		if err != nil {
+			continue
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close() //nolint:errcheck,gosec // it was read
+		ts.Check(err)
+		if resp.StatusCode == http.StatusOK {
+			ts.Logf("%s: %s", args[0], body)
+			ts.Check(os.WriteFile(ts.MkAbs("answer"), body, 0o600))
+			return
+		}
+	}
 }
 
 // corrupt overwrites the middle of a file with noise.
