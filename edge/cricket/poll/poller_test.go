@@ -46,6 +46,8 @@ type node struct {
 	path  string
 	id    string
 	fence int64
+	wrap  func(poll.Matches) poll.Matches // nil: as it is
+	shown cricket.Display                 // at the end of the last run
 }
 
 func newNode(t *testing.T, id string) *node {
@@ -87,14 +89,21 @@ func (n *node) run(stop func(cricket.State, time.Time) bool) (cricket.State, []c
 	watched := &until{Service: service, stop: stop, now: now, cancel: cancel}
 	leave := now.Join()
 	defer leave()
+	var matches poll.Matches = watched
+	if n.wrap != nil {
+		matches = n.wrap(matches)
+	}
 	p := poll.New(poll.Config{
-		Node: "test", Feed: feed, Leases: locks{n.fence}, Match: watched, Clock: now, Log: slog.New(slog.DiscardHandler),
+		Node: "test", Feed: feed, Leases: locks{n.fence}, Match: matches, Clock: now, Log: slog.New(slog.DiscardHandler),
 	})
 	if err := p.Run(ctx); err != nil {
 		n.t.Fatal(err)
 	}
 	events, err := service.Events(n.t.Context(), n.id)
 	if err != nil {
+		n.t.Fatal(err)
+	}
+	if n.shown, err = service.Display(n.t.Context(), n.id); err != nil {
 		n.t.Fatal(err)
 	}
 	return watched.state, events
@@ -150,16 +159,51 @@ func TestRestartsChangeNothing(t *testing.T) {
 	}
 }
 
+// failing refuses one tick in three of those that bring news.
+type failing struct {
+	poll.Matches
+	news int
+}
+
+func (f *failing) Tick(ctx context.Context, s *cricket.Snapshot, by cricket.Owner) (cricket.State, error) {
+	f.news++
+	if f.news%3 == 0 {
+		return cricket.State{}, errRefused
+	}
+	return f.Matches.Tick(ctx, s, by)
+}
+
+var errRefused = errors.New("there is no room")
+
+// A reading that could not be taken in is taken in at the next poll, though the feed says that nothing is new.
+func TestFailedTickIsOwed(t *testing.T) {
+	_, want := newNode(t, "1343760").run(ended)
+	n := newNode(t, "1343760")
+	n.wrap = func(m poll.Matches) poll.Matches { return &failing{Matches: m} }
+	state, got := n.run(ended)
+	ignore := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".At" }, cmp.Ignore())
+	if diff := cmp.Diff(want, got, ignore); diff != "" {
+		t.Errorf("events (-clean +failing):\n%s", diff)
+	}
+	if state.Result != "Malawi won by 10 wickets" {
+		t.Errorf("result %q", state.Result)
+	}
+}
+
 // A deposed node's writes are refused by the fence of its successor.
 func TestDeposedNodeIsRefused(t *testing.T) {
 	n := newNode(t, "1343760")
 	n.fence = 7
 	half := n.match.Start().Add(10 * time.Minute)
 	state, before := n.run(func(_ cricket.State, now time.Time) bool { return now.After(half) })
+	shown := n.shown
 	n.fence = 3 // the old holder comes back
 	_, after := n.run(func(_ cricket.State, now time.Time) bool { return now.After(half.Add(10 * time.Minute)) })
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("the deposed node told (-before +after):\n%s", diff)
+	}
+	if diff := cmp.Diff(shown, n.shown); diff != "" {
+		t.Errorf("the deposed node showed (-before +after):\n%s", diff)
 	}
 	if state.Status != cricket.ActiveLive {
 		t.Errorf("the match is %s", state.Status)
