@@ -31,8 +31,8 @@ func (d *demo) newNode(ctx context.Context, dir string, a *around) (*Node, error
 	account := d.phones.Account()
 	return Open(ctx, dir, Parts{
 		Clock: d.clock, Speed: d.speedName(), Feed: feed, Featured: d.Match, Version: d.Version, Log: d.log,
-		JournalBytes: demoJournal,
-		Phones:       func() []httpapi.PhoneView { return phoneViews(d.phones) },
+		JournalBytes: demoJournal, Gallery: true,
+		Phones: func() []httpapi.PhoneView { return phoneViews(d.phones) },
 		Sender: func(s *store.Store) (push.Sender, error) {
 			return apns.New(apns.Config{
 				Host: a.apns, BundleID: account.BundleID, TeamID: account.TeamID, KeyID: account.KeyID,

@@ -36,6 +36,7 @@ type Parts struct {
 	Sender   SenderMaker // nil: nothing is pushed
 	Phones   func() []httpapi.PhoneView
 	Featured string // the match that the page opens with
+	Gallery  bool   // serve the gallery of page parts
 	Version  string
 	Log      *slog.Logger
 
@@ -102,7 +103,7 @@ func (n *Node) assemble(ctx context.Context) error {
 	n.api, err = httpapi.New(httpapi.Config{
 		Cricket: n.cricket, Journal: n.store, Clock: n.parts.Clock,
 		Node: n.status, Phones: n.parts.Phones, Ready: n.ready, Featured: func() string { return n.parts.Featured },
-		Metrics: metrics, Logger: n.parts.Log, Version: n.parts.Version,
+		Metrics: metrics, Logger: n.parts.Log, Version: n.parts.Version, Development: n.parts.Gallery,
 	})
 	return err
 }

@@ -95,7 +95,7 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // lets requests finish for a while, and returns when everything it started has ended. A server runs once.
 func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 	srv := &http.Server{
-		Handler: s.handler, ReadHeaderTimeout: readHeaderWithin, ReadTimeout: readWithin, WriteTimeout: answerWithin,
+		Handler: guarded(ln, s.handler), ReadHeaderTimeout: readHeaderWithin, ReadTimeout: readWithin, WriteTimeout: answerWithin,
 		IdleTimeout: idleFor, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 	}
 	hubCtx, stopHub := context.WithCancel(context.WithoutCancel(ctx))
@@ -106,7 +106,7 @@ func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 		s.hub.run(hubCtx)
 	})
 	serving, served := context.WithCancelCause(ctx)
-	loops.Go(func() { served(srv.Serve(ln)) })
+	loops.Go(func() { served(srv.Serve(limited(ln))) })
 	<-serving.Done()
 
 	err := s.shutDown(ctx, srv)

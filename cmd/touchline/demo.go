@@ -38,7 +38,7 @@ func newDemo() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.Match, "match", edge.DefaultMatch, "the match to replay; --list shows all")
-	flags.StringVar(&f.speed, "speed", "30", "how many times faster than real time, or max")
+	flags.StringVar(&f.speed, "speed", "30", "how many times faster than real time, or max (every poll of real time, without the waits)")
 	flags.StringVar(&f.Listen, "listen", "127.0.0.1:8080", "address of the page; loopback only")
 	flags.StringVar(&f.DataDir, "data-dir", "", "directory of the demo's databases (default $XDG_DATA_HOME/touchline/demo)")
 	flags.BoolVar(&f.Once, "once", false, "end after the match and print a summary")

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"time"
+
 	"cmp"
 	"slices"
 
@@ -46,7 +48,7 @@ func (b *builder) timeline() Timeline {
 		}
 		item := Item{
 			Key: e.Key, Kind: kind, Mark: mark, Over: e.Over, Text: e.Text, Alert: e.Alert,
-			Told: toldText(&e, told[e.Key], len(b.in.Phones) > 0), Loud: kind == "wicket" || kind == "end",
+			Told: toldText(&e, told[e.Key], len(b.in.Phones) > 0 && b.in.Node.Clock.Now.Sub(e.At) < onItsWay), Loud: kind == "wicket" || kind == "end",
 			At: clockTime(e.At), Stamp: e.At.UTC().Format("2006-01-02T15:04:05Z"),
 		}
 		if n := e.Innings; n >= 1 && n <= len(b.in.Display.Innings) {
@@ -107,12 +109,15 @@ func (b *builder) told() map[string]int {
 	return told
 }
 
-// toldText says what was told to whom, and if nobody was told, why.
-func toldText(e *cricket.Event, phones int, known bool) string {
+// onItsWay is how long an alert that no phone shows may still come: phones that were started anew have lost theirs.
+const onItsWay = 2 * time.Minute
+
+// toldText says what was told to whom, and if nobody was told, why. expected: phones are known, and may show it yet.
+func toldText(e *cricket.Event, phones int, expected bool) string {
 	switch {
 	case e.Alert && phones > 0:
 		return "Alert to " + plural(phones, "phone", "phones")
-	case e.Alert && known:
+	case e.Alert && expected:
 		return "Alert on its way"
 	case e.Alert:
 		return "Alert sent"

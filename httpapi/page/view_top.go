@@ -86,9 +86,9 @@ func pillOf(phase cricket.Phase, status string, day int) Pill {
 func newBadges(n *NodeStatus, live bool, updated time.Time) Badges {
 	b := Badges{Role: n.Role, Cloud: cloudText(n.Cloud), Clock: n.Clock.Now.UTC().Format("15:04:05")}
 	if n.Clock.Speed != "" && n.Clock.Speed != "real" && n.Clock.Speed != "1x" {
-		b.Speed = strings.TrimSuffix(n.Clock.Speed, "x")
-		if b.Speed != "max" {
-			b.Speed += "×"
+		b.Speed = n.Clock.Speed
+		if factor, ok := strings.CutSuffix(b.Speed, "x"); ok && b.Speed != "max" {
+			b.Speed = factor + "×"
 		}
 	}
 	age := time.Duration(n.Feed.AgeSeconds * float64(time.Second))

@@ -1,0 +1,46 @@
+package httpapi
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"golang.org/x/net/netutil"
+)
+
+// maxConnections may be open at once: streams, and room for the short requests of those who have one. More wait.
+const maxConnections = 1024
+
+// limited takes only so many connections from ln at a time.
+func limited(ln net.Listener) net.Listener { return netutil.LimitListener(ln, maxConnections) }
+
+// guarded refuses requests to a name that is not this machine's while the listener is on loopback. A page of any web
+// site may point a name of its own at 127.0.0.1 and have a browser here read what only this machine should (DNS
+// rebinding); what its requests cannot change is the name they ask for.
+func guarded(ln net.Listener, h http.Handler) http.Handler {
+	addr, err := netip.ParseAddrPort(ln.Addr().String())
+	if err != nil || !addr.Addr().IsLoopback() {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !loopbackName(r.Host) {
+			http.Error(w, "this node serves its own machine only", http.StatusMisdirectedRequest)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// loopbackName tells whether a Host header names this machine.
+func loopbackName(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.IsLoopback()
+}

@@ -1,0 +1,43 @@
+package httpapi
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// A listener on loopback answers to names of loopback; one that others can reach to any name.
+func TestGuarded(t *testing.T) {
+	here, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer here.Close() //nolint:errcheck // nothing came
+	there := fakeListener{}
+	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	for host, want := range map[string]int{
+		"127.0.0.1:8080": http.StatusNoContent, "localhost": http.StatusNoContent, "LOCALHOST.:80": http.StatusNoContent,
+		"[::1]:8080": http.StatusNoContent, "node.localhost:1": http.StatusNoContent, "127.9.9.9": http.StatusNoContent,
+		"evil.com": http.StatusMisdirectedRequest, "localhost.evil.com:80": http.StatusMisdirectedRequest,
+		"192.168.0.7": http.StatusMisdirectedRequest, "": http.StatusMisdirectedRequest,
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Host = host
+		w := httptest.NewRecorder()
+		guarded(here, ok).ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("Host %q: %d, want %d", host, w.Code, want)
+		}
+		w = httptest.NewRecorder()
+		guarded(there, ok).ServeHTTP(w, r)
+		if w.Code != http.StatusNoContent {
+			t.Errorf("Host %q on a LAN address: %d", host, w.Code)
+		}
+	}
+}
+
+// fakeListener is one on a LAN address.
+type fakeListener struct{ net.Listener }
+
+func (fakeListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 168, 0, 7), Port: 8080} }
