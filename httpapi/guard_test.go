@@ -13,7 +13,7 @@ func TestGuarded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer here.Close() //nolint:errcheck // nothing came
+	defer here.Close()
 	there := fakeListener{}
 	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	for host, want := range map[string]int{

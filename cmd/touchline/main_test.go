@@ -60,18 +60,19 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	deadline := time.After(30 * time.Second)
+	client := &http.Client{Timeout: 5 * time.Second}
 	for {
 		select {
 		case <-deadline:
 			ts.Fatalf("nobody answers at port %s", ts.Getenv("PORT"))
 		case <-tick.C:
 		}
-		resp, err := http.Get("http://127.0.0.1:" + ts.Getenv("PORT") + args[0]) //nolint:noctx // the script's own deadline
+		resp, err := client.Get("http://127.0.0.1:" + ts.Getenv("PORT") + args[0]) //nolint:noctx // the client's own deadline
 		if err != nil {
 			continue
 		}
 		body, err := io.ReadAll(resp.Body)
-		resp.Body.Close() //nolint:errcheck,gosec // it was read
+		ts.Check(resp.Body.Close())
 		ts.Check(err)
 		if resp.StatusCode == http.StatusOK {
 			ts.Logf("%s: %s", args[0], body)
