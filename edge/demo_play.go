@@ -51,6 +51,7 @@ func (d *demo) speedName() string {
 
 // play runs the node with its audience until the match is over (Once) or ctx ends.
 func (d *demo) play(ctx context.Context, ln net.Listener) (*Summary, error) {
+	asked := ctx // ends when the person says so
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if err := d.switchPhonesOn(ctx); err != nil {
@@ -75,9 +76,9 @@ func (d *demo) play(ctx context.Context, ln net.Listener) (*Summary, error) {
 	cancel()
 	watch.Wait()
 	switch {
-	case !errors.Is(watchErr, context.Canceled):
+	case asked.Err() == nil && !errors.Is(watchErr, context.Canceled):
 		err = errors.Join(err, watchErr)
-	case d.Once && err == nil:
+	case asked.Err() != nil && d.Once && err == nil && summary == nil: // what the watcher met after that is of no account: the store was closed under it
 		err = fault.New(fault.Unavailable, "interrupted", "interrupted before the match was over; the next start goes on from there")
 	}
 	if !d.Once {

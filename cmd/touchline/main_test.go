@@ -67,7 +67,7 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Fatalf("nobody answers at port %s", ts.Getenv("PORT"))
 		case <-tick.C:
 		}
-		resp, err := client.Get("http://127.0.0.1:" + ts.Getenv("PORT") + args[0]) //nolint:noctx // the client's own deadline
+		resp, err := client.Get("http://127.0.0.1:" + ts.Getenv("PORT") + args[0])
 		if err != nil {
 			continue
 		}

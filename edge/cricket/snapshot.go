@@ -32,7 +32,8 @@ type Snapshot struct {
 	Balls   []Ball         // by innings, then id; nil where balls were not asked for
 	Players map[int64]Name // everybody named in the reading
 
-	ReadAt time.Time // when the feed answered, by our clock
+	ReadAt time.Time     // when the feed answered, by our clock
+	Skew   time.Duration // the feed's clock minus ours: ages of what it stamped are judged by its own
 }
 
 // League is a competition.

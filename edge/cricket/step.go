@@ -121,7 +121,7 @@ func staleness(c Candidate, p Pending, s *Snapshot) string {
 	if c.BallID == 0 {
 		return ""
 	}
-	if p.Since.Sub(c.SeenAt) > staleAfter {
+	if p.Since.Add(s.Skew).Sub(c.SeenAt) > staleAfter {
 		return "stale"
 	}
 	last := s.Balls[len(s.Balls)-1]

@@ -33,7 +33,7 @@ func (p *Poller) follow(ctx context.Context, w *watch, now time.Time) error {
 		w.final++
 	}
 	for i := range r.Snapshots {
-		if err := p.take(ctx, w, &r.Snapshots[i], false, now); err != nil {
+		if err := p.take(ctx, w, skewed(&r.Snapshots[i], r), false, now); err != nil {
 			return err
 		}
 	}
@@ -50,6 +50,13 @@ func (p *Poller) dueAlone(w *watch, now time.Time) bool {
 
 // sync looks ahead: matches that start soon are registered and read for toss and line-ups until play begins.
 func (p *Poller) sync(ctx context.Context, now time.Time) error {
+	if !p.scored {
+		if err := p.Feed.LoadScores(ctx); err != nil {
+			p.report(ctx, "scores", err)
+		} else {
+			p.scored = true
+		}
+	}
 	fixtures, err := p.Feed.Fixtures(ctx, now.Add(-syncBack), now.Add(syncAhead))
 	if err != nil {
 		return err
@@ -68,7 +75,7 @@ func (p *Poller) sync(ctx context.Context, now time.Time) error {
 		}
 		w := p.watchOf(f.MatchID)
 		for j := range r.Snapshots {
-			errs = append(errs, p.take(ctx, w, &r.Snapshots[j], r.Unchanged, now))
+			errs = append(errs, p.take(ctx, w, skewed(&r.Snapshots[j], r), r.Unchanged, now))
 		}
 	}
 	return errors.Join(errs...)

@@ -29,6 +29,8 @@ type Feed interface {
 	Livescores(ctx context.Context, balls bool) (sportmonks.Reading, error)
 	// Fixture reads one match, in play or not.
 	Fixture(ctx context.Context, id string, balls bool) (sportmonks.Reading, error)
+	// LoadScores reads the catalogue of what a ball can be, for balls that come with its number alone.
+	LoadScores(ctx context.Context) error
 	// Fixtures lists the matches that start in a span of time.
 	Fixtures(ctx context.Context, from, to time.Time) ([]cricket.Snapshot, error)
 }
@@ -84,6 +86,8 @@ type Poller struct {
 
 	mu     sync.Mutex
 	status Status
+
+	scored bool // the catalogue of scores has been read
 }
 
 // watch is a match that this node looks after.
@@ -198,7 +202,7 @@ func (p *Poller) poll(ctx context.Context, now time.Time) error {
 		}
 		w := p.watchOf(s.MatchID)
 		w.absent = 0
-		errs = append(errs, p.take(ctx, w, s, r.Unchanged, now))
+		errs = append(errs, p.take(ctx, w, skewed(s, r), r.Unchanged, now))
 	}
 	for _, w := range p.watched {
 		if w.absent >= absentPolls && w.state.Status == cricket.ActiveLive {
@@ -206,6 +210,13 @@ func (p *Poller) poll(ctx context.Context, now time.Time) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// skewed gives a match of a reading with the clock of its feed. Readings are shared and stay as they are.
+func skewed(s *cricket.Snapshot, r sportmonks.Reading) *cricket.Snapshot {
+	own := *s
+	own.Skew = r.Skew
+	return &own
 }
 
 func (p *Poller) watchOf(id string) *watch {
