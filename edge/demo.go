@@ -35,7 +35,8 @@ type DemoConfig struct {
 	DataDir string
 	Once    bool // end after the match
 	Version string
-	Out     io.Writer // where progress is told
+	Out     io.Writer // where progress and errors are told
+	Quiet   bool      // errors only
 }
 
 // MatchInfo is a recorded match for a list.

@@ -95,7 +95,11 @@ func (d *demo) stopClock() {
 }
 
 // say tells the person at the terminal; a terminal that is gone is no reason to end.
-func (d *demo) say(format string, args ...any) { _, _ = fmt.Fprintf(d.Out, format, args...) }
+func (d *demo) say(format string, args ...any) {
+	if !d.Quiet {
+		_, _ = fmt.Fprintf(d.Out, format, args...)
+	}
+}
 
 // switchPhonesOn puts the demo's phones on the network. Their apps tell the node of their tokens as the real ones
 // would. Activities of an earlier run are gone with its phones.

@@ -42,6 +42,7 @@ func newDemo() *cobra.Command {
 	flags.StringVar(&f.Listen, "listen", "127.0.0.1:8080", "address of the page; loopback only")
 	flags.StringVar(&f.DataDir, "data-dir", "", "directory of the demo's databases (default $XDG_DATA_HOME/touchline/demo)")
 	flags.BoolVar(&f.Once, "once", false, "end after the match and print a summary")
+	flags.BoolVar(&f.Quiet, "quiet", false, "do not tell on standard error what happens")
 	flags.BoolVar(&f.list, "list", false, "list the recorded matches and end")
 	outputFlag(cmd, &f.output)
 	err := cmd.RegisterFlagCompletionFunc("match", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -33,5 +33,7 @@ func newServe() *cobra.Command {
 	cmd.Flags().StringVar(&path, "config", "", "configuration file (default "+defaultFile+" if it exists)")
 	cmd.Flags().String("data-dir", d.DataDir, "directory of the node's database")
 	cmd.Flags().String("listen", d.Listen, "address to serve on; loopback only in this version")
+	cmd.Flags().String("log-format", d.Log.Format, "auto (text on a terminal, else json), text or json")
+	cmd.Flags().String("log-level", d.Log.Level, "debug, info, warn or error")
 	return cmd
 }
