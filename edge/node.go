@@ -58,6 +58,7 @@ type Node struct {
 	api     *httpapi.Server
 	started time.Time
 
+	hold func()             // lets a stepped clock go, once the loops have joined it
 	rest context.CancelFunc // ends the work, not the serving
 	work context.Context    //nolint:containedctx // the life of the loops, which Rest ends before Run's own
 }
@@ -73,6 +74,7 @@ func Open(ctx context.Context, dir string, p Parts) (*Node, error) {
 	}
 	n := &Node{parts: p, store: s, cricket: cricket.NewService(s), wall: clock.Real()}
 	n.started = n.wall.Now()
+	n.hold = p.Clock.Join()
 	n.work, n.rest = context.WithCancel(context.WithoutCancel(ctx))
 	if err := n.assemble(ctx); err != nil {
 		return nil, errors.Join(err, n.Close())
@@ -124,6 +126,7 @@ func (n *Node) assemblePush(metrics *prometheus.Registry) error {
 
 // Close lets go of the store of a node that does not run.
 func (n *Node) Close() error {
+	n.hold()
 	n.rest()
 	return n.store.Close()
 }
@@ -162,7 +165,8 @@ func (n *Node) Run(ctx context.Context, ln net.Listener) error {
 	return errors.Join(err, n.store.Close())
 }
 
-// start runs the loops of the node. All of them join the clock before the first one runs.
+// start runs the loops of the node. All of them join the clock before the first one runs, and since the node was
+// opened no other loop could move a stepped clock on without them.
 func (n *Node) start(loops *sync.WaitGroup, fail context.CancelCauseFunc) {
 	var runs []func(context.Context) error
 	if n.poller != nil {
@@ -175,6 +179,7 @@ func (n *Node) start(loops *sync.WaitGroup, fail context.CancelCauseFunc) {
 	for i := range runs {
 		leaves[i] = n.parts.Clock.Join()
 	}
+	n.hold()
 	for i, run := range runs {
 		loops.Go(func() {
 			defer leaves[i]()
