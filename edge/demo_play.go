@@ -165,12 +165,27 @@ func (d *demo) watch(ctx context.Context) (*Summary, error) {
 			}
 			return d.summarize(ctx)
 		}
-		if d.node.store.Stats().Refused > 0 {
-			return nil, fault.New(fault.Full, "store_full", "the disk under %s is full: the match cannot go on", d.node.store.Path())
+		if err := d.stuck(); err != nil {
+			return nil, err
 		}
 		if err := d.clock.Wait(ctx, d.clock.Now().Add(time.Minute), changed); err != nil {
 			return nil, err
 		}
+	}
+}
+
+// longAfter is how long after the feed's last word a match may take to be over.
+const longAfter = 2 * time.Hour
+
+// stuck tells why the match will not come to its end.
+func (d *demo) stuck() error {
+	switch {
+	case d.node.store.Stats().Refused > 0:
+		return fault.New(fault.Full, "store_full", "the disk under %s is full: the match cannot go on", d.node.store.Path())
+	case d.clock.Now().After(d.match.End().Add(longAfter)):
+		return fault.New(fault.Unavailable, "match_lost", "the match was over before the node saw its end: try a lower --speed")
+	default:
+		return nil
 	}
 }
 
