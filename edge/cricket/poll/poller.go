@@ -82,12 +82,11 @@ type Poller struct {
 	watched map[string]*watch // matches that have not ended
 	ended   map[string]bool
 
+	scored   bool              // the catalogue of scores has been read
 	reported map[string]string // unit of work to its error that was logged last
 
 	mu     sync.Mutex
 	status Status
-
-	scored bool // the catalogue of scores has been read
 }
 
 // watch is a match that this node looks after.
