@@ -9,7 +9,7 @@ type decimal struct {
 }
 
 // expClamp bounds the exponent while it is read: far outside the range, far inside an int.
-const expClamp = 1 << 40
+const expClamp = 1 << 26
 
 // parseDecimal reads a number text of any spelling DynamoDB takes.
 func parseDecimal(text string) (decimal, error) {
