@@ -16,7 +16,7 @@ import (
 )
 
 // demoMemory is what the garbage collector keeps the demo to: it runs on small machines.
-const demoMemory = 40 << 20
+const demoMemory = 32 << 20
 
 // demoFlags are the flags of the demo.
 type demoFlags struct {
