@@ -8,7 +8,7 @@ import (
 type Fixture struct {
 	MatchID       string        `dynamodbav:"matchId" json:"id"`
 	LeagueID      int64         `dynamodbav:"leagueId" json:"leagueId"`
-	LeagueCode    string        `dynamodbav:"leagueCode" json:"leagueCode"`
+	LeagueCode    string        `dynamodbav:"leagueCode,omitempty" json:"leagueCode"`
 	LeagueName    string        `dynamodbav:"leagueName" json:"league"`
 	StartTime     time.Time     `dynamodbav:"startTime" json:"startTime"`
 	Status        string        `dynamodbav:"status" json:"status"`
