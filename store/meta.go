@@ -8,7 +8,7 @@ import (
 )
 
 // formatVersion is the version of everything in the file that has no version of its own: buckets, keys, rows.
-const formatVersion = 1
+const formatVersion = 2
 
 // The buckets that are always there, and the keys of the first one. Those of tables and indexes are named by bucketName.
 var (

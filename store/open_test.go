@@ -137,7 +137,7 @@ func TestOpenRefusesWhatIsNoStore(t *testing.T) {
 		"foreign":    {func([]byte) []byte { return foreignBolt(t, nil) }, "it is not a touchline store"},
 		"newer": {
 			func([]byte) []byte { return foreignBolt(t, []byte{0, 0, 0, 9}) },
-			"its format is version 9, this program knows version 1",
+			"its format is version 9, this program knows version 2",
 		},
 	}
 	for name, c := range cases {

@@ -7,24 +7,28 @@ import (
 )
 
 // row is an item as it lies in the bucket of its table: a byte of version and flags, the sequence of the journal record
-// that wrote it, and the encoded item. nil is no item.
+// that wrote it, the item's size as DynamoDB counts it (pages of a Query end by that), and the encoded item. nil is no
+// item.
 //
 // The flags have room for what else belongs to an item but not to its readers, such as the replicator's sidecar.
 type row []byte
 
 const (
-	rowVersion = 1
-	rowHeader  = 1 + 8
+	rowVersion = 2
+	rowSeq     = 1
+	rowSize    = rowSeq + 8
+	rowHeader  = rowSize + 4
 )
 
 // newRow makes a row of an item, probably about as long as the one it replaces; the journal sets its sequence.
 func newRow(it attr.Item, old row) row {
 	r := make([]byte, rowHeader, max(512, len(old)+64))
 	r[0] = rowVersion
+	binary.BigEndian.PutUint32(r[rowSize:], uint32(attr.Size(it))) //nolint:gosec // G115: at most 400 kB
 	return attr.Encode(r, it)
 }
 
-func (r row) setSeq(seq uint64) { binary.BigEndian.PutUint64(r[1:], seq) }
+func (r row) setSeq(seq uint64) { binary.BigEndian.PutUint64(r[rowSeq:], seq) }
 
 func (r row) check() error {
 	if len(r) < rowHeader || r[0] != rowVersion {
@@ -34,7 +38,10 @@ func (r row) check() error {
 }
 
 // seq is the record that wrote the row.
-func (r row) seq() uint64 { return binary.BigEndian.Uint64(r[1:]) }
+func (r row) seq() uint64 { return binary.BigEndian.Uint64(r[rowSeq:]) }
+
+// size is the size of the item as attr.Size counts it.
+func (r row) size() int { return int(binary.BigEndian.Uint32(r[rowSize:])) }
 
 func (r row) item() attr.Encoded { return attr.Encoded(r[rowHeader:]) }
 
