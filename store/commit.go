@@ -219,6 +219,7 @@ func (c *committer) commit() int {
 	} else {
 		err = b.btx.Rollback()
 	}
+	c.s.readers.resume()
 	behind, _ := c.waiting()
 	c.tell(b, err)
 	return len(b.members) + behind
@@ -251,6 +252,7 @@ func (c *committer) begin() (*batch, error) {
 	if err := c.s.Err(); err != nil {
 		return nil, err
 	}
+	c.s.readers.suspend()
 	btx, err := c.s.db.Begin(true)
 	if err != nil {
 		return nil, c.s.latch(err)

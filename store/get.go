@@ -1,30 +1,65 @@
 package store
 
-import "github.com/touchline/touchline/store/attr"
+import (
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
 
-// Get reads the item with the given key, which is the table's key attributes and nothing else. It gives nil if there
-// is none, or if it is past its TTL.
-func (tx *Tx) Get(table string, key attr.Item) (attr.Item, error) {
-	if err := tx.enter(); err != nil {
+// GetItem reads one item by its key, which is the table's key attributes and nothing else.
+type GetItem struct {
+	Table      string
+	Key        attr.Item
+	Projection string // empty: the whole item
+	expr.Params
+}
+
+// GetItem reads an item or the parts of it that the projection names. It gives nil if there is none, or if it is past
+// its TTL; an item that has none of the parts is an empty one.
+func (tx *Tx) GetItem(g GetItem) (attr.Item, error) {
+	bound, err := tx.s.exprs.Bind(expr.Request{Projection: g.Projection, Params: g.Params})
+	if err != nil {
 		return nil, err
+	}
+	it, err := tx.Get(g.Table, g.Key)
+	if err != nil || it == nil || bound.Projection == nil {
+		return it, err
+	}
+	return bound.Projection.Project(it), nil
+}
+
+// Get reads the item with the given key as a whole. It gives nil if there is none, or if it is past its TTL.
+func (tx *Tx) Get(table string, key attr.Item) (it attr.Item, err error) {
+	err = tx.GetEncoded(table, key, func(e attr.Encoded) error {
+		it, err = decodeItem(e)
+		return err
+	})
+	return it, err
+}
+
+// GetEncoded is Get for who needs the item's JSON or some attributes only: use is called with the item as it lies in
+// the store, if there is one. Its bytes are not there any more when use has returned, and use makes no other call on
+// the transaction.
+func (tx *Tx) GetEncoded(table string, key attr.Item, use func(attr.Encoded) error) error {
+	if err := tx.enter(); err != nil {
+		return err
 	}
 	defer tx.leave()
 	t, err := tx.table(table)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	k, err := t.requestKey(key)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r, err := tx.row(t, k)
 	if err != nil || r == nil {
-		return nil, err
+		return err
 	}
-	if gone, err := t.expired(r.item(), tx.now); err != nil || gone {
-		return nil, err
+	if hidden, err := tx.hides(t, r); err != nil || hidden {
+		return err
 	}
-	return r.decode()
+	return use(r.item())
 }
 
 // row fetches a row, nil if there is none.
@@ -38,4 +73,12 @@ func (tx *Tx) row(t *table, key []byte) (row, error) {
 		return nil, nil
 	}
 	return r, r.check()
+}
+
+// hides tells whether reads do not show a row because its item is past its TTL.
+func (tx *Tx) hides(t *table, r row) (bool, error) {
+	if t.spec.TTL == "" || tx.showExpired {
+		return false, nil
+	}
+	return t.expired(r.item(), tx.Now())
 }

@@ -108,25 +108,3 @@ func (ix *index) itemOf(base *bolt.Bucket, key, value []byte) (row, error) {
 	}
 	return r, r.check()
 }
-
-// project leaves of an item what the index shows.
-func (ix *index) project(t *table, it attr.Item) attr.Item {
-	if ix.spec.Projection == ProjectAll {
-		return it
-	}
-	out := attr.Item{}
-	keep := func(name string) {
-		if v, ok := it[name]; ok {
-			out[name] = v
-		}
-	}
-	for _, a := range append(t.spec.Key.attrs(), ix.spec.Key.attrs()...) {
-		keep(a.Name)
-	}
-	if ix.spec.Projection == ProjectInclude {
-		for _, name := range ix.spec.Include {
-			keep(name)
-		}
-	}
-	return out
-}

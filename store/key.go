@@ -30,6 +30,11 @@ func (k KeySpec) attrs() []KeyAttr {
 	return []KeyAttr{k.Partition, k.Sort}
 }
 
+// has tells whether the attribute is one of the key's.
+func (k KeySpec) has(name string) bool {
+	return name == k.Partition.Name || (k.Sort.Name != "" && name == k.Sort.Name)
+}
+
 // requestKey encodes the key of a Get, Update or Delete, which is the key attributes and nothing else.
 func (t *table) requestKey(key attr.Item) ([]byte, error) {
 	n := 1

@@ -13,20 +13,34 @@ type Query struct {
 	Index        string // empty: the table itself
 	KeyCondition string
 	Filter       string // of the items read, those for which it holds are given
+	Projection   string // the parts of them that are given; empty: as Select says
 	expr.Params
+	Select     Select
 	Descending bool
 	Limit      int       // of items read, before the filter; 0: as many as fit a page
 	StartKey   attr.Item // LastKey of the page before
 }
 
-// Page is one page of a Query or Scan: what was read until the limit, or about 1 MB, was reached.
+// Page is one page of a Query or Scan: what was read until the limit, or 1 MB of items as attr.Size counts them, was
+// reached.
 type Page struct {
-	Items   []attr.Item
-	LastKey attr.Item // where to go on; nil: there is no more
+	Items   []attr.Item // none with SelectCount
+	Count   int         // items that passed the filter
+	Scanned int         // items read
+	LastKey attr.Item   // where to go on; nil: there is no more
 }
 
 // Query reads a page. Items past their TTL are left out, and do not count for the limit.
-func (tx *Tx) Query(q Query) (Page, error) {
+func (tx *Tx) Query(q Query) (Page, error) { return tx.query(q, nil) }
+
+// QueryEncoded is Query for who needs the JSON of the items or some attributes only: use is called with each item as
+// it lies in the store, and Page.Items is empty. The bytes are not there any more when use has returned, and use makes
+// no other call on the transaction. An error of use ends the page.
+func (tx *Tx) QueryEncoded(q Query, use func(attr.Encoded) error) (Page, error) {
+	return tx.query(q, use)
+}
+
+func (tx *Tx) query(q Query, use func(attr.Encoded) error) (Page, error) {
 	if err := tx.enter(); err != nil {
 		return Page{}, err
 	}
@@ -40,13 +54,19 @@ func (tx *Tx) Query(q Query) (Page, error) {
 	}
 	key := w.keySpec()
 	bound, err := tx.s.exprs.Bind(expr.Request{
-		KeyCondition: q.KeyCondition, Filter: q.Filter, Params: q.Params,
+		KeyCondition: q.KeyCondition, Filter: q.Filter, Projection: q.Projection, Params: q.Params,
 		Partition: key.Partition.Name, Sort: key.Sort.Name,
 	})
 	if err != nil {
 		return Page{}, err
 	}
-	w.filter, w.descending = bound.Filter, q.Descending
+	if err := checkQueryFilter(bound.Filter, key); err != nil {
+		return Page{}, err
+	}
+	if err := w.choose(q.Select, bound); err != nil {
+		return Page{}, err
+	}
+	w.descending, w.use = q.Descending, use
 	if w.low, w.high, err = key.bounds(bound.Key); err != nil {
 		return Page{}, err
 	}
@@ -54,6 +74,19 @@ func (tx *Tx) Query(q Query) (Page, error) {
 		return Page{}, err
 	}
 	return w.run()
+}
+
+// checkQueryFilter refuses a filter on what the key condition is for.
+func checkQueryFilter(filter *expr.Condition, key KeySpec) error {
+	if filter == nil {
+		return nil
+	}
+	for _, name := range filter.Attributes() {
+		if name == key.Partition.Name || name == key.Sort.Name {
+			return invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", name)
+		}
+	}
+	return nil
 }
 
 // bounds gives the keys from low, included, to high, excluded, that a key condition selects.

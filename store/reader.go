@@ -11,11 +11,15 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
+// maxIdle bounds the snapshots that wait for the next View.
+const maxIdle = 32
+
 // reader is one View. mu is held by every call on its Tx, so that the deadline takes the snapshot away between two
 // calls and never from under one.
 type reader struct {
 	mu      sync.Mutex
 	btx     *bolt.Tx
+	epoch   uint64
 	started time.Time
 	gone    bool // the snapshot was given back
 
@@ -24,6 +28,10 @@ type reader struct {
 
 // readers is the list of open Views from oldest to newest, and one timer for all of them. The timer runs only while
 // there are any.
+//
+// To begin and end a transaction of bbolt costs more than to look an item up. So a View gives its snapshot to the next
+// one, as long as nobody writes: suspend, called before a write transaction begins, ends the idle ones, since they
+// would keep pages from being used again and the file's mapping from growing; resume lets new ones be kept.
 type readers struct {
 	deadline time.Duration
 
@@ -33,23 +41,44 @@ type readers struct {
 	expired        uint64 // ended by the deadline, ever
 	armed          bool
 	timer          *time.Timer
+
+	idle   []*bolt.Tx // snapshots of the present state
+	keep   bool       // nobody writes
+	epoch  uint64     // counts where write transactions begin and end: a snapshot of an earlier one is not kept
+	closed bool
 }
 
 func newReaders(deadline time.Duration) *readers {
-	return &readers{deadline: deadline}
+	return &readers{deadline: deadline, keep: true}
 }
 
 func (rs *readers) begin(db *bolt.DB) (*reader, error) {
+	r := &reader{started: time.Now()}
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	r.epoch = rs.epoch
+	if n := len(rs.idle); n > 0 {
+		r.btx = rs.idle[n-1]
+		rs.idle = rs.idle[:n-1]
+		rs.link(r)
+		return r, nil
+	}
+	rs.mu.Unlock() // bbolt may have this View wait for the mapping of the file
 	btx, err := db.Begin(false)
+	rs.mu.Lock()
 	if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
 		return nil, errClosed()
 	}
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Unavailable, "store_failed", "the store cannot be read")
 	}
-	r := &reader{btx: btx, started: time.Now()}
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
+	r.btx = btx
+	rs.link(r)
+	return r, nil
+}
+
+// link puts a reader at the end of the list.
+func (rs *readers) link(r *reader) {
 	r.older = rs.newest
 	if r.older != nil {
 		r.older.newer = r
@@ -59,11 +88,9 @@ func (rs *readers) begin(db *bolt.DB) (*reader, error) {
 	rs.newest = r
 	rs.open++
 	rs.arm(rs.deadline)
-	return r, nil
 }
 
-func (rs *readers) end(r *reader) {
-	rs.mu.Lock()
+func (rs *readers) unlink(r *reader) {
 	if r.older != nil {
 		r.older.newer = r.newer
 	} else {
@@ -75,20 +102,61 @@ func (rs *readers) end(r *reader) {
 		rs.newest = r.older
 	}
 	rs.open--
-	rs.mu.Unlock()
-	r.release()
 }
 
-// release gives the snapshot back, once.
-func (r *reader) release() (first bool) {
+// end takes the reader from the list and keeps its snapshot for the next, or gives it back.
+func (rs *readers) end(r *reader) {
+	btx := r.leave()
+	rs.mu.Lock()
+	rs.unlink(r)
+	if btx != nil && rs.keep && r.epoch == rs.epoch && len(rs.idle) < maxIdle {
+		rs.idle = append(rs.idle, btx)
+		btx = nil
+	}
+	rs.mu.Unlock()
+	giveBack(btx)
+}
+
+// leave takes the snapshot from the reader, nil if the deadline has.
+func (r *reader) leave() *bolt.Tx {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.gone {
-		return false
+		return nil
 	}
 	r.gone = true
-	_ = r.btx.Rollback() // fails only on a transaction that is over
-	return true
+	return r.btx
+}
+
+// giveBack ends a snapshot; nil is none. It fails only on a transaction that is over.
+func giveBack(btx *bolt.Tx) {
+	if btx != nil {
+		_ = btx.Rollback()
+	}
+}
+
+// suspend is called before a write transaction begins, resume when it has ended.
+func (rs *readers) suspend() {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	rs.keep = false
+	rs.epoch++
+	rs.dropIdle()
+}
+
+func (rs *readers) resume() {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	rs.keep = !rs.closed
+	rs.epoch++ // who began meanwhile may see the state before
+}
+
+func (rs *readers) dropIdle() {
+	for i, btx := range rs.idle {
+		giveBack(btx)
+		rs.idle[i] = nil
+	}
+	rs.idle = rs.idle[:0]
 }
 
 // arm starts the timer. It is not stopped when the last reader ends: it fires once more and finds nothing.
@@ -118,7 +186,8 @@ func (rs *readers) expire() {
 	}
 	rs.mu.Unlock()
 	for _, r := range old {
-		if r.release() {
+		if btx := r.leave(); btx != nil {
+			giveBack(btx)
 			rs.count()
 		}
 	}
@@ -130,9 +199,12 @@ func (rs *readers) count() {
 	rs.expired++
 }
 
+// close ends the idle snapshots, for which the closing of the file would wait, and keeps no more.
 func (rs *readers) close() {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
+	rs.closed, rs.keep = true, false
+	rs.dropIdle()
 	if rs.timer != nil && rs.oldest == nil {
 		rs.timer.Stop()
 	}

@@ -5,18 +5,33 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
+// maxSegments is DynamoDB's limit for a parallel scan.
+const maxSegments = 1_000_000
+
 // Scan reads a whole table or index, page by page. The order is that of the keys, which DynamoDB does not promise.
 type Scan struct {
-	Table  string
-	Index  string
-	Filter string
+	Table      string
+	Index      string
+	Filter     string
+	Projection string // the parts of the items that are given; empty: as Select says
 	expr.Params
-	Limit    int       // of items read, before the filter; 0: as many as fit a page
-	StartKey attr.Item // LastKey of the page before
+	Select        Select
+	Limit         int       // of items read, before the filter; 0: as many as fit a page
+	StartKey      attr.Item // LastKey of the page before
+	Segment       int       // this worker's part of a scan by several: 0 to TotalSegments-1
+	TotalSegments int       // 0: the scan is not divided
 }
 
 // Scan reads a page. Items past their TTL are left out, and do not count for the limit.
-func (tx *Tx) Scan(q Scan) (Page, error) {
+//
+// Segments divide the items by a hash of the partition key, so that each is read by one worker whatever is written
+// meanwhile. A worker steps over the items of the others: the work of the filter is what is shared.
+func (tx *Tx) Scan(q Scan) (Page, error) { return tx.scan(q, nil) }
+
+// ScanEncoded is to Scan what QueryEncoded is to Query.
+func (tx *Tx) ScanEncoded(q Scan, use func(attr.Encoded) error) (Page, error) { return tx.scan(q, use) }
+
+func (tx *Tx) scan(q Scan, use func(attr.Encoded) error) (Page, error) {
 	if err := tx.enter(); err != nil {
 		return Page{}, err
 	}
@@ -25,13 +40,32 @@ func (tx *Tx) Scan(q Scan) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	bound, err := tx.s.exprs.Bind(expr.Request{Filter: q.Filter, Params: q.Params})
+	bound, err := tx.s.exprs.Bind(expr.Request{Filter: q.Filter, Projection: q.Projection, Params: q.Params})
 	if err != nil {
 		return Page{}, err
 	}
-	w.filter = bound.Filter
+	if err := w.choose(q.Select, bound); err != nil {
+		return Page{}, err
+	}
+	if err := checkSegment(q.Segment, q.TotalSegments); err != nil {
+		return Page{}, err
+	}
+	w.segment, w.segments, w.use = uint32(q.Segment), uint32(q.TotalSegments), use //nolint:gosec // G115: checked
 	if err := w.startAt(q.StartKey); err != nil {
 		return Page{}, err
 	}
 	return w.run()
+}
+
+func checkSegment(segment, total int) error {
+	switch {
+	case total == 0 && segment == 0:
+		return nil
+	case total < 0 || total > maxSegments:
+		return invalid("TotalSegments must be between 1 and %d", maxSegments)
+	case segment < 0 || segment >= total:
+		return invalid("The Segment parameter is zero-based and must be less than parameter TotalSegments: "+
+			"Segment: %d is not less than TotalSegments: %d", segment, total)
+	}
+	return nil
 }

@@ -32,9 +32,10 @@ const (
 	KeyBinary KeyType = 'B'
 )
 
-// IndexSpec declares a global secondary index. An item without the index's key attributes is not in it.
+// IndexSpec declares a secondary index. An item without the index's key attributes is not in it.
 type IndexSpec struct {
 	Name       string
+	Local      bool // the table's partition key and a sort key of its own; made with the table, never later
 	Key        KeySpec
 	Projection Projection
 	Include    []string // with ProjectInclude

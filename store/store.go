@@ -126,16 +126,28 @@ func (s *Store) Update(ctx context.Context, fn func(*Tx) error) error {
 // does not wait for Update. The snapshot holds pages of the file back from being used again, so it ends after
 // Options.ReadDeadline: from then on every call on the Tx fails. Stats shows the oldest.
 func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
-	r, err := s.readers.begin(s.db)
+	r, cat, err := s.snapshot()
 	if err != nil {
 		return err
 	}
-	tx := &Tx{s: s, ctx: ctx, btx: r.btx, cat: s.cat.Load(), now: s.opts.Now(), reader: r}
+	tx := &Tx{s: s, ctx: ctx, btx: r.btx, cat: cat, reader: r}
 	defer func() {
 		tx.over = true
 		s.readers.end(r)
 	}()
 	return fn(tx)
+}
+
+// snapshot gives a snapshot and a catalogue that is not newer: its tables are there.
+func (s *Store) snapshot() (*reader, *catalogue, error) {
+	for {
+		cat := s.cat.Load()
+		r, err := s.readers.begin(s.db)
+		if err != nil || s.cat.Load() == cat {
+			return r, cat, err
+		}
+		s.readers.end(r)
+	}
 }
 
 // Close waits for the transactions that run, commits what makes the next Open fast, and releases the file. Updates

@@ -18,8 +18,10 @@ type Tx struct {
 	ctx    context.Context
 	btx    *bolt.Tx
 	cat    *catalogue
-	now    time.Time
+	now    time.Time // zero in a View until it is asked for
 	origin string
+
+	showExpired bool
 
 	batch  *batch  // of an Update
 	reader *reader // of a View
@@ -31,7 +33,15 @@ type Tx struct {
 }
 
 // Now is the instant of the transaction. It does not move while the transaction runs.
-func (tx *Tx) Now() time.Time { return tx.now }
+func (tx *Tx) Now() time.Time {
+	if tx.now.IsZero() {
+		tx.now = tx.s.opts.Now()
+	}
+	return tx.now
+}
+
+// ShowExpired has the reads that follow show items past their TTL until they are swept, as DynamoDB does.
+func (tx *Tx) ShowExpired() { tx.showExpired = true }
 
 // Context is the context of the Update or View. Within an Update it also carries the mark by which a nested Update is
 // recognised and refused: services called from a transaction are given this one.

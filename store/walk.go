@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"hash/crc32"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -9,8 +10,11 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// maxPage is how much a page reads before it ends, in bytes as stored.
+// maxPage is how much a page reads before it ends, in bytes as attr.Size counts them.
 const maxPage = 1 << 20
+
+// maxSteps is how many entries a page looks at, shown or not, so that a walk over what is hidden ends too.
+const maxSteps = 100_000
 
 // walk reads a range of the keys of a table or an index, for Query and Scan.
 type walk struct {
@@ -24,11 +28,17 @@ type walk struct {
 	low, high  []byte // nil: from the first, to the last
 	start      []byte // the key after which to go on, nil: none
 	descending bool
-	filter     *expr.Condition
 	limit      int
+	segment    uint32
+	segments   uint32 // 0: all items are this walk's
+
+	filter     *expr.Condition
+	projection *expr.Projection
+	narrow     bool // only what the index shows is seen and given
+	countOnly  bool
+	use        func(attr.Encoded) error // takes the items; nil: the page does
 
 	page Page
-	read int // items
 	size int // bytes
 }
 
@@ -110,22 +120,47 @@ func (w *walk) lastKeyNames() map[string]bool {
 }
 
 func (w *walk) run() (Page, error) {
-	step, k, v := w.first()
-	for ; k != nil && w.inside(k); k, v = step() {
-		r, err := w.row(k, v)
-		if err != nil {
-			return Page{}, err
-		}
-		w.size += len(k) + len(r)
-		full, err := w.visit(r)
+	next, k, v := w.first()
+	for steps := 1; k != nil && w.inside(k); steps++ {
+		full, err := w.step(k, v, steps >= maxSteps)
 		if err != nil {
 			return Page{}, err
 		}
 		if full {
-			return w.page, nil
+			break
 		}
+		k, v = next()
 	}
 	return w.page, nil
+}
+
+// step looks at one entry and tells whether the page ends with it.
+func (w *walk) step(k, v []byte, last bool) (full bool, err error) {
+	mine, err := w.mine(k)
+	if err != nil || !mine && !last {
+		return false, err
+	}
+	r, err := w.row(k, v)
+	if err == nil && mine {
+		full, err = w.visit(r)
+	}
+	if err != nil || !full && !last {
+		return false, err
+	}
+	w.page.LastKey, err = w.lastKey(r)
+	return true, err
+}
+
+// mine tells whether a key belongs to the walk's segment.
+func (w *walk) mine(k []byte) (bool, error) {
+	if w.segments <= 1 {
+		return true, nil
+	}
+	n, err := attr.KeyLen(k, w.keySpec().Partition.Type.kind())
+	if err != nil {
+		return false, damaged(err, "a key cannot be decoded")
+	}
+	return crc32.ChecksumIEEE(k[:n])%w.segments == w.segment, nil
 }
 
 // first gives the first entry in the direction of the walk, and how to get the next.
@@ -173,47 +208,62 @@ func (w *walk) row(k, v []byte) (row, error) {
 
 // visit takes a row into the page if it is to be shown, and tells whether the page is full.
 func (w *walk) visit(r row) (full bool, err error) {
-	gone, err := w.table.expired(r.item(), w.tx.now)
-	if err != nil {
+	hidden, err := w.tx.hides(w.table, r)
+	if err != nil || hidden {
 		return false, err
 	}
-	if !gone {
-		if err := w.take(r); err != nil {
-			return false, err
-		}
-		w.read++
+	w.page.Scanned++
+	if w.narrow {
+		err = w.takeNarrow(r)
+	} else {
+		w.size += r.size()
+		err = w.take(r)
 	}
-	if w.size < maxPage && (w.limit == 0 || w.read < w.limit) {
-		return false, nil
-	}
-	w.page.LastKey, err = w.lastKey(r)
-	return true, err
+	return w.size >= maxPage || (w.limit != 0 && w.page.Scanned >= w.limit), err
 }
 
 func (w *walk) take(r row) error {
-	if w.index != nil && w.index.spec.Projection != ProjectAll {
-		return w.takeProjected(r)
-	}
 	if ok, err := w.passes(r.item()); err != nil || !ok {
 		return err
+	}
+	w.page.Count++
+	switch {
+	case w.countOnly:
+		return nil
+	case w.use != nil && w.projection == nil:
+		return w.use(r.item())
 	}
 	it, err := r.decode()
 	if err != nil {
 		return err
 	}
-	w.page.Items = append(w.page.Items, it)
-	return nil
+	return w.give(it)
 }
 
-// takeProjected is take for an index that does not show the whole item: a filter does not see the rest either.
-func (w *walk) takeProjected(r row) error {
+// takeNarrow is take for an index that does not show the whole item: a filter does not see the rest either.
+func (w *walk) takeNarrow(r row) error {
 	it, err := r.decode()
 	if err != nil {
 		return err
 	}
 	it = w.index.project(w.table, it)
+	w.size += attr.Size(it)
 	if ok, err := w.passes(itemDoc(it)); err != nil || !ok {
 		return err
+	}
+	w.page.Count++
+	if w.countOnly {
+		return nil
+	}
+	return w.give(it)
+}
+
+func (w *walk) give(it attr.Item) error {
+	if w.projection != nil {
+		it = w.projection.Project(it)
+	}
+	if w.use != nil {
+		return w.use(attr.Encode(nil, it))
 	}
 	w.page.Items = append(w.page.Items, it)
 	return nil

@@ -1,6 +1,9 @@
 package attr
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // A key's bytes order as DynamoDB orders the values, and say themselves where they end, so that the parts of a
 // composite key follow each other. Strings and binaries: the bytes, 0x00 as 0x00 0xff, and 0x00 0x01 behind the last.
@@ -66,6 +69,28 @@ func ReadKey(src []byte, k Kind) (v Value, rest []byte, err error) {
 	default:
 		return Value{}, nil, notAKey(Value{kind: k})
 	}
+}
+
+// KeyLen gives how many bytes the value of type k takes with which src begins.
+func KeyLen(src []byte, k Kind) (int, error) {
+	var rest []byte
+	var ok bool
+	switch k {
+	case KindS, KindB:
+		end := bytes.Index(src, []byte{keyEscape, keyEnd})
+		if end < 0 {
+			return 0, damaged("a key")
+		}
+		return end + 2, nil
+	case KindN:
+		_, rest, ok = readKeyNumber(src)
+	default:
+		return 0, notAKey(Value{kind: k})
+	}
+	if !ok {
+		return 0, damaged("a key")
+	}
+	return len(src) - len(rest), nil
 }
 
 func readEscaped(src []byte) (text string, rest []byte, ok bool) {

@@ -56,6 +56,20 @@ func (c *Condition) Match(doc Doc) (bool, error) {
 	return s.truth(c.root)
 }
 
+// Attributes gives the names of the attributes that the condition looks at, in the order of the text; one may occur
+// more than once.
+func (c *Condition) Attributes() []string { return appendAttributes(nil, c.root, c.names) }
+
+func appendAttributes(to []string, n *node, names []string) []string {
+	if n.op == opPath {
+		to = append(to, n.path[0].step(names).name)
+	}
+	for i := range n.args {
+		to = appendAttributes(to, &n.args[i], names)
+	}
+	return to
+}
+
 // scope is what a condition or the right side of an update is evaluated in.
 type scope struct {
 	doc Doc

@@ -1,0 +1,113 @@
+package store
+
+import (
+	"strings"
+
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// Select says what a Query or Scan gives of the items it reads.
+type Select uint8
+
+// The selections of DynamoDB.
+const (
+	SelectDefault   Select = iota // all attributes; of an index those it shows; with a projection, what it names
+	SelectAll                     // all attributes, which of a global index only one has that shows them all
+	SelectProjected               // of an index: the attributes that it shows
+	SelectSpecific                // what the projection names
+	SelectCount                   // no items, only their number
+)
+
+// choose sets the filter and what the walk gives of each item.
+func (w *walk) choose(sel Select, bound expr.Bound) error {
+	if err := checkSelect(sel, w.index != nil, bound.Projection != nil); err != nil {
+		return err
+	}
+	w.filter, w.projection, w.countOnly = bound.Filter, bound.Projection, sel == SelectCount
+	if w.index == nil || w.index.spec.Projection == ProjectAll {
+		return nil
+	}
+	missing := w.index.missing(w.table, w.projection)
+	if w.index.spec.Local {
+		// What a local index lacks is fetched from the table, if it is asked for.
+		w.narrow = sel != SelectAll && len(missing) == 0
+		return nil
+	}
+	w.narrow = true
+	switch {
+	case sel == SelectAll:
+		return invalid("One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for "+
+			"global secondary index %s because its projection type is not ALL", w.index.spec.Name)
+	case len(missing) > 0:
+		return invalid("One or more parameter values were invalid: Global secondary index %s does not project [%s]",
+			w.index.spec.Name, strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+func checkSelect(sel Select, index, projection bool) error {
+	switch {
+	case sel == SelectProjected && !index:
+		return invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
+	case sel == SelectSpecific && !projection:
+		return invalid("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES")
+	case sel == SelectCount && projection:
+		return invalid("Cannot specify the ProjectionExpression when choosing to get only the Count")
+	case (sel == SelectAll || sel == SelectProjected) && projection:
+		return invalid("Cannot specify the ProjectionExpression when choosing to get %s", sel)
+	}
+	return nil
+}
+
+// String is DynamoDB's name.
+func (s Select) String() string {
+	switch s {
+	case SelectAll:
+		return "ALL_ATTRIBUTES"
+	case SelectProjected:
+		return "ALL_PROJECTED_ATTRIBUTES"
+	case SelectSpecific:
+		return "SPECIFIC_ATTRIBUTES"
+	case SelectCount:
+		return "COUNT"
+	}
+	return ""
+}
+
+// missing gives the attributes of a projection that the index does not show.
+func (ix *index) missing(t *table, p *expr.Projection) (names []string) {
+	if p == nil {
+		return nil
+	}
+	for _, name := range p.Attributes() {
+		if !ix.shows(t, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// shows tells whether the index has the attribute.
+func (ix *index) shows(t *table, name string) bool {
+	if ix.spec.Projection == ProjectAll || t.spec.Key.has(name) || ix.spec.Key.has(name) {
+		return true
+	}
+	for _, included := range ix.spec.Include {
+		if included == name {
+			return ix.spec.Projection == ProjectInclude
+		}
+	}
+	return false
+}
+
+// project leaves of an item what the index shows.
+func (ix *index) project(t *table, it attr.Item) attr.Item {
+	out := attr.Item{}
+	for name, v := range it {
+		if ix.shows(t, name) {
+			out[name] = v
+		}
+	}
+	return out
+}
