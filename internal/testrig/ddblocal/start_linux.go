@@ -1,0 +1,105 @@
+package ddblocal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// startAlone runs the command in a network namespace of its own and gives a dialer into it.
+func (p *process) startAlone() (dialer, error) {
+	if err := p.run(&syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET}); err != nil {
+		return nil, err
+	}
+	ns, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", p.cmd.Process.Pid))
+	if err == nil {
+		err = inside(ns, loopbackUp)
+	}
+	if err != nil {
+		p.end()
+		p.exited = make(chan struct{})
+		return nil, err
+	}
+	return func(_ context.Context, _, addr string) (conn net.Conn, err error) {
+		dialErr := inside(ns, func() error {
+			conn, err = connect(addr)
+			return err
+		})
+		return conn, dialErr
+	}, nil
+}
+
+// run starts the command. It ends with this process: the kernel sees to it when the thread that started it ends, so
+// that thread belongs to the command alone.
+func (p *process) run(attr *syscall.SysProcAttr) error {
+	if attr == nil {
+		attr = &syscall.SysProcAttr{}
+	}
+	attr.Pdeathsig = syscall.SIGKILL
+	p.cmd.SysProcAttr = attr
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			_ = p.cmd.Wait() // it is killed: how it ended says nothing
+			close(p.exited)
+		}
+	}()
+	return <-started
+}
+
+// inside calls f on a thread that is in the namespace. The thread ends with the goroutine, still locked, and takes the
+// namespace with it.
+func inside(ns *os.File, f func() error) error {
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		if err := unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET); err != nil {
+			done <- err
+			return
+		}
+		done <- f()
+	}()
+	return <-done
+}
+
+// loopbackUp brings up the loopback interface, which is down in a new namespace.
+func loopbackUp() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	req, err := unix.NewIfreq("lo")
+	if err == nil {
+		req.SetUint16(unix.IFF_UP)
+		err = unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, req)
+	}
+	return errors.Join(err, unix.Close(fd))
+}
+
+// connect is net.Dial on this thread: net may use others.
+func connect(addr string) (net.Conn, error) {
+	to, err := net.ResolveTCPAddr("tcp4", addr)
+	if err != nil {
+		return nil, err
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), addr)
+	defer f.Close()
+	if err := unix.Connect(fd, &unix.SockaddrInet4{Port: to.Port, Addr: [4]byte(to.IP.To4())}); err != nil {
+		return nil, err
+	}
+	return net.FileConn(f)
+}
