@@ -26,17 +26,20 @@ const (
 	maxYields = 1 << 14
 )
 
-// committer is the one writer. It takes all that wait into one bbolt transaction and gives each of them its turn: the
-// function of a member runs on the goroutine of its caller, so that a panic, a runtime.Goexit or a stack trace is
-// where it belongs, while the committer waits. Then it commits, and tells them all.
+// committer is the one writer, without a goroutine of its own: of those who wait, one leads. The leader takes all that
+// wait into one bbolt transaction and gives each of them its turn: the function of a member runs on the goroutine of its
+// caller, so that a panic, a runtime.Goexit or a stack trace is where it belongs, while the leader waits. Then the
+// leader commits, tells them all, and hands the lead to the first of those who have come meanwhile. So a lone writer
+// does all of it on its own goroutine and waits for nobody.
 type committer struct {
-	s      *Store
-	mu     sync.Mutex
-	queue  []*member
-	closed error         // why no further member is taken
-	wake   chan struct{} // holds one: something has changed
-	back   chan struct{} // the member that had the turn gives it back
-	ended  chan struct{} // run has returned
+	s       *Store
+	mu      sync.Mutex
+	queue   []*member
+	leading bool          // somebody leads, or has been told to
+	closed  error         // why no further member is taken
+	ended   chan struct{} // closed was set and nobody leads any more
+	last    int           // members about the last commit; the leader's
+	back    chan struct{} // the member that had the turn gives it back
 
 	stall   *time.Timer // runs while members are served
 	serving bool
@@ -48,24 +51,25 @@ type member struct {
 	ctx   context.Context
 	fn    func(*Tx) error
 	state atomic.Uint32
-	ch    chan turn // the turn, then the outcome
+	ch    chan turn // the lead or the turn, then the outcome
 	err   error     // of fn, then of the commit
 }
 
-// turn is what the committer sends to a member: a transaction to run in, or the end.
-type turn struct{ tx *Tx }
+// turn is what the leader sends to a member: the lead, a transaction to run in, or the end.
+type turn struct {
+	lead bool
+	tx   *Tx
+}
 
 const (
 	memberWaits   = iota
-	memberRuns    // the committer has given it the turn
+	memberRuns    // it has the lead or the turn
 	memberLeft    // its context ended first
 	memberEscaped // it left by a panic, after it was undone: nobody waits for the outcome
 )
 
 func newCommitter(s *Store) *committer {
-	c := &committer{
-		s: s, wake: make(chan struct{}, 1), back: make(chan struct{}, 1), ended: make(chan struct{}),
-	}
+	c := &committer{s: s, last: 1, back: make(chan struct{}, 1), ended: make(chan struct{})}
 	c.stall = time.AfterFunc(time.Hour, c.breakStall)
 	c.stall.Stop()
 	return c
@@ -81,9 +85,14 @@ func (c *committer) submit(ctx context.Context, fn func(*Tx) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	m := &member{ctx: ctx, fn: fn, ch: make(chan turn, 2)}
-	if err := c.enqueue(m); err != nil {
+	m := &member{ctx: ctx, fn: fn}
+	leads, err := c.enter(m)
+	switch {
+	case err != nil:
 		return err
+	case leads:
+		c.lead(m)
+		return m.err
 	}
 	var t turn
 	select {
@@ -94,35 +103,40 @@ func (c *committer) submit(ctx context.Context, fn func(*Tx) error) error {
 		}
 		t = <-m.ch
 	}
-	if t.tx != nil {
-		c.take(m, t.tx)
+	switch {
+	case t.lead:
+		c.lead(m)
+	case t.tx != nil:
+		c.takeTurn(m, t.tx)
 		<-m.ch
 	}
 	return m.err
 }
 
-func (c *committer) enqueue(m *member) error {
+// enter gives the member the lead if nobody has it, else a place in the queue.
+func (c *committer) enter(m *member) (leads bool, err error) {
 	c.mu.Lock()
-	err := c.closed
-	if err == nil {
-		c.queue = append(c.queue, m)
+	defer c.mu.Unlock()
+	if c.closed != nil {
+		return false, c.closed
 	}
-	c.mu.Unlock()
-	if err == nil {
-		c.poke()
+	if !c.leading {
+		c.leading = true
+		m.state.Store(memberRuns)
+		return true, nil
 	}
-	return err
+	m.ch = make(chan turn, 2)
+	c.queue = append(c.queue, m)
+	return false, nil
 }
 
-func (c *committer) poke() {
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
+// takeTurn runs the member's function while the leader waits.
+func (c *committer) takeTurn(m *member, tx *Tx) {
+	defer func() { c.back <- struct{}{} }()
+	c.take(m, tx)
 }
 
-// take runs the member's function on the caller's goroutine. If fn fails, panics or ends the goroutine, what it did
-// is undone before the turn goes back.
+// take runs the member's function. If it fails, panics or ends the goroutine, what it did is undone.
 func (c *committer) take(m *member, tx *Tx) {
 	returned := false
 	defer func() {
@@ -130,32 +144,42 @@ func (c *committer) take(m *member, tx *Tx) {
 			m.state.Store(memberEscaped)
 		}
 		tx.finish(returned && m.err == nil)
-		c.back <- struct{}{}
 	}()
 	m.err = tx.run(m.fn)
 	returned = true
 }
 
-// run is the loop of the committer; it ends when close was called and nobody waits any more.
-func (c *committer) run() {
-	defer close(c.ended)
-	for last := 1; c.await(last); {
-		last = c.commit()
+// lead makes one commit of the member and all that wait. The commit is made and the lead goes on also if the function
+// of the member panics or ends the goroutine: the others have nothing to do with that.
+func (c *committer) lead(m *member) {
+	n, _ := c.waiting()
+	c.linger(n+1, c.last)
+	b, err := c.begin()
+	if err != nil {
+		m.err = err
+		c.refuseAll(err)
+		c.last = 1
+		c.handOn()
+		return
 	}
+	defer func() {
+		c.last = c.commit(b)
+		c.handOn()
+	}()
+	c.serve(b, m)
 }
 
-// await returns when there is something to commit, false when there never will be again.
-func (c *committer) await(last int) bool {
-	for {
-		n, closed := c.waiting()
-		if n > 0 {
-			c.linger(n, last)
-			return true
-		}
-		if closed {
-			return false
-		}
-		<-c.wake
+// handOn gives the lead to the first of those who wait.
+func (c *committer) handOn() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m := c.first(); m != nil {
+		m.ch <- turn{lead: true}
+		return
+	}
+	c.leading = false
+	if c.closed != nil {
+		close(c.ended)
 	}
 }
 
@@ -180,9 +204,8 @@ func (c *committer) linger(n, last int) {
 		}
 		runtime.Gosched()
 		now := time.Now()
-		more, _ := c.waiting()
-		if more > n {
-			n, arrived = more, now
+		if more, _ := c.waiting(); more+1 > n {
+			n, arrived = more+1, now
 		}
 		if now.Sub(arrived) > linger || now.After(end) {
 			return
@@ -194,6 +217,11 @@ func (c *committer) linger(n, last int) {
 func (c *committer) next() *member {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.first()
+}
+
+// first is next for who holds mu.
+func (c *committer) first() *member {
 	for len(c.queue) > 0 {
 		m := c.queue[0]
 		c.queue[0] = nil
@@ -206,29 +234,23 @@ func (c *committer) next() *member {
 	return nil
 }
 
-// commit makes one commit of all that wait, and returns how many there were about it: in it, or waiting when it ended.
-func (c *committer) commit() int {
-	b, err := c.begin()
-	if err != nil {
-		c.refuseAll(err)
-		return 1
-	}
-	c.serve(b)
-	if len(b.members) > 0 {
-		err = c.finish(b)
-	} else {
-		err = b.btx.Rollback()
-	}
+// commit ends the batch, and returns how many members there were about it: in it, or waiting when it ended.
+func (c *committer) commit(b *batch) int {
+	err := c.finish(b)
 	c.s.readers.resume()
 	behind, _ := c.waiting()
 	c.tell(b, err)
 	return len(b.members) + behind
 }
 
-// serve gives those who wait, and those who come meanwhile, their turn.
-func (c *committer) serve(b *batch) {
+// serve gives the leader, those who wait and those who come meanwhile their turn.
+func (c *committer) serve(b *batch, leader *member) {
 	c.watchStall(true)
 	defer c.watchStall(false)
+	b.members = append(b.members, leader)
+	c.hasTurn(time.Now())
+	c.take(leader, b.newTx(leader.ctx))
+	c.hasTurn(time.Time{})
 	for len(b.members) < c.batchLimit() && b.broken == nil {
 		m := c.next()
 		if m == nil {
@@ -321,7 +343,9 @@ func (c *committer) tell(b *batch, err error) {
 		if err != nil {
 			m.err = err
 		}
-		m.ch <- turn{}
+		if m.ch != nil { // the leader of an empty house need not be told
+			m.ch <- turn{}
+		}
 	}
 }
 
@@ -368,14 +392,16 @@ func (c *committer) stalled(limit time.Duration) bool {
 	return had >= limit
 }
 
-// close lets those who wait finish, refuses all others, and returns when the loop has ended.
+// close lets those who wait finish, refuses all others, and returns when nobody leads any more.
 func (c *committer) close() {
 	c.mu.Lock()
 	if c.closed == nil {
 		c.closed = errClosed()
+		if !c.leading {
+			close(c.ended)
+		}
 	}
 	c.mu.Unlock()
-	c.poke()
 	<-c.ended
 }
 

@@ -48,7 +48,7 @@ func (tx *Tx) GetEncoded(table string, key attr.Item, use func(attr.Encoded) err
 	if err != nil {
 		return err
 	}
-	k, err := t.requestKey(key)
+	k, err := t.appendRequestKey(tx.scratch(), key)
 	if err != nil {
 		return err
 	}
@@ -60,6 +60,14 @@ func (tx *Tx) GetEncoded(table string, key attr.Item, use func(attr.Encoded) err
 		return err
 	}
 	return use(r.item())
+}
+
+// scratch gives room for a key that is looked up and forgotten.
+func (tx *Tx) scratch() []byte {
+	if tx.reader == nil {
+		return make([]byte, 0, 64)
+	}
+	return tx.reader.key
 }
 
 // row fetches a row, nil if there is none.

@@ -35,8 +35,12 @@ func (k KeySpec) has(name string) bool {
 	return name == k.Partition.Name || (k.Sort.Name != "" && name == k.Sort.Name)
 }
 
-// requestKey encodes the key of a Get, Update or Delete, which is the key attributes and nothing else.
+// requestKey encodes the key of an Update or Delete, which is the key attributes and nothing else.
 func (t *table) requestKey(key attr.Item) ([]byte, error) {
+	return t.appendRequestKey(make([]byte, 0, 64), key)
+}
+
+func (t *table) appendRequestKey(dst []byte, key attr.Item) ([]byte, error) {
 	n := 1
 	if t.spec.Key.Sort.Name != "" {
 		n = 2
@@ -44,7 +48,7 @@ func (t *table) requestKey(key attr.Item) ([]byte, error) {
 	if len(key) != n {
 		return nil, errKeySchema()
 	}
-	return t.key(key, func(a KeyAttr, v attr.Value) error {
+	return t.appendKey(dst, key, func(a KeyAttr, v attr.Value) error {
 		if v.Kind() != a.Type.kind() {
 			return errKeySchema()
 		}
@@ -56,7 +60,7 @@ func errKeySchema() error { return invalid("The provided key element does not ma
 
 // itemKey encodes the key of an item.
 func (t *table) itemKey(it attr.Item) ([]byte, error) {
-	return t.key(it, func(a KeyAttr, v attr.Value) error {
+	return t.appendKey(make([]byte, 0, 64), it, func(a KeyAttr, v attr.Value) error {
 		if v.IsZero() {
 			return invalid("One or more parameter values were invalid: Missing the key %s in the item", a.Name)
 		}
@@ -68,8 +72,7 @@ func (t *table) itemKey(it attr.Item) ([]byte, error) {
 	})
 }
 
-func (t *table) key(it attr.Item, check func(KeyAttr, attr.Value) error) ([]byte, error) {
-	dst := make([]byte, 0, 64)
+func (t *table) appendKey(dst []byte, it attr.Item, check func(KeyAttr, attr.Value) error) ([]byte, error) {
 	limit := maxPartitionKey
 	for _, a := range t.spec.Key.attrs() {
 		v := it[a.Name]

@@ -145,7 +145,6 @@ func start(path string, db *bolt.DB, f *os.File, o Options) (*Store, error) {
 	s.journal.Store(&st.journal)
 	s.readers = newReaders(o.ReadDeadline)
 	s.commits = newCommitter(s)
-	go s.commits.run()
 	return s, nil
 }
 

@@ -14,11 +14,35 @@ import (
 // maxIdle bounds the snapshots that wait for the next View.
 const maxIdle = 32
 
+// snapshot is a read transaction of bbolt with the buckets that were looked at: bbolt searches for a bucket each time.
+type snapshot struct {
+	btx     *bolt.Tx
+	buckets map[string]*bolt.Bucket
+	key     []byte // room for the key of a Get
+}
+
+func (s *snapshot) bucket(name []byte) *bolt.Bucket {
+	b := s.buckets[string(name)]
+	if b == nil {
+		if b = s.btx.Bucket(name); b != nil {
+			s.buckets[string(name)] = b
+		}
+	}
+	return b
+}
+
+// giveBack ends a snapshot; nil is none. It fails only on a transaction that is over.
+func (s *snapshot) giveBack() {
+	if s != nil {
+		_ = s.btx.Rollback()
+	}
+}
+
 // reader is one View. mu is held by every call on its Tx, so that the deadline takes the snapshot away between two
 // calls and never from under one.
 type reader struct {
-	mu      sync.Mutex
-	btx     *bolt.Tx
+	mu sync.Mutex
+	*snapshot
 	epoch   uint64
 	started time.Time
 	gone    bool // the snapshot was given back
@@ -42,9 +66,9 @@ type readers struct {
 	armed          bool
 	timer          *time.Timer
 
-	idle   []*bolt.Tx // snapshots of the present state
-	keep   bool       // nobody writes
-	epoch  uint64     // counts where write transactions begin and end: a snapshot of an earlier one is not kept
+	idle   []*snapshot // of the present state
+	keep   bool        // nobody writes
+	epoch  uint64      // counts where write transactions begin and end: a snapshot of an earlier one is not kept
 	closed bool
 }
 
@@ -52,29 +76,30 @@ func newReaders(deadline time.Duration) *readers {
 	return &readers{deadline: deadline, keep: true}
 }
 
-func (rs *readers) begin(db *bolt.DB) (*reader, error) {
-	r := &reader{started: time.Now()}
+// begin gives r a snapshot and puts it on the list.
+func (rs *readers) begin(r *reader, db *bolt.DB) error {
+	r.started = time.Now()
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	r.epoch = rs.epoch
 	if n := len(rs.idle); n > 0 {
-		r.btx = rs.idle[n-1]
+		r.snapshot = rs.idle[n-1]
 		rs.idle = rs.idle[:n-1]
 		rs.link(r)
-		return r, nil
+		return nil
 	}
 	rs.mu.Unlock() // bbolt may have this View wait for the mapping of the file
 	btx, err := db.Begin(false)
 	rs.mu.Lock()
 	if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
-		return nil, errClosed()
+		return errClosed()
 	}
 	if err != nil {
-		return nil, fault.Wrap(err, fault.Unavailable, "store_failed", "the store cannot be read")
+		return fault.Wrap(err, fault.Unavailable, "store_failed", "the store cannot be read")
 	}
-	r.btx = btx
+	r.snapshot = &snapshot{btx: btx, buckets: map[string]*bolt.Bucket{}, key: make([]byte, 0, 64)}
 	rs.link(r)
-	return r, nil
+	return nil
 }
 
 // link puts a reader at the end of the list.
@@ -106,33 +131,26 @@ func (rs *readers) unlink(r *reader) {
 
 // end takes the reader from the list and keeps its snapshot for the next, or gives it back.
 func (rs *readers) end(r *reader) {
-	btx := r.leave()
+	left := r.leave()
 	rs.mu.Lock()
 	rs.unlink(r)
-	if btx != nil && rs.keep && r.epoch == rs.epoch && len(rs.idle) < maxIdle {
-		rs.idle = append(rs.idle, btx)
-		btx = nil
+	if left != nil && rs.keep && r.epoch == rs.epoch && len(rs.idle) < maxIdle {
+		rs.idle = append(rs.idle, left)
+		left = nil
 	}
 	rs.mu.Unlock()
-	giveBack(btx)
+	left.giveBack()
 }
 
 // leave takes the snapshot from the reader, nil if the deadline has.
-func (r *reader) leave() *bolt.Tx {
+func (r *reader) leave() *snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.gone {
 		return nil
 	}
 	r.gone = true
-	return r.btx
-}
-
-// giveBack ends a snapshot; nil is none. It fails only on a transaction that is over.
-func giveBack(btx *bolt.Tx) {
-	if btx != nil {
-		_ = btx.Rollback()
-	}
+	return r.snapshot
 }
 
 // suspend is called before a write transaction begins, resume when it has ended.
@@ -152,8 +170,8 @@ func (rs *readers) resume() {
 }
 
 func (rs *readers) dropIdle() {
-	for i, btx := range rs.idle {
-		giveBack(btx)
+	for i, s := range rs.idle {
+		s.giveBack()
 		rs.idle[i] = nil
 	}
 	rs.idle = rs.idle[:0]
@@ -186,8 +204,8 @@ func (rs *readers) expire() {
 	}
 	rs.mu.Unlock()
 	for _, r := range old {
-		if btx := r.leave(); btx != nil {
-			giveBack(btx)
+		if left := r.leave(); left != nil {
+			left.giveBack()
 			rs.count()
 		}
 	}

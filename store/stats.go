@@ -110,11 +110,11 @@ func (s *Store) Stats() Stats {
 
 // fillFromFile adds what only a transaction sees. On a store that is closed or cannot be read the rest stands.
 func (s *Store) fillFromFile(st *Stats) {
-	r, err := s.readers.begin(s.db)
-	if err != nil {
+	var r reader
+	if s.readers.begin(&r, s.db) != nil {
 		return
 	}
-	defer s.readers.end(r)
+	defer s.readers.end(&r)
 	st.UsedBytes = r.btx.Size()
 	st.Cursors = cursors(r.btx)
 }

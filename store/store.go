@@ -126,28 +126,36 @@ func (s *Store) Update(ctx context.Context, fn func(*Tx) error) error {
 // does not wait for Update. The snapshot holds pages of the file back from being used again, so it ends after
 // Options.ReadDeadline: from then on every call on the Tx fails. Stats shows the oldest.
 func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
-	r, cat, err := s.snapshot()
-	if err != nil {
+	v := &view{tx: Tx{s: s, ctx: ctx}}
+	if err := s.begin(v); err != nil {
 		return err
 	}
-	tx := &Tx{s: s, ctx: ctx, btx: r.btx, cat: cat, reader: r}
 	defer func() {
-		tx.over = true
-		s.readers.end(r)
+		v.tx.over = true
+		s.readers.end(&v.reader)
 	}()
-	return fn(tx)
+	return fn(&v.tx)
 }
 
-// snapshot gives a snapshot and a catalogue that is not newer: its tables are there.
-func (s *Store) snapshot() (*reader, *catalogue, error) {
-	for {
-		cat := s.cat.Load()
-		r, err := s.readers.begin(s.db)
-		if err != nil || s.cat.Load() == cat {
-			return r, cat, err
-		}
-		s.readers.end(r)
+// view is a transaction of View with its reader: one piece of memory.
+type view struct {
+	tx     Tx
+	reader reader
+}
+
+// begin gives the view a snapshot and a catalogue that is not newer: the tables that it names are there.
+func (s *Store) begin(v *view) error {
+	v.reader = reader{}
+	v.tx.cat = s.cat.Load()
+	if err := s.readers.begin(&v.reader, s.db); err != nil {
+		return err
 	}
+	if s.cat.Load() != v.tx.cat {
+		s.readers.end(&v.reader)
+		return s.begin(v)
+	}
+	v.tx.btx, v.tx.reader = v.reader.btx, &v.reader
+	return nil
 }
 
 // Close waits for the transactions that run, commits what makes the next Open fast, and releases the file. Updates

@@ -125,7 +125,13 @@ func (tx *Tx) table(name string) (*table, error) {
 
 // bucket gives a bucket that the catalogue says is there.
 func (tx *Tx) bucket(name []byte) (*bolt.Bucket, error) {
-	if b := tx.btx.Bucket(name); b != nil {
+	var b *bolt.Bucket
+	if tx.reader != nil {
+		b = tx.reader.bucket(name)
+	} else {
+		b = tx.btx.Bucket(name)
+	}
+	if b != nil {
 		return b, nil
 	}
 	return nil, damaged(nil, "bucket %x is missing", name)
