@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// bench is one run of the program.
+type bench struct {
+	set      settings
+	dir      string // everything that is written lies here
+	progress io.Writer
+	size     sizes
+	table    []row
+	files    int
+}
+
+// sizes are what a run works with.
+type sizes struct {
+	rounds              int
+	small, middle, high int           // items of the stores
+	file                int           // items of the file that is opened
+	lone                int           // puts of one writer in a slice
+	turns               int           // puts of each of many writers in a slice
+	calls               time.Duration // of a slice of calls that only compute
+	web                 time.Duration // of a slice of requests
+	load                time.Duration // that the memory is watched
+}
+
+func fullSizes() sizes {
+	return sizes{
+		rounds: 9, small: 10_000, middle: 100_000, high: 1_000_000, file: 1_000_000, lone: 200, turns: 64,
+		calls: 150 * time.Millisecond, web: time.Second, load: 5 * time.Second,
+	}
+}
+
+func quickSizes() sizes {
+	return sizes{
+		rounds: 2, small: 2_000, middle: 5_000, high: 10_000, file: 10_000, lone: 30, turns: 6,
+		calls: 10 * time.Millisecond, web: 100 * time.Millisecond, load: 500 * time.Millisecond,
+	}
+}
+
+// group measures the rows whose ids begin with its name.
+type group struct {
+	name    string
+	measure func(context.Context, *bench) error
+}
+
+func groups() []group {
+	return []group{
+		{"lone", measureLone},
+		{"commit", measureCommits},
+		{"index", measureIndexes},
+		{"loop", measureLoop},
+		{"get", measureGet},
+		{"codec", measureCodec},
+		{"query", measureQuery},
+		{"http", measureHTTP},
+		{"local", measureLocal},
+		{"crowd", measureCrowds},
+		{"start", measureStart},
+	}
+}
+
+// measure runs the groups that have a selected row. What a group cannot measure it says in its rows; an error is that
+// the run itself failed, and ends it.
+func (b *bench) measure(ctx context.Context) error {
+	for _, g := range groups() {
+		if !b.wantsGroup(g.name) {
+			continue
+		}
+		began := time.Now()
+		b.say("%s ...", g.name)
+		if err := g.measure(ctx, b); err != nil {
+			if ctx.Err() != nil {
+				return errors.New("interrupted")
+			}
+			return fmt.Errorf("%s: %w", g.name, err)
+		}
+		b.say("%s: %.1f s", g.name, time.Since(began).Seconds())
+	}
+	return nil
+}
+
+func (b *bench) wantsGroup(name string) bool {
+	for _, t := range targets {
+		if strings.HasPrefix(t.id, name+"/") && b.wants(t.id) {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *bench) wants(id string) bool { return b.set.rows.MatchString(id) }
+
+func (b *bench) say(format string, args ...any) {
+	fmt.Fprintf(b.progress, "bench: "+format+"\n", args...)
+}
+
+// file gives a path that no other of this run has.
+func (b *bench) file(name string) string {
+	b.files++
+	return filepath.Join(b.dir, fmt.Sprintf("%d-%s", b.files, name))
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"encoding/binary"
+	"time"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+// change is a put as bytes: what the store writes for it, made before the time begins.
+type change struct {
+	n     int
+	key   []byte
+	row   []byte
+	entry []byte // key of its index entries
+	split []byte // their value
+}
+
+// Sizes of what stands before an item in its row, as the store writes it.
+const (
+	rowVersion    = 2
+	rowSeq        = 1
+	rowSize       = rowSeq + 8
+	rowHeader     = rowSize + 4
+	recordVersion = 1
+	opPut         = 1
+	hasPrev       = 1 << 1
+	hasOld        = 1 << 2
+	hasNow        = 1 << 3
+)
+
+func newChange(n int, it attr.Item) (change, error) {
+	key, err := appendKey(nil, it, "match", "ball")
+	if err != nil {
+		return change{}, err
+	}
+	index, err := appendKey(nil, it, "bowler", "rank")
+	if err != nil {
+		return change{}, err
+	}
+	row := make([]byte, rowHeader, 1200)
+	row[0] = rowVersion
+	binary.BigEndian.PutUint32(row[rowSize:], uint32(attr.Size(it)))
+	return change{
+		n: n, key: key, row: attr.Encode(row, it),
+		entry: append(index, key...), split: binary.AppendUvarint(nil, uint64(len(index))),
+	}, nil
+}
+
+func appendKey(dst []byte, it attr.Item, names ...string) ([]byte, error) {
+	var err error
+	for _, name := range names {
+		if dst, err = attr.AppendKey(dst, it[name]); err != nil {
+			return nil, err
+		}
+	}
+	return dst, nil
+}
+
+// sealed is the row with its sequence.
+func (c *change) sealed(seq uint64) []byte {
+	binary.BigEndian.PutUint64(c.row[rowSeq:], seq)
+	return c.row
+}
+
+// record is the journal record of the change.
+func (c *change) record(at time.Time, prev uint64, old []byte) []byte {
+	flags := byte(hasNow)
+	if prev != 0 {
+		flags |= hasPrev
+	}
+	if old != nil {
+		flags |= hasOld
+	}
+	b := make([]byte, 0, 64+len(c.key)+len(old)+len(c.row))
+	b = append(b, recordVersion, opPut, flags)
+	b = binary.BigEndian.AppendUint64(b, uint64(at.UnixNano()))
+	b = append(b, 0) // the first of its transaction
+	b = binary.AppendUvarint(b, rawTableID)
+	b = append(binary.AppendUvarint(b, uint64(len(c.key))), c.key...)
+	b = append(b, 0) // written by the node itself
+	if prev != 0 {
+		b = binary.AppendUvarint(b, prev)
+	}
+	if old != nil {
+		b = append(binary.AppendUvarint(b, uint64(len(old))), old...)
+	}
+	return append(b, c.row[rowHeader:]...)
+}

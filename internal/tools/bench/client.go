@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+// order is what a client is told to do: so many connections ask one kind of request for a while.
+type order struct {
+	Addr   string
+	Local  bool // DynamoDB's protocol, not that of server
+	Kind   string
+	Items  int
+	Conns  int
+	Millis int64
+}
+
+// result is what came of an order.
+type result struct {
+	Requests int
+	Failure  string
+}
+
+type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// prepared is how many different requests a client has ready.
+const prepared = 512
+
+// carryOut sends requests that are made beforehand, each connection one after the other, on connections that stay open.
+// Go's own client costs more than the server that it asks, so this one is as simple as the protocol allows.
+func (o order) carryOut(ctx context.Context, dial dialer) (requests int, err error) {
+	ready := make([][]byte, prepared)
+	choose := newShuffle(o.Items)
+	for i := range ready {
+		n, it := choose.next()
+		ready[i] = o.request(n, it)
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	conns := make([]*conn, o.Conns)
+	for i := range conns {
+		c, err := dial(ctx, "tcp", o.Addr)
+		if err != nil {
+			return 0, err
+		}
+		defer c.Close()
+		stop := context.AfterFunc(ctx, func() { _ = c.Close() })
+		defer stop()
+		conns[i] = &conn{Conn: c, r: bufio.NewReaderSize(c, 64<<10)}
+	}
+	counts, errs := make([]int, o.Conns), make([]error, o.Conns)
+	end := time.Now().Add(time.Duration(o.Millis) * time.Millisecond)
+	var wg sync.WaitGroup
+	for i, c := range conns {
+		wg.Go(func() { counts[i], errs[i] = c.askUntil(end, ready) })
+	}
+	wg.Wait()
+	for i := range counts {
+		requests += counts[i]
+		if errs[i] != nil {
+			err = errs[i]
+		}
+	}
+	return requests, err
+}
+
+func (o order) request(n int, it attr.Item) []byte {
+	if o.Local {
+		return localRequest(o.Kind, n, it)
+	}
+	switch o.Kind {
+	case "hello":
+		return httpRequest("GET", "/hello", "", nil)
+	case "get":
+		return httpRequest("GET", fmt.Sprintf("/items/%s/%d", matchOf(n), n%perMatch), "", nil)
+	case "query":
+		from := n % (perMatch - queryItems)
+		return httpRequest("GET", fmt.Sprintf("/items/%s?from=%d&to=%d", matchOf(n), from, from+queryItems), "", nil)
+	default:
+		return httpRequest("PUT", "/items", "", attr.AppendJSON(nil, it))
+	}
+}
+
+// queryItems is how many items a query asks for.
+const queryItems = 20
+
+func httpRequest(method, path, headers string, body []byte) []byte {
+	head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\n%s", method, path, headers)
+	if body != nil {
+		head += fmt.Sprintf("Content-Type: %s\r\nContent-Length: %d\r\n", jsonType, len(body))
+	}
+	return append([]byte(head+"\r\n"), body...)
+}
+
+// conn is a connection that stays open.
+type conn struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+func (c *conn) askUntil(end time.Time, requests [][]byte) (count int, err error) {
+	for time.Now().Before(end) {
+		if _, err := c.ask(requests[rand.IntN(len(requests))], io.Discard); err != nil {
+			return count, err
+		}
+		count++
+	}
+	return count, nil
+}
+
+// ask sends a request, writes the body of the answer to w, and gives its length.
+func (c *conn) ask(request []byte, w io.Writer) (int, error) {
+	if _, err := c.Write(request); err != nil {
+		return 0, err
+	}
+	status, err := c.r.ReadSlice('\n')
+	if err != nil {
+		return 0, err
+	}
+	ok := bytes.HasPrefix(status, []byte("HTTP/1.1 200"))
+	length := -1
+	for {
+		line, err := c.r.ReadSlice('\n')
+		if err != nil {
+			return 0, err
+		}
+		if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {
+			break
+		}
+		if name, value, found := bytes.Cut(line, []byte(":")); found && bytes.EqualFold(name, []byte("Content-Length")) {
+			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
+				return 0, err
+			}
+		}
+	}
+	if length < 0 {
+		return 0, fmt.Errorf("an answer has no length")
+	}
+	if !ok {
+		text, _ := io.ReadAll(io.LimitReader(c.r, int64(length)))
+		return 0, fmt.Errorf("refused: %s", text)
+	}
+	if w == io.Discard { // nothing is copied
+		return c.r.Discard(length)
+	}
+	n, err := io.CopyN(w, c.r, int64(length))
+	return int(n), err
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// The items lie in partitions of a hundred, as the balls of an innings do.
+const (
+	tableName = "balls"
+	perMatch  = 100
+	itemText  = 100 // bytes of each of the eight attributes that give an item its size
+)
+
+// spec is the table with so many indexes.
+func spec(indexes int) store.TableSpec {
+	str := func(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyString} }
+	num := func(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyNumber} }
+	t := store.TableSpec{Name: tableName, Key: store.KeySpec{Partition: str("match"), Sort: num("ball")}}
+	for i := range indexes {
+		t.Indexes = append(t.Indexes, store.IndexSpec{
+			Name: fmt.Sprintf("index-%d", i), Key: store.KeySpec{Partition: str("bowler"), Sort: num("rank")},
+		})
+	}
+	return t
+}
+
+func matchOf(n int) string { return fmt.Sprintf("match-%06d", n/perMatch) }
+
+// keyOf is the key of the n-th item.
+func keyOf(n int) attr.Item {
+	return attr.Item{"match": attr.S(matchOf(n)), "ball": attr.Int(int64(n % perMatch))}
+}
+
+// makeItem makes the n-th item: about 1 KB in 13 attributes. rank is what the indexes sort by.
+func makeItem(n, rank, runs int) attr.Item {
+	it := keyOf(n)
+	it["bowler"] = attr.S(fmt.Sprintf("bowler-%d", n%11))
+	it["rank"] = attr.Int(int64(rank))
+	it["runs"] = attr.Int(int64(runs))
+	for i := range 8 {
+		it[fmt.Sprintf("attribute-%d", i)] = attr.S(filler)
+	}
+	return it
+}
+
+// matchItem has 17 attributes, as a row of the table of live matches has them: about 1 KB of DynamoDB JSON.
+func matchItem() (attr.Item, error) {
+	ball := func(label, mark string, id int64) attr.Value {
+		return attr.M(attr.Item{"label": attr.S(label), "mark": attr.S(mark), "id": attr.Int(id)})
+	}
+	rate, err := attr.N("7.25")
+	return attr.Item{
+		"matchId": attr.S("67890123"), "leagueId": attr.Int(5), "leagueCode": attr.S("T20WC"),
+		"startTime": attr.S("2026-02-14T14:00:00.000Z"), "status": attr.S("2nd Innings"), "phase": attr.S("live"),
+		"homeTeam": attr.S("Australia"), "awayTeam": attr.S("New Zealand"), "innings": attr.Int(2),
+		"runs": attr.Int(112), "wickets": attr.Int(3), "overs": attr.S("14.2"), "runRate": rate,
+		"active": attr.Bool(true), "ttl": attr.Int(1770998400),
+		"cooldowns": attr.M(attr.Item{"four": attr.Int(1770990000), "six": attr.Int(1770990060)}),
+		"lastBalls": attr.L(ball("14.1", "4", 901), ball("14.2", "W", 902), ball("14.3", "1", 903)),
+	}, err
+}
+
+var filler = strings.Repeat("x", itemText)
+
+// shuffle chooses what the next put writes. Two with the same seed choose the same.
+type shuffle struct {
+	rnd    *rand.Rand
+	items  int
+	steady bool // ranks stay, so that no index entry changes
+}
+
+func newShuffle(items int) *shuffle {
+	return &shuffle{rnd: rand.New(rand.NewPCG(1, 2)), items: items}
+}
+
+const ranks = 1 << 20
+
+// first makes the item with which a store is filled.
+func (s *shuffle) first(n int) attr.Item { return makeItem(n, n, 0) }
+
+// next makes a new state of one of the items.
+func (s *shuffle) next() (n int, it attr.Item) {
+	n = s.rnd.IntN(s.items)
+	rank, runs := s.rnd.IntN(ranks), s.rnd.IntN(7)
+	if s.steady {
+		rank = n
+	}
+	return n, makeItem(n, rank, runs)
+}
+
+func (s *shuffle) batch(count int) []attr.Item {
+	out := make([]attr.Item, count)
+	for i := range out {
+		_, out[i] = s.next()
+	}
+	return out
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// fillBatch is how many items one transaction writes while a store is filled.
+const fillBatch = 500
+
+// ours is a store with items in it.
+type ours struct {
+	*store.Store
+	shuffle *shuffle
+}
+
+// openOurs makes a store with as many items and indexes.
+func (b *bench) openOurs(ctx context.Context, items, indexes int) (*ours, error) {
+	return openFilled(ctx, b.file("store.db"), items, indexes, store.Options{})
+}
+
+func openFilled(ctx context.Context, path string, items, indexes int, o store.Options) (*ours, error) {
+	s, err := store.Open(path, o)
+	if err != nil {
+		return nil, err
+	}
+	f := &ours{Store: s, shuffle: newShuffle(items)}
+	if err := f.fill(ctx, items, indexes); err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (o *ours) fill(ctx context.Context, items, indexes int) error {
+	if err := o.Define(ctx, spec(indexes)); err != nil {
+		return err
+	}
+	for from := 0; from < items; from += fillBatch {
+		err := o.Update(ctx, func(tx *store.Tx) error {
+			for n := from; n < min(from+fillBatch, items); n++ {
+				if err := putItem(tx, o.shuffle.first(n)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func putItem(tx *store.Tx, it attr.Item) error {
+	_, err := tx.Put(store.PutItem{Table: tableName, Item: it, NoOld: true})
+	return err
+}
+
+func (o *ours) put(ctx context.Context, it attr.Item) error {
+	return o.Update(ctx, func(tx *store.Tx) error { return putItem(tx, it) })
+}
+
+// writers makes a side of so many writers that put one item a transaction each, turn by turn.
+func (o *ours) writers(ctx context.Context, count, total int) side {
+	var items []attr.Item
+	return side{
+		prepare: func() error {
+			items = o.shuffle.batch(total)
+			return nil
+		},
+		run: func() (int, error) {
+			return total, crowd(count, total, func(i int) error { return o.put(ctx, items[i]) })
+		},
+	}
+}
+
+// crowd has so many goroutines share the calls of fn.
+func crowd(count, total int, fn func(i int) error) error {
+	if count == 1 {
+		for i := range total {
+			if err := fn(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var next atomic.Int64
+	errs := make([]error, count)
+	var wg sync.WaitGroup
+	for w := range count {
+		wg.Go(func() {
+			for errs[w] == nil {
+				i := int(next.Add(1)) - 1
+				if i >= total {
+					return
+				}
+				errs[w] = fn(i)
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"slices"
+	"time"
+
+	bolt "go.etcd.io/bbolt" //nolint:depguard // the floor is bbolt itself
+)
+
+// raw is the floor of writes: bbolt with the changes of puts and nothing else. What a put reads in the store (the row
+// before, the journal's state) raw knows by heart.
+type raw struct {
+	db      *bolt.DB
+	shuffle *shuffle
+	items   []rawItem
+	indexes int
+	options rawOptions
+
+	first, last uint64 // of the journal
+	bytes       uint64
+	records     []rawRecord // from first on
+}
+
+type rawOptions struct {
+	noJournal bool
+	keep      uint64 // bytes of the journal; 0: as the store
+	now       func() time.Time
+}
+
+// rawItem is what raw knows of an item.
+type rawItem struct {
+	seq   uint64 // of the record that wrote it
+	entry []byte // in the indexes
+}
+
+// rawRecord is what raw knows of a record of the journal.
+type rawRecord struct {
+	item int
+	prev uint64
+	size int
+}
+
+// Names as the store gives them: the table is the first thing that gets a number, the indexes come behind it.
+var (
+	rawMeta     = []byte("meta")
+	rawJournal  = []byte("journal")
+	rawPosition = []byte("journal")
+	rawTable    = rawBucket('t', rawTableID)
+)
+
+const (
+	rawTableID  = 1
+	rawFirstSeq = 1<<40 + 1
+	rawKeep     = 64 << 20
+	rawTrim     = 256
+)
+
+func rawBucket(kind byte, id uint32) []byte { return binary.BigEndian.AppendUint32([]byte{kind}, id) }
+
+// openRaw makes the floor of a store with as many items and indexes: filled by the same changes in as many commits.
+func openRaw(ctx context.Context, path string, items, indexes int, o rawOptions) (*raw, error) {
+	if o.now == nil {
+		o.now = time.Now
+	}
+	if o.keep == 0 {
+		o.keep = rawKeep
+	}
+	db, err := bolt.Open(path, 0o600, &bolt.Options{
+		NoFreelistSync: true, FreelistType: bolt.FreelistMapType, InitialMmapSize: 1 << 30, NoStatistics: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := &raw{
+		db: db, shuffle: newShuffle(items), items: make([]rawItem, items), indexes: indexes, options: o,
+		first: rawFirstSeq, last: rawFirstSeq - 1,
+	}
+	if err := r.fill(ctx); err != nil {
+		_ = db.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *raw) fill(ctx context.Context) error {
+	names := [][]byte{rawMeta, rawJournal, rawTable}
+	for i := range r.indexes {
+		names = append(names, r.index(i))
+	}
+	err := r.db.Update(func(tx *bolt.Tx) error {
+		for _, name := range names {
+			if _, err := tx.CreateBucket(name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for from := 0; from < len(r.items) && err == nil; from += fillBatch {
+		var batch []change
+		for n := from; n < min(from+fillBatch, len(r.items)); n++ {
+			c, err := newChange(n, r.shuffle.first(n))
+			if err != nil {
+				return err
+			}
+			batch = append(batch, c)
+		}
+		if err = r.write(batch); err == nil {
+			err = ctx.Err()
+		}
+	}
+	return err
+}
+
+func (r *raw) index(i int) []byte { return rawBucket('i', uint32(rawTableID+1+i)) }
+
+// loop makes a side of one goroutine that writes so many commits of so many puts.
+func (r *raw) loop(commits, puts int) side {
+	var batches [][]change
+	return side{
+		prepare: func() error {
+			batches = batches[:0]
+			for range commits {
+				batch := make([]change, puts)
+				for i := range batch {
+					var err error
+					if batch[i], err = newChange(r.shuffle.next()); err != nil {
+						return err
+					}
+				}
+				batches = append(batches, batch)
+			}
+			return nil
+		},
+		run: func() (int, error) {
+			for _, batch := range batches {
+				if err := r.write(batch); err != nil {
+					return 0, err
+				}
+			}
+			return commits * puts, nil
+		},
+	}
+}
+
+// write commits the changes.
+func (r *raw) write(batch []change) error {
+	return r.db.Update(func(tx *bolt.Tx) error {
+		table, journal := tx.Bucket(rawTable), tx.Bucket(rawJournal)
+		journal.FillPercent = 0.9
+		for i := range batch {
+			if err := r.put(tx, table, journal, &batch[i]); err != nil {
+				return err
+			}
+		}
+		if r.options.noJournal {
+			return nil
+		}
+		if err := r.trim(journal, len(batch)); err != nil {
+			return err
+		}
+		return tx.Bucket(rawMeta).Put(rawPosition, r.position())
+	})
+}
+
+func (r *raw) put(tx *bolt.Tx, table, journal *bolt.Bucket, c *change) error {
+	item := &r.items[c.n]
+	r.last++
+	if !r.options.noJournal {
+		if err := r.log(table, journal, c, item.seq); err != nil {
+			return err
+		}
+	}
+	item.seq = r.last
+	if err := table.Put(c.key, c.sealed(r.last)); err != nil {
+		return err
+	}
+	if slices.Equal(item.entry, c.entry) {
+		return nil
+	}
+	for i := range r.indexes {
+		bucket := tx.Bucket(r.index(i))
+		if item.entry != nil {
+			if err := bucket.Delete(item.entry); err != nil {
+				return err
+			}
+		}
+		if err := bucket.Put(c.entry, c.split); err != nil {
+			return err
+		}
+	}
+	item.entry = c.entry
+	return nil
+}
+
+// log writes the record of a change.
+func (r *raw) log(table, journal *bolt.Bucket, c *change, prev uint64) error {
+	var old []byte
+	if prev != 0 && prev < r.first { // its record has been trimmed: this one holds the old image itself
+		old, prev = table.Get(c.key)[rowHeader:], 0
+	}
+	record := c.record(r.options.now(), prev, old)
+	r.records = append(r.records, rawRecord{item: c.n, prev: prev, size: len(record)})
+	r.bytes += uint64(len(record))
+	return journal.Put(binary.BigEndian.AppendUint64(nil, r.last), record)
+}
+
+// trim takes the oldest records out as long as the journal is too large, as the store does.
+func (r *raw) trim(journal *bolt.Bucket, written int) error {
+	for range max(rawTrim, 2*written) {
+		if r.bytes <= r.options.keep {
+			return nil
+		}
+		oldest := r.records[0]
+		if oldest.prev != 0 {
+			if err := journal.Delete(binary.BigEndian.AppendUint64(nil, oldest.prev)); err != nil {
+				return err
+			}
+		}
+		if r.items[oldest.item].seq == r.first { // else a later record refers to it
+			if err := journal.Delete(binary.BigEndian.AppendUint64(nil, r.first)); err != nil {
+				return err
+			}
+		}
+		r.records = r.records[1:]
+		r.first++
+		r.bytes -= uint64(oldest.size)
+	}
+	return nil
+}
+
+func (r *raw) position() []byte {
+	b := binary.BigEndian.AppendUint64(make([]byte, 0, 24), r.first)
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(b, r.last), r.bytes)
+}

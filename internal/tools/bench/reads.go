@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+
+	bolt "go.etcd.io/bbolt" //nolint:depguard // the floor is bbolt itself
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// getJSON appends the DynamoDB JSON of an item.
+func getJSON(tx *store.Tx, key attr.Item, dst []byte) (out []byte, err error) {
+	err = tx.GetEncoded(tableName, key, func(e attr.Encoded) (err error) {
+		out, err = e.AppendJSON(dst)
+		return err
+	})
+	if err == nil && out == nil {
+		err = errors.New("an item is missing")
+	}
+	return out, err
+}
+
+// measureGet compares the Get of an item with bbolt's.
+func measureGet(ctx context.Context, b *bench) error {
+	s, err := b.openOurs(ctx, b.size.small, 0)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	r, err := openRaw(ctx, b.file("raw.db"), b.size.small, 0, rawOptions{})
+	if err != nil {
+		return err
+	}
+	defer r.db.Close()
+	keys, encoded, err := keysOf(b.size.small)
+	if err != nil {
+		return err
+	}
+	var seen, asked int
+	buf := make([]byte, 0, 4096)
+	got, err := b.compareCalls(ctx,
+		func() error {
+			return s.View(ctx, func(tx *store.Tx) error {
+				asked++
+				return tx.GetEncoded(tableName, keys[rand.IntN(len(keys))], func(e attr.Encoded) error {
+					seen += len(e)
+					return nil
+				})
+			})
+		},
+		func() error {
+			return s.View(ctx, func(tx *store.Tx) error {
+				asked++
+				out, err := getJSON(tx, keys[rand.IntN(len(keys))], buf[:0])
+				seen += len(out)
+				return err
+			})
+		},
+		func() error {
+			return r.db.View(func(tx *bolt.Tx) error {
+				asked++
+				seen += len(tx.Bucket(rawTable).Get(encoded[rand.IntN(len(encoded))]))
+				return nil
+			})
+		})
+	if err != nil {
+		return err
+	}
+	if seen < 500*asked {
+		return errors.New("items are missing")
+	}
+	b.compare("get/raw", nanos(got[0].wall), nanos(got[2].wall))
+	b.compare("get/json", nanos(got[1].wall), nanos(got[2].wall))
+	return nil
+}
+
+// keysOf gives the keys of all items, as a request has them and encoded.
+func keysOf(items int) (keys []attr.Item, encoded [][]byte, err error) {
+	for n := range items {
+		key := keyOf(n)
+		e, err := appendKey(nil, key, "match", "ball")
+		if err != nil {
+			return nil, nil, err
+		}
+		keys, encoded = append(keys, key), append(encoded, e)
+	}
+	return keys, encoded, nil
+}
+
+// measureQuery asks for partitions and filters the table; beside it a cursor does the least of that.
+func measureQuery(ctx context.Context, b *bench) error {
+	s, err := b.openOurs(ctx, b.size.small, 0)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	r, err := openRaw(ctx, b.file("raw.db"), b.size.small, 0, rawOptions{})
+	if err != nil {
+		return err
+	}
+	defer r.db.Close()
+	buf := make([]byte, 0, 256<<10)
+	query := func() error {
+		return s.View(ctx, func(tx *store.Tx) error {
+			out, err := queryJSON(tx, rand.IntN(b.size.small)/perMatch, 0, perMatch, buf[:0])
+			if err == nil && len(out) < perMatch*500 {
+				err = errors.New("items are missing")
+			}
+			return err
+		})
+	}
+	cursor := func() error {
+		start, err := appendKey(nil, keyOf(rand.IntN(b.size.small)/perMatch*perMatch), "match", "ball")
+		if err != nil {
+			return err
+		}
+		return r.walk(start, perMatch, func(v []byte) (err error) {
+			buf, err = attr.Encoded(v[rowHeader:]).AppendJSON(buf[:0])
+			return err
+		})
+	}
+	count := 0
+	got, err := b.compareCalls(ctx, query, cursor,
+		func() error { return scanAll(ctx, s, b.size.small) },
+		func() error { return r.walk(nil, b.size.small, func(v []byte) error { count += len(v); return nil }) })
+	if err != nil {
+		return err
+	}
+	b.beside("query/100", scaled(got[0].wall, 1e6/perMatch, "us"), scaled(got[1].wall, 1e6/perMatch, "us"))
+	each := 1 / float64(b.size.small)
+	b.beside("query/scan", rate(scaledAll(got[2].wall, each)), rate(scaledAll(got[3].wall, each)))
+	return nil
+}
+
+func scaledAll(values []float64, by float64) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = v * by
+	}
+	return out
+}
+
+// walk calls fn with count rows from a key on.
+func (r *raw) walk(start []byte, count int, fn func(row []byte) error) error {
+	return r.db.View(func(tx *bolt.Tx) error {
+		c := tx.Bucket(rawTable).Cursor()
+		k, v := c.Seek(start)
+		for range count {
+			if k == nil {
+				return errors.New("items are missing")
+			}
+			if err := fn(v); err != nil {
+				return err
+			}
+			k, v = c.Next()
+		}
+		return nil
+	})
+}
+
+// queryJSON appends the JSON of the items of a partition from one ball to before another.
+func queryJSON(tx *store.Tx, match, from, to int, dst []byte) ([]byte, error) {
+	dst = append(dst, `{"Items":[`...)
+	items := 0
+	_, err := tx.QueryEncoded(store.Query{
+		Table: tableName, KeyCondition: "#m = :m AND ball BETWEEN :a AND :b",
+		Params: expr.Params{
+			Names: map[string]string{"#m": "match"},
+			Values: attr.Item{
+				":m": attr.S(matchOf(match * perMatch)), ":a": attr.Int(int64(from)), ":b": attr.Int(int64(to - 1)),
+			},
+		},
+	}, func(e attr.Encoded) (err error) {
+		if items++; items > 1 {
+			dst = append(dst, ',')
+		}
+		dst, err = e.AppendJSON(dst)
+		return err
+	})
+	return append(dst, `]}`...), err
+}
+
+// scanAll reads the whole table, page by page, with a filter that no item passes.
+func scanAll(ctx context.Context, s *ours, items int) error {
+	scanned := 0
+	err := s.View(ctx, func(tx *store.Tx) error {
+		q := store.Scan{
+			Table: tableName, Filter: "runs > :n", Params: expr.Params{Values: attr.Item{":n": attr.Int(100)}},
+		}
+		for {
+			page, err := tx.ScanEncoded(q, func(attr.Encoded) error { return nil })
+			if err != nil {
+				return err
+			}
+			scanned += page.Scanned
+			if q.StartKey = page.LastKey; q.StartKey == nil {
+				return nil
+			}
+		}
+	})
+	if err == nil && scanned != items {
+		err = errors.New("items are missing")
+	}
+	return err
+}

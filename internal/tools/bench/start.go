@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/touchline/touchline/store"
+)
+
+// measureStart opens a large file in a process of its own, as a node does: after a close in order and after a kill, with
+// nothing of the file in the page cache.
+func measureStart(ctx context.Context, b *bench) error {
+	if why := b.lacksSpace(b.size.file); why != "" {
+		for _, id := range []string{"start/memory", "start/load", "start/clean", "start/crash"} {
+			b.missing(id, why)
+		}
+		return nil
+	}
+	path, err := b.filled(ctx, b.size.file)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(path)
+	if err := b.measureClean(ctx, path); err != nil {
+		return err
+	}
+	return b.measureCrash(ctx, path)
+}
+
+// lacksSpace says why a file of so many items cannot be made: it takes about 1.6 KB an item and grows while it is
+// written.
+func (b *bench) lacksSpace(items int) string {
+	free, err := freeBytes(b.dir)
+	need := uint64(items)*2500 + 512<<20
+	if err == nil && free < need {
+		return fmt.Sprintf("it needs %d MB of disk", need>>20)
+	}
+	return ""
+}
+
+func (b *bench) measureClean(ctx context.Context, path string) error {
+	var took, memory []float64
+	for range b.size.rounds {
+		node, millis, err := openCold(ctx, path)
+		if err != nil {
+			return err
+		}
+		anon, err := memoryOf(node.cmd.Process.Pid, "RssAnon")
+		node.end()
+		if err == nil {
+			memory = append(memory, anon)
+		}
+		took = append(took, millis)
+	}
+	b.alone("start/clean", figureOf(took, "ms"))
+	b.aloneMB("start/memory", memory)
+	return nil
+}
+
+// aloneMB adds a row about memory, where the system tells it.
+func (b *bench) aloneMB(id string, memory []float64) {
+	if len(memory) == 0 {
+		b.missing(id, errMemory)
+		return
+	}
+	b.alone(id, figureOf(memory, "MB"))
+}
+
+const errMemory = "the system does not tell a process's memory"
+
+// measureCrash has a node work, looks at its memory meanwhile, kills it, and opens the file again.
+func (b *bench) measureCrash(ctx context.Context, path string) error {
+	if !b.wants("start/load") && !b.wants("start/crash") {
+		return nil
+	}
+	var took, memory []float64
+	for range max(2, b.size.rounds/3) {
+		node, _, err := openCold(ctx, path)
+		if err != nil {
+			return err
+		}
+		most, err := b.workAndWatch(node)
+		node.kill()
+		_ = node.out.Close()
+		if err != nil {
+			return err
+		}
+		memory = append(memory, most...)
+		again, millis, err := openCold(ctx, path)
+		if err != nil {
+			return err
+		}
+		again.end()
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		took = append(took, millis/1e3/(float64(info.Size())/1e9))
+	}
+	b.alone("start/crash", figureOf(took, "s/GB"))
+	b.aloneMB("start/load", memory)
+	return nil
+}
+
+// workAndWatch gives the most memory that a node has while it works.
+func (b *bench) workAndWatch(node *process) (most []float64, err error) {
+	done := make(chan error, 1)
+	go func() {
+		_, err := node.do(order{Items: b.size.file, Conns: 64, Millis: b.size.load.Milliseconds()})
+		done <- err
+	}()
+	peak, every := 0.0, time.NewTicker(20*time.Millisecond)
+	defer every.Stop()
+	for {
+		select {
+		case err := <-done:
+			if peak > 0 {
+				most = []float64{peak}
+			}
+			return most, err
+		case <-every.C:
+			if anon, err := memoryOf(node.cmd.Process.Pid, "RssAnon"); err == nil {
+				peak = max(peak, anon)
+			}
+		}
+	}
+}
+
+// openCold opens a file that is not in the page cache.
+func openCold(ctx context.Context, path string) (*process, float64, error) {
+	if err := forget(path); err != nil {
+		return nil, 0, err
+	}
+	node, err := startChild(ctx, -1, "node", path)
+	if err != nil {
+		return nil, 0, err
+	}
+	var o opened
+	if err := node.hear(&o); err != nil {
+		node.kill()
+		return nil, 0, err
+	}
+	return node, o.Millis, nil
+}
+
+// work keeps a store busy for a while: half of the goroutines put, half of them get.
+func work(ctx context.Context, s *store.Store, o order) error {
+	end := time.Now().Add(time.Duration(o.Millis) * time.Millisecond)
+	errs := make([]error, o.Conns)
+	var wg sync.WaitGroup
+	for i := range o.Conns {
+		wg.Go(func() {
+			var buf []byte
+			for time.Now().Before(end) && errs[i] == nil {
+				n := rand.IntN(o.Items)
+				if i%2 == 0 {
+					it := makeItem(n, rand.IntN(ranks), rand.IntN(7))
+					errs[i] = s.Update(ctx, func(tx *store.Tx) error { return putItem(tx, it) })
+					continue
+				}
+				errs[i] = s.View(ctx, func(tx *store.Tx) (err error) {
+					buf, err = getJSON(tx, keyOf(n), buf[:0])
+					return err
+				})
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

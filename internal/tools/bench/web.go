@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"os"
+)
+
+// measureHTTP compares the GET of an item with a hello, and 64 clients that PUT with one.
+func measureHTTP(ctx context.Context, b *bench) error {
+	path, err := b.filled(ctx, b.size.small)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(path)
+	if err := b.measureHello(ctx, path); err != nil {
+		return err
+	}
+	if !b.wants("http/crowd") {
+		return nil
+	}
+	srv, addr, err := startServer(ctx, -1, path)
+	if err != nil {
+		return err
+	}
+	defer srv.end()
+	client, err := startChild(ctx, -1, "client")
+	if err != nil {
+		return err
+	}
+	defer client.end()
+	put := order{Addr: addr, Kind: "put", Items: b.size.small, Conns: 1, Millis: b.size.web.Milliseconds()}
+	many := put
+	many.Conns = 64
+	got, err := interleave(ctx, webRounds(b), client.side(many), client.side(put))
+	if err != nil {
+		return err
+	}
+	b.compare("http/crowd", rate(got[0].wall), rate(got[1].wall))
+	return nil
+}
+
+// webRounds is less than for others: their slices are long.
+func webRounds(b *bench) int { return max(2, b.size.rounds-4) }
+
+// measureHello gives the server one processor and the client another: what is measured is the server, as long as it is
+// the slower one. 16 connections keep it busy.
+func (b *bench) measureHello(ctx context.Context, path string) error {
+	if !b.wants("http/get") {
+		return nil
+	}
+	srv, addr, err := startServer(ctx, 0, path)
+	if err != nil {
+		return err
+	}
+	defer srv.end()
+	client, err := startChild(ctx, 1, "client")
+	if err != nil {
+		return err
+	}
+	defer client.end()
+	get := order{Addr: addr, Kind: "get", Items: b.size.small, Conns: 16, Millis: b.size.web.Milliseconds()}
+	hello := get
+	hello.Kind = "hello"
+	got, err := interleave(ctx, webRounds(b), client.side(get), client.side(hello))
+	if err != nil {
+		return err
+	}
+	b.compare("http/get", rate(got[0].wall), rate(got[1].wall))
+	return nil
+}
+
+// filled makes the file of a store with items and closes it.
+func (b *bench) filled(ctx context.Context, items int) (string, error) {
+	s, err := b.openOurs(ctx, items, 0)
+	if err != nil {
+		return "", err
+	}
+	return s.Path(), s.Close()
+}
+
+// startServer runs the server on a file and gives its address.
+func startServer(ctx context.Context, cpu int, path string) (srv *process, addr string, err error) {
+	if srv, err = startChild(ctx, cpu, "server", path); err != nil {
+		return nil, "", err
+	}
+	if err := srv.hear(&addr); err != nil {
+		srv.kill()
+		return nil, "", err
+	}
+	return srv, addr, nil
+}
+
+// side makes a side of an order.
+func (p *process) side(o order) side {
+	return side{run: func() (int, error) { return p.do(o) }}
+}
