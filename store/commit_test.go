@@ -136,6 +136,45 @@ func TestGoexitIsTheCallers(t *testing.T) {
 	put(t, s, "balls", ball("final", 2))
 }
 
+// TestALeaderThatEscapesLeavesTheOthersAlone: the first member leads the commit; it panics or ends its goroutine while
+// others wait for it.
+func TestALeaderThatEscapesLeavesTheOthersAlone(t *testing.T) {
+	for name, escape := range map[string]func(){"panic": func() { panic("bad light") }, "goexit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			s := storetest.Open(t, balls())
+			running, release := make(chan struct{}), make(chan struct{})
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				defer func() { _ = recover() }()
+				_ = s.Update(context.Background(), func(tx *store.Tx) error {
+					_, _ = tx.Put(store.PutItem{Table: "balls", Item: ball("final", 0)})
+					close(running)
+					<-release
+					escape()
+					return nil
+				})
+			})
+			<-running
+			for n := 1; n <= 3; n++ {
+				wg.Go(func() { put(t, s, "balls", ball("final", n)) })
+			}
+			for s.Stats().Waiting < 3 {
+				runtime.Gosched()
+			}
+			close(release)
+			wg.Wait()
+			if get(t, s, "balls", ball("final", 0)) != nil {
+				t.Error("the put of the leader is there")
+			}
+			for n := 1; n <= 3; n++ {
+				if get(t, s, "balls", ball("final", n)) == nil {
+					t.Errorf("put %d is not there", n)
+				}
+			}
+		})
+	}
+}
+
 func TestCancelledMemberIsSkipped(t *testing.T) {
 	s := storetest.Open(t, balls())
 	ctx, cancel := context.WithCancel(t.Context())

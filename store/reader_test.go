@@ -5,6 +5,8 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -84,4 +86,32 @@ func TestUpdateWithinAViewEnds(t *testing.T) {
 		wantFault(t, err, fault.Unavailable, "read_deadline")
 		return nil
 	})
+}
+
+// TestIdleSnapshotsAreNoneOfTheWritersConcern: snapshots are kept for the next View. They do not show it the past, and do
+// not hold up a write that has the file's mapping moved, which waits for every snapshot.
+func TestIdleSnapshotsAreNoneOfTheWritersConcern(t *testing.T) {
+	o := store.Options{NoSync: true, MapSize: 1 << 15}
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, balls())
+	text := strings.Repeat("x", 50_000)
+	var wg sync.WaitGroup
+	written := make([]atomic.Int64, 4)
+	for w := range written {
+		wg.Go(func() {
+			for n := 1; n <= 50; n++ {
+				put(t, s, "balls", ball("final", w, "n", n, "text", text))
+				written[w].Store(int64(n))
+			}
+		})
+		wg.Go(func() {
+			for n := int64(0); n < 50; {
+				least := written[w].Load()
+				n, _ = get(t, s, "balls", ball("final", w))["n"].Int()
+				if n < least {
+					t.Errorf("%d was there, a later View saw %d", least, n)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

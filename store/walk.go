@@ -14,7 +14,7 @@ import (
 const maxPage = 1 << 20
 
 // maxSteps is how many entries a page looks at, shown or not, so that a walk over what is hidden ends too.
-const maxSteps = 100_000
+const maxSteps = 10_000
 
 // walk reads a range of the keys of a table or an index, for Query and Scan.
 type walk struct {
