@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -47,6 +49,7 @@ func (s *Store) Check(ctx context.Context) ([]Problem, error) {
 type checker struct {
 	tx       *Tx
 	where    string
+	at       func(where string) // is told what is looked at; may be nil
 	problems []Problem
 }
 
@@ -60,17 +63,28 @@ func (c *checker) say(format string, args ...any) error {
 }
 
 func (c *checker) run() error {
-	c.where = "file"
+	c.look("file")
 	if err := c.pages(); err != nil {
 		return err
 	}
-	for _, t := range c.tx.cat.tables {
-		if err := c.table(t); err != nil {
+	return c.contents()
+}
+
+// contents looks at everything above the pages.
+func (c *checker) contents() error {
+	for _, name := range slices.Sorted(maps.Keys(c.tx.cat.tables)) {
+		if err := c.table(c.tx.cat.tables[name]); err != nil {
 			return err
 		}
 	}
-	c.where = "journal"
+	c.look("journal")
 	return c.journal()
+}
+
+// look begins with a part of the file.
+func (c *checker) look(where string) {
+	c.where = where
+	tell(c.at, where)
 }
 
 // pages has bbolt look at its own structure. The channel is read to its end: its writer would wait for ever.
@@ -84,7 +98,7 @@ func (c *checker) pages() (err error) {
 }
 
 func (c *checker) table(t *table) error {
-	c.where = "table " + t.spec.Name
+	c.look("table " + t.spec.Name)
 	bucket := c.tx.btx.Bucket(t.bucket)
 	if bucket == nil {
 		return c.say("its bucket is missing")
@@ -94,7 +108,7 @@ func (c *checker) table(t *table) error {
 		return err
 	}
 	for _, ix := range t.indexes {
-		c.where = "table " + t.spec.Name + ", index " + ix.spec.Name
+		c.look("table " + t.spec.Name + ", index " + ix.spec.Name)
 		if err := c.index(ix, bucket); err != nil {
 			return err
 		}
@@ -103,6 +117,9 @@ func (c *checker) table(t *table) error {
 }
 
 func (c *checker) row(t *table, key []byte, r row) error {
+	if c.tx.ctx.Err() != nil {
+		return context.Cause(c.tx.ctx)
+	}
 	if err := r.check(); err != nil {
 		return c.say("row %x: %v", key, err)
 	}
@@ -226,7 +243,8 @@ func (c *checker) journal() error {
 	if bytes != j.bytes {
 		err = c.say("%d bytes in the records, %d in the books", bytes, j.bytes)
 	}
-	if err == nil && prev != j.last && j.first <= j.last {
+	begun := j.last&(1<<incarnationBits-1) != 0 // a restored journal ends before the first record of its incarnation
+	if err == nil && prev != j.last && begun && j.first <= j.last {
 		err = c.say("ends at %d, the books say %d", prev, j.last)
 	}
 	for seq := range kept {

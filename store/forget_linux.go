@@ -18,3 +18,13 @@ func forget(db *bolt.DB, f *os.File) {
 	_, _, _ = unix.Syscall(unix.SYS_MADVISE, db.Info().Data, uintptr(info.Size()), unix.MADV_DONTNEED)
 	_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
 }
+
+// dropCache drops from the page cache what no process has mapped of a file: what a copy read or wrote, not what a
+// running store works with.
+func dropCache(f *os.File) { _ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED) }
+
+// startWriting has the disk begin with a part of a file that is being written. Else it all goes at the sync, and the
+// commits of a store on the same disk wait behind it.
+func startWriting(f *os.File, at, n int64) {
+	_ = unix.SyncFileRange(int(f.Fd()), at, n, unix.SYNC_FILE_RANGE_WRITE)
+}

@@ -72,7 +72,7 @@ func FuzzVerify(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer func() { _ = file.Close() }()
-		if _, err := verifyFile(file); err != nil && err.Error() == "" {
+		if _, err := verifyFile(file, false); err != nil && err.Error() == "" {
 			t.Error("refused without a reason")
 		}
 	})

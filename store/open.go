@@ -29,17 +29,22 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	prefetched, err := verifyFile(f)
+	removeDrafts(path)
+	is, err := verifyFile(f, false)
 	if err != nil {
 		_ = f.Close()
 		return nil, damagedFile(path, err)
+	}
+	f, is, compaction, err := compactAtOpen(path, f, is, o)
+	if err != nil {
+		return nil, err
 	}
 	db, err := openBolt(f, o)
 	if err != nil {
 		_ = f.Close() // unless bbolt has
 		return nil, damagedFile(path, err)
 	}
-	if prefetched {
+	if is.prefetched {
 		forget(db, f)
 	}
 	s, err := start(path, db, f, o)
@@ -47,6 +52,7 @@ func Open(path string, o Options) (*Store, error) {
 		_ = db.Close()
 		return nil, err
 	}
+	s.compaction = compaction
 	return s, nil
 }
 
@@ -66,6 +72,10 @@ func openLocked(path string, o Options) (*os.File, error) {
 		if err := lockFile(f, o.LockTimeout); err != nil {
 			_ = f.Close()
 			return nil, lockError(path, err)
+		}
+		if !sameFile(f, path) { // a compaction has put another in its place
+			_ = f.Close()
+			continue
 		}
 		return f, nil
 	}

@@ -30,6 +30,12 @@ type Stats struct {
 	Waiting        int           // Updates that wait for their turn
 }
 
+// stopwatch tells how long ago it was made.
+func stopwatch() func() time.Duration {
+	started := time.Now()
+	return func() time.Duration { return time.Since(started) }
+}
+
 // TimeBucket counts the commits that took at most UpTo.
 type TimeBucket struct {
 	UpTo  time.Duration
@@ -103,6 +109,7 @@ func (s *Store) Stats() Stats {
 	s.meter.fill(&st)
 	st.Waiting, _ = s.commits.waiting()
 	s.readers.fill(&st)
+	s.copies.fill(&st)
 	st.FileBytes = s.room.size.Load()
 	s.fillFromFile(&st)
 	return st

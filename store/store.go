@@ -24,6 +24,9 @@ type Options struct {
 	WriteStall   time.Duration    // how long the function of one Update may keep the others waiting; 0: 10 s
 	JournalAge   time.Duration    // records older than this are trimmed; 0: 24 h
 	JournalBytes int64            // above this the oldest records are trimmed; 0: 64 MiB
+
+	BackupDeadline time.Duration // after which the copy of a backup is given up; 0: 10 min
+	CompactAbove   int64         // Open compacts a file above this if half of it is free; 0: 256 MiB, negative: never
 }
 
 func (o Options) withDefaults() Options {
@@ -37,8 +40,12 @@ func (o Options) withDefaults() Options {
 	o.ReadDeadline = orDefault(o.ReadDeadline, 5*time.Second)
 	o.WriteStall = orDefault(o.WriteStall, 10*time.Second)
 	o.JournalAge = orDefault(o.JournalAge, 24*time.Hour)
+	o.BackupDeadline = orDefault(o.BackupDeadline, 10*time.Minute)
 	if o.JournalBytes == 0 {
 		o.JournalBytes = 64 << 20
+	}
+	if o.CompactAbove == 0 {
+		o.CompactAbove = 256 << 20
 	}
 	return o
 }
@@ -67,6 +74,9 @@ type Store struct {
 	watches watches
 	exprs   *expr.Cache
 	meter   meter
+
+	copies     copies         // the snapshots of backups
+	compaction compactionDone // what Open did
 
 	failed     chan struct{} // closed when the store is latched
 	failure    atomic.Pointer[failure]
@@ -158,12 +168,13 @@ func (s *Store) begin(v *view) error {
 	return nil
 }
 
-// Close waits for the transactions that run, commits what makes the next Open fast, and releases the file. Updates
+// Close waits for the transactions that run, ends a Backup, commits what makes the next Open fast, and releases the file. Updates
 // that come later are refused.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		s.commits.close()
 		s.readers.close()
+		s.copies.close()
 		s.closeError = s.shutDown()
 	})
 	return s.closeError

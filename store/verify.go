@@ -35,13 +35,18 @@ const (
 	pageBranch    = 0x01
 	pageLeaf      = 0x02
 	pageFreelist  = 0x10
+	pageMeta      = 0x04
 	elementBucket = 0x01
+
+	// manyFree, as the number of pages in a free list, says that the number does not fit and stands before the list.
+	manyFree = 0xffff
 )
 
 // boltMeta is the valid meta page with the highest transaction.
 type boltMeta struct {
 	pageSize uint64
 	root     uint64
+	sequence uint64 // of the root bucket; nobody uses it
 	freelist uint64
 	high     uint64 // pages from here on do not exist
 	txid     uint64
@@ -50,37 +55,51 @@ type boltMeta struct {
 // closedInOrder tells whether the last commit wrote the free list, which only Close does.
 func (m boltMeta) closedInOrder() bool { return m.freelist != boltNoFreelist }
 
-// verifyFile refuses a file that bbolt should not see. It leaves the file as it is. prefetched tells that all of it has
-// been read into the page cache.
-func verifyFile(f *os.File) (prefetched bool, err error) {
+// used is how much of the file the pages take.
+func (m boltMeta) used() int64 { return int64(m.high * m.pageSize) }
+
+// verified is what is known of a file that was looked at.
+type verified struct {
+	meta       boltMeta
+	free       uint64 // pages
+	lost       uint64 // pages that are neither free nor used, where every page was looked at
+	prefetched bool   // all of it has been read into the page cache
+}
+
+// verifyFile refuses a file that bbolt should not see. It leaves the file as it is. It looks at every page where that
+// takes no time, where bbolt would do the same, and where the whole file is asked for.
+func verifyFile(f *os.File, whole bool) (is verified, err error) {
 	info, err := f.Stat()
 	if err != nil {
-		return false, err
+		return is, err
 	}
 	if !info.Mode().IsRegular() {
-		return false, errors.New("it is not a file")
+		return is, errors.New("it is not a file")
 	}
-	meta, err := findMeta(f, info.Size())
-	if err != nil {
-		return false, err
+	if is.meta, err = findMeta(f, info.Size()); err != nil {
+		return is, err
 	}
-	used := int64(meta.high * meta.pageSize)
+	meta, used := is.meta, is.meta.used()
 	if used > info.Size() {
-		return false, fmt.Errorf("it is cut short: %d bytes of %d", info.Size(), used)
+		return is, fmt.Errorf("it is cut short: %d bytes of %d", info.Size(), used)
 	}
-	v := &verifier{f: f, meta: meta, seen: make([]uint64, meta.high/64+1)}
-	if meta.closedInOrder() && used > verifyLimit {
-		return false, v.freelist()
-	}
-	if prefetched = used > prefetchLimit; prefetched {
-		if err := prefetch(f, used); err != nil {
-			return true, err
+	v := newVerifier(f, meta)
+	whole = whole || !meta.closedInOrder() || used <= verifyLimit
+	if whole {
+		if is.prefetched = used > prefetchLimit; is.prefetched {
+			if err := prefetch(f, used); err != nil {
+				return is, err
+			}
+		}
+		if err := v.tree(meta.root, nil, nil, 0); err != nil {
+			return is, err
 		}
 	}
-	if err := v.tree(meta.root, nil, nil, 0); err != nil {
-		return prefetched, err
+	is.free, err = v.freePages()
+	if whole && err == nil && meta.closedInOrder() {
+		is.lost = uint64(len(v.unused())) - is.free
 	}
-	return prefetched, v.freelist()
+	return is, err
 }
 
 func prefetch(f *os.File, size int64) error {
@@ -139,6 +158,7 @@ func readMetaPage(f io.ReaderAt, at int64) (m boltMeta, err error) {
 	return boltMeta{
 		pageSize: uint64(order.Uint32(body[8:])),
 		root:     order.Uint64(body[16:]),
+		sequence: order.Uint64(body[24:]),
 		freelist: order.Uint64(body[32:]),
 		high:     order.Uint64(body[40:]),
 		txid:     order.Uint64(body[48:]),

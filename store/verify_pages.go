@@ -15,6 +15,10 @@ type verifier struct {
 	bufs [][]byte // one for each level of the tree
 }
 
+func newVerifier(f io.ReaderAt, meta boltMeta) *verifier {
+	return &verifier{f: f, meta: meta, seen: make([]uint64, meta.high/64+1)}
+}
+
 // maxDepth is deeper than any tree of buckets of this store can be.
 const maxDepth = 40
 
@@ -228,31 +232,47 @@ func (v *verifier) ordered(p boltPage, keys [][]byte, low, high []byte) error {
 	return nil
 }
 
-// freelist looks at the pages that a file closed in order says are free. That no page is free and in use at once is
-// known only where the tree was walked.
-func (v *verifier) freelist() error {
-	if !v.meta.closedInOrder() {
-		return nil
+// freePages counts the pages that are free: in a file that was closed in order as its list says, which is looked at on
+// the way, in any other those that the tree, walked before, does not use.
+func (v *verifier) freePages() (uint64, error) {
+	if v.meta.closedInOrder() {
+		return v.freelist()
 	}
+	return uint64(len(v.unused())), nil
+}
+
+// unused lists the pages that the tree does not use, in ascending order.
+func (v *verifier) unused() (ids []uint64) {
+	for id := uint64(2); id < v.meta.high; id++ { // the first two are the meta pages
+		if v.seen[id/64]&(1<<(id%64)) == 0 {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// freelist looks at the pages that a file closed in order says are free, and counts them. That no page is free and in
+// use at once is known only where the tree was walked.
+func (v *verifier) freelist() (uint64, error) {
 	p, err := v.read(v.meta.freelist, 0)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	order, ids := binary.NativeEndian, p.data[pageHeader:]
 	count := uint64(p.count)
-	if count == 0xffff { // more do not fit the header: the first number is the count
+	if count == manyFree {
 		count, ids = order.Uint64(ids), ids[8:]
 	}
 	if p.flags != pageFreelist || count > uint64(len(ids)/8) {
-		return v.broken(p.id, "it is no free list")
+		return 0, v.broken(p.id, "it is no free list")
 	}
 	last := uint64(1)
 	for i := range count {
 		id := order.Uint64(ids[i*8:])
 		if id <= last || id >= v.meta.high || v.seen[id/64]&(1<<(id%64)) != 0 {
-			return v.broken(p.id, "the free list names a page that is not free")
+			return 0, v.broken(p.id, "the free list names a page that is not free")
 		}
 		last = id
 	}
-	return nil
+	return count, nil
 }

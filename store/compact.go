@@ -1,0 +1,317 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"os"
+	"path/filepath"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// CompactInfo tells what a compaction did.
+type CompactInfo struct {
+	Before int64 // bytes of the file
+	After  int64
+	Took   time.Duration
+}
+
+// compactionDone is what Open did about the file's free pages.
+type compactionDone struct {
+	info CompactInfo
+	err  error
+}
+
+// Compaction tells what Open did: false if there was nothing to do. An error is why the file was left as it is, which
+// does no harm: no room for the copy, mostly.
+func (s *Store) Compaction() (info CompactInfo, done bool, err error) {
+	c := s.compaction
+	return c.info, c.info.Before > 0 || c.err != nil, c.err
+}
+
+const (
+	compactSuffix = ".compact"
+
+	// compactPart is how much goes into one transaction of a compaction: what it holds in memory.
+	compactPart = 4 << 20
+)
+
+// Compact writes the file anew without the free pages that bbolt keeps for later and never gives back. Nobody may have
+// the store open: that is fault.Locked. The new file takes the place of the old one when it is on disk and says the
+// same, byte for byte; a crash before that leaves the old one, and a draft that the next Open removes. The disk needs
+// room for both. progress may be nil; it is told the bytes written and about how many there will be.
+func Compact(ctx context.Context, path string, progress func(done, total int64)) (CompactInfo, error) {
+	o := Options{}.withDefaults()
+	f, err := lockExisting(path, os.O_RDWR, o)
+	if err != nil {
+		return CompactInfo{}, err
+	}
+	removeDrafts(path)
+	f, info, err := compactFile(ctx, path, f, progress)
+	if err != nil {
+		return info, err
+	}
+	return info, f.Close()
+}
+
+// compactWorth tells whether a file that is being opened is half air.
+func compactWorth(is verified, o Options) bool {
+	return o.CompactAbove >= 0 && is.meta.used() > o.CompactAbove && is.free > is.meta.high/2
+}
+
+// compactAtOpen compacts the file that Open has locked, if it pays. Whatever comes of it there is a locked file again,
+// unless another process takes it while it is not.
+func compactAtOpen(path string, f *os.File, is verified, o Options) (*os.File, verified, compactionDone, error) {
+	if !compactWorth(is, o) {
+		return f, is, compactionDone{}, nil
+	}
+	packed, info, err := compactFile(context.Background(), path, f, nil)
+	done := compactionDone{info, err}
+	if err != nil {
+		if packed, err = openLocked(path, o); err != nil {
+			return nil, is, done, err
+		}
+	}
+	is, err = verifyFile(packed, false)
+	if err != nil {
+		_ = packed.Close()
+		return nil, is, done, damagedFile(path, err)
+	}
+	return packed, is, done, nil
+}
+
+// compactFile compacts a locked file, which it closes, and gives the new one, locked.
+func compactFile(ctx context.Context, path string, f *os.File, progress func(done, total int64)) (packed *os.File, info CompactInfo, err error) {
+	took := stopwatch()
+	size, err := f.Stat()
+	if err != nil {
+		_ = f.Close()
+		return nil, info, cannotRead(path, err)
+	}
+	is, err := verifyFile(f, true)
+	if err != nil {
+		_ = f.Close()
+		return nil, info, damagedFile(path, err)
+	}
+	live := int64((is.meta.high - is.free) * is.meta.pageSize)
+	if err := roomFor(filepath.Dir(path), live); err != nil {
+		_ = f.Close()
+		return nil, info, err
+	}
+	from, err := openReadOnly(f)
+	if err != nil {
+		_ = f.Close() // unless bbolt has
+		return nil, info, damagedFile(path, err)
+	}
+	defer from.Close() //nolint:errcheck // it was only read
+	d, err := newDraft(path + compactSuffix)
+	if err != nil {
+		return nil, info, err
+	}
+	if err := compactInto(ctx, d, from, live, progress); err != nil {
+		d.discard()
+		return nil, info, err
+	}
+	dropCache(f)
+	after, err := d.f.Stat()
+	if err == nil {
+		err = d.publish(path, true)
+	}
+	if err != nil {
+		d.discard()
+		return nil, info, err
+	}
+	return d.f, CompactInfo{Before: size.Size(), After: after.Size(), Took: took()}, nil
+}
+
+// compactInto fills the draft and looks at what has become of it.
+func compactInto(ctx context.Context, d *draft, from *bolt.DB, live int64, progress func(done, total int64)) error {
+	seed := maphash.MakeSeed()
+	p := packer{ctx: ctx, sum: newContentSum(seed), total: live, progress: progress}
+	if err := p.pack(d, from); err != nil {
+		return err
+	}
+	info, err := os.Stat(d.path)
+	if err != nil {
+		return cannotRead(d.path, err)
+	}
+	if err := d.reopen(info.Size()); err != nil {
+		return err
+	}
+	if _, err := verifyFile(d.f, true); err != nil {
+		return damagedFile(d.path, err)
+	}
+	written, err := contentOf(ctx, d, seed)
+	if err == nil && written != p.sum.h.Sum64() {
+		err = fault.New(fault.Damaged, "store_damaged", "%s does not say what it was made from", d.path)
+	}
+	return err
+}
+
+// packer copies buckets into a new file, in the order of their keys.
+type packer struct {
+	ctx      context.Context //nolint:containedctx // the life of one call
+	to       *bolt.DB
+	btx      *bolt.Tx
+	part     int64 // bytes in btx
+	sum      *contentSum
+	done     int64
+	total    int64
+	progress func(done, total int64)
+}
+
+// pack copies from into the draft, whose file it closes.
+func (p *packer) pack(d *draft, from *bolt.DB) (err error) {
+	opts := boltOptions(Options{MapSize: int(p.total) + compactPart})
+	opts.NoSync = true // the whole file is synced when it is complete
+	opts.OpenFile = func(string, int, os.FileMode) (*os.File, error) { return d.f, nil }
+	if p.to, err = bolt.Open(d.path, 0o600, opts); err != nil {
+		return cannotWrite(d.path, err)
+	}
+	p.to.AllocSize = 0
+	defer func() {
+		if p.btx != nil {
+			_ = p.btx.Rollback()
+		}
+		err = errors.Join(err, p.to.Close())
+	}()
+	if p.btx, err = p.to.Begin(true); err != nil {
+		return cannotWrite(d.path, err)
+	}
+	err = from.View(func(btx *bolt.Tx) error {
+		if _, err := readMeta(btx); err != nil {
+			return damagedFile(d.path, err)
+		}
+		return btx.ForEach(p.bucket)
+	})
+	if err != nil {
+		return err
+	}
+	p.to.NoFreelistSync = false // the next Open need not search for free pages
+	return p.commit(false)
+}
+
+// bucket copies one bucket. There are none within others.
+func (p *packer) bucket(name []byte, b *bolt.Bucket) error {
+	to, err := p.btx.CreateBucket(name)
+	if err == nil {
+		err = to.SetSequence(b.Sequence())
+	}
+	if err != nil {
+		return cannotWrite(p.to.Path(), err)
+	}
+	to.FillPercent = journalFill
+	p.sum.bucket(name, b)
+	return b.ForEach(func(k, v []byte) error {
+		if v == nil {
+			return fault.New(fault.Damaged, "store_damaged", "the store is damaged: bucket %x holds another", name)
+		}
+		if p.part > compactPart {
+			if err := p.commit(true); err != nil {
+				return err
+			}
+			to = p.btx.Bucket(name)
+			to.FillPercent = journalFill
+		}
+		p.sum.pair(k, v)
+		p.part += int64(len(k) + len(v))
+		if err := to.Put(k, v); err != nil {
+			return cannotWrite(p.to.Path(), err)
+		}
+		return nil
+	})
+}
+
+// commit ends one part of the copy and begins the next.
+func (p *packer) commit(more bool) (err error) {
+	if p.ctx.Err() != nil {
+		return context.Cause(p.ctx)
+	}
+	err, p.btx = p.btx.Commit(), nil
+	if err == nil && more {
+		p.btx, err = p.to.Begin(true)
+	}
+	if err != nil {
+		return cannotWrite(p.to.Path(), err)
+	}
+	p.done, p.part = p.done+p.part, 0
+	if p.progress != nil {
+		p.progress(p.done, max(p.total, p.done))
+	}
+	return nil
+}
+
+// contentOf reads a file back and sums up what it says.
+func contentOf(ctx context.Context, d *draft, seed maphash.Seed) (uint64, error) {
+	sum := newContentSum(seed)
+	db, err := openReadOnly(d.f)
+	if err != nil {
+		return 0, damagedFile(d.path, err)
+	}
+	err = db.View(func(btx *bolt.Tx) error {
+		return btx.ForEach(func(name []byte, b *bolt.Bucket) error {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			sum.bucket(name, b)
+			return b.ForEach(func(k, v []byte) error {
+				sum.pair(k, v)
+				return nil
+			})
+		})
+	})
+	info, statErr := os.Stat(d.path)
+	if err := errors.Join(err, db.Close(), statErr); err != nil {
+		return 0, err
+	}
+	return sum.h.Sum64(), d.reopen(info.Size())
+}
+
+// contentSum sums up buckets, keys and values in their order.
+type contentSum struct{ h maphash.Hash }
+
+func newContentSum(seed maphash.Seed) *contentSum {
+	s := &contentSum{}
+	s.h.SetSeed(seed)
+	return s
+}
+
+func (s *contentSum) bucket(name []byte, b *bolt.Bucket) {
+	fmt.Fprintf(&s.h, "%d %d ", len(name), b.Sequence()) //nolint:errcheck // never fails
+	_, _ = s.h.Write(name)
+}
+
+func (s *contentSum) pair(k, v []byte) {
+	var lengths [16]byte
+	n := copy(lengths[:], seqKey(uint64(len(k))))
+	copy(lengths[n:], seqKey(uint64(len(v))))
+	_, _ = s.h.Write(lengths[:])
+	_, _ = s.h.Write(k)
+	_, _ = s.h.Write(v)
+}
+
+// openReadOnly opens a locked and verified file to be read; it is closed with the database. Its free list is not
+// looked at.
+func openReadOnly(f *os.File) (db *bolt.DB, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			db, err = nil, fmt.Errorf("%v", r)
+		}
+	}()
+	return bolt.Open(f.Name(), 0, &bolt.Options{
+		ReadOnly: true, NoStatistics: true, Timeout: time.Second,
+		OpenFile: func(string, int, os.FileMode) (*os.File, error) { return f, nil },
+	})
+}
+
+// removeDrafts removes what a crash has left of work on a store. Who calls holds the store's lock: nobody else is at it.
+func removeDrafts(path string) {
+	for _, suffix := range []string{compactSuffix, restoreSuffix, checkSuffix} {
+		_ = os.Remove(path + suffix)
+	}
+}
