@@ -109,6 +109,7 @@ func TestIdleSnapshotsAreNoneOfTheWritersConcern(t *testing.T) {
 				n, _ = get(t, s, "balls", ball("final", w))["n"].Int()
 				if n < least {
 					t.Errorf("%d was there, a later View saw %d", least, n)
+					return
 				}
 			}
 		})
