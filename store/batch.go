@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	bolt "go.etcd.io/bbolt"
+
+	"github.com/touchline/touchline/internal/failpoint"
 )
 
 // batch is one bbolt transaction with the members that share it.
@@ -104,6 +106,7 @@ func (b *batch) rollbackTo(sp savepoint) {
 		}
 	}()
 	for i := len(b.undo) - 1; i >= sp.undo; i-- {
+		failpoint.Hit(failpoint.UndoStep)
 		if err := b.undo[i].run(); err != nil {
 			b.broken = fmt.Errorf("undo: %w", err)
 			return

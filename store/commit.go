@@ -12,6 +12,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"github.com/touchline/touchline/internal/failpoint"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -239,6 +240,7 @@ func (c *committer) commit(b *batch) int {
 	err := c.finish(b)
 	c.s.readers.resume()
 	behind, _ := c.waiting()
+	failpoint.Hit(failpoint.CommitAnswer)
 	c.tell(b, err)
 	return len(b.members) + behind
 }
@@ -315,10 +317,13 @@ func (c *committer) finish(b *batch) (err error) {
 		_ = b.btx.Rollback()
 		return c.s.latch(err)
 	}
+	failpoint.Hit(failpoint.CommitSealed)
 	c.s.room.reserve(b.btx, b.need(), !b.grows)
+	failpoint.Hit(failpoint.CommitReserved)
 	if err := b.btx.Commit(); err != nil {
 		return c.refusal(err)
 	}
+	failpoint.Hit(failpoint.CommitWritten)
 	c.s.advance(b)
 	c.s.meter.committed(len(b.members), time.Since(started))
 	return nil

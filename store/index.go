@@ -6,6 +6,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"github.com/touchline/touchline/internal/failpoint"
 	"github.com/touchline/touchline/store/attr"
 )
 
@@ -45,7 +46,7 @@ func (ix *index) checkItem(it attr.Item) error {
 				a.Name, a.Type.kind(), v.Kind(), ix.spec.Name)
 		}
 		if v.Kind() != attr.KindN && attr.SizeOf(v) == 0 {
-			return invalid("One or more parameter values are not valid. A value specified for a secondary index key is "+
+			return errEmptyKey("One or more parameter values are not valid. A value specified for a secondary index key is "+
 				"not supported. The AttributeValue for a key attribute cannot contain an empty string value. "+
 				"IndexName: %s, IndexKey: %s", ix.spec.Name, a.Name)
 		}
@@ -79,6 +80,7 @@ func (ix *index) move(tx *Tx, primary []byte, old, now doc) error {
 			return err
 		}
 	}
+	failpoint.Hit(failpoint.IndexRemoved)
 	if is == nil {
 		return nil
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"github.com/touchline/touchline/internal/failpoint"
 )
 
 // journalFill packs the pages of a bucket that only grows at its end.
@@ -128,6 +130,7 @@ func (tx *Tx) applySteps(c change) error {
 	if err != nil {
 		return err
 	}
+	failpoint.Hit(failpoint.ApplyLogged)
 	if c.now == nil {
 		err = tx.batch.remove(bucket, c.key, c.old)
 	} else {
@@ -137,6 +140,7 @@ func (tx *Tx) applySteps(c change) error {
 	if err != nil {
 		return err
 	}
+	failpoint.Hit(failpoint.ApplyRow)
 	for _, ix := range c.table.indexes {
 		if err := ix.move(tx, c.key, c.old.doc(), c.now.doc()); err != nil {
 			return err

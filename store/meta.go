@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	bolt "go.etcd.io/bbolt"
+
+	"github.com/touchline/touchline/internal/failpoint"
 )
 
 // formatVersion is the version of everything in the file that has no version of its own: buckets, keys, rows.
@@ -76,6 +78,7 @@ func writeMeta(btx *bolt.Tx, id identity) error {
 			return err
 		}
 	}
+	failpoint.Hit(failpoint.CreateMeta)
 	start := id.incarnation << incarnationBits
 	m := btx.Bucket(bucketMeta)
 	return errors.Join(

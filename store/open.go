@@ -13,6 +13,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"github.com/touchline/touchline/internal/failpoint"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/expr"
 )
@@ -30,6 +31,7 @@ func Open(path string, o Options) (*Store, error) {
 		return nil, err
 	}
 	removeDrafts(path)
+	failpoint.Hit(failpoint.OpenLocked)
 	is, err := verifyFile(f, false)
 	if err != nil {
 		_ = f.Close()
@@ -39,11 +41,13 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	failpoint.Hit(failpoint.OpenVerified)
 	db, err := openBolt(f, o)
 	if err != nil {
 		_ = f.Close() // unless bbolt has
 		return nil, damagedFile(path, err)
 	}
+	failpoint.Hit(failpoint.OpenMapped)
 	if is.prefetched {
 		forget(db, f)
 	}
@@ -161,6 +165,7 @@ func start(path string, db *bolt.DB, f *os.File, o Options) (*Store, error) {
 // shutDown commits with the free list, so that the next Open need not search the file for free pages, and closes.
 func (s *Store) shutDown() error {
 	if s.Err() == nil {
+		failpoint.Hit(failpoint.CloseBegin)
 		s.db.NoFreelistSync = false
 		// Without it the next Open is slower and finds the same data: no reason to fail.
 		_ = s.db.Update(func(btx *bolt.Tx) error {
@@ -168,6 +173,7 @@ func (s *Store) shutDown() error {
 			return nil
 		})
 	}
+	failpoint.Hit(failpoint.CloseFreelist)
 	return s.db.Close()
 }
 
@@ -178,17 +184,21 @@ func create(path string, o Options) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
+	failpoint.Hit(failpoint.CreateFolder)
 	draft := fmt.Sprintf("%s.new-%d-%d", path, os.Getpid(), time.Now().UnixNano())
 	defer func() { _ = os.Remove(draft) }()
 	if err := writeDraft(draft, o); err != nil {
 		return err
 	}
+	failpoint.Hit(failpoint.CreateDraft)
 	if err := publish(draft, path); err != nil {
 		return err
 	}
+	failpoint.Hit(failpoint.CreateLinked)
 	if o.NoSync {
 		return nil
 	}
+	defer failpoint.Hit(failpoint.CreateSynced)
 	return syncDir(dir)
 }
 

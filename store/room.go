@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 
 	bolt "go.etcd.io/bbolt"
+
+	"github.com/touchline/touchline/internal/failpoint"
 )
 
 // room keeps disk space in hand before a commit needs it. bbolt grows its file by a truncate, which reserves nothing:
@@ -62,6 +64,7 @@ func (r *room) grow(to int64) {
 		return
 	}
 	err := r.allocate(r.f, r.size.Load(), to)
+	failpoint.Hit(failpoint.RoomAllocated)
 	if err == nil && !r.noSync && r.f.Sync() != nil {
 		return // space that may not last is not counted
 	}

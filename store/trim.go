@@ -6,6 +6,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"github.com/touchline/touchline/internal/failpoint"
 )
 
 // trimSlice bounds the records that one commit trims, so that no commit pays for many; a commit that wrote many
@@ -91,6 +93,7 @@ func (b *batch) trimFirst() error {
 			return err
 		}
 	}
+	failpoint.Hit(failpoint.TrimRecord)
 	j.bytes -= uint64(len(v))
 	b.mutations += 2
 	j.firstAt = 0
