@@ -59,12 +59,15 @@ func (b *batch) need() int {
 
 // advance takes over what b has committed, and wakes those who watch.
 func (s *Store) advance(b *batch) {
-	s.cat.Store(b.cat)
+	tables := s.cat.Swap(b.cat) != b.cat
 	j := b.journal
 	s.journal.Store(&j)
 	s.meter.lastWasFull.Store(false)
 	if b.records > 0 {
 		s.watches.set()
+	}
+	if tables {
+		s.tableWatches.set()
 	}
 }
 

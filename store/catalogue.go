@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -10,58 +9,134 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// catalogue holds the tables by name. It is never changed: Define makes a new one, which the store takes over when
-// the transaction that wrote it has been committed.
+// catalogue holds the tables by name. It and its tables are never changed: who changes a table makes new ones, which the
+// store takes over when the transaction that wrote them has been committed.
 type catalogue struct {
 	tables map[string]*table
-	byID   map[uint32]*table
-	nextID uint32 // for tables and indexes; an id is never used again
+	byID   map[uint32]*table // the dropped ones too, as long as the journal names them
+	nextID uint32            // for tables and indexes; an id is never used again
 }
 
 // table is a TableSpec made ready for use.
 type table struct {
 	id      uint32
+	uuid    string // the id that DescribeTable shows; tables of older files have none
+	created int64  // nanoseconds since 1970; 0: not known
 	spec    TableSpec
 	bucket  []byte
 	indexes []*index // as in spec.Indexes
+
+	dropped bool       // nobody sees it; the row is there for the journal's readers
+	through uint64     // last sequence when it was dropped: later records do not name it
+	leaving []leftover // buckets that nobody reads any more, not emptied yet
 }
 
 type index struct {
 	id     uint32
 	spec   IndexSpec
 	bucket []byte
+	fill   *filling // nil: every item has its entry
 }
 
+// filling is how far an index on a table with items has come. Items up to the key have their entries; of those behind
+// it, some have.
+type filling struct {
+	upTo  []byte // primary key; nil: none yet
+	items uint64 // looked at
+}
+
+// leftover is a bucket that is being emptied.
+type leftover struct {
+	kind byte // of bucketName
+	id   uint32
+	name string // of the index; empty: the items of the table
+}
+
+func (l leftover) bucket() []byte { return bucketName(l.kind, l.id) }
+
 func newTable(id uint32, spec TableSpec) *table {
-	return &table{id: id, spec: spec, bucket: bucketName('t', id)}
+	return &table{id: id, spec: spec, bucket: bucketName(kindTable, id)}
 }
 
 func newIndex(id uint32, spec IndexSpec) *index {
-	return &index{id: id, spec: spec, bucket: bucketName('i', id)}
+	return &index{id: id, spec: spec, bucket: bucketName(kindIndex, id)}
 }
+
+// The kinds of bucketName.
+const (
+	kindTable = 't'
+	kindIndex = 'i'
+)
 
 // bucketName is short and made of an id, so that a table that is dropped and made again starts in a new bucket.
 func bucketName(kind byte, id uint32) []byte {
 	return binary.BigEndian.AppendUint32([]byte{kind}, id)
 }
 
+// index gives an index to be read.
 func (t *table) index(name string) (*index, error) {
+	ix := t.find(name)
+	switch {
+	case ix == nil:
+		return nil, invalid("The table does not have the specified index: %s", name)
+	case ix.fill != nil:
+		return nil, invalid("Cannot read from backfilling global secondary index: %s", name)
+	}
+	return ix, nil
+}
+
+// find gives an index, filled or not, nil if there is none of the name.
+func (t *table) find(name string) *index {
 	for _, ix := range t.indexes {
 		if ix.spec.Name == name {
-			return ix, nil
+			return ix
 		}
 	}
-	return nil, invalid("The table does not have the specified index: %s", name)
+	return nil
+}
+
+// clone is a table to be changed.
+func (t *table) clone() *table {
+	c := *t
+	c.indexes = slices.Clone(t.indexes)
+	c.leaving = slices.Clone(t.leaving)
+	c.spec = cloneSpec(t.spec)
+	return &c
+}
+
+// setIndexes replaces the indexes, in the table and in its spec.
+func (t *table) setIndexes(indexes []*index) {
+	t.indexes, t.spec.Indexes = indexes, nil
+	for _, ix := range indexes {
+		t.spec.Indexes = append(t.spec.Indexes, ix.spec)
+	}
+}
+
+// replace puts another state of an index in the place of the one with the same id.
+func (t *table) replace(ix *index) {
+	for i, old := range t.indexes {
+		if old.id == ix.id {
+			t.indexes[i] = ix
+		}
+	}
 }
 
 func (c *catalogue) clone() *catalogue {
 	return &catalogue{tables: maps.Clone(c.tables), byID: maps.Clone(c.byID), nextID: c.nextID}
 }
 
+// add puts a table, or another state of it, into the catalogue.
 func (c *catalogue) add(t *table) {
-	c.tables[t.spec.Name] = t
 	c.byID[t.id] = t
+	if !t.dropped {
+		c.tables[t.spec.Name] = t
+	} else if have := c.tables[t.spec.Name]; have != nil && have.id == t.id {
+		delete(c.tables, t.spec.Name)
+	}
 }
+
+// ids lists the tables, dropped ones too, in the order in which they were made.
+func (c *catalogue) ids() []uint32 { return slices.Sorted(maps.Keys(c.byID)) }
 
 // specs lists the tables by name.
 func (c *catalogue) specs() []TableSpec {
@@ -81,80 +156,21 @@ func cloneSpec(s TableSpec) TableSpec {
 	return s
 }
 
-// tableRow and indexRow are the catalogue as it lies in the file: JSON, so that fields can be added.
-type tableRow struct {
-	ID      uint32     `json:"id"`
-	Name    string     `json:"name"`
-	Key     [4]string  `json:"key"` // partition, type, sort, type
-	Indexes []indexRow `json:"indexes,omitempty"`
-	TTL     string     `json:"ttl,omitempty"`
-	Policy  Policy     `json:"policy,omitempty"`
-	Why     string     `json:"why,omitempty"`
-}
-
-type indexRow struct {
-	ID         uint32    `json:"id"`
-	Name       string    `json:"name"`
-	Key        [4]string `json:"key"`
-	Projection uint8     `json:"projection"`
-	Include    []string  `json:"include,omitempty"`
-}
-
-func (t *table) row() tableRow {
-	r := tableRow{ID: t.id, Name: t.spec.Name, Key: keyRow(t.spec.Key), TTL: t.spec.TTL, Policy: t.spec.Policy, Why: t.spec.Why}
-	for _, ix := range t.indexes {
-		r.Indexes = append(r.Indexes, indexRow{
-			ID: ix.id, Name: ix.spec.Name, Key: keyRow(ix.spec.Key),
-			Projection: uint8(ix.spec.Projection), Include: ix.spec.Include,
-		})
-	}
-	return r
-}
-
-func (r tableRow) table() *table {
-	t := newTable(r.ID, TableSpec{Name: r.Name, Key: rowKey(r.Key), TTL: r.TTL, Policy: r.Policy, Why: r.Why})
-	for _, ir := range r.Indexes {
-		ix := newIndex(ir.ID, IndexSpec{
-			Name: ir.Name, Key: rowKey(ir.Key), Projection: Projection(ir.Projection), Include: ir.Include,
-		})
-		t.indexes = append(t.indexes, ix)
-		t.spec.Indexes = append(t.spec.Indexes, ix.spec)
-	}
-	return t
-}
-
-func keyRow(k KeySpec) [4]string {
-	row := [4]string{k.Partition.Name, string(k.Partition.Type)}
-	if k.Sort.Name != "" {
-		row[2], row[3] = k.Sort.Name, string(k.Sort.Type)
-	}
-	return row
-}
-
-func rowKey(r [4]string) KeySpec {
-	return KeySpec{Partition: rowAttr(r[0], r[1]), Sort: rowAttr(r[2], r[3])}
-}
-
-func rowAttr(name, kind string) KeyAttr {
-	if len(kind) != 1 {
-		return KeyAttr{Name: name}
-	}
-	return KeyAttr{Name: name, Type: KeyType(kind[0])}
-}
-
 // loadCatalogue reads the tables from the file.
 func loadCatalogue(btx *bolt.Tx) (*catalogue, error) {
 	c := &catalogue{tables: map[string]*table{}, byID: map[uint32]*table{}}
-	err := btx.Bucket(bucketTables).ForEach(func(k, v []byte) error {
-		var row tableRow
-		if err := json.Unmarshal(v, &row); err != nil {
-			return damaged(err, "table row %x of the catalogue cannot be read", k)
+	err := btx.Bucket(bucketTables).ForEach(func(_, v []byte) error {
+		t, err := decodeTable(v)
+		if err != nil {
+			return err
 		}
-		t := row.table()
 		c.add(t)
 		c.nextID = max(c.nextID, t.id+1)
 		for _, ix := range t.indexes {
 			c.nextID = max(c.nextID, ix.id+1)
+		}
+		for _, l := range t.leaving {
+			c.nextID = max(c.nextID, l.id+1)
 		}
 		return nil
 	})
@@ -165,4 +181,84 @@ func loadCatalogue(btx *bolt.Tx) (*catalogue, error) {
 		c.nextID = max(c.nextID, binary.BigEndian.Uint32(v))
 	}
 	return c, nil
+}
+
+// saveTable writes a table into the catalogue and makes next, with it, the catalogue of this transaction.
+func (tx *Tx) saveTable(next *catalogue, t *table) error {
+	encoded, err := t.encode()
+	if err != nil {
+		return err
+	}
+	tables, err := tx.bucket(bucketTables)
+	if err != nil {
+		return err
+	}
+	meta, err := tx.bucket(bucketMeta)
+	if err != nil {
+		return err
+	}
+	key := tableKey(t.id)
+	if err := tx.batch.set(tables, key, encoded, tables.Get(key)); err != nil {
+		return err
+	}
+	if id := binary.BigEndian.AppendUint32(nil, next.nextID); next.nextID != tx.cat.nextID {
+		if err := tx.batch.set(meta, metaNextID, id, meta.Get(metaNextID)); err != nil {
+			return err
+		}
+	}
+	next.add(t)
+	tx.cat = next
+	return nil
+}
+
+// forgetTable takes the row of a dropped table out of the catalogue.
+func (tx *Tx) forgetTable(t *table) error {
+	tables, err := tx.bucket(bucketTables)
+	if err != nil {
+		return err
+	}
+	key := tableKey(t.id)
+	if err := tx.batch.remove(tables, key, tables.Get(key)); err != nil {
+		return err
+	}
+	next := tx.cat.clone()
+	delete(next.byID, t.id)
+	tx.cat = next
+	return nil
+}
+
+// tableOf gives the table that a journal record is about, dropped or not. A snapshot may be one commit ahead of its
+// catalogue, and tells then of a table that only the file knows.
+func (tx *Tx) tableOf(id uint32) (*table, error) {
+	if t := tx.cat.byID[id]; t != nil {
+		return t, nil
+	}
+	tables, err := tx.bucket(bucketTables)
+	if err != nil {
+		return nil, err
+	}
+	if encoded := tables.Get(tableKey(id)); encoded != nil {
+		return decodeTable(encoded)
+	}
+	return nil, damaged(nil, "the journal tells of an unknown table, %d", id)
+}
+
+func (tx *Tx) createBucket(name []byte) error {
+	if _, err := tx.btx.CreateBucket(name); err != nil {
+		return err
+	}
+	tx.batch.note(undoEntry{again: func() error { return tx.btx.DeleteBucket(name) }}, 0)
+	return nil
+}
+
+// deleteBucket deletes an empty bucket, in a transaction that has not touched it: undo makes a new one.
+func (tx *Tx) deleteBucket(name []byte) error {
+	if err := tx.btx.DeleteBucket(name); err != nil {
+		return err
+	}
+	tx.batch.note(undoEntry{again: func() error {
+		_, err := tx.btx.CreateBucket(name)
+		return err
+	}}, 0)
+	return nil
 }

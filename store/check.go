@@ -6,8 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -72,9 +70,14 @@ func (c *checker) run() error {
 
 // contents looks at everything above the pages.
 func (c *checker) contents() error {
-	for _, name := range slices.Sorted(maps.Keys(c.tx.cat.tables)) {
-		if err := c.table(c.tx.cat.tables[name]); err != nil {
-			return err
+	if err := c.buckets(); err != nil {
+		return err
+	}
+	for _, id := range c.tx.cat.ids() {
+		if t := c.tx.cat.byID[id]; !t.dropped {
+			if err := c.table(t); err != nil {
+				return err
+			}
 		}
 	}
 	c.look("journal")
@@ -97,11 +100,44 @@ func (c *checker) pages() (err error) {
 	return err
 }
 
+// buckets compares the buckets of tables and indexes with the catalogue: what is left of dropped ones is known too.
+func (c *checker) buckets() error {
+	known := map[string]bool{}
+	for _, t := range c.tx.cat.byID {
+		if !t.dropped {
+			known[string(t.bucket)] = true
+		}
+		for _, ix := range t.indexes {
+			known[string(ix.bucket)] = true
+		}
+		for _, l := range t.leaving {
+			known[string(l.bucket())] = true
+		}
+	}
+	err := c.tx.btx.ForEach(func(name []byte, _ *bolt.Bucket) error {
+		if known[string(name)] {
+			delete(known, string(name))
+			return nil
+		}
+		ours := len(name) == 5 && (name[0] == kindTable || name[0] == kindIndex)
+		if ours && binary.BigEndian.Uint32(name[1:]) < c.tx.cat.nextID {
+			return c.say("bucket %x belongs to no table", name)
+		}
+		return nil
+	})
+	for name := range known {
+		if err == nil {
+			err = c.say("bucket %x is missing", name)
+		}
+	}
+	return err
+}
+
 func (c *checker) table(t *table) error {
 	c.look("table " + t.spec.Name)
 	bucket := c.tx.btx.Bucket(t.bucket)
 	if bucket == nil {
-		return c.say("its bucket is missing")
+		return nil // buckets has said so
 	}
 	err := bucket.ForEach(func(k, v []byte) error { return c.row(t, k, row(v)) })
 	if err != nil {
@@ -130,8 +166,11 @@ func (c *checker) row(t *table, key []byte, r row) error {
 	if again, err := t.itemKey(it); err != nil || !bytes.Equal(again, key) {
 		return c.say("row %x does not lie under its key: %v", key, err)
 	}
-	if err := t.checkItem(it); err != nil {
+	if err := attr.Check(it); err != nil {
 		return c.say("row %x: %v", key, err)
+	}
+	if size := attr.Size(it); size != r.size() {
+		return c.say("row %x has a size of %d, its item one of %d", key, r.size(), size)
 	}
 	return c.rowRecord(t, key, r)
 }
@@ -156,11 +195,12 @@ func (c *checker) rowRecord(t *table, key []byte, r row) error {
 }
 
 // index compares the entries with the items: each entry has its item, and each item in the index its entry. With no
-// entry too many and as many entries as items there is none missing.
+// entry too many and as many entries as items there is none missing. Of the items that a filling has not come to, any
+// may have an entry.
 func (c *checker) index(ix *index, base *bolt.Bucket) error {
 	bucket := c.tx.btx.Bucket(ix.bucket)
 	if bucket == nil {
-		return c.say("its bucket is missing")
+		return nil // buckets has said so
 	}
 	entries := 0
 	err := bucket.ForEach(func(k, v []byte) error {
@@ -180,11 +220,11 @@ func (c *checker) index(ix *index, base *bolt.Bucket) error {
 		if err != nil {
 			return c.say("item %x: %v", k, err)
 		}
-		if key == nil {
-			return nil
-		}
-		items++
-		if bucket.Get(key) == nil {
+		switch {
+		case key == nil:
+		case bucket.Get(key) != nil:
+			items++
+		case ix.fill == nil || bytes.Compare(k, ix.fill.upTo) <= 0:
 			return c.say("item %x has no entry", k)
 		}
 		return nil
@@ -211,7 +251,8 @@ func (c *checker) entry(ix *index, base *bolt.Bucket, k, v []byte) error {
 	return nil
 }
 
-// journal looks at the records. Those below first are there for their image alone, each for one record above.
+// journal looks at the records. Those below first are there for their image alone, each for one record above; those of a
+// dropped table may wait for nobody but forgetSlice.
 func (c *checker) journal() error {
 	j := c.tx.journalState()
 	kept, wanted := map[uint64]bool{}, map[uint64]bool{}
@@ -223,7 +264,11 @@ func (c *checker) journal() error {
 			return c.say("record %d: %v", seq, err)
 		}
 		if seq < j.first {
-			kept[seq] = true
+			if t := c.tx.cat.byID[st.table]; t != nil && !t.dropped {
+				kept[seq] = true
+			} else if t == nil {
+				return c.say("record %d is past and of an unknown table", seq)
+			}
 			return nil
 		}
 		if st.prev != 0 && st.prev < j.first {

@@ -2,18 +2,20 @@ package store
 
 import (
 	"context"
-	"encoding/binary"
-	"encoding/json"
+	"crypto/rand"
+	"fmt"
 	"slices"
 
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Define makes the tables that are not there and brings the others to what their spec says: an index is added and
-// filled, or dropped, in the same transaction; the TTL attribute and the policy change at once. Keys cannot change.
-// Tables that are not named stay as they are. Defining what is there already writes nothing.
+// Define makes the tables that are not there and brings the others to what their spec says: indexes are added or
+// dropped, the TTL attribute and the policy change at once. It returns when new indexes are filled; if it fails before
+// that, or ctx ends, Housekeep or the next Define goes on. Keys, projections and local indexes cannot change:
+// fault.Conflict, code table_differs. Tables that are not named stay as they are. Defining what is there already writes
+// nothing.
 func (s *Store) Define(ctx context.Context, specs ...TableSpec) error {
-	return s.Update(ctx, func(tx *Tx) error {
+	err := s.Update(ctx, func(tx *Tx) error {
 		for _, spec := range specs {
 			if err := spec.check(); err != nil {
 				return err
@@ -24,6 +26,88 @@ func (s *Store) Define(ctx context.Context, specs ...TableSpec) error {
 		}
 		return nil
 	})
+	for _, spec := range specs {
+		if err == nil {
+			err = s.fillTable(ctx, spec.Name)
+		}
+	}
+	return err
+}
+
+// CreateTable makes a table; one of the name that is there already is fault.Conflict, code table_exists.
+func (s *Store) CreateTable(ctx context.Context, spec TableSpec) error {
+	if err := spec.check(); err != nil {
+		return err
+	}
+	return s.Update(ctx, func(tx *Tx) error {
+		if tx.cat.tables[spec.Name] != nil {
+			return fault.New(fault.Conflict, "table_exists", "Table already exists: %s", spec.Name)
+		}
+		return tx.breakOff(tx.createTable(cloneSpec(spec)))
+	})
+}
+
+// TableChange is what UpdateTable does to a table.
+type TableChange struct {
+	Table       string
+	AddIndexes  []IndexSpec // global ones
+	DropIndexes []string
+	TTL         *string // the attribute; empty: items live until deleted; nil: as it is
+}
+
+// UpdateTable adds indexes to a table and drops others. A new index on a table with many items is IndexCreating first:
+// every write maintains it, reads of it are refused, and Housekeep fills it. A dropped one is gone at once.
+//
+// Errors are DynamoDB's: fault.NotFound for a table or an index to be dropped that is not there, fault.Invalid for an
+// index that is there already and for local ones.
+func (s *Store) UpdateTable(ctx context.Context, c TableChange) error {
+	if len(c.AddIndexes)+len(c.DropIndexes) == 0 && c.TTL == nil {
+		return invalid("At least one of AddIndexes, DropIndexes or TTL is required")
+	}
+	return s.Update(ctx, func(tx *Tx) error {
+		t, err := tx.table(c.Table)
+		if err != nil {
+			return err
+		}
+		spec, err := c.apply(t.spec)
+		if err != nil || sameSpec(t.spec, spec) {
+			return err
+		}
+		return tx.breakOff(tx.changeTable(t, spec))
+	})
+}
+
+// apply gives the spec after the change.
+func (c TableChange) apply(spec TableSpec) (TableSpec, error) {
+	spec = cloneSpec(spec)
+	for _, name := range c.DropIndexes {
+		if slices.ContainsFunc(c.AddIndexes, func(ix IndexSpec) bool { return ix.Name == name }) {
+			return spec, invalid("One or more parameter values were invalid: "+
+				"Only one global secondary index update per index is allowed simultaneously. Index: %s", name)
+		}
+		i := slices.IndexFunc(spec.Indexes, func(ix IndexSpec) bool { return ix.Name == name })
+		if i < 0 {
+			return spec, fault.New(fault.NotFound, "index_not_found", "Requested resource not found")
+		}
+		if spec.Indexes[i].Local {
+			return spec, invalid("Cannot delete an index that is not a GlobalSecondaryIndex: %s", name)
+		}
+		spec.Indexes = slices.Delete(spec.Indexes, i, i+1)
+	}
+	for _, ix := range c.AddIndexes {
+		if ix.Local {
+			return spec, invalid("One or more parameter values were invalid: "+
+				"a LocalSecondaryIndex is made with its table only. Index: %s", ix.Name)
+		}
+		if slices.ContainsFunc(spec.Indexes, func(have IndexSpec) bool { return have.Name == ix.Name }) {
+			return spec, invalid("Attempting to create an index which already exists")
+		}
+		spec.Indexes = append(spec.Indexes, ix)
+	}
+	if c.TTL != nil {
+		spec.TTL = *c.TTL
+	}
+	return cloneSpec(spec), spec.check()
 }
 
 func (tx *Tx) define(spec TableSpec) error {
@@ -31,14 +115,8 @@ func (tx *Tx) define(spec TableSpec) error {
 	if have == nil {
 		return tx.breakOff(tx.createTable(spec))
 	}
-	if have.spec.Key != spec.Key {
-		return fault.New(fault.Conflict, "table_differs", "table %s is there with another key", spec.Name)
-	}
-	for _, ix := range spec.Indexes {
-		if old, err := have.index(ix.Name); err == nil && old.spec.Key != ix.Key {
-			return fault.New(fault.Conflict, "table_differs",
-				"index %s of table %s is there with another key", ix.Name, spec.Name)
-		}
+	if err := have.spec.mayBecome(spec); err != nil {
+		return err
 	}
 	if sameSpec(have.spec, spec) {
 		return nil
@@ -46,16 +124,63 @@ func (tx *Tx) define(spec TableSpec) error {
 	return tx.breakOff(tx.changeTable(have, spec))
 }
 
+// mayBecome refuses a spec that a table cannot be brought to.
+func (t TableSpec) mayBecome(spec TableSpec) error {
+	if t.Key != spec.Key {
+		return fault.New(fault.Conflict, "table_differs", "table %s is there with another key", t.Name)
+	}
+	for _, ix := range spec.Indexes {
+		old := t.indexSpec(ix.Name)
+		switch {
+		case old != nil && !sameIndex(*old, ix):
+			return fault.New(fault.Conflict, "table_differs",
+				"index %s of table %s is there with another key or projection", ix.Name, t.Name)
+		case old == nil && ix.Local:
+			return fault.New(fault.Conflict, "table_differs",
+				"local index %s cannot be added to table %s, which is there already", ix.Name, t.Name)
+		}
+	}
+	for _, old := range t.Indexes {
+		if old.Local && spec.indexSpec(old.Name) == nil {
+			return fault.New(fault.Conflict, "table_differs",
+				"local index %s of table %s cannot be dropped", old.Name, t.Name)
+		}
+	}
+	return nil
+}
+
+func (t TableSpec) indexSpec(name string) *IndexSpec {
+	for i := range t.Indexes {
+		if t.Indexes[i].Name == name {
+			return &t.Indexes[i]
+		}
+	}
+	return nil
+}
+
+// sameSpec compares two specs; the order of the indexes says nothing.
 func sameSpec(a, b TableSpec) bool {
 	same := a.Name == b.Name && a.Key == b.Key && a.TTL == b.TTL && a.Policy == b.Policy && a.Why == b.Why
-	return same && slices.EqualFunc(a.Indexes, b.Indexes, func(x, y IndexSpec) bool {
-		return x.Name == y.Name && x.Key == y.Key && x.Projection == y.Projection && slices.Equal(x.Include, y.Include)
-	})
+	if !same || len(a.Indexes) != len(b.Indexes) {
+		return false
+	}
+	for _, ix := range a.Indexes {
+		if other := b.indexSpec(ix.Name); other == nil || !sameIndex(ix, *other) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameIndex(a, b IndexSpec) bool {
+	return a.Name == b.Name && a.Local == b.Local && a.Key == b.Key && a.Projection == b.Projection &&
+		slices.Equal(slices.Sorted(slices.Values(a.Include)), slices.Sorted(slices.Values(b.Include)))
 }
 
 func (tx *Tx) createTable(spec TableSpec) error {
 	next := tx.cat.clone()
 	t := newTable(next.takeID(), spec)
+	t.uuid, t.created = newUUID(), tx.Now().UnixNano()
 	if err := tx.createBucket(t.bucket); err != nil {
 		return err
 	}
@@ -69,49 +194,38 @@ func (tx *Tx) createTable(spec TableSpec) error {
 	return tx.saveTable(next, t)
 }
 
+// changeTable brings a table to a spec that it may become.
 func (tx *Tx) changeTable(have *table, spec TableSpec) error {
 	next := tx.cat.clone()
-	t := newTable(have.id, spec)
+	t := have.clone()
+	t.spec = spec
+	indexes := make([]*index, 0, len(spec.Indexes))
 	for _, ixSpec := range spec.Indexes {
-		old, err := have.index(ixSpec.Name)
-		if err == nil {
-			ix := newIndex(old.id, ixSpec)
-			t.indexes = append(t.indexes, ix)
-			continue
-		}
-		ix := newIndex(next.takeID(), ixSpec)
-		if err := tx.createBucket(ix.bucket); err != nil {
-			return err
-		}
-		if err := tx.fillIndex(t, ix); err != nil {
-			return err
-		}
-		t.indexes = append(t.indexes, ix)
-	}
-	for _, ix := range have.indexes {
-		if _, err := t.index(ix.spec.Name); err != nil {
-			if err := tx.emptyBucket(ix.bucket); err != nil {
+		ix := have.find(ixSpec.Name)
+		if ix == nil {
+			var err error
+			if ix, err = tx.addIndex(t, newIndex(next.takeID(), ixSpec)); err != nil {
 				return err
 			}
+		}
+		indexes = append(indexes, ix)
+	}
+	t.setIndexes(indexes)
+	for _, ix := range have.indexes {
+		if t.find(ix.spec.Name) == nil {
+			t.leaving = append(t.leaving, leftover{kind: kindIndex, id: ix.id, name: ix.spec.Name})
 		}
 	}
 	return tx.saveTable(next, t)
 }
 
-// fillIndex makes the entries of the items that are there. Items whose attributes cannot be keys of the index are left
-// out of it, as DynamoDB does with items that were there before.
-func (tx *Tx) fillIndex(t *table, ix *index) error {
-	bucket, err := tx.bucket(t.bucket)
-	if err != nil {
-		return err
+// addIndex makes the bucket of an index and fills it if the table is small.
+func (tx *Tx) addIndex(t *table, ix *index) (*index, error) {
+	if err := tx.createBucket(ix.bucket); err != nil {
+		return nil, err
 	}
-	return bucket.ForEach(func(k, v []byte) error {
-		r := row(v)
-		if err := r.check(); err != nil {
-			return err
-		}
-		return ix.move(tx, k, absent{}, r.item())
-	})
+	ix.fill = &filling{}
+	return tx.fillSlice(t, ix)
 }
 
 func (c *catalogue) takeID() uint32 {
@@ -119,90 +233,10 @@ func (c *catalogue) takeID() uint32 {
 	return c.nextID - 1
 }
 
-// saveTable writes a table into the catalogue and makes next the catalogue of this transaction.
-func (tx *Tx) saveTable(next *catalogue, t *table) error {
-	encoded, err := json.Marshal(t.row())
-	if err != nil {
-		return err
-	}
-	tables, err := tx.bucket(bucketTables)
-	if err != nil {
-		return err
-	}
-	meta, err := tx.bucket(bucketMeta)
-	if err != nil {
-		return err
-	}
-	key := binary.BigEndian.AppendUint32(nil, t.id)
-	if err := tx.batch.set(tables, key, encoded, tables.Get(key)); err != nil {
-		return err
-	}
-	id := binary.BigEndian.AppendUint32(nil, next.nextID)
-	if err := tx.batch.set(meta, metaNextID, id, meta.Get(metaNextID)); err != nil {
-		return err
-	}
-	next.add(t)
-	tx.cat = next
-	return nil
-}
-
-func (tx *Tx) createBucket(name []byte) error {
-	if _, err := tx.btx.CreateBucket(name); err != nil {
-		return err
-	}
-	tx.batch.note(undoEntry{again: func() error { return tx.btx.DeleteBucket(name) }}, 0)
-	return nil
-}
-
-// emptyBucket takes out all that is in the bucket of a dropped index. The bucket itself, a few bytes, stays: to undo
-// its deletion would be to make it again under the feet of those who hold it.
-func (tx *Tx) emptyBucket(name []byte) error {
-	bucket, err := tx.bucket(name)
-	if err != nil {
-		return err
-	}
-	var keys, values [][]byte
-	err = bucket.ForEach(func(k, v []byte) error {
-		keys, values = append(keys, k), append(values, v)
-		return nil
-	})
-	for i, k := range keys {
-		if err == nil {
-			err = tx.batch.remove(bucket, k, values[i])
-		}
-	}
-	return err
-}
-
-// check refuses a spec that cannot be a table.
-func (t TableSpec) check() error {
-	if t.Name == "" {
-		return invalid("a table needs a name")
-	}
-	if err := t.Key.check(); err != nil {
-		return invalid("table %s: %s", t.Name, err)
-	}
-	seen := map[string]bool{}
-	for _, ix := range t.Indexes {
-		if ix.Name == "" || seen[ix.Name] {
-			return invalid("table %s: each index needs a name of its own", t.Name)
-		}
-		seen[ix.Name] = true
-		if err := ix.Key.check(); err != nil {
-			return invalid("table %s, index %s: %s", t.Name, ix.Name, err)
-		}
-	}
-	return nil
-}
-
-func (k KeySpec) check() error {
-	if k.Partition.Name == "" || k.Partition.Name == k.Sort.Name {
-		return invalid("a key needs a partition attribute, and another one to sort by")
-	}
-	for _, a := range k.attrs() {
-		if a.Type.kind() == 0 {
-			return invalid("key attribute %s needs one of the types S, N and B", a.Name)
-		}
-	}
-	return nil
+// newUUID is a random one, version 4.
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

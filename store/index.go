@@ -14,22 +14,38 @@ import (
 // first part. The item is fetched from its table in the same transaction: an entry changes only when its key does,
 // and then one page is dirty instead of a copy of the item.
 
-// entryKey gives the key of the entry of an item with the given primary key, nil if it is not in the index.
+// entryKey gives the key of the entry of an item with the given primary key, nil if it is not in the index: because it
+// lacks one of its attributes, or has something else in it, which checkItem refuses but an item that was there before
+// the index may hold.
 func (ix *index) entryKey(d doc, primary []byte) (key []byte, split int, err error) {
 	key = make([]byte, 0, 64+len(primary))
+	limit := maxPartitionKey
 	for _, a := range ix.spec.Key.attrs() {
 		v, ok, err := d.Get(a.Name)
 		if err != nil {
 			return nil, 0, damaged(err, "an item cannot be decoded")
 		}
-		if !ok {
+		if !ok || !a.fits(v, limit) {
 			return nil, 0, nil
 		}
 		if key, err = attr.AppendKey(key, v); err != nil {
 			return nil, 0, err
 		}
+		limit = maxSortKey
 	}
 	return append(key, primary...), len(key), nil
+}
+
+// fits tells whether a value can be the attribute's in a key.
+func (a KeyAttr) fits(v attr.Value, limit int) bool {
+	if v.Kind() != a.Type.kind() {
+		return false
+	}
+	if v.Kind() == attr.KindN {
+		return true
+	}
+	size := attr.SizeOf(v)
+	return size > 0 && size <= limit
 }
 
 // checkItem refuses an item whose attributes cannot be keys of the index.
@@ -58,7 +74,8 @@ func (ix *index) checkItem(it attr.Item) error {
 	return nil
 }
 
-// move brings the entry of an item from what old says to what now says. Equal entries are left alone.
+// move brings the entry of an item from what old says to what now says. Equal entries are left alone. While the index is
+// being filled the entry of the old item may not be there yet: then its removal is not noted, and so not undone either.
 func (ix *index) move(tx *Tx, primary []byte, old, now doc) error {
 	was, wasSplit, err := ix.entryKey(old, primary)
 	if err != nil {
@@ -75,7 +92,7 @@ func (ix *index) move(tx *Tx, primary []byte, old, now doc) error {
 	if err != nil {
 		return err
 	}
-	if was != nil {
+	if was != nil && (ix.fill == nil || bucket.Get(was) != nil) {
 		if err := tx.batch.remove(bucket, was, entryValue(wasSplit)); err != nil {
 			return err
 		}

@@ -66,9 +66,9 @@ func (tx *Tx) record(bucket *bolt.Bucket, k, v []byte) (Record, error) {
 		return Record{}, err
 	}
 	seq := binary.BigEndian.Uint64(k)
-	t := tx.cat.byID[st.table]
-	if t == nil {
-		return Record{}, damaged(nil, "journal record %d is about an unknown table", seq)
+	t, err := tx.tableOf(st.table)
+	if err != nil {
+		return Record{}, err
 	}
 	r := Record{
 		Seq: seq, Txn: seq - st.txn, At: time.Unix(0, st.at).UTC(), Table: t.spec.Name,

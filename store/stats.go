@@ -24,6 +24,10 @@ type Stats struct {
 	JournalBytes uint64
 	Cursors      map[string]uint64 // how far each reader of the journal has come
 
+	Swept    uint64 // items deleted because their time was over
+	Filling  []IndexProgress
+	Dropping []DropProgress
+
 	OpenReaders    int
 	OldestReader   time.Duration // age; 0: none
 	ExpiredReaders uint64        // Views ended by the deadline
@@ -109,6 +113,7 @@ func (s *Store) Stats() Stats {
 	s.meter.fill(&st)
 	st.Waiting, _ = s.commits.waiting()
 	s.readers.fill(&st)
+	s.fillChores(&st)
 	s.copies.fill(&st)
 	st.FileBytes = s.room.size.Load()
 	s.fillFromFile(&st)

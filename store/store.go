@@ -72,8 +72,11 @@ type Store struct {
 	commits *committer
 	readers *readers
 	watches watches
-	exprs   *expr.Cache
-	meter   meter
+	keeper  keeper
+
+	tableWatches watches
+	exprs        *expr.Cache
+	meter        meter
 
 	copies     copies         // the snapshots of backups
 	compaction compactionDone // what Open did

@@ -111,6 +111,10 @@ func (b *batch) referred(seq uint64, r *storedRecord) bool {
 	if r.now == nil || t == nil {
 		return false
 	}
-	present := row(b.btx.Bucket(t.bucket).Get(r.key))
+	bucket := b.btx.Bucket(t.bucket)
+	if bucket == nil {
+		return true // of a dropped table: who needs it is not known any more, forgetSlice ends it
+	}
+	present := row(bucket.Get(r.key))
 	return present == nil || present.seq() != seq
 }

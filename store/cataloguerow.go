@@ -1,0 +1,111 @@
+package store
+
+import (
+	"encoding/binary"
+	"encoding/json"
+)
+
+// tableRow, indexRow and leftoverRow are the catalogue as it lies in the file: JSON, so that fields can be added. A
+// field that is missing says what was true of every table before there was the field.
+type tableRow struct {
+	ID      uint32        `json:"id"`
+	UUID    string        `json:"uuid,omitempty"`
+	Created int64         `json:"created,omitempty"`
+	Name    string        `json:"name"`
+	Key     [4]string     `json:"key"` // partition, type, sort, type
+	Indexes []indexRow    `json:"indexes,omitempty"`
+	TTL     string        `json:"ttl,omitempty"`
+	Policy  Policy        `json:"policy,omitempty"`
+	Why     string        `json:"why,omitempty"`
+	Dropped bool          `json:"dropped,omitempty"`
+	Through uint64        `json:"through,omitempty"`
+	Leaving []leftoverRow `json:"leaving,omitempty"`
+}
+
+type indexRow struct {
+	ID         uint32    `json:"id"`
+	Name       string    `json:"name"`
+	Key        [4]string `json:"key"`
+	Projection uint8     `json:"projection"`
+	Include    []string  `json:"include,omitempty"`
+	Local      bool      `json:"local,omitempty"`
+	Filling    bool      `json:"filling,omitempty"`
+	UpTo       []byte    `json:"upTo,omitempty"`
+	Items      uint64    `json:"items,omitempty"`
+}
+
+type leftoverRow struct {
+	Kind string `json:"kind"`
+	ID   uint32 `json:"id"`
+	Name string `json:"name,omitempty"`
+}
+
+// tableKey is the key of a table's row in the bucket of tables.
+func tableKey(id uint32) []byte { return binary.BigEndian.AppendUint32(nil, id) }
+
+func (t *table) encode() ([]byte, error) {
+	r := tableRow{
+		ID: t.id, UUID: t.uuid, Created: t.created, Name: t.spec.Name, Key: keyRow(t.spec.Key), TTL: t.spec.TTL,
+		Policy: t.spec.Policy, Why: t.spec.Why, Dropped: t.dropped, Through: t.through,
+	}
+	for _, ix := range t.indexes {
+		ir := indexRow{
+			ID: ix.id, Name: ix.spec.Name, Key: keyRow(ix.spec.Key),
+			Projection: uint8(ix.spec.Projection), Include: ix.spec.Include, Local: ix.spec.Local,
+		}
+		if ix.fill != nil {
+			ir.Filling, ir.UpTo, ir.Items = true, ix.fill.upTo, ix.fill.items
+		}
+		r.Indexes = append(r.Indexes, ir)
+	}
+	for _, l := range t.leaving {
+		r.Leaving = append(r.Leaving, leftoverRow{Kind: string(l.kind), ID: l.id, Name: l.name})
+	}
+	return json.Marshal(r)
+}
+
+func decodeTable(encoded []byte) (*table, error) {
+	var r tableRow
+	if err := json.Unmarshal(encoded, &r); err != nil {
+		return nil, damaged(err, "a table row of the catalogue cannot be read")
+	}
+	t := newTable(r.ID, TableSpec{Name: r.Name, Key: rowKey(r.Key), TTL: r.TTL, Policy: r.Policy, Why: r.Why})
+	t.uuid, t.created, t.dropped, t.through = r.UUID, r.Created, r.Dropped, r.Through
+	indexes := make([]*index, 0, len(r.Indexes))
+	for _, ir := range r.Indexes {
+		ix := newIndex(ir.ID, IndexSpec{
+			Name: ir.Name, Key: rowKey(ir.Key), Projection: Projection(ir.Projection), Include: ir.Include, Local: ir.Local,
+		})
+		if ir.Filling {
+			ix.fill = &filling{upTo: ir.UpTo, items: ir.Items}
+		}
+		indexes = append(indexes, ix)
+	}
+	t.setIndexes(indexes)
+	for _, lr := range r.Leaving {
+		if len(lr.Kind) != 1 {
+			return nil, damaged(nil, "a table row of the catalogue names a bucket of the kind %q", lr.Kind)
+		}
+		t.leaving = append(t.leaving, leftover{kind: lr.Kind[0], id: lr.ID, name: lr.Name})
+	}
+	return t, nil
+}
+
+func keyRow(k KeySpec) [4]string {
+	row := [4]string{k.Partition.Name, string(k.Partition.Type)}
+	if k.Sort.Name != "" {
+		row[2], row[3] = k.Sort.Name, string(k.Sort.Type)
+	}
+	return row
+}
+
+func rowKey(r [4]string) KeySpec {
+	return KeySpec{Partition: rowAttr(r[0], r[1]), Sort: rowAttr(r[2], r[3])}
+}
+
+func rowAttr(name, kind string) KeyAttr {
+	if len(kind) != 1 {
+		return KeyAttr{Name: name}
+	}
+	return KeyAttr{Name: name, Type: KeyType(kind[0])}
+}

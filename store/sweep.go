@@ -1,0 +1,152 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// OriginTTL is the origin of the journal records of items that were deleted because their time was over. DynamoDB's
+// copy of a table expires by itself: these deletions are not to be sent to it.
+const OriginTTL = "ttl"
+
+// A pass over all tables with a TTL begins at most this often. DynamoDB deletes within days; reads hide what is past
+// its time anyway.
+const sweepEvery = 10 * time.Minute
+
+// A slice of a pass looks at this many rows, and deletes this many items.
+const (
+	sweepRows    = 1000
+	sweepDeletes = 100
+)
+
+// sweep is where the pass stands. It is in memory only: after a restart a new one begins.
+type sweep struct {
+	due    time.Time // of the next pass
+	tables []uint32  // still to be looked at
+	after  []byte    // key in the first of them; nil: before all
+}
+
+// begin starts a pass if it is time, and tells whether there is one.
+func (w *sweep) begin(cat *catalogue, now time.Time) bool {
+	if len(w.tables) > 0 {
+		return true
+	}
+	if wait := w.due.Sub(now); wait > 0 && wait <= sweepEvery { // more: the clock was set back
+		return false
+	}
+	w.due = now.Add(sweepEvery)
+	for _, id := range cat.ids() {
+		if t := cat.byID[id]; !t.dropped && t.spec.TTL != "" {
+			w.tables = append(w.tables, id)
+		}
+	}
+	return len(w.tables) > 0
+}
+
+// moved notes how far a slice has come; nil: to the end of the table.
+func (w *sweep) moved(to []byte) {
+	w.after = to
+	if to == nil {
+		w.tables = w.tables[1:]
+	}
+}
+
+// sweepNext is the chore of Housekeep that deletes items whose time is over.
+func (s *Store) sweepNext(ctx context.Context) (did bool, err error) {
+	w := &s.keeper.sweep
+	if !w.begin(s.cat.Load(), s.opts.Now()) {
+		return false, nil
+	}
+	id := w.tables[0]
+	found, to, err := s.findExpired(ctx, id, w.after)
+	n := 0
+	if err == nil && len(found) > 0 {
+		n, err = s.deleteExpired(ctx, id, found)
+	}
+	switch {
+	case err == nil:
+		s.keeper.swept.Add(uint64(n)) //nolint:gosec // G115: a count
+		w.moved(to)
+	case fault.Is(err, fault.Damaged):
+		w.moved(nil) // the other tables are not to wait for it
+	}
+	return true, err
+}
+
+// findExpired gives the keys of expired items behind a key, and how far it has looked, nil if that is the end.
+func (s *Store) findExpired(ctx context.Context, id uint32, after []byte) (found [][]byte, to []byte, err error) {
+	err = s.View(ctx, func(tx *Tx) error {
+		t := tx.cat.byID[id]
+		if t == nil || t.dropped || t.spec.TTL == "" {
+			return nil
+		}
+		bucket, err := tx.bucket(t.bucket)
+		if err != nil {
+			return err
+		}
+		c := bucket.Cursor()
+		k, v := seekBehind(c, after)
+		for n := 0; k != nil && n < sweepRows && len(found) < sweepDeletes; n++ {
+			gone, err := t.rowExpired(v, tx.Now())
+			if err != nil {
+				return err
+			}
+			if gone {
+				found = append(found, slices.Clone(k))
+			}
+			to = k
+			k, v = c.Next()
+		}
+		if k == nil {
+			to = nil
+		}
+		to = slices.Clone(to)
+		return nil
+	})
+	return found, to, err
+}
+
+func (t *table) rowExpired(v []byte, now time.Time) (bool, error) {
+	r := row(v)
+	if err := r.check(); err != nil {
+		return false, err
+	}
+	return t.expired(r.item(), now)
+}
+
+// deleteExpired deletes the items that are still there and still expired, and tells how many that were.
+func (s *Store) deleteExpired(ctx context.Context, id uint32, keys [][]byte) (n int, err error) {
+	err = s.Update(ctx, func(tx *Tx) error {
+		n = 0
+		t := tx.cat.byID[id]
+		if t == nil || t.dropped {
+			return nil
+		}
+		tx.SetOrigin(OriginTTL)
+		for _, key := range keys {
+			old, err := tx.row(t, key)
+			if err != nil {
+				return err
+			}
+			if old == nil {
+				continue
+			}
+			gone, err := t.expired(old.item(), tx.Now())
+			if err != nil {
+				return err
+			}
+			if !gone {
+				continue
+			}
+			if err := tx.apply(change{table: t, key: key, old: old, op: OpDelete}); err != nil {
+				return err
+			}
+			n++
+		}
+		return nil
+	})
+	return n, err
+}
