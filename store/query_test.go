@@ -285,3 +285,41 @@ func TestExpiredItems(t *testing.T) {
 		t.Errorf("got %v", it)
 	}
 }
+
+func TestAllPages(t *testing.T) {
+	s := storetest.Open(t, overs())
+	for _, sk := range sortKeys {
+		put(t, s, "overs", item("pk", "m", "sk", sk))
+	}
+	view(t, s, func(tx *store.Tx) error {
+		read := 0
+		for it, err := range tx.ScanAll(store.Scan{Table: "overs", Limit: 3}) {
+			if err != nil || it["pk"].Str() != "m" {
+				t.Errorf("got %v, %v", it, err)
+			}
+			read++
+		}
+		if read != len(sortKeys) {
+			t.Errorf("%d items of %d", read, len(sortKeys))
+		}
+		q := store.Query{Table: "overs", KeyCondition: "pk = :pk", Params: values(":pk", "m"), Limit: 2, Descending: true}
+		var got []string
+		for it, err := range tx.QueryAll(q) {
+			if err != nil {
+				return err
+			}
+			if got = append(got, it["sk"].Str()); len(got) == 5 {
+				break
+			}
+		}
+		want := slices.Sorted(slices.Values(sortKeys))
+		slices.Reverse(want)
+		if !slices.Equal(got, want[:5]) {
+			t.Errorf("got %q, want %q", got, want[:5])
+		}
+		for _, err := range tx.QueryAll(store.Query{Table: "none", KeyCondition: "pk = :pk", Params: values(":pk", "m")}) {
+			wantFault(t, err, fault.NotFound, "table_not_found")
+		}
+		return nil
+	})
+}

@@ -19,12 +19,18 @@ const (
 	SelectCount                   // no items, only their number
 )
 
+// maxFew is how many attributes are looked up one by one before it is cheaper to decode the item.
+const maxFew = 4
+
 // choose sets the filter and what the walk gives of each item.
 func (w *walk) choose(sel Select, bound expr.Bound) error {
 	if err := checkSelect(sel, w.index != nil, bound.Projection != nil); err != nil {
 		return err
 	}
 	w.filter, w.projection, w.countOnly = bound.Filter, bound.Projection, sel == SelectCount
+	if names, whole := w.projection.Names(); whole && len(names) <= maxFew {
+		w.few = names
+	}
 	if w.index == nil || w.index.spec.Projection == ProjectAll {
 		return nil
 	}

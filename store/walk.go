@@ -34,7 +34,8 @@ type walk struct {
 
 	filter     *expr.Condition
 	projection *expr.Projection
-	narrow     bool // only what the index shows is seen and given
+	few        []string // the projection, if it is no more than some attributes
+	narrow     bool     // only what the index shows is seen and given
 	countOnly  bool
 	use        func(attr.Encoded) error // takes the items; nil: the page does
 
@@ -233,9 +234,30 @@ func (w *walk) take(r row) error {
 	case w.use != nil && w.projection == nil:
 		return w.use(r.item())
 	}
+	if w.few != nil {
+		return w.giveFew(r.item())
+	}
 	it, err := r.decode()
 	if err != nil {
 		return err
+	}
+	if w.projection != nil {
+		it = w.projection.Project(it)
+	}
+	return w.give(it)
+}
+
+// giveFew gives some attributes without decoding the others.
+func (w *walk) giveFew(e attr.Encoded) error {
+	it := make(attr.Item, len(w.few))
+	for _, name := range w.few {
+		v, ok, err := e.Get(name)
+		if err != nil {
+			return damaged(err, "an item cannot be decoded")
+		}
+		if ok {
+			it[name] = v
+		}
 	}
 	return w.give(it)
 }
@@ -255,13 +277,13 @@ func (w *walk) takeNarrow(r row) error {
 	if w.countOnly {
 		return nil
 	}
+	if w.projection != nil {
+		it = w.projection.Project(it)
+	}
 	return w.give(it)
 }
 
 func (w *walk) give(it attr.Item) error {
-	if w.projection != nil {
-		it = w.projection.Project(it)
-	}
 	if w.use != nil {
 		return w.use(attr.Encode(nil, it))
 	}

@@ -305,25 +305,13 @@ func (Activities) Get(tx *store.Tx, matchID, key string) (s Session, err error) 
 
 // OfMatch lists the sessions of a match.
 func (Activities) OfMatch(tx *store.Tx, matchID string) ([]Session, error) {
-	return sessions(tx, matchQuery(TableLiveActivities, matchID))
+	return unmarshalAll[Session](tx.QueryAll(matchQuery(TableLiveActivities, matchID)))
 }
 
 // OfUser lists the sessions of a user, over all matches.
 func (Activities) OfUser(tx *store.Tx, userID string) ([]Session, error) {
-	return sessions(tx, store.Query{
+	return unmarshalAll[Session](tx.QueryAll(store.Query{
 		Table: TableLiveActivities, Index: "userId-index", KeyCondition: "userId = :u",
 		Params: expr.Params{Values: attr.Item{":u": attr.S(userID)}},
-	})
-}
-
-func sessions(tx *store.Tx, q store.Query) (out []Session, err error) {
-	err = eachItem(tx, q, func(item attr.Item) error {
-		var s Session
-		if err := attr.Unmarshal(item, &s); err != nil {
-			return err
-		}
-		out = append(out, s)
-		return nil
-	})
-	return out, err
+	}))
 }

@@ -181,17 +181,8 @@ func (Devices) Delete(tx *store.Tx, userID, deviceToken string) error {
 }
 
 // Of lists the devices of a user.
-func (Devices) Of(tx *store.Tx, userID string) (devices []Device, err error) {
-	q := store.Query{
+func (Devices) Of(tx *store.Tx, userID string) ([]Device, error) {
+	return unmarshalAll[Device](tx.QueryAll(store.Query{
 		Table: TableDevices, KeyCondition: "userId = :u", Params: expr.Params{Values: attr.Item{":u": attr.S(userID)}},
-	}
-	err = eachItem(tx, q, func(item attr.Item) error {
-		var d Device
-		if err := attr.Unmarshal(item, &d); err != nil {
-			return err
-		}
-		devices = append(devices, d)
-		return nil
-	})
-	return devices, err
+	}))
 }

@@ -1,6 +1,7 @@
 package cricket
 
 import (
+	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -133,16 +134,8 @@ func (Follows) Get(tx *store.Tx, matchID, userID string) (f Follow, err error) {
 }
 
 // Of lists the followers of a match.
-func (Follows) Of(tx *store.Tx, matchID string) (follows []Follow, err error) {
-	err = eachItem(tx, matchQuery(TableFollows, matchID), func(item attr.Item) error {
-		var f Follow
-		if err := attr.Unmarshal(item, &f); err != nil {
-			return err
-		}
-		follows = append(follows, f)
-		return nil
-	})
-	return follows, err
+func (Follows) Of(tx *store.Tx, matchID string) ([]Follow, error) {
+	return unmarshalAll[Follow](tx.QueryAll(matchQuery(TableFollows, matchID)))
 }
 
 // RemoveAll ends all follows of a match that is over. Their Live Activities end with the match.
@@ -167,21 +160,17 @@ func matchQuery(table, matchID string) store.Query {
 	}
 }
 
-// eachItem walks all pages of a query.
-func eachItem(tx *store.Tx, q store.Query, visit func(attr.Item) error) error {
-	for {
-		page, err := tx.Query(q)
+// unmarshalAll gives what the items of a walk stand for.
+func unmarshalAll[T any](items iter.Seq2[attr.Item, error]) (all []T, err error) {
+	for item, err := range items {
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for _, item := range page.Items {
-			if err := visit(item); err != nil {
-				return err
-			}
+		var one T
+		if err := attr.Unmarshal(item, &one); err != nil {
+			return nil, err
 		}
-		if page.LastKey == nil {
-			return nil
-		}
-		q.StartKey = page.LastKey
+		all = append(all, one)
 	}
+	return all, nil
 }

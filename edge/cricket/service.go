@@ -220,22 +220,12 @@ func readCached(tx *store.Tx, key string, v any) (found bool, err error) {
 func (s *Service) Events(ctx context.Context, id string) ([]Event, error) {
 	events := []Event{}
 	err := s.store.View(ctx, func(tx *store.Tx) error {
-		return eachEvent(tx, id, func(item attr.Item) error {
-			var e Event
-			if err := attr.Unmarshal(item, &e); err != nil {
-				return err
-			}
-			events = append(events, e)
-			return nil
-		})
+		all, err := unmarshalAll[Event](tx.QueryAll(matchQuery(TableEvents, id)))
+		events = append(events, all...)
+		return err
 	})
 	sortEvents(events)
 	return events, err
-}
-
-// eachEvent walks the event rows of a match.
-func eachEvent(tx *store.Tx, id string, visit func(attr.Item) error) error {
-	return eachItem(tx, matchQuery(TableEvents, id), visit)
 }
 
 // State gives the row of a match in active-matches; found is false before it is registered.
@@ -252,31 +242,15 @@ func matchKey(id string) attr.Item { return attr.Item{"matchId": attr.S(id)} }
 // Active lists the matches that are registered and have not ended.
 func (s *Service) Active(ctx context.Context) ([]State, error) {
 	var out []State
-	err := s.store.View(ctx, func(tx *store.Tx) error {
-		q := store.Scan{
+	err := s.store.View(ctx, func(tx *store.Tx) (err error) {
+		out, err = unmarshalAll[State](tx.ScanAll(store.Scan{
 			Table: TableActiveMatches, Filter: "NOT #s = :ended",
 			Params: expr.Params{
 				Names:  map[string]string{"#s": "status"},
 				Values: attr.Item{":ended": attr.S(ActiveEnded)},
 			},
-		}
-		for {
-			page, err := tx.Scan(q)
-			if err != nil {
-				return err
-			}
-			for _, item := range page.Items {
-				var st State
-				if err := attr.Unmarshal(item, &st); err != nil {
-					return err
-				}
-				out = append(out, st)
-			}
-			if page.LastKey == nil {
-				return nil
-			}
-			q.StartKey = page.LastKey
-		}
+		}))
+		return err
 	})
 	return out, err
 }

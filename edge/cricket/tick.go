@@ -147,11 +147,15 @@ func writeState(tx *store.Tx, prev State, st *State, found bool, by Owner) error
 
 func knownEvents(tx *store.Tx, id string) (map[string]bool, error) {
 	known := map[string]bool{}
-	err := eachEvent(tx, id, func(item attr.Item) error {
+	q := matchQuery(TableEvents, id)
+	q.Projection = "eventKey"
+	for item, err := range tx.QueryAll(q) {
+		if err != nil {
+			return nil, err
+		}
 		known[item["eventKey"].Str()] = true
-		return nil
-	})
-	return known, err
+	}
+	return known, nil
 }
 
 // writeEvent creates the event's row. Its creation is the claim of the alert, so it must not exist.

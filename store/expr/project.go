@@ -52,3 +52,17 @@ func (p *Projection) Project(it attr.Item) attr.Item { return p.tree.pickNames(i
 // Attributes gives the names of the attributes that the projection looks at, in the order of the text: enough to
 // know whether an index has them all.
 func (p *Projection) Attributes() []string { return p.tree.attributes() }
+
+// Names gives the names of the attributes, and whether the projection is of whole attributes only. A nil Projection is
+// of none.
+func (p *Projection) Names() (names []string, whole bool) {
+	if p == nil {
+		return nil, false
+	}
+	for _, sub := range p.tree.subs {
+		if len(sub.subs) > 0 {
+			return nil, false
+		}
+	}
+	return p.tree.attributes(), true
+}

@@ -27,6 +27,9 @@ func TestProjectShares(t *testing.T) {
 	if string(attr.Encode(nil, it)) != before {
 		t.Error("the item was changed")
 	}
+	if _, whole := p.Names(); whole {
+		t.Error("a projection of parts is taken for one of whole attributes")
+	}
 	if names := p.Attributes(); !slices.Equal(names, []string{"l", "m", "missing1"}) {
 		t.Error(names)
 	}

@@ -68,24 +68,17 @@ func conditionFailed(old attr.Item) error {
 func (l *local) List(ctx context.Context) ([]Record, error) {
 	var out []Record
 	err := l.store.View(ctx, func(tx *store.Tx) error {
-		scan := store.Scan{Table: l.table}
-		for {
-			page, err := tx.Scan(scan)
+		for it, err := range tx.ScanAll(store.Scan{Table: l.table}) {
 			if err != nil {
 				return err
 			}
-			for _, it := range page.Items {
-				r, err := ParseRecord(it)
-				if err != nil {
-					return err
-				}
-				out = append(out, r)
+			r, err := ParseRecord(it)
+			if err != nil {
+				return err
 			}
-			if page.LastKey == nil {
-				return nil
-			}
-			scan.StartKey = page.LastKey
+			out = append(out, r)
 		}
+		return nil
 	})
 	return out, err
 }

@@ -46,20 +46,13 @@ func (m *match) pace(now time.Time) {
 }
 
 func activeMatches(tx *store.Tx) (ids []string, err error) {
-	scan := store.Scan{Table: cricket.TableActiveMatches}
-	for {
-		page, err := tx.Scan(scan)
+	for item, err := range tx.ScanAll(store.Scan{Table: cricket.TableActiveMatches, Projection: "matchId"}) {
 		if err != nil {
 			return nil, err
 		}
-		for _, item := range page.Items {
-			ids = append(ids, item["matchId"].Str())
-		}
-		if page.LastKey == nil {
-			return ids, nil
-		}
-		scan.StartKey = page.LastKey
+		ids = append(ids, item["matchId"].Str())
 	}
+	return ids, nil
 }
 
 // loadMatch reads all there is about a match.
