@@ -14,6 +14,12 @@ type DeleteItem struct {
 	NoOld bool // the old item is not wanted
 }
 
+func (d *DeleteItem) write() write {
+	return write{
+		op: OpDelete, name: d.Table, subject: d.Key, request: Request{Condition: d.Condition, Params: d.Params},
+	}
+}
+
 // Delete removes an item if the condition holds of it, and returns it. To delete what is not there is no error, changes
 // nothing and leaves nothing in the journal.
 func (tx *Tx) Delete(d DeleteItem) (old attr.Item, err error) {
@@ -21,24 +27,10 @@ func (tx *Tx) Delete(d DeleteItem) (old attr.Item, err error) {
 		return nil, err
 	}
 	defer tx.leave()
-	t, err := tx.table(d.Table)
+	w := d.write()
+	c, images, err := tx.prepare(&w, !d.NoOld)
 	if err != nil {
 		return nil, err
 	}
-	bound, err := tx.s.exprs.Bind(expr.Request{Condition: d.Condition, Params: d.Params})
-	if err != nil {
-		return nil, err
-	}
-	key, err := t.requestKey(d.Key)
-	if err != nil {
-		return nil, err
-	}
-	was, old, err := tx.condition(t, key, bound.Condition, !d.NoOld)
-	if err != nil || was == nil {
-		return nil, err
-	}
-	return old, tx.apply(change{
-		table: t, key: key, old: was, op: OpDelete,
-		request: Request{Condition: d.Condition, Params: d.Params},
-	})
+	return images.Old, tx.perform(c)
 }

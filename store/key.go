@@ -101,7 +101,7 @@ func checkKeyValue(name string, v attr.Value, limit int) error {
 		if v.Kind() == attr.KindB {
 			what = "binary"
 		}
-		return invalid("One or more parameter values are not valid. "+
+		return errEmptyKey("One or more parameter values are not valid. "+
 			"The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", what, name)
 	}
 	if size > limit {

@@ -16,9 +16,37 @@ type UpdateItem struct {
 	expr.Params
 }
 
+func (u *UpdateItem) write() write {
+	return write{
+		op: OpUpdate, name: u.Table, subject: u.Key,
+		request: Request{Update: u.Update, Condition: u.Condition, Params: u.Params},
+	}
+}
+
 // Images are an item before and after a write; nil is no item.
 type Images struct {
 	Old, New attr.Item
+
+	update *expr.Update // that led from Old to New; nil: none
+}
+
+// Updated gives of both images what the update expression named: UPDATED_OLD and UPDATED_NEW. Of a nested path that is
+// the nested part alone, and elements of a list close up. What was not there, or is not there any more, is absent; an
+// image without any of it is empty, and no item stays nil.
+//
+// DynamoDB Local shows the whole attribute that a nested path lies in; the service shows the part.
+func (im Images) Updated() Images {
+	return Images{Old: im.named(im.Old), New: im.named(im.New)}
+}
+
+func (im Images) named(it attr.Item) attr.Item {
+	switch {
+	case it == nil:
+		return nil
+	case im.update == nil:
+		return attr.Item{}
+	}
+	return im.update.Project(it)
 }
 
 // Update applies an update expression if the condition holds.
@@ -27,37 +55,12 @@ func (tx *Tx) Update(u UpdateItem) (Images, error) {
 		return Images{}, err
 	}
 	defer tx.leave()
-	t, err := tx.table(u.Table)
+	w := u.write()
+	c, images, err := tx.prepare(&w, true)
 	if err != nil {
 		return Images{}, err
 	}
-	bound, err := tx.s.exprs.Bind(expr.Request{Update: u.Update, Condition: u.Condition, Params: u.Params})
-	if err != nil {
-		return Images{}, err
-	}
-	key, err := t.requestKey(u.Key)
-	if err != nil {
-		return Images{}, err
-	}
-	if err := t.checkUpdate(bound.Update); err != nil {
-		return Images{}, err
-	}
-	was, old, err := tx.condition(t, key, bound.Condition, true)
-	if err != nil {
-		return Images{}, err
-	}
-	now, err := updated(old, u.Key, bound.Update)
-	if err != nil {
-		return Images{}, err
-	}
-	if err := t.checkItem(now); err != nil {
-		return Images{}, err
-	}
-	err = tx.apply(change{
-		table: t, key: key, old: was, now: newRow(now, was), op: OpUpdate,
-		request: Request{Update: u.Update, Condition: u.Condition, Params: u.Params},
-	})
-	return Images{Old: old, New: now}, err
+	return images, tx.apply(c)
 }
 
 // updated gives the item after an update, in a map of its own.
@@ -86,4 +89,23 @@ func (t *table) checkUpdate(u *expr.Update) error {
 		}
 	}
 	return nil
+}
+
+// checkUpdated is checkItem in the words that DynamoDB has for updates.
+func (t *table) checkUpdated(it attr.Item) error {
+	for _, v := range it {
+		if err := attr.CheckValue(v); err != nil {
+			return err
+		}
+	}
+	if attr.Size(it) > attr.MaxItemSize {
+		return invalid("Item size to update has exceeded the maximum allowed size")
+	}
+	err := t.checkIndexKeys(it)
+	if isEmptyKey(err) {
+		return errEmptyKey("One or more parameter values are not valid. The update expression attempted to update a " +
+			"secondary index key to a value that is not supported. The AttributeValue for a key attribute cannot contain " +
+			"an empty string value.")
+	}
+	return err
 }

@@ -1,0 +1,172 @@
+package store
+
+import (
+	"errors"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// opCheck is a condition alone, which only a TransactWrite has; it is in no record.
+const opCheck Op = 0
+
+// write is one action on its way through the steps that all of them take: bind, aim, fit, judge, apply. Put, Update and
+// Delete take one action through all steps; TransactWrite and BatchWrite take all of theirs through a step before the
+// next one, so that nothing is changed until nothing can be refused any more.
+type write struct {
+	op      Op
+	name    string    // of the table
+	subject attr.Item // the item of a put, the key of the others
+	request Request
+
+	bound expr.Bound
+	table *table
+	key   []byte
+}
+
+// bind reads the expressions.
+func (w *write) bind(cache *expr.Cache) (err error) {
+	w.bound, err = cache.Bind(expr.Request{
+		Update: w.request.Update, Condition: w.request.Condition, Params: w.request.Params,
+	})
+	return err
+}
+
+// aim finds the key of the item in the table.
+func (w *write) aim() (err error) {
+	if w.op == OpPut {
+		w.key, err = w.table.itemKey(w.subject)
+	} else {
+		w.key, err = w.table.requestKey(w.subject)
+	}
+	return err
+}
+
+// fit refuses what the table could take in no state; what no table could take, checkBare has refused before.
+func (w *write) fit() error {
+	switch w.op {
+	case OpPut:
+		return w.table.checkIndexKeys(w.subject)
+	case OpUpdate:
+		return w.table.checkUpdate(w.bound.Update)
+	}
+	return nil
+}
+
+// checkBare refuses an item that no table can hold. What an update makes of an item is checked when that is known.
+func (w *write) checkBare() error {
+	if w.op != OpPut {
+		return nil
+	}
+	return attr.Check(w.subject)
+}
+
+// prepare takes an action through all steps up to the one that changes something.
+func (tx *Tx) prepare(w *write, wantOld bool) (change, Images, error) {
+	var err error
+	if w.table, err = tx.table(w.name); err != nil {
+		return change{}, Images{}, err
+	}
+	for _, step := range [...]func() error{
+		func() error { return w.bind(tx.s.exprs) }, w.aim, w.checkBare, w.fit,
+	} {
+		if err := step(); err != nil {
+			return change{}, Images{}, err
+		}
+	}
+	return tx.judge(w, wantOld)
+}
+
+// judge looks at the item: does the condition hold, and what does the action make of it? The old image is decoded if it
+// is wanted or needed.
+func (tx *Tx) judge(w *write, wantOld bool) (change, Images, error) {
+	was, old, err := tx.condition(w.table, w.key, w.bound.Condition, wantOld || w.op == OpUpdate)
+	if err != nil {
+		return change{}, Images{}, err
+	}
+	c := change{table: w.table, key: w.key, old: was, op: w.op, request: w.request}
+	images := Images{Old: old}
+	switch w.op {
+	case OpPut:
+		c.now = newRow(w.subject, was)
+	case OpUpdate:
+		images.New, err = updated(old, w.subject, w.bound.Update)
+		if err == nil {
+			err = w.table.checkUpdated(images.New)
+		}
+		if err != nil {
+			return change{}, Images{}, err
+		}
+		images.update = w.bound.Update
+		c.now = newRow(images.New, was)
+	}
+	return c, images, nil
+}
+
+// perform applies a change if it is one: a condition alone is none, nor is the delete of what is not there.
+func (tx *Tx) perform(c change) error {
+	if c.op == opCheck || c.op == OpDelete && c.old == nil {
+		return nil
+	}
+	return tx.apply(c)
+}
+
+// checkItem refuses an item that no table, or not this one with its indexes, can hold.
+func (t *table) checkItem(it attr.Item) error {
+	if err := attr.Check(it); err != nil {
+		return err
+	}
+	return t.checkIndexKeys(it)
+}
+
+// checkIndexKeys refuses an item whose attributes cannot be keys of the table's indexes.
+func (t *table) checkIndexKeys(it attr.Item) error {
+	for _, ix := range t.indexes {
+		if err := ix.checkItem(it); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// condition fetches the row of a key, and the item in it if that is wanted. It refuses to go on if the condition does not
+// hold of the item.
+func (tx *Tx) condition(t *table, key []byte, c *expr.Condition, decode bool) (was row, old attr.Item, err error) {
+	was, err = tx.row(t, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	holds := true
+	if c != nil {
+		holds, err = c.Match(was.doc())
+	}
+	if err == nil && (decode || !holds) {
+		old, err = was.decode()
+	}
+	switch {
+	case err != nil && fault.Is(err, fault.Invalid):
+		return nil, nil, err
+	case err != nil:
+		return nil, nil, damaged(err, "an item cannot be decoded")
+	case !holds:
+		return nil, nil, &ConditionFailedError{Table: t.spec.Name, Old: old}
+	}
+	return was, old, nil
+}
+
+// emptyKeyError is a key attribute, of the table or of an index, with an empty value. It is told from what else is wrong
+// with keys because DynamoDB refuses the whole of a transaction for it, and cancels the transaction for the rest.
+type emptyKeyError struct{ error }
+
+// Unwrap gives the fault.
+func (e *emptyKeyError) Unwrap() error { return e.error }
+
+func errEmptyKey(format string, args ...any) error {
+	return &emptyKeyError{invalid(format, args...)}
+}
+
+func isEmptyKey(err error) bool {
+	_, ok := errors.AsType[*emptyKeyError](err)
+	return ok
+}
