@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -38,7 +39,7 @@ func Start(t testing.TB) *Server {
 	if err != nil {
 		t.Skip(err)
 	}
-	p := &process{exited: make(chan struct{})}
+	p := &process{exited: make(chan struct{}), machine: small, tables: []string{"-inMemory"}}
 	addr, dial, err := p.start(java, lib)
 	if err != nil {
 		t.Fatalf("start DynamoDB Local: %v", err)
@@ -52,13 +53,7 @@ func Start(t testing.TB) *Server {
 		},
 	}
 	t.Cleanup(s.Client.CloseIdleConnections)
-	if err := p.await(func() error {
-		conn, err := dial(t.Context(), "tcp", addr)
-		if err == nil {
-			err = conn.Close()
-		}
-		return err
-	}); err != nil {
+	if err := p.await(func() error { return reach(t.Context(), dial, addr) }); err != nil {
 		t.Fatalf("start DynamoDB Local: %v", err)
 	}
 	return s
@@ -113,8 +108,13 @@ func (e *Error) Wire() []byte { return e.Body }
 
 type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
 
+// small has Java start fast and stay out of the way of tests.
+var small = []string{"-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"}
+
 // process is the Java that runs.
 type process struct {
+	machine []string // options of Java
+	tables  []string // options that say where the tables are
 	cmd    *exec.Cmd
 	out    output
 	exited chan struct{}
@@ -141,10 +141,11 @@ func (p *process) start(java, lib string) (addr string, dial dialer, err error) 
 }
 
 func (p *process) command(java, lib string, port int) {
+	args := slices.Concat(p.machine, []string{"-Djava.net.preferIPv4Stack=true", "-cp", filepath.Join(lib, "*"),
+		"software.amazon.dynamodb.services.local.main.ServerRunner"}, p.tables,
+		[]string{"-sharedDb", "-disableTelemetry", "-port", strconv.Itoa(port)})
 	//nolint:gosec,noctx // what runs is the java of this machine; it ends with the test, by end
-	p.cmd = exec.Command(java, "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.net.preferIPv4Stack=true",
-		"-cp", filepath.Join(lib, "*"), "software.amazon.dynamodb.services.local.main.ServerRunner",
-		"-inMemory", "-sharedDb", "-disableTelemetry", "-port", strconv.Itoa(port))
+	p.cmd = exec.Command(java, args...)
 	p.cmd.Dir = lib
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
 }

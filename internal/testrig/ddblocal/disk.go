@@ -1,0 +1,51 @@
+package ddblocal
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os/exec"
+)
+
+// Disk is a DynamoDB Local that keeps its tables on disk, for measurements: Java runs as it does by default.
+type Disk struct {
+	Addr string // where it answers, to Dial only
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	PID  int
+
+	p *process
+}
+
+// StartOnDisk runs a DynamoDB Local with its tables in a folder until Close. An error says what the machine lacks.
+func StartOnDisk(ctx context.Context, folder string) (*Disk, error) {
+	java, err := exec.LookPath("java")
+	if err != nil {
+		return nil, errors.New("DynamoDB Local needs Java 17 or newer (Debian: apt-get install default-jre-headless)")
+	}
+	lib, err := fetch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{exited: make(chan struct{}), tables: []string{"-dbPath", folder}}
+	addr, dial, err := p.start(java, lib)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.await(func() error { return reach(ctx, dial, addr) }); err != nil {
+		p.end()
+		return nil, err
+	}
+	return &Disk{Addr: addr, Dial: dial, PID: p.cmd.Process.Pid, p: p}, nil
+}
+
+// Close ends it.
+func (d *Disk) Close() { d.p.end() }
+
+// reach tries to connect.
+func reach(ctx context.Context, dial dialer, addr string) error {
+	conn, err := dial(ctx, "tcp", addr)
+	if err == nil {
+		err = conn.Close()
+	}
+	return err
+}
