@@ -115,9 +115,9 @@ var small = []string{"-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"}
 type process struct {
 	machine []string // options of Java
 	tables  []string // options that say where the tables are
-	cmd    *exec.Cmd
-	out    output
-	exited chan struct{}
+	cmd     *exec.Cmd
+	out     output
+	exited  chan struct{}
 }
 
 // start runs Java in a namespace of its own, or else on a random port, and says where and how to dial.
