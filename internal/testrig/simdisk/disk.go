@@ -1,0 +1,206 @@
+//go:build unix
+
+package simdisk
+
+import (
+	"errors"
+	"hash"
+	"hash/fnv"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// Kind is what a Fault does.
+type Kind uint8
+
+// The kinds of faults.
+const (
+	NoFault    Kind = iota
+	PowerFails      // nothing works any more; of a write that is under way a part may be there
+	WriteFails      // EIO, nothing is written
+	WriteStops      // EIO in the middle of a write
+	WriteFull       // ENOSPC in the middle of a write, as on a file system that copies what is overwritten
+	SyncFails       // EIO, and what was to be synced is lost or not; the next sync knows nothing of it
+	AllocFails      // EIO on an allocation, or on what writes zeros in its place
+)
+
+// Fault happens once, at the first operation it fits from the given one on.
+type Fault struct {
+	Kind Kind
+	At   int // counted from 1 by Ops
+}
+
+// Seen counts what a Disk has been asked for, and what it has refused.
+type Seen struct {
+	Writes, Syncs, Allocs, Names int // operations that were done
+	Full                         int // refused for lack of space
+	MetaSyncs, DataSyncs         int // of those that failed: behind a write of the first two pages, behind others
+	Torn                         int // writes of which a power cut left a part
+	Lost                         int // sectors that a power cut took
+}
+
+// Disk is the disk of one folder. Its methods may be called from any goroutine.
+type Disk struct {
+	root string
+	real Real
+
+	mu       sync.Mutex
+	rng      *rand.Rand
+	fault    Fault
+	capacity int64 // 0: none
+	used     int64
+	ops      int
+	now      int // of changes: what a power cut orders them by
+	off      bool
+	tripped  bool
+	inodes   map[uint64]*inode // by the number that the real file has now
+	live     map[string]*inode // by path
+	durable  map[string]*inode
+	changes  []change
+	lastMeta bool
+	seen     Seen
+	trace    hash.Hash64
+}
+
+// change is one change of a folder that is not synced.
+type change struct {
+	at     int
+	folder string
+	add    string
+	remove string
+	node   *inode
+}
+
+// Real are the operations themselves, without the simulation.
+type Real struct {
+	Write    func(f *os.File, b []byte, off int64) (int, error)
+	Truncate func(f *os.File, size int64) error
+	Open     func(name string, flag int, perm fs.FileMode) (*os.File, error)
+	Rename   func(from, to string) error
+	Link     func(from, to string) error
+	Remove   func(name string) error
+	Mkdir    func(name string, perm fs.FileMode) error
+}
+
+// New gives a disk with all that lies in the folder now, on disk.
+func New(root string, seed uint64, real Real) (*Disk, error) {
+	d := &Disk{
+		root: root, real: real, rng: rand.New(rand.NewPCG(seed, 0xd15c)), trace: fnv.New64a(),
+		inodes: map[uint64]*inode{}, live: map[string]*inode{}, durable: map[string]*inode{},
+	}
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || path == root {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		node := d.inodes[number(info)]
+		if node == nil {
+			node = &inode{folder: e.IsDir(), dirty: map[int64][]version{}, blocks: map[int64]bool{}}
+			if !e.IsDir() {
+				if node.data, err = os.ReadFile(path); err != nil {
+					return err
+				}
+				node.durable = append([]byte(nil), node.data...)
+				d.used += node.occupy(0, int64(len(node.data)))
+			}
+			d.inodes[number(info)] = node
+		}
+		d.live[path], d.durable[path] = node, node
+		return nil
+	})
+	return d, err
+}
+
+func number(info fs.FileInfo) uint64 { return info.Sys().(*syscall.Stat_t).Ino }
+
+// SetFault plans a fault. The one before is forgotten.
+func (d *Disk) SetFault(f Fault) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fault, d.tripped = f, false
+}
+
+// SetSpace says how many bytes the disk has left; below 0 there is no limit.
+func (d *Disk) SetSpace(free int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.capacity = 0
+	if free >= 0 {
+		d.capacity = d.used + free
+	}
+}
+
+// Ops counts the operations so far.
+func (d *Disk) Ops() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.ops
+}
+
+// Tripped tells whether the fault has happened.
+func (d *Disk) Tripped() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.tripped
+}
+
+// Seen gives the counts.
+func (d *Disk) Seen() Seen {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.seen
+}
+
+// Trace sums up all operations in their order: two runs with the same trace did the same.
+func (d *Disk) Trace() uint64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.trace.Sum64()
+}
+
+// covers tells whether a path is on the disk.
+func (d *Disk) covers(path string) bool {
+	return strings.HasPrefix(path, d.root+string(filepath.Separator))
+}
+
+var errOff = errors.New("the power is off")
+
+// begin counts an operation and tells whether its fault is due. Kinds are those that fit the operation.
+func (d *Disk) begin(name string, kinds ...Kind) (Kind, error) {
+	if d.off {
+		return NoFault, &fs.PathError{Op: name, Path: d.root, Err: errOff}
+	}
+	d.ops++
+	_, _ = d.trace.Write([]byte(name))
+	if d.tripped || d.fault.Kind == NoFault || d.ops < d.fault.At {
+		return NoFault, nil
+	}
+	for _, k := range append(kinds, PowerFails) {
+		if k == d.fault.Kind {
+			d.tripped = true
+			d.off = k == PowerFails
+			return k, nil
+		}
+	}
+	return NoFault, nil
+}
+
+func (d *Disk) node(f *os.File) *inode {
+	info, err := f.Stat()
+	if err != nil {
+		return nil
+	}
+	return d.inodes[number(info)]
+}
+
+func fail(op string, f *os.File, err error) error {
+	return &fs.PathError{Op: op, Path: f.Name(), Err: err}
+}
