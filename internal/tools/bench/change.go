@@ -10,6 +10,7 @@ import (
 // change is a put as bytes: what the store writes for it, made before the time begins.
 type change struct {
 	n     int
+	txn   uint64 // changes before it in its transaction
 	key   []byte
 	row   []byte
 	entry []byte // key of its index entries
@@ -75,7 +76,7 @@ func (c *change) record(at time.Time, prev uint64, old []byte) []byte {
 	b := make([]byte, 0, 64+len(c.key)+len(old)+len(c.row))
 	b = append(b, recordVersion, opPut, flags)
 	b = binary.BigEndian.AppendUint64(b, uint64(at.UnixNano()))
-	b = append(b, 0) // the first of its transaction
+	b = binary.AppendUvarint(b, c.txn)
 	b = binary.AppendUvarint(b, rawTableID)
 	b = append(binary.AppendUvarint(b, uint64(len(c.key))), c.key...)
 	b = append(b, 0) // written by the node itself

@@ -3,21 +3,167 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
+	"os"
 	"strings"
+	"time"
 
+	"github.com/touchline/touchline/internal/testrig/ddblocal"
 	"github.com/touchline/touchline/store/attr"
 )
 
-func localRequest(kind string, n int, it attr.Item) []byte {
+// measureLocal asks the same of DynamoDB Local, with its tables on the same disk, and of our server: the same items, the
+// same client, each in the protocol that it has.
+func measureLocal(ctx context.Context, b *bench) error {
+	folder := b.file("local")
+	if err := os.Mkdir(folder, 0o750); err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	local, err := ddblocal.StartOnDisk(ctx, folder)
+	if err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		for _, t := range targets {
+			if strings.HasPrefix(t.id, "local/") {
+				why, _, _ := strings.Cut(err.Error(), "\n")
+				b.missing(t.id, why)
+			}
+		}
+		return nil
+	}
+	defer local.Close()
+	if err := b.fillLocal(ctx, local); err != nil {
+		return err
+	}
+	path, err := b.filled(ctx, b.size.small)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(path)
+	srv, addr, err := startServer(ctx, -1, path)
+	if err != nil {
+		return err
+	}
+	defer srv.end()
+	p := peers{b: b, ours: order{Addr: addr, Items: b.size.small}, local: order{Addr: local.Addr, Local: true, Items: b.size.small}}
+	p.dialOurs, p.dialLocal = new(net.Dialer).DialContext, local.Dial
+	if err := p.measure(ctx); err != nil {
+		return err
+	}
+	return p.measureMemory(srv.cmd.Process.Pid, local.PID)
+}
+
+// peers are the two that are asked.
+type peers struct {
+	b                   *bench
+	ours, local         order
+	dialOurs, dialLocal dialer
+}
+
+func (p *peers) measure(ctx context.Context) error {
+	for _, c := range []struct {
+		id, kind string
+		conns    int
+	}{
+		{"local/get", "get", 1}, {"local/query", "query", 1}, {"local/put", "put", 1}, {"local/put-64", "put", 64},
+	} {
+		if !p.b.wants(c.id) && !p.b.wants("local/memory") {
+			continue
+		}
+		// Java compiles what it has seen often enough: it is given time for that.
+		if _, err := p.side(ctx, p.local, p.dialLocal, c.kind, c.conns, 3*p.b.size.web).run(); err != nil {
+			return err
+		}
+		got, err := interleave(ctx, webRounds(p.b),
+			p.side(ctx, p.ours, p.dialOurs, c.kind, c.conns, p.b.size.web),
+			p.side(ctx, p.local, p.dialLocal, c.kind, c.conns, p.b.size.web))
+		if err != nil {
+			return err
+		}
+		p.b.compare(c.id, rate(got[0].wall), rate(got[1].wall))
+	}
 	return nil
 }
 
-func measureLocal(ctx context.Context, b *bench) error {
-	for _, t := range targets {
-		if strings.HasPrefix(t.id, "local/") {
-			b.missing(t.id, "no Java")
+func (p *peers) side(ctx context.Context, o order, dial dialer, kind string, conns int, d time.Duration) side {
+	o.Kind, o.Conns, o.Millis = kind, conns, d.Milliseconds()
+	return side{run: func() (int, error) { return o.carryOut(ctx, dial) }}
+}
+
+// measureMemory compares the most that each ever had resident, the pages of files among it.
+func (p *peers) measureMemory(ours, local int) error {
+	mine, err := memoryOf(ours, "VmHWM")
+	if err != nil {
+		p.b.missing("local/memory", errMemory)
+		return nil
+	}
+	theirs, err := memoryOf(local, "VmHWM")
+	if err != nil {
+		return err
+	}
+	p.b.compare("local/memory", exactly(mine, "MB"), exactly(theirs, "MB"))
+	return nil
+}
+
+// fillLocal makes the table and its items.
+func (b *bench) fillLocal(ctx context.Context, local *ddblocal.Disk) error {
+	c, err := local.Dial(ctx, "tcp", local.Addr)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	one := newConn(c)
+	table := fmt.Sprintf(`{"TableName":%q,"BillingMode":"PAY_PER_REQUEST",`+
+		`"AttributeDefinitions":[{"AttributeName":"match","AttributeType":"S"},{"AttributeName":"ball","AttributeType":"N"}],`+
+		`"KeySchema":[{"AttributeName":"match","KeyType":"HASH"},{"AttributeName":"ball","KeyType":"RANGE"}]}`, tableName)
+	if _, err := one.ask(localOperation("CreateTable", []byte(table))); err != nil {
+		return err
+	}
+	const batch = 25 // DynamoDB takes no more
+	for from := 0; from < b.size.small; from += batch {
+		body := []byte(`{"RequestItems":{"` + tableName + `":[`)
+		for n := from; n < min(from+batch, b.size.small); n++ {
+			if n > from {
+				body = append(body, ',')
+			}
+			body = append(attr.AppendJSON(append(body, `{"PutRequest":{"Item":`...), makeItem(n, n, 0)), `}}`...)
+		}
+		if _, err := one.ask(localOperation("BatchWriteItem", append(body, `]}}`...))); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
-	_ = fmt.Sprint
-	return ctx.Err()
+	return nil
+}
+
+// localRequest is what server is asked, in DynamoDB's protocol.
+func localRequest(kind string, n int, it attr.Item) []byte {
+	body := []byte(`{"TableName":"` + tableName + `",`)
+	switch kind {
+	case "get":
+		body = attr.AppendJSON(append(body, `"Key":`...), keyOf(n))
+		return localOperation("GetItem", append(body, '}'))
+	case "query":
+		from := n % (perMatch - queryItems)
+		body = append(body, `"KeyConditionExpression":"#m = :m AND ball BETWEEN :a AND :b",`+
+			`"ExpressionAttributeNames":{"#m":"match"},"ExpressionAttributeValues":`...)
+		body = attr.AppendJSON(body, attr.Item{
+			":m": attr.S(matchOf(n)), ":a": attr.Int(int64(from)), ":b": attr.Int(int64(from + queryItems - 1)),
+		})
+		return localOperation("Query", append(body, '}'))
+	default:
+		body = attr.AppendJSON(append(body, `"Item":`...), it)
+		return localOperation("PutItem", append(body, '}'))
+	}
+}
+
+func localOperation(name string, body []byte) []byte {
+	// The signature is not looked at; who signs and for which region is.
+	return httpRequest("POST", "/", "X-Amz-Target: DynamoDB_20120810."+name+"\r\nX-Amz-Date: 20260101T000000Z\r\n"+
+		"Authorization: AWS4-HMAC-SHA256 Credential=bench/20260101/us-east-1/dynamodb/aws4_request, "+
+		"SignedHeaders=host, Signature=0\r\n", body)
 }

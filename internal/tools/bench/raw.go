@@ -42,7 +42,7 @@ type rawRecord struct {
 	size int
 }
 
-// Names as the store gives them: the table is the first thing that gets a number, the indexes come behind it.
+// Names as the store gives them: the table is the first that gets a number, the indexes come behind it.
 var (
 	rawMeta     = []byte("meta")
 	rawJournal  = []byte("journal")
@@ -51,7 +51,7 @@ var (
 )
 
 const (
-	rawTableID  = 1
+	rawTableID  = 0
 	rawFirstSeq = 1<<40 + 1
 	rawKeep     = 64 << 20
 	rawTrim     = 256
@@ -106,7 +106,7 @@ func (r *raw) fill(ctx context.Context) error {
 			}
 			batch = append(batch, c)
 		}
-		if err = r.write(batch); err == nil {
+		if err = r.write(batch, true); err == nil {
 			err = ctx.Err()
 		}
 	}
@@ -135,7 +135,7 @@ func (r *raw) loop(commits, puts int) side {
 		},
 		run: func() (int, error) {
 			for _, batch := range batches {
-				if err := r.write(batch); err != nil {
+				if err := r.write(batch, false); err != nil {
 					return 0, err
 				}
 			}
@@ -144,12 +144,15 @@ func (r *raw) loop(commits, puts int) side {
 	}
 }
 
-// write commits the changes.
-func (r *raw) write(batch []change) error {
+// write commits the changes: as one transaction of the journal, or as many that share a commit.
+func (r *raw) write(batch []change, together bool) error {
 	return r.db.Update(func(tx *bolt.Tx) error {
 		table, journal := tx.Bucket(rawTable), tx.Bucket(rawJournal)
 		journal.FillPercent = 0.9
 		for i := range batch {
+			if together {
+				batch[i].txn = uint64(i)
+			}
 			if err := r.put(tx, table, journal, &batch[i]); err != nil {
 				return err
 			}

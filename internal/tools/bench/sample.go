@@ -108,7 +108,8 @@ type figure struct {
 
 func figureOf(values []float64, unit string) figure {
 	sorted := slices.Sorted(slices.Values(values))
-	return figure{Median: sorted[len(sorted)/2], Min: sorted[0], Max: sorted[len(sorted)-1], Unit: unit}
+	middle := (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+	return figure{Median: middle, Min: sorted[0], Max: sorted[len(sorted)-1], Unit: unit}
 }
 
 // scaled gives the values times a factor: seconds as microseconds, say.
