@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/touchline/touchline/store"
+)
+
+// TestFloorWritesTheSame holds that the raw loop makes the changes that the store makes, byte for byte: the same puts
+// leave the same buckets, also where the journal is trimmed and old images move into later records.
+func TestFloorWritesTheSame(t *testing.T) {
+	const items, indexes, keep = 200, 2, 400 << 10
+	now := func() time.Time { return time.Unix(1_800_000_000, 0).UTC() }
+	dir := t.TempDir()
+	oursPath, rawPath := filepath.Join(dir, "ours.db"), filepath.Join(dir, "raw.db")
+
+	s, err := openFilled(t.Context(), oursPath, items, indexes, store.Options{NoSync: true, Now: now, JournalBytes: keep})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := openRaw(t.Context(), rawPath, items, indexes, rawOptions{keep: keep, now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runSide(t, s.writers(t.Context(), 1, 1500))
+	runSide(t, r.loop(1500, 1))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	theirs := contents(t, rawPath)
+	for name, mine := range contents(t, oursPath) {
+		if name == "meta" { // of which the floor has the position alone
+			mine = map[string][]byte{string(rawPosition): mine[string(rawPosition)]}
+		}
+		if name == "tables" || len(mine) == 0 {
+			continue
+		}
+		if len(mine) != len(theirs[name]) {
+			t.Errorf("bucket %q: the store has %d keys, the floor %d", name, len(mine), len(theirs[name]))
+		}
+		for k, v := range mine {
+			if !bytes.Equal(v, theirs[name][k]) {
+				t.Fatalf("bucket %q, key %x: the store has\n%x, the floor\n%x", name, k, v, theirs[name][k])
+			}
+		}
+	}
+	if n := len(theirs[string(rawJournal)]); n < 200 || n > 700 {
+		t.Errorf("the journal holds %d records: it was to be trimmed", n)
+	}
+}
+
+func runSide(t *testing.T, s side) {
+	t.Helper()
+	if err := s.prepare(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.run(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// contents reads a file of bbolt.
+func contents(t *testing.T, path string) map[string]map[string][]byte {
+	t.Helper()
+	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true, Timeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	out := map[string]map[string][]byte{}
+	err = db.View(func(tx *bolt.Tx) error {
+		return tx.ForEach(func(name []byte, b *bolt.Bucket) error {
+			in := map[string][]byte{}
+			out[string(name)] = in
+			return b.ForEach(func(k, v []byte) error {
+				in[string(k)] = bytes.Clone(v)
+				return nil
+			})
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
