@@ -153,8 +153,7 @@ func (c *committer) take(m *member, tx *Tx) {
 // lead makes one commit of the member and all that wait. The commit is made and the lead goes on also if the function
 // of the member panics or ends the goroutine: the others have nothing to do with that.
 func (c *committer) lead(m *member) {
-	n, _ := c.waiting()
-	c.linger(n+1, c.last)
+	c.linger(c.waiting()+1, c.last)
 	b, err := c.begin()
 	if err != nil {
 		m.err = err
@@ -184,10 +183,11 @@ func (c *committer) handOn() {
 	}
 }
 
-func (c *committer) waiting() (n int, closed bool) {
+// waiting is how many wait for their turn or the lead.
+func (c *committer) waiting() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.queue), c.closed != nil
+	return len(c.queue)
 }
 
 // linger lets those who were about the last commit come back, as they will in a moment, so that they share the next
@@ -205,8 +205,8 @@ func (c *committer) linger(n, last int) {
 		}
 		runtime.Gosched()
 		now := time.Now()
-		if more, _ := c.waiting(); more+1 > n {
-			n, arrived = more+1, now
+		if more := c.waiting() + 1; more > n {
+			n, arrived = more, now
 		}
 		if now.Sub(arrived) > linger || now.After(end) {
 			return
@@ -239,7 +239,7 @@ func (c *committer) first() *member {
 func (c *committer) commit(b *batch) int {
 	err := c.finish(b)
 	c.s.readers.resume()
-	behind, _ := c.waiting()
+	behind := c.waiting()
 	failpoint.Hit(failpoint.CommitAnswer)
 	c.tell(b, err)
 	return len(b.members) + behind

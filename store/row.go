@@ -24,7 +24,7 @@ const (
 func newRow(it attr.Item, old row) row {
 	r := make([]byte, rowHeader, max(512, len(old)+64))
 	r[0] = rowVersion
-	binary.BigEndian.PutUint32(r[rowSize:], uint32(attr.Size(it))) //nolint:gosec // G115: at most 400 kB
+	binary.BigEndian.PutUint32(r[rowSize:], uint32(attr.Size(it)))
 	return attr.Encode(r, it)
 }
 

@@ -50,7 +50,7 @@ func (tx *Tx) scan(q Scan, use func(attr.Encoded) error) (Page, error) {
 	if err := checkSegment(q.Segment, q.TotalSegments); err != nil {
 		return Page{}, err
 	}
-	w.segment, w.segments, w.use = uint32(q.Segment), uint32(q.TotalSegments), use //nolint:gosec // G115: checked
+	w.segment, w.segments, w.use = uint32(q.Segment), uint32(q.TotalSegments), use
 	if err := w.startAt(q.StartKey); err != nil {
 		return Page{}, err
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/touchline/touchline/store/attr"
@@ -99,12 +100,7 @@ func (ix *index) shows(t *table, name string) bool {
 	if ix.spec.Projection == ProjectAll || t.spec.Key.has(name) || ix.spec.Key.has(name) {
 		return true
 	}
-	for _, included := range ix.spec.Include {
-		if included == name {
-			return ix.spec.Projection == ProjectInclude
-		}
-	}
-	return false
+	return ix.spec.Projection == ProjectInclude && slices.Contains(ix.spec.Include, name)
 }
 
 // project leaves of an item what the index shows.

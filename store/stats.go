@@ -111,7 +111,7 @@ func (s *Store) Stats() Stats {
 	j := *s.journal.Load()
 	st := Stats{JournalFirst: j.first, JournalLast: j.last, JournalBytes: j.bytes}
 	s.meter.fill(&st)
-	st.Waiting, _ = s.commits.waiting()
+	st.Waiting = s.commits.waiting()
 	s.readers.fill(&st)
 	s.fillChores(&st)
 	s.copies.fill(&st)
