@@ -27,6 +27,12 @@ func (n *Node) collector() prometheus.Collector {
 		func(r *reading) float64 { return r.store.MeanCommit.Seconds() })
 	c.add("store_refused_commits_total", "Commits refused for lack of room.", prometheus.CounterValue,
 		func(r *reading) float64 { return float64(r.store.Refused) })
+	c.add("store_swept_items_total", "Items deleted because their time was over.", prometheus.CounterValue,
+		func(r *reading) float64 { return float64(r.store.Swept) })
+	c.add("store_filling_indexes", "Indexes that are being filled.", prometheus.GaugeValue,
+		func(r *reading) float64 { return float64(len(r.store.Filling)) })
+	c.add("store_dropping_buckets", "Tables and indexes that were dropped and are being emptied.", prometheus.GaugeValue,
+		func(r *reading) float64 { return float64(len(r.store.Dropping)) })
 	c.add("store_file_bytes", "Size of the database file.", prometheus.GaugeValue,
 		func(r *reading) float64 { return float64(r.store.FileBytes) })
 	c.add("store_open_readers", "Read transactions that are open.", prometheus.GaugeValue,

@@ -168,7 +168,7 @@ func (n *Node) Run(ctx context.Context, ln net.Listener) error {
 // start runs the loops of the node. All of them join the clock before the first one runs, and since the node was
 // opened no other loop could move a stepped clock on without them.
 func (n *Node) start(loops *sync.WaitGroup, fail context.CancelCauseFunc) {
-	var runs []func(context.Context) error
+	runs := []func(context.Context) error{n.housekeep}
 	if n.poller != nil {
 		runs = append(runs, n.poller.Run)
 	}
@@ -190,7 +190,7 @@ func (n *Node) start(loops *sync.WaitGroup, fail context.CancelCauseFunc) {
 	}
 }
 
-// Rest ends polling and pushing; the node goes on serving what it holds.
+// Rest ends polling, pushing and housekeeping; the node goes on serving what it holds.
 func (n *Node) Rest() { n.rest() }
 
 // ready tells whether the node can serve. It can without a cloud, without a feed, and on a full disk, which it says.

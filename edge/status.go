@@ -31,6 +31,7 @@ func (n *Node) status() httpapi.NodeStatus {
 	if st.Commits > 0 {
 		out.Commits.Members = float64(st.Members) / float64(st.Commits)
 	}
+	out.Chores = choreStatus(&st)
 	n.feedStatus(&out, now)
 	n.pushStatus(&out)
 	return out

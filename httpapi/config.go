@@ -54,6 +54,10 @@ type (
 	PushStatus = page.PushStatus
 	// JournalStatus gives the sequence numbers that the journal holds.
 	JournalStatus = page.JournalStatus
+	// ChoreStatus is what the store does that nobody waits for.
+	ChoreStatus = page.ChoreStatus
+	// Chore is one piece of work and how far it is.
+	Chore = page.Chore
 	// CommitStatus is how the store's commits go.
 	CommitStatus = page.CommitStatus
 	// ClockStatus is the node's notion of time.

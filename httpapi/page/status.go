@@ -16,6 +16,7 @@ type NodeStatus struct {
 	Pushes        PushStatus    `json:"pushes"`
 	Journal       JournalStatus `json:"journal"`
 	Commits       CommitStatus  `json:"commits"`
+	Chores        ChoreStatus   `json:"chores"`
 	MemoryBytes   int64         `json:"memoryBytes"` // resident
 	Goroutines    int           `json:"goroutines"`
 	Streams       int           `json:"streams"` // SSE clients; filled in by httpapi
@@ -63,6 +64,20 @@ type JournalStatus struct {
 type CommitStatus struct {
 	LastMillis float64 `json:"lastMillis"`
 	Members    float64 `json:"members"` // writes that share one commit, on average
+}
+
+// ChoreStatus is what the store does that nobody waits for.
+type ChoreStatus struct {
+	Swept    uint64  `json:"swept"`              // items deleted because their time was over, since the start
+	Filling  []Chore `json:"filling,omitempty"`  // indexes that cannot be read yet
+	Dropping []Chore `json:"dropping,omitempty"` // what is left of dropped tables and indexes
+}
+
+// Chore is one piece of work and how many items or entries of it are done.
+type Chore struct {
+	Table string `json:"table"`
+	Index string `json:"index,omitempty"`
+	Done  uint64 `json:"done"`
 }
 
 // ClockStatus is the node's notion of time.
