@@ -39,8 +39,11 @@ type committer struct {
 	leading bool          // somebody leads, or has been told to
 	closed  error         // why no further member is taken
 	ended   chan struct{} // closed was set and nobody leads any more
-	last    int           // members about the last commit; the leader's
+	last    int           // members about the last commit; the leader's, like the next
 	back    chan struct{} // the member that had the turn gives it back
+
+	trimmed   time.Time // when the journal was last trimmed
+	untrimmed int       // records written since
 
 	stall   *time.Timer // runs while members are served
 	serving bool

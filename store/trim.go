@@ -14,12 +14,22 @@ import (
 // records may trim twice as many, so that the journal cannot outgrow its trimming.
 const trimSlice = 256
 
+// A commit that trims writes the first pages of the journal as well as its last. So the oldest records are looked at
+// once in so many records or so much time.
+const (
+	trimEvery = 64
+	trimAfter = time.Minute
+)
+
 // trim takes the oldest records out of the journal if they are past the age or the size of Options and past every
 // cursor. It runs within the commits, so that a journal that nobody writes is not trimmed either.
 //
 // A record holds its new image; the next record of the same item refers to that as its old one. So a record that the
 // journal no longer shows stays as long as the one that refers to it: it lies below first, and goes with that one.
 func (b *batch) trim() error {
+	if !b.trimNow() {
+		return nil
+	}
 	slice := max(trimSlice, 2*b.records)
 	floor := uint64(0) // not asked yet
 	for range slice {
@@ -40,6 +50,20 @@ func (b *batch) trim() error {
 		}
 	}
 	return nil
+}
+
+// trimNow tells whether it is time to trim again, or the journal is well above its size, or the file was full: then
+// every page counts.
+func (b *batch) trimNow() bool {
+	c, now := b.s.commits, b.s.opts.Now()
+	c.untrimmed += b.records
+	limit := uint64(b.s.opts.JournalBytes)
+	if c.untrimmed < trimEvery && now.Sub(c.trimmed) < trimAfter && b.journal.bytes <= limit+limit/16 &&
+		!b.s.meter.lastWasFull.Load() {
+		return false
+	}
+	c.untrimmed, c.trimmed = 0, now
+	return true
 }
 
 // trimDue tells whether the first record is one too many.
