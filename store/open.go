@@ -181,7 +181,7 @@ func (s *Store) shutDown() error {
 // file or none. If another process was faster its file stands.
 func create(path string, o Options) error {
 	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := makeFolder(dir, o.NoSync); err != nil {
 		return err
 	}
 	failpoint.Hit(failpoint.CreateFolder)
@@ -227,6 +227,27 @@ func publish(draft, path string) error {
 		return nil
 	}
 	return os.Rename(draft, path)
+}
+
+// makeFolder makes a folder, and those above it, that are there after a crash too: a file on disk is lost if its folder
+// is not.
+func makeFolder(dir string, noSync bool) error {
+	var made []string
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); err == nil || at == filepath.Dir(at) {
+			break
+		}
+		made = append(made, at)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil || noSync {
+		return err
+	}
+	for _, at := range made {
+		if err := syncDir(filepath.Dir(at)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func syncDir(dir string) error {
