@@ -22,6 +22,7 @@ type batch struct {
 	mutations int  // changes of the buckets that stand
 	bytes     int  // of keys and values in them
 	records   int  // journal records that stand
+	tokens    int  // of transactions, remembered
 	grows     bool // some record is more than a delete
 	undo      []undoEntry
 }
@@ -39,9 +40,12 @@ func (b *batch) newTx(ctx context.Context) *Tx {
 	}
 }
 
-// seal writes what belongs to the batch as a whole: the journal's position, and a slice of trimming.
+// seal writes what belongs to the batch as a whole: the journal's position, and slices of trimming and forgetting.
 func (b *batch) seal() error {
 	if err := b.trim(); err != nil {
+		return err
+	}
+	if _, err := b.forgetTokens(max(tokenSlice, 2*b.tokens)); err != nil {
 		return err
 	}
 	if b.journal.same(*b.s.journal.Load()) {

@@ -80,6 +80,10 @@ func (c *checker) contents() error {
 			}
 		}
 	}
+	c.look("tokens")
+	if err := c.tokens(); err != nil {
+		return err
+	}
 	c.look("journal")
 	return c.journal()
 }

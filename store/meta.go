@@ -18,6 +18,7 @@ var (
 	bucketTables  = []byte("tables")
 	bucketJournal = []byte("journal")
 	bucketCursors = []byte("cursors")
+	bucketTokens  = []byte("tokens") // absent in a file from before there were tokens, until its first one
 
 	metaMagic       = []byte("magic")
 	metaFormat      = []byte("format")
@@ -73,7 +74,7 @@ type identity struct {
 
 // writeMeta fills a new file.
 func writeMeta(btx *bolt.Tx, id identity) error {
-	for _, name := range [][]byte{bucketMeta, bucketTables, bucketJournal, bucketCursors} {
+	for _, name := range [][]byte{bucketMeta, bucketTables, bucketJournal, bucketCursors, bucketTokens} {
 		if _, err := btx.CreateBucket(name); err != nil {
 			return err
 		}

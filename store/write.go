@@ -112,6 +112,15 @@ func (tx *Tx) perform(c change) error {
 	return tx.apply(c)
 }
 
+func (tx *Tx) performAll(changes []change) error {
+	for i := range changes {
+		if err := tx.perform(changes[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // checkItem refuses an item that no table, or not this one with its indexes, can hold.
 func (t *table) checkItem(it attr.Item) error {
 	if err := attr.Check(it); err != nil {

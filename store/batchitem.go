@@ -1,0 +1,235 @@
+package store
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// DynamoDB's limits for BatchGetItem and BatchWriteItem. The items of a batch of 25 are never as much as the 16 MB
+// that a BatchWriteItem may have.
+const (
+	maxBatchGet      = 100
+	maxBatchGetBytes = 16 << 20
+	maxBatchWrite    = 25
+)
+
+// BatchGet asks for up to 100 items by their keys, in any tables, by the names of the tables.
+type BatchGet map[string]KeysAndAttributes
+
+// KeysAndAttributes are the items of one table that are asked for, and what to show of them.
+type KeysAndAttributes struct {
+	Keys       []attr.Item
+	Projection string // empty: whole items
+	expr.Params
+}
+
+// BatchGetResult is the items that were found, by table, in the order of their keys in the request.
+type BatchGetResult struct {
+	Items       map[string][]attr.Item // an entry for each table that was read, also when it has none of the items
+	Unprocessed BatchGet               // what is left to ask for again, nil: nothing
+}
+
+// BatchGet reads items until they are 16 MB, by the size of the whole items whatever the projections show, and tells
+// which it has not come to. Tables are read in the order of their names. What is not there, or is past its TTL, is left
+// out. No key may be there twice.
+func (tx *Tx) BatchGet(b BatchGet) (BatchGetResult, error) {
+	if err := tx.enter(); err != nil {
+		return BatchGetResult{}, err
+	}
+	defer tx.leave()
+	reads, err := tx.aimBatch(b)
+	if err != nil {
+		return BatchGetResult{}, err
+	}
+	result := BatchGetResult{Items: map[string][]attr.Item{}}
+	bytes := 0
+	for i := range reads {
+		r, err := tx.visible(reads[i].table, reads[i].key)
+		if err != nil {
+			return BatchGetResult{}, err
+		}
+		if r != nil {
+			bytes += r.size()
+		}
+		if bytes > maxBatchGetBytes {
+			result.Unprocessed = b.rest(reads[i:])
+			break
+		}
+		found := result.Items[reads[i].name]
+		if r != nil {
+			it, err := shown(r, reads[i].bound.Projection)
+			if err != nil {
+				return BatchGetResult{}, err
+			}
+			found = append(found, it)
+		}
+		result.Items[reads[i].name] = found
+	}
+	return result, nil
+}
+
+// rest is the part of the batch that has not been read.
+func (b BatchGet) rest(reads []write) BatchGet {
+	rest := BatchGet{}
+	for i := range reads {
+		name := reads[i].name
+		ask, ok := rest[name]
+		if !ok {
+			ask = KeysAndAttributes{Projection: b[name].Projection, Params: b[name].Params}
+		}
+		ask.Keys = append(ask.Keys, reads[i].subject)
+		rest[name] = ask
+	}
+	return rest
+}
+
+// aimBatch gives the gets of a batch with their tables and keys.
+func (tx *Tx) aimBatch(b BatchGet) ([]write, error) {
+	names, err := b.check()
+	if err != nil {
+		return nil, err
+	}
+	var reads []write
+	for _, name := range names {
+		ask := b[name]
+		bound, err := tx.s.exprs.Bind(expr.Request{Projection: ask.Projection, Params: ask.Params})
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range ask.Keys {
+			reads = append(reads, write{op: opCheck, name: name, subject: key, bound: bound})
+		}
+	}
+	for i := range reads {
+		if reads[i].table, err = tx.table(reads[i].name); err != nil {
+			return nil, err
+		}
+		if err := reads[i].aim(); err != nil {
+			return nil, err
+		}
+	}
+	return reads, onlyOnce(reads)
+}
+
+// check counts, and gives the names of the tables in order.
+func (b BatchGet) check() (names []string, err error) {
+	if len(b) == 0 {
+		return nil, errConstraint("RequestItems", "Member must have length greater than or equal to 1")
+	}
+	names = slices.Sorted(maps.Keys(b))
+	total := 0
+	for _, name := range names {
+		if err := checkCount(len(b[name].Keys), maxBatchGet, "RequestItems."+name+".member.Keys"); err != nil {
+			return nil, err
+		}
+		total += len(b[name].Keys)
+	}
+	if total > maxBatchGet {
+		return nil, invalid("Too many items requested for the BatchGetItem call")
+	}
+	return names, nil
+}
+
+// onlyOnce refuses a batch with two requests about one item.
+func onlyOnce(writes []write) error {
+	if twice(writes) {
+		return invalid("Provided list of item keys contains duplicates")
+	}
+	return nil
+}
+
+// BatchWrite is up to 25 requests, by the names of the tables.
+type BatchWrite map[string][]WriteRequest
+
+// WriteRequest is one of a BatchWrite: exactly one of its fields is set.
+type WriteRequest struct {
+	Put    attr.Item // the item to put
+	Delete attr.Item // the key of the item to delete
+}
+
+// BatchWrite puts and deletes items without conditions, at most one request an item. All are done, or the request is
+// refused as a whole: DynamoDB does them one by one, and may leave some unprocessed. The journal has them in the order
+// of the names of the tables.
+func (tx *Tx) BatchWrite(b BatchWrite) error {
+	if err := tx.enterWrite(); err != nil {
+		return err
+	}
+	defer tx.leave()
+	writes, err := b.writes()
+	if err != nil {
+		return err
+	}
+	for i := range writes {
+		if err := tx.aimInBatch(&writes[i]); err != nil {
+			return err
+		}
+	}
+	if err := onlyOnce(writes); err != nil {
+		return err
+	}
+	changes := make([]change, len(writes))
+	for i := range writes {
+		if changes[i], _, err = tx.judge(&writes[i], false); err != nil {
+			return err
+		}
+	}
+	return tx.performAll(changes)
+}
+
+// aimInBatch is aim and fit. Of a wrong key DynamoDB says less in a batch than in a PutItem.
+func (tx *Tx) aimInBatch(w *write) (err error) {
+	if w.table, err = tx.table(w.name); err != nil {
+		return err
+	}
+	if w.op == OpPut && !w.table.hasKey(w.subject) {
+		return errKeySchema()
+	}
+	if err := w.aim(); err != nil {
+		return err
+	}
+	return w.fit()
+}
+
+// hasKey tells whether an item has the key attributes of the table in their types.
+func (t *table) hasKey(it attr.Item) bool {
+	for _, a := range t.spec.Key.attrs() {
+		if it[a.Name].Kind() != a.Type.kind() {
+			return false
+		}
+	}
+	return true
+}
+
+// writes gives the requests of a batch, after refusing what needs no table to be refused.
+func (b BatchWrite) writes() ([]write, error) {
+	if len(b) == 0 {
+		return nil, errConstraint("RequestItems", "Member must have length greater than or equal to 1")
+	}
+	var writes []write
+	for _, name := range slices.Sorted(maps.Keys(b)) {
+		if err := checkCount(len(b[name]), maxBatchWrite, "RequestItems."+name+".member"); err != nil {
+			return nil, err
+		}
+		for _, r := range b[name] {
+			w := write{op: OpPut, name: name, subject: r.Put}
+			switch {
+			case (r.Put == nil) == (r.Delete == nil):
+				return nil, invalid("Supplied AttributeValue has more than one datatypes set, " +
+					"must contain exactly one of the supported datatypes")
+			case r.Delete != nil:
+				w = write{op: OpDelete, name: name, subject: r.Delete}
+			}
+			if err := w.checkBare(); err != nil {
+				return nil, err
+			}
+			writes = append(writes, w)
+		}
+	}
+	if len(writes) > maxBatchWrite {
+		return nil, invalid("Too many items requested for the BatchWriteItem call")
+	}
+	return writes, nil
+}

@@ -1,0 +1,179 @@
+package store
+
+import (
+	"strings"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// DynamoDB's limits for TransactWriteItems and TransactGetItems.
+const (
+	maxTransactItems = 100
+	maxTransactBytes = 4 << 20
+)
+
+// ConditionCheck is a condition on an item that the transaction does not change.
+type ConditionCheck struct {
+	Table     string
+	Key       attr.Item
+	Condition string
+	expr.Params
+}
+
+func (c *ConditionCheck) write() write {
+	return write{
+		op: opCheck, name: c.Table, subject: c.Key, request: Request{Condition: c.Condition, Params: c.Params},
+	}
+}
+
+// WriteItem is one action of a TransactWrite: exactly one of its fields is set.
+type WriteItem struct {
+	Put    *PutItem
+	Update *UpdateItem
+	Delete *DeleteItem
+	Check  *ConditionCheck
+}
+
+// TransactWrite is up to 100 actions on as many items, in any tables, of which all are done or none. The items put, and
+// the keys and values of the other actions, are 4 MB at most.
+type TransactWrite struct {
+	Items []WriteItem
+
+	// Token is DynamoDB's ClientRequestToken, of up to 36 characters; empty: none. For ten minutes after it was done, the
+	// same request with the same token succeeds without being done again.
+	Token string
+}
+
+// TransactionCanceledError says that actions of a TransactWrite or TransactGet could not be done. Nothing was changed;
+// the transaction around it may go on. fault.KindOf gives Conflict.
+type TransactionCanceledError struct {
+	Reasons []CancellationReason // one for each action, in their order
+}
+
+// CancellationReason says why an action was in the way, or that it was not.
+type CancellationReason struct {
+	Code    string    // one of the Reason constants
+	Message string    // empty with ReasonNone
+	Item    attr.Item // with ReasonConditionFailed the item as it is, expired or not; nil if there is none
+}
+
+// The codes of cancellation reasons, in DynamoDB's spelling. It has more, for what cannot happen here.
+const (
+	ReasonNone            = "None"
+	ReasonConditionFailed = "ConditionalCheckFailed"
+	ReasonValidation      = "ValidationError"
+)
+
+// Error has DynamoDB's words.
+func (e *TransactionCanceledError) Error() string {
+	codes := make([]string, len(e.Reasons))
+	for i, r := range e.Reasons {
+		codes[i] = r.Code
+	}
+	return "Transaction cancelled, please refer cancellation reasons for specific reasons [" + strings.Join(codes, ", ") + "]"
+}
+
+// Unwrap gives the fault that the edges map.
+func (e *TransactionCanceledError) Unwrap() error {
+	return fault.New(fault.Conflict, "transaction_canceled", "%s", e.Error())
+}
+
+// TransactWrite does all of its actions or none. All conditions are judged against the state before it.
+//
+// What is wrong with the request alone refuses it with fault.Invalid: expressions, items too large or too deep, empty
+// key values, two actions on one item. Conditions that do not hold, and what depends on the tables and items, cancel it
+// with a TransactionCanceledError that has every reason: keys and index keys of the wrong type, updates that do not fit
+// their item or make it too large. The split is the service's; DynamoDB Local draws it elsewhere.
+func (tx *Tx) TransactWrite(t TransactWrite) error {
+	if err := tx.enterWrite(); err != nil {
+		return err
+	}
+	defer tx.leave()
+	writes, err := t.writes(tx.s.exprs)
+	if err != nil {
+		return err
+	}
+	mark := newMark(t.Token, writes)
+	if done, err := tx.doneBefore(mark); err != nil || done {
+		return err
+	}
+	changes, err := tx.judgeAll(writes)
+	if err != nil {
+		return err
+	}
+	if err := tx.performAll(changes); err != nil {
+		return err
+	}
+	return tx.remember(mark)
+}
+
+// judgeAll takes the actions from the tables to their changes, and collects the reasons against them.
+func (tx *Tx) judgeAll(writes []write) ([]change, error) {
+	reasons := make(reasons, len(writes))
+	for i := range writes {
+		w := &writes[i]
+		var err error
+		if w.table, err = tx.table(w.name); err != nil {
+			return nil, err
+		}
+		if err = w.aim(); err == nil {
+			err = w.fit()
+		}
+		if err := reasons.take(i, err); err != nil {
+			return nil, err
+		}
+	}
+	if twice(writes) {
+		return nil, invalid("Transaction request cannot include multiple operations on one item")
+	}
+	changes := make([]change, len(writes))
+	for i := range writes {
+		if reasons[i].Code != "" {
+			continue
+		}
+		var err error
+		changes[i], _, err = tx.judge(&writes[i], false)
+		if err := reasons.take(i, err); err != nil {
+			return nil, err
+		}
+	}
+	return changes, reasons.verdict()
+}
+
+// reasons are collected while the actions are looked at; those without a code are of actions that nothing is against.
+type reasons []CancellationReason
+
+// take makes the error of an action its reason. An error that is none is given back: it is about the whole request, or
+// no matter of the request at all.
+func (r reasons) take(i int, err error) error {
+	if err == nil {
+		return nil
+	}
+	if failed, ok := err.(*ConditionFailedError); ok { //nolint:errorlint // judge gives it as it is
+		r[i] = CancellationReason{Code: ReasonConditionFailed, Message: failed.Error(), Item: failed.Old}
+		return nil
+	}
+	if !fault.Is(err, fault.Invalid) || isEmptyKey(err) {
+		return err
+	}
+	r[i] = CancellationReason{Code: ReasonValidation, Message: err.Error()}
+	return nil
+}
+
+// verdict is the error of the transaction, nil if there is no reason for one.
+func (r reasons) verdict() error {
+	canceled := false
+	for i := range r {
+		if r[i].Code == "" {
+			r[i].Code = ReasonNone
+		} else {
+			canceled = true
+		}
+	}
+	if !canceled {
+		return nil
+	}
+	return &TransactionCanceledError{Reasons: r}
+}

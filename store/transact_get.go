@@ -1,0 +1,90 @@
+package store
+
+import (
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// TransactGet reads up to 100 items, of 4 MB together, as of one instant: nil where there is none, or where it is past
+// its TTL. No item may be asked for twice, as in DynamoDB.
+//
+// A transaction of this store sees one instant anyway: this is for who speaks DynamoDB's words. Keys that do not fit
+// their table are a TransactionCanceledError.
+func (tx *Tx) TransactGet(items []GetItem) ([]attr.Item, error) {
+	if err := tx.enter(); err != nil {
+		return nil, err
+	}
+	defer tx.leave()
+	reads, err := tx.aimAll(items)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]attr.Item, len(reads))
+	bytes := 0
+	for i := range reads {
+		r, err := tx.visible(reads[i].table, reads[i].key)
+		if err != nil {
+			return nil, err
+		}
+		if r == nil {
+			continue
+		}
+		if bytes += r.size(); bytes > maxTransactBytes {
+			return nil, invalid("Payload in response is too large.%d", bytes)
+		}
+		if out[i], err = shown(r, reads[i].bound.Projection); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// aimAll gives the gets with their tables and keys.
+func (tx *Tx) aimAll(items []GetItem) ([]write, error) {
+	if err := checkCount(len(items), maxTransactItems, "TransactItems"); err != nil {
+		return nil, err
+	}
+	reads := make([]write, len(items))
+	for i, it := range items {
+		bound, err := tx.s.exprs.Bind(expr.Request{Projection: it.Projection, Params: it.Params})
+		if err != nil {
+			return nil, err
+		}
+		reads[i] = write{op: opCheck, name: it.Table, subject: it.Key, bound: bound}
+	}
+	reasons := make(reasons, len(items))
+	for i := range reads {
+		var err error
+		if reads[i].table, err = tx.table(reads[i].name); err != nil {
+			return nil, err
+		}
+		if err := reasons.take(i, reads[i].aim()); err != nil {
+			return nil, err
+		}
+	}
+	if twice(reads) {
+		return nil, invalid("Transaction request cannot include multiple operations on one item")
+	}
+	return reads, reasons.verdict()
+}
+
+// visible fetches the row that a read shows, nil if there is none.
+func (tx *Tx) visible(t *table, key []byte) (row, error) {
+	r, err := tx.row(t, key)
+	if err != nil || r == nil {
+		return nil, err
+	}
+	if hidden, err := tx.hides(t, r); err != nil || hidden {
+		return nil, err
+	}
+	return r, nil
+}
+
+// shown gives the item in a row, or what a projection shows of it.
+func shown(r row, p *expr.Projection) (attr.Item, error) {
+	it, err := r.decode()
+	if err != nil || p == nil {
+		return it, err
+	}
+	return p.Project(it), nil
+}
