@@ -321,7 +321,10 @@ func (c *committer) finish(b *batch) (err error) {
 		return c.s.latch(err)
 	}
 	failpoint.Hit(failpoint.CommitSealed)
-	c.s.room.reserve(b.btx, b.need(), !b.grows)
+	if err := c.s.room.reserve(b.btx, b.need(), !b.grows); err != nil {
+		_ = b.btx.Rollback()
+		return c.s.latch(err)
+	}
 	failpoint.Hit(failpoint.CommitReserved)
 	if err := b.btx.Commit(); err != nil {
 		return c.refusal(err)

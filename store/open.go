@@ -169,8 +169,7 @@ func (s *Store) shutDown() error {
 		s.db.NoFreelistSync = false
 		// Without it the next Open is slower and finds the same data: no reason to fail.
 		_ = s.db.Update(func(btx *bolt.Tx) error {
-			s.room.reserve(btx, 64*os.Getpagesize()+int(btx.Size()/256), true)
-			return nil
+			return s.room.reserve(btx, 64*os.Getpagesize()+int(btx.Size()/256), true)
 		})
 	}
 	failpoint.Hit(failpoint.CloseFreelist)

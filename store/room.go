@@ -37,14 +37,16 @@ func newRoom(f *os.File, o Options) *room {
 	return r
 }
 
-// reserve has the disk give need bytes above what the file of the open write transaction uses. It never fails: where
-// the disk or the limit gives no more, bbolt gets what is there as its limit, and refuses a commit that does not fit.
-// A commit that only deletes may use the spare as well.
-func (r *room) reserve(btx *bolt.Tx, need int, deletes bool) {
+// reserve has the disk give need bytes above what the file of the open write transaction uses. Where the disk or the
+// limit gives no more that is no error: bbolt gets what is there as its limit, and refuses a commit that does not fit. A
+// commit that only deletes may use the spare as well.
+func (r *room) reserve(btx *bolt.Tx, need int, deletes bool) error {
 	db, used := btx.DB(), btx.Size()
 	want := used + int64(need) + spare
 	if want > r.size.Load() {
-		r.grow(max(want, used+min(max(used/8, minGrowth), maxGrowth)))
+		if err := r.grow(max(want, used+min(max(used/8, minGrowth), maxGrowth))); err != nil {
+			return err
+		}
 	}
 	db.MaxSize = int(r.limit)
 	if size := r.size.Load(); want > size {
@@ -53,22 +55,31 @@ func (r *room) reserve(btx *bolt.Tx, need int, deletes bool) {
 			db.MaxSize = int(max(size-spare, 1)) // 0 would be no limit
 		}
 	}
+	return nil
 }
 
-func (r *room) grow(to int64) {
+// grow extends the file as far as the disk goes. An error is another than a full disk: what such a disk holds of the
+// file is not known.
+func (r *room) grow(to int64) error {
 	r.measure() // bbolt may have taken more than was foreseen
 	if r.limit > 0 {
 		to = min(to, r.limit)
 	}
 	if to <= r.size.Load() {
-		return
+		return nil
 	}
 	err := r.allocate(r.f, r.size.Load(), to)
 	failpoint.Hit(failpoint.RoomAllocated)
-	if err == nil && !r.noSync && r.f.Sync() != nil {
-		return // space that may not last is not counted
+	if err == nil && !r.noSync {
+		if err := r.f.Sync(); err != nil {
+			return err // space that may not last is none
+		}
 	}
 	r.measure()
+	if isNoSpace(err) {
+		return nil
+	}
+	return err
 }
 
 func (r *room) measure() {

@@ -15,4 +15,6 @@ func freeSpace(dir string) (bytes int64, known bool) {
 	return int64(st.Bavail) * st.Bsize, true
 }
 
-func isNoSpace(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
+func isNoSpace(err error) bool {
+	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG)
+}
