@@ -50,12 +50,12 @@ func (a KeyAttr) fits(v attr.Value, limit int) bool {
 
 // checkItem refuses an item whose attributes cannot be keys of the index.
 func (ix *index) checkItem(it attr.Item) error {
-	limit := maxPartitionKey
-	for _, a := range ix.spec.Key.attrs() {
+	for i, a := range ix.spec.Key.attrs() {
 		v, ok := it[a.Name]
 		if !ok {
 			continue
 		}
+		limit := [...]int{maxPartitionKey, maxSortKey}[i]
 		if v.Kind() != a.Type.kind() {
 			return invalid("One or more parameter values were invalid: "+
 				"Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s",
@@ -63,13 +63,12 @@ func (ix *index) checkItem(it attr.Item) error {
 		}
 		if v.Kind() != attr.KindN && attr.SizeOf(v) == 0 {
 			return errEmptyKey("One or more parameter values are not valid. A value specified for a secondary index key is "+
-				"not supported. The AttributeValue for a key attribute cannot contain an empty string value. "+
-				"IndexName: %s, IndexKey: %s", ix.spec.Name, a.Name)
+				"not supported. The AttributeValue for a key attribute cannot contain an empty %s value. "+
+				"IndexName: %s, IndexKey: %s", emptyName(v), ix.spec.Name, a.Name)
 		}
 		if v.Kind() != attr.KindN && attr.SizeOf(v) > limit {
 			return errKeySize(limit)
 		}
-		limit = maxSortKey
 	}
 	return nil
 }

@@ -97,17 +97,20 @@ func checkKeyValue(name string, v attr.Value, limit int) error {
 	}
 	size := attr.SizeOf(v)
 	if size == 0 {
-		what := "string"
-		if v.Kind() == attr.KindB {
-			what = "binary"
-		}
 		return errEmptyKey("One or more parameter values are not valid. "+
-			"The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", what, name)
+			"The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", emptyName(v), name)
 	}
 	if size > limit {
 		return errKeySize(limit)
 	}
 	return nil
+}
+
+func emptyName(v attr.Value) string {
+	if v.Kind() == attr.KindB {
+		return "binary"
+	}
+	return "string"
 }
 
 func errKeySize(limit int) error {

@@ -94,6 +94,11 @@ func (k KeySpec) bounds(r expr.KeyRange) (low, high []byte, err error) {
 	if err := r.Check(k.Partition.bound(), k.Sort.bound()); err != nil {
 		return nil, nil, err
 	}
+	for _, v := range []attr.Value{r.Low, r.High} {
+		if v.Kind() != attr.KindN && attr.SizeOf(v) > maxSortKey {
+			return nil, nil, errKeySize(maxSortKey)
+		}
+	}
 	partition, err := attr.AppendKey(nil, r.Partition)
 	if err != nil {
 		return nil, nil, err

@@ -98,10 +98,19 @@ func (w *walk) startAt(key attr.Item) error {
 		return errStartKey()
 	}
 	if bytes.Compare(start, w.low) < 0 || (w.high != nil && bytes.Compare(start, w.high) >= 0) {
-		return invalid("The provided starting key is outside query boundaries based on provided conditions")
+		return w.errOutside(start)
 	}
 	w.start = start
 	return nil
+}
+
+// errOutside has DynamoDB's words for another partition, and for a sort key that the condition excludes.
+func (w *walk) errOutside(start []byte) error {
+	n, err := attr.KeyLen(start, w.keySpec().Partition.Type.kind())
+	if err == nil && bytes.HasPrefix(w.low, start[:n]) {
+		return invalid("The provided starting key does not match the range key predicate")
+	}
+	return invalid("The provided starting key is outside query boundaries based on provided conditions")
 }
 
 func errStartKey() error { return invalid("The provided starting key is invalid") }

@@ -71,9 +71,13 @@ func sizeNumber(text string) int {
 	return size + (len(whole)+1)/2 + (len(fraction)+1)/2
 }
 
-// Check refuses what no item may be: larger than MaxItemSize, nested below level 32, or holding an absent value.
+// Check refuses what no item may be: larger than MaxItemSize, nested below level 32, holding an absent value or a name
+// that is none.
 func Check(it Item) error {
-	for _, v := range it {
+	for name, v := range it {
+		if err := checkName(name); err != nil {
+			return err
+		}
 		if err := CheckValue(v); err != nil {
 			return err
 		}
@@ -99,10 +103,26 @@ func checkLevel(v Value, level int) error {
 			return err
 		}
 	}
-	for _, elem := range v.Map() {
+	for name, elem := range v.Map() {
+		if err := checkName(name); err != nil {
+			return err
+		}
 		if err := checkLevel(elem, level+1); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// maxName is the longest name of an attribute, in bytes of UTF-8.
+const maxName = 65535
+
+func checkName(name string) error {
+	switch {
+	case name == "":
+		return invalid("Empty attribute name")
+	case len(name) > maxName:
+		return invalid("Attribute name is too large, must be less than %d bytes", maxName+1)
 	}
 	return nil
 }

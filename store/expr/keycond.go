@@ -62,12 +62,20 @@ func (r KeyRange) Check(partition, sort KeyAttr) error {
 		case v.IsZero():
 		case v.Kind() != part.key.Kind:
 			return invalid("One or more parameter values were invalid: Condition parameter type does not match schema type")
-		case v.Kind() == attr.KindS && v.Str() == "":
+		case v.Kind() == attr.KindN:
+		case attr.SizeOf(v) == 0:
 			return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot "+
-				"contain an empty string value. Key: %s", part.key.Name)
+				"contain an empty %s value. Key: %s", emptyName(v.Kind()), part.key.Name)
 		}
 	}
 	return nil
+}
+
+func emptyName(k attr.Kind) string {
+	if k == attr.KindB {
+		return "binary"
+	}
+	return "string"
 }
 
 // ParseKeyCondition reads a KeyConditionExpression for a key; sort is empty for a key without one. About unused
@@ -191,6 +199,9 @@ func (k *keyReader) keyRange() (KeyRange, error) {
 	r.Partition = hash.values[0]
 	if len(k.found) == 1 {
 		return r, nil
+	}
+	if k.sort == "" {
+		return KeyRange{}, invalid("Query key condition not supported")
 	}
 	limit, ok := k.term(k.sort)
 	if !ok {
