@@ -127,6 +127,11 @@ func (s *Store) fillFromFile(st *Stats) {
 		return
 	}
 	defer s.readers.end(&r)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.gone { // the deadline has taken the snapshot away already
+		return
+	}
 	st.UsedBytes = r.btx.Size()
 	st.Cursors = cursors(r.btx)
 }
