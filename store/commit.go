@@ -294,12 +294,6 @@ func (c *committer) giveTurn(b *batch, m *member) {
 	c.hasTurn(time.Time{})
 }
 
-func (c *committer) hasTurn(since time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.since = since
-}
-
 // finish commits what the members have left. Only behind the commit does the memory of the store move.
 func (c *committer) finish(b *batch) (err error) {
 	started := time.Now()
@@ -366,41 +360,6 @@ func (c *committer) refuseAll(err error) {
 		m.err = err
 		m.ch <- turn{}
 	}
-}
-
-func (c *committer) watchStall(on bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.serving = on
-	if on {
-		c.stall.Reset(c.s.opts.WriteStall)
-	} else {
-		c.stall.Stop()
-	}
-}
-
-// breakStall fails those who wait while one member keeps its turn too long. If one of them is an Update that the
-// member made itself, the member gets its error and ends; otherwise callers learn that the store is stuck.
-func (c *committer) breakStall() {
-	if limit := c.s.opts.WriteStall; c.stalled(limit) {
-		c.refuseAll(fault.New(fault.Unavailable, "store_stalled",
-			"another transaction has been running for %v; does it call Update itself?", limit))
-	}
-}
-
-// stalled tells whether a member has had its turn for limit, and comes back when one may have.
-func (c *committer) stalled(limit time.Duration) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.serving {
-		return false
-	}
-	var had time.Duration
-	if !c.since.IsZero() {
-		had = time.Since(c.since)
-	}
-	c.stall.Reset(max(limit-had, limit/4))
-	return had >= limit
 }
 
 // close lets those who wait finish, refuses all others, and returns when nobody leads any more.
