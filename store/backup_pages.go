@@ -56,9 +56,11 @@ func (c *copies) begin(ctx context.Context, s *Store) (*copySnapshot, error) {
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Unavailable, "store_failed", "the store cannot be read")
 	}
-	snap := &copySnapshot{store: s, btx: btx, meta: metaOf(btx)}
-	j, _ := decodeJournalState(btx.Bucket(bucketMeta).Get(metaJournal))
-	snap.seq, snap.tables = j.last, len(s.cat.Load().tables)
+	snap := &copySnapshot{store: s, btx: btx, meta: metaOf(btx), tables: len(s.cat.Load().tables)}
+	if snap.seq, err = lastSeq(btx); err != nil {
+		_ = btx.Rollback()
+		return nil, err
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -78,6 +80,20 @@ func (c *copies) begin(ctx context.Context, s *Store) (*copySnapshot, error) {
 		return stop()
 	}
 	return snap, nil
+}
+
+// lastSeq reads where the journal ends. bbolt panics where a page is no page.
+func lastSeq(btx *bolt.Tx) (seq uint64, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = damaged(nil, "%v", r)
+		}
+	}()
+	j, ok := decodeJournalState(btx.Bucket(bucketMeta).Get(metaJournal))
+	if !ok {
+		return 0, damaged(nil, "its journal position cannot be read")
+	}
+	return j.last, nil
 }
 
 // metaOf describes the file as a transaction sees it.

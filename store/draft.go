@@ -69,9 +69,10 @@ func (d *draft) reopen(size int64) error {
 	return nil
 }
 
-// discard removes the draft.
+// discard removes the draft, unless it has become somebody else's.
 func (d *draft) discard() {
-	if sameFile(d.f, d.path) {
+	_, err := d.f.Stat()
+	if errors.Is(err, fs.ErrClosed) || sameFile(d.f, d.path) { // bbolt has closed it, where it failed
 		_ = os.Remove(d.path)
 	}
 	_ = d.f.Close()
