@@ -159,7 +159,7 @@ func (d *Disk) Seen() Seen {
 	return d.seen
 }
 
-// Trace sums up all operations in their order: two runs with the same trace did the same.
+// Trace sums up all operations in their order, where they were and how long: two runs with the same trace did the same.
 func (d *Disk) Trace() uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()

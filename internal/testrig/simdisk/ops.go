@@ -3,7 +3,7 @@
 package simdisk
 
 import (
-	"encoding/binary"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -30,8 +30,7 @@ func (d *Disk) Write(f *os.File, b []byte, off int64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	_, _ = d.trace.Write(binary.BigEndian.AppendUint64(nil, uint64(at)))
-	_, _ = d.trace.Write(b)
+	_, _ = fmt.Fprintf(d.trace, "%d %d", at, len(b)) // not what is in it: that may be an id that is random
 	n, err := d.writable(node, at, len(b), kind)
 	if kind == PowerFails {
 		err = errOff
