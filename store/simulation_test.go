@@ -22,6 +22,7 @@ import (
 type model struct {
 	items   map[string]attr.Item // by modelKey
 	records []store.Record       // of all transactions, trimmed or not
+	tokens  map[string]doneToken
 }
 
 func modelKey(it attr.Item) string {
@@ -30,7 +31,7 @@ func modelKey(it attr.Item) string {
 }
 
 func (m model) clone() model {
-	return model{items: maps.Clone(m.items), records: slices.Clone(m.records)}
+	return model{items: maps.Clone(m.items), records: slices.Clone(m.records), tokens: maps.Clone(m.tokens)}
 }
 
 // simulation drives a store and the model with the same random operations. A failing run prints its seed, which
@@ -48,7 +49,7 @@ func TestSimulation(t *testing.T) {
 		dir := t.TempDir()
 		sim := &simulation{
 			t: t, path: filepath.Join(dir, "s.db"), now: time.Unix(1_563_096_600, 0),
-			model: model{items: map[string]attr.Item{}},
+			model: model{items: map[string]attr.Item{}, tokens: map[string]doneToken{}},
 		}
 		sim.open(rt)
 		defer func() { _ = sim.s.Close() }()
@@ -57,9 +58,10 @@ func TestSimulation(t *testing.T) {
 			"query":       sim.query,
 			"index":       sim.queryIndex,
 			"scan":        sim.scan,
+			"read many":   sim.readMany,
 			"reopen":      sim.reopen,
 			"time": func(rt *rapid.T) {
-				sim.now = sim.now.Add(time.Duration(rapid.IntRange(1, 100).Draw(rt, "s")) * time.Second)
+				sim.now = sim.now.Add(time.Duration(rapid.SampledFrom([]int{1, 20, 100, 600}).Draw(rt, "s")) * time.Second)
 			},
 			"": sim.invariants,
 		})
@@ -135,7 +137,7 @@ func (sim *simulation) transaction(rt *rapid.T) {
 }
 
 func (sim *simulation) write(rt *rapid.T, tx *store.Tx, m *model) {
-	switch rapid.IntRange(0, 3).Draw(rt, "op") {
+	switch rapid.IntRange(0, 5).Draw(rt, "op") {
 	case 0:
 		sim.put(rt, tx, m, "")
 	case 1:
@@ -144,6 +146,10 @@ func (sim *simulation) write(rt *rapid.T, tx *store.Tx, m *model) {
 		sim.update(rt, tx, m)
 	case 3:
 		sim.delete(rt, tx, m)
+	case 4:
+		sim.transactWrite(rt, tx, m)
+	case 5:
+		sim.batchWrite(rt, tx, m)
 	}
 }
 
