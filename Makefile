@@ -6,7 +6,8 @@ TOOL   := $(GO) tool -modfile=tools/go.mod
 BIN    := bin/touchline
 GO_MIN := $(shell sed -n 's/^go \([0-9.]*\)$$/\1/p' go.mod)
 
-# Arguments: make run ARGS='--match 1086066 --speed 60', make bench BENCH=Get COUNT=10, make fuzz FUZZTIME=5m
+# Arguments: make run ARGS='--match 1086066 --speed 60', make bench ARGS='-rows ^lone', make gobench BENCH=Get COUNT=10,
+# make fuzz FUZZTIME=5m
 ARGS      ?=
 BENCH     ?= .
 BENCHTIME ?= 1s
@@ -29,7 +30,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .PHONY: help
 help: ## list the targets
 	@echo 'touchline: make TARGET'
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: run
 run: build ## build and start the demo, a recorded match played live on http://127.0.0.1:8080 (ARGS=...)
@@ -43,7 +44,7 @@ test: need-go ## run every test, with the race detector where there is a C compi
 check: need-go ## everything that CI does, in its order: tidy, format and lint, build, benchmarks once, tests
 	@$(GO) mod tidy -diff
 	@$(MAKE) lint build
-	@$(MAKE) bench BENCHTIME=1x
+	@$(MAKE) bench-once
 	@$(MAKE) test
 
 .PHONY: build
@@ -51,10 +52,20 @@ build: need-go ## build bin/touchline: static, stripped, with its version inside
 	@$(GO) build -buildvcs=$(BUILDVCS) -trimpath -tags '$(TAGS)' -ldflags '-s -w' -o $(BIN) ./cmd/touchline
 
 .PHONY: bench
-bench: need-go ## run the benchmarks (BENCH=regexp COUNT=10 BENCHTIME=1s); compare two runs with: make benchstat
+bench: need-go ## measure the targets of docs/PERFORMANCE.md (ARGS='-quick', '-rows regexp', '-o json'; ten minutes)
+	@$(GO) build -buildvcs=$(BUILDVCS) -trimpath -tags '$(TAGS)' -o bin/bench ./internal/tools/bench
+	@exec bin/bench $(ARGS)
+
+.PHONY: gobench
+gobench: need-go ## run the Go benchmarks (BENCH=regexp COUNT=10 BENCHTIME=1s); compare two runs with: make benchstat
 	@dirs=$$(grep -rl --include='*_test.go' '^func Benchmark' $(CODE) | sed 's|^|./|; s|/[^/]*$$||' | sort -u); \
 	[ -z "$$dirs" ] || $(GO) test -tags '$(TAGS)' -run '^$$' -bench '$(BENCH)' -benchmem \
 		-benchtime '$(BENCHTIME)' -count '$(COUNT)' -timeout 60m $$dirs
+
+.PHONY: bench-once
+bench-once: need-go ## see that all that measures still works: every Go benchmark once, the targets in small sizes
+	@$(MAKE) gobench BENCHTIME=1x
+	@$(MAKE) bench ARGS='-quick -rows "^(lone|commit|index|loop|get|codec|query|http|crowd|start)/"'
 
 .PHONY: benchstat
 benchstat: need-go ## compare two saved benchmark runs (OLD=file NEW=file)
