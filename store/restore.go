@@ -55,7 +55,7 @@ func Restore(ctx context.Context, backup, path string, o RestoreOptions) (info R
 		return info, err
 	}
 	defer from.Close() //nolint:errcheck // it was only read
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := makeFolder(filepath.Dir(path), false); err != nil {
 		return info, cannotWrite(path, err)
 	}
 	if err := mustBeNew(path); err != nil {
