@@ -9,11 +9,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// A slice of filling an index ends after this many items, or this much time: so long the writers wait for it.
-const (
-	fillItems = 256
-	fillTime  = 2 * time.Millisecond
-)
+// fillTime ends a slice of filling an index before its items do.
+const fillTime = 2 * time.Millisecond
 
 // fillSlice makes the entries of the next items of a table, behind those that have theirs, and gives the index as it is
 // then. Items whose attributes cannot be keys of the index are left out of it, as DynamoDB does. A write may have been
@@ -28,7 +25,7 @@ func (tx *Tx) fillSlice(t *table, ix *index) (*index, error) {
 		return nil, err
 	}
 	f := *ix.fill
-	started, end := time.Now(), f.items+fillItems
+	started, end := time.Now(), f.items+uint64(tx.s.keeper.sizes().fill) //nolint:gosec // G115: a count
 	c := base.Cursor()
 	k, v := seekBehind(c, f.upTo)
 	for ; k != nil && f.items < end; k, v = c.Next() {

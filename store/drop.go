@@ -7,12 +7,6 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Slices of what is left of dropped tables: entries taken out of a bucket, records looked at.
-const (
-	emptyEntries  = 512
-	forgetRecords = 1000
-)
-
 // DropTable takes a table away, with its indexes and items, for everybody and at once. Journal records of it stay until
 // they are trimmed. Housekeep gives its space back. A table made again under the name is another one.
 func (s *Store) DropTable(ctx context.Context, name string) error {
@@ -65,7 +59,7 @@ func (tx *Tx) emptySlice(t *table) (removed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	keys, values := firstEntries(bucket, emptyEntries)
+	keys, values := firstEntries(bucket, tx.s.keeper.sizes().empty)
 	for i, k := range keys {
 		if err := tx.batch.remove(bucket, k, values[i]); err != nil {
 			return 0, err
@@ -134,7 +128,7 @@ func (tx *Tx) forgetSlice(t *table, from uint64) (next uint64, err error) {
 	var keys, values [][]byte
 	c := bucket.Cursor()
 	k, v := c.Seek(seqKey(from))
-	for n := 0; past(k) && n < forgetRecords; n++ {
+	for n := 0; past(k) && n < tx.s.keeper.sizes().forget; n++ {
 		r, err := decodeRecord(v)
 		if err != nil {
 			return 0, err

@@ -17,10 +17,27 @@ type keeper struct {
 	turn       int        // the chore that is asked first
 	sweep      sweep
 	forgetFrom map[uint32]uint64 // by table id, for forgetSlice
+	slice      sliceSizes        // zero: the default
 
 	swept atomic.Uint64
 	count sync.Mutex
 	taken map[leftover]uint64 // entries that were taken out, since Open
+}
+
+// sliceSizes bound one slice of each chore: so long the writers wait for it.
+type sliceSizes struct {
+	fill    int // items
+	empty   int // entries
+	forget  int // records
+	sweep   int // rows looked at
+	deletes int // of expired items
+}
+
+func (k *keeper) sizes() sliceSizes {
+	if k.slice != (sliceSizes{}) {
+		return k.slice
+	}
+	return sliceSizes{fill: 256, empty: 512, forget: 1000, sweep: 1000, deletes: 100}
 }
 
 // Housekeep does one slice, of about two milliseconds, of what nobody waits for: filling new indexes, emptying what

@@ -16,12 +16,6 @@ const OriginTTL = "ttl"
 // its time anyway.
 const sweepEvery = 10 * time.Minute
 
-// A slice of a pass looks at this many rows, and deletes this many items.
-const (
-	sweepRows    = 1000
-	sweepDeletes = 100
-)
-
 // sweep is where the pass stands. It is in memory only: after a restart a new one begins.
 type sweep struct {
 	due    time.Time // of the next pass
@@ -87,9 +81,10 @@ func (s *Store) findExpired(ctx context.Context, id uint32, after []byte) (found
 		if err != nil {
 			return err
 		}
+		size := s.keeper.sizes()
 		c := bucket.Cursor()
 		k, v := seekBehind(c, after)
-		for n := 0; k != nil && n < sweepRows && len(found) < sweepDeletes; n++ {
+		for n := 0; k != nil && n < size.sweep && len(found) < size.deletes; n++ {
 			gone, err := t.rowExpired(v, tx.Now())
 			if err != nil {
 				return err

@@ -1,0 +1,22 @@
+package store
+
+import bolt "go.etcd.io/bbolt"
+
+// SmallSlices has housekeeping do n things at a time, so that a test needs few items to see it half done.
+func (s *Store) SmallSlices(n int) {
+	s.keeper.mu.Lock()
+	defer s.keeper.mu.Unlock()
+	s.keeper.slice = sliceSizes{fill: n, empty: n, forget: n, sweep: n, deletes: n}
+}
+
+// KnownTables counts the rows of the catalogue, those of dropped tables too.
+func (s *Store) KnownTables() int { return len(s.cat.Load().byID) }
+
+// Entries counts what lies in the bucket of an index.
+func (s *Store) Entries(table, index string) (n int) {
+	_ = s.db.View(func(btx *bolt.Tx) error {
+		n = btx.Bucket(s.cat.Load().tables[table].find(index).bucket).Stats().KeyN
+		return nil
+	})
+	return n
+}

@@ -1,0 +1,188 @@
+package store_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+// sweeping is a store whose time a test moves.
+type sweeping struct {
+	*store.Store
+	mu  sync.Mutex
+	now time.Time
+}
+
+func openSweeping(t *testing.T, specs ...store.TableSpec) *sweeping {
+	t.Helper()
+	s := &sweeping{now: time.Unix(1_563_096_600, 0)}
+	now := func() time.Time {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.now
+	}
+	s.Store = storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: now}, specs...)
+	return s
+}
+
+func (s *sweeping) wait(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now = s.now.Add(d)
+}
+
+// until is an expiry so long after the test's beginning.
+func (s *sweeping) until(d time.Duration) attr.Value { return attr.Int(s.now.Add(d).Unix()) }
+
+func TestSweep(t *testing.T) {
+	s := openSweeping(t, balls(), matches())
+	put(t, s.Store, "balls",
+		ball("final", 1, "bowler", "archer", "ttl", s.until(time.Minute)),
+		ball("final", 2, "ttl", s.until(time.Hour)),
+		ball("final", 3, "ttl", s.until(-6*365*24*time.Hour)),
+		ball("final", 4, "ttl", "soon"),
+		ball("final", 5))
+	put(t, s.Store, "matches", item("match", "final", "ttl", s.until(-time.Minute)))
+	housekeep(t, s.Store)
+	s.wait(5 * time.Minute)
+	if n := housekeep(t, s.Store); n != 0 || s.Stats().Swept != 0 {
+		t.Errorf("%d slices before the next pass is due, %d items swept", n, s.Stats().Swept)
+	}
+	s.wait(5 * time.Minute)
+	before := s.Seq()
+	housekeep(t, s.Store)
+	if s.Stats().Swept != 1 || s.Stats().OpenReaders != 0 {
+		t.Errorf("%d items swept", s.Stats().Swept)
+	}
+	records := journal(t, s.Store, before)
+	if len(records) != 1 || records[0].Op != store.OpDelete || records[0].Origin != store.OriginTTL || records[0].New != nil {
+		t.Fatalf("journal has %+v", records)
+	}
+	wantItem(t, "key", records[0].Key, ball("final", 1))
+	wantItem(t, "old", records[0].Old, ball("final", 1, "bowler", "archer", "ttl", s.until(-9*time.Minute)))
+	if n := countIn(t, s.Store, "balls", ""); n != 4 {
+		t.Errorf("%d items are left, want 4", n)
+	}
+}
+
+// A large table is swept in many slices, each with a few deletes.
+func TestSweepInSlices(t *testing.T) {
+	s := openSweeping(t, balls())
+	update(t, s.Store, func(tx *store.Tx) error {
+		for i := range 3000 {
+			it := ball(fmt.Sprintf("match %d", i%3), i, "ttl", s.until(time.Minute))
+			if i%2 == 0 {
+				delete(it, "ttl")
+			}
+			if _, err := tx.Put(store.PutItem{Table: "balls", Item: it}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	housekeep(t, s.Store)
+	s.wait(time.Hour)
+	swept, slices := uint64(0), 0
+	for more := true; more; slices++ {
+		var err error
+		if more, err = s.Housekeep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		now := s.Stats().Swept
+		if now-swept > 100 {
+			t.Errorf("%d items swept in one slice", now-swept)
+		}
+		swept = now
+	}
+	if swept != 1500 || slices < 15 {
+		t.Errorf("%d items swept in %d slices, want 1500", swept, slices)
+	}
+}
+
+// A pass that is interrupted by a clock set back is not the last one.
+func TestSweepAfterClockWasSetBack(t *testing.T) {
+	s := openSweeping(t, balls())
+	s.wait(24 * time.Hour)
+	housekeep(t, s.Store)
+	s.wait(-24 * time.Hour)
+	put(t, s.Store, "balls", ball("final", 1, "ttl", s.until(-time.Minute)))
+	housekeep(t, s.Store)
+	if s.Stats().Swept != 1 {
+		t.Errorf("%d items swept", s.Stats().Swept)
+	}
+}
+
+// Items that are renewed, or deleted, after the sweep has found them are left alone: the last word is the transaction's
+// that deletes.
+func TestSweepWhileItemsAreRenewed(t *testing.T) {
+	s := openSweeping(t, balls())
+	for i := range 5 {
+		put(t, s.Store, "balls", ball("final", i, "ttl", s.until(time.Minute)))
+	}
+	housekeep(t, s.Store)
+	s.wait(time.Hour)
+	var wg sync.WaitGroup
+	update(t, s.Store, func(tx *store.Tx) error {
+		wg.Go(func() { housekeep(t, s.Store) })
+		for s.Stats().Waiting == 0 { // it has read, and waits to write
+			runtime.Gosched()
+		}
+		if _, err := tx.Delete(store.DeleteItem{Table: "balls", Key: ball("final", 1)}); err != nil {
+			return err
+		}
+		_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 2, "ttl", s.until(time.Hour))})
+		return err
+	})
+	wg.Wait()
+	if n := countIn(t, s.Store, "balls", ""); n != 1 || s.Stats().Swept != 3 {
+		t.Errorf("%d items are left, want 1; %d swept, want 3", n, s.Stats().Swept)
+	}
+}
+
+// Beside many writers that renew them, no item is swept that was renewed.
+func TestSweepBesideWriters(t *testing.T) {
+	s := openSweeping(t, balls())
+	const items = 400
+	for i := range items {
+		put(t, s.Store, "balls", ball("final", i, "ttl", s.until(time.Minute)))
+	}
+	housekeep(t, s.Store)
+	s.wait(time.Hour)
+	forever := s.until(24 * time.Hour)
+	var renewed [items]bool
+	var wg sync.WaitGroup
+	for w := range 2 {
+		wg.Go(func() {
+			for i := w; i < items; i += 2 {
+				renewed[i] = nil == s.Update(t.Context(), func(tx *store.Tx) error {
+					_, err := tx.Update(store.UpdateItem{
+						Table: "balls", Key: ball("final", i), Update: "SET #ttl = :f", Condition: "attribute_exists(#ttl)",
+						Params: withName(values(":f", forever), "#ttl", "ttl"),
+					})
+					return err
+				})
+			}
+		})
+	}
+	housekeep(t, s.Store)
+	wg.Wait()
+	left := 0
+	for i, ok := range renewed {
+		if ok {
+			left++
+		}
+		if ok != (get(t, s.Store, "balls", ball("final", i)) != nil) {
+			t.Fatalf("item %d: renewed %v, and there: %v", i, ok, !ok)
+		}
+	}
+	if swept := s.Stats().Swept; swept+uint64(left) != items {
+		t.Errorf("%d renewed and %d swept, of %d", left, swept, items)
+	}
+}

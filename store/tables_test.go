@@ -1,0 +1,284 @@
+package store_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+// byBowler is an index that balls does not have.
+func byBowler() store.IndexSpec {
+	return store.IndexSpec{Name: "by-bowler", Key: store.KeySpec{Partition: str("bowler"), Sort: num("runs")}}
+}
+
+// housekeep does all that is due.
+func housekeep(t testing.TB, s *store.Store) (slices int) {
+	t.Helper()
+	for {
+		more, err := s.Housekeep(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !more {
+			return slices
+		}
+		slices++
+	}
+}
+
+func indexStatus(t testing.TB, s *store.Store, table, index string) store.IndexStatus {
+	t.Helper()
+	d, err := s.Describe(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ix := range d.Indexes {
+		if ix.Name == index {
+			return ix.Status
+		}
+	}
+	return ""
+}
+
+// manyBalls puts n items in one transaction; every third has no bowler.
+func manyBalls(t testing.TB, s *store.Store, n int) {
+	t.Helper()
+	update(t, s, func(tx *store.Tx) error {
+		for i := range n {
+			it := ball("final", i, "runs", i%7)
+			if i%3 != 0 {
+				it["bowler"] = attr.S(fmt.Sprintf("b%d", i%5))
+			}
+			if _, err := tx.Put(store.PutItem{Table: "balls", Item: it, NoOld: true}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// countIn counts the items of an index.
+func countIn(t testing.TB, s *store.Store, table, index string) (n int) {
+	t.Helper()
+	view(t, s, func(tx *store.Tx) error {
+		for start := attr.Item(nil); ; {
+			p, err := tx.Scan(store.Scan{Table: table, Index: index, StartKey: start})
+			n += len(p.Items)
+			if start = p.LastKey; err != nil || start == nil {
+				return err
+			}
+		}
+	})
+	return n
+}
+
+func TestCreateTableOnce(t *testing.T) {
+	now := time.Unix(1_563_096_600, 0).UTC()
+	path := filepath.Join(t.TempDir(), "s.db")
+	s := storetest.OpenWith(t, path, store.Options{NoSync: true, Now: func() time.Time { return now }})
+	if err := s.CreateTable(t.Context(), balls()); err != nil {
+		t.Fatal(err)
+	}
+	wantFault(t, s.CreateTable(t.Context(), balls()), fault.Conflict, "table_exists")
+	d, err := s.Describe("balls")
+	if err != nil || len(d.ID) != 36 || !d.Created.Equal(now) || d.Spec.Key != balls().Key || len(d.Indexes) != 2 {
+		t.Errorf("described as %+v, %v", d, err)
+	}
+	_, err = s.Describe("bails")
+	wantFault(t, err, fault.NotFound, "table_not_found")
+}
+
+func TestSpecsThatAreNoTables(t *testing.T) {
+	long := strings.Repeat("n", 256)
+	index := func(ix store.IndexSpec) func(*store.TableSpec) {
+		return func(t *store.TableSpec) { t.Indexes = append(t.Indexes, ix) }
+	}
+	many := func(n int, ix store.IndexSpec) func(*store.TableSpec) {
+		return func(t *store.TableSpec) {
+			for i := range n {
+				ix.Name = fmt.Sprintf("index-%d", i)
+				t.Indexes = append(t.Indexes, ix)
+			}
+		}
+	}
+	include := make([]string, 20)
+	for i := range include {
+		include[i] = fmt.Sprintf("a%d", i)
+	}
+	local := store.IndexSpec{Name: "local", Local: true, Key: store.KeySpec{Partition: str("match"), Sort: num("runs")}}
+	with := func(ix store.IndexSpec, change func(*store.IndexSpec)) func(*store.TableSpec) {
+		change(&ix)
+		return index(ix)
+	}
+	cases := map[string]struct {
+		change func(*store.TableSpec)
+		says   string // empty: it is a table
+	}{
+		"as it is":       {func(*store.TableSpec) {}, ""},
+		"short name":     {func(t *store.TableSpec) { t.Name = "ab" }, "greater than or equal to 3"},
+		"long name":      {func(t *store.TableSpec) { t.Name = long }, "less than or equal to 255"},
+		"strange name":   {func(t *store.TableSpec) { t.Name = "a/b" }, "[a-zA-Z0-9_.-]+"},
+		"all characters": {func(t *store.TableSpec) { t.Name = "aZ0_.-" }, ""},
+		"no key":         {func(t *store.TableSpec) { t.Key.Partition.Name = "" }, "1 to 255 bytes"},
+		"long key":       {func(t *store.TableSpec) { t.Key.Sort.Name = long }, "1 to 255 bytes"},
+		"one key twice":  {func(t *store.TableSpec) { t.Key.Sort.Name = "match" }, "have the same name"},
+		"no type":        {func(t *store.TableSpec) { t.Key.Sort.Type = 0 }, "one of the types"},
+		"two types":      {index(store.IndexSpec{Name: "new", Key: store.KeySpec{Partition: str("ball")}}), "the type N in one key and S"},
+		"long TTL":       {func(t *store.TableSpec) { t.TTL = long }, "255 bytes"},
+		"index name":     {index(store.IndexSpec{Name: "ab", Key: store.KeySpec{Partition: str("bowler")}}), "'indexName'"},
+		"index twice":    {index(store.IndexSpec{Name: "bowler-index", Key: store.KeySpec{Partition: str("x")}}), "Duplicate index name"},
+		"20 indexes":     {many(18, byBowler()), ""},
+		"21 indexes":     {many(19, byBowler()), "exceeds the per-table limit of 20"},
+		"5 local":        {many(5, local), ""},
+		"6 local":        {many(6, local), "exceeds per-table limit of 5"},
+		"nothing included": {with(byBowler(), func(ix *store.IndexSpec) { ix.Projection = store.ProjectInclude }),
+			"INCLUDE, but NonKeyAttributes is not specified"},
+		"all and more": {with(byBowler(), func(ix *store.IndexSpec) { ix.Include = include }), "ALL, but NonKeyAttributes is specified"},
+		"included twice": {with(byBowler(), func(ix *store.IndexSpec) {
+			ix.Projection, ix.Include = store.ProjectInclude, []string{"a", "a"}
+		}), "Duplicate element in NonKeyAttributes: a"},
+		"100 included": {many(5, store.IndexSpec{Key: byBowler().Key, Projection: store.ProjectInclude, Include: include}), ""},
+		"120 included": {many(6, store.IndexSpec{Key: byBowler().Key, Projection: store.ProjectInclude, Include: include}), "the limit is 100"},
+		"projection":   {with(byBowler(), func(ix *store.IndexSpec) { ix.Projection = 9 }), "Unknown ProjectionType"},
+		"local":        {index(local), ""},
+		"local without sort key": {with(local, func(ix *store.IndexSpec) { ix.Key.Sort = store.KeyAttr{} }),
+			"does not have a range key for index: local"},
+		"local elsewhere": {with(local, func(ix *store.IndexSpec) { ix.Key.Partition = str("bowler") }),
+			"the same leading hash key as table KeySchema for index: local. index hash key: bowler, table hash key: match"},
+		"local in a table without sort key": {func(t *store.TableSpec) {
+			t.Key.Sort, t.Indexes = store.KeyAttr{}, []store.IndexSpec{local}
+		}, "which is required when specifying a LocalSecondaryIndex"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			spec := balls()
+			c.change(&spec)
+			err := storetest.Open(t).CreateTable(t.Context(), spec)
+			if c.says == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			wantFault(t, err, fault.Invalid, "validation")
+			if err != nil && !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %q, want %q", err, c.says)
+			}
+		})
+	}
+}
+
+func TestDefineRefusesWhatCannotChange(t *testing.T) {
+	spec := balls()
+	spec.Indexes = append(spec.Indexes, store.IndexSpec{
+		Name: "local", Local: true, Key: store.KeySpec{Partition: str("match"), Sort: num("runs")},
+	})
+	s := storetest.Open(t, spec)
+	change := func(f func(*store.TableSpec)) store.TableSpec {
+		c := spec
+		c.Indexes = append([]store.IndexSpec{}, spec.Indexes...)
+		f(&c)
+		return c
+	}
+	for name, c := range map[string]store.TableSpec{
+		"key":        change(func(t *store.TableSpec) { t.Key.Sort = str("ball") }),
+		"index key":  change(func(t *store.TableSpec) { t.Indexes[0].Key.Sort = num("runs") }),
+		"projection": change(func(t *store.TableSpec) { t.Indexes[0].Projection = store.ProjectKeysOnly }),
+		"no local":   change(func(t *store.TableSpec) { t.Indexes = t.Indexes[:2] }),
+		"more local": change(func(t *store.TableSpec) {
+			more := t.Indexes[2]
+			more.Name = "local-too"
+			t.Indexes = append(t.Indexes, more)
+		}),
+		"not local": change(func(t *store.TableSpec) { t.Indexes[2].Local = false }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantFault(t, s.Define(t.Context(), c), fault.Conflict, "table_differs")
+		})
+	}
+	turned := change(func(t *store.TableSpec) { t.Indexes[0], t.Indexes[2] = t.Indexes[2], t.Indexes[0] })
+	before := s.Stats().Commits
+	if err := s.Define(t.Context(), turned); err != nil || s.Stats().Commits != before {
+		t.Errorf("the same in another order: %v, %d commits", err, s.Stats().Commits-before)
+	}
+}
+
+func TestUpdateTableRefuses(t *testing.T) {
+	spec := balls()
+	spec.Indexes = append(spec.Indexes, store.IndexSpec{
+		Name: "local", Local: true, Key: store.KeySpec{Partition: str("match"), Sort: num("runs")},
+	})
+	s := storetest.Open(t, spec)
+	bowler := byBowler()
+	bowler.Name = "bowler-index"
+	local := spec.Indexes[2]
+	local.Name = "local-too"
+	for name, c := range map[string]struct {
+		change store.TableChange
+		kind   fault.Kind
+		code   string
+		says   string
+	}{
+		"nothing":       {store.TableChange{Table: "balls"}, fault.Invalid, "validation", "is required"},
+		"no such table": {store.TableChange{Table: "bails", DropIndexes: []string{"x"}}, fault.NotFound, "table_not_found", "bails"},
+		"no such index": {store.TableChange{Table: "balls", DropIndexes: []string{"x"}}, fault.NotFound, "index_not_found", "not found"},
+		"there already": {store.TableChange{Table: "balls", AddIndexes: []store.IndexSpec{bowler}}, fault.Invalid, "validation", "already exists"},
+		"add local":     {store.TableChange{Table: "balls", AddIndexes: []store.IndexSpec{local}}, fault.Invalid, "validation", "LocalSecondaryIndex"},
+		"drop local":    {store.TableChange{Table: "balls", DropIndexes: []string{"local"}}, fault.Invalid, "validation", "not a GlobalSecondaryIndex: local"},
+		"drop and add": {
+			store.TableChange{Table: "balls", DropIndexes: []string{"bowler-index"}, AddIndexes: []store.IndexSpec{bowler}},
+			fault.Invalid, "validation", "Only one global secondary index update",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := s.UpdateTable(t.Context(), c.change)
+			wantFault(t, err, c.kind, c.code)
+			if err != nil && !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %q, want %q", err, c.says)
+			}
+		})
+	}
+}
+
+// A table's attribute for its TTL can be named and taken away.
+func TestUpdateTableTTL(t *testing.T) {
+	now := time.Unix(1_563_096_600, 0)
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"),
+		store.Options{NoSync: true, Now: func() time.Time { return now }}, matches())
+	past := item("match", "final", "until", int(now.Unix())-10)
+	put(t, s, "matches", past)
+	set := func(name string) {
+		t.Helper()
+		if err := s.UpdateTable(t.Context(), store.TableChange{Table: "matches", TTL: &name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set("until")
+	wantItem(t, "with TTL", get(t, s, "matches", item("match", "final")), nil)
+	set("")
+	wantItem(t, "without TTL", get(t, s, "matches", item("match", "final")), past)
+}
+
+// What housekeeping has to do is announced.
+func TestWatchTables(t *testing.T) {
+	s := storetest.Open(t, balls())
+	sig, stop := watchTables(s)
+	defer stop()
+	put(t, s, "balls", ball("final", 1))
+	if isSet(sig) {
+		t.Error("a put is no change of a table")
+	}
+	if err := s.DropTable(t.Context(), "balls"); err != nil {
+		t.Fatal(err)
+	}
+	if !isSet(sig) {
+		t.Error("a dropped table was not announced")
+	}
+}
