@@ -7,6 +7,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"github.com/touchline/touchline/internal/failpoint"
 )
 
 // fillTime ends a slice of filling an index before its items do.
@@ -37,6 +39,7 @@ func (tx *Tx) fillSlice(t *table, ix *index) (*index, error) {
 			end = f.items
 		}
 	}
+	failpoint.Hit(failpoint.FillSlice)
 	next := *ix
 	next.fill = nil
 	if k != nil {

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/touchline/touchline/internal/failpoint"
 )
 
 // BackupInfo tells what is in a backup.
@@ -55,9 +57,11 @@ func (s *Store) Backup(ctx context.Context, path string, progress func(done, tot
 		return info, err
 	}
 	info.Path = path
+	failpoint.Hit(failpoint.BackupCopied)
 	if err := writeChecksum(path, info.SHA256); err != nil {
 		return info, err
 	}
+	failpoint.Hit(failpoint.BackupChecksum)
 	if err := d.publish(path, false); err != nil {
 		_ = os.Remove(path + checksumSuffix)
 		return info, err

@@ -11,6 +11,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"github.com/touchline/touchline/internal/failpoint"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -117,6 +118,7 @@ func compactFile(ctx context.Context, path string, f *os.File, progress func(don
 		d.discard()
 		return nil, info, err
 	}
+	failpoint.Hit(failpoint.CompactPacked)
 	dropCache(f)
 	after, err := d.f.Stat()
 	if err == nil {
@@ -239,6 +241,7 @@ func (p *packer) commit(more bool) (err error) {
 	if err != nil {
 		return cannotWrite(p.to.Path(), err)
 	}
+	failpoint.Hit(failpoint.CompactPart)
 	p.done, p.part = p.done+p.part, 0
 	if p.progress != nil {
 		p.progress(p.done, max(p.total, p.done))

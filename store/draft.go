@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/touchline/touchline/internal/failpoint"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -84,6 +85,7 @@ func (d *draft) publish(path string, replace bool) error {
 	if err := d.f.Sync(); err != nil {
 		return cannotWrite(path, err)
 	}
+	failpoint.Hit(failpoint.DraftSynced)
 	dropCache(d.f)
 	if runtime.GOOS == "windows" { // there an open file keeps its name
 		_ = d.f.Close()
@@ -93,6 +95,7 @@ func (d *draft) publish(path string, replace bool) error {
 		return errTaken(path)
 	}
 	if err == nil {
+		failpoint.Hit(failpoint.DraftNamed)
 		err = syncDir(filepath.Dir(path))
 	}
 	if err != nil {
@@ -108,6 +111,7 @@ func rename(from, to string, replace bool) error {
 	}
 	err := os.Link(from, to)
 	if err == nil {
+		failpoint.Hit(failpoint.DraftLinked)
 		return os.Remove(from)
 	}
 	if _, there := os.Lstat(to); there == nil {

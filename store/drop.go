@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 
 	bolt "go.etcd.io/bbolt"
+
+	"github.com/touchline/touchline/internal/failpoint"
 )
 
 // DropTable takes a table away, with its indexes and items, for everybody and at once. Journal records of it stay until
@@ -66,11 +68,13 @@ func (tx *Tx) emptySlice(t *table) (removed int, err error) {
 		}
 	}
 	if len(keys) > 0 {
+		failpoint.Hit(failpoint.EmptySlice)
 		return len(keys), nil
 	}
 	if err := tx.deleteBucket(name); err != nil {
 		return 0, err
 	}
+	failpoint.Hit(failpoint.EmptyBucket)
 	changed := t.clone()
 	changed.leaving = changed.leaving[1:]
 	return 0, tx.saveTable(tx.cat.clone(), changed)
@@ -146,6 +150,7 @@ func (tx *Tx) forgetSlice(t *table, from uint64) (next uint64, err error) {
 			return 0, err
 		}
 	}
+	failpoint.Hit(failpoint.ForgetSlice)
 	if next == 0 {
 		return 0, tx.forgetTable(t)
 	}

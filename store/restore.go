@@ -15,6 +15,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"github.com/touchline/touchline/internal/failpoint"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -83,9 +84,11 @@ func Restore(ctx context.Context, backup, path string, o RestoreOptions) (info R
 	if _, err := verifyFile(d.f, true); err != nil {
 		return info, damagedFile(backup, err)
 	}
+	failpoint.Hit(failpoint.RestoreCopied)
 	if info, err = leaveHistory(d, backup, path); err != nil {
 		return info, err
 	}
+	failpoint.Hit(failpoint.RestoreCounted)
 	info.Path = path
 	return info, d.publish(path, false)
 }

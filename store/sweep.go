@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/touchline/touchline/internal/failpoint"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -58,6 +59,7 @@ func (s *Store) sweepNext(ctx context.Context) (did bool, err error) {
 	found, to, err := s.findExpired(ctx, id, w.after)
 	n := 0
 	if err == nil && len(found) > 0 {
+		failpoint.Hit(failpoint.SweepFound)
 		n, err = s.deleteExpired(ctx, id, found)
 	}
 	switch {

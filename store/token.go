@@ -10,6 +10,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"github.com/touchline/touchline/internal/failpoint"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -131,6 +132,7 @@ func (tx *Tx) rememberSteps(m mark) error {
 	if err := tx.batch.set(bucket, key, append(v, m.hash[:]...), old); err != nil {
 		return err
 	}
+	failpoint.Hit(failpoint.TokenKey)
 	tx.batch.tokens++
 	tx.batch.grows = true
 	return tx.batch.set(bucket, tokenTime(at, m.token), []byte{}, nil)

@@ -3,6 +3,7 @@ package store
 import (
 	"strings"
 
+	"github.com/touchline/touchline/internal/failpoint"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -106,6 +107,7 @@ func (tx *Tx) TransactWrite(t TransactWrite) error {
 	if err := tx.performAll(changes); err != nil {
 		return err
 	}
+	failpoint.Hit(failpoint.TransactDone)
 	return tx.remember(mark)
 }
 

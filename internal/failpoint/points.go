@@ -27,6 +27,26 @@ const (
 	CommitWritten  Point = "store/commit/written"  // bbolt has committed, memory does not know
 	CommitAnswer   Point = "store/commit/answer"   // before the callers are told
 
+	TransactStep Point = "store/transact/step" // before each action of a TransactWrite
+	TransactDone Point = "store/transact/done" // all are done, the token is not noted
+	TokenKey     Point = "store/token/key"     // a token is noted, its time is not
+
+	FillSlice   Point = "store/fill/slice"   // entries of a new index are in, how far it is filled is not noted
+	EmptySlice  Point = "store/empty/slice"  // a slice of what was dropped is taken out
+	EmptyBucket Point = "store/empty/bucket" // a bucket is deleted, the catalogue still knows it
+	ForgetSlice Point = "store/forget/slice" // records of a dropped table are out, the table is still known
+	SweepFound  Point = "store/sweep/found"  // expired items are found, not deleted
+
+	BackupCopied   Point = "store/backup/copied"   // the copy is written, not synced
+	BackupChecksum Point = "store/backup/checksum" // its checksum is on disk, it has no name yet
+	DraftSynced    Point = "store/draft/synced"    // a file is complete on disk under its other name
+	DraftLinked    Point = "store/draft/linked"    // it has both names
+	DraftNamed     Point = "store/draft/named"     // it has its name, the folder is not synced
+	RestoreCopied  Point = "store/restore/copied"  // the copy is compared with the checksum
+	RestoreCounted Point = "store/restore/counted" // it has its incarnation, not its name
+	CompactPart    Point = "store/compact/part"    // a part of the copy is committed
+	CompactPacked  Point = "store/compact/packed"  // the copy is complete and compared
+
 	CloseBegin    Point = "store/close/begin"    // before the free list is written
 	CloseFreelist Point = "store/close/freelist" // it is written, the file is still open
 )
@@ -38,6 +58,9 @@ func All() []Point {
 		OpenLocked, OpenVerified, OpenMapped,
 		ApplyLogged, ApplyRow, IndexRemoved, UndoStep, TrimRecord,
 		CommitSealed, RoomAllocated, CommitReserved, CommitWritten, CommitAnswer,
+		TransactStep, TransactDone, TokenKey,
+		FillSlice, EmptySlice, EmptyBucket, ForgetSlice, SweepFound,
+		BackupCopied, BackupChecksum, DraftSynced, DraftLinked, DraftNamed, RestoreCopied, RestoreCounted, CompactPart, CompactPacked,
 		CloseBegin, CloseFreelist,
 	}
 }
