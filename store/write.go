@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 
+	"github.com/touchline/touchline/internal/failpoint"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -114,6 +115,7 @@ func (tx *Tx) perform(c change) error {
 
 func (tx *Tx) performAll(changes []change) error {
 	for i := range changes {
+		failpoint.Hit(failpoint.TransactStep)
 		if err := tx.perform(changes[i]); err != nil {
 			return err
 		}
