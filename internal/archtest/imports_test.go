@@ -41,7 +41,7 @@ var arrows = []arrow{
 	{pkg: "store/expr", may: []string{"store/attr"}},
 	{pkg: "store/attr"},
 
-	{pkg: "store/storetest", may: []string{"store/...", "sync/..."}},
+	{pkg: "store/storetest/...", may: []string{"store/...", "sync/..."}},
 	{pkg: "internal/testrig/...", may: []string{"store/...", "sync/...", "httpapi/...", "edge/cricket/..."}},
 	{pkg: "internal/tools/...", may: []string{"..."}},
 	{pkg: "internal/...", may: []string{"internal/..."}}, // the leaves
@@ -58,7 +58,7 @@ type arrow struct {
 
 var (
 	appNames = []string{"edge/cricket", "edge/threefc", "edge/hacktracker", "edge/scorekeeper", "edge/pickem"}
-	forTests = []string{"store/storetest", "internal/testrig/..."}
+	forTests = []string{"store/storetest/...", "internal/testrig/..."}
 	programs = []string{"internal/tools/...", "internal/archtest"}
 )
 

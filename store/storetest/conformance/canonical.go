@@ -1,0 +1,141 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// canonical writes JSON with sorted names, sorted sets, and long texts of one letter as %{x*400}.
+func canonical(v any) string {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(normal(v)); err != nil {
+		return err.Error()
+	}
+	return contract(strings.TrimSuffix(out.String(), "\n"))
+}
+
+// normal sorts the sets in a value of JSON.
+func normal(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, elem := range v {
+			v[name] = normal(elem)
+		}
+		for _, set := range []string{"SS", "NS", "BS"} {
+			if members, ok := v[set].([]any); ok && len(v) == 1 {
+				sortAny(members)
+			}
+		}
+	case []any:
+		for i, elem := range v {
+			v[i] = normal(elem)
+		}
+	}
+	return v
+}
+
+// sortAny orders values by their JSON.
+func sortAny(list []any) {
+	text := func(v any) string {
+		out, _ := json.Marshal(v)
+		return string(out)
+	}
+	slices.SortFunc(list, func(a, b any) int { return strings.Compare(text(a), text(b)) })
+}
+
+// tidy takes from an answer what no two targets have in common (times, ids, throughput) and puts in order what has none.
+func tidy(operation string, modes []string, answer map[string]any) {
+	delete(answer, "ConsumedCapacity") // a test of its own
+	switch operation {
+	case "Scan":
+		sortItems(answer)
+		if answer["LastEvaluatedKey"] != nil {
+			// Which of the items are on a page is up to the target.
+			answer["LastEvaluatedKey"] = "some"
+			delete(answer, "Items")
+		}
+	case "Query":
+		if slices.Contains(modes, "set") {
+			sortItems(answer)
+		}
+	case "BatchGetItem":
+		responses, _ := answer["Responses"].(map[string]any)
+		for _, items := range responses {
+			if list, ok := items.([]any); ok {
+				normal(list)
+				sortAny(list)
+			}
+		}
+		if slices.Contains(modes, "count") {
+			countKeys(answer)
+		}
+	case "CreateTable", "UpdateTable", "DeleteTable", "DescribeTable":
+		tidyTable(operation, answer)
+	}
+}
+
+// countKeys leaves of a BatchGetItem that was too much how many items came and how many keys are left: which is up to
+// the target.
+func countKeys(answer map[string]any) {
+	responses, _ := answer["Responses"].(map[string]any)
+	for table, items := range responses {
+		if list, ok := items.([]any); ok {
+			responses[table] = len(list)
+		}
+	}
+	rest, _ := answer["UnprocessedKeys"].(map[string]any)
+	for _, of := range rest {
+		if of, ok := of.(map[string]any); ok {
+			keys, _ := of["Keys"].([]any)
+			of["Keys"] = len(keys)
+		}
+	}
+}
+
+func sortItems(answer map[string]any) {
+	if items, ok := answer["Items"].([]any); ok {
+		normal(items)
+		sortAny(items)
+	}
+}
+
+// tidyTable keeps of a table's description what its definition said, and the states if they are asked for: what they
+// are right after a change depends on how fast a target is.
+func tidyTable(operation string, answer map[string]any) {
+	name, keep := "TableDescription", []string{
+		"TableName", "KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes", "LocalSecondaryIndexes",
+	}
+	of := []string{"IndexName", "KeySchema", "Projection"}
+	if operation == "DescribeTable" {
+		name, keep, of = "Table", append(keep, "TableStatus"), append(of, "IndexStatus")
+	}
+	table, ok := answer[name].(map[string]any)
+	if !ok {
+		return
+	}
+	only(table, keep)
+	if defs, ok := table["AttributeDefinitions"].([]any); ok {
+		sortAny(defs)
+	}
+	for _, kind := range []string{"GlobalSecondaryIndexes", "LocalSecondaryIndexes"} {
+		indexes, _ := table[kind].([]any)
+		for _, ix := range indexes {
+			if ix, ok := ix.(map[string]any); ok {
+				only(ix, of)
+			}
+		}
+		sortAny(indexes)
+	}
+}
+
+func only(v map[string]any, names []string) {
+	for name := range v {
+		if !slices.Contains(names, name) {
+			delete(v, name)
+		}
+	}
+}

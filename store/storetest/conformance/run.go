@@ -1,0 +1,266 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Side says whose answers are expected where they differ.
+type Side int
+
+// The two sides. Whatever serves our store is on ours.
+const (
+	Local Side = iota
+	Ours
+)
+
+// Run holds a target to the suite. open is called for each case: it gives a target without tables.
+func Run(t *testing.T, side Side, open func(testing.TB) Target) {
+	files, err := Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		t.Run(f.Name, func(t *testing.T) {
+			for _, c := range f.Cases {
+				t.Run(c.Name, func(t *testing.T) {
+					runCase(t, f, c, open(t), func(s *Step, got Answer) { s.compare(t, f.Name, side, got) })
+				})
+			}
+		})
+	}
+}
+
+// Record is Run that keeps the answers instead of comparing them: as those of DynamoDB Local, or as our store's where a
+// step says that they differ.
+func Record(t *testing.T, side Side, f *File, open func(testing.TB) Target) {
+	for _, c := range f.Cases {
+		if side == Ours && !slices.ContainsFunc(c.Steps, func(s *Step) bool { return s.Differs != nil }) {
+			continue
+		}
+		runCase(t, f, c, open(t), func(s *Step, got Answer) {
+			switch {
+			case side == Local:
+				s.Want, s.Recorded = got, true
+			case s.Differs != nil:
+				s.Differs.Ours = got
+			}
+		})
+	}
+}
+
+func runCase(t testing.TB, f *File, c *Case, target Target, each func(*Step, Answer)) {
+	r := runner{target: target, patterns: newPatterns(f.Lets)}
+	for _, table := range f.Tables {
+		if a, err := r.once(t.Context(), "CreateTable", table); err != nil || a.Refusal != "" {
+			t.Fatalf("%s.txt: the table cannot be made: %v\n%s\n%s", f.Name, err, table, a)
+		}
+	}
+	for _, s := range c.Steps {
+		got, err := r.step(t.Context(), s)
+		if err != nil {
+			t.Fatalf("%s.txt:%d: %s: %v", f.Name, s.Line, s.Operation, err)
+		}
+		each(s, got)
+	}
+}
+
+func (s *Step) compare(t *testing.T, file string, side Side, got Answer) {
+	t.Helper()
+	want := s.Of(side)
+	switch {
+	case !s.Recorded:
+		t.Errorf("%s.txt:%d: no answer is recorded", file, s.Line)
+	case got != want && s.Differs != nil && got == s.Want:
+		t.Errorf("%s.txt:%d: %s\nno longer differs: take the note away\n%s", file, s.Line, s.head, got)
+	case got != want:
+		t.Errorf("%s.txt:%d: %s\n got  %s\n want %s", file, s.Line, s.head, got, want)
+	}
+}
+
+// runner sends the requests of steps.
+type runner struct {
+	target Target
+	patterns
+}
+
+// step runs a step, as often as it says.
+func (r runner) step(ctx context.Context, s *Step) (Answer, error) {
+	first, err := r.send(ctx, s, 1)
+	for n := 2; err == nil && n <= s.Times; n++ {
+		var a Answer
+		if a, err = r.send(ctx, s, n); err == nil && a != first {
+			return a, fmt.Errorf("the answer is another the %d. time: %s", n, a)
+		}
+	}
+	return first, err
+}
+
+func (r runner) send(ctx context.Context, s *Step, n int) (Answer, error) {
+	request := r.expand(s.Request, n)
+	has := func(mode string) bool { return slices.Contains(s.Modes, mode) }
+	switch {
+	case s.Operation == "wait":
+		return Answer{Body: "{}"}, r.wait(ctx, request)
+	case has("segments"):
+		return r.segments(ctx, s, request)
+	case has("pages") || has("all"):
+		return r.pages(ctx, s, request, has("pages"))
+	}
+	return r.once(ctx, s.Operation, request, s.Modes...)
+}
+
+// once sends one request.
+func (r runner) once(ctx context.Context, operation, request string, modes ...string) (Answer, error) {
+	data, err := r.target.Do(ctx, operation, []byte(request))
+	if err != nil {
+		return refusal(err)
+	}
+	answer, err := decode(data)
+	if err != nil {
+		return Answer{}, fmt.Errorf("the answer is not JSON: %w: %s", err, data)
+	}
+	tidy(operation, modes, answer)
+	return Answer{Body: canonical(answer)}, nil
+}
+
+// limitOfPages ends a Query or Scan that goes round in circles.
+const limitOfPages = 1000
+
+// walk asks for pages until there is no more.
+func (r runner) walk(ctx context.Context, operation, request string) (pages []map[string]any, refused *Answer, err error) {
+	body, err := decode([]byte(request))
+	for err == nil && len(pages) < limitOfPages {
+		var data []byte
+		if data, err = json.Marshal(body); err != nil {
+			break
+		}
+		if data, err = r.target.Do(ctx, operation, data); err != nil {
+			a, err := refusal(err)
+			return nil, &a, err
+		}
+		var page map[string]any
+		if page, err = decode(data); err != nil {
+			break
+		}
+		pages = append(pages, page)
+		if page["LastEvaluatedKey"] == nil {
+			return pages, nil, nil
+		}
+		body["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+	}
+	if err == nil {
+		err = fmt.Errorf("there is no end to the pages")
+	}
+	return nil, nil, err
+}
+
+// pages joins all pages, or shows each.
+func (r runner) pages(ctx context.Context, s *Step, request string, each bool) (Answer, error) {
+	pages, refused, err := r.walk(ctx, s.Operation, request)
+	if err != nil || refused != nil {
+		return deref(refused), err
+	}
+	if !each {
+		return Answer{Body: canonical(join(s, pages))}, nil
+	}
+	out := make([]any, len(pages))
+	for i, page := range pages {
+		tidy(s.Operation, s.Modes, page)
+		out[i] = page
+	}
+	return Answer{Body: canonical(map[string]any{"Pages": out})}, nil
+}
+
+// join makes one page of many.
+func join(s *Step, pages []map[string]any) map[string]any {
+	var items []any
+	for _, page := range pages {
+		list, _ := page["Items"].([]any)
+		items = append(items, list...)
+	}
+	out := map[string]any{"Count": total(pages, "Count"), "ScannedCount": total(pages, "ScannedCount")}
+	if items != nil {
+		out["Items"] = items
+	}
+	tidy(s.Operation, s.Modes, out)
+	return out
+}
+
+func total(pages []map[string]any, name string) (sum int64) {
+	for _, page := range pages {
+		if n, ok := page[name].(json.Number); ok {
+			v, _ := n.Int64()
+			sum += v
+		}
+	}
+	return sum
+}
+
+func deref(a *Answer) Answer {
+	if a == nil {
+		return Answer{}
+	}
+	return *a
+}
+
+// segments joins all pages of all segments.
+func (r runner) segments(ctx context.Context, s *Step, request string) (Answer, error) {
+	body, err := decode([]byte(request))
+	if err != nil {
+		return Answer{}, err
+	}
+	n, ok := body["TotalSegments"].(json.Number)
+	if !ok {
+		return Answer{}, fmt.Errorf("TotalSegments is missing")
+	}
+	segments, err := n.Int64()
+	var all []map[string]any
+	for i := range segments {
+		if err != nil {
+			return Answer{}, err
+		}
+		body["Segment"] = i
+		one, _ := json.Marshal(body)
+		var pages []map[string]any
+		var refused *Answer
+		if pages, refused, err = r.walk(ctx, s.Operation, string(one)); refused != nil {
+			return *refused, err
+		}
+		all = append(all, pages...)
+	}
+	return Answer{Body: canonical(join(s, all))}, err
+}
+
+// wait asks for a table's state until it is no longer changing, or gone.
+func (r runner) wait(ctx context.Context, request string) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	for {
+		a, err := r.once(ctx, "DescribeTable", request)
+		if err != nil || a.Refusal != "" {
+			return err
+		}
+		if !changing(a.Body) {
+			return nil
+		}
+		pause, stop := context.WithTimeout(ctx, 10*time.Millisecond)
+		<-pause.Done()
+		stop()
+	}
+}
+
+// changing tells whether a state of a description is one that passes.
+func changing(body string) bool {
+	for _, state := range []string{"CREATING", "UPDATING", "DELETING", "BACKFILLING"} {
+		if strings.Contains(body, `Status":"`+state) {
+			return true
+		}
+	}
+	return false
+}
