@@ -74,6 +74,7 @@ func Open(ctx context.Context, dir string, p Parts) (*Node, error) {
 	}
 	n := &Node{parts: p, store: s, cricket: cricket.NewService(s), wall: clock.Real()}
 	n.started = n.wall.Now()
+	n.tellCompaction()
 	n.hold = p.Clock.Join()
 	n.work, n.rest = context.WithCancel(context.WithoutCancel(ctx))
 	if err := n.assemble(ctx); err != nil {
@@ -153,7 +154,9 @@ func (n *Node) Run(ctx context.Context, ln net.Listener) error {
 		case <-stop:
 		}
 	}()
+	stopAdmin := n.startAdmin(ctx)
 	err := n.api.Run(ctx, ln)
+	stopAdmin()
 	close(stop)
 	n.rest()
 	loops.Wait()

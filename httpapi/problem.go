@@ -156,11 +156,15 @@ type problem struct {
 	Errors    []detail `json:"errors,omitempty"`
 }
 
-func (s *Server) failProblem(c *gin.Context, f failure) {
-	writeBody(c, f.status, "application/problem+json", problem{
+func problemOf(c *gin.Context, f failure) problem {
+	return problem{
 		Type: "about:blank", Title: http.StatusText(f.status), Status: f.status, Detail: f.message,
 		Instance: c.Request.URL.EscapedPath(), Code: f.code, RequestID: requestID(c), Errors: f.details,
-	})
+	}
+}
+
+func (s *Server) failProblem(c *gin.Context, f failure) {
+	writeBody(c, f.status, "application/problem+json", problemOf(c, f))
 }
 
 // wantsHTML tells a person's browser from a program: only the first names text/html.

@@ -28,6 +28,7 @@ func TestScripts(t *testing.T) {
 			"occupy":  occupy,
 			"corrupt": corrupt,
 			"await":   await,
+			"mode":    mode,
 		},
 		RequireExplicitExec: true,
 	})
@@ -91,4 +92,17 @@ func corrupt(ts *testscript.TestScript, _ bool, args []string) {
 		raw[i] ^= 0x5a
 	}
 	ts.Check(os.WriteFile(name, raw, 0o600))
+}
+
+// mode compares the mode of a file, as ls writes it.
+func mode(ts *testscript.TestScript, _ bool, args []string) {
+	info, err := os.Stat(ts.MkAbs(args[0]))
+	ts.Check(err)
+	got := info.Mode().String()
+	if info.Mode()&os.ModeSocket != 0 {
+		got = "s" + info.Mode().Perm().String()[1:]
+	}
+	if got != args[1] {
+		ts.Fatalf("%s has mode %s, want %s", args[0], got, args[1])
+	}
 }

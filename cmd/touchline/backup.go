@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/touchline/touchline/edge"
+)
+
+func newBackup() *cobra.Command {
+	var f maintainFlags
+	cmd := &cobra.Command{
+		Use:   "backup [FILE]",
+		Short: "Write a backup of the database to a new file",
+		Long: "Write a backup of the database to a new file, by default touchline-TIME.db in the folder backups of the data\n" +
+			"directory, and its checksum beside it. A node that runs goes on meanwhile; it writes the file itself.",
+		Args: usage(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := f.dataDir(cmd)
+			if err != nil {
+				return err
+			}
+			target := ""
+			if len(args) > 0 {
+				target = args[0]
+			}
+			m := newMeter(cmd)
+			r, err := edge.Backup(cmd.Context(), dir, target, m.show)
+			if err := m.end(err); err != nil {
+				return err
+			}
+			return f.print(cmd, r, fmt.Sprintf("%s: %s, %d tables, journal up to %d, in %.1f s\nrestore it with: touchline restore %s --data-dir DIR\n",
+				r.Path, megabytes(r.Bytes), r.Tables, r.Seq, r.TookSeconds, r.Path))
+		},
+	}
+	f.add(cmd)
+	return cmd
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+func newCheck() *cobra.Command {
+	var f maintainFlags
+	cmd := &cobra.Command{
+		Use:   "check [FILE]",
+		Short: "Look at everything in the database or a backup; exit 1 if anything is wrong",
+		Long: "Look at everything in the database, or in a backup: pages, items, indexes, journal. Nothing is changed. A node that\n" +
+			"runs goes on meanwhile; it checks a copy, for which the disk needs room.",
+		Args: usage(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := f.dataDir(cmd)
+			if err != nil {
+				return err
+			}
+			what, file := "the database in "+dir, ""
+			if len(args) > 0 {
+				what, file = args[0], args[0]
+			}
+			m := newMeter(cmd)
+			r, err := edge.Check(cmd.Context(), dir, file, m.show)
+			if err := m.end(err); err != nil {
+				return err
+			}
+			var text strings.Builder
+			for _, p := range r.Problems {
+				fmt.Fprintf(&text, "%s: %s\n", p.Where, p.What)
+			}
+			if len(r.Problems) == 0 {
+				text.WriteString("nothing is wrong with " + what + "\n")
+			}
+			if err := f.print(cmd, r, text.String()); err != nil {
+				return err
+			}
+			if n := len(r.Problems); n > 0 {
+				return fault.New(fault.Damaged, "store_damaged", "%d problem(s) in %s", n, what)
+			}
+			return nil
+		},
+	}
+	f.add(cmd)
+	return cmd
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/touchline/touchline/edge"
+)
+
+func newCompact() *cobra.Command {
+	var f maintainFlags
+	cmd := &cobra.Command{
+		Use:   "compact",
+		Short: "Give the disk back what the database does not use",
+		Long: "Write the database anew without its free pages. The node must be stopped; the disk needs room for both files. A node\n" +
+			"that starts does this by itself when the file is above 256 MiB and more than half of it is free.",
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := f.dataDir(cmd)
+			if err != nil {
+				return err
+			}
+			m := newMeter(cmd)
+			r, err := edge.Compact(cmd.Context(), dir, m.show)
+			if err := m.end(err); err != nil {
+				return err
+			}
+			return f.print(cmd, r, fmt.Sprintf("%s: %s before, %s now, in %.1f s\n",
+				r.Path, megabytes(r.Before), megabytes(r.After), r.TookSeconds))
+		},
+	}
+	f.add(cmd)
+	return cmd
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/touchline/touchline/edge"
+)
+
+func newRestore() *cobra.Command {
+	var f maintainFlags
+	var unchecked bool
+	cmd := &cobra.Command{
+		Use:   "restore BACKUP",
+		Short: "Make the database out of a backup",
+		Long: "Make the database in the data directory out of a backup. Nothing is overwritten: stop the node and move the present\n" +
+			"database away first. The backup is looked at as a whole before the database appears.",
+		Args: usage(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := f.dataDir(cmd)
+			if err != nil {
+				return err
+			}
+			m := newMeter(cmd)
+			r, err := edge.Restore(cmd.Context(), dir, args[0], unchecked, m.show)
+			if err := m.end(err); err != nil {
+				return err
+			}
+			return f.print(cmd, r, fmt.Sprintf("%s: %s, %d tables of node %s, restored as incarnation %d\n",
+				r.Path, megabytes(r.Bytes), r.Tables, r.Node, r.Incarnation))
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().BoolVar(&unchecked, "unchecked", false, "restore a backup whose checksum file is missing")
+	return cmd
+}

@@ -1,0 +1,112 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// AdminClient asks a node over its admin socket.
+type AdminClient struct {
+	socket string
+	http   *http.Client
+}
+
+// NewAdminClient makes a client of the socket at that path. Nothing is connected yet.
+func NewAdminClient(socket string) *AdminClient {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		d := net.Dialer{Timeout: 5 * time.Second}
+		return d.DialContext(ctx, "unix", socket)
+	}
+	// An answer takes as long as it takes; it ends with the caller's context, or with the node.
+	return &AdminClient{socket: socket, http: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}
+}
+
+// Backup has the node back its store up; see Maintenance.
+func (a *AdminClient) Backup(ctx context.Context, path string, progress func(AdminProgress)) (out BackupResult, err error) {
+	err = a.post(ctx, "/backup", map[string]string{"path": path}, progress, &out)
+	return out, err
+}
+
+// Check has the node check its store.
+func (a *AdminClient) Check(ctx context.Context, progress func(AdminProgress)) (out CheckResult, err error) {
+	err = a.post(ctx, "/check", struct{}{}, progress, &out)
+	return out, err
+}
+
+// post asks for something that answers in lines. The result goes into out.
+func (a *AdminClient) post(ctx context.Context, path string, ask any, progress func(AdminProgress), out any) error {
+	body, err := json.Marshal(ask)
+	if err != nil {
+		return fmt.Errorf("encode request: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://admin"+path, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("make request: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := a.http.Do(req)
+	if err != nil {
+		return a.failed(ctx, err)
+	}
+	defer resp.Body.Close()
+	d := json.NewDecoder(resp.Body)
+	if resp.StatusCode != http.StatusOK {
+		var p problem
+		if err := d.Decode(&p); err != nil {
+			return fault.New(fault.Unavailable, "no_answer", "the node at %s answered %s", a.socket, resp.Status)
+		}
+		return p.fault()
+	}
+	for {
+		var line struct {
+			Progress *AdminProgress  `json:"progress"`
+			Result   json.RawMessage `json:"result"`
+			Error    *problem        `json:"error"`
+		}
+		if err := d.Decode(&line); err != nil {
+			return a.failed(ctx, err)
+		}
+		switch {
+		case line.Error != nil:
+			return line.Error.fault()
+		case line.Result != nil:
+			return json.Unmarshal(line.Result, out)
+		case line.Progress != nil && progress != nil:
+			progress(*line.Progress)
+		}
+	}
+}
+
+// failed says why there is no answer.
+func (a *AdminClient) failed(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fault.Wrap(err, fault.Unavailable, "no_answer", "the node ended before it was done")
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		return fault.Wrap(err, fault.Unavailable, "no_admin", "nobody answers on the admin socket %s: %v", a.socket, op.Err)
+	}
+	return fault.Wrap(err, fault.Unavailable, "no_answer", "the node does not answer on %s: %v", a.socket, err)
+}
+
+// fault is the error that the node met.
+func (p problem) fault() error {
+	kind := fault.Unavailable
+	for k, a := range answers {
+		if a.status == p.Status && !a.hide && p.Status < http.StatusInternalServerError {
+			kind = k
+		}
+	}
+	return fault.New(kind, p.Code, "%s", p.Detail)
+}
