@@ -42,7 +42,7 @@ func TestAddIndex(t *testing.T) {
 	for _, n := range []int{0, 100, 1000} {
 		t.Run(fmt.Sprintf("%d items", n), func(t *testing.T) {
 			s := storetest.Open(t, balls())
-			manyBalls(t, s, n)
+			fillBalls(t, s, n)
 			housekeep(t, s)
 			addIndex(t, s, byBowler())
 			if n == 1000 {
@@ -93,7 +93,7 @@ func TestDefineFills(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	manyBalls(t, s, 1000)
+	fillBalls(t, s, 1000)
 	addIndex(t, s, byBowler())
 	wantFilling(t, s)
 	if err := s.Close(); err != nil {
@@ -139,7 +139,7 @@ func TestIndexLeavesOutWhatIsNoKey(t *testing.T) {
 // A member that fails while an index is being filled leaves nothing, whether its items have their entries or not.
 func TestFailedMemberWhileFilling(t *testing.T) {
 	s := storetest.Open(t, balls())
-	manyBalls(t, s, 1000)
+	fillBalls(t, s, 1000)
 	addIndex(t, s, byBowler())
 	wantFilling(t, s)
 	writes := func(tx *store.Tx) error {
@@ -181,7 +181,7 @@ func TestFailedMemberWhileFilling(t *testing.T) {
 // Writers, failing ones too, go on while an index is filled, dropped and added again.
 func TestFillBesideWriters(t *testing.T) {
 	s := storetest.Open(t, balls())
-	manyBalls(t, s, 2000)
+	fillBalls(t, s, 2000)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	for w := range 4 {

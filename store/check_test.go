@@ -85,7 +85,7 @@ func changeFirst(b *bolt.Bucket) error {
 		return err
 	}
 	it["more"] = attr.Bool(true)
-	changed := newRow(it, nil)
+	changed := newRow(it, attr.Size(it), nil)
 	changed.setSeq(row(v).seq())
 	return b.Put(k, changed)
 }

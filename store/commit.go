@@ -20,7 +20,7 @@ import (
 const maxBatch = 512
 
 // A commit waits for as many members as there were about the last one, in it or waiting behind it: up to linger for the
-// next of them, and up to maxLinger for all. maxYields ends it where time stands still.
+// next of them, and up to maxLinger from its beginning. maxYields ends it where time stands still.
 const (
 	linger    = 100 * time.Microsecond
 	maxLinger = 10 * linger
@@ -156,7 +156,6 @@ func (c *committer) take(m *member, tx *Tx) {
 // lead makes one commit of the member and all that wait. The commit is made and the lead goes on also if the function
 // of the member panics or ends the goroutine: the others have nothing to do with that.
 func (c *committer) lead(m *member) {
-	c.linger(c.waiting()+1, c.last)
 	b, err := c.begin()
 	if err != nil {
 		m.err = err
@@ -193,28 +192,20 @@ func (c *committer) waiting() int {
 	return len(c.queue)
 }
 
-// linger lets those who were about the last commit come back, as they will in a moment, so that they share the next
-// one. It ends when as many wait, or when nobody has come for a while. It yields instead of
-// sleeping because a timer is ten times too coarse.
-func (c *committer) linger(n, last int) {
-	if last <= 1 {
-		return
-	}
-	arrived := time.Now()
-	end := arrived.Add(maxLinger)
+// linger waits a moment for somebody to come, as those who were about the last commit will: they share this one then.
+// It yields instead of sleeping because a timer is ten times too coarse.
+func (c *committer) linger(end time.Time) (came bool) {
+	quiet := time.Now().Add(linger)
 	for range maxYields {
-		if n >= last {
-			return
-		}
 		runtime.Gosched()
-		now := time.Now()
-		if more := c.waiting() + 1; more > n {
-			n, arrived = more, now
+		if c.waiting() > 0 {
+			return true
 		}
-		if now.Sub(arrived) > linger || now.After(end) {
-			return
+		if now := time.Now(); now.After(quiet) || now.After(end) {
+			return false
 		}
 	}
+	return false
 }
 
 // next takes the first of those who wait and gives it the right to run.
@@ -248,10 +239,12 @@ func (c *committer) commit(b *batch) int {
 	return len(b.members) + behind
 }
 
-// serve gives the leader, those who wait and those who come meanwhile their turn.
+// serve gives the leader, those who wait and those who come meanwhile their turn. It goes on until nobody comes any more,
+// or as many were served as there were about the last commit and nobody waits: a lone writer waits for nobody.
 func (c *committer) serve(b *batch, leader *member) {
 	c.watchStall(true)
 	defer c.watchStall(false)
+	end := time.Now().Add(maxLinger)
 	b.members = append(b.members, leader)
 	c.hasTurn(time.Now())
 	c.take(leader, b.newTx(leader.ctx))
@@ -259,7 +252,10 @@ func (c *committer) serve(b *batch, leader *member) {
 	for len(b.members) < c.batchLimit() && b.broken == nil {
 		m := c.next()
 		if m == nil {
-			return
+			if len(b.members) >= c.last || !c.linger(end) {
+				return
+			}
+			continue
 		}
 		b.members = append(b.members, m)
 		c.giveTurn(b, m)

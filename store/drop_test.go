@@ -21,7 +21,7 @@ func drop(t testing.TB, s *store.Store, name string) {
 // A dropped table is gone at once; one made again under its name is another one.
 func TestDropAndCreateAgain(t *testing.T) {
 	s := storetest.Open(t, balls(), matches())
-	manyBalls(t, s, 2000)
+	fillBalls(t, s, 2000)
 	first, err := s.Describe("balls")
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestDropGoesOnAfterRestart(t *testing.T) {
 	if err := s.Define(t.Context(), balls()); err != nil {
 		t.Fatal(err)
 	}
-	manyBalls(t, s, 1500)
+	fillBalls(t, s, 1500)
 	drop(t, s, "balls")
 	for rounds, more := 0, true; more; rounds++ {
 		var err error
@@ -154,7 +154,7 @@ func TestDropGoesOnAfterRestart(t *testing.T) {
 // A reader that began before the drop sees the table to its end, also while it is emptied.
 func TestReaderOfDroppedTable(t *testing.T) {
 	s := storetest.Open(t, balls())
-	manyBalls(t, s, 600)
+	fillBalls(t, s, 600)
 	view(t, s, func(tx *store.Tx) error {
 		drop(t, s, "balls")
 		housekeep(t, s)
@@ -181,7 +181,7 @@ func TestHousekeepOnFullStore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	o := store.Options{NoSync: true, MaxSize: 4 << 20, JournalBytes: 1 << 10}
 	s := storetest.OpenWith(t, path, o, balls(), matches())
-	manyBalls(t, s, 2000)
+	fillBalls(t, s, 2000)
 	var err error
 	for i := 0; err == nil; i++ {
 		err = s.Update(t.Context(), func(tx *store.Tx) error {

@@ -20,11 +20,12 @@ const (
 	rowHeader  = rowSize + 4
 )
 
-// newRow makes a row of an item, probably about as long as the one it replaces; the journal sets its sequence.
-func newRow(it attr.Item, old row) row {
+// newRow makes a row of an item of that size, probably about as long as the one it replaces; the journal sets its
+// sequence.
+func newRow(it attr.Item, size int, old row) row {
 	r := make([]byte, rowHeader, max(512, len(old)+64))
 	r[0] = rowVersion
-	binary.BigEndian.PutUint32(r[rowSize:], uint32(attr.Size(it)))
+	binary.BigEndian.PutUint32(r[rowSize:], uint32(size))
 	return attr.Encode(r, it)
 }
 

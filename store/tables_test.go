@@ -48,7 +48,7 @@ func indexStatus(t testing.TB, s *store.Store, table, index string) store.IndexS
 }
 
 // manyBalls puts n items in one transaction; every third has no bowler.
-func manyBalls(t testing.TB, s *store.Store, n int) {
+func fillBalls(t testing.TB, s *store.Store, n int) {
 	t.Helper()
 	update(t, s, func(tx *store.Tx) error {
 		for i := range n {

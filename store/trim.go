@@ -121,11 +121,19 @@ func (b *batch) trimFirst() error {
 	j.bytes -= uint64(len(v))
 	b.mutations += 2
 	j.firstAt = 0
-	j.first = j.last + 1
-	if next, _ := bucket.Cursor().Seek(append(key, 0)); next != nil {
-		j.first = binary.BigEndian.Uint64(next)
-	}
+	j.first = j.next(bucket)
 	return nil
+}
+
+// next is the sequence behind the first. There are holes only between incarnations.
+func (j *journalState) next(bucket *bolt.Bucket) uint64 {
+	if j.first == j.last || j.first>>incarnationBits == j.last>>incarnationBits {
+		return j.first + 1
+	}
+	if next, _ := bucket.Cursor().Seek(seqKey(j.first + 1)); next != nil {
+		return binary.BigEndian.Uint64(next)
+	}
+	return j.last + 1
 }
 
 // referred tells whether a later record has this one's image as its old one: it has unless the image is still the

@@ -9,6 +9,9 @@ const MaxItemSize = 409600
 // level 2. A value at level 33 is refused.
 const maxLevel = 32
 
+// emptyCollection is the size of a list or map without elements, each of which adds 1 to its own size.
+const emptyCollection = 3
+
 // Size counts an item as DynamoDB does (Developer Guide, "DynamoDB item sizes and formats"): the bytes of names and
 // strings in UTF-8 and of binaries; a number about half a byte a significant digit; 1 for BOOL and NULL; 3 for a list
 // or map and 1 for each of its elements. DynamoDB's own store adds 100 bytes an item for billing, not for the limit.
@@ -29,14 +32,14 @@ func SizeOf(v Value) int {
 	case KindN:
 		return sizeNumber(v.text)
 	case KindL:
-		size := 3
+		size := emptyCollection
 		for _, elem := range v.List() {
 			size += 1 + SizeOf(elem)
 		}
 		return size
 	case KindM:
 		it := v.Map()
-		return 3 + len(it) + Size(it)
+		return emptyCollection + len(it) + Size(it)
 	case KindSS, KindBS, KindNS:
 		size := 0
 		for _, member := range v.set() {
@@ -74,44 +77,63 @@ func sizeNumber(text string) int {
 // Check refuses what no item may be: larger than MaxItemSize, nested below level 32, holding an absent value or a name
 // that is none.
 func Check(it Item) error {
-	for name, v := range it {
-		if err := checkName(name); err != nil {
-			return err
-		}
-		if err := CheckValue(v); err != nil {
-			return err
-		}
+	size, err := Measure(it)
+	if err == nil && size > MaxItemSize {
+		err = TooLarge()
 	}
-	if Size(it) > MaxItemSize {
-		return invalid("Item size has exceeded the maximum allowed size")
-	}
-	return nil
+	return err
 }
 
-// CheckValue is Check for one attribute, without the limit of size.
-func CheckValue(v Value) error { return checkLevel(v, 1) }
+// TooLarge is the error of an item above MaxItemSize.
+func TooLarge() error { return invalid("Item size has exceeded the maximum allowed size") }
 
-func checkLevel(v Value, level int) error {
-	if level > maxLevel {
-		return tooDeep()
-	}
-	if v.kind == 0 {
-		return invalid("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes")
-	}
-	for _, elem := range v.List() {
-		if err := checkLevel(elem, level+1); err != nil {
-			return err
-		}
-	}
-	for name, elem := range v.Map() {
+// Measure is Check without the limit of size, and Size, in one walk over the item.
+func Measure(it Item) (size int, err error) { return measureItem(it, 1) }
+
+// CheckValue is Check for one attribute, without the limit of size.
+func CheckValue(v Value) error {
+	_, err := measure(v, 1)
+	return err
+}
+
+func measureItem(it Item, level int) (size int, err error) {
+	for name, v := range it {
 		if err := checkName(name); err != nil {
-			return err
+			return 0, err
 		}
-		if err := checkLevel(elem, level+1); err != nil {
-			return err
+		n, err := measure(v, level)
+		if err != nil {
+			return 0, err
 		}
+		size += len(name) + n
 	}
-	return nil
+	return size, nil
+}
+
+// measure gives the size of a value at a level of nesting.
+func measure(v Value, level int) (size int, err error) {
+	if level > maxLevel {
+		return 0, tooDeep()
+	}
+	switch v.kind {
+	case 0:
+		return 0, invalid("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes")
+	case KindM:
+		it := v.Map()
+		size, err = measureItem(it, level+1)
+		return size + emptyCollection + len(it), err
+	case KindL:
+		size = emptyCollection
+		for _, elem := range v.List() {
+			n, err := measure(elem, level+1)
+			if err != nil {
+				return 0, err
+			}
+			size += 1 + n
+		}
+		return size, nil
+	}
+	return SizeOf(v), nil
 }
 
 // maxName is the longest name of an attribute, in bytes of UTF-8.
