@@ -45,7 +45,7 @@ func (b *batch) seal() error {
 	if err := b.trim(); err != nil {
 		return err
 	}
-	if _, err := b.forgetTokens(max(tokenSlice, 2*b.tokens)); err != nil {
+	if err := b.forgetTokens(max(tokenSlice, 2*b.tokens)); err != nil {
 		return err
 	}
 	if b.journal.same(*b.s.journal.Load()) {

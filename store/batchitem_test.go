@@ -23,8 +23,8 @@ func batchGet(t testing.TB, s *store.Store, b store.BatchGet) (result store.Batc
 	return result, err
 }
 
-// manyBalls gives the keys of the balls from, included, to to, excluded.
-func manyBalls(from, to int) []attr.Item {
+// ballKeys gives the keys of the balls from, included, to to, excluded.
+func ballKeys(from, to int) []attr.Item {
 	var keys []attr.Item
 	for i := from; i < to; i++ {
 		keys = append(keys, ball("final", i))
@@ -54,7 +54,7 @@ func TestBatchGet(t *testing.T) {
 	wantItem(t, "first", found[0], ball("final", 3, "runs", 3))
 	wantItem(t, "last", found[1], ball("final", 1, "runs", 1))
 	wantItem(t, "part", result.Items["matches"][0], item("m", attr.M(item("x", 1))))
-	result, err = batchGet(t, s, store.BatchGet{"balls": {Keys: manyBalls(50, 60)}})
+	result, err = batchGet(t, s, store.BatchGet{"balls": {Keys: ballKeys(50, 60)}})
 	if _, ok := result.Items["balls"]; !ok || err != nil || len(result.Items["balls"]) != 0 {
 		t.Errorf("%+v, %v", result, err)
 	}
@@ -71,11 +71,11 @@ func TestBatchGetRefused(t *testing.T) {
 		"none":    {nil, failed + "RequestItems' failed to satisfy constraint: Member must have length greater than or equal to 1"},
 		"no keys": {store.BatchGet{"balls": {}}, failed + "RequestItems.balls.member.Keys' failed to satisfy constraint: Member must have length greater than or equal to 1"},
 		"too many": {
-			store.BatchGet{"balls": {Keys: manyBalls(0, 101)}},
+			store.BatchGet{"balls": {Keys: ballKeys(0, 101)}},
 			failed + "RequestItems.balls.member.Keys' failed to satisfy constraint: Member must have length less than or equal to 100",
 		},
 		"too many together": {
-			store.BatchGet{"balls": {Keys: manyBalls(0, 60)}, "matches": {Keys: manyBalls(0, 41)}},
+			store.BatchGet{"balls": {Keys: ballKeys(0, 60)}, "matches": {Keys: ballKeys(0, 41)}},
 			"Too many items requested for the BatchGetItem call",
 		},
 		"twice": {
@@ -113,7 +113,7 @@ func TestBatchGetIsBounded(t *testing.T) {
 	put(t, s, "matches", item("match", "m"))
 	ask := store.BatchGet{
 		"balls": {
-			Keys: manyBalls(100, 150), Projection: "#b", Params: expr.Params{Names: map[string]string{"#b": "ball"}},
+			Keys: ballKeys(100, 150), Projection: "#b", Params: expr.Params{Names: map[string]string{"#b": "ball"}},
 		},
 		"matches": {Keys: []attr.Item{item("match", "m")}},
 	}
@@ -174,7 +174,7 @@ func TestBatchWriteRefused(t *testing.T) {
 	s := storetest.Open(t, balls(), matches())
 	const failed = "1 validation error detected: Value at '"
 	var many []store.WriteRequest
-	for _, key := range manyBalls(0, 26) {
+	for _, key := range ballKeys(0, 26) {
 		many = append(many, store.WriteRequest{Put: key})
 	}
 	cases := map[string]struct {

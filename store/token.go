@@ -138,28 +138,27 @@ func (tx *Tx) rememberSteps(m mark) error {
 	return tx.batch.set(bucket, tokenTime(at, m.token), []byte{}, nil)
 }
 
-// forgetTokens takes out up to limit tokens that are past their age, and tells how many.
-func (b *batch) forgetTokens(limit int) (n int, err error) {
+// forgetTokens takes out up to limit tokens that are past their age.
+func (b *batch) forgetTokens(limit int) error {
 	bucket := b.btx.Bucket(bucketTokens)
 	if bucket == nil {
-		return 0, nil
+		return nil
 	}
 	now := b.s.opts.Now()
-	for n < limit {
+	for range limit {
 		k := oldestToken(bucket, now)
 		if k == nil {
-			return n, nil
+			return nil
 		}
 		key := tokenKey(string(k[9:]))
 		if err := b.remove(bucket, key, bucket.Get(key)); err != nil {
-			return n, err
+			return err
 		}
 		if err := b.remove(bucket, k, []byte{}); err != nil {
-			return n, err
+			return err
 		}
-		n++
 	}
-	return n, nil
+	return nil
 }
 
 // forgetTokens is the chore of Housekeep for a store where nobody commits.
@@ -174,8 +173,7 @@ func (s *Store) forgetTokens(ctx context.Context) (did bool, err error) {
 		return false, err
 	}
 	err = s.Update(ctx, func(tx *Tx) error {
-		_, err := tx.batch.forgetTokens(housekeepTokens)
-		return tx.breakOff(err)
+		return tx.breakOff(tx.batch.forgetTokens(housekeepTokens))
 	})
 	return err == nil, err
 }

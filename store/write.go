@@ -24,7 +24,6 @@ type write struct {
 	bound expr.Bound
 	table *table
 	key   []byte
-	size  int // of the item of a put
 }
 
 // bind reads the expressions.
@@ -57,14 +56,11 @@ func (w *write) fit() error {
 }
 
 // checkBare refuses an item that no table can hold. What an update makes of an item is checked when that is known.
-func (w *write) checkBare() (err error) {
+func (w *write) checkBare() error {
 	if w.op != OpPut {
 		return nil
 	}
-	if w.size, err = attr.Measure(w.subject); err == nil && w.size > attr.MaxItemSize {
-		err = attr.TooLarge()
-	}
-	return err
+	return attr.Check(w.subject)
 }
 
 // prepare takes an action through all steps up to the one that changes something.
@@ -94,17 +90,17 @@ func (tx *Tx) judge(w *write, wantOld bool) (change, Images, error) {
 	images := Images{Old: old}
 	switch w.op {
 	case OpPut:
-		c.now = newRow(w.subject, w.size, was)
+		c.now = newRow(w.subject, was)
 	case OpUpdate:
-		if images.New, err = updated(old, w.subject, w.bound.Update); err != nil {
-			return change{}, Images{}, err
+		images.New, err = updated(old, w.subject, w.bound.Update)
+		if err == nil {
+			err = w.table.checkUpdated(images.New)
 		}
-		size, err := w.table.checkUpdated(images.New)
 		if err != nil {
 			return change{}, Images{}, err
 		}
 		images.update = w.bound.Update
-		c.now = newRow(images.New, size, was)
+		c.now = newRow(images.New, was)
 	}
 	return c, images, nil
 }
