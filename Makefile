@@ -13,6 +13,8 @@ BENCH     ?= .
 BENCHTIME ?= 1s
 COUNT     ?= 1
 FUZZTIME  ?= 30s
+N         ?= 500
+SEEDS     ?= 2000
 
 # The binary is static; only the race detector needs C.
 export CGO_ENABLED = 0
@@ -77,6 +79,12 @@ fuzz: need-go ## run every fuzz target for FUZZTIME (30s)
 		name=$${func#func }; echo "== $$name in $${file%/*}"; \
 		$(GO) test -tags '$(TAGS)' -run '^$$' -fuzz "^$$name\$$" -fuzztime '$(FUZZTIME)' "./$${file%/*}" </dev/null || exit 1; \
 	done
+
+.PHONY: crash
+crash: need-go ## kill processes that use the store, N times (500), and its disk on Linux, for SEEDS seeds (2000)
+	@TOUCHLINE_CRASH_KILLS=$(N) $(GO) test -tags '$(TAGS)' -count 1 -timeout 2h -v -run '^TestCrash$$' ./store
+	@[ "$$($(GO) env GOOS)" != linux ] || { simulated=$$($(GO) run ./internal/tools/simdisk bin/simdisk) && \
+		$(GO) test -tags '$(TAGS),simdisk' $$simulated -count 1 -timeout 2h -v -run '^TestSimulatedDisk' ./store -sim.seeds $(SEEDS); }
 
 .PHONY: lint
 lint: need-go ## check the format and the rules of .golangci.yml

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/attr"
@@ -119,6 +120,53 @@ func TestFullDiskIsARefusal(t *testing.T) {
 		if err := putNote(t.Context(), s, 1000+id, 20000); err != nil {
 			t.Fatalf("with room again: %v", err)
 		}
+	}
+}
+
+// The spare megabyte is what deletes live on while nothing else is free: a View that is open holds back all pages that
+// they let go of.
+func TestDeletesHaveSpaceOfTheirOwn(t *testing.T) {
+	for name, full := range map[string]func(*Options, *Store){
+		"limit": func(o *Options, _ *Store) { o.MaxSize = 6 << 20 },
+		"disk": func(_ *Options, s *Store) {
+			if s == nil {
+				return
+			}
+			s.room.allocate = func(f *os.File, from, to int64) error {
+				if to > 6<<20 {
+					return syscall.ENOSPC
+				}
+				return allocate(f, from, to)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := Options{NoSync: true, JournalBytes: 1 << 20, ReadDeadline: time.Hour}
+			full(&o, nil)
+			s := openNotes(t, o)
+			full(&o, s)
+			err := s.View(t.Context(), func(*Tx) error {
+				n := fill(t, s)
+				last := 0 // what single pages there are go to small ones
+				for id := 10_000; last == 0; id++ {
+					if err := putNote(t.Context(), s, id, 10); err != nil {
+						wantKind(t, err, fault.Full)
+						last = id
+					}
+				}
+				for id := range min(n, 10) {
+					if err := deleteNote(t.Context(), s, id); err != nil {
+						t.Fatalf("delete %d with all pages held back: %v", id, err)
+					}
+				}
+				wantKind(t, putNote(t.Context(), s, last, 10), fault.Full) // the spare is not for it
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			afterFull(t, s, fill(t, s))
+		})
 	}
 }
 

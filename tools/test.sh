@@ -2,7 +2,8 @@
 # Runs every test of the project and ends with one summary of them all. Called by "make test".
 #
 # Tests run with the race detector. Those in files with the build tag "long" (whole matches, many seeds, outside
-# clients) run in a second go without it: there it would cost minutes and find nothing that the first did not.
+# clients) run in a second go without it: there it would cost minutes and find nothing that the first did not. Those
+# with the tag "simdisk" run in a third, in a build whose files lie on a simulated disk; that is for Linux alone.
 #
 #   GO, TAGS   the go command, the build tags
 #   CI         if set, nothing may be missing: no race detector or a skipped test is a failure
@@ -18,18 +19,28 @@ race() {
 	[ -z "${CI:-}" ]
 }
 
-# events writes go test's JSON events of both runs.
+# events writes go test's JSON events of all runs.
 events() {
 	status=0
 	if [ -n "$RACE" ]; then cgo=1; else cgo=0; fi
 	CGO_ENABLED=$cgo "$GO" test -json $RACE -shuffle=on -timeout 20m -tags "$TAGS" ./... || status=1
 
-	files=$(grep -rlE --include='*_test.go' '^//go:build (.*[^a-z!])?long([^a-z]|$)' . 2>/dev/null)
-	[ -n "$files" ] || return $status
+	tagged long || status=1
+	[ "$("$GO" env GOOS)" = linux ] || return $status
+	simulated=$("$GO" run ./internal/tools/simdisk bin/simdisk) || return 1
+	tagged simdisk $simulated || status=1
+	return $status
+}
+
+# tagged runs the tests in files with a build tag, with more flags if there are any.
+tagged() {
+	tag=$1
+	shift
+	files=$(grep -rlE --include='*_test.go' "^//go:build (.*[^a-z!])?$tag([^a-z]|\$)" . 2>/dev/null)
+	[ -n "$files" ] || return 0
 	names=$(sed -nE 's/^func ((Test|Example)[A-Za-z0-9_]*)\(.*/\1/p' $files | sort -u | paste -s -d '|' -)
 	dirs=$(for f in $files; do dirname "$f"; done | sort -u)
-	"$GO" test -json -shuffle=on -timeout 30m -tags "$TAGS,long" -run "^($names)\$" $dirs || status=1
-	return $status
+	"$GO" test -json -shuffle=on -timeout 30m -tags "$TAGS,$tag" "$@" -run "^($names)\$" $dirs
 }
 
 # skipped judges the tests that did not run: where a person has no Chromium or no Java a test is skipped and says so;

@@ -54,8 +54,8 @@ func patches() []patch {
 
 // write makes the copies in dir and gives the flags for the go command. Packages of this module and of the standard
 // library are overlaid; a module of the cache cannot be, so that bbolt is copied as a whole and replaced.
-func write(dir string) (string, error) {
-	dir, err := filepath.Abs(dir)
+func write(folder string) (string, error) {
+	dir, err := filepath.Abs(folder)
 	if err != nil {
 		return "", err
 	}
@@ -86,7 +86,8 @@ func write(dir string) (string, error) {
 	if err := errors.Join(writeFile(overlayFile, text), writeModFile(modFile, copied)); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("-overlay=%s -modfile=%s", overlayFile, modFile), nil
+	// Shells split these at spaces, so that they are as short as they were given.
+	return fmt.Sprintf("-overlay=%s -modfile=%s", filepath.Join(folder, "overlay.json"), filepath.Join(folder, "go.mod")), nil
 }
 
 // writeModFile writes our go.mod with the copy of bbolt in it, and go.sum beside.
@@ -103,7 +104,7 @@ func writeModFile(path, copied string) error {
 	if err != nil {
 		return err
 	}
-	mod = fmt.Appendf(mod, "\nreplace %s => %s\n", bolt, copied)
+	mod = fmt.Appendf(mod, "\nreplace %s => %q\n", bolt, copied)
 	return errors.Join(writeFile(path, mod), writeFile(strings.TrimSuffix(path, ".mod")+".sum", sum))
 }
 
