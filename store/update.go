@@ -91,21 +91,21 @@ func (t *table) checkUpdate(u *expr.Update) error {
 	return nil
 }
 
-// checkUpdated is attr.Check and checkIndexKeys of what an update made, in the words that DynamoDB has for updates.
-func (t *table) checkUpdated(it attr.Item) error {
-	for _, v := range it {
-		if err := attr.CheckValue(v); err != nil {
-			return err
-		}
+// checkUpdated refuses what an update must not make of an item, in the words that DynamoDB has for updates, and gives
+// the item's size.
+func (t *table) checkUpdated(it attr.Item) (size int, err error) {
+	size, err = attr.Measure(it)
+	if err == nil && size > attr.MaxItemSize {
+		err = invalid("Item size to update has exceeded the maximum allowed size")
 	}
-	if attr.Size(it) > attr.MaxItemSize {
-		return invalid("Item size to update has exceeded the maximum allowed size")
+	if err != nil {
+		return 0, err
 	}
-	err := t.checkIndexKeys(it)
+	err = t.checkIndexKeys(it)
 	if isEmptyKey(err) {
-		return errEmptyKey("One or more parameter values are not valid. The update expression attempted to update a " +
+		err = errEmptyKey("One or more parameter values are not valid. The update expression attempted to update a " +
 			"secondary index key to a value that is not supported. The AttributeValue for a key attribute cannot contain " +
 			"an empty string value.")
 	}
-	return err
+	return size, err
 }

@@ -24,6 +24,7 @@ type write struct {
 	bound expr.Bound
 	table *table
 	key   []byte
+	size  int // of the item of a put
 }
 
 // bind reads the expressions.
@@ -56,11 +57,14 @@ func (w *write) fit() error {
 }
 
 // checkBare refuses an item that no table can hold. What an update makes of an item is checked when that is known.
-func (w *write) checkBare() error {
+func (w *write) checkBare() (err error) {
 	if w.op != OpPut {
 		return nil
 	}
-	return attr.Check(w.subject)
+	if w.size, err = attr.Measure(w.subject); err == nil && w.size > attr.MaxItemSize {
+		err = attr.TooLarge()
+	}
+	return err
 }
 
 // prepare takes an action through all steps up to the one that changes something.
@@ -90,17 +94,17 @@ func (tx *Tx) judge(w *write, wantOld bool) (change, Images, error) {
 	images := Images{Old: old}
 	switch w.op {
 	case OpPut:
-		c.now = newRow(w.subject, was)
+		c.now = newRow(w.subject, w.size, was)
 	case OpUpdate:
-		images.New, err = updated(old, w.subject, w.bound.Update)
-		if err == nil {
-			err = w.table.checkUpdated(images.New)
+		if images.New, err = updated(old, w.subject, w.bound.Update); err != nil {
+			return change{}, Images{}, err
 		}
+		size, err := w.table.checkUpdated(images.New)
 		if err != nil {
 			return change{}, Images{}, err
 		}
 		images.update = w.bound.Update
-		c.now = newRow(images.New, was)
+		c.now = newRow(images.New, size, was)
 	}
 	return c, images, nil
 }
