@@ -58,6 +58,7 @@ func (tx *Tx) fillEntry(bucket *bolt.Bucket, ix *index, k, v []byte) error {
 	if err != nil || key == nil || bucket.Get(key) != nil {
 		return err
 	}
+	tx.batch.grows = true
 	return tx.batch.set(bucket, key, entryValue(split), nil)
 }
 

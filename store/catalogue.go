@@ -247,6 +247,7 @@ func (tx *Tx) createBucket(name []byte) error {
 	if _, err := tx.btx.CreateBucket(name); err != nil {
 		return err
 	}
+	tx.batch.grows = true
 	tx.batch.note(undoEntry{again: func() error { return tx.btx.DeleteBucket(name) }}, 0)
 	return nil
 }

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +70,71 @@ func TestCheckFindsEachBrokenPromise(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCheckFindsBrokenTables breaks what the catalogue says of tables and indexes that are being filled or dropped.
+func TestCheckFindsBrokenTables(t *testing.T) {
+	text := IndexSpec{Name: "by-text", Key: KeySpec{Partition: KeyAttr{Name: "text", Type: KeyString}}}
+	for name, c := range map[string]struct {
+		damage func(*bolt.Tx, *table) error
+		says   string // empty: nothing
+	}{
+		"nothing":  {func(*bolt.Tx, *table) error { return nil }, ""},
+		"no items": {func(btx *bolt.Tx, t *table) error { return btx.DeleteBucket(t.bucket) }, "is missing"},
+		"no index": {func(btx *bolt.Tx, t *table) error { return btx.DeleteBucket(t.indexes[0].bucket) }, "is missing"},
+		"left over": {func(btx *bolt.Tx, t *table) error {
+			_, err := btx.CreateBucket(bucketName(kindIndex, t.id))
+			return err
+		}, "belongs to no table"},
+		"entry behind the filling gone": {func(btx *bolt.Tx, t *table) error { return dropEntry(btx, t, false) }, "has no entry"},
+		"entry before the filling gone": {func(btx *bolt.Tx, t *table) error { return dropEntry(btx, t, true) }, ""},
+		"size": {func(btx *bolt.Tx, t *table) error {
+			k, v := btx.Bucket(t.bucket).Cursor().First()
+			changed := slices.Clone(v)
+			changed[rowSize+3]++
+			return btx.Bucket(t.bucket).Put(k, changed)
+		}, "has a size of"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := openNotes(t, Options{NoSync: true})
+			for id := range 10 {
+				if err := putNote(t.Context(), s, id, 10+id); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.SmallSlices(4)
+			if err := s.UpdateTable(t.Context(), TableChange{Table: "notes", AddIndexes: []IndexSpec{text}}); err != nil {
+				t.Fatal(err)
+			}
+			if err := putNote(t.Context(), s, 9, 5); err != nil {
+				t.Fatal(err)
+			}
+			err := s.db.Update(func(btx *bolt.Tx) error { return c.damage(btx, s.cat.Load().tables["notes"]) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			problems, err := s.Check(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(problems) == 0 != (c.says == "") || c.says != "" && !strings.Contains(problems[0].String(), c.says) {
+				t.Errorf("got %v, want %q", problems, c.says)
+			}
+		})
+	}
+}
+
+// dropEntry takes out the entry of an item that the filling has come to, or of one before it.
+func dropEntry(btx *bolt.Tx, t *table, before bool) error {
+	ix := t.indexes[0]
+	bucket := btx.Bucket(ix.bucket)
+	return bucket.ForEach(func(k, v []byte) error {
+		primary, err := ix.primaryOf(k, v)
+		if err != nil || (bytes.Compare(primary, ix.fill.upTo) > 0) != before {
+			return err
+		}
+		return bucket.Delete(k)
+	})
 }
 
 func moveFirst(b *bolt.Bucket) error {

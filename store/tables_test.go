@@ -47,7 +47,7 @@ func indexStatus(t testing.TB, s *store.Store, table, index string) store.IndexS
 	return ""
 }
 
-// manyBalls puts n items in one transaction; every third has no bowler.
+// fillBalls puts n items in one transaction; every third has no bowler.
 func fillBalls(t testing.TB, s *store.Store, n int) {
 	t.Helper()
 	update(t, s, func(tx *store.Tx) error {

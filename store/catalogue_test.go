@@ -1,0 +1,54 @@
+package store
+
+import (
+	"reflect"
+	"testing"
+)
+
+// Rows of the catalogue as the first version wrote them are tables with all their indexes filled.
+func TestOldCatalogueRow(t *testing.T) {
+	old := `{"id":3,"name":"balls","key":["match","S","ball","N"],"indexes":[{"id":4,"name":"bowler-index",` +
+		`"key":["bowler","S","",""],"projection":2,"include":["runs"]}],"ttl":"ttl","policy":"intent","why":"a test"}`
+	got, err := decodeTable([]byte(old))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := newTable(3, TableSpec{
+		Name:    "balls",
+		Key:     KeySpec{Partition: KeyAttr{"match", KeyString}, Sort: KeyAttr{"ball", KeyNumber}},
+		Indexes: []IndexSpec{{Name: "bowler-index", Key: KeySpec{Partition: KeyAttr{"bowler", KeyString}}, Projection: ProjectInclude, Include: []string{"runs"}}},
+		TTL:     "ttl", Policy: PolicyIntent, Why: "a test",
+	})
+	want.indexes = []*index{newIndex(4, want.spec.Indexes[0])}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	again, err := got.encode()
+	if err != nil || string(again) != old {
+		t.Errorf("written as %s, %v", again, err)
+	}
+}
+
+// Every field of a table lies in its row.
+func TestCatalogueRow(t *testing.T) {
+	want := newTable(3, TableSpec{Name: "notes", Key: notes.Key, TTL: "ttl", Policy: PolicyLocal, Why: "why"})
+	want.uuid, want.created, want.dropped, want.through = newUUID(), 1<<60, true, 1<<41
+	want.leaving = []leftover{{kind: kindIndex, id: 7, name: "by-text"}, {kind: kindTable, id: 3}}
+	ix := newIndex(8, IndexSpec{Name: "by-more", Local: true, Key: KeySpec{Partition: notes.Key.Partition}})
+	ix.fill = &filling{upTo: []byte{0, 255}, items: 12}
+	want.setIndexes([]*index{ix})
+	encoded, err := want.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := decodeTable(encoded)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v: %v", got, want, err)
+	}
+	if _, err := decodeTable([]byte(`{"leaving":[{"kind":"","id":1}]}`)); err == nil {
+		t.Error("a bucket of no kind was taken")
+	}
+	if _, err := decodeTable([]byte(`{`)); err == nil {
+		t.Error("a row that is no JSON was taken")
+	}
+}
