@@ -62,7 +62,7 @@ func (ix *index) checkItem(it attr.Item) error {
 				a.Name, a.Type.kind(), v.Kind(), ix.spec.Name)
 		}
 		if v.Kind() != attr.KindN && attr.SizeOf(v) == 0 {
-			return errEmptyKey("One or more parameter values are not valid. A value specified for a secondary index key is "+
+			return errEmptyKey(v, "One or more parameter values are not valid. A value specified for a secondary index key is "+
 				"not supported. The AttributeValue for a key attribute cannot contain an empty %s value. "+
 				"IndexName: %s, IndexKey: %s", emptyName(v), ix.spec.Name, a.Name)
 		}

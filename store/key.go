@@ -97,7 +97,7 @@ func checkKeyValue(name string, v attr.Value, limit int) error {
 	}
 	size := attr.SizeOf(v)
 	if size == 0 {
-		return errEmptyKey("One or more parameter values are not valid. "+
+		return errEmptyKey(v, "One or more parameter values are not valid. "+
 			"The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", emptyName(v), name)
 	}
 	if size > limit {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"maps"
 
 	"github.com/touchline/touchline/store/attr"
@@ -102,10 +103,10 @@ func (t *table) checkUpdated(it attr.Item) (size int, err error) {
 		return 0, err
 	}
 	err = t.checkIndexKeys(it)
-	if isEmptyKey(err) {
-		err = errEmptyKey("One or more parameter values are not valid. The update expression attempted to update a " +
-			"secondary index key to a value that is not supported. The AttributeValue for a key attribute cannot contain " +
-			"an empty string value.")
+	if empty, ok := errors.AsType[*emptyKeyError](err); ok {
+		empty.error = invalid("One or more parameter values are not valid. The update expression attempted to update a "+
+			"secondary index key to a value that is not supported. The AttributeValue for a key attribute cannot contain "+
+			"an empty %s value.", empty.what)
 	}
 	return size, err
 }

@@ -164,13 +164,16 @@ func (tx *Tx) condition(t *table, key []byte, c *expr.Condition, decode bool) (w
 
 // emptyKeyError is a key attribute, of the table or of an index, with an empty value. It is told from what else is wrong
 // with keys because DynamoDB refuses the whole of a transaction for it, and cancels the transaction for the rest.
-type emptyKeyError struct{ error }
+type emptyKeyError struct {
+	error
+	what string // "string" or "binary"
+}
 
 // Unwrap gives the fault.
 func (e *emptyKeyError) Unwrap() error { return e.error }
 
-func errEmptyKey(format string, args ...any) error {
-	return &emptyKeyError{invalid(format, args...)}
+func errEmptyKey(v attr.Value, format string, args ...any) error {
+	return &emptyKeyError{error: invalid(format, args...), what: emptyName(v)}
 }
 
 func isEmptyKey(err error) bool {
