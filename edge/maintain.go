@@ -154,7 +154,8 @@ func askNode(dir string) (*httpapi.AdminClient, error) {
 }
 
 // backupTarget is the file of a backup: the one that was asked for, or one with the time in its name, in a folder of
-// its own.
+// its own, from which it removes the drafts of processes that were killed: who calls holds the store, and nobody else
+// writes there.
 func backupTarget(dir, target string, now time.Time) (string, error) {
 	if target != "" {
 		return target, nil
@@ -162,6 +163,10 @@ func backupTarget(dir, target string, now time.Time) (string, error) {
 	folder := filepath.Join(dir, "backups")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", fault.Wrap(err, fault.Unavailable, "cannot_write", "cannot make %s: %s", folder, reasonOf(err))
+	}
+	drafts, _ := filepath.Glob(filepath.Join(folder, "touchline-*.db.tmp")) // fails only on a bad pattern
+	for _, name := range drafts {
+		_ = os.Remove(name) // the next backup tries again
 	}
 	return filepath.Abs(filepath.Join(folder, "touchline-"+now.UTC().Format("20060102T150405Z")+".db"))
 }

@@ -113,6 +113,7 @@ func writeChecksum(path, sum string) error {
 	if err != nil {
 		return cannotWrite(to, err)
 	}
+	keepOwner(f, filepath.Dir(to))
 	_, err = io.WriteString(f, sum+"  "+name+"\n")
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		_ = os.Remove(to)

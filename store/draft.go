@@ -82,6 +82,11 @@ func (d *draft) discard() {
 // publish puts the draft on disk and gives it its name, which must be free unless it replaces what is there. It stays
 // open, and locked, where the system allows that.
 func (d *draft) publish(path string, replace bool) error {
+	like := filepath.Dir(path)
+	if _, err := os.Lstat(path); err == nil {
+		like = path
+	}
+	keepOwner(d.f, like)
 	if err := d.f.Sync(); err != nil {
 		return cannotWrite(path, err)
 	}
