@@ -100,7 +100,7 @@ func (b *bench) wantsGroup(name string) bool {
 func (b *bench) wants(id string) bool { return b.set.rows.MatchString(id) }
 
 func (b *bench) say(format string, args ...any) {
-	fmt.Fprintf(b.progress, "bench: "+format+"\n", args...)
+	_, _ = fmt.Fprintf(b.progress, "bench: "+format+"\n", args...)
 }
 
 // file gives a path that no other of this run has.

@@ -31,11 +31,11 @@ const (
 )
 
 func newChange(n int, it attr.Item) (change, error) {
-	key, err := appendKey(nil, it, "match", "ball")
+	key, err := encodeKey(it, "match", "ball")
 	if err != nil {
 		return change{}, err
 	}
-	index, err := appendKey(nil, it, "bowler", "rank")
+	index, err := encodeKey(it, "bowler", "rank")
 	if err != nil {
 		return change{}, err
 	}
@@ -48,8 +48,7 @@ func newChange(n int, it attr.Item) (change, error) {
 	}, nil
 }
 
-func appendKey(dst []byte, it attr.Item, names ...string) ([]byte, error) {
-	var err error
+func encodeKey(it attr.Item, names ...string) (dst []byte, err error) {
 	for _, name := range names {
 		if dst, err = attr.AppendKey(dst, it[name]); err != nil {
 			return nil, err

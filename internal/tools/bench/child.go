@@ -66,7 +66,7 @@ func serverChild(ctx context.Context, path string, say *json.Encoder, orders *js
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer shut(s)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
@@ -88,7 +88,7 @@ func nodeChild(ctx context.Context, path string, say *json.Encoder, orders *json
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer shut(s)
 	if err := say.Encode(opened{Millis: time.Since(began).Seconds() * 1e3}); err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (o order) carryOut(ctx context.Context, dial dialer) (requests int, err err
 		if err != nil {
 			return 0, err
 		}
-		defer c.Close()
+		defer shut(c)
 		stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 		defer stop()
 		conns[i] = newConn(c)
@@ -113,7 +113,7 @@ func newConn(c net.Conn) *conn { return &conn{Conn: c, r: bufio.NewReaderSize(c,
 
 func (c *conn) askUntil(end time.Time, requests [][]byte) (count int, err error) {
 	for time.Now().Before(end) {
-		if _, err := c.ask(requests[rand.IntN(len(requests))]); err != nil {
+		if err := c.ask(requests[rand.IntN(len(requests))]); err != nil {
 			return count, err
 		}
 		count++
@@ -121,37 +121,38 @@ func (c *conn) askUntil(end time.Time, requests [][]byte) (count int, err error)
 	return count, nil
 }
 
-// ask sends a request and reads the answer, whose body it throws away. It gives the length of that.
-func (c *conn) ask(request []byte) (int, error) {
+// ask sends a request and reads the answer, whose body it throws away.
+func (c *conn) ask(request []byte) error {
 	if _, err := c.Write(request); err != nil {
-		return 0, err
+		return err
 	}
 	status, err := c.r.ReadSlice('\n')
 	if err != nil {
-		return 0, err
+		return err
 	}
 	ok := bytes.HasPrefix(status, []byte("HTTP/1.1 200"))
 	length := -1
 	for {
 		line, err := c.r.ReadSlice('\n')
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {
 			break
 		}
 		if name, value, found := bytes.Cut(line, []byte(":")); found && bytes.EqualFold(name, []byte("Content-Length")) {
 			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
-				return 0, err
+				return err
 			}
 		}
 	}
 	if length < 0 {
-		return 0, errors.New("an answer does not say how long it is")
+		return errors.New("an answer does not say how long it is")
 	}
 	if !ok {
 		text, _ := io.ReadAll(io.LimitReader(c.r, int64(length)))
-		return 0, fmt.Errorf("refused: %s", text)
+		return fmt.Errorf("refused: %s", text)
 	}
-	return c.r.Discard(length)
+	_, err = c.r.Discard(length)
+	return err
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
+	bolt "go.etcd.io/bbolt" //nolint:depguard // the floor is bbolt itself
 
 	"github.com/touchline/touchline/store"
 )
@@ -39,7 +39,7 @@ func TestFloorWritesTheSame(t *testing.T) {
 	theirs := contents(t, rawPath)
 	for name, mine := range contents(t, oursPath) {
 		if name == "meta" { // of which the floor has the position alone
-			mine = map[string][]byte{string(rawPosition): mine[string(rawPosition)]}
+			mine = map[string][]byte{rawPosition: mine[rawPosition]}
 		}
 		if name == "tables" || len(mine) == 0 {
 			continue
@@ -53,7 +53,7 @@ func TestFloorWritesTheSame(t *testing.T) {
 			}
 		}
 	}
-	if n := len(theirs[string(rawJournal)]); n < 200 || n > 700 {
+	if n := len(theirs[rawJournal]); n < 200 || n > 700 {
 		t.Errorf("the journal holds %d records: it was to be trimmed", n)
 	}
 }

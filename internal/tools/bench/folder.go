@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -64,3 +65,9 @@ func (m machine) String() string {
 	return fmt.Sprintf("%s, %d processors, %s, %s\nfiles in %s on %s, every write synced\n",
 		m.CPU, m.Processors, m.Kernel, m.Go, m.Folder, m.FileSystem)
 }
+
+// shut closes what is not needed any more. What matters of a file has been written and looked at before.
+func shut(c io.Closer) { c.Close() }
+
+// remove deletes a file or a folder of the run.
+func remove(path string) { _ = os.RemoveAll(path) }

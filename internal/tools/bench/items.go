@@ -42,8 +42,9 @@ func makeItem(n, rank, runs int) attr.Item {
 	it["bowler"] = attr.S(fmt.Sprintf("bowler-%d", n%11))
 	it["rank"] = attr.Int(int64(rank))
 	it["runs"] = attr.Int(int64(runs))
+	filler := attr.S(strings.Repeat("x", itemText))
 	for i := range 8 {
-		it[fmt.Sprintf("attribute-%d", i)] = attr.S(filler)
+		it[fmt.Sprintf("attribute-%d", i)] = filler
 	}
 	return it
 }
@@ -64,8 +65,6 @@ func matchItem() (attr.Item, error) {
 		"lastBalls": attr.L(ball("14.1", "4", 901), ball("14.2", "W", 902), ball("14.3", "1", 903)),
 	}, err
 }
-
-var filler = strings.Repeat("x", itemText)
 
 // shuffle chooses what the next put writes. Two with the same seed choose the same.
 type shuffle struct {

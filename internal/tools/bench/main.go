@@ -50,7 +50,7 @@ func start(ctx context.Context, args []string, out, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder)
+	defer remove(folder)
 	if set.profile != "" {
 		f, err := os.Create(set.profile)
 		if err != nil {
@@ -59,7 +59,7 @@ func start(ctx context.Context, args []string, out, progress io.Writer) error {
 		if err := pprof.StartCPUProfile(f); err != nil {
 			return err
 		}
-		defer f.Close()
+		defer shut(f)
 		defer pprof.StopCPUProfile()
 	}
 	b := &bench{set: set, dir: folder, progress: progress, size: fullSizes()}

@@ -47,7 +47,7 @@ func forget(path string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer shut(f)
 	if err := f.Sync(); err != nil {
 		return err
 	}
@@ -63,20 +63,20 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// memoryOf gives fields of the status of a process in MB: VmHWM is the most it ever had resident, RssAnon what it has
-// that is no file.
-func memoryOf(pid int, field string) (float64, error) {
+// memoryOf gives a field of the status of a process in MB: VmHWM is the most it ever had resident, RssAnon what it has
+// that is no file. It is false where the system does not tell.
+func memoryOf(pid int, field string) (float64, bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		return 0, err
+		return 0, false
 	}
 	for line := range strings.Lines(string(text)) {
 		if rest, ok := strings.CutPrefix(line, field+":"); ok {
 			kb, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")))
-			return float64(kb) / 1024, err
+			return float64(kb) / 1024, err == nil
 		}
 	}
-	return 0, fmt.Errorf("the status of a process has no %s", field)
+	return 0, false
 }
 
 func cpuModel() string {

@@ -21,6 +21,7 @@ type raw struct {
 	first, last uint64 // of the journal
 	bytes       uint64
 	records     []rawRecord // from first on
+	untrimmed   int         // records written since the last trim
 }
 
 type rawOptions struct {
@@ -43,21 +44,18 @@ type rawRecord struct {
 }
 
 // Names as the store gives them: the table is the first that gets a number, the indexes come behind it.
-var (
-	rawMeta     = []byte("meta")
-	rawJournal  = []byte("journal")
-	rawPosition = []byte("journal")
-	rawTable    = rawBucket('t', rawTableID)
-)
-
 const (
+	rawMeta     = "meta"
+	rawJournal  = "journal"
+	rawPosition = "journal" // in rawMeta
+	rawTable    = "t\x00\x00\x00\x00"
 	rawTableID  = 0
 	rawFirstSeq = 1<<40 + 1
 	rawKeep     = 64 << 20
 	rawTrim     = 256
-)
 
-func rawBucket(kind byte, id uint32) []byte { return binary.BigEndian.AppendUint32([]byte{kind}, id) }
+	rawTrimEvery = 64
+)
 
 // openRaw makes the floor of a store with as many items and indexes: filled by the same changes in as many commits.
 func openRaw(ctx context.Context, path string, items, indexes int, o rawOptions) (*raw, error) {
@@ -85,13 +83,13 @@ func openRaw(ctx context.Context, path string, items, indexes int, o rawOptions)
 }
 
 func (r *raw) fill(ctx context.Context) error {
-	names := [][]byte{rawMeta, rawJournal, rawTable}
+	names := []string{rawMeta, rawJournal, rawTable}
 	for i := range r.indexes {
-		names = append(names, r.index(i))
+		names = append(names, string(r.index(i)))
 	}
 	err := r.db.Update(func(tx *bolt.Tx) error {
 		for _, name := range names {
-			if _, err := tx.CreateBucket(name); err != nil {
+			if _, err := tx.CreateBucket([]byte(name)); err != nil {
 				return err
 			}
 		}
@@ -113,7 +111,9 @@ func (r *raw) fill(ctx context.Context) error {
 	return err
 }
 
-func (r *raw) index(i int) []byte { return rawBucket('i', uint32(rawTableID+1+i)) }
+func (r *raw) index(i int) []byte {
+	return binary.BigEndian.AppendUint32([]byte{'i'}, uint32(rawTableID+1+i))
+}
 
 // loop makes a side of one goroutine that writes so many commits of so many puts.
 func (r *raw) loop(commits, puts int) side {
@@ -147,7 +147,7 @@ func (r *raw) loop(commits, puts int) side {
 // write commits the changes: as one transaction of the journal, or as many that share a commit.
 func (r *raw) write(batch []change, together bool) error {
 	return r.db.Update(func(tx *bolt.Tx) error {
-		table, journal := tx.Bucket(rawTable), tx.Bucket(rawJournal)
+		table, journal := tx.Bucket([]byte(rawTable)), tx.Bucket([]byte(rawJournal))
 		journal.FillPercent = 0.9
 		for i := range batch {
 			if together {
@@ -163,7 +163,7 @@ func (r *raw) write(batch []change, together bool) error {
 		if err := r.trim(journal, len(batch)); err != nil {
 			return err
 		}
-		return tx.Bucket(rawMeta).Put(rawPosition, r.position())
+		return tx.Bucket([]byte(rawMeta)).Put([]byte(rawPosition), r.position())
 	})
 }
 
@@ -209,8 +209,13 @@ func (r *raw) log(table, journal *bolt.Bucket, c *change, prev uint64) error {
 	return journal.Put(binary.BigEndian.AppendUint64(nil, r.last), record)
 }
 
-// trim takes the oldest records out as long as the journal is too large, as the store does.
+// trim takes the oldest records out as long as the journal is too large, as the store does: once in so many records.
 func (r *raw) trim(journal *bolt.Bucket, written int) error {
+	r.untrimmed += written
+	if r.untrimmed < rawTrimEvery && r.bytes <= r.options.keep+r.options.keep/16 {
+		return nil
+	}
+	r.untrimmed = 0
 	for range max(rawTrim, 2*written) {
 		if r.bytes <= r.options.keep {
 			return nil

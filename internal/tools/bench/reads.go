@@ -30,12 +30,12 @@ func measureGet(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer shut(s)
 	r, err := openRaw(ctx, b.file("raw.db"), b.size.small, 0, rawOptions{})
 	if err != nil {
 		return err
 	}
-	defer r.db.Close()
+	defer shut(r.db)
 	keys, encoded, err := keysOf(b.size.small)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func measureGet(ctx context.Context, b *bench) error {
 		func() error {
 			return r.db.View(func(tx *bolt.Tx) error {
 				asked++
-				seen += len(tx.Bucket(rawTable).Get(encoded[rand.IntN(len(encoded))]))
+				seen += len(tx.Bucket([]byte(rawTable)).Get(encoded[rand.IntN(len(encoded))]))
 				return nil
 			})
 		})
@@ -82,7 +82,7 @@ func measureGet(ctx context.Context, b *bench) error {
 func keysOf(items int) (keys []attr.Item, encoded [][]byte, err error) {
 	for n := range items {
 		key := keyOf(n)
-		e, err := appendKey(nil, key, "match", "ball")
+		e, err := encodeKey(key, "match", "ball")
 		if err != nil {
 			return nil, nil, err
 		}
@@ -97,12 +97,12 @@ func measureQuery(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer shut(s)
 	r, err := openRaw(ctx, b.file("raw.db"), b.size.small, 0, rawOptions{})
 	if err != nil {
 		return err
 	}
-	defer r.db.Close()
+	defer shut(r.db)
 	buf := make([]byte, 0, 256<<10)
 	query := func() error {
 		return s.View(ctx, func(tx *store.Tx) error {
@@ -114,7 +114,7 @@ func measureQuery(ctx context.Context, b *bench) error {
 		})
 	}
 	cursor := func() error {
-		start, err := appendKey(nil, keyOf(rand.IntN(b.size.small)/perMatch*perMatch), "match", "ball")
+		start, err := encodeKey(keyOf(rand.IntN(b.size.small)/perMatch*perMatch), "match", "ball")
 		if err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func scaledAll(values []float64, by float64) []float64 {
 // walk calls fn with count rows from a key on.
 func (r *raw) walk(start []byte, count int, fn func(row []byte) error) error {
 	return r.db.View(func(tx *bolt.Tx) error {
-		c := tx.Bucket(rawTable).Cursor()
+		c := tx.Bucket([]byte(rawTable)).Cursor()
 		k, v := c.Seek(start)
 		for range count {
 			if k == nil {

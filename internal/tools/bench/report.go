@@ -77,19 +77,19 @@ func (r report) writeJSON(w io.Writer) error {
 }
 
 func (r report) writeText(w io.Writer) error {
-	fmt.Fprint(w, r.Machine)
+	_, _ = fmt.Fprint(w, r.Machine)
 	if r.Quick {
-		fmt.Fprintln(w, "quick run: small sizes, few rounds; it shows that everything works and says little about speed")
+		_, _ = fmt.Fprintln(w, "quick run: small sizes, few rounds; it shows that everything works and says little about speed")
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "row\twhat\tours (min..max)\tfloor\tmeasured (min..max)\tratio\ttarget\t")
+	_, _ = fmt.Fprintln(t, "row\twhat\tours (min..max)\tfloor\tmeasured (min..max)\tratio\ttarget\t")
 	met, measured := 0, 0
 	for _, want := range targets { // in the order of the targets, whatever was measured first
 		for _, row := range r.Rows {
 			if row.ID != want.id {
 				continue
 			}
-			fmt.Fprintln(t, row.line())
+			_, _ = fmt.Fprintln(t, row.line())
 			if row.Missing == "" {
 				measured++
 			}

@@ -24,7 +24,7 @@ func measureStart(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(path)
+	defer remove(path)
 	if err := b.measureClean(ctx, path); err != nil {
 		return err
 	}
@@ -49,9 +49,9 @@ func (b *bench) measureClean(ctx context.Context, path string) error {
 		if err != nil {
 			return err
 		}
-		anon, err := memoryOf(node.cmd.Process.Pid, "RssAnon")
+		anon, known := memoryOf(node.cmd.Process.Pid, "RssAnon")
 		node.end()
-		if err == nil {
+		if known {
 			memory = append(memory, anon)
 		}
 		took = append(took, millis)
@@ -123,7 +123,7 @@ func (b *bench) workAndWatch(node *process) (most []float64, err error) {
 			}
 			return most, err
 		case <-every.C:
-			if anon, err := memoryOf(node.cmd.Process.Pid, "RssAnon"); err == nil {
+			if anon, known := memoryOf(node.cmd.Process.Pid, "RssAnon"); known {
 				peak = max(peak, anon)
 			}
 		}

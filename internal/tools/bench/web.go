@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 )
 
 // measureHTTP compares the GET of an item with a hello, and 64 clients that PUT with one.
@@ -11,7 +10,7 @@ func measureHTTP(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(path)
+	defer remove(path)
 	if err := b.measureHello(ctx, path); err != nil {
 		return err
 	}

@@ -14,12 +14,12 @@ func measureLone(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer shut(s)
 	r, err := openRaw(ctx, b.file("raw.db"), b.size.small, 0, rawOptions{})
 	if err != nil {
 		return err
 	}
-	defer r.db.Close()
+	defer shut(r.db)
 	page, err := b.syncer()
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func measureCommits(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer shut(s)
 	for _, c := range []struct {
 		id      string
 		writers int
@@ -152,8 +152,8 @@ func (b *bench) measureCrowd(ctx context.Context, id string, items, indexes int)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(s.Path())
-	defer s.Close()
+	defer remove(s.Path())
+	defer shut(s)
 	got, err := interleave(ctx, b.size.rounds, s.writers(ctx, 64, 64*b.size.turns), s.writers(ctx, 1, b.size.lone))
 	if err != nil {
 		return err
@@ -198,17 +198,17 @@ func measureLoop(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer shut(s)
 	r, err := openRaw(ctx, b.file("raw.db"), b.size.small, 0, rawOptions{})
 	if err != nil {
 		return err
 	}
-	defer r.db.Close()
+	defer shut(r.db)
 	bare, err := openRaw(ctx, b.file("raw.db"), b.size.small, 0, rawOptions{noJournal: true})
 	if err != nil {
 		return err
 	}
-	defer bare.db.Close()
+	defer shut(bare.db)
 	got, err := interleave(ctx, b.size.rounds,
 		s.writers(ctx, 64, 64*b.size.turns), r.loop(b.size.turns, 64), bare.loop(b.size.turns, 64))
 	if err != nil {
