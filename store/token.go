@@ -101,7 +101,7 @@ func readToken(v []byte) (at int64, hash []byte, err error) {
 	if len(v) != tokenValue || v[0] != tokenVersion {
 		return 0, nil, damaged(nil, "a token cannot be decoded")
 	}
-	return int64(binary.BigEndian.Uint64(v[1:])), v[9:], nil //nolint:gosec // G115: as it was written
+	return int64(binary.BigEndian.Uint64(v[1:])), v[9:], nil
 }
 
 // remember notes that a request was done. Its error means that the transaction cannot be committed.
@@ -128,7 +128,7 @@ func (tx *Tx) rememberSteps(m mark) error {
 			return err
 		}
 	}
-	v := binary.BigEndian.AppendUint64([]byte{tokenVersion}, uint64(at)) //nolint:gosec // G115: read back the same way
+	v := binary.BigEndian.AppendUint64([]byte{tokenVersion}, uint64(at))
 	if err := tx.batch.set(bucket, key, append(v, m.hash[:]...), old); err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func oldestToken(bucket *bolt.Bucket, now time.Time) []byte {
 	if len(k) < 9 || k[0] != 'a' {
 		return nil
 	}
-	at := int64(binary.BigEndian.Uint64(k[1:])) //nolint:gosec // G115: as it was written
+	at := int64(binary.BigEndian.Uint64(k[1:]))
 	if now.Sub(time.Unix(0, at)) < tokenAge {
 		return nil
 	}

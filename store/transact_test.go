@@ -247,6 +247,11 @@ func TestTransactWriteCanceled(t *testing.T) {
 			"One or more parameter values were invalid: Type mismatch for Index Key bowler Expected: S Actual: N " +
 				"IndexName: bowler-index",
 		},
+		"index key before the condition": {
+			onlyIf(putBall(1, "bowler", 7), "attribute_not_exists(runs)"), store.ReasonValidation,
+			"One or more parameter values were invalid: Type mismatch for Index Key bowler Expected: S Actual: N " +
+				"IndexName: bowler-index",
+		},
 		"index key updated": {
 			updateBall(1, "SET bowler = :n", ":n", 7), store.ReasonValidation,
 			"One or more parameter values were invalid: Type mismatch for Index Key bowler Expected: S Actual: N " +
