@@ -18,6 +18,7 @@ type bench struct {
 	size     sizes
 	table    []row
 	files    int
+	large    string // the file of a store with size.file items, closed; empty: it is not made yet
 }
 
 // sizes are what a run works with.

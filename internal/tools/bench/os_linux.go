@@ -63,6 +63,20 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
+// processTime is the processor time that another process has used so far.
+func processTime(pid int) time.Duration {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, rest, _ := strings.Cut(string(text), ") ") // behind the name
+	fields, ticks := strings.Fields(rest), 0
+	for _, i := range [...]int{11, 12} { // in user mode and in the kernel
+		if i < len(fields) {
+			n, _ := strconv.Atoi(fields[i])
+			ticks += n
+		}
+	}
+	return time.Duration(ticks) * (time.Second / 100)
+}
+
 // memoryOf gives a field of the status of a process in MB: VmHWM is the most it ever had resident, RssAnon what it has
 // that is no file. It is false where the system does not tell.
 func memoryOf(pid int, field string) (float64, bool) {

@@ -23,6 +23,8 @@ func forget(string) error { return nil }
 
 func cpuTime() time.Duration { return 0 }
 
+func processTime(int) time.Duration { return 0 }
+
 func memoryOf(int, string) (float64, bool) { return 0, false }
 
 func cpuModel() string { return runtime.GOARCH }

@@ -20,15 +20,17 @@ func measureStart(ctx context.Context, b *bench) error {
 		}
 		return nil
 	}
-	path, err := b.filled(ctx, b.size.file)
-	if err != nil {
+	if b.large == "" {
+		var err error
+		if b.large, err = b.filled(ctx, b.size.file); err != nil {
+			return err
+		}
+	}
+	defer remove(b.large)
+	if err := b.measureClean(ctx, b.large); err != nil {
 		return err
 	}
-	defer remove(path)
-	if err := b.measureClean(ctx, path); err != nil {
-		return err
-	}
-	return b.measureCrash(ctx, path)
+	return b.measureCrash(ctx, b.large)
 }
 
 // lacksSpace says why a file of so many items cannot be made: it takes about 1.6 KB an item and grows while it is

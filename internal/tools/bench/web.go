@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 )
 
 // measureHTTP compares the GET of an item with a hello, and 64 clients that PUT with one.
@@ -60,10 +61,13 @@ func (b *bench) measureHello(ctx context.Context, path string) error {
 	get := order{Addr: addr, Kind: "get", Items: b.size.small, Conns: 16, Millis: b.size.web.Milliseconds()}
 	hello := get
 	hello.Kind = "hello"
+	began, used := time.Now(), processTime(srv.cmd.Process.Pid)
 	got, err := interleave(ctx, webRounds(b), client.side(get), client.side(hello))
 	if err != nil {
 		return err
 	}
+	busy := (processTime(srv.cmd.Process.Pid) - used).Seconds() / time.Since(began).Seconds()
+	b.say("http: the server had its processor for %.0f %% of the time; much less than 100 is another's doing, or the client's", busy*100)
 	b.compare("http/get", rate(got[0].wall), rate(got[1].wall))
 	return nil
 }

@@ -152,7 +152,7 @@ func (b *bench) measureCrowd(ctx context.Context, id string, items, indexes int)
 	if err != nil {
 		return err
 	}
-	defer remove(s.Path())
+	defer b.keepLarge(s.Path(), items, indexes)
 	defer shut(s)
 	got, err := interleave(ctx, b.size.rounds, s.writers(ctx, 64, 64*b.size.turns), s.writers(ctx, 1, b.size.lone))
 	if err != nil {
@@ -160,6 +160,15 @@ func (b *bench) measureCrowd(ctx context.Context, id string, items, indexes int)
 	}
 	b.compare(id, rate(got[0].wall), rate(got[1].wall))
 	return nil
+}
+
+// keepLarge keeps the file of a store for the rows about opening one, which takes a while to make, or removes it.
+func (b *bench) keepLarge(path string, items, indexes int) {
+	if items == b.size.file && indexes == 0 && b.wantsGroup("start") {
+		b.large = path
+		return
+	}
+	remove(path)
 }
 
 // measureIndexes compares stores with indexes with one that has none.
