@@ -36,8 +36,8 @@ func Run(t *testing.T, side Side, open func(testing.TB) Target) {
 	}
 }
 
-// Record is Run that keeps the answers instead of comparing them: as those of DynamoDB Local, or as our store's where a
-// step says that they differ.
+// Record is Run that keeps the answers instead of comparing them: as those of DynamoDB Local, then as our store's where a
+// step says that they differ. A note of a difference that is none any more goes.
 func Record(t *testing.T, side Side, f *File, open func(testing.TB) Target) {
 	for _, c := range f.Cases {
 		if side == Ours && !slices.ContainsFunc(c.Steps, func(s *Step) bool { return s.Differs != nil }) {
@@ -47,6 +47,8 @@ func Record(t *testing.T, side Side, f *File, open func(testing.TB) Target) {
 			switch {
 			case side == Local:
 				s.Want, s.Recorded = got, true
+			case s.Differs != nil && got == s.Want:
+				s.Differs = nil
 			case s.Differs != nil:
 				s.Differs.Ours = got
 			}

@@ -1,0 +1,235 @@
+package conformance
+
+import (
+	"fmt"
+
+	"pgregory.net/rapid"
+)
+
+// all are the attributes that a condition may look at; some are never there.
+func (d draw) all() []string { return append(names(), "pk", "zz") }
+
+// conditioned adds a condition to a write, now and then.
+func (e *expressions) conditioned() {
+	if !e.chance(3, "conditioned") {
+		return
+	}
+	e.request["ConditionExpression"] = e.condition(e.all(), 2)
+	if e.chance(2, "show") {
+		e.request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+	}
+}
+
+func (d draw) put() (modes string, request object) {
+	e := d.expressions(object{"TableName": d.shape.Name, "Item": d.item()})
+	e.conditioned()
+	if d.chance(2, "old") {
+		e.request["ReturnValues"] = "ALL_OLD"
+	}
+	return "", e.done()
+}
+
+func (d draw) remove() (modes string, request object) {
+	e := d.expressions(object{"TableName": d.shape.Name, "Key": d.key()})
+	e.conditioned()
+	if d.chance(2, "old") {
+		e.request["ReturnValues"] = "ALL_OLD"
+	}
+	return "", e.done()
+}
+
+func (d draw) update() (modes string, request object) {
+	e := d.expressions(object{"TableName": d.shape.Name, "Key": d.key()})
+	text, several, deep := e.update()
+	e.request["UpdateExpression"] = text
+	e.conditioned()
+	values := []string{"NONE", "ALL_OLD", "ALL_NEW", "UPDATED_OLD", "UPDATED_NEW"}
+	if deep { // DynamoDB Local gives whole attributes
+		values = values[:3]
+	}
+	e.request["ReturnValues"] = one(d, "return", values...)
+	if several {
+		modes = "/several"
+	}
+	return modes, e.done()
+}
+
+// projected adds a projection, now and then: of attributes that an index has.
+func (e *expressions) projected(of []string) {
+	if e.chance(4, "projected") {
+		e.request["ProjectionExpression"] = e.path(of...)
+	}
+}
+
+func (d draw) get() (modes string, request object) {
+	e := d.expressions(object{"TableName": d.shape.Name, "Key": d.key()})
+	e.projected(d.all())
+	return "", e.done()
+}
+
+// source is what a Query or Scan reads: key attributes, what may be projected and filtered, and what orders it.
+type source struct {
+	index           string
+	partition, sort string
+	has             []string
+}
+
+func (d draw) source() source {
+	sources := []source{
+		{"", "pk", "", names()},
+		{"all", "g", "h", []string{"n", "o", "s", "v", "l", "m", "w"}},
+		{"key", "g", "", []string{"pk"}},
+		{"inc", "n", "", []string{"s", "m"}},
+	}
+	if d.shape.Sort != "" {
+		sources[0].sort = "sk"
+		sources = append(sources, source{"loc", "pk", "o", []string{"sk"}})
+	}
+	return one(d, "source", sources...)
+}
+
+func (d draw) query() (modes string, request object) {
+	src := d.source()
+	e := d.expressions(object{"TableName": d.shape.Name})
+	modes = "/all"
+	if src.index != "" {
+		e.request["IndexName"] = src.index
+		modes += "/by=" + src.sort
+	}
+	partition := object{"S": one(d, "pk", "a", "b")}
+	switch src.partition {
+	case "g":
+		partition = object{"S": one(d, "g", "x", "y")}
+	case "n":
+		partition = d.number("n")
+	}
+	key := fmt.Sprintf("%s = %s", e.name(src.partition), e.bind(partition))
+	if src.sort != "" && d.chance(2, "range") {
+		key += " AND " + e.rangeOf(src.sort)
+	}
+	e.request["KeyConditionExpression"] = key
+	e.request["ScanIndexForward"] = !d.chance(2, "descending")
+	e.page(src)
+	return modes, e.done()
+}
+
+func (e *expressions) rangeOf(sort string) string {
+	kind := "N"
+	if sort == "sk" {
+		kind = e.shape.Sort
+	}
+	v := func() string { return e.bind(e.sortKey(kind)) }
+	name := e.name(sort)
+	switch operator := one(e.draw, "operator", "=", "<", "<=", ">", ">=", "begins_with"); {
+	case operator == "begins_with" && kind != "N":
+		return fmt.Sprintf("begins_with(%s, %s)", name, v())
+	case operator == "begins_with":
+		return fmt.Sprintf("%s BETWEEN %s AND %s", name, e.bind(object{"N": "0"}), e.bind(object{"N": "5"}))
+	default:
+		return name + " " + operator + " " + v()
+	}
+}
+
+// page adds what Query and Scan have in common. A filter looks at what is projected: DynamoDB Local refuses others.
+func (e *expressions) page(src source) {
+	if e.chance(3, "limit") {
+		e.request["Limit"] = rapid.IntRange(1, 4).Draw(e.T, "limit")
+	}
+	filter := src.has
+	if src.index == "key" || src.index == "loc" {
+		filter = nil
+	}
+	if len(filter) > 0 && e.chance(3, "filtered") {
+		e.request["FilterExpression"] = e.condition(filter, 1)
+	}
+	if e.chance(5, "count") {
+		e.request["Select"] = "COUNT"
+		return
+	}
+	e.projected(src.has)
+}
+
+func (d draw) scan() (modes string, request object) {
+	src := d.source()
+	e := d.expressions(object{"TableName": d.shape.Name})
+	if src.index != "" {
+		e.request["IndexName"] = src.index
+	}
+	e.page(src)
+	if d.chance(3, "segments") {
+		e.request["TotalSegments"] = rapid.IntRange(1, 4).Draw(d.T, "segments")
+		return "/segments", e.done()
+	}
+	return "/all", e.done()
+}
+
+// distinct gives up to n keys, now and then the same one twice.
+func (d draw) distinct(n int) (keys []object) {
+	seen := map[string]bool{}
+	for range rapid.IntRange(1, n).Draw(d.T, "keys") {
+		k := d.key()
+		if name := canonical(k); !seen[name] || d.chance(10, "twice") {
+			keys = append(keys, k)
+			seen[name] = true
+		}
+	}
+	return keys
+}
+
+func (d draw) batchGet() (modes string, request object) {
+	e := d.expressions(object{"Keys": d.distinct(5)})
+	e.projected(d.all())
+	return "/several", object{"RequestItems": object{d.shape.Name: e.done()}}
+}
+
+func (d draw) batchWrite() (modes string, request object) {
+	var parts []object
+	for _, k := range d.distinct(5) {
+		if d.chance(2, "delete") {
+			parts = append(parts, object{"DeleteRequest": object{"Key": k}})
+			continue
+		}
+		it := d.item()
+		for name, v := range k {
+			it[name] = v
+		}
+		parts = append(parts, object{"PutRequest": object{"Item": it}})
+	}
+	return "/several", object{"RequestItems": object{d.shape.Name: parts}}
+}
+
+func (d draw) transactWrite() (modes string, request object) {
+	var parts []object
+	for _, k := range d.distinct(4) {
+		kind := one(d, "action", "Put", "Update", "Delete", "ConditionCheck")
+		e := d.expressions(object{"TableName": d.shape.Name, "Key": k})
+		switch kind {
+		case "Put":
+			it := d.item()
+			for name, v := range k {
+				it[name] = v
+			}
+			e.request = object{"TableName": d.shape.Name, "Item": it}
+			e.conditioned()
+		case "Update":
+			e.request["UpdateExpression"], _, _ = e.update()
+			e.conditioned()
+		case "Delete":
+			e.conditioned()
+		default:
+			e.request["ConditionExpression"] = e.condition(d.all(), 1)
+		}
+		parts = append(parts, object{kind: e.done()})
+	}
+	return "/several", object{"TransactItems": parts}
+}
+
+func (d draw) transactGet() (modes string, request object) {
+	var parts []object
+	for _, k := range d.distinct(4) {
+		e := d.expressions(object{"TableName": d.shape.Name, "Key": k})
+		e.projected(d.all())
+		parts = append(parts, object{"Get": e.done()})
+	}
+	return "/several", object{"TransactItems": parts}
+}

@@ -1,0 +1,41 @@
+//go:build long
+
+package conformance_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/touchline/touchline/internal/testrig/ddblocal"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/storetest"
+	"github.com/touchline/touchline/store/storetest/conformance"
+	"github.com/touchline/touchline/store/storetest/wire"
+)
+
+// TestRandomSequences asks DynamoDB Local and our store the same. A failure prints its seed, which -rapid.seed takes.
+func TestRandomSequences(t *testing.T) {
+	local := ddblocal.Start(t)
+	for name, sort := range map[string]string{"string": "S", "number": "N", "binary": "B", "none": ""} {
+		t.Run(name, func(t *testing.T) {
+			shape := conformance.Shape{Name: "tab", Sort: sort}
+			rapid.Check(t, func(rt *rapid.T) {
+				dir := t.TempDir()
+				s, err := store.Open(dir+"/s.db", store.Options{NoSync: true})
+				if err != nil {
+					rt.Fatal(err)
+				}
+				defer s.Close()
+				ours := wire.New(s)
+				for _, target := range []conformance.Target{emptied(t, local), ours} {
+					if _, err := target.Do(t.Context(), "CreateTable", []byte(shape.CreateTable())); err != nil {
+						rt.Fatal(err)
+					}
+				}
+				conformance.Random(rt, t.Context(), shape, local, ours)
+				storetest.Check(t, s)
+			})
+		})
+	}
+}
