@@ -311,17 +311,25 @@ func (c *committer) finish(b *batch) (err error) {
 		return c.s.latch(err)
 	}
 	failpoint.Hit(failpoint.CommitSealed)
-	if err := c.s.room.reserve(b.btx, b.need(), !b.grows); err != nil {
+	need := b.need()
+	if err := c.s.room.reserve(b.btx, need, !b.grows); err != nil {
 		_ = b.btx.Rollback()
 		return c.s.latch(err)
 	}
+	if c.s.room.hopeless(need, !b.grows, started) {
+		_ = b.btx.Rollback()
+		return c.refusal(bolterrors.ErrMaxSizeReached)
+	}
 	failpoint.Hit(failpoint.CommitReserved)
-	if err := b.btx.Commit(); err != nil {
+	err = b.btx.Commit()
+	ended := time.Now()
+	c.s.room.tried(need, err, ended, ended.Sub(started))
+	if err != nil {
 		return c.refusal(err)
 	}
 	failpoint.Hit(failpoint.CommitWritten)
 	c.s.advance(b)
-	c.s.meter.committed(len(b.members), time.Since(started))
+	c.s.meter.committed(len(b.members), ended.Sub(started))
 	return nil
 }
 

@@ -123,6 +123,30 @@ func TestFullDiskIsARefusal(t *testing.T) {
 	}
 }
 
+// bbolt reads the whole file after it has refused a commit: what is refused again is not brought before it.
+func TestRefusedAgainWithoutBbolt(t *testing.T) {
+	s := openNotes(t, Options{NoSync: true, MaxSize: 4 << 20, JournalBytes: 1 << 20})
+	ctx, n := t.Context(), fill(t, s)
+	if s.room.refused == 0 || s.room.retry.IsZero() {
+		t.Fatal("the refusal was not noted")
+	}
+	s.room.retry = time.Now().Add(time.Hour)
+	began := s.room.retry
+	wantKind(t, putNote(ctx, s, n, 20000), fault.Full)
+	if !s.room.retry.Equal(began) {
+		t.Error("bbolt was asked again")
+	}
+	_ = putNote(ctx, s, n, 10) // needs less: it is tried
+	if s.room.retry.Equal(began) && s.room.refused != 0 {
+		t.Error("a smaller one was not tried")
+	}
+	s.room.refused, s.room.retry = 1, time.Now().Add(time.Hour)
+	if err := deleteNote(ctx, s, n-1); err != nil || s.room.refused != 0 {
+		t.Errorf("delete: %v", err)
+	}
+	afterFull(t, s, n-1)
+}
+
 // The spare megabyte is what deletes live on while nothing else is free: a View that is open holds back all pages that
 // they let go of.
 func TestDeletesHaveSpaceOfTheirOwn(t *testing.T) {

@@ -3,6 +3,7 @@ package store
 import (
 	"os"
 	"sync/atomic"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -18,6 +19,10 @@ type room struct {
 	limit  int64 // Options.MaxSize; 0: none
 	noSync bool
 	size   atomic.Int64 // of the file, all of it allocated; others may read it
+
+	short   bool      // the commit at hand did not get what it may need
+	refused int       // what the last commit that was refused needed; 0: there was one that was not, since
+	retry   time.Time // when such a one may be tried again
 
 	// allocate extends f from one size to the other, with blocks behind it. Tests have fuller disks.
 	allocate func(f *os.File, from, to int64) error
@@ -49,13 +54,27 @@ func (r *room) reserve(btx *bolt.Tx, need int, deletes bool) error {
 		}
 	}
 	db.MaxSize = int(r.limit)
-	if size := r.size.Load(); want > size {
+	size := r.size.Load()
+	if r.short = want > size; r.short {
 		db.MaxSize = int(size)
 		if !deletes {
 			db.MaxSize = int(max(size-spare, 1)) // 0 would be no limit
 		}
 	}
 	return nil
+}
+
+// hopeless tells whether a commit would be refused as one before it was. bbolt reads the whole file after each refusal,
+// about a second for a gigabyte: a full store is not to do that all the time while deletes wait.
+func (r *room) hopeless(need int, deletes bool, now time.Time) bool {
+	return r.short && !deletes && r.refused > 0 && need >= r.refused && now.Before(r.retry)
+}
+
+// tried notes what has become of a commit, and for a refusal how long it took.
+func (r *room) tried(need int, err error, now time.Time, took time.Duration) {
+	if r.refused = 0; err != nil {
+		r.refused, r.retry = need, now.Add(4*took)
+	}
 }
 
 // grow extends the file as far as the disk goes. An error is another than a full disk: what such a disk holds of the
