@@ -60,8 +60,9 @@ func Backup(ctx context.Context, dir, target string, progress func(Progress)) (B
 
 // Check looks at everything in the database in dir, or in a file. A node that runs does it itself, beside its writers.
 func Check(ctx context.Context, dir, file string, progress func(Progress)) (CheckResult, error) {
-	path, err := file, error(nil)
-	if file == "" {
+	path := file
+	if path == "" {
+		var err error
 		if path, err = database(dir); err != nil {
 			return CheckResult{}, err
 		}

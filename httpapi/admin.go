@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -48,21 +49,20 @@ func (s *Server) RunAdmin(ctx context.Context, ln net.Listener, node Maintenance
 		IdleTimeout: idleFor, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
-	served := make(chan error, 1)
-	go func() { served <- srv.Serve(netutil.LimitListener(ln, maxAdminConnections)) }()
-	var err error
-	select {
-	case err = <-served:
-		return fmt.Errorf("admin socket: %w", err)
-	case <-ctx.Done():
+	serving, served := context.WithCancelCause(ctx)
+	var loop sync.WaitGroup
+	defer loop.Wait()
+	loop.Go(func() { served(srv.Serve(netutil.LimitListener(ln, maxAdminConnections))) })
+	<-serving.Done()
+	if ctx.Err() == nil { // it ended by itself: the listener broke
+		return fmt.Errorf("admin socket: %w", context.Cause(serving))
 	}
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Drain)
 	defer cancel()
-	if err = srv.Shutdown(within); err != nil {
-		err = srv.Close()
+	if srv.Shutdown(within) != nil { // what runs there does not hear that its context has ended
+		return srv.Close()
 	}
-	<-served
-	return err
+	return nil
 }
 
 // adminRoutes is the table of what the socket can do.

@@ -292,9 +292,8 @@ func (c *checker) journal() error {
 	if bytes != j.bytes {
 		err = c.say("%d bytes in the records, %d in the books", bytes, j.bytes)
 	}
-	begun := j.last&(1<<incarnationBits-1) != 0 // a restored journal ends before the first record of its incarnation
-	if err == nil && prev != j.last && begun && j.first <= j.last {
-		err = c.say("ends at %d, the books say %d", prev, j.last)
+	if err == nil {
+		err = c.ending(prev, j)
 	}
 	for seq := range kept {
 		if err == nil && !wanted[seq] {
@@ -302,6 +301,15 @@ func (c *checker) journal() error {
 		}
 	}
 	return err
+}
+
+// ending compares the last record with the books. A restored journal ends before the first record of its incarnation.
+func (c *checker) ending(prev uint64, j journalState) error {
+	begun := j.last&(1<<incarnationBits-1) != 0
+	if prev != j.last && begun && j.first <= j.last {
+		return c.say("ends at %d, the books say %d", prev, j.last)
+	}
+	return nil
 }
 
 func (c *checker) sequence(seq, prev uint64, j journalState) error {

@@ -59,17 +59,17 @@ func checkLocked(ctx context.Context, f *os.File, progress func(where string)) (
 	tell(progress, "pages")
 	is, err := verifyFile(f, true)
 	dropCache(f)
-	if err != nil {
+	if _, unread := errors.AsType[*os.PathError](err); unread {
 		_ = f.Close()
-		if _, ok := errors.AsType[*os.PathError](err); ok {
-			return nil, cannotRead(f.Name(), err)
-		}
-		return []Problem{{Where: "file", What: err.Error()}}, nil
+		return nil, cannotRead(f.Name(), err)
 	}
-	db, err := openReadOnly(f)
-	if err != nil {
-		_ = f.Close() // unless bbolt has
-		return []Problem{{Where: "file", What: err.Error()}}, nil
+	var db *bolt.DB
+	if err == nil {
+		db, err = openReadOnly(f)
+	}
+	if err != nil { // which is what was asked for
+		_ = f.Close()                                             // unless bbolt has
+		return []Problem{{Where: "file", What: err.Error()}}, nil //nolint:nilerr // a damaged file is an answer
 	}
 	problems, err := checkContents(ctx, db, progress)
 	if is.lost > 0 {
