@@ -221,7 +221,7 @@ func (sim *simLives) run() {
 			}
 		case n == 1:
 			_, err = s.Housekeep(ctx)
-		case n == 3 && !sim.full:
+		case n == 3 && !sim.full && sim.rng.IntN(3) == 0:
 			sim.backup(ctx)
 		case n == 2 && !sim.full: // which of them are refused is open
 			err = sim.together(ctx)

@@ -2,6 +2,7 @@ package failpoint_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -73,7 +74,7 @@ const killed = "FAILPOINT_TEST_KILLED"
 
 func TestKill(t *testing.T) {
 	if os.Getenv(killed) != "" {
-		defer println("deferred functions run")
+		defer fmt.Println("deferred functions run")
 		failpoint.Kill()
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestKill$")

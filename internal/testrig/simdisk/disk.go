@@ -88,9 +88,9 @@ type Real struct {
 }
 
 // New gives a disk with all that lies in the folder now, on disk.
-func New(root string, seed uint64, real Real) (*Disk, error) {
+func New(root string, seed uint64, system Real) (*Disk, error) {
 	d := &Disk{
-		root: root, real: real, rng: rand.New(rand.NewPCG(seed, 0xd15c)), trace: fnv.New64a(),
+		root: root, real: system, rng: rand.New(rand.NewPCG(seed, 0xd15c)), trace: fnv.New64a(),
 		inodes: map[uint64]*inode{}, live: map[string]*inode{}, durable: map[string]*inode{},
 	}
 	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
@@ -105,7 +105,7 @@ func New(root string, seed uint64, real Real) (*Disk, error) {
 		if node == nil {
 			node = &inode{folder: e.IsDir(), dirty: map[int64][]version{}, blocks: map[int64]bool{}}
 			if !e.IsDir() {
-				if node.data, err = os.ReadFile(path); err != nil {
+				if node.data, err = os.ReadFile(path); err != nil { //nolint:gosec // G122: the folder is the test's own
 					return err
 				}
 				node.durable = append([]byte(nil), node.data...)

@@ -139,7 +139,7 @@ func writeFile(path string, text []byte) error {
 }
 
 func goCommand(args ...string) (string, error) {
-	out, err := exec.Command("go", args...).Output() //nolint:gosec,noctx // G204: our own words
+	out, err := exec.Command("go", args...).Output() //nolint:noctx // it ends soon
 	return strings.TrimSpace(string(out)), err
 }
 
