@@ -27,7 +27,7 @@ func (tx *Tx) fillSlice(t *table, ix *index) (*index, error) {
 		return nil, err
 	}
 	f := *ix.fill
-	started, end := time.Now(), f.items+uint64(tx.s.keeper.sizes().fill) //nolint:gosec // G115: a count
+	elapsed, end := stopwatch(), f.items+uint64(tx.s.keeper.sizes().fill)
 	c := base.Cursor()
 	k, v := seekBehind(c, f.upTo)
 	for ; k != nil && f.items < end; k, v = c.Next() {
@@ -35,7 +35,7 @@ func (tx *Tx) fillSlice(t *table, ix *index) (*index, error) {
 			return nil, err
 		}
 		f.upTo, f.items = k, f.items+1
-		if f.items&15 == 0 && time.Since(started) > fillTime {
+		if f.items&15 == 0 && elapsed() > fillTime {
 			end = f.items
 		}
 	}

@@ -112,15 +112,6 @@ func (t *table) setIndexes(indexes []*index) {
 	}
 }
 
-// replace puts another state of an index in the place of the one with the same id.
-func (t *table) replace(ix *index) {
-	for i, old := range t.indexes {
-		if old.id == ix.id {
-			t.indexes[i] = ix
-		}
-	}
-}
-
 func (c *catalogue) clone() *catalogue {
 	return &catalogue{tables: maps.Clone(c.tables), byID: maps.Clone(c.byID), nextID: c.nextID}
 }

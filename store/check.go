@@ -268,12 +268,7 @@ func (c *checker) journal() error {
 			return c.say("record %d: %v", seq, err)
 		}
 		if seq < j.first {
-			if t := c.tx.cat.byID[st.table]; t != nil && !t.dropped {
-				kept[seq] = true
-			} else if t == nil {
-				return c.say("record %d is past and of an unknown table", seq)
-			}
-			return nil
+			return c.past(seq, st.table, kept)
 		}
 		if st.prev != 0 && st.prev < j.first {
 			wanted[st.prev] = true
@@ -308,6 +303,18 @@ func (c *checker) ending(prev uint64, j journalState) error {
 	begun := j.last&(1<<incarnationBits-1) != 0
 	if prev != j.last && begun && j.first <= j.last {
 		return c.say("ends at %d, the books say %d", prev, j.last)
+	}
+	return nil
+}
+
+// past looks at a record that is not shown any more. Of a table that is there it is kept for a record that is.
+func (c *checker) past(seq uint64, table uint32, kept map[uint64]bool) error {
+	t := c.tx.cat.byID[table]
+	if t == nil {
+		return c.say("record %d is past and of an unknown table", seq)
+	}
+	if !t.dropped {
+		kept[seq] = true
 	}
 	return nil
 }

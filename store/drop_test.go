@@ -144,7 +144,7 @@ func TestDropGoesOnAfterRestart(t *testing.T) {
 		}
 		s = open()
 	}
-	defer s.Close() //nolint:errcheck // it was read
+	defer s.Close()
 	if st := s.Stats(); len(st.Dropping) != 0 || len(s.Tables()) != 0 || s.KnownTables() != 0 {
 		t.Errorf("left: %v", st.Dropping)
 	}

@@ -80,7 +80,7 @@ func (k *keeper) tookOut(from leftover, n int) {
 		delete(k.taken, from)
 		return
 	}
-	k.taken[from] += uint64(n) //nolint:gosec // G115: a count
+	k.taken[from] += uint64(n)
 }
 
 func (k *keeper) tookOutOf(from leftover) uint64 {

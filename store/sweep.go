@@ -64,7 +64,7 @@ func (s *Store) sweepNext(ctx context.Context) (did bool, err error) {
 	}
 	switch {
 	case err == nil:
-		s.keeper.swept.Add(uint64(n)) //nolint:gosec // G115: a count
+		s.keeper.swept.Add(uint64(n))
 		w.moved(to)
 	case fault.Is(err, fault.Damaged):
 		w.moved(nil) // the other tables are not to wait for it
