@@ -287,15 +287,23 @@ func (c *checker) journal() error {
 	if bytes != j.bytes {
 		err = c.say("%d bytes in the records, %d in the books", bytes, j.bytes)
 	}
-	if err == nil {
-		err = c.ending(prev, j)
+	if err != nil {
+		return err
 	}
+	if err := c.ending(prev, j); err != nil {
+		return err
+	}
+	return c.kept(kept, wanted)
+}
+
+// kept compares the records that were kept for their image with those that want one.
+func (c *checker) kept(kept, wanted map[uint64]bool) error {
 	for seq := range kept {
-		if err == nil && !wanted[seq] {
-			err = c.say("record %d is past and kept for nobody", seq)
+		if !wanted[seq] {
+			return c.say("record %d is past and kept for nobody", seq)
 		}
 	}
-	return err
+	return nil
 }
 
 // ending compares the last record with the books. A restored journal ends before the first record of its incarnation.
