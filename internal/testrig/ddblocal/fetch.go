@@ -80,7 +80,7 @@ func download(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(temp)
+	defer func() { _ = os.RemoveAll(temp) }() // what stays is a folder in a cache
 	if err := os.WriteFile(filepath.Join(temp, "pom.xml"), []byte(pom), 0o600); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@
 package ddblocal
 
 import (
+	"errors"
 	"os"
 	"syscall"
 )
@@ -14,8 +15,7 @@ func lock(name string) (unlock func(), err error) {
 		return nil, err
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		f.Close()
-		return nil, err
+		return nil, errors.Join(err, f.Close())
 	}
-	return func() { f.Close() }, nil
+	return func() { _ = f.Close() }, nil // which gives the lock back, whatever it says
 }

@@ -97,7 +97,7 @@ func connect(addr string) (net.Conn, error) {
 		return nil, err
 	}
 	f := os.NewFile(uintptr(fd), addr)
-	defer f.Close()
+	defer func() { _ = f.Close() }() // FileConn has a descriptor of its own
 	if err := unix.Connect(fd, &unix.SockaddrInet4{Port: to.Port, Addr: [4]byte(to.IP.To4())}); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"maps"
 
 	"pgregory.net/rapid"
 )
@@ -190,9 +191,7 @@ func (d draw) batchWrite() (modes string, request object) {
 			continue
 		}
 		it := d.item()
-		for name, v := range k {
-			it[name] = v
-		}
+		maps.Copy(it, k)
 		parts = append(parts, object{"PutRequest": object{"Item": it}})
 	}
 	return "/several", object{"RequestItems": object{d.shape.Name: parts}}
@@ -206,9 +205,7 @@ func (d draw) transactWrite() (modes string, request object) {
 		switch kind {
 		case "Put":
 			it := d.item()
-			for name, v := range k {
-				it[name] = v
-			}
+			maps.Copy(it, k)
 			e.request = object{"TableName": d.shape.Name, "Item": it}
 			e.conditioned()
 		case "Update":

@@ -11,7 +11,7 @@ import (
 )
 
 //go:embed testdata/*.txt
-var testdata embed.FS //nolint:gochecknoglobals // embed has no other way
+var testdata embed.FS
 
 // File is an area of the suite.
 type File struct {
@@ -98,14 +98,15 @@ type parser struct {
 
 func (p *parser) line(n int, line string) error {
 	word, rest, _ := strings.Cut(line, " ")
-	switch {
-	case word == "" && rest != "":
+	if word == "" && rest != "" {
 		return p.more(line)
-	case word == "=" || word == "!":
+	}
+	switch word {
+	case "=", "!":
 		return p.answer(line)
-	case word == "differs":
+	case "differs":
 		return p.differs(rest)
-	case word == "ours":
+	case "ours":
 		if p.step == nil || p.step.Differs == nil {
 			return fmt.Errorf("%q without the line that says why", word)
 		}
@@ -113,14 +114,14 @@ func (p *parser) line(n int, line string) error {
 		return parseAnswer(rest, p.last)
 	}
 	p.last = nil
-	switch {
-	case word == "" || word == "#":
-	case word == "let":
+	switch word {
+	case "", "#":
+	case "let":
 		name, text, _ := strings.Cut(rest, " ")
 		p.file.Lets = append(p.file.Lets, "%["+name+"]", text)
-	case word == "table":
+	case "table":
 		p.file.Tables = append(p.file.Tables, rest)
-	case word == "case":
+	case "case":
 		p.file.Cases = append(p.file.Cases, &Case{Name: rest})
 	default:
 		return p.request(n, word, rest, line)

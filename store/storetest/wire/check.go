@@ -32,8 +32,8 @@ func read(data []byte, into any) error {
 // a name is an object.
 func checkEmpty(data []byte) error {
 	var request any
-	if json.Unmarshal(data, &request) != nil {
-		return nil
+	if err := json.Unmarshal(data, &request); err != nil {
+		return err
 	}
 	return checkPart(request)
 }

@@ -34,10 +34,10 @@ func (w write) delete() store.DeleteItem {
 }
 
 // run makes the write in a transaction of its own.
-func (t *Target) run(ctx context.Context, w write, make func(*store.Tx) (store.Images, error)) (any, error) {
+func (t *Target) run(ctx context.Context, w write, do func(*store.Tx) (store.Images, error)) (any, error) {
 	var im store.Images
 	err := t.s.Update(ctx, func(tx *store.Tx) (err error) {
-		im, err = make(tx)
+		im, err = do(tx)
 		return err
 	})
 	if err != nil {
