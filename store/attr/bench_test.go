@@ -129,11 +129,10 @@ func BenchmarkJSONIn(b *testing.B) {
 		b.ReportAllocs()
 		var dst []byte
 		for b.Loop() {
-			it, err := attr.ParseJSON(text)
-			if err != nil {
+			var err error
+			if dst, err = attr.EncodeJSON(dst[:0], text); err != nil {
 				b.Fatal(err)
 			}
-			dst = attr.Encode(dst[:0], it)
 		}
 	})
 	b.Run("encoding-json", func(b *testing.B) {

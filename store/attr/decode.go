@@ -2,11 +2,14 @@ package attr
 
 // Decode gives the item of an encoding. Its texts share one copy of the encoding, so that nothing of it refers to
 // e afterwards. Bytes that Encode does not write are fault.Damaged.
-func (e Encoded) Decode() (Item, error) {
-	if len(e) == 0 || e[0] != wireVersion {
+func (e Encoded) Decode() (Item, error) { return decodeItem(string(e)) }
+
+// decodeItem gives the item of an encoding that the item may keep.
+func decodeItem(text string) (Item, error) {
+	if text == "" || text[0] != wireVersion {
 		return nil, damaged("an item")
 	}
-	s := scanner{buf: string(e), pos: 1}
+	s := scanner{buf: text, pos: 1}
 	it, ok := s.item(1)
 	if !ok || s.pos != len(s.buf) {
 		return nil, damaged("an item")

@@ -1,8 +1,12 @@
 package attr_test
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -212,6 +216,51 @@ func TestBase64Pieces(t *testing.T) {
 		want := `{"B":"` + base64.StdEncoding.EncodeToString(data) + `"}`
 		if got := attr.B(data).String(); got != want {
 			t.Fatalf("%d bytes: %s, want %s", n, got, want)
+		}
+	}
+}
+
+// shuffledJSON writes an item with the names of every object in a random order.
+func shuffledJSON(t *rapid.T, it attr.Item) string {
+	names := rapid.Permutation(slices.Sorted(maps.Keys(it))).Draw(t, "order")
+	var b strings.Builder
+	for i, name := range names {
+		text := string(attr.AppendValueJSON(nil, it[name]))
+		if v := it[name]; v.Kind() == attr.KindM {
+			text = `{"M":` + shuffledJSON(t, v.Map()) + "}"
+		}
+		quoted, _ := json.Marshal(name)
+		b.WriteString([]string{"{", ","}[min(i, 1)] + string(quoted) + ":" + text)
+	}
+	if len(names) == 0 {
+		return "{}"
+	}
+	return b.String() + "}"
+}
+
+// The encoding made of JSON is that of the item, whatever the order and the number of names.
+func TestEncodeJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		it := genItem(4).Draw(t, "item")
+		for n := range rapid.SampledFrom([]int{0, 0, 0, 126, 127, 128, 300, 20_000}).Draw(t, "more") {
+			it[strconv.Itoa(n)] = attr.Bool(n%2 == 0)
+		}
+		it["inner"] = attr.M(attr.Item{"m": attr.M(maps.Clone(it)), "l": attr.L(slices.Collect(maps.Values(it))...)})
+		got, err := attr.EncodeJSON([]byte("x"), []byte(shuffledJSON(t, it)))
+		if want := attr.Encode([]byte("x"), it); err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("got  %x, %v\nwant %x", got, err, want)
+		}
+	})
+}
+
+func TestEncodeJSONRefuses(t *testing.T) {
+	for _, text := range []string{
+		`{"b":{"NULL":true},"a":{"M":{"y":{"S":""},"x":{"S":""},"y":{"S":""}}}}`, `{"a":{"S":"x"},"a":{"S":"x"}}`, `{"a":{"S":"x"}} 1`, ``,
+	} {
+		dst := []byte("kept")
+		out, err := attr.EncodeJSON(dst, []byte(text))
+		if !fault.Is(err, fault.Invalid) || string(out) != "kept" {
+			t.Errorf("%s: got %q, %v", text, out, err)
 		}
 	}
 }

@@ -1,31 +1,51 @@
 package attr
 
-import "encoding/base64"
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"slices"
+	"strings"
+)
 
-// ParseJSON reads an item in DynamoDB JSON. It is strict: a name given twice, anything behind the item, text that is
-// not UTF-8, base64 that is not, a type that is unknown or not alone are errors of kind fault.Invalid, with code
-// "serialization" where the JSON is at fault and "validation" where a value is. The item shares one copy of src.
-func ParseJSON(src []byte) (Item, error) {
-	p := jsonParser{lexer{text: string(src)}}
-	it, err := p.item(1)
+// EncodeJSON appends to dst the binary form of an item in DynamoDB JSON: what Encode writes of the item that ParseJSON
+// reads, without making the item. It is strict: a name given twice, anything behind the item, text that is not UTF-8,
+// base64 that is not, a type that is unknown or not alone are errors of kind fault.Invalid, with code "serialization"
+// where the JSON is at fault and "validation" where a value is. After an error dst is as it was.
+func EncodeJSON(dst, src []byte) ([]byte, error) {
+	p := newJSONEncoder(append(dst, wireVersion), src)
+	err := p.object(1)
 	if err == nil {
 		err = p.end()
 	}
 	if err != nil {
-		return nil, err
+		return dst, err
 	}
-	return it, nil
+	return p.out, nil
 }
 
-// ParseValueJSON reads one value in DynamoDB JSON, as strictly as ParseJSON.
+// ParseJSON reads an item in DynamoDB JSON, as strictly as EncodeJSON. Its texts share one piece of memory.
+func ParseJSON(src []byte) (Item, error) {
+	encoded, err := EncodeJSON(make([]byte, 0, len(src)), src)
+	if err != nil {
+		return nil, err
+	}
+	return decodeItem(Encoded(encoded).view())
+}
+
+// ParseValueJSON reads one value in DynamoDB JSON, as strictly as EncodeJSON.
 func ParseValueJSON(src []byte) (Value, error) {
-	p := jsonParser{lexer{text: string(src)}}
-	v, err := p.value(1)
+	p := newJSONEncoder(make([]byte, 0, len(src)), src)
+	err := p.value(1)
 	if err == nil {
 		err = p.end()
 	}
 	if err != nil {
 		return Value{}, err
+	}
+	s := scanner{buf: Encoded(p.out).view()}
+	v, ok := s.value(1)
+	if !ok || s.pos != len(s.buf) {
+		return Value{}, damaged("an attribute")
 	}
 	return v, nil
 }
@@ -40,18 +60,26 @@ func (v *Value) UnmarshalJSON(src []byte) error {
 	return nil
 }
 
-// jsonParser builds values of tokens. The elements of a list or map are gathered on the goroutine's stack, where most
-// fit, so that the list or map is made once, in its size.
-type jsonParser struct {
+// jsonEncoder writes the binary form of what it reads, as it reads it. The members of an object are put in order when
+// its end has been seen, unless they were.
+type jsonEncoder struct {
 	lexer
+	out     []byte
+	members []jsonMember // of the objects that are open, the innermost last
+	scratch []byte
 }
 
-type member struct {
-	name  string
-	value Value
+// jsonMember is where a member of an object lies in the output.
+type jsonMember struct {
+	name       string
+	start, end int
 }
 
-func (p *jsonParser) end() error {
+func newJSONEncoder(out, src []byte) *jsonEncoder {
+	return &jsonEncoder{lexer: lexer{text: string(src)}, out: out, members: make([]jsonMember, 0, 24)}
+}
+
+func (p *jsonEncoder) end() error {
 	p.space()
 	if p.pos != len(p.text) {
 		return p.unexpected("the end")
@@ -59,113 +87,183 @@ func (p *jsonParser) end() error {
 	return nil
 }
 
-// item reads an object of names and values that are at the given level of nesting.
-func (p *jsonParser) item(level int) (Item, error) {
+// object reads names and values that are at the given level of nesting.
+func (p *jsonEncoder) object(level int) error {
 	if err := p.expect('{'); err != nil {
-		return nil, err
+		return err
 	}
-	var few [20]member
-	members := few[:0]
+	first, count, ordered := len(p.members), p.openCount(), true
 	for i := 0; ; i++ {
 		if more, err := p.next(i, '}'); err != nil {
-			return nil, err
+			return err
 		} else if !more {
-			return collect(members)
+			break
 		}
-		name, err := p.quoted()
+		m, err := p.member(level)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if err := p.expect(':'); err != nil {
-			return nil, err
-		}
-		v, err := p.value(level)
-		if err != nil {
-			return nil, err
-		}
-		members = append(members, member{name, v})
+		ordered = ordered && (i == 0 || p.members[len(p.members)-1].name < m.name)
+		p.members = append(p.members, m)
 	}
+	if !ordered {
+		if err := p.order(p.members[first:]); err != nil {
+			return err
+		}
+	}
+	p.closeCount(count, len(p.members)-first)
+	p.members = p.members[:first]
+	return nil
 }
 
-// collect makes a map of its members.
-func collect(members []member) (Item, error) {
-	it := make(Item, len(members))
-	for i, m := range members {
-		it[m.name] = m.value
-		if len(it) <= i {
-			return nil, malformed("The JSON has the name %q twice", m.name)
-		}
+func (p *jsonEncoder) member(level int) (m jsonMember, err error) {
+	if m.name, err = p.quoted(); err != nil {
+		return m, err
 	}
-	return it, nil
+	if err := p.expect(':'); err != nil {
+		return m, err
+	}
+	m.start = len(p.out)
+	p.out = appendText(p.out, m.name)
+	err = p.value(level)
+	m.end = len(p.out)
+	return m, err
+}
+
+// order rewrites the members of an object, which are the end of the output, in the order of their names.
+func (p *jsonEncoder) order(members []jsonMember) error {
+	start := members[0].start
+	p.scratch = append(p.scratch[:0], p.out[start:]...)
+	p.out = p.out[:start]
+	slices.SortStableFunc(members, func(a, b jsonMember) int { return strings.Compare(a.name, b.name) })
+	for i, m := range members {
+		if i > 0 && m.name == members[i-1].name {
+			return malformed("The JSON has the name %q twice", m.name)
+		}
+		p.out = append(p.out, p.scratch[m.start-start:m.end-start]...)
+	}
+	return nil
+}
+
+// openCount leaves room for a count of elements, of one byte, as nearly all are.
+func (p *jsonEncoder) openCount() (at int) {
+	p.out = append(p.out, 0)
+	return len(p.out) - 1
+}
+
+// closeCount fills a count in.
+func (p *jsonEncoder) closeCount(at, n int) {
+	if n < 0x80 {
+		p.out[at] = byte(n)
+		return
+	}
+	p.out = slices.Replace(p.out, at, at+1, binary.AppendUvarint(nil, uint64(n))...)
 }
 
 // value reads {"type": content}.
-func (p *jsonParser) value(level int) (Value, error) {
+func (p *jsonEncoder) value(level int) error {
 	if level > maxLevel {
-		return Value{}, tooDeep()
+		return tooDeep()
 	}
 	if err := p.expect('{'); err != nil {
-		return Value{}, err
+		return err
 	}
 	if p.take('}') {
-		return Value{}, invalid("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes")
+		return invalid("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes")
 	}
 	kind, err := p.quoted()
 	if err != nil {
-		return Value{}, err
+		return err
 	}
 	if err := p.expect(':'); err != nil {
-		return Value{}, err
+		return err
 	}
-	v, err := p.content(kind, level)
-	if err != nil {
-		return Value{}, err
+	if err := p.content(kind, level); err != nil {
+		return err
 	}
 	if p.take(',') {
-		return Value{}, invalid("Supplied AttributeValue has more than one datatypes set, " +
+		return invalid("Supplied AttributeValue has more than one datatypes set, " +
 			"must contain exactly one of the supported datatypes")
 	}
-	return v, p.expect('}')
+	return p.expect('}')
 }
 
-func (p *jsonParser) content(kind string, level int) (Value, error) {
+func (p *jsonEncoder) content(kind string, level int) error {
 	switch kind {
 	case "S":
 		text, err := p.quoted()
-		return Value{kind: KindS, text: text}, err
+		p.out = appendText(append(p.out, tagS), text)
+		return err
 	case "N":
-		text, err := p.quoted()
-		if err != nil {
-			return Value{}, err
-		}
-		return N(text)
+		return p.number()
 	case "B":
 		data, err := p.base64()
-		return Value{kind: KindB, text: data}, err
+		p.out = appendText(append(p.out, tagB), data)
+		return err
 	case "BOOL":
 		truth, err := p.boolean()
-		return Bool(truth), err
+		p.out = appendValue(p.out, Bool(truth))
+		return err
 	case "NULL":
 		return p.null()
 	case "L":
 		return p.list(level + 1)
 	case "M":
-		it, err := p.item(level + 1)
-		return Value{kind: KindM, many: it}, err
+		out, start := openSized(p.out, tagM)
+		p.out = out
+		err := p.object(level + 1)
+		p.out = closeSized(p.out, start)
+		return err
 	default:
-		return p.set(kind)
+		v, err := p.set(kind)
+		if err == nil {
+			p.out = appendValue(p.out, v)
+		}
+		return err
 	}
 }
 
-func (p *jsonParser) null() (Value, error) {
+func (p *jsonEncoder) number() error {
+	text, err := p.quoted()
+	if err != nil {
+		return err
+	}
+	n, err := N(text)
+	p.out = appendText(append(p.out, tagN), n.text)
+	return err
+}
+
+func (p *jsonEncoder) null() error {
 	truth, err := p.boolean()
 	if err == nil && !truth {
 		err = invalid("One or more parameter values were invalid: Null attribute value types must have the value of true")
 	}
-	return Null(), err
+	p.out = append(p.out, tagNull)
+	return err
 }
 
-func (p *jsonParser) base64() (string, error) {
+func (p *jsonEncoder) list(level int) error {
+	if err := p.expect('['); err != nil {
+		return err
+	}
+	out, start := openSized(p.out, tagL)
+	p.out = out
+	count := p.openCount()
+	for i := 0; ; i++ {
+		if more, err := p.next(i, ']'); err != nil {
+			return err
+		} else if !more {
+			p.closeCount(count, i)
+			p.out = closeSized(p.out, start)
+			return nil
+		}
+		if err := p.value(level); err != nil {
+			return err
+		}
+	}
+}
+
+func (p *jsonEncoder) base64() (string, error) {
 	at := p.pos
 	text, err := p.quoted()
 	if err != nil {
@@ -186,31 +284,8 @@ func (p *jsonParser) base64() (string, error) {
 // strictBase64 refuses bits behind the last byte, which would give a binary a second text. It is never changed.
 var strictBase64 = base64.StdEncoding.Strict()
 
-func (p *jsonParser) list(level int) (Value, error) {
-	if err := p.expect('['); err != nil {
-		return Value{}, err
-	}
-	var few [8]Value
-	elems := few[:0]
-	for i := 0; ; i++ {
-		if more, err := p.next(i, ']'); err != nil {
-			return Value{}, err
-		} else if !more {
-			break
-		}
-		v, err := p.value(level)
-		if err != nil {
-			return Value{}, err
-		}
-		elems = append(elems, v)
-	}
-	list := make([]Value, len(elems))
-	copy(list, elems)
-	return L(list...), nil
-}
-
 // set reads a set of one of the three types.
-func (p *jsonParser) set(kind string) (Value, error) {
+func (p *jsonEncoder) set(kind string) (Value, error) {
 	var members []string
 	var err error
 	switch kind {
@@ -235,7 +310,7 @@ func (p *jsonParser) set(kind string) (Value, error) {
 }
 
 // texts reads an array of strings, of base64 ones their data.
-func (p *jsonParser) texts(binary bool) ([]string, error) {
+func (p *jsonEncoder) texts(binary bool) ([]string, error) {
 	if err := p.expect('['); err != nil {
 		return nil, err
 	}
@@ -252,7 +327,7 @@ func (p *jsonParser) texts(binary bool) ([]string, error) {
 	}
 }
 
-func (p *jsonParser) oneText(binary bool) (string, error) {
+func (p *jsonEncoder) oneText(binary bool) (string, error) {
 	if binary {
 		return p.base64()
 	}
