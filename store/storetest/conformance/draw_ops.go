@@ -86,6 +86,9 @@ func (d draw) source() source {
 		sources[0].sort = "sk"
 		sources = append(sources, source{"loc", "pk", "o", []string{"sk"}})
 	}
+	if d.chance(2, "table") {
+		return sources[0]
+	}
 	return one(d, "source", sources...)
 }
 
@@ -97,7 +100,7 @@ func (d draw) query() (modes string, request object) {
 		e.request["IndexName"] = src.index
 		modes += "/by=" + src.sort
 	}
-	partition := object{"S": one(d, "pk", "a", "b")}
+	partition := object{"S": one(d, "pk", "a", "a", "b")}
 	switch src.partition {
 	case "g":
 		partition = object{"S": one(d, "g", "x", "y")}
@@ -105,7 +108,7 @@ func (d draw) query() (modes string, request object) {
 		partition = d.number("n")
 	}
 	key := fmt.Sprintf("%s = %s", e.name(src.partition), e.bind(partition))
-	if src.sort != "" && d.chance(2, "range") {
+	if src.sort != "" && !d.chance(3, "whole") {
 		key += " AND " + e.rangeOf(src.sort)
 	}
 	e.request["KeyConditionExpression"] = key
