@@ -41,6 +41,10 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := keepName(path, o); err != nil {
+		_ = f.Close()
+		return nil, cannotOpen(path, err)
+	}
 	failpoint.Hit(failpoint.OpenVerified)
 	db, err := openBolt(f, o)
 	if err != nil {
@@ -226,6 +230,15 @@ func publish(draft, path string) error {
 		return nil
 	}
 	return os.Rename(draft, path)
+}
+
+// keepName syncs the folder of a file that is there: who gave it its name, after it was made or compacted, may have been
+// killed before that, or the sync may have failed. A power cut would then take what is written to it from now on.
+func keepName(path string, o Options) error {
+	if o.NoSync {
+		return nil
+	}
+	return syncDir(filepath.Dir(path))
 }
 
 // makeFolder makes a folder, and those above it, that are there after a crash too: a file on disk is lost if its folder

@@ -24,7 +24,7 @@ import (
 // The seeds of TestSimulatedDisk: the first, and how many.
 var (
 	simSeed  = flag.Uint64("sim.seed", 1, "first seed of the simulated disk")
-	simSeeds = flag.Int("sim.seeds", 200, "how many seeds")
+	simSeeds = flag.Int("sim.seeds", 300, "how many seeds")
 )
 
 var simWriters = []string{"0", "1", "2"}
