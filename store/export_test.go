@@ -9,6 +9,19 @@ func (s *Store) SmallSlices(n int) {
 	s.keeper.slice = sliceSizes{fill: n, empty: n, forget: n, sweep: n, deletes: n}
 }
 
+// ReaderMayLoseItsSnapshot tells whether there is a View whose deadline could take its snapshot away right now: it is not
+// within a call.
+func (s *Store) ReaderMayLoseItsSnapshot() bool {
+	s.readers.mu.Lock()
+	defer s.readers.mu.Unlock()
+	r := s.readers.oldest
+	if r == nil || !r.mu.TryLock() {
+		return false
+	}
+	r.mu.Unlock()
+	return true
+}
+
 // KnownTables counts the rows of the catalogue, those of dropped tables too.
 func (s *Store) KnownTables() int { return len(s.cat.Load().byID) }
 

@@ -75,6 +75,10 @@ func (s *Store) sweepNext(ctx context.Context) (did bool, err error) {
 // findExpired gives the keys of expired items behind a key, and how far it has looked, nil if that is the end.
 func (s *Store) findExpired(ctx context.Context, id uint32, after []byte) (found [][]byte, to []byte, err error) {
 	err = s.View(ctx, func(tx *Tx) error {
+		if err := tx.enter(); err != nil {
+			return err
+		}
+		defer tx.leave()
 		t := tx.cat.byID[id]
 		if t == nil || t.dropped || t.spec.TTL == "" {
 			return nil

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -185,4 +186,31 @@ func TestSweepBesideWriters(t *testing.T) {
 	if swept := s.Stats().Swept; swept+uint64(left) != items {
 		t.Errorf("%d renewed and %d swept, of %d", left, swept, items)
 	}
+}
+
+// The clock is asked in the middle of what housekeeping reads: the read deadline must not take the pages from under it.
+func TestHousekeepingReadsWithinACall(t *testing.T) {
+	var s *store.Store
+	var asked atomic.Int64
+	now := func() time.Time {
+		if s != nil {
+			asked.Add(1)
+			if s.ReaderMayLoseItsSnapshot() {
+				t.Error("a View of housekeeping can lose its snapshot while it reads")
+			}
+		}
+		return time.Unix(1_563_096_600, 0)
+	}
+	opened := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: now}, balls())
+	update(t, opened, func(tx *store.Tx) error {
+		return tx.TransactWrite(store.TransactWrite{
+			Token: "t", Items: []store.WriteItem{{Put: &store.PutItem{Table: "balls", Item: ball("final", 1, "ttl", 1_563_096_599)}}},
+		})
+	})
+	s = opened
+	housekeep(t, s)
+	if n := s.Stats().Swept; n != 1 || asked.Load() < 3 {
+		t.Errorf("%d swept, the clock was asked %d times", n, asked.Load())
+	}
+	s = nil
 }

@@ -165,6 +165,10 @@ func (b *batch) forgetTokens(limit int) error {
 func (s *Store) forgetTokens(ctx context.Context) (did bool, err error) {
 	due := false
 	err = s.View(ctx, func(tx *Tx) error {
+		if err := tx.enter(); err != nil {
+			return err
+		}
+		defer tx.leave()
 		bucket := tx.btx.Bucket(bucketTokens)
 		due = bucket != nil && oldestToken(bucket, tx.Now()) != nil
 		return nil
