@@ -374,7 +374,7 @@ func TestBackupOutlivesTheReadDeadline(t *testing.T) {
 	}
 }
 
-// A draft that a crash left behind is used again; one that is being written is not touched.
+// A draft that a crash left behind is replaced; one that is being written is not touched.
 func TestBackupDrafts(t *testing.T) {
 	s := storetest.Open(t, matches())
 	dir := t.TempDir()

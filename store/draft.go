@@ -14,7 +14,8 @@ import (
 
 // draft is a file on its way: it has another name until it is complete and on disk, so that a crash leaves the whole
 // file under its own name or none. It is locked: two that make the same file do not write into one draft, and one that
-// a crash left behind is known by its free lock and used again.
+// a crash left behind is known by its free lock. That one is removed and not written over: a crash in the middle of
+// publish leaves a file with both names.
 type draft struct {
 	f    *os.File
 	path string
@@ -35,6 +36,13 @@ func newDraft(path string) (*draft, error) {
 		}
 		if !sameFile(f, path) {
 			_ = f.Close()
+			continue
+		}
+		if left, err := f.Stat(); err != nil || left.Size() > 0 {
+			err = errors.Join(err, os.Remove(path), f.Close())
+			if err != nil {
+				return nil, cannotWrite(path, err)
+			}
 			continue
 		}
 		if err := errors.Join(f.Chmod(0o600), f.Truncate(0)); err != nil {

@@ -221,7 +221,7 @@ func TestRestoreInterrupted(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	wantFiles(t, dir)
-	// What a kill leaves is used by the next restore, and removed by the next Open.
+	// What a kill leaves is replaced by the next restore, and removed by the next Open.
 	if err := os.WriteFile(path+".restore", make([]byte, 1<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -236,4 +236,27 @@ func TestRestoreInterrupted(t *testing.T) {
 	}
 	storetest.OpenWith(t, path, quick)
 	wantFiles(t, dir, "s.db", "s.db.incarnations")
+}
+
+// A kill in the middle of giving a restored store its name leaves it with both. When it is moved away the other name is
+// not written over.
+func TestRestoreSparesTheFileWithBothNames(t *testing.T) {
+	s := storetest.Open(t, matches())
+	put(t, s, "matches", item("match", "1"))
+	backup := backedUp(t, s).Path
+	path := filepath.Join(t.TempDir(), "s.db")
+	if _, err := store.Restore(t.Context(), backup, path, store.RestoreOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	before, readErr := os.ReadFile(path)
+	if err := errors.Join(readErr, os.Link(path, path+".restore"), os.Rename(path, path+".old")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Restore(t.Context(), backup, path, store.RestoreOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.ReadFile(path + ".old"); err != nil || !bytes.Equal(after, before) {
+		t.Errorf("the store that was moved away is not what it was: %v", err)
+	}
+	wantFiles(t, filepath.Dir(path), "s.db", "s.db.incarnations", "s.db.old")
 }
