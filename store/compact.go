@@ -89,6 +89,7 @@ func compactAtOpen(path string, f *os.File, is verified, o Options) (*os.File, v
 // compactFile compacts a locked file, which it closes, and gives the new one, locked.
 func compactFile(ctx context.Context, path string, f *os.File, progress func(done, total int64)) (packed *os.File, info CompactInfo, err error) {
 	took := stopwatch()
+	path = behindLinks(path)
 	size, err := f.Stat()
 	if err != nil {
 		_ = f.Close()
@@ -129,6 +130,14 @@ func compactFile(ctx context.Context, path string, f *os.File, progress func(don
 		return nil, info, err
 	}
 	return d.f, CompactInfo{Before: size.Size(), After: after.Size(), Took: took()}, nil
+}
+
+// behindLinks is where the file at path lies: one on another disk, behind a symbolic link, stays there.
+func behindLinks(path string) string {
+	if at, err := filepath.EvalSymlinks(path); err == nil {
+		return at
+	}
+	return path
 }
 
 // compactInto fills the draft and looks at what has become of it.
@@ -314,6 +323,7 @@ func openReadOnly(f *os.File) (db *bolt.DB, err error) {
 
 // removeDrafts removes what a crash has left of work on a store. Who calls holds the store's lock: nobody else is at it.
 func removeDrafts(path string) {
+	_ = os.Remove(behindLinks(path) + compactSuffix)
 	for _, suffix := range []string{compactSuffix, restoreSuffix, checkSuffix} {
 		_ = os.Remove(path + suffix)
 	}

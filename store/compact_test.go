@@ -286,3 +286,30 @@ func TestOpenCannotCompact(t *testing.T) {
 		t.Errorf("%d items in %d bytes", got, sizeOf(t, path))
 	}
 }
+
+// A store behind a symbolic link, on another disk as a rule, stays where it is.
+func TestCompactBehindALink(t *testing.T) {
+	path := airy(t, true)
+	before, said := sizeOf(t, path), dump(t, path)
+	dir := t.TempDir()
+	link := filepath.Join(dir, "s.db")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Compact(t.Context(), link, nil); err != nil {
+		t.Fatal(err)
+	}
+	if to, err := os.Readlink(link); err != nil || to != path {
+		t.Errorf("the link is one to %q: %v", to, err)
+	}
+	if after := sizeOf(t, path); after*10 > before || dump(t, path) != said {
+		t.Errorf("%d bytes before and %d after, or it does not say what it said", before, after)
+	}
+	wantFiles(t, dir, "s.db")
+	wantFiles(t, filepath.Dir(path), filepath.Base(path))
+	if err := os.WriteFile(path+".compact", []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	storetest.OpenWith(t, link, quick)
+	wantFiles(t, filepath.Dir(path), filepath.Base(path))
+}
