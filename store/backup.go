@@ -29,9 +29,9 @@ type BackupInfo struct {
 }
 
 // Backup writes a consistent copy of the store to a new file, while the store is in use: all that was committed when it
-// began. The folder must be there; path and path + ".sha256", the checksum as sha256sum writes it, must not. The copy
-// is a store file in good order, closed and verified: Restore takes it, and Open does without a scan. It is on disk
-// when Backup returns; one that failed or was cancelled leaves nothing.
+// began. The folder must be there, path must not; path + ".sha256" gets the checksum as sha256sum writes it, also where
+// there is one without its file. The copy is a store file in good order, closed and verified: Restore takes it, and
+// Open does without a scan. It is on disk when Backup returns; one that failed or was cancelled leaves nothing.
 //
 // The snapshot is held as long as the copy takes, at most Options.BackupDeadline, and meanwhile the store finds no free
 // pages: path is on a local disk, not on a network. progress may be nil; it is told the bytes copied and how many there
