@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -322,4 +323,47 @@ func TestAllPages(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// A page of the file that the transaction has emptied is still in the tree until the commit.
+func TestDescendingOverEmptiedPages(t *testing.T) {
+	s := storetest.Open(t, overs())
+	const n = 40
+	key := func(i int) attr.Item { return item("pk", "m", "sk", fmt.Sprint(100+i)) }
+	for i := range n {
+		it := key(i)
+		it["day"], it["time"], it["text"] = value("d"), value(i), value(strings.Repeat("x", 3000))
+		put(t, s, "overs", it)
+	}
+	all := store.Query{Table: "overs", KeyCondition: "pk = :pk", Descending: true, Params: values(":pk", "m")}
+	for _, gone := range [][2]int{{0, 20}, {20, n}, {10, 30}, {1, n}, {0, n - 1}, {0, n}} {
+		err := s.Update(t.Context(), func(tx *store.Tx) error {
+			var want []string
+			for i := range n {
+				if i < gone[0] || i >= gone[1] {
+					want = append([]string{key(i)["sk"].Str()}, want...)
+				} else if _, err := tx.Delete(store.DeleteItem{Table: "overs", Key: key(i)}); err != nil {
+					return err
+				}
+			}
+			for _, limit := range []int{0, 1, 7} {
+				q := all
+				q.Limit = limit
+				var got []string
+				for it, err := range tx.QueryAll(q) {
+					if err != nil {
+						return err
+					}
+					got = append(got, it["sk"].Str())
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("without %v, limit %d: got %v, want %v", gone, limit, got, want)
+				}
+			}
+			return errors.New("undone")
+		})
+		if err == nil || err.Error() != "undone" {
+			t.Fatal(err)
+		}
+	}
 }

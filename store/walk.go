@@ -189,16 +189,34 @@ func (w *walk) first() (step func() (k, v []byte), k, v []byte) {
 	if w.start != nil {
 		end = w.start
 	}
-	if end == nil {
-		k, v = c.Last()
-		return c.Prev, k, v
+	return firstBelow(w.keys, end)
+}
+
+// firstBelow gives the last entry below end, nil: the last of all, and how to get the one before. It also stands pages
+// that the transaction itself has emptied: Prev gives nil for such a page, and Last turns for ever where there is no other.
+func firstBelow(b *bolt.Bucket, end []byte) (step func() (k, v []byte), k, v []byte) {
+	c := b.Cursor()
+	var at []byte
+	step = func() (k, v []byte) {
+		if k, v = c.Prev(); k == nil {
+			for lowest, _ := b.Cursor().First(); k == nil && !bytes.Equal(at, lowest); {
+				k, v = c.Prev()
+			}
+		}
+		at = k
+		return k, v
 	}
-	if k, _ = c.Seek(end); k == nil {
-		k, v = c.Last()
-	} else {
-		k, v = c.Prev()
+	if end != nil {
+		if at, _ = c.Seek(end); at != nil {
+			k, v = step()
+			return step, k, v
+		}
 	}
-	return c.Prev, k, v
+	if k, _ = c.First(); k != nil {
+		k, v = c.Last()
+		at = k
+	}
+	return step, k, v
 }
 
 func (w *walk) inside(k []byte) bool {
