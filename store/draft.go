@@ -88,7 +88,7 @@ func (d *draft) discard() {
 }
 
 // publish puts the draft on disk and gives it its name, which must be free unless it replaces what is there. It stays
-// open, and locked, where the system allows that.
+// open, and locked, where the system allows that. If it fails, a name that was free is free again.
 func (d *draft) publish(path string, replace bool) error {
 	like := filepath.Dir(path)
 	if _, err := os.Lstat(path); err == nil {
@@ -108,13 +108,28 @@ func (d *draft) publish(path string, replace bool) error {
 		return errTaken(path)
 	}
 	if err == nil {
-		failpoint.Hit(failpoint.DraftNamed)
+		err = failpoint.Fail(failpoint.DraftNamed)
+	}
+	if err == nil {
 		err = syncDir(filepath.Dir(path))
 	}
 	if err != nil {
+		if !replace && d.has(path) {
+			_ = os.Remove(path)
+		}
 		return cannotWrite(path, err)
 	}
 	return nil
+}
+
+// has tells whether the draft has that name by now.
+func (d *draft) has(path string) bool {
+	mine, err := d.f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Lstat(path)
+	return err == nil && os.SameFile(mine, there)
 }
 
 // rename moves a file. A link does not replace; where there are none (FAT) it is looked first.

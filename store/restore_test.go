@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/touchline/touchline/internal/failpoint"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/storetest"
@@ -259,4 +260,33 @@ func TestRestoreSparesTheFileWithBothNames(t *testing.T) {
 		t.Errorf("the store that was moved away is not what it was: %v", err)
 	}
 	wantFiles(t, filepath.Dir(path), "s.db", "s.db.incarnations", "s.db.old")
+}
+
+// A copy that got its name, but whose folder cannot be synced, is taken away again: a second try is not refused.
+func TestANameThatDoesNotLast(t *testing.T) {
+	s := storetest.Open(t, balls())
+	put(t, s, "balls", ball("final", 1))
+	backup, dir := backedUp(t, s).Path, t.TempDir()
+	broken := errors.New("the folder cannot be synced")
+	for name, do := range map[string]func(path string) error{
+		"backup": func(path string) error {
+			_, err := s.Backup(t.Context(), path, nil)
+			return err
+		},
+		"restore": func(path string) error {
+			_, err := store.Restore(t.Context(), backup, path, store.RestoreOptions{})
+			return err
+		},
+	} {
+		path, nth := filepath.Join(dir, name), map[string]int64{"backup": 1, "restore": 2}[name]
+		disarm := failpoint.Arm(failpoint.On(failpoint.DraftNamed, nth, func() error { return broken }))
+		err := do(path)
+		disarm()
+		if _, there := os.Lstat(path); !errors.Is(err, broken) || there == nil {
+			t.Errorf("%s: %v, and the file is there: %v", name, err, there == nil)
+		}
+		if err := do(path); err != nil {
+			t.Errorf("%s again: %v", name, err)
+		}
+	}
 }
