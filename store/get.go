@@ -52,11 +52,8 @@ func (tx *Tx) GetEncoded(table string, key attr.Item, use func(attr.Encoded) err
 	if err != nil {
 		return err
 	}
-	r, err := tx.row(t, k)
+	r, err := tx.visible(t, k)
 	if err != nil || r == nil {
-		return err
-	}
-	if hidden, err := tx.hides(t, r); err != nil || hidden {
 		return err
 	}
 	return use(r.item())
@@ -68,6 +65,18 @@ func (tx *Tx) scratch() []byte {
 		return make([]byte, 0, 64)
 	}
 	return tx.reader.key
+}
+
+// visible fetches the row that a read shows, nil if there is none.
+func (tx *Tx) visible(t *table, key []byte) (row, error) {
+	r, err := tx.row(t, key)
+	if err != nil || r == nil {
+		return nil, err
+	}
+	if hidden, err := tx.hides(t, r); err != nil || hidden {
+		return nil, err
+	}
+	return r, nil
 }
 
 // row fetches a row, nil if there is none.

@@ -68,18 +68,6 @@ func (tx *Tx) aimAll(items []GetItem) ([]write, error) {
 	return reads, reasons.verdict()
 }
 
-// visible fetches the row that a read shows, nil if there is none.
-func (tx *Tx) visible(t *table, key []byte) (row, error) {
-	r, err := tx.row(t, key)
-	if err != nil || r == nil {
-		return nil, err
-	}
-	if hidden, err := tx.hides(t, r); err != nil || hidden {
-		return nil, err
-	}
-	return r, nil
-}
-
 // shown gives the item in a row, or what a projection shows of it.
 func shown(r row, p *expr.Projection) (attr.Item, error) {
 	it, err := r.decode()
