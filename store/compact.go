@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -321,8 +322,16 @@ func openReadOnly(f *os.File) (db *bolt.DB, err error) {
 	})
 }
 
-// removeDrafts removes what a crash has left of work on a store. Who calls holds the store's lock: nobody else is at it.
+// removeDrafts removes what a crash has left of work on a store. Who calls holds the store's lock: nobody else is at it,
+// but those who make the same store at the same time, and they see that it is there.
 func removeDrafts(path string) {
+	entries, _ := os.ReadDir(filepath.Dir(path)) // of a folder that cannot be listed new files are left
+	for _, e := range entries {
+		rest, found := strings.CutPrefix(e.Name(), filepath.Base(path)+newSuffix)
+		if found && strings.Trim(rest, "0123456789-") == "" {
+			_ = os.Remove(filepath.Join(filepath.Dir(path), e.Name()))
+		}
+	}
 	_ = os.Remove(behindLinks(path) + compactSuffix)
 	for _, suffix := range []string{compactSuffix, restoreSuffix, checkSuffix} {
 		_ = os.Remove(path + suffix)

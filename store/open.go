@@ -180,6 +180,8 @@ func (s *Store) shutDown() error {
 	return s.db.Close()
 }
 
+const newSuffix = ".new-" // and two numbers
+
 // create makes a complete file under another name and gives it its own when it is on disk: a crash leaves the whole
 // file or none. If another process was faster its file stands.
 func create(path string, o Options) error {
@@ -188,7 +190,7 @@ func create(path string, o Options) error {
 		return err
 	}
 	failpoint.Hit(failpoint.CreateFolder)
-	draft := fmt.Sprintf("%s.new-%d-%d", path, os.Getpid(), time.Now().UnixNano())
+	draft := fmt.Sprintf("%s%s%d-%d", path, newSuffix, os.Getpid(), time.Now().UnixNano())
 	defer func() { _ = os.Remove(draft) }()
 	if err := writeDraft(draft, o); err != nil {
 		return err
@@ -223,10 +225,13 @@ func writeDraft(path string, o Options) error {
 }
 
 // publish gives the draft its name unless that is taken. A link does not replace; where there are no links (FAT) a
-// rename does, in the unlikely case that two processes create the same store at once.
+// rename does, in the unlikely case that two processes create the same store at once and neither sees the other's.
 func publish(draft, path string) error {
 	err := os.Link(draft, path)
 	if err == nil || errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if _, there := os.Lstat(path); there == nil { // whoever was faster has removed the draft too
 		return nil
 	}
 	return os.Rename(draft, path)

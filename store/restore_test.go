@@ -230,13 +230,13 @@ func TestRestoreInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantFiles(t, dir, "s.db", "s.db.incarnations")
-	for _, suffix := range []string{".restore", ".compact", ".check"} {
+	for _, suffix := range []string{".restore", ".compact", ".check", ".new-41-1763728000000000000", ".new-one"} {
 		if err := os.WriteFile(path+suffix, []byte("half"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	storetest.OpenWith(t, path, quick)
-	wantFiles(t, dir, "s.db", "s.db.incarnations")
+	wantFiles(t, dir, "s.db", "s.db.incarnations", "s.db.new-one")
 }
 
 // A kill in the middle of giving a restored store its name leaves it with both. When it is moved away the other name is
