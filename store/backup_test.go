@@ -153,7 +153,8 @@ func TestBackupChecksumIsThatOfSha256sum(t *testing.T) {
 // A transaction is in the backup as a whole or not at all, whatever is written meanwhile, and the file that comes of
 // it has all its pages used or free.
 func TestBackupBesideWriters(t *testing.T) {
-	s := storetest.Open(t, balls(), matches())
+	o := store.Options{NoSync: true, JournalBytes: 1 << 20} // else the journal is most of each backup
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, balls(), matches())
 	for n := range 200 {
 		put(t, s, "balls", ball("filler", n, "text", strings.Repeat("x", 3000)))
 	}
