@@ -21,6 +21,9 @@ const checkSuffix = ".check"
 // held by another process (fault.Locked). progress may be nil; it is told what is being looked at.
 func CheckFile(ctx context.Context, path string, progress func(where string)) ([]Problem, error) {
 	f, err := lockExisting(path, os.O_RDONLY, Options{}.withDefaults())
+	if errors.Is(err, errNoFile) {
+		return []Problem{{Where: "file", What: errNoFile.Error()}}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -111,8 +114,13 @@ func checkContents(ctx context.Context, db *bolt.DB, progress func(where string)
 	return problems, err
 }
 
-// lockExisting opens and locks a file that must be there.
+var errNoFile = errors.New("it is not a file")
+
+// lockExisting opens and locks a file that must be there. To open a pipe would be to wait for its other end.
 func lockExisting(path string, flag int, o Options) (*os.File, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fault.Wrap(errNoFile, fault.Damaged, "store_damaged", "%s cannot be used as a store: %v", path, errNoFile)
+	}
 	f, err := os.OpenFile(filepath.Clean(path), flag, 0)
 	if err != nil {
 		return nil, cannotRead(path, err)

@@ -74,7 +74,7 @@ func verifyFile(f *os.File, whole bool) (is verified, err error) {
 		return is, err
 	}
 	if !info.Mode().IsRegular() {
-		return is, errors.New("it is not a file")
+		return is, errNoFile
 	}
 	if is.meta, err = findMeta(f, info.Size()); err != nil {
 		return is, err
