@@ -36,6 +36,7 @@ type index struct {
 	spec   IndexSpec
 	bucket []byte
 	fill   *filling // nil: every item has its entry
+	added  bool     // by UpdateTable: Define leaves it alone
 }
 
 // filling is how far an index on a table with items has come. Items up to the key have their entries; of those behind

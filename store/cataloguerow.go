@@ -32,6 +32,7 @@ type indexRow struct {
 	Filling    bool      `json:"filling,omitempty"`
 	UpTo       []byte    `json:"upTo,omitempty"`
 	Items      uint64    `json:"items,omitempty"`
+	Added      bool      `json:"added,omitempty"`
 }
 
 type leftoverRow struct {
@@ -52,6 +53,7 @@ func (t *table) encode() ([]byte, error) {
 		ir := indexRow{
 			ID: ix.id, Name: ix.spec.Name, Key: keyRow(ix.spec.Key),
 			Projection: uint8(ix.spec.Projection), Include: ix.spec.Include, Local: ix.spec.Local,
+			Added: ix.added,
 		}
 		if ix.fill != nil {
 			ir.Filling, ir.UpTo, ir.Items = true, ix.fill.upTo, ix.fill.items
@@ -76,6 +78,7 @@ func decodeTable(encoded []byte) (*table, error) {
 		ix := newIndex(ir.ID, IndexSpec{
 			Name: ir.Name, Key: rowKey(ir.Key), Projection: Projection(ir.Projection), Include: ir.Include, Local: ir.Local,
 		})
+		ix.added = ir.Added
 		if ir.Filling {
 			ix.fill = &filling{upTo: ir.UpTo, items: ir.Items}
 		}

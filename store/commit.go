@@ -271,10 +271,15 @@ func (c *committer) batchLimit() int {
 	return maxBatch
 }
 
-func (c *committer) begin() (*batch, error) {
+func (c *committer) begin() (b *batch, err error) {
 	if err := c.s.Err(); err != nil {
 		return nil, err
 	}
+	defer func() {
+		if r := recover(); r != nil { // bbolt does where its lists of pages are damaged
+			err = c.s.latch(fmt.Errorf("begin: %v", r))
+		}
+	}()
 	c.s.readers.suspend()
 	btx, err := c.s.db.Begin(true)
 	if err != nil {

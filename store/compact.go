@@ -74,6 +74,9 @@ func compactAtOpen(path string, f *os.File, is verified, o Options) (*os.File, v
 	}
 	packed, info, err := compactFile(context.Background(), path, f, nil)
 	done := compactionDone{info, err}
+	if fault.Is(err, fault.Damaged) {
+		return nil, is, done, err
+	}
 	if err != nil {
 		if packed, err = openLocked(path, o); err != nil {
 			return nil, is, done, err

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -10,7 +11,7 @@ import (
 )
 
 // Define makes the tables that are not there and brings the others to what their spec says: indexes are added or
-// dropped, the TTL attribute and the policy change at once. It returns when new indexes are filled; if it fails before
+// dropped, but not those that UpdateTable has added; the TTL attribute and the policy change at once. It returns when new indexes are filled; if it fails before
 // that, or ctx ends, Housekeep or the next Define goes on. Keys, projections and local indexes cannot change:
 // fault.Conflict, code table_differs. Tables that are not named stay as they are. Defining what is there already writes
 // nothing.
@@ -73,7 +74,7 @@ func (s *Store) UpdateTable(ctx context.Context, c TableChange) error {
 		if err != nil || sameSpec(t.spec, spec) {
 			return err
 		}
-		return tx.breakOff(tx.changeTable(t, spec))
+		return tx.breakOff(tx.changeTable(t, spec, true))
 	})
 }
 
@@ -115,13 +116,18 @@ func (tx *Tx) define(spec TableSpec) error {
 	if have == nil {
 		return tx.breakOff(tx.createTable(spec))
 	}
-	if err := have.spec.mayBecome(spec); err != nil {
+	for _, ix := range have.indexes {
+		if ix.added && spec.indexSpec(ix.spec.Name) == nil {
+			spec.Indexes = append(spec.Indexes, ix.spec)
+		}
+	}
+	if err := errors.Join(spec.check(), have.spec.mayBecome(spec)); err != nil {
 		return err
 	}
 	if sameSpec(have.spec, spec) {
 		return nil
 	}
-	return tx.breakOff(tx.changeTable(have, spec))
+	return tx.breakOff(tx.changeTable(have, spec, false))
 }
 
 // mayBecome refuses a spec that a table cannot be brought to.
@@ -194,8 +200,8 @@ func (tx *Tx) createTable(spec TableSpec) error {
 	return tx.saveTable(next, t)
 }
 
-// changeTable brings a table to a spec that it may become.
-func (tx *Tx) changeTable(have *table, spec TableSpec) error {
+// changeTable brings a table to a spec that it may become. Its new indexes are marked as added, or not.
+func (tx *Tx) changeTable(have *table, spec TableSpec, added bool) error {
 	next := tx.cat.clone()
 	t := have.clone()
 	t.spec = spec
@@ -207,6 +213,7 @@ func (tx *Tx) changeTable(have *table, spec TableSpec) error {
 			if ix, err = tx.addIndex(t, newIndex(next.takeID(), ixSpec)); err != nil {
 				return err
 			}
+			ix.added = added
 		}
 		indexes = append(indexes, ix)
 	}

@@ -112,6 +112,9 @@ func (s *Store) forgetNext(ctx context.Context) (did bool, err error) {
 		if err == nil {
 			s.keeper.forgetFrom[id] = from
 		}
+		if s.cat.Load().byID[id] == nil {
+			delete(s.keeper.forgetFrom, id)
+		}
 		return true, err
 	}
 	return false, nil

@@ -34,6 +34,10 @@ func errTxOver() error {
 	return fault.New(fault.Internal, "tx_over", "a store transaction was used after its function returned")
 }
 
+func errTxLent() error {
+	return fault.New(fault.Internal, "tx_lent", "a store transaction was used by a function that it had lent an item to")
+}
+
 func errReadOnly() error {
 	return fault.New(fault.Internal, "tx_read_only", "a write in View")
 }

@@ -56,7 +56,7 @@ func (tx *Tx) GetEncoded(table string, key attr.Item, use func(attr.Encoded) err
 	if err != nil || r == nil {
 		return err
 	}
-	return use(r.item())
+	return tx.lend(r.item(), use)
 }
 
 // scratch gives room for a key that is looked up and forgotten.

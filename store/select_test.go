@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -260,6 +261,46 @@ func TestShowExpired(t *testing.T) {
 		if p.Count != 1 || err2 != nil {
 			t.Errorf("scan: %d, %v", p.Count, err2)
 		}
+		return err
+	})
+}
+
+// TestManyTinyItemsAreOnePage: a page ends by its size, not by a number of items.
+func TestManyTinyItemsAreOnePage(t *testing.T) {
+	s := storetest.Open(t, scores())
+	const many = 10_500
+	for n := 0; n < many; {
+		update(t, s, func(tx *store.Tx) error {
+			for range 1500 {
+				n++
+				if _, err := tx.Put(store.PutItem{Table: "scores", Item: item("player", "a", "id", strconv.Itoa(n))}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	view(t, s, func(tx *store.Tx) error {
+		p, err := tx.Query(store.Query{Table: "scores", KeyCondition: "player = :a", Params: values(":a", "a")})
+		if p.Count != many || p.LastKey != nil {
+			t.Errorf("%d items, last key %v", p.Count, p.LastKey)
+		}
+		return err
+	})
+}
+
+func TestALentItemIsNotTheTransaction(t *testing.T) {
+	s := storetest.Open(t, scores())
+	put(t, s, "scores", item("player", "ann", "id", "1"))
+	key := item("player", "ann", "id", "1")
+	view(t, s, func(tx *store.Tx) error {
+		err := tx.GetEncoded("scores", key, func(attr.Encoded) error {
+			_, err := tx.Get("scores", key)
+			return err
+		})
+		wantFault(t, err, fault.Internal, "tx_lent")
+		it, err := tx.Get("scores", key)
+		wantItem(t, "behind it", it, key)
 		return err
 	})
 }

@@ -139,8 +139,8 @@ func (s *Store) Update(ctx context.Context, fn func(*Tx) error) error {
 // does not wait for Update. The snapshot holds pages of the file back from being used again, so it ends after
 // Options.ReadDeadline: from then on every call on the Tx fails. Stats shows the oldest.
 func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
-	v := &view{tx: Tx{s: s, ctx: ctx}}
-	if err := s.begin(v); err != nil {
+	v, err := s.begin(ctx)
+	if err != nil {
 		return err
 	}
 	defer func() {
@@ -156,19 +156,19 @@ type view struct {
 	reader reader
 }
 
-// begin gives the view a snapshot and a catalogue that is not newer: the tables that it names are there.
-func (s *Store) begin(v *view) error {
-	v.reader = reader{}
-	v.tx.cat = s.cat.Load()
-	if err := s.readers.begin(&v.reader, s.db); err != nil {
-		return err
-	}
-	if s.cat.Load() != v.tx.cat {
+// begin makes a view with a snapshot and a catalogue that is not newer: the tables that it names are there.
+func (s *Store) begin(ctx context.Context) (*view, error) {
+	for {
+		v := &view{tx: Tx{s: s, ctx: ctx, cat: s.cat.Load()}}
+		if err := s.readers.begin(&v.reader, s.db); err != nil {
+			return nil, err
+		}
+		if s.cat.Load() == v.tx.cat {
+			v.tx.btx, v.tx.reader = v.reader.btx, &v.reader
+			return v, nil
+		}
 		s.readers.end(&v.reader)
-		return s.begin(v)
 	}
-	v.tx.btx, v.tx.reader = v.reader.btx, &v.reader
-	return nil
 }
 
 // Close waits for the transactions that run, ends a Backup, commits what makes the next Open fast, and releases the file. Updates

@@ -3,6 +3,7 @@ package store_test
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -280,5 +281,42 @@ func TestWatchTables(t *testing.T) {
 	}
 	if !isSet(sig) {
 		t.Error("a dropped table was not announced")
+	}
+}
+
+// TestDefineLeavesWhatWasAdded: an index that somebody has added to an application's table outlives the application's
+// own declaration, which says nothing of it; one that the declaration no longer has goes.
+func TestDefineLeavesWhatWasAdded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	s, err := store.Open(path, store.Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Define(t.Context(), balls()); err != nil {
+		t.Fatal(err)
+	}
+	fillBalls(t, s, 30)
+	byRuns := store.IndexSpec{Name: "by-runs", Key: store.KeySpec{Partition: num("runs")}}
+	if err := s.UpdateTable(t.Context(), store.TableChange{Table: "balls", AddIndexes: []store.IndexSpec{byRuns}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = storetest.OpenWith(t, path, store.Options{NoSync: true}, balls())
+	if n := countIn(t, s, "balls", "by-runs"); n != 30 {
+		t.Errorf("%d items in the index that was added", n)
+	}
+	fewer := balls()
+	fewer.Indexes = fewer.Indexes[1:]
+	if err := s.Define(t.Context(), fewer); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, ix := range s.Tables()[0].Indexes {
+		names = append(names, ix.Name)
+	}
+	if slices.Sort(names); !slices.Equal(names, []string{"by-runs", "wicket-index"}) {
+		t.Errorf("indexes %v", names)
 	}
 }

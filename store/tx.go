@@ -22,6 +22,7 @@ type Tx struct {
 	origin string
 
 	showExpired bool
+	lent        bool // a function has bytes of the snapshot: no other call may come between
 
 	batch  *batch  // of an Update
 	reader *reader // of a View
@@ -85,8 +86,11 @@ func (tx *Tx) finish(keep bool) {
 
 // enter begins a call on the transaction, leave ends it.
 func (tx *Tx) enter() error {
-	if tx.over {
+	switch {
+	case tx.over:
 		return errTxOver()
+	case tx.lent:
+		return errTxLent()
 	}
 	if tx.reader == nil {
 		return tx.broken
@@ -100,6 +104,13 @@ func (tx *Tx) enter() error {
 		return fault.New(fault.Unavailable, "read_deadline", "the read took longer than %v", tx.s.opts.ReadDeadline)
 	}
 	return nil
+}
+
+// lend gives a function bytes that lie in the snapshot, which nobody takes away meanwhile.
+func (tx *Tx) lend(e attr.Encoded, use func(attr.Encoded) error) error {
+	tx.lent = true
+	defer func() { tx.lent = false }()
+	return use(e)
 }
 
 func (tx *Tx) leave() {

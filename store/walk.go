@@ -13,7 +13,7 @@ import (
 // maxPage is how much a page reads before it ends, in bytes as attr.Size counts them.
 const maxPage = 1 << 20
 
-// maxSteps is how many entries a page looks at, shown or not, so that a walk over what is hidden ends too.
+// maxSteps is how many entries that it does not show a page looks at, so that a walk over what is hidden ends too.
 const maxSteps = 10_000
 
 // walk reads a range of the keys of a table or an index, for Query and Scan.
@@ -132,7 +132,7 @@ func (w *walk) lastKeyNames() map[string]bool {
 func (w *walk) run() (Page, error) {
 	next, k, v := w.first()
 	for steps := 1; k != nil && w.inside(k); steps++ {
-		full, err := w.step(k, v, steps >= maxSteps)
+		full, err := w.step(k, v, steps-w.page.Scanned >= maxSteps)
 		if err != nil {
 			return Page{}, err
 		}
@@ -259,7 +259,7 @@ func (w *walk) take(r row) error {
 	case w.countOnly:
 		return nil
 	case w.use != nil && w.projection == nil:
-		return w.use(r.item())
+		return w.tx.lend(r.item(), w.use)
 	}
 	if w.few != nil {
 		return w.giveFew(r.item())
@@ -312,7 +312,7 @@ func (w *walk) takeNarrow(r row) error {
 
 func (w *walk) give(it attr.Item) error {
 	if w.use != nil {
-		return w.use(attr.Encode(nil, it))
+		return w.tx.lend(attr.Encode(nil, it), w.use)
 	}
 	w.page.Items = append(w.page.Items, it)
 	return nil

@@ -34,6 +34,7 @@ type rig struct {
 	url    string
 	phone  Phone
 	began  []Activity
+	issued time.Time // the good provider token: one that is new every minute is refused as too many
 }
 
 func newRig(t testing.TB, cfg Config) *rig {
@@ -45,6 +46,7 @@ func newRig(t testing.TB, cfg Config) *rig {
 	if r.Sandbox, err = New(cfg); err != nil {
 		t.Fatal(err)
 	}
+	r.issued = r.cfg.wall()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- r.Run(ctx) }()
@@ -92,7 +94,7 @@ func (r *rig) bearer(keyID, team string, key *ecdsa.PrivateKey, iat time.Time) s
 }
 
 func (r *rig) goodBearer() string {
-	return r.bearer(r.cfg.KeyID, r.cfg.TeamID, r.key, r.cfg.wall().Truncate(time.Minute))
+	return r.bearer(r.cfg.KeyID, r.cfg.TeamID, r.key, r.issued)
 }
 
 // push is a request of a test.
