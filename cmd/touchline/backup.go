@@ -15,7 +15,7 @@ func newBackup() *cobra.Command {
 		Short: "Write a backup of the database to a new file",
 		Long: "Write a backup of the database to a new file, by default touchline-TIME.db in the folder backups of the data\n" +
 			"directory, and its checksum beside it. A node that runs goes on meanwhile; it writes the file itself.",
-		Args: usage(cobra.MaximumNArgs(1)),
+		Args: usage(named(cobra.MaximumNArgs(1))),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := f.dataDir(cmd)
 			if err != nil {

@@ -17,7 +17,7 @@ func newCheck() *cobra.Command {
 		Short: "Look at everything in the database or a backup; exit 1 if anything is wrong",
 		Long: "Look at everything in the database, or in a backup: pages, items, indexes, journal. Nothing is changed. A node that\n" +
 			"runs goes on meanwhile; it checks a copy, for which the disk needs room.",
-		Args: usage(cobra.MaximumNArgs(1)),
+		Args: usage(named(cobra.MaximumNArgs(1))),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := f.dataDir(cmd)
 			if err != nil {

@@ -16,7 +16,7 @@ func newRestore() *cobra.Command {
 		Short: "Make the database out of a backup",
 		Long: "Make the database in the data directory out of a backup. Nothing is overwritten: stop the node and move the present\n" +
 			"database away first. The backup is looked at as a whole before the database appears.",
-		Args: usage(cobra.ExactArgs(1)),
+		Args: usage(named(cobra.ExactArgs(1))),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := f.dataDir(cmd)
 			if err != nil {

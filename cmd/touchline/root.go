@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,6 +37,16 @@ func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// named refuses an empty name, as an unset variable of a shell makes it: it would stand for the default.
+func named(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return cobra.MatchAll(check, func(_ *cobra.Command, args []string) error {
+		if slices.Contains(args, "") {
+			return errors.New("the name of the file is empty")
+		}
+		return nil
+	})
 }
 
 type hinted struct {
