@@ -86,6 +86,11 @@ crash: need-go ## kill processes that use the store, N times (500), and its disk
 	@[ "$$($(GO) env GOOS)" != linux ] || { simulated=$$($(GO) run ./internal/tools/simdisk bin/simdisk) && \
 		$(GO) test -tags '$(TAGS),simdisk' $$simulated -count 1 -timeout 2h -v -run '^TestSimulatedDisk' ./store -sim.seeds $(SEEDS); }
 
+.PHONY: corpus
+corpus: need-go ## keep what fuzzing has found, beside the tests
+	@$(GO) run ./internal/tools/corpus "$$($(GO) env GOCACHE)/fuzz/$$($(GO) list -m)" \
+		$$(grep -roE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' $(CODE) | sort | sed 's|/[^/]*:func |/|')
+
 .PHONY: lint
 lint: need-go ## check the format and the rules of .golangci.yml
 	@$(TOOL) golangci-lint run ./...

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/corpus"
 )
 
 // scenario is one request and everything that must be true of its answer.
@@ -222,6 +223,7 @@ func FuzzMatchFilter(f *testing.F) {
 	} {
 		f.Add(q)
 	}
+	corpus.Add(f)
 	f.Fuzz(func(t *testing.T, q string) {
 		m, err := parseMatchFilter(q)
 		if err != nil {

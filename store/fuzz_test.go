@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/touchline/touchline/internal/testrig/corpus"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 )
@@ -23,6 +24,7 @@ func FuzzRecord(f *testing.F) {
 	} {
 		f.Add(r.encode())
 	}
+	corpus.Add(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r, err := decodeRecord(b)
 		if err != nil {
@@ -60,6 +62,7 @@ func FuzzVerify(f *testing.F) {
 	f.Add(uint32(16), []byte{0xff, 0xff})
 	f.Add(uint32(3*4096+8), []byte{2, 0, 0xff, 0xff})
 	f.Add(uint32(5*4096+16), bytes.Repeat([]byte{0x80}, 32))
+	corpus.Add(f)
 	f.Fuzz(func(t *testing.T, at uint32, over []byte) {
 		bad := filepath.Join(t.TempDir(), "bad.db")
 		b := bytes.Clone(good)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/corpus"
 	"github.com/touchline/touchline/store/attr"
 )
 
@@ -242,6 +243,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(attr.Encode(nil, attr.Item{"s": must(attr.SS("a", "b")), "n": must(attr.NS("1", "2.5")), "b": must(attr.BS([]byte("x")))}))
 	f.Add(attr.Encode(nil, attr.Item{"": attr.Null(), "deep": deep(31), "t": attr.Bool(true), "b": attr.B([]byte{0, 1})}))
 	f.Add([]byte{1, 0})
+	corpus.Add(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		enc := attr.Encoded(data)
 		it, err := enc.Decode()

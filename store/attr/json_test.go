@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/corpus"
 	"github.com/touchline/touchline/store/attr"
 )
 
@@ -186,6 +187,7 @@ func TestJSONTakesNoMemory(t *testing.T) {
 func FuzzParseJSON(f *testing.F) {
 	f.Add(attr.AppendJSON(nil, matchItem(f)))
 	f.Add([]byte(`{"a":{"L":[{"SS":["x","y"]},{"NS":["1e2"]},{"BS":["AA=="]}]},"b":{"M":{"\ud83d\ude00":{"NULL":true}}},"c":{"BOOL":false}}`))
+	corpus.Add(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		it, err := attr.ParseJSON(data)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/corpus"
 	"github.com/touchline/touchline/store/attr"
 )
 
@@ -151,6 +152,7 @@ func FuzzReadKey(f *testing.F) {
 	for _, v := range []attr.Value{attr.S("a\x00b"), num("-12.5"), num("1e100"), num("0"), attr.B([]byte{0, 255})} {
 		f.Add(key(f, v), uint8(v.Kind()))
 	}
+	corpus.Add(f)
 	f.Fuzz(func(t *testing.T, data []byte, kind uint8) {
 		v, rest, err := attr.ReadKey(slices.Clone(data), attr.Kind(kind))
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/corpus"
 	"github.com/touchline/touchline/store/attr"
 )
 
@@ -72,6 +73,7 @@ func checkRefusal(t *testing.T, err error) {
 
 func FuzzCondition(f *testing.F) {
 	seed(f, "condition")
+	corpus.Add(f)
 	f.Fuzz(func(t *testing.T, text string, values, item []byte) {
 		params, ok := fuzzParams(grammarCondition, text, values)
 		it, err := attr.ParseJSON(item)
@@ -107,6 +109,7 @@ func FuzzCondition(f *testing.F) {
 
 func FuzzUpdate(f *testing.F) {
 	seed(f, "update")
+	corpus.Add(f)
 	f.Fuzz(func(t *testing.T, text string, values, item []byte) {
 		params, ok := fuzzParams(grammarUpdate, text, values)
 		it, err := attr.ParseJSON(item)
@@ -154,6 +157,7 @@ func checkWhole(t *testing.T, v attr.Value) {
 
 func FuzzProjection(f *testing.F) {
 	seed(f, "projection")
+	corpus.Add(f)
 	f.Fuzz(func(t *testing.T, text string, _, item []byte) {
 		params, ok := fuzzParams(grammarProjection, text, []byte("{}"))
 		it, err := attr.ParseJSON(item)
@@ -174,6 +178,7 @@ func FuzzProjection(f *testing.F) {
 
 func FuzzKeyCondition(f *testing.F) {
 	seed(f, "key")
+	corpus.Add(f)
 	f.Fuzz(func(t *testing.T, text string, values, _ []byte) {
 		params, ok := fuzzParams(grammarCondition, text, values)
 		if !ok {

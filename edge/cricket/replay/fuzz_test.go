@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/touchline/touchline/internal/testrig/corpus"
 )
 
 // Whatever is asked, the answer is JSON with a status that the API has.
@@ -19,6 +21,7 @@ func FuzzRequest(f *testing.F) {
 	f.Add("/fixtures/1369560", "include=runs.team,batting.result,lineup", `W/"1369560-fixture-5-0"`, int64(600))
 	f.Add("/livescores", "include="+allIncludes, `"a", "b"`, int64(1200))
 	f.Add("/scores", "", "", int64(-90000))
+	corpus.Add(f)
 	f.Fuzz(func(t *testing.T, path, query, tag string, seconds int64) {
 		h.now = m.Start().Add(time.Duration(seconds%1_000_000) * time.Second)
 		u := &url.URL{Path: prefix + path, RawQuery: query + "&api_token=secret"}

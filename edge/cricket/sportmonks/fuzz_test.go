@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/touchline/touchline/internal/testrig/corpus"
 )
 
 const fuzzSeed = `{"data":{"id":5,"total_overs_played":20,"rpc_overs":7.3,"starting_at":"2026-10-09T13:00:00.000000Z",
@@ -20,6 +22,7 @@ func FuzzReply(f *testing.F) {
 	f.Add([]byte(list[:200]), []byte(fuzzSeed))
 	f.Add([]byte(`{"data":{"id":5,"balls":{"data":[{"id":1,"ball":"0.1"}]}}}`), []byte(`{"data":[{"id":5,"balls":null}]}`))
 	f.Add([]byte(`{"data":null}`), []byte(`{"data":{"id":1e1,"runs":{"data":[]}},"links":{"next":null},"meta":[]}`))
+	corpus.Add(f)
 	f.Fuzz(func(t *testing.T, first, second []byte) {
 		d := newDecoder()
 		var last []known

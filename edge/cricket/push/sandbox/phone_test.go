@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/touchline/touchline/internal/testrig/corpus"
 )
 
 func TestPushToStart(t *testing.T) {
@@ -293,6 +295,7 @@ func FuzzPayload(f *testing.F) {
 	f.Add([]byte(updateBody(start, "update", `,"stale-date":1`)))
 	f.Add([]byte(`{"aps":{"timestamp":1e3,"content-state":{"teams":[null]}}}`))
 	f.Add([]byte(`{"aps":null}`))
+	corpus.Add(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		p, err := decodePayload(body)
 		if err != nil {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/touchline/touchline/internal/testrig/corpus"
 )
 
 // small is a match with every word of the form in it.
@@ -209,6 +211,7 @@ func FuzzParse(f *testing.F) {
 		}
 		f.Add(src)
 	}
+	corpus.Add(f)
 	f.Fuzz(func(t *testing.T, src []byte) {
 		m, err := Parse("f", src)
 		if err != nil {

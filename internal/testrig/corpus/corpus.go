@@ -1,0 +1,80 @@
+// Package corpus keeps what fuzzing has found worth keeping, a file for each fuzz target, so that every run of the tests
+// begins with it. The go command would keep each input in a file of its own, some thousands of them.
+//
+// A file is inputs divided by empty lines, each in the lines of the go command's format ("go test fuzz v1") without its
+// first. `make corpus` writes them.
+package corpus
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Folder is where the files lie, in the folder of the package that is tested.
+const Folder = "testdata/corpus"
+
+// Add gives the kept inputs of the fuzz target to f. A target without a file has none.
+func Add(f *testing.F) {
+	f.Helper()
+	data, err := os.ReadFile(filepath.Join(filepath.FromSlash(Folder), f.Name()+".txt"))
+	if os.IsNotExist(err) {
+		return
+	}
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, input := range strings.Split(strings.TrimSpace(string(data)), "\n\n") {
+		args, err := parse(input)
+		if err != nil {
+			f.Fatalf("%s: %v", f.Name(), err)
+		}
+		f.Add(args...)
+	}
+}
+
+// parse reads one input: a line for each argument of the target.
+func parse(input string) (args []any, err error) {
+	for line := range strings.SplitSeq(input, "\n") {
+		kind, literal, ok := strings.Cut(strings.TrimSuffix(line, ")"), "(")
+		if !ok {
+			return nil, fmt.Errorf("%q is no argument", line)
+		}
+		arg, err := value(kind, literal)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", line, err)
+		}
+		args = append(args, arg)
+	}
+	return args, nil
+}
+
+// value reads a literal of the types that our targets take.
+func value(kind, literal string) (any, error) {
+	switch kind {
+	case "string":
+		return strconv.Unquote(literal)
+	case "[]byte":
+		text, err := strconv.Unquote(literal)
+		return []byte(text), err
+	case "byte":
+		text, err := strconv.Unquote(literal)
+		r := []rune(text)
+		if err == nil && len(r) != 1 {
+			err = strconv.ErrSyntax
+		}
+		if err != nil {
+			return nil, err
+		}
+		return byte(r[0]), nil //nolint:gosec // G115: the go command writes a byte as the rune of its number
+	case "int64":
+		return strconv.ParseInt(literal, 10, 64)
+	case "uint32":
+		n, err := strconv.ParseUint(literal, 10, 32)
+		return uint32(n), err
+	}
+	return nil, fmt.Errorf("no target takes a %s", kind)
+}
