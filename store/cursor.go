@@ -28,6 +28,9 @@ func (tx *Tx) Cursor(name string) (seq uint64, ok bool, err error) {
 	return binary.BigEndian.Uint64(v), true, nil
 }
 
+// maxCursorName is the longest name of a cursor, in bytes.
+const maxCursorName = 255
+
 // SetCursor registers a reader of the journal, or moves it: records up to seq have been dealt with and may be trimmed,
 // later ones stay. Setting it in the transaction that does the work makes the work happen once.
 func (tx *Tx) SetCursor(name string, seq uint64) error {
@@ -35,8 +38,8 @@ func (tx *Tx) SetCursor(name string, seq uint64) error {
 		return err
 	}
 	defer tx.leave()
-	if name == "" {
-		return fault.New(fault.Invalid, "validation", "a cursor needs a name")
+	if name == "" || len(name) > maxCursorName {
+		return fault.New(fault.Invalid, "validation", "a cursor needs a name, of up to %d bytes", maxCursorName)
 	}
 	bucket, err := tx.bucket(bucketCursors)
 	if err != nil {

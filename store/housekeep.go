@@ -42,8 +42,8 @@ func (k *keeper) sizes() sliceSizes {
 
 // Housekeep does one slice, of about two milliseconds, of what nobody waits for: filling new indexes, emptying what
 // belonged to dropped ones and to dropped tables, deleting items whose time is over, forgetting old tokens of
-// transactions. more tells that there may be something left to do now; when nothing is due it is cheap. An error leaves what is due for a later call, which tries
-// another chore first; a full disk is fault.Full, and no reason to stop.
+// transactions. more tells that there may be something left to do now; when nothing is due it is cheap. An error leaves
+// what is due for a later call, which tries another chore first; a full disk is fault.Full, and no reason to stop.
 //
 // Calls from several goroutines wait for each other. A node has one loop that calls Housekeep until there is no more,
 // and again when WatchTables says so, and every minute or so by Options.Now.

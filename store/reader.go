@@ -44,7 +44,7 @@ type reader struct {
 	mu sync.Mutex
 	*snapshot
 	epoch   uint64
-	started time.Time
+	started time.Duration // since the readers were made: cheaper to ask than the time of day
 	gone    bool // the snapshot was given back
 
 	older, newer *reader
@@ -58,6 +58,7 @@ type reader struct {
 // would keep pages from being used again and the file's mapping from growing; resume lets new ones be kept.
 type readers struct {
 	deadline time.Duration
+	made     time.Time
 
 	mu             sync.Mutex
 	oldest, newest *reader
@@ -73,12 +74,12 @@ type readers struct {
 }
 
 func newReaders(deadline time.Duration) *readers {
-	return &readers{deadline: deadline, keep: true}
+	return &readers{deadline: deadline, made: time.Now(), keep: true}
 }
 
 // begin gives r a snapshot and puts it on the list.
 func (rs *readers) begin(r *reader, db *bolt.DB) error {
-	r.started = time.Now()
+	r.started = time.Since(rs.made)
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	r.epoch = rs.epoch
@@ -101,6 +102,9 @@ func (rs *readers) begin(r *reader, db *bolt.DB) error {
 	rs.link(r)
 	return nil
 }
+
+// age is how long a reader has been open.
+func (rs *readers) age(r *reader) time.Duration { return time.Since(rs.made) - r.started }
 
 // link puts a reader at the end of the list.
 func (rs *readers) link(r *reader) {
@@ -196,7 +200,7 @@ func (rs *readers) expire() {
 	rs.mu.Lock()
 	rs.armed = false
 	for r := rs.oldest; r != nil; r = r.newer {
-		if left := rs.deadline - time.Since(r.started); left > 0 {
+		if left := rs.deadline - rs.age(r); left > 0 {
 			rs.arm(left)
 			break
 		}

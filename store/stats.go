@@ -141,6 +141,6 @@ func (rs *readers) fill(st *Stats) {
 	defer rs.mu.Unlock()
 	st.OpenReaders, st.ExpiredReaders = rs.open, rs.expired
 	if rs.oldest != nil {
-		st.OldestReader = time.Since(rs.oldest.started)
+		st.OldestReader = rs.age(rs.oldest)
 	}
 }

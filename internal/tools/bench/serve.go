@@ -68,6 +68,7 @@ func (sv *server) answer(c *gin.Context, read func(tx *store.Tx, dst []byte) ([]
 		c.String(http.StatusInternalServerError, "%v", err)
 		return
 	}
+	c.Header("Content-Length", strconv.Itoa(len(*buf))) // known, so that the answer is not sent in chunks
 	c.Data(http.StatusOK, jsonType, *buf)
 }
 
