@@ -45,7 +45,7 @@ type reader struct {
 	*snapshot
 	epoch   uint64
 	started time.Duration // since the readers were made: cheaper to ask than the time of day
-	gone    bool // the snapshot was given back
+	gone    bool          // the snapshot was given back
 
 	older, newer *reader
 }

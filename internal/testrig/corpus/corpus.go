@@ -27,7 +27,7 @@ func Add(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, input := range strings.Split(strings.TrimSpace(string(data)), "\n\n") {
+	for input := range strings.SplitSeq(strings.TrimSpace(string(data)), "\n\n") {
 		args, err := parse(input)
 		if err != nil {
 			f.Fatalf("%s: %v", f.Name(), err)
@@ -69,7 +69,7 @@ func value(kind, literal string) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return byte(r[0]), nil //nolint:gosec // G115: the go command writes a byte as the rune of its number
+		return byte(r[0]), nil // the go command writes a byte as the rune of its number
 	case "int64":
 		return strconv.ParseInt(literal, 10, 64)
 	case "uint32":
