@@ -79,19 +79,10 @@ func newReaders(deadline time.Duration) *readers {
 
 // begin gives r a snapshot and puts it on the list.
 func (rs *readers) begin(r *reader, db *bolt.DB) error {
-	r.started = time.Since(rs.made)
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	r.epoch = rs.epoch
-	if n := len(rs.idle); n > 0 {
-		r.snapshot = rs.idle[n-1]
-		rs.idle = rs.idle[:n-1]
-		rs.link(r)
+	if rs.beginIdle(r) {
 		return nil
 	}
-	rs.mu.Unlock() // bbolt may have this View wait for the mapping of the file
-	btx, err := db.Begin(false)
-	rs.mu.Lock()
+	btx, err := db.Begin(false) // it may wait for the mapping of the file: not under mu
 	if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
 		return errClosed()
 	}
@@ -99,8 +90,27 @@ func (rs *readers) begin(r *reader, db *bolt.DB) error {
 		return fault.Wrap(err, fault.Unavailable, "store_failed", "the store cannot be read")
 	}
 	r.snapshot = &snapshot{btx: btx, buckets: map[string]*bolt.Bucket{}, key: make([]byte, 0, 64)}
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
 	rs.link(r)
 	return nil
+}
+
+// beginIdle begins with a snapshot that is there, false if none is. It notes the epoch in any case: before a snapshot is
+// made, so that one that is older than it seems is not kept.
+func (rs *readers) beginIdle(r *reader) bool {
+	r.started = time.Since(rs.made)
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	r.epoch = rs.epoch
+	n := len(rs.idle)
+	if n == 0 {
+		return false
+	}
+	r.snapshot = rs.idle[n-1]
+	rs.idle = rs.idle[:n-1]
+	rs.link(r)
+	return true
 }
 
 // age is how long a reader has been open.
