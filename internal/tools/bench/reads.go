@@ -26,16 +26,11 @@ func getJSON(tx *store.Tx, key attr.Item, dst []byte) (out []byte, err error) {
 
 // measureGet compares the Get of an item with bbolt's.
 func measureGet(ctx context.Context, b *bench) error {
-	s, err := b.openOurs(ctx, b.size.small, 0)
+	s, r, done, err := b.openBoth(ctx)
 	if err != nil {
 		return err
 	}
-	defer shut(s)
-	r, err := openRaw(ctx, b.file("raw.db"), b.size.small, 0, rawOptions{})
-	if err != nil {
-		return err
-	}
-	defer shut(r.db)
+	defer done()
 	keys, encoded, err := keysOf(b.size.small)
 	if err != nil {
 		return err
@@ -93,16 +88,11 @@ func keysOf(items int) (keys []attr.Item, encoded [][]byte, err error) {
 
 // measureQuery asks for partitions and filters the table; beside it a cursor does the least of that.
 func measureQuery(ctx context.Context, b *bench) error {
-	s, err := b.openOurs(ctx, b.size.small, 0)
+	s, r, done, err := b.openBoth(ctx)
 	if err != nil {
 		return err
 	}
-	defer shut(s)
-	r, err := openRaw(ctx, b.file("raw.db"), b.size.small, 0, rawOptions{})
-	if err != nil {
-		return err
-	}
-	defer shut(r.db)
+	defer done()
 	buf := make([]byte, 0, 256<<10)
 	query := func() error {
 		return s.View(ctx, func(tx *store.Tx) error {

@@ -10,16 +10,11 @@ import (
 
 // measureLone compares the put of one writer with what it cannot do without.
 func measureLone(ctx context.Context, b *bench) error {
-	s, err := b.openOurs(ctx, b.size.small, 0)
+	s, r, done, err := b.openBoth(ctx)
 	if err != nil {
 		return err
 	}
-	defer shut(s)
-	r, err := openRaw(ctx, b.file("raw.db"), b.size.small, 0, rawOptions{})
-	if err != nil {
-		return err
-	}
-	defer shut(r.db)
+	defer done()
 	page, err := b.syncer()
 	if err != nil {
 		return err
@@ -37,6 +32,18 @@ func measureLone(ctx context.Context, b *bench) error {
 		return nil
 	}
 	return b.measureCoalescing(ctx, s)
+}
+
+// openBoth opens a store and bbolt alone with the same small number of items. done closes both.
+func (b *bench) openBoth(ctx context.Context) (s *ours, r *raw, done func(), err error) {
+	if s, err = b.openOurs(ctx, b.size.small, 0); err != nil {
+		return nil, nil, nil, err
+	}
+	if r, err = openRaw(ctx, b.file("raw.db"), b.size.small, 0, rawOptions{}); err != nil {
+		shut(s)
+		return nil, nil, nil, err
+	}
+	return s, r, func() { shut(r.db); shut(s) }, nil
 }
 
 // syncer makes a side of the least that a durable write needs.
@@ -203,16 +210,11 @@ func measureIndexes(ctx context.Context, b *bench) error {
 // measureLoop compares 64 writers with one loop of bbolt that puts 64 items in each transaction, and that loop with one
 // that keeps no journal: in the store it cannot be switched off.
 func measureLoop(ctx context.Context, b *bench) error {
-	s, err := b.openOurs(ctx, b.size.small, 0)
+	s, r, done, err := b.openBoth(ctx)
 	if err != nil {
 		return err
 	}
-	defer shut(s)
-	r, err := openRaw(ctx, b.file("raw.db"), b.size.small, 0, rawOptions{})
-	if err != nil {
-		return err
-	}
-	defer shut(r.db)
+	defer done()
 	bare, err := openRaw(ctx, b.file("raw.db"), b.size.small, 0, rawOptions{noJournal: true})
 	if err != nil {
 		return err
