@@ -7,11 +7,6 @@ func invalid(format string, args ...any) error {
 	return fault.New(fault.Invalid, "validation", format, args...)
 }
 
-// malformed is a JSON that DynamoDB refuses with a SerializationException, before it looks at the values.
-func malformed(format string, args ...any) error {
-	return fault.New(fault.Invalid, "serialization", format, args...)
-}
-
 // damaged is an encoding that Encode or AppendKey never wrote.
 func damaged(what string) error {
 	return fault.New(fault.Damaged, "encoding", "%s cannot be decoded", what)

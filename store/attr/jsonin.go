@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+
+	"github.com/touchline/touchline/internal/jsonlex"
 )
 
 // EncodeJSON appends to dst the binary form of an item in DynamoDB JSON: what Encode writes of the item that ParseJSON
@@ -12,7 +14,7 @@ import (
 // base64 that is not, a type that is unknown or not alone are errors of kind fault.Invalid, with code "serialization"
 // where the JSON is at fault and "validation" where a value is. After an error dst is as it was.
 func EncodeJSON(dst, src []byte) ([]byte, error) {
-	p := newJSONEncoder(append(dst, wireVersion), src)
+	p := newJSONEncoder(append(dst, wireVersion), string(src))
 	err := p.object(1)
 	if err == nil {
 		err = p.end()
@@ -32,9 +34,32 @@ func ParseJSON(src []byte) (Item, error) {
 	return decodeItem(Encoded(encoded).view())
 }
 
+// ReadJSON reads the item in DynamoDB JSON that begins at a place in a longer text, as strictly as EncodeJSON, and gives
+// the place behind it.
+func ReadJSON(text string, at int) (it Item, behind int, err error) {
+	p := newJSONEncoder(append(make([]byte, 0, 512), wireVersion), text)
+	p.Pos = at
+	if err := p.object(1); err != nil {
+		return nil, 0, err
+	}
+	it, err = decodeItem(Encoded(p.out).view())
+	return it, p.Pos, err
+}
+
+// ReadValueJSON is ReadJSON for one value.
+func ReadValueJSON(text string, at int) (v Value, behind int, err error) {
+	p := newJSONEncoder(make([]byte, 0, 64), text)
+	p.Pos = at
+	if err := p.value(1); err != nil {
+		return Value{}, 0, err
+	}
+	v, err = p.decoded()
+	return v, p.Pos, err
+}
+
 // ParseValueJSON reads one value in DynamoDB JSON, as strictly as EncodeJSON.
 func ParseValueJSON(src []byte) (Value, error) {
-	p := newJSONEncoder(make([]byte, 0, len(src)), src)
+	p := newJSONEncoder(make([]byte, 0, len(src)), string(src))
 	err := p.value(1)
 	if err == nil {
 		err = p.end()
@@ -42,6 +67,11 @@ func ParseValueJSON(src []byte) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
+	return p.decoded()
+}
+
+// decoded gives the one value that was written.
+func (p *jsonEncoder) decoded() (Value, error) {
 	s := scanner{buf: Encoded(p.out).view()}
 	v, ok := s.value(1)
 	if !ok || s.pos != len(s.buf) {
@@ -63,7 +93,7 @@ func (v *Value) UnmarshalJSON(src []byte) error {
 // jsonEncoder writes the binary form of what it reads, as it reads it. The members of an object are put in order when
 // its end has been seen, unless they were.
 type jsonEncoder struct {
-	lexer
+	jsonlex.Lexer
 	out     []byte
 	members []jsonMember // of the objects that are open, the innermost last
 	scratch []byte
@@ -75,26 +105,26 @@ type jsonMember struct {
 	start, end int
 }
 
-func newJSONEncoder(out, src []byte) *jsonEncoder {
-	return &jsonEncoder{lexer: lexer{text: string(src)}, out: out, members: make([]jsonMember, 0, 24)}
+func newJSONEncoder(out []byte, text string) *jsonEncoder {
+	return &jsonEncoder{Lexer: jsonlex.Lexer{Text: text}, out: out, members: make([]jsonMember, 0, 24)}
 }
 
 func (p *jsonEncoder) end() error {
-	p.space()
-	if p.pos != len(p.text) {
-		return p.unexpected("the end")
+	p.Space()
+	if p.Pos != len(p.Text) {
+		return p.Unexpected("the end")
 	}
 	return nil
 }
 
 // object reads names and values that are at the given level of nesting.
 func (p *jsonEncoder) object(level int) error {
-	if err := p.expect('{'); err != nil {
+	if err := p.Expect('{'); err != nil {
 		return err
 	}
 	first, count, ordered := len(p.members), p.openCount(), true
 	for i := 0; ; i++ {
-		if more, err := p.next(i, '}'); err != nil {
+		if more, err := p.Next(i, '}'); err != nil {
 			return err
 		} else if !more {
 			break
@@ -117,10 +147,10 @@ func (p *jsonEncoder) object(level int) error {
 }
 
 func (p *jsonEncoder) member(level int) (m jsonMember, err error) {
-	if m.name, err = p.quoted(); err != nil {
+	if m.name, err = p.Quoted(); err != nil {
 		return m, err
 	}
-	if err := p.expect(':'); err != nil {
+	if err := p.Expect(':'); err != nil {
 		return m, err
 	}
 	m.start = len(p.out)
@@ -138,7 +168,7 @@ func (p *jsonEncoder) order(members []jsonMember) error {
 	slices.SortStableFunc(members, func(a, b jsonMember) int { return strings.Compare(a.name, b.name) })
 	for i, m := range members {
 		if i > 0 && m.name == members[i-1].name {
-			return malformed("The JSON has the name %q twice", m.name)
+			return jsonlex.Malformed("The JSON has the name %q twice", m.name)
 		}
 		p.out = append(p.out, p.scratch[m.start-start:m.end-start]...)
 	}
@@ -165,33 +195,33 @@ func (p *jsonEncoder) value(level int) error {
 	if level > maxLevel {
 		return tooDeep()
 	}
-	if err := p.expect('{'); err != nil {
+	if err := p.Expect('{'); err != nil {
 		return err
 	}
-	if p.take('}') {
+	if p.Take('}') {
 		return invalid("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes")
 	}
-	kind, err := p.quoted()
+	kind, err := p.Quoted()
 	if err != nil {
 		return err
 	}
-	if err := p.expect(':'); err != nil {
+	if err := p.Expect(':'); err != nil {
 		return err
 	}
 	if err := p.content(kind, level); err != nil {
 		return err
 	}
-	if p.take(',') {
+	if p.Take(',') {
 		return invalid("Supplied AttributeValue has more than one datatypes set, " +
 			"must contain exactly one of the supported datatypes")
 	}
-	return p.expect('}')
+	return p.Expect('}')
 }
 
 func (p *jsonEncoder) content(kind string, level int) error {
 	switch kind {
 	case "S":
-		text, err := p.quoted()
+		text, err := p.Quoted()
 		p.out = appendText(append(p.out, tagS), text)
 		return err
 	case "N":
@@ -201,7 +231,7 @@ func (p *jsonEncoder) content(kind string, level int) error {
 		p.out = appendText(append(p.out, tagB), data)
 		return err
 	case "BOOL":
-		truth, err := p.boolean()
+		truth, err := p.Bool()
 		p.out = appendValue(p.out, Bool(truth))
 		return err
 	case "NULL":
@@ -224,7 +254,7 @@ func (p *jsonEncoder) content(kind string, level int) error {
 }
 
 func (p *jsonEncoder) number() error {
-	text, err := p.quoted()
+	text, err := p.Quoted()
 	if err != nil {
 		return err
 	}
@@ -234,7 +264,7 @@ func (p *jsonEncoder) number() error {
 }
 
 func (p *jsonEncoder) null() error {
-	truth, err := p.boolean()
+	truth, err := p.Bool()
 	if err == nil && !truth {
 		err = invalid("One or more parameter values were invalid: Null attribute value types must have the value of true")
 	}
@@ -243,14 +273,14 @@ func (p *jsonEncoder) null() error {
 }
 
 func (p *jsonEncoder) list(level int) error {
-	if err := p.expect('['); err != nil {
+	if err := p.Expect('['); err != nil {
 		return err
 	}
 	out, start := openSized(p.out, tagL)
 	p.out = out
 	count := p.openCount()
 	for i := 0; ; i++ {
-		if more, err := p.next(i, ']'); err != nil {
+		if more, err := p.Next(i, ']'); err != nil {
 			return err
 		} else if !more {
 			p.closeCount(count, i)
@@ -264,19 +294,19 @@ func (p *jsonEncoder) list(level int) error {
 }
 
 func (p *jsonEncoder) base64() (string, error) {
-	at := p.pos
-	text, err := p.quoted()
+	at := p.Pos
+	text, err := p.Quoted()
 	if err != nil {
 		return "", err
 	}
 	for i := range len(text) {
 		if text[i] == '\n' || text[i] == '\r' { // the decoder would pass over them
-			return "", malformed("The base64 at byte %d of the JSON is not valid", at)
+			return "", jsonlex.Malformed("The base64 at byte %d of the JSON is not valid", at)
 		}
 	}
 	data, err := strictBase64.DecodeString(text)
 	if err != nil {
-		return "", malformed("The base64 at byte %d of the JSON is not valid", at)
+		return "", jsonlex.Malformed("The base64 at byte %d of the JSON is not valid", at)
 	}
 	return string(data), nil
 }
@@ -294,7 +324,7 @@ func (p *jsonEncoder) set(kind string) (Value, error) {
 	case "BS":
 		members, err = p.texts(true)
 	default:
-		err = malformed("Unknown type %q at byte %d of the JSON", kind, p.pos)
+		err = jsonlex.Malformed("Unknown type %q at byte %d of the JSON", kind, p.Pos)
 	}
 	if err != nil {
 		return Value{}, err
@@ -311,12 +341,12 @@ func (p *jsonEncoder) set(kind string) (Value, error) {
 
 // texts reads an array of strings, of base64 ones their data.
 func (p *jsonEncoder) texts(binary bool) ([]string, error) {
-	if err := p.expect('['); err != nil {
+	if err := p.Expect('['); err != nil {
 		return nil, err
 	}
 	var members []string
 	for i := 0; ; i++ {
-		if more, err := p.next(i, ']'); err != nil || !more {
+		if more, err := p.Next(i, ']'); err != nil || !more {
 			return members, err
 		}
 		m, err := p.oneText(binary)
@@ -331,5 +361,5 @@ func (p *jsonEncoder) oneText(binary bool) (string, error) {
 	if binary {
 		return p.base64()
 	}
-	return p.quoted()
+	return p.Quoted()
 }

@@ -1,0 +1,238 @@
+// Package jsonlex reads the tokens of a JSON text, strictly: what is not JSON by RFC 8259, text that is not UTF-8 and halves
+// of surrogate pairs are refused. What stands in a wrong place is named as DynamoDB names it in a SerializationException.
+package jsonlex
+
+import (
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// Lexer reads the tokens of a JSON text. Strings without escapes are parts of the text itself.
+type Lexer struct {
+	Text string
+	Pos  int
+}
+
+// Space steps over white space.
+func (x *Lexer) Space() {
+	for x.Pos < len(x.Text) {
+		switch x.Text[x.Pos] {
+		case ' ', '\t', '\n', '\r':
+			x.Pos++
+		default:
+			return
+		}
+	}
+}
+
+// Take steps over one character, behind white space; false where something else stands.
+func (x *Lexer) Take(b byte) bool {
+	if x.Pos < len(x.Text) && x.Text[x.Pos] == b { // the usual case: no white space
+		x.Pos++
+		return true
+	}
+	x.Space()
+	if x.Pos < len(x.Text) && x.Text[x.Pos] == b {
+		x.Pos++
+		return true
+	}
+	return false
+}
+
+// Expect is Take with an error.
+func (x *Lexer) Expect(b byte) error {
+	if !x.Take(b) {
+		return x.Unexpected("'" + string(rune(b)) + "'")
+	}
+	return nil
+}
+
+// Next tells whether another element follows the i before it, and steps over the comma or over the end.
+func (x *Lexer) Next(i int, end byte) (bool, error) {
+	if x.Take(end) {
+		return false, nil
+	}
+	if i == 0 {
+		return true, nil
+	}
+	return true, x.Expect(',')
+}
+
+// Unexpected is the error of what stands at the present place, where something else was wanted.
+func (x *Lexer) Unexpected(wanted string) error {
+	if x.Pos >= len(x.Text) {
+		return Malformed("Unexpected end of JSON: %s expected", wanted)
+	}
+	return Malformed("Unexpected character at byte %d of the JSON: %s expected", x.Pos, wanted)
+}
+
+// Mismatch is the error of a value that is of another JSON type than the wanted one, in DynamoDB's words; of what is no
+// value at all, it is Unexpected.
+func (x *Lexer) Mismatch(wanted string) error {
+	x.Space()
+	rest := x.Text[x.Pos:]
+	switch {
+	case rest == "":
+	case rest[0] == '"' && wanted == "Boolean":
+		return Malformed("Unexpected token received from parser")
+	case rest[0] == '"':
+		return Malformed("STRING_VALUE cannot be converted to %s", wanted)
+	case rest[0] == '-' || rest[0]-'0' <= 9:
+		number := rest[:max(1, len(rest)-len(strings.TrimLeft(rest, "+-.0123456789eE")))]
+		if strings.ContainsAny(number, ".eE") {
+			return Malformed("DECIMAL_VALUE cannot be converted to %s", wanted)
+		}
+		return Malformed("NUMBER_VALUE cannot be converted to %s", wanted)
+	case strings.HasPrefix(rest, "true"):
+		return Malformed("TRUE_VALUE cannot be converted to %s", wanted)
+	case strings.HasPrefix(rest, "false"):
+		return Malformed("FALSE_VALUE cannot be converted to %s", wanted)
+	case rest[0] == '{':
+		return Malformed("Start of structure or map found where not expected")
+	case rest[0] == '[':
+		return Malformed("Unrecognized collection type class java.lang.%s", wanted)
+	}
+	return x.Unexpected("a value of type " + wanted)
+}
+
+// Bool reads true or false.
+func (x *Lexer) Bool() (bool, error) {
+	x.Space()
+	rest := x.Text[x.Pos:]
+	switch {
+	case strings.HasPrefix(rest, "true"):
+		x.Pos += len("true")
+		return true, nil
+	case strings.HasPrefix(rest, "false"):
+		x.Pos += len("false")
+		return false, nil
+	}
+	return false, x.Mismatch("Boolean")
+}
+
+// Quoted reads a string.
+func (x *Lexer) Quoted() (string, error) {
+	if !x.Take('"') {
+		return "", x.Mismatch("String")
+	}
+	start, ascii := x.Pos, byte(0)
+	for i := start; i < len(x.Text); i++ {
+		b := x.Text[i]
+		ascii |= b
+		switch {
+		case b == '"':
+			x.Pos = i + 1
+			return x.checked(x.Text[start:i], start, ascii)
+		case b == '\\':
+			return x.escaped(start)
+		case b < ' ':
+			x.Pos = i
+			return "", x.Unexpected("a character above U+001F")
+		}
+	}
+	x.Pos = len(x.Text)
+	return "", x.Unexpected("'\"'")
+}
+
+// checked refuses a string that is not UTF-8; ascii holds the bits of all its bytes.
+func (x *Lexer) checked(s string, start int, ascii byte) (string, error) {
+	if ascii >= utf8.RuneSelf && !utf8.ValidString(s) {
+		return "", Malformed("The JSON string at byte %d is not UTF-8", start)
+	}
+	return s, nil
+}
+
+// escaped reads a string that has escapes, from its start.
+func (x *Lexer) escaped(start int) (string, error) {
+	var b strings.Builder
+	x.Pos = start
+	for x.Pos < len(x.Text) {
+		c := x.Text[x.Pos]
+		switch {
+		case c == '"':
+			x.Pos++
+			return x.checked(b.String(), start, utf8.RuneSelf)
+		case c < ' ':
+			return "", x.Unexpected("a character above U+001F")
+		case c == '\\':
+			x.Pos++
+			if err := x.escape(&b); err != nil {
+				return "", err
+			}
+		default:
+			b.WriteByte(c)
+			x.Pos++
+		}
+	}
+	return "", x.Unexpected("'\"'")
+}
+
+// escape reads what follows a backslash.
+func (x *Lexer) escape(b *strings.Builder) error {
+	if x.Pos >= len(x.Text) {
+		return x.Unexpected("an escape")
+	}
+	c := x.Text[x.Pos]
+	if c == 'u' {
+		x.Pos++
+		return x.unicode(b)
+	}
+	i := strings.IndexByte(`"\/bfnrt`, c)
+	if i < 0 {
+		return x.Unexpected("an escape")
+	}
+	b.WriteByte("\"\\/\b\f\n\r\t"[i])
+	x.Pos++
+	return nil
+}
+
+// unicode reads the digits of \uXXXX, and a second escape where the first is half of a pair. A half alone is no
+// character.
+func (x *Lexer) unicode(b *strings.Builder) error {
+	at := x.Pos - 2
+	r, ok := x.hex4()
+	if ok && utf16.IsSurrogate(r) {
+		second := rune(0)
+		if strings.HasPrefix(x.Text[x.Pos:], `\u`) {
+			x.Pos += 2
+			second, ok = x.hex4()
+		}
+		if r = utf16.DecodeRune(r, second); r == utf8.RuneError {
+			ok = false
+		}
+	}
+	if !ok {
+		return Malformed("Bad \\u escape at byte %d of the JSON", at)
+	}
+	b.WriteRune(r)
+	return nil
+}
+
+func (x *Lexer) hex4() (rune, bool) {
+	if len(x.Text)-x.Pos < 4 {
+		return 0, false
+	}
+	r := rune(0)
+	for range 4 {
+		c := x.Text[x.Pos]
+		switch {
+		case c-'0' <= 9:
+			c -= '0'
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			c = c | 0x20 - 'a' + 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+		x.Pos++
+	}
+	return r, true
+}
+
+// Malformed is a JSON that DynamoDB refuses with a SerializationException, before it looks at the values.
+func Malformed(format string, args ...any) error {
+	return fault.New(fault.Invalid, "serialization", format, args...)
+}
