@@ -6,17 +6,19 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 	"time"
+
+	"github.com/touchline/touchline/internal/tools/measure"
 )
 
 // bench is one run of the program.
 type bench struct {
+	measure.Table
+
 	set      settings
 	dir      string // everything that is written lies here
 	progress io.Writer
 	size     sizes
-	table    []row
 	files    int
 	large    string // the file of a store with size.file items, closed; empty: it is not made yet
 }
@@ -73,7 +75,7 @@ func groups() []group {
 // the run itself failed, and ends it.
 func (b *bench) measure(ctx context.Context) error {
 	for _, g := range groups() {
-		if !b.wantsGroup(g.name) {
+		if !b.WantsGroup(g.name) {
 			continue
 		}
 		began := time.Now()
@@ -88,17 +90,6 @@ func (b *bench) measure(ctx context.Context) error {
 	}
 	return nil
 }
-
-func (b *bench) wantsGroup(name string) bool {
-	for _, t := range targets {
-		if strings.HasPrefix(t.id, name+"/") && b.wants(t.id) {
-			return true
-		}
-	}
-	return false
-}
-
-func (b *bench) wants(id string) bool { return b.set.rows.MatchString(id) }
 
 func (b *bench) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(b.progress, "bench: "+format+"\n", args...)

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"time"
 
+	"github.com/touchline/touchline/internal/tools/measure"
 	"github.com/touchline/touchline/store"
 )
 
@@ -66,7 +67,7 @@ func serverChild(ctx context.Context, path string, say *json.Encoder, orders *js
 	if err != nil {
 		return err
 	}
-	defer shut(s)
+	defer measure.Shut(s)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
@@ -88,7 +89,7 @@ func nodeChild(ctx context.Context, path string, say *json.Encoder, orders *json
 	if err != nil {
 		return err
 	}
-	defer shut(s)
+	defer measure.Shut(s)
 	if err := say.Encode(opened{Millis: time.Since(began).Seconds() * 1e3}); err != nil {
 		return err
 	}
@@ -133,7 +134,7 @@ func startChild(ctx context.Context, cpu int, args ...string) (*process, error) 
 		return nil, err
 	}
 	p.orders, p.say = json.NewEncoder(p.in), json.NewDecoder(p.out)
-	p.exited, err = startOn(cmd, cpu)
+	p.exited, err = measure.StartOn(cmd, cpu)
 	return p, err
 }
 

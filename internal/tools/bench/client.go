@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/touchline/touchline/internal/tools/measure"
 	"github.com/touchline/touchline/store/attr"
 )
 
@@ -54,7 +55,7 @@ func (o order) carryOut(ctx context.Context, dial dialer) (requests int, err err
 		if err != nil {
 			return 0, err
 		}
-		defer shut(c)
+		defer measure.Shut(c)
 		stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 		defer stop()
 		conns[i] = newConn(c)

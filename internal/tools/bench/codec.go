@@ -6,6 +6,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/touchline/touchline/internal/tools/measure"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 )
@@ -60,15 +61,15 @@ func measureCodec(ctx context.Context, b *bench) error {
 	b.compareSpeed("codec/decode", got[0], got[1])
 	b.compareSpeed("codec/json-out", got[2], got[3])
 	allocs := testing.AllocsPerRun(1000, func() { _ = jsonOut() })
-	b.alone("codec/json-out-allocs", exactly(allocs, "allocs"))
+	b.Alone("codec/json-out-allocs", measure.Exactly(allocs, "allocs"))
 	b.compareSpeed("codec/json-in", got[4], got[1])
 	b.compareSpeed("codec/filter", got[5], got[6])
 	return nil
 }
 
 // compareSpeed adds a row whose ratio is how many times faster ours is.
-func (b *bench) compareSpeed(id string, ours, floor sample) {
-	b.compare(id, rate(ours.wall), rate(floor.wall))
+func (b *bench) compareSpeed(id string, ours, floor measure.Sample) {
+	b.Compare(id, measure.Rate(ours.Wall), measure.Rate(floor.Wall))
 }
 
 func passes(ok bool, err error) error {

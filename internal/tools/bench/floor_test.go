@@ -8,6 +8,7 @@ import (
 
 	bolt "go.etcd.io/bbolt" //nolint:depguard // the floor is bbolt itself
 
+	"github.com/touchline/touchline/internal/tools/measure"
 	"github.com/touchline/touchline/store"
 )
 
@@ -58,12 +59,12 @@ func TestFloorWritesTheSame(t *testing.T) {
 	}
 }
 
-func runSide(t *testing.T, s side) {
+func runSide(t *testing.T, s measure.Side) {
 	t.Helper()
-	if err := s.prepare(); err != nil {
+	if err := s.Prepare(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.run(); err != nil {
+	if _, err := s.Run(); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/internal/testrig/ddblocal"
+	"github.com/touchline/touchline/internal/tools/measure"
 	"github.com/touchline/touchline/store/attr"
 )
 
@@ -19,7 +20,7 @@ func measureLocal(ctx context.Context, b *bench) error {
 	if err := os.Mkdir(folder, 0o750); err != nil {
 		return err
 	}
-	defer remove(folder)
+	defer measure.Remove(folder)
 	local, err := ddblocal.StartOnDisk(ctx, folder)
 	if err != nil {
 		return b.withoutLocal(ctx, err)
@@ -32,7 +33,7 @@ func measureLocal(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer remove(path)
+	defer measure.Remove(path)
 	srv, addr, err := startServer(ctx, -1, path)
 	if err != nil {
 		return err
@@ -51,8 +52,8 @@ func measureLocal(ctx context.Context, b *bench) error {
 func (b *bench) withoutLocal(ctx context.Context, err error) error {
 	why, _, _ := strings.Cut(err.Error(), "\n")
 	for _, t := range targets {
-		if strings.HasPrefix(t.id, "local/") {
-			b.missing(t.id, why)
+		if strings.HasPrefix(t.ID, "local/") {
+			b.Missing(t.ID, why)
 		}
 	}
 	return ctx.Err()
@@ -72,38 +73,38 @@ func (p *peers) measure(ctx context.Context) error {
 	}{
 		{"local/get", "get", 1}, {"local/query", "query", 1}, {"local/put", "put", 1}, {"local/put-64", "put", 64},
 	} {
-		if !p.b.wants(c.id) && !p.b.wants("local/memory") {
+		if !p.b.Wants(c.id) && !p.b.Wants("local/memory") {
 			continue
 		}
 		// Java compiles what it has seen often enough: it is given time for that.
-		if _, err := p.side(ctx, p.local, p.dialLocal, c.kind, c.conns, 3*p.b.size.web).run(); err != nil {
+		if _, err := p.side(ctx, p.local, p.dialLocal, c.kind, c.conns, 3*p.b.size.web).Run(); err != nil {
 			return err
 		}
-		got, err := interleave(ctx, webRounds(p.b),
+		got, err := measure.Interleave(ctx, webRounds(p.b),
 			p.side(ctx, p.ours, p.dialOurs, c.kind, c.conns, p.b.size.web),
 			p.side(ctx, p.local, p.dialLocal, c.kind, c.conns, p.b.size.web))
 		if err != nil {
 			return err
 		}
-		p.b.compare(c.id, rate(got[0].wall), rate(got[1].wall))
+		p.b.Compare(c.id, measure.Rate(got[0].Wall), measure.Rate(got[1].Wall))
 	}
 	return nil
 }
 
-func (p *peers) side(ctx context.Context, o order, dial dialer, kind string, conns int, d time.Duration) side {
+func (p *peers) side(ctx context.Context, o order, dial dialer, kind string, conns int, d time.Duration) measure.Side {
 	o.Kind, o.Conns, o.Millis = kind, conns, d.Milliseconds()
-	return side{run: func() (int, error) { return o.carryOut(ctx, dial) }}
+	return measure.Side{Run: func() (int, error) { return o.carryOut(ctx, dial) }}
 }
 
 // measureMemory compares the most that each ever had resident, the pages of files among it.
 func (p *peers) measureMemory(ours, local int) {
-	mine, known := memoryOf(ours, "VmHWM")
-	theirs, too := memoryOf(local, "VmHWM")
+	mine, known := measure.MemoryOf(ours, "VmHWM")
+	theirs, too := measure.MemoryOf(local, "VmHWM")
 	if !known || !too {
-		p.b.missing("local/memory", errMemory)
+		p.b.Missing("local/memory", errMemory)
 		return
 	}
-	p.b.compare("local/memory", exactly(mine, "MB"), exactly(theirs, "MB"))
+	p.b.Compare("local/memory", measure.Exactly(mine, "MB"), measure.Exactly(theirs, "MB"))
 }
 
 // fillLocal makes the table and its items.
@@ -112,7 +113,7 @@ func (b *bench) fillLocal(ctx context.Context, local *ddblocal.Disk) error {
 	if err != nil {
 		return err
 	}
-	defer shut(c)
+	defer measure.Shut(c)
 	one := newConn(c)
 	table := fmt.Sprintf(`{"TableName":%q,"BillingMode":"PAY_PER_REQUEST",`+
 		`"AttributeDefinitions":[{"AttributeName":"match","AttributeType":"S"},{"AttributeName":"ball","AttributeType":"N"}],`+

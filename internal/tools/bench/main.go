@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"runtime/pprof"
 	"syscall"
+
+	"github.com/touchline/touchline/internal/tools/measure"
 )
 
 // settings is what the command line says.
@@ -46,11 +48,11 @@ func start(ctx context.Context, args []string, out, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	folder, where, err := makeFolder(set.dir)
+	folder, machine, err := measure.MakeFolder(set.dir)
 	if err != nil {
 		return err
 	}
-	defer remove(folder)
+	defer measure.Remove(folder)
 	if set.profile != "" {
 		f, err := os.Create(set.profile)
 		if err != nil {
@@ -59,19 +61,22 @@ func start(ctx context.Context, args []string, out, progress io.Writer) error {
 		if err := pprof.StartCPUProfile(f); err != nil {
 			return err
 		}
-		defer shut(f)
+		defer measure.Shut(f)
 		defer pprof.StopCPUProfile()
 	}
-	b := &bench{set: set, dir: folder, progress: progress, size: fullSizes()}
+	b := &bench{
+		Table: measure.Table{Targets: targets, Select: set.rows},
+		set:   set, dir: folder, progress: progress, size: fullSizes(),
+	}
 	if set.quick {
 		b.size = quickSizes()
 	}
 	measureErr := b.measure(ctx)
-	report := report{Machine: describe(where), Quick: set.quick, Rows: b.table}
+	report := measure.Report{Machine: machine, Quick: set.quick, Rows: b.Rows()}
 	if set.json {
-		return errors.Join(measureErr, report.writeJSON(out))
+		return errors.Join(measureErr, measure.WriteJSON(out, report))
 	}
-	return errors.Join(measureErr, report.writeText(out))
+	return errors.Join(measureErr, report.WriteText(out))
 }
 
 func parse(args []string, progress io.Writer) (settings, error) {

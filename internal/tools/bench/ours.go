@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/touchline/touchline/internal/tools/measure"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -66,14 +67,14 @@ func (o *ours) put(ctx context.Context, it attr.Item) error {
 }
 
 // writers makes a side of so many writers that put one item a transaction each, turn by turn.
-func (o *ours) writers(ctx context.Context, count, total int) side {
+func (o *ours) writers(ctx context.Context, count, total int) measure.Side {
 	var items []attr.Item
-	return side{
-		prepare: func() error {
+	return measure.Side{
+		Prepare: func() error {
 			items = o.shuffle.batch(total)
 			return nil
 		},
-		run: func() (int, error) {
+		Run: func() (int, error) {
 			return total, crowd(count, total, func(i int) error { return o.put(ctx, items[i]) })
 		},
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt" //nolint:depguard // the floor is bbolt itself
+
+	"github.com/touchline/touchline/internal/tools/measure"
 )
 
 // raw is the floor of writes: bbolt with the changes of puts and nothing else. What a put reads in the store (the row
@@ -116,10 +118,10 @@ func (r *raw) index(i int) []byte {
 }
 
 // loop makes a side of one goroutine that writes so many commits of so many puts.
-func (r *raw) loop(commits, puts int) side {
+func (r *raw) loop(commits, puts int) measure.Side {
 	var batches [][]change
-	return side{
-		prepare: func() error {
+	return measure.Side{
+		Prepare: func() error {
 			batches = batches[:0]
 			for range commits {
 				batch := make([]change, puts)
@@ -133,7 +135,7 @@ func (r *raw) loop(commits, puts int) side {
 			}
 			return nil
 		},
-		run: func() (int, error) {
+		Run: func() (int, error) {
 			for _, batch := range batches {
 				if err := r.write(batch, false); err != nil {
 					return 0, err

@@ -7,6 +7,7 @@ import (
 
 	bolt "go.etcd.io/bbolt" //nolint:depguard // the floor is bbolt itself
 
+	"github.com/touchline/touchline/internal/tools/measure"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -68,8 +69,8 @@ func measureGet(ctx context.Context, b *bench) error {
 	if seen < 500*asked {
 		return errors.New("items are missing")
 	}
-	b.compare("get/raw", nanos(got[0].wall), nanos(got[2].wall))
-	b.compare("get/json", nanos(got[1].wall), nanos(got[2].wall))
+	b.Compare("get/raw", measure.Nanos(got[0].Wall), measure.Nanos(got[2].Wall))
+	b.Compare("get/json", measure.Nanos(got[1].Wall), measure.Nanos(got[2].Wall))
 	return nil
 }
 
@@ -120,9 +121,9 @@ func measureQuery(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	b.beside("query/100", scaled(got[0].wall, 1e6/perMatch, "us"), scaled(got[1].wall, 1e6/perMatch, "us"))
+	b.Beside("query/100", measure.Scaled(got[0].Wall, 1e6/perMatch, "us"), measure.Scaled(got[1].Wall, 1e6/perMatch, "us"))
 	each := 1 / float64(b.size.small)
-	b.beside("query/scan", rate(scaledAll(got[2].wall, each)), rate(scaledAll(got[3].wall, each)))
+	b.Beside("query/scan", measure.Rate(scaledAll(got[2].Wall, each)), measure.Rate(scaledAll(got[3].Wall, each)))
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/touchline/touchline/internal/tools/measure"
 	"github.com/touchline/touchline/store"
 )
 
@@ -16,7 +17,7 @@ import (
 func measureStart(ctx context.Context, b *bench) error {
 	if why := b.lacksSpace(b.size.file); why != "" {
 		for _, id := range []string{"start/memory", "start/load", "start/clean", "start/crash"} {
-			b.missing(id, why)
+			b.Missing(id, why)
 		}
 		return nil
 	}
@@ -26,7 +27,7 @@ func measureStart(ctx context.Context, b *bench) error {
 			return err
 		}
 	}
-	defer remove(b.large)
+	defer measure.Remove(b.large)
 	if err := b.measureClean(ctx, b.large); err != nil {
 		return err
 	}
@@ -36,7 +37,7 @@ func measureStart(ctx context.Context, b *bench) error {
 // lacksSpace says why a file of so many items cannot be made: it takes about 1.6 KB an item and grows while it is
 // written.
 func (b *bench) lacksSpace(items int) string {
-	free, err := freeBytes(b.dir)
+	free, err := measure.FreeBytes(b.dir)
 	need := uint64(items)*2500 + 512<<20
 	if err == nil && free < need {
 		return fmt.Sprintf("it needs %d MB of disk", need>>20)
@@ -51,14 +52,14 @@ func (b *bench) measureClean(ctx context.Context, path string) error {
 		if err != nil {
 			return err
 		}
-		anon, known := memoryOf(node.cmd.Process.Pid, "RssAnon")
+		anon, known := measure.MemoryOf(node.cmd.Process.Pid, "RssAnon")
 		node.end()
 		if known {
 			memory = append(memory, anon)
 		}
 		took = append(took, millis)
 	}
-	b.alone("start/clean", figureOf(took, "ms"))
+	b.Alone("start/clean", measure.FigureOf(took, "ms"))
 	b.aloneMB("start/memory", memory)
 	return nil
 }
@@ -66,17 +67,17 @@ func (b *bench) measureClean(ctx context.Context, path string) error {
 // aloneMB adds a row about memory, where the system tells it.
 func (b *bench) aloneMB(id string, memory []float64) {
 	if len(memory) == 0 {
-		b.missing(id, errMemory)
+		b.Missing(id, errMemory)
 		return
 	}
-	b.alone(id, figureOf(memory, "MB"))
+	b.Alone(id, measure.FigureOf(memory, "MB"))
 }
 
 const errMemory = "the system does not tell a process's memory"
 
 // measureCrash has a node work, looks at its memory meanwhile, kills it, and opens the file again.
 func (b *bench) measureCrash(ctx context.Context, path string) error {
-	if !b.wants("start/load") && !b.wants("start/crash") {
+	if !b.Wants("start/load") && !b.Wants("start/crash") {
 		return nil
 	}
 	var took, memory []float64
@@ -103,7 +104,7 @@ func (b *bench) measureCrash(ctx context.Context, path string) error {
 		}
 		took = append(took, millis/1e3/(float64(info.Size())/1e9))
 	}
-	b.alone("start/crash", figureOf(took, "s/GB"))
+	b.Alone("start/crash", measure.FigureOf(took, "s/GB"))
 	b.aloneMB("start/load", memory)
 	return nil
 }
@@ -125,7 +126,7 @@ func (b *bench) workAndWatch(node *process) (most []float64, err error) {
 			}
 			return most, err
 		case <-every.C:
-			if anon, known := memoryOf(node.cmd.Process.Pid, "RssAnon"); known {
+			if anon, known := measure.MemoryOf(node.cmd.Process.Pid, "RssAnon"); known {
 				peak = max(peak, anon)
 			}
 		}
@@ -134,7 +135,7 @@ func (b *bench) workAndWatch(node *process) (most []float64, err error) {
 
 // openCold opens a file that is not in the page cache.
 func openCold(ctx context.Context, path string) (*process, float64, error) {
-	if err := forget(path); err != nil {
+	if err := measure.Forget(path); err != nil {
 		return nil, 0, err
 	}
 	node, err := startChild(ctx, -1, "node", path)

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"time"
+
+	"github.com/touchline/touchline/internal/tools/measure"
 )
 
 // measureHTTP compares the GET of an item with a hello, and 64 clients that PUT with one.
@@ -11,11 +13,11 @@ func measureHTTP(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer remove(path)
+	defer measure.Remove(path)
 	if err := b.measureHello(ctx, path); err != nil {
 		return err
 	}
-	if !b.wants("http/crowd") {
+	if !b.Wants("http/crowd") {
 		return nil
 	}
 	srv, addr, err := startServer(ctx, -1, path)
@@ -31,11 +33,11 @@ func measureHTTP(ctx context.Context, b *bench) error {
 	put := order{Addr: addr, Kind: "put", Items: b.size.small, Conns: 1, Millis: b.size.web.Milliseconds()}
 	many := put
 	many.Conns = 64
-	got, err := interleave(ctx, webRounds(b), client.side(many), client.side(put))
+	got, err := measure.Interleave(ctx, webRounds(b), client.side(many), client.side(put))
 	if err != nil {
 		return err
 	}
-	b.compare("http/crowd", rate(got[0].wall), rate(got[1].wall))
+	b.Compare("http/crowd", measure.Rate(got[0].Wall), measure.Rate(got[1].Wall))
 	return nil
 }
 
@@ -45,7 +47,7 @@ func webRounds(b *bench) int { return max(2, b.size.rounds-4) }
 // measureHello gives the server one processor and the client another: what is measured is the server, as long as it is
 // the slower one. 16 connections keep it busy.
 func (b *bench) measureHello(ctx context.Context, path string) error {
-	if !b.wants("http/get") {
+	if !b.Wants("http/get") {
 		return nil
 	}
 	srv, addr, err := startServer(ctx, 0, path)
@@ -61,14 +63,14 @@ func (b *bench) measureHello(ctx context.Context, path string) error {
 	get := order{Addr: addr, Kind: "get", Items: b.size.small, Conns: 16, Millis: b.size.web.Milliseconds()}
 	hello := get
 	hello.Kind = "hello"
-	began, used := time.Now(), processTime(srv.cmd.Process.Pid)
-	got, err := interleave(ctx, webRounds(b), client.side(get), client.side(hello))
+	began, used := time.Now(), measure.ProcessTime(srv.cmd.Process.Pid)
+	got, err := measure.Interleave(ctx, webRounds(b), client.side(get), client.side(hello))
 	if err != nil {
 		return err
 	}
-	busy := (processTime(srv.cmd.Process.Pid) - used).Seconds() / time.Since(began).Seconds()
+	busy := (measure.ProcessTime(srv.cmd.Process.Pid) - used).Seconds() / time.Since(began).Seconds()
 	b.say("http: the server had its processor for %.0f %% of the time; much less than 100 is another's doing, or the client's", busy*100)
-	b.compare("http/get", rate(got[0].wall), rate(got[1].wall))
+	b.Compare("http/get", measure.Rate(got[0].Wall), measure.Rate(got[1].Wall))
 	return nil
 }
 
@@ -94,6 +96,6 @@ func startServer(ctx context.Context, cpu int, path string) (srv *process, addr 
 }
 
 // side makes a side of an order.
-func (p *process) side(o order) side {
-	return side{run: func() (int, error) { return p.do(o) }}
+func (p *process) side(o order) measure.Side {
+	return measure.Side{Run: func() (int, error) { return p.do(o) }}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/touchline/touchline/internal/tools/measure"
 	"github.com/touchline/touchline/store"
 )
 
@@ -20,15 +21,15 @@ func measureLone(ctx context.Context, b *bench) error {
 		return err
 	}
 	// Commits are few hundred microseconds each, and one in many is slow: short slices, many rounds.
-	got, err := interleave(ctx, 3*b.size.rounds,
+	got, err := measure.Interleave(ctx, 3*b.size.rounds,
 		s.writers(ctx, 1, b.size.lone), r.loop(b.size.lone, 1), page)
 	if err != nil {
 		return err
 	}
-	put := micros(got[0].wall)
-	b.compare("lone/raw", put, micros(got[1].wall))
-	b.compare("lone/sync", put, micros(got[2].wall))
-	if !b.wants("lone/coalesce") {
+	put := measure.Micros(got[0].Wall)
+	b.Compare("lone/raw", put, measure.Micros(got[1].Wall))
+	b.Compare("lone/sync", put, measure.Micros(got[2].Wall))
+	if !b.Wants("lone/coalesce") {
 		return nil
 	}
 	return b.measureCoalescing(ctx, s)
@@ -40,26 +41,26 @@ func (b *bench) openBoth(ctx context.Context) (s *ours, r *raw, done func(), err
 		return nil, nil, nil, err
 	}
 	if r, err = openRaw(ctx, b.file("raw.db"), b.size.small, 0, rawOptions{}); err != nil {
-		shut(s)
+		measure.Shut(s)
 		return nil, nil, nil, err
 	}
-	return s, r, func() { shut(r.db); shut(s) }, nil
+	return s, r, func() { measure.Shut(r.db); measure.Shut(s) }, nil
 }
 
 // syncer makes a side of the least that a durable write needs.
-func (b *bench) syncer() (side, error) {
+func (b *bench) syncer() (measure.Side, error) {
 	f, err := os.Create(b.file("page"))
 	if err != nil {
-		return side{}, err
+		return measure.Side{}, err
 	}
 	page := make([]byte, 4096)
 	write := func() error {
 		if _, err := f.WriteAt(page, 0); err != nil {
 			return err
 		}
-		return syncData(f)
+		return measure.SyncData(f)
 	}
-	return side{run: func() (int, error) {
+	return measure.Side{Run: func() (int, error) {
 		for range b.size.lone {
 			if err := write(); err != nil {
 				return 0, err
@@ -96,7 +97,7 @@ func (b *bench) measureCoalescing(ctx context.Context, s *ours) error {
 		all = append(all, whole.Seconds()/float64(len(items)))
 		needed = append(needed, parts.Seconds()/float64(len(items)))
 	}
-	b.compare("lone/coalesce", micros(all), micros(needed))
+	b.Compare("lone/coalesce", measure.Micros(all), measure.Micros(needed))
 	return nil
 }
 
@@ -106,18 +107,18 @@ func measureCommits(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer shut(s)
+	defer measure.Shut(s)
 	for _, c := range []struct {
 		id      string
 		writers int
 	}{{"commit/16", 16}, {"commit/64", 64}, {"commit/256", 256}} {
-		if !b.wants(c.id) {
+		if !b.Wants(c.id) {
 			continue
 		}
 		var shared []float64
 		for range b.size.rounds {
 			before := s.Stats()
-			if _, _, err := slice(s.writers(ctx, c.writers, c.writers*b.size.turns)); err != nil {
+			if _, _, err := s.writers(ctx, c.writers, c.writers*b.size.turns).Slice(); err != nil {
 				return err
 			}
 			after := s.Stats()
@@ -126,7 +127,7 @@ func measureCommits(ctx context.Context, b *bench) error {
 				return ctx.Err()
 			}
 		}
-		b.compare(c.id, figureOf(shared, "items"), exactly(float64(c.writers), "writers"))
+		b.Compare(c.id, measure.FigureOf(shared, "items"), measure.Exactly(float64(c.writers), "writers"))
 	}
 	return nil
 }
@@ -140,7 +141,7 @@ func measureCrowds(ctx context.Context, b *bench) error {
 		{"crowd/10k", b.size.small, 0}, {"crowd/100k", b.size.middle, 0},
 		{"crowd/1m", b.size.high, 0}, {"crowd/3gsi", b.size.small, 3},
 	} {
-		if !b.wants(c.id) {
+		if !b.Wants(c.id) {
 			continue
 		}
 		if err := b.measureCrowd(ctx, c.id, c.items, c.indexes); err != nil {
@@ -152,7 +153,7 @@ func measureCrowds(ctx context.Context, b *bench) error {
 
 func (b *bench) measureCrowd(ctx context.Context, id string, items, indexes int) error {
 	if why := b.lacksSpace(items); why != "" {
-		b.missing(id, why)
+		b.Missing(id, why)
 		return nil
 	}
 	s, err := b.openOurs(ctx, items, indexes)
@@ -160,22 +161,22 @@ func (b *bench) measureCrowd(ctx context.Context, id string, items, indexes int)
 		return err
 	}
 	defer b.keepLarge(s.Path(), items, indexes)
-	defer shut(s)
-	got, err := interleave(ctx, b.size.rounds, s.writers(ctx, 64, 64*b.size.turns), s.writers(ctx, 1, b.size.lone))
+	defer measure.Shut(s)
+	got, err := measure.Interleave(ctx, b.size.rounds, s.writers(ctx, 64, 64*b.size.turns), s.writers(ctx, 1, b.size.lone))
 	if err != nil {
 		return err
 	}
-	b.compare(id, rate(got[0].wall), rate(got[1].wall))
+	b.Compare(id, measure.Rate(got[0].Wall), measure.Rate(got[1].Wall))
 	return nil
 }
 
 // keepLarge keeps the file of a store for the rows about opening one, which takes a while to make, or removes it.
 func (b *bench) keepLarge(path string, items, indexes int) {
-	if items == b.size.file && indexes == 0 && b.wantsGroup("start") {
+	if items == b.size.file && indexes == 0 && b.WantsGroup("start") {
 		b.large = path
 		return
 	}
-	remove(path)
+	measure.Remove(path)
 }
 
 // measureIndexes compares stores with indexes with one that has none.
@@ -186,7 +187,7 @@ func measureIndexes(ctx context.Context, b *bench) error {
 			_ = s.Close()
 		}
 	}()
-	sides := make([]side, 0, 5)
+	sides := make([]measure.Side, 0, 5)
 	ids := []string{"", "index/1", "index/3", "index/5", "index/unchanged"}
 	for i, indexes := range []int{0, 1, 3, 5, 3} {
 		s, err := b.openOurs(ctx, b.size.small, indexes)
@@ -197,12 +198,12 @@ func measureIndexes(ctx context.Context, b *bench) error {
 		stores = append(stores, s)
 		sides = append(sides, s.writers(ctx, 64, 64*b.size.turns))
 	}
-	got, err := interleave(ctx, b.size.rounds, sides...)
+	got, err := measure.Interleave(ctx, b.size.rounds, sides...)
 	if err != nil {
 		return err
 	}
 	for i, id := range ids[1:] {
-		b.compare(id, rate(got[i+1].wall), rate(got[0].wall))
+		b.Compare(id, measure.Rate(got[i+1].Wall), measure.Rate(got[0].Wall))
 	}
 	return nil
 }
@@ -219,14 +220,14 @@ func measureLoop(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer shut(bare.db)
-	got, err := interleave(ctx, b.size.rounds,
+	defer measure.Shut(bare.db)
+	got, err := measure.Interleave(ctx, b.size.rounds,
 		s.writers(ctx, 64, 64*b.size.turns), r.loop(b.size.turns, 64), bare.loop(b.size.turns, 64))
 	if err != nil {
 		return err
 	}
-	b.compare("loop/journal", rate(got[1].wall), rate(got[2].wall))
-	b.compare("loop/rate", rate(got[0].wall), rate(got[1].wall))
-	b.compare("loop/cpu", micros(got[0].cpu), micros(got[1].cpu))
+	b.Compare("loop/journal", measure.Rate(got[1].Wall), measure.Rate(got[2].Wall))
+	b.Compare("loop/rate", measure.Rate(got[0].Wall), measure.Rate(got[1].Wall))
+	b.Compare("loop/cpu", measure.Micros(got[0].CPU), measure.Micros(got[1].CPU))
 	return nil
 }

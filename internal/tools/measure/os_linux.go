@@ -1,4 +1,4 @@
-package main
+package measure
 
 import (
 	"fmt"
@@ -30,8 +30,8 @@ func fileSystem(folder string) string {
 	return fmt.Sprintf("type %#x", st.Type)
 }
 
-// freeBytes is the space that a folder's disk has left.
-func freeBytes(folder string) (uint64, error) {
+// FreeBytes is the space that a folder's disk has left.
+func FreeBytes(folder string) (uint64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(folder, &st); err != nil {
 		return 0, err
@@ -39,23 +39,24 @@ func freeBytes(folder string) (uint64, error) {
 	return st.Bavail * uint64(st.Bsize), nil
 }
 
-func syncData(f *os.File) error { return unix.Fdatasync(int(f.Fd())) }
+// SyncData writes a file to the disk, as a database does.
+func SyncData(f *os.File) error { return unix.Fdatasync(int(f.Fd())) }
 
-// forget drops a file from the page cache.
-func forget(path string) error {
+// Forget drops a file from the page cache.
+func Forget(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	defer shut(f)
+	defer Shut(f)
 	if err := f.Sync(); err != nil {
 		return err
 	}
 	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
 }
 
-// cpuTime is what the process has used so far.
-func cpuTime() time.Duration {
+// CPUTime is what the process has used so far.
+func CPUTime() time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
 		return 0
@@ -63,8 +64,8 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// processTime is the processor time that another process has used so far.
-func processTime(pid int) time.Duration {
+// ProcessTime is the processor time that another process has used so far.
+func ProcessTime(pid int) time.Duration {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, rest, _ := strings.Cut(string(text), ") ") // behind the name
 	fields, ticks := strings.Fields(rest), 0
@@ -77,9 +78,9 @@ func processTime(pid int) time.Duration {
 	return time.Duration(ticks) * (time.Second / 100)
 }
 
-// memoryOf gives a field of the status of a process in MB: VmHWM is the most it ever had resident, RssAnon what it has
+// MemoryOf gives a field of the status of a process in MB: VmHWM is the most it ever had resident, RssAnon what it has
 // that is no file. It is false where the system does not tell.
-func memoryOf(pid int, field string) (float64, bool) {
+func MemoryOf(pid int, field string) (float64, bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, false
@@ -111,10 +112,10 @@ func kernel() string {
 	return "Linux " + unix.ByteSliceToString(u.Release[:])
 }
 
-// startOn starts a command on one processor, counted from 0 among those that this process may use; on all if cpu is
+// StartOn starts a command on one processor, counted from 0 among those that this process may use; on all if cpu is
 // negative or there are too few. The command is killed when this process ends, however it ends; exited is closed when
 // it has.
-func startOn(cmd *exec.Cmd, cpu int) (exited <-chan struct{}, err error) {
+func StartOn(cmd *exec.Cmd, cpu int) (exited <-chan struct{}, err error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	done, started := make(chan struct{}), make(chan error)
 	go func() {
