@@ -108,7 +108,7 @@ func (p *peers) measureMemory(ours, local int) {
 }
 
 // fillLocal makes the table and its items.
-func (b *bench) fillLocal(ctx context.Context, local *ddblocal.Disk) error {
+func (b *bench) fillLocal(ctx context.Context, local *ddblocal.Instance) error {
 	c, err := local.Dial(ctx, "tcp", local.Addr)
 	if err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 	"os/exec"
 )
 
-// Disk is a DynamoDB Local that keeps its tables on disk, for measurements: Java runs as it does by default.
-type Disk struct {
+// Instance is a DynamoDB Local for measurements: Java runs as it does by default.
+type Instance struct {
 	Addr string // where it answers, to Dial only
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	PID  int
@@ -17,7 +17,16 @@ type Disk struct {
 }
 
 // StartOnDisk runs a DynamoDB Local with its tables in a folder until Close. An error says what the machine lacks.
-func StartOnDisk(ctx context.Context, folder string) (*Disk, error) {
+func StartOnDisk(ctx context.Context, folder string) (*Instance, error) {
+	return startInstance(ctx, "-dbPath", folder)
+}
+
+// StartInMemory runs a DynamoDB Local with its tables in memory until Close. An error says what the machine lacks.
+func StartInMemory(ctx context.Context) (*Instance, error) {
+	return startInstance(ctx, "-inMemory")
+}
+
+func startInstance(ctx context.Context, tables ...string) (*Instance, error) {
 	java, err := exec.LookPath("java")
 	if err != nil {
 		return nil, errors.New("DynamoDB Local needs Java 17 or newer (Debian: apt-get install default-jre-headless)")
@@ -26,7 +35,7 @@ func StartOnDisk(ctx context.Context, folder string) (*Disk, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{exited: make(chan struct{}), tables: []string{"-dbPath", folder}}
+	p := &process{exited: make(chan struct{}), tables: tables}
 	addr, dial, err := p.start(java, lib)
 	if err != nil {
 		return nil, err
@@ -35,11 +44,11 @@ func StartOnDisk(ctx context.Context, folder string) (*Disk, error) {
 		p.end()
 		return nil, err
 	}
-	return &Disk{Addr: addr, Dial: dial, PID: p.cmd.Process.Pid, p: p}, nil
+	return &Instance{Addr: addr, Dial: dial, PID: p.cmd.Process.Pid, p: p}, nil
 }
 
 // Close ends it.
-func (d *Disk) Close() { d.p.end() }
+func (i *Instance) Close() { i.p.end() }
 
 // reach tries to connect.
 func reach(ctx context.Context, dial dialer, addr string) error {
