@@ -1,5 +1,5 @@
-// Package migrations brings a store to what this binary works with. It collects the tables of all applications;
-// later format changes of their data belong here too, ordered and recorded.
+// Package migrations brings a store to what this binary works with. It collects the tables of all applications, and the
+// changes of data that earlier versions have written.
 package migrations
 
 import (
@@ -9,9 +9,28 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// Tables are the tables of all applications.
-func Tables() []store.TableSpec { return cricket.Tables() }
+// tableSteps is the node's own: which steps this store has behind it.
+const tableSteps = "touchline-migrations"
 
-// Apply defines the tables that are missing. It is done before anything else uses the store, and doing it again
-// changes nothing.
-func Apply(ctx context.Context, s *store.Store) error { return s.Define(ctx, Tables()...) }
+// Tables are the tables of all applications and the node's own.
+func Tables() []store.TableSpec {
+	return append(cricket.Tables(), store.TableSpec{
+		Name:   tableSteps,
+		Key:    store.KeySpec{Partition: store.KeyAttr{Name: "step", Type: store.KeyString}},
+		Policy: store.PolicyLocal, Why: "tells of this file alone",
+	})
+}
+
+// Apply defines the tables that are missing and takes the steps that the store does not have behind it. It is done before
+// anything else uses the store, and doing it again changes nothing.
+func Apply(ctx context.Context, s *store.Store) error {
+	if err := s.Define(ctx, Tables()...); err != nil {
+		return err
+	}
+	for _, st := range steps() {
+		if err := st.take(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -14,6 +14,10 @@ const (
 	TableEvents         = "cricket-events"
 )
 
+// TablePushState is the node's own: what the pushing remembers from one process to the next. No application has such a
+// table, so its name is one that none would choose.
+const TablePushState = "touchline-push-state"
+
 func str(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyString} }
 
 func key(partition string) store.KeySpec { return store.KeySpec{Partition: str(partition)} }
@@ -58,6 +62,10 @@ func Tables() []store.TableSpec {
 		{
 			Name: TableEvents, Key: key2("matchId", "eventKey"), TTL: "ttl",
 			Policy: store.PolicyIntent, Why: "the creation of an event's row is the claim of its alert",
+		},
+		{
+			Name: TablePushState, Key: key("stateKey"), TTL: "ttl",
+			Policy: store.PolicyLocal, Why: "what Apple knows this node by, and how far this node is with each match",
 		},
 	}
 }

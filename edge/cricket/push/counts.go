@@ -38,9 +38,11 @@ type pushRow struct {
 
 func (m *match) row() pushRow { return pushRow{Counts: m.counts, Timestamp: m.stamp} }
 
+func stateKey(key string) attr.Item { return attr.Item{"stateKey": attr.S(key)} }
+
 // readRow takes what an earlier process kept.
 func (m *match) readRow(tx *store.Tx) error {
-	item, err := tx.Get(cricket.TableDisplay, cacheKey(cricket.PushKey(m.id)))
+	item, err := tx.Get(cricket.TablePushState, stateKey(cricket.PushKey(m.id)))
 	if err != nil || item == nil {
 		return err
 	}
@@ -80,9 +82,9 @@ func (m *match) save(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	item["cacheKey"] = attr.S(cricket.PushKey(m.id))
+	item["stateKey"] = attr.S(cricket.PushKey(m.id))
 	item["ttl"] = attr.Int(tx.Now().Add(rowLife).Unix())
-	_, err = tx.Put(store.PutItem{Table: cricket.TableDisplay, Item: item})
+	_, err = tx.Put(store.PutItem{Table: cricket.TablePushState, Item: item})
 	return err
 }
 
@@ -153,7 +155,7 @@ type bearerRow struct {
 // Load implements apns.TokenStore.
 func (b bearerStore) Load(ctx context.Context) (out apns.Bearer, ok bool, err error) {
 	err = b.store.View(ctx, func(tx *store.Tx) error {
-		item, err := tx.Get(cricket.TableDisplay, cacheKey(cricket.ProviderKey))
+		item, err := tx.Get(cricket.TablePushState, stateKey(cricket.ProviderKey))
 		if err != nil || item == nil {
 			return err
 		}
@@ -174,9 +176,9 @@ func (b bearerStore) Save(ctx context.Context, v apns.Bearer) error {
 	if err != nil {
 		return err
 	}
-	item["cacheKey"] = attr.S(cricket.ProviderKey)
+	item["stateKey"] = attr.S(cricket.ProviderKey)
 	return b.store.Update(ctx, func(tx *store.Tx) error {
-		_, err := tx.Put(store.PutItem{Table: cricket.TableDisplay, Item: item})
+		_, err := tx.Put(store.PutItem{Table: cricket.TablePushState, Item: item})
 		return err
 	})
 }

@@ -178,8 +178,8 @@ func TestFullDisk(t *testing.T) {
 	for size := 300_000; size > 100; size /= 2 {
 		for {
 			err := r.s.Update(r.ctx, func(tx *store.Tx) error {
-				_, err := tx.Put(store.PutItem{Table: cricket.TableDisplay, Item: attr.Item{
-					"cacheKey": attr.S(fmt.Sprint("junk ", junk)), "state": attr.S(strings.Repeat("x", size)),
+				_, err := tx.Put(store.PutItem{Table: cricket.TablePushState, Item: attr.Item{
+					"stateKey": attr.S(fmt.Sprint("junk ", junk)), "state": attr.S(strings.Repeat("x", size)),
 				}})
 				return err
 			})
@@ -197,7 +197,7 @@ func TestFullDisk(t *testing.T) {
 	r.none("with a full disk")
 	r.do(func(tx *store.Tx) error {
 		for i := range junk {
-			if _, err := tx.Delete(store.DeleteItem{Table: cricket.TableDisplay, Key: cacheKey(fmt.Sprint("junk ", i))}); err != nil {
+			if _, err := tx.Delete(store.DeleteItem{Table: cricket.TablePushState, Key: stateKey(fmt.Sprint("junk ", i))}); err != nil {
 				return err
 			}
 		}
