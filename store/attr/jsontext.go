@@ -7,7 +7,12 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// Every writer here writes what stands between the quotes of a JSON string.
+// AppendText appends a text as a JSON string, quotes included.
+func AppendText(dst []byte, text string) []byte {
+	return append(appendString(append(dst, '"'), text), '"')
+}
+
+// Every other writer here writes what stands between the quotes of a JSON string.
 
 // appendString appends a text. What is not UTF-8 becomes U+FFFD: the reader gets JSON in any case.
 func appendString(dst []byte, s string) []byte {

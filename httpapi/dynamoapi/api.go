@@ -1,0 +1,103 @@
+package dynamoapi
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/store"
+)
+
+// Config says what an API answers from, and for whom.
+type Config struct {
+	Store  *store.Store
+	Policy store.Policy // of the tables that are created here; empty: PolicyLocal
+	Why    string       // the reason for the policy, for the people who read the catalogue
+
+	Region  string // in ARNs; empty: us-east-1
+	Account string // in ARNs; empty: 000000000000
+
+	Now    func() time.Time // nil: the wall clock
+	Logger *slog.Logger     // nil: nobody is told
+}
+
+func (c Config) withDefaults() Config {
+	if c.Policy == "" {
+		c.Policy = store.PolicyLocal
+	}
+	if c.Why == "" {
+		c.Why = "made through the DynamoDB API"
+	}
+	if c.Region == "" {
+		c.Region = "us-east-1"
+	}
+	if c.Account == "" {
+		c.Account = "000000000000"
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// API answers requests. Its methods may be called from any goroutine.
+type API struct {
+	cfg        Config
+	store      *store.Store
+	operations map[string]func() request
+}
+
+// New makes an API. It does no I/O.
+func New(cfg Config) *API {
+	cfg = cfg.withDefaults()
+	a := &API{cfg: cfg, store: cfg.Store, operations: map[string]func() request{}}
+	for _, op := range operations() {
+		a.operations[op.name] = op.new
+	}
+	return a
+}
+
+// Do runs an operation, named as in X-Amz-Target without the version, without HTTP. What is refused is an *Error.
+func (a *API) Do(ctx context.Context, operation string, body []byte) ([]byte, error) {
+	out := wire.NewEncoder(nil)
+	if err := a.answer(ctx, operation, string(body), out); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// answer decodes a request, runs it and writes the answer. An error is an *Error, and then nothing was written.
+func (a *API) answer(ctx context.Context, operation, body string, out *wire.Encoder) error {
+	start := out.Mark()
+	r, err := a.decode(operation, body)
+	if err == nil {
+		out.Begin()
+		err = r.run(&call{Context: ctx, api: a, out: out})
+		out.End()
+	}
+	if err != nil {
+		out.Rewind(start)
+		return a.refusal(err)
+	}
+	return nil
+}
+
+// decode reads a request and holds it against the API's model.
+func (a *API) decode(operation, body string) (request, error) {
+	make, ok := a.operations[operation]
+	if !ok {
+		return nil, errUnknownOperation(operation)
+	}
+	r := make()
+	d := wire.NewDecoder(body)
+	if err := d.Root(func(name string) error { return r.field(d, name) }); err != nil {
+		return nil, err
+	}
+	var c constraints
+	r.constrain(&c)
+	return r, c.err()
+}

@@ -1,0 +1,123 @@
+package dynamoapi
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+)
+
+// maxConstraints is how many broken constraints the service names.
+const maxConstraints = 10
+
+// constraints collects where a request breaks the model of the API. Places are written as the service writes them:
+// "tableName", "requestItems.t.member.1.putRequest.item".
+type constraints struct {
+	found []string
+}
+
+// err is what was found, nil: nothing.
+func (c *constraints) err() error {
+	switch n := len(c.found); n {
+	case 0:
+		return nil
+	case 1:
+		return errValidation("1 validation error detected: %s", c.found[0])
+	default:
+		return errValidation("%d validation errors detected: %s", n, strings.Join(c.found, "; "))
+	}
+}
+
+// fail notes that the value at a place breaks a rule. The value is given as it shall be shown, quotes included.
+func (c *constraints) fail(at, value, format string, args ...any) {
+	if len(c.found) < maxConstraints {
+		c.found = append(c.found, "Value "+value+" at '"+at+"' failed to satisfy constraint: "+fmt.Sprintf(format, args...))
+	}
+}
+
+func quoted(text string) string { return "'" + text + "'" }
+
+// required refuses a member that is absent.
+func (c *constraints) required(at string, set bool) bool {
+	if !set {
+		c.fail(at, "null", "Member must not be null")
+	}
+	return set
+}
+
+// name is the rule for names of tables, where an ARN will do too.
+func (c *constraints) table(at string, v wire.Opt[string]) {
+	if c.required(at, v.Set) && !strings.HasPrefix(v.V, "arn:") {
+		c.name(at, v)
+	}
+}
+
+// name is the rule for names of tables and indexes.
+func (c *constraints) name(at string, v wire.Opt[string]) {
+	if !v.Set {
+		return
+	}
+	if !isName(v.V) {
+		c.fail(at, quoted(v.V), "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+")
+	}
+	c.length(at, v, 3, 255)
+}
+
+func isName(text string) bool {
+	return text != "" && strings.IndexFunc(text, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.' || r == '-')
+	}) < 0
+}
+
+// length bounds a text.
+func (c *constraints) length(at string, v wire.Opt[string], least, most int) {
+	if v.Set {
+		c.count(at, quoted(v.V), len(v.V), least, most)
+	}
+}
+
+// count bounds the number of elements of what shows as value.
+func (c *constraints) count(at, value string, n, least, most int) {
+	if n < least {
+		c.fail(at, value, "Member must have length greater than or equal to %d", least)
+	}
+	if n > most {
+		c.fail(at, value, "Member must have length less than or equal to %d", most)
+	}
+}
+
+// among refuses a text that is none of the known ones, which are given in the service's order.
+func (c *constraints) among(at string, v wire.Opt[string], known ...string) {
+	if v.Set && !slices.Contains(known, v.V) {
+		c.fail(at, quoted(v.V), "Member must satisfy enum value set: [%s]", strings.Join(known, ", "))
+	}
+}
+
+// between bounds a number.
+func (c *constraints) between(at string, v wire.Opt[int64], least, most int64) {
+	if v.Set && v.V < least {
+		c.fail(at, fmt.Sprintf("'%d'", v.V), "Member must have value greater than or equal to %d", least)
+	}
+	if v.Set && v.V > most {
+		c.fail(at, fmt.Sprintf("'%d'", v.V), "Member must have value less than or equal to %d", most)
+	}
+}
+
+// The enumerations that many operations share.
+
+func (c *constraints) returnConsumedCapacity(v wire.Opt[string]) {
+	c.among("returnConsumedCapacity", v, "INDEXES", "TOTAL", "NONE")
+}
+
+func (c *constraints) returnItemCollectionMetrics(v wire.Opt[string]) {
+	c.among("returnItemCollectionMetrics", v, "SIZE", "NONE")
+}
+
+func (c *constraints) returnValues(v wire.Opt[string]) {
+	c.among("returnValues", v, "ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW")
+}
+
+func (c *constraints) onConditionCheckFailure(at string, v wire.Opt[string]) {
+	c.among(at, v, "ALL_OLD", "NONE")
+}

@@ -1,0 +1,159 @@
+package dynamoapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// The namespaces of error types.
+const (
+	ofModel    = "com.amazonaws.dynamodb.v20120810#" // errors that the API declares
+	ofCoral    = "com.amazon.coral.service#"         // errors of the protocol
+	ofValidate = "com.amazon.coral.validate#"
+)
+
+// Error is a refusal, as a client sees it.
+type Error struct {
+	Status  int    // of HTTP
+	Type    string // with its namespace
+	Message string
+
+	members func(out *wire.Encoder) // more members of the body; nil: none
+	cause   error                   // for the log
+}
+
+// Error is the type and the message.
+func (e *Error) Error() string { return e.name() + ": " + e.Message }
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.cause }
+
+func (e *Error) name() string { return e.Type[strings.IndexByte(e.Type, '#')+1:] }
+
+// Wire gives the body of the answer.
+func (e *Error) Wire() []byte {
+	out := wire.NewEncoder(nil)
+	e.write(out)
+	return out.Bytes()
+}
+
+func (e *Error) write(out *wire.Encoder) {
+	out.Begin()
+	out.NamedText("__type", e.Type)
+	message := "message"
+	if strings.HasPrefix(e.Type, ofCoral) || e.name() == "TransactionCanceledException" {
+		message = "Message" // the service is not of one mind
+	}
+	out.NamedText(message, e.Message)
+	if e.members != nil {
+		e.members(out)
+	}
+	out.End()
+}
+
+func refuse(kind, format string, args ...any) *Error {
+	return &Error{Status: http.StatusBadRequest, Type: kind, Message: fmt.Sprintf(format, args...)}
+}
+
+func errValidation(format string, args ...any) error {
+	return refuse(ofValidate+"ValidationException", format, args...)
+}
+
+func errUnknownOperation(name string) error {
+	e := refuse(ofCoral+"UnknownOperationException", "")
+	if name != "" {
+		e.Message = fmt.Sprintf("This is not DynamoDB itself, and has no operation %s", name)
+	}
+	return e
+}
+
+func errNoTable() error {
+	return refuse(ofModel+"ResourceNotFoundException", "Requested resource not found")
+}
+
+// refusal makes an *Error of any error: this is the one table from the store's errors to the API's.
+func (a *API) refusal(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	if failed, ok := errors.AsType[*store.ConditionFailedError](err); ok {
+		return conditionFailed(failed)
+	}
+	if canceled, ok := errors.AsType[*store.TransactionCanceledError](err); ok {
+		return transactionCanceled(canceled)
+	}
+	e := refuse(ofModel+"InternalServerError", "The request could not be done: see the log of the node")
+	e.Status = http.StatusInternalServerError
+	e.cause = err
+	f, ok := errors.AsType[*fault.Error](err)
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		e.Status, e.Type, e.Message = http.StatusServiceUnavailable, ofCoral+"ServiceUnavailableException", "The request was given up"
+	case !ok:
+	case f.Kind == fault.Invalid && f.Code == "serialization":
+		e.Status, e.Type, e.Message = http.StatusBadRequest, ofCoral+"SerializationException", f.Message
+	case f.Code == "idempotent_parameter_mismatch":
+		e.Status, e.Type, e.Message = http.StatusBadRequest, ofModel+"IdempotentParameterMismatchException", f.Message
+	case f.Kind == fault.Invalid:
+		e.Status, e.Type, e.Message = http.StatusBadRequest, ofValidate+"ValidationException", f.Message
+	case f.Kind == fault.NotFound:
+		e.Status, e.Type, e.Message = http.StatusBadRequest, ofModel+"ResourceNotFoundException", f.Message
+	case f.Code == "table_exists":
+		e.Status, e.Type, e.Message = http.StatusBadRequest, ofModel+"ResourceInUseException", f.Message
+	case f.Kind == fault.Full:
+		e.Status, e.Type, e.Message = http.StatusServiceUnavailable, ofCoral+"ServiceUnavailableException", f.Message
+	}
+	return e
+}
+
+func conditionFailed(failed *store.ConditionFailedError) *Error {
+	e := refuse(ofModel+"ConditionalCheckFailedException", "The conditional request failed")
+	if failed.Old != nil {
+		e.members = func(out *wire.Encoder) { named(out, "Item", failed.Old) }
+	}
+	return e
+}
+
+func transactionCanceled(canceled *store.TransactionCanceledError) *Error {
+	e := refuse(ofModel+"TransactionCanceledException", "%s", canceled.Error())
+	e.members = func(out *wire.Encoder) {
+		out.Name("CancellationReasons")
+		out.BeginArray()
+		for _, r := range canceled.Reasons {
+			out.Begin()
+			out.NamedText("Code", r.Code)
+			if r.Message != "" {
+				out.NamedText("Message", r.Message)
+			}
+			if r.Item != nil {
+				named(out, "Item", r.Item)
+			}
+			out.End()
+		}
+		out.EndArray()
+	}
+	return e
+}
+
+// named writes a member that is an item.
+func named(out *wire.Encoder, name string, it attr.Item) {
+	out.Name(name)
+	out.Item(it)
+}
+
+// withoutOld takes the item from the error of a failed condition whose request does not want it.
+func withoutOld(err error, wanted wire.Opt[string]) error {
+	failed, ok := errors.AsType[*store.ConditionFailedError](err)
+	if !ok || wanted.V == "ALL_OLD" {
+		return err
+	}
+	return &store.ConditionFailedError{Table: failed.Table}
+}

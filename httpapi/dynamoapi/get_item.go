@@ -1,0 +1,72 @@
+package dynamoapi
+
+import (
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// getItem reads one item by its key.
+type getItem struct {
+	table      wire.Opt[string]
+	key        wire.Item
+	projection wire.Opt[string]
+	params
+	attributes wire.Opt[[]string] // AttributesToGet
+	consistent wire.Opt[bool]
+	capacity   wire.Opt[string]
+}
+
+func (r *getItem) field(d *wire.Decoder, name string) error {
+	switch name {
+	case "TableName":
+		return d.OptText(&r.table)
+	case "Key":
+		return d.Item(&r.key)
+	case "ProjectionExpression":
+		return d.OptText(&r.projection)
+	case "AttributesToGet":
+		return d.Texts(&r.attributes)
+	case "ConsistentRead":
+		return d.Bool(&r.consistent)
+	case "ReturnConsumedCapacity":
+		return d.OptText(&r.capacity)
+	}
+	return r.params.field(d, name)
+}
+
+func (r *getItem) constrain(c *constraints) {
+	c.returnConsumedCapacity(r.capacity)
+	c.table("tableName", r.table)
+	c.required("key", r.key.Set)
+}
+
+func (r *getItem) touches(visit func(action, table string)) { visit("GetItem", r.table.V) }
+
+func (r *getItem) run(c *call) error {
+	expressions := []expression{{"ProjectionExpression", r.projection}}
+	if err := r.check(expressions); err != nil {
+		return err
+	}
+	if r.key.Err != nil {
+		return r.key.Err
+	}
+	params, err := r.bind(expressions...)
+	if err != nil {
+		return err
+	}
+	get := store.GetItem{Table: tableName(r.table.V), Key: r.key.V, Projection: r.projection.V, Params: params}
+	return c.view(func(tx *store.Tx) error {
+		if get.Projection == "" {
+			return tx.GetEncoded(get.Table, get.Key, func(e attr.Encoded) error {
+				c.out.Name("Item")
+				return c.out.Encoded(e)
+			})
+		}
+		it, err := tx.GetItem(get)
+		if it != nil {
+			named(c.out, "Item", it)
+		}
+		return err
+	})
+}

@@ -1,0 +1,70 @@
+package dynamoapi
+
+import (
+	"context"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/store"
+)
+
+// request is the input of one operation.
+type request interface {
+	// field reads the value of the member called name. It steps over members that it does not know; members that are null
+	// never come.
+	field(d *wire.Decoder, name string) error
+	// constrain lists what breaks the model of the API (its lengths, patterns, ranges and enumerations), in the order in
+	// which the service names it.
+	constrain(c *constraints)
+	// touches tells which tables the request is about, as they are named in it, and the action on each by the name that a
+	// permission has for it.
+	touches(visit func(action, table string))
+	// run makes the operation's own checks, in the service's order, does the work, and writes the members of the answer.
+	run(c *call) error
+}
+
+// operation is an entry of the table of operations.
+type operation struct {
+	name string
+	new  func() request
+}
+
+// operations is what the API can do, in the order of the names.
+func operations() []operation {
+	return []operation{
+		{"GetItem", func() request { return new(getItem) }},
+		{"PutItem", func() request { return new(putItem) }},
+	}
+}
+
+// call is one request on its way.
+type call struct {
+	context.Context //nolint:containedctx // it is the request's own, and a call lives no longer
+	api             *API
+	out             *wire.Encoder // the members of the answer; its braces are set around it
+}
+
+// view runs fn on a snapshot. Items past their TTL are seen until they are swept, as in DynamoDB.
+func (c *call) view(fn func(*store.Tx) error) error {
+	return c.api.store.View(c, func(tx *store.Tx) error {
+		tx.ShowExpired()
+		return fn(tx)
+	})
+}
+
+// update runs fn in a transaction.
+func (c *call) update(fn func(*store.Tx) error) error {
+	return c.api.store.Update(c, func(tx *store.Tx) error {
+		tx.ShowExpired()
+		return fn(tx)
+	})
+}
+
+// table describes a table by the name, or the ARN, that a request has for it. What the node keeps for itself is not
+// there.
+func (c *call) table(name string) (store.TableDescription, error) {
+	d, err := c.api.store.Describe(tableName(name))
+	if err != nil {
+		return d, errNoTable()
+	}
+	return d, nil
+}

@@ -1,0 +1,108 @@
+package dynamoapi
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// params are the names and values that the expressions of a request share.
+type params struct {
+	names  wire.Opt[map[string]string]
+	values wire.Opt[map[string]wire.Value]
+}
+
+// field reads one of the two members.
+func (p *params) field(d *wire.Decoder, name string) error {
+	switch name {
+	case "ExpressionAttributeNames":
+		return d.TextMap(&p.names)
+	case "ExpressionAttributeValues":
+		p.values.Set, p.values.V = true, map[string]wire.Value{}
+		return d.Map("Map", func(key string) error {
+			var v wire.Value
+			err := d.Value(&v)
+			p.values.V[key] = v
+			return err
+		})
+	}
+	return d.Skip()
+}
+
+// expression is an expression of a request, or one of the parameters from the time before there were expressions.
+type expression struct {
+	name string
+	text wire.Opt[string]
+}
+
+// check refuses what can be said of a request's expressions without reading them: the old parameters and expressions
+// together, names and values without expressions, empty ones. The order of the lists is the service's.
+func (p *params) check(expressions []expression, legacy ...string) error {
+	var given []string
+	withValues := []string{}
+	anyWithValues := false
+	for _, e := range expressions {
+		if e.text.Set {
+			given = append(given, e.name)
+		}
+		if e.name != "ProjectionExpression" {
+			withValues = append(withValues, e.name)
+			anyWithValues = anyWithValues || e.text.Set
+		}
+	}
+	switch {
+	case len(given) > 0 && len(legacy) > 0:
+		return errValidation("Can not use both expression and non-expression parameters in the same request: "+
+			"Non-expression parameters: {%s} Expression parameters: {%s}", strings.Join(legacy, ", "), strings.Join(given, ", "))
+	case len(given) == 0 && p.names.Set:
+		return errValidation("ExpressionAttributeNames can only be specified when using expressions")
+	case len(withValues) > 0 && p.values.Set && !anyWithValues:
+		is := "is"
+		if len(withValues) > 1 {
+			is = "are"
+		}
+		return errValidation("ExpressionAttributeValues can only be specified when using expressions: %s %s null",
+			strings.Join(withValues, " and "), is)
+	}
+	return nil
+}
+
+// bind gives names and values as the store takes them. It comes behind the checks of the request's other values.
+func (p *params) bind(expressions ...expression) (expr.Params, error) {
+	out := expr.Params{Names: p.names.V}
+	if p.names.Set && len(p.names.V) == 0 {
+		return out, errValidation("ExpressionAttributeNames must not be empty")
+	}
+	if p.values.Set {
+		if len(p.values.V) == 0 {
+			return out, errValidation("ExpressionAttributeValues must not be empty")
+		}
+		out.Values = make(attr.Item, len(p.values.V))
+		for name, v := range p.values.V {
+			out.Values[name] = v.V
+			if v.Err != nil {
+				return out, p.badValue()
+			}
+		}
+	}
+	for _, e := range expressions {
+		if e.text.Set && e.text.V == "" {
+			return out, errValidation("Invalid %s: The expression can not be empty;", e.name)
+		}
+	}
+	return out, nil
+}
+
+// badValue names the first bad value, in the order of the names.
+func (p *params) badValue() error {
+	for _, name := range slices.Sorted(maps.Keys(p.values.V)) {
+		if err := p.values.V[name].Err; err != nil {
+			return errValidation("ExpressionAttributeValues contains invalid value: %s for key %s", err, name)
+		}
+	}
+	return nil
+}

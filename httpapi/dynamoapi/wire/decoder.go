@@ -1,0 +1,428 @@
+package wire
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/jsonlex"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// maxDepth is how deep arrays and objects may lie in each other where attribute values are not read: values have a limit
+// of their own, and no request needs a tenth of it.
+const maxDepth = 100
+
+// Decoder reads one JSON text from its beginning to its end.
+type Decoder struct {
+	lex   jsonlex.Lexer
+	depth int
+}
+
+// NewDecoder makes a decoder of a text.
+func NewDecoder(text string) *Decoder { return &Decoder{lex: jsonlex.Lexer{Text: text}} }
+
+// Opt is a member that may be absent.
+type Opt[T any] struct {
+	V   T
+	Set bool
+}
+
+// Item is a map of attribute values as it was given. What is wrong with one of its values is an error that is due only
+// when the request's other parts have been read.
+type Item struct {
+	V   attr.Item
+	Set bool
+	Err error // a ValidationException without a place
+}
+
+// Value is one attribute value as it was given.
+type Value struct {
+	V   attr.Value
+	Set bool
+	Err error
+}
+
+// Root reads the text as one object, and that nothing follows it.
+func (d *Decoder) Root(field func(name string) error) error {
+	if err := d.Object("", field); err != nil {
+		return err
+	}
+	d.lex.Space()
+	if d.lex.Pos != len(d.lex.Text) {
+		return d.lex.Unexpected("the end")
+	}
+	return nil
+}
+
+// Object reads an object of the API's shape of that name. field is called for each member that is not null and reads its
+// value.
+func (d *Decoder) Object(shape string, field func(name string) error) error {
+	return d.members(shape, func(name string) error {
+		if d.null() {
+			return nil
+		}
+		return field(name)
+	})
+}
+
+// Map reads an object whose names are the user's. A name that is there twice is refused, and so is a null.
+func (d *Decoder) Map(shape string, entry func(key string) error) error {
+	seen := map[string]bool{}
+	return d.members(shape, func(key string) error {
+		if seen[key] {
+			return jsonlex.Malformed("The JSON has the name %q twice", key)
+		}
+		seen[key] = true
+		return entry(key)
+	})
+}
+
+func (d *Decoder) members(shape string, member func(name string) error) error {
+	if !d.lex.Take('{') {
+		return d.noStructure(shape)
+	}
+	if err := d.enter(); err != nil {
+		return err
+	}
+	for i := 0; ; i++ {
+		if more, err := d.lex.Next(i, '}'); err != nil {
+			return err
+		} else if !more {
+			d.depth--
+			return nil
+		}
+		name, err := d.lex.Quoted()
+		if err == nil {
+			err = d.lex.Expect(':')
+		}
+		if err == nil {
+			err = member(name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// noStructure names what stands where an object was wanted.
+func (d *Decoder) noStructure(shape string) error {
+	d.lex.Space()
+	switch rest := d.lex.Text[d.lex.Pos:]; {
+	case rest == "" || strings.IndexByte(`[{"tf-0123456789`, rest[0]) < 0:
+		return d.lex.Unexpected("'{'")
+	case rest[0] == '[' && shape != "":
+		return jsonlex.Malformed("Unrecognized collection type class com.amazonaws.dynamodb.v20120810.%s", shape)
+	default:
+		return jsonlex.Malformed("Unexpected value type in payload")
+	}
+}
+
+// Array reads an array. elem is called for each element and reads it.
+func (d *Decoder) Array(elem func(i int) error) error {
+	if !d.lex.Take('[') {
+		return d.noList()
+	}
+	if err := d.enter(); err != nil {
+		return err
+	}
+	for i := 0; ; i++ {
+		if more, err := d.lex.Next(i, ']'); err != nil {
+			return err
+		} else if !more {
+			d.depth--
+			return nil
+		}
+		if err := elem(i); err != nil {
+			return err
+		}
+	}
+}
+
+func (d *Decoder) noList() error {
+	d.lex.Space()
+	switch rest := d.lex.Text[d.lex.Pos:]; {
+	case rest == "" || strings.IndexByte(`{"tf-0123456789`, rest[0]) < 0:
+		return d.lex.Unexpected("'['")
+	case rest[0] == '{':
+		return jsonlex.Malformed("Start of structure or map found where not expected")
+	default:
+		return jsonlex.Malformed("Unexpected field type")
+	}
+}
+
+func (d *Decoder) enter() error {
+	if d.depth++; d.depth > maxDepth {
+		return jsonlex.Malformed("The JSON is nested too deep at byte %d", d.lex.Pos)
+	}
+	return nil
+}
+
+// null steps over a null, if one stands here.
+func (d *Decoder) null() bool {
+	d.lex.Space()
+	if !strings.HasPrefix(d.lex.Text[d.lex.Pos:], "null") {
+		return false
+	}
+	d.lex.Pos += len("null")
+	return true
+}
+
+// Text reads a string.
+func (d *Decoder) Text(into *string) (err error) {
+	*into, err = d.lex.Quoted()
+	return err
+}
+
+// OptText reads a string that may be absent.
+func (d *Decoder) OptText(into *Opt[string]) (err error) {
+	into.Set = true
+	into.V, err = d.lex.Quoted()
+	return err
+}
+
+// Bool reads true or false.
+func (d *Decoder) Bool(into *Opt[bool]) (err error) {
+	into.Set = true
+	into.V, err = d.lex.Bool()
+	return err
+}
+
+// Int reads a whole number of the API's type Integer; a fraction is cut off.
+func (d *Decoder) Int(into *Opt[int64]) error { return d.integer("Integer", into) }
+
+// Long reads a whole number of the API's type Long.
+func (d *Decoder) Long(into *Opt[int64]) error { return d.integer("Long", into) }
+
+func (d *Decoder) integer(kind string, into *Opt[int64]) error {
+	text, err := d.number(kind)
+	if err != nil {
+		return err
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil && !math.IsInf(f, 0) {
+			return d.lex.Unexpected("a number")
+		}
+		n = int64(max(math.MinInt64, min(math.MaxInt64-1024, f))) // the next float64 below the largest int64
+	}
+	*into = Opt[int64]{V: n, Set: true}
+	return nil
+}
+
+// Float reads a number.
+func (d *Decoder) Float(into *Opt[float64]) error {
+	text, err := d.number("Double")
+	if err != nil {
+		return err
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil && !math.IsInf(f, 0) {
+		return d.lex.Unexpected("a number")
+	}
+	*into = Opt[float64]{V: f, Set: true}
+	return nil
+}
+
+// number reads the text of a JSON number.
+func (d *Decoder) number(kind string) (string, error) {
+	d.lex.Space()
+	rest := d.lex.Text[d.lex.Pos:]
+	n := numberLen(rest)
+	if n == 0 {
+		return "", d.lex.Mismatch(kind)
+	}
+	d.lex.Pos += n
+	return rest[:n], nil
+}
+
+// numberLen gives how many bytes the JSON number takes with which a text begins; 0: none.
+func numberLen(text string) int {
+	i := 0
+	digits := func() bool {
+		start := i
+		for i < len(text) && text[i]-'0' <= 9 {
+			i++
+		}
+		return i > start
+	}
+	if strings.HasPrefix(text, "-") {
+		i++
+	}
+	start := i
+	if !digits() || text[start] == '0' && i > start+1 {
+		return 0
+	}
+	if i < len(text) && text[i] == '.' {
+		if i++; !digits() {
+			return 0
+		}
+	}
+	if i < len(text) && text[i]|0x20 == 'e' {
+		if i++; i < len(text) && (text[i] == '+' || text[i] == '-') {
+			i++
+		}
+		if !digits() {
+			return 0
+		}
+	}
+	return i
+}
+
+// Texts reads an array of strings.
+func (d *Decoder) Texts(into *Opt[[]string]) error {
+	*into = Opt[[]string]{V: []string{}, Set: true}
+	return d.Array(func(int) error {
+		text, err := d.lex.Quoted()
+		into.V = append(into.V, text)
+		return err
+	})
+}
+
+// TextMap reads an object of strings.
+func (d *Decoder) TextMap(into *Opt[map[string]string]) error {
+	*into = Opt[map[string]string]{V: map[string]string{}, Set: true}
+	return d.Map("Map", func(key string) error {
+		text, err := d.lex.Quoted()
+		into.V[key] = text
+		return err
+	})
+}
+
+// Item reads a map of attribute values.
+func (d *Decoder) Item(into *Item) error {
+	d.lex.Space()
+	if !strings.HasPrefix(d.lex.Text[d.lex.Pos:], "{") {
+		return d.noMap("com.amazonaws.dynamodb.v20120810.AttributeValue")
+	}
+	into.Set = true
+	start := d.lex.Pos
+	var behind int
+	into.V, behind, into.Err = attr.ReadJSON(d.lex.Text, start)
+	return d.read(start, behind, &into.Err)
+}
+
+// Value reads one attribute value.
+func (d *Decoder) Value(into *Value) error {
+	d.lex.Space()
+	if !strings.HasPrefix(d.lex.Text[d.lex.Pos:], "{") {
+		return d.noStructure("AttributeValue")
+	}
+	into.Set = true
+	start := d.lex.Pos
+	var behind int
+	into.V, behind, into.Err = attr.ReadValueJSON(d.lex.Text, start)
+	return d.read(start, behind, &into.Err)
+}
+
+// read goes on behind a value. If that was in order as JSON, what is wrong with it stays for later.
+func (d *Decoder) read(start, behind int, err *error) error {
+	if *err == nil {
+		d.lex.Pos = behind
+		return nil
+	}
+	if f, ok := asFault(*err); !ok || f.Code != "validation" {
+		return *err
+	}
+	d.lex.Pos = start
+	return d.Skip()
+}
+
+func asFault(err error) (*fault.Error, bool) {
+	f, ok := err.(*fault.Error) //nolint:errorlint // attr gives its own errors, not wrapped ones
+	return f, ok
+}
+
+func (d *Decoder) noMap(of string) error {
+	d.lex.Space()
+	if strings.HasPrefix(d.lex.Text[d.lex.Pos:], "[") {
+		return jsonlex.Malformed("Unrecognized collection type java.util.Map<java.lang.String, %s>", of)
+	}
+	return d.noList()
+}
+
+// Skip reads a value that nobody wants to know.
+func (d *Decoder) Skip() error {
+	open := make([]byte, 0, 16) // the brackets that are to be closed
+	for {
+		if err := d.skipOne(&open); err != nil {
+			return err
+		}
+		for {
+			if len(open) == 0 {
+				return nil
+			}
+			end := open[len(open)-1]
+			if d.lex.Take(end) {
+				open = open[:len(open)-1]
+				continue
+			}
+			if err := d.lex.Expect(','); err != nil {
+				return err
+			}
+			if err := d.skipName(end); err != nil {
+				return err
+			}
+			break
+		}
+	}
+}
+
+// skipOne reads a scalar, or the beginning of an array or object up to its first element.
+func (d *Decoder) skipOne(open *[]byte) error {
+	for {
+		d.lex.Space()
+		rest := d.lex.Text[d.lex.Pos:]
+		if rest == "" {
+			return d.lex.Unexpected("a value")
+		}
+		end := byte('}')
+		switch rest[0] {
+		case '[':
+			end = ']'
+		case '{':
+		default:
+			return d.skipScalar(rest)
+		}
+		d.lex.Pos++
+		if d.lex.Take(end) {
+			return nil
+		}
+		*open = append(*open, end)
+		if err := d.skipName(end); err != nil {
+			return err
+		}
+	}
+}
+
+// skipName reads a member's name, where the next thing is a member of an object.
+func (d *Decoder) skipName(end byte) error {
+	if end == ']' {
+		return nil
+	}
+	if _, err := d.lex.Quoted(); err != nil {
+		return err
+	}
+	return d.lex.Expect(':')
+}
+
+func (d *Decoder) skipScalar(rest string) error {
+	if rest[0] == '"' {
+		_, err := d.lex.Quoted()
+		return err
+	}
+	for _, word := range [...]string{"true", "false", "null"} {
+		if strings.HasPrefix(rest, word) {
+			d.lex.Pos += len(word)
+			return nil
+		}
+	}
+	n := numberLen(rest)
+	if n == 0 {
+		return d.lex.Unexpected("a value")
+	}
+	d.lex.Pos += n
+	return nil
+}

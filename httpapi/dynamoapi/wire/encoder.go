@@ -1,0 +1,137 @@
+package wire
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+// Encoder appends JSON to a buffer and sets the commas. It does not watch that what is begun is ended.
+type Encoder struct {
+	buf   []byte
+	comma bool // one is due before the next name or element
+}
+
+// NewEncoder makes an encoder that appends to buf.
+func NewEncoder(buf []byte) *Encoder { return &Encoder{buf: buf} }
+
+// Bytes gives what was written.
+func (e *Encoder) Bytes() []byte { return e.buf }
+
+// Len gives the number of bytes that were written.
+func (e *Encoder) Len() int { return len(e.buf) }
+
+// Mark is a place to which Rewind goes back.
+type Mark struct {
+	at    int
+	comma bool
+}
+
+// Mark remembers the present place.
+func (e *Encoder) Mark() Mark { return Mark{len(e.buf), e.comma} }
+
+// Rewind takes back what was written behind a mark.
+func (e *Encoder) Rewind(m Mark) { e.buf, e.comma = e.buf[:m.at], m.comma }
+
+func (e *Encoder) next() {
+	if e.comma {
+		e.buf = append(e.buf, ',')
+	}
+	e.comma = true
+}
+
+// Begin begins an object, as an element or behind a name.
+func (e *Encoder) Begin() { e.open('{') }
+
+// End ends an object.
+func (e *Encoder) End() { e.close('}') }
+
+// BeginArray begins an array, as an element or behind a name.
+func (e *Encoder) BeginArray() { e.open('[') }
+
+// EndArray ends an array.
+func (e *Encoder) EndArray() { e.close(']') }
+
+func (e *Encoder) open(b byte) {
+	e.next()
+	e.buf = append(e.buf, b)
+	e.comma = false
+}
+
+func (e *Encoder) close(b byte) {
+	e.buf = append(e.buf, b)
+	e.comma = true
+}
+
+// Name writes the name of a member; its value follows.
+func (e *Encoder) Name(name string) {
+	e.next()
+	e.buf = append(attr.AppendText(e.buf, name), ':')
+	e.comma = false
+}
+
+// Text writes a string.
+func (e *Encoder) Text(text string) {
+	e.next()
+	e.buf = attr.AppendText(e.buf, text)
+}
+
+// Int writes a whole number.
+func (e *Encoder) Int(n int64) {
+	e.next()
+	e.buf = strconv.AppendInt(e.buf, n, 10)
+}
+
+// Float writes a number, always with a fraction or an exponent, as the service writes its doubles.
+func (e *Encoder) Float(f float64) {
+	e.next()
+	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
+		e.buf = strconv.AppendFloat(e.buf, f, 'f', 1, 64)
+		return
+	}
+	e.buf = strconv.AppendFloat(e.buf, f, 'g', -1, 64)
+}
+
+// Bool writes true or false.
+func (e *Encoder) Bool(truth bool) {
+	e.next()
+	e.buf = strconv.AppendBool(e.buf, truth)
+}
+
+// Item writes a map of attribute values.
+func (e *Encoder) Item(it attr.Item) {
+	e.next()
+	e.buf = attr.AppendJSON(e.buf, it)
+}
+
+// Encoded writes an item in its binary form. After an error nothing was written.
+func (e *Encoder) Encoded(it attr.Encoded) error {
+	m := e.Mark()
+	e.next()
+	out, err := it.AppendJSON(e.buf)
+	if err != nil {
+		e.Rewind(m)
+		return err
+	}
+	e.buf = out
+	return nil
+}
+
+// Value writes one attribute value.
+func (e *Encoder) Value(v attr.Value) {
+	e.next()
+	e.buf = attr.AppendValueJSON(e.buf, v)
+}
+
+// NamedText writes a member that is a string.
+func (e *Encoder) NamedText(name, text string) {
+	e.Name(name)
+	e.Text(text)
+}
+
+// NamedInt writes a member that is a whole number.
+func (e *Encoder) NamedInt(name string, n int64) {
+	e.Name(name)
+	e.Int(n)
+}
