@@ -26,6 +26,9 @@ type table struct {
 	bucket  []byte
 	indexes []*index // as in spec.Indexes
 
+	settings TableSettings
+	streams  []Stream // from the oldest on; forgotten some time after they have ended
+
 	dropped bool       // nobody sees it; the row is there for the journal's readers
 	through uint64     // last sequence when it was dropped: later records do not name it
 	leaving []leftover // buckets that nobody reads any more, not emptied yet
@@ -102,6 +105,8 @@ func (t *table) clone() *table {
 	c.indexes = slices.Clone(t.indexes)
 	c.leaving = slices.Clone(t.leaving)
 	c.spec = cloneSpec(t.spec)
+	c.settings = t.settings.clone()
+	c.streams = slices.Clone(t.streams)
 	return &c
 }
 

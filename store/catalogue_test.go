@@ -3,6 +3,7 @@ package store
 import (
 	"reflect"
 	"testing"
+	"time"
 )
 
 // Rows of the catalogue as the first version wrote them are tables with all their indexes filled.
@@ -33,6 +34,20 @@ func TestOldCatalogueRow(t *testing.T) {
 func TestCatalogueRow(t *testing.T) {
 	want := newTable(3, TableSpec{Name: "notes", Key: notes.Key, TTL: "ttl", Policy: PolicyLocal, Why: "why"})
 	want.uuid, want.created, want.dropped, want.through = newUUID(), 1<<60, true, 1<<41
+	want.spec.Internal = true
+	want.settings = TableSettings{
+		Billing: BillingOnDemand, BillingSince: time.Unix(7, 8).UTC(), Class: "STANDARD", ClassSince: time.Unix(9, 0).UTC(),
+		Protected: true, Encrypted: true, EncryptedBy: "key", Stream: ViewBoth,
+		Throughput: Throughput{
+			Read: 5, Write: 6, MaxRead: -1, MaxWrite: 8,
+			Increased: time.Unix(1, 0).UTC(), Decreased: time.Unix(2, 0).UTC(), Decreases: 3,
+		},
+		Indexes: map[string]Throughput{"by-more": {Read: 1}}, Tags: map[string]string{"team": "edge"},
+	}
+	want.streams = []Stream{
+		{Label: "a", View: ViewOld, Began: time.Unix(3, 0).UTC(), After: 4, Ended: time.Unix(5, 0).UTC(), Through: 6},
+		{Label: "b", View: ViewBoth, Began: time.Unix(7, 0).UTC(), After: 8},
+	}
 	want.leaving = []leftover{{kind: kindIndex, id: 7, name: "by-text"}, {kind: kindTable, id: 3}}
 	ix := newIndex(8, IndexSpec{Name: "by-more", Local: true, Key: KeySpec{Partition: notes.Key.Partition}})
 	ix.fill = &filling{upTo: []byte{0, 255}, items: 12}

@@ -20,6 +20,10 @@ type tableRow struct {
 	Dropped bool          `json:"dropped,omitempty"`
 	Through uint64        `json:"through,omitempty"`
 	Leaving []leftoverRow `json:"leaving,omitempty"`
+
+	Internal bool          `json:"internal,omitempty"`
+	Settings TableSettings `json:"settings,omitzero"`
+	Streams  []Stream      `json:"streams,omitempty"`
 }
 
 type indexRow struct {
@@ -48,6 +52,7 @@ func (t *table) encode() ([]byte, error) {
 	r := tableRow{
 		ID: t.id, UUID: t.uuid, Created: t.created, Name: t.spec.Name, Key: keyRow(t.spec.Key), TTL: t.spec.TTL,
 		Policy: t.spec.Policy, Why: t.spec.Why, Dropped: t.dropped, Through: t.through,
+		Internal: t.spec.Internal, Settings: t.settings, Streams: t.streams,
 	}
 	for _, ix := range t.indexes {
 		ir := indexRow{
@@ -71,7 +76,8 @@ func decodeTable(encoded []byte) (*table, error) {
 	if err := json.Unmarshal(encoded, &r); err != nil {
 		return nil, damaged(err, "a table row of the catalogue cannot be read")
 	}
-	t := newTable(r.ID, TableSpec{Name: r.Name, Key: rowKey(r.Key), TTL: r.TTL, Policy: r.Policy, Why: r.Why})
+	t := newTable(r.ID, TableSpec{Name: r.Name, Key: rowKey(r.Key), TTL: r.TTL, Policy: r.Policy, Why: r.Why, Internal: r.Internal})
+	t.settings, t.streams = r.Settings, r.Streams
 	t.uuid, t.created, t.dropped, t.through = r.UUID, r.Created, r.Dropped, r.Through
 	indexes := make([]*index, 0, len(r.Indexes))
 	for _, ir := range r.Indexes {

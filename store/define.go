@@ -5,16 +5,17 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/touchline/touchline/internal/fault"
 )
 
 // Define makes the tables that are not there and brings the others to what their spec says: indexes are added or
-// dropped, but not those that UpdateTable has added; the TTL attribute and the policy change at once. It returns when new indexes are filled; if it fails before
-// that, or ctx ends, Housekeep or the next Define goes on. Keys, projections and local indexes cannot change:
-// fault.Conflict, code table_differs. Tables that are not named stay as they are. Defining what is there already writes
-// nothing.
+// dropped, but not those that UpdateTable has added; the TTL attribute and the policy change at once. The settings of a
+// table stay as they are. It returns when new indexes are filled; if it fails before that, or ctx ends, Housekeep or the
+// next Define goes on. Keys, projections and local indexes cannot change: fault.Conflict, code table_differs. Tables
+// that are not named stay as they are. Defining what is there already writes nothing.
 func (s *Store) Define(ctx context.Context, specs ...TableSpec) error {
 	err := s.Update(ctx, func(tx *Tx) error {
 		for _, spec := range specs {
@@ -37,14 +38,19 @@ func (s *Store) Define(ctx context.Context, specs ...TableSpec) error {
 
 // CreateTable makes a table; one of the name that is there already is fault.Conflict, code table_exists.
 func (s *Store) CreateTable(ctx context.Context, spec TableSpec) error {
-	if err := spec.check(); err != nil {
+	return s.CreateTableWith(ctx, spec, TableSettings{})
+}
+
+// CreateTableWith is CreateTable with the settings of the table.
+func (s *Store) CreateTableWith(ctx context.Context, spec TableSpec, settings TableSettings) error {
+	if err := errors.Join(spec.check(), settings.Stream.check()); err != nil {
 		return err
 	}
 	return s.Update(ctx, func(tx *Tx) error {
 		if tx.cat.tables[spec.Name] != nil {
 			return fault.New(fault.Conflict, "table_exists", "Table already exists: %s", spec.Name)
 		}
-		return tx.breakOff(tx.createTable(cloneSpec(spec)))
+		return tx.breakOff(tx.createTable(cloneSpec(spec), settings))
 	})
 }
 
@@ -54,6 +60,10 @@ type TableChange struct {
 	AddIndexes  []IndexSpec // global ones
 	DropIndexes []string
 	TTL         *string // the attribute; empty: items live until deleted; nil: as it is
+
+	// Settings changes the table's settings, under the writer: it sees what earlier changes have left, without the
+	// indexes that go. Its error ends the change. nil: they stay.
+	Settings func(*TableSettings) error
 }
 
 // UpdateTable adds indexes to a table and drops others. A new index on a table with many items is IndexCreating first:
@@ -62,8 +72,8 @@ type TableChange struct {
 // Errors are DynamoDB's: fault.NotFound for a table or an index to be dropped that is not there, fault.Invalid for an
 // index that is there already and for local ones.
 func (s *Store) UpdateTable(ctx context.Context, c TableChange) error {
-	if len(c.AddIndexes)+len(c.DropIndexes) == 0 && c.TTL == nil {
-		return invalid("At least one of AddIndexes, DropIndexes or TTL is required")
+	if len(c.AddIndexes)+len(c.DropIndexes) == 0 && c.TTL == nil && c.Settings == nil {
+		return invalid("At least one of AddIndexes, DropIndexes, TTL or Settings is required")
 	}
 	return s.Update(ctx, func(tx *Tx) error {
 		t, err := tx.table(c.Table)
@@ -71,11 +81,36 @@ func (s *Store) UpdateTable(ctx context.Context, c TableChange) error {
 			return err
 		}
 		spec, err := c.apply(t.spec)
-		if err != nil || sameSpec(t.spec, spec) {
+		if err != nil {
 			return err
 		}
-		return tx.breakOff(tx.changeTable(t, spec, true))
+		settings, err := c.settings(t)
+		if err != nil || sameSpec(t.spec, spec) && reflect.DeepEqual(settings.plain(), t.settings) {
+			return err
+		}
+		return tx.breakOff(tx.changeTable(t, spec, settings, true))
 	})
+}
+
+// settings gives the settings after the change.
+func (c TableChange) settings(t *table) (TableSettings, error) {
+	s := t.settings.clone()
+	for _, name := range c.DropIndexes {
+		delete(s.Indexes, name)
+	}
+	if c.Settings == nil {
+		return s, nil
+	}
+	if s.Indexes == nil {
+		s.Indexes = map[string]Throughput{}
+	}
+	if s.Tags == nil {
+		s.Tags = map[string]string{}
+	}
+	if err := c.Settings(&s); err != nil {
+		return s, err
+	}
+	return s, s.Stream.check()
 }
 
 // apply gives the spec after the change.
@@ -114,7 +149,7 @@ func (c TableChange) apply(spec TableSpec) (TableSpec, error) {
 func (tx *Tx) define(spec TableSpec) error {
 	have := tx.cat.tables[spec.Name]
 	if have == nil {
-		return tx.breakOff(tx.createTable(spec))
+		return tx.breakOff(tx.createTable(spec, TableSettings{}))
 	}
 	for _, ix := range have.indexes {
 		if ix.added && spec.indexSpec(ix.spec.Name) == nil {
@@ -127,7 +162,7 @@ func (tx *Tx) define(spec TableSpec) error {
 	if sameSpec(have.spec, spec) {
 		return nil
 	}
-	return tx.breakOff(tx.changeTable(have, spec, false))
+	return tx.breakOff(tx.changeTable(have, spec, have.settings, false))
 }
 
 // mayBecome refuses a spec that a table cannot be brought to.
@@ -166,7 +201,8 @@ func (t TableSpec) indexSpec(name string) *IndexSpec {
 
 // sameSpec compares two specs; the order of the indexes says nothing.
 func sameSpec(a, b TableSpec) bool {
-	same := a.Name == b.Name && a.Key == b.Key && a.TTL == b.TTL && a.Policy == b.Policy && a.Why == b.Why
+	same := a.Name == b.Name && a.Key == b.Key && a.TTL == b.TTL && a.Policy == b.Policy && a.Why == b.Why &&
+		a.Internal == b.Internal
 	if !same || len(a.Indexes) != len(b.Indexes) {
 		return false
 	}
@@ -183,7 +219,7 @@ func sameIndex(a, b IndexSpec) bool {
 		slices.Equal(slices.Sorted(slices.Values(a.Include)), slices.Sorted(slices.Values(b.Include)))
 }
 
-func (tx *Tx) createTable(spec TableSpec) error {
+func (tx *Tx) createTable(spec TableSpec, settings TableSettings) error {
 	next := tx.cat.clone()
 	t := newTable(next.takeID(), spec)
 	t.uuid, t.created = newUUID(), tx.Now().UnixNano()
@@ -197,11 +233,13 @@ func (tx *Tx) createTable(spec TableSpec) error {
 		}
 		t.indexes = append(t.indexes, ix)
 	}
+	tx.setSettings(t, settings)
 	return tx.saveTable(next, t)
 }
 
-// changeTable brings a table to a spec that it may become. Its new indexes are marked as added, or not.
-func (tx *Tx) changeTable(have *table, spec TableSpec, added bool) error {
+// changeTable brings a table to a spec that it may become, and to its settings. Its new indexes are marked as added, or
+// not.
+func (tx *Tx) changeTable(have *table, spec TableSpec, settings TableSettings, added bool) error {
 	next := tx.cat.clone()
 	t := have.clone()
 	t.spec = spec
@@ -223,6 +261,7 @@ func (tx *Tx) changeTable(have *table, spec TableSpec, added bool) error {
 			t.leaving = append(t.leaving, leftover{kind: kindIndex, id: ix.id, name: ix.spec.Name})
 		}
 	}
+	tx.setSettings(t, settings)
 	return tx.saveTable(next, t)
 }
 

@@ -17,6 +17,9 @@ type TableDescription struct {
 	ID      string    // a UUID, another one when the table is dropped and made again; empty: made by an early version
 	Created time.Time // zero: made by an early version
 	Indexes []IndexDescription
+
+	Settings TableSettings
+	Streams  []Stream // the last one goes on if Settings.Stream is set, the others ended less than StreamAge ago
 }
 
 // IndexDescription is the state of one index, in the order of TableSpec.Indexes.
@@ -32,7 +35,9 @@ func (s *Store) Describe(name string) (TableDescription, error) {
 	if t == nil {
 		return TableDescription{}, errNoTable(name)
 	}
-	d := TableDescription{Spec: cloneSpec(t.spec), ID: t.uuid}
+	d := TableDescription{
+		Spec: cloneSpec(t.spec), ID: t.uuid, Settings: t.settings.clone(), Streams: t.shownStreams(s.opts.Now()),
+	}
 	if t.created != 0 {
 		d.Created = time.Unix(0, t.created).UTC()
 	}

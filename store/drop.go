@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/binary"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -10,15 +11,21 @@ import (
 )
 
 // DropTable takes a table away, with its indexes and items, for everybody and at once. Journal records of it stay until
-// they are trimmed. Housekeep gives its space back. A table made again under the name is another one.
+// they are trimmed, and its streams are listed for StreamAge. Housekeep gives its space back. A table made again under
+// the name is another one. One that is protected is fault.Invalid.
 func (s *Store) DropTable(ctx context.Context, name string) error {
 	return s.Update(ctx, func(tx *Tx) error {
 		t, err := tx.table(name)
 		if err != nil {
 			return err
 		}
+		if t.settings.Protected {
+			return invalid("Resource cannot be deleted as it is currently protected against deletion. " +
+				"Disable deletion protection first.")
+		}
 		gone := t.clone()
 		gone.dropped, gone.through = true, tx.journalState().last
+		tx.setStream(gone)
 		for _, ix := range t.indexes {
 			gone.leaving = append(gone.leaving, leftover{kind: kindIndex, id: ix.id, name: ix.spec.Name})
 		}
@@ -99,12 +106,12 @@ func firstEntries(bucket *bolt.Bucket, limit int) (keys, values [][]byte) {
 func (s *Store) forgetNext(ctx context.Context) (did bool, err error) {
 	cat, first := s.cat.Load(), s.journal.Load().first
 	for _, id := range cat.ids() {
-		if !cat.byID[id].forgettable(first) {
+		if !cat.byID[id].forgettable(first, s.opts.Now()) {
 			continue
 		}
 		from := s.keeper.forgetFrom[id]
 		err := s.Update(ctx, func(tx *Tx) (err error) {
-			if t := tx.cat.byID[id]; t != nil && t.forgettable(tx.journalState().first) {
+			if t := tx.cat.byID[id]; t != nil && t.forgettable(tx.journalState().first, tx.Now()) {
 				from, err = tx.forgetSlice(t, from)
 			}
 			return err
@@ -121,8 +128,8 @@ func (s *Store) forgetNext(ctx context.Context) (did bool, err error) {
 }
 
 // forgettable tells whether nothing but a row is left of a table, given the first sequence that the journal shows.
-func (t *table) forgettable(first uint64) bool {
-	return t.dropped && len(t.leaving) == 0 && first > t.through
+func (t *table) forgettable(first uint64, now time.Time) bool {
+	return t.dropped && len(t.leaving) == 0 && first > t.through && len(t.shownStreams(now)) == 0
 }
 
 // forgetSlice looks at records that are past, from a sequence on, and removes those of the table. It gives where to go

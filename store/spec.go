@@ -8,6 +8,10 @@ type TableSpec struct {
 	TTL     string // attribute with the expiry in epoch seconds; empty: items live until deleted
 	Policy  Policy // how writes travel to the cloud
 	Why     string // the reason for the policy, for the people who read the catalogue
+
+	// Internal is for the node's own bookkeeping: who shows a store to others, as the DynamoDB endpoint does, leaves the
+	// table out.
+	Internal bool
 }
 
 // KeySpec names the key attributes of a table or an index. An empty Sort.Name means a partition key alone.

@@ -1,0 +1,98 @@
+package store_test
+
+import (
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+// hands is a clock that stands until it is moved.
+type hands struct{ at time.Time }
+
+func (h *hands) now() time.Time { return h.at }
+
+func newHands() *hands { return &hands{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)} }
+
+func setStream(t testing.TB, s *store.Store, table string, view store.StreamView) {
+	t.Helper()
+	change(t, s, table, func(set *store.TableSettings) { set.Stream = view })
+}
+
+// A stream begins and ends with the setting; one that ended is told of for a day, across a restart.
+func TestStreamsOfATable(t *testing.T) {
+	clk, path := newHands(), filepath.Join(t.TempDir(), "store.db")
+	o := store.Options{NoSync: true, Now: clk.now}
+	s := firstLife(t, path, o)
+	if err := s.Define(t.Context(), matches()); err != nil {
+		t.Fatal(err)
+	}
+	began := clk.at
+	put(t, s, "matches", item("match", "before"))
+	setStream(t, s, "matches", store.ViewNew)
+	put(t, s, "matches", item("match", "within"))
+	change(t, s, "matches", func(set *store.TableSettings) { set.Tags["a"] = "b" })
+	clk.at = clk.at.Add(time.Hour)
+	setStream(t, s, "matches", store.ViewBoth) // another view is another stream
+	first := store.Stream{
+		Label: "2026-03-01T12:00:00.000", View: store.ViewNew, Began: began,
+		After: s.Seq() - 1, Ended: clk.at, Through: s.Seq(),
+	}
+	second := store.Stream{Label: "2026-03-01T13:00:00.000", View: store.ViewBoth, Began: clk.at, After: s.Seq()}
+	closeStore(t, s)
+	s = storetest.OpenWith(t, path, o)
+	wantStreams(t, s, first, second)
+	if got := describe(t, s, "matches"); got.Settings.Stream != store.ViewBoth || !reflect.DeepEqual(got.Streams, []store.Stream{first, second}) {
+		t.Errorf("described as %+v", got)
+	}
+	put(t, s, "matches", item("match", "more"))
+	clk.at = clk.at.Add(store.StreamAge)
+	wantStreams(t, s, second)
+	setStream(t, s, "matches", "")
+	second.Ended, second.Through = clk.at, s.Seq()
+	wantStreams(t, s, second)
+	clk.at = clk.at.Add(store.StreamAge)
+	wantStreams(t, s)
+}
+
+// The stream of a dropped table is told of for a day, though nothing was in it, and is another one than that of the
+// table made again under the name in the same instant.
+func TestStreamOfADroppedTable(t *testing.T) {
+	clk := newHands()
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "store.db"),
+		store.Options{NoSync: true, Now: clk.now, JournalAge: time.Minute})
+	make1 := func() string {
+		if err := s.CreateTableWith(t.Context(), matches(), store.TableSettings{Stream: store.ViewKeys}); err != nil {
+			t.Fatal(err)
+		}
+		return describe(t, s, "matches").ID
+	}
+	a := make1()
+	drop(t, s, "matches")
+	housekeep(t, s)
+	b := make1()
+	got := s.Streams()
+	if len(got) != 2 || got[0].TableID != a || got[1].TableID != b || got[0].Label == got[1].Label || got[0].Open() || !got[1].Open() ||
+		got[0].Key != matches().Key || got[0].Table != "matches" {
+		t.Errorf("got %+v", got)
+	}
+	clk.at = clk.at.Add(store.StreamAge)
+	housekeep(t, s)
+	if got := s.Streams(); len(got) != 1 || s.KnownTables() != 1 {
+		t.Errorf("after a day: %+v, %d tables", got, s.KnownTables())
+	}
+}
+
+func wantStreams(t testing.TB, s *store.Store, want ...store.Stream) {
+	t.Helper()
+	var got []store.Stream
+	for _, st := range s.Streams() {
+		got = append(got, st.Stream)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
