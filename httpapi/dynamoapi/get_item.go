@@ -44,18 +44,10 @@ func (r *getItem) constrain(c *constraints) {
 func (r *getItem) touches(visit func(action, table string)) { visit("GetItem", r.table.V) }
 
 func (r *getItem) run(c *call) error {
-	expressions := []expression{{"ProjectionExpression", r.projection}}
-	if err := r.check(expressions); err != nil {
-		return err
-	}
-	if r.key.Err != nil {
-		return r.key.Err
-	}
-	params, err := r.bind(expressions...)
+	get, err := r.get()
 	if err != nil {
 		return err
 	}
-	get := store.GetItem{Table: tableName(r.table.V), Key: r.key.V, Projection: r.projection.V, Params: params}
 	return c.view(func(tx *store.Tx) error {
 		if get.Projection == "" {
 			return tx.GetEncoded(get.Table, get.Key, func(e attr.Encoded) error {
@@ -69,4 +61,17 @@ func (r *getItem) run(c *call) error {
 		}
 		return err
 	})
+}
+
+// get makes the checks of the request and gives it as the store takes it.
+func (r *getItem) get() (store.GetItem, error) {
+	expressions := []expression{{"ProjectionExpression", r.projection}}
+	if err := r.check(expressions); err != nil {
+		return store.GetItem{}, err
+	}
+	if r.key.Err != nil {
+		return store.GetItem{}, r.key.Err
+	}
+	params, err := r.bind(expressions...)
+	return store.GetItem{Table: tableName(r.table.V), Key: r.key.V, Projection: r.projection.V, Params: params}, err
 }

@@ -31,8 +31,12 @@ type operation struct {
 // operations is what the API can do, in the order of the names.
 func operations() []operation {
 	return []operation{
+		{"BatchGetItem", func() request { return new(batchGetItem) }},
 		{"GetItem", func() request { return new(getItem) }},
 		{"PutItem", func() request { return new(putItem) }},
+		{"Query", func() request { return new(query) }},
+		{"Scan", func() request { return new(scan) }},
+		{"TransactGetItems", func() request { return new(transactGetItems) }},
 	}
 }
 

@@ -1,0 +1,183 @@
+package dynamoapi
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// maxBatchKeys is how many items a BatchGetItem may ask for.
+const maxBatchKeys = 100
+
+// batchGetItem reads items by their keys, in any tables.
+type batchGetItem struct {
+	tables   wire.Opt[map[string]*keysOf]
+	capacity wire.Opt[string]
+}
+
+// keysOf is what is asked of one table.
+type keysOf struct {
+	keys       wire.Opt[[]wire.Item]
+	projection wire.Opt[string]
+	params
+	consistent wire.Opt[bool]
+}
+
+func (r *batchGetItem) field(d *wire.Decoder, name string) error {
+	switch name {
+	case "RequestItems":
+		r.tables.Set, r.tables.V = true, map[string]*keysOf{}
+		return d.Map("Map", func(table string) error {
+			k := new(keysOf)
+			r.tables.V[table] = k
+			return d.Object("KeysAndAttributes", func(name string) error { return k.field(d, name) })
+		})
+	case "ReturnConsumedCapacity":
+		return d.OptText(&r.capacity)
+	}
+	return d.Skip()
+}
+
+func (k *keysOf) field(d *wire.Decoder, name string) error {
+	switch name {
+	case "Keys":
+		k.keys.Set = true
+		return d.Array(func(int) error {
+			var key wire.Item
+			err := d.Item(&key)
+			k.keys.V = append(k.keys.V, key)
+			return err
+		})
+	case "ProjectionExpression":
+		return d.OptText(&k.projection)
+	case "ConsistentRead":
+		return d.Bool(&k.consistent)
+	}
+	return k.params.field(d, name)
+}
+
+func (r *batchGetItem) constrain(c *constraints) {
+	c.returnConsumedCapacity(r.capacity)
+	if !c.required("requestItems", r.tables.Set) {
+		return
+	}
+	c.count("requestItems", "'{}'", len(r.tables.V), 1, maxBatchKeys)
+	for _, table := range slices.Sorted(maps.Keys(r.tables.V)) {
+		at := "requestItems." + table + ".member.keys"
+		if k := r.tables.V[table]; c.required(at, k.keys.Set) {
+			c.count(at, "'[]'", len(k.keys.V), 1, maxBatchKeys)
+		}
+	}
+}
+
+func (r *batchGetItem) touches(visit func(action, table string)) {
+	for table := range r.tables.V {
+		visit("BatchGetItem", table)
+	}
+}
+
+func (r *batchGetItem) run(c *call) error {
+	ask, err := r.ask()
+	if err != nil {
+		return err
+	}
+	var got store.BatchGetResult
+	err = c.view(func(tx *store.Tx) (err error) {
+		got, err = tx.BatchGet(ask)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.out.Name("Responses")
+	c.out.Begin()
+	for _, table := range slices.Sorted(maps.Keys(got.Items)) {
+		items(c.out, r.called(table), got.Items[table])
+	}
+	c.out.End()
+	c.out.Name("UnprocessedKeys")
+	c.out.Begin()
+	for _, table := range slices.Sorted(maps.Keys(got.Unprocessed)) {
+		name := r.called(table)
+		c.out.Name(name)
+		r.tables.V[name].write(c.out, got.Unprocessed[table].Keys)
+	}
+	c.out.End()
+	return nil
+}
+
+// ask is the request as the store takes it.
+func (r *batchGetItem) ask() (store.BatchGet, error) {
+	ask := store.BatchGet{}
+	for _, name := range slices.Sorted(maps.Keys(r.tables.V)) {
+		k := r.tables.V[name]
+		expressions := []expression{{"ProjectionExpression", k.projection}}
+		if err := k.check(expressions); err != nil {
+			return nil, err
+		}
+		params, err := k.bind(expressions...)
+		if err != nil {
+			return nil, err
+		}
+		one := store.KeysAndAttributes{Projection: k.projection.V, Params: params}
+		for _, key := range k.keys.V {
+			if key.Err != nil {
+				return nil, key.Err
+			}
+			one.Keys = append(one.Keys, key.V)
+		}
+		if _, twice := ask[tableName(name)]; twice {
+			return nil, errValidation("The table %s is named twice, by its name and by its ARN", tableName(name))
+		}
+		ask[tableName(name)] = one
+	}
+	return ask, nil
+}
+
+// called gives the name that the request has for a table: the table's own, or its ARN.
+func (r *batchGetItem) called(table string) string {
+	if _, ok := r.tables.V[table]; ok {
+		return table
+	}
+	for name := range r.tables.V {
+		if tableName(name) == table {
+			return name
+		}
+	}
+	return table
+}
+
+// write repeats what was asked of a table, for the keys that are left.
+func (k *keysOf) write(out *wire.Encoder, keys []attr.Item) {
+	out.Begin()
+	items(out, "Keys", keys)
+	if k.projection.Set {
+		out.NamedText("ProjectionExpression", k.projection.V)
+	}
+	if k.names.Set {
+		out.Name("ExpressionAttributeNames")
+		out.Begin()
+		for _, name := range slices.Sorted(maps.Keys(k.names.V)) {
+			out.NamedText(name, k.names.V[name])
+		}
+		out.End()
+	}
+	if k.consistent.Set {
+		out.Name("ConsistentRead")
+		out.Bool(k.consistent.V)
+	}
+	out.End()
+}
+
+// items writes a member that is an array of items.
+func items(out *wire.Encoder, name string, all []attr.Item) {
+	out.Name(name)
+	out.BeginArray()
+	for _, it := range all {
+		out.Item(it)
+	}
+	out.EndArray()
+}

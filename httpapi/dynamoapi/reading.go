@@ -1,0 +1,128 @@
+package dynamoapi
+
+import (
+	"math"
+	"regexp"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// reading is what Query and Scan have in common.
+type reading struct {
+	table      wire.Opt[string]
+	index      wire.Opt[string]
+	filter     wire.Opt[string]
+	projection wire.Opt[string]
+	params
+	selected   wire.Opt[string] // Select
+	limit      wire.Opt[int64]
+	start      wire.Item // ExclusiveStartKey
+	consistent wire.Opt[bool]
+	capacity   wire.Opt[string]
+}
+
+func (r *reading) field(d *wire.Decoder, name string) error {
+	switch name {
+	case "TableName":
+		return d.OptText(&r.table)
+	case "IndexName":
+		return d.OptText(&r.index)
+	case "FilterExpression":
+		return d.OptText(&r.filter)
+	case "ProjectionExpression":
+		return d.OptText(&r.projection)
+	case "Select":
+		return d.OptText(&r.selected)
+	case "Limit":
+		return d.Int(&r.limit)
+	case "ExclusiveStartKey":
+		return d.Item(&r.start)
+	case "ConsistentRead":
+		return d.Bool(&r.consistent)
+	case "ReturnConsumedCapacity":
+		return d.OptText(&r.capacity)
+	}
+	return r.params.field(d, name)
+}
+
+func (r *reading) constrainSelect(c *constraints) {
+	c.among("select", r.selected, "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
+	c.name("indexName", r.index)
+}
+
+func (r *reading) constrainLimit(c *constraints) { c.between("limit", r.limit, 1, math.MaxInt32) }
+
+// checkStart refuses a starting key whose values are wrong. The service names the key for some faults only.
+func (r *reading) checkStart() error {
+	if r.start.Err == nil {
+		return nil
+	}
+	if inValue.MatchString(r.start.Err.Error()) {
+		return r.start.Err
+	}
+	return errValidation("The provided starting key is invalid: %s", r.start.Err)
+}
+
+// inValue finds the faults of values that the service tells without saying where they are. It is never changed.
+var inValue = regexp.MustCompile("contains duplicates|number set|numeric value|significant digits|number with magnitude")
+
+// what is Select as the store knows it.
+func (r *reading) what() store.Select {
+	switch r.selected.V {
+	case "ALL_ATTRIBUTES":
+		return store.SelectAll
+	case "ALL_PROJECTED_ATTRIBUTES":
+		return store.SelectProjected
+	case "SPECIFIC_ATTRIBUTES":
+		return store.SelectSpecific
+	case "COUNT":
+		return store.SelectCount
+	}
+	return store.SelectDefault
+}
+
+// checkConsistent refuses what cannot be had of a global index in the cloud, though here it could.
+func (r *reading) checkConsistent(c *call) error {
+	if !r.consistent.V || !r.index.Set {
+		return nil
+	}
+	d, err := c.table(r.table.V)
+	if err != nil {
+		return err
+	}
+	for _, ix := range d.Spec.Indexes {
+		if ix.Name == r.index.V && !ix.Local {
+			return errValidation("Consistent reads are not supported on global secondary indexes")
+		}
+	}
+	return nil
+}
+
+// limitOf is the limit as the store takes it.
+func (r *reading) limitOf() int { return int(r.limit.V) }
+
+// page runs a read and writes its answer.
+func (r *reading) page(c *call, read func(tx *store.Tx, use func(attr.Encoded) error) (store.Page, error)) error {
+	use := func(e attr.Encoded) error { return c.out.Encoded(e) }
+	var page store.Page
+	err := c.view(func(tx *store.Tx) (err error) {
+		if r.selected.V != "COUNT" {
+			c.out.Name("Items")
+			c.out.BeginArray()
+			defer c.out.EndArray()
+		}
+		page, err = read(tx, use)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.out.NamedInt("Count", int64(page.Count))
+	c.out.NamedInt("ScannedCount", int64(page.Scanned))
+	if page.LastKey != nil {
+		named(c.out, "LastEvaluatedKey", page.LastKey)
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package dynamoapi
+
+import (
+	"fmt"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// maxTransactItems is how many actions a transaction may have.
+const maxTransactItems = 100
+
+// transactGetItems reads items as of one instant.
+type transactGetItems struct {
+	gets     wire.Opt[[]wire.Opt[getItem]] // an element without its Get is not set
+	capacity wire.Opt[string]
+}
+
+func (r *transactGetItems) field(d *wire.Decoder, name string) error {
+	switch name {
+	case "TransactItems":
+		r.gets.Set = true
+		return d.Array(func(int) error {
+			var one wire.Opt[getItem]
+			err := d.Object("TransactGetItem", func(name string) error {
+				if name != "Get" {
+					return d.Skip()
+				}
+				one.Set = true
+				return d.Object("Get", func(name string) error { return one.V.field(d, name) })
+			})
+			r.gets.V = append(r.gets.V, one)
+			return err
+		})
+	case "ReturnConsumedCapacity":
+		return d.OptText(&r.capacity)
+	}
+	return d.Skip()
+}
+
+func (r *transactGetItems) constrain(c *constraints) {
+	c.returnConsumedCapacity(r.capacity)
+	if !c.required("transactItems", r.gets.Set) {
+		return
+	}
+	c.count("transactItems", "'[]'", len(r.gets.V), 1, maxTransactItems)
+	for i, g := range r.gets.V {
+		at := fmt.Sprintf("transactItems.%d.member.get", i+1)
+		if c.required(at, g.Set) {
+			c.table(at+".tableName", g.V.table)
+			c.required(at+".key", g.V.key.Set)
+		}
+	}
+}
+
+func (r *transactGetItems) touches(visit func(action, table string)) {
+	for _, g := range r.gets.V {
+		visit("GetItem", g.V.table.V)
+	}
+}
+
+func (r *transactGetItems) run(c *call) error {
+	var gets []store.GetItem
+	for _, g := range r.gets.V {
+		get, err := g.V.get()
+		if err != nil {
+			return err
+		}
+		gets = append(gets, get)
+	}
+	var got []attr.Item
+	err := c.view(func(tx *store.Tx) (err error) {
+		got, err = tx.TransactGet(gets)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.out.Name("Responses")
+	c.out.BeginArray()
+	for _, it := range got {
+		c.out.Begin()
+		if it != nil {
+			named(c.out, "Item", it)
+		}
+		c.out.End()
+	}
+	c.out.EndArray()
+	return nil
+}
