@@ -17,6 +17,7 @@ import (
 
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/rebind"
 )
 
 // The time-outs of a connection. Streams set their write deadline forward themselves.
@@ -95,7 +96,7 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // lets requests finish for a while, and returns when everything it started has ended. A server runs once.
 func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 	srv := &http.Server{
-		Handler: guarded(ln, s.handler), ReadHeaderTimeout: readHeaderWithin, ReadTimeout: readWithin, WriteTimeout: answerWithin,
+		Handler: rebind.Guard(ln, s.handler), ReadHeaderTimeout: readHeaderWithin, ReadTimeout: readWithin, WriteTimeout: answerWithin,
 		IdleTimeout: idleFor, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 	}
 	hubCtx, stopHub := context.WithCancel(context.WithoutCancel(ctx))

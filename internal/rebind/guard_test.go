@@ -1,4 +1,4 @@
-package httpapi
+package rebind
 
 import (
 	"net"
@@ -8,7 +8,7 @@ import (
 )
 
 // A listener on loopback answers to names of loopback; one that others can reach to any name.
-func TestGuarded(t *testing.T) {
+func TestGuard(t *testing.T) {
 	here, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -25,12 +25,12 @@ func TestGuarded(t *testing.T) {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.Host = host
 		w := httptest.NewRecorder()
-		guarded(here, ok).ServeHTTP(w, r)
+		Guard(here, ok).ServeHTTP(w, r)
 		if w.Code != want {
 			t.Errorf("Host %q: %d, want %d", host, w.Code, want)
 		}
 		w = httptest.NewRecorder()
-		guarded(there, ok).ServeHTTP(w, r)
+		Guard(there, ok).ServeHTTP(w, r)
 		if w.Code != http.StatusNoContent {
 			t.Errorf("Host %q on a LAN address: %d", host, w.Code)
 		}

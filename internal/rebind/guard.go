@@ -1,24 +1,17 @@
-package httpapi
+// Package rebind keeps web sites from reaching a server on loopback through a browser on its machine (DNS rebinding).
+package rebind
 
 import (
 	"net"
 	"net/http"
 	"net/netip"
 	"strings"
-
-	"golang.org/x/net/netutil"
 )
 
-// maxConnections may be open at once: streams, and room for the short requests of those who have one. More wait.
-const maxConnections = 1024
-
-// limited takes only so many connections from ln at a time.
-func limited(ln net.Listener) net.Listener { return netutil.LimitListener(ln, maxConnections) }
-
-// guarded refuses requests to a name that is not this machine's while the listener is on loopback. A page of any web
+// Guard refuses requests to a name that is not this machine's while the listener is on loopback. A page of any web
 // site may point a name of its own at 127.0.0.1 and have a browser here read what only this machine should (DNS
 // rebinding); what its requests cannot change is the name they ask for.
-func guarded(ln net.Listener, h http.Handler) http.Handler {
+func Guard(ln net.Listener, h http.Handler) http.Handler {
 	addr, err := netip.ParseAddrPort(ln.Addr().String())
 	if err != nil || !addr.Addr().IsLoopback() {
 		return h
