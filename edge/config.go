@@ -14,16 +14,24 @@ import (
 // Config is what a node is told. The names in the tags are those of the configuration file; a value may also come
 // from a flag or from the environment (TOUCHLINE_CRICKET__FEED__TOKEN is cricket.feed.token).
 type Config struct {
-	DataDir string        `koanf:"data_dir"`
-	Listen  string        `koanf:"listen"`
-	Log     LogConfig     `koanf:"log"`
-	Cricket CricketConfig `koanf:"cricket"`
+	DataDir  string         `koanf:"data_dir"`
+	Listen   string         `koanf:"listen"`
+	Log      LogConfig      `koanf:"log"`
+	DynamoDB DynamoDBConfig `koanf:"dynamodb"`
+	Cricket  CricketConfig  `koanf:"cricket"`
 }
 
 // LogConfig is how the node logs, always to standard error.
 type LogConfig struct {
 	Format string `koanf:"format"` // auto, text or json
 	Level  string `koanf:"level"`  // debug, info, warn or error
+}
+
+// DynamoDBConfig is the endpoint that speaks DynamoDB's protocol.
+type DynamoDBConfig struct {
+	Listen string `koanf:"listen"` // empty: there is none
+	Auth   string `koanf:"auth"`   // file of keys and what each may do; empty: whoever can connect may do everything
+	Inject string `koanf:"inject"` // file of faults to answer with; empty: none
 }
 
 // CricketConfig is the Sightscreen application.
@@ -78,6 +86,9 @@ func (c Config) Problems() []Problem {
 	if err := loopbackOnly(c.Listen); err != nil {
 		bad("listen", "%s", err)
 	}
+	if p := c.DynamoDB.problem(); p != "" {
+		bad("dynamodb.listen", "%s", p)
+	}
 	switch c.Log.Format {
 	case "auto", "text", "json":
 	default:
@@ -115,18 +126,38 @@ func (p PushConfig) problems() []Problem {
 // loopbackOnly refuses an address that others can reach: until users sign in, every route is open to whoever can
 // connect.
 func loopbackOnly(listen string) error {
+	local, err := isLoopback(listen)
+	if err == nil && !local {
+		return fault.New(fault.Invalid, "not_loopback",
+			"must be a loopback address (127.0.0.1, [::1] or localhost), not %q: this version has no sign-in yet", listen)
+	}
+	return err
+}
+
+// isLoopback tells whether only this machine can reach an address to listen on.
+func isLoopback(listen string) (bool, error) {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil || port == "" {
-		return fault.New(fault.Invalid, "bad_listen", "must be host:port, such as 127.0.0.1:8080, not %q", listen)
+		return false, fault.New(fault.Invalid, "bad_listen", "must be host:port, such as 127.0.0.1:8080, not %q", listen)
 	}
-	if host == "localhost" {
-		return nil
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback(), nil
+}
+
+// problem is what is wrong with the section; empty: nothing.
+func (c DynamoDBConfig) problem() string {
+	if c.Listen == "" {
+		return ""
 	}
-	if addr, err := netip.ParseAddr(host); err == nil && addr.IsLoopback() {
-		return nil
+	local, err := isLoopback(c.Listen)
+	switch {
+	case err != nil:
+		return err.Error()
+	case !local && c.Auth == "":
+		return fmt.Sprintf("%q can be reached from other machines, and whoever reaches it may do everything: name a file of "+
+			"keys (dynamodb.auth, --dynamodb-auth), or listen on 127.0.0.1", c.Listen)
 	}
-	return fault.New(fault.Invalid, "not_loopback",
-		"must be a loopback address (127.0.0.1, [::1] or localhost), not %q: this version has no sign-in yet", listen)
+	return ""
 }
 
 // secureURL wants https, but for a server on this machine.

@@ -88,7 +88,7 @@ func Demo(ctx context.Context, c DemoConfig) (*Summary, error) {
 	if d.log, err = NewLogger(LogConfig{Format: "auto", Level: "warn"}, c.Out); err != nil {
 		return nil, err
 	}
-	ln, err := listen(ctx, c.Listen)
+	ln, err := listen(ctx, c.Listen, "--listen")
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (a *around) serve(f func() error) {
 
 func (d *demo) startAround(ctx context.Context) (*around, error) {
 	a := &around{errs: make(chan error, 2)}
-	ln, err := listen(ctx, "127.0.0.1:0")
+	ln, err := listen(ctx, "127.0.0.1:0", "--listen")
 	if err != nil {
 		return a, err
 	}

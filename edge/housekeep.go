@@ -2,6 +2,7 @@ package edge
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/touchline/touchline/httpapi"
@@ -14,25 +15,25 @@ const housekeepEvery = time.Minute
 
 // housekeep does the store's housekeeping until ctx ends. A slice that fails is tried again a minute later: the node
 // works without it. What is wrong is logged once until nothing is.
-func (n *Node) housekeep(ctx context.Context) error {
+func housekeep(ctx context.Context, s *store.Store, c clock.Clock, log *slog.Logger) error {
 	changed := clock.NewSignal()
-	stop := n.store.WatchTables(changed)
+	stop := s.WatchTables(changed)
 	defer stop()
 	said := false
 	for {
-		more, err := n.store.Housekeep(ctx)
+		more, err := s.Housekeep(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil && !said:
-			n.parts.Log.Warn("housekeeping of the store failed and will be tried again", "error", err)
+			log.Warn("housekeeping of the store failed and will be tried again", "error", err)
 			said = true
 		case err == nil && more:
 			continue
 		case err == nil:
 			said = false
 		}
-		if err := n.parts.Clock.Wait(ctx, n.parts.Clock.Now().Add(housekeepEvery), changed); err != nil {
+		if err := c.Wait(ctx, c.Now().Add(housekeepEvery), changed); err != nil {
 			return err
 		}
 	}

@@ -40,6 +40,8 @@ type Parts struct {
 	Version  string
 	Log      *slog.Logger
 
+	DynamoDB *Endpoint // nil: none; Run closes it
+
 	JournalBytes int64 // kept for readers that lag; 0: the store's default
 }
 
@@ -90,6 +92,9 @@ func (n *Node) assemble(ctx context.Context) error {
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	metrics.MustRegister(n.collector())
+	if e := n.parts.DynamoDB; e != nil {
+		metrics.MustRegister(e.metrics.requests, e.metrics.seconds)
+	}
 	var err error
 	if n.leases, err = n.newLeases(ctx); err != nil {
 		return err
@@ -133,7 +138,7 @@ func (n *Node) Close() error {
 }
 
 // Run serves on ln and works until ctx ends or the store fails, and closes the store. The order of the end: no new
-// readers, streams and requests finish, the poller gives its leases back, the store is closed.
+// readers, streams and requests finish, those of the DynamoDB API too, the poller gives its leases back, the store is closed.
 func (n *Node) Run(ctx context.Context, ln net.Listener) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -146,32 +151,26 @@ func (n *Node) Run(ctx context.Context, ln net.Listener) error {
 		}
 	})
 	n.start(&loops, cancel)
-	stop := make(chan struct{})
-	go func() {
-		select {
-		case <-n.store.Failed():
-			cancel(fault.Wrap(n.store.Err(), fault.Unavailable, "store_failed", "the database failed: %s", n.store.Err()))
-		case <-stop:
-		}
-	}()
+	stopWatching := failWith(n.store, cancel)
 	stopAdmin := n.startAdmin(ctx)
+	stopEndpoint := n.startEndpoint(ctx, cancel)
 	err := n.api.Run(ctx, ln)
+	err = errors.Join(err, stopEndpoint())
 	stopAdmin()
-	close(stop)
+	stopWatching()
 	n.rest()
 	loops.Wait()
 	letGo() // the leases go back when nobody works under them any more
 	leases.Wait()
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
-		err = errors.Join(cause, err)
-	}
-	return errors.Join(err, n.store.Close())
+	return errors.Join(causeOf(ctx), err, n.store.Close())
 }
 
 // start runs the loops of the node. All of them join the clock before the first one runs, and since the node was
 // opened no other loop could move a stepped clock on without them.
 func (n *Node) start(loops *sync.WaitGroup, fail context.CancelCauseFunc) {
-	runs := []func(context.Context) error{n.housekeep}
+	runs := []func(context.Context) error{
+		func(ctx context.Context) error { return housekeep(ctx, n.store, n.parts.Clock, n.parts.Log) },
+	}
 	if n.poller != nil {
 		runs = append(runs, n.poller.Run)
 	}
@@ -202,20 +201,21 @@ func (n *Node) ready(context.Context) []httpapi.Check {
 }
 
 // listenError is what a person is told of a port that cannot be had.
-func listenError(err error, addr string) error {
+func listenError(err error, addr, flag string) error {
 	reason := err.Error()
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		reason = op.Err.Error()
 	}
-	return fault.Wrap(err, fault.Unavailable, "cannot_listen", "cannot listen on %s: %s (--listen chooses another address)", addr, reason)
+	return fault.Wrap(err, fault.Unavailable, "cannot_listen", "cannot listen on %s: %s (%s chooses another address)", addr, reason, flag)
 }
 
-// listen takes the port before anything is started, so that a port in use is the first thing a person learns.
-func listen(ctx context.Context, addr string) (net.Listener, error) {
+// listen takes the port before anything is started, so that a port in use is the first thing a person learns. The flag
+// is the one by which to choose another.
+func listen(ctx context.Context, addr, flag string) (net.Listener, error) {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", addr)
 	if err != nil {
-		return nil, listenError(err, addr)
+		return nil, listenError(err, addr, flag)
 	}
 	return ln, nil
 }

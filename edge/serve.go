@@ -27,17 +27,21 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger) erro
 	if c.Cricket.Push.Key != "" {
 		p.Sender = c.Cricket.Push.sender(log)
 	}
-	ln, err := listen(ctx, c.Listen)
+	ln, err := listen(ctx, c.Listen, "--listen")
 	if err != nil {
 		return err
 	}
 	defer ln.Close() //nolint:errcheck // the server has closed it in the good case
+	if p.DynamoDB, err = NewEndpoint(ctx, c.DynamoDB, "--dynamodb-listen", log); err != nil {
+		return err
+	}
+	defer p.DynamoDB.Close()
 	n, err := Open(ctx, c.DataDir, p)
 	if err != nil {
 		return err
 	}
 	log.Info("serving", "listen", ln.Addr().String(), "data", c.DataDir, "version", version,
-		"feed", p.Feed != nil, "push", p.Sender != nil)
+		"feed", p.Feed != nil, "push", p.Sender != nil, "dynamodb", p.DynamoDB.Addr())
 	err = n.Run(ctx, ln)
 	log.Info("stopped")
 	return err

@@ -32,6 +32,9 @@ func (n *Node) status() httpapi.NodeStatus {
 		out.Commits.Members = float64(st.Members) / float64(st.Commits)
 	}
 	out.Chores = choreStatus(&st)
+	if e := n.parts.DynamoDB; e != nil {
+		out.DynamoDB = &httpapi.EndpointStatus{Listen: e.Addr(), Requests: e.metrics.status()}
+	}
 	n.feedStatus(&out, now)
 	n.pushStatus(&out)
 	return out

@@ -58,6 +58,10 @@ type (
 	ChoreStatus = page.ChoreStatus
 	// Chore is one piece of work and how far it is.
 	Chore = page.Chore
+	// EndpointStatus is what the DynamoDB endpoint has answered.
+	EndpointStatus = page.EndpointStatus
+	// RequestCount counts requests by operation and outcome.
+	RequestCount = page.RequestCount
 	// CommitStatus is how the store's commits go.
 	CommitStatus = page.CommitStatus
 	// ClockStatus is the node's notion of time.

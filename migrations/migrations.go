@@ -15,7 +15,7 @@ const tableSteps = "touchline-migrations"
 // Tables are the tables of all applications and the node's own.
 func Tables() []store.TableSpec {
 	return append(cricket.Tables(), store.TableSpec{
-		Name:   tableSteps,
+		Name: tableSteps, Internal: true,
 		Key:    store.KeySpec{Partition: store.KeyAttr{Name: "step", Type: store.KeyString}},
 		Policy: store.PolicyLocal, Why: "tells of this file alone",
 	})

@@ -2,7 +2,11 @@ package migrations_test
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
@@ -41,5 +45,34 @@ func TestTablesSayWhy(t *testing.T) {
 			t.Errorf("table %q: policy %q, why %q, name used before: %t", spec.Name, spec.Policy, spec.Why, seen[spec.Name])
 		}
 		seen[spec.Name] = true
+	}
+}
+
+// What others are shown of the store are the applications' tables, by the names of their documents. The locks are among
+// them: instances of the application that run elsewhere take theirs in the same table. The node's own tables are hidden,
+// and named so that no application makes one of that name.
+func TestHiddenTables(t *testing.T) {
+	var shown, hidden []string
+	for _, spec := range migrations.Tables() {
+		if spec.Internal {
+			hidden = append(hidden, spec.Name)
+			if spec.Policy != store.PolicyLocal || !strings.HasPrefix(spec.Name, "touchline-") {
+				t.Errorf("%s has the policy %s", spec.Name, spec.Policy)
+			}
+			continue
+		}
+		shown = append(shown, spec.Name)
+	}
+	slices.Sort(shown)
+	slices.Sort(hidden)
+	wantShown := []string{
+		"DisplayStateCache", "active-matches", "cricket-devices", "cricket-events", "cricket-fixtures", "cricket-locks",
+		"cricket-match-follows", "live-activities",
+	}
+	if diff := cmp.Diff(wantShown, shown); diff != "" {
+		t.Errorf("shown (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"touchline-migrations", "touchline-push-state"}, hidden); diff != "" {
+		t.Errorf("hidden (-want +got):\n%s", diff)
 	}
 }

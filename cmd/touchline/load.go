@@ -133,7 +133,10 @@ func (l *loader) fromFlags(flags *pflag.FlagSet) error {
 	var err error
 	flags.VisitAll(func(f *pflag.Flag) {
 		key := strings.ReplaceAll(f.Name, "-", "_")
-		if !l.k.Exists(key) { // --log-level is log.level
+		switch {
+		case f.Name == "inject":
+			key = "dynamodb.inject"
+		case !l.k.Exists(key): // --log-level is log.level
 			key = strings.Replace(key, "_", ".", 1)
 		}
 		if f.Changed && l.k.Exists(key) && err == nil {

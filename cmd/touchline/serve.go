@@ -33,6 +33,9 @@ func newServe() *cobra.Command {
 	cmd.Flags().StringVar(&path, "config", "", "configuration file (default "+defaultFile+" if it exists)")
 	cmd.Flags().String("data-dir", d.DataDir, "directory of the node's database")
 	cmd.Flags().String("listen", d.Listen, "address to serve on; loopback only in this version")
+	cmd.Flags().String("dynamodb-listen", d.DynamoDB.Listen, "address to answer DynamoDB's API on, such as 127.0.0.1:8000; empty: none")
+	cmd.Flags().String("dynamodb-auth", d.DynamoDB.Auth, "file of access keys and what each may do at the DynamoDB API")
+	cmd.Flags().String("inject", d.DynamoDB.Inject, "file of faults to answer with at the DynamoDB API; read again when it changes")
 	cmd.Flags().String("log-format", d.Log.Format, "auto (text on a terminal, else json), text or json")
 	cmd.Flags().String("log-level", d.Log.Level, "debug, info, warn or error")
 	return cmd

@@ -64,7 +64,7 @@ func Tables() []store.TableSpec {
 			Policy: store.PolicyIntent, Why: "the creation of an event's row is the claim of its alert",
 		},
 		{
-			Name: TablePushState, Key: key("stateKey"), TTL: "ttl",
+			Name: TablePushState, Key: key("stateKey"), TTL: "ttl", Internal: true,
 			Policy: store.PolicyLocal, Why: "what Apple knows this node by, and how far this node is with each match",
 		},
 	}

@@ -7,20 +7,21 @@ import (
 
 // NodeStatus is how the node is doing: the answer of /statusz and the operator's strip of the match page.
 type NodeStatus struct {
-	Version       string        `json:"version"`
-	UptimeSeconds float64       `json:"uptimeSeconds"`
-	Role          string        `json:"role"` // leader or observer; empty while nothing is on
-	Lease         LeaseStatus   `json:"lease"`
-	Cloud         CloudStatus   `json:"cloud"`
-	Feed          FeedStatus    `json:"feed"`
-	Pushes        PushStatus    `json:"pushes"`
-	Journal       JournalStatus `json:"journal"`
-	Commits       CommitStatus  `json:"commits"`
-	Chores        ChoreStatus   `json:"chores"`
-	MemoryBytes   int64         `json:"memoryBytes"` // resident
-	Goroutines    int           `json:"goroutines"`
-	Streams       int           `json:"streams"` // SSE clients; filled in by httpapi
-	Clock         ClockStatus   `json:"clock"`
+	Version       string          `json:"version"`
+	UptimeSeconds float64         `json:"uptimeSeconds"`
+	Role          string          `json:"role"` // leader or observer; empty while nothing is on
+	Lease         LeaseStatus     `json:"lease"`
+	Cloud         CloudStatus     `json:"cloud"`
+	Feed          FeedStatus      `json:"feed"`
+	Pushes        PushStatus      `json:"pushes"`
+	Journal       JournalStatus   `json:"journal"`
+	Commits       CommitStatus    `json:"commits"`
+	Chores        ChoreStatus     `json:"chores"`
+	DynamoDB      *EndpointStatus `json:"dynamodb,omitempty"` // nil: the node has no such endpoint
+	MemoryBytes   int64           `json:"memoryBytes"`        // resident
+	Goroutines    int             `json:"goroutines"`
+	Streams       int             `json:"streams"` // SSE clients; filled in by httpapi
+	Clock         ClockStatus     `json:"clock"`
 }
 
 // LeaseStatus is the lease under which the node works. The zero value means it holds none.
@@ -71,6 +72,19 @@ type ChoreStatus struct {
 	Swept    uint64  `json:"swept"`              // items deleted because their time was over, since the start
 	Filling  []Chore `json:"filling,omitempty"`  // indexes that cannot be read yet
 	Dropping []Chore `json:"dropping,omitempty"` // what is left of dropped tables and indexes
+}
+
+// EndpointStatus is what the DynamoDB endpoint has answered since the start.
+type EndpointStatus struct {
+	Listen   string         `json:"listen"`
+	Requests []RequestCount `json:"requests"` // by operation and outcome, sorted
+}
+
+// RequestCount counts requests. The outcome is ok or the name of the exception.
+type RequestCount struct {
+	Operation string `json:"operation"`
+	Outcome   string `json:"outcome"`
+	Count     uint64 `json:"count"`
 }
 
 // Chore is one piece of work and how many items or entries of it are done.

@@ -1,0 +1,66 @@
+package edge
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+// StandaloneConfig is what the DynamoDB API alone is told.
+type StandaloneConfig struct {
+	DynamoDBConfig
+	Data   string // the file that holds the data; empty with Memory
+	Memory bool   // nothing is kept
+	Log    *slog.Logger
+	Ready  func(Answering) // called once, before the first request is answered
+}
+
+// Answering tells where the endpoint is.
+type Answering struct {
+	Endpoint string `json:"endpoint"`       // a URL, for AWS_ENDPOINT_URL_DYNAMODB
+	Listen   string `json:"listen"`         // host:port
+	Data     string `json:"data,omitempty"` // the file; empty: in memory
+}
+
+// DynamoDB answers the DynamoDB API alone, from a file or from memory, until ctx ends.
+func DynamoDB(ctx context.Context, c StandaloneConfig) error {
+	e, err := NewEndpoint(ctx, c.DynamoDBConfig, "--listen", c.Log)
+	if err != nil {
+		return err
+	}
+	if e == nil {
+		return fault.New(fault.Invalid, "bad_listen", "no address to listen on")
+	}
+	defer e.Close()
+	s, err := c.open()
+	if err != nil {
+		return err
+	}
+	if c.Ready != nil {
+		c.Ready(Answering{Endpoint: "http://" + e.Addr(), Listen: e.Addr(), Data: c.Data})
+	}
+	return errors.Join(c.run(ctx, e, s), s.Close())
+}
+
+func (c StandaloneConfig) open() (*store.Store, error) {
+	return store.Open(c.Data, store.Options{})
+}
+
+// run answers until ctx ends or the store fails, and looks after the store meanwhile.
+func (c StandaloneConfig) run(ctx context.Context, e *Endpoint, s *store.Store) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer failWith(s, cancel)()
+	work, rest := context.WithCancel(context.WithoutCancel(ctx))
+	var loop sync.WaitGroup
+	loop.Go(func() { _ = housekeep(work, s, clock.Real(), c.Log) }) // ends with its context only
+	err := e.run(ctx, s, store.PolicyLocal)
+	rest()
+	loop.Wait()
+	return errors.Join(causeOf(ctx), err)
+}
