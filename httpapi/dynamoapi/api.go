@@ -49,6 +49,8 @@ type API struct {
 	cfg        Config
 	store      *store.Store
 	operations map[string]func() request
+	bodies     bodies
+	encoders   encoders
 }
 
 // New makes an API. It does no I/O.
