@@ -44,19 +44,20 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// API answers requests. Its methods may be called from any goroutine.
+// API answers requests. It is also a prometheus.Collector of what it has answered. Its methods may be called from any goroutine.
 type API struct {
 	cfg        Config
 	store      *store.Store
 	operations map[string]func() request
 	bodies     bodies
 	encoders   encoders
+	metrics    *metrics
 }
 
 // New makes an API. It does no I/O.
 func New(cfg Config) *API {
 	cfg = cfg.withDefaults()
-	a := &API{cfg: cfg, store: cfg.Store, operations: map[string]func() request{}}
+	a := &API{cfg: cfg, store: cfg.Store, operations: map[string]func() request{}, metrics: newMetrics()}
 	for _, op := range operations() {
 		a.operations[op.name] = op.new
 	}

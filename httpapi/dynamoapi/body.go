@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 )
 
@@ -20,6 +22,7 @@ const (
 // sent, and no more.
 type bodies struct {
 	held atomic.Int64
+	pool sync.Pool // of *[]byte
 }
 
 // read reads the body of a request. release gives its memory back; it is called when nothing of the request is needed.
@@ -35,13 +38,12 @@ func (b *bodies) read(w http.ResponseWriter, r *http.Request) (text string, rele
 		}
 		from = unpacked
 	}
-	p := parcel{of: b}
-	if n := r.ContentLength; n > 0 && n <= freeBody {
-		p.text.Grow(int(n))
-	}
-	_, err := io.Copy(&p, from)
+	p := parcel{of: b, data: b.buffer()}
+	err := p.fill(from)
 	if err == nil {
-		return p.text.String(), p.release, nil
+		text = string(p.data)
+		b.keep(p.data)
+		return text, p.release, nil
 	}
 	p.release()
 	if e, ok := errors.AsType[*Error](err); ok {
@@ -51,6 +53,21 @@ func (b *bodies) read(w http.ResponseWriter, r *http.Request) (text string, rele
 		return "", nil, errTooLarge()
 	}
 	return "", nil, refuse(ofCoral+"SerializationException", "The body could not be read")
+}
+
+// buffer gives a buffer to read into.
+func (b *bodies) buffer() []byte {
+	if buf, ok := b.pool.Get().(*[]byte); ok {
+		return (*buf)[:0]
+	}
+	return make([]byte, 0, 4<<10)
+}
+
+// keep takes a buffer back, but for a large one.
+func (b *bodies) keep(buf []byte) {
+	if cap(buf) <= freeBody {
+		b.pool.Put(&buf)
+	}
 }
 
 // checkForm refuses what is no request of the protocol at all.
@@ -74,26 +91,46 @@ func errTooLarge() *Error {
 // parcel is the body of one request as it comes in.
 type parcel struct {
 	of   *bodies
-	text strings.Builder
+	data []byte
 	held int64
 }
 
-// Write takes a piece, if there is room for it.
-func (p *parcel) Write(piece []byte) (int, error) {
-	n := p.text.Len() + len(piece)
-	if n > maxBody {
-		return 0, errTooLarge()
-	}
-	if n > freeBody {
-		if p.of.held.Add(int64(len(piece))) > maxBodies {
-			p.of.held.Add(-int64(len(piece)))
-			e := refuse(ofCoral+"ServiceUnavailableException", "Too many large requests at once")
-			e.Status = http.StatusServiceUnavailable
-			return 0, e
+// fill reads to the end, and asks for room before it takes more.
+func (p *parcel) fill(from io.Reader) error {
+	for {
+		if len(p.data) == cap(p.data) {
+			if err := p.hold(cap(p.data)); err != nil {
+				return err
+			}
+			p.data = slices.Grow(p.data, cap(p.data))
 		}
-		p.held += int64(len(piece))
+		n, err := from.Read(p.data[len(p.data):min(cap(p.data), maxBody+1)])
+		p.data = p.data[:len(p.data)+n]
+		switch {
+		case len(p.data) > maxBody:
+			return errTooLarge()
+		case err == io.EOF: //nolint:errorlint // readers give it bare
+			return nil
+		case err != nil:
+			return err
+		}
 	}
-	return p.text.Write(piece)
+}
+
+// hold asks for memory, twice what the buffer grows by: the text is a copy.
+func (p *parcel) hold(more int) error {
+	if len(p.data)+more <= freeBody {
+		return nil
+	}
+	n := int64(2 * more)
+	if p.of.held.Add(n) > maxBodies {
+		p.of.held.Add(-n)
+		e := refuse(ofCoral+"ServiceUnavailableException", "Too many large requests at once")
+		e.Status = http.StatusServiceUnavailable
+		return e
+	}
+	p.held += n
+	return nil
 }
 
 func (p *parcel) release() {

@@ -99,8 +99,9 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, out *wire.Encoder) (
 	return operation, nil
 }
 
-// note logs a request.
+// note counts and logs a request.
 func (a *API) note(r *http.Request, operation string, refused *Error, took time.Duration) {
+	a.count(operation, refused, took)
 	log, ctx := a.cfg.Logger, r.Context()
 	switch {
 	case refused == nil:

@@ -1,0 +1,50 @@
+package dynamoapi
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// metrics are what a node shows of the API.
+type metrics struct {
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+}
+
+func newMetrics() *metrics {
+	return &metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "touchline_dynamodb_requests_total", Help: "Requests of the DynamoDB API; the outcome is ok or the type of the error.",
+		}, []string{"operation", "outcome"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "touchline_dynamodb_request_seconds", Help: "Time to answer a request of the DynamoDB API.",
+			Buckets: []float64{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.025, 0.1, 0.5, 2.5},
+		}, []string{"operation"}),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (a *API) Describe(to chan<- *prometheus.Desc) {
+	a.metrics.requests.Describe(to)
+	a.metrics.seconds.Describe(to)
+}
+
+// Collect implements prometheus.Collector.
+func (a *API) Collect(to chan<- prometheus.Metric) {
+	a.metrics.requests.Collect(to)
+	a.metrics.seconds.Collect(to)
+}
+
+// count notes a request. An operation that there is not would be a series of whoever invents names.
+func (a *API) count(operation string, refused *Error, took time.Duration) {
+	if _, known := a.operations[operation]; !known {
+		operation = "unknown"
+	}
+	outcome := "ok"
+	if refused != nil {
+		outcome = refused.name()
+	}
+	a.metrics.requests.WithLabelValues(operation, outcome).Inc()
+	a.metrics.seconds.WithLabelValues(operation).Observe(took.Seconds())
+}
