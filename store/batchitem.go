@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -104,15 +105,30 @@ func (tx *Tx) aimBatch(b BatchGet) ([]write, error) {
 		}
 	}
 	for i := range reads {
-		if reads[i].table, err = tx.table(reads[i].name); err != nil {
-			return nil, err
+		err := reads[i].find(tx)
+		if err == nil {
+			err = reads[i].aim()
 		}
-		if err := reads[i].aim(); err != nil {
-			return nil, err
+		if err != nil {
+			return nil, cmp.Or(b.askOnce(), err)
 		}
 	}
 	return reads, onlyOnce(reads)
 }
+
+// askOnce is onlyOnce for keys that do not fit their tables, or have none.
+func (b BatchGet) askOnce() error {
+	for _, ask := range b {
+		for i, key := range ask.Keys {
+			if slices.ContainsFunc(ask.Keys[:i], func(other attr.Item) bool { return attr.Equal(attr.M(key), attr.M(other)) }) {
+				return errTwice()
+			}
+		}
+	}
+	return nil
+}
+
+func errTwice() error { return invalid("Provided list of item keys contains duplicates") }
 
 // check counts, and gives the names of the tables in order.
 func (b BatchGet) check() (names []string, err error) {
@@ -136,7 +152,7 @@ func (b BatchGet) check() (names []string, err error) {
 // onlyOnce refuses a batch with two requests about one item.
 func onlyOnce(writes []write) error {
 	if twice(writes) {
-		return invalid("Provided list of item keys contains duplicates")
+		return errTwice()
 	}
 	return nil
 }
@@ -181,7 +197,7 @@ func (tx *Tx) BatchWrite(b BatchWrite) error {
 
 // aimInBatch is aim and fit. Of a wrong key DynamoDB says less in a batch than in a PutItem.
 func (tx *Tx) aimInBatch(w *write) (err error) {
-	if w.table, err = tx.table(w.name); err != nil {
+	if err := w.find(tx); err != nil {
 		return err
 	}
 	if w.op == OpPut && !w.table.hasKey(w.subject) {

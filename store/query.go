@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/touchline/touchline/store/attr"
@@ -45,18 +46,15 @@ func (tx *Tx) query(q Query, use func(attr.Encoded) error) (Page, error) {
 		return Page{}, err
 	}
 	defer tx.leave()
-	w, err := tx.newWalk(q.Table, q.Index, q.Limit)
-	if err != nil {
-		return Page{}, err
-	}
 	if q.KeyCondition == "" {
 		return Page{}, invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
 	}
+	w, err := tx.newWalk(q.Table, q.Index, q.Limit)
+	if err != nil {
+		return Page{}, cmp.Or(tx.wrongAnyway(q), err)
+	}
 	key := w.keySpec()
-	bound, err := tx.s.exprs.Bind(expr.Request{
-		KeyCondition: q.KeyCondition, Filter: q.Filter, Projection: q.Projection, Params: q.Params,
-		Partition: key.Partition.Name, Sort: key.Sort.Name,
-	})
+	bound, err := tx.s.exprs.Bind(q.request(key.Partition.Name, key.Sort.Name))
 	if err != nil {
 		return Page{}, err
 	}
@@ -74,6 +72,25 @@ func (tx *Tx) query(q Query, use func(attr.Encoded) error) (Page, error) {
 		return Page{}, err
 	}
 	return w.run()
+}
+
+// request gives the expressions, to be bound to a key.
+func (q *Query) request(partition, sort string) expr.Request {
+	return expr.Request{
+		KeyCondition: q.KeyCondition, Filter: q.Filter, Projection: q.Projection, Params: q.Params,
+		Partition: partition, Sort: sort,
+	}
+}
+
+// wrongAnyway is what is wrong with a query whose table or index is not there, and would be with any: DynamoDB looks at
+// the request first. Of a key condition that is the error that does not depend on the names of the key.
+func (tx *Tx) wrongAnyway(q Query) error {
+	if _, err := tx.s.exprs.Bind(q.request("\x00", "")); err != nil {
+		if _, other := tx.s.exprs.Bind(q.request("\x01", "")); other != nil && err.Error() == other.Error() {
+			return err
+		}
+	}
+	return checkSelect(q.Select, q.Index != "", q.Projection != "")
 }
 
 // checkQueryFilter refuses a filter on what the key condition is for.

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"cmp"
+
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 )
@@ -36,18 +38,18 @@ func (tx *Tx) scan(q Scan, use func(attr.Encoded) error) (Page, error) {
 		return Page{}, err
 	}
 	defer tx.leave()
-	w, err := tx.newWalk(q.Table, q.Index, q.Limit)
-	if err != nil {
+	if err := checkSegment(q.Segment, q.TotalSegments); err != nil {
 		return Page{}, err
 	}
 	bound, err := tx.s.exprs.Bind(expr.Request{Filter: q.Filter, Projection: q.Projection, Params: q.Params})
 	if err != nil {
 		return Page{}, err
 	}
-	if err := w.choose(q.Select, bound); err != nil {
-		return Page{}, err
+	w, err := tx.newWalk(q.Table, q.Index, q.Limit)
+	if err != nil {
+		return Page{}, cmp.Or(checkSelect(q.Select, q.Index != "", bound.Projection != nil), err)
 	}
-	if err := checkSegment(q.Segment, q.TotalSegments); err != nil {
+	if err := w.choose(q.Select, bound); err != nil {
 		return Page{}, err
 	}
 	w.segment, w.segments, w.use = uint32(q.Segment), uint32(q.TotalSegments), use

@@ -116,11 +116,11 @@ func (tx *Tx) judgeAll(writes []write) ([]change, error) {
 	reasons := make(reasons, len(writes))
 	for i := range writes {
 		w := &writes[i]
-		var err error
-		if w.table, err = tx.table(w.name); err != nil {
+		if err := w.find(tx); err != nil {
 			return nil, err
 		}
-		if err = w.aim(); err == nil {
+		err := w.aim()
+		if err == nil {
 			err = w.fit()
 		}
 		if err := reasons.take(i, err); err != nil {

@@ -23,10 +23,10 @@ func (t *TransactWrite) writes(cache *expr.Cache) ([]write, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := w.bind(cache); err != nil {
+		if err := w.checkBare(); err != nil {
 			return nil, err
 		}
-		if err := w.checkBare(); err != nil {
+		if err := w.bind(cache); err != nil {
 			return nil, err
 		}
 		bytes += attr.Size(w.subject) + attr.Size(w.request.Params.Values)

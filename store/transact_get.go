@@ -54,8 +54,7 @@ func (tx *Tx) aimAll(items []GetItem) ([]write, error) {
 	}
 	reasons := make(reasons, len(items))
 	for i := range reads {
-		var err error
-		if reads[i].table, err = tx.table(reads[i].name); err != nil {
+		if err := reads[i].find(tx); err != nil {
 			return nil, err
 		}
 		if err := reasons.take(i, reads[i].aim()); err != nil {

@@ -44,12 +44,12 @@ type walk struct {
 }
 
 func (tx *Tx) newWalk(tableName, indexName string, limit int) (*walk, error) {
+	if limit < 0 {
+		return nil, invalid("Limit must be greater than or equal to 1")
+	}
 	t, err := tx.table(tableName)
 	if err != nil {
 		return nil, err
-	}
-	if limit < 0 {
-		return nil, invalid("Limit must be greater than or equal to 1")
 	}
 	w := &walk{tx: tx, table: t, limit: limit}
 	if w.base, err = tx.bucket(t.bucket); err != nil {

@@ -12,7 +12,7 @@ import (
 // opCheck is a condition alone, which only a TransactWrite has; it is in no record.
 const opCheck Op = 0
 
-// write is one action on its way through the steps that all of them take: bind, aim, fit, judge, apply. Put, Update and
+// write is one action on its way through the steps that all of them take: check, bind, find, aim, fit, judge, apply. Put, Update and
 // Delete take one action through all steps; TransactWrite and BatchWrite take all of theirs through a step before the
 // next one, so that nothing is changed until nothing can be refused any more.
 type write struct {
@@ -67,20 +67,23 @@ func (w *write) checkBare() (err error) {
 	return err
 }
 
-// prepare takes an action through all steps up to the one that changes something.
+// prepare takes an action through all steps up to the one that changes something: what is wrong with the request alone
+// is refused before the table is looked for.
 func (tx *Tx) prepare(w *write, wantOld bool) (change, Images, error) {
-	var err error
-	if w.table, err = tx.table(w.name); err != nil {
-		return change{}, Images{}, err
-	}
 	for _, step := range [...]func() error{
-		func() error { return w.bind(tx.s.exprs) }, w.aim, w.checkBare, w.fit,
+		w.checkBare, func() error { return w.bind(tx.s.exprs) }, func() error { return w.find(tx) }, w.aim, w.fit,
 	} {
 		if err := step(); err != nil {
 			return change{}, Images{}, err
 		}
 	}
 	return tx.judge(w, wantOld)
+}
+
+// find looks the table up.
+func (w *write) find(tx *Tx) (err error) {
+	w.table, err = tx.table(w.name)
+	return err
 }
 
 // judge looks at the item: does the condition hold, and what does the action make of it? The old image is decoded if it

@@ -74,7 +74,7 @@ func TestUnknownTablesAndExpressions(t *testing.T) {
 		_, put := tx.Put(store.PutItem{Table: "bowls", Item: key})
 		_, upd := tx.Update(store.UpdateItem{Table: "bowls", Key: key})
 		_, del := tx.Delete(store.DeleteItem{Table: "bowls", Key: key})
-		_, query := tx.Query(store.Query{Table: "bowls", KeyCondition: "a = :b"})
+		_, query := tx.Query(store.Query{Table: "bowls", KeyCondition: "a = :b", Params: values(":b", 1)})
 		_, scan := tx.Scan(store.Scan{Table: "bowls"})
 		for _, err := range []error{get, put, upd, del, query, scan} {
 			wantFault(t, err, fault.NotFound, "table_not_found")
