@@ -64,11 +64,11 @@ func (r *batchGetItem) constrain(c *constraints) {
 	if !c.required("requestItems", r.tables.Set) {
 		return
 	}
-	c.count("requestItems", "'{}'", len(r.tables.V), 1, maxBatchKeys)
+	c.elements("requestItems", len(r.tables.V), 1, maxBatchKeys)
 	for _, table := range slices.Sorted(maps.Keys(r.tables.V)) {
 		at := "requestItems." + table + ".member.keys"
 		if k := r.tables.V[table]; c.required(at, k.keys.Set) {
-			c.count(at, "'[]'", len(k.keys.V), 1, maxBatchKeys)
+			c.elements(at, len(k.keys.V), 1, maxBatchKeys)
 		}
 	}
 }
