@@ -1,0 +1,298 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/touchline/touchline/internal/tools/measure"
+)
+
+// bench is one run of the program.
+type bench struct {
+	measure.Table
+
+	set      settings
+	dir      string // everything that is written lies here
+	progress io.Writer
+	size     sizes
+	servers  []*server
+	absent   map[string]string // why a peer is not there, by its name
+	results  results
+}
+
+// sizes are what a run works with.
+type sizes struct {
+	rounds int
+	items  int
+	slice  time.Duration
+	warm   time.Duration // that a slow starter is asked before its first slice
+	starts int
+}
+
+func newBench(set settings, dir string, progress io.Writer) *bench {
+	b := &bench{
+		Table: measure.Table{Targets: targets, Select: set.rows},
+		set:   set, dir: dir, progress: progress, absent: map[string]string{}, results: results{},
+		size: sizes{rounds: 5, items: 10_000, slice: time.Second, warm: 3 * time.Second, starts: 5},
+	}
+	if set.quick {
+		b.size = sizes{rounds: 2, items: 1_000, slice: 100 * time.Millisecond, warm: 300 * time.Millisecond, starts: 2}
+	}
+	return b
+}
+
+func (b *bench) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(b.progress, "benchapi: "+format+"\n", args...)
+}
+
+// startAll starts and fills everybody. A peer that cannot be had here is left out.
+func (b *bench) startAll(ctx context.Context) error {
+	for _, c := range []struct {
+		name  string
+		peer  bool
+		start func() (*server, error)
+	}{
+		{cannedBytes, false, func() (*server, error) { return startCanned(ctx) }},
+		{ours, false, func() (*server, error) { return b.startWithFile(ctx) }},
+		{oursMemory, false, func() (*server, error) { return b.startInMemory(ctx) }},
+		{dynalite, true, func() (*server, error) { return startDynalite(ctx) }},
+		{localMemory, true, func() (*server, error) { return startLocal(ctx, localMemory, "") }},
+		{localDisk, true, func() (*server, error) { return startLocal(ctx, localDisk, b.dir) }},
+	} {
+		s, err := c.start()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil && !c.peer {
+			return err
+		}
+		if err != nil {
+			b.leaveOut(c.name, err)
+			continue
+		}
+		if err := b.add(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) startWithFile(ctx context.Context) (*server, error) {
+	return startOurs(ctx, b.set.binary, ours, "--data", filepath.Join(b.dir, "bench.db"))
+}
+
+func (b *bench) startInMemory(ctx context.Context) (*server, error) {
+	return startOurs(ctx, b.set.binary, oursMemory, "--memory")
+}
+
+func (b *bench) leaveOut(name string, why error) {
+	b.absent[name] = why.Error()
+	b.say("%s is left out: %v", name, why)
+}
+
+// add takes a server that has started among those that are asked, and fills it.
+func (b *bench) add(ctx context.Context, s *server) error {
+	b.servers = append(b.servers, s)
+	if s.empty {
+		return nil
+	}
+	began := time.Now()
+	if err := b.fill(ctx, s); err != nil {
+		return fmt.Errorf("fill %s: %w", s.name, err)
+	}
+	b.say("%s: first answer after %.0f ms, %d items in %.1f s",
+		s.name, s.began.Seconds()*1e3, b.size.items, time.Since(began).Seconds())
+	return nil
+}
+
+// end stops everybody who still runs.
+func (b *bench) end() {
+	for _, s := range b.servers {
+		s.stop()
+	}
+	b.servers = nil
+}
+
+func (b *bench) server(name string) *server {
+	if i := slices.IndexFunc(b.servers, func(s *server) bool { return s.name == name }); i >= 0 {
+		return b.servers[i]
+	}
+	return nil
+}
+
+// fill makes the table and its items.
+func (b *bench) fill(ctx context.Context, s *server) error {
+	attribute := func(name string, t types.ScalarAttributeType) types.AttributeDefinition {
+		return types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: t}
+	}
+	key := func(name string, t types.KeyType) types.KeySchemaElement {
+		return types.KeySchemaElement{AttributeName: aws.String(name), KeyType: t}
+	}
+	_, err := s.client.CreateTable(ctx, &dynamodb.CreateTableInput{
+		TableName: aws.String(tableName), BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{
+			attribute("match", types.ScalarAttributeTypeS), attribute("ball", types.ScalarAttributeTypeN),
+		},
+		KeySchema: []types.KeySchemaElement{key("match", types.KeyTypeHash), key("ball", types.KeyTypeRange)},
+	})
+	if err != nil {
+		return err
+	}
+	if err := awaitActive(ctx, s.client); err != nil {
+		return err
+	}
+	for from := 0; from < b.size.items; from += batchItems {
+		var numbers []int
+		for n := from; n < min(from+batchItems, b.size.items); n++ {
+			numbers = append(numbers, n)
+		}
+		if err := writeBatch(numbers)(ctx, s.client); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// awaitActive waits until the table can be used.
+func awaitActive(ctx context.Context, c *dynamodb.Client) error {
+	every := time.NewTicker(20 * time.Millisecond)
+	defer every.Stop()
+	for range 500 {
+		out, err := c.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(tableName)})
+		if err != nil {
+			return err
+		}
+		if out.Table.TableStatus == types.TableStatusActive {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-every.C:
+		}
+	}
+	return errors.New("the table does not become active")
+}
+
+// peerError is that a peer has failed: the run goes on without it.
+type peerError struct {
+	name string
+	err  error
+}
+
+func (e *peerError) Error() string { return e.name + ": " + e.err.Error() }
+
+func (e *peerError) Unwrap() error { return e.err }
+
+// workload is an operation with so many clients.
+type workload struct {
+	operation
+	clients int
+}
+
+// asked gives those who have the operation.
+func (b *bench) asked(w workload) (out []*server) {
+	for _, s := range b.servers {
+		if s.lacks != w.id {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// run measures a workload with everybody. Peers that fail leave, and it is begun again.
+func (b *bench) run(ctx context.Context, w workload) error {
+	for {
+		err := b.try(ctx, w)
+		var failed *peerError
+		if ctx.Err() != nil || !errors.As(err, &failed) {
+			return err
+		}
+		b.leaveOut(failed.name, fmt.Errorf("%s: %w", w.what, failed.err))
+		b.server(failed.name).stop()
+		b.servers = slices.DeleteFunc(b.servers, func(s *server) bool { return s.name == failed.name })
+	}
+}
+
+func (b *bench) try(ctx context.Context, w workload) error {
+	calls := w.prepare(w.clients, b.size.items)
+	servers := b.asked(w)
+	sides := make([]measure.Side, len(servers))
+	used := make([]usage, len(servers))
+	for i, s := range servers {
+		if s.slow {
+			if _, err := s.ask(ctx, calls, b.size.warm); err != nil {
+				return err
+			}
+		}
+		sides[i].Run = func() (int, error) {
+			return used[i].add(s, func() (int, error) { return s.ask(ctx, calls, b.size.slice) })
+		}
+	}
+	got, err := measure.Interleave(ctx, b.size.rounds, sides...)
+	if err != nil {
+		return err
+	}
+	for i, s := range servers {
+		b.results.about(s.name).Loads[load(w.id, w.clients)] = outcome{Rate: measure.Rate(got[i].Wall), Micros: used[i].micros()}
+	}
+	return nil
+}
+
+// ask has each client call for a while, one call after the other.
+func (s *server) ask(ctx context.Context, calls [][]call, d time.Duration) (count int, err error) {
+	counts, errs := make([]int, len(calls)), make([]error, len(calls))
+	end := time.Now().Add(d)
+	var wg sync.WaitGroup
+	for i, own := range calls {
+		wg.Go(func() {
+			for n := 0; time.Now().Before(end) && errs[i] == nil; n++ {
+				errs[i] = own[n%len(own)](ctx, s.client)
+				counts[i]++
+			}
+		})
+	}
+	wg.Wait()
+	for i := range counts {
+		count += counts[i]
+	}
+	if err := errors.Join(errs...); err != nil {
+		if slices.Contains(peers, s.name) {
+			return 0, &peerError{s.name, err}
+		}
+		return 0, fmt.Errorf("%s: %w", s.name, err)
+	}
+	return count, nil
+}
+
+// usage adds up the processor time that a server has used.
+type usage struct {
+	count int
+	time  time.Duration
+}
+
+func (u *usage) add(s *server, run func() (int, error)) (int, error) {
+	before := measure.ProcessTime(s.pid)
+	n, err := run()
+	u.time += measure.ProcessTime(s.pid) - before
+	u.count += n
+	return n, err
+}
+
+// micros is the processor time of a request in microseconds, 0 where it is not known.
+func (u *usage) micros() float64 {
+	if u.count == 0 {
+		return 0
+	}
+	return u.time.Seconds() * 1e6 / float64(u.count)
+}

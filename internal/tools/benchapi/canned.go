@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// answer is a body that is ready, with what its header says of it.
+type answer struct {
+	body        string
+	length, sum []string
+}
+
+// serveCanned answers what is of the size of a true answer, until ctx ends.
+func serveCanned(ctx context.Context, ln net.Listener) error {
+	srv := &http.Server{Handler: canned(), ReadHeaderTimeout: 5 * time.Second}
+	context.AfterFunc(ctx, func() { _ = srv.Close() })
+	if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+func canned() http.Handler {
+	row := wire(makeItem(0, 0))
+	rows := strings.TrimSuffix(strings.Repeat(row+",", queryItems), ",")
+	answers := map[string]answer{}
+	for name, body := range map[string]string{
+		"GetItem":        `{"Item":` + row + `}`,
+		"Query":          fmt.Sprintf(`{"Count":%d,"Items":[%s],"ScannedCount":%[1]d}`, queryItems, rows),
+		"BatchWriteItem": `{"UnprocessedItems":{}}`,
+		"":               `{}`,
+	} {
+		answers["DynamoDB_20120810."+name] = answer{
+			body: body, length: []string{strconv.Itoa(len(body))},
+			sum: []string{strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(body))), 10)},
+		}
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		a, known := answers[r.Header.Get("X-Amz-Target")]
+		if !known {
+			a = answers["DynamoDB_20120810."]
+		}
+		h := w.Header()
+		h["Content-Type"] = []string{"application/x-amz-json-1.0"}
+		h["Content-Length"], h["X-Amz-Crc32"] = a.length, a.sum
+		h["X-Amzn-Requestid"] = []string{"J2C0T3JDRG0000000000000000VV4KQNSO5AEMVJF66Q9ASUAAJG"}
+		_, _ = io.WriteString(w, a.body)
+	})
+}
+
+// wire is an item as DynamoDB writes it. Only texts and numbers are known.
+func wire(it item) string {
+	plain := map[string]map[string]string{}
+	for name, v := range it {
+		switch v := v.(type) {
+		case *types.AttributeValueMemberS:
+			plain[name] = map[string]string{"S": v.Value}
+		case *types.AttributeValueMemberN:
+			plain[name] = map[string]string{"N": v.Value}
+		}
+	}
+	b, err := json.Marshal(plain)
+	if err != nil {
+		panic(err) // maps of texts
+	}
+	return string(b)
+}

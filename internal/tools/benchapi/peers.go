@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/internal/testrig/ddblocal"
+	"github.com/touchline/touchline/internal/tools/measure"
+)
+
+// childCommand is the first argument of the program where it is the server that answers canned bytes.
+const childCommand = "canned"
+
+func startCanned(ctx context.Context) (*server, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	s, err := serve(ctx, cannedBytes, exec.CommandContext(ctx, self, childCommand))
+	if err == nil {
+		s.empty = true
+	}
+	return s, err
+}
+
+// startOurs starts the endpoint: with --data and a file, or with --memory.
+func startOurs(ctx context.Context, binary, name string, store ...string) (*server, error) {
+	args := append([]string{"dynamodb", "--listen", "127.0.0.1:0"}, store...)
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	return serve(ctx, name, cmd)
+}
+
+// startLocal starts a DynamoDB Local, in memory if folder is empty.
+func startLocal(ctx context.Context, name, folder string) (*server, error) {
+	began := time.Now()
+	var local *ddblocal.Instance
+	var err error
+	if folder == "" {
+		local, err = ddblocal.StartInMemory(ctx)
+	} else {
+		local, err = ddblocal.StartOnDisk(ctx, folder)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &server{name: name, slow: true, pid: local.PID, stop: local.Close, client: newClient(local.Addr, local.Dial)}
+	if err := answered(ctx, s.client); err != nil {
+		local.Close()
+		return nil, err
+	}
+	s.began = time.Since(began)
+	return s, nil
+}
+
+const dynaliteVersion = "4.0.0"
+
+// dynaliteProgram does what its command line does, but for the port: 0 stands for a free one, and the command line
+// takes it for none. Tables are there at once.
+const dynaliteProgram = `const s = require("dynalite")({createTableMs: 0})
+s.listen(0, "127.0.0.1", () => console.log("127.0.0.1:" + s.address().port))`
+
+func startDynalite(ctx context.Context) (*server, error) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		return nil, errors.New("dynalite needs Node.js 20 or newer (Debian: apt-get install nodejs npm)")
+	}
+	folder, err := fetchDynalite(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, node, "-e", dynaliteProgram)
+	cmd.Dir = folder
+	s, err := serve(ctx, dynalite, cmd)
+	if err == nil {
+		s.slow, s.lacks = true, "transact"
+	}
+	return s, err
+}
+
+// fetchDynalite gives the folder with dynalite, and has npm fill it where it is not there.
+func fetchDynalite(ctx context.Context) (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, "touchline", "dynalite-"+dynaliteVersion)
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		return "", errors.New("dynalite comes by npm (Debian: apt-get install npm)")
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return "", err
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(dir), "dynalite-*")
+	if err != nil {
+		return "", err
+	}
+	defer measure.Remove(temp)
+	// In memory it needs nothing that an install script would build.
+	cmd := exec.CommandContext(ctx, npm, "install", "--prefix", temp, "--ignore-scripts", "--no-audit", "--no-fund",
+		"dynalite@"+dynaliteVersion)
+	cmd.Dir = temp
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("dynalite cannot be downloaded by npm: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return dir, os.Rename(temp, dir)
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/touchline/touchline/internal/tools/measure"
+)
+
+// results is what was measured of everybody, by name.
+type results map[string]*standing
+
+// standing is what was measured of one.
+type standing struct {
+	Loads  map[string]outcome `json:"loads"` // by the operation's id, slash, clients
+	Memory *memory            `json:"memoryMB,omitempty"`
+	Start  float64            `json:"startMillis,omitempty"` // from exec to the first answer
+}
+
+// outcome is what came of a workload.
+type outcome struct {
+	Rate   measure.Figure `json:"rate"`
+	Micros float64        `json:"serverMicros,omitempty"` // processor time of the server, a request
+}
+
+// memory is what a process has resident, in MB.
+type memory struct {
+	Resident  float64 `json:"resident"`
+	Anonymous float64 `json:"anonymous"`
+}
+
+func (r results) about(name string) *standing {
+	if r[name] == nil {
+		r[name] = &standing{Loads: map[string]outcome{}}
+	}
+	return r[name]
+}
+
+func load(id string, clients int) string { return fmt.Sprintf("%s/%d", id, clients) }
+
+func (r results) of(name, id string, clients int) (outcome, bool) {
+	o, ok := r.about(name).Loads[load(id, clients)]
+	return o, ok
+}
+
+// report is what the program prints.
+type report struct {
+	measure.Report
+
+	LeftOut map[string]string `json:"leftOut,omitempty"` // why, by name
+	Figures results           `json:"figures"`
+}
+
+func (b *bench) report(on measure.Machine) report {
+	return report{
+		Report:  measure.Report{Machine: on, Quick: b.set.quick, Rows: b.Rows()},
+		LeftOut: b.absent, Figures: b.results,
+	}
+}
+
+// all are those who are asked, in the order of the tables.
+var all = [...]string{cannedBytes, ours, oursMemory, dynalite, localMemory, localDisk}
+
+func (r report) writeText(w io.Writer) error {
+	if err := r.WriteText(w); err != nil {
+		return err
+	}
+	for _, name := range all {
+		if why := r.LeftOut[name]; why != "" {
+			_, _ = fmt.Fprintf(w, "left out: %s: %s\n", name, firstLine(why))
+		}
+	}
+	head := fmt.Sprintf("requests a second, one client / %d", many)
+	err := r.writeTable(w, head, func(o outcome) float64 { return o.Rate.Median }, "memory", "of its own", "start")
+	if err != nil {
+		return err
+	}
+	return r.writeTable(w, "processor time of the server in us a request", func(o outcome) float64 { return o.Micros })
+}
+
+// writeTable has a line for everybody and a column for each operation. More columns are of the standing.
+func (r report) writeTable(w io.Writer, title string, show func(outcome) float64, more ...string) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintf(t, "\n%s\t", title)
+	for _, o := range operations {
+		_, _ = fmt.Fprintf(t, "%s\t", o.id)
+	}
+	_, _ = fmt.Fprintln(t, strings.Join(more, "\t"))
+	for _, name := range all {
+		if len(r.Figures.about(name).Loads) == 0 {
+			continue
+		}
+		line := []string{name}
+		for _, o := range operations {
+			line = append(line, r.cell(name, o.id, show))
+		}
+		if len(more) > 0 {
+			line = append(line, r.Figures.about(name).columns()...)
+		}
+		_, _ = fmt.Fprintln(t, strings.Join(line, "\t"))
+	}
+	return t.Flush()
+}
+
+func (r report) cell(name, id string, show func(outcome) float64) string {
+	sides := make([]string, 0, 2)
+	for _, clients := range [...]int{1, many} {
+		if o, ok := r.Figures.of(name, id, clients); ok {
+			sides = append(sides, measure.Number(show(o)))
+		} else {
+			sides = append(sides, "-")
+		}
+	}
+	return strings.Join(sides, " / ")
+}
+
+// columns are the memory and the time to start.
+func (s *standing) columns() []string {
+	out := []string{"-", "-", "-"}
+	if s.Memory != nil {
+		out[0], out[1] = fmt.Sprintf("%.0f MB", s.Memory.Resident), fmt.Sprintf("%.0f MB", s.Memory.Anonymous)
+	}
+	if s.Start > 0 {
+		out[2] = fmt.Sprintf("%.0f ms", s.Start)
+	}
+	return out
+}

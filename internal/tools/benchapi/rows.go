@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/touchline/touchline/internal/tools/measure"
+)
+
+// measure asks everybody for what the selected rows need, and adds the rows.
+func (b *bench) measure(ctx context.Context) error {
+	for _, o := range operations {
+		for _, clients := range [...]int{1, many} {
+			w := workload{o, clients}
+			if !b.needs(w) {
+				continue
+			}
+			b.say("%s, %d client(s) ...", o.what, clients)
+			if err := b.run(ctx, w); err != nil {
+				return err
+			}
+		}
+		b.addRows(o.id)
+	}
+	b.measureMemory()
+	return b.measureStarts(ctx)
+}
+
+// needs tells whether a row needs a workload. Those about memory are about a server that has done everything.
+func (b *bench) needs(w workload) bool {
+	if b.WantsGroup("resident") {
+		return true
+	}
+	groups := []string{"peers/", "canned/"}
+	if w.clients == 1 {
+		groups = []string{"alone/", "memory/"}
+	}
+	for _, group := range groups {
+		if b.has(group+w.id) && b.Wants(group+w.id) {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *bench) has(id string) bool {
+	for _, t := range b.Targets {
+		if t.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// addRows adds the rows about an operation.
+func (b *bench) addRows(id string) {
+	b.addBest("peers/", id)
+	b.addPair("canned/", id, many, ours, cannedBytes)
+	b.addPair("alone/", id, 1, ours, localDisk)
+	b.addPair("memory/", id, 1, oursMemory, dynalite)
+}
+
+// addBest holds ours against the fastest of the peers.
+func (b *bench) addBest(group, id string) {
+	mine, ok := b.results.of(ours, id, many)
+	if !ok {
+		return
+	}
+	fastest, which := outcome{}, ""
+	for _, name := range peers {
+		if theirs, ok := b.results.of(name, id, many); ok && theirs.Rate.Median > fastest.Rate.Median {
+			fastest, which = theirs, name
+		}
+	}
+	if which == "" {
+		b.Missing(group+id, "there is no peer here")
+		return
+	}
+	b.CompareWith(group+id, which, mine.Rate, fastest.Rate)
+}
+
+// addPair holds one of ours against one of the others, if there is a row about that.
+func (b *bench) addPair(group, id string, clients int, mine, theirs string) {
+	m, measured := b.results.of(mine, id, clients)
+	if !measured || !b.has(group+id) {
+		return
+	}
+	t, ok := b.results.of(theirs, id, clients)
+	switch {
+	case ok:
+		b.Compare(group+id, m.Rate, t.Rate)
+	case b.absent[theirs] != "":
+		b.Missing(group+id, firstLine(b.absent[theirs]))
+	default:
+		b.Missing(group+id, "it has no such operation")
+	}
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// measureMemory looks at what everybody has resident now.
+func (b *bench) measureMemory() {
+	for _, s := range b.servers {
+		all, known := measure.MemoryOf(s.pid, "VmRSS")
+		anon, too := measure.MemoryOf(s.pid, "RssAnon")
+		if known && too {
+			b.results.about(s.name).Memory = &memory{Resident: all, Anonymous: anon}
+		}
+		b.results.about(s.name).Start = s.began.Seconds() * 1e3
+	}
+	for id, name := range map[string]string{"resident/file": ours, "resident/memory": oursMemory} {
+		if m := b.results.about(name).Memory; m != nil {
+			b.Alone(id, measure.Exactly(m.Resident, "MB"))
+		} else {
+			b.Missing(id, "the system does not tell a process's memory")
+		}
+	}
+}
+
+// measureStarts stops ours in order and starts it again, a few times.
+func (b *bench) measureStarts(ctx context.Context) error {
+	for _, c := range []struct {
+		id, name string
+		start    func(context.Context) (*server, error)
+	}{{"start/file", ours, b.startWithFile}, {"start/memory", oursMemory, b.startInMemory}} {
+		if !b.Wants(c.id) {
+			continue
+		}
+		var took []float64
+		for range b.size.starts {
+			s := b.server(c.name)
+			s.stop()
+			again, err := c.start(ctx)
+			if err != nil {
+				s.stop = func() {}
+				return err
+			}
+			*s = *again
+			took = append(took, again.began.Seconds()*1e3)
+		}
+		b.Alone(c.id, measure.FigureOf(took, "ms"))
+		b.results.about(c.name).Start = measure.FigureOf(took, "ms").Median
+	}
+	return nil
+}
