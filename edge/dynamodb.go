@@ -29,12 +29,12 @@ type Answering struct {
 
 // DynamoDB answers the DynamoDB API alone, from a file or from memory, until ctx ends.
 func DynamoDB(ctx context.Context, c StandaloneConfig) error {
+	if _, err := isLoopback(c.Listen); err != nil { // an empty address too: elsewhere it stands for no endpoint
+		return fault.New(fault.Invalid, "bad_listen", "cannot listen: %s", err)
+	}
 	e, err := NewEndpoint(ctx, c.DynamoDBConfig, "--listen", c.Log)
 	if err != nil {
 		return err
-	}
-	if e == nil {
-		return fault.New(fault.Invalid, "bad_listen", "no address to listen on")
 	}
 	defer e.Close()
 	s, err := c.open()
@@ -59,7 +59,8 @@ func (c StandaloneConfig) run(ctx context.Context, e *Endpoint, s *store.Store) 
 	work, rest := context.WithCancel(context.WithoutCancel(ctx))
 	var loop sync.WaitGroup
 	loop.Go(func() { _ = housekeep(work, s, clock.Real(), c.Log) }) // ends with its context only
-	err := e.run(ctx, s, store.PolicyLocal)
+	e.open(s, store.PolicyLocal)
+	err := e.run(ctx)
 	rest()
 	loop.Wait()
 	return errors.Join(causeOf(ctx), err)

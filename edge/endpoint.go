@@ -6,6 +6,9 @@ import (
 	"log/slog"
 	"net"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/dynamoapi"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -14,9 +17,11 @@ import (
 // Endpoint is where the DynamoDB API is to listen and what it is to answer by, before there is a store: whatever a person
 // got wrong shows here.
 type Endpoint struct {
-	ln      net.Listener
-	metrics *endpointMetrics
-	log     *slog.Logger
+	ln  net.Listener
+	log *slog.Logger
+
+	api    *dynamoapi.API       // nil until there is a store
+	counts *prometheus.Registry // what the API counts, alone
 }
 
 // NewEndpoint takes the port and reads the files of the configuration. Without an address there is no endpoint: nil. The
@@ -32,7 +37,7 @@ func NewEndpoint(ctx context.Context, c DynamoDBConfig, flag string, log *slog.L
 	if err != nil {
 		return nil, err
 	}
-	return &Endpoint{ln: ln, metrics: newEndpointMetrics(), log: log}, nil
+	return &Endpoint{ln: ln, log: log}, nil
 }
 
 // Addr is where it listens.
@@ -50,9 +55,23 @@ func (e *Endpoint) Close() {
 	}
 }
 
-// run answers from s until ctx ends and the requests that had begun are answered.
-func (e *Endpoint) run(ctx context.Context, s *store.Store, policy store.Policy) error {
-	return dynamoapi.New(dynamoapi.Config{Store: s, Policy: policy, Logger: e.log}).Run(ctx, e.ln)
+// open makes the API over a store. Tables that are created there get the policy.
+func (e *Endpoint) open(s *store.Store, policy store.Policy) {
+	e.api = dynamoapi.New(dynamoapi.Config{Store: s, Policy: policy, Logger: e.log})
+	e.counts = prometheus.NewRegistry()
+	e.counts.MustRegister(e.api)
+}
+
+// run answers until ctx ends and the requests that had begun are answered. The endpoint has been opened.
+func (e *Endpoint) run(ctx context.Context) error { return e.api.Run(ctx, e.ln) }
+
+// status is what the endpoint has answered, for /statusz.
+func (e *Endpoint) status() *httpapi.EndpointStatus {
+	counts, err := requestCounts(e.counts)
+	if err != nil {
+		e.log.Warn("the requests of the DynamoDB API could not be counted", "err", err)
+	}
+	return &httpapi.EndpointStatus{Listen: e.Addr(), Requests: counts}
 }
 
 // startEndpoint runs the node's endpoint, if it has one, until the returned function is called, which waits for its end.
@@ -65,7 +84,7 @@ func (n *Node) startEndpoint(ctx context.Context, fail context.CancelCauseFunc) 
 	serving, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() {
-		err := e.run(serving, n.store, store.PolicyIntent)
+		err := e.run(serving)
 		if err != nil && serving.Err() == nil {
 			fail(err)
 			err = nil // told

@@ -21,8 +21,10 @@ func (n *Node) newLeases(ctx context.Context) (*lease.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = m.Recover(ctx)
-	return m, err
+	if _, err := m.Recover(ctx); err != nil { // a row that is none of ours: the locks run out by themselves
+		n.parts.Log.Warn("the locks of earlier runs could not be freed", "err", err)
+	}
+	return m, nil
 }
 
 // held gives the poller its leases: each is taken once and kept until it is lost.

@@ -93,7 +93,8 @@ func (n *Node) assemble(ctx context.Context) error {
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	metrics.MustRegister(n.collector())
 	if e := n.parts.DynamoDB; e != nil {
-		metrics.MustRegister(e.metrics.requests, e.metrics.seconds)
+		e.open(n.store, store.PolicyIntent)
+		metrics.MustRegister(e.api)
 	}
 	var err error
 	if n.leases, err = n.newLeases(ctx); err != nil {

@@ -33,7 +33,7 @@ func (n *Node) status() httpapi.NodeStatus {
 	}
 	out.Chores = choreStatus(&st)
 	if e := n.parts.DynamoDB; e != nil {
-		out.DynamoDB = &httpapi.EndpointStatus{Listen: e.Addr(), Requests: e.metrics.status()}
+		out.DynamoDB = e.status()
 	}
 	n.feedStatus(&out, now)
 	n.pushStatus(&out)

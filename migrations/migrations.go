@@ -21,14 +21,39 @@ func Tables() []store.TableSpec {
 	})
 }
 
-// Apply defines the tables that are missing and takes the steps that the store does not have behind it. It is done before
+// Apply defines the tables that are missing, protects the applications' against deletion, and takes the steps that the store does not have behind it. It is done before
 // anything else uses the store, and doing it again changes nothing.
 func Apply(ctx context.Context, s *store.Store) error {
 	if err := s.Define(ctx, Tables()...); err != nil {
 		return err
 	}
+	if err := protect(ctx, s); err != nil {
+		return err
+	}
 	for _, st := range steps() {
 		if err := st.take(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// protect has the deletion of an application's table refused, as DynamoDB does where deletion protection is on: a node
+// does not work without its tables, and a client of the DynamoDB API may not know that one is behind them.
+func protect(ctx context.Context, s *store.Store) error {
+	for _, spec := range Tables() {
+		d, err := s.Describe(spec.Name)
+		if err != nil {
+			return err
+		}
+		if spec.Internal || d.Settings.Protected {
+			continue
+		}
+		err = s.UpdateTable(ctx, store.TableChange{Table: spec.Name, Settings: func(set *store.TableSettings) error {
+			set.Protected = true
+			return nil
+		}})
+		if err != nil {
 			return err
 		}
 	}

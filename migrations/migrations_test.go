@@ -8,8 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/storetest"
 )
 
 // Applying twice writes once, and what was written is there after a restart.
@@ -74,5 +76,24 @@ func TestHiddenTables(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"touchline-migrations", "touchline-push-state"}, hidden); diff != "" {
 		t.Errorf("hidden (-want +got):\n%s", diff)
+	}
+}
+
+// An application's table cannot be dropped, also one that an earlier version made.
+func TestTablesStay(t *testing.T) {
+	s := storetest.Open(t, early()...)
+	if err := migrations.Apply(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range migrations.Tables() {
+		if spec.Internal {
+			continue
+		}
+		if err := s.DropTable(t.Context(), spec.Name); !fault.Is(err, fault.Invalid) {
+			t.Errorf("drop %s: %v", spec.Name, err)
+		}
+		if _, err := s.Describe(spec.Name); err != nil {
+			t.Error(err)
+		}
 	}
 }

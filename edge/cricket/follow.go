@@ -160,17 +160,17 @@ func matchQuery(table, matchID string) store.Query {
 	}
 }
 
-// unmarshalAll gives what the items of a walk stand for.
+// unmarshalAll gives what the items of a walk stand for. An item that is not as this version writes it is passed over:
+// others write these tables too, and one bad row must not stop a match, or all of them.
 func unmarshalAll[T any](items iter.Seq2[attr.Item, error]) (all []T, err error) {
 	for item, err := range items {
 		if err != nil {
 			return nil, err
 		}
 		var one T
-		if err := attr.Unmarshal(item, &one); err != nil {
-			return nil, err
+		if attr.Unmarshal(item, &one) == nil {
+			all = append(all, one)
 		}
-		all = append(all, one)
 	}
 	return all, nil
 }
