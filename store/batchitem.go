@@ -52,13 +52,11 @@ func (tx *Tx) BatchGet(b BatchGet) (BatchGetResult, error) {
 		if err != nil {
 			return BatchGetResult{}, err
 		}
-		if r != nil {
-			bytes += r.size()
-		}
-		if bytes > maxBatchGetBytes {
+		if bytes += r.bytes(); bytes > maxBatchGetBytes {
 			result.Unprocessed = b.rest(reads[i:])
 			break
 		}
+		tx.touchRead(reads[i].table, r)
 		found := result.Items[reads[i].name]
 		if r != nil {
 			it, err := shown(r, reads[i].bound.Projection)

@@ -53,8 +53,12 @@ func (tx *Tx) GetEncoded(table string, key attr.Item, use func(attr.Encoded) err
 		return err
 	}
 	r, err := tx.visible(t, k)
-	if err != nil || r == nil {
+	if err != nil {
 		return err
+	}
+	tx.touchRead(t, r)
+	if r == nil {
+		return nil
 	}
 	return tx.lend(r.item(), use)
 }

@@ -34,5 +34,5 @@ func (tx *Tx) Put(p PutItem) (old attr.Item, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return images.Old, tx.apply(c)
+	return images.Old, tx.perform(c)
 }

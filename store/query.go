@@ -29,6 +29,9 @@ type Page struct {
 	Count   int         // items that passed the filter
 	Scanned int         // items read
 	LastKey attr.Item   // where to go on; nil: there is no more
+
+	Bytes   int // of the items read, as attr.Size counts them and as the index shows them
+	Fetched int // read capacity of what a local index does not show and the table was asked for: 4 KB, each item rounded up
 }
 
 // Query reads a page. Items past their TTL are left out, and do not count for the limit.

@@ -44,6 +44,14 @@ func (r row) seq() uint64 { return binary.BigEndian.Uint64(r[rowSeq:]) }
 // size is the size of the item as attr.Size counts it.
 func (r row) size() int { return int(binary.BigEndian.Uint32(r[rowSize:])) }
 
+// bytes is size, 0 of no row.
+func (r row) bytes() int {
+	if r == nil {
+		return 0
+	}
+	return r.size()
+}
+
 func (r row) item() attr.Encoded { return attr.Encoded(r[rowHeader:]) }
 
 // decode gives the item, nil for no row.

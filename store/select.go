@@ -39,6 +39,7 @@ func (w *walk) choose(sel Select, bound expr.Bound) error {
 	if w.index.spec.Local {
 		// What a local index lacks is fetched from the table, if it is asked for.
 		w.narrow = sel != SelectAll && len(missing) == 0
+		w.fetches = !w.narrow
 		return nil
 	}
 	w.narrow = true

@@ -26,11 +26,12 @@ func (tx *Tx) TransactGet(items []GetItem) ([]attr.Item, error) {
 		if err != nil {
 			return nil, err
 		}
+		if bytes += r.bytes(); bytes > maxTransactBytes {
+			return nil, invalid("Payload in response is too large.%d", bytes)
+		}
+		tx.touchRead(reads[i].table, r)
 		if r == nil {
 			continue
-		}
-		if bytes += r.size(); bytes > maxTransactBytes {
-			return nil, invalid("Payload in response is too large.%d", bytes)
 		}
 		if out[i], err = shown(r, reads[i].bound.Projection); err != nil {
 			return nil, err

@@ -22,7 +22,8 @@ type Tx struct {
 	origin string
 
 	showExpired bool
-	lent        bool // a function has bytes of the snapshot: no other call may come between
+	touched     func(Touch) // nil: nobody counts
+	lent        bool        // a function has bytes of the snapshot: no other call may come between
 
 	batch  *batch  // of an Update
 	reader *reader // of a View

@@ -28,16 +28,18 @@ func (u *UpdateItem) write() write {
 type Images struct {
 	Old, New attr.Item
 
+	OldSize, NewSize int // in bytes as attr.Size counts them; 0: no item
+
 	update *expr.Update // that led from Old to New; nil: none
 }
 
 // Updated gives of both images what the update expression named: UPDATED_OLD and UPDATED_NEW. Of a nested path that is
 // the nested part alone, and elements of a list close up. What was not there, or is not there any more, is absent; an
-// image without any of it is empty, and no item stays nil.
+// image without any of it is empty, and no item stays nil. The sizes stay those of the whole items.
 //
 // DynamoDB Local shows the whole attribute that a nested path lies in; the service shows the part.
 func (im Images) Updated() Images {
-	return Images{Old: im.named(im.Old), New: im.named(im.New)}
+	return Images{Old: im.named(im.Old), New: im.named(im.New), OldSize: im.OldSize, NewSize: im.NewSize}
 }
 
 func (im Images) named(it attr.Item) attr.Item {
@@ -61,7 +63,7 @@ func (tx *Tx) Update(u UpdateItem) (Images, error) {
 	if err != nil {
 		return Images{}, err
 	}
-	return images, tx.apply(c)
+	return images, tx.perform(c)
 }
 
 // updated gives the item after an update, in a map of its own.

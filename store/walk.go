@@ -36,6 +36,7 @@ type walk struct {
 	projection *expr.Projection
 	few        []string // the projection, if it is no more than some attributes
 	narrow     bool     // only what the index shows is seen and given
+	fetches    bool     // what a local index does not show is fetched from the table
 	countOnly  bool
 	use        func(attr.Encoded) error // takes the items; nil: the page does
 
@@ -241,13 +242,34 @@ func (w *walk) visit(r row) (full bool, err error) {
 		return false, err
 	}
 	w.page.Scanned++
-	if w.narrow {
+	switch {
+	case w.narrow:
 		err = w.takeNarrow(r)
-	} else {
+	case w.fetches:
 		w.size += r.size()
+		if err = w.countFetched(r); err == nil {
+			err = w.take(r)
+		}
+	default:
+		w.size += r.size()
+		w.page.Bytes += r.size()
 		err = w.take(r)
 	}
 	return w.size >= maxPage || (w.limit != 0 && w.page.Scanned >= w.limit), err
+}
+
+// readUnit is how much a unit of read capacity reads, in bytes.
+const readUnit = 4 << 10
+
+// countFetched counts an item of which the index shows a part and the table the rest.
+func (w *walk) countFetched(r row) error {
+	it, err := r.decode()
+	if err != nil {
+		return err
+	}
+	w.page.Bytes += attr.Size(w.index.project(w.table, it))
+	w.page.Fetched += (r.size() + readUnit - 1) / readUnit
+	return nil
 }
 
 func (w *walk) take(r row) error {
@@ -296,7 +318,9 @@ func (w *walk) takeNarrow(r row) error {
 		return err
 	}
 	it = w.index.project(w.table, it)
-	w.size += attr.Size(it)
+	size := attr.Size(it)
+	w.size += size
+	w.page.Bytes += size
 	if ok, err := w.passes(itemDoc(it)); err != nil || !ok {
 		return err
 	}

@@ -94,10 +94,10 @@ func (tx *Tx) judge(w *write, wantOld bool) (change, Images, error) {
 		return change{}, Images{}, err
 	}
 	c := change{table: w.table, key: w.key, old: was, op: w.op, request: w.request}
-	images := Images{Old: old}
+	images := Images{Old: old, OldSize: was.bytes()}
 	switch w.op {
 	case OpPut:
-		c.now = newRow(w.subject, w.size, was)
+		c.now, images.NewSize = newRow(w.subject, w.size, was), w.size
 	case OpUpdate:
 		if images.New, err = updated(old, w.subject, w.bound.Update); err != nil {
 			return change{}, Images{}, err
@@ -106,7 +106,7 @@ func (tx *Tx) judge(w *write, wantOld bool) (change, Images, error) {
 		if err != nil {
 			return change{}, Images{}, err
 		}
-		images.update = w.bound.Update
+		images.update, images.NewSize = w.bound.Update, size
 		c.now = newRow(images.New, size, was)
 	}
 	return c, images, nil
@@ -114,6 +114,9 @@ func (tx *Tx) judge(w *write, wantOld bool) (change, Images, error) {
 
 // perform applies a change if it is one: a condition alone is none, nor is the delete of what is not there.
 func (tx *Tx) perform(c change) error {
+	if err := tx.touchWrite(&c); err != nil {
+		return err
+	}
 	if c.op == opCheck || c.op == OpDelete && c.old == nil {
 		return nil
 	}

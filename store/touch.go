@@ -1,0 +1,93 @@
+package store
+
+import (
+	"bytes"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+// Touch is what a call read or wrote of one item: what DynamoDB counts capacity by. Sizes are in bytes as attr.Size
+// counts them; 0 is no item.
+type Touch struct {
+	Table   string
+	Op      Op  // 0: it was read, or a condition on it checked
+	Old     int // before a write; of a read: the item
+	New     int // after a write
+	Indexes []IndexTouch
+}
+
+// IndexTouch is what a write changed of an index: DynamoDB writes an entry when something that the index shows changes.
+type IndexTouch struct {
+	Index string
+	Local bool
+	Old   int  // bytes of the entry before, as the index shows the item; 0: there was none
+	New   int  // after
+	Moved bool // both are there, with different keys: DynamoDB deletes one and puts the other
+}
+
+// Touched has fn called for each item that Get, GetItem, BatchGet, TransactGet and the writes that follow read or write,
+// in the order of the request, also for those that are not there; nil: no longer. fn makes no call on the transaction. A
+// write calls it before the commit, which may fail yet. What a Query or Scan has read is in its Page.
+//
+// To find out about indexes costs the decoding of both images.
+func (tx *Tx) Touched(fn func(Touch)) { tx.touched = fn }
+
+// touchRead reports an item that was read.
+func (tx *Tx) touchRead(t *table, r row) {
+	if tx.touched != nil {
+		tx.touched(Touch{Table: t.spec.Name, Old: r.bytes()})
+	}
+}
+
+// touchWrite reports a write, before it is applied.
+func (tx *Tx) touchWrite(c *change) error {
+	if tx.touched == nil {
+		return nil
+	}
+	touch := Touch{Table: c.table.spec.Name, Op: c.op, Old: c.old.bytes(), New: c.now.bytes()}
+	if c.op != opCheck && len(c.table.indexes) > 0 {
+		old, err := c.old.decode()
+		if err != nil {
+			return err
+		}
+		now, err := c.now.decode()
+		if err != nil {
+			return err
+		}
+		for _, ix := range c.table.indexes {
+			it, changed, err := ix.touch(c, old, now)
+			if err != nil {
+				return err
+			}
+			if changed {
+				touch.Indexes = append(touch.Indexes, it)
+			}
+		}
+	}
+	tx.touched(touch)
+	return nil
+}
+
+// touch tells what a change does to the entry of an item, and whether to any that can be seen.
+func (ix *index) touch(c *change, old, now attr.Item) (it IndexTouch, changed bool, err error) {
+	was, _, err := ix.entryKey(itemDoc(old), c.key)
+	if err != nil {
+		return it, false, err
+	}
+	is, _, err := ix.entryKey(itemDoc(now), c.key)
+	if err != nil || was == nil && is == nil {
+		return it, false, err
+	}
+	it = IndexTouch{Index: ix.spec.Name, Local: ix.spec.Local}
+	var before, after attr.Item
+	if was != nil {
+		before = ix.project(c.table, old)
+		it.Old = attr.Size(before)
+	}
+	if is != nil {
+		after = ix.project(c.table, now)
+		it.New = attr.Size(after)
+	}
+	it.Moved = was != nil && is != nil && !bytes.Equal(was, is)
+	return it, it.Moved || was == nil || is == nil || !attr.Equal(attr.M(before), attr.M(after)), nil
+}

@@ -1,0 +1,164 @@
+package store_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+// touchesOf collects what fn touches.
+func touchesOf(t testing.TB, s *store.Store, fn func(*store.Tx) error) (out []store.Touch) {
+	t.Helper()
+	update(t, s, func(tx *store.Tx) error {
+		tx.Touched(func(touch store.Touch) { out = append(out, touch) })
+		return fn(tx)
+	})
+	return out
+}
+
+func wantTouches(t testing.TB, what string, got []store.Touch, want ...store.Touch) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s:\ngot  %+v\nwant %+v", what, got, want)
+	}
+}
+
+func TestTouchedByWrites(t *testing.T) {
+	s := storetest.Open(t, balls())
+	first := ball("a", 1, "bowler", "anna", "wicket", "lbw", "runs", 4, "text", "long")
+	shown := item("match", "a", "ball", 1, "wicket", "lbw", "runs", 4) // by wicket-index
+	size, small := attr.Size(first), attr.Size(shown)
+	noOld := func(it attr.Item) func(tx *store.Tx) error {
+		return func(tx *store.Tx) error {
+			_, err := tx.Put(store.PutItem{Table: "balls", Item: it, NoOld: true})
+			return err
+		}
+	}
+	wantTouches(t, "a new item", touchesOf(t, s, noOld(first)), store.Touch{
+		Table: "balls", Op: store.OpPut, New: size,
+		Indexes: []store.IndexTouch{{Index: "bowler-index", New: size}, {Index: "wicket-index", New: small}},
+	})
+	second := ball("a", 1, "bowler", "anna", "wicket", "lbw", "runs", 4, "text", "longer")
+	bigger := attr.Size(second)
+	wantTouches(t, "an attribute that one index shows", touchesOf(t, s, noOld(second)), store.Touch{
+		Table: "balls", Op: store.OpPut, Old: size, New: bigger,
+		Indexes: []store.IndexTouch{{Index: "bowler-index", Old: size, New: bigger}},
+	})
+	var images store.Images
+	got := touchesOf(t, s, func(tx *store.Tx) (err error) {
+		images, err = tx.Update(store.UpdateItem{
+			Table: "balls", Key: ball("a", 1), Update: "SET runs = :r REMOVE bowler", Params: values(":r", 6),
+		})
+		return err
+	})
+	after := bigger - len("bowler"+"anna")
+	wantTouches(t, "keys of both indexes", got, store.Touch{
+		Table: "balls", Op: store.OpUpdate, Old: bigger, New: after,
+		Indexes: []store.IndexTouch{{Index: "bowler-index", Old: bigger}, {Index: "wicket-index", Old: small, New: small, Moved: true}},
+	})
+	if images.OldSize != bigger || images.NewSize != after || images.Updated().NewSize != after {
+		t.Errorf("sizes %d and %d, want %d and %d", images.OldSize, images.NewSize, bigger, after)
+	}
+	wantTouches(t, "nothing new", touchesOf(t, s, func(tx *store.Tx) error {
+		_, err := tx.Update(store.UpdateItem{Table: "balls", Key: ball("a", 1)})
+		return err
+	}), store.Touch{Table: "balls", Op: store.OpUpdate, Old: after, New: after})
+	other := ball("b", 1)
+	wantTouches(t, "a transaction", touchesOf(t, s, func(tx *store.Tx) error {
+		return tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
+			{Check: &store.ConditionCheck{Table: "balls", Key: ball("a", 1), Condition: "attribute_exists(runs)"}},
+			{Put: &store.PutItem{Table: "balls", Item: other}},
+			{Delete: &store.DeleteItem{Table: "balls", Key: ball("c", 1)}},
+		}})
+	}),
+		store.Touch{Table: "balls", Old: after},
+		store.Touch{Table: "balls", Op: store.OpPut, New: attr.Size(other)},
+		store.Touch{Table: "balls", Op: store.OpDelete})
+	wantTouches(t, "a batch", touchesOf(t, s, func(tx *store.Tx) error {
+		return tx.BatchWrite(store.BatchWrite{"balls": {{Delete: ball("b", 1)}}})
+	}), store.Touch{Table: "balls", Op: store.OpDelete, Old: attr.Size(other)})
+}
+
+func TestTouchedByReads(t *testing.T) {
+	s := storetest.Open(t, balls())
+	it := ball("a", 1, "text", "long")
+	put(t, s, "balls", it)
+	there, gone := store.Touch{Table: "balls", Old: attr.Size(it)}, store.Touch{Table: "balls"}
+	keys := []attr.Item{ball("a", 2), ball("a", 1)}
+	wantTouches(t, "Get", touchesOf(t, s, func(tx *store.Tx) error {
+		for _, key := range keys {
+			if _, err := tx.GetItem(store.GetItem{Table: "balls", Key: key, Projection: "ball"}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}), gone, there)
+	wantTouches(t, "BatchGet", touchesOf(t, s, func(tx *store.Tx) error {
+		_, err := tx.BatchGet(store.BatchGet{"balls": {Keys: keys, Projection: "ball"}})
+		return err
+	}), gone, there)
+	wantTouches(t, "TransactGet", touchesOf(t, s, func(tx *store.Tx) error {
+		_, err := tx.TransactGet([]store.GetItem{{Table: "balls", Key: keys[0]}, {Table: "balls", Key: keys[1], Projection: "ball"}})
+		return err
+	}), gone, there)
+	wantTouches(t, "after nil", touchesOf(t, s, func(tx *store.Tx) error {
+		tx.Touched(nil)
+		_, err := tx.Get("balls", keys[1])
+		return err
+	}))
+}
+
+// A page tells what was read: of an index what it shows, whatever the filter, the projection and Select leave of it.
+func TestBytesOfAPage(t *testing.T) {
+	spec := balls()
+	spec.Indexes = append(spec.Indexes, store.IndexSpec{
+		Name: "local", Local: true, Key: store.KeySpec{Partition: str("match"), Sort: num("runs")}, Projection: store.ProjectKeysOnly,
+	})
+	s := storetest.Open(t, spec)
+	var whole, shown, local int
+	for i := range 3 {
+		it := ball("a", i, "bowler", "anna", "wicket", "lbw", "runs", 4, "text", strings.Repeat("x", 5000*i))
+		put(t, s, "balls", it)
+		whole += attr.Size(it)
+		shown += attr.Size(item("match", "a", "ball", i, "wicket", "lbw", "runs", 4))
+		local += attr.Size(item("match", "a", "ball", i, "runs", 4))
+	}
+	match, bowler, wicket := values(":v", "a"), values(":v", "anna"), values(":v", "lbw")
+	for _, c := range []struct {
+		name           string
+		q              store.Query
+		bytes, fetched int
+	}{
+		{"table", store.Query{KeyCondition: "#m = :v", Params: match}, whole, 0},
+		{"nothing passes", store.Query{KeyCondition: "#m = :v", Params: match, Filter: "attribute_exists(nothing)"}, whole, 0},
+		{"counted", store.Query{KeyCondition: "#m = :v", Params: match, Select: store.SelectCount}, whole, 0},
+		{"all of an index", store.Query{Index: "bowler-index", KeyCondition: "bowler = :v", Params: bowler}, whole, 0},
+		{"keys of an index", store.Query{Index: "wicket-index", KeyCondition: "wicket = :v", Params: wicket}, shown, 0},
+		{"local", store.Query{Index: "local", KeyCondition: "#m = :v", Params: match}, local, 0},
+		{"local, all", store.Query{Index: "local", KeyCondition: "#m = :v", Params: match, Select: store.SelectAll}, local, 1 + 2 + 3},
+		{"local, more", store.Query{Index: "local", KeyCondition: "#m = :v", Params: match, Projection: "bowler"}, local, 1 + 2 + 3},
+	} {
+		c.q.Table = "balls"
+		if strings.Contains(c.q.KeyCondition, "#m") {
+			c.q.Names = map[string]string{"#m": "match"}
+		}
+		view(t, s, func(tx *store.Tx) error {
+			page, err := tx.Query(c.q)
+			if err != nil || page.Bytes != c.bytes || page.Fetched != c.fetched {
+				t.Errorf("%s: %d bytes, %d fetched, want %d and %d: %v", c.name, page.Bytes, page.Fetched, c.bytes, c.fetched, err)
+			}
+			return nil
+		})
+	}
+	view(t, s, func(tx *store.Tx) error {
+		page, err := tx.Scan(store.Scan{Table: "balls", Index: "wicket-index"})
+		if err != nil || page.Bytes != shown {
+			t.Errorf("scan: %d bytes, want %d: %v", page.Bytes, shown, err)
+		}
+		return nil
+	})
+}
