@@ -85,7 +85,9 @@ func (r *batchGetItem) run(c *call) error {
 		return err
 	}
 	var got store.BatchGetResult
+	used := newConsumption(r.capacity)
 	err = c.view(func(tx *store.Tx) (err error) {
+		used.watchReads(tx, func(table string) bool { return r.tables.V[r.called(table)].consistent.V }, false)
 		got, err = tx.BatchGet(ask)
 		return err
 	})
@@ -106,6 +108,7 @@ func (r *batchGetItem) run(c *call) error {
 		r.tables.V[name].write(c.out, got.Unprocessed[table].Keys)
 	}
 	c.out.End()
+	used.all(c.out)
 	return nil
 }
 

@@ -59,6 +59,14 @@ func (u *consumption) read(spec *store.TableSpec, index string, bytes int, consi
 	u.count(spec, index, units{read: n, transact: transact})
 }
 
+// watchReads counts what the reads of a transaction that follow cost.
+func (u *consumption) watchReads(tx *store.Tx, consistent func(table string) bool, transact bool) {
+	if u == nil {
+		return
+	}
+	tx.Touched(func(t store.Touch) { u.read(&store.TableSpec{Name: t.Table}, "", t.Old, consistent(t.Table), transact) })
+}
+
 // write counts what a write costs that leads from one item to another, either of which may be none: a unit for each begun
 // KB of the larger one, and what its indexes cost, all of it twice in a transaction. A write that changes nothing, or a
 // condition alone, costs the table's part.

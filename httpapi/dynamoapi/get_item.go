@@ -48,7 +48,9 @@ func (r *getItem) run(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.view(func(tx *store.Tx) error {
+	used := newConsumption(r.capacity)
+	err = c.view(func(tx *store.Tx) error {
+		used.watchReads(tx, func(string) bool { return r.consistent.V }, false)
 		if get.Projection == "" {
 			return tx.GetEncoded(get.Table, get.Key, func(e attr.Encoded) error {
 				c.out.Name("Item")
@@ -61,6 +63,8 @@ func (r *getItem) run(c *call) error {
 		}
 		return err
 	})
+	used.one(c.out)
+	return err
 }
 
 // get makes the checks of the request and gives it as the store takes it.

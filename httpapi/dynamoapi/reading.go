@@ -124,5 +124,13 @@ func (r *reading) page(c *call, read func(tx *store.Tx, use func(attr.Encoded) e
 	if page.LastKey != nil {
 		named(c.out, "LastEvaluatedKey", page.LastKey)
 	}
+	if used := newConsumption(r.capacity); used != nil {
+		d, err := c.table(r.table.V)
+		if err != nil {
+			return err
+		}
+		used.read(&d.Spec, r.index.V, page.Bytes, r.consistent.V, false)
+		used.one(c.out)
+	}
 	return nil
 }

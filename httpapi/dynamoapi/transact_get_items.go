@@ -70,7 +70,9 @@ func (r *transactGetItems) run(c *call) error {
 		gets = append(gets, get)
 	}
 	var got []attr.Item
+	used := newConsumption(r.capacity)
 	err := c.view(func(tx *store.Tx) (err error) {
+		used.watchReads(tx, func(string) bool { return true }, true)
 		got, err = tx.TransactGet(gets)
 		return err
 	})
@@ -87,5 +89,6 @@ func (r *transactGetItems) run(c *call) error {
 		c.out.End()
 	}
 	c.out.EndArray()
+	used.all(c.out)
 	return nil
 }

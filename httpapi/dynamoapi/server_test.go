@@ -1,0 +1,273 @@
+package dynamoapi_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi"
+)
+
+// served runs an API on a port and gives its address.
+func served(t testing.TB, a *dynamoapi.API) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var run sync.WaitGroup
+	run.Go(func() {
+		if err := a.Run(ctx, ln); err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	t.Cleanup(func() {
+		cancel()
+		run.Wait()
+	})
+	return ln.Addr().String()
+}
+
+// post sends a request as clients do.
+func post(t testing.TB, addr, operation string, body io.Reader, headers ...string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr+"/", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-amz-json-1.0")
+	r.Header.Set("X-Amz-Target", operation)
+	r.Header.Set("Accept-Encoding", "identity")
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { answer.Body.Close() })
+	return answer
+}
+
+func read(t testing.TB, answer *http.Response) string {
+	t.Helper()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+const getTarget = "DynamoDB_20120810.GetItem"
+
+// Every answer has a request id, a checksum, a type and a length, and is JSON.
+func TestAnswers(t *testing.T) {
+	addr := served(t, open(t))
+	key := `{"TableName":"tab","Key":{"pk":{"S":"a"},"sk":{"S":"b"}}}`
+	for _, c := range []struct {
+		target, body string
+		headers      []string
+		status       int
+		want         string
+	}{
+		{getTarget, key, nil, 200, `{}`},
+		{getTarget, key, []string{"Content-Type", "application/json; charset=utf-8"}, 200, `{}`},
+		{"DynamoDB_20120810.Nothing", `{}`, nil, 400, `{"__type":"com.amazon.coral.service#UnknownOperationException","Message":"This is not DynamoDB itself, and has no operation Nothing"}`},
+		{"DynamoDB_20111205.GetItem", `{}`, nil, 400, `{"__type":"com.amazon.coral.service#UnknownOperationException","Message":""}`},
+		{"", `{}`, nil, 400, `{"__type":"com.amazon.coral.service#UnknownOperationException","Message":""}`},
+		{getTarget, key, []string{"Content-Type", "text/plain"}, 404, `{"__type":"com.amazon.coral.service#UnknownOperationException","Message":""}`},
+		{getTarget, ``, nil, 400, `{"__type":"com.amazon.coral.service#SerializationException","Message":"Unexpected end of JSON: '{' expected"}`},
+		{getTarget, `null`, nil, 400, `{"__type":"com.amazon.coral.service#SerializationException","Message":"Unexpected character at byte 0 of the JSON: '{' expected"}`},
+		{getTarget, key, []string{"Content-Encoding", "gzip"}, 400, `{"__type":"com.amazon.coral.service#SerializationException","Message":"The body is not gzip"}`},
+		{getTarget, `{"TableName":"none","Key":{"pk":{"S":"a"}}}`, nil, 400, `{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"Requested resource not found"}`},
+	} {
+		answer := post(t, addr, c.target, strings.NewReader(c.body), c.headers...)
+		body := read(t, answer)
+		if answer.StatusCode != c.status || body != c.want {
+			t.Errorf("%s %s %v:\ngot  %d %s\nwant %d %s", c.target, c.body, c.headers, answer.StatusCode, body, c.status, c.want)
+		}
+		checkHeaders(t, answer, body)
+	}
+}
+
+func checkHeaders(t *testing.T, answer *http.Response, body string) {
+	t.Helper()
+	h := answer.Header
+	if got := h.Get("X-Amzn-Requestid"); !regexp.MustCompile(`^[0-9A-Z]{52}$`).MatchString(got) {
+		t.Errorf("request id %q", got)
+	}
+	if got, want := h.Get("X-Amz-Crc32"), strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(body))), 10); got != want {
+		t.Errorf("checksum %s, want %s", got, want)
+	}
+	if got := h.Get("Content-Type"); got != "application/x-amz-json-1.0" || answer.ContentLength != int64(len(body)) || !json.Valid([]byte(body)) {
+		t.Errorf("%s, %d bytes announced: %s", got, answer.ContentLength, body)
+	}
+}
+
+func TestHealth(t *testing.T) {
+	answer, err := http.Get("http://" + served(t, open(t)) + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if got := read(t, answer); answer.StatusCode != 200 || got != "healthy: dynamodb.us-east-1.amazonaws.com " {
+		t.Errorf("%d %q", answer.StatusCode, got)
+	}
+}
+
+func packed(text string) *bytes.Buffer {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, _ = io.WriteString(z, text)
+	_ = z.Close()
+	return &out
+}
+
+// Requests and answers may be packed; the checksum is of what is sent.
+func TestGzip(t *testing.T) {
+	addr := served(t, open(t))
+	text := strings.Repeat("over ", 400)
+	put := post(t, addr, "DynamoDB_20120810.PutItem",
+		packed(`{"TableName":"tab","Item":{"pk":{"S":"a"},"sk":{"S":"b"},"text":{"S":"`+text+`"}}}`), "Content-Encoding", "gzip")
+	if body := read(t, put); put.StatusCode != 200 {
+		t.Fatal(body)
+	}
+	got := post(t, addr, getTarget, strings.NewReader(`{"TableName":"tab","Key":{"pk":{"S":"a"},"sk":{"S":"b"}}}`), "Accept-Encoding", "gzip")
+	body := read(t, got)
+	if sum := strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(body))), 10); got.Header.Get("Content-Encoding") != "gzip" || got.Header.Get("X-Amz-Crc32") != sum {
+		t.Fatalf("%v, want checksum %s", got.Header, sum)
+	}
+	z, err := gzip.NewReader(strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(z)
+	if err != nil || !strings.Contains(string(plain), text) {
+		t.Errorf("%v: %s", err, plain)
+	}
+}
+
+// A body above 16 MB is refused, packed or not, and so is one whose client announces more than it sends.
+func TestLargeBodies(t *testing.T) {
+	addr := served(t, open(t))
+	const limit = 16 << 20
+	wrap := func(n int) string { return `{"Unknown":"` + strings.Repeat("x", n-len(`{"Unknown":""}`)) + `"}` }
+	for _, c := range []struct {
+		body    io.Reader
+		headers []string
+		status  int
+	}{
+		{strings.NewReader(wrap(limit)), nil, 400}, // read whole: it lacks its table
+		{strings.NewReader(wrap(limit + 1)), nil, 413},
+		{io.MultiReader(strings.NewReader(wrap(limit + 1))), nil, 413}, // in chunks
+		{packed(wrap(limit)), []string{"Content-Encoding", "gzip"}, 400},
+		{packed(wrap(limit + 1)), []string{"Content-Encoding", "gzip"}, 413},
+	} {
+		answer := post(t, addr, getTarget, c.body, c.headers...)
+		if body := read(t, answer); answer.StatusCode != c.status || !json.Valid([]byte(body)) {
+			t.Errorf("%v: %d %s, want %d", c.headers, answer.StatusCode, body, c.status)
+		}
+	}
+}
+
+// Many large bodies at once have a common limit; what is refused is told so, and the room comes back.
+func TestBodiesTogether(t *testing.T) {
+	addr := served(t, open(t))
+	const clients, size = 12, 15 << 20
+	var conns []net.Conn
+	for range clients {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		conns = append(conns, conn)
+	}
+	var senders sync.WaitGroup
+	for _, conn := range conns {
+		senders.Go(func() {
+			fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-amz-json-1.0\r\nX-Amz-Target: %s\r\n"+
+				"Content-Length: %d\r\n\r\n", getTarget, size)
+			_, _ = io.WriteString(conn, strings.Repeat("x", size-1)) // all but the end: cut off where there is no room
+		})
+	}
+	refused := make(chan string, clients)
+	for _, conn := range conns {
+		go func() {
+			status, _ := io.ReadAll(io.LimitReader(conn, 12))
+			refused <- string(status)
+		}()
+	}
+	if got := <-refused; got != "HTTP/1.1 503" {
+		t.Fatalf("%q", got)
+	}
+	for _, conn := range conns {
+		conn.Close()
+	}
+	senders.Wait()
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		answer := post(t, addr, getTarget, strings.NewReader(`{"Unknown":"`+strings.Repeat("x", size)+`"}`))
+		if read(t, answer); answer.StatusCode == 400 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the room does not come back")
+		}
+	}
+}
+
+// Clients that say nothing, half of something, or go away in the middle do not stop the others.
+func TestIdleAndBrokenClients(t *testing.T) {
+	addr := served(t, open(t))
+	for i := range 500 {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch i % 3 {
+		case 0:
+			defer conn.Close()
+		case 1:
+			fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
+			defer conn.Close()
+		case 2:
+			fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
+			conn.Close()
+		}
+	}
+	answer := post(t, addr, getTarget, strings.NewReader(`{"TableName":"tab","Key":{"pk":{"S":"a"},"sk":{"S":"b"}}}`))
+	if body := read(t, answer); answer.StatusCode != 200 {
+		t.Error(body)
+	}
+}
+
+// A name that is not this machine's is refused on loopback: a web site could have pointed it here.
+func TestForeignHost(t *testing.T) {
+	addr := served(t, open(t))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr, strings.NewReader(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = "dynamodb.example.com"
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusMisdirectedRequest {
+		t.Errorf("%d", answer.StatusCode)
+	}
+}
