@@ -32,7 +32,11 @@ type operation struct {
 func operations() []operation {
 	return []operation{
 		{"BatchGetItem", func() request { return new(batchGetItem) }},
+		{"CreateTable", func() request { return new(createTable) }},
+		{"DeleteTable", func() request { return new(deleteTable) }},
+		{"DescribeTable", func() request { return new(describeTable) }},
 		{"GetItem", func() request { return new(getItem) }},
+		{"ListTables", func() request { return new(listTables) }},
 		{"PutItem", func() request { return new(putItem) }},
 		{"Query", func() request { return new(query) }},
 		{"Scan", func() request { return new(scan) }},

@@ -1,0 +1,234 @@
+package dynamoapi
+
+import (
+	"strings"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/store"
+)
+
+// createTable makes a table. It can be used when the answer comes, though the answer says CREATING as the service does.
+type createTable struct {
+	table       managedTable
+	definitions wire.Opt[[]attributeDefinition]
+	key         wire.Opt[[]keyElement]
+	local       wire.Opt[[]indexDefinition]
+	global      wire.Opt[[]indexDefinition]
+	tags        wire.Opt[[]tag]
+	tableOptions
+}
+
+func (r *createTable) field(d *wire.Decoder, name string) error {
+	switch name {
+	case "TableName":
+		return d.OptText(&r.table.Opt)
+	case "AttributeDefinitions":
+		return readDefinitions(d, &r.definitions)
+	case "KeySchema":
+		return readKey(d, &r.key)
+	case "LocalSecondaryIndexes":
+		return readIndexes(d, &r.local, "LocalSecondaryIndex")
+	case "GlobalSecondaryIndexes":
+		return readIndexes(d, &r.global, "GlobalSecondaryIndex")
+	case "Tags":
+		return readTags(d, &r.tags)
+	}
+	return r.tableOptions.field(d, name)
+}
+
+func readIndexes(d *wire.Decoder, into *wire.Opt[[]indexDefinition], shape string) error {
+	return readList(d, into, func(d *wire.Decoder, v *indexDefinition) error { return v.read(d, shape) })
+}
+
+func (r *createTable) constrain(c *constraints) {
+	if !r.table.constrain() {
+		return
+	}
+	c.required("attributeDefinitions", r.definitions.Set)
+	constrainDefinitions(c, r.definitions)
+	c.table("tableName", r.table.Opt)
+	r.constrainBilling(c)
+	constrainKey(c, "keySchema", r.key)
+	constrainIndexes(c, "localSecondaryIndexes", r.local)
+	constrainIndexes(c, "globalSecondaryIndexes", r.global)
+	r.constrainRest(c)
+	constrainTags(c, r.tags)
+}
+
+func (r *createTable) touches(visit func(action, table string)) { visit("CreateTable", r.table.V) }
+
+func (r *createTable) run(c *call) error {
+	if r.table.wrong != nil {
+		return r.table.wrong
+	}
+	if err := r.checkBilling(); err != nil {
+		return err
+	}
+	spec, err := r.spec(c)
+	if err != nil {
+		return err
+	}
+	settings, err := r.settings(c)
+	if err != nil {
+		return err
+	}
+	if err := c.api.store.CreateTableWith(c, spec, settings); err != nil {
+		return err
+	}
+	d, err := c.managed(&r.table)
+	if err != nil {
+		return err
+	}
+	c.out.Name("TableDescription")
+	c.describe(d, look{table: "CREATING", index: "CREATING"})
+	return nil
+}
+
+// mode is the billing mode: who says nothing means throughput in advance.
+func (r *createTable) mode() string {
+	if !r.billing.Set {
+		return store.BillingProvisioned
+	}
+	return r.billing.V
+}
+
+func (r *createTable) checkBilling() error {
+	if r.mode() == store.BillingOnDemand {
+		if r.throughput.Set {
+			return errWrong("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST")
+		}
+		return nil
+	}
+	if !r.throughput.Set {
+		return errWrong("ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED")
+	}
+	return checkBounds(r.throughput)
+}
+
+// spec makes the declaration of the table.
+func (r *createTable) spec(c *call) (store.TableSpec, error) {
+	spec := store.TableSpec{Name: tableName(r.table.V), Policy: c.api.cfg.Policy, Why: c.api.cfg.Why}
+	if len(r.key.V) > len(r.definitions.V) {
+		return spec, errValidation("Invalid KeySchema: Some index key attribute have no definition")
+	}
+	types, err := newKeyTypes(r.definitions.V)
+	if err != nil {
+		return spec, err
+	}
+	if spec.Key, err = types.key(r.key.V); err != nil {
+		return spec, err
+	}
+	if !r.local.Set && !r.global.Set && len(r.key.V) != len(r.definitions.V) {
+		return spec, errWrong("Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions")
+	}
+	if err := r.indexes(&spec, &types); err != nil {
+		return spec, err
+	}
+	return spec, types.checkUsed(spec)
+}
+
+func (r *createTable) indexes(spec *store.TableSpec, types *keyTypes) error {
+	names := map[string]bool{}
+	add := func(ix store.IndexSpec) error {
+		if names[ix.Name] {
+			return errWrong("Duplicate index name: %s", ix.Name)
+		}
+		names[ix.Name] = true
+		spec.Indexes = append(spec.Indexes, ix)
+		return nil
+	}
+	switch {
+	case r.local.Set && len(r.local.V) == 0:
+		return errWrong("List of LocalSecondaryIndexes is empty")
+	case r.local.Set && spec.Key.Sort.Name == "":
+		return errWrong("Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex")
+	}
+	for i := range r.local.V {
+		ix, err := types.local(&r.local.V[i], spec.Key)
+		if err == nil {
+			err = add(ix)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(r.local.V) > 5 {
+		return errWrong("Number of LocalSecondaryIndexes exceeds per-table limit of 5")
+	}
+	if r.global.Set && len(r.global.V) == 0 {
+		return errWrong("List of GlobalSecondaryIndexes is empty")
+	}
+	for i := range r.global.V {
+		ix, err := types.global(&r.global.V[i], r.mode())
+		if err == nil {
+			err = add(ix)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(r.global.V) > 20 {
+		return errWrong("GlobalSecondaryIndex count exceeds the per-table limit of 20")
+	}
+	return nil
+}
+
+// checkUsed refuses declared attributes that are in no key.
+func (t *keyTypes) checkUsed(spec store.TableSpec) error {
+	used := keyTypes{types: map[string]store.KeyType{}}
+	used.addSpec(spec)
+	if len(used.names) == len(t.names) {
+		return nil
+	}
+	return errWrong("Some AttributeDefinitions are not used. AttributeDefinitions: [%s], keys used: [%s]",
+		strings.Join(t.names, ", "), strings.Join(used.names, ", "))
+}
+
+// addSpec adds the attributes that are in a table's keys.
+func (t *keyTypes) addSpec(spec store.TableSpec) {
+	add := func(key store.KeySpec) {
+		t.add(key.Partition.Name, key.Partition.Type)
+		if key.Sort.Name != "" {
+			t.add(key.Sort.Name, key.Sort.Type)
+		}
+	}
+	add(spec.Key)
+	for _, ix := range spec.Indexes {
+		add(ix.Key)
+	}
+}
+
+// settings gives what the store only remembers.
+func (r *createTable) settings(c *call) (store.TableSettings, error) {
+	s := store.TableSettings{
+		Billing: r.mode(), Class: r.class.V, Protected: r.protected.V, Encrypted: r.encryption.V.enabled.V,
+		EncryptedBy: r.encryption.V.key.V, Stream: store.StreamView(r.stream.V.view.V),
+		Throughput: throughputOf(r.throughput, r.onDemand), Indexes: map[string]store.Throughput{}, Tags: map[string]string{},
+	}
+	if s.Billing == store.BillingOnDemand {
+		s.BillingSince = c.api.cfg.Now()
+	}
+	if err := checkOnDemand(r.onDemand, s.Billing); err != nil {
+		return s, err
+	}
+	if err := r.checkStream(); err != nil {
+		return s, err
+	}
+	if err := checkTags(r.tags.V); err != nil {
+		return s, err
+	}
+	if len(r.tags.V) > maxTags {
+		return s, errTooManyTags()
+	}
+	for _, def := range r.global.V {
+		s.Indexes[def.name.V] = throughputOf(def.throughput, def.onDemand)
+	}
+	for _, t := range r.tags.V {
+		s.Tags[t.key.V] = t.value.V
+	}
+	return s, nil
+}
+
+func errTooManyTags() error {
+	return errWrong("Too many tags: the number of tags of a resource is limited to %d", maxTags)
+}

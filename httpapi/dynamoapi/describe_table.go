@@ -1,0 +1,33 @@
+package dynamoapi
+
+import "github.com/touchline/touchline/httpapi/dynamoapi/wire"
+
+// describeTable tells of a table.
+type describeTable struct {
+	table managedTable
+}
+
+func (r *describeTable) field(d *wire.Decoder, name string) error {
+	if name == "TableName" {
+		return d.OptText(&r.table.Opt)
+	}
+	return d.Skip()
+}
+
+func (r *describeTable) constrain(c *constraints) {
+	if r.table.constrain() {
+		c.table("tableName", r.table.Opt)
+	}
+}
+
+func (r *describeTable) touches(visit func(action, table string)) { visit("DescribeTable", r.table.V) }
+
+func (r *describeTable) run(c *call) error {
+	d, err := c.managed(&r.table)
+	if err != nil {
+		return err
+	}
+	c.out.Name("Table")
+	c.describe(d, look{})
+	return nil
+}

@@ -1,0 +1,57 @@
+package dynamoapi
+
+import "github.com/touchline/touchline/httpapi/dynamoapi/wire"
+
+// maxTableNames is how many names one answer of ListTables has.
+const maxTableNames = 100
+
+// listTables lists the names of the tables.
+type listTables struct {
+	after wire.Opt[string] // ExclusiveStartTableName; it need not be there
+	limit wire.Opt[int64]
+}
+
+func (r *listTables) field(d *wire.Decoder, name string) error {
+	switch name {
+	case "ExclusiveStartTableName":
+		return d.OptText(&r.after)
+	case "Limit":
+		return d.Int(&r.limit)
+	}
+	return d.Skip()
+}
+
+func (r *listTables) constrain(c *constraints) {
+	c.between("limit", r.limit, 1, maxTableNames)
+	c.name("exclusiveStartTableName", r.after)
+}
+
+func (r *listTables) touches(visit func(action, table string)) { visit("ListTables", "*") }
+
+func (r *listTables) run(c *call) error {
+	limit := maxTableNames
+	if r.limit.Set {
+		limit = int(r.limit.V)
+	}
+	var names []string
+	more := false
+	for _, spec := range c.api.store.Tables() {
+		if spec.Internal || r.after.Set && spec.Name <= r.after.V {
+			continue
+		}
+		if more = len(names) == limit; more {
+			break
+		}
+		names = append(names, spec.Name)
+	}
+	c.out.Name("TableNames")
+	c.out.BeginArray()
+	for _, name := range names {
+		c.out.Text(name)
+	}
+	c.out.EndArray()
+	if more {
+		c.out.NamedText("LastEvaluatedTableName", names[limit-1])
+	}
+	return nil
+}

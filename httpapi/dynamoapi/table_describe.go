@@ -1,0 +1,193 @@
+package dynamoapi
+
+import (
+	"time"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/store"
+)
+
+// look is how a description differs from what the store says of the table: answers to changes show the change on its
+// way, as the service does, though it has happened.
+type look struct {
+	table string            // status; empty: ACTIVE
+	index string            // status of the global indexes; empty: as they are
+	of    map[string]string // status of single global indexes
+	gone  []store.IndexSpec // global indexes that were there before
+
+	throughput *store.Throughput           // of the table as it was
+	indexes    map[string]store.Throughput // of global indexes as they were
+}
+
+// describe writes a TableDescription.
+func (c *call) describe(d store.TableDescription, l look) {
+	out, cfg, spec := c.out, c.api.cfg, d.Spec
+	if l.table == "" {
+		l.table = "ACTIVE"
+	}
+	out.Begin()
+	writeDefinitions(out, spec, l.gone)
+	out.NamedText("TableName", spec.Name)
+	writeKey(out, spec.Key)
+	out.NamedText("TableStatus", l.table)
+	writeTime(out, "CreationDateTime", d.Created)
+	throughput := d.Settings.Throughput
+	if l.throughput != nil {
+		throughput = *l.throughput
+	}
+	out.Name("ProvisionedThroughput")
+	c.writeThroughput(throughput, onDemand(d))
+	items, bytes := c.size(d)
+	out.NamedInt("TableSizeBytes", bytes)
+	out.NamedInt("ItemCount", items)
+	out.NamedText("TableArn", cfg.tableARN(spec.Name))
+	if d.ID != "" {
+		out.NamedText("TableId", d.ID)
+	}
+	c.writeBilling(d)
+	c.writeIndexes(d, l)
+	c.writeStream(d)
+	c.writeOptions(d)
+	out.End()
+}
+
+// onDemand tells whether a table is paid by the request. Those of which nothing was ever said have no limit either.
+func onDemand(d store.TableDescription) bool { return d.Settings.Billing != store.BillingProvisioned }
+
+// size tells how much is in a table. The service looks every six hours.
+func (c *call) size(store.TableDescription) (items, bytes int64) { return 0, 0 }
+
+func writeDefinitions(out *wire.Encoder, spec store.TableSpec, gone []store.IndexSpec) {
+	spec.Indexes = append(append([]store.IndexSpec{}, spec.Indexes...), gone...)
+	types := keyTypes{types: map[string]store.KeyType{}}
+	types.addSpec(spec)
+	out.Name("AttributeDefinitions")
+	out.BeginArray()
+	for _, name := range types.names {
+		out.Begin()
+		out.NamedText("AttributeName", name)
+		out.NamedText("AttributeType", string(rune(types.types[name])))
+		out.End()
+	}
+	out.EndArray()
+}
+
+func writeKey(out *wire.Encoder, key store.KeySpec) {
+	out.Name("KeySchema")
+	out.BeginArray()
+	element := func(name, kind string) {
+		out.Begin()
+		out.NamedText("AttributeName", name)
+		out.NamedText("KeyType", kind)
+		out.End()
+	}
+	element(key.Partition.Name, "HASH")
+	if key.Sort.Name != "" {
+		element(key.Sort.Name, "RANGE")
+	}
+	out.EndArray()
+}
+
+// writeTime writes an instant in seconds since 1970, to the millisecond; the zero one is left out.
+func writeTime(out *wire.Encoder, name string, at time.Time) {
+	if !at.IsZero() {
+		out.Name(name)
+		out.Float(float64(at.UnixMilli()) / 1000)
+	}
+}
+
+func (c *call) writeThroughput(of store.Throughput, onDemand bool) {
+	out := c.out
+	decreases := 0
+	if day := 24 * time.Hour; of.Decreased.UTC().Truncate(day).Equal(c.api.cfg.Now().UTC().Truncate(day)) {
+		decreases = of.Decreases
+	}
+	if onDemand {
+		of.Read, of.Write = 0, 0
+	}
+	out.Begin()
+	writeTime(out, "LastIncreaseDateTime", of.Increased)
+	writeTime(out, "LastDecreaseDateTime", of.Decreased)
+	out.NamedInt("NumberOfDecreasesToday", int64(decreases))
+	out.NamedInt("ReadCapacityUnits", of.Read)
+	out.NamedInt("WriteCapacityUnits", of.Write)
+	out.End()
+}
+
+// writeOnDemand writes the limits of reads and writes on demand, where there are any.
+func writeOnDemand(out *wire.Encoder, of store.Throughput) {
+	if of.MaxRead == 0 && of.MaxWrite == 0 {
+		return
+	}
+	limit := func(n int64) int64 {
+		if n == 0 {
+			return -1
+		}
+		return n
+	}
+	out.Name("OnDemandThroughput")
+	out.Begin()
+	out.NamedInt("MaxReadRequestUnits", limit(of.MaxRead))
+	out.NamedInt("MaxWriteRequestUnits", limit(of.MaxWrite))
+	out.End()
+}
+
+// writeBilling writes the summary that a table has once it was paid by the request.
+func (c *call) writeBilling(d store.TableDescription) {
+	since := d.Settings.BillingSince
+	mode := store.BillingProvisioned
+	if onDemand(d) {
+		mode = store.BillingOnDemand
+		if since.IsZero() {
+			since = d.Created
+		}
+	} else if since.IsZero() {
+		return
+	}
+	c.out.Name("BillingModeSummary")
+	c.out.Begin()
+	c.out.NamedText("BillingMode", mode)
+	writeTime(c.out, "LastUpdateToPayPerRequestDateTime", since)
+	c.out.End()
+}
+
+func (c *call) writeStream(d store.TableDescription) {
+	out := c.out
+	if view := d.Settings.Stream; view != "" {
+		out.Name("StreamSpecification")
+		out.Begin()
+		out.Name("StreamEnabled")
+		out.Bool(true)
+		out.NamedText("StreamViewType", string(view))
+		out.End()
+	}
+	if n := len(d.Streams); n > 0 {
+		label := d.Streams[n-1].Label
+		out.NamedText("LatestStreamLabel", label)
+		out.NamedText("LatestStreamArn", c.api.cfg.streamARN(d.Spec.Name, label))
+	}
+}
+
+func (c *call) writeOptions(d store.TableDescription) {
+	out, s := c.out, d.Settings
+	if s.Encrypted {
+		out.Name("SSEDescription")
+		out.Begin()
+		out.NamedText("Status", "ENABLED")
+		out.NamedText("SSEType", "KMS")
+		if s.EncryptedBy != "" {
+			out.NamedText("KMSMasterKeyArn", s.EncryptedBy)
+		}
+		out.End()
+	}
+	if s.Class != "" {
+		out.Name("TableClassSummary")
+		out.Begin()
+		out.NamedText("TableClass", s.Class)
+		writeTime(out, "LastUpdateDateTime", s.ClassSince)
+		out.End()
+	}
+	out.Name("DeletionProtectionEnabled")
+	out.Bool(s.Protected)
+	writeOnDemand(out, s.Throughput)
+}

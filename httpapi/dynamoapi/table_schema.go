@@ -1,0 +1,238 @@
+package dynamoapi
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+)
+
+// maxListed is how many elements a list in a request about tables may have. The limits of all of them lie far below; a
+// body of nothing but empty elements would be more in memory.
+const maxListed = 1000
+
+// attributeDefinition gives a key attribute its type.
+type attributeDefinition struct {
+	name, kind wire.Opt[string]
+}
+
+// keyElement is an attribute of a key.
+type keyElement struct {
+	name, kind wire.Opt[string]
+}
+
+// projectionSpec says what of an item an index has.
+type projectionSpec struct {
+	kind    wire.Opt[string]
+	include wire.Opt[[]string]
+}
+
+// throughputSpec is ProvisionedThroughput, or OnDemandThroughput.
+type throughputSpec struct {
+	read, write wire.Opt[int64]
+}
+
+// indexDefinition is an index in a request.
+type indexDefinition struct {
+	name       wire.Opt[string]
+	key        wire.Opt[[]keyElement]
+	projection wire.Opt[projectionSpec]
+	throughput wire.Opt[throughputSpec]
+	onDemand   wire.Opt[throughputSpec]
+}
+
+// readList reads a list.
+func readList[T any](d *wire.Decoder, into *wire.Opt[[]T], read func(*wire.Decoder, *T) error) error {
+	*into = wire.Opt[[]T]{V: []T{}, Set: true}
+	return d.Array(func(i int) error {
+		if i >= maxListed {
+			return errValidation("A list in the request has more than %d elements", maxListed)
+		}
+		var v T
+		err := read(d, &v)
+		into.V = append(into.V, v)
+		return err
+	})
+}
+
+func readText(d *wire.Decoder, into *string) error { return d.Text(into) }
+
+func (v *attributeDefinition) read(d *wire.Decoder) error {
+	return d.Object("AttributeDefinition", func(name string) error {
+		switch name {
+		case "AttributeName":
+			return d.OptText(&v.name)
+		case "AttributeType":
+			return d.OptText(&v.kind)
+		}
+		return d.Skip()
+	})
+}
+
+func (v *keyElement) read(d *wire.Decoder) error {
+	return d.Object("KeySchemaElement", func(name string) error {
+		switch name {
+		case "AttributeName":
+			return d.OptText(&v.name)
+		case "KeyType":
+			return d.OptText(&v.kind)
+		}
+		return d.Skip()
+	})
+}
+
+func readDefinitions(d *wire.Decoder, into *wire.Opt[[]attributeDefinition]) error {
+	return readList(d, into, func(d *wire.Decoder, v *attributeDefinition) error { return v.read(d) })
+}
+
+func readKey(d *wire.Decoder, into *wire.Opt[[]keyElement]) error {
+	return readList(d, into, func(d *wire.Decoder, v *keyElement) error { return v.read(d) })
+}
+
+func readProjection(d *wire.Decoder, into *wire.Opt[projectionSpec]) error {
+	into.Set = true
+	return d.Object("Projection", func(name string) error {
+		switch name {
+		case "ProjectionType":
+			return d.OptText(&into.V.kind)
+		case "NonKeyAttributes":
+			return readList(d, &into.V.include, readText)
+		}
+		return d.Skip()
+	})
+}
+
+func readThroughput(d *wire.Decoder, into *wire.Opt[throughputSpec]) error {
+	into.Set = true
+	return d.Object("ProvisionedThroughput", func(name string) error {
+		switch name {
+		case "ReadCapacityUnits":
+			return d.Long(&into.V.read)
+		case "WriteCapacityUnits":
+			return d.Long(&into.V.write)
+		}
+		return d.Skip()
+	})
+}
+
+func readOnDemand(d *wire.Decoder, into *wire.Opt[throughputSpec]) error {
+	into.Set = true
+	return d.Object("OnDemandThroughput", func(name string) error {
+		switch name {
+		case "MaxReadRequestUnits":
+			return d.Long(&into.V.read)
+		case "MaxWriteRequestUnits":
+			return d.Long(&into.V.write)
+		}
+		return d.Skip()
+	})
+}
+
+// read reads an index of the given shape: LocalSecondaryIndex, GlobalSecondaryIndex and so on, which differ in what they
+// may have.
+func (v *indexDefinition) read(d *wire.Decoder, shape string) error {
+	local := shape == "LocalSecondaryIndex"
+	return d.Object(shape, func(name string) error {
+		switch {
+		case name == "IndexName":
+			return d.OptText(&v.name)
+		case name == "KeySchema":
+			return readKey(d, &v.key)
+		case name == "Projection":
+			return readProjection(d, &v.projection)
+		case name == "ProvisionedThroughput" && !local:
+			return readThroughput(d, &v.throughput)
+		case name == "OnDemandThroughput" && !local:
+			return readOnDemand(d, &v.onDemand)
+		}
+		return d.Skip()
+	})
+}
+
+func (v *keyElement) String() string {
+	return fmt.Sprintf("KeySchemaElement(attributeName=%s, keyType=%s)", orNull(v.name), orNull(v.kind))
+}
+
+func orNull(v wire.Opt[string]) string {
+	if !v.Set {
+		return "null"
+	}
+	return v.V
+}
+
+// The constraints of the model.
+
+func constrainDefinitions(c *constraints, v wire.Opt[[]attributeDefinition]) {
+	for i, def := range v.V {
+		at := fmt.Sprintf("attributeDefinitions.%d.member", i+1)
+		if c.required(at+".attributeName", def.name.Set) {
+			c.length(at+".attributeName", def.name, 1, 255)
+		}
+		if c.required(at+".attributeType", def.kind.Set) {
+			c.among(at+".attributeType", def.kind, "B", "N", "S")
+		}
+	}
+}
+
+func constrainKey(c *constraints, at string, v wire.Opt[[]keyElement]) {
+	if !c.required(at, v.Set) {
+		return
+	}
+	shown := make([]string, 0, len(v.V))
+	for i := range v.V {
+		shown = append(shown, v.V[i].String())
+	}
+	c.count(at, quoted("["+strings.Join(shown, ", ")+"]"), len(v.V), 1, 2)
+	for i, e := range v.V {
+		at := fmt.Sprintf("%s.%d.member", at, i+1)
+		if c.required(at+".attributeName", e.name.Set) {
+			c.length(at+".attributeName", e.name, 1, 255)
+		}
+		if c.required(at+".keyType", e.kind.Set) {
+			c.among(at+".keyType", e.kind, "HASH", "RANGE")
+		}
+	}
+}
+
+func constrainProjection(c *constraints, at string, v wire.Opt[projectionSpec]) {
+	if !c.required(at, v.Set) {
+		return
+	}
+	c.among(at+".projectionType", v.V.kind, "ALL", "INCLUDE", "KEYS_ONLY")
+	if in := v.V.include; in.Set {
+		at += ".nonKeyAttributes"
+		c.count(at, quoted("["+strings.Join(in.V, ", ")+"]"), len(in.V), 1, 20)
+		for i, name := range in.V {
+			c.length(fmt.Sprintf("%s.%d.member", at, i+1), wire.Opt[string]{V: name, Set: true}, 1, 255)
+		}
+	}
+}
+
+// constrainThroughput is the rule where throughput may be absent.
+func constrainThroughput(c *constraints, at string, v wire.Opt[throughputSpec]) {
+	if !v.Set {
+		return
+	}
+	atLeast := func(at string, v wire.Opt[int64]) {
+		if c.required(at, v.Set) {
+			c.between(at, v, 1, 1<<63-1)
+		}
+	}
+	atLeast(at+".writeCapacityUnits", v.V.write)
+	atLeast(at+".readCapacityUnits", v.V.read)
+}
+
+func (v *indexDefinition) constrain(c *constraints, at string) {
+	if c.required(at+".indexName", v.name.Set) {
+		c.name(at+".indexName", v.name)
+	}
+	constrainKey(c, at+".keySchema", v.key)
+	constrainProjection(c, at+".projection", v.projection)
+	constrainThroughput(c, at+".provisionedThroughput", v.throughput)
+}
+
+func constrainIndexes(c *constraints, at string, v wire.Opt[[]indexDefinition]) {
+	for i := range v.V {
+		v.V[i].constrain(c, fmt.Sprintf("%s.%d.member", at, i+1))
+	}
+}

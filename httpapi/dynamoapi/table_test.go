@@ -1,0 +1,200 @@
+package dynamoapi_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+// managed makes an API over an empty store, with the clock given.
+func managed(t testing.TB, now func() time.Time) (*dynamoapi.API, *store.Store) {
+	t.Helper()
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "store.db"), store.Options{NoSync: true, Now: now})
+	return dynamoapi.New(dynamoapi.Config{Store: s, Now: now}), s
+}
+
+// accepted runs a request that is not refused and gives the answer.
+func accepted(t testing.TB, a *dynamoapi.API, operation, body string) string {
+	t.Helper()
+	got, err := a.Do(t.Context(), operation, []byte(body))
+	if err != nil {
+		t.Fatalf("%s %s: %v", operation, body, err)
+	}
+	return string(got)
+}
+
+// refusal is a line of testdata/tables: a request and its refusal, as recorded from the service. Where the service has
+// no order of its own for the faults it names, they are a list.
+type refusal struct {
+	In      json.RawMessage
+	Type    string
+	Message string
+	Faults  []string
+}
+
+func TestRefusalsOfTableOperations(t *testing.T) {
+	a, _ := managed(t, time.Now)
+	for _, body := range []string{
+		`{"TableName":"tab","ProvisionedThroughput":{"ReadCapacityUnits":10,"WriteCapacityUnits":5},` + simple + `}`,
+		`{"TableName":"free","BillingMode":"PAY_PER_REQUEST","GlobalSecondaryIndexes":[{"IndexName":"one","KeySchema":[{"AttributeName":"a",` +
+			`"KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}],` + simple + `}`,
+	} {
+		accepted(t, a, "CreateTable", body)
+	}
+	files, err := filepath.Glob("testdata/tables/*.jsonl")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		operation := strings.TrimSuffix(filepath.Base(file), ".jsonl")
+		t.Run(operation, func(t *testing.T) {
+			f, err := os.Open(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			lines := bufio.NewScanner(f)
+			lines.Buffer(nil, 1<<20)
+			for lines.Scan() {
+				var want refusal
+				if err := json.Unmarshal(lines.Bytes(), &want); err != nil {
+					t.Fatalf("%s: %v", lines.Text(), err)
+				}
+				want.hold(t, a, operation)
+			}
+		})
+	}
+}
+
+func (want refusal) hold(t *testing.T, a *dynamoapi.API, operation string) {
+	t.Helper()
+	var got struct {
+		Type    string `json:"__type"`
+		Message string
+	}
+	body := do(t, a, operation, string(want.In))
+	if err := json.Unmarshal([]byte(body), &got); err != nil {
+		t.Fatalf("%s: %v", body, err)
+	}
+	same := got.Message == want.Message
+	if want.Faults != nil {
+		_, list, _ := strings.Cut(got.Message, " detected: ")
+		have := strings.Split(list, "; Value ")
+		for i := range have {
+			have[i] = strings.TrimPrefix(have[i], "Value ")
+		}
+		for i := range want.Faults {
+			want.Faults[i] = strings.TrimPrefix(want.Faults[i], "Value ")
+		}
+		slices.Sort(have)
+		slices.Sort(want.Faults)
+		same = slices.Equal(have, want.Faults)
+	}
+	if !same || got.Type != want.Type {
+		t.Errorf("%s %.400s:\ngot  %.600s\nwant %s: %s %q", operation, want.In, body, want.Type, want.Message, want.Faults)
+	}
+}
+
+const simple = `"AttributeDefinitions":[{"AttributeName":"a","AttributeType":"S"}],"KeySchema":[{"AttributeName":"a","KeyType":"HASH"}]`
+
+func TestListTablesInPages(t *testing.T) {
+	a, s := managed(t, time.Now)
+	if err := s.CreateTable(t.Context(), store.TableSpec{
+		Name: "own", Key: store.KeySpec{Partition: store.KeyAttr{Name: "a", Type: 'S'}}, Policy: store.PolicyLocal, Why: "a test's", Internal: true,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"ccc", "aaa", "zzz", "bbb"} {
+		accepted(t, a, "CreateTable", `{"TableName":"`+name+`","BillingMode":"PAY_PER_REQUEST",`+simple+`}`)
+	}
+	for _, step := range []struct{ body, want string }{
+		{`{}`, `{"TableNames":["aaa","bbb","ccc","zzz"]}`},
+		{`{"Limit":null,"ExclusiveStartTableName":null,"hi":"yo"}`, `{"TableNames":["aaa","bbb","ccc","zzz"]}`},
+		{`{"Limit":4}`, `{"TableNames":["aaa","bbb","ccc","zzz"]}`},
+		{`{"Limit":2}`, `{"TableNames":["aaa","bbb"],"LastEvaluatedTableName":"bbb"}`},
+		{`{"Limit":3,"ExclusiveStartTableName":"bbb"}`, `{"TableNames":["ccc","zzz"]}`},
+		{`{"Limit":1,"ExclusiveStartTableName":"bba"}`, `{"TableNames":["bbb"],"LastEvaluatedTableName":"bbb"}`},
+		{`{"ExclusiveStartTableName":"zzz"}`, `{"TableNames":[]}`},
+	} {
+		if got := accepted(t, a, "ListTables", step.body); got != step.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", step.body, got, step.want)
+		}
+	}
+	if got := do(t, a, "DescribeTable", `{"TableName":"own"}`); !strings.Contains(got, "Table: own not found") {
+		t.Errorf("the node's own table shows: %s", got)
+	}
+	if got := do(t, a, "DeleteTable", `{"TableName":"own"}`); !strings.Contains(got, "Table: own not found") {
+		t.Errorf("the node's own table can be deleted: %s", got)
+	}
+}
+
+func TestCreateDescribeDelete(t *testing.T) {
+	now := time.Date(2026, 11, 21, 14, 23, 23, 82e6, time.UTC)
+	a, s := managed(t, func() time.Time { return now })
+	create := `{"TableName":"abd","BillingMode":"PROVISIONED","ProvisionedThroughput":{"ReadCapacityUnits":3,"WriteCapacityUnits":2},
+		"AttributeDefinitions":[{"AttributeName":"a","AttributeType":"S"},{"AttributeName":"b","AttributeType":"N"},{"AttributeName":"c","AttributeType":"B"}],
+		"KeySchema":[{"AttributeName":"a","KeyType":"HASH"},{"AttributeName":"b","KeyType":"RANGE"}],
+		"LocalSecondaryIndexes":[{"IndexName":"loc","KeySchema":[{"AttributeName":"a","KeyType":"HASH"},{"AttributeName":"c","KeyType":"RANGE"}],
+			"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["x","y"]}}],
+		"GlobalSecondaryIndexes":[{"IndexName":"glo","KeySchema":[{"AttributeName":"c","KeyType":"HASH"}],"Projection":{"ProjectionType":"KEYS_ONLY"},
+			"ProvisionedThroughput":{"ReadCapacityUnits":7,"WriteCapacityUnits":8}}],
+		"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"},"SSESpecification":{"Enabled":true,"SSEType":"KMS","KMSMasterKeyId":"k1"},
+		"TableClass":"STANDARD_INFREQUENT_ACCESS","DeletionProtectionEnabled":true,"Tags":[{"Key":"k","Value":"v"}]}`
+	want := func(table, index string) string {
+		d, err := s.Describe("abd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return `{"AttributeDefinitions":[{"AttributeName":"a","AttributeType":"S"},{"AttributeName":"b","AttributeType":"N"},{"AttributeName":"c","AttributeType":"B"}],` +
+			`"TableName":"abd","KeySchema":[{"AttributeName":"a","KeyType":"HASH"},{"AttributeName":"b","KeyType":"RANGE"}],"TableStatus":"` + table + `",` +
+			`"CreationDateTime":1.795271003082e+09,"ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":3,"WriteCapacityUnits":2},` +
+			`"TableSizeBytes":0,"ItemCount":0,"TableArn":"arn:aws:dynamodb:us-east-1:000000000000:table/abd","TableId":"` + d.ID + `",` +
+			`"LocalSecondaryIndexes":[{"IndexName":"loc","KeySchema":[{"AttributeName":"a","KeyType":"HASH"},{"AttributeName":"c","KeyType":"RANGE"}],` +
+			`"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["x","y"]},"IndexSizeBytes":0,"ItemCount":0,` +
+			`"IndexArn":"arn:aws:dynamodb:us-east-1:000000000000:table/abd/index/loc"}],` +
+			`"GlobalSecondaryIndexes":[{"IndexName":"glo","KeySchema":[{"AttributeName":"c","KeyType":"HASH"}],"Projection":{"ProjectionType":"KEYS_ONLY"},` +
+			`"IndexSizeBytes":0,"ItemCount":0,"IndexArn":"arn:aws:dynamodb:us-east-1:000000000000:table/abd/index/glo","IndexStatus":"` + index + `",` +
+			`"ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":7,"WriteCapacityUnits":8}}],` +
+			`"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"},"LatestStreamLabel":"2026-11-21T14:23:23.082",` +
+			`"LatestStreamArn":"arn:aws:dynamodb:us-east-1:000000000000:table/abd/stream/2026-11-21T14:23:23.082",` +
+			`"SSEDescription":{"Status":"ENABLED","SSEType":"KMS","KMSMasterKeyArn":"k1"},"TableClassSummary":{"TableClass":"STANDARD_INFREQUENT_ACCESS"},` +
+			`"DeletionProtectionEnabled":true}`
+	}
+	got := accepted(t, a, "CreateTable", create)
+	if want := `{"TableDescription":` + want("CREATING", "CREATING") + `}`; got != want {
+		t.Errorf("CreateTable:\ngot  %s\nwant %s", got, want)
+	}
+	for _, name := range []string{"abd", "arn:aws:dynamodb:eu-west-1:123456789012:table/abd"} {
+		got = accepted(t, a, "DescribeTable", `{"TableName":"`+name+`"}`)
+		if want := `{"Table":` + want("ACTIVE", "ACTIVE") + `}`; got != want {
+			t.Errorf("DescribeTable %s:\ngot  %s\nwant %s", name, got, want)
+		}
+	}
+	const protected = `{"__type":"com.amazon.coral.validate#ValidationException","message":"Resource cannot be deleted as it is currently ` +
+		`protected against deletion. Disable deletion protection first."}`
+	if got := do(t, a, "DeleteTable", `{"TableName":"abd"}`); got != protected {
+		t.Errorf("a protected table: %s", got)
+	}
+}
+
+func TestDeletedTableIsGone(t *testing.T) {
+	a, _ := managed(t, time.Now)
+	accepted(t, a, "CreateTable", `{"TableName":"abd","BillingMode":"PAY_PER_REQUEST",`+simple+`}`)
+	if got := accepted(t, a, "DeleteTable", `{"TableName":"abd"}`); !strings.Contains(got, `"TableStatus":"DELETING"`) {
+		t.Errorf("DeleteTable: %s", got)
+	}
+	const gone = `{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"Requested resource not found: Table: abd not found"}`
+	if got := do(t, a, "DescribeTable", `{"TableName":"abd"}`); got != gone {
+		t.Errorf("DescribeTable: %s", got)
+	}
+	accepted(t, a, "CreateTable", `{"TableName":"abd","BillingMode":"PAY_PER_REQUEST",`+simple+`}`)
+}
