@@ -1,0 +1,233 @@
+package dynamoapi
+
+import (
+	"fmt"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/legacy"
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/store"
+)
+
+// legacyParams are the parameters from before there were expressions. An operation hands it the members that it has, and
+// then takes from it what its expressions are: empty texts, where nothing was given. The placeholders of the texts are in
+// the builder, whose Params are the request's.
+type legacyParams struct {
+	attributes  wire.Opt[[]string]             // AttributesToGet
+	queryFilter wire.Opt[[]legacy.Comparison]  //
+	scanFilter  wire.Opt[[]legacy.Comparison]  //
+	keys        wire.Opt[[]legacy.Comparison]  // KeyConditions
+	expected    wire.Opt[[]legacy.Expectation] //
+	updates     wire.Opt[[]legacy.Change]      // AttributeUpdates
+	operator    wire.Opt[string]               // ConditionalOperator
+}
+
+// field reads a member, if it is one of these.
+func (l *legacyParams) field(d *wire.Decoder, name string) (known bool, err error) {
+	switch name {
+	case "AttributesToGet":
+		return true, d.Texts(&l.attributes)
+	case "QueryFilter":
+		return true, comparisons(d, &l.queryFilter)
+	case "ScanFilter":
+		return true, comparisons(d, &l.scanFilter)
+	case "KeyConditions":
+		return true, comparisons(d, &l.keys)
+	case "Expected":
+		return true, l.readExpected(d)
+	case "AttributeUpdates":
+		return true, l.readUpdates(d)
+	case "ConditionalOperator":
+		return true, d.OptText(&l.operator)
+	}
+	return false, nil
+}
+
+func comparisons(d *wire.Decoder, into *wire.Opt[[]legacy.Comparison]) error {
+	into.Set = true
+	return d.Map("Map", func(name string) error {
+		c := legacy.Comparison{Name: name}
+		err := d.Object("Condition", func(name string) error { return comparison(d, &c, name) })
+		into.V = append(into.V, c)
+		return err
+	})
+}
+
+func comparison(d *wire.Decoder, c *legacy.Comparison, name string) error {
+	switch name {
+	case "ComparisonOperator":
+		return d.OptText(&c.Operator)
+	case "AttributeValueList":
+		c.Values.Set = true
+		return d.Array(func(int) error {
+			var v wire.Value
+			err := d.Value(&v)
+			c.Values.V = append(c.Values.V, v)
+			return err
+		})
+	}
+	return d.Skip()
+}
+
+func (l *legacyParams) readExpected(d *wire.Decoder) error {
+	l.expected.Set = true
+	return d.Map("Map", func(name string) error {
+		e := legacy.Expectation{Comparison: legacy.Comparison{Name: name}}
+		err := d.Object("ExpectedAttributeValue", func(name string) error {
+			switch name {
+			case "Exists":
+				return d.Bool(&e.Exists)
+			case "Value":
+				return d.Value(&e.Value)
+			}
+			return comparison(d, &e.Comparison, name)
+		})
+		l.expected.V = append(l.expected.V, e)
+		return err
+	})
+}
+
+func (l *legacyParams) readUpdates(d *wire.Decoder) error {
+	l.updates.Set = true
+	return d.Map("Map", func(name string) error {
+		c := legacy.Change{Name: name}
+		err := d.Object("AttributeValueUpdate", func(name string) error {
+			switch name {
+			case "Action":
+				return d.OptText(&c.Action)
+			case "Value":
+				return d.Value(&c.Value)
+			}
+			return d.Skip()
+		})
+		l.updates.V = append(l.updates.V, c)
+		return err
+	})
+}
+
+// names gives what was given, in the order in which the service names it. KeyConditions go with expressions of other
+// kinds: they are in it only beside a KeyConditionExpression.
+func (l *legacyParams) names(keyExpression bool) (given []string) {
+	for _, p := range [...]struct {
+		name string
+		set  bool
+	}{
+		{"AttributesToGet", l.attributes.Set},
+		{"AttributeUpdates", l.updates.Set},
+		{"QueryFilter", l.queryFilter.Set},
+		{"ScanFilter", l.scanFilter.Set},
+		{"ConditionalOperator", l.operator.Set},
+		{"Expected", l.expected.Set},
+		{"KeyConditions", l.keys.Set && keyExpression},
+	} {
+		if p.set {
+			given = append(given, p.name)
+		}
+	}
+	return given
+}
+
+// The constraints of the API's model. They stand at different places among those of each operation.
+
+func (l *legacyParams) constrainOperator(c *constraints) {
+	c.among("conditionalOperator", l.operator, "OR", "AND")
+}
+
+func (l *legacyParams) constrainAttributes(c *constraints) {
+	if l.attributes.Set {
+		c.count("attributesToGet", "'[]'", len(l.attributes.V), 1, 255)
+	}
+}
+
+func (l *legacyParams) constrainExpected(c *constraints) {
+	for _, e := range l.expected.V {
+		c.among("expected."+e.Name+".member.comparisonOperator", e.Operator, legacy.Operators()...)
+	}
+}
+
+func (l *legacyParams) constrainUpdates(c *constraints) {
+	for _, u := range l.updates.V {
+		c.among("attributeUpdates."+u.Name+".member.action", u.Action, "ADD", "PUT", "DELETE")
+	}
+}
+
+func (l *legacyParams) constrainQueryFilter(c *constraints) {
+	constrainAll(c, "queryFilter", l.queryFilter.V)
+}
+
+func (l *legacyParams) constrainScanFilter(c *constraints) {
+	constrainAll(c, "scanFilter", l.scanFilter.V)
+}
+
+func (l *legacyParams) constrainKeys(c *constraints) { constrainAll(c, "keyConditions", l.keys.V) }
+
+func constrainAll(c *constraints, member string, all []legacy.Comparison) {
+	for _, one := range all {
+		at := fmt.Sprintf("%s.%s.member.comparisonOperator", member, one.Name)
+		if c.required(at, one.Operator.Set) {
+			c.among(at, one.Operator, legacy.Operators()...)
+		}
+	}
+}
+
+// The checks of each parameter that need no table.
+
+func (l *legacyParams) checkFilters() error {
+	if err := legacy.CheckComparisons(l.queryFilter.V); err != nil {
+		return err
+	}
+	return legacy.CheckComparisons(l.scanFilter.V)
+}
+
+func (l *legacyParams) checkAttributes() error { return legacy.CheckAttributes(l.attributes.V) }
+
+func (l *legacyParams) checkUpdates() error { return legacy.CheckChanges(l.updates.V) }
+
+func (l *legacyParams) checkExpected() error { return legacy.CheckExpected(l.expected.V) }
+
+func (l *legacyParams) checkKeys() error {
+	if err := legacy.CheckComparisons(l.keys.V); err != nil {
+		return err
+	}
+	if l.keys.Set && len(l.keys.V) != 1 && len(l.keys.V) != 2 {
+		return errValidation("Conditions can be of length 1 or 2 only")
+	}
+	return nil
+}
+
+// checkOperator refuses a ConditionalOperator that joins nothing.
+func (l *legacyParams) checkOperator() error {
+	return legacy.CheckOperator(l.operator, len(l.queryFilter.V)+len(l.scanFilter.V)+len(l.expected.V))
+}
+
+// checkKey holds KeyConditions and QueryFilter against the key of the table or index that is read.
+func (l *legacyParams) checkKey(spec *store.TableSpec, index string) error {
+	if !l.keys.Set {
+		return nil
+	}
+	key := &spec.Key
+	for i := range spec.Indexes {
+		if spec.Indexes[i].Name == index {
+			key = &spec.Indexes[i].Key
+		}
+	}
+	if err := legacy.CheckKey(l.keys.V, key); err != nil {
+		return err
+	}
+	return legacy.CheckFilter(l.queryFilter.V, key)
+}
+
+// The expressions. All have been checked before.
+
+func (l *legacyParams) projection(b *legacy.Builder) string { return b.Projection(l.attributes.V) }
+
+func (l *legacyParams) filter(b *legacy.Builder) string {
+	return b.Filter(append(l.queryFilter.V, l.scanFilter.V...), l.operator.V == "OR")
+}
+
+func (l *legacyParams) keyCondition(b *legacy.Builder) string { return b.Filter(l.keys.V, false) }
+
+func (l *legacyParams) condition(b *legacy.Builder) string {
+	return b.Condition(l.expected.V, l.operator.V == "OR")
+}
+
+func (l *legacyParams) update(b *legacy.Builder) string { return b.Update(l.updates.V) }

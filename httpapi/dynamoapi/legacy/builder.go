@@ -1,0 +1,156 @@
+package legacy
+
+import (
+	"maps"
+	"strconv"
+	"strings"
+
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// Builder makes the expressions of one request. Its placeholders are as short as can be: a text has a limit, and so has
+// the number of a request's attributes only by it.
+type Builder struct {
+	given expr.Params // of the request, which may have a FilterExpression beside KeyConditions
+	made  expr.Params
+	names map[string]string // placeholders by the names of attributes
+}
+
+// NewBuilder makes a builder for a request that has parameters of its own.
+func NewBuilder(given expr.Params) *Builder {
+	return &Builder{
+		given: given,
+		made:  expr.Params{Names: map[string]string{}, Values: attr.Item{}},
+		names: map[string]string{},
+	}
+}
+
+// Params gives the request's own parameters and those of the expressions that were made.
+func (b *Builder) Params() expr.Params {
+	if len(b.made.Names) == 0 {
+		return b.given
+	}
+	maps.Copy(b.made.Names, b.given.Names)
+	maps.Copy(b.made.Values, b.given.Values)
+	return b.made
+}
+
+// name gives the placeholder of an attribute.
+func (b *Builder) name(attribute string) string {
+	if p, ok := b.names[attribute]; ok {
+		return p
+	}
+	p := free("#", len(b.made.Names), b.given.Names)
+	for _, taken := b.made.Names[p]; taken; _, taken = b.made.Names[p] {
+		p += "_"
+	}
+	b.names[attribute], b.made.Names[p] = p, attribute
+	return p
+}
+
+// value gives a placeholder of a value.
+func (b *Builder) value(v attr.Value) string {
+	p := free(":", len(b.made.Values), b.given.Values)
+	for !b.made.Values[p].IsZero() {
+		p += "_"
+	}
+	b.made.Values[p] = v
+	return p
+}
+
+// free gives a placeholder that is not taken.
+func free[V any](sigil string, number int, taken map[string]V) string {
+	p := sigil + strconv.FormatInt(int64(number), 36)
+	for _, ok := taken[p]; ok; _, ok = taken[p] {
+		p += "_"
+	}
+	return p
+}
+
+// Condition gives Expected as a ConditionExpression; empty for none.
+func (b *Builder) Condition(all []Expectation, or bool) string {
+	list := make([]Comparison, len(all))
+	for i := range all {
+		list[i] = all[i].comparison()
+	}
+	return b.Filter(list, or)
+}
+
+// Filter gives comparisons as a FilterExpression, or as a KeyConditionExpression; empty for none.
+func (b *Builder) Filter(all []Comparison, or bool) string {
+	terms := make([]string, len(all))
+	for i := range all {
+		terms[i] = b.comparison(&all[i])
+	}
+	if or {
+		return strings.Join(terms, " OR ")
+	}
+	return strings.Join(terms, " AND ")
+}
+
+func (b *Builder) comparison(c *Comparison) string {
+	name := b.name(c.Name)
+	values := make([]string, len(c.Values.V))
+	for i, v := range c.Values.V {
+		values[i] = b.value(v.V)
+	}
+	switch op := c.Operator.V; op {
+	case "NULL":
+		return "attribute_not_exists(" + name + ")"
+	case "NOT_NULL":
+		return "attribute_exists(" + name + ")"
+	case "IN":
+		return name + " IN(" + strings.Join(values, ",") + ")"
+	case "BETWEEN":
+		return name + " BETWEEN " + values[0] + " AND " + values[1]
+	case "BEGINS_WITH":
+		return "begins_with(" + name + "," + values[0] + ")"
+	case "CONTAINS":
+		return "contains(" + name + "," + values[0] + ")"
+	case "NOT_CONTAINS":
+		// Of an attribute that is absent it does not hold, unlike NE and unlike the expression with NOT alone.
+		return "(attribute_exists(" + name + ") AND NOT contains(" + name + "," + values[0] + "))"
+	default:
+		sign := map[string]string{"EQ": "=", "NE": "<>", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}[op]
+		return name + sign + values[0]
+	}
+}
+
+// Projection gives AttributesToGet as a ProjectionExpression; empty for none.
+func (b *Builder) Projection(attributes []string) string {
+	names := make([]string, len(attributes))
+	for i, a := range attributes {
+		names[i] = b.name(a)
+	}
+	return strings.Join(names, ",")
+}
+
+// Update gives AttributeUpdates as an UpdateExpression; empty for none.
+func (b *Builder) Update(all []Change) string {
+	sections := map[string][]string{}
+	add := func(section, term string) { sections[section] = append(sections[section], term) }
+	for i := range all {
+		c := &all[i]
+		name := b.name(c.Name)
+		switch {
+		case c.Action.V == "DELETE" && !c.Value.Set:
+			add("REMOVE", name)
+		case c.Action.V == "DELETE":
+			add("DELETE", name+" "+b.value(c.Value.V))
+		case c.Action.V == "ADD" && c.Value.V.Kind() == attr.KindL:
+			add("SET", name+"=list_append(if_not_exists("+name+","+b.value(attr.L())+"),"+b.value(c.Value.V)+")")
+		case c.Action.V == "ADD":
+			add("ADD", name+" "+b.value(c.Value.V))
+		default:
+			add("SET", name+"="+b.value(c.Value.V))
+		}
+	}
+	var text []string
+	for _, section := range [...]string{"SET", "REMOVE", "ADD", "DELETE"} {
+		if terms := sections[section]; terms != nil {
+			text = append(text, section+" "+strings.Join(terms, ","))
+		}
+	}
+	return strings.Join(text, " ")
+}

@@ -1,0 +1,292 @@
+package legacy
+
+import (
+	"slices"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// Comparison is an entry of KeyConditions, QueryFilter or ScanFilter.
+type Comparison struct {
+	Name     string // of the attribute
+	Operator wire.Opt[string]
+	Values   wire.Opt[[]wire.Value] // AttributeValueList
+}
+
+// Expectation is an entry of Expected: a Comparison, or the older form with a value or the wish that there be none.
+type Expectation struct {
+	Comparison
+	Value  wire.Value
+	Exists wire.Opt[bool]
+}
+
+// Change is an entry of AttributeUpdates.
+type Change struct {
+	Name   string
+	Action wire.Opt[string] // absent: PUT
+	Value  wire.Value
+}
+
+// Operators are the comparison operators, in the order in which the service lists them.
+func Operators() []string {
+	return []string{
+		"IN", "NULL", "BETWEEN", "LT", "NOT_CONTAINS", "EQ", "GT", "NOT_NULL", "NE", "LE", "BEGINS_WITH", "GE", "CONTAINS",
+	}
+}
+
+const badParameter = "One or more parameter values were invalid: "
+
+func invalid(format string, args ...any) error {
+	return fault.New(fault.Invalid, "validation", format, args...)
+}
+
+// CheckComparisons refuses entries of a filter or a key condition that no table could take.
+func CheckComparisons(all []Comparison) error {
+	for i := range all {
+		c := &all[i]
+		if err := c.checkValues(); err != nil {
+			return err
+		}
+		if err := c.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkValues refuses the first value that is wrong in itself.
+func (c *Comparison) checkValues() error {
+	if c.Name == "" {
+		return invalid("Empty attribute name")
+	}
+	for _, v := range c.Values.V {
+		if v.Err != nil {
+			return v.Err
+		}
+	}
+	return nil
+}
+
+// check refuses a wrong number of values and values that the operator does not take.
+func (c *Comparison) check() error {
+	op, values := c.Operator.V, c.Values.V
+	if least, most := arguments(op); len(values) < least || len(values) > most {
+		return invalid(badParameter+"Invalid number of argument(s) for the %s ComparisonOperator", op)
+	}
+	for _, v := range values {
+		if v.V.Kind() != values[0].V.Kind() {
+			return invalid(badParameter + "AttributeValues inside AttributeValueList must be of same type")
+		}
+	}
+	for _, v := range values {
+		if !takes(op, v.V.Kind()) {
+			return invalid(badParameter+"ComparisonOperator %s is not valid for %s AttributeValue type", op, v.V.Kind())
+		}
+	}
+	if op == "BETWEEN" {
+		if order, _ := attr.Compare(values[0].V, values[1].V); order > 0 {
+			return invalid("The BETWEEN condition was provided a range where the lower bound is greater than the upper bound")
+		}
+	}
+	return nil
+}
+
+// arguments gives how many values an operator takes.
+func arguments(op string) (least, most int) {
+	const any = 1 << 30
+	switch op {
+	case "NULL", "NOT_NULL":
+		return 0, 0
+	case "BETWEEN":
+		return 2, 2
+	case "IN":
+		return 1, any
+	}
+	return 1, 1
+}
+
+// takes tells whether an operator compares with values of a type.
+func takes(op string, k attr.Kind) bool {
+	text := k == attr.KindS || k == attr.KindB
+	set := k == attr.KindSS || k == attr.KindNS || k == attr.KindBS
+	switch op {
+	case "EQ", "NE":
+		return true
+	case "CONTAINS", "NOT_CONTAINS":
+		return !set && k != attr.KindL && k != attr.KindM
+	case "BEGINS_WITH":
+		return text
+	}
+	return text || k == attr.KindN
+}
+
+// CheckExpected refuses entries of Expected that no table could take.
+func CheckExpected(all []Expectation) error {
+	for i := range all {
+		if err := all[i].check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Expectation) check() error {
+	switch {
+	case e.Name == "":
+		return invalid("Empty attribute name")
+	case e.Values.Set && e.Value.Set:
+		return invalid(badParameter+"Value and AttributeValueList cannot be used together for Attribute: %s", e.Name)
+	case e.Operator.Set:
+		return e.checkComparison()
+	case e.Values.Set:
+		return invalid(badParameter+"AttributeValueList can only be used with a ComparisonOperator for Attribute: %s", e.Name)
+	}
+	exists := "null"
+	if e.Exists.Set {
+		exists = map[bool]string{true: "true", false: "false"}[e.Exists.V]
+	}
+	switch {
+	case exists != "false" && !e.Value.Set:
+		return invalid(badParameter+"Value must be provided when Exists is %s for Attribute: %s", exists, e.Name)
+	case exists == "false" && e.Value.Set:
+		return invalid(badParameter+"Value cannot be used when Exists is false for Attribute: %s", e.Name)
+	}
+	return e.Value.Err
+}
+
+func (e *Expectation) checkComparison() error {
+	op := e.Operator.V
+	switch {
+	case e.Exists.Set:
+		return invalid(badParameter+"Exists and ComparisonOperator cannot be used together for Attribute: %s", e.Name)
+	case op != "NULL" && op != "NOT_NULL" && !e.Values.Set && !e.Value.Set:
+		return invalid(badParameter+"Value or AttributeValueList must be used with ComparisonOperator: %s for Attribute: %s",
+			op, e.Name)
+	}
+	c := e.comparison()
+	if err := c.checkValues(); err != nil {
+		return err
+	}
+	return c.check()
+}
+
+// comparison gives the expectation in the newer form.
+func (e *Expectation) comparison() Comparison {
+	c := e.Comparison
+	if e.Value.Set {
+		c.Values = wire.Opt[[]wire.Value]{V: []wire.Value{e.Value}, Set: true}
+	}
+	if !c.Operator.Set {
+		c.Operator.V = "EQ"
+		if e.Exists.Set && !e.Exists.V {
+			c.Operator.V = "NULL"
+		}
+	}
+	return c
+}
+
+// CheckChanges refuses entries of AttributeUpdates that no table could take.
+func CheckChanges(all []Change) error {
+	for i := range all {
+		if err := all[i].check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Change) check() error {
+	k := c.Value.V.Kind()
+	set := k == attr.KindSS || k == attr.KindNS || k == attr.KindBS
+	switch {
+	case c.Name == "":
+		return invalid("Empty attribute name")
+	case c.Value.Err != nil:
+		return c.Value.Err
+	case !c.Value.Set && c.Action.V != "DELETE":
+		return invalid(badParameter + "Only DELETE action is allowed when no attribute value is specified")
+	case c.Value.Set && c.Action.V == "DELETE" && !set:
+		return invalid(badParameter+"DELETE action with value is not supported for the type %s", k)
+	case c.Action.V == "ADD" && !set && k != attr.KindN && k != attr.KindL:
+		return invalid(badParameter+"ADD action is not supported for the type %s", k)
+	}
+	return nil
+}
+
+// CheckOperator refuses a ConditionalOperator that joins nothing: it needs two entries of a filter or of Expected.
+func CheckOperator(operator wire.Opt[string], entries int) error {
+	switch {
+	case !operator.Set || entries >= 2:
+		return nil
+	case entries == 0:
+		return invalid("ConditionalOperator cannot be used without Filter or Expected")
+	}
+	return invalid("ConditionalOperator can only be used when Filter or Expected has two or more elements")
+}
+
+// CheckAttributes refuses names of AttributesToGet.
+func CheckAttributes(names []string) error {
+	for i, name := range names {
+		if name == "" {
+			return invalid("Empty attribute name")
+		}
+		if slices.Contains(names[:i], name) {
+			return invalid(badParameter+"Duplicate value in attribute name: %s", name)
+		}
+	}
+	return nil
+}
+
+// CheckKey refuses KeyConditions that are not of a key, which is the table's or an index's.
+func CheckKey(all []Comparison, key *store.KeySpec) error {
+	if len(all) != 1 && len(all) != 2 {
+		return invalid("Conditions can be of length 1 or 2 only")
+	}
+	for _, a := range []store.KeyAttr{key.Partition, key.Sort} {
+		if a.Name == "" {
+			continue
+		}
+		if a == key.Partition && key.Sort.Name == "" && len(all) > 1 {
+			return invalid("Query key condition not supported")
+		}
+		at := slices.IndexFunc(all, func(c Comparison) bool { return c.Name == a.Name })
+		if at < 0 {
+			if a == key.Partition || len(all) > 1 {
+				return invalid("Query condition missed key schema element: %s", a.Name)
+			}
+			continue
+		}
+		if err := all[at].checkKey(a, a == key.Partition); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Comparison) checkKey(a store.KeyAttr, partition bool) error {
+	if slices.Contains([]string{"NULL", "NOT_NULL", "NE", "CONTAINS", "NOT_CONTAINS", "IN"}, c.Operator.V) {
+		return invalid("Attempted conditional constraint is not an indexable operation")
+	}
+	for _, v := range c.Values.V {
+		if v.V.Kind().String() != string(a.Type) {
+			return invalid(badParameter + "Condition parameter type does not match schema type")
+		}
+	}
+	if partition && c.Operator.V != "EQ" {
+		return invalid("Query key condition not supported")
+	}
+	return nil
+}
+
+// CheckFilter refuses a QueryFilter on an attribute of the key.
+func CheckFilter(all []Comparison, key *store.KeySpec) error {
+	for _, a := range []store.KeyAttr{key.Partition, key.Sort} {
+		if slices.ContainsFunc(all, func(c Comparison) bool { return c.Name == a.Name }) {
+			return invalid("QueryFilter can only contain non-primary key attributes: Primary key attribute: %s", a.Name)
+		}
+	}
+	return nil
+}
