@@ -15,6 +15,8 @@ type catalogue struct {
 	tables map[string]*table
 	byID   map[uint32]*table // the dropped ones too, as long as the journal names them
 	nextID uint32            // for tables and indexes; an id is never used again
+
+	streaming map[uint32]*table // those of byID that have a stream, or had one; nil: none
 }
 
 // table is a TableSpec made ready for use.
@@ -119,12 +121,21 @@ func (t *table) setIndexes(indexes []*index) {
 }
 
 func (c *catalogue) clone() *catalogue {
-	return &catalogue{tables: maps.Clone(c.tables), byID: maps.Clone(c.byID), nextID: c.nextID}
+	return &catalogue{
+		tables: maps.Clone(c.tables), byID: maps.Clone(c.byID), nextID: c.nextID, streaming: maps.Clone(c.streaming),
+	}
 }
 
 // add puts a table, or another state of it, into the catalogue.
 func (c *catalogue) add(t *table) {
 	c.byID[t.id] = t
+	delete(c.streaming, t.id)
+	if len(t.streams) > 0 {
+		if c.streaming == nil {
+			c.streaming = map[uint32]*table{}
+		}
+		c.streaming[t.id] = t
+	}
 	if !t.dropped {
 		c.tables[t.spec.Name] = t
 	} else if have := c.tables[t.spec.Name]; have != nil && have.id == t.id {
@@ -220,6 +231,7 @@ func (tx *Tx) forgetTable(t *table) error {
 	}
 	next := tx.cat.clone()
 	delete(next.byID, t.id)
+	delete(next.streaming, t.id)
 	tx.cat = next
 	return nil
 }

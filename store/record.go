@@ -172,6 +172,20 @@ func decodeRecord(b []byte) (r storedRecord, err error) {
 	return r, nil
 }
 
+// tableOfRecord reads of a record which table it is about.
+func tableOfRecord(b []byte) (id uint32, err error) {
+	if len(b) < recordHeader || b[0] != recordVersion {
+		return 0, damaged(errRecord, "journal")
+	}
+	d := cutter{b: b[recordHeader:]}
+	d.uvarint() // txn
+	id = uint32(d.uvarint())
+	if d.bad {
+		return 0, damaged(errRecord, "journal")
+	}
+	return id, nil
+}
+
 // cutter takes a record apart; bad is set by the first thing that is not there.
 type cutter struct {
 	b   []byte

@@ -24,6 +24,7 @@ type Options struct {
 	WriteStall   time.Duration    // how long the function of one Update may keep the others waiting; 0: 10 s
 	JournalAge   time.Duration    // records older than this are trimmed; 0: 24 h
 	JournalBytes int64            // above this the oldest records are trimmed; 0: 64 MiB
+	StreamBytes  int64            // the same while a table has a stream, whose records stay for StreamAge; 0: 1 GiB
 
 	BackupDeadline time.Duration // after which the copy of a backup is given up; 0: 10 min
 	CompactAbove   int64         // Open compacts a file above this if half of it is free; 0: 256 MiB, negative: never
@@ -43,6 +44,9 @@ func (o Options) withDefaults() Options {
 	o.BackupDeadline = orDefault(o.BackupDeadline, 10*time.Minute)
 	if o.JournalBytes == 0 {
 		o.JournalBytes = 64 << 20
+	}
+	if o.StreamBytes == 0 {
+		o.StreamBytes = 1 << 30
 	}
 	if o.CompactAbove == 0 {
 		o.CompactAbove = 256 << 20

@@ -60,6 +60,18 @@ func (t *table) shownStreams(now time.Time) []Stream {
 	return out
 }
 
+// streamed tells whether a record lies in a stretch that some stream shows, whichever table it is about.
+func (c *catalogue) streamed(seq uint64, now time.Time) bool {
+	for _, t := range c.streaming {
+		for _, st := range t.streams {
+			if st.shown(now) && seq > st.After && (st.Open() || seq <= st.Through) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // present gives the stream that goes on, nil if there is none.
 func (t *table) present() *Stream {
 	if n := len(t.streams); n > 0 && t.streams[n-1].Open() {

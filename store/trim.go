@@ -22,7 +22,7 @@ const (
 )
 
 // trim takes the oldest records out of the journal if they are past the age or the size of Options and past every
-// cursor. It runs within the commits, so that a journal that nobody writes is not trimmed either.
+// cursor. From the first record of a stream on the age is StreamAge and the size that for streams. It runs within the commits, so that a journal that nobody writes is not trimmed either.
 //
 // A record holds its new image; the next record of the same item refers to that as its old one. So a record that the
 // journal no longer shows stays as long as the one that refers to it: it lies below first, and goes with that one.
@@ -58,6 +58,9 @@ func (b *batch) trimNow() bool {
 	c, now := b.s.commits, b.s.opts.Now()
 	c.untrimmed += b.records
 	limit := uint64(b.s.opts.JournalBytes)
+	if len(b.cat.streaming) > 0 {
+		limit = uint64(max(b.s.opts.JournalBytes, b.s.opts.StreamBytes))
+	}
 	if c.untrimmed < trimEvery && now.Sub(c.trimmed) < trimAfter && b.journal.bytes <= limit+limit/16 &&
 		!b.s.meter.lastWasFull.Load() {
 		return false
@@ -72,7 +75,11 @@ func (b *batch) trimDue() (bool, error) {
 	if j.first > j.last {
 		return false, nil
 	}
-	if j.bytes > uint64(b.s.opts.JournalBytes) {
+	size, age := b.s.opts.JournalBytes, b.s.opts.JournalAge
+	if b.cat.streamed(j.first, b.s.opts.Now()) {
+		size, age = max(size, b.s.opts.StreamBytes), max(age, StreamAge)
+	}
+	if j.bytes > uint64(size) {
 		return true, nil
 	}
 	if j.firstAt == 0 {
@@ -82,7 +89,7 @@ func (b *batch) trimDue() (bool, error) {
 		}
 		j.firstAt = int64(binary.BigEndian.Uint64(v[recordAt:]))
 	}
-	return b.s.opts.Now().Sub(time.Unix(0, j.firstAt)) > b.s.opts.JournalAge, nil
+	return b.s.opts.Now().Sub(time.Unix(0, j.firstAt)) > age, nil
 }
 
 // cursorFloor is the sequence up to which every cursor has read.
