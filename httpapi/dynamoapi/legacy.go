@@ -6,6 +6,8 @@ import (
 	"github.com/touchline/touchline/httpapi/dynamoapi/legacy"
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
 )
 
 // legacyParams are the parameters from before there were expressions. An operation hands it the members that it has, and
@@ -55,29 +57,38 @@ func comparisons(d *wire.Decoder, into *wire.Opt[[]legacy.Comparison]) error {
 func comparison(d *wire.Decoder, c *legacy.Comparison, name string) error {
 	switch name {
 	case "ComparisonOperator":
-		return d.OptText(&c.Operator)
+		return d.Text(&c.Operator)
 	case "AttributeValueList":
-		c.Values.Set = true
+		c.Listed = true
 		return d.Array(func(int) error {
-			var v wire.Value
-			err := d.Value(&v)
-			c.Values.V = append(c.Values.V, v)
+			v, err := legacyValue(d)
+			c.Values = append(c.Values, *v)
 			return err
 		})
 	}
 	return d.Skip()
 }
 
+func legacyValue(d *wire.Decoder) (*legacy.Value, error) {
+	var v wire.Value
+	err := d.Value(&v)
+	return &legacy.Value{V: v.V, Err: v.Err}, err
+}
+
 func (l *legacyParams) readExpected(d *wire.Decoder) error {
 	l.expected.Set = true
 	return d.Map("Map", func(name string) error {
 		e := legacy.Expectation{Comparison: legacy.Comparison{Name: name}}
-		err := d.Object("ExpectedAttributeValue", func(name string) error {
+		err := d.Object("ExpectedAttributeValue", func(name string) (err error) {
 			switch name {
 			case "Exists":
-				return d.Bool(&e.Exists)
+				var exists wire.Opt[bool]
+				err := d.Bool(&exists)
+				e.Exists = &exists.V
+				return err
 			case "Value":
-				return d.Value(&e.Value)
+				e.Value, err = legacyValue(d)
+				return err
 			}
 			return comparison(d, &e.Comparison, name)
 		})
@@ -90,12 +101,13 @@ func (l *legacyParams) readUpdates(d *wire.Decoder) error {
 	l.updates.Set = true
 	return d.Map("Map", func(name string) error {
 		c := legacy.Change{Name: name}
-		err := d.Object("AttributeValueUpdate", func(name string) error {
+		err := d.Object("AttributeValueUpdate", func(name string) (err error) {
 			switch name {
 			case "Action":
-				return d.OptText(&c.Action)
+				return d.Text(&c.Action)
 			case "Value":
-				return d.Value(&c.Value)
+				c.Value, err = legacyValue(d)
+				return err
 			}
 			return d.Skip()
 		})
@@ -140,13 +152,13 @@ func (l *legacyParams) constrainAttributes(c *constraints) {
 
 func (l *legacyParams) constrainExpected(c *constraints) {
 	for _, e := range l.expected.V {
-		c.among("expected."+e.Name+".member.comparisonOperator", e.Operator, legacy.Operators()...)
+		c.among("expected."+e.Name+".member.comparisonOperator", given(e.Operator), legacy.Operators()...)
 	}
 }
 
 func (l *legacyParams) constrainUpdates(c *constraints) {
 	for _, u := range l.updates.V {
-		c.among("attributeUpdates."+u.Name+".member.action", u.Action, "ADD", "PUT", "DELETE")
+		c.among("attributeUpdates."+u.Name+".member.action", given(u.Action), "ADD", "PUT", "DELETE")
 	}
 }
 
@@ -160,11 +172,14 @@ func (l *legacyParams) constrainScanFilter(c *constraints) {
 
 func (l *legacyParams) constrainKeys(c *constraints) { constrainAll(c, "keyConditions", l.keys.V) }
 
+// given is a text that is absent where it is empty.
+func given(text string) wire.Opt[string] { return wire.Opt[string]{V: text, Set: text != ""} }
+
 func constrainAll(c *constraints, member string, all []legacy.Comparison) {
 	for _, one := range all {
 		at := fmt.Sprintf("%s.%s.member.comparisonOperator", member, one.Name)
-		if c.required(at, one.Operator.Set) {
-			c.among(at, one.Operator, legacy.Operators()...)
+		if c.required(at, one.Operator != "") {
+			c.among(at, given(one.Operator), legacy.Operators()...)
 		}
 	}
 }
@@ -196,7 +211,7 @@ func (l *legacyParams) checkKeys() error {
 
 // checkOperator refuses a ConditionalOperator that joins nothing.
 func (l *legacyParams) checkOperator() error {
-	return legacy.CheckOperator(l.operator, len(l.queryFilter.V)+len(l.scanFilter.V)+len(l.expected.V))
+	return legacy.CheckOperator(l.operator.V, len(l.queryFilter.V)+len(l.scanFilter.V)+len(l.expected.V))
 }
 
 // checkKey holds KeyConditions and QueryFilter against the key of the table or index that is read.
@@ -204,16 +219,22 @@ func (l *legacyParams) checkKey(spec *store.TableSpec, index string) error {
 	if !l.keys.Set {
 		return nil
 	}
-	key := &spec.Key
+	of := &spec.Key
 	for i := range spec.Indexes {
 		if spec.Indexes[i].Name == index {
-			key = &spec.Indexes[i].Key
+			of = &spec.Indexes[i].Key
 		}
 	}
+	key := legacy.Key{Partition: keyAttr(of.Partition), Sort: keyAttr(of.Sort)}
 	if err := legacy.CheckKey(l.keys.V, key); err != nil {
 		return err
 	}
 	return legacy.CheckFilter(l.queryFilter.V, key)
+}
+
+func keyAttr(a store.KeyAttr) expr.KeyAttr {
+	kind, _ := attr.ParseKind(string(a.Type))
+	return expr.KeyAttr{Name: a.Name, Kind: kind}
 }
 
 // The expressions. All have been checked before.

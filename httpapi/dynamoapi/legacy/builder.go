@@ -91,11 +91,11 @@ func (b *Builder) Filter(all []Comparison, or bool) string {
 
 func (b *Builder) comparison(c *Comparison) string {
 	name := b.name(c.Name)
-	values := make([]string, len(c.Values.V))
-	for i, v := range c.Values.V {
+	values := make([]string, len(c.Values))
+	for i, v := range c.Values {
 		values[i] = b.value(v.V)
 	}
-	switch op := c.Operator.V; op {
+	switch op := c.Operator; op {
 	case "NULL":
 		return "attribute_not_exists(" + name + ")"
 	case "NOT_NULL":
@@ -134,13 +134,13 @@ func (b *Builder) Update(all []Change) string {
 		c := &all[i]
 		name := b.name(c.Name)
 		switch {
-		case c.Action.V == "DELETE" && !c.Value.Set:
+		case c.Action == "DELETE" && c.Value == nil:
 			add("REMOVE", name)
-		case c.Action.V == "DELETE":
+		case c.Action == "DELETE":
 			add("DELETE", name+" "+b.value(c.Value.V))
-		case c.Action.V == "ADD" && c.Value.V.Kind() == attr.KindL:
+		case c.Action == "ADD" && c.Value.V.Kind() == attr.KindL:
 			add("SET", name+"=list_append(if_not_exists("+name+","+b.value(attr.L())+"),"+b.value(c.Value.V)+")")
-		case c.Action.V == "ADD":
+		case c.Action == "ADD":
 			add("ADD", name+" "+b.value(c.Value.V))
 		default:
 			add("SET", name+"="+b.value(c.Value.V))

@@ -2,32 +2,45 @@ package legacy
 
 import (
 	"slices"
+	"strconv"
 
-	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 	"github.com/touchline/touchline/internal/fault"
-	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
 )
+
+// Value is a value as it was given.
+type Value struct {
+	V   attr.Value
+	Err error // what is wrong with it
+}
 
 // Comparison is an entry of KeyConditions, QueryFilter or ScanFilter.
 type Comparison struct {
 	Name     string // of the attribute
-	Operator wire.Opt[string]
-	Values   wire.Opt[[]wire.Value] // AttributeValueList
+	Operator string // empty: absent
+	Values   []Value
+	Listed   bool // AttributeValueList is there
 }
 
 // Expectation is an entry of Expected: a Comparison, or the older form with a value or the wish that there be none.
 type Expectation struct {
 	Comparison
-	Value  wire.Value
-	Exists wire.Opt[bool]
+	Value  *Value // nil: absent
+	Exists *bool  // nil: absent
 }
 
 // Change is an entry of AttributeUpdates.
 type Change struct {
 	Name   string
-	Action wire.Opt[string] // absent: PUT
-	Value  wire.Value
+	Action string // empty: PUT
+	Value  *Value // nil: absent
+}
+
+// Key is the key of a table or an index.
+type Key struct {
+	Partition expr.KeyAttr
+	Sort      expr.KeyAttr // without a name: there is none
 }
 
 // Operators are the comparison operators, in the order in which the service lists them.
@@ -62,7 +75,7 @@ func (c *Comparison) checkValues() error {
 	if c.Name == "" {
 		return invalid("Empty attribute name")
 	}
-	for _, v := range c.Values.V {
+	for _, v := range c.Values {
 		if v.Err != nil {
 			return v.Err
 		}
@@ -72,7 +85,7 @@ func (c *Comparison) checkValues() error {
 
 // check refuses a wrong number of values and values that the operator does not take.
 func (c *Comparison) check() error {
-	op, values := c.Operator.V, c.Values.V
+	op, values := c.Operator, c.Values
 	if least, most := arguments(op); len(values) < least || len(values) > most {
 		return invalid(badParameter+"Invalid number of argument(s) for the %s ComparisonOperator", op)
 	}
@@ -137,32 +150,35 @@ func (e *Expectation) check() error {
 	switch {
 	case e.Name == "":
 		return invalid("Empty attribute name")
-	case e.Values.Set && e.Value.Set:
+	case e.Listed && e.Value != nil:
 		return invalid(badParameter+"Value and AttributeValueList cannot be used together for Attribute: %s", e.Name)
-	case e.Operator.Set:
+	case e.Operator != "":
 		return e.checkComparison()
-	case e.Values.Set:
+	case e.Listed:
 		return invalid(badParameter+"AttributeValueList can only be used with a ComparisonOperator for Attribute: %s", e.Name)
 	}
 	exists := "null"
-	if e.Exists.Set {
-		exists = map[bool]string{true: "true", false: "false"}[e.Exists.V]
+	if e.Exists != nil {
+		exists = strconv.FormatBool(*e.Exists)
 	}
 	switch {
-	case exists != "false" && !e.Value.Set:
+	case exists != "false" && e.Value == nil:
 		return invalid(badParameter+"Value must be provided when Exists is %s for Attribute: %s", exists, e.Name)
-	case exists == "false" && e.Value.Set:
+	case exists == "false" && e.Value != nil:
 		return invalid(badParameter+"Value cannot be used when Exists is false for Attribute: %s", e.Name)
+	}
+	if e.Value == nil {
+		return nil
 	}
 	return e.Value.Err
 }
 
 func (e *Expectation) checkComparison() error {
-	op := e.Operator.V
+	op := e.Operator
 	switch {
-	case e.Exists.Set:
+	case e.Exists != nil:
 		return invalid(badParameter+"Exists and ComparisonOperator cannot be used together for Attribute: %s", e.Name)
-	case op != "NULL" && op != "NOT_NULL" && !e.Values.Set && !e.Value.Set:
+	case op != "NULL" && op != "NOT_NULL" && !e.Listed && e.Value == nil:
 		return invalid(badParameter+"Value or AttributeValueList must be used with ComparisonOperator: %s for Attribute: %s",
 			op, e.Name)
 	}
@@ -176,13 +192,13 @@ func (e *Expectation) checkComparison() error {
 // comparison gives the expectation in the newer form.
 func (e *Expectation) comparison() Comparison {
 	c := e.Comparison
-	if e.Value.Set {
-		c.Values = wire.Opt[[]wire.Value]{V: []wire.Value{e.Value}, Set: true}
+	if e.Value != nil {
+		c.Values = []Value{*e.Value}
 	}
-	if !c.Operator.Set {
-		c.Operator.V = "EQ"
-		if e.Exists.Set && !e.Exists.V {
-			c.Operator.V = "NULL"
+	if c.Operator == "" {
+		c.Operator = "EQ"
+		if e.Exists != nil && !*e.Exists {
+			c.Operator = "NULL"
 		}
 	}
 	return c
@@ -199,27 +215,30 @@ func CheckChanges(all []Change) error {
 }
 
 func (c *Change) check() error {
-	k := c.Value.V.Kind()
+	var k attr.Kind
+	if c.Value != nil {
+		k = c.Value.V.Kind()
+	}
 	set := k == attr.KindSS || k == attr.KindNS || k == attr.KindBS
 	switch {
 	case c.Name == "":
 		return invalid("Empty attribute name")
-	case c.Value.Err != nil:
+	case c.Value != nil && c.Value.Err != nil:
 		return c.Value.Err
-	case !c.Value.Set && c.Action.V != "DELETE":
+	case c.Value == nil && c.Action != "DELETE":
 		return invalid(badParameter + "Only DELETE action is allowed when no attribute value is specified")
-	case c.Value.Set && c.Action.V == "DELETE" && !set:
+	case c.Value != nil && c.Action == "DELETE" && !set:
 		return invalid(badParameter+"DELETE action with value is not supported for the type %s", k)
-	case c.Action.V == "ADD" && !set && k != attr.KindN && k != attr.KindL:
+	case c.Action == "ADD" && !set && k != attr.KindN && k != attr.KindL:
 		return invalid(badParameter+"ADD action is not supported for the type %s", k)
 	}
 	return nil
 }
 
 // CheckOperator refuses a ConditionalOperator that joins nothing: it needs two entries of a filter or of Expected.
-func CheckOperator(operator wire.Opt[string], entries int) error {
+func CheckOperator(operator string, entries int) error {
 	switch {
-	case !operator.Set || entries >= 2:
+	case operator == "" || entries >= 2:
 		return nil
 	case entries == 0:
 		return invalid("ConditionalOperator cannot be used without Filter or Expected")
@@ -241,11 +260,11 @@ func CheckAttributes(names []string) error {
 }
 
 // CheckKey refuses KeyConditions that are not of a key, which is the table's or an index's.
-func CheckKey(all []Comparison, key *store.KeySpec) error {
+func CheckKey(all []Comparison, key Key) error {
 	if len(all) != 1 && len(all) != 2 {
 		return invalid("Conditions can be of length 1 or 2 only")
 	}
-	for _, a := range []store.KeyAttr{key.Partition, key.Sort} {
+	for _, a := range []expr.KeyAttr{key.Partition, key.Sort} {
 		if a.Name == "" {
 			continue
 		}
@@ -266,24 +285,24 @@ func CheckKey(all []Comparison, key *store.KeySpec) error {
 	return nil
 }
 
-func (c *Comparison) checkKey(a store.KeyAttr, partition bool) error {
-	if slices.Contains([]string{"NULL", "NOT_NULL", "NE", "CONTAINS", "NOT_CONTAINS", "IN"}, c.Operator.V) {
+func (c *Comparison) checkKey(a expr.KeyAttr, partition bool) error {
+	if slices.Contains([]string{"NULL", "NOT_NULL", "NE", "CONTAINS", "NOT_CONTAINS", "IN"}, c.Operator) {
 		return invalid("Attempted conditional constraint is not an indexable operation")
 	}
-	for _, v := range c.Values.V {
-		if v.V.Kind().String() != string(a.Type) {
+	for _, v := range c.Values {
+		if v.V.Kind() != a.Kind {
 			return invalid(badParameter + "Condition parameter type does not match schema type")
 		}
 	}
-	if partition && c.Operator.V != "EQ" {
+	if partition && c.Operator != "EQ" {
 		return invalid("Query key condition not supported")
 	}
 	return nil
 }
 
 // CheckFilter refuses a QueryFilter on an attribute of the key.
-func CheckFilter(all []Comparison, key *store.KeySpec) error {
-	for _, a := range []store.KeyAttr{key.Partition, key.Sort} {
+func CheckFilter(all []Comparison, key Key) error {
+	for _, a := range []expr.KeyAttr{key.Partition, key.Sort} {
 		if slices.ContainsFunc(all, func(c Comparison) bool { return c.Name == a.Name }) {
 			return invalid("QueryFilter can only contain non-primary key attributes: Primary key attribute: %s", a.Name)
 		}
