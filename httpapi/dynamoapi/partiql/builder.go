@@ -1,0 +1,280 @@
+package partiql
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// builder writes the expressions of one request. They share names and values, each of which is there once.
+type builder struct {
+	params []attr.Value // of the statement
+	names  map[string]string
+	values attr.Item
+	known  map[string]string // name, or encoded value, to its placeholder
+}
+
+func newBuilder(params []attr.Value) *builder {
+	return &builder{params: params, known: map[string]string{}}
+}
+
+// shared gives the names and values.
+func (b *builder) shared() expr.Params { return expr.Params{Names: b.names, Values: b.values} }
+
+// name gives the placeholder of an attribute's name. A placeholder keeps reserved words and odd characters out of the texts.
+func (b *builder) name(name string) string {
+	if p, ok := b.known["#"+name]; ok {
+		return p
+	}
+	if b.names == nil {
+		b.names = map[string]string{}
+	}
+	p := "#" + strconv.Itoa(len(b.names))
+	b.names[p] = name
+	b.known["#"+name] = p
+	return p
+}
+
+// value gives the placeholder of a value.
+func (b *builder) value(v attr.Value) string {
+	key := ":" + string(attr.Encode(nil, attr.Item{"": v}))
+	if p, ok := b.known[key]; ok {
+		return p
+	}
+	if b.values == nil {
+		b.values = attr.Item{}
+	}
+	p := ":" + strconv.Itoa(len(b.values))
+	b.values[p] = v
+	b.known[key] = p
+	return p
+}
+
+func (b *builder) path(steps []step) string {
+	var text strings.Builder
+	for i, s := range steps {
+		switch {
+		case s.index != noIndex:
+			text.WriteString("[" + strconv.Itoa(s.index) + "]")
+		case i > 0:
+			text.WriteString("." + b.name(s.name))
+		default:
+			text.WriteString(b.name(s.name))
+		}
+	}
+	return text.String()
+}
+
+// all writes conditions of which all must hold; "" for none.
+func (b *builder) all(conditions []*node) (string, error) {
+	if len(conditions) == 0 {
+		return "", nil
+	}
+	if len(conditions) == 1 {
+		return b.condition(conditions[0])
+	}
+	return b.condition(&node{kind: nodeAnd, name: "and", args: conditions})
+}
+
+// condition writes what is true or false of an item.
+func (b *builder) condition(n *node) (string, error) {
+	switch n.kind {
+	case nodeAnd, nodeOr:
+		return b.junction(n)
+	case nodeNot:
+		return b.negation(n)
+	case nodeCompare:
+		return b.comparison(n)
+	case nodeIs:
+		return b.typeTest(n)
+	case nodeIn:
+		return b.membership(n)
+	case nodeBetween:
+		args, err := b.operands(n.args)
+		if err != nil {
+			return "", err
+		}
+		return args[0] + " BETWEEN " + args[1] + " AND " + args[2], nil
+	case nodeCall:
+		return b.function(n)
+	}
+	return "", invalid("WHERE clause must contain an expression that resolves to a boolean")
+}
+
+// junction writes an AND or OR. OR within AND needs parentheses; any others would be refused as redundant.
+func (b *builder) junction(n *node) (string, error) {
+	parts := make([]string, len(n.args))
+	for i, arg := range n.args {
+		if !arg.isCondition() {
+			return "", invalid("The arguments to AND/OR must be Expressions")
+		}
+		var err error
+		if parts[i], err = b.condition(arg); err != nil {
+			return "", err
+		}
+		if arg.kind == nodeOr {
+			parts[i] = "(" + parts[i] + ")"
+		}
+	}
+	if n.kind == nodeAnd {
+		return strings.Join(parts, " AND "), nil
+	}
+	return strings.Join(parts, " OR "), nil
+}
+
+func (b *builder) negation(n *node) (string, error) {
+	arg := n.args[0]
+	if !arg.isCondition() {
+		return "", invalid("The argument to NOT must be a Type or Expression")
+	}
+	text, err := b.condition(arg)
+	if arg.kind == nodeAnd || arg.kind == nodeOr {
+		text = "(" + text + ")"
+	}
+	return "NOT " + text, err
+}
+
+// comparison writes a comparison. A condition may be compared with TRUE or FALSE, which is the condition or its opposite.
+func (b *builder) comparison(n *node) (string, error) {
+	left, right := n.args[0], n.args[1]
+	if right.isCondition() && !left.isCondition() {
+		left, right = right, left
+	}
+	if left.isCondition() && right.kind == nodeValue && right.value.Kind() == attr.KindBool && (n.name == "=" || n.name == "<>") {
+		if right.value.Bool() == (n.name == "=") {
+			return b.enclosed(left)
+		}
+		return b.negation(&node{args: []*node{left}})
+	}
+	args, err := b.operands(n.args)
+	if err != nil {
+		return "", err
+	}
+	return args[0] + " " + n.name + " " + args[1], nil
+}
+
+// enclosed writes a condition that may stand anywhere.
+func (b *builder) enclosed(n *node) (string, error) {
+	text, err := b.condition(n)
+	if n.kind == nodeOr || n.kind == nodeAnd {
+		text = "(" + text + ")"
+	}
+	return text, err
+}
+
+func (b *builder) typeTest(n *node) (string, error) {
+	of := n.args[0]
+	if of.kind != nodePath && of.kind != nodeValue {
+		return "", invalid("The left hand side argument to IS must be a Variable Reference, Literal, or Path")
+	}
+	path, err := b.operand(of)
+	if err != nil {
+		return "", err
+	}
+	if n.name == "missing" {
+		return "attribute_not_exists(" + path + ")", nil
+	}
+	kind := typeOf(n.name)
+	if kind == "" {
+		name := strings.ToUpper(n.name)
+		if name == "INT" {
+			name = "INTEGER"
+		}
+		return "", invalidAt(n.at, "Unsupported data type for IS operator: %s. Supported data types are "+
+			"[MISSING, NULL, BOOLEAN, BLOB, STRING, NUMERIC, STRUCT, TUPLE, LIST]", name)
+	}
+	return "attribute_type(" + path + ", " + b.value(attr.S(kind)) + ")", nil
+}
+
+// typeOf gives DynamoDB's name of a type of PartiQL.
+func typeOf(name string) string {
+	switch name {
+	case "null":
+		return "NULL"
+	case "boolean":
+		return "BOOL"
+	case "blob":
+		return "B"
+	case "string":
+		return "S"
+	case "numeric":
+		return "N"
+	case "struct", "tuple":
+		return "M"
+	case "list":
+		return "L"
+	}
+	return ""
+}
+
+func (b *builder) membership(n *node) (string, error) {
+	left, right := n.args[0], n.args[1]
+	seq := right.kind == nodeList || right.kind == nodeBag
+	if !seq || len(right.args) == 0 || left.kind != nodePath && left.kind != nodeValue && left.kind != nodeParam {
+		return "", invalid("IN operator must have a left hand argument of type Variable Reference and right hand argument of type " +
+			"Seq with at least one member")
+	}
+	of, err := b.operand(left)
+	if err != nil {
+		return "", err
+	}
+	members, err := b.operands(right.args)
+	return of + " IN (" + strings.Join(members, ", ") + ")", err
+}
+
+// function writes a function that is a condition. What is wrong with its arguments, store/expr says in DynamoDB's words.
+func (b *builder) function(n *node) (string, error) {
+	switch n.name {
+	case "begins_with", "contains", "attribute_type", "attribute_exists", "attribute_not_exists":
+		args, err := b.operands(n.args)
+		return n.name + "(" + strings.Join(args, ", ") + ")", err
+	case "size":
+		return "", invalid("WHERE clause must contain an expression that resolves to a boolean")
+	}
+	return "", invalidAt(n.at, "Unrecognized function: %s", n.name)
+}
+
+func (b *builder) operands(nodes []*node) ([]string, error) {
+	out := make([]string, len(nodes))
+	for i, n := range nodes {
+		var err error
+		if out[i], err = b.operand(n); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// operand writes what is compared in a condition.
+func (b *builder) operand(n *node) (string, error) {
+	switch {
+	case n.kind == nodePath:
+		return b.path(n.steps), nil
+	case n.isConstant():
+		v, err := n.constant(b.params)
+		if err != nil {
+			return "", err
+		}
+		return b.value(v), nil
+	case n.kind == nodeMissing:
+		return "", invalid("MISSING must be compared using IS operator")
+	case n.kind == nodeCall && n.name == "size":
+		args, err := b.operands(n.args)
+		return "size(" + strings.Join(args, ", ") + ")", err
+	case n.kind == nodeCall && !knownFunction(n.name):
+		return "", invalidAt(n.at, "Unrecognized function: %s", n.name)
+	case n.kind == nodeOp && len(n.args) == 1:
+		return "", invalid("Incorrect number of operands for operator or function; operator or function: %s, number of operands: 1", n.name)
+	}
+	return "", invalid("Unsupported operator in Condition Expression. Operator: %s", n.name)
+}
+
+func knownFunction(name string) bool {
+	switch name {
+	case "begins_with", "contains", "attribute_type", "attribute_exists", "attribute_not_exists":
+		return true
+	}
+	return false
+}

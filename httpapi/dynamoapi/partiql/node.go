@@ -1,0 +1,117 @@
+package partiql
+
+import (
+	"strconv"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+// nodeKind is what a node of the tree is.
+type nodeKind uint8
+
+const (
+	nodePath    nodeKind = iota // an attribute or what lies in it: steps
+	nodeValue                   // a literal of a simple type: value
+	nodeParam                   // ?: param
+	nodeMissing                 // MISSING
+	nodeIon                     // a literal of Amazon Ion: name is its type
+	nodeList                    // [a, b] or (a, b): args
+	nodeBag                     // <<a, b>>: args
+	nodeMap                     // {a: b}: keys and args
+	nodeCall                    // name(args)
+	nodeOp                      // an operator of one or two operands that gives a value: name, args
+	nodeCompare                 // = <> < <= > >=: name, two args
+	nodeAnd                     // args, at least two
+	nodeOr                      // args, at least two
+	nodeNot                     // one arg
+	nodeIs                      // one arg IS the type called name
+	nodeIn                      // args[0] IN args[1]
+	nodeBetween                 // args[0] BETWEEN args[1] AND args[2]
+)
+
+// node is a part of a statement.
+type node struct {
+	kind  nodeKind
+	at    place // of the operator, of the name of a function, otherwise of the first token
+	name  string
+	steps []step
+	value attr.Value
+	param int
+	keys  []*node
+	args  []*node
+}
+
+// noIndex is the index of a step that is a name.
+const noIndex = -1
+
+// step is one element of a path: a name in a map or an index in a list.
+type step struct {
+	name  string
+	index int
+}
+
+// attribute gives the name of the attribute that the path is, or "".
+func (n *node) attribute() string {
+	if n.kind == nodePath && len(n.steps) == 1 {
+		return n.steps[0].name
+	}
+	return ""
+}
+
+// isCondition tells whether the node is true or false of an item.
+func (n *node) isCondition() bool {
+	switch n.kind {
+	case nodeCompare, nodeAnd, nodeOr, nodeNot, nodeIs, nodeIn, nodeBetween:
+		return true
+	case nodeCall:
+		return n.name != "size"
+	}
+	return false
+}
+
+// attributes calls visit with the name of every attribute that the node names, in the order of the text.
+func (n *node) attributes(visit func(name string)) {
+	if n.kind == nodePath {
+		visit(n.steps[0].name)
+	}
+	for _, arg := range n.args {
+		arg.attributes(visit)
+	}
+}
+
+// conjuncts gives the conditions of which all must hold.
+func (n *node) conjuncts() []*node {
+	switch {
+	case n == nil:
+		return nil
+	case n.kind == nodeAnd:
+		return n.args
+	}
+	return []*node{n}
+}
+
+// samePath tells whether two paths are the same.
+func samePath(a, b []step) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// label is the name under which a SELECT shows what the path leads to: the last name, with the indexes behind it.
+func label(path []step) string {
+	last := len(path) - 1
+	for path[last].index != noIndex {
+		last--
+	}
+	text := path[last].name
+	for _, s := range path[last+1:] {
+		text += "[" + strconv.Itoa(s.index) + "]"
+	}
+	return text
+}

@@ -1,0 +1,405 @@
+package partiql
+
+import (
+	"slices"
+
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// maxReads is how many keys a SELECT may name.
+const maxReads = 50
+
+// Source is what a SELECT reads: a table or one of its indexes.
+type Source struct {
+	Table Key
+	Index *Index // nil: the table itself
+}
+
+// Index is an index as a SELECT needs to know it.
+type Index struct {
+	Name  string
+	Key   Key
+	Shows func(attribute string) bool
+}
+
+// key is the key by which the source is read.
+func (s Source) key() Key {
+	if s.Index != nil {
+		return s.Index.Key
+	}
+	return s.Table
+}
+
+// Read is what a SELECT does.
+type Read struct {
+	Key   attr.Item // the whole key of an item of the table: one read by the key; otherwise nil
+	Scan  bool      // Steps has one, and it is a scan
+	Steps []Step    // to be done one after the other; none: the conditions exclude each other
+
+	Descending bool
+	After      *expr.Condition // on key attributes, which the filter of a query may not name: of the items that it gives; nil: none
+	Columns    *Columns        // nil: all attributes
+}
+
+// Step is one query, scan or read by the key: expressions as store/expr takes them.
+type Step struct {
+	KeyCondition string
+	Filter       string
+	Projection   string // all attributes that are needed, whole
+	expr.Params
+}
+
+// reading is a Read that is being made.
+type reading struct {
+	*Statement
+	source Source
+	key    Key
+	params []attr.Value
+
+	partitions []attr.Value // the values that the partition key may have
+	keyed      bool         // they are known
+	sorts      []attr.Value
+	sorted     bool
+	bound      *node   // the condition on the sort key, if it is not known
+	filter     []*node // of queries and of scans
+	after      []*node
+}
+
+// Read compiles a SELECT.
+//
+// The partition key is known if WHERE wants it to be equal to a constant or to be in a list of them, or has nothing but such
+// equalities on both sides of an OR. Then there is one query for each value, and for each of the sort key if that is known too.
+// Otherwise it is a scan.
+func (s *Statement) Read(params []attr.Value, source Source) (Read, error) {
+	if err := s.match(params); err != nil {
+		return Read{}, err
+	}
+	r := &reading{Statement: s, source: source, key: source.key(), params: params}
+	columns, err := newColumns(s.columns)
+	if err != nil {
+		return Read{}, err
+	}
+	if err := r.check(s.where); err != nil {
+		return Read{}, err
+	}
+	if err := r.divide(); err != nil {
+		return Read{}, err
+	}
+	out := Read{Columns: columns, Scan: !r.keyed}
+	if out.Descending, err = r.direction(); err != nil {
+		return Read{}, err
+	}
+	if len(r.after) > 0 {
+		b := newBuilder(params)
+		text, err := b.all(r.after)
+		if err != nil {
+			return Read{}, err
+		}
+		if out.After, err = expr.ParseFilter(text, b.shared()); err != nil {
+			return Read{}, err
+		}
+	}
+	if err := r.steps(&out); err != nil {
+		return Read{}, err
+	}
+	r.byKey(&out)
+	return out, nil
+}
+
+// SingleItem compiles a SELECT that has to name the key of one item and nothing else; false if it does not.
+func (s *Statement) SingleItem(params []attr.Value, table Key) (Read, bool, error) {
+	if err := s.match(params); err != nil {
+		return Read{}, false, err
+	}
+	one := &Statement{where: s.where}
+	k, rest, err := one.target(params, table)
+	if s.Index != "" || err != nil || k == nil || len(rest) > 0 {
+		return Read{}, false, nil //nolint:nilerr // two values for one key are not the key of an item
+	}
+	columns, err := newColumns(s.columns)
+	r := reading{Statement: s, source: Source{Table: table}, params: params}
+	b := newBuilder(params)
+	step := Step{Projection: r.projection(b)}
+	step.Params = b.shared()
+	return Read{Key: k, Steps: []Step{step}, Columns: columns}, true, err
+}
+
+// check refuses what no key attribute can be held against.
+func (r *reading) check(n *node) error {
+	if n == nil {
+		return nil
+	}
+	if n.kind == nodePath && len(n.steps) > 1 && r.key.has(n.steps[0].name) {
+		return invalid("Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: %s", n.steps[0].name)
+	}
+	for _, arg := range n.args {
+		if err := r.check(arg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// divide decides what each condition is for.
+func (r *reading) divide() error {
+	var rest []*node
+	for _, c := range r.where.conjuncts() {
+		values, ok, err := r.among(c, r.key.Partition)
+		switch {
+		case err != nil:
+			return err
+		case !ok:
+			rest = append(rest, c)
+		case r.keyed:
+			r.partitions = common(r.partitions, values)
+		default:
+			r.partitions, r.keyed = values, true
+		}
+	}
+	if !r.keyed {
+		r.filter = r.where.conjuncts()
+		return r.fits(r.where)
+	}
+	for _, c := range rest {
+		if err := r.place(c); err != nil {
+			return err
+		}
+	}
+	if r.sorted && r.bound != nil {
+		r.after, r.bound = append(r.after, r.bound), nil
+	}
+	if err := r.unprojected(rest); err != nil {
+		return err
+	}
+	if len(r.partitions)*max(1, len(r.sorts)) > maxReads {
+		return invalid("Too many decomposed read operations for a given query.")
+	}
+	return nil
+}
+
+// place finds the use of a condition of a read whose partition key is known.
+func (r *reading) place(c *node) error {
+	if r.key.Sort.Name != "" {
+		values, ok, err := r.among(c, r.key.Sort)
+		switch {
+		case err != nil:
+			return err
+		case ok && r.sorted:
+			r.sorts = common(r.sorts, values)
+			return nil
+		case ok:
+			r.sorts, r.sorted = values, true
+			return nil
+		}
+		if ok, err := r.limit(c); err != nil || ok {
+			return err
+		}
+	}
+	ofKey := false
+	c.attributes(func(name string) { ofKey = ofKey || r.key.has(name) })
+	if ofKey {
+		r.after = append(r.after, c)
+		return r.fits(c)
+	}
+	r.filter = append(r.filter, c)
+	return nil
+}
+
+// limit takes a condition that limits the sort key, if there is none yet.
+func (r *reading) limit(c *node) (bool, error) {
+	a := r.key.Sort
+	var bounds []*node
+	switch {
+	case r.bound != nil:
+	case c.kind == nodeCompare && c.name != "<>" && c.name != "=":
+		left, right := c.args[0], c.args[1]
+		if left.attribute() == a.Name {
+			bounds = []*node{right}
+		} else if right.attribute() == a.Name && left.isConstant() {
+			bounds = []*node{left}
+			c = &node{kind: nodeCompare, name: mirrored(c.name), args: []*node{right, left}}
+		}
+	case c.kind == nodeBetween, c.kind == nodeCall && c.name == "begins_with" && len(c.args) == 2:
+		if c.args[0].attribute() == a.Name {
+			bounds = c.args[1:]
+		}
+	}
+	for _, n := range bounds {
+		if !n.isConstant() {
+			return false, nil
+		}
+		v, err := n.constant(r.params)
+		if err == nil {
+			err = a.fits(v)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	if bounds != nil {
+		r.bound = c
+	}
+	return bounds != nil, nil
+}
+
+func mirrored(op string) string {
+	switch op {
+	case "<":
+		return ">"
+	case "<=":
+		return ">="
+	case ">":
+		return "<"
+	}
+	return "<="
+}
+
+// among tells whether the condition gives the values that a key attribute may have, and gives them.
+func (r *reading) among(c *node, a Attr) ([]attr.Value, bool, error) {
+	var constants []*node
+	switch {
+	case c.kind == nodeCompare && c.name == "=":
+		left, right := c.args[0], c.args[1]
+		if left.isConstant() {
+			left, right = right, left
+		}
+		if left.attribute() != a.Name {
+			return nil, false, nil
+		}
+		constants = []*node{right}
+	case c.kind == nodeIn && c.args[0].attribute() == a.Name && (c.args[1].kind == nodeList || c.args[1].kind == nodeBag):
+		constants = c.args[1].args
+	case c.kind == nodeOr:
+		return r.amongEach(c.args, a)
+	}
+	if len(constants) == 0 {
+		return nil, false, nil
+	}
+	values := make([]attr.Value, len(constants))
+	for i, n := range constants {
+		if !n.isConstant() {
+			return nil, false, nil
+		}
+		v, err := n.constant(r.params)
+		if err == nil {
+			err = a.fits(v)
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		values[i] = v
+	}
+	return ascending(values), true, nil
+}
+
+// amongEach is among for the parts of an OR.
+func (r *reading) amongEach(parts []*node, a Attr) ([]attr.Value, bool, error) {
+	// Another attribute anywhere: no key, and no refusal of a type either.
+	other := false
+	for _, c := range parts {
+		c.attributes(func(name string) { other = other || name != a.Name })
+		other = other || c.kind != nodeCompare && c.kind != nodeIn
+	}
+	if other {
+		return nil, false, nil
+	}
+	var all []attr.Value
+	for _, c := range parts {
+		values, ok, err := r.among(c, a)
+		if err != nil || !ok {
+			return nil, false, err
+		}
+		all = append(all, values...)
+	}
+	return ascending(all), true, nil
+}
+
+// ascending sorts the values of one key attribute; each is there once.
+func ascending(values []attr.Value) []attr.Value {
+	slices.SortStableFunc(values, func(a, b attr.Value) int {
+		c, _ := attr.Compare(a, b)
+		return c
+	})
+	return slices.CompactFunc(values, attr.Equal)
+}
+
+// common gives what is in both lists.
+func common(a, b []attr.Value) []attr.Value {
+	return slices.DeleteFunc(a, func(v attr.Value) bool {
+		return !slices.ContainsFunc(b, func(other attr.Value) bool { return attr.Equal(v, other) })
+	})
+}
+
+// fits refuses comparisons of a key attribute with what is of another type.
+func (r *reading) fits(n *node) error {
+	if n == nil {
+		return nil
+	}
+	for _, arg := range n.args {
+		if err := r.fits(arg); err != nil {
+			return err
+		}
+	}
+	if n.kind != nodeCompare && n.kind != nodeBetween {
+		return nil
+	}
+	for _, a := range r.key.all() {
+		of := slices.IndexFunc(n.args, func(arg *node) bool { return arg.attribute() == a.Name })
+		if of < 0 {
+			continue
+		}
+		for _, arg := range n.args {
+			if !arg.isConstant() {
+				continue
+			}
+			if v, err := arg.constant(r.params); err == nil && v.Kind() != a.Kind {
+				return invalid("One or more parameter values were invalid: Condition parameter type does not match schema type")
+			}
+		}
+	}
+	return nil
+}
+
+// direction reads ORDER BY: whether the sort key descends. That of the partition key turns the order of the partitions.
+func (r *reading) direction() (bool, error) {
+	if len(r.order) == 0 {
+		return false, nil
+	}
+	if r.where == nil {
+		return false, invalid("Must have WHERE clause in the statement when using ORDER BY clause.")
+	}
+	if !r.keyed {
+		return false, invalid("Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY clause.")
+	}
+	descending := false
+	for _, o := range r.order {
+		switch name := o.by.attribute(); {
+		case name == "":
+			return false, invalid("Argument to ORDER BY must be of type VariableReference. Type: %s", o.by.orderType())
+		case !r.key.has(name):
+			return false, invalid("Variable reference %s in ORDER BY clause must be part of the primary key", name)
+		case name == r.key.Sort.Name:
+			descending = o.descending
+			if o.descending {
+				slices.Reverse(r.sorts)
+			}
+		case o.descending:
+			slices.Reverse(r.partitions)
+		}
+	}
+	return descending, nil
+}
+
+// orderType is what the service calls something that it does not order by.
+func (n *node) orderType() string {
+	switch {
+	case n.kind == nodePath:
+		return "PATH"
+	case n.kind == nodeValue && n.value.Kind() == attr.KindS:
+		return `"` + n.value.Str() + `"`
+	case n.kind == nodeValue:
+		return n.value.Str()
+	}
+	return n.typeName(true)
+}

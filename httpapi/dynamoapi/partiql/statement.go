@@ -1,0 +1,135 @@
+package partiql
+
+import (
+	"strings"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+// Kind is what a statement does.
+type Kind uint8
+
+// The statements that there are.
+const (
+	Select Kind = iota
+	Insert
+	Update
+	Delete
+	Exists // EXISTS(SELECT ...): the condition check of a transaction
+)
+
+// Returning is what a write gives of its item.
+type Returning uint8
+
+// The RETURNING clauses, by DynamoDB's names for the ReturnValues of the same meaning.
+const (
+	ReturnNone Returning = iota
+	ReturnAllOld
+	ReturnAllNew
+	ReturnUpdatedOld // MODIFIED OLD
+	ReturnUpdatedNew // MODIFIED NEW
+)
+
+// Statement is a text that has been read. It is never changed, and may be compiled many times, for many requests at once.
+type Statement struct {
+	Kind      Kind
+	Table     string
+	Index     string // empty: the table itself
+	Returning Returning
+
+	params  int     // how many ? there are
+	columns []*node // nil: all
+	from    *node
+	where   *node // nil: none
+	order   []ordering
+	item    *node        // of an INSERT
+	sets    []assignment // of an UPDATE
+	removes []*node
+	flaw    error // the first of the faults that are told when the whole text has been read
+}
+
+// ordering is an element of ORDER BY.
+type ordering struct {
+	by         *node
+	descending bool
+}
+
+// assignment is an element of SET.
+type assignment struct {
+	path, value *node
+}
+
+// note keeps the first fault.
+func (s *Statement) note(err error) {
+	if s.flaw == nil {
+		s.flaw = err
+	}
+}
+
+// check refuses what can be said without knowing the table, and names the table.
+func (s *Statement) check() error {
+	if s.flaw != nil {
+		return s.flaw
+	}
+	if err := s.source(); err != nil {
+		return err
+	}
+	for _, c := range s.columns {
+		switch {
+		case c.kind == nodePath:
+		default:
+			return invalidAt(c.at, "Unexpected path component")
+		}
+	}
+	seen := map[string]bool{}
+	for _, c := range s.columns {
+		name := label(c.steps)
+		if seen[name] {
+			return invalid("Duplicate identifiers in select clause: %s", name)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// source makes of what stands behind FROM the names of a table and an index.
+func (s *Statement) source() error {
+	if s.from.kind != nodePath {
+		return invalid("Unexpected from source")
+	}
+	for _, c := range s.from.steps {
+		if c.index != noIndex {
+			return invalid("Invalid list expression in source.")
+		}
+	}
+	if len(s.from.steps) > 2 {
+		return invalid("A path may contain at most 2 components in the FROM clause")
+	}
+	for _, c := range s.from.steps {
+		if len(c.name) < 3 || len(c.name) > 255 || strings.Trim(c.name, nameChars) != "" {
+			return invalid("Table name should be within the length [3, 255] and only contain 'a-z', 'A-Z', '0-9', '-', '_', '.'.")
+		}
+	}
+	s.Table = s.from.steps[0].name
+	if len(s.from.steps) == 1 {
+		return nil
+	}
+	s.Index = s.from.steps[1].name
+	switch s.Kind {
+	case Insert:
+		return invalid("FROM clause may only contain a single table name in data manipulation statements")
+	case Update, Delete:
+		return invalid("This operation is not supported on an index")
+	}
+	return nil
+}
+
+const nameChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+
+// match refuses another number of parameters than the text has places for.
+func (s *Statement) match(params []attr.Value) error {
+	if len(params) != s.params {
+		return invalid("Number of parameters in request and statement don't match.")
+	}
+	return nil
+}

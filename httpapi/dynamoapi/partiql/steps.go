@@ -1,0 +1,237 @@
+package partiql
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// steps writes the queries, or the scan.
+func (r *reading) steps(out *Read) error {
+	if !r.keyed {
+		step, err := r.step(nil)
+		out.Steps = []Step{step}
+		return err
+	}
+	for _, partition := range r.partitions {
+		of := []*node{equals(r.key.Partition, partition)}
+		if !r.sorted {
+			if r.bound != nil {
+				of = append(of, r.bound)
+			}
+			step, err := r.step(of)
+			if err != nil {
+				return err
+			}
+			out.Steps = append(out.Steps, step)
+			continue
+		}
+		for _, sort := range r.sorts {
+			step, err := r.step([]*node{of[0], equals(r.key.Sort, sort)})
+			if err != nil {
+				return err
+			}
+			out.Steps = append(out.Steps, step)
+		}
+	}
+	return nil
+}
+
+func equals(a Attr, v attr.Value) *node {
+	return &node{kind: nodeCompare, name: "=", args: []*node{
+		{kind: nodePath, steps: []step{{a.Name, noIndex}}}, {kind: nodeValue, value: v},
+	}}
+}
+
+// step writes one query, or the scan if there is no key condition.
+func (r *reading) step(key []*node) (step Step, err error) {
+	b := newBuilder(r.params)
+	if step.KeyCondition, err = b.all(key); err != nil {
+		return step, err
+	}
+	if step.Filter, err = b.all(r.filter); err != nil {
+		return step, err
+	}
+	step.Projection = r.projection(b)
+	step.Params = b.shared()
+	return step, nil
+}
+
+// projection names the attributes that are needed: those that are shown, and those that conditions afterwards look at.
+func (r *reading) projection(b *builder) string {
+	if r.columns == nil {
+		return ""
+	}
+	var names []string
+	want := func(name string) {
+		if name = b.name(name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, c := range r.columns {
+		want(c.steps[0].name)
+	}
+	for _, c := range r.after {
+		c.attributes(want)
+	}
+	return strings.Join(names, ", ")
+}
+
+// byKey makes a read by the key of what names the whole key of one item of the table, and no more.
+func (r *reading) byKey(out *Read) {
+	if r.source.Index != nil || len(r.partitions) != 1 || len(r.filter)+len(r.after) > 0 {
+		return
+	}
+	k := attr.Item{r.key.Partition.Name: r.partitions[0]}
+	if r.key.Sort.Name != "" {
+		if len(r.sorts) != 1 {
+			return
+		}
+		k[r.key.Sort.Name] = r.sorts[0]
+	}
+	b := newBuilder(r.params)
+	out.Key = k
+	out.Steps = []Step{{Projection: r.projection(b)}}
+	out.Steps[0].Params = b.shared()
+}
+
+// unprojected refuses conditions on what the index does not show, if it is read by its key.
+func (r *reading) unprojected(conditions []*node) error {
+	if r.source.Index == nil {
+		return nil
+	}
+	var names []string
+	for _, c := range conditions {
+		c.attributes(func(name string) {
+			if !r.source.Index.Shows(name) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		})
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	hashOrder(names)
+	return invalid("One or more parameter values were invalid: Secondary index %s does not project one or more filter attributes: [%s]",
+		r.source.Index.Name, strings.Join(names, ", "))
+}
+
+// hashOrder puts names in the order in which the service shows a set of them, which is that of Java's hash set.
+func hashOrder(names []string) {
+	size := uint32(16)
+	for uint32(len(names)) > size*3/4 { //nolint:gosec // a statement has at most some thousands of names
+		size *= 2
+	}
+	bucket := func(name string) uint32 {
+		h := uint32(0)
+		for _, r := range name {
+			h = h*31 + uint32(r) //nolint:gosec // characters are not negative
+		}
+		return (h ^ h>>16) % size
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(bucket(a), bucket(b)) })
+}
+
+// Columns are what a SELECT shows of an item.
+type Columns struct {
+	all []column
+}
+
+// column is a value that is shown under a name: what the path leads to, or of an element of a list the parts that the rest of
+// the path names.
+type column struct {
+	name string
+	path []step
+	rest *expr.Projection // of {"element": the value}; nil: the whole value
+}
+
+// newColumns checks the paths of a SELECT; none is nil, for all attributes.
+func newColumns(paths []*node) (*Columns, error) {
+	if paths == nil {
+		return nil, nil
+	}
+	b := newBuilder(nil)
+	texts := make([]string, len(paths))
+	for i, p := range paths {
+		texts[i] = b.path(p.steps)
+	}
+	if _, err := expr.ParseProjection(strings.Join(texts, ", "), b.shared()); err != nil {
+		return nil, err
+	}
+	c := &Columns{}
+	inner := map[string][][]step{} // the rests of the paths into an element of a list
+	for _, p := range paths {
+		head, rest := split(p.steps)
+		name := label(head)
+		if rest == nil || inner[name] == nil {
+			c.all = append(c.all, column{name: name, path: head})
+		}
+		if rest != nil {
+			inner[name] = append(inner[name], rest)
+		}
+	}
+	for i := range c.all {
+		var err error
+		if c.all[i].rest, err = within(inner[c.all[i].name]); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// split divides a path behind its first index. The rest is nil if there is nothing more.
+func split(path []step) (head, rest []step) {
+	i := slices.IndexFunc(path, func(s step) bool { return s.index != noIndex })
+	if i < 0 || i == len(path)-1 {
+		return path, nil
+	}
+	return path[:i+1], path[i+1:]
+}
+
+// within gives the projection of {"element": value} on paths within the value; none is nil.
+func within(paths [][]step) (*expr.Projection, error) {
+	if paths == nil {
+		return nil, nil
+	}
+	b := newBuilder(nil)
+	texts := make([]string, len(paths))
+	for i, p := range paths {
+		texts[i] = b.path(append([]step{{"element", noIndex}}, p...))
+	}
+	return expr.ParseProjection(strings.Join(texts, ", "), b.shared())
+}
+
+// Show gives what is shown of an item.
+func (c *Columns) Show(it attr.Item) attr.Item {
+	if c == nil {
+		return it
+	}
+	out := make(attr.Item, len(c.all))
+	for _, col := range c.all {
+		v := attr.M(it)
+		for _, s := range col.path {
+			v = s.of(v)
+		}
+		if col.rest != nil && !v.IsZero() {
+			v = col.rest.Project(attr.Item{"element": v})["element"]
+		}
+		if !v.IsZero() {
+			out[col.name] = v
+		}
+	}
+	return out
+}
+
+// of gives what the step leads to, the absent value if there is nothing.
+func (s step) of(v attr.Value) attr.Value {
+	if s.index == noIndex {
+		return v.Map()[s.name]
+	}
+	if list := v.List(); s.index < len(list) {
+		return list[s.index]
+	}
+	return attr.Value{}
+}
