@@ -83,8 +83,10 @@ func (s *Store) copyTo(ctx context.Context, f *os.File, progress func(done, tota
 	sum := sha256.New()
 	w := snapshotWriter{ctx: ctx, f: f, sum: sum, from: snap, meta: snap.meta, progress: progress}
 	w.reserveFreelist()
-	if err := roomFor(filepath.Dir(f.Name()), w.meta.used()); err != nil {
-		return info, err
+	if f.Name() != memoryName {
+		if err := roomFor(filepath.Dir(f.Name()), w.meta.used()); err != nil {
+			return info, err
+		}
 	}
 	if err := w.pages(); err != nil {
 		return info, err

@@ -33,22 +33,34 @@ func CheckFile(ctx context.Context, path string, progress func(where string)) ([
 // CheckCopy is Check beside the writers of a store in use: it takes a copy, which needs room on the disk for a moment,
 // and checks that.
 func (s *Store) CheckCopy(ctx context.Context, progress func(where string)) ([]Problem, error) {
-	d, err := newDraft(s.path + checkSuffix)
+	f, remove, err := s.checkTarget()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.Remove(d.path) }()
+	defer remove()
 	tell(progress, "a copy of the file")
-	_, err = s.copyTo(ctx, d.f, nil)
+	_, err = s.copyTo(ctx, f, nil)
 	if fault.Is(err, fault.Damaged) {
-		_ = d.f.Close()
+		_ = f.Close()
 		return []Problem{{Where: "file", What: err.Error()}}, nil
 	}
 	if err != nil {
-		_ = d.f.Close()
+		_ = f.Close()
 		return nil, err
 	}
-	return checkLocked(ctx, d.f, progress)
+	return checkLocked(ctx, f, progress)
+}
+
+// checkTarget is where the copy lies: beside the store, or in memory like it.
+func (s *Store) checkTarget() (f *os.File, remove func(), err error) {
+	if s.path == "" {
+		return memoryFile()
+	}
+	d, err := newDraft(s.path + checkSuffix)
+	if err != nil {
+		return nil, nil, err
+	}
+	return d.f, func() { _ = os.Remove(d.path) }, nil
 }
 
 func tell(progress func(where string), where string) {

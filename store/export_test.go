@@ -33,3 +33,9 @@ func (s *Store) Entries(table, index string) (n int) {
 	})
 	return n
 }
+
+// OpenTemporary is OpenMemory where there is no memory to be had as a file.
+func OpenTemporary(o Options) (*Store, error) {
+	o.NoSync, o.JournalBytes = true, 1<<20
+	return openUnnamed(temporaryFile, o.withDefaults())
+}

@@ -96,13 +96,6 @@ func (tx *Tx) readTable(bucket *bolt.Bucket, t *table, q JournalQuery, page *Jou
 	return nil
 }
 
-func orElse(n, byDefault int) int {
-	if n == 0 {
-		return byDefault
-	}
-	return n
-}
-
 // byUUID finds a table by the id that is shown, dropped or not.
 func (c *catalogue) byUUID(id string) *table {
 	for _, t := range c.byID {

@@ -168,6 +168,10 @@ func start(path string, db *bolt.DB, f *os.File, o Options) (*Store, error) {
 
 // shutDown commits with the free list, so that the next Open need not search the file for free pages, and closes.
 func (s *Store) shutDown() error {
+	if s.remove != nil {
+		defer s.remove()
+		return s.db.Close()
+	}
 	if s.Err() == nil {
 		failpoint.Hit(failpoint.CloseBegin)
 		s.db.NoFreelistSync = false
@@ -208,12 +212,6 @@ func create(path string, o Options) error {
 }
 
 func writeDraft(path string, o Options) error {
-	id := identity{node: o.Node, incarnation: 1}
-	if id.node == "" {
-		random := make([]byte, 8)
-		_, _ = rand.Read(random) // never fails
-		id.node = hex.EncodeToString(random)
-	}
 	opts := boltOptions(o)
 	opts.NoFreelistSync, opts.InitialMmapSize = false, 0
 	db, err := bolt.Open(path, 0o600, opts)
@@ -221,7 +219,18 @@ func writeDraft(path string, o Options) error {
 		return err
 	}
 	db.AllocSize = 0
-	return errors.Join(db.Update(func(btx *bolt.Tx) error { return writeMeta(btx, id) }), db.Close())
+	return errors.Join(db.Update(func(btx *bolt.Tx) error { return writeMeta(btx, newIdentity(o)) }), db.Close())
+}
+
+// newIdentity is that of a new store.
+func newIdentity(o Options) identity {
+	id := identity{node: o.Node, incarnation: 1}
+	if id.node == "" {
+		random := make([]byte, 8)
+		_, _ = rand.Read(random) // never fails
+		id.node = hex.EncodeToString(random)
+	}
+	return id
 }
 
 // publish gives the draft its name unless that is taken. A link does not replace; where there are no links (FAT) a

@@ -37,37 +37,33 @@ func (o Options) withDefaults() Options {
 	if o.MapSize == 0 {
 		o.MapSize = defaultMapSize
 	}
-	o.LockTimeout = orDefault(o.LockTimeout, time.Second)
-	o.ReadDeadline = orDefault(o.ReadDeadline, 5*time.Second)
-	o.WriteStall = orDefault(o.WriteStall, 10*time.Second)
-	o.JournalAge = orDefault(o.JournalAge, 24*time.Hour)
-	o.BackupDeadline = orDefault(o.BackupDeadline, 10*time.Minute)
-	if o.JournalBytes == 0 {
-		o.JournalBytes = 64 << 20
-	}
-	if o.StreamBytes == 0 {
-		o.StreamBytes = 1 << 30
-	}
-	if o.CompactAbove == 0 {
-		o.CompactAbove = 256 << 20
-	}
+	o.LockTimeout = orElse(o.LockTimeout, time.Second)
+	o.ReadDeadline = orElse(o.ReadDeadline, 5*time.Second)
+	o.WriteStall = orElse(o.WriteStall, 10*time.Second)
+	o.JournalAge = orElse(o.JournalAge, 24*time.Hour)
+	o.BackupDeadline = orElse(o.BackupDeadline, 10*time.Minute)
+	o.JournalBytes = orElse(o.JournalBytes, 64<<20)
+	o.StreamBytes = orElse(o.StreamBytes, 1<<30)
+	o.CompactAbove = orElse(o.CompactAbove, 256<<20)
 	return o
 }
 
-func orDefault(d, byDefault time.Duration) time.Duration {
-	if d == 0 {
+// orElse gives n, or what stands for 0.
+func orElse[N int | int64 | time.Duration](n, byDefault N) N {
+	if n == 0 {
 		return byDefault
 	}
-	return d
+	return n
 }
 
 // Store is one open file. Its methods may be called from any goroutine.
 type Store struct {
-	path string
-	opts Options
-	id   identity
-	db   *bolt.DB
-	room *room
+	path   string // empty: it is in memory
+	remove func() // of a store in memory: takes away what is left of it behind the file's closing
+	opts   Options
+	id     identity
+	db     *bolt.DB
+	room   *room
 
 	// What the last commit left. Only the committer writes it, behind the commit.
 	cat     atomic.Pointer[catalogue]
@@ -98,7 +94,7 @@ func (s *Store) Node() string { return s.id.node }
 // journal start at Incarnation<<40 + 1.
 func (s *Store) Incarnation() uint64 { return s.id.incarnation }
 
-// Path is the file.
+// Path is the file; empty: OpenMemory.
 func (s *Store) Path() string { return s.path }
 
 // Tables lists the tables in the order of their names.
