@@ -1,0 +1,22 @@
+package sigv4
+
+import (
+	"crypto/sha256"
+	"strings"
+	"testing"
+)
+
+// BenchmarkVerify is a request with a body of 1 KB, its hash included.
+func BenchmarkVerify(b *testing.B) {
+	body := []byte(strings.Repeat("x", 1024))
+	r := request(string(body))
+	sign(b, r, string(body), testNow)
+	v := verifier(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		p, err := v.Verify(r, sha256.Sum256(body))
+		if err != nil || p.Allow("GetItem", "Scores") != nil {
+			b.Fatal(err)
+		}
+	}
+}

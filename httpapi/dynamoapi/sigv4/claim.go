@@ -1,0 +1,234 @@
+package sigv4
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	algorithm   = "AWS4-HMAC-SHA256"
+	terminator  = "aws4_request"
+	service     = "dynamodb"
+	unsigned    = "UNSIGNED-PAYLOAD"
+	stampLayout = "20060102T150405Z"
+	skew        = 15 * time.Minute
+	maxExpires  = 7 * 24 * time.Hour // of a presigned URL
+)
+
+// claim is what a request says of its signature.
+type claim struct {
+	algorithm  string
+	credential string
+	signed     []string // names of headers, in lower case, sorted
+	signature  string   // hexadecimal
+	stamp      string   // as the request has it
+	expires    time.Duration
+	inQuery    bool
+	hasToken   bool
+
+	id, date, region string // of the credential
+}
+
+// claimOf reads the claim from the Authorization header or from the query.
+func claimOf(r *http.Request) (*claim, *Refusal) {
+	header := strings.TrimSpace(r.Header.Get("Authorization"))
+	inQuery := strings.Contains(r.URL.RawQuery, "X-Amz-Algorithm=")
+	switch {
+	case header != "" && inQuery:
+		return nil, errInvalid("Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as HTTP header.")
+	case inQuery:
+		return claimOfQuery(r)
+	case !strings.HasPrefix(header, "AWS4-"):
+		return nil, errMissing()
+	}
+	return claimOfHeader(r, header)
+}
+
+func claimOfHeader(r *http.Request, header string) (*claim, *Refusal) {
+	c := &claim{expires: skew, hasToken: r.Header.Get("X-Amz-Security-Token") != ""}
+	var rest string
+	c.algorithm, rest, _ = strings.Cut(header, " ")
+	var signed string
+	for part := range strings.FieldsFuncSeq(rest, func(r rune) bool { return r == ',' || r == ' ' }) {
+		name, value, ok := strings.Cut(part, "=")
+		if !ok {
+			return nil, errIncomplete("'%s' not a valid key=value pair (missing equal-sign) in Authorization header: '%s'.",
+				part, header)
+		}
+		switch name {
+		case "Credential":
+			c.credential = value
+		case "Signature":
+			c.signature = value
+		case "SignedHeaders":
+			signed = value
+		}
+	}
+	c.stamp = r.Header.Get("X-Amz-Date")
+	if c.stamp == "" {
+		c.stamp = r.Header.Get("Date")
+	}
+	missing := absent("Authorization header requires '%' parameter. ",
+		"Credential", c.credential, "Signature", c.signature, "SignedHeaders", signed)
+	if c.stamp == "" {
+		missing += "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. "
+	}
+	if missing != "" {
+		return nil, errIncomplete("%sAuthorization=%s", missing, header)
+	}
+	c.sign(signed)
+	return c, nil
+}
+
+func claimOfQuery(r *http.Request) (*claim, *Refusal) {
+	q := r.URL.Query()
+	c := &claim{
+		algorithm: q.Get("X-Amz-Algorithm"), credential: q.Get("X-Amz-Credential"), signature: q.Get("X-Amz-Signature"),
+		stamp: q.Get("X-Amz-Date"), expires: skew, inQuery: true,
+		hasToken: q.Has("X-Amz-Security-Token") || r.Header.Get("X-Amz-Security-Token") != "",
+	}
+	signed := q.Get("X-Amz-SignedHeaders")
+	missing := absent("AWS query-string parameters must include '%'. ", "X-Amz-Algorithm", c.algorithm,
+		"X-Amz-Credential", c.credential, "X-Amz-Signature", c.signature, "X-Amz-SignedHeaders", signed, "X-Amz-Date", c.stamp)
+	if missing != "" {
+		return nil, errIncomplete("%sRe-examine the query-string parameters.", missing)
+	}
+	if q.Has("X-Amz-Expires") {
+		seconds, err := strconv.Atoi(q.Get("X-Amz-Expires"))
+		if err != nil || seconds < 1 || seconds > int(maxExpires/time.Second) {
+			return nil, errIncomplete("X-Amz-Expires must be a number of seconds from 1 to 604800. " +
+				"Re-examine the query-string parameters.")
+		}
+		c.expires = time.Duration(seconds) * time.Second
+	}
+	c.sign(signed)
+	return c, nil
+}
+
+// absent names what is missing of pairs of a name and a value, each in the words of format.
+func absent(format string, pairs ...string) (text string) {
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] == "" {
+			text += strings.Replace(format, "%", pairs[i], 1)
+		}
+	}
+	return text
+}
+
+func (c *claim) sign(headers string) {
+	c.signed = strings.Split(strings.ToLower(headers), ";")
+	slices.Sort(c.signed)
+	c.signed = slices.Compact(c.signed)
+}
+
+// current checks the time, and leaves the stamp in the basic format of ISO 8601.
+func (c *claim) current(now time.Time) *Refusal {
+	at, err := time.Parse(stampLayout, c.stamp)
+	if err != nil && !c.inQuery {
+		if at, err = http.ParseTime(c.stamp); err == nil { // the header Date
+			at = at.UTC()
+			c.stamp = at.Format(stampLayout)
+		}
+	}
+	if err != nil {
+		return errIncomplete("Date must be in ISO-8601 'basic format'. Got '%s'. See http://en.wikipedia.org/wiki/ISO_8601", c.stamp)
+	}
+	now = now.UTC().Truncate(time.Second)
+	stamp := func(t time.Time) string { return t.Format(stampLayout) }
+	if oldest := now.Add(-c.expires); at.Before(oldest) {
+		return errInvalid("Signature expired: %s is now earlier than %s (%s - %s.)", stamp(at), stamp(oldest), stamp(now), length(c.expires))
+	}
+	if newest := now.Add(skew); at.After(newest) {
+		return errInvalid("Signature not yet current: %s is still later than %s (%s + %s.)", stamp(at), stamp(newest), stamp(now), length(skew))
+	}
+	return nil
+}
+
+func length(d time.Duration) string {
+	if d%time.Minute == 0 {
+		return strconv.Itoa(int(d/time.Minute)) + " min"
+	}
+	return strconv.Itoa(int(d/time.Second)) + " sec"
+}
+
+// headersSigned refuses a request of which somebody on the way could have changed what it asks for, or of whom.
+func (c *claim) headersSigned(h http.Header) *Refusal {
+	if _, ok := slices.BinarySearch(c.signed, "host"); !ok {
+		return errInvalid("'Host' must be a 'SignedHeader' in the AWS Authorization.")
+	}
+	first := ""
+	for name := range h {
+		if len(name) < 6 || !strings.EqualFold(name[:6], "X-Amz-") {
+			continue
+		}
+		if _, ok := slices.BinarySearch(c.signed, strings.ToLower(name)); !ok && (first == "" || name < first) {
+			first = name
+		}
+	}
+	if first != "" {
+		return errInvalid("'%s' must be a 'SignedHeader' in the AWS Authorization.", first)
+	}
+	return nil
+}
+
+// scope takes the credential apart: key, date, region, service, terminator.
+func (c *claim) scope(regions []string) *Refusal {
+	if c.algorithm != algorithm {
+		return errIncomplete("Unsupported AWS 'algorithm': '%s' (only %s for now). ", c.algorithm, algorithm)
+	}
+	parts := strings.Split(strings.TrimRight(c.credential, "/"), "/")
+	if len(parts) != 5 {
+		return errIncomplete("Credential must have exactly 5 slash-delimited elements, "+
+			"e.g. keyid/date/region/service/term, got '%s'", c.credential)
+	}
+	c.id, c.date, c.region = parts[0], parts[1], parts[2]
+	var wrong []string
+	if c.region == "" || len(regions) > 0 && !slices.Contains(regions, c.region) {
+		wrong = append(wrong, "Credential should be scoped to a valid region, not '"+c.region+"'.")
+	}
+	if parts[3] != service {
+		wrong = append(wrong, "Credential should be scoped to correct service: '"+service+"'.")
+	}
+	if parts[4] != terminator {
+		wrong = append(wrong, "Credential should be scoped with a valid terminator: '"+terminator+"', not '"+parts[4]+"'.")
+	}
+	if c.date != c.stamp[:8] {
+		wrong = append(wrong, "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP: '"+
+			c.date+"' != '"+c.stamp[:8]+"', from '"+c.stamp+"'.")
+	}
+	if len(wrong) > 0 {
+		return errInvalid("%s", strings.Join(wrong, " "))
+	}
+	return nil
+}
+
+// AccessKey gives the id of the key that a request says it is signed with, for a log where nobody verifies it; empty: it
+// does not say, or not in a way that belongs in a log.
+func AccessKey(r *http.Request) string {
+	const mark = "Credential="
+	text := r.Header.Get("Authorization")
+	at := strings.Index(text, mark)
+	if at < 0 {
+		text = r.URL.RawQuery
+		if at = strings.Index(text, mark); at < 0 {
+			return ""
+		}
+	}
+	text = text[at+len(mark):]
+	if len(text) > maxID+3 {
+		text = text[:maxID+3]
+	}
+	end := strings.IndexByte(text, '/')
+	if end < 0 {
+		if end = strings.Index(text, "%2F"); end < 0 {
+			return ""
+		}
+	}
+	if !goodID(text[:end]) {
+		return ""
+	}
+	return text[:end]
+}

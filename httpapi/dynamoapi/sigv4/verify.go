@@ -1,0 +1,155 @@
+package sigv4
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options are how a Verifier works.
+type Options struct {
+	Region  string           // in the names of resources in refusals; empty: us-east-1
+	Account string           // as well; empty: 000000000000
+	Now     func() time.Time // the clock by which a signature is current
+
+	// UnsignedPayload accepts requests whose client chose not to sign the body. Without TLS anybody on the way could then
+	// change it.
+	UnsignedPayload bool
+}
+
+// Verifier verifies requests. Its methods may be called from any goroutine. A nil *Verifier verifies nothing, and lets
+// everybody do everything.
+type Verifier struct {
+	opts  Options
+	state atomic.Pointer[state]
+}
+
+// state is the keys, with what was derived from them.
+type state struct {
+	keys *Keyring
+
+	mu      sync.Mutex
+	derived map[scope][]byte
+}
+
+// scope is what a signing key is for.
+type scope struct{ id, date, region string }
+
+// maxDerived bounds the signing keys that are remembered. Only keys of requests that were signed right are, so that it
+// takes a known key to fill it.
+const maxDerived = 256
+
+// New makes a Verifier.
+func New(keys *Keyring, opts Options) *Verifier {
+	if opts.Region == "" {
+		opts.Region = "us-east-1"
+	}
+	if opts.Account == "" {
+		opts.Account = "000000000000"
+	}
+	v := &Verifier{opts: opts}
+	v.SetKeys(keys)
+	return v
+}
+
+// SetKeys takes other keys from now on.
+func (v *Verifier) SetKeys(keys *Keyring) {
+	v.state.Store(&state{keys: keys, derived: map[scope][]byte{}})
+}
+
+// Verify tells who sent a request whose body, as it came over the wire (before it is unpacked), has this hash. The body of
+// r is not read. The error is nil or a *Refusal.
+func (v *Verifier) Verify(r *http.Request, payload [sha256.Size]byte) (*Principal, error) {
+	if v == nil {
+		return Anyone(), nil
+	}
+	s := v.state.Load()
+	c, refusal := claimOf(r)
+	if refusal == nil {
+		refusal = c.current(v.opts.Now())
+	}
+	if refusal == nil {
+		refusal = c.headersSigned(r.Header)
+	}
+	if refusal == nil {
+		refusal = c.scope(s.keys.regions)
+	}
+	if refusal != nil {
+		return nil, refusal
+	}
+	key, ok := s.keys.byID[c.id]
+	if !ok {
+		return nil, errUnrecognized()
+	}
+	if refusal := v.checkSignature(r, c, s, key, payload); refusal != nil {
+		return nil, refusal
+	}
+	if c.hasToken {
+		return nil, errUnrecognized()
+	}
+	return &Principal{id: c.id, grants: key.grants, region: v.opts.Region, account: v.opts.Account}, nil
+}
+
+func (v *Verifier) checkSignature(r *http.Request, c *claim, s *state, key *key, payload [sha256.Size]byte) *Refusal {
+	body := hex.EncodeToString(payload[:])
+	if v.opts.UnsignedPayload && r.Header.Get("X-Amz-Content-Sha256") == unsigned {
+		body = unsigned
+	}
+	canonical := c.canonical(r, body)
+	toSign := stringToSign(c.stamp, c.region, service, canonical)
+	signing, known := s.signingKey(c, key)
+	want := hex.EncodeToString(mac(signing, toSign))
+	if !hmac.Equal([]byte(want), []byte(c.signature)) {
+		return errMismatch(canonical, toSign)
+	}
+	if !known {
+		s.remember(c, signing)
+	}
+	return nil
+}
+
+// signingKey gives the key for the scope of a claim, and whether it is remembered already.
+func (s *state) signingKey(c *claim, key *key) (signing []byte, known bool) {
+	s.mu.Lock()
+	signing, known = s.derived[scope{c.id, c.date, c.region}]
+	s.mu.Unlock()
+	if known {
+		return signing, true
+	}
+	return derive(key.secret(), c.date, c.region, service), false
+}
+
+func (s *state) remember(c *claim, signing []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.derived) >= maxDerived {
+		clear(s.derived)
+	}
+	s.derived[scope{c.id, c.date, c.region}] = signing
+}
+
+// stringToSign binds a canonical request to its time, region and service.
+func stringToSign(stamp, region, service, canonical string) string {
+	hashed := sha256.Sum256([]byte(canonical))
+	return algorithm + "\n" + stamp + "\n" + stamp[:8] + "/" + region + "/" + service + "/" + terminator + "\n" +
+		hex.EncodeToString(hashed[:])
+}
+
+// derive gives the key that signs on a date in a region.
+func derive(secret Secret, date, region, service string) []byte {
+	signing := mac([]byte("AWS4"+string(secret)), date)
+	for _, part := range []string{region, service, terminator} {
+		signing = mac(signing, part)
+	}
+	return signing
+}
+
+func mac(key []byte, text string) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte(text))
+	return h.Sum(nil)
+}

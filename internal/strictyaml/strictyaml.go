@@ -1,0 +1,236 @@
+// Package strictyaml reads a small YAML or JSON file that a person wrote into a struct, and tells everything that is
+// wrong with it in one go, by line and key: keys that nobody knows or that come twice, values of the wrong kind,
+// aliases. It never repeats a value, because it may be a secret.
+//
+// The names of the keys are those of the tag koanf, so that the same struct can be a part of the node's configuration.
+// A field is a string, a bool, a whole number, a float64, a time.Duration ("50ms"), a struct, or a slice of these. The
+// path of a key is written as in rules[0].tables[1].
+package strictyaml
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Problem is one thing that is wrong.
+type Problem struct {
+	Line int    // from 1; 0: not known
+	Key  string // its path; empty: the file
+	Text string
+}
+
+// String is "line 3: rules[0].kind: unknown key".
+func (p Problem) String() string {
+	out := p.Text
+	if p.Key != "" {
+		out = p.Key + ": " + out
+	}
+	if p.Line != 0 {
+		out = fmt.Sprintf("line %d: %s", p.Line, out)
+	}
+	return out
+}
+
+// Join makes one text of problems, in the order of their lines.
+func Join(problems []Problem) string {
+	problems = slices.Clone(problems)
+	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	texts := make([]string, len(problems))
+	for i, p := range problems {
+		texts[i] = p.String()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Lines has the line of each key that a file has.
+type Lines map[string]int
+
+// Of gives the line of a key, or of the nearest one that it is in; 0: none is there.
+func (l Lines) Of(key string) int {
+	for key != "" {
+		if line, ok := l[key]; ok {
+			return line
+		}
+		key = key[:max(strings.LastIndexByte(key, '.'), strings.LastIndexByte(key, '['), 0)]
+	}
+	return 0
+}
+
+// Decode reads a file into the struct that into points to. What the file does not say is left as it is. An empty file says
+// nothing.
+func Decode(raw []byte, into any) (Lines, []Problem) {
+	d := decoder{lines: Lines{}}
+	if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
+		raw = bytes.ReplaceAll(raw, []byte("\t"), []byte(" ")) // JSON may be indented with tabs, and has none in its strings
+	}
+	file := yaml.NewDecoder(bytes.NewReader(raw))
+	var doc yaml.Node
+	switch err := file.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		return d.lines, nil
+	case err != nil:
+		return d.lines, []Problem{syntax(err)}
+	}
+	if err := file.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return d.lines, []Problem{{Text: "must be one document"}}
+	}
+	if root := doc.Content[0]; root.Kind != yaml.ScalarNode || root.Tag != "!!null" {
+		d.value(root, "", reflect.ValueOf(into).Elem())
+	}
+	return d.lines, d.problems
+}
+
+var syntaxError = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
+
+// syntax tells of a file that is not YAML. An alias without an anchor could be a secret that begins with an asterisk.
+func syntax(err error) Problem {
+	p := Problem{Text: "is not YAML"}
+	m := syntaxError.FindStringSubmatch(err.Error())
+	if m == nil {
+		return p
+	}
+	p.Line, _ = strconv.Atoi(m[1]) // digits, or none
+	if text := m[2]; !strings.Contains(text, "anchor") {
+		p.Text += ": " + text
+	}
+	return p
+}
+
+type decoder struct {
+	lines    Lines
+	problems []Problem
+}
+
+func (d *decoder) bad(n *yaml.Node, key, format string, args ...any) {
+	d.problems = append(d.problems, Problem{n.Line, key, fmt.Sprintf(format, args...)})
+}
+
+// value reads a node into v, which can be set.
+func (d *decoder) value(n *yaml.Node, key string, v reflect.Value) {
+	kind := v.Kind()
+	switch {
+	case n.Kind == yaml.AliasNode:
+		d.bad(n, key, "must be written out: aliases are not read")
+	case kind == reflect.Struct && n.Kind == yaml.MappingNode:
+		d.object(n, key, v)
+	case kind == reflect.Slice && n.Kind == yaml.SequenceNode:
+		d.list(n, key, v)
+	case kind == reflect.Struct:
+		d.bad(n, key, "must be keys and values")
+	case kind == reflect.Slice:
+		d.bad(n, key, "must be a list")
+	case n.Kind != yaml.ScalarNode || n.Tag == "!!null" || !scalar(n, v):
+		d.bad(n, key, "must be %s", wanted(v.Type()))
+	}
+}
+
+func (d *decoder) list(n *yaml.Node, key string, v reflect.Value) {
+	v.Set(reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content)))
+	for i, element := range n.Content {
+		path := fmt.Sprintf("%s[%d]", key, i)
+		d.lines[path] = element.Line
+		d.value(element, path, v.Index(i))
+	}
+}
+
+func (d *decoder) object(n *yaml.Node, key string, v reflect.Value) {
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name := n.Content[i]
+		field, known := fieldOf(v, name)
+		if !known {
+			// Where a colon is missing or one too many the name may be anything: it is told only if it looks like one.
+			d.bad(name, key, "%s", unknown(name))
+			continue
+		}
+		path := name.Value
+		if key != "" {
+			path = key + "." + path
+		}
+		if seen[name.Value] {
+			d.bad(name, path, "comes twice")
+			continue
+		}
+		seen[name.Value] = true
+		d.lines[path] = name.Line
+		d.value(n.Content[i+1], path, field)
+	}
+}
+
+var likeAName = regexp.MustCompile(`^[a-z][a-z_-]{0,31}$`)
+
+func unknown(name *yaml.Node) string {
+	if name.Kind == yaml.ScalarNode && likeAName.MatchString(name.Value) {
+		return "unknown key " + name.Value
+	}
+	return "has a key that is not known"
+}
+
+func fieldOf(v reflect.Value, name *yaml.Node) (reflect.Value, bool) {
+	if name.Kind != yaml.ScalarNode || name.Value == "" {
+		return reflect.Value{}, false
+	}
+	for f := range v.Type().Fields() {
+		if f.IsExported() && f.Tag.Get("koanf") == name.Value {
+			return v.FieldByIndex(f.Index), true
+		}
+	}
+	return reflect.Value{}, false
+}
+
+// scalar sets v, and tells whether the node is of its kind. A string may be any scalar, as it is written.
+func scalar(n *yaml.Node, v reflect.Value) bool {
+	if v.Type() == reflect.TypeFor[time.Duration]() {
+		length, err := time.ParseDuration(n.Value)
+		v.SetInt(int64(length))
+		return err == nil
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(n.Value)
+		return true
+	case reflect.Bool:
+		v.SetBool(n.Value == "true")
+		return n.Tag == "!!bool" && (n.Value == "true" || n.Value == "false")
+	case reflect.Int, reflect.Int64:
+		whole, err := strconv.ParseInt(n.Value, 10, 64)
+		v.SetInt(whole)
+		return n.Tag == "!!int" && err == nil
+	case reflect.Uint64:
+		whole, err := strconv.ParseUint(n.Value, 10, 64)
+		v.SetUint(whole)
+		return n.Tag == "!!int" && err == nil
+	case reflect.Float64:
+		number, err := strconv.ParseFloat(n.Value, 64)
+		v.SetFloat(number)
+		return (n.Tag == "!!int" || n.Tag == "!!float") && err == nil && !math.IsNaN(number) && !math.IsInf(number, 0)
+	}
+	panic("strictyaml: a field of type " + v.Type().String())
+}
+
+func wanted(t reflect.Type) string {
+	if t == reflect.TypeFor[time.Duration]() {
+		return "a duration, such as 50ms or 2s"
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	}
+	return "a text"
+}

@@ -1,0 +1,110 @@
+package strictyaml
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/testrig/corpus"
+)
+
+type word string
+
+type part struct {
+	Name  word     `koanf:"name"`
+	Words []string `koanf:"words"`
+}
+
+type whole struct {
+	Title string        `koanf:"title"`
+	On    bool          `koanf:"on"`
+	N     int           `koanf:"n"`
+	Seed  uint64        `koanf:"seed"`
+	Share float64       `koanf:"share"`
+	Wait  time.Duration `koanf:"wait"`
+	Parts []part        `koanf:"parts"`
+}
+
+func TestDecode(t *testing.T) {
+	want := whole{
+		Title: "a b", On: true, N: -3, Seed: 1 << 63, Share: 0.5, Wait: 50 * time.Millisecond,
+		Parts: []part{{"x", []string{"1", "true"}}, {"y", nil}},
+	}
+	const (
+		inYAML = "title: a b\non: true\nn: -3\nseed: 9223372036854775808\nshare: 0.5\nwait: 50ms\n" +
+			"parts:\n  - name: x\n    words: [1, true]\n  - name: y\n"
+		inJSON = "{\"title\": \"a b\", \"on\": true,\n\t\"n\": -3, \"seed\": 9223372036854775808, \"share\": 5e-1,\n" +
+			"\t\"wait\": \"50ms\",\n\t\"parts\": [{\"name\": \"x\", \"words\": [\"1\", \"true\"]}, {\"name\": \"y\"}]}"
+	)
+	for _, text := range []string{inYAML, inJSON} {
+		var got whole
+		lines, problems := Decode([]byte(text), &got)
+		if len(problems) > 0 || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s\n%+v, %v", text, got, problems)
+		}
+		if text == inYAML && (lines.Of("parts[0].words") != 9 || lines.Of("parts[1].words[3]") != 10 || lines.Of("nothing") != 0) {
+			t.Errorf("lines: %v", lines)
+		}
+	}
+	for _, text := range []string{"", "# nothing\n", "---\n", "null"} {
+		got := whole{Title: "kept"}
+		if _, problems := Decode([]byte(text), &got); len(problems) > 0 || got.Title != "kept" {
+			t.Errorf("%q: %+v, %v", text, got, problems)
+		}
+	}
+}
+
+func TestProblems(t *testing.T) {
+	tests := []struct{ text, want string }{
+		{"title: a\ntitel: b", "line 2: unknown key titel"},
+		{"title: a\ntitle: b", "line 2: title: comes twice"},
+		{"title:\n", "line 1: title: must be a text"},
+		{"title: [a]", "line 1: title: must be a text"},
+		{"on: yes", "line 1: on: must be true or false"},
+		{"n: 1.5", "line 1: n: must be a whole number"},
+		{"n: 0x10", "line 1: n: must be a whole number"},
+		{"seed: -1", "line 1: seed: must be a whole number"},
+		{"share: .nan", "line 1: share: must be a number"},
+		{"share: '0.5'", "line 1: share: must be a number"},
+		{"wait: 50", "line 1: wait: must be a duration, such as 50ms or 2s"},
+		{"parts: s3cret", "line 1: parts: must be a list"},
+		{"parts:\n- s3cret", "line 2: parts[0]: must be keys and values"},
+		{"- s3cret", "line 1: must be keys and values"},
+		{"parts:\n- name: a\n  s3cret s3cret: b", "line 3: parts[0]: has a key that is not known"},
+		{"title: &s3cret a\nparts:\n- words: [*s3cret]", "line 3: parts[0].words[0]: must be written out: aliases are not read"},
+		{"title: *s3cret", "is not YAML"},
+		{"title: a\n--- \ntitle: b", "must be one document"},
+		{"title: [a\n", "line 1: is not YAML: did not find expected ',' or ']'"},
+		{"n: x\non: x", "line 1: n: must be a whole number; line 2: on: must be true or false"},
+	}
+	for _, test := range tests {
+		_, problems := Decode([]byte(test.text), new(whole))
+		if got := Join(problems); got != test.want {
+			t.Errorf("%q:\n got %s\nwant %s", test.text, got, test.want)
+		}
+	}
+}
+
+// FuzzDecode holds that a file ends in a value or in problems, and that no problem repeats a value.
+func FuzzDecode(f *testing.F) {
+	corpus.Add(f)
+	f.Add([]byte("title: s3cret\nparts: [{name: s3cret, words: [a]}]"))
+	f.Add([]byte("{\"on\":\ttrue, \"share\": 1e-3, \"wait\": \"1h2m\"}"))
+	f.Add([]byte("a: &a [*a]\nparts: *a"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var got whole
+		lines, problems := Decode(raw, &got)
+		for _, p := range problems {
+			if p.Text == "" || p.Line < 0 || p.Line > strings.Count(string(raw), "\n")+2+strings.Count(string(raw), "\r") {
+				t.Fatalf("%q: %+v", raw, p)
+			}
+			if strings.Contains(p.Text, "s3cret") {
+				t.Fatalf("%q: %s", raw, p)
+			}
+		}
+		if len(problems) == 0 && len(lines) == 0 && !reflect.DeepEqual(got, whole{}) {
+			t.Fatalf("%q: %+v of no lines", raw, got)
+		}
+	})
+}
