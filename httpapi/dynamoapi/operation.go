@@ -34,13 +34,21 @@ func operations() []operation {
 		{"BatchGetItem", func() request { return new(batchGetItem) }},
 		{"CreateTable", func() request { return new(createTable) }},
 		{"DeleteTable", func() request { return new(deleteTable) }},
+		{"DescribeEndpoints", func() request { return new(describeEndpoints) }},
+		{"DescribeLimits", func() request { return new(describeLimits) }},
 		{"DescribeTable", func() request { return new(describeTable) }},
+		{"DescribeTimeToLive", func() request { return new(describeTimeToLive) }},
 		{"GetItem", func() request { return new(getItem) }},
 		{"ListTables", func() request { return new(listTables) }},
+		{"ListTagsOfResource", func() request { return new(listTagsOfResource) }},
 		{"PutItem", func() request { return new(putItem) }},
 		{"Query", func() request { return new(query) }},
 		{"Scan", func() request { return new(scan) }},
+		{"TagResource", func() request { return new(tagResource) }},
 		{"TransactGetItems", func() request { return new(transactGetItems) }},
+		{"UntagResource", func() request { return new(untagResource) }},
+		{"UpdateTable", func() request { return new(updateTable) }},
+		{"UpdateTimeToLive", func() request { return new(updateTimeToLive) }},
 	}
 }
 

@@ -99,7 +99,7 @@ func writeTime(out *wire.Encoder, name string, at time.Time) {
 func (c *call) writeThroughput(of store.Throughput, onDemand bool) {
 	out := c.out
 	decreases := 0
-	if day := 24 * time.Hour; of.Decreased.UTC().Truncate(day).Equal(c.api.cfg.Now().UTC().Truncate(day)) {
+	if sameDay(of.Decreased, c.api.cfg.Now()) {
 		decreases = of.Decreases
 	}
 	if onDemand {

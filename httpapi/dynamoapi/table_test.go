@@ -50,6 +50,7 @@ func TestRefusalsOfTableOperations(t *testing.T) {
 	} {
 		accepted(t, a, "CreateTable", body)
 	}
+	accepted(t, a, "UpdateTimeToLive", `{"TableName":"free","TimeToLiveSpecification":{"AttributeName":"a","Enabled":true}}`)
 	files, err := filepath.Glob("testdata/tables/*.jsonl")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files, %v", len(files), err)

@@ -1,0 +1,55 @@
+package dynamoapi
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+)
+
+// listTagsOfResource lists the tags of a table by their keys. There are 50 at most: one answer has them all, and never a
+// NextToken. One that is given is the key behind which to go on, so that a client may page if it likes.
+type listTagsOfResource struct {
+	arn   taggedTable
+	after wire.Opt[string]
+}
+
+func (r *listTagsOfResource) field(d *wire.Decoder, name string) error {
+	switch name {
+	case "ResourceArn":
+		return d.OptText(&r.arn.Opt)
+	case "NextToken":
+		return d.OptText(&r.after)
+	}
+	return d.Skip()
+}
+
+// constrain leaves everything to run: the service looks at the ARN first.
+func (r *listTagsOfResource) constrain(*constraints) {}
+
+func (r *listTagsOfResource) touches(visit func(action, table string)) {
+	visit("ListTagsOfResource", r.arn.V)
+}
+
+func (r *listTagsOfResource) run(c *call) error {
+	if err := r.arn.checkShape(c, "ListTagsOfResource"); err != nil {
+		return err
+	}
+	d, err := r.arn.described(c, noTagged, r.arn.V)
+	if err != nil {
+		return err
+	}
+	c.out.Name("Tags")
+	c.out.BeginArray()
+	for _, key := range slices.Sorted(maps.Keys(d.Settings.Tags)) {
+		if r.after.Set && key <= r.after.V {
+			continue
+		}
+		c.out.Begin()
+		c.out.NamedText("Key", key)
+		c.out.NamedText("Value", d.Settings.Tags[key])
+		c.out.End()
+	}
+	c.out.EndArray()
+	return nil
+}

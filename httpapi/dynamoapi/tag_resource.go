@@ -1,0 +1,61 @@
+package dynamoapi
+
+import (
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/store"
+)
+
+// tagResource gives a table tags, or other values to those it has.
+type tagResource struct {
+	arn  taggedTable
+	tags wire.Opt[[]tag]
+}
+
+func (r *tagResource) field(d *wire.Decoder, name string) error {
+	switch name {
+	case "ResourceArn":
+		return d.OptText(&r.arn.Opt)
+	case "Tags":
+		return readTags(d, &r.tags)
+	}
+	return d.Skip()
+}
+
+// constrain leaves everything to run: the service looks at the ARN first.
+func (r *tagResource) constrain(*constraints) {}
+
+func (r *tagResource) touches(visit func(action, table string)) { visit("TagResource", r.arn.V) }
+
+func (r *tagResource) run(c *call) error {
+	if err := r.arn.checkShape(c, "TagResource"); err != nil {
+		return err
+	}
+	var model constraints
+	model.required("tags", r.tags.Set)
+	constrainTags(&model, r.tags)
+	if err := model.err(); err != nil {
+		return err
+	}
+	if _, err := r.arn.name(); err != nil {
+		return err
+	}
+	if len(r.tags.V) == 0 {
+		return errValidation("Atleast one Tag needs to be provided as Input.")
+	}
+	if err := checkTags(r.tags.V); err != nil {
+		return err
+	}
+	d, err := r.arn.described(c, noTagged, r.arn.V)
+	if err != nil {
+		return err
+	}
+	return c.api.store.UpdateTable(c, store.TableChange{Table: d.Spec.Name, Settings: func(s *store.TableSettings) error {
+		for _, t := range r.tags.V {
+			s.Tags[t.key.V] = t.value.V
+		}
+		if len(s.Tags) > maxTags {
+			return errTooManyTags()
+		}
+		return nil
+	}})
+}

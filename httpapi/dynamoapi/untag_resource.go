@@ -1,0 +1,54 @@
+package dynamoapi
+
+import (
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/store"
+)
+
+// untagResource takes tags from a table. Those that it does not have are no error.
+type untagResource struct {
+	arn  taggedTable
+	keys wire.Opt[[]string]
+}
+
+func (r *untagResource) field(d *wire.Decoder, name string) error {
+	switch name {
+	case "ResourceArn":
+		return d.OptText(&r.arn.Opt)
+	case "TagKeys":
+		return readList(d, &r.keys, readText)
+	}
+	return d.Skip()
+}
+
+// constrain leaves everything to run: the service looks at the ARN first.
+func (r *untagResource) constrain(*constraints) {}
+
+func (r *untagResource) touches(visit func(action, table string)) { visit("UntagResource", r.arn.V) }
+
+func (r *untagResource) run(c *call) error {
+	if err := r.arn.checkShape(c, "UntagResource"); err != nil {
+		return err
+	}
+	var model constraints
+	model.required("tagKeys", r.keys.Set)
+	if err := model.err(); err != nil {
+		return err
+	}
+	if _, err := r.arn.name(); err != nil {
+		return err
+	}
+	if len(r.keys.V) == 0 {
+		return errValidation("Atleast one Tag Key needs to be provided as Input.")
+	}
+	d, err := r.arn.described(c, "Requested resource not found")
+	if err != nil {
+		return err
+	}
+	return c.api.store.UpdateTable(c, store.TableChange{Table: d.Spec.Name, Settings: func(s *store.TableSettings) error {
+		for _, key := range r.keys.V {
+			delete(s.Tags, key)
+		}
+		return nil
+	}})
+}

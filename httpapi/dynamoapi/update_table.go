@@ -1,0 +1,279 @@
+package dynamoapi
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/store"
+)
+
+// updateTable changes a table. What it changes has changed when the answer comes, but for an index that is to be filled;
+// the answer shows the table on its way, as the service does.
+type updateTable struct {
+	table       managedTable
+	definitions wire.Opt[[]attributeDefinition]
+	updates     wire.Opt[[]indexUpdate]
+	tableOptions
+}
+
+// indexUpdate is one of GlobalSecondaryIndexUpdates.
+type indexUpdate struct {
+	create, update, remove wire.Opt[indexDefinition]
+}
+
+func (r *updateTable) field(d *wire.Decoder, name string) error {
+	switch name {
+	case "TableName":
+		return d.OptText(&r.table.Opt)
+	case "AttributeDefinitions":
+		return readDefinitions(d, &r.definitions)
+	case "GlobalSecondaryIndexUpdates":
+		return readList(d, &r.updates, func(d *wire.Decoder, v *indexUpdate) error { return v.read(d) })
+	}
+	return r.tableOptions.field(d, name)
+}
+
+func (u *indexUpdate) read(d *wire.Decoder) error {
+	return d.Object("GlobalSecondaryIndexUpdate", func(name string) error {
+		into := map[string]*wire.Opt[indexDefinition]{"Create": &u.create, "Update": &u.update, "Delete": &u.remove}[name]
+		if into == nil {
+			return d.Skip()
+		}
+		into.Set = true
+		return into.V.read(d, name+"GlobalSecondaryIndexAction")
+	})
+}
+
+func (r *updateTable) constrain(c *constraints) {
+	if !r.table.constrain() {
+		return
+	}
+	constrainDefinitions(c, r.definitions)
+	c.table("tableName", r.table.Opt)
+	r.constrainBilling(c)
+	for i := range r.updates.V {
+		u := &r.updates.V[i]
+		at := fmt.Sprintf("globalSecondaryIndexUpdates.%d.member.", i+1)
+		if u.update.Set {
+			name(c, at+"update.indexName", u.update.V.name)
+			if u.update.V.onDemand.Set || c.required(at+"update.provisionedThroughput", u.update.V.throughput.Set) {
+				constrainThroughput(c, at+"update.provisionedThroughput", u.update.V.throughput)
+			}
+		}
+		if u.create.Set {
+			u.create.V.constrain(c, at+"create")
+		}
+		if u.remove.Set {
+			name(c, at+"delete.indexName", u.remove.V.name)
+		}
+	}
+	r.constrainRest(c)
+}
+
+// name is the rule for names that must be there.
+func name(c *constraints, at string, v wire.Opt[string]) {
+	if c.required(at, v.Set) {
+		c.name(at, v)
+	}
+}
+
+func (r *updateTable) touches(visit func(action, table string)) { visit("UpdateTable", r.table.V) }
+
+func (r *updateTable) run(c *call) error {
+	if r.table.wrong != nil {
+		return r.table.wrong
+	}
+	if err := r.check(); err != nil {
+		return err
+	}
+	before, err := c.managed(&r.table)
+	if err != nil {
+		return err
+	}
+	change := store.TableChange{Table: before.Spec.Name}
+	if err := r.plan(before, &change); err != nil {
+		return err
+	}
+	change.Settings = func(s *store.TableSettings) error { return r.set(c, before, s) }
+	if err := c.api.store.UpdateTable(c, change); err != nil {
+		return err
+	}
+	after, err := c.managed(&r.table)
+	if err != nil {
+		return err
+	}
+	c.out.Name("TableDescription")
+	c.describe(after, r.look(before, after))
+	return nil
+}
+
+// check refuses what can be said without the table.
+func (r *updateTable) check() error {
+	nothing := !r.throughput.Set && !r.billing.Set && !r.stream.Set && len(r.updates.V) == 0 && !r.encryption.Set &&
+		!r.class.Set && !r.protected.Set && !r.onDemand.Set
+	switch {
+	case nothing:
+		return errValidation("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, " +
+			"GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required")
+	case r.billing.V == store.BillingProvisioned && !r.throughput.Set:
+		return errWrong("ProvisionedThroughput must be specified when BillingMode is PROVISIONED")
+	}
+	if err := checkBounds(r.throughput); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, u := range r.updates.V {
+		if !u.create.Set && !u.update.Set && !u.remove.Set {
+			return errWrong("One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, " +
+				"GlobalSecondaryIndexUpdate.Delete must not be null")
+		}
+		for _, of := range []wire.Opt[indexDefinition]{u.update, u.create, u.remove} {
+			if of.Set && seen[of.V.name.V] {
+				return errWrong("Only one global secondary index update per index is allowed simultaneously. Index: %s", of.V.name.V)
+			}
+			seen[of.V.name.V] = of.Set || seen[of.V.name.V]
+		}
+	}
+	return r.checkStream()
+}
+
+// mode is the billing mode after the change.
+func (r *updateTable) mode(before store.TableDescription) string {
+	switch {
+	case r.billing.Set:
+		return r.billing.V
+	case onDemand(before):
+		return store.BillingOnDemand
+	}
+	return store.BillingProvisioned
+}
+
+// plan checks the changes of indexes and of throughput against the table, and notes which indexes come and go.
+func (r *updateTable) plan(before store.TableDescription, change *store.TableChange) error {
+	mode := r.mode(before)
+	if r.throughput.Set && mode == store.BillingOnDemand {
+		return errWrong("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST")
+	}
+	if err := r.planIndexes(before, mode, change); err != nil {
+		return err
+	}
+	if mode != store.BillingProvisioned || !onDemand(before) {
+		return nil
+	}
+	var without []string
+	for _, ix := range before.Spec.Indexes {
+		if !ix.Local && !slices.Contains(change.DropIndexes, ix.Name) && r.updated(ix.Name) == nil {
+			without = append(without, ix.Name)
+		}
+	}
+	if len(without) > 0 {
+		return errWrong("ProvisionedThroughput must be specified for index: %s", strings.Join(without, ","))
+	}
+	return nil
+}
+
+func (r *updateTable) planIndexes(before store.TableDescription, mode string, change *store.TableChange) error {
+	types, err := newKeyTypes(r.definitions.V)
+	if err != nil {
+		return err
+	}
+	types.addSpec(before.Spec)
+	if err := r.checkOneAtATime(before); err != nil {
+		return err
+	}
+	for i := range r.updates.V {
+		u := &r.updates.V[i]
+		if u.create.Set {
+			ix, err := types.global(&u.create.V, mode)
+			if err != nil {
+				return err
+			}
+			change.AddIndexes = append(change.AddIndexes, ix)
+		}
+		if u.remove.Set {
+			change.DropIndexes = append(change.DropIndexes, u.remove.V.name.V)
+		}
+		if !u.update.Set {
+			continue
+		}
+		of := &u.update.V
+		if checkBounds(of.throughput) != nil {
+			return errValidation("This operation cannot be performed with given input values. " +
+				"Please contact DynamoDB service team for more info: Action Blocked: IndexUpdate")
+		}
+		if !slices.ContainsFunc(before.Spec.Indexes, func(ix store.IndexSpec) bool { return !ix.Local && ix.Name == of.name.V }) {
+			return errNoTable()
+		}
+		if mode == store.BillingOnDemand && of.throughput.Set {
+			return errWrong("ProvisionedThroughput should not be specified for index: %s when BillingMode is PAY_PER_REQUEST", of.name.V)
+		}
+		if err := checkOnDemand(of.onDemand, mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkOneAtATime refuses to make or delete a second index, also while another one is being filled.
+func (r *updateTable) checkOneAtATime(before store.TableDescription) error {
+	n, creates := 0, false
+	for _, u := range r.updates.V {
+		if u.create.Set || u.remove.Set {
+			n++
+		}
+		creates = creates || u.create.Set
+	}
+	filling := slices.ContainsFunc(before.Indexes, func(ix store.IndexDescription) bool { return ix.Status == store.IndexCreating })
+	if n > 1 || creates && filling {
+		return refuse(ofModel+"LimitExceededException",
+			"Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table")
+	}
+	return nil
+}
+
+// updated gives what the request changes of a global index that stays, nil if it does not.
+func (r *updateTable) updated(index string) *indexDefinition {
+	for i := range r.updates.V {
+		if u := &r.updates.V[i]; u.update.Set && u.update.V.name.V == index {
+			return &u.update.V
+		}
+	}
+	return nil
+}
+
+// look shows the table as the service shows it while it works on the change.
+func (r *updateTable) look(before, after store.TableDescription) look {
+	l := look{table: "UPDATING", of: map[string]string{}, indexes: map[string]store.Throughput{}}
+	was := func(before, after store.Throughput) store.Throughput {
+		after.Read, after.Write = before.Read, before.Write
+		if after.Decreases > 0 && !after.Decreased.Equal(before.Decreased) {
+			after.Decreases-- // it is not counted yet
+		}
+		return after
+	}
+	if onDemand(before) == onDemand(after) {
+		old := was(before.Settings.Throughput, after.Settings.Throughput)
+		l.throughput = &old
+		for name, of := range after.Settings.Indexes {
+			if r.updated(name) != nil {
+				l.indexes[name] = was(before.Settings.Indexes[name], of)
+			}
+		}
+	}
+	for _, u := range r.updates.V {
+		switch {
+		case u.create.Set:
+			l.of[u.create.V.name.V] = "CREATING"
+		case u.update.Set:
+			l.of[u.update.V.name.V] = "UPDATING"
+		}
+	}
+	for _, ix := range before.Spec.Indexes {
+		if !slices.ContainsFunc(after.Spec.Indexes, func(have store.IndexSpec) bool { return have.Name == ix.Name }) {
+			l.gone = append(l.gone, ix)
+		}
+	}
+	return l
+}
