@@ -32,7 +32,9 @@ type operation struct {
 func operations() []operation {
 	return []operation{
 		{"BatchGetItem", func() request { return new(batchGetItem) }},
+		{"BatchWriteItem", func() request { return new(batchWriteItem) }},
 		{"CreateTable", func() request { return new(createTable) }},
+		{"DeleteItem", func() request { return new(deleteItem) }},
 		{"DeleteTable", func() request { return new(deleteTable) }},
 		{"DescribeEndpoints", func() request { return new(describeEndpoints) }},
 		{"DescribeLimits", func() request { return new(describeLimits) }},
@@ -46,7 +48,9 @@ func operations() []operation {
 		{"Scan", func() request { return new(scan) }},
 		{"TagResource", func() request { return new(tagResource) }},
 		{"TransactGetItems", func() request { return new(transactGetItems) }},
+		{"TransactWriteItems", func() request { return new(transactWriteItems) }},
 		{"UntagResource", func() request { return new(untagResource) }},
+		{"UpdateItem", func() request { return new(updateItem) }},
 		{"UpdateTable", func() request { return new(updateTable) }},
 		{"UpdateTimeToLive", func() request { return new(updateTimeToLive) }},
 	}

@@ -8,40 +8,22 @@ import (
 
 // putItem creates an item or replaces it as a whole.
 type putItem struct {
-	table     wire.Opt[string]
-	item      wire.Item
-	condition wire.Opt[string]
-	params
-	returnValues wire.Opt[string]
-	onFailure    wire.Opt[string] // ReturnValuesOnConditionCheckFailure
-	capacity     wire.Opt[string]
-	metrics      wire.Opt[string] // ReturnItemCollectionMetrics
+	writing
+	item wire.Item
 }
 
 func (r *putItem) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "TableName":
-		return d.OptText(&r.table)
-	case "Item":
+	if name == "Item" {
 		return d.Item(&r.item)
-	case "ConditionExpression":
-		return d.OptText(&r.condition)
-	case "ReturnValues":
-		return d.OptText(&r.returnValues)
-	case "ReturnValuesOnConditionCheckFailure":
-		return d.OptText(&r.onFailure)
-	case "ReturnConsumedCapacity":
-		return d.OptText(&r.capacity)
-	case "ReturnItemCollectionMetrics":
-		return d.OptText(&r.metrics)
 	}
-	return r.params.field(d, name)
+	return r.writing.field(d, name)
 }
 
 func (r *putItem) constrain(c *constraints) {
 	c.returnConsumedCapacity(r.capacity)
 	c.table("tableName", r.table)
 	c.required("item", r.item.Set)
+	r.constrainExpected(c)
 	c.returnValues(r.returnValues)
 	c.onConditionCheckFailure("returnValuesOnConditionCheckFailure", r.onFailure)
 	c.returnItemCollectionMetrics(r.metrics)
@@ -50,33 +32,40 @@ func (r *putItem) constrain(c *constraints) {
 func (r *putItem) touches(visit func(action, table string)) { visit("PutItem", r.table.V) }
 
 func (r *putItem) run(c *call) error {
-	expressions := []expression{{"ConditionExpression", r.condition}}
-	if err := r.check(expressions); err != nil {
-		return err
-	}
-	if r.item.Err != nil {
-		return r.item.Err
-	}
-	if r.returnValues.Set && r.returnValues.V != "ALL_OLD" && r.returnValues.V != "NONE" {
-		return errValidation("ReturnValues can only be ALL_OLD or NONE")
-	}
-	params, err := r.bind(expressions...)
+	put, err := r.put()
 	if err != nil {
 		return err
 	}
-	put := store.PutItem{
-		Table: tableName(r.table.V), Item: r.item.V, Condition: r.condition.V, Params: params, NoOld: r.returnValues.V != "ALL_OLD",
-	}
-	var old attr.Item
-	err = c.update(func(tx *store.Tx) (err error) {
-		old, err = tx.Put(put)
-		return err
+	images, account, err := r.do(c, func(tx *store.Tx) (im store.Images, err error) {
+		im.Old, err = tx.Put(put)
+		return im, err
 	})
 	if err != nil {
-		return withoutOld(err, r.onFailure)
+		return err
 	}
-	if !put.NoOld && old != nil {
-		named(c.out, "Attributes", old)
+	if r.returnValues.V == "ALL_OLD" && images.Old != nil {
+		named(c.out, "Attributes", images.Old)
 	}
+	account.done(c.out, put.Item, images.Old, put.Item)
 	return nil
+}
+
+// put makes the checks of the request and gives it as the store takes it.
+func (r *putItem) put() (put store.PutItem, err error) {
+	expressions := []expression{{"ConditionExpression", r.condition}}
+	if err := r.check(expressions, r.legacy.names(false)...); err != nil {
+		return put, err
+	}
+	if r.item.Err != nil {
+		return put, r.item.Err
+	}
+	if err := r.checkOld(); err != nil {
+		return put, err
+	}
+	put = store.PutItem{Table: tableName(r.table.V), Item: r.item.V, NoOld: r.returnValues.V != "ALL_OLD" && !r.wantsImages()}
+	put.Condition, _, put.Params, err = r.bindLegacy(expressions...)
+	if err != nil && attr.Size(put.Item) > attr.MaxItemSize {
+		err = attr.TooLarge() // which the store finds, but the service finds it before what was found here
+	}
+	return put, err
 }

@@ -1,0 +1,248 @@
+package dynamoapi
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/store"
+)
+
+// transactWriteItems does all of its actions or none.
+type transactWriteItems struct {
+	actions  wire.Opt[[]transactAction]
+	token    wire.Opt[string] // ClientRequestToken
+	capacity wire.Opt[string]
+	metrics  wire.Opt[string] // ReturnItemCollectionMetrics
+}
+
+// transactAction is an element of TransactItems. Exactly one of its members is to be set.
+type transactAction struct {
+	put    *transactPart
+	update *transactPart
+	delete *transactPart
+	check  *transactPart
+}
+
+// transactPart is one action. It has what its kind has, the others' members are not read.
+type transactPart struct {
+	table     wire.Opt[string]
+	item      wire.Item // of a put
+	key       wire.Item // of the others
+	update    wire.Opt[string]
+	condition wire.Opt[string]
+	params
+	onFailure wire.Opt[string]
+}
+
+func (r *transactWriteItems) field(d *wire.Decoder, name string) error {
+	switch name {
+	case "TransactItems":
+		r.actions.Set = true
+		return d.Array(func(int) error {
+			var a transactAction
+			err := d.Object("TransactWriteItem", func(name string) error { return a.field(d, name) })
+			r.actions.V = append(r.actions.V, a)
+			return err
+		})
+	case "ClientRequestToken":
+		return d.OptText(&r.token)
+	case "ReturnConsumedCapacity":
+		return d.OptText(&r.capacity)
+	case "ReturnItemCollectionMetrics":
+		return d.OptText(&r.metrics)
+	}
+	return d.Skip()
+}
+
+func (a *transactAction) field(d *wire.Decoder, name string) error {
+	p := new(transactPart)
+	switch name {
+	case "Put":
+		a.put = p
+	case "Update":
+		a.update = p
+	case "Delete":
+		a.delete = p
+	case "ConditionCheck":
+		a.check = p
+	default:
+		return d.Skip()
+	}
+	return d.Object(name, func(member string) error { return p.field(d, name, member) })
+}
+
+func (p *transactPart) field(d *wire.Decoder, kind, name string) error {
+	switch {
+	case name == "TableName":
+		return d.OptText(&p.table)
+	case name == "Item" && kind == "Put":
+		return d.Item(&p.item)
+	case name == "Key" && kind != "Put":
+		return d.Item(&p.key)
+	case name == "UpdateExpression" && kind == "Update":
+		return d.OptText(&p.update)
+	case name == "ConditionExpression":
+		return d.OptText(&p.condition)
+	case name == "ReturnValuesOnConditionCheckFailure":
+		return d.OptText(&p.onFailure)
+	}
+	return p.params.field(d, name)
+}
+
+func (r *transactWriteItems) constrain(c *constraints) {
+	c.returnConsumedCapacity(r.capacity)
+	c.returnItemCollectionMetrics(r.metrics)
+	c.length("clientRequestToken", r.token, 1, 36)
+	if !c.required("transactItems", r.actions.Set) {
+		return
+	}
+	c.count("transactItems", "'[]'", len(r.actions.V), 1, maxTransactItems)
+	for i := range r.actions.V {
+		a, at := &r.actions.V[i], fmt.Sprintf("transactItems.%d.member", i+1)
+		if p := a.check; p != nil {
+			p.constrain(c, at+".conditionCheck", &p.key, "key")
+			c.required(at+".conditionCheck.conditionExpression", p.condition.Set)
+		}
+		if p := a.put; p != nil {
+			p.constrain(c, at+".put", &p.item, "item")
+		}
+		if p := a.delete; p != nil {
+			p.constrain(c, at+".delete", &p.key, "key")
+		}
+		if p := a.update; p != nil {
+			p.constrain(c, at+".update", &p.key, "key")
+			c.required(at+".update.updateExpression", p.update.Set)
+		}
+	}
+}
+
+func (p *transactPart) constrain(c *constraints, at string, subject *wire.Item, name string) {
+	c.table(at+".tableName", p.table)
+	c.required(at+"."+name, subject.Set)
+	c.onConditionCheckFailure(at+".returnValuesOnConditionCheckFailure", p.onFailure)
+}
+
+func (r *transactWriteItems) touches(visit func(action, table string)) {
+	for _, a := range r.actions.V {
+		for name, p := range map[string]*transactPart{
+			"PutItem": a.put, "UpdateItem": a.update, "DeleteItem": a.delete, "ConditionCheckItem": a.check,
+		} {
+			if p != nil {
+				visit(name, p.table.V)
+			}
+		}
+	}
+}
+
+func (r *transactWriteItems) run(c *call) error {
+	write := store.TransactWrite{Token: r.token.V}
+	l := newLedger(r.capacity, r.metrics)
+	for i := range r.actions.V {
+		a := &r.actions.V[i]
+		if err := a.only(); err != nil {
+			return err
+		}
+		one, err := a.item()
+		if err != nil {
+			return err
+		}
+		write.Items = append(write.Items, one)
+		a.account(c, l)
+	}
+	again := false
+	err := c.update(func(tx *store.Tx) (err error) {
+		again, err = l.around(tx, func() error { return tx.TransactWrite(write) })
+		return err
+	})
+	if err != nil {
+		return r.withoutOld(err)
+	}
+	l.write(c.out, true, again)
+	return nil
+}
+
+// only refuses an element that is not exactly one action.
+func (a *transactAction) only() error {
+	n := 0
+	for _, p := range [...]*transactPart{a.put, a.update, a.delete, a.check} {
+		if p != nil {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return errValidation("Invalid Request: TransactWriteRequest should contain Delete or Put or Update request")
+	case 1:
+		return nil
+	}
+	return errValidation("TransactItems can only contain one of Check, Put, Update or Delete")
+}
+
+// part gives the one action that is set.
+func (a *transactAction) part() *transactPart {
+	for _, p := range [...]*transactPart{a.put, a.update, a.delete} {
+		if p != nil {
+			return p
+		}
+	}
+	return a.check
+}
+
+// item makes the checks of an action and gives it as the store takes it.
+func (a *transactAction) item() (out store.WriteItem, err error) {
+	p := a.part()
+	expressions := []expression{{"ConditionExpression", p.condition}}
+	if a.update != nil {
+		expressions = []expression{{"UpdateExpression", p.update}, {"ConditionExpression", p.condition}}
+	}
+	if err := p.check(expressions); err != nil {
+		return out, err
+	}
+	if p.item.Err != nil {
+		return out, p.item.Err
+	}
+	if p.key.Err != nil {
+		return out, p.key.Err
+	}
+	params, err := p.bind(expressions...)
+	if err != nil {
+		return out, err
+	}
+	table := tableName(p.table.V)
+	switch {
+	case a.put != nil:
+		out.Put = &store.PutItem{Table: table, Item: p.item.V, Condition: p.condition.V, Params: params}
+	case a.update != nil:
+		out.Update = &store.UpdateItem{Table: table, Key: p.key.V, Update: p.update.V, Condition: p.condition.V, Params: params}
+	case a.delete != nil:
+		out.Delete = &store.DeleteItem{Table: table, Key: p.key.V, Condition: p.condition.V, Params: params}
+	default:
+		out.Check = &store.ConditionCheck{Table: table, Key: p.key.V, Condition: p.condition.V, Params: params}
+	}
+	return out, nil
+}
+
+// account notes the action in a ledger.
+func (a *transactAction) account(c *call, l *ledger) {
+	p := a.part()
+	subject := p.key.V
+	if a.put != nil {
+		subject = p.item.V
+	}
+	l.add(c, tableName(p.table.V), subject, a.put != nil || a.update != nil)
+}
+
+// withoutOld takes the items from the reasons of those actions that do not want them.
+func (r *transactWriteItems) withoutOld(err error) error {
+	canceled, ok := errors.AsType[*store.TransactionCanceledError](err)
+	if !ok {
+		return err
+	}
+	for i := range canceled.Reasons {
+		if r.actions.V[i].part().onFailure.V != "ALL_OLD" {
+			canceled.Reasons[i].Item = nil
+		}
+	}
+	return err
+}

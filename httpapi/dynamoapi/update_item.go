@@ -1,0 +1,91 @@
+package dynamoapi
+
+import (
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// updateItem changes attributes of an item, or creates it.
+type updateItem struct {
+	writing
+	key    wire.Item
+	update wire.Opt[string]
+}
+
+func (r *updateItem) field(d *wire.Decoder, name string) error {
+	switch name {
+	case "Key":
+		return d.Item(&r.key)
+	case "UpdateExpression":
+		return d.OptText(&r.update)
+	case "AttributeUpdates":
+		_, err := r.legacy.field(d, name)
+		return err
+	}
+	return r.writing.field(d, name)
+}
+
+func (r *updateItem) constrain(c *constraints) {
+	c.returnConsumedCapacity(r.capacity)
+	c.table("tableName", r.table)
+	c.returnItemCollectionMetrics(r.metrics)
+	c.returnValues(r.returnValues)
+	c.onConditionCheckFailure("returnValuesOnConditionCheckFailure", r.onFailure)
+	c.required("key", r.key.Set)
+	r.constrainExpected(c)
+	r.legacy.constrainUpdates(c)
+}
+
+func (r *updateItem) touches(visit func(action, table string)) { visit("UpdateItem", r.table.V) }
+
+func (r *updateItem) run(c *call) error {
+	update, err := r.asked()
+	if err != nil {
+		return err
+	}
+	images, account, err := r.do(c, func(tx *store.Tx) (store.Images, error) { return tx.Update(update) })
+	if err != nil {
+		return err
+	}
+	if show := r.shown(images); len(show) > 0 {
+		named(c.out, "Attributes", show)
+	}
+	account.done(c.out, update.Key, images.Old, images.New)
+	return nil
+}
+
+// asked makes the checks of the request and gives it as the store takes it.
+func (r *updateItem) asked() (u store.UpdateItem, err error) {
+	expressions := []expression{{"UpdateExpression", r.update}, {"ConditionExpression", r.condition}}
+	if err := r.check(expressions, r.legacy.names(false)...); err != nil {
+		return u, err
+	}
+	if r.key.Err != nil {
+		return u, r.key.Err
+	}
+	if err := r.legacy.checkUpdates(); err != nil {
+		return u, err
+	}
+	u = store.UpdateItem{Table: tableName(r.table.V), Key: r.key.V}
+	u.Condition, u.Update, u.Params, err = r.bindLegacy(expressions...)
+	if r.update.Set {
+		u.Update = r.update.V
+	}
+	return u, err
+}
+
+// shown gives the attributes that are to be returned.
+func (r *updateItem) shown(images store.Images) attr.Item {
+	switch r.returnValues.V {
+	case "ALL_OLD":
+		return images.Old
+	case "ALL_NEW":
+		return images.New
+	case "UPDATED_OLD":
+		return images.Updated().Old
+	case "UPDATED_NEW":
+		return images.Updated().New
+	}
+	return nil
+}
