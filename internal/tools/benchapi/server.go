@@ -89,10 +89,11 @@ func startProgram(cmd *exec.Cmd) (p *program, addr string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	defer measure.Shut(w)
 	cmd.Stdout, cmd.Stderr = w, w
 	p = &program{cmd: cmd, out: r}
-	if p.exited, err = measure.StartOn(cmd, -1); err != nil {
+	p.exited, err = measure.StartOn(cmd, -1)
+	measure.Shut(w) // the command has it; when that ends, so does what can be read
+	if err != nil {
 		measure.Shut(r)
 		return nil, "", err
 	}
