@@ -23,6 +23,7 @@ type keysOf struct {
 	keys       wire.Opt[[]wire.Item]
 	projection wire.Opt[string]
 	params
+	legacy     legacyParams // AttributesToGet
 	consistent wire.Opt[bool]
 }
 
@@ -55,6 +56,9 @@ func (k *keysOf) field(d *wire.Decoder, name string) error {
 		return d.OptText(&k.projection)
 	case "ConsistentRead":
 		return d.Bool(&k.consistent)
+	}
+	if known, err := k.legacy.field(d, name); known {
+		return err
 	}
 	return k.params.field(d, name)
 }
@@ -118,14 +122,14 @@ func (r *batchGetItem) ask() (store.BatchGet, error) {
 	for _, name := range slices.Sorted(maps.Keys(r.tables.V)) {
 		k := r.tables.V[name]
 		expressions := []expression{{"ProjectionExpression", k.projection}}
-		if err := k.check(expressions); err != nil {
+		if err := k.check(expressions, k.legacy.names(false)...); err != nil {
 			return nil, err
 		}
-		params, err := k.bind(expressions...)
+		projection, params, err := k.projected(k.projection, &k.legacy)
 		if err != nil {
 			return nil, err
 		}
-		one := store.KeysAndAttributes{Projection: k.projection.V, Params: params}
+		one := store.KeysAndAttributes{Projection: projection, Params: params}
 		for _, key := range k.keys.V {
 			if key.Err != nil {
 				return nil, key.Err
@@ -159,6 +163,14 @@ func (k *keysOf) write(out *wire.Encoder, keys []attr.Item) {
 	items(out, "Keys", keys)
 	if k.projection.Set {
 		out.NamedText("ProjectionExpression", k.projection.V)
+	}
+	if k.legacy.attributes.Set {
+		out.Name("AttributesToGet")
+		out.BeginArray()
+		for _, name := range k.legacy.attributes.V {
+			out.Text(name)
+		}
+		out.EndArray()
 	}
 	if k.names.Set {
 		out.Name("ExpressionAttributeNames")

@@ -75,7 +75,7 @@ func errUnknownOperation(name string) error {
 	return e
 }
 
-func errNoTable() error {
+func errNoTable() *Error {
 	return refuse(ofModel+"ResourceNotFoundException", "Requested resource not found")
 }
 
@@ -104,6 +104,8 @@ func (a *API) refusal(err error) *Error {
 		e.Status, e.Type, e.Message = http.StatusBadRequest, ofModel+"IdempotentParameterMismatchException", f.Message
 	case f.Kind == fault.Invalid:
 		e.Status, e.Type, e.Message = http.StatusBadRequest, ofValidate+"ValidationException", f.Message
+	case f.Code == "table_not_found": // which one, the service tells for operations on tables only
+		return errNoTable()
 	case f.Kind == fault.NotFound:
 		e.Status, e.Type, e.Message = http.StatusBadRequest, ofModel+"ResourceNotFoundException", f.Message
 	case f.Code == "table_exists":

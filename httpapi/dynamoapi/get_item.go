@@ -12,7 +12,7 @@ type getItem struct {
 	key        wire.Item
 	projection wire.Opt[string]
 	params
-	attributes wire.Opt[[]string] // AttributesToGet
+	legacy     legacyParams // AttributesToGet
 	consistent wire.Opt[bool]
 	capacity   wire.Opt[string]
 }
@@ -25,18 +25,20 @@ func (r *getItem) field(d *wire.Decoder, name string) error {
 		return d.Item(&r.key)
 	case "ProjectionExpression":
 		return d.OptText(&r.projection)
-	case "AttributesToGet":
-		return d.Texts(&r.attributes)
 	case "ConsistentRead":
 		return d.Bool(&r.consistent)
 	case "ReturnConsumedCapacity":
 		return d.OptText(&r.capacity)
+	}
+	if known, err := r.legacy.field(d, name); known {
+		return err
 	}
 	return r.params.field(d, name)
 }
 
 func (r *getItem) constrain(c *constraints) {
 	c.returnConsumedCapacity(r.capacity)
+	r.legacy.constrainAttributes(c)
 	c.table("tableName", r.table)
 	c.required("key", r.key.Set)
 }
@@ -70,12 +72,12 @@ func (r *getItem) run(c *call) error {
 // get makes the checks of the request and gives it as the store takes it.
 func (r *getItem) get() (store.GetItem, error) {
 	expressions := []expression{{"ProjectionExpression", r.projection}}
-	if err := r.check(expressions); err != nil {
+	if err := r.check(expressions, r.legacy.names(false)...); err != nil {
 		return store.GetItem{}, err
 	}
 	if r.key.Err != nil {
 		return store.GetItem{}, r.key.Err
 	}
-	params, err := r.bind(expressions...)
-	return store.GetItem{Table: tableName(r.table.V), Key: r.key.V, Projection: r.projection.V, Params: params}, err
+	projection, params, err := r.projected(r.projection, &r.legacy)
+	return store.GetItem{Table: tableName(r.table.V), Key: r.key.V, Projection: projection, Params: params}, err
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/touchline/touchline/httpapi/dynamoapi/legacy"
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -95,6 +96,19 @@ func (p *params) bind(expressions ...expression) (expr.Params, error) {
 		}
 	}
 	return out, nil
+}
+
+// projected gives what a read shows: the projection, or what AttributesToGet says.
+func (p *params) projected(projection wire.Opt[string], old *legacyParams) (string, expr.Params, error) {
+	if err := old.checkAttributes(); err != nil {
+		return "", expr.Params{}, err
+	}
+	bound, err := p.bind(expression{"ProjectionExpression", projection})
+	if err != nil || !old.attributes.Set {
+		return projection.V, bound, err
+	}
+	b := legacy.NewBuilder(bound)
+	return old.projection(b), b.Params(), nil
 }
 
 // badValue names the first bad value, in the order of the names.

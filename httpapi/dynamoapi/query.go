@@ -26,35 +26,69 @@ func (r *query) field(d *wire.Decoder, name string) error {
 func (r *query) constrain(c *constraints) {
 	r.constrainSelect(c)
 	c.returnConsumedCapacity(r.capacity)
+	r.legacy.constrainQueryFilter(c)
 	c.table("tableName", r.table)
+	r.legacy.constrainOperator(c)
+	r.legacy.constrainAttributes(c)
 	r.constrainLimit(c)
+	r.legacy.constrainKeys(c)
 }
 
 func (r *query) touches(visit func(action, table string)) { visit("Query", r.table.V) }
 
 func (r *query) run(c *call) error {
-	expressions := []expression{
-		{"ProjectionExpression", r.projection}, {"FilterExpression", r.filter}, {"KeyConditionExpression", r.keyCondition},
-	}
-	if err := r.check(expressions); err != nil {
-		return err
-	}
-	if err := r.checkStart(); err != nil {
-		return err
-	}
-	if !r.keyCondition.Set {
-		return errValidation("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
-	}
-	params, err := r.bind(expressions...)
+	ask, err := r.ask()
 	if err != nil {
 		return err
 	}
-	if err := r.checkConsistent(c); err != nil {
+	if r.keyCondition.Set {
+		ask.keyCondition = r.keyCondition.V
+	}
+	if err := r.checkTable(c); err != nil {
 		return err
 	}
 	q := store.Query{
-		Table: tableName(r.table.V), Index: r.index.V, KeyCondition: r.keyCondition.V, Filter: r.filter.V, Projection: r.projection.V,
-		Params: params, Select: r.what(), Descending: r.forward.Set && !r.forward.V, Limit: r.limitOf(), StartKey: r.start.V,
+		Table: tableName(r.table.V), Index: r.index.V, KeyCondition: ask.keyCondition, Filter: ask.filter, Projection: ask.projection,
+		Params: ask.params, Select: r.what(), Descending: r.forward.Set && !r.forward.V, Limit: r.limitOf(), StartKey: r.start.V,
 	}
 	return r.page(c, func(tx *store.Tx, use func(attr.Encoded) error) (store.Page, error) { return tx.QueryEncoded(q, use) })
+}
+
+// ask makes the checks that need no table.
+func (r *query) ask() (texts, error) {
+	expressions := []expression{
+		{"ProjectionExpression", r.projection}, {"FilterExpression", r.filter}, {"KeyConditionExpression", r.keyCondition},
+	}
+	for _, check := range [...]func() error{
+		func() error { return r.check(expressions, r.legacy.names(r.keyCondition.Set)...) },
+		r.legacy.checkOperator, r.legacy.checkFilters, r.legacy.checkAttributes, r.checkStart, r.checkKeyCondition,
+	} {
+		if err := check(); err != nil {
+			return texts{}, err
+		}
+	}
+	ask, err := r.expressions(expressions)
+	if err != nil {
+		return ask, err
+	}
+	return ask, r.legacy.checkKeys()
+}
+
+func (r *query) checkKeyCondition() error {
+	if r.keyCondition.Set || r.legacy.keys.Set {
+		return nil
+	}
+	return errValidation("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
+}
+
+// checkTable holds what the old parameters say against the key of the table or index.
+func (r *query) checkTable(c *call) error {
+	if err := r.checkConsistent(c); err != nil || !r.legacy.keys.Set {
+		return err
+	}
+	d, err := c.table(r.table.V)
+	if err != nil {
+		return err
+	}
+	return r.legacy.checkKey(&d.Spec, r.index.V)
 }

@@ -4,9 +4,11 @@ import (
 	"math"
 	"regexp"
 
+	"github.com/touchline/touchline/httpapi/dynamoapi/legacy"
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
 )
 
 // reading is what Query and Scan have in common.
@@ -16,6 +18,7 @@ type reading struct {
 	filter     wire.Opt[string]
 	projection wire.Opt[string]
 	params
+	legacy     legacyParams
 	selected   wire.Opt[string] // Select
 	limit      wire.Opt[int64]
 	start      wire.Item // ExclusiveStartKey
@@ -43,6 +46,9 @@ func (r *reading) field(d *wire.Decoder, name string) error {
 		return d.Bool(&r.consistent)
 	case "ReturnConsumedCapacity":
 		return d.OptText(&r.capacity)
+	}
+	if known, err := r.legacy.field(d, name); known {
+		return err
 	}
 	return r.params.field(d, name)
 }
@@ -81,6 +87,31 @@ func (r *reading) what() store.Select {
 		return store.SelectCount
 	}
 	return store.SelectDefault
+}
+
+// expressions reads the texts of the request, or makes them of the parameters from the time before there were expressions.
+func (r *reading) expressions(given []expression) (texts, error) {
+	bound, err := r.bind(given...)
+	if err != nil {
+		return texts{}, err
+	}
+	b := legacy.NewBuilder(bound)
+	out := texts{filter: r.filter.V, projection: r.projection.V}
+	if !r.filter.Set {
+		out.filter = r.legacy.filter(b)
+	}
+	if !r.projection.Set {
+		out.projection = r.legacy.projection(b)
+	}
+	out.keyCondition = r.legacy.keyCondition(b)
+	out.params = b.Params()
+	return out, nil
+}
+
+// texts are the expressions of a request, and their parameters.
+type texts struct {
+	filter, projection, keyCondition string
+	params                           expr.Params
 }
 
 // checkConsistent refuses what cannot be had of a global index in the cloud, though here it could.

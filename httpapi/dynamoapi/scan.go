@@ -31,24 +31,17 @@ func (r *scan) constrain(c *constraints) {
 	c.between("totalSegments", r.segments, 1, maxSegments)
 	c.returnConsumedCapacity(r.capacity)
 	c.table("tableName", r.table)
+	r.legacy.constrainOperator(c)
+	r.legacy.constrainScanFilter(c)
 	c.between("segment", r.segment, 0, maxSegments-1)
 	r.constrainLimit(c)
+	r.legacy.constrainAttributes(c)
 }
 
 func (r *scan) touches(visit func(action, table string)) { visit("Scan", r.table.V) }
 
 func (r *scan) run(c *call) error {
-	expressions := []expression{{"ProjectionExpression", r.projection}, {"FilterExpression", r.filter}}
-	if err := r.check(expressions); err != nil {
-		return err
-	}
-	if err := r.checkStart(); err != nil {
-		return err
-	}
-	if err := r.checkSegment(); err != nil {
-		return err
-	}
-	params, err := r.bind(expressions...)
+	ask, err := r.ask()
 	if err != nil {
 		return err
 	}
@@ -56,10 +49,24 @@ func (r *scan) run(c *call) error {
 		return err
 	}
 	q := store.Scan{
-		Table: tableName(r.table.V), Index: r.index.V, Filter: r.filter.V, Projection: r.projection.V, Params: params,
+		Table: tableName(r.table.V), Index: r.index.V, Filter: ask.filter, Projection: ask.projection, Params: ask.params,
 		Select: r.what(), Limit: r.limitOf(), StartKey: r.start.V, Segment: int(r.segment.V), TotalSegments: int(r.segments.V),
 	}
 	return r.page(c, func(tx *store.Tx, use func(attr.Encoded) error) (store.Page, error) { return tx.ScanEncoded(q, use) })
+}
+
+// ask makes the checks that need no table.
+func (r *scan) ask() (texts, error) {
+	expressions := []expression{{"ProjectionExpression", r.projection}, {"FilterExpression", r.filter}}
+	for _, check := range [...]func() error{
+		func() error { return r.check(expressions, r.legacy.names(false)...) },
+		r.legacy.checkOperator, r.legacy.checkAttributes, r.legacy.checkFilters, r.checkStart, r.checkSegment,
+	} {
+		if err := check(); err != nil {
+			return texts{}, err
+		}
+	}
+	return r.expressions(expressions)
 }
 
 func (r *scan) checkSegment() error {
