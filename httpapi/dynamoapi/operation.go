@@ -31,6 +31,7 @@ type operation struct {
 // operations is what the API can do, in the order of the names.
 func operations() []operation {
 	return []operation{
+		{"BatchExecuteStatement", func() request { return new(batchExecuteStatement) }},
 		{"BatchGetItem", func() request { return new(batchGetItem) }},
 		{"BatchWriteItem", func() request { return new(batchWriteItem) }},
 		{"CreateTable", func() request { return new(createTable) }},
@@ -40,6 +41,8 @@ func operations() []operation {
 		{"DescribeLimits", func() request { return new(describeLimits) }},
 		{"DescribeTable", func() request { return new(describeTable) }},
 		{"DescribeTimeToLive", func() request { return new(describeTimeToLive) }},
+		{"ExecuteStatement", func() request { return new(executeStatement) }},
+		{"ExecuteTransaction", func() request { return new(executeTransaction) }},
 		{"GetItem", func() request { return new(getItem) }},
 		{"ListTables", func() request { return new(listTables) }},
 		{"ListTagsOfResource", func() request { return new(listTagsOfResource) }},

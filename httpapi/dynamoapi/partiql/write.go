@@ -142,6 +142,11 @@ func (s *Statement) change(params []attr.Value, key Key,
 	if k == nil {
 		return Change{}, invalid("Where clause does not contain a mandatory equality on all key attributes")
 	}
+	for _, a := range key.all() {
+		if err := a.fits(k[a.Name]); err != nil {
+			return Change{}, err
+		}
+	}
 	b := newBuilder(params)
 	text, err := b.all(rest)
 	if err != nil {
@@ -160,7 +165,8 @@ func (s *Statement) change(params []attr.Value, key Key,
 	return c, err
 }
 
-// target takes the key of one item out of WHERE: nil if it is not named whole. The rest is the other conditions.
+// target takes the key of one item out of WHERE: nil if it is not named whole. The rest is the other conditions. Whether the
+// values are of the key's types is not looked at.
 func (s *Statement) target(params []attr.Value, key Key) (attr.Item, []*node, error) {
 	k := attr.Item{}
 	var rest []*node
@@ -172,9 +178,6 @@ func (s *Statement) target(params []attr.Value, key Key) (attr.Item, []*node, er
 		case !ok:
 			rest = append(rest, c)
 		case k[a.Name].IsZero():
-			if err := a.fits(v); err != nil {
-				return nil, nil, err
-			}
 			k[a.Name] = v
 		case !attr.Equal(k[a.Name], v):
 			return nil, nil, invalid("Multiple conditions on same key %s. Only single item Update/Insert/Delete are supported", a.Name)

@@ -1,0 +1,256 @@
+package dynamoapi
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/partiql"
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// maxBatchStatements is how many statements a batch may have.
+const maxBatchStatements = 25
+
+// batchExecuteStatement runs PartiQL statements, each about one item and each for itself.
+type batchExecuteStatement struct {
+	statements wire.Opt[[]statement]
+	capacity   wire.Opt[string]
+}
+
+func (r *batchExecuteStatement) field(d *wire.Decoder, name string) error {
+	switch name {
+	case "Statements":
+		return readStatements(d, "BatchStatementRequest", &r.statements)
+	case "ReturnConsumedCapacity":
+		return d.OptText(&r.capacity)
+	}
+	return d.Skip()
+}
+
+// readStatements reads a list of statements, each of which the model calls shape.
+func readStatements(d *wire.Decoder, shape string, into *wire.Opt[[]statement]) error {
+	into.Set = true
+	return d.Array(func(int) error {
+		var s statement
+		err := d.Object(shape, func(name string) error { return s.field(d, name) })
+		into.V = append(into.V, s)
+		return err
+	})
+}
+
+func (r *batchExecuteStatement) constrain(c *constraints) {
+	c.returnConsumedCapacity(r.capacity)
+	constrainStatements(c, "statements", r.statements, maxBatchStatements)
+}
+
+func constrainStatements(c *constraints, at string, all wire.Opt[[]statement], most int) {
+	if !c.required(at, all.Set) {
+		return
+	}
+	c.elements(at, len(all.V), 1, most)
+	for i := range all.V {
+		all.V[i].constrain(c, fmt.Sprintf("%s.%d.member.", at, i+1))
+	}
+}
+
+func (r *batchExecuteStatement) touches(visit func(action, table string)) {
+	for i := range r.statements.V {
+		r.statements.V[i].touches(visit)
+	}
+}
+
+// batched is a statement of a batch on its way: what it does, and what came of it.
+type batched struct {
+	*statement
+	spec  *store.TableSpec
+	read  partiql.Read    // of a SELECT
+	write store.WriteItem // of the others
+
+	ran  bool // it got as far as its table
+	item attr.Item
+	err  error
+}
+
+func (r *batchExecuteStatement) run(c *call) error {
+	all := make([]batched, len(r.statements.V))
+	reads, writes := 0, 0
+	for i := range all {
+		b := &all[i]
+		b.statement = &r.statements.V[i]
+		b.err = b.prepare(c)
+		if read, err := b.parse(); err == nil {
+			if read.Kind == partiql.Select {
+				reads++
+			} else {
+				writes++
+			}
+		}
+	}
+	if reads > 0 && writes > 0 {
+		return errValidation("Read and write requests together in the same batch is not supported.")
+	}
+	if twice(all) {
+		return errValidation("Provided list of item keys contains duplicates")
+	}
+	used := newConsumption(r.capacity)
+	do := c.view
+	if writes > 0 {
+		do = c.update
+	}
+	err := do(func(tx *store.Tx) error {
+		if writes > 0 {
+			used.watch(tx, false)
+		}
+		for i := range all {
+			if err := all[i].perform(c, tx, used); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	r.answer(c, all)
+	used.all(c.out)
+	return nil
+}
+
+// prepare takes a statement as far as it goes without its item.
+func (b *batched) prepare(c *call) error {
+	params, err := b.values()
+	if err != nil {
+		return err
+	}
+	read, err := b.parse()
+	if err != nil {
+		return err
+	}
+	if read.Kind == partiql.Exists {
+		return errValidation("EXISTS can only be used in ExecuteTransaction write requests.")
+	}
+	d, err := c.table(read.Table)
+	if err != nil {
+		return err
+	}
+	b.spec = &d.Spec
+	if read.Kind != partiql.Select {
+		b.write, err = b.statement.write(b.spec, params)
+		return err
+	}
+	var single bool
+	b.read, single, err = read.SingleItem(params, keyOf(b.spec.Key))
+	if err == nil && !single {
+		return errValidation("Select statements within BatchExecuteStatement must specify the primary key in the where clause.")
+	}
+	return err
+}
+
+// twice tells whether two statements are about one item.
+func twice(all []batched) bool {
+	seen := map[string]bool{}
+	for i := range all {
+		b := &all[i]
+		if b.err != nil {
+			continue
+		}
+		id := b.spec.Name + "\x00" + string(attr.AppendJSON(nil, b.key()))
+		if seen[id] {
+			return true
+		}
+		seen[id] = true
+	}
+	return false
+}
+
+// key is that of the statement's item.
+func (b *batched) key() attr.Item {
+	if b.read.Key != nil {
+		return b.read.Key
+	}
+	return keyIn(b.spec, b.write)
+}
+
+// keyIn is the key of the item that a write is about.
+func keyIn(spec *store.TableSpec, w store.WriteItem) attr.Item {
+	switch {
+	case w.Update != nil:
+		return w.Update.Key
+	case w.Delete != nil:
+		return w.Delete.Key
+	case w.Check != nil:
+		return w.Check.Key
+	}
+	key := attr.Item{}
+	for _, a := range keyAttrs(&spec.Key) {
+		key[a.Name] = w.Put.Item[a.Name]
+	}
+	return key
+}
+
+// perform does a statement that has been prepared. The error is one that ends the whole batch: a fault of the node.
+func (b *batched) perform(c *call, tx *store.Tx, used *consumption) error {
+	if b.err != nil {
+		return nil
+	}
+	b.ran = true
+	if b.read.Key != nil {
+		s := selection{read: b.read, spec: b.spec, consistent: b.consistent.V, used: used}
+		_, b.err = s.run(tx, position{})
+		if len(s.items) > 0 {
+			b.item = s.items[0]
+		}
+	} else {
+		b.item, b.err = b.statement.perform(tx, b.write)
+	}
+	if b.err == nil {
+		return nil
+	}
+	b.err = b.refused(b.err)
+	if c.api.refusal(b.err).Status >= 500 {
+		return b.err
+	}
+	return nil
+}
+
+func (r *batchExecuteStatement) answer(c *call, all []batched) {
+	out := c.out
+	out.Name("Responses")
+	out.BeginArray()
+	for i := range all {
+		b := &all[i]
+		out.Begin()
+		if b.err != nil {
+			b.fault(c, c.api.refusal(plain(b.err)))
+		}
+		if b.ran {
+			out.NamedText("TableName", b.spec.Name)
+		}
+		if len(b.item) > 0 {
+			named(out, "Item", b.item)
+		}
+		out.End()
+	}
+	out.EndArray()
+}
+
+// fault writes the error of one statement.
+func (b *batched) fault(c *call, e *Error) {
+	c.out.Name("Error")
+	c.out.Begin()
+	code := strings.TrimSuffix(e.name(), "Exception")
+	switch code {
+	case "Validation":
+		code = "ValidationError"
+	case "ConditionalCheckFailed":
+		if failed, ok := errors.AsType[*store.ConditionFailedError](b.err); ok && failed.Old != nil {
+			named(c.out, "Item", failed.Old)
+		}
+	}
+	c.out.NamedText("Code", code)
+	c.out.NamedText("Message", e.Message)
+	c.out.End()
+}

@@ -1,0 +1,187 @@
+package dynamoapi
+
+import (
+	"errors"
+	"math"
+	"unicode/utf8"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/partiql"
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// executeStatement runs one PartiQL statement.
+type executeStatement struct {
+	statement
+	next     wire.Opt[string] // NextToken
+	limit    wire.Opt[int64]
+	capacity wire.Opt[string]
+}
+
+func (r *executeStatement) field(d *wire.Decoder, name string) error {
+	switch name {
+	case "NextToken":
+		return d.OptText(&r.next)
+	case "Limit":
+		return d.Int(&r.limit)
+	case "ReturnConsumedCapacity":
+		return d.OptText(&r.capacity)
+	}
+	return r.statement.field(d, name)
+}
+
+func (r *executeStatement) constrain(c *constraints) {
+	c.returnConsumedCapacity(r.capacity)
+	r.statement.constrain(c, "")
+	if r.next.Set {
+		c.count("nextToken", quoted(r.next.V), utf8.RuneCountInString(r.next.V), 1, maxToken)
+	}
+	c.between("limit", r.limit, 1, math.MaxInt32)
+}
+
+func (r *executeStatement) run(c *call) error {
+	params, err := r.values()
+	if err != nil {
+		return err
+	}
+	read, err := r.parse()
+	if err != nil {
+		return err
+	}
+	if read.Kind == partiql.Exists {
+		return errValidation("EXISTS can only be used in ExecuteTransaction write requests.")
+	}
+	d, err := c.table(read.Table)
+	if err != nil {
+		return err
+	}
+	used := newConsumption(r.capacity)
+	if read.Kind == partiql.Select {
+		return plain(r.selecting(c, &d.Spec, params, used))
+	}
+	w, err := r.write(&d.Spec, params)
+	if err != nil {
+		return plain(err)
+	}
+	var shown attr.Item
+	err = c.update(func(tx *store.Tx) (err error) {
+		used.watch(tx, false)
+		shown, err = r.perform(tx, w)
+		return err
+	})
+	if err != nil {
+		return r.refused(err)
+	}
+	var items []attr.Item
+	if len(shown) > 0 {
+		items = append(items, shown)
+	}
+	rows(c.out, items)
+	used.one(c.out)
+	return nil
+}
+
+// selecting runs a SELECT.
+func (r *executeStatement) selecting(c *call, spec *store.TableSpec, params []attr.Value, used *consumption) error {
+	src, err := r.source(spec)
+	if err != nil {
+		return err
+	}
+	s := &selection{spec: spec, index: r.read.Index, limit: int(r.limit.V), consistent: r.consistent.V, used: used}
+	if s.read, err = r.read.Read(params, src); err != nil {
+		return err
+	}
+	now := c.api.cfg.Now()
+	from, err := r.position(now, r.next, len(s.read.Steps))
+	if err != nil {
+		return err
+	}
+	var next *position
+	err = c.view(func(tx *store.Tx) (err error) {
+		next, err = s.run(tx, from)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	rows(c.out, s.items)
+	if next != nil {
+		c.out.NamedText("NextToken", r.token(now, next))
+		if next.key != nil {
+			named(c.out, "LastEvaluatedKey", next.key)
+		}
+	}
+	used.one(c.out)
+	return nil
+}
+
+// rows writes the items of an answer.
+func rows(out *wire.Encoder, items []attr.Item) {
+	out.Name("Items")
+	out.BeginArray()
+	for _, it := range items {
+		out.Item(it)
+	}
+	out.EndArray()
+}
+
+// write compiles an INSERT, UPDATE, DELETE or EXISTS for the store.
+func (s *statement) write(spec *store.TableSpec, params []attr.Value) (store.WriteItem, error) {
+	key := keyOf(spec.Key)
+	switch s.read.Kind {
+	case partiql.Insert:
+		p, err := s.read.Put(params, key)
+		return store.WriteItem{Put: &store.PutItem{Table: spec.Name, Item: p.Item, Condition: p.Condition, Params: p.Params}}, err
+	case partiql.Update:
+		u, err := s.read.Update(params, key)
+		return store.WriteItem{Update: &store.UpdateItem{
+			Table: spec.Name, Key: u.Key, Update: u.Update, Condition: u.Condition, Params: u.Params,
+		}}, err
+	case partiql.Delete:
+		d, err := s.read.Delete(params, key)
+		return store.WriteItem{Delete: &store.DeleteItem{Table: spec.Name, Key: d.Key, Condition: d.Condition, Params: d.Params}}, err
+	}
+	check, err := s.read.Check(params, key)
+	return store.WriteItem{Check: &store.ConditionCheck{
+		Table: spec.Name, Key: check.Key, Condition: check.Condition, Params: check.Params,
+	}}, err
+}
+
+// perform does a write and gives what RETURNING shows of it.
+func (s *statement) perform(tx *store.Tx, w store.WriteItem) (attr.Item, error) {
+	switch {
+	case w.Put != nil:
+		_, err := tx.Put(*w.Put)
+		return nil, err
+	case w.Delete != nil:
+		old, err := tx.Delete(*w.Delete)
+		if s.read.Returning == partiql.ReturnNone {
+			old = nil
+		}
+		return old, err
+	}
+	images, err := tx.Update(*w.Update)
+	if err != nil {
+		return nil, err
+	}
+	switch s.read.Returning {
+	case partiql.ReturnAllOld:
+		return images.Old, nil
+	case partiql.ReturnAllNew:
+		return images.New, nil
+	case partiql.ReturnUpdatedOld:
+		return images.Updated().Old, nil
+	case partiql.ReturnUpdatedNew:
+		return images.Updated().New, nil
+	}
+	return nil, nil
+}
+
+// refused makes of an error of a write what PartiQL says of it.
+func (s *statement) refused(err error) error {
+	if _, ok := errors.AsType[*store.ConditionFailedError](err); ok && s.read.Kind == partiql.Insert {
+		return errDuplicateItem()
+	}
+	return plain(withoutOld(err, s.onFailure))
+}

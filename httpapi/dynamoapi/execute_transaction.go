@@ -1,0 +1,210 @@
+package dynamoapi
+
+import (
+	"errors"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/partiql"
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// executeTransaction runs PartiQL statements of which all are done or none.
+type executeTransaction struct {
+	statements wire.Opt[[]statement]
+	token      wire.Opt[string] // ClientRequestToken
+	capacity   wire.Opt[string]
+}
+
+func (r *executeTransaction) field(d *wire.Decoder, name string) error {
+	switch name {
+	case "TransactStatements":
+		return readStatements(d, "ParameterizedStatement", &r.statements)
+	case "ClientRequestToken":
+		return d.OptText(&r.token)
+	case "ReturnConsumedCapacity":
+		return d.OptText(&r.capacity)
+	}
+	return d.Skip()
+}
+
+func (r *executeTransaction) constrain(c *constraints) {
+	c.returnConsumedCapacity(r.capacity)
+	constrainStatements(c, "transactStatements", r.statements, maxTransactItems)
+	c.length("clientRequestToken", r.token, 1, 36)
+}
+
+func (r *executeTransaction) touches(visit func(action, table string)) {
+	for i := range r.statements.V {
+		r.statements.V[i].touches(visit)
+	}
+}
+
+func (r *executeTransaction) run(c *call) error {
+	params := make([][]attr.Value, len(r.statements.V))
+	for i := range r.statements.V {
+		var err error
+		if params[i], err = r.statements.V[i].values(); err != nil {
+			return err
+		}
+	}
+	reads := 0
+	for i := range r.statements.V {
+		read, err := r.statements.V[i].parse()
+		if err != nil {
+			return within(i, err)
+		}
+		if read.Kind == partiql.Select {
+			reads++
+		}
+	}
+	switch reads {
+	case len(params):
+		return r.reads(c, params)
+	case 0:
+		return r.writes(c, params)
+	}
+	return errValidation("ExecuteTransaction API does not support both read and write operations in the same request.")
+}
+
+// within says in which statement an error of the request was found.
+func within(i int, err error) error {
+	err = plain(err)
+	message := ""
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind == fault.Invalid {
+		message = f.Message
+	} else if e, ok := errors.AsType[*Error](err); ok && e.name() == "ValidationException" {
+		message = e.Message
+	}
+	if message == "" {
+		return err
+	}
+	return errValidation("Validation failed in TransactStatements[%d]: %s", i, message)
+}
+
+func (r *executeTransaction) reads(c *call, params [][]attr.Value) error {
+	gets := make([]store.GetItem, len(params))
+	columns := make([]*partiql.Columns, len(params))
+	for i := range params {
+		read := r.statements.V[i].read
+		d, err := c.table(read.Table)
+		if err != nil {
+			return err
+		}
+		if read.Index != "" {
+			return within(i, errValidation("Reads on indices are not supported within transactions."))
+		}
+		one, single, err := read.SingleItem(params[i], keyOf(d.Spec.Key))
+		if err == nil && !single {
+			err = errValidation("Select statements within ExecuteTransaction must specify the primary key in the where clause.")
+		}
+		if err != nil {
+			return within(i, err)
+		}
+		gets[i] = store.GetItem{Table: d.Spec.Name, Key: one.Key}
+		columns[i] = one.Columns
+	}
+	var got []attr.Item
+	used := newConsumption(r.capacity)
+	err := c.view(func(tx *store.Tx) (err error) {
+		used.watchReads(tx, func(string) bool { return true }, true)
+		got, err = tx.TransactGet(gets)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i, it := range got {
+		if it != nil {
+			got[i] = columns[i].Show(it)
+		}
+	}
+	responses(c.out, got)
+	used.all(c.out)
+	return nil
+}
+
+// responses writes items, each in an object of its own, which is empty where there is none.
+func responses(out *wire.Encoder, items []attr.Item) {
+	out.Name("Responses")
+	out.BeginArray()
+	for _, it := range items {
+		out.Begin()
+		if it != nil {
+			named(out, "Item", it)
+		}
+		out.End()
+	}
+	out.EndArray()
+}
+
+func (r *executeTransaction) writes(c *call, params [][]attr.Value) error {
+	t := store.TransactWrite{Token: r.token.V}
+	specs := make([]*store.TableSpec, len(params))
+	for i := range params {
+		s := &r.statements.V[i]
+		d, err := c.table(s.read.Table)
+		if err != nil {
+			return err
+		}
+		specs[i] = &d.Spec
+		if s.read.Returning != partiql.ReturnNone {
+			return within(i, errValidation("RETURNING clause is not supported in ExecuteTransaction."))
+		}
+		w, err := s.write(specs[i], params[i])
+		if err != nil {
+			return within(i, err)
+		}
+		t.Items = append(t.Items, w)
+	}
+	used := newConsumption(r.capacity)
+	err := c.update(func(tx *store.Tx) error {
+		used.watch(tx, true)
+		if err := tx.TransactWrite(t); err != nil {
+			return err
+		}
+		return used.replay(tx, specs, t.Items)
+	})
+	if err != nil {
+		return r.canceled(err)
+	}
+	responses(c.out, nil)
+	used.all(c.out)
+	return nil
+}
+
+// replay counts a transaction that was done before: DynamoDB reads what it would have written.
+func (u *consumption) replay(tx *store.Tx, specs []*store.TableSpec, items []store.WriteItem) error {
+	if u == nil || len(u.tables) > 0 {
+		return nil
+	}
+	u.watchReads(tx, func(string) bool { return true }, true)
+	for i, w := range items {
+		if _, err := tx.Get(specs[i].Name, keyIn(specs[i], w)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// canceled gives the reasons as PartiQL has them.
+func (r *executeTransaction) canceled(err error) error {
+	canceled, ok := errors.AsType[*store.TransactionCanceledError](err)
+	if !ok {
+		return plain(err)
+	}
+	out := &store.TransactionCanceledError{Reasons: make([]store.CancellationReason, len(canceled.Reasons))}
+	for i, reason := range canceled.Reasons {
+		s := &r.statements.V[i]
+		switch {
+		case reason.Code != store.ReasonConditionFailed:
+		case s.read.Kind == partiql.Insert:
+			reason = store.CancellationReason{Code: "DuplicateItem", Message: duplicateItem}
+		case s.onFailure.V != "ALL_OLD":
+			reason.Item = nil
+		}
+		out.Reasons[i] = reason
+	}
+	return out
+}

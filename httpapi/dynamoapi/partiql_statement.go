@@ -1,0 +1,167 @@
+package dynamoapi
+
+import (
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/partiql"
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// maxStatement is the longest PartiQL text, in characters.
+const maxStatement = 8192
+
+// statement is a PartiQL statement of a request, with what goes with it.
+type statement struct {
+	text       wire.Opt[string]
+	parameters wire.Opt[[]wire.Value]
+	consistent wire.Opt[bool]
+	onFailure  wire.Opt[string] // ReturnValuesOnConditionCheckFailure
+
+	read *partiql.Statement // nil: not read yet, or refused
+	err  error              // why it was refused
+}
+
+func (s *statement) field(d *wire.Decoder, name string) error {
+	switch name {
+	case "Statement":
+		return d.OptText(&s.text)
+	case "Parameters":
+		s.parameters.Set = true
+		return d.Array(func(int) error {
+			var v wire.Value
+			err := d.Value(&v)
+			s.parameters.V = append(s.parameters.V, v)
+			return err
+		})
+	case "ConsistentRead":
+		return d.Bool(&s.consistent)
+	case "ReturnValuesOnConditionCheckFailure":
+		return d.OptText(&s.onFailure)
+	}
+	return d.Skip()
+}
+
+// constrain is of a statement at a place, which is empty or ends with a dot.
+func (s *statement) constrain(c *constraints, at string) {
+	if c.required(at+"statement", s.text.Set) {
+		c.count(at+"statement", quoted(s.text.V), utf8.RuneCountInString(s.text.V), 1, maxStatement)
+	}
+	if s.parameters.Set {
+		c.elements(at+"parameters", len(s.parameters.V), 1, maxStatement)
+	}
+	c.onConditionCheckFailure(at+"returnValuesOnConditionCheckFailure", s.onFailure)
+}
+
+// parse reads the text, once.
+func (s *statement) parse() (*partiql.Statement, error) {
+	if s.read == nil && s.err == nil {
+		s.read, s.err = partiql.Parse(s.text.V)
+	}
+	return s.read, s.err
+}
+
+// touches is request.touches for a statement. One that cannot be read touches nothing.
+func (s *statement) touches(visit func(action, table string)) {
+	read, err := s.parse()
+	if err != nil {
+		return
+	}
+	switch read.Kind {
+	case partiql.Select, partiql.Exists:
+		visit("PartiQLSelect", read.Table)
+	case partiql.Insert:
+		visit("PartiQLInsert", read.Table)
+	case partiql.Update:
+		visit("PartiQLUpdate", read.Table)
+	case partiql.Delete:
+		visit("PartiQLDelete", read.Table)
+	}
+}
+
+// values gives the parameters. What is wrong with one is told before the text is read.
+func (s *statement) values() ([]attr.Value, error) {
+	values := make([]attr.Value, len(s.parameters.V))
+	for i, v := range s.parameters.V {
+		if v.Err != nil {
+			return nil, v.Err
+		}
+		values[i] = v.V
+	}
+	return values, nil
+}
+
+// keyOf is a key as PartiQL knows it.
+func keyOf(k store.KeySpec) partiql.Key {
+	of := func(a store.KeyAttr) partiql.Attr {
+		kind, _ := attr.ParseKind(string(a.Type))
+		return partiql.Attr{Name: a.Name, Kind: kind}
+	}
+	key := partiql.Key{Partition: of(k.Partition)}
+	if k.Sort.Name != "" {
+		key.Sort = of(k.Sort)
+	}
+	return key
+}
+
+// source gives what a SELECT reads.
+func (s *statement) source(spec *store.TableSpec) (partiql.Source, error) {
+	src := partiql.Source{Table: keyOf(spec.Key)}
+	if s.read.Index == "" {
+		return src, nil
+	}
+	for i := range spec.Indexes {
+		ix := &spec.Indexes[i]
+		if ix.Name != s.read.Index {
+			continue
+		}
+		if s.consistent.V && !ix.Local {
+			return src, errValidation("Strongly consistent read is not supported on Global Secondary Indexes")
+		}
+		src.Index = &partiql.Index{Name: ix.Name, Key: keyOf(ix.Key), Shows: func(name string) bool { return shows(spec, ix, name) }}
+		return src, nil
+	}
+	return src, errValidation("The table does not have the specified index")
+}
+
+// shows tells whether an index has an attribute of the items.
+func shows(spec *store.TableSpec, ix *store.IndexSpec, name string) bool {
+	if ix.Projection == store.ProjectAll {
+		return true
+	}
+	for _, a := range append(keyAttrs(&spec.Key), keyAttrs(&ix.Key)...) {
+		if a.Name == name {
+			return true
+		}
+	}
+	if ix.Projection == store.ProjectInclude {
+		for _, include := range ix.Include {
+			if include == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// plain takes from an error the name of the expression in which it was found: the request has none.
+func plain(err error) error {
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok || f.Kind != fault.Invalid || !strings.HasPrefix(f.Message, "Invalid ") {
+		return err
+	}
+	if name, rest, ok := strings.Cut(f.Message, "Expression: "); ok && strings.IndexByte(name[len("Invalid "):], ' ') < 0 {
+		return errValidation("%s", rest)
+	}
+	return err
+}
+
+func errDuplicateItem() error {
+	return refuse(ofModel+"DuplicateItemException", duplicateItem)
+}
+
+const duplicateItem = "Duplicate primary key exists in table"
