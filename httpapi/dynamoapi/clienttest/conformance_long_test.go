@@ -1,0 +1,229 @@
+//go:build long
+
+package clienttest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go"
+
+	"github.com/touchline/touchline/internal/testrig/awsclients"
+	"github.com/touchline/touchline/store/storetest/conformance"
+)
+
+// TestConformanceThroughSDK sends the recorded requests with aws-sdk-go-v2: each becomes the client's own types and
+// goes over HTTP, and its answer comes back through the client's types. What the client cannot say, as it refuses a
+// request without a table's name, is sent as it is written.
+func TestConformanceThroughSDK(t *testing.T) {
+	var seen tally
+	if *against == "local" {
+		e := endpoint(t)
+		conformance.Run(t, conformance.Local, func(t testing.TB) conformance.Target {
+			target := newTarget(e, &seen)
+			target.empty(t)
+			return target
+		})
+	} else {
+		conformance.Run(t, conformance.Ours, func(t testing.TB) conformance.Target { return newTarget(endpoint(t), &seen) })
+	}
+	t.Log(seen.String())
+	if seen.carried < 9*len(seen.written) {
+		t.Errorf("the client carried %d requests and could not say %d", seen.carried, len(seen.written))
+	}
+}
+
+// tally counts what the client carried, and keeps what it could not say.
+type tally struct {
+	mu      sync.Mutex
+	carried int
+	written []string
+}
+
+func (s *tally) add(operation string, request []byte, why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if why == nil {
+		s.carried++
+		return
+	}
+	text := string(request[:min(len(request), 160)])
+	s.written = append(s.written, fmt.Sprintf("%s %s: %s", operation, text, strings.ReplaceAll(why.Error(), "\n", " ")))
+}
+
+// String lists what the client could not say.
+func (s *tally) String() string {
+	slices.Sort(s.written)
+	return fmt.Sprintf("%d requests through the client; %d that it cannot say were sent as they are written:\n%s",
+		s.carried, len(s.written), strings.Join(slices.Compact(s.written), "\n"))
+}
+
+// target is a conformance.Target that speaks through the client.
+type target struct {
+	endpoint awsclients.Endpoint
+	client   reflect.Value
+	seen     *tally
+}
+
+func newTarget(e awsclients.Endpoint, seen *tally) *target {
+	c := client(e, func(o *dynamodb.Options) { o.HTTPClient = exactly{http.DefaultClient} })
+	return &target{endpoint: e, client: reflect.ValueOf(c), seen: seen}
+}
+
+// empty deletes all tables.
+func (x *target) empty(t testing.TB) {
+	t.Helper()
+	c := client(x.endpoint)
+	pages := dynamodb.NewListTablesPaginator(c, &dynamodb.ListTablesInput{})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range page.TableNames {
+			if _, err := c.DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: &name}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// Do implements conformance.Target.
+func (x *target) Do(ctx context.Context, operation string, request []byte) ([]byte, error) {
+	answer, err := x.say(ctx, operation, request)
+	cannot, ok := errors.AsType[*cannotSay](err)
+	if !ok {
+		x.seen.add(operation, request, nil)
+		return answer, err
+	}
+	x.seen.add(operation, request, cannot)
+	return x.write(ctx, operation, request)
+}
+
+// cannotSay is why the client cannot send a request as it is written.
+type cannotSay struct{ why string }
+
+// Error says it.
+func (e *cannotSay) Error() string { return e.why }
+
+// refused is what the service refused, with the body it would have sent.
+type refused struct{ body []byte }
+
+// Error gives the body.
+func (e *refused) Error() string { return string(e.body) }
+
+// Wire gives the body.
+func (e *refused) Wire() []byte { return e.body }
+
+// say calls the client's method.
+func (x *target) say(ctx context.Context, operation string, request []byte) ([]byte, error) {
+	method := x.client.MethodByName(operation)
+	if !method.IsValid() {
+		return nil, &cannotSay{"no such method"}
+	}
+	want, err := decode(request)
+	if err != nil {
+		return nil, &cannotSay{err.Error()}
+	}
+	input := reflect.New(method.Type().In(1).Elem())
+	if err := read(want, input.Elem()); err != nil {
+		return nil, err
+	}
+	out := method.Call([]reflect.Value{reflect.ValueOf(context.WithValue(ctx, wanted{}, want)), input})
+	if err, ok := out[1].Interface().(error); ok {
+		return nil, failure(err)
+	}
+	return json.Marshal(written(out[0].Elem()))
+}
+
+// failure turns an error of the client into what the service sent.
+func failure(err error) error {
+	if invalid, ok := errors.AsType[smithy.InvalidParamsError](err); ok {
+		return &cannotSay{invalid.Error()}
+	}
+	api, ok := errors.AsType[smithy.APIError](err)
+	if !ok {
+		return err
+	}
+	body := map[string]any{}
+	if v := reflect.ValueOf(api); v.Elem().Kind() == reflect.Struct && v.Elem().Type() != reflect.TypeFor[smithy.GenericAPIError]() {
+		body = written(v.Elem()).(map[string]any)
+	}
+	for _, own := range []string{"ErrorCodeOverride", "Message"} {
+		delete(body, own)
+	}
+	body["__type"], body["message"] = api.ErrorCode(), api.ErrorMessage()
+	data, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	return &refused{data}
+}
+
+// wanted is the key of a request's JSON in its context.
+type wanted struct{}
+
+// exactly lets requests pass that say what they are to say.
+type exactly struct{ next *http.Client }
+
+// Do implements dynamodb.HTTPClient.
+func (x exactly) Do(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	got, err := decode(body)
+	if err != nil {
+		return nil, err
+	}
+	want, _ := r.Context().Value(wanted{}).(map[string]any)
+	if want["ClientRequestToken"] == nil {
+		delete(got, "ClientRequestToken") // which the client makes up
+	}
+	if !reflect.DeepEqual(got, want) {
+		return nil, &cannotSay{"the client would say " + string(body[:min(len(body), 160)])}
+	}
+	return x.next.Do(r)
+}
+
+// write sends a request as it is written.
+func (x *target) write(ctx context.Context, operation string, request []byte) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, x.endpoint.URL, bytes.NewReader(request))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/x-amz-json-1.0")
+	r.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
+	r.Header.Set("X-Amz-Date", "20260101T000000Z")
+	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+x.endpoint.KeyID+"/20260101/"+x.endpoint.Region+
+		"/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = &refused{body}
+	}
+	return body, err
+}
+
+// decode reads a JSON object and keeps its numbers as they are written.
+func decode(data []byte) (out map[string]any, err error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	return out, d.Decode(&out)
+}

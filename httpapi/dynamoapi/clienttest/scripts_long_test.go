@@ -1,0 +1,80 @@
+//go:build long
+
+package clienttest_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/touchline/touchline/internal/testrig/awsclients"
+)
+
+// TestBoto3 runs the scripts in testdata/boto3, each against an endpoint without tables.
+func TestBoto3(t *testing.T) {
+	python := awsclients.Python(t)
+	for _, script := range scripts(t, "testdata/boto3/*.py") {
+		if filepath.Base(script) == "harness.py" {
+			continue
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(script), ".py"), func(t *testing.T) {
+			passed(t, python.Run(t, endpoint(t), script, "AGAINST="+*against))
+		})
+	}
+}
+
+// TestAWSCLI runs the shell scripts in testdata/awscli.
+func TestAWSCLI(t *testing.T) {
+	python := awsclients.Python(t)
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("the scripts of the AWS CLI need a shell")
+	}
+	for _, script := range scripts(t, "testdata/awscli/*.sh") {
+		if filepath.Base(script) == "harness.sh" {
+			continue
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(script), ".sh"), func(t *testing.T) {
+			t.Parallel()
+			passed(t, python.RunBy(t, endpoint(t), shell, script, "AGAINST="+*against, "PYTHON="+python.Program()))
+		})
+	}
+}
+
+// TestJavaScript runs the scripts in testdata/javascript.
+func TestJavaScript(t *testing.T) {
+	node := awsclients.Node(t)
+	for _, script := range scripts(t, "testdata/javascript/*.cjs") {
+		if filepath.Base(script) == "harness.cjs" {
+			continue
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(script), ".cjs"), func(t *testing.T) {
+			passed(t, node.Run(t, endpoint(t), script, "AGAINST="+*against))
+		})
+	}
+}
+
+// scripts lists what fits a pattern, with whole paths.
+func scripts(t *testing.T, pattern string) []string {
+	t.Helper()
+	found, err := filepath.Glob(pattern)
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%s: %v, %v", pattern, found, err)
+	}
+	for i, name := range found {
+		if found[i], err = filepath.Abs(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
+// passed sees that a script came to its end.
+func passed(t *testing.T, said string) {
+	t.Helper()
+	if !strings.HasSuffix(said, " checks passed") {
+		t.Fatalf("the script does not say that its checks passed:\n%s", said)
+	}
+	t.Log(said)
+}

@@ -1,0 +1,64 @@
+package awsclients
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// runLimit is how long a script of a test may take.
+const runLimit = 5 * time.Minute
+
+// Endpoint is where DynamoDB answers, and who asks.
+type Endpoint struct {
+	URL    string
+	Region string
+	KeyID  string
+	Secret string
+}
+
+// Env is what every client reads: where to go and who to be, and none of what this machine's user has configured.
+func (e Endpoint) Env() []string {
+	return []string{
+		"AWS_ENDPOINT_URL=" + e.URL, "AWS_REGION=" + e.Region, "AWS_DEFAULT_REGION=" + e.Region,
+		"AWS_ACCESS_KEY_ID=" + e.KeyID, "AWS_SECRET_ACCESS_KEY=" + e.Secret, "AWS_EC2_METADATA_DISABLED=true",
+		"AWS_CONFIG_FILE=" + os.DevNull, "AWS_SHARED_CREDENTIALS_FILE=" + os.DevNull,
+		"NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1", "PATH=" + os.Getenv("PATH"), "HOME=" + os.DevNull,
+	}
+}
+
+// Client runs scripts.
+type Client struct {
+	program string
+	env     []string
+}
+
+// Program is the program that runs the scripts.
+func (c Client) Program() string { return c.program }
+
+// Run runs a script with arguments in its folder, and gives what it printed. The test ends where the script fails.
+func (c Client) Run(t testing.TB, e Endpoint, script string, env ...string) string {
+	t.Helper()
+	return c.RunBy(t, e, c.program, script, env...)
+}
+
+// RunBy is Run by another program, such as a shell, in which the client is called.
+func (c Client) RunBy(t testing.TB, e Endpoint, program, script string, env ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
+	defer cancel()
+	//nolint:gosec // what runs is a script of a test
+	cmd := exec.CommandContext(ctx, program, filepath.Base(script))
+	cmd.Dir = filepath.Dir(script)
+	cmd.Env = append(append(e.Env(), c.env...), env...)
+	cmd.WaitDelay = time.Second
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, lastLines(string(out), 40))
+	}
+	return strings.TrimSpace(string(out))
+}

@@ -1,0 +1,7 @@
+// Package awsclients gives tests the clients of DynamoDB that other people use: boto3 and the AWS CLI for Python, the
+// AWS SDK for JavaScript, and the test suite of guregu/dynamo, a Go library. Each comes from its registry the first
+// time, in the versions that are pinned here, and lies in the user's cache folder from then on.
+//
+// Where Python, Node or the way to a registry is missing, a test is skipped and says so; CI takes a skipped test for a
+// failure.
+package awsclients

@@ -1,0 +1,54 @@
+package awsclients
+
+import (
+	"context"
+	_ "embed" // for the pins
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+//go:embed pins/requirements.txt
+var requirements string
+
+// Python gives a Python that has boto3, and the AWS CLI as the module awscli. Where there is no Python or no way to
+// PyPI, the test is skipped.
+func Python(t testing.TB) Client {
+	t.Helper()
+	const install = "boto3 and the AWS CLI need Python 3.10 or newer (Debian: apt-get install python3-venv)"
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip(install)
+	}
+	version, err := run(t.Context(), "", python, "--version")
+	if err != nil {
+		t.Skipf("%s: %v", install, err)
+	}
+	dir, err := cached(t.Context(), "boto3", []string{requirements, string(version)}, func(ctx context.Context, dir string) error {
+		return installPython(ctx, python, dir)
+	})
+	if err != nil {
+		t.Skipf("%s, and a way to PyPI: %v", install, err)
+	}
+	return Client{program: python, env: []string{"PYTHONPATH=" + filepath.Join(dir, "lib"), "PYTHONDONTWRITEBYTECODE=1"}}
+}
+
+// installPython fills a folder. The packages are installed beside the environment whose pip does it: an environment
+// does not work under another name than the one it was made with.
+func installPython(ctx context.Context, python, dir string) error {
+	pins := filepath.Join(dir, "requirements.txt")
+	if err := os.WriteFile(pins, []byte(requirements), 0o600); err != nil {
+		return err
+	}
+	venv := filepath.Join(dir, "venv")
+	if _, err := run(ctx, dir, python, "-m", "venv", venv); err != nil {
+		return err
+	}
+	_, err := run(ctx, dir, filepath.Join(venv, "bin", "python"), "-m", "pip", "--disable-pip-version-check", "install",
+		"--quiet", "--no-deps", "--compile", "--only-binary", ":all:", "--target", filepath.Join(dir, "lib"), "--requirement", pins)
+	if err != nil {
+		return err
+	}
+	return os.RemoveAll(venv)
+}
