@@ -1,0 +1,144 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+// countSlice is how many items Count looks at within one View.
+const countSlice = 10_000
+
+// Counts tell how much a table holds. Items past their TTL count until they are swept.
+type Counts struct {
+	Items   int64
+	Bytes   int64 // as attr.Size counts them
+	Indexes []IndexCounts
+}
+
+// IndexCounts tell how much an index shows, or will when it is filled; in the order of TableSpec.Indexes.
+type IndexCounts struct {
+	Name  string
+	Items int64
+	Bytes int64 // of what the index shows of them
+}
+
+// Count counts the items of a table. It walks all of them, in slices, each of which sees the table as it is then: beside
+// writers the sum is one that may never have been. No item is decoded; of an index whose projection is not all
+// attributes those that it shows are looked at.
+func (s *Store) Count(ctx context.Context, name string) (counts Counts, err error) {
+	var after []byte
+	id := int64(-1)
+	for more := true; more; {
+		err = s.View(ctx, func(tx *Tx) error {
+			t, err := tx.table(name)
+			if err != nil {
+				return err
+			}
+			if id != int64(t.id) { // the first slice, or it was dropped and made again
+				counts, after, id = newCounts(t), nil, int64(t.id)
+			}
+			more, after, err = tx.countSlice(t, after, &counts)
+			return err
+		})
+		if err != nil {
+			return Counts{}, err
+		}
+	}
+	return counts, nil
+}
+
+func newCounts(t *table) (c Counts) {
+	for _, ix := range t.indexes {
+		c.Indexes = append(c.Indexes, IndexCounts{Name: ix.spec.Name})
+	}
+	return c
+}
+
+// countSlice counts items behind a key and tells where to go on.
+func (tx *Tx) countSlice(t *table, after []byte, counts *Counts) (more bool, to []byte, err error) {
+	if err := tx.enter(); err != nil {
+		return false, nil, err
+	}
+	defer tx.leave()
+	bucket, err := tx.bucket(t.bucket)
+	if err != nil {
+		return false, nil, err
+	}
+	shown := make([]*IndexCounts, len(t.indexes)) // an index that came or went between two slices counts from there
+	for i, ix := range t.indexes {
+		at := slices.IndexFunc(counts.Indexes, func(c IndexCounts) bool { return c.Name == ix.spec.Name })
+		if at >= 0 {
+			shown[i] = &counts.Indexes[at]
+		}
+	}
+	c := bucket.Cursor()
+	k, v := seekBehind(c, after)
+	for n := 0; k != nil; n++ {
+		if n == countSlice {
+			return true, slices.Clone(to), nil
+		}
+		r := row(v)
+		if err := r.check(); err != nil {
+			return false, nil, err
+		}
+		counts.Items++
+		counts.Bytes += int64(r.size())
+		for i, ix := range t.indexes {
+			if err := ix.count(t, r, shown[i]); err != nil {
+				return false, nil, err
+			}
+		}
+		to = k
+		k, v = c.Next()
+	}
+	return false, nil, nil
+}
+
+// count adds an item to what an index shows, if it does; into may be nil.
+func (ix *index) count(t *table, r row, into *IndexCounts) error {
+	if into == nil {
+		return nil
+	}
+	limit := maxPartitionKey
+	for _, a := range ix.spec.Key.attrs() {
+		v, ok, err := r.item().Get(a.Name)
+		if err != nil {
+			return damaged(err, "an item cannot be decoded")
+		}
+		if !ok || !a.fits(v, limit) {
+			return nil
+		}
+		limit = maxSortKey
+	}
+	size := r.size()
+	if ix.spec.Projection != ProjectAll {
+		var err error
+		if size, err = ix.sizeShown(t, r.item()); err != nil {
+			return err
+		}
+	}
+	into.Items++
+	into.Bytes += int64(size)
+	return nil
+}
+
+// sizeShown is the size of what an index shows of an item.
+func (ix *index) sizeShown(t *table, e attr.Encoded) (size int, err error) {
+	names := slices.Clone(ix.spec.Include)
+	for _, a := range append(t.spec.Key.attrs(), ix.spec.Key.attrs()...) {
+		names = append(names, a.Name)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		v, ok, err := e.Get(name)
+		if err != nil {
+			return 0, damaged(err, "an item cannot be decoded")
+		}
+		if ok {
+			size += len(name) + attr.SizeOf(v)
+		}
+	}
+	return size, nil
+}
