@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi"
+	"github.com/touchline/touchline/internal/tools/measure"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+// TestRunMeasuresEveryOperation asks the endpoint, in this process, for all that the table is about. It stands for the
+// peer too: what is measured here says nothing.
+func TestRunMeasuresEveryOperation(t *testing.T) {
+	b := newBench(settings{rows: regexp.MustCompile("^(peers|canned|alone|memory)/")}, t.TempDir(), new(bytes.Buffer))
+	b.size = sizes{rounds: 1, items: 400, slice: 2 * time.Millisecond, warm: time.Millisecond}
+	t.Cleanup(b.end)
+	peer := inProcess(t, dynalite, endpoint(t))
+	peer.slow, peer.lacks = true, "transact"
+	bytesOnly := inProcess(t, cannedBytes, canned())
+	bytesOnly.empty = true
+	for _, s := range []*server{bytesOnly, inProcess(t, ours, endpoint(t)), inProcess(t, oursMemory, endpoint(t)), peer} {
+		if err := b.add(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.leaveOut(localMemory, errors.New("no Java here\nnot at all"))
+	b.leaveOut(localDisk, errors.New("no Java here\nnot at all"))
+	if err := b.measure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	lacking := map[string]string{
+		"peers/transact": "there is no peer here", "memory/transact": "it has no such operation",
+		"alone/put": "no Java here", "alone/put-if": "no Java here", "alone/update": "no Java here",
+	}
+	rows := b.Rows()
+	for _, r := range rows {
+		if r.Missing != lacking[r.ID] {
+			t.Errorf("%s is not measured: %q, want %q", r.ID, r.Missing, lacking[r.ID])
+		}
+		if r.Missing == "" && (r.Ours.Median <= 0 || r.Floor.Median <= 0) {
+			t.Errorf("%s: %v, %v", r.ID, r.Ours, r.Floor)
+		}
+	}
+	if want := len(targets) - 4; len(rows) != want { // without memory and starts
+		t.Errorf("%d rows, want %d", len(rows), want)
+	}
+	var out bytes.Buffer
+	if err := b.report(measure.Machine{}).writeText(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"the best peer: " + dynalite, "left out: " + localDisk + ": no Java here\n", "\n" + oursMemory + " "} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the report does not say %q:\n%s", want, out.String())
+		}
+	}
+}
+
+// TestPeerThatFailsLeaves holds that a run goes on without a peer that dies, and not without ours.
+func TestPeerThatFailsLeaves(t *testing.T) {
+	broken := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+	for name, want := range map[string]bool{localDisk: true, ours: false} {
+		b := newBench(settings{}, t.TempDir(), new(bytes.Buffer))
+		b.size = sizes{rounds: 1, items: 400, slice: time.Millisecond}
+		t.Cleanup(b.end)
+		b.servers = []*server{inProcess(t, cannedBytes, canned()), inProcess(t, name, broken)}
+		err := b.run(t.Context(), workload{operations[0], 2})
+		if left := err == nil && b.absent[name] != "" && b.server(name) == nil; left != want {
+			t.Errorf("%s fails: left %v, want %v (%v)", name, left, want, err)
+		}
+		if _, measured := b.results.of(cannedBytes, "put", 2); measured != want {
+			t.Errorf("%s fails: the other is measured: %v, want %v", name, measured, want)
+		}
+	}
+}
+
+// TestClientsHaveItemsOfTheirOwn holds that no two clients write the same item, and that all write to the table.
+func TestClientsHaveItemsOfTheirOwn(t *testing.T) {
+	const clients, items = 16, 400
+	owner := map[int]int{}
+	record := operation{make: func(next func() int) call {
+		n := next()
+		return func(context.Context, *dynamodb.Client) error { return errKey(n) }
+	}}
+	for i, own := range record.prepare(clients, items) {
+		for _, c := range own {
+			var n errKey
+			if err := c(t.Context(), nil); !errors.As(err, &n) || n < 0 || int(n) >= items {
+				t.Fatal(err)
+			}
+			if other, taken := owner[int(n)]; taken && other != i {
+				t.Fatalf("clients %d and %d write item %d", i, other, n)
+			}
+			owner[int(n)] = i
+		}
+	}
+}
+
+// errKey tells which item a request is about.
+type errKey int
+
+func (errKey) Error() string { return "a key" }
+
+func endpoint(t *testing.T) http.Handler {
+	return dynamoapi.New(dynamoapi.Config{Store: storetest.Open(t)})
+}
+
+// inProcess serves in this process.
+func inProcess(t *testing.T, name string, h http.Handler) *server {
+	t.Helper()
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: time.Second}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = srv.Serve(ln) }()
+	return &server{
+		name: name, client: newClient(ln.Addr().String(), new(net.Dialer).DialContext),
+		stop: func() { _ = srv.Close(); <-done },
+	}
+}
