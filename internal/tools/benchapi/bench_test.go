@@ -89,11 +89,11 @@ func TestClientsHaveItemsOfTheirOwn(t *testing.T) {
 	owner := map[int]int{}
 	record := operation{make: func(next func() int) call {
 		n := next()
-		return func(context.Context, *dynamodb.Client) error { return errKey(n) }
+		return func(context.Context, *dynamodb.Client) error { return keyError(n) }
 	}}
 	for i, own := range record.prepare(clients, items) {
 		for _, c := range own {
-			var n errKey
+			var n keyError
 			if err := c(t.Context(), nil); !errors.As(err, &n) || n < 0 || int(n) >= items {
 				t.Fatal(err)
 			}
@@ -105,10 +105,10 @@ func TestClientsHaveItemsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// errKey tells which item a request is about.
-type errKey int
+// keyError tells which item a request is about.
+type keyError int
 
-func (errKey) Error() string { return "a key" }
+func (keyError) Error() string { return "a key" }
 
 func endpoint(t *testing.T) http.Handler {
 	return dynamoapi.New(dynamoapi.Config{Store: storetest.Open(t)})
