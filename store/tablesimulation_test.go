@@ -82,6 +82,7 @@ type tableSimulation struct {
 	s       *store.Store
 	tables  map[string]tableModel
 	records []store.Record
+	streams []simStream
 }
 
 // TestTableSimulation makes and drops tables and indexes between random writes, with housekeeping half done and the
@@ -100,6 +101,7 @@ func TestTableSimulation(t *testing.T) {
 			"drop index": sim.dropIndex,
 			"write":      sim.write,
 			"more":       sim.write,
+			"stream":     sim.stream,
 			"housekeep":  sim.housekeep,
 			"reopen": func(rt *rapid.T) {
 				if err := sim.s.Close(); err != nil {
@@ -171,6 +173,7 @@ func (sim *tableSimulation) drop(rt *rapid.T) {
 	name := drawTable(rt)
 	sim.want(rt, name, sim.s.DropTable(sim.t.Context(), name))
 	delete(sim.tables, name)
+	sim.setStream(name, "")
 }
 
 // want expects an error if the table is not there.
@@ -334,6 +337,7 @@ func (sim *tableSimulation) invariants(rt *rapid.T) {
 			}
 		}
 	}
+	sim.checkStreams(rt)
 	storetest.Check(sim.t, sim.s)
 }
 
