@@ -61,7 +61,6 @@ func writeQuery(b *strings.Builder, raw string) {
 	if raw == "" {
 		return
 	}
-	type parameter struct{ name, value string }
 	var all []parameter
 	for part := range strings.SplitSeq(raw, "&") {
 		name, value, _ := strings.Cut(part, "=")

@@ -1,6 +1,7 @@
 package sigv4
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -33,7 +34,7 @@ type claim struct {
 }
 
 // claimOf reads the claim from the Authorization header or from the query.
-func claimOf(r *http.Request) (*claim, *Refusal) {
+func claimOf(r *http.Request) (*claim, *Error) {
 	header := strings.TrimSpace(r.Header.Get("Authorization"))
 	inQuery := strings.Contains(r.URL.RawQuery, "X-Amz-Algorithm=")
 	switch {
@@ -47,7 +48,7 @@ func claimOf(r *http.Request) (*claim, *Refusal) {
 	return claimOfHeader(r, header)
 }
 
-func claimOfHeader(r *http.Request, header string) (*claim, *Refusal) {
+func claimOfHeader(r *http.Request, header string) (*claim, *Error) {
 	c := &claim{expires: skew, hasToken: r.Header.Get("X-Amz-Security-Token") != ""}
 	var rest string
 	c.algorithm, rest, _ = strings.Cut(header, " ")
@@ -71,8 +72,9 @@ func claimOfHeader(r *http.Request, header string) (*claim, *Refusal) {
 	if c.stamp == "" {
 		c.stamp = r.Header.Get("Date")
 	}
-	missing := absent("Authorization header requires '%' parameter. ",
-		"Credential", c.credential, "Signature", c.signature, "SignedHeaders", signed)
+	missing := absent("Authorization header requires '%s' parameter. ", []parameter{
+		{"Credential", c.credential}, {"Signature", c.signature}, {"SignedHeaders", signed},
+	})
 	if c.stamp == "" {
 		missing += "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. "
 	}
@@ -83,7 +85,7 @@ func claimOfHeader(r *http.Request, header string) (*claim, *Refusal) {
 	return c, nil
 }
 
-func claimOfQuery(r *http.Request) (*claim, *Refusal) {
+func claimOfQuery(r *http.Request) (*claim, *Error) {
 	q := r.URL.Query()
 	c := &claim{
 		algorithm: q.Get("X-Amz-Algorithm"), credential: q.Get("X-Amz-Credential"), signature: q.Get("X-Amz-Signature"),
@@ -91,8 +93,10 @@ func claimOfQuery(r *http.Request) (*claim, *Refusal) {
 		hasToken: q.Has("X-Amz-Security-Token") || r.Header.Get("X-Amz-Security-Token") != "",
 	}
 	signed := q.Get("X-Amz-SignedHeaders")
-	missing := absent("AWS query-string parameters must include '%'. ", "X-Amz-Algorithm", c.algorithm,
-		"X-Amz-Credential", c.credential, "X-Amz-Signature", c.signature, "X-Amz-SignedHeaders", signed, "X-Amz-Date", c.stamp)
+	missing := absent("AWS query-string parameters must include '%s'. ", []parameter{
+		{"X-Amz-Algorithm", c.algorithm}, {"X-Amz-Credential", c.credential}, {"X-Amz-Signature", c.signature},
+		{"X-Amz-SignedHeaders", signed}, {"X-Amz-Date", c.stamp},
+	})
 	if missing != "" {
 		return nil, errIncomplete("%sRe-examine the query-string parameters.", missing)
 	}
@@ -108,11 +112,14 @@ func claimOfQuery(r *http.Request) (*claim, *Refusal) {
 	return c, nil
 }
 
-// absent names what is missing of pairs of a name and a value, each in the words of format.
-func absent(format string, pairs ...string) (text string) {
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] == "" {
-			text += strings.Replace(format, "%", pairs[i], 1)
+// parameter is a part of the header or of the query.
+type parameter struct{ name, value string }
+
+// absent names the parameters that have no value, each in the words of format.
+func absent(format string, parameters []parameter) (text string) {
+	for _, p := range parameters {
+		if p.value == "" {
+			text += fmt.Sprintf(format, p.name)
 		}
 	}
 	return text
@@ -125,7 +132,7 @@ func (c *claim) sign(headers string) {
 }
 
 // current checks the time, and leaves the stamp in the basic format of ISO 8601.
-func (c *claim) current(now time.Time) *Refusal {
+func (c *claim) current(now time.Time) *Error {
 	at, err := time.Parse(stampLayout, c.stamp)
 	if err != nil && !c.inQuery {
 		if at, err = http.ParseTime(c.stamp); err == nil { // the header Date
@@ -155,7 +162,7 @@ func length(d time.Duration) string {
 }
 
 // headersSigned refuses a request of which somebody on the way could have changed what it asks for, or of whom.
-func (c *claim) headersSigned(h http.Header) *Refusal {
+func (c *claim) headersSigned(h http.Header) *Error {
 	if _, ok := slices.BinarySearch(c.signed, "host"); !ok {
 		return errInvalid("'Host' must be a 'SignedHeader' in the AWS Authorization.")
 	}
@@ -175,7 +182,7 @@ func (c *claim) headersSigned(h http.Header) *Refusal {
 }
 
 // scope takes the credential apart: key, date, region, service, terminator.
-func (c *claim) scope(regions []string) *Refusal {
+func (c *claim) scope(regions []string) *Error {
 	if c.algorithm != algorithm {
 		return errIncomplete("Unsupported AWS 'algorithm': '%s' (only %s for now). ", c.algorithm, algorithm)
 	}

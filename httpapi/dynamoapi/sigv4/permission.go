@@ -123,7 +123,7 @@ func (p *Principal) ID() string {
 
 // Allow tells whether an action, by IAM's name without "dynamodb:", is allowed on all of the tables, which are named by
 // their names, not their ARNs. No table: the action is about none, and must be allowed on all. The error is nil or a
-// *Refusal that names the first table on which it is not.
+// *Error that names the first table on which it is not.
 func (p *Principal) Allow(action string, tables ...string) error {
 	if len(tables) == 0 {
 		tables = []string{"*"} // which no other pattern than that of all tables fits
@@ -148,7 +148,7 @@ func (p *Principal) may(action, table string) bool {
 	return false
 }
 
-func (p *Principal) denied(action, table string) *Refusal {
+func (p *Principal) denied(action, table string) *Error {
 	if p == nil {
 		return errMissing()
 	}

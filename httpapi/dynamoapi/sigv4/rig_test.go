@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 )
 
 const (
@@ -72,7 +72,7 @@ func verify(v *Verifier, r *http.Request, body string) (*Principal, error) {
 // refusal gives the short type and the message, and holds that the status and the namespace are right.
 func refusal(t testing.TB, err error) string {
 	t.Helper()
-	r, ok := errors.AsType[*Refusal](err)
+	r, ok := errors.AsType[*Error](err)
 	if !ok {
 		t.Fatalf("%#v is no refusal", err)
 	}

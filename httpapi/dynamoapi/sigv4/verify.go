@@ -62,7 +62,7 @@ func (v *Verifier) SetKeys(keys *Keyring) {
 }
 
 // Verify tells who sent a request whose body, as it came over the wire (before it is unpacked), has this hash. The body of
-// r is not read. The error is nil or a *Refusal.
+// r is not read. The error is nil or a *Error.
 func (v *Verifier) Verify(r *http.Request, payload [sha256.Size]byte) (*Principal, error) {
 	if v == nil {
 		return Anyone(), nil
@@ -94,7 +94,7 @@ func (v *Verifier) Verify(r *http.Request, payload [sha256.Size]byte) (*Principa
 	return &Principal{id: c.id, grants: key.grants, region: v.opts.Region, account: v.opts.Account}, nil
 }
 
-func (v *Verifier) checkSignature(r *http.Request, c *claim, s *state, key *key, payload [sha256.Size]byte) *Refusal {
+func (v *Verifier) checkSignature(r *http.Request, c *claim, s *state, key *key, payload [sha256.Size]byte) *Error {
 	body := hex.EncodeToString(payload[:])
 	if v.opts.UnsignedPayload && r.Header.Get("X-Amz-Content-Sha256") == unsigned {
 		body = unsigned

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 )
 
 func TestSignedBySDK(t *testing.T) {
@@ -304,11 +304,11 @@ func TestNilVerifier(t *testing.T) {
 
 func TestAccessKey(t *testing.T) {
 	for auth, want := range map[string]string{
-		"":                                   "",
-		"AWS4-HMAC-SHA256 Credential=abc/d":  "abc",
-		"AWS4-HMAC-SHA256 Credential=abc":    "",
-		"AWS4-HMAC-SHA256 Credential=a\nc/d": "",
-		"AWS4-HMAC-SHA256 Credential=/d":     "",
+		"":                                               "",
+		"AWS4-HMAC-SHA256 Credential=abc/d":              "abc",
+		"AWS4-HMAC-SHA256 Credential=abc":                "",
+		"AWS4-HMAC-SHA256 Credential=a\nc/d":             "",
+		"AWS4-HMAC-SHA256 Credential=/d":                 "",
 		"x Credential=" + strings.Repeat("a", 128) + "/": strings.Repeat("a", 128),
 		"x Credential=" + strings.Repeat("a", 129) + "/": "",
 	} {

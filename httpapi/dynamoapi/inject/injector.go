@@ -1,0 +1,199 @@
+package inject
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Injector decides which requests meet a fault. Its methods may be called from any goroutine; a nil *Injector never
+// decides for one.
+type Injector struct {
+	state atomic.Pointer[state]
+
+	mu       sync.Mutex
+	injected map[Kind]uint64 // by rules that are no more
+}
+
+// state is rules at work. An empty one has none.
+type state struct {
+	mu    sync.Mutex
+	rules []rule
+}
+
+// rule is a Rule at work.
+type rule struct {
+	Rule
+	name     string
+	chance   *rand.Rand
+	seen     uint64
+	injected uint64
+}
+
+// New makes an Injector. The error is a *fault.Error that tells all that is wrong with the rules.
+func New(rules Rules) (*Injector, error) {
+	in := &Injector{injected: map[Kind]uint64{}}
+	in.state.Store(&state{})
+	if err := in.Set(rules); err != nil {
+		return nil, err
+	}
+	return in, nil
+}
+
+// Set takes other rules from now on, all of them beginning anew. Rules that are wrong change nothing; the error is as
+// that of New.
+func (in *Injector) Set(rules Rules) error {
+	if err := refused(rules.Problems()); err != nil {
+		return err
+	}
+	next := &state{rules: make([]rule, len(rules.Rules))}
+	for i, r := range rules.Rules {
+		name := r.nameAt(i)
+		h := fnv.New64a()
+		h.Write([]byte(name))
+		r.Tables, r.Operations = slices.Clone(r.Tables), slices.Clone(r.Operations)
+		next.rules[i] = rule{Rule: r, name: name, chance: rand.New(rand.NewPCG(rules.Seed, h.Sum64()))}
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	old := in.state.Swap(next)
+	old.mu.Lock()
+	defer old.mu.Unlock()
+	for i := range old.rules {
+		in.injected[old.rules[i].Kind] += old.rules[i].injected
+	}
+	return nil
+}
+
+// Decide tells what is to happen to a request for an operation that touches these tables, by their names. It is asked
+// once for each request, when the request is known to be a good one.
+func (in *Injector) Decide(operation string, tables []string) Fault {
+	if in == nil {
+		return Fault{}
+	}
+	s := in.state.Load()
+	if len(s.rules) == 0 {
+		return Fault{}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var f Fault
+	for i := range s.rules {
+		r := &s.rules[i]
+		if !r.fires(operation, tables) {
+			continue
+		}
+		f.Rules = append(f.Rules, r.name)
+		if ends := r.add(&f, operation); ends {
+			break
+		}
+	}
+	return f
+}
+
+// fires tells whether the rule has a part in a request, and counts it.
+func (r *rule) fires(operation string, tables []string) bool {
+	if !slices.Contains(r.Kind.operations(), operation) && r.Kind.narrow() ||
+		len(r.Operations) > 0 && !someFits(r.Operations, operation) ||
+		len(r.Tables) > 0 && !slices.ContainsFunc(tables, func(t string) bool { return someFits(r.Tables, t) }) ||
+		r.Count > 0 && r.injected >= uint64(r.Count) {
+		return false
+	}
+	r.seen++
+	switch {
+	case r.Every > 0 && r.seen%uint64(r.Every) != 0,
+		r.Probability > 0 && r.chance.Float64() >= r.Probability:
+		return false
+	}
+	r.injected++
+	return true
+}
+
+// narrow tells whether a kind is about some operations only.
+func (k Kind) narrow() bool {
+	_, ok := about[k]
+	return ok
+}
+
+// add puts the rule's part into a fault, and tells whether it ends the request.
+func (r *rule) add(f *Fault, operation string) (ends bool) {
+	switch r.Kind {
+	case Throttle:
+		f.Refusal = throttle(r.Error)
+	case Error500:
+		f.Refusal = internalError()
+	case TransactionConflict:
+		switch operation {
+		case "TransactWriteItems", "TransactGetItems", "ExecuteTransaction":
+			f.Conflict = &Choice{seed: r.chance.Uint64()}
+		default:
+			f.Refusal = conflict()
+		}
+	case DropRequest:
+		f.DropRequest = true
+	case Unprocessed:
+		share := r.Share
+		if share == 0 {
+			share = 0.5
+		}
+		f.Unprocessed = &Choice{share: share, seed: r.chance.Uint64()}
+		return false
+	case StaleIndex:
+		f.IndexDelay = max(f.IndexDelay, r.Delay)
+		return false
+	case Latency:
+		f.Wait += r.Latency
+		if more := r.LatencyMax - r.Latency; r.LatencyMax != 0 {
+			f.Wait += time.Duration(r.chance.Int64N(int64(more) + 1))
+		}
+		return false
+	case DropAnswer:
+		f.DropAnswer = true
+		return false
+	}
+	return true
+}
+
+// Status is how a rule fares.
+type Status struct {
+	Name     string `json:"name"`
+	Kind     Kind   `json:"kind"`
+	Seen     uint64 `json:"seen"`     // requests that it is about
+	Injected uint64 `json:"injected"` // those that met the fault
+}
+
+// Status tells how the present rules fare, in their order.
+func (in *Injector) Status() []Status {
+	if in == nil {
+		return nil
+	}
+	s := in.state.Load()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]Status, len(s.rules))
+	for i := range s.rules {
+		r := &s.rules[i]
+		out[i] = Status{r.name, r.Kind, r.seen, r.injected}
+	}
+	return out
+}
+
+// Injected tells how many faults of each kind have happened since the Injector was made.
+func (in *Injector) Injected() map[Kind]uint64 {
+	out := map[Kind]uint64{}
+	if in == nil {
+		return out
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, k := range Kinds() {
+		out[k] = in.injected[k]
+	}
+	for _, s := range in.Status() {
+		out[s.Kind] += s.Injected
+	}
+	return out
+}

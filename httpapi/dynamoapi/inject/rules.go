@@ -1,0 +1,280 @@
+package inject
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/strictyaml"
+)
+
+// Rules says which faults are to happen.
+type Rules struct {
+	Seed  uint64 `koanf:"seed"`
+	Rules []Rule `koanf:"rules"`
+}
+
+// Rule is one fault, and when it happens. The package tells what the fields mean.
+type Rule struct {
+	Name        string        `koanf:"name"`
+	Kind        Kind          `koanf:"kind"`
+	Tables      []string      `koanf:"tables"`
+	Operations  []string      `koanf:"operations"`
+	Probability float64       `koanf:"probability"`
+	Every       int           `koanf:"every"`
+	Count       int           `koanf:"count"`
+	Error       string        `koanf:"error"`
+	Share       float64       `koanf:"share"`
+	Delay       time.Duration `koanf:"delay"`
+	Latency     time.Duration `koanf:"latency"`
+	LatencyMax  time.Duration `koanf:"latency_max"`
+}
+
+// Kind is a kind of fault.
+type Kind string
+
+// The kinds.
+const (
+	Throttle            Kind = "throttle"
+	Error500            Kind = "error-500"
+	TransactionConflict Kind = "transaction-conflict"
+	Unprocessed         Kind = "unprocessed"
+	StaleIndex          Kind = "stale-index"
+	Latency             Kind = "latency"
+	DropRequest         Kind = "drop-request"
+	DropAnswer          Kind = "drop-answer"
+)
+
+// Kinds are all of them.
+func Kinds() []Kind {
+	return []Kind{Throttle, Error500, TransactionConflict, Unprocessed, StaleIndex, Latency, DropRequest, DropAnswer}
+}
+
+// The bounds of rules.
+const (
+	maxRules = 1000
+	maxWait  = 10 * time.Minute
+	maxFile  = 1 << 20
+)
+
+// everything is what the API can be asked for; what a kind can be about is part of it.
+var (
+	everything = []string{
+		"BatchExecuteStatement", "BatchGetItem", "BatchWriteItem", "CreateTable", "DeleteItem", "DeleteTable",
+		"DescribeEndpoints", "DescribeLimits", "DescribeStream", "DescribeTable", "DescribeTimeToLive", "ExecuteStatement",
+		"ExecuteTransaction", "GetItem", "GetRecords", "GetShardIterator", "ListStreams", "ListTables", "ListTagsOfResource",
+		"PutItem", "Query", "Scan", "TagResource", "TransactGetItems", "TransactWriteItems", "UntagResource", "UpdateItem",
+		"UpdateTable", "UpdateTimeToLive",
+	}
+	about = map[Kind][]string{
+		TransactionConflict: {
+			"DeleteItem", "ExecuteTransaction", "PutItem", "TransactGetItems", "TransactWriteItems", "UpdateItem",
+		},
+		Unprocessed: {"BatchGetItem", "BatchWriteItem"},
+		StaleIndex:  {"BatchExecuteStatement", "ExecuteStatement", "Query", "Scan"},
+	}
+)
+
+// operations gives what a kind can be about.
+func (k Kind) operations() []string {
+	if names, ok := about[k]; ok {
+		return names
+	}
+	return everything
+}
+
+// Load reads a file of rules. The error is a *fault.Error that tells all problems, by line and key.
+func Load(file string) (Rules, error) {
+	raw, err := readFile(file)
+	if err != nil {
+		return Rules{}, err
+	}
+	r, err := Parse(raw)
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		f.Message = file + ": " + f.Message
+	}
+	return r, err
+}
+
+func readFile(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	if err == nil && info.Size() > maxFile {
+		err = fmt.Errorf("it is longer than %d bytes", maxFile)
+	}
+	var raw []byte
+	if err == nil {
+		raw, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Invalid, "no_rules", "cannot read the rules in %s", file)
+	}
+	return raw, nil
+}
+
+// Parse reads rules in YAML or JSON. The error is a *fault.Error that tells all problems, by line and key.
+func Parse(raw []byte) (Rules, error) {
+	var r Rules
+	lines, problems := strictyaml.Decode(raw, &r)
+	if len(problems) == 0 {
+		problems = r.Problems()
+		for i, rule := range r.Rules {
+			problems = append(problems, rule.zeros(i, lines)...)
+		}
+		for i := range problems {
+			problems[i].Line = lines.Of(problems[i].Key)
+		}
+	}
+	return r, refused(problems)
+}
+
+// zeros tells of values that are said to be nothing, where being absent would mean something else.
+func (r Rule) zeros(i int, lines strictyaml.Lines) (problems []strictyaml.Problem) {
+	for _, f := range []struct {
+		name string
+		zero bool
+	}{
+		{"probability", r.Probability == 0}, {"every", r.Every == 0}, {"count", r.Count == 0}, {"share", r.Share == 0},
+		{"tables", len(r.Tables) == 0}, {"operations", len(r.Operations) == 0},
+	} {
+		key := fmt.Sprintf("rules[%d].%s", i, f.name)
+		if _, said := lines[key]; said && f.zero {
+			problems = append(problems, strictyaml.Problem{Key: key, Text: "would mean never: leave the rule out"})
+		}
+	}
+	return problems
+}
+
+func refused(problems []strictyaml.Problem) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	return fault.New(fault.Invalid, "bad_rules", "%s", strictyaml.Join(problems))
+}
+
+// Problems tells everything that is wrong with rules.
+func (r Rules) Problems() (problems []strictyaml.Problem) {
+	bad := func(key, format string, args ...any) {
+		problems = append(problems, strictyaml.Problem{Key: key, Text: fmt.Sprintf(format, args...)})
+	}
+	if len(r.Rules) > maxRules {
+		bad("rules", "must be no more than %d", maxRules)
+	}
+	names := map[string]int{}
+	for i, rule := range r.Rules {
+		at := fmt.Sprintf("rules[%d].", i)
+		name := rule.nameAt(i)
+		if other, twice := names[name]; twice {
+			bad(at+"name", "is that of rules[%d] too", other)
+		}
+		names[name] = i
+		if !slices.Contains(Kinds(), rule.Kind) {
+			bad(at+"kind", "must be one of %s", list(Kinds()))
+			continue
+		}
+		rule.when(at, bad)
+		rule.what(at, bad)
+	}
+	return problems
+}
+
+func (r Rule) nameAt(i int) string {
+	if r.Name != "" {
+		return r.Name
+	}
+	return fmt.Sprintf("rule %d", i+1)
+}
+
+type complaint func(key, format string, args ...any)
+
+// when checks what says which requests the rule is about.
+func (r Rule) when(at string, bad complaint) {
+	if strings.Trim(r.Name, letters+" ") != "" || len(r.Name) > 64 {
+		bad(at+"name", "must be up to 64 letters, digits, spaces and _.-")
+	}
+	for i, t := range r.Tables {
+		if t == "" || strings.Trim(t, letters+"*") != "" {
+			bad(fmt.Sprintf("%stables[%d]", at, i), "must be a table's name, with * for any text")
+		}
+	}
+	for i, o := range r.Operations {
+		switch key := fmt.Sprintf("%soperations[%d]", at, i); {
+		case o == "" || strings.Trim(o, letters+"*") != "" || !fitsSome(o, everything):
+			bad(key, "must be an operation's name, with * for any text")
+		case !fitsSome(o, r.Kind.operations()):
+			bad(key, "is no operation that %s can be about: %s", r.Kind, strings.Join(r.Kind.operations(), ", "))
+		}
+	}
+	if !(r.Probability >= 0 && r.Probability <= 1) {
+		bad(at+"probability", "must be more than 0, and no more than 1")
+	}
+	if r.Every < 0 {
+		bad(at+"every", "must be 1 or more")
+	}
+	if r.Every != 0 && r.Probability != 0 {
+		bad(at+"every", "must not be there where probability is")
+	}
+	if r.Count < 0 {
+		bad(at+"count", "must be 1 or more")
+	}
+}
+
+// what checks what says what happens.
+func (r Rule) what(at string, bad complaint) {
+	only := func(kind Kind, key string, said bool) {
+		if said && r.Kind != kind {
+			bad(at+key, "is for the kind %s", kind)
+		}
+	}
+	only(Throttle, "error", r.Error != "")
+	only(Unprocessed, "share", r.Share != 0)
+	only(StaleIndex, "delay", r.Delay != 0)
+	only(Latency, "latency", r.Latency != 0)
+	only(Latency, "latency_max", r.LatencyMax != 0)
+	if _, ok := throttles[r.Error]; r.Error != "" && !ok {
+		bad(at+"error", "must be ProvisionedThroughputExceededException, ThrottlingException or RequestLimitExceeded")
+	}
+	if !(r.Share >= 0 && r.Share <= 1) {
+		bad(at+"share", "must be more than 0, and no more than 1")
+	}
+	if r.Kind == StaleIndex && (r.Delay <= 0 || r.Delay > maxWait) {
+		bad(at+"delay", "must be more than nothing, and no more than %v", maxWait)
+	}
+	if r.Kind == Latency && (r.Latency <= 0 || r.Latency > maxWait) {
+		bad(at+"latency", "must be more than nothing, and no more than %v", maxWait)
+	}
+	if r.LatencyMax != 0 && (r.LatencyMax < r.Latency || r.LatencyMax > maxWait) {
+		bad(at+"latency_max", "must be no less than latency, and no more than %v", maxWait)
+	}
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+
+func list(kinds []Kind) string {
+	texts := make([]string, len(kinds))
+	for i, k := range kinds {
+		texts[i] = string(k)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// fits tells whether a name fits a pattern, in which asterisks stand for any text.
+func fits(pattern, name string) bool {
+	if pattern == name || pattern == "*" {
+		return true
+	}
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
+}
+
+func fitsSome(pattern string, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return fits(pattern, name) })
+}
+
+func someFits(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return fits(pattern, name) })
+}
