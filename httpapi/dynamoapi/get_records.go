@@ -1,0 +1,103 @@
+package dynamoapi
+
+import (
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// The limits of one answer of GetRecords, and of the work for it.
+const (
+	maxRecords     = 1000
+	maxRecordBytes = 1 << 20
+	maxRecordLook  = 50_000 // records of all tables: some milliseconds
+)
+
+// getRecords reads a stream. An answer without records says nothing of the next one: the work of one request is bounded.
+type getRecords struct {
+	iterator wire.Opt[string]
+	limit    wire.Opt[int64]
+}
+
+func (r *getRecords) field(d *wire.Decoder, name string) error {
+	switch name {
+	case "ShardIterator":
+		return d.OptText(&r.iterator)
+	case "Limit":
+		return d.Int(&r.limit)
+	}
+	return d.Skip()
+}
+
+func (r *getRecords) constrain(c *constraints) {
+	c.between("limit", r.limit, 1, 1<<63-1)
+	if c.required("shardIterator", r.iterator.Set) {
+		c.length("shardIterator", r.iterator, 1, 2048)
+	}
+}
+
+func (r *getRecords) touches(visit func(action, table string)) {
+	it, _ := parseIterator(r.iterator.V)
+	visit("GetRecords", it.stream)
+}
+
+func (r *getRecords) run(c *call) error {
+	limit := maxRecords
+	if r.limit.Set {
+		if r.limit.V > maxRecords {
+			return errWrong("Limit should be less than or equal to %d", maxRecords)
+		}
+		limit = int(r.limit.V)
+	}
+	it, ok := parseIterator(r.iterator.V)
+	if !ok {
+		return errValidation("Invalid ShardIterator")
+	}
+	now := c.api.cfg.Now()
+	if now.Sub(it.made) > iteratorAge {
+		return refuse(ofModel+"ExpiredIteratorException", "Iterator expired. It was made at %s and can be used for %s",
+			it.made.UTC().Format("2006-01-02T15:04:05Z"), iteratorAge)
+	}
+	st, err := c.stream(it.stream)
+	if err != nil {
+		return err
+	}
+	page := store.JournalPage{Came: it.after}
+	if st.Open() || it.after < st.Through {
+		page, err = c.api.store.JournalOf(c, store.JournalQuery{
+			TableID: st.TableID, After: it.after, Through: st.Through, Limit: limit, Bytes: maxRecordBytes, Look: maxRecordLook,
+		})
+		if err != nil {
+			return err
+		}
+		if it.after+1 < page.First {
+			return errTrimmed()
+		}
+	}
+	came := c.writeRecords(st, page)
+	if st.Open() || came < st.Through {
+		c.out.NamedText("NextShardIterator", shardIterator{stream: it.stream, after: came, made: now}.String())
+	}
+	return nil
+}
+
+// writeRecords writes as many records of a page as fit into an answer, one at least, and gives how far that is.
+func (c *call) writeRecords(st store.TableStream, page store.JournalPage) (came uint64) {
+	c.out.Name("Records")
+	c.out.BeginArray()
+	defer c.out.EndArray()
+	size := 0
+	for i := range page.Records {
+		r := &page.Records[i]
+		if r.Old != nil && r.New != nil && attr.EqualItems(r.Old, r.New) {
+			continue // a write that changed nothing
+		}
+		n := recordSize(st.View, r)
+		if size > 0 && size+n > maxRecordBytes {
+			return r.Seq - 1
+		}
+		size += n
+		c.writeRecord(st, r, n)
+	}
+	return page.Came
+}
