@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	signer "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 )
 
 const (
@@ -52,7 +52,7 @@ func request(body string) *http.Request {
 func sign(t testing.TB, r *http.Request, body string, at time.Time) {
 	t.Helper()
 	sum := sha256.Sum256([]byte(body))
-	err := v4.NewSigner().SignHTTP(context.Background(), aws.Credentials{AccessKeyID: testID, SecretAccessKey: testSecret},
+	err := signer.NewSigner().SignHTTP(context.Background(), aws.Credentials{AccessKeyID: testID, SecretAccessKey: testSecret},
 		r, hex.EncodeToString(sum[:]), "dynamodb", "eu-west-1", at)
 	if err != nil {
 		t.Fatal(err)

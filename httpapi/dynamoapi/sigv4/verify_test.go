@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	signer "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 )
 
 func TestSignedBySDK(t *testing.T) {
@@ -74,7 +74,7 @@ func TestPresigned(t *testing.T) {
 	presign := func(expires string) *http.Request {
 		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8000/?X-Amz-Expires="+expires, strings.NewReader(testBody))
 		sum := sha256.Sum256([]byte(testBody))
-		url, header, err := v4.NewSigner().PresignHTTP(context.Background(),
+		url, header, err := signer.NewSigner().PresignHTTP(context.Background(),
 			aws.Credentials{AccessKeyID: testID, SecretAccessKey: testSecret}, r, hex.EncodeToString(sum[:]), "dynamodb", "eu-west-1",
 			testNow.Add(-time.Hour))
 		if err != nil {
@@ -230,7 +230,7 @@ func TestToken(t *testing.T) {
 	r := request(testBody)
 	sum := sha256.Sum256([]byte(testBody))
 	creds := aws.Credentials{AccessKeyID: testID, SecretAccessKey: testSecret, SessionToken: "t"}
-	if err := v4.NewSigner().SignHTTP(t.Context(), creds, r, hex.EncodeToString(sum[:]), "dynamodb", "eu-west-1", testNow); err != nil {
+	if err := signer.NewSigner().SignHTTP(t.Context(), creds, r, hex.EncodeToString(sum[:]), "dynamodb", "eu-west-1", testNow); err != nil {
 		t.Fatal(err)
 	}
 	_, err := verify(verifier(t), r, testBody)
@@ -243,7 +243,7 @@ func TestUnsignedPayload(t *testing.T) {
 	r := request(testBody)
 	r.Header.Set("X-Amz-Content-Sha256", unsigned)
 	creds := aws.Credentials{AccessKeyID: testID, SecretAccessKey: testSecret}
-	if err := v4.NewSigner().SignHTTP(t.Context(), creds, r, unsigned, "dynamodb", "eu-west-1", testNow); err != nil {
+	if err := signer.NewSigner().SignHTTP(t.Context(), creds, r, unsigned, "dynamodb", "eu-west-1", testNow); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := verify(verifier(t), r, testBody); err == nil {
