@@ -2,9 +2,12 @@ package dynamoapi
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
+	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
+	"github.com/touchline/touchline/httpapi/dynamoapi/sigv4"
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 	"github.com/touchline/touchline/store"
 )
@@ -17,6 +20,9 @@ type Config struct {
 
 	Region  string // in ARNs; empty: us-east-1
 	Account string // in ARNs; empty: 000000000000
+
+	Verifier *sigv4.Verifier  // of signatures; nil: nobody is asked who they are
+	Faults   *inject.Injector // on demand; nil: none
 
 	Now    func() time.Time // nil: the wall clock
 	Logger *slog.Logger     // nil: nobody is told
@@ -64,27 +70,46 @@ func New(cfg Config) *API {
 	return a
 }
 
-// Do runs an operation, named as in X-Amz-Target without the version, without HTTP. What is refused is an *Error.
+// Do runs an operation, named as in X-Amz-Target without the version, without HTTP and for anybody. What is refused is an
+// *Error.
 func (a *API) Do(ctx context.Context, operation string, body []byte) ([]byte, error) {
 	out := wire.NewEncoder(nil)
-	if err := a.answer(ctx, operation, string(body), out); err != nil {
+	if err := a.answer(ctx, sigv4.Anyone(), operation, string(body), out); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), nil
 }
 
-// answer decodes a request, runs it and writes the answer. An error is an *Error, and then nothing was written.
-func (a *API) answer(ctx context.Context, operation, body string, out *wire.Encoder) error {
-	start := out.Mark()
-	r, err := a.decode(operation, body)
-	if err == nil {
-		out.Begin()
-		err = r.run(&call{Context: ctx, api: a, out: out})
-		out.End()
+// answer decodes a request, runs it if whoever sent it may do that, and writes the answer. An error is an *Error, or
+// errDropped, and then nothing counts of what was written.
+func (a *API) answer(ctx context.Context, who *sigv4.Principal, operation, body string, out *wire.Encoder) error {
+	err := a.run(ctx, who, operation, body, out)
+	if err == nil || errors.Is(err, errDropped) {
+		return err
 	}
+	return a.refusal(err)
+}
+
+func (a *API) run(ctx context.Context, who *sigv4.Principal, operation, body string, out *wire.Encoder) error {
+	r, err := a.decode(operation, body)
 	if err != nil {
-		out.Rewind(start)
-		return a.refusal(err)
+		return err
+	}
+	on := aimsOf(operation, r)
+	if err := on.allowed(who); err != nil {
+		return err
+	}
+	c := &call{Context: ctx, api: a, out: out, fault: a.cfg.Faults.Decide(operation, on.tables)}
+	if err := c.meet(r); err != nil {
+		return err
+	}
+	out.Begin()
+	if err := r.run(c); err != nil {
+		return err
+	}
+	out.End()
+	if c.fault.DropAnswer {
+		return errDropped
 	}
 	return nil
 }

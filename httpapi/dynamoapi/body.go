@@ -2,6 +2,7 @@ package dynamoapi
 
 import (
 	"compress/gzip"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"net/http"
@@ -25,34 +26,50 @@ type bodies struct {
 	pool sync.Pool // of *[]byte
 }
 
-// read reads the body of a request. release gives its memory back; it is called when nothing of the request is needed.
-func (b *bodies) read(w http.ResponseWriter, r *http.Request) (text string, release func(), refused *Error) {
-	if refused := checkForm(r); refused != nil {
-		return "", nil, refused
-	}
+// body is the body of one request.
+type body struct {
+	text string
+	hash [sha256.Size]byte // as it came over the wire, if it was asked for
+	held int64
+}
+
+// read reads the body of a request. It is released when nothing of the request is needed any more.
+func (b *bodies) read(w http.ResponseWriter, r *http.Request, hashed bool) (out body, err error) {
 	var from io.Reader = http.MaxBytesReader(w, r.Body, maxBody)
+	sum := sha256.New()
+	if hashed {
+		from = io.TeeReader(from, sum)
+	}
 	if r.Header.Get("Content-Encoding") == "gzip" {
-		unpacked, err := gzip.NewReader(from)
-		if err != nil {
-			return "", nil, refuse(ofCoral+"SerializationException", "The body is not gzip")
+		if from, err = gzip.NewReader(from); err != nil {
+			return body{}, refuse(ofCoral+"SerializationException", "The body is not gzip")
 		}
-		from = unpacked
 	}
 	p := parcel{of: b, data: b.buffer()}
-	err := p.fill(from)
-	if err == nil {
-		text = string(p.data)
-		b.keep(p.data)
-		return text, p.release, nil
+	if err := p.fill(from); err != nil {
+		b.held.Add(-p.held)
+		return body{}, unread(err)
 	}
-	p.release()
+	out = body{text: string(p.data), held: p.held}
+	if hashed {
+		sum.Sum(out.hash[:0])
+	}
+	b.keep(p.data)
+	return out, nil
+}
+
+// release gives the memory of a body back.
+func (b *bodies) release(of body) { b.held.Add(-of.held) }
+
+// unread is the refusal of a body that could not be read.
+func unread(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
-		return "", nil, e
+		return e
 	}
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return "", nil, errTooLarge()
+		return errTooLarge()
 	}
-	return "", nil, refuse(ofCoral+"SerializationException", "The body could not be read")
+	return refuse(ofCoral+"SerializationException", "The body could not be read")
 }
 
 // buffer gives a buffer to read into.
@@ -71,7 +88,7 @@ func (b *bodies) keep(buf []byte) {
 }
 
 // checkForm refuses what is no request of the protocol at all.
-func checkForm(r *http.Request) *Error {
+func checkForm(r *http.Request) error {
 	media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	media = strings.TrimSpace(media)
 	if r.Method == http.MethodPost && (media == contentType || media == "application/json") {
@@ -131,9 +148,4 @@ func (p *parcel) hold(more int) error {
 	}
 	p.held += n
 	return nil
-}
-
-func (p *parcel) release() {
-	p.of.held.Add(-p.held)
-	p.held = 0
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/touchline/touchline/httpapi/dynamoapi/sigv4"
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -79,10 +80,13 @@ func errNoTable() *Error {
 	return refuse(ofModel+"ResourceNotFoundException", "Requested resource not found")
 }
 
-// refusal makes an *Error of any error: this is the one table from the store's errors to the API's.
+// refusal makes an *Error of any error: this is the one table from the errors of others to the API's.
 func (a *API) refusal(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
+	}
+	if e, ok := errors.AsType[*sigv4.Error](err); ok {
+		return &Error{Status: e.Status, Type: e.Type, Message: e.Message}
 	}
 	if failed, ok := errors.AsType[*store.ConditionFailedError](err); ok {
 		return conditionFailed(failed)

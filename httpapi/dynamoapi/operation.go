@@ -1,10 +1,7 @@
 package dynamoapi
 
 import (
-	"context"
-
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
-	"github.com/touchline/touchline/store"
 )
 
 // request is the input of one operation.
@@ -61,37 +58,4 @@ func operations() []operation {
 		{"UpdateTable", func() request { return new(updateTable) }},
 		{"UpdateTimeToLive", func() request { return new(updateTimeToLive) }},
 	}
-}
-
-// call is one request on its way.
-type call struct {
-	context.Context //nolint:containedctx // it is the request's own, and a call lives no longer
-	api             *API
-	out             *wire.Encoder // the members of the answer; its braces are set around it
-}
-
-// view runs fn on a snapshot. Items past their TTL are seen until they are swept, as in DynamoDB.
-func (c *call) view(fn func(*store.Tx) error) error {
-	return c.api.store.View(c, func(tx *store.Tx) error {
-		tx.ShowExpired()
-		return fn(tx)
-	})
-}
-
-// update runs fn in a transaction.
-func (c *call) update(fn func(*store.Tx) error) error {
-	return c.api.store.Update(c, func(tx *store.Tx) error {
-		tx.ShowExpired()
-		return fn(tx)
-	})
-}
-
-// table describes a table by the name, or the ARN, that a request has for it. What the node keeps for itself is not
-// there.
-func (c *call) table(name string) (store.TableDescription, error) {
-	d, err := c.api.store.Describe(tableName(name))
-	if err != nil {
-		return d, errNoTable()
-	}
-	return d, nil
 }

@@ -22,7 +22,7 @@ const (
 )
 
 // target is the operation that a request names.
-func target(r *http.Request) (operation string, refused *Error) {
+func target(r *http.Request) (operation string, err error) {
 	version, operation, ok := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	if !ok || version != versionTables && version != versionStreams {
 		return "", refuse(ofCoral+"UnknownOperationException", "")

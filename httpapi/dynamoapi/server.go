@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/net/netutil"
 
+	"github.com/touchline/touchline/httpapi/dynamoapi/sigv4"
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 	"github.com/touchline/touchline/internal/rebind"
 )
@@ -60,9 +61,14 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := a.cfg.Now()
 	out := a.encoders.get()
 	defer a.encoders.put(out)
+	operation, err := a.serve(w, r, out)
+	if errors.Is(err, errDropped) {
+		panic(http.ErrAbortHandler) // the server closes the connection
+	}
 	status := http.StatusOK
-	operation, refused := a.serve(w, r, out)
-	if refused != nil {
+	var refused *Error
+	if err != nil {
+		refused = a.refusal(err)
 		out.Rewind(wire.Mark{})
 		refused.write(out)
 		status = refused.Status
@@ -77,26 +83,29 @@ func (a *API) health(w http.ResponseWriter) {
 	_, _ = fmt.Fprintf(w, "healthy: dynamodb.%s.amazonaws.com ", a.cfg.Region) // the client may have gone
 }
 
-// serve runs a request. After a refusal nothing of what is in out counts.
-func (a *API) serve(w http.ResponseWriter, r *http.Request, out *wire.Encoder) (operation string, refused *Error) {
+// serve runs a request. After an error nothing of what is in out counts.
+func (a *API) serve(w http.ResponseWriter, r *http.Request, out *wire.Encoder) (operation string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			refused = a.refusal(fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
-	body, release, refused := a.bodies.read(w, r)
-	if refused != nil {
-		return "", refused
+	if err := checkForm(r); err != nil {
+		return "", err
 	}
-	defer release()
-	operation, refused = target(r)
-	if refused != nil {
-		return "", refused
+	body, err := a.bodies.read(w, r, a.cfg.Verifier != nil)
+	if err != nil {
+		return "", err
 	}
-	if err := a.answer(r.Context(), operation, body, out); err != nil {
-		return operation, a.refusal(err)
+	defer a.bodies.release(body)
+	who, err := a.cfg.Verifier.Verify(r, body.hash)
+	if err != nil {
+		return "", err
 	}
-	return operation, nil
+	if operation, err = target(r); err != nil {
+		return "", err
+	}
+	return operation, a.answer(r.Context(), who, operation, body.text, out)
 }
 
 // note counts and logs a request.
@@ -106,13 +115,13 @@ func (a *API) note(r *http.Request, operation string, refused *Error, took time.
 	switch {
 	case refused == nil:
 		if log.Enabled(ctx, slog.LevelDebug) {
-			log.DebugContext(ctx, "request", "operation", operation, "took", took)
+			log.DebugContext(ctx, "request", "operation", operation, "key", sigv4.AccessKey(r), "took", took)
 		}
 	case refused.Status >= http.StatusInternalServerError:
 		log.ErrorContext(ctx, "request failed", "operation", operation, "type", refused.name(), "took", took, "err", refused.cause)
 	default:
 		if log.Enabled(ctx, slog.LevelDebug) {
-			log.DebugContext(ctx, "request refused", "operation", operation, "type", refused.name(), "message", refused.Message, "took", took)
+			log.DebugContext(ctx, "request refused", "operation", operation, "key", sigv4.AccessKey(r), "type", refused.name(), "message", refused.Message, "took", took)
 		}
 	}
 }

@@ -60,6 +60,9 @@ func (r *transactGetItems) touches(visit func(action, table string)) {
 	}
 }
 
+// parts implements parted.
+func (r *transactGetItems) parts() int { return len(r.gets.V) }
+
 func (r *transactGetItems) run(c *call) error {
 	var gets []store.GetItem
 	for _, g := range r.gets.V {

@@ -1,0 +1,57 @@
+package dynamoapi
+
+import (
+	"errors"
+	"time"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
+	"github.com/touchline/touchline/store"
+)
+
+// errDropped is a request whose answer nobody gets: the connection is closed.
+var errDropped = errors.New("the connection is to be closed, as a rule of faults on demand says")
+
+// parted is a request of several parts, one of which may be in conflict with another transaction.
+type parted interface{ parts() int }
+
+// meet has the faults happen that are due before the work, or instead of it.
+func (c *call) meet(r request) error {
+	f := &c.fault
+	if f.Rules == nil {
+		return nil
+	}
+	c.api.cfg.Logger.DebugContext(c, "fault on demand", "rules", f.Rules)
+	if f.Wait > 0 {
+		wait := time.NewTimer(f.Wait)
+		defer wait.Stop()
+		select {
+		case <-wait.C:
+		case <-c.Done():
+			return c.Err()
+		}
+	}
+	switch {
+	case f.DropRequest:
+		return errDropped
+	case f.Refusal != nil:
+		return &Error{Status: f.Refusal.Status, Type: f.Refusal.Type, Message: f.Refusal.Message}
+	case f.Conflict != nil:
+		if p, ok := r.(parted); ok && p.parts() > 0 {
+			return conflict(f.Conflict.Of(p.parts()))
+		}
+	}
+	return nil
+}
+
+// conflict is the refusal of a transaction for one of its items, on which another transaction is at work.
+func conflict(chosen []bool) error {
+	canceled := &store.TransactionCanceledError{}
+	for _, it := range chosen {
+		reason := store.CancellationReason{Code: store.ReasonNone}
+		if it {
+			reason = store.CancellationReason{Code: inject.ConflictCode, Message: inject.ConflictMessage}
+		}
+		canceled.Reasons = append(canceled.Reasons, reason)
+	}
+	return canceled
+}
