@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/touchline/touchline/httpapi/dynamoapi"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/storetest"
@@ -20,7 +22,7 @@ func quoted(text string) string {
 }
 
 // text gives a text at a path of an answer.
-func text(t testing.TB, body string, path ...any) string {
+func text(t rapid.TB, body string, path ...any) string {
 	t.Helper()
 	var s string
 	if got := at(t, body, path...); got != "" {

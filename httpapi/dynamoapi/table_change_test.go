@@ -8,13 +8,15 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/touchline/touchline/httpapi/dynamoapi"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/storetest"
 )
 
 // at gives the value at a path of names and numbers in an answer, as JSON; "" if there is none.
-func at(t testing.TB, body string, path ...any) string {
+func at(t rapid.TB, body string, path ...any) string {
 	t.Helper()
 	var v any
 	if err := json.Unmarshal([]byte(body), &v); err != nil {
