@@ -58,6 +58,7 @@ type API struct {
 	bodies     bodies
 	encoders   encoders
 	metrics    *metrics
+	sizes      tableSizes
 }
 
 // New makes an API. It does no I/O.

@@ -27,7 +27,11 @@ func (r *describeTable) run(c *call) error {
 	if err != nil {
 		return err
 	}
+	counts, err := c.size(d)
+	if err != nil {
+		return err
+	}
 	c.out.Name("Table")
-	c.describe(d, look{})
+	c.describe(d, look{counts: counts})
 	return nil
 }

@@ -20,7 +20,7 @@ func (c *call) writeIndexes(d store.TableDescription, l look) {
 		c.out.BeginArray()
 		for _, ix := range local {
 			c.out.Begin()
-			c.writeIndex(d, ix)
+			c.writeIndex(d, ix, l)
 			c.out.End()
 		}
 		c.out.EndArray()
@@ -41,7 +41,7 @@ func (c *call) writeIndexes(d store.TableDescription, l look) {
 }
 
 // writeIndex writes what all indexes have.
-func (c *call) writeIndex(d store.TableDescription, ix store.IndexSpec) {
+func (c *call) writeIndex(d store.TableDescription, ix store.IndexSpec, l look) {
 	out := c.out
 	out.NamedText("IndexName", ix.Name)
 	writeKey(out, ix.Key)
@@ -49,8 +49,14 @@ func (c *call) writeIndex(d store.TableDescription, ix store.IndexSpec) {
 	out.Begin()
 	writeProjection(out, ix)
 	out.End()
-	out.NamedInt("IndexSizeBytes", 0)
-	out.NamedInt("ItemCount", 0)
+	var counts store.IndexCounts
+	for _, of := range l.counts.Indexes {
+		if of.Name == ix.Name {
+			counts = of
+		}
+	}
+	out.NamedInt("IndexSizeBytes", counts.Bytes)
+	out.NamedInt("ItemCount", counts.Items)
 	out.NamedText("IndexArn", c.api.cfg.indexARN(d.Spec.Name, ix.Name))
 }
 
@@ -88,7 +94,7 @@ func (c *call) writeGlobal(d store.TableDescription, ix store.IndexSpec, l look)
 		throughput = was
 	}
 	c.out.Begin()
-	c.writeIndex(d, ix)
+	c.writeIndex(d, ix, l)
 	c.out.NamedText("IndexStatus", status)
 	if filling {
 		c.out.Name("Backfilling")

@@ -199,3 +199,22 @@ func TestDeletedTableIsGone(t *testing.T) {
 	}
 	accepted(t, a, "CreateTable", `{"TableName":"abd","BillingMode":"PAY_PER_REQUEST",`+simple+`}`)
 }
+
+func TestDescribeTableCounts(t *testing.T) {
+	a, _ := managed(t, time.Now)
+	accepted(t, a, "CreateTable", `{"TableName":"tab","BillingMode":"PAY_PER_REQUEST","GlobalSecondaryIndexes":[{"IndexName":"one",`+
+		`"KeySchema":[{"AttributeName":"n","KeyType":"HASH"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}],`+
+		strings.Replace(simple, `}],"Key`, `},{"AttributeName":"n","AttributeType":"N"}],"Key`, 1)+`}`)
+	for i, step := range []struct{ op, body, items, bytes, index string }{
+		{"PutItem", `"Item":{"a":{"S":"1"},"n":{"N":"17"},"text":{"S":"0123456789"}}`, "1", "19", "1"},
+		{"PutItem", `"Item":{"a":{"S":"2"}}`, "2", "21", "1"},
+		{"DeleteItem", `"Key":{"a":{"S":"1"}}`, "1", "2", "0"},
+	} {
+		accepted(t, a, step.op, `{"TableName":"tab",`+step.body+`}`)
+		got := accepted(t, a, "DescribeTable", `{"TableName":"tab"}`)
+		have := [...]string{at(t, got, "Table", "ItemCount"), at(t, got, "Table", "TableSizeBytes"), at(t, got, "Table", "GlobalSecondaryIndexes", 0, "ItemCount")}
+		if want := [...]string{step.items, step.bytes, step.index}; have != want {
+			t.Errorf("step %d: %v, want %v", i, have, want)
+		}
+	}
+}

@@ -104,8 +104,12 @@ func (r *updateTable) run(c *call) error {
 	if err != nil {
 		return err
 	}
+	l := r.look(before, after)
+	if l.counts, err = c.size(after); err != nil {
+		return err
+	}
 	c.out.Name("TableDescription")
-	c.describe(after, r.look(before, after))
+	c.describe(after, l)
 	return nil
 }
 
