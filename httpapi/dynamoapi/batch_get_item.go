@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -88,32 +89,55 @@ func (r *batchGetItem) run(c *call) error {
 	if err != nil {
 		return err
 	}
+	left := leave(ask, c.fault.Unprocessed)
 	var got store.BatchGetResult
 	used := newConsumption(r.capacity)
-	err = c.view(func(tx *store.Tx) (err error) {
-		used.watchReads(tx, func(table string) bool { return r.tables.V[r.called(table)].consistent.V }, false)
-		got, err = tx.BatchGet(ask)
-		return err
-	})
+	if len(ask) > 0 {
+		err = c.view(func(tx *store.Tx) (err error) {
+			used.watchReads(tx, func(table string) bool { return r.tables.V[called(r.tables.V, table)].consistent.V }, false)
+			got, err = tx.BatchGet(ask)
+			return err
+		})
+	}
 	if err != nil {
 		return err
 	}
 	c.out.Name("Responses")
 	c.out.Begin()
 	for _, table := range slices.Sorted(maps.Keys(got.Items)) {
-		items(c.out, r.called(table), got.Items[table])
+		items(c.out, called(r.tables.V, table), got.Items[table])
 	}
 	c.out.End()
+	for table, k := range got.Unprocessed {
+		left[table] = append(left[table], k.Keys...)
+	}
 	c.out.Name("UnprocessedKeys")
 	c.out.Begin()
-	for _, table := range slices.Sorted(maps.Keys(got.Unprocessed)) {
-		name := r.called(table)
+	for _, table := range slices.Sorted(maps.Keys(left)) {
+		name := called(r.tables.V, table)
 		c.out.Name(name)
-		r.tables.V[name].write(c.out, got.Unprocessed[table].Keys)
+		r.tables.V[name].write(c.out, left[table])
 	}
 	c.out.End()
 	used.all(c.out)
 	return nil
+}
+
+// leave takes the keys out of a batch that are to be left unprocessed on demand.
+func leave(ask store.BatchGet, choice *inject.Choice) map[string][]attr.Item {
+	keys := map[string][]attr.Item{}
+	for table, k := range ask {
+		keys[table] = k.Keys
+	}
+	left := divide(keys, choice)
+	for table, k := range ask {
+		if k.Keys = keys[table]; len(k.Keys) == 0 {
+			delete(ask, table)
+			continue
+		}
+		ask[table] = k
+	}
+	return left
 }
 
 // ask is the request as the store takes it.
@@ -142,19 +166,6 @@ func (r *batchGetItem) ask() (store.BatchGet, error) {
 		ask[tableName(name)] = one
 	}
 	return ask, nil
-}
-
-// called gives the name that the request has for a table: the table's own, or its ARN.
-func (r *batchGetItem) called(table string) string {
-	if _, ok := r.tables.V[table]; ok {
-		return table
-	}
-	for name := range r.tables.V {
-		if tableName(name) == table {
-			return name
-		}
-	}
-	return table
 }
 
 // write repeats what was asked of a table, for the keys that are left.

@@ -131,6 +131,7 @@ func (r *batchWriteItem) run(c *call) error {
 	if err != nil {
 		return err
 	}
+	left := divide(batch, c.fault.Unprocessed)
 	l := newLedger(r.capacity, r.metrics)
 	for _, table := range slices.Sorted(maps.Keys(batch)) {
 		for _, w := range batch[table] {
@@ -141,18 +142,42 @@ func (r *batchWriteItem) run(c *call) error {
 			}
 		}
 	}
-	err = c.update(func(tx *store.Tx) error {
-		_, err := l.around(tx, func() error { return tx.BatchWrite(batch) })
-		return err
-	})
+	if len(batch) > 0 {
+		err = c.update(func(tx *store.Tx) error {
+			_, err := l.around(tx, func() error { return tx.BatchWrite(batch) })
+			return err
+		})
+	}
 	if err != nil {
 		return err
 	}
-	c.out.Name("UnprocessedItems") // there never are any: all is written, or the request is refused
+	c.out.Name("UnprocessedItems") // none but on demand: all is written, or the request is refused
 	c.out.Begin()
+	for _, table := range slices.Sorted(maps.Keys(left)) {
+		writeRequests(c.out, called(r.tables.V, table), left[table])
+	}
 	c.out.End()
 	l.write(c.out, false, false)
 	return nil
+}
+
+// writeRequests repeats requests for a table.
+func writeRequests(out *wire.Encoder, table string, requests []store.WriteRequest) {
+	out.Name(table)
+	out.BeginArray()
+	for _, w := range requests {
+		kind, member, it := "PutRequest", "Item", w.Put
+		if w.Delete != nil {
+			kind, member, it = "DeleteRequest", "Key", w.Delete
+		}
+		out.Begin()
+		out.Name(kind)
+		out.Begin()
+		named(out, member, it)
+		out.End()
+		out.End()
+	}
+	out.EndArray()
 }
 
 // batch makes the checks of the request and gives it as the store takes it.

@@ -2,6 +2,8 @@ package dynamoapi
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
@@ -54,4 +56,32 @@ func conflict(chosen []bool) error {
 		canceled.Reasons = append(canceled.Reasons, reason)
 	}
 	return canceled
+}
+
+// divide takes out of a batch, by tables, what is to be left on demand. Tables of which nothing stays are taken out too.
+func divide[T any](batch map[string][]T, choice *inject.Choice) (left map[string][]T) {
+	left = map[string][]T{}
+	if choice == nil {
+		return left
+	}
+	total := 0
+	for _, parts := range batch {
+		total += len(parts)
+	}
+	chosen := choice.Of(total)
+	for _, table := range slices.Sorted(maps.Keys(batch)) {
+		var stay []T
+		for _, part := range batch[table] {
+			if chosen[0] {
+				left[table] = append(left[table], part)
+			} else {
+				stay = append(stay, part)
+			}
+			chosen = chosen[1:]
+		}
+		if batch[table] = stay; len(stay) == 0 {
+			delete(batch, table)
+		}
+	}
+	return left
 }

@@ -135,6 +135,9 @@ func (r *transactWriteItems) touches(visit func(action, table string)) {
 	}
 }
 
+// parts implements parted.
+func (r *transactWriteItems) parts() int { return len(r.actions.V) }
+
 func (r *transactWriteItems) run(c *call) error {
 	write := store.TransactWrite{Token: r.token.V}
 	l := newLedger(r.capacity, r.metrics)
