@@ -127,7 +127,7 @@ func TestTableSimulation(t *testing.T) {
 
 func (sim *tableSimulation) open(rt *rapid.T) {
 	s, err := store.Open(sim.path, store.Options{
-		NoSync: true, JournalBytes: 1500, Now: func() time.Time { return sim.now },
+		NoSync: true, JournalBytes: 200, Now: func() time.Time { return sim.now },
 	})
 	if err != nil {
 		rt.Fatal(err)

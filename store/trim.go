@@ -57,16 +57,19 @@ func (b *batch) trim() error {
 func (b *batch) trimNow() bool {
 	c, now := b.s.commits, b.s.opts.Now()
 	c.untrimmed += b.records
-	limit := uint64(b.s.opts.JournalBytes)
-	if len(b.cat.streaming) > 0 {
-		limit = uint64(max(b.s.opts.JournalBytes, b.s.opts.StreamBytes))
-	}
-	if c.untrimmed < trimEvery && now.Sub(c.trimmed) < trimAfter && b.journal.bytes <= limit+limit/16 &&
-		!b.s.meter.lastWasFull.Load() {
+	if c.untrimmed < trimEvery && now.Sub(c.trimmed) < trimAfter && !b.outgrown() && !b.s.meter.lastWasFull.Load() {
 		return false
 	}
 	c.untrimmed, c.trimmed = 0, now
 	return true
+}
+
+// outgrown tells whether the journal is well above its size.
+func (b *batch) outgrown() bool {
+	above := func(size int64) bool { return b.journal.bytes > uint64(size+size/16) }
+	o := &b.s.opts
+	return above(o.JournalBytes) &&
+		(above(o.StreamBytes) || !b.cat.streamed(b.journal.first, o.Now()))
 }
 
 // trimDue tells whether the first record is one too many.
