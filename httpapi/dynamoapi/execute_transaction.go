@@ -41,9 +41,6 @@ func (r *executeTransaction) touches(visit func(action, table string)) {
 	}
 }
 
-// parts implements parted.
-func (r *executeTransaction) parts() int { return len(r.statements.V) }
-
 func (r *executeTransaction) run(c *call) error {
 	params := make([][]attr.Value, len(r.statements.V))
 	for i := range r.statements.V {
@@ -88,6 +85,7 @@ func within(i int, err error) error {
 
 func (r *executeTransaction) reads(c *call, params [][]attr.Value) error {
 	gets := make([]store.GetItem, len(params))
+	keys := make([]partiql.Key, len(params))
 	columns := make([]*partiql.Columns, len(params))
 	for i := range params {
 		read := r.statements.V[i].read
@@ -98,7 +96,8 @@ func (r *executeTransaction) reads(c *call, params [][]attr.Value) error {
 		if read.Index != "" {
 			return within(i, errValidation("Reads on indices are not supported within transactions."))
 		}
-		one, single, err := read.SingleItem(params[i], keyOf(d.Spec.Key))
+		keys[i] = keyOf(d.Spec.Key)
+		one, single, err := read.SingleItem(params[i], keys[i])
 		if err == nil && !single {
 			err = errValidation("Select statements within ExecuteTransaction must specify the primary key in the where clause.")
 		}
@@ -116,7 +115,7 @@ func (r *executeTransaction) reads(c *call, params [][]attr.Value) error {
 		return err
 	})
 	if err != nil {
-		return err
+		return misfits(err, keys, gets)
 	}
 	for i, it := range got {
 		if it != nil {
@@ -126,6 +125,20 @@ func (r *executeTransaction) reads(c *call, params [][]attr.Value) error {
 	responses(c.out, got)
 	used.all(c.out)
 	return nil
+}
+
+// misfits gives the reasons of reads that were canceled as PartiQL has them.
+func misfits(err error, keys []partiql.Key, gets []store.GetItem) error {
+	canceled, ok := errors.AsType[*store.TransactionCanceledError](err)
+	if !ok {
+		return err
+	}
+	for i := range canceled.Reasons {
+		if why := keys[i].Mismatch(gets[i].Key); why != nil {
+			canceled.Reasons[i].Message = why.Error()
+		}
+	}
+	return canceled
 }
 
 // responses writes items, each in an object of its own, which is empty where there is none.

@@ -1,10 +1,6 @@
 package partiql
 
-import (
-	"strings"
-
-	"github.com/touchline/touchline/store/attr"
-)
+import "github.com/touchline/touchline/store/attr"
 
 // assigned writes the right side of a SET. Sums and differences may have any number of constants, which become one.
 func (b *builder) assigned(n *node) (string, error) {
@@ -106,14 +102,7 @@ func (b *builder) term(n *node) (string, error) {
 func (b *builder) updateFunction(n *node) (string, error) {
 	switch n.name {
 	case "list_append", "if_not_exists":
-		args := make([]string, len(n.args))
-		for i, arg := range n.args {
-			var err error
-			if args[i], err = b.term(arg); err != nil {
-				return "", err
-			}
-		}
-		return n.name + "(" + strings.Join(args, ", ") + ")", nil
+		return b.call(n, b.term)
 	case "size", "begins_with", "contains", "attribute_type", "attribute_exists", "attribute_not_exists":
 		return "", invalid("The function is not allowed in an update expression; function: %s", n.name)
 	}

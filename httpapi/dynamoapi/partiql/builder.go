@@ -100,16 +100,13 @@ func (b *builder) condition(n *node) (string, error) {
 	case nodeCall:
 		return b.function(n)
 	}
-	return "", invalid("WHERE clause must contain an expression that resolves to a boolean")
+	return "", errOperator(n)
 }
 
 // junction writes an AND or OR. OR within AND needs parentheses; any others would be refused as redundant.
 func (b *builder) junction(n *node) (string, error) {
 	parts := make([]string, len(n.args))
 	for i, arg := range n.args {
-		if !arg.isCondition() {
-			return "", invalid("The arguments to AND/OR must be Expressions")
-		}
 		var err error
 		if parts[i], err = b.condition(arg); err != nil {
 			return "", err
@@ -126,9 +123,6 @@ func (b *builder) junction(n *node) (string, error) {
 
 func (b *builder) negation(n *node) (string, error) {
 	arg := n.args[0]
-	if !arg.isCondition() {
-		return "", invalid("The argument to NOT must be a Type or Expression")
-	}
 	text, err := b.condition(arg)
 	if arg.kind == nodeAnd || arg.kind == nodeOr {
 		text = "(" + text + ")"
@@ -228,12 +222,24 @@ func (b *builder) membership(n *node) (string, error) {
 func (b *builder) function(n *node) (string, error) {
 	switch n.name {
 	case "begins_with", "contains", "attribute_type", "attribute_exists", "attribute_not_exists":
-		args, err := b.operands(n.args)
-		return n.name + "(" + strings.Join(args, ", ") + ")", err
-	case "size":
-		return "", invalid("WHERE clause must contain an expression that resolves to a boolean")
+		return b.call(n, b.operand)
 	}
 	return "", invalidAt(n.at, "Unrecognized function: %s", n.name)
+}
+
+// call writes a function of arguments.
+func (b *builder) call(n *node, operand func(*node) (string, error)) (string, error) {
+	if len(n.args) == 0 { // which the grammar of expressions does not have
+		return "", invalid("Incorrect number of operands for operator or function; operator or function: %s, number of operands: 0", n.name)
+	}
+	args := make([]string, len(n.args))
+	for i, arg := range n.args {
+		var err error
+		if args[i], err = operand(arg); err != nil {
+			return "", err
+		}
+	}
+	return n.name + "(" + strings.Join(args, ", ") + ")", nil
 }
 
 func (b *builder) operands(nodes []*node) ([]string, error) {
@@ -261,14 +267,17 @@ func (b *builder) operand(n *node) (string, error) {
 	case n.kind == nodeMissing:
 		return "", invalid("MISSING must be compared using IS operator")
 	case n.kind == nodeCall && n.name == "size":
-		args, err := b.operands(n.args)
-		return "size(" + strings.Join(args, ", ") + ")", err
+		return b.call(n, b.operand)
 	case n.kind == nodeCall && !knownFunction(n.name):
 		return "", invalidAt(n.at, "Unrecognized function: %s", n.name)
 	case n.kind == nodeOp && len(n.args) == 1:
 		return "", invalid("Incorrect number of operands for operator or function; operator or function: %s, number of operands: 1", n.name)
 	}
-	return "", invalid("Unsupported operator in Condition Expression. Operator: %s", n.name)
+	return "", errOperator(n)
+}
+
+func errOperator(n *node) error {
+	return invalid("Unsupported operator in Condition Expression. Operator: %s", n.name)
 }
 
 func knownFunction(name string) bool {

@@ -65,8 +65,30 @@ func (n *node) isCondition() bool {
 		return true
 	case nodeCall:
 		return n.name != "size"
+	case nodeOp:
+		return n.name == "like" // which is refused, but by its own name
 	}
 	return false
+}
+
+// mustHold refuses what is not true or false, all through ANDs, ORs and NOTs.
+func (n *node) mustHold() error {
+	if !n.isCondition() {
+		return invalid("WHERE clause must contain an expression that resolves to a boolean")
+	}
+	for _, arg := range n.args {
+		switch {
+		case n.kind == nodeNot && !arg.isCondition():
+			return invalid("The argument to NOT must be a Type or Expression")
+		case (n.kind == nodeAnd || n.kind == nodeOr) && !arg.isCondition():
+			return invalid("The arguments to AND/OR must be Expressions")
+		case n.kind == nodeNot || n.kind == nodeAnd || n.kind == nodeOr:
+			if err := arg.mustHold(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // attributes calls visit with the name of every attribute that the node names, in the order of the text.

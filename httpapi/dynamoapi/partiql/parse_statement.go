@@ -71,6 +71,9 @@ func (p *parser) alias() bool {
 
 // source reads the table, with the index.
 func (p *parser) source(s *Statement) (err error) {
+	if p.peek().is(tokSign, "(") {
+		return invalid("Unexpected from source")
+	}
 	if s.from, err = p.primary(); err != nil {
 		return err
 	}

@@ -126,10 +126,13 @@ func (s *Statement) source() error {
 
 const nameChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
-// match refuses another number of parameters than the text has places for.
+// match refuses another number of parameters than the text has places for, and a WHERE that is neither true nor false.
 func (s *Statement) match(params []attr.Value) error {
 	if len(params) != s.params {
 		return invalid("Number of parameters in request and statement don't match.")
 	}
-	return nil
+	if s.where == nil {
+		return nil
+	}
+	return s.where.mustHold()
 }

@@ -77,6 +77,16 @@ func (s *Statement) Put(params []attr.Value, key Key) (Put, error) {
 	return Put{Item: it, Condition: "attribute_not_exists(" + b.name(key.Partition.Name) + ")", Params: b.shared()}, nil
 }
 
+// Mismatch is the error of a key with a value of the wrong type, nil if there is none.
+func (k Key) Mismatch(key attr.Item) error {
+	for _, a := range k.all() {
+		if err := a.fits(key[a.Name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // fits refuses a value that cannot be the key attribute's.
 func (a Attr) fits(v attr.Value) error {
 	if v.Kind() != a.Kind {
@@ -142,10 +152,8 @@ func (s *Statement) change(params []attr.Value, key Key,
 	if k == nil {
 		return Change{}, invalid("Where clause does not contain a mandatory equality on all key attributes")
 	}
-	for _, a := range key.all() {
-		if err := a.fits(k[a.Name]); err != nil {
-			return Change{}, err
-		}
+	if err := key.Mismatch(k); err != nil {
+		return Change{}, err
 	}
 	b := newBuilder(params)
 	text, err := b.all(rest)
