@@ -41,6 +41,9 @@ func (r *executeTransaction) touches(visit func(action, table string)) {
 	}
 }
 
+// parts implements parted.
+func (r *executeTransaction) parts() int { return len(r.statements.V) }
+
 func (r *executeTransaction) run(c *call) error {
 	params := make([][]attr.Value, len(r.statements.V))
 	for i := range r.statements.V {
