@@ -1,6 +1,7 @@
 package dynamoapi
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -80,19 +81,19 @@ func (p *params) bind(expressions ...expression) (expr.Params, error) {
 	}
 	if p.values.Set {
 		if len(p.values.V) == 0 {
-			return out, errValidation("ExpressionAttributeValues must not be empty")
+			return out, p.badKey(errValidation("ExpressionAttributeValues must not be empty"))
 		}
 		out.Values = make(attr.Item, len(p.values.V))
 		for name, v := range p.values.V {
 			out.Values[name] = v.V
 			if v.Err != nil {
-				return out, p.badValue()
+				return out, p.badKey(p.badValue())
 			}
 		}
 	}
 	for _, e := range expressions {
 		if e.text.Set && e.text.V == "" {
-			return out, errValidation("Invalid %s: The expression can not be empty;", e.name)
+			return out, p.badKey(errValidation("Invalid %s: The expression can not be empty;", e.name))
 		}
 	}
 	return out, nil
@@ -109,6 +110,16 @@ func (p *params) projected(projection wire.Opt[string], old *legacyParams) (stri
 	}
 	b := legacy.NewBuilder(bound)
 	return old.projection(b), b.Params(), nil
+}
+
+// badKey gives the error of a name or of a placeholder, which the store would find; the service finds it before what was
+// found here.
+func (p *params) badKey(found error) error {
+	placeholders := make(attr.Item, len(p.values.V))
+	for name := range p.values.V {
+		placeholders[name] = attr.Null()
+	}
+	return cmp.Or(expr.Params{Names: p.names.V, Values: placeholders}.Check(), found)
 }
 
 // badValue names the first bad value, in the order of the names.

@@ -1,9 +1,13 @@
 package dynamoapi
 
 import (
+	"errors"
+
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
 )
 
 // updateItem changes attributes of an item, or creates it.
@@ -45,6 +49,9 @@ func (r *updateItem) run(c *call) error {
 		return err
 	}
 	images, account, err := r.do(c, func(tx *store.Tx) (store.Images, error) { return tx.Update(update) })
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == expr.CodeOperand && r.legacy.updates.Set {
+		return errValidation("Type mismatch for attribute to update")
+	}
 	if err != nil {
 		return err
 	}

@@ -201,6 +201,21 @@ func (p *jsonEncoder) value(level int) error {
 	if p.Take('}') {
 		return invalid("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes")
 	}
+	if err := p.typed(level); err != nil {
+		return err
+	}
+	if p.Take(',') {
+		if err := p.typed(level); err != nil { // what is wrong with the second is told before that there is one
+			return err
+		}
+		return invalid("Supplied AttributeValue has more than one datatypes set, " +
+			"must contain exactly one of the supported datatypes")
+	}
+	return p.Expect('}')
+}
+
+// typed reads a type and its content.
+func (p *jsonEncoder) typed(level int) error {
 	kind, err := p.Quoted()
 	if err != nil {
 		return err
@@ -208,14 +223,7 @@ func (p *jsonEncoder) value(level int) error {
 	if err := p.Expect(':'); err != nil {
 		return err
 	}
-	if err := p.content(kind, level); err != nil {
-		return err
-	}
-	if p.Take(',') {
-		return invalid("Supplied AttributeValue has more than one datatypes set, " +
-			"must contain exactly one of the supported datatypes")
-	}
-	return p.Expect('}')
+	return p.content(kind, level)
 }
 
 func (p *jsonEncoder) content(kind string, level int) error {
@@ -324,7 +332,7 @@ func (p *jsonEncoder) set(kind string) (Value, error) {
 	case "BS":
 		members, err = p.texts(true)
 	default:
-		err = jsonlex.Malformed("Unknown type %q at byte %d of the JSON", kind, p.Pos)
+		err = invalid("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes")
 	}
 	if err != nil {
 		return Value{}, err

@@ -66,7 +66,7 @@ func Bind(r Request) (Bound, error) { return (*Cache)(nil).Bind(r) }
 // it looks at an item: faulty texts, placeholders that are not defined, and names and values that no expression uses.
 func (c *Cache) Bind(r Request) (Bound, error) {
 	b := binder{cache: c, params: r.Params}
-	if err := r.Params.check(); err != nil {
+	if err := r.Params.Check(); err != nil {
 		return Bound{}, err
 	}
 	var out Bound

@@ -27,7 +27,7 @@ func ParseFilter(text string, params Params) (*Condition, error) {
 }
 
 func parseCondition(f form, text string, params Params) (*Condition, error) {
-	if err := params.check(); err != nil {
+	if err := params.Check(); err != nil {
 		return nil, err
 	}
 	b := binder{params: params}

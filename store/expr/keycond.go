@@ -81,7 +81,7 @@ func emptyName(k attr.Kind) string {
 // ParseKeyCondition reads a KeyConditionExpression for a key; sort is empty for a key without one. About unused
 // parameters see ParseCondition. The types of the values are not looked at: see KeyRange.Check.
 func ParseKeyCondition(text string, params Params, partition, sort string) (KeyRange, error) {
-	if err := params.check(); err != nil {
+	if err := params.Check(); err != nil {
 		return KeyRange{}, err
 	}
 	b := binder{params: params}

@@ -19,8 +19,8 @@ type Params struct {
 	Values attr.Item
 }
 
-// check refuses parameters that no expression could use.
-func (p Params) check() error {
+// Check refuses parameters that no expression could use.
+func (p Params) Check() error {
 	if why := firstFault(p.Names, faultOfName); why != "" {
 		return invalid("ExpressionAttributeNames contains invalid %s", why)
 	}

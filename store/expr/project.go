@@ -22,7 +22,7 @@ type Projection struct{ tree *tree }
 
 // ParseProjection reads a ProjectionExpression. About unused parameters see ParseCondition.
 func ParseProjection(text string, params Params) (*Projection, error) {
-	if err := params.check(); err != nil {
+	if err := params.Check(); err != nil {
 		return nil, err
 	}
 	b := binder{params: params}

@@ -82,7 +82,7 @@ func (c recorded) run(t *testing.T) string {
 		return got
 	}
 	var f *fault.Error
-	if !errors.As(err, &f) || f.Kind != fault.Invalid || f.Code != "validation" {
+	if !errors.As(err, &f) || f.Kind != fault.Invalid || f.Code != "validation" && f.Code != CodeOperand {
 		t.Errorf("line %d: %#v is not an Invalid fault with the code validation", c.line, err)
 	}
 	return "error " + err.Error()

@@ -32,12 +32,33 @@ func plant(paths []path, names []string) (*tree, error) {
 	root := newTree(&room, step{}, 0)
 	for number, p := range paths {
 		if other, why := root.add(p, names, number, &room); why != "" {
+			if why == "conflict" { // one that overlaps is named first, wherever it stands
+				if one, two, ok := overlap(paths, names); ok {
+					other, number, why, p = one, two, "overlap", paths[two]
+				}
+			}
 			return nil, refuse("Two document paths %s with each other; must remove or rewrite one of these paths; "+
-				"path one: %s, path two: %s", why, describe(paths[other].steps(names)), describe(paths[number].steps(names)))
+				"path one: %s, path two: %s", why, describe(paths[other].steps(names)), describe(p.steps(names)))
 		}
 	}
 	root.sort()
 	return root, nil
+}
+
+// overlap finds the first two paths of which one contains the other.
+func overlap(paths []path, names []string) (one, two int, ok bool) {
+	for two = range paths {
+		for one = range two {
+			short, long := paths[one], paths[two]
+			if len(short) > len(long) {
+				short, long = long, short
+			}
+			if short.same(long[:len(short)], names) {
+				return one, two, true
+			}
+		}
+	}
+	return 0, 0, false
 }
 
 // add adds a path. It gives the number of a path that it cannot stand together with, and why not.

@@ -2,6 +2,9 @@ package expr
 
 import "github.com/touchline/touchline/store/attr"
 
+// CodeOperand is the fault code of an update that finds a value of the wrong type in the item.
+const CodeOperand = "operand_type"
+
 // Update is an update with its parameters. It may be used by several goroutines at once.
 type Update struct {
 	actions []action
@@ -11,7 +14,7 @@ type Update struct {
 
 // ParseUpdate reads an UpdateExpression. About unused parameters see ParseCondition.
 func ParseUpdate(text string, params Params) (*Update, error) {
-	if err := params.check(); err != nil {
+	if err := params.Check(); err != nil {
 		return nil, err
 	}
 	b := binder{params: params}
@@ -31,9 +34,11 @@ func (b *binder) update(text string) (*Update, error) {
 	if u.tree, err = plant(p.targets(), bound.names); err != nil {
 		return nil, formUpdate.refused(err)
 	}
-	for i := range u.actions {
-		if err := c.checkAction(&u.actions[i]); err != nil {
-			return nil, formUpdate.refused(err)
+	for _, check := range [...]func(*action) error{c.checkOperand, c.checkValueOf} {
+		for i := range u.actions {
+			if err := check(&u.actions[i]); err != nil {
+				return nil, formUpdate.refused(err)
+			}
 		}
 	}
 	return u, nil
@@ -48,20 +53,25 @@ func (p *parsed) targets() []path {
 	return paths
 }
 
-// checkAction refuses an action that fails on every item.
-func (c *checker) checkAction(a *action) error {
-	switch a.kind {
-	case actionSet:
-		return c.check(&a.value)
-	case actionAdd, actionDelete:
-		k := c.kind(&a.value)
-		if isSet(k) || a.kind == actionAdd && isNumber(k) {
-			return nil
-		}
-		return refuse("Incorrect operand type for operator or function; operator: %s, operand type: %s, "+
-			"typeSet: ALLOWED_FOR_%s_OPERAND", a.kind, longName(k), a.kind)
+// checkOperand refuses what can be neither added nor deleted. It is named before anything that is wrong with a SET.
+func (c *checker) checkOperand(a *action) error {
+	if a.kind != actionAdd && a.kind != actionDelete {
+		return nil
 	}
-	return nil
+	k := c.kind(&a.value)
+	if isSet(k) || a.kind == actionAdd && isNumber(k) {
+		return nil
+	}
+	return refuse("Incorrect operand type for operator or function; operator: %s, operand type: %s, "+
+		"typeSet: ALLOWED_FOR_%s_OPERAND", a.kind, longName(k), a.kind)
+}
+
+// checkValueOf refuses the right side of a SET that fails on every item.
+func (c *checker) checkValueOf(a *action) error {
+	if a.kind != actionSet {
+		return nil
+	}
+	return c.check(&a.value)
 }
 
 func isSet(k attr.Kind) bool { return k == attr.KindSS || k == attr.KindNS || k == attr.KindBS }

@@ -3,6 +3,7 @@ package expr
 import (
 	"slices"
 
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/attr"
 )
 
@@ -57,8 +58,9 @@ func (s *scope) reach(p path) error {
 	return nil
 }
 
+// wrongOperand has a code of its own: who makes updates out of something else has other words for it.
 func wrongOperand() error {
-	return invalid("An operand in the update expression has an incorrect data type")
+	return fault.New(fault.Invalid, CodeOperand, "An operand in the update expression has an incorrect data type")
 }
 
 // rightSide evaluates the right side of a SET. There is always a value or an error.

@@ -1,0 +1,145 @@
+package dynamoapi_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+// recorded is a request with the answer that was recorded of it.
+type recorded struct {
+	line            int
+	operation, body string
+	want            string
+	ours, because   string // what is answered here instead, and why; empty: what was recorded
+}
+
+// readRecorded reads a file of recorded answers. testdata/recorded_writes.txt says how they are written.
+func readRecorded(t *testing.T, path string) (all []recorded) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	repeat := regexp.MustCompile(`\$\{(.)\*(\d+)\}`)
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		text := repeat.ReplaceAllStringFunc(lines.Text(), func(m string) string {
+			parts := repeat.FindStringSubmatch(m)
+			times, _ := strconv.Atoi(parts[2])
+			return strings.Repeat(parts[1], times)
+		})
+		detail, indented := strings.CutPrefix(text, "  ")
+		switch {
+		case text == "" || text[0] == '#':
+		case !indented:
+			operation, body, _ := strings.Cut(text, " ")
+			all = append(all, recorded{line: n, operation: operation, body: body})
+		default:
+			last := &all[len(all)-1]
+			if ours, ok := strings.CutPrefix(detail, "ours: "); ok {
+				last.ours = ours
+			} else if why, ok := strings.CutPrefix(detail, "because: "); ok {
+				last.because = why
+			} else {
+				last.want = detail
+			}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// recordedTables makes the tables that the recorded requests are about.
+func recordedTables(t *testing.T) *dynamoapi.API {
+	t.Helper()
+	a, b := store.KeyAttr{Name: "a", Type: store.KeyString}, store.KeyAttr{Name: "b", Type: store.KeyString}
+	c, d := store.KeyAttr{Name: "c", Type: store.KeyString}, store.KeyAttr{Name: "d", Type: store.KeyString}
+	s := storetest.Open(t)
+	for _, spec := range []store.TableSpec{
+		{Name: "hash", Key: store.KeySpec{Partition: a}},
+		{Name: "hashN", Key: store.KeySpec{Partition: store.KeyAttr{Name: "a", Type: store.KeyNumber}}},
+		{Name: "rangeB", Key: store.KeySpec{Partition: a, Sort: store.KeyAttr{Name: "b", Type: store.KeyBinary}}},
+		{Name: "range", Key: store.KeySpec{Partition: a, Sort: b}, Indexes: []store.IndexSpec{
+			{Name: "index1", Local: true, Key: store.KeySpec{Partition: a, Sort: c}},
+			{Name: "index2", Local: true, Key: store.KeySpec{Partition: a, Sort: d}, Projection: store.ProjectInclude, Include: []string{"c"}},
+			{Name: "index3", Key: store.KeySpec{Partition: c}},
+			{Name: "index4", Key: store.KeySpec{Partition: c, Sort: d}, Projection: store.ProjectInclude, Include: []string{"e"}},
+		}},
+	} {
+		spec.Policy, spec.Why = store.PolicyLocal, "a test's"
+		if err := s.CreateTable(t.Context(), spec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dynamoapi.New(dynamoapi.Config{Store: s})
+}
+
+func TestRecordedWrites(t *testing.T) {
+	runRecorded(t, recordedTables(t), "testdata/recorded_writes.txt")
+}
+
+func runRecorded(t *testing.T, api *dynamoapi.API, path string) {
+	t.Helper()
+	for _, r := range readRecorded(t, path) {
+		got := do(t, api, r.operation, r.body)
+		want := r.want
+		if r.ours != "" {
+			if r.because == "" {
+				t.Errorf("%s:%d: an answer of our own, without a reason", path, r.line)
+			}
+			if answers(t, got, want) {
+				t.Errorf("%s:%d: is answered as it was recorded: take the exception out", path, r.line)
+			}
+			want = r.ours
+		}
+		if !answers(t, got, want) {
+			t.Errorf("%s:%d: %s %s\n got %s\nwant %s", path, r.line, r.operation, short(r.body), short(got), short(want))
+		}
+	}
+}
+
+func short(text string) string {
+	if len(text) > 1000 {
+		return text[:1000] + "..."
+	}
+	return text
+}
+
+// answers tells whether an answer is the one that is wanted.
+func answers(t *testing.T, got, want string) bool {
+	t.Helper()
+	var body map[string]any
+	if err := json.Unmarshal([]byte(got), &body); err != nil {
+		t.Fatalf("the answer %s: %v", short(got), err)
+	}
+	if strings.HasPrefix(want, "{") {
+		var wanted map[string]any
+		if err := json.Unmarshal([]byte(want), &wanted); err != nil {
+			t.Fatalf("%s: %v", short(want), err)
+		}
+		return reflect.DeepEqual(body, wanted)
+	}
+	kind, _ := body["__type"].(string)
+	message, _ := body["message"].(string)
+	if text, ok := body["Message"].(string); ok {
+		message = text
+	}
+	kind = kind[strings.IndexByte(kind, '#')+1:]
+	if name, pattern, ok := strings.Cut(want, " ~ "); ok {
+		return kind == name && regexp.MustCompile(pattern).MatchString(message)
+	}
+	return kind+": "+message == want
+}
