@@ -8,10 +8,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -77,7 +79,7 @@ type target struct {
 }
 
 func newTarget(e awsclients.Endpoint, seen *tally) *target {
-	c := client(e, func(o *dynamodb.Options) { o.HTTPClient = exactly{http.DefaultClient} })
+	c := client(e, func(o *dynamodb.Options) { o.HTTPClient = exactly{web()} })
 	return &target{endpoint: e, client: reflect.ValueOf(c), seen: seen}
 }
 
@@ -102,20 +104,20 @@ func (x *target) empty(t testing.TB) {
 // Do implements conformance.Target.
 func (x *target) Do(ctx context.Context, operation string, request []byte) ([]byte, error) {
 	answer, err := x.say(ctx, operation, request)
-	cannot, ok := errors.AsType[*cannotSay](err)
+	unsaid, ok := errors.AsType[*unsaidError](err)
 	if !ok {
 		x.seen.add(operation, request, nil)
 		return answer, err
 	}
-	x.seen.add(operation, request, cannot)
+	x.seen.add(operation, request, unsaid)
 	return x.write(ctx, operation, request)
 }
 
-// cannotSay is why the client cannot send a request as it is written.
-type cannotSay struct{ why string }
+// unsaidError is why the client cannot send a request as it is written.
+type unsaidError struct{ why string }
 
 // Error says it.
-func (e *cannotSay) Error() string { return e.why }
+func (e *unsaidError) Error() string { return e.why }
 
 // refused is what the service refused, with the body it would have sent.
 type refused struct{ body []byte }
@@ -130,18 +132,18 @@ func (e *refused) Wire() []byte { return e.body }
 func (x *target) say(ctx context.Context, operation string, request []byte) ([]byte, error) {
 	method := x.client.MethodByName(operation)
 	if !method.IsValid() {
-		return nil, &cannotSay{"no such method"}
+		return nil, &unsaidError{"no such method"}
 	}
 	want, err := decode(request)
 	if err != nil {
-		return nil, &cannotSay{err.Error()}
+		return nil, &unsaidError{err.Error()}
 	}
 	input := reflect.New(method.Type().In(1).Elem())
 	if err := read(want, input.Elem()); err != nil {
 		return nil, err
 	}
 	out := method.Call([]reflect.Value{reflect.ValueOf(context.WithValue(ctx, wanted{}, want)), input})
-	if err, ok := out[1].Interface().(error); ok {
+	if err, ok := reflect.TypeAssert[error](out[1]); ok {
 		return nil, failure(err)
 	}
 	return json.Marshal(written(out[0].Elem()))
@@ -150,7 +152,7 @@ func (x *target) say(ctx context.Context, operation string, request []byte) ([]b
 // failure turns an error of the client into what the service sent.
 func failure(err error) error {
 	if invalid, ok := errors.AsType[smithy.InvalidParamsError](err); ok {
-		return &cannotSay{invalid.Error()}
+		return &unsaidError{invalid.Error()}
 	}
 	api, ok := errors.AsType[smithy.APIError](err)
 	if !ok {
@@ -174,7 +176,7 @@ func failure(err error) error {
 // wanted is the key of a request's JSON in its context.
 type wanted struct{}
 
-// exactly lets requests pass that say what they are to say.
+// exactly lets requests pass that say what they are to say, and answers whose checksum is right.
 type exactly struct{ next *http.Client }
 
 // Do implements dynamodb.HTTPClient.
@@ -193,9 +195,22 @@ func (x exactly) Do(r *http.Request) (*http.Response, error) {
 		delete(got, "ClientRequestToken") // which the client makes up
 	}
 	if !reflect.DeepEqual(got, want) {
-		return nil, &cannotSay{"the client would say " + string(body[:min(len(body), 160)])}
+		return nil, &unsaidError{"the client would say " + string(body[:min(len(body), 160)])}
 	}
-	return x.next.Do(r)
+	resp, err := x.next.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if body, err = io.ReadAll(resp.Body); err != nil {
+		return nil, err
+	}
+	// The client computes this sum too, but does not tell.
+	if sum := strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10); resp.Header.Get("X-Amz-Crc32") != sum {
+		return nil, fmt.Errorf("the checksum of the answer is %s, want %s", resp.Header.Get("X-Amz-Crc32"), sum)
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
 }
 
 // write sends a request as it is written.
@@ -209,7 +224,7 @@ func (x *target) write(ctx context.Context, operation string, request []byte) ([
 	r.Header.Set("X-Amz-Date", "20260101T000000Z")
 	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+x.endpoint.KeyID+"/20260101/"+x.endpoint.Region+
 		"/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
-	resp, err := http.DefaultClient.Do(r)
+	resp, err := web().Do(r)
 	if err != nil {
 		return nil, err
 	}

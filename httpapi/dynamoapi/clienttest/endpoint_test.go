@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -83,10 +84,13 @@ func retryer() aws.Retryer {
 	return aws.NopRetryer{}
 }
 
+// web is how the Go tests ask.
+func web() *http.Client { return &http.Client{Timeout: time.Minute} }
+
 // client is aws-sdk-go-v2 as an application makes it, but for its retryer.
 func client(e awsclients.Endpoint, more ...func(*dynamodb.Options)) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
-		BaseEndpoint: aws.String(e.URL), Region: e.Region, Retryer: retryer(), HTTPClient: http.DefaultClient,
+		BaseEndpoint: aws.String(e.URL), Region: e.Region, Retryer: retryer(), HTTPClient: web(),
 		Credentials: credentials.NewStaticCredentialsProvider(e.KeyID, e.Secret, ""),
 	}, more...)
 }
@@ -94,7 +98,7 @@ func client(e awsclients.Endpoint, more ...func(*dynamodb.Options)) *dynamodb.Cl
 // streams is client for streams.
 func streams(e awsclients.Endpoint) *dynamodbstreams.Client {
 	return dynamodbstreams.New(dynamodbstreams.Options{
-		BaseEndpoint: aws.String(e.URL), Region: e.Region, Retryer: retryer(), HTTPClient: http.DefaultClient,
+		BaseEndpoint: aws.String(e.URL), Region: e.Region, Retryer: retryer(), HTTPClient: web(),
 		Credentials: credentials.NewStaticCredentialsProvider(e.KeyID, e.Secret, ""),
 	})
 }

@@ -40,7 +40,7 @@ func read(from any, to reflect.Value) error {
 		}
 		return nil
 	case nil:
-		return &cannotSay{"null"}
+		return &unsaidError{"null"}
 	default:
 		if to.Kind() == reflect.Pointer {
 			to.Set(reflect.New(to.Type().Elem()))
@@ -48,7 +48,7 @@ func read(from any, to reflect.Value) error {
 		}
 		return readScalar(from, to)
 	}
-	return &cannotSay{fmt.Sprintf("%T where the client has %s", from, to.Type())}
+	return &unsaidError{fmt.Sprintf("%T where the client has %s", from, to.Type())}
 }
 
 func readObject(from map[string]any, to reflect.Value) error {
@@ -72,7 +72,7 @@ func readObject(from map[string]any, to reflect.Value) error {
 		for name, v := range from {
 			field := to.FieldByName(name)
 			if !field.IsValid() || !field.CanSet() {
-				return &cannotSay{"no member " + name}
+				return &unsaidError{"no member " + name}
 			}
 			if err := read(v, field); err != nil {
 				return err
@@ -80,7 +80,7 @@ func readObject(from map[string]any, to reflect.Value) error {
 		}
 		return nil
 	default:
-		return &cannotSay{"an object where the client has " + to.Type().String()}
+		return &unsaidError{"an object where the client has " + to.Type().String()}
 	}
 }
 
@@ -98,7 +98,7 @@ func readUnion(from map[string]any, to reflect.Value) error {
 		to.Set(member)
 		return nil
 	}
-	return &cannotSay{"a value that is not of one kind"}
+	return &unsaidError{"a value that is not of one kind"}
 }
 
 func readScalar(from any, to reflect.Value) error {
@@ -111,7 +111,7 @@ func readScalar(from any, to reflect.Value) error {
 		if to.Kind() == reflect.Slice && to.Type().Elem().Kind() == reflect.Uint8 {
 			data, err := base64.StdEncoding.Strict().DecodeString(v)
 			if err != nil {
-				return &cannotSay{err.Error()}
+				return &unsaidError{err.Error()}
 			}
 			to.SetBytes(data)
 			return nil
@@ -128,7 +128,7 @@ func readScalar(from any, to reflect.Value) error {
 			return nil
 		}
 	}
-	return &cannotSay{fmt.Sprintf("%T where the client has %s", from, to.Type())}
+	return &unsaidError{fmt.Sprintf("%T where the client has %s", from, to.Type())}
 }
 
 // written is a value of the client's as JSON has it; nil: it is not there.
@@ -138,7 +138,7 @@ func written(v reflect.Value) any {
 		if v.IsNil() {
 			return nil
 		}
-		if at, ok := v.Interface().(*time.Time); ok {
+		if at, ok := reflect.TypeAssert[*time.Time](v); ok {
 			return float64(at.UnixMilli()) / 1000
 		}
 		return written(v.Elem())

@@ -11,7 +11,7 @@ import (
 )
 
 // runLimit is how long a script of a test may take.
-const runLimit = 5 * time.Minute
+const runLimit = 10 * time.Minute
 
 // Endpoint is where DynamoDB answers, and who asks.
 type Endpoint struct {

@@ -1,0 +1,173 @@
+//go:build long
+
+package clienttest_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+)
+
+const waitLimit = 30 * time.Second
+
+// define is a table of pk (text) and sk (number), with an index over g and a stream.
+func define(name string) *dynamodb.CreateTableInput {
+	return &dynamodb.CreateTableInput{
+		TableName: &name, BillingMode: types.BillingModePayPerRequest,
+		KeySchema: []types.KeySchemaElement{
+			{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("sk"), KeyType: types.KeyTypeRange},
+		},
+		AttributeDefinitions: []types.AttributeDefinition{
+			{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS},
+			{AttributeName: aws.String("sk"), AttributeType: types.ScalarAttributeTypeN},
+			{AttributeName: aws.String("g"), AttributeType: types.ScalarAttributeTypeS},
+		},
+		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
+			IndexName: aws.String("byG"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+			KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("g"), KeyType: types.KeyTypeHash}},
+		}},
+		StreamSpecification: &types.StreamSpecification{
+			StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages,
+		},
+	}
+}
+
+// makeTable makes a table and waits for it.
+func makeTable(t *testing.T, c *dynamodb.Client, name string) {
+	t.Helper()
+	if _, err := c.CreateTable(t.Context(), define(name)); err != nil {
+		t.Fatal(err)
+	}
+	waiter := dynamodb.NewTableExistsWaiter(c, func(o *dynamodb.TableExistsWaiterOptions) { o.MinDelay = 10 * time.Millisecond })
+	if err := waiter.Wait(t.Context(), &dynamodb.DescribeTableInput{TableName: &name}, waitLimit); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestGoSDKTables(t *testing.T) {
+	ctx := t.Context()
+	c := client(endpoint(t))
+	for n := range 5 {
+		makeTable(t, c, fmt.Sprintf("tab-%d", n))
+	}
+	_, err := c.CreateTable(ctx, define("tab-0"))
+	if _, ok := errors.AsType[*types.ResourceInUseException](err); !ok {
+		t.Errorf("a table that is there: %v", err)
+	}
+	var pages [][]string
+	for p := dynamodb.NewListTablesPaginator(c, &dynamodb.ListTablesInput{Limit: aws.Int32(2)}); p.HasMorePages(); {
+		page, err := p.NextPage(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, page.TableNames)
+	}
+	if want := "[[tab-0 tab-1] [tab-2 tab-3] [tab-4]]"; fmt.Sprint(pages) != want {
+		t.Errorf("pages of tables: %v, want %s", pages, want)
+	}
+	got, err := c.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String("tab-0")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Table.TableStatus != types.TableStatusActive || got.Table.GlobalSecondaryIndexes[0].IndexStatus != types.IndexStatusActive {
+		t.Errorf("states: %s, %s", got.Table.TableStatus, got.Table.GlobalSecondaryIndexes[0].IndexStatus)
+	}
+	if _, err := c.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: aws.String("tab-4")}); err != nil {
+		t.Fatal(err)
+	}
+	waiter := dynamodb.NewTableNotExistsWaiter(c, func(o *dynamodb.TableNotExistsWaiterOptions) { o.MinDelay = 10 * time.Millisecond })
+	if err := waiter.Wait(ctx, &dynamodb.DescribeTableInput{TableName: aws.String("tab-4")}, waitLimit); err != nil {
+		t.Error(err)
+	}
+	_, err = c.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String("tab-4")})
+	if _, ok := errors.AsType[*types.ResourceNotFoundException](err); !ok {
+		t.Errorf("a table that is gone: %v", err)
+	}
+}
+
+func TestGoSDKStreams(t *testing.T) {
+	ctx := t.Context()
+	e := endpoint(t)
+	c, s := client(e), streams(e)
+	makeTable(t, c, "tab")
+	for n := range 30 {
+		item := item(n/3, map[string]types.AttributeValue{"v": number(n)})
+		if _, err := c.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("tab"), Item: item}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	table, err := c.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String("tab")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := readStream(t, s, *table.Table.LatestStreamArn)
+	var kinds []string
+	byItem := map[string][]string{}
+	for _, r := range records {
+		kinds = append(kinds, string(r.EventName))
+		sk := r.Dynamodb.Keys["sk"].(*streamtypes.AttributeValueMemberN).Value
+		byItem[sk] = append(byItem[sk], r.Dynamodb.NewImage["v"].(*streamtypes.AttributeValueMemberN).Value)
+	}
+	slices.Sort(kinds)
+	if got := fmt.Sprint(slices.Compact(slices.Clone(kinds)), len(kinds)); got != "[INSERT MODIFY] 30" {
+		t.Errorf("events: %s", got)
+	}
+	for n := range 10 {
+		if got, want := fmt.Sprint(byItem[fmt.Sprint(n)]), fmt.Sprint([]int{3 * n, 3*n + 1, 3*n + 2}); got != want {
+			t.Errorf("item %d: %s, want %s", n, got, want)
+		}
+	}
+}
+
+// readStream reads every record: of each shard until it is closed or has no more.
+func readStream(t *testing.T, s *dynamodbstreams.Client, arn string) (records []streamtypes.Record) {
+	t.Helper()
+	d, err := s.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &arn})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shard := range d.StreamDescription.Shards {
+		it, err := s.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{
+			StreamArn: &arn, ShardId: shard.ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for next := it.ShardIterator; next != nil; {
+			got, err := s.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: next, Limit: aws.Int32(7)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			records = append(records, got.Records...)
+			if next = got.NextShardIterator; len(got.Records) == 0 {
+				break
+			}
+		}
+	}
+	return records
+}
+
+func number(n int) types.AttributeValue { return &types.AttributeValueMemberN{Value: fmt.Sprint(n)} }
+
+func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+// key is the key of an item in the partition p.
+func key(sk int) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"pk": text("p"), "sk": number(sk)}
+}
+
+// item is an item in the partition p.
+func item(sk int, attributes map[string]types.AttributeValue) map[string]types.AttributeValue {
+	it := key(sk)
+	maps.Copy(it, attributes)
+	return it
+}
