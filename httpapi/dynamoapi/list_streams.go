@@ -41,9 +41,7 @@ func (r *listStreams) constrain(c *constraints) {
 func (r *listStreams) touches(visit func(action, table string)) {
 	if r.table.Set {
 		visit("ListStreams", r.table.V)
-		return
 	}
-	visit("ListStreams", "*")
 }
 
 func (r *listStreams) run(c *call) error {

@@ -217,3 +217,24 @@ func TestTheSmallerOperations(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatMakesNoSenseHere: the answer is the one of an unknown operation. Terraform, which asks for the backups of each
+// table, takes it for a table that has none.
+func TestWhatMakesNoSenseHere(t *testing.T) {
+	a, _ := managed(t, time.Now)
+	accepted(t, a, "CreateTable", `{"TableName":"tab","BillingMode":"PAY_PER_REQUEST",`+simple+`}`)
+	for _, operation := range []string{
+		"CreateBackup", "CreateGlobalTable", "DeleteBackup", "DeleteResourcePolicy", "DescribeBackup", "DescribeContinuousBackups",
+		"DescribeContributorInsights", "DescribeExport", "DescribeGlobalTable", "DescribeGlobalTableSettings", "DescribeImport",
+		"DescribeKinesisStreamingDestination", "DescribeTableReplicaAutoScaling", "DisableKinesisStreamingDestination",
+		"EnableKinesisStreamingDestination", "ExportTableToPointInTime", "GetResourcePolicy", "ImportTable", "ListBackups",
+		"ListContributorInsights", "ListExports", "ListGlobalTables", "ListImports", "PutResourcePolicy", "RestoreTableFromBackup",
+		"RestoreTableToPointInTime", "UpdateContinuousBackups", "UpdateContributorInsights", "UpdateGlobalTable",
+		"UpdateGlobalTableSettings", "UpdateKinesisStreamingDestination", "UpdateTableReplicaAutoScaling",
+	} {
+		got := do(t, a, operation, `{"TableName":"tab"}`)
+		if text(t, got, "__type") != "com.amazon.coral.service#UnknownOperationException" || !strings.Contains(got, operation) {
+			t.Errorf("%s: %s", operation, got)
+		}
+	}
+}
