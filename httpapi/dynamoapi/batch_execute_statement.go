@@ -3,6 +3,7 @@ package dynamoapi
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi/partiql"
@@ -75,38 +76,26 @@ type batched struct {
 }
 
 func (r *batchExecuteStatement) run(c *call) error {
-	all := make([]batched, len(r.statements.V))
-	reads, writes := 0, 0
-	for i := range all {
-		b := &all[i]
-		b.statement = &r.statements.V[i]
-		b.err = b.prepare(c)
-		if read, err := b.parse(); err == nil {
-			if read.Kind == partiql.Select {
-				reads++
-			} else {
-				writes++
-			}
-		}
-	}
-	if reads > 0 && writes > 0 {
-		return errValidation("Read and write requests together in the same batch is not supported.")
-	}
-	if twice(all) {
-		return errValidation("Provided list of item keys contains duplicates")
+	all, writes, err := r.prepared(c)
+	if err != nil {
+		return err
 	}
 	used := newConsumption(r.capacity)
 	do := c.view
-	if writes > 0 {
+	if writes {
 		do = c.update
 	}
-	err := do(func(tx *store.Tx) error {
-		if writes > 0 {
+	err = do(func(tx *store.Tx) error {
+		if writes {
 			used.watch(tx, false)
 		}
 		for i := range all {
-			if err := all[i].perform(c, tx, used); err != nil {
-				return err
+			b := &all[i]
+			if b.err == nil {
+				b.err = b.perform(tx, used)
+			}
+			if b.err != nil && c.api.refusal(b.err).Status >= http.StatusInternalServerError {
+				return b.err
 			}
 		}
 		return nil
@@ -117,6 +106,28 @@ func (r *batchExecuteStatement) run(c *call) error {
 	r.answer(c, all)
 	used.all(c.out)
 	return nil
+}
+
+// prepared takes all statements as far as they go without their items, and tells whether they write.
+func (r *batchExecuteStatement) prepared(c *call) (all []batched, writes bool, err error) {
+	all = make([]batched, len(r.statements.V))
+	reads := false
+	for i := range all {
+		b := &all[i]
+		b.statement = &r.statements.V[i]
+		b.err = b.prepare(c)
+		if read, err := b.parse(); err == nil {
+			reads = reads || read.Kind == partiql.Select
+			writes = writes || read.Kind != partiql.Select
+		}
+	}
+	if reads && writes {
+		return nil, false, errValidation("Read and write requests together in the same batch is not supported.")
+	}
+	if twice(all) {
+		return nil, false, errValidation("Provided list of item keys contains duplicates")
+	}
+	return all, writes, nil
 }
 
 // prepare takes a statement as far as it goes without its item.
@@ -191,29 +202,26 @@ func keyIn(spec *store.TableSpec, w store.WriteItem) attr.Item {
 	return key
 }
 
-// perform does a statement that has been prepared. The error is one that ends the whole batch: a fault of the node.
-func (b *batched) perform(c *call, tx *store.Tx, used *consumption) error {
-	if b.err != nil {
-		return nil
-	}
+// perform does a statement that has been prepared.
+func (b *batched) perform(tx *store.Tx, used *consumption) (err error) {
 	b.ran = true
-	if b.read.Key != nil {
-		s := selection{read: b.read, spec: b.spec, consistent: b.consistent.V, used: used}
-		_, b.err = s.run(tx, position{})
-		if len(s.items) > 0 {
-			b.item = s.items[0]
-		}
-	} else {
-		b.item, b.err = b.statement.perform(tx, b.write)
+	if b.read.Key == nil {
+		b.item, err = b.statement.perform(tx, b.write)
+		return b.refusedIf(err)
 	}
-	if b.err == nil {
+	s := selection{read: b.read, spec: b.spec, consistent: b.consistent.V, used: used}
+	_, err = s.run(tx, position{})
+	if len(s.items) > 0 {
+		b.item = s.items[0]
+	}
+	return err
+}
+
+func (b *batched) refusedIf(err error) error {
+	if err == nil {
 		return nil
 	}
-	b.err = b.refused(b.err)
-	if c.api.refusal(b.err).Status >= 500 {
-		return b.err
-	}
-	return nil
+	return b.refused(err)
 }
 
 func (r *batchExecuteStatement) answer(c *call, all []batched) {

@@ -2,6 +2,7 @@ package dynamoapi
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -133,19 +134,11 @@ func shows(spec *store.TableSpec, ix *store.IndexSpec, name string) bool {
 	if ix.Projection == store.ProjectAll {
 		return true
 	}
-	for _, a := range append(keyAttrs(&spec.Key), keyAttrs(&ix.Key)...) {
-		if a.Name == name {
-			return true
-		}
+	ofKey := func(a store.KeyAttr) bool { return a.Name == name }
+	if slices.ContainsFunc(keyAttrs(&spec.Key), ofKey) || slices.ContainsFunc(keyAttrs(&ix.Key), ofKey) {
+		return true
 	}
-	if ix.Projection == store.ProjectInclude {
-		for _, include := range ix.Include {
-			if include == name {
-				return true
-			}
-		}
-	}
-	return false
+	return ix.Projection == store.ProjectInclude && slices.Contains(ix.Include, name)
 }
 
 // plain takes from an error the name of the expression in which it was found: the request has none.

@@ -37,10 +37,10 @@ func (s *statement) mark() [tokenHash]byte {
 // token writes a NextToken: version, time, hash of the statement, position.
 func (s *statement) token(now time.Time, at *position) string {
 	b := append(make([]byte, 0, 128), tokenVersion)
-	b = binary.BigEndian.AppendUint64(b, uint64(now.Unix())) //nolint:gosec // it comes back as it was
+	b = binary.BigEndian.AppendUint64(b, uint64(now.Unix()))
 	mark := s.mark()
 	b = append(b, mark[:]...)
-	b = binary.BigEndian.AppendUint32(b, uint32(at.step)) //nolint:gosec // fifty at most
+	b = binary.BigEndian.AppendUint32(b, uint32(at.step))
 	if at.key != nil {
 		b = attr.AppendJSON(b, at.key)
 	}
@@ -56,7 +56,7 @@ func (s *statement) position(now time.Time, token wire.Opt[string], steps int) (
 	if err != nil || len(b) < tokenHead || b[0] != tokenVersion {
 		return position{}, errToken()
 	}
-	made := time.Unix(int64(binary.BigEndian.Uint64(b[1:])), 0) //nolint:gosec // any time will do
+	made := time.Unix(int64(binary.BigEndian.Uint64(b[1:])), 0)
 	switch {
 	case [tokenHash]byte(b[9:]) != s.mark():
 		return position{}, errValidation("NextToken does not match request")

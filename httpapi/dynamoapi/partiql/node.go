@@ -131,9 +131,9 @@ func label(path []step) string {
 	for path[last].index != noIndex {
 		last--
 	}
-	text := path[last].name
+	text := []byte(path[last].name)
 	for _, s := range path[last+1:] {
-		text += "[" + strconv.Itoa(s.index) + "]"
+		text = append(strconv.AppendInt(append(text, '['), int64(s.index), 10), ']')
 	}
-	return text
+	return string(text)
 }

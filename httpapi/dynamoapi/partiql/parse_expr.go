@@ -1,6 +1,7 @@
 package partiql
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/touchline/touchline/store/attr"
@@ -166,7 +167,7 @@ func (p *parser) operators(operand func() (*node, error), signs ...string) (*nod
 	n, err := operand()
 	for depth := 0; err == nil; depth++ {
 		t := p.peek()
-		if t.kind != tokSign || !among(t.text, signs) {
+		if t.kind != tokSign || !slices.Contains(signs, t.text) {
 			return n, nil
 		}
 		if depth > maxDepth {
@@ -175,15 +176,6 @@ func (p *parser) operators(operand func() (*node, error), signs ...string) (*nod
 		n, err = p.binary(nodeOp, n, operand)
 	}
 	return nil, err
-}
-
-func among(text string, all []string) bool {
-	for _, a := range all {
-		if a == text {
-			return true
-		}
-	}
-	return false
 }
 
 func (p *parser) unary() (*node, error) {

@@ -75,9 +75,7 @@ func (s *Statement) check() error {
 		return err
 	}
 	for _, c := range s.columns {
-		switch {
-		case c.kind == nodePath:
-		default:
+		if c.kind != nodePath {
 			return invalidAt(c.at, "Unexpected path component")
 		}
 	}

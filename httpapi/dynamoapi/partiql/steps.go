@@ -122,13 +122,13 @@ func (r *reading) unprojected(conditions []*node) error {
 // hashOrder puts names in the order in which the service shows a set of them, which is that of Java's hash set.
 func hashOrder(names []string) {
 	size := uint32(16)
-	for uint32(len(names)) > size*3/4 { //nolint:gosec // a statement has at most some thousands of names
+	for uint32(len(names)) > size*3/4 {
 		size *= 2
 	}
 	bucket := func(name string) uint32 {
 		h := uint32(0)
 		for _, r := range name {
-			h = h*31 + uint32(r) //nolint:gosec // characters are not negative
+			h = h*31 + uint32(r)
 		}
 		return (h ^ h>>16) % size
 	}
