@@ -1,13 +1,14 @@
 package dynamoapi
 
 import (
-	"net"
+	"context"
 	"net/http"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 )
 
-// describeEndpoints tells a client that discovers endpoints to stay where it is: the address is the one it has reached.
+// describeEndpoints tells a client that discovers endpoints to stay where it is: the address is the one it has called, as
+// it has called it, which is not the listener's behind a port that is passed on.
 type describeEndpoints struct{}
 
 func (describeEndpoints) field(d *wire.Decoder, _ string) error { return d.Skip() }
@@ -18,9 +19,9 @@ func (describeEndpoints) touches(func(action, table string))    {}
 const endpointMinutes = 1440
 
 func (describeEndpoints) run(c *call) error {
-	address := "localhost"
-	if at, ok := c.Value(http.LocalAddrContextKey).(net.Addr); ok {
-		address = at.String()
+	address, ok := c.Value(hostKey{}).(string)
+	if !ok || address == "" {
+		address = "localhost"
 	}
 	c.out.Name("Endpoints")
 	c.out.BeginArray()
@@ -30,4 +31,14 @@ func (describeEndpoints) run(c *call) error {
 	c.out.End()
 	c.out.EndArray()
 	return nil
+}
+
+type hostKey struct{}
+
+// withHost gives the context of a request, with the host that was called where somebody wants to know.
+func withHost(r *http.Request, operation string) context.Context {
+	if operation != "DescribeEndpoints" {
+		return r.Context()
+	}
+	return context.WithValue(r.Context(), hostKey{}, r.Host)
 }

@@ -105,7 +105,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, out *wire.Encoder) (
 	if operation, err = target(r); err != nil {
 		return "", err
 	}
-	return operation, a.answer(r.Context(), who, operation, body.text, out)
+	return operation, a.answer(withHost(r, operation), who, operation, body.text, out)
 }
 
 // note counts and logs a request.

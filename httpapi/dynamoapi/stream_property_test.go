@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -223,11 +222,7 @@ func scanned(t rapid.TB, body string) map[string]int {
 // are, they see each change once and in order, and the changes give the table.
 func TestStreamTellsEachChangeOnceAndInOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		dir, err := os.MkdirTemp(t.TempDir(), "stream")
-		if err != nil {
-			rt.Fatal(err)
-		}
-		r := &streamRun{rt: rt, path: filepath.Join(dir, "store.db"), items: map[string]int{}}
+		r := &streamRun{rt: rt, path: filepath.Join(t.TempDir(), "store.db"), items: map[string]int{}}
 		r.open()
 		defer func() { _ = r.s.Close() }()
 		r.do("CreateTable", `{"TableName":"other","BillingMode":"PAY_PER_REQUEST",`+simple+`}`)

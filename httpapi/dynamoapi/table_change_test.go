@@ -3,6 +3,8 @@ package dynamoapi_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -236,5 +238,17 @@ func TestWhatMakesNoSenseHere(t *testing.T) {
 		if text(t, got, "__type") != "com.amazon.coral.service#UnknownOperationException" || !strings.Contains(got, operation) {
 			t.Errorf("%s: %s", operation, got)
 		}
+	}
+}
+
+func TestEndpointIsTheOneThatWasCalled(t *testing.T) {
+	a, _ := managed(t, time.Now)
+	r := httptest.NewRequest(http.MethodPost, "http://db.test:8123/", strings.NewReader(`{}`))
+	r.Header.Set("Content-Type", "application/x-amz-json-1.0")
+	r.Header.Set("X-Amz-Target", "DynamoDB_20120810.DescribeEndpoints")
+	w := httptest.NewRecorder()
+	a.ServeHTTP(w, r)
+	if got, want := w.Body.String(), `{"Endpoints":[{"Address":"db.test:8123","CachePeriodInMinutes":1440}]}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -199,25 +199,27 @@ func (r *updateTable) planIndexes(before store.TableDescription, mode string, ch
 		if u.remove.Set {
 			change.DropIndexes = append(change.DropIndexes, u.remove.V.name.V)
 		}
-		if !u.update.Set {
-			continue
-		}
-		of := &u.update.V
-		if checkBounds(of.throughput) != nil {
-			return errValidation("This operation cannot be performed with given input values. " +
-				"Please contact DynamoDB service team for more info: Action Blocked: IndexUpdate")
-		}
-		if !slices.ContainsFunc(before.Spec.Indexes, func(ix store.IndexSpec) bool { return !ix.Local && ix.Name == of.name.V }) {
-			return errNoTable()
-		}
-		if mode == store.BillingOnDemand && of.throughput.Set {
-			return errWrong("ProvisionedThroughput should not be specified for index: %s when BillingMode is PAY_PER_REQUEST", of.name.V)
-		}
-		if err := checkOnDemand(of.onDemand, mode); err != nil {
-			return err
+		if u.update.Set {
+			if err := u.update.V.checkUpdate(before, mode); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// checkUpdate checks other throughput for a global index.
+func (v *indexDefinition) checkUpdate(before store.TableDescription, mode string) error {
+	switch {
+	case checkBounds(v.throughput) != nil:
+		return errValidation("This operation cannot be performed with given input values. " +
+			"Please contact DynamoDB service team for more info: Action Blocked: IndexUpdate")
+	case !slices.ContainsFunc(before.Spec.Indexes, func(ix store.IndexSpec) bool { return !ix.Local && ix.Name == v.name.V }):
+		return errNoTable()
+	case mode == store.BillingOnDemand && v.throughput.Set:
+		return errWrong("ProvisionedThroughput should not be specified for index: %s when BillingMode is PAY_PER_REQUEST", v.name.V)
+	}
+	return checkOnDemand(v.onDemand, mode)
 }
 
 // checkOneAtATime refuses to make or delete a second index, also while another one is being filled.
