@@ -5,6 +5,8 @@ package clienttest_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +19,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go"
 
@@ -221,9 +226,12 @@ func (x *target) write(ctx context.Context, operation string, request []byte) ([
 	}
 	r.Header.Set("Content-Type", "application/x-amz-json-1.0")
 	r.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
-	r.Header.Set("X-Amz-Date", "20260101T000000Z")
-	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+x.endpoint.KeyID+"/20260101/"+x.endpoint.Region+
-		"/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
+	sum := sha256.Sum256(request)
+	who := aws.Credentials{AccessKeyID: x.endpoint.KeyID, SecretAccessKey: x.endpoint.Secret}
+	err = v4.NewSigner().SignHTTP(ctx, who, r, hex.EncodeToString(sum[:]), "dynamodb", x.endpoint.Region, time.Now())
+	if err != nil {
+		return nil, err
+	}
 	resp, err := web().Do(r)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,8 +22,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi"
+	"github.com/touchline/touchline/httpapi/dynamoapi/sigv4"
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/awsclients"
 	"github.com/touchline/touchline/internal/testrig/ddblocal"
+	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/storetest"
 )
 
@@ -31,33 +35,58 @@ var against = flag.String("against", "ours", "what the clients ask: ours, or loc
 // endpoint gives an endpoint without tables.
 func endpoint(t testing.TB) awsclients.Endpoint {
 	t.Helper()
-	e := awsclients.Endpoint{Region: "us-east-1", KeyID: "AKIATOUCHLINE0000001", Secret: "not a secret"}
+	e := awsclients.Endpoint{Region: "us-east-1", KeyID: "AKIATOUCHLINE0000001", Secret: "wJalrXUtn/not+a+secret"}
 	if *against == "local" {
 		e.URL = local(t)
 	} else {
-		e.URL = ours(t)
+		e.URL = ours(t, sigv4.Key{
+			ID: e.KeyID, Secret: sigv4.Secret(e.Secret), Allow: []sigv4.Grant{{Tables: []string{"*"}, Actions: []string{"*"}}},
+		})
 	}
 	return e
 }
 
-// ours serves a store until the test ends.
-func ours(t testing.TB) string {
+// ours serves a store until the test ends, to those who have one of the keys.
+func ours(t testing.TB, keys ...sigv4.Key) string {
 	t.Helper()
+	ring, err := sigv4.NewKeyring(sigv4.Config{Regions: []string{"us-east-1"}, Keys: keys})
+	if err != nil {
+		t.Fatal(err)
+	}
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := dynamoapi.New(dynamoapi.Config{Store: storetest.Open(t)})
+	st := storetest.Open(t)
+	api := dynamoapi.New(dynamoapi.Config{Store: st, Verifier: sigv4.New(ring, sigv4.Options{Now: time.Now})})
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error)
-	go func() { ended <- api.Run(ctx, ln) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := api.Run(ctx, ln); err != nil {
 			t.Errorf("serve: %v", err)
 		}
 	})
+	running.Go(func() { housekeep(ctx, t, st) })
+	t.Cleanup(func() {
+		cancel()
+		running.Wait()
+	})
 	return "http://" + ln.Addr().String()
+}
+
+// housekeep fills and empties indexes until ctx ends, as every node does.
+func housekeep(ctx context.Context, t testing.TB, s *store.Store) {
+	changed := clock.NewSignal()
+	defer s.WatchTables(changed)()
+	for ctx.Err() == nil {
+		more, err := s.Housekeep(ctx)
+		if err != nil && ctx.Err() == nil {
+			t.Errorf("housekeeping: %v", err)
+		}
+		if !more {
+			_ = clock.Real().Wait(ctx, time.Now().Add(time.Minute), changed) // it fails when ctx ends
+		}
+	}
 }
 
 // local is a way into a DynamoDB Local, which may be in a network of its own.

@@ -21,7 +21,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 
+	"github.com/touchline/touchline/httpapi/dynamoapi/sigv4"
 	"github.com/touchline/touchline/internal/testrig/awsclients"
 )
 
@@ -32,7 +36,10 @@ func between(t *testing.T, e awsclients.Endpoint, f func(w http.ResponseWriter, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	next := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
+	next := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(to)
+		r.Out.Host = r.In.Host // which is signed
+	}}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f(w, r, next) }))
 	t.Cleanup(s.Close)
 	e.URL = s.URL
@@ -96,28 +103,37 @@ func TestGoSDKGivesUp(t *testing.T) {
 	}
 }
 
-// packed sends bodies packed, and notes how the answers came.
-type packed struct{ answers []string }
-
-// Do implements dynamodb.HTTPClient.
-func (p *packed) Do(r *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
+// pack is a step of the client that packs bodies before they are signed.
+func pack(ctx context.Context, in middleware.BuildInput, next middleware.BuildHandler) (middleware.BuildOutput, middleware.Metadata, error) {
+	fail := func(err error) (middleware.BuildOutput, middleware.Metadata, error) {
+		return middleware.BuildOutput{}, middleware.Metadata{}, err
 	}
+	r := in.Request.(*smithyhttp.Request)
 	var small bytes.Buffer
 	w := gzip.NewWriter(&small)
-	if _, err := w.Write(body); err != nil {
-		return nil, err
+	if _, err := io.Copy(w, r.GetStream()); err != nil {
+		return fail(err)
 	}
 	if err := w.Close(); err != nil {
-		return nil, err
+		return fail(err)
 	}
-	r.Body, r.ContentLength = io.NopCloser(&small), int64(small.Len())
-	r.Header.Set("Content-Encoding", "gzip")
+	packed, err := r.SetStream(bytes.NewReader(small.Bytes()))
+	if err != nil {
+		return fail(err)
+	}
+	packed.Header.Set("Content-Encoding", "gzip")
+	in.Request = packed
+	return next.HandleBuild(ctx, in)
+}
+
+// noting notes how answers are packed.
+type noting struct{ encodings []string }
+
+// Do implements dynamodb.HTTPClient.
+func (n *noting) Do(r *http.Request) (*http.Response, error) {
 	resp, err := web().Do(r)
 	if err == nil {
-		p.answers = append(p.answers, resp.Header.Get("Content-Encoding"))
+		n.encodings = append(n.encodings, r.Header.Get("Content-Encoding")+"/"+resp.Header.Get("Content-Encoding"))
 	}
 	return resp, err
 }
@@ -129,8 +145,13 @@ func TestGoSDKGzip(t *testing.T) {
 	}
 	e := endpoint(t)
 	makeTable(t, client(e), "tab")
-	var p packed
-	c := client(e, func(o *dynamodb.Options) { o.HTTPClient, o.EnableAcceptEncodingGzip = &p, true })
+	var n noting
+	c := client(e, func(o *dynamodb.Options) {
+		o.HTTPClient, o.EnableAcceptEncodingGzip = &n, true
+		o.APIOptions = append(o.APIOptions, func(s *middleware.Stack) error {
+			return s.Build.Add(middleware.BuildMiddlewareFunc("pack", pack), middleware.Before)
+		})
+	})
 	long := strings.Repeat("long ", 10_000)
 	it := item(1, map[string]types.AttributeValue{"v": text(long)})
 	if _, err := c.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("tab"), Item: it}); err != nil {
@@ -140,7 +161,46 @@ func TestGoSDKGzip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Item["v"].(*types.AttributeValueMemberS).Value != long || p.answers[1] != "gzip" {
-		t.Errorf("answers came as %q", p.answers)
+	if got.Item["v"].(*types.AttributeValueMemberS).Value != long || n.encodings[1] != "gzip/gzip" {
+		t.Errorf("requests and answers came as %q", n.encodings)
+	}
+}
+
+// TestGoSDKSignatures asks with keys that are not known, not right, and not allowed to.
+func TestGoSDKSignatures(t *testing.T) {
+	if *against == "local" {
+		t.Skip("DynamoDB Local looks at no signature")
+	}
+	e := awsclients.Endpoint{Region: "us-east-1", KeyID: "AKIAREADER", Secret: "the secret of the reader"}
+	e.URL = ours(t, sigv4.Key{
+		ID: e.KeyID, Secret: sigv4.Secret(e.Secret), Allow: []sigv4.Grant{{Tables: []string{"tab*"}, Actions: []string{"read"}}},
+	})
+	for what, c := range map[string]struct {
+		change func(*awsclients.Endpoint)
+		table  string
+		write  bool
+		want   string
+	}{
+		"a read that is allowed":  {func(*awsclients.Endpoint) {}, "table", false, "ResourceNotFoundException"},
+		"a write that is not":     {func(*awsclients.Endpoint) {}, "table", true, "AccessDeniedException"},
+		"another table":           {func(*awsclients.Endpoint) {}, "other", false, "AccessDeniedException"},
+		"another secret":          {func(e *awsclients.Endpoint) { e.Secret += "!" }, "table", false, "InvalidSignatureException"},
+		"another region":          {func(e *awsclients.Endpoint) { e.Region = "eu-west-1" }, "table", false, "InvalidSignatureException"},
+		"a key that nobody knows": {func(e *awsclients.Endpoint) { e.KeyID += "X" }, "table", false, "UnrecognizedClientException"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			as := e
+			c.change(&as)
+			var err error
+			if c.write {
+				_, err = client(as).PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &c.table, Item: key(1)})
+			} else {
+				_, err = client(as).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &c.table, Key: key(1)})
+			}
+			api, ok := errors.AsType[smithy.APIError](err)
+			if !ok || api.ErrorCode() != c.want {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		})
 	}
 }

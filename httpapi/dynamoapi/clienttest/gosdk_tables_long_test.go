@@ -94,6 +94,82 @@ func TestGoSDKTables(t *testing.T) {
 	}
 }
 
+// TestGoSDKIndexOfMany adds an index to a table of many items, and goes on writing while it is filled.
+func TestGoSDKIndexOfMany(t *testing.T) {
+	const many, late = 4000, 200
+	ctx := t.Context()
+	c := client(endpoint(t))
+	makeTable(t, c, "tab")
+	for from := 0; from < many; from += 25 {
+		var puts []types.WriteRequest
+		for n := from; n < from+25; n++ {
+			it := item(n, map[string]types.AttributeValue{"kind": text("early")})
+			puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: it}})
+		}
+		if _, err := c.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"tab": puts}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defs := append(define("").AttributeDefinitions, types.AttributeDefinition{
+		AttributeName: aws.String("kind"), AttributeType: types.ScalarAttributeTypeS,
+	})
+	if _, err := c.UpdateTable(ctx, &dynamodb.UpdateTableInput{
+		TableName: aws.String("tab"), AttributeDefinitions: defs,
+		GlobalSecondaryIndexUpdates: []types.GlobalSecondaryIndexUpdate{{Create: &types.CreateGlobalSecondaryIndexAction{
+			IndexName: aws.String("byKind"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly},
+			KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("kind"), KeyType: types.KeyTypeHash}},
+		}}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for n := range late { // some move, some are new
+		it := item(many-late/2+n, map[string]types.AttributeValue{"kind": text("late")})
+		if _, err := c.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("tab"), Item: it}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	awaitIndexes(t, c, "tab")
+	for kind, want := range map[string]int32{"early": many - late/2, "late": late} {
+		if got := countKind(t, c, kind); got != want {
+			t.Errorf("%s: %d, want %d", kind, got, want)
+		}
+	}
+}
+
+// awaitIndexes waits until all indexes of a table can be read.
+func awaitIndexes(t *testing.T, c *dynamodb.Client, name string) {
+	t.Helper()
+	deadline := time.Now().Add(waitLimit)
+	for time.Now().Before(deadline) {
+		d, err := c.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(d.Table.GlobalSecondaryIndexes, func(ix types.GlobalSecondaryIndexDescription) bool {
+			return ix.IndexStatus != types.IndexStatusActive
+		}) {
+			return
+		}
+	}
+	t.Fatalf("the indexes of %s are not active after %s", name, waitLimit)
+}
+
+// countKind counts what the index byKind has, by pages.
+func countKind(t *testing.T, c *dynamodb.Client, kind string) (n int32) {
+	t.Helper()
+	for p := dynamodb.NewQueryPaginator(c, &dynamodb.QueryInput{
+		TableName: aws.String("tab"), IndexName: aws.String("byKind"), KeyConditionExpression: aws.String("kind = :k"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":k": text(kind)}, Select: types.SelectCount, Limit: aws.Int32(700),
+	}); p.HasMorePages(); {
+		page, err := p.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += page.Count
+	}
+	return n
+}
+
 func TestGoSDKStreams(t *testing.T) {
 	ctx := t.Context()
 	e := endpoint(t)
