@@ -1,0 +1,129 @@
+package dynamoapi
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// billed is a table of a, with a local index of c that shows all, a global one of g that shows its key, and a global one of
+// h that shows x beside it.
+func billed() *store.TableSpec {
+	s := func(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyString} }
+	return &store.TableSpec{Name: "tab", Key: store.KeySpec{Partition: s("a"), Sort: s("b")}, Indexes: []store.IndexSpec{
+		{Name: "local", Local: true, Key: store.KeySpec{Partition: s("a"), Sort: s("c")}},
+		{Name: "keys", Key: store.KeySpec{Partition: s("g")}, Projection: store.ProjectKeysOnly},
+		{Name: "some", Key: store.KeySpec{Partition: s("h")}, Projection: store.ProjectInclude, Include: []string{"x"}},
+	}}
+}
+
+// item makes an item of the key k and of "name=value" pairs; a value of "*1000" is a text of so many bytes.
+func item(pairs ...string) attr.Item {
+	it := attr.Item{"a": attr.S("k"), "b": attr.S("k")}
+	for _, p := range pairs {
+		name, value, _ := strings.Cut(p, "=")
+		if n, ok := strings.CutPrefix(value, "*"); ok {
+			value = strings.Repeat("x", map[string]int{"1000": 1000, "1100": 1100, "3000": 3000}[n])
+		}
+		it[name] = attr.S(value)
+	}
+	return it
+}
+
+func TestWriteUnits(t *testing.T) {
+	for _, c := range []struct {
+		name                   string
+		old, now               attr.Item
+		own, local, keys, some float64
+	}{
+		{"nothing is deleted", nil, nil, 1, 0, 0, 0},
+		{"a put in no index", nil, item(), 1, 0, 0, 0},
+		{"a put in all", nil, item("c=1", "g=1", "h=1"), 1, 1, 1, 1},
+		{"the same again", item("c=1", "g=1", "h=1"), item("c=1", "g=1", "h=1"), 1, 0, 0, 0},
+		{"all keys change", item("c=1", "g=1", "h=1"), item("c=2", "g=2", "h=2"), 1, 2, 2, 2},
+		{"what not all show changes", item("c=1", "g=1", "h=1"), item("c=1", "g=1", "h=1", "y=1"), 1, 1, 0, 0},
+		{"what some show changes", item("g=1", "h=1", "x=1"), item("g=1", "h=1", "x=2"), 1, 0, 0, 1},
+		{"it leaves the indexes", item("c=1", "g=1", "h=1"), item(), 1, 1, 1, 1},
+		{"it is deleted", item("c=1", "g=1", "h=1"), nil, 1, 1, 1, 1},
+		{"the larger one counts", item("y=*3000"), item(), 3, 0, 0, 0},
+		{"an entry is as large as what it shows", nil, item("c=1", "g=1", "h=1", "y=*3000"), 3, 3, 1, 1},
+		{"a move is a delete and a put", item("h=1", "x=*1100"), item("h=2", "x=*3000"), 3, 0, 0, 5},
+		{"the larger entry counts", item("h=1", "x=*1100"), item("h=1", "x=*1000"), 2, 0, 0, 2},
+		{"a key of another type is in no index", nil, attr.Item{"a": attr.S("k"), "b": attr.S("k"), "g": attr.Int(1)}, 1, 0, 0, 0},
+	} {
+		for times, transact := range map[float64]bool{1: false, 2: true} {
+			u := newConsumption(wire.Opt[string]{V: "INDEXES", Set: true})
+			u.write(billed(), c.old, c.now, transact)
+			got := u.tables["tab"]
+			for index, want := range map[string]float64{"local": c.local, "keys": c.keys, "some": c.some} {
+				parts := got.global
+				if index == "local" {
+					parts = got.local
+				}
+				n := 0.0
+				if parts[index] != nil {
+					n = parts[index].write
+				}
+				if n != times*want || (want == 0) != (parts[index] == nil) {
+					t.Errorf("%s, transaction %v: %v units of index %s, want %v", c.name, transact, n, index, times*want)
+				}
+			}
+			if got.own.write != times*c.own || got.total.write != times*(c.own+c.local+c.keys+c.some) {
+				t.Errorf("%s, transaction %v: %v units, %v in all", c.name, transact, got.own.write, got.total.write)
+			}
+		}
+	}
+}
+
+func TestReadUnits(t *testing.T) {
+	for _, c := range []struct {
+		bytes                int
+		consistent, transact bool
+		want                 float64
+	}{
+		{0, false, false, 0.5}, {0, true, false, 1}, {0, true, true, 2}, {4096, false, false, 0.5}, {4097, false, false, 1},
+		{4096, true, false, 1}, {4097, true, false, 2}, {4097, true, true, 4}, {1 << 20, false, false, 128},
+	} {
+		u := newConsumption(wire.Opt[string]{V: "TOTAL", Set: true})
+		u.read(billed(), "", c.bytes, c.consistent, c.transact)
+		if got := u.tables["tab"].total.read; got != c.want {
+			t.Errorf("%d bytes, consistent %v, transaction %v: %v units, want %v", c.bytes, c.consistent, c.transact, got, c.want)
+		}
+	}
+}
+
+func TestConsumedCapacityIsWritten(t *testing.T) {
+	count := func(mode string, transact bool) string {
+		out := wire.NewEncoder(nil)
+		out.Begin()
+		u := newConsumption(wire.Opt[string]{V: mode, Set: true})
+		u.read(billed(), "", 5000, true, transact)
+		u.read(billed(), "local", 10, false, transact)
+		u.write(billed(), nil, item("g=1"), transact)
+		if transact {
+			u.all(out)
+		} else {
+			u.one(out)
+		}
+		out.End()
+		return string(out.Bytes())
+	}
+	for _, c := range []struct {
+		mode     string
+		transact bool
+		want     string
+	}{
+		{"NONE", false, `{}`},
+		{"TOTAL", false, `{"ConsumedCapacity":{"CapacityUnits":4.5,"TableName":"tab"}}`},
+		{"INDEXES", false, `{"ConsumedCapacity":{"CapacityUnits":4.5,"TableName":"tab","Table":{"CapacityUnits":3.0},` +
+			`"LocalSecondaryIndexes":{"local":{"CapacityUnits":0.5}},"GlobalSecondaryIndexes":{"keys":{"CapacityUnits":1.0}}}}`},
+		{"TOTAL", true, `{"ConsumedCapacity":[{"CapacityUnits":10.0,"ReadCapacityUnits":6.0,"WriteCapacityUnits":4.0,"TableName":"tab"}]}`},
+	} {
+		if got := count(c.mode, c.transact); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.mode, got, c.want)
+		}
+	}
+}
