@@ -4,17 +4,10 @@ import (
 	"os"
 	"testing"
 
-	"github.com/touchline/touchline/store/storetest"
 	"github.com/touchline/touchline/store/storetest/conformance"
-	"github.com/touchline/touchline/store/storetest/wire"
 )
 
 const differences = "../DIFFERENCES.md"
-
-// ours opens a store of ours without tables.
-func ours(t testing.TB) conformance.Target { return wire.New(storetest.Open(t)) }
-
-func TestOurStore(t *testing.T) { conformance.Run(t, conformance.Ours, ours) }
 
 func TestDifferencesAreListed(t *testing.T) {
 	files, err := conformance.Files()

@@ -9,7 +9,7 @@ import (
 // shown is how much of a request or an answer the page of differences has: the whole is in the case.
 const shown = 240
 
-// Differences lists all steps that our store answers otherwise, as a page for people: by their reasons, and in each by
+// Differences lists all steps that ours answers otherwise, as a page for people: by their reasons, and in each by
 // the pair of answers.
 func Differences(files []*File) string {
 	reasons := newGroups()
@@ -26,7 +26,7 @@ func Differences(files []*File) string {
 		}
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "# Where our store and DynamoDB Local answer differently\n\nWritten by the suite in "+
+	fmt.Fprintf(&out, "# Where our DynamoDB API and DynamoDB Local answer differently\n\nWritten by the suite in "+
 		"`store/storetest/conformance` from the notes in its cases. Its tests fail if one of the\n%d steps listed here no "+
 		"longer differs, or another one does. Of steps with the same two refusals the first is shown.\n", steps)
 	for _, why := range reasons.order {
@@ -76,7 +76,7 @@ func (g *group) add(agrees string, p pair) {
 
 func (g *group) write(out *strings.Builder, why string) {
 	fmt.Fprintf(out, "\n## %s\n\n%d steps. Agrees with DynamoDB's documentation: %s.\n", strings.TrimSuffix(why, "."), g.total,
-		cmp.Or(map[string]string{"ours": "our store", "local": "DynamoDB Local"}[g.agrees], g.agrees))
+		cmp.Or(map[string]string{"ours": "our API", "local": "DynamoDB Local"}[g.agrees], g.agrees))
 	for _, p := range g.first {
 		times := ""
 		if n := g.count[p.answers()]; n > 1 {

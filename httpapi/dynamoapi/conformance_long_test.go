@@ -1,6 +1,6 @@
 //go:build long
 
-package conformance_test
+package dynamoapi_test
 
 import (
 	"context"
@@ -11,10 +11,14 @@ import (
 	"testing"
 
 	"github.com/touchline/touchline/internal/testrig/ddblocal"
+	"github.com/touchline/touchline/store/storetest"
 	"github.com/touchline/touchline/store/storetest/conformance"
 )
 
-var update = flag.Bool("update", false, "record what DynamoDB Local answers, and our store where a step says it differs")
+var update = flag.Bool("update", false, "record what DynamoDB Local answers, and our API where a step says it differs")
+
+// suite is where the recorded answers are kept.
+const suite = "../../store/storetest"
 
 // TestRecorded holds DynamoDB Local to the answers that are kept: they are its own.
 func TestRecorded(t *testing.T) {
@@ -31,11 +35,11 @@ func TestRecorded(t *testing.T) {
 	for _, f := range files {
 		t.Run(f.Name, func(t *testing.T) {
 			conformance.Record(t, conformance.Local, f, open)
-			conformance.Record(t, conformance.Ours, f, ours)
-			write(t, filepath.Join("testdata", f.Name+".txt"), f.String())
+			conformance.Record(t, conformance.Ours, f, func(t testing.TB) conformance.Target { return overStore(storetest.Open(t)) })
+			write(t, filepath.Join(suite, "conformance", "testdata", f.Name+".txt"), f.String())
 		})
 	}
-	write(t, differences, conformance.Differences(files))
+	write(t, filepath.Join(suite, "DIFFERENCES.md"), conformance.Differences(files))
 }
 
 func write(t *testing.T, name, text string) {

@@ -1,6 +1,6 @@
 //go:build long
 
-package conformance_test
+package dynamoapi_test
 
 import (
 	"testing"
@@ -11,10 +11,9 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/storetest"
 	"github.com/touchline/touchline/store/storetest/conformance"
-	"github.com/touchline/touchline/store/storetest/wire"
 )
 
-// TestRandomSequences asks DynamoDB Local and our store the same. A failure prints its seed, which -rapid.seed takes.
+// TestRandomSequences asks DynamoDB Local and the API the same. A failure prints its seed, which -rapid.seed takes.
 func TestRandomSequences(t *testing.T) {
 	local := ddblocal.Start(t)
 	for name, sort := range map[string]string{"string": "S", "number": "N", "binary": "B", "none": ""} {
@@ -27,7 +26,7 @@ func TestRandomSequences(t *testing.T) {
 					rt.Fatal(err)
 				}
 				defer s.Close()
-				ours := wire.New(s)
+				ours := overStore(s)
 				for _, target := range []conformance.Target{emptied(t, local), ours} {
 					if _, err := target.Do(t.Context(), "CreateTable", []byte(shape.CreateTable())); err != nil {
 						rt.Fatal(err)
