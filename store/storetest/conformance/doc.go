@@ -1,5 +1,5 @@
 // Package conformance says what DynamoDB answers to some thousand requests, and holds an implementation to it: our
-// store, DynamoDB Local, or whatever else takes DynamoDB's requests (see Target).
+// API, DynamoDB Local, or whatever else takes DynamoDB's requests (see Target).
 //
 // The requests and the answers to them lie in testdata, an area a file:
 //
@@ -12,11 +12,11 @@
 //
 // The answers are DynamoDB Local's, recorded by
 //
-//	go test -tags long -run Recorded ./store/storetest/conformance -update
+//	go test -tags long -run Recorded ./httpapi/dynamoapi -update
 //
-// and read by a person before they are kept. Where our store answers otherwise on purpose, or DynamoDB Local is not
+// and read by a person before they are kept. Where ours answers otherwise on purpose, or DynamoDB Local is not
 // like DynamoDB, two lines follow that say which of the two agrees with DynamoDB's documentation ("ours", "local",
-// "both" or "neither") and why, and what our store answers. All of them are listed in store/storetest/DIFFERENCES.md.
+// "both" or "neither") and why, and what ours answers. All of them are listed in store/storetest/DIFFERENCES.md.
 //
 //	differs ours: DynamoDB refuses ...
 //	ours ! ValidationException: ...
