@@ -50,8 +50,8 @@ func TestCompile(t *testing.T) {
 			out.WriteString(block + "\n\n")
 			continue
 		}
-		head, want, _ := strings.Cut(block, "\n= ")
-		want = "= " + want
+		head, want, _ := strings.Cut(block, "\n=")
+		want = "=" + want
 		cases++
 		text, values, _ := strings.Cut(strings.TrimPrefix(head, "> "), "\n? ")
 		params := attr.L().List()

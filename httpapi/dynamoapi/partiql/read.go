@@ -61,6 +61,7 @@ type reading struct {
 	keyed      bool         // they are known
 	sorts      []attr.Value
 	sorted     bool
+	sortedBy   []*node // the conditions from which the values are known
 	bound      *node   // the condition on the sort key, if it is not known
 	filter     []*node // of queries and of scans
 	after      []*node
@@ -69,8 +70,8 @@ type reading struct {
 // Read compiles a SELECT.
 //
 // The partition key is known if WHERE wants it to be equal to a constant or to be in a list of them, or has nothing but such
-// equalities on both sides of an OR. Then there is one query for each value, and for each of the sort key if that is known too.
-// Otherwise it is a scan.
+// equalities on both sides of an OR. Then there is one query for each value, and for each of the sort key if that is known too
+// and there are not too many. Otherwise it is a scan.
 func (s *Statement) Read(params []attr.Value, source Source) (Read, error) {
 	if err := s.match(params); err != nil {
 		return Read{}, err
@@ -166,13 +167,17 @@ func (r *reading) divide() error {
 			return err
 		}
 	}
+	if len(r.partitions) <= maxReads && len(r.partitions)*len(r.sorts) > maxReads {
+		r.after = append(r.after, r.sortedBy...)
+		r.sorts, r.sorted = nil, false
+	}
 	if r.sorted && r.bound != nil {
 		r.after, r.bound = append(r.after, r.bound), nil
 	}
 	if err := r.unprojected(rest); err != nil {
 		return err
 	}
-	if len(r.partitions)*max(1, len(r.sorts)) > maxReads {
+	if len(r.partitions) > maxReads {
 		return invalid("Too many decomposed read operations for a given query.")
 	}
 	return nil
@@ -182,14 +187,14 @@ func (r *reading) divide() error {
 func (r *reading) place(c *node) error {
 	if r.key.Sort.Name != "" {
 		values, ok, err := r.among(c, r.key.Sort)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case ok && r.sorted:
-			r.sorts = common(r.sorts, values)
-			return nil
-		case ok:
-			r.sorts, r.sorted = values, true
+		}
+		if ok {
+			if r.sorted {
+				values = common(r.sorts, values)
+			}
+			r.sorts, r.sorted, r.sortedBy = values, true, append(r.sortedBy, c)
 			return nil
 		}
 		if ok, err := r.limit(c); err != nil || ok {
