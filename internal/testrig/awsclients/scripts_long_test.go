@@ -1,6 +1,6 @@
 //go:build long
 
-package clienttest_test
+package awsclients_test
 
 import (
 	"os/exec"
@@ -19,7 +19,7 @@ func TestBoto3(t *testing.T) {
 			continue
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(script), ".py"), func(t *testing.T) {
-			passed(t, python.Run(t, endpoint(t), script, "AGAINST="+*against))
+			passed(t, python.Run(t, endpoint(t), script, told()...))
 		})
 	}
 }
@@ -37,7 +37,7 @@ func TestAWSCLI(t *testing.T) {
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(script), ".sh"), func(t *testing.T) {
 			t.Parallel()
-			passed(t, python.RunBy(t, endpoint(t), shell, script, "AGAINST="+*against, "PYTHON="+python.Program()))
+			passed(t, python.RunBy(t, endpoint(t), shell, script, append(told(), "PYTHON="+python.Program())...))
 		})
 	}
 }
@@ -50,9 +50,18 @@ func TestJavaScript(t *testing.T) {
 			continue
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(script), ".cjs"), func(t *testing.T) {
-			passed(t, node.Run(t, endpoint(t), script, "AGAINST="+*against))
+			passed(t, node.Run(t, endpoint(t), script, told()...))
 		})
 	}
+}
+
+// told is what the scripts read of the flags.
+func told() []string {
+	env := []string{"AGAINST=" + *against}
+	if *all {
+		env = append(env, "KEEP_GOING=1")
+	}
+	return env
 }
 
 // scripts lists what fits a pattern, with whole paths.

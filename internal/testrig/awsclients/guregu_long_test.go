@@ -1,6 +1,6 @@
 //go:build long
 
-package clienttest_test
+package awsclients_test
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 //go:build long
 
-package clienttest_test
+package awsclients_test
 
 import (
 	"context"
@@ -30,7 +30,10 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-var against = flag.String("against", "ours", "what the clients ask: ours, or local (DynamoDB Local)")
+var (
+	against = flag.String("against", "ours", "what the clients ask: ours, or local (DynamoDB Local)")
+	all     = flag.Bool("all", false, "let a script go on where something differs")
+)
 
 // endpoint gives an endpoint without tables.
 func endpoint(t testing.TB) awsclients.Endpoint {
