@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -8,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
+	"github.com/touchline/touchline/httpapi/dynamoapi/sigv4"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -89,6 +92,7 @@ func (c Config) Problems() []Problem {
 	if p := c.DynamoDB.problem(); p != "" {
 		bad("dynamodb.listen", "%s", p)
 	}
+	out = append(out, c.DynamoDB.fileProblems()...)
 	switch c.Log.Format {
 	case "auto", "text", "json":
 	default:
@@ -144,7 +148,25 @@ func isLoopback(listen string) (bool, error) {
 	return host == "localhost" || err == nil && addr.IsLoopback(), nil
 }
 
-// problem is what is wrong with the section; empty: nothing.
+// fileProblems tells what is wrong with the files that the section names.
+func (c DynamoDBConfig) fileProblems() (out []Problem) {
+	bad := func(key string, err error) {
+		if f, ok := errors.AsType[*fault.Error](err); ok {
+			out = append(out, Problem{key, f.Message})
+		}
+	}
+	if c.Auth != "" {
+		_, err := sigv4.Load(c.Auth)
+		bad("dynamodb.auth", err)
+	}
+	if c.Inject != "" {
+		_, err := inject.Load(c.Inject)
+		bad("dynamodb.inject", err)
+	}
+	return out
+}
+
+// problem is what is wrong with the address; empty: nothing.
 func (c DynamoDBConfig) problem() string {
 	if c.Listen == "" {
 		return ""

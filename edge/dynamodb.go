@@ -48,6 +48,9 @@ func DynamoDB(ctx context.Context, c StandaloneConfig) error {
 }
 
 func (c StandaloneConfig) open() (*store.Store, error) {
+	if c.Memory {
+		return store.OpenMemory(store.Options{})
+	}
 	return store.Open(c.Data, store.Options{})
 }
 

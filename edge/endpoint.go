@@ -5,11 +5,15 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/dynamoapi"
+	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
+	"github.com/touchline/touchline/httpapi/dynamoapi/sigv4"
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
@@ -17,8 +21,11 @@ import (
 // Endpoint is where the DynamoDB API is to listen and what it is to answer by, before there is a store: whatever a person
 // got wrong shows here.
 type Endpoint struct {
-	ln  net.Listener
-	log *slog.Logger
+	ln       net.Listener
+	log      *slog.Logger
+	verifier *sigv4.Verifier  // nil: nobody is asked who they are
+	faults   *inject.Injector // nil: none
+	files    []*watchedFile   // of both
 
 	api    *dynamoapi.API       // nil until there is a store
 	counts *prometheus.Registry // what the API counts, alone
@@ -33,11 +40,61 @@ func NewEndpoint(ctx context.Context, c DynamoDBConfig, flag string, log *slog.L
 	if p := c.problem(); p != "" {
 		return nil, fault.New(fault.Invalid, "bad_listen", "cannot listen: %s", p)
 	}
-	ln, err := listen(ctx, c.Listen, flag)
+	e := &Endpoint{log: log}
+	err := errors.Join(e.readKeys(c.Auth), e.readFaults(c.Inject))
+	if err == nil {
+		e.ln, err = listen(ctx, c.Listen, flag)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return &Endpoint{ln: ln, log: log}, nil
+	return e, nil
+}
+
+// readKeys takes the keys of a file, now and whenever it changes.
+func (e *Endpoint) readKeys(file string) error {
+	if file == "" {
+		return nil
+	}
+	return e.read("keys", file, func() error {
+		keys, err := sigv4.Load(file)
+		switch {
+		case err != nil:
+			return err
+		case e.verifier == nil:
+			e.verifier = sigv4.New(keys, sigv4.Options{Now: clock.Real().Now})
+		default:
+			e.verifier.SetKeys(keys)
+		}
+		return nil
+	})
+}
+
+// readFaults takes the rules of a file, now and whenever it changes.
+func (e *Endpoint) readFaults(file string) error {
+	if file == "" {
+		return nil
+	}
+	return e.read("faults", file, func() error {
+		rules, err := inject.Load(file)
+		switch {
+		case err != nil:
+			return err
+		case e.faults == nil:
+			e.log.Warn("requests of the DynamoDB API will meet faults on demand", "file", file)
+			e.faults, err = inject.New(rules)
+			return err
+		default:
+			return e.faults.Set(rules)
+		}
+	})
+}
+
+func (e *Endpoint) read(what, file string, load func() error) error {
+	f := &watchedFile{what: what, path: file, load: load}
+	f.changed() // looked at before it is read: what is written meanwhile is news
+	e.files = append(e.files, f)
+	return load()
 }
 
 // Addr is where it listens.
@@ -57,13 +114,24 @@ func (e *Endpoint) Close() {
 
 // open makes the API over a store. Tables that are created there get the policy.
 func (e *Endpoint) open(s *store.Store, policy store.Policy) {
-	e.api = dynamoapi.New(dynamoapi.Config{Store: s, Policy: policy, Logger: e.log})
+	e.api = dynamoapi.New(dynamoapi.Config{
+		Store: s, Policy: policy, Verifier: e.verifier, Faults: e.faults, Logger: e.log,
+	})
 	e.counts = prometheus.NewRegistry()
 	e.counts.MustRegister(e.api)
 }
 
 // run answers until ctx ends and the requests that had begun are answered. The endpoint has been opened.
-func (e *Endpoint) run(ctx context.Context) error { return e.api.Run(ctx, e.ln) }
+func (e *Endpoint) run(ctx context.Context) error {
+	watching, stop := context.WithCancel(ctx)
+	var loops sync.WaitGroup
+	defer loops.Wait()
+	defer stop()
+	for _, f := range e.files {
+		loops.Go(func() { f.watch(watching, clock.Real(), e.log) })
+	}
+	return e.api.Run(ctx, e.ln)
+}
 
 // status is what the endpoint has answered, for /statusz.
 func (e *Endpoint) status() *httpapi.EndpointStatus {
@@ -71,7 +139,13 @@ func (e *Endpoint) status() *httpapi.EndpointStatus {
 	if err != nil {
 		e.log.Warn("the requests of the DynamoDB API could not be counted", "err", err)
 	}
-	return &httpapi.EndpointStatus{Listen: e.Addr(), Requests: counts}
+	out := &httpapi.EndpointStatus{Listen: e.Addr(), Requests: counts}
+	if e.faults != nil {
+		for _, r := range e.faults.Status() {
+			out.Faults = append(out.Faults, httpapi.FaultCount{Rule: r.Name, Kind: string(r.Kind), Seen: r.Seen, Injected: r.Injected})
+		}
+	}
+	return out
 }
 
 // startEndpoint runs the node's endpoint, if it has one, until the returned function is called, which waits for its end.

@@ -62,6 +62,8 @@ type (
 	EndpointStatus = page.EndpointStatus
 	// RequestCount counts requests by operation and outcome.
 	RequestCount = page.RequestCount
+	// FaultCount is how a rule of faults on demand fares.
+	FaultCount = page.FaultCount
 	// CommitStatus is how the store's commits go.
 	CommitStatus = page.CommitStatus
 	// ClockStatus is the node's notion of time.

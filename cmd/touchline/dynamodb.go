@@ -56,7 +56,7 @@ func newDynamoDB() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.Listen, "listen", "127.0.0.1:8000", "address to answer on; port 0 takes a free one")
-	flags.StringVar(&f.Data, "data", "", "file that holds the data; made if it is not there")
+	flags.StringVar(&f.Data, "data", "", "file that holds the data; made if it is not there, with its folder")
 	flags.BoolVar(&f.Memory, "memory", false, "hold the data in memory and forget it at the end")
 	addEndpointFlags(cmd, &f.DynamoDBConfig)
 	flags.StringVar(&f.log.Level, "log-level", "warn", "debug, info, warn or error")

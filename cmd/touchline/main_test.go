@@ -22,13 +22,19 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_DATA_HOME", e.WorkDir+"/data")
 			e.Setenv("PORT", freePort(t))
+			e.Setenv("WEB", freePort(t))
+			e.Setenv("USERS", usersTable)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"occupy":  occupy,
 			"corrupt": corrupt,
 			"await":   await,
-			"mode":    mode,
+			"ddb":     ddb,
+
+			"untilddb": untilDDB,
+			"as":       as,
+			"mode":     mode,
 		},
 		RequireExplicitExec: true,
 	})
@@ -77,10 +83,15 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(err)
 		if resp.StatusCode == http.StatusOK {
 			ts.Logf("%s: %s", args[0], body)
-			ts.Check(os.WriteFile(ts.MkAbs("answer"), body, 0o600))
+			ts.Check(writeAnswer(ts.MkAbs("answer"), body))
 			return
 		}
 	}
+}
+
+// writeAnswer puts a body into a file of lines.
+func writeAnswer(name string, body []byte) error {
+	return os.WriteFile(name, append(body, '\n'), 0o600)
 }
 
 // corrupt overwrites the middle of a file with noise.

@@ -77,7 +77,8 @@ type ChoreStatus struct {
 // EndpointStatus is what the DynamoDB endpoint has answered since the start.
 type EndpointStatus struct {
 	Listen   string         `json:"listen"`
-	Requests []RequestCount `json:"requests"` // by operation and outcome, sorted
+	Requests []RequestCount `json:"requests"`         // by operation and outcome, sorted
+	Faults   []FaultCount   `json:"faults,omitempty"` // on demand, by rule
 }
 
 // RequestCount counts requests. The outcome is ok or the name of the exception.
@@ -85,6 +86,14 @@ type RequestCount struct {
 	Operation string `json:"operation"`
 	Outcome   string `json:"outcome"`
 	Count     uint64 `json:"count"`
+}
+
+// FaultCount is how a rule of faults on demand fares.
+type FaultCount struct {
+	Rule     string `json:"rule"`
+	Kind     string `json:"kind"`
+	Seen     uint64 `json:"seen"`     // requests that it is about
+	Injected uint64 `json:"injected"` // those that met the fault
 }
 
 // Chore is one piece of work and how many items or entries of it are done.
