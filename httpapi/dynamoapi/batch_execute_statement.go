@@ -143,11 +143,9 @@ func (b *batched) prepare(c *call) error {
 	if read.Kind == partiql.Exists {
 		return errValidation("EXISTS can only be used in ExecuteTransaction write requests.")
 	}
-	d, err := c.table(read.Table)
-	if err != nil {
+	if b.spec, err = b.of(c); err != nil {
 		return err
 	}
-	b.spec = &d.Spec
 	if read.Kind != partiql.Select {
 		b.write, err = b.statement.write(b.spec, params)
 		return err

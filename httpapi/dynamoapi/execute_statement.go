@@ -52,15 +52,15 @@ func (r *executeStatement) run(c *call) error {
 	if read.Kind == partiql.Exists {
 		return errValidation("EXISTS can only be used in ExecuteTransaction write requests.")
 	}
-	d, err := c.table(read.Table)
+	spec, err := r.of(c)
 	if err != nil {
 		return err
 	}
 	used := newConsumption(r.capacity)
 	if read.Kind == partiql.Select {
-		return plain(r.selecting(c, &d.Spec, params, used))
+		return plain(r.selecting(c, spec, params, used))
 	}
-	w, err := r.write(&d.Spec, params)
+	w, err := r.write(spec, params)
 	if err != nil {
 		return plain(err)
 	}

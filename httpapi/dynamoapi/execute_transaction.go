@@ -92,14 +92,14 @@ func (r *executeTransaction) reads(c *call, params [][]attr.Value) error {
 	columns := make([]*partiql.Columns, len(params))
 	for i := range params {
 		read := r.statements.V[i].read
-		d, err := c.table(read.Table)
+		spec, err := r.statements.V[i].of(c)
 		if err != nil {
 			return err
 		}
 		if read.Index != "" {
 			return within(i, errValidation("Reads on indices are not supported within transactions."))
 		}
-		keys[i] = keyOf(d.Spec.Key)
+		keys[i] = keyOf(spec.Key)
 		one, single, err := read.SingleItem(params[i], keys[i])
 		if err == nil && !single {
 			err = errValidation("Select statements within ExecuteTransaction must specify the primary key in the where clause.")
@@ -107,7 +107,7 @@ func (r *executeTransaction) reads(c *call, params [][]attr.Value) error {
 		if err != nil {
 			return within(i, err)
 		}
-		gets[i] = store.GetItem{Table: d.Spec.Name, Key: one.Key}
+		gets[i] = store.GetItem{Table: spec.Name, Key: one.Key}
 		columns[i] = one.Columns
 	}
 	var got []attr.Item
@@ -163,11 +163,10 @@ func (r *executeTransaction) writes(c *call, params [][]attr.Value) error {
 	specs := make([]*store.TableSpec, len(params))
 	for i := range params {
 		s := &r.statements.V[i]
-		d, err := c.table(s.read.Table)
-		if err != nil {
+		var err error
+		if specs[i], err = s.of(c); err != nil {
 			return err
 		}
-		specs[i] = &d.Spec
 		if s.read.Returning != partiql.ReturnNone {
 			return within(i, errValidation("RETURNING clause is not supported in ExecuteTransaction."))
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi"
+	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/storetest"
 )
 
@@ -231,5 +232,31 @@ func TestPartiQLOfIndexes(t *testing.T) {
 	_, err := api.Do(t.Context(), "ExecuteStatement", []byte(executing(`SELECT * FROM "tab"."gsi-all" WHERE g='x'`, `"ConsistentRead":true`)))
 	if err == nil || !strings.Contains(err.Error(), "Strongly consistent read is not supported on Global Secondary Indexes") {
 		t.Error(err)
+	}
+}
+
+// TestPartiQLHidesTables: the node's own tables are not there.
+func TestPartiQLHidesTables(t *testing.T) {
+	s := storetest.Open(t)
+	key := store.KeySpec{Partition: store.KeyAttr{Name: "pk", Type: store.KeyString}}
+	if err := s.CreateTable(t.Context(), store.TableSpec{Name: "own", Key: key, Policy: store.PolicyLocal, Why: "a test's", Internal: true}); err != nil {
+		t.Fatal(err)
+	}
+	api := dynamoapi.New(dynamoapi.Config{Store: s})
+	for _, text := range []string{
+		"SELECT * FROM own", "SELECT * FROM own WHERE pk='a'", "INSERT INTO own VALUE {'pk':'a'}", "UPDATE own SET a=1 WHERE pk='a'",
+		"DELETE FROM own WHERE pk='a'",
+	} {
+		const missing = "ResourceNotFoundException: Requested resource not found"
+		if _, err := api.Do(t.Context(), "ExecuteStatement", []byte(executing(text))); err == nil || err.Error() != missing {
+			t.Errorf("%s: %v", text, err)
+		}
+		if _, err := api.Do(t.Context(), "ExecuteTransaction", []byte(transacting(text))); err == nil || err.Error() != missing {
+			t.Errorf("%s in a transaction: %v", text, err)
+		}
+		got := mustDo(t, api, "BatchExecuteStatement", `{"Statements":[`+executing(text)+`]}`)
+		if got != `{"Responses":[{"Error":{"Code":"ResourceNotFound","Message":"Requested resource not found"}}]}` {
+			t.Errorf("%s in a batch: %s", text, got)
+		}
 	}
 }

@@ -66,6 +66,15 @@ func (s *statement) parse() (*partiql.Statement, error) {
 	return s.read, s.err
 }
 
+// of describes the table of the statement, which has been read. What the node keeps for itself is not there.
+func (s *statement) of(c *call) (*store.TableSpec, error) {
+	d, err := c.table(s.read.Table)
+	if err == nil && d.Spec.Internal {
+		err = errNoTable()
+	}
+	return &d.Spec, err
+}
+
 // touches is request.touches for a statement. One that cannot be read touches nothing.
 func (s *statement) touches(visit func(action, table string)) {
 	read, err := s.parse()
