@@ -21,9 +21,11 @@ type Tx struct {
 	now    time.Time // zero in a View until it is asked for
 	origin string
 
-	showExpired bool
-	touched     func(Touch) // nil: nobody counts
-	lent        bool        // a function has bytes of the snapshot: no other call may come between
+	showExpired  bool
+	hideInternal bool
+	indexesAsOf  time.Time   // zero: as they are
+	touched      func(Touch) // nil: nobody counts
+	lent         bool        // a function has bytes of the snapshot: no other call may come between
 
 	batch  *batch  // of an Update
 	reader *reader // of a View
@@ -44,6 +46,9 @@ func (tx *Tx) Now() time.Time {
 
 // ShowExpired has the reads that follow show items past their TTL until they are swept, as DynamoDB does.
 func (tx *Tx) ShowExpired() { tx.showExpired = true }
+
+// HideInternal has the calls that follow find no internal tables (TableSpec.Internal).
+func (tx *Tx) HideInternal() { tx.hideInternal = true }
 
 // Context is the context of the Update or View. Within an Update it also carries the mark by which a nested Update is
 // recognised and refused: services called from a transaction are given this one.
@@ -129,7 +134,7 @@ func (tx *Tx) enterWrite() error {
 }
 
 func (tx *Tx) table(name string) (*table, error) {
-	if t := tx.cat.tables[name]; t != nil {
+	if t := tx.cat.tables[name]; t != nil && !(tx.hideInternal && t.spec.Internal) {
 		return t, nil
 	}
 	return nil, errNoTable(name)

@@ -21,6 +21,7 @@ type walk struct {
 	tx    *Tx
 	table *table
 	index *index // nil: the table itself
+	past  *past  // of the index; nil: it is seen as it is
 
 	keys *bolt.Bucket // what is walked
 	base *bolt.Bucket // where the items are
@@ -63,7 +64,12 @@ func (tx *Tx) newWalk(tableName, indexName string, limit int) (*walk, error) {
 	if w.index, err = t.index(indexName); err != nil {
 		return nil, err
 	}
-	w.keys, err = tx.bucket(w.index.bucket)
+	if w.keys, err = tx.bucket(w.index.bucket); err != nil {
+		return nil, err
+	}
+	if !tx.indexesAsOf.IsZero() && !w.index.spec.Local {
+		w.past, err = tx.pastOf(t, w.index, tx.indexesAsOf)
+	}
 	return w, err
 }
 
@@ -132,6 +138,10 @@ func (w *walk) lastKeyNames() map[string]bool {
 
 func (w *walk) run() (Page, error) {
 	next, k, v := w.first()
+	if w.past != nil {
+		next = w.past.merge(w, next, k, v)
+		k, v = next()
+	}
 	for steps := 1; k != nil && w.inside(k); steps++ {
 		full, err := w.step(k, v, steps-w.page.Scanned >= maxSteps)
 		if err != nil {
@@ -228,6 +238,9 @@ func (w *walk) inside(k []byte) bool {
 }
 
 func (w *walk) row(k, v []byte) (row, error) {
+	if r := w.past.find(k); r != nil {
+		return r, nil
+	}
 	if w.index != nil {
 		return w.index.itemOf(w.base, k, v)
 	}

@@ -108,3 +108,20 @@ func TestFaultsDropConnections(t *testing.T) {
 		}
 	}
 }
+
+// A global index on demand is behind its table, which is not.
+func TestFaultsDelayIndexes(t *testing.T) {
+	a := faulty(t, "rules: [{kind: stale-index, delay: 10m}]")
+	do(t, a, "CreateTable", `{"TableName":"two","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"AttributeDefinitions":[{"AttributeName":"pk",`+
+		`"AttributeType":"S"},{"AttributeName":"g","AttributeType":"S"}],"BillingMode":"PAY_PER_REQUEST","GlobalSecondaryIndexes":[{"IndexName":"by-g",`+
+		`"KeySchema":[{"AttributeName":"g","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}]}`)
+	do(t, a, "PutItem", `{"TableName":"two","Item":{"pk":{"S":"a"},"g":{"S":"b"}}}`)
+	for request, want := range map[string]string{
+		`{"TableName":"two"}`:                    `{"Items":[{"g":{"S":"b"},"pk":{"S":"a"}}],"Count":1,"ScannedCount":1}`,
+		`{"TableName":"two","IndexName":"by-g"}`: `{"Items":[],"Count":0,"ScannedCount":0}`,
+	} {
+		if got := do(t, a, "Scan", request); got != want {
+			t.Errorf("%s:\ngot  %s\nwant %s", request, got, want)
+		}
+	}
+}
