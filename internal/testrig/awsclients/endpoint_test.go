@@ -22,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi"
+	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
 	"github.com/touchline/touchline/httpapi/dynamoapi/sigv4"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/awsclients"
@@ -38,21 +39,31 @@ var (
 // endpoint gives an endpoint without tables.
 func endpoint(t testing.TB) awsclients.Endpoint {
 	t.Helper()
-	e := awsclients.Endpoint{Region: "us-east-1", KeyID: "AKIATOUCHLINE0000001", Secret: "wJalrXUtn/not+a+secret"}
+	e := caller()
 	if *against == "local" {
 		e.URL = local(t)
 	} else {
-		e.URL = ours(t, sigv4.Key{
-			ID: e.KeyID, Secret: sigv4.Secret(e.Secret), Allow: []sigv4.Grant{{Tables: []string{"*"}, Actions: []string{"*"}}},
-		})
+		e.URL = ours(t, everything(e), nil)
 	}
 	return e
 }
 
-// ours serves a store until the test ends, to those who have one of the keys.
-func ours(t testing.TB, keys ...sigv4.Key) string {
+// caller is who asks, nobody knows where yet.
+func caller() awsclients.Endpoint {
+	return awsclients.Endpoint{Region: "us-east-1", KeyID: "AKIATOUCHLINE0000001", Secret: "wJalrXUtn/not+a+secret"}
+}
+
+// everything is a key that may do everything.
+func everything(e awsclients.Endpoint) sigv4.Key {
+	return sigv4.Key{
+		ID: e.KeyID, Secret: sigv4.Secret(e.Secret), Allow: []sigv4.Grant{{Tables: []string{"*"}, Actions: []string{"*"}}},
+	}
+}
+
+// ours serves a store until the test ends, to those who have the key, with faults if there are any.
+func ours(t testing.TB, key sigv4.Key, faults *inject.Injector) string {
 	t.Helper()
-	ring, err := sigv4.NewKeyring(sigv4.Config{Regions: []string{"us-east-1"}, Keys: keys})
+	ring, err := sigv4.NewKeyring(sigv4.Config{Regions: []string{"us-east-1"}, Keys: []sigv4.Key{key}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +72,7 @@ func ours(t testing.TB, keys ...sigv4.Key) string {
 		t.Fatal(err)
 	}
 	st := storetest.Open(t)
-	api := dynamoapi.New(dynamoapi.Config{Store: st, Verifier: sigv4.New(ring, sigv4.Options{Now: time.Now})})
+	api := dynamoapi.New(dynamoapi.Config{Store: st, Verifier: sigv4.New(ring, sigv4.Options{Now: time.Now}), Faults: faults})
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {

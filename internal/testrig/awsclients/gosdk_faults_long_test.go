@@ -174,7 +174,7 @@ func TestGoSDKSignatures(t *testing.T) {
 	e := awsclients.Endpoint{Region: "us-east-1", KeyID: "AKIAREADER", Secret: "the secret of the reader"}
 	e.URL = ours(t, sigv4.Key{
 		ID: e.KeyID, Secret: sigv4.Secret(e.Secret), Allow: []sigv4.Grant{{Tables: []string{"tab*"}, Actions: []string{"read"}}},
-	})
+	}, nil)
 	for what, c := range map[string]struct {
 		change func(*awsclients.Endpoint)
 		table  string

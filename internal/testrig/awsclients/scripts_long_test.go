@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
 	"github.com/touchline/touchline/internal/testrig/awsclients"
 )
 
@@ -51,6 +52,42 @@ func TestJavaScript(t *testing.T) {
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(script), ".cjs"), func(t *testing.T) {
 			passed(t, node.Run(t, endpoint(t), script, told()...))
+		})
+	}
+}
+
+// TestFaults runs scripts against an endpoint that refuses and drops many of their requests: the clients take what it
+// answers for what it is, ask again, and nothing else is different. Answers are not dropped: a write that was done and
+// is asked for again need not answer the same.
+func TestFaults(t *testing.T) {
+	if *against == "local" {
+		t.Skip("DynamoDB Local has no faults on demand")
+	}
+	rules := inject.Rules{Seed: 1, Rules: []inject.Rule{
+		{Kind: inject.DropRequest, Probability: 0.1},
+		{Kind: inject.Throttle, Probability: 0.1},
+		{Kind: inject.Error500, Probability: 0.1},
+		{Kind: inject.Unprocessed, Probability: 0.5, Tables: []string{"People"}, Operations: []string{"BatchWriteItem"}},
+	}}
+	python, node := awsclients.Python(t), awsclients.Node(t)
+	for script, client := range map[string]awsclients.Client{
+		"testdata/boto3/documents.py": python, "testdata/boto3/legacy.py": python, "testdata/javascript/documents.cjs": node,
+	} {
+		t.Run(filepath.Base(script), func(t *testing.T) {
+			t.Parallel()
+			faults, err := inject.New(rules)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := caller()
+			e.URL = ours(t, everything(e), faults)
+			passed(t, client.Run(t, e, scripts(t, script)[0], append(told(), "ATTEMPTS=12")...))
+			for kind, n := range faults.Injected() {
+				if n == 0 && (kind == inject.DropRequest || kind == inject.Throttle || kind == inject.Error500) {
+					t.Errorf("no request met %s", kind)
+				}
+			}
+			t.Log(faults.Status())
 		})
 	}
 }

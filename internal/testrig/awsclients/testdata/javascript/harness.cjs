@@ -5,8 +5,9 @@ const { DynamoDBStreamsClient } = require("@aws-sdk/client-dynamodb-streams");
 
 const LOCAL = process.env.AGAINST === "local"; // DynamoDB Local, which is not DynamoDB everywhere
 const KEEP_GOING = process.env.KEEP_GOING; // for people who look at an endpoint: show all that differs
-// No retries: what fails is to be seen. DynamoDB Local fails now and then while an index is made.
-const options = { maxAttempts: LOCAL ? 5 : 1 };
+// No retries, unless they are asked for: what fails is to be seen. DynamoDB Local fails now and then while an index is
+// made.
+const options = { maxAttempts: Number(process.env.ATTEMPTS ?? (LOCAL ? 5 : 1)) };
 let passed = 0;
 let failed = 0;
 
