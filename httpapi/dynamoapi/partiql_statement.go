@@ -66,12 +66,9 @@ func (s *statement) parse() (*partiql.Statement, error) {
 	return s.read, s.err
 }
 
-// of describes the table of the statement, which has been read. What the node keeps for itself is not there.
+// of describes the table of the statement, which has been read.
 func (s *statement) of(c *call) (*store.TableSpec, error) {
 	d, err := c.table(s.read.Table)
-	if err == nil && d.Spec.Internal {
-		err = errNoTable()
-	}
 	return &d.Spec, err
 }
 

@@ -1,0 +1,132 @@
+package partiql
+
+import (
+	"slices"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+// limit takes a condition that limits the sort key, if there is none yet.
+func (r *reading) limit(c *node) (bool, error) {
+	a := r.key.Sort
+	var bounds []*node
+	switch {
+	case r.bound != nil:
+	case c.kind == nodeCompare && c.name != "<>" && c.name != "=":
+		left, right := c.args[0], c.args[1]
+		if left.attribute() == a.Name {
+			bounds = []*node{right}
+		} else if right.attribute() == a.Name && left.isConstant() {
+			bounds = []*node{left}
+			c = &node{kind: nodeCompare, name: mirrored(c.name), args: []*node{right, left}}
+		}
+	case c.kind == nodeBetween, c.kind == nodeCall && c.name == "begins_with" && len(c.args) == 2:
+		if c.args[0].attribute() == a.Name {
+			bounds = c.args[1:]
+		}
+	}
+	for _, n := range bounds {
+		if !n.isConstant() {
+			return false, nil
+		}
+		v, err := n.constant(r.params)
+		if err == nil {
+			err = a.fits(v)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	if bounds != nil {
+		r.bound = c
+	}
+	return bounds != nil, nil
+}
+
+func mirrored(op string) string {
+	switch op {
+	case "<":
+		return ">"
+	case "<=":
+		return ">="
+	case ">":
+		return "<"
+	}
+	return "<="
+}
+
+// among tells whether the condition gives the values that a key attribute may have, and gives them.
+func (r *reading) among(c *node, a Attr) ([]attr.Value, bool, error) {
+	var constants []*node
+	switch {
+	case c.kind == nodeCompare && c.name == "=":
+		left, right := c.args[0], c.args[1]
+		if left.isConstant() {
+			left, right = right, left
+		}
+		if left.attribute() != a.Name {
+			return nil, false, nil
+		}
+		constants = []*node{right}
+	case c.kind == nodeIn && c.args[0].attribute() == a.Name && (c.args[1].kind == nodeList || c.args[1].kind == nodeBag):
+		constants = c.args[1].args
+	case c.kind == nodeOr:
+		return r.amongEach(c.args, a)
+	}
+	if len(constants) == 0 {
+		return nil, false, nil
+	}
+	values := make([]attr.Value, len(constants))
+	for i, n := range constants {
+		if !n.isConstant() {
+			return nil, false, nil
+		}
+		v, err := n.constant(r.params)
+		if err == nil {
+			err = a.fits(v)
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		values[i] = v
+	}
+	return ascending(values), true, nil
+}
+
+// amongEach is among for the parts of an OR.
+func (r *reading) amongEach(parts []*node, a Attr) ([]attr.Value, bool, error) {
+	// Another attribute anywhere: no key, and no refusal of a type either.
+	other := false
+	for _, c := range parts {
+		c.attributes(func(name string) { other = other || name != a.Name })
+		other = other || c.kind != nodeCompare && c.kind != nodeIn
+	}
+	if other {
+		return nil, false, nil
+	}
+	var all []attr.Value
+	for _, c := range parts {
+		values, ok, err := r.among(c, a)
+		if err != nil || !ok {
+			return nil, false, err
+		}
+		all = append(all, values...)
+	}
+	return ascending(all), true, nil
+}
+
+// ascending sorts the values of one key attribute; each is there once.
+func ascending(values []attr.Value) []attr.Value {
+	slices.SortStableFunc(values, func(a, b attr.Value) int {
+		c, _ := attr.Compare(a, b)
+		return c
+	})
+	return slices.CompactFunc(values, attr.Equal)
+}
+
+// common gives what is in both lists.
+func common(a, b []attr.Value) []attr.Value {
+	return slices.DeleteFunc(a, func(v attr.Value) bool {
+		return !slices.ContainsFunc(b, func(other attr.Value) bool { return attr.Equal(v, other) })
+	})
+}
