@@ -50,8 +50,9 @@ func (e *Error) write(out *wire.Encoder) {
 	out.Begin()
 	out.NamedText("__type", e.Type)
 	message := "message"
-	if strings.HasPrefix(e.Type, ofCoral) || e.name() == "TransactionCanceledException" {
-		message = "Message" // the service is not of one mind
+	switch e.name() { // the service is not of one mind
+	case "SerializationException", "TransactionCanceledException", "AccessDeniedException", "UnknownOperationException":
+		message = "Message"
 	}
 	out.NamedText(message, e.Message)
 	if e.members != nil {
