@@ -32,7 +32,7 @@ func (r *batchGetItem) field(d *wire.Decoder, name string) error {
 	switch name {
 	case "RequestItems":
 		r.tables.Set, r.tables.V = true, map[string]*keysOf{}
-		return d.Map("Map", func(table string) error {
+		return d.Map("com.amazonaws.dynamodb.v20120810.KeysAndAttributes", func(table string) error {
 			k := new(keysOf)
 			r.tables.V[table] = k
 			return d.Object("KeysAndAttributes", func(name string) error { return k.field(d, name) })

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 	"github.com/touchline/touchline/store"
@@ -32,7 +33,7 @@ func (r *batchWriteItem) field(d *wire.Decoder, name string) error {
 	switch name {
 	case "RequestItems":
 		r.tables.Set, r.tables.V = true, map[string][]batchWrite{}
-		return d.Map("Map", func(table string) error {
+		return d.Map("java.util.List<com.amazonaws.dynamodb.v20120810.WriteRequest>", func(table string) error {
 			r.tables.V[table] = nil
 			return d.Array(func(int) error {
 				var w batchWrite
@@ -51,7 +52,7 @@ func (r *batchWriteItem) field(d *wire.Decoder, name string) error {
 
 func (w *batchWrite) field(d *wire.Decoder, name string) error {
 	one := func(member string, into *wire.Item) error {
-		return d.Object(name, func(name string) error {
+		return d.Field(name, func(name string) error {
 			if name != member {
 				return d.Skip()
 			}
@@ -110,14 +111,11 @@ func isTable(name string) bool {
 
 // shown is the value of RequestItems as errors show it: without the items.
 func (r *batchWriteItem) shown() string {
-	text := "'{"
-	for i, table := range slices.Sorted(maps.Keys(r.tables.V)) {
-		if i > 0 {
-			text += ", "
-		}
-		text += fmt.Sprintf("%s=[%d requests]", table, len(r.tables.V[table]))
+	var tables []string
+	for _, table := range slices.Sorted(maps.Keys(r.tables.V)) {
+		tables = append(tables, fmt.Sprintf("%s=[%d requests]", table, len(r.tables.V[table])))
 	}
-	return text + "}'"
+	return "'{" + strings.Join(tables, ", ") + "}'"
 }
 
 func (r *batchWriteItem) touches(visit func(action, table string)) {

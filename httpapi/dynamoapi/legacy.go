@@ -46,7 +46,7 @@ func (l *legacyParams) field(d *wire.Decoder, name string) (known bool, err erro
 
 func comparisons(d *wire.Decoder, into *wire.Opt[[]legacy.Comparison]) error {
 	into.Set = true
-	return d.Map("Map", func(name string) error {
+	return d.Map("com.amazonaws.dynamodb.v20120810.Condition", func(name string) error {
 		c := legacy.Comparison{Name: name}
 		err := d.Object("Condition", func(name string) error { return comparison(d, &c, name) })
 		into.V = append(into.V, c)
@@ -61,7 +61,7 @@ func comparison(d *wire.Decoder, c *legacy.Comparison, name string) error {
 	case "AttributeValueList":
 		c.Listed = true
 		return d.Array(func(int) error {
-			v, err := legacyValue(d)
+			v, err := legacyValue(d.Value)
 			c.Values = append(c.Values, *v)
 			return err
 		})
@@ -69,15 +69,15 @@ func comparison(d *wire.Decoder, c *legacy.Comparison, name string) error {
 	return d.Skip()
 }
 
-func legacyValue(d *wire.Decoder) (*legacy.Value, error) {
+func legacyValue(read func(*wire.Value) error) (*legacy.Value, error) {
 	var v wire.Value
-	err := d.Value(&v)
+	err := read(&v)
 	return &legacy.Value{V: v.V, Err: v.Err}, err
 }
 
 func (l *legacyParams) readExpected(d *wire.Decoder) error {
 	l.expected.Set = true
-	return d.Map("Map", func(name string) error {
+	return d.Map("com.amazonaws.dynamodb.v20120810.ExpectedAttributeValue", func(name string) error {
 		e := legacy.Expectation{Comparison: legacy.Comparison{Name: name}}
 		err := d.Object("ExpectedAttributeValue", func(name string) (err error) {
 			switch name {
@@ -87,7 +87,7 @@ func (l *legacyParams) readExpected(d *wire.Decoder) error {
 				e.Exists = &exists.V
 				return err
 			case "Value":
-				e.Value, err = legacyValue(d)
+				e.Value, err = legacyValue(d.FieldValue)
 				return err
 			}
 			return comparison(d, &e.Comparison, name)
@@ -99,14 +99,14 @@ func (l *legacyParams) readExpected(d *wire.Decoder) error {
 
 func (l *legacyParams) readUpdates(d *wire.Decoder) error {
 	l.updates.Set = true
-	return d.Map("Map", func(name string) error {
+	return d.Map("com.amazonaws.dynamodb.v20120810.AttributeValueUpdate", func(name string) error {
 		c := legacy.Change{Name: name}
 		err := d.Object("AttributeValueUpdate", func(name string) (err error) {
 			switch name {
 			case "Action":
 				return d.Text(&c.Action)
 			case "Value":
-				c.Value, err = legacyValue(d)
+				c.Value, err = legacyValue(d.FieldValue)
 				return err
 			}
 			return d.Skip()

@@ -25,7 +25,7 @@ func (p *params) field(d *wire.Decoder, name string) error {
 		return d.TextMap(&p.names)
 	case "ExpressionAttributeValues":
 		p.values.Set, p.values.V = true, map[string]wire.Value{}
-		return d.Map("Map", func(key string) error {
+		return d.Map("com.amazonaws.dynamodb.v20120810.AttributeValue", func(key string) error {
 			var v wire.Value
 			err := d.Value(&v)
 			p.values.V[key] = v

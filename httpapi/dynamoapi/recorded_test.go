@@ -143,3 +143,8 @@ func answers(t *testing.T, got, want string) bool {
 	}
 	return kind+": "+message == want
 }
+
+// TestSerializationOfWrites: JSON of the wrong shape is refused before anything else.
+func TestSerializationOfWrites(t *testing.T) {
+	runRecorded(t, recordedTables(t), "testdata/serialization_writes.txt")
+}

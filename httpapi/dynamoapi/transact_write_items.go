@@ -69,7 +69,7 @@ func (a *transactAction) field(d *wire.Decoder, name string) error {
 	default:
 		return d.Skip()
 	}
-	return d.Object(name, func(member string) error { return p.field(d, name, member) })
+	return d.Field(name, func(member string) error { return p.field(d, name, member) })
 }
 
 func (p *transactPart) field(d *wire.Decoder, kind, name string) error {

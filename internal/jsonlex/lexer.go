@@ -98,6 +98,50 @@ func (x *Lexer) Mismatch(wanted string) error {
 	return x.Unexpected("a value of type " + wanted)
 }
 
+// NoStructure is the error of what stands where an object of the API's shape of that name was wanted: as an element or an
+// entry, or as a field of another shape.
+func (x *Lexer) NoStructure(shape string, field bool) error {
+	x.Space()
+	switch rest := x.Text[x.Pos:]; {
+	case !beginsValue(rest):
+		return x.Unexpected("'{'")
+	case rest[0] == '[' && shape != "":
+		return Malformed("Unrecognized collection type class com.amazonaws.dynamodb.v20120810.%s", shape)
+	case field:
+		return Malformed("Unexpected field type")
+	}
+	return Malformed("Unexpected value type in payload")
+}
+
+// NoMap is the error of what stands where an object was wanted whose entries are of that Java type.
+func (x *Lexer) NoMap(of string) error {
+	x.Space()
+	switch rest := x.Text[x.Pos:]; {
+	case !beginsValue(rest):
+		return x.Unexpected("'{'")
+	case rest[0] == '[':
+		return Malformed("Unrecognized collection type java.util.Map<java.lang.String, %s>", of)
+	}
+	return Malformed("Unexpected field type")
+}
+
+// NoList is the error of what stands where an array was wanted.
+func (x *Lexer) NoList() error {
+	x.Space()
+	switch rest := x.Text[x.Pos:]; {
+	case !beginsValue(rest):
+		return x.Unexpected("'['")
+	case rest[0] == '{':
+		return Malformed("Start of structure or map found where not expected")
+	}
+	return Malformed("Unexpected field type")
+}
+
+// beginsValue tells whether a text begins like a value that is no null.
+func beginsValue(text string) bool {
+	return text != "" && strings.IndexByte(`{["tf-0123456789`, text[0]) >= 0
+}
+
 // Bool reads true or false.
 func (x *Lexer) Bool() (bool, error) {
 	x.Space()

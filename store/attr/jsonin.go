@@ -119,8 +119,8 @@ func (p *jsonEncoder) end() error {
 
 // object reads names and values that are at the given level of nesting.
 func (p *jsonEncoder) object(level int) error {
-	if err := p.Expect('{'); err != nil {
-		return err
+	if !p.Take('{') {
+		return p.NoMap("com.amazonaws.dynamodb.v20120810.AttributeValue")
 	}
 	first, count, ordered := len(p.members), p.openCount(), true
 	for i := 0; ; i++ {
@@ -195,8 +195,8 @@ func (p *jsonEncoder) value(level int) error {
 	if level > maxLevel {
 		return tooDeep()
 	}
-	if err := p.Expect('{'); err != nil {
-		return err
+	if !p.Take('{') {
+		return p.NoStructure("AttributeValue", false)
 	}
 	if p.Take('}') {
 		return invalid("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes")
@@ -281,8 +281,8 @@ func (p *jsonEncoder) null() error {
 }
 
 func (p *jsonEncoder) list(level int) error {
-	if err := p.Expect('['); err != nil {
-		return err
+	if !p.Take('[') {
+		return p.NoList()
 	}
 	out, start := openSized(p.out, tagL)
 	p.out = out
@@ -349,8 +349,8 @@ func (p *jsonEncoder) set(kind string) (Value, error) {
 
 // texts reads an array of strings, of base64 ones their data.
 func (p *jsonEncoder) texts(binary bool) ([]string, error) {
-	if err := p.Expect('['); err != nil {
-		return nil, err
+	if !p.Take('[') {
+		return nil, p.NoList()
 	}
 	var members []string
 	for i := 0; ; i++ {

@@ -32,10 +32,8 @@ func plant(paths []path, names []string) (*tree, error) {
 	root := newTree(&room, step{}, 0)
 	for number, p := range paths {
 		if other, why := root.add(p, names, number, &room); why != "" {
-			if why == "conflict" { // one that overlaps is named first, wherever it stands
-				if one, two, ok := overlap(paths, names); ok {
-					other, number, why, p = one, two, "overlap", paths[two]
-				}
+			if one, two, ok := overlap(paths, names); ok { // it is named before a conflict, wherever it stands
+				other, why, p = one, "overlap", paths[two]
 			}
 			return nil, refuse("Two document paths %s with each other; must remove or rewrite one of these paths; "+
 				"path one: %s, path two: %s", why, describe(paths[other].steps(names)), describe(p.steps(names)))

@@ -109,14 +109,14 @@ func (c *Comparison) check() error {
 
 // arguments gives how many values an operator takes.
 func arguments(op string) (least, most int) {
-	const any = 1 << 30
+	const anyNumber = 1 << 30
 	switch op {
 	case "NULL", "NOT_NULL":
 		return 0, 0
 	case "BETWEEN":
 		return 2, 2
 	case "IN":
-		return 1, any
+		return 1, anyNumber
 	}
 	return 1, 1
 }

@@ -26,7 +26,7 @@ func valueGen(t testing.TB) *rapid.Generator[Value] {
 	return rapid.Map(rapid.SampledFrom(values), func(v attr.Value) Value { return Value{V: v} })
 }
 
-var names = []string{"a", "b", "size", "x.y", "#0", ":0", "é"} //nolint:gochecknoglobals // words of the tests
+var names = []string{"a", "b", "size", "x.y", "#0", ":0", "é"}
 
 func comparisonGen(t testing.TB) *rapid.Generator[Comparison] {
 	t.Helper()

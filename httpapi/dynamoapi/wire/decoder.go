@@ -59,7 +59,16 @@ func (d *Decoder) Root(field func(name string) error) error {
 // Object reads an object of the API's shape of that name. field is called for each member that is not null and reads its
 // value.
 func (d *Decoder) Object(shape string, field func(name string) error) error {
-	return d.members(shape, func(name string) error {
+	return d.object(func() error { return d.lex.NoStructure(shape, false) }, field)
+}
+
+// Field is Object where the object is a field of another one's shape: what is no object has another name there.
+func (d *Decoder) Field(shape string, field func(name string) error) error {
+	return d.object(func() error { return d.lex.NoStructure(shape, true) }, field)
+}
+
+func (d *Decoder) object(mismatch func() error, field func(name string) error) error {
+	return d.members(mismatch, func(name string) error {
 		if d.null() {
 			return nil
 		}
@@ -67,10 +76,11 @@ func (d *Decoder) Object(shape string, field func(name string) error) error {
 	})
 }
 
-// Map reads an object whose names are the user's. A name that is there twice is refused, and so is a null.
-func (d *Decoder) Map(shape string, entry func(key string) error) error {
+// Map reads an object whose names are the user's, and whose entries are of that Java type. A name that is there twice is
+// refused, and so is a null.
+func (d *Decoder) Map(of string, entry func(key string) error) error {
 	seen := map[string]bool{}
-	return d.members(shape, func(key string) error {
+	return d.members(func() error { return d.lex.NoMap(of) }, func(key string) error {
 		if seen[key] {
 			return jsonlex.Malformed("The JSON has the name %q twice", key)
 		}
@@ -79,9 +89,9 @@ func (d *Decoder) Map(shape string, entry func(key string) error) error {
 	})
 }
 
-func (d *Decoder) members(shape string, member func(name string) error) error {
+func (d *Decoder) members(mismatch func() error, member func(name string) error) error {
 	if !d.lex.Take('{') {
-		return d.noStructure(shape)
+		return mismatch()
 	}
 	if err := d.enter(); err != nil {
 		return err
@@ -106,23 +116,10 @@ func (d *Decoder) members(shape string, member func(name string) error) error {
 	}
 }
 
-// noStructure names what stands where an object was wanted.
-func (d *Decoder) noStructure(shape string) error {
-	d.lex.Space()
-	switch rest := d.lex.Text[d.lex.Pos:]; {
-	case rest == "" || strings.IndexByte(`[{"tf-0123456789`, rest[0]) < 0:
-		return d.lex.Unexpected("'{'")
-	case rest[0] == '[' && shape != "":
-		return jsonlex.Malformed("Unrecognized collection type class com.amazonaws.dynamodb.v20120810.%s", shape)
-	default:
-		return jsonlex.Malformed("Unexpected value type in payload")
-	}
-}
-
 // Array reads an array. elem is called for each element and reads it.
 func (d *Decoder) Array(elem func(i int) error) error {
 	if !d.lex.Take('[') {
-		return d.noList()
+		return d.lex.NoList()
 	}
 	if err := d.enter(); err != nil {
 		return err
@@ -137,18 +134,6 @@ func (d *Decoder) Array(elem func(i int) error) error {
 		if err := elem(i); err != nil {
 			return err
 		}
-	}
-}
-
-func (d *Decoder) noList() error {
-	d.lex.Space()
-	switch rest := d.lex.Text[d.lex.Pos:]; {
-	case rest == "" || strings.IndexByte(`{"tf-0123456789`, rest[0]) < 0:
-		return d.lex.Unexpected("'['")
-	case rest[0] == '{':
-		return jsonlex.Malformed("Start of structure or map found where not expected")
-	default:
-		return jsonlex.Malformed("Unexpected field type")
 	}
 }
 
@@ -284,7 +269,7 @@ func (d *Decoder) Texts(into *Opt[[]string]) error {
 // TextMap reads an object of strings.
 func (d *Decoder) TextMap(into *Opt[map[string]string]) error {
 	*into = Opt[map[string]string]{V: map[string]string{}, Set: true}
-	return d.Map("Map", func(key string) error {
+	return d.Map("java.lang.String", func(key string) error {
 		text, err := d.lex.Quoted()
 		into.V[key] = text
 		return err
@@ -295,7 +280,7 @@ func (d *Decoder) TextMap(into *Opt[map[string]string]) error {
 func (d *Decoder) Item(into *Item) error {
 	d.lex.Space()
 	if !strings.HasPrefix(d.lex.Text[d.lex.Pos:], "{") {
-		return d.noMap("com.amazonaws.dynamodb.v20120810.AttributeValue")
+		return d.lex.NoMap("com.amazonaws.dynamodb.v20120810.AttributeValue")
 	}
 	into.Set = true
 	start := d.lex.Pos
@@ -305,10 +290,15 @@ func (d *Decoder) Item(into *Item) error {
 }
 
 // Value reads one attribute value.
-func (d *Decoder) Value(into *Value) error {
+func (d *Decoder) Value(into *Value) error { return d.value(into, false) }
+
+// FieldValue is Value where it is a field, as Field is Object.
+func (d *Decoder) FieldValue(into *Value) error { return d.value(into, true) }
+
+func (d *Decoder) value(into *Value, field bool) error {
 	d.lex.Space()
 	if !strings.HasPrefix(d.lex.Text[d.lex.Pos:], "{") {
-		return d.noStructure("AttributeValue")
+		return d.lex.NoStructure("AttributeValue", field)
 	}
 	into.Set = true
 	start := d.lex.Pos
@@ -333,12 +323,4 @@ func (d *Decoder) read(start, behind int, err *error) error {
 func asFault(err error) (*fault.Error, bool) {
 	f, ok := err.(*fault.Error) //nolint:errorlint // attr gives its own errors, not wrapped ones
 	return f, ok
-}
-
-func (d *Decoder) noMap(of string) error {
-	d.lex.Space()
-	if strings.HasPrefix(d.lex.Text[d.lex.Pos:], "[") {
-		return jsonlex.Malformed("Unrecognized collection type java.util.Map<java.lang.String, %s>", of)
-	}
-	return d.noList()
 }
