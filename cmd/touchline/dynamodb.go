@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -33,10 +31,6 @@ It prints one line when it answers. --listen 127.0.0.1:0 takes a free port; -o j
 
 SIGTERM and SIGINT let requests finish that have begun. Exit codes: 0 ended by a signal, 1 failure (port in use, file
 in use), 2 wrong usage, 130 ended by a second signal.`
-
-// dynamodbMemory is about what the process is to keep to, besides the pages of the file and the data of --memory: the
-// garbage of many requests at a time has room in it.
-const dynamodbMemory = 48 << 20
 
 // dynamodbFlags are the flags of the endpoint alone.
 type dynamodbFlags struct {
@@ -80,9 +74,7 @@ func (f *dynamodbFlags) run(cmd *cobra.Command) error {
 		return usageError{hint(cmd, fmt.Errorf("--log-level must be debug, info, warn or error, not %q", f.log.Level))}
 	}
 	f.Log = log
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(dynamodbMemory)
-	}
+	collectLess()
 	f.Ready = func(a edge.Answering) { f.tell(cmd, a) }
 	return edge.DynamoDB(cmd.Context(), f.StandaloneConfig)
 }

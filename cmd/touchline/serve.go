@@ -26,6 +26,9 @@ func newServe() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if c.DynamoDB.Listen != "" {
+				collectLess()
+			}
 			return edge.Serve(cmd.Context(), c.Config, buildInfo().Version, log)
 		},
 	}

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"os"
+	"runtime/debug"
+)
+
+// What the garbage collector is told where requests come by the thousand. What lives is some megabytes: a collection at
+// every doubling, which is Go's default, takes a third of the processor; at five times as much it takes a tenth, for
+// about 15 MB more. Above the limit it collects more often, whatever that costs.
+const (
+	busyPercent = 400
+	busyLimit   = 64 << 20
+)
+
+// collectLess sets the garbage collector up for requests by the thousand, unless the operator has set it up himself.
+func collectLess() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(busyPercent)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(busyLimit)
+	}
+}
