@@ -2,12 +2,13 @@ package dynamoapi
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/rand"
 	"hash/crc32"
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 const contentType = "application/x-amz-json-1.0"
@@ -45,10 +46,11 @@ func send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	_, _ = w.Write(body) // the client may have gone
 }
 
+// packed packs a whole answer at once. The other levels keep a state, of which each writer makes a megabyte.
 func packed(body []byte) []byte {
 	var out bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed) // the level is one that there is
-	_, _ = z.Write(body)                              // into memory
+	z, _ := gzip.NewWriterLevel(&out, gzip.StatelessCompression) // the level is one that there is
+	_, _ = z.Write(body)                                         // into memory
 	_ = z.Close()
 	return out.Bytes()
 }
