@@ -260,17 +260,17 @@ func TestTrimmedRecords(t *testing.T) {
 		accepted(t, a, "PutItem", fmt.Sprintf(`{"TableName":"tab","Item":{"a":{"S":"%d"}}}`, n))
 	}
 	put(0)
+	now = now.Add(23*time.Hour + 58*time.Minute)
 	horizon := iterator(t, a, arn, "TRIM_HORIZON", "")
-	now = now.Add(25 * time.Hour)
 	for n := 1; s.FirstSeq() <= first; n++ {
-		put(n)
 		now = now.Add(2 * time.Minute)
-		if n > 100 {
+		put(n)
+		if n > 6 {
 			t.Fatal("nothing is trimmed")
 		}
 	}
-	if got := do(t, a, "GetRecords", `{"ShardIterator":`+quoted(horizon)+`}`); !strings.Contains(got, "#ExpiredIteratorException") {
-		t.Errorf("an old iterator: %s", got)
+	if got := do(t, a, "GetRecords", `{"ShardIterator":`+quoted(horizon)+`}`); !strings.Contains(got, "#TrimmedDataAccessException") {
+		t.Errorf("behind an iterator: %s", got)
 	}
 	got := iterator(t, a, arn, "AT_SEQUENCE_NUMBER", fmt.Sprintf(`,"SequenceNumber":"1%020d"`, first))
 	if !strings.Contains(got, "#TrimmedDataAccessException") {

@@ -38,7 +38,7 @@ func (c *call) managed(t *managedTable) (store.TableDescription, error) {
 		return store.TableDescription{}, t.wrong
 	}
 	d, err := c.table(t.V)
-	if err != nil || d.Spec.Internal {
+	if err != nil {
 		return d, errNoManagedTable(tableName(t.V))
 	}
 	return d, nil

@@ -59,7 +59,7 @@ func (o *tableOptions) field(d *wire.Decoder, name string) error {
 
 func (o *tableOptions) readStream(d *wire.Decoder) error {
 	o.stream.Set = true
-	return d.Object("StreamSpecification", func(name string) error {
+	return d.Field("StreamSpecification", func(name string) error {
 		switch name {
 		case "StreamEnabled":
 			return d.Bool(&o.stream.V.enabled)
@@ -72,7 +72,7 @@ func (o *tableOptions) readStream(d *wire.Decoder) error {
 
 func (o *tableOptions) readEncryption(d *wire.Decoder) error {
 	o.encryption.Set = true
-	return d.Object("SSESpecification", func(name string) error {
+	return d.Field("SSESpecification", func(name string) error {
 		switch name {
 		case "Enabled":
 			return d.Bool(&o.encryption.V.enabled)

@@ -91,7 +91,7 @@ func readKey(d *wire.Decoder, into *wire.Opt[[]keyElement]) error {
 
 func readProjection(d *wire.Decoder, into *wire.Opt[projectionSpec]) error {
 	into.Set = true
-	return d.Object("Projection", func(name string) error {
+	return d.Field("Projection", func(name string) error {
 		switch name {
 		case "ProjectionType":
 			return d.OptText(&into.V.kind)
@@ -104,7 +104,7 @@ func readProjection(d *wire.Decoder, into *wire.Opt[projectionSpec]) error {
 
 func readThroughput(d *wire.Decoder, into *wire.Opt[throughputSpec]) error {
 	into.Set = true
-	return d.Object("ProvisionedThroughput", func(name string) error {
+	return d.Field("ProvisionedThroughput", func(name string) error {
 		switch name {
 		case "ReadCapacityUnits":
 			return d.Long(&into.V.read)
@@ -117,7 +117,7 @@ func readThroughput(d *wire.Decoder, into *wire.Opt[throughputSpec]) error {
 
 func readOnDemand(d *wire.Decoder, into *wire.Opt[throughputSpec]) error {
 	into.Set = true
-	return d.Object("OnDemandThroughput", func(name string) error {
+	return d.Field("OnDemandThroughput", func(name string) error {
 		switch name {
 		case "MaxReadRequestUnits":
 			return d.Long(&into.V.read)
@@ -128,11 +128,14 @@ func readOnDemand(d *wire.Decoder, into *wire.Opt[throughputSpec]) error {
 	})
 }
 
-// read reads an index of the given shape: LocalSecondaryIndex, GlobalSecondaryIndex and so on, which differ in what they
-// may have.
+// read reads an index that is an element of a list: a LocalSecondaryIndex or GlobalSecondaryIndex.
 func (v *indexDefinition) read(d *wire.Decoder, shape string) error {
-	local := shape == "LocalSecondaryIndex"
-	return d.Object(shape, func(name string) error {
+	return d.Object(shape, v.field(d, shape == "LocalSecondaryIndex"))
+}
+
+// field reads a member of an index.
+func (v *indexDefinition) field(d *wire.Decoder, local bool) func(name string) error {
+	return func(name string) error {
 		switch {
 		case name == "IndexName":
 			return d.OptText(&v.name)
@@ -146,7 +149,7 @@ func (v *indexDefinition) read(d *wire.Decoder, shape string) error {
 			return readOnDemand(d, &v.onDemand)
 		}
 		return d.Skip()
-	})
+	}
 }
 
 func (v *keyElement) String() string {

@@ -45,7 +45,7 @@ func (t *taggedTable) described(c *call, format string, args ...any) (store.Tabl
 		return store.TableDescription{}, err
 	}
 	d, err := c.table(name)
-	if err != nil || d.Spec.Internal {
+	if err != nil {
 		return d, refuse(ofModel+"ResourceNotFoundException", format, args...)
 	}
 	return d, nil

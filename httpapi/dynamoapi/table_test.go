@@ -133,6 +133,16 @@ func TestListTablesInPages(t *testing.T) {
 	if got := do(t, a, "DescribeTable", `{"TableName":"own"}`); !strings.Contains(got, "Table: own not found") {
 		t.Errorf("the node's own table shows: %s", got)
 	}
+	const arn = `"ResourceArn":"arn:aws:dynamodb:us-east-1:000000000000:table/own"`
+	for op, body := range map[string]string{
+		"ListTagsOfResource": `{` + arn + `}`, "TagResource": `{` + arn + `,"Tags":[{"Key":"k","Value":"v"}]}`,
+		"UntagResource": `{` + arn + `,"TagKeys":["k"]}`, "UpdateTable": `{"TableName":"own","DeletionProtectionEnabled":true}`,
+		"DescribeTimeToLive": `{"TableName":"own"}`, "UpdateTimeToLive": `{"TableName":"own","TimeToLiveSpecification":{"AttributeName":"x","Enabled":true}}`,
+	} {
+		if got := do(t, a, op, body); !strings.Contains(got, "#ResourceNotFoundException") {
+			t.Errorf("%s of the node's own table: %s", op, got)
+		}
+	}
 	if got := do(t, a, "DeleteTable", `{"TableName":"own"}`); !strings.Contains(got, "Table: own not found") {
 		t.Errorf("the node's own table can be deleted: %s", got)
 	}

@@ -42,7 +42,7 @@ func (u *indexUpdate) read(d *wire.Decoder) error {
 			return d.Skip()
 		}
 		into.Set = true
-		return into.V.read(d, name+"GlobalSecondaryIndexAction")
+		return d.Field(name+"GlobalSecondaryIndexAction", into.V.field(d, false))
 	})
 }
 

@@ -19,7 +19,7 @@ func (r *updateTimeToLive) field(d *wire.Decoder, name string) error {
 		return d.OptText(&r.table.Opt)
 	case "TimeToLiveSpecification":
 		r.spec = true
-		return d.Object("TimeToLiveSpecification", func(name string) error {
+		return d.Field("TimeToLiveSpecification", func(name string) error {
 			switch name {
 			case "AttributeName":
 				return d.OptText(&r.attribute)
