@@ -124,12 +124,14 @@ func (p *transactPart) constrain(c *constraints, at string, subject *wire.Item, 
 }
 
 func (r *transactWriteItems) touches(visit func(action, table string)) {
-	for _, a := range r.actions.V {
-		for name, p := range map[string]*transactPart{
-			"PutItem": a.put, "UpdateItem": a.update, "DeleteItem": a.delete, "ConditionCheckItem": a.check,
-		} {
-			if p != nil {
-				visit(name, p.table.V)
+	for i := range r.actions.V {
+		a := &r.actions.V[i]
+		for _, one := range [...]struct {
+			action string
+			part   *transactPart
+		}{{"PutItem", a.put}, {"UpdateItem", a.update}, {"DeleteItem", a.delete}, {"ConditionCheckItem", a.check}} {
+			if one.part != nil {
+				visit(one.action, one.part.table.V)
 			}
 		}
 	}
