@@ -2,6 +2,7 @@ package dynamoapi_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,11 +49,11 @@ func TestTypesOfMembers(t *testing.T) {
 		kind, name, _ := strings.Cut(strings.TrimSuffix(words[2], ">"), "<")
 		for value, message := range known[kind] {
 			body, steps := value, strings.Split(words[1], ".")
-			for i := len(steps) - 1; i >= 0; i-- {
-				if steps[i] == "0" {
+			for _, step := range slices.Backward(steps) {
+				if step == "0" {
 					body = "[" + body + "]"
 				} else {
-					body = `{"` + steps[i] + `":` + body + "}"
+					body = `{"` + step + `":` + body + "}"
 				}
 			}
 			message = strings.Replace(message, "v20120810.X", "v20120810."+name, 1)
