@@ -16,7 +16,7 @@ type ledger struct {
 
 // entry is one write.
 type entry struct {
-	spec     *store.TableSpec // nil: there is no such table, and the request will fail
+	spec     *store.TableSpec // nil: there was no such table when the request began, so that it fails unless one was just made
 	key      attr.Item
 	old, now attr.Item
 	changes  bool // it puts something whatever is there, so that it cannot have left the store as it was
@@ -72,10 +72,13 @@ func (l *ledger) around(tx *store.Tx, do func() error) (again bool, err error) {
 	changes := false
 	for i := range l.entries {
 		e := &l.entries[i]
+		changes = changes || e.changes
+		if e.spec == nil {
+			continue
+		}
 		if e.now, err = tx.Get(e.spec.Name, e.key); err != nil {
 			return false, err
 		}
-		changes = changes || e.changes
 	}
 	return changes && tx.Seq() == seq, nil
 }
@@ -87,6 +90,9 @@ func (l *ledger) write(out *wire.Encoder, transact, again bool) {
 	}
 	for i := range l.entries {
 		e := &l.entries[i]
+		if e.spec == nil {
+			continue
+		}
 		if again {
 			l.units.read(e.spec, "", attr.Size(e.now), true, transact)
 			continue
