@@ -147,7 +147,10 @@ func (b *batched) prepare(c *call) error {
 		return err
 	}
 	if read.Kind != partiql.Select {
-		b.write, err = b.statement.write(b.spec, params)
+		var bad error
+		if b.write, bad, err = b.statement.write(b.spec, params); err == nil {
+			err = bad
+		}
 		return err
 	}
 	var single bool

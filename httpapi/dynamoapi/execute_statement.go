@@ -60,7 +60,10 @@ func (r *executeStatement) run(c *call) error {
 	if read.Kind == partiql.Select {
 		return plain(r.selecting(c, spec, params, used))
 	}
-	w, err := r.write(spec, params)
+	w, bad, err := r.write(spec, params)
+	if err == nil {
+		err = bad
+	}
 	if err != nil {
 		return plain(err)
 	}
@@ -126,26 +129,26 @@ func rows(out *wire.Encoder, items []attr.Item) {
 	out.EndArray()
 }
 
-// write compiles an INSERT, UPDATE, DELETE or EXISTS for the store.
-func (s *statement) write(spec *store.TableSpec, params []attr.Value) (store.WriteItem, error) {
+// write compiles an INSERT, UPDATE, DELETE or EXISTS for the store. What is wrong with its key is told apart, as bad.
+func (s *statement) write(spec *store.TableSpec, params []attr.Value) (w store.WriteItem, bad, err error) {
 	key := keyOf(spec.Key)
 	switch s.read.Kind {
 	case partiql.Insert:
 		p, err := s.read.Put(params, key)
-		return store.WriteItem{Put: &store.PutItem{Table: spec.Name, Item: p.Item, Condition: p.Condition, Params: p.Params}}, err
+		w.Put = &store.PutItem{Table: spec.Name, Item: p.Item, Condition: p.Condition, Params: p.Params}
+		return w, p.BadKey, err
 	case partiql.Update:
 		u, err := s.read.Update(params, key)
-		return store.WriteItem{Update: &store.UpdateItem{
-			Table: spec.Name, Key: u.Key, Update: u.Update, Condition: u.Condition, Params: u.Params,
-		}}, err
+		w.Update = &store.UpdateItem{Table: spec.Name, Key: u.Key, Update: u.Update, Condition: u.Condition, Params: u.Params}
+		return w, u.BadKey, err
 	case partiql.Delete:
 		d, err := s.read.Delete(params, key)
-		return store.WriteItem{Delete: &store.DeleteItem{Table: spec.Name, Key: d.Key, Condition: d.Condition, Params: d.Params}}, err
+		w.Delete = &store.DeleteItem{Table: spec.Name, Key: d.Key, Condition: d.Condition, Params: d.Params}
+		return w, d.BadKey, err
 	}
 	check, err := s.read.Check(params, key)
-	return store.WriteItem{Check: &store.ConditionCheck{
-		Table: spec.Name, Key: check.Key, Condition: check.Condition, Params: check.Params,
-	}}, err
+	w.Check = &store.ConditionCheck{Table: spec.Name, Key: check.Key, Condition: check.Condition, Params: check.Params}
+	return w, check.BadKey, err
 }
 
 // perform does a write and gives what RETURNING shows of it.

@@ -2,6 +2,7 @@ package dynamoapi
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi/partiql"
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
@@ -86,21 +87,55 @@ func within(i int, err error) error {
 	return errValidation("Validation failed in TransactStatements[%d]: %s", i, message)
 }
 
+// missing notes the statements whose tables are not there, and gives the error of the transaction if there are any.
+type missing struct {
+	reasons []store.CancellationReason
+	any     bool
+}
+
+func newMissing(n int) *missing {
+	m := &missing{reasons: make([]store.CancellationReason, n)}
+	for i := range m.reasons {
+		m.reasons[i].Code = store.ReasonNone
+	}
+	return m
+}
+
+// is tells whether the error is that of a table that is not there.
+func (m *missing) is(i int, err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.name() != "ResourceNotFoundException" {
+		return false
+	}
+	m.reasons[i] = store.CancellationReason{Code: "ResourceNotFound", Message: e.Message}
+	m.any = true
+	return true
+}
+
+func (m *missing) err() error {
+	if !m.any {
+		return nil
+	}
+	return &store.TransactionCanceledError{Reasons: m.reasons}
+}
+
 func (r *executeTransaction) reads(c *call, params [][]attr.Value) error {
 	gets := make([]store.GetItem, len(params))
-	keys := make([]partiql.Key, len(params))
 	columns := make([]*partiql.Columns, len(params))
+	gone := newMissing(len(params))
 	for i := range params {
 		read := r.statements.V[i].read
 		spec, err := r.statements.V[i].of(c)
+		if gone.is(i, err) {
+			continue
+		}
 		if err != nil {
 			return err
 		}
 		if read.Index != "" {
 			return within(i, errValidation("Reads on indices are not supported within transactions."))
 		}
-		keys[i] = keyOf(spec.Key)
-		one, single, err := read.SingleItem(params[i], keys[i])
+		one, single, err := read.SingleItem(params[i], keyOf(spec.Key))
 		if err == nil && !single {
 			err = errValidation("Select statements within ExecuteTransaction must specify the primary key in the where clause.")
 		}
@@ -110,6 +145,9 @@ func (r *executeTransaction) reads(c *call, params [][]attr.Value) error {
 		gets[i] = store.GetItem{Table: spec.Name, Key: one.Key}
 		columns[i] = one.Columns
 	}
+	if err := gone.err(); err != nil {
+		return err
+	}
 	var got []attr.Item
 	used := newConsumption(r.capacity)
 	err := c.view(func(tx *store.Tx) (err error) {
@@ -118,7 +156,7 @@ func (r *executeTransaction) reads(c *call, params [][]attr.Value) error {
 		return err
 	})
 	if err != nil {
-		return misfits(err, keys, gets)
+		return err
 	}
 	for i, it := range got {
 		if it != nil {
@@ -128,20 +166,6 @@ func (r *executeTransaction) reads(c *call, params [][]attr.Value) error {
 	responses(c.out, got)
 	used.all(c.out)
 	return nil
-}
-
-// misfits gives the reasons of reads that were canceled as PartiQL has them.
-func misfits(err error, keys []partiql.Key, gets []store.GetItem) error {
-	canceled, ok := errors.AsType[*store.TransactionCanceledError](err)
-	if !ok {
-		return err
-	}
-	for i := range canceled.Reasons {
-		if why := keys[i].Mismatch(gets[i].Key); why != nil {
-			canceled.Reasons[i].Message = why.Error()
-		}
-	}
-	return canceled
 }
 
 // responses writes items, each in an object of its own, which is empty where there is none.
@@ -161,20 +185,28 @@ func responses(out *wire.Encoder, items []attr.Item) {
 func (r *executeTransaction) writes(c *call, params [][]attr.Value) error {
 	t := store.TransactWrite{Token: r.token.V}
 	specs := make([]*store.TableSpec, len(params))
+	gone := newMissing(len(params))
 	for i := range params {
 		s := &r.statements.V[i]
 		var err error
-		if specs[i], err = s.of(c); err != nil {
+		specs[i], err = s.of(c)
+		if gone.is(i, err) {
+			continue
+		}
+		if err != nil {
 			return err
 		}
 		if s.read.Returning != partiql.ReturnNone {
 			return within(i, errValidation("RETURNING clause is not supported in ExecuteTransaction."))
 		}
-		w, err := s.write(specs[i], params[i])
+		w, _, err := s.write(specs[i], params[i]) // of a bad key, the store says so
 		if err != nil {
 			return within(i, err)
 		}
 		t.Items = append(t.Items, w)
+	}
+	if err := gone.err(); err != nil {
+		return err
 	}
 	used := newConsumption(r.capacity)
 	err := c.update(func(tx *store.Tx) error {
@@ -216,6 +248,8 @@ func (r *executeTransaction) canceled(err error) error {
 	for i, reason := range canceled.Reasons {
 		s := &r.statements.V[i]
 		switch {
+		case reason.Code == store.ReasonValidation && strings.HasPrefix(reason.Message, tooDeep):
+			reason.Message = tooDeep
 		case reason.Code != store.ReasonConditionFailed:
 		case s.read.Kind == partiql.Insert:
 			reason = store.CancellationReason{Code: "DuplicateItem", Message: duplicateItem}

@@ -34,13 +34,13 @@ func modelLeaf(t *rapid.T) modelCond {
 		text := rapid.SampledFrom([]string{"pk='%s'", "'%s'=pk", "pk IN ['%s']", "(pk='%s')"}).Draw(t, "form")
 		return modelCond{fmt.Sprintf(text, v), func(it modelItem) bool { return it.pk == v }}
 	case 3:
-		v := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 1, 3).Draw(t, "pks")
+		v := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 1, 3, rapid.ID).Draw(t, "pks")
 		return modelCond{"pk IN ('" + strings.Join(v, "','") + "')", func(it modelItem) bool { return slices.Contains(v, it.pk) }}
 	case 4:
 		v := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "pk")
 		return modelCond{"pk<>'" + v + "'", func(it modelItem) bool { return it.pk != v }}
 	case 5:
-		v := rapid.SliceOfN(rapid.IntRange(0, 5), 1, 3).Draw(t, "sks")
+		v := rapid.SliceOfNDistinct(rapid.IntRange(0, 5), 1, 3, rapid.ID).Draw(t, "sks")
 		var texts []string
 		for _, n := range v {
 			texts = append(texts, strconv.Itoa(n))
@@ -96,6 +96,9 @@ func modelCondition(t *rapid.T, depth int) modelCond {
 	case 6:
 		return modelCond{"(" + a.text + ") OR (" + b.text + ")", func(it modelItem) bool { return a.holds(it) || b.holds(it) }}
 	}
+	if depth == 1 {
+		return modelCond{"(" + a.text + ") = (" + b.text + ")", func(it modelItem) bool { return a.holds(it) == b.holds(it) }}
+	}
 	return modelCond{"NOT (" + a.text + ")", func(it modelItem) bool { return !a.holds(it) }}
 }
 
@@ -128,6 +131,9 @@ func TestPartiQLSelectModel(t *testing.T) {
 			}
 		}
 		got, err := pages(t, api, "SELECT pk, sk FROM tab WHERE "+where.text, limit)
+		if err != nil && strings.Contains(err.Error(), "Overlapping conditions") {
+			return // one value twice
+		}
 		if err != nil {
 			rt.Fatalf("%s: %v", where.text, err)
 		}

@@ -1,6 +1,8 @@
 package dynamoapi_test
 
 import (
+	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -106,6 +108,14 @@ func TestPartiQLOfTheService(t *testing.T) {
 		{setOf + "ss = set_add(ss, <<'x','x'>>)" + whereP, dupSet + "[x, x] contains duplicates."},
 		{setOf + "ns = set_add(ns, <<2, 2.0>>)" + whereP, dupSet + "[2, 2.0] contains duplicates! under root"},
 		{setOf + "ss = set_add(ss, <<>>)" + whereP, "Empty bags are not supported"},
+		{setOf + "n = 'a' + 1" + whereP, "Incorrect operand type for operator or function; operator or function: +, operand type: S"},
+		{setOf + "n = n - null" + whereP, "Incorrect operand type for operator or function; operator or function: -, operand type: NULL"},
+		{setOf + "x = [[b]]" + whereP, "Unsupported data type: VariableReference under key root[0][0] at 1:22:1"},
+		{setOf + "d = " + strings.Repeat("{'a':", 32) + "1" + strings.Repeat("}", 32) + whereP,
+			"Nesting Levels have exceeded supported limits under root" + strings.Repeat(".a", 32)},
+		{setOf + "d = {'a':" + strings.Repeat("[", 31) + "1" + strings.Repeat("]", 31) + "}" + whereP,
+			"Nesting Levels have exceeded supported limits under root.a" + strings.Repeat("[0]", 31)},
+		{"SELECT li[2147483648] FROM tab" + whereP, "List index is not within the allowable range; index: [2147483648] at 1:11:10"},
 		{"INSERT INTO tab VALUE {'pk':'x','ss':set_add(<<'a'>>, <<'b'>>)}", "Unsupported data type: set_add under key root at 1:38:7"},
 		{"DELETE FROM tab WHERE pk='x' RETURNING MODIFIED OLD *", "Invalid returning clause: RETURNING MODIFIED OLD *. " +
 			"Only RETURNING ALL OLD * is allowed in DELETE statements."},
@@ -251,12 +261,109 @@ func TestPartiQLHidesTables(t *testing.T) {
 		if _, err := api.Do(t.Context(), "ExecuteStatement", []byte(executing(text))); err == nil || err.Error() != missing {
 			t.Errorf("%s: %v", text, err)
 		}
-		if _, err := api.Do(t.Context(), "ExecuteTransaction", []byte(transacting(text))); err == nil || err.Error() != missing {
+		_, err := api.Do(t.Context(), "ExecuteTransaction", []byte(transacting(text)))
+		if err == nil || !strings.HasSuffix(err.Error(), "specific reasons [ResourceNotFound]") {
 			t.Errorf("%s in a transaction: %v", text, err)
 		}
 		got := mustDo(t, api, "BatchExecuteStatement", `{"Statements":[`+executing(text)+`]}`)
 		if got != `{"Responses":[{"Error":{"Code":"ResourceNotFound","Message":"Requested resource not found"}}]}` {
 			t.Errorf("%s in a batch: %s", text, got)
+		}
+	}
+}
+
+// TestPartiQLConditionsOfTheService has conditions that the service takes, of one item.
+func TestPartiQLConditionsOfTheService(t *testing.T) {
+	api := openPartiQL(t)
+	mustDo(t, api, "ExecuteStatement", executing("INSERT INTO tab VALUE {'pk':'b','sk':'1','n':1,'flag':'right','yes':true}"))
+	for text, want := range map[string]bool{
+		"attribute_exists(nope) = false": true, "true = attribute_exists(n)": true, "attribute_exists(n) <> 1": true,
+		"contains(nope, 'z') = false": true, "(n BETWEEN 0 AND 5) = true": true, "(n = 5 OR flag = 'x') = false": true,
+		"attribute_exists(nope) IN [true, false]": true, "attribute_exists(n) = attribute_exists(flag)": true,
+		"attribute_exists(n) = yes": true, "attribute_exists(n) = 1": false, "NOT attribute_exists(n) = true": false,
+		"(attribute_exists(n) = true) = false": false, "attribute_exists(n) = flag": false,
+		"n = - - 1": true, "n > -/* c */-1": false, "n BETWEEN - 2 AND +5 AND n IN [- 1, 1]": true,
+	} {
+		got := mustDo(t, api, "ExecuteStatement", executing("SELECT n FROM tab WHERE pk='b' AND sk='1' AND "+text))
+		if (got == `{"Items":[{"n":{"N":"1"}}]}`) != want {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+	in := func(n int) string { return "['v" + strings.Repeat("0", n) + strings.Join(numbers(n), "','v") + "']" }
+	const overlapping = "Overlapping conditions with range keys are not supported in where clause"
+	for text, want := range map[string]string{
+		"pk='b' AND attribute_exists(n) > false": "Incorrect operand type for operator or function; operator or function: >, operand type: BOOL",
+		"pk IN ['b','b']":                        overlapping, "pk='b' OR pk='b'": overlapping,
+		"pk IN " + in(51):                          "Too many decomposed read operations for a given query.",
+		"pk='b' AND sk IN " + in(51):               "Too many decomposed read operations for a given query.",
+		"pk IN " + in(26) + " AND sk IN ['1','2']": "Too many decomposed read operations for a given query.",
+		"pk='b' AND n IN " + in(101):               "The IN operator is provided with too many operands; number of operands: 101",
+		"pk=1 OR pk='b'":                           "Key attribute's data type should match its data type in table's schema: Key pk",
+	} {
+		_, err := api.Do(t.Context(), "ExecuteStatement", []byte(executing("SELECT n FROM tab WHERE "+text)))
+		if err == nil || err.Error() != "ValidationException: "+want {
+			t.Errorf("%.60s\ngot  %v\nwant %s", text, err, want)
+		}
+	}
+	for _, text := range []string{"pk > 1", "pk IN " + in(50) + " AND n IN " + in(100)} {
+		if got := mustDo(t, api, "ExecuteStatement", executing("SELECT n FROM tab WHERE "+text, `"Limit":1`)); !strings.HasPrefix(got, `{"Items":[]`) {
+			t.Errorf("%.60s: %s", text, got)
+		}
+	}
+}
+
+func numbers(n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = strconv.Itoa(i)
+	}
+	return out
+}
+
+// TestPartiQLCancellationsOfTheService has transactions that keys and tables are against.
+func TestPartiQLCancellationsOfTheService(t *testing.T) {
+	api := openPartiQL(t)
+	const gone = "UPDATE gone SET a=1 WHERE pk='x'"
+	const mismatch = `{"Code":"ValidationError","Message":"The provided key element does not match the schema"}`
+	const notFound = `{"Code":"ResourceNotFound","Message":"Requested resource not found"}`
+	const none = `{"Code":"None"}`
+	update := func(where string) string { return "UPDATE tab SET a=1 WHERE " + where }
+	for _, c := range []struct {
+		body string
+		want []string
+	}{
+		{transacting(gone+" RETURNING ALL NEW *", "DELETE FROM gone WHERE pk='x'"), []string{notFound, notFound}},
+		{transacting("SELECT * FROM tab WHERE pk='p' AND sk='1'", `SELECT * FROM "gone"."idx" WHERE pk='x'`), []string{none, notFound}},
+		{transacting(update("pk='b'"), update("pk IN ['b'] AND sk='1'"), update("pk='b' AND sk='1' AND pk='c'"), update("pk='b' AND sk=1")),
+			[]string{mismatch, mismatch, mismatch, mismatch}},
+		{transacting("INSERT INTO tab VALUE {'pk':'b'}", "DELETE FROM tab WHERE sk='1'"), []string{
+			`{"Code":"ValidationError","Message":"One or more parameter values were invalid: Missing the key sk in the item"}`, mismatch}},
+		{transacting("SELECT * FROM tab WHERE pk='b' AND sk=1"), []string{mismatch}},
+		{transacting("EXISTS(SELECT * FROM tab WHERE pk='p' AND sk='1' AND pk='q' AND shown='s1')", "INSERT INTO tab VALUE {'pk':'b','sk':'1'}"),
+			[]string{`{"Code":"ConditionalCheckFailed","Message":"The conditional request failed"}`, none}},
+	} {
+		_, err := api.Do(t.Context(), "ExecuteTransaction", []byte(c.body))
+		refused, ok := errors.AsType[*dynamoapi.Error](err)
+		if !ok || !strings.Contains(string(refused.Wire()), `"CancellationReasons":[`+strings.Join(c.want, ",")+`]`) {
+			t.Errorf("%s\ngot  %v\nwant %v", c.body, err, c.want)
+			if ok {
+				t.Logf("%s", refused.Wire())
+			}
+		}
+	}
+	for body, want := range map[string]string{
+		transacting(gone, "UPDATE tab SET a=1"+whereP+" RETURNING ALL NEW *"): "Validation failed in TransactStatements[1]: RETURNING clause is not supported in ExecuteTransaction.",
+		transacting("EXISTS(SELECT * FROM tab WHERE pk IN ['p'] AND sk='1' AND n=1)", update("pk='b' AND sk='1'")): inFirst +
+			"EXISTS() must contain a single item read with additional condition",
+		transacting(update("pk='b' AND sk='1'") + " AND x=[?]"): inFirst + "Number of parameters in request and statement don't match.",
+	} {
+		if _, err := api.Do(t.Context(), "ExecuteTransaction", []byte(body)); err == nil || err.Error() != "ValidationException: "+want {
+			t.Errorf("%s\ngot  %v\nwant %s", body, err, want)
+		}
+	}
+	for _, where := range []string{"pk IN ['p'] AND sk IN ['1']", "(pk IN ['p']) AND pk='p' AND sk='1'"} {
+		if got := mustDo(t, api, "ExecuteTransaction", transacting("SELECT sk FROM tab WHERE "+where)); got != `{"Responses":[{"Item":{"sk":{"S":"1"}}}]}` {
+			t.Errorf("%s: %s", where, got)
 		}
 	}
 }

@@ -150,6 +150,9 @@ func shows(spec *store.TableSpec, ix *store.IndexSpec, name string) bool {
 // plain takes from an error the name of the expression in which it was found: the request has none.
 func plain(err error) error {
 	f, ok := errors.AsType[*fault.Error](err)
+	if ok && strings.HasPrefix(f.Message, tooDeep) && strings.Contains(f.Message, ":") {
+		return errValidation(tooDeep)
+	}
 	if !ok || f.Kind != fault.Invalid || !strings.HasPrefix(f.Message, "Invalid ") {
 		return err
 	}
@@ -162,5 +165,7 @@ func plain(err error) error {
 func errDuplicateItem() error {
 	return refuse(ofModel+"DuplicateItemException", duplicateItem)
 }
+
+const tooDeep = "Nesting Levels have exceeded supported limits"
 
 const duplicateItem = "Duplicate primary key exists in table"

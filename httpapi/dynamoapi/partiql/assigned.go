@@ -8,7 +8,7 @@ func (b *builder) assigned(n *node) (string, error) {
 		return b.term(n)
 	}
 	var s sum
-	if err := s.take(b, n, false); err != nil {
+	if err := s.take(b, n, false, n.name); err != nil {
 		return "", err
 	}
 	switch {
@@ -31,13 +31,13 @@ type sumTerm struct {
 	minus bool
 }
 
-// take adds or subtracts a node.
-func (s *sum) take(b *builder, n *node, minus bool) error {
+// take adds or subtracts a node, which is an operand of op.
+func (s *sum) take(b *builder, n *node, minus bool, op string) error {
 	if n.kind == nodeOp && len(n.args) == 2 && (n.name == "+" || n.name == "-") {
-		if err := s.take(b, n.args[0], minus); err != nil {
+		if err := s.take(b, n.args[0], minus, n.name); err != nil {
 			return err
 		}
-		return s.take(b, n.args[1], minus != (n.name == "-"))
+		return s.take(b, n.args[1], minus != (n.name == "-"), n.name)
 	}
 	if !n.isConstant() {
 		s.terms = append(s.terms, sumTerm{n, minus})
@@ -48,7 +48,7 @@ func (s *sum) take(b *builder, n *node, minus bool) error {
 	case err != nil:
 		return err
 	case v.Kind() != attr.KindN:
-		return invalid("Incorrect operand type for operator or function; operator or function: +, operand type: %s", v.Kind())
+		return invalid("Incorrect operand type for operator or function; operator or function: %s, operand type: %s", op, v.Kind())
 	}
 	if s.constant.IsZero() {
 		s.constant = attr.Int(0)

@@ -11,6 +11,7 @@ import (
 // builder writes the expressions of one request. They share names and values, each of which is there once.
 type builder struct {
 	params []attr.Value // of the statement
+	twice  int          // how many conditions have been written twice, see truth
 	names  map[string]string
 	values attr.Item
 	known  map[string]string // name, or encoded value, to its placeholder
@@ -130,17 +131,13 @@ func (b *builder) negation(n *node) (string, error) {
 	return "NOT " + text, err
 }
 
-// comparison writes a comparison. A condition may be compared with TRUE or FALSE, which is the condition or its opposite.
 func (b *builder) comparison(n *node) (string, error) {
 	left, right := n.args[0], n.args[1]
 	if right.isCondition() && !left.isCondition() {
 		left, right = right, left
 	}
-	if left.isCondition() && right.kind == nodeValue && right.value.Kind() == attr.KindBool && (n.name == "=" || n.name == "<>") {
-		if right.value.Bool() == (n.name == "=") {
-			return b.enclosed(left)
-		}
-		return b.negation(&node{args: []*node{left}})
+	if left.isCondition() {
+		return b.truth(n.name, left, right)
 	}
 	args, err := b.operands(n.args)
 	if err != nil {
@@ -205,6 +202,9 @@ func typeOf(name string) string {
 
 func (b *builder) membership(n *node) (string, error) {
 	left, right := n.args[0], n.args[1]
+	if left.isCondition() {
+		return b.truthAmong(left, right)
+	}
 	seq := right.kind == nodeList || right.kind == nodeBag
 	if !seq || len(right.args) == 0 || left.kind != nodePath && left.kind != nodeValue && left.kind != nodeParam {
 		return "", invalid("IN operator must have a left hand argument of type Variable Reference and right hand argument of type " +

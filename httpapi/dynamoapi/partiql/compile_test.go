@@ -107,6 +107,9 @@ func compile(s *Statement, params []attr.Value) (string, error) {
 		}
 	case Insert:
 		p, err := s.Put(params, key)
+		if err == nil {
+			err = p.BadKey
+		}
 		if err != nil {
 			return "", err
 		}
@@ -114,6 +117,9 @@ func compile(s *Statement, params []attr.Value) (string, error) {
 		tellParams(&out, p.Names, p.Values)
 	default:
 		c, err := map[Kind]func([]attr.Value, Key) (Change, error){Update: s.Update, Delete: s.Delete, Exists: s.Check}[s.Kind](params, key)
+		if err == nil {
+			err = c.BadKey
+		}
 		if err != nil {
 			return "", err
 		}

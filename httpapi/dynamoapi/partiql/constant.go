@@ -24,15 +24,18 @@ func (n *node) constant(params []attr.Value) (attr.Value, error) {
 	if n.kind == nodeParam {
 		return params[n.param], nil
 	}
-	v, err := n.literal(root)
-	if err == nil {
-		err = attr.CheckValue(v)
-	}
-	return v, err
+	return n.literal(root, 0)
 }
 
-// literal gives the value of a literal, under names where it lies in the whole one. There are no parameters in it.
-func (n *node) literal(under string) (attr.Value, error) {
+// maxLevels is how deep lists and maps may lie in one another, with the item as the first level.
+const maxLevels = 32
+
+// literal gives the value of a literal, under names where it lies in the whole one, level levels deep. There are no parameters
+// in it.
+func (n *node) literal(under string, level int) (attr.Value, error) {
+	if level >= maxLevels {
+		return attr.Value{}, invalid("Nesting Levels have exceeded supported limits under %s", under)
+	}
 	switch n.kind {
 	case nodeValue:
 		return n.value, nil
@@ -40,13 +43,13 @@ func (n *node) literal(under string) (attr.Value, error) {
 		elems := make([]attr.Value, len(n.args))
 		for i, arg := range n.args {
 			var err error
-			if elems[i], err = arg.literal(under + "." + strconv.Itoa(i)); err != nil {
+			if elems[i], err = arg.literal(under+"["+strconv.Itoa(i)+"]", level+1); err != nil {
 				return attr.Value{}, err
 			}
 		}
 		return attr.L(elems...), nil
 	case nodeMap:
-		return n.literalMap(under)
+		return n.literalMap(under, level)
 	case nodeBag:
 		return n.literalSet()
 	case nodeIon:
@@ -74,14 +77,14 @@ func (n *node) typeName(nested bool) string {
 	return n.name
 }
 
-func (n *node) literalMap(under string) (attr.Value, error) {
+func (n *node) literalMap(under string, level int) (attr.Value, error) {
 	it := make(attr.Item, len(n.args))
 	for i, arg := range n.args {
 		key, err := n.key(i, it, n.at)
 		if err != nil {
 			return attr.Value{}, err
 		}
-		if it[key], err = arg.literal(under + "." + key); err != nil {
+		if it[key], err = arg.literal(under+"."+key, level+1); err != nil {
 			return attr.Value{}, err
 		}
 	}

@@ -76,13 +76,16 @@ func (r *reading) among(c *node, a Attr) ([]attr.Value, bool, error) {
 	if len(constants) == 0 {
 		return nil, false, nil
 	}
+	if len(constants) > maxOperands {
+		return nil, false, invalid("The IN operator is provided with too many operands; number of operands: %d", len(constants))
+	}
 	values := make([]attr.Value, len(constants))
 	for i, n := range constants {
 		if !n.isConstant() {
 			return nil, false, nil
 		}
 		v, err := n.constant(r.params)
-		if err == nil {
+		if err == nil && !r.anyType {
 			err = a.fits(v)
 		}
 		if err != nil {
@@ -90,7 +93,7 @@ func (r *reading) among(c *node, a Attr) ([]attr.Value, bool, error) {
 		}
 		values[i] = v
 	}
-	return ascending(values), true, nil
+	return distinct(values)
 }
 
 // amongEach is among for the parts of an OR.
@@ -112,16 +115,22 @@ func (r *reading) amongEach(parts []*node, a Attr) ([]attr.Value, bool, error) {
 		}
 		all = append(all, values...)
 	}
-	return ascending(all), true, nil
+	return distinct(all)
 }
 
-// ascending sorts the values of one key attribute; each is there once.
-func ascending(values []attr.Value) []attr.Value {
+// maxOperands is how many members the list of an IN may have.
+const maxOperands = 100
+
+// distinct sorts the values of one key attribute, none of which may be there twice.
+func distinct(values []attr.Value) ([]attr.Value, bool, error) {
 	slices.SortStableFunc(values, func(a, b attr.Value) int {
 		c, _ := attr.Compare(a, b)
 		return c
 	})
-	return slices.CompactFunc(values, attr.Equal)
+	if n := len(values); len(slices.CompactFunc(values, attr.Equal)) < n {
+		return nil, false, invalid("Overlapping conditions with range keys are not supported in where clause")
+	}
+	return values, true, nil
 }
 
 // common gives what is in both lists.

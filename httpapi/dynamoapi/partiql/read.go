@@ -61,7 +61,7 @@ type reading struct {
 	keyed      bool         // they are known
 	sorts      []attr.Value
 	sorted     bool
-	sortedBy   []*node // the conditions from which the values are known
+	anyType    bool    // values need not be of the key's types
 	bound      *node   // the condition on the sort key, if it is not known
 	filter     []*node // of queries and of scans
 	after      []*node
@@ -70,8 +70,8 @@ type reading struct {
 // Read compiles a SELECT.
 //
 // The partition key is known if WHERE wants it to be equal to a constant or to be in a list of them, or has nothing but such
-// equalities on both sides of an OR. Then there is one query for each value, and for each of the sort key if that is known too
-// and there are not too many. Otherwise it is a scan.
+// equalities on both sides of an OR. Then there is one query for each value, and for each of the sort key if that is known too.
+// Otherwise it is a scan.
 func (s *Statement) Read(params []attr.Value, source Source) (Read, error) {
 	if err := s.match(params); err != nil {
 		return Read{}, err
@@ -108,22 +108,24 @@ func (s *Statement) Read(params []attr.Value, source Source) (Read, error) {
 	return out, nil
 }
 
-// SingleItem compiles a SELECT that has to name the key of one item and nothing else; false if it does not.
+// SingleItem compiles a SELECT that has to name the key of one item and nothing else; false if it does not. Whether the values
+// are of the key's types is not looked at.
 func (s *Statement) SingleItem(params []attr.Value, table Key) (Read, bool, error) {
 	if err := s.match(params); err != nil {
 		return Read{}, false, err
 	}
-	one := &Statement{where: s.where}
-	k, rest, err := one.target(params, table)
-	if s.Index != "" || err != nil || k == nil || len(rest) > 0 {
-		return Read{}, false, nil //nolint:nilerr // two values for one key are not the key of an item
+	r := reading{Statement: s, source: Source{Table: table}, key: table, params: params, anyType: true}
+	if err := r.divide(); err != nil {
+		return Read{}, false, err
 	}
-	columns, err := newColumns(s.columns)
-	r := reading{Statement: s, source: Source{Table: table}, params: params}
-	b := newBuilder(params)
-	step := Step{Projection: r.projection(b)}
-	step.Params = b.shared()
-	return Read{Key: k, Steps: []Step{step}, Columns: columns}, true, err
+	var out Read
+	r.byKey(&out)
+	if s.Index != "" || out.Key == nil || r.bound != nil {
+		return Read{}, false, nil
+	}
+	var err error
+	out.Columns, err = newColumns(s.columns)
+	return out, true, err
 }
 
 // check refuses what no key attribute can be held against.
@@ -160,16 +162,12 @@ func (r *reading) divide() error {
 	}
 	if !r.keyed {
 		r.filter = r.where.conjuncts()
-		return r.fits(r.where)
+		return nil
 	}
 	for _, c := range rest {
 		if err := r.place(c); err != nil {
 			return err
 		}
-	}
-	if len(r.partitions) <= maxReads && len(r.partitions)*len(r.sorts) > maxReads {
-		r.after = append(r.after, r.sortedBy...)
-		r.sorts, r.sorted = nil, false
 	}
 	if r.sorted && r.bound != nil {
 		r.after, r.bound = append(r.after, r.bound), nil
@@ -177,7 +175,7 @@ func (r *reading) divide() error {
 	if err := r.unprojected(rest); err != nil {
 		return err
 	}
-	if len(r.partitions) > maxReads {
+	if len(r.partitions)*max(1, len(r.sorts)) > maxReads {
 		return invalid("Too many decomposed read operations for a given query.")
 	}
 	return nil
@@ -194,7 +192,7 @@ func (r *reading) place(c *node) error {
 			if r.sorted {
 				values = common(r.sorts, values)
 			}
-			r.sorts, r.sorted, r.sortedBy = values, true, append(r.sortedBy, c)
+			r.sorts, r.sorted = values, true
 			return nil
 		}
 		if ok, err := r.limit(c); err != nil || ok {
@@ -205,39 +203,9 @@ func (r *reading) place(c *node) error {
 	c.attributes(func(name string) { ofKey = ofKey || r.key.has(name) })
 	if ofKey {
 		r.after = append(r.after, c)
-		return r.fits(c)
+		return nil
 	}
 	r.filter = append(r.filter, c)
-	return nil
-}
-
-// fits refuses comparisons of a key attribute with what is of another type.
-func (r *reading) fits(n *node) error {
-	if n == nil {
-		return nil
-	}
-	for _, arg := range n.args {
-		if err := r.fits(arg); err != nil {
-			return err
-		}
-	}
-	if n.kind != nodeCompare && n.kind != nodeBetween {
-		return nil
-	}
-	for _, a := range r.key.all() {
-		of := slices.IndexFunc(n.args, func(arg *node) bool { return arg.attribute() == a.Name })
-		if of < 0 {
-			continue
-		}
-		for _, arg := range n.args {
-			if !arg.isConstant() {
-				continue
-			}
-			if v, err := arg.constant(r.params); err == nil && v.Kind() != a.Kind {
-				return invalid("One or more parameter values were invalid: Condition parameter type does not match schema type")
-			}
-		}
-	}
 	return nil
 }
 

@@ -36,6 +36,7 @@ type Put struct {
 	Item      attr.Item
 	Condition string
 	expr.Params
+	BadKey error // what is wrong with the key, which a transaction finds out for itself
 }
 
 // Change is what an UPDATE, a DELETE and a check do to one item. Update is empty for the last two.
@@ -44,6 +45,7 @@ type Change struct {
 	Update    string
 	Condition string
 	expr.Params
+	BadKey error // as of a Put; then Key is what there is of it
 }
 
 // Put compiles an INSERT.
@@ -64,23 +66,18 @@ func (s *Statement) Put(params []attr.Value, key Key) (Put, error) {
 			return Put{}, err
 		}
 	}
-	for _, a := range key.all() {
-		v, ok := it[a.Name]
-		if !ok {
-			return Put{}, invalid("Key attribute should be present in the item: Key %s", a.Name)
-		}
-		if err := a.fits(v); err != nil {
-			return Put{}, err
-		}
-	}
 	b := newBuilder(params)
-	return Put{Item: it, Condition: "attribute_not_exists(" + b.name(key.Partition.Name) + ")", Params: b.shared()}, nil
+	return Put{Item: it, Condition: "attribute_not_exists(" + b.name(key.Partition.Name) + ")", Params: b.shared(), BadKey: key.missing(it)}, nil
 }
 
-// Mismatch is the error of a key with a value of the wrong type, nil if there is none.
-func (k Key) Mismatch(key attr.Item) error {
+// missing is the error of an item without a key, nil if it has one.
+func (k Key) missing(it attr.Item) error {
 	for _, a := range k.all() {
-		if err := a.fits(key[a.Name]); err != nil {
+		v, ok := it[a.Name]
+		if !ok {
+			return invalid("Key attribute should be present in the item: Key %s", a.Name)
+		}
+		if err := a.fits(v); err != nil {
 			return err
 		}
 	}
@@ -121,7 +118,7 @@ func (s *Statement) Check(params []attr.Value, key Key) (Change, error) {
 	if err := s.match(params); err != nil {
 		return Change{}, err
 	}
-	if k, rest, err := s.target(params, key); err != nil || k == nil || len(rest) == 0 {
+	if k, rest, _, err := s.target(params, key); err != nil || len(k) < len(key.all()) || len(rest) == 0 {
 		return Change{}, invalid("EXISTS() must contain a single item read with additional condition")
 	}
 	return s.change(params, key, func(_ *builder, exists, rest string) (string, string, error) {
@@ -145,15 +142,17 @@ func (s *Statement) change(params []attr.Value, key Key,
 	if err := s.match(params); err != nil {
 		return Change{}, err
 	}
-	k, rest, err := s.target(params, key)
+	k, rest, twice, err := s.target(params, key)
 	if err != nil {
 		return Change{}, err
 	}
-	if k == nil {
-		return Change{}, invalid("Where clause does not contain a mandatory equality on all key attributes")
-	}
-	if err := key.Mismatch(k); err != nil {
-		return Change{}, err
+	c := Change{Key: k, BadKey: key.missing(k)}
+	switch {
+	case len(k) < len(key.all()):
+		c.BadKey = invalid("Where clause does not contain a mandatory equality on all key attributes")
+	case twice != "" && s.Kind != Exists:
+		c.BadKey = invalid("Multiple conditions on same key %s. Only single item Update/Insert/Delete are supported", twice)
+		c.Key = attr.Item{}
 	}
 	b := newBuilder(params)
 	text, err := b.all(rest)
@@ -167,34 +166,29 @@ func (s *Statement) change(params []attr.Value, key Key,
 	if s.Kind != Delete {
 		exists = "attribute_exists(" + b.name(key.Partition.Name) + ")"
 	}
-	c := Change{Key: k}
 	c.Update, c.Condition, err = write(b, exists, text)
 	c.Params = b.shared()
 	return c, err
 }
 
-// target takes the key of one item out of WHERE: nil if it is not named whole. The rest is the other conditions. Whether the
-// values are of the key's types is not looked at.
-func (s *Statement) target(params []attr.Value, key Key) (attr.Item, []*node, error) {
-	k := attr.Item{}
-	var rest []*node
+// target takes the key of one item, or what there is of it, out of WHERE. The rest is the other conditions, also one that gives a
+// key attribute a second value: the name of that is twice. Whether the values are of the key's types is not looked at.
+func (s *Statement) target(params []attr.Value, key Key) (k attr.Item, rest []*node, twice string, err error) {
+	k = attr.Item{}
 	for _, c := range s.where.conjuncts() {
 		a, v, ok, err := c.equality(params, key)
 		switch {
 		case err != nil:
-			return nil, nil, err
+			return nil, nil, "", err
 		case !ok:
 			rest = append(rest, c)
 		case k[a.Name].IsZero():
 			k[a.Name] = v
 		case !attr.Equal(k[a.Name], v):
-			return nil, nil, invalid("Multiple conditions on same key %s. Only single item Update/Insert/Delete are supported", a.Name)
+			rest, twice = append(rest, c), a.Name
 		}
 	}
-	if len(k) < len(key.all()) {
-		return nil, rest, nil
-	}
-	return k, rest, nil
+	return k, rest, twice, nil
 }
 
 // equality tells whether the node is a key attribute = a constant, on either side.
