@@ -52,6 +52,12 @@ func TestWatchedFile(t *testing.T) {
 		defer leave()
 		f.watch(ctx, c, slog.New(slog.NewTextHandler(&told, nil)))
 	}()
+	sleep := func(d time.Duration) {
+		if err := clock.Sleep(t.Context(), c, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sleep(lookEvery / 2) // so that it never looks at the instant at which the test does
 	for _, step := range []struct {
 		change func()
 		holds  string
@@ -65,9 +71,7 @@ func TestWatchedFile(t *testing.T) {
 		{func() { write("d") }, "d", 5}, // as long as before
 	} {
 		step.change()
-		if err := clock.Sleep(t.Context(), c, 3*lookEvery); err != nil {
-			t.Fatal(err)
-		}
+		sleep(2 * lookEvery)
 		if holds != step.holds || reads != step.reads {
 			t.Errorf("%q after %d readings, want %q after %d", holds, reads, step.holds, step.reads)
 		}

@@ -16,7 +16,7 @@ DynamoDB Local, or for a program that wants DynamoDB's interface on one machine.
   touchline dynamodb --memory                     # nothing is kept
   touchline dynamodb --data app.db                # every acknowledged write is on disk
 
-Any AWS SDK and the AWS CLI (2.13 or later) find it by one variable. They want credentials and a region too; which ones
+Any AWS SDK and the AWS CLI (2.13 or 1.29, and later) find it by one variable. They want credentials and a region too; which ones
 does not matter without --dynamodb-auth:
 
   export AWS_ENDPOINT_URL_DYNAMODB=http://127.0.0.1:8000
