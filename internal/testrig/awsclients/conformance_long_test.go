@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	signer "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go"
 
@@ -210,9 +210,10 @@ func (x exactly) Do(r *http.Request) (*http.Response, error) {
 	if body, err = io.ReadAll(resp.Body); err != nil {
 		return nil, err
 	}
-	// The client computes this sum too, but does not tell.
-	if sum := strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10); resp.Header.Get("X-Amz-Crc32") != sum {
-		return nil, fmt.Errorf("the checksum of the answer is %s, want %s", resp.Header.Get("X-Amz-Crc32"), sum)
+	// The client computes this sum too, but does not tell. DynamoDB Local sends none with a refusal.
+	got32, want32 := resp.Header.Get("X-Amz-Crc32"), strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10)
+	if got32 != want32 && (got32 != "" || *against != "local") {
+		return nil, fmt.Errorf("the checksum of the answer is %s, want %s", got32, want32)
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return resp, nil
@@ -228,7 +229,7 @@ func (x *target) write(ctx context.Context, operation string, request []byte) ([
 	r.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
 	sum := sha256.Sum256(request)
 	who := aws.Credentials{AccessKeyID: x.endpoint.KeyID, SecretAccessKey: x.endpoint.Secret}
-	err = v4.NewSigner().SignHTTP(ctx, who, r, hex.EncodeToString(sum[:]), "dynamodb", x.endpoint.Region, time.Now())
+	err = signer.NewSigner().SignHTTP(ctx, who, r, hex.EncodeToString(sum[:]), "dynamodb", x.endpoint.Region, time.Now())
 	if err != nil {
 		return nil, err
 	}
