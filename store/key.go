@@ -116,7 +116,7 @@ func emptyName(v attr.Value) string {
 func errKeySize(limit int) error {
 	if limit == maxPartitionKey {
 		return invalid("One or more parameter values were invalid: "+
-			"Size of hashkey has exceeded the maximum size limit of %d bytes", limit)
+			"Size of hashkey has exceeded the maximum size limit of%d bytes", limit) // without the blank: so the service has it
 	}
 	return invalid("One or more parameter values were invalid: "+
 		"Aggregated size of all range keys has exceeded the size limit of %d bytes", limit)

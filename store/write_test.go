@@ -21,7 +21,7 @@ func TestWritesAreValidated(t *testing.T) {
 		"no key":         {item("match", "final"), "Missing the key ball in the item"},
 		"wrong type":     {item("match", "final", "ball", "one"), "Type mismatch for key ball expected: N actual: S"},
 		"empty key":      {ball("", 1), "cannot contain an empty string value. Key: match"},
-		"long partition": {ball(long(2049), 1), "Size of hashkey has exceeded the maximum size limit of 2048 bytes"},
+		"long partition": {ball(long(2049), 1), "Size of hashkey has exceeded the maximum size limit of2048 bytes"},
 		"index type":     {ball("final", 1, "bowler", 7), "Type mismatch for Index Key bowler Expected: S Actual: N IndexName: bowler-index"},
 		"index empty":    {ball("final", 1, "bowler", ""), "IndexName: bowler-index, IndexKey: bowler"},
 		"index long":     {ball("final", 1, "bowler", long(2049)), "Size of hashkey"},
