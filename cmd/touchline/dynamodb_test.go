@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	signer "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/touchline/touchline/edge"
@@ -103,7 +103,7 @@ func ask(ctx context.Context, url, operation, body string, as aws.Credentials) (
 	req.Header.Set("Content-Type", "application/x-amz-json-1.0")
 	if as.AccessKeyID != "" {
 		hash := sha256.Sum256([]byte(body))
-		err := v4.NewSigner().SignHTTP(ctx, as, req, hex.EncodeToString(hash[:]), "dynamodb", "us-east-1", time.Now())
+		err := signer.NewSigner().SignHTTP(ctx, as, req, hex.EncodeToString(hash[:]), "dynamodb", "us-east-1", time.Now())
 		if err != nil {
 			return 0, nil, err
 		}
