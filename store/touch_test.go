@@ -83,6 +83,36 @@ func TestTouchedByWrites(t *testing.T) {
 	}), store.Touch{Table: "balls", Op: store.OpDelete, Old: attr.Size(other)})
 }
 
+// A transaction that was done before tells of the items as they are now, and of nothing written.
+func TestTouchedByARepeatedTransaction(t *testing.T) {
+	s := storetest.Open(t, balls(), matches())
+	it, bigger := ball("a", 1, "text", "long"), ball("a", 1, "text", "longer")
+	write := store.TransactWrite{Token: "once", Items: []store.WriteItem{
+		{Put: &store.PutItem{Table: "balls", Item: it}},
+		{Delete: &store.DeleteItem{Table: "balls", Key: ball("a", 2)}},
+		{Put: &store.PutItem{Table: "matches", Item: item("match", "m")}},
+		{Check: &store.ConditionCheck{Table: "balls", Key: ball("a", 3), Condition: "attribute_not_exists(ball)"}},
+	}}
+	var again []store.Touch
+	write.Repeated = func(touch store.Touch) { again = append(again, touch) }
+	do := func() []store.Touch {
+		return touchesOf(t, s, func(tx *store.Tx) error { return tx.TransactWrite(write) })
+	}
+	if got := do(); len(got) != 4 {
+		t.Errorf("%d touches at first", len(got))
+	}
+	wantTouches(t, "done for the first time", again)
+	put(t, s, "balls", bigger)
+	if err := s.DropTable(t.Context(), "matches"); err != nil {
+		t.Fatal(err)
+	}
+	wantTouches(t, "written by the repetition", do())
+	gone := store.Touch{Table: "balls"}
+	wantTouches(t, "repeated", again, store.Touch{Table: "balls", Old: attr.Size(bigger)}, gone, store.Touch{Table: "matches"}, gone)
+	write.Repeated = nil
+	wantTouches(t, "nobody asks", do())
+}
+
 func TestTouchedByReads(t *testing.T) {
 	s := storetest.Open(t, balls())
 	it := ball("a", 1, "text", "long")

@@ -45,6 +45,11 @@ type TransactWrite struct {
 	// Token is DynamoDB's ClientRequestToken, of up to 36 characters; empty: none. For ten minutes after it was done, the
 	// same request with the same token succeeds without being done again.
 	Token string
+
+	// Repeated is called instead of doing an action that was done before, with the item of the action as it is now, or
+	// of size 0 if there is none: DynamoDB bills a read of it. It makes no call on the transaction; nil: nobody asks. What
+	// Touched has set is not called then.
+	Repeated func(Touch)
 }
 
 // TransactionCanceledError says that actions of a TransactWrite or TransactGet could not be done. Nothing was changed;
@@ -97,8 +102,11 @@ func (tx *Tx) TransactWrite(t TransactWrite) error {
 		return err
 	}
 	mark := newMark(t.Token, writes)
-	if done, err := tx.doneBefore(mark); err != nil || done {
+	switch done, err := tx.doneBefore(mark); {
+	case err != nil:
 		return err
+	case done:
+		return tx.repeat(writes, t.Repeated)
 	}
 	changes, err := tx.judgeAll(writes)
 	if err != nil {
@@ -109,6 +117,26 @@ func (tx *Tx) TransactWrite(t TransactWrite) error {
 	}
 	failpoint.Hit(failpoint.TransactDone)
 	return tx.remember(mark)
+}
+
+// repeat tells of the items that a transaction is about which was done before. A table may be another one since, or none.
+func (tx *Tx) repeat(writes []write, tell func(Touch)) error {
+	if tell == nil {
+		return nil
+	}
+	for i := range writes {
+		w := &writes[i]
+		touch := Touch{Table: w.name}
+		if w.find(tx) == nil && w.aim() == nil {
+			r, err := tx.row(w.table, w.key)
+			if err != nil {
+				return err
+			}
+			touch.Old = r.bytes()
+		}
+		tell(touch)
+	}
+	return nil
 }
 
 // judgeAll takes the actions from the tables to their changes, and collects the reasons against them.
