@@ -58,6 +58,11 @@ bench: need-go ## measure the targets of docs/PERFORMANCE.md (ARGS='-quick', '-r
 	@$(GO) build -buildvcs=$(BUILDVCS) -trimpath -tags '$(TAGS)' -o bin/bench ./internal/tools/bench
 	@exec bin/bench $(ARGS)
 
+.PHONY: bench-api
+bench-api: need-go build ## measure the DynamoDB endpoint beside DynamoDB Local, dynalite and a canned server (ARGS='-quick', '-rows regexp', '-o json')
+	@$(GO) build -buildvcs=$(BUILDVCS) -trimpath -tags '$(TAGS)' -o bin/bench-api ./internal/tools/benchapi
+	@exec bin/bench-api $(ARGS)
+
 .PHONY: gobench
 gobench: need-go ## run the Go benchmarks (BENCH=regexp COUNT=10 BENCHTIME=1s); compare two runs with: make benchstat
 	@dirs=$$(grep -rl --include='*_test.go' '^func Benchmark' $(CODE) | sed 's|^|./|; s|/[^/]*$$||' | sort -u); \
