@@ -63,7 +63,7 @@ func (b *batch) need() int {
 
 // advance takes over what b has committed, and wakes those who watch.
 func (s *Store) advance(b *batch) {
-	tables := s.cat.Swap(b.cat) != b.cat
+	tables := s.cat.Swap(b.cat) != b.cat // before the journal: see Store.begin
 	j := b.journal
 	s.journal.Store(&j)
 	s.meter.lastWasFull.Store(false)

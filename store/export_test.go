@@ -22,6 +22,9 @@ func (s *Store) ReaderMayLoseItsSnapshot() bool {
 	return true
 }
 
+// Waiting is how many Updates wait for their turn.
+func (s *Store) Waiting() int { return s.commits.waiting() }
+
 // KnownTables counts the rows of the catalogue, those of dropped tables too.
 func (s *Store) KnownTables() int { return len(s.cat.Load().byID) }
 

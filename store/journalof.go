@@ -25,7 +25,7 @@ type JournalPage struct {
 	Records []Record
 	Came    uint64 // After of the next page. Records of the table up to here are in this page or the ones before
 	First   uint64 // the first sequence that is not trimmed: above After+1 what lay between is gone
-	Last    uint64 // the last sequence of the journal: at Came == Last, or Through, there is no more
+	Last    uint64 // the last sequence that is shown: at Came == Last, or Through, there is no more
 }
 
 // JournalOf reads records of one table behind a sequence, in order. It does not decode what belongs to others, and looks
@@ -38,7 +38,8 @@ func (s *Store) JournalOf(ctx context.Context, q JournalQuery) (page JournalPage
 	return page, err
 }
 
-// JournalOf is Store.JournalOf within a transaction: it sees the transaction's own records too.
+// JournalOf is Store.JournalOf within a transaction: it sees the transaction's own records too. In a View it shows no
+// record behind what Streams knows of, so that the end of a stream is never missed.
 func (tx *Tx) JournalOf(q JournalQuery) (JournalPage, error) {
 	if err := tx.enter(); err != nil {
 		return JournalPage{}, err
@@ -53,6 +54,9 @@ func (tx *Tx) JournalOf(q JournalQuery) (JournalPage, error) {
 		return JournalPage{}, err
 	}
 	j := tx.journalState()
+	if tx.reader != nil {
+		j.last = min(j.last, tx.upTo)
+	}
 	page := JournalPage{First: j.first, Last: j.last, Came: q.After}
 	if q.Through == 0 || q.Through > j.last {
 		q.Through = j.last

@@ -156,10 +156,12 @@ type view struct {
 	reader reader
 }
 
-// begin makes a view with a snapshot and a catalogue that is not newer: the tables that it names are there.
+// begin makes a view with a snapshot and a catalogue that is not newer: the tables that it names are there. The last
+// record is asked for before the catalogue because a commit moves them the other way round.
 func (s *Store) begin(ctx context.Context) (*view, error) {
 	for {
-		v := &view{tx: Tx{s: s, ctx: ctx, cat: s.cat.Load()}}
+		upTo := s.Seq()
+		v := &view{tx: Tx{s: s, ctx: ctx, cat: s.cat.Load(), upTo: upTo}}
 		if err := s.readers.begin(&v.reader, s.db); err != nil {
 			return nil, err
 		}

@@ -37,11 +37,22 @@ type TableStream struct {
 
 // Streams lists the streams of all tables, from the oldest table and stream on: those that go on, and those that ended
 // less than StreamAge ago, also because their table was dropped.
-func (s *Store) Streams() []TableStream {
-	cat, now := s.cat.Load(), s.opts.Now()
+func (s *Store) Streams() []TableStream { return s.cat.Load().shownStreams(s.opts.Now()) }
+
+// Streams is Store.Streams within a transaction: JournalOf of the same one shows no record that is younger. An error
+// means that the transaction has ended.
+func (tx *Tx) Streams() ([]TableStream, error) {
+	if err := tx.enter(); err != nil {
+		return nil, err
+	}
+	defer tx.leave()
+	return tx.cat.shownStreams(tx.Now()), nil
+}
+
+func (c *catalogue) shownStreams(now time.Time) []TableStream {
 	var out []TableStream
-	for _, id := range cat.ids() {
-		t := cat.byID[id]
+	for _, id := range c.ids() {
+		t := c.byID[id]
 		for _, st := range t.shownStreams(now) {
 			out = append(out, TableStream{Stream: st, Table: t.spec.Name, TableID: t.uuid, Key: t.spec.Key})
 		}

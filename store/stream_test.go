@@ -3,9 +3,12 @@ package store_test
 import (
 	"path/filepath"
 	"reflect"
+	"runtime"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/touchline/touchline/internal/failpoint"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/storetest"
 )
@@ -95,4 +98,64 @@ func wantStreams(t testing.TB, s *store.Store, want ...store.Stream) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
+}
+
+// TestAViewSeesTheEndOfAStream: who ends a stream and writes on in one commit shows nobody what came after, not even a View
+// that begins when the commit is in the file and the catalogue is still that of before.
+func TestAViewSeesTheEndOfAStream(t *testing.T) {
+	s := storetest.Open(t, balls())
+	stream := func(view store.StreamView, then func()) {
+		err := s.UpdateTable(t.Context(), store.TableChange{Table: "balls", Settings: func(set *store.TableSettings) error {
+			set.Stream = view
+			then()
+			return nil
+		}})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	stream(store.ViewNew, func() {})
+	put(t, s, "balls", ball("a", 1))
+	last := s.Seq()
+	see := func(when string, open bool) {
+		view(t, s, func(tx *store.Tx) error {
+			streams, err := tx.Streams()
+			if err != nil || len(streams) != 1 || streams[0].Open() != open {
+				t.Fatalf("%s: %+v, %v", when, streams, err)
+			}
+			page, err := tx.JournalOf(store.JournalQuery{
+				TableID: streams[0].TableID, After: streams[0].After, Through: streams[0].Through,
+			})
+			if err != nil || len(page.Records) != 1 || page.Came != last {
+				t.Errorf("%s: %d records up to %d, want one up to %d: %v", when, len(page.Records), page.Came, last, err)
+			}
+			return nil
+		})
+	}
+	see("before", true)
+	defer failpoint.Arm(failpoint.On(failpoint.CommitWritten, 1, func() error {
+		see("while it is committed", true)
+		return nil
+	}))()
+	var writer sync.WaitGroup
+	commits := s.Stats().Commits
+	stream("", func() {
+		writer.Go(func() {
+			err := s.Update(t.Context(), func(tx *store.Tx) error {
+				_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("a", 2)})
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		for s.Waiting() == 0 {
+			runtime.Gosched()
+		}
+	})
+	writer.Wait()
+	if n := s.Stats().Commits - commits; n != 1 {
+		t.Fatalf("%d commits: this test is about one", n)
+	}
+	see("after", false)
 }

@@ -29,6 +29,7 @@ type Tx struct {
 
 	batch  *batch  // of an Update
 	reader *reader // of a View
+	upTo   uint64  // of a View: cat knows all that was done to tables up to this record. The snapshot may be newer
 
 	savepoint savepoint // of the batch, before this transaction
 	first     uint64    // sequence of the first record of this transaction

@@ -58,27 +58,41 @@ func (r *getRecords) run(c *call) error {
 		return refuse(ofModel+"ExpiredIteratorException", "Iterator expired. It was made at %s and can be used for %s",
 			it.made.UTC().Format("2006-01-02T15:04:05Z"), iteratorAge)
 	}
-	st, err := c.stream(it.stream)
+	st, page, err := c.readStream(it, limit)
 	if err != nil {
 		return err
-	}
-	page := store.JournalPage{Came: it.after}
-	if st.Open() || it.after < st.Through {
-		page, err = c.api.store.JournalOf(c, store.JournalQuery{
-			TableID: st.TableID, After: it.after, Through: st.Through, Limit: limit, Bytes: maxRecordBytes, Look: maxRecordLook,
-		})
-		if err != nil {
-			return err
-		}
-		if it.after+1 < page.First {
-			return errTrimmed()
-		}
 	}
 	came := c.writeRecords(st, page)
 	if st.Open() || came < st.Through {
 		c.out.NamedText("NextShardIterator", shardIterator{stream: it.stream, after: came, made: now}.String())
 	}
 	return nil
+}
+
+// readStream finds the stream of an iterator and what lies behind it: in one snapshot, so that nothing is shown that was
+// written after the stream had ended.
+func (c *call) readStream(it shardIterator, limit int) (st store.TableStream, page store.JournalPage, err error) {
+	err = c.api.store.View(c, func(tx *store.Tx) error {
+		streams, err := tx.Streams()
+		if err != nil {
+			return err
+		}
+		if st, err = streamAmong(streams, it.stream); err != nil {
+			return err
+		}
+		page.Came = it.after
+		if !st.Open() && it.after >= st.Through {
+			return nil
+		}
+		page, err = tx.JournalOf(store.JournalQuery{
+			TableID: st.TableID, After: it.after, Through: st.Through, Limit: limit, Bytes: maxRecordBytes, Look: maxRecordLook,
+		})
+		if err == nil && it.after+1 < page.First {
+			err = errTrimmed()
+		}
+		return err
+	})
+	return st, page, err
 }
 
 // writeRecords writes as many records of a page as fit into an answer, one at least, and gives how far that is.

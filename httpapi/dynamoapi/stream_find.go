@@ -15,11 +15,15 @@ import (
 
 // stream finds a stream by its ARN. It can be read for a day after it was ended or its table deleted.
 func (c *call) stream(arn string) (store.TableStream, error) {
+	return streamAmong(c.api.store.Streams(), arn)
+}
+
+func streamAmong(streams []store.TableStream, arn string) (store.TableStream, error) {
 	table, label, ok := streamOfARN(arn)
 	if !ok {
 		return store.TableStream{}, errValidation("Invalid StreamArn")
 	}
-	for _, st := range c.api.store.Streams() {
+	for _, st := range streams {
 		if st.Table == table && st.Label == label {
 			return st, nil
 		}
