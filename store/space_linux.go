@@ -12,7 +12,7 @@ func freeSpace(dir string) (bytes int64, known bool) {
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0, false
 	}
-	return int64(st.Bavail) * st.Bsize, true
+	return int64(st.Bavail * uint64(st.Bsize)), true // the size has another type on every system
 }
 
 func isNoSpace(err error) bool {
