@@ -24,17 +24,17 @@ type batchExecuteStatement struct {
 func (r *batchExecuteStatement) field(d *wire.Decoder, name string) error {
 	switch name {
 	case "Statements":
-		return readStatements(d, "BatchStatementRequest", &r.statements)
+		return readStatements(d, "BatchStatementRequest", maxBatchStatements, &r.statements)
 	case "ReturnConsumedCapacity":
 		return d.OptText(&r.capacity)
 	}
 	return d.Skip()
 }
 
-// readStatements reads a list of statements, each of which the model calls shape.
-func readStatements(d *wire.Decoder, shape string, into *wire.Opt[[]statement]) error {
-	into.Set = true
-	return d.Array(func(int) error {
+// readStatements reads a list of at most so many statements, each of which the model calls shape.
+func readStatements(d *wire.Decoder, shape string, most int, into *wire.Opt[[]statement]) error {
+	*into = wire.Opt[[]statement]{Set: true}
+	return d.ArrayUpTo(most, func(int) error {
 		var s statement
 		err := d.Object(shape, func(name string) error { return s.field(d, name) })
 		into.V = append(into.V, s)

@@ -32,7 +32,7 @@ func (r *batchGetItem) field(d *wire.Decoder, name string) error {
 	switch name {
 	case "RequestItems":
 		r.tables.Set, r.tables.V = true, map[string]*keysOf{}
-		return d.Map("com.amazonaws.dynamodb.v20120810.KeysAndAttributes", func(table string) error {
+		return d.MapUpTo(maxBatchKeys, "com.amazonaws.dynamodb.v20120810.KeysAndAttributes", func(table string) error {
 			k := new(keysOf)
 			r.tables.V[table] = k
 			return d.Object("KeysAndAttributes", func(name string) error { return k.field(d, name) })
@@ -46,8 +46,8 @@ func (r *batchGetItem) field(d *wire.Decoder, name string) error {
 func (k *keysOf) field(d *wire.Decoder, name string) error {
 	switch name {
 	case "Keys":
-		k.keys.Set = true
-		return d.Array(func(int) error {
+		k.keys = wire.Opt[[]wire.Item]{Set: true}
+		return d.ArrayUpTo(maxBatchKeys, func(int) error {
 			var key wire.Item
 			err := d.Item(&key)
 			k.keys.V = append(k.keys.V, key)

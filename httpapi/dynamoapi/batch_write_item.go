@@ -33,9 +33,9 @@ func (r *batchWriteItem) field(d *wire.Decoder, name string) error {
 	switch name {
 	case "RequestItems":
 		r.tables.Set, r.tables.V = true, map[string][]batchWrite{}
-		return d.Map("java.util.List<com.amazonaws.dynamodb.v20120810.WriteRequest>", func(table string) error {
+		return d.MapUpTo(maxBatchWrites, "java.util.List<com.amazonaws.dynamodb.v20120810.WriteRequest>", func(table string) error {
 			r.tables.V[table] = nil
-			return d.Array(func(int) error {
+			return d.ArrayUpTo(maxBatchWrites, func(int) error {
 				var w batchWrite
 				err := d.Object("WriteRequest", func(name string) error { return w.field(d, name) })
 				r.tables.V[table] = append(r.tables.V[table], w)
@@ -79,13 +79,13 @@ func (r *batchWriteItem) constrain(c *constraints) {
 	c.count("requestItems", "'{}'", len(r.tables.V), 1, maxBatchWrites)
 	names := slices.Sorted(maps.Keys(r.tables.V))
 	for _, table := range names {
-		if !isTable(table) {
+		if !c.full() && !isTable(table) {
 			c.fail("requestItems", r.shown(), "Map keys must satisfy constraint: [Member must have length less than or equal to 255, "+
 				"Member must have length greater than or equal to 3, Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+]")
 		}
 	}
 	for _, table := range names {
-		if n := len(r.tables.V[table]); n < 1 || n > maxBatchWrites {
+		if n := len(r.tables.V[table]); !c.full() && (n < 1 || n > maxBatchWrites) {
 			c.fail("requestItems", r.shown(), "Map value must satisfy constraint: [Member must have length less than or equal to %d, "+
 				"Member must have length greater than or equal to 1]", maxBatchWrites)
 		}

@@ -29,9 +29,12 @@ func (c *constraints) err() error {
 	}
 }
 
+// full tells that as many were found as the service names: more need not be looked for.
+func (c *constraints) full() bool { return len(c.found) == maxConstraints }
+
 // fail notes that the value at a place breaks a rule. The value is given as it shall be shown, quotes included.
 func (c *constraints) fail(at, value, format string, args ...any) {
-	if len(c.found) < maxConstraints {
+	if !c.full() {
 		c.found = append(c.found, "Value "+value+" at '"+at+"' failed to satisfy constraint: "+fmt.Sprintf(format, args...))
 	}
 }

@@ -21,7 +21,7 @@ type executeTransaction struct {
 func (r *executeTransaction) field(d *wire.Decoder, name string) error {
 	switch name {
 	case "TransactStatements":
-		return readStatements(d, "ParameterizedStatement", &r.statements)
+		return readStatements(d, "ParameterizedStatement", maxTransactItems, &r.statements)
 	case "ClientRequestToken":
 		return d.OptText(&r.token)
 	case "ReturnConsumedCapacity":

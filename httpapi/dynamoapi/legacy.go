@@ -45,7 +45,7 @@ func (l *legacyParams) field(d *wire.Decoder, name string) (known bool, err erro
 }
 
 func comparisons(d *wire.Decoder, into *wire.Opt[[]legacy.Comparison]) error {
-	into.Set = true
+	*into = wire.Opt[[]legacy.Comparison]{Set: true}
 	return d.Map("com.amazonaws.dynamodb.v20120810.Condition", func(name string) error {
 		c := legacy.Comparison{Name: name}
 		err := d.Object("Condition", func(name string) error { return comparison(d, &c, name) })
@@ -76,7 +76,7 @@ func legacyValue(read func(*wire.Value) error) (*legacy.Value, error) {
 }
 
 func (l *legacyParams) readExpected(d *wire.Decoder) error {
-	l.expected.Set = true
+	l.expected = wire.Opt[[]legacy.Expectation]{Set: true}
 	return d.Map("com.amazonaws.dynamodb.v20120810.ExpectedAttributeValue", func(name string) error {
 		e := legacy.Expectation{Comparison: legacy.Comparison{Name: name}}
 		err := d.Object("ExpectedAttributeValue", func(name string) (err error) {
@@ -98,7 +98,7 @@ func (l *legacyParams) readExpected(d *wire.Decoder) error {
 }
 
 func (l *legacyParams) readUpdates(d *wire.Decoder) error {
-	l.updates.Set = true
+	l.updates = wire.Opt[[]legacy.Change]{Set: true}
 	return d.Map("com.amazonaws.dynamodb.v20120810.AttributeValueUpdate", func(name string) error {
 		c := legacy.Change{Name: name}
 		err := d.Object("AttributeValueUpdate", func(name string) (err error) {

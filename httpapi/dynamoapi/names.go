@@ -8,8 +8,8 @@ func tableName(name string) string {
 	if !strings.HasPrefix(name, "arn:") {
 		return name
 	}
-	if _, after, ok := strings.Cut(name, ":table/"); ok {
-		name, _, _ = strings.Cut(after, "/")
+	if of, ok := resource(name); ok { // as the operations on streams and tags read it: who may do what hangs on both
+		name, _, _ = strings.Cut(of, "/")
 	}
 	return name
 }

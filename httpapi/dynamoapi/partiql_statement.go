@@ -32,8 +32,8 @@ func (s *statement) field(d *wire.Decoder, name string) error {
 	case "Statement":
 		return d.OptText(&s.text)
 	case "Parameters":
-		s.parameters.Set = true
-		return d.Array(func(int) error {
+		s.parameters = wire.Opt[[]wire.Value]{Set: true}
+		return d.ArrayUpTo(maxStatement, func(int) error {
 			var v wire.Value
 			err := d.Value(&v)
 			s.parameters.V = append(s.parameters.V, v)

@@ -20,8 +20,8 @@ type transactGetItems struct {
 func (r *transactGetItems) field(d *wire.Decoder, name string) error {
 	switch name {
 	case "TransactItems":
-		r.gets.Set = true
-		return d.Array(func(int) error {
+		r.gets = wire.Opt[[]wire.Opt[getItem]]{Set: true}
+		return d.ArrayUpTo(maxTransactItems, func(int) error {
 			var one wire.Opt[getItem]
 			err := d.Object("TransactGetItem", func(name string) error {
 				if name != "Get" {

@@ -38,8 +38,8 @@ type transactPart struct {
 func (r *transactWriteItems) field(d *wire.Decoder, name string) error {
 	switch name {
 	case "TransactItems":
-		r.actions.Set = true
-		return d.Array(func(int) error {
+		r.actions = wire.Opt[[]transactAction]{Set: true}
+		return d.ArrayUpTo(maxTransactItems, func(int) error {
 			var a transactAction
 			err := d.Object("TransactWriteItem", func(name string) error { return a.field(d, name) })
 			r.actions.V = append(r.actions.V, a)

@@ -248,13 +248,15 @@ func CheckOperator(operator string, entries int) error {
 
 // CheckAttributes refuses names of AttributesToGet.
 func CheckAttributes(names []string) error {
-	for i, name := range names {
+	seen := make(map[string]bool, len(names))
+	for _, name := range names {
 		if name == "" {
 			return invalid("Empty attribute name")
 		}
-		if slices.Contains(names[:i], name) {
+		if seen[name] {
 			return invalid(badParameter+"Duplicate value in attribute name: %s", name)
 		}
+		seen[name] = true
 	}
 	return nil
 }

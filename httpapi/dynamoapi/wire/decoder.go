@@ -14,10 +14,16 @@ import (
 // of their own, and no request needs a tenth of it.
 const maxDepth = 100
 
+// maxMembers is how many elements and entries all lists and maps of a request may have together, but for those within
+// attribute values. What a request can hold is bounded by its size alone otherwise, and a list of empty objects would take
+// hundreds of times the memory of its text.
+const maxMembers = 100_000
+
 // Decoder reads one JSON text from its beginning to its end.
 type Decoder struct {
-	lex   jsonlex.Lexer
-	depth int
+	lex     jsonlex.Lexer
+	depth   int
+	members int // elements and entries that were read
 }
 
 // NewDecoder makes a decoder of a text.
@@ -68,7 +74,7 @@ func (d *Decoder) Field(shape string, field func(name string) error) error {
 }
 
 func (d *Decoder) object(mismatch func() error, field func(name string) error) error {
-	return d.members(mismatch, func(name string) error {
+	return d.named(mismatch, func(name string) error {
 		if d.null() {
 			return nil
 		}
@@ -79,17 +85,46 @@ func (d *Decoder) object(mismatch func() error, field func(name string) error) e
 // Map reads an object whose names are the user's, and whose entries are of that Java type. A name that is there twice is
 // refused, and so is a null.
 func (d *Decoder) Map(of string, entry func(key string) error) error {
-	seen := map[string]bool{}
-	return d.members(func() error { return d.lex.NoMap(of) }, func(key string) error {
-		if seen[key] {
-			return jsonlex.Malformed("The JSON has the name %q twice", key)
+	return d.entries(of, func(_ int, key string) error {
+		if err := d.count(); err != nil {
+			return err
 		}
-		seen[key] = true
 		return entry(key)
 	})
 }
 
-func (d *Decoder) members(mismatch func() error, member func(name string) error) error {
+// MapUpTo is Map where more than most entries are refused later. It reads one more than that, so that whoever counts them
+// sees that they are too many, and steps over the others.
+func (d *Decoder) MapUpTo(most int, of string, entry func(key string) error) error {
+	return d.entries(of, func(i int, key string) error {
+		if i > most {
+			return d.Skip()
+		}
+		return entry(key)
+	})
+}
+
+// entries tells of each entry how many came before it.
+func (d *Decoder) entries(of string, entry func(i int, key string) error) error {
+	seen := map[string]bool{}
+	return d.named(func() error { return d.lex.NoMap(of) }, func(key string) error {
+		if seen[key] {
+			return jsonlex.Malformed("The JSON has the name %q twice", key)
+		}
+		i := len(seen)
+		seen[key] = true
+		return entry(i, key)
+	})
+}
+
+func (d *Decoder) count() error {
+	if d.members++; d.members > maxMembers {
+		return fault.New(fault.Invalid, "validation", "The lists and maps of the request have more than %d elements", maxMembers)
+	}
+	return nil
+}
+
+func (d *Decoder) named(mismatch func() error, member func(name string) error) error {
 	if !d.lex.Take('{') {
 		return mismatch()
 	}
@@ -118,6 +153,25 @@ func (d *Decoder) members(mismatch func() error, member func(name string) error)
 
 // Array reads an array. elem is called for each element and reads it.
 func (d *Decoder) Array(elem func(i int) error) error {
+	return d.elements(func(i int) error {
+		if err := d.count(); err != nil {
+			return err
+		}
+		return elem(i)
+	})
+}
+
+// ArrayUpTo is Array where more than most elements are refused later, as MapUpTo is Map.
+func (d *Decoder) ArrayUpTo(most int, elem func(i int) error) error {
+	return d.elements(func(i int) error {
+		if i > most {
+			return d.Skip()
+		}
+		return elem(i)
+	})
+}
+
+func (d *Decoder) elements(elem func(i int) error) error {
 	if !d.lex.Take('[') {
 		return d.lex.NoList()
 	}
