@@ -107,6 +107,9 @@ func (tx *Tx) aimBatch(b BatchGet) ([]write, error) {
 		if err == nil {
 			err = reads[i].aim()
 		}
+		if err == nil {
+			err = reads[i].table.checkPaths(reads[i].bound.Projection.Nested())
+		}
 		if err != nil {
 			return nil, cmp.Or(b.askOnce(), err)
 		}

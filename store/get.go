@@ -21,8 +21,15 @@ func (tx *Tx) GetItem(g GetItem) (attr.Item, error) {
 		return nil, err
 	}
 	it, err := tx.Get(g.Table, g.Key)
-	if err != nil || it == nil || bound.Projection == nil {
+	if err != nil || bound.Projection == nil {
 		return it, err
+	}
+	t, err := tx.table(g.Table)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.checkPaths(bound.Projection.Nested()); err != nil || it == nil {
+		return nil, err
 	}
 	return bound.Projection.Project(it), nil
 }

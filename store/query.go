@@ -57,39 +57,45 @@ func (tx *Tx) query(q Query, use func(attr.Encoded) error) (Page, error) {
 		return Page{}, cmp.Or(tx.wrongAnyway(q), err)
 	}
 	key := w.keySpec()
-	bound, err := tx.s.exprs.Bind(q.request(key.Partition.Name, key.Sort.Name))
+	bound, err := tx.s.exprs.Bind(q.request(key.Partition.bound(), key.Sort.Name))
 	if err != nil {
-		return Page{}, err
+		return Page{}, cmp.Or(tx.wrongAnyway(q), w.table.spec.CheckStart(q.Index, q.StartKey), err)
 	}
-	if err := checkQueryFilter(bound.Filter, key); err != nil {
-		return Page{}, err
-	}
-	if err := w.choose(q.Select, bound); err != nil {
+	if err := w.checkStart(q.StartKey, false); err != nil {
 		return Page{}, err
 	}
 	w.descending, w.use = q.Descending, use
 	if w.low, w.high, err = key.bounds(bound.Key); err != nil {
 		return Page{}, err
 	}
-	if err := w.startAt(q.StartKey); err != nil {
-		return Page{}, err
+	for _, check := range [...]func() error{
+		func() error { return w.startAt(q.StartKey) },
+		func() error { return w.checkInside(bound.Key.Partition, bound.Key.Op != expr.SortAny) },
+		func() error { return w.table.checkPaths(bound.Projection.Nested()) },
+		func() error { return checkQueryFilter(bound.Filter, key) },
+		func() error { return w.choose(q.Select, bound) },
+		func() error { return w.table.checkPaths(bound.Filter.Nested()) },
+	} {
+		if err := check(); err != nil {
+			return Page{}, err
+		}
 	}
 	return w.run()
 }
 
 // request gives the expressions, to be bound to a key.
-func (q *Query) request(partition, sort string) expr.Request {
+func (q *Query) request(partition expr.KeyAttr, sort string) expr.Request {
 	return expr.Request{
 		KeyCondition: q.KeyCondition, Filter: q.Filter, Projection: q.Projection, Params: q.Params,
-		Partition: partition, Sort: sort,
+		Partition: partition.Name, Kind: partition.Kind, Sort: sort,
 	}
 }
 
 // wrongAnyway is what is wrong with a query whose table or index is not there, and would be with any: DynamoDB looks at
 // the request first. Of a key condition that is the error that does not depend on the names of the key.
 func (tx *Tx) wrongAnyway(q Query) error {
-	if _, err := tx.s.exprs.Bind(q.request("\x00", "")); err != nil {
-		if _, other := tx.s.exprs.Bind(q.request("\x01", "")); other != nil && err.Error() == other.Error() {
+	if _, err := tx.s.exprs.Bind(q.request(expr.KeyAttr{Name: "\x00"}, "\x02")); err != nil {
+		if _, other := tx.s.exprs.Bind(q.request(expr.KeyAttr{Name: "\x01"}, "\x02")); other != nil && err.Error() == other.Error() {
 			return err
 		}
 	}

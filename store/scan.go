@@ -49,12 +49,17 @@ func (tx *Tx) scan(q Scan, use func(attr.Encoded) error) (Page, error) {
 	if err != nil {
 		return Page{}, cmp.Or(checkSelect(q.Select, q.Index != "", bound.Projection != nil), err)
 	}
-	if err := w.choose(q.Select, bound); err != nil {
-		return Page{}, err
-	}
 	w.segment, w.segments, w.use = uint32(q.Segment), uint32(q.TotalSegments), use
-	if err := w.startAt(q.StartKey); err != nil {
-		return Page{}, err
+	for _, check := range [...]func() error{
+		func() error { return w.checkStart(q.StartKey, true) },
+		func() error { return w.choose(q.Select, bound) },
+		func() error { return w.startAt(q.StartKey) },
+		func() error { return w.table.checkPaths(bound.Projection.Nested()) },
+		func() error { return w.table.checkPaths(bound.Filter.Nested()) },
+	} {
+		if err := check(); err != nil {
+			return Page{}, err
+		}
 	}
 	return w.run()
 }

@@ -54,6 +54,34 @@ func (w *walk) choose(sel Select, bound expr.Bound) error {
 	return nil
 }
 
+// checkPaths refuses to look into attributes that are keys of the table or of one of its indexes: they have no parts.
+func (t *table) checkPaths(looked []string) error {
+	if len(looked) == 0 {
+		return nil
+	}
+	for _, a := range t.spec.Key.attrs() {
+		if slices.Contains(looked, a.Name) {
+			return errInsideKey("Key", a.Name)
+		}
+	}
+	for _, local := range [...]bool{false, true} {
+		for i := range t.spec.Indexes {
+			if ix := &t.spec.Indexes[i]; ix.Local == local {
+				for _, a := range ix.Key.attrs() {
+					if slices.Contains(looked, a.Name) {
+						return errInsideKey("IndexKey", a.Name)
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func errInsideKey(what, name string) error {
+	return invalid("Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: %s: %s", what, name)
+}
+
 func checkSelect(sel Select, index, projection bool) error {
 	switch {
 	case sel == SelectProjected && !index:

@@ -58,6 +58,9 @@ func (tx *Tx) aimAll(items []GetItem) ([]write, error) {
 		if err := reads[i].find(tx); err != nil {
 			return nil, err
 		}
+		if err := reads[i].table.checkPaths(reads[i].bound.Projection.Nested()); err != nil {
+			return nil, err
+		}
 		if err := reasons.take(i, reads[i].aim()); err != nil {
 			return nil, err
 		}

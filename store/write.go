@@ -46,14 +46,17 @@ func (w *write) aim() (err error) {
 }
 
 // fit refuses what the table could take in no state; what no table could take, checkBare has refused before.
-func (w *write) fit() error {
+func (w *write) fit() (err error) {
 	switch w.op {
 	case OpPut:
-		return w.table.checkIndexKeys(w.subject)
+		err = w.table.checkIndexKeys(w.subject)
 	case OpUpdate:
-		return w.table.checkUpdate(w.bound.Update)
+		err = w.table.checkUpdate(w.bound.Update)
 	}
-	return nil
+	if err != nil {
+		return err
+	}
+	return w.table.checkPaths(append(w.bound.Update.Nested(), w.bound.Condition.Nested()...))
 }
 
 // checkBare refuses an item that no table can hold. What an update makes of an item is checked when that is known.

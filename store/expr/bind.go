@@ -16,8 +16,9 @@ type Request struct {
 	Filter       string
 	Projection   string
 
-	Partition string // the key attributes that KeyCondition is about
-	Sort      string // empty: the key has no sort attribute
+	Partition string    // the key attributes that KeyCondition is about
+	Sort      string    // empty: the key has no sort attribute
+	Kind      attr.Kind // of the partition key, if it is to be looked at before the rest of the condition
 	Params
 }
 
@@ -91,7 +92,7 @@ func (c *Cache) Bind(r Request) (Bound, error) {
 		err = b.unused()
 	}
 	if key != nil && err == nil {
-		out.Key, err = key.keyRange(r.Partition, r.Sort)
+		out.Key, err = key.keyRange(KeyAttr{Name: r.Partition, Kind: r.Kind}, r.Sort)
 	}
 	if err != nil {
 		return Bound{}, err

@@ -70,10 +70,10 @@ func (c *checker) check(n *node) error {
 				"number of operands: %d", n.op, len(n.args))
 		}
 	}
-	if err := c.checkOperands(n); err != nil {
+	if err := c.checkDistinct(n); err != nil {
 		return err
 	}
-	return c.checkDistinct(n)
+	return c.checkOperands(n)
 }
 
 func operandCount(fn op) int {

@@ -60,6 +60,25 @@ func (c *Condition) Match(doc Doc) (bool, error) {
 // more than once.
 func (c *Condition) Attributes() []string { return appendAttributes(nil, c.root, c.names) }
 
+// Nested gives the names of the attributes that the condition looks into, by a name or an index behind them, in the order of
+// the text; one may occur more than once.
+func (c *Condition) Nested() []string {
+	if c == nil {
+		return nil
+	}
+	return appendNested(nil, c.root, c.names)
+}
+
+func appendNested(to []string, n *node, names []string) []string {
+	if n.op == opPath && len(n.path) > 1 {
+		to = append(to, n.path[0].step(names).name)
+	}
+	for i := range n.args {
+		to = appendNested(to, &n.args[i], names)
+	}
+	return to
+}
+
 func appendAttributes(to []string, n *node, names []string) []string {
 	if n.op == opPath {
 		to = append(to, n.path[0].step(names).name)

@@ -61,7 +61,7 @@ func (r KeyRange) Check(partition, sort KeyAttr) error {
 		switch v := part.value; {
 		case v.IsZero():
 		case v.Kind() != part.key.Kind:
-			return invalid("One or more parameter values were invalid: Condition parameter type does not match schema type")
+			return errKeyType()
 		case v.Kind() == attr.KindN:
 		case attr.SizeOf(v) == 0:
 			return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot "+
@@ -69,6 +69,10 @@ func (r KeyRange) Check(partition, sort KeyAttr) error {
 		}
 	}
 	return nil
+}
+
+func errKeyType() error {
+	return invalid("One or more parameter values were invalid: Condition parameter type does not match schema type")
 }
 
 func emptyName(k attr.Kind) string {
@@ -89,12 +93,19 @@ func ParseKeyCondition(text string, params Params, partition, sort string) (KeyR
 	if err != nil {
 		return KeyRange{}, err
 	}
-	return c.keyRange(partition, sort)
+	return c.keyRange(KeyAttr{Name: partition}, sort)
+}
+
+// CheckKeyCondition refuses a text that is no condition at all, of whatever key.
+func CheckKeyCondition(text string, params Params) error {
+	b := binder{params: params}
+	_, err := b.condition(formKey, text)
+	return err
 }
 
 // keyRange reads a condition as a key condition.
-func (c *Condition) keyRange(partition, sort string) (KeyRange, error) {
-	k := keyReader{binding: c.binding, partition: partition, sort: sort}
+func (c *Condition) keyRange(partition KeyAttr, sort string) (KeyRange, error) {
+	k := keyReader{binding: c.binding, partition: partition.Name, kind: partition.Kind, sort: sort}
 	if err := k.read(c.root); err != nil {
 		return KeyRange{}, err
 	}
@@ -105,6 +116,7 @@ func (c *Condition) keyRange(partition, sort string) (KeyRange, error) {
 type keyReader struct {
 	binding
 	partition, sort string
+	kind            attr.Kind // of the partition key; 0: any
 	found           []keyTerm
 }
 
@@ -134,12 +146,17 @@ func (k *keyReader) readTerm(n *node) error {
 	term := keyTerm{op: n.op}
 	for i := range n.args {
 		switch arg := &n.args[i]; {
+		case i == 0 && arg.op == opValue && (n.op == opBetween || n.op == opBeginsWith):
+			return invalid("Invalid condition in KeyConditionExpression: %s operator must have the key attribute as its first "+
+				"operand", n.op)
 		case arg.op == opValue:
 			term.values = append(term.values, k.values[arg.value])
 		case arg.op != opPath:
 			return invalid("KeyConditionExpressions cannot contain nested operations")
 		case at >= 0:
 			return invalid("Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition")
+		case len(arg.path) > 1:
+			return invalid("KeyConditionExpressions cannot have conditions on nested attributes")
 		default:
 			at = i
 			term.name = arg.path[0].step(k.names).name
@@ -148,14 +165,6 @@ func (k *keyReader) readTerm(n *node) error {
 	switch {
 	case at < 0:
 		return invalid("Invalid condition in KeyConditionExpression: No key attribute specified")
-	case len(n.args[at].path) > 1 && term.name != k.partition && term.name != k.sort:
-		return invalid("KeyConditionExpressions cannot have conditions on nested attributes")
-	case len(n.args[at].path) > 1:
-		return invalid("Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: %s",
-			term.name)
-	case at > 0 && (n.op == opBetween || n.op == opBeginsWith):
-		return invalid("Invalid condition in KeyConditionExpression: %s operator must have the key attribute as its first "+
-			"operand", n.op)
 	case at > 0:
 		term.op = turned(n.op)
 	}
@@ -188,20 +197,22 @@ func (k *keyReader) keyRange() (KeyRange, error) {
 	if len(k.found) > 2 {
 		return KeyRange{}, invalid("Conditions can be of length 1 or 2 only")
 	}
+	if len(k.found) > 1 && k.sort == "" {
+		return KeyRange{}, invalid("Query key condition not supported")
+	}
 	var r KeyRange
 	hash, ok := k.term(k.partition)
-	if !ok {
+	switch {
+	case !ok:
 		return KeyRange{}, invalid("Query condition missed key schema element: %s", k.partition)
-	}
-	if hash.op != opEqual {
+	case k.kind != 0 && hash.values[0].Kind() != k.kind:
+		return KeyRange{}, errKeyType()
+	case hash.op != opEqual:
 		return KeyRange{}, invalid("Query key condition not supported")
 	}
 	r.Partition = hash.values[0]
 	if len(k.found) == 1 {
 		return r, nil
-	}
-	if k.sort == "" {
-		return KeyRange{}, invalid("Query key condition not supported")
 	}
 	limit, ok := k.term(k.sort)
 	if !ok {

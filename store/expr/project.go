@@ -53,6 +53,14 @@ func (p *Projection) Project(it attr.Item) attr.Item { return p.tree.pickNames(i
 // know whether an index has them all.
 func (p *Projection) Attributes() []string { return p.tree.attributes() }
 
+// Nested gives the names of the attributes of which the projection names parts only. A nil Projection is of none.
+func (p *Projection) Nested() []string {
+	if p == nil {
+		return nil
+	}
+	return p.tree.nested()
+}
+
 // Names gives the names of the attributes, and whether the projection is of whole attributes only. A nil Projection is
 // of none.
 func (p *Projection) Names() (names []string, whole bool) {

@@ -171,3 +171,13 @@ func (t *tree) attributes() []string {
 	}
 	return names
 }
+
+// nested gives the first steps of the paths that have more.
+func (t *tree) nested() (names []string) {
+	for _, sub := range t.subs {
+		if len(sub.subs) > 0 {
+			names = append(names, sub.step.name)
+		}
+	}
+	return names
+}

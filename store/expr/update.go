@@ -98,6 +98,18 @@ func longName(k attr.Kind) string {
 // Attributes gives the names of the attributes that the update changes, whole or in part, in the order of the text.
 func (u *Update) Attributes() []string { return u.tree.attributes() }
 
+// Nested gives the names of the attributes that the update changes in part or looks into. A nil Update has none.
+func (u *Update) Nested() (names []string) {
+	if u == nil {
+		return nil
+	}
+	names = u.tree.nested()
+	for i := range u.actions {
+		names = appendNested(names, &u.actions[i].value, u.names)
+	}
+	return names
+}
+
 // Project gives the parts of an item that the update is about: UPDATED_OLD of the item before, UPDATED_NEW of the
 // item after.
 func (u *Update) Project(it attr.Item) attr.Item { return u.tree.pickNames(it) }
