@@ -80,8 +80,7 @@ func (r *batchWriteItem) constrain(c *constraints) {
 	names := slices.Sorted(maps.Keys(r.tables.V))
 	for _, table := range names {
 		if !c.full() && !isTable(table) {
-			c.fail("requestItems", r.shown(), "Map keys must satisfy constraint: [Member must have length less than or equal to 255, "+
-				"Member must have length greater than or equal to 3, Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+]")
+			c.fail("requestItems", r.shown(), badTableKey)
 		}
 	}
 	for _, table := range names {

@@ -57,6 +57,7 @@ func comparisons(d *wire.Decoder, into *wire.Opt[[]legacy.Comparison]) error {
 func comparison(d *wire.Decoder, c *legacy.Comparison, name string) error {
 	switch name {
 	case "ComparisonOperator":
+		c.Compared = true
 		return d.Text(&c.Operator)
 	case "AttributeValueList":
 		c.Listed = true
@@ -152,7 +153,7 @@ func (l *legacyParams) constrainAttributes(c *constraints) {
 
 func (l *legacyParams) constrainExpected(c *constraints) {
 	for _, e := range l.expected.V {
-		c.among("expected."+e.Name+".member.comparisonOperator", given(e.Operator), legacy.Operators()...)
+		c.among("expected."+e.Name+".member.comparisonOperator", wire.Opt[string]{V: e.Operator, Set: e.Compared}, legacy.Operators()...)
 	}
 }
 
@@ -178,8 +179,8 @@ func given(text string) wire.Opt[string] { return wire.Opt[string]{V: text, Set:
 func constrainAll(c *constraints, member string, all []legacy.Comparison) {
 	for _, one := range all {
 		at := fmt.Sprintf("%s.%s.member.comparisonOperator", member, one.Name)
-		if c.required(at, one.Operator != "") {
-			c.among(at, given(one.Operator), legacy.Operators()...)
+		if c.required(at, one.Compared) {
+			c.among(at, wire.Opt[string]{V: one.Operator, Set: true}, legacy.Operators()...)
 		}
 	}
 }

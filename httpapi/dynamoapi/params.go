@@ -91,12 +91,31 @@ func (p *params) bind(expressions ...expression) (expr.Params, error) {
 			}
 		}
 	}
-	for _, e := range expressions {
+	for i, e := range expressions {
 		if e.text.Set && e.text.V == "" {
-			return out, p.badKey(errValidation("Invalid %s: The expression can not be empty;", e.name))
+			return out, cmp.Or(p.badKey(nil), faulty(expressions[:i], out), errValidation("Invalid %s: The expression can not be empty;", e.name))
 		}
 	}
 	return out, nil
+}
+
+// faulty gives what is wrong with the text of one of the expressions of a read, which the store would find; the service
+// finds it before it looks at the expressions behind.
+func faulty(expressions []expression, params expr.Params) error {
+	for _, e := range expressions {
+		var err error
+		switch {
+		case !e.text.Set:
+		case e.name == "KeyConditionExpression":
+			err = expr.CheckKeyCondition(e.text.V, params)
+		case e.name == "FilterExpression":
+			_, err = expr.ParseFilter(e.text.V, params)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // projected gives what a read shows: the projection, or what AttributesToGet says.

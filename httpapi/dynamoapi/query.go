@@ -1,6 +1,9 @@
 package dynamoapi
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -67,11 +70,8 @@ func (r *query) ask() (texts, error) {
 			return texts{}, err
 		}
 	}
-	ask, err := r.expressions(expressions)
-	if err != nil {
-		return ask, err
-	}
-	return ask, r.legacy.checkKeys()
+	slices.Reverse(expressions) // they are named in one order, and read in the other
+	return r.expressions(expressions)
 }
 
 func (r *query) checkKeyCondition() error {
@@ -90,5 +90,11 @@ func (r *query) checkTable(c *call) error {
 	if err != nil {
 		return err
 	}
-	return r.legacy.checkKey(&d.Spec, r.index.V)
+	if r.index.Set && !slices.ContainsFunc(d.Spec.Indexes, func(ix store.IndexSpec) bool { return ix.Name == r.index.V }) {
+		return errValidation("The table does not have the specified index: %s", r.index.V)
+	}
+	if err := r.legacy.checkKey(&d.Spec, r.index.V); err != nil {
+		return cmp.Or(d.Spec.CheckStart(r.index.V, r.start.V), err)
+	}
+	return nil
 }

@@ -95,6 +95,9 @@ func (r *reading) expressions(given []expression) (texts, error) {
 	if err != nil {
 		return texts{}, err
 	}
+	if err := r.legacy.checkKeys(); err != nil {
+		return texts{}, err
+	}
 	b := legacy.NewBuilder(bound)
 	out := texts{filter: r.filter.V, projection: r.projection.V}
 	if !r.filter.Set {
@@ -161,6 +164,7 @@ func (r *reading) page(c *call, read func(tx *store.Tx, use func(attr.Encoded) e
 			return err
 		}
 		used.read(&d.Spec, r.index.V, page.Bytes, r.consistent.V, false)
+		used.fetched(&d.Spec, page.Fetched, r.consistent.V)
 		used.one(c.out)
 	}
 	return nil

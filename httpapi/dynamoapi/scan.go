@@ -1,6 +1,8 @@
 package dynamoapi
 
 import (
+	"slices"
+
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -34,8 +36,8 @@ func (r *scan) constrain(c *constraints) {
 	r.legacy.constrainOperator(c)
 	r.legacy.constrainScanFilter(c)
 	c.between("segment", r.segment, 0, maxSegments-1)
-	r.constrainLimit(c)
 	r.legacy.constrainAttributes(c)
+	r.constrainLimit(c)
 }
 
 func (r *scan) touches(visit func(action, table string)) { visit("Scan", r.table.V) }
@@ -66,6 +68,7 @@ func (r *scan) ask() (texts, error) {
 			return texts{}, err
 		}
 	}
+	slices.Reverse(expressions) // they are named in one order, and read in the other
 	return r.expressions(expressions)
 }
 

@@ -19,6 +19,7 @@ type Value struct {
 type Comparison struct {
 	Name     string // of the attribute
 	Operator string // empty: absent
+	Compared bool   // ComparisonOperator is there, be it empty
 	Values   []Value
 	Listed   bool // AttributeValueList is there
 }
