@@ -3,6 +3,8 @@ package dynamoapi
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
@@ -77,5 +79,31 @@ func TestListsOfTheEmpty(t *testing.T) {
 			t.Errorf("%s: %d MB for a text of %d MB", name, took, len(c.body)>>20)
 		}
 		runtime.KeepAlive(r)
+	}
+}
+
+// Connections that nobody uses leave room for those that somebody does.
+func TestCrowd(t *testing.T) {
+	var c crowd
+	h := c.thin(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	kept := func() bool {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+		return w.Header().Get("Connection") == ""
+	}
+	for range maxIdle {
+		c.note(nil, http.StateNew)
+	}
+	if !kept() {
+		t.Error("closed, though there is room")
+	}
+	c.note(nil, http.StateNew)
+	c.note(nil, http.StateActive)
+	if kept() {
+		t.Error("kept, though there are many")
+	}
+	c.note(nil, http.StateClosed)
+	if !kept() {
+		t.Error("closed, though the others have gone")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -27,12 +28,14 @@ const (
 	drainFor         = 10 * time.Second
 	maxHeader        = 16 << 10
 	maxConnections   = 8192 // more wait
+	maxIdle          = 4096 // who comes when there are more open connections may not keep theirs, so that nobody waits for the idle
 )
 
 // Run serves on ln until ctx ends, which is no error. Requests that have begun are finished, within a limit.
 func (a *API) Run(ctx context.Context, ln net.Listener) error {
+	var open crowd
 	srv := &http.Server{
-		Handler: rebind.Guard(ln, a), ReadHeaderTimeout: readHeaderWithin, ReadTimeout: readWithin, WriteTimeout: answerWithin,
+		Handler: rebind.Guard(ln, open.thin(a)), ConnState: open.note, ReadHeaderTimeout: readHeaderWithin, ReadTimeout: readWithin, WriteTimeout: answerWithin,
 		IdleTimeout: idleFor, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(a.cfg.Logger.Handler(), slog.LevelDebug),
 	}
 	serving, served := context.WithCancelCause(ctx)
@@ -50,6 +53,28 @@ func (a *API) Run(ctx context.Context, ln net.Listener) error {
 		return fmt.Errorf("serve: %w", context.Cause(serving))
 	}
 	return err
+}
+
+// crowd counts the open connections of a server.
+type crowd struct{ open atomic.Int64 }
+
+func (c *crowd) note(_ net.Conn, is http.ConnState) {
+	switch is {
+	case http.StateNew:
+		c.open.Add(1)
+	case http.StateClosed, http.StateHijacked:
+		c.open.Add(-1)
+	}
+}
+
+// thin closes connections behind their answers while there are many.
+func (c *crowd) thin(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c.open.Load() > maxIdle {
+			w.Header().Set("Connection", "close")
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 // ServeHTTP answers a request.
