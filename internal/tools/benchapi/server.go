@@ -53,8 +53,9 @@ func newClient(addr string, dial dialer) *dynamodb.Client {
 
 // transport is the SDK's client, kept from closing connections that it could use again. It closes a request's body as
 // soon as the answer begins. net/http may not have looked for the end of the body by then, and what a closed body's
-// WriteTo says (smithy-go v1.28.8: io.EOF) it takes for a failure to write the request. A fast server meets that once
-// in some thousand requests. What the body's Read says is taken as it is meant.
+// WriteTo says (smithy-go v1.28.8: io.EOF) it takes for a failure to write the request: it closes the connection, and a
+// long answer cannot be read to its end. Servers that answer within microseconds meet that, about once in thirty requests
+// where client and server share processors. What the body's Read says is taken as it is meant.
 type transport struct{ client aws.HTTPClient }
 
 // Do implements aws.HTTPClient.
