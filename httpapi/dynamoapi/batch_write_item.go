@@ -133,16 +133,15 @@ func (r *batchWriteItem) run(c *call) error {
 	for _, table := range slices.Sorted(maps.Keys(batch)) {
 		for _, w := range batch[table] {
 			if w.Put != nil {
-				l.add(c, table, w.Put, true)
+				l.add(c, table, w.Put)
 			} else {
-				l.add(c, table, w.Delete, false)
+				l.add(c, table, w.Delete)
 			}
 		}
 	}
 	if len(batch) > 0 {
 		err = c.update(func(tx *store.Tx) error {
-			_, err := l.around(tx, func() error { return tx.BatchWrite(batch) })
-			return err
+			return l.around(tx, false, func() error { return tx.BatchWrite(batch) })
 		})
 	}
 	if err != nil {
@@ -154,7 +153,7 @@ func (r *batchWriteItem) run(c *call) error {
 		writeRequests(c.out, called(r.tables.V, table), left[table])
 	}
 	c.out.End()
-	l.write(c.out, false, false)
+	l.write(c.out)
 	return nil
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
 )
 
 // The sizes that a unit of capacity reads and writes, in bytes as attr.Size counts them.
@@ -67,10 +66,17 @@ func (u *consumption) watchReads(tx *store.Tx, consistent func(table string) boo
 	tx.Touched(func(t store.Touch) { u.read(&store.TableSpec{Name: t.Table}, "", t.Old, consistent(t.Table), transact) })
 }
 
-// write counts what a write costs that leads from one item to another, either of which may be none: a unit for each begun
-// KB of the larger one, and what its indexes cost, all of it twice in a transaction. A write that changes nothing, or a
-// condition alone, costs the table's part.
-func (u *consumption) write(spec *store.TableSpec, old, now attr.Item, transact bool) {
+// watch counts what the writes that follow cost, and what is read or checked by a key.
+func (u *consumption) watch(tx *store.Tx, transact bool) {
+	if u != nil {
+		tx.Touched(func(t store.Touch) { u.touched(t, transact) })
+	}
+}
+
+// touched counts what a write cost: a unit for each begun KB of the larger image, and what its indexes cost, where an entry
+// that moves is deleted and put; all of it twice in a transaction. A write that changes nothing, or a condition alone,
+// costs the table's part.
+func (u *consumption) touched(t store.Touch, transact bool) {
 	if u == nil {
 		return
 	}
@@ -78,67 +84,32 @@ func (u *consumption) write(spec *store.TableSpec, old, now attr.Item, transact 
 	if transact {
 		times = 2
 	}
-	u.count(spec, "", units{write: times * whole(max(attr.Size(old), attr.Size(now)), writeUnit), transact: transact})
-	for i := range spec.Indexes {
-		if n := indexWrite(spec, &spec.Indexes[i], old, now); n > 0 {
-			u.count(spec, spec.Indexes[i].Name, units{write: times * n, transact: transact})
+	spec := &store.TableSpec{Name: t.Table}
+	u.count(spec, "", units{write: times * whole(max(t.Old, t.New), writeUnit), transact: transact})
+	for _, ix := range t.Indexes {
+		n := whole(max(ix.Old, ix.New), writeUnit)
+		if ix.Moved {
+			n = whole(ix.Old, writeUnit) + whole(ix.New, writeUnit)
 		}
+		spec.Indexes = []store.IndexSpec{{Name: ix.Index, Local: ix.Local}}
+		u.count(spec, ix.Index, units{write: times * n, transact: transact})
 	}
+}
+
+// fetched counts what a table was asked for because a local index does not show it, in consistent read units.
+func (u *consumption) fetched(spec *store.TableSpec, n int, consistent bool) {
+	if u == nil || n == 0 {
+		return
+	}
+	read := float64(n)
+	if !consistent {
+		read /= 2
+	}
+	u.count(spec, "", units{read: read})
 }
 
 // whole gives how many units of a size so many bytes begin, at least one.
 func whole(bytes, unit int) float64 { return float64(max(1, (bytes+unit-1)/unit)) }
-
-// indexWrite gives the units that a write costs in an index, where an item that moves is deleted and put.
-func indexWrite(spec *store.TableSpec, ix *store.IndexSpec, old, now attr.Item) float64 {
-	was, is := entryOf(spec, ix, old), entryOf(spec, ix, now)
-	switch {
-	case was == nil && is == nil, was != nil && is != nil && attr.EqualItems(was, is):
-		return 0
-	case was == nil || is == nil || sameKey(&ix.Key, was, is):
-		return whole(max(attr.Size(was), attr.Size(is)), writeUnit)
-	}
-	return whole(attr.Size(was), writeUnit) + whole(attr.Size(is), writeUnit)
-}
-
-// entryOf gives what an index shows of an item, nil if the item is not in it.
-func entryOf(spec *store.TableSpec, ix *store.IndexSpec, it attr.Item) attr.Item {
-	if it == nil {
-		return nil
-	}
-	for _, a := range keyAttrs(&ix.Key) {
-		if it[a.Name].Kind().String() != string(a.Type) {
-			return nil
-		}
-	}
-	if ix.Projection == store.ProjectAll {
-		return it
-	}
-	entry := attr.Item{}
-	show := func(name string) {
-		if v, ok := it[name]; ok {
-			entry[name] = v
-		}
-	}
-	for _, a := range slices.Concat(keyAttrs(&spec.Key), keyAttrs(&ix.Key)) {
-		show(a.Name)
-	}
-	if ix.Projection == store.ProjectInclude {
-		for _, name := range ix.Include {
-			show(name)
-		}
-	}
-	return entry
-}
-
-func sameKey(key *store.KeySpec, a, b attr.Item) bool {
-	for _, k := range keyAttrs(key) {
-		if !attr.Equal(a[k.Name], b[k.Name]) {
-			return false
-		}
-	}
-	return true
-}
 
 // keyAttrs gives the attributes of a key.
 func keyAttrs(key *store.KeySpec) []store.KeyAttr {

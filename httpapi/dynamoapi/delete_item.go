@@ -45,7 +45,7 @@ func (r *deleteItem) run(c *call) error {
 	if r.returnValues.V == "ALL_OLD" && images.Old != nil {
 		named(c.out, "Attributes", images.Old)
 	}
-	account.done(c.out, del.Key, images.Old, nil)
+	account.done(c.out, del.Key)
 	return nil
 }
 
@@ -61,7 +61,7 @@ func (r *deleteItem) delete() (del store.DeleteItem, err error) {
 	if err := r.checkOld(); err != nil {
 		return del, err
 	}
-	del = store.DeleteItem{Table: tableName(r.table.V), Key: r.key.V, NoOld: r.returnValues.V != "ALL_OLD" && !r.wantsImages()}
+	del = store.DeleteItem{Table: tableName(r.table.V), Key: r.key.V, NoOld: r.returnValues.V != "ALL_OLD"}
 	del.Condition, _, del.Params, err = r.bindLegacy(expressions...)
 	return del, err
 }

@@ -16,10 +16,8 @@ type ledger struct {
 
 // entry is one write.
 type entry struct {
-	spec     *store.TableSpec // nil: there was no such table when the request began, so that it fails unless one was just made
-	key      attr.Item
-	old, now attr.Item
-	changes  bool // it puts something whatever is there, so that it cannot have left the store as it was
+	spec *store.TableSpec // nil: there is no such table, and the request will fail
+	key  attr.Item
 }
 
 func newLedger(capacity, metrics wire.Opt[string]) *ledger {
@@ -32,7 +30,7 @@ func newLedger(capacity, metrics wire.Opt[string]) *ledger {
 }
 
 // add notes a write that is to be done. Its subject is the item or its key.
-func (l *ledger) add(c *call, table string, subject attr.Item, changes bool) {
+func (l *ledger) add(c *call, table string, subject attr.Item) {
 	if l == nil {
 		return
 	}
@@ -43,7 +41,7 @@ func (l *ledger) add(c *call, table string, subject attr.Item, changes bool) {
 		}
 		l.specs[table] = spec
 	}
-	e := entry{spec: spec, key: attr.Item{}, changes: changes}
+	e := entry{spec: spec, key: attr.Item{}}
 	if spec != nil {
 		for _, a := range keyAttrs(&spec.Key) {
 			if v, ok := subject[a.Name]; ok {
@@ -54,51 +52,40 @@ func (l *ledger) add(c *call, table string, subject attr.Item, changes bool) {
 	l.entries = append(l.entries, e)
 }
 
-// around does the writes, and looks at the items before and after it. again tells that the store had done them before,
-// for a request with the same token.
-func (l *ledger) around(tx *store.Tx, do func() error) (again bool, err error) {
+// around does the writes and counts them. What the store had done before, for a request with the same token, it does not
+// touch again: then DynamoDB reads the items.
+func (l *ledger) around(tx *store.Tx, transact bool, do func() error) error {
 	if l == nil {
-		return false, do()
+		return do()
 	}
-	for i := range l.entries {
-		if e := &l.entries[i]; e.spec != nil {
-			e.old, _ = tx.Get(e.spec.Name, e.key) // of a key that does not fit, the write itself says so
-		}
-	}
-	seq := tx.Seq()
+	touched := false
+	tx.Touched(func(t store.Touch) {
+		touched = true
+		l.units.touched(t, transact)
+	})
 	if err := do(); err != nil {
-		return false, err
+		return err
 	}
-	changes := false
+	if touched {
+		for i := range l.entries {
+			l.collections.wrote(l.entries[i].spec, l.entries[i].key)
+		}
+		return nil
+	}
+	tx.Touched(nil)
+	l.units.watchReads(tx, func(string) bool { return true }, transact)
 	for i := range l.entries {
-		e := &l.entries[i]
-		changes = changes || e.changes
-		if e.spec == nil {
-			continue
-		}
-		if e.now, err = tx.Get(e.spec.Name, e.key); err != nil {
-			return false, err
+		if _, err := tx.Get(l.entries[i].spec.Name, l.entries[i].key); err != nil {
+			return err
 		}
 	}
-	return changes && tx.Seq() == seq, nil
+	return nil
 }
 
-// write writes the members of the answer. What was done again was only read.
-func (l *ledger) write(out *wire.Encoder, transact, again bool) {
+// write writes the members of the answer.
+func (l *ledger) write(out *wire.Encoder) {
 	if l == nil {
 		return
-	}
-	for i := range l.entries {
-		e := &l.entries[i]
-		if e.spec == nil {
-			continue
-		}
-		if again {
-			l.units.read(e.spec, "", attr.Size(e.now), true, transact)
-			continue
-		}
-		l.units.write(e.spec, e.old, e.now, transact)
-		l.collections.wrote(e.spec, e.key)
 	}
 	l.units.all(out)
 	l.collections.all(out)

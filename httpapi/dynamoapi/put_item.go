@@ -46,7 +46,7 @@ func (r *putItem) run(c *call) error {
 	if r.returnValues.V == "ALL_OLD" && images.Old != nil {
 		named(c.out, "Attributes", images.Old)
 	}
-	account.done(c.out, put.Item, images.Old, put.Item)
+	account.done(c.out, put.Item)
 	return nil
 }
 
@@ -62,7 +62,7 @@ func (r *putItem) put() (put store.PutItem, err error) {
 	if err := r.checkOld(); err != nil {
 		return put, err
 	}
-	put = store.PutItem{Table: tableName(r.table.V), Item: r.item.V, NoOld: r.returnValues.V != "ALL_OLD" && !r.wantsImages()}
+	put = store.PutItem{Table: tableName(r.table.V), Item: r.item.V, NoOld: r.returnValues.V != "ALL_OLD"}
 	put.Condition, _, put.Params, err = r.bindLegacy(expressions...)
 	if err != nil && attr.Size(put.Item) > attr.MaxItemSize {
 		err = attr.TooLarge() // which the store finds, but the service finds it before what was found here

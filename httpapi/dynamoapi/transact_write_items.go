@@ -155,15 +155,13 @@ func (r *transactWriteItems) run(c *call) error {
 		write.Items = append(write.Items, one)
 		a.account(c, l)
 	}
-	again := false
-	err := c.update(func(tx *store.Tx) (err error) {
-		again, err = l.around(tx, func() error { return tx.TransactWrite(write) })
-		return err
+	err := c.update(func(tx *store.Tx) error {
+		return l.around(tx, true, func() error { return tx.TransactWrite(write) })
 	})
 	if err != nil {
 		return r.withoutOld(err)
 	}
-	l.write(c.out, true, again)
+	l.write(c.out)
 	return nil
 }
 
@@ -235,7 +233,7 @@ func (a *transactAction) account(c *call, l *ledger) {
 	if a.put != nil {
 		subject = p.item.V
 	}
-	l.add(c, tableName(p.table.V), subject, a.put != nil || a.update != nil)
+	l.add(c, tableName(p.table.V), subject)
 }
 
 // withoutOld takes the items from the reasons of those actions that do not want them.

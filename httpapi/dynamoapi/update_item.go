@@ -58,7 +58,7 @@ func (r *updateItem) run(c *call) error {
 	if show := r.shown(images); len(show) > 0 {
 		named(c.out, "Attributes", show)
 	}
-	account.done(c.out, update.Key, images.Old, images.New)
+	account.done(c.out, update.Key)
 	return nil
 }
 

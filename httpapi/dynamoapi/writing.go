@@ -68,20 +68,17 @@ func (r *writing) bindLegacy(expressions ...expression) (condition, update strin
 	return condition, update, b.Params(), nil
 }
 
-// wantsImages tells whether the item before the write is asked for, though not by ReturnValues.
-func (r *writing) wantsImages() bool { return r.capacity.Set && r.capacity.V != "NONE" }
-
 // account is what a write is held in: the units that it consumed, the collections that it wrote to.
 type account struct {
 	units       *consumption
 	collections *collections
-	spec        store.TableSpec // of the one table, if there is one; it is read only where somebody asked
+	spec        store.TableSpec // of the table; it is read only where somebody asked for the collections
 }
 
 // do runs a write on the table of the request and accounts for it. do gives the images of the item.
 func (r *writing) do(c *call, write func(tx *store.Tx) (store.Images, error)) (images store.Images, a account, err error) {
 	a = account{units: newConsumption(r.capacity), collections: newCollections(r.metrics)}
-	if a.units != nil || a.collections != nil || r.legacy.operator.Set {
+	if a.collections != nil || r.legacy.operator.Set {
 		d, err := c.table(r.table.V)
 		if err != nil {
 			return images, a, err
@@ -92,6 +89,7 @@ func (r *writing) do(c *call, write func(tx *store.Tx) (store.Images, error)) (i
 		return images, a, err
 	}
 	err = c.update(func(tx *store.Tx) (err error) {
+		a.units.watch(tx, false)
 		images, err = write(tx)
 		return err
 	})
@@ -99,8 +97,7 @@ func (r *writing) do(c *call, write func(tx *store.Tx) (store.Images, error)) (i
 }
 
 // done writes the members that all writes of one item have, behind the attributes. The key is the item's or has it in it.
-func (a *account) done(out *wire.Encoder, key, old, now attr.Item) {
-	a.units.write(&a.spec, old, now, false)
+func (a *account) done(out *wire.Encoder, key attr.Item) {
 	a.units.one(out)
 	a.collections.wrote(&a.spec, key)
 	a.collections.one(out)
