@@ -9,6 +9,7 @@ import (
 	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
 	"github.com/touchline/touchline/httpapi/dynamoapi/sigv4"
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 )
 
@@ -42,7 +43,7 @@ func (c Config) withDefaults() Config {
 		c.Account = "000000000000"
 	}
 	if c.Now == nil {
-		c.Now = time.Now
+		c.Now = clock.Real().Now
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -117,11 +118,11 @@ func (a *API) run(ctx context.Context, who *sigv4.Principal, operation, body str
 
 // decode reads a request and holds it against the API's model.
 func (a *API) decode(operation, body string) (request, error) {
-	make, ok := a.operations[operation]
+	newRequest, ok := a.operations[operation]
 	if !ok {
 		return nil, errUnknownOperation(operation)
 	}
-	r := make()
+	r := newRequest()
 	d := wire.NewDecoder(body)
 	if err := d.Root(func(name string) error { return r.field(d, name) }); err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ func constrainStatements(c *constraints, at string, all wire.Opt[[]statement], m
 	if !c.required(at, all.Set) {
 		return
 	}
-	c.elements(at, len(all.V), 1, most)
+	c.elements(at, len(all.V), most)
 	for i := range all.V {
 		all.V[i].constrain(c, fmt.Sprintf("%s.%d.member.", at, i+1))
 	}

@@ -85,7 +85,7 @@ func (r *batchGetItem) constrain(c *constraints) {
 	for _, table := range names {
 		at := "requestItems." + table + ".member.keys"
 		if k := r.tables.V[table]; c.required(at, k.keys.Set) {
-			c.elements(at, len(k.keys.V), 1, maxBatchKeys)
+			c.elements(at, len(k.keys.V), maxBatchKeys)
 		}
 	}
 }

@@ -126,7 +126,7 @@ func (p *parcel) fill(from io.Reader) error {
 		switch {
 		case len(p.data) > maxBody:
 			return errTooLarge()
-		case err == io.EOF: //nolint:errorlint // readers give it bare
+		case err == io.EOF:
 			return nil
 		case err != nil:
 			return err

@@ -90,14 +90,14 @@ func (c *constraints) count(at, value string, n, least, most int) {
 	}
 }
 
-// elements bounds the number of elements of a list or map. The service shows what its objects are called in memory, which
+// elements bounds the number of elements of a list or map, of which there is at least one. The service shows what its objects are called in memory, which
 // says nothing and is never the same: here it is their number.
-func (c *constraints) elements(at string, n, least, most int) {
+func (c *constraints) elements(at string, n, most int) {
 	value := "'[]'"
 	if n > 0 {
 		value = fmt.Sprintf("'[%d elements]'", n)
 	}
-	c.count(at, value, n, least, most)
+	c.count(at, value, n, 1, most)
 }
 
 // among refuses a text that is none of the known ones, which are given in the service's order.

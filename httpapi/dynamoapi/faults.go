@@ -4,9 +4,9 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 )
 
@@ -24,12 +24,8 @@ func (c *call) meet(r request) error {
 	}
 	c.api.cfg.Logger.DebugContext(c, "fault on demand", "rules", f.Rules)
 	if f.Wait > 0 {
-		wait := time.NewTimer(f.Wait)
-		defer wait.Stop()
-		select {
-		case <-wait.C:
-		case <-c.Done():
-			return c.Err()
+		if err := clock.Sleep(c, clock.Real(), f.Wait); err != nil {
+			return err
 		}
 	}
 	switch {

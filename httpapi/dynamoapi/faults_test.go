@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -93,15 +92,11 @@ func TestFaultsDropConnections(t *testing.T) {
 		a := faulty(t, "rules: [{kind: "+kind+", operations: [PutItem]}]")
 		s := httptest.NewServer(a)
 		defer s.Close()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, strings.NewReader(`{"TableName":"tab","Item":{"pk":{"S":"a"}}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Content-Type", "application/x-amz-json-1.0")
-		r.Header.Set("X-Amz-Target", "DynamoDB_20120810.PutItem")
-		answer, err := http.DefaultClient.Do(r)
+		r := request(t, s.Listener.Addr().String(), "DynamoDB_20120810.PutItem", strings.NewReader(`{"TableName":"tab","Item":{"pk":{"S":"a"}}}`))
+		got, err := s.Client().Do(r)
 		if !errors.Is(err, io.EOF) {
-			t.Errorf("%s: %v, %v", kind, err, answer)
+			t.Errorf("%s: %v", kind, err)
+			_ = got.Body.Close()
 		}
 		if there := do(t, a, "GetItem", `{"TableName":"tab","Key":{"pk":{"S":"a"}}}`) != `{}`; there != done {
 			t.Errorf("%s: done %v", kind, there)

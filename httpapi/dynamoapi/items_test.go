@@ -1,6 +1,7 @@
 package dynamoapi_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi"
@@ -24,7 +25,7 @@ func do(t testing.TB, a *dynamoapi.API, operation, body string) string {
 	t.Helper()
 	answer, err := a.Do(t.Context(), operation, []byte(body))
 	if err != nil {
-		refused, ok := err.(*dynamoapi.Error)
+		refused, ok := errors.AsType[*dynamoapi.Error](err)
 		if !ok {
 			t.Fatalf("%s %s: %v", operation, body, err)
 		}

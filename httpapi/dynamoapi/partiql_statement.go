@@ -53,7 +53,7 @@ func (s *statement) constrain(c *constraints, at string) {
 		c.count(at+"statement", quoted(s.text.V), utf8.RuneCountInString(s.text.V), 1, maxStatement)
 	}
 	if s.parameters.Set {
-		c.elements(at+"parameters", len(s.parameters.V), 1, maxStatement)
+		c.elements(at+"parameters", len(s.parameters.V), maxStatement)
 	}
 	c.onConditionCheckFailure(at+"returnValuesOnConditionCheckFailure", s.onFailure)
 }

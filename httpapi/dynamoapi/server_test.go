@@ -41,8 +41,34 @@ func served(t testing.TB, a *dynamoapi.API) string {
 	return ln.Addr().String()
 }
 
-// post sends a request as clients do.
-func post(t testing.TB, addr, operation string, body io.Reader, headers ...string) *http.Response {
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// send sends a request and reads the answer.
+func send(t testing.TB, r *http.Request) answer {
+	t.Helper()
+	client := http.Client{Timeout: time.Minute}
+	got, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Body.Close()
+	body, err := io.ReadAll(got.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.ContentLength != int64(len(body)) {
+		t.Errorf("%d bytes announced, %d read", got.ContentLength, len(body))
+	}
+	return answer{got.StatusCode, got.Header, string(body)}
+}
+
+// request is one as clients send it, with more headers.
+func request(t testing.TB, addr, operation string, body io.Reader, headers ...string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr+"/", body)
 	if err != nil {
@@ -54,21 +80,12 @@ func post(t testing.TB, addr, operation string, body io.Reader, headers ...strin
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { answer.Body.Close() })
-	return answer
+	return r
 }
 
-func read(t testing.TB, answer *http.Response) string {
+func post(t testing.TB, addr, operation string, body io.Reader, headers ...string) answer {
 	t.Helper()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(body)
+	return send(t, request(t, addr, operation, body, headers...))
 }
 
 const getTarget = "DynamoDB_20120810.GetItem"
@@ -94,37 +111,32 @@ func TestAnswers(t *testing.T) {
 		{getTarget, key, []string{"Content-Encoding", "gzip"}, 400, `{"__type":"com.amazon.coral.service#SerializationException","Message":"The body is not gzip"}`},
 		{getTarget, `{"TableName":"none","Key":{"pk":{"S":"a"}}}`, nil, 400, `{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"Requested resource not found"}`},
 	} {
-		answer := post(t, addr, c.target, strings.NewReader(c.body), c.headers...)
-		body := read(t, answer)
-		if answer.StatusCode != c.status || body != c.want {
-			t.Errorf("%s %s %v:\ngot  %d %s\nwant %d %s", c.target, c.body, c.headers, answer.StatusCode, body, c.status, c.want)
+		got := post(t, addr, c.target, strings.NewReader(c.body), c.headers...)
+		if got.status != c.status || got.body != c.want {
+			t.Errorf("%s %s %v:\ngot  %d %s\nwant %d %s", c.target, c.body, c.headers, got.status, got.body, c.status, c.want)
 		}
-		checkHeaders(t, answer, body)
+		checkHeaders(t, got)
 	}
 }
 
-func checkHeaders(t *testing.T, answer *http.Response, body string) {
+func checkHeaders(t *testing.T, a answer) {
 	t.Helper()
-	h := answer.Header
-	if got := h.Get("X-Amzn-Requestid"); !regexp.MustCompile(`^[0-9A-Z]{52}$`).MatchString(got) {
+	if got := a.header.Get("X-Amzn-Requestid"); !regexp.MustCompile(`^[0-9A-Z]{52}$`).MatchString(got) {
 		t.Errorf("request id %q", got)
 	}
-	if got, want := h.Get("X-Amz-Crc32"), strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(body))), 10); got != want {
+	if got, want := a.header.Get("X-Amz-Crc32"), strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(a.body))), 10); got != want {
 		t.Errorf("checksum %s, want %s", got, want)
 	}
-	if got := h.Get("Content-Type"); got != "application/x-amz-json-1.0" || answer.ContentLength != int64(len(body)) || !json.Valid([]byte(body)) {
-		t.Errorf("%s, %d bytes announced: %s", got, answer.ContentLength, body)
+	if got := a.header.Get("Content-Type"); got != "application/x-amz-json-1.0" || !json.Valid([]byte(a.body)) {
+		t.Errorf("%s: %s", got, a.body)
 	}
 }
 
 func TestHealth(t *testing.T) {
-	answer, err := http.Get("http://" + served(t, open(t)) + "/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	if got := read(t, answer); answer.StatusCode != 200 || got != "healthy: dynamodb.us-east-1.amazonaws.com " {
-		t.Errorf("%d %q", answer.StatusCode, got)
+	r := request(t, served(t, open(t)), "", nil)
+	r.Method = http.MethodGet
+	if got := send(t, r); got.status != 200 || got.body != "healthy: dynamodb.us-east-1.amazonaws.com " {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -142,15 +154,14 @@ func TestGzip(t *testing.T) {
 	text := strings.Repeat("over ", 400)
 	put := post(t, addr, "DynamoDB_20120810.PutItem",
 		packed(`{"TableName":"tab","Item":{"pk":{"S":"a"},"sk":{"S":"b"},"text":{"S":"`+text+`"}}}`), "Content-Encoding", "gzip")
-	if body := read(t, put); put.StatusCode != 200 {
-		t.Fatal(body)
+	if put.status != 200 {
+		t.Fatal(put.body)
 	}
 	got := post(t, addr, getTarget, strings.NewReader(`{"TableName":"tab","Key":{"pk":{"S":"a"},"sk":{"S":"b"}}}`), "Accept-Encoding", "gzip")
-	body := read(t, got)
-	if sum := strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(body))), 10); got.Header.Get("Content-Encoding") != "gzip" || got.Header.Get("X-Amz-Crc32") != sum {
-		t.Fatalf("%v, want checksum %s", got.Header, sum)
+	if sum := strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(got.body))), 10); got.header.Get("Content-Encoding") != "gzip" || got.header.Get("X-Amz-Crc32") != sum {
+		t.Fatalf("%v, want checksum %s", got.header, sum)
 	}
-	z, err := gzip.NewReader(strings.NewReader(body))
+	z, err := gzip.NewReader(strings.NewReader(got.body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,9 +187,9 @@ func TestLargeBodies(t *testing.T) {
 		{packed(wrap(limit)), []string{"Content-Encoding", "gzip"}, 400},
 		{packed(wrap(limit + 1)), []string{"Content-Encoding", "gzip"}, 413},
 	} {
-		answer := post(t, addr, getTarget, c.body, c.headers...)
-		if body := read(t, answer); answer.StatusCode != c.status || !json.Valid([]byte(body)) {
-			t.Errorf("%v: %d %s, want %d", c.headers, answer.StatusCode, body, c.status)
+		got := post(t, addr, getTarget, c.body, c.headers...)
+		if got.status != c.status || !json.Valid([]byte(got.body)) {
+			t.Errorf("%v: %d %s, want %d", c.headers, got.status, got.body, c.status)
 		}
 	}
 }
@@ -219,8 +230,7 @@ func TestBodiesTogether(t *testing.T) {
 	}
 	senders.Wait()
 	for deadline := time.Now().Add(10 * time.Second); ; {
-		answer := post(t, addr, getTarget, strings.NewReader(`{"Unknown":"`+strings.Repeat("x", size)+`"}`))
-		if read(t, answer); answer.StatusCode == 400 {
+		if post(t, addr, getTarget, strings.NewReader(`{"Unknown":"`+strings.Repeat("x", size)+`"}`)).status == 400 {
 			return
 		}
 		if time.Now().After(deadline) {
@@ -248,26 +258,17 @@ func TestIdleAndBrokenClients(t *testing.T) {
 			conn.Close()
 		}
 	}
-	answer := post(t, addr, getTarget, strings.NewReader(`{"TableName":"tab","Key":{"pk":{"S":"a"},"sk":{"S":"b"}}}`))
-	if body := read(t, answer); answer.StatusCode != 200 {
-		t.Error(body)
+	got := post(t, addr, getTarget, strings.NewReader(`{"TableName":"tab","Key":{"pk":{"S":"a"},"sk":{"S":"b"}}}`))
+	if got.status != 200 {
+		t.Error(got.body)
 	}
 }
 
 // A name that is not this machine's is refused on loopback: a web site could have pointed it here.
 func TestForeignHost(t *testing.T) {
-	addr := served(t, open(t))
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr, strings.NewReader(`{}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := request(t, served(t, open(t)), getTarget, strings.NewReader(`{}`))
 	r.Host = "dynamodb.example.com"
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusMisdirectedRequest {
-		t.Errorf("%d", answer.StatusCode)
+	if got := send(t, r); got.status != http.StatusMisdirectedRequest {
+		t.Errorf("%+v", got)
 	}
 }

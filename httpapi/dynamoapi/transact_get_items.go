@@ -44,7 +44,7 @@ func (r *transactGetItems) constrain(c *constraints) {
 	if !c.required("transactItems", r.gets.Set) {
 		return
 	}
-	c.elements("transactItems", len(r.gets.V), 1, maxTransactItems)
+	c.elements("transactItems", len(r.gets.V), maxTransactItems)
 	for i, g := range r.gets.V {
 		at := fmt.Sprintf("transactItems.%d.member.get", i+1)
 		if c.required(at, g.Set) {
