@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/touchline/touchline/internal/testrig/cache"
 )
 
 // runLimit is how long a script of a test may take.
@@ -58,7 +60,7 @@ func (c Client) RunBy(t testing.TB, e Endpoint, program, script string, env ...s
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", script, err, lastLines(string(out), 40))
+		t.Fatalf("%s: %v\n%s", script, err, cache.LastLines(string(out), 40))
 	}
 	return strings.TrimSpace(string(out))
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"os/exec"
 	"testing"
+
+	"github.com/touchline/touchline/internal/testrig/cache"
 )
 
 // The module whose tests are run, and the checksum of what the Go module proxy gives for it.
@@ -21,7 +23,7 @@ func Guregu(t testing.TB) (program, dir string) {
 	if err != nil {
 		t.Skip("the tests of guregu/dynamo need the go command")
 	}
-	out, err := run(t.Context(), t.TempDir(), program, "mod", "download", "-json", gureguPin)
+	out, err := cache.Run(t.Context(), t.TempDir(), program, "mod", "download", "-json", gureguPin)
 	if err != nil {
 		t.Skipf("the tests of guregu/dynamo need a way to the Go module proxy: %v", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/touchline/touchline/internal/testrig/cache"
 )
 
 //go:embed pins/package.json
@@ -43,6 +45,6 @@ func installNode(ctx context.Context, dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, "package-lock.json"), nodeLock, 0o600); err != nil {
 		return err
 	}
-	_, err = run(ctx, dir, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error")
+	_, err = cache.Run(ctx, dir, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error")
 	return err
 }

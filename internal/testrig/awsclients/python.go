@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/touchline/touchline/internal/testrig/cache"
 )
 
 //go:embed pins/requirements.txt
@@ -21,7 +23,7 @@ func Python(t testing.TB) Client {
 	if err != nil {
 		t.Skip(install)
 	}
-	version, err := run(t.Context(), "", python, "--version")
+	version, err := cache.Run(t.Context(), "", python, "--version")
 	if err != nil {
 		t.Skipf("%s: %v", install, err)
 	}
@@ -42,10 +44,10 @@ func installPython(ctx context.Context, python, dir string) error {
 		return err
 	}
 	venv := filepath.Join(dir, "venv")
-	if _, err := run(ctx, dir, python, "-m", "venv", venv); err != nil {
+	if _, err := cache.Run(ctx, dir, python, "-m", "venv", venv); err != nil {
 		return err
 	}
-	_, err := run(ctx, dir, filepath.Join(venv, "bin", "python"), "-m", "pip", "--disable-pip-version-check", "install",
+	_, err := cache.Run(ctx, dir, filepath.Join(venv, "bin", "python"), "-m", "pip", "--disable-pip-version-check", "install",
 		"--quiet", "--no-deps", "--compile", "--only-binary", ":all:", "--target", filepath.Join(dir, "lib"), "--requirement", pins)
 	if err != nil {
 		return err

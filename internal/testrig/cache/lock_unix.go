@@ -1,6 +1,6 @@
 //go:build unix
 
-package ddblocal
+package cache
 
 import (
 	"errors"

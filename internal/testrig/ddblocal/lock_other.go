@@ -1,6 +1,0 @@
-//go:build !unix
-
-package ddblocal
-
-// lock does nothing: two processes that download at once do so twice, and the later one finds the folder there.
-func lock(string) (unlock func(), err error) { return func() {}, nil }
