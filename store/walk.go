@@ -330,10 +330,11 @@ func (w *walk) visit(r row) (full bool, err error) {
 	case w.narrow:
 		err = w.takeNarrow(r)
 	case w.fetches:
-		w.size += r.size()
 		if err = w.countFetched(r); err == nil {
 			err = w.take(r)
 		}
+		// That is how the documentation counts: what the index shows in all, and each item of the table, in units of 4 KB.
+		w.size = (w.page.Bytes+readUnit-1)/readUnit*readUnit + w.page.Fetched*readUnit
 	default:
 		w.size += r.size()
 		w.page.Bytes += r.size()
