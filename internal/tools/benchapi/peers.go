@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
 	"time"
 
+	"github.com/touchline/touchline/internal/testrig/cache"
 	"github.com/touchline/touchline/internal/testrig/ddblocal"
-	"github.com/touchline/touchline/internal/tools/measure"
 )
 
 // childCommand is the first argument of the program where it is the server that answers canned bytes.
@@ -86,32 +84,17 @@ func startDynalite(ctx context.Context) (*server, error) {
 
 // fetchDynalite gives the folder with dynalite, and has npm fill it where it is not there.
 func fetchDynalite(ctx context.Context) (string, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(cache, "touchline", "dynalite-"+dynaliteVersion)
-	if _, err := os.Stat(dir); err == nil {
-		return dir, nil
-	}
-	npm, err := exec.LookPath("npm")
-	if err != nil {
-		return "", errors.New("dynalite comes by npm (Debian: apt-get install npm)")
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
-		return "", err
-	}
-	temp, err := os.MkdirTemp(filepath.Dir(dir), "dynalite-*")
-	if err != nil {
-		return "", err
-	}
-	defer measure.Remove(temp)
-	// In memory it needs nothing that an install script would build.
-	cmd := exec.CommandContext(ctx, npm, "install", "--prefix", temp, "--ignore-scripts", "--no-audit", "--no-fund",
-		"dynalite@"+dynaliteVersion)
-	cmd.Dir = temp
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("dynalite cannot be downloaded by npm: %w: %s", err, strings.TrimSpace(string(out)))
-	}
-	return dir, os.Rename(temp, dir)
+	return cache.Folder(ctx, "dynalite-"+dynaliteVersion, func(ctx context.Context, dir string) error {
+		npm, err := exec.LookPath("npm")
+		if err != nil {
+			return errors.New("dynalite comes by npm (Debian: apt-get install npm)")
+		}
+		// In memory it needs nothing that an install script would build.
+		_, err = cache.Run(ctx, dir, npm, "install", "--prefix", dir, "--ignore-scripts", "--no-audit", "--no-fund",
+			"dynalite@"+dynaliteVersion)
+		if err != nil {
+			return fmt.Errorf("dynalite cannot be downloaded: %w", err)
+		}
+		return nil
+	})
 }
