@@ -93,6 +93,7 @@ func appendAttributes(to []string, n *node, names []string) []string {
 type scope struct {
 	doc Doc
 	*binding
+	members map[int]map[string]bool // of the sets that an update deletes, by their place in values: one may be in many actions
 }
 
 // truth evaluates what is true or false.

@@ -121,10 +121,15 @@ func (u *Update) Project(it attr.Item) attr.Item { return u.tree.pickNames(it) }
 func (u *Update) Apply(it attr.Item) (attr.Item, error) {
 	results := make([]attr.Value, len(u.actions))
 	s := scope{doc: Item(it), binding: &u.binding}
+	size := 0
 	for i := range u.actions {
 		var err error
 		if results[i], err = s.result(&u.actions[i]); err != nil {
 			return nil, err
+		}
+		// The results lie beside each other in the item. Each may be as large as one can be, and there may be hundreds.
+		if size += attr.SizeOf(results[i]); size > attr.MaxItemSize {
+			return nil, tooLarge()
 		}
 	}
 	return u.tree.editNames(it, results), nil

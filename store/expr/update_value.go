@@ -35,7 +35,7 @@ func (s *scope) result(a *action) (attr.Value, error) {
 	case a.kind == actionAdd:
 		return union(old, operand)
 	}
-	return difference(old, operand)
+	return s.difference(old, a.value.value)
 }
 
 // reach refuses a path whose last step has no map or list to be taken in.
@@ -62,6 +62,8 @@ func (s *scope) reach(p path) error {
 func wrongOperand() error {
 	return fault.New(fault.Invalid, CodeOperand, "An operand in the update expression has an incorrect data type")
 }
+
+func tooLarge() error { return invalid("Item size to update has exceeded the maximum allowed size") }
 
 // rightSide evaluates the right side of a SET. There is always a value or an error.
 func (s *scope) rightSide(n *node) (attr.Value, error) {
@@ -122,33 +124,49 @@ func (s *scope) append(n *node) (attr.Value, error) {
 	if err != nil {
 		return attr.Value{}, err
 	}
-	return attr.L(slices.Concat(v[0].List(), v[1].List())...), nil
+	joined := slices.Concat(v[0].List(), v[1].List())
+	if len(joined) > attr.MaxItemSize { // each is a byte at least
+		return attr.Value{}, tooLarge()
+	}
+	return attr.L(joined...), nil
 }
 
 // union joins two sets of one type.
 func union(a, b attr.Value) (attr.Value, error) {
-	members := without(setOf(b), setOf(a))
+	members := without(setOf(b), membersOf(setOf(a)))
 	if len(members) == 0 {
 		return a, nil
 	}
 	return makeSet(a.Kind(), append(members, setOf(a)...))
 }
 
-// difference takes the members of b out of a; the zero Value when none is left, for there are no empty sets.
-func difference(a, b attr.Value) (attr.Value, error) {
-	members := without(setOf(a), setOf(b))
+// difference takes the members of an operand out of a set; the zero Value when none is left, for there are no empty sets.
+func (s *scope) difference(from attr.Value, operand int) (attr.Value, error) {
+	gone, known := s.members[operand]
+	if !known {
+		gone = membersOf(setOf(s.values[operand]))
+		if s.members == nil {
+			s.members = map[int]map[string]bool{}
+		}
+		s.members[operand] = gone
+	}
+	members := without(setOf(from), gone)
 	if len(members) == 0 {
 		return attr.Value{}, nil
 	}
-	return makeSet(a.Kind(), members)
+	return makeSet(from.Kind(), members)
 }
 
-// without gives the members of a that are not in b, in a new slice.
-func without(a, b []string) []string {
-	gone := make(map[string]bool, len(b))
-	for _, member := range b {
-		gone[member] = true
+func membersOf(members []string) map[string]bool {
+	in := make(map[string]bool, len(members))
+	for _, member := range members {
+		in[member] = true
 	}
+	return in
+}
+
+// without gives the members of a that are not gone, in a new slice.
+func without(a []string, gone map[string]bool) []string {
 	var left []string
 	for _, member := range a {
 		if !gone[member] {
