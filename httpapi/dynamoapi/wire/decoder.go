@@ -85,7 +85,7 @@ func (d *Decoder) object(mismatch func() error, field func(name string) error) e
 // Map reads an object whose names are the user's, and whose entries are of that Java type. A name that is there twice is
 // refused, and so is a null.
 func (d *Decoder) Map(of string, entry func(key string) error) error {
-	return d.entries(of, func(_ int, key string) error {
+	return d.entries(math.MaxInt, of, func(key string) error {
 		if err := d.count(); err != nil {
 			return err
 		}
@@ -96,24 +96,20 @@ func (d *Decoder) Map(of string, entry func(key string) error) error {
 // MapUpTo is Map where more than most entries are refused later. It reads one more than that, so that whoever counts them
 // sees that they are too many, and steps over the others.
 func (d *Decoder) MapUpTo(most int, of string, entry func(key string) error) error {
-	return d.entries(of, func(i int, key string) error {
-		if i > most {
-			return d.Skip()
-		}
-		return entry(key)
-	})
+	return d.entries(most, of, entry)
 }
 
-// entries tells of each entry how many came before it.
-func (d *Decoder) entries(of string, entry func(i int, key string) error) error {
+func (d *Decoder) entries(most int, of string, entry func(key string) error) error {
 	seen := map[string]bool{}
 	return d.named(func() error { return d.lex.NoMap(of) }, func(key string) error {
+		if len(seen) > most { // the names are not looked at: to remember millions of them takes a second
+			return d.Skip()
+		}
 		if seen[key] {
 			return jsonlex.Malformed("The JSON has the name %q twice", key)
 		}
-		i := len(seen)
 		seen[key] = true
-		return entry(i, key)
+		return entry(key)
 	})
 }
 
