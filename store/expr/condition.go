@@ -93,6 +93,7 @@ func appendAttributes(to []string, n *node, names []string) []string {
 type scope struct {
 	doc Doc
 	*binding
+	decoded []decoded
 	members map[int]map[string]bool // of the sets that an update deletes, by their place in values: one may be in many actions
 }
 
@@ -195,13 +196,42 @@ func (s *scope) between(n *node) (bool, error) {
 	return compare(opGreaterEqual, v[0], v[1]) && compare(opLessEqual, v[0], v[2]), nil
 }
 
+// at gives what lies at a path. A list, map or set is decoded once, however often a condition names it: one may take some
+// milliseconds, and a condition has room for 150 of them.
+func (s *scope) at(p path) (v attr.Value, err error) {
+	name := p[0].step(s.names).name
+	known := slices.IndexFunc(s.decoded, func(d decoded) bool { return d.name == name })
+	if known >= 0 {
+		v = s.decoded[known].value
+	} else {
+		var ok bool
+		if v, ok, err = s.doc.Get(name); err != nil || !ok {
+			return attr.Value{}, err
+		}
+		switch v.Kind() {
+		case attr.KindL, attr.KindM, attr.KindSS, attr.KindNS, attr.KindBS:
+			s.decoded = append(s.decoded, decoded{name, v})
+		}
+	}
+	for _, e := range p[1:] {
+		v = child(v, e.step(s.names))
+	}
+	return v, nil
+}
+
+// decoded is an attribute of the item that is evaluated.
+type decoded struct {
+	name  string
+	value attr.Value
+}
+
 // value evaluates an operand; the zero Value means that there is none.
 func (s *scope) value(n *node) (attr.Value, error) {
 	switch n.op {
 	case opValue:
 		return s.values[n.value], nil
 	case opPath:
-		return n.path.lookup(s.doc, s.names)
+		return s.at(n.path)
 	}
 	v, err := s.value(&n.args[0]) // size
 	if err != nil {

@@ -71,3 +71,26 @@ func TestUpdateTooLarge(t *testing.T) {
 		}
 	}
 }
+
+// A list that a condition names many times is read from the item once.
+func TestConditionReadsOnce(t *testing.T) {
+	c, err := expr.ParseCondition(strings.TrimSuffix(strings.Repeat("contains(l, :a) OR l[0] = :a OR ", 50), " OR "),
+		expr.Params{Values: attr.Item{":a": attr.S("x")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := &countingDoc{Doc: expr.Item(attr.Item{"l": attr.L(attr.S("y"))})}
+	if ok, err := c.Match(doc); ok || err != nil || doc.gets != 1 {
+		t.Errorf("%v, %v, read %d times", ok, err, doc.gets)
+	}
+}
+
+type countingDoc struct {
+	expr.Doc
+	gets int
+}
+
+func (d *countingDoc) Get(name string) (attr.Value, bool, error) {
+	d.gets++
+	return d.Doc.Get(name)
+}
