@@ -97,7 +97,7 @@ func (a *API) run(ctx context.Context, who *sigv4.Principal, operation, body str
 	if err != nil {
 		return err
 	}
-	on := aimsOf(operation, r)
+	on := accessOf(operation, r)
 	if err := on.allowed(who); err != nil {
 		return err
 	}

@@ -90,8 +90,8 @@ func (c *constraints) count(at, value string, n, least, most int) {
 	}
 }
 
-// elements bounds the number of elements of a list or map, of which there is at least one. The service shows what its objects are called in memory, which
-// says nothing and is never the same: here it is their number.
+// elements bounds the number of elements of a list, of which there is at least one. The service shows what its objects are
+// called in memory, which says nothing and is never the same: here it is their number.
 func (c *constraints) elements(at string, n, most int) {
 	value := "'[]'"
 	if n > 0 {

@@ -148,13 +148,8 @@ func (r *executeTransaction) reads(c *call, params [][]attr.Value) error {
 	if err := gone.err(); err != nil {
 		return err
 	}
-	var got []attr.Item
 	used := newConsumption(r.capacity)
-	err := c.view(func(tx *store.Tx) (err error) {
-		used.watchReads(tx, func(string) bool { return true }, true)
-		got, err = tx.TransactGet(gets)
-		return err
-	})
+	got, err := c.transactGet(gets, used)
 	if err != nil {
 		return err
 	}
@@ -166,20 +161,6 @@ func (r *executeTransaction) reads(c *call, params [][]attr.Value) error {
 	responses(c.out, got)
 	used.all(c.out)
 	return nil
-}
-
-// responses writes items, each in an object of its own, which is empty where there is none.
-func responses(out *wire.Encoder, items []attr.Item) {
-	out.Name("Responses")
-	out.BeginArray()
-	for _, it := range items {
-		out.Begin()
-		if it != nil {
-			named(out, "Item", it)
-		}
-		out.End()
-	}
-	out.EndArray()
 }
 
 func (r *executeTransaction) writes(c *call, params [][]attr.Value) error {

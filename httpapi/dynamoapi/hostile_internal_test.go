@@ -12,7 +12,7 @@ import (
 )
 
 // What a permission is asked for is the table that the operation then works on, whatever else an ARN holds.
-func TestAimIsWhatIsHit(t *testing.T) {
+func TestPermissionIsAskedForWhatIsHit(t *testing.T) {
 	arn := "arn:table/allowed/:dynamodb:us-east-1:000000000000:table/secret"
 	stream := arn + "/stream/2026-01-01T00:00:00.000"
 	for operation, body := range map[string]string{
@@ -28,7 +28,7 @@ func TestAimIsWhatIsHit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := aimsOf(operation, r).tables; len(got) != 1 || got[0] != "secret" {
+		if got := accessOf(operation, r).tables; len(got) != 1 || got[0] != "secret" {
 			t.Errorf("%s is allowed by %q", operation, got)
 		}
 	}

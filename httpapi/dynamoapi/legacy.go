@@ -147,7 +147,7 @@ func (l *legacyParams) constrainOperator(c *constraints) {
 
 func (l *legacyParams) constrainAttributes(c *constraints) {
 	if l.attributes.Set {
-		c.count("attributesToGet", "'[]'", len(l.attributes.V), 1, 255)
+		c.elements("attributesToGet", len(l.attributes.V), 255)
 	}
 }
 

@@ -28,7 +28,7 @@ func (r *transactGetItems) field(d *wire.Decoder, name string) error {
 					return d.Skip()
 				}
 				one.Set = true
-				return d.Object("Get", func(name string) error { return one.V.field(d, name) })
+				return d.Field("Get", func(name string) error { return one.V.field(d, name) })
 			})
 			r.gets.V = append(r.gets.V, one)
 			return err
@@ -72,26 +72,36 @@ func (r *transactGetItems) run(c *call) error {
 		}
 		gets = append(gets, get)
 	}
-	var got []attr.Item
 	used := newConsumption(r.capacity)
-	err := c.view(func(tx *store.Tx) (err error) {
+	got, err := c.transactGet(gets, used)
+	if err != nil {
+		return err
+	}
+	responses(c.out, got)
+	used.all(c.out)
+	return nil
+}
+
+// transactGet reads items as they were together at one moment.
+func (c *call) transactGet(gets []store.GetItem, used *consumption) (got []attr.Item, err error) {
+	err = c.view(func(tx *store.Tx) (err error) {
 		used.watchReads(tx, func(string) bool { return true }, true)
 		got, err = tx.TransactGet(gets)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	c.out.Name("Responses")
-	c.out.BeginArray()
-	for _, it := range got {
-		c.out.Begin()
+	return got, err
+}
+
+// responses writes items, each in an object of its own, which is empty where there is none.
+func responses(out *wire.Encoder, items []attr.Item) {
+	out.Name("Responses")
+	out.BeginArray()
+	for _, it := range items {
+		out.Begin()
 		if it != nil {
-			named(c.out, "Item", it)
+			named(out, "Item", it)
 		}
-		c.out.End()
+		out.End()
 	}
-	c.out.EndArray()
-	used.all(c.out)
-	return nil
+	out.EndArray()
 }

@@ -97,7 +97,7 @@ func (r *transactWriteItems) constrain(c *constraints) {
 	if !c.required("transactItems", r.actions.Set) {
 		return
 	}
-	c.count("transactItems", "'[]'", len(r.actions.V), 1, maxTransactItems)
+	c.elements("transactItems", len(r.actions.V), maxTransactItems)
 	for i := range r.actions.V {
 		a, at := &r.actions.V[i], fmt.Sprintf("transactItems.%d.member", i+1)
 		if p := a.check; p != nil {
