@@ -57,16 +57,3 @@ func tableName(name string) string {
 	}
 	return name
 }
-
-// called gives the name that a request, whose tables these are, has for a table: the table's own, or its ARN.
-func called[T any](tables map[string]T, table string) string {
-	if _, ok := tables[table]; ok {
-		return table
-	}
-	for name := range tables {
-		if tableName(name) == table {
-			return name
-		}
-	}
-	return table
-}

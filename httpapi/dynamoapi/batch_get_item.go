@@ -1,10 +1,8 @@
 package dynamoapi
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
@@ -14,10 +12,6 @@ import (
 
 // maxBatchKeys is how many items a BatchGetItem may ask for.
 const maxBatchKeys = 100
-
-// badTableKey is what is wrong with a batch that has a table which cannot be called so.
-const badTableKey = "Map keys must satisfy constraint: [Member must have length less than or equal to 255, " +
-	"Member must have length greater than or equal to 3, Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+]"
 
 // batchGetItem reads items by their keys, in any tables.
 type batchGetItem struct {
@@ -75,14 +69,7 @@ func (r *batchGetItem) constrain(c *constraints) {
 	if !c.required("requestItems", r.tables.Set) {
 		return
 	}
-	c.count("requestItems", "'{}'", len(r.tables.V), 1, maxBatchKeys)
-	names := slices.Sorted(maps.Keys(r.tables.V))
-	for _, table := range names {
-		if !c.full() && !isTable(table) {
-			c.fail("requestItems", r.shown(), badTableKey)
-		}
-	}
-	for _, table := range names {
+	for _, table := range constrainTables(c, r.tables.V, maxBatchKeys, r.shown) {
 		at := "requestItems." + table + ".member.keys"
 		if k := r.tables.V[table]; c.required(at, k.keys.Set) {
 			c.elements(at, len(k.keys.V), maxBatchKeys)
@@ -92,11 +79,7 @@ func (r *batchGetItem) constrain(c *constraints) {
 
 // shown is the value of RequestItems as errors show it: without the keys.
 func (r *batchGetItem) shown() string {
-	var tables []string
-	for _, table := range slices.Sorted(maps.Keys(r.tables.V)) {
-		tables = append(tables, fmt.Sprintf("%s=[%d keys]", table, len(r.tables.V[table].keys.V)))
-	}
-	return "'{" + strings.Join(tables, ", ") + "}'"
+	return showTables(r.tables.V, func(k *keysOf) int { return len(k.keys.V) }, "keys")
 }
 
 func (r *batchGetItem) touches(visit func(action, table string)) {

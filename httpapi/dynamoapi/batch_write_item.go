@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 	"github.com/touchline/touchline/store"
@@ -76,13 +75,7 @@ func (r *batchWriteItem) constrain(c *constraints) {
 	if !c.required("requestItems", r.tables.Set) {
 		return
 	}
-	c.count("requestItems", "'{}'", len(r.tables.V), 1, maxBatchWrites)
-	names := slices.Sorted(maps.Keys(r.tables.V))
-	for _, table := range names {
-		if !c.full() && !isTable(table) {
-			c.fail("requestItems", r.shown(), badTableKey)
-		}
-	}
+	names := constrainTables(c, r.tables.V, maxBatchWrites, r.shown)
 	for _, table := range names {
 		if n := len(r.tables.V[table]); !c.full() && (n < 1 || n > maxBatchWrites) {
 			c.fail("requestItems", r.shown(), "Map value must satisfy constraint: [Member must have length less than or equal to %d, "+
@@ -102,19 +95,9 @@ func (r *batchWriteItem) constrain(c *constraints) {
 	}
 }
 
-// isTable tells whether a table can be called so, by its name or its ARN.
-func isTable(name string) bool {
-	name = tableName(name)
-	return isName(name) && len(name) >= 3 && len(name) <= 255
-}
-
 // shown is the value of RequestItems as errors show it: without the items.
 func (r *batchWriteItem) shown() string {
-	var tables []string
-	for _, table := range slices.Sorted(maps.Keys(r.tables.V)) {
-		tables = append(tables, fmt.Sprintf("%s=[%d requests]", table, len(r.tables.V[table])))
-	}
-	return "'{" + strings.Join(tables, ", ") + "}'"
+	return showTables(r.tables.V, func(w []batchWrite) int { return len(w) }, "requests")
 }
 
 func (r *batchWriteItem) touches(visit func(action, table string)) {

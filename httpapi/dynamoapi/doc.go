@@ -12,7 +12,7 @@
 //	server, body, send, metrics      HTTP
 //	access, faults                   who may do what; faults on demand
 //	call, arn, constraints, errors   what every operation works with
-//	params, legacy, writing, reading the parameters of requests about items
+//	params, legacy, writing, reading, batch   the parameters of requests about items
 //	capacity, ledger, collection_*   what a request consumed
 //	table_*                          operations on tables as a whole
 //	stream_*                         operations on streams

@@ -33,18 +33,25 @@ func FuzzRequest(f *testing.F) {
 	f.Cleanup(func() { r.close(f) })
 	f.Fuzz(func(t *testing.T, operation, request string) {
 		a := r.api(t)
-		answer, err := a.Do(context.Background(), operation, []byte(request))
-		if err != nil {
-			refused, ok := errors.AsType[*dynamoapi.Error](err)
-			if !ok || refused.Status != http.StatusBadRequest {
-				t.Fatalf("%s %s: %v: %v", operation, request, err, errors.Unwrap(err))
-			}
-			answer = refused.Wire()
-		}
-		if !json.Valid(answer) {
-			t.Fatalf("%s %s: %s", operation, request, answer)
-		}
+		isAnswered(t, a, operation, request)
 	})
+}
+
+// isAnswered runs a request, fails where the answer is no JSON or tells of a fault of the node, and gives it.
+func isAnswered(t *testing.T, a *dynamoapi.API, operation, request string) string {
+	t.Helper()
+	answer, err := a.Do(context.Background(), operation, []byte(request))
+	if err != nil {
+		refused, ok := errors.AsType[*dynamoapi.Error](err)
+		if !ok || refused.Status != http.StatusBadRequest {
+			t.Fatalf("%s %s: %v: %v", operation, request, err, errors.Unwrap(err))
+		}
+		answer = refused.Wire()
+	}
+	if !json.Valid(answer) {
+		t.Fatalf("%s %s: %s", operation, request, answer)
+	}
+	return string(answer)
 }
 
 // fuzzed is a store that is made anew now and then, so that what piles up in it does not slow the search.

@@ -2,11 +2,8 @@ package dynamoapi_test
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,17 +51,7 @@ func FuzzTableRequest(f *testing.F) {
 	f.Cleanup(func() { r.close(f) })
 	f.Fuzz(func(t *testing.T, operation, request string) {
 		a := r.api(t)
-		answer, err := a.Do(context.Background(), operation, []byte(request))
-		if err != nil {
-			refused, ok := errors.AsType[*dynamoapi.Error](err)
-			if !ok || refused.Status != http.StatusBadRequest {
-				t.Fatalf("%s %s: %v: %v", operation, request, err, errors.Unwrap(err))
-			}
-			answer = refused.Wire()
-		}
-		if !json.Valid(answer) {
-			t.Fatalf("%s %s: %s", operation, request, answer)
-		}
+		isAnswered(t, a, operation, request)
 		lookAround(t, a)
 	})
 }
