@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	signer "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi"
 	"github.com/touchline/touchline/httpapi/dynamoapi/sigv4"
@@ -66,7 +66,7 @@ func signed(t *testing.T, url, operation, body string) string {
 	r.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
 	sum := sha256.Sum256([]byte(body))
 	keys := aws.Credentials{AccessKeyID: "AKIDSOME", SecretAccessKey: "a secret of a test"}
-	if err := v4.NewSigner().SignHTTP(context.Background(), keys, r, hex.EncodeToString(sum[:]), "dynamodb", "us-east-1", time.Now()); err != nil {
+	if err := signer.NewSigner().SignHTTP(context.Background(), keys, r, hex.EncodeToString(sum[:]), "dynamodb", "us-east-1", time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	res, err := new(http.Client).Do(r)
