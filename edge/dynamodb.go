@@ -47,11 +47,15 @@ func DynamoDB(ctx context.Context, c StandaloneConfig) error {
 	return errors.Join(c.run(ctx, e, s), s.Close())
 }
 
+// aloneJournal is how much of the journal is kept where nobody reads it but the streams, which have a budget of their own.
+// Its pages would be the larger part of a small file, and of the memory that the process has mapped.
+const aloneJournal = 1 << 20
+
 func (c StandaloneConfig) open() (*store.Store, error) {
 	if c.Memory {
 		return store.OpenMemory(store.Options{})
 	}
-	return store.Open(c.Data, store.Options{})
+	return store.Open(c.Data, store.Options{JournalBytes: aloneJournal})
 }
 
 // run answers until ctx ends or the store fails, and looks after the store meanwhile.

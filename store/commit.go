@@ -198,6 +198,7 @@ func (c *committer) linger(end time.Time) (came bool) {
 	quiet := time.Now().Add(linger)
 	for range maxYields {
 		runtime.Gosched()
+		yieldProcessor()
 		if c.waiting() > 0 {
 			return true
 		}

@@ -74,7 +74,7 @@ func (f *dynamodbFlags) run(cmd *cobra.Command) error {
 		return usageError{hint(cmd, fmt.Errorf("--log-level must be debug, info, warn or error, not %q", f.log.Level))}
 	}
 	f.Log = log
-	collectLess()
+	collectLess(aloneLimit)
 	f.Ready = func(a edge.Answering) { f.tell(cmd, a) }
 	return edge.DynamoDB(cmd.Context(), f.StandaloneConfig)
 }

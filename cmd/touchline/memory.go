@@ -10,15 +10,16 @@ import (
 // about 15 MB more. Above the limit it collects more often, whatever that costs.
 const (
 	busyPercent = 400
-	busyLimit   = 64 << 20
+	nodeLimit   = 64 << 20 // with a node around the endpoint
+	aloneLimit  = 20 << 20 // the process stays below 64 MB with its code and the pages of its file
 )
 
 // collectLess sets the garbage collector up for requests by the thousand, unless the operator has set it up himself.
-func collectLess() {
+func collectLess(limit int64) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(busyPercent)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(busyLimit)
+		debug.SetMemoryLimit(limit)
 	}
 }

@@ -27,7 +27,7 @@ func newServe() *cobra.Command {
 				return err
 			}
 			if c.DynamoDB.Listen != "" {
-				collectLess()
+				collectLess(nodeLimit)
 			}
 			return edge.Serve(cmd.Context(), c.Config, buildInfo().Version, log)
 		},

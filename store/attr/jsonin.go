@@ -106,7 +106,7 @@ type jsonMember struct {
 }
 
 func newJSONEncoder(out []byte, text string) *jsonEncoder {
-	return &jsonEncoder{Lexer: jsonlex.Lexer{Text: text}, out: out, members: make([]jsonMember, 0, 24)}
+	return &jsonEncoder{Lexer: jsonlex.Lexer{Text: text}, out: out}
 }
 
 func (p *jsonEncoder) end() error {
@@ -121,6 +121,9 @@ func (p *jsonEncoder) end() error {
 func (p *jsonEncoder) object(level int) error {
 	if !p.Take('{') {
 		return p.NoMap("com.amazonaws.dynamodb.v20120810.AttributeValue")
+	}
+	if p.members == nil { // room for as many as the text may have, but no more than most items have
+		p.members = make([]jsonMember, 0, min(24, 2+(len(p.Text)-p.Pos)/32))
 	}
 	first, count, ordered := len(p.members), p.openCount(), true
 	for i := 0; ; i++ {
