@@ -124,7 +124,8 @@ func (r *batchWriteItem) run(c *call) error {
 	}
 	if len(batch) > 0 {
 		err = c.update(func(tx *store.Tx) error {
-			return l.around(tx, false, func() error { return tx.BatchWrite(batch) })
+			l.watch(tx, false)
+			return tx.BatchWrite(batch)
 		})
 	}
 	if err != nil {

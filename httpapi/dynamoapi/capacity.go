@@ -73,6 +73,11 @@ func (u *consumption) watch(tx *store.Tx, transact bool) {
 	}
 }
 
+// reread counts an action of a transaction that was done before: DynamoDB reads its item.
+func (u *consumption) reread(t store.Touch) {
+	u.read(&store.TableSpec{Name: t.Table}, "", t.Old, true, true)
+}
+
 // touched counts what a write cost: a unit for each begun KB of the larger image, and what its indexes cost, where an entry
 // that moves is deleted and put; all of it twice in a transaction. A write that changes nothing, or a condition alone,
 // costs the table's part.

@@ -52,34 +52,24 @@ func (l *ledger) add(c *call, table string, subject attr.Item) {
 	l.entries = append(l.entries, e)
 }
 
-// around does the writes and counts them. What the store had done before, for a request with the same token, it does not
-// touch again: then DynamoDB reads the items.
-func (l *ledger) around(tx *store.Tx, transact bool, do func() error) error {
+// watch counts the writes that follow, and notes the collections that they wrote to.
+func (l *ledger) watch(tx *store.Tx, transact bool) {
 	if l == nil {
-		return do()
+		return
 	}
-	touched := false
-	tx.Touched(func(t store.Touch) {
-		touched = true
-		l.units.touched(t, transact)
-	})
-	if err := do(); err != nil {
-		return err
-	}
-	if touched {
-		for i := range l.entries {
-			l.collections.wrote(l.entries[i].spec, l.entries[i].key)
-		}
-		return nil
-	}
-	tx.Touched(nil)
-	l.units.watchReads(tx, func(string) bool { return true }, transact)
+	l.units.watch(tx, transact)
 	for i := range l.entries {
-		if _, err := tx.Get(l.entries[i].spec.Name, l.entries[i].key); err != nil {
-			return err
-		}
+		l.collections.wrote(l.entries[i].spec, l.entries[i].key)
 	}
-	return nil
+}
+
+// repeated counts an action of a transaction that was done before. It wrote to nothing.
+func (l *ledger) repeated(t store.Touch) {
+	if l == nil {
+		return
+	}
+	l.units.reread(t)
+	l.collections = nil
 }
 
 // write writes the members of the answer.

@@ -35,6 +35,9 @@ func (p *params) field(d *wire.Decoder, name string) error {
 	return d.Skip()
 }
 
+// maxValues is how large the values of a request's expressions may be together, which bounds what comparing them costs.
+const maxValues = 2 << 20
+
 // expression is an expression of a request, or one of the parameters from the time before there were expressions.
 type expression struct {
 	name string
@@ -84,7 +87,11 @@ func (p *params) bind(expressions ...expression) (expr.Params, error) {
 			return out, p.badKey(errValidation("ExpressionAttributeValues must not be empty"))
 		}
 		out.Values = make(attr.Item, len(p.values.V))
+		size := 0
 		for name, v := range p.values.V {
+			if size += attr.SizeOf(v.V); size > maxValues {
+				return out, errValidation("ExpressionAttributeValues exceeds the maximum size of %d bytes", maxValues)
+			}
 			out.Values[name] = v.V
 			if v.Err != nil {
 				return out, p.badKey(p.badValue())

@@ -155,8 +155,10 @@ func (r *transactWriteItems) run(c *call) error {
 		write.Items = append(write.Items, one)
 		a.account(c, l)
 	}
+	write.Repeated = l.repeated
 	err := c.update(func(tx *store.Tx) error {
-		return l.around(tx, true, func() error { return tx.TransactWrite(write) })
+		l.watch(tx, true)
+		return tx.TransactWrite(write)
 	})
 	if err != nil {
 		return r.withoutOld(err)
