@@ -142,7 +142,7 @@ func (a *API) note(r *http.Request, operation string, refused *Error, took time.
 		if log.Enabled(ctx, slog.LevelDebug) {
 			log.DebugContext(ctx, "request", "operation", operation, "key", sigv4.AccessKey(r), "took", took)
 		}
-	case refused.Status >= http.StatusInternalServerError:
+	case refused.Status >= http.StatusInternalServerError && refused.cause != nil: // not a fault on demand
 		log.ErrorContext(ctx, "request failed", "operation", operation, "type", refused.name(), "took", took, "err", refused.cause)
 	default:
 		if log.Enabled(ctx, slog.LevelDebug) {
