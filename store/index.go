@@ -8,7 +8,6 @@ import (
 
 	"github.com/touchline/touchline/internal/failpoint"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 )
 
 // An index entry has as its key the index's key attributes and the item's own key, and as its value the length of the
@@ -58,7 +57,9 @@ func (ix *index) checkItem(it attr.Item) error {
 		}
 		limit := [...]int{maxPartitionKey, maxSortKey}[i]
 		if v.Kind() != a.Type.kind() {
-			return &indexTypeError{error: ix.errType(a, v.Kind()), name: a.Name}
+			return invalid("One or more parameter values were invalid: "+
+				"Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s",
+				a.Name, a.Type.kind(), v.Kind(), ix.spec.Name)
 		}
 		if v.Kind() != attr.KindN && attr.SizeOf(v) == 0 {
 			return errEmptyKey(v, "One or more parameter values are not valid. A value specified for a secondary index key is "+
@@ -71,31 +72,6 @@ func (ix *index) checkItem(it attr.Item) error {
 	}
 	return nil
 }
-
-// checkUpdate refuses an update that is known to give a key attribute another type, whatever the item.
-func (ix *index) checkUpdate(u *expr.Update) error {
-	for _, a := range ix.spec.Key.attrs() {
-		if k := u.Kind(a.Name); k != 0 && k != a.Type.kind() {
-			return ix.errType(a, k)
-		}
-	}
-	return nil
-}
-
-func (ix *index) errType(a KeyAttr, actual attr.Kind) error {
-	return invalid("One or more parameter values were invalid: Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s",
-		a.Name, a.Type.kind(), actual, ix.spec.Name)
-}
-
-// indexTypeError is an attribute of the wrong type for an index that it is a key of. It is told from what else is wrong
-// with keys because an update that copies such a value has other words for it.
-type indexTypeError struct {
-	error
-	name string // of the attribute
-}
-
-// Unwrap gives the fault.
-func (e *indexTypeError) Unwrap() error { return e.error }
 
 // move brings the entry of an item from what old says to what now says. Equal entries are left alone. While the index is
 // being filled the entry of the old item may not be there yet: then its removal is not noted, and so not undone either.

@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"maps"
-	"slices"
 
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -79,8 +78,7 @@ func updated(old, key attr.Item, u *expr.Update) (attr.Item, error) {
 	return u.Apply(base)
 }
 
-// checkUpdate refuses an update of a key attribute, also one that would leave its value, and one that gives a key of an
-// index the wrong type whatever the item.
+// checkUpdate refuses an update of a key attribute, also one that would leave its value.
 func (t *table) checkUpdate(u *expr.Update) error {
 	if u == nil {
 		return nil
@@ -93,17 +91,12 @@ func (t *table) checkUpdate(u *expr.Update) error {
 			}
 		}
 	}
-	for _, ix := range t.indexes {
-		if err := ix.checkUpdate(u); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
 // checkUpdated refuses what an update must not make of an item, in the words that DynamoDB has for updates, and gives
 // the item's size.
-func (t *table) checkUpdated(it attr.Item, u *expr.Update) (size int, err error) {
+func (t *table) checkUpdated(it attr.Item) (size int, err error) {
 	size, err = attr.Measure(it)
 	if err == nil && size > attr.MaxItemSize {
 		err = invalid("Item size to update has exceeded the maximum allowed size")
@@ -116,9 +109,6 @@ func (t *table) checkUpdated(it attr.Item, u *expr.Update) (size int, err error)
 		empty.error = invalid("One or more parameter values are not valid. The update expression attempted to update a "+
 			"secondary index key to a value that is not supported. The AttributeValue for a key attribute cannot contain "+
 			"an empty %s value.", empty.what)
-	}
-	if wrong, ok := errors.AsType[*indexTypeError](err); ok && u != nil && slices.Contains(u.Attributes(), wrong.name) {
-		err = invalid("The update expression attempted to update the secondary index key to unsupported type")
 	}
 	return size, err
 }

@@ -105,7 +105,7 @@ func (tx *Tx) judge(w *write, wantOld bool) (change, Images, error) {
 		if images.New, err = updated(old, w.subject, w.bound.Update); err != nil {
 			return change{}, Images{}, err
 		}
-		size, err := w.table.checkUpdated(images.New, w.bound.Update)
+		size, err := w.table.checkUpdated(images.New)
 		if err != nil {
 			return change{}, Images{}, err
 		}

@@ -98,29 +98,6 @@ func longName(k attr.Kind) string {
 // Attributes gives the names of the attributes that the update changes, whole or in part, in the order of the text.
 func (u *Update) Attributes() []string { return u.tree.attributes() }
 
-// Kind gives the type that the update gives an attribute as a whole, or adds to it or takes out of it, as far as that is
-// known without an item; 0 when it is not. A nil Update gives none.
-func (u *Update) Kind(name string) attr.Kind {
-	if u == nil {
-		return 0
-	}
-	for i := range u.actions {
-		a := &u.actions[i]
-		if len(a.path) != 1 || a.kind == actionRemove || a.path[0].step(u.names).name != name {
-			continue
-		}
-		switch a.value.op {
-		case opValue:
-			return u.values[a.value.value].Kind()
-		case opPlus, opMinus:
-			return attr.KindN
-		case opListAppend:
-			return attr.KindL
-		}
-	}
-	return 0
-}
-
 // Nested gives the names of the attributes that the update changes in part or looks into. A nil Update has none.
 func (u *Update) Nested() (names []string) {
 	if u == nil {

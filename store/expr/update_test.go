@@ -93,27 +93,6 @@ func TestUpdateAttributes(t *testing.T) {
 	}
 }
 
-// TestUpdateKind: what a value, an operator or a function gives is known, what an item gives is not.
-func TestUpdateKind(t *testing.T) {
-	u, err := ParseUpdate("SET #s = :v, grown = a + :n, fewer = a - b, l = list_append(a, b), same = a, m.x = :v, maybe = if_not_exists(a, :v) "+
-		"ADD n :n DELETE d :set REMOVE r", Params{Names: map[string]string{"#s": "status"},
-		Values: attr.Item{":v": attr.S("x"), ":n": attr.Int(1), ":set": set(attr.SS("x"))}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]attr.Kind{
-		"status": attr.KindS, "grown": attr.KindN, "fewer": attr.KindN, "l": attr.KindL, "n": attr.KindN, "d": attr.KindSS,
-		"same": 0, "m": 0, "x": 0, "maybe": 0, "r": 0, "none": 0,
-	} {
-		if got := u.Kind(name); got != want {
-			t.Errorf("%s: %v, want %v", name, got, want)
-		}
-	}
-	if (*Update)(nil).Kind("a") != 0 {
-		t.Error("no update gives a type")
-	}
-}
-
 // TestUpdateProject: UPDATED_OLD and UPDATED_NEW show the places of the update and nothing beside them.
 func TestUpdateProject(t *testing.T) {
 	u := mustUpdate(t, "SET m.x = :x, fresh = :x REMOVE gone", attr.Item{":x": attr.Int(2)})

@@ -245,10 +245,11 @@ func (r runner) wait(ctx context.Context, request string) error {
 	defer cancel()
 	for {
 		a, err := r.once(ctx, "DescribeTable", request)
-		if err != nil || a.Refusal != "" {
+		if err != nil || a.Refusal == "ResourceNotFoundException" {
 			return err
 		}
-		if !changing(a.Body) {
+		// DynamoDB Local has been seen to fail (InternalFailure) while it builds an index.
+		if a.Refusal == "" && !changing(a.Body) {
 			return nil
 		}
 		pause, stop := context.WithTimeout(ctx, 10*time.Millisecond)
