@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"regexp"
 	"runtime/pprof"
 	"syscall"
 
@@ -17,10 +16,7 @@ import (
 
 // settings is what the command line says.
 type settings struct {
-	quick   bool
-	rows    *regexp.Regexp
-	json    bool
-	dir     string
+	measure.Flags
 	profile string
 }
 
@@ -48,7 +44,7 @@ func start(ctx context.Context, args []string, out, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	folder, machine, err := measure.MakeFolder(set.dir)
+	folder, machine, err := measure.MakeFolder(set.Dir)
 	if err != nil {
 		return err
 	}
@@ -65,42 +61,24 @@ func start(ctx context.Context, args []string, out, progress io.Writer) error {
 		defer pprof.StopCPUProfile()
 	}
 	b := &bench{
-		Table: measure.Table{Targets: targets, Select: set.rows},
+		Table: measure.Table{Targets: targets, Select: set.Rows},
 		set:   set, dir: folder, progress: progress, size: fullSizes(),
 	}
-	if set.quick {
+	if set.Quick {
 		b.size = quickSizes()
 	}
 	measureErr := b.measure(ctx)
-	report := measure.Report{Machine: machine, Quick: set.quick, Rows: b.Rows()}
-	if set.json {
+	report := measure.Report{Machine: machine, Quick: set.Quick, Rows: b.Rows()}
+	if set.JSON {
 		return errors.Join(measureErr, measure.WriteJSON(out, report))
 	}
 	return errors.Join(measureErr, report.WriteText(out))
 }
 
-func parse(args []string, progress io.Writer) (settings, error) {
-	set := settings{}
+func parse(args []string, progress io.Writer) (set settings, err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(progress)
-	flags.BoolVar(&set.quick, "quick", false, "small sizes and few rounds: shows that everything works, says little about speed")
-	rows := flags.String("rows", "", "`regexp` of the rows to measure, by their ids in the first column; empty: all")
-	format := flags.String("o", "text", "`format` of the table: text or json")
-	flags.StringVar(&set.dir, "dir", "", "`folder` on the disk to measure (default the folder for temporary files, or bin/ if that is in memory)")
 	flags.StringVar(&set.profile, "cpuprofile", "", "`file` for a CPU profile of the whole run")
-	if err := flags.Parse(args); err != nil {
-		return set, err
-	}
-	if flags.NArg() > 0 {
-		return set, fmt.Errorf("unknown argument %q", flags.Arg(0))
-	}
-	if *format != "text" && *format != "json" {
-		return set, fmt.Errorf("-o: there is no format %q", *format)
-	}
-	set.json = *format == "json"
-	var err error
-	if set.rows, err = regexp.Compile(*rows); err != nil {
-		return set, fmt.Errorf("-rows: %w", err)
-	}
-	return set, nil
+	set.Flags, err = measure.ParseFlags(flags, args)
+	return set, err
 }

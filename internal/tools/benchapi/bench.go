@@ -41,11 +41,11 @@ type sizes struct {
 
 func newBench(set settings, dir string, progress io.Writer) *bench {
 	b := &bench{
-		Table: measure.Table{Targets: targets, Select: set.rows},
+		Table: measure.Table{Targets: targets, Select: set.Rows},
 		set:   set, dir: dir, progress: progress, absent: map[string]string{}, results: results{},
 		size: sizes{rounds: 5, items: 10_000, slice: time.Second, warm: 3 * time.Second, starts: 5},
 	}
-	if set.quick {
+	if set.Quick {
 		b.size = sizes{rounds: 2, items: 1_000, slice: 100 * time.Millisecond, warm: 300 * time.Millisecond, starts: 2}
 	}
 	return b

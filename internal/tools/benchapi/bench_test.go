@@ -21,7 +21,7 @@ import (
 // TestRunMeasuresEveryOperation asks the endpoint, in this process, for all that the table is about. It stands for the
 // peer too: what is measured here says nothing.
 func TestRunMeasuresEveryOperation(t *testing.T) {
-	b := newBench(settings{rows: regexp.MustCompile("^(peers|canned|alone|memory)/")}, t.TempDir(), new(bytes.Buffer))
+	b := newBench(settings{Flags: measure.Flags{Rows: regexp.MustCompile("^(peers|canned|alone|memory)/")}}, t.TempDir(), new(bytes.Buffer))
 	b.size = sizes{rounds: 1, items: 400, slice: 2 * time.Millisecond, warm: time.Millisecond}
 	t.Cleanup(b.end)
 	peer := inProcess(t, dynalite, endpoint(t))

@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"regexp"
 	"syscall"
 
 	"github.com/touchline/touchline/internal/tools/measure"
@@ -17,10 +16,7 @@ import (
 
 // settings is what the command line says.
 type settings struct {
-	quick  bool
-	rows   *regexp.Regexp
-	json   bool
-	dir    string
+	measure.Flags
 	binary string
 }
 
@@ -58,7 +54,7 @@ func start(ctx context.Context, args []string, out, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	folder, machine, err := measure.MakeFolder(set.dir)
+	folder, machine, err := measure.MakeFolder(set.Dir)
 	if err != nil {
 		return err
 	}
@@ -73,34 +69,16 @@ func start(ctx context.Context, args []string, out, progress io.Writer) error {
 		err = errors.New("interrupted")
 	}
 	r := b.report(machine)
-	if set.json {
+	if set.JSON {
 		return errors.Join(err, measure.WriteJSON(out, r))
 	}
 	return errors.Join(err, r.writeText(out))
 }
 
-func parse(args []string, progress io.Writer) (settings, error) {
-	set := settings{}
+func parse(args []string, progress io.Writer) (set settings, err error) {
 	flags := flag.NewFlagSet("benchapi", flag.ContinueOnError)
 	flags.SetOutput(progress)
-	flags.BoolVar(&set.quick, "quick", false, "small sizes and few rounds: shows that everything works, says little about speed")
-	rows := flags.String("rows", "", "`regexp` of the rows to measure, by their ids in the first column; empty: all")
-	format := flags.String("o", "text", "`format` of the tables: text or json")
-	flags.StringVar(&set.dir, "dir", "", "`folder` on the disk to measure (default the folder for temporary files, or bin/ if that is in memory)")
 	flags.StringVar(&set.binary, "binary", "bin/touchline", "`file` of the program that is measured")
-	if err := flags.Parse(args); err != nil {
-		return set, err
-	}
-	if flags.NArg() > 0 {
-		return set, fmt.Errorf("unknown argument %q", flags.Arg(0))
-	}
-	if *format != "text" && *format != "json" {
-		return set, fmt.Errorf("-o: there is no format %q", *format)
-	}
-	set.json = *format == "json"
-	var err error
-	if set.rows, err = regexp.Compile(*rows); err != nil {
-		return set, fmt.Errorf("-rows: %w", err)
-	}
-	return set, nil
+	set.Flags, err = measure.ParseFlags(flags, args)
+	return set, err
 }

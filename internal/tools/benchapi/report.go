@@ -55,7 +55,7 @@ type report struct {
 
 func (b *bench) report(on measure.Machine) report {
 	return report{
-		Report:  measure.Report{Machine: on, Quick: b.set.quick, Rows: b.Rows()},
+		Report:  measure.Report{Machine: on, Quick: b.set.Quick, Rows: b.Rows()},
 		LeftOut: b.absent, Figures: b.results,
 	}
 }
