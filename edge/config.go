@@ -20,6 +20,8 @@ type Config struct {
 	DataDir  string         `koanf:"data_dir"`
 	Listen   string         `koanf:"listen"`
 	Log      LogConfig      `koanf:"log"`
+	HTTP     HTTPConfig     `koanf:"http"`
+	Auth     AuthConfig     `koanf:"auth"`
 	DynamoDB DynamoDBConfig `koanf:"dynamodb"`
 	Cricket  CricketConfig  `koanf:"cricket"`
 }
@@ -37,37 +39,15 @@ type DynamoDBConfig struct {
 	Inject string `koanf:"inject"` // file of faults to answer with; empty: none
 }
 
-// CricketConfig is the Sightscreen application.
-type CricketConfig struct {
-	Feed FeedConfig `koanf:"feed"`
-	Push PushConfig `koanf:"push"`
-}
-
-// FeedConfig is the live-score feed. Without a token nothing is polled.
-type FeedConfig struct {
-	BaseURL string `koanf:"base_url"`
-	Token   string `koanf:"token" secret:"true"`
-}
-
-// PushConfig is the way to Apple's push service. Without a key nothing is pushed.
-type PushConfig struct {
-	Host     string `koanf:"host"`
-	BundleID string `koanf:"bundle_id"`
-	TeamID   string `koanf:"team_id"`
-	KeyID    string `koanf:"key_id"`
-	Key      string `koanf:"key" secret:"true"` // the .p8 file's text; usually given as key_file
-}
-
 // DefaultConfig is what holds where nothing is said.
 func DefaultConfig() Config {
 	return Config{
 		DataDir: "/var/lib/touchline",
 		Listen:  "127.0.0.1:8080",
 		Log:     LogConfig{Format: "auto", Level: "info"},
-		Cricket: CricketConfig{
-			Feed: FeedConfig{BaseURL: "https://cricket.sportmonks.com/api/v2.0"},
-			Push: PushConfig{Host: "https://api.push.apple.com"},
-		},
+		HTTP:    HTTPConfig{Rate: RateConfig{PerMinute: 600, Burst: 120}, MaxStreams: 8192},
+		Auth:    AuthConfig{AdminGroup: "admin"},
+		Cricket: defaultCricket(),
 	}
 }
 
@@ -102,29 +82,7 @@ func (c Config) Problems() []Problem {
 	if err := level.UnmarshalText([]byte(c.Log.Level)); err != nil {
 		bad("log.level", "must be debug, info, warn or error, not %q", c.Log.Level)
 	}
-	if err := secureURL(c.Cricket.Feed.BaseURL); err != nil {
-		bad("cricket.feed.base_url", "%s", err)
-	}
-	if err := secureURL(c.Cricket.Push.Host); err != nil {
-		bad("cricket.push.host", "%s", err)
-	}
-	return append(out, c.Cricket.Push.problems()...)
-}
-
-// problems of a push section: with a key the rest must be there too.
-func (p PushConfig) problems() []Problem {
-	if p.Key == "" {
-		return nil
-	}
-	var out []Problem
-	for _, f := range []struct{ key, value string }{
-		{"cricket.push.bundle_id", p.BundleID}, {"cricket.push.team_id", p.TeamID}, {"cricket.push.key_id", p.KeyID},
-	} {
-		if f.value == "" {
-			out = append(out, Problem{f.key, "must be set where cricket.push.key is"})
-		}
-	}
-	return out
+	return append(append(out, c.HTTP.problems()...), c.Cricket.problems()...)
 }
 
 // loopbackOnly refuses an address that others can reach: until users sign in, every route is open to whoever can

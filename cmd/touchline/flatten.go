@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/touchline/touchline/edge"
 )
@@ -18,6 +19,10 @@ func flatten(c edge.Config) map[string]string {
 			key := prefix + f.Tag.Get("koanf")
 			if field.Kind() == reflect.Struct {
 				walk(key+".", field)
+				continue
+			}
+			if list, ok := field.Interface().([]string); ok {
+				out[key] = strings.Join(list, ",")
 				continue
 			}
 			out[key] = fmt.Sprint(field.Interface())

@@ -160,7 +160,21 @@ func (l *loader) set(key string, value any, source string) (known bool, err erro
 		return false, nil
 	}
 	l.sources[key] = source
+	if text, ok := value.(string); ok && reflect.ValueOf(l.k.Get(key)).Kind() == reflect.Slice {
+		value = listOf(text)
+	}
 	return true, l.k.Set(key, value)
+}
+
+// listOf reads a list as a flag or a variable gives it: with commas between.
+func listOf(text string) []string {
+	list := []string{}
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			list = append(list, part)
+		}
+	}
+	return list
 }
 
 // meant suggests the variable for a key whose sections were joined by one underscore.

@@ -1,0 +1,107 @@
+package edge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// CricketConfig is the Sightscreen application.
+type CricketConfig struct {
+	Mount   string        `koanf:"mount"`   // path that its routes lie under; "/" on a node that serves nothing else
+	Leagues []string      `koanf:"leagues"` // codes of the leagues that become active when the feed first names them
+	Alerts  AlertsConfig  `koanf:"alerts"`
+	Devices DevicesConfig `koanf:"devices"`
+	Replay  bool          `koanf:"replay"` // recorded matches in the place of the feed, started by admins
+	Feed    FeedConfig    `koanf:"feed"`
+	Push    PushConfig    `koanf:"push"`
+}
+
+// AlertsConfig switches on the alerts that phones are spared by default.
+type AlertsConfig struct {
+	Toss          bool `koanf:"toss"`
+	Six           bool `koanf:"six"`
+	Four          bool `koanf:"four"`
+	OnHatTrick    bool `koanf:"on_hat_trick"`
+	TeamMilestone bool `koanf:"team_milestone"`
+}
+
+// DevicesConfig is how users' devices are kept.
+type DevicesConfig struct {
+	Multi bool `koanf:"multi"` // several devices a user; else a registration replaces the one before
+}
+
+// FeedConfig is the live-score feed. Without a token nothing is polled.
+type FeedConfig struct {
+	BaseURL      string `koanf:"base_url"`
+	Token        string `koanf:"token" secret:"true"`
+	CallsPerHour int    `koanf:"calls_per_hour"` // that the plan allows for each endpoint
+}
+
+// PushConfig is the way to Apple's push service. Without a key nothing is pushed.
+type PushConfig struct {
+	Host       string `koanf:"host"`
+	BundleID   string `koanf:"bundle_id"`
+	TeamID     string `koanf:"team_id"`
+	KeyID      string `koanf:"key_id"`
+	Key        string `koanf:"key" secret:"true"` // the .p8 file's text; usually given as key_file
+	Channels   bool   `koanf:"channels"`          // one push a state for all phones with iOS 18, by broadcast channels
+	ManageHost string `koanf:"manage_host"`       // where channels are made; empty: the one that goes with host
+}
+
+func defaultCricket() CricketConfig {
+	return CricketConfig{
+		Mount:   "/cricket",
+		Leagues: []string{},
+		Feed:    FeedConfig{BaseURL: "https://cricket.sportmonks.com/api/v2.0", CallsPerHour: 2000},
+		Push:    PushConfig{Host: "https://api.push.apple.com"},
+	}
+}
+
+func (c CricketConfig) problems() (out []Problem) {
+	bad := func(key, format string, args ...any) {
+		out = append(out, Problem{"cricket." + key, fmt.Sprintf(format, args...)})
+	}
+	switch {
+	case !strings.HasPrefix(c.Mount, "/"), strings.ContainsAny(c.Mount, ":*?#% "), len(c.Mount) > 1 && strings.HasSuffix(c.Mount, "/"):
+		bad("mount", "must be a path such as /cricket, or /, not %q", c.Mount)
+	case slices.Contains([]string{"/_", "/matches", "/metrics", "/livez", "/readyz", "/statusz", "/signin", "/signout"}, c.Mount):
+		bad("mount", "%s is the node's own", c.Mount)
+	}
+	if slices.Contains(c.Leagues, "") {
+		bad("leagues", "an empty code stands for no league")
+	}
+	if err := secureURL(c.Feed.BaseURL); err != nil {
+		bad("feed.base_url", "%s", err)
+	}
+	if c.Feed.CallsPerHour < 60 {
+		bad("feed.calls_per_hour", "must be at least 60, not %d", c.Feed.CallsPerHour)
+	}
+	if c.Replay && c.Feed.Token != "" {
+		bad("replay", "takes the place of the feed: remove cricket.feed.token, or this")
+	}
+	return append(out, c.Push.problems()...)
+}
+
+// problems of a push section: with a key the rest must be there too.
+func (p PushConfig) problems() (out []Problem) {
+	if err := secureURL(p.Host); err != nil {
+		out = append(out, Problem{"cricket.push.host", err.Error()})
+	}
+	if p.ManageHost != "" {
+		if err := secureURL(p.ManageHost); err != nil {
+			out = append(out, Problem{"cricket.push.manage_host", err.Error()})
+		}
+	}
+	if p.Key == "" {
+		return out
+	}
+	for _, f := range []struct{ key, value string }{
+		{"cricket.push.bundle_id", p.BundleID}, {"cricket.push.team_id", p.TeamID}, {"cricket.push.key_id", p.KeyID},
+	} {
+		if f.value == "" {
+			out = append(out, Problem{f.key, "must be set where cricket.push.key is"})
+		}
+	}
+	return out
+}
