@@ -68,8 +68,8 @@ func TestHiddenTables(t *testing.T) {
 	slices.Sort(shown)
 	slices.Sort(hidden)
 	wantShown := []string{
-		"DisplayStateCache", "active-matches", "cricket-devices", "cricket-events", "cricket-fixtures", "cricket-locks",
-		"cricket-match-follows", "live-activities",
+		"DisplayStateCache", "active-matches", "cricket-devices", "cricket-events", "cricket-fixture-cache", "cricket-fixtures",
+		"cricket-leagues", "cricket-locks", "cricket-match-follows", "cricket-team-seasons", "cricket-teams", "live-activities",
 	}
 	if diff := cmp.Diff(wantShown, shown); diff != "" {
 		t.Errorf("shown (-want +got):\n%s", diff)

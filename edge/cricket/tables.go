@@ -12,6 +12,10 @@ const (
 	TableLocks          = "cricket-locks"
 	TableDisplay        = "DisplayStateCache"
 	TableEvents         = "cricket-events"
+	TableTeams          = "cricket-teams"
+	TableTeamSeasons    = "cricket-team-seasons"
+	TableLeagues        = "cricket-leagues"
+	TableFixtureCache   = "cricket-fixture-cache"
 )
 
 // TablePushState is the node's own: what the pushing remembers from one process to the next. No application has such a
@@ -28,6 +32,34 @@ func key2(partition, sort string) store.KeySpec {
 
 // Tables declares what cricket keeps.
 func Tables() []store.TableSpec {
+	return append(matchTables(), referenceTables()...)
+}
+
+// referenceTables are what is read from the feed whether or not anybody plays.
+func referenceTables() []store.TableSpec {
+	return []store.TableSpec{
+		{
+			Name: TableTeams, Key: key("teamId"),
+			Policy: store.PolicyIntent, Why: "the sync and admins update fields of one row, each its own",
+		},
+		{
+			Name: TableTeamSeasons, Key: key2("seasonId", "teamId"),
+			Policy: store.PolicyNewest, Why: "rewritten whole by each sync: the newest reading of the feed is the true one",
+		},
+		{
+			Name: TableLeagues, Key: key("leagueId"),
+			Policy: store.PolicyIntent, Why: "the sync and admins update fields of one row, each its own",
+		},
+		{
+			Name: TableFixtureCache, Key: key("matchId"), TTL: "ttl",
+			Indexes: []store.IndexSpec{{Name: "leagueId-startingAt-index", Key: key2("leagueId", "startingAt")}},
+			Policy:  store.PolicyState, Why: "rewritten at each change of a reply by the one holder of the match's lease",
+		},
+	}
+}
+
+// matchTables are what belongs to matches and to those who follow them.
+func matchTables() []store.TableSpec {
 	return []store.TableSpec{
 		{
 			Name: TableFixtures, Key: key("matchId"),
