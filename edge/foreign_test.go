@@ -31,7 +31,8 @@ func foreignRows(t *testing.T, dir, match string) {
 	defer s.Close()
 	wrong := attr.Item{}
 	for name := range strings.FieldsSeq("state status matchPhase finishedAt expiresAt holder fence rvn ttlMs alert type text at " +
-		"deviceId updateToken pushToStartToken apnsToken startTries createdAt last30Balls cooldowns pending teamId startTime") {
+		"deviceId updateToken pushToStartToken apnsToken startTries createdAt last30Balls cooldowns pending teamId startTime " +
+		"active marquee adminFields raw squad archivedAt liveUpdatedAt") {
 		wrong[name] = attr.M(attr.Item{"x": attr.L(attr.S("y"))})
 	}
 	err = s.Update(t.Context(), func(tx *store.Tx) error {
@@ -44,14 +45,15 @@ func foreignRows(t *testing.T, dir, match string) {
 					continue // the row of the match itself is the match
 				}
 				for _, sort := range []string{"keys alone", "all wrong"} {
-					item := attr.Item{spec.Key.Partition.Name: attr.S(of)}
+					item := attr.Item{}
+					if sort == "all wrong" {
+						maps.Copy(item, wrong)
+					}
+					item[spec.Key.Partition.Name] = attr.S(of)
 					if spec.Key.Sort.Name != "" {
 						item[spec.Key.Sort.Name] = attr.S(sort)
 					} else {
 						item[spec.Key.Partition.Name] = attr.S(of + sort)
-					}
-					if sort == "all wrong" {
-						maps.Copy(item, wrong)
 					}
 					for _, ix := range spec.Indexes { // a key of an index has its type, or the item is refused
 						delete(item, ix.Key.Partition.Name)

@@ -13,7 +13,7 @@ type LeagueRecord struct {
 	Type      string    `dynamodbav:"type,omitempty" json:"type,omitempty"` // the feed's: league, phase, ...
 	ImagePath string    `dynamodbav:"imagePath,omitempty" json:"imagePath,omitempty"`
 	CountryID string    `dynamodbav:"countryId,omitempty" json:"countryId,omitempty"`
-	SeasonID  string    `dynamodbav:"seasonId,omitempty" json:"seasonId,omitempty"`            // the running season
+	SeasonID  string    `dynamodbav:"seasonId,omitempty" json:"seasonId,omitempty"`  // the running season
 	UpdatedAt time.Time `dynamodbav:"updatedAt,omitempty" json:"updatedAt,omitzero"` // as the feed stamped it
 
 	// Active: its matches are synced and polled. Marquee: its matches are polled most closely; one league at most.
