@@ -1,4 +1,4 @@
-package main
+package cricsheet
 
 import (
 	"bytes"
@@ -171,6 +171,9 @@ func decode(src []byte) (*source, error) {
 	var s source
 	if err := dec.Decode(&s); err != nil {
 		return nil, err
+	}
+	if len(s.Innings) == 0 {
+		return nil, errors.New("it has no innings, so it is no match of Cricsheet")
 	}
 	if len(s.Info.Teams) != 2 {
 		return nil, errors.New("a match has two teams")
