@@ -35,8 +35,8 @@ const (
 	adminTick           = 200 * time.Millisecond // between two lines of progress
 )
 
-// admin answers on the admin socket. Whoever can connect may do everything: the socket's mode is the sign-in.
-type admin struct {
+// adminSocket answers on the admin socket. Whoever can connect may do everything: the socket's mode is the sign-in.
+type adminSocket struct {
 	s    *Server
 	node Maintenance
 }
@@ -67,7 +67,7 @@ func (s *Server) RunAdmin(ctx context.Context, ln net.Listener, node Maintenance
 
 // adminRoutes is the table of what the socket can do.
 func (s *Server) adminRoutes(node Maintenance) http.Handler {
-	a := &admin{s: s, node: node}
+	a := &adminSocket{s: s, node: node}
 	gin.SetMode(gin.ReleaseMode) // else every route is printed
 	e := gin.New()
 	e.HandleMethodNotAllowed = true
@@ -91,7 +91,7 @@ func (s *Server) adminRoutes(node Maintenance) http.Handler {
 }
 
 // wrap makes a gin handler of ours. Errors show their text, whatever their kind: who asks is the operator.
-func (a *admin) wrap(h handler) gin.HandlerFunc {
+func (a *adminSocket) wrap(h handler) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if err := h(c); err != nil {
 			_ = c.Error(err)
@@ -133,7 +133,7 @@ func NewBackupResult(i store.BackupInfo) BackupResult {
 }
 
 // postBackup reads {"path": "/absolute/path"}; without a path the node chooses. It answers lines of JSON, see adminLine.
-func (a *admin) postBackup(c *gin.Context) error {
+func (a *adminSocket) postBackup(c *gin.Context) error {
 	var ask struct {
 		Path string `json:"path"`
 	}
@@ -170,7 +170,7 @@ func NewCheckResult(problems []store.Problem) CheckResult {
 	return out
 }
 
-func (a *admin) postCheck(c *gin.Context) error {
+func (a *adminSocket) postCheck(c *gin.Context) error {
 	if err := readAdminBody(c, &struct{}{}); err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ type adminLine struct {
 }
 
 type adminStream struct {
-	a    *admin
+	a    *adminSocket
 	c    *gin.Context
 	ctl  *http.ResponseController
 	told time.Time
@@ -220,7 +220,7 @@ type adminStream struct {
 }
 
 // stream begins an answer of lines. The time-out for reading the request would end it: nothing more is read.
-func (a *admin) stream(c *gin.Context) *adminStream {
+func (a *adminSocket) stream(c *gin.Context) *adminStream {
 	out := &adminStream{a: a, c: c, ctl: http.NewResponseController(c.Writer)}
 	_ = out.ctl.SetReadDeadline(time.Time{}) // a writer without deadlines has none to end it
 	return out

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
@@ -85,24 +86,66 @@ type Check struct {
 	Err  error
 }
 
+// Store is where users' rows are read and written. store.Store is one; see it for what the functions may do.
+type Store interface {
+	// Update runs fn in a transaction that is committed where fn gives no error.
+	Update(ctx context.Context, fn func(*store.Tx) error) error
+	// View runs fn in a transaction that sees one instant and writes nothing.
+	View(ctx context.Context, fn func(*store.Tx) error) error
+}
+
+// RateConfig is how much one user, key or address may ask.
+type RateConfig struct {
+	PerMinute int // 0: no limit
+	Burst     int
+}
+
+// Notifier pushes to the followers of a match what an admin wants them to have. An unknown match is fault.NotFound,
+// one whose display is not known yet fault.Conflict.
+type Notifier interface {
+	// Notify queues the pushes and tells how many phones will get one; it does not wait for Apple.
+	Notify(ctx context.Context, n Notice) (phones int, err error)
+}
+
+// Notice is what an admin has pushed to the followers of a match, or to some of them: the match as it stands, with an
+// alert where there is a text.
+type Notice struct {
+	MatchID string
+	UserIDs []string // nil: all followers
+	Title   string   // of the alert; both empty: the display is refreshed in silence
+	Body    string
+}
+
 // Config is what a server works with. Cricket, Journal and Clock are needed; of the rest the zero value will do.
 type Config struct {
 	Cricket Cricket
 	Journal Journal
 	Clock   clock.Clock // the node's, which may run fast; deadlines and heartbeats keep real time
 
+	Mount       string        // where the application's routes lie; "/cricket" when empty; "/" moves the pages under "/_"
+	Store       Store         // nil: what users keep answers 503
+	MultiDevice bool          // several devices a user
+	Auth        Authenticator // nil: nobody can sign in
+	CORS        []string      // origins of web applications that may call; none: only our own pages
+	Rate        RateConfig
+	Replay      ReplayDeck       // nil: there are no replays here
+	Notifier    Notifier         // nil: nothing can be pushed
+	Hub         func() HubHealth // nil: only what the store tells
+	App         AppInfo          // what an app asks about itself
+
 	Node     func() NodeStatus                 // nil: only what httpapi knows itself
 	Phones   func() []PhoneView                // nil: none
 	Ready    func(ctx context.Context) []Check // nil: ready while it runs
 	Featured func() string                     // the match that / opens with; nil or "": the node picks
 	Metrics  *prometheus.Registry              // nil: an empty one of its own
+	Auth     auth.Authenticator                // nil: nobody can sign in
 	Logger   *slog.Logger                      // nil: silent
 	Version  string
 
 	Development bool          // serves /_/gallery
 	Heartbeat   time.Duration // of silent streams; 15 s when zero
 	PageTick    time.Duration // how often a page looks at phones and node; 1 s when zero
-	MaxStreams  int           // open at once; 512 when zero
+	MaxStreams  int           // open at once; 8192 when zero
 	Drain       time.Duration // for requests to end at shutdown; 10 s when zero
 }
 
@@ -125,8 +168,14 @@ func (c Config) withDefaults() Config {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
+	if c.Hub == nil {
+		c.Hub = func() HubHealth { return HubHealth{} }
+	}
+	if c.Mount == "" {
+		c.Mount = "/cricket"
+	}
 	if c.MaxStreams == 0 {
-		c.MaxStreams = 512
+		c.MaxStreams = 8192
 	}
 	for _, d := range []struct {
 		v     *time.Duration
