@@ -69,8 +69,8 @@ type demo struct {
 	log   *slog.Logger
 	node  *Node
 
-	phones  *sandbox.Sandbox
-	devices []sandbox.Phone
+	phones   *sandbox.Sandbox
+	audience *audience
 }
 
 // Demo replays a match through a node of its own. It returns when ctx ends, or with Once after the match, then with

@@ -11,7 +11,6 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/push"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
-	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/clock"
@@ -101,39 +100,13 @@ func (d *demo) say(format string, args ...any) {
 	}
 }
 
-// switchPhonesOn puts the demo's phones on the network. Their apps tell the node of their tokens as the real ones
-// would. Activities of an earlier run are gone with its phones.
+// switchPhonesOn puts the demo's phones on the network.
 func (d *demo) switchPhonesOn(ctx context.Context) error {
-	for _, p := range demoPhones() {
-		on, err := d.phones.AddPhone(p, d.tokenChanged)
-		if err != nil {
-			return err
-		}
-		d.devices = append(d.devices, on)
-	}
-	return d.node.store.Update(ctx, func(tx *store.Tx) error {
-		sessions, err := cricket.Activities{}.OfMatch(tx, d.Match)
-		if err != nil {
-			return err
-		}
-		for i := range sessions {
-			if sessions[i].Status != cricket.SessionActive {
-				continue
-			}
-			if _, err := (cricket.Activities{}).Suspend(tx, &sessions[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// tokenChanged is the app's call when its activity has a token.
-func (d *demo) tokenChanged(ctx context.Context, p sandbox.Phone, a sandbox.Activity) error {
-	return d.node.store.Update(ctx, func(tx *store.Tx) error {
-		_, err := cricket.Activities{}.Register(tx, a.MatchID, p.UserID, p.DeviceID, a.UpdateToken, a.StartedAt)
+	d.audience = &audience{store: d.node.store, phones: d.phones, match: d.Match}
+	if err := d.audience.switchOn(demoPhones()); err != nil {
 		return err
-	})
+	}
+	return d.audience.forget(ctx)
 }
 
 // watch has the users follow the match as soon as the node knows it, tells the terminal what happens, and returns
@@ -146,7 +119,7 @@ func (d *demo) watch(ctx context.Context) (*Summary, error) {
 	for {
 		if !following {
 			var err error
-			if following, err = d.follow(ctx); err != nil {
+			if following, err = d.audience.follow(ctx); err != nil {
 				return nil, err
 			}
 		}
@@ -154,7 +127,7 @@ func (d *demo) watch(ctx context.Context) (*Summary, error) {
 		if last, err = d.tell(ctx, last); err != nil {
 			return nil, err
 		}
-		over, err := d.over(ctx)
+		over, err := d.audience.over(ctx, d.node.cricket)
 		if err != nil {
 			return nil, err
 		}
@@ -189,33 +162,6 @@ func (d *demo) stuck() error {
 	}
 }
 
-// follow registers the devices and has their users follow the match, once it is known.
-func (d *demo) follow(ctx context.Context) (bool, error) {
-	err := d.node.store.Update(ctx, func(tx *store.Tx) error {
-		for _, p := range d.devices {
-			if _, _, err := (cricket.Follows{}).Add(tx, d.Match, p.UserID, 0); err != nil {
-				return err
-			}
-			device := cricket.Device{UserID: p.UserID, DeviceToken: p.DeviceToken, DeviceID: p.DeviceID, Platform: "ios"}
-			if _, err := (cricket.Devices{}).Register(tx, device); err != nil {
-				return err
-			}
-			if _, err := (cricket.Devices{}).SetPushToStart(tx, p.UserID, p.DeviceToken, p.PushToStartToken); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	switch fault.KindOf(err) {
-	case fault.NotFound:
-		return false, nil
-	case fault.Conflict: // the match is completed already: nobody follows it any more
-		return true, nil
-	default:
-		return err == nil, err
-	}
-}
-
 // tell shows the alerts on the terminal as they are claimed.
 func (d *demo) tell(ctx context.Context, last uint64) (uint64, error) {
 	for {
@@ -231,23 +177,6 @@ func (d *demo) tell(ctx context.Context, last uint64) (uint64, error) {
 			}
 		}
 	}
-}
-
-// over tells whether the match has ended and every activity with it.
-func (d *demo) over(ctx context.Context) (bool, error) {
-	st, found, err := d.node.cricket.State(ctx, d.Match)
-	if err != nil || !found || st.Status != cricket.ActiveEnded {
-		return false, err
-	}
-	open := false
-	err = d.node.store.View(ctx, func(tx *store.Tx) error {
-		sessions, err := cricket.Activities{}.OfMatch(tx, d.Match)
-		for i := range sessions {
-			open = open || sessions[i].Status == cricket.SessionActive || sessions[i].UpdateToken != ""
-		}
-		return err
-	})
-	return !open, err
 }
 
 func (d *demo) summarize(ctx context.Context) (*Summary, error) {

@@ -43,6 +43,8 @@ type Parts struct {
 	DynamoDB *Endpoint // nil: none; Run closes it
 
 	JournalBytes int64 // kept for readers that lag; 0: the store's default
+
+	Store *store.Store // nil: the one in the node's directory; a given one outlives the node
 }
 
 // SenderMaker makes the way to the push service, given where its provider token is kept.
@@ -67,10 +69,7 @@ type Node struct {
 
 // Open opens the node's store in dir and puts the node together. Close it by Run, or by Close if Run is never called.
 func Open(ctx context.Context, dir string, p Parts) (*Node, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fault.Wrap(err, fault.Unavailable, "no_data_dir", "cannot make the data directory %s: %s", dir, reasonOf(err))
-	}
-	s, err := store.Open(filepath.Join(dir, storeFile), store.Options{Now: p.Clock.Now, JournalBytes: p.JournalBytes})
+	s, err := p.openStore(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +82,25 @@ func Open(ctx context.Context, dir string, p Parts) (*Node, error) {
 		return nil, errors.Join(err, n.Close())
 	}
 	return n, nil
+}
+
+// openStore opens the node's store in dir, or takes the one it was given.
+func (p *Parts) openStore(dir string) (*store.Store, error) {
+	if p.Store != nil {
+		return p.Store, nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fault.Wrap(err, fault.Unavailable, "no_data_dir", "cannot make the data directory %s: %s", dir, reasonOf(err))
+	}
+	return store.Open(filepath.Join(dir, storeFile), store.Options{Now: p.Clock.Now, JournalBytes: p.JournalBytes})
+}
+
+// closeStore closes the store that the node has opened.
+func (n *Node) closeStore() error {
+	if n.parts.Store != nil {
+		return nil
+	}
+	return n.store.Close()
 }
 
 func (n *Node) assemble(ctx context.Context) error {
@@ -135,7 +153,7 @@ func (n *Node) assemblePush(metrics *prometheus.Registry) error {
 func (n *Node) Close() error {
 	n.hold()
 	n.rest()
-	return n.store.Close()
+	return n.closeStore()
 }
 
 // Run serves on ln and works until ctx ends or the store fails, and closes the store. The order of the end: no new
@@ -163,7 +181,7 @@ func (n *Node) Run(ctx context.Context, ln net.Listener) error {
 	loops.Wait()
 	letGo() // the leases go back when nobody works under them any more
 	leases.Wait()
-	return errors.Join(causeOf(ctx), err, n.store.Close())
+	return errors.Join(causeOf(ctx), err, n.closeStore())
 }
 
 // start runs the loops of the node. All of them join the clock before the first one runs, and since the node was

@@ -36,6 +36,9 @@ type Config struct {
 	MaxBody int64          // bytes after decompression; default 16 MB
 	Logger  *slog.Logger   // retries at debug level; default none
 	Random  func() float64 // in [0,1), for jitter; default math/rand/v2
+
+	// Transport is what requests leave by; nil: the network. A feed in the same process gives its own.
+	Transport http.RoundTripper
 }
 
 // Reading is one answer of the feed.
@@ -105,7 +108,7 @@ func New(cfg Config) (*Client, error) {
 	for _, name := range endpointNames() {
 		c.endpoints[name] = newEndpoint(name, c.clock.Now)
 	}
-	c.http = c.newHTTP(cfg.Timeout)
+	c.http = c.newHTTP(cfg.Timeout, cfg.Transport)
 	return c, nil
 }
 

@@ -28,13 +28,16 @@ func retryPolicy() backoff.Policy {
 
 // newHTTP builds the library's client without its traps: it would retry whatever fails, believe any Retry-After,
 // sleep on the wall clock, wait for an answer without end and log addresses with their query.
-func (c *Client) newHTTP(timeout time.Duration) *retryablehttp.Client {
+func (c *Client) newHTTP(timeout time.Duration, transport http.RoundTripper) *retryablehttp.Client {
 	if timeout == 0 {
 		timeout = 10 * time.Second
 	}
+	if transport == nil {
+		transport = newTransport(timeout)
+	}
 	return &retryablehttp.Client{
 		HTTPClient: &http.Client{
-			Transport:     &withToken{next: newTransport(timeout), token: c.token},
+			Transport:     &withToken{next: transport, token: c.token},
 			CheckRedirect: refuseRedirect,
 			Timeout:       timeout, // of each attempt, its body included
 		},
@@ -64,7 +67,7 @@ func newTransport(timeout time.Duration) *http.Transport {
 // withToken adds the token to the address on the last step before the wire, so that nothing above it, the library's
 // errors and logs included, ever sees an address with the token in it.
 type withToken struct {
-	next  *http.Transport
+	next  http.RoundTripper
 	token string
 }
 
@@ -80,7 +83,11 @@ func (t *withToken) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // CloseIdleConnections is what http.Client looks for.
-func (t *withToken) CloseIdleConnections() { t.next.CloseIdleConnections() }
+func (t *withToken) CloseIdleConnections() {
+	if c, ok := t.next.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
 
 func fetchOf(ctx context.Context) *fetch {
 	f, _ := ctx.Value(fetchKey{}).(*fetch)
