@@ -1,11 +1,11 @@
 package httpapi
 
 import (
-	"context"
-	"net/http"
+	"errors"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -19,28 +19,15 @@ const (
 	admin                  // the admin group, or the key
 )
 
-// Identity is who is asking.
-type Identity struct {
-	Subject string
-	Groups  []string
-	Admin   bool
-	Key     bool
-}
-
-// Authenticator tells who a request comes from.
-type Authenticator interface {
-	Identify(ctx context.Context, r *http.Request) (Identity, error)
-}
-
 const keyIdentity = "touchline.identity"
 
 // identityOf gives who asks, if it is known.
-func identityOf(c *gin.Context) (Identity, bool) {
+func identityOf(c *gin.Context) (auth.Identity, bool) {
 	id, ok := c.Get(keyIdentity)
 	if !ok {
-		return Identity{}, false
+		return auth.Identity{}, false
 	}
-	who, ok := id.(Identity)
+	who, ok := id.(auth.Identity)
 	return who, ok
 }
 
@@ -50,10 +37,13 @@ func (s *Server) allow(a access) gin.HandlerFunc {
 		if a == public {
 			return
 		}
-		var who Identity
-		err := error(fault.New(fault.Unauthorized, "unauthorized", "Sign in first."))
+		var who auth.Identity
+		err := error(auth.ErrNone)
 		if s.cfg.Auth != nil {
 			who, err = s.cfg.Auth.Identify(c.Request.Context(), c.Request)
+		}
+		if errors.Is(err, auth.ErrNone) {
+			err = fault.New(fault.Unauthorized, "unauthorized", "Sign in first.")
 		}
 		switch {
 		case err == nil && a == admin && !who.Admin:

@@ -122,11 +122,10 @@ type Config struct {
 	Journal Journal
 	Clock   clock.Clock // the node's, which may run fast; deadlines and heartbeats keep real time
 
-	Mount       string        // where the application's routes lie; "/cricket" when empty; "/" moves the pages under "/_"
-	Store       Store         // nil: what users keep answers 503
-	MultiDevice bool          // several devices a user
-	Auth        Authenticator // nil: nobody can sign in
-	CORS        []string      // origins of web applications that may call; none: only our own pages
+	Mount       string   // where the application's routes lie; "/cricket" when empty; "/" moves the pages under "/_"
+	Store       Store    // nil: what users keep answers 503
+	MultiDevice bool     // several devices a user
+	CORS        []string // origins of web applications that may call; none: only our own pages
 	Rate        RateConfig
 	Replay      ReplayDeck       // nil: there are no replays here
 	Notifier    Notifier         // nil: nothing can be pushed

@@ -6,10 +6,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// mountCricket is where the cricket application answers.
-const mountCricket = "/cricket"
-
-// list is the shape of every list under /cricket; Cursor is null on the last page.
+// list is the shape of every list of the application; Cursor is null on the last page.
 type list[T any] struct {
 	Items  []T     `json:"items"`
 	Cursor *string `json:"cursor"`

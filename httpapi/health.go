@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -64,8 +65,14 @@ func (s *Server) getStatus(c *gin.Context) error {
 	return nil
 }
 
-func (s *Server) metricsHandler() gin.HandlerFunc {
-	return gin.WrapH(promhttp.HandlerFor(s.cfg.Metrics, promhttp.HandlerOpts{
-		Registry: s.cfg.Metrics, DisableCompression: true, // it is compressed around everything already
-	}))
+func (s *Server) getMetrics(c *gin.Context) error {
+	s.scrape.ServeHTTP(c.Writer, c.Request)
+	return nil
+}
+
+// scraper answers with the metrics of a registry.
+func scraper(reg *prometheus.Registry) http.Handler {
+	return promhttp.HandlerFor(reg, promhttp.HandlerOpts{
+		Registry: reg, DisableCompression: true, // it is compressed around everything already
+	})
 }

@@ -112,9 +112,8 @@ func (s *Server) fail(c *gin.Context, err error) {
 	if f.retry != "" {
 		h.Set("Retry-After", f.retry)
 	}
-	path := c.Request.URL.Path
 	switch {
-	case path == mountCricket || strings.HasPrefix(path, mountCricket+"/"):
+	case s.underMount(c.Request.URL.Path):
 		s.failApplication(c, f)
 	case wantsHTML(c.Request):
 		s.failPage(c, f)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
@@ -223,7 +224,7 @@ func config(t testing.TB) (Config, *fake, *page.Input) {
 	in, f := scene(t, "chase"), newFake()
 	f.add(in)
 	return Config{
-		Cricket: f, Journal: f, Clock: clock.Real(), Version: "test",
+		Cricket: f, Journal: f, Clock: clock.Real(), Version: "test", Auth: byName{auth.Identity{Subject: "u0"}},
 		Node:   func() NodeStatus { return in.Node },
 		Phones: func() []PhoneView { return in.Phones },
 	}, f, in

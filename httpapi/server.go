@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gin-gonic/gin"
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/klauspost/compress/gzip"
 
@@ -38,6 +37,7 @@ type Server struct {
 	views   *views
 	hub     *hub
 	metrics *metrics
+	scrape  http.Handler
 	handler http.Handler
 
 	draining context.Context //nolint:containedctx // a latch that streams and /readyz watch, not a request's context
@@ -57,7 +57,8 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, log: cfg.Logger, wall: clock.Real(), pages: pages, metrics: m,
-		hub: newHub(cfg.Journal, cfg.Clock, cfg.Logger),
+		scrape: scraper(cfg.Metrics),
+		hub:    newHub(cfg.Journal, cfg.Clock, cfg.Logger),
 	}
 	s.views = &views{s: s, of: map[string]*viewEntry{}}
 	s.draining, s.drain = context.WithCancel(context.Background())
@@ -134,45 +135,4 @@ func (s *Server) shutDown(ctx context.Context, srv *http.Server) error {
 		}
 	}
 	return nil
-}
-
-func (s *Server) routes() http.Handler {
-	gin.SetMode(gin.ReleaseMode) // else every route is printed
-	e := gin.New()
-	e.HandleMethodNotAllowed = true
-	e.RedirectTrailingSlash = false
-	e.ContextWithFallback = true
-	_ = e.SetTrustedProxies(nil) // nobody's word counts for who is asking; nil cannot fail
-	e.Use(identify, s.observe, s.rescue, guard)
-	e.NoRoute(s.noRoute)
-	e.NoMethod(s.noMethod)
-
-	get := func(r gin.IRoutes, path string, h handler, before ...gin.HandlerFunc) {
-		chain := append(before, s.wrap(h))
-		r.GET(path, chain...)
-		r.HEAD(path, chain...)
-	}
-	get(e, "/livez", s.getLive, quiet)
-	get(e, "/readyz", s.getReady, quiet)
-	get(e, "/statusz", s.getStatus, quiet)
-	e.GET("/metrics", quiet, s.metricsHandler())
-
-	app := e.Group(mountCricket)
-	get(app, "/matches", s.getMatches)
-	get(app, "/matches/:id", s.getMatch)
-	get(app, "/matches/:id/display", s.getDisplay)
-	get(app, "/matches/:id/card", s.getCard)
-	get(app, "/matches/:id/events", s.getEvents)
-	app.GET("/matches/:id/stream", s.wrap(s.streamMatch))
-
-	get(e, "/", s.getHome)
-	get(e, "/matches", s.getListPage)
-	get(e, "/matches/:id", s.getMatchPage)
-	e.GET("/_/stream", s.wrap(s.streamPage))
-	get(e, "/_/assets/:version/:name", s.getAsset, quiet)
-	if s.cfg.Development {
-		get(e, "/_/gallery", s.getGallery)
-		get(e, "/_/gallery/:scene", s.getScene)
-	}
-	return e
 }

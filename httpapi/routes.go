@@ -1,0 +1,146 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+)
+
+// place says where a route lies.
+type place uint8
+
+const (
+	atNode place = iota // as it stands, whatever is mounted where
+	atApp               // under the application's mount
+	atPage              // among the pages: at "/", or under "/_" where the application is mounted at "/"
+)
+
+// route is one thing that the server answers. A GET answers HEAD as well, but for a stream.
+type route struct {
+	method string
+	at     place
+	path   string
+	access access
+	do     handler
+	stream bool // goes on for as long as the reader stays
+	quiet  bool // asked all the time: logged at debug level while it works
+}
+
+// table is everything that the server answers.
+func (s *Server) table() []route {
+	var all []route
+	for _, part := range [][]route{s.nodeRoutes(), s.matchRoutes(), s.userRoutes(), s.staffRoutes(), s.pageRoutes()} {
+		all = append(all, part...)
+	}
+	return all
+}
+
+func (s *Server) nodeRoutes() []route {
+	return []route{
+		{method: "GET", at: atNode, path: "/livez", access: public, do: s.getLive, quiet: true},
+		{method: "GET", at: atNode, path: "/readyz", access: public, do: s.getReady, quiet: true},
+		{method: "GET", at: atNode, path: "/statusz", access: public, do: s.getStatus, quiet: true},
+		{method: "GET", at: atNode, path: "/metrics", access: public, do: s.getMetrics, quiet: true},
+	}
+}
+
+// matchRoutes are what an application reads of matches.
+func (s *Server) matchRoutes() []route {
+	return []route{
+		{method: "GET", at: atApp, path: "/matches", access: user, do: s.getMatches},
+		{method: "GET", at: atApp, path: "/matches/:id", access: user, do: s.getMatch},
+		{method: "GET", at: atApp, path: "/matches/:id/display", access: user, do: s.getDisplay},
+		{method: "GET", at: atApp, path: "/matches/:id/card", access: user, do: s.getCard},
+		{method: "GET", at: atApp, path: "/matches/:id/events", access: user, do: s.getEvents},
+		{method: "GET", at: atApp, path: "/matches/:id/stream", access: user, do: s.streamMatch, stream: true},
+	}
+}
+
+// userRoutes are what users keep here of their own.
+func (s *Server) userRoutes() []route { return nil }
+
+// staffRoutes are for admins.
+func (s *Server) staffRoutes() []route { return nil }
+
+func (s *Server) pageRoutes() []route {
+	all := []route{
+		{method: "GET", at: atPage, path: "/", access: optional, do: s.getHome},
+		{method: "GET", at: atPage, path: "/matches", access: optional, do: s.getListPage},
+		{method: "GET", at: atPage, path: "/matches/:id", access: optional, do: s.getMatchPage},
+		{method: "GET", at: atNode, path: "/_/stream", access: optional, do: s.streamPage, stream: true},
+		{method: "GET", at: atNode, path: "/_/assets/:version/:name", access: public, do: s.getAsset, quiet: true},
+	}
+	if s.cfg.Development {
+		all = append(all,
+			route{method: "GET", at: atNode, path: "/_/gallery", access: public, do: s.getGallery},
+			route{method: "GET", at: atNode, path: "/_/gallery/:scene", access: public, do: s.getScene})
+	}
+	return all
+}
+
+// address is the full path of a route.
+func (s *Server) address(at place, path string) string {
+	alone := s.cfg.Mount == "/"
+	switch {
+	case at == atApp && !alone && path == "/":
+		return s.cfg.Mount
+	case at == atApp && !alone:
+		return s.cfg.Mount + path
+	case at == atPage && alone:
+		return "/_" + path
+	default:
+		return path
+	}
+}
+
+// underMount tells whether a path is one of the application's, known or not.
+func (s *Server) underMount(path string) bool {
+	if s.cfg.Mount != "/" {
+		return path == s.cfg.Mount || strings.HasPrefix(path, s.cfg.Mount+"/")
+	}
+	if path == "/_" || strings.HasPrefix(path, "/_/") {
+		return false
+	}
+	for _, r := range s.nodeRoutes() {
+		if r.path == path {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Server) routes() http.Handler {
+	gin.SetMode(gin.ReleaseMode) // else every route is printed
+	e := gin.New()
+	e.HandleMethodNotAllowed = true
+	e.RedirectTrailingSlash = false
+	e.ContextWithFallback = true
+	_ = e.SetTrustedProxies(nil) // nobody's word counts for who is asking; nil cannot fail
+	e.Use(identify, s.observe, s.rescue, guard)
+	e.NoRoute(s.noRoute)
+	e.NoMethod(s.noMethod)
+	for _, r := range s.table() {
+		var chain []gin.HandlerFunc
+		if r.quiet {
+			chain = append(chain, quiet)
+		}
+		chain = append(chain, s.allow(r.access), s.wrap(r.do))
+		for _, path := range s.addresses(&r) {
+			e.Handle(r.method, path, chain...)
+			if r.method == http.MethodGet && !r.stream {
+				e.Handle(http.MethodHead, path, chain...)
+			}
+		}
+	}
+	return e
+}
+
+// addresses are the paths of a route: the root of an application answers with and without a slash.
+func (s *Server) addresses(r *route) []string {
+	path := s.address(r.at, r.path)
+	if r.at == atApp && r.path == "/" && path != "/" {
+		return []string{path, path + "/"}
+	}
+	return []string{path}
+}
