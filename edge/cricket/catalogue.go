@@ -2,45 +2,107 @@ package cricket
 
 import "time"
 
-// rule is a line of the event catalogue: how telling an event is, and whether phones are told.
+// rule is a line of the event catalogue: how telling an event is, whether phones are told, and whether it must stay
+// true.
 type rule struct {
 	priority int           // 1 is highest
 	alert    bool          // by default
+	optional bool          // no alert unless it is switched on
 	cooldown time.Duration // per match and type, after an alert
+	lasting  bool          // once told it must stay true of the record, or a correction follows
 }
+
+// The cooldowns of the catalogue.
+const (
+	fiftyCooldown     = 30 * time.Second
+	batsmanCooldown   = 30 * time.Second
+	boundaryWait      = time.Minute // fours and sixes share it
+	sixesCooldown     = 2 * time.Minute
+	fireCooldown      = 10 * time.Minute
+	interruptCooldown = 10 * time.Minute
+)
 
 // ruleOf is the event catalogue. Boundaries never alert by default: at 60 of them a match, priority is what keeps
 // a phone quiet, not a cooldown.
 func ruleOf(t EventType) rule {
+	if r, ok := ruleOfPlay(t); ok {
+		return r
+	}
 	switch t {
-	case EventResult, EventTie, EventDraw, EventNoResult, EventSuperOver, EventHatTrick:
-		return rule{priority: 1, alert: true}
-	case EventWicket, EventInningsEnd, EventHundred, EventHundred50, EventTwoHundred, Event250, Event300:
+	case EventResult, EventTie, EventDraw, EventNoResult, EventAbandoned, EventAwarded, EventTargetReached, EventSuperOver:
+		return rule{priority: 1, alert: true, lasting: true}
+	case EventInningsEnd:
+		return rule{priority: 2, alert: true, lasting: true}
+	case EventDelayed, EventPostponed, EventCancelled, EventTargetRevised:
 		return rule{priority: 2, alert: true}
-	case EventFifty:
-		return rule{priority: 3, alert: true, cooldown: 30 * time.Second}
-	case EventFiveFor, EventTenFor:
-		return rule{priority: 3, alert: true}
+	case EventFollowOn:
+		return rule{priority: 3, alert: true, lasting: true}
+	case EventCorrection, EventDeclared: // a correction alerts for what was told; the innings end tells a declaration
+		return rule{priority: 3}
 	case EventMatchStart, EventStumps:
 		return rule{priority: 4, alert: true}
-	case EventConsecutiveSixes:
-		return rule{priority: 4, alert: true, cooldown: 2 * time.Minute}
-	case EventSix:
+	case EventInterrupted:
+		return rule{priority: 4, alert: true, cooldown: interruptCooldown}
+	case EventResumed:
+		return rule{priority: 4, cooldown: interruptCooldown}
+	case EventChaseClose:
+		return rule{priority: 4, alert: true, lasting: true}
+	case EventToss:
+		return rule{priority: 5, optional: true}
+	case EventDrinks, EventLunch, EventTea, EventDinner:
 		return rule{priority: 5}
-	case EventMaiden:
+	case EventPowerplayEnd, EventPlayerOfMatch:
 		return rule{priority: 7}
-	default:
+	default: // EventLineup among them
 		return rule{priority: 6}
+	}
+}
+
+// ruleOfPlay is the part of the catalogue that balls make.
+func ruleOfPlay(t EventType) (rule, bool) {
+	switch t {
+	case EventHatTrick:
+		return rule{priority: 1, alert: true, lasting: true}, true
+	case EventWicket, EventHundred, EventHundred50, EventTwoHundred, Event250, Event300:
+		return rule{priority: 2, alert: true, lasting: true}, true
+	case EventFifty:
+		return rule{priority: 3, alert: true, cooldown: fiftyCooldown, lasting: true}, true
+	case EventFiveFor, EventTenFor:
+		return rule{priority: 3, alert: true, lasting: true}, true
+	case EventConsecutiveSixes:
+		return rule{priority: 4, alert: true, cooldown: sixesCooldown, lasting: true}, true
+	case EventOnHatTrick:
+		return rule{priority: 4, optional: true}, true
+	case EventSix:
+		return rule{priority: 5, optional: true, cooldown: boundaryWait}, true
+	case EventFour:
+		return rule{priority: 6, optional: true, cooldown: boundaryWait}, true
+	case EventTeamMilestone:
+		return rule{priority: 6, optional: true}, true
+	case EventPartnership:
+		return rule{priority: 6}, true
+	case EventBowlerOnFire, EventBatsmanOnFire:
+		return rule{priority: 6, cooldown: fireCooldown}, true
+	case EventNewBatsman:
+		return rule{priority: 7, cooldown: batsmanCooldown}, true
+	case EventNineties, EventOverEnd, EventMaiden:
+		return rule{priority: 7}, true
+	default:
+		return rule{}, false
 	}
 }
 
 // wireType is the name of an event in keyEvent.type, where Sightscreen's clients know an older one.
 func wireType(t EventType) string {
 	switch t {
-	case EventResult, EventTie, EventDraw, EventNoResult:
+	case EventResult, EventTie, EventDraw, EventNoResult, EventAbandoned, EventAwarded, EventTargetReached:
 		return "match_end"
 	case EventHatTrick:
 		return "hattrick"
+	case EventOnHatTrick:
+		return "on_hattrick"
+	case EventNineties:
+		return "batsman_on_90s"
 	default:
 		return string(t)
 	}

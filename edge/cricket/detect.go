@@ -9,13 +9,15 @@ import (
 // be corrected within seconds.
 type Candidate struct {
 	Event
-	SeenAt time.Time // when the feed says it happened
-	Mark   string    // what it was read from; when that changes, the hold begins again
+	SeenAt  time.Time // when the feed says it happened
+	Mark    string    // what it was read from; when that changes, the hold begins again
+	Subject string    // who it is about (the batter out, the winner): the same key with another is another fact
 }
 
 // Detect tells everything that has happened in a match as the reading has it, in order. It knows nothing of what
-// was told before: keys do. So a poll that was missed, a restart and a second poller all find the same events.
-func Detect(s *Snapshot) []Candidate {
+// was told before: keys do. So a poll that was missed, a restart and a second poller all find the same events. What
+// the reading cannot show comes from prev: a break that has begun, balls that it leaves out.
+func Detect(_ *State, s *Snapshot) []Candidate {
 	var out []Candidate
 	var r runs
 	for i := range s.Innings {

@@ -128,6 +128,9 @@ func (t *tally) candidate(b *Ball, kind EventType, key, text string) Candidate {
 	}
 }
 
+// subject names a player or a team as what an event is about.
+func subject(id int64) string { return strconv.FormatInt(id, 10) }
+
 // score is how the innings stands, "IND 182/4 (32.1)".
 func (t *tally) score() string {
 	return fmt.Sprintf("%s %d/%d (%s)", t.code, t.runs, t.wickets, oversOf(t.legal, t.s.BallsPerOver()))
@@ -144,7 +147,9 @@ func (t *tally) crossed(b *Ball, before int, bat *batTally) []Candidate {
 	for _, m := range milestones() {
 		if before < m.runs && m.runs <= bat.runs {
 			text := fmt.Sprintf("%s! %s %d (%d)", m.word, t.s.lastName(b.BatterID), bat.runs, bat.balls)
-			out = append(out, t.candidate(b, m.kind, milestoneKey(m.runs, t.in.No, b.BatterID), text))
+			c := t.candidate(b, m.kind, milestoneKey(m.runs, t.in.No, b.BatterID), text)
+			c.Subject = subject(b.BatterID)
+			out = append(out, c)
 		}
 	}
 	return out
@@ -155,7 +160,7 @@ func (t *tally) wicket(b *Ball, bowl *bowlTally, how dismissal) []Candidate {
 	t.wickets++
 	t.out[who] = true
 	c := t.candidate(b, EventWicket, wicketKey(t.in.No, t.wickets), t.wicketText(who, how, b.BowlerID, b.CatchID))
-	c.Detail = string(how)
+	c.Detail, c.Subject = string(how), subject(who)
 	out := []Candidate{c}
 	if how.credited() {
 		bowl.wickets++
@@ -181,7 +186,9 @@ func (t *tally) haul(b *Ball, bowl *bowlTally) []Candidate {
 		return nil
 	}
 	text := fmt.Sprintf("%s for %s %d-%d", word, t.s.lastName(b.BowlerID), bowl.wickets, bowl.conceded)
-	return []Candidate{t.candidate(b, kind, haulKey(bowl.wickets, t.in.No, b.BowlerID), text)}
+	c := t.candidate(b, kind, haulKey(bowl.wickets, t.in.No, b.BowlerID), text)
+	c.Subject = subject(b.BowlerID)
+	return []Candidate{c}
 }
 
 // unseen finds what no ball has shown in the end: the silent wickets that are left and, where balls were not asked
@@ -215,8 +222,9 @@ func (t *tally) rowWicket(row *BattingRow) Candidate {
 			Text:   t.wicketText(row.PlayerID, how, row.BowlerID, row.CatchID),
 			Detail: string(how),
 		},
-		SeenAt: t.in.UpdatedAt,
-		Mark:   strconv.FormatInt(row.PlayerID, 10),
+		SeenAt:  t.in.UpdatedAt,
+		Mark:    subject(row.PlayerID),
+		Subject: subject(row.PlayerID),
 	}
 }
 
@@ -229,8 +237,9 @@ func (t *tally) rowMilestones(row *BattingRow) []Candidate {
 					Key: milestoneKey(m.runs, t.in.No, row.PlayerID), Type: m.kind, Innings: t.in.No,
 					Text: fmt.Sprintf("%s! %s %d (%d)", m.word, t.s.lastName(row.PlayerID), row.Runs, row.Balls),
 				},
-				SeenAt: t.in.UpdatedAt,
-				Mark:   strconv.FormatInt(row.PlayerID, 10),
+				SeenAt:  t.in.UpdatedAt,
+				Mark:    subject(row.PlayerID),
+				Subject: subject(row.PlayerID),
 			})
 		}
 	}

@@ -35,8 +35,9 @@ func (s *Snapshot) detectInningsEnd(in *Innings, cause Cause) Candidate {
 			Key: inningsEndKey(in.No), Type: EventInningsEnd, Innings: in.No,
 			Text: s.inningsEndText(in, cause), Detail: string(cause),
 		},
-		SeenAt: in.UpdatedAt,
-		Mark:   fmt.Sprintf("%d/%d/%s", in.Runs, in.Wickets, cause),
+		SeenAt:  in.UpdatedAt,
+		Mark:    fmt.Sprintf("%d/%d/%s", in.Runs, in.Wickets, cause),
+		Subject: subject(in.TeamID),
 	}
 }
 
@@ -126,9 +127,10 @@ func (s *Snapshot) detectResult() []Candidate {
 		seen = in.UpdatedAt
 	}
 	return []Candidate{{
-		Event:  Event{Key: resultKey, Type: kind, Text: text, Innings: len(s.Innings)},
-		SeenAt: seen,
-		Mark:   fmt.Sprintf("%s/%d/%s/%s", kind, s.Winner, s.NoResult, s.Note),
+		Event:   Event{Key: resultKey, Type: kind, Text: text, Innings: len(s.Innings)},
+		SeenAt:  seen,
+		Mark:    fmt.Sprintf("%s/%d/%s/%s", kind, s.Winner, s.NoResult, s.Note),
+		Subject: fmt.Sprintf("%s/%d", kind, s.Winner),
 	}}
 }
 

@@ -25,6 +25,7 @@ type Snapshot struct {
 	SuperOver bool
 	FollowOn  bool
 	Player    int64 // man of the match
+	LineUp    int   // players named in both line-ups together, 0 before they are known
 
 	Innings []Innings      // by number; super overs are the innings beyond regulation
 	Batting []BattingRow   // by innings, then order
@@ -32,6 +33,7 @@ type Snapshot struct {
 	Balls   []Ball         // by innings, then id; nil where balls were not asked for
 	Players map[int64]Name // everybody named in the reading
 
+	Raw    []byte        // the reply's text for this match without its balls; nil where none was kept
 	ReadAt time.Time     // when the feed answered, by our clock
 	Skew   time.Duration // the feed's clock minus ours: ages of what it stamped are judged by its own
 }
@@ -70,6 +72,7 @@ type Innings struct {
 	Wickets   int
 	Overs     string // legal balls as overs, "49.3"
 	Penalty   int    // penalty runs in Runs, which no ball shows
+	Powerplay int    // overs of the first powerplay, 0 where the feed names none
 	UpdatedAt time.Time
 }
 

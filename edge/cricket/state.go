@@ -29,6 +29,7 @@ type State struct {
 	FinishedAt      time.Time        `dynamodbav:"finishedAt,omitempty"` // when the result was confirmed
 	Result          string           `dynamodbav:"result,omitempty"`
 	Torn            int              `dynamodbav:"torn,omitempty"` // readings in a row whose score and balls disagree
+	Memory          Memory           `dynamodbav:"memory"`
 	TTL             int64            `dynamodbav:"ttl,omitempty"`
 }
 

@@ -32,7 +32,7 @@ type Outcome struct {
 // recorded already.
 func Step(prev State, known func(key string) bool, s *Snapshot, now time.Time) Outcome {
 	next := prev
-	all := Detect(s)
+	all := Detect(&prev, s)
 	fresh := slices.DeleteFunc(slices.Clone(all), func(c Candidate) bool { return known(c.Key) })
 	baseline := prev.PreviousStatus == "" || now.Sub(prev.LastTickAt) > baselineGap
 	next.Torn = tornCount(prev.Torn, s)
@@ -42,6 +42,7 @@ func Step(prev State, known func(key string) bool, s *Snapshot, now time.Time) O
 		sure, next.Pending = confirm(prev.Pending, fresh, s, first)
 	}
 	events := next.decide(sure, now)
+	next.Memory = prev.Memory.after(&prev, s)
 	next.remember(s, now)
 	next.register(s, now)
 	next.reopen(s)

@@ -30,7 +30,7 @@ func BenchmarkStep(b *testing.B) {
 				b.Fatal(err)
 			}
 			known := map[string]bool{}
-			for _, c := range cricket.Detect(&r.Snapshots[0]) {
+			for _, c := range cricket.Detect(&cricket.State{}, &r.Snapshots[0]) {
 				known[c.Key] = true
 			}
 			b.ReportMetric(float64(len(r.Snapshots[0].Balls)), "balls")

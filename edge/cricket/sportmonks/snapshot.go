@@ -35,6 +35,7 @@ func (d *decoder) snapshot(w *wireFixture, balls *knownBalls) cricket.Snapshot {
 		SuperOver: bool(w.SuperOver),
 		FollowOn:  bool(w.FollowOn),
 		Player:    int64(w.PlayerID),
+		LineUp:    len(w.Lineup),
 		Innings:   innings(w.Runs, w.Scoreboards),
 		Batting:   d.batting(w.Batting),
 		Bowling:   bowling(w.Bowling),
@@ -98,10 +99,20 @@ func innings(rows []wireRuns, boards []wireScoreboard) []cricket.Innings {
 			Wickets:   int(r.Wickets),
 			Overs:     oversText(r.Overs),
 			Penalty:   penalty[int(r.Inning)],
+			Powerplay: powerplayOvers(r.Powerplay),
 			UpdatedAt: r.UpdatedAt.Time,
 		})
 	}
 	return out
+}
+
+// powerplayOvers reads the last over of a range, "1-6".
+func powerplayOvers(sent text) int {
+	_, upto, ok := strings.Cut(string(sent), "-")
+	if !ok {
+		return 0
+	}
+	return overOf(text(upto))
 }
 
 func (d *decoder) batting(rows []wireBatting) []cricket.BattingRow {

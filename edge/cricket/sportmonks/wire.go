@@ -179,6 +179,7 @@ type wireRuns struct {
 	Score     number  `json:"score"`
 	Wickets   number  `json:"wickets"`
 	Overs     text    `json:"overs"`
+	Powerplay text    `json:"pp1"` // "1-6"
 	UpdatedAt instant `json:"updated_at"`
 }
 
