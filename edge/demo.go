@@ -140,7 +140,7 @@ func (d *demo) position(ctx context.Context, dir string) (time.Time, error) {
 	if err := migrations.Apply(ctx, s); err != nil {
 		return time.Time{}, err
 	}
-	st, found, err := cricket.NewService(s).State(ctx, d.Match)
+	st, found, err := cricket.NewService(s, cricket.Options{}).State(ctx, d.Match)
 	switch {
 	case err != nil || !found:
 		return d.match.Start(), err

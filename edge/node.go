@@ -73,7 +73,7 @@ func Open(ctx context.Context, dir string, p Parts) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{parts: p, store: s, cricket: cricket.NewService(s), wall: clock.Real()}
+	n := &Node{parts: p, store: s, cricket: cricket.NewService(s, cricket.Options{}), wall: clock.Real()}
 	n.started = n.wall.Now()
 	n.tellCompaction()
 	n.hold = p.Clock.Join()
@@ -161,15 +161,7 @@ func (n *Node) Close() error {
 func (n *Node) Run(ctx context.Context, ln net.Listener) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	var loops, leases sync.WaitGroup
-	holding, letGo := context.WithCancel(context.WithoutCancel(ctx))
-	defer letGo()
-	leases.Go(func() {
-		if err := n.leases.Run(holding); err != nil && holding.Err() == nil {
-			cancel(err)
-		}
-	})
-	n.start(&loops, cancel)
+	end := n.begin(ctx, cancel)
 	stopWatching := failWith(n.store, cancel)
 	stopAdmin := n.startAdmin(ctx)
 	stopEndpoint := n.startEndpoint(ctx, cancel)
@@ -177,11 +169,27 @@ func (n *Node) Run(ctx context.Context, ln net.Listener) error {
 	err = errors.Join(err, stopEndpoint())
 	stopAdmin()
 	stopWatching()
-	n.rest()
-	loops.Wait()
-	letGo() // the leases go back when nobody works under them any more
-	leases.Wait()
+	end()
 	return errors.Join(causeOf(ctx), err, n.closeStore())
+}
+
+// begin sets the node to work: its leases are kept, its loops run. end stops the loops and then gives the leases back,
+// when nobody works under them any more.
+func (n *Node) begin(ctx context.Context, fail context.CancelCauseFunc) (end func()) {
+	var loops, leases sync.WaitGroup
+	holding, letGo := context.WithCancel(context.WithoutCancel(ctx))
+	leases.Go(func() {
+		if err := n.leases.Run(holding); err != nil && holding.Err() == nil {
+			fail(err)
+		}
+	})
+	n.start(&loops, fail)
+	return func() {
+		n.rest()
+		loops.Wait()
+		letGo()
+		leases.Wait()
+	}
 }
 
 // start runs the loops of the node. All of them join the clock before the first one runs, and since the node was

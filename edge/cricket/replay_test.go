@@ -41,16 +41,14 @@ func play(t *testing.T, id string, balls bool) played {
 		t.Fatal(err)
 	}
 	p := played{}
-	known := map[string]bool{}
 	poll := func() {
 		r, err := feed.Fixture(t.Context(), id, balls)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.last = cricket.Step(p.state, func(k string) bool { return known[k] }, &r.Snapshots[0], now.Now())
+		p.last = cricket.Step(p.state, &r.Snapshots[0], cricket.Options{}, now.Now())
 		p.state = p.last.State
 		for _, e := range p.last.Events {
-			known[e.Key] = true
 			p.events = append(p.events, e)
 		}
 	}

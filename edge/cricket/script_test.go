@@ -12,16 +12,17 @@ import (
 // script plays a made-up limited-overs match for the rules: balls are written as on a scoresheet ("1 . 4 W 2wd 6"),
 // and the feed is polled every 2.5 seconds.
 type script struct {
-	t     *testing.T
-	snap  Snapshot
-	state State
-	known map[string]bool
-	now   time.Time
-	told  []Event // everything that became sure
-	id    int64
-	legal int
-	pair  [2]int64 // striker first
-	next  int64    // next batter in
+	t       *testing.T
+	snap    Snapshot
+	state   State
+	known   map[string]bool
+	options Options
+	now     time.Time
+	told    []Event // everything that became sure
+	id      int64
+	legal   int
+	pair    [2]int64 // striker first
+	next    int64    // next batter in
 }
 
 const (
@@ -127,7 +128,7 @@ func (s *script) row(innings int, player int64) *BattingRow {
 func (s *script) poll() Outcome {
 	snap := s.snap
 	snap.ReadAt = s.now
-	out := Step(s.state, func(k string) bool { return s.known[k] }, &snap, s.now)
+	out := Step(s.state, &snap, s.options, s.now)
 	s.state = out.State
 	for _, e := range out.Events {
 		if s.known[e.Key] {

@@ -13,10 +13,13 @@ import (
 )
 
 // Service is cricket on a store. It keeps nothing in memory: what it answers is what the store holds.
-type Service struct{ store *store.Store }
+type Service struct {
+	store   *store.Store
+	options Options
+}
 
 // NewService makes the service. The tables must be defined.
-func NewService(s *store.Store) *Service { return &Service{store: s} }
+func NewService(s *store.Store, o Options) *Service { return &Service{store: s, options: o} }
 
 // MatchFilter selects fixtures. The zero value selects all.
 type MatchFilter struct {

@@ -30,6 +30,7 @@ type State struct {
 	Result          string           `dynamodbav:"result,omitempty"`
 	Torn            int              `dynamodbav:"torn,omitempty"` // readings in a row whose score and balls disagree
 	Memory          Memory           `dynamodbav:"memory"`
+	Emitted         Emitted          `dynamodbav:"emitted,omitempty"` // keys of the events that are recorded
 	TTL             int64            `dynamodbav:"ttl,omitempty"`
 }
 

@@ -27,13 +27,18 @@ type Outcome struct {
 	Cards   []CardInnings // of every innings; the caller writes what changed
 }
 
-// Step takes one reading of the feed into the state of its match. It is a pure function: the same state, known
-// keys, reading and now give the same outcome, in a replay as in the field. known tells which event keys are
-// recorded already.
-func Step(prev State, known func(key string) bool, s *Snapshot, now time.Time) Outcome {
+// Options are the choices of whoever runs the node.
+type Options struct {
+	Alerts map[EventType]bool // alerts that the catalogue leaves open, switched on; alerts of its default, switched off
+}
+
+// Step takes one reading of the feed into the state of its match. It is a pure function: the same state, reading,
+// options and now give the same outcome, in a replay as in the field.
+func Step(prev State, s *Snapshot, _ Options, now time.Time) Outcome {
 	next := prev
 	all := Detect(&prev, s)
-	fresh := slices.DeleteFunc(slices.Clone(all), func(c Candidate) bool { return known(c.Key) })
+	known := prev.Emitted.unpack()
+	fresh := slices.DeleteFunc(slices.Clone(all), func(c Candidate) bool { return c.Key == "" || known.has(c.Key) })
 	baseline := prev.PreviousStatus == "" || now.Sub(prev.LastTickAt) > baselineGap
 	next.Torn = tornCount(prev.Torn, s)
 	var sure []confirmed
@@ -42,6 +47,10 @@ func Step(prev State, known func(key string) bool, s *Snapshot, now time.Time) O
 		sure, next.Pending = confirm(prev.Pending, fresh, s, first)
 	}
 	events := next.decide(sure, now)
+	for i := range events {
+		known.add(events[i].Key)
+	}
+	next.Emitted = known.pack()
 	next.Memory = prev.Memory.after(&prev, s)
 	next.remember(s, now)
 	next.register(s, now)

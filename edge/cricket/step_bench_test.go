@@ -29,14 +29,17 @@ func BenchmarkStep(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			known := map[string]bool{}
+			var keys []string
 			for _, c := range cricket.Detect(&cricket.State{}, &r.Snapshots[0]) {
-				known[c.Key] = true
+				if c.Key != "" {
+					keys = append(keys, c.Key)
+				}
 			}
+			st := cricket.State{Emitted: cricket.Emitted(nil).With(keys...)}
 			b.ReportMetric(float64(len(r.Snapshots[0].Balls)), "balls")
 			b.ReportAllocs()
 			for b.Loop() {
-				cricket.Step(cricket.State{}, func(k string) bool { return known[k] }, &r.Snapshots[0], at.Now())
+				cricket.Step(st, &r.Snapshots[0], cricket.Options{}, at.Now())
 			}
 		})
 	}

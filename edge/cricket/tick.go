@@ -68,13 +68,14 @@ func (s *Service) Tick(ctx context.Context, snap *Snapshot, by Owner) (State, er
 			after = prev
 			return nil
 		}
-		known, err := knownEvents(tx, snap.MatchID)
-		if err != nil {
-			return err
+		if prev.Emitted == nil && prev.PreviousStatus != "" {
+			if prev.Emitted, err = recordedKeys(tx, snap.MatchID); err != nil {
+				return err
+			}
 		}
 		prev.MatchID = snap.MatchID
 		now := tx.Now()
-		out := Step(prev, func(key string) bool { return known[key] }, snap, now)
+		out := Step(prev, snap, s.options, now)
 		out.State.InstanceID = by.Node
 		after = out.State
 		return writeOutcome(tx, snap, prev, &out, found, by, now)
@@ -145,17 +146,18 @@ func writeState(tx *store.Tx, prev State, st *State, found bool, by Owner) error
 	return err
 }
 
-func knownEvents(tx *store.Tx, id string) (map[string]bool, error) {
-	known := map[string]bool{}
+// recordedKeys reads the keys of a match whose state does not have them: it was written by a version before.
+func recordedKeys(tx *store.Tx, id string) (Emitted, error) {
+	known := keySet{}
 	q := matchQuery(TableEvents, id)
 	q.Projection = "eventKey"
 	for item, err := range tx.QueryAll(q) {
 		if err != nil {
 			return nil, err
 		}
-		known[item["eventKey"].Str()] = true
+		known.add(item["eventKey"].Str())
 	}
-	return known, nil
+	return known.pack(), nil
 }
 
 // writeEvent creates the event's row. Its creation is the claim of the alert, so it must not exist.

@@ -13,7 +13,7 @@ import (
 // than the note, or nothing at all.
 func TestTickUnderAnOldFence(t *testing.T) {
 	ctx := t.Context()
-	service := NewService(storetest.Open(t, Tables()...))
+	service := NewService(storetest.Open(t, Tables()...), Options{})
 	reading := newScript(t, 20).snap
 	if _, err := service.Tick(ctx, &reading, Owner{Node: "new", Fence: 7}); err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func TestTickUnderAnOldFence(t *testing.T) {
 // A fixture has what the feed says, loses what it takes back, and is archived when its match has ended.
 func TestFixtureOfATick(t *testing.T) {
 	ctx := t.Context()
-	service := NewService(storetest.Open(t, Tables()...))
+	service := NewService(storetest.Open(t, Tables()...), Options{})
 	reading := newScript(t, 20).snap
 	reading.StartsAt = time.Now() // the store's clock is the real one
 	by := Owner{Node: "n", Fence: 1}

@@ -72,7 +72,7 @@ func (n *node) run(stop func(cricket.State, time.Time) bool) (cricket.State, []c
 	if err := db.Define(n.t.Context(), cricket.Tables()...); err != nil {
 		n.t.Fatal(err)
 	}
-	service := cricket.NewService(db)
+	service := cricket.NewService(db, cricket.Options{})
 	if st, found, err := service.State(n.t.Context(), n.id); err != nil {
 		n.t.Fatal(err)
 	} else if found {

@@ -1,0 +1,309 @@
+package cricket
+
+import (
+	"encoding/binary"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Emitted is a set of event keys, packed: every key of a Test of four days fits into a kilobyte. Keys that differ in
+// their numbers alone are a family ("w:#:#"), and a family is its numbers in order, each as the difference to the one
+// before. It is immutable: with makes another.
+//
+// Layout: for each family its name (a byte for one of familyNames, or 0, a length and the text), the number of its
+// numbers in a byte unless the name tells it, a count of tokens, and the tokens. A token d > 0 is the last key with d
+// added to its last number; 0, k > 0 are the k keys after it, one by one; 0, 0 is a whole key.
+type Emitted []byte
+
+// hole stands for a number in the name of a family.
+const hole = '\x00'
+
+// familyNames are the families that have a number of their own, counted from 1. The order is the stored format: names
+// are only ever appended.
+func familyNames() []string {
+	const n = string(hole)
+	return []string{
+		"b:" + n, "ov:" + n + ":" + n, "md:" + n + ":" + n, "w:" + n + ":" + n, "nb:" + n + ":" + n,
+		"t" + n + ":" + n, "p" + n + ":" + n + ":" + n, "m" + n + ":" + n + ":" + n, n + "w:" + n + ":" + n,
+		"bf:" + n + ":" + n + ":" + n, "tf:" + n + ":" + n, "ht:" + n + ":" + n, "oht:" + n + ":" + n,
+		"cs:" + n + ":" + n, "inn:" + n, "stumps:" + n, "pp:" + n, "so:" + n, "dec:" + n,
+		"int:" + n + "." + n, "start", "toss", "xi", "result", "close", "fo", "pom",
+		"dls:" + n + ":" + n, "corr:w:" + n + ":" + n, "corr:w:" + n + ":" + n + ":" + n,
+	}
+}
+
+// keyFamily is the keys of one family: the numbers of each, in order.
+type keyFamily struct {
+	name string
+	keys [][]int64
+}
+
+// keySet is an Emitted unpacked, by family name.
+type keySet map[string]*keyFamily
+
+// splitKey gives the family of a key and its numbers. A number that would not be written the same again (007) is
+// text.
+func splitKey(key string) (family string, numbers []int64) {
+	var name strings.Builder
+	for i := 0; i < len(key); {
+		j := i
+		for j < len(key) && key[j] >= '0' && key[j] <= '9' {
+			j++
+		}
+		if j > i && j-i <= 18 && (key[i] != '0' || j == i+1) {
+			n, _ := strconv.ParseInt(key[i:j], 10, 64)
+			numbers = append(numbers, n)
+			name.WriteByte(hole)
+			i = j
+			continue
+		}
+		j = max(j, i+1)
+		for _, c := range []byte(key[i:j]) {
+			if c != hole {
+				name.WriteByte(c)
+			}
+		}
+		i = j
+	}
+	return name.String(), numbers
+}
+
+// joinKey is the opposite of splitKey.
+func joinKey(family string, numbers []int64) string {
+	var key strings.Builder
+	for i := range len(family) {
+		if family[i] != hole || len(numbers) == 0 {
+			key.WriteByte(family[i])
+			continue
+		}
+		key.WriteString(strconv.FormatInt(numbers[0], 10))
+		numbers = numbers[1:]
+	}
+	return key.String()
+}
+
+func (ks keySet) has(key string) bool {
+	name, numbers := splitKey(key)
+	f := ks[name]
+	if f == nil {
+		return false
+	}
+	_, found := slices.BinarySearchFunc(f.keys, numbers, slices.Compare)
+	return found
+}
+
+func (ks keySet) add(key string) {
+	name, numbers := splitKey(key)
+	f := ks[name]
+	if f == nil {
+		f = &keyFamily{name: name}
+		ks[name] = f
+	}
+	if i, found := slices.BinarySearchFunc(f.keys, numbers, slices.Compare); !found {
+		f.keys = slices.Insert(f.keys, i, numbers)
+	}
+}
+
+func (ks keySet) remove(key string) {
+	name, numbers := splitKey(key)
+	f := ks[name]
+	if f == nil {
+		return
+	}
+	if i, found := slices.BinarySearchFunc(f.keys, numbers, slices.Compare); found {
+		f.keys = slices.Delete(f.keys, i, i+1)
+	}
+}
+
+// all gives the keys by family name, then by number.
+func (ks keySet) all() []string {
+	var out []string
+	for _, f := range ks.families() {
+		for _, numbers := range f.keys {
+			out = append(out, joinKey(f.name, numbers))
+		}
+	}
+	return out
+}
+
+func (ks keySet) families() []*keyFamily {
+	out := make([]*keyFamily, 0, len(ks))
+	for _, f := range ks {
+		if len(f.keys) > 0 {
+			out = append(out, f)
+		}
+	}
+	slices.SortFunc(out, func(a, b *keyFamily) int { return strings.Compare(a.name, b.name) })
+	return out
+}
+
+// pack is the set as it is stored. Equal sets are packed alike.
+func (ks keySet) pack() Emitted {
+	names := familyNames()
+	var out []byte
+	for _, f := range ks.families() {
+		if i := slices.Index(names, f.name); i >= 0 {
+			out = append(out, byte(i+1))
+		} else {
+			out = append(out, 0)
+			out = binary.AppendUvarint(out, uint64(len(f.name)))
+			out = append(out, f.name...)
+		}
+		tokens, count := packKeys(f.keys)
+		out = binary.AppendUvarint(out, uint64(count)) //nolint:gosec // a count
+		out = append(out, tokens...)
+	}
+	return out
+}
+
+// packKeys writes the keys of a family as tokens.
+func packKeys(keys [][]int64) (tokens []byte, count int) {
+	var last []int64
+	for i := 0; i < len(keys); count++ {
+		run := 0
+		for last != nil && i+run < len(keys) && follows(last, keys[i+run], int64(run)+1) {
+			run++
+		}
+		k := keys[i]
+		switch {
+		case run > 1:
+			tokens = binary.AppendUvarint(append(tokens, 0), uint64(run)) //nolint:gosec // a count
+			i += run
+		case last != nil && len(k) > 0 && slices.Equal(last[:len(k)-1], k[:len(k)-1]):
+			tokens = binary.AppendUvarint(tokens, uint64(k[len(k)-1]-last[len(k)-1])) //nolint:gosec // in order
+			i++
+		default:
+			tokens = append(tokens, 0, 0)
+			for _, n := range k {
+				tokens = binary.AppendUvarint(tokens, uint64(n)) //nolint:gosec // digits without a sign
+			}
+			i++
+		}
+		last = keys[i-1]
+	}
+	return tokens, count
+}
+
+// follows tells whether key is last with d added to its last number.
+func follows(last, key []int64, d int64) bool {
+	n := len(key) - 1
+	return n >= 0 && key[n] == last[n]+d && slices.Equal(last[:n], key[:n])
+}
+
+// unpack reads the set. What is cut short or damaged gives the keys before the damage: a key that is not known is
+// found out when its row is to be created.
+func (e Emitted) unpack() keySet {
+	ks := keySet{}
+	names := familyNames()
+	r := packReader{rest: e}
+	for len(r.rest) > 0 && !r.bad {
+		f := &keyFamily{}
+		if code := int(r.byte()); code == 0 {
+			f.name = r.text()
+		} else if code <= len(names) {
+			f.name = names[code-1]
+		} else {
+			break
+		}
+		r.keys(f)
+		if len(f.keys) > 0 {
+			ks[f.name] = f
+		}
+	}
+	return ks
+}
+
+// packReader reads what pack wrote.
+type packReader struct {
+	rest []byte
+	bad  bool
+}
+
+func (r *packReader) byte() byte {
+	if len(r.rest) == 0 {
+		r.bad = true
+		return 0
+	}
+	b := r.rest[0]
+	r.rest = r.rest[1:]
+	return b
+}
+
+func (r *packReader) number() int64 {
+	n, size := binary.Uvarint(r.rest)
+	if size <= 0 || n > 1<<60 {
+		r.bad = true
+		return 0
+	}
+	r.rest = r.rest[size:]
+	return int64(n) //nolint:gosec // below 1<<60
+}
+
+func (r *packReader) text() string {
+	n := r.number()
+	if n > int64(len(r.rest)) {
+		r.bad = true
+		return ""
+	}
+	text := string(r.rest[:n])
+	r.rest = r.rest[n:]
+	return text
+}
+
+// maxRun bounds a run of keys in a damaged set.
+const maxRun = 1 << 14
+
+func (r *packReader) keys(f *keyFamily) {
+	arity := strings.Count(f.name, string(hole))
+	for count := r.number(); count > 0 && !r.bad; count-- {
+		d := r.number()
+		switch {
+		case d > 0:
+			r.after(f, arity, d)
+		default:
+			run := r.number()
+			if run > maxRun {
+				r.bad = true
+			}
+			for range run {
+				r.after(f, arity, 1)
+			}
+			if run == 0 {
+				key := make([]int64, arity)
+				for i := range key {
+					key[i] = r.number()
+				}
+				if !r.bad {
+					f.keys = append(f.keys, key)
+				}
+			}
+		}
+	}
+}
+
+// after adds the last key with d added to its last number.
+func (r *packReader) after(f *keyFamily, arity int, d int64) {
+	if r.bad || arity == 0 || len(f.keys) == 0 {
+		r.bad = true
+		return
+	}
+	key := slices.Clone(f.keys[len(f.keys)-1])
+	key[arity-1] += d
+	f.keys = append(f.keys, key)
+}
+
+// Has tells whether a key is in the set.
+func (e Emitted) Has(key string) bool { return e.unpack().has(key) }
+
+// Keys gives the keys of the set.
+func (e Emitted) Keys() []string { return e.unpack().all() }
+
+// With is the set with more keys.
+func (e Emitted) With(keys ...string) Emitted {
+	ks := e.unpack()
+	for _, k := range keys {
+		ks.add(k)
+	}
+	return ks.pack()
+}
