@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"crypto"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -40,12 +39,15 @@ const (
 	DefaultGrace      = 30 * 24 * time.Hour
 )
 
+// Leeway is by how much the issuer's clock and ours may differ.
+const Leeway = time.Minute
+
 // Issuer is one whose tokens count.
 type Issuer struct {
 	URL       string   // the iss claim, to the letter; its keys are at URL/.well-known/jwks.json
 	ClientIDs []string // the aud claim must be one of them
 
-	keys map[string]crypto.PublicKey // of a DevIssuer, by kid; nil: they are fetched
+	dev *DevIssuer // nil: the keys are fetched
 }
 
 // Config is whom the node believes. Without issuers and key nobody can sign in.

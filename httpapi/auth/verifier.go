@@ -4,19 +4,58 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/maypok86/otter/v2"
 
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
 )
 
-// Verifier is the Authenticator of a Config. Make it with New.
+const (
+	maxToken    = 8 << 10 // bytes; Cognito's are under 2 kB
+	maxVerified = 8192    // tokens that were judged good, kept
+)
+
+// Verifier is the Authenticator of a Config. Make it with New, end it with Close.
 type Verifier struct {
 	cfg    Config
 	apiKey [sha256.Size]byte
+	trust  map[string]*trusted // by iss
+	parser *jwt.Parser
+	good   *otter.Cache[[sha256.Size]byte, verdict]
 }
 
-// New makes a Verifier. It does no I/O.
+// trusted is an issuer and what its tokens must be.
+type trusted struct {
+	Issuer
+	alg  string
+	ring keyring
+}
+
+// keyring gives the keys of an issuer.
+type keyring interface {
+	// key gives the key of a kid, or fault.Unauthorized, or fault.Unavailable where nobody can tell.
+	key(ctx context.Context, kid string) (any, error)
+	// round counts the changes of the keys: a token that was judged in another round is judged again.
+	round() uint64
+	close()
+}
+
+// verdict is what a good token said.
+type verdict struct {
+	id    Identity
+	by    *trusted
+	round uint64
+}
+
+// New makes a Verifier. It does no I/O. An error is two issuers of one name, or one without a client id.
 func New(c Config) (*Verifier, error) {
 	if c.AdminGroup == "" {
 		c.AdminGroup = DefaultAdminGroup
@@ -24,31 +63,148 @@ func New(c Config) (*Verifier, error) {
 	if c.Clock == nil {
 		c.Clock = clock.Real()
 	}
-	return &Verifier{cfg: c, apiKey: sha256.Sum256([]byte(c.APIKey))}, nil
+	if c.Grace == 0 {
+		c.Grace = DefaultGrace
+	}
+	if c.Client == nil {
+		c.Client = newClient()
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	good, err := otter.New(&otter.Options[[sha256.Size]byte, verdict]{
+		MaximumSize: maxVerified, Executor: func(f func()) { f() }, // no goroutine of its own
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cache of tokens: %w", err)
+	}
+	v := &Verifier{cfg: c, apiKey: sha256.Sum256([]byte(c.APIKey)), trust: map[string]*trusted{}, good: good}
+	v.parser = jwt.NewParser(
+		jwt.WithValidMethods([]string{jwt.SigningMethodRS256.Name, jwt.SigningMethodES256.Name}), jwt.WithStrictDecoding(),
+		jwt.WithExpirationRequired(), jwt.WithLeeway(Leeway), jwt.WithTimeFunc(c.Clock.Now),
+	)
+	for _, i := range c.Issuers {
+		if i.URL == "" || len(i.ClientIDs) == 0 || v.trust[i.URL] != nil {
+			return nil, fault.New(fault.Invalid, "bad_issuer", "each issuer must have a name of its own and a client id")
+		}
+		v.trust[i.URL] = v.newTrusted(i)
+	}
+	return v, nil
+}
+
+func (v *Verifier) newTrusted(i Issuer) *trusted {
+	if i.dev != nil {
+		return &trusted{Issuer: i, alg: jwt.SigningMethodES256.Name, ring: i.dev}
+	}
+	return &trusted{Issuer: i, alg: jwt.SigningMethodRS256.Name, ring: newFetched(i.URL, v.cfg)}
+}
+
+// Close ends what is being fetched, and waits for it.
+func (v *Verifier) Close() {
+	for _, t := range v.trust {
+		t.ring.close()
+	}
 }
 
 // Identify implements Authenticator.
 func (v *Verifier) Identify(ctx context.Context, r *http.Request) (Identity, error) {
-	if key := r.Header.Get("X-API-Key"); key != "" {
-		if !v.isKey(key) {
-			return Identity{}, unauthorized("The X-API-Key is not this node's.")
-		}
-		return Identity{Admin: true, Key: true}, nil
+	token, hasToken, err := bearer(r.Header)
+	if err != nil {
+		return Identity{}, err
 	}
-	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !ok {
+	hasKey, err := v.checkKey(r.Header)
+	if err != nil {
+		return Identity{}, err
+	}
+	var id Identity
+	switch {
+	case hasToken:
+		if id, err = v.Verify(ctx, token); err != nil {
+			return Identity{}, err
+		}
+	case !hasKey:
 		return Identity{}, ErrNone
 	}
-	return v.Verify(ctx, token)
+	if hasKey {
+		id.Key, id.Admin = true, true
+	}
+	return id, nil
 }
 
-// isKey compares in constant time: hashes, so that not even the length shows.
-func (v *Verifier) isKey(key string) bool {
-	sum := sha256.Sum256([]byte(key))
-	return subtle.ConstantTimeCompare(sum[:], v.apiKey[:]) == 1 && v.cfg.APIKey != ""
+// bearer reads the Authorization header. Two of them could be read differently by a proxy and by us.
+func bearer(h http.Header) (token string, ok bool, err error) {
+	values := h.Values("Authorization")
+	if len(values) == 0 {
+		return "", false, nil
+	}
+	if len(values) > 1 {
+		return "", false, unauthorized("There is more than one Authorization header.")
+	}
+	scheme, token, _ := strings.Cut(strings.TrimSpace(values[0]), " ")
+	token = strings.TrimLeft(token, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return "", false, unauthorized("The Authorization header must be Bearer and an ID token.")
+	}
+	if token == "" {
+		return "", false, unauthorized("There is no token after Bearer.")
+	}
+	return token, true, nil
 }
 
-// Verify implements Authenticator.
-func (v *Verifier) Verify(context.Context, string) (Identity, error) {
-	return Identity{}, unauthorized("The token is of no issuer that this node knows.")
+// checkKey tells whether the API key was shown. It compares hashes, so that not even the length shows in the time.
+func (v *Verifier) checkKey(h http.Header) (ok bool, err error) {
+	values := h.Values("X-Api-Key")
+	if len(values) == 0 {
+		return false, nil
+	}
+	if len(values) > 1 {
+		return false, unauthorized("There is more than one X-API-Key header.")
+	}
+	sum := sha256.Sum256([]byte(values[0]))
+	if subtle.ConstantTimeCompare(sum[:], v.apiKey[:]) != 1 || v.cfg.APIKey == "" {
+		return false, unauthorized("The X-API-Key is not this node's.")
+	}
+	return true, nil
+}
+
+// Verify implements Authenticator. A token that was judged good is not judged again while its issuer's keys stay what
+// they are.
+func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
+	if len(token) > maxToken {
+		return Identity{}, unauthorized("The token is longer than %d bytes.", maxToken)
+	}
+	sum := sha256.Sum256([]byte(token))
+	if was, ok := v.good.GetIfPresent(sum); ok && was.round == was.by.ring.round() &&
+		v.cfg.Clock.Now().Before(was.id.Expires.Add(Leeway)) {
+		return was.id, nil
+	}
+	got, err := v.judge(ctx, token)
+	if err != nil {
+		return Identity{}, err
+	}
+	v.good.Set(sum, got)
+	return got.id, nil
+}
+
+// static is the round of keys that never change.
+type static struct{}
+
+func (static) round() uint64 { return 0 }
+func (static) close()        {}
+
+// rounds counts changes.
+type rounds struct{ n atomic.Uint64 }
+
+func (r *rounds) round() uint64 { return r.n.Load() }
+
+// newClient makes the client that fetches keys. It goes where it is told and nowhere else.
+func newClient() *http.Client {
+	return &http.Client{
+		Timeout:       fetchWithin,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: 3 * time.Second, ResponseHeaderTimeout: 4 * time.Second,
+			MaxResponseHeaderBytes: 16 << 10, IdleConnTimeout: 30 * time.Second, MaxIdleConns: 2, ForceAttemptHTTP2: true,
+		},
+	}
 }

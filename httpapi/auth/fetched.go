@@ -1,0 +1,231 @@
+package auth
+
+import (
+	"context"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+)
+
+const (
+	fetchWithin  = 5 * time.Second
+	refreshAfter = 6 * time.Hour    // keys this old are fetched again by the way
+	askEvery     = 5 * time.Minute  // at most, after an answer: an unknown kid costs the issuer no more
+	retryAfter   = 10 * time.Second // at first, after a failure; doubled up to askEvery
+)
+
+// fetched are the keys of an issuer that publishes them. They are fetched when they are first needed, again when they
+// are old or a token names one that they lack, by one request at a time and seldom.
+type fetched struct {
+	issuer string
+	url    string
+	cfg    Config
+	log    *slog.Logger
+	life   context.Context //nolint:containedctx // of the fetches, which outlive the request that wanted them
+	end    context.CancelFunc
+	work   sync.WaitGroup
+	rounds
+
+	mu      sync.Mutex
+	loaded  bool // the store was asked
+	set     KeySet
+	keys    map[string]*rsa.PublicKey // of set
+	asking  chan struct{}             // closed when the fetch under way is over; nil: none is
+	askedAt time.Time
+	failed  int // fetches in a row
+}
+
+func newFetched(issuer string, c Config) *fetched {
+	f := &fetched{
+		issuer: issuer, url: strings.TrimSuffix(issuer, "/") + "/.well-known/jwks.json", cfg: c,
+		log: c.Logger.With("issuer", issuer),
+	}
+	f.life, f.end = context.WithCancel(context.Background())
+	return f
+}
+
+func (f *fetched) close() {
+	f.mu.Lock()
+	f.end()
+	f.mu.Unlock()
+	f.work.Wait()
+}
+
+// key implements keyring.
+func (f *fetched) key(ctx context.Context, kid string) (any, error) {
+	key, wait, err := f.find(ctx, kid, true)
+	if wait == nil {
+		return key, err
+	}
+	select {
+	case <-wait:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	key, _, err = f.find(ctx, kid, false)
+	return key, err
+}
+
+// find looks for a key in what is here. Where a fetch might help it is begun, or joined: wait is closed at its end.
+func (f *fetched) find(ctx context.Context, kid string, ask bool) (key any, wait <-chan struct{}, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.load(ctx); err != nil {
+		return nil, nil, err
+	}
+	now := f.cfg.Clock.Now()
+	age := now.Sub(f.set.FetchedAt)
+	usable := f.keys != nil && age < f.cfg.Grace
+	if k := f.keys[kid]; k != nil && usable {
+		if ask && (age > refreshAfter || age < 0) {
+			f.ask(now) // nobody waits for it
+		}
+		return k, nil, nil
+	}
+	if ask {
+		if wait := f.ask(now); wait != nil {
+			return nil, wait, nil
+		}
+	}
+	switch {
+	case !usable:
+		return nil, nil, fault.New(fault.Unavailable, "no_keys", "Tokens cannot be checked now: the issuer's keys are not to be had.")
+	case f.failed > 0:
+		return nil, nil, fault.New(fault.Unavailable, "no_keys",
+			"The token's key (kid) is not known here, and its issuer cannot be asked now.")
+	default:
+		return nil, nil, unauthorized("The token's key (kid) is not its issuer's.")
+	}
+}
+
+// load reads the keys that were kept, once.
+func (f *fetched) load(ctx context.Context) error {
+	if f.loaded || f.cfg.Keys == nil {
+		return nil
+	}
+	set, err := f.cfg.Keys.LoadKeys(ctx, f.issuer)
+	if err != nil {
+		return err
+	}
+	f.loaded = true
+	if set.Body == nil {
+		return nil
+	}
+	keys, err := parseKeys(set.Body)
+	if err != nil {
+		f.log.Warn("kept keys cannot be read", "err", err)
+		return nil
+	}
+	f.set, f.keys, f.askedAt = set, keys, set.FetchedAt
+	return nil
+}
+
+// ask begins a fetch unless it is too soon, and gives what to wait for; nil: no fetch is under way.
+func (f *fetched) ask(now time.Time) <-chan struct{} {
+	if f.asking != nil {
+		return f.asking
+	}
+	pause := askEvery
+	if f.failed > 0 {
+		pause = min(askEvery, retryAfter<<min(f.failed-1, 10))
+	}
+	// An answer from the future is a clock that was set back: it must not keep us from asking.
+	if since := now.Sub(f.askedAt); since >= 0 && since < pause || f.life.Err() != nil {
+		return nil
+	}
+	f.askedAt = now
+	done := make(chan struct{})
+	f.asking = done
+	known := f.set
+	f.work.Go(func() {
+		defer close(done)
+		f.refresh(known)
+	})
+	return done
+}
+
+// refresh fetches the keys and takes them over. Keys that cannot be fetched or read change nothing.
+func (f *fetched) refresh(known KeySet) {
+	set, err := f.fetch(f.life, known)
+	if err == nil && f.cfg.Keys != nil {
+		if err := f.cfg.Keys.SaveKeys(f.life, set); err != nil && f.life.Err() == nil {
+			f.log.Warn("keys are not kept", "err", err)
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asking = nil
+	if err != nil {
+		f.failed++
+		if f.life.Err() == nil {
+			f.log.Warn("keys cannot be fetched", "err", err, "age", f.age())
+		}
+		return
+	}
+	f.failed = 0
+	keys, err := parseKeys(set.Body)
+	if err != nil { // fetch has read them
+		return
+	}
+	if string(set.Body) != string(f.set.Body) {
+		f.n.Add(1)
+		f.log.Info("keys fetched", "keys", len(keys))
+	}
+	f.set, f.keys = set, keys
+}
+
+func (f *fetched) age() time.Duration {
+	if f.keys == nil {
+		return 0
+	}
+	return f.cfg.Clock.Now().Sub(f.set.FetchedAt).Round(time.Second)
+}
+
+// fetch asks the issuer. An answer that nothing has changed renews what is known.
+func (f *fetched) fetch(ctx context.Context, known KeySet) (KeySet, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.url, nil)
+	if err != nil {
+		return KeySet{}, fmt.Errorf("keys: %w", err)
+	}
+	req.Header.Set("Accept", "application/json")
+	if known.ETag != "" {
+		req.Header.Set("If-None-Match", known.ETag)
+	}
+	resp, err := f.cfg.Client.Do(req)
+	if err != nil {
+		return KeySet{}, fmt.Errorf("keys: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusNotModified && known.Body != nil {
+		known.FetchedAt = f.cfg.Clock.Now()
+		return known, nil
+	}
+	if resp.StatusCode != http.StatusOK {
+		return KeySet{}, fmt.Errorf("keys: the issuer answers %d", resp.StatusCode)
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxKeySet+1))
+	if err != nil {
+		return KeySet{}, fmt.Errorf("keys: %w", err)
+	}
+	if len(body) > maxKeySet {
+		return KeySet{}, errors.New("keys: the answer is too long")
+	}
+	if _, err := parseKeys(body); err != nil {
+		return KeySet{}, err
+	}
+	etag := resp.Header.Get("ETag")
+	if len(etag) > 256 {
+		etag = ""
+	}
+	return KeySet{Issuer: f.issuer, Body: body, ETag: etag, FetchedAt: f.cfg.Clock.Now()}, nil
+}

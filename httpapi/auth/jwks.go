@@ -1,0 +1,56 @@
+package auth
+
+import (
+	"crypto/rsa"
+	"encoding/json"
+	"fmt"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// Bounds of a key set.
+const (
+	maxKeySet  = 64 << 10 // bytes
+	maxKeys    = 32
+	minKeyBits = 2048
+	maxKeyBits = 8192 // what is longer costs more than it is worth
+)
+
+// parseKeys reads a JWKS: its RSA keys for signatures, by kid. What else is in it is passed over: an issuer may add kinds
+// of keys that we do not know. A set without any is an error.
+func parseKeys(body []byte) (map[string]*rsa.PublicKey, error) {
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := json.Unmarshal(body, &set); err != nil {
+		return nil, fmt.Errorf("read key set: %w", err)
+	}
+	keys := map[string]*rsa.PublicKey{}
+	for _, raw := range set.Keys[:min(len(set.Keys), maxKeys)] {
+		kid, key := parseKey(raw)
+		if key != nil && keys[kid] == nil {
+			keys[kid] = key
+		}
+	}
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("no RSA key for signatures among %d", len(set.Keys))
+	}
+	return keys, nil
+}
+
+// parseKey reads one key; nil: it is none that signs tokens for us.
+func parseKey(raw json.RawMessage) (kid string, key *rsa.PublicKey) {
+	var is struct{ Kty, Use, Alg string }
+	if json.Unmarshal(raw, &is) != nil || is.Kty != "RSA" || is.Use != "" && is.Use != "sig" || is.Alg != "" && is.Alg != "RS256" {
+		return "", nil
+	}
+	var jwk jose.JSONWebKey
+	if jwk.UnmarshalJSON(raw) != nil || jwk.KeyID == "" {
+		return "", nil
+	}
+	key, ok := jwk.Key.(*rsa.PublicKey) // a private one is another type
+	if !ok || key.N.BitLen() < minKeyBits || key.N.BitLen() > maxKeyBits || key.E < 3 || key.E%2 == 0 {
+		return "", nil
+	}
+	return jwk.KeyID, key
+}
