@@ -29,7 +29,9 @@ func (d *decoder) ball(w *wireBall) cricket.Ball {
 	}
 	score := w.Score.value
 	if !w.Score.is {
-		score = d.scores.find(int64(w.ScoreID))
+		if score = d.scores.find(int64(w.ScoreID)); score.ID == 0 && w.ScoreID != 0 {
+			d.odd.unknown(OddUnknownScore, idText(w.ScoreID))
+		}
 	} else {
 		d.scores.learn(score)
 	}

@@ -4,6 +4,9 @@
 // A Client never follows redirects, never waits on anything but the injected clock, never lets the token out, and
 // never trusts a reply: bodies are capped, HTML and broken JSON are errors of their own kind, and one match that
 // cannot be read does not silence the others. What a poller must know to pace itself is in Error.Until and Budget.
+//
+// Every attempt is counted against the hour's calls of its endpoint before it leaves; the last tenth of them is kept
+// for the reads of Final. Health, Budgets, Oddities and Collector show how the feed does.
 package sportmonks
 
 import (
@@ -34,9 +37,11 @@ type Config struct {
 	Clock   clock.Clock    // default clock.Real(); waits and ages follow it, HTTP deadlines are real time
 	Timeout time.Duration  // of one attempt, headers and body, real time; default 10 s
 	MaxBody int64          // bytes after decompression; default 16 MB
-	Logger  *slog.Logger   // retries at debug level; default none
+	Logger  *slog.Logger   // retries at debug level, what is new in the feed as a warning, once; default none
 	Random  func() float64 // in [0,1), for jitter; default math/rand/v2
 
+	// CallsPerHour is what the plan allows an endpoint, till the feed says otherwise; default DefaultCallsPerHour.
+	CallsPerHour int
 	// Transport is what requests leave by; nil: the network. A feed in the same process gives its own.
 	Transport http.RoundTripper
 }
@@ -72,6 +77,7 @@ type Client struct {
 	seed      maphash.Seed
 	memories  *memories
 	bodies    *bodies
+	oddities  *oddities
 }
 
 // New checks the configuration. It does no I/O.
@@ -86,8 +92,8 @@ func New(cfg Config) (*Client, error) {
 	if strings.TrimSpace(cfg.Token) == "" {
 		return nil, invalid(CodeConfig, "the feed needs a token")
 	}
-	if cfg.Timeout < 0 || cfg.MaxBody < 0 {
-		return nil, invalid(CodeConfig, "the feed's timeout and body cap cannot be negative")
+	if cfg.Timeout < 0 || cfg.MaxBody < 0 || cfg.CallsPerHour < 0 {
+		return nil, invalid(CodeConfig, "the feed's timeout, body cap and calls an hour cannot be negative")
 	}
 	c := &Client{
 		base: base, token: cfg.Token, clock: cfg.Clock, maxBody: cfg.MaxBody, log: cfg.Logger, random: cfg.Random,
@@ -105,9 +111,13 @@ func New(cfg Config) (*Client, error) {
 	if c.random == nil {
 		c.random = rand.Float64
 	}
-	for _, name := range endpointNames() {
-		c.endpoints[name] = newEndpoint(name, c.clock.Now)
+	if cfg.CallsPerHour == 0 {
+		cfg.CallsPerHour = DefaultCallsPerHour
 	}
+	for _, name := range endpointNames() {
+		c.endpoints[name] = newEndpoint(name, cfg.CallsPerHour, c.clock.Now)
+	}
+	c.oddities = newOddities(c.log, c.redact)
 	c.http = c.newHTTP(cfg.Timeout, cfg.Transport)
 	return c, nil
 }
@@ -163,54 +173,6 @@ func (c *Client) Fixture(ctx context.Context, id string, balls bool) (Reading, e
 	}
 	r, err := c.read(ctx, request{endpoint: Fixture, path: "fixtures/" + id, query: withBalls(balls), one: true})
 	return r.Reading, err
-}
-
-// A season of every league has a few thousand fixtures; a feed that pages for ever is not followed further.
-const maxPages = 100
-
-// Fixtures reads the matches that start in [from, to], page by page, without rows and balls.
-func (c *Client) Fixtures(ctx context.Context, from, to time.Time) ([]cricket.Snapshot, error) {
-	// The filter takes days and may or may not include the last one: ask for a day more, then look ourselves.
-	days := from.UTC().Format(time.DateOnly) + "," + to.UTC().AddDate(0, 0, 1).Format(time.DateOnly)
-	var out []cricket.Snapshot
-	for page := 1; page <= maxPages; page++ {
-		r, err := c.read(ctx, request{endpoint: Fixtures, path: "fixtures", forget: true, query: url.Values{
-			"filter[starts_between]": {days},
-			"include":                {includesList},
-			"sort":                   {"starting_at"},
-			"page":                   {strconv.Itoa(page)},
-		}})
-		if err != nil {
-			return nil, err
-		}
-		for i := range r.Snapshots {
-			if at := r.Snapshots[i].StartsAt; !at.Before(from) && !at.After(to) {
-				out = append(out, r.Snapshots[i])
-			}
-		}
-		if !r.more || len(r.Snapshots) == 0 {
-			return out, nil
-		}
-	}
-	return out, nil
-}
-
-// LoadScores reads the catalogue of score objects, which names a ball that comes without its own. It is wanted
-// once, at the start; the client works without it and learns from the balls.
-func (c *Client) LoadScores(ctx context.Context) error {
-	_, err := c.read(ctx, request{endpoint: Scores, path: "scores", forget: true, catalogue: true})
-	return err
-}
-
-// Budget tells what the feed last said about an endpoint's rate limit.
-func (c *Client) Budget(name Endpoint) Budget {
-	e, ok := c.endpoints[name]
-	if !ok {
-		return Budget{}
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.budget
 }
 
 // Close drops idle connections.

@@ -284,11 +284,12 @@ func TestSkewAndBudget(t *testing.T) {
 	if err != nil || (r.Skew-time.Hour).Abs() > time.Second {
 		t.Errorf("skew %v, %v", r.Skew, err)
 	}
-	want := sportmonks.Budget{Known: true, Limit: 2000, Remaining: 1999, Reset: start().Add(time.Hour), At: start()}
+	want := sportmonks.Budget{Known: true, Limit: 2000, Used: 1, Remaining: 1999, Reserve: 200,
+		Reset: start().Add(time.Hour), At: start()}
 	if got := f.client.Budget(sportmonks.Livescores); got != want || got.Low() {
 		t.Errorf("budget %+v, want %+v", got, want)
 	}
-	if got := f.client.Budget(sportmonks.Fixture); got.Known || got.Low() {
+	if got := f.client.Budget(sportmonks.Fixture); got.Known || got.Low() || got.Remaining != 2000 {
 		t.Errorf("budget of an endpoint that was not asked: %+v", got)
 	}
 	if r, err = f.client.Livescores(t.Context(), false); err != nil || r.Skew != 0 {

@@ -18,6 +18,7 @@ import (
 type decoder struct {
 	seed   maphash.Seed
 	scores *scores
+	odd    *oddities
 	now    time.Time
 	header []byte // scratch: a fixture's text without its balls
 }
@@ -67,7 +68,8 @@ func (s span) at(d *decoder, b []byte, at int) bool {
 // reply is a decoded body.
 type reply struct {
 	fixtures []known
-	skipped  []error // matches that could not be read; the others could
+	skipped  []error // rows that could not be read; the others could
+	rows     int     // of a list of other things than matches
 	meta     wireMeta
 	next     string // the next page's address
 }
@@ -77,12 +79,21 @@ var errNoData = errors.New(`no "data"`)
 // reply decodes a body: a list of fixtures or a single one, with last as the memory of the same request.
 func (d *decoder) reply(b []byte, last []known) (*reply, error) {
 	r := &reply{}
+	err := r.envelope(b, func(at int) (int, error) { return d.data(r, b, at, last) })
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// envelope decodes what is around the rows of a body, whose place it tells data.
+func (r *reply) envelope(b []byte, data func(at int) (end int, err error)) error {
 	seen := false
 	end, err := eachField(b, 0, func(name []byte, at int) (int, error) {
 		switch string(name) {
 		case `"data"`:
 			seen = true
-			return d.data(r, b, at, last)
+			return data(at)
 		case `"meta"`:
 			var m one[wireMeta] // [] where there are no pages
 			end, err := decodeAt(b, at, &m)
@@ -98,13 +109,13 @@ func (d *decoder) reply(b []byte, last []known) (*reply, error) {
 	})
 	switch {
 	case err != nil:
-		return nil, err
+		return err
 	case space(b, end) != len(b):
-		return nil, errSyntax
+		return errSyntax
 	case !seen:
-		return nil, errNoData
+		return errNoData
 	}
-	return r, nil
+	return nil
 }
 
 func (d *decoder) data(r *reply, b []byte, at int, last []known) (end int, err error) {
@@ -157,6 +168,7 @@ func (d *decoder) fixture(b []byte, at int, last []known) (known, int, error) {
 	d.header = append(d.header[:0], '{')
 	var before *knownBalls
 	end, err := eachField(b, at, func(name []byte, at int) (int, error) {
+		d.odd.field("fixture", name)
 		if string(name) == `"balls"` {
 			end, balls, err := d.ballList(b, at, before)
 			k.balls = balls
@@ -166,8 +178,11 @@ func (d *decoder) fixture(b []byte, at int, last []known) (known, int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if string(name) == `"id"` {
+		switch string(name) {
+		case `"id"`:
 			before = ballsOf(last, b[at:end])
+		case `"runs"`, `"scoreboards"`, `"batting"`, `"bowling"`, `"lineup"`:
+			d.odd.first(string(name[1:len(name)-1]), b, at)
 		}
 		if len(d.header) > 1 {
 			d.header = append(d.header, ',')
@@ -179,13 +194,16 @@ func (d *decoder) fixture(b []byte, at int, last []known) (known, int, error) {
 		return k, 0, err
 	}
 	var w wireFixture
-	if err := json.Unmarshal(append(d.header, '}'), &w); err != nil {
+	d.header = append(d.header, '}')
+	if err := json.Unmarshal(d.header, &w); err != nil {
 		return k, 0, err
 	}
 	if w.ID == 0 {
 		return k, 0, errNoID
 	}
 	k.snap = d.snapshot(&w, k.balls)
+	k.snap.Raw = bytes.Clone(d.header)
+	d.odd.match(&k.snap)
 	return k, end, nil
 }
 
@@ -265,6 +283,7 @@ func (w *ballWalk) fresh(element []byte, text span) error {
 	if err := json.Unmarshal(element, &ball); err != nil {
 		return err
 	}
+	w.odd.object("balls", element, 0)
 	if !ball.Score.is {
 		text, w.out.partial = span{}, true // the catalogue may know more next time
 	}

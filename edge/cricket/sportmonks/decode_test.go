@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"hash/maphash"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +22,8 @@ var update = flag.Bool("update", false, "write the golden files anew")
 func readAt() time.Time { return time.Date(2026, 10, 9, 15, 12, 0, 0, time.UTC) }
 
 func newDecoder() *decoder {
-	return &decoder{seed: maphash.MakeSeed(), scores: newScores(), now: readAt()}
+	odd := newOddities(slog.New(slog.DiscardHandler), func(s string) string { return s })
+	return &decoder{seed: maphash.MakeSeed(), scores: newScores(), odd: odd, now: readAt()}
 }
 
 func decodeFresh(t testing.TB, body string) *reply {
@@ -39,7 +41,13 @@ func decodeOne(t testing.TB, body string) cricket.Snapshot {
 	if len(r.fixtures) != 1 || len(r.skipped) != 0 {
 		t.Fatalf("got %d fixtures, skipped %v", len(r.fixtures), r.skipped)
 	}
-	return r.fixtures[0].snap
+	snap := r.fixtures[0].snap
+	var kept map[string]json.RawMessage
+	if err := json.Unmarshal(snap.Raw, &kept); err != nil || len(kept["id"]) == 0 || len(kept["balls"]) != 0 {
+		t.Errorf("the text that is kept of the match: %v, %.200s", err, snap.Raw)
+	}
+	snap.Raw = nil // it has the reply's own blanks
+	return snap
 }
 
 // A real reply, read whole.

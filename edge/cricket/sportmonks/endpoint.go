@@ -21,10 +21,16 @@ const (
 	Livescores Endpoint = "livescores"
 	Fixture    Endpoint = "fixtures/{id}"
 	Fixtures   Endpoint = "fixtures"
+	Leagues    Endpoint = "leagues"
+	Seasons    Endpoint = "seasons"
+	Teams      Endpoint = "teams"
+	Squads     Endpoint = "teams/{id}/squad/{season}"
 	Scores     Endpoint = "scores"
 )
 
-func endpointNames() []Endpoint { return []Endpoint{Livescores, Fixture, Fixtures, Scores} }
+func endpointNames() []Endpoint {
+	return []Endpoint{Livescores, Fixture, Fixtures, Leagues, Seasons, Teams, Squads, Scores}
+}
 
 // How long an endpoint is left alone. An hour is the feed's whole window: no honest answer asks for more.
 const (
@@ -34,18 +40,6 @@ const (
 	longest      = time.Hour
 	failuresMax  = 4 // readings, each with its retries
 )
-
-// Budget is what the feed says about its rate limit, in calls of the present window.
-type Budget struct {
-	Known     bool // the headers were there
-	Limit     int
-	Remaining int
-	Reset     time.Time // zero when the feed does not say
-	At        time.Time
-}
-
-// Low tells that a tenth of the window or less is left: that is for final states.
-func (b Budget) Low() bool { return b.Known && b.Limit > 0 && b.Remaining*10 <= b.Limit }
 
 // endpoint guards one endpoint: whom to refuse without asking, and when to ask again.
 type endpoint struct {
@@ -57,13 +51,19 @@ type endpoint struct {
 	until     time.Time // nothing is asked before
 	why       *Error    // what is answered till then
 	throttled int       // 429 in a row
-	budget    Budget
+	budget    budget
+	alarm     string // a person has to act
+	alarmAt   time.Time
+	calls     int64 // attempts
+	failed    int64 // readings
+	goodAt    time.Time
+	lastFail  string
 }
 
 // newEndpoint makes the breaker. gobreaker knows only the wall clock: its own rest is made as short as can be, and
 // the endpoint's until keeps the rest on the injected one.
-func newEndpoint(name Endpoint, now func() time.Time) *endpoint {
-	e := &endpoint{name: name, now: now}
+func newEndpoint(name Endpoint, calls int, now func() time.Time) *endpoint {
+	e := &endpoint{name: name, now: now, budget: budget{limit: calls}}
 	e.breaker = gobreaker.NewCircuitBreaker[result](gobreaker.Settings{
 		Name:        string(name),
 		Timeout:     time.Nanosecond,
@@ -90,7 +90,7 @@ func ill(err error) bool {
 		return true
 	}
 	switch e.Fault.Code {
-	case CodeBadRequest, CodeUnauthorized, CodeForbidden, CodeNotFound, CodeThrottled:
+	case CodeBadRequest, CodeUnauthorized, CodeForbidden, CodeNotFound, CodeThrottled, CodeBudget:
 		return false
 	}
 	return true
@@ -121,9 +121,12 @@ func (e *endpoint) closed() error {
 	return &told
 }
 
-// do runs one reading behind the gate and the breaker.
-func (e *endpoint) do(f func() (result, error)) (result, error) {
+// do runs one reading behind the gate, the budget and the breaker.
+func (e *endpoint) do(final bool, f func() (result, error)) (result, error) {
 	if err := e.closed(); err != nil {
+		return result{}, err
+	}
+	if err := e.affordable(final); err != nil {
 		return result{}, err
 	}
 	r, err := e.breaker.Execute(f)
@@ -132,6 +135,10 @@ func (e *endpoint) do(f func() (result, error)) (result, error) {
 		refused := e.resting(0)
 		refused.Until = e.now().Add(time.Second)
 		return r, refused
+	}
+	if err == nil {
+		e.good()
+		return r, nil
 	}
 	if own, ok := errors.AsType[*Error](err); ok {
 		return r, e.judge(own)
@@ -142,8 +149,13 @@ func (e *endpoint) do(f func() (result, error)) (result, error) {
 // judge rests the endpoint where the answer asks for it, and tells the caller until when.
 func (e *endpoint) judge(err *Error) error {
 	switch err.Fault.Code {
+	case CodeBudget:
+		return err // it was not asked, and has its own Until
 	case CodeUnauthorized, CodeForbidden:
 		e.rest(e.now().Add(refusedFor), err)
+	}
+	if !errors.Is(err, context.Canceled) {
+		e.bad(err)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -163,29 +175,12 @@ func (e *endpoint) heard(resp *http.Response) {
 	if resp.StatusCode != http.StatusTooManyRequests {
 		e.throttled = 0
 	}
-	limit, err1 := strconv.Atoi(resp.Header.Get("X-RateLimit-Limit"))
-	left, err2 := strconv.Atoi(resp.Header.Get("X-RateLimit-Remaining"))
-	if err1 != nil || err2 != nil || limit < 0 || left < 0 {
-		return
-	}
-	now := e.now()
-	e.budget = Budget{Known: true, Limit: limit, Remaining: left, Reset: resetAt(resp.Header, now), At: now}
-}
-
-// resetAt reads X-RateLimit-Reset, which is an epoch with some servers and a number of seconds with others.
-func resetAt(h http.Header, now time.Time) time.Time {
-	n, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64)
-	switch {
-	case err != nil || n <= 0:
-		return time.Time{}
-	case n > 1e9:
-		return time.Unix(n, 0).UTC()
-	}
-	return now.Add(time.Duration(n) * time.Second)
+	e.budget.heard(resp.Header, e.now())
 }
 
 // throttle gives how long a 429 asks us to stay away: Retry-After, else the end of the window as the feed tells it,
-// else a minute, doubled for each 429 in a row. Never more than the window of an hour, and never nothing.
+// else as we counted it if we have come near the limit; else the calls were another's, or the limit is another, and we
+// wait a minute, doubled for each 429 in a row. Never more than the window of an hour, and never nothing.
 func (e *endpoint) throttle(resp *http.Response) time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -194,6 +189,9 @@ func (e *endpoint) throttle(resp *http.Response) time.Duration {
 	wait, told := retryAfter(resp.Header, now)
 	if reset := resetAt(resp.Header, now); !told && reset.After(now) {
 		wait, told = reset.Sub(now), true
+	}
+	if !told && !e.budget.affords(now, false) && e.budget.reset.After(now) {
+		wait, told = e.budget.reset.Sub(now), true
 	}
 	if !told {
 		wait = throttledFor << min(e.throttled-1, 10)

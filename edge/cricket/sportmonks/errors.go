@@ -20,6 +20,7 @@ const (
 	CodeForbidden    = "feed_forbidden"    // 403: not in the plan
 	CodeNotFound     = "feed_not_found"    // 404: also after rescheduling
 	CodeThrottled    = "feed_throttled"    // 429
+	CodeBudget       = "feed_budget"       // not asked: the calls of the hour are used up
 	CodeUnavailable  = "feed_unavailable"  // network, 5xx, anything else that may pass
 	CodeResting      = "feed_resting"      // not asked: the circuit breaker is open
 	CodeNotJSON      = "feed_not_json"     // an HTML page, a captive portal, a redirect

@@ -18,24 +18,27 @@ import (
 
 // request is one question to the feed.
 type request struct {
-	endpoint  Endpoint
-	path      string
-	query     url.Values
-	one       bool // a single record is expected
-	forget    bool // nothing is remembered for the next time
-	catalogue bool // the reply is the catalogue of score objects
+	endpoint Endpoint
+	path     string
+	query    url.Values
+	one      bool // a single record is expected
+	forget   bool // nothing is remembered for the next time
+
+	// rows takes the value of "data" at this place, in a reply whose rows are no matches; nil where they are.
+	rows func(r *reply, b []byte, at int) (end int, err error)
 }
 
 // result is an answer, decoded.
 type result struct {
 	Reading
+	rows int  // in the list, those that could not be read among them
 	more bool // there are further pages
 }
 
 // read asks, behind the endpoint's gate and with what is remembered of the last time.
 func (c *Client) read(ctx context.Context, rq request) (result, error) {
 	e := c.endpoints[rq.endpoint]
-	r, err := e.do(func() (result, error) {
+	r, err := e.do(isFinal(ctx), func() (result, error) {
 		if rq.forget {
 			return c.exchange(ctx, e, &rq, &memory{})
 		}
@@ -64,7 +67,7 @@ func (c *Client) clean(err error) error {
 
 // exchange sends one request, with its retries, and decodes what is new in the answer.
 func (c *Client) exchange(ctx context.Context, e *endpoint, rq *request, m *memory) (result, error) {
-	f := &fetch{client: c, endpoint: e, body: c.bodies.take()}
+	f := &fetch{client: c, endpoint: e, reserved: isFinal(ctx), body: c.bodies.take()}
 	defer func() { c.bodies.put(f.body) }()
 	status, header, err := f.do(ctx, rq, m.etag)
 	if err != nil {
@@ -78,24 +81,25 @@ func (c *Client) exchange(ctx context.Context, e *endpoint, rq *request, m *memo
 		}
 		return m.unchanged(r), nil
 	}
-	d := &decoder{seed: c.seed, scores: c.scores, now: now, header: m.header}
+	if rq.rows != nil {
+		return c.listed(r, rq, f.body)
+	}
+	d := &decoder{seed: c.seed, scores: c.scores, odd: c.oddities, now: now, header: m.header}
 	body := d.span(f.body)
 	if body == m.body {
 		m.etag = etag(header)
 		return m.unchanged(r), nil
 	}
-	if rq.catalogue {
-		return r, c.learn(e.name, f.body)
-	}
 	decoded, err := d.reply(f.body, m.fixtures)
 	m.header = d.header
 	if err != nil {
-		return result{}, badJSON(e.name, err)
+		return result{}, c.unreadable(e.name, err)
 	}
 	if rq.one && len(decoded.fixtures) == 0 {
 		return result{}, statusError(e.name, http.StatusNotFound)
 	}
 	m.etag, m.body, m.fixtures, m.skipped = etag(header), body, decoded.fixtures, nil
+	c.oddities.add(OddSkippedMatch, len(decoded.skipped))
 	for _, err := range decoded.skipped {
 		m.skipped = append(m.skipped, c.clean(badJSON(e.name, err)))
 	}
@@ -103,7 +107,7 @@ func (c *Client) exchange(ctx context.Context, e *endpoint, rq *request, m *memo
 	for i := range m.fixtures {
 		m.snapshots[i] = m.fixtures[i].snap
 	}
-	r.Snapshots, r.Skipped, r.more = m.snapshots, m.skipped, decoded.more()
+	r.Snapshots, r.Skipped, r.rows, r.more = m.snapshots, m.skipped, len(m.snapshots)+len(m.skipped), decoded.more()
 	return r, nil
 }
 
@@ -117,23 +121,18 @@ func (r *reply) more() bool {
 	return r.meta.CurrentPage < r.meta.LastPage || r.next != "" && r.meta.LastPage == 0
 }
 
-func (c *Client) learn(name Endpoint, body []byte) error {
-	var w struct {
-		Data list[wireScore] `json:"data"`
-	}
-	if _, err := decodeAt(body, space(body, 0), &w); err != nil {
-		return badJSON(name, err)
-	}
-	for i := range w.Data {
-		c.scores.learn(w.Data[i])
-	}
-	return nil
+// unreadable counts an answer that cannot be decoded.
+func (c *Client) unreadable(name Endpoint, err error) *Error {
+	bad := badJSON(name, err)
+	c.oddities.failure(bad)
+	return bad
 }
 
 // fetch is one request with its retries.
 type fetch struct {
 	client   *Client
 	endpoint *endpoint
+	reserved bool          // it may use the reserve of the budget
 	body     []byte        // of the answer 200
 	tries    int           // that failed
 	wait     time.Duration // before the next one
@@ -185,6 +184,7 @@ func (f *fetch) answered(resp *http.Response) error {
 	}
 	first := space(f.body, 0)
 	if first == len(f.body) || f.body[first] != '{' {
+		f.client.oddities.count(oddityOfBody(f.body[first:]))
 		return &Error{Endpoint: f.endpoint.name, Status: resp.StatusCode,
 			Fault: fault.New(fault.Unavailable, CodeNotJSON, "answered %s, not JSON", kindOfBody(f.body[first:]))}
 	}
@@ -201,11 +201,22 @@ func kindOfBody(b []byte) string {
 	return "something"
 }
 
+func oddityOfBody(b []byte) string {
+	switch {
+	case len(b) == 0:
+		return OddEmpty
+	case b[0] == '<':
+		return OddHTML
+	}
+	return OddNotJSON
+}
+
 func (f *fetch) readBody(resp *http.Response) error {
 	limit := f.client.maxBody
 	tooLarge := &Error{Endpoint: f.endpoint.name, Status: resp.StatusCode,
 		Fault: fault.New(fault.TooLarge, CodeTooLarge, "answered more than %d bytes", limit)}
 	if resp.ContentLength > limit {
+		f.client.oddities.failure(tooLarge)
 		return tooLarge
 	}
 	buf := bytes.NewBuffer(f.body[:0])
@@ -216,6 +227,7 @@ func (f *fetch) readBody(resp *http.Response) error {
 	_, err := buf.ReadFrom(io.LimitReader(resp.Body, limit+1))
 	f.body = buf.Bytes()
 	if err == nil && int64(len(f.body)) > limit {
+		f.client.oddities.failure(tooLarge)
 		return tooLarge
 	}
 	return err

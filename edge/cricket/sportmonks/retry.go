@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -65,7 +66,7 @@ func newTransport(timeout time.Duration) *http.Transport {
 }
 
 // withToken adds the token to the address on the last step before the wire, so that nothing above it, the library's
-// errors and logs included, ever sees an address with the token in it.
+// errors and logs included, ever sees an address with the token in it. No attempt passes it uncounted.
 type withToken struct {
 	next  http.RoundTripper
 	token string
@@ -73,6 +74,10 @@ type withToken struct {
 
 // RoundTrip implements http.RoundTripper.
 func (t *withToken) RoundTrip(req *http.Request) (*http.Response, error) {
+	f := fetchOf(req.Context())
+	if err := f.endpoint.spend(f.reserved); err != nil {
+		return nil, err
+	}
 	sent := req.Clone(req.Context())
 	q := sent.URL.RawQuery
 	if q != "" {
@@ -105,9 +110,13 @@ func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, erro
 		if _, own := errors.AsType[*Error](err); own || permanent(err) {
 			return false, err
 		}
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			f.client.oddities.count(OddTruncated)
+		}
 		return f.again(f.client.foreign(f.endpoint.name, err), 0), nil
 	}
 	f.endpoint.heard(resp)
+	f.client.oddities.status(resp.StatusCode)
 	told := statusError(f.endpoint.name, resp.StatusCode)
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests:
@@ -137,6 +146,10 @@ func (f *fetch) again(why *Error, asked time.Duration) bool {
 	if asked > waitInside {
 		f.endpoint.rest(c.clock.Now().Add(asked), why)
 		f.final = why
+		return false
+	}
+	if f.endpoint.affordable(f.reserved) != nil {
+		f.final = why // what the feed said tells more than that it cannot be asked again
 		return false
 	}
 	c.log.Debug("the feed is asked again", "endpoint", string(why.Endpoint), "status", why.Status,

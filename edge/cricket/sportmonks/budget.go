@@ -1,0 +1,181 @@
+package sportmonks
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// DefaultCallsPerHour is what the feed's default plan allows an endpoint. Newer plans have 3,000.
+const DefaultCallsPerHour = 2000
+
+// The feed's window begins with the first call and ends an hour later, whatever happened in between.
+const window = time.Hour
+
+// Budget is what is left of an endpoint's calls in the present window.
+type Budget struct {
+	Limit     int       // calls a window: as the feed tells it, else as it was configured
+	Used      int       // attempts that left this client, or more if the feed has counted more
+	Remaining int       // Limit - Used, never below 0
+	Reserve   int       // the last tenth, which only reads for a final state may use
+	Reset     time.Time // when the window ends; zero before its first call
+	Known     bool      // the feed's own headers stand behind Limit
+	At        time.Time // when they were heard, zero if never
+}
+
+// Low tells that only the reserve is left: an ordinary read would be refused.
+func (b Budget) Low() bool { return b.Limit > 0 && b.Remaining <= b.Reserve }
+
+type finalKey struct{}
+
+// Final marks the reads of ctx as reads for a final state, which may use the reserve of the budget: what a match ended
+// with must not be missed because the match was watched closely.
+func Final(ctx context.Context) context.Context { return context.WithValue(ctx, finalKey{}, true) }
+
+func isFinal(ctx context.Context) bool {
+	final, _ := ctx.Value(finalKey{}).(bool)
+	return final
+}
+
+// budget counts the calls of one endpoint. It is guarded by the endpoint's mutex.
+type budget struct {
+	limit int
+	used  int
+	reset time.Time // zero: no window is open
+	known bool
+	told  int // calls used, as the feed said last in this window
+	at    time.Time
+}
+
+// A tenth, rounded up; a limit of a few calls, which only tests have, is not cut.
+func (b *budget) reserve() int {
+	if b.limit < 10 {
+		return 0
+	}
+	return (b.limit + 9) / 10
+}
+
+// roll closes a window whose hour is over.
+func (b *budget) roll(now time.Time) {
+	if !b.reset.IsZero() && !now.Before(b.reset) {
+		b.used, b.told, b.reset = 0, 0, time.Time{}
+	}
+}
+
+func (b *budget) affords(now time.Time, final bool) bool {
+	b.roll(now)
+	if final {
+		return b.used < b.limit
+	}
+	return b.used < b.limit-b.reserve()
+}
+
+// spend counts a call that is about to leave; false where it must not.
+func (b *budget) spend(now time.Time, final bool) bool {
+	if !b.affords(now, final) {
+		return false
+	}
+	if b.reset.IsZero() {
+		b.reset = now.Add(window)
+	}
+	b.used++
+	return true
+}
+
+// Answers of concurrent calls arrive in another order than they were counted in.
+const countSlack = 16
+
+// heard corrects the count by what an answer says. Another program with the same token, or an earlier life of this
+// node, may have used more than we know; a count that falls says that the feed's window began anew before ours.
+func (b *budget) heard(h http.Header, now time.Time) {
+	limit, err1 := strconv.Atoi(h.Get("X-RateLimit-Limit"))
+	left, err2 := strconv.Atoi(h.Get("X-RateLimit-Remaining"))
+	if err1 != nil || err2 != nil || limit < 1 || left < 0 {
+		return
+	}
+	b.roll(now)
+	used := max(limit-left, 0)
+	anew := b.reset.IsZero() || used+countSlack < b.told
+	if anew {
+		b.used, b.reset = used, now.Add(window)
+	}
+	if at := resetAt(h, now); at.After(now) && at.Sub(now) <= window {
+		b.reset = at
+	}
+	b.limit, b.used, b.told, b.known, b.at = limit, max(b.used, used), used, true, now
+}
+
+func (b *budget) public(now time.Time) Budget {
+	b.roll(now)
+	return Budget{
+		Limit: b.limit, Used: b.used, Remaining: max(b.limit-b.used, 0), Reserve: b.reserve(), Reset: b.reset,
+		Known: b.known, At: b.at,
+	}
+}
+
+// spend counts one attempt of the endpoint, or says why it must not leave.
+func (e *endpoint) spend(final bool) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.budget.spend(e.now(), final) {
+		return e.broke(final)
+	}
+	e.calls++
+	return nil
+}
+
+// affordable gives the error of a call that the budget does not allow.
+func (e *endpoint) affordable(final bool) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.budget.affords(e.now(), final) {
+		return e.broke(final)
+	}
+	return nil
+}
+
+func (e *endpoint) broke(final bool) *Error {
+	what := "the budget of %d calls an hour is used up, but for final states"
+	if final {
+		what = "the budget of %d calls an hour is used up"
+	}
+	return &Error{Endpoint: e.name, Until: e.budget.reset,
+		Fault: fault.New(fault.Throttled, CodeBudget, what, e.budget.limit)}
+}
+
+// Budget tells what is left of an endpoint's calls; the zero value for an endpoint that is not read.
+func (c *Client) Budget(name Endpoint) Budget {
+	e, ok := c.endpoints[name]
+	if !ok {
+		return Budget{}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.budget.public(c.clock.Now())
+}
+
+// Budgets tells it of every endpoint.
+func (c *Client) Budgets() map[Endpoint]Budget {
+	out := make(map[Endpoint]Budget, len(c.endpoints))
+	for name := range c.endpoints {
+		out[name] = c.Budget(name)
+	}
+	return out
+}
+
+// resetAt reads X-RateLimit-Reset, which is an epoch with some servers and a number of seconds with others.
+func resetAt(h http.Header, now time.Time) time.Time {
+	n, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64)
+	switch {
+	case err != nil || n <= 0:
+		return time.Time{}
+	case n > 1e9:
+		return time.Unix(n, 0).UTC()
+	case n > int64(window/time.Second):
+		return now.Add(window)
+	}
+	return now.Add(time.Duration(n) * time.Second)
+}

@@ -1,0 +1,103 @@
+package sportmonks
+
+import (
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+)
+
+// State is how an endpoint stands.
+type State string
+
+// The states of an endpoint.
+const (
+	StateClosed   State = "closed"    // it is asked
+	StateOpen     State = "open"      // left alone after failures in a row
+	StateHalfOpen State = "half-open" // the next reading is a trial
+	StateRefused  State = "refused"   // left alone after 401 or 403
+	StateResting  State = "resting"   // left alone because it asked for that, by 429 or 503
+	StateBroke    State = "broke"     // its budget is used up, but perhaps for final states
+)
+
+// Health is what an operator should know of an endpoint.
+type Health struct {
+	State    State
+	Until    time.Time // nothing is asked before; zero: now
+	Alarm    string    // a person has to act: the token is refused. It stands until the endpoint answers well again
+	AlarmAt  time.Time // when it was raised
+	Calls    int64     // attempts that left
+	Failed   int64     // readings without a good answer, those that were not asked left out
+	GoodAt   time.Time // the last good answer, zero if there was none
+	LastFail string    // what the last failure was; it stays
+}
+
+// Health tells how every endpoint stands.
+func (c *Client) Health() map[Endpoint]Health {
+	out := make(map[Endpoint]Health, len(c.endpoints))
+	for name, e := range c.endpoints {
+		out[name] = e.health()
+	}
+	return out
+}
+
+// Alarms are the endpoints that a person has to look after, with what is wrong.
+func (c *Client) Alarms() map[Endpoint]string {
+	out := map[Endpoint]string{}
+	for name, h := range c.Health() {
+		if h.Alarm != "" {
+			out[name] = h.Alarm
+		}
+	}
+	return out
+}
+
+func (e *endpoint) health() Health {
+	trial := e.breaker.State() != gobreaker.StateClosed
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := e.now()
+	h := Health{
+		State: StateClosed, Alarm: e.alarm, AlarmAt: e.alarmAt,
+		Calls: e.calls, Failed: e.failed, GoodAt: e.goodAt, LastFail: e.lastFail,
+	}
+	switch {
+	case now.Before(e.until):
+		h.State, h.Until = stateOf(e.why), e.until
+	case !e.budget.affords(now, false):
+		h.State, h.Until = StateBroke, e.budget.reset
+	case trial:
+		h.State = StateHalfOpen
+	}
+	return h
+}
+
+func stateOf(why *Error) State {
+	switch why.Fault.Code {
+	case CodeUnauthorized, CodeForbidden:
+		return StateRefused
+	case CodeResting:
+		return StateOpen
+	}
+	return StateResting
+}
+
+// good and bad note how a reading ended.
+func (e *endpoint) good() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.goodAt, e.alarm, e.alarmAt = e.now(), "", time.Time{}
+}
+
+func (e *endpoint) bad(err *Error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.failed++
+	e.lastFail = err.Fault.Message
+	switch err.Fault.Code {
+	case CodeUnauthorized, CodeForbidden:
+		if e.alarm == "" {
+			e.alarmAt = e.now()
+		}
+		e.alarm = err.Fault.Message
+	}
+}

@@ -1,0 +1,208 @@
+package sportmonks
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"maps"
+	"strings"
+	"sync"
+
+	"github.com/touchline/touchline/edge/cricket"
+)
+
+// The kinds of oddities: what the feed sent that it should not have, or that we do not know. All of them are
+// tolerated.
+const (
+	OddHTML          = "html"           // a page instead of JSON
+	OddEmpty         = "empty"          // nothing instead of JSON
+	OddNotJSON       = "not_json"       // something else instead of JSON
+	OddRedirect      = "redirect"       // to wherever
+	OddTruncated     = "truncated"      // JSON, or a body, that breaks off
+	OddBadJSON       = "bad_json"       // JSON that is none, or of other types than agreed
+	OddTooLarge      = "too_large"      // over the body cap
+	OddThrottled     = "throttled"      // 429
+	OddServerError   = "server_error"   // 5xx
+	OddSkippedMatch  = "skipped_match"  // a match of a list that cannot be read
+	OddSkippedRecord = "skipped_record" // a league, season, team or player that cannot be read
+	OddEndlessPages  = "endless_pages"  // a list with more pages than are followed
+	OddUnknownStatus = "unknown_status" // of a match, each text once
+	OddUnknownType   = "unknown_type"   // of a match, each text once
+	OddUnknownField  = "unknown_field"  // of a match, a row or a ball, each name once
+	OddUnknownScore  = "unknown_score"  // a ball's score_id without object and catalogue entry, each once
+	OddUnknownMore   = "unknown_more"   // values beyond those that are told apart
+)
+
+// oddities counts. Values that the feed makes up are told apart up to a number, and logged when they are seen first.
+type oddities struct {
+	log    *slog.Logger
+	redact func(string) string
+	fields map[string]map[string]bool
+
+	mu     sync.Mutex
+	counts map[string]int64
+	seen   map[string]bool
+}
+
+const (
+	maxSeen   = 512
+	maxQuoted = 64
+)
+
+func newOddities(log *slog.Logger, redact func(string) string) *oddities {
+	return &oddities{
+		log: log, redact: redact, fields: knownFields(), counts: map[string]int64{}, seen: map[string]bool{},
+	}
+}
+
+// Oddities tells how often the feed sent what it should not have, or what is not known here, by kind. Of the kinds
+// "unknown_..." different values are counted, of the others occurrences.
+func (c *Client) Oddities() map[string]int64 {
+	c.oddities.mu.Lock()
+	defer c.oddities.mu.Unlock()
+	return maps.Clone(c.oddities.counts)
+}
+
+func (o *oddities) count(kind string) { o.add(kind, 1) }
+
+func (o *oddities) add(kind string, n int) {
+	if n == 0 {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.counts[kind] += int64(n)
+}
+
+// unknown counts and logs a value that was not seen before.
+func (o *oddities) unknown(kind, value string) {
+	if len(value) > maxQuoted {
+		value = strings.ToValidUTF8(value[:maxQuoted], "")
+	}
+	value = o.redact(value)
+	key := kind + " " + value
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.seen[key]:
+	case len(o.seen) >= maxSeen:
+		o.counts[OddUnknownMore]++
+	default:
+		o.seen[key] = true
+		o.counts[kind]++
+		o.log.Warn("the feed sent what is not known here; it is ignored", "what", kind, "value", value)
+	}
+}
+
+// failure counts what went wrong with an answer.
+func (o *oddities) failure(err *Error) {
+	switch err.Fault.Code {
+	case CodeTooLarge:
+		o.count(OddTooLarge)
+	case CodeBadJSON:
+		if errors.Is(err, errTruncated) || errors.Is(err, io.ErrUnexpectedEOF) {
+			o.count(OddTruncated)
+			return
+		}
+		o.count(OddBadJSON)
+	}
+}
+
+// status counts an answer other than 200 and 304.
+func (o *oddities) status(status int) {
+	switch {
+	case status == 429:
+		o.count(OddThrottled)
+	case status >= 500:
+		o.count(OddServerError)
+	case status >= 300 && status < 400 && status != 304:
+		o.count(OddRedirect)
+	}
+}
+
+// match counts what is not known about a match.
+func (o *oddities) match(s *cricket.Snapshot) {
+	if _, known := s.Status.Phase(); !known && s.Status != "" {
+		o.unknown(OddUnknownStatus, string(s.Status))
+	}
+	if s.Type != "" && !knownType(s.Type) {
+		o.unknown(OddUnknownType, s.Type)
+	}
+}
+
+// knownType tells the feed's types of match, women's in front or not.
+func knownType(kind string) bool {
+	k := strings.ToLower(strings.TrimSpace(kind))
+	for _, prefix := range []string{"womens ", "women ", "woman "} {
+		k = strings.TrimPrefix(k, prefix)
+	}
+	switch k {
+	case "t20", "t20i", "odi", "test", "test/5day", "5day", "4day", "3day", "list a", "t10", "100-ball":
+		return true
+	}
+	return false
+}
+
+// object looks for names that are not known among the fields of the object at this place. What is no object has none.
+func (o *oddities) object(resource string, b []byte, at int) {
+	_, _ = eachField(b, at, func(name []byte, at int) (int, error) {
+		o.field(resource, name)
+		return valueEnd(b, at)
+	})
+}
+
+// field looks at one name, in its quotes.
+func (o *oddities) field(resource string, quoted []byte) {
+	if name := quoted[1 : len(quoted)-1]; !o.fields[resource][string(name)] {
+		o.unknown(OddUnknownField, resource+"."+string(name))
+	}
+}
+
+var errFirst = errors.New("the first is enough")
+
+// first looks at the first row of an include: the rows of a reply are alike.
+func (o *oddities) first(resource string, b []byte, at int) {
+	list := unwrapped(b, at)
+	if list < 0 {
+		return
+	}
+	_, _ = eachElement(b, list, func(at int) (int, error) {
+		o.object(resource, b, at)
+		return 0, errFirst
+	})
+}
+
+// knownFields are the names that real replies and the feed's documentation have, by resource. The rows' names are
+// those of the includes of a match.
+func knownFields() map[string]map[string]bool {
+	names := map[string]string{
+		"fixture": `resource id league_id season_id stage_id round localteam_id visitorteam_id starting_at type live status
+			last_period note venue_id toss_won_team_id winner_team_id draw_noresult first_umpire_id second_umpire_id
+			tv_umpire_id referee_id man_of_match_id man_of_series_id total_overs_played elected super_over follow_on
+			localteam_dl_data visitorteam_dl_data rpc_overs rpc_target weather_report localteam visitorteam league season
+			stage venue runs balls batting bowling scoreboards lineup firstumpire secondumpire tvumpire referee manofmatch
+			manofseries tosswon winnerteam updated_at`,
+		"runs": `resource id fixture_id team_id inning score wickets overs pp1 pp2 pp3 team updated_at`,
+		"scoreboards": `resource id fixture_id team_id type scoreboard wide noball_runs noball_balls bye leg_bye penalty
+			total overs wickets team updated_at`,
+		"batting": `resource id sort fixture_id team_id active scoreboard player_id wicket_id ball score_id score four_x
+			six_x catch_stump_player_id runout_by_id batsmanout_id bowling_player_id fow_score fow_balls rate batsman
+			bowler catchstump batsmanout runoutby result team updated_at`,
+		"bowling": `resource id sort fixture_id team_id active scoreboard player_id overs medians runs wickets wide noball
+			rate bowler team updated_at`,
+		"lineup": `resource id country_id firstname lastname fullname image_path dateofbirth gender battingstyle
+			bowlingstyle position lineup updated_at`,
+		"balls": `resource id fixture_id team_id ball scoreboard batsman_one_on_creeze_id batsman_two_on_creeze_id
+			batsman_id bowler_id batsmanout_id catchstump_id runout_by_id score_id batsman bowler score team batsmanone
+			batsmantwo catchstump batsmanout runoutby updated_at`,
+	}
+	out := make(map[string]map[string]bool, len(names))
+	for resource, text := range names {
+		set := map[string]bool{}
+		for _, name := range strings.Fields(text) {
+			set[name] = true
+		}
+		out[resource] = set
+	}
+	return out
+}

@@ -1,0 +1,281 @@
+package sportmonks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+)
+
+// A season of every league has a few thousand fixtures; a feed that pages for ever is not followed further.
+const maxPages = 100
+
+// paged asks page after page until the feed says that there are no more, or sends one without rows.
+func (c *Client) paged(ctx context.Context, rq request, each func(*result)) error {
+	rq.forget = true
+	for page := 1; page <= maxPages; page++ {
+		if page > 1 {
+			rq.query.Set("page", strconv.Itoa(page))
+		}
+		r, err := c.read(ctx, rq)
+		if err != nil {
+			return err
+		}
+		each(&r)
+		if !r.more || r.rows == 0 {
+			return nil
+		}
+	}
+	c.oddities.count(OddEndlessPages)
+	c.log.Warn("the feed's list has more pages than are read", "endpoint", string(rq.endpoint), "pages", maxPages)
+	return nil
+}
+
+// Fixtures reads the matches that start in [from, to], page by page, without rows and balls.
+func (c *Client) Fixtures(ctx context.Context, from, to time.Time) ([]cricket.Snapshot, error) {
+	// The filter takes days and may or may not include the last one: ask for a day more, then look ourselves.
+	days := from.UTC().Format(time.DateOnly) + "," + to.UTC().AddDate(0, 0, 1).Format(time.DateOnly)
+	var out []cricket.Snapshot
+	err := c.paged(ctx, request{endpoint: Fixtures, path: "fixtures", query: url.Values{
+		"filter[starts_between]": {days},
+		"include":                {includesList},
+		"sort":                   {"starting_at"},
+		"page":                   {"1"},
+	}}, func(r *result) {
+		for i := range r.Snapshots {
+			if at := r.Snapshots[i].StartsAt; !at.Before(from) && !at.After(to) {
+				out = append(out, r.Snapshots[i])
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// listed decodes a reply whose rows are no matches.
+func (c *Client) listed(r result, rq *request, body []byte) (result, error) {
+	w := &reply{}
+	if err := w.envelope(body, func(at int) (int, error) { return rq.rows(w, body, at) }); err != nil {
+		return result{}, c.unreadable(rq.endpoint, err)
+	}
+	c.oddities.add(OddSkippedRecord, len(w.skipped))
+	for _, err := range w.skipped {
+		r.Skipped = append(r.Skipped, c.clean(badJSON(rq.endpoint, err)))
+	}
+	r.rows, r.more = w.rows, w.more()
+	return r, nil
+}
+
+// eachRow gives every row of the list at this place, or the single record there, decoded. A row that cannot be read
+// is set aside: it must not silence the others.
+func eachRow[W any](r *reply, b []byte, at int, take func(*W)) (end int, err error) {
+	row := func(at int) (int, error) {
+		end, err := valueEnd(b, at)
+		if err != nil {
+			return 0, err
+		}
+		r.rows++
+		var w W
+		if err := json.Unmarshal(b[at:end], &w); err != nil {
+			r.skipped = append(r.skipped, err)
+			return end, nil
+		}
+		take(&w)
+		return end, nil
+	}
+	switch {
+	case at >= len(b):
+		return 0, errTruncated
+	case b[at] == '[':
+		return eachElement(b, at, row)
+	case b[at] == '{':
+		return row(at)
+	}
+	return valueEnd(b, at)
+}
+
+// records reads a whole list of the feed's. convert tells a record that lacks what it is known by.
+func records[W, R any](ctx context.Context, c *Client, name Endpoint, path string, convert func(*W) (R, bool)) ([]R, error) {
+	var out []R
+	err := c.paged(ctx, request{endpoint: name, path: path, query: url.Values{},
+		rows: func(r *reply, b []byte, at int) (int, error) {
+			return eachRow(r, b, at, func(w *W) {
+				if record, ok := convert(w); ok {
+					out = append(out, record)
+				} else {
+					r.skipped = append(r.skipped, errNoRecordID)
+				}
+			})
+		}}, func(*result) {})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+var errNoRecordID = errors.New("a record without an id")
+
+type wireLeague struct {
+	ID        number  `json:"id"`
+	SeasonID  number  `json:"season_id"`
+	CountryID number  `json:"country_id"`
+	Name      text    `json:"name"`
+	Code      text    `json:"code"`
+	ImagePath text    `json:"image_path"`
+	Type      text    `json:"type"`
+	UpdatedAt instant `json:"updated_at"`
+}
+
+// Leagues reads all leagues of the plan. Active, Marquee and AdminFields are not the feed's: they are left empty.
+func (c *Client) Leagues(ctx context.Context) ([]cricket.LeagueRecord, error) {
+	return records(ctx, c, Leagues, "leagues", func(w *wireLeague) (cricket.LeagueRecord, bool) {
+		return cricket.LeagueRecord{
+			LeagueID: optionalID(w.ID), Name: words(w.Name), Code: words(w.Code), Type: words(w.Type),
+			ImagePath: string(w.ImagePath), CountryID: optionalID(w.CountryID), SeasonID: optionalID(w.SeasonID),
+			UpdatedAt: w.UpdatedAt.Time,
+		}, w.ID > 0
+	})
+}
+
+type wireSeason struct {
+	ID       number `json:"id"`
+	LeagueID number `json:"league_id"`
+	Name     text   `json:"name"`
+	Code     text   `json:"code"`
+}
+
+// Seasons reads all seasons of all leagues, those that are over among them.
+func (c *Client) Seasons(ctx context.Context) ([]cricket.SeasonRecord, error) {
+	return records(ctx, c, Seasons, "seasons", func(w *wireSeason) (cricket.SeasonRecord, bool) {
+		return cricket.SeasonRecord{
+			SeasonID: optionalID(w.ID), LeagueID: optionalID(w.LeagueID), Name: words(w.Name), Code: words(w.Code),
+		}, w.ID > 0
+	})
+}
+
+type wireTeam struct {
+	ID           number  `json:"id"`
+	Name         text    `json:"name"`
+	Code         text    `json:"code"`
+	ImagePath    text    `json:"image_path"`
+	CountryID    number  `json:"country_id"`
+	NationalTeam yes     `json:"national_team"`
+	UpdatedAt    instant `json:"updated_at"`
+}
+
+// Teams reads all teams of the plan. AdminFields are not the feed's: they are left empty.
+func (c *Client) Teams(ctx context.Context) ([]cricket.TeamRecord, error) {
+	return records(ctx, c, Teams, "teams", func(w *wireTeam) (cricket.TeamRecord, bool) {
+		return cricket.TeamRecord{
+			TeamID: optionalID(w.ID), Name: words(w.Name), Code: words(w.Code), ImagePath: string(w.ImagePath),
+			CountryID: optionalID(w.CountryID), NationalTeam: bool(w.NationalTeam), UpdatedAt: w.UpdatedAt.Time,
+		}, w.ID > 0
+	})
+}
+
+// wireSquad is what a squad comes in: the team with its players, or a player of a bare list.
+type wireSquad struct {
+	squad  []json.RawMessage
+	player wireMember
+}
+
+type wireMember struct {
+	wirePlayer
+	Resource     text           `json:"resource"`
+	BattingStyle text           `json:"battingstyle"`
+	BowlingStyle text           `json:"bowlingstyle"`
+	Position     one[wireNamed] `json:"position"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *wireSquad) UnmarshalJSON(b []byte) error {
+	squad, err := field(b, 0, `"squad"`)
+	if err != nil {
+		return err
+	}
+	// A player of a bare list has a field of that name too: the season of his membership, an object.
+	if at := unwrapped(squad, 0); len(squad) > 0 && at >= 0 && at < len(squad) {
+		_, err := eachElement(squad, at, func(at int) (int, error) {
+			end, err := valueEnd(squad, at)
+			if err == nil {
+				s.squad = append(s.squad, squad[at:end])
+			}
+			return end, err
+		})
+		return err
+	}
+	if err := json.Unmarshal(b, &s.player); err != nil || s.player.Resource != "teams" {
+		return err
+	}
+	s.player = wireMember{} // a team that has nobody yet
+	return nil
+}
+
+// Squad reads the players of a team in a season, both by the feed's numbers. One that the feed does not know is
+// fault.NotFound; a season without players is an empty squad.
+func (c *Client) Squad(ctx context.Context, teamID, seasonID string) ([]cricket.SquadPlayer, error) {
+	for _, id := range []string{teamID, seasonID} {
+		if n, err := strconv.ParseInt(id, 10, 64); err != nil || n <= 0 || strings.TrimLeft(id, "+0") != id {
+			return nil, invalid(CodeBadRequest, "%q is not the id of a team or a season", id)
+		}
+	}
+	var out []cricket.SquadPlayer
+	seen := map[string]bool{}
+	take := func(r *reply, w *wireMember) {
+		switch id := optionalID(w.ID); {
+		case id == "":
+			r.skipped = append(r.skipped, errNoRecordID)
+		case !seen[id]:
+			seen[id] = true
+			out = append(out, cricket.SquadPlayer{
+				ID: id, Name: nameOf(&w.wirePlayer).Full, Position: words(w.Position.value.Name),
+				BattingStyle: words(w.BattingStyle), BowlingStyle: words(w.BowlingStyle),
+			})
+		}
+	}
+	rows := func(r *reply, b []byte, at int) (int, error) {
+		return eachRow(r, b, at, func(w *wireSquad) {
+			if w.player.ID != 0 {
+				take(r, &w.player)
+			}
+			for _, raw := range w.squad {
+				var m wireMember
+				if err := json.Unmarshal(raw, &m); err != nil {
+					r.skipped = append(r.skipped, err)
+					continue
+				}
+				take(r, &m)
+			}
+		})
+	}
+	err := c.paged(ctx, request{endpoint: Squads, path: "teams/" + teamID + "/squad/" + seasonID,
+		query: url.Values{}, rows: rows}, func(*result) {})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// optionalID is an id as a key; "" where there is none.
+func optionalID(n number) string {
+	if n <= 0 {
+		return ""
+	}
+	return idText(n)
+}
+
+// LoadScores reads the catalogue of score objects, which names a ball that comes without its own. It is wanted
+// once, at the start; the client works without it and learns from the balls.
+func (c *Client) LoadScores(ctx context.Context) error {
+	rows := func(r *reply, b []byte, at int) (int, error) {
+		return eachRow(r, b, at, func(w *wireScore) { c.scores.learn(*w) })
+	}
+	return c.paged(ctx, request{endpoint: Scores, path: "scores", query: url.Values{}, rows: rows}, func(*result) {})
+}
