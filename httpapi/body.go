@@ -22,6 +22,27 @@ func writeBody(c *gin.Context, status int, contentType string, v any) {
 	c.Data(status, contentType, body)
 }
 
+// answerWith answers a change with what came of it.
+func answerWith(c *gin.Context, status int, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode answer: %w", err)
+	}
+	c.Header("Cache-Control", "no-store")
+	c.Data(status, jsonType, body)
+	return nil
+}
+
+// noContent answers that something is gone, or done.
+func noContent(c *gin.Context) error {
+	c.Header("Cache-Control", "no-store")
+	c.Status(http.StatusNoContent)
+	c.Writer.WriteHeaderNow()
+	return nil
+}
+
+const jsonType = "application/json; charset=utf-8"
+
 // writeJSON answers a read with JSON, its strong ETag, and 304 when the client has it already. Every answer must be
 // asked for again: what is right now may be wrong in two seconds.
 func writeJSON(c *gin.Context, v any) error {
@@ -38,7 +59,7 @@ func writeJSON(c *gin.Context, v any) error {
 		c.Writer.WriteHeaderNow()
 		return nil
 	}
-	c.Data(http.StatusOK, "application/json; charset=utf-8", body)
+	c.Data(http.StatusOK, jsonType, body)
 	return nil
 }
 

@@ -1,8 +1,13 @@
 package httpapi
 
 import (
-	"context"
+	"math"
+	"net/http"
 	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/internal/fault"
 )
 
 // ReplayDeck plays recorded matches as if they were live. Unknown tapes and replays are fault.NotFound, what cannot be
@@ -11,21 +16,25 @@ type ReplayDeck interface {
 	// Tapes lists what can be played.
 	Tapes() []Tape
 	// Start plays a tape from its beginning.
-	Start(ctx context.Context, r StartReplay) (Playing, error)
+	Start(r StartReplay) (Playing, error)
 	// List gives what was started and not removed.
 	List() []Playing
 	// Control changes a replay.
-	Control(ctx context.Context, id string, c ReplayControl) (Playing, error)
+	Control(id string, c ReplayControl) (Playing, error)
 	// Remove ends a replay and forgets it.
-	Remove(ctx context.Context, id string) error
+	Remove(id string) error
 }
 
 // Tape is a finished match that can be played.
 type Tape struct {
 	ID     string `json:"id"`
-	Title  string `json:"title"`  // "England v New Zealand"
-	Detail string `json:"detail"` // "World Cup 2019, final"
-	Type   string `json:"type"`   // ODI, T20, Test/5day
+	Title  string `json:"title"` // "England v New Zealand"
+	Date   string `json:"date"`  // 2019-07-14
+	Type   string `json:"type"`  // ODI, T20, Test/5day
+	Event  string `json:"event,omitempty"`
+	Venue  string `json:"venue,omitempty"`
+	Result string `json:"result,omitempty"`
+	Why    string `json:"why,omitempty"` // what makes it worth a look
 	Balls  int    `json:"balls"`
 }
 
@@ -48,7 +57,7 @@ type ReplayControl struct {
 type Playing struct {
 	ID        string    `json:"id"`
 	TapeID    string    `json:"tapeId"`
-	MatchID   string    `json:"matchId"`
+	MatchID   string    `json:"matchId"` // that it is played as
 	Title     string    `json:"title"`
 	Status    string    `json:"status"` // playing, paused, stopped, finished, or what the match is in ("Innings Break")
 	Cursor    int       `json:"cursor"` // balls bowled
@@ -57,4 +66,104 @@ type Playing struct {
 	Speed     float64   `json:"speed"`
 	Faults    uint64    `json:"faults"`
 	StartedAt time.Time `json:"startedAt"`
+}
+
+const (
+	maxSpeed    = 10_000
+	maxPosition = 20_000 // balls; the longest Test has fewer
+)
+
+func (s *Server) deck() (ReplayDeck, error) {
+	if s.cfg.Replay == nil {
+		return nil, fault.New(fault.NotFound, "replay_off", "This node plays no recorded matches: its feed is real.")
+	}
+	return s.cfg.Replay, nil
+}
+
+func (s *Server) getTapes(c *gin.Context) error {
+	deck, err := s.deck()
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, newList(deck.Tapes(), ""))
+}
+
+func (s *Server) getReplays(c *gin.Context) error {
+	deck, err := s.deck()
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, newList(deck.List(), ""))
+}
+
+// postReplay: {tapeId, speed?, faults?}.
+func (s *Server) postReplay(c *gin.Context) error {
+	deck, err := s.deck()
+	if err != nil {
+		return err
+	}
+	b, err := readBody(c)
+	if err != nil {
+		return err
+	}
+	ask := StartReplay{
+		TapeID: need(b, "tapeId", b.id), Speed: b.number("speed", 0.01, maxSpeed, 1), Faults: b.seed("faults"),
+	}
+	if err := b.err(); err != nil {
+		return err
+	}
+	p, err := deck.Start(ask)
+	if err != nil {
+		return err
+	}
+	return answerWith(c, http.StatusCreated, p)
+}
+
+// postReplayControl: {action, position?, speed?, faults?}.
+func (s *Server) postReplayControl(c *gin.Context) error {
+	deck, err := s.deck()
+	if err != nil {
+		return err
+	}
+	b, err := readBody(c)
+	if err != nil {
+		return err
+	}
+	ask, err := readControl(b)
+	if err != nil {
+		return err
+	}
+	p, err := deck.Control(c.Param("id"), ask)
+	if err != nil {
+		return err
+	}
+	return answerWith(c, http.StatusOK, p)
+}
+
+// readControl reads an action with what it needs.
+func readControl(b *body) (ReplayControl, error) {
+	ask := ReplayControl{
+		Action:   need(b, "action", func(n string) string { return b.oneOf(n, "play", "pause", "stop", "seek", "speed", "faults") }),
+		Position: int(b.whole("position", maxPosition, 0)), Speed: b.number("speed", 0.01, maxSpeed, 0), Faults: b.seed("faults"),
+	}
+	for action, member := range map[string]string{"seek": "position", "speed": "speed", "faults": "faults"} {
+		if _, ok := b.get(member); !ok && ask.Action == action {
+			b.bad(member, "is required to %s", action)
+		}
+	}
+	return ask, b.err()
+}
+
+// seed reads the seed of a feed's lies; 0, or absent: none.
+func (b *body) seed(name string) uint64 { return uint64(b.whole(name, math.MaxInt32, 0)) } //nolint:gosec // from 0 up
+
+func (s *Server) deleteReplay(c *gin.Context) error {
+	deck, err := s.deck()
+	if err != nil {
+		return err
+	}
+	if err := deck.Remove(c.Param("id")); err != nil {
+		return err
+	}
+	return noContent(c)
 }

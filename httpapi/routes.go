@@ -58,7 +58,31 @@ func (s *Server) matchRoutes() []route {
 }
 
 // userRoutes are what users keep here of their own.
-func (s *Server) userRoutes() []route { return nil }
+func (s *Server) userRoutes() []route {
+	return []route{
+		{method: "GET", at: atApp, path: "/user/activities", access: user, do: s.getActivities},
+		{method: "POST", at: atApp, path: "/user/activity/:id", access: user, do: s.postActivity},
+		{method: "DELETE", at: atApp, path: "/user/activity/:id", access: user, do: s.deleteActivity},
+		{method: "GET", at: atApp, path: "/user/device", access: user, do: s.getDevice},
+		{method: "POST", at: atApp, path: "/user/device", access: user, do: s.postDevice},
+		{method: "DELETE", at: atApp, path: "/user/device", access: user, do: s.deleteUserDevice},
+		{method: "PUT", at: atApp, path: "/user/device/push-to-start", access: user, do: s.putPushToStart},
+		{method: "GET", at: atApp, path: "/user/follow/:id", access: user, do: s.getFollow},
+		{method: "POST", at: atApp, path: "/user/follow/:id", access: user, do: s.postFollow},
+		{method: "PATCH", at: atApp, path: "/user/follow/:id", access: user, do: s.patchFollow},
+		{method: "DELETE", at: atApp, path: "/user/follow/:id", access: user, do: s.deleteFollow},
+
+		// The same under the names that older apps know.
+		{method: "POST", at: atApp, path: "/matches/:id/activity-token", access: user, do: s.postActivityToken},
+		{method: "POST", at: atApp, path: "/matches/:id/activity-dismissed", access: user, do: s.postActivityDismissed},
+		{method: "POST", at: atApp, path: "/user/follow/match", access: user, do: s.postFollowMatch},
+		{method: "PATCH", at: atApp, path: "/user/follow/match/:id/team", access: user, do: s.patchFollow},
+		{method: "DELETE", at: atApp, path: "/user/follow/match/:id", access: user, do: s.deleteFollow},
+		{method: "POST", at: atApp, path: "/devices", access: user, do: s.postDevice},
+		{method: "DELETE", at: atApp, path: "/devices/:deviceToken", access: user, do: s.deleteDevice},
+		{method: "POST", at: atApp, path: "/devices/push-to-start-token", access: user, do: s.putPushToStart},
+	}
+}
 
 // staffRoutes are for admins.
 func (s *Server) staffRoutes() []route { return nil }

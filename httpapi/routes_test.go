@@ -26,10 +26,7 @@ type scenario struct {
 	headers map[string]string // "*": any; "": none
 }
 
-const (
-	jsonType    = "application/json; charset=utf-8"
-	problemType = "application/problem+json"
-)
+const problemType = "application/problem+json"
 
 func broken(err error) func(*Config, *fake) { return func(_ *Config, f *fake) { f.fail = err } }
 
