@@ -67,7 +67,7 @@ func Load(id string) (*Match, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newMatch(t)
+	return New(t)
 }
 
 func parse(file string) (*tape.Match, error) {
@@ -92,7 +92,8 @@ func info(t *tape.Match) Info {
 	return in
 }
 
-func newMatch(t *tape.Match) (*Match, error) {
+// New makes a match of a recording that is none of ours.
+func New(t *tape.Match) (*Match, error) {
 	m := &Match{tape: t}
 	if _, err := fmt.Sscan(t.ID, &m.id); err != nil {
 		return nil, fmt.Errorf("match %s: the id is no number: %w", t.ID, err)

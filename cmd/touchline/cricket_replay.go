@@ -1,0 +1,159 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/touchline/touchline/edge"
+)
+
+// replayFlags are the flags of cricket replay.
+type replayFlags struct {
+	edge.ReplayConfig
+	output string
+}
+
+func newCricketReplay() *cobra.Command {
+	var f replayFlags
+	cmd := &cobra.Command{
+		Use:   "replay FILE|DIR|ID...",
+		Short: "Play matches through the whole node at top speed, and tell what people would have been told",
+		Long: "Play matches through the whole node at top speed: feed, poller, rules, store, pushes and simulated phones, nothing on\n" +
+			"disk. A match is an id of 'touchline demo --list', a JSON file of cricsheet.org, or a folder of such files. For each it\n" +
+			"tells the score lines and the result, what happened, every alert in its order, and what was pushed.",
+		Example: "  touchline cricket replay 1144530\n  touchline cricket replay --faults 7 --restarts 3 -o json ~/cricsheet/t20s",
+		Args:    usage(named(cobra.MinimumNArgs(1))),
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&f.NoBalls, "no-balls", false, "read score lines and rows only, as for a plan without balls")
+	flags.Uint64Var(&f.Faults, "faults", 0, "seed of a feed that lies: revised and deleted balls, torn and late answers, errors (0: it does not)")
+	flags.IntVar(&f.Restarts, "restarts", 0, "how often the node is thrown away in mid-match and built anew from its store")
+	flags.IntVar(&f.Parallel, "parallel", 0, "matches at once (default 2)")
+	outputFlag(cmd, &f.output)
+	return cmd
+}
+
+func (f *replayFlags) run(cmd *cobra.Command, args []string) error {
+	if f.Restarts < 0 || f.Restarts > 1000 || f.Parallel < 0 || f.Parallel > 64 {
+		return usageError{hint(cmd, fmt.Errorf("--restarts must be from 0 to 1000, --parallel from 0 to 64"))}
+	}
+	f.Sources = args
+	out, progress := cmd.OutOrStdout(), newProgress(cmd.ErrOrStderr())
+	f.Progress = progress.tell
+	f.Failed = func(err error) {
+		progress.clear()
+		fmt.Fprintln(cmd.ErrOrStderr(), "touchline: "+message(err)) //nolint:errcheck // there is nowhere else to tell
+	}
+	lines := json.NewEncoder(out)
+	lines.SetEscapeHTML(false)
+	first := true
+	f.Report = func(r *edge.ReplayReport) error {
+		progress.clear()
+		if f.output == "json" {
+			return lines.Encode(r)
+		}
+		if !first {
+			fmt.Fprintln(out) //nolint:errcheck // the report's own writing tells
+		}
+		first = false
+		return printReplay(out, r)
+	}
+	err := edge.Replay(cmd.Context(), f.ReplayConfig)
+	progress.clear()
+	return err
+}
+
+// printReplay writes a report for a person.
+func printReplay(w io.Writer, r *edge.ReplayReport) error {
+	if err := r.Print(w); err != nil {
+		return err
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := func(format string, args ...any) { fmt.Fprintf(tw, format, args...) } //nolint:errcheck // Flush tells
+	line("priority 10: %d, at most %d an hour a phone; priority 5: %d; largest payload %d bytes\n",
+		r.ByPriority["10"], r.UrgentPerHour, r.ByPriority["5"], r.LargestPayload)
+	if !r.PhonesRight {
+		line("a phone shows something else than the node\n")
+	}
+	line("\n")
+	for _, a := range r.Alerts {
+		line("%s\t%s\n", a.Key, a.Text)
+	}
+	if len(r.Dropped) > 0 {
+		line("\nnot told:\t")
+		for i, rule := range slices.Sorted(maps.Keys(r.Dropped)) {
+			if i > 0 {
+				line(", ")
+			}
+			line("%s %d", rule, r.Dropped[rule])
+		}
+		line("\n")
+	}
+	return tw.Flush()
+}
+
+// progress is a line on a terminal that tells how far the matches are; elsewhere it says nothing.
+type progress struct {
+	w io.Writer // nil: no terminal
+
+	mu    sync.Mutex
+	last  time.Time
+	shown bool
+	done  map[string]float64
+}
+
+func newProgress(w io.Writer) *progress {
+	p := &progress{done: map[string]float64{}}
+	if file, ok := w.(*os.File); ok && isTerminal(file) {
+		p.w = w
+	}
+	return p
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// clearLine begins the terminal's line anew.
+const clearLine = "\r\x1b[K"
+
+func (p *progress) tell(title string, done float64) {
+	if p.w == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.done[title] = done; done >= 1 {
+		delete(p.done, title)
+	}
+	if time.Since(p.last) < 100*time.Millisecond {
+		return
+	}
+	p.last, p.shown = time.Now(), true
+	text := clearLine
+	for _, title := range slices.Sorted(maps.Keys(p.done)) {
+		text += fmt.Sprintf("%.30s %.0f%%  ", title, 100*p.done[title])
+	}
+	_, _ = io.WriteString(p.w, text)
+}
+
+// clear makes room for other lines.
+func (p *progress) clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown {
+		_, _ = io.WriteString(p.w, clearLine)
+		p.shown = false
+	}
+}

@@ -1,0 +1,99 @@
+package edge
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/touchline/touchline/edge/cricket/replay"
+	"github.com/touchline/touchline/edge/cricket/replay/cricsheet"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// replaySource is one match to be played: a recorded one by its id, or a Cricsheet file.
+type replaySource struct{ id, path string }
+
+// replaySources makes a list of ids, files and folders. What exists as a file or folder is taken for one; a name that is
+// only digits is an id first.
+func replaySources(names []string) ([]replaySource, error) {
+	var out []replaySource
+	for _, name := range names {
+		if isDigits(name) {
+			if _, err := replay.Load(name); err == nil {
+				out = append(out, replaySource{id: name})
+				continue
+			}
+		}
+		info, err := os.Stat(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, `./\`):
+			return nil, fault.New(fault.NotFound, "match_not_recorded",
+				"no recorded match %q and no such file: touchline demo --list shows the matches", name)
+		case err != nil:
+			return nil, fault.Wrap(err, fault.NotFound, "no_file", "cannot read %s: %s", name, reasonOf(err))
+		case !info.IsDir():
+			out = append(out, replaySource{path: name})
+		default:
+			files, err := matchFiles(name)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, files...)
+		}
+	}
+	return out, nil
+}
+
+// matchFiles are the match files of a folder: Cricsheet names them by their numbers.
+func matchFiles(dir string) ([]replaySource, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Unavailable, "no_folder", "cannot read %s: %s", dir, reasonOf(err))
+	}
+	var out []replaySource
+	for _, e := range entries {
+		id, isJSON := strings.CutSuffix(e.Name(), ".json")
+		if isJSON && isDigits(id) && !e.IsDir() {
+			out = append(out, replaySource{path: filepath.Join(dir, e.Name())})
+		}
+	}
+	if len(out) == 0 {
+		return nil, fault.New(fault.NotFound, "no_matches", "%s has no match files: Cricsheet's are called 1234567.json", dir)
+	}
+	return out, nil
+}
+
+func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// maxMatchFile bounds what is read for a match: a Test is under two megabytes.
+const maxMatchFile = 64 << 20
+
+// load reads the match. A file gets its id from its name; one that has no number there is called 1.
+func (s replaySource) load() (*replay.Match, error) {
+	if s.id != "" {
+		return replay.Load(s.id)
+	}
+	info, err := os.Stat(s.path)
+	if err == nil && info.Size() > maxMatchFile {
+		return nil, fault.New(fault.TooLarge, "match_file", "%s is too large for a match", s.path)
+	}
+	src, err := os.ReadFile(s.path)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.NotFound, "no_file", "cannot read %s: %s", s.path, reasonOf(err))
+	}
+	id := strings.TrimLeft(strings.TrimSuffix(filepath.Base(s.path), ".json"), "0")
+	if !isDigits(id) || len(id) > 15 {
+		id = "1"
+	}
+	t, err := cricsheet.Convert(id, "", src)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Invalid, "match_file", "%s is no match file of Cricsheet: %s", s.path, err)
+	}
+	m, err := replay.New(t)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Invalid, "match_file", "%s cannot be played: %s", s.path, err)
+	}
+	return m, nil
+}
