@@ -42,6 +42,7 @@ type Session struct {
 	DeviceID         string        `dynamodbav:"deviceId" json:"deviceId"`
 	Status           SessionStatus `dynamodbav:"status" json:"status"`
 	UpdateToken      string        `dynamodbav:"updateToken,omitempty" json:"-"`
+	ChannelID        string        `dynamodbav:"channelId,omitempty" json:"-"` // listens to a broadcast channel, and has no token
 	CreatedAt        time.Time     `dynamodbav:"createdAt,omitempty" json:"createdAt,omitzero"`
 	SessionStartedAt time.Time     `dynamodbav:"sessionStartedAt,omitempty" json:"sessionStartedAt,omitzero"`
 	StartTries       int           `dynamodbav:"startTries,omitempty" json:"-"` // starts sent without a token in answer
@@ -51,6 +52,9 @@ type Session struct {
 	EndReason        EndReason     `dynamodbav:"endReason,omitempty" json:"endReason,omitempty"`
 	TTL              int64         `dynamodbav:"ttl,omitempty" json:"-"`
 }
+
+// endedLife is how long the row of an ended session stays: longer than an end push may be owed.
+const endedLife = 24 * time.Hour
 
 // Activities are the Live Activities of all matches. The zero value is ready. Every change is conditional on what it
 // was decided by, so that a token that rotates meanwhile is never lost.
@@ -118,7 +122,7 @@ func (a Activities) Ensure(tx *store.Tx, matchID, userID, deviceID string, expir
 	c := sessionChange{
 		matchID: matchID, key: key,
 		update: "SET #s = :status, userId = :user, deviceId = :device, createdAt = if_not_exists(createdAt, :now), " +
-			"#ttl = :ttl REMOVE endedAt, endReason, startTries, startSentAt",
+			"#ttl = :ttl REMOVE endedAt, endReason, startTries, startSentAt, channelId",
 		condition: "attribute_not_exists(matchId) OR #s = :ended",
 		values: attr.Item{
 			":status": attr.S(string(SessionPending)), ":user": attr.S(userID), ":device": attr.S(deviceID),
@@ -131,89 +135,27 @@ func (a Activities) Ensure(tx *store.Tx, matchID, userID, deviceID string, expir
 	return c.apply(tx)
 }
 
-// Register takes the update token that a device got for its activity: the first of a new one or, while the session
-// is active, one that replaces it. startedAt is when the activity began, zero if the app does not say.
-func (a Activities) Register(
-	tx *store.Tx, matchID, userID, deviceID, token string, startedAt time.Time,
-) (Session, error) {
-	if matchID == "" || userID == "" || deviceID == "" {
-		return Session{}, fault.New(fault.Invalid, "validation", "matchId, userId and deviceId are required")
-	}
-	if err := validToken("updateToken", token); err != nil {
-		return Session{}, err
-	}
-	key := SessionKey(userID, deviceID)
-	old, err := a.Get(tx, matchID, key)
-	if err != nil && !fault.Is(err, fault.NotFound) {
-		return Session{}, err
-	}
-	began := startedAt
-	if began.IsZero() && old.Status == SessionActive {
-		began = old.SessionStartedAt
-	}
-	if began.IsZero() {
-		began = tx.Now()
-	}
-	expires := old.TTL
-	if expires == 0 {
-		expires = tx.Now().Add(followLife).Unix()
-	}
-	return sessionChange{
-		matchID: matchID, key: key,
-		update: "SET #s = :active, updateToken = :token, userId = :user, deviceId = :device, " +
-			"sessionStartedAt = :began, createdAt = if_not_exists(createdAt, :now), #ttl = :ttl " +
-			"REMOVE endedAt, endReason, suspendedAt, startTries, startSentAt",
-		values: attr.Item{
-			":active": attr.S(string(SessionActive)), ":token": attr.S(strings.ToLower(token)),
-			":user": attr.S(userID), ":device": attr.S(deviceID), ":began": attr.Time(began), ":ttl": attr.Int(expires),
-		},
-	}.apply(tx)
-}
-
-// Dismiss takes note that a user swiped the activity away on a device, which counts as unfollowing: their other
-// devices are told to end theirs. NotFound if the device had none.
-func (a Activities) Dismiss(tx *store.Tx, matchID, userID, deviceID string) error {
-	done, err := a.end(tx, matchID, SessionKey(userID, deviceID), EndDismissed, false)
-	if err != nil {
-		return err
-	}
-	if !done {
-		return noSession(matchID)
-	}
-	if _, err := tx.Delete(store.DeleteItem{Table: TableFollows, Key: followKey(matchID, userID)}); err != nil {
-		return err
-	}
-	return a.endUser(tx, matchID, userID)
-}
-
-// endUser ends what a user has of a match; the phones are owed an end push.
-func (a Activities) endUser(tx *store.Tx, matchID, userID string) error {
-	all, err := a.OfUser(tx, userID)
-	if err != nil {
-		return err
-	}
-	for i := range all {
-		if s := &all[i]; s.MatchID == matchID && s.Status != SessionEnded {
-			if _, err := a.end(tx, matchID, s.Key, EndUnfollowed, true); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // end ends a session that has not ended; owed keeps the token for the end push.
 func (Activities) end(tx *store.Tx, matchID, key string, why EndReason, owed bool) (done bool, err error) {
-	remove := " REMOVE startTries, startSentAt, suspendedAt, updateToken"
-	if owed {
-		remove = " REMOVE startTries, startSentAt, suspendedAt"
+	c := endChange(tx, matchID, key, why)
+	c.update += " REMOVE startTries, startSentAt, suspendedAt, channelId"
+	if !owed {
+		c.update += ", updateToken"
 	}
+	c.condition = "attribute_exists(matchId) AND NOT #s = :ended"
+	return c.applyIf(tx)
+}
+
+// endChange is what every end writes; the row outlives it for a day.
+func endChange(tx *store.Tx, matchID, key string, why EndReason) sessionChange {
 	return sessionChange{
 		matchID: matchID, key: key,
-		update:    "SET #s = :ended, endedAt = :now, endReason = :why" + remove,
-		condition: "attribute_exists(matchId) AND NOT #s = :ended",
-		values:    attr.Item{":ended": attr.S(string(SessionEnded)), ":why": attr.S(string(why))},
-	}.applyIf(tx)
+		update: "SET #s = :ended, endedAt = :now, endReason = :why, #ttl = :ttl",
+		values: attr.Item{
+			":ended": attr.S(string(SessionEnded)), ":why": attr.S(string(why)),
+			":ttl": attr.Int(tx.Now().Add(endedLife).Unix()),
+		},
+	}
 }
 
 // Ended notes that a session is over, its phone having been told.
@@ -221,14 +163,11 @@ func (a Activities) Ended(tx *store.Tx, s *Session, why EndReason) (done bool, e
 	if s.UpdateToken == "" {
 		return a.end(tx, s.MatchID, s.Key, why, false)
 	}
-	return sessionChange{
-		matchID: s.MatchID, key: s.Key,
-		update:    "SET #s = :ended, endedAt = :now, endReason = :why REMOVE updateToken, startTries, startSentAt",
-		condition: "NOT #s = :ended AND updateToken = :token",
-		values: attr.Item{
-			":ended": attr.S(string(SessionEnded)), ":why": attr.S(string(why)), ":token": attr.S(s.UpdateToken),
-		},
-	}.applyIf(tx)
+	c := endChange(tx, s.MatchID, s.Key, why)
+	c.update += " REMOVE updateToken, startTries, startSentAt"
+	c.condition = "NOT #s = :ended AND updateToken = :token"
+	c.values[":token"] = attr.S(s.UpdateToken)
+	return c.applyIf(tx)
 }
 
 // Settle notes that the end push owed by an ended session has gone out.
@@ -255,13 +194,32 @@ func (Activities) Suspend(tx *store.Tx, s *Session) (done bool, err error) {
 
 // Rest puts a session whose activity was ended on purpose back to waiting: overnight, or to be renewed.
 func (Activities) Rest(tx *store.Tx, s *Session) (done bool, err error) {
-	return sessionChange{
+	c := sessionChange{
 		matchID: s.MatchID, key: s.Key,
-		update:    "SET #s = :pending REMOVE updateToken, sessionStartedAt, startTries, startSentAt",
+		update:    "SET #s = :pending REMOVE updateToken, channelId, sessionStartedAt, startTries, startSentAt",
 		condition: "#s = :active AND updateToken = :token",
 		values: attr.Item{
 			":pending": attr.S(string(SessionPending)), ":active": attr.S(string(SessionActive)),
 			":token": attr.S(s.UpdateToken),
+		},
+	}
+	if s.UpdateToken == "" {
+		c.condition = "#s = :active AND channelId = :token"
+		c.values[":token"] = attr.S(s.ChannelID)
+	}
+	return c.applyIf(tx)
+}
+
+// Joined notes that a start was accepted whose activity listens to a channel: it has no token of its own to wait for.
+func (Activities) Joined(tx *store.Tx, s *Session, channel string) (done bool, err error) {
+	return sessionChange{
+		matchID: s.MatchID, key: s.Key,
+		update: "SET #s = :active, channelId = :channel, sessionStartedAt = :now " +
+			"REMOVE suspendedAt, startTries, startSentAt",
+		condition: "#s IN (:pending, :suspended)",
+		values: attr.Item{
+			":active": attr.S(string(SessionActive)), ":channel": attr.S(channel),
+			":pending": attr.S(string(SessionPending)), ":suspended": attr.S(string(SessionSuspended)),
 		},
 	}.applyIf(tx)
 }
@@ -306,12 +264,4 @@ func (Activities) Get(tx *store.Tx, matchID, key string) (s Session, err error) 
 // OfMatch lists the sessions of a match.
 func (Activities) OfMatch(tx *store.Tx, matchID string) ([]Session, error) {
 	return unmarshalAll[Session](tx.QueryAll(matchQuery(TableLiveActivities, matchID)))
-}
-
-// OfUser lists the sessions of a user, over all matches.
-func (Activities) OfUser(tx *store.Tx, userID string) ([]Session, error) {
-	return unmarshalAll[Session](tx.QueryAll(store.Query{
-		Table: TableLiveActivities, Index: "userId-index", KeyCondition: "userId = :u",
-		Params: expr.Params{Values: attr.Item{":u": attr.S(userID)}},
-	}))
 }

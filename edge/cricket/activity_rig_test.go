@@ -32,12 +32,24 @@ func newUserRig(t *testing.T) *userRig {
 
 func (r *userRig) fixture(f Fixture) {
 	r.t.Helper()
+	r.do(func(tx *store.Tx) error { return putFixture(tx, f) })
+}
+
+func putFixture(tx *store.Tx, f Fixture) error {
+	item, err := attr.Marshal(f)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Put(store.PutItem{Table: TableFixtures, Item: item})
+	return err
+}
+
+// active gives a match a row in active-matches.
+func (r *userRig) active(id, status string) {
+	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
-		item, err := attr.Marshal(f)
-		if err != nil {
-			return err
-		}
-		_, err = tx.Put(store.PutItem{Table: TableFixtures, Item: item})
+		item := attr.Item{"matchId": attr.S(id), "status": attr.S(status)}
+		_, err := tx.Put(store.PutItem{Table: TableActiveMatches, Item: item})
 		return err
 	})
 }

@@ -184,6 +184,95 @@ func TestRegisterRefused(t *testing.T) {
 	})
 }
 
+// TestRegisterOfWhichMatch takes tokens while phones may still be told: not of an unknown match, not of one that is over,
+// but of one whose result may be taken back.
+func TestRegisterOfWhichMatch(t *testing.T) {
+	r := newUserRig(t)
+	register := func(match string) func(*store.Tx) error {
+		return func(tx *store.Tx) error {
+			_, err := Activities{}.Register(tx, match, "u1", "d1", token("a"), time.Time{})
+			return err
+		}
+	}
+	r.refused(fault.NotFound, register("99"))
+	r.fixture(Fixture{MatchID: "8", StartTime: matchDay, Phase: PhaseCompleted, LeagueCode: "CWC", ArchivedAt: r.now})
+	r.refused(fault.Conflict, register("8"))
+	r.fixture(Fixture{MatchID: "9", StartTime: matchDay, Phase: PhaseCompleted, LeagueCode: "CWC"})
+	r.refused(fault.Conflict, register("9"))
+	r.active("9", ActiveLive)
+	r.do(register("9"))
+}
+
+// TestUnnamedDevices are told from each other by who was heard of last.
+func TestUnnamedDevices(t *testing.T) {
+	r := newUserRig(t)
+	if s := r.got("u1", "", token("a"), r.now); s.DeviceID != UnnamedDevice {
+		t.Errorf("of nobody registered: %+v", s)
+	}
+	multi := Devices{Multi: true}
+	r.register(multi, Device{UserID: "u2", DeviceToken: token("1"), DeviceID: "ipad", Platform: "ios"})
+	r.now = r.now.Add(time.Minute)
+	r.register(multi, Device{UserID: "u2", DeviceToken: token("2"), DeviceID: "iphone", Platform: "ios"})
+	if s := r.got("u2", "", token("b"), r.now); s.DeviceID != "iphone" {
+		t.Errorf("of two: %+v", s)
+	}
+}
+
+// TestEndOfAll ends every device's activity of a match and the follow, and tells the phones.
+func TestEndOfAll(t *testing.T) {
+	r := newUserRig(t)
+	r.do(func(tx *store.Tx) error {
+		_, _, err := Follows{}.Add(tx, "7", "u1", 0)
+		return err
+	})
+	r.got("u1", "d1", token("a"), r.now)
+	r.got("u1", "d2", token("b"), r.now)
+	r.do(func(tx *store.Tx) error { return Activities{}.Dismiss(tx, "7", "u1", "") })
+	for _, device := range []string{"d1", "d2"} {
+		s := r.session("u1", device)
+		if s.Status != SessionEnded || s.EndReason != EndDismissed || s.UpdateToken == "" || s.TTL != r.now.Add(endedLife).Unix() {
+			t.Errorf("%+v", s)
+		}
+	}
+	r.refused(fault.NotFound, func(tx *store.Tx) error {
+		_, err := Follows{}.Get(tx, "7", "u1")
+		return err
+	})
+	r.refused(fault.NotFound, func(tx *store.Tx) error { return Activities{}.End(tx, "7", "u1") })
+	r.refused(fault.Invalid, func(tx *store.Tx) error { return Activities{}.EndDevice(tx, "7", "u1", "") })
+}
+
+// TestJoined is a session that listens to a channel: no token, and back to waiting when the channel's activities rest.
+func TestJoined(t *testing.T) {
+	r := newUserRig(t)
+	s := r.ensure("u1", "d1")
+	step := func(what string, f func(*store.Tx) (bool, error), want bool) {
+		r.do(func(tx *store.Tx) error {
+			done, err := f(tx)
+			if done != want {
+				t.Errorf("%s: %v", what, done)
+			}
+			return err
+		})
+		s = r.session("u1", "d1")
+	}
+	step("joined", func(tx *store.Tx) (bool, error) { return Activities{}.Joined(tx, &s, "chan") }, true)
+	if s.Status != SessionActive || s.ChannelID != "chan" || s.UpdateToken != "" || !s.SessionStartedAt.Equal(r.now) {
+		t.Errorf("%+v", s)
+	}
+	other := s
+	other.ChannelID = "older"
+	step("rest of another channel", func(tx *store.Tx) (bool, error) { return Activities{}.Rest(tx, &other) }, false)
+	step("rest", func(tx *store.Tx) (bool, error) { return Activities{}.Rest(tx, &s) }, true)
+	if s.Status != SessionPending || s.ChannelID != "" {
+		t.Errorf("%+v", s)
+	}
+	step("again", func(tx *store.Tx) (bool, error) { return Activities{}.Joined(tx, &s, "chan") }, true)
+	if s = r.got("u1", "d1", token("a"), r.now); s.ChannelID != "" {
+		t.Errorf("a token replaces the channel: %+v", s)
+	}
+}
+
 // TestSessionInvariants does anything in any order: a session has a token exactly when it is active, or when it is
 // ended and owes its phone an end.
 func TestSessionInvariants(t *testing.T) {
@@ -192,6 +281,10 @@ func TestSessionInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n++
 		match := fmt.Sprint(n)
+		known := func(tx *store.Tx) error { return putFixture(tx, Fixture{MatchID: match, StartTime: matchDay, LeagueCode: "CWC"}) }
+		if err := s.Update(context.Background(), known); err != nil {
+			t.Fatal(err)
+		}
 		seen := Session{MatchID: match, Key: SessionKey("u", "d")}
 		ops := map[string]func(*store.Tx) error{
 			"ensure": func(tx *store.Tx) error {
@@ -208,7 +301,8 @@ func TestSessionInvariants(t *testing.T) {
 			"rest":     func(tx *store.Tx) error { _, err := Activities{}.Rest(tx, &seen); return err },
 			"settle":   func(tx *store.Tx) error { _, err := Activities{}.Settle(tx, &seen); return err },
 			"ended":    func(tx *store.Tx) error { _, err := Activities{}.Ended(tx, &seen, EndMatchEnded); return err },
-			"unfollow": func(tx *store.Tx) error { return Activities{}.endUser(tx, match, "u") },
+			"joined":   func(tx *store.Tx) error { _, err := Activities{}.Joined(tx, &seen, "ch"); return err },
+			"unfollow": func(tx *store.Tx) error { _, err := Activities{}.endUser(tx, match, "u", EndUnfollowed); return err },
 			"look": func(tx *store.Tx) error {
 				now, err := Activities{}.Get(tx, match, seen.Key)
 				if err == nil {
@@ -217,7 +311,7 @@ func TestSessionInvariants(t *testing.T) {
 				return nil
 			},
 		}
-		names := []string{"ensure", "register", "starting", "suspend", "rest", "settle", "ended", "unfollow", "look"}
+		names := []string{"ensure", "register", "starting", "suspend", "rest", "settle", "ended", "joined", "unfollow", "look"}
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			op := rapid.SampledFrom(names).Draw(t, "op")
 			if err := s.Update(context.Background(), ops[op]); err != nil {
@@ -236,7 +330,8 @@ func TestSessionInvariants(t *testing.T) {
 			}
 			has := now.UpdateToken != ""
 			may := now.Status == SessionActive || now.Status == SessionEnded && now.EndReason == EndUnfollowed
-			if has && !may || !has && now.Status == SessionActive {
+			listens := now.ChannelID != ""
+			if has && !may || (has || listens) != (now.Status == SessionActive) && now.Status != SessionEnded || has && listens {
 				t.Fatalf("after %s: %+v", op, now)
 			}
 			if (now.Status == SessionEnded) != (now.EndReason != "") {

@@ -1,6 +1,8 @@
 package cricket
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,7 +20,8 @@ type Device struct {
 	UserID           string    `dynamodbav:"userId" json:"userId"`
 	DeviceToken      string    `dynamodbav:"deviceToken" json:"deviceToken"`
 	DeviceID         string    `dynamodbav:"deviceId" json:"deviceId"`
-	Platform         string    `dynamodbav:"platform" json:"platform"` // ios
+	Platform         string    `dynamodbav:"platform" json:"platform"`     // ios
+	APNsToken        string    `dynamodbav:"apnsToken,omitempty" json:"-"` // the device token again, under the name that others read
 	PushToStartToken string    `dynamodbav:"pushToStartToken,omitempty" json:"pushToStartToken,omitempty"`
 	PushToStartAt    time.Time `dynamodbav:"pushToStartAt,omitempty" json:"pushToStartAt,omitzero"` // when that was registered
 	OSVersion        string    `dynamodbav:"osVersion,omitempty" json:"osVersion,omitempty"`
@@ -100,12 +103,12 @@ func (ds Devices) check(d *Device) error {
 
 func (ds Devices) upsert(tx *store.Tx, d *Device) (out Device, err error) {
 	now := tx.Now()
-	set := []string{"platform = :platform", "deviceId = :device", "lastSeenAt = :now", "#ttl = :ttl"}
+	set := []string{"platform = :platform", "deviceId = :device", "lastSeenAt = :now", "#ttl = :ttl", "apnsToken = :token"}
 	p := expr.Params{
 		Names: map[string]string{"#ttl": "ttl"},
 		Values: attr.Item{
 			":platform": attr.S(d.Platform), ":device": attr.S(d.DeviceID), ":now": attr.Time(now),
-			":ttl": attr.Int(now.Add(deviceLife).Unix()),
+			":ttl": attr.Int(now.Add(deviceLife).Unix()), ":token": attr.S(d.DeviceToken),
 		},
 	}
 	optional := func(name, value string) {
@@ -134,17 +137,19 @@ func (ds Devices) upsert(tx *store.Tx, d *Device) (out Device, err error) {
 	return out, attr.Unmarshal(images.New, &out)
 }
 
-// SetPushToStart notes the token that starts Live Activities on a registered device.
+// SetPushToStart notes the token that starts Live Activities on a registered device, which has been heard of by that.
+// NotFound if it is not registered.
 func (Devices) SetPushToStart(tx *store.Tx, userID, deviceToken, token string) (d Device, err error) {
 	if err := validToken("pushToStartToken", token); err != nil {
 		return Device{}, err
 	}
 	images, err := tx.Update(store.UpdateItem{
 		Table: TableDevices, Key: deviceKey(userID, strings.ToLower(deviceToken)),
-		Update:    "SET pushToStartToken = :token, pushToStartAt = :now",
+		Update:    "SET pushToStartToken = :token, pushToStartAt = :now, lastSeenAt = :now, #ttl = :ttl",
 		Condition: "attribute_exists(userId)",
-		Params: expr.Params{Values: attr.Item{
+		Params: expr.Params{Names: map[string]string{"#ttl": "ttl"}, Values: attr.Item{
 			":token": attr.S(strings.ToLower(token)), ":now": attr.Time(tx.Now()),
+			":ttl": attr.Int(tx.Now().Add(deviceLife).Unix()),
 		}},
 	})
 	if fault.Is(err, fault.Conflict) {
@@ -171,6 +176,18 @@ func (Devices) DropPushToStart(tx *store.Tx, userID, deviceToken, token string, 
 	return err
 }
 
+// Drop forgets a device whose token Apple calls dead since gone, unless it has registered again since.
+func (Devices) Drop(tx *store.Tx, userID, deviceToken string, gone time.Time) error {
+	_, err := tx.Delete(store.DeleteItem{
+		Table: TableDevices, Key: deviceKey(userID, deviceToken), Condition: "lastSeenAt < :gone",
+		Params: expr.Params{Values: attr.Item{":gone": attr.Time(gone)}},
+	})
+	if fault.Is(err, fault.Conflict) {
+		return nil
+	}
+	return err
+}
+
 // Delete forgets a device; NotFound if it is not registered.
 func (Devices) Delete(tx *store.Tx, userID, deviceToken string) error {
 	old, err := tx.Delete(store.DeleteItem{Table: TableDevices, Key: deviceKey(userID, strings.ToLower(deviceToken))})
@@ -185,4 +202,26 @@ func (Devices) Of(tx *store.Tx, userID string) ([]Device, error) {
 	return unmarshalAll[Device](tx.QueryAll(store.Query{
 		Table: TableDevices, KeyCondition: "userId = :u", Params: expr.Params{Values: attr.Item{":u": attr.S(userID)}},
 	}))
+}
+
+// Latest gives the device of a user that was heard of last; NotFound if they have none.
+func (ds Devices) Latest(tx *store.Tx, userID string) (latest Device, err error) {
+	all, err := ds.Of(tx, userID)
+	if err != nil {
+		return Device{}, err
+	}
+	if len(all) == 0 {
+		return Device{}, noDevice()
+	}
+	return slices.MaxFunc(all, func(a, b Device) int { return a.LastSeenAt.Compare(b.LastSeenAt) }), nil
+}
+
+// channelsSince is the first version of iOS whose activities listen to broadcast channels.
+const channelsSince = 18
+
+// HearsChannels tells whether the device can listen to a broadcast channel. One that does not say its version cannot.
+func (d *Device) HearsChannels() bool {
+	major, _, _ := strings.Cut(strings.TrimSpace(d.OSVersion), ".")
+	n, err := strconv.Atoi(major)
+	return err == nil && n >= channelsSince
 }

@@ -119,3 +119,31 @@ func TestDeviceRefused(t *testing.T) {
 		t.Error("deleted and still there")
 	}
 }
+
+// TestDropOfADeadDevice goes by Apple's word only if the device has not registered since.
+func TestDropOfADeadDevice(t *testing.T) {
+	r := newUserRig(t)
+	d := r.register(Devices{}, Device{UserID: "u1", DeviceToken: token("1"), DeviceID: "d1", Platform: "ios"})
+	if d.APNsToken != d.DeviceToken || d.TTL != r.now.AddDate(0, 0, 90).Unix() {
+		t.Errorf("%+v", d)
+	}
+	for _, gone := range []struct {
+		since time.Duration
+		left  int
+	}{{-time.Minute, 1}, {time.Minute, 0}} {
+		r.do(func(tx *store.Tx) error { return Devices{}.Drop(tx, "u1", d.DeviceToken, r.now.Add(gone.since)) })
+		if n := len(r.devices("u1")); n != gone.left {
+			t.Errorf("gone since %v: %d left", gone.since, n)
+		}
+	}
+}
+
+func TestHearsChannels(t *testing.T) {
+	for version, want := range map[string]bool{
+		"": false, "17.6.1": false, "18": true, "18.0": true, "26.1": true, "iOS 18": false, "eighteen": false, "9": false,
+	} {
+		if got := (&Device{OSVersion: version}).HearsChannels(); got != want {
+			t.Errorf("%q: %v", version, got)
+		}
+	}
+}

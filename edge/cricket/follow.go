@@ -36,24 +36,18 @@ func noFollow(matchID string) error {
 }
 
 // Add has a user follow a match; created is false if they did already. Following again may change the team and
-// keeps the time of the first. The match must be known (NotFound) and not over (Conflict).
+// keeps the time of the first. The match must be known (NotFound) and not over (Conflict). Of a match that is on every
+// device of the user gets a session at once.
 func (Follows) Add(tx *store.Tx, matchID, userID string, teamID int64) (f Follow, created bool, err error) {
 	if matchID == "" || userID == "" {
 		return Follow{}, false, fault.New(fault.Invalid, "validation", "matchId and userId are required")
 	}
-	item, err := tx.Get(TableFixtures, matchKey(matchID))
+	fx, err := fixtureOf(tx, matchID)
 	if err != nil {
 		return Follow{}, false, err
 	}
-	if item == nil {
-		return Follow{}, false, noMatch(matchID)
-	}
-	var fx Fixture
-	if err := attr.Unmarshal(item, &fx); err != nil {
-		return Follow{}, false, err
-	}
-	if fx.Phase == PhaseCompleted || fx.Phase == PhaseAbandoned || !fx.ArchivedAt.IsZero() {
-		return Follow{}, false, fault.New(fault.Conflict, "match_over", "match %q is over", matchID)
+	if fx.over() || !fx.ArchivedAt.IsZero() {
+		return Follow{}, false, matchOver(matchID)
 	}
 	u := store.UpdateItem{
 		Table: TableFollows, Key: followKey(matchID, userID),
@@ -70,7 +64,25 @@ func (Follows) Add(tx *store.Tx, matchID, userID string, teamID int64) (f Follow
 	if err != nil {
 		return Follow{}, false, err
 	}
-	return f, images.Old == nil, attr.Unmarshal(images.New, &f)
+	if err := attr.Unmarshal(images.New, &f); err != nil {
+		return Follow{}, false, err
+	}
+	return f, images.Old == nil, f.await(tx)
+}
+
+// await gives each device of a follower a session that waits for its token, if the match is on already.
+func (f *Follow) await(tx *store.Tx) error {
+	live, err := isLive(tx, f.MatchID)
+	if err != nil || !live {
+		return err
+	}
+	devices, err := Devices{}.Of(tx, f.UserID)
+	for i := range devices {
+		if _, err := (Activities{}).Ensure(tx, f.MatchID, f.UserID, devices[i].DeviceID, f.ExpiresAt); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // followExpiry counts from the start of a match, and of one over several days from its scheduled end: otherwise
@@ -102,7 +114,8 @@ func (Follows) Remove(tx *store.Tx, matchID, userID string) error {
 	if old == nil {
 		return noFollow(matchID)
 	}
-	return Activities{}.endUser(tx, matchID, userID)
+	_, err = Activities{}.endUser(tx, matchID, userID, EndUnfollowed)
+	return err
 }
 
 // SetTeam changes whose side a follower is on.

@@ -51,6 +51,32 @@ func TestFollow(t *testing.T) {
 	})
 }
 
+// TestFollowOfALiveMatch gives every device a session that waits, and one of a match that is not on none.
+func TestFollowOfALiveMatch(t *testing.T) {
+	r := newUserRig(t)
+	multi := Devices{Multi: true}
+	r.register(multi, Device{UserID: "u1", DeviceToken: token("1"), DeviceID: "d1", Platform: "ios"})
+	r.register(multi, Device{UserID: "u1", DeviceToken: token("2"), DeviceID: "d2", Platform: "ios"})
+	for i, status := range []string{ActiveIdle, ActiveLive} {
+		r.active("7", status)
+		r.do(func(tx *store.Tx) error {
+			if _, _, err := (Follows{}).Add(tx, "7", "u1", 0); err != nil {
+				return err
+			}
+			all, err := Activities{}.OfUser(tx, "u1")
+			if len(all) != 2*i {
+				t.Errorf("%s: %d sessions", status, len(all))
+			}
+			for _, s := range all {
+				if s.Status != SessionPending {
+					t.Errorf("%+v", s)
+				}
+			}
+			return err
+		})
+	}
+}
+
 func TestFollowRefused(t *testing.T) {
 	r := newUserRig(t)
 	r.fixture(Fixture{MatchID: "8", StartTime: matchDay, Phase: PhaseCompleted, LeagueCode: "CWC"})

@@ -1,0 +1,190 @@
+package cricket
+
+import (
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// UnnamedDevice stands for the device of an app that names none, and whose user has none registered.
+const UnnamedDevice = "default"
+
+// Register takes the update token that a device got for its activity: the first of a new one or, while the session
+// is active, one that replaces it. Without a deviceID it is for the user's device heard of last. startedAt is when the
+// activity began, zero if the app does not say. NotFound: no such match; Conflict: it is over; Invalid: no such token.
+func (a Activities) Register(
+	tx *store.Tx, matchID, userID, deviceID, token string, startedAt time.Time,
+) (Session, error) {
+	if matchID == "" || userID == "" {
+		return Session{}, fault.New(fault.Invalid, "validation", "matchId and userId are required")
+	}
+	if err := validToken("updateToken", token); err != nil {
+		return Session{}, err
+	}
+	fx, err := openFixture(tx, matchID)
+	if err != nil {
+		return Session{}, err
+	}
+	if deviceID == "" {
+		if deviceID, err = latestDevice(tx, userID); err != nil {
+			return Session{}, err
+		}
+	}
+	key := SessionKey(userID, deviceID)
+	old, err := a.Get(tx, matchID, key)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return Session{}, err
+	}
+	began := startedAt
+	if began.IsZero() && old.Status == SessionActive {
+		began = old.SessionStartedAt
+	}
+	if began.IsZero() {
+		began = tx.Now()
+	}
+	expires := old.TTL
+	if expires == 0 || old.Status == SessionEnded {
+		expires = followExpiry(&fx).Unix()
+	}
+	return sessionChange{
+		matchID: matchID, key: key,
+		update: "SET #s = :active, updateToken = :token, userId = :user, deviceId = :device, " +
+			"sessionStartedAt = :began, createdAt = if_not_exists(createdAt, :now), #ttl = :ttl " +
+			"REMOVE endedAt, endReason, suspendedAt, startTries, startSentAt, channelId",
+		values: attr.Item{
+			":active": attr.S(string(SessionActive)), ":token": attr.S(strings.ToLower(token)),
+			":user": attr.S(userID), ":device": attr.S(deviceID), ":began": attr.Time(began), ":ttl": attr.Int(expires),
+		},
+	}.apply(tx)
+}
+
+// latestDevice is the device of a user that was heard of last.
+func latestDevice(tx *store.Tx, userID string) (string, error) {
+	d, err := Devices{}.Latest(tx, userID)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return UnnamedDevice, nil
+	case err != nil:
+		return "", err
+	default:
+		return d.DeviceID, nil
+	}
+}
+
+// Dismiss takes note that a user swiped the activity away on a device, which counts as unfollowing: their other
+// devices are told to end theirs. Without a deviceID nobody knows which one it was: all of them are told. NotFound if
+// the user had neither an activity nor a follow of the match, or not on that device.
+func (a Activities) Dismiss(tx *store.Tx, matchID, userID, deviceID string) error {
+	if deviceID == "" {
+		return a.End(tx, matchID, userID)
+	}
+	done, err := a.end(tx, matchID, SessionKey(userID, deviceID), EndDismissed, false)
+	if err != nil {
+		return err
+	}
+	if !done {
+		return noSession(matchID)
+	}
+	if _, err := tx.Delete(store.DeleteItem{Table: TableFollows, Key: followKey(matchID, userID)}); err != nil {
+		return err
+	}
+	_, err = a.endUser(tx, matchID, userID, EndUnfollowed)
+	return err
+}
+
+// EndDevice ends the activity of one device, which counts as its dismissal.
+func (a Activities) EndDevice(tx *store.Tx, matchID, userID, deviceID string) error {
+	if deviceID == "" {
+		return fault.New(fault.Invalid, "validation", "deviceId is required")
+	}
+	return a.Dismiss(tx, matchID, userID, deviceID)
+}
+
+// End ends all that a user has of a match, and their follow; the phones are owed an end push. NotFound if there was
+// nothing.
+func (a Activities) End(tx *store.Tx, matchID, userID string) error {
+	follow, err := tx.Delete(store.DeleteItem{Table: TableFollows, Key: followKey(matchID, userID)})
+	if err != nil {
+		return err
+	}
+	n, err := a.endUser(tx, matchID, userID, EndDismissed)
+	if err == nil && n == 0 && follow == nil {
+		return noSession(matchID)
+	}
+	return err
+}
+
+// endUser ends what a user still has of a match and tells how many activities that were; the phones are owed an end
+// push.
+func (a Activities) endUser(tx *store.Tx, matchID, userID string, why EndReason) (n int, err error) {
+	all, err := a.OfUser(tx, userID)
+	if err != nil {
+		return 0, err
+	}
+	for i := range all {
+		if s := &all[i]; s.MatchID == matchID && s.Status != SessionEnded {
+			if _, err := a.end(tx, matchID, s.Key, why, true); err != nil {
+				return n, err
+			}
+			n++
+		}
+	}
+	return n, nil
+}
+
+// OfUser lists the sessions of a user, over all matches, ended ones too.
+func (Activities) OfUser(tx *store.Tx, userID string) ([]Session, error) {
+	return unmarshalAll[Session](tx.QueryAll(store.Query{
+		Table: TableLiveActivities, Index: "userId-index", KeyCondition: "userId = :u",
+		Params: expr.Params{Values: attr.Item{":u": attr.S(userID)}},
+	}))
+}
+
+// openFixture gives a match that phones may still be told about. NotFound: it is unknown; Conflict: it is over. One
+// that has a result is not over as long as it may be taken up again.
+func openFixture(tx *store.Tx, matchID string) (fx Fixture, err error) {
+	if fx, err = fixtureOf(tx, matchID); err != nil {
+		return Fixture{}, err
+	}
+	over := !fx.ArchivedAt.IsZero()
+	if !over && fx.over() {
+		live, err := isLive(tx, matchID)
+		if err != nil {
+			return Fixture{}, err
+		}
+		over = !live
+	}
+	if over {
+		return Fixture{}, matchOver(matchID)
+	}
+	return fx, nil
+}
+
+// fixtureOf gives the row of a match; NotFound if it is unknown.
+func fixtureOf(tx *store.Tx, matchID string) (fx Fixture, err error) {
+	item, err := tx.Get(TableFixtures, matchKey(matchID))
+	if err != nil {
+		return Fixture{}, err
+	}
+	if item == nil {
+		return Fixture{}, noMatch(matchID)
+	}
+	return fx, attr.Unmarshal(item, &fx)
+}
+
+// over tells that a match has a result, or never will.
+func (fx *Fixture) over() bool { return fx.Phase == PhaseCompleted || fx.Phase == PhaseAbandoned }
+
+func matchOver(matchID string) error {
+	return fault.New(fault.Conflict, "match_over", "match %q is over", matchID)
+}
+
+// isLive tells whether a match is polled and told.
+func isLive(tx *store.Tx, matchID string) (bool, error) {
+	item, err := tx.Get(TableActiveMatches, matchKey(matchID))
+	return item["status"].Str() == ActiveLive, err
+}
