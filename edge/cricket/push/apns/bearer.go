@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -66,6 +67,9 @@ func newBearers(cfg *Config) (*bearers, error) {
 	}, nil
 }
 
+// errHeld tells that there is no provider token that may be used, and that none may be made yet.
+var errHeld = errors.New("apple wants no new provider token yet")
+
 // get gives a bearer that Apple should take.
 func (b *bearers) get(ctx context.Context) (*Bearer, error) {
 	if c := b.current.Load(); c != nil && b.age(c) < bearerRefresh {
@@ -75,10 +79,22 @@ func (b *bearers) get(ctx context.Context) (*Bearer, error) {
 	defer b.mu.Unlock()
 	b.load(ctx)
 	c := b.current.Load()
-	if c != nil && (b.age(c) < bearerRefresh || b.now().Before(b.hold)) {
+	held := b.now().Before(b.hold)
+	switch {
+	case c != nil && (b.age(c) < bearerRefresh || held):
 		return c, nil
+	case held:
+		return nil, errHeld
+	default:
+		return b.make(ctx)
 	}
-	return b.make(ctx)
+}
+
+// held is for how long no provider token may be made.
+func (b *bearers) held() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return max(0, b.hold.Sub(b.now()))
 }
 
 // renew replaces the bearer that Apple called expired; ok is false if that must not be done yet. Many pushes are
@@ -87,7 +103,7 @@ func (b *bearers) renew(ctx context.Context, refused *Bearer) (ok bool, err erro
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.current.Load() != refused {
-		return true, nil
+		return b.current.Load() != nil, nil
 	}
 	if b.age(refused) < bearerMinAge || b.now().Before(b.hold) {
 		return false, nil
@@ -96,17 +112,24 @@ func (b *bearers) renew(ctx context.Context, refused *Bearer) (ok bool, err erro
 	return err == nil, err
 }
 
-// revert goes back to the bearer before the refused one, if it still holds, and makes no new one for 20 minutes.
-func (b *bearers) revert(refused *Bearer) {
+// revert goes back to the bearer before the refused one, if it still holds, and makes no new one for 20 minutes. Where
+// there is none to go back to it tells how long to wait.
+func (b *bearers) revert(refused *Bearer) (wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.current.Load() != refused {
-		return
+	if b.current.Load() == refused {
+		b.hold = b.now().Add(bearerMinAge)
+		if b.before != nil && b.age(b.before) < bearerValid {
+			b.current.Store(b.before)
+		} else {
+			b.current.Store(nil)
+		}
+		b.before = nil
 	}
-	b.hold = b.now().Add(bearerMinAge)
-	if b.before != nil && b.age(b.before) < bearerValid {
-		b.current.Store(b.before)
+	if b.current.Load() == nil {
+		wait = max(0, b.hold.Sub(b.now()))
 	}
+	return wait
 }
 
 // age counts a bearer from the future as worn out: the clock was wrong when it was made.

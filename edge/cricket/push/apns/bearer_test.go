@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v4"
+
+	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 )
 
 // memory is a TokenStore.
@@ -140,6 +142,28 @@ func TestBearerTooOften(t *testing.T) {
 	}
 	if m.saves != 1 {
 		t.Errorf("%d made, want none within 20 minutes of the refusal", m.saves)
+	}
+}
+
+// TestBearerTooOftenAtFirst has no older one to go back to: nothing is sent for 20 minutes.
+func TestBearerTooOftenAtFirst(t *testing.T) {
+	shift := time.Duration(0)
+	m := &memory{}
+	r := newRig(t, func(cfg *Config) {
+		cfg.Tokens = m
+		cfg.now = func() time.Time { return time.Now().Add(shift) }
+	})
+	r.box.Script(r.phone.DeviceToken, 1, sandbox.Reply{Status: 429, Reason: "TooManyProviderTokenUpdates"})
+	res := r.deliver(t.Context(), r.push())
+	if res.Action != Stop || !res.Alarm || res.RetryAfter < 19*time.Minute || res.RetryAfter > bearerMinAge {
+		t.Errorf("refused: %+v", res)
+	}
+	if res := r.deliver(t.Context(), r.push()); res.Reason != ReasonNoBearer || res.RetryAfter < 19*time.Minute {
+		t.Errorf("before its time: %+v", res)
+	}
+	shift = 20*time.Minute + time.Second
+	if _, err := r.bearers.get(t.Context()); err != nil || m.saves != 2 {
+		t.Errorf("after 20 minutes: %d made, %v", m.saves, err)
 	}
 }
 

@@ -9,13 +9,12 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/sideshow/apns2"
 	"github.com/sideshow/apns2/token"
-	"github.com/sony/gobreaker/v2"
 
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -34,6 +33,8 @@ const (
 	ReasonBadPayload  = "BadPayload" // not JSON: nothing was sent
 )
 
+const reasonBadToken = "BadDeviceToken"
+
 // Config describes the way to Apple.
 type Config struct {
 	Host     string // https://..., required
@@ -44,11 +45,14 @@ type Config struct {
 	RootCAs  *x509.CertPool    // nil: the system's
 	Tokens   TokenStore        // nil: the provider token is lost with the process
 	Logger   *slog.Logger      // nil: silent
+	Clock    clock.Clock       // of the waits of the circuit; nil: real time, which deadlines and provider tokens keep anyway
+
+	ManageHost string // https://..., of broadcast channels; empty: the one that belongs to Host
 
 	Timeout      time.Duration     // of one push, real time; 10 s when zero
 	Connections  int               // 1 when zero
 	TripAfter    uint32            // failures in a row that open the circuit; 50 when zero
-	TripDuration time.Duration     // how long it stays open, real time; 15 s when zero
+	TripDuration time.Duration     // how long it stays open, by Clock; 15 s when zero
 	Transport    http.RoundTripper // nil: our own
 
 	now func() time.Time // for the age of bearers
@@ -56,13 +60,14 @@ type Config struct {
 
 // Client sends pushes. It is safe for many goroutines and wants to live as long as the process.
 type Client struct {
-	bundle   string
-	inner    apns2.Client
-	http     *http.Client
-	bearers  *bearers
-	rules    classifier
-	breaker  *gobreaker.CircuitBreaker[Result]
-	stopping atomic.Bool // the last failure was Stop: open the circuit at once
+	bundle       string
+	host, manage string
+	inner        apns2.Client
+	http         *http.Client
+	lines        *lines
+	bearers      *bearers
+	rules        classifier
+	breaker      *breaker
 }
 
 // ParseKey reads the content of a .p8 file.
@@ -83,31 +88,21 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "apns_key", "the APNs key cannot be used")
 	}
-	transport := cfg.Transport
-	if transport == nil {
-		transport = newTransport(&cfg)
-	}
 	c := &Client{
 		bundle:  cfg.BundleID,
+		host:    cfg.Host,
+		manage:  cfg.ManageHost,
+		lines:   newLines(&cfg),
 		bearers: b,
 		rules:   newClassifier(),
-		http: &http.Client{
-			Transport:     &recorder{next: transport, now: cfg.now},
-			Timeout:       cfg.Timeout,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+		breaker: newBreaker(&cfg),
+	}
+	c.http = &http.Client{
+		Transport:     &recorder{lines: c.lines, now: cfg.now},
+		Timeout:       cfg.Timeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	c.inner = apns2.Client{Host: cfg.Host, HTTPClient: c.http}
-	c.breaker = gobreaker.NewCircuitBreaker[Result](gobreaker.Settings{
-		Name: "apns", Timeout: cfg.TripDuration,
-		ReadyToTrip: func(n gobreaker.Counts) bool {
-			return c.stopping.Load() || n.ConsecutiveFailures >= cfg.TripAfter
-		},
-		OnStateChange: func(_ string, from, to gobreaker.State) {
-			cfg.Logger.Warn("push circuit", "from", from.String(), "to", to.String())
-		},
-		IsExcluded: func(err error) bool { return errors.Is(err, errCallerEnded) },
-	})
 	return c, nil
 }
 
@@ -119,6 +114,16 @@ func (cfg *Config) complete() error {
 		return fault.New(fault.Invalid, "apns_key", "push needs bundle id, team id, key id and key together")
 	}
 	cfg.Host = strings.TrimRight(cfg.Host, "/")
+	if cfg.ManageHost == "" {
+		cfg.ManageHost = manageHost(cfg.Host)
+	}
+	cfg.ManageHost = strings.TrimRight(cfg.ManageHost, "/")
+	if !strings.HasPrefix(cfg.ManageHost, "https://") {
+		return fault.New(fault.Invalid, "apns_host", "the APNs management host %q is not an https address", cfg.ManageHost)
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = clock.Real()
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -140,75 +145,76 @@ func orDefault[T comparable](v, def T) T {
 	return v
 }
 
-// What a push that failed tells the breaker.
-var (
-	errFailed      = errors.New("push failed")
-	errCallerEnded = errors.New("the caller gave up")
-)
-
 // Send delivers one push and classifies the answer. It does not wait or try again, but for one case: a provider
 // token that Apple calls expired is replaced and the push sent once more. It returns within Config.Timeout (twice
 // that in the one case).
 func (c *Client) Send(ctx context.Context, p Push) Result {
-	var res Result
-	_, err := c.breaker.Execute(func() (Result, error) {
-		res = c.deliver(ctx, p)
-		switch res.Action {
-		case Retry, Reconnect:
-			c.stopping.Store(false)
-			if ended(ctx) {
-				return res, errCallerEnded
-			}
-			return res, errFailed
-		case Stop:
-			c.stopping.Store(true)
-			return res, errFailed
-		default:
-			c.stopping.Store(false)
-			return res, nil
-		}
-	})
-	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
-		return Result{Action: Retry, Reason: ReasonCircuitOpen, Err: err}
+	turn, ok := c.breaker.enter()
+	if !ok {
+		return Result{Action: Retry, Reason: ReasonCircuitOpen}
 	}
+	res := c.deliver(ctx, p)
+	o := worked
+	switch res.Action {
+	case Retry, Reconnect:
+		o = failed
+		if ctx.Err() != nil {
+			o = nothing
+		}
+	case Stop:
+		o = wrong
+	}
+	c.breaker.leave(turn, o)
 	return res
 }
 
 // State is the circuit's: closed, half-open or open.
-func (c *Client) State() string { return c.breaker.State().String() }
+func (c *Client) State() string { return c.breaker.current() }
 
 // Close lets go of idle connections.
-func (c *Client) Close() {
-	if rec, ok := c.http.Transport.(*recorder); ok {
-		if t, ok := rec.next.(interface{ CloseIdleConnections() }); ok {
-			t.CloseIdleConnections()
-		}
-	}
-}
+func (c *Client) Close() { c.lines.close() }
 
 func (c *Client) deliver(ctx context.Context, p Push) Result {
+	if p.Channel != "" {
+		return c.authorized(ctx, func(b *Bearer) Result { return c.broadcast(ctx, p, b) })
+	}
+	if !validToken(p.Token) {
+		return Result{Action: Suspend, Reason: reasonBadToken}
+	}
+	return c.authorized(ctx, func(b *Bearer) Result { return c.once(ctx, p, b) })
+}
+
+// authorized does a request under the provider token, and what the answer asks of token and connection.
+func (c *Client) authorized(ctx context.Context, once func(*Bearer) Result) Result {
 	b, err := c.bearers.get(ctx)
 	if err != nil {
-		return Result{Action: Stop, Alarm: true, Reason: ReasonNoBearer, Err: err}
+		return noBearer(err, c.bearers.held())
 	}
-	res := c.once(ctx, p, b)
+	res := once(b)
 	switch res.Action {
 	case RenewToken:
-		return c.renewed(ctx, p, b, res)
+		return c.renewed(ctx, once, b, res)
 	case KeepToken:
-		c.bearers.revert(b)
+		if wait := c.bearers.revert(b); wait > 0 {
+			res.Action, res.RetryAfter = Stop, wait
+		}
 	case Reconnect:
-		c.Close()
+		c.lines.replace(res.line)
 	case Stop:
 		if res.Reason == "UnrelatedKeyIdInToken" {
-			c.Close() // the key of a team is bound to the connection
+			c.lines.replace(res.line) // the key of a team is bound to the connection
 		}
 	}
 	return res
 }
 
+// noBearer is the answer where there is no provider token to send with: none may be made for a while, or none can be.
+func noBearer(err error, wait time.Duration) Result {
+	return Result{Action: Stop, Alarm: true, Reason: ReasonNoBearer, RetryAfter: wait, Err: err}
+}
+
 // renewed sends again under a new provider token, once.
-func (c *Client) renewed(ctx context.Context, p Push, refused *Bearer, first Result) Result {
+func (c *Client) renewed(ctx context.Context, once func(*Bearer) Result, refused *Bearer, first Result) Result {
 	stop := first
 	stop.Action, stop.Alarm = Stop, true
 	ok, err := c.bearers.renew(ctx, refused)
@@ -221,45 +227,48 @@ func (c *Client) renewed(ctx context.Context, p Push, refused *Bearer, first Res
 		stop.Err = err
 		return stop
 	}
-	res := c.once(ctx, p, b)
+	res := once(b)
 	if res.Action == RenewToken {
 		res.Action, res.Alarm = Stop, true
 	}
 	return res
 }
 
-// once is one request.
+// once is one request for a device.
 func (c *Client) once(ctx context.Context, p Push, b *Bearer) Result {
-	if !validToken(p.Token) {
-		return Result{Action: Suspend, Reason: "BadDeviceToken"}
-	}
 	x := &exchange{bearer: b.Token}
 	answer, err := c.inner.PushWithContext(context.WithValue(ctx, exchangeKey{}, x), &apns2.Notification{
 		ApnsID: p.ID, CollapseID: p.CollapseID, DeviceToken: p.Token, Topic: c.topic(p.Type),
 		Expiration: p.Expiration, Priority: p.Priority, Payload: p.Payload, PushType: apns2.EPushType(p.Type),
 	})
 	if x.status == 0 {
-		return noAnswer(err)
+		return noAnswer(err, x.line)
 	}
-	res := Result{Status: x.status, ID: x.id, RetryAfter: x.retryAfter}
+	res := x.result()
 	if err == nil {
 		res.Reason = answer.Reason
 		res.Gone = answer.Timestamp.UTC()
 	}
+	return c.classified(res)
+}
+
+// classified says what an answer asks for.
+func (c *Client) classified(res Result) Result {
 	v := c.rules.classify(res.Status, res.Reason)
 	if v.action == Accepted && res.ID == "" {
-		return Result{Action: Retry, Alarm: true, Status: res.Status, Reason: ReasonNotApple}
+		res.Action, res.Alarm, res.Reason = Retry, true, ReasonNotApple
+		return res
 	}
 	res.Action, res.Alarm = v.action, v.alarm
 	return res
 }
 
-func noAnswer(err error) Result {
+func noAnswer(err error, line uint64) Result {
 	if _, ok := errors.AsType[*json.MarshalerError](err); ok {
 		return Result{Action: Stop, Alarm: true, Reason: ReasonBadPayload, Err: err}
 	}
 	err = withoutURL(err)
-	return Result{Action: Retry, Reason: ReasonNoAnswer, Maybe: !neverLeft(err), Err: err}
+	return Result{Action: Retry, Reason: ReasonNoAnswer, Maybe: !neverLeft(err), Err: err, line: line}
 }
 
 // validToken keeps everything but hex out of the path.

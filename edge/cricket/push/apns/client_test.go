@@ -56,6 +56,7 @@ func newRig(t testing.TB, change func(*Config)) *rig {
 	r.cfg = Config{
 		Host: url, BundleID: acc.BundleID, TeamID: acc.TeamID, KeyID: acc.KeyID, Key: acc.Key, RootCAs: acc.RootCAs,
 		Logger: slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug})), Timeout: 5 * time.Second,
+		Clock: r.clk,
 	}
 	if change != nil {
 		change(&r.cfg)
@@ -86,8 +87,10 @@ func (r *rig) push() Push {
 }
 
 // pass lets the rate limit of a token go by.
-func (r *rig) pass() {
-	if err := r.clk.Wait(r.t.Context(), r.clk.Now().Add(time.Second), nil); err != nil {
+func (r *rig) pass() { r.passBy(time.Second) }
+
+func (r *rig) passBy(d time.Duration) {
+	if err := r.clk.Wait(r.t.Context(), r.clk.Now().Add(d), nil); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -124,6 +127,8 @@ func TestEveryReason(t *testing.T) {
 			"BadTopic": Stop, "MissingTopic": Stop, "TopicDisallowed": Stop, "InvalidPushType": Stop, "BadPriority": Stop,
 			"BadExpirationDate": Stop, "BadCollapseId": Stop, "BadMessageId": Stop, "DuplicateHeaders": Stop,
 			"MissingDeviceToken": Stop, "PayloadEmpty": Stop, "SomethingNew": Stop,
+			"BadChannelId": Gone, "ChannelNotRegistered": Gone, "CannotCreateChannelConfig": Later,
+			"MissingChannelId": Stop, "MissingPushType": Stop, "FeatureNotEnabled": Stop,
 		},
 		403: {
 			"InvalidProviderToken": Stop, "MissingProviderToken": Stop, "BadCertificate": Stop,
@@ -133,7 +138,7 @@ func TestEveryReason(t *testing.T) {
 		},
 		404: {"BadPath": Stop, "SomethingNew": Stop},
 		405: {"MethodNotAllowed": Stop, "SomethingNew": Stop},
-		410: {"Unregistered": Gone, "ExpiredToken": Gone, "SomethingNew": Gone},
+		410: {"Unregistered": Gone, "ExpiredToken": Gone, "ChannelNotRegistered": Gone, "SomethingNew": Gone},
 		413: {"PayloadTooLarge": Shrink, "": Shrink},
 		429: {"TooManyRequests": Later, "TooManyProviderTokenUpdates": KeepToken, "SomethingNew": Later},
 		500: {"InternalServerError": Retry, "SomethingNew": Retry},
@@ -148,6 +153,7 @@ func TestEveryReason(t *testing.T) {
 		for reason, action := range reasons {
 			covered[reasonKey{status, reason}] = true
 			r.box.Script(r.phone.DeviceToken, 0, sandbox.Reply{Status: status, Reason: reason})
+			r.older()
 			res := r.deliver(t.Context(), r.push()) // below the circuit breaker
 			if res.Action != action || res.Status != status || res.Reason != reason || res.Maybe || res.Err != nil {
 				t.Errorf("%d %s: %+v, want %s", status, reason, res, action)
@@ -165,6 +171,16 @@ func TestEveryReason(t *testing.T) {
 			t.Errorf("no row for %d %s", rule.Status, rule.Reason)
 		}
 	}
+}
+
+// older gives the client a provider token to go back to, as an hour of pushing does.
+func (r *rig) older() {
+	b, err := r.bearers.get(r.t.Context())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	again := *b
+	r.bearers.before, r.bearers.hold = &again, time.Time{}
 }
 
 // TestForeignAnswers meets what is not JSON, not Apple and not finished.
@@ -282,8 +298,9 @@ func TestGoAway(t *testing.T) {
 	}
 }
 
+// TestCircuit opens after a run of failures, for a while by the injected clock, and lets one push try then.
 func TestCircuit(t *testing.T) {
-	r := newRig(t, func(cfg *Config) { cfg.TripAfter, cfg.TripDuration = 3, 30*time.Millisecond })
+	r := newRig(t, func(cfg *Config) { cfg.TripAfter, cfg.TripDuration = 3, 30*time.Second })
 	token := r.phone.DeviceToken
 	r.box.Script(token, 0, sandbox.Reply{Status: 500, Reason: "InternalServerError"})
 	for range 3 {
@@ -294,20 +311,98 @@ func TestCircuit(t *testing.T) {
 	if res := r.Send(t.Context(), r.push()); res.Reason != ReasonCircuitOpen || res.Action != Retry || res.Maybe {
 		t.Errorf("after three failures: %+v", res)
 	}
-	r.box.ClearScripts()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-	defer cancel()
-	for r.State() == "open" && ctx.Err() == nil {
-		_ = clock.Sleep(ctx, clock.Real(), time.Millisecond)
+	r.passBy(29 * time.Second)
+	if s := r.State(); s != circuitOpen {
+		t.Errorf("%s before its time", s)
 	}
-	if res := r.Send(t.Context(), r.push()); res.Action != Accepted {
-		t.Errorf("trial: %+v", res)
+	r.passBy(time.Second)
+	if res := r.Send(t.Context(), r.push()); res.Status != 500 {
+		t.Errorf("the trial: %+v", res)
+	}
+	if s := r.State(); s != circuitOpen {
+		t.Errorf("%s after a trial that failed", s)
+	}
+	r.box.ClearScripts()
+	r.passBy(30 * time.Second)
+	if res := r.Send(t.Context(), r.push()); res.Action != Accepted || r.State() != circuitClosed {
+		t.Errorf("trial: %+v, %s", res, r.State())
 	}
 	// Our own mistake opens it at once.
 	r.box.Script(token, 1, sandbox.Reply{Status: 400, Reason: "BadTopic"})
 	r.Send(t.Context(), r.push())
 	if res := r.Send(t.Context(), r.push()); res.Reason != ReasonCircuitOpen {
 		t.Errorf("after BadTopic: %+v", res)
+	}
+}
+
+// TestBreaker looks at what a run of pushes does not show: one trial at a time, and answers that come too late.
+func TestBreaker(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	cfg := Config{TripAfter: 2, TripDuration: time.Second, Clock: clock.NewStepped(now), Logger: slog.New(slog.DiscardHandler)}
+	b := newBreaker(&cfg)
+	b.now = func() time.Time { return now }
+	late, _ := b.enter()
+	for range 2 {
+		turn, ok := b.enter()
+		if !ok {
+			t.Fatal("closed and refused")
+		}
+		b.leave(turn, failed)
+	}
+	b.leave(late, worked)
+	if s := b.current(); s != circuitOpen {
+		t.Errorf("%s: an answer from before it opened has closed it", s)
+	}
+	now = now.Add(time.Second)
+	turn, ok := b.enter()
+	if _, second := b.enter(); !ok || second {
+		t.Errorf("trial %v, second trial %v", ok, second)
+	}
+	b.leave(turn, nothing)
+	if turn, ok = b.enter(); !ok {
+		t.Error("no trial after one that was given up")
+	}
+	b.leave(turn, worked)
+	if s := b.current(); s != circuitClosed {
+		t.Errorf("%s after a trial that worked", s)
+	}
+}
+
+// TestNewConnection gives a connection up on Apple's word, with requests still on it.
+func TestNewConnection(t *testing.T) {
+	for _, reply := range []sandbox.Reply{
+		{Status: 503, Reason: "Shutdown"}, {Status: 400, Reason: "IdleTimeout"}, {Status: 403, Reason: "UnrelatedKeyIdInToken"},
+	} {
+		t.Run(reply.Reason, func(t *testing.T) {
+			r := newRig(t, nil)
+			if res := r.Send(t.Context(), r.push()); res.Action != Accepted {
+				t.Fatalf("%+v", res)
+			}
+			slow, err := r.box.AddPhone(sandbox.Phone{Name: "Bob", DeviceID: "d2"}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.box.Script(slow.DeviceToken, 1, sandbox.Reply{Delay: 200 * time.Millisecond})
+			done := make(chan Result, 1)
+			go func() {
+				p := r.push()
+				p.Token = slow.DeviceToken
+				done <- r.Send(t.Context(), p)
+			}()
+			r.box.Script(r.phone.DeviceToken, 1, reply)
+			r.pass()
+			r.deliver(t.Context(), r.push())
+			r.pass()
+			if res := r.deliver(t.Context(), r.push()); res.Action != Accepted {
+				t.Errorf("on the new connection: %+v", res)
+			}
+			if res := <-done; res.Action != Accepted {
+				t.Errorf("on the old connection: %+v", res)
+			}
+			if n := r.box.Connections(); n != 2 {
+				t.Errorf("%d connections, want a second one", n)
+			}
+		})
 	}
 }
 

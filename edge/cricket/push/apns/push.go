@@ -21,9 +21,10 @@ const (
 // MaxPayload is Apple's limit for everything but calls.
 const MaxPayload = 4096
 
-// Push is one notification to one token.
+// Push is one notification to one token, or to all who listen to a channel.
 type Push struct {
 	Token      string // hex
+	Channel    string // of a broadcast, in place of the token
 	ID         string // lower-case UUID, echoed by Apple; empty: Apple makes one
 	Type       Type
 	Priority   int
@@ -48,6 +49,8 @@ type Result struct {
 	Maybe bool
 	// Err is why no answer came, for logs; it holds no token.
 	Err error
+
+	line uint64 // the connection it went by
 }
 
 // Redact shortens a device token to what may be logged.

@@ -58,6 +58,15 @@ func Rules() []Rule {
 		{Status: 400, Reason: "TopicDisallowed", Action: Stop, Alarm: true},
 		{Status: 400, Action: Stop, Alarm: true},
 
+		// Of broadcast channels: one that Apple does not know is gone, and its phones are told by their tokens again.
+		{Status: 400, Reason: "BadChannelId", Action: Gone},
+		{Status: 400, Reason: "ChannelNotRegistered", Action: Gone},
+		{Status: 400, Reason: "CannotCreateChannelConfig", Action: Later, Alarm: true}, // there are too many
+		{Status: 400, Reason: "MissingChannelId", Action: Stop, Alarm: true},
+		{Status: 400, Reason: "MissingPushType", Action: Stop, Alarm: true},
+		{Status: 400, Reason: "FeatureNotEnabled", Action: Stop, Alarm: true}, // for the app, at Apple
+		{Status: 410, Reason: "ChannelNotRegistered", Action: Gone},
+
 		{Status: 403, Reason: "ExpiredProviderToken", Action: RenewToken},
 		{Status: 403, Reason: "BadCertificate", Action: Stop, Alarm: true},
 		{Status: 403, Reason: "BadCertificateEnvironment", Action: Stop, Alarm: true},
