@@ -16,9 +16,10 @@ type Snapshot struct {
 	Teams     [2]Team // local team first
 	StartsAt  time.Time
 	Toss      Toss
-	Overs     int    // scheduled overs an innings, 0 in multi-day matches
-	RevOvers  string // revised overs ("7.3"), "" when play was not shortened
-	RevTarget int    // revised target, 0 when there is none
+	Overs     int          // scheduled overs an innings, 0 in multi-day matches
+	RevOvers  string       // revised overs ("7.3"), "" when play was not shortened
+	RevTarget int          // revised target, 0 when there is none
+	RainScore [2]RainScore // of the teams, by the rain rule; zero where it was not used
 	Note      string
 	Winner    int64  // team, 0 while unknown
 	NoResult  string // the feed's draw_noresult: "draw", "no result", ...
@@ -56,6 +57,14 @@ type Team struct {
 type Toss struct {
 	TeamID int64
 	Chose  string // batting or bowling
+}
+
+// RainScore is a team's score as the rain rule has it.
+type RainScore struct {
+	Known   bool
+	Runs    int
+	Overs   string
+	Wickets int
 }
 
 // Name is how a player is called.

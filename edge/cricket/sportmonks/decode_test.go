@@ -135,6 +135,10 @@ func TestIncludes(t *testing.T) {
 			func(s *cricket.Snapshot) { s.League.ID, s.Overs, s.RevTarget, s.Winner = 3, 20, 151, 7 }},
 		{"revised", `,"total_overs_played":50,"rpc_overs":7.3,"rpc_target":88`,
 			func(s *cricket.Snapshot) { s.Overs, s.RevOvers, s.RevTarget = 50, "7.3", 88 }},
+		{"a score by the rain rule", `,"localteam_dl_data":{"score":120,"overs":14.2,"wickets_out":3},
+			"visitorteam_dl_data":{"score":null,"overs":null,"wickets_out":null}`, func(s *cricket.Snapshot) {
+			s.RainScore[0] = cricket.RainScore{Known: true, Runs: 120, Overs: "14.2", Wickets: 3}
+		}},
 		{"revised to whole overs", `,"rpc_overs":18`, func(s *cricket.Snapshot) { s.RevOvers = "18.0" }},
 		{"unknown fields", `,"nonsense":{"a":[1,{"b":"]}"}]},"more":"\"}"`, func(*cricket.Snapshot) {}},
 		{"a time that is none", `,"starting_at":"soon"`, func(*cricket.Snapshot) {}},

@@ -29,6 +29,7 @@ func (d *decoder) snapshot(w *wireFixture, balls *knownBalls) cricket.Snapshot {
 		Overs:     scheduledOvers(string(w.Type), w.Overs),
 		RevOvers:  oversText(w.RevOvers),
 		RevTarget: int(w.RevTarget),
+		RainScore: [2]cricket.RainScore{rainScore(&w.LocalRain.value), rainScore(&w.VisitorRain.value)},
 		Note:      string(w.Note),
 		Winner:    int64(w.WinnerID),
 		NoResult:  string(w.NoResult),
@@ -57,6 +58,13 @@ func team(t one[wireNamed], id number) cricket.Team {
 		Name: string(t.value.Name),
 		Code: string(t.value.Code),
 	}
+}
+
+func rainScore(w *wireRain) cricket.RainScore {
+	if w.Score == nil {
+		return cricket.RainScore{}
+	}
+	return cricket.RainScore{Known: true, Runs: int(*w.Score), Overs: oversText(w.Overs), Wickets: int(w.Wickets)}
 }
 
 // scheduledOvers is the quota of an innings, 0 in multi-day cricket. The feed's total_overs_played is the scheduled

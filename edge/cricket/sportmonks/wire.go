@@ -147,6 +147,9 @@ type wireFixture struct {
 	RevOvers   text    `json:"rpc_overs"`
 	RevTarget  number  `json:"rpc_target"`
 
+	LocalRain   one[wireRain] `json:"localteam_dl_data"`
+	VisitorRain one[wireRain] `json:"visitorteam_dl_data"`
+
 	League      one[wireNamed]       `json:"league"`
 	Stage       one[wireNamed]       `json:"stage"`
 	Venue       one[wireNamed]       `json:"venue"`
@@ -157,6 +160,13 @@ type wireFixture struct {
 	Batting     list[wireBatting]    `json:"batting"`
 	Bowling     list[wireBowling]    `json:"bowling"`
 	Lineup      list[wirePlayer]     `json:"lineup"`
+}
+
+// wireRain is a score by the rain rule, an object of nulls where the rule was not used.
+type wireRain struct {
+	Score   *number `json:"score"`
+	Overs   text    `json:"overs"`
+	Wickets number  `json:"wickets_out"`
 }
 
 type wireNamed struct {
