@@ -1,8 +1,13 @@
 package httpapi
 
 import (
+	"math"
+	"slices"
+	"strings"
+
 	"github.com/gin-gonic/gin"
 
+	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -63,11 +68,70 @@ func (s *Server) getDisplay(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	p := queryParser{values: c.Request.URL.Query()}
+	team := p.number("teamId", 1, math.MaxInt)
+	if len(p.details) > 0 {
+		return &invalidError{p.details}
+	}
 	d, err := s.cfg.Cricket.Display(c.Request.Context(), id)
 	if err != nil {
 		return err
 	}
+	if team != 0 && !teamFirst(&d, int64(team)) {
+		return &invalidError{[]detail{{"teamId", "is not a team of this match"}}}
+	}
 	return writeJSON(c, d)
+}
+
+// teamFirst turns a display to a team's side; false: it does not play.
+func teamFirst(d *cricket.Display, team int64) bool {
+	i := slices.IndexFunc(d.Teams, func(t cricket.TeamScore) bool { return t.ID == team })
+	if i < 0 {
+		return false
+	}
+	d.Teams = slices.Concat(d.Teams[i:i+1], d.Teams[:i], d.Teams[i+1:])
+	return true
+}
+
+// liveMatches is an answer of its own shape, as the application's apps know it.
+type liveMatches struct {
+	Matches []liveMatch `json:"matches"`
+}
+
+type liveMatch struct {
+	ID     string `json:"id"`
+	Status string `json:"status"`
+	League string `json:"league"`
+	Score  string `json:"score"` // "ENG 233/6 (49.3) v NZ 241/8 (50.0)"
+}
+
+// maxPages bounds how far a short list is looked for in a long table.
+const maxPages = 200
+
+func (s *Server) getLiveMatches(c *gin.Context) error {
+	out := liveMatches{Matches: []liveMatch{}}
+	f := cricket.MatchFilter{Status: "live", Limit: maxLimit}
+	for range maxPages {
+		found, next, err := s.cfg.Cricket.Matches(c.Request.Context(), f)
+		if err != nil {
+			return err
+		}
+		for i := range found {
+			out.Matches = append(out.Matches, newLiveMatch(&found[i]))
+		}
+		if f.Cursor = next; next == "" {
+			break
+		}
+	}
+	return writeJSON(c, out)
+}
+
+func newLiveMatch(f *cricket.Fixture) liveMatch {
+	sides := make([]string, 0, len(f.Teams))
+	for _, t := range f.Teams {
+		sides = append(sides, strings.TrimSpace(t.Code+" "+t.Score))
+	}
+	return liveMatch{ID: f.MatchID, Status: f.Status, League: f.LeagueName, Score: strings.Join(sides, " v ")}
 }
 
 func (s *Server) getCard(c *gin.Context) error {

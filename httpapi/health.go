@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -21,13 +22,9 @@ func (s *Server) getLive(c *gin.Context) error {
 
 // getReady answers whether this node should be sent readers. A node without its cloud is ready: it serves what it has.
 func (s *Server) getReady(c *gin.Context) error {
-	checks := s.cfg.Ready(c.Request.Context())
-	if s.draining.Err() != nil {
-		checks = append(checks, Check{Name: "running", Err: fault.New(fault.Unavailable, "draining", "shutting down")})
-	}
 	var failed []string
 	var lines strings.Builder
-	for _, check := range checks {
+	for _, check := range s.checks(c.Request.Context()) {
 		if check.Err == nil {
 			fmt.Fprintf(&lines, "[+] %s ok\n", check.Name)
 			continue
@@ -39,7 +36,7 @@ func (s *Server) getReady(c *gin.Context) error {
 	status, word := http.StatusOK, "ready\n"
 	if len(failed) > 0 {
 		if !verbose {
-			return fault.New(fault.Unavailable, "not_ready", "not ready: %s", strings.Join(failed, ", "))
+			return notReady(failed)
 		}
 		status, word = http.StatusServiceUnavailable, "not ready\n"
 	}
@@ -49,6 +46,19 @@ func (s *Server) getReady(c *gin.Context) error {
 	}
 	c.String(status, word)
 	return nil
+}
+
+// checks are the node's, and whether the server is about to end.
+func (s *Server) checks(ctx context.Context) []Check {
+	checks := s.cfg.Ready(ctx)
+	if s.draining.Err() != nil {
+		checks = append(checks, Check{Name: "running", Err: fault.New(fault.Unavailable, "draining", "shutting down")})
+	}
+	return checks
+}
+
+func notReady(failed []string) error {
+	return fault.New(fault.Unavailable, "not_ready", "not ready: %s", strings.Join(failed, ", "))
 }
 
 // nodeStatus is the node's own account, with what only httpapi knows.

@@ -45,10 +45,16 @@ func (s *Server) nodeRoutes() []route {
 	}
 }
 
-// matchRoutes are what an application reads of matches.
+// matchRoutes are what an application reads: of itself, and of matches.
 func (s *Server) matchRoutes() []route {
 	return []route{
+		{method: "GET", at: atApp, path: "/", access: public, do: s.getRoot},
+		{method: "GET", at: atApp, path: "/health", access: public, do: s.getHealth, quiet: true},
+		{method: "GET", at: atApp, path: "/health/ready", access: public, do: s.getHealthReady, quiet: true},
+		{method: "GET", at: atApp, path: "/app/config", access: public, do: s.getAppConfig},
+
 		{method: "GET", at: atApp, path: "/matches", access: user, do: s.getMatches},
+		{method: "GET", at: atApp, path: "/matches/live", access: user, do: s.getLiveMatches},
 		{method: "GET", at: atApp, path: "/matches/:id", access: user, do: s.getMatch},
 		{method: "GET", at: atApp, path: "/matches/:id/display", access: user, do: s.getDisplay},
 		{method: "GET", at: atApp, path: "/matches/:id/card", access: user, do: s.getCard},
@@ -85,7 +91,18 @@ func (s *Server) userRoutes() []route {
 }
 
 // staffRoutes are for admins.
-func (s *Server) staffRoutes() []route { return nil }
+func (s *Server) staffRoutes() []route {
+	return []route{
+		{method: "POST", at: atApp, path: "/admin/notifications/push", access: admin, do: s.postNotification},
+		{method: "GET", at: atApp, path: "/admin/notifications/users", access: admin, do: s.getNotified},
+		{method: "GET", at: atApp, path: "/admin/notifications/subscriptions", access: admin, do: s.getSubscriptions},
+		{method: "GET", at: atApp, path: "/admin/replay/tapes", access: admin, do: s.getTapes},
+		{method: "GET", at: atApp, path: "/admin/replay/matches", access: admin, do: s.getReplays},
+		{method: "POST", at: atApp, path: "/admin/replay/matches", access: admin, do: s.postReplay},
+		{method: "POST", at: atApp, path: "/admin/replay/matches/:id/control", access: admin, do: s.postReplayControl},
+		{method: "DELETE", at: atApp, path: "/admin/replay/matches/:id", access: admin, do: s.deleteReplay},
+	}
+}
 
 func (s *Server) pageRoutes() []route {
 	all := []route{

@@ -1,0 +1,120 @@
+package httpapi
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// Bounds of a notice: what a lock screen shows.
+const (
+	maxTitle   = 60
+	maxText    = 170
+	maxNoticed = 100 // users named in one notice
+)
+
+// notified answers a notice.
+type notified struct {
+	MatchID string `json:"matchId"`
+	Phones  int    `json:"phones"` // that will get it
+	Alert   bool   `json:"alert"`
+}
+
+// postNotification: {matchId, title?, body?, userIds?}. With a text the phones of the match's followers alert, without
+// one their display is sent again.
+func (s *Server) postNotification(c *gin.Context) error {
+	b, err := readBody(c)
+	if err != nil {
+		return err
+	}
+	n := Notice{
+		MatchID: need(b, "matchId", b.id), Title: b.text("title", maxTitle), Body: b.text("body", maxText),
+		UserIDs: b.texts("userIds", maxNoticed, maxID),
+	}
+	if (n.Title == "") != (n.Body == "") {
+		b.bad("body", "an alert needs a title and a body; without both the display is sent again in silence")
+	}
+	if err := b.err(); err != nil {
+		return err
+	}
+	if s.cfg.Notifier == nil {
+		return fault.New(fault.Unavailable, "push_not_configured", "This node has no way to Apple: cricket.push.key is not set.")
+	}
+	if _, err := s.cfg.Cricket.Match(c.Request.Context(), n.MatchID); err != nil {
+		return err
+	}
+	phones, err := s.cfg.Notifier.Notify(c.Request.Context(), n)
+	if err != nil {
+		return err
+	}
+	return answerWith(c, http.StatusAccepted, notified{MatchID: n.MatchID, Phones: phones, Alert: n.Title != ""})
+}
+
+// reachable is a device as admins see it: its tokens are nobody's business.
+type reachable struct {
+	UserID      string    `json:"userId"`
+	DeviceID    string    `json:"deviceId"`
+	Platform    string    `json:"platform"`
+	OSVersion   string    `json:"osVersion,omitempty"`
+	AppVersion  string    `json:"appVersion,omitempty"`
+	PushToStart bool      `json:"pushToStart"` // Live Activities can be started on it
+	LastSeenAt  time.Time `json:"lastSeenAt"`
+}
+
+// getNotified lists who can be pushed to: a row a device.
+func (s *Server) getNotified(c *gin.Context) error {
+	ask, err := readPage(c)
+	if err != nil {
+		return err
+	}
+	q := store.Scan{Table: cricket.TableDevices, Limit: ask.limit, StartKey: ask.start}
+	items, next, err := rows[cricket.Device](s, c, &ask, func(tx *store.Tx) (store.Page, error) { return tx.Scan(q) })
+	if err != nil {
+		return err
+	}
+	out := make([]reachable, 0, len(items))
+	for i := range items {
+		d := &items[i]
+		id := d.DeviceID
+		if id == d.DeviceToken {
+			id = "" // an app that names no device: its token stands for it
+		}
+		out = append(out, reachable{
+			UserID: d.UserID, DeviceID: id, Platform: d.Platform, OSVersion: d.OSVersion, AppVersion: d.AppVersion,
+			PushToStart: d.PushToStartToken != "", LastSeenAt: d.LastSeenAt,
+		})
+	}
+	return writeJSON(c, newList(out, next))
+}
+
+// getSubscriptions lists Live Activities, of one match or of all.
+func (s *Server) getSubscriptions(c *gin.Context) error {
+	ask, err := readPage(c, "matchId")
+	if err != nil {
+		return err
+	}
+	read := func(tx *store.Tx) (store.Page, error) {
+		return tx.Scan(store.Scan{Table: cricket.TableLiveActivities, Limit: ask.limit, StartKey: ask.start})
+	}
+	if match := ask.text["matchId"]; match != "" {
+		q := store.Query{Table: cricket.TableLiveActivities, KeyCondition: "matchId = :m", Limit: ask.limit, StartKey: ask.start}
+		q.Values = attr.Item{":m": attr.S(match)}
+		read = func(tx *store.Tx) (store.Page, error) { return tx.Query(q) }
+	}
+	items, next, err := rows[cricket.Session](s, c, &ask, read)
+	if err != nil {
+		return err
+	}
+	for i := range items {
+		if sess := &items[i]; isToken(sess.DeviceID) {
+			sess.DeviceID = ""
+		}
+	}
+	return writeJSON(c, newList(items, next))
+}
