@@ -1,7 +1,11 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
+	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -9,49 +13,114 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// access is who may ask for a route.
+// access is who may use a route.
 type access uint8
 
+// The levels. The zero value is none of them: a route whose level was forgotten is for nobody.
 const (
-	public   access = iota // everybody
-	optional               // everybody; who signs in is known
-	user                   // who has signed in
-	admin                  // the admin group, or the key
+	_        access = iota
+	public          // anybody; who it is does not matter
+	optional        // anybody; identityOf tells who it is, where that is known
+	user            // a user, or whoever has the API key: that one has no Subject
+	admin           // a member of the admin group, or whoever has the API key
 )
 
 const keyIdentity = "touchline.identity"
 
-// identityOf gives who asks, if it is known.
+// identityOf gives who is asking. On a route for users or admins it is always known, on a public one never.
 func identityOf(c *gin.Context) (auth.Identity, bool) {
-	id, ok := c.Get(keyIdentity)
-	if !ok {
-		return auth.Identity{}, false
-	}
-	who, ok := id.(auth.Identity)
-	return who, ok
+	id, ok := c.Value(keyIdentity).(auth.Identity)
+	return id, ok
 }
 
-// allow lets through who may ask.
+// allow lets those through who may use a route, as long as they do not ask too much. A route that is quiet has said so
+// before: it is not limited.
 func (s *Server) allow(a access) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		if a == public {
-			return
+	return s.wrap(func(c *gin.Context) error {
+		id, err := s.identify(c, a)
+		if !c.GetBool(keyQuiet) {
+			if err := s.limit(c, id); err != nil {
+				return err
+			}
 		}
-		var who auth.Identity
-		err := error(auth.ErrNone)
-		if s.cfg.Auth != nil {
-			who, err = s.cfg.Auth.Identify(c.Request.Context(), c.Request)
+		if err == nil && a != public {
+			c.Set(keyIdentity, id)
 		}
-		if errors.Is(err, auth.ErrNone) {
-			err = fault.New(fault.Unauthorized, "unauthorized", "Sign in first.")
+		if err := permit(a, id, err); err != nil {
+			return s.refuse(c, err)
 		}
-		switch {
-		case err == nil && a == admin && !who.Admin:
-			s.fail(c, fault.New(fault.Forbidden, "forbidden", "This is for admins."))
-		case err == nil:
-			c.Set(keyIdentity, who)
-		case a != optional:
-			s.fail(c, err)
+		if (a == user || a == admin) && isStream(c.Request) && !id.Expires.IsZero() {
+			// What was allowed by a token ends with it.
+			ctx, cancel := context.WithDeadline(c.Request.Context(), id.Expires.Add(auth.Leeway))
+			defer cancel()
+			c.Request = c.Request.WithContext(ctx)
+			c.Next()
 		}
+		return nil
+	})
+}
+
+// permit tells whether a level admits who is asking; err is what came of asking who that is.
+func permit(a access, id auth.Identity, err error) error {
+	switch a {
+	case public, optional:
+		return nil
+	case user:
+		return err
+	case admin:
+		if err == nil && !id.Admin {
+			return fault.New(fault.Forbidden, "forbidden", "This is for admins.")
+		}
+		return err
+	default:
+		return fault.New(fault.Forbidden, "forbidden", "This is for nobody.")
 	}
 }
+
+// refuse has a person's browser sign in, and tells a program how it could.
+func (s *Server) refuse(c *gin.Context, err error) error {
+	if !fault.Is(err, fault.Unauthorized) {
+		return err
+	}
+	if wantsHTML(c.Request) && !s.underMount(c.Request.URL.Path) {
+		c.Header("Cache-Control", "no-store")
+		c.Redirect(http.StatusSeeOther, pathSignIn+"?"+url.Values{"to": {c.Request.URL.RequestURI()}}.Encode())
+		c.Abort()
+		return nil
+	}
+	challenge(c, err)
+	return err
+}
+
+// challenge says with a 401 what would have done (RFC 6750).
+func challenge(c *gin.Context, err error) {
+	text := `Bearer realm="touchline"`
+	if f, ok := errors.AsType[*fault.Error](err); ok && !errors.Is(err, errSignIn) {
+		text += `, error="invalid_token", error_description="` + strings.NewReplacer(`"`, "'", `\`, "'").Replace(f.Message) + `"`
+	}
+	c.Header("WWW-Authenticate", text)
+}
+
+// errSignIn is a request of nobody, where it takes somebody.
+var errSignIn error = fault.New(fault.Unauthorized, "unauthorized",
+	"Sign in: send Authorization: Bearer and an ID token, or an X-API-Key.")
+
+// identify finds out who is asking: by the headers, by the cookie where it counts, or by the demo's leave. What a program
+// says in headers is never replaced by what a browser adds by itself.
+func (s *Server) identify(c *gin.Context, a access) (auth.Identity, error) {
+	if s.cfg.Auth == nil {
+		return auth.Identity{}, errSignIn
+	}
+	id, err := s.cfg.Auth.Identify(c.Request.Context(), c.Request)
+	if !errors.Is(err, auth.ErrNone) {
+		return id, err
+	}
+	id, err = s.byCookie(c.Request)
+	if err != nil && s.cfg.Demo != nil && a != public && s.demoFor(c.Request) {
+		return s.signInDemo(c)
+	}
+	return id, err
+}
+
+// isStream tells whether a request is for a stream, all of which end so.
+func isStream(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/stream") }

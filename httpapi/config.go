@@ -138,6 +138,7 @@ type Config struct {
 	Featured func() string                     // the match that / opens with; nil or "": the node picks
 	Metrics  *prometheus.Registry              // nil: an empty one of its own
 	Auth     auth.Authenticator                // nil: nobody can sign in
+	Demo     func() (token string, err error)  // signs in whoever comes from this machine without credentials; nil: nobody
 	Logger   *slog.Logger                      // nil: silent
 	Version  string
 

@@ -109,7 +109,7 @@ func (s *Server) fail(c *gin.Context, err error) {
 		h.Del(name)
 	}
 	h.Set("Cache-Control", "no-store")
-	if f.retry != "" {
+	if f.retry != "" && h.Get("Retry-After") == "" {
 		h.Set("Retry-After", f.retry)
 	}
 	switch {

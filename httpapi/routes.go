@@ -37,12 +37,12 @@ func (s *Server) table() []route {
 }
 
 func (s *Server) nodeRoutes() []route {
-	return []route{
+	return append(s.signInRoutes(), []route{
 		{method: "GET", at: atNode, path: "/livez", access: public, do: s.getLive, quiet: true},
 		{method: "GET", at: atNode, path: "/readyz", access: public, do: s.getReady, quiet: true},
 		{method: "GET", at: atNode, path: "/statusz", access: public, do: s.getStatus, quiet: true},
 		{method: "GET", at: atNode, path: "/metrics", access: public, do: s.getMetrics, quiet: true},
-	}
+	}...)
 }
 
 // matchRoutes are what an application reads: of itself, and of matches.
@@ -93,6 +93,7 @@ func (s *Server) userRoutes() []route {
 // staffRoutes are for admins.
 func (s *Server) staffRoutes() []route {
 	return []route{
+		{method: "GET", at: atApp, path: "/hub", access: admin, do: s.getHub},
 		{method: "POST", at: atApp, path: "/admin/notifications/push", access: admin, do: s.postNotification},
 		{method: "GET", at: atApp, path: "/admin/notifications/users", access: admin, do: s.getNotified},
 		{method: "GET", at: atApp, path: "/admin/notifications/subscriptions", access: admin, do: s.getSubscriptions},
@@ -158,7 +159,7 @@ func (s *Server) routes() http.Handler {
 	e.RedirectTrailingSlash = false
 	e.ContextWithFallback = true
 	_ = e.SetTrustedProxies(nil) // nobody's word counts for who is asking; nil cannot fail
-	e.Use(identify, s.observe, s.rescue, guard)
+	e.Use(identify, s.observe, s.rescue, guard, s.cors)
 	e.NoRoute(s.noRoute)
 	e.NoMethod(s.noMethod)
 	for _, r := range s.table() {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gin-gonic/gin"
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/klauspost/compress/gzip"
 
@@ -38,7 +39,11 @@ type Server struct {
 	hub     *hub
 	metrics *metrics
 	scrape  http.Handler
+	hubNow  hubCache
 	handler http.Handler
+	buckets *buckets // nil: nobody is limited
+	cors    gin.HandlerFunc
+	cross   *http.CrossOriginProtection
 
 	draining context.Context //nolint:containedctx // a latch that streams and /readyz watch, not a request's context
 	drain    context.CancelFunc
@@ -61,6 +66,13 @@ func New(cfg Config) (*Server, error) {
 		hub:    newHub(cfg.Journal, cfg.Clock, cfg.Logger),
 	}
 	s.views = &views{s: s, of: map[string]*viewEntry{}}
+	s.cross = http.NewCrossOriginProtection()
+	if s.buckets, err = newBuckets(cfg.Rate); err != nil {
+		return nil, err
+	}
+	if s.cors, err = s.newCORS(); err != nil {
+		return nil, err
+	}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	if s.handler, err = compressed(s.routes()); err != nil {
 		return nil, err

@@ -1,0 +1,128 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// cookieName is the cookie that holds a user's token for pages and streams, which cannot send headers.
+const cookieName = "touchline_token"
+
+// maxCookie is the longest token that a browser keeps as a cookie, with the rest of the cookie.
+const maxCookie = 3900
+
+// byCookie tells who is asking by the cookie, which a browser adds to whatever is sent here, whoever has it sent. So it
+// counts for looking at pages and streams, and else only in what our own pages send. Two cookies of the name are one
+// that somebody else has set for the whole domain, and nobody can tell which.
+func (s *Server) byCookie(r *http.Request) (auth.Identity, error) {
+	found := r.CookiesNamed(cookieName)
+	switch {
+	case len(found) == 0:
+		return auth.Identity{}, errSignIn
+	case len(found) > 1:
+		return auth.Identity{}, fault.New(fault.Unauthorized, "unauthorized", "There is more than one cookie %s.", cookieName)
+	}
+	looks := safe(r) && (isStream(r) || !s.underMount(r.URL.Path))
+	if !looks && !sameOrigin(r) || crossOrigin(r) && !isNavigation(r) {
+		return auth.Identity{}, errSignIn
+	}
+	return s.cfg.Auth.Verify(r.Context(), found[0].Value)
+}
+
+func safe(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
+
+// isNavigation tells whether a browser goes to a page: the answer is shown, not given to who sent it here.
+func isNavigation(r *http.Request) bool {
+	return safe(r) && r.Header.Get("Sec-Fetch-Mode") == "navigate"
+}
+
+// sameOrigin tells whether a browser vouches that one of our own pages sent a request.
+func sameOrigin(r *http.Request) bool {
+	switch site := r.Header.Get("Sec-Fetch-Site"); site {
+	case "":
+		return originHost(r) != "" && originHost(r) == r.Host
+	default:
+		return site == "same-origin" && (r.Header.Get("Origin") == "" || originHost(r) == r.Host)
+	}
+}
+
+// crossOrigin tells whether a browser says that somebody else's page sent a request. It says nothing of what a program
+// or a person has sent.
+func crossOrigin(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "":
+		return r.Header.Get("Origin") != "" && originHost(r) != r.Host
+	case "same-origin", "none":
+		return false
+	default:
+		return true
+	}
+}
+
+// originHost is the host and port in the Origin header; empty: none, or one that is not a site's.
+func originHost(r *http.Request) string {
+	u, err := url.Parse(r.Header.Get("Origin"))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	return u.Host
+}
+
+// setCookie keeps a token in the browser, for pages and streams of this origin alone, until it expires.
+func (s *Server) setCookie(c *gin.Context, token string, expires time.Time) {
+	http.SetCookie(c.Writer, &http.Cookie{
+		Name: cookieName, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: overTLS(c.Request),
+		MaxAge: max(1, int(expires.Sub(s.wall.Now()).Seconds())),
+	})
+}
+
+func clearCookie(c *gin.Context) {
+	http.SetCookie(c.Writer, &http.Cookie{
+		Name: cookieName, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: overTLS(c.Request), MaxAge: -1,
+	})
+}
+
+// overTLS tells whether the browser came by https. Behind a proxy that ends TLS only the browser knows: it names its
+// scheme with every form that it sends, and a client that lies does so about its own cookie.
+func overTLS(r *http.Request) bool {
+	return r.TLS != nil || strings.HasPrefix(r.Header.Get("Origin"), "https://")
+}
+
+// demoFor tells whether a request without credentials is of the person at this machine: a page that they open, or a
+// program that they run. What somebody else's page has their browser send is not, and what a proxy hands on may not be.
+func (s *Server) demoFor(r *http.Request) bool {
+	addr, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil || !addr.Addr().Unmap().IsLoopback() {
+		return false
+	}
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "Via"} {
+		if r.Header.Get(name) != "" {
+			return false
+		}
+	}
+	if isNavigation(r) && !s.underMount(r.URL.Path) {
+		return true
+	}
+	return !crossOrigin(r) && s.cross.Check(r) == nil
+}
+
+// signInDemo signs the demo's user in; a page keeps the token for what it sends later.
+func (s *Server) signInDemo(c *gin.Context) (auth.Identity, error) {
+	token, err := s.cfg.Demo()
+	if err != nil {
+		return auth.Identity{}, err
+	}
+	id, err := s.cfg.Auth.Verify(c.Request.Context(), token)
+	if err == nil && wantsHTML(c.Request) && !s.underMount(c.Request.URL.Path) {
+		s.setCookie(c, token, id.Expires)
+	}
+	return id, err
+}

@@ -1,0 +1,62 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gin-contrib/cors"
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// cors lets the pages of the configured origins call the application. All others get answers without the headers by
+// which a browser would let them read, and no leave to send anything but what any page can. It is for the application's
+// mount alone. Cookies are never part of it: other origins sign in with a header.
+func (s *Server) newCORS() (gin.HandlerFunc, error) {
+	if len(s.cfg.CORS) == 0 {
+		return func(*gin.Context) {}, nil
+	}
+	for _, origin := range s.cfg.CORS {
+		if !goodOrigin(origin) {
+			return nil, fault.New(fault.Invalid, "bad_origin", "%q is no origin such as https://app.example", origin)
+		}
+	}
+	allowed := cors.New(cors.Config{
+		AllowOrigins: s.cfg.CORS,
+		AllowMethods: []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"},
+		AllowHeaders: []string{"Authorization", "Content-Type", "If-None-Match", "Last-Event-ID", "X-API-Key"},
+		ExposeHeaders: []string{
+			"ETag", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "WWW-Authenticate", "X-Request-Id",
+		},
+		AllowCredentials: false, MaxAge: time.Hour,
+	})
+	all := slices.Contains(s.cfg.CORS, "*")
+	return func(c *gin.Context) {
+		origin := c.GetHeader("Origin")
+		if origin == "" || !s.underMount(c.Request.URL.Path) {
+			return
+		}
+		h := c.Writer.Header()
+		vary := slices.Clone(h.Values("Vary")) // the module forgets what stood there, and lends us a slice of its own
+		if all || slices.Contains(s.cfg.CORS, origin) {
+			allowed(c)
+		}
+		if !all {
+			vary = append(vary, "Origin")
+		}
+		h["Vary"] = vary
+	}, nil
+}
+
+// goodOrigin tells whether a text is an origin as browsers send it, or the star for all of them.
+func goodOrigin(text string) bool {
+	if text == "*" {
+		return true
+	}
+	r := &http.Request{Header: http.Header{"Origin": {text}}}
+	host := originHost(r)
+	return host != "" && text == strings.ToLower(text) && (text == "http://"+host || text == "https://"+host)
+}

@@ -1,0 +1,176 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+const (
+	pathSignIn  = "/signin"
+	pathSignOut = "/signout"
+)
+
+// signInRoutes are how a browser comes by its cookie.
+func (s *Server) signInRoutes() []route {
+	return []route{
+		{method: "GET", at: atNode, path: pathSignIn, access: optional, do: s.getSignIn},
+		{method: "POST", at: atNode, path: pathSignIn, access: public, do: s.postSignIn},
+		{method: "POST", at: atNode, path: pathSignOut, access: public, do: s.postSignOut},
+	}
+}
+
+// getSignIn is the page where a token can be pasted. A browser that follows a link from elsewhere keeps the cookie to
+// itself: sent on from here it shows it.
+func (s *Server) getSignIn(c *gin.Context) error {
+	to := localPath(c.Query("to"))
+	c.Header("Cache-Control", "no-store")
+	if c.GetHeader("Sec-Fetch-Site") == "cross-site" && to != "/" {
+		c.Header("Refresh", "0; url="+to)
+		body, err := s.pages.Notice("One moment", "To where you were going.")
+		if err != nil {
+			return err
+		}
+		c.Data(http.StatusOK, htmlType, body)
+		return nil
+	}
+	id, _ := identityOf(c)
+	return s.signInPage(c, http.StatusOK, page.SignInInput{To: to, Subject: id.Subject, Admin: id.Admin})
+}
+
+func (s *Server) signInPage(c *gin.Context, status int, in page.SignInInput) error {
+	body, err := s.pages.SignIn(in)
+	if err != nil {
+		return err
+	}
+	c.Header("Cache-Control", "no-store")
+	c.Data(status, htmlType, body)
+	return nil
+}
+
+// signInBody is what POST /signin takes, as a form or as JSON.
+type signInBody struct {
+	Token string `json:"token"`
+	To    string `json:"to"` // a path on this node; a form goes on there
+}
+
+// signedIn is what a program is told of its token.
+type signedIn struct {
+	UserID    string   `json:"userId"`
+	Groups    []string `json:"groups"`
+	Admin     bool     `json:"admin"`
+	ExpiresAt string   `json:"expiresAt"` // RFC 3339
+}
+
+// postSignIn takes a token and keeps it in the browser as a cookie. Another origin's page may not sign anybody in here:
+// it would be as the one it chooses.
+func (s *Server) postSignIn(c *gin.Context) error {
+	if err := s.ownPage(c.Request); err != nil {
+		return err
+	}
+	in, form, err := readSignIn(c.Request)
+	if err != nil {
+		return err
+	}
+	id, err := s.verifyCookie(c, in.Token)
+	if err != nil && form && errors.As(err, new(*fault.Error)) {
+		f := failureOf(err)
+		challenge(c, err)
+		_ = c.Error(err)
+		return s.signInPage(c, f.status, page.SignInInput{To: localPath(in.To), Problem: f.message})
+	}
+	if err != nil {
+		challenge(c, err)
+		return err
+	}
+	s.setCookie(c, in.Token, id.Expires)
+	c.Header("Cache-Control", "no-store")
+	if form {
+		c.Redirect(http.StatusSeeOther, localPath(in.To))
+		return nil
+	}
+	writeBody(c, http.StatusOK, "application/json; charset=utf-8", signedIn{
+		UserID: id.Subject, Groups: append([]string{}, id.Groups...), Admin: id.Admin,
+		ExpiresAt: id.Expires.UTC().Format("2006-01-02T15:04:05Z"),
+	})
+	return nil
+}
+
+// verifyCookie judges a token that is to be kept as a cookie.
+func (s *Server) verifyCookie(c *gin.Context, token string) (auth.Identity, error) {
+	switch {
+	case s.cfg.Auth == nil:
+		return auth.Identity{}, fault.New(fault.Unauthorized, "unauthorized", "Nobody can sign in on this node: no issuer is configured.")
+	case token == "":
+		return auth.Identity{}, fault.New(fault.Invalid, "no_token", "Paste a token.")
+	case len(token) > maxCookie:
+		return auth.Identity{}, fault.New(fault.TooLarge, "token_too_long", "The token is too long for a cookie: %d bytes at most.", maxCookie)
+	}
+	return s.cfg.Auth.Verify(c.Request.Context(), token)
+}
+
+// readSignIn reads the body; form tells whether a person's browser has sent it.
+func readSignIn(r *http.Request) (in signInBody, form bool, err error) {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch kind {
+	case "application/json":
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			return in, false, fault.New(fault.Invalid, "bad_body", `The body must be {"token": "..."}.`)
+		}
+	case "application/x-www-form-urlencoded":
+		if err := r.ParseForm(); err != nil {
+			return in, true, fault.New(fault.Invalid, "bad_body", "The form cannot be read.")
+		}
+		in, form = signInBody{Token: r.PostForm.Get("token"), To: r.PostForm.Get("to")}, true
+	default:
+		return in, false, fault.New(fault.Invalid, "bad_body", "The body must be JSON or a form.")
+	}
+	in.Token = strings.TrimSpace(in.Token)
+	return in, form, nil
+}
+
+// postSignOut forgets the cookie. The token itself counts until it expires: it is its issuer's.
+func (s *Server) postSignOut(c *gin.Context) error {
+	if err := s.ownPage(c.Request); err != nil {
+		return err
+	}
+	clearCookie(c)
+	c.Header("Cache-Control", "no-store")
+	if strings.Contains(c.GetHeader("Accept"), "text/html") {
+		c.Redirect(http.StatusSeeOther, pathSignIn)
+		return nil
+	}
+	c.Status(http.StatusNoContent)
+	c.Writer.WriteHeaderNow()
+	return nil
+}
+
+// ownPage refuses what another origin's page has a browser send.
+func (s *Server) ownPage(r *http.Request) error {
+	if err := s.cross.Check(r); err != nil || crossOrigin(r) {
+		return fault.Wrap(err, fault.Forbidden, "cross_origin", "Only this node's own pages may do that.")
+	}
+	return nil
+}
+
+// localPath is a path on this node, as it was asked for, or / where it was none: a link from elsewhere must not lead
+// through our sign-in to somebody else's.
+func localPath(to string) string {
+	u, err := url.Parse(to)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || len(to) > 2048 ||
+		!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") ||
+		strings.ContainsFunc(to, func(r rune) bool { return r <= ' ' || r == '\\' || r == ';' || r == ',' || r >= 0x7f }) ||
+		u.Path == pathSignIn || u.Path == pathSignOut || strings.Contains(u.Path, "//") {
+		return "/"
+	}
+	return to
+}
