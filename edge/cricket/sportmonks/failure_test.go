@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -276,34 +277,83 @@ func noHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = conn.Close()
 }
 
-// The token is in no error, no log and no cause of an error, whatever goes wrong.
+// asks are all that a client can ask.
+func asks() map[sportmonks.Endpoint]func(context.Context, *sportmonks.Client) ([]error, error) {
+	reading := func(r sportmonks.Reading, err error) ([]error, error) { return r.Skipped, err }
+	return map[sportmonks.Endpoint]func(context.Context, *sportmonks.Client) ([]error, error){
+		sportmonks.Livescores: func(ctx context.Context, c *sportmonks.Client) ([]error, error) {
+			return reading(c.Livescores(ctx, true))
+		},
+		sportmonks.Fixture: func(ctx context.Context, c *sportmonks.Client) ([]error, error) {
+			return reading(c.Fixture(ctx, "5", false))
+		},
+		sportmonks.Fixtures: func(ctx context.Context, c *sportmonks.Client) ([]error, error) {
+			_, err := c.Fixtures(ctx, start(), start())
+			return nil, err
+		},
+		sportmonks.Leagues: func(ctx context.Context, c *sportmonks.Client) ([]error, error) {
+			_, err := c.Leagues(ctx)
+			return nil, err
+		},
+		sportmonks.Seasons: func(ctx context.Context, c *sportmonks.Client) ([]error, error) {
+			_, err := c.Seasons(ctx)
+			return nil, err
+		},
+		sportmonks.Teams: func(ctx context.Context, c *sportmonks.Client) ([]error, error) {
+			_, err := c.Teams(ctx)
+			return nil, err
+		},
+		sportmonks.Squads: func(ctx context.Context, c *sportmonks.Client) ([]error, error) {
+			_, err := c.Squad(ctx, "1", "2")
+			return nil, err
+		},
+		sportmonks.Scores: func(ctx context.Context, c *sportmonks.Client) ([]error, error) { return nil, c.LoadScores(ctx) },
+	}
+}
+
+// The token is in no error, no cause of one, no log and nothing that an operator is shown, whatever goes wrong and
+// whatever is asked.
 func TestTokenStaysInside(t *testing.T) {
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
 	scripts := map[string]http.HandlerFunc{
 		"500": answer(500, ""), "hangs up": hangUp, "echo": echo, "no HTTP": noHTTP, "404": answer(404, ""),
 		"redirect": answer(302, "", "Location", "http://127.0.0.1:1/?api_token="+url.QueryEscape(token)),
-		"429":      answer(429, "", "Retry-After", "1"), "nobody listens": nil,
+		"429":      answer(429, "", "Retry-After", "1"), "429 for long": answer(429, "", "Retry-After", "100"),
+		"400": answer(400, token), "401": answer(401, token), "403": answer(403, token),
+		"HTML": answer(200, "<html>"+token), "rubbish": answer(200, `{"data":[`+token),
+		"broken off": answer(200, `{"data":[{"id":"`+token), "endless": answer(200, `{"data":[{"id":`),
+		"new fields": answer(200, `{"data":[{"id":5,"status":"`+token+`","type":"`+token+`","`+token+`":1}],"message":5`),
+		"too large":  answer(200, `{"data":"`+strings.Repeat(token, 300)+`"}`), "nobody listens": nil,
+	}
+	if len(asks()) != len(newFeed(t).client.Health()) {
+		t.Error("an endpoint is missing here")
 	}
 	for name, script := range scripts {
-		t.Run(name, func(t *testing.T) {
-			var logged bytes.Buffer
-			f := newFeed(t, script)
-			base := f.URL
-			if script == nil {
-				base = closed.URL
-			}
-			c := newClient(t, sportmonks.Config{BaseURL: base, Clock: f.clock,
-				Logger: slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))})
-			r, err := c.Livescores(t.Context(), false)
-			if err == nil && len(r.Skipped) == 0 {
-				t.Fatal("nothing went wrong")
-			}
-			wantClean(t, errors.New(logged.String()))
-			for _, e := range append(r.Skipped, err) {
-				wantClean(t, e)
-			}
-		})
+		for endpoint, ask := range asks() {
+			t.Run(name+" "+strings.ReplaceAll(string(endpoint), "/", "_"), func(t *testing.T) {
+				var logged bytes.Buffer
+				f := newFeed(t, script)
+				base := f.URL
+				if script == nil {
+					base = closed.URL
+				}
+				c := newClient(t, sportmonks.Config{BaseURL: base, Clock: f.clock, MaxBody: 4000, CallsPerHour: 30,
+					Logger: slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+				for range 12 { // until the breaker opens and the budget ends
+					skipped, err := ask(t.Context(), c)
+					if err == nil && len(skipped) == 0 && c.Oddities()[sportmonks.OddSkippedRecord]+c.Oddities()[sportmonks.OddSkippedMatch] == 0 {
+						t.Fatal("nothing went wrong")
+					}
+					for _, e := range append(skipped, err) {
+						wantClean(t, e)
+					}
+					f.pass(t, 40*time.Second)
+				}
+				wantClean(t, errors.New(logged.String()))
+				wantClean(t, fmt.Errorf("%+v %+v %+v %+v", c.Health(), c.Budgets(), c.Oddities(), c.Alarms()))
+			})
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/internal/testrig/corpus"
 )
 
@@ -50,3 +51,45 @@ func FuzzReply(f *testing.F) {
 		}
 	})
 }
+
+// FuzzLists decodes a text as each of the lists that hold no matches: no panic, and every row is either taken or
+// counted as one that could not be read.
+func FuzzLists(f *testing.F) {
+	f.Add([]byte(`{"data":[{"resource":"leagues","id":3,"season_id":1715,"name":"T20I","updated_at":"2026-01-03T08:07:05.000000Z"}]}`))
+	f.Add([]byte(`{"data":[{"id":1,"name":2026,"national_team":1},{"id":{}},{"id":1.5}],"links":{"next":null},"meta":{"current_page":1}}`))
+	f.Add([]byte(`{"data":{"resource":"teams","id":1,"squad":{"data":[{"id":2,"fullname":"A B","position":{"name":"Bowler"}}]}}}`))
+	f.Add([]byte(`{"data":[{"id":2,"firstname":"A","squad":{"season_id":3}},{"id":"x"}]}`))
+	f.Add([]byte(`{"data":[{"id":47,"name":"FOUR","runs":4,"four":true,"ball":true}]}`))
+	corpus.Add(f)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var leagues []cricket.LeagueRecord
+		var seasons []cricket.SeasonRecord
+		var teams []cricket.TeamRecord
+		var squad []cricket.SquadPlayer
+		read := func(rows rowsFunc) *reply {
+			r := &reply{}
+			_ = r.envelope(body, func(at int) (int, error) { return rows(r, body, at) })
+			return r
+		}
+		read(scoreRows(newScores()))
+		for name, lost := range map[string]int{
+			"leagues": lost(read(rowsOf(&leagues, leagueRecord)), len(leagues)),
+			"seasons": lost(read(rowsOf(&seasons, seasonRecord)), len(seasons)),
+			"teams":   lost(read(rowsOf(&teams, teamRecord)), len(teams)),
+		} {
+			if lost != 0 {
+				t.Errorf("%s: %d rows neither taken nor counted", name, lost)
+			}
+		}
+		read(squadRows(&squad))
+		ids := map[string]bool{}
+		for _, p := range squad {
+			if p.ID == "" || ids[p.ID] {
+				t.Errorf("player %+v has no id, or is there twice", p)
+			}
+			ids[p.ID] = true
+		}
+	})
+}
+
+func lost(r *reply, taken int) int { return r.rows - len(r.skipped) - taken }

@@ -1,8 +1,10 @@
 package sportmonks
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -38,6 +40,22 @@ func TestRedaction(t *testing.T) {
 	if !ok || own.Endpoint != Livescores || own.Status != 200 || own.Fault.Code != CodeBadJSON ||
 		fault.KindOf(kept) != fault.Unavailable {
 		t.Errorf("cleaning lost what the error was: %+v", kept)
+	}
+}
+
+// A value of the feed's that is cut for the log is not cut through the token.
+func TestOddityIsNotCutThroughTheToken(t *testing.T) {
+	const token = "abcdefghijklmnopqrstuvwxyz"
+	var logged bytes.Buffer
+	c, err := New(Config{Token: token, Logger: slog.New(slog.NewTextHandler(&logged, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for before := range maxQuoted {
+		c.oddities.unknown(OddUnknownStatus, strings.Repeat("-", before)+token)
+	}
+	if text := logged.String(); !strings.Contains(text, "token") || strings.Contains(text, token[:2]) {
+		t.Errorf("logged:\n%s", text)
 	}
 }
 

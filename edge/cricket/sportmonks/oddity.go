@@ -47,6 +47,7 @@ type oddities struct {
 const (
 	maxSeen   = 512
 	maxQuoted = 64
+	maxLooked = 4096
 )
 
 func newOddities(log *slog.Logger, redact func(string) string) *oddities {
@@ -76,10 +77,14 @@ func (o *oddities) add(kind string, n int) {
 
 // unknown counts and logs a value that was not seen before.
 func (o *oddities) unknown(kind, value string) {
-	if len(value) > maxQuoted {
+	if len(value) > maxLooked {
+		value = value[:maxLooked]
+	}
+	// What is cut off must not be half of a token: it is looked for first, and the cut above is nowhere near the one
+	// that is kept.
+	if value = o.redact(value); len(value) > maxQuoted {
 		value = strings.ToValidUTF8(value[:maxQuoted], "")
 	}
-	value = o.redact(value)
 	key := kind + " " + value
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -101,23 +101,22 @@ func eachRow[W any](r *reply, b []byte, at int, take func(*W)) (end int, err err
 	return valueEnd(b, at)
 }
 
-// records reads a whole list of the feed's. convert tells a record that lacks what it is known by.
-func records[W, R any](ctx context.Context, c *Client, name Endpoint, path string, convert func(*W) (R, bool)) ([]R, error) {
-	var out []R
-	err := c.paged(ctx, request{endpoint: name, path: path, query: url.Values{},
-		rows: func(r *reply, b []byte, at int) (int, error) {
-			return eachRow(r, b, at, func(w *W) {
-				if record, ok := convert(w); ok {
-					out = append(out, record)
-				} else {
-					r.skipped = append(r.skipped, errNoRecordID)
-				}
-			})
-		}}, func(*result) {})
-	if err != nil {
-		return nil, err
+// rowsOf takes the records of a list into out. convert tells a record that lacks what it is known by.
+func rowsOf[W, R any](out *[]R, convert func(*W) (R, bool)) rowsFunc {
+	return func(r *reply, b []byte, at int) (int, error) {
+		return eachRow(r, b, at, func(w *W) {
+			if record, ok := convert(w); ok {
+				*out = append(*out, record)
+			} else {
+				r.skipped = append(r.skipped, errNoRecordID)
+			}
+		})
 	}
-	return out, nil
+}
+
+// list reads a whole list of the feed's.
+func (c *Client) list(ctx context.Context, name Endpoint, path string, rows rowsFunc) error {
+	return c.paged(ctx, request{endpoint: name, path: path, query: url.Values{}, rows: rows}, func(*result) {})
 }
 
 var errNoRecordID = errors.New("a record without an id")
@@ -135,13 +134,17 @@ type wireLeague struct {
 
 // Leagues reads all leagues of the plan. Active, Marquee and AdminFields are not the feed's: they are left empty.
 func (c *Client) Leagues(ctx context.Context) ([]cricket.LeagueRecord, error) {
-	return records(ctx, c, Leagues, "leagues", func(w *wireLeague) (cricket.LeagueRecord, bool) {
-		return cricket.LeagueRecord{
-			LeagueID: optionalID(w.ID), Name: words(w.Name), Code: words(w.Code), Type: words(w.Type),
-			ImagePath: string(w.ImagePath), CountryID: optionalID(w.CountryID), SeasonID: optionalID(w.SeasonID),
-			UpdatedAt: w.UpdatedAt.Time,
-		}, w.ID > 0
-	})
+	var out []cricket.LeagueRecord
+	err := c.list(ctx, Leagues, "leagues", rowsOf(&out, leagueRecord))
+	return out, err
+}
+
+func leagueRecord(w *wireLeague) (cricket.LeagueRecord, bool) {
+	return cricket.LeagueRecord{
+		LeagueID: optionalID(w.ID), Name: words(w.Name), Code: words(w.Code), Type: words(w.Type),
+		ImagePath: string(w.ImagePath), CountryID: optionalID(w.CountryID), SeasonID: optionalID(w.SeasonID),
+		UpdatedAt: w.UpdatedAt.Time,
+	}, w.ID > 0
 }
 
 type wireSeason struct {
@@ -153,11 +156,15 @@ type wireSeason struct {
 
 // Seasons reads all seasons of all leagues, those that are over among them.
 func (c *Client) Seasons(ctx context.Context) ([]cricket.SeasonRecord, error) {
-	return records(ctx, c, Seasons, "seasons", func(w *wireSeason) (cricket.SeasonRecord, bool) {
-		return cricket.SeasonRecord{
-			SeasonID: optionalID(w.ID), LeagueID: optionalID(w.LeagueID), Name: words(w.Name), Code: words(w.Code),
-		}, w.ID > 0
-	})
+	var out []cricket.SeasonRecord
+	err := c.list(ctx, Seasons, "seasons", rowsOf(&out, seasonRecord))
+	return out, err
+}
+
+func seasonRecord(w *wireSeason) (cricket.SeasonRecord, bool) {
+	return cricket.SeasonRecord{
+		SeasonID: optionalID(w.ID), LeagueID: optionalID(w.LeagueID), Name: words(w.Name), Code: words(w.Code),
+	}, w.ID > 0
 }
 
 type wireTeam struct {
@@ -172,12 +179,16 @@ type wireTeam struct {
 
 // Teams reads all teams of the plan. AdminFields are not the feed's: they are left empty.
 func (c *Client) Teams(ctx context.Context) ([]cricket.TeamRecord, error) {
-	return records(ctx, c, Teams, "teams", func(w *wireTeam) (cricket.TeamRecord, bool) {
-		return cricket.TeamRecord{
-			TeamID: optionalID(w.ID), Name: words(w.Name), Code: words(w.Code), ImagePath: string(w.ImagePath),
-			CountryID: optionalID(w.CountryID), NationalTeam: bool(w.NationalTeam), UpdatedAt: w.UpdatedAt.Time,
-		}, w.ID > 0
-	})
+	var out []cricket.TeamRecord
+	err := c.list(ctx, Teams, "teams", rowsOf(&out, teamRecord))
+	return out, err
+}
+
+func teamRecord(w *wireTeam) (cricket.TeamRecord, bool) {
+	return cricket.TeamRecord{
+		TeamID: optionalID(w.ID), Name: words(w.Name), Code: words(w.Code), ImagePath: string(w.ImagePath),
+		CountryID: optionalID(w.CountryID), NationalTeam: bool(w.NationalTeam), UpdatedAt: w.UpdatedAt.Time,
+	}, w.ID > 0
 }
 
 // wireSquad is what a squad comes in: the team with its players, or a player of a bare list.
@@ -209,13 +220,10 @@ func (s *wireSquad) UnmarshalJSON(b []byte) error {
 			}
 			return end, err
 		})
+		s.player.Resource = "teams"
 		return err
 	}
-	if err := json.Unmarshal(b, &s.player); err != nil || s.player.Resource != "teams" {
-		return err
-	}
-	s.player = wireMember{} // a team that has nobody yet
-	return nil
+	return json.Unmarshal(b, &s.player)
 }
 
 // Squad reads the players of a team in a season, both by the feed's numbers. One that the feed does not know is
@@ -227,22 +235,28 @@ func (c *Client) Squad(ctx context.Context, teamID, seasonID string) ([]cricket.
 		}
 	}
 	var out []cricket.SquadPlayer
-	seen := map[string]bool{}
+	err := c.list(ctx, Squads, "teams/"+teamID+"/squad/"+seasonID, squadRows(&out))
+	return out, err
+}
+
+// squadRows takes the players of a reply into out, each once.
+func squadRows(out *[]cricket.SquadPlayer) rowsFunc {
+	seen := map[number]bool{}
 	take := func(r *reply, w *wireMember) {
-		switch id := optionalID(w.ID); {
-		case id == "":
+		switch {
+		case w.ID <= 0:
 			r.skipped = append(r.skipped, errNoRecordID)
-		case !seen[id]:
-			seen[id] = true
-			out = append(out, cricket.SquadPlayer{
-				ID: id, Name: nameOf(&w.wirePlayer).Full, Position: words(w.Position.value.Name),
+		case !seen[w.ID]:
+			seen[w.ID] = true
+			*out = append(*out, cricket.SquadPlayer{
+				ID: idText(w.ID), Name: nameOf(&w.wirePlayer).Full, Position: words(w.Position.value.Name),
 				BattingStyle: words(w.BattingStyle), BowlingStyle: words(w.BowlingStyle),
 			})
 		}
 	}
-	rows := func(r *reply, b []byte, at int) (int, error) {
+	return func(r *reply, b []byte, at int) (int, error) {
 		return eachRow(r, b, at, func(w *wireSquad) {
-			if w.player.ID != 0 {
+			if w.player.Resource != "teams" { // a team may have nobody yet
 				take(r, &w.player)
 			}
 			for _, raw := range w.squad {
@@ -255,12 +269,6 @@ func (c *Client) Squad(ctx context.Context, teamID, seasonID string) ([]cricket.
 			}
 		})
 	}
-	err := c.paged(ctx, request{endpoint: Squads, path: "teams/" + teamID + "/squad/" + seasonID,
-		query: url.Values{}, rows: rows}, func(*result) {})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 // optionalID is an id as a key; "" where there is none.
@@ -274,8 +282,11 @@ func optionalID(n number) string {
 // LoadScores reads the catalogue of score objects, which names a ball that comes without its own. It is wanted
 // once, at the start; the client works without it and learns from the balls.
 func (c *Client) LoadScores(ctx context.Context) error {
-	rows := func(r *reply, b []byte, at int) (int, error) {
-		return eachRow(r, b, at, func(w *wireScore) { c.scores.learn(*w) })
+	return c.list(ctx, Scores, "scores", scoreRows(c.scores))
+}
+
+func scoreRows(s *scores) rowsFunc {
+	return func(r *reply, b []byte, at int) (int, error) {
+		return eachRow(r, b, at, func(w *wireScore) { s.learn(*w) })
 	}
-	return c.paged(ctx, request{endpoint: Scores, path: "scores", query: url.Values{}, rows: rows}, func(*result) {})
 }

@@ -24,9 +24,12 @@ type request struct {
 	one      bool // a single record is expected
 	forget   bool // nothing is remembered for the next time
 
-	// rows takes the value of "data" at this place, in a reply whose rows are no matches; nil where they are.
-	rows func(r *reply, b []byte, at int) (end int, err error)
+	rows rowsFunc // nil where the rows of the reply are matches
 }
+
+// rowsFunc takes the value of "data", which is at this place, and gives its end. It notes in r how many rows there are
+// and which cannot be read.
+type rowsFunc func(r *reply, b []byte, at int) (end int, err error)
 
 // result is an answer, decoded.
 type result struct {

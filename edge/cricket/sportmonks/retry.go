@@ -84,7 +84,11 @@ func (t *withToken) RoundTrip(req *http.Request) (*http.Response, error) {
 		q += "&"
 	}
 	sent.URL.RawQuery = q + "api_token=" + url.QueryEscape(t.token)
-	return t.next.RoundTrip(sent)
+	resp, err := t.next.RoundTrip(sent)
+	if err == nil {
+		f.client.oddities.status(resp.StatusCode)
+	}
+	return resp, err
 }
 
 // CloseIdleConnections is what http.Client looks for.
@@ -116,7 +120,6 @@ func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, erro
 		return f.again(f.client.foreign(f.endpoint.name, err), 0), nil
 	}
 	f.endpoint.heard(resp)
-	f.client.oddities.status(resp.StatusCode)
 	told := statusError(f.endpoint.name, resp.StatusCode)
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests:

@@ -1,0 +1,230 @@
+package sportmonks_test
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+func limited(t *testing.T, f *feed, calls int) *sportmonks.Client {
+	t.Helper()
+	return newClient(t, sportmonks.Config{BaseURL: f.URL, Clock: f.clock, CallsPerHour: calls})
+}
+
+// The hour's calls are counted here, from the first one; the last tenth is for final states; the hour over, all is
+// as before.
+func TestBudgetOfAnHour(t *testing.T) {
+	f := newFeed(t, answer(200, oneMatch))
+	c := limited(t, f, 40)
+	read := func(ctx context.Context) error {
+		_, err := c.Livescores(ctx, false)
+		return err
+	}
+	f.pass(t, 10*time.Minute) // the window begins with the first call, not with the client
+	for i := range 36 {
+		if err := read(t.Context()); err != nil {
+			t.Fatalf("call %d: %v", i+1, err)
+		}
+		f.pass(t, time.Minute)
+	}
+	reset := start().Add(70 * time.Minute)
+	for range 3 {
+		own := wantError(t, read(t.Context()), fault.Throttled, sportmonks.CodeBudget)
+		if !own.Until.Equal(reset) || f.asked() != 36 {
+			t.Errorf("until %v, want %v; asked %d times", own.Until, reset, f.asked())
+		}
+	}
+	want := sportmonks.Budget{Limit: 40, Used: 36, Remaining: 4, Reserve: 4, Reset: reset}
+	if got := c.Budgets()[sportmonks.Livescores]; got != want || !got.Low() {
+		t.Errorf("budget %+v, want %+v", got, want)
+	}
+	if h := c.Health()[sportmonks.Livescores]; h.State != sportmonks.StateBroke || !h.Until.Equal(reset) {
+		t.Errorf("health %+v", h)
+	}
+	if _, err := c.Fixtures(t.Context(), start(), start()); err != nil {
+		t.Errorf("another endpoint: %v", err)
+	}
+	final := sportmonks.Final(t.Context())
+	for range 4 {
+		if err := read(final); err != nil {
+			t.Errorf("a final read: %v", err)
+		}
+	}
+	wantError(t, read(final), fault.Throttled, sportmonks.CodeBudget)
+	f.pass(t, reset.Sub(f.clock.Now())-time.Second)
+	wantError(t, read(t.Context()), fault.Throttled, sportmonks.CodeBudget)
+	f.pass(t, time.Second)
+	if err := read(t.Context()); err != nil {
+		t.Errorf("in the next hour: %v", err)
+	}
+	if got := c.Budget(sportmonks.Livescores); got.Used != 1 || !got.Reset.Equal(reset.Add(time.Hour)) {
+		t.Errorf("the next hour's budget: %+v", got)
+	}
+}
+
+// Every attempt counts, a retry too; one that the budget does not allow is left out, and the error is the feed's.
+func TestRetriesAreCounted(t *testing.T) {
+	f := newFeed(t, answer(500, ""))
+	c := limited(t, f, 3)
+	_, err := c.Livescores(t.Context(), false)
+	own := wantError(t, err, fault.Unavailable, sportmonks.CodeUnavailable)
+	if own.Status != 500 || f.asked() != 3 {
+		t.Errorf("status %d, asked %d times", own.Status, f.asked())
+	}
+	if got := c.Budget(sportmonks.Livescores); got.Remaining != 0 || got.Used != 3 {
+		t.Errorf("budget %+v", got)
+	}
+	_, err = c.Livescores(t.Context(), false)
+	wantError(t, err, fault.Throttled, sportmonks.CodeBudget)
+	if f.asked() != 3 {
+		t.Errorf("asked %d times", f.asked())
+	}
+}
+
+// A refusal for want of budget says nothing about the feed's health: no breaker, no alarm.
+func TestBudgetKeepsTheBreakerClosed(t *testing.T) {
+	f := newFeed(t, answer(200, oneMatch))
+	c := limited(t, f, 1)
+	for range 20 {
+		_, _ = c.Livescores(t.Context(), false)
+	}
+	f.pass(t, time.Hour)
+	if _, err := c.Livescores(t.Context(), false); err != nil || f.asked() != 2 {
+		t.Errorf("%v, asked %d times", err, f.asked())
+	}
+	if h := c.Health()[sportmonks.Livescores]; h.Failed != 0 || h.Calls != 2 || h.Alarm != "" {
+		t.Errorf("health %+v", h)
+	}
+}
+
+func rates(limit, left int, reset string) []string {
+	h := []string{"X-RateLimit-Limit", strconv.Itoa(limit), "X-RateLimit-Remaining", strconv.Itoa(left)}
+	if reset != "" {
+		h = append(h, "X-RateLimit-Reset", reset)
+	}
+	return h
+}
+
+// What the feed says of its limit corrects what is counted here.
+func TestBudgetIsCorrected(t *testing.T) {
+	hour := start().Add(time.Hour)
+	tests := []struct {
+		name    string
+		headers [][]string // of the answers, one a second
+		want    sportmonks.Budget
+	}{
+		{"another limit", [][]string{rates(3000, 2999, "")}, sportmonks.Budget{Limit: 3000, Used: 1, Reset: hour}},
+		{"others use the token too", [][]string{rates(2000, 500, "")}, sportmonks.Budget{Limit: 2000, Used: 1500, Reset: hour}},
+		{"our count goes on from there", [][]string{rates(2000, 500, ""), nil, nil},
+			sportmonks.Budget{Limit: 2000, Used: 1502, Reset: hour}},
+		{"an answer that was overtaken", [][]string{rates(2000, 500, ""), rates(2000, 501, "")},
+			sportmonks.Budget{Limit: 2000, Used: 1501, Reset: hour}},
+		{"a header that never changes does not stop our count", [][]string{rates(2000, 1999, ""), rates(2000, 1999, ""), rates(2000, 1999, "")},
+			sportmonks.Budget{Limit: 2000, Used: 3, Reset: hour}},
+		{"the feed's hour ends before ours", [][]string{rates(2000, 500, ""), rates(2000, 1999, "")},
+			sportmonks.Budget{Limit: 2000, Used: 1, Reset: hour.Add(time.Second)}},
+		{"the feed says when, in seconds", [][]string{rates(2000, 500, "600")},
+			sportmonks.Budget{Limit: 2000, Used: 1500, Reset: start().Add(10 * time.Minute)}},
+		{"the feed says when, as an epoch", [][]string{rates(2000, 500, strconv.FormatInt(start().Add(time.Minute).Unix(), 10))},
+			sportmonks.Budget{Limit: 2000, Used: 1500, Reset: start().Add(time.Minute)}},
+		{"an epoch in the past", [][]string{rates(2000, 500, "1000000001")}, sportmonks.Budget{Limit: 2000, Used: 1500, Reset: hour}},
+		{"beyond the hour", [][]string{rates(2000, 500, "999999999")}, sportmonks.Budget{Limit: 2000, Used: 1500, Reset: hour}},
+		{"a limit of nothing is none", [][]string{rates(0, 0, "")}, sportmonks.Budget{Limit: 2000, Used: 1, Reset: hour}},
+		{"more left than there are", [][]string{rates(2000, 9000, "")}, sportmonks.Budget{Limit: 2000, Used: 1, Reset: hour}},
+		{"no number", [][]string{{"X-RateLimit-Limit", "many", "X-RateLimit-Remaining", "1"}},
+			sportmonks.Budget{Limit: 2000, Used: 1, Reset: hour}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFeed(t)
+			for _, h := range tt.headers {
+				f.script = append(f.script, answer(200, oneMatch, h...))
+			}
+			for i := range tt.headers {
+				if i > 0 {
+					f.pass(t, time.Second)
+				}
+				if _, err := f.client.Livescores(t.Context(), false); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := f.client.Budget(sportmonks.Livescores)
+			tt.want.Remaining, tt.want.Reserve = tt.want.Limit-tt.want.Used, tt.want.Limit/10
+			got.Known, got.At = false, time.Time{}
+			if got != tt.want {
+				t.Errorf("budget %+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+// 429 without a word, near the limit as we counted it: the window has to end.
+func TestThrottledAtTheEndOfTheWindow(t *testing.T) {
+	f := newFeed(t, answer(200, oneMatch), answer(200, oneMatch), answer(429, ""))
+	c := limited(t, f, 3)
+	for range 2 {
+		if _, err := c.Livescores(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		f.pass(t, time.Minute)
+	}
+	_, err := c.Livescores(t.Context(), false)
+	own := wantError(t, err, fault.Throttled, sportmonks.CodeThrottled)
+	if !own.Until.Equal(start().Add(time.Hour)) {
+		t.Errorf("until %v", own.Until)
+	}
+}
+
+// Whatever is asked and whenever, no hour that begins with a call sees more than the limit, and what is not final
+// leaves the reserve.
+func TestBudgetIsNeverExceeded(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		limit := rapid.IntRange(1, 60).Draw(r, "limit")
+		f := newFeed(t, answer(200, oneMatch))
+		c := limited(t, f, limit)
+		var opened time.Time
+		used, ordinary := 0, 0
+		for range rapid.IntRange(1, 150).Draw(r, "reads") {
+			if gap := time.Duration(rapid.IntRange(0, 3).Draw(r, "gap")) * time.Minute; gap > 0 {
+				if err := clock.Sleep(t.Context(), f.clock, gap); err != nil {
+					r.Fatal(err)
+				}
+			}
+			if now := f.clock.Now(); opened.IsZero() || now.Sub(opened) >= time.Hour {
+				opened, used, ordinary = now, 0, 0
+			}
+			ctx, final := t.Context(), rapid.Bool().Draw(r, "final")
+			if final {
+				ctx = sportmonks.Final(ctx)
+			}
+			_, err := c.Livescores(ctx, false)
+			reserve := 0
+			if limit >= 10 {
+				reserve = (limit + 9) / 10
+			}
+			allowed := used < limit && (final || used < limit-reserve)
+			if (err == nil) != allowed {
+				r.Fatalf("after %d of %d calls, final %v: %v", used, limit, final, err)
+			}
+			if err == nil {
+				used++
+				if !final {
+					ordinary++
+				}
+			}
+			if used == 0 {
+				opened = time.Time{}
+			}
+			if got := c.Budget(sportmonks.Livescores); got.Used != used || ordinary > limit-reserve {
+				r.Fatalf("counted %+v, want %d", got, used)
+			}
+		}
+	})
+}
