@@ -1,7 +1,15 @@
 package cricket
 
 import (
+	"maps"
+	"slices"
+	"strconv"
 	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
 )
 
 // Fixture is a match as the fixtures table keeps it: what is known of it besides the play.
@@ -10,6 +18,7 @@ type Fixture struct {
 	LeagueID      int64         `dynamodbav:"leagueId" json:"leagueId"`
 	LeagueCode    string        `dynamodbav:"leagueCode,omitempty" json:"leagueCode"`
 	LeagueName    string        `dynamodbav:"leagueName" json:"league"`
+	SeasonID      string        `dynamodbav:"seasonId,omitempty" json:"seasonId,omitempty"`
 	StartTime     time.Time     `dynamodbav:"startTime" json:"startTime"`
 	Status        string        `dynamodbav:"status" json:"status"`
 	Phase         Phase         `dynamodbav:"phase" json:"phase"`
@@ -19,6 +28,7 @@ type Fixture struct {
 	Toss          string        `dynamodbav:"toss,omitempty" json:"toss,omitempty"`
 	Note          string        `dynamodbav:"note,omitempty" json:"note,omitempty"`
 	Result        string        `dynamodbav:"result,omitempty" json:"result,omitempty"`
+	WinnerID      int64         `dynamodbav:"winnerTeamId,omitempty" json:"winnerTeamId,omitempty"`
 	Teams         []FixtureTeam `dynamodbav:"teams" json:"teams"`
 	LiveUpdatedAt time.Time     `dynamodbav:"liveUpdatedAt,omitempty" json:"liveUpdatedAt,omitzero"`
 	ArchivedAt    time.Time     `dynamodbav:"archivedAt,omitempty" json:"archivedAt,omitzero"`
@@ -39,6 +49,12 @@ func (s *Snapshot) fixture(st *State, now time.Time) Fixture {
 		StartTime: s.StartsAt, Status: string(s.Status), Phase: st.MatchPhase, Type: s.Type, Round: s.Round,
 		Venue: s.Venue, Note: s.Note, Result: st.Result,
 	}
+	if s.SeasonID != 0 {
+		f.SeasonID = strconv.FormatInt(s.SeasonID, 10)
+	}
+	if st.Result != "" {
+		f.WinnerID = s.Winner
+	}
 	if s.Toss.TeamID != 0 {
 		f.Toss = s.team(s.Toss.TeamID).Name + " chose to " + tossWord(s.Toss.Chose)
 	}
@@ -57,4 +73,146 @@ func (s *Snapshot) fixture(st *State, now time.Time) Fixture {
 		f.LiveUpdatedAt = now
 	}
 	return f
+}
+
+// Fixtures are the matches that are known, played or not. The zero value is ready.
+type Fixtures struct{}
+
+func matchKeys(ids []string) []attr.Item {
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	keys := make([]attr.Item, 0, len(ids))
+	for _, id := range ids {
+		if id != "" {
+			keys = append(keys, matchKey(id))
+		}
+	}
+	return keys
+}
+
+// Get gives a fixture; NotFound if there is none.
+func (Fixtures) Get(tx *store.Tx, id string) (Fixture, error) {
+	return oneRow[Fixture](tx, TableFixtures, matchKey(id), noMatch(id))
+}
+
+// Batch gives those of the fixtures that are there, by id.
+func (Fixtures) Batch(tx *store.Tx, ids ...string) ([]Fixture, error) {
+	items, err := getAll(tx, TableFixtures, matchKeys(ids))
+	return unmarshalItems[Fixture](items), err
+}
+
+// Between gives the fixtures of a league, by its code, that start in a span of time, both ends included.
+func (Fixtures) Between(tx *store.Tx, leagueCode string, from, to time.Time) ([]Fixture, error) {
+	return unmarshalAll[Fixture](tx.QueryAll(store.Query{
+		Table: TableFixtures, Index: "leagueCode-startTime-index",
+		KeyCondition: "leagueCode = :code AND startTime BETWEEN :from AND :to",
+		Params: expr.Params{Values: attr.Item{
+			":code": attr.S(leagueCode), ":from": attr.Time(from), ":to": attr.Time(to),
+		}},
+	}))
+}
+
+// Ahead gives the fixtures of all leagues that start in a span of time and have not begun.
+func (Fixtures) Ahead(tx *store.Tx, from, until time.Time) ([]Fixture, error) {
+	return unmarshalAll[Fixture](tx.ScanAll(store.Scan{
+		Table: TableFixtures,
+		Filter: "startTime BETWEEN :now AND :until AND attribute_not_exists(liveUpdatedAt) " +
+			"AND attribute_not_exists(archivedAt)",
+		Params: expr.Params{Values: attr.Item{":now": attr.Time(from), ":until": attr.Time(until)}},
+	}))
+}
+
+// Put writes fixtures whole, twenty-five at a time.
+func (Fixtures) Put(tx *store.Tx, all ...Fixture) error {
+	items := make([]attr.Item, 0, len(all))
+	for i := range all {
+		item, err := attr.Marshal(&all[i])
+		if err != nil {
+			return err
+		}
+		items = append(items, item)
+	}
+	return putAll(tx, TableFixtures, items)
+}
+
+// Patch sets attributes of a fixture that is there; NotFound if it is not.
+func (Fixtures) Patch(tx *store.Tx, id string, fields attr.Item) error {
+	_, err := setAttributes(tx, TableFixtures, matchKey(id), nil, fields)
+	if fault.Is(err, fault.Conflict) {
+		return noMatch(id)
+	}
+	return err
+}
+
+// Archive notes that a match is over for good: nobody polls it any more. NotFound if it is not known.
+func (Fixtures) Archive(tx *store.Tx, id string) error {
+	_, err := tx.Update(store.UpdateItem{
+		Table: TableFixtures, Key: matchKey(id),
+		Update: "SET archivedAt = :now REMOVE liveUpdatedAt", Condition: "attribute_exists(matchId)",
+		Params: expr.Params{Values: attr.Item{":now": attr.Time(tx.Now())}},
+	})
+	if fault.Is(err, fault.Conflict) {
+		return noMatch(id)
+	}
+	return err
+}
+
+// Sync takes what the list of fixtures says of a match. Where the match is registered, what its ticks write is left to
+// them: the score, the status and the result are theirs. It tells whether anything was written.
+func (Fixtures) Sync(tx *store.Tx, s *Snapshot) (changed bool, err error) {
+	now := tx.Now()
+	st := State{}
+	st.MatchPhase, _ = s.Status.Phase()
+	if st.MatchPhase == PhaseCompleted || st.MatchPhase == PhaseAbandoned {
+		st.Status, st.Result = ActiveEnded, s.Note
+	}
+	f := s.fixture(&st, now)
+	f.LiveUpdatedAt = time.Time{} // nobody watches it yet
+	if st.Status == ActiveEnded {
+		f.WinnerID = s.Winner
+	}
+	next, err := attr.Marshal(f)
+	if err != nil {
+		return false, err
+	}
+	old, err := tx.Get(TableFixtures, matchKey(s.MatchID))
+	if err != nil {
+		return false, err
+	}
+	if old == nil {
+		_, err = tx.Put(store.PutItem{Table: TableFixtures, Item: next, Condition: "attribute_not_exists(matchId)"})
+		return err == nil, err
+	}
+	_, _, registered, err := readState(tx, s.MatchID)
+	if err != nil && !registered {
+		return false, err
+	}
+	if registered {
+		maps.DeleteFunc(next, func(name string, _ attr.Value) bool { return !metadata(name) })
+	}
+	for name, value := range next { // a list is poorer than a reading: what it lacks is not taken back
+		if value.Str() == "" && value.Kind() == attr.KindS || name == "archivedAt" && !old[name].IsZero() {
+			delete(next, name)
+		}
+	}
+	return setAttributes(tx, TableFixtures, matchKey(s.MatchID), old, next)
+}
+
+// metadata are the attributes of a fixture that the play does not change.
+func metadata(name string) bool {
+	switch name {
+	case "leagueId", "leagueCode", "leagueName", "seasonId", "startTime", "type", "round", "venue":
+		return true
+	}
+	return false
+}
+
+// unmarshalItems is unmarshalAll of items that have been read.
+func unmarshalItems[T any](items []attr.Item) (all []T) {
+	for _, item := range items {
+		var one T
+		if attr.Unmarshal(item, &one) == nil {
+			all = append(all, one)
+		}
+	}
+	return all
 }
