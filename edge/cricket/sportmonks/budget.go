@@ -48,7 +48,13 @@ type budget struct {
 	known bool
 	told  int // calls used, as the feed said last in this window
 	at    time.Time
+
+	guessed bool // the feed's window began before ours, nobody knows when: reset is the latest it can end
+	spent   time.Time
 }
+
+// A window whose end is only guessed is tried again now and then.
+const probeEvery = 5 * time.Minute
 
 // A tenth, rounded up; a limit of a few calls, which only tests have, is not cut.
 func (b *budget) reserve() int {
@@ -61,12 +67,15 @@ func (b *budget) reserve() int {
 // roll closes a window whose hour is over.
 func (b *budget) roll(now time.Time) {
 	if !b.reset.IsZero() && !now.Before(b.reset) {
-		b.used, b.told, b.reset = 0, 0, time.Time{}
+		b.used, b.told, b.reset, b.guessed = 0, 0, time.Time{}, false
 	}
 }
 
 func (b *budget) affords(now time.Time, final bool) bool {
 	b.roll(now)
+	if b.guessed && now.Sub(b.spent) >= probeEvery {
+		return true
+	}
 	if final {
 		return b.used < b.limit
 	}
@@ -82,6 +91,7 @@ func (b *budget) spend(now time.Time, final bool) bool {
 		b.reset = now.Add(window)
 	}
 	b.used++
+	b.spent = now
 	return true
 }
 
@@ -100,10 +110,11 @@ func (b *budget) heard(h http.Header, now time.Time) {
 	used := max(limit-left, 0)
 	anew := b.reset.IsZero() || used+countSlack < b.told
 	if anew {
-		b.used, b.reset = used, now.Add(window)
+		b.used, b.reset, b.guessed = used, now.Add(window), false
 	}
+	b.guessed = b.guessed || used > b.used+countSlack
 	if at := resetAt(h, now); at.After(now) && at.Sub(now) <= window {
-		b.reset = at
+		b.reset, b.guessed = at, false
 	}
 	b.limit, b.used, b.told, b.known, b.at = limit, max(b.used, used), used, true, now
 }
@@ -142,7 +153,11 @@ func (e *endpoint) broke(final bool) *Error {
 	if final {
 		what = "the budget of %d calls an hour is used up"
 	}
-	return &Error{Endpoint: e.name, Until: e.budget.reset,
+	until := e.budget.reset
+	if probe := e.budget.spent.Add(probeEvery); e.budget.guessed && probe.Before(until) {
+		until = probe
+	}
+	return &Error{Endpoint: e.name, Until: until,
 		Fault: fault.New(fault.Throttled, CodeBudget, what, e.budget.limit)}
 }
 

@@ -165,6 +165,31 @@ func TestBudgetIsCorrected(t *testing.T) {
 	}
 }
 
+// A node that starts in the middle of an hour that is used up does not know when it ends: it looks now and then.
+func TestBudgetOfAnHourThatBeganBefore(t *testing.T) {
+	f := newFeed(t, answer(200, oneMatch, rates(2000, 0, "")...), answer(200, oneMatch, rates(2000, 0, "")...),
+		answer(200, oneMatch, rates(2000, 1999, "")...))
+	for i, until := range []time.Duration{5 * time.Minute, 10 * time.Minute} {
+		if _, err := f.client.Livescores(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		_, err := f.client.Livescores(t.Context(), false)
+		own := wantError(t, err, fault.Throttled, sportmonks.CodeBudget)
+		if own.Until.Sub(start()) != until || f.asked() != i+1 {
+			t.Errorf("until %v, asked %d times", own.Until, f.asked())
+		}
+		f.pass(t, own.Until.Sub(f.clock.Now()))
+	}
+	for range 3 {
+		if _, err := f.client.Livescores(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := f.client.Budget(sportmonks.Livescores); got.Used != 3 || !got.Reset.Equal(start().Add(70*time.Minute)) {
+		t.Errorf("budget %+v", got)
+	}
+}
+
 // 429 without a word, near the limit as we counted it: the window has to end.
 func TestThrottledAtTheEndOfTheWindow(t *testing.T) {
 	f := newFeed(t, answer(200, oneMatch), answer(200, oneMatch), answer(429, ""))

@@ -190,7 +190,7 @@ func (e *endpoint) throttle(resp *http.Response) time.Duration {
 	if reset := resetAt(resp.Header, now); !told && reset.After(now) {
 		wait, told = reset.Sub(now), true
 	}
-	if !told && !e.budget.affords(now, false) && e.budget.reset.After(now) {
+	if !told && !e.budget.guessed && !e.budget.affords(now, false) && e.budget.reset.After(now) {
 		wait, told = e.budget.reset.Sub(now), true
 	}
 	if !told {

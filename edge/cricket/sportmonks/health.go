@@ -64,7 +64,7 @@ func (e *endpoint) health() Health {
 	case now.Before(e.until):
 		h.State, h.Until = stateOf(e.why), e.until
 	case !e.budget.affords(now, false):
-		h.State, h.Until = StateBroke, e.budget.reset
+		h.State, h.Until = StateBroke, e.broke(false).Until
 	case trial:
 		h.State = StateHalfOpen
 	}
