@@ -68,7 +68,7 @@ func (r *replayRig) newFeed() (*sportmonks.Client, error) {
 	var mu sync.Mutex
 	return sportmonks.New(sportmonks.Config{
 		BaseURL: "http://127.0.0.1/api/v2.0", Token: demoToken, Clock: r.clock, Logger: r.Log,
-		Transport: replay.Transport(replay.NewFeed(r.match, r.clock, demoToken)),
+		Transport: replay.Transport(replay.NewFeed(r.match, r.clock, demoToken, replay.Lie(r.Faults))),
 		Random: func() float64 {
 			mu.Lock()
 			defer mu.Unlock()

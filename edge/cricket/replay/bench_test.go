@@ -43,13 +43,13 @@ func BenchmarkWholeTestOverHTTP(b *testing.B) {
 // One reply at the end of a Test, without the network.
 func BenchmarkReply(b *testing.B) {
 	m := mustLoad(b, longest)
-	f := &feed{m: m, balls: &ballPages{m: m}}
-	last := len(m.moments) - 2
+	s := newShow(m, options{})
+	last := &view{Moment: m.moments[len(m.moments)-2]}
 	inc := parseInclude(allIncludes)
-	f.reply(last, inc, "", "")
+	s.render(last, inc)
 	b.ReportAllocs()
 	for b.Loop() {
-		f.reply(last, inc, "", "")
+		s.render(last, inc)
 	}
 }
 

@@ -48,18 +48,21 @@ type bowlLine struct {
 
 // cards works out the scorecards at a moment. It starts from nothing each time: a whole Test is counted in some tens
 // of microseconds, less than copying its reply takes, and nothing can go stale.
-func (m *Match) cards(mo *Moment) []card {
-	list := make([]card, mo.Begun)
+func (m *Match) cards(v *view) []card {
+	list := make([]card, v.Begun)
 	for i := range list {
 		in := &m.tape.Innings[i]
 		list[i] = card{in: in, no: i + 1, runs: in.Pre, penalty: in.Pre}
 	}
 	var over overCount
-	for i := range mo.Balls {
-		b := &m.balls[i]
+	for i := range v.Balls {
+		b := v.ball(m, i)
+		list[b.innings].add(&b, &over, m.tape.BallsPerOver)
+	}
+	if b := v.phantom; b != nil && b.innings < len(list) && v.torn == 0 {
 		list[b.innings].add(b, &over, m.tape.BallsPerOver)
 	}
-	for i := range min(mo.Closed, len(list)) {
+	for i := range min(v.Closed, len(list)) {
 		c := &list[i]
 		c.runs += c.in.Post
 		c.penalty += c.in.Post

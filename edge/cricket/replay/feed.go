@@ -16,19 +16,64 @@ const (
 	perPage = 100
 )
 
-// feed answers like the API, for one match.
+// feed answers like the API, for the matches of the moment.
 type feed struct {
-	m     *Match
+	shows func() []*show
 	clock clock.Clock
 	token string
+}
+
+// show is a match on a feed.
+type show struct {
+	m     *Match
+	liar  *liar // nil: the truth is told
 	balls *ballPages
 }
 
-// NewFeed serves a match as SportMonks' Cricket API v2.0 does: /api/v2.0/livescores, /fixtures, /fixtures/{id} and
-// /scores, to whoever sends token as api_token. Time is c's: in the Date header, and in how the match stands.
-// An answer carries a strong ETag, and 304 without a body follows If-None-Match.
-func NewFeed(m *Match, c clock.Clock, token string) http.Handler {
-	f := &feed{m: m, clock: c, token: token, balls: &ballPages{m: m}}
+func newShow(m *Match, o options) *show {
+	s := &show{m: m, balls: &ballPages{m: m}}
+	if o.faults != 0 {
+		s.liar = newLiar(m, o.faults)
+		s.balls.stamps = s.liar.stamps
+	}
+	return s
+}
+
+// now is what the match's answers tell at an instant; tag is the same as long as they do.
+func (s *show) now(at time.Time) (v *view, tag string) {
+	if s.liar != nil {
+		return s.liar.view(at)
+	}
+	i := s.m.moment(at)
+	return &view{Moment: s.m.moments[i]}, strconv.Itoa(i)
+}
+
+// options are what a feed may be told.
+type options struct{ faults uint64 }
+
+// Option changes a feed.
+type Option func(*options)
+
+// Lie has a feed lie, the same lies for the same match and seed: balls that are revised, deleted, doubled and out of
+// order, torn and late answers, results that are none, errors and silence; 0 is no seed, and the feed tells the truth.
+// What it tells last of a match is the truth, ten minutes after its end at the latest.
+func Lie(seed uint64) Option { return func(o *options) { o.faults = seed } }
+
+// NewFeed serves a match as SportMonks' Cricket API v2.0 does: /api/v2.0/livescores, /fixtures, /fixtures/{id},
+// /scores, /leagues, /seasons, /teams and /teams/{id}/squad/{season}, to whoever sends token as api_token. Time is c's:
+// in the Date header, and in how the match stands. An answer carries a strong ETag, and 304 without a body follows
+// If-None-Match.
+func NewFeed(m *Match, c clock.Clock, token string, opts ...Option) http.Handler {
+	var o options
+	for _, set := range opts {
+		set(&o)
+	}
+	shows := []*show{newShow(m, o)}
+	return newFeed(func() []*show { return shows }, c, token)
+}
+
+func newFeed(shows func() []*show, c clock.Clock, token string) http.Handler {
+	f := &feed{shows: shows, clock: c, token: token}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+prefix+"/livescores", f.livescores)
 	mux.HandleFunc("GET "+prefix+"/fixtures", f.fixtures)
@@ -37,7 +82,7 @@ func NewFeed(m *Match, c clock.Clock, token string) http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		fail(w, http.StatusNotFound, "Not Found.")
 	})
-	return f.admit(mux)
+	return f.admit(f.troubled(mux))
 }
 
 // admit dates every answer and asks for the token.
@@ -60,26 +105,51 @@ func fail(w http.ResponseWriter, status int, message string) {
 }
 
 func (f *feed) livescores(w http.ResponseWriter, r *http.Request) {
-	i := f.m.moment(f.clock.Now())
 	inc := parseInclude(r.URL.Query().Get("include"))
-	f.answer(w, r, f.tag("livescores", i, inc), func() [][]byte {
-		if !f.m.moments[i].Live {
-			return [][]byte{[]byte(`{"data":[]}`)}
+	f.list(w, r, "livescores", inc, func(_ *show, v *view) bool { return v.Live && !v.absent }, `]}`)
+}
+
+// list answers with the matches that wanted chooses, and what comes after them.
+func (f *feed) list(w http.ResponseWriter, r *http.Request, kind string, inc include, wanted func(*show, *view) bool, after string) {
+	type one struct {
+		s *show
+		v *view
+	}
+	var all []one
+	now := f.clock.Now()
+	for _, s := range f.shows() {
+		v, tag := s.now(now)
+		listed := wanted(s, v)
+		kind += fmt.Sprintf("-%s:%s:%t", s.m.tape.ID, tag, listed)
+		if listed {
+			all = append(all, one{s, v})
 		}
-		return f.reply(i, inc, `{"data":[`, `]}`)
+	}
+	answerWith(w, r, fmt.Sprintf(`"%s-%x"`, kind, uint64(inc)), func() [][]byte {
+		pieces := [][]byte{[]byte(`{"data":[`)}
+		for i, o := range all {
+			if i > 0 {
+				pieces = append(pieces, []byte{','})
+			}
+			pieces = append(pieces, o.s.render(o.v, inc)...)
+		}
+		return append(pieces, []byte(after))
 	})
 }
 
 func (f *feed) fixture(w http.ResponseWriter, r *http.Request) {
-	if r.PathValue("id") != f.m.tape.ID {
-		fail(w, http.StatusNotFound, "No query results for model [Fixture].")
+	for _, s := range f.shows() {
+		if r.PathValue("id") != s.m.tape.ID {
+			continue
+		}
+		v, tag := s.now(f.clock.Now())
+		inc := parseInclude(r.URL.Query().Get("include"))
+		answerWith(w, r, fmt.Sprintf(`"%s-fixture-%s-%x"`, s.m.tape.ID, tag, uint64(inc)), func() [][]byte {
+			return append(append([][]byte{[]byte(`{"data":`)}, s.render(v, inc)...), []byte(`}`))
+		})
 		return
 	}
-	i := f.m.moment(f.clock.Now())
-	inc := parseInclude(r.URL.Query().Get("include"))
-	f.answer(w, r, f.tag("fixture", i, inc), func() [][]byte {
-		return f.reply(i, inc, `{"data":`, `}`)
-	})
+	fail(w, http.StatusNotFound, "No query results for model [Fixture].")
 }
 
 // fixtures lists what starts between two instants, both included; the filter may be left out.
@@ -94,27 +164,25 @@ func (f *feed) fixtures(w http.ResponseWriter, r *http.Request) {
 		}
 		page = n
 	}
-	found := true
+	within := func(time.Time) bool { return true }
 	if s := q.Get("filter[starts_between]"); s != "" {
 		from, to, err := startsBetween(s)
 		if err != nil {
 			fail(w, http.StatusBadRequest, err.Error())
 			return
 		}
-		at := f.m.balls[0].at
-		found = !at.Before(from) && !at.After(to)
+		within = func(at time.Time) bool { return !at.Before(from) && !at.After(to) }
 	}
-	i := f.m.moment(f.clock.Now())
-	inc := parseInclude(q.Get("include"))
-	shown := found && page == 1
-	tag := f.tag(fmt.Sprintf("fixtures-%t-%d", found, page), i, inc)
-	f.answer(w, r, tag, func() [][]byte {
-		after := `],` + paging(found, page) + `}`
-		if !shown {
-			return [][]byte{[]byte(`{"data":[` + after)}
+	total := 0
+	for _, s := range f.shows() {
+		if within(s.m.balls[0].at) {
+			total++
 		}
-		return f.reply(i, inc, `{"data":[`, after)
-	})
+	}
+	inc := parseInclude(q.Get("include"))
+	f.list(w, r, fmt.Sprintf("fixtures-%d", page), inc, func(s *show, _ *view) bool {
+		return page == 1 && within(s.m.balls[0].at)
+	}, `],`+paging("fixtures", total, page)+`}`)
 }
 
 // startsBetween reads "2019-03-03,2019-03-15", days or timestamps; a day at the end is meant whole.
@@ -141,27 +209,23 @@ func instant(s string) (t time.Time, day bool, err error) {
 	return t, true, err
 }
 
-// paging writes links and meta as the API's lists have them, for a list of one or none.
-func paging(found bool, page int) string {
-	total := 0
-	if found {
-		total = 1
-	}
-	link := func(n int) string { return fmt.Sprintf(`"%s/fixtures?page=%d"`, prefix, n) }
-	prev, from := "null", "null"
+// paging writes links and meta as the API's lists have them, for a list that one page holds.
+func paging(list string, total, page int) string {
+	link := func(n int) string { return fmt.Sprintf(`"%s/%s?page=%d"`, prefix, list, n) }
+	prev, from, to := "null", "null", 0
 	if page > 1 {
 		prev = link(page - 1)
 	}
-	if found && page == 1 {
-		from = "1"
+	if total > 0 && page == 1 {
+		from, to = "1", total
 	}
 	return fmt.Sprintf(`"links":{"first":%s,"last":%s,"prev":%s,"next":null},`+
-		`"meta":{"current_page":%d,"from":%s,"last_page":1,"path":"%s/fixtures","per_page":%d,"to":%s,"total":%d}`,
-		link(1), link(1), prev, page, from, prefix, perPage, from, total)
+		`"meta":{"current_page":%d,"from":%s,"last_page":1,"path":"%s/%s","per_page":%d,"to":%d,"total":%d}`,
+		link(1), link(1), prev, page, from, prefix, list, perPage, to, total)
 }
 
 func (f *feed) scores(w http.ResponseWriter, r *http.Request) {
-	f.answer(w, r, `"scores"`, func() [][]byte {
+	answerWith(w, r, `"scores"`, func() [][]byte {
 		var e encoder
 		e.open("", '{')
 		e.open("data", '[')
@@ -175,28 +239,25 @@ func (f *feed) scores(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// reply is the match at its i-th moment between two pieces of envelope.
-func (f *feed) reply(i int, inc include, before, after string) [][]byte {
-	mo := &f.m.moments[i]
+// render is a match as a view tells it, as pieces.
+func (s *show) render(v *view, inc include) [][]byte {
 	e := encoder{b: make([]byte, 0, 32<<10)}
-	e.b = append(e.b, before...)
-	f.m.fixture(&e, mo, inc)
-	if !inc.has(incBalls) {
-		e.b = append(append(e.b, '}'), after...)
+	s.m.fixture(&e, v, inc)
+	switch {
+	case !inc.has(incBalls &^ v.lacks):
+		e.b = append(e.b, '}')
+		return [][]byte{e.b}
+	case v.empties.has(incBalls):
+		e.raw("balls", "[]}")
 		return [][]byte{e.b}
 	}
 	e.open("balls", '[')
-	pieces := append([][]byte{e.b}, f.balls.upto(mo.Balls)...)
-	return append(pieces, []byte("]}"+after))
+	pieces := append([][]byte{e.b}, s.balls.told(v)...)
+	return append(pieces, []byte("]}"))
 }
 
-// tag names an answer: what it shows is a function of the request's kind, the moment and the parts asked for.
-func (f *feed) tag(kind string, moment int, inc include) string {
-	return fmt.Sprintf(`"%s-%s-%d-%x"`, f.m.tape.ID, kind, moment, uint64(inc))
-}
-
-// answer sends a body, or 304 to who has it already; then it is not even made.
-func (f *feed) answer(w http.ResponseWriter, r *http.Request, tag string, body func() [][]byte) {
+// answerWith sends a body, or 304 to who has it already; then it is not even made.
+func answerWith(w http.ResponseWriter, r *http.Request, tag string, body func() [][]byte) {
 	h := w.Header()
 	h.Set("ETag", tag)
 	h.Set("Cache-Control", "no-cache")

@@ -129,7 +129,7 @@ func TestPenaltyRuns(t *testing.T) {
 			if mo.Begun <= tt.innings {
 				continue
 			}
-			c := d.m.cards(mo)[tt.innings]
+			c := d.m.cards(&view{Moment: *mo})[tt.innings]
 			if c.penalty == 0 {
 				before = c.runs
 				continue

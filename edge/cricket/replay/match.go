@@ -37,6 +37,7 @@ type ball struct {
 	d       *tape.Delivery
 	id      int64
 	at      time.Time
+	index   int    // in the match
 	innings int    // index
 	over    int    // from 0
 	label   string // "12.4"; again the same after a wide or a no-ball
@@ -116,7 +117,7 @@ func (m *Match) number() {
 	id := 11_000_000 + int64(r.next()%500_000)
 	for i := range m.balls {
 		id += 1 + int64(r.next()%9)
-		m.balls[i].id = id
+		m.balls[i].id, m.balls[i].index = id, i
 	}
 }
 

@@ -94,18 +94,20 @@ func superOverTied(t *tape.Match) bool {
 }
 
 // note is the feed's free text at a moment; "" for none.
-func (m *Match) note(mo *Moment) string {
+func (m *Match) note(v *view) string {
 	t := m.tape
 	switch {
-	case mo.Finished:
+	case v.Finished && v.verdict != nil:
+		return v.verdict.note
+	case v.Finished:
 		return resultNote(t)
-	case mo.Closed == 0 || mo.Closed >= len(t.Innings):
+	case v.Closed == 0 || v.Closed >= len(t.Innings):
 		return ""
 	}
-	next := &t.Innings[mo.Closed] // being played, or about to be
-	if runs := m.target(mo.Closed); runs > 0 {
+	next := &t.Innings[v.Closed] // being played, or about to be
+	if runs := m.target(v.Closed); runs > 0 {
 		text := fmt.Sprintf("Target %d runs", runs)
-		if overs, _, revised := m.revised(mo); revised && overs != "" && !next.SuperOver {
+		if overs, _, revised := m.revised(v); revised && overs != "" && !next.SuperOver {
 			text += " from " + overs + " overs" + rule(t.Outcome.Method)
 		}
 		return text
@@ -147,9 +149,9 @@ func (m *Match) target(i int) int {
 
 // revised gives the feed's revised overs and target, as far as they are known at a moment: from the innings break on,
 // or the overs from the first ball when the first innings was as short already.
-func (m *Match) revised(mo *Moment) (overs string, runs int, ok bool) {
+func (m *Match) revised(v *view) (overs string, runs int, ok bool) {
 	t := m.tape
-	if len(t.Innings) < 2 || t.Innings[1].Target == (tape.Target{}) || mo.Begun == 0 {
+	if len(t.Innings) < 2 || t.Innings[1].Target == (tape.Target{}) || v.Begun == 0 {
 		return "", 0, false
 	}
 	target := t.Innings[1].Target
@@ -157,7 +159,7 @@ func (m *Match) revised(mo *Moment) (overs string, runs int, ok bool) {
 	if !shorter && target.Runs == total(&t.Innings[0])+1 {
 		return "", 0, false
 	}
-	if mo.Closed > 0 {
+	if v.Closed > 0 {
 		return target.Overs, target.Runs, true
 	}
 	if shorter && oversText(m.legal(0), t.BallsPerOver) == target.Overs {

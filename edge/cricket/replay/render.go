@@ -7,7 +7,7 @@ import (
 )
 
 // fixture writes the object of a match at a moment, without its end and without the balls, which come last.
-func (m *Match) fixture(e *encoder, mo *Moment, inc include) {
+func (m *Match) fixture(e *encoder, v *view, inc include) {
 	t, s := m.tape, &m.static
 	e.open("", '{')
 	e.word("resource", "fixtures")
@@ -21,23 +21,23 @@ func (m *Match) fixture(e *encoder, mo *Moment, inc include) {
 	e.at("starting_at", m.balls[0].at)
 	e.word("type", feedType(t))
 	e.bool("live", true) // coverage exists; it never means "in play"
-	e.word("status", mo.Status)
+	e.word("status", v.Status)
 	e.null("last_period")
-	e.textOrNull("note", m.note(mo))
+	e.textOrNull("note", m.note(v))
 	e.id("venue_id", s.venueID)
-	m.people(e, mo)
+	m.people(e, v)
 	if overs := scheduledOvers(t); overs > 0 {
 		e.int("total_overs_played", overs)
 	} else {
 		e.null("total_overs_played")
 	}
-	e.textOrNull("elected", m.elected(mo))
-	e.bool("super_over", mo.Begun > 0 && t.Innings[mo.Begun-1].SuperOver)
-	e.bool("follow_on", t.MultiDay() && mo.Begun > 2 && t.Innings[2].Team == t.Innings[1].Team)
+	e.textOrNull("elected", m.elected(v))
+	e.bool("super_over", v.Begun > 0 && t.Innings[v.Begun-1].SuperOver)
+	e.bool("follow_on", t.MultiDay() && v.Begun > 2 && t.Innings[2].Team == t.Innings[1].Team)
 	for _, k := range []string{"localteam_dl_data", "visitorteam_dl_data"} {
 		e.raw(k, `{"score":null,"overs":null,"wickets_out":null}`)
 	}
-	if overs, runs, ok := m.revised(mo); ok {
+	if overs, runs, ok := m.revised(v); ok {
 		e.raw("rpc_overs", overs)
 		e.idOrNull("rpc_target", int64(runs))
 	} else {
@@ -45,15 +45,15 @@ func (m *Match) fixture(e *encoder, mo *Moment, inc include) {
 		e.null("rpc_target")
 	}
 	e.raw("weather_report", "[]")
-	m.included(e, mo, inc)
+	m.included(e, v, inc)
 }
 
 // people writes who tossed, won and stood in the match.
-func (m *Match) people(e *encoder, mo *Moment) {
+func (m *Match) people(e *encoder, v *view) {
 	s := &m.static
-	e.idOrNull("toss_won_team_id", m.teamID(m.tossWinner(mo)))
-	e.idOrNull("winner_team_id", m.teamID(m.winner(mo)))
-	if mo.Finished {
+	e.idOrNull("toss_won_team_id", m.teamID(m.tossWinner(v)))
+	e.idOrNull("winner_team_id", m.teamID(m.winner(v)))
+	if v.Finished && v.verdict == nil {
 		e.textOrNull("draw_noresult", drawOrNoResult(m.tape))
 	} else {
 		e.null("draw_noresult")
@@ -61,7 +61,7 @@ func (m *Match) people(e *encoder, mo *Moment) {
 	for i, k := range [...]string{"first_umpire_id", "second_umpire_id", "tv_umpire_id", "referee_id"} {
 		e.idOrNull(k, s.officials[i])
 	}
-	if mo.Finished {
+	if v.Finished {
 		e.idOrNull("man_of_match_id", s.best)
 	} else {
 		e.null("man_of_match_id")
@@ -69,23 +69,27 @@ func (m *Match) people(e *encoder, mo *Moment) {
 	e.null("man_of_series_id")
 }
 
-func (m *Match) tossWinner(mo *Moment) int {
-	if !mo.Toss {
+func (m *Match) tossWinner(v *view) int {
+	if !v.Toss {
 		return -1
 	}
 	return m.tape.Toss.Winner
 }
 
-func (m *Match) winner(mo *Moment) int {
-	if !mo.Finished {
+func (m *Match) winner(v *view) int {
+	switch {
+	case !v.Finished:
 		return -1
+	case v.verdict != nil:
+		return v.verdict.winner
+	default:
+		return winner(m.tape)
 	}
-	return winner(m.tape)
 }
 
-func (m *Match) elected(mo *Moment) string {
+func (m *Match) elected(v *view) string {
 	switch {
-	case !mo.Toss:
+	case !v.Toss:
 		return ""
 	case m.tape.Toss.Bat:
 		return "batting"
@@ -120,7 +124,7 @@ func (m *Match) player(r tape.Ref) []byte {
 }
 
 // included writes what was asked for beyond the fixture itself.
-func (m *Match) included(e *encoder, mo *Moment, inc include) {
+func (m *Match) included(e *encoder, v *view, inc include) {
 	s := &m.static
 	objects := []struct {
 		part include
@@ -137,34 +141,34 @@ func (m *Match) included(e *encoder, mo *Moment, inc include) {
 		{incSecondUmpire, "secondumpire", s.official[1]},
 		{incTVUmpire, "tvumpire", s.official[2]},
 		{incReferee, "referee", s.official[3]},
-		{incManOfMatch, "manofmatch", m.manOfMatch(mo)},
+		{incManOfMatch, "manofmatch", m.manOfMatch(v)},
 		{incManOfSeries, "manofseries", nil},
-		{incToss, "tosswon", m.team(m.tossWinner(mo))},
-		{incWinner, "winnerteam", m.team(m.winner(mo))},
+		{incToss, "tosswon", m.team(m.tossWinner(v))},
+		{incWinner, "winnerteam", m.team(m.winner(v))},
 	}
 	for _, o := range objects {
-		if inc.has(o.part) {
+		if inc.has(o.part &^ v.lacks) {
 			e.json(o.key, o.body)
 		}
 	}
-	m.rows(e, mo, inc)
-	if inc.has(incLineup) {
-		m.lineup(e, mo)
+	m.rows(e, v, inc)
+	if inc.has(incLineup &^ v.lacks) {
+		m.lineup(e, v)
 	}
 }
 
-func (m *Match) manOfMatch(mo *Moment) []byte {
-	if !mo.Finished || len(m.tape.Best) == 0 {
+func (m *Match) manOfMatch(v *view) []byte {
+	if !v.Finished || len(m.tape.Best) == 0 {
 		return nil
 	}
 	return m.player(m.tape.Best[0])
 }
 
 // lineup writes both sides from the toss on: the eleven, then who came or could come in for them.
-func (m *Match) lineup(e *encoder, mo *Moment) {
+func (m *Match) lineup(e *encoder, v *view) {
 	e.open("lineup", '[')
 	defer e.shut(']')
-	if !mo.Toss {
+	if !v.Toss || v.empties.has(incLineup) {
 		return
 	}
 	keeps := keepers(m.tape)

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"sync"
+	"time"
 
 	"github.com/touchline/touchline/edge/cricket/replay/tape"
 )
@@ -12,14 +13,16 @@ const pageSize = 64 << 10
 // ballPages keeps the balls' JSON. A ball is rendered when it is first asked for and its bytes never change, so the
 // balls of any moment are the beginning of what is kept, and a reply is written from it without a copy.
 type ballPages struct {
-	m  *Match
-	mu sync.Mutex
+	m      *Match
+	stamps []time.Time // updated_at of each ball; nil: when it was bowled
+	mu     sync.Mutex
 
 	pages   [][]byte
 	scratch encoder
 	cards   []card
 	n       int // balls rendered
 	ends    []ballEnd
+	pairs   [][2]tape.Ref // at the crease before each ball
 }
 
 type ballEnd struct{ page, at int }
@@ -41,14 +44,42 @@ func (p *ballPages) upto(n int) [][]byte {
 	return append(pieces, p.pages[end.page][:end.at])
 }
 
+// told gives the balls of a view as pieces: the true ones, then those that are told in another way.
+func (p *ballPages) told(v *view) [][]byte {
+	prefix, tail := v.tail(p.m)
+	pieces := p.upto(prefix)
+	if len(tail) == 0 {
+		return pieces
+	}
+	p.upto(v.Balls) // whoever was at the crease is known
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var e encoder
+	if prefix > 0 {
+		e.b = append(e.b, ',')
+	}
+	for i := range tail {
+		if i > 0 {
+			e.b = append(e.b, ',')
+		}
+		b := &tail[i]
+		p.m.ball(&e, b, p.pairs[min(b.index, len(p.pairs)-1)])
+	}
+	return append(pieces, e.b)
+}
+
 func (p *ballPages) add() {
-	b := &p.m.balls[p.n]
+	b := p.m.balls[p.n]
+	if p.stamps != nil {
+		b.at = p.stamps[p.n]
+	}
 	e := &p.scratch
 	e.b = e.b[:0]
 	if p.n > 0 {
 		e.b = append(e.b, ',')
 	}
-	p.m.ball(e, b, p.pair(b))
+	p.pairs = append(p.pairs, p.pair(&b))
+	p.m.ball(e, &b, p.pairs[p.n])
 	last := len(p.pages) - 1
 	if last < 0 || len(p.pages[last])+len(e.b) > cap(p.pages[last]) {
 		p.pages = append(p.pages, make([]byte, 0, pageSize))

@@ -13,12 +13,15 @@ import (
 func (m *Match) rowBase(innings int) int64 { return m.id%1_000_000*10_000 + int64(innings)*100 }
 
 // rows writes the tables: score lines, batting, bowling, extras.
-func (m *Match) rows(e *encoder, mo *Moment, inc include) {
+func (m *Match) rows(e *encoder, v *view, inc include) {
 	if !inc.has(incRuns | incBatting | incBowling | incScoreboards) {
 		return
 	}
-	cards := m.cards(mo)
-	now := m.rowsAt(mo)
+	cards, other := m.cards(v), []card(nil)
+	now := m.rowsAt(v)
+	if v.torn != 0 {
+		other = m.cards(v.at(v.tornAt))
+	}
 	tables := []struct {
 		part include
 		key  string
@@ -30,23 +33,30 @@ func (m *Match) rows(e *encoder, mo *Moment, inc include) {
 		{incScoreboards, "scoreboards", m.scoreboardRows},
 	}
 	for _, t := range tables {
-		if !inc.has(t.part) {
+		if !inc.has(t.part &^ v.lacks) {
 			continue
 		}
+		list := cards
+		switch {
+		case v.empties.has(t.part):
+			list = nil
+		case v.torn.has(t.part):
+			list = other
+		}
 		e.open(t.key, '[')
-		for i := range cards {
-			t.rows(e, &cards[i], now, inc)
+		for i := range list {
+			t.rows(e, &list[i], now, inc)
 		}
 		e.shut(']')
 	}
 }
 
 // rowsAt is the updated_at of batting and bowling rows: the feed rewrites it on all of them with every ball.
-func (m *Match) rowsAt(mo *Moment) time.Time {
-	if mo.Balls == 0 {
+func (m *Match) rowsAt(v *view) time.Time {
+	if v.Balls == 0 {
 		return m.static.updated
 	}
-	return m.balls[mo.Balls-1].at
+	return v.stamp(m, v.Balls-1)
 }
 
 func scoreboard(no int) string { return "S" + strconv.Itoa(no) }

@@ -44,10 +44,10 @@ func extra(m *Match, mo *Moment) string {
 		b := m.balls[mo.Balls-1]
 		text += fmt.Sprintf(", %s %s", b.label, scoreOf(b.d).name)
 	}
-	if note := m.note(mo); note != "" {
+	if note := m.note(&view{Moment: *mo}); note != "" {
 		text += ", note " + note
 	}
-	if overs, runs, ok := m.revised(mo); ok {
+	if overs, runs, ok := m.revised(&view{Moment: *mo}); ok {
 		text += fmt.Sprintf(", revised %s overs %d runs", overs, runs)
 	}
 	return text
@@ -116,7 +116,7 @@ func TestRevisedTargets(t *testing.T) {
 		"1347416": {"-", "45 224"},
 	}
 	show := func(m *Match, mo *Moment) string {
-		overs, runs, ok := m.revised(mo)
+		overs, runs, ok := m.revised(&view{Moment: *mo})
 		if !ok {
 			return "-"
 		}

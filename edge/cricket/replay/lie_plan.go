@@ -1,0 +1,251 @@
+package replay
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket/replay/tape"
+)
+
+// planner draws a liar's lies.
+type planner struct {
+	*liar
+	random noise
+}
+
+// chance is true once in n times.
+func (p *planner) chance(n int) bool { return p.random.next()%uint64(n) == 0 }
+
+// pick is a number from 0 to n-1.
+func (p *planner) pick(n int) int { return int(p.random.next() % uint64(n)) }
+
+// some is a time of between so many seconds, in milliseconds.
+func (p *planner) some(from, to int) time.Duration {
+	return time.Duration(from*1000+p.pick((to-from)*1000)) * time.Millisecond
+}
+
+// tell adds a lie.
+func (p *planner) tell(from time.Time, d time.Duration, f func(*view)) {
+	p.lies = append(p.lies, lie{from: from, to: from.Add(min(d, longestLie)), tell: f})
+}
+
+func (p *planner) plan() {
+	for i := range p.m.balls {
+		p.ball(i)
+		p.row(i)
+		p.order(i)
+		p.whole(i)
+		p.trouble(p.m.balls[i].at)
+	}
+	p.phases()
+	p.ending()
+}
+
+// next is when the ball after the i-th is bowled, or a while after the last one.
+func (p *planner) next(i int) time.Time {
+	if i+1 < len(p.m.balls) {
+		return p.m.balls[i+1].at
+	}
+	return p.m.balls[i].at.Add(ballToBall)
+}
+
+// ball plans what is told of one ball: one in seven is revised within ten seconds, some vanish for a while, some were
+// never bowled.
+func (p *planner) ball(i int) {
+	b := &p.m.balls[i]
+	if p.chance(7) {
+		wrong, rows, d := otherwise(b.d, &p.random), !p.chance(3), p.some(1, 10)
+		p.tell(b.at, d, func(v *view) {
+			if rows {
+				set(&v.altered, i, wrong)
+			} else {
+				set(&v.only, i, wrong)
+			}
+		})
+		p.stamps[i] = b.at.Add(d)
+	}
+	if p.chance(100) {
+		p.tell(b.at.Add(p.some(4, 20)), p.some(2, 15), func(v *view) { set(&v.missing, i, true) })
+	}
+	if p.chance(100) {
+		p.tell(b.at.Add(p.some(4, 20)), p.some(2, 15), func(v *view) { // with its runs
+			if v.Balls > 0 && v.Begun == v.Closed+1 && v.Balls-1 == i {
+				v.Balls--
+			}
+		})
+	}
+	if p.chance(100) {
+		p.phantom(i)
+	}
+}
+
+// phantom plans a ball that was never bowled.
+func (p *planner) phantom(i int) {
+	b := p.m.balls[i]
+	from := b.at.Add(p.some(3, 15))
+	to := from.Add(p.some(3, 20))
+	if i+1 == len(p.m.balls) || p.m.balls[i+1].id-b.id < 2 || !to.Before(p.m.balls[i+1].at) {
+		return
+	}
+	b.id, b.at, b.last = b.id+1, from, false
+	b.d = otherwise(b.d, &p.random)
+	p.tell(from, to.Sub(from), func(v *view) {
+		if v.Balls == i+1 && v.Begun == v.Closed+1 {
+			v.phantom = &b
+		}
+	})
+}
+
+// row plans score lines and rows that tell of another moment than the balls.
+func (p *planner) row(i int) {
+	b := &p.m.balls[i]
+	mo := p.m.moment(b.at)
+	tables := []include{
+		incRuns, incBatting, incBowling, incRuns | incScoreboards, incBatting | incBowling,
+		incRuns | incScoreboards | incBatting | incBowling,
+	}
+	torn := func(from time.Time, d time.Duration, other int) {
+		if other < 0 || other >= len(p.m.moments) || p.m.moments[other].Begun != p.m.moments[mo].Begun {
+			return
+		}
+		parts := tables[p.pick(len(tables))]
+		p.tell(from, d, func(v *view) {
+			if v.Balls == i+1 && v.Begun == p.m.moments[mo].Begun {
+				v.torn, v.tornAt = parts, p.m.moments[other]
+			}
+		})
+	}
+	if p.chance(25) { // the score is a ball ahead
+		lead := p.some(1, 5)
+		torn(p.next(i).Add(-lead), lead, mo+1)
+	}
+	if p.chance(25) { // and behind
+		torn(b.at, p.some(1, 8), mo-1)
+	}
+	if p.chance(60) {
+		torn(b.at.Add(p.some(2, 20)), p.some(2, 12), mo-1-p.pick(6))
+	}
+}
+
+// order plans balls that come twice or in another order, and parts that are left out.
+func (p *planner) order(i int) {
+	b := &p.m.balls[i]
+	if p.chance(30) {
+		n := 1 + p.pick(2)
+		p.tell(b.at.Add(p.some(0, 15)), p.some(2, 15), func(v *view) { v.twice = n })
+	}
+	if p.chance(20) {
+		n := 2 + p.pick(6)
+		p.tell(b.at.Add(p.some(0, 15)), p.some(2, 20), func(v *view) { v.shuffle = min(n, v.Balls) })
+	}
+	if p.chance(60) {
+		parts := []include{
+			incBalls, incBatting, incBowling, incRuns, incScoreboards, incLineup, incLocal, incVisitor, incLeague | incStage,
+			incRuns | incBatting | incBowling | incBalls | incScoreboards,
+		}
+		part, empty := parts[p.pick(len(parts))], p.chance(2)
+		p.tell(b.at.Add(p.some(0, 20)), p.some(2, 9), func(v *view) {
+			if empty {
+				v.empties |= part
+			} else {
+				v.lacks |= part
+			}
+		})
+	}
+}
+
+// whole plans what befalls the whole answer: an older one comes again, the match is not listed, its status is another.
+func (p *planner) whole(i int) {
+	b := &p.m.balls[i]
+	late := func(from time.Time, d, age time.Duration) {
+		p.lies = append(p.lies, lie{from: from, to: from.Add(d), since: from.Add(-age)})
+	}
+	if p.chance(30) {
+		late(b.at.Add(p.some(0, 25)), p.some(1, 4), p.some(5, 90))
+	}
+	if p.chance(150) { // the feed stands still, and catches up
+		late(b.at.Add(p.some(0, 25)), p.some(40, 150), p.some(1, 5))
+	}
+	if p.chance(100) {
+		p.tell(b.at.Add(p.some(0, 25)), p.some(3, 40), func(v *view) { v.absent = true })
+	}
+	if p.chance(100) {
+		p.status(b.at.Add(p.some(0, 25)), p.some(1, 9))
+	}
+	if p.chance(400) {
+		p.finished(b.at.Add(p.some(0, 25)), p.some(2, 20))
+	}
+	if p.chance(1500) {
+		p.finished(b.at.Add(p.some(0, 25)), p.some(40, 240))
+	}
+}
+
+// status plans a word that is not the match's.
+func (p *planner) status(from time.Time, d time.Duration) {
+	words := []string{
+		"Int.", "Innings Break", "1st Innings", "2nd Innings", "Weather Watch", "Delayed", "Lunch", "NS", "", "Aban.",
+	}
+	word := words[p.pick(len(words))]
+	p.tell(from, d, func(v *view) { v.Status = word })
+}
+
+// finished plans an end that is none, with a winner or without.
+func (p *planner) finished(from time.Time, d time.Duration) {
+	told := &verdict{winner: p.pick(3) - 1}
+	if told.winner >= 0 && p.chance(2) {
+		told.note = fmt.Sprintf("%s won by %s", p.m.tape.Teams[told.winner].Name, plural(1+p.pick(90), "run"))
+	}
+	p.tell(from, d, func(v *view) {
+		v.Status, v.Finished = statusFinished, true
+		v.verdict = told
+	})
+}
+
+// phases plans what happens at breaks and before the start.
+func (p *planner) phases() {
+	for i := 1; i < len(p.m.moments); i++ {
+		mo := &p.m.moments[i]
+		if mo.Balls != p.m.moments[i-1].Balls || mo.Finished || !mo.Live {
+			continue
+		}
+		if p.chance(3) {
+			p.status(mo.At.Add(p.some(1, 200)), p.some(1, 60))
+		}
+		if p.chance(4) {
+			p.finished(mo.At.Add(p.some(1, 200)), p.some(1, 200))
+		}
+		if p.chance(3) {
+			p.trouble(mo.At.Add(p.some(1, 300)))
+		}
+	}
+	if p.chance(2) {
+		from := p.m.balls[0].at.Add(-p.some(1, 50))
+		p.tell(from, p.some(5, 30), func(v *view) { v.lacks |= incLineup })
+	}
+}
+
+// ending plans the end of the match: no winner yet, or a wrong one, for minutes.
+func (p *planner) ending() {
+	end := p.m.End()
+	if p.chance(2) {
+		p.finished(end, p.some(2, 280))
+	}
+	if p.chance(3) { // the winner is there, the words are not
+		won := &verdict{winner: winner(p.m.tape)}
+		p.tell(end, p.some(2, 60), func(v *view) {
+			if v.Finished {
+				v.verdict = won
+			}
+		})
+	}
+	if p.chance(4) {
+		live := p.m.moments[p.m.moment(end)-1].Status
+		p.tell(end.Add(p.some(5, 60)), p.some(2, 60), func(v *view) { v.Status, v.Finished = live, false })
+	}
+	last := p.m.balls[len(p.m.balls)-1].d
+	if firstOut(last) == nil && p.chance(5) {
+		i := len(p.m.balls) - 1
+		wrong := &tape.Delivery{Batter: last.Batter, NonStriker: last.NonStriker, Bowler: last.Bowler}
+		p.tell(p.m.balls[i].at, p.some(5, 40), func(v *view) { set(&v.altered, i, wrong) })
+	}
+}

@@ -1,0 +1,105 @@
+package replay
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// trouble is a while in which the feed does not answer as it should.
+type trouble struct {
+	from, to time.Time
+	answer   func(w http.ResponseWriter, r *http.Request, next http.Handler)
+}
+
+// trouble plans errors after an instant: mostly none, mostly short.
+func (p *planner) trouble(at time.Time) {
+	var d time.Duration
+	switch {
+	case p.chance(30):
+		d = p.some(1, 12)
+	case p.chance(1200):
+		d = p.some(60, 360)
+	default:
+		return
+	}
+	from := at.Add(p.some(0, 30))
+	answers := []func(http.ResponseWriter, *http.Request, http.Handler){
+		tooMany(1 + p.pick(9)), tooMany(30), tooMany(0), refusal(500), refusal(502), refusal(503), page, truncated, cut, silent,
+	}
+	p.troubles = append(p.troubles, trouble{from, from.Add(d), answers[p.pick(len(answers))]})
+}
+
+// troubled stands before the answers of a feed whose matches have faults.
+func (f *feed) troubled(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		now := f.clock.Now()
+		for _, s := range f.shows() {
+			if s.liar == nil {
+				continue
+			}
+			for i := range s.liar.troubles {
+				if t := &s.liar.troubles[i]; !now.Before(t.from) && now.Before(t.to) {
+					t.answer(w, r, next)
+					return
+				}
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// tooMany answers 429, with seconds to wait unless they are 0.
+func tooMany(seconds int) func(http.ResponseWriter, *http.Request, http.Handler) {
+	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		if seconds > 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(seconds))
+		}
+		fail(w, http.StatusTooManyRequests, "Too Many Attempts.")
+	}
+}
+
+func refusal(status int) func(http.ResponseWriter, *http.Request, http.Handler) {
+	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		fail(w, status, "Server Error")
+	}
+}
+
+// page answers 200 with HTML, as a proxy or a captive portal does.
+func page(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+	w.Header().Set("Content-Type", "text/html")
+	_, _ = w.Write([]byte("<!DOCTYPE html><html><body>One moment, please.</body></html>"))
+}
+
+// truncated answers JSON that breaks off, as if that were all.
+func truncated(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write([]byte(`{"data":[{"resource":"fixtures","id":1`))
+}
+
+// cut answers with the beginning of the answer, and is gone.
+func cut(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	r = r.Clone(r.Context())
+	r.Header.Del("If-None-Match")
+	next.ServeHTTP(&cutting{ResponseWriter: w, left: 2000}, r)
+	panic(http.ErrAbortHandler)
+}
+
+// cutting lets a few bytes through.
+type cutting struct {
+	http.ResponseWriter
+	left int
+}
+
+// Write implements http.ResponseWriter.
+func (c *cutting) Write(p []byte) (int, error) {
+	if len(p) > c.left {
+		_, _ = c.ResponseWriter.Write(p[:c.left])
+		panic(http.ErrAbortHandler)
+	}
+	c.left -= len(p)
+	return c.ResponseWriter.Write(p)
+}
+
+// silent does not answer in time.
+func silent(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }
