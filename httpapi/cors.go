@@ -20,7 +20,7 @@ func (s *Server) newCORS() (gin.HandlerFunc, error) {
 		return func(*gin.Context) {}, nil
 	}
 	for _, origin := range s.cfg.CORS {
-		if !goodOrigin(origin) {
+		if !ValidOrigin(origin) {
 			return nil, fault.New(fault.Invalid, "bad_origin", "%q is no origin such as https://app.example", origin)
 		}
 	}
@@ -51,8 +51,8 @@ func (s *Server) newCORS() (gin.HandlerFunc, error) {
 	}, nil
 }
 
-// goodOrigin tells whether a text is an origin as browsers send it, or the star for all of them.
-func goodOrigin(text string) bool {
+// ValidOrigin tells whether a text is an origin as browsers send it, or the star for all of them.
+func ValidOrigin(text string) bool {
 	if text == "*" {
 		return true
 	}

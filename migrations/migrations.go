@@ -12,12 +12,19 @@ import (
 // tableSteps is the node's own: which steps this store has behind it.
 const tableSteps = "touchline-migrations"
 
+// TableKeys is the node's own: the keys of the issuers whose tokens users sign in with, by issuer, as they were fetched.
+const TableKeys = "touchline-keys"
+
 // Tables are the tables of all applications and the node's own.
 func Tables() []store.TableSpec {
 	return append(cricket.Tables(), store.TableSpec{
 		Name: tableSteps, Internal: true,
 		Key:    store.KeySpec{Partition: store.KeyAttr{Name: "step", Type: store.KeyString}},
 		Policy: store.PolicyLocal, Why: "tells of this file alone",
+	}, store.TableSpec{
+		Name: TableKeys, Internal: true,
+		Key:    store.KeySpec{Partition: store.KeyAttr{Name: "issuer", Type: store.KeyString}},
+		Policy: store.PolicyLocal, Why: "fetched by every node for itself",
 	})
 }
 

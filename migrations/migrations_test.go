@@ -74,7 +74,7 @@ func TestHiddenTables(t *testing.T) {
 	if diff := cmp.Diff(wantShown, shown); diff != "" {
 		t.Errorf("shown (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"touchline-migrations", "touchline-push-state"}, hidden); diff != "" {
+	if diff := cmp.Diff([]string{"touchline-keys", "touchline-migrations", "touchline-push-state"}, hidden); diff != "" {
 		t.Errorf("hidden (-want +got):\n%s", diff)
 	}
 }

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+func newToken() *cobra.Command {
+	var f maintainFlags
+	var t edge.TokenConfig
+	cmd := &cobra.Command{
+		Use:   "token --user ID",
+		Short: "Make a token to sign in with, for development",
+		Long: "Make an ID token with the key that 'touchline serve --dev-issuer' has made in its data directory, and print it.\n" +
+			"An app sends it as Authorization: Bearer TOKEN; a browser takes it at /signin. Whoever has it is that user until\n" +
+			"it expires.",
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if t.User == "" {
+				return usageError{hint(cmd, errors.New("--user must name the user"))}
+			}
+			c, err := load(f.config, cmd.Flags())
+			if err != nil {
+				return err
+			}
+			if c.DataDir == "" {
+				return fault.New(fault.Invalid, "bad_config", "data_dir must name a directory")
+			}
+			made, err := edge.Token(c.Config, t)
+			if err != nil {
+				return err
+			}
+			return f.print(cmd, made, made.Token+"\n")
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.config, "config", "", "configuration file (default "+defaultFile+" if it exists)")
+	flags.String("data-dir", edge.DefaultConfig().DataDir, "directory of the node's database, which has the key")
+	flags.StringVar(&t.User, "user", "", "id of the user")
+	flags.BoolVar(&t.Admin, "admin", false, "make the user an admin: of the group that auth.admin_group names")
+	flags.StringSliceVar(&t.Groups, "groups", nil, "further groups of the user, with commas between")
+	flags.DurationVar(&t.Life, "ttl", 12*time.Hour, "how long the token counts, up to 720h")
+	outputFlag(cmd, &f.output)
+	return cmd
+}

@@ -1,0 +1,134 @@
+package edge
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/migrations"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// minAPIKey is the shortest API key that is not to be guessed.
+const minAPIKey = 20
+
+// AuthMaker makes what tells a node's users apart, given where the keys of their issuers are kept.
+type AuthMaker func(s *store.Store) (*auth.Verifier, error)
+
+// identity makes the sign-in of a configuration. The development issuer's key is in the data directory, which must be
+// there when the node is opened.
+func (c Config) identity(log *slog.Logger) AuthMaker {
+	return func(s *store.Store) (*auth.Verifier, error) {
+		a := auth.Config{
+			AdminGroup: c.Auth.AdminGroup, APIKey: c.Auth.APIKey, Clock: clock.Real(), Keys: keyStore{s}, Logger: log,
+		}
+		if c.Auth.Cognito.Issuer != "" {
+			a.Issuers = append(a.Issuers, auth.Issuer{URL: c.Auth.Cognito.Issuer, ClientIDs: c.Auth.Cognito.ClientIDs})
+		}
+		if c.Auth.DevIssuer {
+			dev, err := auth.OpenDevIssuer(c.DataDir)
+			if err != nil {
+				return nil, err
+			}
+			a.Issuers = append(a.Issuers, dev.Issuer())
+		}
+		return auth.New(a)
+	}
+}
+
+// apply has the API behave as the section says.
+func (h HTTPConfig) apply(c *httpapi.Config) {
+	c.CORS, c.MaxStreams = h.CORS, h.MaxStreams
+	c.Rate = httpapi.RateConfig{PerMinute: h.Rate.PerMinute, Burst: h.Rate.Burst}
+}
+
+// identityProblems tells what is wrong with who may ask what. A node that others can reach must know its users: this
+// machine's own are whoever is logged in here.
+func (c Config) identityProblems() (out []Problem) {
+	local, err := isLoopback(c.Listen)
+	if err != nil {
+		out = append(out, Problem{"listen", err.Error()})
+	}
+	out = append(out, c.Auth.problems()...)
+	if err == nil && !local {
+		if c.Auth.Cognito.Issuer == "" && c.Auth.APIKey == "" {
+			out = append(out, Problem{"listen", fmt.Sprintf("%q can be reached from other machines, and nobody could sign in: "+
+				"configure auth.cognito (issuer and client_ids), or auth.api_key, or listen on 127.0.0.1", c.Listen)})
+		}
+		if c.Auth.DevIssuer {
+			out = append(out, Problem{"auth.dev_issuer", "is for a node that listens on 127.0.0.1: whoever reads its key is anybody"})
+		}
+	}
+	for _, origin := range c.HTTP.CORS {
+		if !httpapi.ValidOrigin(origin) {
+			out = append(out, Problem{"http.cors", fmt.Sprintf("%q is no origin such as https://app.example, in small letters and without a path", origin)})
+		}
+	}
+	return out
+}
+
+func (a AuthConfig) problems() (out []Problem) {
+	bad := func(key, text string) { out = append(out, Problem{"auth." + key, text}) }
+	if a.Cognito.Issuer != "" {
+		if err := secureURL(a.Cognito.Issuer); err != nil {
+			bad("cognito.issuer", err.Error())
+		}
+		if len(a.Cognito.ClientIDs) == 0 {
+			bad("cognito.client_ids", "must name the app clients whose tokens count, where auth.cognito.issuer is set")
+		}
+	} else if len(a.Cognito.ClientIDs) > 0 {
+		bad("cognito.issuer", "must be set where auth.cognito.client_ids are")
+	}
+	if slices.Contains(a.Cognito.ClientIDs, "") {
+		bad("cognito.client_ids", "an empty one stands for no app")
+	}
+	if a.AdminGroup == "" {
+		bad("admin_group", "must name the group whose members are admins")
+	}
+	switch {
+	case a.APIKey == "":
+	case len(a.APIKey) < minAPIKey:
+		bad("api_key", fmt.Sprintf("must be at least %d characters long: whoever has it may do everything", minAPIKey))
+	case strings.ContainsFunc(a.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }):
+		bad("api_key", "must be printable ASCII without spaces: it travels in a header")
+	}
+	return out
+}
+
+// keyStore keeps the keys of issuers in the node's store.
+type keyStore struct{ s *store.Store }
+
+// LoadKeys implements auth.KeyStore.
+func (k keyStore) LoadKeys(ctx context.Context, issuer string) (set auth.KeySet, err error) {
+	err = k.s.View(ctx, func(tx *store.Tx) error {
+		it, err := tx.Get(migrations.TableKeys, attr.Item{"issuer": attr.S(issuer)})
+		if err != nil || it == nil {
+			return err
+		}
+		at, err := time.Parse(time.RFC3339, it["fetchedAt"].Str())
+		if err != nil {
+			return nil //nolint:nilerr // as good as none: they are fetched again
+		}
+		set = auth.KeySet{Issuer: issuer, Body: it["keys"].Bytes(), ETag: it["etag"].Str(), FetchedAt: at}
+		return nil
+	})
+	return set, err
+}
+
+// SaveKeys implements auth.KeyStore.
+func (k keyStore) SaveKeys(ctx context.Context, set auth.KeySet) error {
+	return k.s.Update(ctx, func(tx *store.Tx) error {
+		_, err := tx.Put(store.PutItem{Table: migrations.TableKeys, NoOld: true, Item: attr.Item{
+			"issuer": attr.S(set.Issuer), "keys": attr.B(set.Body), "etag": attr.S(set.ETag),
+			"fetchedAt": attr.S(set.FetchedAt.UTC().Format(time.RFC3339)),
+		}})
+		return err
+	})
+}
