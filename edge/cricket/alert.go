@@ -11,80 +11,136 @@ import (
 // boundaryCooldown is one key for fours and sixes: they share a cooldown.
 const boundaryCooldown = "boundary"
 
+// mergedIn is the rule that drops an alert because another of its tick is told instead.
+const mergedIn = "merged"
+
+// alerts tells whether phones are told of events of a type.
+func (o Options) alerts(t EventType) bool {
+	r := ruleOf(t)
+	if on, chosen := o.Alerts[t]; chosen && (r.alert || r.optional) {
+		return on
+	}
+	return r.alert
+}
+
+// alerts tells whether phones are to be told of a candidate that is sure, if no rule drops it.
+func (r *round) alerts(c *confirmed) bool {
+	if c.Type == EventCorrection {
+		return corrects(r.challenges[c.Key].fact)
+	}
+	return r.options.alerts(c.Type)
+}
+
 // decide makes events of what is sure, and at most one alert among them: the most telling that no rule drops. A
-// dropped alert is not delayed; the event is recorded with the rule's name.
-func (st *State) decide(sure []confirmed, now time.Time) []Event {
-	events := make([]Event, 0, len(sure))
-	best := -1
+// dropped alert is not delayed; the event is recorded with the rule's name. Only a correction that another alert is
+// before is held on, for it has to be said: later is how.
+func (r *round) decide(sure []confirmed) (events []Event, later []Pending) {
+	best := r.best(sure)
+	wanted := map[string]bool{}
 	for i := range sure {
-		e := sure[i].Event
-		e.At = now
-		e.Dropped = sure[i].dropped
-		r := ruleOf(e.Type)
-		switch {
-		case !r.alert:
-			e.Dropped = ""
-		case e.Dropped == "" && r.priority > 1 && st.cooling(e.Type, now):
-			e.Dropped = "cooldown"
+		c := &sure[i]
+		if strings.HasPrefix(c.Key, takeBack) {
+			continue
 		}
-		if r.alert && e.Dropped == "" && (best < 0 || !moreTelling(events[best].Type, e.Type)) {
-			best = i
+		if c.Type == EventCorrection && best >= 0 && i != best && c.dropped == "" && r.alerts(c) {
+			later = append(later, c.held)
+			continue
+		}
+		e := c.Event
+		e.At, e.Dropped = r.now, c.dropped
+		wanted[e.Key] = r.alerts(c)
+		if !wanted[e.Key] {
+			e.Dropped = ""
 		}
 		events = append(events, e)
 	}
 	if best >= 0 {
-		st.claim(events, best, now)
+		chosen := slices.IndexFunc(events, func(e Event) bool { return e.Key == sure[best].Key })
+		r.claim(events, chosen, wanted)
 	}
-	return events
+	for i := range events {
+		if e := &events[i]; e.Type == EventCorrection {
+			r.state.Notice = &Notice{Key: e.Key, Text: e.Text, At: r.now}
+		}
+	}
+	return events, later
+}
+
+// best is the index of the most telling that no rule drops, -1 where there is none. It names the rule for those in a
+// cooldown.
+func (r *round) best(sure []confirmed) int {
+	best := -1
+	for i := range sure {
+		c := &sure[i]
+		if strings.HasPrefix(c.Key, takeBack) || !r.alerts(c) || c.dropped != "" {
+			continue
+		}
+		if ruleOf(c.Type).priority > 1 && r.state.cooling(c.Type, r.now) {
+			c.dropped = "cooldown"
+			continue
+		}
+		if best < 0 || !moreTelling(sure[best].Type, c.Type) {
+			best = i
+		}
+	}
+	return best
 }
 
 // moreTelling orders two events of one tick; of equals the later one is told, but an innings end tells the wicket
-// that made it.
+// that made it, and the first of two corrections goes first.
 func moreTelling(a, b EventType) bool {
 	pa, pb := ruleOf(a).priority, ruleOf(b).priority
 	if pa != pb {
 		return pa < pb
 	}
-	return a == EventInningsEnd
+	return a == EventInningsEnd || a == EventCorrection
 }
 
 // claim makes events[best] the alert of the tick if the budget allows, and merges the others into it.
-func (st *State) claim(events []Event, best int, now time.Time) {
-	st.forgetAlerts(now)
+func (r *round) claim(events []Event, best int, wanted map[string]bool) {
+	r.state.forgetAlerts(r.now)
 	e := &events[best]
-	if !withinBudget(len(st.AlertTimes), e.Type) {
+	if !withinBudget(len(r.state.AlertTimes), e.Type) {
 		for i := range events {
-			if events[i].Dropped == "" && ruleOf(events[i].Type).alert {
+			if events[i].Dropped == "" && wanted[events[i].Key] {
 				events[i].Dropped = "budget"
 			}
 		}
 		return
 	}
-	merge(events, best)
+	r.merge(events, best, wanted)
 	e.Alert = true
-	st.AlertTimes = append(slices.Clone(st.AlertTimes), now.UnixMilli())
-	st.cool(e.Type, now)
+	r.told[e.Key] = true
+	r.state.AlertTimes = append(slices.Clone(r.state.AlertTimes), r.now.UnixMilli())
+	r.state.cool(e.Type, r.now)
 }
 
 // merge has the alert speak for the other events of its tick that would have been one.
-func merge(events []Event, best int) {
+func (r *round) merge(events []Event, best int, wanted map[string]bool) {
 	e, wickets := &events[best], 1
 	for i := range events {
 		other := &events[i]
-		if i == best || other.Dropped != "" || !ruleOf(other.Type).alert {
+		if i == best || other.Dropped != "" || !wanted[other.Key] {
 			continue
 		}
-		other.Dropped = "merged"
+		other.Dropped = mergedIn
 		if other.Type != EventWicket {
 			continue
 		}
-		wickets++
-		if e.Type == EventInningsEnd {
+		switch e.Type {
+		case EventInningsEnd:
 			wicket, _, _ := strings.Cut(other.Text, " · ")
 			e.Text = wicket + ". " + e.Text
+			r.told[other.Key] = true
+		case EventWicket:
+			wickets++
+			r.told[other.Key] = true
+		case EventHatTrick:
+			r.told[other.Key] = true
+		default:
 		}
 	}
-	if e.Type == EventWicket && wickets > 1 {
+	if wickets > 1 {
 		e.Text = fmt.Sprintf("%d wickets! %s", wickets, strings.TrimPrefix(e.Text, "WICKET! "))
 	}
 }

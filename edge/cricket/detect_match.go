@@ -186,27 +186,3 @@ func (s *Snapshot) abandoned() bool {
 func (s *Snapshot) level() bool {
 	return !s.MultiDay() && len(s.Innings) >= 2 && s.Innings[1].Runs == s.Target(&s.Innings[1])-1
 }
-
-// settled is the gate of a result: the feed has said who won, or why nobody did, and the scores agree. Feeds have
-// named the wrong winner.
-func (s *Snapshot) settled() bool {
-	if s.Winner == 0 {
-		return s.NoResult != "" || s.level() && !s.abandoned()
-	}
-	in := s.current()
-	if in == nil || strings.Contains(strings.ToLower(s.Note), "award") {
-		return true
-	}
-	if s.RevTarget > 0 || s.IsSuperOver(in.No) {
-		return true // decided by tables that the score line does not give, or by a tie's own rules
-	}
-	target := s.Target(in)
-	switch {
-	case target == 0 || in.Runs == target-1:
-		return true
-	case in.Runs >= target:
-		return s.Winner == in.TeamID
-	default:
-		return s.Winner != in.TeamID
-	}
-}

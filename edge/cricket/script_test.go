@@ -130,12 +130,22 @@ func (s *script) poll() Outcome {
 	snap.ReadAt = s.now
 	out := Step(s.state, &snap, s.options, s.now)
 	s.state = out.State
+	for _, key := range out.Cleared {
+		delete(s.known, key)
+	}
+	alerts := 0
 	for _, e := range out.Events {
+		if e.Alert {
+			alerts++
+		}
 		if s.known[e.Key] {
 			s.t.Errorf("event %s told twice", e.Key)
 		}
 		s.known[e.Key] = true
 		s.told = append(s.told, e)
+	}
+	if alerts > 1 {
+		s.t.Errorf("%d alerts in one tick", alerts)
 	}
 	s.now = s.now.Add(2500 * time.Millisecond)
 	return out

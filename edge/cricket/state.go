@@ -9,8 +9,11 @@ const (
 	ActiveEnded = "ended" // archived
 )
 
+// lastBalls is how many balls the state keeps.
+const lastBalls = 30
+
 // State is what a tick leaves for the next: the row of a match in active-matches. The names of the attributes are
-// the application's; pending, alertTimes, finishedAt, result and torn are ours.
+// the application's; those from pending on are ours.
 type State struct {
 	MatchID         string           `dynamodbav:"matchId"`
 	Status          string           `dynamodbav:"status"`
@@ -30,7 +33,13 @@ type State struct {
 	Result          string           `dynamodbav:"result,omitempty"`
 	Torn            int              `dynamodbav:"torn,omitempty"` // readings in a row whose score and balls disagree
 	Memory          Memory           `dynamodbav:"memory"`
-	Emitted         Emitted          `dynamodbav:"emitted,omitempty"` // keys of the events that are recorded
+	Emitted         Emitted          `dynamodbav:"emitted,omitempty"`   // keys of the events that are recorded
+	Told            Told             `dynamodbav:"told,omitempty"`      // what was recorded and must stay true
+	Notice          *Notice          `dynamodbav:"notice,omitempty"`    // the last correction, for the banner
+	Stamp           time.Time        `dynamodbav:"stamp,omitempty"`     // newest stamp of a score that was taken in
+	Doubt           string           `dynamodbav:"doubt,omitempty"`     // sign of the last reading that was not taken in
+	Doubts          int              `dynamodbav:"doubts,omitempty"`    // how many of them in a row
+	NewStatus       Status           `dynamodbav:"newStatus,omitempty"` // seen once, not believed yet
 	TTL             int64            `dynamodbav:"ttl,omitempty"`
 }
 
@@ -66,32 +75,41 @@ type PreviousBall struct {
 	Mark  string `dynamodbav:"mark"`
 }
 
-// Pending is an event that was seen and is held: one ball in seven is corrected within ten seconds.
+// Pending is an event that was seen and is held: one ball in seven is corrected within ten seconds. Its names are
+// short, for a burst brings two dozen of them.
 type Pending struct {
-	Key      string    `dynamodbav:"key"`
-	Mark     string    `dynamodbav:"mark,omitempty"`
-	Since    time.Time `dynamodbav:"since"`
-	Seen     int       `dynamodbav:"seen"`               // in how many readings, counted to two
-	Burst    bool      `dynamodbav:"burst,omitempty"`    // it came with more than three balls at once
-	Baseline bool      `dynamodbav:"baseline,omitempty"` // it was there when the node joined
+	Key      string `dynamodbav:"k"`
+	Mark     string `dynamodbav:"m,omitempty"` // digest of what it was read from
+	Since    int64  `dynamodbav:"t"`           // epoch ms
+	Seen     int    `dynamodbav:"n"`           // in how many readings, counted to two
+	Burst    bool   `dynamodbav:"b,omitempty"` // it came with more than three balls at once
+	Baseline bool   `dynamodbav:"j,omitempty"` // it was there when the node joined
+}
+
+// Notice is a correction as the banner shows it for a while.
+type Notice struct {
+	Key  string    `dynamodbav:"key"`
+	Text string    `dynamodbav:"text"`
+	At   time.Time `dynamodbav:"at"`
 }
 
 // Quiet tells whether another look at the same reading can change nothing.
 func (st *State) Quiet() bool {
-	return st.PreviousStatus != "" && len(st.Pending) == 0 && st.FinishedAt.IsZero() && st.Torn == 0
+	return st.PreviousStatus != "" && len(st.Pending) == 0 && st.FinishedAt.IsZero() && st.Torn == 0 &&
+		st.Doubts == 0 && st.NewStatus == ""
 }
 
 // remember takes the reading into the state for the next tick to compare with.
 func (st *State) remember(s *Snapshot, now time.Time) {
 	st.LastTickAt = now
+	st.Stamp = s.stamp()
 	st.PreviousStatus = s.Status
 	if phase, known := s.Status.Phase(); known {
 		st.MatchPhase = phase
 	}
 	st.PreviousScore = nil
 	for i := range s.Innings {
-		in := &s.Innings[i]
-		st.PreviousScore = append(st.PreviousScore, PreviousScore{in.No, in.TeamID, in.Runs, in.Wickets, in.Overs})
+		st.PreviousScore = append(st.PreviousScore, scoreOf(&s.Innings[i]))
 	}
 	st.PreviousBatting, st.PreviousBowling = nil, nil
 	in := s.current()
@@ -111,12 +129,16 @@ func (st *State) remember(s *Snapshot, now time.Time) {
 	st.rememberBalls(s)
 }
 
+func scoreOf(in *Innings) PreviousScore {
+	return PreviousScore{in.No, in.TeamID, in.Runs, in.Wickets, in.Overs}
+}
+
 func (st *State) rememberBalls(s *Snapshot) {
 	if len(s.Balls) == 0 {
 		return
 	}
 	st.Last30Balls = nil
-	for i := max(0, len(s.Balls)-30); i < len(s.Balls); i++ {
+	for i := max(0, len(s.Balls)-lastBalls); i < len(s.Balls); i++ {
 		b := &s.Balls[i]
 		st.Last30Balls = append(st.Last30Balls, PreviousBall{b.ID, b.Label, markOf(b).Mark})
 	}

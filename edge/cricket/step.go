@@ -1,13 +1,17 @@
 package cricket
 
 import (
+	"hash/fnv"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
 // The times of the pipeline.
 const (
 	holdFor     = 5 * time.Second  // unchanged that long, in two readings, an event is sure
+	targetHold  = 15 * time.Second // the score alone says that the match is over
 	resultWait  = 3 * time.Minute  // after which a match without a believable winner is over all the same
 	baselineGap = 5 * time.Minute  // a longer silence is caught up with without alerts
 	staleAfter  = 90 * time.Second // an older ball is news no more
@@ -17,46 +21,120 @@ const (
 	abandonWait = 30 * time.Minute // an abandoned match may go on yet
 	idleLife    = 12 * time.Hour   // a match that has not begun so long after its time is not coming
 	keepEnded   = 24 * time.Hour   // an ended row stays readable
+	noticeFor   = 2 * time.Minute  // a correction stays in the banner
 )
 
-// Outcome is what a tick writes.
-type Outcome struct {
-	State   State
-	Events  []Event // newly sure; at most one of them is an alert
-	Display Display
-	Cards   []CardInnings // of every innings; the caller writes what changed
-}
+// maxHeld is how many events are held at once. What is more waits for a later reading, which tells it again.
+const maxHeld = 24
 
 // Options are the choices of whoever runs the node.
 type Options struct {
 	Alerts map[EventType]bool // alerts that the catalogue leaves open, switched on; alerts of its default, switched off
 }
 
+// Outcome is what a tick writes.
+type Outcome struct {
+	State   State
+	Events  []Event  // newly sure; at most one of them is an alert
+	Cleared []string // keys of events that were taken back, their rows are to go
+	Kept    bool     // the reading is doubted: display and fixture stay as they are
+	Display Display
+	Cards   []CardInnings // of the innings that may have changed; the caller writes what did
+	Shown   *Snapshot     // the reading as it is shown, with the status that is believed
+}
+
 // Step takes one reading of the feed into the state of its match. It is a pure function: the same state, reading,
 // options and now give the same outcome, in a replay as in the field.
-func Step(prev State, s *Snapshot, _ Options, now time.Time) Outcome {
+func Step(prev State, s *Snapshot, o Options, now time.Time) Outcome {
 	next := prev
+	s = s.sound()
+	if !next.trust(s) {
+		next.LastTickAt = now
+		next.finish(nil, now)
+		return Outcome{State: next, Kept: true}
+	}
+	shown := next.settleStatus(s)
 	all := Detect(&prev, s)
+	var events []Event
+	var cleared []string
+	if prev.Status != ActiveEnded {
+		events, cleared = next.judge(&prev, s, all, o, now)
+	}
+	next.Memory = prev.Memory.after(&prev, s)
+	next.remember(shown, now)
+	next.register(s, now)
+	next.follow(all, s, now)
+	next.finish(events, now)
+	return Outcome{
+		State: next, Events: events, Cleared: cleared,
+		Display: next.display(shown, all, now), Cards: shown.cardsSince(&prev), Shown: shown,
+	}
+}
+
+// display is the reading as phones show it, with a correction in the banner for a while.
+func (st *State) display(shown *Snapshot, all []Candidate, now time.Time) Display {
+	d := shown.display(st, all, now)
+	n := st.Notice
+	if n == nil || now.Sub(n.At) > noticeFor || d.Result != "" {
+		return d
+	}
+	if d.KeyEvent == nil || d.KeyEvent.At.Before(n.At) {
+		d.KeyEvent = &KeyEvent{Key: n.Key, Type: wireType(EventCorrection), Text: n.Text, At: n.At}
+	}
+	return d
+}
+
+// cardsSince makes the scorecards that may have changed: in play those of the innings whose score moved, at a pause
+// all of them, for a scorer corrects what is past.
+func (s *Snapshot) cardsSince(prev *State) []CardInnings {
+	phase, _ := s.Status.Phase()
+	var out []CardInnings
+	for i := range s.Innings {
+		in := &s.Innings[i]
+		if phase == PhaseLive && i < len(s.Innings)-1 && i < len(prev.PreviousScore) && prev.PreviousScore[i] == scoreOf(in) {
+			continue
+		}
+		out = append(out, s.card(in))
+	}
+	return out
+}
+
+// judge finds what became sure with this reading, and what phones are told of it.
+func (st *State) judge(prev *State, s *Snapshot, all []Candidate, o Options, now time.Time) ([]Event, []string) {
 	known := prev.Emitted.unpack()
 	fresh := slices.DeleteFunc(slices.Clone(all), func(c Candidate) bool { return c.Key == "" || known.has(c.Key) })
-	baseline := prev.PreviousStatus == "" || now.Sub(prev.LastTickAt) > baselineGap
-	next.Torn = tornCount(prev.Torn, s)
-	var sure []confirmed
-	if next.Torn == 0 || next.Torn > tornPolls {
-		first := Pending{Since: now, Burst: newBalls(prev, s) > burstBalls, Baseline: baseline}
-		sure, next.Pending = confirm(prev.Pending, fresh, s, first)
+	against, byKey := st.challenged(all, s, known)
+	st.Torn = tornCount(prev.Torn, s)
+	if st.Torn > 0 && st.Torn <= tornPolls {
+		return nil, nil
 	}
-	events := next.decide(sure, now)
+	r := round{state: st, snap: s, options: o, now: now, challenges: byKey, told: map[string]bool{}}
+	r.first = Pending{
+		Since: now.UnixMilli(), Burst: newBalls(prev, s) > burstBalls,
+		Baseline: prev.PreviousStatus == "" || now.Sub(prev.LastTickAt) > baselineGap,
+	}
+	sure, held := r.confirm(prev.Pending, append(fresh, against...))
+	events, later := r.decide(sure)
+	st.Pending = append(held, later...)
 	for i := range events {
 		known.add(events[i].Key)
 	}
-	next.Emitted = known.pack()
-	next.Memory = prev.Memory.after(&prev, s)
-	next.remember(s, now)
-	next.register(s, now)
-	next.reopen(s)
-	next.finish(events, now)
-	return Outcome{State: next, Events: events, Display: s.display(&next, all, now), Cards: s.cards()}
+	cleared := r.settleFacts(sure, events, known)
+	if len(events)+len(cleared) > 0 || prev.Emitted == nil {
+		st.Emitted = known.pack()
+	}
+	return events, cleared
+}
+
+// round is one reading's way through the rules.
+type round struct {
+	state      *State
+	snap       *Snapshot
+	options    Options
+	now        time.Time
+	first      Pending              // how an event is held that was not seen before
+	challenges map[string]challenge // by key of the correction
+	told       map[string]bool      // keys that phones are told, by an alert of their own or another's
 }
 
 func tornCount(before int, s *Snapshot) int {
@@ -66,8 +144,15 @@ func tornCount(before int, s *Snapshot) int {
 	return 0
 }
 
-// newBalls counts the balls that the last tick did not have.
-func newBalls(prev State, s *Snapshot) int {
+// newBalls counts the balls that the last tick did not have; by the score where balls are not known.
+func newBalls(prev *State, s *Snapshot) int {
+	if len(s.Balls) == 0 {
+		in := s.current()
+		if in == nil || len(prev.PreviousScore) != len(s.Innings) {
+			return 0
+		}
+		return s.legal(in) - ballsOf(prev.PreviousScore[len(s.Innings)-1].Overs, s.BallsPerOver())
+	}
 	n := 0
 	for i := len(s.Balls) - 1; i >= 0 && s.Balls[i].ID > prev.PreviousBallID; i-- {
 		n++
@@ -78,67 +163,123 @@ func newBalls(prev State, s *Snapshot) int {
 // confirmed is a candidate that has held.
 type confirmed struct {
 	Candidate
+	held    Pending
 	dropped string // the rule that keeps it from being an alert, if one does already
 }
 
-// confirm splits the fresh candidates into those that are sure now and those that are held on; first is how one is
-// held that was not seen before. What was pending and is no longer in the reading is withdrawn by being left out.
-func confirm(pending []Pending, fresh []Candidate, s *Snapshot, first Pending) (sure []confirmed, held []Pending) {
-	now := first.Since
-	for _, c := range fresh {
-		p := first
-		p.Key, p.Mark = c.Key, c.Mark
-		if i := slices.IndexFunc(pending, func(q Pending) bool { return q.Key == c.Key && q.Mark == c.Mark }); i >= 0 {
+// confirm splits candidates into those that are sure now and those that are held on. What was pending and is no longer
+// in the reading is withdrawn by being left out.
+func (r *round) confirm(pending []Pending, candidates []Candidate) (sure []confirmed, held []Pending) {
+	for _, c := range candidates {
+		p := r.first
+		p.Key, p.Mark = c.Key, digest(c.Mark, c.Subject)
+		if i := slices.IndexFunc(pending, func(q Pending) bool { return q.Key == c.Key && q.Mark == p.Mark }); i >= 0 {
 			p = pending[i]
 		}
 		p.Seen = min(p.Seen+1, 2)
-		if !hasHeld(p, now) || !believable(c, s, p, now) {
-			held = append(held, p)
+		if r.longSettled(&c, p, len(held)) {
+			sure = append(sure, confirmed{c, p, "baseline"})
 			continue
 		}
-		if c.Type == EventResult && !s.settled() {
-			c.Type, c.Text = EventResult, s.scoresText() // without a winner that nobody would believe
+		if !r.hasHeld(p) || !r.believable(&c, p) {
+			if len(held) < maxHeld || ruleOf(c.Type).alert {
+				held = append(held, p)
+			}
+			continue
 		}
-		sure = append(sure, confirmed{c, staleness(c, p, s)})
+		if c.Key == resultKey {
+			r.snap.nameWinner(&c)
+		}
+		sure = append(sure, confirmed{c, p, r.staleness(&c, p)})
 	}
 	return sure, held
 }
 
+func digest(texts ...string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(strings.Join(texts, "\x00")))
+	return strconv.FormatUint(uint64(h.Sum32()), 36)
+}
+
 // hasHeld tells whether an event was the same in two readings, long enough apart.
-func hasHeld(p Pending, now time.Time) bool { return p.Seen >= 2 && now.Sub(p.Since) >= holdFor }
+func (r *round) hasHeld(p Pending) bool {
+	return p.Seen >= 2 && r.now.UnixMilli()-p.Since >= holdFor.Milliseconds()
+}
+
+// longSettled tells what a node that joins need not hold: phones are not told of it, and nobody will correct it. Nor is
+// what there is no room for held then.
+func (r *round) longSettled(c *Candidate, p Pending, held int) bool {
+	if !p.Baseline || p.Seen > 1 || c.Key == resultKey || tellsState(c.Type) || c.Type == EventCorrection {
+		return false
+	}
+	in := r.snap.current()
+	if in == nil || c.Innings == 0 {
+		return false
+	}
+	return c.Innings < in.No || c.BallID != 0 && r.age(c, p) > staleAfter || held >= maxHeld
+}
+
+// age is how old an event was when it was first seen.
+func (r *round) age(c *Candidate, p Pending) time.Duration {
+	return time.UnixMilli(p.Since).Add(r.snap.Skew).Sub(c.SeenAt)
+}
 
 // tellsState are the events that a node joining late tells all the same.
 func tellsState(t EventType) bool { return ruleOf(t).priority == 1 && t != EventHatTrick }
 
-// believable holds a result back until the scores bear it out, though not for ever.
-func believable(c Candidate, s *Snapshot, p Pending, now time.Time) bool {
-	if c.Key != resultKey || s.settled() {
-		return true
-	}
-	wait := resultWait
-	if phase, _ := s.Status.Phase(); phase == PhaseAbandoned {
-		wait = abandonWait
-	}
-	return now.Sub(p.Since) >= wait
-}
-
-// staleness names the rule by which an event is no news: its ball was old when it was first seen, or it came in the
-// older part of a burst.
-func staleness(c Candidate, p Pending, s *Snapshot) string {
-	if p.Baseline && !tellsState(c.Type) {
+// staleness names the rule by which an event is no news.
+func (r *round) staleness(c *Candidate, p Pending) string {
+	s := r.snap
+	phase, _ := s.Status.Phase()
+	switch {
+	case p.Baseline && !tellsState(c.Type):
 		return "baseline"
-	}
-	if c.BallID == 0 {
+	case phase == PhaseAbandoned && suspended(c.Type):
+		return "abandoned"
+	case c.Type == EventCorrection:
+		return ""
+	case c.BallID != 0 && r.age(c, p) > staleAfter, s.overtaken(c.Key):
+		return "stale"
+	case p.Burst && s.olderOvers(c):
+		return "burst"
+	default:
 		return ""
 	}
-	if p.Since.Add(s.Skew).Sub(c.SeenAt) > staleAfter {
-		return "stale"
+}
+
+// suspended tells what an abandoned match does not tell: it may go on, or never have been so.
+func suspended(t EventType) bool {
+	switch t {
+	case EventCancelled, EventPostponed, EventDelayed, EventCorrection:
+		return false
+	default:
+		return !tellsState(t)
 	}
-	last := s.Balls[len(s.Balls)-1]
-	if p.Burst && (c.Innings != last.Innings || ballsOf(c.Over, 10) < (last.Over-2)*10) {
-		return "burst"
+}
+
+// overtaken tells a milestone that is no news: the batter has the next, or is out on fifty and some.
+func (s *Snapshot) overtaken(key string) bool {
+	family, numbers := splitKey(key)
+	if family != "m\x00:\x00:\x00" {
+		return false
 	}
-	return ""
+	row := s.battingRow(int(numbers[1]), numbers[2])
+	if row == nil {
+		return false
+	}
+	return int64(row.Runs) >= nextMilestone(numbers[0]) || numbers[0] < 100 && row.Out
+}
+
+// nextMilestone is the milestone after one.
+func nextMilestone(runs int64) int64 { return runs - runs%50 + 50 }
+
+// olderOvers tells what came in the older part of a burst.
+func (s *Snapshot) olderOvers(c *Candidate) bool {
+	in := s.current()
+	if in == nil || c.Innings == 0 || c.Over == "" {
+		return false
+	}
+	return c.Innings != in.No || ballsOf(c.Over, s.BallsPerOver()) < s.legal(in)-2*s.BallsPerOver()
 }
 
 // register makes the row of a match: idle before play, live from then on, ended when play is not coming.
@@ -157,30 +298,4 @@ func (st *State) register(s *Snapshot, now time.Time) {
 func (st *State) end(now time.Time) {
 	st.Status = ActiveEnded
 	st.TTL = now.Add(keepEnded).Unix()
-}
-
-// reopen follows a feed that changes its mind after the result was told: a match that goes on is live again, and
-// another result is shown. Neither is told once more.
-func (st *State) reopen(s *Snapshot) {
-	if st.FinishedAt.IsZero() {
-		return
-	}
-	switch phase, known := s.Status.Phase(); {
-	case known && phase != PhaseCompleted && phase != PhaseAbandoned:
-		st.FinishedAt, st.Result = time.Time{}, ""
-	case s.settled():
-		_, st.Result = s.result()
-	}
-}
-
-// finish notes a confirmed result, and ends the match when it has stood long enough.
-func (st *State) finish(events []Event, now time.Time) {
-	for i := range events {
-		if events[i].Key == resultKey {
-			st.FinishedAt, st.Result = now, events[i].Text
-		}
-	}
-	if !st.FinishedAt.IsZero() && st.Status == ActiveLive && now.Sub(st.FinishedAt) >= keepOpen {
-		st.end(now)
-	}
 }

@@ -209,7 +209,7 @@ func TestResultGate(t *testing.T) {
 		}
 		s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamB, "Betas won by 9 wickets"
 		s.polls(4)
-		want(t, s.keys(EventResult), "result!")
+		want(t, s.keys(EventResult, EventCorrection), "result!", "corr:result!", "result!")
 	})
 	t.Run("another note after the result", func(t *testing.T) {
 		s := chase(t)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -64,10 +65,6 @@ func (s *Service) Tick(ctx context.Context, snap *Snapshot, by Owner) (State, er
 		if fence > by.Fence {
 			return &DeposedError{snap.MatchID, fence}
 		}
-		if prev.Status == ActiveEnded {
-			after = prev
-			return nil
-		}
 		if prev.Emitted == nil && prev.PreviousStatus != "" {
 			if prev.Emitted, err = recordedKeys(tx, snap.MatchID); err != nil {
 				return err
@@ -87,15 +84,23 @@ func writeOutcome(tx *store.Tx, snap *Snapshot, prev State, out *Outcome, found 
 	if err := writeState(tx, prev, &out.State, found, by); err != nil {
 		return err
 	}
+	for _, key := range out.Cleared {
+		if err := clearEvent(tx, snap.MatchID, key); err != nil {
+			return err
+		}
+	}
 	for i := range out.Events {
 		if err := writeEvent(tx, snap.MatchID, &out.Events[i], by, now); err != nil {
 			return err
 		}
 	}
+	if out.Kept {
+		return nil
+	}
 	if err := writeDisplay(tx, out, now); err != nil {
 		return err
 	}
-	return writeFixture(tx, snap.fixture(&out.State, now))
+	return writeFixture(tx, out.Shown.fixture(&out.State, now))
 }
 
 // Touch notes that the match is being watched although nothing changes, so that no other node takes it over.
@@ -160,7 +165,16 @@ func recordedKeys(tx *store.Tx, id string) (Emitted, error) {
 	return known.pack(), nil
 }
 
-// writeEvent creates the event's row. Its creation is the claim of the alert, so it must not exist.
+// clearEvent deletes the row of an event that was taken back, so that it can be told again.
+func clearEvent(tx *store.Tx, matchID, key string) error {
+	_, err := tx.Delete(store.DeleteItem{
+		Table: TableEvents, Key: attr.Item{"matchId": attr.S(matchID), "eventKey": attr.S(key)},
+	})
+	return err
+}
+
+// writeEvent creates the event's row. Its creation is the claim of the alert, so it must not exist: an event that is
+// there already was recorded before, and stays as it is.
 func writeEvent(tx *store.Tx, matchID string, e *Event, by Owner, now time.Time) error {
 	item, err := attr.Marshal(e)
 	if err != nil {
@@ -170,6 +184,9 @@ func writeEvent(tx *store.Tx, matchID string, e *Event, by Owner, now time.Time)
 	item["node"] = attr.S(by.Node)
 	item["ttl"] = attr.Int(now.Add(eventTTL).Unix())
 	_, err = tx.Put(store.PutItem{Table: TableEvents, Item: item, Condition: "attribute_not_exists(eventKey)"})
+	if _, claimed := errors.AsType[*store.ConditionFailedError](err); claimed {
+		return nil
+	}
 	return err
 }
 

@@ -1,0 +1,116 @@
+package cricket
+
+import (
+	"cmp"
+	"slices"
+)
+
+// The bounds of what a score can be; beyond them a value is the feed's mistake.
+const (
+	maxRuns    = 9999
+	maxInnings = 64 // super overs may repeat
+)
+
+// sound gives a reading that the rules can count on: innings numbered from 1 without a gap, rows and balls of those
+// alone, every ball once and in order, nothing below zero. A reading that is so already is given as it is.
+func (s *Snapshot) sound() *Snapshot {
+	if s.isSound() {
+		return s
+	}
+	fixed := *s
+	fixed.Overs = min(max(s.Overs, 0), maxRuns)
+	fixed.RevTarget = min(max(s.RevTarget, 0), maxRuns)
+	fixed.Innings = nil
+	byNo := slices.Clone(s.Innings)
+	slices.SortStableFunc(byNo, func(a, b Innings) int { return cmp.Compare(a.No, b.No) })
+	for _, in := range byNo {
+		if in.No != len(fixed.Innings)+1 || in.No > maxInnings {
+			continue
+		}
+		in.Runs, in.Wickets = min(max(in.Runs, 0), maxRuns), min(max(in.Wickets, 0), 99)
+		in.Penalty, in.Powerplay = min(max(in.Penalty, 0), maxRuns), max(in.Powerplay, 0)
+		if !overs(in.Overs) {
+			in.Overs = "0.0"
+		}
+		fixed.Innings = append(fixed.Innings, in)
+	}
+	n := len(fixed.Innings)
+	fixed.Batting = slices.DeleteFunc(slices.Clone(s.Batting), func(r BattingRow) bool { return !soundBatting(&r, n) })
+	fixed.Bowling = slices.DeleteFunc(slices.Clone(s.Bowling), func(r BowlingRow) bool { return r.Innings < 1 || r.Innings > n })
+	fixed.Balls = soundBalls(s.Balls, n)
+	return &fixed
+}
+
+func (s *Snapshot) isSound() bool {
+	if s.Overs < 0 || s.Overs > maxRuns || s.RevTarget < 0 || s.RevTarget > maxRuns || len(s.Innings) > maxInnings {
+		return false
+	}
+	n := len(s.Innings)
+	for i := range s.Innings {
+		in := &s.Innings[i]
+		if in.No != i+1 || in.Runs < 0 || in.Runs > maxRuns || in.Wickets < 0 || in.Wickets > 99 ||
+			in.Penalty < 0 || in.Penalty > maxRuns || in.Powerplay < 0 || !overs(in.Overs) {
+			return false
+		}
+	}
+	for i := range s.Batting {
+		if !soundBatting(&s.Batting[i], n) {
+			return false
+		}
+	}
+	for i := range s.Bowling {
+		if no := s.Bowling[i].Innings; no < 1 || no > n {
+			return false
+		}
+	}
+	for i := range s.Balls {
+		if !soundBall(&s.Balls[i], n) || i > 0 && ballOrder(&s.Balls[i-1], &s.Balls[i]) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func soundBatting(r *BattingRow, innings int) bool {
+	return r.Innings >= 1 && r.Innings <= innings && r.Runs >= 0 && r.Runs <= maxRuns && r.Balls >= 0
+}
+
+func soundBall(b *Ball, innings int) bool {
+	return b.Innings >= 1 && b.Innings <= innings && b.ID > 0 && b.Over >= 0 && b.Over <= maxRuns &&
+		small(b.Runs) && small(b.Byes) && small(b.LegByes) && small(b.NoBallRuns)
+}
+
+// small tells what can come of one ball.
+func small(runs int) bool { return runs >= 0 && runs <= 99 }
+
+func ballOrder(a, b *Ball) int {
+	return cmp.Or(cmp.Compare(a.Innings, b.Innings), cmp.Compare(a.ID, b.ID))
+}
+
+// soundBalls orders the balls. Of two with one id the one written last counts, else the later in the reply.
+func soundBalls(balls []Ball, innings int) []Ball {
+	out := slices.DeleteFunc(slices.Clone(balls), func(b Ball) bool { return !soundBall(&b, innings) })
+	slices.SortStableFunc(out, func(a, b Ball) int { return cmp.Or(ballOrder(&a, &b), a.UpdatedAt.Compare(b.UpdatedAt)) })
+	kept := out[:0]
+	for i := range out {
+		if i+1 < len(out) && ballOrder(&out[i], &out[i+1]) == 0 {
+			continue
+		}
+		kept = append(kept, out[i])
+	}
+	return kept
+}
+
+// overs tells whether a text is a number of overs, "49.3".
+func overs(text string) bool {
+	n := ballsOf(text, 6)
+	if n < 0 || n > 6*maxRuns {
+		return false
+	}
+	for _, c := range []byte(text) {
+		if (c < '0' || c > '9') && c != '.' {
+			return false
+		}
+	}
+	return text != ""
+}

@@ -1,0 +1,143 @@
+package cricket
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// A feed answers with what it said a minute ago, leaves arrays out, takes balls back. A reading that goes behind what
+// was taken in is doubted: it counts when the next says the same.
+const (
+	doubtPolls   = 6  // so many doubted readings in a row are the truth, whatever they say
+	missingPolls = 24 // so many without a score line, of a match that had one
+)
+
+// doubt is why a reading is not taken in at once.
+type doubt int
+
+const (
+	sure     doubt = iota
+	older          // its score is behind the one taken in, by the feed's own stamp or by what it says
+	vanished       // a ball that was there is not
+	partial        // it lacks an array that the match had
+	empty          // it lacks the score
+)
+
+// trust decides whether a reading is taken in, and notes a doubted one.
+func (st *State) trust(s *Snapshot) bool {
+	why := st.doubts(s)
+	if why == sure {
+		st.Doubt, st.Doubts = "", 0
+		return true
+	}
+	sign := s.sign()
+	again := st.Doubt == sign
+	st.Doubt = sign
+	st.Doubts++
+	limit := doubtPolls
+	switch why {
+	case empty:
+		again, limit = false, missingPolls
+	case partial:
+		again = false
+	case vanished:
+		again = again && !s.torn()
+	default:
+	}
+	if !again && st.Doubts < limit {
+		return false
+	}
+	st.Doubt, st.Doubts = "", 0
+	return true
+}
+
+func (st *State) doubts(s *Snapshot) doubt {
+	switch {
+	case len(st.PreviousScore) == 0:
+		return sure
+	case len(s.Innings) == 0:
+		return empty
+	case st.PreviousBallID != 0 && len(s.Balls) == 0,
+		len(st.PreviousBatting) > 0 && len(s.Batting) == 0,
+		len(st.PreviousBowling) > 0 && len(s.Bowling) == 0:
+		return partial
+	case len(s.Innings) < len(st.PreviousScore):
+		return older
+	}
+	switch stamp := s.stamp(); {
+	case stamp.Before(st.Stamp):
+		return older
+	case stamp.Equal(st.Stamp) && st.behind(s):
+		return older
+	case st.lost(s):
+		return vanished
+	default:
+		return sure
+	}
+}
+
+// stamp is when the feed last wrote a score line.
+func (s *Snapshot) stamp() time.Time {
+	var newest time.Time
+	for i := range s.Innings {
+		if at := s.Innings[i].UpdatedAt; at.After(newest) {
+			newest = at
+		}
+	}
+	return newest.Truncate(time.Millisecond) // as the store keeps it
+}
+
+// behind tells whether a score went down.
+func (st *State) behind(s *Snapshot) bool {
+	for i, p := range st.PreviousScore {
+		in := &s.Innings[i]
+		if in.Runs < p.Runs || in.Wickets < p.Wickets || s.legal(in) < ballsOf(p.Overs, s.BallsPerOver()) {
+			return true
+		}
+	}
+	return false
+}
+
+// lost tells whether one of the last balls is no longer there.
+func (st *State) lost(s *Snapshot) bool {
+	newest := s.Balls[max(0, len(s.Balls)-2*lastBalls):]
+	for i := range st.Last30Balls {
+		same := func(b Ball) bool { return b.ID == st.Last30Balls[i].ID }
+		if !slices.ContainsFunc(newest, same) && !slices.ContainsFunc(s.Balls, same) {
+			return true
+		}
+	}
+	return false
+}
+
+// sign is what two equal readings have in common.
+func (s *Snapshot) sign() string {
+	h := fnv.New64a()
+	_, _ = fmt.Fprint(h, s.Status, s.Winner, s.NoResult, len(s.Balls), len(s.Batting), len(s.Bowling))
+	for i := range s.Innings {
+		in := &s.Innings[i]
+		_, _ = fmt.Fprint(h, in.No, in.TeamID, in.Runs, in.Wickets, in.Overs, in.UpdatedAt.UnixMilli())
+	}
+	for i := max(0, len(s.Balls)-30); i < len(s.Balls); i++ {
+		_, _ = fmt.Fprint(h, s.Balls[i].ID, s.Balls[i].Outcome, s.Balls[i].Total())
+	}
+	return strconv.FormatUint(h.Sum64(), 36)
+}
+
+// settleStatus gives the reading as it is shown: a new phase counts once two readings have it, for a feed says that play
+// is interrupted, or over, and takes it back. What begins a match counts at once.
+func (st *State) settleStatus(s *Snapshot) *Snapshot {
+	phase, known := s.Status.Phase()
+	if !known || st.PreviousStatus == "" || phase == st.MatchPhase || st.MatchPhase == PhasePrematch ||
+		st.NewStatus == s.Status {
+		st.NewStatus = ""
+		return s
+	}
+	st.NewStatus = s.Status
+	shown := *s
+	shown.Status = st.PreviousStatus
+	return &shown
+}
