@@ -19,6 +19,8 @@ type expected struct {
 	Result  string
 	Winner  string
 	Events  map[string]int
+	Wickets map[string]int // by kind
+	Ends    []string       // why innings ended
 }
 
 func readExpected(t *testing.T) map[string]expected {

@@ -30,12 +30,13 @@ type pushLedger struct {
 	ignored    int
 	stamps     map[string]int64           // activity's token to the timestamp of its newest push
 	shown      map[string]json.RawMessage // phone to the state it showed last
+	alerts     map[string][]string        // phone to the alerts it showed
 }
 
 func newPushLedger() *pushLedger {
 	return &pushLedger{
 		byPriority: map[string]int{}, urgent: map[string][]time.Time{}, stamps: map[string]int64{},
-		shown: map[string]json.RawMessage{},
+		shown: map[string]json.RawMessage{}, alerts: map[string][]string{},
 	}
 }
 
@@ -64,6 +65,9 @@ func (l *pushLedger) add(r *sandbox.Record) {
 	if r.Shown != "shown" {
 		l.ignored++
 		return
+	}
+	if r.Alert != nil {
+		l.alerts[r.Phone] = append(l.alerts[r.Phone], r.Alert.Title+": "+r.Alert.Body)
 	}
 	if r.Event == "start" {
 		l.stamps[r.Phone] = 0 // a new activity
@@ -131,7 +135,7 @@ func (r *replayRig) report(ctx context.Context) (*ReplayReport, error) {
 		Summary: *summary, NoBalls: r.NoBalls, Faults: r.Faults, Restarts: r.ReplayConfig.Restarts,
 		InningsEnds: []string{}, Dropped: map[string]int{}, Corrections: []SummaryAlert{},
 		ByPriority: maps.Clone(r.pushes.byPriority), UrgentPerHour: r.pushes.worst, LargestPayload: r.pushes.largest,
-		TooLong: r.pushes.long, Late: r.pushes.backwards, Ignored: r.pushes.ignored,
+		Shown: r.pushes.alerts[r.audience.on[0].Name], TooLong: r.pushes.long, Late: r.pushes.backwards, Ignored: r.pushes.ignored,
 	}
 	if out.Display, err = r.node.cricket.Display(ctx, r.id); err != nil {
 		return nil, err

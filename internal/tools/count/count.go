@@ -24,6 +24,7 @@ type match struct {
 		Team      string   `json:"team"`
 		SuperOver bool     `json:"super_over"`
 		Forfeited bool     `json:"forfeited"`
+		Declared  bool     `json:"declared"`
 		Absent    []string `json:"absent_hurt"`
 		Target    struct {
 			Runs  int         `json:"runs"`
@@ -70,7 +71,7 @@ type counter struct {
 }
 
 func (m *match) expect() expected {
-	c := &counter{m: m, inARow: map[string]int{}, out: expected{Innings: []line{}, Events: map[string]int{}}}
+	c := &counter{m: m, inARow: map[string]int{}, out: expected{Innings: []line{}, Events: map[string]int{}, Wickets: map[string]int{}, Ends: []string{}}}
 	for i := range m.Innings {
 		c.innings(i)
 	}
@@ -101,6 +102,7 @@ func (c *counter) innings(i int) {
 	c.out.Innings = append(c.out.Innings, l)
 	if i+1 < len(c.m.Innings) || c.over(i) {
 		c.out.Events["innings_end"]++
+		c.out.Ends = append(c.out.Ends, c.cause(i))
 	}
 	if in.SuperOver && c.m.superOvers(i)%2 == 0 {
 		c.out.Events["super_over_start"]++
@@ -132,6 +134,7 @@ func (c *counter) wickets(d *delivery, superOver bool) int {
 			his++
 		}
 		n++
+		c.out.Wickets[kindName(w.Kind)]++
 	}
 	c.add("wicket", n)
 	for range his {
@@ -168,7 +171,7 @@ func (c *counter) bat(d *delivery) {
 	}
 	before := c.runs[d.Batter]
 	c.runs[d.Batter] += r
-	for at, name := range map[int]string{50: "fifty", 100: "hundred", 150: "hundred_fifty", 200: "two_hundred"} {
+	for at, name := range milestones() {
 		if before < at && c.runs[d.Batter] >= at {
 			c.add(name, 1)
 		}
@@ -182,6 +185,13 @@ func (c *counter) bat(d *delivery) {
 	}
 	if c.sixes[d.Batter]++; c.sixes[d.Batter] == 3 {
 		c.add("consecutive_sixes", 1)
+	}
+}
+
+// milestones are a batter's scores that count.
+func milestones() map[int]string {
+	return map[int]string{
+		50: "fifty", 100: "hundred", 150: "hundred_fifty", 200: "two_hundred", 250: "two_hundred_fifty", 300: "three_hundred",
 	}
 }
 
@@ -201,13 +211,64 @@ func (c *counter) maiden(over []delivery) {
 	}
 }
 
+// kindName is a kind of dismissal in one word.
+func kindName(kind string) string {
+	if kind == "obstructing the field" {
+		return "obstructing"
+	}
+	return strings.ReplaceAll(kind, " ", "_")
+}
+
+// cause is why an innings ended that did.
+func (c *counter) cause(i int) string {
+	in, l := &c.m.Innings[i], c.out.Innings[i]
+	target, quota := c.target(i), c.quota(i)
+	if i == 0 && len(c.m.Innings) > 1 && !c.m.multiDay() && c.short() {
+		quota = c.legal // both sides had as many overs, fewer than were agreed
+	}
+	switch {
+	case in.Forfeited:
+		return "forfeited"
+	case l.Wickets >= c.allOut(i):
+		return "all_out"
+	case target > 0 && l.Runs >= target:
+		return "target"
+	case quota > 0 && c.legal >= quota:
+		return "overs"
+	case in.Declared:
+		return "declared"
+	case !in.SuperOver && l.Wickets+len(in.Absent)+len(c.retired) >= 10:
+		return "all_out"
+	case c.m.multiDay():
+		return "declared" // the record forgot the word: nothing else ends an innings there
+	default:
+		return "closed"
+	}
+}
+
+// short tells whether the first innings was exactly as long as the second was allowed to be.
+func (c *counter) short() bool {
+	text := c.m.Innings[1].Target.Overs.String()
+	if text == "" {
+		return false
+	}
+	whole, part, _ := strings.Cut(text, ".")
+	n, _ := strconv.Atoi(whole)
+	balls, _ := strconv.Atoi(part)
+	return n*c.m.Info.PerOver+balls == c.legal
+}
+
+func (c *counter) allOut(i int) int {
+	if c.m.Innings[i].SuperOver {
+		return 2
+	}
+	return 10
+}
+
 // over tells whether the last innings came to its own end.
 func (c *counter) over(i int) bool {
 	in, l := &c.m.Innings[i], c.out.Innings[i]
-	allOut := 10
-	if in.SuperOver {
-		allOut = 2
-	}
+	allOut := c.allOut(i)
 	if l.Wickets >= allOut || !in.SuperOver && l.Wickets+len(in.Absent)+len(c.retired) >= allOut {
 		return true
 	}

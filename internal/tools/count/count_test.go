@@ -164,6 +164,36 @@ func TestMultiDay(t *testing.T) {
 	}
 }
 
+// Why innings end, and how wickets fall.
+func TestEnds(t *testing.T) {
+	ones := func(n int) []string { return repeat(n, ball("a", "x", 1, "")) }
+	wickets := func(n int) []string { return repeat(n, ball("a", "x", 0, out("caught and bowled"))) }
+	for _, tt := range []struct {
+		name, info string
+		all        []string
+		want       []string
+	}{
+		{"overs, target", t20, []string{innings("A", "", ones(120)), innings("B", "", ones(119), ones(2))}, []string{"overs", "target"}},
+		{"all out, all out", t20, []string{innings("A", "", ones(20), wickets(10)), innings("B", "", ones(1), wickets(10))}, []string{"all_out", "all_out"}},
+		{"cut by rain", t20, []string{innings("A", "", ones(60)), innings("B", `,"target":{"runs":90,"overs":5}`, ones(30))}, []string{"closed", "overs"}},
+		{"short for both", t20, []string{innings("A", "", ones(30)), innings("B", `,"target":{"runs":31,"overs":5}`, ones(9))}, []string{"overs"}},
+		{"absent", t20, []string{innings("A", `,"absent_hurt":["q"]`, ones(5), wickets(9)), innings("B", "", ones(1))}, []string{"all_out"}},
+		{"declared, forfeited", `"match_type":"MDM","outcome":{"result":"draw"}`, []string{
+			innings("A", `,"declared":true`, ones(9)), innings("B", `,"declared":true`, ones(5), wickets(3)), `{"team":"A","forfeited":true}`, innings("B", "", ones(1)),
+		}, []string{"declared", "declared", "forfeited"}},
+		{"super over", t20, []string{innings("A", "", ones(120)), innings("B", "", ones(120)), innings("B", `,"super_over":true`, wickets(2)), innings("A", `,"super_over":true`, ones(1))},
+			[]string{"overs", "overs", "all_out", "target"}},
+	} {
+		e := count(t, tt.info, tt.all...)
+		if !slices.Equal(e.Ends, tt.want) || e.Events["innings_end"] != len(tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, e.Ends, tt.want)
+		}
+		if got := e.Wickets["caught_and_bowled"]; got != e.Events["wicket"] {
+			t.Errorf("%s: %d caught and bowled of %d", tt.name, got, e.Events["wicket"])
+		}
+	}
+}
+
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	text := `{"info":{"balls_per_over":5,"match_type":"T20","overs":20,"outcome":{"winner":"A"}},"innings":[` +
@@ -178,7 +208,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{
-"7": {"innings":[{"team":"A","runs":28,"wickets":0,"overs":"1.2"}],"result":"win","winner":"A","deliveries":7,"events":{"four":7,"result":1}}
+"7": {"innings":[{"team":"A","runs":28,"wickets":0,"overs":"1.2"}],"result":"win","winner":"A","deliveries":7,"events":{"four":7,"result":1},"wickets":{},"ends":[]}
 }
 `
 	if b.String() != want {

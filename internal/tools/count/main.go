@@ -8,7 +8,8 @@
 //
 //   - wicket: each dismissal; retired hurt and retired not out are none, two on one ball are two
 //   - four, six: off the bat to the boundary; all-run ones are not
-//   - fifty, hundred, hundred_fifty, two_hundred: a batter's runs in one innings pass 50, 100, 150, 200
+//   - fifty, hundred, hundred_fifty, two_hundred, two_hundred_fifty, three_hundred: a batter's runs in one innings pass
+//     50, 100, 150, 200, 250, 300
 //   - five_for, ten_for: a bowler takes his fifth, his tenth wicket of one innings
 //   - hat_trick: a bowler's wicket on three of his deliveries in a row, over overs, spells and innings of the match;
 //     every delivery without a wicket of his breaks it, wides and no-balls too; super overs do not count; a fourth
@@ -19,6 +20,7 @@
 //     byes and penalty runs are not his
 //   - innings_end: each innings that another follows, forfeited ones too, and the last one if the side was all
 //     out (batters who were absent or had retired hurt among the ten), out of balls, or reached its target
+//     Why: forfeited; all_out; target reached; overs, when the balls agreed on were bowled; declared; else closed
 //   - super_over_start: each super over, that is each pair of super-over innings
 //   - result, tie, draw, no_result: one a match; result whenever the record names a winner, by super over,
 //     boundaries, bowl-out or award, too
@@ -55,6 +57,8 @@ type expected struct {
 	Winner     string         `json:"winner,omitempty"`
 	Deliveries int            `json:"deliveries"`
 	Events     map[string]int `json:"events"`
+	Wickets    map[string]int `json:"wickets"` // by kind
+	Ends       []string       `json:"ends"`    // why innings ended, of those that innings_end counts, in order
 }
 
 type line struct {

@@ -1,0 +1,223 @@
+package edge_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/edge/cricket"
+)
+
+// replayed plays one match.
+func replayed(t *testing.T, c edge.ReplayConfig) *edge.ReplayReport {
+	t.Helper()
+	var out *edge.ReplayReport
+	c.Report = func(r *edge.ReplayReport) error {
+		out = r
+		return nil
+	}
+	if err := edge.Replay(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// cleanRuns are the matches as a feed tells them that does not lie, each played once.
+type cleanRuns struct {
+	mu   sync.Mutex
+	runs map[string]func() *edge.ReplayReport
+}
+
+func (c *cleanRuns) of(t *testing.T, id string) *edge.ReplayReport {
+	t.Helper()
+	c.mu.Lock()
+	if c.runs == nil {
+		c.runs = map[string]func() *edge.ReplayReport{}
+	}
+	run := c.runs[id]
+	if run == nil {
+		run = sync.OnceValue(func() *edge.ReplayReport { return replayed(t, edge.ReplayConfig{Sources: []string{id}}) })
+		c.runs[id] = run
+	}
+	c.mu.Unlock()
+	return run()
+}
+
+// counted are the types of events that an independent count over the records knows.
+func counted(e cricket.EventType, balls bool) bool {
+	switch e {
+	case cricket.EventFour, cricket.EventSix, cricket.EventConsecutiveSixes, cricket.EventMaiden, cricket.EventHatTrick:
+		return balls
+	case cricket.EventWicket, cricket.EventFifty, cricket.EventHundred, cricket.EventHundred50, cricket.EventTwoHundred,
+		cricket.Event250, cricket.Event300, cricket.EventFiveFor, cricket.EventTenFor, cricket.EventInningsEnd,
+		cricket.EventSuperOver, cricket.EventResult, cricket.EventTie, cricket.EventDraw, cricket.EventNoResult:
+		return true
+	default:
+		return false
+	}
+}
+
+// againstCount tells in what a replay differs from the independent count.
+func againstCount(r *edge.ReplayReport, want expected) (problems []string) {
+	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	if diff := cmp.Diff(want.Innings, r.Innings); diff != "" {
+		say("innings (-count +node):\n%s", diff)
+	}
+	words := map[string]string{"win": want.Winner + " won", "tie": "Match tied", "draw": "Match drawn", "no result": "No result"}
+	if !strings.HasPrefix(r.Result, words[want.Result]) {
+		say("result %q, want %q", r.Result, words[want.Result])
+	}
+	wantEvents, events, wickets := map[string]int{}, map[string]int{}, map[string]int{}
+	for kind, n := range want.Events {
+		if counted(cricket.EventType(kind), !r.NoBalls) {
+			wantEvents[kind] = n
+		}
+	}
+	for _, e := range r.Record {
+		if counted(e.Type, !r.NoBalls) {
+			events[string(e.Type)]++
+		}
+		if e.Type == cricket.EventWicket {
+			wickets[e.Detail]++
+		}
+	}
+	if diff := cmp.Diff(wantEvents, events); diff != "" {
+		say("events (-count +node):\n%s", diff)
+	}
+	if diff := cmp.Diff(want.Wickets, wickets); diff != "" {
+		say("kinds of wickets (-count +node):\n%s", diff)
+	}
+	if diff := cmp.Diff(want.Ends, r.InningsEnds, cmpopts.EquateEmpty()); diff != "" {
+		say("causes of innings ends (-count +node):\n%s", diff)
+	}
+	return append(problems, delivery(r)...)
+}
+
+// delivery tells what is wrong with what phones were sent, whatever the feed told.
+func delivery(r *edge.ReplayReport) (problems []string) {
+	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	if !r.PhonesRight {
+		say("a phone shows something else than the display")
+	}
+	if r.UrgentPerHour > 12 {
+		say("%d pushes of priority 10 in an hour", r.UrgentPerHour)
+	}
+	if r.LargestPayload > 2048 {
+		say("a payload of %d bytes", r.LargestPayload)
+	}
+	if r.Late > 0 {
+		say("%d timestamps did not rise", r.Late)
+	}
+	if r.Pushes.Refused > 0 || r.Pushes.Sent == 0 {
+		say("pushes %+v", r.Pushes)
+	}
+	if r.Ignored > 0 {
+		say("phones ignored %d pushes", r.Ignored)
+	}
+	told := map[string]bool{}
+	for _, a := range r.Alerts {
+		if told[a.Key] {
+			say("alert %s twice", a.Key)
+		}
+		told[a.Key] = true
+	}
+	if !told["result"] {
+		say("nobody was told the result")
+	}
+	shown := map[string]bool{}
+	for _, text := range r.Shown {
+		if shown[text] {
+			say("a phone showed %q twice", text)
+		}
+		shown[text] = true
+	}
+	return problems
+}
+
+// againstClean tells in what a replay of a lying feed breaks what is promised, beside the replay of the true one.
+func againstClean(r, clean *edge.ReplayReport) (problems []string) {
+	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	display := cmp.Diff(clean.Display, r.Display,
+		cmpopts.IgnoreFields(cricket.Display{}, "UpdatedAt"), cmpopts.IgnoreFields(cricket.KeyEvent{}, "At"))
+	if display != "" {
+		say("final display (-true +lied to):\n%s", display)
+	}
+	truth, record := byKey(clean.Record), byKey(r.Record)
+	corrected := map[string]bool{}
+	for i := range slices.Backward(r.Record) { // a correction comes after what it corrects
+		e := &r.Record[i]
+		if e.Type == cricket.EventCorrection {
+			corrected[e.Detail] = true
+			key, _ := strings.CutPrefix(e.Key, "corr:")
+			corrected[key] = true
+			continue
+		}
+		if e.Type == cricket.EventResumed {
+			corrected["interrupted"] = true
+		}
+		if e.Alert && !sameFact(e, truth[e.Key]) && !corrected[e.Key] && !(e.Type == cricket.EventInterrupted && corrected["interrupted"]) {
+			say("alert %s (%s) is not so, and was not corrected; the truth: %s", e.Key, e.Text, text(truth[e.Key]))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(truth)) {
+		e, got := truth[key], record[key]
+		switch {
+		case got == nil && counted(e.Type, !r.NoBalls):
+			say("%s (%s) is missing", key, e.Text)
+		case got == nil || !e.Alert || got.Alert || got.Dropped != "":
+		default:
+			say("alert %s (%s) is missing, and no rule dropped it", key, e.Text)
+		}
+	}
+	return append(problems, delivery(r)...)
+}
+
+func byKey(events []cricket.Event) map[string]*cricket.Event {
+	out := map[string]*cricket.Event{}
+	for i := range events {
+		out[events[i].Key] = &events[i]
+	}
+	return out
+}
+
+func text(e *cricket.Event) string {
+	if e == nil {
+		return "nothing of the kind"
+	}
+	return e.Text
+}
+
+// sameFact tells whether two events of one key say the same: of a wicket who was out, of a result who won.
+func sameFact(a, b *cricket.Event) bool {
+	if b == nil {
+		return false
+	}
+	switch a.Type {
+	case cricket.EventWicket:
+		return who(a.Text) == who(b.Text)
+	case cricket.EventResult, cricket.EventTie, cricket.EventDraw, cricket.EventNoResult, cricket.EventAwarded, cricket.EventAbandoned:
+		one, _, _ := strings.Cut(a.Text, " by ")
+		other, _, _ := strings.Cut(b.Text, " by ")
+		return strings.HasPrefix(other, strings.TrimSuffix(one, ".")) || strings.HasPrefix(one, other)
+	default:
+		return true
+	}
+}
+
+// who is the batter in the text of a wicket.
+func who(text string) string {
+	words := strings.Fields(strings.TrimPrefix(text, "Corrected wicket: "))
+	for i, w := range words {
+		if i > 0 && slices.Contains([]string{"b", "c", "lbw", "st", "run", "hit", "retired", "timed", "obstructing", "out"}, w) {
+			return strings.TrimPrefix(strings.Join(words[:i], " "), "WICKET! ")
+		}
+	}
+	return text
+}

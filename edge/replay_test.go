@@ -1,0 +1,93 @@
+package edge_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// A short match, told truly and by a feed that lies, with restarts: what an independent count says, and what is
+// promised. One seed gives one replay.
+func TestReplay(t *testing.T) {
+	clean := replayed(t, edge.ReplayConfig{Sources: []string{"1343760"}})
+	for _, problem := range againstCount(clean, readExpected(t)["1343760"]) {
+		t.Error(problem)
+	}
+	lied := edge.ReplayConfig{Sources: []string{"1343760"}, Faults: 3, Restarts: 2}
+	first, second := replayed(t, lied), replayed(t, lied)
+	for _, problem := range againstClean(first, clean) {
+		t.Error(problem)
+	}
+	if diff := cmp.Diff(first, second); diff != "" {
+		t.Errorf("the same seed (-first +second):\n%s", diff)
+	}
+}
+
+func TestReplayWithoutBalls(t *testing.T) {
+	r := replayed(t, edge.ReplayConfig{Sources: []string{"1343760"}, NoBalls: true})
+	for _, problem := range againstCount(r, readExpected(t)["1343760"]) {
+		t.Error(problem)
+	}
+	if r.Events["four"]+r.Events["maiden"] > 0 && !r.NoBalls {
+		t.Errorf("events of balls without balls: %v", r.Events)
+	}
+}
+
+func TestReplaySources(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	empty := filepath.Join(dir, "empty")
+	if err := os.Mkdir(empty, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		source, want string
+		kind         fault.Kind
+	}{
+		{"99999", `no recorded match "99999" and no such file`, fault.NotFound},
+		{filepath.Join(dir, "no.json"), "no such file", fault.NotFound},
+		{empty, "has no match files", fault.NotFound},
+		{write("1.json", "hello"), "is no match file of Cricsheet: invalid character", fault.Invalid},
+		{write("2.json", `{"info":{"teams":["A","B"]}}`), "it has no innings", fault.Invalid},
+		{write("3.json", `{"data":[]}`), `unknown field "data"`, fault.Invalid},
+	} {
+		err := edge.Replay(t.Context(), edge.ReplayConfig{Sources: []string{tt.source}})
+		if err == nil || !strings.Contains(err.Error(), tt.want) || fault.KindOf(err) != tt.kind {
+			t.Errorf("%s: %v, want %v %q", tt.source, err, tt.kind, tt.want)
+		}
+	}
+	var failed []error
+	err := edge.Replay(t.Context(), edge.ReplayConfig{Sources: []string{dir}, Failed: func(err error) { failed = append(failed, err) }})
+	if len(failed) != 3 || err == nil || !strings.Contains(err.Error(), "3 of 3") {
+		t.Errorf("%d told, %v", len(failed), err)
+	}
+}
+
+// A terminal that is gone ends the replay; so does an interrupt.
+func TestReplayEnds(t *testing.T) {
+	gone := errors.New("gone")
+	c := edge.ReplayConfig{Sources: []string{"1343760", "1343760", "1343760"}, Report: func(*edge.ReplayReport) error { return gone }}
+	if err := edge.Replay(t.Context(), c); !errors.Is(err, gone) {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	c = edge.ReplayConfig{Sources: []string{"1086066"}, Progress: func(string, float64) { cancel() }}
+	if err := edge.Replay(ctx, c); err == nil || !strings.Contains(err.Error(), "interrupted") {
+		t.Errorf("%v", err)
+	}
+}
