@@ -28,6 +28,7 @@ func (v *Verifier) judge(ctx context.Context, token string) (verdict, error) {
 	var said claims
 	var by *trusted
 	var round uint64
+	var noKey error
 	_, err := v.parser.ParseWithClaims(token, &said, func(t *jwt.Token) (any, error) {
 		by = v.trust[said.Issuer]
 		if by == nil {
@@ -44,13 +45,18 @@ func (v *Verifier) judge(ctx context.Context, token string) (verdict, error) {
 			return nil, unauthorized("The token does not say which key it is signed with (kid).")
 		}
 		round = by.ring.round() // before the key: one of an older round is only judged once more
-		return by.ring.key(ctx, kid)
+		key, err := by.ring.key(ctx, kid)
+		noKey = err
+		return key, err
 	})
-	if err == nil {
-		err = by.check(&said)
-	}
-	if err != nil {
+	switch {
+	case noKey != nil:
+		return verdict{}, noKey // which may be the store's, or that the request has ended
+	case err != nil:
 		return verdict{}, tokenError(err, &said)
+	}
+	if err := by.check(&said); err != nil {
+		return verdict{}, err
 	}
 	return verdict{id: v.identity(&said), by: by, round: round}, nil
 }
@@ -89,8 +95,6 @@ func tokenError(err error, said *claims) error {
 		return f // one of ours, on its way through the parser
 	}
 	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return err
 	case errors.Is(err, jwt.ErrTokenMalformed):
 		return unauthorized("That is no token: a JWT has three base64url parts divided by dots.")
 	case errors.Is(err, jwt.ErrTokenExpired):
