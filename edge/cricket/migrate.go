@@ -2,6 +2,7 @@ package cricket
 
 import (
 	"strings"
+	"time"
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -30,4 +31,13 @@ func MovePushState(tx *store.Tx) error {
 		}
 	}
 	return nil
+}
+
+// SessionExpiry is how long a session of a match is kept where nobody says: as long as a follow of it.
+func SessionExpiry(fx *Fixture) time.Time { return followExpiry(fx) }
+
+// TokenOf normalises a token of Apple's; false where the text is none.
+func TokenOf(text string) (token string, ok bool) {
+	text = strings.TrimSpace(text)
+	return strings.ToLower(text), validToken("token", text) == nil
 }
