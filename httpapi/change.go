@@ -15,7 +15,25 @@ type frame struct {
 	name string
 	seq  uint64 // of the journal; 0: the frame has no id
 	slot string // frames of one slot replace each other; empty: each one counts
-	data []byte
+	data []byte // JSON
+	wire *wire  // as it goes out
+}
+
+// newFrame makes an event of data.
+func newFrame(name string, seq uint64, data []byte) frame {
+	return frame{name: name, seq: seq, data: data, wire: newWire(name, seq, data)}
+}
+
+// wide is the frame for readers of all matches: {"matchId":"7","display":{...}}.
+func (ch *change) wide() frame {
+	id, err := json.Marshal(ch.match)
+	if err != nil {
+		panic(err) // a string
+	}
+	f := ch.frame
+	w := newFrame(f.name, f.seq, fmt.Appendf(nil, `{"matchId":%s,%q:%s}`, id, f.name, f.data))
+	w.slot = f.slot
+	return w
 }
 
 // The names of the events that a match's stream carries.
@@ -40,16 +58,18 @@ func changeOf(r *store.Record) (ch change, ok bool, err error) {
 	switch r.Table {
 	case cricket.TableDisplay:
 		key := r.Key["cacheKey"].Str()
-		f := frame{seq: r.Seq, slot: key, data: []byte(r.New["state"].Str())}
-		if match, ok := cricket.DisplayMatch(key); ok {
-			f.name = frameDisplay
-			return change{match, f}, true, nil
+		name := frameDisplay
+		match, ok := cricket.DisplayMatch(key)
+		if !ok {
+			name = frameCard
+			match, ok = cricket.CardMatch(key)
 		}
-		if match, ok := cricket.CardMatch(key); ok {
-			f.name = frameCard
-			return change{match, f}, true, nil
+		if !ok {
+			return change{}, false, nil
 		}
-		return change{}, false, nil
+		f := newFrame(name, r.Seq, []byte(r.New["state"].Str()))
+		f.slot = key
+		return change{match, f}, true, nil
 	case cricket.TableEvents:
 		var e cricket.Event
 		if err := attr.Unmarshal(r.New, &e); err != nil {
@@ -59,7 +79,7 @@ func changeOf(r *store.Record) (ch change, ok bool, err error) {
 		if err != nil {
 			return change{}, false, fmt.Errorf("journal record %d: %w", r.Seq, err)
 		}
-		return change{r.Key["matchId"].Str(), frame{name: frameEvent, seq: r.Seq, data: data}}, true, nil
+		return change{r.Key["matchId"].Str(), newFrame(frameEvent, r.Seq, data)}, true, nil
 	case cricket.TableFixtures:
 		// A fixture alone is nothing to send, but lists of matches look at it.
 		return change{match: r.Key["matchId"].Str()}, true, nil

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -110,20 +111,34 @@ const maxPages = 200
 
 func (s *Server) getLiveMatches(c *gin.Context) error {
 	out := liveMatches{Matches: []liveMatch{}}
+	err := s.eachLive(c.Request.Context(), func(f *cricket.Fixture) error {
+		out.Matches = append(out.Matches, newLiveMatch(f))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, out)
+}
+
+// eachLive walks the matches that are on.
+func (s *Server) eachLive(ctx context.Context, do func(f *cricket.Fixture) error) error {
 	f := cricket.MatchFilter{Status: "live", Limit: maxLimit}
 	for range maxPages {
-		found, next, err := s.cfg.Cricket.Matches(c.Request.Context(), f)
+		found, next, err := s.cfg.Cricket.Matches(ctx, f)
 		if err != nil {
 			return err
 		}
 		for i := range found {
-			out.Matches = append(out.Matches, newLiveMatch(&found[i]))
+			if err := do(&found[i]); err != nil {
+				return err
+			}
 		}
 		if f.Cursor = next; next == "" {
 			break
 		}
 	}
-	return writeJSON(c, out)
+	return nil
 }
 
 func newLiveMatch(f *cricket.Fixture) liveMatch {

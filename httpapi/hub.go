@@ -21,12 +21,13 @@ type hub struct {
 	log     *slog.Logger
 
 	mu     sync.Mutex
-	subs   map[*subscriber]struct{}
-	cursor uint64 // of the last record handed out
+	subs   map[string]map[*subscriber]struct{} // by match; "": of all
+	open   int                                 // how many they are
+	cursor uint64                              // of the last record handed out
 }
 
 func newHub(j Journal, c clock.Clock, log *slog.Logger) *hub {
-	return &hub{journal: j, clock: c, log: log, subs: map[*subscriber]struct{}{}}
+	return &hub{journal: j, clock: c, log: log, subs: map[string]map[*subscriber]struct{}{}}
 }
 
 // run hands out what is new until ctx ends. Its goroutine has joined the clock.
@@ -63,12 +64,7 @@ func (h *hub) pump(ctx context.Context) {
 			h.startOver() // trimmed before we came to it
 			return
 		}
-		for i := range records {
-			h.handOut(&records[i])
-		}
-		h.mu.Lock()
-		h.cursor = records[len(records)-1].Seq
-		h.mu.Unlock()
+		h.handOut(records)
 	}
 }
 
@@ -77,7 +73,7 @@ func (h *hub) pump(ctx context.Context) {
 func (h *hub) position() (after uint64, idle bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.subs) == 0 {
+	if h.open == 0 {
 		h.cursor = h.journal.Seq()
 		return h.cursor, true
 	}
@@ -89,26 +85,47 @@ func (h *hub) startOver() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.cursor = h.journal.Seq()
-	for s := range h.subs {
-		s.lose()
+	for _, of := range h.subs {
+		for s := range of {
+			s.lose()
+		}
 	}
 }
 
-func (h *hub) handOut(r *store.Record) {
-	ch, ok, err := changeOf(r)
-	if err != nil {
-		h.log.Error("journal record not understood", "err", err)
-		return
-	}
-	if !ok {
-		return
+// handOut puts what a batch of records means into the inboxes: all of it before a stream is woken, so that one commit
+// is one write.
+func (h *hub) handOut(records []store.Record) {
+	var all []change
+	of := map[string][]frame{}
+	for i := range records {
+		ch, ok, err := changeOf(&records[i])
+		if err != nil {
+			h.log.Error("journal record not understood", "err", err)
+		}
+		if ok {
+			all = append(all, ch)
+			of[ch.match] = append(of[ch.match], ch.frame)
+		}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for s := range h.subs {
-		if s.match == "" || s.match == ch.match {
-			s.offer(ch.frame)
+	h.cursor = records[len(records)-1].Seq
+	for match, frames := range of {
+		for s := range h.subs[match] {
+			s.offer(frames...)
 		}
+	}
+	if len(all) == 0 || len(h.subs[""]) == 0 {
+		return
+	}
+	wide := make([]frame, 0, len(all))
+	for i := range all {
+		if all[i].frame.name != "" {
+			wide = append(wide, all[i].wide())
+		}
+	}
+	for s := range h.subs[""] {
+		s.offer(wide...)
 	}
 }
 
@@ -118,14 +135,22 @@ func (h *hub) subscribe(match string, wake bool) (sub *subscriber, leave func())
 	sub = newSubscriber(match, wake)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.subs) == 0 {
+	if h.open == 0 {
 		h.cursor = h.journal.Seq() // whatever came while nobody listened
 	}
-	h.subs[sub] = struct{}{}
+	if h.subs[match] == nil {
+		h.subs[match] = map[*subscriber]struct{}{}
+	}
+	h.subs[match][sub] = struct{}{}
+	h.open++
 	return sub, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		delete(h.subs, sub)
+		delete(h.subs[match], sub)
+		if len(h.subs[match]) == 0 {
+			delete(h.subs, match)
+		}
+		h.open--
 	}
 }
 
@@ -133,5 +158,18 @@ func (h *hub) subscribe(match string, wake bool) (sub *subscriber, leave func())
 func (h *hub) count() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.subs)
+	return h.open
+}
+
+// hurry bounds what is being written at shutdown: a reader that does not read now is not waited for.
+func (h *hub) hurry(until time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, of := range h.subs {
+		for s := range of {
+			if out := s.out.Load(); out != nil {
+				_ = out.conn.SetWriteDeadline(until)
+			}
+		}
+	}
 }

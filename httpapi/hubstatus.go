@@ -1,49 +1,68 @@
 package httpapi
 
-import "time"
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
 
-// HubHealth is what the node knows of its feed and its pushes beyond the store.
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// HubHealth is what the node knows of its feed, its pushes and its leases, beyond the store.
 type HubHealth struct {
-	Feed  FeedHealth       `json:"feed"`
-	Push  PushHealth       `json:"push"`
-	Match map[string]Owner `json:"-"` // by match id
+	Feed   FeedHealth
+	Push   PushHealth
+	Leases map[string]HubLease // by match id
 }
 
-// Owner is the lease under which this node works on a match.
-type Owner struct {
-	Fence    int64     `json:"fence"` // 0: another node does
-	Deadline time.Time `json:"deadline,omitzero"`
+// HubLease is the lease under which this node works on a match.
+type HubLease struct {
+	Fence    int64     `json:"fence"`
+	Deadline time.Time `json:"deadline"`
 }
 
 // FeedHealth is how the polling goes.
 type FeedHealth struct {
-	Configured bool         `json:"configured"`
-	Polls      int64        `json:"polls"`
-	Unchanged  int64        `json:"unchanged"`
-	Failed     int64        `json:"failed"`
-	LastAt     time.Time    `json:"lastAt,omitzero"` // of the last good answer
-	LastError  string       `json:"lastError,omitempty"`
-	Breaker    string       `json:"breaker,omitempty"` // closed, half-open, open
-	Budget     []FeedBudget `json:"budget"`
+	Configured bool             `json:"configured"`
+	Polls      int64            `json:"polls"`
+	Unchanged  int64            `json:"unchanged"`
+	Failed     int64            `json:"failed"`
+	LastAt     time.Time        `json:"lastAt,omitzero"`     // of the last good answer
+	LastError  string           `json:"lastError,omitempty"` // of the last reading; empty: it was good
+	Endpoints  []EndpointHealth `json:"endpoints"`
 }
 
-// FeedBudget is what is left of an endpoint's calls this hour.
-type FeedBudget struct {
-	Endpoint string    `json:"endpoint"`
-	Used     int       `json:"used"`
-	Limit    int       `json:"limit"`
-	ResetAt  time.Time `json:"resetAt,omitzero"`
+// EndpointHealth is how one endpoint of the feed stands: its circuit breaker, and its calls of this hour.
+type EndpointHealth struct {
+	Endpoint  string    `json:"endpoint"`
+	State     string    `json:"state"`          // closed, open, half-open, refused, resting, broke
+	Until     time.Time `json:"until,omitzero"` // nothing is asked before
+	Alarm     string    `json:"alarm,omitempty"`
+	Calls     int64     `json:"calls"`
+	Failed    int64     `json:"failed"`
+	LastGood  time.Time `json:"lastGoodAt,omitzero"`
+	LastError string    `json:"lastError,omitempty"`
+	Used      int       `json:"used"` // calls of this hour
+	Limit     int       `json:"limit"`
+	Reserve   int       `json:"reserve"` // kept for final reads
+	ResetAt   time.Time `json:"resetAt,omitzero"`
 }
 
-// PushHealth counts the pushes of the matches that are on.
+// PushHealth is how the pushing goes.
 type PushHealth struct {
 	Configured bool             `json:"configured"`
 	Sent       int64            `json:"sent"`
 	Accepted   int64            `json:"accepted"`
 	Refused    int64            `json:"refused"`
-	Alerts     int64            `json:"alerts"`
 	Reasons    map[string]int64 `json:"reasons,omitempty"` // refusals by Apple's reason
-	Held       string           `json:"held,omitempty"`    // why nothing is sent now
+	Paused     string           `json:"paused,omitempty"`  // why nothing is sent now
 }
 
 // AppInfo is what an app asks about itself when it starts.
@@ -51,4 +70,147 @@ type AppInfo struct {
 	MinVersion  string
 	StoreURL    string
 	Maintenance bool
+}
+
+// hubState is the operator's view of everything that is on.
+type hubState struct {
+	At      time.Time  `json:"at"`
+	Version string     `json:"version"`
+	Role    string     `json:"role,omitempty"` // leader or observer of the feed
+	Matches []hubMatch `json:"matches"`
+	Feed    FeedHealth `json:"feed"`
+	Push    PushHealth `json:"push"`
+	Streams hubStreams `json:"streams"`
+}
+
+type hubStreams struct {
+	Open  int `json:"open"`
+	Limit int `json:"limit"`
+}
+
+// hubMatch is a row of active-matches with what hangs on it.
+type hubMatch struct {
+	MatchID        string         `json:"matchId"`
+	Name           string         `json:"name,omitempty"` // "England v New Zealand"
+	League         string         `json:"league,omitempty"`
+	StartTime      time.Time      `json:"startTime,omitzero"`
+	Status         string         `json:"status"` // idle, live or ended
+	Phase          string         `json:"phase"`
+	Owner          string         `json:"owner,omitempty"` // the node that ticked last
+	Lease          *HubLease      `json:"lease,omitempty"` // if this node holds it
+	LastTickAt     time.Time      `json:"lastTickAt,omitzero"`
+	TickAgeSeconds float64        `json:"tickAgeSeconds"`
+	Sessions       map[string]int `json:"sessions"` // by status
+	Followers      int            `json:"followers"`
+}
+
+// hubFresh is how long an answer serves everybody who asks: sessions are counted by reading them.
+const hubFresh = time.Second
+
+// hubCache keeps the latest answer.
+type hubCache struct {
+	mu    sync.Mutex
+	at    time.Time
+	state hubState
+}
+
+func (s *Server) getHub(c *gin.Context) error {
+	state, err := s.hubState(c.Request.Context())
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, state)
+}
+
+func (s *Server) hubState(ctx context.Context) (hubState, error) {
+	h := &s.hubNow
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := s.wall.Now()
+	if !h.at.IsZero() && now.Sub(h.at) < hubFresh {
+		return h.state, nil
+	}
+	state, err := s.readHub(ctx)
+	if err == nil {
+		h.at, h.state = now, state
+	}
+	return state, err
+}
+
+func (s *Server) readHub(ctx context.Context) (hubState, error) {
+	health, node := s.cfg.Hub(), s.nodeStatus()
+	out := hubState{
+		At: s.cfg.Clock.Now(), Version: s.cfg.Version, Role: node.Role, Matches: []hubMatch{}, Feed: health.Feed, Push: health.Push,
+		Streams: hubStreams{Open: s.hub.count(), Limit: s.cfg.MaxStreams},
+	}
+	if out.Feed.Endpoints == nil {
+		out.Feed.Endpoints = []EndpointHealth{}
+	}
+	err := s.view(ctx, func(tx *store.Tx) error {
+		for item, err := range tx.ScanAll(store.Scan{Table: cricket.TableActiveMatches}) {
+			if err != nil {
+				return err
+			}
+			var st cricket.State
+			if attr.Unmarshal(item, &st) != nil {
+				continue // not as this version writes it
+			}
+			m, err := newHubMatch(tx, &st, out.At)
+			if err != nil {
+				return err
+			}
+			if l, ok := health.Leases[m.MatchID]; ok {
+				m.Lease = &l
+			}
+			out.Matches = append(out.Matches, m)
+		}
+		return nil
+	})
+	order := []string{cricket.ActiveLive, cricket.ActiveIdle, cricket.ActiveEnded}
+	slices.SortFunc(out.Matches, func(a, b hubMatch) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Status), slices.Index(order, b.Status)), cmp.Compare(a.MatchID, b.MatchID))
+	})
+	return out, err
+}
+
+func newHubMatch(tx *store.Tx, st *cricket.State, now time.Time) (m hubMatch, err error) {
+	m = hubMatch{
+		MatchID: st.MatchID, Status: st.Status, Phase: string(st.MatchPhase), Owner: st.InstanceID, LastTickAt: st.LastTickAt,
+		Sessions: map[string]int{},
+	}
+	if !st.LastTickAt.IsZero() {
+		m.TickAgeSeconds = max(0, now.Sub(st.LastTickAt).Seconds())
+	}
+	item, err := tx.Get(cricket.TableFixtures, attr.Item{"matchId": attr.S(st.MatchID)})
+	if err != nil {
+		return m, err
+	}
+	var fx cricket.Fixture
+	if item != nil && attr.Unmarshal(item, &fx) == nil {
+		names := make([]string, 0, len(fx.Teams))
+		for _, t := range fx.Teams {
+			names = append(names, t.Name)
+		}
+		m.Name, m.League, m.StartTime = strings.Join(names, " v "), fx.LeagueName, fx.StartTime
+	}
+	q := store.Query{Table: cricket.TableLiveActivities, KeyCondition: "matchId = :m", Projection: "#s"}
+	q.Names, q.Values = map[string]string{"#s": "status"}, attr.Item{":m": attr.S(st.MatchID)}
+	for row, err := range tx.QueryAll(q) {
+		if err != nil {
+			return m, err
+		}
+		m.Sessions[row["status"].Str()]++
+	}
+	q = store.Query{Table: cricket.TableFollows, KeyCondition: "matchId = :m", Select: store.SelectCount}
+	q.Values = attr.Item{":m": attr.S(st.MatchID)}
+	for {
+		page, err := tx.Query(q)
+		if err != nil {
+			return m, err
+		}
+		m.Followers += page.Count
+		if q.StartKey = page.LastKey; q.StartKey == nil {
+			return m, nil
+		}
+	}
 }

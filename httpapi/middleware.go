@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -19,6 +20,7 @@ import (
 const (
 	keyRequestID = "touchline.requestID"
 	keyQuiet     = "touchline.quiet"
+	keyTaken     = "touchline.taken"
 	maxBody      = 1 << 20
 )
 
@@ -52,30 +54,64 @@ func quiet(c *gin.Context) { c.Set(keyQuiet, true) }
 func (s *Server) observe(c *gin.Context) {
 	start := s.wall.Now()
 	c.Next()
-	took := s.wall.Now().Sub(start)
-	route := c.FullPath()
-	if route == "" {
-		route = "none" // else every guessed path were a metric of its own
+	if c.GetBool(keyTaken) {
+		return // a stream: it is told of when it ends
 	}
-	status := c.Writer.Status()
-	s.metrics.request(c.Request.Method, route, status, took)
+	n := s.noteOf(c)
+	n.status, n.bytes = c.Writer.Status(), max(0, c.Writer.Size())
+	if len(c.Errors) > 0 {
+		n.err = c.Errors.Last().Err
+	}
+	s.report(n, s.wall.Now().Sub(start))
+}
 
+// note is what is told of a request when it is over.
+type note struct {
+	method, route, path, client, id string
+	quiet                           bool
+	status, bytes                   int
+	err                             error
+}
+
+func (s *Server) noteOf(c *gin.Context) note {
+	n := note{
+		method: known(c.Request.Method), route: c.FullPath(), path: strings.Clone(loggedPath(c.Request.URL.Path)),
+		client: clientAddr(c.Request), id: requestID(c), quiet: c.GetBool(keyQuiet),
+	}
+	if n.route == "" {
+		n.route = "none" // else every guessed path were a metric of its own
+	}
+	return n
+}
+
+// loggedPath leaves tokens out of a path: whoever has a device's can push to it.
+func loggedPath(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if isToken(part) {
+			parts[i] = "..."
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+func (s *Server) report(n note, took time.Duration) {
+	s.metrics.request(n.method, n.route, n.status, took)
 	level := slog.LevelInfo
 	switch {
-	case status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable:
+	case n.status >= http.StatusInternalServerError && n.status != http.StatusServiceUnavailable:
 		level = slog.LevelError
-	case c.GetBool(keyQuiet):
+	case n.quiet:
 		level = slog.LevelDebug
 	}
 	attrs := []slog.Attr{
-		slog.String("method", c.Request.Method), slog.String("path", c.Request.URL.Path), slog.Int("status", status),
-		slog.Int("bytes", max(0, c.Writer.Size())), slog.Duration("took", took),
-		slog.String("client", clientAddr(c.Request)), slog.String("requestId", requestID(c)),
+		slog.String("method", n.method), slog.String("path", n.path), slog.Int("status", n.status),
+		slog.Int("bytes", n.bytes), slog.Duration("took", took), slog.String("client", n.client), slog.String("requestId", n.id),
 	}
-	if len(c.Errors) > 0 {
-		attrs = append(attrs, slog.Any("err", c.Errors.Last().Err))
+	if n.err != nil {
+		attrs = append(attrs, slog.Any("err", n.err))
 	}
-	s.log.LogAttrs(context.WithoutCancel(c.Request.Context()), level, "request", attrs...)
+	s.log.LogAttrs(context.Background(), level, "request", attrs...)
 }
 
 // clientAddr is who is connected. Forwarding headers are not believed, and gin's own reading has no room for the zone

@@ -28,22 +28,23 @@ func (s *Server) streamPage(c *gin.Context) error {
 	if _, _, err := s.views.get(c.Request.Context(), id); err != nil {
 		return err
 	}
-	leave, err := s.enterStream("page")
+	gauge, err := s.enterStream("page")
 	if err != nil {
 		return err
 	}
-	defer leave()
 	sub, unsubscribe := s.hub.subscribe(id, true)
-	defer unsubscribe()
-	ctx, cancel := s.streamContext(c.Request.Context())
-	defer cancel()
-
-	p := &pageStream{s: s, id: id, sub: sub, out: newSSE(c.Writer, s.wall), have: map[string]string{}}
+	p := &pageStream{s: s, id: id, sub: sub, have: map[string]string{}}
 	if c.GetHeader("Last-Event-ID") == "" { // a page that comes again has newer parts than its address says
 		p.have = parseHave(c.Query("have"))
 	}
-	return ended(ctx, p.run(ctx), p.out)
+	run := func(ctx context.Context, out *sse) error {
+		p.out = out
+		return p.run(ctx)
+	}
+	return s.serveStream(c, &stream{kind: "page", sub: sub, run: run}, func() { unsubscribe(); gauge() })
 }
+
+var tickWire = newWire("tick", 0, []byte("{}"))
 
 // parseHave reads which parts a page has: "score.1x2y3z top.4a5b6c".
 func parseHave(text string) map[string]string {
@@ -90,13 +91,16 @@ func (p *pageStream) run(ctx context.Context) error {
 		if said {
 			spoke = looked
 		} else if looked.Sub(spoke) >= pageBeat {
-			if err := p.out.send(frame{name: "tick", data: []byte("{}")}); err != nil {
+			if err := p.out.wires(tickWire); err != nil {
 				return err
 			}
 			spoke = looked
 		}
 		if err := p.s.wall.Wait(ctx, looked.Add(p.s.cfg.PageTick), p.sub.sig); err != nil {
 			return err
+		}
+		if p.out.gone.Load() {
+			return errGone
 		}
 		if err := p.s.wall.Wait(ctx, looked.Add(min(pagePause, p.s.cfg.PageTick)), nil); err != nil {
 			return err
@@ -109,7 +113,7 @@ func (p *pageStream) look(ctx context.Context) (said bool, err error) {
 	view, seq, err := p.s.views.get(ctx, p.id)
 	if err != nil {
 		if fault.Is(err, fault.NotFound) {
-			return true, p.out.send(frame{name: "gone", data: []byte("{}")})
+			return true, p.out.wires(newWire("gone", 0, []byte("{}")))
 		}
 		return false, err
 	}
@@ -122,7 +126,7 @@ func (p *pageStream) look(ctx context.Context) (said bool, err error) {
 		return false, fmt.Errorf("encode parts: %w", err)
 	}
 	// The id only has to be there: it tells a page that comes again from a new one.
-	if err := p.out.send(frame{name: "parts", seq: seq + 1, data: data}); err != nil {
+	if err := p.out.wires(newWire("parts", seq+1, data)); err != nil {
 		return false, err
 	}
 	for _, part := range view.Parts {

@@ -60,6 +60,7 @@ func (s *Server) matchRoutes() []route {
 		{method: "GET", at: atApp, path: "/matches/:id/card", access: user, do: s.getCard},
 		{method: "GET", at: atApp, path: "/matches/:id/events", access: user, do: s.getEvents},
 		{method: "GET", at: atApp, path: "/matches/:id/stream", access: user, do: s.streamMatch, stream: true},
+		{method: "GET", at: atApp, path: "/stream", access: user, do: s.streamAll, stream: true},
 	}
 }
 

@@ -57,7 +57,8 @@ func scenarios() []scenario {
 
 		{name: "application 404", path: "/cricket/nothing", status: 404, headers: map[string]string{"Content-Type": jsonType},
 			body: []string{`{"error":{"code":"not_found"`}},
-		{name: "application root", path: "/cricket", status: 404, body: []string{`{"error":{`}},
+		{name: "application root", path: "/cricket", status: 200, body: []string{`"openapi":"/cricket/openapi.yaml"`}},
+		{name: "application root with a slash", path: "/cricket/", status: 200, body: []string{`"version":"test"`}},
 		{name: "application 404 to a browser", path: "/cricket/nothing", header: browser, status: 404, headers: map[string]string{"Content-Type": jsonType}},
 		{name: "application 405", method: http.MethodPost, path: "/cricket/matches", status: 405,
 			headers: map[string]string{"Allow": "GET, HEAD"}, body: []string{`{"error":{"code":"method_not_allowed"`}},

@@ -7,13 +7,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/klauspost/compress/gzhttp"
-	"github.com/klauspost/compress/gzip"
 
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/clock"
@@ -45,8 +43,12 @@ type Server struct {
 	cors    gin.HandlerFunc
 	cross   *http.CrossOriginProtection
 
+	snapshots *snapshots
+	encoder   encoder
+	streams   sync.WaitGroup // that have taken their connection over
+
 	draining context.Context //nolint:containedctx // a latch that streams and /readyz watch, not a request's context
-	drain    context.CancelFunc
+	drain    func()
 }
 
 // New makes a server. It does no I/O. An error is a metric that is registered already, or a bug in the pages.
@@ -73,29 +75,27 @@ func New(cfg Config) (*Server, error) {
 	if s.cors, err = s.newCORS(); err != nil {
 		return nil, err
 	}
-	s.draining, s.drain = context.WithCancel(context.Background())
+	s.snapshots = &snapshots{s: s, of: map[string]*snapshotEntry{}}
+	var drain context.CancelCauseFunc
+	s.draining, drain = context.WithCancelCause(context.Background())
+	s.drain = func() { drain(errDrain) }
 	if s.handler, err = compressed(s.routes()); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// compressed wraps all answers. A stream is compressed frame by frame with no memory of the ones before: the state that
-// would find more to save costs most of a megabyte for each client.
+// compressed wraps all answers but streams, which compress what they share once.
 func compressed(h http.Handler) (http.Handler, error) {
 	// The ETag names what the answer says, compressed or not: gzhttp leaves it alone.
 	answers, err := gzhttp.NewWrapper(gzhttp.MinSize(1024), gzhttp.CompressionLevel(5), gzhttp.EnableZstd(false))
 	if err != nil {
 		return nil, fmt.Errorf("compression: %w", err)
 	}
-	streams, err := gzhttp.NewWrapper(gzhttp.MinSize(1), gzhttp.CompressionLevel(gzip.StatelessCompression), gzhttp.EnableZstd(false))
-	if err != nil {
-		return nil, fmt.Errorf("compression: %w", err)
-	}
-	whole, framed := answers(h), streams(h)
+	whole := answers(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/stream") {
-			framed(w, r)
+		if isStream(r) {
+			h.ServeHTTP(w, r)
 			return
 		}
 		whole(w, r)
@@ -120,7 +120,7 @@ func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 		s.hub.run(hubCtx)
 	})
 	serving, served := context.WithCancelCause(ctx)
-	loops.Go(func() { served(srv.Serve(limited(ln))) })
+	loops.Go(func() { served(srv.Serve(limited(ln, s.cfg.MaxStreams))) })
 	<-serving.Done()
 
 	err := s.shutDown(ctx, srv)
@@ -135,6 +135,8 @@ func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 // shutDown ends the streams first: http.Server would wait for them for ever.
 func (s *Server) shutDown(ctx context.Context, srv *http.Server) error {
 	s.drain()
+	s.hub.hurry(s.wall.Now().Add(time.Second))
+	defer s.streams.Wait()
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Drain)
 	defer cancel()
 	if err := srv.Shutdown(within); err != nil {

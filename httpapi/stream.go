@@ -2,16 +2,13 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -40,18 +37,34 @@ func (s *Server) streamMatch(c *gin.Context) error {
 	if _, err := s.cfg.Cricket.Match(c.Request.Context(), id); err != nil {
 		return err
 	}
-	leave, err := s.enterStream("match")
+	return s.streamJournal(c, "match", id, last)
+}
+
+// streamAll sends what happens in all matches: the same events as streamMatch, in an envelope that names the match. Its
+// snapshot has the displays of the matches that are on.
+func (s *Server) streamAll(c *gin.Context) error {
+	last, err := lastEventID(c)
 	if err != nil {
 		return err
 	}
-	defer leave()
-	sub, unsubscribe := s.hub.subscribe(id, false)
-	defer unsubscribe()
-	ctx, cancel := s.streamContext(c.Request.Context())
-	defer cancel()
+	return s.streamJournal(c, "all", "", last)
+}
 
-	m := &matchStream{s: s, id: id, sub: sub, out: newSSE(c.Writer, s.wall)}
-	return ended(ctx, m.run(ctx, last), m.out)
+func (s *Server) streamJournal(c *gin.Context, kind, match string, last *uint64) error {
+	gauge, err := s.enterStream(kind)
+	if err != nil {
+		return err
+	}
+	sub, unsubscribe := s.hub.subscribe(match, false)
+	m := &matchStream{s: s, id: match, sub: sub}
+	if who, ok := identityOf(c); ok {
+		m.expires = who.Expires
+	}
+	run := func(ctx context.Context, out *sse) error {
+		m.out = out
+		return m.run(ctx, last)
+	}
+	return s.serveStream(c, &stream{kind: kind, sub: sub, run: run}, func() { unsubscribe(); gauge() })
 }
 
 // enterStream counts a stream in, unless there are too many.
@@ -67,7 +80,7 @@ func (s *Server) enterStream(kind string) (leave func(), err error) {
 // streamContext ends with the request or when the server begins to shut down.
 func (s *Server) streamContext(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
-	stop := context.AfterFunc(s.draining, func() { cancel(errDrain) })
+	stop := context.AfterFunc(s.draining, func() { cancel(context.Cause(s.draining)) })
 	return ctx, func() { stop(); cancel(nil) }
 }
 
@@ -78,6 +91,7 @@ func ended(ctx context.Context, err error, out *sse) error {
 	case <-ctx.Done():
 		err = nil
 		if errors.Is(context.Cause(ctx), errDrain) {
+			out.within = time.Second
 			_ = out.goodbye(time.Second + rand.N(4*time.Second)) // if it cannot be told, it has its old value
 		}
 	default:
@@ -107,13 +121,14 @@ func lastEventID(c *gin.Context) (*uint64, error) {
 	return &n, nil
 }
 
-// matchStream is one client's stream of one match.
+// matchStream is one client's stream of one match, or of all.
 type matchStream struct {
-	s    *Server
-	id   string
-	sub  *subscriber
-	out  *sse
-	sent uint64 // everything up to here is with the client
+	s       *Server
+	id      string // "": all
+	sub     *subscriber
+	out     *sse
+	sent    uint64    // everything up to here is with the client
+	expires time.Time // of the client's token; zero: never
 }
 
 func (m *matchStream) run(ctx context.Context, last *uint64) error {
@@ -127,6 +142,12 @@ func (m *matchStream) run(ctx context.Context, last *uint64) error {
 		due := m.s.wall.Now().Add(m.s.cfg.Heartbeat)
 		if err := m.s.wall.Wait(ctx, due, m.sub.sig); err != nil {
 			return err
+		}
+		switch {
+		case m.out.gone.Load():
+			return errGone
+		case !m.expires.IsZero() && m.s.wall.Now().After(m.expires):
+			return nil // to come again it needs a new token
 		}
 		frames, lost := m.sub.take()
 		var err error
@@ -189,7 +210,11 @@ func (m *matchStream) missed(ctx context.Context, after uint64) (frames []frame,
 			if err != nil {
 				return nil, 0, false, err
 			}
-			if ok && ch.match == m.id {
+			switch {
+			case !ok:
+			case m.id == "" && ch.frame.name != "":
+				box.offer(ch.wide())
+			case ch.match == m.id:
 				box.offer(ch.frame)
 			}
 		}
@@ -217,52 +242,17 @@ func (m *matchStream) forward(frames []frame) error {
 	return nil
 }
 
-// snapshot sends the whole state. Only its last frame has an id: a client whose connection breaks in the middle has
-// not seen it and asks again from where it was.
+// snapshot sends the whole state.
 func (m *matchStream) snapshot(ctx context.Context) error {
-	seq := m.s.cfg.Journal.Seq() // before reading: what is newer comes once more, which does no harm
-	events, err := m.s.cfg.Cricket.Events(ctx, m.id)
+	w, seq, err := m.s.snapshots.get(ctx, m.id)
 	if err != nil {
 		return err
 	}
-	card, err := m.s.cfg.Cricket.Card(ctx, m.id)
-	if err != nil {
-		return err
-	}
-	frames := make([]frame, 0, len(events)+len(card.Innings)+1)
-	for i := range events {
-		if frames, err = appendFrame(frames, frameEvent, events[i]); err != nil {
+	if w != nil {
+		if err := m.out.wires(w); err != nil {
 			return err
 		}
-	}
-	for i := range card.Innings {
-		if frames, err = appendFrame(frames, frameCard, card.Innings[i]); err != nil {
-			return err
-		}
-	}
-	switch display, err := m.s.cfg.Cricket.Display(ctx, m.id); {
-	case fault.Is(err, fault.NotFound): // before the first reading of it
-	case err != nil:
-		return err
-	default:
-		if frames, err = appendFrame(frames, frameDisplay, display); err != nil {
-			return err
-		}
-	}
-	if len(frames) > 0 {
-		frames[len(frames)-1].seq = seq
-	}
-	if err := m.out.send(frames...); err != nil {
-		return err
 	}
 	m.sent = max(m.sent, seq)
 	return nil
-}
-
-func appendFrame[T cricket.Event | cricket.CardInnings | cricket.Display](frames []frame, name string, v T) ([]frame, error) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", name, err)
-	}
-	return append(frames, frame{name: name, data: data}), nil
 }

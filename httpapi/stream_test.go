@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +20,13 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if address := os.Getenv(readersAt); address != "" { // this process is the readers of a benchmark
+		readStreams(address)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 const streamPath = "/cricket/matches/" + finalID + "/stream"
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/touchline/touchline/internal/clock"
 )
@@ -17,36 +18,48 @@ type subscriber struct {
 	match string        // "" for all
 	wake  bool          // wants to be woken, not to be sent anything
 	sig   *clock.Signal // set when there is something to take
+	out   atomic.Pointer[sse]
 
 	mu     sync.Mutex
-	slots  map[string]frame
+	slots  map[string]frame // nil until there is one
 	events []frame
 	lost   bool
 }
 
 func newSubscriber(match string, wake bool) *subscriber {
-	return &subscriber{match: match, wake: wake, sig: clock.NewSignal(), slots: map[string]frame{}}
+	return &subscriber{match: match, wake: wake, sig: clock.NewSignal()}
 }
 
-// offer puts a change into the inbox. It never blocks.
-func (s *subscriber) offer(f frame) {
-	if !s.wake && f.name == "" {
+// offer puts frames into the inbox. It never blocks.
+func (s *subscriber) offer(frames ...frame) {
+	if s.wake {
+		s.sig.Set()
 		return
 	}
-	if !s.wake {
-		s.mu.Lock()
+	some := false
+	s.mu.Lock()
+	for i := range frames {
+		f := &frames[i]
 		switch {
+		case f.name == "":
+			continue // nothing to send
 		case s.lost: // a snapshot is due: it has this too
 		case f.slot != "":
-			s.slots[f.slot] = f
+			if s.slots == nil {
+				s.slots = map[string]frame{}
+			}
+			s.slots[f.slot] = *f
 		case len(s.events) < maxPending:
-			s.events = append(s.events, f)
+			s.events = append(s.events, *f)
 		default:
 			s.drop()
 		}
-		s.mu.Unlock()
+		some = true
 	}
-	s.sig.Set()
+	s.mu.Unlock()
+	if some {
+		s.sig.Set()
+	}
 }
 
 // lose makes the stream start over with a snapshot.
@@ -58,8 +71,7 @@ func (s *subscriber) lose() {
 }
 
 func (s *subscriber) drop() {
-	s.lost, s.events = true, nil
-	clear(s.slots)
+	s.lost, s.events, s.slots = true, nil, nil
 }
 
 // take empties the inbox: frames in the order of the journal, or lost when only a snapshot will do.
@@ -74,8 +86,7 @@ func (s *subscriber) take() (frames []frame, lost bool) {
 	for _, f := range s.slots {
 		frames = append(frames, f)
 	}
-	s.events = nil
-	clear(s.slots)
+	s.events, s.slots = nil, nil
 	slices.SortFunc(frames, func(a, b frame) int { return cmp.Compare(a.seq, b.seq) })
 	return frames, false
 }
