@@ -66,9 +66,7 @@ func (c Config) Problems() []Problem {
 	if c.DataDir == "" {
 		bad("data_dir", "must name a directory")
 	}
-	if err := loopbackOnly(c.Listen); err != nil {
-		bad("listen", "%s", err)
-	}
+	out = append(out, c.identityProblems()...)
 	if p := c.DynamoDB.problem(); p != "" {
 		bad("dynamodb.listen", "%s", p)
 	}
@@ -85,13 +83,12 @@ func (c Config) Problems() []Problem {
 	return append(append(out, c.HTTP.problems()...), c.Cricket.problems()...)
 }
 
-// loopbackOnly refuses an address that others can reach: until users sign in, every route is open to whoever can
-// connect.
+// loopbackOnly refuses an address that others can reach: the demo takes whoever can connect for its user.
 func loopbackOnly(listen string) error {
 	local, err := isLoopback(listen)
 	if err == nil && !local {
 		return fault.New(fault.Invalid, "not_loopback",
-			"must be a loopback address (127.0.0.1, [::1] or localhost), not %q: this version has no sign-in yet", listen)
+			"must be a loopback address (127.0.0.1, [::1] or localhost), not %q: the demo signs in whoever can connect", listen)
 	}
 	return err
 }

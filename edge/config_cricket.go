@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/touchline/touchline/edge/cricket"
 )
 
 // CricketConfig is the Sightscreen application.
@@ -56,6 +58,14 @@ func defaultCricket() CricketConfig {
 		Feed:    FeedConfig{BaseURL: "https://cricket.sportmonks.com/api/v2.0", CallsPerHour: 2000},
 		Push:    PushConfig{Host: "https://api.push.apple.com"},
 	}
+}
+
+// options are the alerts for the rules.
+func (a AlertsConfig) options() cricket.Options {
+	return cricket.Options{Alerts: map[cricket.EventType]bool{
+		cricket.EventToss: a.Toss, cricket.EventSix: a.Six, cricket.EventFour: a.Four,
+		cricket.EventOnHatTrick: a.OnHatTrick, cricket.EventTeamMilestone: a.TeamMilestone,
+	}}
 }
 
 func (c CricketConfig) problems() (out []Problem) {

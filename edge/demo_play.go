@@ -28,9 +28,13 @@ func (d *demo) newNode(ctx context.Context, dir string, a *around) (*Node, error
 		return nil, err
 	}
 	account := d.phones.Account()
+	users, err := newDemoSignIn()
+	if err != nil {
+		return nil, err
+	}
 	return Open(ctx, dir, Parts{
 		Clock: d.clock, Speed: d.speedName(), Feed: feed, Featured: d.Match, Version: d.Version, Log: d.log,
-		JournalBytes: demoJournal, Gallery: true,
+		JournalBytes: demoJournal, Gallery: true, Cricket: defaultCricket(), Auth: users.identity, Demo: users.signIn,
 		Phones: func() []httpapi.PhoneView { return phoneViews(d.phones) },
 		Sender: func(s *store.Store) (push.Sender, error) {
 			return apns.New(apns.Config{

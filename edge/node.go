@@ -40,6 +40,12 @@ type Parts struct {
 	Version  string
 	Log      *slog.Logger
 
+	Cricket CricketConfig
+	HTTP    HTTPConfig
+	Auth    AuthMaker              // nil: nobody can sign in
+	Demo    func() (string, error) // signs in whoever comes from this machine; nil: nobody
+	Deck    httpapi.ReplayDeck     // nil: the feed is real
+
 	DynamoDB *Endpoint // nil: none; Run closes it
 
 	JournalBytes int64 // kept for readers that lag; 0: the store's default
@@ -73,7 +79,7 @@ func Open(ctx context.Context, dir string, p Parts) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{parts: p, store: s, cricket: cricket.NewService(s, cricket.Options{}), wall: clock.Real()}
+	n := &Node{parts: p, store: s, cricket: cricket.NewService(s, p.Cricket.Alerts.options()), wall: clock.Real()}
 	n.started = n.wall.Now()
 	n.tellCompaction()
 	n.hold = p.Clock.Join()
@@ -119,6 +125,9 @@ func (n *Node) assemble(ctx context.Context) error {
 		return err
 	}
 	if n.parts.Feed != nil {
+		if c, ok := n.parts.Feed.(feedClient); ok {
+			metrics.MustRegister(c.Collector())
+		}
 		n.poller = poll.New(poll.Config{
 			Node: n.store.Node(), Feed: n.parts.Feed, Leases: newHeld(n.leases), Match: n.cricket,
 			Clock: n.parts.Clock, Log: n.parts.Log,
@@ -127,11 +136,11 @@ func (n *Node) assemble(ctx context.Context) error {
 	if err := n.assemblePush(metrics); err != nil {
 		return err
 	}
-	n.api, err = httpapi.New(httpapi.Config{
-		Cricket: n.cricket, Journal: n.store, Clock: n.parts.Clock,
-		Node: n.status, Phones: n.parts.Phones, Ready: n.ready, Featured: func() string { return n.parts.Featured },
-		Metrics: metrics, Logger: n.parts.Log, Version: n.parts.Version, Development: n.parts.Gallery,
-	})
+	api, err := n.apiConfig(metrics)
+	if err != nil {
+		return err
+	}
+	n.api, err = httpapi.New(api)
 	return err
 }
 

@@ -14,10 +14,13 @@ import (
 
 // Serve runs a node until ctx ends.
 func Serve(ctx context.Context, c Config, version string, log *slog.Logger) error {
-	p := Parts{Clock: clock.Real(), Speed: "real", Version: version, Log: log}
+	p := Parts{
+		Clock: clock.Real(), Speed: "real", Version: version, Log: log,
+		Cricket: c.Cricket, HTTP: c.HTTP, Auth: c.identity(log),
+	}
 	if c.Cricket.Feed.Token != "" {
 		feed, err := sportmonks.New(sportmonks.Config{
-			BaseURL: c.Cricket.Feed.BaseURL, Token: c.Cricket.Feed.Token, Clock: p.Clock, Logger: log,
+			BaseURL: c.Cricket.Feed.BaseURL, Token: c.Cricket.Feed.Token, Clock: p.Clock, Logger: log, CallsPerHour: c.Cricket.Feed.CallsPerHour,
 		})
 		if err != nil {
 			return err

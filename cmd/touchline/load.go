@@ -136,6 +136,10 @@ func (l *loader) fromFlags(flags *pflag.FlagSet) error {
 		switch {
 		case f.Name == "inject":
 			key = "dynamodb.inject"
+		case f.Name == "dev-issuer":
+			key = "auth.dev_issuer"
+		case f.Name == "replay":
+			key = "cricket.replay"
 		case !l.k.Exists(key): // --log-level is log.level
 			key = strings.Replace(key, "_", ".", 1)
 		}

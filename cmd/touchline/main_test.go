@@ -62,7 +62,8 @@ func occupy(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Defer(func() { ln.Close() })
 }
 
-// await waits until a node answers at 127.0.0.1:$PORT with a path's answer, and prints it.
+// await waits until a node answers at 127.0.0.1:$PORT with a path's answer, and prints it. It asks as who has the
+// node's API key, if the node was given one.
 func await(ts *testscript.TestScript, _ bool, args []string) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -74,7 +75,12 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Fatalf("nobody answers at port %s", ts.Getenv("PORT"))
 		case <-tick.C:
 		}
-		resp, err := client.Get("http://127.0.0.1:" + ts.Getenv("PORT") + args[0])
+		req, err := http.NewRequest(http.MethodGet, "http://127.0.0.1:"+ts.Getenv("PORT")+args[0], http.NoBody)
+		ts.Check(err)
+		if key := ts.Getenv("TOUCHLINE_AUTH__API_KEY"); key != "" {
+			req.Header.Set("X-API-Key", key)
+		}
+		resp, err := client.Do(req)
 		if err != nil {
 			continue
 		}
