@@ -47,6 +47,9 @@ func MatchLock(matchID string) string { return "match:" + matchID }
 // FeedLock is the lock of the one node that polls the list endpoint.
 const FeedLock = "feed:livescores"
 
+// ReferenceLock is the lock of the one node that syncs fixtures, leagues and teams.
+const ReferenceLock = "feed:reference"
+
 // Event keys: what the source says, so that everyone who sees the event names it alike.
 
 func wicketKey(innings, n int) string { return fmt.Sprintf("w:%d:%d", innings, n) }
