@@ -45,6 +45,9 @@ func (s *Server) getMatches(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	if f.League, err = s.leagueCode(c, f.League); err != nil {
+		return err
+	}
 	items, next, err := s.cfg.Cricket.Matches(c.Request.Context(), f)
 	if err != nil {
 		return err

@@ -60,6 +60,11 @@ func (s *Server) matchRoutes() []route {
 		{method: "GET", at: atApp, path: "/matches/:id/card", access: user, do: s.getCard},
 		{method: "GET", at: atApp, path: "/matches/:id/events", access: user, do: s.getEvents},
 		{method: "GET", at: atApp, path: "/matches/:id/stream", access: user, do: s.streamMatch, stream: true},
+		{method: "GET", at: atApp, path: "/leagues", access: user, do: s.getLeagues},
+		{method: "GET", at: atApp, path: "/leagues/:id", access: user, do: s.getLeague},
+		{method: "GET", at: atApp, path: "/teams", access: user, do: s.getTeams},
+		{method: "GET", at: atApp, path: "/teams/:id", access: user, do: s.getTeam},
+		{method: "GET", at: atApp, path: "/seasons/:id/teams", access: user, do: s.getSeasonTeams},
 		{method: "GET", at: atApp, path: "/stream", access: user, do: s.streamAll, stream: true},
 	}
 }
@@ -95,6 +100,12 @@ func (s *Server) userRoutes() []route {
 func (s *Server) staffRoutes() []route {
 	return []route{
 		{method: "GET", at: atApp, path: "/hub", access: admin, do: s.getHub},
+		{method: "PATCH", at: atApp, path: "/leagues/:id", access: admin, do: s.patchLeague},
+		{method: "DELETE", at: atApp, path: "/leagues/:id", access: admin, do: s.deleteLeague},
+		{method: "PATCH", at: atApp, path: "/teams/:id", access: admin, do: s.patchTeam},
+		{method: "GET", at: atApp, path: "/admin/sportmonks/fixtures", access: admin, do: s.getFeedFixtures},
+		{method: "POST", at: atApp, path: "/admin/cache/clear", access: admin, do: s.postCacheClear},
+		{method: "GET", at: atApp, path: "/admin/cache/stats", access: admin, do: s.getCacheStats},
 		{method: "POST", at: atApp, path: "/admin/notifications/push", access: admin, do: s.postNotification},
 		{method: "GET", at: atApp, path: "/admin/notifications/users", access: admin, do: s.getNotified},
 		{method: "GET", at: atApp, path: "/admin/notifications/subscriptions", access: admin, do: s.getSubscriptions},

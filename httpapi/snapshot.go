@@ -59,6 +59,18 @@ func (n *snapshots) entry(match string) *snapshotEntry {
 	return e
 }
 
+func (n *snapshots) clear() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	clear(n.of)
+}
+
+func (n *snapshots) count() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.of)
+}
+
 // join makes one of several events. Only the last has an id: a client whose connection breaks in the middle has not
 // seen it and asks again from where it was.
 func join(frames []frame, seq uint64) *wire {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -57,8 +58,8 @@ func (s *Server) streamJournal(c *gin.Context, kind, match string, last *uint64)
 	}
 	sub, unsubscribe := s.hub.subscribe(match, false)
 	m := &matchStream{s: s, id: match, sub: sub}
-	if who, ok := identityOf(c); ok {
-		m.expires = who.Expires
+	if who, ok := identityOf(c); ok && !who.Expires.IsZero() {
+		m.expires = who.Expires.Add(auth.Leeway)
 	}
 	run := func(ctx context.Context, out *sse) error {
 		m.out = out
@@ -140,13 +141,16 @@ func (m *matchStream) run(ctx context.Context, last *uint64) error {
 	}
 	for {
 		due := m.s.wall.Now().Add(m.s.cfg.Heartbeat)
+		if !m.expires.IsZero() && m.expires.Before(due) {
+			due = m.expires
+		}
 		if err := m.s.wall.Wait(ctx, due, m.sub.sig); err != nil {
 			return err
 		}
 		switch {
 		case m.out.gone.Load():
 			return errGone
-		case !m.expires.IsZero() && m.s.wall.Now().After(m.expires):
+		case !m.expires.IsZero() && !m.s.wall.Now().Before(m.expires):
 			return nil // to come again it needs a new token
 		}
 		frames, lost := m.sub.take()

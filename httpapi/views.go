@@ -72,6 +72,18 @@ func (v *views) forget(id string) {
 	delete(v.of, id)
 }
 
+func (v *views) clear() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	clear(v.of)
+}
+
+func (v *views) count() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.of)
+}
+
 func (v *views) render(ctx context.Context, id string, last page.View) (page.View, error) {
 	if id == "" {
 		fixtures, _, err := v.s.cfg.Cricket.Matches(ctx, cricket.MatchFilter{Limit: listLimit})
