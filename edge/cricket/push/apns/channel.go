@@ -100,6 +100,8 @@ func (c *Client) broadcast(ctx context.Context, p Push, b *Bearer) Result {
 func (c *Client) request(
 	ctx context.Context, method, url string, h http.Header, body []byte, b *Bearer,
 ) (res Result, x *exchange, answer []byte) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
 	x = &exchange{bearer: b.Token, limit: listLimit}
 	req, err := http.NewRequestWithContext(context.WithValue(ctx, exchangeKey{}, x), method, url, bytes.NewReader(body))
 	if err != nil {

@@ -50,7 +50,6 @@ type Config struct {
 	ManageHost string // https://..., of broadcast channels; empty: the one that belongs to Host
 
 	Timeout      time.Duration     // of one push, real time; 10 s when zero
-	Connections  int               // 1 when zero
 	TripAfter    uint32            // failures in a row that open the circuit; 50 when zero
 	TripDuration time.Duration     // how long it stays open, by Clock; 15 s when zero
 	Transport    http.RoundTripper // nil: our own
@@ -68,6 +67,7 @@ type Client struct {
 	bearers      *bearers
 	rules        classifier
 	breaker      *breaker
+	timeout      time.Duration
 }
 
 // ParseKey reads the content of a .p8 file.
@@ -96,10 +96,10 @@ func New(cfg Config) (*Client, error) {
 		bearers: b,
 		rules:   newClassifier(),
 		breaker: newBreaker(&cfg),
+		timeout: cfg.Timeout,
 	}
 	c.http = &http.Client{
 		Transport:     &recorder{lines: c.lines, now: cfg.now},
-		Timeout:       cfg.Timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	c.inner = apns2.Client{Host: cfg.Host, HTTPClient: c.http}
@@ -131,7 +131,6 @@ func (cfg *Config) complete() error {
 		cfg.now = time.Now
 	}
 	cfg.Timeout = orDefault(cfg.Timeout, 10*time.Second)
-	cfg.Connections = orDefault(cfg.Connections, 1)
 	cfg.TripAfter = orDefault(cfg.TripAfter, 50)
 	cfg.TripDuration = orDefault(cfg.TripDuration, 15*time.Second)
 	return nil
@@ -236,6 +235,8 @@ func (c *Client) renewed(ctx context.Context, once func(*Bearer) Result, refused
 
 // once is one request for a device.
 func (c *Client) once(ctx context.Context, p Push, b *Bearer) Result {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout) // the client's own would cost two goroutines a push
+	defer cancel()
 	x := &exchange{bearer: b.Token}
 	answer, err := c.inner.PushWithContext(context.WithValue(ctx, exchangeKey{}, x), &apns2.Notification{
 		ApnsID: p.ID, CollapseID: p.CollapseID, DeviceToken: p.Token, Topic: c.topic(p.Type),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -447,6 +448,144 @@ func TestRetryAfter(t *testing.T) {
 	} {
 		if got := retryAfter(value, now); got != want {
 			t.Errorf("%q: %v, want %v", value, got, want)
+		}
+	}
+}
+
+// TestStreamLimits sends a crowd of pushes over a connection that allows one stream at first, then many, then one, then
+// a few: never more than it may, and none is lost.
+func TestStreamLimits(t *testing.T) {
+	r := newRig(t, nil)
+	var tokens []string
+	for i := range 200 {
+		p, err := r.box.AddPhone(sandbox.Phone{Name: "Ada", DeviceID: fmt.Sprint("crowd", i)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tokens = append(tokens, p.DeviceToken)
+	}
+	for _, limit := range []int{1000, 1, 7, 100} {
+		r.box.SetStreams(limit)
+		var wg sync.WaitGroup
+		for _, token := range tokens {
+			wg.Go(func() {
+				p := r.push()
+				p.Token = token
+				if res := r.Send(t.Context(), p); res.Action != Accepted {
+					t.Errorf("limit %d: %+v", limit, res)
+				}
+			})
+		}
+		wg.Wait()
+		r.pass()
+	}
+	if beyond, conns := r.box.Beyond(), r.box.Connections(); beyond != 0 || conns != 1 {
+		t.Errorf("%d streams beyond the limit, %d connections", beyond, conns)
+	}
+}
+
+// TestFirstAnswersRefuse keeps a crowd waiting behind one stream whose pushes are refused one after the other.
+func TestFirstAnswersRefuse(t *testing.T) {
+	r := newRig(t, nil)
+	r.box.Burst(20, sandbox.Reply{Status: 500, Reason: "InternalServerError"})
+	var wg sync.WaitGroup
+	for range 100 {
+		wg.Go(func() {
+			if res := r.deliver(t.Context(), r.push()); res.Status == 0 {
+				t.Errorf("no answer: %+v", res)
+			}
+		})
+	}
+	wg.Wait()
+	if n := r.box.Connections(); n != 1 {
+		t.Errorf("%d connections", n)
+	}
+}
+
+// TestGoAwayInACrowd ends connections under the pushes: what was on them is answered or sent again, once.
+func TestGoAwayInACrowd(t *testing.T) {
+	r := newRig(t, nil)
+	var phones []sandbox.Phone
+	for i := range 100 {
+		p, err := r.box.AddPhone(sandbox.Phone{Name: "Ada", DeviceID: fmt.Sprint("crowd", i)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		phones = append(phones, p)
+		r.box.Script(p.DeviceToken, 0, sandbox.Reply{Delay: time.Duration(i%5) * time.Millisecond})
+	}
+	for range 5 {
+		var wg sync.WaitGroup
+		for i, ph := range phones {
+			wg.Go(func() {
+				p := r.push()
+				p.Token = ph.DeviceToken
+				if i%50 == 49 {
+					r.box.GoAway()
+				}
+				if res := r.Send(t.Context(), p); res.Action != Accepted {
+					t.Errorf("%+v", res)
+				}
+			})
+		}
+		wg.Wait()
+		r.pass()
+	}
+	if got := r.box.Counts()["200"]; got != 500 {
+		t.Errorf("%d pushes accepted, want 500", got)
+	}
+	if r.box.Connections() < 2 {
+		t.Error("no connection was replaced")
+	}
+}
+
+// TestChannels makes a channel, sends to it, lists it and deletes it.
+func TestChannels(t *testing.T) {
+	r := newRig(t, nil)
+	id, res := r.CreateChannel(t.Context())
+	if res.Action != Accepted || id == "" {
+		t.Fatalf("create: %+v", res)
+	}
+	if all, res := r.Channels(t.Context()); res.Action != Accepted || len(all) != 1 || all[0] != id {
+		t.Errorf("list: %v %+v", all, res)
+	}
+	p := Push{
+		Channel: id, ID: "123e4567-e89b-12d3-a456-426655440000", Type: TypeLiveActivity, Priority: PriorityNormal,
+		Expiration: r.clk.Now().Add(time.Minute), Payload: []byte(`{"aps":{"event":"update"}}`),
+	}
+	if res := r.Send(t.Context(), p); res.Action != Accepted || res.ID != p.ID {
+		t.Errorf("broadcast: %+v", res)
+	}
+	if res := r.Send(t.Context(), p); res.Action != Later || res.Reason != "TooManyRequests" {
+		t.Errorf("a second one at once: %+v", res)
+	}
+	if rec := r.box.Records(0)[0]; rec.Channel != id || rec.Priority != 5 || rec.Expiration != p.Expiration.Unix() {
+		t.Errorf("arrived as %+v", rec)
+	}
+	if res := r.DeleteChannel(t.Context(), id); res.Action != Accepted {
+		t.Errorf("delete: %+v", res)
+	}
+	if res := r.DeleteChannel(t.Context(), id); res.Action != Gone {
+		t.Errorf("delete again: %+v", res)
+	}
+	r.pass()
+	if res := r.Send(t.Context(), p); res.Action != Gone {
+		t.Errorf("to a channel that is gone: %+v", res)
+	}
+	r.box.Script(sandbox.ManageToken, 1, sandbox.Reply{Status: 400, Reason: "CannotCreateChannelConfig"})
+	if id, res := r.CreateChannel(t.Context()); id != "" || res.Action != Later || !res.Alarm {
+		t.Errorf("too many: %q %+v", id, res)
+	}
+}
+
+func TestManageHost(t *testing.T) {
+	for host, want := range map[string]string{
+		HostProduction:           "https://api-manage-broadcast.push.apple.com:2196",
+		HostDevelopment + ":443": "https://api-manage-broadcast.sandbox.push.apple.com:2195",
+		"https://127.0.0.1:1":    "https://127.0.0.1:1",
+	} {
+		if got := manageHost(host); got != want {
+			t.Errorf("%s: %s", host, got)
 		}
 	}
 }

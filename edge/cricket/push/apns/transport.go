@@ -1,16 +1,12 @@
 package apns
 
 import (
-	"crypto/tls"
 	"errors"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
-	"sync"
 	"time"
 )
 
@@ -35,77 +31,6 @@ func (x *exchange) result() Result {
 
 type exchangeKey struct{}
 
-// lines are the connections to Apple: the one in use, and those that were given up with requests still on them.
-type lines struct {
-	make func() http.RoundTripper
-
-	mu      sync.Mutex
-	number  uint64
-	current http.RoundTripper
-	old     []http.RoundTripper
-}
-
-func newLines(cfg *Config) *lines {
-	l := &lines{make: func() http.RoundTripper { return newTransport(cfg) }}
-	if cfg.Transport != nil {
-		l.make = func() http.RoundTripper { return cfg.Transport }
-	}
-	l.current = l.make()
-	return l
-}
-
-func (l *lines) get() (number uint64, rt http.RoundTripper) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.number, l.current
-}
-
-// replace gives a connection up; what is still on it may end there. Many answers ask for it at once: it is done for
-// the first of them.
-func (l *lines) replace(number uint64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if number != l.number {
-		return
-	}
-	l.number++
-	l.old = append(l.old, l.current)
-	l.current = l.make()
-	l.sweep()
-}
-
-// sweep closes what is idle of the connections that were given up. Called with the lock held. All but the last ones
-// have nothing on them any more: a request takes seconds, and a new connection is asked for once in a while.
-func (l *lines) sweep() {
-	for _, rt := range l.old {
-		closeIdle(rt)
-	}
-	const kept = 4
-	l.old = slices.Delete(l.old, 0, max(0, len(l.old)-kept))
-}
-
-// release closes a connection that was given up once the last request on it has ended.
-func (l *lines) release(number uint64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if number != l.number {
-		l.sweep()
-	}
-}
-
-func (l *lines) close() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	closeIdle(l.current)
-	l.sweep()
-}
-
-func closeIdle(rt http.RoundTripper) {
-	if t, ok := rt.(interface{ CloseIdleConnections() }); ok {
-		t.CloseIdleConnections()
-	}
-}
-
 // recorder is the transport below apns2.
 type recorder struct {
 	lines *lines
@@ -115,17 +40,16 @@ type recorder struct {
 // RoundTrip adds the bearer and remembers the head of the answer.
 func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	x, _ := req.Context().Value(exchangeKey{}).(*exchange)
-	line, next := r.lines.get()
 	if x == nil {
-		return next.RoundTrip(req)
+		return nil, errNeverLeft // every request here is of this package
 	}
-	x.line = line
 	// A round tripper leaves the request it was given alone: the bearer goes into a copy.
 	out := *req
 	out.Header = make(http.Header, len(req.Header)+1)
 	maps.Copy(out.Header, req.Header)
 	out.Header["Authorization"] = []string{"bearer " + x.bearer}
-	res, err := next.RoundTrip(&out)
+	res, t, err := r.lines.roundTrip(&out)
+	x.line = t.number
 	if err != nil {
 		return nil, err
 	}
@@ -135,29 +59,24 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	x.channel = res.Header.Get("Apns-Channel-Id")
 	x.retryAfter = retryAfter(res.Header.Get("Retry-After"), r.now())
-	res.Body = limited{io.LimitReader(res.Body, max(x.limit, bodyLimit)), answerEnd{res.Body, r.lines, line}}
+	res.Body = &answer{LimitedReader: io.LimitedReader{R: res.Body, N: max(x.limit, bodyLimit)}, body: res.Body, ticket: t}
 	return res, nil
 }
 
-// answerEnd is the end of an answer that was read.
-type answerEnd struct {
-	io.Closer
-	lines *lines
-	line  uint64
+// answer is the body of an answer, bounded.
+type answer struct {
+	io.LimitedReader
+	body   io.Closer
+	ticket ticket
 }
 
-// Close ends the answer, and the connection with it if it was the last one on a connection given up.
-func (e answerEnd) Close() error {
-	err := e.Closer.Close()
-	if number, _ := e.lines.get(); number != e.line {
-		e.lines.release(e.line)
-	}
+// Close reads what apns2 has left, if only the end: otherwise net/http would reset the stream, and a stream that was
+// reset counts until Apple has said that it knows.
+func (a *answer) Close() error {
+	_, _ = io.Copy(io.Discard, &a.LimitedReader)
+	err := a.body.Close()
+	a.ticket.back()
 	return err
-}
-
-type limited struct {
-	io.Reader
-	io.Closer
 }
 
 // retryAfter reads seconds or a date; what is neither, or past, is nothing.
@@ -174,24 +93,6 @@ func retryAfter(value string, now time.Time) time.Duration {
 	return 0
 }
 
-// newTransport makes the one connection: HTTP/2, pinged when idle, never a second one beside it. Apple takes
-// connections that are quickly opened and closed for an attack.
-func newTransport(cfg *Config) *http.Transport {
-	dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 15 * time.Second}
-	return &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         dialer.DialContext,
-		TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.RootCAs},
-		TLSHandshakeTimeout: 5 * time.Second,
-		ForceAttemptHTTP2:   true,
-		MaxConnsPerHost:     cfg.Connections,
-		HTTP2: &http.HTTP2Config{
-			SendPingTimeout: 30 * time.Second, PingTimeout: 10 * time.Second,
-			StrictMaxConcurrentRequests: true,
-		},
-	}
-}
-
 // withoutURL takes the address, which holds the device token, out of an error of net/http.
 func withoutURL(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
@@ -200,14 +101,5 @@ func withoutURL(err error) error {
 	return err
 }
 
-// neverLeft tells errors that came before the request was on its way: what failed while dialling cannot have
-// reached a phone.
-func neverLeft(err error) bool {
-	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
-		return true
-	}
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return true
-	}
-	return false
-}
+// neverLeft tells errors that came before the request was on its way: it cannot have reached a phone.
+func neverLeft(err error) bool { return errors.Is(err, errNeverLeft) }

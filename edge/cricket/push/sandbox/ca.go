@@ -7,16 +7,17 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/pem"
 	"math/big"
 	"net"
 	"time"
 )
 
 // newCA makes a certificate authority of its own and a server certificate for this machine.
-func newCA(now time.Time) (*x509.CertPool, tls.Certificate, error) {
+func newCA(now time.Time) (pool *x509.CertPool, text []byte, leaf tls.Certificate, err error) {
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, tls.Certificate{}, err
+		return nil, nil, tls.Certificate{}, err
 	}
 	ca := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "touchline sandbox CA"},
@@ -25,27 +26,28 @@ func newCA(now time.Time) (*x509.CertPool, tls.Certificate, error) {
 	}
 	caDER, err := x509.CreateCertificate(rand.Reader, ca, ca, &caKey.PublicKey, caKey)
 	if err != nil {
-		return nil, tls.Certificate{}, err
+		return nil, nil, tls.Certificate{}, err
 	}
 	root, err := x509.ParseCertificate(caDER)
 	if err != nil {
-		return nil, tls.Certificate{}, err
+		return nil, nil, tls.Certificate{}, err
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, tls.Certificate{}, err
+		return nil, nil, tls.Certificate{}, err
 	}
-	leaf := &x509.Certificate{
+	server := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "localhost"},
 		NotBefore: ca.NotBefore, NotAfter: ca.NotAfter, KeyUsage: x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		DNSNames:    []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
 	}
-	der, err := x509.CreateCertificate(rand.Reader, leaf, root, &key.PublicKey, caKey)
+	der, err := x509.CreateCertificate(rand.Reader, server, root, &key.PublicKey, caKey)
 	if err != nil {
-		return nil, tls.Certificate{}, err
+		return nil, nil, tls.Certificate{}, err
 	}
-	pool := x509.NewCertPool()
+	pool = x509.NewCertPool()
 	pool.AddCert(root)
-	return pool, tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+	text = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: caDER})
+	return pool, text, tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -28,6 +29,9 @@ func (s *Sandbox) deliver(ctx context.Context, r *request) string {
 		return "ignored: " + err.Error()
 	}
 	var told Activity
+	if begun != nil && begun.channel != "" {
+		begun = nil // it has no token to tell of
+	}
 	if begun != nil {
 		told = Activity{MatchID: begun.matchID, UpdateToken: begun.token, StartedAt: begun.started}
 	}
@@ -57,7 +61,7 @@ func (s *Sandbox) show(r *request, p payload) (begun *activity, err error) {
 	case startToken:
 		begun, err = s.begin(ph, p, now)
 	case updateToken:
-		err = r.target.activity.apply(p, now)
+		err = r.target.activity.apply(p, now, s.shapes())
 	case deviceToken:
 		if p.Alert == nil {
 			return nil, nil // a background push wakes the app and shows nothing
@@ -66,11 +70,16 @@ func (s *Sandbox) show(r *request, p payload) (begun *activity, err error) {
 	if err != nil {
 		return nil, err
 	}
+	ph.light(p, now)
+	return begun, nil
+}
+
+// light lights up the screen, if the push says so.
+func (ph *phone) light(p payload, now time.Time) {
 	if p.Alert != nil {
 		ph.alerts = append(ph.alerts, ShownAlert{Alert: *p.Alert, At: now})
 		ph.alerts = ph.alerts[max(0, len(ph.alerts)-alertsKept):]
 	}
-	return begun, nil
 }
 
 // spend takes an urgent push out of the phone's budget for the running hour.
@@ -88,7 +97,7 @@ func (ph *phone) spend(priority int, now time.Time) error {
 
 // begin starts a Live Activity. The app ends an older one for the same match. Called with the lock held.
 func (s *Sandbox) begin(ph *phone, p payload, now time.Time) (*activity, error) {
-	if err := p.wantStart(); err != nil {
+	if err := p.wantStart(s.shapes()); err != nil {
 		return nil, err
 	}
 	at, err := p.at(now)
@@ -114,17 +123,21 @@ func (s *Sandbox) begin(ph *phone, p payload, now time.Time) (*activity, error) 
 	if running >= maxActivities {
 		return nil, errors.New("too many Live Activities")
 	}
-	a.token = s.issue(ph, updateToken, a)
+	if p.InputChannel != "" && ph.hearsChannels() {
+		a.channel = p.InputChannel
+	} else {
+		a.token = s.issue(ph, updateToken, a) // an older system knows nothing of channels
+	}
 	ph.activities = append(ph.activities, a)
 	return a, nil
 }
 
 // apply changes what an activity shows.
-func (a *activity) apply(p payload, now time.Time) error {
+func (a *activity) apply(p payload, now time.Time, fit *shapes) error {
 	if a.over(now) {
 		return errors.New("the activity has ended")
 	}
-	if err := p.wantUpdate(); err != nil {
+	if err := p.wantUpdate(fit); err != nil {
 		return err
 	}
 	at, err := p.at(now)
@@ -148,6 +161,25 @@ func (a *activity) apply(p payload, now time.Time) error {
 		a.end(now, dismissed)
 	}
 	return nil
+}
+
+// stranger makes a phone of a token that nobody has, for an app whose tokens come from elsewhere. Called with the lock
+// held.
+func (s *Sandbox) stranger(r *request) *endpoint {
+	e := &endpoint{kind: deviceToken}
+	e.phone = &phone{Phone: Phone{Name: "phone " + redact(r.token), DeviceID: r.token, DeviceToken: r.token}, seed: s.cfg.Seed + "|" + r.token}
+	if strings.HasSuffix(r.header.Get("apns-topic"), liveActivitySuffix) {
+		e.kind = updateToken
+		if p, err := decodePayload(r.body); err == nil && p.Event == "start" {
+			e.kind = startToken
+		} else {
+			e.activity = &activity{token: r.token, started: r.now, changed: r.now}
+			e.phone.activities = []*activity{e.activity}
+		}
+	}
+	s.phones = append(s.phones, e.phone)
+	s.tokens[r.token] = e
+	return e
 }
 
 func (a *activity) setStale(p payload) {

@@ -23,6 +23,21 @@ type payload struct {
 	Alert          *Alert          `json:"alert"`
 	AttributesType string          `json:"attributes-type"`
 	Attributes     json.RawMessage `json:"attributes"`
+	InputChannel   string          `json:"input-push-channel"`
+	InputToken     int             `json:"input-push-token"`
+}
+
+// shapes are what the app can decode; nil: anything.
+type shapes struct {
+	attributesType    string
+	attributes, state schema
+}
+
+func (s *Sandbox) shapes() *shapes {
+	if s.cfg.Lenient {
+		return nil
+	}
+	return &shapes{attributesType: attributesType, attributes: attributes(), state: contentState()}
 }
 
 func decodePayload(body []byte) (payload, error) {
@@ -51,43 +66,49 @@ func (p payload) at(now time.Time) (time.Time, error) {
 }
 
 // wantStart tells what keeps a push from starting an activity.
-func (p payload) wantStart() error {
+func (p payload) wantStart(fit *shapes) error {
 	switch {
 	case p.Event != "start":
 		return errors.New("not a start: only a start goes to a push-to-start token")
 	case p.Alert == nil || p.Alert.Title == "" || p.Alert.Body == "":
 		return errors.New("start without alert")
-	case p.AttributesType != attributesType:
+	case p.AttributesType == "" || fit != nil && p.AttributesType != fit.attributesType:
 		return errors.New("attributes-type is missing or another app's")
 	case len(p.Attributes) == 0:
 		return errors.New("start without attributes")
 	}
-	if err := decode(p.Attributes, attributes()); err != nil {
+	if fit == nil {
+		return p.wantState(fit)
+	}
+	if err := decode(p.Attributes, fit.attributes); err != nil {
 		return errors.New("attributes: " + err.Error())
 	}
-	return p.wantState()
+	return p.wantState(fit)
 }
 
 // wantUpdate tells what keeps a push from changing an activity. An end may come without a state.
-func (p payload) wantUpdate() error {
+func (p payload) wantUpdate(fit *shapes) error {
 	switch p.Event {
 	case "update":
-		return p.wantState()
+		return p.wantState(fit)
 	case "end":
 		if len(p.ContentState) == 0 {
 			return nil
 		}
-		return p.wantState()
+		return p.wantState(fit)
 	default:
 		return errors.New("event is neither update nor end")
 	}
 }
 
-func (p payload) wantState() error {
+func (p payload) wantState(fit *shapes) error {
 	if len(p.ContentState) == 0 {
 		return errors.New("no content-state")
 	}
-	if err := decode(p.ContentState, contentState()); err != nil {
+	if fit == nil {
+		return nil
+	}
+	if err := decode(p.ContentState, fit.state); err != nil {
 		return errors.New("content-state: " + err.Error())
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -26,16 +28,18 @@ type Phone struct {
 	Model    string `json:"model"`
 	UserID   string `json:"userId"`
 	DeviceID string `json:"deviceId"`
+	System   string `json:"osVersion,omitempty"` // of iOS: "17.5"; empty: one that knows no channels
 
 	DeviceToken      string `json:"-"` // for alerts
 	PushToStartToken string `json:"-"` // for starting Live Activities
 }
 
-// Activity is a Live Activity that just began on a phone, or whose token has changed.
+// Activity is a Live Activity that just began on a phone, whose token has changed, or that was swiped away.
 type Activity struct {
 	MatchID     string
-	UpdateToken string
+	UpdateToken string // empty: it was swiped away
 	StartedAt   time.Time
+	Dismissed   bool
 }
 
 // App is the app's part in a Live Activity: the system hands it the update token and it tells its server. The
@@ -93,6 +97,7 @@ type phone struct {
 type activity struct {
 	matchID   string
 	token     string
+	channel   string // it listens to, in place of the token
 	started   time.Time
 	timestamp time.Time // of the state shown
 	changed   time.Time // when it was shown
@@ -168,6 +173,9 @@ func (s *Sandbox) Rotate(ctx context.Context, deviceID, matchID string) error {
 	if a == nil {
 		return fault.New(fault.NotFound, "activity", "no activity for match %s on %s", matchID, deviceID)
 	}
+	if a.channel != "" {
+		return fault.New(fault.Conflict, "activity", "the activity listens to a channel: it has no token")
+	}
 	s.kill(a.token, "ExpiredToken")
 	s.mu.Lock()
 	a.token = s.issue(ph, updateToken, a)
@@ -176,16 +184,17 @@ func (s *Sandbox) Rotate(ctx context.Context, deviceID, matchID string) error {
 	return ph.tell(ctx, told)
 }
 
-// Dismiss swipes an activity away.
-func (s *Sandbox) Dismiss(deviceID, matchID string) error {
-	_, a := s.find(deviceID, matchID)
+// Dismiss swipes an activity away. The app sees it and tells its server.
+func (s *Sandbox) Dismiss(ctx context.Context, deviceID, matchID string) error {
+	ph, a := s.find(deviceID, matchID)
 	if a == nil {
 		return fault.New(fault.NotFound, "activity", "no activity for match %s on %s", matchID, deviceID)
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	a.end(s.cfg.Clock.Now(), s.cfg.Clock.Now())
-	return nil
+	told := Activity{MatchID: a.matchID, StartedAt: a.started, Dismissed: true}
+	s.mu.Unlock()
+	return ph.tell(ctx, told)
 }
 
 // find gives the running activity of a phone for a match.
@@ -204,6 +213,13 @@ func (s *Sandbox) find(deviceID, matchID string) (*phone, *activity) {
 		}
 	}
 	return nil, nil
+}
+
+// hearsChannels tells whether the phone's system knows broadcast channels: iOS 18 and later.
+func (ph *phone) hearsChannels() bool {
+	major, _, _ := strings.Cut(ph.System, ".")
+	n, err := strconv.Atoi(major)
+	return err == nil && n >= 18
 }
 
 func (ph *phone) tell(ctx context.Context, a Activity) error {

@@ -201,13 +201,13 @@ func TestRotateAndDismiss(t *testing.T) {
 		t.Errorf("push to the old token: %+v", a)
 	}
 	r.accepted(r.newPush(token, updateBody(r.clk.Now(), "update", "")))
-	if err := r.Dismiss("d1", "7"); err != nil {
+	if err := r.Dismiss(t.Context(), "d1", "7"); err != nil {
 		t.Fatal(err)
 	}
 	if v := r.view(); len(v.Activities) != 0 {
 		t.Error("dismissed and still there")
 	}
-	if err := r.Dismiss("d1", "7"); err == nil {
+	if err := r.Dismiss(t.Context(), "d1", "7"); err == nil {
 		t.Error("dismissed twice")
 	}
 }
@@ -296,15 +296,16 @@ func FuzzPayload(f *testing.F) {
 	f.Add([]byte(`{"aps":{"timestamp":1e3,"content-state":{"teams":[null]}}}`))
 	f.Add([]byte(`{"aps":null}`))
 	corpus.Add(f)
+	fit := (&Sandbox{}).shapes()
 	f.Fuzz(func(t *testing.T, body []byte) {
 		p, err := decodePayload(body)
 		if err != nil {
 			return
 		}
-		if p.wantStart() == nil && matchOf(p.Attributes) == "" && !strings.Contains(string(p.Attributes), `""`) {
+		if p.wantStart(fit) == nil && matchOf(p.Attributes) == "" && !strings.Contains(string(p.Attributes), `""`) {
 			t.Error("a start without a match")
 		}
-		_ = p.wantUpdate()
+		_ = p.wantUpdate(fit)
 		_, _ = p.at(start)
 		_ = compactOf(p.ContentState)
 	})

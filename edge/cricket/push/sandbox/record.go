@@ -11,7 +11,8 @@ import (
 type Record struct {
 	Seq        uint64          `json:"seq"`
 	At         time.Time       `json:"at"` // by the injected clock
-	Token      string          `json:"token"`
+	Token      string          `json:"token,omitempty"`
+	Channel    string          `json:"channel,omitempty"` // of a broadcast
 	Phone      string          `json:"phone,omitempty"`
 	ID         string          `json:"id"`
 	Topic      string          `json:"topic"`

@@ -27,10 +27,15 @@ type Config struct {
 	TeamID   string        // TEAM000001 when empty
 	KeyID    string        // KEY0000001 when empty
 	Streams  int           // concurrent streams a connection may have; 1000 when zero
+	First    int           // the same before its first valid provider token; 1 when zero
 	LogSize  int           // pushes kept for looking at; 256 when zero
 	Seed     string        // device tokens are made from it; random when empty
 	Delay    time.Duration // before every answer, real time
 	Logger   *slog.Logger  // nil: silent
+
+	// Lenient takes any app's pushes: a token that nobody has becomes a phone with its first push, and a content state
+	// is anything.
+	Lenient bool
 
 	wall func() time.Time // for the age of provider tokens
 }
@@ -39,6 +44,7 @@ type Config struct {
 type Sandbox struct {
 	cfg      Config
 	roots    *x509.CertPool
+	ca       []byte // the same authority, as a PEM file's text
 	cert     tls.Certificate
 	key      *ecdsa.PrivateKey // the provider's, as if downloaded from Apple
 	provider provider
@@ -53,12 +59,18 @@ type Sandbox struct {
 	script scripts
 	record recorder
 	conns  int
+	wires  map[*wire]struct{}
+	beyond int // streams opened beyond the limit on connections that have ended
+
+	streams  uint32 // for a client with a valid provider token
+	channels map[string]*channel
+	made     int // channels
 }
 
 // New makes the keys and certificates; it does not listen yet.
 func New(cfg Config) (*Sandbox, error) {
 	cfg.complete()
-	roots, cert, err := newCA(cfg.wall())
+	roots, ca, cert, err := newCA(cfg.wall())
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Internal, "sandbox", "the sandbox cannot make its certificate")
 	}
@@ -67,12 +79,15 @@ func New(cfg Config) (*Sandbox, error) {
 		return nil, fault.Wrap(err, fault.Internal, "sandbox", "the sandbox cannot make a provider key")
 	}
 	return &Sandbox{
-		cfg: cfg, roots: roots, cert: cert, key: key,
+		cfg: cfg, roots: roots, ca: ca, cert: cert, key: key,
 		provider: newProvider(cfg.TeamID, cfg.KeyID, &key.PublicKey, cfg.wall),
 		ready:    make(chan struct{}),
 		tokens:   map[string]*endpoint{},
 		script:   scripts{},
 		record:   newRecorder(cfg.LogSize),
+		wires:    map[*wire]struct{}{},
+		streams:  uint32(cfg.Streams),
+		channels: map[string]*channel{},
 	}, nil
 }
 
@@ -94,6 +109,9 @@ func (cfg *Config) complete() {
 	if cfg.Streams == 0 {
 		cfg.Streams = 1000
 	}
+	if cfg.First == 0 {
+		cfg.First = 1
+	}
 	if cfg.LogSize == 0 {
 		cfg.LogSize = 256
 	}
@@ -110,12 +128,13 @@ type Account struct {
 	BundleID, TeamID, KeyID string
 	Key                     *ecdsa.PrivateKey
 	RootCAs                 *x509.CertPool
+	CA                      []byte // RootCAs as the text of a PEM file
 }
 
 // Account gives the one account that this sandbox knows.
 func (s *Sandbox) Account() Account {
 	return Account{
-		BundleID: s.cfg.BundleID, TeamID: s.cfg.TeamID, KeyID: s.cfg.KeyID, Key: s.key, RootCAs: s.roots,
+		BundleID: s.cfg.BundleID, TeamID: s.cfg.TeamID, KeyID: s.cfg.KeyID, Key: s.key, RootCAs: s.roots, CA: s.ca,
 	}
 }
 
@@ -129,6 +148,9 @@ func (s *Sandbox) URL(ctx context.Context) (string, error) {
 	}
 }
 
+// manyStreams is what the server itself allows: what clients are told is less.
+const manyStreams = 100_000
+
 // grace is how long pushes in flight may take when the sandbox stops.
 const grace = 250 * time.Millisecond
 
@@ -141,20 +163,24 @@ func (s *Sandbox) Run(ctx context.Context) error {
 	}
 	s.url = "https://" + l.Addr().String()
 	close(s.ready)
+	// TLS is ours, so that the frames can be seen: the server speaks HTTP/2 to what is inside it.
 	var h2 http.Protocols
-	h2.SetHTTP2(true)
+	h2.SetUnencryptedHTTP2(true)
 	srv := &http.Server{
 		Handler:           http.HandlerFunc(s.serve),
-		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{s.cert}},
 		Protocols:         &h2,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: s.cfg.Streams},
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: manyStreams},
 		ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog:          slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelDebug),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ConnContext:       withWire,
 		ConnState:         s.connState,
 	}
+	inside := &wires{Listener: l, box: s, tls: &tls.Config{
+		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{s.cert}, NextProtos: []string{"h2"},
+	}}
 	served := make(chan error, 1)
-	go func() { served <- srv.ServeTLS(l, "", "") }()
+	go func() { served <- srv.Serve(inside) }()
 	select {
 	case err = <-served:
 	case <-ctx.Done():
@@ -172,11 +198,9 @@ func (s *Sandbox) Run(ctx context.Context) error {
 	return fault.Wrap(err, fault.Unavailable, "sandbox", "the push sandbox stopped serving")
 }
 
-func (s *Sandbox) connState(_ net.Conn, st http.ConnState) {
-	if st == http.StateNew {
-		s.mu.Lock()
-		s.conns++
-		s.mu.Unlock()
+func (s *Sandbox) connState(c net.Conn, st http.ConnState) {
+	if st == http.StateClosed {
+		s.leave(c)
 	}
 }
 

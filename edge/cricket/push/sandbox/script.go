@@ -17,9 +17,13 @@ type Reply struct {
 	Reset      bool          // reset the stream without an answer
 	Lost       bool          // deliver as usual, then reset the stream: the answer is lost, the push is not
 	GoAway     bool          // end the connection gracefully after the answer
+	Streams    int           // tell the client, with the answer, that it may have so many streams from now on
 }
 
-// scripts are the replies by token and number of the push, from 1. The empty token stands for all of them, counted
+// ManageToken stands for the requests about channels in a script.
+const ManageToken = "manage"
+
+// scripts are the replies by token, or channel id, and number of the push, from 1. The empty token stands for all of them, counted
 // together.
 type scripts map[string]*tokenScript
 
@@ -46,6 +50,13 @@ func (s *Sandbox) Script(token string, n int, r Reply) {
 	t.replies[t.count+n] = r
 }
 
+// Burst answers the next n pushes, whoever they are for, with this: an outage of 5xx.
+func (s *Sandbox) Burst(n int, r Reply) {
+	for i := range n {
+		s.Script("", i+1, r)
+	}
+}
+
 // ClearScripts goes back to the usual answers.
 func (s *Sandbox) ClearScripts() {
 	s.mu.Lock()
@@ -58,7 +69,7 @@ func (s *Sandbox) scripted(token string) (Reply, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	own, hit := s.script.next(token)
-	if token == "" {
+	if token == "" || token == ManageToken {
 		return own, hit
 	}
 	all, hitAll := s.script.next("")

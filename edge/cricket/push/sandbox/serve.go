@@ -25,8 +25,13 @@ func (s *Sandbox) serve(w http.ResponseWriter, req *http.Request) {
 	}
 	r := &request{
 		method: req.Method, path: req.URL.Path, header: req.Header, body: body, now: s.cfg.Clock.Now(),
+		wire: wireOf(req.Context()),
 	}
-	reply, hit := s.scripted(strings.ToLower(path.Base(req.URL.Path)))
+	if strings.HasPrefix(r.path, "/1/apps/") {
+		s.serveManagement(w, r)
+		return
+	}
+	reply, hit := s.scripted(r.addressee())
 	if hit && reply.play(req.Context(), w) {
 		return
 	}
@@ -35,10 +40,37 @@ func (s *Sandbox) serve(w http.ResponseWriter, req *http.Request) {
 		r.id = uuid.NewString()
 	}
 	s.note(r, refused, shown)
+	if reply.Streams > 0 && r.wire != nil {
+		r.wire.allow(uint32(reply.Streams))
+	}
 	if reply.Lost {
 		panic(http.ErrAbortHandler)
 	}
 	s.write(w, r, refused, reply.Body)
+}
+
+// isBroadcast tells a push to a channel from one to a device.
+func (r *request) isBroadcast() bool { return strings.HasPrefix(r.path, "/4/broadcasts/") }
+
+// addressee is what scripts go by: the token, or the channel's id.
+func (r *request) addressee() string {
+	if r.isBroadcast() {
+		return r.header.Get("apns-channel-id")
+	}
+	return strings.ToLower(path.Base(r.path))
+}
+
+// serveManagement answers about channels.
+func (s *Sandbox) serveManagement(w http.ResponseWriter, r *request) {
+	w.Header()["apns-request-id"] = []string{uuid.NewString()}
+	if reply, hit := s.scripted(ManageToken); hit && reply.Status != 0 {
+		s.write(w, r, refuse(reply.Status, reply.Reason), reply.Body)
+		return
+	}
+	refused := s.manage(w, r)
+	if refused != nil {
+		s.write(w, r, refused, "")
+	}
 }
 
 // answer validates a push and hands it to its phone, unless a script says otherwise.
@@ -50,7 +82,13 @@ func (s *Sandbox) answer(ctx context.Context, r *request, reply Reply) (refused 
 		}
 		return refused, ""
 	}
-	if refused = s.validate(r); refused != nil {
+	if r.isBroadcast() {
+		if refused = s.validate(r, checksOfBroadcast()); refused != nil {
+			return refused, ""
+		}
+		return nil, s.broadcast(r)
+	}
+	if refused = s.validate(r, checks()); refused != nil {
 		return refused, ""
 	}
 	return nil, s.deliver(ctx, r)
@@ -58,7 +96,11 @@ func (s *Sandbox) answer(ctx context.Context, r *request, reply Reply) (refused 
 
 func (s *Sandbox) write(w http.ResponseWriter, r *request, refused *refusal, body string) {
 	h := w.Header()
-	h["apns-id"] = []string{r.id}
+	if r.isBroadcast() {
+		h["apns-request-id"] = []string{r.id}
+	} else if r.id != "" {
+		h["apns-id"] = []string{r.id}
+	}
 	h["apns-unique-id"] = []string{uuid.NewString()} // as Apple's sandbox does
 	if refused == nil {
 		w.WriteHeader(http.StatusOK)
@@ -93,6 +135,9 @@ func (s *Sandbox) note(r *request, refused *refusal, shown string) {
 	}
 	if r.target != nil {
 		rec.Phone = r.target.phone.Name
+	}
+	if r.isBroadcast() {
+		rec.Channel = r.header.Get("apns-channel-id")
 	}
 	if p, err := decodePayload(r.body); err == nil {
 		rec.Payload = r.body

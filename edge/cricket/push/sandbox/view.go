@@ -32,6 +32,7 @@ type ActivityView struct {
 	Stale      bool            `json:"stale"`
 	Ended      bool            `json:"ended"`
 	Pushes     int             `json:"pushes"`
+	Channel    string          `json:"channel,omitempty"` // it listens to
 }
 
 // Compact is what fits beside the camera: score left, overs or need right.
@@ -83,7 +84,7 @@ func (a *activity) view(now time.Time) ActivityView {
 	return ActivityView{
 		MatchID: a.matchID, Compact: compactOf(a.state), State: a.state, Attributes: a.attrs,
 		Timestamp: a.timestamp, StartedAt: a.started, UpdatedAt: a.changed,
-		Stale: !a.stale.IsZero() && !now.Before(a.stale), Ended: a.over(now), Pushes: a.pushes,
+		Stale: !a.stale.IsZero() && !now.Before(a.stale), Ended: a.over(now), Pushes: a.pushes, Channel: a.channel,
 	}
 }
 
