@@ -115,7 +115,7 @@ func (m *maintenance) begin() error {
 	if m.busy.TryLock() {
 		return nil
 	}
-	return fault.New(fault.Conflict, "busy", "the node is busy with another backup or check")
+	return fault.New(fault.Conflict, "busy", "the node is busy with another backup, check or migration")
 }
 
 // Backup implements httpapi.Maintenance.

@@ -27,6 +27,16 @@ type Maintenance interface {
 	Backup(ctx context.Context, path string, progress func(done, total int64)) (store.BackupInfo, error)
 	// Check looks at everything in the store, beside its writers.
 	Check(ctx context.Context, progress func(where string)) ([]store.Problem, error)
+	// MigrateLAv2 carries the old tables over; what it did, or would do, is a JSON object.
+	MigrateLAv2(ctx context.Context, ask MigrateAsk, progress func(AdminProgress)) (any, error)
+}
+
+// MigrateAsk asks for a migration. Names are the old attributes' as the command line has configured them, in the form
+// that the migration defines: the socket passes them on.
+type MigrateAsk struct {
+	Apply   bool            `json:"apply"`
+	DropOld bool            `json:"dropOld"`
+	Names   json.RawMessage `json:"names,omitempty"`
 }
 
 const (
@@ -84,6 +94,7 @@ func (s *Server) adminRoutes(node Maintenance) http.Handler {
 		{http.MethodGet, "/status", s.getStatus},
 		{http.MethodPost, "/backup", a.postBackup},
 		{http.MethodPost, "/check", a.postCheck},
+		{http.MethodPost, "/migrate/la-v2", a.postMigrateLAv2},
 	} {
 		e.Handle(r.method, r.path, a.wrap(r.h))
 	}
@@ -177,6 +188,16 @@ func (a *adminSocket) postCheck(c *gin.Context) error {
 	out := a.stream(c)
 	problems, err := a.node.Check(c.Request.Context(), func(where string) { out.progress(AdminProgress{What: where}) })
 	return out.end(NewCheckResult(problems), err)
+}
+
+func (a *adminSocket) postMigrateLAv2(c *gin.Context) error {
+	var ask MigrateAsk
+	if err := readAdminBody(c, &ask); err != nil {
+		return err
+	}
+	out := a.stream(c)
+	report, err := a.node.MigrateLAv2(c.Request.Context(), ask, out.progress)
+	return out.end(report, err)
 }
 
 // readAdminBody reads a small JSON object; no body is an empty one.

@@ -42,6 +42,11 @@ func (a *AdminClient) Check(ctx context.Context, progress func(AdminProgress)) (
 	return out, err
 }
 
+// MigrateLAv2 has the node carry its old tables over; report takes what it did.
+func (a *AdminClient) MigrateLAv2(ctx context.Context, ask MigrateAsk, progress func(AdminProgress), report any) error {
+	return a.post(ctx, "/migrate/la-v2", ask, progress, report)
+}
+
 // post asks for something that answers in lines. The result goes into out.
 func (a *AdminClient) post(ctx context.Context, path string, ask any, progress func(AdminProgress), out any) error {
 	body, err := json.Marshal(ask)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
@@ -23,6 +25,7 @@ type caretaker struct {
 	err     error
 	hold    chan struct{} // nil: does not wait for the caller to go
 	problem []store.Problem
+	asked   []MigrateAsk
 }
 
 func (n *caretaker) Backup(ctx context.Context, path string, progress func(done, total int64)) (store.BackupInfo, error) {
@@ -44,6 +47,14 @@ func (n *caretaker) Check(_ context.Context, progress func(where string)) ([]sto
 		progress("table b")
 	}
 	return n.problem, n.err
+}
+
+func (n *caretaker) MigrateLAv2(_ context.Context, ask MigrateAsk, progress func(AdminProgress)) (any, error) {
+	n.asked = append(n.asked, ask)
+	for i := range n.steps {
+		progress(AdminProgress{What: "old", Done: int64(i), Total: int64(n.steps)})
+	}
+	return map[string]int{"read": 7}, n.err
 }
 
 // serveAdmin serves the admin routes on a socket and gives its path.
@@ -208,4 +219,24 @@ func TestAdminClientGoes(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	<-node.hold
+}
+
+// The socket passes on what is asked and what comes of it, and does not look into either.
+func TestAdminMigrates(t *testing.T) {
+	n := &caretaker{steps: 3}
+	client := NewAdminClient(serveAdmin(t, n))
+	ask := MigrateAsk{Apply: true, DropOld: true, Names: json.RawMessage(`{"subscriptions":{"token":["t"]}}`)}
+	told := 0
+	var got struct{ Read int }
+	err := client.MigrateLAv2(t.Context(), ask, func(AdminProgress) { told++ }, &got)
+	if err != nil || got.Read != 7 || told == 0 {
+		t.Errorf("%+v, told %d times, %v", got, told, err)
+	}
+	if diff := cmp.Diff([]MigrateAsk{ask}, n.asked); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+	n.err = fault.New(fault.Conflict, "busy", "the node is busy")
+	if err := client.MigrateLAv2(t.Context(), ask, nil, &got); !fault.Is(err, fault.Conflict) {
+		t.Errorf("error %v", err)
+	}
 }

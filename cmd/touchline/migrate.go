@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+func newMigrate() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "migrate",
+		Short: "Carry data of other versions over",
+		Args:  usage(cobra.NoArgs),
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newMigrateLAv2())
+	return cmd
+}
+
+func newMigrateLAv2() *cobra.Command {
+	var f maintainFlags
+	var o edge.LAv2Options
+	cmd := &cobra.Command{
+		Use:   "la-v2",
+		Short: "Carry the tables from before Live Activities v2 over into the new ones",
+		Long: "Carry the tables from before Live Activities v2 over: activity-subscriptions into live-activities,\n" +
+			"match-processing-state into active-matches; prematch-notifications and state-hashes have nothing after them.\n" +
+			"Without --apply it writes nothing and tells what it would do. A new row that is there stays as it is. What was\n" +
+			"interrupted goes on where it was when it is started again. A node that runs does it itself.",
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := load(f.config, cmd.Flags())
+			if err != nil {
+				return err
+			}
+			o.Names = c.MigrateNames()
+			m := newMeter(cmd)
+			r, err := edge.MigrateLAv2(cmd.Context(), c.DataDir, o, func(p edge.Progress) {
+				m.show(edge.Progress{What: fmt.Sprintf("%s: %d of %d rows", p.What, p.Done, p.Total)})
+			})
+			interrupted := errors.Is(err, context.Canceled)
+			if err := m.end(err); err != nil {
+				if interrupted && o.Apply {
+					return fault.Wrap(err, fault.Unavailable, "interrupted", "interrupted: what is done is kept, the next run goes on from there")
+				}
+				return err
+			}
+			if err := f.print(cmd, r, migrationText(&r, o.DropOld)); err != nil {
+				return err
+			}
+			if r.KeptOld != "" {
+				return fault.New(fault.Conflict, "kept_old", "the old tables stay: %s", r.KeptOld)
+			}
+			return nil
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().BoolVar(&o.Apply, "apply", false, "write; without it nothing is written")
+	cmd.Flags().BoolVar(&o.DropOld, "drop-old", false, "drop the old tables when all of their rows were carried over")
+	return cmd
+}
+
+// migrationText is the report for people.
+func migrationText(r *edge.LAv2Report, drop bool) string {
+	var out strings.Builder
+	if len(r.Tables) == 0 {
+		return "there are no old tables: nothing to do\n"
+	}
+	if r.Resumed {
+		out.WriteString("resumed a run that was interrupted: its counts are in these\n")
+	}
+	written := "written"
+	if !r.Applied {
+		written = "to write"
+	}
+	for i := range r.Tables {
+		t := &r.Tables[i]
+		becomes := t.Becomes
+		if becomes == "" {
+			becomes = "nothing"
+		}
+		fmt.Fprintf(&out, "%s -> %s: %s\n", t.Table, becomes, countsText(&t.LAv2Counts, written))
+		reasons(&out, "skipped", t.Skipped)
+		reasons(&out, "unreadable", t.Unreadable)
+		if t.Dropped && r.Applied {
+			out.WriteString("  the old table is dropped\n")
+		}
+	}
+	fmt.Fprintf(&out, "in all: %s\n", countsText(&r.Total, written))
+	switch {
+	case !r.Applied && drop && r.KeptOld == "":
+		out.WriteString("nothing was written: --apply does it, and drops the old tables\n")
+	case !r.Applied:
+		out.WriteString("nothing was written: --apply does it\n")
+	}
+	return out.String()
+}
+
+func countsText(c *edge.LAv2Counts, written string) string {
+	return fmt.Sprintf("%d read, %d %s, %d already there, %d skipped, %d unreadable",
+		c.Read, c.Written, written, c.AlreadyThere, sum(c.Skipped), sum(c.Unreadable))
+}
+
+func sum(byReason map[string]int64) (n int64) {
+	for _, m := range byReason {
+		n += m
+	}
+	return n
+}
+
+func reasons(out *strings.Builder, what string, byReason map[string]int64) {
+	for _, reason := range slices.Sorted(maps.Keys(byReason)) {
+		fmt.Fprintf(out, "  %s, %s: %d\n", what, reason, byReason[reason])
+	}
+}
