@@ -2,6 +2,7 @@ package cricket
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -19,13 +20,20 @@ func (s *Snapshot) display(st *State, all []Candidate, now time.Time) Display {
 		Result:    st.Result,
 		UpdatedAt: now,
 	}
+	if d.Phase == PhasePrematch && s.begun() {
+		d.Phase = PhaseInterrupted // "Delayed" of a match that is being played
+	}
 	for i := range s.Innings {
 		d.Innings = append(d.Innings, s.inningsLine(&s.Innings[i]))
 	}
 	d.Teams = s.teamScores()
 	if s.Toss.TeamID != 0 && len(s.Innings) == 0 && d.Note == "" {
-		d.Note = fmt.Sprintf("%s won the toss, chose to %s", s.team(s.Toss.TeamID).Name, tossWord(s.Toss.Chose))
+		d.Note = fmt.Sprintf("%s won the toss, chose to %s", s.name(s.Toss.TeamID), tossWord(s.Toss.Chose))
 	}
+	if s.MultiDay() && len(s.Innings) > 0 || st.Memory.Stumps > 0 {
+		d.Day = st.Memory.day(s)
+	}
+	d.FollowOn, d.SuperOver = s.followsOn(), s.playsSuperOver()
 	d.KeyEvent = s.banner(all, now)
 	if in := s.current(); in != nil {
 		s.displayInnings(&d, in)
@@ -54,18 +62,18 @@ func (s *Snapshot) inningsLine(in *Innings) InningsLine {
 func (s *Snapshot) teamScores() []TeamScore {
 	order := s.Teams
 	in := s.current()
-	if in != nil && order[0].ID != in.TeamID {
+	if in != nil && order[0].ID != in.TeamID && order[1].ID == in.TeamID {
 		order[0], order[1] = order[1], order[0]
 	}
 	out := make([]TeamScore, 0, len(order))
 	for _, t := range order {
 		ts := TeamScore{ID: t.ID, Name: t.Name, Code: t.Code, Overs: "0.0"}
 		for i := range s.Innings {
-			if x := &s.Innings[i]; x.TeamID == t.ID {
+			if x := &s.Innings[i]; x.TeamID == t.ID && t.ID != 0 {
 				ts.Runs, ts.Wickets, ts.Overs, ts.Batted = x.Runs, x.Wickets, x.Overs, true
 			}
 		}
-		ts.Batting = in != nil && in.TeamID == t.ID
+		ts.Batting = in != nil && in.TeamID == t.ID && t.ID != 0
 		out = append(out, ts)
 	}
 	return out
@@ -122,7 +130,7 @@ func (s *Snapshot) equation(d *Display, in *Innings) string {
 	case d.Required > 0 && d.BallsLeft > 0:
 		return fmt.Sprintf("need %d from %d", d.Required, d.BallsLeft)
 	case s.MultiDay() && in.No > 1:
-		return s.leadText(in)[2:]
+		return strings.TrimPrefix(s.leadText(in), ", ")
 	default:
 		return ""
 	}
@@ -236,7 +244,8 @@ const (
 	bannerTime  = 4 * time.Minute
 )
 
-// banner is the most telling of the latest events; of equals the later one.
+// banner is the most telling of the latest events; of equals the later one. It stays until it is old or something as
+// telling happens. A batter in the nineties is in it while nothing else is.
 func (s *Snapshot) banner(all []Candidate, now time.Time) *KeyEvent {
 	since := now.Add(-bannerTime)
 	if n := len(s.Balls); n > 0 {

@@ -6,40 +6,77 @@ import (
 )
 
 // Candidate is an event as one reading of the feed has it. It is an Event to be once it has held: the reading may
-// be corrected within seconds.
+// be corrected within seconds. One without a key is for the banner alone.
 type Candidate struct {
 	Event
 	SeenAt  time.Time // when the feed says it happened
 	Mark    string    // what it was read from; when that changes, the hold begins again
-	Subject string    // who it is about (the batter out, the winner): the same key with another is another fact
+	Subject string    // who it is about (the batter out, the winner): the same key with another is another fact; "?" is any
+	Quiet   bool      // never an alert, whatever is switched on
+}
+
+// unknownSubject is who an event is about that names nobody: a wicket that only the score shows.
+const unknownSubject = "?"
+
+// detection is one look at a reading.
+type detection struct {
+	s      *Snapshot
+	m      Memory // after this reading
+	known  keySet // what was recorded, where that matters; nil otherwise
+	spells *spells
+	hauls  map[int64]int // wickets of each bowler in the innings before
+	out    []Candidate
 }
 
 // Detect tells everything that has happened in a match as the reading has it, in order. It knows nothing of what
 // was told before: keys do. So a poll that was missed, a restart and a second poller all find the same events. What
-// the reading cannot show comes from prev: a break that has begun, balls that it leaves out.
-func Detect(_ *State, s *Snapshot) []Candidate {
-	var out []Candidate
-	var r runs
-	for i := range s.Innings {
-		in := &s.Innings[i]
-		balls := s.ballsIn(in.No)
-		if i == 0 {
-			out = append(out, s.detectStart(in, balls)...)
-		}
-		if s.IsSuperOver(in.No) && (in.No-s.regulation())%2 == 1 {
-			out = append(out, s.detectSuperOver(in))
-		}
-		t := newTally(s, in, &r)
-		for j := range balls {
-			out = append(out, t.ball(&balls[j])...)
-		}
-		out = append(out, t.unseen()...)
-		if cause := s.Ended(in); cause != CauseNone {
-			out = append(out, s.detectInningsEnd(in, cause))
-		}
+// the reading cannot show comes from prev: an interruption that is over, balls that it leaves out.
+func Detect(prev *State, s *Snapshot) []Candidate {
+	if prev == nil {
+		prev = &State{}
 	}
-	out = append(out, s.detectStumps()...)
-	return append(out, s.detectResult()...)
+	d := &detection{s: s, m: prev.Memory.after(prev, s), spells: newSpells(s, &prev.Memory), hauls: map[int64]int{}}
+	d.known = d.m.known(prev)
+	d.beforePlay()
+	for i := range s.Innings {
+		d.innings(&s.Innings[i])
+	}
+	d.rememberedHatTricks()
+	d.superOverAhead()
+	d.standstill()
+	d.ending()
+	return d.out
+}
+
+func (d *detection) add(c Candidate) { d.out = append(d.out, c) }
+
+// innings tells what happened in one innings.
+func (d *detection) innings(in *Innings) {
+	s := d.s
+	balls := s.ballsIn(in.No)
+	d.start(in, balls)
+	d.missing(in)
+	d.revised(in)
+	if s.IsSuperOver(in.No) && (in.No-s.regulation())%2 == 1 {
+		d.add(s.superOver((in.No-s.regulation()+1)/2, in.No, in.UpdatedAt))
+	}
+	t := newTally(d, in, balls)
+	for i := range balls {
+		t.ball(&balls[i])
+	}
+	t.rows()
+	if cause := s.Ended(in); cause != CauseNone {
+		d.inningsEnd(in, cause)
+	}
+	if in.No == 2 {
+		d.followOn()
+	}
+	if s.last(in) && s.Ended(in) == CauseNone {
+		t.nineties()
+	}
+	for player, bowl := range t.bowl {
+		d.hauls[player] += bowl.wickets
+	}
 }
 
 // ballsIn is the run of balls of one innings.

@@ -1,87 +1,116 @@
 package cricket
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
+	"strings"
 )
 
 // tally follows one innings ball by ball and tells what each ball made happen.
 type tally struct {
-	s       *Snapshot
+	*detection
 	in      *Innings
+	balls   []Ball
 	code    string // of the batting side
 	runs    int
 	wickets int
 	legal   int
+	stand   int // runs since the last wicket
+	target  int
+	quota   int
 	bat     map[int64]*batTally
 	bowl    map[int64]*bowlTally
 	out     map[int64]bool
-	runsOf  *runs
-	silent  []BattingRow // dismissals that no ball shows, in the order they fell
-	byBall  bool         // the balls of the innings are known
+	silent  []BattingRow        // dismissals that no ball shows, in the order they fell
+	told    map[string]struct{} // keys that rows must not tell again
+	lines   bool                // the balls of the innings are known, and all of them
+	overs   overTally
 }
 
-type batTally struct{ runs, balls int }
+type batTally struct {
+	runs, balls, fours, sixes int
+	seen                      bool
+	fire                      bool
+	row                       []int64 // ids of the sixes in a row
+	skipFours, skipSixes      int     // balls that rows have told already
+}
 
 type bowlTally struct{ wickets, conceded int }
 
-func newTally(s *Snapshot, in *Innings, r *runs) *tally {
-	r.nextInnings()
+func newTally(d *detection, in *Innings, balls []Ball) *tally {
 	t := &tally{
-		s: s, in: in, code: s.team(in.TeamID).Code, runs: in.Penalty,
-		bat: map[int64]*batTally{}, bowl: map[int64]*bowlTally{}, out: map[int64]bool{}, runsOf: r,
-		byBall: len(s.ballsIn(in.No)) > 0,
+		detection: d, in: in, balls: balls, code: d.s.code(in.TeamID), runs: in.Penalty,
+		target: d.s.Target(in), quota: d.s.quota(in),
+		bat: map[int64]*batTally{}, bowl: map[int64]*bowlTally{}, out: map[int64]bool{}, told: map[string]struct{}{},
+		lines: len(balls) > 0 && d.s.agrees(in),
 	}
 	t.silent = t.silentWickets()
+	t.head()
+	t.absorb()
 	return t
 }
 
-// silentWickets are the batters who are out without a ball that says so: a second wicket on one ball, a batter timed
-// out or retired out, and all of them where balls were not asked for.
-func (t *tally) silentWickets() []BattingRow {
-	shown := map[int64]bool{}
-	for _, b := range t.s.ballsIn(t.in.No) {
-		if b.Wicket {
-			shown[b.out()] = true
+// head takes in what a reading leaves out that begins in the middle of an innings: the rows have it.
+func (t *tally) head() {
+	if len(t.balls) == 0 || t.balls[0].Over == 0 && ballInOver(t.balls[0].Label) <= 1 {
+		return
+	}
+	t.runs, t.legal = t.in.Runs, t.s.legal(t.in)
+	for i := range t.s.Batting {
+		if r := &t.s.Batting[i]; r.Innings == t.in.No {
+			t.bat[r.PlayerID] = &batTally{runs: r.Runs, balls: r.Balls, fours: r.Fours, sixes: r.Sixes, seen: true}
 		}
 	}
-	rows := slices.DeleteFunc(slices.Clone(t.s.Batting), func(r BattingRow) bool {
-		return r.Innings != t.in.No || !r.Out || shown[r.PlayerID]
-	})
-	slices.SortStableFunc(rows, func(a, b BattingRow) int {
-		return cmp.Or(cmp.Compare(t.when(a.FoWOvers), t.when(b.FoWOvers)), cmp.Compare(a.FoWRuns, b.FoWRuns))
-	})
-	return rows
+	for i := range t.s.Bowling {
+		if r := &t.s.Bowling[i]; r.Innings == t.in.No {
+			t.bowl[r.PlayerID] = &bowlTally{r.Wickets, r.Runs}
+		}
+	}
+	for i := range t.balls {
+		t.unplay(&t.balls[i])
+	}
+	t.runs, t.legal = max(0, t.runs), max(0, t.legal)
 }
 
-// when is a label as a number that orders.
-func (t *tally) when(label string) int { return ballsOf(label, t.s.BallsPerOver()) }
-
-// silentBefore takes the silent wickets in that fell before a ball, so that every wicket has the number of its fall.
-func (t *tally) silentBefore(label string) []Candidate {
-	var out []Candidate
-	for len(t.silent) > 0 && t.when(t.silent[0].FoWOvers) < t.when(label) {
-		out = append(out, t.nextSilent()...)
+// unplay takes a ball off the sums.
+func (t *tally) unplay(b *Ball) {
+	bat, bowl := entry(t.bat, b.BatterID), entry(t.bowl, b.BowlerID)
+	t.runs -= b.Total()
+	bat.runs -= b.BatRuns()
+	bowl.conceded -= b.Runs
+	if !b.Wide {
+		bat.balls--
 	}
-	return out
+	if b.Legal() {
+		t.legal--
+	}
+	if b.Wicket && dismissalOf(b.Outcome, b.BowlerID, b.CatchID).credited() {
+		bowl.wickets--
+	}
 }
 
-func (t *tally) nextSilent() []Candidate {
-	row := t.silent[0]
-	t.silent = t.silent[1:]
-	if t.wickets >= t.in.Wickets || t.out[row.PlayerID] {
-		return nil // the score does not have it yet
+// absorb counts the balls that show what rows have told before they came.
+func (t *tally) absorb() {
+	if t.known == nil || len(t.balls) == 0 {
+		return
 	}
-	return []Candidate{t.rowWicket(&row)}
+	for i := range t.s.Batting {
+		if r := &t.s.Batting[i]; r.Innings == t.in.No {
+			bat := entry(t.bat, r.PlayerID)
+			bat.skipFours = fourKind().absorbed(t.known, t.balls, t.in.No, r.PlayerID)
+			bat.skipSixes = sixKind().absorbed(t.known, t.balls, t.in.No, r.PlayerID)
+		}
+	}
 }
 
 // ball takes the next ball in.
-func (t *tally) ball(b *Ball) []Candidate {
+func (t *tally) ball(b *Ball) {
+	t.newOver(b)
+	t.newBatter(b)
 	bat, bowl := entry(t.bat, b.BatterID), entry(t.bowl, b.BowlerID)
-	before := bat.runs
+	before, team, stand := bat.runs, t.runs, t.stand
 	t.runs += b.Total()
+	t.stand += b.Total()
 	bat.runs += b.BatRuns()
 	bowl.conceded += b.Runs
 	if !b.Wide {
@@ -90,24 +119,24 @@ func (t *tally) ball(b *Ball) []Candidate {
 	if b.Legal() {
 		t.legal++
 	}
-	var out []Candidate
-	switch {
-	case b.Four:
-		out = append(out, t.boundary(b, EventFour, "FOUR!"))
-	case b.Six:
-		out = append(out, t.boundary(b, EventSix, "SIX!"))
-	}
-	out = append(out, t.crossed(b, before, bat)...)
-	credited := false
+	t.boundary(b, bat)
+	t.crossed(b, before, bat)
+	t.teamCrossed(b, team, stand)
+	t.wicketBall(b, bowl)
+	t.sixes(b, bat)
+	t.onFire(b, bat)
+	t.chase(b)
+	t.endOfOver(b)
+}
+
+func (t *tally) wicketBall(b *Ball, bowl *bowlTally) {
+	streak := t.spells.ball(b)
 	if b.Wicket {
 		how := dismissalOf(b.Outcome, b.BowlerID, b.CatchID)
-		credited = how.credited()
-		out = append(out, t.silentBefore(b.Label)...)
-		out = append(out, t.wicket(b, bowl, how)...)
+		t.silentBefore(b.Label)
+		t.wicket(b, bowl, how, streak)
 	}
-	out = append(out, t.hatTrick(b, credited)...)
-	out = append(out, t.sixes(b)...)
-	return append(out, t.maiden(b)...)
+	t.hatTrick(b, streak)
 }
 
 func entry[T any](m map[int64]*T, id int64) *T {
@@ -128,6 +157,14 @@ func (t *tally) candidate(b *Ball, kind EventType, key, text string) Candidate {
 	}
 }
 
+// addOnce adds an event that rows can tell too.
+func (t *tally) addOnce(c Candidate) {
+	if _, ok := t.told[c.Key]; !ok {
+		t.told[c.Key] = struct{}{}
+		t.add(c)
+	}
+}
+
 // subject names a player or a team as what an event is about.
 func subject(id int64) string { return strconv.FormatInt(id, 10) }
 
@@ -136,112 +173,158 @@ func (t *tally) score() string {
 	return fmt.Sprintf("%s %d/%d (%s)", t.code, t.runs, t.wickets, oversOf(t.legal, t.s.BallsPerOver()))
 }
 
-func (t *tally) boundary(b *Ball, kind EventType, word string) Candidate {
-	text := fmt.Sprintf("%s %s · %s", word, t.s.lastName(b.BatterID), t.score())
-	return t.candidate(b, kind, ballKey(b.ID), text)
+// boundary tells a four or a six, unless a row has told it before its ball came.
+func (t *tally) boundary(b *Ball, bat *batTally) {
+	var kind EventType
+	var word string
+	skip := &bat.skipFours
+	switch {
+	case b.Four:
+		kind, word = EventFour, "FOUR!"
+		bat.fours++
+	case b.Six:
+		kind, word, skip = EventSix, "SIX!", &bat.skipSixes
+		bat.sixes++
+	default:
+		return
+	}
+	if *skip > 0 && !t.known.has(ballKey(b.ID)) {
+		*skip--
+		return
+	}
+	t.add(t.candidate(b, kind, ballKey(b.ID), fmt.Sprintf("%s %s · %s", word, t.s.who(b.BatterID, batterWord), t.score())))
 }
 
 // crossed finds the milestones that the ball took the batter over.
-func (t *tally) crossed(b *Ball, before int, bat *batTally) []Candidate {
-	var out []Candidate
+func (t *tally) crossed(b *Ball, before int, bat *batTally) {
 	for _, m := range milestones() {
 		if before < m.runs && m.runs <= bat.runs {
-			text := fmt.Sprintf("%s! %s %d (%d)", m.word, t.s.lastName(b.BatterID), bat.runs, bat.balls)
+			text := fmt.Sprintf("%s! %s %d (%d)", m.word, t.s.who(b.BatterID, batterWord), bat.runs, bat.balls)
 			c := t.candidate(b, m.kind, milestoneKey(m.runs, t.in.No, b.BatterID), text)
 			c.Subject = subject(b.BatterID)
-			out = append(out, c)
+			t.addOnce(c)
 		}
 	}
-	return out
 }
 
-func (t *tally) wicket(b *Ball, bowl *bowlTally, how dismissal) []Candidate {
+// The steps in which a team's runs and those of a partnership count.
+const runStep = 50
+
+// teamCrossed finds the fifties of the team and of the partnership.
+func (t *tally) teamCrossed(b *Ball, team, stand int) {
+	for n := (team/runStep + 1) * runStep; n <= t.runs; n += runStep {
+		text := fmt.Sprintf("%s %d up in %s", t.code, n, oversOf(t.legal, t.s.BallsPerOver()))
+		c := t.candidate(b, EventTeamMilestone, teamRunsKey(n, t.in.No), text)
+		c.Quiet = n%100 != 0
+		t.addOnce(c)
+	}
+	for n := (stand/runStep + 1) * runStep; n <= t.stand; n += runStep {
+		t.addOnce(t.candidate(b, EventPartnership, standKey(n, t.in.No, t.wickets+1), standText(n, t.wickets+1)))
+	}
+}
+
+func standText(runs, wicket int) string {
+	return fmt.Sprintf("%d stand for the %s wicket", runs, ordinal(wicket))
+}
+
+func ordinal(n int) string {
+	switch {
+	case n%100 >= 11 && n%100 <= 13:
+		return strconv.Itoa(n) + "th"
+	case n%10 == 1:
+		return strconv.Itoa(n) + "st"
+	case n%10 == 2:
+		return strconv.Itoa(n) + "nd"
+	case n%10 == 3:
+		return strconv.Itoa(n) + "rd"
+	default:
+		return strconv.Itoa(n) + "th"
+	}
+}
+
+func (t *tally) wicket(b *Ball, bowl *bowlTally, how dismissal, streak *Streak) {
 	who := b.out()
 	t.wickets++
+	t.stand = 0
 	t.out[who] = true
-	c := t.candidate(b, EventWicket, wicketKey(t.in.No, t.wickets), t.wicketText(who, how, b.BowlerID, b.CatchID))
+	text := t.wicketText(who, how, b.BowlerID, b.CatchID)
+	if n := streak.length(); n > 3 {
+		text = strings.Replace(text, " · ", fmt.Sprintf(", %d in %d · ", n, n), 1)
+	}
+	c := t.candidate(b, EventWicket, wicketKey(t.in.No, t.wickets), text)
 	c.Detail, c.Subject = string(how), subject(who)
-	out := []Candidate{c}
+	t.add(c)
 	if how.credited() {
 		bowl.wickets++
-		out = append(out, t.haul(b, bowl)...)
+		t.haul(b, bowl)
 	}
-	return out
 }
 
 func (t *tally) wicketText(who int64, how dismissal, bowler, catcher int64) string {
 	bat := entry(t.bat, who)
 	return fmt.Sprintf("WICKET! %s %s %d (%d) · %s",
-		t.s.lastName(who), t.s.howOut(how, bowler, catcher), bat.runs, bat.balls, t.score())
+		t.s.who(who, batterWord), t.s.howOut(how, bowler, catcher), bat.runs, bat.balls, t.score())
 }
 
-// haul finds a bowler's fifth and tenth wicket.
-func (t *tally) haul(b *Ball, bowl *bowlTally) []Candidate {
-	kind, word := EventFiveFor, "Five"
-	switch bowl.wickets {
-	case 5:
-	case 10:
-		kind, word = EventTenFor, "Ten"
-	default:
-		return nil
+// haul finds a bowler's third and later wickets, the fifth and the tenth among them; in a match of more innings the
+// ten may be of the match.
+func (t *tally) haul(b *Ball, bowl *bowlTally) {
+	name := t.s.who(b.BowlerID, bowlerWord)
+	if bowl.wickets >= fireWickets {
+		key := bowlerFireKey(t.in.No, b.BowlerID, bowl.wickets)
+		t.addOnce(t.candidate(b, EventBowlerOnFire, key, fmt.Sprintf("%s %d-%d", name, bowl.wickets, bowl.conceded)))
 	}
-	text := fmt.Sprintf("%s for %s %d-%d", word, t.s.lastName(b.BowlerID), bowl.wickets, bowl.conceded)
-	c := t.candidate(b, kind, haulKey(bowl.wickets, t.in.No, b.BowlerID), text)
-	c.Subject = subject(b.BowlerID)
-	return []Candidate{c}
+	match := t.hauls[b.BowlerID] + bowl.wickets
+	tell := func(kind EventType, wickets int, text string) {
+		c := t.candidate(b, kind, haulKey(wickets, t.in.No, b.BowlerID), text)
+		c.Subject = subject(b.BowlerID)
+		t.addOnce(c)
+	}
+	if bowl.wickets == 5 {
+		tell(EventFiveFor, 5, fmt.Sprintf("Five for %s %d-%d", name, bowl.wickets, bowl.conceded))
+	}
+	switch {
+	case bowl.wickets == 10:
+		tell(EventTenFor, 10, fmt.Sprintf("Ten for %s %d-%d", name, bowl.wickets, bowl.conceded))
+	case t.s.MultiDay() && match == 10:
+		tell(EventTenFor, 10, "Ten in the match for "+name)
+	}
 }
 
-// unseen finds what no ball has shown in the end: the silent wickets that are left and, where balls were not asked
-// for, the milestones of the rows.
-func (t *tally) unseen() []Candidate {
-	var out []Candidate
-	if !t.byBall {
-		for i := range t.s.Batting {
-			if row := &t.s.Batting[i]; row.Innings == t.in.No {
-				t.bat[row.PlayerID] = &batTally{row.Runs, row.Balls}
-				out = append(out, t.rowMilestones(row)...)
-			}
+// fireWickets are enough to call a bowler on fire, fireRuns at fireRate runs a hundred balls a batter.
+const (
+	fireWickets = 3
+	fireRuns    = 20
+	fireRate    = 200
+)
+
+func onFire(runs, balls int) bool { return runs >= fireRuns && runs*100 >= fireRate*balls }
+
+// onFire finds the ball after which a batter has scored enough fast enough.
+func (t *tally) onFire(b *Ball, bat *batTally) {
+	if bat.fire || t.out[b.BatterID] || !onFire(bat.runs, bat.balls) {
+		return
+	}
+	bat.fire = true
+	text := fmt.Sprintf("%s %d (%d)", t.s.who(b.BatterID, batterWord), bat.runs, bat.balls)
+	t.addOnce(t.candidate(b, EventBatsmanOnFire, batterFireKey(t.in.No, b.BatterID), text))
+}
+
+// newBatter tells who is at the crease for the first time; the pair that opens is no news.
+func (t *tally) newBatter(b *Ball) {
+	opening := len(t.bat) == 0
+	for _, id := range [...]int64{b.PairIDs[0], b.PairIDs[1], b.BatterID} {
+		if id == 0 {
+			continue
 		}
-	}
-	for len(t.silent) > 0 {
-		out = append(out, t.nextSilent()...)
-	}
-	return out
-}
-
-func (t *tally) rowWicket(row *BattingRow) Candidate {
-	t.wickets++
-	t.out[row.PlayerID] = true
-	if !t.byBall {
-		t.runs, t.legal = row.FoWRuns, t.when(row.FoWOvers)
-	}
-	how := dismissalOf(row.HowOut, row.BowlerID, row.CatchID)
-	return Candidate{
-		Event: Event{
-			Key: wicketKey(t.in.No, t.wickets), Type: EventWicket, Innings: t.in.No, Over: row.FoWOvers,
-			Text:   t.wicketText(row.PlayerID, how, row.BowlerID, row.CatchID),
-			Detail: string(how),
-		},
-		SeenAt:  t.in.UpdatedAt,
-		Mark:    subject(row.PlayerID),
-		Subject: subject(row.PlayerID),
-	}
-}
-
-func (t *tally) rowMilestones(row *BattingRow) []Candidate {
-	var out []Candidate
-	for _, m := range milestones() {
-		if row.Runs >= m.runs {
-			out = append(out, Candidate{
-				Event: Event{
-					Key: milestoneKey(m.runs, t.in.No, row.PlayerID), Type: m.kind, Innings: t.in.No,
-					Text: fmt.Sprintf("%s! %s %d (%d)", m.word, t.s.lastName(row.PlayerID), row.Runs, row.Balls),
-				},
-				SeenAt:  t.in.UpdatedAt,
-				Mark:    subject(row.PlayerID),
-				Subject: subject(row.PlayerID),
-			})
+		bat := entry(t.bat, id)
+		if !bat.seen && !opening {
+			t.addOnce(t.candidate(b, EventNewBatsman, newBatterKey(t.in.No, id), t.newBatterText(id)))
 		}
+		bat.seen = true
 	}
-	return out
+}
+
+func (t *tally) newBatterText(id int64) string {
+	return fmt.Sprintf("%s comes in · %s", t.s.who(id, "New batter"), t.score())
 }

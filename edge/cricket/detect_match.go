@@ -3,77 +3,178 @@ package cricket
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
-func (s *Snapshot) detectStart(in *Innings, balls []Ball) []Candidate {
-	if len(balls) == 0 && s.legal(in) == 0 {
-		return nil
-	}
-	seen := in.UpdatedAt
-	if len(balls) > 0 {
-		seen = balls[0].UpdatedAt
-	}
-	text := fmt.Sprintf("%s v %s is under way. %s batting.", s.Teams[0].Code, s.Teams[1].Code, s.team(in.TeamID).Code)
-	return []Candidate{{Event: Event{Key: startKey, Type: EventMatchStart, Text: text, Innings: in.No}, SeenAt: seen}}
+// inningsEvent is an event that an innings as a whole makes.
+func (d *detection) inningsEvent(in *Innings, kind EventType, key, text string) Candidate {
+	return Candidate{Event: Event{Key: key, Type: kind, Text: text, Innings: in.No}, SeenAt: in.UpdatedAt}
 }
 
-func (s *Snapshot) detectSuperOver(in *Innings) Candidate {
-	n := (in.No - s.regulation() + 1) / 2
+// start tells that play is under way: with the first ball or, where balls are not asked for, with the status.
+func (d *detection) start(in *Innings, balls []Ball) {
+	s := d.s
+	if in.No != 1 || len(balls) == 0 && (s.Balls != nil || s.phase() == PhasePrematch) && s.legal(in) == 0 && in.Runs == 0 {
+		return
+	}
+	text := fmt.Sprintf("%s v %s is under way. %s batting.",
+		s.code(s.Teams[0].ID), s.code(s.Teams[1].ID), s.code(in.TeamID))
+	c := d.inningsEvent(in, EventMatchStart, startKey, text)
+	c.SeenAt = in.UpdatedAt.Add(-time.Duration(s.legal(in)) * perBall)
+	if len(balls) > 0 {
+		c.SeenAt = balls[0].UpdatedAt
+	}
+	d.add(c)
+}
+
+// missing tells an innings that has no score line because it was forfeited: the one after it has.
+func (d *detection) missing(in *Innings) {
+	s := d.s
+	before := s.innings(in.No - 1)
+	if !s.MultiDay() || in.No < 2 || before != nil || s.innings(in.No-2) == nil && in.No > 2 {
+		return
+	}
+	absent := Innings{No: in.No - 1, TeamID: s.other(in.TeamID), Overs: "0.0", UpdatedAt: in.UpdatedAt}
+	d.inningsEnd(&absent, CauseForfeited)
+}
+
+// superOver is the beginning of the nth super over.
+func (s *Snapshot) superOver(n, innings int, at time.Time) Candidate {
 	text := "Scores level – super over!"
 	if n > 1 {
 		text = "Super over tied – another super over!"
 	}
-	return Candidate{
-		Event:  Event{Key: superOverKey(n), Type: EventSuperOver, Text: text, Innings: in.No},
-		SeenAt: in.UpdatedAt,
+	return Candidate{Event: Event{Key: superOverKey(n), Type: EventSuperOver, Text: text, Innings: innings}, SeenAt: at}
+}
+
+// superOverAhead tells a super over from the feed's words, before its first innings has a score line.
+func (d *detection) superOverAhead() {
+	s, in := d.s, d.s.current()
+	if in == nil || s.over() || s.MultiDay() || in.No < 2 || in.No%2 == 1 {
+		return
+	}
+	if said := s.saysSuperOver(); !said && (!s.SuperOver || in.No > 2) {
+		return
+	}
+	first := s.innings(in.No - 1)
+	if first == nil || first.Runs != in.Runs && s.Target(in)-1 != in.Runs || s.Ended(in) == CauseNone {
+		return
+	}
+	d.add(s.superOver(in.No/2, in.No+1, in.UpdatedAt))
+}
+
+// saysSuperOver reads the note; one that names who won it tells of the past.
+func (s *Snapshot) saysSuperOver() bool {
+	note := strings.ToLower(s.Note)
+	return strings.Contains(note, "super over") && !strings.Contains(note, "won")
+}
+
+// followOn tells that a side bats again at once.
+func (d *detection) followOn() {
+	s := d.s
+	second := s.innings(2)
+	if !s.followsOn() || second == nil {
+		return
+	}
+	text := s.code(second.TeamID) + " follow on"
+	if lead := s.lead(second); lead < 0 {
+		text += fmt.Sprintf(", trail by %d", -lead)
+	}
+	c := d.inningsEvent(second, EventFollowOn, followOnKey, text)
+	c.Innings, c.Subject = 3, subject(second.TeamID)
+	if third := s.innings(3); third != nil {
+		c.SeenAt = third.UpdatedAt.Add(-time.Duration(s.legal(third)) * perBall)
+	}
+	d.add(c)
+}
+
+// followsOn tells whether the side that batted second bats third too, or is told to.
+func (s *Snapshot) followsOn() bool {
+	second, third := s.innings(2), s.innings(3)
+	if !s.MultiDay() || second == nil {
+		return false
+	}
+	return third == nil && s.FollowOn || third != nil && third.TeamID == second.TeamID
+}
+
+// playsSuperOver tells whether the innings in play is one of a super over.
+func (s *Snapshot) playsSuperOver() bool {
+	in := s.current()
+	return in != nil && s.IsSuperOver(in.No)
+}
+
+// inningsEnd tells the end of an innings and what it means: a declaration, a target that was reached.
+func (d *detection) inningsEnd(in *Innings, cause Cause) {
+	s := d.s
+	c := d.inningsEvent(in, EventInningsEnd, inningsEndKey(in.No), s.inningsEndText(in, cause))
+	c.Detail = string(cause)
+	c.Mark = fmt.Sprintf("%d/%d/%s", in.Runs, in.Wickets, cause)
+	c.Subject = subject(in.TeamID)
+	d.add(c)
+	switch cause {
+	case CauseDeclared:
+		c = d.inningsEvent(in, EventDeclared, declaredKey(in.No), fmt.Sprintf("%s declare %d/%d", s.code(in.TeamID), in.Runs, in.Wickets))
+		c.Mark, c.Subject = fmt.Sprintf("%d/%d", in.Runs, in.Wickets), subject(in.TeamID)
+		d.add(c)
+	case CauseTarget:
+		d.targetReached(in)
 	}
 }
 
-func (s *Snapshot) detectInningsEnd(in *Innings, cause Cause) Candidate {
-	return Candidate{
-		Event: Event{
-			Key: inningsEndKey(in.No), Type: EventInningsEnd, Innings: in.No,
-			Text: s.inningsEndText(in, cause), Detail: string(cause),
-		},
-		SeenAt:  in.UpdatedAt,
-		Mark:    fmt.Sprintf("%d/%d/%s", in.Runs, in.Wickets, cause),
-		Subject: subject(in.TeamID),
-	}
-}
-
-// inningsEndText is "IND 352/8 (50.0). AUS need 353".
+// inningsEndText is "IND 352/8 (50). AUS need 353".
 func (s *Snapshot) inningsEndText(in *Innings, cause Cause) string {
-	side, other := s.team(in.TeamID), s.team(s.other(in.TeamID))
-	text := fmt.Sprintf("%s %s", side.Code, scoreLine(in, cause))
+	side, other := s.code(in.TeamID), s.code(s.other(in.TeamID))
+	text := side + " " + scoreLine(in, cause)
 	switch {
 	case cause == CauseForfeited:
-		return side.Code + " forfeit the innings"
+		return side + " forfeit the innings"
 	case cause == CauseTarget:
-		return side.Code + " reach the target: " + scoreLine(in, cause)
+		return side + " reach the target: " + scoreLine(in, cause)
 	case s.MultiDay():
-		return text + s.leadText(in)
+		return text + s.chaseText(in)
 	case s.IsSuperOver(in.No) && s.Target(in) == 0:
-		return text + fmt.Sprintf(". %s need %d to win the super over", other.Code, in.Runs+1)
-	case in.No == 1:
-		target := in.Runs + 1
-		if s.RevTarget > 0 {
-			target = s.RevTarget
-		}
-		return text + fmt.Sprintf(". %s need %d", other.Code, target)
+		return text + fmt.Sprintf(". %s need %d to win the super over", other, in.Runs+1)
+	case in.No == 1 && !s.over():
+		return text + fmt.Sprintf(". %s need %d", other, s.chaseTarget()) + s.chaseOvers(in)
 	default:
 		return text
 	}
 }
 
-// scoreLine is "352/8 (50.0)", with "all out" and "dec" where they apply.
+// chaseText is what a fourth innings is left with, or how the sides stand.
+func (s *Snapshot) chaseText(in *Innings) string {
+	if in.No == 3 && s.innings(2) != nil && s.innings(2).TeamID != in.TeamID {
+		if lead := s.lead(in); lead >= 0 {
+			return fmt.Sprintf(". %s need %d", s.code(s.other(in.TeamID)), lead+1)
+		}
+	}
+	if in.No >= 4 {
+		return ""
+	}
+	return s.leadText(in)
+}
+
+// chaseOvers names the overs of a chase that was shortened.
+func (s *Snapshot) chaseOvers(in *Innings) string {
+	if s.RevTarget == 0 || s.RevOvers == "" || s.quota(in) == s.Overs*s.BallsPerOver() {
+		return ""
+	}
+	return " off " + wholeOvers(s.RevOvers)
+}
+
+// wholeOvers writes overs without a fraction of none, "18" and "7.3".
+func wholeOvers(overs string) string { return strings.TrimSuffix(overs, ".0") }
+
+// scoreLine is "352/8 (50)", with "all out" and "dec" where they apply.
 func scoreLine(in *Innings, cause Cause) string {
+	overs := wholeOvers(in.Overs)
 	switch cause {
 	case CauseAllOut:
-		return fmt.Sprintf("%d all out (%s)", in.Runs, in.Overs)
+		return fmt.Sprintf("%d all out (%s)", in.Runs, overs)
 	case CauseDeclared:
-		return fmt.Sprintf("%d/%d dec (%s)", in.Runs, in.Wickets, in.Overs)
+		return fmt.Sprintf("%d/%d dec (%s)", in.Runs, in.Wickets, overs)
 	default:
-		return fmt.Sprintf("%d/%d (%s)", in.Runs, in.Wickets, in.Overs)
+		return fmt.Sprintf("%d/%d (%s)", in.Runs, in.Wickets, overs)
 	}
 }
 
@@ -94,95 +195,4 @@ func (s *Snapshot) leadText(in *Innings) string {
 	default:
 		return ", scores level"
 	}
-}
-
-func (s *Snapshot) detectStumps() []Candidate {
-	in := s.current()
-	if phase, _ := s.Status.Phase(); phase != PhaseStumps || in == nil {
-		return nil
-	}
-	day := stumpsDay(s.Status)
-	text := fmt.Sprintf("Stumps day %s: %s %s%s", day, s.team(in.TeamID).Code, scoreLine(in, s.Ended(in)), s.leadText(in))
-	return []Candidate{{
-		Event:  Event{Key: stumpsKey(day), Type: EventStumps, Text: text, Innings: in.No},
-		SeenAt: in.UpdatedAt,
-	}}
-}
-
-// stumpsDay reads the day from "Stump Day 2".
-func stumpsDay(status Status) string {
-	fields := strings.Fields(string(status))
-	return fields[len(fields)-1]
-}
-
-// detectResult makes a candidate of a finished match. Whether the result may be told is the gate's question.
-func (s *Snapshot) detectResult() []Candidate {
-	phase, _ := s.Status.Phase()
-	if phase != PhaseCompleted && phase != PhaseAbandoned {
-		return nil
-	}
-	kind, text := s.result()
-	seen := s.StartsAt
-	if in := s.current(); in != nil {
-		seen = in.UpdatedAt
-	}
-	return []Candidate{{
-		Event:   Event{Key: resultKey, Type: kind, Text: text, Innings: len(s.Innings)},
-		SeenAt:  seen,
-		Mark:    fmt.Sprintf("%s/%d/%s/%s", kind, s.Winner, s.NoResult, s.Note),
-		Subject: fmt.Sprintf("%s/%d", kind, s.Winner),
-	}}
-}
-
-// result reads how a finished match ended. While the feed names neither winner nor why there is none, the text
-// gives the scores alone.
-func (s *Snapshot) result() (EventType, string) {
-	none := strings.ToLower(s.NoResult)
-	switch {
-	case s.Winner != 0:
-		return EventResult, s.winText()
-	case strings.Contains(none, "draw"):
-		return EventDraw, "Match drawn"
-	case strings.Contains(none, "tie"), strings.HasPrefix(strings.ToLower(s.Note), "match tied"), none == "" && s.level():
-		return EventTie, "Match tied"
-	case none != "":
-		return EventNoResult, "No result"
-	case s.abandoned():
-		return EventNoResult, "Match abandoned"
-	default:
-		return EventResult, s.scoresText()
-	}
-}
-
-// winText is the feed's own wording when it names the winner; of a tie decided otherwise it keeps the decision:
-// "Match tied (England won on boundary count)".
-func (s *Snapshot) winText() string {
-	name := s.team(s.Winner).Name
-	text := s.Note
-	if _, inner, ok := strings.Cut(text, "("); ok && strings.HasPrefix(strings.ToLower(text), "match tied") {
-		text = strings.TrimSuffix(inner, ")")
-	}
-	if strings.HasPrefix(text, name) {
-		return text
-	}
-	return name + " won"
-}
-
-func (s *Snapshot) scoresText() string {
-	parts := make([]string, 0, len(s.Innings))
-	for i := range s.Innings {
-		in := &s.Innings[i]
-		parts = append(parts, s.team(in.TeamID).Code+" "+scoreLine(in, s.Ended(in)))
-	}
-	return "Match over: " + strings.Join(parts, ", ")
-}
-
-func (s *Snapshot) abandoned() bool {
-	phase, _ := s.Status.Phase()
-	return phase == PhaseAbandoned
-}
-
-// level tells whether a limited-overs match was tied on its regulation innings.
-func (s *Snapshot) level() bool {
-	return !s.MultiDay() && len(s.Innings) >= 2 && s.Innings[1].Runs == s.Target(&s.Innings[1])-1
 }

@@ -2,83 +2,201 @@ package cricket
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 )
 
-// runs follows what stretches over several balls: wickets in a row over the whole match, sixes in a row and maidens
-// over one innings. A window of the last balls is not enough: of 174 real hat-tricks five took more than thirty.
-type runs struct {
-	wickets map[int64]int     // by bowler: wicket-balls in a row, over spells and innings
-	sixes   map[int64][]int64 // by batter: ids of the sixes in a row, in this innings
-	over    []*Ball           // of the over in play
+// overTally is the over in play.
+type overTally struct {
+	balls []*Ball
+	ended bool // its end was told
 }
 
-// nextInnings forgets what does not last beyond an innings.
-func (r *runs) nextInnings() {
-	if r.wickets == nil {
-		r.wickets = map[int64]int{}
+// hatTrick tells the second wicket with two balls in a row, and the third; the fourth makes no other hat-trick.
+func (t *tally) hatTrick(b *Ball, streak *Streak) {
+	if streak == nil {
+		return
 	}
-	r.sixes = map[int64][]int64{}
-	r.over = nil
+	name := t.s.who(b.BowlerID, bowlerWord)
+	switch len(streak.Balls) {
+	case 2:
+		t.add(t.candidate(b, EventOnHatTrick, onHatTrickKey(b.BowlerID, b.ID), name+" on a hat-trick"))
+	case 3:
+		c := t.candidate(b, EventHatTrick, hatTrickKey(b.BowlerID, b.ID), "HAT-TRICK! "+name+" · "+t.score())
+		c.Subject = subject(b.BowlerID)
+		t.add(c)
+	}
 }
 
-// hatTrick counts the bowler's wicket-balls in a row; the third makes a hat-trick, the fourth no other. Super overs
-// are no part of the match's runs.
-func (t *tally) hatTrick(b *Ball, credited bool) []Candidate {
-	if t.s.IsSuperOver(t.in.No) {
-		return nil
+// rememberedHatTricks tells those that the reading does not reach back to.
+func (d *detection) rememberedHatTricks() {
+	for _, k := range d.m.HatTricks {
+		if len(d.s.Balls) > 0 && k.Balls[0] >= d.s.Balls[0].ID || len(k.Balls) < 3 {
+			continue
+		}
+		key := hatTrickKey(k.Bowler, k.Balls[2])
+		if len(d.s.Balls) > 0 && k.Balls[2] >= d.s.Balls[0].ID {
+			continue // the walk has found it
+		}
+		d.add(Candidate{
+			Event: Event{
+				Key: key, Type: EventHatTrick, Innings: k.Innings, Over: k.Over, BallID: k.Balls[2],
+				Text: "HAT-TRICK! " + d.s.who(k.Bowler, bowlerWord),
+			},
+			Mark: key, Subject: subject(k.Bowler),
+		})
 	}
-	if !credited {
-		t.runsOf.wickets[b.BowlerID] = 0
-		return nil
-	}
-	t.runsOf.wickets[b.BowlerID]++
-	if t.runsOf.wickets[b.BowlerID] != 3 {
-		return nil
-	}
-	text := "HAT-TRICK! " + t.s.lastName(b.BowlerID)
-	return []Candidate{t.candidate(b, EventHatTrick, hatTrickKey(b.BowlerID, b.ID), text)}
 }
 
 // sixes finds the third six in a row of a batter. A wide is not faced and breaks nothing.
-func (t *tally) sixes(b *Ball) []Candidate {
+func (t *tally) sixes(b *Ball, bat *batTally) {
 	if b.Wide {
-		return nil
+		return
 	}
 	if !b.Six {
-		delete(t.runsOf.sixes, b.BatterID)
-		return nil
+		bat.row = nil
+		return
 	}
-	row := append(t.runsOf.sixes[b.BatterID], b.ID)
-	t.runsOf.sixes[b.BatterID] = row
-	if len(row) != 3 {
-		return nil
+	bat.row = append(bat.row, b.ID)
+	if len(bat.row) != 3 || t.jumped(b.BatterID, bat.sixes) {
+		return
 	}
-	text := fmt.Sprintf("Three sixes in a row! %s · %s", t.s.lastName(b.BatterID), t.score())
-	return []Candidate{t.candidate(b, EventConsecutiveSixes, sixesKey(b.BatterID, row[0]), text)}
+	text := fmt.Sprintf("Three sixes in a row! %s · %s", t.s.who(b.BatterID, batterWord), t.score())
+	c := t.candidate(b, EventConsecutiveSixes, sixesKey(b.BatterID, bat.row[0]), text)
+	c.Subject = subject(b.BatterID)
+	t.add(c)
+}
+
+// jumped tells whether the row has told these sixes before their balls came.
+func (t *tally) jumped(batter int64, sixes int) bool {
+	for n := sixes - 1; n <= sixes+1; n++ {
+		if t.known.has(rowSixesKey(t.in.No, batter, n)) {
+			return true
+		}
+	}
+	return false
+}
+
+// newOver closes the over before when a ball of another one comes: an over can be short of balls.
+func (t *tally) newOver(b *Ball) {
+	if n := len(t.overs.balls); n > 0 && t.overs.balls[0].Over != b.Over {
+		if !t.overs.ended {
+			t.overEnd(t.overs.balls[n-1])
+		}
+		t.overs.balls, t.overs.ended = t.overs.balls[:0], false
+	}
+	t.overs.balls = append(t.overs.balls, b)
+}
+
+// endOfOver tells the end of an over with its last legal ball, and what the over was.
+func (t *tally) endOfOver(b *Ball) {
+	if !b.Legal() || t.overs.ended {
+		return
+	}
+	legal := 0
+	for _, x := range t.overs.balls {
+		if x.Legal() {
+			legal++
+		}
+	}
+	if legal < t.s.BallsPerOver() {
+		return
+	}
+	t.overs.ended = true
+	t.maiden(b)
+	t.overEnd(b)
+}
+
+// overEnd writes an over as on a scoresheet, "Over 12: 1 4 0 W 0 2 (7)".
+func (t *tally) overEnd(b *Ball) {
+	no := b.Over + 1
+	var text strings.Builder
+	fmt.Fprintf(&text, "Over %d:", no)
+	runs := 0
+	for i, x := range t.overs.balls {
+		if i > 0 && t.s.gap(t.overs.balls[i-1], x) || i == 0 && ballInOver(x.Label) > 1 {
+			text.WriteString(" …")
+		}
+		runs += x.Total()
+		text.WriteByte(' ')
+		text.WriteString(sheetMark(x))
+	}
+	text.WriteString(" (" + strconv.Itoa(runs) + ")")
+	t.addOnce(t.candidate(b, EventOverEnd, overKey(t.in.No, no), text.String()))
+	if no == t.in.Powerplay && !t.s.IsSuperOver(t.in.No) {
+		t.addOnce(t.candidate(b, EventPowerplayEnd, powerplayKey(t.in.No), t.powerplayText()))
+	}
+}
+
+func (t *tally) powerplayText() string {
+	return fmt.Sprintf("Powerplay: %s %d/%d", t.code, t.runs, t.wickets)
+}
+
+// sheetMark is a ball as a scorer writes it: as on a disc, but 0 for a dot.
+func sheetMark(b *Ball) string {
+	if m := markOf(b).Mark; m != "." {
+		return m
+	}
+	return "0"
+}
+
+// maidenOver is an over without a run off the bowler.
+type maidenOver struct {
+	bowler int64
+	no     int // from 1
 }
 
 // maiden finds an over of legal balls by one bowler who conceded nothing; byes are not his. It is known when the
 // over has all its legal balls.
-func (t *tally) maiden(b *Ball) []Candidate {
-	if len(t.runsOf.over) > 0 && t.runsOf.over[0].Over != b.Over {
-		t.runsOf.over = t.runsOf.over[:0]
+func (t *tally) maiden(b *Ball) {
+	if !t.s.isMaiden(t.overs.balls) || t.rowMaiden(b) {
+		return
 	}
-	t.runsOf.over = append(t.runsOf.over, b)
-	if !b.Legal() {
-		return nil
-	}
+	text := "Maiden: " + t.s.who(b.BowlerID, bowlerWord)
+	t.add(t.candidate(b, EventMaiden, maidenKey(t.in.No, b.Over+1), text))
+}
+
+func (s *Snapshot) isMaiden(over []*Ball) bool {
 	legal := 0
-	for _, x := range t.runsOf.over {
-		if x.BowlerID != b.BowlerID || x.Runs > 0 {
-			return nil
+	for _, x := range over {
+		if x.BowlerID != over[0].BowlerID || x.Runs > 0 {
+			return false
 		}
 		if x.Legal() {
 			legal++
 		}
 	}
-	if legal != t.s.BallsPerOver() {
-		return nil
+	return legal == s.BallsPerOver()
+}
+
+// maidensIn lists the maidens that balls show.
+func (s *Snapshot) maidensIn(balls []Ball) []maidenOver {
+	var out []maidenOver
+	var over []*Ball
+	for i := range balls {
+		b := &balls[i]
+		if len(over) > 0 && over[0].Over != b.Over {
+			over = over[:0]
+		}
+		over = append(over, b)
+		if b.Legal() && s.isMaiden(over) {
+			out = append(out, maidenOver{b.BowlerID, b.Over + 1})
+		}
 	}
-	text := fmt.Sprintf("Maiden: %s", t.s.lastName(b.BowlerID))
-	return []Candidate{t.candidate(b, EventMaiden, maidenKey(t.in.No, b.Over+1), text)}
+	return out
+}
+
+// rowMaiden tells whether the bowler's row has told this maiden before its balls came: the oldest that balls have not
+// told are those.
+func (t *tally) rowMaiden(b *Ball) bool {
+	rows := countRows(t.known, rowMaidenKey, t.in.No, b.BowlerID)
+	if rows == 0 || t.known.has(maidenKey(t.in.No, b.Over+1)) {
+		return false
+	}
+	for _, o := range t.s.maidensIn(t.balls) {
+		if o.bowler == b.BowlerID && o.no <= b.Over && !t.known.has(maidenKey(t.in.No, o.no)) {
+			rows--
+		}
+	}
+	return rows > 0
 }

@@ -9,7 +9,7 @@ type Display struct {
 	League       string        `json:"league"`
 	Phase        Phase         `json:"phase"`
 	Status       string        `json:"status"`
-	Teams        []TeamScore   `json:"teams"`   // batting side first, as of the present innings
+	Teams        []TeamScore   `json:"teams"`   // batting side first, as of the present innings; see For
 	Batters      []Batter      `json:"batters"` // at most two, striker marked
 	Bowler       *Bowler       `json:"bowler,omitempty"`
 	Partnership  *Stand        `json:"partnership,omitempty"`
@@ -23,10 +23,21 @@ type Display struct {
 	KeyEvent     *KeyEvent     `json:"keyEvent,omitempty"`
 	LastBalls    []BallMark    `json:"lastBalls"` // the newest last, six at most
 	Innings      []InningsLine `json:"innings"`
-	Note         string        `json:"note,omitempty"`     // toss, target, rain, the feed's own words
-	Equation     string        `json:"equation,omitempty"` // "need 15 from 6", "trail by 40"
-	Result       string        `json:"result,omitempty"`   // once confirmed
+	FollowOn     bool          `json:"followOn,omitempty"`
+	SuperOver    bool          `json:"superOver,omitempty"` // being played, or decided the match
+	Note         string        `json:"note,omitempty"`      // toss, target, rain, the feed's own words
+	Equation     string        `json:"equation,omitempty"`  // "need 15 from 6", "trail by 40"
+	Result       string        `json:"result,omitempty"`    // once confirmed
 	UpdatedAt    time.Time     `json:"updatedAt"`
+}
+
+// For is the display as a follower of a team sees it: that team first, nothing else different. A team that does not
+// play changes nothing.
+func (d Display) For(teamID int64) Display {
+	if len(d.Teams) == 2 && d.Teams[1].ID == teamID && d.Teams[0].ID != teamID {
+		d.Teams = []TeamScore{d.Teams[1], d.Teams[0]}
+	}
+	return d
 }
 
 // TeamScore is one side's score as it stands, the sum line "112/3 (14.2)" of its latest innings.
@@ -72,7 +83,7 @@ type Stand struct {
 // KeyEvent is the banner: the most telling thing that happened lately.
 type KeyEvent struct {
 	Key  string    `json:"key"`
-	Type string    `json:"type"` // Sightscreen's names: match_end for result and its kin
+	Type string    `json:"type"` // Sightscreen's names where it has one: match_end for result and its kin
 	Text string    `json:"text"`
 	At   time.Time `json:"at"`
 }

@@ -17,12 +17,22 @@ func ballsOf(overs string, perOver int) int {
 	if err != nil {
 		extra = 0
 	}
-	return n*perOver + extra
+	return max(0, n*perOver+extra)
 }
 
 // oversOf is the opposite of ballsOf.
 func oversOf(balls, perOver int) string {
 	return fmt.Sprintf("%d.%d", balls/perOver, balls%perOver)
+}
+
+// innings finds an innings by its number; nil where it has no score line.
+func (s *Snapshot) innings(no int) *Innings {
+	for i := range s.Innings {
+		if s.Innings[i].No == no {
+			return &s.Innings[i]
+		}
+	}
+	return nil
 }
 
 // regulation is the number of innings before a super over.
@@ -45,23 +55,43 @@ func (s *Snapshot) current() *Innings {
 }
 
 // last tells whether no later innings has begun.
-func (s *Snapshot) last(in *Innings) bool { return in.No == s.current().No }
+func (s *Snapshot) last(in *Innings) bool { return in.No >= s.current().No }
 
 // legal counts the legal balls of an innings.
 func (s *Snapshot) legal(in *Innings) int { return ballsOf(in.Overs, s.BallsPerOver()) }
 
+// scheduled is the number of legal balls an innings was to last before any rain, 0 for no limit.
+func (s *Snapshot) scheduled(in *Innings) int {
+	if s.IsSuperOver(in.No) {
+		return s.BallsPerOver()
+	}
+	return s.Overs * s.BallsPerOver()
+}
+
+// revisedQuota is the number of legal balls an innings may last after rain, 0 where nothing was shortened.
+func (s *Snapshot) revisedQuota(in *Innings) int {
+	if s.RevOvers == "" || s.MultiDay() || s.IsSuperOver(in.No) {
+		return 0
+	}
+	return ballsOf(s.RevOvers, s.BallsPerOver())
+}
+
 // quota is the number of legal balls an innings may last, 0 for no limit.
 func (s *Snapshot) quota(in *Innings) int {
-	switch {
-	case s.IsSuperOver(in.No):
-		return s.BallsPerOver()
-	case s.MultiDay():
-		return 0
-	case s.RevOvers != "":
-		return ballsOf(s.RevOvers, s.BallsPerOver())
-	default:
-		return s.Overs * s.BallsPerOver()
+	if n := s.revisedQuota(in); n > 0 {
+		return n
 	}
+	return s.scheduled(in)
+}
+
+// overs tells whether an innings has had its overs. Overs that rain takes off the second do not end the first.
+func (s *Snapshot) bowledOut(in *Innings) bool {
+	legal, revised, whole := s.legal(in), s.revisedQuota(in), s.scheduled(in)
+	if in.No == 1 {
+		return legal > 0 && (whole > 0 && legal >= whole || legal == revised)
+	}
+	quota := s.quota(in)
+	return quota > 0 && legal >= quota
 }
 
 // maxWickets is how many wickets end an innings.
@@ -91,27 +121,67 @@ func (s *Snapshot) other(team int64) int64 {
 	return s.Teams[0].ID
 }
 
-// Target is what the batting side of an innings needs to win, 0 while it is not chasing.
+// Target is what the batting side of an innings needs to win, 0 while it is not chasing: the feed's revised number,
+// else the number in its note, else what the scores make it.
 func (s *Snapshot) Target(in *Innings) int {
 	switch {
 	case s.IsSuperOver(in.No):
-		if (in.No-s.regulation())%2 == 1 {
+		first := s.innings(in.No - 1)
+		if (in.No-s.regulation())%2 == 1 || first == nil {
 			return 0
 		}
-		return s.Innings[in.No-2].Runs + 1
+		return first.Runs + 1
 	case s.MultiDay():
 		if in.No < 4 {
 			return 0
 		}
-		return s.sum(s.other(in.TeamID), in.No) - s.sum(in.TeamID, in.No) + 1
+		return max(0, s.sum(s.other(in.TeamID), in.No)-s.sum(in.TeamID, in.No)+1)
 	case in.No != 2:
 		return 0
-	case s.RevTarget > 0:
-		return s.RevTarget
 	default:
-		return s.Innings[0].Runs + 1
+		return s.chaseTarget()
 	}
 }
+
+// chaseTarget is what the side batting second needs in limited overs.
+func (s *Snapshot) chaseTarget() int {
+	switch {
+	case s.RevTarget > 0:
+		return s.RevTarget
+	case s.noteTarget() > 0:
+		return s.noteTarget()
+	default:
+		return s.chaseSum()
+	}
+}
+
+// chaseSum is one run more than the first innings.
+func (s *Snapshot) chaseSum() int {
+	if first := s.innings(1); first != nil {
+		return first.Runs + 1
+	}
+	return 0
+}
+
+// noteTarget reads "Target 183 runs", 0 where the note says no such thing of the second innings.
+func (s *Snapshot) noteTarget() int {
+	if in := s.current(); in != nil && in.No > 2 {
+		return 0
+	}
+	fields := strings.Fields(s.Note)
+	for i, f := range fields[:max(0, len(fields)-1)] {
+		if n, err := strconv.Atoi(strings.Trim(fields[i+1], ".,;:")); strings.EqualFold(f, "target") && err == nil && n > 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+// shortened tells whether rain took overs off the match.
+func (s *Snapshot) shortened() bool { return s.RevOvers != "" || s.RevTarget > 0 }
+
+// namesTarget tells whether the feed names the target itself.
+func (s *Snapshot) namesTarget() bool { return s.RevTarget > 0 || s.noteTarget() > 0 }
 
 // Cause says why an innings ended.
 type Cause string
@@ -131,20 +201,20 @@ const (
 // no cause: the result says it.
 func (s *Snapshot) Ended(in *Innings) Cause {
 	phase, _ := s.Status.Phase()
-	target, quota := s.Target(in), s.quota(in)
+	target := s.Target(in)
 	moved := !s.last(in) || phase == PhaseInningsBreak
 	switch {
 	case in.Wickets >= s.maxWickets(in):
 		return CauseAllOut
 	case target > 0 && in.Runs >= target:
 		return CauseTarget
-	case quota > 0 && s.legal(in) >= quota:
+	case s.bowledOut(in):
 		return CauseOvers
 	case s.shortHanded(in, moved || phase == PhaseCompleted && s.decided(in)):
 		return CauseAllOut
 	case !moved:
 		return CauseNone
-	case s.MultiDay() && s.legal(in) == 0 && in.Runs == 0:
+	case s.MultiDay() && s.legal(in) == 0 && in.Runs == 0 && in.Wickets == 0:
 		return CauseForfeited
 	case s.MultiDay():
 		return CauseDeclared
@@ -153,10 +223,36 @@ func (s *Snapshot) Ended(in *Innings) Cause {
 	}
 }
 
-// shortHanded tells a limited-overs innings that ended early with nine or eight wickets down: batters were absent
-// or retired hurt.
+// shortHanded tells an innings that ended with nine or eight wickets down for want of batters: the others were absent
+// or had retired hurt. Where overs are limited nobody declares; else the rows tell whether two could have batted on.
 func (s *Snapshot) shortHanded(in *Innings, over bool) bool {
-	return over && !s.MultiDay() && !s.IsSuperOver(in.No) && in.Wickets >= 8
+	if !over || s.IsSuperOver(in.No) || in.Wickets < 8 {
+		return false
+	}
+	return !s.MultiDay() || s.unable(in)
+}
+
+// unable tells an innings in which fewer than two of those who batted were left to bat, and nobody else came.
+func (s *Snapshot) unable(in *Innings) bool {
+	out, left := 0, 0
+	balls := s.ballsIn(in.No)
+	for i := range s.Batting {
+		r := &s.Batting[i]
+		switch {
+		case r.Innings != in.No:
+		case r.Out:
+			out++
+		case len(balls) == 0 || s.atEnd(in.No, r, balls):
+			left++
+		}
+	}
+	return out == in.Wickets && left < 2
+}
+
+// atEnd tells a batter who could have faced the next ball: one of the last pair, or just in.
+func (s *Snapshot) atEnd(innings int, r *BattingRow, balls []Ball) bool {
+	last := &balls[len(balls)-1]
+	return r.PlayerID == last.PairIDs[0] || r.PlayerID == last.PairIDs[1] || s.justIn(innings, r, balls)
 }
 
 // decided tells whether a match that is finished was lost by the side batting last, on the score alone: an innings

@@ -1,8 +1,259 @@
 package cricket
 
-// Memory is what a match has to remember beyond its last reading: what readings without balls, or with some of them,
-// cannot tell again.
-type Memory struct{}
+import (
+	"slices"
+	"time"
+)
 
-// after is the memory once a reading was taken in; prev is the state before it.
-func (m Memory) after(_ *State, _ *Snapshot) Memory { return m }
+// Memory is what a match has to remember beyond its last reading: what readings without balls, or with some of them,
+// cannot tell again, and when the feed's words changed.
+type Memory struct {
+	StatusAt time.Time `dynamodbav:"statusAt,omitempty"` // when the present status was first read
+	TossAt   time.Time `dynamodbav:"tossAt,omitempty"`
+	LineUpAt time.Time `dynamodbav:"lineUpAt,omitempty"`
+	Stumps   int       `dynamodbav:"stumps,omitempty"` // the last day whose close of play was read
+	Stops    []Stop    `dynamodbav:"stops,omitempty"`  // interruptions, the newest last
+	Stopped  bool      `dynamodbav:"stopped,omitempty"`
+
+	Streaks   []Streak `dynamodbav:"streaks,omitempty"`   // wickets with the bowler's last balls
+	HatTricks []Streak `dynamodbav:"hatTricks,omitempty"` // three wickets in three balls
+
+	Balled  []int        `dynamodbav:"balled,omitempty"`  // innings whose balls were read
+	Innings int          `dynamodbav:"innings,omitempty"` // the innings of what follows
+	Batters []BatterSeen `dynamodbav:"batters,omitempty"`
+	Bowlers []BowlerSeen `dynamodbav:"bowlers,omitempty"`
+	Close   bool         `dynamodbav:"close,omitempty"` // the chase was close once
+	Rowed   bool         `dynamodbav:"rowed,omitempty"` // rows may have told what no ball had shown
+}
+
+// Stop is where play was interrupted.
+type Stop struct {
+	Innings int    `dynamodbav:"i"`
+	Overs   string `dynamodbav:"o"`
+}
+
+// Streak is a bowler's wickets with balls in a row.
+type Streak struct {
+	Bowler  int64   `dynamodbav:"b"`
+	Balls   []int64 `dynamodbav:"x"` // ids
+	Innings int     `dynamodbav:"i"` // of the last of them
+	Over    string  `dynamodbav:"o"`
+}
+
+// BatterSeen is what was known of a batter's boundaries in the innings in play.
+type BatterSeen struct {
+	Player int64 `dynamodbav:"p"`
+	Fours  int   `dynamodbav:"f,omitempty"` // that balls have told
+	Sixes  int   `dynamodbav:"s,omitempty"`
+	Last   int   `dynamodbav:"l,omitempty"` // sixes of the row at the last reading
+	Jump   int   `dynamodbav:"j,omitempty"` // sixes of the row when it had two more at once
+}
+
+// BowlerSeen is how many of a bowler's maidens balls have told in the innings in play.
+type BowlerSeen struct {
+	Player  int64 `dynamodbav:"p"`
+	Maidens int   `dynamodbav:"m"`
+}
+
+// after is the memory once a reading was taken in; prev is the state before it. Detect takes it before it looks, Step
+// keeps it: both see the same.
+func (m Memory) after(prev *State, s *Snapshot) Memory {
+	m.noteStatus(prev, s)
+	if len(s.Balls) > 0 {
+		m.noteStreaks(s)
+	}
+	in := s.current()
+	if in == nil {
+		return m
+	}
+	if len(s.ballsIn(in.No)) > 0 && !slices.Contains(m.Balled, in.No) {
+		m.Balled = append(slices.Clip(m.Balled), in.No)
+	}
+	m.Rowed = m.Rowed || (in.Runs > 0 || in.Wickets > 0) && (len(s.ballsIn(in.No)) == 0 || !s.agrees(in))
+	if m.Innings != in.No {
+		m.Innings, m.Batters, m.Bowlers, m.Close = in.No, nil, nil, false
+	}
+	m.noteRows(prev, s, in)
+	m.Close = m.Close || s.Balls == nil && s.closeNow(in)
+	return m
+}
+
+// noteStatus takes in what the feed's words say: when they changed, the day, whether play stands still. An
+// interruption counts from its second reading: statuses flap.
+func (m *Memory) noteStatus(prev *State, s *Snapshot) {
+	if m.StatusAt.IsZero() || prev.PreviousStatus.word() != s.Status.word() {
+		m.StatusAt = s.ReadAt
+	}
+	if m.TossAt.IsZero() && s.Toss.TeamID != 0 {
+		m.TossAt = s.ReadAt
+	}
+	if m.LineUpAt.IsZero() && s.LineUp >= bothLineUps {
+		m.LineUpAt = s.ReadAt
+	}
+	m.Stumps = max(m.Stumps, s.Status.stumps())
+	stop := s.stop()
+	switch phase := s.phase(); {
+	case phase == PhaseInterrupted && prev.PreviousStatus.word() == s.Status.word():
+		if !m.Stopped {
+			m.Stopped = true
+			m.Stops = append(slices.DeleteFunc(slices.Clone(m.Stops), func(x Stop) bool { return x == stop }), stop)
+		}
+	case phase == PhaseInterrupted, phase == "":
+	case phase != PhaseLive, len(m.Stops) == 0, s.since(m.Stops[len(m.Stops)-1]) > resumedBalls:
+		m.Stopped = false // another day, another innings, or play goes on as if nothing had been
+	}
+}
+
+// resumedBalls is for how many balls "play resumes" is news.
+const resumedBalls = 3
+
+// stop is where play stands now.
+func (s *Snapshot) stop() Stop {
+	in := s.current()
+	if in == nil {
+		return Stop{Overs: "0.0"}
+	}
+	return Stop{in.No, in.Overs}
+}
+
+// since counts the balls bowled since an interruption.
+func (s *Snapshot) since(x Stop) int {
+	now := s.stop()
+	if now.Innings != x.Innings {
+		return resumedBalls + 1
+	}
+	return max(0, ballsOf(now.Overs, s.BallsPerOver())-ballsOf(x.Overs, s.BallsPerOver()))
+}
+
+// day is the day of the match, from 1. Without memory the dates tell.
+func (m *Memory) day(s *Snapshot) int {
+	if n := s.Status.stumps(); n > 0 {
+		return n
+	}
+	day := m.Stumps
+	if in := s.current(); day == 0 && in != nil && s.MultiDay() && !s.StartsAt.IsZero() {
+		day = max(0, int(in.UpdatedAt.Sub(s.StartsAt)/(24*time.Hour)))
+	}
+	if s.over() {
+		return max(1, day)
+	}
+	return day + 1
+}
+
+// noteRows keeps what rows and balls of the innings in play have told, so that neither tells it once more.
+func (m *Memory) noteRows(prev *State, s *Snapshot, in *Innings) {
+	balls, known := s.ballsIn(in.No), m.known(prev)
+	sameOver := overNow(prev, in.No) == ballsOf(in.Overs, s.BallsPerOver())/s.BallsPerOver()
+	var batters []BatterSeen
+	for i := range s.Batting {
+		r := &s.Batting[i]
+		if r.Innings != in.No {
+			continue
+		}
+		seen := BatterSeen{Player: r.PlayerID}
+		k := slices.IndexFunc(m.Batters, func(b BatterSeen) bool { return b.Player == r.PlayerID })
+		if k >= 0 {
+			seen = m.Batters[k]
+		}
+		if len(balls) > 0 {
+			seen.Fours = len(fourKind().of(balls, r.PlayerID)) - fourKind().absorbed(known, balls, in.No, r.PlayerID)
+			seen.Sixes = len(sixKind().of(balls, r.PlayerID)) - sixKind().absorbed(known, balls, in.No, r.PlayerID)
+		} else if k >= 0 && sameOver && r.Sixes >= seen.Last+2 {
+			seen.Jump = r.Sixes
+		}
+		seen.Last = r.Sixes
+		batters = append(batters, seen)
+	}
+	if batters != nil {
+		m.Batters = batters
+	}
+	if len(balls) > 0 {
+		m.noteMaidens(known, s, in, balls)
+	}
+}
+
+// overNow is the over that an innings was in at the last reading, -1 when it had not begun.
+func overNow(prev *State, innings int) int {
+	for _, p := range prev.PreviousScore {
+		if p.Innings == innings {
+			return ballsOf(p.Overs, 1)
+		}
+	}
+	return -1
+}
+
+// noteMaidens keeps how many maidens of each bowler balls have told.
+func (m *Memory) noteMaidens(known keySet, s *Snapshot, in *Innings, balls []Ball) {
+	overs := s.maidensIn(balls)
+	m.Bowlers = nil
+	for i := range s.Bowling {
+		r := &s.Bowling[i]
+		if r.Innings != in.No || r.Maidens == 0 {
+			continue
+		}
+		n, untold := 0, 0
+		for _, o := range overs {
+			if o.bowler == r.PlayerID {
+				n++
+				if !known.has(maidenKey(in.No, o.no)) {
+					untold++
+				}
+			}
+		}
+		n -= min(untold, countRows(known, rowMaidenKey, in.No, r.PlayerID))
+		m.Bowlers = append(m.Bowlers, BowlerSeen{r.PlayerID, n})
+	}
+}
+
+// known is the set of the recorded keys where it can matter: reading it has its price.
+func (m *Memory) known(prev *State) keySet {
+	if !m.Rowed {
+		return nil
+	}
+	return prev.Emitted.unpack()
+}
+
+// boundary is fours or sixes, as balls and as rows tell them.
+type boundary struct {
+	is  func(*Ball) bool
+	key func(innings int, batter int64, n int) string
+}
+
+func fourKind() boundary { return boundary{func(b *Ball) bool { return b.Four }, rowFourKey} }
+
+func sixKind() boundary { return boundary{func(b *Ball) bool { return b.Six }, rowSixKey} }
+
+// of gives the ids of a batter's balls of the kind.
+func (k boundary) of(balls []Ball, batter int64) []int64 {
+	var ids []int64
+	for i := range balls {
+		if b := &balls[i]; b.BatterID == batter && k.is(b) {
+			ids = append(ids, b.ID)
+		}
+	}
+	return ids
+}
+
+// absorbed is how many balls show what a row has told before they came. They are the oldest of those not told.
+func (k boundary) absorbed(known keySet, balls []Ball, innings int, batter int64) int {
+	rows := countRows(known, k.key, innings, batter)
+	if rows == 0 {
+		return 0
+	}
+	untold := 0
+	for _, id := range k.of(balls, batter) {
+		if !known.has(ballKey(id)) {
+			untold++
+		}
+	}
+	return min(rows, untold)
+}
+
+// countRows counts what was told of a player from rows alone.
+func countRows(known keySet, key func(int, int64, int) string, innings int, player int64) int {
+	n := 0
+	for known.has(key(innings, player, n+1)) {
+		n++
+	}
+	return n
+}

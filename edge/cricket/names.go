@@ -1,9 +1,47 @@
 package cricket
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
+
+// The words for players whose names are not known, and the length beyond which a name is cut.
+const (
+	batterWord = "Batter"
+	bowlerWord = "Bowler"
+	longName   = 24
+)
+
+// who is how a text calls a player: by last name or, where it is not known, by what the player does.
+func (s *Snapshot) who(id int64, otherwise string) string {
+	if n, ok := s.Players[id]; ok {
+		if name := strings.TrimSpace(cmp.Or(n.Last, n.Full)); name != "" {
+			return short(name)
+		}
+	}
+	return otherwise
+}
+
+// short cuts a name that would fill a phone's line.
+func short(name string) string {
+	if r := []rune(name); len(r) > longName {
+		return strings.TrimSpace(string(r[:longName-1])) + "…"
+	}
+	return name
+}
+
+// code is how a text calls a side: by code, else by name.
+func (s *Snapshot) code(id int64) string {
+	t := s.team(id)
+	return short(cmp.Or(strings.TrimSpace(t.Code), strings.TrimSpace(t.Name), fmt.Sprintf("Team %d", id)))
+}
+
+// name is a side's name, else its code.
+func (s *Snapshot) name(id int64) string {
+	t := s.team(id)
+	return cmp.Or(strings.TrimSpace(t.Name), strings.TrimSpace(t.Code), fmt.Sprintf("Team %d", id))
+}
 
 // lastName is how a player is called on a card.
 func (s *Snapshot) lastName(id int64) string {
@@ -20,7 +58,7 @@ func (s *Snapshot) team(id int64) Team {
 			return t
 		}
 	}
-	return Team{ID: id, Name: fmt.Sprintf("Team %d", id), Code: "?"}
+	return Team{ID: id, Name: fmt.Sprintf("Team %d", id)}
 }
 
 // dismissal is a way to be out.
@@ -81,28 +119,28 @@ func (d dismissal) credited() bool {
 	}
 }
 
-// howOut writes a dismissal as a scorecard does.
+// howOut writes a dismissal as a scorecard does, without the names that are not known.
 func (s *Snapshot) howOut(d dismissal, bowler, catcher int64) string {
-	b := "b " + s.lastName(bowler)
+	by := ""
+	if name := s.who(bowler, ""); name != "" {
+		by = " b " + name
+	}
 	switch d {
 	case outCaught:
-		if catcher == 0 {
-			return "c sub " + b
-		}
-		return "c " + s.lastName(catcher) + " " + b
+		return s.helped("c", "caught", "c sub", catcher) + by
 	case outCaughtBowl:
-		return "c & " + b
-	case outLBW:
-		return "lbw " + b
-	case outStumped:
-		if catcher == 0 {
-			return "st " + b
+		if by == "" {
+			return "caught and bowled"
 		}
-		return "st " + s.lastName(catcher) + " " + b
+		return "c &" + by
+	case outLBW:
+		return "lbw" + by
+	case outStumped:
+		return s.helped("st", "stumped", "st", catcher) + by
 	case outHitWicket:
-		return "hit wicket " + b
+		return "hit wicket" + by
 	case outBowled:
-		return b
+		return cmp.Or(strings.TrimSpace(by), "bowled")
 	case outRunOut:
 		return "run out"
 	case outRetired:
@@ -113,5 +151,18 @@ func (s *Snapshot) howOut(d dismissal, bowler, catcher int64) string {
 		return "timed out"
 	default:
 		return "out"
+	}
+}
+
+// helped is "c Root": the short word before the fielder's name, other words where the feed names nobody or nobody
+// knows the name.
+func (s *Snapshot) helped(word, nameless, nobody string, fielder int64) string {
+	switch name := s.who(fielder, ""); {
+	case fielder == 0:
+		return nobody
+	case name == "":
+		return nameless
+	default:
+		return word + " " + name
 	}
 }

@@ -97,13 +97,28 @@ func readExpected(t *testing.T) map[string]expected {
 	return all
 }
 
+// countedAs is the name under which the count has an event; not ok where nothing in a record tells of it.
+func countedAs(t cricket.EventType) (cricket.EventType, bool) {
+	switch t {
+	case cricket.EventResult, cricket.EventTargetReached, cricket.EventAwarded:
+		return cricket.EventResult, true
+	case cricket.EventWicket, cricket.EventFour, cricket.EventSix, cricket.EventConsecutiveSixes, cricket.EventMaiden,
+		cricket.EventHatTrick, cricket.EventFiveFor, cricket.EventTenFor, cricket.EventFifty, cricket.EventHundred,
+		cricket.EventHundred50, cricket.EventTwoHundred, cricket.Event250, cricket.Event300, cricket.EventInningsEnd,
+		cricket.EventSuperOver, cricket.EventTie, cricket.EventDraw, cricket.EventNoResult, cricket.EventAbandoned:
+		return t, true
+	default:
+		return "", false
+	}
+}
+
 // agree holds what the rules made of a match against the count.
 func agree(t *testing.T, p played, want expected) {
 	t.Helper()
 	got := map[cricket.EventType]int{}
 	for _, e := range p.events {
-		if e.Type != cricket.EventMatchStart && e.Type != cricket.EventStumps { // nothing in a record tells of them
-			got[e.Type]++
+		if kind, ok := countedAs(e.Type); ok {
+			got[kind]++
 		}
 	}
 	if diff := cmp.Diff(want.Events, got); diff != "" {
@@ -144,10 +159,5 @@ func TestRecordedMatches(t *testing.T) {
 // Without balls the score lines and rows alone give the same wickets, milestones, innings ends and result.
 func TestRecordedMatchWithoutBalls(t *testing.T) {
 	want := readExpected(t)["1144530"]
-	for _, kind := range []cricket.EventType{
-		cricket.EventFour, cricket.EventSix, cricket.EventMaiden, cricket.EventConsecutiveSixes,
-	} {
-		delete(want.Events, kind)
-	}
 	agree(t, play(t, "1144530", false), want)
 }

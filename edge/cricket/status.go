@@ -1,6 +1,9 @@
 package cricket
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Status is the feed's word for where a match stands, kept as it was sent.
 type Status string
@@ -17,30 +20,83 @@ const (
 	PhaseInterrupted  Phase = "interrupted"
 	PhaseStumps       Phase = "stumps"
 	PhaseCompleted    Phase = "completed"
-	PhaseAbandoned    Phase = "abandoned"
+	PhaseAbandoned    Phase = "abandoned" // begun and given up, or not played: postponed, cancelled
 )
+
+// word is the status as it is compared: small letters, no dot at the end. The feed writes "Cancl" and "Cancl.".
+func (s Status) word() string {
+	return strings.TrimRight(strings.ToLower(strings.TrimSpace(string(s))), ". ")
+}
 
 // Phase classifies the status; known is false for a text we have not seen, which keeps the last phase.
 func (s Status) Phase() (phase Phase, known bool) {
-	switch t := strings.TrimSuffix(strings.ToLower(strings.TrimSpace(string(s))), "."); t {
-	case "ns", "delayed", "postp":
+	switch t := s.word(); t {
+	case "ns", "delayed":
 		return PhasePrematch, true
 	case "1st innings", "2nd innings", "3rd innings", "4th innings":
 		return PhaseLive, true
 	case "innings break":
 		return PhaseInningsBreak, true
-	case "lunch", "tea break", "dinner":
-		return PhaseBreak, true
 	case "int":
 		return PhaseInterrupted, true
 	case "finished":
 		return PhaseCompleted, true
-	case "aban", "cancl":
+	case "aban", "postp", "cancl":
 		return PhaseAbandoned, true
 	default:
-		if strings.HasPrefix(t, "stump day ") {
+		if _, ok := breakOf(t); ok {
+			return PhaseBreak, true
+		}
+		if s.stumps() > 0 {
 			return PhaseStumps, true
 		}
 		return "", false
 	}
+}
+
+// NotPlayed tells a match that was postponed or cancelled: it has no result, and play is not coming.
+func (s Status) NotPlayed() bool {
+	w := s.word()
+	return w == "postp" || w == "cancl"
+}
+
+// delayed tells a start that is put off on the day.
+func (s Status) delayed() bool { return s.word() == "delayed" }
+
+// stumps is the day of "Stump Day 2", 0 for any other status.
+func (s Status) stumps() int {
+	day, ok := strings.CutPrefix(s.word(), "stump day ")
+	n, err := strconv.Atoi(strings.TrimSpace(day))
+	if !ok || err != nil || n < 1 {
+		return 0
+	}
+	return n
+}
+
+// breakOf tells the breaks within a day's play apart.
+func breakOf(word string) (EventType, bool) {
+	switch word {
+	case "lunch", "lunch break":
+		return EventLunch, true
+	case "tea", "tea break":
+		return EventTea, true
+	case "dinner", "dinner break":
+		return EventDinner, true
+	case "drinks", "drinks break":
+		return EventDrinks, true
+	default:
+		return "", false
+	}
+}
+
+// phase is the phase of a reading, "" where the status is not known.
+func (s *Snapshot) phase() Phase {
+	p, _ := s.Status.Phase()
+	return p
+}
+
+// over tells whether the match is: nothing more is played.
+func (s *Snapshot) over() bool {
+	p := s.phase()
+	return p == PhaseCompleted || p == PhaseAbandoned
 }

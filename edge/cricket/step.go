@@ -286,9 +286,13 @@ func (s *Snapshot) olderOvers(c *Candidate) bool {
 func (st *State) register(s *Snapshot, now time.Time) {
 	switch {
 	case st.Status == ActiveEnded:
+	case s.Status.NotPlayed():
+		if st.Emitted.Has(statusKey(s.Status.word())) {
+			st.end(now)
+		}
 	case st.MatchPhase != PhasePrematch && st.MatchPhase != "":
 		st.Status = ActiveLive
-	case now.Sub(s.StartsAt) > idleLife:
+	case len(s.Innings) == 0 && now.Sub(s.StartsAt) > idleLife:
 		st.end(now)
 	default:
 		st.Status = ActiveIdle

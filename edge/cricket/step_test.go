@@ -18,7 +18,7 @@ func TestEventsOfAnInnings(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
 	s.play("1 . 4 W 6 2wd")
-	want(t, s.keys(), "start!", "b:1009", "w:1:1!", "b:1015")
+	want(t, s.keys(), "start!", "b:1009", "w:1:1!", "nb:1:103", "b:1015")
 	if got := s.told[2].Text; got != "WICKET! P102 b P211 4 (3) · ALP 5/1 (0.4)" {
 		t.Errorf("wicket text %q", got)
 	}
@@ -166,15 +166,15 @@ func TestResultGate(t *testing.T) {
 		s.innings(teamA)
 		s.play("1 1 1 1 1 1")
 		s.innings(teamB)
-		s.play("6 1")
+		s.play("1 1 . . . .")
 		return s
 	}
 	t.Run("winner and scores agree", func(t *testing.T) {
 		s := chase(t)
-		s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamB, "Betas won by 10 wickets"
+		s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamA, "Alphas won by 4 runs"
 		s.polls(3)
 		want(t, s.keys(EventResult), "result!")
-		if s.state.Result != "Betas won by 10 wickets" || s.state.FinishedAt.IsZero() {
+		if s.state.Result != "Alphas won by 4 runs" || s.state.FinishedAt.IsZero() {
 			t.Errorf("state says %q at %s", s.state.Result, s.state.FinishedAt)
 		}
 	})
@@ -183,13 +183,13 @@ func TestResultGate(t *testing.T) {
 		s.snap.Status = "Finished"
 		s.polls(10)
 		want(t, s.keys(EventResult))
-		s.snap.Winner, s.snap.Note = teamB, "Betas won by 10 wickets"
+		s.snap.Winner, s.snap.Note = teamA, "Alphas won by 4 runs"
 		s.polls(3)
 		want(t, s.keys(EventResult), "result!")
 	})
 	t.Run("wrong winner for ever", func(t *testing.T) {
 		s := chase(t)
-		s.snap.Status, s.snap.Winner = "Finished", teamA
+		s.snap.Status, s.snap.Winner = "Finished", teamB
 		s.polls(70)
 		want(t, s.keys(EventResult))
 		s.polls(5)
@@ -200,24 +200,24 @@ func TestResultGate(t *testing.T) {
 	})
 	t.Run("the feed goes on after the result", func(t *testing.T) {
 		s := chase(t)
-		s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamB, "Betas won by 10 wickets"
+		s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamA, "Alphas won by 4 runs"
 		s.polls(4)
 		s.snap.Status, s.snap.Winner, s.snap.Note = "2nd Innings", 0, ""
 		s.polls(400)
 		if s.state.Status != ActiveLive || s.state.Result != "" {
 			t.Fatalf("a match that goes on is %s with the result %q", s.state.Status, s.state.Result)
 		}
-		s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamB, "Betas won by 9 wickets"
+		s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamA, "Alphas won by 4 runs (DLS)"
 		s.polls(4)
 		want(t, s.keys(EventResult, EventCorrection), "result!", "corr:result!", "result!")
 	})
 	t.Run("another note after the result", func(t *testing.T) {
 		s := chase(t)
-		s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamB, "Betas won by 10 wickets"
+		s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamA, "Alphas won by 4 runs"
 		s.polls(4)
-		s.snap.Note = "Betas won by 9 wickets"
+		s.snap.Note = "Alphas won by 4 runs (DLS)"
 		s.polls(1)
-		if s.state.Result != "Betas won by 9 wickets" {
+		if s.state.Result != "Alphas won by 4 runs (DLS)" {
 			t.Errorf("the display keeps %q", s.state.Result)
 		}
 		want(t, s.keys(EventResult), "result!")
@@ -226,9 +226,9 @@ func TestResultGate(t *testing.T) {
 		s := chase(t)
 		s.snap.Status = "Aban."
 		s.polls(11 * 60)
-		want(t, s.keys(EventNoResult))
+		want(t, s.keys(EventAbandoned))
 		s.polls(2 * 60)
-		want(t, s.keys(EventNoResult), "result!")
+		want(t, s.keys(EventAbandoned), "result!")
 		s.polls(7 * 60)
 		if s.state.Status != ActiveEnded {
 			t.Errorf("%s long after it was abandoned", s.state.Status)
@@ -236,7 +236,7 @@ func TestResultGate(t *testing.T) {
 	})
 	t.Run("ends after a quarter of an hour", func(t *testing.T) {
 		s := chase(t)
-		s.snap.Status, s.snap.Winner = "Finished", teamB
+		s.snap.Status, s.snap.Winner = "Finished", teamA
 		s.polls(350)
 		if s.state.Status != ActiveLive {
 			t.Fatalf("%s after 14.6 minutes", s.state.Status)
@@ -274,7 +274,7 @@ func TestSilentWicket(t *testing.T) {
 // A match whose play is not coming is let go.
 func TestNeverBegun(t *testing.T) {
 	s := newScript(t, 20)
-	s.snap.Status = "Postp."
+	s.snap.Status = "Delayed"
 	s.now = s.snap.StartsAt.Add(11 * time.Hour)
 	s.poll()
 	if s.state.Status != ActiveIdle {

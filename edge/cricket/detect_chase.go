@@ -1,0 +1,78 @@
+package cricket
+
+import "fmt"
+
+// A chase is close when no more than closeBalls are left and no more than closeRate runs a ball are needed.
+const (
+	closeBalls = 30
+	closeRate  = 2
+)
+
+func isClose(need, left int) bool {
+	return left > 0 && left <= closeBalls && need > 0 && need <= closeRate*left
+}
+
+// chases tells the innings that is chasing with overs to do it in; that of a super over is close anyway.
+func (s *Snapshot) chases(in *Innings) bool {
+	return !s.MultiDay() && !s.IsSuperOver(in.No) && s.Target(in) > 0
+}
+
+func (s *Snapshot) closeNow(in *Innings) bool {
+	return s.chases(in) && in.Wickets < s.maxWickets(in) && isClose(s.Target(in)-in.Runs, s.quota(in)-s.legal(in))
+}
+
+// chase finds the ball after which the chase is close.
+func (t *tally) chase(b *Ball) {
+	need, left := t.target-t.runs, t.quota-t.legal
+	if _, told := t.told[closeKey]; told || !isClose(need, left) || !t.s.chases(t.in) || t.wickets >= t.s.maxWickets(t.in) {
+		return
+	}
+	t.addOnce(t.candidate(b, EventChaseClose, closeKey, closeText(t.code, need, left)))
+}
+
+func closeText(code string, need, left int) string {
+	return fmt.Sprintf("%s need %d off %d", code, need, left)
+}
+
+// chaseNow tells a chase that is close, or was when the score was all there was to see.
+func (t *tally) chaseNow() {
+	if !t.s.closeNow(t.in) && (len(t.balls) > 0 || !t.m.Close || t.m.Innings != t.in.No) {
+		return
+	}
+	text := closeText(t.code, max(0, t.target-t.in.Runs), max(0, t.quota-t.s.legal(t.in)))
+	t.addOnce(plain(t.rowEvent(EventChaseClose, closeKey, text, 0, 0)))
+}
+
+// targetReached tells a chase that has been won on the score, before the feed says so: it is the result, under the
+// result's key. Once play was shortened the first innings' arithmetic is no target.
+func (d *detection) targetReached(in *Innings) {
+	s := d.s
+	target := s.Target(in)
+	if s.over() || !s.last(in) || in.Runs < target || s.shortened() && !s.namesTarget() && !s.IsSuperOver(in.No) {
+		return
+	}
+	c := d.inningsEvent(in, EventTargetReached, resultKey, s.chaseWon(in))
+	c.Subject = endSubject(EventResult, in.TeamID)
+	c.Mark = fmt.Sprintf("%d/%d", target, in.Runs)
+	d.add(c)
+}
+
+// chaseWon is in the words of the feed's own results, "Australia won by 6 wickets".
+func (s *Snapshot) chaseWon(in *Innings) string {
+	text := s.name(in.TeamID) + " won"
+	switch {
+	case s.IsSuperOver(in.No):
+		return text + " the Super Over"
+	case s.shortened():
+		return text + " by " + plural(max(1, 10-in.Wickets), "wicket") + " (DLS)"
+	default:
+		return text + " by " + plural(max(1, 10-in.Wickets), "wicket")
+	}
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}

@@ -1,0 +1,137 @@
+package cricket
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ending makes a candidate of a finished match, and names its best player. Whether the result may be told is the
+// gate's question. A match that was not played has none.
+func (d *detection) ending() {
+	s := d.s
+	if !s.over() || s.Status.NotPlayed() {
+		return
+	}
+	kind, text := s.result()
+	at := s.StartsAt
+	if in := s.current(); in != nil {
+		at = in.UpdatedAt
+	}
+	if d.m.StatusAt.After(at) {
+		at = d.m.StatusAt.Add(s.Skew)
+	}
+	d.add(Candidate{
+		Event:   Event{Key: resultKey, Type: kind, Text: text, Innings: len(s.Innings)},
+		SeenAt:  at,
+		Mark:    fmt.Sprintf("%s/%d/%s/%s", kind, s.Winner, s.NoResult, s.Note),
+		Subject: endSubject(kind, s.Winner),
+	})
+	if name, ok := s.Players[s.Player]; ok && s.Player != 0 {
+		c := d.matchEvent(EventPlayerOfMatch, bestKey, "Player of the match: "+name.Full, at.Add(-s.Skew))
+		c.Mark, c.Subject = subject(s.Player), subject(s.Player)
+		d.add(c)
+	}
+}
+
+// endSubject is who or what a match's end is about; an award is a win.
+func endSubject(kind EventType, winner int64) string {
+	if winner != 0 {
+		kind = EventResult
+	}
+	return fmt.Sprintf("%s/%d", kind, winner)
+}
+
+// result reads how a finished match ended. While the feed names neither winner nor why there is none, the text
+// gives the scores alone.
+func (s *Snapshot) result() (EventType, string) {
+	none, note := strings.ToLower(s.NoResult), strings.ToLower(s.Note)
+	switch {
+	case s.Winner != 0 && strings.Contains(note, "award"):
+		return EventAwarded, s.winText()
+	case s.Winner != 0:
+		return EventResult, s.winText()
+	case strings.Contains(none, "draw"):
+		return EventDraw, "Match drawn"
+	case strings.Contains(none, "tie"), none == "" && s.saysTied(), none == "" && s.level():
+		return EventTie, s.tieText()
+	case s.phase() == PhaseAbandoned, strings.Contains(none, "aban"):
+		return EventAbandoned, "Match abandoned"
+	case none != "":
+		return EventNoResult, "No result"
+	default:
+		return EventResult, s.scoresText()
+	}
+}
+
+// tieText keeps the rain rule where one made the tie.
+func (s *Snapshot) tieText() string {
+	if strings.HasPrefix(s.Note, "Match tied") {
+		return s.Note
+	}
+	return "Match tied"
+}
+
+// saysTied reads a note that calls the match a tie and nobody its winner.
+func (s *Snapshot) saysTied() bool {
+	note := strings.ToLower(s.Note)
+	return strings.HasPrefix(note, "match tied") && !strings.Contains(note, "won")
+}
+
+// winText is the feed's own wording when it names the winner; of a tie decided otherwise it keeps the decision:
+// "Match tied (England won on boundary count)". Where the feed has no words the scores have.
+func (s *Snapshot) winText() string {
+	name := s.name(s.Winner)
+	text := strings.TrimSpace(s.Note)
+	if _, inner, ok := strings.Cut(text, "("); ok && strings.HasPrefix(strings.ToLower(text), "match tied") {
+		text = strings.TrimSuffix(inner, ")")
+	}
+	if strings.HasPrefix(text, name+" ") {
+		return text
+	}
+	return name + " won" + s.margin()
+}
+
+// margin is by how much the winner won, as far as the scores tell: " by 18 runs (DLS)".
+func (s *Snapshot) margin() string {
+	in := s.current()
+	if in == nil || strings.Contains(strings.ToLower(s.Note), "award") {
+		return ""
+	}
+	target, rule := s.Target(in), ""
+	if s.shortened() {
+		rule = " (DLS)"
+	}
+	switch {
+	case s.IsSuperOver(in.No):
+		return " the Super Over"
+	case target > 0 && in.TeamID == s.Winner && in.Runs >= target:
+		return " by " + plural(max(1, 10-in.Wickets), "wicket") + rule
+	case target > 0 && in.TeamID != s.Winner && in.Runs < target-1:
+		return " by " + plural(target-1-in.Runs, "run") + rule
+	case target == 0 && s.MultiDay() && in.TeamID != s.Winner && s.lead(in) < 0:
+		return " by an innings and " + plural(-s.lead(in), "run")
+	default:
+		return ""
+	}
+}
+
+// scoresText names the scores and no winner.
+func (s *Snapshot) scoresText() string {
+	if len(s.Innings) == 0 {
+		return "Match over"
+	}
+	parts := make([]string, 0, len(s.Innings))
+	for i := range s.Innings {
+		in := &s.Innings[i]
+		parts = append(parts, s.code(in.TeamID)+" "+scoreLine(in, s.Ended(in)))
+	}
+	return "Match over: " + strings.Join(parts, ", ")
+}
+
+func (s *Snapshot) abandoned() bool { return s.phase() == PhaseAbandoned }
+
+// level tells whether a limited-overs match was tied on its regulation innings.
+func (s *Snapshot) level() bool {
+	second := s.innings(2)
+	return !s.MultiDay() && second != nil && s.Target(second) > 0 && second.Runs == s.Target(second)-1 && s.Ended(second) != CauseNone
+}

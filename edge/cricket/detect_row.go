@@ -1,0 +1,341 @@
+package cricket
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// How long ago something was that only rows tell, so that the banner lets it go: about the time of a ball and of a
+// run.
+const (
+	perBall = 40 * time.Second
+	perRun  = 40 * time.Second
+)
+
+// silentWickets are the batters who are out without a ball that says so: a second wicket on one ball, a batter timed
+// out or retired out, and all of them where balls were not asked for.
+func (t *tally) silentWickets() []BattingRow {
+	shown := map[int64]bool{}
+	for i := range t.balls {
+		if b := &t.balls[i]; b.Wicket {
+			shown[b.out()] = true
+		}
+	}
+	rows := slices.DeleteFunc(slices.Clone(t.s.Batting), func(r BattingRow) bool {
+		return r.Innings != t.in.No || !r.Out || shown[r.PlayerID]
+	})
+	slices.SortStableFunc(rows, func(a, b BattingRow) int {
+		return cmp.Or(cmp.Compare(t.when(a.FoWOvers), t.when(b.FoWOvers)), cmp.Compare(a.FoWRuns, b.FoWRuns))
+	})
+	return rows
+}
+
+// when is a label as a number that orders.
+func (t *tally) when(label string) int { return ballsOf(label, t.s.BallsPerOver()) }
+
+// silentBefore takes the silent wickets in that fell before a ball, so that every wicket has the number of its fall.
+func (t *tally) silentBefore(label string) {
+	for len(t.silent) > 0 && t.when(t.silent[0].FoWOvers) < t.when(label) {
+		t.nextSilent()
+	}
+}
+
+func (t *tally) nextSilent() {
+	row := t.silent[0]
+	t.silent = t.silent[1:]
+	if t.wickets < t.in.Wickets && !t.out[row.PlayerID] { // else the score does not have it yet
+		t.rowWicket(&row)
+	}
+}
+
+// rows tells what no ball has shown in the end: the silent wickets that are left, milestones and hauls that rows are
+// ahead with and, where balls were not asked for or some are missing, all the rest that rows and score can tell.
+func (t *tally) rows() {
+	for i := range t.s.Batting {
+		if row := &t.s.Batting[i]; row.Innings == t.in.No {
+			if len(t.balls) == 0 {
+				t.bat[row.PlayerID] = &batTally{runs: row.Runs, balls: row.Balls}
+			}
+			t.rowMilestones(row)
+		}
+	}
+	for len(t.silent) > 0 {
+		t.nextSilent()
+	}
+	t.namelessWickets()
+	for i := range t.s.Bowling {
+		if row := &t.s.Bowling[i]; row.Innings == t.in.No {
+			t.rowHaul(row)
+		}
+	}
+	t.chaseNow()
+	if t.lines {
+		return
+	}
+	if t.in.No == t.m.Innings || !slices.Contains(t.m.Balled, t.in.No) {
+		t.rowBoundaries()
+		t.rowMaidens()
+	}
+	t.rowBatters()
+	t.rowScore()
+}
+
+// rowEvent is an event that a row tells, about its player. ago is how long it has been so.
+func (t *tally) rowEvent(kind EventType, key, text string, player int64, ago time.Duration) Candidate {
+	return Candidate{
+		Event:   Event{Key: key, Type: kind, Text: text, Innings: t.in.No},
+		SeenAt:  t.in.UpdatedAt.Add(-max(0, ago)),
+		Mark:    subject(player),
+		Subject: subject(player),
+	}
+}
+
+// sinceLabel estimates how long ago a ball was.
+func (t *tally) sinceLabel(label string) time.Duration {
+	return time.Duration(t.s.legal(t.in)-t.when(label)) * perBall
+}
+
+func (t *tally) rowWicket(row *BattingRow) {
+	t.wickets++
+	t.stand = 0
+	t.out[row.PlayerID] = true
+	if len(t.balls) == 0 {
+		t.runs, t.legal = row.FoWRuns, t.when(row.FoWOvers)
+	}
+	how := dismissalOf(row.HowOut, row.BowlerID, row.CatchID)
+	text := t.wicketText(row.PlayerID, how, row.BowlerID, row.CatchID)
+	c := t.rowEvent(EventWicket, wicketKey(t.in.No, t.wickets), text, row.PlayerID, t.sinceLabel(row.FoWOvers))
+	c.Over, c.Detail = row.FoWOvers, string(how)
+	t.add(c)
+}
+
+// namelessWickets are those that the score alone shows: no row says yet who is out.
+func (t *tally) namelessWickets() {
+	if t.wickets < t.in.Wickets && len(t.balls) == 0 {
+		t.runs, t.legal = t.in.Runs, t.s.legal(t.in)
+	}
+	for t.wickets < t.in.Wickets {
+		t.wickets++
+		c := t.rowEvent(EventWicket, wicketKey(t.in.No, t.wickets), "WICKET! "+t.score(), 0, 0)
+		c.Detail, c.Subject = string(outUnknown), unknownSubject
+		t.add(c)
+	}
+}
+
+func (t *tally) rowMilestones(row *BattingRow) {
+	for _, m := range milestones() {
+		if row.Runs < m.runs {
+			break
+		}
+		text := fmt.Sprintf("%s! %s %d (%d)", m.word, t.s.who(row.PlayerID, batterWord), row.Runs, row.Balls)
+		ago := time.Duration(row.Runs-m.runs) * perRun
+		if row.Out {
+			ago = max(ago, t.sinceLabel(row.FoWOvers))
+		}
+		t.addOnce(t.rowEvent(m.kind, milestoneKey(m.runs, t.in.No, row.PlayerID), text, row.PlayerID, ago))
+	}
+}
+
+// rowHaul tells a bowler's wickets from the row.
+func (t *tally) rowHaul(row *BowlingRow) {
+	name := t.s.who(row.PlayerID, bowlerWord)
+	seen := entry(t.bowl, row.PlayerID)
+	seen.wickets = max(seen.wickets, row.Wickets)
+	tell := func(kind EventType, key, text string, nth int) {
+		t.addOnce(t.rowEvent(kind, key, text, row.PlayerID, t.sinceHaul(row.PlayerID, nth)))
+	}
+	if !t.lines {
+		for n := fireWickets; n <= row.Wickets; n++ {
+			text := fmt.Sprintf("%s %d-%d", name, n, row.Runs)
+			tell(EventBowlerOnFire, bowlerFireKey(t.in.No, row.PlayerID, n), text, n)
+		}
+	}
+	if row.Wickets >= 5 {
+		text := fmt.Sprintf("Five for %s %d-%d", name, row.Wickets, row.Runs)
+		tell(EventFiveFor, haulKey(5, t.in.No, row.PlayerID), text, 5)
+	}
+	before := t.hauls[row.PlayerID]
+	switch {
+	case row.Wickets >= 10:
+		text := fmt.Sprintf("Ten for %s %d-%d", name, row.Wickets, row.Runs)
+		tell(EventTenFor, haulKey(10, t.in.No, row.PlayerID), text, 10)
+	case t.s.MultiDay() && before < 10 && before+row.Wickets >= 10:
+		tell(EventTenFor, haulKey(10, t.in.No, row.PlayerID), "Ten in the match for "+name, 10-before)
+	}
+}
+
+// sinceHaul estimates how long ago a bowler took the nth wicket, by the fall of those that are the bowler's.
+func (t *tally) sinceHaul(bowler int64, nth int) time.Duration {
+	var falls []int
+	for i := range t.s.Batting {
+		if r := &t.s.Batting[i]; r.Innings == t.in.No && r.Out && r.BowlerID == bowler {
+			falls = append(falls, t.when(r.FoWOvers))
+		}
+	}
+	if len(falls) < nth {
+		return 0
+	}
+	slices.Sort(falls)
+	return time.Duration(t.s.legal(t.in)-falls[nth-1]) * perBall
+}
+
+// rowBoundaries tells the fours and sixes that no ball shows, each by its number among those of the batter.
+func (t *tally) rowBoundaries() {
+	for i := range t.s.Batting {
+		row := &t.s.Batting[i]
+		if row.Innings != t.in.No {
+			continue
+		}
+		seen, _ := t.seenOf(row.PlayerID)
+		t.rowBoundary(row, EventFour, "FOUR!", row.Fours-seen.Fours, rowFourKey)
+		t.rowBoundary(row, EventSix, "SIX!", row.Sixes-seen.Sixes, rowSixKey)
+		if seen.Jump > 0 && len(t.balls) == 0 {
+			text := fmt.Sprintf("Two sixes in the over! %s · %s", t.s.who(row.PlayerID, batterWord), t.nowScore())
+			key := rowSixesKey(t.in.No, row.PlayerID, seen.Jump)
+			t.add(t.rowEvent(EventConsecutiveSixes, key, text, row.PlayerID, time.Duration(row.Sixes-seen.Jump)*5*perRun))
+		}
+	}
+}
+
+func (t *tally) seenOf(player int64) (BatterSeen, bool) {
+	if t.m.Innings != t.in.No {
+		return BatterSeen{}, false
+	}
+	i := slices.IndexFunc(t.m.Batters, func(b BatterSeen) bool { return b.Player == player })
+	if i < 0 {
+		return BatterSeen{}, false
+	}
+	return t.m.Batters[i], true
+}
+
+func (t *tally) rowBoundary(row *BattingRow, kind EventType, word string, missing int, key func(int, int64, int) string) {
+	for n := 1; n <= missing; n++ {
+		text := fmt.Sprintf("%s %s · %s", word, t.s.who(row.PlayerID, batterWord), t.nowScore())
+		k := key(t.in.No, row.PlayerID, n)
+		ago := time.Duration(missing-n) * 5 * perRun
+		if t.known.has(k) {
+			ago += 5 * perRun
+		}
+		t.add(t.rowEvent(kind, k, text, row.PlayerID, ago))
+	}
+}
+
+// nowScore is how the innings stands in the reading.
+func (t *tally) nowScore() string {
+	return fmt.Sprintf("%s %d/%d (%s)", t.code, t.in.Runs, t.in.Wickets, t.in.Overs)
+}
+
+// rowMaidens tells the maidens of the bowlers' rows that no ball shows.
+func (t *tally) rowMaidens() {
+	for i := range t.s.Bowling {
+		row := &t.s.Bowling[i]
+		if row.Innings != t.in.No {
+			continue
+		}
+		seen := 0
+		if k := slices.IndexFunc(t.m.Bowlers, func(b BowlerSeen) bool { return b.Player == row.PlayerID }); k >= 0 {
+			seen = t.m.Bowlers[k].Maidens
+		}
+		for n := 1; n <= row.Maidens-seen; n++ {
+			key := rowMaidenKey(t.in.No, row.PlayerID, n)
+			ago := time.Duration(row.Maidens-seen-n) * 12 * perBall
+			text := "Maiden: " + t.s.who(row.PlayerID, bowlerWord)
+			t.add(t.rowEvent(EventMaiden, key, text, row.PlayerID, ago))
+		}
+	}
+}
+
+// rowBatters tells who came in and who is on fire.
+func (t *tally) rowBatters() {
+	n := 0
+	for i := range t.s.Batting {
+		row := &t.s.Batting[i]
+		if row.Innings != t.in.No {
+			continue
+		}
+		name := t.s.who(row.PlayerID, batterWord)
+		if n++; n > 2 {
+			text := fmt.Sprintf("%s comes in", t.s.who(row.PlayerID, "New batter"))
+			ago := time.Duration(2*row.Balls) * perBall
+			t.addOnce(t.rowEvent(EventNewBatsman, newBatterKey(t.in.No, row.PlayerID), text, row.PlayerID, ago))
+		}
+		if onFire(row.Runs, row.Balls) {
+			text := fmt.Sprintf("%s %d (%d)", name, row.Runs, row.Balls)
+			ago := time.Duration(row.Runs-fireRuns) * perRun
+			t.addOnce(t.rowEvent(EventBatsmanOnFire, batterFireKey(t.in.No, row.PlayerID), text, row.PlayerID, ago))
+		}
+	}
+}
+
+// rowScore tells overs, the powerplay, the team's fifties and those of the partnerships from the score.
+func (t *tally) rowScore() {
+	legal, per := t.s.legal(t.in), t.s.BallsPerOver()
+	for n := 1; n*per <= legal; n++ {
+		text := "End of over " + strconv.Itoa(n)
+		if (n+1)*per > legal {
+			text += ": " + t.nowScore()
+		}
+		c := t.rowEvent(EventOverEnd, overKey(t.in.No, n), text, 0, time.Duration(legal-n*per)*perBall)
+		t.addOnce(plain(c))
+	}
+	if pp := t.in.Powerplay; pp > 0 && pp*per <= legal && !t.s.IsSuperOver(t.in.No) {
+		text := "Powerplay over"
+		if legal-pp*per < per {
+			text = fmt.Sprintf("Powerplay: %s %d/%d", t.code, t.in.Runs, t.in.Wickets)
+		}
+		c := t.rowEvent(EventPowerplayEnd, powerplayKey(t.in.No), text, 0, time.Duration(legal-pp*per)*perBall)
+		t.addOnce(plain(c))
+	}
+	for n := runStep; n <= t.in.Runs; n += runStep {
+		text := fmt.Sprintf("%s %d up", t.code, n)
+		if t.in.Runs-n <= 6 {
+			text += " in " + t.in.Overs
+		}
+		c := t.rowEvent(EventTeamMilestone, teamRunsKey(n, t.in.No), text, 0, time.Duration(t.in.Runs-n)*perRun)
+		c.Quiet = n%100 != 0
+		t.addOnce(plain(c))
+	}
+	t.rowStands()
+}
+
+// plain is an event that is about nobody.
+func plain(c Candidate) Candidate {
+	c.Subject = ""
+	return c
+}
+
+// rowStands tells the partnerships from the falls of wickets.
+func (t *tally) rowStands() {
+	var falls []int
+	for i := range t.s.Batting {
+		if r := &t.s.Batting[i]; r.Innings == t.in.No && r.Out {
+			falls = append(falls, r.FoWRuns)
+		}
+	}
+	slices.Sort(falls)
+	falls = append(falls, t.in.Runs)
+	before := 0
+	for i, fall := range falls {
+		for n := runStep; n <= fall-before; n += runStep {
+			c := t.rowEvent(EventPartnership, standKey(n, t.in.No, i+1), standText(n, i+1), 0,
+				time.Duration(t.in.Runs-before-n)*perRun)
+			t.addOnce(plain(c))
+		}
+		before = fall
+	}
+}
+
+// nineties is for the banner: a batter who is about to have a hundred.
+func (t *tally) nineties() {
+	for i := range t.s.Batting {
+		r := &t.s.Batting[i]
+		if r.Innings != t.in.No || r.Out || r.Runs < 90 || r.Runs > 99 {
+			continue
+		}
+		text := fmt.Sprintf("%s %d*", t.s.who(r.PlayerID, batterWord), r.Runs)
+		t.add(plain(t.rowEvent(EventNineties, "", text, r.PlayerID, 0)))
+	}
+}

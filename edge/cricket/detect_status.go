@@ -1,0 +1,186 @@
+package cricket
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// bothLineUps are the players of two elevens.
+const bothLineUps = 22
+
+// matchEvent is an event that the feed's words make, at the time they were first read.
+func (d *detection) matchEvent(kind EventType, key, text string, at time.Time) Candidate {
+	return Candidate{
+		Event:  Event{Key: key, Type: kind, Text: text, Innings: d.s.stop().Innings},
+		SeenAt: at.Add(d.s.Skew),
+		Mark:   key,
+	}
+}
+
+// beforePlay tells the toss, the line-ups, and a start that is put off or called off.
+func (d *detection) beforePlay() {
+	s := d.s
+	if s.Toss.TeamID != 0 {
+		text := s.code(s.Toss.TeamID) + " won the toss"
+		if s.Toss.Chose != "" {
+			text += ", chose to " + tossWord(s.Toss.Chose)
+		}
+		c := d.matchEvent(EventToss, tossKey, text, d.m.TossAt)
+		c.Mark = fmt.Sprintf("%d/%s", s.Toss.TeamID, s.Toss.Chose)
+		c.Innings = 0
+		d.add(c)
+	}
+	if s.LineUp >= bothLineUps {
+		c := d.matchEvent(EventLineup, lineupKey, "Teams are in", d.m.LineUpAt)
+		c.Innings = 0
+		d.add(c)
+	}
+	d.notStarted()
+}
+
+// notStarted tells a start that is put off or called off. Once play has begun no start is delayed.
+func (d *detection) notStarted() {
+	s := d.s
+	var kind EventType
+	var text string
+	switch s.Status.word() {
+	case "delayed":
+		if s.begun() {
+			return
+		}
+		kind, text = EventDelayed, "Start delayed"
+	case "postp":
+		kind, text = EventPostponed, "Match postponed"
+	case "cancl":
+		kind, text = EventCancelled, "Match cancelled"
+	default:
+		return
+	}
+	d.add(d.matchEvent(kind, statusKey(s.Status.word()), text, d.m.StatusAt))
+}
+
+// begun tells whether a ball has been bowled.
+func (s *Snapshot) begun() bool {
+	in := s.current()
+	return in != nil && (in.No > 1 || in.Runs > 0 || s.legal(in) > 0 || len(s.Balls) > 0)
+}
+
+// standstill tells the breaks: lunch and its kin, close of play, rain, and that play goes on after rain.
+func (d *detection) standstill() {
+	s, in := d.s, d.s.current()
+	if kind, ok := breakOf(s.Status.word()); ok {
+		text := breakWord(kind)
+		if in != nil {
+			text += ": " + s.standing(in)
+		}
+		d.add(d.matchEvent(kind, breakKey(d.m.day(s), s.Status.word()), text, d.m.StatusAt))
+	}
+	if in == nil {
+		if s.phase() == PhaseInterrupted {
+			d.add(d.matchEvent(EventInterrupted, interruptedKey(s.stop().Overs), s.stopWord(), d.m.StatusAt))
+		}
+		return
+	}
+	switch day := s.Status.stumps(); {
+	case day > 0:
+		text := fmt.Sprintf("Stumps day %d: %s", day, s.standing(in))
+		c := d.inningsEvent(in, EventStumps, stumpsKey(fmt.Sprint(day)), text)
+		c.Mark = c.Key
+		c.SeenAt = d.m.StatusAt.Add(s.Skew)
+		d.add(c)
+	case s.phase() == PhaseInterrupted:
+		key := d.stopKey(s.stop())
+		d.add(d.matchEvent(EventInterrupted, key, s.stopWord()+": "+s.standing(in), d.m.StatusAt))
+	case s.phase() == PhaseLive && d.m.Stopped:
+		key := d.stopKey(d.m.Stops[len(d.m.Stops)-1]) + resumedAfter
+		d.add(d.matchEvent(EventResumed, key, "Play resumes: "+s.standing(in), d.m.StatusAt))
+	}
+}
+
+// stopKey is the key of an interruption. Overs repeat from one innings to the next: the second at the same has a key
+// of its own.
+func (d *detection) stopKey(x Stop) string {
+	for _, y := range d.m.Stops {
+		if y.Overs == x.Overs && y.Innings < x.Innings {
+			return fmt.Sprintf("%s:%d", interruptedKey(x.Overs), x.Innings)
+		}
+	}
+	return interruptedKey(x.Overs)
+}
+
+// stopWord says what stops play, as far as the feed does.
+func (s *Snapshot) stopWord() string {
+	note := strings.ToLower(s.Note)
+	switch {
+	case strings.Contains(note, "light"):
+		return "Bad light stops play"
+	case strings.Contains(note, "rain"), strings.Contains(note, "wet"), note == "":
+		return "Rain stops play"
+	default:
+		return "Play interrupted"
+	}
+}
+
+func breakWord(kind EventType) string {
+	switch kind {
+	case EventLunch:
+		return "Lunch"
+	case EventTea:
+		return "Tea"
+	case EventDinner:
+		return "Dinner"
+	default:
+		return "Drinks"
+	}
+}
+
+// standing is how a match stands in a break, "ENG 312/7, trail by 40".
+func (s *Snapshot) standing(in *Innings) string {
+	text := s.code(in.TeamID)
+	switch cause := s.Ended(in); cause {
+	case CauseAllOut:
+		text += fmt.Sprintf(" %d all out", in.Runs)
+	case CauseDeclared:
+		text += fmt.Sprintf(" %d/%d dec", in.Runs, in.Wickets)
+	default:
+		text += fmt.Sprintf(" %d/%d", in.Runs, in.Wickets)
+	}
+	if !s.MultiDay() {
+		return text + " (" + wholeOvers(in.Overs) + ")"
+	}
+	if target := s.Target(in); target > 0 && in.Runs < target {
+		return text + fmt.Sprintf(", need %d more", target-in.Runs)
+	}
+	return text + s.leadText(in)
+}
+
+// revised tells overs and target that rain has changed, as far as the feed names them.
+func (d *detection) revised(in *Innings) {
+	s := d.s
+	if in.No != s.stop().Innings || s.MultiDay() {
+		return
+	}
+	target := s.RevTarget
+	if target == 0 && in.No == 2 && s.noteTarget() > 0 && s.noteTarget() != s.chaseSum() {
+		target = s.noteTarget()
+	}
+	if target == 0 && s.RevOvers == "" {
+		return
+	}
+	overs := wholeOvers(s.RevOvers)
+	c := d.matchEvent(EventTargetRevised, revisedKey(target, overs), revisedText(target, overs), in.UpdatedAt.Add(-s.Skew))
+	c.Innings = in.No
+	d.add(c)
+}
+
+func revisedText(target int, overs string) string {
+	switch {
+	case target == 0:
+		return "Match reduced to " + overs + " overs a side"
+	case overs == "":
+		return fmt.Sprintf("Revised target: %d", target)
+	default:
+		return fmt.Sprintf("Revised target: %d off %s (DLS)", target, overs)
+	}
+}

@@ -1,0 +1,109 @@
+package cricket
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// spells follows wickets in a row, by bowler, over the whole match. A window of the last balls is not enough: of 174
+// real hat-tricks five took more than thirty.
+type spells struct {
+	s    *Snapshot
+	open map[int64]*Streak
+	last *Ball
+}
+
+func (k *Streak) length() int {
+	if k == nil {
+		return 0
+	}
+	return len(k.Balls)
+}
+
+// newSpells begins with what the reading leaves out at its beginning.
+func newSpells(s *Snapshot, m *Memory) *spells {
+	sp := &spells{s: s, open: map[int64]*Streak{}}
+	if len(s.Balls) == 0 {
+		return sp
+	}
+	first := s.Balls[0].ID
+	for _, k := range m.Streaks {
+		k.Balls = slices.DeleteFunc(slices.Clone(k.Balls), func(id int64) bool { return id >= first })
+		if len(k.Balls) > 0 {
+			sp.open[k.Bowler] = &k
+		}
+	}
+	return sp
+}
+
+// ball takes the next ball in and gives the bowler's streak if it lengthened it, nil otherwise. Super overs are no
+// part of the match's runs.
+func (sp *spells) ball(b *Ball) *Streak {
+	if sp.s.IsSuperOver(b.Innings) {
+		return nil
+	}
+	if last := sp.last; last != nil && last.Innings == b.Innings && sp.s.gap(last, b) {
+		delete(sp.open, last.BowlerID) // who knows what is missing
+		delete(sp.open, b.BowlerID)
+	}
+	sp.last = b
+	if !b.Wicket || !dismissalOf(b.Outcome, b.BowlerID, b.CatchID).credited() {
+		delete(sp.open, b.BowlerID)
+		return nil
+	}
+	k := sp.open[b.BowlerID]
+	if k == nil {
+		k = &Streak{Bowler: b.BowlerID}
+		sp.open[b.BowlerID] = k
+	}
+	k.Balls, k.Innings, k.Over = append(slices.Clip(k.Balls), b.ID), b.Innings, b.Label
+	return k
+}
+
+// gap tells whether legal balls are missing between two that follow each other in a reading. Overs of five and of
+// seven balls are umpires' mistakes and no gaps.
+func (s *Snapshot) gap(a, b *Ball) bool {
+	na, nb := ballInOver(a.Label), ballInOver(b.Label)
+	switch b.Over - a.Over {
+	case 0:
+		return nb > na+1
+	case 1:
+		return nb > 1 || na < s.BallsPerOver()-1
+	default:
+		return true
+	}
+}
+
+// ballInOver is the number of a ball in its over, 4 of "12.4".
+func ballInOver(label string) int {
+	_, n, _ := strings.Cut(label, ".")
+	i, err := strconv.Atoi(n)
+	if err != nil {
+		return 0
+	}
+	return i
+}
+
+// noteStreaks keeps the streaks that are open and the hat-tricks that the reading shows, and of those before it what
+// it does not reach back to.
+func (m *Memory) noteStreaks(s *Snapshot) {
+	first := s.Balls[0].ID
+	kept := slices.DeleteFunc(slices.Clone(m.HatTricks), func(k Streak) bool { return k.Balls[0] >= first })
+	sp := newSpells(s, m)
+	for i := range s.Balls {
+		k := sp.ball(&s.Balls[i])
+		if k == nil || len(k.Balls) != 3 {
+			continue
+		}
+		h := *k
+		if !slices.ContainsFunc(kept, func(x Streak) bool { return x.Bowler == h.Bowler && x.Balls[2] == h.Balls[2] }) {
+			kept = append(kept, h)
+		}
+	}
+	m.HatTricks, m.Streaks = kept, nil
+	for _, k := range sp.open {
+		m.Streaks = append(m.Streaks, *k)
+	}
+	slices.SortFunc(m.Streaks, func(a, b Streak) int { return int(a.Bowler - b.Bowler) })
+}
