@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/push"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
@@ -32,9 +33,11 @@ func (d *demo) newNode(ctx context.Context, dir string, a *around) (*Node, error
 	if err != nil {
 		return nil, err
 	}
+	config := defaultCricket()
+	config.Leagues = []string{poll.AllLeagues}
 	return Open(ctx, dir, Parts{
 		Clock: d.clock, Speed: d.speedName(), Feed: feed, Featured: d.Match, Version: d.Version, Log: d.log,
-		JournalBytes: demoJournal, Gallery: true, Cricket: defaultCricket(), Auth: users.identity, Demo: users.signIn,
+		JournalBytes: demoJournal, Gallery: true, Cricket: config, Auth: users.identity, Demo: users.signIn,
 		Phones: func() []httpapi.PhoneView { return phoneViews(d.phones) },
 		Sender: func(s *store.Store) (push.Sender, error) {
 			return apns.New(apns.Config{

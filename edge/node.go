@@ -128,10 +128,13 @@ func (n *Node) assemble(ctx context.Context) error {
 		if c, ok := n.parts.Feed.(feedClient); ok {
 			metrics.MustRegister(c.Collector())
 		}
+		reference, _ := n.parts.Feed.(poll.Reference)
+		budgets, _ := n.parts.Feed.(poll.Budgets)
 		n.poller = poll.New(poll.Config{
-			Node: n.store.Node(), Feed: n.parts.Feed, Leases: newHeld(n.leases), Match: n.cricket,
-			Clock: n.parts.Clock, Log: n.parts.Log,
+			Node: n.store.Node(), Feed: n.parts.Feed, Leases: newHeld(n.leases), Match: n.cricket, Data: n.store,
+			Clock: n.parts.Clock, Log: n.parts.Log, Reference: reference, Budgets: budgets, Leagues: n.parts.Cricket.Leagues,
 		})
+		metrics.MustRegister(n.poller.Collector())
 	}
 	if err := n.assemblePush(metrics); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/push"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
@@ -140,6 +141,7 @@ func (r *replayRig) start(ctx context.Context) error {
 	var err error
 	r.node, err = Open(ctx, "", Parts{
 		Clock: r.clock, Speed: "max", Feed: feed, Log: r.Log, Store: r.store,
+		Cricket: CricketConfig{Leagues: []string{poll.AllLeagues}},
 		Sender: func(s *store.Store) (push.Sender, error) {
 			return apns.New(apns.Config{
 				Host: r.apns, BundleID: account.BundleID, TeamID: account.TeamID, KeyID: account.KeyID,

@@ -11,7 +11,7 @@ func rowsOf() []string { return []string{"batting", "bowling", "runs", "scoreboa
 // withoutPlayers gives a reply without the player objects nested in its rows: the rows name them by id, and the
 // line-up has them once. A reply that has none there, as ours have not, is given as it is.
 func withoutPlayers(raw []byte) []byte {
-	if !bytes.Contains(raw, []byte(`"players"`)) {
+	if !nestsPlayers(raw) {
 		return raw
 	}
 	var reply map[string]json.RawMessage
@@ -35,6 +35,17 @@ func withoutPlayers(raw []byte) []byte {
 		return raw
 	}
 	return out
+}
+
+// nestsPlayers tells whether a reply has what only the includes of players in rows bring: a live tick does not read a
+// text that needs no change.
+func nestsPlayers(raw []byte) bool {
+	for _, name := range []string{`"batsman"`, `"bowler"`, `"catchstump"`, `"batsmanout"`, `"runoutby"`} {
+		if bytes.Contains(raw, []byte(name)) {
+			return true
+		}
+	}
+	return false
 }
 
 // barePlayers takes the players out of the rows of a list, which may be wrapped in an object with "data".

@@ -30,6 +30,11 @@ func (Teams) All(tx *store.Tx) ([]TeamRecord, error) {
 	return unmarshalAll[TeamRecord](tx.ScanAll(store.Scan{Table: TableTeams}))
 }
 
+// Named lists the teams that an admin has changed.
+func (Teams) Named(tx *store.Tx) ([]TeamRecord, error) {
+	return unmarshalAll[TeamRecord](tx.ScanAll(store.Scan{Table: TableTeams, Filter: "attribute_exists(adminFields)"}))
+}
+
 // Put takes teams of the feed: new ones twenty-five at a time, and of those that are there what has changed. What an
 // admin has set stays.
 func (Teams) Put(tx *store.Tx, records ...TeamRecord) error {

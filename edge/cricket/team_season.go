@@ -3,6 +3,7 @@ package cricket
 import (
 	"strconv"
 
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -13,6 +14,12 @@ type TeamSeasons struct{}
 
 func teamSeasonKey(seasonID, teamID string) attr.Item {
 	return attr.Item{"seasonId": attr.S(seasonID), "teamId": attr.S(teamID)}
+}
+
+// Get gives a team of a season; NotFound if there is none.
+func (TeamSeasons) Get(tx *store.Tx, seasonID, teamID string) (TeamSeasonRecord, error) {
+	return oneRow[TeamSeasonRecord](tx, TableTeamSeasons, teamSeasonKey(seasonID, teamID),
+		fault.New(fault.NotFound, "team_season_not_found", "team %q is not in season %q", teamID, seasonID))
 }
 
 // Of lists the teams of a season by id; none is an empty list.

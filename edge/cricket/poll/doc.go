@@ -1,7 +1,20 @@
-// Package poll decides who polls what and when: the orchestrator finds the matches that are about to start or under
-// way and holds their leases, the poller reads the feed for all of them at once and takes each reading into its
-// match.
+// Package poll decides who asks the feed what and when, and takes the answers into the matches and the reference
+// tables. Its jobs, each in a file of its own:
 //
-// A tick: one feed call -> for each match whose lease is held one cricket.Service.Tick, under the lease's fence ->
-// the readers of the journal do the rest. Without the lease the node is an observer of that match.
+//	orchestrator    30 s   registers matches 45 min before their start, takes over those whose node has fallen silent
+//	score            5 s   all live matches, without balls
+//	marquee        2.5 s   the matches that are watched closely, with balls; carries all live ones, score reads its answer
+//	prematch        60 s   toss and line-ups of registered matches, which the live list does not have yet
+//	reconcile              matches that have left the live list: their own record decides, at 0, 1, 5 and 15 min
+//	cleanup                what is over for good: follows, fixture, row
+//	fixtures        60 s   the matches of yesterday to the next days
+//	teams, leagues   6 h   reference data
+//
+// A tick: one feed call for all matches -> for each match whose lease is held one cricket.Service.Tick, under the
+// lease's fence -> the readers of the journal do the rest. Without the lease of the live list a node is an observer:
+// it watches nothing and lets go of its matches.
+//
+// Everything is driven by one clock and keeps nothing that it could not find again in the store, so that it may be
+// stopped at any tick. The jobs that tick matches run one after the other in one loop; reference data and the fixture
+// cache have loops of their own, for they may take long and nobody waits for them.
 package poll

@@ -5,25 +5,16 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/store"
 )
 
-// The intervals of the poller.
-const (
-	liveEvery   = 2500 * time.Millisecond // a match is in play
-	idleEvery   = 5 * time.Second         // none is
-	stumpsEvery = time.Minute             // all have closed for the day
-	syncEvery   = time.Minute             // fixtures ahead, and toss and line-ups of the next ones
-	soon        = 45 * time.Minute        // before its start a match is registered
-	syncBack    = 12 * time.Hour          // a late start is still looked for that long
-	syncAhead   = 24 * time.Hour
-)
-
-// Feed is what the poller asks of the feed.
+// Feed is what the poller asks of the feed about matches.
 type Feed interface {
 	// Livescores reads all matches in play; Unchanged says that the answer is the one before.
 	Livescores(ctx context.Context, balls bool) (sportmonks.Reading, error)
@@ -33,6 +24,23 @@ type Feed interface {
 	LoadScores(ctx context.Context) error
 	// Fixtures lists the matches that start in a span of time.
 	Fixtures(ctx context.Context, from, to time.Time) ([]cricket.Snapshot, error)
+}
+
+// Reference is what the poller asks of the feed about the rest.
+type Reference interface {
+	Leagues(ctx context.Context) ([]cricket.LeagueRecord, error)
+	Seasons(ctx context.Context) ([]cricket.SeasonRecord, error)
+	Teams(ctx context.Context) ([]cricket.TeamRecord, error)
+	// Squad gives the players of a team in a season; fault.NotFound where the feed has none.
+	Squad(ctx context.Context, teamID, seasonID string) ([]cricket.SquadPlayer, error)
+}
+
+// Budgets is how the feed's client stands.
+type Budgets interface {
+	// Budgets tells what is left of the calls of the running hour, by endpoint.
+	Budgets() map[sportmonks.Endpoint]sportmonks.Budget
+	// Health tells which endpoints are left alone, and why.
+	Health() map[sportmonks.Endpoint]sportmonks.Health
 }
 
 // Lease is the right to write what a lock guards.
@@ -49,7 +57,7 @@ type Lease interface {
 	Release(ctx context.Context) error
 }
 
-// Leases are the locks of the fleet.
+// Leases are the locks of the fleet. Hold is called by one goroutine at a time.
 type Leases interface {
 	// Hold takes the lock, or gives the lease of it that this node has; nil while another node holds it.
 	Hold(ctx context.Context, key string) (Lease, error)
@@ -63,7 +71,20 @@ type Matches interface {
 	Touch(ctx context.Context, id string, by cricket.Owner) error
 	// Active lists the matches that are registered and have not ended.
 	Active(ctx context.Context) ([]cricket.State, error)
+	// Register makes the row of a match that is about to start, if it has none.
+	Register(ctx context.Context, id string, by cricket.Owner) (registered bool, err error)
+	// CleanUp ends a match for good, and what hangs on it.
+	CleanUp(ctx context.Context, id string, by cricket.Owner) error
 }
+
+// Data is the store behind the reference tables: *store.Store.
+type Data interface {
+	Update(ctx context.Context, f func(tx *store.Tx) error) error
+	View(ctx context.Context, f func(tx *store.Tx) error) error
+}
+
+// AllLeagues in Config.Leagues stands for every league.
+const AllLeagues = "*"
 
 // Config is what a Poller is made of.
 type Config struct {
@@ -71,39 +92,72 @@ type Config struct {
 	Feed   Feed
 	Leases Leases
 	Match  Matches
+	Data   Data
 	Clock  clock.Clock
 	Log    *slog.Logger
+
+	Reference Reference // nil: leagues and teams are not synced
+	Budgets   Budgets   // nil: calls cost nothing
+	// Leagues are the codes of the leagues that are active from the first time the feed names them; AllLeagues for
+	// every one. A league that has a row in cricket-leagues is active if the row says so.
+	Leagues []string
 }
 
-// Poller polls the feed and takes each reading into its match.
+// Poller asks the feed and takes its answers in.
 type Poller struct {
 	Config
+	live, reference []*job
+	again           *clock.Signal // wakes the live loop: there are new fixtures or leagues
+	synced          atomic.Bool   // with it: the orchestrator is to look now
+	toCache         *clock.Signal
 
-	watched map[string]*watch // matches that have not ended
+	// Of the live loop alone.
+	watched map[string]*watch // matches that have not ended, and those whose last reads are not done
 	ended   map[string]bool
+	list    *reading // the last answer of the live list
+	gens    map[string]int
+	holding bool // the lease of the live list was held at the last look
+	swept   bool // what an earlier life may have left has been cleaned up
 
-	scored   bool              // the catalogue of scores has been read
-	reported map[string]string // unit of work to its error that was logged last
+	// Of the reference loop alone.
+	squads []cricket.TeamSeasonRecord // still to be read
+	scored bool                       // the catalogue of scores has been read
+	wideAt time.Time                  // when fixtures of the next weeks were read last
+
+	holds sync.Mutex // one Hold at a time
 
 	mu     sync.Mutex
 	status Status
-}
-
-// watch is a match that this node looks after.
-type watch struct {
-	id      string
-	state   cricket.State
-	lease   Lease
-	owed    bool      // the newest reading has not been taken in
-	touched time.Time // last write or touch
-	absent  int       // readings in a row that did not have it
-	asked   time.Time // last reading of its own
-	final   int       // readings of its own since the result
+	jobs   map[string]JobStatus
+	names  naming
+	cached map[string]cacheable // replies that are to be cached, by match
 }
 
 // New makes a poller.
 func New(c Config) *Poller {
-	return &Poller{Config: c, watched: map[string]*watch{}, ended: map[string]bool{}, reported: map[string]string{}}
+	p := &Poller{
+		Config: c, again: clock.NewSignal(), toCache: clock.NewSignal(),
+		watched: map[string]*watch{}, ended: map[string]bool{}, gens: map[string]int{},
+		jobs: map[string]JobStatus{}, cached: map[string]cacheable{},
+	}
+	p.live = []*job{
+		{name: "orchestrator", due: p.orchestrateDue, run: p.orchestrate, seeks: true, eager: true},
+		{name: "score", due: each(p.scoreEvery), run: p.score, seeks: true},
+		{name: "marquee", due: p.marqueeDue, run: p.marquee},
+		{name: "prematch", due: p.aloneDue(isPrematch), run: p.prematch},
+		{name: "reconcile", due: p.aloneDue(hasLeft), run: p.reconcile},
+		{name: "cleanup", due: p.cleanupDue, run: p.cleanup},
+	}
+	p.reference = []*job{
+		{name: "leagues", due: each(always(referenceEvery)), run: p.syncLeagues},
+		{name: "fixtures", due: each(p.fixturesEvery), run: p.syncFixtures},
+		{name: "scores", due: p.scoresDue, run: p.loadScores},
+		{name: "teams", due: p.teamsDue, run: p.syncTeams},
+	}
+	if c.Reference == nil {
+		p.reference = p.reference[1:3]
+	}
+	return p
 }
 
 // Run polls until ctx ends. The caller has joined the clock for it.
@@ -112,190 +166,72 @@ func (p *Poller) Run(ctx context.Context) error {
 		return err
 	}
 	defer p.forget()
-	now := p.Clock.Now()
-	nextPoll, nextSync := now, now
-	for {
-		if !now.Before(nextSync) {
-			p.report(ctx, "sync", p.sync(ctx, now))
-			nextSync = later(nextSync.Add(syncEvery), now)
-		}
-		if !now.Before(nextPoll) {
-			p.report(ctx, "poll", p.poll(ctx, now))
-			nextPoll = later(nextPoll.Add(p.interval()), now)
-		}
-		if err := p.Clock.Wait(ctx, earlier(nextPoll, nextSync), nil); err != nil {
-			return nil
-		}
-		now = p.Clock.Now()
+	var beside sync.WaitGroup
+	for _, loop := range []func(context.Context){
+		func(ctx context.Context) { p.loop(ctx, p.reference, nil, func(*job) bool { return true }) },
+		p.keepReplies,
+	} {
+		leave := p.Clock.Join()
+		beside.Go(func() {
+			defer leave()
+			loop(ctx)
+		})
 	}
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
+	p.loop(ctx, p.live, p.again, func(j *job) bool { return j.seeks || p.holding })
+	beside.Wait()
+	return nil
 }
 
 // recover takes up the matches of an earlier life of this node, or of another.
 func (p *Poller) recover(ctx context.Context) error {
-	active, err := p.Match.Active(ctx)
+	if err := p.rename(ctx); err != nil {
+		return err
+	}
+	return p.adopt(ctx, p.Clock.Now())
+}
+
+// hold takes a lock or tells that it is another's, by nil.
+func (p *Poller) hold(ctx context.Context, key string) (Lease, error) {
+	p.holds.Lock()
+	defer p.holds.Unlock()
+	return p.Leases.Hold(ctx, key)
+}
+
+// leading runs f if this node holds the lease of the live list. A node that does not lets its matches go: it reads
+// nothing that it could take into them.
+func (p *Poller) leading(ctx context.Context, now time.Time, f func(ctx context.Context) error) error {
+	lease, err := p.hold(ctx, cricket.FeedLock)
 	if err != nil {
 		return err
 	}
-	for _, st := range active {
-		p.watched[st.MatchID] = &watch{id: st.MatchID, state: st}
-	}
-	return nil
-}
-
-// interval is how long the next poll may wait.
-func (p *Poller) interval() time.Duration {
-	stumps := len(p.watched) > 0
-	for _, w := range p.watched {
-		switch w.state.MatchPhase {
-		case cricket.PhaseStumps:
-		case cricket.PhaseLive:
-			return liveEvery
-		default:
-			stumps = false
-		}
-		if len(w.state.Pending) > 0 {
-			return liveEvery
-		}
-	}
-	if stumps {
-		return stumpsEvery
-	}
-	return idleEvery
-}
-
-// poll reads the live matches, and those it misses one by one.
-func (p *Poller) poll(ctx context.Context, now time.Time) error {
-	lease, err := p.Leases.Hold(ctx, cricket.FeedLock)
-	if err != nil || lease == nil {
-		return err
+	if lease == nil {
+		p.holding = false
+		return p.observe(ctx)
 	}
 	ctx, cancel := lease.Context(ctx)
 	defer cancel()
-	r, err := p.Feed.Livescores(ctx, true)
-	p.note(now, r, err)
-	if err != nil {
-		return err
-	}
-	for _, w := range p.watched {
-		w.absent++
-	}
-	var errs []error
-	for i := range r.Snapshots {
-		s := &r.Snapshots[i]
-		if p.ended[s.MatchID] {
-			continue
+	if !p.holding {
+		p.holding = true
+		if err := p.adopt(ctx, now); err != nil { // what is known of others' matches is from before
+			return err
 		}
-		w := p.watchOf(s.MatchID)
-		w.absent = 0
-		errs = append(errs, p.take(ctx, w, skewed(s, r), r.Unchanged, now))
 	}
-	for _, w := range p.watched {
-		if w.absent >= absentPolls && w.state.Status == cricket.ActiveLive {
-			errs = append(errs, p.follow(ctx, w, now))
+	return f(ctx)
+}
+
+func (p *Poller) observe(ctx context.Context) error {
+	var errs []error
+	for _, w := range p.sorted() {
+		if w.lease != nil {
+			errs = append(errs, w.lease.Release(context.WithoutCancel(ctx)))
+			w.lease, w.took = nil, source{}
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// skewed gives a match of a reading with the clock of its feed. Readings are shared and stay as they are.
-func skewed(s *cricket.Snapshot, r sportmonks.Reading) *cricket.Snapshot {
-	own := *s
-	own.Skew = r.Skew
-	return &own
-}
-
-func (p *Poller) watchOf(id string) *watch {
-	w := p.watched[id]
-	if w == nil {
-		w = &watch{id: id}
-		p.watched[id] = w
-	}
-	return w
-}
-
-// take takes a reading into its match, if this node holds the match's lease.
-func (p *Poller) take(ctx context.Context, w *watch, s *cricket.Snapshot, unchanged bool, now time.Time) error {
-	w.owed = w.owed || !unchanged
-	lease, err := p.Leases.Hold(ctx, cricket.MatchLock(w.id))
-	if err != nil {
-		return err
-	}
-	w.lease = lease
-	if lease == nil {
-		w.owed = true // an observer: the holder writes
-		return nil
-	}
-	held, cancel := lease.Context(ctx)
-	defer cancel()
-	by := cricket.Owner{Node: p.Node, Fence: lease.Fence()}
-	if !w.owed && w.state.Quiet() {
-		if now.Sub(w.touched) < cricket.TouchEvery {
-			return nil
-		}
-		w.touched = now
-		return p.Match.Touch(held, w.id, by)
-	}
-	st, err := p.Match.Tick(held, s, by)
-	if deposed, ok := errors.AsType[*cricket.DeposedError](err); ok {
-		// A record of the lock that was deleted by hand begins below the fence of the match. Whoever still holds the
-		// lock raises it and goes on; who does not has lost the lease by asking.
-		if err := lease.RaiseFence(held, deposed.Fence); err != nil {
-			return err
-		}
-		by.Fence = lease.Fence()
-		st, err = p.Match.Tick(held, s, by)
-	}
-	if err != nil {
-		return err
-	}
-	w.state, w.touched, w.owed = st, now, false
-	if st.Status == cricket.ActiveEnded {
-		p.end(ctx, w)
-	}
-	return nil
-}
-
-// end lets a match go.
-func (p *Poller) end(ctx context.Context, w *watch) {
-	p.ended[w.id] = true
-	delete(p.watched, w.id)
-	if w.lease != nil {
-		p.report(ctx, "release", w.lease.Release(ctx))
-	}
-}
-
-// forget has the status say that nothing is watched any more. The leases go back when their manager ends.
-func (p *Poller) forget() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.status.Matches = nil
-}
-
-// report logs the error of a unit of work; the next poll tries again. The same error again is not news: a full disk
-// would else be filled by its log.
-func (p *Poller) report(ctx context.Context, what string, err error) {
-	last := p.reported[what]
-	switch {
-	case ctx.Err() != nil:
-	case err == nil && last != "":
-		delete(p.reported, what)
-		p.Log.Info("cricket " + what + " works again")
-	case err != nil && err.Error() != last:
-		p.reported[what] = err.Error()
-		p.Log.Error("cricket "+what, "err", err)
-	}
+// look has the orchestrator look now.
+func (p *Poller) look() {
+	p.synced.Store(true)
+	p.again.Set()
 }

@@ -94,7 +94,8 @@ func (n *node) run(stop func(cricket.State, time.Time) bool) (cricket.State, []c
 		matches = n.wrap(matches)
 	}
 	p := poll.New(poll.Config{
-		Node: "test", Feed: feed, Leases: locks{n.fence}, Match: matches, Clock: now, Log: slog.New(slog.DiscardHandler),
+		Node: "test", Feed: feed, Leases: locks{n.fence}, Match: matches, Data: db, Clock: now,
+		Log: slog.New(slog.DiscardHandler), Reference: feed, Budgets: feed, Leagues: []string{poll.AllLeagues},
 	})
 	if err := p.Run(ctx); err != nil {
 		n.t.Fatal(err)

@@ -1,56 +1,119 @@
 package poll
 
 import (
+	"maps"
+	"slices"
 	"time"
 
+	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 )
 
 // Status is how the polling goes, for the operator.
 type Status struct {
-	Polls         int64
+	Polls         int64 // of the live list
 	Unchanged     int64
 	Failed        int64
 	LastAt        time.Time // of the last good answer, by the node's clock
 	LastUnchanged bool      // that answer was the one before
 	LastError     string    // "" after a good answer
-	Matches       []Held
+
+	Leading    bool  // this node reads the live list
+	Takeovers  int64 // matches taken from nodes that had fallen silent
+	FinalReads int64 // readings for the end of a match
+	Cached     int64 // replies written to the fixture cache
+	TooBig     int64 // replies that had no room there
+	Marquee    int64 // the league that is watched closely, 0: none
+
+	Matches []Held
+	Jobs    []JobStatus // by name
+	Budgets map[sportmonks.Endpoint]sportmonks.Budget
+	Health  map[sportmonks.Endpoint]sportmonks.Health
 }
 
 // Held is a match under this node's eyes.
 type Held struct {
-	MatchID  string
-	Fence    int64     // 0: observer
-	Deadline time.Time // of the lease, real time
+	MatchID    string
+	Fence      int64     // 0: observer
+	Deadline   time.Time // of the lease, real time
+	Owner      string    // the node that ticked it last
+	Status     string    // idle, live, or ended while its last reads are not done
+	Phase      cricket.Phase
+	LastTickAt time.Time
+	Listed     bool // the live list has it
+	Closely    bool // its balls are asked for
+}
+
+// JobStatus is how a job goes.
+type JobStatus struct {
+	Name      string
+	Runs      int64
+	Failed    int64
+	LastRun   time.Time
+	LastError string    // "" after a good run
+	NextRun   time.Time // zero: it has nothing to do for now
 }
 
 // Status tells how the polling goes.
 func (p *Poller) Status() Status {
+	var budgets map[sportmonks.Endpoint]sportmonks.Budget
+	var health map[sportmonks.Endpoint]sportmonks.Health
+	if p.Budgets != nil {
+		budgets, health = p.Budgets.Budgets(), p.Budgets.Health()
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.status
+	s := p.status
+	s.Matches = slices.Clone(s.Matches)
+	s.Budgets, s.Health, s.Marquee = budgets, health, p.names.marquee
+	for _, name := range slices.Sorted(maps.Keys(p.jobs)) {
+		s.Jobs = append(s.Jobs, p.jobs[name])
+	}
+	return s
 }
 
+func (p *Poller) count(f func(*Status)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f(&p.status)
+}
+
+// note counts an answer of the live list.
 func (p *Poller) note(now time.Time, r sportmonks.Reading, err error) {
+	p.count(func(s *Status) {
+		s.Polls++
+		switch {
+		case err != nil:
+			s.Failed++
+			s.LastError = err.Error()
+			return
+		case r.Unchanged:
+			s.Unchanged++
+		}
+		s.LastAt, s.LastError, s.LastUnchanged = now, "", r.Unchanged
+	})
+}
+
+// publish shows the matches of the live loop to others.
+func (p *Poller) publish() {
 	held := make([]Held, 0, len(p.watched))
-	for id, w := range p.watched {
-		h := Held{MatchID: id}
+	for _, w := range p.sorted() {
+		h := Held{
+			MatchID: w.id, Owner: w.state.InstanceID, Status: w.state.Status, Phase: w.state.MatchPhase,
+			LastTickAt: w.state.LastTickAt, Listed: w.listed, Closely: w.listed && p.closely(w),
+		}
+		if w.touched.After(h.LastTickAt) {
+			h.LastTickAt = w.touched
+		}
 		if w.lease != nil {
 			h.Fence, h.Deadline = w.lease.Fence(), w.lease.Deadline()
 		}
 		held = append(held, h)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.status.Polls++
-	p.status.Matches = held
-	switch {
-	case err != nil:
-		p.status.Failed++
-		p.status.LastError = err.Error()
-		return
-	case r.Unchanged:
-		p.status.Unchanged++
-	}
-	p.status.LastAt, p.status.LastError, p.status.LastUnchanged = now, "", r.Unchanged
+	p.count(func(s *Status) { s.Matches, s.Leading = held, p.holding })
+}
+
+// forget has the status say that nothing is watched any more. The leases go back when their manager ends.
+func (p *Poller) forget() {
+	p.count(func(s *Status) { s.Matches, s.Leading = nil, false })
 }

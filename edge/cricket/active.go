@@ -1,0 +1,136 @@
+package cricket
+
+import (
+	"context"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// Register makes the row of a match that is about to start: idle, and so waited for. It tells whether it did; a match
+// that has a row, whatever its state, is left alone.
+func (s *Service) Register(ctx context.Context, matchID string, by Owner) (registered bool, err error) {
+	err = s.store.Update(ctx, func(tx *store.Tx) error {
+		now := tx.Now()
+		item, err := attr.Marshal(&State{
+			MatchID: matchID, Status: ActiveIdle, InstanceID: by.Node, LastTickAt: now, MatchPhase: PhasePrematch,
+		})
+		if err != nil {
+			return err
+		}
+		item["_f"] = attr.Int(by.Fence)
+		_, err = tx.Put(store.PutItem{
+			Table: TableActiveMatches, Item: item, Condition: "attribute_not_exists(matchId)",
+		})
+		return err
+	})
+	if fault.Is(err, fault.Conflict) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// followsAtOnce is how many follows are deleted in one transaction: ten of DynamoDB's batches.
+const followsAtOnce = 10 * batchWriteMax
+
+// CleanUp ends what a match leaves behind when it is over for good: its row in active-matches is ended, if its last
+// tick has not done that, its fixture is archived, and nobody follows it any more. Live Activities are ended by who
+// pushes. Doing it again changes nothing, so that a crash in the middle is made good by the next start. A
+// *DeposedError if a later holder has written.
+func (s *Service) CleanUp(ctx context.Context, matchID string, by Owner) error {
+	if err := s.store.Update(ctx, func(tx *store.Tx) error { return endMatch(tx, matchID, by) }); err != nil {
+		return err
+	}
+	for more := true; more; {
+		err := s.store.Update(ctx, func(tx *store.Tx) (err error) {
+			more, err = deleteFollows(tx, matchID)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func endMatch(tx *store.Tx, matchID string, by Owner) error {
+	item, err := tx.Get(TableActiveMatches, matchKey(matchID))
+	if err != nil {
+		return err
+	}
+	if item != nil && item["status"].Str() != ActiveEnded {
+		fence, _ := item["_f"].Int()
+		if fence > by.Fence {
+			return &DeposedError{matchID, fence}
+		}
+		_, err := tx.Update(store.UpdateItem{
+			Table: TableActiveMatches, Key: matchKey(matchID),
+			Update: "SET #s = :ended, #ttl = :ttl, #f = :fence", Condition: "attribute_exists(matchId)",
+			Params: expr.Params{
+				Names: map[string]string{"#s": "status", "#ttl": "ttl", "#f": "_f"},
+				Values: attr.Item{
+					":ended": attr.S(ActiveEnded), ":ttl": attr.Int(tx.Now().Add(keepEnded).Unix()), ":fence": attr.Int(by.Fence),
+				},
+			},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	fixture, err := tx.Get(TableFixtures, matchKey(matchID))
+	if err != nil || fixture == nil || !fixture["archivedAt"].IsZero() && fixture["liveUpdatedAt"].IsZero() {
+		return err
+	}
+	return Fixtures{}.Archive(tx, matchID)
+}
+
+// deleteFollows deletes some of a match's follows, in batches; more tells that there are others.
+func deleteFollows(tx *store.Tx, matchID string) (more bool, err error) {
+	q := matchQuery(TableFollows, matchID)
+	q.Projection, q.Limit = "matchId, userId", followsAtOnce
+	page, err := tx.Query(q)
+	if err != nil {
+		return false, err
+	}
+	var deletes []store.WriteRequest
+	for _, item := range page.Items {
+		deletes = append(deletes, store.WriteRequest{Delete: item})
+	}
+	for len(deletes) > 0 {
+		n := min(batchWriteMax, len(deletes))
+		if err := tx.BatchWrite(store.BatchWrite{TableFollows: deletes[:n]}); err != nil {
+			return false, err
+		}
+		deletes = deletes[n:]
+	}
+	return page.LastKey != nil, nil
+}
+
+// EndedMatches lists the matches that are over and still have a row.
+func EndedMatches(tx *store.Tx) (ids []string, err error) {
+	for item, err := range tx.ScanAll(store.Scan{
+		Table: TableActiveMatches, Filter: "#s = :ended", Projection: "matchId",
+		Params: expr.Params{
+			Names: map[string]string{"#s": "status"}, Values: attr.Item{":ended": attr.S(ActiveEnded)},
+		},
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, item["matchId"].Str())
+	}
+	return ids, nil
+}
+
+// Polled gives those of the matches that are registered and have not ended.
+func Polled(tx *store.Tx, ids ...string) (polled []string, err error) {
+	items, err := getAll(tx, TableActiveMatches, matchKeys(ids))
+	for _, item := range items {
+		if item["status"].Str() != ActiveEnded {
+			polled = append(polled, item["matchId"].Str())
+		}
+	}
+	return polled, err
+}

@@ -1,0 +1,107 @@
+package poll
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// aloneTimeout bounds the reading of one match by itself, in real time: the live list is not to wait for it.
+const aloneTimeout = 5 * time.Second
+
+func aloneRequest(id string) string { return "fixture " + id }
+
+// aloneDue is the due of a job that reads matches one by one: when the first of those it is for is.
+func (p *Poller) aloneDue(isFor func(*watch) bool) func(time.Time) (time.Time, bool) {
+	return func(time.Time) (time.Time, bool) {
+		next := never()
+		for _, w := range p.watched {
+			if at := p.nextAlone(w); isFor(w) && at.Before(next) {
+				next = at
+			}
+		}
+		return next, next.Before(never())
+	}
+}
+
+// nextAlone is when a match that is not in the list is to be read by itself.
+func (p *Poller) nextAlone(w *watch) time.Time {
+	if at := w.state.LastTickAt.Add(takeoverAfter); !p.mayTake(w, p.Clock.Now()) {
+		return at // it is another node's until then
+	}
+	switch {
+	case isPrematch(w):
+		return after(w.asked, p.stretched(sportmonks.Fixture, prematchEvery, p.alone()))
+	case w.state.FinishedAt.IsZero() && w.state.Status != cricket.ActiveEnded:
+		return after(w.asked, p.stretched(sportmonks.Fixture, followEvery, p.alone()))
+	default:
+		return p.nextFinal(w)
+	}
+}
+
+// after is an interval after an instant, and at once after none.
+func after(at time.Time, d time.Duration) time.Time {
+	if at.IsZero() {
+		return at
+	}
+	return at.Add(d)
+}
+
+// alone is how many matches are read one by one.
+func (p *Poller) alone() (n int) {
+	for _, w := range p.watched {
+		if !w.listed {
+			n++
+		}
+	}
+	return n
+}
+
+// readAlone reads those of the matches that are due, each by itself.
+func (p *Poller) readAlone(ctx context.Context, now time.Time, isFor func(*watch) bool) error {
+	return p.leading(ctx, now, func(ctx context.Context) error {
+		var errs []error
+		for _, w := range p.sorted() {
+			if isFor(w) && !now.Before(p.nextAlone(w)) && p.mayTake(w, now) {
+				errs = append(errs, p.readOne(ctx, w, now))
+			}
+		}
+		return errors.Join(errs...)
+	})
+}
+
+// readOne reads a match by itself and takes it in. Balls are asked for where they were before the match left the list,
+// for a reading without them would not say the same of its last overs.
+func (p *Poller) readOne(ctx context.Context, w *watch, now time.Time) error {
+	w.asked = now
+	balls := !isPrematch(w) && w.state.PreviousBallID != 0
+	final := isFinal(w)
+	if final {
+		ctx = sportmonks.Final(ctx)
+	}
+	asking, cancel := context.WithTimeout(ctx, aloneTimeout)
+	r, err := p.Feed.Fixture(asking, w.id, balls)
+	cancel()
+	if fault.Is(err, fault.NotFound) && w.gone.IsZero() {
+		w.gone = now
+	}
+	if err != nil {
+		return err
+	}
+	w.gone = time.Time{}
+	if final {
+		w.final++
+		p.count(func(s *Status) { s.FinalReads++ })
+	}
+	one := p.newReading(aloneRequest(w.id), balls, r)
+	for i := range r.Snapshots {
+		if err := p.take(ctx, w, &r.Snapshots[i], one, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package poll
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/store"
+)
+
+// When a match is ended although no reading says so.
+const (
+	silentEnd = time.Minute      // beyond the time at which its result has stood long enough
+	goneEnd   = 30 * time.Minute // after the feed has forgotten a match that was on
+	idleEnd   = 13 * time.Hour   // after the start of one that never began: its ticks would have ended it after twelve
+)
+
+// overAt is when a match is over for good: zero at once, never while it is not.
+func overAt(w *watch) time.Time {
+	switch {
+	case w.state.Status == cricket.ActiveEnded && !w.cleaned:
+		return time.Time{}
+	case w.state.Status == cricket.ActiveEnded:
+		return never()
+	case w.state.Status == cricket.ActiveIdle && !w.starts.IsZero():
+		return w.starts.Add(idleEnd)
+	case w.state.Status != cricket.ActiveLive:
+		return never()
+	case !w.state.FinishedAt.IsZero():
+		return w.state.FinishedAt.Add(endsAfter + silentEnd)
+	case !w.gone.IsZero():
+		return w.gone.Add(goneEnd)
+	}
+	return never()
+}
+
+// cleanupDue: when the first match is over, and once after a start.
+func (p *Poller) cleanupDue(time.Time) (time.Time, bool) {
+	if !p.swept {
+		return time.Time{}, true
+	}
+	next := never()
+	for _, w := range p.watched {
+		if at := overAt(w); at.Before(next) {
+			next = at
+		}
+	}
+	return next, next.Before(never())
+}
+
+// cleanup ends the matches that are over for good. A match whose last reads are not done stays watched for them.
+func (p *Poller) cleanup(ctx context.Context, now time.Time) error {
+	return p.leading(ctx, now, func(ctx context.Context) error {
+		var errs []error
+		if !p.swept {
+			errs = append(errs, p.sweep(ctx))
+		}
+		for _, w := range p.sorted() {
+			if !now.Before(overAt(w)) {
+				errs = append(errs, p.end(ctx, w))
+			}
+		}
+		return errors.Join(errs...)
+	})
+}
+
+// end cleans up after a match, and lets it go unless there are reads still to come, by which its display is corrected.
+func (p *Poller) end(ctx context.Context, w *watch) error {
+	if err := p.cleanOne(ctx, w.id); err != nil {
+		return err
+	}
+	p.ended[w.id] = true
+	w.state.Status, w.cleaned = cricket.ActiveEnded, true
+	if hasLeft(w) {
+		return nil
+	}
+	return p.drop(ctx, w)
+}
+
+func (p *Poller) cleanOne(ctx context.Context, id string) error {
+	lease, err := p.hold(ctx, cricket.MatchLock(id))
+	if err != nil || lease == nil {
+		return err
+	}
+	held, cancel := lease.Context(ctx)
+	defer cancel()
+	return p.Match.CleanUp(held, id, cricket.Owner{Node: p.Node, Fence: lease.Fence()})
+}
+
+// sweep cleans up after matches that ended in an earlier life, which may have been cut off between the end and this.
+func (p *Poller) sweep(ctx context.Context) error {
+	var ids []string
+	err := p.Data.View(ctx, func(tx *store.Tx) (err error) {
+		ids, err = cricket.EndedMatches(tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := p.cleanOne(ctx, id); err != nil {
+			return err
+		}
+		p.ended[id] = true
+	}
+	p.swept = true
+	return nil
+}

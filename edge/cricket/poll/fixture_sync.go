@@ -1,0 +1,137 @@
+package poll
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/store"
+)
+
+// What is synced: every minute what concerns today, and every hour what an app shows as to come.
+const (
+	fixturesEvery = time.Minute
+	wideEvery     = time.Hour
+	syncBack      = 12 * time.Hour
+	syncAhead     = 24 * time.Hour
+	wideBack      = 3 * 24 * time.Hour
+	wideAhead     = 14 * 24 * time.Hour
+)
+
+// rowsAtOnce is how many rows a sync writes in one transaction: it must not hold up a tick.
+const rowsAtOnce = 25
+
+func (p *Poller) fixturesEvery() time.Duration {
+	return p.stretched(sportmonks.Fixtures, fixturesEvery, 1)
+}
+
+// exclusive runs f if this node holds the lease of the reference jobs.
+func (p *Poller) exclusive(ctx context.Context, f func(ctx context.Context) error) error {
+	lease, err := p.hold(ctx, cricket.ReferenceLock)
+	if err != nil || lease == nil {
+		return err
+	}
+	ctx, cancel := lease.Context(ctx)
+	defer cancel()
+	return f(ctx)
+}
+
+// syncFixtures takes the list of fixtures into their table, those of active leagues.
+func (p *Poller) syncFixtures(ctx context.Context, now time.Time) error {
+	return p.exclusive(ctx, func(ctx context.Context) error {
+		from, to := now.Add(-syncBack), now.Add(syncAhead)
+		wide := p.wideAt.IsZero() || now.Sub(p.wideAt) >= wideEvery
+		if wide {
+			from, to = now.Add(-wideBack), now.Add(wideAhead)
+		}
+		all, err := p.Feed.Fixtures(ctx, from, to)
+		if err != nil {
+			return err
+		}
+		all = slices.DeleteFunc(all, func(s cricket.Snapshot) bool { return !p.isActive(&s) })
+		changed, err := p.writeFixtures(ctx, all)
+		if changed > 0 {
+			p.look()
+		}
+		if err == nil && wide {
+			p.wideAt = now
+		}
+		return err
+	})
+}
+
+func (p *Poller) writeFixtures(ctx context.Context, all []cricket.Snapshot) (changed int, err error) {
+	for some := range slices.Chunk(all, rowsAtOnce) {
+		n := 0
+		var tooBig int
+		err := p.Data.Update(ctx, func(tx *store.Tx) (err error) {
+			n = 0
+			for i := range some {
+				did, err := cricket.Fixtures{}.Sync(tx, p.named(&some[i], &reading{}))
+				if err != nil {
+					return err
+				}
+				if did {
+					n++
+				}
+			}
+			tooBig, err = cacheAhead(tx, some)
+			return err
+		})
+		if err != nil {
+			return changed, err
+		}
+		changed += n
+		p.count(func(s *Status) { s.TooBig += int64(tooBig) })
+	}
+	return changed, nil
+}
+
+// cacheAhead caches what the list says of the matches that nobody polls and of which nothing fresh is cached.
+func cacheAhead(tx *store.Tx, some []cricket.Snapshot) (tooBig int, err error) {
+	var ids []string
+	for i := range some {
+		ids = append(ids, some[i].MatchID)
+	}
+	have, err := cricket.FixtureCache{}.Batch(tx, ids...)
+	if err != nil {
+		return 0, err
+	}
+	polled, err := cricket.Polled(tx, ids...)
+	if err != nil {
+		return 0, err
+	}
+	skip := map[string]bool{}
+	for i := range have {
+		skip[have[i].MatchID] = true
+	}
+	for _, id := range polled {
+		skip[id] = true
+	}
+	var rows []cricket.CachedFixture
+	for i := range some {
+		f, ok := cricket.NewCachedFixture(&some[i], tx.Now())
+		if ok && !skip[f.MatchID] {
+			skip[f.MatchID] = true // a list may have a match twice
+			rows = append(rows, f)
+		}
+	}
+	return cricket.FixtureCache{}.PutAll(tx, rows...)
+}
+
+// scoresDue: until the catalogue of scores has been read once.
+func (p *Poller) scoresDue(last time.Time) (time.Time, bool) {
+	if p.scored {
+		return time.Time{}, false
+	}
+	return each(always(fixturesEvery))(last)
+}
+
+// loadScores reads the catalogue of what a ball can be. Each node needs it for itself.
+func (p *Poller) loadScores(ctx context.Context, _ time.Time) error {
+	err := p.Feed.LoadScores(ctx)
+	p.scored = err == nil
+	return err
+}

@@ -1,0 +1,120 @@
+package poll
+
+import (
+	"context"
+	"time"
+
+	"github.com/touchline/touchline/internal/clock"
+)
+
+// job is one thing that is done again and again by a loop.
+type job struct {
+	name string
+	// due tells when it is to run next, given when it ran last (zero: never); on is false while it has nothing to do.
+	due   func(last time.Time) (at time.Time, on bool)
+	run   func(ctx context.Context, now time.Time) error
+	eager bool // it may run twice at the same instant: it knows itself whether there is something to do
+	seeks bool // it runs also while this node does not hold the lease of the live list, to get it
+	last  time.Time
+}
+
+// each makes the due of a job that always runs, at an interval that may change.
+func each(interval func() time.Duration) func(time.Time) (time.Time, bool) {
+	return func(last time.Time) (time.Time, bool) {
+		if last.IsZero() {
+			return last, true
+		}
+		return last.Add(interval()), true
+	}
+}
+
+func always(d time.Duration) func() time.Duration { return func() time.Duration { return d } }
+
+// shortest is the least time between two runs of a job.
+const shortest = 500 * time.Millisecond
+
+// never is later than anything.
+func never() time.Time { return time.Unix(1<<40, 0) }
+
+// loop runs jobs when they are due, in their order where several are, until ctx ends. The signal has it look again.
+// may tells whether a job may run at all.
+func (p *Poller) loop(ctx context.Context, jobs []*job, wake *clock.Signal, may func(*job) bool) {
+	for ctx.Err() == nil {
+		for _, j := range jobs {
+			now := p.Clock.Now()
+			at, on := next(j, may)
+			if !on || now.Before(at) || ctx.Err() != nil {
+				continue
+			}
+			j.last = now
+			if behind := now.Sub(at); !at.IsZero() && behind < time.Second {
+				j.last = at // a timer that is late by a little does not set the whole row back
+			}
+			p.finish(ctx, j, now, j.run(ctx, now))
+		}
+		if wake != nil { // the live loop's: the watches are its own
+			p.publish()
+		}
+		if err := p.Clock.Wait(ctx, p.soonest(jobs, may), wake); err != nil {
+			return
+		}
+	}
+}
+
+// next is when a job runs next. One that is due again at the instant it ran waits a little: whatever kept it from
+// getting on would keep it now.
+func next(j *job, may func(*job) bool) (at time.Time, on bool) {
+	if !may(j) {
+		return time.Time{}, false
+	}
+	at, on = j.due(j.last)
+	if soon := j.last.Add(shortest); !j.last.IsZero() && !j.eager && at.Before(soon) {
+		at = soon
+	}
+	return at, on
+}
+
+// soonest is when the next job runs, and notes it for all of them.
+func (p *Poller) soonest(jobs []*job, may func(*job) bool) time.Time {
+	first := never()
+	for _, j := range jobs {
+		at, on := next(j, may)
+		switch {
+		case !on:
+			at = time.Time{}
+		case at.Before(first):
+			first = at
+		}
+		p.plan(j.name, at)
+	}
+	return first
+}
+
+func (p *Poller) plan(name string, at time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.jobs[name]
+	s.Name, s.NextRun = name, at
+	p.jobs[name] = s
+}
+
+// finish notes how a job went. The same error again is not news: a full disk would else be filled by its log.
+func (p *Poller) finish(ctx context.Context, j *job, now time.Time, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.jobs[j.name]
+	s.Name, s.LastRun, s.Runs = j.name, now, s.Runs+1
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		s.Failed++
+		if text := err.Error(); text != s.LastError {
+			s.LastError = text
+			p.Log.Error("cricket "+j.name, "err", err)
+		}
+	case s.LastError != "":
+		s.LastError = ""
+		p.Log.Info("cricket " + j.name + " works again")
+	}
+	p.jobs[j.name] = s
+}

@@ -1,0 +1,35 @@
+package poll
+
+import (
+	"context"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket/sportmonks"
+)
+
+// marqueeDue: while a match in the list is watched closely.
+func (p *Poller) marqueeDue(last time.Time) (time.Time, bool) {
+	on := p.closeOn()
+	if len(on) == 0 {
+		return time.Time{}, false
+	}
+	every := stumpsEvery
+	for _, w := range on {
+		every = min(every, pause(w, marqueeEvery))
+	}
+	if p.list != nil && p.list.balls && p.list.At.After(last) {
+		last = p.list.At // the score poller has just read it all
+	}
+	return last.Add(p.stretched(sportmonks.Livescores, every, 1)), true
+}
+
+// marquee reads all live matches with their balls, and takes in those that are watched closely. The others are taken
+// from the same answer by the score poller, at its own pace.
+func (p *Poller) marquee(ctx context.Context, now time.Time) error {
+	return p.leading(ctx, now, func(ctx context.Context) error {
+		if err := p.readList(ctx, now, true); err != nil {
+			return err
+		}
+		return p.takeList(ctx, now, func(w *watch) bool { return p.closely(w) || w.state.Status == "" })
+	})
+}

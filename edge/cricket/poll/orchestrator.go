@@ -1,0 +1,132 @@
+package poll
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/store"
+)
+
+const (
+	orchestrateEvery = 30 * time.Second
+	soon             = 45 * time.Minute // before its start a match is registered
+	lateStart        = 12 * time.Hour   // a match that was to start is still waited for that long
+)
+
+// orchestrateDue: every thirty seconds, and at once when leagues or fixtures have been synced.
+func (p *Poller) orchestrateDue(last time.Time) (time.Time, bool) {
+	if last.IsZero() || p.synced.Load() {
+		return time.Time{}, true
+	}
+	return last.Add(orchestrateEvery), true
+}
+
+// orchestrate looks at what is registered, by this node and by others, and registers what is about to start. Matches
+// that are in play already are found by the live list.
+func (p *Poller) orchestrate(ctx context.Context, now time.Time) error {
+	p.synced.Store(false)
+	return p.leading(ctx, now, func(ctx context.Context) error {
+		if err := p.rename(ctx); err != nil {
+			return err
+		}
+		if err := p.adopt(ctx, now); err != nil {
+			return err
+		}
+		return p.register(ctx, now)
+	})
+}
+
+// adopt takes up what is registered in the store: rows of an earlier life of this node, and those of others, whose
+// matches are taken over when they have been silent for long enough. A match that another node has ended, or whose row
+// somebody has deleted, is let go.
+func (p *Poller) adopt(ctx context.Context, now time.Time) error {
+	active, err := p.Match.Active(ctx)
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	var fresh []string
+	for _, st := range active {
+		if st.MatchID == "" || st.Status != cricket.ActiveIdle && st.Status != cricket.ActiveLive {
+			continue // not as this version writes it
+		}
+		known[st.MatchID] = true
+		w := p.watched[st.MatchID]
+		switch {
+		case w == nil:
+			w = p.watchOf(st.MatchID)
+			w.state, w.listed = st, st.Status == cricket.ActiveLive // until the list says otherwise
+			fresh = append(fresh, st.MatchID)
+		case w.lease == nil:
+			w.state = st
+		}
+	}
+	var errs []error
+	for _, w := range p.sorted() {
+		if !known[w.id] && w.state.Status != "" && w.state.Status != cricket.ActiveEnded {
+			errs = append(errs, p.drop(ctx, w))
+		}
+	}
+	return errors.Join(append(errs, p.recall(ctx, fresh))...)
+}
+
+// recall learns of matches that were taken up what their rows do not say.
+func (p *Poller) recall(ctx context.Context, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	var all []cricket.Fixture
+	err := p.Data.View(ctx, func(tx *store.Tx) (err error) {
+		all, err = cricket.Fixtures{}.Batch(tx, ids...)
+		return err
+	})
+	for i := range all {
+		if w := p.watched[all[i].MatchID]; w != nil {
+			w.league, w.starts = all[i].LeagueID, all[i].StartTime
+		}
+	}
+	return err
+}
+
+// register makes rows for the matches that start soon.
+func (p *Poller) register(ctx context.Context, now time.Time) error {
+	var ahead []cricket.Fixture
+	err := p.Data.View(ctx, func(tx *store.Tx) (err error) {
+		ahead, err = cricket.Fixtures{}.Ahead(tx, now.Add(-lateStart), now.Add(soon))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for i := range ahead {
+		f := &ahead[i]
+		if f.MatchID == "" || f.Phase != cricket.PhasePrematch || p.ended[f.MatchID] || p.watched[f.MatchID] != nil ||
+			!p.activeLeague(f.LeagueID, f.LeagueCode) {
+			continue
+		}
+		errs = append(errs, p.registerOne(ctx, f, now))
+	}
+	return errors.Join(errs...)
+}
+
+func (p *Poller) registerOne(ctx context.Context, f *cricket.Fixture, now time.Time) error {
+	lease, err := p.hold(ctx, cricket.MatchLock(f.MatchID))
+	if err != nil || lease == nil {
+		return err
+	}
+	held, cancel := lease.Context(ctx)
+	defer cancel()
+	done, err := p.Match.Register(held, f.MatchID, cricket.Owner{Node: p.Node, Fence: lease.Fence()})
+	if err != nil || !done {
+		return errors.Join(err, lease.Release(ctx)) // a row that ended, or that the next look finds
+	}
+	w := p.watchOf(f.MatchID)
+	w.lease, w.league, w.starts, w.touched = lease, f.LeagueID, f.StartTime, now
+	w.state = cricket.State{
+		MatchID: f.MatchID, Status: cricket.ActiveIdle, InstanceID: p.Node, LastTickAt: now, MatchPhase: cricket.PhasePrematch,
+	}
+	return nil
+}

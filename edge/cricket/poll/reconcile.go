@@ -1,0 +1,66 @@
+package poll
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+)
+
+// followEvery is how often a match that has left the list without a result is read by itself.
+const followEvery = 10 * time.Second
+
+// finals are the instants after it has left the list at which a match that is over is read again: the feed corrects
+// what it said.
+func finals() []time.Duration {
+	return []time.Duration{0, time.Minute, 5 * time.Minute, 15 * time.Minute}
+}
+
+// endsAfter is how long after its result a match is ended. The reading that ends it comes then, whenever it has left
+// the list.
+const endsAfter = 15 * time.Minute
+
+// hasLeft tells a match that was live and that the list has no more.
+func hasLeft(w *watch) bool {
+	if w.listed || w.left.IsZero() || isPrematch(w) {
+		return false
+	}
+	return w.state.Status == cricket.ActiveLive || w.final < len(finals())
+}
+
+// isFinal tells that a reading of a match is for its end, and may use what is kept of the budget for such.
+func isFinal(w *watch) bool {
+	return !w.listed && !w.left.IsZero() && (!w.state.FinishedAt.IsZero() || w.state.Status == cricket.ActiveEnded)
+}
+
+// nextFinal is when a match with a result is to be read again: at the next of the instants, when it can be ended, and
+// after that, until it is, every ten seconds.
+func (p *Poller) nextFinal(w *watch) time.Time {
+	next := never()
+	if at := finals(); w.final < len(at) {
+		next = w.left.Add(at[w.final])
+	}
+	if w.state.Status == cricket.ActiveEnded {
+		return next
+	}
+	end := w.state.FinishedAt.Add(endsAfter)
+	if !w.asked.Before(end) {
+		end = w.asked.Add(followEvery)
+	}
+	if end.Before(next) {
+		return end
+	}
+	return next
+}
+
+// reconcile reads the matches that have left the live list: their own record decides what became of them.
+func (p *Poller) reconcile(ctx context.Context, now time.Time) error {
+	errs := []error{p.readAlone(ctx, now, hasLeft)}
+	for _, w := range p.sorted() {
+		if w.cleaned && !hasLeft(w) {
+			errs = append(errs, p.drop(ctx, w))
+		}
+	}
+	return errors.Join(errs...)
+}

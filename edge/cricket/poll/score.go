@@ -1,0 +1,60 @@
+package poll
+
+import (
+	"context"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/sportmonks"
+)
+
+// scoreEvery is how often the matches that are not watched closely are looked at, and how often the list is read while
+// none is.
+func (p *Poller) scoreEvery() time.Duration {
+	every := idleEvery
+	for _, w := range p.watched {
+		switch {
+		case w.state.Status == cricket.ActiveEnded:
+		case w.listed:
+			every = min(every, p.scorePause(w))
+		default: // about to start, or away from the list for a while
+			every = min(every, scoreEvery)
+		}
+	}
+	if every == idleEvery && len(p.watched) > 0 && p.allStumps() {
+		every = stumpsEvery
+	}
+	return p.stretched(sportmonks.Livescores, every, 1)
+}
+
+// scorePause is the pause of a match in the list. One that is watched closely is the marquee's.
+func (p *Poller) scorePause(w *watch) time.Duration {
+	if p.closely(w) {
+		return idleEvery
+	}
+	return pause(w, scoreEvery)
+}
+
+func (p *Poller) allStumps() bool {
+	for _, w := range p.watched {
+		if w.state.MatchPhase != cricket.PhaseStumps {
+			return false
+		}
+	}
+	return true
+}
+
+// score looks at all live matches without their balls. While the marquee's poll has just brought them all, that answer
+// serves.
+func (p *Poller) score(ctx context.Context, now time.Time) error {
+	return p.leading(ctx, now, func(ctx context.Context) error {
+		if p.list == nil || len(p.closeOn()) == 0 || now.Sub(p.list.At) >= scoreEvery {
+			balls := p.marqueeLeague() == 0 && p.listLength() <= closeMatches
+			if err := p.readList(ctx, now, balls); err != nil {
+				return err
+			}
+		}
+		// A match that is watched closely waits for the answer that has its balls: the marquee's turn comes next.
+		return p.takeList(ctx, now, func(w *watch) bool { return p.list.balls || !p.closely(w) })
+	})
+}

@@ -1,0 +1,159 @@
+package poll
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/sportmonks"
+)
+
+// takeoverAfter is the silence after which the match of another node may be taken, if its lease is free.
+const takeoverAfter = 30 * time.Second
+
+// watch is a match that this node looks after.
+type watch struct {
+	id     string
+	league int64
+	starts time.Time // zero: not known
+	state  cricket.State
+	lease  Lease
+
+	listed bool // the live list has it, or had it until lately
+	absent int  // answers of the list in a row that did not have it
+
+	took    source    // the answer that was taken in last; zero: the next one is news whatever it says
+	seen    time.Time // when that answer came
+	raw     []byte    // its text, as far as it is cached
+	touched time.Time // last write or touch
+
+	asked time.Time // last reading of its own
+	left  time.Time // when it was found to have left the list
+	final int       // readings of its own since then, of those that are for its end
+	gone  time.Time // since when the feed does not know it; zero: it does
+
+	cleaned bool // nothing hangs on it any more
+}
+
+// source tells answers apart: of one request, the generation grows with every answer that is not the one before.
+type source struct {
+	request string
+	gen     int
+}
+
+// reading is an answer of the feed with its source.
+type reading struct {
+	sportmonks.Reading
+	src   source
+	balls bool
+}
+
+// newReading notes an answer to a request.
+func (p *Poller) newReading(request string, balls bool, r sportmonks.Reading) *reading {
+	if !r.Unchanged || p.gens[request] == 0 {
+		p.gens[request]++
+	}
+	return &reading{Reading: r, src: source{request, p.gens[request]}, balls: balls}
+}
+
+// sorted gives the watches by id: what is done to several is done in the same order everywhere.
+func (p *Poller) sorted() []*watch {
+	out := make([]*watch, 0, len(p.watched))
+	for _, id := range slices.Sorted(maps.Keys(p.watched)) {
+		out = append(out, p.watched[id])
+	}
+	return out
+}
+
+func (p *Poller) watchOf(id string) *watch {
+	w := p.watched[id]
+	if w == nil {
+		w = &watch{id: id}
+		p.watched[id] = w
+	}
+	return w
+}
+
+// mayTake tells whether a match is this node's, nobody's, or of a node that has fallen silent.
+func (p *Poller) mayTake(w *watch, now time.Time) bool {
+	return w.lease != nil || w.state.InstanceID == "" || w.state.InstanceID == p.Node ||
+		now.Sub(w.state.LastTickAt) >= takeoverAfter
+}
+
+// take takes a match of an answer into its state, if this node holds the match's lease.
+func (p *Poller) take(ctx context.Context, w *watch, s *cricket.Snapshot, r *reading, now time.Time) error {
+	if !r.At.After(w.seen) && w.took == r.src {
+		return nil // the same answer is no second observation
+	}
+	w.league, w.starts = s.League.ID, s.StartsAt
+	if !p.mayTake(w, now) {
+		return nil
+	}
+	if w.lease == nil && w.state.InstanceID != "" && w.state.InstanceID != p.Node {
+		p.count(func(s *Status) { s.Takeovers++ })
+	}
+	lease, err := p.hold(ctx, cricket.MatchLock(w.id))
+	if err != nil {
+		return err
+	}
+	if w.lease = lease; lease == nil {
+		w.took = source{} // an observer: the holder writes
+		return nil
+	}
+	held, cancel := lease.Context(ctx)
+	defer cancel()
+	if w.took == r.src && w.state.Quiet() {
+		return p.touch(held, w, now)
+	}
+	st, err := p.tick(held, w, p.named(s, r), lease)
+	if err != nil {
+		return err
+	}
+	news := !bytes.Equal(w.raw, s.Raw)
+	w.state, w.touched, w.took, w.seen, w.raw = st, now, r.src, r.At, s.Raw
+	if news {
+		p.keep(s, cricket.Owner{Node: p.Node, Fence: lease.Fence()})
+	}
+	return nil
+}
+
+// touch notes now and then that a match is watched although nothing changes.
+func (p *Poller) touch(ctx context.Context, w *watch, now time.Time) error {
+	if now.Sub(w.touched) < cricket.TouchEvery {
+		return nil
+	}
+	w.touched = now
+	return p.Match.Touch(ctx, w.id, cricket.Owner{Node: p.Node, Fence: w.lease.Fence()})
+}
+
+func (p *Poller) tick(ctx context.Context, w *watch, s *cricket.Snapshot, lease Lease) (cricket.State, error) {
+	by := cricket.Owner{Node: p.Node, Fence: lease.Fence()}
+	st, err := p.Match.Tick(ctx, s, by)
+	if deposed, ok := errors.AsType[*cricket.DeposedError](err); ok {
+		// A record of the lock that was deleted by hand begins below the fence of the match. Whoever still holds the
+		// lock raises it and goes on; who does not has lost the lease by asking.
+		if err := lease.RaiseFence(ctx, deposed.Fence); err != nil {
+			return st, err
+		}
+		by.Fence = lease.Fence()
+		st, err = p.Match.Tick(ctx, s, by)
+	}
+	if err != nil {
+		w.took = source{} // it is owed: the next answer is news whatever it says
+	}
+	return st, err
+}
+
+// drop lets a match go.
+func (p *Poller) drop(ctx context.Context, w *watch) error {
+	delete(p.watched, w.id)
+	delete(p.gens, aloneRequest(w.id))
+	if w.lease == nil {
+		return nil
+	}
+	return w.lease.Release(context.WithoutCancel(ctx))
+}
