@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -48,13 +47,6 @@ func (s *Server) allow(a access) gin.HandlerFunc {
 		}
 		if err := permit(a, id, err); err != nil {
 			return s.refuse(c, err)
-		}
-		if (a == user || a == admin) && isStream(c.Request) && !id.Expires.IsZero() {
-			// What was allowed by a token ends with it.
-			ctx, cancel := context.WithDeadline(c.Request.Context(), id.Expires.Add(auth.Leeway))
-			defer cancel()
-			c.Request = c.Request.WithContext(ctx)
-			c.Next()
 		}
 		return nil
 	})

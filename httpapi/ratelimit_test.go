@@ -1,0 +1,166 @@
+package httpapi
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/httpapi/auth"
+)
+
+// Tokens come back at their pace, up to the burst.
+func TestBuckets(t *testing.T) {
+	b, err := newBuckets(RateConfig{PerMinute: 60, Burst: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(1_800_000_000, 0)
+	for i, tt := range []struct {
+		after time.Duration
+		ok    bool
+		left  int
+		full  time.Duration
+		next  time.Duration
+	}{
+		{0, true, 2, time.Second, 0},
+		{0, true, 1, 2 * time.Second, 0},
+		{0, true, 0, 3 * time.Second, time.Second},
+		{0, false, 0, 3 * time.Second, time.Second},
+		{500 * time.Millisecond, false, 0, 2500 * time.Millisecond, 500 * time.Millisecond},
+		{500 * time.Millisecond, true, 0, 3 * time.Second, time.Second},
+		{time.Hour, true, 2, time.Second, 0},
+	} {
+		now = now.Add(tt.after)
+		ok, left, full, next := b.take("user u1", now)
+		near := func(a, b time.Duration) bool { return math.Abs(float64(a-b)) < float64(time.Millisecond) }
+		if ok != tt.ok || left != tt.left || !near(full, tt.full) || !near(next, tt.next) {
+			t.Errorf("%d: %t, %d left, full in %s, next in %s; want %+v", i, ok, left, full, next, tt)
+		}
+	}
+	if ok, left, _, _ := b.take("user u2", now); !ok || left != 2 {
+		t.Error("one user's requests count for another")
+	}
+	if none, err := newBuckets(RateConfig{}); none != nil || err != nil {
+		t.Errorf("no limit is %v, %v", none, err)
+	}
+}
+
+// However many there are who ask, what is remembered of them has a bound.
+func TestBucketsAreBounded(t *testing.T) {
+	b, err := newBuckets(RateConfig{PerMinute: 60, Burst: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(1_800_000_000, 0)
+	for i := range 3 * maxBuckets {
+		b.take(fmt.Sprint("net ", i), now)
+	}
+	b.of.CleanUp()
+	if n := b.of.EstimatedSize(); n > maxBuckets {
+		t.Errorf("%d buckets", n)
+	}
+}
+
+func TestBucketOf(t *testing.T) {
+	for _, tt := range []struct {
+		remote string
+		id     auth.Identity
+		want   string
+	}{
+		{"203.0.113.9:1", auth.Identity{}, "addr 203.0.113.9"},
+		{"[::ffff:203.0.113.9]:1", auth.Identity{}, "addr 203.0.113.9"},
+		{"[2001:db8:1:2:3:4:5:6]:1", auth.Identity{}, "net 2001:db8:1:2::/64"},
+		{"[2001:db8:1:2::ffff]:1", auth.Identity{}, "net 2001:db8:1:2::/64"},
+		{"[fe80::1%eth0]:1", auth.Identity{}, "net fe80::/64"},
+		{"@", auth.Identity{}, "elsewhere"},
+		{"203.0.113.9:1", auth.Identity{Subject: "u1"}, "user u1"},
+		{"203.0.113.9:1", auth.Identity{Subject: "u1", Key: true}, "user u1"},
+		{"203.0.113.9:1", auth.Identity{Key: true}, "key"},
+	} {
+		r := &http.Request{RemoteAddr: tt.remote}
+		if got := bucketOf(r, tt.id); got != tt.want {
+			t.Errorf("%s, %+v: %q, want %q", tt.remote, tt.id, got, tt.want)
+		}
+	}
+}
+
+func limitedServer(t *testing.T, perMinute, burst int) *Server {
+	t.Helper()
+	cfg, _, _ := config(t)
+	cfg.Auth, cfg.Rate = verifier(t), RateConfig{PerMinute: perMinute, Burst: burst}
+	return newServer(t, cfg)
+}
+
+func TestRateLimit(t *testing.T) {
+	s := limitedServer(t, 1, 5)
+	one := []string{"Authorization", "Bearer " + token("u1")}
+	var w *httptest.ResponseRecorder
+	for i := range 5 {
+		w = ask(s, "GET", "/cricket/matches", "", one...)
+		if h := w.Header(); w.Code != http.StatusOK || h.Get("RateLimit-Limit") != "5" || h.Get("RateLimit-Remaining") != strconv.Itoa(4-i) {
+			t.Fatalf("request %d: %d %v", i, w.Code, h)
+		}
+	}
+	w = ask(s, "GET", "/cricket/matches", "", one...)
+	if h := w.Header(); w.Code != http.StatusTooManyRequests || codeOf(w) != "rate_limited" || h.Get("RateLimit-Remaining") != "0" ||
+		h.Get("Retry-After") != "60" || h.Get("RateLimit-Reset") != "300" {
+		t.Fatalf("%d %v %s", w.Code, h, w.Body)
+	}
+	for name, tt := range map[string]struct {
+		path    string
+		headers []string
+		status  int
+	}{
+		"the same, from elsewhere": {"/cricket/matches", append([]string{"RemoteAddr", "198.51.100.1:1"}, one...), 429},
+		"the same, a stream":       {"/cricket/matches/" + finalID + "/stream", one, 429},
+		"the same, a page":         {"/matches", append([]string{"Accept", "text/html"}, one...), 429},
+		"the same, by cookie":      {"/matches", []string{"Cookie", cookieName + "=" + token("u1")}, 429},
+		"another user there":       {"/cricket/matches", []string{"Authorization", "Bearer " + token("u2")}, 200},
+		"the API key":              {"/cricket/matches", []string{"X-API-Key", rigKey}, 200},
+		"nobody":                   {"/matches", nil, 200},
+		"health":                   {"/livez", one, 200},
+		"ready":                    {"/readyz", one, 200},
+		"status":                   {"/statusz", one, 200},
+		"metrics":                  {"/metrics", one, 200},
+		"a forwarded address":      {"/cricket/matches", append([]string{"X-Forwarded-For", "198.51.100.2"}, one...), 429},
+	} {
+		if w := ask(s, "GET", tt.path, "", tt.headers...); w.Code != tt.status {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+	}
+}
+
+// Who guesses is stopped by address, whatever names they make up; a stream counts once; what is asked all the time is
+// not counted.
+func TestRateLimitOfGuesses(t *testing.T) {
+	s := limitedServer(t, 1, 20)
+	for i := range 20 {
+		headers := []string{"X-API-Key", fmt.Sprint("guess", i), "X-Forwarded-For", fmt.Sprint("198.51.100.", i)}
+		if i%2 == 0 {
+			headers = []string{"Authorization", "Bearer " + token(fmt.Sprint("u", i), "aud", "other")}
+		}
+		if w := ask(s, "GET", "/cricket/matches", "", headers...); w.Code != http.StatusUnauthorized {
+			t.Fatalf("guess %d: %d", i, w.Code)
+		}
+	}
+	if w := ask(s, "GET", "/cricket/matches", "", "X-API-Key", "guess20"); w.Code != http.StatusTooManyRequests {
+		t.Errorf("guess 20: %d", w.Code)
+	}
+	if w := ask(s, "POST", "/signin", `{"token":"x"}`, "Content-Type", "application/json"); w.Code != http.StatusTooManyRequests {
+		t.Errorf("signing in: %d", w.Code)
+	}
+	if w := ask(s, "GET", "/cricket/matches", "", "Authorization", "Bearer "+token("honest")); w.Code != http.StatusOK {
+		t.Errorf("an honest neighbour: %d", w.Code)
+	}
+	w := ask(s, "GET", "/cricket/matches/"+finalID+"/stream", "", "Authorization", "Bearer "+token("reader"))
+	if got := w.Header().Get("RateLimit-Remaining"); got != "19" {
+		t.Errorf("a stream: %s left", got)
+	}
+	if w := ask(s, "GET", "/livez", ""); w.Header().Get("RateLimit-Limit") != "" {
+		t.Error("health is limited")
+	}
+}
