@@ -35,7 +35,8 @@ type finalKey struct{}
 // with must not be missed because the match was watched closely.
 func Final(ctx context.Context) context.Context { return context.WithValue(ctx, finalKey{}, true) }
 
-func isFinal(ctx context.Context) bool {
+// IsFinal tells whether the reads of ctx are for a final state.
+func IsFinal(ctx context.Context) bool {
 	final, _ := ctx.Value(finalKey{}).(bool)
 	return final
 }

@@ -41,7 +41,7 @@ type result struct {
 // read asks, behind the endpoint's gate and with what is remembered of the last time.
 func (c *Client) read(ctx context.Context, rq request) (result, error) {
 	e := c.endpoints[rq.endpoint]
-	r, err := e.do(isFinal(ctx), func() (result, error) {
+	r, err := e.do(IsFinal(ctx), func() (result, error) {
 		if rq.forget {
 			return c.exchange(ctx, e, &rq, &memory{})
 		}
@@ -70,7 +70,7 @@ func (c *Client) clean(err error) error {
 
 // exchange sends one request, with its retries, and decodes what is new in the answer.
 func (c *Client) exchange(ctx context.Context, e *endpoint, rq *request, m *memory) (result, error) {
-	f := &fetch{client: c, endpoint: e, reserved: isFinal(ctx), body: c.bodies.take()}
+	f := &fetch{client: c, endpoint: e, reserved: IsFinal(ctx), body: c.bodies.take()}
 	defer func() { c.bodies.put(f.body) }()
 	status, header, err := f.do(ctx, rq, m.etag)
 	if err != nil {
