@@ -207,35 +207,11 @@ func (r *run) carry(ctx context.Context, t oldTable) error {
 	if err != nil {
 		return err
 	}
-	in := r.store.View
-	if r.o.Apply {
-		in = r.store.Update
-	}
-	for {
-		var next *progress
-		var last attr.Item
-		err := in(ctx, func(tx *store.Tx) error {
-			page, err := tx.Scan(store.Scan{Table: t.name, Limit: r.o.Batch, StartKey: from})
-			if err != nil {
-				return err
-			}
-			counts := newCounts()
-			for _, row := range page.Items {
-				if err := r.take(tx, t, row, &counts); err != nil {
-					return err
-				}
-			}
-			last = page.LastKey
-			next = r.p.with(t.name, r.p.of(t.name).with(&counts, page.LastKey))
-			if !r.o.Apply {
-				return nil
-			}
-			return next.write(tx)
-		})
-		if err != nil {
+	for done := false; !done; {
+		if from, err = r.step(ctx, t, from); err != nil {
 			return err
 		}
-		r.p, from = next, last
+		done = from == nil
 		if r.o.Progress != nil {
 			r.o.Progress(t.name, r.p.of(t.name).Counts.Read, r.totals[t.name])
 		}
@@ -244,10 +220,42 @@ func (r *run) carry(ctx context.Context, t oldTable) error {
 				return err
 			}
 		}
-		if r.p.of(t.name).Done {
+	}
+	return nil
+}
+
+// step takes one batch over, and writes how far it is in the same transaction. It gives where the next one begins; nil
+// after the last.
+func (r *run) step(ctx context.Context, t oldTable, from attr.Item) (attr.Item, error) {
+	in := r.store.View
+	if r.o.Apply {
+		in = r.store.Update
+	}
+	var next *progress
+	var last attr.Item
+	err := in(ctx, func(tx *store.Tx) error {
+		page, err := tx.Scan(store.Scan{Table: t.name, Limit: r.o.Batch, StartKey: from})
+		if err != nil {
+			return err
+		}
+		counts := newCounts()
+		for _, row := range page.Items {
+			if err := r.take(tx, t, row, &counts); err != nil {
+				return err
+			}
+		}
+		last = page.LastKey
+		next = r.p.with(t.name, r.p.of(t.name).with(&counts, last))
+		if !r.o.Apply {
 			return nil
 		}
+		return next.write(tx)
+	})
+	if err != nil {
+		return nil, err
 	}
+	r.p = next
+	return last, nil
 }
 
 // take makes the new row of an old one, or counts why there is none.

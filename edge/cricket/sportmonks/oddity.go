@@ -204,7 +204,7 @@ func knownFields() map[string]map[string]bool {
 	out := make(map[string]map[string]bool, len(names))
 	for resource, text := range names {
 		set := map[string]bool{}
-		for _, name := range strings.Fields(text) {
+		for name := range strings.FieldsSeq(text) {
 			set[name] = true
 		}
 		out[resource] = set
