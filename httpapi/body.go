@@ -50,17 +50,25 @@ func writeJSON(c *gin.Context, v any) error {
 	if err != nil {
 		return fmt.Errorf("encode answer: %w", err)
 	}
+	writeTagged(c, jsonType, body)
+	return nil
+}
+
+func writeTagged(c *gin.Context, contentType string, body []byte) {
 	sum := sha256.Sum256(body)
 	tag := `"` + hex.EncodeToString(sum[:12]) + `"`
 	c.Header("ETag", tag)
 	c.Header("Cache-Control", "no-cache")
+	if _, known := identityOf(c); known {
+		c.Header("Cache-Control", "private, no-cache")
+		c.Writer.Header().Add("Vary", "Authorization, Cookie, X-Api-Key")
+	}
 	if matches(c.Request.Header.Values("If-None-Match"), tag) {
 		c.Status(http.StatusNotModified)
 		c.Writer.WriteHeaderNow()
-		return nil
+		return
 	}
-	c.Data(http.StatusOK, jsonType, body)
-	return nil
+	c.Data(http.StatusOK, contentType, body)
 }
 
 // matches reads If-None-Match as RFC 9110 says: a list, compared weakly, or a star.

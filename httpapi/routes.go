@@ -52,6 +52,8 @@ func (s *Server) matchRoutes() []route {
 		{method: "GET", at: atApp, path: "/health", access: public, do: s.getHealth, quiet: true},
 		{method: "GET", at: atApp, path: "/health/ready", access: public, do: s.getHealthReady, quiet: true},
 		{method: "GET", at: atApp, path: "/app/config", access: public, do: s.getAppConfig},
+		{method: "GET", at: atApp, path: "/openapi.yaml", access: public, do: s.getOpenAPIYAML},
+		{method: "GET", at: atApp, path: "/openapi.json", access: public, do: s.getOpenAPIJSON},
 
 		{method: "GET", at: atApp, path: "/matches", access: user, do: s.getMatches},
 		{method: "GET", at: atApp, path: "/matches/live", access: user, do: s.getLiveMatches},

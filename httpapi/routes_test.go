@@ -34,7 +34,7 @@ func scenarios() []scenario {
 	browser := map[string]string{"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 	secret := errors.New("password=hunter2")
 	return []scenario{
-		{name: "list", path: "/cricket/matches", status: 200, headers: map[string]string{"Content-Type": jsonType, "ETag": "*", "Cache-Control": "no-cache"},
+		{name: "list", path: "/cricket/matches", status: 200, headers: map[string]string{"Content-Type": jsonType, "ETag": "*", "Cache-Control": "private, no-cache"},
 			body: []string{`{"items":[{"id":"1144530"`, `"cursor":null}`}},
 		{name: "list filtered", path: "/cricket/matches?status=live&league=L1&from=2019-07-01&to=2019-07-31&limit=5", status: 200, body: []string{`"1144530"`}},
 		{name: "list bad", path: "/cricket/matches?status=on&limit=0&from=yesterday", status: 400, headers: map[string]string{"Content-Type": jsonType},
@@ -131,7 +131,7 @@ func TestRoutes(t *testing.T) {
 				r.Header.Set(k, v)
 			}
 			w := httptest.NewRecorder()
-			s.Handler().ServeHTTP(w, r)
+			checked(t, s.Handler()).ServeHTTP(w, r)
 			check(t, &sc, w)
 		})
 	}

@@ -29,19 +29,20 @@ const (
 
 // Server answers HTTP. Make it with New and run it with Run.
 type Server struct {
-	cfg     Config
-	log     *slog.Logger
-	wall    clock.Clock // real time, for deadlines and heartbeats
-	pages   *page.Renderer
-	views   *views
-	hub     *hub
-	metrics *metrics
-	scrape  http.Handler
-	hubNow  hubCache
-	handler http.Handler
-	buckets *buckets // nil: nobody is limited
-	cors    gin.HandlerFunc
-	cross   *http.CrossOriginProtection
+	cfg      Config
+	log      *slog.Logger
+	wall     clock.Clock // real time, for deadlines and heartbeats
+	pages    *page.Renderer
+	views    *views
+	hub      *hub
+	metrics  *metrics
+	scrape   http.Handler
+	document document
+	hubNow   hubCache
+	handler  http.Handler
+	buckets  *buckets // nil: nobody is limited
+	cors     gin.HandlerFunc
+	cross    *http.CrossOriginProtection
 
 	snapshots *snapshots
 	encoder   encoder
@@ -66,6 +67,9 @@ func New(cfg Config) (*Server, error) {
 		cfg: cfg, log: cfg.Logger, wall: clock.Real(), pages: pages, metrics: m,
 		scrape: scraper(cfg.Metrics),
 		hub:    newHub(cfg.Journal, cfg.Clock, cfg.Logger),
+	}
+	if s.document, err = newDocument(cfg.Mount); err != nil {
+		return nil, err
 	}
 	s.views = &views{s: s, of: map[string]*viewEntry{}}
 	s.cross = http.NewCrossOriginProtection()
