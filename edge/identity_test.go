@@ -1,0 +1,271 @@
+package edge
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/migrations"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+func TestIdentityProblems(t *testing.T) {
+	const pool = "https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_AbCdEf"
+	for name, tt := range map[string]struct {
+		change func(c *Config)
+		want   []string // keys
+	}{
+		"default":              {func(*Config) {}, nil},
+		"dev issuer":           {func(c *Config) { c.Auth.DevIssuer = true }, nil},
+		"LAN":                  {func(c *Config) { c.Listen = "0.0.0.0:8080" }, []string{"listen"}},
+		"LAN, any":             {func(c *Config) { c.Listen = ":8080" }, []string{"listen"}},
+		"LAN with a pool":      {func(c *Config) { c.Listen, c.Auth.Cognito = "0.0.0.0:80", CognitoConfig{pool, []string{"app"}} }, nil},
+		"LAN with a key":       {func(c *Config) { c.Listen, c.Auth.APIKey = "0.0.0.0:80", "0123456789abcdefghij" }, nil},
+		"LAN with dev issuer":  {func(c *Config) { c.Listen, c.Auth.DevIssuer = "192.168.0.7:80", true }, []string{"listen", "auth.dev_issuer"}},
+		"all, LAN, dev issuer": {func(c *Config) { c.Listen, c.Auth.DevIssuer, c.Auth.APIKey = ":80", true, "0123456789abcdefghij" }, []string{"auth.dev_issuer"}},
+		"no address":           {func(c *Config) { c.Listen = "8080" }, []string{"listen"}},
+		"pool without clients": {func(c *Config) { c.Auth.Cognito.Issuer = pool }, []string{"auth.cognito.client_ids"}},
+		"clients without pool": {func(c *Config) { c.Auth.Cognito.ClientIDs = []string{"app"} }, []string{"auth.cognito.issuer"}},
+		"empty client":         {func(c *Config) { c.Auth.Cognito = CognitoConfig{pool, []string{"app", ""}} }, []string{"auth.cognito.client_ids"}},
+		"pool over http":       {func(c *Config) { c.Auth.Cognito = CognitoConfig{"http://pool.example", []string{"app"}} }, []string{"auth.cognito.issuer"}},
+		"pool with a password": {func(c *Config) { c.Auth.Cognito = CognitoConfig{"https://a:b@pool.example", []string{"app"}} }, []string{"auth.cognito.issuer"}},
+		"short key":            {func(c *Config) { c.Auth.APIKey = "0123456789abcdefghi" }, []string{"auth.api_key"}},
+		"key with a space":     {func(c *Config) { c.Auth.APIKey = "0123456789 abcdefghij" }, []string{"auth.api_key"}},
+		"no admin group":       {func(c *Config) { c.Auth.AdminGroup = "" }, []string{"auth.admin_group"}},
+		"origins":              {func(c *Config) { c.HTTP.CORS = []string{"https://app.example", "*", "app.example", "https://x/"} }, []string{"http.cors", "http.cors"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := DefaultConfig()
+			tt.change(&c)
+			var got []string
+			for _, p := range c.identityProblems() {
+				got = append(got, p.Key)
+				if c.Auth.APIKey != "" && strings.Contains(p.Text, c.Auth.APIKey) {
+					t.Errorf("%q shows the key", p.Text)
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestHTTPApply(t *testing.T) {
+	var c httpapi.Config
+	HTTPConfig{CORS: []string{"https://a"}, Rate: RateConfig{PerMinute: 7, Burst: 3}, MaxStreams: 5}.apply(&c)
+	if c.Rate != (httpapi.RateConfig{PerMinute: 7, Burst: 3}) || c.MaxStreams != 5 || len(c.CORS) != 1 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// What is fetched of an issuer is in the store as it was.
+func TestKeyStore(t *testing.T) {
+	k := keyStore{storetest.Open(t, migrations.Tables()...)}
+	if set, err := k.LoadKeys(t.Context(), "https://a"); err != nil || set.Body != nil {
+		t.Errorf("%+v, %v", set, err)
+	}
+	want := auth.KeySet{Issuer: "https://a", Body: []byte(`{"keys":[]}`), ETag: `"x"`, FetchedAt: time.Date(2026, 6, 9, 10, 0, 0, 0, time.UTC)}
+	for _, tag := range []string{`"old"`, `"x"`, ""} {
+		want.ETag = tag
+		if err := k.SaveKeys(t.Context(), want); err != nil {
+			t.Fatal(err)
+		}
+		got, err := k.LoadKeys(t.Context(), "https://a")
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	}
+	if set, err := k.LoadKeys(t.Context(), "https://b"); err != nil || set.Body != nil {
+		t.Errorf("another issuer: %+v, %v", set, err)
+	}
+}
+
+// served runs a node in dir, asks it what do asks, and ends it.
+func served(t *testing.T, dir string, p Parts, do func(base string)) {
+	t.Helper()
+	p.Clock, p.Log = clock.Real(), slog.New(slog.DiscardHandler)
+	n, err := Open(t.Context(), dir, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- n.Run(ctx, ln) }()
+	do("http://" + ln.Addr().String())
+	end()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// statusOf asks with headers, given as name and value.
+func statusOf(t *testing.T, url string, headers ...string) (status int, cookies []*http.Cookie) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	tr := &http.Transport{DisableKeepAlives: true}
+	resp, err := tr.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode, resp.Cookies()
+}
+
+// A node knows its users by their pool, and after a restart without the internet by what it kept of it.
+func TestCognitoOffline(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := base64.RawURLEncoding.EncodeToString
+	pool := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"keys":[{"kty":"RSA","alg":"RS256","use":"sig","kid":"k1","n":%q,"e":%q}]}`,
+			number(key.N.Bytes()), number(big.NewInt(int64(key.E)).Bytes()))
+	}))
+	defer pool.Close()
+	c := DefaultConfig()
+	c.Auth.Cognito = CognitoConfig{Issuer: pool.URL, ClientIDs: []string{"app"}}
+	if problems := c.identityProblems(); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	unsigned := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.MapClaims{
+		"iss": pool.URL, "aud": "app", "sub": "u1", "token_use": "id", "exp": clock.Real().Now().Add(time.Hour).Unix(),
+	})
+	unsigned.Header["kid"] = "k1"
+	token, err := unsigned.SignedString(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, online := range []bool{true, false} {
+		if !online {
+			pool.Close()
+		}
+		served(t, dir, Parts{Auth: c.identity(slog.New(slog.DiscardHandler))}, func(base string) {
+			if status, _ := statusOf(t, base+"/cricket/matches", "Authorization", "Bearer "+token); status != http.StatusOK {
+				t.Errorf("online %t: %d", online, status)
+			}
+			if status, _ := statusOf(t, base+"/cricket/matches"); status != http.StatusUnauthorized {
+				t.Errorf("nobody, online %t: %d", online, status)
+			}
+		})
+	}
+}
+
+// The key that a node makes for development signs what it accepts, and only while it is told to.
+func TestDevIssuer(t *testing.T) {
+	c := DefaultConfig()
+	c.DataDir, c.Auth.DevIssuer, c.Auth.AdminGroup = t.TempDir(), true, "staff"
+	if _, err := Token(c, TokenConfig{User: "u1", Life: time.Hour}); !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "serve --dev-issuer") {
+		t.Fatalf("before there is a key: %v", err)
+	}
+	var user, staff TokenInfo
+	served(t, c.DataDir, Parts{Auth: c.identity(slog.New(slog.DiscardHandler))}, func(base string) {
+		var err error
+		if user, err = Token(c, TokenConfig{User: "u1", Groups: []string{"a", "b"}, Life: time.Hour}); err != nil {
+			t.Fatal(err)
+		}
+		if staff, err = Token(c, TokenConfig{User: "u2", Admin: true, Groups: []string{"staff"}, Life: time.Hour}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"staff"}, staff.Groups); diff != "" || user.UserID != "u1" || len(user.Groups) != 2 {
+			t.Errorf("%+v, %+v", user, staff)
+		}
+		for token, want := range map[string]int{user.Token: http.StatusForbidden, staff.Token: http.StatusOK} {
+			if status, _ := statusOf(t, base+"/cricket/hub", "Authorization", "Bearer "+token); status != want {
+				t.Errorf("%d, want %d", status, want)
+			}
+		}
+	})
+	if info, err := os.Stat(filepath.Join(c.DataDir, "dev-issuer.pem")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	c.Auth.DevIssuer = false
+	served(t, c.DataDir, Parts{Auth: c.identity(slog.New(slog.DiscardHandler))}, func(base string) {
+		if status, _ := statusOf(t, base+"/cricket/hub", "Authorization", "Bearer "+staff.Token); status != http.StatusUnauthorized {
+			t.Errorf("not told to, it accepts: %d", status)
+		}
+	})
+}
+
+// The demo's page needs no click, and neither does a program beside it.
+func TestDemoSignIn(t *testing.T) {
+	d, err := newDemoSignIn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	served(t, t.TempDir(), Parts{Auth: d.identity, Demo: d.signIn}, func(base string) {
+		status, cookies := statusOf(t, base+"/matches", "Accept", "text/html")
+		if status != http.StatusOK || len(cookies) != 1 {
+			t.Fatalf("the page: %d, %v", status, cookies)
+		}
+		if status, _ := statusOf(t, base+"/cricket/matches"); status != http.StatusOK {
+			t.Errorf("a program: %d", status)
+		}
+		if status, _ := statusOf(t, base+"/cricket/hub", "Cookie", cookies[0].Name+"="+cookies[0].Value, "Sec-Fetch-Site", "same-origin"); status != http.StatusOK {
+			t.Errorf("the page's own request: %d", status)
+		}
+		if status, _ := statusOf(t, base+"/cricket/matches", "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"); status != http.StatusUnauthorized {
+			t.Errorf("another site: %d", status)
+		}
+	})
+}
+
+// A token of the demo is used until it is old.
+func TestDemoTokenRenewed(t *testing.T) {
+	d, err := newDemoSignIn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &setClock{at: time.Unix(1_800_000_000, 0)}
+	d.clock = c
+	var last string
+	for _, tt := range []struct {
+		after time.Duration
+		fresh bool
+	}{{0, true}, {11 * time.Hour, false}, {time.Second, true}, {0, false}} {
+		c.at = c.at.Add(tt.after)
+		token, err := d.signIn()
+		if err != nil || (token != last) != tt.fresh {
+			t.Errorf("at %s: fresh %t, %v", c.at, token != last, err)
+		}
+		last = token
+	}
+}
+
+type setClock struct {
+	clock.Clock
+	at time.Time
+}
+
+func (c *setClock) Now() time.Time { return c.at }
