@@ -66,7 +66,7 @@ func (l *pushLedger) add(r *sandbox.Record) {
 		l.ignored++
 		return
 	}
-	if r.Alert != nil {
+	if r.Alert != nil && r.Event != "start" { // that one says only that the match is live
 		l.alerts[r.Phone] = append(l.alerts[r.Phone], r.Alert.Title+": "+r.Alert.Body)
 	}
 	if r.Event == "start" {

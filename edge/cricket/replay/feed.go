@@ -79,6 +79,10 @@ func newFeed(shows func() []*show, c clock.Clock, token string) http.Handler {
 	mux.HandleFunc("GET "+prefix+"/fixtures", f.fixtures)
 	mux.HandleFunc("GET "+prefix+"/fixtures/{id}", f.fixture)
 	mux.HandleFunc("GET "+prefix+"/scores", f.scores)
+	mux.HandleFunc("GET "+prefix+"/leagues", f.leagues)
+	mux.HandleFunc("GET "+prefix+"/seasons", f.seasons)
+	mux.HandleFunc("GET "+prefix+"/teams", f.teams)
+	mux.HandleFunc("GET "+prefix+"/teams/{id}/squad/{season}", f.squad)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		fail(w, http.StatusNotFound, "Not Found.")
 	})

@@ -19,9 +19,13 @@ func (p *planner) chance(n int) bool { return p.random.next()%uint64(n) == 0 }
 // pick is a number from 0 to n-1.
 func (p *planner) pick(n int) int { return int(p.random.next() % uint64(n)) }
 
-// some is a time of between so many seconds, in milliseconds.
+// some is a time of between so many seconds of real play, in milliseconds.
 func (p *planner) some(from, to int) time.Duration {
-	return time.Duration(from*1000+p.pick((to-from)*1000)) * time.Millisecond
+	d := time.Duration(from*1000+p.pick((to-from)*1000)) * time.Millisecond
+	if p.m.pace > 0 {
+		d = time.Duration(float64(d) * p.m.pace)
+	}
+	return d
 }
 
 // tell adds a lie.

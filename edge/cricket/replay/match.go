@@ -30,6 +30,7 @@ type Match struct {
 	balls   []ball
 	moments []Moment
 	static  static
+	pace    float64 // how long things take beside real play; 0 is 1
 }
 
 // ball is one delivery with what the record leaves to derive.

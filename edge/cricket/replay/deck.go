@@ -1,0 +1,223 @@
+package replay
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// Deck plays tapes on the wall clock, as many at once as it is told, and is the feed that has them. A replay is a match
+// of its own: its id is the tape's with three digits behind it, and everything in it has the time at which it was
+// played. Nothing ticks: how far a replay is follows from the clock. It is safe for concurrent use.
+type Deck struct {
+	clock clock.Clock
+	feed  http.Handler
+
+	mu      sync.Mutex
+	started int // replays so far
+	plays   []*play
+}
+
+// msPerBall is the pace of the recorded matches: a replay at speed 1 has a ball in that time.
+const msPerBall = float64(ballToBall / time.Millisecond)
+
+// The bounds of a replay's speed, and how many there may be at once.
+const (
+	minSpeed = 0.01
+	maxSpeed = 10_000
+	maxPlays = 50
+	maxStart = 1000 // replays that a deck tells apart by their ids
+)
+
+// Playing is a replay as it stands.
+type Playing struct {
+	ID        string    `json:"id"`
+	TapeID    string    `json:"tapeId"`
+	MatchID   string    `json:"matchId"` // that it is played as
+	Title     string    `json:"title"`
+	Status    string    `json:"status"` // playing, paused, stopped, finished, or the break that the match is in
+	Cursor    int       `json:"cursor"` // balls bowled
+	Balls     int       `json:"balls"`
+	MsPerBall float64   `json:"msPerBall"`
+	Speed     float64   `json:"speed"` // 38,000 / MsPerBall
+	StartedAt time.Time `json:"startedAt"`
+	Faults    uint64    `json:"faults"` // seed of the lies; 0: none
+}
+
+// StartReplay asks for a tape to be played. Speed 0 stands for 1.
+type StartReplay struct {
+	TapeID string
+	Speed  float64
+	Faults uint64
+}
+
+// Control changes a replay.
+type Control struct {
+	Action   string  // play, pause, stop, seek, speed, faults
+	Position int     // of seek: balls bowled
+	Speed    float64 // of speed
+	Faults   uint64  // of faults
+}
+
+// NewDeck makes an empty deck whose feed wants to see token. Time is c's.
+func NewDeck(c clock.Clock, token string) *Deck {
+	d := &Deck{clock: c}
+	d.feed = newFeed(d.shows, c, token)
+	return d
+}
+
+// ServeHTTP implements http.Handler: the feed.
+func (d *Deck) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.feed.ServeHTTP(w, r) }
+
+func (d *Deck) shows() []*show {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := make([]*show, len(d.plays))
+	for i, p := range d.plays {
+		out[i] = p.show
+	}
+	return out
+}
+
+// Tapes lists what can be played, oldest first.
+func (d *Deck) Tapes() []Info { return List() }
+
+// Start plays a tape from its beginning. Errors: fault.NotFound for an unknown tape, fault.Invalid for an impossible
+// speed, fault.Conflict when too many are on the deck.
+func (d *Deck) Start(r StartReplay) (Playing, error) {
+	if r.Speed == 0 {
+		r.Speed = 1
+	}
+	if err := checkSpeed(r.Speed); err != nil {
+		return Playing{}, err
+	}
+	tape, err := Load(r.TapeID)
+	if err != nil {
+		return Playing{}, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.plays) >= maxPlays || d.started+1 >= maxStart {
+		return Playing{}, fault.New(fault.Conflict, "too_many_replays", "there are too many replays: remove one")
+	}
+	d.started++
+	now := d.clock.Now()
+	state := saved{
+		ID: fmt.Sprintf("%s%03d", r.TapeID, d.started), TapeID: r.TapeID, StartedAt: now, Speed: r.Speed, Faults: r.Faults,
+	}
+	p, err := newPlay(tape, state)
+	if err != nil {
+		return Playing{}, err
+	}
+	p.from(0, now)
+	p.build(now)
+	d.plays = append(d.plays, p)
+	return p.playing(now), nil
+}
+
+func checkSpeed(s float64) error {
+	if s >= minSpeed && s <= maxSpeed {
+		return nil
+	}
+	return fault.New(fault.Invalid, "bad_speed", "the speed must be from %g to %d", minSpeed, maxSpeed)
+}
+
+// List gives what was started and not removed, in the order of the starts.
+func (d *Deck) List() []Playing {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := d.clock.Now()
+	out := make([]Playing, 0, len(d.plays))
+	for _, p := range d.plays {
+		out = append(out, p.playing(now))
+	}
+	return out
+}
+
+// Control changes a replay. Errors: fault.NotFound for an unknown one, fault.Invalid for an action, a position or a
+// speed that makes no sense, fault.Conflict for what cannot be done to a stopped one.
+func (d *Deck) Control(id string, c Control) (Playing, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p, err := d.find(id)
+	if err != nil {
+		return Playing{}, err
+	}
+	now := d.clock.Now()
+	if err := p.control(c, now); err != nil {
+		return Playing{}, err
+	}
+	p.build(now)
+	return p.playing(now), nil
+}
+
+func (d *Deck) find(id string) (*play, error) {
+	i := slices.IndexFunc(d.plays, func(p *play) bool { return p.ID == id })
+	if i < 0 {
+		return nil, fault.New(fault.NotFound, "no_replay", "there is no replay %s", id)
+	}
+	return d.plays[i], nil
+}
+
+// Remove ends a replay and forgets it: the feed does not know its match any more.
+func (d *Deck) Remove(id string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p, err := d.find(id)
+	if err == nil {
+		d.plays = slices.DeleteFunc(d.plays, func(other *play) bool { return other == p })
+	}
+	return err
+}
+
+// shelf is what is saved of a deck.
+type shelf struct {
+	Started int     `json:"started"`
+	Plays   []saved `json:"plays"`
+}
+
+// Save gives the deck as JSON, a few hundred bytes a replay. Replays that play go on while nobody has the deck loaded:
+// their time is the wall clock's.
+func (d *Deck) Save() ([]byte, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := shelf{Started: d.started, Plays: []saved{}}
+	for _, p := range d.plays {
+		s.Plays = append(s.Plays, p.saved)
+	}
+	return json.Marshal(s)
+}
+
+// Load makes the deck what it was when Save gave raw. Tapes that are not there any more are left out. Fault.Damaged for
+// what Save did not give; the deck stays as it is then.
+func (d *Deck) Load(raw []byte) error {
+	var s shelf
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return fault.Wrap(err, fault.Damaged, "bad_deck", "the saved replays cannot be read")
+	}
+	now := d.clock.Now()
+	var plays []*play
+	for _, state := range s.Plays {
+		tape, err := Load(state.TapeID)
+		if err != nil {
+			continue
+		}
+		p, err := newPlay(tape, state)
+		if err != nil || checkSpeed(state.Speed) != nil || !p.sound() {
+			return fault.Wrap(err, fault.Damaged, "bad_deck", "the saved replay %s cannot be read", strconv.Quote(state.ID))
+		}
+		p.build(now)
+		plays = append(plays, p)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.started, d.plays = s.Started, plays
+	return nil
+}

@@ -1,0 +1,277 @@
+package replay
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// saved is all that has to be known of a replay.
+type saved struct {
+	ID        string        `json:"id"`
+	TapeID    string        `json:"tapeId"`
+	StartedAt time.Time     `json:"startedAt"`
+	Speed     float64       `json:"speed"`
+	Faults    uint64        `json:"faults,omitempty"`
+	Paused    bool          `json:"paused,omitempty"`
+	Held      time.Duration `json:"held,omitempty"`    // of a paused one: how long to its next ball, in nanoseconds
+	Stopped   *time.Time    `json:"stopped,omitempty"` // when it was given up
+	Runs      []run         `json:"runs"`
+}
+
+// run is a stretch of play at one pace: the ball First is bowled at At, the next one MsPerBall later, and so on, until
+// the next run's first ball.
+type run struct {
+	First     int       `json:"first"`
+	At        time.Time `json:"at"`
+	MsPerBall float64   `json:"msPerBall"`
+	Skipped   bool      `json:"skipped,omitempty"` // passed over by a seek: without breaks
+}
+
+// play is a replay.
+type play struct {
+	saved
+	tape   *Match
+	match  *Match // as it is played
+	breaks []bool // before a ball: another innings or another day begins with it
+	show   *show
+}
+
+// never is when a ball of a paused replay is bowled.
+const never = 10 * 365 * 24 * time.Hour
+
+func newPlay(tape *Match, state saved) (*play, error) {
+	p := &play{saved: state, tape: tape, breaks: make([]bool, len(tape.balls)+1)}
+	for i := 1; i < len(tape.moments); i++ {
+		if b := tape.moments[i].Balls; b > 0 && b == tape.moments[i-1].Balls && b < len(tape.balls) {
+			p.breaks[b] = true
+		}
+	}
+	own := *tape.tape
+	own.ID = state.ID
+	p.match = &Match{tape: &own, balls: slices.Clone(tape.balls)}
+	if _, err := fmt.Sscan(own.ID, &p.match.id); err != nil {
+		return nil, fault.Wrap(err, fault.Damaged, "bad_deck", "%s is no id of a match", own.ID)
+	}
+	p.match.number()
+	p.match.static = newStatic(&own, state.StartedAt)
+	return p, nil
+}
+
+// sound tells whether the runs of a saved replay make sense.
+func (p *play) sound() bool {
+	if len(p.Runs) == 0 || p.Runs[0].First != 0 || p.StartedAt.IsZero() {
+		return false
+	}
+	for i, r := range p.Runs {
+		if r.First < 0 || r.First > len(p.tape.balls) || !(r.MsPerBall > 0) || i > 0 && r.First < p.Runs[i-1].First {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *play) ms() float64 { return msPerBall / p.Speed }
+
+func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
+
+// rest is how many balls' time a break lasts: twenty minutes of the wall clock, whole balls.
+func rest(ms float64) float64 { return math.Ceil(float64(inningsBreak/time.Millisecond) / ms) }
+
+// wait is the time from the ball before the i-th to that one.
+func (p *play) wait(i int, ms float64) time.Duration {
+	if p.breaks[i] {
+		return milliseconds((1 + rest(ms)) * ms)
+	}
+	return milliseconds(ms)
+}
+
+// from has the i-th ball and all after it bowled from now on.
+func (p *play) from(i int, now time.Time) {
+	p.resume(i, now, p.wait(i, p.ms()))
+}
+
+// resume has the i-th ball bowled after a while, and all others after it.
+func (p *play) resume(i int, now time.Time, after time.Duration) {
+	p.Runs = slices.DeleteFunc(p.Runs, func(r run) bool { return r.First >= i })
+	p.Runs = append(p.Runs, run{First: i, At: now.Add(after), MsPerBall: p.ms()})
+}
+
+// times are when the balls are bowled.
+func (p *play) times() []time.Time {
+	at := make([]time.Time, len(p.tape.balls))
+	for n, r := range p.Runs {
+		until := len(at)
+		if n+1 < len(p.Runs) {
+			until = min(until, p.Runs[n+1].First)
+		}
+		t, ticks := r.At, 0.0
+		for i := r.First; i < until; i++ {
+			if i > r.First {
+				ticks++
+				if p.breaks[i] && !r.Skipped {
+					ticks += rest(r.MsPerBall)
+				}
+				t = r.At.Add(milliseconds(ticks * r.MsPerBall))
+			}
+			at[i] = t
+		}
+	}
+	if p.Paused {
+		for i := p.Runs[len(p.Runs)-1].First; i < len(at); i++ {
+			at[i] = p.StartedAt.Add(never + time.Duration(i)*time.Second)
+		}
+	}
+	return at
+}
+
+// cursor is how many balls have been bowled.
+func (p *play) cursor(now time.Time) int {
+	return sort.Search(len(p.match.balls), func(i int) bool { return p.match.balls[i].at.After(now) })
+}
+
+// build makes the match as it is played from now on. The balls that were bowled keep their times.
+func (p *play) build(now time.Time) {
+	m := *p.match
+	m.balls, m.moments, m.pace = slices.Clone(m.balls), nil, p.ms()/msPerBall
+	at := p.times()
+	for i := range m.balls {
+		m.balls[i].at = at[i]
+	}
+	scaled := func(d time.Duration) time.Duration { return time.Duration(float64(d) * m.pace) }
+	for i, mo := range p.tape.moments {
+		bowled := mo.Balls
+		switch {
+		case i == 0:
+			mo.At = p.StartedAt.Add(-24 * time.Hour)
+		case bowled == 0:
+			mo.At = p.StartedAt
+		case p.tape.moments[i-1].Balls < bowled:
+			mo.At = at[bowled-1]
+		default:
+			after := scaled(mo.At.Sub(p.tape.balls[bowled-1].at))
+			if bowled < len(at) {
+				after = min(after, at[bowled].Sub(at[bowled-1])/2)
+			} else if !mo.Live {
+				after = max(after, m.moments[i-1].At.Sub(at[bowled-1])+time.Minute)
+			}
+			mo.At = at[bowled-1].Add(after)
+		}
+		m.moments = append(m.moments, mo)
+	}
+	if p.Stopped != nil {
+		last := m.At(*p.Stopped)
+		last.At, last.Status, last.Live = *p.Stopped, "Aban.", false
+		m.moments = append(m.moments[:m.moment(*p.Stopped)+1], last)
+	}
+	p.match = &m
+	faults := p.Faults
+	if p.Stopped != nil {
+		faults = 0
+	}
+	p.show = newShow(&m, options{faults: faults})
+}
+
+func (p *play) playing(now time.Time) Playing {
+	mo := p.match.At(now)
+	out := Playing{
+		ID: p.ID, TapeID: p.TapeID, MatchID: p.ID, Title: p.tape.tape.Teams[0].Name + " v " + p.tape.tape.Teams[1].Name,
+		Status: "playing", Cursor: p.cursor(now), Balls: len(p.tape.balls), MsPerBall: p.ms(), Speed: p.Speed,
+		StartedAt: p.StartedAt, Faults: p.Faults,
+	}
+	switch {
+	case p.Stopped != nil:
+		out.Status = "stopped"
+	case mo.Finished:
+		out.Status = "finished"
+	case p.Paused:
+		out.Status = "paused"
+	case p.breaks[out.Cursor] && p.match.balls[out.Cursor].at.Sub(now) > milliseconds(p.ms()):
+		out.Status = statusBreak
+		if i := p.tape.moment(p.tape.balls[out.Cursor].at); i > 0 {
+			out.Status = p.tape.moments[i-1].Status // stumps, too
+		}
+	}
+	return out
+}
+
+// control changes the replay; build makes it so.
+func (p *play) control(c Control, now time.Time) error {
+	if p.Stopped != nil && c.Action != "stop" {
+		return fault.New(fault.Conflict, "replay_stopped", "the replay was stopped: start the tape again")
+	}
+	cursor := p.cursor(now)
+	switch c.Action {
+	case "play":
+		if p.Paused {
+			p.Paused = false
+			p.resume(cursor, now, p.Held)
+		}
+	case "pause":
+		if !p.Paused && cursor < len(p.match.balls) {
+			p.Held = p.match.balls[cursor].at.Sub(now)
+			p.resume(cursor, now, p.Held)
+			p.Paused = true
+		}
+	case "stop":
+		if p.Stopped == nil {
+			p.Stopped = &now
+		}
+	case "seek":
+		return p.seek(cursor, c.Position, now)
+	case "speed":
+		return p.accelerate(cursor, c.Speed, now)
+	case "faults":
+		p.Faults = c.Faults
+	default:
+		return fault.New(fault.Invalid, "bad_action", "the action must be play, pause, stop, seek, speed or faults")
+	}
+	return nil
+}
+
+// seek goes to where so many balls have been bowled. Those that are passed over count as bowled at a real match's
+// pace, up to now.
+func (p *play) seek(cursor, position int, now time.Time) error {
+	if position < 0 || position > len(p.tape.balls) {
+		return fault.New(fault.Invalid, "bad_position", "the position must be from 0 to %d", len(p.tape.balls))
+	}
+	if skipped := position - cursor; skipped > 0 {
+		p.Runs = slices.DeleteFunc(p.Runs, func(r run) bool { return r.First >= cursor })
+		p.Runs = append(p.Runs, run{
+			First: cursor, At: now.Add(-time.Duration(skipped-1) * ballToBall), MsPerBall: msPerBall, Skipped: true,
+		})
+	}
+	if position == len(p.tape.balls) {
+		p.Paused = false // there is nothing left to wait for
+		return nil
+	}
+	p.from(position, now)
+	p.Held = p.wait(position, p.ms())
+	return nil
+}
+
+// accelerate changes the pace. What is left till the next ball shrinks or grows with it; a break takes its time.
+func (p *play) accelerate(cursor int, speed float64, now time.Time) error {
+	if err := checkSpeed(speed); err != nil {
+		return err
+	}
+	factor := p.Speed / speed
+	p.Speed = speed
+	if cursor == len(p.match.balls) {
+		return nil
+	}
+	left := p.match.balls[cursor].at.Sub(now)
+	if p.Paused {
+		left = p.Held
+	}
+	if !p.breaks[cursor] {
+		left = time.Duration(float64(left) * factor)
+	}
+	p.Held = left
+	p.resume(cursor, now, left)
+	return nil
+}

@@ -1,0 +1,295 @@
+package replay
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// handClock is moved by hand.
+type handClock struct {
+	clock.Clock
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *handClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *handClock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+func newDeckAt(t testing.TB) (*Deck, *handClock) {
+	t.Helper()
+	c := &handClock{now: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)}
+	return NewDeck(c, "t"), c
+}
+
+func start(t testing.TB, d *Deck, r StartReplay) Playing {
+	t.Helper()
+	p, err := d.Start(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func control(t testing.TB, d *Deck, id string, c Control) Playing {
+	t.Helper()
+	p, err := d.Control(id, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// told is what the deck's feed says of a match; nil when it does not know it.
+func told(t testing.TB, d *Deck, id string) map[string]any {
+	t.Helper()
+	w := httptest.NewRecorder()
+	d.ServeHTTP(w, httptest.NewRequest(http.MethodGet, prefix+"/fixtures/"+id+"?api_token=t&include=balls,runs", http.NoBody))
+	if w.Code == http.StatusNotFound {
+		return nil
+	}
+	body, err := io.ReadAll(w.Body)
+	if err != nil || w.Code != http.StatusOK {
+		t.Fatalf("%d %s %v", w.Code, body, err)
+	}
+	var reply struct{ Data map[string]any }
+	if err := json.Unmarshal(body, &reply); err != nil {
+		t.Fatal(err)
+	}
+	return reply.Data
+}
+
+func ballsTold(data map[string]any) int {
+	list, _ := data["balls"].([]any)
+	return len(list)
+}
+
+// The cursor is floor((now - startedAt) / msPerBall), and stands still on the last ball of an innings for
+// ceil(20 minutes / msPerBall) of these.
+func TestDeckCursor(t *testing.T) {
+	for _, speed := range []float64{0.5, 1, 30, 400} {
+		d, c := newDeckAt(t)
+		p := start(t, d, StartReplay{TapeID: "1343760", Speed: speed})
+		first := 0 // balls of the first innings
+		m, err := Load("1343760")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for first < len(m.balls) && m.balls[first].innings == 0 {
+			first++
+		}
+		ms := 38_000 / speed
+		frozen := int(math.Ceil(20 * 60_000 / ms))
+		began := c.Now()
+		for n := range (len(m.balls) + frozen + 3) * 3 {
+			c.add(time.Duration(ms / 3 * float64(time.Millisecond)))
+			ticks := int(math.Floor(float64(c.Now().Sub(began)) / float64(time.Millisecond) / ms))
+			want := min(ticks, first)
+			if ticks >= first+frozen {
+				want = min(ticks-frozen, len(m.balls))
+			}
+			got := d.List()[0]
+			if n%3 == 2 { // on a tick, where rounding may fall to either side
+				continue
+			}
+			if got.Cursor != want {
+				t.Fatalf("speed %g, tick %d: cursor %d, want %d", speed, ticks, got.Cursor, want)
+			}
+			if inBreak := ticks >= first && ticks < first+frozen; (got.Status == "Innings Break") != inBreak {
+				t.Fatalf("speed %g, tick %d: status %s, in a break %t", speed, ticks, got.Status, inBreak)
+			}
+			if n%50 == 0 && ballsTold(told(t, d, p.ID)) != want {
+				t.Fatalf("tick %d: the feed has %d balls, want %d", ticks, ballsTold(told(t, d, p.ID)), want)
+			}
+		}
+		if speed == 1 && p.MsPerBall != 38_000 {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+func TestDeckControls(t *testing.T) {
+	d, c := newDeckAt(t)
+	id := start(t, d, StartReplay{TapeID: "1144530", Speed: 38}).ID // a ball a second
+	c.add(10*time.Second + 300*time.Millisecond)
+	step := func(name string, p Playing, cursor int, status string) {
+		t.Helper()
+		if p.Cursor != cursor || p.Status != status {
+			t.Errorf("%s: cursor %d, %s; want %d, %s", name, p.Cursor, p.Status, cursor, status)
+		}
+		if got := ballsTold(told(t, d, id)); got != cursor {
+			t.Errorf("%s: the feed has %d balls, want %d", name, got, cursor)
+		}
+	}
+	now := func() Playing { return d.List()[0] }
+	step("playing", now(), 10, "playing")
+	step("pause", control(t, d, id, Control{Action: "pause"}), 10, "paused")
+	c.add(time.Hour)
+	step("an hour later", now(), 10, "paused")
+	step("play", control(t, d, id, Control{Action: "play"}), 10, "playing")
+	c.add(600 * time.Millisecond)
+	step("the ball is not there yet", now(), 10, "playing")
+	c.add(200 * time.Millisecond)
+	step("and is now", now(), 11, "playing")
+	step("seek", control(t, d, id, Control{Action: "seek", Position: 100}), 100, "playing")
+	c.add(2500 * time.Millisecond)
+	step("on from there", now(), 102, "playing")
+	step("half the speed", control(t, d, id, Control{Action: "speed", Speed: 19}), 102, "playing")
+	c.add(1100 * time.Millisecond)
+	step("half a ball was left, now a second", now(), 103, "playing")
+	step("seek back", control(t, d, id, Control{Action: "seek", Position: 5}), 5, "playing")
+	c.add(4100 * time.Millisecond)
+	step("again", now(), 7, "playing")
+	step("to the end", control(t, d, id, Control{Action: "seek", Position: now().Balls}), now().Balls, "playing")
+	c.add(5 * time.Minute)
+	step("over", now(), now().Balls, "finished")
+	step("stop", control(t, d, id, Control{Action: "stop"}), now().Balls, "stopped")
+	if _, err := d.Control(id, Control{Action: "play"}); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("play after stop: %v", err)
+	}
+	if told(t, d, id)["status"] != "Aban." {
+		t.Errorf("a stopped match is %v", told(t, d, id)["status"])
+	}
+	if err := d.Remove(id); err != nil || len(d.List()) != 0 || told(t, d, id) != nil {
+		t.Errorf("remove: %v", err)
+	}
+}
+
+func TestDeckRefuses(t *testing.T) {
+	d, _ := newDeckAt(t)
+	id := start(t, d, StartReplay{TapeID: "1144530"}).ID
+	for _, tt := range []struct {
+		do   func() error
+		kind fault.Kind
+	}{
+		{func() error { _, err := d.Start(StartReplay{TapeID: "7"}); return err }, fault.NotFound},
+		{func() error { _, err := d.Start(StartReplay{TapeID: "1144530", Speed: math.NaN()}); return err }, fault.Invalid},
+		{func() error { _, err := d.Start(StartReplay{TapeID: "1144530", Speed: -1}); return err }, fault.Invalid},
+		{func() error { _, err := d.Control("7", Control{Action: "play"}); return err }, fault.NotFound},
+		{func() error { _, err := d.Control(id, Control{Action: "rewind"}); return err }, fault.Invalid},
+		{func() error { _, err := d.Control(id, Control{Action: "seek", Position: -1}); return err }, fault.Invalid},
+		{func() error { _, err := d.Control(id, Control{Action: "seek", Position: 9999}); return err }, fault.Invalid},
+		{func() error { _, err := d.Control(id, Control{Action: "speed"}); return err }, fault.Invalid},
+		{func() error { return d.Remove("7") }, fault.NotFound},
+		{func() error { return d.Load([]byte("{")) }, fault.Damaged},
+		{func() error { return d.Load([]byte(`{"plays":[{"id":"1144530001","tapeId":"1144530","speed":1}]}`)) }, fault.Damaged},
+	} {
+		if err := tt.do(); fault.KindOf(err) != tt.kind {
+			t.Errorf("%v, want kind %d", err, tt.kind)
+		}
+	}
+	if len(d.List()) != 1 {
+		t.Errorf("%d replays", len(d.List()))
+	}
+	for range maxPlays - 1 {
+		start(t, d, StartReplay{TapeID: "1343760"})
+	}
+	if _, err := d.Start(StartReplay{TapeID: "1343760"}); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("one too many: %v", err)
+	}
+}
+
+// Several replays are one feed: a tape twice is two matches, and each has the balls that it has bowled.
+func TestDeckFeed(t *testing.T) {
+	d, c := newDeckAt(t)
+	one := start(t, d, StartReplay{TapeID: "1144530", Speed: 38})
+	c.add(20 * time.Second)
+	two := start(t, d, StartReplay{TapeID: "1144530", Speed: 38})
+	three := start(t, d, StartReplay{TapeID: "1192877", Speed: 38})
+	c.add(10*time.Second + 500*time.Millisecond)
+	ask := func(path string) string {
+		w := httptest.NewRecorder()
+		d.ServeHTTP(w, httptest.NewRequest(http.MethodGet, prefix+path, http.NoBody))
+		return w.Body.String()
+	}
+	var live struct {
+		Data []struct {
+			ID    int64
+			Balls []struct {
+				Updated time.Time `json:"updated_at"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(ask("/livescores?api_token=t&include=balls")), &live); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, m := range live.Data {
+		got[fmt.Sprint(m.ID)] = len(m.Balls)
+		if age := c.Now().Sub(m.Balls[len(m.Balls)-1].Updated); age < 0 || age > time.Second {
+			t.Errorf("the newest ball of %d is %s old", m.ID, age)
+		}
+	}
+	if diff := cmp.Diff(map[string]int{one.ID: 30, two.ID: 10, three.ID: 10}, got); diff != "" {
+		t.Errorf("balls (-want +got):\n%s", diff)
+	}
+	if list := ask("/fixtures?api_token=t&filter[starts_between]=2026-11-21,2026-11-21"); !strings.Contains(list, `"total":3`) {
+		t.Errorf("fixtures: %.200s", list)
+	}
+	if !strings.Contains(ask("/livescores?api_token=x"), "Unauthenticated") {
+		t.Error("another token is as good")
+	}
+}
+
+// A deck that was saved and loaded tells the same as one that was not, whatever was done to it.
+func TestDeckSaves(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		d, c := newDeckAt(t)
+		id := start(t, d, StartReplay{TapeID: "1343760", Speed: rapid.SampledFrom([]float64{1, 30, 300}).Draw(rt, "speed")}).ID
+		for range rapid.IntRange(0, 6).Draw(rt, "steps") {
+			c.add(time.Duration(rapid.IntRange(0, 600_000).Draw(rt, "ms")) * time.Millisecond)
+			ask := Control{
+				Action: rapid.SampledFrom([]string{"play", "pause", "seek", "speed", "faults"}).Draw(rt, "action"),
+				Speed:  rapid.SampledFrom([]float64{0.5, 1, 20, 1000}).Draw(rt, "to"), Faults: uint64(rapid.IntRange(0, 3).Draw(rt, "seed")),
+				Position: rapid.IntRange(0, 52).Draw(rt, "position"),
+			}
+			before := d.List()[0].Cursor
+			p, err := d.Control(id, ask)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if want := before; ask.Action == "seek" && p.Cursor != ask.Position || ask.Action != "seek" && p.Cursor != want {
+				rt.Fatalf("%+v: cursor %d, was %d", ask, p.Cursor, before)
+			}
+		}
+		raw, err := d.Save()
+		if err != nil {
+			rt.Fatal(err)
+		}
+		other := NewDeck(c, "t")
+		if err := other.Load(raw); err != nil {
+			rt.Fatalf("%v: %s", err, raw)
+		}
+		for range 5 {
+			c.add(time.Duration(rapid.IntRange(0, 900_000).Draw(rt, "later")) * time.Millisecond)
+			if diff := cmp.Diff(d.List(), other.List()); diff != "" {
+				rt.Fatalf("(-kept +loaded):\n%s", diff)
+			}
+		}
+		if len(raw) > 4096 {
+			rt.Fatalf("%d bytes", len(raw))
+		}
+	})
+}
