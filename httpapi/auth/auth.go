@@ -74,6 +74,7 @@ type KeySet struct {
 type KeyStore interface {
 	// LoadKeys gives what was saved last; a nil Body: nothing yet.
 	LoadKeys(ctx context.Context, issuer string) (KeySet, error)
+	// SaveKeys replaces what was saved before.
 	SaveKeys(ctx context.Context, k KeySet) error
 }
 

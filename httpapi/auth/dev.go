@@ -83,7 +83,7 @@ func ReadDevIssuer(dir string) (*DevIssuer, error) {
 	case !info.Mode().IsRegular() || info.Size() > maxDevFile:
 		return nil, fault.New(fault.Invalid, "bad_dev_issuer", "%s is no key for tokens", path)
 	}
-	text, err := os.ReadFile(path) //nolint:gosec // the operator's own data directory
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Unavailable, "bad_dev_issuer", "cannot read the key for tokens %s", path)
 	}
@@ -99,11 +99,11 @@ func parseDevKey(text []byte) (*ecdsa.PrivateKey, error) {
 	if block == nil || block.Type != devPEM {
 		return nil, errors.New("not PEM")
 	}
-	any, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
 		return nil, errors.New("not PKCS 8") // the cause might show what is there
 	}
-	key, ok := any.(*ecdsa.PrivateKey)
+	key, ok := parsed.(*ecdsa.PrivateKey)
 	if !ok || key.Curve != elliptic.P256() {
 		return nil, errors.New("not a P-256 key")
 	}
