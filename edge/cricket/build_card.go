@@ -75,7 +75,7 @@ func (s *Snapshot) rowHowOut(r *BattingRow, balls []Ball) string {
 			return s.howOut(dismissalOf(b.Outcome, b.BowlerID, b.CatchID), b.BowlerID, b.CatchID)
 		}
 	}
-	return s.howOut(dismissalOf(r.HowOut, r.BowlerID, r.CatchID), r.BowlerID, r.CatchID)
+	return s.howOut(rowDismissal(r), r.BowlerID, r.CatchID)
 }
 
 // overs groups the balls of an innings for the worm and the over bars.

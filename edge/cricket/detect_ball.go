@@ -170,7 +170,11 @@ func subject(id int64) string { return strconv.FormatInt(id, 10) }
 
 // score is how the innings stands, "IND 182/4 (32.1)".
 func (t *tally) score() string {
-	return fmt.Sprintf("%s %d/%d (%s)", t.code, t.runs, t.wickets, oversOf(t.legal, t.s.BallsPerOver()))
+	overs := wholeOvers(oversOf(t.legal, t.s.BallsPerOver()))
+	if t.wickets >= t.s.maxWickets(t.in) {
+		return fmt.Sprintf("%s %d all out (%s)", t.code, t.runs, overs)
+	}
+	return fmt.Sprintf("%s %d/%d (%s)", t.code, t.runs, t.wickets, overs)
 }
 
 // boundary tells a four or a six, unless a row has told it before its ball came.
@@ -213,7 +217,7 @@ const runStep = 50
 // teamCrossed finds the fifties of the team and of the partnership.
 func (t *tally) teamCrossed(b *Ball, team, stand int) {
 	for n := (team/runStep + 1) * runStep; n <= t.runs; n += runStep {
-		text := fmt.Sprintf("%s %d up in %s", t.code, n, oversOf(t.legal, t.s.BallsPerOver()))
+		text := fmt.Sprintf("%s %d up in %s", t.code, n, wholeOvers(oversOf(t.legal, t.s.BallsPerOver())))
 		c := t.candidate(b, EventTeamMilestone, teamRunsKey(n, t.in.No), text)
 		c.Quiet = n%100 != 0
 		t.addOnce(c)
@@ -261,9 +265,11 @@ func (t *tally) wicket(b *Ball, bowl *bowlTally, how dismissal, streak *Streak) 
 }
 
 func (t *tally) wicketText(who int64, how dismissal, bowler, catcher int64) string {
-	bat := entry(t.bat, who)
-	return fmt.Sprintf("WICKET! %s %s %d (%d) · %s",
-		t.s.who(who, batterWord), t.s.howOut(how, bowler, catcher), bat.runs, bat.balls, t.score())
+	bat, name := entry(t.bat, who), t.s.who(who, batterWord)
+	if words := t.s.howOut(how, bowler, catcher); words != string(outUnknown) {
+		name += " " + words
+	}
+	return fmt.Sprintf("WICKET! %s %d (%d) · %s", name, bat.runs, bat.balls, t.score())
 }
 
 // haul finds a bowler's third and later wickets, the fifth and the tenth among them; in a match of more innings the

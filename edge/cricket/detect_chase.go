@@ -36,7 +36,7 @@ func closeText(code string, need, left int) string {
 
 // chaseNow tells a chase that is close, or was when the score was all there was to see.
 func (t *tally) chaseNow() {
-	if !t.s.closeNow(t.in) && (len(t.balls) > 0 || !t.m.Close || t.m.Innings != t.in.No) {
+	if !t.s.closeNow(t.in) && (len(t.balls) > 0 || !t.m.Close || !t.s.chases(t.in)) {
 		return
 	}
 	text := closeText(t.code, max(0, t.target-t.in.Runs), max(0, t.quota-t.s.legal(t.in)))
@@ -64,7 +64,7 @@ func (s *Snapshot) chaseWon(in *Innings) string {
 	case s.IsSuperOver(in.No):
 		return text + " the Super Over"
 	case s.shortened():
-		return text + " by " + plural(max(1, 10-in.Wickets), "wicket") + " (DLS)"
+		return text + " by " + plural(max(1, 10-in.Wickets), "wicket") + s.rainRule()
 	default:
 		return text + " by " + plural(max(1, 10-in.Wickets), "wicket")
 	}

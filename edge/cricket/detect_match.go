@@ -127,7 +127,7 @@ func (s *Snapshot) inningsEndText(in *Innings, cause Cause) string {
 	text := side + " " + scoreLine(in, cause)
 	switch {
 	case cause == CauseForfeited:
-		return side + " forfeit the innings"
+		return side + " forfeit the innings" + s.chaseText(in)
 	case cause == CauseTarget:
 		return side + " reach the target: " + scoreLine(in, cause)
 	case s.MultiDay():

@@ -99,7 +99,7 @@ func (s *Snapshot) margin() string {
 	}
 	target, rule := s.Target(in), ""
 	if s.shortened() {
-		rule = " (DLS)"
+		rule = s.rainRule()
 	}
 	switch {
 	case s.IsSuperOver(in.No):

@@ -105,7 +105,7 @@ func (t *tally) rowWicket(row *BattingRow) {
 	if len(t.balls) == 0 {
 		t.runs, t.legal = row.FoWRuns, t.when(row.FoWOvers)
 	}
-	how := dismissalOf(row.HowOut, row.BowlerID, row.CatchID)
+	how := rowDismissal(row)
 	text := t.wicketText(row.PlayerID, how, row.BowlerID, row.CatchID)
 	c := t.rowEvent(EventWicket, wicketKey(t.in.No, t.wickets), text, row.PlayerID, t.sinceLabel(row.FoWOvers))
 	c.Over, c.Detail = row.FoWOvers, string(how)
@@ -225,7 +225,7 @@ func (t *tally) rowBoundary(row *BattingRow, kind EventType, word string, missin
 
 // nowScore is how the innings stands in the reading.
 func (t *tally) nowScore() string {
-	return fmt.Sprintf("%s %d/%d (%s)", t.code, t.in.Runs, t.in.Wickets, t.in.Overs)
+	return fmt.Sprintf("%s %d/%d (%s)", t.code, t.in.Runs, t.in.Wickets, wholeOvers(t.in.Overs))
 }
 
 // rowMaidens tells the maidens of the bowlers' rows that no ball shows.
@@ -292,7 +292,7 @@ func (t *tally) rowScore() {
 	for n := runStep; n <= t.in.Runs; n += runStep {
 		text := fmt.Sprintf("%s %d up", t.code, n)
 		if t.in.Runs-n <= 6 {
-			text += " in " + t.in.Overs
+			text += " in " + wholeOvers(t.in.Overs)
 		}
 		c := t.rowEvent(EventTeamMilestone, teamRunsKey(n, t.in.No), text, 0, time.Duration(t.in.Runs-n)*perRun)
 		c.Quiet = n%100 != 0

@@ -165,22 +165,33 @@ func (d *detection) revised(in *Innings) {
 	if target == 0 && in.No == 2 && s.noteTarget() > 0 && s.noteTarget() != s.chaseSum() {
 		target = s.noteTarget()
 	}
+	if first := s.innings(1); first != nil && target == s.chaseSum() && s.legal(first) == s.revisedQuota(first) {
+		target = 0 // both sides have the same overs: the target is what it would be
+	}
 	if target == 0 && s.RevOvers == "" {
 		return
 	}
 	overs := wholeOvers(s.RevOvers)
-	c := d.matchEvent(EventTargetRevised, revisedKey(target, overs), revisedText(target, overs), in.UpdatedAt.Add(-s.Skew))
+	c := d.matchEvent(EventTargetRevised, revisedKey(target, overs), s.revisedText(target, overs), in.UpdatedAt.Add(-s.Skew))
 	c.Innings = in.No
 	d.add(c)
 }
 
-func revisedText(target int, overs string) string {
+func (s *Snapshot) revisedText(target int, overs string) string {
 	switch {
 	case target == 0:
 		return "Match reduced to " + overs + " overs a side"
 	case overs == "":
 		return fmt.Sprintf("Revised target: %d", target)
 	default:
-		return fmt.Sprintf("Revised target: %d off %s (DLS)", target, overs)
+		return fmt.Sprintf("Revised target: %d off %s%s", target, overs, s.rainRule())
 	}
+}
+
+// rainRule names the rule that shortened a match, as results do.
+func (s *Snapshot) rainRule() string {
+	if strings.Contains(strings.ToLower(s.Note), "vjd") {
+		return " (VJD)"
+	}
+	return " (DLS)"
 }

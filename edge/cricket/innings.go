@@ -224,35 +224,29 @@ func (s *Snapshot) Ended(in *Innings) Cause {
 }
 
 // shortHanded tells an innings that ended with nine or eight wickets down for want of batters: the others were absent
-// or had retired hurt. Where overs are limited nobody declares; else the rows tell whether two could have batted on.
+// or had retired hurt. Where overs are limited nobody declares; else the balls tell who went off and did not come back.
 func (s *Snapshot) shortHanded(in *Innings, over bool) bool {
 	if !over || s.IsSuperOver(in.No) || in.Wickets < 8 {
 		return false
 	}
-	return !s.MultiDay() || s.unable(in)
+	return !s.MultiDay() || in.Wickets+s.wentOff(in) >= s.maxWickets(in)
 }
 
-// unable tells an innings in which fewer than two of those who batted were left to bat, and nobody else came.
-func (s *Snapshot) unable(in *Innings) bool {
-	out, left := 0, 0
-	balls := s.ballsIn(in.No)
+// wentOff counts the batters of an innings who are not out and not at the crease: retired hurt.
+func (s *Snapshot) wentOff(in *Innings) int {
+	balls, n := s.ballsIn(in.No), 0
+	if len(balls) == 0 {
+		return 0 // rows alone do not tell them from those at the crease
+	}
+	last := &balls[len(balls)-1]
 	for i := range s.Batting {
 		r := &s.Batting[i]
-		switch {
-		case r.Innings != in.No:
-		case r.Out:
-			out++
-		case len(balls) == 0 || s.atEnd(in.No, r, balls):
-			left++
+		if r.Innings == in.No && !r.Out && r.PlayerID != last.PairIDs[0] && r.PlayerID != last.PairIDs[1] &&
+			!s.justIn(in.No, r, balls) {
+			n++
 		}
 	}
-	return out == in.Wickets && left < 2
-}
-
-// atEnd tells a batter who could have faced the next ball: one of the last pair, or just in.
-func (s *Snapshot) atEnd(innings int, r *BattingRow, balls []Ball) bool {
-	last := &balls[len(balls)-1]
-	return r.PlayerID == last.PairIDs[0] || r.PlayerID == last.PairIDs[1] || s.justIn(innings, r, balls)
+	return n
 }
 
 // decided tells whether a match that is finished was lost by the side batting last, on the score alone: an innings

@@ -71,7 +71,7 @@ func (m Memory) after(prev *State, s *Snapshot) Memory {
 	}
 	m.Rowed = m.Rowed || (in.Runs > 0 || in.Wickets > 0) && (len(s.ballsIn(in.No)) == 0 || !s.agrees(in))
 	if m.Innings != in.No {
-		m.Innings, m.Batters, m.Bowlers, m.Close = in.No, nil, nil, false
+		m.Innings, m.Batters, m.Bowlers = in.No, nil, nil
 	}
 	m.noteRows(prev, s, in)
 	m.Close = m.Close || s.Balls == nil && s.closeNow(in)

@@ -109,6 +109,23 @@ func dismissalOf(outcome string, bowler, catcher int64) dismissal {
 	}
 }
 
+// rowDismissal is how the batter of a row is out; where the feed sends no words, who had a hand in it tells.
+func rowDismissal(r *BattingRow) dismissal {
+	d := dismissalOf(r.HowOut, r.BowlerID, r.CatchID)
+	switch {
+	case d != outUnknown:
+		return d
+	case r.RunOutID != 0:
+		return outRunOut
+	case r.CatchID != 0 && r.CatchID == r.BowlerID:
+		return outCaughtBowl
+	case r.CatchID != 0:
+		return outCaught
+	default:
+		return d
+	}
+}
+
 // credited tells whether the bowler gets the wicket.
 func (d dismissal) credited() bool {
 	switch d {
@@ -150,7 +167,7 @@ func (s *Snapshot) howOut(d dismissal, bowler, catcher int64) string {
 	case outTimedOut:
 		return "timed out"
 	default:
-		return "out"
+		return cmp.Or(strings.TrimSpace(by), "out")
 	}
 }
 

@@ -80,8 +80,10 @@ type expected struct {
 		Wickets int
 		Overs   string
 	}
-	Winner string
-	Events map[cricket.EventType]int
+	Winner  string
+	Events  map[cricket.EventType]int
+	Wickets map[string]int // by kind
+	Ends    []string       // causes of the innings' ends
 }
 
 func readExpected(t *testing.T) map[string]expected {

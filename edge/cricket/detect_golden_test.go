@@ -1,0 +1,72 @@
+package cricket_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/touchline/touchline/edge/cricket"
+)
+
+var updateTexts = flag.Bool("update-texts", false, "write the golden files of the events' texts anew")
+
+// shownOfMany is how many events of a type that is all too frequent a golden file has.
+const shownOfMany = 4
+
+// The texts of real matches, as a person has read and mended them: a T20 with a hat-trick, a final that a super over
+// did not settle, a match of four days, one that rain shortened, and the final by its score alone.
+func TestTexts(t *testing.T) {
+	for _, tc := range []struct {
+		name, id string
+		balls    bool
+	}{
+		{"t20", "1192877", true}, {"final", "1144530", true}, {"fourday", "1244270", true}, {"rain", "947101", true},
+		{"final_without_balls", "1144530", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			golden(t, filepath.Join("testdata", "detect", tc.name+".txt"), texts(play(t, tc.id, tc.balls).events))
+		})
+	}
+}
+
+func texts(events []cricket.Event) string {
+	var b strings.Builder
+	n := map[cricket.EventType]int{}
+	for _, e := range events {
+		n[e.Type]++
+		switch e.Type {
+		case cricket.EventFour, cricket.EventSix, cricket.EventOverEnd, cricket.EventMaiden, cricket.EventNewBatsman:
+			if n[e.Type] > shownOfMany {
+				continue
+			}
+		default:
+		}
+		fmt.Fprintf(&b, "%-17s %-22s %s\n", e.Type, e.Key, e.Text)
+	}
+	return b.String()
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *updateTexts {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
