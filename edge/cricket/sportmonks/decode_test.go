@@ -75,6 +75,18 @@ func TestRealReply(t *testing.T) {
 	}
 }
 
+// Nothing in a real reply is new to us.
+func TestRealReplyHasNoOddities(t *testing.T) {
+	body, err := os.ReadFile(filepath.Join("testdata", "reply-71344.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDecoder()
+	if _, err := d.reply(body, nil); err != nil || len(d.odd.counts) != 0 {
+		t.Errorf("%v, %v", d.odd.seen, err)
+	}
+}
+
 // The same reply reads the same in a list, without blanks, and with every include wrapped as older clients saw it.
 func TestRealReplyInOtherDress(t *testing.T) {
 	body, err := os.ReadFile(filepath.Join("testdata", "reply-71344.json"))

@@ -3,6 +3,8 @@ package sportmonks_test
 import (
 	"fmt"
 	"net/http/httptest"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -43,6 +45,67 @@ func playMatch(t *testing.T, id string) {
 	}
 	if readings < 10 {
 		t.Errorf("only %d readings", readings)
+	}
+	if odd := client.Oddities(); len(odd) != 0 {
+		t.Errorf("oddities of a feed that has none: %v", odd)
+	}
+}
+
+// The lists that the replay serves are read whole: the ids in them are those of the matches.
+func TestReferenceOfAReplay(t *testing.T) {
+	m, err := replay.Load("1144530")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := clock.NewStepped(m.End())
+	server := httptest.NewServer(replay.NewFeed(m, c, token))
+	defer server.Close()
+	client := newClient(t, sportmonks.Config{BaseURL: server.URL + "/api/v2.0", Clock: c})
+	r, err := client.Fixture(t.Context(), "1144530", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &r.Snapshots[0]
+	fixtures, err := client.Fixtures(t.Context(), s.StartsAt.Add(-time.Hour), s.StartsAt.Add(time.Hour))
+	if err != nil || len(fixtures) != 1 || fixtures[0].MatchID != s.MatchID {
+		t.Errorf("fixtures %+v, %v", fixtures, err)
+	}
+	leagues, err := client.Leagues(t.Context())
+	if err != nil || len(leagues) != 1 || leagues[0].LeagueID != fmt.Sprint(s.League.ID) || leagues[0].Name != s.League.Name {
+		t.Errorf("leagues %+v, %v; the match's is %+v", leagues, err, s.League)
+	}
+	season := fmt.Sprint(s.SeasonID)
+	seasons, err := client.Seasons(t.Context())
+	if err != nil || len(seasons) != 1 || seasons[0].SeasonID != season || seasons[0].LeagueID != leagues[0].LeagueID {
+		t.Errorf("seasons %+v, %v; the match's is %s", seasons, err, season)
+	}
+	teams, err := client.Teams(t.Context())
+	if err != nil || len(teams) < 2 {
+		t.Fatalf("teams %+v, %v", teams, err)
+	}
+	players := 0
+	for _, team := range s.Teams {
+		i := slices.IndexFunc(teams, func(r cricket.TeamRecord) bool { return r.TeamID == fmt.Sprint(team.ID) })
+		if i < 0 || teams[i].Name != team.Name || teams[i].Code != team.Code {
+			t.Errorf("teams %+v lack %+v", teams, team)
+		}
+		squad, err := client.Squad(t.Context(), fmt.Sprint(team.ID), season)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range squad {
+			id, _ := strconv.ParseInt(p.ID, 10, 64)
+			if p.Name == "" || s.Players[id].Full != p.Name {
+				t.Errorf("%+v is called %+v in the match", p, s.Players[id])
+			}
+		}
+		players += len(squad)
+	}
+	if players != s.LineUp || players < 22 {
+		t.Errorf("%d players in the squads, %d in the line-ups", players, s.LineUp)
+	}
+	if odd := client.Oddities(); len(odd) != 0 {
+		t.Errorf("oddities of a feed that has none: %v", odd)
 	}
 }
 
