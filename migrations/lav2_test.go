@@ -279,6 +279,7 @@ func manyOld(t *testing.T) *store.Store {
 	s := oldStore(t, "activity-subscriptions", "cricket-activity-subscriptions", "match-processing-state",
 		"cricket-match-processing-state", "prematch-notifications", "cricket-prematch-notifications", "state-hashes",
 		"cricket-state-hashes")
+	old := map[string][]attr.Item{}
 	for i := range 60 {
 		more := attr.Item{}
 		switch i % 6 {
@@ -295,16 +296,19 @@ func manyOld(t *testing.T) *store.Store {
 		if i%6 == 4 || i%5 == 0 {
 			table = "cricket-activity-subscriptions"
 		}
-		put(t, s, table, subscription(i, more))
+		old[table] = append(old[table], subscription(i, more))
 	}
 	for i := range 12 {
 		for j, table := range []string{"match-processing-state", "cricket-match-processing-state"} {
-			put(t, s, table, attr.Item{"id": attr.S(fmt.Sprint(i)), "matchId": attr.Int(int64(i)),
+			old[table] = append(old[table], attr.Item{"id": attr.S(fmt.Sprint(i)), "matchId": attr.Int(int64(i)),
 				"lastTickAt": attr.Time(lav2Now().Add(time.Duration((i+j)%2) * -time.Minute)), "lastBallId": attr.Int(int64(10*i + j))})
 		}
 		for _, table := range []string{"prematch-notifications", "cricket-prematch-notifications", "state-hashes", "cricket-state-hashes"} {
-			put(t, s, table, attr.Item{"id": attr.S(fmt.Sprint(i))})
+			old[table] = append(old[table], attr.Item{"id": attr.S(fmt.Sprint(i))})
 		}
+	}
+	for table, rows := range old {
+		put(t, s, table, rows...)
 	}
 	put(t, s, cricket.TableLiveActivities, attr.Item{"matchId": attr.S("71344"), "userId#deviceId": attr.S("user-6#phone"),
 		"updateToken": attr.S(token(999)), "status": attr.S("active")})
