@@ -33,30 +33,38 @@ func (r *round) alerts(c *confirmed) bool {
 
 // decide makes events of what is sure, and at most one alert among them: the most telling that no rule drops. A
 // dropped alert is not delayed; the event is recorded with the rule's name. Only a correction that another alert is
-// before is held on, for it has to be said: later is how.
+// before is held on, and a result for which the hour has no room (a third one, of a feed that took back two): they have
+// to be said, later is how.
 func (r *round) decide(sure []confirmed) (events []Event, later []Pending) {
 	best := r.best(sure)
+	full := best >= 0 && !r.room(&sure[best])
 	wanted := map[string]bool{}
 	for i := range sure {
 		c := &sure[i]
 		if strings.HasPrefix(c.Key, takeBack) {
 			continue
 		}
-		if c.Type == EventCorrection && best >= 0 && i != best && c.dropped == "" && r.alerts(c) {
+		wants := c.dropped == "" && r.alerts(c)
+		switch {
+		case full && c.Key == resultKey && wants:
+			r.state.Result = c.Text
 			later = append(later, c.held)
 			continue
+		case !full && c.Type == EventCorrection && wants && i != best:
+			later = append(later, c.held)
+			continue
+		case full && wants:
+			c.dropped = "budget"
 		}
 		e := c.Event
-		e.At, e.Dropped = r.now, c.dropped
-		wanted[e.Key] = r.alerts(c)
-		if !wanted[e.Key] {
-			e.Dropped = ""
+		e.At = r.now
+		if r.alerts(c) {
+			e.Dropped, wanted[e.Key] = c.dropped, true
 		}
 		events = append(events, e)
 	}
-	if best >= 0 {
-		chosen := slices.IndexFunc(events, func(e Event) bool { return e.Key == sure[best].Key })
-		r.claim(events, chosen, wanted)
+	if best >= 0 && !full {
+		r.claim(events, slices.IndexFunc(events, func(e Event) bool { return e.Key == sure[best].Key }), wanted)
 	}
 	for i := range events {
 		if e := &events[i]; e.Type == EventCorrection {
@@ -96,18 +104,9 @@ func moreTelling(a, b EventType) bool {
 	return a == EventInningsEnd || a == EventCorrection
 }
 
-// claim makes events[best] the alert of the tick if the budget allows, and merges the others into it.
+// claim makes events[best] the alert of the tick, and merges the others into it.
 func (r *round) claim(events []Event, best int, wanted map[string]bool) {
-	r.state.forgetAlerts(r.now)
 	e := &events[best]
-	if !withinBudget(len(r.state.AlertTimes), e.Type) {
-		for i := range events {
-			if events[i].Dropped == "" && wanted[events[i].Key] {
-				events[i].Dropped = "budget"
-			}
-		}
-		return
-	}
 	r.merge(events, best, wanted)
 	e.Alert = true
 	r.told[e.Key] = true
@@ -143,6 +142,20 @@ func (r *round) merge(events []Event, best int, wanted map[string]bool) {
 	if wickets > 1 {
 		e.Text = fmt.Sprintf("%d wickets! %s", wickets, strings.TrimPrefix(e.Text, "WICKET! "))
 	}
+}
+
+// room tells whether the running hour has room for an alert.
+func (r *round) room(c *confirmed) bool {
+	r.state.forgetAlerts(r.now)
+	return withinBudget(len(r.state.AlertTimes), budgeted(c.Type, c.Detail))
+}
+
+// budgeted is the type that an alert counts as: the correction of a result weighs as much as a wicket.
+func budgeted(t EventType, detail string) EventType {
+	if t == EventCorrection && detail == resultKey {
+		return EventWicket
+	}
+	return t
 }
 
 // withinBudget limits the alerts of a match in a running hour: a phone has a budget of its own, and what it drops

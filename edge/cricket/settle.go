@@ -1,6 +1,8 @@
 package cricket
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -27,44 +29,51 @@ func (s *Snapshot) verdict() verdict {
 	}
 	in := s.current()
 	switch {
-	case in == nil || s.decidedOtherwise(in):
-		return verdictSound
+	case in == nil || s.RevTarget > 0 || s.noteHas("award", "conced", "forfeit", "dls", "d/l", "vjd", "duckworth"):
+		return verdictSound // the score lines do not decide it: a side gave up, or the tables of the rain rule say it
 	case s.MultiDay():
 		return s.multiDayVerdict(in)
-	case in.No < 2:
+	case s.Target(in) == 0:
 		return verdictOpen
 	default:
 		return s.chaseVerdict(in, s.Target(in))
 	}
 }
 
-// decidedOtherwise tells a match that the score lines do not decide: tables of the rain rule, a tie's own rules, a side
-// that gave up.
-func (s *Snapshot) decidedOtherwise(in *Innings) bool {
-	if s.RevTarget > 0 || s.IsSuperOver(in.No) {
-		return true
-	}
+// noteHas tells whether the feed's note has one of some words.
+func (s *Snapshot) noteHas(words ...string) bool {
 	note := strings.ToLower(s.Note)
-	for _, word := range []string{"award", "conced", "forfeit", "dls", "d/l", "vjd", "duckworth"} {
-		if strings.Contains(note, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(note, w) })
 }
 
-// chaseVerdict judges a winner by a target.
+// chaseVerdict judges a winner by a target. What decided a tie is for the note to name: a winner without one may be
+// a mistake, and is worth the wait.
 func (s *Snapshot) chaseVerdict(in *Innings, target int) verdict {
 	switch batting := s.Winner == in.TeamID; {
-	case in.Runs == target-1: // a tie that something else decided
-		return verdictSound
+	case in.Runs == target-1:
+		if s.noteHas("tie", "super", "bound", "bowl", "count") {
+			return verdictSound
+		}
+		return verdictOpen
 	case (in.Runs >= target) != batting:
 		return verdictWrong
-	case batting || s.Ended(in) != CauseNone:
-		return verdictSound
+	case !batting && s.Ended(in) == CauseNone: // they chase still
+		return verdictOpen
+	case s.Note != "" && !s.marginFits(in, target):
+		return verdictOpen
 	default:
-		return verdictOpen // they chase still
+		return verdictSound
 	}
+}
+
+// marginFits tells whether a note that gives runs gives the right ones.
+func (s *Snapshot) marginFits(in *Innings, target int) bool {
+	var runs int
+	_, by, found := strings.Cut(strings.ToLower(s.Note), " won by ")
+	if n, err := fmt.Sscanf(by, "%d run", &runs); !found || err != nil || n != 1 || s.MultiDay() {
+		return true
+	}
+	return in.Runs < target && runs == target-1-in.Runs && !s.IsSuperOver(in.No)
 }
 
 func (s *Snapshot) multiDayVerdict(in *Innings) verdict {
@@ -110,17 +119,20 @@ func (s *Snapshot) nameWinner(c *Candidate) {
 	}
 }
 
-// follow keeps the text of a result up with the feed: its words change after the first of them.
+// follow keeps the text of a result up with the feed: its words change after the first of them. A match whose score told
+// the result is over when the feed says so.
 func (st *State) follow(all []Candidate, s *Snapshot, now time.Time) {
-	for i := range all {
-		if c := &all[i]; c.Key == resultKey && s.settled() {
-			switch {
-			case !st.FinishedAt.IsZero():
-				st.Result = c.Text
-			case st.Emitted.Has(resultKey): // it was told by a version that forgot to end the match
-				st.FinishedAt, st.Result = now, c.Text
-			}
-		}
+	i := slices.IndexFunc(all, func(c Candidate) bool { return c.Key == resultKey })
+	phase, _ := s.Status.Phase()
+	told := i >= 0 && st.Emitted.Has(resultKey)
+	if i < 0 && st.FinishedAt.IsZero() {
+		st.Result = ""
+	}
+	if told && st.FinishedAt.IsZero() && (phase == PhaseCompleted || phase == PhaseAbandoned) {
+		st.FinishedAt = now // the score told it before the feed did
+	}
+	if told && s.settled() {
+		st.Result = all[i].Text
 	}
 }
 
@@ -129,7 +141,10 @@ func (st *State) finish(events []Event, now time.Time) {
 	for i := range events {
 		switch e := &events[i]; {
 		case e.Key == resultKey:
-			st.FinishedAt, st.Result = now, e.Text
+			st.Result = e.Text
+			if e.Type != EventTargetReached {
+				st.FinishedAt = now
+			}
 		case e.Type == EventCorrection && e.Detail == resultKey && !st.Emitted.Has(resultKey):
 			st.FinishedAt, st.Result = time.Time{}, ""
 		}

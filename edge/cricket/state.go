@@ -38,6 +38,7 @@ type State struct {
 	Notice          *Notice          `dynamodbav:"notice,omitempty"`    // the last correction, for the banner
 	Stamp           time.Time        `dynamodbav:"stamp,omitempty"`     // newest stamp of a score that was taken in
 	Doubt           string           `dynamodbav:"doubt,omitempty"`     // sign of the last reading that was not taken in
+	Nameless        bool             `dynamodbav:"nameless,omitempty"`  // the feed leaves out names, and goes on doing so
 	Doubts          int              `dynamodbav:"doubts,omitempty"`    // how many of them in a row
 	NewStatus       Status           `dynamodbav:"newStatus,omitempty"` // seen once, not believed yet
 	TTL             int64            `dynamodbav:"ttl,omitempty"`
@@ -103,15 +104,17 @@ func (st *State) Quiet() bool {
 func (st *State) remember(s *Snapshot, now time.Time) {
 	st.LastTickAt = now
 	st.Stamp = s.stamp()
+	st.Nameless = s.nameless()
 	st.PreviousStatus = s.Status
-	if phase, known := s.Status.Phase(); known {
-		st.MatchPhase = phase
+	if phase, known := s.Status.Phase(); known && (phase != PhasePrematch || len(s.Innings) == 0) {
+		st.MatchPhase = phase // what has a score has begun, whatever the feed says
 	}
 	st.PreviousScore = nil
 	for i := range s.Innings {
 		st.PreviousScore = append(st.PreviousScore, scoreOf(&s.Innings[i]))
 	}
 	st.PreviousBatting, st.PreviousBowling = nil, nil
+	st.Last30Balls, st.PreviousBallID = nil, 0
 	in := s.current()
 	if in == nil {
 		return
@@ -137,7 +140,6 @@ func (st *State) rememberBalls(s *Snapshot) {
 	if len(s.Balls) == 0 {
 		return
 	}
-	st.Last30Balls = nil
 	for i := max(0, len(s.Balls)-lastBalls); i < len(s.Balls); i++ {
 		b := &s.Balls[i]
 		st.Last30Balls = append(st.Last30Balls, PreviousBall{b.ID, b.Label, markOf(b).Mark})

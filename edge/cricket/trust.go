@@ -55,28 +55,36 @@ func (st *State) trust(s *Snapshot) bool {
 }
 
 func (st *State) doubts(s *Snapshot) doubt {
-	switch {
-	case len(st.PreviousScore) == 0:
+	had := len(st.PreviousScore) > 0
+	switch stamp := s.stamp(); {
+	case st.PreviousStatus == "":
 		return sure
-	case len(s.Innings) == 0:
+	case had && len(s.Innings) == 0:
 		return empty
 	case st.PreviousBallID != 0 && len(s.Balls) == 0,
 		len(st.PreviousBatting) > 0 && len(s.Batting) == 0,
-		len(st.PreviousBowling) > 0 && len(s.Bowling) == 0:
+		len(st.PreviousBowling) > 0 && len(s.Bowling) == 0,
+		!st.Nameless && s.nameless():
 		return partial
-	case len(s.Innings) < len(st.PreviousScore):
+	case len(s.Innings) < len(st.PreviousScore), stamp.Before(st.Stamp), stamp.Equal(st.Stamp) && st.behind(s):
 		return older
-	}
-	switch stamp := s.stamp(); {
-	case stamp.Before(st.Stamp):
-		return older
-	case stamp.Equal(st.Stamp) && st.behind(s):
-		return older
-	case st.lost(s):
+	case len(s.Balls) > 0 && st.lost(s):
 		return vanished
 	default:
 		return sure
 	}
+}
+
+// nameless tells a reading that was sent without the names of a side, its league or a batter.
+func (s *Snapshot) nameless() bool {
+	for _, t := range s.Teams {
+		if t.ID != 0 && t.Name == "" {
+			return true
+		}
+	}
+	return s.League.ID != 0 && s.League.Name == "" || slices.ContainsFunc(s.Batting, func(r BattingRow) bool {
+		return s.Players[r.PlayerID] == Name{}
+	})
 }
 
 // stamp is when the feed last wrote a score line.
@@ -127,12 +135,12 @@ func (s *Snapshot) sign() string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// settleStatus gives the reading as it is shown: a new phase counts once two readings have it, for a feed says that play
-// is interrupted, or over, and takes it back. What begins a match counts at once.
+// settleStatus gives the reading as it is shown: a new phase, or a word nobody knows, counts once two readings have it,
+// for a feed says that play is interrupted, or over, and takes it back. What begins a match counts at once.
 func (st *State) settleStatus(s *Snapshot) *Snapshot {
 	phase, known := s.Status.Phase()
-	if !known || st.PreviousStatus == "" || phase == st.MatchPhase || st.MatchPhase == PhasePrematch ||
-		st.NewStatus == s.Status {
+	if st.PreviousStatus == "" || s.Status == st.PreviousStatus || known && phase == st.MatchPhase ||
+		st.MatchPhase == PhasePrematch && phase != PhaseCompleted || st.NewStatus == s.Status {
 		st.NewStatus = ""
 		return s
 	}

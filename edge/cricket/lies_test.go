@@ -1,0 +1,179 @@
+package cricket_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/replay"
+	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// told is what a phone and the record have of a match in the end.
+type told struct {
+	state    cricket.State
+	display  cricket.Display
+	rows     map[string]cricket.Event // cricket-events
+	alerts   []cricket.Event          // in order
+	subjects map[string]string        // of the alerts, as they were told
+	biggest  int                      // bytes of the row of active-matches
+}
+
+// follow polls a recorded match every two and a half seconds, through lies if there is a seed for them, until it is
+// over for us too. It holds what must be true of every tick.
+func follow(t *testing.T, id string, seed uint64, balls bool) told {
+	t.Helper()
+	m, err := replay.Load(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := clock.NewStepped(m.Start())
+	defer now.Join()()
+	feed, err := sportmonks.New(sportmonks.Config{
+		BaseURL: "http://127.0.0.1/api/v2.0", Token: "demo", Clock: now, CallsPerHour: 1 << 30,
+		Transport: replay.Transport(replay.NewFeed(m, now, "demo", replay.Lie(seed))),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := told{rows: map[string]cricket.Event{}, subjects: map[string]string{}}
+	deadline := m.End().Add(45 * time.Minute)
+	owed := true
+	for p.state.Status != cricket.ActiveEnded {
+		if now.Now().After(deadline) {
+			t.Fatalf("%s, seed %d: still %s %s after its end", id, seed, p.state.Status, p.state.PreviousStatus)
+		}
+		r, err := feed.Fixture(t.Context(), id, balls)
+		if err == nil && len(r.Snapshots) == 1 {
+			if owed = owed || !r.Unchanged; owed || !p.state.Quiet() {
+				p.take(t, &r.Snapshots[0], now.Now())
+				owed = false
+			} else {
+				p.state.LastTickAt = now.Now() // as Touch does
+			}
+		}
+		pause := 2500 * time.Millisecond
+		if at, more := m.NextChange(now.Now()); seed == 0 && p.state.Quiet() && !owed && more {
+			pause = max(pause, min(at.Sub(now.Now()), 4*time.Minute))
+		}
+		_ = clock.Sleep(t.Context(), now, pause)
+	}
+	return p
+}
+
+func (p *told) take(t *testing.T, s *cricket.Snapshot, now time.Time) {
+	t.Helper()
+	out := cricket.Step(p.state, s, cricket.Options{}, now)
+	p.state = out.State
+	if !out.Kept {
+		p.display = out.Display
+	}
+	for _, key := range out.Cleared {
+		delete(p.rows, key)
+	}
+	alerts := 0
+	for _, e := range out.Events {
+		if _, twice := p.rows[e.Key]; twice {
+			t.Errorf("%s is recorded twice", e.Key)
+		}
+		p.rows[e.Key] = e
+		if e.Alert {
+			alerts++
+			p.alerts = append(p.alerts, e)
+		}
+	}
+	if alerts > 1 {
+		t.Errorf("%d alerts in one tick at %s", alerts, now)
+	}
+	item, err := attr.Marshal(&p.state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.biggest = max(p.biggest, attr.Size(item))
+}
+
+// hours holds the alerts of a running hour to the budget of a phone.
+func (p *told) hours(t *testing.T) {
+	t.Helper()
+	for i := range p.alerts {
+		if i >= 12 && p.alerts[i].At.Sub(p.alerts[i-12].At) < time.Hour {
+			t.Errorf("thirteen alerts within an hour before %s", p.alerts[i].At)
+		}
+	}
+}
+
+// unstamped leaves out the times: a ball that was revised has another stamp in the end.
+func unstamped(p cmp.Path) bool {
+	name := p.Last().String()
+	return name == ".UpdatedAt" || name == ".At"
+}
+
+// honest holds what was told under lies against a match without any.
+func honest(t *testing.T, clean, lied *told) {
+	t.Helper()
+	if diff := cmp.Diff(clean.display, lied.display, cmp.FilterPath(unstamped, cmp.Ignore())); diff != "" {
+		t.Errorf("display (-clean +lied):\n%s", diff)
+	}
+	lied.hours(t)
+	seen := map[string]int{}
+	for i, e := range lied.alerts {
+		if seen[e.Key]++; seen[e.Key] > 1 && e.Key != "result" {
+			t.Errorf("%s was told %d times", e.Key, seen[e.Key])
+		}
+		if e.Type == cricket.EventCorrection || e.Type == cricket.EventInterrupted {
+			continue
+		}
+		if row, is := clean.rows[e.Key]; is && row.Type == e.Type && (row.Type != cricket.EventWicket || core(row.Text) == core(e.Text)) {
+			continue
+		}
+		if !corrected(lied, &lied.alerts[i]) {
+			t.Errorf("%s was told as %q and never corrected; it is %q", e.Key, e.Text, clean.rows[e.Key].Text)
+		}
+	}
+	for key, row := range clean.rows {
+		if _, is := lied.rows[key]; !is && cricket.MustLast(row.Type) {
+			t.Errorf("%s (%q) is missing", key, row.Text)
+		}
+	}
+	if last := lied.rows["result"]; !last.Alert {
+		t.Errorf("the result was not told: %+v", last)
+	}
+}
+
+// core is who a text is about: its words up to the score.
+func core(text string) string {
+	text, _, _ = strings.Cut(text, " · ")
+	if words := strings.Fields(text); len(words) > 1 {
+		return words[1]
+	}
+	return text
+}
+
+func corrected(p *told, e *cricket.Event) bool {
+	for _, row := range p.rows {
+		if row.Type == cricket.EventCorrection && row.Detail == e.Key && row.At.After(e.At) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestUnderLies(t *testing.T) {
+	for _, id := range []string{"1192877", "1216517"} {
+		clean := follow(t, id, 0, true)
+		clean.hours(t)
+		for seed := range uint64(2) {
+			t.Run(fmt.Sprintf("%s/%d", id, seed+1), func(t *testing.T) {
+				lied := follow(t, id, seed+1, true)
+				honest(t, &clean, &lied)
+				t.Logf("%d alerts clean, %d lied, row of %d and %d bytes", len(clean.alerts), len(lied.alerts), clean.biggest, lied.biggest)
+			})
+		}
+	}
+}

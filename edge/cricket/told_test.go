@@ -1,0 +1,288 @@
+package cricket
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// settled plays a wicket that phones are told of.
+func toldWicket(t *testing.T) *script {
+	s := newScript(t, 20)
+	s.innings(teamA)
+	s.play("1 1")
+	s.ball("W")
+	s.polls(4)
+	want(t, s.keys(EventWicket), "w:1:1!")
+	return s
+}
+
+// texts of what was told of some types.
+func (s *script) texts(types ...EventType) []string {
+	out := []string{}
+	for _, e := range s.told {
+		if slices.Contains(types, e.Type) {
+			out = append(out, e.Text)
+		}
+	}
+	return out
+}
+
+// undo takes the last wicket back: the batter is in again.
+func (s *script) undo() {
+	b := &s.snap.Balls[len(s.snap.Balls)-1]
+	in := &s.snap.Innings[len(s.snap.Innings)-1]
+	row := s.row(in.No, b.BatterID)
+	row.Out, row.BowlerID, row.FoWOvers, row.FoWRuns = false, 0, "", 0
+	b.Wicket, b.Outcome = false, ""
+	in.Wickets--
+	in.UpdatedAt = s.now
+	s.snap.Batting = s.snap.Batting[:len(s.snap.Batting)-1]
+	s.next--
+	s.pair[0] = b.BatterID
+}
+
+func TestCorrections(t *testing.T) {
+	t.Run("not out after a review", func(t *testing.T) {
+		s := toldWicket(t)
+		s.undo()
+		s.polls(2)
+		want(t, s.keys(EventCorrection)) // a review of the review: held as an event is
+		s.polls(2)
+		want(t, s.keys(EventCorrection), "corr:w:1:1!")
+		want(t, s.texts(EventCorrection), "Correction: P101 not out (review)")
+		s.polls(40)
+		want(t, s.keys(EventCorrection), "corr:w:1:1!")
+	})
+	t.Run("taken back for a moment", func(t *testing.T) {
+		s := toldWicket(t)
+		with := s.snap
+		with.Balls, with.Batting, with.Innings = slices.Clone(with.Balls), slices.Clone(with.Batting), slices.Clone(with.Innings)
+		s.undo()
+		s.polls(2)
+		s.snap = with
+		s.snap.Innings[0].UpdatedAt = s.now
+		s.polls(10)
+		want(t, s.keys(EventCorrection))
+	})
+	t.Run("another batter", func(t *testing.T) {
+		s := toldWicket(t)
+		b := &s.snap.Balls[len(s.snap.Balls)-1]
+		row := *s.row(1, b.BatterID)
+		other := s.row(1, s.pair[1])
+		other.Out, other.BowlerID, other.FoWOvers, other.FoWRuns = true, row.BowlerID, row.FoWOvers, row.FoWRuns
+		mine := s.row(1, b.BatterID)
+		mine.Out, mine.BowlerID, mine.FoWOvers = false, 0, ""
+		b.OutID, b.Outcome = s.pair[1], "Run Out"
+		s.polls(4)
+		want(t, s.keys(EventWicket, EventCorrection), "w:1:1!", "corr:w:1:1!")
+		want(t, s.texts(EventCorrection), "Correction: it was P102, not P101")
+	})
+	t.Run("a wicket falls later under the used key", func(t *testing.T) {
+		s := toldWicket(t)
+		s.undo()
+		s.polls(4)
+		s.play("1 . W")
+		want(t, s.keys(EventWicket, EventCorrection), "w:1:1!", "corr:w:1:1!", "corr:w:1:1:2!")
+		if got := s.texts(EventCorrection)[1]; !strings.HasPrefix(got, "Corrected wicket: P102 b P211") {
+			t.Errorf("the wicket that fell is told as %q", got)
+		}
+		s.undo()
+		s.polls(4)
+		want(t, s.keys(EventCorrection), "corr:w:1:1!", "corr:w:1:1:2!", "corr:w:1:1:3!")
+	})
+	t.Run("merged into an innings end", func(t *testing.T) {
+		s := newScript(t, 1)
+		s.innings(teamA)
+		s.play(". . . . 1")
+		s.ball("W")
+		s.polls(4)
+		want(t, s.keys(EventWicket, EventInningsEnd), "w:1:1-merged", "inn:1!")
+		s.undo()
+		s.polls(4)
+		want(t, s.keys(EventCorrection), "corr:w:1:1!")
+	})
+	t.Run("two wickets, one of them taken back", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play(".")
+		s.bowl("W W")
+		s.polls(4)
+		want(t, s.keys(EventWicket), "w:1:1-merged", "w:1:2!")
+		s.undo()
+		s.polls(4)
+		want(t, s.keys(EventCorrection), "corr:w:1:2!")
+	})
+	t.Run("nobody was told of it", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play(". .")
+		s.ball("W")
+		s.now = s.now.Add(2 * time.Minute)
+		s.polls(4)
+		want(t, s.keys(EventWicket), "w:1:1-stale")
+		s.undo()
+		s.polls(4)
+		if s.known["w:1:1"] {
+			t.Error("the row of a wicket that was not is still there")
+		}
+		s.play(". W")
+		want(t, s.keys(EventWicket, EventCorrection), "w:1:1-stale", "w:1:1!")
+	})
+	t.Run("a hundred that was a run short", func(t *testing.T) {
+		s := newScript(t, 50)
+		s.innings(teamA)
+		s.play(strings.Repeat("6 ", 8) + "2 " + strings.Repeat("6 ", 8))
+		s.ball("2")
+		s.polls(4)
+		want(t, s.keys(EventHundred), "m100:1:101!")
+		b := &s.snap.Balls[len(s.snap.Balls)-1]
+		b.Runs--
+		s.snap.Innings[0].Runs--
+		s.snap.Innings[0].UpdatedAt = s.now
+		s.row(1, 101).Runs--
+		s.polls(4)
+		want(t, s.texts(EventCorrection), "Correction: P101 on 99, not 100")
+		s.pair = [2]int64{101, 102}
+		s.play("1")
+		want(t, s.keys(EventHundred, EventCorrection), "m100:1:101!", "corr:m100:1:101!", "corr:m100:1:101:2!")
+	})
+	t.Run("a fifty is corrected in silence", func(t *testing.T) {
+		s := newScript(t, 50)
+		s.innings(teamA)
+		s.play(strings.Repeat("6 ", 8))
+		s.ball("2")
+		s.polls(4)
+		b := &s.snap.Balls[len(s.snap.Balls)-1]
+		b.Runs--
+		s.snap.Innings[0].Runs--
+		s.snap.Innings[0].UpdatedAt = s.now
+		s.row(1, 101).Runs--
+		s.polls(4)
+		want(t, s.keys(EventFifty, EventCorrection), "m50:1:101!", "corr:m50:1:101")
+	})
+}
+
+// A correction gives way to a more telling alert of its tick, and is told with the next.
+func TestCorrectionWaitsItsTurn(t *testing.T) {
+	s := toldWicket(t)
+	b := &s.snap.Balls[len(s.snap.Balls)-1]
+	row := s.row(1, b.BatterID)
+	row.Out, row.FoWOvers = false, ""
+	b.Wicket, b.Outcome = false, ""
+	s.snap.Innings[0].Wickets--
+	s.snap.Innings[0].UpdatedAt = s.now
+	s.poll()
+	s.snap.Status = "Lunch"
+	for range 12 {
+		s.poll()
+	}
+	want(t, s.keys(EventCorrection), "corr:w:1:1!")
+	s.snap.Status = "1st Innings"
+	s.polls(4)
+	s.bowl("W")
+	s.polls(4)
+	want(t, s.keys(EventWicket, EventCorrection), "w:1:1!", "corr:w:1:1!", "corr:w:1:1:2!")
+}
+
+func TestResultIsCorrected(t *testing.T) {
+	finished := func(t *testing.T) *script {
+		s := newScript(t, 1)
+		s.innings(teamA)
+		s.play("1 1 1 1 1 1")
+		s.innings(teamB)
+		s.play("6 1")
+		s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamB, "Betas won by 10 wickets"
+		s.polls(4)
+		want(t, s.keys(EventResult, EventTargetReached), "result!")
+		return s
+	}
+	t.Run("another winner", func(t *testing.T) {
+		s := finished(t)
+		s.snap.Winner, s.snap.Note = teamA, "Alphas awarded the match"
+		s.polls(4)
+		want(t, s.texts(EventCorrection), "Correction: Alphas awarded the match")
+		if s.state.Result != "Alphas awarded the match" {
+			t.Errorf("the display keeps %q", s.state.Result)
+		}
+	})
+	t.Run("a winner that the scores deny", func(t *testing.T) {
+		s := finished(t)
+		s.snap.Winner, s.snap.Note = teamA, "Alphas won by 2 runs"
+		s.polls(100)
+		want(t, s.keys(EventCorrection))
+		if s.state.Result != "Betas won by 10 wickets" {
+			t.Errorf("the display has %q", s.state.Result)
+		}
+	})
+	t.Run("a moment of play", func(t *testing.T) {
+		s := finished(t)
+		s.snap.Status = "2nd Innings"
+		s.poll()
+		s.snap.Status = "Finished"
+		s.polls(10)
+		want(t, s.keys(EventResult, EventTargetReached, EventCorrection), "result!")
+	})
+	t.Run("named after all", func(t *testing.T) {
+		s := newScript(t, 1)
+		s.innings(teamA)
+		s.play("2 2 2 2 2 2")
+		s.innings(teamB)
+		s.play("1 1 1 1 1 1")
+		s.snap.Status = "Finished"
+		s.polls(80)
+		if got := s.texts(EventResult); len(got) != 1 || strings.Contains(got[0], "won") {
+			t.Errorf("without a winner it is told as %q", got)
+		}
+		s.snap.Winner, s.snap.Note = teamA, "Alphas won by 6 runs"
+		s.polls(4)
+		want(t, s.texts(EventCorrection), "Correction: Alphas won by 6 runs")
+	})
+}
+
+// The scores say who can have won; what they leave open waits.
+func TestVerdict(t *testing.T) {
+	limited := func(second Innings, winner int64, note string) *Snapshot {
+		return &Snapshot{
+			Status: "Finished", Type: "T20", Overs: 20, Winner: winner, Note: note,
+			Teams:   [2]Team{{teamA, "Alphas", "ALP"}, {teamB, "Betas", "BET"}},
+			Innings: []Innings{{No: 1, TeamID: teamA, Runs: 150, Wickets: 6, Overs: "20.0"}, second},
+		}
+	}
+	test := func(totals ...int) *Snapshot {
+		s := &Snapshot{Status: "Finished", Type: "Test/5day", Teams: [2]Team{{ID: teamA}, {ID: teamB}}}
+		for i, runs := range totals {
+			s.Innings = append(s.Innings, Innings{No: i + 1, TeamID: int64(i%2 + 1), Runs: runs, Wickets: 10, Overs: "80.0"})
+		}
+		return s
+	}
+	won := func(s *Snapshot, winner int64) *Snapshot { s.Winner = winner; return s }
+	for name, tc := range map[string]struct {
+		s    *Snapshot
+		want verdict
+	}{
+		"chased":               {limited(Innings{No: 2, TeamID: teamB, Runs: 151, Wickets: 3, Overs: "18.0"}, teamB, ""), verdictSound},
+		"chased, other named":  {limited(Innings{No: 2, TeamID: teamB, Runs: 151, Wickets: 3, Overs: "18.0"}, teamA, ""), verdictWrong},
+		"defended":             {limited(Innings{No: 2, TeamID: teamB, Runs: 140, Wickets: 9, Overs: "20.0"}, teamA, ""), verdictSound},
+		"defended, wrong note": {limited(Innings{No: 2, TeamID: teamB, Runs: 140, Wickets: 9, Overs: "20.0"}, teamA, "Alphas won by 63 runs"), verdictOpen},
+		"still chasing":        {limited(Innings{No: 2, TeamID: teamB, Runs: 140, Wickets: 5, Overs: "18.0"}, teamA, ""), verdictOpen},
+		"rain rule in a note":  {limited(Innings{No: 2, TeamID: teamB, Runs: 80, Wickets: 5, Overs: "10.0"}, teamA, "Alphas won by 12 runs (DLS method)"), verdictSound},
+		"tie, way not named":   {limited(Innings{No: 2, TeamID: teamB, Runs: 150, Wickets: 5, Overs: "20.0"}, teamA, "Alphas won by 3 runs"), verdictOpen},
+		"tie, bowl-out":        {limited(Innings{No: 2, TeamID: teamB, Runs: 150, Wickets: 5, Overs: "20.0"}, teamA, "Match tied (Alphas won the bowl-out)"), verdictSound},
+		"tie":                  {limited(Innings{No: 2, TeamID: teamB, Runs: 150, Wickets: 5, Overs: "20.0"}, 0, ""), verdictSound},
+		"nobody named":         {limited(Innings{No: 2, TeamID: teamB, Runs: 140, Wickets: 9, Overs: "20.0"}, 0, ""), verdictOpen},
+		"in the first innings": {won(&Snapshot{Overs: 20, Innings: []Innings{{No: 1, TeamID: teamA, Overs: "9.0"}}}, teamA), verdictOpen},
+		"by an innings":        {won(test(400, 150, 0, 0), 0), verdictOpen},
+		"test chase":           {won(test(200, 180, 150, 171), teamB), verdictSound},
+		"test chase, wrong":    {won(test(200, 180, 150, 171), teamA), verdictWrong},
+		"test defended":        {won(test(200, 180, 150, 100), teamA), verdictSound},
+		"test in the second":   {won(test(200, 180), teamA), verdictOpen},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.s.verdict(); got != tc.want {
+				t.Errorf("verdict %d, want %d", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,133 @@
+package cricket
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// copied gives the reading as it stands, for a feed that tells it again later.
+func (s *script) copied() Snapshot {
+	c := s.snap
+	c.Innings, c.Batting = slices.Clone(c.Innings), slices.Clone(c.Batting)
+	c.Bowling, c.Balls = slices.Clone(c.Bowling), slices.Clone(c.Balls)
+	return c
+}
+
+// A reading that goes behind what was taken in counts when it is told twice.
+func TestDoubtedReadings(t *testing.T) {
+	for name, tc := range map[string]struct {
+		lie    func(s *script, before Snapshot) Snapshot
+		second bool // the second reading of the same is taken in
+	}{
+		"late reply": {func(_ *script, before Snapshot) Snapshot { return before }, true},
+		"lower score": {func(s *script, _ Snapshot) Snapshot {
+			c := s.copied()
+			c.Innings[0].Runs -= 3
+			c.Balls[1].Runs -= 3
+			return c
+		}, true},
+		"fewer wickets":  {func(s *script, _ Snapshot) Snapshot { c := s.copied(); c.Innings[0].Wickets--; return c }, true},
+		"no score":       {func(s *script, _ Snapshot) Snapshot { c := s.copied(); c.Innings = nil; return c }, false},
+		"no balls":       {func(s *script, _ Snapshot) Snapshot { c := s.copied(); c.Balls = nil; return c }, false},
+		"no batting":     {func(s *script, _ Snapshot) Snapshot { c := s.copied(); c.Batting = nil; return c }, false},
+		"no team's name": {func(s *script, _ Snapshot) Snapshot { c := s.copied(); c.Teams[0].Name = ""; return c }, false},
+		"no line-up":     {func(s *script, _ Snapshot) Snapshot { c := s.copied(); c.Players = nil; return c }, false},
+		"no league":      {func(s *script, _ Snapshot) Snapshot { c := s.copied(); c.League = League{ID: 3}; return c }, false},
+		"a ball vanished": {func(s *script, _ Snapshot) Snapshot {
+			c := s.copied()
+			c.Balls = slices.Delete(c.Balls, 1, 2)
+			return c
+		}, false},
+		"its run as well": {func(s *script, _ Snapshot) Snapshot {
+			c := s.copied()
+			c.Innings[0].Runs -= c.Balls[1].Total()
+			c.Innings[0].Overs, c.Innings[0].UpdatedAt = "0.3", s.now
+			c.Balls = slices.Delete(c.Balls, 1, 2)
+			return c
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScript(t, 20)
+			s.innings(teamA)
+			s.play("1 4 W")
+			before := s.copied()
+			s.now = s.now.Add(time.Second)
+			s.play("1")
+			truth := s.snap
+			shown := s.poll().Display
+			s.snap = tc.lie(s, before)
+			if out := s.poll(); !out.Kept {
+				t.Fatalf("taken in at once: %+v", out.Display.Innings)
+			}
+			if second := s.poll(); second.Kept == tc.second {
+				t.Errorf("the second reading: kept %v", second.Kept)
+			}
+			s.polls(3)
+			if !tc.second && s.state.Doubts == 0 {
+				t.Error("taken in after five readings")
+			}
+			s.snap = truth
+			s.snap.Innings = slices.Clone(truth.Innings)
+			s.snap.Innings[0].UpdatedAt = s.now
+			out := s.poll()
+			out.Display.UpdatedAt, out.Display.KeyEvent, shown.KeyEvent = shown.UpdatedAt, nil, nil
+			if out.Kept || len(out.Display.Innings) != 1 || out.Display.Innings[0] != shown.Innings[0] {
+				t.Errorf("kept %v, the truth shows %+v, want %+v", out.Kept, out.Display.Innings, shown.Innings)
+			}
+			want(t, s.keys(EventWicket, EventCorrection), "w:1:1!")
+		})
+	}
+}
+
+// A feed that goes on leaving something out is believed in the end, and then with every reading.
+func TestMissingForGood(t *testing.T) {
+	for name, tc := range map[string]struct {
+		lie   func(*Snapshot)
+		polls int
+	}{
+		"balls":     {func(c *Snapshot) { c.Balls = nil }, doubtPolls},
+		"names":     {func(c *Snapshot) { c.Players = nil }, doubtPolls},
+		"the score": {func(c *Snapshot) { c.Innings, c.Batting, c.Bowling, c.Balls = nil, nil, nil, nil }, missingPolls},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScript(t, 20)
+			s.innings(teamA)
+			s.play("1 4 W 1")
+			s.snap = s.copied()
+			tc.lie(&s.snap)
+			for i := range tc.polls + 5 {
+				if out := s.poll(); out.Kept != (i < tc.polls-1) {
+					t.Fatalf("reading %d: kept %v", i+1, out.Kept)
+				}
+			}
+		})
+	}
+}
+
+// The word for where a match stands counts when two readings have it.
+func TestFlappingStatus(t *testing.T) {
+	s := newScript(t, 20)
+	s.innings(teamA)
+	s.play("1 4")
+	for _, word := range []Status{"Int.", "Finished", "Aban.", "Weather Watch", "NS", "Innings Break"} {
+		s.snap.Status = word
+		if d := s.poll().Display; d.Phase != PhaseLive || d.Status != "1st Innings" {
+			t.Errorf("%s shown at once as %s, %q", word, d.Phase, d.Status)
+		}
+		s.snap.Status = "1st Innings"
+		if d := s.poll().Display; d.Phase != PhaseLive || d.Status != "1st Innings" {
+			t.Errorf("after %s: %s, %q", word, d.Phase, d.Status)
+		}
+	}
+	s.snap.Status = "Int."
+	s.poll()
+	if d := s.poll().Display; d.Phase != PhaseInterrupted {
+		t.Errorf("an interruption of two readings is %s", d.Phase)
+	}
+	s.snap.Status = "NS"
+	s.polls(5)
+	if d := s.poll().Display; d.Phase != PhaseInterrupted || s.state.Status != ActiveLive {
+		t.Errorf("a match with a score is %s and %s", d.Phase, s.state.Status)
+	}
+}
