@@ -55,7 +55,11 @@ type Server struct {
 // New makes a server. It does no I/O. An error is a metric that is registered already, or a bug in the pages.
 func New(cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
-	pages, err := page.New()
+	base := ""
+	if cfg.Mount == "/" {
+		base = "/_"
+	}
+	pages, err := page.New(base)
 	if err != nil {
 		return nil, err
 	}

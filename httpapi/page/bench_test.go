@@ -4,7 +4,7 @@ import "testing"
 
 func BenchmarkNew(b *testing.B) {
 	for b.Loop() {
-		if _, err := New(); err != nil {
+		if _, err := New(""); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -12,7 +12,7 @@ func BenchmarkNew(b *testing.B) {
 
 // BenchmarkMatch renders all parts of the match page: what a ball costs, however many people watch.
 func BenchmarkMatch(b *testing.B) {
-	r, err := New()
+	r, err := New("")
 	if err != nil {
 		b.Fatal(err)
 	}

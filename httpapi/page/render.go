@@ -30,9 +30,11 @@ type Renderer struct {
 	version   string
 }
 
-// New parses the templates and reads the assets, which are all embedded: an error is a bug in this package.
-func New() (*Renderer, error) {
-	t, err := template.New("page").ParseFS(templateFiles, "templates/*.html")
+// New parses the templates and reads the assets, which are all embedded: an error is a bug in this package. base is
+// what the addresses of the pages begin with: nothing, or "/_" where they lie beside an application.
+func New(base string) (*Renderer, error) {
+	at := template.FuncMap{"at": func(path string) string { return base + path }}
+	t, err := template.New("page").Funcs(at).ParseFS(templateFiles, "templates/*.html")
 	if err != nil {
 		return nil, fmt.Errorf("parse templates: %w", err)
 	}

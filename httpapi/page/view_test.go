@@ -23,7 +23,7 @@ func allScenes(t testing.TB) (map[string]*Scene, *Renderer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := New()
+	r, err := New("")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,94 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/httpapi/auth"
+)
+
+// The stream of all matches begins with the displays of those that are on, and tells of each with its id.
+func TestStreamOfAllMatches(t *testing.T) {
+	cfg, f, in := config(t)
+	f.putDisplay(in.Display)
+	url, _ := start(t, cfg)
+	s := openStream(t, url+"/cricket/stream", nil)
+	if m := s.until(named(frameDisplay))[1]; !strings.HasPrefix(m.data, `{"matchId":"1144530","display":{"matchId":"1144530"`) || m.id == "" {
+		t.Errorf("begins with %+v", m)
+	}
+	from := f.putEvent(t, "2", wicket(1))
+	if m := s.until(named(frameEvent))[0]; !strings.HasPrefix(m.data, `{"matchId":"2","event":{"key":"w:2:1"`) || m.id != seqID(from) {
+		t.Errorf("%+v", m)
+	}
+	d := in.Display
+	d.MatchID = "2"
+	f.putDisplay(d)
+	f.putDisplay(in.Display)
+	last := f.putCard(finalID, in.Card.Innings[0])
+	again := openStream(t, url+"/cricket/stream", map[string]string{"Last-Event-ID": seqID(from)})
+	all := again.until(withID(seqID(last)))[1:]
+	got := names(all)
+	if len(all) != 3 || got[frameDisplay] != 2 || got[frameCard] != 1 || !strings.HasPrefix(all[2].data, `{"matchId":"1144530","card":{"number":1`) {
+		t.Errorf("after a break %v", got)
+	}
+}
+
+// What was allowed by a token ends with it.
+func TestStreamEndsWithItsToken(t *testing.T) {
+	cfg, _, _ := config(t)
+	cfg.Auth = byName{auth.Identity{Subject: "u1", Expires: time.Now().Add(200*time.Millisecond - auth.Leeway)}}
+	url, _ := start(t, cfg)
+	s := openStream(t, url+streamPath, nil)
+	for m := range s.got {
+		_ = m // until it ends
+	}
+}
+
+// A reader that leaves makes room at once, not at the next event.
+func TestReaderThatLeavesMakesRoom(t *testing.T) {
+	cfg, _, _ := config(t)
+	cfg.MaxStreams, cfg.Heartbeat = 1, time.Hour
+	s := newServer(t, cfg)
+	web := httptest.NewServer(s.Handler())
+	t.Cleanup(web.Close)
+	one := openStream(t, web.URL+streamPath, nil)
+	one.until(named(frameDisplay))
+	one.close()
+	eventually(t, "room", func() bool { return s.hub.count() == 0 })
+}
+
+// A node that serves one application has it at its root, and its pages beside it.
+func TestMountAtTheRoot(t *testing.T) {
+	cfg, _, _ := config(t)
+	cfg.Mount = "/"
+	h := newServer(t, cfg).Handler()
+	for path, want := range map[string]string{
+		"/": `"name":"sightscreen"`, "/matches": `{"items":[{"id":"1144530"`, "/matches/1144530/display": `"need 9 from 3"`, "/nothing": `{"error":{"code":"not_found"`,
+		"/health": `"ok"`, "/readyz": "ready", "/_/": `href="/_/matches"`, "/_/matches": `href="/_/matches/1144530"`, "/_/matches/1144530": "Need 9 from 3",
+		"/_/nothing": `"type":"about:blank"`, "/metrics": "touchline_http",
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: no %s in %.300s", path, want, w.Body)
+		}
+	}
+}
+
+// A match on which nothing has been read yet streams, and begins when it does.
+func TestStreamBeforeTheFirstReading(t *testing.T) {
+	cfg, f, in := config(t)
+	f.fixtures["2"] = cricket.Fixture{MatchID: "2"}
+	f.cards["2"] = cricket.Card{MatchID: "2"}
+	url, _ := start(t, cfg)
+	s := openStream(t, url+"/cricket/matches/2/stream", nil)
+	s.next()
+	d := in.Display
+	d.MatchID = "2"
+	f.putDisplay(d)
+	s.until(named(frameDisplay))
+}
