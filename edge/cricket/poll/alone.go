@@ -35,20 +35,12 @@ func (p *Poller) nextAlone(w *watch) time.Time {
 	}
 	switch {
 	case isPrematch(w):
-		return after(w.asked, p.stretched(sportmonks.Fixture, prematchEvery, p.alone()))
+		return p.due(sportmonks.Fixture, w.asked, prematchEvery, p.alone())
 	case w.state.FinishedAt.IsZero() && w.state.Status != cricket.ActiveEnded:
-		return after(w.asked, p.stretched(sportmonks.Fixture, followEvery, p.alone()))
+		return p.due(sportmonks.Fixture, w.asked, followEvery, p.alone())
 	default:
 		return p.nextFinal(w)
 	}
-}
-
-// after is an interval after an instant, and at once after none.
-func after(at time.Time, d time.Duration) time.Time {
-	if at.IsZero() {
-		return at
-	}
-	return at.Add(d)
 }
 
 // alone is how many matches are read one by one.
@@ -78,6 +70,7 @@ func (p *Poller) readAlone(ctx context.Context, now time.Time, isFor func(*watch
 // for a reading without them would not say the same of its last overs.
 func (p *Poller) readOne(ctx context.Context, w *watch, now time.Time) error {
 	w.asked = now
+	p.called(sportmonks.Fixture, now)
 	balls := !isPrematch(w) && w.state.PreviousBallID != 0
 	final := isFinal(w)
 	if final {
@@ -94,8 +87,10 @@ func (p *Poller) readOne(ctx context.Context, w *watch, now time.Time) error {
 	}
 	w.gone = time.Time{}
 	if final {
-		w.final++
 		p.count(func(s *Status) { s.FinalReads++ })
+		if at := finals(); w.final < len(at) && !now.Before(w.left.Add(at[w.final])) {
+			w.final++
+		}
 	}
 	one := p.newReading(aloneRequest(w.id), balls, r)
 	for i := range r.Snapshots {

@@ -23,8 +23,8 @@ const (
 // rowsAtOnce is how many rows a sync writes in one transaction: it must not hold up a tick.
 const rowsAtOnce = 25
 
-func (p *Poller) fixturesEvery() time.Duration {
-	return p.stretched(sportmonks.Fixtures, fixturesEvery, 1)
+func (p *Poller) fixturesDue(last time.Time) (time.Time, bool) {
+	return p.due(sportmonks.Fixtures, last, fixturesEvery, 1), true
 }
 
 // exclusive runs f if this node holds the lease of the reference jobs.
@@ -46,6 +46,7 @@ func (p *Poller) syncFixtures(ctx context.Context, now time.Time) error {
 		if wide {
 			from, to = now.Add(-wideBack), now.Add(wideAhead)
 		}
+		p.called(sportmonks.Fixtures, now)
 		all, err := p.Feed.Fixtures(ctx, from, to)
 		if err != nil {
 			return err
@@ -126,7 +127,7 @@ func (p *Poller) scoresDue(last time.Time) (time.Time, bool) {
 	if p.scored {
 		return time.Time{}, false
 	}
-	return each(always(fixturesEvery))(last)
+	return each(fixturesEvery)(last)
 }
 
 // loadScores reads the catalogue of what a ball can be. Each node needs it for itself.

@@ -18,17 +18,19 @@ type job struct {
 	last  time.Time
 }
 
-// each makes the due of a job that always runs, at an interval that may change.
-func each(interval func() time.Duration) func(time.Time) (time.Time, bool) {
-	return func(last time.Time) (time.Time, bool) {
-		if last.IsZero() {
-			return last, true
-		}
-		return last.Add(interval()), true
-	}
+// each makes the due of a job that always runs.
+func each(interval time.Duration) func(time.Time) (time.Time, bool) {
+	return func(last time.Time) (time.Time, bool) { return onGrid(last, interval), true }
 }
 
-func always(d time.Duration) func() time.Duration { return func() time.Duration { return d } }
+// onGrid is the next multiple of an interval, by the clock: a node that was started anew polls at the same instants as
+// one that was not. At once if there was none before.
+func onGrid(last time.Time, interval time.Duration) time.Time {
+	if last.IsZero() {
+		return last
+	}
+	return last.Truncate(interval).Add(interval)
+}
 
 // shortest is the least time between two runs of a job.
 const shortest = 500 * time.Millisecond
@@ -79,10 +81,14 @@ func (p *Poller) soonest(jobs []*job, may func(*job) bool) time.Time {
 	first := never()
 	for _, j := range jobs {
 		at, on := next(j, may)
-		switch {
-		case !on:
-			at = time.Time{}
-		case at.Before(first):
+		if !on {
+			p.plan(j.name, time.Time{})
+			continue
+		}
+		if at.IsZero() { // at once; to a clock it would mean never
+			at = p.Clock.Now()
+		}
+		if at.Before(first) {
 			first = at
 		}
 		p.plan(j.name, at)

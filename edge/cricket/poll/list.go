@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/sportmonks"
 )
 
 // The pace of the live list. With the feed's default plan of 2,000 calls an hour less the tenth for final reads, a call
@@ -60,6 +61,7 @@ func (p *Poller) closeOn() (on []*watch) {
 
 // readList asks for the live list and notes who is in it.
 func (p *Poller) readList(ctx context.Context, now time.Time, balls bool) error {
+	p.called(sportmonks.Livescores, now)
 	r, err := p.Feed.Livescores(ctx, balls)
 	p.note(now, r, err)
 	if err != nil {

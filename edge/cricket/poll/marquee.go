@@ -20,7 +20,7 @@ func (p *Poller) marqueeDue(last time.Time) (time.Time, bool) {
 	if p.list != nil && p.list.balls && p.list.At.After(last) {
 		last = p.list.At // the score poller has just read it all
 	}
-	return last.Add(p.stretched(sportmonks.Livescores, every, 1)), true
+	return p.due(sportmonks.Livescores, last, every, 1), true
 }
 
 // marquee reads all live matches with their balls, and takes in those that are watched closely. The others are taken

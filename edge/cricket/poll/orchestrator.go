@@ -20,7 +20,7 @@ func (p *Poller) orchestrateDue(last time.Time) (time.Time, bool) {
 	if last.IsZero() || p.synced.Load() {
 		return time.Time{}, true
 	}
-	return last.Add(orchestrateEvery), true
+	return onGrid(last, orchestrateEvery), true
 }
 
 // orchestrate looks at what is registered, by this node and by others, and registers what is about to start. Matches

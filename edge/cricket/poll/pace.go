@@ -6,8 +6,17 @@ import (
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 )
 
+// due is when an endpoint that was asked at last is to be asked again, at the interval that is wanted or the one that the
+// budget allows. calls is how many are made each time.
+func (p *Poller) due(endpoint sportmonks.Endpoint, last time.Time, want time.Duration, calls int) time.Time {
+	if longer := p.stretched(endpoint, want, calls); longer > want && !last.IsZero() {
+		return last.Add(longer)
+	}
+	return onGrid(last, want)
+}
+
 // stretched gives the interval at which calls of an endpoint can go on until the end of the feed's hour, the reserve for
-// final reads left alone: the one that is wanted, or a longer one. calls is how many are made each time.
+// final reads left alone: the one that is wanted, or a longer one.
 //
 // What is left of the hour is divided evenly over what is left of its calls: a node that shares its token, or was
 // started again, slows down instead of running dry.
@@ -21,11 +30,27 @@ func (p *Poller) stretched(endpoint sportmonks.Endpoint, want time.Duration, cal
 	}
 	left := time.Hour
 	if !b.Reset.IsZero() {
-		left = max(b.Reset.Sub(p.Clock.Now()), 0)
+		left = max(b.Reset.Sub(p.lastCall(endpoint)), 0)
 	}
 	usable := b.Remaining - b.Reserve
 	if usable <= 0 {
 		return max(want, left)
 	}
 	return max(want, left*time.Duration(calls)/time.Duration(usable))
+}
+
+// called notes that an endpoint is asked: intervals count from then.
+func (p *Poller) called(endpoint sportmonks.Endpoint, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls[endpoint] = now
+}
+
+func (p *Poller) lastCall(endpoint sportmonks.Endpoint) time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at, ok := p.calls[endpoint]; ok {
+		return at
+	}
+	return p.Clock.Now()
 }

@@ -131,6 +131,7 @@ type Poller struct {
 	jobs   map[string]JobStatus
 	names  naming
 	cached map[string]cacheable // replies that are to be cached, by match
+	calls  map[sportmonks.Endpoint]time.Time
 }
 
 // New makes a poller.
@@ -139,18 +140,19 @@ func New(c Config) *Poller {
 		Config: c, again: clock.NewSignal(), toCache: clock.NewSignal(),
 		watched: map[string]*watch{}, ended: map[string]bool{}, gens: map[string]int{},
 		jobs: map[string]JobStatus{}, cached: map[string]cacheable{},
+		calls: map[sportmonks.Endpoint]time.Time{},
 	}
 	p.live = []*job{
 		{name: "orchestrator", due: p.orchestrateDue, run: p.orchestrate, seeks: true, eager: true},
-		{name: "score", due: each(p.scoreEvery), run: p.score, seeks: true},
 		{name: "marquee", due: p.marqueeDue, run: p.marquee},
+		{name: "score", due: p.scoreDue, run: p.score, seeks: true},
 		{name: "prematch", due: p.aloneDue(isPrematch), run: p.prematch},
 		{name: "reconcile", due: p.aloneDue(hasLeft), run: p.reconcile},
 		{name: "cleanup", due: p.cleanupDue, run: p.cleanup},
 	}
 	p.reference = []*job{
-		{name: "leagues", due: each(always(referenceEvery)), run: p.syncLeagues},
-		{name: "fixtures", due: each(p.fixturesEvery), run: p.syncFixtures},
+		{name: "leagues", due: each(referenceEvery), run: p.syncLeagues},
+		{name: "fixtures", due: p.fixturesDue, run: p.syncFixtures},
 		{name: "scores", due: p.scoresDue, run: p.loadScores},
 		{name: "teams", due: p.teamsDue, run: p.syncTeams},
 	}

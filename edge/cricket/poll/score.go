@@ -8,9 +8,12 @@ import (
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 )
 
-// scoreEvery is how often the matches that are not watched closely are looked at, and how often the list is read while
-// none is.
-func (p *Poller) scoreEvery() time.Duration {
+// scoreDue is when the matches that are not watched closely are looked at, and when the list is read while none is.
+func (p *Poller) scoreDue(last time.Time) (time.Time, bool) {
+	return p.due(sportmonks.Livescores, last, p.scorePace(), 1), true
+}
+
+func (p *Poller) scorePace() time.Duration {
 	every := idleEvery
 	for _, w := range p.watched {
 		switch {
@@ -24,7 +27,7 @@ func (p *Poller) scoreEvery() time.Duration {
 	if every == idleEvery && len(p.watched) > 0 && p.allStumps() {
 		every = stumpsEvery
 	}
-	return p.stretched(sportmonks.Livescores, every, 1)
+	return every
 }
 
 // scorePause is the pause of a match in the list. One that is watched closely is the marquee's.
@@ -54,7 +57,7 @@ func (p *Poller) score(ctx context.Context, now time.Time) error {
 				return err
 			}
 		}
-		// A match that is watched closely waits for the answer that has its balls: the marquee's turn comes next.
+		// A match that is watched closely waits for the answer that has its balls: the marquee's turn is at once.
 		return p.takeList(ctx, now, func(w *watch) bool { return p.list.balls || !p.closely(w) })
 	})
 }

@@ -17,9 +17,9 @@ const squadsAtOnce = 20
 // teamsDue: every six hours, and every minute while squads are still to be read.
 func (p *Poller) teamsDue(last time.Time) (time.Time, bool) {
 	if len(p.squads) > 0 {
-		return each(always(fixturesEvery))(last)
+		return each(fixturesEvery)(last)
 	}
-	return each(always(referenceEvery))(last)
+	return each(referenceEvery)(last)
 }
 
 // syncTeams takes the teams of the feed into their table, and then, some at a time, the squads and standings of the

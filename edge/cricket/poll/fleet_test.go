@@ -1,0 +1,203 @@
+package poll_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/poll"
+)
+
+// second is the configuration of another node of the same fleet.
+func (r *rig) second() poll.Config {
+	c := r.config
+	c.Node, c.Leases = "b", r.locks.of("b")
+	return c
+}
+
+func (r *rig) inPlay() {
+	r.feed.list = func(now time.Time) []cricket.Snapshot {
+		return []cricket.Snapshot{match(1, 3, "1st Innings", int(now.Sub(midday())/time.Second))}
+	}
+}
+
+// A node that falls silent is succeeded: after its leases have run out and its match has been silent for thirty seconds,
+// the other takes over. Until then the other asks nothing.
+func TestTakeover(t *testing.T) {
+	r := newRig(t)
+	r.inPlay()
+	died := 5 * time.Minute
+	all := r.run(15*time.Minute, life{config: r.config, until: died}, life{config: r.second(), from: 10 * time.Second})
+	at, by := r.ticks.at["1"], r.ticks.by["1"]
+	first := slices.Index(by, "b")
+	if first < 1 || slices.Contains(by[first:], "a") {
+		t.Fatalf("ticked by %v", by)
+	}
+	if at[first-1] < died-10*time.Second {
+		t.Errorf("the first node ticked last at %s", at[first-1])
+	}
+	// The lease runs for 90 s from when it was asked for last; the orchestrator looks every 30 s.
+	if silence := at[first] - at[first-1]; silence < 30*time.Second || silence > 2*time.Minute+5*time.Second {
+		t.Errorf("taken over after %s", silence)
+	}
+	if n := all[1].Status().Takeovers; n != 1 {
+		t.Errorf("%d takeovers counted", n)
+	}
+	st, _ := r.state("1")
+	if st.InstanceID != "b" || st.Status != cricket.ActiveLive {
+		t.Errorf("the match is %s of %s", st.Status, st.InstanceID)
+	}
+}
+
+// The lock of a match may be free while its row is fresh: then it is left to whoever writes there.
+func TestNoTakeoverOfFreshRows(t *testing.T) {
+	r := newRig(t)
+	r.inPlay()
+	r.run(time.Minute) // by a
+	lease, err := r.locks.of("a").Hold(t.Context(), cricket.MatchLock("1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	feed, err := r.locks.of("a").Hold(t.Context(), cricket.FeedLock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = lease.Release(t.Context())
+	_ = feed.Release(t.Context())
+	r.run(3*time.Minute, life{config: r.second()})
+	first := slices.Index(r.ticks.by["1"], "b")
+	if first < 1 {
+		t.Fatalf("ticked by %v", r.ticks.by["1"])
+	}
+	if silence := r.ticks.at["1"][first] - r.ticks.at["1"][first-1]; silence < 30*time.Second {
+		t.Errorf("taken over after %s", silence)
+	}
+}
+
+// A node that loses the live list lets go of its matches, so that the next holder can have them.
+func TestObserverLetsGo(t *testing.T) {
+	r := newRig(t)
+	r.inPlay()
+	taken := false
+	r.ticks.fail = func(_ string, now time.Time) error {
+		if now.Sub(midday()) >= time.Minute && !taken { // in the middle of a tick somebody takes the list away
+			taken = true
+			r.locks.held[cricket.FeedLock] = &fleetLease{
+				locks: r.locks, key: cricket.FeedLock, node: "c", fence: 9, until: midday().Add(time.Hour),
+			}
+		}
+		return nil
+	}
+	p := r.run(2 * time.Minute)[0]
+	if got := r.locks.holder(cricket.MatchLock("1")); got != "" {
+		t.Errorf("the match's lock is still held by %q", got)
+	}
+	at := r.ticks.at["1"]
+	if last := at[len(at)-1]; last > time.Minute+5*time.Second {
+		t.Errorf("ticked at %s", last)
+	}
+	if n := len(r.feed.asked("list with balls")); n > 30 {
+		t.Errorf("an observer asked for the list, %d times in all", n)
+	}
+	if p.Status().Leading {
+		t.Error("it says that it leads")
+	}
+}
+
+// Two nodes that die and come back at random: a match is ticked by one at a time, and to its end.
+func TestNodesComeAndGo(t *testing.T) {
+	for seed := range uint64(6) {
+		r := newRig(t)
+		r.finishing()
+		rng := rand.New(rand.NewPCG(seed, 7))
+		var lives []life
+		for i, c := range []poll.Config{r.config, r.second()} {
+			at := time.Duration(i) * time.Second
+			for at < 90*time.Minute {
+				end := at + time.Duration(1+rng.IntN(12))*time.Minute
+				lives = append(lives, life{config: c, from: at, until: end})
+				at = end + time.Duration(1+rng.IntN(240))*time.Second
+			}
+			lives = append(lives, life{config: c, from: at})
+		}
+		r.run(2*time.Hour, lives...)
+		st, _ := r.state("7")
+		if st.Status != cricket.ActiveEnded || st.Result != "Pakistan won by 10 runs" {
+			t.Errorf("seed %d: %s, %q", seed, st.Status, st.Result)
+		}
+		at, by := r.ticks.at["7"], r.ticks.by["7"]
+		if !slices.IsSorted(at) {
+			t.Errorf("seed %d: ticks out of order", seed)
+		}
+		for i := 1; i < len(at); i++ {
+			if by[i] != by[i-1] && at[i]-at[i-1] < 30*time.Second {
+				t.Errorf("seed %d: %s ticked %s after %s", seed, by[i], at[i]-at[i-1], by[i-1])
+			}
+		}
+		r.store.Close()
+	}
+}
+
+// Errors of a job are counted, shown and over when it works again.
+func TestStatusOfJobs(t *testing.T) {
+	r := newRig(t)
+	r.inPlay()
+	r.feed.listErr = func(now time.Time) error {
+		if d := now.Sub(midday()); d > time.Minute && d < 150*time.Second {
+			return errors.New("the feed is away")
+		}
+		return nil
+	}
+	r.config.Budgets = r.feed
+	var during, after poll.Status
+	p := poll.New(r.config)
+	r.ticks.fail = func(_ string, now time.Time) error {
+		if d := now.Sub(midday()); d > 3*time.Minute && after.Polls == 0 {
+			after = p.Status()
+		}
+		return nil
+	}
+	r.feed.fixtures = func(now time.Time) []cricket.Snapshot {
+		if d := now.Sub(midday()); d == 2*time.Minute {
+			during = p.Status()
+		}
+		return nil
+	}
+	ctx, cancel := contextUntil(r, 4*time.Minute)
+	defer cancel()
+	if err := p.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	job := func(s poll.Status, name string) (out poll.JobStatus) {
+		for _, j := range s.Jobs {
+			if j.Name == name {
+				out = j
+			}
+		}
+		return out
+	}
+	if j := job(during, "marquee"); j.LastError != "the feed is away" || j.Failed < 20 || during.LastError == "" {
+		t.Errorf("while it is away: %+v, %q", j, during.LastError)
+	}
+	if j := job(after, "marquee"); j.LastError != "" || j.Runs < 60 || j.LastRun.IsZero() || j.NextRun.IsZero() {
+		t.Errorf("after it: %+v", j)
+	}
+	want := []poll.Held{{
+		MatchID: "1", Fence: 1, Owner: "a", Status: "live", Phase: cricket.PhaseLive, Listed: true, Closely: true,
+		LastTickAt: after.Matches[0].LastTickAt, Deadline: after.Matches[0].Deadline,
+	}}
+	if diff := cmp.Diff(want, after.Matches); diff != "" {
+		t.Errorf("matches (-want +got):\n%s", diff)
+	}
+	if age := midday().Add(3 * time.Minute).Sub(after.Matches[0].LastTickAt); age > 15*time.Second {
+		t.Errorf("ticked %s ago", age)
+	}
+	if after.Polls < 70 || after.Failed < 20 || !after.Leading {
+		t.Errorf("after it: %+v", after)
+	}
+}

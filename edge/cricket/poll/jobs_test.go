@@ -1,0 +1,396 @@
+package poll_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/poll"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// started gives a list of fixtures with one match that starts at an instant.
+func started(id int, league int64, at time.Duration) cricket.Snapshot {
+	s := match(id, league, "NS", 0)
+	s.StartsAt = midday().Add(at)
+	return s
+}
+
+// A match is registered 45 minutes before its start, and read for toss and line-ups every minute until the live list
+// has it.
+func TestBeforeTheToss(t *testing.T) {
+	r := newRig(t)
+	const start = 2 * time.Hour
+	r.feed.fixtures = func(time.Time) []cricket.Snapshot { return []cricket.Snapshot{started(7, 3, start)} }
+	r.feed.fixture = func(_ string, now time.Time) (cricket.Snapshot, error) {
+		s := started(7, 3, start)
+		if now.After(midday().Add(start - 30*time.Minute)) {
+			s.Toss = cricket.Toss{TeamID: 39, Chose: "batting"}
+		}
+		return s, nil
+	}
+	r.feed.list = func(now time.Time) []cricket.Snapshot {
+		if now.Before(midday().Add(start)) {
+			return nil
+		}
+		s := match(7, 3, "1st Innings", int(now.Sub(midday())/time.Minute))
+		s.Toss, s.StartsAt = cricket.Toss{TeamID: 39, Chose: "batting"}, midday().Add(start)
+		return []cricket.Snapshot{s}
+	}
+	r.run(start - 46*time.Minute)
+	if _, found := r.state("7"); found {
+		t.Error("registered before its time")
+	}
+	r.run(start - 44*time.Minute)
+	if st, _ := r.state("7"); st.Status != cricket.ActiveIdle {
+		t.Errorf("45 min before the start the match is %q", st.Status)
+	}
+	r.run(start + 5*time.Minute)
+	if st, _ := r.state("7"); st.Status != cricket.ActiveLive {
+		t.Errorf("in play the match is %q", st.Status)
+	}
+	asked := r.feed.asked("fixture 7")
+	if first := asked[0]; first < start-45*time.Minute || first > start-44*time.Minute {
+		t.Errorf("first read at %s", first)
+	}
+	for _, gap := range gaps(asked, start-43*time.Minute) { // from where the last run has found its pace
+		if gap != time.Minute {
+			t.Errorf("read after %s: %v", gap, asked)
+		}
+	}
+	if last := asked[len(asked)-1]; last > start+10*time.Second {
+		t.Errorf("read by itself at %s although the list has it", last)
+	}
+	events, err := r.service.Events(t.Context(), "7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(events, func(e cricket.Event) bool {
+		return e.Type == cricket.EventToss && e.At.Before(midday().Add(start-27*time.Minute))
+	}) {
+		t.Errorf("the toss was not found before play: %v", events)
+	}
+}
+
+// Only matches of active leagues are synced, registered and polled; an admin's word counts within half a minute.
+func TestOnlyActiveLeagues(t *testing.T) {
+	r := newRig(t)
+	r.config.Leagues = []string{"L3"}
+	r.leagueRow("5", false, false)
+	r.feed.list = func(now time.Time) []cricket.Snapshot {
+		var all []cricket.Snapshot
+		for i, league := range []int64{3, 4, 5} {
+			all = append(all, match(i+1, league, "1st Innings", 10))
+		}
+		return all
+	}
+	r.feed.fixtures = func(time.Time) []cricket.Snapshot {
+		return []cricket.Snapshot{started(11, 3, time.Hour), started(12, 4, time.Hour), started(13, 5, time.Hour)}
+	}
+	known := func() (out []string) {
+		r.do(func(tx *store.Tx) error {
+			all, err := cricket.Fixtures{}.Batch(tx, "1", "2", "3", "11", "12", "13")
+			for i := range all {
+				out = append(out, all[i].MatchID)
+			}
+			return err
+		})
+		return out
+	}
+	r.run(2 * time.Minute)
+	if diff := cmp.Diff([]string{"1", "11"}, known()); diff != "" {
+		t.Errorf("known (-want +got):\n%s", diff)
+	}
+	r.do(func(tx *store.Tx) error {
+		on := true
+		_, err := cricket.Leagues{}.Patch(tx, "5", cricket.LeaguePatch{Active: &on})
+		return err
+	})
+	r.run(4 * time.Minute)
+	if diff := cmp.Diff([]string{"1", "11", "13", "3"}, known()); diff != "" {
+		t.Errorf("after league 5 became active (-want +got):\n%s", diff)
+	}
+}
+
+// finishing is a feed whose match is over after ten minutes and has left the list after fifteen.
+func (r *rig) finishing() {
+	over := midday().Add(10 * time.Minute)
+	at := func(now time.Time) cricket.Snapshot {
+		s := match(7, 3, "2nd Innings", 100)
+		s.Innings = []cricket.Innings{
+			{No: 1, TeamID: 1, Runs: 100, Wickets: 5, Overs: "20.0", UpdatedAt: midday()},
+			{No: 2, TeamID: 39, Runs: 90, Wickets: 3, Overs: "19.5", UpdatedAt: midday()},
+		}
+		s.Toss = cricket.Toss{TeamID: 1, Chose: "batting"}
+		if !now.Before(over) {
+			s.Status, s.Winner, s.Note = "Finished", 1, "Pakistan won by 10 runs"
+			s.Innings[1].Overs, s.Innings[1].UpdatedAt = "20.0", over
+		}
+		return s
+	}
+	r.feed.list = func(now time.Time) []cricket.Snapshot {
+		if now.Before(over.Add(5 * time.Minute)) {
+			return []cricket.Snapshot{at(now)}
+		}
+		return nil
+	}
+	r.feed.fixture = func(_ string, now time.Time) (cricket.Snapshot, error) { return at(now), nil }
+}
+
+// follow has some users follow match 7.
+func (r *rig) follow(n int) {
+	r.do(func(tx *store.Tx) error {
+		for i := range n {
+			_, err := tx.Put(store.PutItem{Table: cricket.TableFollows, Item: attr.Item{
+				"matchId": attr.S("7"), "userId": attr.S(fmt.Sprintf("u%04d", i)), "expiresAt": attr.Int(midday().Add(48 * time.Hour).Unix()),
+			}})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (r *rig) followers() (n int) {
+	r.do(func(tx *store.Tx) error {
+		all, err := cricket.Follows{}.Of(tx, "7")
+		n = len(all)
+		return err
+	})
+	return n
+}
+
+// A match that leaves the list is read by itself at 0, 1, 5 and 15 minutes, for which the reserve of the budget may be
+// used. A quarter of an hour after its result it is ended, with all that hangs on it.
+func TestAfterTheEnd(t *testing.T) {
+	r := newRig(t)
+	r.finishing()
+	r.follow(600)
+	r.run(24 * time.Minute)
+	st, _ := r.state("7")
+	if st.Status != cricket.ActiveLive || st.FinishedAt.IsZero() || r.followers() != 600 {
+		t.Errorf("14 min after its result: %s, finished %s, %d followers", st.Status, st.FinishedAt, r.followers())
+	}
+	p := r.run(45 * time.Minute)[0]
+	st, _ = r.state("7")
+	ended := st.FinishedAt.Add(15 * time.Minute)
+	if st.Status != cricket.ActiveEnded || st.TTL < ended.Add(24*time.Hour).Unix() || r.followers() != 0 {
+		t.Errorf("after it: %s, ttl %d, %d followers", st.Status, st.TTL, r.followers())
+	}
+	r.do(func(tx *store.Tx) error {
+		f, err := cricket.Fixtures{}.Get(tx, "7")
+		if f.ArchivedAt.IsZero() || !f.LiveUpdatedAt.IsZero() || f.Result != "Pakistan won by 10 runs" {
+			t.Errorf("the fixture: %+v", f)
+		}
+		return err
+	})
+	if status := p.Status(); len(status.Matches) != 0 {
+		t.Errorf("still watched: %+v", status.Matches)
+	}
+}
+
+func TestFinalReads(t *testing.T) {
+	r := newRig(t)
+	r.finishing()
+	p := r.run(50 * time.Minute)[0]
+	finals := r.feed.asked("final 7")
+	if len(finals) < 4 {
+		t.Fatalf("read at %v", finals)
+	}
+	left := finals[0]
+	if left < 15*time.Minute || left > 15*time.Minute+30*time.Second {
+		t.Errorf("found to have left at %s", left)
+	}
+	var since []time.Duration
+	for _, at := range finals {
+		since = append(since, at-left)
+	}
+	st, _ := r.state("7")
+	want := []time.Duration{0, time.Minute, 5 * time.Minute, st.FinishedAt.Sub(midday()) + 15*time.Minute - left, 15 * time.Minute}
+	if diff := cmp.Diff(want, since); diff != "" {
+		t.Errorf("read after it had left (-want +got):\n%s", diff)
+	}
+	if p.Status().FinalReads != int64(len(finals)) {
+		t.Errorf("%d final reads counted", p.Status().FinalReads)
+	}
+	if len(r.feed.asked("fixture 7")) != len(finals) {
+		t.Errorf("reads that were none: %v", r.feed.asked("fixture 7"))
+	}
+}
+
+// A feed that says nothing more after a result does not keep a match for ever; neither does one that forgets it.
+func TestSilentEnds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		from time.Duration // of the silence
+		err  error
+		end  time.Duration // latest
+	}{
+		"no answer after the result": {12 * time.Minute, errors.New("no answer"), 28 * time.Minute},
+		"forgotten in play":          {5 * time.Minute, fault.New(fault.NotFound, "gone", "gone"), 37 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.finishing()
+			list, fixture := r.feed.list, r.feed.fixture
+			r.feed.list = func(now time.Time) []cricket.Snapshot {
+				if now.Before(midday().Add(tt.from)) {
+					return list(now)
+				}
+				return nil
+			}
+			r.feed.fixture = func(id string, now time.Time) (cricket.Snapshot, error) {
+				if now.Before(midday().Add(tt.from)) {
+					return fixture(id, now)
+				}
+				return cricket.Snapshot{}, tt.err
+			}
+			r.follow(1)
+			early := false
+			r.ticks.clean = func(string, time.Time) { early = r.clock.Now().Before(midday().Add(tt.end - 4*time.Minute)) }
+			r.run(tt.end + time.Minute)
+			if early {
+				t.Error("cleaned up too early")
+			}
+			if st, _ := r.state("7"); st.Status != cricket.ActiveEnded || r.followers() != 0 {
+				t.Errorf("%s, %d followers", st.Status, r.followers())
+			}
+		})
+	}
+}
+
+// What a crash between the end of a match and the cleaning up has left is cleaned up at the next start.
+func TestSweepAfterACrash(t *testing.T) {
+	r := newRig(t)
+	r.follow(30)
+	r.do(func(tx *store.Tx) error {
+		if err := (cricket.Fixtures{}).Put(tx, cricket.Fixture{MatchID: "7", LiveUpdatedAt: midday()}); err != nil {
+			return err
+		}
+		_, err := tx.Put(store.PutItem{Table: cricket.TableActiveMatches, Item: attr.Item{"matchId": attr.S("7"), "status": attr.S("ended")}})
+		return err
+	})
+	r.run(time.Second)
+	if r.followers() != 0 {
+		t.Errorf("%d followers", r.followers())
+	}
+	r.do(func(tx *store.Tx) error {
+		f, err := cricket.Fixtures{}.Get(tx, "7")
+		if f.ArchivedAt.IsZero() || !f.LiveUpdatedAt.IsZero() {
+			t.Errorf("the fixture: %+v", f)
+		}
+		return err
+	})
+}
+
+// Replies are cached when they change, and only then.
+func TestRepliesAreCached(t *testing.T) {
+	r := newRig(t)
+	r.feed.list = func(now time.Time) []cricket.Snapshot {
+		return []cricket.Snapshot{match(1, 3, "1st Innings", int(now.Sub(midday())/time.Minute)), match(2, 3, "1st Innings", 1)}
+	}
+	p := r.run(10*time.Minute + time.Second)[0]
+	if s := p.Status(); s.Cached != 11+1 || s.TooBig != 0 {
+		t.Errorf("%d replies cached, %d too big; %d polls", s.Cached, s.TooBig, s.Polls)
+	}
+	r.do(func(tx *store.Tx) error {
+		f, found, err := cricket.FixtureCache{}.Get(tx, "1")
+		if !found || string(f.Raw) == "" || f.CachedAt.Sub(midday()) != 10*time.Minute {
+			t.Errorf("%t, cached at %s: %s", found, f.CachedAt, f.Raw)
+		}
+		if _, found, _ := (cricket.FixtureCache{}).Get(tx, "2"); found {
+			t.Error("a reply of ten minutes ago counts as fresh")
+		}
+		return err
+	})
+}
+
+// Leagues and teams are read at the start and every six hours; squads follow.
+func TestReferenceSync(t *testing.T) {
+	r := newRig(t)
+	r.config.Reference, r.config.Leagues = r.feed, []string{"T20I"}
+	r.feed.leagues = []cricket.LeagueRecord{
+		{LeagueID: "3", Name: "Twenty20 International", Code: "T20I", SeasonID: "1715", Active: true, Marquee: true},
+		{LeagueID: "5", Name: "Big Bash League", Code: "BBL", SeasonID: "1716", Active: true},
+	}
+	r.feed.fixtures = func(time.Time) []cricket.Snapshot {
+		s := match(7, 3, "Finished", 100)
+		s.League, s.Winner, s.Note = cricket.League{ID: 3, Name: "Twenty20 International", Code: "T20I"}, 39, "Sri Lanka won"
+		s.StartsAt = midday().Add(-5 * time.Hour)
+		return []cricket.Snapshot{s}
+	}
+	p := r.run(6*time.Hour + time.Minute)[0]
+	for what, want := range map[string][]time.Duration{
+		"leagues": {0, 6 * time.Hour}, "teams": {0, 6 * time.Hour}, "squad 1 1715": {0, 6 * time.Hour}, "squad 39 1715": {0, 6 * time.Hour},
+	} {
+		if diff := cmp.Diff(want, r.feed.asked(what)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	r.do(func(tx *store.Tx) error {
+		leagues, err := cricket.Leagues{}.All(tx)
+		if err != nil || len(leagues) != 2 || !leagues[0].Active || leagues[0].Marquee || leagues[1].Active {
+			t.Errorf("leagues: %+v, %v", leagues, err)
+		}
+		teams, err := cricket.Teams{}.All(tx)
+		if err != nil || len(teams) != 2 {
+			t.Errorf("teams: %+v, %v", teams, err)
+		}
+		rows, err := cricket.TeamSeasons{}.Of(tx, "1715")
+		if err != nil || len(rows) != 2 {
+			t.Fatalf("seasons: %+v, %v", rows, err)
+		}
+		if rows[0].Name != "Pakistan" || rows[0].SeasonName != "2026" || rows[0].Lost != 1 || len(rows[0].Squad) != 1 || rows[1].Won != 1 {
+			t.Errorf("rows: %+v", rows)
+		}
+		return nil
+	})
+	var names []string
+	for _, j := range p.Status().Jobs {
+		names = append(names, j.Name)
+		if j.LastError != "" || j.Runs == 0 && j.Name != "marquee" && j.Name != "prematch" && j.Name != "reconcile" && j.Name != "cache" {
+			t.Errorf("job %+v", j)
+		}
+	}
+	want := []string{"cache", "cleanup", "fixtures", "leagues", "marquee", "orchestrator", "prematch", "reconcile", "score", "scores", "teams"}
+	if diff := cmp.Diff(want, names); diff != "" && !slices.Equal(names, want[1:]) {
+		t.Errorf("jobs (-want +got):\n%s", diff)
+	}
+}
+
+// Names that an admin has given show in the match.
+func TestAdminsNamesShow(t *testing.T) {
+	r := newRig(t)
+	r.feed.list = func(now time.Time) []cricket.Snapshot {
+		return []cricket.Snapshot{match(1, 3, "1st Innings", int(now.Sub(midday())/time.Second))}
+	}
+	r.leagueRow("3", true, false)
+	name, code := "The Series", "PKN"
+	r.do(func(tx *store.Tx) error {
+		if err := (cricket.Teams{}).Put(tx, cricket.TeamRecord{TeamID: "1", Name: "Pakistan", Code: "PAK"}); err != nil {
+			return err
+		}
+		if _, err := (cricket.Teams{}).Patch(tx, "1", cricket.TeamPatch{Code: &code}); err != nil {
+			return err
+		}
+		_, err := cricket.Leagues{}.Patch(tx, "3", cricket.LeaguePatch{Name: &name})
+		return err
+	})
+	r.run(time.Minute)
+	d, err := r.service.Display(t.Context(), "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.League != name || d.Teams[0].Code != code || d.Teams[1].Code != "SL" {
+		t.Errorf("league %q, teams %+v", d.League, d.Teams)
+	}
+}
+
+var _ poll.Data = (*store.Store)(nil)

@@ -1,0 +1,152 @@
+package poll_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/store"
+)
+
+// leagueRow puts a league into its table.
+func (r *rig) leagueRow(id string, active, marquee bool) {
+	r.t.Helper()
+	r.do(func(tx *store.Tx) error {
+		if err := (cricket.Leagues{}).Put(tx, cricket.LeagueRecord{LeagueID: id, Name: "League " + id, Code: "L" + id, Active: active}); err != nil {
+			return err
+		}
+		_, err := cricket.Leagues{}.Patch(tx, id, cricket.LeaguePatch{Marquee: &marquee})
+		return err
+	})
+}
+
+// How often the live list is read, and with balls or not, by what is on.
+func TestPaceOfTheList(t *testing.T) {
+	on := func(status cricket.Status, leagues ...int64) func(time.Time) []cricket.Snapshot {
+		return func(time.Time) (all []cricket.Snapshot) {
+			for i, league := range leagues {
+				all = append(all, match(i+1, league, status, 30))
+			}
+			return all
+		}
+	}
+	for name, tt := range map[string]struct {
+		list    func(time.Time) []cricket.Snapshot
+		marquee string
+		soon    bool // a match starts in half an hour
+		balls   time.Duration
+		without time.Duration
+	}{
+		"nothing known":                 {balls: 30 * time.Second},
+		"one about to start":            {soon: true, balls: 5 * time.Second},
+		"one live":                      {list: on("1st Innings", 3), balls: 2500 * time.Millisecond},
+		"four live":                     {list: on("1st Innings", 3, 4, 5, 6), balls: 2500 * time.Millisecond},
+		"five live":                     {list: on("1st Innings", 3, 4, 5, 6, 7), without: 5 * time.Second},
+		"innings break":                 {list: on("Innings Break", 3), balls: 10 * time.Second},
+		"lunch":                         {list: on("Lunch", 3), balls: 10 * time.Second},
+		"rain":                          {list: on("Int.", 3, 4), balls: 10 * time.Second},
+		"close of play":                 {list: on("Stump Day 1", 3), balls: time.Minute},
+		"marquee among many":            {list: on("1st Innings", 3, 4, 5, 6, 7, 8), marquee: "7", balls: 2500 * time.Millisecond},
+		"marquee not on":                {list: on("1st Innings", 3, 4), marquee: "9", without: 5 * time.Second},
+		"marquee not on, others pause":  {list: on("Tea Break", 3, 4), marquee: "9", without: 10 * time.Second},
+		"marquee not on, close of play": {list: on("Stump Day 3", 3, 4), marquee: "9", without: time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.feed.list = tt.list
+			if tt.marquee != "" {
+				r.leagueRow(tt.marquee, true, true)
+			}
+			if tt.soon {
+				r.feed.fixtures = func(time.Time) []cricket.Snapshot {
+					s := match(1, 3, "NS", 0)
+					s.StartsAt = midday().Add(30 * time.Minute)
+					return []cricket.Snapshot{s}
+				}
+				r.feed.fixture = func(string, time.Time) (cricket.Snapshot, error) { return r.feed.fixtures(midday())[0], nil }
+			}
+			r.run(8 * time.Minute)
+			for what, want := range map[string]time.Duration{"list with balls": tt.balls, "list": tt.without} {
+				got := gaps(r.feed.asked(what), 2*time.Minute)
+				if want == 0 && len(got) > 0 {
+					t.Errorf("%s: asked %d times", what, len(got))
+				}
+				for _, gap := range got {
+					if gap != want {
+						t.Fatalf("%s: every %v, want %s", what, got, want)
+					}
+				}
+				if want != 0 && len(got) < int(3*time.Minute/want) {
+					t.Errorf("%s: asked %d times", what, len(got))
+				}
+			}
+		})
+	}
+}
+
+const marqueePace = 2500 * time.Millisecond
+
+// While a marquee match is live its poll carries all: the others are ticked from the same answers, every 5 s.
+func TestScoreReadsTheMarqueesAnswer(t *testing.T) {
+	r := newRig(t)
+	r.leagueRow("7", true, true)
+	r.feed.list = func(now time.Time) []cricket.Snapshot {
+		runs := int(now.Sub(midday()) / marqueePace) // something is new in every answer
+		return []cricket.Snapshot{match(1, 7, "1st Innings", runs), match(2, 3, "1st Innings", runs)}
+	}
+	r.run(4 * time.Minute)
+	if n := len(r.feed.asked("list")); n > 1 {
+		t.Errorf("the list was asked for without balls %d times", n)
+	}
+	for id, least := range map[string]time.Duration{"1": marqueePace, "2": 5 * time.Second} {
+		got := gaps(r.ticks.at[id], time.Minute)
+		fewest := time.Hour
+		for _, gap := range got {
+			fewest = min(fewest, gap)
+		}
+		if fewest != least || len(got) < 15 {
+			t.Errorf("match %s was ticked every %v", id, got)
+		}
+	}
+}
+
+// Intervals stretch when there is not enough left of the hour, with the reserve left alone.
+func TestBudgetStretches(t *testing.T) {
+	for _, tt := range []struct {
+		budget sportmonks.Budget
+		want   time.Duration
+	}{
+		{sportmonks.Budget{}, 2500 * time.Millisecond},
+		{sportmonks.Budget{Limit: 2000, Remaining: 2000, Reserve: 200}, 2500 * time.Millisecond},
+		{sportmonks.Budget{Limit: 1000, Remaining: 1000, Reserve: 100}, 4 * time.Second},
+		{sportmonks.Budget{Limit: 2000, Remaining: 320, Reserve: 200, Reset: midday().Add(time.Hour)}, 30 * time.Second},
+		{sportmonks.Budget{Limit: 2000, Remaining: 200, Reserve: 200, Reset: midday().Add(10 * time.Minute)}, 10 * time.Minute},
+	} {
+		t.Run(fmt.Sprint(tt.want), func(t *testing.T) {
+			r := newRig(t)
+			r.config.Budgets = r.feed
+			r.feed.budgets = map[sportmonks.Endpoint]sportmonks.Budget{sportmonks.Livescores: tt.budget}
+			r.feed.list = func(time.Time) []cricket.Snapshot { return []cricket.Snapshot{match(1, 3, "1st Innings", 30)} }
+			r.run(max(2*time.Minute, tt.want+time.Second))
+			at := r.feed.asked("list with balls")
+			if len(at) < 2 {
+				t.Fatalf("asked at %v", at)
+			}
+			// The first wait: later ones have another rest of the hour before them.
+			if diff := cmp.Diff(tt.want, at[1]-at[0]); diff != "" && !tt.budget.Reset.IsZero() {
+				t.Errorf("asked at %v", at[:2])
+			}
+			if tt.budget.Reset.IsZero() {
+				for _, gap := range gaps(at, time.Minute) {
+					if gap != tt.want {
+						t.Fatalf("every %v, want %s", gap, tt.want)
+					}
+				}
+			}
+		})
+	}
+}
