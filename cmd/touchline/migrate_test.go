@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/touchline/touchline/edge"
+)
+
+// A migration that is killed again and again, at any moment, ends with the counts of one that never was: every old row
+// is counted once, and none of its own new rows is taken for one that was there before.
+func TestMigrationKilled(t *testing.T) {
+	const subscriptions = 3000
+	bin, dir := binary(t), t.TempDir()
+	fillOldTable(t, bin, dir, subscriptions)
+	var report edge.LAv2Report
+	kills := 0
+	for patience := 40 * time.Millisecond; ; patience += 10 * time.Millisecond {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		cmd := exec.CommandContext(ctx, bin, "migrate", "la-v2", "--data-dir", dir, "--apply", "-o", "json")
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		killed := ctx.Err() != nil
+		cancel()
+		if err == nil {
+			if err := json.Unmarshal(out, &report); err != nil {
+				t.Fatalf("%v in %s", err, out)
+			}
+			break
+		}
+		if !killed {
+			t.Fatalf("%v: %s", err, stderr.String())
+		}
+		kills++
+	}
+	t.Logf("killed %d times, resumed %v", kills, report.Resumed)
+	if n := report.Total; n.Read != subscriptions || n.Written != subscriptions-subscriptions/10 || n.AlreadyThere != 0 ||
+		n.Unreadable["no user id"] != subscriptions/10 || !report.Complete {
+		t.Errorf("after %d kills: %+v", kills, report)
+	}
+	if out, err := exec.CommandContext(t.Context(), bin, "check", "--data-dir", dir).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// fillOldTable makes the database in dir, with an old table of which every tenth row has no user.
+func fillOldTable(t *testing.T, bin, dir string, n int) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	addr := "127.0.0.1:" + freePort(t)
+	db := exec.CommandContext(ctx, bin, "dynamodb", "--data", filepath.Join(dir, "touchline.db"), "--listen", addr)
+	db.Cancel = func() error { return db.Process.Signal(os.Interrupt) }
+	if err := db.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		stop()
+		_ = db.Wait() // ended by us
+	}()
+	creds := aws.Credentials{AccessKeyID: "key", SecretAccessKey: "secret"}
+	call := func(operation, body string) bool {
+		status, answer, err := ask(t.Context(), "http://"+addr, operation, body, creds)
+		if err == nil && status != http.StatusOK {
+			t.Fatalf("%s: %d %s", operation, status, answer)
+		}
+		return err == nil
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !call("CreateTable", `{"TableName":"activity-subscriptions","BillingMode":"PAY_PER_REQUEST",
+		"KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
+		"AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}]}`) {
+		<-tick.C
+	}
+	for i := 0; i < n; i += 25 {
+		puts := make([]string, 25)
+		for j := range puts {
+			user := fmt.Sprintf(`"userId":{"S":"user-%d"},`, i+j)
+			if (i+j)%10 == 0 {
+				user = ""
+			}
+			puts[j] = fmt.Sprintf(`{"PutRequest":{"Item":{"id":{"S":"%d"},%s"matchId":{"N":"71344"},"deviceId":{"S":"phone"},
+				"token":{"S":"%064x"}}}}`, i+j, user, i+j)
+		}
+		if !call("BatchWriteItem", `{"RequestItems":{"activity-subscriptions":[`+strings.Join(puts, ",")+`]}}`) {
+			t.Fatal("nobody answers")
+		}
+	}
+}
