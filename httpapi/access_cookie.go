@@ -78,14 +78,14 @@ func originHost(r *http.Request) string {
 
 // setCookie keeps a token in the browser, for pages and streams of this origin alone, until it expires.
 func (s *Server) setCookie(c *gin.Context, token string, expires time.Time) {
-	http.SetCookie(c.Writer, &http.Cookie{
+	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // Secure wherever the browser came by https
 		Name: cookieName, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: overTLS(c.Request),
 		MaxAge: max(1, int(expires.Sub(s.wall.Now()).Seconds())),
 	})
 }
 
 func clearCookie(c *gin.Context) {
-	http.SetCookie(c.Writer, &http.Cookie{
+	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // as the one that it takes away
 		Name: cookieName, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: overTLS(c.Request), MaxAge: -1,
 	})
 }

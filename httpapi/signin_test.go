@@ -26,7 +26,7 @@ const formType = "application/x-www-form-urlencoded"
 // cookieOf is the cookie that an answer sets; nil: none.
 func cookieOf(t *testing.T, w *httptest.ResponseRecorder) *http.Cookie {
 	t.Helper()
-	set := w.Result().Cookies() //nolint:bodyclose // a recorder's
+	set := w.Result().Cookies()
 	switch {
 	case len(set) == 0:
 		return nil
