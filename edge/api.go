@@ -26,11 +26,14 @@ func (n *Node) apiConfig(metrics *prometheus.Registry) (httpapi.Config, error) {
 	c := httpapi.Config{
 		Cricket: n.cricket, Journal: n.store, Store: n.store, Clock: p.Clock,
 		Mount: p.Cricket.Mount, MultiDevice: p.Cricket.Devices.Multi,
-		Node: n.status, Hub: n.hubHealth, Phones: p.Phones, Ready: n.ready, Replay: p.Deck, Demo: p.Demo,
+		Node: n.status, Hub: n.hubHealth, Phones: p.Phones, Ready: n.ready, Demo: p.Demo,
 		Featured: func() string { return p.Featured },
 		Metrics:  metrics, Logger: p.Log, Version: p.Version, Development: p.Gallery,
 	}
 	p.HTTP.apply(&c)
+	if p.Deck != nil {
+		c.Replay = deckRoutes{p.Deck}
+	}
 	if p.Auth == nil {
 		return c, nil
 	}

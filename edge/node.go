@@ -44,7 +44,7 @@ type Parts struct {
 	HTTP    HTTPConfig
 	Auth    AuthMaker              // nil: nobody can sign in
 	Demo    func() (string, error) // signs in whoever comes from this machine; nil: nobody
-	Deck    httpapi.ReplayDeck     // nil: the feed is real
+	Deck    *deck                  // the replays that are the feed; nil: it is real
 
 	DynamoDB *Endpoint // nil: none; Run closes it
 
@@ -112,6 +112,11 @@ func (n *Node) closeStore() error {
 func (n *Node) assemble(ctx context.Context) error {
 	if err := migrations.Apply(ctx, n.store); err != nil {
 		return err
+	}
+	if d := n.parts.Deck; d != nil {
+		if err := d.open(ctx, n.store); err != nil {
+			return err
+		}
 	}
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/push"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
@@ -27,6 +28,14 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger) erro
 		}
 		p.Feed = feed
 	}
+	if c.Cricket.Replay {
+		d, err := newDeck(p.Clock, log)
+		if err != nil {
+			return err
+		}
+		p.Feed, p.Deck = d.feed, d
+		p.Cricket.Leagues = []string{poll.AllLeagues} // whoever starts a match wants to see it
+	}
 	if c.Cricket.Push.Key != "" {
 		p.Sender = c.Cricket.Push.sender(log)
 	}
@@ -44,7 +53,7 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger) erro
 		return err
 	}
 	log.Info("serving", "listen", ln.Addr().String(), "data", c.DataDir, "version", version,
-		"feed", p.Feed != nil, "push", p.Sender != nil, "dynamodb", p.DynamoDB.Addr())
+		"feed", p.Feed != nil, "replay", p.Deck != nil, "push", p.Sender != nil, "dynamodb", p.DynamoDB.Addr())
 	err = n.Run(ctx, ln)
 	log.Info("stopped")
 	return err

@@ -15,17 +15,24 @@ const tableSteps = "touchline-migrations"
 // TableKeys is the node's own: the keys of the issuers whose tokens users sign in with, by issuer, as they were fetched.
 const TableKeys = "touchline-keys"
 
+// TableReplays is the node's own: the recorded matches that it plays in the place of its feed.
+const TableReplays = "touchline-replays"
+
 // Tables are the tables of all applications and the node's own.
 func Tables() []store.TableSpec {
-	return append(cricket.Tables(), store.TableSpec{
-		Name: tableSteps, Internal: true,
-		Key:    store.KeySpec{Partition: store.KeyAttr{Name: "step", Type: store.KeyString}},
-		Policy: store.PolicyLocal, Why: "tells of this file alone",
-	}, store.TableSpec{
-		Name: TableKeys, Internal: true,
-		Key:    store.KeySpec{Partition: store.KeyAttr{Name: "issuer", Type: store.KeyString}},
-		Policy: store.PolicyLocal, Why: "fetched by every node for itself",
-	})
+	return append(cricket.Tables(),
+		own(tableSteps, "step", "tells of this file alone"),
+		own(TableKeys, "issuer", "fetched by every node for itself"),
+		own(TableReplays, "deck", "played by this node alone"),
+	)
+}
+
+// own is a table that no application has, and no other node sees.
+func own(name, key, why string) store.TableSpec {
+	return store.TableSpec{
+		Name: name, Internal: true, Policy: store.PolicyLocal, Why: why,
+		Key: store.KeySpec{Partition: store.KeyAttr{Name: key, Type: store.KeyString}},
+	}
 }
 
 // Apply defines the tables that are missing, protects the applications' against deletion, and takes the steps that the store does not have behind it. It is done before
