@@ -15,6 +15,7 @@ COUNT     ?= 1
 FUZZTIME  ?= 30s
 N         ?= 500
 SEEDS     ?= 2000
+SEED0     ?= 1
 
 # The binary is static; only the race detector needs C.
 export CGO_ENABLED = 0
@@ -90,6 +91,12 @@ crash: need-go ## kill processes that use the store, N times (500), and its disk
 	@TOUCHLINE_CRASH_KILLS=$(N) $(GO) test -tags '$(TAGS)' -count 1 -timeout 2h -v -run '^TestCrash$$' ./store
 	@[ "$$($(GO) env GOOS)" != linux ] || { simulated=$$($(GO) run ./internal/tools/simdisk bin/simdisk) && \
 		$(GO) test -tags '$(TAGS),simdisk' $$simulated -count 1 -timeout 2h -v -run '^TestSimulatedDisk' ./store -sim.seeds $(SEEDS); }
+
+.PHONY: replay-seeds
+replay-seeds: need-go ## play recorded matches from a feed that lies, SEEDS times (2000) from seed SEED0 (1) on
+	@$(GO) test -c -tags '$(TAGS),long' -o bin/replay-seeds.test ./edge
+	@cd edge && TOUCHLINE_REPLAY_SEEDS='$(SEEDS)' TOUCHLINE_REPLAY_SEED0='$(SEED0)' GOGC=400 \
+		../bin/replay-seeds.test -test.timeout 24h -test.run '^TestReplayUnderLies$$'
 
 .PHONY: corpus
 corpus: need-go ## keep what fuzzing has found, beside the tests

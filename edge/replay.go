@@ -47,7 +47,7 @@ type ReplayReport struct {
 
 	Display cricket.Display `json:"-"`
 	Record  []cricket.Event `json:"-"` // all events, in the order they were recorded
-	Shown   []string        `json:"-"` // the alerts that the first phone showed, title and body
+	Shown   []string        `json:"-"` // the texts of the alerts that the first phone showed
 }
 
 // Replay plays matches through the whole node at top speed, each in a node of its own with a store in memory. It goes

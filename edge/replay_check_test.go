@@ -135,12 +135,31 @@ func delivery(r *edge.ReplayReport) (problems []string) {
 	if !told["result"] {
 		say("nobody was told the result")
 	}
-	shown := map[string]bool{}
-	for _, text := range r.Shown {
-		if shown[text] {
-			say("a phone showed %q twice", text)
+	return append(problems, twice(r)...)
+}
+
+// twice tells which alerts a phone showed more often than they were told. A correction that is withdrawn is told as
+// another one; a result that was taken back may be told again under its own key.
+func twice(r *edge.ReplayReport) (problems []string) {
+	events, taken := map[string]int{}, 0
+	for _, e := range r.Record {
+		if e.Alert {
+			events[e.Text]++
 		}
-		shown[text] = true
+		if e.Type == cricket.EventCorrection && e.Detail == "result" {
+			taken++
+		}
+	}
+	for _, e := range r.Record {
+		if e.Key == "result" {
+			events[e.Text] += taken
+		}
+	}
+	shown := map[string]int{}
+	for _, text := range r.Shown {
+		if shown[text]++; shown[text] > max(1, events[text]) {
+			problems = append(problems, fmt.Sprintf("a phone showed %q %d times", text, shown[text]))
+		}
 	}
 	return problems
 }
@@ -216,12 +235,16 @@ func sameFact(a, b *cricket.Event) bool {
 	}
 }
 
-// who is the batter in the text of a wicket.
+// who is the batter in the text of a wicket, "WICKET! Kohli b Starc 54 (63)".
 func who(text string) string {
-	words := strings.Fields(strings.TrimPrefix(text, "Corrected wicket: "))
+	_, after, found := strings.Cut(text, "! ")
+	if !found {
+		_, after, _ = strings.Cut(text, ": ")
+	}
+	words := strings.Fields(after)
 	for i, w := range words {
 		if i > 0 && slices.Contains([]string{"b", "c", "lbw", "st", "run", "hit", "retired", "timed", "obstructing", "out"}, w) {
-			return strings.TrimPrefix(strings.Join(words[:i], " "), "WICKET! ")
+			return strings.Join(words[:i], " ")
 		}
 	}
 	return text

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/touchline/touchline/edge"
@@ -55,25 +57,53 @@ func TestReplayUnderLies(t *testing.T) {
 			matches = append(matches, m.ID)
 		}
 	}
-	clean := &cleanRuns{}
+	clean, p := &cleanRuns{}, &teller{all: all, from: seeds}
 	for n := range seeds {
 		seed := first + uint64(n)
 		id := matches[int(seed%uint64(len(matches)))]
 		t.Run(fmt.Sprintf("%d/%s", seed, id), func(t *testing.T) {
 			t.Parallel()
-			underLies(t, clean, id, seed)
+			underLies(t, clean, p, id, seed)
 		})
 	}
 }
 
-func underLies(t *testing.T, clean *cleanRuns, id string, seed uint64) {
+// teller says on the terminal how far a long run is: go test itself is silent to its end.
+type teller struct {
+	mu              sync.Mutex
+	all             bool
+	done, bad, from int
+}
+
+func (p *teller) tell(match string, c *edge.ReplayConfig, problems []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done++
+	if len(problems) > 0 {
+		p.bad++
+	}
+	if !p.all {
+		return
+	}
+	if len(problems) > 0 {
+		fmt.Fprintf(os.Stderr, "seed %d, match %s: %s\n", c.Faults, match, strings.Join(problems, "\n\t"))
+		fmt.Fprintf(os.Stderr, "\talone: make replay-seeds SEEDS=1 SEED0=%d\n", c.Faults)
+	}
+	if p.done%20 == 0 || p.done == p.from {
+		fmt.Fprintf(os.Stderr, "%d of %d seeds, %d of them broke a promise\n", p.done, p.from, p.bad)
+	}
+}
+
+func underLies(t *testing.T, clean *cleanRuns, p *teller, id string, seed uint64) {
 	t.Helper()
 	c := edge.ReplayConfig{Sources: []string{id}, Faults: seed, Restarts: int(seed % 4)}
-	for _, problem := range againstClean(replayed(t, c), clean.of(t, id)) {
+	problems := againstClean(replayed(t, c), clean.of(t, id))
+	for _, problem := range problems {
 		t.Error(problem)
 	}
-	if t.Failed() {
-		t.Logf("alone: touchline cricket replay --faults %d --restarts %d %s", seed, c.Restarts, id)
+	p.tell(id, &c, problems)
+	if len(problems) > 0 {
+		t.Logf("seed %d alone: touchline cricket replay --faults %d --restarts %d %s", seed, seed, c.Restarts, id)
 	}
 }
 

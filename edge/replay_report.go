@@ -67,7 +67,7 @@ func (l *pushLedger) add(r *sandbox.Record) {
 		return
 	}
 	if r.Alert != nil && r.Event != "start" { // that one says only that the match is live
-		l.alerts[r.Phone] = append(l.alerts[r.Phone], r.Alert.Title+": "+r.Alert.Body)
+		l.alerts[r.Phone] = append(l.alerts[r.Phone], r.Alert.Body)
 	}
 	if r.Event == "start" {
 		l.stamps[r.Phone] = 0 // a new activity
