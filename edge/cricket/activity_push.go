@@ -67,6 +67,7 @@ type ActivityPush struct {
 	DismissAt  time.Time     // of an end: when it leaves the lock screen; zero: after four hours
 	Alert      *Alert        // required for a start
 	Attributes *Attributes   // of a start
+	Channel    string        // of a start: the broadcast channel that the activity listens to; empty: it gets a token
 }
 
 type apsBody struct {
@@ -82,6 +83,8 @@ type aps struct {
 	Alert          *Alert          `json:"alert,omitempty"`
 	AttributesType string          `json:"attributes-type,omitempty"`
 	Attributes     *Attributes     `json:"attributes,omitempty"`
+	InputToken     int             `json:"input-push-token,omitempty"`
+	InputChannel   string          `json:"input-push-channel,omitempty"`
 }
 
 // Encode writes the payload for Apple, pruned to our ceiling or to limit bytes if that is less (0: our ceiling).
@@ -101,6 +104,13 @@ func (p *ActivityPush) Encode(limit int) ([]byte, error) {
 	}}
 	if p.Attributes != nil {
 		body.APS.AttributesType = AttributesType
+	}
+	switch {
+	case p.Event != ActivityStart:
+	case p.Channel != "":
+		body.APS.InputChannel = p.Channel
+	default:
+		body.APS.InputToken = 1
 	}
 	raw, err := encodeContent(body)
 	if err == nil && p.State != nil {

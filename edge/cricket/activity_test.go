@@ -281,7 +281,9 @@ func TestSessionInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n++
 		match := fmt.Sprint(n)
-		known := func(tx *store.Tx) error { return putFixture(tx, Fixture{MatchID: match, StartTime: matchDay, LeagueCode: "CWC"}) }
+		known := func(tx *store.Tx) error {
+			return putFixture(tx, Fixture{MatchID: match, StartTime: matchDay, LeagueCode: "CWC"})
+		}
 		if err := s.Update(context.Background(), known); err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package push
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
@@ -42,6 +43,7 @@ type Config struct {
 	Store      *store.Store
 	Sender     Sender
 	Clock      clock.Clock
+	Channels   Channels              // nil: every phone is told by its token
 	Workers    int                   // pushes on their way at once; 512 when zero
 	Random     func() float64        // in [0, 1), of the waits before retries; nil: math/rand's
 	Logger     *slog.Logger          // nil: silent
@@ -65,9 +67,15 @@ type Coordinator struct {
 	pass    time.Time
 	paused  time.Time              // nothing is sent until then
 	urgent  map[string][]time.Time // pushes of priority 10 in the last hour, by device
+	recent  []tally                // rounds of the last minute
+	manage  Channels               // who deletes channels, even where none are made any more; nil: nobody
+	flying  sync.WaitGroup         // pushes on their way
 
-	mu    sync.Mutex
-	views map[string]MatchView
+	mu     sync.Mutex
+	views  map[string]MatchView
+	landed []*job // answered after the loop had gone on
+	alarms map[string]Alarm
+	until  time.Time // paused
 }
 
 // New makes a coordinator. It does nothing until Run.
@@ -88,7 +96,17 @@ func New(cfg Config) (*Coordinator, error) {
 	return &Coordinator{
 		cfg: cfg, store: cfg.Store, clock: cfg.Clock, log: cfg.Logger, changed: clock.NewSignal(), metrics: m,
 		matches: map[string]*match{}, urgent: map[string][]time.Time{}, views: map[string]MatchView{},
+		alarms: map[string]Alarm{}, manage: cfg.manager(),
 	}, nil
+}
+
+// manager is who deletes channels.
+func (cfg *Config) manager() Channels {
+	if cfg.Channels != nil {
+		return cfg.Channels
+	}
+	m, _ := cfg.Sender.(Channels)
+	return m
 }
 
 // Run coordinates until ctx ends, which is no error, or the store fails for good. Its goroutine must have joined the
@@ -130,6 +148,9 @@ func (c *Coordinator) turn(ctx context.Context) error {
 		}
 		c.loaded = true
 	}
+	if err := c.landings(ctx); err != nil {
+		return err
+	}
 	return c.round(ctx)
 }
 
@@ -139,7 +160,9 @@ func (c *Coordinator) leave(ctx context.Context) error {
 	if !c.loaded {
 		return nil // the cursor in the store is the true one
 	}
-	return c.save(context.WithoutCancel(ctx), c.list())
+	ctx = context.WithoutCancel(ctx)
+	c.clock.Suspend(c.flying.Wait)
+	return errors.Join(c.landings(ctx), c.save(ctx, c.list()))
 }
 
 // round reads what is new, decides, commits what must not be forgotten, sends, and notes what came of it.
@@ -164,12 +187,15 @@ func (c *Coordinator) round(ctx context.Context) error {
 		if err := c.ensure(ctx, m); err != nil {
 			return err
 		}
+		if err := c.tend(ctx, m, now); err != nil {
+			return err
+		}
 		if due, planned := c.plan(m, now); planned {
 			jobs = append(jobs, due...)
 			touched = append(touched, m)
 		}
 	}
-	err := c.work(ctx, now, touched, jobs)
+	err := c.work(ctx, now, touched, c.pick(jobs))
 	c.publish(touched)
 	if err != nil {
 		return err
@@ -197,8 +223,7 @@ func (c *Coordinator) work(ctx context.Context, now time.Time, touched []*match,
 	if err := c.save(ctx, touched); err != nil {
 		return err
 	}
-	c.send(ctx, jobs)
-	return c.settle(ctx, jobs)
+	return c.settle(ctx, c.send(ctx, jobs))
 }
 
 // unsaved lists the matches that are over and whose last counters are not in the store yet.
@@ -228,7 +253,7 @@ func (c *Coordinator) nextDue() time.Time {
 		if m.dirty {
 			return c.clock.Now()
 		}
-		next = earlier(next, m.next)
+		next = earlier(earlier(next, m.next), m.tendAt)
 		lacking = lacking || m.lacking || m.orphans && m.playing()
 	}
 	switch {

@@ -314,8 +314,12 @@ func TestStarts(t *testing.T) {
 	if n := len(r.out.take()); n != 2 {
 		t.Errorf("%d more tries within a minute, want 2", n)
 	}
-	r.pass(time.Hour)
+	r.pass(healEvery - 2*time.Minute)
 	r.none("after three tries")
+	r.pass(3 * time.Minute)
+	if p := r.one(); p.Event != "start" {
+		t.Errorf("half an hour later %+v", p)
+	}
 	r.follow("7", "ada") // the app was opened: its device registers again
 	r.settle()
 	r.one()
@@ -371,7 +375,7 @@ func TestUnfollow(t *testing.T) {
 	r.out.script(func(sent) apns.Result { return apns.Result{Action: apns.Retry, Status: 503} })
 	r.do(func(tx *store.Tx) error { return cricket.Follows{}.Remove(tx, "7", "ada") })
 	r.settle()
-	if p := r.one(); p.Event != "end" || p.Priority != apns.PriorityUrgent {
+	if p := r.one(); p.Event != "end" || p.Priority != apns.PriorityNormal {
 		t.Errorf("%+v", p)
 	}
 	r.halt() // what is owed survives the process

@@ -26,7 +26,8 @@ type MatchView struct {
 	MatchID  string                        `json:"matchId"`
 	Sessions map[cricket.SessionStatus]int `json:"sessions"`
 	Pushes   Counts                        `json:"pushes"`
-	Paused   bool                          `json:"paused"` // Apple called us wrong: nothing is sent for a minute
+	Paused   bool                          `json:"paused"`  // Apple called us wrong: nothing is sent for a minute
+	Channel  bool                          `json:"channel"` // phones that can are told by a broadcast channel
 }
 
 // pushRow is what the store keeps for a match: the counters, and the last timestamp, so that timestamps rise over
@@ -113,7 +114,7 @@ func (c *Coordinator) publish(matches []*match) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, m := range matches {
-		v := MatchView{MatchID: m.id, Sessions: map[cricket.SessionStatus]int{}, Pushes: m.counts, Paused: paused}
+		v := MatchView{MatchID: m.id, Sessions: map[cricket.SessionStatus]int{}, Pushes: m.counts, Paused: paused, Channel: m.channel != nil}
 		for _, s := range m.sessions {
 			v.Sessions[s.row.Status]++
 		}

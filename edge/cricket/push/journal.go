@@ -26,6 +26,9 @@ func (c *Coordinator) load(ctx context.Context) error {
 		err = c.save(ctx, nil) // so that the journal is not trimmed before it has been read
 	}
 	c.saved = c.cursor
+	if err == nil {
+		err = c.cleanChannels(ctx, ids)
+	}
 	for _, id := range ids {
 		if err != nil {
 			return err
@@ -41,7 +44,12 @@ func (c *Coordinator) load(ctx context.Context) error {
 // pace takes it that every phone was pushed to a moment ago, by the process before this one.
 func (m *match) pace(now time.Time) {
 	for _, s := range m.sessions {
-		s.at = now
+		if s.row.UpdateToken != "" || s.row.StartTries > 0 {
+			s.at = now
+		}
+	}
+	if m.channel != nil {
+		m.channel.session.at = now
 	}
 }
 
@@ -69,6 +77,9 @@ func (c *Coordinator) loadMatch(ctx context.Context, id string) (*match, error) 
 		}
 		m.raw = item["state"].Str()
 		if err := m.readRow(tx); err != nil {
+			return err
+		}
+		if err := m.readChannel(tx); err != nil {
 			return err
 		}
 		follows, err := cricket.Follows{}.Of(tx, id)

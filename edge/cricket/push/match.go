@@ -26,6 +26,9 @@ type match struct {
 	order     []string // keys of sessions, sorted; nil: to be made
 	alerts    []alert  // on their way to phones, the oldest first
 
+	channel *channel  // nil: none, every phone is told by its token
+	tendAt  time.Time // when to look after the channel again; zero: when there is news
+
 	stamp   int64 // the highest timestamp that a push of this match has carried
 	counts  Counts
 	kept    pushRow         // what the store has of these two
@@ -49,6 +52,17 @@ type session struct {
 	retry  time.Time // not before
 	tries  int       // failures in a row
 	broken time.Time // when they began
+	flying bool      // a push is on its way whose answer the loop does not wait for
+	last   attempt   // of a push that failed and may be sent again as it was; zero: none
+}
+
+// attempt is what a push was: one that fails is sent again under the same id and timestamp as long as it is the same.
+type attempt struct {
+	kind  kind
+	hash  uint64
+	alert uint64
+	small bool
+	stamp int64
 }
 
 // alert is an event whose claim this node holds, to be told to every phone once.
@@ -99,7 +113,7 @@ func (m *match) put(row cricket.Session) {
 	switch {
 	case s.row.UpdateToken == "" && row.UpdateToken != "":
 		s.told = m.lastAlert() // alerts from before it began are not for it
-	case row.UpdateToken == "" && s.row.UpdateToken != "":
+	case row.UpdateToken == "" && s.row.UpdateToken != "", row.ChannelID != s.row.ChannelID:
 		s.hash = 0
 	}
 	s.row = row
@@ -116,7 +130,9 @@ func (m *match) drop(key string) {
 }
 
 // heal forgets failures.
-func (s *session) heal() { s.retry, s.tries, s.broken = time.Time{}, 0, time.Time{} }
+func (s *session) heal() {
+	s.retry, s.tries, s.broken, s.last = time.Time{}, 0, time.Time{}, attempt{}
+}
 
 // lastAlert is the newest alert's sequence.
 func (m *match) lastAlert() uint64 {
@@ -168,6 +184,11 @@ func (m *match) closed(now time.Time) bool {
 	return !at.IsZero() && !now.Before(at)
 }
 
+// hopeless tells that an end has been tried for long enough.
+func (m *match) hopeless(now time.Time) bool {
+	return !m.finishedAt.IsZero() && !now.Before(m.finishedAt.Add(endAfter+endLife))
+}
+
 // playing tells whether activities are started: not overnight, and not for what is over.
 func (m *match) playing() bool {
 	if m.status != cricket.ActiveLive || !m.finishedAt.IsZero() || m.display == nil {
@@ -184,12 +205,15 @@ func (m *match) playing() bool {
 // finished tells that nothing is left to do for a match. One without a row in active-matches has not begun: its
 // phones wait, and it is loaded when the row appears.
 func (m *match) finished() bool {
+	if m.channel != nil {
+		return false
+	}
 	if m.status != "" && m.status != cricket.ActiveEnded {
 		return false
 	}
 	for _, s := range m.sessions {
 		owed := s.row.Status == cricket.SessionEnded && s.row.UpdateToken != ""
-		if owed || m.status != "" && s.row.Status != cricket.SessionEnded {
+		if s.flying || owed || m.status != "" && s.row.Status != cricket.SessionEnded {
 			return false
 		}
 	}

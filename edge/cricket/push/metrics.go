@@ -14,6 +14,9 @@ type metrics struct {
 	alarms   *prometheus.CounterVec
 	late     prometheus.Counter
 	sessions *prometheus.GaugeVec
+
+	stragglers prometheus.Counter
+	channels   *prometheus.CounterVec
 }
 
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
@@ -27,6 +30,10 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		late: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "touchline_push_alerts_late_total", Help: "Alerts that were too old to be sent.",
 		}),
+		stragglers: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "touchline_push_stragglers_total", Help: "Pushes whose answers the loop did not wait for.",
+		}),
+		channels: counter("touchline_push_channels_total", "Broadcast channels by what was done and what came of it.", "what", "outcome"),
 		sessions: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "touchline_push_sessions", Help: "Live Activity sessions of matches in play, by status.",
 		}, []string{"status"}),
@@ -34,7 +41,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	if r == nil {
 		return m, nil
 	}
-	for _, c := range []prometheus.Collector{m.pushes, m.refusals, m.alarms, m.late, m.sessions} {
+	for _, c := range []prometheus.Collector{m.pushes, m.refusals, m.alarms, m.late, m.sessions, m.stragglers, m.channels} {
 		if err := r.Register(c); err != nil {
 			return nil, fault.Wrap(err, fault.Internal, "metrics", "the metrics of push cannot be registered")
 		}

@@ -138,6 +138,9 @@ func (j *job) prepare(tx *store.Tx) error {
 	if j.device.PushToStartToken == "" {
 		return nil
 	}
+	if ch := j.match.channel; ch != nil && ch.open() && j.device.HearsChannels() {
+		j.channel = ch.id
+	}
 	done, err := cricket.Activities{}.Starting(tx, row)
 	j.skip = !done
 	return err

@@ -18,8 +18,9 @@ const (
 	alertLife    = 2 * time.Minute   // later an event is only in the banner
 	endLife      = 4 * time.Hour     // an end push is tried for so long
 	startGap     = 30 * time.Second  // between two tries to start an activity
-	startTries   = 3                 // then only news of the device brings another
-	urgentHourly = 14                // pushes of priority 10 a device gets in an hour; about 15 are shown
+	startTries   = 3                 // then only news of the device brings another soon
+	healEvery    = 30 * time.Minute  // a start is tried again without news
+	urgentHourly = 12                // pushes of priority 10 a device gets in an hour; about 15 are shown
 )
 
 // kind is what a push is for.
@@ -34,17 +35,18 @@ const (
 	rest         // stumps: until tomorrow
 	renew        // eight hours are nearly over: end, then start again
 	release      // the follower left: end at once
-	giveUp       // no push: an end that nobody took in four hours
+	giveUp       // no push: an end that nobody took in four hours; this kind and those below send nothing
 	expire       // no push: nobody waits for this row any more
+	lost         // no push: the channel it listened to is gone, so that it is started anew
 )
 
 // String is for metrics.
 func (k kind) String() string {
-	return [...]string{"nothing", "start", "update", "alert", "finish", "rest", "renew", "release", "give_up", "expire"}[k]
+	return [...]string{"nothing", "start", "update", "alert", "finish", "rest", "renew", "release", "give_up", "expire", "lost"}[k]
 }
 
 // pushes tells kinds that something is sent for from those that only change a row.
-func (k kind) pushes() bool { return k != giveUp && k != expire }
+func (k kind) pushes() bool { return k < giveUp }
 
 // job is something to be done for a session now.
 type job struct {
@@ -53,6 +55,7 @@ type job struct {
 	kind    kind
 	alert   *alert
 	device  cricket.Device // of a start
+	channel string         // that the activity of a start listens to
 	hash    uint64         // of the state in it
 	push    apns.Push
 	result  apns.Result
@@ -67,8 +70,14 @@ func (c *Coordinator) plan(m *match, now time.Time) (jobs []*job, planned bool) 
 	}
 	m.dirty, m.next, m.lacking = false, time.Time{}, false
 	m.dropAlerts(now)
+	sessions := make([]*session, 0, len(m.sessions)+1)
 	for _, key := range m.keys() {
-		s := m.sessions[key]
+		sessions = append(sessions, m.sessions[key])
+	}
+	if s := m.broadcasting(); s != nil {
+		sessions = append(sessions, s)
+	}
+	for _, s := range sessions {
 		k, at := m.decide(s, now)
 		m.lacking = m.lacking || s.idle && m.playing()
 		if k == nothing && at.IsZero() {
@@ -92,6 +101,9 @@ func (c *Coordinator) plan(m *match, now time.Time) (jobs []*job, planned bool) 
 
 // decide says what a session needs next and when. A zero instant with nothing means: only news can change that.
 func (m *match) decide(s *session, now time.Time) (kind, time.Time) {
+	if s.flying {
+		return nothing, time.Time{} // its answer will be news
+	}
 	var k kind
 	var at time.Time
 	switch s.row.Status {
@@ -101,6 +113,9 @@ func (m *match) decide(s *session, now time.Time) (kind, time.Time) {
 		k, at = m.decideActive(s, now)
 	default:
 		k, at = m.decideWaiting(s, now)
+	}
+	if s.isChannel() && !k.pushes() {
+		return nothing, time.Time{} // it has no row
 	}
 	if k == nothing || !k.pushes() {
 		return k, at
@@ -129,11 +144,14 @@ func (m *match) decideWaiting(s *session, now time.Time) (kind, time.Time) {
 	if m.closed(now) {
 		return expire, now
 	}
-	if _, follows := m.followers[s.row.UserID]; !m.playing() || !follows || s.idle || s.row.StartTries >= startTries {
+	if _, follows := m.followers[s.row.UserID]; !m.playing() || !follows || s.idle {
 		return nothing, m.closing()
 	}
 	at := now
-	if s.row.StartTries > 0 {
+	switch {
+	case s.row.StartTries >= startTries:
+		at = s.row.StartSentAt.Add(healEvery)
+	case s.row.StartTries > 0:
 		at = s.row.StartSentAt.Add(startGap)
 	}
 	if s.row.Status == cricket.SessionSuspended {
@@ -144,7 +162,12 @@ func (m *match) decideWaiting(s *session, now time.Time) (kind, time.Time) {
 
 // decideActive looks at a session with a token.
 func (m *match) decideActive(s *session, now time.Time) (kind, time.Time) {
+	if s.row.ChannelID != "" && !s.isChannel() {
+		return m.decideListener(s, now)
+	}
 	switch {
+	case m.hopeless(now):
+		return expire, now
 	case m.closed(now):
 		return finish, now
 	case m.display == nil:

@@ -36,6 +36,8 @@ type rig struct {
 	kill  context.CancelFunc // of the coordinator
 	stop  func() error
 	n     int // events made
+
+	channels Channels
 }
 
 func newRig(t *testing.T) *rig {
@@ -57,7 +59,7 @@ func (r *rig) open(path string) {
 // run starts a coordinator with a sender.
 func (r *rig) run(s Sender) {
 	r.t.Helper()
-	c, err := New(Config{Store: r.s, Sender: s, Clock: r.clk, Random: func() float64 { return 0.5 }})
+	c, err := New(Config{Store: r.s, Sender: s, Clock: r.clk, Channels: r.channels, Random: func() float64 { return 0.5 }})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func (r *withPhones) followAll(id string) {
 		for _, p := range r.phones {
 			_, err := cricket.Devices{}.Register(tx, cricket.Device{
 				UserID: p.UserID, DeviceID: p.DeviceID, DeviceToken: p.DeviceToken, PushToStartToken: p.PushToStartToken,
-				Platform: "ios",
+				Platform: "ios", OSVersion: p.System,
 			})
 			if err != nil {
 				return err

@@ -1,7 +1,6 @@
 package push
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
-	"github.com/touchline/touchline/internal/clock"
 )
 
 // smallPush is the size of what is sent after Apple called a push too large.
@@ -18,12 +16,15 @@ const smallPush = 700
 
 // payloadKey tells the payloads of one match and round apart: every follower gets the same bytes.
 type payloadKey struct {
-	kind  kind
-	alert uint64
-	small bool
+	kind    kind
+	alert   uint64
+	small   bool
+	stamp   int64
+	channel string
 }
 
-// build writes the pushes of a match for this round, all with one timestamp, above every one before.
+// build writes the pushes of a match for this round, all with one timestamp above every one before, but for those that
+// are sent again as they were.
 func (c *Coordinator) build(m *match, jobs []*job, now time.Time) {
 	stamp := now.Unix()
 	for _, j := range jobs {
@@ -36,14 +37,12 @@ func (c *Coordinator) build(m *match, jobs []*job, now time.Time) {
 		if j.match != m || !j.kind.pushes() || j.skip {
 			continue
 		}
-		key := payloadKey{kind: j.kind, small: j.session.small}
-		if j.alert != nil {
-			key.alert = j.alert.seq
-		}
+		try := j.attempt(stamp)
+		key := payloadKey{kind: j.kind, small: try.small, alert: try.alert, stamp: try.stamp, channel: j.channel}
 		body, ok := payloads[key]
 		if !ok {
 			var err error
-			if body, err = m.payload(j, stamp, now); err != nil {
+			if body, err = m.payload(j, try.stamp, now); err != nil {
 				// It is pruned as far as it can be: the next state may be shorter.
 				c.log.Error("push not built", "match", m.id, "kind", j.kind.String(), "err", err)
 				j.skip, j.session.hash, j.session.retry = true, m.hash, now.Add(slowRetry)
@@ -51,12 +50,29 @@ func (c *Coordinator) build(m *match, jobs []*job, now time.Time) {
 			}
 			payloads[key] = body
 		}
-		j.address(m, stamp, now, body)
+		j.address(m, try.stamp, now, body)
+		j.session.last = try
 		if j.push.Priority == apns.PriorityUrgent && !c.spend(j, now) {
 			j.push.Priority = apns.PriorityNormal
 		}
-		m.stamp = max(m.stamp, stamp)
+		m.stamp = max(m.stamp, try.stamp)
 	}
+}
+
+// attempt is what a job is going to send: under the timestamp of this round, or once more under that of one that failed.
+func (j *job) attempt(stamp int64) attempt {
+	try := attempt{kind: j.kind, hash: j.match.hash, small: j.session.small, stamp: stamp}
+	if j.alert != nil {
+		try.alert = j.alert.seq
+	}
+	if last := j.session.last; last.stamp != 0 {
+		again := last
+		again.stamp = stamp
+		if again == try {
+			return last
+		}
+	}
+	return try
 }
 
 // payload is the body of a push.
@@ -69,6 +85,7 @@ func (m *match) payload(j *job, stamp int64, now time.Time) ([]byte, error) {
 	case start:
 		p.Event = cricket.ActivityStart
 		p.Alert, p.Attributes = cricket.StartAlert(m.display), cricket.NewAttributes(m.display)
+		p.Channel = j.channel
 	case tell:
 		p.Alert = cricket.NewAlert(m.display, &j.alert.event)
 	case finish, rest:
@@ -91,6 +108,9 @@ func (j *job) address(m *match, stamp int64, now time.Time, body []byte) {
 		Token: row.UpdateToken, Type: apns.TypeLiveActivity, Priority: apns.PriorityNormal, Payload: body,
 		ID: pushID(m.id, row.Key, stamp, j.kind),
 	}
+	if j.session.isChannel() {
+		j.push.Channel = row.ChannelID
+	}
 	life := time.Minute
 	switch j.kind {
 	case start:
@@ -98,13 +118,14 @@ func (j *job) address(m *match, stamp int64, now time.Time, body []byte) {
 		j.push.Priority, life = apns.PriorityUrgent, startGap // gone before the next try is made
 	case tell:
 		j.push.Priority, life = apns.PriorityUrgent, alertLife
-	case renew, release:
-		j.push.Priority, life = apns.PriorityUrgent, endLife
-	case finish, rest:
+	case finish, rest, renew, release:
 		life = endLife
 	}
 	j.push.Expiration = now.Add(life)
-	j.session.stamp = stamp
+	j.session.stamp = max(j.session.stamp, stamp)
+	if j.channel != "" { // what is broadcast later has to be newer than what it started with
+		m.channel.session.stamp = max(m.channel.session.stamp, stamp)
+	}
 }
 
 // pushID names a push by what it is, so that a replay names it the same.
@@ -123,19 +144,4 @@ func (c *Coordinator) spend(j *job, now time.Time) bool {
 	}
 	c.urgent[key] = append(recent, now)
 	return true
-}
-
-// send delivers the pushes of a round. It returns when every one has been answered or given up.
-func (c *Coordinator) send(ctx context.Context, jobs []*job) {
-	out := make([]*job, 0, len(jobs))
-	for _, j := range jobs {
-		if j.kind.pushes() && !j.skip {
-			out = append(out, j)
-		}
-	}
-	clock.Each(c.clock, c.cfg.Workers, len(out), func(i int) {
-		j := out[i]
-		j.result = c.cfg.Sender.Send(ctx, j.push)
-		j.at = c.clock.Now()
-	})
 }

@@ -17,7 +17,8 @@ const (
 	slowRetry    = 30 * time.Second
 	longestRetry = time.Minute
 	crowded      = 5 * time.Second // after a 429 for one token, doubling
-	stormSize    = 20              // rejected tokens in one round that look like a wrong configuration
+	stormSize    = 20              // rejected tokens that look like a wrong configuration
+	stormWindow  = time.Minute     // within so long
 )
 
 // rowChange is a change of a row that an answer calls for.
@@ -25,10 +26,10 @@ type rowChange func(*store.Tx) error
 
 // settle notes what came of the pushes of a round. It goes on when ctx has ended: what Apple has answered is known.
 func (c *Coordinator) settle(ctx context.Context, jobs []*job) error {
-	storm := isStorm(jobs)
+	storm := c.isStorm(jobs)
 	if storm {
-		c.metrics.alarms.WithLabelValues("token_storm").Inc()
-		c.log.Error("most tokens of a round were rejected: wrong environment or app? none is given up")
+		c.alarm(AlarmStorm, 1)
+		c.log.Error("most tokens were rejected: wrong environment or app? none is given up")
 	}
 	var changes []rowChange
 	alarms := map[string]int{}
@@ -45,12 +46,14 @@ func (c *Coordinator) settle(ctx context.Context, jobs []*job) error {
 		if j.result.Alarm {
 			alarms[j.result.Reason]++
 		}
-		if change := c.outcome(j, storm); change != nil {
+		if j.session.isChannel() {
+			changes = append(changes, c.broadcasted(j)...)
+		} else if change := c.outcome(j, storm); change != nil {
 			changes = append(changes, change)
 		}
 	}
 	for reason, n := range alarms {
-		c.metrics.alarms.WithLabelValues(reason).Add(float64(n))
+		c.alarm(reason, n)
 		c.log.Error("push refused: a person has to look", "reason", reason, "pushes", n)
 	}
 	return c.change(context.WithoutCancel(ctx), changes)
@@ -74,29 +77,50 @@ func (c *Coordinator) change(ctx context.Context, changes []rowChange) error {
 	return nil
 }
 
-// isStorm tells whether so many tokens were rejected at once that the fault must be ours.
-func isStorm(jobs []*job) bool {
-	sent, rejected := 0, 0
+// tally is how many tokens of a round were rejected.
+type tally struct {
+	at             time.Time
+	sent, rejected int
+}
+
+// isStorm tells whether so many tokens were rejected in this minute, and most of this round, that the fault must be ours.
+func (c *Coordinator) isStorm(jobs []*job) bool {
+	round := tally{at: c.clock.Now()}
 	for _, j := range jobs {
-		if !j.kind.pushes() || j.skip {
+		if !j.kind.pushes() || j.skip || j.session.isChannel() {
 			continue
 		}
-		sent++
+		round.sent++
 		if j.result.Action == apns.Suspend {
-			rejected++
+			round.rejected++
 		}
 	}
-	return rejected >= stormSize && 2*rejected > sent
+	c.recent = slices.DeleteFunc(c.recent, func(t tally) bool { return round.at.Sub(t.at) >= stormWindow })
+	rejected := round.rejected
+	for _, t := range c.recent {
+		rejected += t.rejected
+	}
+	if round.rejected > 0 {
+		c.recent = append(c.recent, round)
+	}
+	return rejected >= stormSize && 2*round.rejected > round.sent
 }
 
 // rowOnly is the change of a job that sends nothing.
 func (j *job) rowOnly() rowChange {
 	row := j.session.row
 	return func(tx *store.Tx) (err error) {
-		if j.kind == giveUp {
+		why := cricket.EndMatchEnded
+		if row.Status == cricket.SessionSuspended {
+			why = cricket.EndTokenInvalid // and never healed
+		}
+		switch j.kind {
+		case giveUp:
 			_, err = cricket.Activities{}.Settle(tx, &row)
-		} else {
-			_, err = cricket.Activities{}.Ended(tx, &row, cricket.EndMatchEnded)
+		case lost:
+			_, err = cricket.Activities{}.Rest(tx, &row)
+		default:
+			_, err = cricket.Activities{}.Ended(tx, &row, why)
 		}
 		return err
 	}
@@ -107,6 +131,8 @@ func (c *Coordinator) outcome(j *job, storm bool) rowChange {
 	s, res := j.session, &j.result
 	if res.Reason != apns.ReasonCircuitOpen {
 		s.at = j.at
+	} else {
+		s.last = attempt{} // it never left
 	}
 	if j.alert != nil && (res.Action == apns.Accepted || res.Maybe) {
 		s.told = j.alert.seq // what may have arrived is not sent again
@@ -124,15 +150,18 @@ func (c *Coordinator) outcome(j *job, storm bool) rowChange {
 		}
 		return j.rejected()
 	case apns.Later:
+		s.last = attempt{} // this update is dropped
 		s.tries++
 		s.retry = j.at.Add(later429(s.tries, res.RetryAfter))
 	case apns.Shrink:
+		s.last = attempt{}
 		if s.small {
 			s.hash = j.hash // even the small one: the next state may fit
 		}
 		s.small = !s.small
 	case apns.Stop:
-		c.paused = j.at.Add(pauseAfter)
+		s.last = attempt{}
+		c.pause(j.at.Add(max(pauseAfter, j.result.RetryAfter)))
 	default:
 		c.again(j)
 	}
@@ -168,6 +197,14 @@ func (c *Coordinator) again(j *job) {
 func (j *job) done() rowChange {
 	row := j.session.row
 	switch j.kind {
+	case start:
+		if j.channel == "" {
+			return nil // the app says when it has a token
+		}
+		return func(tx *store.Tx) error {
+			_, err := cricket.Activities{}.Joined(tx, &row, j.channel)
+			return err
+		}
 	case finish:
 		return func(tx *store.Tx) error {
 			_, err := cricket.Activities{}.Ended(tx, &row, cricket.EndMatchEnded)

@@ -1,0 +1,46 @@
+package apns
+
+// Advice says in plain words what an answer means and what to do about it.
+func Advice(reason string) string {
+	if text, ok := advice()[reason]; ok {
+		return text
+	}
+	return "Apple answered with a reason that this version does not know: see Apple's page on APNs responses."
+}
+
+func advice() map[string]string {
+	const (
+		clock = "Check this machine's clock (NTP) first: provider tokens are dated, and an hour off makes each of them wrong."
+		ours  = "This is a fault of the program and not of the configuration: please report it."
+		again = "Apple's service has trouble; nothing is wrong here. It is tried again."
+	)
+	return map[string]string{
+		"BadDeviceToken": "The tokens are not of this environment: apps from Xcode have tokens of https://api.sandbox.push.apple.com, " +
+			"apps from TestFlight and the App Store of https://api.push.apple.com. Check push.host.",
+		"DeviceTokenNotForTopic":      "The tokens belong to another app: check push.bundle_id.",
+		"BadTopic":                    "Apple does not take the topic: check push.bundle_id.",
+		"TopicDisallowed":             "The key may not push to this app: check push.bundle_id, push.team_id, and the topics of the key.",
+		"InvalidProviderToken":        "Apple does not accept the key: push.key_id must be the id of push.key, and push.team_id that of its team; the key must not be revoked. " + clock,
+		"ExpiredProviderToken":        "Apple calls a fresh provider token expired. " + clock,
+		"MissingProviderToken":        ours,
+		"BadCertificate":              "Something between this machine and Apple presents a certificate: check the proxy.",
+		"BadCertificateEnvironment":   "Something between this machine and Apple presents a certificate: check the proxy.",
+		"BadEnvironmentKeyInToken":    "The key is limited to the other environment: check push.host, or make a key for both at developer.apple.com.",
+		"UnrelatedKeyIdInToken":       "The key is of another team than the one before on the same connection: check push.key_id and push.team_id.",
+		"Forbidden":                   "Apple forbids this to the key: check at developer.apple.com what it is limited to.",
+		"TooManyProviderTokenUpdates": "Provider tokens were made too often: another process may use the same key, or this one restarts without its data directory. It is tried again in 20 minutes.",
+		"TooManyRequests":             "This token gets too many pushes. It gets fewer.",
+		"PayloadTooLarge":             ours,
+		"FeatureNotEnabled":           "Broadcast is not switched on for the app: developer.apple.com, identifiers, the app, Push Notifications, Broadcast capability. Or set push.channels to false.",
+		"CannotCreateChannelConfig":   "The app has as many broadcast channels as Apple allows. Delete some in the Push Notifications Console.",
+		"Unregistered":                "The app is not on that phone any more, or the activity has ended.",
+		"ExpiredToken":                "The activity has ended, or its token was replaced.",
+		"InternalServerError":         again,
+		"ServiceUnavailable":          again,
+		"Shutdown":                    again,
+		ReasonNoAnswer:                "No answer came: check that this machine reaches push.host on port 443 (firewall, proxy, DNS).",
+		ReasonNotApple:                "Something other than Apple answered: a proxy, or the page of a network that wants a sign-in.",
+		ReasonNoBearer:                "There is no provider token to send with: check push.key; or Apple wants no new one for 20 minutes.",
+		ReasonCircuitOpen:             "Many pushes in a row failed; nothing is sent for a moment.",
+	}
+}

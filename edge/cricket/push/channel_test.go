@@ -1,0 +1,274 @@
+package push
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/edge/cricket/push/sandbox"
+	"github.com/touchline/touchline/store"
+)
+
+// newWithChannels is phones of several systems, the last one too old for channels, and a coordinator that uses them.
+func newWithChannels(t *testing.T, systems ...string) *withPhones {
+	t.Helper()
+	r := newWithPhones(t, 0)
+	r.channels = r.client
+	for i, system := range systems {
+		user := fmt.Sprintf("u%d", i)
+		ph, err := r.box.AddPhone(sandbox.Phone{Name: user, UserID: user, DeviceID: "d-" + user, System: system}, r.app)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.phones = append(r.phones, ph)
+	}
+	r.fixture("7")
+	r.live("7")
+	r.score("7", 1, "")
+	r.followAll("7")
+	return r
+}
+
+// broadcasts counts the pushes to channels and to devices since a record.
+func (r *withPhones) broadcasts(after uint64) (channel, device int, last uint64) {
+	last = after
+	for _, rec := range r.box.Records(after) {
+		last = rec.Seq
+		if rec.Channel != "" {
+			channel++
+		} else {
+			device++
+		}
+	}
+	return channel, device, last
+}
+
+// TestChannelLife follows a match on a channel: one push a state for all who can listen, the old phone by its token,
+// all of them at the end, and the channel deleted after it.
+func TestChannelLife(t *testing.T) {
+	r := newWithChannels(t, "18.1", "26.0", "18.0", "17.5")
+	r.run(r.client)
+	r.pass(3 * time.Second)
+	r.shows("after the start", 1, false)
+	views := r.box.Channels()
+	if len(views) != 1 || views[0].Listeners != 3 {
+		t.Fatalf("channels %+v", views)
+	}
+	if s := r.session("7", "u0"); s.Status != cricket.SessionActive || s.ChannelID != views[0].ID || s.UpdateToken != "" {
+		t.Errorf("listener %+v", s)
+	}
+	if s := r.session("7", "u3"); s.Status != cricket.SessionActive || s.ChannelID != "" || s.UpdateToken == "" {
+		t.Errorf("old phone %+v", s)
+	}
+	_, _, seen := r.broadcasts(0)
+	for i := range 10 {
+		text := ""
+		if i%4 == 0 {
+			text = fmt.Sprintf("wicket %d", i)
+		}
+		r.score("7", 2+i, text)
+		r.pass(30 * time.Second)
+	}
+	r.shows("in play", 11, false)
+	channel, device, seen := r.broadcasts(seen)
+	if channel != 10 || device != 10 {
+		t.Errorf("%d broadcasts and %d pushes to the old phone for ten states", channel, device)
+	}
+	for _, v := range r.box.Phones() {
+		alerts := 0
+		for _, a := range v.Alerts {
+			if a.Title == "Wicket" {
+				alerts++
+			}
+		}
+		if alerts != 3 || v.Ignored != 0 {
+			t.Errorf("%s: %d alerts, %d ignored: %s", v.Name, alerts, v.Ignored, v.IgnoredWhy)
+		}
+	}
+	r.active("7", cricket.ActiveLive, cricket.PhaseCompleted, r.clk.Now())
+	r.score("7", 42, "NZ win")
+	r.pass(16 * time.Minute)
+	r.shows("after the end", 42, true)
+	if s := r.session("7", "u0"); s.Status != cricket.SessionEnded || s.EndReason != cricket.EndMatchEnded {
+		t.Errorf("listener at the end %+v", s)
+	}
+	r.active("7", cricket.ActiveEnded, cricket.PhaseCompleted, r.clk.Now())
+	r.pass(channelStays)
+	if n := len(r.box.Channels()); n != 0 {
+		t.Errorf("%d channels left", n)
+	}
+	if channel, device, _ := r.broadcasts(seen); channel != 2 || device != 2 {
+		t.Errorf("%d broadcasts and %d pushes for result and end", channel, device)
+	}
+	if counts := r.box.Counts(); len(counts) != 1 {
+		t.Errorf("answers %v", counts)
+	}
+}
+
+// TestChannelOverDays ends the activities at stumps, starts them in the morning, and renews them before eight hours.
+func TestChannelOverDays(t *testing.T) {
+	r := newWithChannels(t, "18.1", "18.2")
+	r.run(r.client)
+	runs := 1
+	for range 2 {
+		r.live("7")
+		for range 8*12 + 3 {
+			runs++
+			r.score("7", runs, "")
+			r.pass(5*time.Minute + time.Second)
+		}
+		r.shows("in the evening", runs, false)
+		r.active("7", cricket.ActiveLive, cricket.PhaseStumps, time.Time{})
+		r.pass(5 * time.Second)
+		r.shows("at stumps", runs, true)
+		r.pass(15 * time.Hour)
+	}
+	if counts := r.box.Counts(); len(counts) != 1 || len(r.box.Channels()) != 1 {
+		t.Errorf("answers %v, channels %v", counts, r.box.Channels())
+	}
+}
+
+// TestChannelLost is a channel that Apple forgot: the phones are started anew on another one.
+func TestChannelLost(t *testing.T) {
+	r := newWithChannels(t, "18.1", "18.2")
+	r.run(r.client)
+	r.pass(3 * time.Second)
+	lost := r.box.Channels()[0].ID
+	if res := r.client.DeleteChannel(t.Context(), lost); res.Action != apns.Accepted {
+		t.Fatalf("%+v", res)
+	}
+	r.score("7", 2, "")
+	r.pass(5 * time.Second)
+	r.shows("by tokens", 2, false)
+	r.score("7", 3, "")
+	r.pass(2 * time.Minute)
+	r.score("7", 4, "")
+	r.pass(2 * time.Second)
+	r.shows("after that", 4, false)
+	if views := r.box.Channels(); len(views) != 1 || views[0].ID == lost {
+		t.Errorf("channels %+v", views)
+	}
+}
+
+// TestNoChannel goes on by tokens where Apple makes none, and says so.
+func TestNoChannel(t *testing.T) {
+	r := newWithChannels(t, "18.1")
+	r.box.Script(sandbox.ManageToken, 0, sandbox.Reply{Status: 400, Reason: "FeatureNotEnabled"})
+	r.run(r.client)
+	r.pass(3 * time.Second)
+	r.score("7", 2, "")
+	r.pass(2 * time.Second)
+	r.shows("by its token", 2, false)
+	st := r.coord.Status()
+	if len(st.Alarms) != 1 || st.Alarms[0].Reason != "FeatureNotEnabled" || st.Alarms[0].Advice == "" || st.Circuit != "closed" {
+		t.Errorf("status %+v", st)
+	}
+}
+
+// dyingChannels makes a channel and dies before anybody hears of it.
+type dyingChannels struct {
+	*apns.Client
+	r *rig
+}
+
+func (d dyingChannels) CreateChannel(ctx context.Context) (string, apns.Result) {
+	if _, res := d.Client.CreateChannel(ctx); res.Action != apns.Accepted {
+		return "", res
+	}
+	d.r.kill()
+	<-ctx.Done()
+	return "", apns.Result{Action: apns.Retry, Reason: apns.ReasonNoAnswer}
+}
+
+// TestChannelsAreNotLeaked deletes at the start what a crash left: a channel half made, and one of a match that ended
+// meanwhile. What others made before stays.
+func TestChannelsAreNotLeaked(t *testing.T) {
+	r := newWithChannels(t, "18.1")
+	foreign, res := r.client.CreateChannel(t.Context())
+	if res.Action != apns.Accepted {
+		t.Fatalf("%+v", res)
+	}
+	r.channels = dyingChannels{r.client, r.rig}
+	r.run(r.client)
+	r.settle()
+	r.halt()
+	r.put(channelRow{Before: []string{foreign}}) // as a crash leaves it: the refusal was never seen
+	if n := len(r.box.Channels()); n != 2 {
+		t.Fatalf("%d channels", n)
+	}
+	over, res := r.client.CreateChannel(t.Context())
+	if res.Action != apns.Accepted {
+		t.Fatalf("%+v", res)
+	}
+	if err := r.coord.putChannel(t.Context(), "6", channelRow{ID: over}); err != nil {
+		t.Fatal(err)
+	}
+	r.channels = r.client
+	r.run(r.client)
+	r.pass(3 * time.Second)
+	views := r.box.Channels()
+	ids := map[string]bool{}
+	for _, v := range views {
+		ids[v.ID] = true
+	}
+	if len(views) != 2 || !ids[foreign] || ids[over] {
+		t.Errorf("channels %+v", views)
+	}
+	r.shows("after all", 1, false)
+}
+
+func (r *withPhones) put(row channelRow) {
+	r.t.Helper()
+	if err := r.coord.putChannel(r.ctx, "7", row); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// TestChannelOverARestart goes on with the channel that there is.
+func TestChannelOverARestart(t *testing.T) {
+	r := newWithChannels(t, "18.1")
+	r.run(r.client)
+	r.pass(3 * time.Second)
+	before := r.box.Channels()
+	r.halt()
+	r.run(r.client)
+	r.score("7", 2, "")
+	r.pass(2 * time.Second)
+	r.shows("after the restart", 2, false)
+	if after := r.box.Channels(); len(after) != 1 || after[0].ID != before[0].ID {
+		t.Errorf("channels %+v", after)
+	}
+	// Switched off: the phones are told by their tokens, and the channel is deleted.
+	r.halt()
+	r.channels = nil
+	r.run(r.client)
+	r.score("7", 3, "")
+	r.pass(5 * time.Second)
+	r.score("7", 4, "")
+	r.pass(2 * time.Second)
+	r.shows("without channels", 4, false)
+	if n := len(r.box.Channels()); n != 0 || r.session("7", "u0").UpdateToken == "" {
+		t.Errorf("%d channels left, %+v", n, r.session("7", "u0"))
+	}
+}
+
+// TestUnfollowOnAChannel ends the row; the channel has no way to tell one phone.
+func TestUnfollowOnAChannel(t *testing.T) {
+	r := newWithChannels(t, "18.1", "18.1")
+	r.run(r.client)
+	r.pass(3 * time.Second)
+	r.do(func(tx *store.Tx) error { return cricket.Follows{}.Remove(tx, "7", "u0") })
+	r.score("7", 2, "")
+	r.pass(2 * time.Second)
+	if s := r.session("7", "u0"); s.Status != cricket.SessionEnded || s.EndReason != cricket.EndUnfollowed {
+		t.Errorf("%+v", s)
+	}
+	var s struct{ Teams []struct{ Runs int } }
+	if err := json.Unmarshal(r.box.Phones()[1].Activities[0].State, &s); err != nil || s.Teams[0].Runs != 2 {
+		t.Errorf("the other phone shows %+v, %v", s, err)
+	}
+}

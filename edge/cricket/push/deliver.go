@@ -1,0 +1,202 @@
+package push
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// How a round of pushes is bounded.
+const (
+	roundSize = 8192        // pushes in a round: after it the loop looks at what is new
+	patience  = time.Second // real time: how long the loop waits for the last answers of a round
+)
+
+// pick chooses what is sent in this round: alerts and starts first, then whoever has waited longest. What is left out is
+// planned again in the next round, with the state that is the newest then.
+func (c *Coordinator) pick(jobs []*job) []*job {
+	if len(jobs) <= roundSize {
+		return jobs
+	}
+	slices.SortStableFunc(jobs, func(a, b *job) int {
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), a.session.at.Compare(b.session.at))
+	})
+	for _, j := range jobs[roundSize:] {
+		j.match.dirty = true
+	}
+	return jobs[:roundSize]
+}
+
+// rank puts what lights up a screen before what changes a number.
+func (j *job) rank() int {
+	switch {
+	case j.session.isChannel():
+		return 0
+	case j.kind == tell:
+		return 1
+	case j.kind == start:
+		return 2
+	default:
+		return 3
+	}
+}
+
+// send delivers the pushes of a round and gives those that have been answered. It does not wait for stragglers: one
+// token that Apple does not answer for must not hold up the alerts of every other match. Their answers are news of a
+// later round, and nothing else is sent to them until then.
+func (c *Coordinator) send(ctx context.Context, jobs []*job) (answered []*job) {
+	out := make([]*job, 0, len(jobs))
+	for _, j := range jobs {
+		if j.kind.pushes() && !j.skip {
+			out = append(out, j)
+		}
+	}
+	if len(out) == 0 {
+		return jobs
+	}
+	r := c.launch(ctx, out)
+	c.clock.Suspend(r.wait)
+	defer r.rejoined()
+	late := r.give()
+	if len(late) == 0 {
+		return jobs
+	}
+	for _, j := range late {
+		j.session.flying = true
+		c.metrics.stragglers.Inc()
+	}
+	return slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return slices.Contains(late, j) })
+}
+
+// salvo is a round of pushes under way.
+type salvo struct {
+	c     *Coordinator
+	queue chan *job
+	empty chan struct{} // closed when every push has a worker
+	done  chan struct{} // closed when every push is answered
+
+	mu    sync.Mutex
+	left  int               // to be taken
+	open  map[*job]struct{} // not answered
+	gone  bool              // the loop has gone on
+	leave func()            // of the last worker, kept until the loop is a member of the clock again
+}
+
+// launch starts the workers of a round. Each is a member of the clock as long as it works.
+func (c *Coordinator) launch(ctx context.Context, jobs []*job) *salvo {
+	r := &salvo{
+		c: c, queue: make(chan *job, len(jobs)), empty: make(chan struct{}), done: make(chan struct{}),
+		left: len(jobs), open: make(map[*job]struct{}, len(jobs)), leave: func() {},
+	}
+	for _, j := range jobs {
+		r.queue <- j
+		r.open[j] = struct{}{}
+	}
+	close(r.queue)
+	leaves := make([]func(), min(c.cfg.Workers, len(jobs)))
+	for w := range leaves {
+		leaves[w] = c.clock.Join()
+	}
+	for _, leave := range leaves {
+		c.flying.Go(func() { r.work(ctx, leave) })
+	}
+	return r
+}
+
+// work sends until the queue is empty.
+func (r *salvo) work(ctx context.Context, leave func()) {
+	for j := range r.queue {
+		r.taken()
+		j.result = r.c.cfg.Sender.Send(ctx, j.push)
+		j.at = r.c.clock.Now()
+		if r.answered(j, leave) {
+			return
+		}
+	}
+	leave()
+}
+
+func (r *salvo) taken() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.left--; r.left == 0 {
+		close(r.empty)
+	}
+}
+
+// answered notes an answer. The last worker of a round leaves the clock only after the loop is back.
+func (r *salvo) answered(j *job, leave func()) (last bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.open, j)
+	if r.gone {
+		r.c.land(j)
+	}
+	if len(r.open) > 0 || r.gone {
+		return false
+	}
+	r.leave = leave
+	close(r.done)
+	return true
+}
+
+// land hands a late answer to the loop.
+func (c *Coordinator) land(j *job) {
+	c.mu.Lock()
+	c.landed = append(c.landed, j)
+	c.mu.Unlock()
+	c.changed.Set()
+}
+
+// wait waits for the answers, for the last of them not long.
+func (r *salvo) wait() {
+	select {
+	case <-r.done:
+		return
+	case <-r.empty:
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+	}
+}
+
+// give lists what has not been answered; from now on answers go to land.
+func (r *salvo) give() (late []*job) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for j := range r.open {
+		late = append(late, j)
+	}
+	r.gone = len(late) > 0
+	return late
+}
+
+// rejoined lets the last worker leave the clock.
+func (r *salvo) rejoined() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.leave()
+}
+
+// landings settles the answers that came late.
+func (c *Coordinator) landings(ctx context.Context) error {
+	c.mu.Lock()
+	late := c.landed
+	c.landed = nil
+	c.mu.Unlock()
+	if len(late) == 0 {
+		return nil
+	}
+	slices.SortFunc(late, func(a, b *job) int {
+		return cmp.Or(cmp.Compare(a.match.id, b.match.id), cmp.Compare(a.session.row.Key, b.session.row.Key))
+	})
+	for _, j := range late {
+		j.session.flying = false
+	}
+	return c.settle(ctx, late)
+}

@@ -1,0 +1,130 @@
+package push
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+// Notice is a message to the devices of users, as an administrator writes it: an ordinary notification, no activity.
+type Notice struct {
+	Users []string // whose devices; each gets it once
+	Title string
+	Body  string
+}
+
+// NoticeReport is what came of a notice, in devices.
+type NoticeReport struct {
+	Devices  int            `json:"devices"`
+	Accepted int            `json:"accepted"`
+	Dropped  int            `json:"dropped"` // forgotten, since Apple calls their token dead
+	Refused  map[string]int `json:"refused"` // by reason
+}
+
+// How a notice is sent.
+const (
+	noticeLife    = time.Hour
+	noticeWorkers = 64
+	noticeText    = 1000 // characters of its title and body
+)
+
+// Notify sends a notice and returns when every device has been tried once. It may be called beside Run, from anywhere.
+func (c *Coordinator) Notify(ctx context.Context, n Notice) (NoticeReport, error) {
+	out := NoticeReport{Refused: map[string]int{}}
+	switch {
+	case n.Title == "" || n.Body == "" || len(n.Users) == 0:
+		return out, fault.New(fault.Invalid, "validation", "title, body and users are required")
+	case len(n.Title)+len(n.Body) > noticeText:
+		return out, fault.New(fault.Invalid, "validation", "title and body may have %d bytes", noticeText)
+	}
+	payload, err := json.Marshal(map[string]any{
+		"aps": map[string]any{"alert": map[string]string{"title": n.Title, "body": n.Body}, "sound": "default"},
+	})
+	if err != nil {
+		return out, fault.Wrap(err, fault.Internal, "notice", "the notice cannot be written")
+	}
+	devices, err := c.devicesOf(ctx, n.Users)
+	if err != nil {
+		return out, err
+	}
+	out.Devices = len(devices)
+	results := c.notifyAll(ctx, devices, payload)
+	for i := range results {
+		switch res := &results[i]; res.Action {
+		case apns.Accepted:
+			out.Accepted++
+		default:
+			out.Refused[res.Reason]++
+		}
+		if results[i].Alarm {
+			c.alarm(results[i].Reason, 1)
+		}
+	}
+	out.Dropped, err = c.dropDead(ctx, devices, results)
+	return out, err
+}
+
+func (c *Coordinator) devicesOf(ctx context.Context, users []string) (all []cricket.Device, err error) {
+	seen := map[string]bool{}
+	err = c.store.View(ctx, func(tx *store.Tx) error {
+		for _, user := range users {
+			if seen[user] {
+				continue
+			}
+			seen[user] = true
+			devices, err := cricket.Devices{}.Of(tx, user)
+			if err != nil {
+				return err
+			}
+			all = append(all, devices...)
+		}
+		return nil
+	})
+	return all, err
+}
+
+func (c *Coordinator) notifyAll(ctx context.Context, devices []cricket.Device, payload []byte) []apns.Result {
+	results := make([]apns.Result, len(devices))
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range min(noticeWorkers, len(devices)) {
+		workers.Go(func() {
+			for i := range next {
+				results[i] = c.cfg.Sender.Send(ctx, apns.Push{
+					Token: devices[i].DeviceToken, Type: apns.TypeAlert, Priority: apns.PriorityUrgent,
+					Expiration: c.clock.Now().Add(noticeLife), Payload: payload,
+				})
+			}
+		})
+	}
+	for i := range devices {
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+	return results
+}
+
+// dropDead forgets the devices whose tokens Apple calls dead, unless they registered since.
+func (c *Coordinator) dropDead(ctx context.Context, devices []cricket.Device, results []apns.Result) (n int, err error) {
+	err = c.store.Update(ctx, func(tx *store.Tx) error {
+		n = 0
+		for i := range devices {
+			if results[i].Action != apns.Gone {
+				continue
+			}
+			if err := (cricket.Devices{}).Drop(tx, devices[i].UserID, devices[i].DeviceToken, results[i].Gone); err != nil {
+				return err
+			}
+			n++
+		}
+		return nil
+	})
+	return n, err
+}

@@ -1,0 +1,72 @@
+package push
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+)
+
+// AlarmStorm is the alarm of many rejected tokens at once.
+const AlarmStorm = "token_storm"
+
+// Alarm is something that a person has to look at. It stands until the process ends.
+type Alarm struct {
+	Reason string    `json:"reason"` // Apple's word, or token_storm
+	Count  int       `json:"count"`
+	Since  time.Time `json:"since"`
+	Last   time.Time `json:"last"`
+	Advice string    `json:"advice"` // what is wrong and what to do, in plain words
+}
+
+// Status is what the coordinator says of itself, for /statusz and the pages.
+type Status struct {
+	Paused  time.Time   `json:"paused,omitzero"`   // nothing is sent until then
+	Circuit string      `json:"circuit,omitempty"` // of the way to Apple: closed, half-open or open
+	Alarms  []Alarm     `json:"alarms"`            // the latest first
+	Matches []MatchView `json:"matches"`           // in play, by id
+}
+
+// Status tells how the pushing stands.
+func (c *Coordinator) Status() Status {
+	c.mu.Lock()
+	out := Status{Alarms: slices.Collect(maps.Values(c.alarms)), Matches: slices.Collect(maps.Values(c.views))}
+	if c.clock.Now().Before(c.until) {
+		out.Paused = c.until
+	}
+	c.mu.Unlock()
+	if circuit, ok := c.cfg.Sender.(interface{ State() string }); ok {
+		out.Circuit = circuit.State()
+	}
+	slices.SortFunc(out.Alarms, func(a, b Alarm) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Reason, b.Reason)) })
+	slices.SortFunc(out.Matches, func(a, b MatchView) int { return cmp.Compare(a.MatchID, b.MatchID) })
+	return out
+}
+
+// alarm raises an alarm, or counts it again.
+func (c *Coordinator) alarm(reason string, n int) {
+	c.metrics.alarms.WithLabelValues(reason).Add(float64(n))
+	now := c.clock.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a, ok := c.alarms[reason]
+	if !ok {
+		a = Alarm{Reason: reason, Since: now, Advice: apns.Advice(reason)}
+		if reason == AlarmStorm {
+			a.Advice = apns.Advice("BadDeviceToken")
+		}
+	}
+	a.Count += n
+	a.Last = now
+	c.alarms[reason] = a
+}
+
+// pause stops all sending for a while.
+func (c *Coordinator) pause(until time.Time) {
+	c.paused = later(c.paused, until)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.until = c.paused
+}
