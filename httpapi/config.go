@@ -69,6 +69,10 @@ type (
 	CommitStatus = page.CommitStatus
 	// ClockStatus is the node's notion of time.
 	ClockStatus = page.ClockStatus
+	// Tape is a finished match that can be played again.
+	Tape = page.Tape
+	// Playing is a tape that is played as if it were live.
+	Playing = page.Playing
 	// PhoneView is what one phone shows.
 	PhoneView = page.PhoneView
 	// CompactView is what stands beside a phone's camera.

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"math"
 	"net/http"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -25,19 +24,6 @@ type ReplayDeck interface {
 	Remove(id string) error
 }
 
-// Tape is a finished match that can be played.
-type Tape struct {
-	ID     string `json:"id"`
-	Title  string `json:"title"` // "England v New Zealand"
-	Date   string `json:"date"`  // 2019-07-14
-	Type   string `json:"type"`  // ODI, T20, Test/5day
-	Event  string `json:"event,omitempty"`
-	Venue  string `json:"venue,omitempty"`
-	Result string `json:"result,omitempty"`
-	Why    string `json:"why,omitempty"` // what makes it worth a look
-	Balls  int    `json:"balls"`
-}
-
 // StartReplay asks for a tape to be played.
 type StartReplay struct {
 	TapeID string
@@ -51,21 +37,6 @@ type ReplayControl struct {
 	Position int     // of seek: the number of balls bowled
 	Speed    float64 // of speed
 	Faults   uint64  // of faults
-}
-
-// Playing is a replay.
-type Playing struct {
-	ID        string    `json:"id"`
-	TapeID    string    `json:"tapeId"`
-	MatchID   string    `json:"matchId"` // that it is played as
-	Title     string    `json:"title"`
-	Status    string    `json:"status"` // playing, paused, stopped, finished, or what the match is in ("Innings Break")
-	Cursor    int       `json:"cursor"` // balls bowled
-	Balls     int       `json:"balls"`
-	MsPerBall float64   `json:"msPerBall"`
-	Speed     float64   `json:"speed"`
-	Faults    uint64    `json:"faults"`
-	StartedAt time.Time `json:"startedAt"`
 }
 
 const (

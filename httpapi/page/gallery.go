@@ -19,6 +19,8 @@ type Scene struct {
 	What  string
 	Match *Input     // nil for a list
 	List  *ListInput // nil for a match
+
+	Replay *ReplayInput // of the page of replays
 }
 
 // recording is a file of the gallery.
@@ -76,6 +78,8 @@ func Scenes() ([]Scene, error) {
 		match("observer", "An observer, offline", "chase", offline),
 		match("noballs", "Balls not known, unknown teams", "chase", noBalls),
 		{Name: "list", What: "Several matches", List: &list},
+		{Name: "replays", What: "Replays", Replay: sceneReplays()},
+		{Name: "noreplays", What: "Nothing is being played", Replay: &ReplayInput{Tapes: sceneReplays().Tapes, Problem: "There is no tape “7”."}},
 		{Name: "quiet", What: "Nothing on", List: &ListInput{Node: list.Node}},
 	}, nil
 }

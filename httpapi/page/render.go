@@ -109,6 +109,7 @@ type frame struct {
 	Stream  string // address of the page's stream; empty: the page stands still
 	Assets  string
 	Body    string
+	Module  string // script of the page; empty: page.js where there is a stream, else none
 	Content template.HTML
 }
 
@@ -149,10 +150,17 @@ func (r *Renderer) Scene(s *Scene) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.Replay != nil {
+		return r.Replays(*s.Replay)
+	}
 	return r.Page(kind, v, "")
 }
 
 func (r *Renderer) scene(s *Scene) (kind string, v View, err error) {
+	if s.Replay != nil {
+		v, err = r.replay(s.Replay)
+		return "replay", v, err
+	}
 	if s.List != nil {
 		v, err = r.List(*s.List, View{})
 		return "list", v, err

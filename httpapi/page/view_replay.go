@@ -1,0 +1,103 @@
+package page
+
+import (
+	"fmt"
+	"html/template"
+	"strconv"
+	"time"
+)
+
+// Tape is a finished match that can be played again.
+type Tape struct {
+	ID     string `json:"id"`
+	Title  string `json:"title"` // "England v New Zealand"
+	Date   string `json:"date"`  // 2019-07-14
+	Type   string `json:"type"`  // ODI, T20, Test/5day
+	Event  string `json:"event,omitempty"`
+	Venue  string `json:"venue,omitempty"`
+	Result string `json:"result,omitempty"`
+	Why    string `json:"why,omitempty"` // what makes it worth a look
+	Balls  int    `json:"balls"`
+}
+
+// Playing is a tape that is played as if it were live.
+type Playing struct {
+	ID        string    `json:"id"`
+	TapeID    string    `json:"tapeId"`
+	MatchID   string    `json:"matchId"` // that it is played as
+	Title     string    `json:"title"`
+	Status    string    `json:"status"` // playing, paused, stopped, finished, or what the match is in ("Innings Break")
+	Cursor    int       `json:"cursor"` // balls bowled
+	Balls     int       `json:"balls"`
+	MsPerBall float64   `json:"msPerBall"` // real time between two balls
+	Speed     float64   `json:"speed"`
+	Faults    uint64    `json:"faults"` // seed of the lies that the feed tells; 0: none
+	StartedAt time.Time `json:"startedAt"`
+}
+
+// ReplayInput is everything the page of replays shows.
+type ReplayInput struct {
+	Tapes   []Tape
+	Playing []Playing
+	Problem string // what was wrong with what was asked for; empty: nothing
+}
+
+// Replay is the page of replays.
+type Replay struct {
+	Problem string
+	Playing []ReplayPanel
+	Tapes   []Tape
+	Speeds  []string
+}
+
+// ReplayPanel is a replay with its controls.
+type ReplayPanel struct {
+	ID, MatchID, Title string
+	Pill               Pill
+	Going              bool // else it can be played on
+	Cursor, Balls      int
+	Where              string // "ball 214 of 612"
+	Speed              string
+	Faults             uint64
+	Speeds             []string
+}
+
+// speeds are what the page offers.
+func speeds() []string { return []string{"1", "5", "30", "100", "1000"} }
+
+// NewReplay works the page out.
+func NewReplay(in ReplayInput) Replay {
+	r := Replay{Problem: in.Problem, Tapes: in.Tapes, Speeds: speeds()}
+	for i := range in.Playing {
+		p := &in.Playing[i]
+		panel := ReplayPanel{
+			ID: p.ID, MatchID: p.MatchID, Title: p.Title, Cursor: p.Cursor, Balls: p.Balls, Faults: p.Faults, Speeds: speeds(),
+			Where: fmt.Sprintf("ball %d of %d", p.Cursor, p.Balls), Speed: strconv.FormatFloat(p.Speed, 'f', -1, 64),
+			Pill: Pill{Class: "live", Icon: "dot", Text: p.Status},
+		}
+		switch p.Status {
+		case "paused":
+			panel.Pill.Class, panel.Pill.Icon = "pause", "clock"
+		case "stopped", "finished":
+			panel.Pill.Class, panel.Pill.Icon = "over", "stumps"
+		default:
+			panel.Going = true
+		}
+		r.Playing = append(r.Playing, panel)
+	}
+	return r
+}
+
+// Replays renders the page of replays. It works by plain forms.
+func (r *Renderer) Replays(in ReplayInput) ([]byte, error) {
+	v, err := r.replay(&in)
+	if err != nil {
+		return nil, err
+	}
+	return r.framed("replay-page", template.HTML(v.Parts[0].HTML), //nolint:gosec // made by our own templates, which escape
+		frame{Title: v.Title + " · touchline", Body: "page-replay", Module: "replay.js"})
+}
+
+func (r *Renderer) replay(in *ReplayInput) (View, error) {
+	return r.parts(View{}, "Replays", []block{{"replay", NewReplay(*in)}})
+}
