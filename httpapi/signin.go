@@ -32,9 +32,9 @@ func (s *Server) signInRoutes() []route {
 // getSignIn is the page where a token can be pasted. A browser that follows a link from elsewhere keeps the cookie to
 // itself: sent on from here it shows it.
 func (s *Server) getSignIn(c *gin.Context) error {
-	to := localPath(c.Query("to"))
+	to := s.goOn(c.Query("to"))
 	c.Header("Cache-Control", "no-store")
-	if c.GetHeader("Sec-Fetch-Site") == "cross-site" && to != "/" {
+	if c.GetHeader("Sec-Fetch-Site") == "cross-site" && to != s.goOn("") {
 		c.Header("Refresh", "0; url="+to)
 		body, err := s.pages.Notice("One moment", "To where you were going.")
 		if err != nil {
@@ -48,6 +48,7 @@ func (s *Server) getSignIn(c *gin.Context) error {
 }
 
 func (s *Server) signInPage(c *gin.Context, status int, in page.SignInInput) error {
+	in.Home = s.address(atPage, "/")
 	body, err := s.pages.SignIn(in)
 	if err != nil {
 		return err
@@ -86,7 +87,7 @@ func (s *Server) postSignIn(c *gin.Context) error {
 		f := failureOf(err)
 		challenge(c, err)
 		_ = c.Error(err)
-		return s.signInPage(c, f.status, page.SignInInput{To: localPath(in.To), Problem: f.message})
+		return s.signInPage(c, f.status, page.SignInInput{To: s.goOn(in.To), Problem: f.message})
 	}
 	if err != nil {
 		challenge(c, err)
@@ -95,7 +96,7 @@ func (s *Server) postSignIn(c *gin.Context) error {
 	s.setCookie(c, in.Token, id.Expires)
 	c.Header("Cache-Control", "no-store")
 	if form {
-		c.Redirect(http.StatusSeeOther, localPath(in.To))
+		c.Redirect(http.StatusSeeOther, s.goOn(in.To))
 		return nil
 	}
 	writeBody(c, http.StatusOK, "application/json; charset=utf-8", signedIn{
@@ -160,6 +161,14 @@ func (s *Server) ownPage(r *http.Request) error {
 		return fault.Wrap(err, fault.Forbidden, "cross_origin", "Only this node's own pages may do that.")
 	}
 	return nil
+}
+
+// goOn is where somebody goes who has signed in: where they came from, or the first page.
+func (s *Server) goOn(to string) string {
+	if to = localPath(to); to == "/" {
+		return s.address(atPage, "/")
+	}
+	return to
 }
 
 // localPath is a path on this node, as it was asked for, or / where it was none: a link from elsewhere must not lead

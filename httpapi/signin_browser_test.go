@@ -140,7 +140,7 @@ func shoot(t *testing.T, b *browser, name string) {
 	}
 	for _, w := range []int64{360, 1280} {
 		b.do(t, chromedp.EmulateViewport(w, 800))
-		picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(90))
+		picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 		if err != nil {
 			t.Fatal(err)
 		}
