@@ -68,8 +68,7 @@ func (Leagues) Put(tx *store.Tx, r LeagueRecord) error {
 	if err != nil {
 		return err
 	}
-	_, err = syncRow(tx, TableLeagues, leagueKey(r.LeagueID), item, "active", "marquee")
-	return err
+	return syncRow(tx, TableLeagues, leagueKey(r.LeagueID), item, "active", "marquee")
 }
 
 // Patch sets what an admin has chosen of a league, and keeps it from being synced over. NotFound if there is none. A

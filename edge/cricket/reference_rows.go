@@ -89,22 +89,23 @@ func setAttributes(tx *store.Tx, table string, key, old, next attr.Item) (change
 }
 
 // syncRow takes a record of the feed into its row, or makes the row. Of a row that is there, the attributes in keep
-// and those that an admin has set stay. It tells whether anything was written.
-func syncRow(tx *store.Tx, table string, key, next attr.Item, keep ...string) (changed bool, err error) {
+// and those that an admin has set stay.
+func syncRow(tx *store.Tx, table string, key, next attr.Item, keep ...string) error {
 	old, err := tx.Get(table, key)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if old == nil {
 		_, err = tx.Put(store.PutItem{Table: table, Item: next})
-		return err == nil, err
+		return err
 	}
 	next = maps.Clone(next)
 	for _, name := range append(adminFields(old), keep...) {
 		delete(next, name)
 	}
 	delete(next, adminFieldsName)
-	return setAttributes(tx, table, key, old, next)
+	_, err = setAttributes(tx, table, key, old, next)
+	return err
 }
 
 // patchRow sets what an admin has chosen, and notes that it was an admin. A row that is not there is missing.

@@ -40,8 +40,6 @@ func (r *reference) do(f func(tx *store.Tx) error) {
 	}
 }
 
-func ptr[T any](v T) *T { return &v }
-
 var league = cricket.LeagueRecord{LeagueID: "3", Name: "Twenty20 International", Code: "T20I", Type: "phase", SeasonID: "1715"}
 
 // A sync takes what the feed says, and leaves what an admin has said.
@@ -53,7 +51,7 @@ func TestLeagueSyncKeepsWhatAdminsSet(t *testing.T) {
 	r.do(func(tx *store.Tx) error { return leagues.Put(tx, first) })
 	var patched cricket.LeagueRecord
 	r.do(func(tx *store.Tx) (err error) {
-		patched, err = leagues.Patch(tx, "3", cricket.LeaguePatch{Name: ptr("T20 Internationals"), Active: ptr(false), Marquee: ptr(true)})
+		patched, err = leagues.Patch(tx, "3", cricket.LeaguePatch{Name: new("T20 Internationals"), Active: new(false), Marquee: new(true)})
 		return err
 	})
 	want := first
@@ -134,13 +132,13 @@ func TestReferenceNotFound(t *testing.T) {
 	for name, f := range map[string]func(tx *store.Tx) error{
 		"get league": func(tx *store.Tx) error { _, err := cricket.Leagues{}.Get(tx, "9"); return err },
 		"patch league": func(tx *store.Tx) error {
-			_, err := cricket.Leagues{}.Patch(tx, "9", cricket.LeaguePatch{Active: ptr(true)})
+			_, err := cricket.Leagues{}.Patch(tx, "9", cricket.LeaguePatch{Active: new(true)})
 			return err
 		},
 		"delete league": func(tx *store.Tx) error { return cricket.Leagues{}.Delete(tx, "9") },
 		"get team":      func(tx *store.Tx) error { _, err := cricket.Teams{}.Get(tx, "9"); return err },
 		"patch team": func(tx *store.Tx) error {
-			_, err := cricket.Teams{}.Patch(tx, "9", cricket.TeamPatch{Code: ptr("X")})
+			_, err := cricket.Teams{}.Patch(tx, "9", cricket.TeamPatch{Code: new("X")})
 			return err
 		},
 		"get fixture":   func(tx *store.Tx) error { _, err := cricket.Fixtures{}.Get(tx, "9"); return err },
@@ -174,7 +172,7 @@ func TestTeams(t *testing.T) {
 	}
 	r.do(func(tx *store.Tx) error { return teams.Put(tx, all[:60]...) })
 	r.do(func(tx *store.Tx) error {
-		_, err := teams.Patch(tx, "007", cricket.TeamPatch{Name: ptr("Bond")})
+		_, err := teams.Patch(tx, "007", cricket.TeamPatch{Name: new("Bond")})
 		return err
 	})
 	r.do(func(tx *store.Tx) error {

@@ -59,7 +59,7 @@ func (Teams) Put(tx *store.Tx, records ...TeamRecord) error {
 			fresh = append(fresh, next)
 			continue
 		}
-		if _, err := syncRow(tx, TableTeams, teamKey(r.TeamID), next); err != nil {
+		if err := syncRow(tx, TableTeams, teamKey(r.TeamID), next); err != nil {
 			return err
 		}
 	}

@@ -55,7 +55,7 @@ func (p *Poller) alone() (n int) {
 
 // readAlone reads those of the matches that are due, each by itself.
 func (p *Poller) readAlone(ctx context.Context, now time.Time, isFor func(*watch) bool) error {
-	return p.leading(ctx, now, func(ctx context.Context) error {
+	return p.leading(ctx, func(ctx context.Context) error {
 		var errs []error
 		for _, w := range p.sorted() {
 			if isFor(w) && !now.Before(p.nextAlone(w)) && p.mayTake(w, now) {

@@ -51,7 +51,7 @@ func (p *Poller) cleanupDue(time.Time) (time.Time, bool) {
 
 // cleanup ends the matches that are over for good. A match whose last reads are not done stays watched for them.
 func (p *Poller) cleanup(ctx context.Context, now time.Time) error {
-	return p.leading(ctx, now, func(ctx context.Context) error {
+	return p.leading(ctx, func(ctx context.Context) error {
 		var errs []error
 		if !p.swept {
 			errs = append(errs, p.sweep(ctx))

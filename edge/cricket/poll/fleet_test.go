@@ -148,7 +148,7 @@ func TestStatusOfJobs(t *testing.T) {
 	r := newRig(t)
 	r.inPlay()
 	r.feed.listErr = func(now time.Time) error {
-		if d := now.Sub(midday()); d > time.Minute && d < 150*time.Second {
+		if d := now.Sub(midday()); d > time.Minute && d < 140*time.Second {
 			return errors.New("the feed is away")
 		}
 		return nil

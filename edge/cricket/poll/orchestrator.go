@@ -27,11 +27,11 @@ func (p *Poller) orchestrateDue(last time.Time) (time.Time, bool) {
 // that are in play already are found by the live list.
 func (p *Poller) orchestrate(ctx context.Context, now time.Time) error {
 	p.synced.Store(false)
-	return p.leading(ctx, now, func(ctx context.Context) error {
+	return p.leading(ctx, func(ctx context.Context) error {
 		if err := p.rename(ctx); err != nil {
 			return err
 		}
-		if err := p.adopt(ctx, now); err != nil {
+		if err := p.adopt(ctx); err != nil {
 			return err
 		}
 		return p.register(ctx, now)
@@ -41,7 +41,7 @@ func (p *Poller) orchestrate(ctx context.Context, now time.Time) error {
 // adopt takes up what is registered in the store: rows of an earlier life of this node, and those of others, whose
 // matches are taken over when they have been silent for long enough. A match that another node has ended, or whose row
 // somebody has deleted, is let go.
-func (p *Poller) adopt(ctx context.Context, now time.Time) error {
+func (p *Poller) adopt(ctx context.Context) error {
 	active, err := p.Match.Active(ctx)
 	if err != nil {
 		return err

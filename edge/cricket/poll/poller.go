@@ -28,8 +28,11 @@ type Feed interface {
 
 // Reference is what the poller asks of the feed about the rest.
 type Reference interface {
+	// Leagues lists the leagues, without what admins say of them.
 	Leagues(ctx context.Context) ([]cricket.LeagueRecord, error)
+	// Seasons lists the seasons of all leagues.
 	Seasons(ctx context.Context) ([]cricket.SeasonRecord, error)
+	// Teams lists the teams.
 	Teams(ctx context.Context) ([]cricket.TeamRecord, error)
 	// Squad gives the players of a team in a season; fault.NotFound where the feed has none.
 	Squad(ctx context.Context, teamID, seasonID string) ([]cricket.SquadPlayer, error)
@@ -79,7 +82,9 @@ type Matches interface {
 
 // Data is the store behind the reference tables: *store.Store.
 type Data interface {
+	// Update runs f in a transaction that may write.
 	Update(ctx context.Context, f func(tx *store.Tx) error) error
+	// View runs f in one that only reads.
 	View(ctx context.Context, f func(tx *store.Tx) error) error
 }
 
@@ -189,7 +194,7 @@ func (p *Poller) recover(ctx context.Context) error {
 	if err := p.rename(ctx); err != nil {
 		return err
 	}
-	return p.adopt(ctx, p.Clock.Now())
+	return p.adopt(ctx)
 }
 
 // hold takes a lock or tells that it is another's, by nil.
@@ -201,7 +206,7 @@ func (p *Poller) hold(ctx context.Context, key string) (Lease, error) {
 
 // leading runs f if this node holds the lease of the live list. A node that does not lets its matches go: it reads
 // nothing that it could take into them.
-func (p *Poller) leading(ctx context.Context, now time.Time, f func(ctx context.Context) error) error {
+func (p *Poller) leading(ctx context.Context, f func(ctx context.Context) error) error {
 	lease, err := p.hold(ctx, cricket.FeedLock)
 	if err != nil {
 		return err
@@ -214,7 +219,7 @@ func (p *Poller) leading(ctx context.Context, now time.Time, f func(ctx context.
 	defer cancel()
 	if !p.holding {
 		p.holding = true
-		if err := p.adopt(ctx, now); err != nil { // what is known of others' matches is from before
+		if err := p.adopt(ctx); err != nil { // what is known of others' matches is from before
 			return err
 		}
 	}

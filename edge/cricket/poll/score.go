@@ -50,7 +50,7 @@ func (p *Poller) allStumps() bool {
 // score looks at all live matches without their balls. While the marquee's poll has just brought them all, that answer
 // serves.
 func (p *Poller) score(ctx context.Context, now time.Time) error {
-	return p.leading(ctx, now, func(ctx context.Context) error {
+	return p.leading(ctx, func(ctx context.Context) error {
 		if p.list == nil || len(p.closeOn()) == 0 || now.Sub(p.list.At) >= scoreEvery {
 			balls := p.marqueeLeague() == 0 && p.listLength() <= closeMatches
 			if err := p.readList(ctx, now, balls); err != nil {
