@@ -48,7 +48,6 @@ func (s *Server) getSignIn(c *gin.Context) error {
 }
 
 func (s *Server) signInPage(c *gin.Context, status int, in page.SignInInput) error {
-	in.Home = s.address(atPage, "/")
 	body, err := s.pages.SignIn(in)
 	if err != nil {
 		return err

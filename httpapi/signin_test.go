@@ -120,6 +120,20 @@ func TestSignInOverTLS(t *testing.T) {
 	}
 }
 
+// Where the application lies at the root, the pages begin elsewhere.
+func TestSignInBesideTheRoot(t *testing.T) {
+	cfg, _, _ := config(t)
+	cfg.Auth, cfg.Mount = verifier(t), "/"
+	s := newServer(t, cfg)
+	w := ask(s, "POST", "/signin", url.Values{"token": {token("u1")}}.Encode(), "Content-Type", formType)
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/_/" {
+		t.Errorf("%d to %s", w.Code, w.Header().Get("Location"))
+	}
+	if body := ask(s, "GET", "/signin", "", "Accept", "text/html").Body.String(); !strings.Contains(body, `class="brand" href="/_/"`) {
+		t.Error(body)
+	}
+}
+
 func TestSignOut(t *testing.T) {
 	s := signInServer(t)
 	w := ask(s, "POST", "/signout", "", "Accept", "text/html", "Cookie", cookieName+"="+token("u1"), "Sec-Fetch-Site", "same-origin")

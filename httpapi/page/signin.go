@@ -2,7 +2,6 @@ package page
 
 // SignInInput is what the sign-in page shows.
 type SignInInput struct {
-	Home    string // path of the first page
 	To      string // path to go on to
 	Subject string // who is signed in; empty: nobody
 	Admin   bool
