@@ -2,10 +2,14 @@ package cricket
 
 import (
 	"errors"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/storetest"
 )
 
@@ -67,5 +71,122 @@ func TestFixtureOfATick(t *testing.T) {
 	f, err := service.Match(ctx, reading.MatchID)
 	if err != nil || f.ArchivedAt.IsZero() {
 		t.Errorf("archived at %s, %v", f.ArchivedAt, err)
+	}
+}
+
+// ticker plays a script through a service whose store has the script's time.
+func ticker(t *testing.T) (s *script, db *store.Store, tick func(n int) State) {
+	t.Helper()
+	s = newScript(t, 20)
+	db = storetest.OpenWith(t, filepath.Join(t.TempDir(), "store.db"),
+		store.Options{NoSync: true, Now: func() time.Time { return s.now }}, Tables()...)
+	service := NewService(db, Options{})
+	tick = func(n int) (st State) {
+		for range n {
+			snap := s.copied()
+			var err error
+			if st, err = service.Tick(t.Context(), &snap, Owner{Node: "n", Fence: 1}); err != nil {
+				t.Fatal(err)
+			}
+			s.now = s.now.Add(2500 * time.Millisecond)
+		}
+		return st
+	}
+	return s, db, tick
+}
+
+func eventRow(t *testing.T, db *store.Store, key string) attr.Item {
+	t.Helper()
+	var row attr.Item
+	err := db.View(t.Context(), func(tx *store.Tx) (err error) {
+		row, err = tx.Get(TableEvents, attr.Item{"matchId": attr.S("7"), "eventKey": attr.S(key)})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return row
+}
+
+// A row that is there already was claimed before: the tick goes on, the row stays, the key is known from then on.
+func TestTickOfAnEventThatIsThere(t *testing.T) {
+	s, db, tick := ticker(t)
+	err := db.Update(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Put(store.PutItem{Table: TableEvents, Item: attr.Item{
+			"matchId": attr.S("7"), "eventKey": attr.S("w:1:1"), "type": attr.S("wicket"), "text": attr.S("told by another"),
+		}})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tick(1)
+	s.innings(teamA)
+	s.bowl("1 W")
+	st := tick(6)
+	if !st.Emitted.Has("w:1:1") || !st.Emitted.Has("start") || len(st.Pending) > 0 {
+		t.Errorf("known %v, held %v", st.Emitted.Keys(), st.Pending)
+	}
+	if row := eventRow(t, db, "w:1:1"); row["text"].Str() != "told by another" {
+		t.Errorf("the row was written over: %v", row)
+	}
+}
+
+// The row of a version that kept no keys is filled from the events, once.
+func TestTickFillsKeysOnce(t *testing.T) {
+	s, db, tick := ticker(t)
+	tick(1)
+	s.innings(teamA)
+	s.bowl("1 4 W")
+	want := tick(6).Emitted.Keys()
+	err := db.Update(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Update(store.UpdateItem{Table: TableActiveMatches, Key: matchKey("7"), Update: "REMOVE emitted, told"})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := tick(1).Emitted.Keys(); !slices.Equal(got, want) || len(got) < 3 {
+		t.Errorf("filled with %v, want %v", got, want)
+	}
+}
+
+// A feed that re-opens a match takes the result's row away, and it can be told again. A doubted reading changes
+// neither display nor fixture.
+func TestTickOfAMatchThatGoesOn(t *testing.T) {
+	s, db, tick := ticker(t)
+	tick(1)
+	s.innings(teamA)
+	s.bowl("1 4 1")
+	tick(4)
+	s.snap.Status, s.snap.NoResult = "Finished", "no result"
+	tick(4)
+	if row := eventRow(t, db, resultKey); !row["alert"].Bool() {
+		t.Fatalf("the result is %v", row)
+	}
+	s.snap.Status, s.snap.NoResult = "1st Innings", ""
+	st := tick(5)
+	if eventRow(t, db, resultKey) != nil || st.Emitted.Has(resultKey) || !st.FinishedAt.IsZero() {
+		t.Errorf("the result is still there: %v", st.FinishedAt)
+	}
+	if row := eventRow(t, db, "corr:result"); !row["alert"].Bool() {
+		t.Errorf("the correction is %v", row)
+	}
+	before, err := NewService(db, Options{}).Display(t.Context(), "7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth := s.snap
+	s.snap.Balls, s.snap.Note = nil, "a note of a reading without balls"
+	tick(2)
+	after, err := NewService(db, Options{}).Display(t.Context(), "7")
+	if err != nil || after.Note != before.Note || len(after.LastBalls) != 3 {
+		t.Errorf("a reading without balls shows %+v, %v", after, err)
+	}
+	s.snap = truth
+	s.snap.Status, s.snap.NoResult = "Finished", "no result"
+	tick(4)
+	if row := eventRow(t, db, resultKey); !row["alert"].Bool() {
+		t.Errorf("the result is not told again: %v", row)
 	}
 }

@@ -1,0 +1,109 @@
+package cricket
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// What the catalogue leaves open is switched by whoever runs the node; what it never tells stays silent.
+func TestOptionalAlerts(t *testing.T) {
+	s := newScript(t, 20)
+	s.options = Options{Alerts: map[EventType]bool{
+		EventSix: true, EventFour: true, EventMatchStart: false, EventMaiden: true,
+	}}
+	s.innings(teamA)
+	s.play("6 4 1 6") // 40 s apart, and fours and sixes share a minute
+	want(t, s.keys(EventMatchStart, EventFour, EventSix), "start", "b:1003!", "b:1006-cooldown", "b:1012!")
+	s.play(". . . . . . . .")
+	want(t, s.keys(EventMaiden), "md:1:2")
+}
+
+// Whoever has the next milestone, or is out, has no news in the one before.
+func TestOvertakenMilestones(t *testing.T) {
+	t.Run("fifty, and out", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play(strings.Repeat("6 ", 8))
+		s.ball("2")
+		s.polls(1)
+		s.ball("W")
+		s.polls(6)
+		want(t, s.keys(EventFifty, EventWicket), "m50:1:101-stale", "w:1:1!")
+	})
+	t.Run("six and fifty", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.options = Options{Alerts: map[EventType]bool{EventSix: true}}
+		s.innings(teamA)
+		s.play("4 4 4 4 4 4 4 4 4 4 4 4")
+		s.ball("6")
+		s.polls(4)
+		want(t, s.keys(EventFifty, EventSix), "b:1039-merged", "m50:1:101!")
+	})
+}
+
+// An alert tells others of its tick, by the rules of the catalogue.
+func TestMerges(t *testing.T) {
+	t.Run("wicket and hat-trick", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play("1 . W W")
+		s.ball("W")
+		s.polls(4)
+		got := s.keys(EventWicket, EventHatTrick)
+		want(t, got, "w:1:1!", "w:1:2!", "w:1:3-merged", "ht:211:1015!")
+		s.undo()
+		s.polls(6)
+		if got := s.keys(EventCorrection); len(got) != 2 || got[0] != "corr:w:1:3!" && got[1] != "corr:w:1:3!" {
+			t.Errorf("the wicket that the hat-trick told is corrected by %v", got)
+		}
+	})
+	t.Run("boundary that wins", func(t *testing.T) {
+		s := newScript(t, 1)
+		s.options = Options{Alerts: map[EventType]bool{EventSix: true}}
+		s.innings(teamA)
+		s.play("1 1 1 1 1 1")
+		s.innings(teamB)
+		s.play("1 1")
+		s.ball("6")
+		s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamB, "Betas won by 10 wickets"
+		s.polls(4)
+		want(t, s.keys(EventSix, EventInningsEnd, EventResult, EventTargetReached), "inn:1!", "b:1027-merged", "inn:2-merged", "result!")
+	})
+}
+
+// A match that is abandoned tells nothing more until that is sure, and sure it is after half an hour.
+func TestAbandonedTellsNothing(t *testing.T) {
+	s := newScript(t, 20)
+	s.innings(teamA)
+	s.play("1 .")
+	s.ball("W")
+	s.snap.Status = "Aban."
+	s.polls(8)
+	want(t, s.keys(EventWicket), "w:1:1-abandoned")
+	s.polls(int(31 * time.Minute / (2500 * time.Millisecond)))
+	if s.state.FinishedAt.IsZero() {
+		t.Error("abandoned for half an hour, and still open")
+	}
+}
+
+// A result that has no room in the hour waits for it: it is the one alert that is never dropped.
+func TestResultFindsRoom(t *testing.T) {
+	s := newScript(t, 1)
+	s.innings(teamA)
+	s.play("1 1 1 1 1 1")
+	s.innings(teamB)
+	s.play("1 1 1 1 . .")
+	s.state.AlertTimes = nil
+	for i := range 12 {
+		s.state.AlertTimes = append(s.state.AlertTimes, s.now.Add(-59*time.Minute+time.Duration(i)*time.Second).UnixMilli())
+	}
+	s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamA, "Alphas won by 2 runs"
+	s.polls(8)
+	want(t, s.keys(EventResult))
+	if s.state.Result == "" || s.state.Quiet() {
+		t.Errorf("while it waits the display says %q", s.state.Result)
+	}
+	s.polls(30)
+	want(t, s.keys(EventResult), "result!")
+}
