@@ -45,28 +45,39 @@ type keySet map[string]*keyFamily
 // splitKey gives the family of a key and its numbers. A number that would not be written the same again (007) is
 // text.
 func splitKey(key string) (family string, numbers []int64) {
-	var name strings.Builder
+	var name [48]byte
+	var values [6]int64
+	f, n := appendSplit(name[:0], values[:0], key)
+	return string(f), slices.Clone(n)
+}
+
+// appendSplit is splitKey into space of the caller's: every key of a match is looked up in every tick.
+func appendSplit(family []byte, numbers []int64, key string) ([]byte, []int64) {
 	for i := 0; i < len(key); {
-		j := i
-		for j < len(key) && key[j] >= '0' && key[j] <= '9' {
+		j, n := i, int64(0)
+		for j < len(key) && j-i < 18 && key[j] >= '0' && key[j] <= '9' {
+			n = 10*n + int64(key[j]-'0')
 			j++
 		}
-		if j > i && j-i <= 18 && (key[i] != '0' || j == i+1) {
-			n, _ := strconv.ParseInt(key[i:j], 10, 64)
+		more := j < len(key) && key[j] >= '0' && key[j] <= '9'
+		if j > i && !more && (key[i] != '0' || j == i+1) {
 			numbers = append(numbers, n)
-			name.WriteByte(hole)
+			family = append(family, hole)
 			i = j
 			continue
 		}
+		for more {
+			j++
+			more = j < len(key) && key[j] >= '0' && key[j] <= '9'
+		}
 		j = max(j, i+1)
-		for _, c := range []byte(key[i:j]) {
-			if c != hole {
-				name.WriteByte(c)
+		for ; i < j; i++ {
+			if key[i] != hole {
+				family = append(family, key[i])
 			}
 		}
-		i = j
 	}
-	return name.String(), numbers
+	return family, numbers
 }
 
 // joinKey is the opposite of splitKey.
@@ -84,8 +95,10 @@ func joinKey(family string, numbers []int64) string {
 }
 
 func (ks keySet) has(key string) bool {
-	name, numbers := splitKey(key)
-	f := ks[name]
+	var nameSpace [48]byte
+	var numberSpace [6]int64
+	name, numbers := appendSplit(nameSpace[:0], numberSpace[:0], key)
+	f := ks[string(name)]
 	if f == nil {
 		return false
 	}
@@ -216,8 +229,9 @@ func (e Emitted) unpack() keySet {
 
 // packReader reads what pack wrote.
 type packReader struct {
-	rest []byte
-	bad  bool
+	rest  []byte
+	bad   bool
+	space []int64 // for keys to come: there are hundreds
 }
 
 func (r *packReader) byte() byte {
@@ -288,7 +302,13 @@ func (r *packReader) after(f *keyFamily, arity int, d int64) {
 		r.bad = true
 		return
 	}
-	key := slices.Clone(f.keys[len(f.keys)-1])
+	last := f.keys[len(f.keys)-1]
+	if len(r.space) < arity {
+		r.space = make([]int64, 64*arity)
+	}
+	key := r.space[:arity:arity]
+	r.space = r.space[arity:]
+	copy(key, last)
 	key[arity-1] += d
 	f.keys = append(f.keys, key)
 }

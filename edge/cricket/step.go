@@ -102,7 +102,12 @@ func (s *Snapshot) cardsSince(prev *State) []CardInnings {
 // judge finds what became sure with this reading, and what phones are told of it.
 func (st *State) judge(prev *State, s *Snapshot, all []Candidate, o Options, now time.Time) ([]Event, []string) {
 	known := prev.Emitted.unpack()
-	fresh := slices.DeleteFunc(slices.Clone(all), func(c Candidate) bool { return c.Key == "" || known.has(c.Key) })
+	var fresh []Candidate
+	for i := range all {
+		if all[i].Key != "" && !known.has(all[i].Key) {
+			fresh = append(fresh, all[i])
+		}
+	}
 	against, byKey := st.challenged(all, s, known)
 	st.Torn = tornCount(prev.Torn, s)
 	if st.Torn > 0 && st.Torn <= tornPolls {

@@ -57,14 +57,21 @@ const takeBack = "undo:"
 func (st *State) challenged(all []Candidate, s *Snapshot, known keySet) ([]Candidate, map[string]challenge) {
 	var out []Candidate
 	byKey := map[string]challenge{}
-	for _, f := range st.Told.facts() {
+	facts := st.Told.facts()
+	found := make(map[string]*Candidate, len(facts))
+	for i := range facts {
+		found[facts[i].key] = nil
+	}
+	for i := range all {
+		if now, asked := found[all[i].Key]; asked && now == nil {
+			found[all[i].Key] = &all[i]
+		}
+	}
+	for _, f := range facts {
 		if !s.judges(f.key) {
 			continue
 		}
-		ch := challenge{fact: f}
-		if i := slices.IndexFunc(all, func(c Candidate) bool { return c.Key == f.key }); i >= 0 {
-			ch.now = &all[i]
-		}
+		ch := challenge{fact: f, now: found[f.key]}
 		same := ch.now != nil && (ch.now.Subject == f.subject || f.subject == anySubject)
 		switch {
 		case f.standing == factWithdrawn && ch.now == nil, f.standing != factWithdrawn && same:
