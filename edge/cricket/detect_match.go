@@ -126,6 +126,8 @@ func (s *Snapshot) inningsEndText(in *Innings, cause Cause) string {
 	side, other := s.code(in.TeamID), s.code(s.other(in.TeamID))
 	text := side + " " + scoreLine(in, cause)
 	switch {
+	case cause == CauseForfeited && in.No < 3:
+		return side + " forfeit the innings"
 	case cause == CauseForfeited:
 		return side + " forfeit the innings" + s.chaseText(in)
 	case cause == CauseTarget:

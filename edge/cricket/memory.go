@@ -143,7 +143,7 @@ func (m *Memory) day(s *Snapshot) int {
 // noteRows keeps what rows and balls of the innings in play have told, so that neither tells it once more.
 func (m *Memory) noteRows(prev *State, s *Snapshot, in *Innings) {
 	balls, known := s.ballsIn(in.No), m.known(prev)
-	sameOver := overNow(prev, in.No) == ballsOf(in.Overs, s.BallsPerOver())/s.BallsPerOver()
+	sameOver := s.sameOver(prev, in)
 	var batters []BatterSeen
 	for i := range s.Batting {
 		r := &s.Batting[i]
@@ -172,14 +172,14 @@ func (m *Memory) noteRows(prev *State, s *Snapshot, in *Innings) {
 	}
 }
 
-// overNow is the over that an innings was in at the last reading, -1 when it had not begun.
-func overNow(prev *State, innings int) int {
+// sameOver tells whether the balls since the last reading are all of one over.
+func (s *Snapshot) sameOver(prev *State, in *Innings) bool {
 	for _, p := range prev.PreviousScore {
-		if p.Innings == innings {
-			return ballsOf(p.Overs, 1)
+		if p.Innings == in.No {
+			return ballsOf(p.Overs, s.BallsPerOver())/s.BallsPerOver() == max(0, s.legal(in)-1)/s.BallsPerOver()
 		}
 	}
-	return -1
+	return false
 }
 
 // noteMaidens keeps how many maidens of each bowler balls have told.

@@ -1,0 +1,289 @@
+package cricket
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+// scorePolls polls n times without balls: the rows alone.
+func (s *script) scorePolls(n int) {
+	s.fill()
+	balls := s.snap.Balls
+	s.snap.Balls = nil
+	s.polls(n)
+	s.snap.Balls = balls
+}
+
+// ballPolls polls n times with rows and balls.
+func (s *script) ballPolls(n int) {
+	s.fill()
+	s.polls(n)
+}
+
+// tellings counts what became sure of each type.
+func (s *script) tellings(types ...EventType) []int {
+	out := make([]int, len(types))
+	for _, e := range s.told {
+		if i := slices.Index(types, e.Type); i >= 0 {
+			out[i]++
+		}
+	}
+	return out
+}
+
+// However readings with balls and without follow each other, every four, six and maiden is told once.
+func TestBoundariesAreToldOnce(t *testing.T) {
+	kinds := []EventType{EventFour, EventSix, EventMaiden}
+	for _, tc := range []struct {
+		name string
+		play func(s *script)
+		want []int
+		keys []string // of the boundaries; nil: not looked at
+	}{
+		{"score alone", func(s *script) {
+			s.bowl("4 6 .")
+			s.scorePolls(8)
+			s.bowl("4 . .")
+			s.scorePolls(8)
+		}, []int{2, 1, 0}, []string{"4:1:101:1", "6:1:101:1", "4:1:101:2"}},
+		{"balls come later", func(s *script) {
+			s.bowl("4 6 .")
+			s.scorePolls(8)
+			s.ballPolls(8)
+			s.bowl("4 . .")
+			s.ballPolls(8)
+		}, []int{2, 1, 0}, []string{"4:1:101:1", "6:1:101:1", "b:1012"}},
+		{"balls come and go", func(s *script) {
+			for range 3 {
+				s.bowl("4 . 6")
+				s.ballPolls(8)
+				s.bowl("4 . .")
+				s.scorePolls(20)
+			}
+			s.ballPolls(8)
+		}, []int{6, 3, 0}, nil},
+		{"maidens", func(s *script) {
+			s.bowl(". . . . . . 1 1 1 1 1 1")
+			s.scorePolls(8)
+			s.ballPolls(8)
+			s.bowl(". . . . . .")
+			s.ballPolls(8)
+			s.bowl("1 1 1 1 1 1 . . . . . .")
+			s.scorePolls(20)
+			s.ballPolls(8)
+		}, []int{0, 0, 3}, nil},
+		{"a gap in the balls", func(s *script) {
+			s.bowl("4 . 1 4 .")
+			s.fill()
+			all := s.snap.Balls
+			s.snap.Balls = slices.Delete(slices.Clone(all), 3, 4)
+			s.polls(20)
+			s.snap.Balls = all
+			s.polls(8)
+			s.bowl("4")
+			s.ballPolls(8)
+		}, []int{3, 0, 0}, []string{"b:1003", "4:1:102:1", "b:1018"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newScript(t, 20)
+			s.innings(teamA)
+			s.ballPolls(3)
+			tc.play(s)
+			if got := s.tellings(kinds...); !slices.Equal(got, tc.want) {
+				t.Errorf("told %v of %v, want %v: %v", got, kinds, tc.want, s.keys(kinds...))
+			}
+			if tc.keys != nil {
+				want(t, s.keys(EventFour, EventSix), tc.keys...)
+			}
+		})
+	}
+}
+
+// Two sixes of a batter between two readings in one over are worth a word where balls are not known.
+func TestSixesWithoutBalls(t *testing.T) {
+	s := newScript(t, 20)
+	s.innings(teamA)
+	s.bowl("1 . 1")
+	s.scorePolls(8)
+	s.bowl("6")
+	s.scorePolls(8)
+	want(t, s.keys(EventConsecutiveSixes))
+	s.bowl("6 6")
+	s.scorePolls(8)
+	want(t, s.keys(EventConsecutiveSixes), "csr:1:101:3!")
+	s.ballPolls(8)
+	want(t, s.keys(EventConsecutiveSixes), "csr:1:101:3!")
+}
+
+// A hat-trick over two spells is found although the reading has only the last balls, and stays told when none has
+// any; in a super over it is none.
+func TestHatTrickOfSpells(t *testing.T) {
+	s := newScript(t, 20)
+	s.innings(teamA)
+	s.bowl("1 . . . 1 W") // 211 ends an over with a wicket
+	s.ballPolls(8)
+	s.bowl("1 . . . . 1") // 210
+	s.ballPolls(8)
+	s.bowl("W") // 211 again
+	s.ballPolls(8)
+	if got := s.keys(EventOnHatTrick); len(got) != 1 {
+		t.Fatalf("on a hat-trick: %v", got)
+	}
+	s.bowl("W 1")
+	s.fill()
+	s.snap.Balls = s.snap.Balls[len(s.snap.Balls)-2:]
+	all := Detect(&s.state, &s.snap)
+	i := slices.IndexFunc(all, func(c Candidate) bool { return c.Type == EventHatTrick })
+	if i < 0 || all[i].Subject != "211" {
+		t.Fatal("two balls are not enough to find it")
+	}
+	key := all[i].Key
+	for name, balls := range map[string][]Ball{"the last ball": s.snap.Balls[1:], "no ball": nil} {
+		next := State{Memory: s.state.Memory.after(&s.state, &s.snap)}
+		later := s.snap
+		later.Balls = balls
+		if !slices.ContainsFunc(Detect(&next, &later), func(c Candidate) bool { return c.Key == key && c.Subject == "211" }) {
+			t.Errorf("%s makes it forgotten", name)
+		}
+	}
+}
+
+func TestNoHatTrickWithASuperOver(t *testing.T) {
+	s := newScript(t, 1)
+	s.second("1 1 1 1 1 1", "1 1 1 1 2 W") // the bowler's last ball
+	s.innings(teamB)
+	s.bowl("W W")
+	if got := s.look(true, EventHatTrick); len(got) != 0 {
+		t.Errorf("told %v", got)
+	}
+	if got := s.look(true, EventWicket); len(got) != 3 {
+		t.Errorf("wickets %v", got)
+	}
+}
+
+// Balls that are missing between two wickets may have been anything.
+func TestNoHatTrickOverAGap(t *testing.T) {
+	s := newScript(t, 20)
+	s.innings(teamA)
+	s.bowl("W W 1 . W")
+	s.fill()
+	s.snap.Balls = slices.Delete(s.snap.Balls, 2, 4)
+	if got := s.look(true, EventHatTrick); len(got) != 0 {
+		t.Errorf("told %v", got)
+	}
+}
+
+// Rain stops play and play goes on; an interruption that is seen once is none; at the same overs of another innings
+// it is another.
+func TestInterruptions(t *testing.T) {
+	s := newScript(t, 20)
+	s.innings(teamA)
+	s.play("1 . .")
+	s.snap.Status = "Int."
+	s.poll()
+	s.snap.Status = "1st Innings"
+	s.polls(8)
+	want(t, s.keys(EventInterrupted, EventResumed))
+	s.snap.Status = "Int."
+	s.polls(8)
+	s.snap.Status = "1st Innings"
+	s.polls(8)
+	want(t, s.keys(EventInterrupted, EventResumed), "int:0.3!", "int:0.3:resumed")
+	s.play("1 . .")
+	s.innings(teamB)
+	s.play("1 . .")
+	s.snap.Status = "Int."
+	s.polls(8)
+	want(t, s.keys(EventInterrupted), "int:0.3!", "int:0.3:2-cooldown")
+	if len(s.state.Memory.Stops) != 2 {
+		t.Errorf("remembers %v", s.state.Memory.Stops)
+	}
+}
+
+// The day goes on after the close of play; without memory the dates tell.
+func TestDays(t *testing.T) {
+	s := newScript(t, 0)
+	s.snap.Type = "Test/5day"
+	day := func() int { return s.poll().Display.Day }
+	if got := day(); got != 0 {
+		t.Errorf("day %d before play", got)
+	}
+	s.innings(teamA)
+	s.bowl("1")
+	if got := day(); got != 1 {
+		t.Errorf("day %d, want 1", got)
+	}
+	for n := 1; n <= 3; n++ {
+		s.snap.Status = Status("Stump Day " + string(rune('0'+n)))
+		s.polls(2)
+		if got := day(); got != n {
+			t.Errorf("close of day %d is day %d", n, got)
+		}
+		s.snap.Status = "1st Innings"
+		s.polls(2)
+		if got := day(); got != n+1 {
+			t.Errorf("day %d, want %d", got, n+1)
+		}
+	}
+	s.snap.Innings[0].UpdatedAt = s.snap.StartsAt.Add(50 * time.Hour)
+	if got := (&Memory{}).day(&s.snap); got != 3 {
+		t.Errorf("two days after the start is day %d", got)
+	}
+}
+
+// A match that is not played is told and ends.
+func TestNotPlayed(t *testing.T) {
+	for status, key := range map[Status]string{"Postp.": "st:postp!", "Cancl": "st:cancl!", "Cancl.": "st:cancl!"} {
+		s := newScript(t, 20)
+		s.snap.Status = status
+		s.polls(8)
+		want(t, s.keys(EventPostponed, EventCancelled), key)
+		if s.state.Status != ActiveEnded || s.state.MatchPhase != PhaseAbandoned {
+			t.Errorf("%s: %s, %s", status, s.state.Status, s.state.MatchPhase)
+		}
+	}
+}
+
+func TestPhases(t *testing.T) {
+	for status, want := range map[Status]Phase{
+		"NS": PhasePrematch, "Delayed": PhasePrematch, "2nd innings": PhaseLive, "Innings Break": PhaseInningsBreak,
+		"Lunch": PhaseBreak, "TEA BREAK": PhaseBreak, "Dinner.": PhaseBreak, "Stump Day 4": PhaseStumps, "Stump Day 12": PhaseStumps,
+		"Int": PhaseInterrupted, "int.": PhaseInterrupted, "Aban": PhaseAbandoned, "Postp.": PhaseAbandoned,
+		"Cancl.": PhaseAbandoned, "Finished": PhaseCompleted, "Super Over": "", "Stump Day": "", "": "",
+	} {
+		got, known := status.Phase()
+		if got != want || known != (want != "") {
+			t.Errorf("%q: %q, %t", status, got, known)
+		}
+	}
+}
+
+// What a match remembers comes back from the store as it went, and stays small.
+func TestMemoryIsStored(t *testing.T) {
+	s := newScript(t, 20)
+	s.innings(teamA)
+	s.snap.LineUp, s.snap.Toss = 22, Toss{teamA, "batting"}
+	s.bowl("W W W 4 6 " + strings.Repeat("1 ", 20) + "W . W")
+	s.snap.Status = "Int."
+	s.scorePolls(4)
+	s.ballPolls(30)
+	item, err := attr.Marshal(s.state.Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := attr.Size(item); n > 1024 {
+		t.Errorf("%d bytes", n)
+	}
+	var back Memory
+	if err := attr.Unmarshal(item, &back); err != nil {
+		t.Fatal(err)
+	}
+	again, err := attr.Marshal(back)
+	if err != nil || !attr.Equal(attr.M(item), attr.M(again)) || len(back.HatTricks) != 1 || len(back.Batters) == 0 {
+		t.Errorf("%+v came back as %+v (%v)", s.state.Memory, back, err)
+	}
+}
