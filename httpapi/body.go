@@ -61,7 +61,6 @@ func writeTagged(c *gin.Context, contentType string, body []byte) {
 	c.Header("Cache-Control", "no-cache")
 	if _, known := identityOf(c); known {
 		c.Header("Cache-Control", "private, no-cache")
-		c.Writer.Header().Add("Vary", "Authorization, Cookie, X-Api-Key")
 	}
 	if matches(c.Request.Header.Values("If-None-Match"), tag) {
 		c.Status(http.StatusNotModified)

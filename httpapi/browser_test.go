@@ -147,7 +147,7 @@ func TestPageInABrowser(t *testing.T) {
 	b.do(t, chromedp.EmulateViewport(1280, 900))
 	b.do(t, chromedp.Navigate(home+"/"))
 	b.waitFor(t, `document.querySelector(".line__big").textContent === "Need 9 from 3"`)
-	for _, part := range []string{"/page.css", "/team.css", "/page.js", "/morph.js", "/_/stream"} {
+	for _, part := range []string{"/page.css", "/kit-", "/page.js", "/morph.js", "/_/stream"} {
 		if !b.asked(part) {
 			t.Errorf("%s was not asked for", part)
 		}

@@ -62,6 +62,25 @@ func (s *Server) getMatchPage(c *gin.Context) error {
 	return s.matchPage(c, id)
 }
 
+// getOversPage has the figures of every over, which the match page leaves out until somebody wants them.
+func (s *Server) getOversPage(c *gin.Context) error {
+	id, err := matchID(c)
+	if err != nil {
+		return err
+	}
+	in, err := s.views.input(c.Request.Context(), id)
+	if err != nil {
+		return err
+	}
+	body, err := s.pages.Overs(in)
+	if err != nil {
+		return err
+	}
+	c.Header("Cache-Control", "no-store")
+	c.Data(http.StatusOK, htmlType, body)
+	return nil
+}
+
 func (s *Server) getListPage(c *gin.Context) error { return s.listPage(c) }
 
 func (s *Server) matchPage(c *gin.Context, id string) error {

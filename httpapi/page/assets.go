@@ -40,7 +40,14 @@ func loadAssets() (assets map[string]Asset, version string, err error) {
 		}
 		assets[e.Name()] = Asset{Name: e.Name(), Type: contentType(e.Name()), Body: body}
 	}
-	assets["team.css"] = Asset{Name: "team.css", Type: contentType("team.css"), Body: teamCSS()}
+	all, kits := teamCSS()
+	made := map[string][]byte{"team.css": all}
+	for slug, css := range kits {
+		made[kitFile(slug)] = css
+	}
+	for name, css := range made {
+		assets[name] = Asset{Name: name, Type: contentType(name), Body: css}
+	}
 
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(assets)) {

@@ -22,6 +22,7 @@ type BarRow struct {
 	Say     string
 	ViewBox string
 	YTicks  []Tick
+	Path    string // the older bars of a long match, as one: what each over had is in the figures
 	Bars    []Bar
 	Dots    []Dot // wickets; several of one over stand one above the other
 }
@@ -50,7 +51,15 @@ func newBars(runs []inningsRuns, d *cricket.Display) Bars {
 	c := Bars{Known: true, XTicks: ticks(w, niceStep(w, 6), false)}
 	for i := range runs {
 		now := d.Phase == cricket.PhaseLive && runs[i].Line.No == len(d.Innings)
-		c.Rows = append(c.Rows, barRow(&runs[i], w, h, step, now))
+		row := barRow(&runs[i], w, h, step, now)
+		if len(runs) > 2 {
+			keep := 0
+			if i == len(runs)-1 {
+				keep = namedBars
+			}
+			row.merge(h, keep)
+		}
+		c.Rows = append(c.Rows, row)
 	}
 	return c
 }
@@ -65,7 +74,7 @@ func barRow(r *inningsRuns, w, h, step float64, now bool) BarRow {
 		if o.Runs > r.Overs[best].Runs {
 			best = i
 		}
-		say := fmt.Sprintf("Over %d, %s: %s (%d)", o.No, o.Bowler, strings.ReplaceAll(o.Balls, ".", "0"), o.Runs)
+		say := o.say()
 		row.Bars = append(row.Bars, Bar{
 			X: fmt.Sprintf("%g", float64(o.No)-0.9), Y: fmt.Sprintf("%g", h-float64(o.Runs)),
 			H: fmt.Sprint(o.Runs), Say: say, Now: now && i == len(r.Overs)-1,
@@ -77,4 +86,19 @@ func barRow(r *inningsRuns, w, h, step float64, now bool) BarRow {
 	}
 	row.Say = fmt.Sprintf("Runs an over, %s: most in over %d with %d.", r.Title, r.Overs[best].No, r.Overs[best].Runs)
 	return row
+}
+
+// namedBars is how many overs of a long match tell what they were at a touch: the latest.
+const namedBars = 30
+
+// merge draws all bars but the last few as one path. An over of a Test takes a quarter of the room so.
+func (r *BarRow) merge(h float64, keep int) {
+	n := max(0, len(r.Bars)-keep)
+	var path strings.Builder
+	for i := range r.Bars[:n] {
+		if b := &r.Bars[i]; b.H != "0" {
+			fmt.Fprintf(&path, "M%s %gv-%sh.8v%sz", b.X, h, b.H, b.H)
+		}
+	}
+	r.Path, r.Bars = path.String(), r.Bars[n:]
 }

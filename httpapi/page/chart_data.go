@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/touchline/touchline/edge/cricket"
 )
@@ -21,6 +22,10 @@ type overRuns struct {
 	No, Runs, Wickets int
 	Total, Down       int // at the end of the over
 	Bowler, Balls     string
+}
+
+func (o *overRuns) say() string {
+	return fmt.Sprintf("Over %d, %s: %s (%d)", o.No, o.Bowler, strings.ReplaceAll(o.Balls, ".", "0"), o.Runs)
 }
 
 // runs collects the regulation innings whose overs are known. Super overs are too short to draw.
@@ -118,6 +123,7 @@ type OverRow struct {
 // OverCell is one over of one innings; an empty Total stands for an over that was not bowled.
 type OverCell struct {
 	Runs, Total string
+	Say         string // "Over 12, Starc: 1 0 4 W 2wd 1 (8)"
 }
 
 func newOverTable(runs []inningsRuns) OverTable {
@@ -133,7 +139,7 @@ func newOverTable(runs []inningsRuns) OverTable {
 		for i := range runs {
 			if at[i] < len(runs[i].Overs) && runs[i].Overs[at[i]].No == no {
 				o := &runs[i].Overs[at[i]]
-				row.Cells[i] = OverCell{fmt.Sprint(o.Runs), fmt.Sprintf("%d/%d", o.Total, o.Down)}
+				row.Cells[i] = OverCell{fmt.Sprint(o.Runs), fmt.Sprintf("%d/%d", o.Total, o.Down), o.say()}
 				at[i]++
 			}
 		}

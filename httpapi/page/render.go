@@ -20,7 +20,8 @@ type Part struct {
 type View struct {
 	Title string
 	Parts []Part
-	data  []any // what each part was made of
+	Kits  []string // style sheets of its teams; none: that of all teams
+	data  []any    // what each part was made of
 }
 
 // Renderer turns views into HTML. It is made once and safe for concurrent use.
@@ -54,10 +55,10 @@ func (r *Renderer) Asset(name string) (Asset, bool) {
 	return a, ok
 }
 
-// chartView is what the worm's template reads: the chart, and its figures in a disclosure.
+// chartView is what the worm's template reads: the chart, and the match whose figures a disclosure fetches.
 type chartView struct {
-	Worm  Worm
-	Table OverTable
+	Worm Worm
+	ID   string
 }
 
 // Match renders the parts of the match page. Parts that say what they said in last, an earlier view of the same match
@@ -65,11 +66,19 @@ type chartView struct {
 func (r *Renderer) Match(in Input, last View) (View, error) {
 	m := NewMatch(in)
 	m.Score.Stale = m.Top.Badges.Stale
-	return r.parts(last, m.Title, []block{
+	v, err := r.parts(last, m.Title, []block{
 		{"top", m.Top}, {"score", m.Score}, {"crease", m.Crease}, {"overs", m.Overs},
-		{"worm", chartView{m.Worm, m.Table}}, {"bars", m.Bars}, {"timeline", m.Timeline},
+		{"worm", chartView{m.Worm, m.ID}}, {"bars", m.Bars}, {"timeline", m.Timeline},
 		{"phones", m.Phones}, {"cards", m.Cards}, {"node", m.Node},
 	})
+	v.Kits = m.Kits
+	return v, err
+}
+
+// Overs renders the page with the figures of every over, which the match page fetches when somebody wants them.
+func (r *Renderer) Overs(in Input) ([]byte, error) {
+	m := NewMatch(in)
+	return r.framed("overs-page", m, frame{Title: "Over by over · " + m.Title + " · touchline", Body: "page-overs", Kits: m.Kits})
 }
 
 // List renders the parts of the list of matches, as Match does.
@@ -108,10 +117,14 @@ type frame struct {
 	Title   string
 	Stream  string // address of the page's stream; empty: the page stands still
 	Assets  string
+	Kits    []string // style sheets beside page.css; none: team.css
 	Body    string
 	Module  string // script of the page; empty: page.js where there is a stream, else none
 	Content template.HTML
 }
+
+// extra are the style sheets of pages that are not for everybody.
+func extra() []string { return []string{"team.css", "extra.css"} }
 
 // Page puts a view into its frame. kind is match or list; stream is the address the page listens to, if any.
 func (r *Renderer) Page(kind string, v View, stream string) ([]byte, error) {
@@ -120,7 +133,7 @@ func (r *Renderer) Page(kind string, v View, stream string) ([]byte, error) {
 		parts[p.ID] = template.HTML(p.HTML) //nolint:gosec // made by our own templates, which escape
 	}
 	return r.framed(kind+"-page", map[string]any{"Parts": parts}, frame{
-		Title: v.Title + " · touchline", Stream: stream, Body: "page-" + kind,
+		Title: v.Title + " · touchline", Stream: stream, Body: "page-" + kind, Kits: v.Kits,
 	})
 }
 
@@ -137,6 +150,9 @@ func (r *Renderer) framed(name string, data any, f frame) ([]byte, error) {
 	}
 	f.Content = template.HTML(buf.String()) //nolint:gosec // made by our own templates, which escape
 	f.Assets = "/_/assets/" + r.version + "/"
+	if len(f.Kits) == 0 {
+		f.Kits = []string{"team.css"}
+	}
 	var out bytes.Buffer
 	if err := r.templates.ExecuteTemplate(&out, "layout", f); err != nil {
 		return nil, fmt.Errorf("render layout: %w", err)
@@ -190,5 +206,5 @@ func (r *Renderer) Gallery(scenes []Scene) ([]byte, error) {
 		list = append(list, g)
 	}
 	data := map[string]any{"Scenes": list, "Kit": newKitBox()}
-	return r.framed("gallery-page", data, frame{Title: "Gallery · touchline", Body: "page-gallery"})
+	return r.framed("gallery-page", data, frame{Title: "Gallery · touchline", Body: "page-gallery", Kits: extra()})
 }

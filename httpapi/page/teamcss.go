@@ -15,28 +15,44 @@ func hueColour(n int) RGB {
 	return lab{0.5, 0.14 * math.Cos(angle), 0.14 * math.Sin(angle)}.rgb()
 }
 
-// teamCSS writes the style sheet with a class for each known kit: --slab and --on for a coloured background and the
+// teamCSS writes the style sheets with a class for each known kit: --slab and --on for a coloured background and the
 // text on it, --ink for lines and text on a panel, in light and in dark. Inline styles would need a weaker content
-// security policy; a class does not.
-func teamCSS() []byte {
+// security policy; a class does not. all is for pages with any teams; of has one for each kit, by its slug, for the page
+// of a match, which has two.
+func teamCSS() (all []byte, of map[string][]byte) {
+	of = map[string][]byte{}
 	var light, dark bytes.Buffer
-	add := func(class string, c RGB) {
-		slab, on := Slab(c)
-		fmt.Fprintf(&light, ".%s{--slab:%s;--on:%s;--ink:%s}\n", class, slab.Hex(), on.Hex(),
-			Readable(c, lightPanel, textContrast).Hex())
-		fmt.Fprintf(&dark, ".%s{--ink:%s}\n", class, Readable(c, darkPanel, darkContrast).Hex())
-	}
-	both := func(k kit) {
-		add("t-"+k.slug, k.first)
-		add("t-"+k.slug+"-alt", k.second)
+	add := func(k kit) {
+		l, d := kitCSS(k)
+		light.Write(l)
+		dark.Write(d)
+		of[k.slug] = fmt.Appendf(nil, "%s%s%s}\n", l, inDark, d)
 	}
 	for _, name := range slices.Sorted(maps.Keys(kits)) {
 		pair := kits[name]
-		both(kit{slug: strings.ReplaceAll(name, " ", "-"), first: pair[0], second: pair[1]})
+		add(kit{slug: strings.ReplaceAll(name, " ", "-"), first: pair[0], second: pair[1]})
 	}
 	for n := range hues {
-		both(hueKit(n))
+		add(hueKit(n))
 	}
-	fmt.Fprintf(&light, "@media (prefers-color-scheme: dark) {\n%s}\n", dark.Bytes())
-	return light.Bytes()
+	fmt.Fprintf(&light, "%s%s}\n", inDark, dark.Bytes())
+	return light.Bytes(), of
+}
+
+const inDark = "@media (prefers-color-scheme: dark) {\n"
+
+func kitCSS(k kit) (light, dark []byte) {
+	for i, c := range []RGB{k.first, k.second} {
+		class := "t-" + k.slug + []string{"", "-alt"}[i]
+		slab, on := Slab(c)
+		light = fmt.Appendf(light, ".%s{--slab:%s;--on:%s;--ink:%s}\n", class, slab.Hex(), on.Hex(),
+			Readable(c, lightPanel, textContrast).Hex())
+		dark = fmt.Appendf(dark, ".%s{--ink:%s}\n", class, Readable(c, darkPanel, darkContrast).Hex())
+	}
+	return light, dark
+}
+
+// kitFile is the style sheet of the kit that a class is of.
+func kitFile(class string) string {
+	return "kit-" + strings.TrimSuffix(strings.TrimPrefix(class, "t-"), "-alt") + ".css"
 }

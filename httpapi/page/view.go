@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +34,7 @@ type Match struct {
 	Phones   Phones
 	Cards    []InningsCard
 	Node     NodeView
+	Kits     []string // style sheets of the two sides; none where they are not known
 }
 
 // builder holds what the parts of a view look up again and again.
@@ -68,6 +70,11 @@ func NewMatch(in Input) Match {
 	runs := b.runs()
 	m.Worm, m.Bars, m.Table = newWorm(runs, &in.Display), newBars(runs, &in.Display), newOverTable(runs)
 	m.Title = title(&m.Score)
+	for _, s := range b.sides {
+		m.Kits = append(m.Kits, kitFile(s.Class))
+	}
+	slices.Sort(m.Kits)
+	m.Kits = slices.Compact(m.Kits)
 	return m
 }
 

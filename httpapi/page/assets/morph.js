@@ -8,6 +8,7 @@ export function morph(from, to, changed) {
     from.replaceWith(to);
     return;
   }
+  if (from.hasAttribute && from.hasAttribute("data-held")) return; // a script has filled it, and keeps it
   const watch = from.dataset && from.dataset.wash;
   const washed = watch && watch !== "new" && from.textContent !== to.textContent;
   attributes(from, to);

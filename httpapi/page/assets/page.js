@@ -17,6 +17,7 @@ function connect(address) {
     const { title, parts } = JSON.parse(e.data);
     if (document.title !== title) document.title = title;
     for (const { id, html } of parts) apply(id, html);
+    if (parts.some((part) => part.id === "worm")) document.querySelectorAll("details[data-lazy][open]").forEach(fill);
     announce();
   });
   es.addEventListener("tick", alive);
@@ -87,4 +88,21 @@ function showLink() {
   const s = Math.round(quiet / 1000);
   const age = s < 120 ? `${s} s` : `${Math.round(s / 60)} min`;
   lost.lastElementChild.textContent = `No connection to the node. These figures are ${age} old.`;
+}
+
+// What is long and folded is fetched when it is opened. Without scripts there is a link in its place.
+document.addEventListener("toggle", (e) => {
+  if (e.target.matches("details[data-lazy][open]")) fill(e.target);
+}, true);
+
+async function fill(el) {
+  const answer = await fetch(el.dataset.lazy, { headers: { Accept: "text/html" } }).catch(() => null);
+  if (!answer || !answer.ok) return; // the link stands, or the figures of a moment ago
+  const next = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-overs]");
+  const body = el.querySelector(".more__body");
+  if (!next || !body) return;
+  const old = body.querySelector("[data-overs]");
+  if (old) morph(old, document.importNode(next, true), () => {});
+  else body.replaceChildren(document.importNode(next, true));
+  body.setAttribute("data-held", "");
 }
