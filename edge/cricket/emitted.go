@@ -102,8 +102,18 @@ func (ks keySet) has(key string) bool {
 	if f == nil {
 		return false
 	}
-	_, found := slices.BinarySearchFunc(f.keys, numbers, slices.Compare)
-	return found
+	low, high := 0, len(f.keys)
+	for low < high {
+		switch mid := (low + high) / 2; slices.Compare(f.keys[mid], numbers) {
+		case 0:
+			return true
+		case -1:
+			low = mid + 1
+		default:
+			high = mid
+		}
+	}
+	return false
 }
 
 func (ks keySet) add(key string) {

@@ -2,12 +2,16 @@ package cricket_test
 
 import (
 	"net/http/httptest"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/replay"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/storetest"
 )
 
 // The work of one tick that changes something, late in the longest kind of match and at the end of a final.
@@ -40,6 +44,51 @@ func BenchmarkStep(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				cricket.Step(st, &r.Snapshots[0], cricket.Options{}, at.Now())
+			}
+		})
+	}
+}
+
+// The transaction of a tick that changes the note alone, at the end of the same matches.
+func BenchmarkTick(b *testing.B) {
+	for _, id := range []string{"1086066", "1144530"} {
+		b.Run(id, func(b *testing.B) {
+			m, err := replay.Load(id)
+			if err != nil {
+				b.Fatal(err)
+			}
+			at := clock.NewStepped(m.End())
+			srv := httptest.NewServer(replay.NewFeed(m, at, "demo"))
+			defer srv.Close()
+			feed, err := sportmonks.New(sportmonks.Config{BaseURL: srv.URL + "/api/v2.0", Token: "demo", Clock: at})
+			if err != nil {
+				b.Fatal(err)
+			}
+			r, err := feed.Fixture(b.Context(), id, true)
+			if err != nil {
+				b.Fatal(err)
+			}
+			now := at.Now()
+			db := storetest.OpenWith(b, filepath.Join(b.TempDir(), "store.db"),
+				store.Options{NoSync: true, Now: func() time.Time { return now }}, cricket.Tables()...)
+			service := cricket.NewService(db, cricket.Options{})
+			s := r.Snapshots[0]
+			tick := func(d time.Duration) {
+				now = now.Add(d)
+				if _, err := service.Tick(b.Context(), &s, cricket.Owner{Node: "n", Fence: 1}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for range 60 { // until all that is held is recorded
+				tick(6 * time.Second)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				s.Note += "."
+				if len(s.Note) > 100 {
+					s.Note = ""
+				}
+				tick(time.Millisecond)
 			}
 		})
 	}
