@@ -44,14 +44,13 @@ func isNavigation(r *http.Request) bool {
 	return safe(r) && r.Header.Get("Sec-Fetch-Mode") == "navigate"
 }
 
-// sameOrigin tells whether a browser vouches that one of our own pages sent a request.
+// sameOrigin tells whether a browser vouches that one of our own pages sent a request. What it says of the site counts
+// also behind a proxy that changes the Host; the origin is for browsers that do not say.
 func sameOrigin(r *http.Request) bool {
-	switch site := r.Header.Get("Sec-Fetch-Site"); site {
-	case "":
-		return originHost(r) != "" && originHost(r) == r.Host
-	default:
-		return site == "same-origin" && (r.Header.Get("Origin") == "" || originHost(r) == r.Host)
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
+		return site == "same-origin"
 	}
+	return originHost(r) != "" && originHost(r) == r.Host
 }
 
 // crossOrigin tells whether a browser says that somebody else's page sent a request. It says nothing of what a program
@@ -69,8 +68,9 @@ func crossOrigin(r *http.Request) bool {
 
 // originHost is the host and port in the Origin header; empty: none, or one that is not a site's.
 func originHost(r *http.Request) string {
-	u, err := url.Parse(r.Header.Get("Origin"))
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+	origin := r.Header.Get("Origin")
+	u, err := url.Parse(origin)
+	if err != nil || origin != "http://"+u.Host && origin != "https://"+u.Host {
 		return ""
 	}
 	return u.Host

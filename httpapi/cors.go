@@ -58,5 +58,5 @@ func ValidOrigin(text string) bool {
 	}
 	r := &http.Request{Header: http.Header{"Origin": {text}}}
 	host := originHost(r)
-	return host != "" && !strings.Contains(host, "*") && text == strings.ToLower(text) && (text == "http://"+host || text == "https://"+host)
+	return host != "" && !strings.Contains(host, "*") && text == strings.ToLower(text)
 }

@@ -83,8 +83,9 @@ func TestCORSKeepsVary(t *testing.T) {
 	s := corsServer(t, "/cricket", webApp)
 	for range 3 {
 		w := ask(s, "GET", "/cricket/matches", "", "Origin", webApp, "Accept-Encoding", "gzip", "X-API-Key", rigKey)
-		vary := w.Header().Values("Vary")
-		if len(vary) != 2 || !slices.Contains(vary, "Origin") || !slices.Contains(vary, "Accept-Encoding") {
+		vary := strings.Split(strings.Join(w.Header().Values("Vary"), ", "), ", ")
+		slices.Sort(vary)
+		if !slices.Contains(vary, "Origin") || !slices.Contains(vary, "Accept-Encoding") || len(slices.Compact(slices.Clone(vary))) != len(vary) {
 			t.Errorf("%d, Vary %q", w.Code, vary)
 		}
 	}
