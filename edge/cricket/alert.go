@@ -28,7 +28,7 @@ func (r *round) alerts(c *confirmed) bool {
 	if c.Type == EventCorrection {
 		return corrects(r.challenges[c.Key].fact)
 	}
-	return r.options.alerts(c.Type)
+	return !c.Quiet && r.options.alerts(c.Type)
 }
 
 // decide makes events of what is sure, and at most one alert among them: the most telling that no rule drops. A

@@ -287,3 +287,12 @@ func TestMemoryIsStored(t *testing.T) {
 		t.Errorf("%+v came back as %+v (%v)", s.state.Memory, back, err)
 	}
 }
+
+// Of a team's milestones only the hundreds may be an alert.
+func TestTeamHundredsMayAlert(t *testing.T) {
+	s := newScript(t, 20)
+	s.options.Alerts = map[EventType]bool{EventTeamMilestone: true}
+	s.innings(teamA)
+	s.play("5wd " + strings.Repeat("6 . ", 16))
+	want(t, s.keys(EventTeamMilestone), "t50:1", "t100:1!")
+}
