@@ -167,26 +167,35 @@ func versus(d *Display) string {
 	return d.Teams[0].Name + " v " + d.Teams[1].Name
 }
 
+// alertTitle is the headline of an alert; empty: the match's name is a better one.
 func alertTitle(t EventType) string {
 	switch t {
 	case EventWicket:
 		return "Wicket"
+	case EventHatTrick:
+		return "Hat-trick"
 	case EventFifty:
 		return "Fifty"
-	case EventHundred:
+	case EventHundred, EventTwoHundred:
 		return "Hundred"
 	case EventFiveFor:
 		return "Five wickets"
 	case EventTenFor:
 		return "Ten wickets"
-	case EventInningsEnd:
+	case EventInningsEnd, EventDeclared:
 		return "End of innings"
 	case EventSuperOver:
 		return "Super over"
+	case EventTargetRevised:
+		return "Target revised"
+	case EventInterrupted:
+		return "Play stopped"
 	case EventStumps:
 		return "Stumps"
-	case EventResult, EventTie, EventDraw, EventNoResult:
+	case EventResult, EventTie, EventDraw, EventNoResult, EventAbandoned, EventAwarded:
 		return "Result"
+	case EventCorrection:
+		return "Correction"
 	default:
 		return ""
 	}

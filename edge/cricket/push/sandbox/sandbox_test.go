@@ -299,7 +299,7 @@ func TestOrder(t *testing.T) {
 		{"BadCollapseId", func(p *push) { p.header.Set("Apns-Collapse-Id", strings.Repeat("x", 65)) }},
 		{"BadPriority", func(p *push) { p.header.Set("Apns-Priority", "11") }},
 		{"InvalidPushType", func(p *push) { p.header.Set("Apns-Push-Type", "x") }},
-		{"BadDeviceToken", func(p *push) { p.path = "/3/device/" + strings.Repeat("ab", 32) }},
+		{"BadDeviceToken", func(p *push) { p.path = "/3/device/short" }},
 		{"MissingProviderToken", func(p *push) { p.header.Del("Authorization") }},
 		{"PayloadEmpty", func(p *push) { p.body = nil }},
 	}

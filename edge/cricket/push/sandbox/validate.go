@@ -65,6 +65,7 @@ func checks() []check {
 		{"token", (*Sandbox).checkToken},
 		{"token's topic", (*Sandbox).checkTokenTopic},
 		{"provider", (*Sandbox).checkProvider},
+		{"known token", (*Sandbox).checkKnown},
 		{"size", (*Sandbox).checkSize},
 		{"rate", (*Sandbox).checkRate},
 	}
@@ -219,7 +220,8 @@ func (s *Sandbox) checkPath(r *request) *refusal {
 	return nil
 }
 
-// checkToken knows dead tokens from those that never were.
+// checkToken knows dead tokens. Those that never were are checkKnown's: who has no valid provider token does not learn
+// of them, as with Apple.
 func (s *Sandbox) checkToken(r *request) *refusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,7 +230,7 @@ func (s *Sandbox) checkToken(r *request) *refusal {
 		e = s.stranger(r)
 	}
 	if e == nil {
-		return refuse(http.StatusBadRequest, "BadDeviceToken")
+		return nil
 	}
 	if since, reason := e.gone(r.now); reason != "" {
 		return &refusal{status: http.StatusGone, reason: reason, since: since}
@@ -239,7 +241,7 @@ func (s *Sandbox) checkToken(r *request) *refusal {
 
 func (s *Sandbox) checkTokenTopic(r *request) *refusal {
 	forActivity := strings.HasSuffix(r.header.Get("apns-topic"), liveActivitySuffix)
-	if forActivity != (r.target.kind != deviceToken) {
+	if r.target != nil && forActivity != (r.target.kind != deviceToken) {
 		return refuse(http.StatusBadRequest, "DeviceTokenNotForTopic")
 	}
 	return nil
@@ -251,6 +253,13 @@ func (s *Sandbox) checkProvider(r *request) *refusal {
 		s.trust(r.wire)
 	}
 	return refused
+}
+
+func (s *Sandbox) checkKnown(r *request) *refusal {
+	if r.target == nil {
+		return refuse(http.StatusBadRequest, "BadDeviceToken")
+	}
+	return nil
 }
 
 func (s *Sandbox) checkSize(r *request) *refusal {

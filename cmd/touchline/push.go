@@ -1,0 +1,55 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+func newPush() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "push", Short: "Test the way to Apple's push service", Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newPushTest())
+	return cmd
+}
+
+func newPushTest() *cobra.Command {
+	var path, output string
+	var c edge.PushTestConfig
+	cmd := &cobra.Command{
+		Use:   "test",
+		Short: "Send one push as the configuration says, and explain the answer",
+		Long: "Send one push with the host, key, key id, team id and bundle id of the configuration, and say in plain words what the\n" +
+			"answer means. With --token a device gets a notification; without one a made-up token is used, which Apple refuses only\n" +
+			"if everything else is right, and nobody is disturbed. Exit code 1 if something is wrong.",
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			loaded, err := load(path, cmd.Flags())
+			if err != nil {
+				return err
+			}
+			c.Push = loaded.Cricket.Push
+			res, err := edge.PushTest(cmd.Context(), c)
+			if err != nil {
+				return err
+			}
+			if output == "json" {
+				err = res.JSON(cmd.OutOrStdout())
+			} else {
+				err = res.Print(cmd.OutOrStdout())
+			}
+			if err == nil && !res.OK {
+				return fault.New(fault.Unavailable, "push_test", "push does not work with this configuration")
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&path, "config", "", "configuration file (default "+defaultFile+" if it exists)")
+	cmd.Flags().StringVar(&c.Token, "token", "", "device token to send a notification to, hexadecimal")
+	cmd.Flags().StringVar(&c.CA, "ca", "", "file of an authority to trust besides the system's, such as the ca.pem of apns-sandbox")
+	outputFlag(cmd, &output)
+	return cmd
+}

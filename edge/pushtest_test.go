@@ -1,0 +1,175 @@
+package edge_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// runSandbox runs the sandbox as its command does and gives what it prints.
+func runSandbox(t *testing.T, change func(*edge.SandboxConfig)) edge.SandboxReady {
+	t.Helper()
+	ready := make(chan edge.SandboxReady, 1)
+	c := edge.SandboxConfig{
+		Listen: "127.0.0.1:0", Control: "127.0.0.1:0", Dir: filepath.Join(t.TempDir(), "apns"), Phones: 1, System: "18.0",
+		Strict: true, Log: slog.New(slog.DiscardHandler), Ready: func(r edge.SandboxReady) { ready <- r },
+	}
+	if change != nil {
+		change(&c)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- edge.Sandbox(ctx, c) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("sandbox: %v", err)
+		}
+	})
+	select {
+	case r := <-ready:
+		return r
+	case err := <-done:
+		done <- nil
+		t.Fatalf("sandbox: %v", err)
+		return edge.SandboxReady{}
+	}
+}
+
+// TestPushTest tests a right configuration and every wrong one, and looks at what it is told.
+func TestPushTest(t *testing.T) {
+	box := runSandbox(t, nil)
+	key, err := os.ReadFile(box.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := edge.PushTestConfig{CA: box.CA, Push: edge.PushConfig{
+		Host: box.URL, BundleID: box.BundleID, TeamID: box.TeamID, KeyID: box.KeyID, Key: string(key),
+	}}
+	for name, tc := range map[string]struct {
+		change func(*edge.PushTestConfig)
+		ok     bool
+		says   string
+	}{
+		"a made-up token":    {func(*edge.PushTestConfig) {}, true, "are right"},
+		"a device":           {func(c *edge.PushTestConfig) { c.Token = box.Phones[0].DeviceToken }, true, "accepted"},
+		"another's device":   {func(c *edge.PushTestConfig) { c.Token = strings.Repeat("ab", 32) }, false, "BadDeviceToken"},
+		"the wrong team":     {func(c *edge.PushTestConfig) { c.Push.TeamID = "OTHER" }, false, "InvalidProviderToken"},
+		"the wrong key id":   {func(c *edge.PushTestConfig) { c.Push.KeyID = "OTHER" }, false, "InvalidProviderToken"},
+		"the wrong bundle":   {func(c *edge.PushTestConfig) { c.Push.BundleID = "com.other" }, false, "TopicDisallowed"},
+		"unknown authority":  {func(c *edge.PushTestConfig) { c.CA = "" }, false, "No answer came"},
+		"nobody at the host": {func(c *edge.PushTestConfig) { c.Push.Host = "https://127.0.0.1:1" }, false, "No answer came"},
+	} {
+		c := good
+		tc.change(&c)
+		res, err := edge.PushTest(t.Context(), c)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if res.OK != tc.ok || !strings.Contains(res.Says, tc.says) || res.OK == (res.Advice != "") {
+			t.Errorf("%s: %+v", name, res)
+		}
+		var text strings.Builder
+		if err := res.Print(&text); err != nil || strings.Contains(text.String(), "abab") {
+			t.Errorf("%s: %v %s", name, err, text.String())
+		}
+	}
+	for name, change := range map[string]func(*edge.PushTestConfig){
+		"no key":    func(c *edge.PushTestConfig) { c.Push.Key = "" },
+		"no team":   func(c *edge.PushTestConfig) { c.Push.TeamID = "" },
+		"not a key": func(c *edge.PushTestConfig) { c.Push.Key = "x" },
+		"no CA":     func(c *edge.PushTestConfig) { c.CA = "/nowhere" },
+	} {
+		c := good
+		change(&c)
+		if _, err := edge.PushTest(t.Context(), c); !fault.Is(err, fault.Invalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestSandboxControl steers the sandbox as an app developer does.
+func TestSandboxControl(t *testing.T) {
+	box := runSandbox(t, func(c *edge.SandboxConfig) { c.Strict = false })
+	ask := func(method, path, body string, want int) string {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), method, box.Control+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = res.Body.Close() }()
+		got, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != want {
+			t.Errorf("%s %s: %d %s, want %d", method, path, res.StatusCode, got, want)
+		}
+		return string(got)
+	}
+	var made struct{ DeviceToken, PushToStartToken string }
+	if err := json.Unmarshal([]byte(ask("POST", "/phones", `{"name":"Ada","osVersion":"17.0"}`, 200)), &made); err != nil || len(made.DeviceToken) != 64 {
+		t.Errorf("%+v, %v", made, err)
+	}
+	ask("POST", "/scripts", `{"token":"`+made.DeviceToken+`","n":1,"status":503,"reason":"ServiceUnavailable"}`, 204)
+	key, err := os.ReadFile(box.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	test := edge.PushTestConfig{CA: box.CA, Token: made.DeviceToken, Push: edge.PushConfig{
+		Host: box.URL, BundleID: box.BundleID, TeamID: box.TeamID, KeyID: box.KeyID, Key: string(key),
+	}}
+	for _, want := range []bool{false, true} {
+		if res, err := edge.PushTest(t.Context(), test); err != nil || res.OK != want {
+			t.Errorf("%+v, %v", res, err)
+		}
+	}
+	if log := ask("GET", "/log.txt", "", 200); !strings.Contains(log, "503 ServiceUnavailable") || !strings.Contains(log, `"Push works."`) {
+		t.Errorf("log %s", log)
+	}
+	if page := ask("GET", "/", "", 200); !strings.Contains(page, "Ada") || !strings.Contains(page, "Push works.") {
+		t.Errorf("page %s", page)
+	}
+	for path, want := range map[string]string{"/log?after=1": `"status":200`, "/phones": made.PushToStartToken, "/counts": `"200":1`, "/channels": `[]`} {
+		if got := ask("GET", path, "", 200); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+	ask("POST", "/burst", `{"n":2,"status":500,"reason":"InternalServerError"}`, 204)
+	ask("DELETE", "/scripts", "", 204)
+	ask("POST", "/goaway", "", 204)
+	ask("POST", "/streams", `{"streams":1}`, 204)
+	ask("POST", "/tokens/"+made.DeviceToken+"/unregister", "", 204)
+	if res, err := edge.PushTest(t.Context(), test); err != nil || res.Reason != "Unregistered" {
+		t.Errorf("%+v, %v", res, err)
+	}
+	ask("POST", "/phones/phone-2/rotate?match=7", "", 404)
+	ask("POST", "/phones/phone-2/what", "", 404)
+	ask("POST", "/streams", `{"streams":0}`, 400)
+	ask("POST", "/burst", `{"n":0}`, 400)
+	ask("POST", "/scripts", `{"nobody":1}`, 400)
+	ask("GET", "/log?after=x", "", 400)
+}
+
+// TestSandboxStaysHere refuses addresses that others reach, unless they are meant.
+func TestSandboxStaysHere(t *testing.T) {
+	c := edge.SandboxConfig{Listen: "0.0.0.0:0", Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}
+	if err := edge.Sandbox(t.Context(), c); !fault.Is(err, fault.Invalid) {
+		t.Errorf("%v", err)
+	}
+	c.Listen, c.Control = "127.0.0.1:0", "0.0.0.0:0"
+	if err := edge.Sandbox(t.Context(), c); !fault.Is(err, fault.Invalid) {
+		t.Errorf("control: %v", err)
+	}
+}

@@ -1,0 +1,167 @@
+package edge
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket/push/sandbox"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/rebind"
+)
+
+// SandboxConfig is what the APNs sandbox is told.
+type SandboxConfig struct {
+	Listen   string // of the push service, over TLS
+	Control  string // of log and controls, plain HTTP; empty: none
+	Dir      string // where the authority's certificate and the provider key are written
+	BundleID string
+	TeamID   string
+	KeyID    string
+	Phones   int           // simulated at the start
+	System   string        // of iOS on them
+	Strict   bool          // only known tokens, and only this project's content state
+	Public   bool          // addresses that other machines reach are meant
+	Delay    time.Duration // before every answer
+	Log      *slog.Logger
+	Ready    func(SandboxReady) // called once, when it answers; nil: nobody is told
+}
+
+// SandboxReady is what a sender needs to push to the sandbox.
+type SandboxReady struct {
+	URL      string         `json:"url"`
+	Control  string         `json:"control,omitempty"`
+	CA       string         `json:"ca"`  // file
+	Key      string         `json:"key"` // file, .p8
+	BundleID string         `json:"bundleId"`
+	TeamID   string         `json:"teamId"`
+	KeyID    string         `json:"keyId"`
+	Phones   []SandboxPhone `json:"phones"`
+}
+
+// SandboxPhone is a simulated phone with its tokens.
+type SandboxPhone struct {
+	Name             string `json:"name"`
+	DeviceID         string `json:"deviceId"`
+	DeviceToken      string `json:"deviceToken"`
+	PushToStartToken string `json:"pushToStartToken"`
+}
+
+// Names of the files in SandboxConfig.Dir.
+const (
+	sandboxCA  = "ca.pem"
+	sandboxKey = "AuthKey.p8"
+)
+
+// Sandbox runs an APNs on this machine, with simulated phones, until ctx ends.
+func Sandbox(ctx context.Context, c SandboxConfig) error {
+	for flag, addr := range map[string]string{"--listen": c.Listen, "--control": c.Control} {
+		if local, err := isLoopback(addr); addr != "" && (err != nil || !local && !c.Public) {
+			return fault.New(fault.Invalid, "bad_listen", "%s %s: a loopback address is wanted; --public allows another, and "+
+				"whoever reaches it sees every token and push", flag, addr)
+		}
+	}
+	box, err := sandbox.New(sandbox.Config{
+		Addr: c.Listen, Clock: clock.Real(), BundleID: c.BundleID, TeamID: c.TeamID, KeyID: c.KeyID,
+		Lenient: !c.Strict, LogSize: 1000, Delay: c.Delay, Logger: c.Log,
+	})
+	if err != nil {
+		return err
+	}
+	ready := SandboxReady{Phones: []SandboxPhone{}}
+	if err := ready.write(c.Dir, box.Account()); err != nil {
+		return err
+	}
+	for i := range c.Phones {
+		p, err := box.AddPhone(sandbox.Phone{
+			Name: fmt.Sprintf("Phone %d", i+1), DeviceID: fmt.Sprintf("phone-%d", i+1), System: c.System,
+		}, nil)
+		if err != nil {
+			return err
+		}
+		ready.Phones = append(ready.Phones, SandboxPhone{p.Name, p.DeviceID, p.DeviceToken, p.PushToStartToken})
+	}
+	return c.run(ctx, box, ready)
+}
+
+func (c *SandboxConfig) run(ctx context.Context, box *sandbox.Sandbox, ready SandboxReady) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	errs := make(chan error, 2)
+	n := 1
+	if c.Control != "" {
+		ln, err := listen(ctx, c.Control, "--control")
+		if err != nil {
+			return err
+		}
+		srv := &http.Server{
+			Handler: rebind.Guard(ln, box.Control()), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
+			WriteTimeout: 30 * time.Second,
+		}
+		ready.Control = "http://" + ln.Addr().String()
+		n++
+		go func() { errs <- serveUntil(ctx, srv, ln) }()
+	}
+	go func() { errs <- box.Run(ctx) }()
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		url, err := box.URL(ctx)
+		if err != nil || c.Ready == nil {
+			return
+		}
+		ready.URL = url
+		c.Ready(ready)
+	}()
+	first := <-errs // both end with ctx, or one of them for a reason
+	cancel()
+	all := []error{first}
+	for range n - 1 {
+		all = append(all, <-errs)
+	}
+	<-said
+	return errors.Join(all...)
+}
+
+// write puts the authority's certificate and the key where a sender finds them.
+func (r *SandboxReady) write(dir string, a sandbox.Account) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fault.Wrap(err, fault.Unavailable, "no_dir", "cannot make the directory %s: %s", dir, reasonOf(err))
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(a.Key)
+	if err != nil {
+		return fault.Wrap(err, fault.Internal, "sandbox_key", "the key cannot be written")
+	}
+	key := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+	r.CA, r.Key = filepath.Join(dir, sandboxCA), filepath.Join(dir, sandboxKey)
+	r.BundleID, r.TeamID, r.KeyID = a.BundleID, a.TeamID, a.KeyID
+	for path, text := range map[string][]byte{r.CA: a.CA, r.Key: key} {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			return fault.Wrap(err, fault.Unavailable, "no_dir", "cannot write %s: %s", path, reasonOf(err))
+		}
+	}
+	return nil
+}
+
+// Print tells people where things are.
+func (r SandboxReady) Print(w interface{ Write([]byte) (int, error) }) error {
+	text := fmt.Sprintf("push to      %s\nlook at      %s\nauthority    %s\nkey          %s\nbundle id    %s\nteam id      %s\nkey id       %s\n",
+		r.URL, r.Control, r.CA, r.Key, r.BundleID, r.TeamID, r.KeyID)
+	for _, p := range r.Phones {
+		text += fmt.Sprintf("%s\n  device token         %s\n  push-to-start token  %s\n", p.Name, p.DeviceToken, p.PushToStartToken)
+	}
+	_, err := w.Write([]byte(text))
+	return err
+}
+
+// JSON is the same for a program, on one line.
+func (r SandboxReady) JSON(w interface{ Write([]byte) (int, error) }) error { return json.NewEncoder(w).Encode(r) }
