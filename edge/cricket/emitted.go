@@ -174,7 +174,7 @@ func (ks keySet) pack() Emitted {
 			out = append(out, f.name...)
 		}
 		tokens, count := packKeys(f.keys)
-		out = binary.AppendUvarint(out, uint64(count)) //nolint:gosec // a count
+		out = binary.AppendUvarint(out, uint64(count))
 		out = append(out, tokens...)
 	}
 	return out
@@ -191,15 +191,15 @@ func packKeys(keys [][]int64) (tokens []byte, count int) {
 		k := keys[i]
 		switch {
 		case run > 1:
-			tokens = binary.AppendUvarint(append(tokens, 0), uint64(run)) //nolint:gosec // a count
+			tokens = binary.AppendUvarint(append(tokens, 0), uint64(run))
 			i += run
 		case last != nil && len(k) > 0 && slices.Equal(last[:len(k)-1], k[:len(k)-1]):
-			tokens = binary.AppendUvarint(tokens, uint64(k[len(k)-1]-last[len(k)-1])) //nolint:gosec // in order
+			tokens = binary.AppendUvarint(tokens, uint64(k[len(k)-1]-last[len(k)-1]))
 			i++
 		default:
 			tokens = append(tokens, 0, 0)
 			for _, n := range k {
-				tokens = binary.AppendUvarint(tokens, uint64(n)) //nolint:gosec // digits without a sign
+				tokens = binary.AppendUvarint(tokens, uint64(n))
 			}
 			i++
 		}
@@ -261,7 +261,7 @@ func (r *packReader) number() int64 {
 		return 0
 	}
 	r.rest = r.rest[size:]
-	return int64(n) //nolint:gosec // below 1<<60
+	return int64(n)
 }
 
 func (r *packReader) text() string {
@@ -281,28 +281,29 @@ const maxRun = 1 << 14
 func (r *packReader) keys(f *keyFamily) {
 	arity := strings.Count(f.name, string(hole))
 	for count := r.number(); count > 0 && !r.bad; count-- {
-		d := r.number()
-		switch {
-		case d > 0:
+		if d := r.number(); d > 0 {
 			r.after(f, arity, d)
-		default:
-			run := r.number()
-			if run > maxRun {
-				r.bad = true
-			}
-			for range run {
-				r.after(f, arity, 1)
-			}
-			if run == 0 {
-				key := make([]int64, arity)
-				for i := range key {
-					key[i] = r.number()
-				}
-				if !r.bad {
-					f.keys = append(f.keys, key)
-				}
-			}
+			continue
 		}
+		run := r.number()
+		if run == 0 {
+			r.whole(f, arity)
+		}
+		r.bad = r.bad || run > maxRun
+		for ; run > 0 && !r.bad; run-- {
+			r.after(f, arity, 1)
+		}
+	}
+}
+
+// whole adds a key that is written out.
+func (r *packReader) whole(f *keyFamily, arity int) {
+	key := make([]int64, arity)
+	for i := range key {
+		key[i] = r.number()
+	}
+	if !r.bad {
+		f.keys = append(f.keys, key)
 	}
 }
 

@@ -96,6 +96,10 @@ func (p *told) take(t *testing.T, s *cricket.Snapshot, now time.Time) {
 		t.Fatal(err)
 	}
 	p.biggest = max(p.biggest, attr.Size(item))
+	p.state = cricket.State{} // every tick may be the first of another process
+	if err := attr.Unmarshal(item, &p.state); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // hours holds the alerts of a running hour to the budget of a phone.

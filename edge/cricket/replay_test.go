@@ -48,9 +48,7 @@ func play(t *testing.T, id string, balls bool) played {
 		}
 		p.last = cricket.Step(p.state, &r.Snapshots[0], cricket.Options{}, now.Now())
 		p.state = p.last.State
-		for _, e := range p.last.Events {
-			p.events = append(p.events, e)
-		}
+		p.events = append(p.events, p.last.Events...)
 	}
 	for at, more := m.Start(), true; more; at, more = m.NextChange(at) {
 		if gap := at.Sub(now.Now()); gap > 0 {
