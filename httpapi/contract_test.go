@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -61,9 +62,7 @@ func checked(t testing.TB, h http.Handler) http.Handler {
 		if strings.HasPrefix(r.URL.Path, "/cricket") {
 			c.check(t, r, body, rec)
 		}
-		for k, v := range rec.Header() {
-			w.Header()[k] = v
-		}
+		maps.Copy(w.Header(), rec.Header())
 		w.WriteHeader(rec.Code)
 		_, _ = w.Write(rec.Body.Bytes())
 	})

@@ -44,8 +44,6 @@ func (s *Server) streamPage(c *gin.Context) error {
 	return s.serveStream(c, &stream{kind: "page", sub: sub, run: run}, func() { unsubscribe(); gauge() })
 }
 
-var tickWire = newWire("tick", 0, []byte("{}"))
-
 // parseHave reads which parts a page has: "score.1x2y3z top.4a5b6c".
 func parseHave(text string) map[string]string {
 	have := map[string]string{}
@@ -91,7 +89,7 @@ func (p *pageStream) run(ctx context.Context) error {
 		if said {
 			spoke = looked
 		} else if looked.Sub(spoke) >= pageBeat {
-			if err := p.out.wires(tickWire); err != nil {
+			if err := p.out.wires(p.s.encoder.tick); err != nil {
 				return err
 			}
 			spoke = looked

@@ -95,7 +95,7 @@ func memory() (resident, inUse int64) {
 			resident = pages * int64(os.Getpagesize())
 		}
 	}
-	return resident, int64(m.HeapInuse + m.StackInuse) //nolint:gosec // far below
+	return resident, int64(m.HeapInuse + m.StackInuse)
 }
 
 // BenchmarkReaders is the time from a commit until the last of 5,000 readers of one match has it, and what a reader

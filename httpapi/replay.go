@@ -126,7 +126,7 @@ func readControl(b *body) (ReplayControl, error) {
 }
 
 // seed reads the seed of a feed's lies; 0, or absent: none.
-func (b *body) seed(name string) uint64 { return uint64(b.whole(name, math.MaxInt32, 0)) } //nolint:gosec // from 0 up
+func (b *body) seed(name string) uint64 { return uint64(b.whole(name, math.MaxInt32, 0)) }
 
 func (s *Server) deleteReplay(c *gin.Context) error {
 	deck, err := s.deck()

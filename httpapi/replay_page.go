@@ -3,7 +3,6 @@ package httpapi
 import (
 	"errors"
 	"net/http"
-	"net/url"
 	"strconv"
 
 	"github.com/gin-gonic/gin"
@@ -33,7 +32,7 @@ func (s *Server) replayPage(c *gin.Context, deck ReplayDeck, status int, problem
 // postReplayForm starts a tape: a form with tapeId, speed and faults.
 func (s *Server) postReplayForm(c *gin.Context) error {
 	return s.replayForm(c, func(deck ReplayDeck, f *form) error {
-		ask := StartReplay{TapeID: f.values.Get("tapeId"), Speed: f.number("speed", 1), Faults: f.seed()}
+		ask := StartReplay{TapeID: f.r.PostFormValue("tapeId"), Speed: f.number("speed", 1), Faults: f.seed()}
 		if f.err != nil {
 			return f.err
 		}
@@ -46,7 +45,7 @@ func (s *Server) postReplayForm(c *gin.Context) error {
 func (s *Server) postReplayControlForm(c *gin.Context) error {
 	return s.replayForm(c, func(deck ReplayDeck, f *form) error {
 		ask := ReplayControl{
-			Action: f.values.Get("action"), Position: int(f.number("position", 0)), Speed: f.number("speed", 0), Faults: f.seed(),
+			Action: f.r.PostFormValue("action"), Position: int(f.number("position", 0)), Speed: f.number("speed", 0), Faults: f.seed(),
 		}
 		switch {
 		case f.err != nil:
@@ -72,7 +71,7 @@ func (s *Server) replayForm(c *gin.Context, do func(deck ReplayDeck, f *form) er
 	if err := c.Request.ParseForm(); err != nil {
 		return fault.Wrap(err, fault.Invalid, "bad_body", "The form cannot be read.")
 	}
-	err = do(deck, &form{values: c.Request.PostForm})
+	err = do(deck, &form{r: c.Request})
 	if told, ok := errors.AsType[*fault.Error](err); ok {
 		f := failureOf(told)
 		_ = c.Error(err)
@@ -87,12 +86,12 @@ func (s *Server) replayForm(c *gin.Context, do func(deck ReplayDeck, f *form) er
 
 // form reads the numbers of a form; err is the first thing that was wrong.
 type form struct {
-	values url.Values
-	err    error
+	r   *http.Request
+	err error
 }
 
 func (f *form) number(name string, usual float64) float64 {
-	text := f.values.Get(name)
+	text := f.r.PostFormValue(name)
 	if text == "" {
 		return usual
 	}

@@ -45,7 +45,7 @@ type Server struct {
 	cross    *http.CrossOriginProtection
 
 	snapshots *snapshots
-	encoder   encoder
+	encoder   *encoder
 	streams   sync.WaitGroup // that have taken their connection over
 
 	draining context.Context //nolint:containedctx // a latch that streams and /readyz watch, not a request's context
@@ -69,8 +69,8 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, log: cfg.Logger, wall: clock.Real(), pages: pages, metrics: m,
-		scrape: scraper(cfg.Metrics),
-		hub:    newHub(cfg.Journal, cfg.Clock, cfg.Logger),
+		scrape: scraper(cfg.Metrics), encoder: newEncoder(),
+		hub: newHub(cfg.Journal, cfg.Clock, cfg.Logger),
 	}
 	if s.document, err = newDocument(cfg.Mount); err != nil {
 		return nil, err

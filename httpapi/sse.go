@@ -51,7 +51,7 @@ type sse struct {
 
 // newSSE writes to a connection that net/http keeps.
 func newSSE(w http.ResponseWriter, wall clock.Clock) *sse {
-	return &sse{to: &flushed{w, http.NewResponseController(w)}, wall: wall, enc: &encoder{}}
+	return &sse{to: &flushed{w, http.NewResponseController(w)}, wall: wall, enc: newEncoder()}
 }
 
 // flushed is a ResponseWriter all of whose writes leave.
@@ -86,7 +86,7 @@ func (s *sse) open() error {
 		}
 		f.WriteHeader(http.StatusOK)
 	}
-	return s.goodbye(retryAfter)
+	return s.wires(s.enc.hello)
 }
 
 // send writes frames and sees that they leave.
@@ -104,10 +104,8 @@ func (s *sse) send(frames ...frame) error {
 	return s.wires(all...)
 }
 
-var beatWire = &wire{plain: []byte(": \n\n")}
-
 // beat shows both ends that the connection stands.
-func (s *sse) beat() error { return s.wires(beatWire) }
+func (s *sse) beat() error { return s.wires(s.enc.beat) }
 
 // goodbye tells the client when to come again.
 func (s *sse) goodbye(after time.Duration) error {
@@ -123,7 +121,7 @@ func (s *sse) wires(all ...*wire) error {
 	for _, w := range all {
 		body := w.plain
 		if s.packed {
-			s.sum, s.size = crc32.Update(s.sum, crc32.IEEETable, w.plain), s.size+uint32(len(w.plain)) //nolint:gosec // modulo 2^32
+			s.sum, s.size = crc32.Update(s.sum, crc32.IEEETable, w.plain), s.size+uint32(len(w.plain))
 			body = w.packed(s.enc)
 		}
 		if buf.Len() > 0 && buf.Len()+len(body) > copyUpTo {

@@ -62,7 +62,7 @@ func (s *Server) guarded(st *stream, out *sse) (err error) {
 		return err
 	}
 	if out.finish() != nil {
-		return nil //nolint:nilerr // it went while it was told the end
+		return nil
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func (s *Server) takeOver(c *gin.Context) (out *sse, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	out = &sse{to: conn, conn: conn, wall: s.wall, enc: &s.encoder, packed: acceptsGzip(c.Request)}
+	out = &sse{to: conn, conn: conn, wall: s.wall, enc: s.encoder, packed: acceptsGzip(c.Request)}
 	streamHead(h)
 	h.Set("Date", s.wall.Now().Format(http.TimeFormat))
 	h.Set("Transfer-Encoding", "chunked")

@@ -1,10 +1,14 @@
 package httpapi
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/touchline/touchline/internal/testrig/corpus"
 )
 
 func TestFollows(t *testing.T) {
@@ -125,4 +129,50 @@ func TestBodies(t *testing.T) {
 	if w := r.send("", "POST /user/follow/9", `{"somethingNew":{"a":[1,2]}}`); w.Code != http.StatusOK {
 		t.Errorf("an unknown member: %d %s", w.Code, w.Body)
 	}
+}
+
+// Whatever is sent as a body is refused with a field that is wrong, or is an object whose members each stand there once.
+func FuzzBody(f *testing.F) {
+	for _, seed := range []string{
+		"", "{}", `{"teamId":10}`, `{"a":1,"a":2}`, `{"a":{"b":[1,{"c":null}]}}`, "[1]", "{} {}", `{"a":"\u0000"}`, "\xff", `{"a":1e999}`, `{"A":1,"a":2}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	corpus.Add(f)
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		b, err := parseBody(raw)
+		if err != nil {
+			if fail := failureOf(err); fail.status != http.StatusBadRequest || len(fail.details) == 0 {
+				t.Fatalf("%q: %v is no answer", raw, err)
+			}
+			return
+		}
+		if len(bytes.TrimSpace(raw)) > 0 && !json.Valid(raw) {
+			t.Fatalf("%q is not JSON", raw)
+		}
+		d := json.NewDecoder(bytes.NewReader(raw))
+		names := 0
+		if _, err := d.Token(); err == nil {
+			for ; d.More(); names++ {
+				var v json.RawMessage
+				if _, err := d.Token(); err != nil {
+					t.Fatal(err)
+				}
+				if err := d.Decode(&v); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if names != len(b.members) {
+			t.Fatalf("%q has %d members, %d are known", raw, names, len(b.members))
+		}
+		for name := range b.members {
+			for _, read := range []func(){
+				func() { b.text(name, 10) }, func() { b.id(name) }, func() { b.team(name) }, func() { b.token(name) },
+				func() { b.number(name, 0, 9, 1) }, func() { b.truth(name) }, func() { b.texts(name, 3, 9) }, func() { b.instant(name) },
+			} {
+				read() // none of them panics
+			}
+		}
+	})
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"fmt"
 	"strconv"
 	"sync"
 
@@ -32,6 +33,16 @@ func newWire(name string, seq uint64, data []byte) *wire {
 type encoder struct {
 	deflaters sync.Pool // of *flate.Writer: one has most of a megabyte
 	scratch   sync.Pool // of *bytes.Buffer
+
+	// What every stream says again and again.
+	hello, beat, tick *wire
+}
+
+func newEncoder() *encoder {
+	return &encoder{
+		hello: &wire{plain: fmt.Appendf(nil, "retry: %d\n\n", retryAfter.Milliseconds())},
+		beat:  &wire{plain: []byte(": \n\n")}, tick: newWire("tick", 0, []byte("{}")),
+	}
 }
 
 func (e *encoder) deflater() *flate.Writer {
