@@ -17,6 +17,7 @@ type CricketConfig struct {
 	Replay  bool          `koanf:"replay"` // recorded matches in the place of the feed, started by admins
 	Feed    FeedConfig    `koanf:"feed"`
 	Push    PushConfig    `koanf:"push"`
+	Migrate MigrateConfig `koanf:"migrate"` // what old tables called their attributes
 }
 
 // AlertsConfig switches on the alerts that phones are spared by default.
@@ -57,6 +58,7 @@ func defaultCricket() CricketConfig {
 		Leagues: []string{},
 		Feed:    FeedConfig{BaseURL: "https://cricket.sportmonks.com/api/v2.0", CallsPerHour: 2000},
 		Push:    PushConfig{Host: "https://api.push.apple.com"},
+		Migrate: DefaultMigrateConfig(),
 	}
 }
 

@@ -20,8 +20,8 @@ type (
 	LAv2Counts = migrations.LAv2Counts
 )
 
-// MigrateNames are the names that the configuration has, or the default ones.
-func (c Config) MigrateNames() MigrateConfig { return DefaultMigrateConfig() }
+// MigrateNames are the names that the configuration has.
+func (c Config) MigrateNames() MigrateConfig { return c.Cricket.Migrate }
 
 // DefaultMigrateConfig are the names that are looked for where the configuration has none.
 func DefaultMigrateConfig() MigrateConfig { return migrations.DefaultLAv2Names() }
