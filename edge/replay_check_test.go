@@ -50,18 +50,23 @@ func (c *cleanRuns) of(t *testing.T, id string) *edge.ReplayReport {
 	return run()
 }
 
-// counted are the types of events that an independent count over the records knows.
-func counted(e cricket.EventType, balls bool) bool {
+// countedAs is the name under which an independent count over the records knows a type of events; "" for those that
+// no record tells of, and for those of balls where balls are not read.
+func countedAs(e cricket.EventType, balls bool) string {
 	switch e {
 	case cricket.EventFour, cricket.EventSix, cricket.EventConsecutiveSixes, cricket.EventMaiden, cricket.EventHatTrick:
-		return balls
+		if !balls {
+			return ""
+		}
+	case cricket.EventTargetReached, cricket.EventAwarded:
+		return string(cricket.EventResult)
 	case cricket.EventWicket, cricket.EventFifty, cricket.EventHundred, cricket.EventHundred50, cricket.EventTwoHundred,
 		cricket.Event250, cricket.Event300, cricket.EventFiveFor, cricket.EventTenFor, cricket.EventInningsEnd,
 		cricket.EventSuperOver, cricket.EventResult, cricket.EventTie, cricket.EventDraw, cricket.EventNoResult:
-		return true
 	default:
-		return false
+		return ""
 	}
+	return string(e)
 }
 
 // againstCount tells in what a replay differs from the independent count.
@@ -76,7 +81,7 @@ func againstCount(r *edge.ReplayReport, want expected) (problems []string) {
 	}
 	wantEvents, events, wickets := map[string]int{}, map[string]int{}, map[string]int{}
 	for kind, n := range want.Events {
-		if counted(cricket.EventType(kind), !r.NoBalls) {
+		if countedAs(cricket.EventType(kind), !r.NoBalls) != "" {
 			wantEvents[kind] = n
 		}
 	}
@@ -192,7 +197,7 @@ func againstClean(r, clean *edge.ReplayReport) (problems []string) {
 	for _, key := range slices.Sorted(maps.Keys(truth)) {
 		e, got := truth[key], record[key]
 		switch {
-		case got == nil && counted(e.Type, !r.NoBalls):
+		case got == nil && countedAs(e.Type, !r.NoBalls) != "":
 			say("%s (%s) is missing", key, e.Text)
 		case got == nil || !e.Alert || got.Alert || got.Dropped != "":
 		default:

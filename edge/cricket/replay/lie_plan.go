@@ -69,7 +69,8 @@ func (p *planner) ball(i int) {
 		p.stamps[i] = b.at.Add(d)
 	}
 	if p.chance(100) {
-		p.tell(b.at.Add(p.some(4, 20)), p.some(2, 15), func(v *view) { set(&v.missing, i, true) })
+		gone := max(0, i-p.pick(8))
+		p.tell(b.at.Add(p.some(4, 20)), p.some(2, 15), func(v *view) { set(&v.missing, gone, true) })
 	}
 	if p.chance(100) {
 		p.tell(b.at.Add(p.some(4, 20)), p.some(2, 15), func(v *view) { // with its runs

@@ -1,0 +1,306 @@
+package replay
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// liarsDesk asks a lying feed at any instant, in this process.
+type liarsDesk struct {
+	c    *handClock
+	m    *Match
+	http http.RoundTripper
+	tag  string // of the last answer; "" asks for all of it
+}
+
+func newLiarsDesk(t testing.TB, id string, seed uint64) *liarsDesk {
+	t.Helper()
+	m, err := Load(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &handClock{now: m.Start()}
+	return &liarsDesk{c: c, m: m, http: Transport(NewFeed(m, c, "t", Lie(seed)))}
+}
+
+// ask gives status and body; status 0 for no answer.
+func (d *liarsDesk) ask(t testing.TB, at time.Time, path string) (int, []byte) {
+	t.Helper()
+	d.c.mu.Lock()
+	d.c.now = at
+	d.c.mu.Unlock()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://feed"+prefix+path, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.URL.RawQuery += "&api_token=t"
+	if d.tag != "" {
+		req.Header.Set("If-None-Match", d.tag)
+	}
+	resp, err := d.http.RoundTrip(req)
+	if err != nil {
+		return 0, nil
+	}
+	defer resp.Body.Close()
+	if d.tag != "" {
+		d.tag = resp.Header.Get("ETag")
+		if d.tag == "" {
+			d.tag = " "
+		}
+	}
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, body
+	}
+	return resp.StatusCode, body
+}
+
+const liarsQuery = "?include=balls,runs,batting,bowling,scoreboards,lineup,localteam,visitorteam"
+
+// What a lying feed tells is the same for the same seed, and another for another one.
+func TestLiesBySeed(t *testing.T) {
+	one, same, other := newLiarsDesk(t, "1343760", 5), newLiarsDesk(t, "1343760", 5), newLiarsDesk(t, "1343760", 6)
+	differs := 0
+	for at := one.m.Start(); at.Before(one.m.End().Add(12 * time.Minute)); at = at.Add(17 * time.Second) {
+		status, body := one.ask(t, at, "/livescores"+liarsQuery)
+		again, bodyAgain := same.ask(t, at, "/livescores"+liarsQuery)
+		if status != again || string(body) != string(bodyAgain) {
+			t.Fatalf("at %s: %d and %d", at, status, again)
+		}
+		if _, body2 := other.ask(t, at, "/livescores"+liarsQuery); string(body) != string(body2) {
+			differs++
+		}
+	}
+	if differs < 20 {
+		t.Errorf("another seed tells the same but for %d answers", differs)
+	}
+}
+
+// From ten minutes after the end nothing but the truth is told, but for the times at which balls were revised.
+func TestLiesEnd(t *testing.T) {
+	for seed := range uint64(15) {
+		for _, id := range []string{"1343760", "1369560"} {
+			liar, honest := newLiarsDesk(t, id, seed+1), newLiarsDesk(t, id, 0)
+			for _, after := range []time.Duration{10 * time.Minute, 20 * time.Minute, 30 * time.Minute} {
+				at := liar.m.End().Add(after)
+				path := "/fixtures/" + id + liarsQuery
+				status, told := liar.ask(t, at, path)
+				_, truth := honest.ask(t, at, path)
+				if a, b := timeless(t, told), timeless(t, truth); status != http.StatusOK || a != b {
+					t.Fatalf("match %s, seed %d, %s after the end: not the truth", id, seed+1, after)
+				}
+			}
+		}
+	}
+}
+
+// timeless is a reply without the times of its rows.
+func timeless(t testing.TB, body []byte) string {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(body, &v); err != nil {
+		t.Fatalf("%v in %.200s", err, body)
+	}
+	var strip func(any)
+	strip = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			delete(v, "updated_at")
+			for _, part := range v {
+				strip(part)
+			}
+		case []any:
+			for _, part := range v {
+				strip(part)
+			}
+		}
+	}
+	strip(v)
+	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// liedMatch is what a reply tells, as far as lies show in it.
+type liedMatch struct {
+	Status string
+	Winner *int64 `json:"winner_team_id"`
+	Note   string
+	Balls  []struct {
+		ID      int64
+		Updated time.Time `json:"updated_at"`
+		Out     *int64    `json:"batsmanout_id"`
+		Score   struct{ Name string }
+	}
+	Runs []struct{ Score, Wickets int }
+}
+
+// Every kind of lie of the catalogue is told, and one ball in seven is revised within ten seconds.
+func TestLiesAreTold(t *testing.T) {
+	seen := map[string]int{}
+	balls, revised := 0, 0
+	for seed := uint64(1); seed <= 4; seed++ {
+		d := newLiarsDesk(t, "1208093", seed)
+		d.tag = " "
+		truth := map[int64]string{}
+		order := map[int64]int{}
+		for i := range d.m.balls {
+			b := &d.m.balls[i]
+			truth[b.id], order[b.id] = scoreOf(b.d).name, i
+		}
+		balls += len(d.m.balls)
+		first := map[int64]string{}
+		lastRuns, lastStatus := -1, ""
+		for at := d.m.Start(); at.Before(d.m.End().Add(10 * time.Minute)); at = at.Add(2 * time.Second) {
+			status, body := d.ask(t, at, "/livescores"+liarsQuery)
+			if status == http.StatusNotModified {
+				continue
+			}
+			if status != http.StatusOK || body[0] != '{' || !json.Valid(body) {
+				seen[kindOfTrouble(status, body)]++
+				continue
+			}
+			var reply struct{ Data []liedMatch }
+			if err := json.Unmarshal(body, &reply); err != nil {
+				t.Fatal(err)
+			}
+			if len(reply.Data) == 0 {
+				seen["absent"]++
+				continue
+			}
+			m := &reply.Data[0]
+			i := d.m.moment(at)
+			note(seen, m, &d.m.moments[i], string(body), truth, order)
+			for _, b := range m.Balls {
+				if first[b.ID] == "" {
+					first[b.ID] = b.Score.Name
+				}
+			}
+			runs := 0
+			for _, r := range m.Runs {
+				runs += r.Score
+			}
+			if runs < lastRuns && len(m.Runs) > 0 {
+				seen["regression"]++
+			}
+			if lastStatus == statusFinished && m.Status != statusFinished {
+				seen["live again"]++
+			}
+			lastRuns, lastStatus = runs, m.Status
+		}
+		for id, name := range first {
+			if was, ok := truth[id]; ok && was != name {
+				revised++
+			}
+		}
+	}
+	for _, kind := range []string{
+		"absent", "regression", "live again", "429", "500", "502", "silence", "HTML", "broken JSON",
+		"wicket for none", "none for a wicket", "5 Wides for FOUR", "FOUR for SIX", "a ball that was not bowled", "a ball is missing",
+		"twice", "out of order", "no balls", "no runs", "unknown status", "finished early", "finished without a winner", "wrong winner",
+	} {
+		if seen[kind] == 0 {
+			t.Errorf("never told: %s", kind)
+		}
+	}
+	if rate := float64(balls) / float64(revised); rate < 5.5 || rate > 10 {
+		t.Errorf("one ball in %.1f was seen to be revised, want about seven (%d of %d)", rate, revised, balls)
+	}
+}
+
+func kindOfTrouble(status int, body []byte) string {
+	switch {
+	case status == 0:
+		return "silence"
+	case status != http.StatusOK:
+		return fmt.Sprint(status)
+	case strings.HasPrefix(string(body), "<"):
+		return "HTML"
+	default:
+		return "broken JSON"
+	}
+}
+
+// note counts the lies of one answer.
+func note(seen map[string]int, m *liedMatch, mo *Moment, body string, truth map[int64]string, order map[int64]int) {
+	ids, sorted := map[int64]bool{}, true
+	last := int64(0)
+	newest := -1
+	for _, b := range m.Balls {
+		was, bowled := truth[b.ID]
+		wicketTold, wicketWas := b.Out != nil, strings.Contains(was, "O") && (strings.Contains(was, "Out") || strings.Contains(was, "OUT")) || was == "Clean Bowled"
+		switch {
+		case !bowled:
+			seen["a ball that was not bowled"]++
+		case b.Score.Name == was:
+		case wicketTold && !wicketWas:
+			seen["wicket for none"]++
+		case !wicketTold && wicketWas:
+			seen["none for a wicket"]++
+		default:
+			seen[b.Score.Name+" for "+was]++
+		}
+		if ids[b.ID] {
+			seen["twice"]++
+		}
+		ids[b.ID] = true
+		sorted = sorted && b.ID >= last
+		last = b.ID
+		newest = max(newest, order[b.ID])
+	}
+	if !sorted {
+		seen["out of order"]++
+	}
+	for id, i := range order {
+		if i < newest && !ids[id] {
+			seen["a ball is missing"]++
+		}
+	}
+	if len(m.Balls) == 0 && mo.Balls > 3 {
+		seen["no balls"]++
+	}
+	if len(m.Runs) == 0 && mo.Balls > 3 || !strings.Contains(body, `"runs":[`) {
+		seen["no runs"]++
+	}
+	if m.Status == "Weather Watch" {
+		seen["unknown status"]++
+	}
+	if m.Status != statusFinished {
+		return
+	}
+	if !mo.Finished {
+		seen["finished early"]++
+		if m.Winner != nil {
+			seen["wrong winner"]++
+		}
+	}
+	if m.Winner == nil {
+		seen["finished without a winner"]++
+	}
+}
+
+// A view that tells nothing otherwise is the truth, whatever the order of its parts.
+func TestTail(t *testing.T) {
+	m := mustLoad(t, "1343760")
+	v := &view{Moment: m.moments[len(m.moments)-1]}
+	if prefix, tail := v.tail(m); prefix != len(m.balls) || len(tail) != 0 {
+		t.Errorf("the truth is %d and %d", prefix, len(tail))
+	}
+	v.twice, v.missing = 1, map[int]bool{v.Balls - 2: true}
+	prefix, tail := v.tail(m)
+	var got []int
+	for _, b := range tail {
+		got = append(got, b.index)
+	}
+	if n := v.Balls; prefix != n-2 || !slices.Equal(got, []int{n - 1, n - 1}) {
+		t.Errorf("%d, then %v of %d", prefix, got, n)
+	}
+}
