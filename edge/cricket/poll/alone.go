@@ -37,7 +37,7 @@ func (p *Poller) nextAlone(w *watch) time.Time {
 	case isPrematch(w):
 		return p.due(sportmonks.Fixture, w.asked, prematchEvery, p.alone())
 	case w.state.FinishedAt.IsZero() && w.state.Status != cricket.ActiveEnded:
-		return p.due(sportmonks.Fixture, w.asked, followEvery, p.alone())
+		return p.due(sportmonks.Fixture, w.asked, pause(w, followEvery), p.alone())
 	default:
 		return p.nextFinal(w)
 	}

@@ -24,9 +24,17 @@ func (p *Poller) keep(s *cricket.Snapshot, by cricket.Owner) {
 		return
 	}
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.cached[s.MatchID] = cacheable{s, by}
-	p.mu.Unlock()
-	p.toCache.Set()
+}
+
+// keepKept sets the caching to work on what a round of polls has brought: in between it would make ticks wait.
+func (p *Poller) keepKept() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.cached) > 0 {
+		p.toCache.Set()
+	}
 }
 
 // keepReplies writes what is to be cached until ctx ends.

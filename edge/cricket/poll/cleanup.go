@@ -65,14 +65,15 @@ func (p *Poller) cleanup(ctx context.Context, now time.Time) error {
 	})
 }
 
-// end cleans up after a match, and lets it go unless there are reads still to come, by which its display is corrected.
+// end cleans up after a match, and lets it go unless there are readings still to come, by which its display is
+// corrected: while the list has it, and its last reads of its own.
 func (p *Poller) end(ctx context.Context, w *watch) error {
 	if err := p.cleanOne(ctx, w.id); err != nil {
 		return err
 	}
 	p.ended[w.id] = true
 	w.state.Status, w.cleaned = cricket.ActiveEnded, true
-	if hasLeft(w) {
+	if hasLeft(w) || w.listed {
 		return nil
 	}
 	return p.drop(ctx, w)

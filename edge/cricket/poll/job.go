@@ -56,6 +56,7 @@ func (p *Poller) loop(ctx context.Context, jobs []*job, wake *clock.Signal, may 
 		}
 		if wake != nil { // the live loop's: the watches are its own
 			p.publish()
+			p.keepKept()
 		}
 		if err := p.Clock.Wait(ctx, p.soonest(jobs, may), wake); err != nil {
 			return

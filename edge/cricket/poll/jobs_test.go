@@ -197,6 +197,36 @@ func TestAfterTheEnd(t *testing.T) {
 	}
 }
 
+// A match that is over and stays in the list is not told any more, but what the feed corrects is shown.
+func TestCorrectedAfterTheEnd(t *testing.T) {
+	r := newRig(t)
+	r.finishing()
+	at := r.feed.list
+	r.feed.list = func(now time.Time) []cricket.Snapshot {
+		shown := now
+		if late := midday().Add(14 * time.Minute); now.After(late) {
+			shown = late
+		}
+		all := at(shown)
+		if now.After(midday().Add(40 * time.Minute)) {
+			all[0].Note = "Pakistan won by 11 runs"
+		}
+		return all
+	}
+	r.run(50 * time.Minute)
+	if st, _ := r.state("7"); st.Status != cricket.ActiveEnded {
+		t.Errorf("the match is %s", st.Status)
+	}
+	ticks := r.ticks.at["7"]
+	after := slices.IndexFunc(ticks, func(d time.Duration) bool { return d > 30*time.Minute })
+	if after < 0 || len(ticks) != after+1 || ticks[after] > 41*time.Minute {
+		t.Errorf("ticks after the end: %v", ticks[max(after, 0):])
+	}
+	if list := gaps(r.feed.asked("list with balls"), 30*time.Minute); len(list) == 0 || list[0] != 30*time.Second {
+		t.Errorf("the list is read every %v", list)
+	}
+}
+
 func TestFinalReads(t *testing.T) {
 	r := newRig(t)
 	r.finishing()

@@ -52,7 +52,7 @@ func (p *Poller) listLength() int {
 // closeOn gives the matches in the list that are watched closely.
 func (p *Poller) closeOn() (on []*watch) {
 	for _, w := range p.watched {
-		if w.listed && p.closely(w) {
+		if w.listed && !w.cleaned && p.closely(w) {
 			on = append(on, w)
 		}
 	}

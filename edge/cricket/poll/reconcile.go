@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 )
 
-// followEvery is how often a match that has left the list without a result is read by itself.
+// followEvery is how often a match that has left the list without a result is read by itself; less often overnight.
 const followEvery = 10 * time.Second
 
 // finals are the instants after it has left the list at which a match that is over is read again: the feed corrects

@@ -79,7 +79,8 @@ func (f *script) Livescores(_ context.Context, balls bool) (sportmonks.Reading, 
 	}
 	body := what
 	for i := range r.Snapshots {
-		r.Snapshots[i].Raw = fmt.Appendf(nil, `{"id":%s,"status":%q,"runs":%v}`, r.Snapshots[i].MatchID, r.Snapshots[i].Status, r.Snapshots[i].Innings)
+		r.Snapshots[i].Raw = fmt.Appendf(nil, `{"id":%s,"status":%q,"note":%q,"runs":%v}`,
+			r.Snapshots[i].MatchID, r.Snapshots[i].Status, r.Snapshots[i].Note, r.Snapshots[i].Innings)
 		body += string(r.Snapshots[i].Raw)
 	}
 	f.mu.Lock()

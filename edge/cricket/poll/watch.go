@@ -86,8 +86,8 @@ func (p *Poller) mayTake(w *watch, now time.Time) bool {
 
 // take takes a match of an answer into its state, if this node holds the match's lease.
 func (p *Poller) take(ctx context.Context, w *watch, s *cricket.Snapshot, r *reading, now time.Time) error {
-	if !r.At.After(w.seen) && w.took == r.src {
-		return nil // the same answer is no second observation
+	if w.took == r.src && (w.cleaned || !r.At.After(w.seen)) {
+		return nil // the same answer is no second observation, and no news of a match that is over
 	}
 	w.league, w.starts = s.League.ID, s.StartsAt
 	if !p.mayTake(w, now) {
