@@ -86,12 +86,8 @@ func againstCount(r *edge.ReplayReport, want expected) (problems []string) {
 		}
 	}
 	for _, e := range r.Record {
-		kind := e.Type
-		if kind == cricket.EventTargetReached || kind == cricket.EventAwarded {
-			kind = cricket.EventResult // the count has one for every match that has a winner
-		}
-		if counted(kind, !r.NoBalls) {
-			events[string(kind)]++
+		if kind := countedAs(e.Type, !r.NoBalls); kind != "" {
+			events[kind]++
 		}
 		if e.Type == cricket.EventWicket {
 			wickets[e.Detail]++
