@@ -1,6 +1,9 @@
 package httpapi
 
 import (
+	"bufio"
+	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -91,4 +94,70 @@ func TestStreamBeforeTheFirstReading(t *testing.T) {
 	d.MatchID = "2"
 	f.putDisplay(d)
 	s.until(named(frameDisplay))
+}
+
+// A reader that has stopped reading does not hold up the end of the server.
+func TestShutdownDoesNotWaitForAStuckReader(t *testing.T) {
+	cfg, f, in := config(t)
+	url, stop := start(t, cfg)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", streamPath)
+	if _, err := conn.Read(make([]byte, 1)); err != nil { // it has begun, and nothing is read from here on
+		t.Fatal(err)
+	}
+	d := in.Display
+	d.Note = strings.Repeat("x", 16<<20) // more than any socket keeps
+	f.putDisplay(d)
+	begin := time.Now()
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begin); took > 8*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+// A client that does not know chunks has its stream inside the request.
+func TestStreamToAnOldClient(t *testing.T) {
+	cfg, f, _ := config(t)
+	url, _ := start(t, cfg)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "GET %s HTTP/1.0\r\nHost: 127.0.0.1\r\nAccept-Encoding: gzip\r\n\r\n", streamPath)
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if len(resp.TransferEncoding) > 0 || resp.Header.Get("Content-Encoding") != "" {
+		t.Errorf("%v %v", resp.TransferEncoding, resp.Header)
+	}
+	s := &sseClient{t: t, resp: resp, got: make(chan message, 1024), cancel: func() {}}
+	go s.read(resp.Body)
+	s.until(named(frameDisplay))
+	f.putEvent(t, finalID, wicket(9))
+	s.until(named(frameEvent))
+	conn.Close()
+	for range s.got {
+		continue // until the reader is gone
+	}
+}
+
+func TestAcceptsGzip(t *testing.T) {
+	for header, want := range map[string]bool{
+		"gzip": true, "deflate, GZIP;q=0.5": true, "br": false, "": false, "gzip;q=0": false, "gzip; q=0.000": false, "gzip;q=0.001": true, "xgzip": false,
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("Accept-Encoding", header)
+		if got := acceptsGzip(r); got != want {
+			t.Errorf("%q: %v", header, got)
+		}
+	}
 }
