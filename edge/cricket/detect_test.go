@@ -362,22 +362,22 @@ func TestNamelessWicket(t *testing.T) {
 
 // Every type of the catalogue has the priority, the alert, the option and the cooldown that it has there.
 func TestCatalogue(t *testing.T) {
-	const min = time.Minute
+	const minute = time.Minute
 	for kind, want := range map[EventType]rule{
 		EventMatchStart: {4, true, false, 0, false}, EventToss: {5, false, true, 0, false}, EventLineup: {6, false, false, 0, false},
 		EventDelayed: {2, true, false, 0, false}, EventPostponed: {2, true, false, 0, false}, EventCancelled: {2, true, false, 0, false},
 		EventWicket: {2, true, false, 0, true}, EventHatTrick: {1, true, false, 0, true}, EventOnHatTrick: {4, false, true, 0, false},
 		EventFiveFor: {3, true, false, 0, true}, EventTenFor: {3, true, false, 0, true},
-		EventSix: {5, false, true, min, false}, EventFour: {6, false, true, min, false},
-		EventConsecutiveSixes: {4, true, false, 2 * min, true}, EventFifty: {3, true, false, min / 2, true},
+		EventSix: {5, false, true, minute, false}, EventFour: {6, false, true, minute, false},
+		EventConsecutiveSixes: {4, true, false, 2 * minute, true}, EventFifty: {3, true, false, minute / 2, true},
 		EventHundred: {2, true, false, 0, true}, Event300: {2, true, false, 0, true}, EventNineties: {7, false, false, 0, false},
 		EventTeamMilestone: {6, false, true, 0, false}, EventPartnership: {6, false, false, 0, false},
 		EventOverEnd: {7, false, false, 0, false}, EventMaiden: {7, false, false, 0, false},
-		EventBowlerOnFire: {6, false, false, 10 * min, false}, EventBatsmanOnFire: {6, false, false, 10 * min, false},
-		EventNewBatsman: {7, false, false, min / 2, false}, EventPowerplayEnd: {7, false, false, 0, false},
+		EventBowlerOnFire: {6, false, false, 10 * minute, false}, EventBatsmanOnFire: {6, false, false, 10 * minute, false},
+		EventNewBatsman: {7, false, false, minute / 2, false}, EventPowerplayEnd: {7, false, false, 0, false},
 		EventDrinks: {5, false, false, 0, false}, EventLunch: {5, false, false, 0, false}, EventTea: {5, false, false, 0, false},
 		EventDinner: {5, false, false, 0, false}, EventStumps: {4, true, false, 0, false},
-		EventInterrupted: {4, true, false, 10 * min, false}, EventResumed: {4, false, false, 10 * min, false},
+		EventInterrupted: {4, true, false, 10 * minute, false}, EventResumed: {4, false, false, 10 * minute, false},
 		EventTargetRevised: {2, true, false, 0, false}, EventInningsEnd: {2, true, false, 0, true},
 		EventFollowOn: {3, true, false, 0, true}, EventDeclared: {3, false, false, 0, false},
 		EventSuperOver: {1, true, false, 0, true}, EventChaseClose: {4, true, false, 0, true},

@@ -60,9 +60,6 @@ func (s Status) NotPlayed() bool {
 	return w == "postp" || w == "cancl"
 }
 
-// delayed tells a start that is put off on the day.
-func (s Status) delayed() bool { return s.word() == "delayed" }
-
 // stumps is the day of "Stump Day 2", 0 for any other status.
 func (s Status) stumps() int {
 	day, ok := strings.CutPrefix(s.word(), "stump day ")
