@@ -57,3 +57,29 @@ func TestReplayPage(t *testing.T) {
 		t.Errorf("a user plays tapes: %d", w.Code)
 	}
 }
+
+func TestHubPage(t *testing.T) {
+	r := newAppRig(t, func(c *Config) {
+		c.Hub = func() HubHealth {
+			return HubHealth{
+				Feed:   FeedHealth{Configured: true, Polls: 9, Endpoints: []EndpointHealth{{Endpoint: "livescores", State: "open", Used: 7, Limit: 2000, LastError: "timeout"}}},
+				Leases: map[string]HubLease{"7": {Fence: 12}},
+			}
+		}
+	})
+	for as, want := range map[string]int{"admin": http.StatusOK, "u1": http.StatusForbidden} {
+		req := httptest.NewRequest(http.MethodGet, "/hub", nil)
+		req.Header.Set("Authorization", "Bearer "+as)
+		w := httptest.NewRecorder()
+		r.server.Handler().ServeHTTP(w, req)
+		if w.Code != want {
+			t.Errorf("%s: %d", as, w.Code)
+		}
+		for _, text := range []string{"England v India 7", "7 of 2000", "timeout", `<td class="num">12</td>`} {
+			if want == http.StatusOK && !strings.Contains(w.Body.String(), text) {
+				t.Errorf("no %q in %s", text, w.Body)
+			}
+		}
+	}
+	r.do([]deed{{as: "key", ask: "GET /hub", status: 200, want: []string{`"fence":12`, `"endpoint":"livescores"`, `"state":"open"`}}})
+}

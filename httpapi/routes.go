@@ -125,6 +125,7 @@ func (s *Server) pageRoutes() []route {
 		{method: "GET", at: atPage, path: "/matches", access: optional, do: s.getListPage},
 		{method: "GET", at: atPage, path: "/matches/:id", access: optional, do: s.getMatchPage},
 		{method: "GET", at: atPage, path: "/matches/:id/overs", access: optional, do: s.getOversPage},
+		{method: "GET", at: atPage, path: "/hub", access: admin, do: s.getHubPage},
 		{method: "GET", at: atPage, path: "/replay", access: admin, do: s.getReplayPage},
 		{method: "POST", at: atPage, path: "/replay", access: admin, do: s.postReplayForm},
 		{method: "POST", at: atPage, path: "/replay/:id", access: admin, do: s.postReplayControlForm},

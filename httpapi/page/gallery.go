@@ -21,6 +21,7 @@ type Scene struct {
 	List  *ListInput // nil for a match
 
 	Replay *ReplayInput // of the page of replays
+	Hub    *HubInput    // of the operators'
 }
 
 // recording is a file of the gallery.
@@ -79,6 +80,7 @@ func Scenes() ([]Scene, error) {
 		match("noballs", "Balls not known, unknown teams", "chase", noBalls),
 		{Name: "list", What: "Several matches", List: &list},
 		{Name: "replays", What: "Replays", Replay: sceneReplays()},
+		{Name: "hub", What: "For operators", Hub: sceneHub()},
 		{Name: "noreplays", What: "Nothing is being played", Replay: &ReplayInput{Tapes: sceneReplays().Tapes, Problem: "There is no tape “7”."}},
 		{Name: "quiet", What: "Nothing on", List: &ListInput{Node: list.Node}},
 	}, nil

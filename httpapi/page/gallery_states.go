@@ -139,3 +139,15 @@ func sceneReplays() *ReplayInput {
 		{ID: "3", TapeID: tapes[2].ID, MatchID: tapes[2].ID, Title: tapes[2].Title, Status: "finished", Cursor: 180, Balls: 180, Speed: 1000, StartedAt: at},
 	}}
 }
+
+func sceneHub() *HubInput {
+	return &HubInput{Tables: []HubTable{
+		{ID: "matches", Title: "Matches", Heads: []string{"Match", "Status", "Last tick", "Followers", "Live Activities"}, Rows: [][]string{
+			{"England v New Zealand 1144530", "live", "2 s ago", "10214", "9871 active, 12 pending, 3 suspended"}, {"Malawi v Cameroon 1343760", "idle", "41 s ago", "7", ""},
+		}},
+		{ID: "feed", Title: "Feed", Heads: []string{"Endpoint", "State", "Calls this hour", "Last failure"}, Rows: [][]string{
+			{"livescores", "closed", "612 of 2000", ""}, {"fixtures", "open", "1420 of 2000", "the feed did not answer in time"},
+		}},
+		{ID: "node", Title: "Node", None: "Nothing to tell."},
+	}}
+}

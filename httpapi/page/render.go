@@ -169,6 +169,9 @@ func (r *Renderer) Scene(s *Scene) ([]byte, error) {
 	if s.Replay != nil {
 		return r.Replays(*s.Replay)
 	}
+	if s.Hub != nil {
+		return r.Hub(*s.Hub)
+	}
 	return r.Page(kind, v, "")
 }
 
@@ -176,6 +179,10 @@ func (r *Renderer) scene(s *Scene) (kind string, v View, err error) {
 	if s.Replay != nil {
 		v, err = r.replay(s.Replay)
 		return "replay", v, err
+	}
+	if s.Hub != nil {
+		v, err = r.hub(s.Hub)
+		return "hub", v, err
 	}
 	if s.List != nil {
 		v, err = r.List(*s.List, View{})

@@ -95,7 +95,7 @@ func (r *Renderer) Replays(in ReplayInput) ([]byte, error) {
 		return nil, err
 	}
 	return r.framed("replay-page", template.HTML(v.Parts[0].HTML), //nolint:gosec // made by our own templates, which escape
-		frame{Title: v.Title + " · touchline", Body: "page-replay", Module: "replay.js", Kits: extra()})
+		frame{Title: v.Title + " · touchline", Body: "page-replay", Module: "refresh.js", Kits: extra()})
 }
 
 func (r *Renderer) replay(in *ReplayInput) (View, error) {

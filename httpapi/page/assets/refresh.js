@@ -1,0 +1,28 @@
+// Keeps a part of the page in step (data-refresh names it) while nobody is at one of its controls. Without it the page
+// works by its forms, and stands still.
+import { morph } from "./morph.js";
+
+const every = 2000;
+
+function idle() {
+  const at = document.activeElement;
+  return !document.hidden && !(at && at.closest("form"));
+}
+
+async function refresh() {
+  try {
+    if (!idle()) return;
+    const answer = await fetch(location.pathname, { headers: { Accept: "text/html" } });
+    if (!answer.ok || answer.redirected) return;
+    const next = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (!idle()) return;
+    for (const old of document.querySelectorAll("[data-refresh]")) {
+      const part = next.querySelector(`[data-refresh="${old.dataset.refresh}"]`);
+      if (part) morph(old, document.importNode(part, true), () => {});
+    }
+  } finally {
+    setTimeout(refresh, every);
+  }
+}
+
+setTimeout(refresh, every);
