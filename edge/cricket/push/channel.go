@@ -20,8 +20,11 @@ const (
 
 // Channels makes and deletes broadcast channels. apns.Client does.
 type Channels interface {
+	// CreateChannel makes one and gives its id, empty unless the result is Accepted.
 	CreateChannel(ctx context.Context) (id string, res apns.Result)
+	// DeleteChannel deletes one. It is Gone if Apple does not know it any more.
 	DeleteChannel(ctx context.Context, id string) apns.Result
+	// Channels lists all channels of the app.
 	Channels(ctx context.Context) (ids []string, res apns.Result)
 }
 

@@ -14,7 +14,7 @@ func advice() map[string]string {
 		ours  = "This is a fault of the program and not of the configuration: please report it."
 		again = "Apple's service has trouble; nothing is wrong here. It is tried again."
 	)
-	return map[string]string{
+	return map[string]string{ //nolint:gosec // advice about keys, and none of them
 		"BadDeviceToken": "The tokens are not of this environment: apps from Xcode have tokens of https://api.sandbox.push.apple.com, " +
 			"apps from TestFlight and the App Store of https://api.push.apple.com. Check push.host.",
 		"DeviceTokenNotForTopic":      "The tokens belong to another app: check push.bundle_id.",

@@ -117,7 +117,7 @@ func (c *Client) request(
 	if err != nil {
 		return noAnswer(err, x.line), x, nil
 	}
-	defer response.Body.Close() //nolint:errcheck // it was read
+	defer response.Body.Close()
 	var got bytes.Buffer
 	if _, err := got.ReadFrom(response.Body); err != nil && x.status < http.StatusMultipleChoices {
 		return noAnswer(err, x.line), x, nil

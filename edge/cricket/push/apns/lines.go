@@ -158,8 +158,7 @@ const (
 // unprocessed tells failures of which HTTP/2 says that the other side did nothing: a stream it refused, and one beyond
 // the last that a GOAWAY names.
 func unprocessed(err error) bool {
-	var reset streamError
-	if errors.As(err, &reset) {
+	if reset, ok := errors.AsType[streamError](err); ok {
 		return reset.Code == refusedStream
 	}
 	return err.Error() == wordsGoAway || err.Error() == wordsUnusable

@@ -95,6 +95,12 @@ func (s *Sandbox) Control() http.Handler {
 	mux.HandleFunc("GET /counts", s.answerer(func(*http.Request) (any, error) {
 		return map[string]any{"answers": s.Counts(), "connections": s.Connections(), "beyondStreams": s.Beyond()}, nil
 	}))
+	s.controlFaults(mux)
+	return http.NewCrossOriginProtection().Handler(mux)
+}
+
+// controlFaults adds what goes wrong on demand.
+func (s *Sandbox) controlFaults(mux *http.ServeMux) {
 	mux.HandleFunc("POST /scripts", s.answerer(func(r *http.Request) (any, error) {
 		var b scriptBody
 		if err := readJSON(r, &b); err != nil {
@@ -133,7 +139,6 @@ func (s *Sandbox) Control() http.Handler {
 		s.SetStreams(b.Streams)
 		return nil, nil
 	}))
-	return http.NewCrossOriginProtection().Handler(mux)
 }
 
 func or(s, otherwise string) string {

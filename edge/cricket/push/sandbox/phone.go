@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -151,6 +152,22 @@ func (s *Sandbox) issue(ph *phone, k tokenKind, a *activity) string {
 	token := hex.EncodeToString(sum[:])
 	s.tokens[token] = &endpoint{kind: k, phone: ph, activity: a}
 	return token
+}
+
+// StartActivity begins an activity as an app does that asks for one itself, and gives its update token.
+func (s *Sandbox) StartActivity(deviceID, matchID string) (token string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, ph := range slices.Backward(s.phones) {
+		if ph.DeviceID == deviceID {
+			now := s.cfg.Clock.Now()
+			a := &activity{matchID: matchID, started: now, changed: now}
+			a.token = s.issue(ph, updateToken, a)
+			ph.activities = append(ph.activities, a)
+			return a.token, nil
+		}
+	}
+	return "", fault.New(fault.NotFound, "phone", "no phone %s", deviceID)
 }
 
 // Unregister makes a token dead, as when the app is deleted.
