@@ -24,8 +24,8 @@ const (
 	noticeFor   = 2 * time.Minute  // a correction stays in the banner
 )
 
-// maxHeld is how many events are held at once, and twice as many if phones are told of them. What is more waits for a later
-// reading, which tells it again.
+// maxHeld is how many events are held at once, and half as many again if phones are told of them. What is more waits for
+// a later reading, which tells it again.
 const maxHeld = 24
 
 // Options are the choices of whoever runs the node.
@@ -188,7 +188,7 @@ func (r *round) confirm(pending []Pending, candidates []Candidate) (sure []confi
 			continue
 		}
 		if !r.hasHeld(p) || !r.believable(&c, p) {
-			if len(held) < maxHeld || len(held) < 2*maxHeld && (ruleOf(c.Type).alert || c.Type == EventCorrection) {
+			if len(held) < maxHeld || len(held) < maxHeld+maxHeld/2 && (ruleOf(c.Type).alert || c.Type == EventCorrection) {
 				held = append(held, p)
 			}
 			continue
