@@ -117,7 +117,7 @@ func (d *Deck) Start(r StartReplay) (Playing, error) {
 		return Playing{}, err
 	}
 	p.from(0, now)
-	p.build(now)
+	p.build()
 	d.plays = append(d.plays, p)
 	return p.playing(now), nil
 }
@@ -154,7 +154,7 @@ func (d *Deck) Control(id string, c Control) (Playing, error) {
 	if err := p.control(c, now); err != nil {
 		return Playing{}, err
 	}
-	p.build(now)
+	p.build()
 	return p.playing(now), nil
 }
 
@@ -202,7 +202,6 @@ func (d *Deck) Load(raw []byte) error {
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return fault.Wrap(err, fault.Damaged, "bad_deck", "the saved replays cannot be read")
 	}
-	now := d.clock.Now()
 	var plays []*play
 	for _, state := range s.Plays {
 		tape, err := Load(state.TapeID)
@@ -213,7 +212,7 @@ func (d *Deck) Load(raw []byte) error {
 		if err != nil || checkSpeed(state.Speed) != nil || !p.sound() {
 			return fault.Wrap(err, fault.Damaged, "bad_deck", "the saved replay %s cannot be read", strconv.Quote(state.ID))
 		}
-		p.build(now)
+		p.build()
 		plays = append(plays, p)
 	}
 	d.mu.Lock()

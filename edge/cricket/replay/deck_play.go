@@ -135,7 +135,7 @@ func (p *play) cursor(now time.Time) int {
 }
 
 // build makes the match as it is played from now on. The balls that were bowled keep their times.
-func (p *play) build(now time.Time) {
+func (p *play) build() {
 	m := *p.match
 	m.balls, m.moments, m.pace = slices.Clone(m.balls), nil, p.ms()/msPerBall
 	at := p.times()

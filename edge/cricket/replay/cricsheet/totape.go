@@ -63,7 +63,11 @@ func (w *writer) teams(s *source) {
 	}
 	for i := range s.Innings {
 		in := &s.Innings[i]
-		side := 1 - slices.Index(s.Info.Teams, in.Team)
+		team := slices.Index(s.Info.Teams, in.Team)
+		if team < 0 {
+			continue // innings tells of it
+		}
+		side := 1 - team
 		for _, n := range in.fielders() {
 			if w.refs[side][n] == 0 {
 				w.add(side, n, s, false)
