@@ -37,11 +37,11 @@ func (n *Node) apiConfig(metrics *prometheus.Registry) (httpapi.Config, error) {
 	if p.Auth == nil {
 		return c, nil
 	}
-	verifier, err := p.Auth(n.store)
-	if err != nil {
+	var err error
+	if n.users, err = p.Auth(n.store); err != nil {
 		return c, err
 	}
-	c.Auth = verifier
+	c.Auth = n.users
 	return c, nil
 }
 

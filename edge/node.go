@@ -18,6 +18,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/push"
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/migrations"
@@ -66,6 +67,7 @@ type Node struct {
 	poller  *poll.Poller      // nil without a feed
 	push    *push.Coordinator // nil without a sender
 	api     *httpapi.Server
+	users   *auth.Verifier // nil: nobody can sign in
 	started time.Time
 
 	hold func()             // lets a stepped clock go, once the loops have joined it
@@ -101,8 +103,11 @@ func (p *Parts) openStore(dir string) (*store.Store, error) {
 	return store.Open(filepath.Join(dir, storeFile), store.Options{Now: p.Clock.Now, JournalBytes: p.JournalBytes})
 }
 
-// closeStore closes the store that the node has opened.
+// closeStore closes the store that the node has opened, after what reads it by itself.
 func (n *Node) closeStore() error {
+	if n.users != nil {
+		n.users.Close()
+	}
 	if n.parts.Store != nil {
 		return nil
 	}
