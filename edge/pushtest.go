@@ -10,10 +10,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -37,7 +37,7 @@ type PushTestResult struct {
 }
 
 // wrongToken is a token of the right form that no device has: what Apple says to it tells whether the key is right.
-var wrongToken = strings.Repeat("0", 64)
+const wrongToken = "0000000000000000000000000000000000000000000000000000000000000000"
 
 // PushTest sends one push as the configuration says and explains the answer. Its error is for what keeps it from being
 // sent at all.
@@ -64,9 +64,10 @@ func PushTest(ctx context.Context, c PushTestConfig) (PushTestResult, error) {
 		return out, err
 	}
 	defer client.Close()
-	began := time.Now()
+	wall := clock.Real()
+	began := wall.Now()
 	res := client.Send(ctx, testPush(c.Token, began))
-	out.Millis = time.Since(began).Milliseconds()
+	out.Millis = wall.Now().Sub(began).Milliseconds()
 	out.explain(&res, c.Token != "")
 	return out, ctx.Err()
 }

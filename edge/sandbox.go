@@ -7,10 +7,12 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
@@ -153,15 +155,20 @@ func (r *SandboxReady) write(dir string, a sandbox.Account) error {
 }
 
 // Print tells people where things are.
-func (r SandboxReady) Print(w interface{ Write([]byte) (int, error) }) error {
-	text := fmt.Sprintf("push to      %s\nlook at      %s\nauthority    %s\nkey          %s\nbundle id    %s\nteam id      %s\nkey id       %s\n",
-		r.URL, r.Control, r.CA, r.Key, r.BundleID, r.TeamID, r.KeyID)
-	for _, p := range r.Phones {
-		text += fmt.Sprintf("%s\n  device token         %s\n  push-to-start token  %s\n", p.Name, p.DeviceToken, p.PushToStartToken)
+func (r SandboxReady) Print(w io.Writer) error {
+	var b strings.Builder
+	for _, line := range [][2]string{
+		{"push to", r.URL}, {"look at", r.Control}, {"authority", r.CA}, {"key", r.Key}, {"bundle id", r.BundleID},
+		{"team id", r.TeamID}, {"key id", r.KeyID},
+	} {
+		fmt.Fprintf(&b, "%-12s %s\n", line[0], line[1])
 	}
-	_, err := w.Write([]byte(text))
+	for _, p := range r.Phones {
+		fmt.Fprintf(&b, "%s\n  device token         %s\n  push-to-start token  %s\n", p.Name, p.DeviceToken, p.PushToStartToken)
+	}
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 // JSON is the same for a program, on one line.
-func (r SandboxReady) JSON(w interface{ Write([]byte) (int, error) }) error { return json.NewEncoder(w).Encode(r) }
+func (r SandboxReady) JSON(w io.Writer) error { return json.NewEncoder(w).Encode(r) }

@@ -49,8 +49,7 @@ func swiftFields(t reflect.Type, into map[string][]string) string {
 	}
 	name := swiftName(t)
 	into[name] = nil
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		json, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		line := json + ": " + swiftFields(f.Type, into)
 		if strings.Contains(options, "omit") {
