@@ -21,7 +21,7 @@ type subscriber struct {
 	out   atomic.Pointer[sse]
 
 	mu     sync.Mutex
-	slots  map[string]frame // nil until there is one
+	slots  []frame // one of each slot: few, so that to look through them costs less than a map
 	events []frame
 	lost   bool
 }
@@ -45,10 +45,7 @@ func (s *subscriber) offer(frames ...frame) {
 			continue // nothing to send
 		case s.lost: // a snapshot is due: it has this too
 		case f.slot != "":
-			if s.slots == nil {
-				s.slots = map[string]frame{}
-			}
-			s.slots[f.slot] = *f
+			s.replace(f)
 		case len(s.events) < maxPending:
 			s.events = append(s.events, *f)
 		default:
@@ -60,6 +57,16 @@ func (s *subscriber) offer(frames ...frame) {
 	if some {
 		s.sig.Set()
 	}
+}
+
+func (s *subscriber) replace(f *frame) {
+	for i := range s.slots {
+		if s.slots[i].slot == f.slot {
+			s.slots[i] = *f
+			return
+		}
+	}
+	s.slots = append(s.slots, *f)
 }
 
 // lose makes the stream start over with a snapshot.
@@ -82,10 +89,7 @@ func (s *subscriber) take() (frames []frame, lost bool) {
 		s.lost = false
 		return nil, true
 	}
-	frames = s.events
-	for _, f := range s.slots {
-		frames = append(frames, f)
-	}
+	frames = append(s.events, s.slots...)
 	s.events, s.slots = nil, nil
 	slices.SortFunc(frames, func(a, b frame) int { return cmp.Compare(a.seq, b.seq) })
 	return frames, false
