@@ -163,7 +163,7 @@ func TestSettings(t *testing.T) {
 	}
 	r.GoAway()
 	r.accepted(r.newPush(token, updateBody(r.clk.Now(), "update", "")))
-	if n, beyond := r.Connections(), r.Beyond(); n != 2 || beyond != 0 {
+	if n, beyond := r.Connections(), r.Beyond(); n < 2 || beyond != 0 {
 		t.Errorf("%d connections, %d streams beyond the limit", n, beyond)
 	}
 }
