@@ -54,7 +54,7 @@ func newReplayRig(c *ReplayConfig, m *replay.Match) (*replayRig, error) {
 		return nil, err
 	}
 	r.audience = &audience{store: r.store, phones: r.phones, match: r.id}
-	random := rand.New(rand.NewPCG(c.Faults, uint64(len(r.id)))) //nolint:gosec // restarts of a replay guard nothing
+	random := rand.New(rand.NewPCG(c.Faults, uint64(len(r.id))))
 	span := m.End().Sub(m.Start())
 	for range c.Restarts {
 		r.restarts = append(r.restarts, m.Start().Add(time.Duration(random.Float64()*float64(span))))
@@ -65,7 +65,7 @@ func newReplayRig(c *ReplayConfig, m *replay.Match) (*replayRig, error) {
 
 // newFeed is the client of a feed that tells the truth, or lies.
 func (r *replayRig) newFeed() (*sportmonks.Client, error) {
-	random := rand.New(rand.NewPCG(r.Faults, 1)) //nolint:gosec // waits between attempts, the same in every run
+	random := rand.New(rand.NewPCG(r.Faults, 1)) // waits between attempts are the same in every run
 	var mu sync.Mutex
 	return sportmonks.New(sportmonks.Config{
 		BaseURL: "http://127.0.0.1/api/v2.0", Token: demoToken, Clock: r.clock, Logger: r.Log,
@@ -183,15 +183,9 @@ func (r *replayRig) watch(ctx context.Context) error {
 		if now.After(r.match.End().Add(longestReplay)) {
 			return fault.New(fault.Unavailable, "match_lost", "the node never saw the end of the match")
 		}
-		if len(r.restarts) > 0 && !now.Before(r.restarts[0]) {
-			r.restarts = r.restarts[1:]
-			if err := r.restart(ctx); err != nil {
-				return err
-			}
-		}
-		next := now.Add(time.Minute)
-		if len(r.restarts) > 0 && r.restarts[0].Before(next) {
-			next = r.restarts[0]
+		next, err := r.restartWhenDue(ctx, now)
+		if err != nil {
+			return err
 		}
 		if err := r.clock.Wait(ctx, next, changed); err != nil {
 			return err
@@ -207,12 +201,19 @@ func (r *replayRig) tell(now time.Time) {
 	}
 }
 
-// restart throws poller, coordinator and service away and builds them anew from the store. Time stands meanwhile: the
-// caller has joined the clock.
-func (r *replayRig) restart(ctx context.Context) error {
-	r.halt()
-	if err := r.node.Close(); err != nil {
-		return err
+// restartWhenDue throws poller, coordinator and service away, if it is time, and builds them anew from the store. Time
+// stands meanwhile: the caller has joined the clock. It gives the instant at which to look again.
+func (r *replayRig) restartWhenDue(ctx context.Context, now time.Time) (next time.Time, err error) {
+	if len(r.restarts) > 0 && !now.Before(r.restarts[0]) {
+		r.restarts = r.restarts[1:]
+		r.halt()
+		if err := errors.Join(r.node.Close(), r.start(ctx)); err != nil {
+			return next, err
+		}
 	}
-	return r.start(ctx)
+	next = now.Add(time.Minute)
+	if len(r.restarts) > 0 && r.restarts[0].Before(next) {
+		next = r.restarts[0]
+	}
+	return next, nil
 }

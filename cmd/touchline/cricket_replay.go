@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"text/tabwriter"
 	"time"
@@ -141,11 +142,12 @@ func (p *progress) tell(title string, done float64) {
 		return
 	}
 	p.last, p.shown = time.Now(), true
-	text := clearLine
+	var text strings.Builder
+	text.WriteString(clearLine)
 	for _, title := range slices.Sorted(maps.Keys(p.done)) {
-		text += fmt.Sprintf("%.30s %.0f%%  ", title, 100*p.done[title])
+		fmt.Fprintf(&text, "%.30s %.0f%%  ", title, 100*p.done[title])
 	}
-	_, _ = io.WriteString(p.w, text)
+	_, _ = io.WriteString(p.w, text.String())
 }
 
 // clear makes room for other lines.
