@@ -90,6 +90,9 @@ func (c *Coordinator) isStorm(jobs []*job) bool {
 		if !j.kind.pushes() || j.skip || j.session.isChannel() {
 			continue
 		}
+		if j.kind == start && j.result.Action == apns.Accepted {
+			continue // tokens of another kind say nothing about these
+		}
 		round.sent++
 		if j.result.Action == apns.Suspend {
 			round.rejected++
