@@ -58,8 +58,6 @@ func countedAs(e cricket.EventType, balls bool) string {
 		if !balls {
 			return ""
 		}
-	case cricket.EventTargetReached, cricket.EventAwarded:
-		return string(cricket.EventResult)
 	case cricket.EventWicket, cricket.EventFifty, cricket.EventHundred, cricket.EventHundred50, cricket.EventTwoHundred,
 		cricket.Event250, cricket.Event300, cricket.EventFiveFor, cricket.EventTenFor, cricket.EventInningsEnd,
 		cricket.EventSuperOver, cricket.EventResult, cricket.EventTie, cricket.EventDraw, cricket.EventNoResult:
@@ -226,8 +224,7 @@ func sameFact(a, b *cricket.Event) bool {
 	switch a.Type {
 	case cricket.EventWicket:
 		return who(a.Text) == who(b.Text)
-	case cricket.EventResult, cricket.EventTargetReached, cricket.EventTie, cricket.EventDraw, cricket.EventNoResult,
-		cricket.EventAwarded, cricket.EventAbandoned:
+	case cricket.EventResult, cricket.EventTie, cricket.EventDraw, cricket.EventNoResult, cricket.EventAbandoned:
 		one, _, _ := strings.Cut(a.Text, " by ")
 		other, _, _ := strings.Cut(b.Text, " by ")
 		return strings.HasPrefix(other, strings.TrimSuffix(one, ".")) || strings.HasPrefix(one, other)
@@ -244,7 +241,7 @@ func who(text string) string {
 	}
 	words := strings.Fields(after)
 	for i, w := range words {
-		if i > 0 && slices.Contains([]string{"b", "c", "lbw", "st", "run", "hit", "retired", "timed", "obstructing", "out"}, w) {
+		if i > 0 && slices.Contains([]string{"b", "c", "caught", "lbw", "st", "run", "hit", "retired", "timed", "obstructing", "out"}, w) {
 			return strings.Join(words[:i], " ")
 		}
 	}
