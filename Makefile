@@ -33,7 +33,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .PHONY: help
 help: ## list the targets
 	@echo 'touchline: make TARGET'
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: run
 run: build ## build and start the demo, a recorded match played live on http://127.0.0.1:8080 (ARGS=...)

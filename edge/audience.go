@@ -2,9 +2,13 @@ package edge
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
@@ -98,4 +102,15 @@ func (a *audience) over(ctx context.Context, c *cricket.Service) (bool, error) {
 		return err
 	})
 	return !open, err
+}
+
+// toSandbox makes the way to a push service on this machine.
+func toSandbox(service *sandbox.Sandbox, url string, c clock.Clock, log *slog.Logger) SenderMaker {
+	account := service.Account()
+	return func(s *store.Store) (push.Sender, error) {
+		return apns.New(apns.Config{
+			Host: url, BundleID: account.BundleID, TeamID: account.TeamID, KeyID: account.KeyID,
+			Key: account.Key, RootCAs: account.RootCAs, Tokens: push.Bearers(s), Clock: c, Logger: log,
+		})
+	}
 }

@@ -10,13 +10,10 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/poll"
-	"github.com/touchline/touchline/edge/cricket/push"
-	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
-	"github.com/touchline/touchline/store"
 )
 
 // demoJournal is small: a demo's readers never lag, and its memory is to stay small too.
@@ -28,7 +25,6 @@ func (d *demo) newNode(ctx context.Context, dir string, a *around) (*Node, error
 	if err != nil {
 		return nil, err
 	}
-	account := d.phones.Account()
 	users, err := newDemoSignIn()
 	if err != nil {
 		return nil, err
@@ -39,12 +35,7 @@ func (d *demo) newNode(ctx context.Context, dir string, a *around) (*Node, error
 		Clock: d.clock, Speed: d.speedName(), Feed: feed, Featured: d.Match, Version: d.Version, Log: d.log,
 		JournalBytes: demoJournal, Gallery: true, Cricket: config, Auth: users.identity, Demo: users.signIn,
 		Phones: func() []httpapi.PhoneView { return phoneViews(d.phones) },
-		Sender: func(s *store.Store) (push.Sender, error) {
-			return apns.New(apns.Config{
-				Host: a.apns, BundleID: account.BundleID, TeamID: account.TeamID, KeyID: account.KeyID,
-				Key: account.Key, RootCAs: account.RootCAs, Tokens: push.Bearers(s), Logger: d.log,
-			})
-		},
+		Sender: toSandbox(d.phones, a.apns, d.clock, d.log),
 	})
 }
 

@@ -165,9 +165,11 @@ func (n *Node) assemblePush(metrics *prometheus.Registry) error {
 	if err != nil {
 		return err
 	}
-	n.push, err = push.New(push.Config{
-		Store: n.store, Sender: sender, Clock: n.parts.Clock, Logger: n.parts.Log, Registerer: metrics,
-	})
+	c := push.Config{Store: n.store, Sender: sender, Clock: n.parts.Clock, Logger: n.parts.Log, Registerer: metrics}
+	if n.parts.Cricket.Push.Channels {
+		c.Channels, _ = sender.(push.Channels)
+	}
+	n.push, err = push.New(c)
 	return err
 }
 

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket/poll"
-	"github.com/touchline/touchline/edge/cricket/push"
-	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 	"github.com/touchline/touchline/edge/cricket/replay"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
@@ -133,7 +131,6 @@ func replayPhones(n int) []sandbox.Phone {
 
 // start builds the node from the store and sets it to work.
 func (r *replayRig) start(ctx context.Context) error {
-	account := r.phones.Account()
 	var feed pollFeed = r.feed
 	if r.NoBalls {
 		feed = withoutBalls{r.feed}
@@ -142,12 +139,7 @@ func (r *replayRig) start(ctx context.Context) error {
 	r.node, err = Open(ctx, "", Parts{
 		Clock: r.clock, Speed: "max", Feed: feed, Log: r.Log, Store: r.store,
 		Cricket: CricketConfig{Leagues: []string{poll.AllLeagues}},
-		Sender: func(s *store.Store) (push.Sender, error) {
-			return apns.New(apns.Config{
-				Host: r.apns, BundleID: account.BundleID, TeamID: account.TeamID, KeyID: account.KeyID,
-				Key: account.Key, RootCAs: account.RootCAs, Tokens: push.Bearers(s), Logger: r.Log,
-			})
-		},
+		Sender: toSandbox(r.phones, r.apns, r.clock, r.Log),
 	})
 	if err != nil {
 		return err

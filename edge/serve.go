@@ -68,7 +68,7 @@ func (p PushConfig) sender(log *slog.Logger) SenderMaker {
 		}
 		return apns.New(apns.Config{
 			Host: p.Host, BundleID: p.BundleID, TeamID: p.TeamID, KeyID: p.KeyID, Key: key,
-			Tokens: push.Bearers(s), Logger: log,
+			ManageHost: p.ManageHost, Tokens: push.Bearers(s), Logger: log,
 		})
 	}
 }
