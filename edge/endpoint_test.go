@@ -43,7 +43,7 @@ func runShown(t *testing.T) *shownNode {
 		t.Fatal(err)
 	}
 	n := &shownNode{t: t, dir: t.TempDir(), api: e.Addr(), done: make(chan error, 1)}
-	node, err := edge.Open(t.Context(), n.dir, edge.Parts{Clock: clock.Real(), Log: log, DynamoDB: e})
+	node, err := edge.Open(t.Context(), n.dir, edge.Parts{Clock: clock.Real(), Log: log, DynamoDB: e, Auth: keyed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,6 +92,7 @@ func (n *shownNode) send(ctx context.Context, method, url, operation string, bod
 	if err != nil {
 		n.t.Fatal(err)
 	}
+	req.Header.Set("X-API-Key", operatorKey) // for the web; the DynamoDB API does not know it
 	if operation != "" {
 		req.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
 		req.Header.Set("Content-Type", "application/x-amz-json-1.0")

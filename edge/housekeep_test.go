@@ -13,6 +13,7 @@ import (
 	"github.com/touchline/touchline/edge"
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
@@ -52,7 +53,7 @@ func TestNodeSweeps(t *testing.T) {
 	dir := t.TempDir()
 	putExpiring(t, dir, start.Add(-time.Hour), start.Add(5*time.Minute), start.Add(time.Hour))
 	c := clock.NewStepped(start)
-	n, err := edge.Open(t.Context(), dir, edge.Parts{Clock: c, Log: slog.New(slog.DiscardHandler)})
+	n, err := edge.Open(t.Context(), dir, edge.Parts{Clock: c, Log: slog.New(slog.DiscardHandler), Auth: keyed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,12 +79,18 @@ func TestNodeSweeps(t *testing.T) {
 	}
 }
 
+const operatorKey = "a-key-for-the-tests-alone"
+
+// keyed lets in who has the operator's key.
+func keyed(*store.Store) (*auth.Verifier, error) { return auth.New(auth.Config{APIKey: operatorKey}) }
+
 func readStatus(t *testing.T, addr string) (st httpapi.NodeStatus) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/statusz", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	req.Header.Set("X-API-Key", operatorKey)
 	resp, err := (&http.Client{Timeout: time.Minute}).Do(req)
 	if err != nil {
 		t.Fatal(err)

@@ -33,11 +33,11 @@ func identityOf(c *gin.Context) (auth.Identity, bool) {
 }
 
 // allow lets those through who may use a route, as long as they do not ask too much. A route that is quiet has said so
-// before: it is not limited.
+// before: it is not limited, but for those who guess at it.
 func (s *Server) allow(a access) gin.HandlerFunc {
 	return s.wrap(func(c *gin.Context) error {
 		id, err := s.identify(c, a)
-		if !c.GetBool(keyQuiet) {
+		if !c.GetBool(keyQuiet) || a > optional && err != nil {
 			if err := s.limit(c, id); err != nil {
 				return err
 			}

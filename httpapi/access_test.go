@@ -205,6 +205,14 @@ func TestLevels(t *testing.T) {
 			r.access != admin && !strings.HasPrefix(r.path, "/user/") && !strings.HasPrefix(r.path, "/devices/"):
 			t.Errorf("%s %s changes what is not the user's own", r.method, r.path)
 		}
+		switch path := s.address(r.at, r.path); {
+		case r.at == atPage && r.access != user && r.access != admin, path == "/_/stream" && r.access != user:
+			t.Errorf("%s shows matches to anybody", path)
+		case (path == "/statusz" || path == "/metrics") && r.access != admin:
+			t.Errorf("%s shows the node to anybody", path)
+		case (path == "/livez" || path == "/readyz") && r.access != public:
+			t.Errorf("%s is not for everybody", path)
+		}
 		for _, path := range s.addresses(&r) {
 			known[r.method+" "+path] = true
 			if r.method == http.MethodGet && !r.stream {

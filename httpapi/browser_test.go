@@ -143,6 +143,7 @@ func TestPageInABrowser(t *testing.T) {
 		return
 	}
 	cfg, f, in := config(t)
+	cfg.Auth = byName{staff}
 	home, stop := start(t, cfg)
 	b.do(t, chromedp.EmulateViewport(1280, 900))
 	b.do(t, chromedp.Navigate(home+"/"))

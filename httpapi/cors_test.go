@@ -45,11 +45,11 @@ func TestCORS(t *testing.T) {
 		"in capitals":                {"/cricket", []string{webApp}, "OPTIONS", "/cricket/matches", "HTTPS://APP.EXAMPLE", preflight, 405, ""},
 		"the star":                   {"/cricket", []string{"*"}, "GET", "/cricket/matches", "https://any.example", nil, 401, "*"},
 		"the star, preflight":        {"/cricket", []string{"*"}, "OPTIONS", "/cricket/matches", "https://any.example", preflight, 204, "*"},
-		"pages are our own":          {"/cricket", []string{webApp, "*"}, "GET", "/matches", webApp, nil, 200, ""},
+		"pages are our own":          {"/cricket", []string{webApp, "*"}, "GET", "/matches", webApp, []string{"X-API-Key", rigKey}, 200, ""},
 		"signing in is our own":      {"/cricket", []string{webApp}, "POST", "/signin", webApp, nil, 403, ""},
 		"no preflight to signing in": {"/", []string{webApp}, "OPTIONS", "/signin", webApp, preflight, 405, ""},
-		"metrics are nobody's":       {"/", []string{webApp}, "GET", "/metrics", webApp, nil, 200, ""},
-		"pages beside the root":      {"/", []string{webApp}, "GET", "/_/matches", webApp, nil, 200, ""},
+		"metrics are nobody's":       {"/", []string{webApp}, "GET", "/metrics", webApp, []string{"X-API-Key", rigKey}, 200, ""},
+		"pages beside the root":      {"/", []string{webApp}, "GET", "/_/matches", webApp, []string{"X-API-Key", rigKey}, 200, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := corsServer(t, tt.mount, tt.origins...)

@@ -4,11 +4,13 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/fault"
 )
@@ -96,6 +98,8 @@ func (s *Server) framedPage(c *gin.Context, kind, id string) error {
 	if err != nil {
 		return err
 	}
+	who, _ := identityOf(c)
+	view = shownTo(who, view)
 	body, err := s.pages.Page(kind, view, streamAddress(id, view))
 	if err != nil {
 		return err
@@ -103,6 +107,17 @@ func (s *Server) framedPage(c *gin.Context, kind, id string) error {
 	c.Header("Cache-Control", "no-store")
 	c.Data(http.StatusOK, htmlType, body)
 	return nil
+}
+
+// operatorPart is the strip that shows how the node fares.
+const operatorPart = "node"
+
+// shownTo leaves out of a view what is not for who is asking: how the node fares is for admins.
+func shownTo(who auth.Identity, v page.View) page.View {
+	if !who.Admin {
+		v.Parts = slices.DeleteFunc(slices.Clone(v.Parts), func(p page.Part) bool { return p.ID == operatorPart })
+	}
+	return v
 }
 
 // streamAddress is what the page listens to. It says which parts the page has, so that they are not sent again.

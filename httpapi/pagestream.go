@@ -9,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/fault"
 )
@@ -33,7 +34,8 @@ func (s *Server) streamPage(c *gin.Context) error {
 		return err
 	}
 	sub, unsubscribe := s.hub.subscribe(id, true)
-	p := &pageStream{s: s, id: id, sub: sub, have: map[string]string{}}
+	p := &pageStream{s: s, id: id, sub: sub, have: map[string]string{}, expires: streamsUntil(c)}
+	p.who, _ = identityOf(c)
 	if c.GetHeader("Last-Event-ID") == "" { // a page that comes again has newer parts than its address says
 		p.have = parseHave(c.Query("have"))
 	}
@@ -60,8 +62,11 @@ type pageStream struct {
 	s    *Server
 	id   string
 	sub  *subscriber
+	who  auth.Identity
 	out  *sse
 	have map[string]string // hash of each part the page shows
+
+	expires time.Time // of the reader's token; zero: never
 }
 
 // pageParts is what goes to the page.
@@ -82,6 +87,9 @@ func (p *pageStream) run(ctx context.Context) error {
 	spoke := p.s.wall.Now()
 	for {
 		looked := p.s.wall.Now()
+		if !p.expires.IsZero() && !looked.Before(p.expires) {
+			return nil // the page comes again, and is sent to sign in
+		}
 		said, err := p.look(ctx)
 		if err != nil {
 			return err
@@ -115,6 +123,7 @@ func (p *pageStream) look(ctx context.Context) (said bool, err error) {
 		}
 		return false, err
 	}
+	view = shownTo(p.who, view)
 	parts := p.news(view)
 	if len(parts) == 0 {
 		return false, nil

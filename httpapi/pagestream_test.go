@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +21,28 @@ var streamAttr = regexp.MustCompile(`data-stream="([^"]*)"`)
 // pageAddress loads a page and gives the address it listens to.
 func pageAddress(t *testing.T, url string) string {
 	t.Helper()
-	resp, err := client(t).Get(url)
+	return streamOf(t, load(t, url, nil))
+}
+
+func streamOf(t *testing.T, body string) string {
+	t.Helper()
+	m := streamAttr.FindStringSubmatch(body)
+	if m == nil {
+		t.Fatalf("no stream in the page: %.300s", body)
+	}
+	return html.UnescapeString(m[1])
+}
+
+func load(t *testing.T, url string, header map[string]string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range header {
+		req.Header.Set(k, v)
+	}
+	resp, err := client(t).Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,11 +51,7 @@ func pageAddress(t *testing.T, url string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := streamAttr.FindSubmatch(body)
-	if m == nil {
-		t.Fatalf("no stream in the page: %.300s", body)
-	}
-	return html.UnescapeString(string(m[1]))
+	return string(body)
 }
 
 func partsOf(t *testing.T, m message) (ids []string, title string) {
@@ -51,6 +69,7 @@ func partsOf(t *testing.T, m message) (ids []string, title string) {
 func TestPageStreamSendsWhatChanged(t *testing.T) {
 	cfg, f, in := config(t)
 	cfg.PageTick = time.Hour // nothing but the journal wakes it
+	cfg.Auth = byName{staff}
 	url, _ := start(t, cfg)
 	s := openStream(t, url+pageAddress(t, url+"/"), nil)
 	s.next() // retry
@@ -71,6 +90,29 @@ func TestPageStreamSendsWhatChanged(t *testing.T) {
 	ids, _ = partsOf(t, again.until(named("parts"))[1])
 	if want := []string{"top", "score", "crease", "overs", "worm", "bars", "timeline", "phones", "cards", "node"}; !cmp.Equal(ids, want) {
 		t.Errorf("sent %v, want %v", ids, want)
+	}
+}
+
+// How the node fares is for admins: neither the page of anybody else has it nor its stream.
+func TestOperatorsStrip(t *testing.T) {
+	cfg, _, in := config(t)
+	cfg.PageTick = time.Hour
+	url, _ := start(t, cfg)
+	for _, path := range []string{"/", "/matches"} {
+		for token, want := range map[string]bool{"u1": false, "admin": true} {
+			who := map[string]string{"Authorization": "Bearer " + token, "Last-Event-ID": "1"}
+			body := load(t, url+path, who)
+			if got := strings.Contains(body, `data-part="node"`); got != want {
+				t.Errorf("%s of %s has a strip: %t", path, token, got)
+			}
+			s := openStream(t, url+streamOf(t, body), who)
+			if ids, _ := partsOf(t, s.until(named("parts"))[1]); slices.Contains(ids, operatorPart) != want {
+				t.Errorf("the stream of %s to %s has %v", path, token, ids)
+			}
+			if !want && strings.Contains(body, in.Node.Lease.Key) {
+				t.Errorf("%s shows the lease", path)
+			}
+		}
 	}
 }
 

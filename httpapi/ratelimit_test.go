@@ -121,11 +121,11 @@ func TestRateLimit(t *testing.T) {
 		"the same, by cookie":      {"/matches", []string{"Cookie", cookieName + "=" + token("u1")}, 429},
 		"another user there":       {"/cricket/matches", []string{"Authorization", "Bearer " + token("u2")}, 200},
 		"the API key":              {"/cricket/matches", []string{"X-API-Key", rigKey}, 200},
-		"nobody":                   {"/matches", nil, 200},
+		"nobody":                   {"/signin", nil, 200},
 		"health":                   {"/livez", one, 200},
 		"ready":                    {"/readyz", one, 200},
-		"status":                   {"/statusz", one, 200},
-		"metrics":                  {"/metrics", one, 200},
+		"status":                   {"/statusz", []string{"X-API-Key", rigKey}, 200},
+		"metrics":                  {"/metrics", []string{"X-API-Key", rigKey}, 200},
 		"a forwarded address":      {"/cricket/matches", append([]string{"X-Forwarded-For", "198.51.100.2"}, one...), 429},
 	} {
 		if w := ask(s, "GET", tt.path, "", tt.headers...); w.Code != tt.status {
@@ -147,8 +147,10 @@ func TestRateLimitOfGuesses(t *testing.T) {
 			t.Fatalf("guess %d: %d", i, w.Code)
 		}
 	}
-	if w := ask(s, "GET", "/cricket/matches", "", "X-API-Key", "guess20"); w.Code != http.StatusTooManyRequests {
-		t.Errorf("guess 20: %d", w.Code)
+	for _, path := range []string{"/cricket/matches", "/metrics"} {
+		if w := ask(s, "GET", path, "", "X-API-Key", "guess20"); w.Code != http.StatusTooManyRequests {
+			t.Errorf("guess 20, %s: %d", path, w.Code)
+		}
 	}
 	if w := ask(s, "POST", "/signin", `{"token":"x"}`, "Content-Type", "application/json"); w.Code != http.StatusTooManyRequests {
 		t.Errorf("signing in: %d", w.Code)

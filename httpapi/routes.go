@@ -40,8 +40,8 @@ func (s *Server) nodeRoutes() []route {
 	return append(s.signInRoutes(), []route{
 		{method: "GET", at: atNode, path: "/livez", access: public, do: s.getLive, quiet: true},
 		{method: "GET", at: atNode, path: "/readyz", access: public, do: s.getReady, quiet: true},
-		{method: "GET", at: atNode, path: "/statusz", access: public, do: s.getStatus, quiet: true},
-		{method: "GET", at: atNode, path: "/metrics", access: public, do: s.getMetrics, quiet: true},
+		{method: "GET", at: atNode, path: "/statusz", access: admin, do: s.getStatus, quiet: true},
+		{method: "GET", at: atNode, path: "/metrics", access: admin, do: s.getMetrics, quiet: true},
 	}...)
 }
 
@@ -121,15 +121,15 @@ func (s *Server) staffRoutes() []route {
 
 func (s *Server) pageRoutes() []route {
 	all := []route{
-		{method: "GET", at: atPage, path: "/", access: optional, do: s.getHome},
-		{method: "GET", at: atPage, path: "/matches", access: optional, do: s.getListPage},
-		{method: "GET", at: atPage, path: "/matches/:id", access: optional, do: s.getMatchPage},
-		{method: "GET", at: atPage, path: "/matches/:id/overs", access: optional, do: s.getOversPage},
+		{method: "GET", at: atPage, path: "/", access: user, do: s.getHome},
+		{method: "GET", at: atPage, path: "/matches", access: user, do: s.getListPage},
+		{method: "GET", at: atPage, path: "/matches/:id", access: user, do: s.getMatchPage},
+		{method: "GET", at: atPage, path: "/matches/:id/overs", access: user, do: s.getOversPage},
 		{method: "GET", at: atPage, path: "/hub", access: admin, do: s.getHubPage},
 		{method: "GET", at: atPage, path: "/replay", access: admin, do: s.getReplayPage},
 		{method: "POST", at: atPage, path: "/replay", access: admin, do: s.postReplayForm},
 		{method: "POST", at: atPage, path: "/replay/:id", access: admin, do: s.postReplayControlForm},
-		{method: "GET", at: atNode, path: "/_/stream", access: optional, do: s.streamPage, stream: true},
+		{method: "GET", at: atNode, path: "/_/stream", access: user, do: s.streamPage, stream: true},
 		{method: "GET", at: atNode, path: "/_/assets/:version/:name", access: public, do: s.getAsset, quiet: true},
 	}
 	if s.cfg.Development {

@@ -32,6 +32,7 @@ func broken(err error) func(*Config, *fake) { return func(_ *Config, f *fake) { 
 
 func scenarios() []scenario {
 	browser := map[string]string{"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+	key := map[string]string{"X-API-Key": "key"}
 	secret := errors.New("password=hunter2")
 	return []scenario{
 		{name: "list", path: "/cricket/matches", status: 200, headers: map[string]string{"Content-Type": jsonType, "ETag": "*", "Cache-Control": "private, no-cache"},
@@ -100,8 +101,8 @@ func scenarios() []scenario {
 		{name: "not ready", path: "/readyz", prepare: ready(errors.New("read-only")), status: 503,
 			headers: map[string]string{"Content-Type": problemType}, body: []string{"not ready: store"}},
 		{name: "not ready in words", path: "/readyz?verbose", prepare: ready(errors.New("read-only")), status: 503, body: []string{"[-] store: read-only"}},
-		{name: "status", path: "/statusz", status: 200, body: []string{`"role":"leader"`, `"fence":7`, `"speed":"30x"`}},
-		{name: "metrics", path: "/metrics", status: 200, body: []string{"# HELP touchline_http_stream_snapshots_total"}},
+		{name: "status", path: "/statusz", header: key, status: 200, body: []string{`"role":"leader"`, `"fence":7`, `"speed":"30x"`}},
+		{name: "metrics", path: "/metrics", header: key, status: 200, body: []string{"# HELP touchline_http_stream_snapshots_total"}},
 	}
 }
 

@@ -249,7 +249,7 @@ func TestDemo(t *testing.T) {
 		"another machine says here": {"GET", "/cricket/matches", []string{"RemoteAddr", "192.168.0.7:40000", "X-Forwarded-For", "127.0.0.1"}, 401, false},
 		"a proxy on this machine":   {"GET", "/cricket/matches", []string{"X-Forwarded-For", "203.0.113.9"}, 401, false},
 		"another proxy on it":       {"GET", "/cricket/matches", []string{"Forwarded", "for=203.0.113.9"}, 401, false},
-		"another machine, a page":   {"GET", "/matches", []string{"RemoteAddr", "192.168.0.7:40000", "Accept", "text/html"}, 200, false},
+		"another machine, a page":   {"GET", "/matches", []string{"RemoteAddr", "192.168.0.7:40000", "Accept", "text/html"}, 303, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := ask(s, tt.method, tt.path, "", append([]string{"RemoteAddr", here}, tt.headers...)...)

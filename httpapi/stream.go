@@ -57,15 +57,20 @@ func (s *Server) streamJournal(c *gin.Context, kind, match string, last *uint64)
 		return err
 	}
 	sub, unsubscribe := s.hub.subscribe(match, false)
-	m := &matchStream{s: s, id: match, sub: sub}
-	if who, ok := identityOf(c); ok && !who.Expires.IsZero() {
-		m.expires = who.Expires.Add(auth.Leeway)
-	}
+	m := &matchStream{s: s, id: match, sub: sub, expires: streamsUntil(c)}
 	run := func(ctx context.Context, out *sse) error {
 		m.out = out
 		return m.run(ctx, last)
 	}
 	return s.serveStream(c, &stream{kind: kind, sub: sub, run: run}, func() { unsubscribe(); gauge() })
+}
+
+// streamsUntil is when a stream that opens now ends with the token of who opens it; zero: never.
+func streamsUntil(c *gin.Context) time.Time {
+	if who, ok := identityOf(c); ok && !who.Expires.IsZero() {
+		return who.Expires.Add(auth.Leeway)
+	}
+	return time.Time{}
 }
 
 // enterStream counts a stream in, unless there are too many.

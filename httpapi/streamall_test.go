@@ -45,9 +45,10 @@ func TestStreamEndsWithItsToken(t *testing.T) {
 	cfg, _, _ := config(t)
 	cfg.Auth = byName{auth.Identity{Subject: "u1", Expires: time.Now().Add(200*time.Millisecond - auth.Leeway)}}
 	url, _ := start(t, cfg)
-	s := openStream(t, url+streamPath, nil)
-	for m := range s.got {
-		_ = m // until it ends
+	for _, path := range []string{streamPath, "/_/stream?match=" + finalID} {
+		for m := range openStream(t, url+path, nil).got {
+			_ = m // until it ends
+		}
 	}
 }
 
@@ -68,6 +69,7 @@ func TestReaderThatLeavesMakesRoom(t *testing.T) {
 func TestMountAtTheRoot(t *testing.T) {
 	cfg, _, _ := config(t)
 	cfg.Mount = "/"
+	cfg.Auth = byName{staff}
 	h := newServer(t, cfg).Handler()
 	for path, want := range map[string]string{
 		"/": `"name":"sightscreen"`, "/matches": `{"items":[{"id":"1144530"`, "/matches/1144530/display": `"need 9 from 3"`, "/nothing": `{"error":{"code":"not_found"`,

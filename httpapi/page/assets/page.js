@@ -30,8 +30,10 @@ function connect(address) {
   return es;
 }
 
-// The page has newer parts by now than its address says.
-function again() {
+// The page has newer parts by now than its address says. Whoever is not signed in any more is sent to do so.
+async function again() {
+  const page = await fetch(location.href, { headers: { Accept: "text/html" }, redirect: "manual" }).catch(() => null);
+  if (page && page.type === "opaqueredirect") return location.reload();
   const url = new URL(root.dataset.stream, location.href);
   url.searchParams.delete("have");
   source = connect(url);
