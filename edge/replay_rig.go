@@ -139,7 +139,7 @@ func (r *replayRig) start(ctx context.Context) error {
 	r.node, err = Open(ctx, "", Parts{
 		Clock: r.clock, Speed: "max", Feed: feed, Log: r.Log, Store: r.store,
 		Cricket: CricketConfig{Leagues: []string{poll.AllLeagues}},
-		Sender: toSandbox(r.phones, r.apns, r.clock, r.Log),
+		Sender:  toSandbox(r.phones, r.apns, r.clock, r.Log),
 	})
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ func flatten(c edge.Config) map[string]string {
 				walk(key+".", field)
 				continue
 			}
-			if list, ok := field.Interface().([]string); ok {
+			if list, ok := reflect.TypeAssert[[]string](field); ok {
 				out[key] = strings.Join(list, ",")
 				continue
 			}
