@@ -181,10 +181,7 @@ func againstClean(r, clean *edge.ReplayReport) (problems []string) {
 			corrected[key] = true
 			continue
 		}
-		if e.Type == cricket.EventResumed {
-			corrected["interrupted"] = true
-		}
-		if e.Alert && !sameFact(e, truth[e.Key]) && !corrected[e.Key] && !(e.Type == cricket.EventInterrupted && corrected["interrupted"]) {
+		if e.Alert && !sameFact(e, truth[e.Key]) && !corrected[e.Key] {
 			say("alert %s (%s) is not so, and was not corrected; the truth: %s", e.Key, e.Text, text(truth[e.Key]))
 		}
 	}

@@ -192,7 +192,7 @@ func alertTitle(t EventType) string {
 		return "Play stopped"
 	case EventStumps:
 		return "Stumps"
-	case EventResult, EventTie, EventDraw, EventNoResult, EventAbandoned, EventAwarded:
+	case EventResult, EventTie, EventDraw, EventNoResult, EventAbandoned:
 		return "Result"
 	case EventCorrection:
 		return "Correction"

@@ -36,6 +36,7 @@ func (r *round) alerts(c *confirmed) bool {
 // before is held on, and a result for which the hour has no room (a third one, of a feed that took back two): they have
 // to be said, later is how.
 func (r *round) decide(sure []confirmed) (events []Event, later []Pending) {
+	r.leaveToResult(sure)
 	best := r.best(sure)
 	full := best >= 0 && !r.room(&sure[best])
 	wanted := map[string]bool{}
@@ -72,6 +73,20 @@ func (r *round) decide(sure []confirmed) (events []Event, later []Pending) {
 		}
 	}
 	return events, later
+}
+
+// leaveToResult drops the end of the innings that decides the match: the result tells it, within seconds. One that takes
+// a wicket speaks for that.
+func (r *round) leaveToResult(sure []confirmed) {
+	fell := slices.ContainsFunc(sure, func(c confirmed) bool {
+		return c.Type == EventWicket && c.dropped == "" && r.alerts(&c)
+	})
+	for i := range sure {
+		c := &sure[i]
+		if c.Type == EventInningsEnd && c.dropped == "" && r.snap.decides(c.Innings) && (!fell || c.Detail == string(CauseTarget)) {
+			c.dropped = mergedIn
+		}
+	}
 }
 
 // best is the index of the most telling that no rule drops, -1 where there is none. It names the rule for those in a

@@ -29,7 +29,7 @@ func ruleOf(t EventType) rule {
 		return r
 	}
 	switch t {
-	case EventResult, EventTie, EventDraw, EventNoResult, EventAbandoned, EventAwarded, EventTargetReached, EventSuperOver:
+	case EventResult, EventTie, EventDraw, EventNoResult, EventAbandoned, EventSuperOver:
 		return rule{priority: 1, alert: true, lasting: true}
 	case EventInningsEnd:
 		return rule{priority: 2, alert: true, lasting: true}
@@ -41,12 +41,12 @@ func ruleOf(t EventType) rule {
 		return rule{priority: 3}
 	case EventMatchStart, EventStumps:
 		return rule{priority: 4, alert: true}
+	case EventChaseClose:
+		return rule{priority: 4, alert: true, lasting: true}
 	case EventInterrupted:
 		return rule{priority: 4, alert: true, cooldown: interruptCooldown}
 	case EventResumed:
 		return rule{priority: 4, cooldown: interruptCooldown}
-	case EventChaseClose:
-		return rule{priority: 4, alert: true, lasting: true}
 	case EventToss:
 		return rule{priority: 5, optional: true}
 	case EventDrinks, EventLunch, EventTea, EventDinner:
@@ -95,7 +95,7 @@ func ruleOfPlay(t EventType) (rule, bool) {
 // wireType is the name of an event in keyEvent.type, where Sightscreen's clients know an older one.
 func wireType(t EventType) string {
 	switch t {
-	case EventResult, EventTie, EventDraw, EventNoResult, EventAbandoned, EventAwarded, EventTargetReached:
+	case EventResult, EventTie, EventDraw, EventNoResult, EventAbandoned:
 		return "match_end"
 	case EventHatTrick:
 		return "hattrick"

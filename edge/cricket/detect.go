@@ -20,12 +20,13 @@ const unknownSubject = "?"
 
 // detection is one look at a reading.
 type detection struct {
-	s      *Snapshot
-	m      Memory // after this reading
-	known  keySet // what was recorded, where that matters; nil otherwise
-	spells *spells
-	hauls  map[int64]int // wickets of each bowler in the innings before
-	out    []Candidate
+	s        *Snapshot
+	m        Memory // after this reading
+	recorded keySet // keys of what was recorded
+	known    keySet // the same where rows may have told what balls tell; nil otherwise
+	spells   *spells
+	hauls    map[int64]int // wickets of each bowler in the innings before
+	out      []Candidate
 }
 
 // Detect tells everything that has happened in a match as the reading has it, in order. It knows nothing of what
@@ -35,8 +36,14 @@ func Detect(prev *State, s *Snapshot) []Candidate {
 	if prev == nil {
 		prev = &State{}
 	}
-	d := &detection{s: s, m: prev.Memory.after(prev, s), spells: newSpells(s, &prev.Memory), hauls: map[int64]int{}}
-	d.known = d.m.known(prev)
+	return detect(prev, s, prev.Emitted.unpack()).out
+}
+
+// detect is Detect with the recorded keys at hand.
+func detect(prev *State, s *Snapshot, recorded keySet) *detection {
+	d := &detection{s: s, recorded: recorded, spells: newSpells(s, &prev.Memory), hauls: map[int64]int{}}
+	d.m = prev.Memory.next(prev, s, recorded)
+	d.known = d.m.known(recorded)
 	d.beforePlay()
 	for i := range s.Innings {
 		d.innings(&s.Innings[i])
@@ -45,7 +52,7 @@ func Detect(prev *State, s *Snapshot) []Candidate {
 	d.superOverAhead()
 	d.standstill()
 	d.ending()
-	return d.out
+	return d
 }
 
 func (d *detection) add(c Candidate) { d.out = append(d.out, c) }

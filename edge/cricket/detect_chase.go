@@ -27,7 +27,18 @@ func (t *tally) chase(b *Ball) {
 	if _, told := t.told[closeKey]; told || !isClose(need, left) || !t.s.chases(t.in) || t.wickets >= t.s.maxWickets(t.in) {
 		return
 	}
-	t.addOnce(t.candidate(b, EventChaseClose, closeKey, closeText(t.code, need, left)))
+	c := t.candidate(b, EventChaseClose, closeKey, closeText(t.code, need, left))
+	c.Subject = t.s.closeSubject()
+	t.addOnce(c)
+}
+
+// closeSubject is the chase that was close: by another target it is another, and the first was close all the same.
+func (s *Snapshot) closeSubject() string {
+	in := s.innings(2)
+	if in == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", s.Target(in), s.quota(in))
 }
 
 func closeText(code string, need, left int) string {
@@ -40,7 +51,9 @@ func (t *tally) chaseNow() {
 		return
 	}
 	text := closeText(t.code, max(0, t.target-t.in.Runs), max(0, t.quota-t.s.legal(t.in)))
-	t.addOnce(plain(t.rowEvent(EventChaseClose, closeKey, text, 0, 0)))
+	c := plain(t.rowEvent(EventChaseClose, closeKey, text, 0, 0))
+	c.Subject = t.s.closeSubject()
+	t.addOnce(c)
 }
 
 // targetReached tells a chase that has been won on the score, before the feed says so: it is the result, under the
@@ -51,7 +64,8 @@ func (d *detection) targetReached(in *Innings) {
 	if s.over() || !s.last(in) || in.Runs < target || s.shortened() && !s.namesTarget() && !s.IsSuperOver(in.No) {
 		return
 	}
-	c := d.inningsEvent(in, EventTargetReached, resultKey, s.chaseWon(in))
+	c := d.inningsEvent(in, EventResult, resultKey, s.chaseWon(in))
+	c.Detail = detailTarget
 	c.Subject = endSubject(EventResult, in.TeamID)
 	c.Mark = fmt.Sprintf("%d/%d", target, in.Runs)
 	d.add(c)
@@ -63,10 +77,8 @@ func (s *Snapshot) chaseWon(in *Innings) string {
 	switch {
 	case s.IsSuperOver(in.No):
 		return text + " the Super Over"
-	case s.shortened():
-		return text + " by " + plural(max(1, 10-in.Wickets), "wicket") + s.rainRule()
 	default:
-		return text + " by " + plural(max(1, 10-in.Wickets), "wicket")
+		return text + " by " + plural(max(1, 10-in.Wickets), "wicket") + s.rainRule()
 	}
 }
 

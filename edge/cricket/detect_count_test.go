@@ -102,7 +102,7 @@ func facts(all []cricket.Candidate) []fact {
 		case cricket.EventWicket, cricket.EventInningsEnd, cricket.EventFifty, cricket.EventHundred,
 			cricket.EventHundred50, cricket.EventTwoHundred, cricket.Event250, cricket.Event300, cricket.EventFiveFor,
 			cricket.EventTenFor, cricket.EventResult, cricket.EventTie, cricket.EventDraw, cricket.EventNoResult,
-			cricket.EventAwarded, cricket.EventAbandoned, cricket.EventSuperOver, cricket.EventFollowOn,
+			cricket.EventAbandoned, cricket.EventSuperOver, cricket.EventFollowOn,
 			cricket.EventDeclared, cricket.EventBowlerOnFire, cricket.EventTargetRevised, cricket.EventMatchStart:
 			f := fact{c.Key, c.Subject, c.Detail, c.Type}
 			if c.Type == cricket.EventBowlerOnFire {

@@ -108,7 +108,7 @@ func TestDetectAnything(t *testing.T) {
 			for i := range all {
 				st.Emitted = st.Emitted.With(all[i].Key)
 			}
-			st.Memory = st.Memory.after(&st, &snap)
+			st.Memory = st.Memory.next(&st, &snap, st.Emitted.unpack())
 			_ = snap.display(&st, all, s.now)
 			_ = snap.cards()
 			st.remember(&snap, s.now)

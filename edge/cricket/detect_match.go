@@ -14,7 +14,7 @@ func (d *detection) inningsEvent(in *Innings, kind EventType, key, text string) 
 // start tells that play is under way: with the first ball or, where balls are not asked for, with the status.
 func (d *detection) start(in *Innings, balls []Ball) {
 	s := d.s
-	if in.No != 1 || len(balls) == 0 && (s.Balls != nil || s.phase() == PhasePrematch) && s.legal(in) == 0 && in.Runs == 0 {
+	if in.No != s.Innings[0].No || len(balls) == 0 && (s.Balls != nil || s.phase() == PhasePrematch) && s.legal(in) == 0 && in.Runs == 0 {
 		return
 	}
 	text := fmt.Sprintf("%s v %s is under way. %s batting.",

@@ -143,7 +143,7 @@ func TestHatTrickOfSpells(t *testing.T) {
 	}
 	key := all[i].Key
 	for name, balls := range map[string][]Ball{"the last ball": s.snap.Balls[1:], "no ball": nil} {
-		next := State{Memory: s.state.Memory.after(&s.state, &s.snap)}
+		next := State{Memory: s.state.Memory.next(&s.state, &s.snap, s.state.Emitted.unpack())}
 		later := s.snap
 		later.Balls = balls
 		if !slices.ContainsFunc(Detect(&next, &later), func(c Candidate) bool { return c.Key == key && c.Subject == "211" }) {
@@ -184,20 +184,20 @@ func TestInterruptions(t *testing.T) {
 	s.innings(teamA)
 	s.play("1 . .")
 	s.snap.Status = "Int."
-	s.poll()
+	s.polls(10) // 22.5 s
 	s.snap.Status = "1st Innings"
-	s.polls(8)
+	s.polls(16)
 	want(t, s.keys(EventInterrupted, EventResumed))
-	s.snap.Status = "Int."
-	s.polls(8)
+	s.snap.Status = "Delayed"
+	s.polls(14)
 	s.snap.Status = "1st Innings"
-	s.polls(8)
+	s.polls(14)
 	want(t, s.keys(EventInterrupted, EventResumed), "int:0.3!", "int:0.3:resumed")
 	s.play("1 . .")
 	s.innings(teamB)
 	s.play("1 . .")
 	s.snap.Status = "Int."
-	s.polls(8)
+	s.polls(14)
 	want(t, s.keys(EventInterrupted), "int:0.3!", "int:0.3:2-cooldown")
 	if len(s.state.Memory.Stops) != 2 {
 		t.Errorf("remembers %v", s.state.Memory.Stops)
@@ -240,7 +240,7 @@ func TestNotPlayed(t *testing.T) {
 	for status, key := range map[Status]string{"Postp.": "st:postp!", "Cancl": "st:cancl!", "Cancl.": "st:cancl!"} {
 		s := newScript(t, 20)
 		s.snap.Status = status
-		s.polls(8)
+		s.polls(14)
 		want(t, s.keys(EventPostponed, EventCancelled), key)
 		if s.state.Status != ActiveEnded || s.state.MatchPhase != PhaseAbandoned {
 			t.Errorf("%s: %s, %s", status, s.state.Status, s.state.MatchPhase)

@@ -21,7 +21,7 @@ func (d *detection) ending() {
 		at = d.m.StatusAt.Add(s.Skew)
 	}
 	d.add(Candidate{
-		Event:   Event{Key: resultKey, Type: kind, Text: text, Innings: len(s.Innings)},
+		Event:   Event{Key: resultKey, Type: kind, Text: text, Innings: s.stop().Innings, Detail: s.resultDetail()},
 		SeenAt:  at,
 		Mark:    fmt.Sprintf("%s/%d/%s/%s", kind, s.Winner, s.NoResult, s.Note),
 		Subject: endSubject(kind, s.Winner),
@@ -33,21 +33,24 @@ func (d *detection) ending() {
 	}
 }
 
-// endSubject is who or what a match's end is about; an award is a win.
-func endSubject(kind EventType, winner int64) string {
-	if winner != 0 {
-		kind = EventResult
+// resultDetail tells a win that was awarded from one that was played for.
+func (s *Snapshot) resultDetail() string {
+	if s.Winner != 0 && s.noteHas("award") {
+		return detailAwarded
 	}
+	return ""
+}
+
+// endSubject is who or what a match's end is about.
+func endSubject(kind EventType, winner int64) string {
 	return fmt.Sprintf("%s/%d", kind, winner)
 }
 
 // result reads how a finished match ended. While the feed names neither winner nor why there is none, the text
 // gives the scores alone.
 func (s *Snapshot) result() (EventType, string) {
-	none, note := strings.ToLower(s.NoResult), strings.ToLower(s.Note)
+	none := strings.ToLower(s.NoResult)
 	switch {
-	case s.Winner != 0 && strings.Contains(note, "award"):
-		return EventAwarded, s.winText()
 	case s.Winner != 0:
 		return EventResult, s.winText()
 	case strings.Contains(none, "draw"):
@@ -97,10 +100,7 @@ func (s *Snapshot) margin() string {
 	if in == nil || strings.Contains(strings.ToLower(s.Note), "award") {
 		return ""
 	}
-	target, rule := s.Target(in), ""
-	if s.shortened() {
-		rule = s.rainRule()
-	}
+	target, rule := s.Target(in), s.rainRule()
 	switch {
 	case s.IsSuperOver(in.No):
 		return " the Super Over"

@@ -195,7 +195,7 @@ func (t *tally) rowBoundaries() {
 		if seen.Jump > 0 && len(t.balls) == 0 {
 			text := fmt.Sprintf("Two sixes in the over! %s · %s", t.s.who(row.PlayerID, batterWord), t.nowScore())
 			key := rowSixesKey(t.in.No, row.PlayerID, seen.Jump)
-			t.add(t.rowEvent(EventConsecutiveSixes, key, text, row.PlayerID, time.Duration(row.Sixes-seen.Jump)*5*perRun))
+			t.addOnce(t.rowEvent(EventConsecutiveSixes, key, text, row.PlayerID, time.Duration(row.Sixes-seen.Jump)*5*perRun))
 		}
 	}
 }
@@ -219,7 +219,7 @@ func (t *tally) rowBoundary(row *BattingRow, kind EventType, word string, missin
 		if t.known.has(k) {
 			ago += 5 * perRun
 		}
-		t.add(t.rowEvent(kind, k, text, row.PlayerID, ago))
+		t.addOnce(t.rowEvent(kind, k, text, row.PlayerID, ago)) // a feed can list a batter twice
 	}
 }
 
@@ -243,7 +243,7 @@ func (t *tally) rowMaidens() {
 			key := rowMaidenKey(t.in.No, row.PlayerID, n)
 			ago := time.Duration(row.Maidens-seen-n) * 12 * perBall
 			text := "Maiden: " + t.s.who(row.PlayerID, bowlerWord)
-			t.add(t.rowEvent(EventMaiden, key, text, row.PlayerID, ago))
+			t.addOnce(t.rowEvent(EventMaiden, key, text, row.PlayerID, ago))
 		}
 	}
 }

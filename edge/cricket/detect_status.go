@@ -46,8 +46,8 @@ func (d *detection) notStarted() {
 	var text string
 	switch s.Status.word() {
 	case "delayed":
-		if s.begun() {
-			return
+		if len(s.Innings) > 0 {
+			return // an interruption
 		}
 		kind, text = EventDelayed, "Start delayed"
 	case "postp":
@@ -93,8 +93,10 @@ func (d *detection) standstill() {
 		key := d.stopKey(s.stop())
 		d.add(d.matchEvent(EventInterrupted, key, s.stopWord()+": "+s.standing(in), d.m.StatusAt))
 	case s.phase() == PhaseLive && d.m.Stopped:
-		key := d.stopKey(d.m.Stops[len(d.m.Stops)-1]) + resumedAfter
-		d.add(d.matchEvent(EventResumed, key, "Play resumes: "+s.standing(in), d.m.StatusAt))
+		key := d.stopKey(d.m.Stops[len(d.m.Stops)-1])
+		if d.recorded.has(key) { // else it was too short to be told
+			d.add(d.matchEvent(EventResumed, key+resumedAfter, "Play resumes: "+s.standing(in), d.m.StatusAt))
+		}
 	}
 }
 
@@ -165,7 +167,7 @@ func (d *detection) revised(in *Innings) {
 	if target == 0 && in.No == 2 && s.noteTarget() > 0 && s.noteTarget() != s.chaseSum() {
 		target = s.noteTarget()
 	}
-	if first := s.innings(1); first != nil && target == s.chaseSum() && s.legal(first) == s.revisedQuota(first) {
+	if first := s.innings(1); first != nil && target == s.chaseSum() && s.legal(first) <= s.revisedQuota(first) {
 		target = 0 // both sides have the same overs: the target is what it would be
 	}
 	if target == 0 && s.RevOvers == "" {
@@ -179,6 +181,8 @@ func (d *detection) revised(in *Innings) {
 
 func (s *Snapshot) revisedText(target int, overs string) string {
 	switch {
+	case target == 0 && s.shorterChase():
+		return "Chase reduced to " + overs + " overs"
 	case target == 0:
 		return "Match reduced to " + overs + " overs a side"
 	case overs == "":
@@ -188,10 +192,20 @@ func (s *Snapshot) revisedText(target int, overs string) string {
 	}
 }
 
-// rainRule names the rule that shortened a match, as results do.
+// shorterChase tells whether the first innings had more overs than are left to the second.
+func (s *Snapshot) shorterChase() bool {
+	first := s.innings(1)
+	return first != nil && s.legal(first) > s.revisedQuota(first)
+}
+
+// rainRule names the rule that made the target, as results do; "" where none did.
 func (s *Snapshot) rainRule() string {
-	if strings.Contains(strings.ToLower(s.Note), "vjd") {
+	switch {
+	case s.noteHas("vjd"):
 		return " (VJD)"
+	case s.rainRuled():
+		return " (DLS)"
+	default:
+		return ""
 	}
-	return " (DLS)"
 }

@@ -127,7 +127,7 @@ func TestDetectOfPlay(t *testing.T) {
 			s.bowl("1 1 1 1 1 1")
 			s.innings(teamB)
 			s.bowl("6 W 1")
-		}, []EventType{EventInningsEnd, EventTargetReached}, []string{
+		}, []EventType{EventInningsEnd, EventResult}, []string{
 			"inn:1 ALP 6/0 (1). BET need 7", "inn:2 BET reach the target: 7/1 (0.3)", "result Betas won by 9 wickets"}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -256,7 +256,7 @@ func (s *script) second(first string, then ...string) {
 }
 
 func TestDetectResults(t *testing.T) {
-	ends := []EventType{EventResult, EventTie, EventDraw, EventNoResult, EventAbandoned, EventAwarded}
+	ends := []EventType{EventResult, EventTie, EventDraw, EventNoResult, EventAbandoned}
 	for _, tc := range []struct {
 		name string
 		set  func(s *Snapshot)
@@ -274,7 +274,7 @@ func TestDetectResults(t *testing.T) {
 		{"draw", func(s *Snapshot) { s.NoResult = "Draw" }, EventDraw, "Match drawn"},
 		{"no result", func(s *Snapshot) { s.NoResult = "no result" }, EventNoResult, "No result"},
 		{"abandoned", func(s *Snapshot) { s.Status = "Aban." }, EventAbandoned, "Match abandoned"},
-		{"awarded", func(s *Snapshot) { s.Winner, s.Note = teamA, "Alphas won (match awarded)" }, EventAwarded, "Alphas won (match awarded)"},
+		{"awarded", func(s *Snapshot) { s.Winner, s.Note = teamA, "Alphas won (match awarded)" }, EventResult, "Alphas won (match awarded)"},
 		{"nobody named", func(*Snapshot) {}, EventResult, "Match over: ALP 6/0 (1), BET 4/0 (1)"},
 		{"a side without a name", func(s *Snapshot) { s.Winner, s.Teams[0].Name = teamA, "" }, EventResult, "ALP won by 2 runs"},
 	} {
@@ -381,16 +381,16 @@ func TestCatalogue(t *testing.T) {
 		EventTargetRevised: {2, true, false, 0, false}, EventInningsEnd: {2, true, false, 0, true},
 		EventFollowOn: {3, true, false, 0, true}, EventDeclared: {3, false, false, 0, false},
 		EventSuperOver: {1, true, false, 0, true}, EventChaseClose: {4, true, false, 0, true},
-		EventTargetReached: {1, true, false, 0, true}, EventResult: {1, true, false, 0, true}, EventTie: {1, true, false, 0, true},
+		EventResult: {1, true, false, 0, true}, EventTie: {1, true, false, 0, true},
 		EventDraw: {1, true, false, 0, true}, EventNoResult: {1, true, false, 0, true}, EventAbandoned: {1, true, false, 0, true},
-		EventAwarded: {1, true, false, 0, true}, EventPlayerOfMatch: {7, false, false, 0, false}, EventCorrection: {3, false, false, 0, false},
+		EventPlayerOfMatch: {7, false, false, 0, false}, EventCorrection: {3, false, false, 0, false},
 	} {
 		if got := ruleOf(kind); got != want {
 			t.Errorf("%s: %+v, want %+v", kind, got, want)
 		}
 	}
 	for kind, want := range map[EventType]string{
-		EventResult: "match_end", EventTargetReached: "match_end", EventAbandoned: "match_end", EventHatTrick: "hattrick",
+		EventResult: "match_end", EventAbandoned: "match_end", EventHatTrick: "hattrick",
 		EventOnHatTrick: "on_hattrick", EventNineties: "batsman_on_90s", EventWicket: "wicket", EventTea: "tea",
 	} {
 		if got := wireType(kind); got != want {

@@ -49,15 +49,19 @@ const (
 	EventDeclared         EventType = "declared"
 	EventSuperOver        EventType = "super_over_start"
 	EventChaseClose       EventType = "chase_close"
-	EventTargetReached    EventType = "target_reached"
 	EventResult           EventType = "result"
 	EventTie              EventType = "tie"
 	EventDraw             EventType = "draw"
 	EventNoResult         EventType = "no_result"
 	EventAbandoned        EventType = "abandoned"
-	EventAwarded          EventType = "awarded"
 	EventPlayerOfMatch    EventType = "player_of_match"
 	EventCorrection       EventType = "correction"
+)
+
+// The details of a result that is more than the feed's word: whoever waits for a match to end waits for one type.
+const (
+	detailTarget  = "target_reached" // the score tells it, before the feed does
+	detailAwarded = "awarded"
 )
 
 // Event is something that happened in a match. Its Key comes from the source (innings, ball, batter), never from
@@ -70,7 +74,7 @@ type Event struct {
 	Innings int       `dynamodbav:"innings" json:"innings"`
 	Over    string    `dynamodbav:"over,omitempty" json:"over,omitempty"` // label of the ball, "12.4"
 	BallID  int64     `dynamodbav:"ballId,omitempty" json:"ballId,omitempty"`
-	Detail  string    `dynamodbav:"detail,omitempty" json:"detail,omitempty"`   // kind of wicket, cause of an innings end
+	Detail  string    `dynamodbav:"detail,omitempty" json:"detail,omitempty"`   // kind of wicket, cause of an innings end, how a result was found
 	Alert   bool      `dynamodbav:"alert" json:"alert"`                         // claimed: phones are told, once
 	Dropped string    `dynamodbav:"dropped,omitempty" json:"dropped,omitempty"` // why not: the rule's name
 }

@@ -180,6 +180,13 @@ func (s *Snapshot) noteTarget() int {
 // shortened tells whether rain took overs off the match.
 func (s *Snapshot) shortened() bool { return s.RevOvers != "" || s.RevTarget > 0 }
 
+// rainRuled tells whether a rain rule made the target: the feed says so, or the target is not what the scores make it.
+// Overs that were fewer for both sides alike need no rule.
+func (s *Snapshot) rainRuled() bool {
+	return s.RevTarget > 0 && s.RevTarget != s.chaseSum() || s.RainScore[0].Known || s.RainScore[1].Known ||
+		s.noteHas("dls", "d/l", "vjd", "duckworth")
+}
+
 // namesTarget tells whether the feed names the target itself.
 func (s *Snapshot) namesTarget() bool { return s.RevTarget > 0 || s.noteTarget() > 0 }
 
@@ -200,7 +207,7 @@ const (
 // Ended tells whether and why an innings is over. The last innings of a match that just stops (rain, a draw) has
 // no cause: the result says it.
 func (s *Snapshot) Ended(in *Innings) Cause {
-	phase, _ := s.Status.Phase()
+	phase := s.phase()
 	target := s.Target(in)
 	moved := !s.last(in) || phase == PhaseInningsBreak
 	switch {
@@ -220,6 +227,24 @@ func (s *Snapshot) Ended(in *Innings) Cause {
 		return CauseDeclared
 	default:
 		return CauseClosed
+	}
+}
+
+// decides tells whether nothing but the result can follow the end of an innings: the side batting last has the target, or
+// has neither reached it nor a tie.
+func (s *Snapshot) decides(innings int) bool {
+	in := s.innings(innings)
+	if in == nil || !s.last(in) {
+		return false
+	}
+	target := s.Target(in)
+	switch s.Ended(in) {
+	case CauseTarget:
+		return true
+	case CauseOvers, CauseAllOut:
+		return target > 0 && in.Runs != target-1
+	default:
+		return false
 	}
 }
 

@@ -130,7 +130,7 @@ func honest(t *testing.T, clean, lied *told) {
 		if seen[e.Key]++; seen[e.Key] > 1 && e.Key != "result" {
 			t.Errorf("%s was told %d times", e.Key, seen[e.Key])
 		}
-		if e.Type == cricket.EventCorrection || e.Type == cricket.EventInterrupted {
+		if e.Type == cricket.EventCorrection {
 			continue
 		}
 		if row, is := clean.rows[e.Key]; is && row.Type == e.Type && (row.Type != cricket.EventWicket || core(row.Text) == core(e.Text)) {

@@ -55,9 +55,9 @@ type BowlerSeen struct {
 	Maidens int   `dynamodbav:"m"`
 }
 
-// after is the memory once a reading was taken in; prev is the state before it. Detect takes it before it looks, Step
-// keeps it: both see the same.
-func (m Memory) after(prev *State, s *Snapshot) Memory {
+// next is the memory once a reading was taken in; prev is the state before it, recorded its keys. Detect takes it before
+// it looks, Step keeps it: both see the same.
+func (m Memory) next(prev *State, s *Snapshot, recorded keySet) Memory {
 	m.noteStatus(prev, s)
 	if len(s.Balls) > 0 {
 		m.noteStreaks(s)
@@ -73,7 +73,7 @@ func (m Memory) after(prev *State, s *Snapshot) Memory {
 	if m.Innings != in.No {
 		m.Innings, m.Batters, m.Bowlers = in.No, nil, nil
 	}
-	m.noteRows(prev, s, in)
+	m.noteRows(prev, s, in, m.known(recorded))
 	m.Close = m.Close || s.Balls == nil && s.closeNow(in)
 	return m
 }
@@ -141,8 +141,8 @@ func (m *Memory) day(s *Snapshot) int {
 }
 
 // noteRows keeps what rows and balls of the innings in play have told, so that neither tells it once more.
-func (m *Memory) noteRows(prev *State, s *Snapshot, in *Innings) {
-	balls, known := s.ballsIn(in.No), m.known(prev)
+func (m *Memory) noteRows(prev *State, s *Snapshot, in *Innings, known keySet) {
+	balls := s.ballsIn(in.No)
 	sameOver := s.sameOver(prev, in)
 	var batters []BatterSeen
 	for i := range s.Batting {
@@ -205,12 +205,12 @@ func (m *Memory) noteMaidens(known keySet, s *Snapshot, in *Innings, balls []Bal
 	}
 }
 
-// known is the set of the recorded keys where it can matter: reading it has its price.
-func (m *Memory) known(prev *State) keySet {
+// known is the set of the recorded keys where it can matter: looking keys up has its price.
+func (m *Memory) known(recorded keySet) keySet {
 	if !m.Rowed {
 		return nil
 	}
-	return prev.Emitted.unpack()
+	return recorded
 }
 
 // boundary is fours or sixes, as balls and as rows tell them.

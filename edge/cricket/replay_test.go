@@ -100,9 +100,7 @@ func readExpected(t *testing.T) map[string]expected {
 // countedAs is the name under which the count has an event; not ok where nothing in a record tells of it.
 func countedAs(t cricket.EventType) (cricket.EventType, bool) {
 	switch t {
-	case cricket.EventResult, cricket.EventTargetReached, cricket.EventAwarded:
-		return cricket.EventResult, true
-	case cricket.EventWicket, cricket.EventFour, cricket.EventSix, cricket.EventConsecutiveSixes, cricket.EventMaiden,
+	case cricket.EventResult, cricket.EventWicket, cricket.EventFour, cricket.EventSix, cricket.EventConsecutiveSixes, cricket.EventMaiden,
 		cricket.EventHatTrick, cricket.EventFiveFor, cricket.EventTenFor, cricket.EventFifty, cricket.EventHundred,
 		cricket.EventHundred50, cricket.EventTwoHundred, cricket.Event250, cricket.Event300, cricket.EventInningsEnd,
 		cricket.EventSuperOver, cricket.EventTie, cricket.EventDraw, cricket.EventNoResult, cricket.EventAbandoned:

@@ -102,7 +102,7 @@ func (r *round) believable(c *Candidate, p Pending) bool {
 	switch {
 	case c.Type == EventCorrection:
 		return true // what it says was judged when it was found
-	case c.Type == EventTargetReached:
+	case c.Detail == detailTarget:
 		wait = targetHold
 	case r.snap.settled():
 		return true
@@ -114,7 +114,7 @@ func (r *round) believable(c *Candidate, p Pending) bool {
 
 // nameWinner leaves the winner out of a result that had to be told although the scores say otherwise.
 func (s *Snapshot) nameWinner(c *Candidate) {
-	if c.Type == EventResult && (s.Winner == 0 || s.verdict() == verdictWrong) {
+	if c.Type == EventResult && c.Detail != detailTarget && (s.Winner == 0 || s.verdict() == verdictWrong) {
 		c.Text, c.Subject = s.scoresText(), openSubject
 	}
 }
@@ -123,7 +123,7 @@ func (s *Snapshot) nameWinner(c *Candidate) {
 // the result is over when the feed says so.
 func (st *State) follow(all []Candidate, s *Snapshot, now time.Time) {
 	i := slices.IndexFunc(all, func(c Candidate) bool { return c.Key == resultKey })
-	phase, _ := s.Status.Phase()
+	phase := s.phase()
 	told := i >= 0 && st.Emitted.Has(resultKey)
 	if i < 0 && st.FinishedAt.IsZero() {
 		st.Result = ""
@@ -142,7 +142,7 @@ func (st *State) finish(events []Event, now time.Time) {
 		switch e := &events[i]; {
 		case e.Key == resultKey:
 			st.Result = e.Text
-			if e.Type != EventTargetReached {
+			if e.Detail != detailTarget {
 				st.FinishedAt = now
 			}
 		case e.Type == EventCorrection && e.Detail == resultKey && !st.Emitted.Has(resultKey):

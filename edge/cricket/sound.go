@@ -11,8 +11,9 @@ const (
 	maxInnings = 64 // super overs may repeat
 )
 
-// sound gives a reading that the rules can count on: innings numbered from 1 without a gap, rows and balls of those
-// alone, every ball once and in order, nothing below zero. A reading that is so already is given as it is.
+// sound gives a reading that the rules can count on: innings numbered from 1 without a gap (but for one that was
+// forfeited), rows and balls of those alone, every ball once and in order, nothing below zero. A reading that is so
+// already is given as it is.
 func (s *Snapshot) sound() *Snapshot {
 	if s.isSound() {
 		return s
@@ -23,10 +24,12 @@ func (s *Snapshot) sound() *Snapshot {
 	fixed.Innings = nil
 	byNo := slices.Clone(s.Innings)
 	slices.SortStableFunc(byNo, func(a, b Innings) int { return cmp.Compare(a.No, b.No) })
+	n := 0
 	for _, in := range byNo {
-		if in.No != len(fixed.Innings)+1 || in.No > maxInnings {
+		if !fixed.follows(n, in.No) || in.No > maxInnings {
 			continue
 		}
+		n = in.No
 		in.Runs, in.Wickets = min(max(in.Runs, 0), maxRuns), min(max(in.Wickets, 0), 99)
 		in.Penalty, in.Powerplay = min(max(in.Penalty, 0), maxRuns), max(in.Powerplay, 0)
 		if !overs(in.Overs) {
@@ -34,7 +37,6 @@ func (s *Snapshot) sound() *Snapshot {
 		}
 		fixed.Innings = append(fixed.Innings, in)
 	}
-	n := len(fixed.Innings)
 	fixed.Batting = slices.DeleteFunc(slices.Clone(s.Batting), func(r BattingRow) bool { return !soundBatting(&r, n) })
 	fixed.Bowling = slices.DeleteFunc(slices.Clone(s.Bowling), func(r BowlingRow) bool { return r.Innings < 1 || r.Innings > n })
 	fixed.Balls = soundBalls(s.Balls, n)
@@ -45,13 +47,14 @@ func (s *Snapshot) isSound() bool {
 	if s.Overs < 0 || s.Overs > maxRuns || s.RevTarget < 0 || s.RevTarget > maxRuns || len(s.Innings) > maxInnings {
 		return false
 	}
-	n := len(s.Innings)
+	n := 0
 	for i := range s.Innings {
 		in := &s.Innings[i]
-		if in.No != i+1 || in.Runs < 0 || in.Runs > maxRuns || in.Wickets < 0 || in.Wickets > 99 ||
+		if !s.follows(n, in.No) || in.Runs < 0 || in.Runs > maxRuns || in.Wickets < 0 || in.Wickets > 99 ||
 			in.Penalty < 0 || in.Penalty > maxRuns || in.Powerplay < 0 || !overs(in.Overs) {
 			return false
 		}
+		n = in.No
 	}
 	for i := range s.Batting {
 		if !soundBatting(&s.Batting[i], n) {
@@ -69,6 +72,12 @@ func (s *Snapshot) isSound() bool {
 		}
 	}
 	return true
+}
+
+// follows tells whether an innings can have the score line after that of another, 0 for none. Side by side they are but
+// where an innings of several days was forfeited, which need not have a line.
+func (s *Snapshot) follows(before, no int) bool {
+	return no == before+1 || s.MultiDay() && no == before+2 && no <= s.regulation()
 }
 
 func soundBatting(r *BattingRow, innings int) bool {

@@ -106,7 +106,7 @@ func (st *State) remember(s *Snapshot, now time.Time) {
 	st.Stamp = s.stamp()
 	st.Nameless = s.nameless()
 	st.PreviousStatus = s.Status
-	if phase, known := s.Status.Phase(); known && (phase != PhasePrematch || len(s.Innings) == 0) {
+	if phase, known := s.phaseKnown(); known && (phase != PhasePrematch || len(s.Innings) == 0) {
 		st.MatchPhase = phase // what has a score has begun, whatever the feed says
 	}
 	st.PreviousScore = nil

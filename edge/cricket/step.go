@@ -11,6 +11,7 @@ import (
 // The times of the pipeline.
 const (
 	holdFor     = 5 * time.Second  // unchanged that long, in two readings, an event is sure
+	statusHold  = 30 * time.Second // what only the feed's word for the match says: words flap
 	targetHold  = 15 * time.Second // the score alone says that the match is over
 	resultWait  = 3 * time.Minute  // after which a match without a believable winner is over all the same
 	baselineGap = 5 * time.Minute  // a longer silence is caught up with without alerts
@@ -55,13 +56,15 @@ func Step(prev State, s *Snapshot, o Options, now time.Time) Outcome {
 		return Outcome{State: next, Kept: true}
 	}
 	shown := next.settleStatus(s)
-	all := Detect(&prev, s)
+	known := prev.Emitted.unpack()
+	d := detect(&prev, s, known)
+	all := d.out
 	var events []Event
 	var cleared []string
 	if prev.Status != ActiveEnded {
-		events, cleared = next.judge(&prev, s, all, o, now)
+		events, cleared = next.judge(&prev, s, all, known, o, now)
 	}
-	next.Memory = prev.Memory.after(&prev, s)
+	next.Memory = d.m
 	next.remember(shown, now)
 	next.register(s, now)
 	next.follow(all, s, now)
@@ -88,11 +91,11 @@ func (st *State) display(shown *Snapshot, all []Candidate, now time.Time) Displa
 // cardsSince makes the scorecards that may have changed: in play those of the innings whose score moved, at a pause
 // all of them, for a scorer corrects what is past.
 func (s *Snapshot) cardsSince(prev *State) []CardInnings {
-	phase, _ := s.Status.Phase()
+	phase := s.phase()
 	var out []CardInnings
 	for i := range s.Innings {
 		in := &s.Innings[i]
-		if phase == PhaseLive && i < len(s.Innings)-1 && i < len(prev.PreviousScore) && prev.PreviousScore[i] == scoreOf(in) {
+		if phase == PhaseLive && !s.last(in) && slices.Contains(prev.PreviousScore, scoreOf(in)) {
 			continue
 		}
 		out = append(out, s.card(in))
@@ -101,8 +104,9 @@ func (s *Snapshot) cardsSince(prev *State) []CardInnings {
 }
 
 // judge finds what became sure with this reading, and what phones are told of it.
-func (st *State) judge(prev *State, s *Snapshot, all []Candidate, o Options, now time.Time) ([]Event, []string) {
-	known := prev.Emitted.unpack()
+func (st *State) judge(
+	prev *State, s *Snapshot, all []Candidate, known keySet, o Options, now time.Time,
+) ([]Event, []string) {
 	var fresh []Candidate
 	for i := range all {
 		if all[i].Key != "" && !known.has(all[i].Key) {
@@ -187,7 +191,7 @@ func (r *round) confirm(pending []Pending, candidates []Candidate) (sure []confi
 			sure = append(sure, confirmed{c, p, "baseline"})
 			continue
 		}
-		if !r.hasHeld(p) || !r.believable(&c, p) {
+		if !r.hasHeld(p, c.Type) || !r.believable(&c, p) {
 			if len(held) < maxHeld || len(held) < maxHeld+maxHeld/2 && (ruleOf(c.Type).alert || c.Type == EventCorrection) {
 				held = append(held, p)
 			}
@@ -208,8 +212,20 @@ func digest(texts ...string) string {
 }
 
 // hasHeld tells whether an event was the same in two readings, long enough apart.
-func (r *round) hasHeld(p Pending) bool {
-	return p.Seen >= 2 && r.now.UnixMilli()-p.Since >= holdFor.Milliseconds()
+func (r *round) hasHeld(p Pending, t EventType) bool {
+	return p.Seen >= 2 && r.now.UnixMilli()-p.Since >= holdOf(t).Milliseconds()
+}
+
+// holdOf is how long an event is held. What a word of the feed makes is not corrected when it passes, for most of it
+// does pass; it is held for longer than a word is wrong.
+func holdOf(t EventType) time.Duration {
+	switch t {
+	case EventDelayed, EventPostponed, EventCancelled, EventInterrupted, EventResumed, EventStumps,
+		EventDrinks, EventLunch, EventTea, EventDinner:
+		return statusHold
+	default:
+		return holdFor
+	}
 }
 
 // longSettled tells what a node that joins need not hold: phones are not told of it, and nobody will correct it. Nor is
@@ -236,7 +252,7 @@ func tellsState(t EventType) bool { return ruleOf(t).priority == 1 && t != Event
 // staleness names the rule by which an event is no news.
 func (r *round) staleness(c *Candidate, p Pending) string {
 	s := r.snap
-	phase, _ := s.Status.Phase()
+	phase := s.phase()
 	switch {
 	case p.Baseline && !tellsState(c.Type):
 		return "baseline"

@@ -68,7 +68,7 @@ func (st *State) challenged(all []Candidate, s *Snapshot, known keySet) ([]Candi
 		}
 	}
 	for _, f := range facts {
-		if !s.judges(f.key) {
+		if !s.judges(f.key, f.subject) {
 			continue
 		}
 		ch := challenge{fact: f, now: found[f.key]}
@@ -90,8 +90,9 @@ func (st *State) challenged(all []Candidate, s *Snapshot, known keySet) ([]Candi
 // anySubject is the subject of a fact whose own was not kept.
 const anySubject = "?"
 
-// judges tells whether a reading can contradict a fact: without the balls it was found in, it cannot.
-func (s *Snapshot) judges(key string) bool {
+// judges tells whether a reading can contradict a fact: without the balls it was found in, it cannot, nor by a target that
+// was revised since.
+func (s *Snapshot) judges(key, subject string) bool {
 	family, numbers := splitKey(key)
 	switch family {
 	case "ht:\x00:\x00", "cs:\x00:\x00":
@@ -99,6 +100,8 @@ func (s *Snapshot) judges(key string) bool {
 			balls := s.ballsIn(in.No)
 			return len(balls) > 0 && balls[0].ID <= numbers[1]
 		})
+	case closeKey:
+		return subject == s.closeSubject()
 	default:
 		return true
 	}
@@ -178,6 +181,8 @@ func (s *Snapshot) notSo(family string, numbers []int64) string {
 		return "no super over"
 	case "fo":
 		return "no follow-on"
+	case closeKey:
+		return "the chase is not that close"
 	default:
 		return "that was not so"
 	}

@@ -100,9 +100,9 @@ func (s *Snapshot) stamp() time.Time {
 
 // behind tells whether a score went down.
 func (st *State) behind(s *Snapshot) bool {
-	for i, p := range st.PreviousScore {
-		in := &s.Innings[i]
-		if in.Runs < p.Runs || in.Wickets < p.Wickets || s.legal(in) < ballsOf(p.Overs, s.BallsPerOver()) {
+	for _, p := range st.PreviousScore {
+		in := s.innings(p.Innings)
+		if in == nil || in.Runs < p.Runs || in.Wickets < p.Wickets || s.legal(in) < ballsOf(p.Overs, s.BallsPerOver()) {
 			return true
 		}
 	}
@@ -138,7 +138,7 @@ func (s *Snapshot) sign() string {
 // settleStatus gives the reading as it is shown: a new phase, or a word nobody knows, counts once two readings have it,
 // for a feed says that play is interrupted, or over, and takes it back. What begins a match counts at once.
 func (st *State) settleStatus(s *Snapshot) *Snapshot {
-	phase, known := s.Status.Phase()
+	phase, known := s.phaseKnown()
 	if st.PreviousStatus == "" || s.Status == st.PreviousStatus || known && phase == st.MatchPhase ||
 		st.MatchPhase == PhasePrematch && phase != PhaseCompleted || st.NewStatus == s.Status {
 		st.NewStatus = ""

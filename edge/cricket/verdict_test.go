@@ -1,0 +1,160 @@
+package cricket
+
+import (
+	"testing"
+	"time"
+)
+
+// An innings of several days that was forfeited need not have a score line.
+func TestForfeitedWithoutLine(t *testing.T) {
+	s := newScript(t, 0)
+	s.snap.Type = "4day"
+	s.innings(teamA)
+	s.play("4 . W")
+	s.innings(teamB)
+	s.snap.Innings[1].No, s.snap.Batting = 3, s.snap.Batting[:3]
+	s.snap.Innings[1].TeamID = teamA
+	for i := range 2 {
+		s.snap.Batting = append(s.snap.Batting, BattingRow{Innings: 3, TeamID: teamA, PlayerID: int64(104 + i)})
+	}
+	s.pair, s.next = [2]int64{104, 105}, 106
+	s.play("6 1")
+	want(t, s.keys(EventInningsEnd), "inn:1!", "inn:2-merged")
+	if got := s.texts(EventInningsEnd); got[1] != "BET forfeit the innings" {
+		t.Errorf("told as %q", got)
+	}
+	if d := s.poll().Display; len(d.Innings) != 2 || d.Innings[1].No != 3 || d.Innings[1].Runs != 7 {
+		t.Errorf("shown as %+v", d.Innings)
+	}
+	s.snap.Overs = 20
+	if got := s.snap.sound().Innings; len(got) != 1 {
+		t.Errorf("in limited overs nobody forfeits, and the lines are %+v", got)
+	}
+}
+
+// The end of the innings that decides the match is told by the result; a wicket that falls with it is told first.
+func TestDecidingInningsEnd(t *testing.T) {
+	for name, tc := range map[string]struct {
+		second string
+		winner int64
+		note   string
+		want   []string
+	}{
+		"target":       {"4 4", teamB, "Betas won by 10 wickets", []string{"inn:1!", "inn:2-merged", "result!"}},
+		"out of overs": {"1 1 . . . .", teamA, "Alphas won by 4 runs", []string{"inn:1!", "inn:2-merged", "result!"}},
+		"last wicket":  {"1 1 . . . W", teamA, "Alphas won by 4 runs", []string{"inn:1!", "w:2:1-merged", "inn:2!", "result!"}},
+		"tie":          {"1 1 1 1 1 1", 0, "", []string{"inn:1!", "inn:2!", "result!"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScript(t, 1)
+			s.innings(teamA)
+			s.play("1 1 1 1 1 1")
+			s.innings(teamB)
+			s.play(tc.second)
+			s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", tc.winner, tc.note
+			s.polls(4)
+			want(t, s.keys(EventWicket, EventInningsEnd, EventResult, EventTie), tc.want...)
+		})
+	}
+}
+
+// A chase that the score has won is the result, of that type and under that key, before the feed has a word for it.
+func TestTargetReachedIsTheResult(t *testing.T) {
+	s := newScript(t, 1)
+	s.innings(teamA)
+	s.play("1 1 1 1 1 1")
+	s.innings(teamB)
+	s.play("4 4")
+	i := len(s.told) - 1
+	if e := s.told[i]; e.Type != EventResult || e.Key != resultKey || e.Detail != "target_reached" || e.Text != "Betas won by 10 wickets" || !e.Alert {
+		t.Errorf("told as %+v", e)
+	}
+	if !s.state.FinishedAt.IsZero() {
+		t.Error("finished before the feed says so")
+	}
+	s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamB, "Betas won by 10 wickets"
+	s.polls(8)
+	if s.state.FinishedAt.IsZero() {
+		t.Error("not finished when the feed says so")
+	}
+	want(t, s.keys(EventResult, EventCorrection), "result!")
+}
+
+// Overs that were fewer for both sides need no rain rule; a target that the scores do not make does.
+func TestRainRuleIsNamed(t *testing.T) {
+	for name, tc := range map[string]struct {
+		target     int
+		note, want string
+	}{
+		"shorter for both":  {7, "", "Betas won by 10 wickets"},
+		"target not named":  {0, "", "Betas won by 10 wickets"},
+		"revised target":    {5, "", "Betas won by 10 wickets (DLS)"},
+		"the note names it": {7, "Target 7 runs (VJD)", "Betas won by 10 wickets (VJD)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScript(t, 20)
+			s.snap.RevOvers = "1.0"
+			s.innings(teamA)
+			s.play("1 1 1 1 1 1")
+			s.innings(teamB)
+			s.snap.RevTarget, s.snap.Note = tc.target, tc.note
+			s.play("4 4")
+			s.snap.Status, s.snap.Winner = "Finished", teamB
+			s.polls(4)
+			if got := s.texts(EventResult); len(got) != 1 || got[0] != tc.want {
+				t.Errorf("told as %q, want %q", got, tc.want)
+			}
+			revised := []string{"Match reduced to 1 overs a side"}
+			if tc.target == 5 {
+				revised = append(revised, "Revised target: 5 off 1 (DLS)")
+			}
+			want(t, s.texts(EventTargetRevised), revised...)
+		})
+	}
+}
+
+// A chase that was close is so no more by another target, and nothing is said of it; by the same it was not so.
+func TestCloseChase(t *testing.T) {
+	chase := func(t *testing.T) *script {
+		s := newScript(t, 5)
+		s.innings(teamA)
+		s.play("6 6 6 6 6 6 6 6 6 4 . . . . . . . . . . . . . . . . . . . .")
+		s.innings(teamB)
+		s.play("1")
+		want(t, s.keys(EventChaseClose), "close!")
+		return s
+	}
+	t.Run("revised", func(t *testing.T) {
+		s := chase(t)
+		s.snap.RevTarget, s.snap.RevOvers = 80, "4.0"
+		s.polls(8)
+		want(t, s.keys(EventTargetRevised, EventCorrection), "dls:80:4!")
+	})
+	t.Run("the feed's mistake", func(t *testing.T) {
+		s := chase(t)
+		in := &s.snap.Innings[1]
+		in.Runs, in.UpdatedAt = 0, s.now
+		s.row(2, 201).Runs = 0
+		s.snap.Balls[len(s.snap.Balls)-1].Runs = 0
+		s.polls(int(time.Minute / (2500 * time.Millisecond)))
+		want(t, s.texts(EventCorrection), "Correction: the chase is not that close")
+	})
+}
+
+// "Delayed" of a match that has a score is an interruption; a break, or the close of play, is told once it has stood for
+// half a minute.
+func TestStatusHold(t *testing.T) {
+	for status, key := range map[Status]string{"Delayed": "int:0.3!", "Int.": "int:0.3!", "Lunch": "brk:1:lunch", "Stump Day 1": "stumps:1!"} {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play("1 . .")
+		said := len(s.told)
+		s.snap.Status = status
+		s.polls(12) // 27.5 s
+		if len(s.told) != said {
+			t.Errorf("%s: told %v within half a minute", status, s.keys()[said:])
+		}
+		s.polls(2)
+		want(t, s.keys()[said:], key)
+	}
+}
