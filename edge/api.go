@@ -1,9 +1,6 @@
 package edge
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
@@ -16,6 +13,10 @@ type feedClient interface {
 	Health() map[sportmonks.Endpoint]sportmonks.Health
 	// Budgets tells what is left of the hour.
 	Budgets() map[sportmonks.Endpoint]sportmonks.Budget
+	// Alarms are the endpoints that a person has to look after, with what is wrong.
+	Alarms() map[sportmonks.Endpoint]string
+	// Oddities counts what the feed sent that it should not have.
+	Oddities() map[string]int64
 	// Collector gives its metrics.
 	Collector() prometheus.Collector
 }
@@ -26,7 +27,7 @@ func (n *Node) apiConfig(metrics *prometheus.Registry) (httpapi.Config, error) {
 	c := httpapi.Config{
 		Cricket: n.cricket, Journal: n.store, Store: n.store, Clock: p.Clock,
 		Mount: p.Cricket.Mount, MultiDevice: p.Cricket.Devices.Multi,
-		Node: n.status, Hub: n.hubHealth, Phones: p.Phones, Ready: n.ready, Demo: p.Demo,
+		Node: n.status, Hub: func() httpapi.HubHealth { return n.hubHealth(metrics) }, Phones: p.Phones, Ready: n.ready, Demo: p.Demo,
 		Featured: func() string { return p.Featured },
 		Metrics:  metrics, Logger: p.Log, Version: p.Version, Development: p.Gallery,
 	}
@@ -43,48 +44,4 @@ func (n *Node) apiConfig(metrics *prometheus.Registry) (httpapi.Config, error) {
 	}
 	c.Auth = n.users
 	return c, nil
-}
-
-// hubHealth is what an operator sees of feed, pushes and leases.
-func (n *Node) hubHealth() httpapi.HubHealth {
-	var out httpapi.HubHealth
-	n.feedHealth(&out)
-	if n.push != nil {
-		out.Push.Configured = true
-		for _, c := range n.pushCounts() {
-			out.Push.Sent += int64(c.Sent)
-			out.Push.Accepted += int64(c.Accepted)
-			out.Push.Refused += int64(c.Refused)
-		}
-	}
-	return out
-}
-
-func (n *Node) feedHealth(out *httpapi.HubHealth) {
-	if n.poller == nil {
-		return
-	}
-	p := n.poller.Status()
-	out.Feed = httpapi.FeedHealth{
-		Configured: true, Polls: p.Polls, Unchanged: p.Unchanged, Failed: p.Failed, LastAt: p.LastAt, LastError: p.LastError,
-	}
-	out.Leases = map[string]httpapi.HubLease{}
-	for _, m := range p.Matches {
-		if m.Fence != 0 {
-			out.Leases[m.MatchID] = httpapi.HubLease{Fence: m.Fence, Deadline: m.Deadline}
-		}
-	}
-	client, ok := n.parts.Feed.(feedClient)
-	if !ok {
-		return
-	}
-	budgets := client.Budgets()
-	for name, h := range client.Health() {
-		b := budgets[name]
-		out.Feed.Endpoints = append(out.Feed.Endpoints, httpapi.EndpointHealth{
-			Endpoint: string(name), State: string(h.State), Until: h.Until, Alarm: h.Alarm, Calls: h.Calls, Failed: h.Failed,
-			LastGood: h.GoodAt, LastError: h.LastFail, Used: b.Used, Limit: b.Limit, Reserve: b.Reserve, ResetAt: b.Reset,
-		})
-	}
-	slices.SortFunc(out.Feed.Endpoints, func(a, b httpapi.EndpointHealth) int { return cmp.Compare(a.Endpoint, b.Endpoint) })
 }

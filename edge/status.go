@@ -2,8 +2,10 @@ package edge
 
 import (
 	"context"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,6 +49,12 @@ func (n *Node) feedStatus(out *httpapi.NodeStatus, now time.Time) {
 	p := n.poller.Status()
 	out.Feed = httpapi.FeedStatus{
 		Polls: p.Polls, Unchanged: p.Unchanged, Failed: p.Failed, LastAnswer: p.LastError, LastAt: p.LastAt,
+		Leading: p.Leading, Takeovers: p.Takeovers, FinalReads: p.FinalReads, Alarms: n.feedAlarms(),
+	}
+	for i := range p.Jobs {
+		if p.Jobs[i].LastError != "" {
+			out.Feed.FailedJobs = append(out.Feed.FailedJobs, p.Jobs[i].Name)
+		}
 	}
 	if p.LastError == "" && p.Polls > 0 {
 		out.Feed.LastAnswer = "200"
@@ -65,6 +73,19 @@ func (n *Node) feedStatus(out *httpapi.NodeStatus, now time.Time) {
 			return
 		}
 	}
+}
+
+// feedAlarms are the endpoints that refuse us, in the order of their names.
+func (n *Node) feedAlarms() (out []string) {
+	client, ok := n.parts.Feed.(feedClient)
+	if !ok {
+		return nil
+	}
+	all := client.Alarms()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, string(name)+": "+all[name])
+	}
+	return out
 }
 
 // residentBytes is the memory the process holds, as the kernel counts it; 0 where it does not say.
@@ -124,6 +145,14 @@ func (n *Node) read() *reading {
 
 // pushStatus adds up the matches that are on.
 func (n *Node) pushStatus(out *httpapi.NodeStatus) {
+	if n.push == nil {
+		return
+	}
+	st := n.push.Status()
+	out.Pushes.Paused, out.Pushes.Circuit = st.Paused, st.Circuit
+	for i := range st.Alarms {
+		out.Pushes.Alarms = append(out.Pushes.Alarms, st.Alarms[i].Reason)
+	}
 	for _, c := range n.pushCounts() {
 		out.Pushes.Sent += int64(c.Sent)
 		out.Pushes.Accepted += int64(c.Accepted)

@@ -1,7 +1,9 @@
 package httpapi
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,7 +20,7 @@ func (s *Server) getHubPage(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	body, err := s.pages.Hub(hubTables(&state))
+	body, err := s.pages.Hub(hubInput(&state))
 	if err != nil {
 		return err
 	}
@@ -27,47 +29,109 @@ func (s *Server) getHubPage(c *gin.Context) error {
 	return nil
 }
 
-func hubTables(h *hubState) page.HubInput {
-	matches := page.HubTable{
-		ID: "matches", Title: "Matches", None: "No match is registered.",
-		Heads: []string{"Match", "Status", "Phase", "Owner", "Fence", "Last tick", "Followers", "Live Activities"},
+func hubInput(h *hubState) page.HubInput {
+	return page.HubInput{
+		At: clockOf(h.At), Problems: h.Problems,
+		Tables: []page.HubTable{matchTable(h.Matches), feedTable(h.Feed.Endpoints), jobTable(h.Feed.Jobs), pushTable(&h.Push), oddTable(h.Feed.Oddities), nodeTable(h)},
 	}
-	for i := range h.Matches {
-		m := &h.Matches[i]
-		fence, tick := "–", "–"
+}
+
+func matchTable(all []hubMatch) page.HubTable {
+	t := page.HubTable{
+		ID: "matches", Title: "Matches", None: "No match is registered.",
+		Heads: []string{"Match", "Status", "Phase", "Read", "Owner", "Fence", "Last tick", "Followers", "Live Activities"},
+	}
+	for i := range all {
+		m := &all[i]
+		fence, tick, read := "–", "–", "–"
 		if m.Lease != nil {
 			fence = fmt.Sprint(m.Lease.Fence)
 		}
 		if !m.LastTickAt.IsZero() {
-			tick = fmt.Sprintf("%.0f s ago", m.TickAgeSeconds)
+			tick = agoOf(m.TickAgeSeconds)
 		}
-		matches.Rows = append(matches.Rows, []string{
-			strings.TrimSpace(m.Name + " " + m.MatchID), m.Status, m.Phase, m.Owner, fence, tick, fmt.Sprint(m.Followers), counted(m.Sessions),
+		switch w := m.Watched; {
+		case w == nil:
+		case w.Closely:
+			read = "every ball"
+		case w.Listed:
+			read = "in the live list"
+		default:
+			read = "not in the live list"
+		}
+		t.Rows = append(t.Rows, []string{
+			strings.TrimSpace(m.Name + " " + m.MatchID), m.Status, m.Phase, read, cmp.Or(m.Owner, "–"), fence, tick, fmt.Sprint(m.Followers), counted(m.Sessions),
 		})
 	}
-	feed := page.HubTable{
+	return t
+}
+
+func feedTable(all []EndpointHealth) page.HubTable {
+	t := page.HubTable{
 		ID: "feed", Title: "Feed", None: "No feed is configured.",
 		Heads: []string{"Endpoint", "State", "Calls this hour", "Reserve", "Failed", "Last good", "Last failure"},
 	}
-	for i := range h.Feed.Endpoints {
-		e := &h.Feed.Endpoints[i]
+	for i := range all {
+		e := &all[i]
 		state := e.State
-		if e.Alarm != "" {
-			state += ": " + e.Alarm
+		if !e.Until.IsZero() {
+			state += " until " + clockOf(e.Until)
 		}
-		feed.Rows = append(feed.Rows, []string{
+		t.Rows = append(t.Rows, []string{
 			e.Endpoint, state, fmt.Sprintf("%d of %d", e.Used, e.Limit), fmt.Sprint(e.Reserve), fmt.Sprint(e.Failed), clockOf(e.LastGood), e.LastError,
 		})
 	}
-	node := page.HubTable{ID: "node", Title: "Node", Heads: []string{"What", "Figure"}, Rows: [][]string{
-		{"Version", h.Version}, {"Streams", fmt.Sprintf("%d of %d", h.Streams.Open, h.Streams.Limit)},
-		{"Readings", fmt.Sprintf("%d, %d unchanged, %d failed", h.Feed.Polls, h.Feed.Unchanged, h.Feed.Failed)},
-		{"Pushes", fmt.Sprintf("%d sent, %d accepted, %d refused", h.Push.Sent, h.Push.Accepted, h.Push.Refused)},
-	}}
-	if h.Push.Paused != "" {
-		node.Rows = append(node.Rows, []string{"Pushing waits", h.Push.Paused})
+	return t
+}
+
+func jobTable(all []JobHealth) page.HubTable {
+	t := page.HubTable{ID: "jobs", Title: "Jobs", None: "No job runs without a feed.", Heads: []string{"Job", "Runs", "Failed", "Last run", "Next run", "Last error"}}
+	for i := range all {
+		j := &all[i]
+		t.Rows = append(t.Rows, []string{j.Name, fmt.Sprint(j.Runs), fmt.Sprint(j.Failed), clockOf(j.LastRun), clockOf(j.NextRun), j.LastError})
 	}
-	return page.HubInput{Tables: []page.HubTable{matches, feed, node}}
+	return t
+}
+
+func pushTable(p *PushHealth) page.HubTable {
+	t := page.HubTable{ID: "pushes", Title: "Pushes", None: "Nothing is pushed: there is no key.", Heads: []string{"What", "Pushes"}}
+	if !p.Configured {
+		return t
+	}
+	t.Rows = [][]string{{"sent, of the matches that are on", fmt.Sprint(p.Sent)}, {"accepted", fmt.Sprint(p.Accepted)}, {"refused or not answered", fmt.Sprint(p.Refused)}}
+	for _, reason := range slices.Sorted(maps.Keys(p.Reasons)) {
+		t.Rows = append(t.Rows, []string{reason + ", since the start", fmt.Sprint(p.Reasons[reason])})
+	}
+	return t
+}
+
+func oddTable(odd map[string]int64) page.HubTable {
+	t := page.HubTable{ID: "odd", Title: "Oddities of the feed", None: "The feed sent nothing odd.", Heads: []string{"Kind", "Times"}}
+	for _, kind := range slices.Sorted(maps.Keys(odd)) {
+		t.Rows = append(t.Rows, []string{strings.ReplaceAll(kind, "_", " "), fmt.Sprint(odd[kind])})
+	}
+	return t
+}
+
+func nodeTable(h *hubState) page.HubTable {
+	f := &h.Feed
+	leads := "another node, or nobody"
+	if f.Leading {
+		leads = "this node"
+	}
+	marquee := "none"
+	if f.Marquee != 0 {
+		marquee = fmt.Sprint("league ", f.Marquee)
+	}
+	return page.HubTable{ID: "node", Title: "Node", Heads: []string{"What", "Figure"}, Rows: [][]string{
+		{"Version", h.Version}, {"Streams", fmt.Sprintf("%d of %d", h.Streams.Open, h.Streams.Limit)},
+		{"Leagues", fmt.Sprintf("%d, %d active", h.Leagues.Known, h.Leagues.Active)},
+		{"The live list is read by", leads},
+		{"Readings of it", fmt.Sprintf("%d, %d unchanged, %d failed", f.Polls, f.Unchanged, f.Failed)},
+		{"Last good reading", clockOf(f.LastAt)}, {"Marquee", marquee},
+		{"Matches taken over", fmt.Sprint(f.Takeovers)}, {"Final reads", fmt.Sprint(f.FinalReads)},
+		{"Replies cached", fmt.Sprintf("%d, %d too big", f.Cached, f.TooBig)},
+	}}
 }
 
 // counted writes "2 active, 1 pending".
@@ -85,4 +149,12 @@ func clockOf(t time.Time) string {
 		return "–"
 	}
 	return t.UTC().Format("15:04:05")
+}
+
+// agoOf writes how long ago something was.
+func agoOf(seconds float64) string {
+	if seconds < 120 {
+		return fmt.Sprintf("%.0f s ago", seconds)
+	}
+	return fmt.Sprintf("%.0f min ago", seconds/60)
 }

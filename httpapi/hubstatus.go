@@ -15,56 +15,6 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// HubHealth is what the node knows of its feed, its pushes and its leases, beyond the store.
-type HubHealth struct {
-	Feed   FeedHealth
-	Push   PushHealth
-	Leases map[string]HubLease // by match id
-}
-
-// HubLease is the lease under which this node works on a match.
-type HubLease struct {
-	Fence    int64     `json:"fence"`
-	Deadline time.Time `json:"deadline"`
-}
-
-// FeedHealth is how the polling goes.
-type FeedHealth struct {
-	Configured bool             `json:"configured"`
-	Polls      int64            `json:"polls"`
-	Unchanged  int64            `json:"unchanged"`
-	Failed     int64            `json:"failed"`
-	LastAt     time.Time        `json:"lastAt,omitzero"`     // of the last good answer
-	LastError  string           `json:"lastError,omitempty"` // of the last reading; empty: it was good
-	Endpoints  []EndpointHealth `json:"endpoints"`
-}
-
-// EndpointHealth is how one endpoint of the feed stands: its circuit breaker, and its calls of this hour.
-type EndpointHealth struct {
-	Endpoint  string    `json:"endpoint"`
-	State     string    `json:"state"`          // closed, open, half-open, refused, resting, broke
-	Until     time.Time `json:"until,omitzero"` // nothing is asked before
-	Alarm     string    `json:"alarm,omitempty"`
-	Calls     int64     `json:"calls"`
-	Failed    int64     `json:"failed"`
-	LastGood  time.Time `json:"lastGoodAt,omitzero"`
-	LastError string    `json:"lastError,omitempty"`
-	Used      int       `json:"used"` // calls of this hour
-	Limit     int       `json:"limit"`
-	Reserve   int       `json:"reserve"` // kept for final reads
-	ResetAt   time.Time `json:"resetAt,omitzero"`
-}
-
-// PushHealth is how the pushing goes.
-type PushHealth struct {
-	Configured bool             `json:"configured"`
-	Sent       int64            `json:"sent"`
-	Accepted   int64            `json:"accepted"`
-	Refused    int64            `json:"refused"`
-	Reasons    map[string]int64 `json:"reasons,omitempty"` // refusals by Apple's reason
-	Paused     string           `json:"paused,omitempty"`  // why nothing is sent now
-}
-
 // AppInfo is what an app asks about itself when it starts.
 type AppInfo struct {
 	MinVersion  string
@@ -74,13 +24,22 @@ type AppInfo struct {
 
 // hubState is the operator's view of everything that is on.
 type hubState struct {
-	At      time.Time  `json:"at"`
-	Version string     `json:"version"`
-	Role    string     `json:"role,omitempty"` // leader or observer of the feed
-	Matches []hubMatch `json:"matches"`
-	Feed    FeedHealth `json:"feed"`
-	Push    PushHealth `json:"push"`
-	Streams hubStreams `json:"streams"`
+	At      time.Time `json:"at"`
+	Version string    `json:"version"`
+	Role    string    `json:"role,omitempty"` // leader or observer of the feed
+	// Problems is what a person should look at, in plain words, the worst first.
+	Problems []string   `json:"problems"`
+	Matches  []hubMatch `json:"matches"`
+	Leagues  hubLeagues `json:"leagues"`
+	Feed     FeedHealth `json:"feed"`
+	Push     PushHealth `json:"push"`
+	Streams  hubStreams `json:"streams"`
+}
+
+// hubLeagues counts the leagues; the matches of the active ones are read.
+type hubLeagues struct {
+	Known  int `json:"known"`
+	Active int `json:"active"`
 }
 
 type hubStreams struct {
@@ -96,8 +55,9 @@ type hubMatch struct {
 	StartTime      time.Time      `json:"startTime,omitzero"`
 	Status         string         `json:"status"` // idle, live or ended
 	Phase          string         `json:"phase"`
-	Owner          string         `json:"owner,omitempty"` // the node that ticked last
-	Lease          *HubLease      `json:"lease,omitempty"` // if this node holds it
+	Owner          string         `json:"owner,omitempty"`   // the node that ticked last
+	Lease          *HubLease      `json:"lease,omitempty"`   // if this node holds it
+	Watched        *HubWatched    `json:"watched,omitempty"` // if this node looks at it
 	LastTickAt     time.Time      `json:"lastTickAt,omitzero"`
 	TickAgeSeconds float64        `json:"tickAgeSeconds"`
 	Sessions       map[string]int `json:"sessions"` // by status
@@ -138,13 +98,10 @@ func (s *Server) hubState(ctx context.Context) (hubState, error) {
 }
 
 func (s *Server) readHub(ctx context.Context) (hubState, error) {
-	health, node := s.cfg.Hub(), s.nodeStatus()
+	health, node := s.cfg.Hub().whole(), s.nodeStatus()
 	out := hubState{
 		At: s.cfg.Clock.Now(), Version: s.cfg.Version, Role: node.Role, Matches: []hubMatch{}, Feed: health.Feed, Push: health.Push,
 		Streams: hubStreams{Open: s.hub.count(), Limit: s.cfg.MaxStreams},
-	}
-	if out.Feed.Endpoints == nil {
-		out.Feed.Endpoints = []EndpointHealth{}
 	}
 	err := s.view(ctx, func(tx *store.Tx) error {
 		for item, err := range tx.ScanAll(store.Scan{Table: cricket.TableActiveMatches}) {
@@ -162,15 +119,29 @@ func (s *Server) readHub(ctx context.Context) (hubState, error) {
 			if l, ok := health.Leases[m.MatchID]; ok {
 				m.Lease = &l
 			}
+			if w, ok := health.Watch[m.MatchID]; ok {
+				m.Watched = &w
+			}
 			out.Matches = append(out.Matches, m)
 		}
-		return nil
+		leagues, err := cricket.Leagues{}.All(tx)
+		out.Leagues.Known = len(leagues)
+		for i := range leagues {
+			if leagues[i].Active {
+				out.Leagues.Active++
+			}
+		}
+		return err
 	})
+	if err != nil {
+		return out, err
+	}
 	order := []string{cricket.ActiveLive, cricket.ActiveIdle, cricket.ActiveEnded}
 	slices.SortFunc(out.Matches, func(a, b hubMatch) int {
 		return cmp.Or(cmp.Compare(slices.Index(order, a.Status), slices.Index(order, b.Status)), cmp.Compare(a.MatchID, b.MatchID))
 	})
-	return out, err
+	out.Problems = problemsOf(&out, s.checks(ctx))
+	return out, nil
 }
 
 func newHubMatch(tx *store.Tx, st *cricket.State, now time.Time) (m hubMatch, err error) {

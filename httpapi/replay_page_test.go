@@ -1,11 +1,13 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestReplayPage works the forms as a browser without scripts does.
@@ -59,11 +61,18 @@ func TestReplayPage(t *testing.T) {
 }
 
 func TestHubPage(t *testing.T) {
+	at := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	r := newAppRig(t, func(c *Config) {
 		c.Hub = func() HubHealth {
 			return HubHealth{
-				Feed:   FeedHealth{Configured: true, Polls: 9, Endpoints: []EndpointHealth{{Endpoint: "livescores", State: "open", Used: 7, Limit: 2000, LastError: "timeout"}}},
+				Feed: FeedHealth{
+					Configured: true, Leading: true, Polls: 9, Marquee: 3, Oddities: map[string]int64{"unknown_status": 2},
+					Endpoints: []EndpointHealth{{Endpoint: "livescores", State: "open", Until: at, Used: 7, Limit: 2000, LastError: "timeout <b>"}},
+					Jobs:      []JobHealth{{Name: "team sync", Runs: 4, Failed: 1, LastRun: at, LastError: "no answer", NextRun: at.Add(time.Minute)}},
+				},
+				Push:   PushHealth{Configured: true, Circuit: "closed", Reasons: map[string]int64{"BadTopic": 5}, Alarms: []PushAlarm{{Reason: "BadTopic", Count: 5, Last: at, Advice: "Name the app's bundle id."}}},
 				Leases: map[string]HubLease{"7": {Fence: 12}},
+				Watch:  map[string]HubWatched{"7": {Listed: true, Closely: true}},
 			}
 		}
 	})
@@ -75,11 +84,64 @@ func TestHubPage(t *testing.T) {
 		if w.Code != want {
 			t.Errorf("%s: %d", as, w.Code)
 		}
-		for _, text := range []string{"England v India 7", "7 of 2000", "timeout", `<td class="num">12</td>`} {
+		for _, text := range []string{
+			"England v India 7", "7 of 2000", "timeout &lt;b&gt;", ">12</td>", "every ball", "unknown status", "league 3", "12:01:00",
+			"The feed fails at livescores; it is left alone, until 12:00:00", "Apple answered BadTopic 5 times, last at 12:00:00: Name the app",
+			"The job team sync failed at 12:00:00, and is tried again at 12:01:00: no answer.", "BadTopic, since the start",
+		} {
 			if want == http.StatusOK && !strings.Contains(w.Body.String(), text) {
 				t.Errorf("no %q in %s", text, w.Body)
 			}
 		}
 	}
-	r.do([]deed{{as: "key", ask: "GET /hub", status: 200, want: []string{`"fence":12`, `"endpoint":"livescores"`, `"state":"open"`}}})
+	r.do([]deed{{as: "key", ask: "GET /hub", status: 200, want: []string{`"fence":12`, `"endpoint":"livescores"`, `"state":"open"`, `"listed":true`, `"problems":["The feed`}}})
+}
+
+// What is wrong is said in words, the worst first, and what is well is not.
+func TestHubProblems(t *testing.T) {
+	at := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	well := func() *hubState {
+		return &hubState{
+			At: at, Feed: FeedHealth{Configured: true, LastAt: at, Endpoints: []EndpointHealth{{Endpoint: "livescores", State: "closed", Used: 1700, Limit: 2000, Reserve: 100, LastError: "once"}}},
+			Push:    PushHealth{Configured: true, Circuit: "closed"},
+			Leagues: hubLeagues{Known: 3, Active: 1}, Streams: hubStreams{Open: 10, Limit: 100},
+			Matches: []hubMatch{{MatchID: "7", Name: "A v B", Status: "live", TickAgeSeconds: 60, Followers: 2, Sessions: map[string]int{"active": 1}}},
+		}
+	}
+	if got := problemsOf(well(), []Check{{Name: "store"}}); len(got) != 0 {
+		t.Fatalf("of a node that is well: %q", got)
+	}
+	endpoint := func(h *hubState) *EndpointHealth { return &h.Feed.Endpoints[0] }
+	for want, change := range map[string]func(h *hubState){
+		"No feed is configured":                     func(h *hubState) { h.Feed = FeedHealth{} },
+		"No league is active":                       func(h *hubState) { h.Leagues.Active = 0 },
+		"could not be read since 12:00:00: 503.":    func(h *hubState) { h.Feed.LastError = "503" },
+		"could not be read yet: 503.":               func(h *hubState) { h.Feed.LastError, h.Feed.LastAt = "503", time.Time{} },
+		"A person has to act: the feed refuses":     func(h *hubState) { endpoint(h).Alarm = "401" },
+		"The feed refuses livescores":               func(h *hubState) { endpoint(h).State = "refused" },
+		"it is left alone, until 12:00:00 (once)":   func(h *hubState) { endpoint(h).State, endpoint(h).Until = "open", at },
+		"asks for a rest at livescores, until 12:0": func(h *hubState) { endpoint(h).State, endpoint(h).Until = "resting", at },
+		"are used up (1700 of 2000, 100 kept":       func(h *hubState) { endpoint(h).State = "broke" },
+		"nearly used up: 1720 of 2000":              func(h *hubState) { endpoint(h).Used = 1720 },
+		"Nothing is pushed: cricket.push.key":       func(h *hubState) { h.Push = PushHealth{} },
+		"Nothing is pushed until 12:00:30":          func(h *hubState) { h.Push.Paused = at.Add(30 * time.Second) },
+		"Apple cannot be reached":                   func(h *hubState) { h.Push.Circuit = "open" },
+		"is being tried again":                      func(h *hubState) { h.Push.Circuit = "half-open" },
+		"answered BadTopic once, last at 12:00:00":  func(h *hubState) { h.Push.Alarms = []PushAlarm{{Reason: "BadTopic", Count: 1, Last: at}} },
+		"A v B is live and was not read for 6 min":  func(h *hubState) { h.Matches[0].TickAgeSeconds = 360 },
+		"live with 2 followers and no Live":         func(h *hubState) { h.Matches[0].Sessions = map[string]int{"ended": 2} },
+		"90 of 100 streams are open":                func(h *hubState) { h.Streams.Open = 90 },
+	} {
+		h := well()
+		change(h)
+		if got := problemsOf(h, nil); len(got) != 1 || !strings.Contains(got[0], want) {
+			t.Errorf("want %q alone, got %q", want, got)
+		}
+	}
+	h := well()
+	h.Push.Circuit, endpoint(h).Alarm = "open", "401"
+	got := problemsOf(h, []Check{{Name: "store", Err: errors.New("full")}})
+	if len(got) != 3 || !strings.Contains(got[0], "not ready (store): full") || !strings.Contains(got[1], "A person has to act") {
+		t.Errorf("in this order: %q", got)
+	}
 }

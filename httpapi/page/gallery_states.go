@@ -141,7 +141,10 @@ func sceneReplays() *ReplayInput {
 }
 
 func sceneHub() *HubInput {
-	return &HubInput{Tables: []HubTable{
+	return &HubInput{At: "12:00:07", Problems: []string{
+		"The feed fails at fixtures; it is left alone, until 12:01:30 (the feed did not answer in time).",
+		"Apple answered BadDeviceToken 40 times, last at 11:58:02: host and build do not go together.",
+	}, Tables: []HubTable{
 		{ID: "matches", Title: "Matches", Heads: []string{"Match", "Status", "Last tick", "Followers", "Live Activities"}, Rows: [][]string{
 			{"England v New Zealand 1144530", "live", "2 s ago", "10214", "9871 active, 12 pending, 3 suspended"}, {"Malawi v Cameroon 1343760", "idle", "41 s ago", "7", ""},
 		}},

@@ -45,6 +45,12 @@ type FeedStatus struct {
 	LastAnswer string    `json:"lastAnswer"` // "200", "304", or why it failed
 	LastAt     time.Time `json:"lastAt,omitzero"`
 	AgeSeconds float64   `json:"ageSeconds"` // since the last good answer, by the node's clock
+
+	Leading    bool     `json:"leading"`          // this node reads the live list
+	Takeovers  int64    `json:"takeovers"`        // matches taken from nodes that had fallen silent
+	FinalReads int64    `json:"finalReads"`       // readings for the end of a match
+	Alarms     []string `json:"alarms,omitempty"` // endpoints that refuse us, with what is wrong
+	FailedJobs []string `json:"failedJobs,omitempty"`
 }
 
 // PushStatus counts what was sent to APNs and how it answered.
@@ -53,6 +59,10 @@ type PushStatus struct {
 	Accepted  int64   `json:"accepted"`
 	Refused   int64   `json:"refused"`
 	PerMinute float64 `json:"perMinute"`
+
+	Paused  time.Time `json:"pausedUntil,omitzero"` // nothing is sent before
+	Circuit string    `json:"circuit,omitempty"`    // of the way to Apple: closed, half-open or open
+	Alarms  []string  `json:"alarms,omitempty"`     // Apple's answers that a person has to look at
 }
 
 // JournalStatus gives the sequence numbers that the journal holds.

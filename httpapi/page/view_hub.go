@@ -2,9 +2,11 @@ package page
 
 import "html/template"
 
-// HubInput is what the operators' page shows: tables of figures.
+// HubInput is what the operators' page shows: what is wrong, and tables of figures.
 type HubInput struct {
-	Tables []HubTable
+	At       string   // the node's time of day
+	Problems []string // in plain words, the worst first; none: all is well
+	Tables   []HubTable
 }
 
 // HubTable is one of them.

@@ -1,0 +1,149 @@
+package httpapi
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+)
+
+const (
+	tickLate    = 5 * time.Minute // a live match is read at least every minute, in a break too
+	budgetTight = 0.9             // of what may be used of an hour's calls
+	almostFull  = 0.9             // of the streams that may be open
+)
+
+// problemsOf says in plain words what a person should look at, the worst first; none: all is well.
+func problemsOf(h *hubState, checks []Check) []string {
+	p := problemList{at: h.At, all: []string{}}
+	for _, c := range checks {
+		if c.Err != nil {
+			p.add("This node is not ready (%s): %v.", c.Name, c.Err)
+		}
+	}
+	p.feed(h)
+	p.push(&h.Push)
+	p.jobs(h.Feed.Jobs)
+	for i := range h.Matches {
+		p.match(&h.Matches[i], h.Push.Configured)
+	}
+	if float64(h.Streams.Open) >= almostFull*float64(h.Streams.Limit) {
+		p.add("%d of %d streams are open: readers will be turned away (http.max_streams).", h.Streams.Open, h.Streams.Limit)
+	}
+	return p.all
+}
+
+// problemList collects problems.
+type problemList struct {
+	at  time.Time
+	all []string
+}
+
+func (p *problemList) add(format string, args ...any) {
+	p.all = append(p.all, fmt.Sprintf(format, args...))
+}
+
+func (p *problemList) feed(h *hubState) {
+	f := &h.Feed
+	if !f.Configured {
+		p.add("No feed is configured, so no match is read: set cricket.feed.token, or cricket.replay for recorded matches.")
+		return
+	}
+	for i := range f.Endpoints {
+		p.endpoint(&f.Endpoints[i])
+	}
+	switch {
+	case f.LastError != "" && f.LastAt.IsZero():
+		p.add("The live list could not be read yet: %s.", f.LastError)
+	case f.LastError != "":
+		p.add("The live list could not be read since %s: %s.", clockOf(f.LastAt), f.LastError)
+	}
+	if h.Leagues.Known > 0 && h.Leagues.Active == 0 {
+		p.add("No league is active, so no match is read: activate one of %d (PATCH /leagues/ID with {\"active\": true}).", h.Leagues.Known)
+	}
+}
+
+func (p *problemList) endpoint(e *EndpointHealth) {
+	until := ""
+	if !e.Until.IsZero() {
+		until = ", until " + clockOf(e.Until)
+	}
+	switch {
+	case e.Alarm != "":
+		p.add("A person has to act: the feed refuses %s since %s (%s).", e.Endpoint, clockOf(e.AlarmAt), e.Alarm)
+	case e.State == "refused":
+		p.add("The feed refuses %s; it is left alone%s (%s).", e.Endpoint, until, cmp.Or(e.LastError, "no reason is known"))
+	case e.State == "open" || e.State == "half-open":
+		p.add("The feed fails at %s; it is left alone%s (%s).", e.Endpoint, until, cmp.Or(e.LastError, "no reason is known"))
+	case e.State == "resting":
+		p.add("The feed asks for a rest at %s%s.", e.Endpoint, until)
+	case e.State == "broke":
+		p.add("The calls of this hour at %s are used up (%d of %d, %d kept for final reads)%s.", e.Endpoint, e.Used, e.Limit, e.Reserve, until)
+	case e.Limit > e.Reserve && float64(e.Used) >= budgetTight*float64(e.Limit-e.Reserve):
+		p.add("The calls of this hour at %s are nearly used up: %d of %d. Matches are read less often until %s.", e.Endpoint, e.Used, e.Limit, clockOf(e.ResetAt))
+	}
+}
+
+func (p *problemList) push(h *PushHealth) {
+	if !h.Configured {
+		p.add("Nothing is pushed: cricket.push.key is not set.")
+		return
+	}
+	if h.Paused.After(p.at) {
+		p.add("Nothing is pushed until %s: Apple says that we are wrong.", clockOf(h.Paused))
+	}
+	switch h.Circuit {
+	case "open":
+		p.add("Apple cannot be reached: pushes wait and are tried again.")
+	case "half-open":
+		p.add("Apple could not be reached and is being tried again.")
+	}
+	for i := range h.Alarms {
+		a := &h.Alarms[i]
+		p.add("Apple answered %s %s, last at %s: %s", a.Reason, times(a.Count), clockOf(a.Last), a.Advice)
+	}
+}
+
+func (p *problemList) jobs(all []JobHealth) {
+	for i := range all {
+		j := &all[i]
+		if j.LastError == "" {
+			continue
+		}
+		again := ""
+		if !j.NextRun.IsZero() {
+			again = ", and is tried again at " + clockOf(j.NextRun)
+		}
+		p.add("The job %s failed at %s%s: %s.", j.Name, clockOf(j.LastRun), again, j.LastError)
+	}
+}
+
+func (p *problemList) match(m *hubMatch, pushes bool) {
+	if m.Status != cricket.ActiveLive {
+		return
+	}
+	name := cmp.Or(m.Name, "match "+m.MatchID)
+	if late := time.Duration(m.TickAgeSeconds * float64(time.Second)); late >= tickLate {
+		p.add("%s is live and was not read for %d minutes.", name, int(late/time.Minute))
+	}
+	if pushes && m.Followers > 0 && m.Sessions[string(cricket.SessionActive)]+m.Sessions[string(cricket.SessionPending)] == 0 {
+		p.add("%s is live with %s and no Live Activity: did their apps register a push-to-start token?", name, counting(m.Followers, "follower"))
+	}
+}
+
+// times writes how often.
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// counting writes a number of things.
+func counting(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
