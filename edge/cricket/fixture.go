@@ -157,7 +157,8 @@ func (Fixtures) Archive(tx *store.Tx, id string) error {
 }
 
 // Sync takes what the list of fixtures says of a match. Where the match is registered, what its ticks write is left to
-// them: the score, the status and the result are theirs. It tells whether anything was written.
+// them: the score, the status and the result are theirs. A match that was postponed and has another time is archived no
+// more. It tells whether anything was written.
 func (Fixtures) Sync(tx *store.Tx, s *Snapshot) (changed bool, err error) {
 	now := tx.Now()
 	st := State{}
@@ -186,6 +187,11 @@ func (Fixtures) Sync(tx *store.Tx, s *Snapshot) (changed bool, err error) {
 	if err != nil && !registered {
 		return false, err
 	}
+	if !registered && st.Status != ActiveEnded && !old["archivedAt"].IsZero() {
+		if err := reopen(tx, s.MatchID); err != nil {
+			return false, err
+		}
+	}
 	if registered {
 		maps.DeleteFunc(next, func(name string, _ attr.Value) bool { return !metadata(name) })
 	}
@@ -195,6 +201,16 @@ func (Fixtures) Sync(tx *store.Tx, s *Snapshot) (changed bool, err error) {
 		}
 	}
 	return setAttributes(tx, TableFixtures, matchKey(s.MatchID), old, next)
+}
+
+// reopen takes back that a match is over.
+func reopen(tx *store.Tx, id string) error {
+	_, err := tx.Update(store.UpdateItem{
+		Table: TableFixtures, Key: matchKey(id),
+		Update: "REMOVE archivedAt, #r, winnerTeamId", Condition: "attribute_exists(matchId)",
+		Params: expr.Params{Names: map[string]string{"#r": "result"}},
+	})
+	return err
 }
 
 // metadata are the attributes of a fixture that the play does not change.

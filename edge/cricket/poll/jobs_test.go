@@ -255,6 +255,67 @@ func TestFinalReads(t *testing.T) {
 	}
 }
 
+// A last reading that fails is tried again every ten seconds: each is a call of the feed's hour.
+func TestFinalReadsThatFail(t *testing.T) {
+	for name, answer := range map[string]error{
+		"forgotten": fault.New(fault.NotFound, "gone", "gone"), "no answer": errors.New("no answer"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.finishing()
+			r.feed.fixture = func(string, time.Time) (cricket.Snapshot, error) { return cricket.Snapshot{}, answer }
+			r.run(20 * time.Minute)
+			finals := r.feed.asked("final 7")
+			if len(finals) < 20 {
+				t.Errorf("tried %d times: %v", len(finals), finals)
+			}
+			for _, gap := range gaps(finals, 0) {
+				if gap < 9*time.Second {
+					t.Fatalf("tried again after %s, %d times in all", gap, len(finals))
+				}
+			}
+		})
+	}
+}
+
+// A match that is postponed and gets another time is registered for that, by the same poller too.
+func TestPostponed(t *testing.T) {
+	r := newRig(t)
+	again := 30 * time.Hour
+	at := func(now time.Time) cricket.Snapshot {
+		s := started(7, 3, time.Hour)
+		switch {
+		case now.After(midday().Add(3 * time.Hour)):
+			s.StartsAt = midday().Add(again)
+		case now.After(midday().Add(30 * time.Minute)):
+			s.Status = "Postp."
+		}
+		return s
+	}
+	r.feed.fixtures = func(now time.Time) []cricket.Snapshot {
+		for more := true; more; { // as the node does beside the poller
+			var err error
+			if more, err = r.store.Housekeep(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		return []cricket.Snapshot{at(now)}
+	}
+	r.feed.fixture = func(_ string, now time.Time) (cricket.Snapshot, error) { return at(now), nil }
+	r.run(again - 40*time.Minute)
+	if st, found := r.state("7"); !found || st.Status != cricket.ActiveIdle {
+		t.Errorf("before its new time it is %q", st.Status)
+	}
+	r.do(func(tx *store.Tx) error {
+		f, err := cricket.Fixtures{}.Get(tx, "7")
+		if !f.ArchivedAt.IsZero() || f.Phase != cricket.PhasePrematch {
+			t.Errorf("the fixture: %+v", f)
+		}
+		_, _, following := cricket.Follows{}.Add(tx, "7", "asha", 0)
+		return errors.Join(err, following)
+	})
+}
+
 // A feed that says nothing more after a result does not keep a match for ever; neither does one that forgets it.
 func TestSilentEnds(t *testing.T) {
 	for name, tt := range map[string]struct {

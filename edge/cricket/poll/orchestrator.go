@@ -103,7 +103,7 @@ func (p *Poller) register(ctx context.Context, now time.Time) error {
 	var errs []error
 	for i := range ahead {
 		f := &ahead[i]
-		if f.MatchID == "" || f.Phase != cricket.PhasePrematch || p.ended[f.MatchID] || p.watched[f.MatchID] != nil ||
+		if f.MatchID == "" || f.Phase != cricket.PhasePrematch || p.watched[f.MatchID] != nil ||
 			!p.activeLeague(f.LeagueID, f.LeagueCode) {
 			continue
 		}
@@ -123,6 +123,7 @@ func (p *Poller) registerOne(ctx context.Context, f *cricket.Fixture, now time.T
 	if err != nil || !done {
 		return errors.Join(err, lease.Release(ctx)) // a row that ended, or that the next look finds
 	}
+	delete(p.ended, f.MatchID) // it was postponed
 	w := p.watchOf(f.MatchID)
 	w.lease, w.league, w.starts, w.touched = lease, f.LeagueID, f.StartTime, now
 	w.state = cricket.State{

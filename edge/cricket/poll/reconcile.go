@@ -35,11 +35,14 @@ func isFinal(w *watch) bool {
 }
 
 // nextFinal is when a match with a result is to be read again: at the next of the instants, when it can be ended, and
-// after that, until it is, every ten seconds.
+// after that, until it is, every ten seconds. So is one tried again that failed.
 func (p *Poller) nextFinal(w *watch) time.Time {
 	next := never()
 	if at := finals(); w.final < len(at) {
 		next = w.left.Add(at[w.final])
+	}
+	if !w.asked.Before(next) {
+		next = w.asked.Add(followEvery)
 	}
 	if w.state.Status == cricket.ActiveEnded {
 		return next
