@@ -241,8 +241,9 @@ func (c *Coordinator) cleanChannels(ctx context.Context, active []string) error 
 	return err
 }
 
-// cleanChannel deletes a channel that was perhaps made and whose id nobody knows: it is one that was not there before,
-// and is no other match's. Where Apple does not answer the row stays, for the next start.
+// cleanChannel deletes a channel that was perhaps made and whose id nobody knows: it is the one that was not there before,
+// and is no other match's. Where there are several such, others have made some of them meanwhile: all stay, for one too
+// many costs less than a stranger's. Where Apple does not answer the row stays, for the next start.
 func (c *Coordinator) cleanChannel(ctx context.Context, matchID string, row channelRow) error {
 	if c.manage == nil {
 		return c.dropChannel(ctx, matchID)
@@ -267,10 +268,12 @@ func (c *Coordinator) cleanChannel(ctx context.Context, matchID string, row chan
 	if err != nil {
 		return err
 	}
-	for _, id := range now {
-		if !known[id] && !c.deleteChannel(ctx, id) {
-			return nil
-		}
+	left := slices.DeleteFunc(now, func(id string) bool { return known[id] })
+	if len(left) > 1 {
+		c.log.Warn("broadcast channels that nobody here knows: one may be left from a crash", "match", matchID, "channels", len(left))
+	}
+	if len(left) == 1 && !c.deleteChannel(ctx, left[0]) {
+		return nil
 	}
 	return c.dropChannel(ctx, matchID)
 }

@@ -221,6 +221,33 @@ func TestChannelsAreNotLeaked(t *testing.T) {
 	r.shows("after all", 1, false)
 }
 
+// TestChannelsOfOthersStay deletes none of several channels that came since: not all of them can be ours.
+func TestChannelsOfOthersStay(t *testing.T) {
+	r := newWithChannels(t, "18.1")
+	for range 2 {
+		if _, res := r.client.CreateChannel(t.Context()); res.Action != apns.Accepted {
+			t.Fatalf("%+v", res)
+		}
+	}
+	r.run(r.client)
+	r.settle()
+	r.halt()
+	theirs := len(r.box.Channels())
+	r.put(channelRow{}) // a crash, before which there was no channel at all
+	r.run(r.client)
+	r.pass(3 * time.Second)
+	if n := len(r.box.Channels()); n != theirs+1 { // and the match's new one
+		t.Errorf("%d channels, %d before", n, theirs)
+	}
+	r.do(func(tx *store.Tx) error {
+		item, err := tx.Get(cricket.TablePushState, stateKey(channelKey("7")))
+		if item["channelId"].Str() == "" {
+			t.Errorf("the row: %v", item)
+		}
+		return err
+	})
+}
+
 func (r *withPhones) put(row channelRow) {
 	r.t.Helper()
 	if err := r.coord.putChannel(r.ctx, "7", row); err != nil {
