@@ -138,6 +138,10 @@ func (c *Coordinator) tend(ctx context.Context, m *match, now time.Time) error {
 		if c.cfg.Channels == nil || !m.playing() || now.Before(c.paused) {
 			return nil
 		}
+		if now.Before(c.manageAt) {
+			m.tendAt = c.manageAt
+			return nil
+		}
 		return c.openChannel(ctx, m, now)
 	case m.channel.open() && (m.closed(now) && m.broadcasting() == nil || m.hopeless(now)):
 		m.channel.over, m.dirty = now, true // nobody is left to be told
@@ -158,6 +162,7 @@ func (c *Coordinator) tend(ctx context.Context, m *match, now time.Time) error {
 // one, the next finds it by what has come since.
 func (c *Coordinator) openChannel(ctx context.Context, m *match, now time.Time) error {
 	before, res := c.cfg.Channels.Channels(ctx)
+	c.managed(&res)
 	if res.Action != apns.Accepted {
 		c.refusedChannel(m, "list", &res, now)
 		return nil
@@ -166,6 +171,7 @@ func (c *Coordinator) openChannel(ctx context.Context, m *match, now time.Time) 
 		return err
 	}
 	id, res := c.cfg.Channels.CreateChannel(ctx)
+	c.managed(&res)
 	c.metrics.channels.WithLabelValues("create", res.Action.String()).Inc()
 	if res.Action != apns.Accepted {
 		c.refusedChannel(m, "create", &res, now)
@@ -179,6 +185,17 @@ func (c *Coordinator) openChannel(ctx context.Context, m *match, now time.Time) 
 	}
 	m.channel, m.dirty = newChannel(m.id, id, m.stamp), true
 	return nil
+}
+
+// managed notes whether the host that makes channels has answered. While it does not, the loop is not to wait for it once a
+// match: it is left alone for a minute, and then for longer each time.
+func (c *Coordinator) managed(res *apns.Result) {
+	if res.Status != 0 {
+		c.misses, c.manageAt = 0, time.Time{}
+		return
+	}
+	c.manageAt = c.clock.Now().Add(min(channelRetry<<min(c.misses, 5), healEvery))
+	c.misses++
 }
 
 // refusedChannel goes on without a channel for a while.
@@ -205,7 +222,11 @@ func (c *Coordinator) deleteChannel(ctx context.Context, id string) (done bool) 
 	if c.manage == nil {
 		return true // there is no way to; the row would keep the match in memory for ever
 	}
+	if c.clock.Now().Before(c.manageAt) {
+		return false
+	}
 	res := c.manage.DeleteChannel(ctx, id)
+	c.managed(&res)
 	c.metrics.channels.WithLabelValues("delete", res.Action.String()).Inc()
 	return res.Action == apns.Accepted || res.Action == apns.Gone
 }

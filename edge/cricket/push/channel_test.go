@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -166,6 +167,39 @@ func TestNoChannel(t *testing.T) {
 	st := r.coord.Status()
 	if len(st.Alarms) != 1 || st.Alarms[0].Reason != "FeatureNotEnabled" || st.Alarms[0].Advice == "" || st.Circuit != "closed" {
 		t.Errorf("status %+v", st)
+	}
+}
+
+// silentChannels is a way to Apple on which nobody answers about channels, as behind a firewall.
+type silentChannels struct {
+	*apns.Client
+	asked *atomic.Int64
+}
+
+func (s silentChannels) Channels(context.Context) ([]string, apns.Result) {
+	s.asked.Add(1)
+	return nil, apns.Result{Action: apns.Retry, Reason: apns.ReasonNoAnswer}
+}
+
+// TestSilentChannels does not wait for such a host once a match: every wait holds up the pushes of all.
+func TestSilentChannels(t *testing.T) {
+	r := newWithChannels(t, "18.1")
+	for _, id := range []string{"8", "9"} {
+		r.fixture(id)
+		r.live(id)
+		r.score(id, 1, "")
+	}
+	var asked atomic.Int64
+	r.channels = silentChannels{r.client, &asked}
+	r.run(r.client)
+	r.pass(3 * time.Second)
+	r.shows("by its token", 1, false)
+	if n := asked.Load(); n != 1 {
+		t.Errorf("asked %d times at once", n)
+	}
+	r.pass(2 * time.Hour)
+	if n := asked.Load(); n < 7 || n > 10 { // after 1, 2, 4, 8, 16 and 30 minutes, and every 30
+		t.Errorf("asked %d times in two hours", n)
 	}
 }
 

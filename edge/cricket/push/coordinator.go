@@ -71,6 +71,9 @@ type Coordinator struct {
 	manage  Channels               // who deletes channels, even where none are made any more; nil: nobody
 	flying  sync.WaitGroup         // pushes on their way
 
+	manageAt time.Time // the host that makes channels did not answer: nothing is asked of it before
+	misses   int       // how often in a row
+
 	mu     sync.Mutex
 	views  map[string]MatchView
 	landed []*job // answered after the loop had gone on
