@@ -31,8 +31,8 @@ func (s *Server) getHubPage(c *gin.Context) error {
 
 func hubInput(h *hubState) page.HubInput {
 	return page.HubInput{
-		At: clockOf(h.At), Problems: h.Problems,
-		Tables: []page.HubTable{matchTable(h.Matches), feedTable(h.Feed.Endpoints), jobTable(h.Feed.Jobs), pushTable(&h.Push), oddTable(h.Feed.Oddities), nodeTable(h)},
+		At: clockOf(h.At, h.At), Problems: h.Problems,
+		Tables: []page.HubTable{matchTable(h.Matches), feedTable(h), jobTable(h), pushTable(&h.Push), oddTable(h.Feed.Oddities), nodeTable(h)},
 	}
 }
 
@@ -60,35 +60,41 @@ func matchTable(all []hubMatch) page.HubTable {
 			read = "not in the live list"
 		}
 		t.Rows = append(t.Rows, []string{
-			strings.TrimSpace(m.Name + " " + m.MatchID), m.Status, m.Phase, read, cmp.Or(m.Owner, "–"), fence, tick, fmt.Sprint(m.Followers), counted(m.Sessions),
+			strings.TrimSpace(m.Name + " " + m.MatchID), m.Status, strings.ReplaceAll(m.Phase, "_", " "), read, cmp.Or(m.Owner, "–"), fence, tick, fmt.Sprint(m.Followers), cmp.Or(counted(m.Sessions), "none"),
 		})
 	}
 	return t
 }
 
-func feedTable(all []EndpointHealth) page.HubTable {
+func feedTable(h *hubState) page.HubTable {
 	t := page.HubTable{
 		ID: "feed", Title: "Feed", None: "No feed is configured.",
 		Heads: []string{"Endpoint", "State", "Calls this hour", "Reserve", "Failed", "Last good", "Last failure"},
 	}
-	for i := range all {
-		e := &all[i]
-		state := e.State
+	for i := range h.Feed.Endpoints {
+		e := &h.Feed.Endpoints[i]
+		state := stateWord(e.State)
 		if !e.Until.IsZero() {
-			state += " until " + clockOf(e.Until)
+			state += " until " + clockOf(e.Until, h.At)
 		}
 		t.Rows = append(t.Rows, []string{
-			e.Endpoint, state, fmt.Sprintf("%d of %d", e.Used, e.Limit), fmt.Sprint(e.Reserve), fmt.Sprint(e.Failed), clockOf(e.LastGood), e.LastError,
+			e.Endpoint, state, fmt.Sprintf("%d of %d", e.Used, e.Limit), fmt.Sprint(e.Reserve), fmt.Sprint(e.Failed), clockOf(e.LastGood, h.At), e.LastError,
 		})
 	}
 	return t
 }
 
-func jobTable(all []JobHealth) page.HubTable {
+// stateWord is an endpoint's state for people who do not think of circuit breakers.
+func stateWord(state string) string {
+	word := map[string]string{"closed": "well", "open": "failing, left alone", "half-open": "failing, on trial", "broke": "calls used up"}[state]
+	return cmp.Or(word, state)
+}
+
+func jobTable(h *hubState) page.HubTable {
 	t := page.HubTable{ID: "jobs", Title: "Jobs", None: "No job runs without a feed.", Heads: []string{"Job", "Runs", "Failed", "Last run", "Next run", "Last error"}}
-	for i := range all {
-		j := &all[i]
-		t.Rows = append(t.Rows, []string{j.Name, fmt.Sprint(j.Runs), fmt.Sprint(j.Failed), clockOf(j.LastRun), clockOf(j.NextRun), j.LastError})
+	for i := range h.Feed.Jobs {
+		j := &h.Feed.Jobs[i]
+		t.Rows = append(t.Rows, []string{j.Name, fmt.Sprint(j.Runs), fmt.Sprint(j.Failed), clockOf(j.LastRun, h.At), clockOf(j.NextRun, h.At), j.LastError})
 	}
 	return t
 }
@@ -128,7 +134,7 @@ func nodeTable(h *hubState) page.HubTable {
 		{"Leagues", fmt.Sprintf("%d, %d active", h.Leagues.Known, h.Leagues.Active)},
 		{"The live list is read by", leads},
 		{"Readings of it", fmt.Sprintf("%d, %d unchanged, %d failed", f.Polls, f.Unchanged, f.Failed)},
-		{"Last good reading", clockOf(f.LastAt)}, {"Marquee", marquee},
+		{"Last good reading", clockOf(f.LastAt, h.At)}, {"Marquee", marquee},
 		{"Matches taken over", fmt.Sprint(f.Takeovers)}, {"Final reads", fmt.Sprint(f.FinalReads)},
 		{"Replies cached", fmt.Sprintf("%d, %d too big", f.Cached, f.TooBig)},
 	}}
@@ -144,11 +150,16 @@ func counted(n map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-func clockOf(t time.Time) string {
+// clockOf writes an instant as seen from another: the time of day, and the day where it is not today.
+func clockOf(t, now time.Time) string {
 	if t.IsZero() {
 		return "–"
 	}
-	return t.UTC().Format("15:04:05")
+	t, now = t.UTC(), now.UTC()
+	if t.YearDay() != now.YearDay() || t.Year() != now.Year() {
+		return t.Format("2 Jan 15:04")
+	}
+	return t.Format("15:04:05")
 }
 
 // agoOf writes how long ago something was.

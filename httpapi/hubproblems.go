@@ -57,7 +57,7 @@ func (p *problemList) feed(h *hubState) {
 	case f.LastError != "" && f.LastAt.IsZero():
 		p.add("The live list could not be read yet: %s.", f.LastError)
 	case f.LastError != "":
-		p.add("The live list could not be read since %s: %s.", clockOf(f.LastAt), f.LastError)
+		p.add("The live list could not be read since %s: %s.", clockOf(f.LastAt, p.at), f.LastError)
 	}
 	if h.Leagues.Known > 0 && h.Leagues.Active == 0 {
 		p.add("No league is active, so no match is read: activate one of %d (PATCH /leagues/ID with {\"active\": true}).", h.Leagues.Known)
@@ -67,11 +67,11 @@ func (p *problemList) feed(h *hubState) {
 func (p *problemList) endpoint(e *EndpointHealth) {
 	until := ""
 	if !e.Until.IsZero() {
-		until = ", until " + clockOf(e.Until)
+		until = ", until " + clockOf(e.Until, p.at)
 	}
 	switch {
 	case e.Alarm != "":
-		p.add("A person has to act: the feed refuses %s since %s (%s).", e.Endpoint, clockOf(e.AlarmAt), e.Alarm)
+		p.add("A person has to act: the feed refuses %s since %s (%s).", e.Endpoint, clockOf(e.AlarmAt, p.at), e.Alarm)
 	case e.State == "refused":
 		p.add("The feed refuses %s; it is left alone%s (%s).", e.Endpoint, until, cmp.Or(e.LastError, "no reason is known"))
 	case e.State == "open" || e.State == "half-open":
@@ -81,7 +81,7 @@ func (p *problemList) endpoint(e *EndpointHealth) {
 	case e.State == "broke":
 		p.add("The calls of this hour at %s are used up (%d of %d, %d kept for final reads)%s.", e.Endpoint, e.Used, e.Limit, e.Reserve, until)
 	case e.Limit > e.Reserve && float64(e.Used) >= budgetTight*float64(e.Limit-e.Reserve):
-		p.add("The calls of this hour at %s are nearly used up: %d of %d. Matches are read less often until %s.", e.Endpoint, e.Used, e.Limit, clockOf(e.ResetAt))
+		p.add("The calls of this hour at %s are nearly used up: %d of %d. Matches are read less often until %s.", e.Endpoint, e.Used, e.Limit, clockOf(e.ResetAt, p.at))
 	}
 }
 
@@ -91,7 +91,7 @@ func (p *problemList) push(h *PushHealth) {
 		return
 	}
 	if h.Paused.After(p.at) {
-		p.add("Nothing is pushed until %s: Apple says that we are wrong.", clockOf(h.Paused))
+		p.add("Nothing is pushed until %s: Apple says that we are wrong.", clockOf(h.Paused, p.at))
 	}
 	switch h.Circuit {
 	case "open":
@@ -101,7 +101,7 @@ func (p *problemList) push(h *PushHealth) {
 	}
 	for i := range h.Alarms {
 		a := &h.Alarms[i]
-		p.add("Apple answered %s %s, last at %s: %s", a.Reason, times(a.Count), clockOf(a.Last), a.Advice)
+		p.add("Apple answered %s %s, last at %s: %s", a.Reason, times(a.Count), clockOf(a.Last, p.at), a.Advice)
 	}
 }
 
@@ -113,9 +113,9 @@ func (p *problemList) jobs(all []JobHealth) {
 		}
 		again := ""
 		if !j.NextRun.IsZero() {
-			again = ", and is tried again at " + clockOf(j.NextRun)
+			again = ", and is tried again at " + clockOf(j.NextRun, p.at)
 		}
-		p.add("The job %s failed at %s%s: %s.", j.Name, clockOf(j.LastRun), again, j.LastError)
+		p.add("The job %s failed at %s%s: %s.", j.Name, clockOf(j.LastRun, p.at), again, j.LastError)
 	}
 }
 

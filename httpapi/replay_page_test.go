@@ -85,9 +85,9 @@ func TestHubPage(t *testing.T) {
 			t.Errorf("%s: %d", as, w.Code)
 		}
 		for _, text := range []string{
-			"England v India 7", "7 of 2000", "timeout &lt;b&gt;", ">12</td>", "every ball", "unknown status", "league 3", "12:01:00",
-			"The feed fails at livescores; it is left alone, until 12:00:00", "Apple answered BadTopic 5 times, last at 12:00:00: Name the app",
-			"The job team sync failed at 12:00:00, and is tried again at 12:01:00: no answer.", "BadTopic, since the start",
+			"England v India 7", "7 of 2000", "timeout &lt;b&gt;", ">12</td>", "every ball", "unknown status", "failing, left alone until 1 Jun 12:00", "league 3", "1 Jun 12:01",
+			"The feed fails at livescores; it is left alone, until 1 Jun 12:00", "Apple answered BadTopic 5 times, last at 1 Jun 12:00: Name the app",
+			"The job team sync failed at 1 Jun 12:00, and is tried again at 1 Jun 12:01: no answer.", "BadTopic, since the start",
 		} {
 			if want == http.StatusOK && !strings.Contains(w.Body.String(), text) {
 				t.Errorf("no %q in %s", text, w.Body)

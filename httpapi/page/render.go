@@ -139,7 +139,7 @@ func (r *Renderer) Page(kind string, v View, stream string) ([]byte, error) {
 
 // Notice renders a page that says one thing: not found, or out of order.
 func (r *Renderer) Notice(title, text string) ([]byte, error) {
-	data := map[string]string{"Title": title, "Text": text}
+	data := map[string]string{"Title": title, "Text": sentence(text)}
 	return r.framed("notice-page", data, frame{Title: title + " · touchline", Body: "page-notice"})
 }
 
