@@ -81,20 +81,10 @@ func (s *Server) getDisplay(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if team != 0 && !teamFirst(&d, int64(team)) {
+	if team != 0 && !slices.ContainsFunc(d.Teams, func(t cricket.TeamScore) bool { return t.ID == int64(team) }) {
 		return &invalidError{[]detail{{"teamId", "is not a team of this match"}}}
 	}
-	return writeJSON(c, d)
-}
-
-// teamFirst turns a display to a team's side; false: it does not play.
-func teamFirst(d *cricket.Display, team int64) bool {
-	i := slices.IndexFunc(d.Teams, func(t cricket.TeamScore) bool { return t.ID == team })
-	if i < 0 {
-		return false
-	}
-	d.Teams = slices.Concat(d.Teams[i:i+1], d.Teams[:i], d.Teams[i+1:])
-	return true
+	return writeJSON(c, d.For(int64(team)))
 }
 
 // liveMatches is an answer of its own shape, as the application's apps know it.

@@ -239,7 +239,6 @@ func TestEndOfAll(t *testing.T) {
 		return err
 	})
 	r.refused(fault.NotFound, func(tx *store.Tx) error { return Activities{}.End(tx, "7", "u1") })
-	r.refused(fault.Invalid, func(tx *store.Tx) error { return Activities{}.EndDevice(tx, "7", "u1", "") })
 }
 
 // TestJoined is a session that listens to a channel: no token, and back to waiting when the channel's activities rest.

@@ -151,20 +151,6 @@ func (Follows) Of(tx *store.Tx, matchID string) ([]Follow, error) {
 	return unmarshalAll[Follow](tx.QueryAll(matchQuery(TableFollows, matchID)))
 }
 
-// RemoveAll ends all follows of a match that is over. Their Live Activities end with the match.
-func (f Follows) RemoveAll(tx *store.Tx, matchID string) error {
-	all, err := f.Of(tx, matchID)
-	if err != nil {
-		return err
-	}
-	for i := range all {
-		if _, err := tx.Delete(store.DeleteItem{Table: TableFollows, Key: followKey(matchID, all[i].UserID)}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // matchQuery selects the rows of a match.
 func matchQuery(table, matchID string) store.Query {
 	return store.Query{

@@ -120,14 +120,6 @@ func TestFollowersAndTheirEnd(t *testing.T) {
 	if n := count(); n != 3 {
 		t.Errorf("%d followers", n)
 	}
-	r.do(func(tx *store.Tx) error { return Follows{}.RemoveAll(tx, "7") })
-	if n := count(); n != 0 {
-		t.Errorf("%d followers after the end", n)
-	}
-	r.do(func(tx *store.Tx) error {
-		_, _, err := Follows{}.Add(tx, "7", "u1", 0)
-		return err
-	})
 	r.now = matchDay.Add(48*time.Hour + time.Second)
 	if n := count(); n != 0 {
 		t.Error("a follow outlived its time")
