@@ -78,7 +78,8 @@ type Coordinator struct {
 	views  map[string]MatchView
 	landed []*job // answered after the loop had gone on
 	alarms map[string]Alarm
-	until  time.Time // paused
+	until  time.Time       // paused
+	asked  map[string]bool // matches whose display is to be sent again
 }
 
 // New makes a coordinator. It does nothing until Run.
@@ -99,7 +100,7 @@ func New(cfg Config) (*Coordinator, error) {
 	return &Coordinator{
 		cfg: cfg, store: cfg.Store, clock: cfg.Clock, log: cfg.Logger, changed: clock.NewSignal(), metrics: m,
 		matches: map[string]*match{}, urgent: map[string][]time.Time{}, views: map[string]MatchView{},
-		alarms: map[string]Alarm{}, manage: cfg.manager(),
+		alarms: map[string]Alarm{}, asked: map[string]bool{}, manage: cfg.manager(),
 	}, nil
 }
 
@@ -154,6 +155,7 @@ func (c *Coordinator) turn(ctx context.Context) error {
 	if err := c.landings(ctx); err != nil {
 		return err
 	}
+	c.refreshAsked()
 	return c.round(ctx)
 }
 

@@ -1,0 +1,65 @@
+package push
+
+import (
+	"context"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// Refresh has the display of a match sent again, in silence, to the Live Activities that are on: the state that is the
+// newest when the push leaves. It tells how many phones show one, and does not wait for Apple; it may be called beside
+// Run, from anywhere. A match whose display is not known yet is fault.Conflict.
+func (c *Coordinator) Refresh(ctx context.Context, matchID string) (phones int, err error) {
+	err = c.store.View(ctx, func(tx *store.Tx) error {
+		display, err := tx.Get(cricket.TableDisplay, cacheKey(cricket.DisplayKey(matchID)))
+		if err != nil {
+			return err
+		}
+		if display == nil {
+			return fault.New(fault.Conflict, "no_display", "there is no display of match %q yet", matchID)
+		}
+		active, err := tx.Get(cricket.TableActiveMatches, attr.Item{"matchId": attr.S(matchID)})
+		if err != nil || active == nil || active["status"].Str() == cricket.ActiveEnded {
+			return err
+		}
+		sessions, err := cricket.Activities{}.OfMatch(tx, matchID)
+		phones = 0
+		for i := range sessions {
+			if sessions[i].Status == cricket.SessionActive {
+				phones++
+			}
+		}
+		return err
+	})
+	if err != nil || phones == 0 {
+		return 0, err
+	}
+	c.mu.Lock()
+	c.asked[matchID] = true
+	c.mu.Unlock()
+	c.changed.Set()
+	return phones, nil
+}
+
+// refreshAsked forgets what the phones of the matches were sent that were asked for, so that the next plan sends it.
+func (c *Coordinator) refreshAsked() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id := range c.asked {
+		m := c.matches[id]
+		if m == nil {
+			continue
+		}
+		m.dirty = true
+		for _, s := range m.sessions {
+			s.hash = 0
+		}
+		if m.channel != nil {
+			m.channel.session.hash = 0
+		}
+	}
+	clear(c.asked)
+}

@@ -1,0 +1,59 @@
+package push
+
+import (
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// A display that is asked for is sent again once, in silence, to the phones that show the match.
+func TestRefreshAsked(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.follow("7", "bob") // no token yet: nothing to send to
+	r.pass(5 * time.Second)
+	r.out.take()
+	refresh := func(id string, want int) {
+		t.Helper()
+		if n, err := r.coord.Refresh(t.Context(), id); n != want || err != nil {
+			t.Fatalf("%s: %d phones, %v, want %d", id, n, err, want)
+		}
+	}
+	last := int64(0)
+	for range 2 {
+		refresh("7", 1)
+		r.pass(2 * time.Second)
+		p := r.one()
+		if p.Token != token("upd ada") || p.Event != "update" || p.Priority != apns.PriorityNormal || p.Alert != "" || p.Runs != 1 || p.Stamp <= last {
+			t.Errorf("%s with stamp %d after %d", describe([]sent{p}), p.Stamp, last)
+		}
+		last = p.Stamp
+	}
+	r.pass(time.Minute)
+	for _, p := range r.out.take() {
+		if p.Event != "start" { // of bob's, who has been sent one before
+			t.Errorf("asked for once: %s", describe([]sent{p}))
+		}
+	}
+
+	refresh("7", 1)
+	refresh("7", 1)
+	r.score("7", 4, "")
+	r.pass(10 * time.Second)
+	for i, p := range r.out.take() {
+		if i > 0 || p.Runs != 4 {
+			t.Errorf("asked for twice, with a new score: %d %s", i, describe([]sent{p}))
+		}
+	}
+
+	r.score("8", 1, "")
+	refresh("8", 0) // nobody shows it
+	r.active("7", cricket.ActiveEnded, cricket.PhaseCompleted, r.clk.Now())
+	refresh("7", 0)
+	if n, err := r.coord.Refresh(t.Context(), "9"); n != 0 || !fault.Is(err, fault.Conflict) {
+		t.Errorf("without a display: %d, %v", n, err)
+	}
+}
