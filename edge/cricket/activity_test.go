@@ -172,6 +172,54 @@ func TestDismissedCountsAsUnfollowed(t *testing.T) {
 	r.refused(fault.NotFound, func(tx *store.Tx) error { return Activities{}.Dismiss(tx, "7", "u9", "d9") })
 }
 
+// TestTokenAfterLeaving: the token of an activity that was on its way while its user left makes nothing active. The phone
+// is told to end it.
+func TestTokenAfterLeaving(t *testing.T) {
+	follow := func(r *userRig) {
+		r.do(func(tx *store.Tx) error { _, _, err := Follows{}.Add(tx, "7", "u1", 0); return err })
+	}
+	unfollow := func(r *userRig) {
+		r.do(func(tx *store.Tx) error { return Follows{}.Remove(tx, "7", "u1") })
+	}
+	dismiss := func(r *userRig) {
+		r.do(func(tx *store.Tx) error { return Activities{}.Dismiss(tx, "7", "u1", "d1") })
+	}
+	for name, c := range map[string]struct {
+		leave func(*userRig)
+		again bool          // they follow again before the token comes
+		after time.Duration // from leaving to the token
+		began time.Duration // from leaving to the activity's start; 0: the app does not say
+		want  SessionStatus
+	}{
+		"unfollowed":           {leave: unfollow, after: time.Second, want: SessionEnded},
+		"dismissed":            {leave: dismiss, after: time.Second, want: SessionEnded},
+		"began before":         {leave: unfollow, after: time.Second, began: -time.Second, want: SessionEnded},
+		"another activity":     {leave: unfollow, after: time.Minute, began: time.Second, want: SessionActive},
+		"followed again":       {leave: unfollow, again: true, after: time.Second, want: SessionActive},
+		"a long time after it": {leave: unfollow, after: lateToken, want: SessionActive},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newUserRig(t)
+			follow(r)
+			r.ensure("u1", "d1")
+			c.leave(r)
+			left := r.now
+			if c.again {
+				follow(r)
+			}
+			r.now = left.Add(c.after)
+			var began time.Time
+			if c.began != 0 {
+				began = left.Add(c.began)
+			}
+			s := r.got("u1", "d1", token("A"), began)
+			if s.Status != c.want || s.UpdateToken != token("a") || (s.EndReason != "") != (c.want == SessionEnded) {
+				t.Errorf("%+v, want %s", s, c.want)
+			}
+		})
+	}
+}
+
 func TestRegisterRefused(t *testing.T) {
 	r := newUserRig(t)
 	r.refused(fault.Invalid, func(tx *store.Tx) error {

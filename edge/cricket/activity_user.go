@@ -13,9 +13,13 @@ import (
 // UnnamedDevice stands for the device of an app that names none, and whose user has none registered.
 const UnnamedDevice = "default"
 
+// lateToken is how long after its user has left an activity a token may still be of it.
+const lateToken = 10 * time.Minute
+
 // Register takes the update token that a device got for its activity: the first of a new one or, while the session
 // is active, one that replaces it. Without a deviceID it is for the user's device heard of last. startedAt is when the
-// activity began, zero if the app does not say. NotFound: no such match; Conflict: it is over; Invalid: no such token.
+// activity began, zero if the app does not say. The token of an activity that its user has left meanwhile makes nothing
+// active: its phone is owed an end push. NotFound: no such match; Conflict: it is over; Invalid: no such token.
 func (a Activities) Register(
 	tx *store.Tx, matchID, userID, deviceID, token string, startedAt time.Time,
 ) (Session, error) {
@@ -39,6 +43,16 @@ func (a Activities) Register(
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return Session{}, err
 	}
+	left, err := a.left(tx, &old, startedAt)
+	if err != nil {
+		return Session{}, err
+	}
+	if left {
+		return sessionChange{
+			matchID: matchID, key: key, update: "SET updateToken = :token",
+			values: attr.Item{":token": attr.S(strings.ToLower(token))},
+		}.apply(tx)
+	}
 	began := startedAt
 	if began.IsZero() && old.Status == SessionActive {
 		began = old.SessionStartedAt
@@ -60,6 +74,20 @@ func (a Activities) Register(
 			":user": attr.S(userID), ":device": attr.S(deviceID), ":began": attr.Time(began), ":ttl": attr.Int(expires),
 		},
 	}.apply(tx)
+}
+
+// left tells whether the user unfollowed the match, or dismissed the activity, before the phone's token came: a start
+// push was on its way, or the token rotated. An app that has begun another since says so by startedAt, or follows again.
+func (Activities) left(tx *store.Tx, old *Session, startedAt time.Time) (bool, error) {
+	if old.Status != SessionEnded || old.EndReason != EndUnfollowed && old.EndReason != EndDismissed ||
+		startedAt.After(old.EndedAt) || !tx.Now().Before(old.EndedAt.Add(lateToken)) {
+		return false, nil
+	}
+	_, err := Follows{}.Get(tx, old.MatchID, old.UserID)
+	if fault.Is(err, fault.NotFound) {
+		return true, nil
+	}
+	return false, err
 }
 
 // latestDevice is the device of a user that was heard of last.
@@ -94,14 +122,6 @@ func (a Activities) Dismiss(tx *store.Tx, matchID, userID, deviceID string) erro
 	}
 	_, err = a.endUser(tx, matchID, userID, EndUnfollowed)
 	return err
-}
-
-// EndDevice ends the activity of one device, which counts as its dismissal.
-func (a Activities) EndDevice(tx *store.Tx, matchID, userID, deviceID string) error {
-	if deviceID == "" {
-		return fault.New(fault.Invalid, "validation", "deviceId is required")
-	}
-	return a.Dismiss(tx, matchID, userID, deviceID)
 }
 
 // End ends all that a user has of a match, and their follow; the phones are owed an end push. NotFound if there was

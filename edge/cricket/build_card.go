@@ -43,9 +43,15 @@ func (s *Snapshot) cards() []CardInnings {
 	return out
 }
 
+// eleven is a side.
+const eleven = 11
+
 func (s *Snapshot) card(in *Innings) CardInnings {
 	balls := s.ballsIn(in.No)
-	c := CardInnings{No: in.No, TeamID: in.TeamID, Batting: []CardBatter{}, Bowling: []Bowler{}, Overs: s.overs(balls)}
+	c := CardInnings{
+		No: in.No, TeamID: in.TeamID, Overs: s.overs(balls),
+		Batting: make([]CardBatter, 0, eleven), Bowling: make([]Bowler, 0, eleven),
+	}
 	c.Extras = in.Runs
 	for i := range s.Batting {
 		r := &s.Batting[i]
@@ -61,7 +67,7 @@ func (s *Snapshot) card(in *Innings) CardInnings {
 	}
 	for i := range s.Bowling {
 		if r := &s.Bowling[i]; r.Innings == in.No {
-			c.Bowling = append(c.Bowling, *s.bowler(in.No, r.PlayerID))
+			c.Bowling = append(c.Bowling, s.bowlerLine(r))
 		}
 	}
 	return c
@@ -80,7 +86,7 @@ func (s *Snapshot) rowHowOut(r *BattingRow, balls []Ball) string {
 
 // overs groups the balls of an innings for the worm and the over bars.
 func (s *Snapshot) overs(balls []Ball) []CardOver {
-	out := []CardOver{}
+	out := make([]CardOver, 0, len(balls)/s.BallsPerOver()+1)
 	var marks []string
 	for i := range balls {
 		b := &balls[i]
@@ -94,7 +100,9 @@ func (s *Snapshot) overs(balls []Ball) []CardOver {
 			o.Wickets++
 		}
 		marks = append(marks, markOf(b).Mark)
-		o.Balls = strings.Join(marks, " ")
+		if i+1 == len(balls) || balls[i+1].Over != b.Over {
+			o.Balls = strings.Join(marks, " ")
+		}
 	}
 	return out
 }

@@ -218,12 +218,17 @@ func (s *Snapshot) batter(r *BattingRow) Batter {
 func (s *Snapshot) bowler(innings int, id int64) *Bowler {
 	for i := range s.Bowling {
 		if r := &s.Bowling[i]; r.Innings == innings && r.PlayerID == id {
-			return &Bowler{
-				ID: id, Name: s.lastName(id), Overs: r.Overs, Maidens: r.Maidens, Runs: r.Runs, Wickets: r.Wickets,
-			}
+			b := s.bowlerLine(r)
+			return &b
 		}
 	}
 	return nil
+}
+
+func (s *Snapshot) bowlerLine(r *BowlingRow) Bowler {
+	return Bowler{
+		ID: r.PlayerID, Name: s.lastName(r.PlayerID), Overs: r.Overs, Maidens: r.Maidens, Runs: r.Runs, Wickets: r.Wickets,
+	}
 }
 
 // stand adds up the runs and balls since the last wicket.
@@ -244,13 +249,18 @@ const (
 	bannerTime  = 4 * time.Minute
 )
 
+// bannerSince is how old an event in the banner may be.
+func (s *Snapshot) bannerSince(now time.Time) time.Time {
+	if n := len(s.Balls); n > 0 {
+		return s.Balls[max(0, n-bannerBalls)].UpdatedAt
+	}
+	return now.Add(-bannerTime)
+}
+
 // banner is the most telling of the latest events; of equals the later one. It stays until it is old or something as
 // telling happens. A batter in the nineties is in it while nothing else is.
 func (s *Snapshot) banner(all []Candidate, now time.Time) *KeyEvent {
-	since := now.Add(-bannerTime)
-	if n := len(s.Balls); n > 0 {
-		since = s.Balls[max(0, n-bannerBalls)].UpdatedAt
-	}
+	since := s.bannerSince(now)
 	var best *Candidate
 	for i := range all {
 		c := &all[i]

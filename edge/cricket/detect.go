@@ -21,9 +21,10 @@ const unknownSubject = "?"
 // detection is one look at a reading.
 type detection struct {
 	s        *Snapshot
-	m        Memory // after this reading
-	recorded keySet // keys of what was recorded
-	known    keySet // the same where rows may have told what balls tell; nil otherwise
+	m        Memory     // after this reading
+	recorded keySet     // keys of what was recorded
+	recent   *time.Time // nil: everything is told in full; else what is recorded and older is not, or without its text
+	known    keySet     // the same where rows may have told what balls tell; nil otherwise
 	spells   *spells
 	hauls    map[int64]int // wickets of each bowler in the innings before
 	out      []Candidate
@@ -36,12 +37,13 @@ func Detect(prev *State, s *Snapshot) []Candidate {
 	if prev == nil {
 		prev = &State{}
 	}
-	return detect(prev, s, prev.Emitted.unpack()).out
+	return detect(prev, s, prev.Emitted.unpack(), nil).out
 }
 
-// detect is Detect with the recorded keys at hand.
-func detect(prev *State, s *Snapshot, recorded keySet) *detection {
-	d := &detection{s: s, recorded: recorded, spells: newSpells(s, &prev.Memory), hauls: map[int64]int{}}
+// detect is Detect with the recorded keys at hand. With a time it leaves out what is recorded and older than that, for
+// nobody asks for it again; of what must stay true it gives all but the text.
+func detect(prev *State, s *Snapshot, recorded keySet, recent *time.Time) *detection {
+	d := &detection{s: s, recorded: recorded, recent: recent, spells: newSpells(s, &prev.Memory), hauls: map[int64]int{}}
 	d.m = prev.Memory.next(prev, s, recorded)
 	d.known = d.m.known(recorded)
 	d.beforePlay()
@@ -53,6 +55,11 @@ func detect(prev *State, s *Snapshot, recorded keySet) *detection {
 	d.standstill()
 	d.ending()
 	return d
+}
+
+// past tells what was recorded and is no news, not for the banner either.
+func (d *detection) past(at time.Time, family string, numbers ...int64) bool {
+	return d.recent != nil && at.Before(*d.recent) && d.recorded.holds(family, numbers...)
 }
 
 func (d *detection) add(c Candidate) { d.out = append(d.out, c) }

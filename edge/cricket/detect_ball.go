@@ -157,6 +157,20 @@ func (t *tally) candidate(b *Ball, kind EventType, key, text string) Candidate {
 	}
 }
 
+// past tells an event of a ball that was recorded and is no news. Where rows tell what balls do not, they have to know
+// what balls have told.
+func (t *tally) past(b *Ball, family string, numbers ...int64) bool {
+	return t.lines && t.detection.past(b.UpdatedAt, family, numbers...)
+}
+
+// must is an event that was recorded and must stay true, without its words.
+func (t *tally) must(b *Ball, kind EventType, key string, about int64) {
+	t.addOnce(Candidate{
+		Event:  Event{Key: key, Type: kind, Innings: t.in.No, Over: b.Label, BallID: b.ID},
+		SeenAt: b.UpdatedAt, Subject: subject(about),
+	})
+}
+
 // addOnce adds an event that rows can tell too.
 func (t *tally) addOnce(c Candidate) {
 	if _, ok := t.told[c.Key]; !ok {
@@ -192,8 +206,11 @@ func (t *tally) boundary(b *Ball, bat *batTally) {
 	default:
 		return
 	}
-	if *skip > 0 && !t.known.has(ballKey(b.ID)) {
+	if *skip > 0 && !t.known.holds(familyBall, b.ID) {
 		*skip--
+		return
+	}
+	if t.past(b, familyBall, b.ID) {
 		return
 	}
 	t.add(t.candidate(b, kind, ballKey(b.ID), fmt.Sprintf("%s %s · %s", word, t.s.who(b.BatterID, batterWord), t.score())))
@@ -202,7 +219,11 @@ func (t *tally) boundary(b *Ball, bat *batTally) {
 // crossed finds the milestones that the ball took the batter over.
 func (t *tally) crossed(b *Ball, before int, bat *batTally) {
 	for _, m := range milestones() {
-		if before < m.runs && m.runs <= bat.runs {
+		switch {
+		case before >= m.runs || m.runs > bat.runs:
+		case t.past(b, familyMilestone, int64(m.runs), int64(t.in.No), b.BatterID):
+			t.must(b, m.kind, milestoneKey(m.runs, t.in.No, b.BatterID), b.BatterID)
+		default:
 			text := fmt.Sprintf("%s! %s %d (%d)", m.word, t.s.who(b.BatterID, batterWord), bat.runs, bat.balls)
 			c := t.candidate(b, m.kind, milestoneKey(m.runs, t.in.No, b.BatterID), text)
 			c.Subject = subject(b.BatterID)
@@ -217,12 +238,18 @@ const runStep = 50
 // teamCrossed finds the fifties of the team and of the partnership.
 func (t *tally) teamCrossed(b *Ball, team, stand int) {
 	for n := (team/runStep + 1) * runStep; n <= t.runs; n += runStep {
+		if t.past(b, familyTeamRuns, int64(n), int64(t.in.No)) {
+			continue
+		}
 		text := fmt.Sprintf("%s %d up in %s", t.code, n, wholeOvers(oversOf(t.legal, t.s.BallsPerOver())))
 		c := t.candidate(b, EventTeamMilestone, teamRunsKey(n, t.in.No), text)
 		c.Quiet = n%100 != 0
 		t.addOnce(c)
 	}
 	for n := (stand/runStep + 1) * runStep; n <= t.stand; n += runStep {
+		if t.past(b, familyStand, int64(n), int64(t.in.No), int64(t.wickets)+1) {
+			continue
+		}
 		t.addOnce(t.candidate(b, EventPartnership, standKey(n, t.in.No, t.wickets+1), standText(n, t.wickets+1)))
 	}
 }
@@ -251,13 +278,17 @@ func (t *tally) wicket(b *Ball, bowl *bowlTally, how dismissal, streak *Streak) 
 	t.wickets++
 	t.stand = 0
 	t.out[who] = true
-	text := t.wicketText(who, how, b.BowlerID, b.CatchID)
-	if n := streak.length(); n > 3 {
-		text = strings.Replace(text, " · ", fmt.Sprintf(", %d in %d · ", n, n), 1)
+	if t.past(b, familyWicket, int64(t.in.No), int64(t.wickets)) {
+		t.must(b, EventWicket, wicketKey(t.in.No, t.wickets), who)
+	} else {
+		text := t.wicketText(who, how, b.BowlerID, b.CatchID)
+		if n := streak.length(); n > 3 {
+			text = strings.Replace(text, " · ", fmt.Sprintf(", %d in %d · ", n, n), 1)
+		}
+		c := t.candidate(b, EventWicket, wicketKey(t.in.No, t.wickets), text)
+		c.Detail, c.Subject = string(how), subject(who)
+		t.add(c)
 	}
-	c := t.candidate(b, EventWicket, wicketKey(t.in.No, t.wickets), text)
-	c.Detail, c.Subject = string(how), subject(who)
-	t.add(c)
 	if how.credited() {
 		bowl.wickets++
 		t.haul(b, bowl)
@@ -276,7 +307,8 @@ func (t *tally) wicketText(who int64, how dismissal, bowler, catcher int64) stri
 // ten may be of the match.
 func (t *tally) haul(b *Ball, bowl *bowlTally) {
 	name := t.s.who(b.BowlerID, bowlerWord)
-	if bowl.wickets >= fireWickets {
+	n := int64(bowl.wickets)
+	if bowl.wickets >= fireWickets && !t.past(b, familyBowlerFire, int64(t.in.No), b.BowlerID, n) {
 		key := bowlerFireKey(t.in.No, b.BowlerID, bowl.wickets)
 		t.addOnce(t.candidate(b, EventBowlerOnFire, key, fmt.Sprintf("%s %d-%d", name, bowl.wickets, bowl.conceded)))
 	}
@@ -312,6 +344,9 @@ func (t *tally) onFire(b *Ball, bat *batTally) {
 		return
 	}
 	bat.fire = true
+	if t.past(b, familyBatterFire, int64(t.in.No), b.BatterID) {
+		return
+	}
 	text := fmt.Sprintf("%s %d (%d)", t.s.who(b.BatterID, batterWord), bat.runs, bat.balls)
 	t.addOnce(t.candidate(b, EventBatsmanOnFire, batterFireKey(t.in.No, b.BatterID), text))
 }
@@ -324,7 +359,7 @@ func (t *tally) newBatter(b *Ball) {
 			continue
 		}
 		bat := entry(t.bat, id)
-		if !bat.seen && !opening {
+		if !bat.seen && !opening && !t.past(b, familyNewBatter, int64(t.in.No), id) {
 			t.addOnce(t.candidate(b, EventNewBatsman, newBatterKey(t.in.No, id), t.newBatterText(id)))
 		}
 		bat.seen = true

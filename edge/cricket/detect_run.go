@@ -20,6 +20,9 @@ func (t *tally) hatTrick(b *Ball, streak *Streak) {
 	name := t.s.who(b.BowlerID, bowlerWord)
 	switch len(streak.Balls) {
 	case 2:
+		if t.past(b, familyOnHatTrick, b.BowlerID, b.ID) {
+			return
+		}
 		t.add(t.candidate(b, EventOnHatTrick, onHatTrickKey(b.BowlerID, b.ID), name+" on a hat-trick"))
 	case 3:
 		c := t.candidate(b, EventHatTrick, hatTrickKey(b.BowlerID, b.ID), "HAT-TRICK! "+name+" · "+t.score())
@@ -70,7 +73,7 @@ func (t *tally) sixes(b *Ball, bat *batTally) {
 // jumped tells whether the row has told these sixes before their balls came.
 func (t *tally) jumped(batter int64, sixes int) bool {
 	for n := sixes - 1; n <= sixes+1; n++ {
-		if t.known.has(rowSixesKey(t.in.No, batter, n)) {
+		if t.known.holds(familyRowSixes, int64(t.in.No), batter, int64(n)) {
 			return true
 		}
 	}
@@ -103,13 +106,25 @@ func (t *tally) endOfOver(b *Ball) {
 		return
 	}
 	t.overs.ended = true
-	t.maiden(b)
+	if !t.past(b, familyMaiden, int64(t.in.No), int64(b.Over)+1) {
+		t.maiden(b)
+	}
 	t.overEnd(b)
 }
 
-// overEnd writes an over as on a scoresheet, "Over 12: 1 4 0 W 0 2 (7)".
+// overEnd tells the end of the over in play, and of the powerplay with it.
 func (t *tally) overEnd(b *Ball) {
 	no := b.Over + 1
+	if !t.past(b, familyOver, int64(t.in.No), int64(no)) {
+		t.addOnce(t.candidate(b, EventOverEnd, overKey(t.in.No, no), t.overText(no)))
+	}
+	if no == t.in.Powerplay && !t.s.IsSuperOver(t.in.No) && !t.past(b, familyPowerplay, int64(t.in.No)) {
+		t.addOnce(t.candidate(b, EventPowerplayEnd, powerplayKey(t.in.No), t.powerplayText()))
+	}
+}
+
+// overText writes the over as on a scoresheet, "Over 12: 1 4 0 W 0 2 (7)".
+func (t *tally) overText(no int) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "Over %d:", no)
 	runs := 0
@@ -122,10 +137,7 @@ func (t *tally) overEnd(b *Ball) {
 		text.WriteString(sheetMark(x))
 	}
 	text.WriteString(" (" + strconv.Itoa(runs) + ")")
-	t.addOnce(t.candidate(b, EventOverEnd, overKey(t.in.No, no), text.String()))
-	if no == t.in.Powerplay && !t.s.IsSuperOver(t.in.No) {
-		t.addOnce(t.candidate(b, EventPowerplayEnd, powerplayKey(t.in.No), t.powerplayText()))
-	}
+	return text.String()
 }
 
 func (t *tally) powerplayText() string {
@@ -189,12 +201,12 @@ func (s *Snapshot) maidensIn(balls []Ball) []maidenOver {
 // rowMaiden tells whether the bowler's row has told this maiden before its balls came: the oldest that balls have not
 // told are those.
 func (t *tally) rowMaiden(b *Ball) bool {
-	rows := countRows(t.known, rowMaidenKey, t.in.No, b.BowlerID)
-	if rows == 0 || t.known.has(maidenKey(t.in.No, b.Over+1)) {
+	rows := t.known.rowMaidens(t.in.No, b.BowlerID)
+	if rows == 0 || t.known.holds(familyMaiden, int64(t.in.No), int64(b.Over)+1) {
 		return false
 	}
 	for _, o := range t.s.maidensIn(t.balls) {
-		if o.bowler == b.BowlerID && o.no <= b.Over && !t.known.has(maidenKey(t.in.No, o.no)) {
+		if o.bowler == b.BowlerID && o.no <= b.Over && !t.known.holds(familyMaiden, int64(t.in.No), int64(o.no)) {
 			rows--
 		}
 	}

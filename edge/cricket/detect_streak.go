@@ -37,19 +37,19 @@ func newSpells(s *Snapshot, m *Memory) *spells {
 	return sp
 }
 
-// ball takes the next ball in and gives the bowler's streak if it lengthened it, nil otherwise. Super overs are no
+// ball takes the next ball in and gives the bowler's streak if it lengthened it, nil otherwise; it is good until the next. Super overs are no
 // part of the match's runs.
 func (sp *spells) ball(b *Ball) *Streak {
 	if sp.s.IsSuperOver(b.Innings) {
 		return nil
 	}
 	if last := sp.last; last != nil && last.Innings == b.Innings && sp.s.gap(last, b) {
-		delete(sp.open, last.BowlerID) // who knows what is missing
-		delete(sp.open, b.BowlerID)
+		sp.end(last.BowlerID) // who knows what is missing
+		sp.end(b.BowlerID)
 	}
 	sp.last = b
 	if !b.Wicket || !dismissalOf(b.Outcome, b.BowlerID, b.CatchID).credited() {
-		delete(sp.open, b.BowlerID)
+		sp.end(b.BowlerID)
 		return nil
 	}
 	k := sp.open[b.BowlerID]
@@ -57,8 +57,15 @@ func (sp *spells) ball(b *Ball) *Streak {
 		k = &Streak{Bowler: b.BowlerID}
 		sp.open[b.BowlerID] = k
 	}
-	k.Balls, k.Innings, k.Over = append(slices.Clip(k.Balls), b.ID), b.Innings, b.Label
+	k.Balls, k.Innings, k.Over = append(k.Balls, b.ID), b.Innings, b.Label
 	return k
+}
+
+// end ends a bowler's streak.
+func (sp *spells) end(bowler int64) {
+	if k := sp.open[bowler]; k != nil {
+		k.Balls = k.Balls[:0]
+	}
 }
 
 // gap tells whether legal balls are missing between two that follow each other in a reading. Overs of five and of
@@ -97,13 +104,16 @@ func (m *Memory) noteStreaks(s *Snapshot) {
 			continue
 		}
 		h := *k
+		h.Balls = slices.Clone(k.Balls)
 		if !slices.ContainsFunc(kept, func(x Streak) bool { return x.Bowler == h.Bowler && x.Balls[2] == h.Balls[2] }) {
 			kept = append(kept, h)
 		}
 	}
 	m.HatTricks, m.Streaks = kept, nil
 	for _, k := range sp.open {
-		m.Streaks = append(m.Streaks, *k)
+		if len(k.Balls) > 0 {
+			m.Streaks = append(m.Streaks, *k)
+		}
 	}
 	slices.SortFunc(m.Streaks, func(a, b Streak) int { return int(a.Bowler - b.Bowler) })
 }

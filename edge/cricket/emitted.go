@@ -3,7 +3,6 @@ package cricket
 import (
 	"encoding/binary"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -24,12 +23,11 @@ const hole = '\x00'
 func familyNames() []string {
 	const n = string(hole)
 	return []string{
-		"b:" + n, "ov:" + n + ":" + n, "md:" + n + ":" + n, "w:" + n + ":" + n, "nb:" + n + ":" + n,
-		"t" + n + ":" + n, "p" + n + ":" + n + ":" + n, "m" + n + ":" + n + ":" + n, n + "w:" + n + ":" + n,
-		"bf:" + n + ":" + n + ":" + n, "tf:" + n + ":" + n, "ht:" + n + ":" + n, "oht:" + n + ":" + n,
-		"cs:" + n + ":" + n, "inn:" + n, "stumps:" + n, "pp:" + n, "so:" + n, "dec:" + n,
-		"int:" + n + "." + n, "start", "toss", "xi", "result", "close", "fo", "pom",
-		"dls:" + n + ":" + n, "corr:w:" + n + ":" + n, "corr:w:" + n + ":" + n + ":" + n,
+		familyBall, familyOver, familyMaiden, familyWicket, familyNewBatter, familyTeamRuns, familyStand, familyMilestone,
+		familyHaul, familyBowlerFire, familyBatterFire, familyHatTrick, familyOnHatTrick, familySixes, familyInningsEnd,
+		"stumps:" + n, familyPowerplay, familySuperOver, familyDeclared, "int:" + n + "." + n,
+		startKey, tossKey, lineupKey, resultKey, closeKey, followOnKey, bestKey,
+		"dls:" + n + ":" + n, "corr:" + familyWicket, "corr:" + familyWicket + ":" + n,
 	}
 }
 
@@ -80,28 +78,29 @@ func appendSplit(family []byte, numbers []int64, key string) ([]byte, []int64) {
 	return family, numbers
 }
 
-// joinKey is the opposite of splitKey.
-func joinKey(family string, numbers []int64) string {
-	var key strings.Builder
-	for i := range len(family) {
-		if family[i] != hole || len(numbers) == 0 {
-			key.WriteByte(family[i])
-			continue
-		}
-		key.WriteString(strconv.FormatInt(numbers[0], 10))
-		numbers = numbers[1:]
-	}
-	return key.String()
-}
-
 func (ks keySet) has(key string) bool {
 	var nameSpace [48]byte
 	var numberSpace [6]int64
 	name, numbers := appendSplit(nameSpace[:0], numberSpace[:0], key)
 	f := ks[string(name)]
-	if f == nil {
-		return false
+	return f != nil && f.has(numbers)
+}
+
+// holds is has of a key whose family and numbers are at hand.
+func (ks keySet) holds(family string, numbers ...int64) bool {
+	f := ks[family]
+	for _, n := range numbers {
+		if n < 0 || n >= maxNumber {
+			return ks.has(keyOf(family, numbers...)) // a number that is text in the set
+		}
 	}
+	return f != nil && f.has(numbers)
+}
+
+// maxNumber bounds the numbers of a key: what is longer is kept as text.
+const maxNumber = 1e18
+
+func (f *keyFamily) has(numbers []int64) bool {
 	low, high := 0, len(f.keys)
 	for low < high {
 		switch mid := (low + high) / 2; slices.Compare(f.keys[mid], numbers) {
@@ -144,7 +143,7 @@ func (ks keySet) all() []string {
 	var out []string
 	for _, f := range ks.families() {
 		for _, numbers := range f.keys {
-			out = append(out, joinKey(f.name, numbers))
+			out = append(out, keyOf(f.name, numbers...))
 		}
 	}
 	return out
@@ -217,11 +216,11 @@ func follows(last, key []int64, d int64) bool {
 // unpack reads the set. What is cut short or damaged gives the keys before the damage: a key that is not known is
 // found out when its row is to be created.
 func (e Emitted) unpack() keySet {
-	ks := keySet{}
+	ks := make(keySet, 32)
 	names := familyNames()
 	r := packReader{rest: e}
 	for len(r.rest) > 0 && !r.bad {
-		f := &keyFamily{}
+		f := r.family()
 		if code := int(r.byte()); code == 0 {
 			f.name = r.text()
 		} else if code <= len(names) {
@@ -242,6 +241,18 @@ type packReader struct {
 	rest  []byte
 	bad   bool
 	space []int64 // for keys to come: there are hundreds
+	heads [][]int64
+	names []keyFamily
+}
+
+// family is space for a family.
+func (r *packReader) family() *keyFamily {
+	if len(r.names) == 0 {
+		r.names = make([]keyFamily, 32)
+	}
+	f := &r.names[0]
+	r.names = r.names[1:]
+	return f
 }
 
 func (r *packReader) byte() byte {
@@ -280,6 +291,11 @@ const maxRun = 1 << 14
 
 func (r *packReader) keys(f *keyFamily) {
 	arity := strings.Count(f.name, string(hole))
+	const few = 16
+	if len(r.heads) < few {
+		r.heads = make([][]int64, 32*few)
+	}
+	f.keys, r.heads = r.heads[:0:few], r.heads[few:]
 	for count := r.number(); count > 0 && !r.bad; count-- {
 		if d := r.number(); d > 0 {
 			r.after(f, arity, d)
@@ -298,13 +314,23 @@ func (r *packReader) keys(f *keyFamily) {
 
 // whole adds a key that is written out.
 func (r *packReader) whole(f *keyFamily, arity int) {
-	key := make([]int64, arity)
+	key := r.room(arity)
 	for i := range key {
 		key[i] = r.number()
 	}
 	if !r.bad {
 		f.keys = append(f.keys, key)
 	}
+}
+
+// room is space for a key.
+func (r *packReader) room(arity int) []int64 {
+	if len(r.space) < arity {
+		r.space = make([]int64, max(256, arity))
+	}
+	key := r.space[:arity:arity]
+	r.space = r.space[arity:]
+	return key
 }
 
 // after adds the last key with d added to its last number.
@@ -314,11 +340,7 @@ func (r *packReader) after(f *keyFamily, arity int, d int64) {
 		return
 	}
 	last := f.keys[len(f.keys)-1]
-	if len(r.space) < arity {
-		r.space = make([]int64, 64*arity)
-	}
-	key := r.space[:arity:arity]
-	r.space = r.space[arity:]
+	key := r.room(arity)
 	copy(key, last)
 	key[arity-1] += d
 	f.keys = append(f.keys, key)

@@ -1,12 +1,14 @@
 package cricket
 
-import "fmt"
+import "strconv"
 
-// Keys of the events that need no ball, or more than one; those of a ball are in keys.go. All are the catalogue's to
-// the letter. What is known from rows alone has keys of its own ("4:", "6:", "mdr:", "csr:"): a row counts and does not
-// name its balls.
+// Keys of the events: what the source says, so that everyone who sees the event names it alike. All are the
+// catalogue's to the letter. What is known from rows alone has keys of its own ("4:", "6:", "mdr:", "csr:"): a row
+// counts and does not name its balls.
 
 const (
+	startKey     = "start"
+	resultKey    = "result"
 	tossKey      = "toss"
 	lineupKey    = "xi"
 	followOnKey  = "fo"
@@ -15,48 +17,116 @@ const (
 	resumedAfter = ":resumed"
 )
 
-func statusKey(word string) string { return "st:" + word }
+// The families of keys that differ in their numbers alone; a hole stands for a number.
+const (
+	familyBall        = "b:\x00"
+	familyWicket      = "w:\x00:\x00"
+	familyMilestone   = "m\x00:\x00:\x00"
+	familyHaul        = "\x00w:\x00:\x00"
+	familyHatTrick    = "ht:\x00:\x00"
+	familyOnHatTrick  = "oht:\x00:\x00"
+	familySixes       = "cs:\x00:\x00"
+	familyMaiden      = "md:\x00:\x00"
+	familyOver        = "ov:\x00:\x00"
+	familyInningsEnd  = "inn:\x00"
+	familySuperOver   = "so:\x00"
+	familyDeclared    = "dec:\x00"
+	familyTeamRuns    = "t\x00:\x00"
+	familyStand       = "p\x00:\x00:\x00"
+	familyBowlerFire  = "bf:\x00:\x00:\x00"
+	familyBatterFire  = "tf:\x00:\x00"
+	familyNewBatter   = "nb:\x00:\x00"
+	familyPowerplay   = "pp:\x00"
+	familyRowBoundary = "\x00:\x00:\x00:\x00" // fours and sixes
+	familyRowMaiden   = "mdr:\x00:\x00:\x00"
+	familyRowSixes    = "csr:\x00:\x00:\x00"
+)
 
-func breakKey(day int, word string) string { return fmt.Sprintf("brk:%d:%s", day, word) }
+// keyOf puts the numbers into the holes of a family.
+func keyOf(family string, numbers ...int64) string {
+	var space [64]byte
+	key := space[:0]
+	for i := range len(family) {
+		if family[i] != hole || len(numbers) == 0 {
+			key = append(key, family[i])
+			continue
+		}
+		key = strconv.AppendInt(key, numbers[0], 10)
+		numbers = numbers[1:]
+	}
+	return string(key)
+}
 
-func interruptedKey(overs string) string { return "int:" + overs }
+func wicketKey(innings, n int) string { return keyOf(familyWicket, int64(innings), int64(n)) }
 
-func revisedKey(target int, overs string) string { return fmt.Sprintf("dls:%d:%s", target, overs) }
+func ballKey(id int64) string { return keyOf(familyBall, id) }
 
-func declaredKey(innings int) string { return fmt.Sprintf("dec:%d", innings) }
+func milestoneKey(runs, innings int, batter int64) string {
+	return keyOf(familyMilestone, int64(runs), int64(innings), batter)
+}
 
-func onHatTrickKey(bowler, second int64) string { return fmt.Sprintf("oht:%d:%d", bowler, second) }
+func haulKey(wickets, innings int, bowler int64) string {
+	return keyOf(familyHaul, int64(wickets), int64(innings), bowler)
+}
 
-func teamRunsKey(runs, innings int) string { return fmt.Sprintf("t%d:%d", runs, innings) }
+func hatTrickKey(bowler, third int64) string { return keyOf(familyHatTrick, bowler, third) }
+
+func onHatTrickKey(bowler, second int64) string { return keyOf(familyOnHatTrick, bowler, second) }
+
+func sixesKey(batter, first int64) string { return keyOf(familySixes, batter, first) }
+
+func maidenKey(innings, over int) string { return keyOf(familyMaiden, int64(innings), int64(over)) }
+
+func overKey(innings, over int) string { return keyOf(familyOver, int64(innings), int64(over)) }
+
+func inningsEndKey(innings int) string { return keyOf(familyInningsEnd, int64(innings)) }
+
+func superOverKey(n int) string { return keyOf(familySuperOver, int64(n)) }
+
+func declaredKey(innings int) string { return keyOf(familyDeclared, int64(innings)) }
+
+func teamRunsKey(runs, innings int) string { return keyOf(familyTeamRuns, int64(runs), int64(innings)) }
 
 func standKey(runs, innings, wicket int) string {
-	return fmt.Sprintf("p%d:%d:%d", runs, innings, wicket)
+	return keyOf(familyStand, int64(runs), int64(innings), int64(wicket))
 }
-
-func overKey(innings, over int) string { return fmt.Sprintf("ov:%d:%d", innings, over) }
 
 func bowlerFireKey(innings int, bowler int64, wickets int) string {
-	return fmt.Sprintf("bf:%d:%d:%d", innings, bowler, wickets)
+	return keyOf(familyBowlerFire, int64(innings), bowler, int64(wickets))
 }
 
-func batterFireKey(innings int, batter int64) string { return fmt.Sprintf("tf:%d:%d", innings, batter) }
+func batterFireKey(innings int, batter int64) string {
+	return keyOf(familyBatterFire, int64(innings), batter)
+}
 
-func newBatterKey(innings int, batter int64) string { return fmt.Sprintf("nb:%d:%d", innings, batter) }
+func newBatterKey(innings int, batter int64) string {
+	return keyOf(familyNewBatter, int64(innings), batter)
+}
 
-func powerplayKey(innings int) string { return fmt.Sprintf("pp:%d", innings) }
+func powerplayKey(innings int) string { return keyOf(familyPowerplay, int64(innings)) }
 
 func rowFourKey(innings int, batter int64, n int) string {
-	return fmt.Sprintf("4:%d:%d:%d", innings, batter, n)
+	return keyOf(familyRowBoundary, 4, int64(innings), batter, int64(n))
 }
 
 func rowSixKey(innings int, batter int64, n int) string {
-	return fmt.Sprintf("6:%d:%d:%d", innings, batter, n)
+	return keyOf(familyRowBoundary, 6, int64(innings), batter, int64(n))
 }
 
 func rowMaidenKey(innings int, bowler int64, n int) string {
-	return fmt.Sprintf("mdr:%d:%d:%d", innings, bowler, n)
+	return keyOf(familyRowMaiden, int64(innings), bowler, int64(n))
 }
 
 func rowSixesKey(innings int, batter int64, sixes int) string {
-	return fmt.Sprintf("csr:%d:%d:%d", innings, batter, sixes)
+	return keyOf(familyRowSixes, int64(innings), batter, int64(sixes))
 }
+
+func stumpsKey(day string) string { return "stumps:" + day }
+
+func statusKey(word string) string { return "st:" + word }
+
+func breakKey(day int, word string) string { return "brk:" + strconv.Itoa(day) + ":" + word }
+
+func interruptedKey(overs string) string { return "int:" + overs }
+
+func revisedKey(target int, overs string) string { return "dls:" + strconv.Itoa(target) + ":" + overs }

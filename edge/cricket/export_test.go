@@ -1,4 +1,11 @@
 package cricket
 
+import "time"
+
 // MustLast tells whether an event of a type must stay true of the record.
 func MustLast(t EventType) bool { return ruleOf(t).lasting }
+
+// StepInFull is Step that looks at the whole match with all its words, whatever was recorded.
+func StepInFull(prev State, s *Snapshot, o Options, now time.Time) Outcome {
+	return step(prev, s, o, now, false)
+}

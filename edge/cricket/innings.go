@@ -13,9 +13,11 @@ func ballsOf(overs string, perOver int) int {
 	if err != nil {
 		return 0
 	}
-	extra, err := strconv.Atoi(rest)
-	if err != nil {
-		extra = 0
+	extra := 0
+	if rest != "" { // an error would have its price
+		if extra, err = strconv.Atoi(rest); err != nil {
+			extra = 0
+		}
 	}
 	return max(0, n*perOver+extra)
 }
@@ -170,7 +172,10 @@ func (s *Snapshot) noteTarget() int {
 	}
 	fields := strings.Fields(s.Note)
 	for i, f := range fields[:max(0, len(fields)-1)] {
-		if n, err := strconv.Atoi(strings.Trim(fields[i+1], ".,;:")); strings.EqualFold(f, "target") && err == nil && n > 0 {
+		if !strings.EqualFold(f, "target") {
+			continue
+		}
+		if n, err := strconv.Atoi(strings.Trim(fields[i+1], ".,;:")); err == nil && n > 0 {
 			return n
 		}
 	}

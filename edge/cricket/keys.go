@@ -49,34 +49,3 @@ const FeedLock = "feed:livescores"
 
 // ReferenceLock is the lock of the one node that syncs fixtures, leagues and teams.
 const ReferenceLock = "feed:reference"
-
-// Event keys: what the source says, so that everyone who sees the event names it alike.
-
-func wicketKey(innings, n int) string { return fmt.Sprintf("w:%d:%d", innings, n) }
-
-func ballKey(id int64) string { return fmt.Sprintf("b:%d", id) }
-
-func milestoneKey(runs, innings int, batter int64) string {
-	return fmt.Sprintf("m%d:%d:%d", runs, innings, batter)
-}
-
-func haulKey(wickets, innings int, bowler int64) string {
-	return fmt.Sprintf("%dw:%d:%d", wickets, innings, bowler)
-}
-
-func hatTrickKey(bowler, third int64) string { return fmt.Sprintf("ht:%d:%d", bowler, third) }
-
-func sixesKey(batter, first int64) string { return fmt.Sprintf("cs:%d:%d", batter, first) }
-
-func maidenKey(innings, over int) string { return fmt.Sprintf("md:%d:%d", innings, over) }
-
-func inningsEndKey(innings int) string { return fmt.Sprintf("inn:%d", innings) }
-
-func superOverKey(n int) string { return fmt.Sprintf("so:%d", n) }
-
-func stumpsKey(day string) string { return "stumps:" + day }
-
-const (
-	startKey  = "start"
-	resultKey = "result"
-)

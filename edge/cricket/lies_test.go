@@ -2,6 +2,7 @@ package cricket_test
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ type told struct {
 	alerts   []cricket.Event          // in order
 	subjects map[string]string        // of the alerts, as they were told
 	biggest  int                      // bytes of the row of active-matches
+	ticks    int
 }
 
 // follow polls a recorded match every two and a half seconds, through lies if there is a seed for them, until it is
@@ -70,6 +72,11 @@ func follow(t *testing.T, id string, seed uint64, balls bool) told {
 func (p *told) take(t *testing.T, s *cricket.Snapshot, now time.Time) {
 	t.Helper()
 	out := cricket.Step(p.state, s, cricket.Options{}, now)
+	if p.ticks++; p.ticks%7 == 0 {
+		if full := cricket.StepInFull(p.state, s, cricket.Options{}, now); !reflect.DeepEqual(full, out) {
+			t.Errorf("a step that leaves out what is no news comes to something else (-full +brief):\n%s", cmp.Diff(full, out))
+		}
+	}
 	p.state = out.State
 	if !out.Kept {
 		p.display = out.Display

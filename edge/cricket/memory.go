@@ -195,12 +195,12 @@ func (m *Memory) noteMaidens(known keySet, s *Snapshot, in *Innings, balls []Bal
 		for _, o := range overs {
 			if o.bowler == r.PlayerID {
 				n++
-				if !known.has(maidenKey(in.No, o.no)) {
+				if !known.holds(familyMaiden, int64(in.No), int64(o.no)) {
 					untold++
 				}
 			}
 		}
-		n -= min(untold, countRows(known, rowMaidenKey, in.No, r.PlayerID))
+		n -= min(untold, known.rowMaidens(in.No, r.PlayerID))
 		m.Bowlers = append(m.Bowlers, BowlerSeen{r.PlayerID, n})
 	}
 }
@@ -215,13 +215,13 @@ func (m *Memory) known(recorded keySet) keySet {
 
 // boundary is fours or sixes, as balls and as rows tell them.
 type boundary struct {
-	is  func(*Ball) bool
-	key func(innings int, batter int64, n int) string
+	is   func(*Ball) bool
+	runs int64 // the first number of the keys of rows
 }
 
-func fourKind() boundary { return boundary{func(b *Ball) bool { return b.Four }, rowFourKey} }
+func fourKind() boundary { return boundary{func(b *Ball) bool { return b.Four }, 4} }
 
-func sixKind() boundary { return boundary{func(b *Ball) bool { return b.Six }, rowSixKey} }
+func sixKind() boundary { return boundary{func(b *Ball) bool { return b.Six }, 6} }
 
 // of gives the ids of a batter's balls of the kind.
 func (k boundary) of(balls []Ball, batter int64) []int64 {
@@ -236,23 +236,26 @@ func (k boundary) of(balls []Ball, batter int64) []int64 {
 
 // absorbed is how many balls show what a row has told before they came. They are the oldest of those not told.
 func (k boundary) absorbed(known keySet, balls []Ball, innings int, batter int64) int {
-	rows := countRows(known, k.key, innings, batter)
+	rows := 0
+	for known.holds(familyRowBoundary, k.runs, int64(innings), batter, int64(rows)+1) {
+		rows++
+	}
 	if rows == 0 {
 		return 0
 	}
 	untold := 0
 	for _, id := range k.of(balls, batter) {
-		if !known.has(ballKey(id)) {
+		if !known.holds(familyBall, id) {
 			untold++
 		}
 	}
 	return min(rows, untold)
 }
 
-// countRows counts what was told of a player from rows alone.
-func countRows(known keySet, key func(int, int64, int) string, innings int, player int64) int {
+// rowMaidens counts the maidens of a bowler that were told from rows alone.
+func (ks keySet) rowMaidens(innings int, bowler int64) int {
 	n := 0
-	for known.has(key(innings, player, n+1)) {
+	for ks.holds(familyRowMaiden, int64(innings), bowler, int64(n)+1) {
 		n++
 	}
 	return n

@@ -79,10 +79,19 @@ const (
 	outUnknown     dismissal = "out"
 )
 
+// containsFold tells whether a text has a part, whatever its letters' case; it needs no copy of the text.
+func containsFold(text, part string) bool {
+	for i := range len(text) - len(part) + 1 {
+		if strings.EqualFold(text[i:i+len(part)], part) {
+			return true
+		}
+	}
+	return false
+}
+
 // dismissalOf reads the kind from the feed's words, whose spelling varies.
 func dismissalOf(outcome string, bowler, catcher int64) dismissal {
-	t := strings.ToLower(outcome)
-	has := func(part string) bool { return strings.Contains(t, part) }
+	has := func(part string) bool { return containsFold(outcome, part) }
 	switch {
 	case has("run out"), has("runout"):
 		return outRunOut

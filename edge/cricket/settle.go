@@ -120,11 +120,11 @@ func (s *Snapshot) nameWinner(c *Candidate) {
 }
 
 // follow keeps the text of a result up with the feed: its words change after the first of them. A match whose score told
-// the result is over when the feed says so.
-func (st *State) follow(all []Candidate, s *Snapshot, now time.Time) {
+// the result is over when the feed says so. known are the keys that are recorded now.
+func (st *State) follow(all []Candidate, s *Snapshot, known keySet, now time.Time) {
 	i := slices.IndexFunc(all, func(c Candidate) bool { return c.Key == resultKey })
 	phase := s.phase()
-	told := i >= 0 && st.Emitted.Has(resultKey)
+	told := i >= 0 && known.has(resultKey)
 	if i < 0 && st.FinishedAt.IsZero() {
 		st.Result = ""
 	}

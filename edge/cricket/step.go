@@ -48,6 +48,11 @@ type Outcome struct {
 // Step takes one reading of the feed into the state of its match. It is a pure function: the same state, reading,
 // options and now give the same outcome, in a replay as in the field.
 func Step(prev State, s *Snapshot, o Options, now time.Time) Outcome {
+	return step(prev, s, o, now, true)
+}
+
+// step is Step. It may look at the whole match with all its words instead of at what is new, and comes to the same.
+func step(prev State, s *Snapshot, o Options, now time.Time, brief bool) Outcome {
 	next := prev
 	s = s.sound()
 	if !next.trust(s) {
@@ -57,7 +62,11 @@ func Step(prev State, s *Snapshot, o Options, now time.Time) Outcome {
 	}
 	shown := next.settleStatus(s)
 	known := prev.Emitted.unpack()
-	d := detect(&prev, s, known)
+	var recent *time.Time
+	if since := shown.bannerSince(now); brief {
+		recent = &since
+	}
+	d := detect(&prev, s, known, recent)
 	all := d.out
 	var events []Event
 	var cleared []string
@@ -67,7 +76,7 @@ func Step(prev State, s *Snapshot, o Options, now time.Time) Outcome {
 	next.Memory = d.m
 	next.remember(shown, now)
 	next.register(s, now)
-	next.follow(all, s, now)
+	next.follow(all, s, known, now)
 	next.finish(events, now)
 	return Outcome{
 		State: next, Events: events, Cleared: cleared,
@@ -113,7 +122,7 @@ func (st *State) judge(
 			fresh = append(fresh, all[i])
 		}
 	}
-	against, byKey := st.challenged(all, s, known)
+	against, byKey := st.challenged(prev, all, s, known)
 	st.Torn = tornCount(prev.Torn, s)
 	if st.Torn > 0 && st.Torn <= tornPolls {
 		return nil, nil
@@ -282,7 +291,7 @@ func suspended(t EventType) bool {
 // overtaken tells a milestone that is no news: the batter has the next, or is out on fifty and some.
 func (s *Snapshot) overtaken(key string) bool {
 	family, numbers := splitKey(key)
-	if family != "m\x00:\x00:\x00" {
+	if family != familyMilestone {
 		return false
 	}
 	row := s.battingRow(int(numbers[1]), numbers[2])

@@ -14,9 +14,9 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// The work of one tick that changes something, late in the longest kind of match and at the end of a final.
+// The work of one tick that changes something, at the end of a Test, a final of one day and a T20.
 func BenchmarkStep(b *testing.B) {
-	for _, id := range []string{"1086066", "1144530"} {
+	for _, id := range []string{"1086066", "1144530", "1192877"} {
 		b.Run(id, func(b *testing.B) {
 			m, err := replay.Load(id)
 			if err != nil {
@@ -51,7 +51,7 @@ func BenchmarkStep(b *testing.B) {
 
 // The transaction of a tick that changes the note alone, at the end of the same matches.
 func BenchmarkTick(b *testing.B) {
-	for _, id := range []string{"1086066", "1144530"} {
+	for _, id := range []string{"1086066", "1144530", "1192877"} {
 		b.Run(id, func(b *testing.B) {
 			m, err := replay.Load(id)
 			if err != nil {

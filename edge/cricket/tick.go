@@ -58,11 +58,11 @@ func (e *DeposedError) Unwrap() error {
 func (s *Service) Tick(ctx context.Context, snap *Snapshot, by Owner) (State, error) {
 	var after State
 	err := s.store.Update(ctx, func(tx *store.Tx) error {
-		prev, fence, found, err := readState(tx, snap.MatchID)
+		prev, row, err := stateRow(tx, snap.MatchID)
 		if err != nil {
 			return err
 		}
-		if fence > by.Fence {
+		if fence, _ := row["_f"].Int(); fence > by.Fence {
 			return &DeposedError{snap.MatchID, fence}
 		}
 		if prev.Emitted == nil && prev.PreviousStatus != "" {
@@ -75,13 +75,15 @@ func (s *Service) Tick(ctx context.Context, snap *Snapshot, by Owner) (State, er
 		out := Step(prev, snap, s.options, now)
 		out.State.InstanceID = by.Node
 		after = out.State
-		return writeOutcome(tx, snap, prev, &out, found, by, now)
+		return writeOutcome(tx, snap, row, prev.LastTickAt, &out, by, now)
 	})
 	return after, err
 }
 
-func writeOutcome(tx *store.Tx, snap *Snapshot, prev State, out *Outcome, found bool, by Owner, now time.Time) error {
-	if err := writeState(tx, prev, &out.State, found, by); err != nil {
+func writeOutcome(
+	tx *store.Tx, snap *Snapshot, row attr.Item, last time.Time, out *Outcome, by Owner, now time.Time,
+) error {
+	if err := writeState(tx, row, last, &out.State, by); err != nil {
 		return err
 	}
 	for _, key := range out.Cleared {
@@ -120,25 +122,28 @@ func (s *Service) Touch(ctx context.Context, matchID string, by Owner) error {
 }
 
 func readState(tx *store.Tx, id string) (st State, fence int64, found bool, err error) {
-	item, err := tx.Get(TableActiveMatches, matchKey(id))
-	if err != nil || item == nil {
-		return State{}, 0, false, err
-	}
-	fence, _ = item["_f"].Int()
-	return st, fence, true, attr.Unmarshal(item, &st)
+	st, row, err := stateRow(tx, id)
+	fence, _ = row["_f"].Int()
+	return st, fence, row != nil, err
 }
 
-// writeState writes the state unless nothing is new but a recent tick's time.
-func writeState(tx *store.Tx, prev State, st *State, found bool, by Owner) error {
+// stateRow reads the state of a match and the row it is in, nil where there is none.
+func stateRow(tx *store.Tx, id string) (st State, row attr.Item, err error) {
+	row, err = tx.Get(TableActiveMatches, matchKey(id))
+	if err != nil || row == nil {
+		return State{}, nil, err
+	}
+	return st, row, attr.Unmarshal(row, &st)
+}
+
+// writeState writes the state over its row unless nothing is new but the time of a tick soon after the last.
+func writeState(tx *store.Tx, row attr.Item, last time.Time, st *State, by Owner) error {
 	item, err := attr.Marshal(st)
 	if err != nil {
 		return err
 	}
-	recent := st.LastTickAt.Sub(prev.LastTickAt) < TouchEvery
-	prev.LastTickAt = st.LastTickAt
-	before, err := attr.Marshal(&prev)
-	if err != nil || found && recent && attr.Equal(attr.M(before), attr.M(item)) {
-		return err
+	if row != nil && st.LastTickAt.Sub(last) < TouchEvery && sameState(row, item) {
+		return nil
 	}
 	item["_f"] = attr.Int(by.Fence)
 	_, err = tx.Put(store.PutItem{
@@ -149,6 +154,23 @@ func writeState(tx *store.Tx, prev State, st *State, found bool, by Owner) error
 		},
 	})
 	return err
+}
+
+// sameState tells whether a row has a state but for the time of its last tick and the fence it was written under.
+func sameState(row, state attr.Item) bool {
+	extra := 0
+	if _, fenced := row["_f"]; fenced {
+		extra = 1
+	}
+	if len(row) != len(state)+extra {
+		return false
+	}
+	for name, value := range state {
+		if name != "lastTickAt" && !attr.Equal(row[name], value) {
+			return false
+		}
+	}
+	return true
 }
 
 // recordedKeys reads the keys of a match whose state does not have them: it was written by a version before.
@@ -193,35 +215,25 @@ func writeEvent(tx *store.Tx, matchID string, e *Event, by Owner, now time.Time)
 // writeDisplay writes the display and the cards that changed.
 func writeDisplay(tx *store.Tx, out *Outcome, now time.Time) error {
 	id := out.State.MatchID
-	var old struct{ UpdatedAt time.Time }
-	if _, err := readCached(tx, DisplayKey(id), &old); err != nil {
-		return err
-	}
-	same := out.Display
-	same.UpdatedAt = old.UpdatedAt
-	if err := writeCached(tx, DisplayKey(id), same, out.Display, now); err != nil {
+	if err := writeCached(tx, DisplayKey(id), out.Display, now); err != nil {
 		return err
 	}
 	for i := range out.Cards {
-		if err := writeCached(tx, CardKey(id, out.Cards[i].No), out.Cards[i], out.Cards[i], now); err != nil {
+		if err := writeCached(tx, CardKey(id, out.Cards[i].No), &out.Cards[i], now); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// writeCached writes a row of the display cache unless it is as it would be without news.
-func writeCached(tx *store.Tx, key string, same, state any, now time.Time) error {
-	without, err := json.Marshal(same)
+// writeCached writes a row of the display cache unless nothing but the time is new.
+func writeCached(tx *store.Tx, key string, state any, now time.Time) error {
+	raw, err := json.Marshal(state)
 	if err != nil {
 		return err
 	}
 	item, err := tx.Get(TableDisplay, attr.Item{"cacheKey": attr.S(key)})
-	if err != nil || item != nil && item["state"].Str() == string(without) {
-		return err
-	}
-	raw, err := json.Marshal(state)
-	if err != nil {
+	if err != nil || item != nil && timeless(item["state"].Str()) == timeless(string(raw)) {
 		return err
 	}
 	_, err = tx.Put(store.PutItem{Table: TableDisplay, NoOld: true, Item: attr.Item{
@@ -230,6 +242,14 @@ func writeCached(tx *store.Tx, key string, same, state any, now time.Time) error
 		"ttl":      attr.Int(now.Add(displayTTL).Unix()),
 	}})
 	return err
+}
+
+// timeless is a cached state without the time of its last change, which is the last that a display says.
+func timeless(state string) string {
+	if i := strings.LastIndex(state, `,"updatedAt":"`); i >= 0 {
+		return state[:i]
+	}
+	return state
 }
 
 // writeFixture sets what this node knows of a fixture, unless nothing but the time is new. Attributes of others (an

@@ -54,7 +54,7 @@ const takeBack = "undo:"
 
 // challenged finds what was recorded and is not so in the reading, as candidates that are to hold like any other, and
 // the challenges by their keys. all is everything the reading tells.
-func (st *State) challenged(all []Candidate, s *Snapshot, known keySet) ([]Candidate, map[string]challenge) {
+func (st *State) challenged(prev *State, all []Candidate, s *Snapshot, known keySet) ([]Candidate, map[string]challenge) {
 	var out []Candidate
 	byKey := map[string]challenge{}
 	facts := st.Told.facts()
@@ -79,12 +79,24 @@ func (st *State) challenged(all []Candidate, s *Snapshot, known keySet) ([]Candi
 		case f.key == resultKey && ch.now != nil && !s.settled():
 			continue // another end of the match, which has to be believed first
 		}
+		if ch.now != nil && ch.now.Text == "" {
+			ch.now = inWords(prev, s, known, f.key)
+		}
 		ch.retake = f.standing == factQuiet && f.key != resultKey
 		c := st.correction(ch, s, known)
 		byKey[c.Key] = ch
 		out = append(out, c)
 	}
 	return out, byKey
+}
+
+// inWords finds an event again that was left without its text: that it is challenged is rare.
+func inWords(prev *State, s *Snapshot, known keySet, key string) *Candidate {
+	all := detect(prev, s, known, nil).out
+	if i := slices.IndexFunc(all, func(c Candidate) bool { return c.Key == key }); i >= 0 {
+		return &all[i]
+	}
+	return nil
 }
 
 // anySubject is the subject of a fact whose own was not kept.
@@ -95,7 +107,7 @@ const anySubject = "?"
 func (s *Snapshot) judges(key, subject string) bool {
 	family, numbers := splitKey(key)
 	switch family {
-	case "ht:\x00:\x00", "cs:\x00:\x00":
+	case familyHatTrick, familySixes:
 		return len(s.Balls) > 0 && slices.ContainsFunc(s.Innings, func(in Innings) bool {
 			balls := s.ballsIn(in.No)
 			return len(balls) > 0 && balls[0].ID <= numbers[1]
@@ -141,7 +153,7 @@ func (s *Snapshot) correctionText(ch challenge) string {
 			return "Correction: the match is not over"
 		}
 		return "Correction: " + ch.now.Text
-	case "w:\x00:\x00":
+	case familyWicket:
 		switch {
 		case ch.now == nil:
 			return fmt.Sprintf("Correction: %s not out (review)", who)
@@ -150,7 +162,7 @@ func (s *Snapshot) correctionText(ch challenge) string {
 		default:
 			return fmt.Sprintf("Correction: it was %s, not %s", s.called(ch.now.Subject), who)
 		}
-	case "m\x00:\x00:\x00":
+	case familyMilestone:
 		if ch.now != nil {
 			return "Correction: " + ch.now.Text
 		}
@@ -169,17 +181,17 @@ func (s *Snapshot) correctionText(ch challenge) string {
 // notSo denies an event of a family.
 func (s *Snapshot) notSo(family string, numbers []int64) string {
 	switch family {
-	case "inn:\x00":
+	case familyInningsEnd:
 		return "the innings goes on"
-	case "\x00w:\x00:\x00":
+	case familyHaul:
 		return fmt.Sprintf("not %d wickets for %s yet", numbers[0], s.lastName(numbers[2]))
-	case "ht:\x00:\x00":
+	case familyHatTrick:
 		return "no hat-trick for " + s.lastName(numbers[0])
-	case "cs:\x00:\x00":
+	case familySixes:
 		return "not three sixes in a row for " + s.lastName(numbers[0])
-	case "so:\x00":
+	case familySuperOver:
 		return "no super over"
-	case "fo":
+	case followOnKey:
 		return "no follow-on"
 	case closeKey:
 		return "the chase is not that close"
@@ -213,9 +225,9 @@ func corrects(f fact) bool {
 	}
 	family, numbers := splitKey(f.key)
 	switch family {
-	case resultKey, "w:\x00:\x00":
+	case resultKey, familyWicket:
 		return true
-	case "m\x00:\x00:\x00":
+	case familyMilestone:
 		return numbers[0] >= 100
 	default:
 		return false
