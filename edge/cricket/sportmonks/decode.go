@@ -198,7 +198,7 @@ func (d *decoder) fixture(b []byte, at int, last []known) (known, int, error) {
 	if err := json.Unmarshal(d.header, &w); err != nil {
 		return k, 0, err
 	}
-	if w.ID == 0 {
+	if w.ID <= 0 {
 		return k, 0, errNoID
 	}
 	k.snap = d.snapshot(&w, k.balls)

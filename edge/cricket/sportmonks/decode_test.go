@@ -262,11 +262,35 @@ func TestBrokenReplies(t *testing.T) {
 
 // One match that cannot be read does not silence the others.
 func TestOneBadMatchIsSkipped(t *testing.T) {
-	r := decodeFresh(t, `{"data":[{"id":5},{"id":6,"runs":[{"score":"many"}]},{"id":"x"},{"id":7}]}`)
+	r := decodeFresh(t, `{"data":[{"id":5},{"id":6,"runs":[{"score":"many"}]},{"id":"x"},{"id":-8},{"id":7}]}`)
 	if len(r.fixtures) != 2 || r.fixtures[0].snap.MatchID != "5" || r.fixtures[1].snap.MatchID != "7" {
 		t.Errorf("fixtures: %+v", r.fixtures)
 	}
-	if len(r.skipped) != 2 {
+	if len(r.skipped) != 3 {
 		t.Errorf("skipped: %v", r.skipped)
+	}
+}
+
+// What the feed calls things ends up in rows, pages, payloads and logs: one line, of a bounded length.
+func TestTextsAreTidy(t *testing.T) {
+	for sent, want := range map[string]string{
+		`R. Ashwin`:                  "R. Ashwin",
+		`Dhruv\u00a0Jurel`:           "Dhruv\u00a0Jurel",
+		`श्रेयस अय्यर`:               "श्रेयस अय्यर",
+		`a\u0000b\u001b[31mc\u007f`:  "ab[31mc",
+		`two\r\nlines\u2028and\tmore`: "two  lines and more",
+		`\u202eEvil\u202c \u2067x`:   "Evil x",
+	} {
+		snap := decodeOne(t, `{"data":{"id":5,"note":"`+sent+`"}}`)
+		if snap.Note != want {
+			t.Errorf("%s: %q, want %q", sent, snap.Note, want)
+		}
+	}
+	long := decodeOne(t, `{"data":{"id":5,"status":"`+strings.Repeat("é", 300)+`","localteam":{"name":"`+strings.Repeat("x", 1e6)+`"}}}`)
+	if s := string(long.Status); len(s) != maxText || strings.Trim(s, "é") != "" {
+		t.Errorf("the status has %d bytes: %q", len(s), s)
+	}
+	if n := len(long.Teams[0].Name); n != maxText {
+		t.Errorf("the name has %d bytes", n)
 	}
 }

@@ -8,13 +8,19 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // This file holds the feed's own shapes, and the tolerance they need: numbers that come as text, includes that come
 // bare, wrapped in {"data": ...}, as null or as []. Unknown fields are ignored.
 
-// text is a string, or the text of a number: overs and labels are decimal text, never fractions.
+// text is a string, or the text of a number: overs and labels are decimal text, never fractions. It is one line without
+// control characters, of maxText bytes at most.
 type text string
+
+// maxText is more than any name or note that the feed has sent, and little enough for rows that hold several.
+const maxText = 256
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (t *text) UnmarshalJSON(b []byte) error {
@@ -26,11 +32,37 @@ func (t *text) UnmarshalJSON(b []byte) error {
 		if err := json.Unmarshal(b, &s); err != nil {
 			return err
 		}
-		*t = text(s)
+		*t = text(tidy(s))
 	default:
-		*t = text(b)
+		*t = text(tidy(string(b)))
 	}
 	return nil
+}
+
+// tidy gives a text as it can be put on a page, into a log or beside other text: blanks for ends of lines, nothing for
+// control characters and those that turn the direction of what follows, and an end after maxText bytes.
+func tidy(s string) string {
+	if len(s) <= maxText && !strings.ContainsFunc(s, untidy) {
+		return s
+	}
+	var out strings.Builder
+	for _, r := range s {
+		switch {
+		case unicode.IsSpace(r):
+			r = ' '
+		case untidy(r):
+			continue
+		}
+		if out.Len()+utf8.RuneLen(r) > maxText {
+			break
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+func untidy(r rune) bool {
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
 }
 
 // number is a whole number, which may come as "7", 7.0 or null.
