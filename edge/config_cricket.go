@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
 )
 
 // CricketConfig is the Sightscreen application.
@@ -115,5 +116,18 @@ func (p PushConfig) problems() (out []Problem) {
 			out = append(out, Problem{f.key, "must be set where cricket.push.key is"})
 		}
 	}
+	for _, f := range []struct{ key, value string }{{"cricket.push.team_id", p.TeamID}, {"cricket.push.key_id", p.KeyID}} {
+		if f.value != "" && !appleID(f.value) {
+			out = append(out, Problem{f.key, fmt.Sprintf("must be Apple's ten letters and digits, not %q", f.value)})
+		}
+	}
+	if _, err := apns.ParseKey([]byte(p.Key)); err != nil {
+		out = append(out, Problem{"cricket.push.key", "is not the text of a .p8 key file as Apple gives it"})
+	}
 	return out
+}
+
+// appleID tells the form in which Apple names teams and keys.
+func appleID(s string) bool {
+	return len(s) == 10 && !strings.ContainsFunc(s, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/touchline/touchline/edge"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -33,6 +35,7 @@ func newConfigCheck() *cobra.Command {
 				return err
 			}
 			problems := c.Problems()
+			slices.SortStableFunc(problems, func(a, b edge.Problem) int { return cmp.Compare(c.lines[a.Key], c.lines[b.Key]) })
 			for _, p := range problems {
 				if _, err := fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s: %s\n", c.where(p.Key), p.Key, p.Text); err != nil {
 					return err
@@ -41,7 +44,11 @@ func newConfigCheck() *cobra.Command {
 			if len(problems) > 0 {
 				return fault.New(fault.Invalid, "bad_config", "%d problem(s) in the configuration", len(problems))
 			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), "configuration is good:", describe(c.file))
+			if c.file == "" {
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), "configuration is good: there is no", defaultFile+", the defaults hold")
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), "configuration is good:", c.file)
 			return err
 		},
 	}
@@ -51,10 +58,13 @@ func newConfigCheck() *cobra.Command {
 
 // where names the place of a key: file and line, or the kind of its source.
 func (c *loaded) where(key string) string {
-	if line := c.lines[key]; line > 0 && c.sources[key] == "file" {
+	if line := c.lines[key]; line > 0 && (c.sources[key] == "file" || c.sources[key] == "") {
 		return fmt.Sprintf("%s:%d", c.file, line)
 	}
-	return c.sources[key]
+	if source := c.sources[key]; source != "" {
+		return source
+	}
+	return "configuration" // a section of several sources
 }
 
 func newConfigPrint() *cobra.Command {

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/knadh/koanf/parsers/yaml"
@@ -37,6 +39,7 @@ type loaded struct {
 type loader struct {
 	k       *koanf.Koanf
 	sources map[string]string
+	wrong   []string // what cannot be taken over, with its place
 }
 
 // load merges default, file, environment and flags, in that order. Keys that nobody knows are errors.
@@ -58,6 +61,9 @@ func load(path string, flags *pflag.FlagSet) (*loaded, error) {
 	}
 	if err := l.fromFlags(flags); err != nil {
 		return nil, err
+	}
+	if len(l.wrong) > 0 {
+		return nil, fault.New(fault.Invalid, "bad_config", "%s", strings.Join(l.wrong, "\n"))
 	}
 	if err := l.k.UnmarshalWithConf("", &out.Config, koanf.UnmarshalConf{Tag: "koanf"}); err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "bad_config", "%s: %s", describe(out.file), oneLine(err))
@@ -95,13 +101,15 @@ func (l *loader) fromFile(path string) (string, map[string]int, error) {
 	if err := k.Load(file.Provider(path), yaml.Parser()); err != nil {
 		return "", nil, fault.New(fault.Invalid, "bad_yaml", "%s: %s", path, oneLine(err))
 	}
-	for _, key := range k.Keys() {
+	keys := k.Keys()
+	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(lines[a], lines[b]) })
+	for _, key := range keys {
 		known, err := l.set(key, k.Get(key), "file")
-		if err != nil {
-			return "", nil, fault.New(fault.Invalid, "bad_config", "%s:%d: %s", path, lines[key], err)
-		}
 		if !known {
-			return "", nil, fault.New(fault.Invalid, "unknown_key", "%s:%d: unknown key %s", path, lines[key], key)
+			err = fmt.Errorf("unknown key %s", key)
+		}
+		if err != nil {
+			l.wrong = append(l.wrong, fmt.Sprintf("%s:%d: %s", path, lines[key], err))
 		}
 	}
 	return path, lines, nil
@@ -118,12 +126,12 @@ func (l *loader) fromEnv() error {
 	}
 	for _, key := range k.Keys() {
 		known, err := l.set(key, k.Get(key), "environment")
-		name := envPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "__"))
-		if err != nil {
-			return fault.New(fault.Invalid, "bad_env", "%s: %s", name, err)
-		}
 		if !known {
-			return fault.New(fault.Invalid, "unknown_env", "%s: no configuration key %s%s", name, key, l.meant(key))
+			err = fmt.Errorf("no configuration key %s%s", key, l.meant(key))
+		}
+		if err != nil {
+			name := envPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "__"))
+			l.wrong = append(l.wrong, name+": "+err.Error())
 		}
 	}
 	return nil
@@ -164,10 +172,40 @@ func (l *loader) set(key string, value any, source string) (known bool, err erro
 		return false, nil
 	}
 	l.sources[key] = source
-	if text, ok := value.(string); ok && reflect.ValueOf(l.k.Get(key)).Kind() == reflect.Slice {
-		value = listOf(text)
+	if value, err = likeDefault(key, value, l.k.Get(key)); err != nil {
+		return true, err
 	}
 	return true, l.k.Set(key, value)
+}
+
+// likeDefault reads a value as what its key's default is: file, environment and flags write it in their own ways.
+func likeDefault(key string, value, usual any) (any, error) {
+	text := fmt.Sprint(value)
+	switch reflect.ValueOf(usual).Kind() {
+	case reflect.Map:
+		return nil, fmt.Errorf("%s is a section: its keys stand below it", key)
+	case reflect.Int:
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s must be a whole number, not %q", key, text)
+		}
+		return n, nil
+	case reflect.Bool:
+		b, err := strconv.ParseBool(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s must be true or false, not %q", key, text)
+		}
+		return b, nil
+	case reflect.Slice:
+		if list, ok := value.(string); ok {
+			return listOf(list), nil
+		}
+	default:
+		if value == nil {
+			return "", nil
+		}
+	}
+	return value, nil
 }
 
 // listOf reads a list as a flag or a variable gives it: with commas between.
