@@ -164,3 +164,30 @@ func TestExamplePayloads(t *testing.T) {
 		}
 	}
 }
+
+// The page names the marks that balls have.
+func TestMarksInTheDocument(t *testing.T) {
+	text, err := os.ReadFile(contentDoc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, line, _ := bytes.Cut(text, []byte("| `lastBalls` |"))
+	line, _, _ = bytes.Cut(line, []byte("\n"))
+	named := map[string]bool{}
+	for _, m := range regexp.MustCompile("`([^`]+)`").FindAllSubmatch(line, -1) {
+		named[string(m[1])] = true
+	}
+	for _, b := range []Ball{
+		{}, {Runs: 1}, {Runs: 4, Four: true}, {Runs: 6, Six: true}, {Wicket: true}, {Wide: true, Runs: 2},
+		{NoBall: true, Runs: 1}, {Byes: 4}, {LegByes: 1},
+	} {
+		mark := markOf(&b).Mark
+		if !named[mark] {
+			t.Errorf("the page does not name the mark %q", mark)
+		}
+		delete(named, mark)
+	}
+	if len(named) > 0 {
+		t.Errorf("no ball has the marks %v", named)
+	}
+}
