@@ -2,6 +2,8 @@ package poll
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/touchline/touchline/internal/clock"
@@ -105,7 +107,8 @@ func (p *Poller) plan(name string, at time.Time) {
 	p.jobs[name] = s
 }
 
-// finish notes how a job went. The same error again is not news: a full disk would else be filled by its log.
+// finish notes how a job went. The same error again is not news: a full disk would else be filled by its log. Nor is it
+// how many matches have it.
 func (p *Poller) finish(ctx context.Context, j *job, now time.Time, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,13 +118,38 @@ func (p *Poller) finish(ctx context.Context, j *job, now time.Time, err error) {
 	case ctx.Err() != nil:
 	case err != nil:
 		s.Failed++
-		if text := err.Error(); text != s.LastError {
+		if text := told(err); text != s.LastError {
 			s.LastError = text
-			p.Log.Error("cricket "+j.name, "err", err)
+			p.Log.Error("cricket "+j.name, "err", text)
 		}
 	case s.LastError != "":
 		s.LastError = ""
 		p.Log.Info("cricket " + j.name + " works again")
 	}
 	p.jobs[j.name] = s
+}
+
+// maxTold is how many different errors of one run are told.
+const maxTold = 5
+
+// told gives the text of an error; of several joined each text once, in order, and not too many.
+func told(err error) string {
+	var texts []string
+	var collect func(err error)
+	collect = func(err error) {
+		if several, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // of what Join made alone
+			for _, one := range several.Unwrap() {
+				collect(one)
+			}
+			return
+		}
+		texts = append(texts, err.Error())
+	}
+	collect(err)
+	slices.Sort(texts)
+	texts = slices.Compact(texts)
+	if len(texts) > maxTold {
+		texts = append(texts[:maxTold], "and others")
+	}
+	return strings.Join(texts, "\n")
 }
