@@ -14,8 +14,9 @@ import (
 )
 
 // Deck plays tapes on the wall clock, as many at once as it is told, and is the feed that has them. A replay is a match
-// of its own: its id is the tape's with three digits behind it, and everything in it has the time at which it was
-// played. Nothing ticks: how far a replay is follows from the clock. It is safe for concurrent use.
+// of its own: its id is the tape's with three digits behind it, or more after a thousand replays, and everything in it
+// has the time at which it was played. Nothing ticks: how far a replay is follows from the clock. It is safe for
+// concurrent use.
 type Deck struct {
 	clock clock.Clock
 	feed  http.Handler
@@ -33,7 +34,7 @@ const (
 	minSpeed = 0.01
 	maxSpeed = 10_000
 	maxPlays = 50
-	maxStart = 1000 // replays that a deck tells apart by their ids
+	maxStart = 1_000_000 // replays that a deck tells apart by their ids, in all its life
 )
 
 // Playing is a replay as it stands.
@@ -104,8 +105,11 @@ func (d *Deck) Start(r StartReplay) (Playing, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.plays) >= maxPlays || d.started+1 >= maxStart {
+	if len(d.plays) >= maxPlays {
 		return Playing{}, fault.New(fault.Conflict, "too_many_replays", "there are too many replays: remove one")
+	}
+	if d.started+1 >= maxStart {
+		return Playing{}, fault.New(fault.Conflict, "no_more_replays", "%d replays were started: a new data directory has room for more", d.started)
 	}
 	d.started++
 	now := d.clock.Now()

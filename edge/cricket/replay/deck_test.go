@@ -211,6 +211,30 @@ func TestDeckRefuses(t *testing.T) {
 	}
 }
 
+// A deck that has had a thousand replays takes more, each under an id that none had before.
+func TestDeckOfALongLife(t *testing.T) {
+	d, _ := newDeckAt(t)
+	if err := d.Load([]byte(`{"started":998,"plays":[]}`)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"1144530999", "11445301000", "11445301001"} {
+		p := start(t, d, StartReplay{TapeID: "1144530"})
+		if p.ID != want || p.MatchID != want {
+			t.Errorf("id %s, match %s, want %s", p.ID, p.MatchID, want)
+		}
+		if err := d.Remove(p.ID); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, one := range List() {
+		for _, other := range List() {
+			if one.ID != other.ID && strings.HasPrefix(other.ID, one.ID) {
+				t.Errorf("a replay of %s can have the id of one of %s", one.ID, other.ID)
+			}
+		}
+	}
+}
+
 // Several replays are one feed: a tape twice is two matches, and each has the balls that it has bowled.
 func TestDeckFeed(t *testing.T) {
 	d, c := newDeckAt(t)
