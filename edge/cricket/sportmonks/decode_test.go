@@ -274,12 +274,12 @@ func TestOneBadMatchIsSkipped(t *testing.T) {
 // What the feed calls things ends up in rows, pages, payloads and logs: one line, of a bounded length.
 func TestTextsAreTidy(t *testing.T) {
 	for sent, want := range map[string]string{
-		`R. Ashwin`:                  "R. Ashwin",
-		`Dhruv\u00a0Jurel`:           "Dhruv\u00a0Jurel",
-		`श्रेयस अय्यर`:               "श्रेयस अय्यर",
-		`a\u0000b\u001b[31mc\u007f`:  "ab[31mc",
+		`R. Ashwin`:                   "R. Ashwin",
+		`Dhruv\u00a0Jurel`:            "Dhruv\u00a0Jurel",
+		`श्रेयस अय्यर`:                "श्रेयस अय्यर",
+		`a\u0000b\u001b[31mc\u007f`:   "ab[31mc",
 		`two\r\nlines\u2028and\tmore`: "two  lines and more",
-		`\u202eEvil\u202c \u2067x`:   "Evil x",
+		`\u202eEvil\u202c \u2067x`:    "Evil x",
 	} {
 		snap := decodeOne(t, `{"data":{"id":5,"note":"`+sent+`"}}`)
 		if snap.Note != want {
