@@ -35,6 +35,10 @@ func (n *Node) apiConfig(metrics *prometheus.Registry) (httpapi.Config, error) {
 	if p.Deck != nil {
 		c.Replay = deckRoutes{p.Deck}
 	}
+	if n.push != nil {
+		n.notices = &notifier{push: n.push, store: n.store, work: n.work, log: p.Log}
+		c.Notifier = n.notices
+	}
 	if p.Auth == nil {
 		return c, nil
 	}

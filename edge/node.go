@@ -68,6 +68,7 @@ type Node struct {
 	push    *push.Coordinator // nil without a sender
 	api     *httpapi.Server
 	users   *auth.Verifier // nil: nobody can sign in
+	notices *notifier      // nil without a sender
 	started time.Time
 
 	hold func()             // lets a stepped clock go, once the loops have joined it
@@ -105,6 +106,7 @@ func (p *Parts) openStore(dir string) (*store.Store, error) {
 
 // closeStore closes the store that the node has opened, after what reads it by itself.
 func (n *Node) closeStore() error {
+	n.notices.wait()
 	if n.users != nil {
 		n.users.Close()
 	}

@@ -104,18 +104,18 @@ type RateConfig struct {
 	Burst     int
 }
 
-// Notifier pushes to the followers of a match what an admin wants them to have. An unknown match is fault.NotFound,
-// one whose display is not known yet fault.Conflict.
+// Notifier pushes to users what an admin wants them to have: a text as an alert to their devices, without one the display
+// of a match once more to the phones that show it. A match whose display is not known yet is fault.Conflict; while
+// nothing can be pushed it is fault.Unavailable, which says why.
 type Notifier interface {
 	// Notify queues the pushes and tells how many phones will get one; it does not wait for Apple.
 	Notify(ctx context.Context, n Notice) (phones int, err error)
 }
 
-// Notice is what an admin has pushed to the followers of a match, or to some of them: the match as it stands, with an
-// alert where there is a text.
+// Notice is what an admin has pushed about a match.
 type Notice struct {
 	MatchID string
-	UserIDs []string // nil: all followers
+	UserIDs []string // of a text: whose devices get it; nil: all followers'
 	Title   string   // of the alert; both empty: the display is refreshed in silence
 	Body    string
 }

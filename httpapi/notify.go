@@ -26,8 +26,8 @@ type notified struct {
 	Alert   bool   `json:"alert"`
 }
 
-// postNotification: {matchId, title?, body?, userIds?}. With a text the phones of the match's followers alert, without
-// one their display is sent again.
+// postNotification: {matchId, title?, body?, userIds?}. With a text the devices of the users alert, of all the match's
+// followers where none are named; without one the display is sent again to the phones that show the match.
 func (s *Server) postNotification(c *gin.Context) error {
 	b, err := readBody(c)
 	if err != nil {
@@ -39,6 +39,9 @@ func (s *Server) postNotification(c *gin.Context) error {
 	}
 	if (n.Title == "") != (n.Body == "") {
 		b.bad("body", "an alert needs a title and a body; without both the display is sent again in silence")
+	}
+	if n.Title == "" && n.Body == "" && n.UserIDs != nil {
+		b.bad("userIds", "goes with a title and a body: the display is sent again to all who show the match")
 	}
 	if err := b.err(); err != nil {
 		return err
