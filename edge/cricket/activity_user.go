@@ -167,7 +167,7 @@ func (Activities) OfUser(tx *store.Tx, userID string) ([]Session, error) {
 // openFixture gives a match that phones may still be told about. NotFound: it is unknown; Conflict: it is over. One
 // that has a result is not over as long as it may be taken up again.
 func openFixture(tx *store.Tx, matchID string) (fx Fixture, err error) {
-	if fx, err = fixtureOf(tx, matchID); err != nil {
+	if fx, err = (Fixtures{}).Get(tx, matchID); err != nil {
 		return Fixture{}, err
 	}
 	over := !fx.ArchivedAt.IsZero()
@@ -182,18 +182,6 @@ func openFixture(tx *store.Tx, matchID string) (fx Fixture, err error) {
 		return Fixture{}, matchOver(matchID)
 	}
 	return fx, nil
-}
-
-// fixtureOf gives the row of a match; NotFound if it is unknown.
-func fixtureOf(tx *store.Tx, matchID string) (fx Fixture, err error) {
-	item, err := tx.Get(TableFixtures, matchKey(matchID))
-	if err != nil {
-		return Fixture{}, err
-	}
-	if item == nil {
-		return Fixture{}, noMatch(matchID)
-	}
-	return fx, attr.Unmarshal(item, &fx)
 }
 
 // over tells that a match has a result, or never will.

@@ -42,7 +42,7 @@ func (Follows) Add(tx *store.Tx, matchID, userID string, teamID int64) (f Follow
 	if matchID == "" || userID == "" {
 		return Follow{}, false, fault.New(fault.Invalid, "validation", "matchId and userId are required")
 	}
-	fx, err := fixtureOf(tx, matchID)
+	fx, err := Fixtures{}.Get(tx, matchID)
 	if err != nil {
 		return Follow{}, false, err
 	}
