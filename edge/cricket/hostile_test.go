@@ -2,10 +2,12 @@ package cricket
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
@@ -86,6 +88,9 @@ func TestHostileReadings(t *testing.T) {
 		rows := map[string]bool{}
 		step := func(s *Snapshot) {
 			out := Step(st, s, Options{}, now)
+			if full := step(st, s, Options{}, now, false); !reflect.DeepEqual(full, out) {
+				t.Fatalf("a step that leaves out what is no news comes to something else (-full +brief):\n%s", cmp.Diff(full, out))
+			}
 			st = out.State
 			for _, key := range out.Cleared {
 				delete(rows, key)

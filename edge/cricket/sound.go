@@ -8,7 +8,8 @@ import (
 // The bounds of what a score can be; beyond them a value is the feed's mistake.
 const (
 	maxRuns    = 9999
-	maxInnings = 64 // super overs may repeat
+	maxCount   = 999 // a batter's fours, a bowler's maidens
+	maxInnings = 64  // super overs may repeat
 )
 
 // sound gives a reading that the rules can count on: innings numbered from 1 without a gap (but for one that was
@@ -38,7 +39,7 @@ func (s *Snapshot) sound() *Snapshot {
 		fixed.Innings = append(fixed.Innings, in)
 	}
 	fixed.Batting = slices.DeleteFunc(slices.Clone(s.Batting), func(r BattingRow) bool { return !soundBatting(&r, n) })
-	fixed.Bowling = slices.DeleteFunc(slices.Clone(s.Bowling), func(r BowlingRow) bool { return r.Innings < 1 || r.Innings > n })
+	fixed.Bowling = slices.DeleteFunc(slices.Clone(s.Bowling), func(r BowlingRow) bool { return !soundBowling(&r, n) })
 	fixed.Balls = soundBalls(s.Balls, n)
 	return &fixed
 }
@@ -62,7 +63,7 @@ func (s *Snapshot) isSound() bool {
 		}
 	}
 	for i := range s.Bowling {
-		if no := s.Bowling[i].Innings; no < 1 || no > n {
+		if !soundBowling(&s.Bowling[i], n) {
 			return false
 		}
 	}
@@ -81,7 +82,12 @@ func (s *Snapshot) follows(before, no int) bool {
 }
 
 func soundBatting(r *BattingRow, innings int) bool {
-	return r.Innings >= 1 && r.Innings <= innings && r.Runs >= 0 && r.Runs <= maxRuns && r.Balls >= 0
+	return r.Innings >= 1 && r.Innings <= innings && r.Runs >= 0 && r.Runs <= maxRuns && r.Balls >= 0 &&
+		r.Fours >= 0 && r.Fours <= maxCount && r.Sixes >= 0 && r.Sixes <= maxCount
+}
+
+func soundBowling(r *BowlingRow, innings int) bool {
+	return r.Innings >= 1 && r.Innings <= innings && r.Wickets >= 0 && r.Wickets <= 99 && r.Maidens >= 0 && r.Maidens <= maxCount
 }
 
 func soundBall(b *Ball, innings int) bool {

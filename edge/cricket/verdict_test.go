@@ -158,3 +158,17 @@ func TestStatusHold(t *testing.T) {
 		want(t, s.keys()[said:], key)
 	}
 }
+
+// A row with more fours than anybody can hit is not a row: the rules count them one by one.
+func TestRowsThatNobodyPlayed(t *testing.T) {
+	s := newScript(t, 20)
+	s.innings(teamA)
+	s.play("1 . W")
+	s.fill()
+	s.snap.Batting[0].Fours = 1 << 40
+	s.snap.Bowling[0].Maidens = 1 << 40
+	fixed := s.snap.sound()
+	if len(fixed.Batting) != len(s.snap.Batting)-1 || len(fixed.Bowling) != len(s.snap.Bowling)-1 {
+		t.Errorf("%d batters and %d bowlers are left of %d and %d", len(fixed.Batting), len(fixed.Bowling), len(s.snap.Batting), len(s.snap.Bowling))
+	}
+}
