@@ -28,6 +28,7 @@ func (n *Node) apiConfig(metrics *prometheus.Registry) (httpapi.Config, error) {
 		Cricket: n.cricket, Journal: n.store, Store: n.store, Clock: p.Clock,
 		Mount: p.Cricket.Mount, MultiDevice: p.Cricket.Devices.Multi,
 		Node: n.status, Hub: func() httpapi.HubHealth { return n.hubHealth(metrics) }, Phones: p.Phones, Ready: n.ready, Demo: p.Demo,
+		App:      httpapi.AppInfo(p.Cricket.App),
 		Featured: func() string { return p.Featured },
 		Metrics:  metrics, Logger: p.Log, Version: p.Version, Development: p.Gallery,
 	}

@@ -12,12 +12,13 @@ import (
 // CricketConfig is the Sightscreen application.
 type CricketConfig struct {
 	Mount   string        `koanf:"mount"`   // path that its routes lie under; "/" on a node that serves nothing else
-	Leagues []string      `koanf:"leagues"` // codes of the leagues that become active when the feed first names them
+	Leagues []string      `koanf:"leagues"` // codes of the leagues that become active when the feed first names them; "*": all
 	Alerts  AlertsConfig  `koanf:"alerts"`
 	Devices DevicesConfig `koanf:"devices"`
 	Replay  bool          `koanf:"replay"` // recorded matches in the place of the feed, started by admins
 	Feed    FeedConfig    `koanf:"feed"`
 	Push    PushConfig    `koanf:"push"`
+	App     AppConfig     `koanf:"app"`     // what apps ask about themselves
 	Migrate MigrateConfig `koanf:"migrate"` // what old tables called their attributes
 }
 
@@ -53,6 +54,33 @@ type PushConfig struct {
 	ManageHost string `koanf:"manage_host"`       // where channels are made; empty: the one that goes with host
 }
 
+// AppConfig is what an app is told when it starts, at /app/config.
+type AppConfig struct {
+	MinVersion  string `koanf:"min_version"` // older apps tell their user to update; empty: every one will do
+	StoreURL    string `koanf:"store_url"`   // where the app is updated
+	Maintenance bool   `koanf:"maintenance"` // apps show that the service is being worked on
+}
+
+// isVersion tells a version that an app can compare: 2, 2.14 or 2.14.0.
+func isVersion(text string) bool {
+	parts := strings.Split(text, ".")
+	return len(parts) <= 4 && !slices.ContainsFunc(parts, func(part string) bool {
+		return part == "" || len(part) > 6 || strings.Trim(part, "0123456789") != ""
+	})
+}
+
+func (a AppConfig) problems() (out []Problem) {
+	if a.MinVersion != "" && !isVersion(a.MinVersion) {
+		out = append(out, Problem{"cricket.app.min_version", fmt.Sprintf("must be numbers and dots, such as 2.14.0, not %q", a.MinVersion)})
+	}
+	if a.StoreURL != "" {
+		if err := secureURL(a.StoreURL); err != nil {
+			out = append(out, Problem{"cricket.app.store_url", err.Error()})
+		}
+	}
+	return out
+}
+
 func defaultCricket() CricketConfig {
 	return CricketConfig{
 		Mount:   "/cricket",
@@ -78,8 +106,8 @@ func (c CricketConfig) problems() (out []Problem) {
 	switch {
 	case !strings.HasPrefix(c.Mount, "/"), strings.ContainsAny(c.Mount, ":*?#% "), len(c.Mount) > 1 && strings.HasSuffix(c.Mount, "/"):
 		bad("mount", "must be a path such as /cricket, or /, not %q", c.Mount)
-	case slices.Contains([]string{"/_", "/matches", "/metrics", "/livez", "/readyz", "/statusz", "/signin", "/signout"}, c.Mount):
-		bad("mount", "%s is the node's own", c.Mount)
+	case slices.Contains(ownPaths(), firstSegment(c.Mount)):
+		bad("mount", "%s is the node's own", firstSegment(c.Mount))
 	}
 	if slices.Contains(c.Leagues, "") {
 		bad("leagues", "an empty code stands for no league")
@@ -93,7 +121,17 @@ func (c CricketConfig) problems() (out []Problem) {
 	if c.Replay && c.Feed.Token != "" {
 		bad("replay", "takes the place of the feed: remove cricket.feed.token, or this")
 	}
-	return append(out, c.Push.problems()...)
+	return append(append(out, c.App.problems()...), c.Push.problems()...)
+}
+
+// ownPaths are the first segments of what the node itself answers, whatever is mounted.
+func ownPaths() []string {
+	return []string{"/_", "/hub", "/livez", "/matches", "/metrics", "/readyz", "/replay", "/signin", "/signout", "/statusz"}
+}
+
+func firstSegment(path string) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return "/" + first
 }
 
 // problems of a push section: with a key the rest must be there too.
