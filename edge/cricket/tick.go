@@ -27,11 +27,18 @@ type Owner struct {
 // after which another node takes a match over.
 const TouchEvery = 15 * time.Second
 
-// How long rows outlive the match.
-const (
-	displayTTL = 7 * 24 * time.Hour
-	eventTTL   = 7 * 24 * time.Hour
-)
+// outlives is how long the events, the display and the cards of a match outlive it.
+const outlives = 7 * 24 * time.Hour
+
+// keptUntil is when what is written now of a match goes. It counts from the scheduled end at the earliest: the first day
+// of a Test must not go before its last.
+func (s *Snapshot) keptUntil(now time.Time) int64 {
+	end := s.StartsAt.AddDate(0, 0, max(1, matchDays(s.Type)))
+	if end.Before(now) {
+		end = now
+	}
+	return end.Add(outlives).Unix()
+}
 
 // ownFence refuses the write of a node whose lease has passed to another.
 const ownFence = "(attribute_not_exists(#f) OR #f <= :fence)"
@@ -91,15 +98,16 @@ func writeOutcome(
 			return err
 		}
 	}
+	until := snap.keptUntil(now)
 	for i := range out.Events {
-		if err := writeEvent(tx, snap.MatchID, &out.Events[i], by, now); err != nil {
+		if err := writeEvent(tx, snap.MatchID, &out.Events[i], by, until); err != nil {
 			return err
 		}
 	}
 	if out.Kept {
 		return nil
 	}
-	if err := writeDisplay(tx, out, now); err != nil {
+	if err := writeDisplay(tx, out, until); err != nil {
 		return err
 	}
 	return writeFixture(tx, out.Shown.fixture(&out.State, now))
@@ -197,14 +205,14 @@ func clearEvent(tx *store.Tx, matchID, key string) error {
 
 // writeEvent creates the event's row. Its creation is the claim of the alert, so it must not exist: an event that is
 // there already was recorded before, and stays as it is.
-func writeEvent(tx *store.Tx, matchID string, e *Event, by Owner, now time.Time) error {
+func writeEvent(tx *store.Tx, matchID string, e *Event, by Owner, until int64) error {
 	item, err := attr.Marshal(e)
 	if err != nil {
 		return err
 	}
 	item["matchId"] = attr.S(matchID)
 	item["node"] = attr.S(by.Node)
-	item["ttl"] = attr.Int(now.Add(eventTTL).Unix())
+	item["ttl"] = attr.Int(until)
 	_, err = tx.Put(store.PutItem{Table: TableEvents, Item: item, Condition: "attribute_not_exists(eventKey)"})
 	if _, claimed := errors.AsType[*store.ConditionFailedError](err); claimed {
 		return nil
@@ -213,13 +221,13 @@ func writeEvent(tx *store.Tx, matchID string, e *Event, by Owner, now time.Time)
 }
 
 // writeDisplay writes the display and the cards that changed.
-func writeDisplay(tx *store.Tx, out *Outcome, now time.Time) error {
+func writeDisplay(tx *store.Tx, out *Outcome, until int64) error {
 	id := out.State.MatchID
-	if err := writeCached(tx, DisplayKey(id), out.Display, now); err != nil {
+	if err := writeCached(tx, DisplayKey(id), out.Display, until); err != nil {
 		return err
 	}
 	for i := range out.Cards {
-		if err := writeCached(tx, CardKey(id, out.Cards[i].No), &out.Cards[i], now); err != nil {
+		if err := writeCached(tx, CardKey(id, out.Cards[i].No), &out.Cards[i], until); err != nil {
 			return err
 		}
 	}
@@ -227,7 +235,7 @@ func writeDisplay(tx *store.Tx, out *Outcome, now time.Time) error {
 }
 
 // writeCached writes a row of the display cache unless nothing but the time is new.
-func writeCached(tx *store.Tx, key string, state any, now time.Time) error {
+func writeCached(tx *store.Tx, key string, state any, until int64) error {
 	raw, err := json.Marshal(state)
 	if err != nil {
 		return err
@@ -239,7 +247,7 @@ func writeCached(tx *store.Tx, key string, state any, now time.Time) error {
 	_, err = tx.Put(store.PutItem{Table: TableDisplay, NoOld: true, Item: attr.Item{
 		"cacheKey": attr.S(key),
 		"state":    attr.S(string(raw)),
-		"ttl":      attr.Int(now.Add(displayTTL).Unix()),
+		"ttl":      attr.Int(until),
 	}})
 	return err
 }

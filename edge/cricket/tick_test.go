@@ -132,6 +132,37 @@ func TestTickOfAnEventThatIsThere(t *testing.T) {
 	}
 }
 
+// What is written on the first day of a long match goes with what is written on the last: a week after its end.
+func TestTickOfALongMatch(t *testing.T) {
+	s, db, tick := ticker(t)
+	s.multiDay()
+	tick(1)
+	s.innings(teamA)
+	s.bowl("1 W")
+	tick(6)
+	want := s.snap.StartsAt.AddDate(0, 0, 5+7).Unix()
+	until := func(what string, row attr.Item) {
+		t.Helper()
+		if got, _ := row["ttl"].Int(); got != want {
+			t.Errorf("%s is kept until %s", what, time.Unix(got, 0).UTC())
+		}
+	}
+	until("a wicket", eventRow(t, db, "w:1:1"))
+	err := db.View(t.Context(), func(tx *store.Tx) error {
+		for _, key := range []string{DisplayKey("7"), CardKey("7", 1)} {
+			row, err := tx.Get(TableDisplay, attr.Item{"cacheKey": attr.S(key)})
+			if err != nil {
+				return err
+			}
+			until(key, row)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // The row of a version that kept no keys is filled from the events, once.
 func TestTickFillsKeysOnce(t *testing.T) {
 	s, db, tick := ticker(t)
