@@ -100,36 +100,12 @@ func (s *Server) hubState(ctx context.Context) (hubState, error) {
 func (s *Server) readHub(ctx context.Context) (hubState, error) {
 	health, node := s.cfg.Hub().whole(), s.nodeStatus()
 	out := hubState{
-		At: s.cfg.Clock.Now(), Version: s.cfg.Version, Role: node.Role, Matches: []hubMatch{}, Feed: health.Feed, Push: health.Push,
+		At: s.cfg.Clock.Now(), Version: s.cfg.Version, Role: node.Role, Feed: health.Feed, Push: health.Push,
 		Streams: hubStreams{Open: s.hub.count(), Limit: s.cfg.MaxStreams},
 	}
-	err := s.view(ctx, func(tx *store.Tx) error {
-		for item, err := range tx.ScanAll(store.Scan{Table: cricket.TableActiveMatches}) {
-			if err != nil {
-				return err
-			}
-			var st cricket.State
-			if attr.Unmarshal(item, &st) != nil {
-				continue // not as this version writes it
-			}
-			m, err := newHubMatch(tx, &st, out.At)
-			if err != nil {
-				return err
-			}
-			if l, ok := health.Leases[m.MatchID]; ok {
-				m.Lease = &l
-			}
-			if w, ok := health.Watch[m.MatchID]; ok {
-				m.Watched = &w
-			}
-			out.Matches = append(out.Matches, m)
-		}
-		leagues, err := cricket.Leagues{}.All(tx)
-		out.Leagues.Known = len(leagues)
-		for i := range leagues {
-			if leagues[i].Active {
-				out.Leagues.Active++
-			}
+	err := s.view(ctx, func(tx *store.Tx) (err error) {
+		if out.Matches, err = hubMatches(tx, &health, out.At); err == nil {
+			out.Leagues, err = countLeagues(tx)
 		}
 		return err
 	})
@@ -142,6 +118,42 @@ func (s *Server) readHub(ctx context.Context) (hubState, error) {
 	})
 	out.Problems = problemsOf(&out, s.checks(ctx))
 	return out, nil
+}
+
+func hubMatches(tx *store.Tx, health *HubHealth, now time.Time) ([]hubMatch, error) {
+	out := []hubMatch{}
+	for item, err := range tx.ScanAll(store.Scan{Table: cricket.TableActiveMatches}) {
+		if err != nil {
+			return nil, err
+		}
+		var st cricket.State
+		if attr.Unmarshal(item, &st) != nil {
+			continue // not as this version writes it
+		}
+		m, err := newHubMatch(tx, &st, now)
+		if err != nil {
+			return nil, err
+		}
+		if l, ok := health.Leases[m.MatchID]; ok {
+			m.Lease = &l
+		}
+		if w, ok := health.Watch[m.MatchID]; ok {
+			m.Watched = &w
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+func countLeagues(tx *store.Tx) (n hubLeagues, err error) {
+	all, err := cricket.Leagues{}.All(tx)
+	n.Known = len(all)
+	for i := range all {
+		if all[i].Active {
+			n.Active++
+		}
+	}
+	return n, err
 }
 
 func newHubMatch(tx *store.Tx, st *cricket.State, now time.Time) (m hubMatch, err error) {
