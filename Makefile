@@ -67,12 +67,12 @@ bench-api: need-go build ## measure the DynamoDB endpoint beside DynamoDB Local,
 .PHONY: gobench
 gobench: need-go ## run the Go benchmarks (BENCH=regexp COUNT=10 BENCHTIME=1s); compare two runs with: make benchstat
 	@dirs=$$(grep -rl --include='*_test.go' '^func Benchmark' $(CODE) | sed 's|^|./|; s|/[^/]*$$||' | sort -u); \
-	[ -z "$$dirs" ] || $(GO) test -tags '$(TAGS)' -run '^$$' -bench '$(BENCH)' -benchmem \
+	[ -z "$$dirs" ] || $(GO) test -tags '$(TAGS)' -run '^$$' -bench '$(BENCH)' -benchmem $(SHORT) \
 		-benchtime '$(BENCHTIME)' -count '$(COUNT)' -timeout 60m $$dirs
 
 .PHONY: bench-once
 bench-once: need-go ## see that all that measures still works: every Go benchmark once, the targets in small sizes
-	@$(MAKE) gobench BENCHTIME=1x
+	@$(MAKE) gobench BENCHTIME=1x SHORT=-short
 	@$(MAKE) bench ARGS='-quick -rows "^(lone|commit|index|loop|get|codec|query|http|crowd|start)/"'
 
 .PHONY: benchstat

@@ -101,8 +101,12 @@ func memory() (resident, inUse int64) {
 // BenchmarkReaders is the time from a commit until the last of 5,000 readers of one match has it, and what a reader
 // costs the server in memory.
 func BenchmarkReaders(b *testing.B) {
+	many := 5000
+	if testing.Short() {
+		many = 500
+	}
 	for _, encoding := range []string{"plain", "gzip"} {
-		b.Run(encoding, func(b *testing.B) { benchReaders(b, 5000, encoding == "gzip") })
+		b.Run(encoding, func(b *testing.B) { benchReaders(b, many, encoding == "gzip") })
 	}
 }
 

@@ -33,11 +33,17 @@ func BenchmarkFanout(b *testing.B) {
 	}
 }
 
-const phonesOfMatch = 10_000
+// phonesOfMatch is how many follow each match; with -short a few, to see that the benchmark works.
+func phonesOfMatch() int {
+	if testing.Short() {
+		return 500
+	}
+	return 10_000
+}
 
 func fanoutOf(b *testing.B, matches int, channels bool) {
 	f := newFanout(b, matches, channels)
-	each := phonesOfMatch
+	each := phonesOfMatch()
 	if channels {
 		each = 1
 	}
@@ -120,8 +126,8 @@ func newFanout(b *testing.B, matches int, channels bool) *fanout {
 		}
 		client.Close()
 	})
-	f.wait(b, matches*phonesOfMatch)
-	f.perSession = (heap() - before) / float64(matches*phonesOfMatch)
+	f.wait(b, matches*phonesOfMatch())
+	f.perSession = (heap() - before) / float64(matches*phonesOfMatch())
 	return f
 }
 
@@ -144,7 +150,7 @@ func (f *fanout) audience(b *testing.B, box *sandbox.Sandbox, channels bool) {
 	}
 	for _, id := range f.ids {
 		do(func(tx *store.Tx) error { return f.match(tx, id) })
-		for first := 0; first < phonesOfMatch; first += rowsAtOnce {
+		for first := 0; first < phonesOfMatch(); first += rowsAtOnce {
 			do(func(tx *store.Tx) error {
 				for i := first; i < first+rowsAtOnce; i++ {
 					if err := f.follower(tx, box, id, fmt.Sprintf("u%s-%05d", id, i), channels); err != nil {
