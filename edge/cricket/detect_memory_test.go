@@ -240,7 +240,7 @@ func TestNotPlayed(t *testing.T) {
 	for status, key := range map[Status]string{"Postp.": "st:postp!", "Cancl": "st:cancl!", "Cancl.": "st:cancl!"} {
 		s := newScript(t, 20)
 		s.snap.Status = status
-		s.polls(14)
+		s.polls(int(offHold/(2500*time.Millisecond)) + 1)
 		want(t, s.keys(EventPostponed, EventCancelled), key)
 		if s.state.Status != ActiveEnded || s.state.MatchPhase != PhaseAbandoned {
 			t.Errorf("%s: %s, %s", status, s.state.Status, s.state.MatchPhase)

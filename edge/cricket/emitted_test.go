@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/touchline/touchline/internal/testrig/corpus"
 )
 
 // drawKey makes keys as events have them, and as a hostile feed's words could make them.
@@ -111,6 +113,7 @@ func FuzzEmitted(f *testing.F) {
 	f.Add([]byte(Emitted(nil).With("b:1003", "b:1006", "w:1:1", "w:1:2", "w:1:3", "st:Postp.")))
 	f.Add([]byte{0, 255, 255, 255, 255, 15})
 	f.Add([]byte{1, 255, 255, 255, 255, 15, 0, 255, 127})
+	corpus.Add(f)
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		keys := Emitted(raw).Keys()
 		if again := Emitted(nil).With(keys...).Keys(); len(again) > len(keys) {

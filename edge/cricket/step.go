@@ -12,6 +12,7 @@ import (
 const (
 	holdFor     = 5 * time.Second  // unchanged that long, in two readings, an event is sure
 	statusHold  = 30 * time.Second // what only the feed's word for the match says: words flap
+	offHold     = 5 * time.Minute  // nobody plays today: the word that ends a match for us
 	targetHold  = 15 * time.Second // the score alone says that the match is over
 	resultWait  = 3 * time.Minute  // after which a match without a believable winner is over all the same
 	baselineGap = 5 * time.Minute  // a longer silence is caught up with without alerts
@@ -122,7 +123,7 @@ func (st *State) judge(
 			fresh = append(fresh, all[i])
 		}
 	}
-	against, byKey := st.challenged(prev, all, s, known)
+	against, byKey := st.challenged(prev, all, s, known, now)
 	st.Torn = tornCount(prev.Torn, s)
 	if st.Torn > 0 && st.Torn <= tornPolls {
 		return nil, nil
@@ -225,11 +226,12 @@ func (r *round) hasHeld(p Pending, t EventType) bool {
 	return p.Seen >= 2 && r.now.UnixMilli()-p.Since >= holdOf(t).Milliseconds()
 }
 
-// holdOf is how long an event is held. What a word of the feed makes is not corrected when it passes, for most of it
-// does pass; it is held for longer than a word is wrong.
+// holdOf is how long an event is held: what a word of the feed makes for longer than most words are wrong.
 func holdOf(t EventType) time.Duration {
 	switch t {
-	case EventDelayed, EventPostponed, EventCancelled, EventInterrupted, EventResumed, EventStumps,
+	case EventPostponed, EventCancelled:
+		return offHold
+	case EventDelayed, EventInterrupted, EventResumed, EventStumps,
 		EventDrinks, EventLunch, EventTea, EventDinner:
 		return statusHold
 	default:

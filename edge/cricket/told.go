@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Told is what was recorded and must stay true of the record, packed as Emitted is: facts as texts, "w:1:3=21906".
@@ -15,6 +16,7 @@ const (
 	factTold      = '=' // phones were told
 	factQuiet     = '~' // it was recorded, and phones were not told
 	factWithdrawn = '!' // phones were told, and told that it was not so
+	factPassing   = '@' // phones were told, and it passes by itself; the subject is when
 )
 
 // fact is an event that was recorded and must stay true.
@@ -27,7 +29,7 @@ type fact struct {
 func (t Told) facts() []fact {
 	var out []fact
 	for _, text := range Emitted(t).Keys() {
-		if i := strings.IndexAny(text, string([]byte{factTold, factQuiet, factWithdrawn})); i > 0 {
+		if i := strings.IndexAny(text, string([]byte{factTold, factQuiet, factWithdrawn, factPassing})); i > 0 {
 			out = append(out, fact{key: text[:i], standing: text[i], subject: text[i+1:]})
 		}
 	}
@@ -54,7 +56,9 @@ const takeBack = "undo:"
 
 // challenged finds what was recorded and is not so in the reading, as candidates that are to hold like any other, and
 // the challenges by their keys. all is everything the reading tells.
-func (st *State) challenged(prev *State, all []Candidate, s *Snapshot, known keySet) ([]Candidate, map[string]challenge) {
+func (st *State) challenged(
+	prev *State, all []Candidate, s *Snapshot, known keySet, now time.Time,
+) ([]Candidate, map[string]challenge) {
 	var out []Candidate
 	byKey := map[string]challenge{}
 	facts := st.Told.facts()
@@ -63,12 +67,12 @@ func (st *State) challenged(prev *State, all []Candidate, s *Snapshot, known key
 		found[facts[i].key] = nil
 	}
 	for i := range all {
-		if now, asked := found[all[i].Key]; asked && now == nil {
+		if is, asked := found[all[i].Key]; asked && is == nil {
 			found[all[i].Key] = &all[i]
 		}
 	}
 	for _, f := range facts {
-		if !s.judges(f.key, f.subject) {
+		if !s.judges(f.key, f.subject) || f.standing == factPassing && (f.outlived(now) || s.standsStill()) {
 			continue
 		}
 		ch := challenge{fact: f, now: found[f.key]}
@@ -145,6 +149,9 @@ func correctionKey(key string, known keySet) string {
 
 // correctionText says what is so, as a scorer would.
 func (s *Snapshot) correctionText(ch challenge) string {
+	if ch.fact.standing == factPassing {
+		return "Correction: " + s.goesOn()
+	}
 	family, numbers := splitKey(ch.fact.key)
 	who := s.called(ch.fact.subject)
 	switch family {
@@ -220,8 +227,8 @@ func (s *Snapshot) battingRow(innings int, player int64) *BattingRow {
 // corrects tells whether the correction of an event is an alert: what phones were told of a wicket, a hundred or the
 // result.
 func corrects(f fact) bool {
-	if f.standing == factQuiet {
-		return false // of the result: any other is taken back without a word
+	if f.standing == factQuiet || f.standing == factPassing {
+		return false // quiet is of the result: any other is taken back without a word
 	}
 	family, numbers := splitKey(f.key)
 	switch family {
@@ -240,7 +247,9 @@ func (r *round) settleFacts(sure []confirmed, events []Event, known keySet) (cle
 	if len(sure) == 0 {
 		return nil
 	}
-	facts := r.state.Told.facts()
+	facts := slices.DeleteFunc(r.state.Told.facts(), func(f fact) bool {
+		return f.standing == factPassing && f.outlived(r.now)
+	})
 	for i := range sure {
 		c := &sure[i]
 		recorded := slices.ContainsFunc(events, func(e Event) bool { return e.Key == c.Key })
@@ -249,6 +258,9 @@ func (r *round) settleFacts(sure []confirmed, events []Event, known keySet) (cle
 				cleared = append(cleared, correctFact(&facts, ch)...)
 			}
 			continue
+		}
+		if recorded && passing(c.Type) && r.told[c.Key] {
+			facts = append(facts, passingFact(c.Key, r.now))
 		}
 		if !recorded || !ruleOf(c.Type).lasting && c.Key != resultKey {
 			continue
@@ -277,6 +289,8 @@ func correctFact(facts *[]fact, ch challenge) (cleared []string) {
 	case ch.retake, f.key == resultKey && ch.now == nil:
 		*facts = slices.Delete(*facts, i, i+1)
 		return []string{ch.fact.key}
+	case f.standing == factPassing: // its key stays used: a word that flaps is told once
+		*facts = slices.Delete(*facts, i, i+1)
 	case ch.now == nil:
 		f.standing = factWithdrawn
 	default:

@@ -172,3 +172,40 @@ func TestRowsThatNobodyPlayed(t *testing.T) {
 		t.Errorf("%d batters and %d bowlers are left of %d and %d", len(fixed.Batting), len(fixed.Bowling), len(s.snap.Batting), len(s.snap.Bowling))
 	}
 }
+
+// An interruption that is over soon after it was told was none, and that is said in the banner; of one that has lasted
+// nothing is.
+func TestInterruptionThatWasNone(t *testing.T) {
+	for _, tc := range []struct {
+		polls int
+		next  Status
+		want  string
+	}{
+		{40, "1st Innings", "Correction: play goes on"}, {40, "Innings Break", "Correction: Innings Break"}, {40, "Delayed", ""},
+		{40, "Stump Day 1", ""}, {200, "1st Innings", ""},
+	} {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play("1 . .")
+		s.snap.Status = "Int."
+		s.polls(tc.polls)
+		want(t, s.keys(EventInterrupted), "int:0.3!")
+		s.snap.Status = tc.next
+		s.polls(4)
+		said := []string{}
+		if tc.want != "" {
+			said = append(said, tc.want)
+		}
+		want(t, s.texts(EventCorrection), said...)
+		s.snap.Status = "1st Innings"
+		s.polls(16)
+		s.snap.Status = "Int."
+		s.polls(16)
+		want(t, s.keys(EventInterrupted), "int:0.3!")
+		for _, e := range s.told {
+			if e.Type == EventCorrection && (e.Alert || e.Detail != "int:0.3" && e.Detail != "inn:1") {
+				t.Errorf("corrected by %+v", e)
+			}
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package cricket
+
+import (
+	"strconv"
+	"time"
+)
+
+// passingWait is how soon after it was told that play stands still it must be going on for that to have been a mistake of
+// the feed: one that stands still itself repeats a wrong word for minutes.
+const passingWait = 5 * time.Minute
+
+// passing are the alerts that pass by themselves, so that they cannot be held to stay true.
+func passing(t EventType) bool {
+	switch t {
+	case EventDelayed, EventInterrupted, EventStumps:
+		return true
+	default:
+		return false
+	}
+}
+
+// passingFact is what is kept of such an alert: its subject is when it was told, in seconds.
+func passingFact(key string, now time.Time) fact {
+	return fact{key: key, standing: factPassing, subject: strconv.FormatInt(now.Unix(), 10)}
+}
+
+// outlived tells whether it has stood too long to be a mistake.
+func (f *fact) outlived(now time.Time) bool {
+	told, err := strconv.ParseInt(f.subject, 10, 64)
+	return err != nil || now.Sub(time.Unix(told, 0)) >= passingWait
+}
+
+// standsStill tells whether the feed says that play does, in whatever words, or nothing that is known.
+func (s *Snapshot) standsStill() bool {
+	switch s.phase() {
+	case PhaseInterrupted, PhaseStumps, PhaseAbandoned, "":
+		return true
+	case PhasePrematch:
+		return s.Status.word() == "delayed"
+	default:
+		return false
+	}
+}
+
+// goesOn is what is so instead, true also of a short shower: "play goes on", "Innings Break".
+func (s *Snapshot) goesOn() string {
+	if s.phase() == PhaseLive {
+		return "play goes on"
+	}
+	return string(s.Status)
+}
