@@ -173,3 +173,15 @@ func TestSandboxStaysHere(t *testing.T) {
 		t.Errorf("control: %v", err)
 	}
 }
+
+// TestSandboxWithinBounds refuses what would fill the memory of the machine, and what makes no sense.
+func TestSandboxWithinBounds(t *testing.T) {
+	for _, c := range []edge.SandboxConfig{{Phones: 1_000_000_000}, {Phones: -1}, {Delay: -time.Second}} {
+		c.Listen, c.Dir, c.Log = "127.0.0.1:0", t.TempDir(), slog.New(slog.DiscardHandler)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := edge.Sandbox(ctx, c); !fault.Is(err, fault.Invalid) {
+			t.Errorf("%d phones, delay %s: %v", c.Phones, c.Delay, err)
+		}
+	}
+}

@@ -64,6 +64,9 @@ const (
 	sandboxKey = "AuthKey.p8"
 )
 
+// maxPhones is how many phones a sandbox starts with: each is printed, and kept in memory.
+const maxPhones = 10_000
+
 // Sandbox runs an APNs on this machine, with simulated phones, until ctx ends.
 func Sandbox(ctx context.Context, c SandboxConfig) error {
 	for flag, addr := range map[string]string{"--listen": c.Listen, "--control": c.Control} {
@@ -71,6 +74,12 @@ func Sandbox(ctx context.Context, c SandboxConfig) error {
 			return fault.New(fault.Invalid, "bad_listen", "%s %s: a loopback address is wanted; --public allows another, and "+
 				"whoever reaches it sees every token and push", flag, addr)
 		}
+	}
+	if c.Phones < 0 || c.Phones > maxPhones {
+		return fault.New(fault.Invalid, "bad_phones", "--phones %d: from 0 to %d are simulated", c.Phones, maxPhones)
+	}
+	if c.Delay < 0 {
+		return fault.New(fault.Invalid, "bad_delay", "--delay %s: nothing is answered before it was asked", c.Delay)
 	}
 	box, err := sandbox.New(sandbox.Config{
 		Addr: c.Listen, Clock: clock.Real(), BundleID: c.BundleID, TeamID: c.TeamID, KeyID: c.KeyID,
