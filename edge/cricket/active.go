@@ -36,7 +36,8 @@ func (s *Service) Register(ctx context.Context, matchID string, by Owner) (regis
 const followsAtOnce = 10 * batchWriteMax
 
 // CleanUp ends what a match leaves behind when it is over for good: its row in active-matches is ended, if its last
-// tick has not done that, its fixture is archived, and nobody follows it any more. Live Activities are ended by who
+// tick has not done that, its fixture is archived, and nobody follows it any more. One that ends without a word of the
+// feed counts as abandoned. Live Activities are ended by who
 // pushes. Doing it again changes nothing, so that a crash in the middle is made good by the next start. A
 // *DeposedError if a later holder has written.
 func (s *Service) CleanUp(ctx context.Context, matchID string, by Owner) error {
@@ -60,11 +61,20 @@ func endMatch(tx *store.Tx, matchID string, by Owner) error {
 	if err != nil {
 		return err
 	}
-	if item != nil && item["status"].Str() != ActiveEnded {
-		fence, _ := item["_f"].Int()
-		if fence > by.Fence {
-			return &DeposedError{matchID, fence}
+	fixture, err := tx.Get(TableFixtures, matchKey(matchID))
+	if err != nil {
+		return err
+	}
+	ended := item["status"].Str() == ActiveEnded
+	if fence, _ := item["_f"].Int(); !ended && fence > by.Fence {
+		return &DeposedError{matchID, fence}
+	}
+	if !ended && item["finishedAt"].IsZero() {
+		if err := giveUp(tx, matchID, fixture); err != nil {
+			return err
 		}
+	}
+	if item != nil && !ended {
 		_, err := tx.Update(store.UpdateItem{
 			Table: TableActiveMatches, Key: matchKey(matchID),
 			Update: "SET #s = :ended, #ttl = :ttl, #f = :fence", Condition: "attribute_exists(matchId)",
@@ -79,11 +89,33 @@ func endMatch(tx *store.Tx, matchID string, by Owner) error {
 			return err
 		}
 	}
-	fixture, err := tx.Get(TableFixtures, matchKey(matchID))
-	if err != nil || fixture == nil || !fixture["archivedAt"].IsZero() && fixture["liveUpdatedAt"].IsZero() {
-		return err
+	if fixture == nil || !fixture["archivedAt"].IsZero() && fixture["liveUpdatedAt"].IsZero() {
+		return nil
 	}
 	return Fixtures{}.Archive(tx, matchID)
+}
+
+// statusAbandoned is the feed's word for a match that was given up.
+const statusAbandoned = "Aban."
+
+// giveUp has a match that is not over be abandoned, wherever its phase is told.
+func giveUp(tx *store.Tx, matchID string, fixture attr.Item) error {
+	if phase := Phase(fixture["phase"].Str()); fixture != nil && phase != PhaseCompleted && phase != PhaseAbandoned {
+		err := Fixtures{}.Patch(tx, matchID, attr.Item{
+			"phase": attr.S(string(PhaseAbandoned)), "status": attr.S(statusAbandoned),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	var d Display
+	found, err := readCached(tx, DisplayKey(matchID), &d)
+	if err != nil || !found || d.Phase == PhaseCompleted || d.Phase == PhaseAbandoned {
+		return err
+	}
+	d.Phase, d.Status, d.UpdatedAt = PhaseAbandoned, statusAbandoned, tx.Now()
+	d.Equation, d.Required, d.RequiredRate = "", 0, ""
+	return writeCached(tx, DisplayKey(matchID), &d, tx.Now().Add(outlives).Unix())
 }
 
 // deleteFollows deletes some of a match's follows, in batches; more tells that there are others.

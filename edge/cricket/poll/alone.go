@@ -79,8 +79,9 @@ func (p *Poller) readOne(ctx context.Context, w *watch, now time.Time) error {
 	asking, cancel := context.WithTimeout(ctx, aloneTimeout)
 	r, err := p.Feed.Fixture(asking, w.id, balls)
 	cancel()
-	if fault.Is(err, fault.NotFound) && w.gone.IsZero() {
-		w.gone = now
+	if fault.Is(err, fault.NotFound) {
+		p.missed(w, now)
+		return nil
 	}
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 // When a match is ended although no reading says so.
 const (
 	silentEnd = time.Minute      // beyond the time at which its result has stood long enough
-	goneEnd   = 30 * time.Minute // after the feed has forgotten a match that was on
+	goneEnd   = 30 * time.Minute // after the feed has forgotten a match
 	idleEnd   = 13 * time.Hour   // after the start of one that never began: its ticks would have ended it after twelve
 )
 
@@ -23,16 +23,40 @@ func overAt(w *watch) time.Time {
 		return time.Time{}
 	case w.state.Status == cricket.ActiveEnded:
 		return never()
-	case w.state.Status == cricket.ActiveIdle && !w.starts.IsZero():
-		return w.starts.Add(idleEnd)
-	case w.state.Status != cricket.ActiveLive:
+	case w.state.Status != cricket.ActiveLive && w.state.Status != cricket.ActiveIdle:
 		return never()
 	case !w.state.FinishedAt.IsZero():
 		return w.state.FinishedAt.Add(endsAfter + silentEnd)
 	case !w.gone.IsZero():
 		return w.gone.Add(goneEnd)
+	case w.state.Status == cricket.ActiveIdle && !w.starts.IsZero():
+		return w.starts.Add(idleEnd)
 	}
 	return never()
+}
+
+// unknown tells that the feed is known not to have a match.
+func (p *Poller) unknown(id string) bool { return p.Knows != nil && !p.Knows(id) }
+
+// endUnknown ends the matches that the feed is known not to have, of an earlier life of this node too.
+func (p *Poller) endUnknown(ctx context.Context) error {
+	var errs []error
+	for _, w := range p.sorted() {
+		if !p.unknown(w.id) {
+			continue
+		}
+		w.listed, w.gone = false, p.Clock.Now()
+		errs = append(errs, p.end(ctx, w))
+	}
+	return errors.Join(errs...)
+}
+
+// missed notes that the feed does not know a match. It may have forgotten it for a moment only.
+func (p *Poller) missed(w *watch, now time.Time) {
+	if w.gone.IsZero() {
+		w.gone = now
+		p.Log.Warn("the feed does not know a match any more", "match", w.id, "ends", now.Add(goneEnd))
+	}
 }
 
 // cleanupDue: when the first match is over, and once after a start.
@@ -66,14 +90,14 @@ func (p *Poller) cleanup(ctx context.Context, now time.Time) error {
 }
 
 // end cleans up after a match, and lets it go unless there are readings still to come, by which its display is
-// corrected: while the list has it, and its last reads of its own.
+// corrected: while the list has it, and its last reads of its own. The feed has none of a match that it does not know.
 func (p *Poller) end(ctx context.Context, w *watch) error {
 	if err := p.cleanOne(ctx, w.id); err != nil {
 		return err
 	}
 	p.ended[w.id] = true
 	w.state.Status, w.cleaned = cricket.ActiveEnded, true
-	if hasLeft(w) || w.listed {
+	if w.gone.IsZero() && (hasLeft(w) || w.listed) {
 		return nil
 	}
 	return p.drop(ctx, w)

@@ -40,9 +40,9 @@ const shortest = 500 * time.Millisecond
 // never is later than anything.
 func never() time.Time { return time.Unix(1<<40, 0) }
 
-// loop runs jobs when they are due, in their order where several are, until ctx ends. The signal has it look again.
-// may tells whether a job may run at all.
-func (p *Poller) loop(ctx context.Context, jobs []*job, wake *clock.Signal, may func(*job) bool) {
+// loop runs jobs when they are due, in their order where several are, until ctx ends. The signal has it look again; each
+// round ends with pause. may tells whether a job may run at all.
+func (p *Poller) loop(ctx context.Context, jobs []*job, wake *clock.Signal, pause func(), may func(*job) bool) {
 	for ctx.Err() == nil {
 		for _, j := range jobs {
 			now := p.Clock.Now()
@@ -56,10 +56,7 @@ func (p *Poller) loop(ctx context.Context, jobs []*job, wake *clock.Signal, may 
 			}
 			p.finish(ctx, j, now, j.run(ctx, now))
 		}
-		if wake != nil { // the live loop's: the watches are its own
-			p.publish()
-			p.keepKept()
-		}
+		pause()
 		if err := p.Clock.Wait(ctx, p.soonest(jobs, may), wake); err != nil {
 			return
 		}

@@ -34,7 +34,7 @@ func (p *Poller) orchestrate(ctx context.Context, now time.Time) error {
 		if err := p.adopt(ctx); err != nil {
 			return err
 		}
-		return p.register(ctx, now)
+		return errors.Join(p.endUnknown(ctx), p.register(ctx, now))
 	})
 }
 
@@ -105,6 +105,10 @@ func (p *Poller) register(ctx context.Context, now time.Time) error {
 		f := &ahead[i]
 		if f.MatchID == "" || f.Phase != cricket.PhasePrematch || p.watched[f.MatchID] != nil ||
 			!p.activeLeague(f.LeagueID, f.LeagueCode) {
+			continue
+		}
+		if p.unknown(f.MatchID) {
+			errs = append(errs, p.cleanOne(ctx, f.MatchID)) // it was taken away before anybody waited for it
 			continue
 		}
 		errs = append(errs, p.registerOne(ctx, f, now))

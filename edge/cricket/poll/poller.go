@@ -106,6 +106,9 @@ type Config struct {
 	// Leagues are the codes of the leagues that are active from the first time the feed names them; AllLeagues for
 	// every one. A league that has a row in cricket-leagues is active if the row says so.
 	Leagues []string
+	// Knows tells whether the feed has a match, where that can be told for certain: one that it has not is ended at
+	// once. Nil for a feed that may have forgotten a match for a while.
+	Knows func(id string) bool
 }
 
 // Poller asks the feed and takes its answers in.
@@ -114,6 +117,9 @@ type Poller struct {
 	live, reference []*job
 	again           *clock.Signal // wakes the live loop: there are new fixtures or leagues
 	synced          atomic.Bool   // with it: the orchestrator is to look now
+	woken           atomic.Bool   // with it: the live list is to be read now
+	anew            *clock.Signal // wakes the reference loop
+	stale           atomic.Bool   // with it: everything is to be synced now
 	toCache         *clock.Signal
 
 	// Of the live loop alone.
@@ -142,7 +148,7 @@ type Poller struct {
 // New makes a poller.
 func New(c Config) *Poller {
 	p := &Poller{
-		Config: c, again: clock.NewSignal(), toCache: clock.NewSignal(),
+		Config: c, again: clock.NewSignal(), anew: clock.NewSignal(), toCache: clock.NewSignal(),
 		watched: map[string]*watch{}, ended: map[string]bool{}, gens: map[string]int{},
 		jobs: map[string]JobStatus{}, cached: map[string]cacheable{},
 		calls: map[sportmonks.Endpoint]time.Time{},
@@ -175,7 +181,9 @@ func (p *Poller) Run(ctx context.Context) error {
 	defer p.forget()
 	var beside sync.WaitGroup
 	for _, loop := range []func(context.Context){
-		func(ctx context.Context) { p.loop(ctx, p.reference, nil, func(*job) bool { return true }) },
+		func(ctx context.Context) {
+			p.loop(ctx, p.reference, p.anew, p.freshen, func(*job) bool { return true })
+		},
 		p.keepReplies,
 	} {
 		leave := p.Clock.Join()
@@ -184,7 +192,7 @@ func (p *Poller) Run(ctx context.Context) error {
 			loop(ctx)
 		})
 	}
-	p.loop(ctx, p.live, p.again, func(j *job) bool { return j.seeks || p.holding })
+	p.loop(ctx, p.live, p.again, p.show, func(j *job) bool { return j.seeks || p.holding })
 	beside.Wait()
 	return nil
 }
@@ -235,6 +243,26 @@ func (p *Poller) observe(ctx context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// Wake has the poller look at everything now: the feed has other matches than a moment ago. It may be called by anyone
+// at any time.
+func (p *Poller) Wake() {
+	p.woken.Store(true)
+	p.stale.Store(true)
+	p.anew.Set()
+	p.look()
+}
+
+// freshen has the reference jobs begin anew where the feed has changed.
+func (p *Poller) freshen() {
+	if !p.stale.Swap(false) {
+		return
+	}
+	p.squads = nil
+	for _, j := range p.reference {
+		j.last = time.Time{}
+	}
 }
 
 // look has the orchestrator look now.

@@ -10,6 +10,9 @@ import (
 
 // scoreDue is when the matches that are not watched closely are looked at, and when the list is read while none is.
 func (p *Poller) scoreDue(last time.Time) (time.Time, bool) {
+	if p.woken.Load() {
+		return time.Time{}, true
+	}
 	return p.due(sportmonks.Livescores, last, p.scorePace(), 1), true
 }
 
@@ -51,7 +54,7 @@ func (p *Poller) allStumps() bool {
 // serves.
 func (p *Poller) score(ctx context.Context, now time.Time) error {
 	return p.leading(ctx, func(ctx context.Context) error {
-		if p.list == nil || len(p.closeOn()) == 0 || now.Sub(p.list.At) >= scoreEvery {
+		if p.woken.Swap(false) || p.list == nil || len(p.closeOn()) == 0 || now.Sub(p.list.At) >= scoreEvery {
 			balls := p.marqueeLeague() == 0 && p.listLength() <= closeMatches
 			if err := p.readList(ctx, now, balls); err != nil {
 				return err

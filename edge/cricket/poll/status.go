@@ -94,6 +94,12 @@ func (p *Poller) note(now time.Time, r sportmonks.Reading, err error) {
 	})
 }
 
+// show ends a round of the live loop.
+func (p *Poller) show() {
+	p.publish()
+	p.keepKept()
+}
+
 // publish shows the matches of the live loop to others.
 func (p *Poller) publish() {
 	held := make([]Held, 0, len(p.watched))
