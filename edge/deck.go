@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/replay"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 	"github.com/touchline/touchline/httpapi"
@@ -24,6 +25,8 @@ const saveWithin = 10 * time.Second
 type deck struct {
 	*replay.Deck
 	feed *sportmonks.Client
+
+	changed func() // has whoever reads the feed look at once; nil: nobody does
 
 	mu    sync.Mutex // of a change with its write
 	store *store.Store
@@ -60,7 +63,7 @@ func (d *deck) open(ctx context.Context, s *store.Store) error {
 	return d.Load([]byte(it["state"].Str()))
 }
 
-// change makes a change and keeps it.
+// change makes a change, keeps it and has it seen.
 func change[T any](d *deck, do func() (T, error)) (T, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -72,6 +75,9 @@ func change[T any](d *deck, do func() (T, error)) (T, error) {
 	if err != nil {
 		return out, err
 	}
+	if d.changed != nil {
+		defer d.changed()
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), saveWithin)
 	defer cancel()
 	return out, d.store.Update(ctx, func(tx *store.Tx) error {
@@ -80,6 +86,18 @@ func change[T any](d *deck, do func() (T, error)) (T, error) {
 		_, err := tx.Put(store.PutItem{Table: migrations.TableReplays, NoOld: true, Item: it})
 		return err
 	})
+}
+
+// polled makes the poller that reads the feed. What is on the deck is all that its feed has, and the poller hears of every
+// change of it; without a deck (nil) the feed is a real one.
+func (d *deck) polled(c poll.Config) *poll.Poller {
+	if d == nil {
+		return poll.New(c)
+	}
+	c.Knows = d.Has
+	p := poll.New(c)
+	d.changed = p.Wake
+	return p
 }
 
 // deckRoutes is a deck as the routes for admins know it.

@@ -142,10 +142,11 @@ func (n *Node) assemble(ctx context.Context) error {
 		}
 		reference, _ := n.parts.Feed.(poll.Reference)
 		budgets, _ := n.parts.Feed.(poll.Budgets)
-		n.poller = poll.New(poll.Config{
+		c := poll.Config{
 			Node: n.store.Node(), Feed: n.parts.Feed, Leases: newHeld(n.leases), Match: n.cricket, Data: n.store,
 			Clock: n.parts.Clock, Log: n.parts.Log, Reference: reference, Budgets: budgets, Leagues: n.parts.Cricket.Leagues,
-		})
+		}
+		n.poller = n.parts.Deck.polled(c)
 		metrics.MustRegister(n.poller.Collector())
 	}
 	if err := n.assemblePush(metrics); err != nil {

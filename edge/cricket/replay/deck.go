@@ -47,9 +47,9 @@ type Playing struct {
 	Cursor    int       `json:"cursor"` // balls bowled
 	Balls     int       `json:"balls"`
 	MsPerBall float64   `json:"msPerBall"`
-	Speed     float64   `json:"speed"` // 38,000 / MsPerBall
-	StartedAt time.Time `json:"startedAt"`
-	Faults    uint64    `json:"faults"` // seed of the lies; 0: none
+	Speed     float64   `json:"speed"`     // 38,000 / MsPerBall
+	StartedAt time.Time `json:"startedAt"` // the first ball is MsPerBall later; in the future just after a start
+	Faults    uint64    `json:"faults"`    // seed of the lies; 0: none
 }
 
 // StartReplay asks for a tape to be played. Speed 0 stands for 1.
@@ -90,7 +90,8 @@ func (d *Deck) shows() []*show {
 // Tapes lists what can be played, oldest first.
 func (d *Deck) Tapes() []Info { return List() }
 
-// Start plays a tape from its beginning. Errors: fault.NotFound for an unknown tape, fault.Invalid for an impossible
+// Start plays a tape from a minute before its beginning, less at a higher speed: toss and line-ups are known, and play is
+// about to start. Errors: fault.NotFound for an unknown tape, fault.Invalid for an impossible
 // speed, fault.Conflict when too many are on the deck.
 func (d *Deck) Start(r StartReplay) (Playing, error) {
 	if r.Speed == 0 {
@@ -113,14 +114,16 @@ func (d *Deck) Start(r StartReplay) (Playing, error) {
 	}
 	d.started++
 	now := d.clock.Now()
+	lead := time.Duration(float64(demoBefore) / r.Speed)
 	state := saved{
-		ID: fmt.Sprintf("%s%03d", r.TapeID, d.started), TapeID: r.TapeID, StartedAt: now, Speed: r.Speed, Faults: r.Faults,
+		ID: fmt.Sprintf("%s%03d", r.TapeID, d.started), TapeID: r.TapeID,
+		StartedAt: now.Add(lead), Lead: lead, Speed: r.Speed, Faults: r.Faults,
 	}
 	p, err := newPlay(tape, state)
 	if err != nil {
 		return Playing{}, err
 	}
-	p.from(0, now)
+	p.from(0, p.StartedAt)
 	p.build()
 	d.plays = append(d.plays, p)
 	return p.playing(now), nil
@@ -160,6 +163,13 @@ func (d *Deck) Control(id string, c Control) (Playing, error) {
 	}
 	p.build()
 	return p.playing(now), nil
+}
+
+// Has tells whether a match is a replay on the deck: one that the feed knows.
+func (d *Deck) Has(matchID string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.ContainsFunc(d.plays, func(p *play) bool { return p.ID == matchID })
 }
 
 func (d *Deck) find(id string) (*play, error) {

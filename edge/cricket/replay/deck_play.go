@@ -15,6 +15,7 @@ type saved struct {
 	ID        string        `json:"id"`
 	TapeID    string        `json:"tapeId"`
 	StartedAt time.Time     `json:"startedAt"`
+	Lead      time.Duration `json:"lead,omitempty"` // how long before that it was put on the deck, in nanoseconds
 	Speed     float64       `json:"speed"`
 	Faults    uint64        `json:"faults,omitempty"`
 	Paused    bool          `json:"paused,omitempty"`
@@ -149,7 +150,7 @@ func (p *play) build() {
 		case i == 0:
 			mo.At = p.StartedAt.Add(-24 * time.Hour)
 		case bowled == 0:
-			mo.At = p.StartedAt
+			mo.At = p.StartedAt.Add(-p.Lead)
 		case p.tape.moments[i-1].Balls < bowled:
 			mo.At = at[bowled-1]
 		default:

@@ -44,6 +44,32 @@ func newDeckAt(t testing.TB) (*Deck, *handClock) {
 	return NewDeck(c, "t"), c
 }
 
+// lead38 is how long a replay at a ball a second is on the deck before its start.
+const lead38 = time.Minute / 38
+
+// A replay is on the deck for a minute of play before it starts: not in play, toss and line-ups known.
+func TestDeckLead(t *testing.T) {
+	d, c := newDeckAt(t)
+	id := start(t, d, StartReplay{TapeID: "1192877", Speed: 2}).ID
+	for range 29 {
+		data := told(t, d, id)
+		if data["status"] != "NS" || data["toss_won_team_id"] == nil || ballsTold(data) != 0 {
+			t.Fatalf("before the start: %v, toss %v, %d balls", data["status"], data["toss_won_team_id"], ballsTold(data))
+		}
+		if at, _ := data["starting_at"].(string); at[:16] != "2026-11-21T09:30" {
+			t.Fatalf("it starts at %s", at)
+		}
+		c.add(time.Second)
+	}
+	c.add(21 * time.Second)
+	if data := told(t, d, id); data["status"] != "1st Innings" || ballsTold(data) != 1 {
+		t.Errorf("after its first ball: %v, %d balls", data["status"], ballsTold(data))
+	}
+	if !d.Has(id) || d.Has("1192877") {
+		t.Error("the deck does not know what it has")
+	}
+}
+
 func start(t testing.TB, d *Deck, r StartReplay) Playing {
 	t.Helper()
 	p, err := d.Start(r)
@@ -102,7 +128,12 @@ func TestDeckCursor(t *testing.T) {
 		}
 		ms := 38_000 / speed
 		frozen := int(math.Ceil(20 * 60_000 / ms))
-		began := c.Now()
+		lead := time.Duration(float64(time.Minute) / speed)
+		if !p.StartedAt.Equal(c.Now().Add(lead)) {
+			t.Errorf("speed %g: it starts at %s, put on the deck at %s", speed, p.StartedAt, c.Now())
+		}
+		c.add(lead)
+		began := p.StartedAt
 		for n := range (len(m.balls) + frozen + 3) * 3 {
 			c.add(time.Duration(ms / 3 * float64(time.Millisecond)))
 			ticks := int(math.Floor(float64(c.Now().Sub(began)) / float64(time.Millisecond) / ms))
@@ -133,7 +164,7 @@ func TestDeckCursor(t *testing.T) {
 func TestDeckControls(t *testing.T) {
 	d, c := newDeckAt(t)
 	id := start(t, d, StartReplay{TapeID: "1144530", Speed: 38}).ID // a ball a second
-	c.add(10*time.Second + 300*time.Millisecond)
+	c.add(lead38 + 10*time.Second + 300*time.Millisecond)
 	step := func(name string, p Playing, cursor int, status string) {
 		t.Helper()
 		if p.Cursor != cursor || p.Status != status {
@@ -242,7 +273,7 @@ func TestDeckFeed(t *testing.T) {
 	c.add(20 * time.Second)
 	two := start(t, d, StartReplay{TapeID: "1144530", Speed: 38})
 	three := start(t, d, StartReplay{TapeID: "1192877", Speed: 38})
-	c.add(10*time.Second + 500*time.Millisecond)
+	c.add(lead38 + 10*time.Second + 500*time.Millisecond)
 	ask := func(path string) string {
 		w := httptest.NewRecorder()
 		d.ServeHTTP(w, httptest.NewRequest(http.MethodGet, prefix+path, http.NoBody))
