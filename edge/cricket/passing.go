@@ -2,6 +2,7 @@ package cricket
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -30,22 +31,26 @@ func (f *fact) outlived(now time.Time) bool {
 	return err != nil || now.Sub(time.Unix(told, 0)) >= passingWait
 }
 
-// standsStill tells whether the feed says that play does, in whatever words, or nothing that is known.
-func (s *Snapshot) standsStill() bool {
-	switch s.phase() {
-	case PhaseInterrupted, PhaseStumps, PhaseAbandoned, "":
+// still tells whether a reading says the same of play as such an alert, or nothing that is known.
+func (s *Snapshot) still(key string) bool {
+	switch phase := s.phase(); {
+	case phase == PhaseAbandoned || phase == "":
 		return true
-	case PhasePrematch:
-		return s.Status.word() == "delayed"
+	case strings.HasPrefix(key, stumpsKey("")):
+		return phase == PhaseStumps
 	default:
-		return false
+		return phase == PhaseInterrupted || s.Status.word() == "delayed"
 	}
 }
 
 // goesOn is what is so instead, true also of a short shower: "play goes on", "Innings Break".
 func (s *Snapshot) goesOn() string {
-	if s.phase() == PhaseLive {
+	switch s.phase() {
+	case PhaseLive:
 		return "play goes on"
+	case PhaseStumps:
+		return "stumps"
+	default:
+		return string(s.Status)
 	}
-	return string(s.Status)
 }

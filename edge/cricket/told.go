@@ -72,7 +72,7 @@ func (st *State) challenged(
 		}
 	}
 	for _, f := range facts {
-		if !s.judges(f.key, f.subject) || f.standing == factPassing && (f.outlived(now) || s.standsStill()) {
+		if !s.judges(f.key, f.subject) || f.standing == factPassing && (f.outlived(now) || s.still(f.key)) {
 			continue
 		}
 		ch := challenge{fact: f, now: found[f.key]}

@@ -182,7 +182,7 @@ func TestInterruptionThatWasNone(t *testing.T) {
 		want  string
 	}{
 		{40, "1st Innings", "Correction: play goes on"}, {40, "Innings Break", "Correction: Innings Break"}, {40, "Delayed", ""},
-		{40, "Stump Day 1", ""}, {200, "1st Innings", ""},
+		{40, "Stump Day 1", "Correction: stumps"}, {200, "1st Innings", ""},
 	} {
 		s := newScript(t, 20)
 		s.innings(teamA)
