@@ -183,7 +183,7 @@ func (Fixtures) Sync(tx *store.Tx, s *Snapshot) (changed bool, err error) {
 		_, err = tx.Put(store.PutItem{Table: TableFixtures, Item: next, Condition: "attribute_not_exists(matchId)"})
 		return err == nil, err
 	}
-	_, _, registered, err := readState(tx, s.MatchID)
+	_, registered, err := readState(tx, s.MatchID)
 	if err != nil && !registered {
 		return false, err
 	}

@@ -234,7 +234,7 @@ func (s *Service) Events(ctx context.Context, id string) ([]Event, error) {
 // State gives the row of a match in active-matches; found is false before it is registered.
 func (s *Service) State(ctx context.Context, id string) (st State, found bool, err error) {
 	err = s.store.View(ctx, func(tx *store.Tx) error {
-		st, _, found, err = readState(tx, id)
+		st, found, err = readState(tx, id)
 		return err
 	})
 	return st, found, err

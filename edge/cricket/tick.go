@@ -129,10 +129,9 @@ func (s *Service) Touch(ctx context.Context, matchID string, by Owner) error {
 	})
 }
 
-func readState(tx *store.Tx, id string) (st State, fence int64, found bool, err error) {
+func readState(tx *store.Tx, id string) (st State, found bool, err error) {
 	st, row, err := stateRow(tx, id)
-	fence, _ = row["_f"].Int()
-	return st, fence, row != nil, err
+	return st, row != nil, err
 }
 
 // stateRow reads the state of a match and the row it is in, nil where there is none.

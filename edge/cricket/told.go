@@ -72,16 +72,9 @@ func (st *State) challenged(
 		}
 	}
 	for _, f := range facts {
-		if !s.judges(f.key, f.subject) || f.standing == factPassing && (f.outlived(now) || s.still(f.key)) {
-			continue
-		}
 		ch := challenge{fact: f, now: found[f.key]}
-		same := ch.now != nil && (ch.now.Subject == f.subject || f.subject == anySubject)
-		switch {
-		case f.standing == factWithdrawn && ch.now == nil, f.standing != factWithdrawn && same:
+		if !s.contradicts(&ch, now) {
 			continue
-		case f.key == resultKey && ch.now != nil && !s.settled():
-			continue // another end of the match, which has to be believed first
 		}
 		if ch.now != nil && ch.now.Text == "" {
 			ch.now = inWords(prev, s, known, f.key)
@@ -92,6 +85,24 @@ func (st *State) challenged(
 		out = append(out, c)
 	}
 	return out, byKey
+}
+
+// contradicts tells whether a reading says otherwise than a fact.
+func (s *Snapshot) contradicts(ch *challenge, now time.Time) bool {
+	f := &ch.fact
+	same := ch.now != nil && (ch.now.Subject == f.subject || f.subject == anySubject)
+	switch {
+	case !s.judges(f.key, f.subject):
+		return false
+	case f.standing == factPassing:
+		return !f.outlived(now) && !s.still(f.key)
+	case f.standing == factWithdrawn:
+		return ch.now != nil
+	case same:
+		return false
+	default: // another end of the match has to be believed first
+		return f.key != resultKey || ch.now == nil || s.settled()
+	}
 }
 
 // inWords finds an event again that was left without its text: that it is challenged is rare.
