@@ -25,6 +25,7 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
 )
 
 // DefaultBaseURL is the feed's own address.
@@ -166,13 +167,24 @@ func (c *Client) Livescores(ctx context.Context, balls bool) (Reading, error) {
 	return r.Reading, err
 }
 
-// Fixture reads one match in any state. An id that the feed does not know is fault.NotFound.
+// Fixture reads one match in any state. An id that the feed does not know is fault.NotFound; a reply about another match
+// is no reply.
 func (c *Client) Fixture(ctx context.Context, id string, balls bool) (Reading, error) {
-	if n, err := strconv.ParseInt(id, 10, 64); err != nil || n <= 0 {
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil || n <= 0 {
 		return Reading{}, invalid(CodeBadRequest, "%q is not the id of a match", id)
 	}
 	r, err := c.read(ctx, request{endpoint: Fixture, path: "fixtures/" + id, query: withBalls(balls), one: true})
-	return r.Reading, err
+	if err != nil {
+		return r.Reading, err
+	}
+	for i := range r.Snapshots {
+		if other := r.Snapshots[i].MatchID; other != strconv.FormatInt(n, 10) {
+			return Reading{}, &Error{Endpoint: Fixture, Status: http.StatusOK,
+				Fault: fault.New(fault.Unavailable, CodeBadJSON, "asked for match %s, it answered with match %s", id, other)}
+		}
+	}
+	return r.Reading, nil
 }
 
 // Close drops idle connections.

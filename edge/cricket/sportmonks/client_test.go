@@ -167,6 +167,20 @@ func TestFixture(t *testing.T) {
 	}
 }
 
+// A reply about another match, which a cache in between may give, is none: it would be taken for the one that was asked.
+func TestFixtureOfAnotherMatch(t *testing.T) {
+	f := newFeed(t, answer(200, `{"data":{"id":6}}`), answer(200, `{"data":{"id":6}}`), answer(200, `{"data":{"id":5}}`))
+	for range 2 { // the second is found to be the same as the first
+		r, err := f.client.Fixture(t.Context(), "5", false)
+		if wantError(t, err, fault.Unavailable, sportmonks.CodeBadJSON); len(r.Snapshots) != 0 {
+			t.Errorf("matches %+v", r.Snapshots)
+		}
+	}
+	if r, err := f.client.Fixture(t.Context(), "5", false); err != nil || r.Snapshots[0].MatchID != "5" {
+		t.Errorf("reading %+v, %v", r, err)
+	}
+}
+
 func TestFixturesPages(t *testing.T) {
 	page := func(rows, rest string) http.HandlerFunc { return answer(200, `{"data":[`+rows+`],`+rest+`}`) }
 	at := func(id, day string) string {
