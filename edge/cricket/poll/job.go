@@ -134,7 +134,7 @@ func told(err error) string {
 	var texts []string
 	var collect func(err error)
 	collect = func(err error) {
-		if several, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // of what Join made alone
+		if several, ok := err.(interface{ Unwrap() []error }); ok {
 			for _, one := range several.Unwrap() {
 				collect(one)
 			}
