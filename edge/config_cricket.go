@@ -52,6 +52,7 @@ type PushConfig struct {
 	Key        string `koanf:"key" secret:"true"` // the .p8 file's text; usually given as key_file
 	Channels   bool   `koanf:"channels"`          // one push a state for all phones with iOS 18, by broadcast channels
 	ManageHost string `koanf:"manage_host"`       // where channels are made; empty: the one that goes with host
+	CAFile     string `koanf:"ca_file"`           // authorities to trust for both, besides the system's: a sandbox's ca.pem
 }
 
 // AppConfig is what an app is told when it starts, at /app/config.

@@ -9,20 +9,26 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
+	"path/filepath"
 	"time"
 
+	"github.com/touchline/touchline/edge/cricket/push"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/migrations"
+	"github.com/touchline/touchline/store"
 )
 
 // PushTestConfig is what a test of the way to Apple is told.
 type PushTestConfig struct {
 	Push  PushConfig
-	Token string // of a device, for a real notification; empty: only host and key are tested
-	CA    string // file of an authority to trust besides the system's, for a sandbox
-	Log   *slog.Logger
+	Token string       // of a device, for a real notification; empty: only host and key are tested
+	CA    string       // file of an authority to trust besides the system's, for a sandbox; empty: PushConfig.CAFile
+	Dir   string       `json:"-"` // of the node's data, where the provider token is kept; empty: nowhere
+	Log   *slog.Logger `json:"-"`
 }
 
 // PushTestResult is what came of it.
@@ -34,13 +40,16 @@ type PushTestResult struct {
 	Says   string `json:"says"` // what that means
 	Advice string `json:"advice,omitempty"`
 	Millis int64  `json:"millis"`
+	Note   string `json:"note,omitempty"` // what else has to be known
 }
 
 // wrongToken is a token of the right form that no device has: what Apple says to it tells whether the key is right.
 const wrongToken = "0000000000000000000000000000000000000000000000000000000000000000"
 
-// PushTest sends one push as the configuration says and explains the answer. Its error is for what keeps it from being
-// sent at all.
+// PushTest sends one push as the configuration says and explains the answer. It goes under the provider token of the
+// node in Dir: one that runs sends it itself, else the token is taken from its database, or kept there for it. Apple
+// refuses a second one within 20 minutes, and with it every push of who made it. The error is for what keeps the push
+// from being sent at all.
 func PushTest(ctx context.Context, c PushTestConfig) (PushTestResult, error) {
 	out := PushTestResult{Host: c.Push.Host}
 	if c.Push.Key == "" {
@@ -49,12 +58,74 @@ func PushTest(ctx context.Context, c PushTestConfig) (PushTestResult, error) {
 	for _, p := range c.Push.problems() {
 		return out, fault.New(fault.Invalid, "bad_config", "%s %s", p.Key, p.Text)
 	}
+	if c.CA == "" {
+		c.CA = c.Push.CAFile
+	}
+	if c.CA != "" {
+		path, err := filepath.Abs(c.CA) // the node has another working directory
+		if err != nil {
+			return out, err
+		}
+		c.CA = path
+	}
+	s, err := c.openStore(ctx)
+	switch {
+	case fault.Is(err, fault.Locked):
+		client, err := askNode(c.Dir)
+		if err != nil {
+			return out, err
+		}
+		return out, client.PushTest(ctx, c, &out)
+	case err != nil:
+		out, err = pushTest(ctx, c, nil)
+		out.Note = "The provider token of this test is not kept in " + c.Dir + ", which cannot be used: a node that starts " +
+			"within 20 minutes makes another, which Apple may refuse until they are over."
+		return out, err
+	case s == nil:
+		return pushTest(ctx, c, nil)
+	}
+	out, err = pushTest(ctx, c, push.Bearers(s))
+	return out, errors.Join(err, s.Close())
+}
+
+// openStore opens the database of a node that does not run. It is made where there is none yet: the node that starts
+// next must find the provider token. Locked: the node runs; nil: there is no directory for it.
+func (c *PushTestConfig) openStore(ctx context.Context) (*store.Store, error) {
+	if c.Dir == "" {
+		return nil, nil
+	}
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return nil, fault.Wrap(err, fault.Unavailable, "no_data_dir", "cannot make the data directory %s: %s", c.Dir, reasonOf(err))
+	}
+	s, err := store.Open(filepath.Join(c.Dir, storeFile), store.Options{LockTimeout: heldAfter, CompactAbove: -1})
+	if err != nil {
+		return nil, err
+	}
+	if err := migrations.Apply(ctx, s); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// PushTest implements httpapi.Maintenance.
+func (m *maintenance) PushTest(ctx context.Context, ask json.RawMessage) (any, error) {
+	var c PushTestConfig
+	if err := json.Unmarshal(ask, &c); err != nil {
+		return nil, fault.New(fault.Invalid, "validation", "this is no test of the push service") // err may quote the key
+	}
+	return pushTest(ctx, c, push.Bearers(m.store))
+}
+
+// pushTest is the test in this process, under a provider token that tokens keeps; nil: it is lost.
+func pushTest(ctx context.Context, c PushTestConfig, tokens apns.TokenStore) (PushTestResult, error) {
+	out := PushTestResult{Host: c.Push.Host}
 	key, err := apns.ParseKey([]byte(c.Push.Key))
 	if err != nil {
 		return out, fault.Wrap(err, fault.Invalid, "bad_key", "cricket.push.key is not the text of a .p8 key file")
 	}
 	cfg := apns.Config{
-		Host: c.Push.Host, BundleID: c.Push.BundleID, TeamID: c.Push.TeamID, KeyID: c.Push.KeyID, Key: key, Logger: c.Log,
+		Host: c.Push.Host, BundleID: c.Push.BundleID, TeamID: c.Push.TeamID, KeyID: c.Push.KeyID, Key: key,
+		Tokens: tokens, Logger: c.Log,
 	}
 	if cfg.RootCAs, err = authorities(c.CA); err != nil {
 		return out, err
@@ -117,6 +188,20 @@ func (r *PushTestResult) explain(res *apns.Result, toDevice bool) {
 		r.OK = true
 		r.Says = "Host, key, key id and team id are right: Apple refused only the device token, which is made up. " +
 			"Whether the bundle id is right shows with a real one (--token)."
+	case res.Reason == "TooManyProviderTokenUpdates":
+		r.OK = !toDevice
+		r.Says = "Host, key, key id and team id are right, but another process with this key, elsewhere, has made a provider token " +
+			"lately, and Apple takes a new one only every 20 minutes: the push itself was refused (429 " + res.Reason + ")."
+		if toDevice {
+			r.Advice = "Try again in 20 minutes, or on the machine that the other process runs on."
+		}
+	case res.Reason == apns.ReasonNoBearer && res.RetryAfter > 0:
+		r.OK = !toDevice
+		r.Says = fmt.Sprintf("Nothing was sent: Apple has refused a provider token as one too many lately, which it does only where the "+
+			"credentials are right. The next one may be made in %d minutes.", int(math.Ceil(res.RetryAfter.Minutes())))
+		if toDevice {
+			r.Advice = "Try again by then. Where it comes back, another machine uses the same key."
+		}
 	case res.Status == 0:
 		r.Says, r.Advice = "No answer came.", apns.Advice(res.Reason)
 		if res.Err != nil {
@@ -124,7 +209,7 @@ func (r *PushTestResult) explain(res *apns.Result, toDevice bool) {
 		}
 		if _, ok := errors.AsType[*tls.CertificateVerificationError](res.Err); ok {
 			r.Advice = "The certificate of the other side is of an authority that this machine does not know: a proxy looks into the " +
-				"connection, or this is a sandbox whose ca.pem has to be named (--ca)."
+				"connection, or this is a sandbox whose ca.pem has to be named (cricket.push.ca_file, or --ca)."
 		}
 	default:
 		r.Says, r.Advice = fmt.Sprintf("Apple answered %d %s.", res.Status, res.Reason), apns.Advice(res.Reason)
@@ -138,8 +223,10 @@ func (r PushTestResult) Print(w io.Writer) error {
 		word = "failed"
 	}
 	text := fmt.Sprintf("%s: %s (%d ms)\n%s\n", word, r.Host, r.Millis, r.Says)
-	if r.Advice != "" {
-		text += r.Advice + "\n"
+	for _, more := range []string{r.Advice, r.Note} {
+		if more != "" {
+			text += more + "\n"
+		}
 	}
 	_, err := io.WriteString(w, text)
 	return err

@@ -3,17 +3,19 @@ package edge_test
 import (
 	"context"
 	"encoding/json"
+	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/touchline/touchline/edge"
-	"github.com/touchline/touchline/internal/fault"
 )
 
 // runSandbox runs the sandbox as its command does and gives what it prints.
@@ -64,8 +66,8 @@ func TestPushTest(t *testing.T) {
 		"a made-up token":    {func(*edge.PushTestConfig) {}, true, "are right"},
 		"a device":           {func(c *edge.PushTestConfig) { c.Token = box.Phones[0].DeviceToken }, true, "accepted"},
 		"another's device":   {func(c *edge.PushTestConfig) { c.Token = strings.Repeat("ab", 32) }, false, "BadDeviceToken"},
-		"the wrong team":     {func(c *edge.PushTestConfig) { c.Push.TeamID = "OTHER" }, false, "InvalidProviderToken"},
-		"the wrong key id":   {func(c *edge.PushTestConfig) { c.Push.KeyID = "OTHER" }, false, "InvalidProviderToken"},
+		"the wrong team":     {func(c *edge.PushTestConfig) { c.Push.TeamID = "OTHER00000" }, false, "InvalidProviderToken"},
+		"the wrong key id":   {func(c *edge.PushTestConfig) { c.Push.KeyID = "OTHER00000" }, false, "InvalidProviderToken"},
 		"the wrong bundle":   {func(c *edge.PushTestConfig) { c.Push.BundleID = "com.other" }, false, "TopicDisallowed"},
 		"unknown authority":  {func(c *edge.PushTestConfig) { c.CA = "" }, false, "No answer came"},
 		"nobody at the host": {func(c *edge.PushTestConfig) { c.Push.Host = "https://127.0.0.1:1" }, false, "No answer came"},
@@ -79,6 +81,9 @@ func TestPushTest(t *testing.T) {
 		}
 		if res.OK != tc.ok || !strings.Contains(res.Says, tc.says) || res.OK == (res.Advice != "") {
 			t.Errorf("%s: %+v", name, res)
+		}
+		if strings.Count(res.Says+res.Advice, "No answer came") > 1 {
+			t.Errorf("%s: said twice: %+v", name, res)
 		}
 		var text strings.Builder
 		if err := res.Print(&text); err != nil || strings.Contains(text.String(), "abab") {
@@ -96,6 +101,92 @@ func TestPushTest(t *testing.T) {
 		if _, err := edge.PushTest(t.Context(), c); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// runIn runs a node in dir until the returned function is called. Its admin socket answers by then.
+func runIn(t *testing.T, dir string) (stop func()) {
+	t.Helper()
+	node, err := edge.Open(t.Context(), dir, edge.Parts{Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Auth: keyed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	t.Cleanup(end)
+	done := make(chan error, 1)
+	go func() { done <- node.Run(ctx, ln) }()
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "admin.sock")); err == nil {
+			break
+		}
+		if t.Context().Err() != nil {
+			t.Fatal("no admin socket")
+		}
+		runtime.Gosched()
+	}
+	return func() {
+		end()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestPushTestUsesTheNodesToken: Apple sees one provider token from tests before the node's start, while it runs and
+// afterwards, and of a configuration without its data directory another, which it refuses: that is explained.
+func TestPushTestUsesTheNodesToken(t *testing.T) {
+	box := runSandbox(t, nil)
+	key, err := os.ReadFile(box.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Provider tokens are dated in whole seconds: one of the same second is none that is newer.
+	newSecond := func() {
+		for at := time.Now().Unix(); time.Now().Unix() == at; {
+			runtime.Gosched()
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "data")
+	c := edge.PushTestConfig{Dir: dir, Push: edge.PushConfig{
+		Host: box.URL, BundleID: box.BundleID, TeamID: box.TeamID, KeyID: box.KeyID, Key: string(key), CAFile: box.CA,
+	}}
+	test := func(when string) edge.PushTestResult {
+		t.Helper()
+		res, err := edge.PushTest(t.Context(), c)
+		if err != nil {
+			t.Fatalf("%s: %v", when, err)
+		}
+		return res
+	}
+	for _, when := range []string{"before a node", "again"} {
+		if res := test(when); !res.OK || res.Reason != "BadDeviceToken" || res.Note != "" {
+			t.Errorf("%s: %+v", when, res)
+		}
+		newSecond()
+	}
+	stop := runIn(t, dir)
+	if res := test("with the node"); !res.OK || res.Reason != "BadDeviceToken" {
+		t.Errorf("with the node: %+v", res)
+	}
+	stop()
+	if res := test("after the node"); !res.OK || res.Reason != "BadDeviceToken" {
+		t.Errorf("after the node: %+v", res)
+	}
+	c.Dir = filepath.Join(t.TempDir(), "elsewhere")
+	if res := test("elsewhere"); !res.OK || res.Status != 429 || !strings.Contains(res.Says, "another process") {
+		t.Errorf("elsewhere: %+v", res)
+	}
+	c.Token = box.Phones[0].DeviceToken
+	if res := test("elsewhere again"); res.OK || res.Status != 0 || !strings.Contains(res.Says, "20 minutes") {
+		t.Errorf("elsewhere again: %+v", res)
+	}
+	c.Dir = filepath.Join(box.CA, "no", "directory")
+	if res := test("nowhere"); res.Status != 429 || !strings.Contains(res.Note, "not kept") {
+		t.Errorf("nowhere: %+v", res)
 	}
 }
 

@@ -66,9 +66,13 @@ func (p PushConfig) sender(log *slog.Logger) SenderMaker {
 		if err != nil {
 			return nil, fault.Wrap(err, fault.Invalid, "bad_key", "cricket.push.key is not the text of a .p8 key file")
 		}
+		roots, err := authorities(p.CAFile)
+		if err != nil {
+			return nil, err
+		}
 		return apns.New(apns.Config{
 			Host: p.Host, BundleID: p.BundleID, TeamID: p.TeamID, KeyID: p.KeyID, Key: key,
-			ManageHost: p.ManageHost, Tokens: push.Bearers(s), Logger: log,
+			ManageHost: p.ManageHost, Tokens: push.Bearers(s), RootCAs: roots, Logger: log,
 		})
 	}
 }

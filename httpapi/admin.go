@@ -29,6 +29,9 @@ type Maintenance interface {
 	Check(ctx context.Context, progress func(where string)) ([]store.Problem, error)
 	// MigrateLAv2 carries the old tables over; what it did, or would do, is a JSON object.
 	MigrateLAv2(ctx context.Context, ask MigrateAsk, progress func(AdminProgress)) (any, error)
+	// PushTest sends one push with the node's own provider token. What is asked and what came of it are JSON objects of
+	// the node's and the command line's; the first holds the key: it goes into no log.
+	PushTest(ctx context.Context, ask json.RawMessage) (any, error)
 }
 
 // MigrateAsk asks for a migration. Names are the old attributes' as the command line has configured them, in the form
@@ -95,6 +98,7 @@ func (s *Server) adminRoutes(node Maintenance) http.Handler {
 		{http.MethodPost, "/backup", a.postBackup},
 		{http.MethodPost, "/check", a.postCheck},
 		{http.MethodPost, "/migrate/la-v2", a.postMigrateLAv2},
+		{http.MethodPost, "/push/test", a.postPushTest},
 	} {
 		e.Handle(r.method, r.path, a.wrap(r.h))
 	}
@@ -198,6 +202,16 @@ func (a *adminSocket) postMigrateLAv2(c *gin.Context) error {
 	out := a.stream(c)
 	report, err := a.node.MigrateLAv2(c.Request.Context(), ask, out.progress)
 	return out.end(report, err)
+}
+
+func (a *adminSocket) postPushTest(c *gin.Context) error {
+	var ask json.RawMessage
+	if err := readAdminBody(c, &ask); err != nil {
+		return err
+	}
+	out := a.stream(c)
+	result, err := a.node.PushTest(c.Request.Context(), ask)
+	return out.end(result, err)
 }
 
 // readAdminBody reads a small JSON object; no body is an empty one.

@@ -47,6 +47,11 @@ func (a *AdminClient) MigrateLAv2(ctx context.Context, ask MigrateAsk, progress 
 	return a.post(ctx, "/migrate/la-v2", ask, progress, report)
 }
 
+// PushTest has the node send one push; result takes what came of it.
+func (a *AdminClient) PushTest(ctx context.Context, ask, result any) error {
+	return a.post(ctx, "/push/test", ask, nil, result)
+}
+
 // post asks for something that answers in lines. The result goes into out.
 func (a *AdminClient) post(ctx context.Context, path string, ask any, progress func(AdminProgress), out any) error {
 	body, err := json.Marshal(ask)

@@ -26,6 +26,7 @@ type caretaker struct {
 	hold    chan struct{} // nil: does not wait for the caller to go
 	problem []store.Problem
 	asked   []MigrateAsk
+	tests   []string
 }
 
 func (n *caretaker) Backup(ctx context.Context, path string, progress func(done, total int64)) (store.BackupInfo, error) {
@@ -55,6 +56,11 @@ func (n *caretaker) MigrateLAv2(_ context.Context, ask MigrateAsk, progress func
 		progress(AdminProgress{What: "old", Done: int64(i), Total: int64(n.steps)})
 	}
 	return map[string]int{"read": 7}, n.err
+}
+
+func (n *caretaker) PushTest(_ context.Context, ask json.RawMessage) (any, error) {
+	n.tests = append(n.tests, string(ask))
+	return map[string]bool{"ok": true}, n.err
 }
 
 // serveAdmin serves the admin routes on a socket and gives its path.
@@ -205,6 +211,23 @@ func TestAdminClient(t *testing.T) {
 	}
 	_, err = NewAdminClient(filepath.Join(t.TempDir(), "none")).Check(t.Context(), nil)
 	if f, ok := errors.AsType[*fault.Error](err); !ok || f.Code != "no_admin" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The socket passes a test of the push service on as it is.
+func TestAdminPushTest(t *testing.T) {
+	n := &caretaker{}
+	client := NewAdminClient(serveAdmin(t, n))
+	var got struct{ OK bool }
+	if err := client.PushTest(t.Context(), map[string]string{"Token": "aa"}, &got); err != nil || !got.OK {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if diff := cmp.Diff([]string{`{"Token":"aa"}`}, n.tests); diff != "" {
+		t.Error(diff)
+	}
+	n.err = fault.New(fault.Invalid, "no_key", "no push key is configured")
+	if err := client.PushTest(t.Context(), struct{}{}, &got); !fault.Is(err, fault.Invalid) {
 		t.Errorf("got %v", err)
 	}
 }

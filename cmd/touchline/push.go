@@ -24,14 +24,15 @@ func newPushTest() *cobra.Command {
 		Short: "Send one push as the configuration says, and explain the answer",
 		Long: "Send one push with the host, key, key id, team id and bundle id of the configuration, and say in plain words what the\n" +
 			"answer means. With --token a device gets a notification; without one a made-up token is used, which Apple refuses only\n" +
-			"if everything else is right, and nobody is disturbed. Exit code 1 if something is wrong.",
+			"if everything else is right, and nobody is disturbed. It goes under the provider token of the node with that data directory (which\n" +
+			"sends it itself if it runs), since Apple takes a new token only every 20 minutes. Exit code 1 if something is wrong.",
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			loaded, err := load(path, cmd.Flags())
 			if err != nil {
 				return err
 			}
-			c.Push = loaded.Cricket.Push
+			c.Push, c.Dir = loaded.Cricket.Push, loaded.DataDir
 			res, err := edge.PushTest(cmd.Context(), c)
 			if err != nil {
 				return err
@@ -42,14 +43,15 @@ func newPushTest() *cobra.Command {
 				err = res.Print(cmd.OutOrStdout())
 			}
 			if err == nil && !res.OK {
-				return fault.New(fault.Unavailable, "push_test", "push does not work with this configuration")
+				return fault.New(fault.Unavailable, "push_test", "the test push was not accepted")
 			}
 			return err
 		},
 	}
 	cmd.Flags().StringVar(&path, "config", "", "configuration file (default "+defaultFile+" if it exists)")
+	cmd.Flags().String("data-dir", edge.DefaultConfig().DataDir, "directory of the node's database, which keeps the provider token")
 	cmd.Flags().StringVar(&c.Token, "token", "", "device token to send a notification to, hexadecimal")
-	cmd.Flags().StringVar(&c.CA, "ca", "", "file of an authority to trust besides the system's, such as the ca.pem of apns-sandbox")
+	cmd.Flags().StringVar(&c.CA, "ca", "", "file of an authority to trust besides the system's, such as the ca.pem of apns-sandbox (default cricket.push.ca_file)")
 	outputFlag(cmd, &output)
 	return cmd
 }

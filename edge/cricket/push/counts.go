@@ -151,12 +151,19 @@ type bearerRow struct {
 	Token    string    `dynamodbav:"bearer"`
 	IssuedAt time.Time `dynamodbav:"issuedAt"`
 	Key      string    `dynamodbav:"fingerprint"`
+	Refused  bool      `dynamodbav:"refused,omitempty"`
 }
 
+// providerKey is the row of a signing key, of which only the fingerprint is known here.
+func providerKey(key string) string { return cricket.ProviderKey + "#" + key }
+
 // Load implements apns.TokenStore.
-func (b bearerStore) Load(ctx context.Context) (out apns.Bearer, ok bool, err error) {
+func (b bearerStore) Load(ctx context.Context, key string) (out apns.Bearer, ok bool, err error) {
 	err = b.store.View(ctx, func(tx *store.Tx) error {
-		item, err := tx.Get(cricket.TablePushState, stateKey(cricket.ProviderKey))
+		item, err := tx.Get(cricket.TablePushState, stateKey(providerKey(key)))
+		if err == nil && item == nil { // versions before kept one row for all keys
+			item, err = tx.Get(cricket.TablePushState, stateKey(cricket.ProviderKey))
+		}
 		if err != nil || item == nil {
 			return err
 		}
@@ -165,7 +172,7 @@ func (b bearerStore) Load(ctx context.Context) (out apns.Bearer, ok bool, err er
 		if err := attr.Unmarshal(item, &r); err != nil {
 			return err
 		}
-		out = apns.Bearer{Token: r.Token, IssuedAt: r.IssuedAt, Key: r.Key}
+		out = apns.Bearer{Token: r.Token, IssuedAt: r.IssuedAt, Key: r.Key, Refused: r.Refused}
 		return nil
 	})
 	return out, ok && err == nil, err
@@ -173,11 +180,11 @@ func (b bearerStore) Load(ctx context.Context) (out apns.Bearer, ok bool, err er
 
 // Save implements apns.TokenStore. The row has no TTL: the store's clock may be a replay's, the token's is real.
 func (b bearerStore) Save(ctx context.Context, v apns.Bearer) error {
-	item, err := attr.Marshal(bearerRow{Token: v.Token, IssuedAt: v.IssuedAt, Key: v.Key})
+	item, err := attr.Marshal(bearerRow{Token: v.Token, IssuedAt: v.IssuedAt, Key: v.Key, Refused: v.Refused})
 	if err != nil {
 		return err
 	}
-	item["stateKey"] = attr.S(cricket.ProviderKey)
+	item["stateKey"] = attr.S(providerKey(v.Key))
 	return b.store.Update(ctx, func(tx *store.Tx) error {
 		_, err := tx.Put(store.PutItem{Table: cricket.TablePushState, Item: item})
 		return err

@@ -244,14 +244,21 @@ func TestFaults(t *testing.T) {
 func TestBearers(t *testing.T) {
 	r := newRig(t)
 	b := Bearers(r.s)
-	if _, ok, err := b.Load(t.Context()); ok || err != nil {
+	if _, ok, err := b.Load(t.Context(), "k"); ok || err != nil {
 		t.Errorf("found %v, %v", ok, err)
 	}
 	want := apns.Bearer{Token: "x.y.z", IssuedAt: time.Unix(1e9, 0).UTC(), Key: "k"}
 	if err := b.Save(t.Context(), want); err != nil {
 		t.Fatal(err)
 	}
-	if got, ok, err := b.Load(t.Context()); !ok || err != nil || got != want {
+	refused := apns.Bearer{IssuedAt: time.Unix(2e9, 0).UTC(), Key: "other", Refused: true}
+	if err := b.Save(t.Context(), refused); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok, err := b.Load(t.Context(), "other"); !ok || err != nil || got != refused {
+		t.Errorf("of another key: %+v, %v, %v", got, ok, err)
+	}
+	if got, ok, err := b.Load(t.Context(), "k"); !ok || err != nil || got != want {
 		t.Errorf("%+v, %v, %v", got, ok, err)
 	}
 }

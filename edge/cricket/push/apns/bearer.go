@@ -28,14 +28,18 @@ type Bearer struct {
 	Token    string
 	IssuedAt time.Time
 	Key      string // fingerprint of key, key id and team: a bearer of another key is not ours
+
+	// Refused says that Apple took this token for one too many, and has none to go back to: it is not to be used, and
+	// for 20 minutes nobody is to make another.
+	Refused bool
 }
 
-// TokenStore keeps the provider token over restarts. Without it a process that starts often makes one each time,
-// and Apple refuses them all for 20 minutes.
+// TokenStore keeps the provider token over restarts, and for other processes with the same key. Without it a process
+// that starts often makes one each time, and Apple refuses them all for 20 minutes.
 type TokenStore interface {
-	// Load gives what was saved last; ok is false where there is nothing.
-	Load(ctx context.Context) (b Bearer, ok bool, err error)
-	// Save replaces it.
+	// Load gives what was saved last under that fingerprint; ok is false where there is nothing.
+	Load(ctx context.Context, key string) (b Bearer, ok bool, err error)
+	// Save replaces it; Bearer.Key is the fingerprint.
 	Save(ctx context.Context, b Bearer) error
 }
 
@@ -50,7 +54,6 @@ type bearers struct {
 
 	current atomic.Pointer[Bearer]
 	mu      sync.Mutex
-	loaded  bool
 	before  *Bearer   // the one replaced by current
 	hold    time.Time // no new one until then
 }
@@ -77,8 +80,11 @@ func (b *bearers) get(ctx context.Context) (*Bearer, error) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.load(ctx)
 	c := b.current.Load()
+	if (c == nil || b.age(c) >= bearerRefresh) && !b.now().Before(b.hold) {
+		b.load(ctx) // of a process before this one, or of one beside it
+		c = b.current.Load()
+	}
 	held := b.now().Before(b.hold)
 	switch {
 	case c != nil && (b.age(c) < bearerRefresh || held):
@@ -114,15 +120,17 @@ func (b *bearers) renew(ctx context.Context, refused *Bearer) (ok bool, err erro
 
 // revert goes back to the bearer before the refused one, if it still holds, and makes no new one for 20 minutes. Where
 // there is none to go back to it tells how long to wait.
-func (b *bearers) revert(refused *Bearer) (wait time.Duration) {
+func (b *bearers) revert(ctx context.Context, refused *Bearer) (wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.current.Load() == refused {
 		b.hold = b.now().Add(bearerMinAge)
 		if b.before != nil && b.age(b.before) < bearerValid {
 			b.current.Store(b.before)
+			b.save(ctx, b.before)
 		} else {
 			b.current.Store(nil)
+			b.save(ctx, &Bearer{IssuedAt: b.now().UTC(), Key: b.fingerprint, Refused: true})
 		}
 		b.before = nil
 	}
@@ -141,19 +149,34 @@ func (b *bearers) age(c *Bearer) time.Duration {
 	return age
 }
 
-// load takes over what an earlier process made. Called with the lock held.
+// load takes over what another process made, or that it may make none. Called with the lock held.
 func (b *bearers) load(ctx context.Context) {
-	if b.loaded || b.store == nil {
+	if b.store == nil {
 		return
 	}
-	saved, ok, err := b.store.Load(ctx)
+	saved, ok, err := b.store.Load(ctx, b.fingerprint)
 	if err != nil {
 		b.log.Warn("provider token not loaded", "err", err)
 		return
 	}
-	b.loaded = true
-	if ok && saved.Key == b.fingerprint && b.age(&saved) < bearerValid {
-		b.current.Store(&saved)
+	c := b.current.Load()
+	switch {
+	case !ok || saved.Key != b.fingerprint || b.age(&saved) >= bearerValid:
+	case saved.Refused:
+		b.hold = saved.IssuedAt.Add(bearerMinAge)
+	case c == nil || saved.IssuedAt.After(c.IssuedAt):
+		b.before = b.current.Swap(&saved)
+	}
+}
+
+// save keeps a bearer for other processes.
+func (b *bearers) save(ctx context.Context, v *Bearer) {
+	if b.store == nil {
+		return
+	}
+	if err := b.store.Save(ctx, *v); err != nil {
+		// The push can go: only a restart within 20 minutes would suffer.
+		b.log.Warn("provider token not saved", "err", err)
 	}
 }
 
@@ -165,11 +188,6 @@ func (b *bearers) make(ctx context.Context) (*Bearer, error) {
 	}
 	made := &Bearer{Token: signer.Bearer, IssuedAt: time.Unix(signer.IssuedAt, 0).UTC(), Key: b.fingerprint}
 	b.before = b.current.Swap(made)
-	if b.store != nil {
-		if err := b.store.Save(ctx, *made); err != nil {
-			// The push can go: only a restart within 20 minutes would suffer.
-			b.log.Warn("provider token not saved", "err", err)
-		}
-	}
+	b.save(ctx, made)
 	return made, nil
 }

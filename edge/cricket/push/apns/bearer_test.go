@@ -18,11 +18,12 @@ type memory struct {
 	mu     sync.Mutex
 	saved  Bearer
 	has    bool
-	saves  int
+	saves  int // of tokens that were made
+	made   map[string]bool
 	failed bool
 }
 
-func (m *memory) Load(context.Context) (Bearer, bool, error) {
+func (m *memory) Load(context.Context, string) (Bearer, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.failed {
@@ -34,7 +35,13 @@ func (m *memory) Load(context.Context) (Bearer, bool, error) {
 func (m *memory) Save(_ context.Context, b Bearer) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.saves++
+	if b.Token != "" && b.Token != m.saved.Token && !m.made[b.Token] {
+		if m.made == nil {
+			m.made = map[string]bool{m.saved.Token: true}
+		}
+		m.made[b.Token] = true
+		m.saves++
+	}
 	if m.failed {
 		return errors.New("disk on fire")
 	}
@@ -161,9 +168,44 @@ func TestBearerTooOftenAtFirst(t *testing.T) {
 	if res := r.deliver(t.Context(), r.push()); res.Reason != ReasonNoBearer || res.RetryAfter < 19*time.Minute {
 		t.Errorf("before its time: %+v", res)
 	}
+	if res := r.another().deliver(t.Context(), r.push()); res.Reason != ReasonNoBearer || res.RetryAfter < 19*time.Minute || m.saves != 1 {
+		t.Errorf("another process does not wait: %+v, %d made", res, m.saves)
+	}
 	shift = 20*time.Minute + time.Second
 	if _, err := r.bearers.get(t.Context()); err != nil || m.saves != 2 {
 		t.Errorf("after 20 minutes: %d made, %v", m.saves, err)
+	}
+}
+
+// TestBearerOfABesideProcess: two processes with one store make one provider token between them, also when it is worn out.
+func TestBearerOfABesideProcess(t *testing.T) {
+	shift := time.Duration(0)
+	m := &memory{}
+	r := newRig(t, func(cfg *Config) {
+		cfg.Tokens = m
+		cfg.now = func() time.Time { return time.Now().Add(shift) }
+	})
+	beside := r.another()
+	first, err := r.bearers.get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := beside.bearers.get(t.Context()); err != nil || b.Token != first.Token {
+		t.Errorf("beside: another token, %v", err)
+	}
+	shift = 46 * time.Minute
+	// The signer dates its tokens by the real clock: this one is made as if at the shifted time.
+	second := Bearer{Token: r.sign(time.Now().Add(shift)), IssuedAt: time.Now().Add(shift), Key: r.bearers.fingerprint}
+	if err := m.Save(t.Context(), second); err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range map[string]*bearers{"one": r.bearers, "the other": beside.bearers} {
+		if b, err := b.get(t.Context()); err != nil || b.Token != second.Token {
+			t.Errorf("%s does not take what was made meanwhile: %v", name, err)
+		}
+	}
+	if m.saves != 2 {
+		t.Errorf("%d made", m.saves)
 	}
 }
 

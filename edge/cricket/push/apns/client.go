@@ -194,7 +194,7 @@ func (c *Client) authorized(ctx context.Context, once func(*Bearer) Result) Resu
 	case RenewToken:
 		return c.renewed(ctx, once, b, res)
 	case KeepToken:
-		if wait := c.bearers.revert(b); wait > 0 {
+		if wait := c.bearers.revert(ctx, b); wait > 0 {
 			res.Action, res.RetryAfter = Stop, wait
 		}
 	case Reconnect:
