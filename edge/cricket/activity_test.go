@@ -248,7 +248,48 @@ func TestRegisterOfWhichMatch(t *testing.T) {
 	r.fixture(Fixture{MatchID: "9", StartTime: matchDay, Phase: PhaseCompleted, LeagueCode: "CWC"})
 	r.refused(fault.Conflict, register("9"))
 	r.active("9", ActiveLive)
-	r.do(register("9"))
+	r.refused(fault.Conflict, register("9")) // nobody begins one after the result
+	for _, owed := range []bool{true, false} {
+		r.fixture(Fixture{MatchID: "9", StartTime: matchDay, Phase: PhaseLive, LeagueCode: "CWC"})
+		r.do(register("9"))
+		r.fixture(Fixture{MatchID: "9", StartTime: matchDay, Phase: PhaseCompleted, LeagueCode: "CWC"})
+		r.do(register("9")) // the token of a running one rotates until the end
+		r.do(func(tx *store.Tx) error {
+			_, err := Activities{}.end(tx, "9", SessionKey("u1", "d1"), EndMatchEnded, owed)
+			return err
+		})
+		r.refused(fault.Conflict, register("9"))
+	}
+}
+
+// TestTokenHasOneSession: an app that gives its activity's token under another name of the device has one session, and
+// what was owed to the token is owed no more; other activities stay.
+func TestTokenHasOneSession(t *testing.T) {
+	r := newUserRig(t)
+	r.got("u1", "d1", token("a"), r.now)
+	r.got("u1", "d2", token("b"), r.now)
+	r.got("u2", "d4", token("c"), r.now)
+	r.got("u1", "d3", token("A"), r.now)
+	if s := r.session("u1", "d1"); s.Status != SessionEnded || s.EndReason != EndTokenInvalid || s.UpdateToken != "" {
+		t.Errorf("the older one: %+v", s)
+	}
+	if s := r.session("u1", "d3"); s.Status != SessionActive || s.UpdateToken != token("a") {
+		t.Errorf("the newer one: %+v", s)
+	}
+	r.do(func(tx *store.Tx) error {
+		_, err := Activities{}.endUser(tx, "7", "u1", EndUnfollowed)
+		return err
+	})
+	r.got("u1", "d5", token("b"), r.now)
+	if s := r.session("u1", "d2"); s.Status != SessionEnded || s.UpdateToken != "" {
+		t.Errorf("an end is still owed to the token: %+v", s)
+	}
+	if s := r.session("u1", "d3"); s.Status != SessionEnded || s.UpdateToken != token("a") {
+		t.Errorf("another activity: %+v", s)
+	}
+	if s := r.session("u2", "d4"); s.Status != SessionActive {
+		t.Errorf("another user's: %+v", s)
+	}
 }
 
 // TestUnnamedDevices are told from each other by who was heard of last.

@@ -19,7 +19,8 @@ const lateToken = 10 * time.Minute
 // Register takes the update token that a device got for its activity: the first of a new one or, while the session
 // is active, one that replaces it. Without a deviceID it is for the user's device heard of last. startedAt is when the
 // activity began, zero if the app does not say. The token of an activity that its user has left meanwhile makes nothing
-// active: its phone is owed an end push. NotFound: no such match; Conflict: it is over; Invalid: no such token.
+// active: its phone is owed an end push. Another session of the user with the same token ends. NotFound: no such match;
+// Conflict: it is over, or has a result and no session of that device goes on; Invalid: no such token.
 func (a Activities) Register(
 	tx *store.Tx, matchID, userID, deviceID, token string, startedAt time.Time,
 ) (Session, error) {
@@ -29,6 +30,7 @@ func (a Activities) Register(
 	if err := validToken("updateToken", token); err != nil {
 		return Session{}, err
 	}
+	token = strings.ToLower(token)
 	fx, err := openFixture(tx, matchID)
 	if err != nil {
 		return Session{}, err
@@ -47,12 +49,24 @@ func (a Activities) Register(
 	if err != nil {
 		return Session{}, err
 	}
+	if !left && fx.over() && (old.Key == "" || old.Status == SessionEnded) {
+		return Session{}, matchOver(matchID)
+	}
+	if err := a.onlyOne(tx, matchID, userID, key, token); err != nil {
+		return Session{}, err
+	}
 	if left {
 		return sessionChange{
-			matchID: matchID, key: key, update: "SET updateToken = :token",
-			values: attr.Item{":token": attr.S(strings.ToLower(token))},
+			matchID: matchID, key: key, update: "SET updateToken = :token", values: attr.Item{":token": attr.S(token)},
 		}.apply(tx)
 	}
+	return a.running(tx, &fx, &old, sessionChange{matchID: matchID, key: key, values: attr.Item{
+		":token": attr.S(token), ":user": attr.S(userID), ":device": attr.S(deviceID),
+	}}, startedAt)
+}
+
+// running makes a session active, which was old. The change has its key, and token, user and device as values.
+func (Activities) running(tx *store.Tx, fx *Fixture, old *Session, c sessionChange, startedAt time.Time) (Session, error) {
 	began := startedAt
 	if began.IsZero() && old.Status == SessionActive {
 		began = old.SessionStartedAt
@@ -62,18 +76,37 @@ func (a Activities) Register(
 	}
 	expires := old.TTL
 	if expires == 0 || old.Status == SessionEnded {
-		expires = followExpiry(&fx).Unix()
+		expires = followExpiry(fx).Unix()
 	}
-	return sessionChange{
-		matchID: matchID, key: key,
-		update: "SET #s = :active, updateToken = :token, userId = :user, deviceId = :device, " +
-			"sessionStartedAt = :began, createdAt = if_not_exists(createdAt, :now), #ttl = :ttl " +
-			"REMOVE endedAt, endReason, suspendedAt, startTries, startSentAt, channelId",
-		values: attr.Item{
-			":active": attr.S(string(SessionActive)), ":token": attr.S(strings.ToLower(token)),
-			":user": attr.S(userID), ":device": attr.S(deviceID), ":began": attr.Time(began), ":ttl": attr.Int(expires),
-		},
-	}.apply(tx)
+	c.update = "SET #s = :active, updateToken = :token, userId = :user, deviceId = :device, " +
+		"sessionStartedAt = :began, createdAt = if_not_exists(createdAt, :now), #ttl = :ttl " +
+		"REMOVE endedAt, endReason, suspendedAt, startTries, startSentAt, channelId"
+	c.values[":active"], c.values[":began"], c.values[":ttl"] = attr.S(string(SessionActive)), attr.Time(began), attr.Int(expires)
+	return c.apply(tx)
+}
+
+// onlyOne takes a token from every other session of its user: an activity has one session, and each state goes to it
+// once. That of an app that has changed the name of its device ends.
+func (a Activities) onlyOne(tx *store.Tx, matchID, userID, key, token string) error {
+	all, err := a.OfUser(tx, userID)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		s := &all[i]
+		if s.UpdateToken != token || s.MatchID == matchID && s.Key == key {
+			continue
+		}
+		if s.Status == SessionEnded {
+			_, err = a.Settle(tx, s)
+		} else {
+			_, err = a.Ended(tx, s, EndTokenInvalid)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // left tells whether the user unfollowed the match, or dismissed the activity, before the phone's token came: a start
