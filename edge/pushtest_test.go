@@ -254,6 +254,42 @@ func TestSandboxControl(t *testing.T) {
 	ask("GET", "/log?after=x", "", 400)
 }
 
+// TestSandboxAgain: what was configured for a sandbox goes for the next one in the same directory.
+func TestSandboxAgain(t *testing.T) {
+	dir := t.TempDir()
+	in := func(c *edge.SandboxConfig) { c.Dir = dir }
+	first := runSandbox(t, in)
+	key, err := os.ReadFile(first.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca, err := os.ReadFile(first.CA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusted := filepath.Join(t.TempDir(), "ca.pem") // as a node that runs has it
+	if err := os.WriteFile(trusted, ca, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	second := runSandbox(t, in)
+	if first.Phones[0] != second.Phones[0] {
+		t.Errorf("phones %+v, then %+v", first.Phones, second.Phones)
+	}
+	res, err := edge.PushTest(t.Context(), edge.PushTestConfig{Token: first.Phones[0].DeviceToken, Push: edge.PushConfig{
+		Host: second.URL, BundleID: first.BundleID, TeamID: first.TeamID, KeyID: first.KeyID, Key: string(key), CAFile: trusted,
+	}})
+	if err != nil || !res.OK {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if err := os.WriteFile(first.Key, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := edge.SandboxConfig{Listen: "127.0.0.1:0", Dir: dir, Log: slog.New(slog.DiscardHandler)}
+	if err := edge.Sandbox(t.Context(), c); !fault.Is(err, fault.Invalid) {
+		t.Errorf("a damaged key: %v", err)
+	}
+}
+
 // TestSandboxStaysHere refuses addresses that others reach, unless they are meant.
 func TestSandboxStaysHere(t *testing.T) {
 	c := edge.SandboxConfig{Listen: "0.0.0.0:0", Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}

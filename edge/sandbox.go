@@ -2,12 +2,14 @@ package edge
 
 import (
 	"context"
+	"crypto/ecdsa"
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"os"
@@ -15,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
@@ -62,6 +65,8 @@ type SandboxPhone struct {
 const (
 	sandboxCA  = "ca.pem"
 	sandboxKey = "AuthKey.p8"
+
+	sandboxCAKey = "ca.key" // the authority's, for the next start
 )
 
 // maxPhones is how many phones a sandbox starts with: each is printed, and kept in memory.
@@ -81,8 +86,16 @@ func Sandbox(ctx context.Context, c SandboxConfig) error {
 	if c.Delay < 0 {
 		return fault.New(fault.Invalid, "bad_delay", "--delay %s: nothing is answered before it was asked", c.Delay)
 	}
+	key, err := savedKey(filepath.Join(c.Dir, sandboxKey))
+	if err != nil {
+		return err
+	}
+	caKey, err := savedKey(filepath.Join(c.Dir, sandboxCAKey))
+	if err != nil {
+		return err
+	}
 	box, err := sandbox.New(sandbox.Config{
-		Addr: c.Listen, Clock: clock.Real(), BundleID: c.BundleID, TeamID: c.TeamID, KeyID: c.KeyID,
+		Key: key, CAKey: caKey, Addr: c.Listen, Clock: clock.Real(), BundleID: c.BundleID, TeamID: c.TeamID, KeyID: c.KeyID,
 		Lenient: !c.Strict, LogSize: 1000, Delay: c.Delay, Logger: c.Log,
 	})
 	if err != nil {
@@ -143,19 +156,47 @@ func (c *SandboxConfig) run(ctx context.Context, box *sandbox.Sandbox, ready San
 	return errors.Join(all...)
 }
 
-// write puts the authority's certificate and the key where a sender finds them.
+// savedKey is a key that an earlier sandbox has left; nil where there is none.
+func savedKey(path string) (*ecdsa.PrivateKey, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Unavailable, "no_dir", "cannot read %s: %s", path, reasonOf(err))
+	}
+	key, err := apns.ParseKey(text)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Invalid, "bad_key", "%s is not a key file: remove it, and the sandbox makes another", path)
+	}
+	return key, nil
+}
+
+// keyFile is a key as its file has it.
+func keyFile(key *ecdsa.PrivateKey) ([]byte, error) {
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Internal, "sandbox_key", "the key cannot be written")
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
+}
+
+// write puts the authority's certificate and the keys where a sender, and the next sandbox, find them.
 func (r *SandboxReady) write(dir string, a sandbox.Account) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fault.Wrap(err, fault.Unavailable, "no_dir", "cannot make the directory %s: %s", dir, reasonOf(err))
 	}
-	der, err := x509.MarshalPKCS8PrivateKey(a.Key)
+	key, err := keyFile(a.Key)
 	if err != nil {
-		return fault.Wrap(err, fault.Internal, "sandbox_key", "the key cannot be written")
+		return err
 	}
-	key := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+	caKey, err := keyFile(a.CAKey)
+	if err != nil {
+		return err
+	}
 	r.CA, r.Key = filepath.Join(dir, sandboxCA), filepath.Join(dir, sandboxKey)
 	r.BundleID, r.TeamID, r.KeyID = a.BundleID, a.TeamID, a.KeyID
-	for path, text := range map[string][]byte{r.CA: a.CA, r.Key: key} {
+	for path, text := range map[string][]byte{r.CA: a.CA, r.Key: key, filepath.Join(dir, sandboxCAKey): caKey} {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			return fault.Wrap(err, fault.Unavailable, "no_dir", "cannot write %s: %s", path, reasonOf(err))
 		}

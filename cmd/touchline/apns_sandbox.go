@@ -15,7 +15,7 @@ order and words, and its phones ignore what real ones would.
   touchline apns-sandbox --dir /tmp/apns --phones 2
 
 It writes two files into --dir, ca.pem (the authority that its certificate is of) and AuthKey.p8 (the key to sign
-provider tokens with), and prints addresses, ids and the tokens of the phones; -o json prints them on one line for a
+provider tokens with), keeps them for the next start there, and prints addresses, ids and the tokens of the phones; -o json prints them on one line for a
 program. Any APNs client can be pointed at it: host and port as printed, ca.pem as a trusted authority, AuthKey.p8, the
 key id and the team id. With curl, and a provider token made from the key ($JWT):
 
@@ -69,7 +69,7 @@ func newAPNsSandbox() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&c.Dir, "dir", "", "directory for ca.pem and AuthKey.p8; made if it is not there")
+	flags.StringVar(&c.Dir, "dir", "", "directory for ca.pem and AuthKey.p8, which are kept for the next start; made if it is not there")
 	flags.StringVar(&c.Listen, "listen", "127.0.0.1:2197", "address of the push service; port 0 takes a free one")
 	flags.StringVar(&c.Control, "control", "127.0.0.1:2198", "address of page, log and controls; port 0 takes a free one, empty: none")
 	flags.BoolVar(&c.Public, "public", false, "allow addresses that other machines reach; they see every token and push")

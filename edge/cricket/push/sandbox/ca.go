@@ -13,12 +13,9 @@ import (
 	"time"
 )
 
-// newCA makes a certificate authority of its own and a server certificate for this machine.
-func newCA(now time.Time) (pool *x509.CertPool, text []byte, leaf tls.Certificate, err error) {
-	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, nil, tls.Certificate{}, err
-	}
+// newCA makes a certificate authority of that key and a server certificate for this machine. Whoever trusts an earlier
+// authority of the same key trusts this one.
+func newCA(caKey *ecdsa.PrivateKey, now time.Time) (pool *x509.CertPool, text []byte, leaf tls.Certificate, err error) {
 	ca := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "touchline sandbox CA"},
 		NotBefore: now.Add(-time.Hour), NotAfter: now.AddDate(1, 0, 0),

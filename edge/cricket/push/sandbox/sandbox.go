@@ -5,6 +5,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/hex"
@@ -21,17 +22,19 @@ import (
 
 // Config is what the sandbox pretends.
 type Config struct {
-	Addr     string        // 127.0.0.1:0 when empty
-	Clock    clock.Clock   // of rates, budgets and lifetimes; required
-	BundleID string        // com.example.touchline when empty
-	TeamID   string        // TEAM000001 when empty
-	KeyID    string        // KEY0000001 when empty
-	Streams  int           // concurrent streams a connection may have; 1000 when zero
-	First    int           // the same before its first valid provider token; 1 when zero
-	LogSize  int           // pushes kept for looking at; 256 when zero
-	Seed     string        // device tokens are made from it; random when empty
-	Delay    time.Duration // before every answer, real time
-	Logger   *slog.Logger  // nil: silent
+	Addr     string            // 127.0.0.1:0 when empty
+	Clock    clock.Clock       // of rates, budgets and lifetimes; required
+	BundleID string            // com.example.touchline when empty
+	TeamID   string            // TEAM000001 when empty
+	KeyID    string            // KEY0000001 when empty
+	Streams  int               // concurrent streams a connection may have; 1000 when zero
+	First    int               // the same before its first valid provider token; 1 when zero
+	LogSize  int               // pushes kept for looking at; 256 when zero
+	Seed     string            // device tokens are made from it; of the key when empty: the next sandbox with it has the same phones
+	Key      *ecdsa.PrivateKey // the provider's; a new one when nil
+	CAKey    *ecdsa.PrivateKey // the authority's; a new one when nil
+	Delay    time.Duration     // before every answer, real time
+	Logger   *slog.Logger      // nil: silent
 
 	// Lenient takes any app's pushes: a token that nobody has becomes a phone with its first push, and a content state
 	// is anything.
@@ -70,13 +73,28 @@ type Sandbox struct {
 // New makes the keys and certificates; it does not listen yet.
 func New(cfg Config) (*Sandbox, error) {
 	cfg.complete()
-	roots, ca, cert, err := newCA(cfg.wall())
+	for _, key := range []**ecdsa.PrivateKey{&cfg.Key, &cfg.CAKey} {
+		if *key != nil {
+			continue
+		}
+		made, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			return nil, fault.Wrap(err, fault.Internal, "sandbox", "the sandbox cannot make a key")
+		}
+		*key = made
+	}
+	roots, ca, cert, err := newCA(cfg.CAKey, cfg.wall())
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Internal, "sandbox", "the sandbox cannot make its certificate")
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, fault.Wrap(err, fault.Internal, "sandbox", "the sandbox cannot make a provider key")
+	key := cfg.Key
+	if cfg.Seed == "" {
+		public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+		if err != nil {
+			return nil, fault.Wrap(err, fault.Internal, "sandbox", "the sandbox cannot use its key")
+		}
+		sum := sha256.Sum256(public)
+		cfg.Seed = hex.EncodeToString(sum[:])
 	}
 	return &Sandbox{
 		cfg: cfg, roots: roots, ca: ca, cert: cert, key: key,
@@ -101,11 +119,6 @@ func (cfg *Config) complete() {
 	def(&cfg.BundleID, "com.example.touchline")
 	def(&cfg.TeamID, "TEAM000001")
 	def(&cfg.KeyID, "KEY0000001")
-	if cfg.Seed == "" {
-		var b [16]byte
-		_, _ = rand.Read(b[:]) // never fails, by its documentation
-		cfg.Seed = hex.EncodeToString(b[:])
-	}
 	if cfg.Streams == 0 {
 		cfg.Streams = 1000
 	}
@@ -126,7 +139,7 @@ func (cfg *Config) complete() {
 // Account is what a provider gets from Apple: who it is and the key it signs with.
 type Account struct {
 	BundleID, TeamID, KeyID string
-	Key                     *ecdsa.PrivateKey
+	Key, CAKey              *ecdsa.PrivateKey // CAKey is nothing that a provider gets: it is for the next start
 	RootCAs                 *x509.CertPool
 	CA                      []byte // RootCAs as the text of a PEM file
 }
@@ -134,7 +147,7 @@ type Account struct {
 // Account gives the one account that this sandbox knows.
 func (s *Sandbox) Account() Account {
 	return Account{
-		BundleID: s.cfg.BundleID, TeamID: s.cfg.TeamID, KeyID: s.cfg.KeyID, Key: s.key, RootCAs: s.roots, CA: s.ca,
+		BundleID: s.cfg.BundleID, TeamID: s.cfg.TeamID, KeyID: s.cfg.KeyID, Key: s.key, CAKey: s.cfg.CAKey, RootCAs: s.roots, CA: s.ca,
 	}
 }
 
