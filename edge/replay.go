@@ -21,6 +21,8 @@ type ReplayConfig struct {
 
 	// Report takes what became of a match, in the order of the sources.
 	Report func(*ReplayReport) error
+	// Passed, if there is one, hears of each folder that has files besides matches, and of how many.
+	Passed func(dir string, files int)
 	// Failed, if there is one, hears of each match of several that could not be played.
 	Failed func(error)
 	// Progress, if there is one, hears how far a match is, from 0 to 1. Several goroutines call it.
@@ -62,7 +64,7 @@ func Replay(ctx context.Context, c ReplayConfig) error {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	sources, err := replaySources(c.Sources)
+	sources, err := replaySources(c.Sources, c.Passed)
 	if err != nil {
 		return err
 	}

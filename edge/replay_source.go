@@ -1,7 +1,10 @@
 package edge
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,8 +19,8 @@ import (
 type replaySource struct{ id, path string }
 
 // replaySources makes a list of ids, files and folders. What exists as a file or folder is taken for one; a name that is
-// only digits is an id first.
-func replaySources(names []string) ([]replaySource, error) {
+// only digits is an id first. passed, if there is one, hears how many files of a folder are no matches.
+func replaySources(names []string, passed func(dir string, files int)) ([]replaySource, error) {
 	var out []replaySource
 	for _, name := range names {
 		if isDigits(name) {
@@ -36,9 +39,12 @@ func replaySources(names []string) ([]replaySource, error) {
 		case !info.IsDir():
 			out = append(out, replaySource{path: name})
 		default:
-			files, err := matchFiles(name)
+			files, others, err := matchFiles(name)
 			if err != nil {
 				return nil, err
+			}
+			if others > 0 && passed != nil {
+				passed(name, others)
 			}
 			out = append(out, files...)
 		}
@@ -46,23 +52,26 @@ func replaySources(names []string) ([]replaySource, error) {
 	return out, nil
 }
 
-// matchFiles are the match files of a folder: Cricsheet names them by their numbers.
-func matchFiles(dir string) ([]replaySource, error) {
+// matchFiles are the match files of a folder: Cricsheet names them by their numbers. others is how many files are none.
+func matchFiles(dir string) (matches []replaySource, others int, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fault.Wrap(err, fault.Unavailable, "no_folder", "cannot read %s: %s", dir, reasonOf(err))
+		return nil, 0, fault.Wrap(err, fault.Unavailable, "no_folder", "cannot read %s: %s", dir, reasonOf(err))
 	}
-	var out []replaySource
 	for _, e := range entries {
 		id, isJSON := strings.CutSuffix(e.Name(), ".json")
-		if isJSON && isDigits(id) && !e.IsDir() {
-			out = append(out, replaySource{path: filepath.Join(dir, e.Name())})
+		switch {
+		case e.IsDir():
+		case isJSON && isDigits(id):
+			matches = append(matches, replaySource{path: filepath.Join(dir, e.Name())})
+		default:
+			others++
 		}
 	}
-	if len(out) == 0 {
-		return nil, fault.New(fault.NotFound, "no_matches", "%s has no match files: Cricsheet's are called 1234567.json", dir)
+	if len(matches) == 0 {
+		return nil, 0, fault.New(fault.NotFound, "no_matches", "%s has no match files: Cricsheet's are called 1234567.json", dir)
 	}
-	return out, nil
+	return matches, others, nil
 }
 
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
@@ -89,11 +98,33 @@ func (s replaySource) load() (*replay.Match, error) {
 	}
 	t, err := cricsheet.Convert(id, "", src)
 	if err != nil {
-		return nil, fault.Wrap(err, fault.Invalid, "match_file", "%s is no match file of Cricsheet: %s", s.path, err)
+		return nil, fault.Wrap(err, fault.Invalid, "match_file", "%s is no match file of Cricsheet: %s", s.path, plainJSON(err))
 	}
 	m, err := replay.New(t)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "match_file", "%s cannot be played: %s", s.path, err)
 	}
 	return m, nil
+}
+
+// plainJSON says what is wrong with a file of JSON without the decoder's own terms. Other errors keep their text.
+func plainJSON(err error) string {
+	if bad, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Sprintf("byte %d is not as JSON has it", bad.Offset)
+	}
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		where := kind.Field
+		if where == "" {
+			where = "all of it"
+		}
+		return fmt.Sprintf("%s is not a value of the kind that belongs there (%s)", where, kind.Value)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return "it ends too early"
+	}
+	before, field, found := strings.Cut(err.Error(), "json: unknown field ")
+	if found {
+		return before + "it has " + field + ", which no match has"
+	}
+	return err.Error()
 }

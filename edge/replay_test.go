@@ -64,9 +64,11 @@ func TestReplaySources(t *testing.T) {
 		{"99999", `no recorded match "99999" and no such file`, fault.NotFound},
 		{filepath.Join(dir, "no.json"), "no such file", fault.NotFound},
 		{empty, "has no match files", fault.NotFound},
-		{write("1.json", "hello"), "is no match file of Cricsheet: invalid character", fault.Invalid},
+		{write("1.json", "hello"), "is no match file of Cricsheet: byte 1 is not as JSON has it", fault.Invalid},
 		{write("2.json", `{"info":{"teams":["A","B"]}}`), "it has no innings", fault.Invalid},
-		{write("3.json", `{"data":[]}`), `unknown field "data"`, fault.Invalid},
+		{write("3.json", `{"data":[]}`), `it has "data", which no match has`, fault.Invalid},
+		{write("4.json", `{"info":3}`), "info is not a value of the kind that belongs there (number)", fault.Invalid},
+		{write("5.json", `{`), "it ends too early", fault.Invalid},
 	} {
 		err := edge.Replay(t.Context(), edge.ReplayConfig{Sources: []string{tt.source}})
 		if err == nil || !strings.Contains(err.Error(), tt.want) || fault.KindOf(err) != tt.kind {
@@ -74,9 +76,18 @@ func TestReplaySources(t *testing.T) {
 		}
 	}
 	var failed []error
-	err := edge.Replay(t.Context(), edge.ReplayConfig{Sources: []string{dir}, Failed: func(err error) { failed = append(failed, err) }})
-	if len(failed) != 3 || err == nil || !strings.Contains(err.Error(), "3 of 3") {
+	write("README.txt", "about")
+	write("no.json", "{}")
+	passed := map[string]int{}
+	err := edge.Replay(t.Context(), edge.ReplayConfig{
+		Sources: []string{dir}, Failed: func(err error) { failed = append(failed, err) },
+		Passed: func(dir string, files int) { passed[dir] = files },
+	})
+	if len(failed) != 5 || err == nil || !strings.Contains(err.Error(), "5 of 5") {
 		t.Errorf("%d told, %v", len(failed), err)
+	}
+	if diff := cmp.Diff(map[string]int{dir: 2}, passed); diff != "" {
+		t.Errorf("passed over (-want +got):\n%s", diff)
 	}
 }
 
@@ -91,5 +102,19 @@ func TestReplayEnds(t *testing.T) {
 	c = edge.ReplayConfig{Sources: []string{"1086066"}, Progress: func(string, float64) { cancel() }}
 	if err := edge.Replay(ctx, c); err == nil || !strings.Contains(err.Error(), "interrupted") {
 		t.Errorf("%v", err)
+	}
+}
+
+// An innings is told as alerts tell it.
+func TestSummaryInnings(t *testing.T) {
+	r := replayed(t, edge.ReplayConfig{Sources: []string{"1192877"}})
+	var text strings.Builder
+	if err := r.Print(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"125/8       (20)\n", "88 all out  (16)\n"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, text.String())
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/touchline/touchline/edge/cricket"
@@ -28,6 +29,21 @@ type SummaryInnings struct {
 	Runs    int    `json:"runs"`
 	Wickets int    `json:"wickets"`
 	Overs   string `json:"overs"` // legal balls as overs, "49.3"
+
+	AllOut   bool `json:"-"`
+	Declared bool `json:"-"`
+}
+
+// score is the innings as alerts tell it: "88 all out", "241/8", "402/6 declared".
+func (in *SummaryInnings) score() string {
+	switch {
+	case in.AllOut:
+		return fmt.Sprintf("%d all out", in.Runs)
+	case in.Declared:
+		return fmt.Sprintf("%d/%d declared", in.Runs, in.Wickets)
+	default:
+		return fmt.Sprintf("%d/%d", in.Runs, in.Wickets)
+	}
 }
 
 // SummaryAlert is an event that phones were told.
@@ -62,7 +78,9 @@ func summarize(ctx context.Context, c *cricket.Service, id, title string, pushes
 		names[t.ID] = t.Name
 	}
 	for _, in := range d.Innings {
-		s.Innings = append(s.Innings, SummaryInnings{names[in.TeamID], in.Runs, in.Wickets, in.Overs})
+		s.Innings = append(s.Innings, SummaryInnings{
+			Team: names[in.TeamID], Runs: in.Runs, Wickets: in.Wickets, Overs: in.Overs, AllOut: in.AllOut, Declared: in.Declared,
+		})
 	}
 	for _, e := range events {
 		s.Events[string(e.Type)]++
@@ -78,8 +96,9 @@ func (s *Summary) Print(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(format string, args ...any) { fmt.Fprintf(tw, format, args...) } //nolint:errcheck // Flush tells
 	line("%s\n\n", s.Title)
-	for _, in := range s.Innings {
-		line("%s\t%d/%d\t(%s)\n", in.Team, in.Runs, in.Wickets, in.Overs)
+	for i := range s.Innings {
+		in := &s.Innings[i]
+		line("%s\t%s\t(%s)\n", in.Team, in.score(), strings.TrimSuffix(in.Overs, ".0")) // as alerts have it
 	}
 	line("\n%s\n\n", s.Result)
 	for _, kind := range slices.Sorted(maps.Keys(s.Events)) {

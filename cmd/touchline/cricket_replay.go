@@ -51,6 +51,13 @@ func (f *replayFlags) run(cmd *cobra.Command, args []string) error {
 	f.Sources = args
 	out, progress := cmd.OutOrStdout(), newProgress(cmd.ErrOrStderr())
 	f.Progress = progress.tell
+	f.Passed = func(dir string, files int) {
+		what := "files are"
+		if files == 1 {
+			what = "file is"
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d %s passed over: no match is called so\n", dir, files, what) //nolint:errcheck // there is nowhere else to tell
+	}
 	f.Failed = func(err error) {
 		progress.clear()
 		fmt.Fprintln(cmd.ErrOrStderr(), "touchline: "+message(err)) //nolint:errcheck // there is nowhere else to tell
@@ -86,21 +93,39 @@ func printReplay(w io.Writer, r *edge.ReplayReport) error {
 	if !r.PhonesRight {
 		line("a phone shows something else than the node\n")
 	}
-	line("\n")
+	line("\nalerts, each after the key of its event:\n")
 	for _, a := range r.Alerts {
 		line("%s\t%s\n", a.Key, a.Text)
 	}
 	if len(r.Dropped) > 0 {
-		line("\nnot told:\t")
-		for i, rule := range slices.Sorted(maps.Keys(r.Dropped)) {
-			if i > 0 {
-				line(", ")
-			}
-			line("%s %d", rule, r.Dropped[rule])
-		}
-		line("\n")
+		line("\nevents without an alert of their own:\n")
+	}
+	for _, rule := range slices.Sorted(maps.Keys(r.Dropped)) {
+		line("%s\t%d\t%s\n", rule, r.Dropped[rule], whyNot(rule))
 	}
 	return tw.Flush()
+}
+
+// whyNot explains a rule by which an event has no alert.
+func whyNot(rule string) string {
+	switch rule {
+	case "merged":
+		return "the alert of another event at the same moment spoke for it"
+	case "cooldown":
+		return "one of its kind was told a moment before"
+	case "budget":
+		return "the hour's alerts were used up"
+	case "baseline":
+		return "it had happened before the node looked"
+	case "stale":
+		return "it was too old to be news"
+	case "burst":
+		return "several balls came at once"
+	case "abandoned":
+		return "the match had been given up"
+	default:
+		return ""
+	}
 }
 
 // progress is a line on a terminal that tells how far the matches are; elsewhere it says nothing.

@@ -23,7 +23,7 @@ func newRoot() *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{hint(cmd, err)}
+		return usageError{hint(cmd, plain(err))}
 	})
 	root.AddCommand(newServe(), newDynamoDB(), newDemo(), newCricket(), newAPNsSandbox(), newPush(), newBackup(), newRestore(), newCheck(), newCompact(), newMigrate(), newConfig(), newToken(), newVersion())
 	return root
@@ -33,7 +33,7 @@ func newRoot() *cobra.Command {
 func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
-			return usageError{hint(cmd, err)}
+			return usageError{hint(cmd, plain(err))}
 		}
 		return nil
 	}
@@ -47,6 +47,32 @@ func named(check cobra.PositionalArgs) cobra.PositionalArgs {
 		}
 		return nil
 	})
+}
+
+// plain says in words what the libraries say of a command line in their own terms.
+func plain(err error) error {
+	text := err.Error()
+	if strings.HasPrefix(text, "requires at least ") || strings.HasPrefix(text, "accepts ") && strings.Contains(text, ", received ") {
+		if strings.HasSuffix(text, "received 0") {
+			return errors.New("the command needs something to work on")
+		}
+		return errors.New("that is not the number of names that the command takes")
+	}
+	flag, reason, found := strings.Cut(text, ": strconv.")
+	if !found {
+		return err
+	}
+	_, reason, _ = strings.Cut(reason, ": ")
+	if i := strings.LastIndex(reason, ": "); i >= 0 {
+		reason = reason[i+2:]
+	}
+	switch reason {
+	case "invalid syntax":
+		reason = "it is not a number of the kind that is wanted"
+	case "value out of range":
+		reason = "it is too large or too small"
+	}
+	return errors.New(flag + ": " + reason)
 }
 
 type hinted struct {

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/touchline/touchline/edge"
+)
+
+// What the libraries say of a command line reaches nobody in their own terms.
+func TestPlain(t *testing.T) {
+	for text, want := range map[string]string{
+		"requires at least 1 arg(s), only received 0": "the command needs something to work on",
+		"accepts 1 arg(s), received 2":                "that is not the number of names that the command takes",
+		`invalid argument "-1" for "--faults" flag: strconv.ParseUint: parsing "-1": invalid syntax`:                        `invalid argument "-1" for "--faults" flag: it is not a number of the kind that is wanted`,
+		`invalid argument "99999999999" for "--restarts" flag: strconv.ParseInt: parsing "99999999999": value out of range`: `invalid argument "99999999999" for "--restarts" flag: it is too large or too small`,
+		"unknown flag: --fault": "unknown flag: --fault",
+	} {
+		if got := plain(errors.New(text)).Error(); got != want {
+			t.Errorf("%s\n got %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+// A report says what its keys are, and why an event has no alert.
+func TestReplayReport(t *testing.T) {
+	r := &edge.ReplayReport{Dropped: map[string]int{"merged": 3, "burst": 1}, PhonesRight: true}
+	r.Alerts = []edge.SummaryAlert{{Key: "w:1:1", Text: "WICKET! Perera c Astle b Santner"}}
+	var out bytes.Buffer
+	if err := printReplay(&out, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"alerts, each after the key of its event:\nw:1:1  WICKET! Perera",
+		"events without an alert of their own:\nburst   1  several balls came at once\nmerged  3  the alert of another event",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}
