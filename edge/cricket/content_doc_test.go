@@ -123,7 +123,7 @@ func docPush(t *testing.T, name string) []byte {
 			p.Channel = "dHN0LXNyY2gtY2hubA=="
 		}
 	case "alert":
-		p.Alert = NewAlert(d, &Event{Type: EventWicket, Text: "WICKET! Woakes c Latham b Boult 2 (4). England 220/7 (46.1)"})
+		p.Alert = NewAlert(d, &Event{Type: EventWicket, Text: d.KeyEvent.Text})
 	case "end":
 		p.Event, p.StaleAt, p.DismissAt = ActivityEnd, time.Time{}, at.Add(20*time.Minute)
 	}
