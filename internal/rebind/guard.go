@@ -2,6 +2,7 @@
 package rebind
 
 import (
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -18,11 +19,24 @@ func Guard(ln net.Listener, h http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !loopbackName(r.Host) {
-			http.Error(w, "this node serves its own machine only", http.StatusMisdirectedRequest)
+			refuse(w, r)
 			return
 		}
 		h.ServeHTTP(w, r)
 	})
+}
+
+// refuse answers a browser's visit in plain words, and programs in the shape of the node's other errors.
+func refuse(w http.ResponseWriter, r *http.Request) {
+	const text = "this node serves its own machine only"
+	if strings.Contains(r.Header.Get("Accept"), "text/html") {
+		http.Error(w, text, http.StatusMisdirectedRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusMisdirectedRequest)
+	_, _ = io.WriteString(w, `{"error":{"code":"not_here","message":"`+text+`"}}`+"\n") // who does not read it has gone
 }
 
 // loopbackName tells whether a Host header names this machine.

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 )
 
@@ -33,6 +34,28 @@ func TestGuard(t *testing.T) {
 		Guard(there, ok).ServeHTTP(w, r)
 		if w.Code != http.StatusNoContent {
 			t.Errorf("Host %q on a LAN address: %d", host, w.Code)
+		}
+	}
+}
+
+// Programs are refused in JSON, browsers in words.
+func TestGuardSaysWhy(t *testing.T) {
+	here, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer here.Close()
+	for accept, want := range map[string][2]string{
+		"":                    {"application/json", `{"error":{"code":"not_here","message":"this node serves its own machine only"}}`},
+		"*/*":                 {"application/json", `{"error":{"code":"not_here","message":"this node serves its own machine only"}}`},
+		"text/html,*/*;q=0.8": {"text/plain; charset=utf-8", "this node serves its own machine only"},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "http://evil.com/cricket/matches", nil)
+		r.Header.Set("Accept", accept)
+		w := httptest.NewRecorder()
+		Guard(here, http.NotFoundHandler()).ServeHTTP(w, r)
+		if got := [2]string{w.Header().Get("Content-Type"), strings.TrimSpace(w.Body.String())}; got != want {
+			t.Errorf("Accept %q: %q, want %q", accept, got, want)
 		}
 	}
 }
