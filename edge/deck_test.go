@@ -33,6 +33,8 @@ func TestDeckOutlivesTheNode(t *testing.T) {
 		return deckRoutes{d}
 	}
 	first := start()
+	seen := 0
+	first.changed = func() { seen++ }
 	kept, err := first.Start(httpapi.StartReplay{TapeID: "1192877", Speed: 2, Faults: 7})
 	if err != nil {
 		t.Fatal(err)
@@ -46,6 +48,9 @@ func TestDeckOutlivesTheNode(t *testing.T) {
 	}
 	if err := first.Remove(gone.ID); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := first.Start(httpapi.StartReplay{TapeID: "none", Speed: 1}); err == nil || seen != 4 {
+		t.Errorf("%d of 4 changes were told, %v", seen, err)
 	}
 	again := start().List()
 	if diff := cmp.Diff([]httpapi.Playing{kept}, again); diff != "" {

@@ -70,6 +70,18 @@ func TestDeckLead(t *testing.T) {
 	}
 }
 
+// A feed that lies tells the truth before play: what it tells first is the toss and the line-ups, in their order.
+func TestDeckLeadOfALyingFeed(t *testing.T) {
+	d, _ := newDeckAt(t)
+	for seed := range uint64(20) {
+		id := start(t, d, StartReplay{TapeID: "1192877", Speed: 100, Faults: seed + 1}).ID
+		data := told(t, d, id)
+		if data["status"] != "NS" || data["toss_won_team_id"] == nil || ballsTold(data) != 0 {
+			t.Errorf("seed %d: %v, toss %v, %d balls", seed+1, data["status"], data["toss_won_team_id"], ballsTold(data))
+		}
+	}
+}
+
 func start(t testing.TB, d *Deck, r StartReplay) Playing {
 	t.Helper()
 	p, err := d.Start(r)
