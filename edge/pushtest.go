@@ -12,6 +12,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket/push"
@@ -222,13 +223,14 @@ func (r PushTestResult) Print(w io.Writer) error {
 	if !r.OK {
 		word = "failed"
 	}
-	text := fmt.Sprintf("%s: %s (%d ms)\n%s\n", word, r.Host, r.Millis, r.Says)
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s: %s (%d ms)\n%s\n", word, r.Host, r.Millis, r.Says)
 	for _, more := range []string{r.Advice, r.Note} {
 		if more != "" {
-			text += more + "\n"
+			text.WriteString(more + "\n")
 		}
 	}
-	_, err := io.WriteString(w, text)
+	_, err := io.WriteString(w, text.String())
 	return err
 }
 

@@ -3,9 +3,6 @@ package edge_test
 import (
 	"context"
 	"encoding/json"
-	"github.com/touchline/touchline/edge"
-	"github.com/touchline/touchline/internal/clock"
-	"github.com/touchline/touchline/internal/fault"
 	"io"
 	"log/slog"
 	"net"
@@ -16,6 +13,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
 )
 
 // runSandbox runs the sandbox as its command does and gives what it prints.
