@@ -29,8 +29,12 @@ func (s *Snapshot) verdict() verdict {
 	}
 	in := s.current()
 	switch {
-	case in == nil || s.RevTarget > 0 || s.noteHas("award", "conced", "forfeit", "dls", "d/l", "vjd", "duckworth"):
-		return verdictSound // the score lines do not decide it: a side gave up, or the tables of the rain rule say it
+	case in == nil || s.noteHas("award", "conced", "forfeit"):
+		return verdictSound // the score lines do not decide it: a side gave up
+	case !s.MultiDay() && s.RevTarget > 0 && in.No == 2:
+		return s.revisedVerdict(in)
+	case s.RevTarget == 0 && s.noteHas("dls", "d/l", "vjd", "duckworth"):
+		return verdictSound // the tables of the rain rule decided it, and the feed does not give their number
 	case s.MultiDay():
 		return s.multiDayVerdict(in)
 	case s.Target(in) == 0:
@@ -44,6 +48,15 @@ func (s *Snapshot) verdict() verdict {
 func (s *Snapshot) noteHas(words ...string) bool {
 	note := strings.ToLower(s.Note)
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(note, w) })
+}
+
+// revisedVerdict judges a winner by the feed's own revised target. Who was ahead when rain ended the chase, only the
+// tables of the rule know.
+func (s *Snapshot) revisedVerdict(in *Innings) verdict {
+	if in.Runs < s.RevTarget && s.Ended(in) == CauseNone {
+		return verdictSound
+	}
+	return s.chaseVerdict(in, s.RevTarget)
 }
 
 // chaseVerdict judges a winner by a target. What decided a tie is for the note to name: a winner without one may be

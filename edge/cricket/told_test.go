@@ -258,26 +258,37 @@ func TestVerdict(t *testing.T) {
 		return s
 	}
 	won := func(s *Snapshot, winner int64) *Snapshot { s.Winner = winner; return s }
+	revised := func(second Innings, winner int64, note string) *Snapshot {
+		s := limited(second, winner, note)
+		s.RevTarget, s.RevOvers = 95, "10.0"
+		return s
+	}
 	for name, tc := range map[string]struct {
 		s    *Snapshot
 		want verdict
 	}{
-		"chased":               {limited(Innings{No: 2, TeamID: teamB, Runs: 151, Wickets: 3, Overs: "18.0"}, teamB, ""), verdictSound},
-		"chased, other named":  {limited(Innings{No: 2, TeamID: teamB, Runs: 151, Wickets: 3, Overs: "18.0"}, teamA, ""), verdictWrong},
-		"defended":             {limited(Innings{No: 2, TeamID: teamB, Runs: 140, Wickets: 9, Overs: "20.0"}, teamA, ""), verdictSound},
-		"defended, wrong note": {limited(Innings{No: 2, TeamID: teamB, Runs: 140, Wickets: 9, Overs: "20.0"}, teamA, "Alphas won by 63 runs"), verdictOpen},
-		"still chasing":        {limited(Innings{No: 2, TeamID: teamB, Runs: 140, Wickets: 5, Overs: "18.0"}, teamA, ""), verdictOpen},
-		"rain rule in a note":  {limited(Innings{No: 2, TeamID: teamB, Runs: 80, Wickets: 5, Overs: "10.0"}, teamA, "Alphas won by 12 runs (DLS method)"), verdictSound},
-		"tie, way not named":   {limited(Innings{No: 2, TeamID: teamB, Runs: 150, Wickets: 5, Overs: "20.0"}, teamA, "Alphas won by 3 runs"), verdictOpen},
-		"tie, bowl-out":        {limited(Innings{No: 2, TeamID: teamB, Runs: 150, Wickets: 5, Overs: "20.0"}, teamA, "Match tied (Alphas won the bowl-out)"), verdictSound},
-		"tie":                  {limited(Innings{No: 2, TeamID: teamB, Runs: 150, Wickets: 5, Overs: "20.0"}, 0, ""), verdictSound},
-		"nobody named":         {limited(Innings{No: 2, TeamID: teamB, Runs: 140, Wickets: 9, Overs: "20.0"}, 0, ""), verdictOpen},
-		"in the first innings": {won(&Snapshot{Overs: 20, Innings: []Innings{{No: 1, TeamID: teamA, Overs: "9.0"}}}, teamA), verdictOpen},
-		"by an innings":        {won(test(400, 150, 0, 0), 0), verdictOpen},
-		"test chase":           {won(test(200, 180, 150, 171), teamB), verdictSound},
-		"test chase, wrong":    {won(test(200, 180, 150, 171), teamA), verdictWrong},
-		"test defended":        {won(test(200, 180, 150, 100), teamA), verdictSound},
-		"test in the second":   {won(test(200, 180), teamA), verdictOpen},
+		"chased":                   {limited(Innings{No: 2, TeamID: teamB, Runs: 151, Wickets: 3, Overs: "18.0"}, teamB, ""), verdictSound},
+		"chased, other named":      {limited(Innings{No: 2, TeamID: teamB, Runs: 151, Wickets: 3, Overs: "18.0"}, teamA, ""), verdictWrong},
+		"defended":                 {limited(Innings{No: 2, TeamID: teamB, Runs: 140, Wickets: 9, Overs: "20.0"}, teamA, ""), verdictSound},
+		"defended, wrong note":     {limited(Innings{No: 2, TeamID: teamB, Runs: 140, Wickets: 9, Overs: "20.0"}, teamA, "Alphas won by 63 runs"), verdictOpen},
+		"still chasing":            {limited(Innings{No: 2, TeamID: teamB, Runs: 140, Wickets: 5, Overs: "18.0"}, teamA, ""), verdictOpen},
+		"rain rule in a note":      {limited(Innings{No: 2, TeamID: teamB, Runs: 80, Wickets: 5, Overs: "10.0"}, teamA, "Alphas won by 12 runs (DLS method)"), verdictSound},
+		"revised, chased":          {revised(Innings{No: 2, TeamID: teamB, Runs: 95, Overs: "9.0"}, teamB, "DLS"), verdictSound},
+		"revised, chased, other":   {revised(Innings{No: 2, TeamID: teamB, Runs: 95, Overs: "9.0"}, teamA, "Alphas won (DLS)"), verdictWrong},
+		"revised, defended":        {revised(Innings{No: 2, TeamID: teamB, Runs: 80, Overs: "10.0"}, teamA, ""), verdictSound},
+		"revised, defended, other": {revised(Innings{No: 2, TeamID: teamB, Runs: 80, Wickets: 10, Overs: "8.0"}, teamB, "DLS"), verdictWrong},
+		"revised, ended by rain":   {revised(Innings{No: 2, TeamID: teamB, Runs: 80, Wickets: 1, Overs: "7.0"}, teamB, "DLS"), verdictSound},
+		"revised, conceded":        {revised(Innings{No: 2, TeamID: teamB, Runs: 95, Overs: "9.0"}, teamA, "Betas conceded"), verdictSound},
+		"tie, way not named":       {limited(Innings{No: 2, TeamID: teamB, Runs: 150, Wickets: 5, Overs: "20.0"}, teamA, "Alphas won by 3 runs"), verdictOpen},
+		"tie, bowl-out":            {limited(Innings{No: 2, TeamID: teamB, Runs: 150, Wickets: 5, Overs: "20.0"}, teamA, "Match tied (Alphas won the bowl-out)"), verdictSound},
+		"tie":                      {limited(Innings{No: 2, TeamID: teamB, Runs: 150, Wickets: 5, Overs: "20.0"}, 0, ""), verdictSound},
+		"nobody named":             {limited(Innings{No: 2, TeamID: teamB, Runs: 140, Wickets: 9, Overs: "20.0"}, 0, ""), verdictOpen},
+		"in the first innings":     {won(&Snapshot{Overs: 20, Innings: []Innings{{No: 1, TeamID: teamA, Overs: "9.0"}}}, teamA), verdictOpen},
+		"by an innings":            {won(test(400, 150, 0, 0), 0), verdictOpen},
+		"test chase":               {won(test(200, 180, 150, 171), teamB), verdictSound},
+		"test chase, wrong":        {won(test(200, 180, 150, 171), teamA), verdictWrong},
+		"test defended":            {won(test(200, 180, 150, 100), teamA), verdictSound},
+		"test in the second":       {won(test(200, 180), teamA), verdictOpen},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := tc.s.verdict(); got != tc.want {
