@@ -53,6 +53,8 @@ type Manager struct {
 	log      *slog.Logger
 	wake     chan struct{}
 
+	unrenewed complaint
+
 	mu     sync.Mutex
 	busy   map[string]bool // keys that are being acquired
 	leases map[string]*Lease
@@ -239,7 +241,9 @@ func (m *Manager) keep(ctx context.Context, l *Lease) {
 		}
 		began := time.Now()
 		if err := l.renew(ctx); err != nil && ctx.Err() == nil && l.Err() == nil {
-			m.log.Warn("a lease was not renewed", "key", l.key, "error", err)
+			if untold, due := m.unrenewed.due(time.Now()); due {
+				m.log.Warn("a lease was not renewed", "key", l.key, "error", err, "others_untold", untold)
+			}
 			wait = max(m.ttl/12-time.Since(began), 0) // at once, if it has waited for an answer
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -245,5 +246,37 @@ func TestRunHandover(t *testing.T) {
 			t.Errorf("taken over after %v", waited)
 		}
 		stop()
+	})
+}
+
+// Hundreds of leases that all fail, again and again, are one line, and after a minute one more that counts.
+func TestRunComplainsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var logged bytes.Buffer
+		m, table, stop := running(t, slog.New(slog.NewTextHandler(&logged, nil)))
+		defer stop()
+		lose := func() (lines int) {
+			table.set(0, false)
+			for i := range 50 {
+				if _, err := m.Acquire(t.Context(), fmt.Sprint("match:", i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			table.set(0, true)
+			sleep(2 * ttl) // all are over
+			return strings.Count(logged.String(), "was not renewed")
+		}
+		if lines := lose(); lines != 1 {
+			t.Errorf("%d lines of the first failures", lines)
+		}
+		sleep(complainEvery)
+		lines, rest := lose(), 0
+		if _, tail, ok := strings.Cut(logged.String()[1:], "others_untold="); ok {
+			_, tail, _ = strings.Cut(tail, "others_untold=")
+			_, _ = fmt.Sscan(tail, &rest)
+		}
+		if lines != 2 || rest < 49 {
+			t.Errorf("%d lines, the second counts %d", lines, rest)
+		}
 	})
 }
