@@ -74,7 +74,10 @@ func TestHiddenTables(t *testing.T) {
 	if diff := cmp.Diff(wantShown, shown); diff != "" {
 		t.Errorf("shown (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"touchline-keys", "touchline-migrations", "touchline-push-state"}, hidden); diff != "" {
+	wantHidden := []string{
+		"touchline-device-tokens", "touchline-keys", "touchline-migrations", "touchline-push-state", "touchline-replays",
+	}
+	if diff := cmp.Diff(wantHidden, hidden); diff != "" {
 		t.Errorf("hidden (-want +got):\n%s", diff)
 	}
 }

@@ -21,6 +21,7 @@ type step struct {
 func steps() []step {
 	return []step{
 		{"push-state-of-its-own", cricket.MovePushState},
+		{"owners-of-device-tokens", cricket.FillDeviceTokens},
 	}
 }
 

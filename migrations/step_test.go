@@ -12,10 +12,10 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// early are the tables of the version that kept the state of pushing in DisplayStateCache.
+// early are the tables of the version that kept the state of pushing in DisplayStateCache, and asked no token whose it is.
 func early() (specs []store.TableSpec) {
 	for _, spec := range cricket.Tables() {
-		if spec.Name != cricket.TablePushState {
+		if spec.Name != cricket.TablePushState && spec.Name != cricket.TableDeviceTokens {
 			specs = append(specs, spec)
 		}
 	}
@@ -81,5 +81,32 @@ func TestPushStateMoves(t *testing.T) {
 	}
 	if got := rows(t, s, cricket.TableDisplay, "cacheKey", "v")["PUSH#8"]; got != "mine" {
 		t.Errorf("a later row of the application: %q", got)
+	}
+}
+
+// A phone that two users have registered is given to the one heard of last, once: what is registered later is not judged again.
+func TestDeviceTokensFilled(t *testing.T) {
+	s := storetest.Open(t, early()...)
+	phone := func(user, seen string) attr.Item {
+		return attr.Item{"userId": attr.S(user), "deviceToken": attr.S("aa"), "deviceId": attr.S("d"), "lastSeenAt": attr.S(seen)}
+	}
+	put(t, s, cricket.TableDevices, phone("ada", "2026-11-02T00:00:00Z"), phone("bob", "2026-11-01T00:00:00Z"))
+	for range 2 {
+		if err := migrations.Apply(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(map[string]string{"ada": "aa"}, rows(t, s, cricket.TableDevices, "userId", "deviceToken")); diff != "" {
+			t.Errorf("cricket-devices (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(map[string]string{"device#aa": "ada"}, rows(t, s, cricket.TableDeviceTokens, "token", "userId")); diff != "" {
+			t.Errorf("owners (-want +got):\n%s", diff)
+		}
+	}
+	put(t, s, cricket.TableDevices, phone("bob", "2026-11-03T00:00:00Z"))
+	if err := migrations.Apply(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	if got := rows(t, s, cricket.TableDeviceTokens, "token", "userId")["device#aa"]; got != "ada" {
+		t.Errorf("filled again: %q has it", got)
 	}
 }

@@ -19,7 +19,7 @@ const lateToken = 10 * time.Minute
 // Register takes the update token that a device got for its activity: the first of a new one or, while the session
 // is active, one that replaces it. Without a deviceID it is for the user's device heard of last. startedAt is when the
 // activity began, zero if the app does not say. The token of an activity that its user has left meanwhile makes nothing
-// active: its phone is owed an end push. Another session of the user with the same token ends. NotFound: no such match;
+// active: its phone is owed an end push. Another session with the same token ends, whosever it is. NotFound: no such match;
 // Conflict: it is over, or has a result and no session of that device goes on; Invalid: no such token.
 func (a Activities) Register(
 	tx *store.Tx, matchID, userID, deviceID, token string, startedAt time.Time,
@@ -55,14 +55,18 @@ func (a Activities) Register(
 	if err := a.onlyOne(tx, matchID, userID, key, token); err != nil {
 		return Session{}, err
 	}
+	c := sessionChange{matchID: matchID, key: key, values: attr.Item{":token": attr.S(token)}}
 	if left {
-		return sessionChange{
-			matchID: matchID, key: key, update: "SET updateToken = :token", values: attr.Item{":token": attr.S(token)},
-		}.apply(tx)
+		c.update = "SET updateToken = :token"
+		old, err = c.apply(tx)
+	} else {
+		c.values[":user"], c.values[":device"] = attr.S(userID), attr.S(deviceID)
+		old, err = a.running(tx, &fx, &old, c, startedAt)
 	}
-	return a.running(tx, &fx, &old, sessionChange{matchID: matchID, key: key, values: attr.Item{
-		":token": attr.S(token), ":user": attr.S(userID), ":device": attr.S(deviceID),
-	}}, startedAt)
+	if err != nil {
+		return Session{}, err
+	}
+	return old, a.takeToken(tx, &old)
 }
 
 // running makes a session active, which was old. The change has its key, and token, user and device as values.
@@ -97,12 +101,7 @@ func (a Activities) onlyOne(tx *store.Tx, matchID, userID, key, token string) er
 		if s.UpdateToken != token || s.MatchID == matchID && s.Key == key {
 			continue
 		}
-		if s.Status == SessionEnded {
-			_, err = a.Settle(tx, s)
-		} else {
-			_, err = a.Ended(tx, s, EndTokenInvalid)
-		}
-		if err != nil {
+		if err := a.loseToken(tx, s); err != nil {
 			return err
 		}
 	}

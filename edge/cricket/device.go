@@ -53,7 +53,8 @@ func validToken(name, token string) error {
 }
 
 // Register notes a device at the start of its app. Rows of the user for other devices go (all of them, or with
-// Multi those of the same device under an older token); a push-to-start token known for the device stays.
+// Multi those of the same device under an older token); a push-to-start token known for the device stays. A phone is the user's
+// who registered it last: another user's row with one of the tokens loses it, and their activities there end.
 func (ds Devices) Register(tx *store.Tx, d Device) (Device, error) {
 	if err := ds.check(&d); err != nil {
 		return Device{}, err
@@ -71,7 +72,7 @@ func (ds Devices) Register(tx *store.Tx, d Device) (Device, error) {
 		if same && d.PushToStartToken == "" {
 			d.PushToStartToken, d.PushToStartAt = o.PushToStartToken, o.PushToStartAt
 		}
-		if _, err := tx.Delete(store.DeleteItem{Table: TableDevices, Key: deviceKey(o.UserID, o.DeviceToken)}); err != nil {
+		if err := ds.remove(tx, o); err != nil {
 			return Device{}, err
 		}
 	}
@@ -134,12 +135,15 @@ func (ds Devices) upsert(tx *store.Tx, d *Device) (out Device, err error) {
 	if err != nil {
 		return Device{}, err
 	}
-	return out, attr.Unmarshal(images.New, &out)
+	if err := attr.Unmarshal(images.New, &out); err != nil {
+		return Device{}, err
+	}
+	return out, ds.changed(tx, images.Old, &out)
 }
 
 // SetPushToStart notes the token that starts Live Activities on a registered device, which has been heard of by that.
-// NotFound if it is not registered.
-func (Devices) SetPushToStart(tx *store.Tx, userID, deviceToken, token string) (d Device, err error) {
+// Another row with that token loses it, as in Register. NotFound if the device is not registered.
+func (ds Devices) SetPushToStart(tx *store.Tx, userID, deviceToken, token string) (d Device, err error) {
 	if err := validToken("pushToStartToken", token); err != nil {
 		return Device{}, err
 	}
@@ -158,7 +162,10 @@ func (Devices) SetPushToStart(tx *store.Tx, userID, deviceToken, token string) (
 	if err != nil {
 		return Device{}, err
 	}
-	return d, attr.Unmarshal(images.New, &d)
+	if err := attr.Unmarshal(images.New, &d); err != nil {
+		return Device{}, err
+	}
+	return d, ds.changed(tx, images.Old, &d)
 }
 
 // DropPushToStart forgets a push-to-start token that Apple calls dead since gone, unless the device has registered
@@ -173,19 +180,26 @@ func (Devices) DropPushToStart(tx *store.Tx, userID, deviceToken, token string, 
 	if fault.Is(err, fault.Conflict) {
 		return nil
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	d := Device{UserID: userID, DeviceToken: deviceToken}
+	return d.release(tx, kindStart+strings.ToLower(token))
 }
 
 // Drop forgets a device whose token Apple calls dead since gone, unless it has registered again since.
 func (Devices) Drop(tx *store.Tx, userID, deviceToken string, gone time.Time) error {
-	_, err := tx.Delete(store.DeleteItem{
+	old, err := tx.Delete(store.DeleteItem{
 		Table: TableDevices, Key: deviceKey(userID, deviceToken), Condition: "lastSeenAt < :gone",
 		Params: expr.Params{Values: attr.Item{":gone": attr.Time(gone)}},
 	})
 	if fault.Is(err, fault.Conflict) {
 		return nil
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return released(tx, old)
 }
 
 // Delete forgets a device; NotFound if it is not registered.
@@ -194,7 +208,10 @@ func (Devices) Delete(tx *store.Tx, userID, deviceToken string) error {
 	if err == nil && old == nil {
 		return noDevice()
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return released(tx, old)
 }
 
 // Of lists the devices of a user.

@@ -22,6 +22,9 @@ const (
 // table, so its name is one that none would choose.
 const TablePushState = "touchline-push-state"
 
+// TableDeviceTokens is the node's own: whose each token of a phone is.
+const TableDeviceTokens = "touchline-device-tokens" //nolint:gosec // a name
+
 func str(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyString} }
 
 func key(partition string) store.KeySpec { return store.KeySpec{Partition: str(partition)} }
@@ -98,6 +101,10 @@ func matchTables() []store.TableSpec {
 		{
 			Name: TablePushState, Key: key("stateKey"), TTL: "ttl", Internal: true,
 			Policy: store.PolicyLocal, Why: "what Apple knows this node by, and how far this node is with each match",
+		},
+		{
+			Name: TableDeviceTokens, Key: key("token"), TTL: "ttl", Internal: true,
+			Policy: store.PolicyLocal, Why: "an index of the devices and activities that this node's routes have registered",
 		},
 	}
 }
