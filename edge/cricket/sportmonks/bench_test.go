@@ -117,7 +117,7 @@ func BenchmarkTestMatchOverHTTP(b *testing.B) {
 	defer server.Close()
 	b.ReportAllocs()
 	for b.Loop() {
-		c, err := New(Config{BaseURL: server.URL, Token: "t", Clock: clock.NewStepped(time.Now())})
+		c, err := New(Config{BaseURL: server.URL, Token: "t", Clock: clock.NewStepped(time.Now()), CallsPerHour: testBalls * 2})
 		if err != nil {
 			b.Fatal(err)
 		}
