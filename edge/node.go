@@ -251,7 +251,8 @@ func (n *Node) Rest() { n.rest() }
 
 // ready tells whether the node can serve. It can without a cloud, without a feed, and on a full disk, which it says.
 func (n *Node) ready(context.Context) []httpapi.Check {
-	return []httpapi.Check{{Name: "store", Err: n.store.Err()}}
+	st := n.store.Stats()
+	return []httpapi.Check{{Name: "store", Err: n.store.Err(), Warning: noRoom(&st, n.wall.Now())}}
 }
 
 // listenError is what a person is told of a port that cannot be had.

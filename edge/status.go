@@ -2,6 +2,7 @@ package edge
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"runtime"
@@ -30,6 +31,7 @@ func (n *Node) status() httpapi.NodeStatus {
 		MemoryBytes: residentBytes(), Goroutines: runtime.NumGoroutine(),
 		Clock: httpapi.ClockStatus{Speed: n.parts.Speed, Now: now},
 	}
+	out.Commits.Refused, out.Commits.Warning = st.Refused, noRoom(&st, n.wall.Now())
 	if st.Commits > 0 {
 		out.Commits.Members = float64(st.Members) / float64(st.Commits)
 	}
@@ -42,13 +44,26 @@ func (n *Node) status() httpapi.NodeStatus {
 	return out
 }
 
+// refusedOf is how long a write that found no room is held against the store: whether there is some again is known from
+// the next ones.
+const refusedOf = time.Minute
+
+// noRoom says so where the store has of late refused writes for lack of room; empty: it has not.
+func noRoom(st *store.Stats, now time.Time) string {
+	if st.LastRefused.IsZero() || now.Sub(st.LastRefused) >= refusedOf {
+		return ""
+	}
+	return fmt.Sprintf("there is no room for writes, the last was refused at %s UTC (%d since the start); what is there is served",
+		st.LastRefused.UTC().Format("15:04:05"), st.Refused)
+}
+
 func (n *Node) feedStatus(out *httpapi.NodeStatus, now time.Time) {
 	if n.poller == nil {
 		return
 	}
 	p := n.poller.Status()
 	out.Feed = httpapi.FeedStatus{
-		Polls: p.Polls, Unchanged: p.Unchanged, Failed: p.Failed, LastAnswer: p.LastError, LastAt: p.LastAt,
+		Configured: true, Polls: p.Polls, Unchanged: p.Unchanged, Failed: p.Failed, LastAnswer: p.LastError, LastAt: p.LastAt,
 		Leading: p.Leading, Takeovers: p.Takeovers, FinalReads: p.FinalReads, Alarms: n.feedAlarms(),
 	}
 	for i := range p.Jobs {
@@ -149,7 +164,7 @@ func (n *Node) pushStatus(out *httpapi.NodeStatus) {
 		return
 	}
 	st := n.push.Status()
-	out.Pushes.Paused, out.Pushes.Circuit = st.Paused, st.Circuit
+	out.Pushes.Configured, out.Pushes.Paused, out.Pushes.Circuit = true, st.Paused, st.Circuit
 	for i := range st.Alarms {
 		out.Pushes.Alarms = append(out.Pushes.Alarms, st.Alarms[i].Reason)
 	}

@@ -19,6 +19,8 @@ import (
 type Cricket interface {
 	// Matches gives a page of fixtures; next is the cursor of the following one, "" on the last.
 	Matches(ctx context.Context, f cricket.MatchFilter) (fixtures []cricket.Fixture, next string, err error)
+	// Live gives the fixtures of the matches that are on.
+	Live(ctx context.Context) ([]cricket.Fixture, error)
 	// Match gives the fixture of a match.
 	Match(ctx context.Context, id string) (cricket.Fixture, error)
 	// Display gives the display state; a match that has not been read yet has none.
@@ -84,10 +86,11 @@ type (
 )
 
 // Check is one answer to the question whether the node is ready. A nil Err is a yes. Its text is shown to whoever
-// asks.
+// asks. With a Warning the node is ready all the same, but a person should look.
 type Check struct {
-	Name string
-	Err  error
+	Name    string
+	Err     error
+	Warning string
 }
 
 // Store is where users' rows are read and written. store.Store is one; see it for what the functions may do.

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"math"
 	"slices"
 	"strings"
@@ -99,39 +98,16 @@ type liveMatch struct {
 	Score  string `json:"score"` // "ENG 233/6 (49.3) v NZ 241/8 (50.0)"
 }
 
-// maxPages bounds how far a short list is looked for in a long table.
-const maxPages = 200
-
 func (s *Server) getLiveMatches(c *gin.Context) error {
 	out := liveMatches{Matches: []liveMatch{}}
-	err := s.eachLive(c.Request.Context(), func(f *cricket.Fixture) error {
-		out.Matches = append(out.Matches, newLiveMatch(f))
-		return nil
-	})
+	live, err := s.cfg.Cricket.Live(c.Request.Context())
 	if err != nil {
 		return err
 	}
-	return writeJSON(c, out)
-}
-
-// eachLive walks the matches that are on.
-func (s *Server) eachLive(ctx context.Context, do func(f *cricket.Fixture) error) error {
-	f := cricket.MatchFilter{Status: "live", Limit: maxLimit}
-	for range maxPages {
-		found, next, err := s.cfg.Cricket.Matches(ctx, f)
-		if err != nil {
-			return err
-		}
-		for i := range found {
-			if err := do(&found[i]); err != nil {
-				return err
-			}
-		}
-		if f.Cursor = next; next == "" {
-			break
-		}
+	for i := range live {
+		out.Matches = append(out.Matches, newLiveMatch(&live[i]))
 	}
-	return nil
+	return writeJSON(c, out)
 }
 
 func newLiveMatch(f *cricket.Fixture) liveMatch {

@@ -25,6 +25,10 @@ func (s *Server) getReady(c *gin.Context) error {
 	var failed []string
 	var lines strings.Builder
 	for _, check := range s.checks(c.Request.Context()) {
+		if check.Err == nil && check.Warning != "" {
+			fmt.Fprintf(&lines, "[!] %s: %s\n", check.Name, check.Warning)
+			continue
+		}
 		if check.Err == nil {
 			fmt.Fprintf(&lines, "[+] %s ok\n", check.Name)
 			continue

@@ -18,8 +18,11 @@ const (
 func problemsOf(h *hubState, checks []Check) []string {
 	p := problemList{at: h.At, all: []string{}}
 	for _, c := range checks {
-		if c.Err != nil {
+		switch {
+		case c.Err != nil:
 			p.add("This node is not ready (%s): %v.", c.Name, c.Err)
+		case c.Warning != "":
+			p.add("This node's %s: %s.", c.Name, c.Warning)
 		}
 	}
 	p.feed(h)

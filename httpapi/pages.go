@@ -40,20 +40,14 @@ func (s *Server) home(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	for _, f := range []cricket.MatchFilter{{Status: "live", Limit: 2}, {Limit: 2}} {
-		found, _, err := s.cfg.Cricket.Matches(ctx, f)
-		if err != nil {
-			return "", err
-		}
-		switch len(found) {
-		case 0:
-		case 1:
-			return found[0].MatchID, nil
-		default:
-			return "", nil
-		}
+	found, err := s.cfg.Cricket.Live(ctx)
+	if err == nil && len(found) == 0 {
+		found, _, err = s.cfg.Cricket.Matches(ctx, cricket.MatchFilter{Limit: 2})
 	}
-	return "", nil
+	if err != nil || len(found) != 1 {
+		return "", err
+	}
+	return found[0].MatchID, nil
 }
 
 func (s *Server) getMatchPage(c *gin.Context) error {

@@ -140,6 +140,9 @@ func TestHubProblems(t *testing.T) {
 	}
 	h := well()
 	h.Push.Circuit, endpoint(h).Alarm = "open", "401"
+	if got := problemsOf(well(), []Check{{Name: "store", Warning: "no room"}}); len(got) != 1 || got[0] != "This node's store: no room." {
+		t.Errorf("of a full disk: %q", got)
+	}
 	got := problemsOf(h, []Check{{Name: "store", Err: errors.New("full")}})
 	if len(got) != 3 || !strings.Contains(got[0], "not ready (store): full") || !strings.Contains(got[1], "A person has to act") {
 		t.Errorf("in this order: %q", got)

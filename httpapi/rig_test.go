@@ -73,6 +73,11 @@ func (f *fake) Matches(_ context.Context, q cricket.MatchFilter) ([]cricket.Fixt
 	return out, "", f.fail
 }
 
+func (f *fake) Live(ctx context.Context) ([]cricket.Fixture, error) {
+	out, _, err := f.Matches(ctx, cricket.MatchFilter{Status: "live"})
+	return out, err
+}
+
 func get[T any](f *fake, m map[string]T, id string) (T, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

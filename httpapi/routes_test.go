@@ -101,6 +101,9 @@ func scenarios() []scenario {
 		{name: "not ready", path: "/readyz", prepare: ready(errors.New("read-only")), status: 503,
 			headers: map[string]string{"Content-Type": problemType}, body: []string{"not ready: store"}},
 		{name: "not ready in words", path: "/readyz?verbose", prepare: ready(errors.New("read-only")), status: 503, body: []string{"[-] store: read-only"}},
+		{name: "ready with a warning", path: "/readyz", prepare: warned("no room"), status: 200, body: []string{"ready"}, not: []string{"no room"}},
+		{name: "ready with a warning in words", path: "/readyz?verbose", prepare: warned("no room"), status: 200,
+			body: []string{"[!] store: no room\nready"}, not: []string{"store ok"}},
 		{name: "status", path: "/statusz", header: key, status: 200, body: []string{`"role":"leader"`, `"fence":7`, `"speed":"30x"`}},
 		{name: "metrics", path: "/metrics", header: key, status: 200, body: []string{"# HELP touchline_http_stream_snapshots_total"}},
 	}
@@ -109,6 +112,12 @@ func scenarios() []scenario {
 func ready(err error) func(*Config, *fake) {
 	return func(c *Config, _ *fake) {
 		c.Ready = func(context.Context) []Check { return []Check{{Name: "store", Err: err}} }
+	}
+}
+
+func warned(text string) func(*Config, *fake) {
+	return func(c *Config, _ *fake) {
+		c.Ready = func(context.Context) []Check { return []Check{{Name: "store", Warning: text}} }
 	}
 }
 

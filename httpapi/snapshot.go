@@ -129,14 +129,21 @@ func (n *snapshots) display(ctx context.Context, frames []frame, match string) (
 
 // live are the displays of the matches that are on, each with its match.
 func (n *snapshots) live(ctx context.Context) (out []frame, err error) {
-	err = n.s.eachLive(ctx, func(f *cricket.Fixture) error {
-		one, err := n.display(ctx, nil, f.MatchID)
-		for i := range one {
-			out = append(out, (&change{f.MatchID, one[i]}).wide())
+	on, err := n.s.cfg.Cricket.Live(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range on {
+		id := on[i].MatchID
+		one, err := n.display(ctx, nil, id)
+		if err != nil {
+			return nil, err
 		}
-		return err
-	})
-	return out, err
+		for j := range one {
+			out = append(out, (&change{id, one[j]}).wide())
+		}
+	}
+	return out, nil
 }
 
 func appendFrame[T cricket.Event | cricket.CardInnings | cricket.Display](frames []frame, name string, v T) ([]frame, error) {

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -78,6 +79,9 @@ func TestMemoryIsBounded(t *testing.T) {
 		})
 	}
 	wantFault(t, err, fault.Full, "store_full")
+	if st := s.Stats(); st.Refused == 0 || time.Since(st.LastRefused) > time.Minute {
+		t.Errorf("%d refused, the last at %s", st.Refused, st.LastRefused)
+	}
 	update(t, s, func(tx *store.Tx) error {
 		_, err := tx.Delete(store.DeleteItem{Table: "balls", Key: ball("a", 0)})
 		return err

@@ -16,6 +16,7 @@ type Stats struct {
 	MeanCommit  time.Duration // exponentially weighted, the last ten or so
 	CommitTimes []TimeBucket  // ascending; cumulative, as Prometheus has it
 	Refused     uint64        // commits refused for lack of room
+	LastRefused time.Time     // real time of the last of them; zero: none
 
 	FileBytes    int64 // on disk
 	UsedBytes    int64 // of these, below the high water mark
@@ -60,6 +61,7 @@ type meter struct {
 	commits uint64
 	members uint64
 	refused uint64
+	fullAt  time.Time
 	last    int
 	took    time.Duration
 	mean    time.Duration
@@ -84,6 +86,7 @@ func (m *meter) full() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.refused++
+	m.fullAt = time.Now()
 }
 
 // bucketOf finds the first bucket that holds d.
@@ -97,7 +100,7 @@ func bucketOf(d time.Duration) int {
 func (m *meter) fill(st *Stats) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	st.Commits, st.Members, st.Refused = m.commits, m.members, m.refused
+	st.Commits, st.Members, st.Refused, st.LastRefused = m.commits, m.members, m.refused, m.fullAt
 	st.LastMembers, st.LastCommit, st.MeanCommit = m.last, m.took, m.mean
 	sum := uint64(0)
 	for i := range timeBuckets {

@@ -1,9 +1,11 @@
 package cricket
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -241,6 +243,35 @@ func (s *Service) State(ctx context.Context, id string) (st State, found bool, e
 }
 
 func matchKey(id string) attr.Item { return attr.Item{"matchId": attr.S(id)} }
+
+// Live lists the fixtures of the matches that are on, in the order of their starts: those of active-matches whose fixture
+// says so. The years of fixtures that are over are not looked at.
+func (s *Service) Live(ctx context.Context) ([]Fixture, error) {
+	var out []Fixture
+	err := s.store.View(ctx, func(tx *store.Tx) error {
+		var ids []string
+		for item, err := range tx.ScanAll(store.Scan{
+			Table: TableActiveMatches, Filter: "NOT #s = :ended", Projection: "matchId",
+			Params: expr.Params{
+				Names: map[string]string{"#s": "status"}, Values: attr.Item{":ended": attr.S(ActiveEnded)},
+			},
+		}) {
+			if err != nil {
+				return err
+			}
+			ids = append(ids, item["matchId"].Str())
+		}
+		found, err := Fixtures{}.Batch(tx, ids...)
+		out = slices.DeleteFunc(found, func(f Fixture) bool {
+			return f.Phase == PhasePrematch || f.Phase == PhaseCompleted || f.Phase == PhaseAbandoned || f.Phase == ""
+		})
+		return err
+	})
+	slices.SortFunc(out, func(a, b Fixture) int {
+		return cmp.Or(a.StartTime.Compare(b.StartTime), cmp.Compare(a.MatchID, b.MatchID))
+	})
+	return out, err
+}
 
 // Active lists the matches that are registered and have not ended.
 func (s *Service) Active(ctx context.Context) ([]State, error) {

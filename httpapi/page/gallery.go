@@ -106,9 +106,9 @@ func sceneNode(now time.Time) NodeStatus {
 		Lease: LeaseStatus{Key: "match:1144530", Fence: 7, Deadline: now.Add(12 * time.Second)},
 		Cloud: CloudStatus{State: "none"},
 		Feed: FeedStatus{
-			Polls: 11204, Unchanged: 10480, Failed: 3, LastAnswer: "304", LastAt: now.Add(-2 * time.Second), AgeSeconds: 2,
+			Configured: true, Polls: 11204, Unchanged: 10480, Failed: 3, LastAnswer: "304", LastAt: now.Add(-2 * time.Second), AgeSeconds: 2,
 		},
-		Pushes:  PushStatus{Sent: 2316, Accepted: 2310, Refused: 6, PerMinute: 38.5},
+		Pushes:  PushStatus{Configured: true, Sent: 2316, Accepted: 2310, Refused: 6, PerMinute: 38.5},
 		Journal: JournalStatus{First: 1, Last: 8812}, Commits: CommitStatus{LastMillis: 0.31, Members: 1.8},
 		MemoryBytes: 41 << 20, Goroutines: 46, Streams: 3, Clock: ClockStatus{Speed: "30x", Now: now},
 	}

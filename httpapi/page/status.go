@@ -46,6 +46,7 @@ type FeedStatus struct {
 	LastAt     time.Time `json:"lastAt,omitzero"`
 	AgeSeconds float64   `json:"ageSeconds"` // since the last good answer, by the node's clock
 
+	Configured bool     `json:"configured"`       // there is a feed to ask
 	Leading    bool     `json:"leading"`          // this node reads the live list
 	Takeovers  int64    `json:"takeovers"`        // matches taken from nodes that had fallen silent
 	FinalReads int64    `json:"finalReads"`       // readings for the end of a match
@@ -59,6 +60,8 @@ type PushStatus struct {
 	Accepted  int64   `json:"accepted"`
 	Refused   int64   `json:"refused"`
 	PerMinute float64 `json:"perMinute"`
+
+	Configured bool `json:"configured"` // there is a key to push with
 
 	Paused  time.Time `json:"pausedUntil,omitzero"` // nothing is sent before
 	Circuit string    `json:"circuit,omitempty"`    // of the way to Apple: closed, half-open or open
@@ -75,6 +78,9 @@ type JournalStatus struct {
 type CommitStatus struct {
 	LastMillis float64 `json:"lastMillis"`
 	Members    float64 `json:"members"` // writes that share one commit, on average
+	Refused    uint64  `json:"refused"` // for lack of room, since the start
+
+	Warning string `json:"warning,omitempty"` // what a person should look at: there is no room
 }
 
 // ChoreStatus is what the store does that nobody waits for.

@@ -76,6 +76,9 @@ func NewList(in ListInput) List {
 		l.Top.Competition = "Nothing on"
 	}
 	l.Feed = "The feed has not answered yet."
+	if !in.Node.Feed.Configured {
+		l.Feed = "No feed is configured."
+	}
 	if at := in.Node.Feed.LastAt; !at.IsZero() {
 		l.Feed = "The feed was last heard at " + at.UTC().Format("15:04:05") + " UTC."
 	}

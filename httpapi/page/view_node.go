@@ -50,6 +50,7 @@ func NewNodeView(n NodeStatus) NodeView {
 				{"Journal first", position(n.Journal.First)}, {"Journal last", position(n.Journal.Last)},
 				{"Last commit", fmt.Sprintf("%.2f ms", n.Commits.LastMillis)},
 				{"Writes a commit", fmt.Sprintf("%.1f", n.Commits.Members)},
+				{"Refused for lack of room", grouped(n.Commits.Refused)},
 			}},
 			{"Process", []Stat{
 				{"Version", or(n.Version, "devel")}, {"Up", ago(time.Duration(n.UptimeSeconds * float64(time.Second)))},
