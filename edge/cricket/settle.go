@@ -50,13 +50,26 @@ func (s *Snapshot) noteHas(words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(note, w) })
 }
 
-// revisedVerdict judges a winner by the feed's own revised target. Who was ahead when rain ended the chase, only the
-// tables of the rule know.
+// revisedVerdict judges a winner by the feed's own revised target. Who was ahead when rain ended the chase only the
+// tables of the rule know, and the note: then the revised overs may be those that were bowled.
 func (s *Snapshot) revisedVerdict(in *Innings) verdict {
-	if in.Runs < s.RevTarget && s.Ended(in) == CauseNone {
+	cause, batting := s.Ended(in), s.Winner == in.TeamID
+	switch {
+	case in.Runs >= s.RevTarget || cause != CauseNone && cause != CauseOvers:
+		return s.chaseVerdict(in, s.RevTarget)
+	case s.noteNames(s.other(s.Winner)):
+		return verdictWrong
+	case cause == CauseNone, batting && s.noteNames(s.Winner):
 		return verdictSound
+	default:
+		return s.chaseVerdict(in, s.RevTarget)
 	}
-	return s.chaseVerdict(in, s.RevTarget)
+}
+
+// noteNames tells whether the note names a side as the winner.
+func (s *Snapshot) noteNames(team int64) bool {
+	name := s.team(team).Name
+	return name != "" && s.noteHas(strings.ToLower(name)+" won")
 }
 
 // chaseVerdict judges a winner by a target. What decided a tie is for the note to name: a winner without one may be
