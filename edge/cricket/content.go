@@ -148,9 +148,14 @@ func inningsScore(in *InningsLine) string {
 	}
 }
 
-// Hash tells states apart that look different on a phone: it leaves out when the state was made.
+// Hash tells states apart that look different on a phone: it leaves out when the state was made, and the banner's event.
 func (c ContentState) Hash() uint64 {
 	c.UpdatedAt = SwiftDate(time.UnixMilli(swiftEpoch))
+	if c.KeyEvent != nil {
+		k := *c.KeyEvent
+		k.At = c.UpdatedAt
+		c.KeyEvent = &k
+	}
 	h := fnv.New64a()
 	raw, _ := json.Marshal(c) // of strings, numbers and booleans: it cannot fail
 	_, _ = h.Write(raw)

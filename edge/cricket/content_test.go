@@ -97,6 +97,15 @@ func TestContentHash(t *testing.T) {
 	if NewContentState(&d).Hash() != first {
 		t.Error("time alone is no change")
 	}
+	d.KeyEvent = &KeyEvent{Key: "w:1:1", Text: "WICKET!", At: time.Unix(1e9, 0)}
+	banner := NewContentState(&d).Hash()
+	if banner == first {
+		t.Error("a banner is a change")
+	}
+	if d.KeyEvent.At = d.KeyEvent.At.Add(time.Second); NewContentState(&d).Hash() != banner {
+		t.Error("the time of the banner's event alone is no change")
+	}
+	d.KeyEvent = nil
 	d.Teams[0].Runs++
 	if NewContentState(&d).Hash() == first {
 		t.Error("a run is a change")

@@ -75,6 +75,15 @@ func (s *Snapshot) fixture(st *State, now time.Time) Fixture {
 	return f
 }
 
+// item is what is written of a fixture. A reading that does not say when the match starts takes nothing back.
+func (f *Fixture) item() (attr.Item, error) {
+	item, err := attr.Marshal(f)
+	if err == nil && f.StartTime.IsZero() {
+		delete(item, "startTime")
+	}
+	return item, err
+}
+
 // Fixtures are the matches that are known, played or not. The zero value is ready.
 type Fixtures struct{}
 
@@ -171,7 +180,7 @@ func (Fixtures) Sync(tx *store.Tx, s *Snapshot) (changed bool, err error) {
 	if st.Status == ActiveEnded {
 		f.WinnerID = s.Winner
 	}
-	next, err := attr.Marshal(f)
+	next, err := f.item()
 	if err != nil {
 		return false, err
 	}

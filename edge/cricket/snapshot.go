@@ -32,6 +32,7 @@ type Snapshot struct {
 	Batting []BattingRow   // by innings, then order
 	Bowling []BowlingRow   // by innings, then order
 	Balls   []Ball         // by innings, then id; nil where balls were not asked for
+	NoBalls bool           // balls were not asked for: that there are none tells nothing
 	Players map[int64]Name // everybody named in the reading
 
 	Raw    []byte        // the reply's text for this match without its balls; nil where none was kept

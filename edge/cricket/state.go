@@ -51,6 +51,7 @@ type PreviousScore struct {
 	Runs    int    `dynamodbav:"runs"`
 	Wickets int    `dynamodbav:"wickets"`
 	Overs   string `dynamodbav:"overs"`
+	At      int64  `dynamodbav:"at,omitempty"` // since when the line says so, by the feed's clock, epoch ms
 }
 
 // PreviousBat is a batting row of the innings in play at the last tick.
@@ -103,7 +104,6 @@ func (st *State) Quiet() bool {
 // remember takes the reading into the state for the next tick to compare with.
 func (st *State) remember(s *Snapshot, now time.Time) {
 	st.LastTickAt = now
-	st.Stamp = s.stamp()
 	st.Nameless = s.nameless()
 	st.PreviousStatus = s.Status
 	if phase, known := s.phaseKnown(); known && (phase != PhasePrematch || len(s.Innings) == 0) {
@@ -114,7 +114,9 @@ func (st *State) remember(s *Snapshot, now time.Time) {
 		st.PreviousScore = append(st.PreviousScore, scoreOf(&s.Innings[i]))
 	}
 	st.PreviousBatting, st.PreviousBowling = nil, nil
-	st.Last30Balls, st.PreviousBallID = nil, 0
+	if !s.NoBalls || len(s.Balls) > 0 {
+		st.Last30Balls, st.PreviousBallID = nil, 0
+	}
 	in := s.current()
 	if in == nil {
 		return
@@ -133,7 +135,7 @@ func (st *State) remember(s *Snapshot, now time.Time) {
 }
 
 func scoreOf(in *Innings) PreviousScore {
-	return PreviousScore{in.No, in.TeamID, in.Runs, in.Wickets, in.Overs}
+	return PreviousScore{in.No, in.TeamID, in.Runs, in.Wickets, in.Overs, in.UpdatedAt.UnixMilli()}
 }
 
 func (st *State) rememberBalls(s *Snapshot) {

@@ -61,6 +61,8 @@ func step(prev State, s *Snapshot, o Options, now time.Time, brief bool) Outcome
 		next.finish(nil, now)
 		return Outcome{State: next, Kept: true}
 	}
+	next.Stamp = s.stamp() // the feed's own
+	s = s.steady(prev.PreviousScore)
 	shown := next.settleStatus(s)
 	known := prev.Emitted.unpack()
 	var recent *time.Time
@@ -325,7 +327,7 @@ func (st *State) register(s *Snapshot, now time.Time) {
 		}
 	case st.MatchPhase != PhasePrematch && st.MatchPhase != "":
 		st.Status = ActiveLive
-	case len(s.Innings) == 0 && now.Sub(s.StartsAt) > idleLife:
+	case len(s.Innings) == 0 && !s.StartsAt.IsZero() && now.Sub(s.StartsAt) > idleLife:
 		st.end(now)
 	default:
 		st.Status = ActiveIdle

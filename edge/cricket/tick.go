@@ -222,13 +222,38 @@ func writeEvent(tx *store.Tx, matchID string, e *Event, by Owner, until int64) e
 // writeDisplay writes the display and the cards that changed.
 func writeDisplay(tx *store.Tx, out *Outcome, until int64) error {
 	id := out.State.MatchID
-	if err := writeCached(tx, DisplayKey(id), out.Display, until); err != nil {
+	d := out.Display
+	if err := keepBanner(tx, &d); err != nil {
+		return err
+	}
+	if err := writeCached(tx, DisplayKey(id), d, until); err != nil {
 		return err
 	}
 	for i := range out.Cards {
 		if err := writeCached(tx, CardKey(id, out.Cards[i].No), &out.Cards[i], until); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// keepBanner leaves an event in the banner the time it was first shown with: how long ago it was is worked out anew with
+// every ball, and the feed's clock may waver.
+func keepBanner(tx *store.Tx, d *Display) error {
+	if d.KeyEvent == nil || d.KeyEvent.Key == "" {
+		return nil
+	}
+	item, err := tx.Get(TableDisplay, attr.Item{"cacheKey": attr.S(DisplayKey(d.MatchID))})
+	if err != nil || item == nil {
+		return err
+	}
+	var before struct {
+		KeyEvent KeyEvent `json:"keyEvent"`
+	}
+	if json.Unmarshal([]byte(item["state"].Str()), &before) == nil && before.KeyEvent.Key == d.KeyEvent.Key {
+		k := *d.KeyEvent
+		k.At = before.KeyEvent.At
+		d.KeyEvent = &k
 	}
 	return nil
 }
@@ -262,7 +287,7 @@ func timeless(state string) string {
 // writeFixture sets what this node knows of a fixture, unless nothing but the time is new. Attributes of others (an
 // admin's, another job's) stay.
 func writeFixture(tx *store.Tx, f Fixture) error {
-	next, err := attr.Marshal(f)
+	next, err := f.item()
 	if err != nil {
 		return err
 	}

@@ -74,6 +74,47 @@ func TestFixtureOfATick(t *testing.T) {
 	}
 }
 
+// A reading that does not say when the match starts ends nothing, and takes no time back.
+func TestReadingWithoutStart(t *testing.T) {
+	s, db, tick := ticker(t)
+	start := s.snap.StartsAt
+	tick(1)
+	s.snap.StartsAt, s.snap.Note = time.Time{}, "Start delayed"
+	if st := tick(1); st.Status != ActiveIdle {
+		t.Errorf("the match is %s", st.Status)
+	}
+	f, err := NewService(db, Options{}).Match(t.Context(), "7")
+	if err != nil || !f.StartTime.Equal(start) || !f.ArchivedAt.IsZero() || f.Note != s.snap.Note {
+		t.Errorf("the fixture is %+v, %v", f, err)
+	}
+}
+
+// An event keeps the time it was first shown with while it is in the banner.
+func TestBannerKeepsItsTime(t *testing.T) {
+	_, db, _ := ticker(t)
+	shown := func(key string, at time.Time) time.Time {
+		d := Display{MatchID: "7", KeyEvent: &KeyEvent{Key: key, At: at}}
+		err := db.Update(t.Context(), func(tx *store.Tx) error {
+			if err := keepBanner(tx, &d); err != nil {
+				return err
+			}
+			return writeCached(tx, DisplayKey("7"), d, 1)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.KeyEvent.At
+	}
+	first := time.Date(2026, 7, 1, 10, 0, 0, 0, time.UTC)
+	later := first.Add(time.Minute)
+	if shown("inn:1", first); !shown("inn:1", later).Equal(first) {
+		t.Error("the same event has another time")
+	}
+	if !shown("w:2:1", later).Equal(later) {
+		t.Error("another event has the time of the one before")
+	}
+}
+
 // ticker plays a script through a service whose store has the script's time.
 func ticker(t *testing.T) (s *script, db *store.Store, tick func(n int) State) {
 	t.Helper()

@@ -61,7 +61,7 @@ func (st *State) doubts(s *Snapshot) doubt {
 		return sure
 	case had && len(s.Innings) == 0:
 		return empty
-	case st.PreviousBallID != 0 && len(s.Balls) == 0,
+	case st.PreviousBallID != 0 && len(s.Balls) == 0 && !s.NoBalls,
 		len(st.PreviousBatting) > 0 && len(s.Batting) == 0,
 		len(st.PreviousBowling) > 0 && len(s.Bowling) == 0,
 		!st.Nameless && s.nameless():
@@ -96,6 +96,24 @@ func (s *Snapshot) stamp() time.Time {
 		}
 	}
 	return newest.Truncate(time.Millisecond) // as the store keeps it
+}
+
+// steady gives a score line that says what it said the stamp it had then: a feed may stamp its lines anew with every
+// answer, and what is dated by them would be news for ever.
+func (s *Snapshot) steady(before []PreviousScore) *Snapshot {
+	fixed := *s
+	for i := range s.Innings {
+		line := scoreOf(&s.Innings[i])
+		j := slices.IndexFunc(before, func(p PreviousScore) bool { line.At = p.At; return p == line })
+		if j < 0 || before[j].At == 0 || before[j].At >= s.Innings[i].UpdatedAt.UnixMilli() {
+			continue
+		}
+		if &fixed.Innings[0] == &s.Innings[0] {
+			fixed.Innings = slices.Clone(s.Innings)
+		}
+		fixed.Innings[i].UpdatedAt = time.UnixMilli(before[j].At).UTC()
+	}
+	return &fixed
 }
 
 // behind tells whether a score went down.

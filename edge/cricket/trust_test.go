@@ -104,6 +104,61 @@ func TestMissingForGood(t *testing.T) {
 	}
 }
 
+// Balls that are asked for no longer are no doubt, and once they are asked for again they go on where they were.
+func TestBallsNotAskedFor(t *testing.T) {
+	s := newScript(t, 20)
+	s.innings(teamA)
+	s.play("1 4 . W 1")
+	newest := s.state.PreviousBallID
+	s.bowl("2")
+	balls := s.snap.Balls
+	s.snap.Balls, s.snap.NoBalls = nil, true
+	for range 3 {
+		if out := s.poll(); out.Kept || out.Display.Innings[0].Runs != 8 {
+			t.Fatalf("kept %v, shows %+v", out.Kept, out.Display.Innings)
+		}
+	}
+	if s.state.PreviousBallID != newest {
+		t.Errorf("the last ball is %d, want %d", s.state.PreviousBallID, newest)
+	}
+	s.snap.Balls, s.snap.NoBalls = balls, false
+	if out := s.poll(); out.Kept || len(out.Display.LastBalls) != 6 {
+		t.Errorf("kept %v, shows %+v", out.Kept, out.Display.LastBalls)
+	}
+	s.snap.Balls = nil
+	if out := s.poll(); !out.Kept {
+		t.Error("balls that were asked for and are not there are taken in")
+	}
+}
+
+// A feed that stamps its score lines with every answer does not make old events new.
+func TestStampsAnew(t *testing.T) {
+	s := newScript(t, 1)
+	s.innings(teamA)
+	s.bowl("1 1 1 1 1 W")
+	s.snap.Balls = nil
+	poll := func() Display {
+		s.snap = s.copied()
+		for i := range s.snap.Innings {
+			s.snap.Innings[i].UpdatedAt = s.now
+		}
+		return s.poll().Display
+	}
+	first := poll().KeyEvent
+	if first == nil || first.Key != "inn:1" {
+		t.Fatalf("the banner is %+v", first)
+	}
+	for range 20 {
+		if k := poll().KeyEvent; k == nil || *k != *first {
+			t.Fatalf("the banner is %+v, was %+v", k, first)
+		}
+	}
+	s.now = s.now.Add(bannerTime)
+	if k := poll().KeyEvent; k != nil && k.Key == first.Key {
+		t.Errorf("after %s the banner is still %+v", bannerTime, k)
+	}
+}
+
 // The word for where a match stands counts when two readings have it.
 func TestFlappingStatus(t *testing.T) {
 	s := newScript(t, 20)

@@ -79,11 +79,11 @@ func (p *Poller) wanted(code string) bool {
 	return slices.Contains(p.Leagues, AllLeagues) || code != "" && slices.Contains(p.Leagues, code)
 }
 
-// named gives a match of a reading with the clock of its feed and the names that admins have given to its league and
-// teams. Readings are shared and stay as they are.
+// named gives a match of a reading with the clock of its feed, whether balls were asked for, and the names that admins
+// have given to its league and teams. Readings are shared and stay as they are.
 func (p *Poller) named(s *cricket.Snapshot, r *reading) *cricket.Snapshot {
 	own := *s
-	own.Skew = r.Skew
+	own.Skew, own.NoBalls = r.Skew, !r.balls
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.names.apply(&own)

@@ -114,6 +114,32 @@ func TestScoreReadsTheMarqueesAnswer(t *testing.T) {
 	}
 }
 
+// A list that has grown too long for balls is asked for without them, and its matches are taken in as before.
+func TestListTooLongForBalls(t *testing.T) {
+	r := newRig(t)
+	r.feed.list = func(now time.Time) []cricket.Snapshot {
+		runs := int(now.Sub(midday()) / time.Second)
+		s := match(1, 3, "1st Innings", runs)
+		if runs < 60 {
+			s.Balls = []cricket.Ball{{ID: 1, Innings: 1, Label: "0.1"}}
+			return []cricket.Snapshot{s}
+		}
+		list := []cricket.Snapshot{s}
+		for id := range 4 {
+			list = append(list, match(2+id, 3, "1st Innings", runs))
+		}
+		return list
+	}
+	r.run(70 * time.Second)
+	if n := len(r.feed.asked("list")); n == 0 {
+		t.Fatal("the list was never asked for without balls")
+	}
+	st, _ := r.state("1")
+	if st.Doubts != 0 || st.PreviousBallID != 1 || st.PreviousScore[0].Runs < 61 {
+		t.Errorf("%d readings are doubted, the score is %+v after ball %d", st.Doubts, st.PreviousScore, st.PreviousBallID)
+	}
+}
+
 // Intervals stretch when there is not enough left of the hour, with the reserve left alone.
 func TestBudgetStretches(t *testing.T) {
 	for _, tt := range []struct {
