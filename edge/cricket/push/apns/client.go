@@ -3,6 +3,7 @@ package apns
 import (
 	"context"
 	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
@@ -75,6 +76,9 @@ func ParseKey(pem []byte) (*ecdsa.PrivateKey, error) {
 	key, err := token.AuthKeyFromBytes(pem)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "apns_key", "the APNs key is not a .p8 file with an elliptic curve key")
+	}
+	if key.Curve != elliptic.P256() {
+		return nil, fault.New(fault.Invalid, "apns_key", "the APNs key is on the curve %s: Apple's keys are on P-256", key.Curve.Params().Name)
 	}
 	return key, nil
 }
