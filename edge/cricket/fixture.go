@@ -76,9 +76,9 @@ func (s *Snapshot) fixture(st *State, now time.Time) Fixture {
 }
 
 // item is what is written of a fixture. A reading that does not say when the match starts takes nothing back.
-func (f *Fixture) item() (attr.Item, error) {
-	item, err := attr.Marshal(f)
-	if err == nil && f.StartTime.IsZero() {
+func (fx *Fixture) item() (attr.Item, error) {
+	item, err := attr.Marshal(fx)
+	if err == nil && fx.StartTime.IsZero() {
 		delete(item, "startTime")
 	}
 	return item, err
