@@ -23,7 +23,7 @@ const (
 const TablePushState = "touchline-push-state"
 
 // TableDeviceTokens is the node's own: whose each token of a phone is.
-const TableDeviceTokens = "touchline-device-tokens" //nolint:gosec // a name
+const TableDeviceTokens = "touchline-device-tokens"
 
 func str(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyString} }
 
