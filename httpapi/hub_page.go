@@ -20,7 +20,10 @@ func (s *Server) getHubPage(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	body, err := s.pages.Hub(hubInput(&state))
+	in := hubInput(&state)
+	who, _ := identityOf(c)
+	in.Nav = s.navFor(who)
+	body, err := s.pages.Hub(in)
 	if err != nil {
 		return err
 	}

@@ -94,6 +94,7 @@ func (s *Server) framedPage(c *gin.Context, kind, id string) error {
 	}
 	who, _ := identityOf(c)
 	view = shownTo(who, view)
+	view.Nav = s.navFor(who)
 	body, err := s.pages.Page(kind, view, streamAddress(id, view))
 	if err != nil {
 		return err
@@ -101,6 +102,13 @@ func (s *Server) framedPage(c *gin.Context, kind, id string) error {
 	c.Header("Cache-Control", "no-store")
 	c.Data(http.StatusOK, htmlType, body)
 	return nil
+}
+
+// navFor is where somebody may go on to.
+func (s *Server) navFor(who auth.Identity) *page.Nav {
+	return &page.Nav{
+		Hub: who.Admin, Replays: who.Admin && s.cfg.Replay != nil, SignIn: s.cfg.Auth != nil, SignedIn: who.Subject != "",
+	}
 }
 
 // operatorPart is the strip that shows how the node fares.

@@ -148,3 +148,27 @@ func TestHubProblems(t *testing.T) {
 		t.Errorf("in this order: %q", got)
 	}
 }
+
+// Nobody is led to where they may not go.
+func TestFootOfPages(t *testing.T) {
+	r := newAppRig(t, func(c *Config) { c.Replay = &fakeDeck{} })
+	for as, want := range map[string]string{
+		"admin": `<a href="/matches">Matches</a> <a href="/hub">Hub</a> <a href="/replay">Replays</a> <a href="/signin">Sign out</a></nav>`,
+		"u1":    `<a href="/matches">Matches</a> <a href="/signin">Sign out</a></nav>`,
+	} {
+		paths := []string{"/matches"}
+		if as == "admin" {
+			paths = append(paths, "/hub", "/replay")
+		}
+		for _, path := range paths {
+			req := httptest.NewRequest(http.MethodGet, path, nil)
+			req.Header.Set("Authorization", "Bearer "+as)
+			req.Header.Set("Accept", "text/html")
+			w := httptest.NewRecorder()
+			r.server.Handler().ServeHTTP(w, req)
+			if !strings.Contains(w.Body.String(), want) {
+				t.Errorf("%s as %s (%d) has no %s", path, as, w.Code, want)
+			}
+		}
+	}
+}

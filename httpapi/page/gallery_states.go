@@ -137,6 +137,7 @@ func sceneReplays() *ReplayInput {
 		{ID: "1", TapeID: tapes[0].ID, MatchID: tapes[0].ID, Title: tapes[0].Title, Status: "playing", Cursor: 214, Balls: 612, Speed: 30, Faults: 7, StartedAt: at},
 		{ID: "2", TapeID: tapes[1].ID, MatchID: tapes[1].ID, Title: tapes[1].Title, Status: "paused", Cursor: 1700, Balls: 1812, Speed: 0.5, StartedAt: at},
 		{ID: "3", TapeID: tapes[2].ID, MatchID: tapes[2].ID, Title: tapes[2].Title, Status: "finished", Cursor: 180, Balls: 180, Speed: 1000, StartedAt: at},
+		{ID: "4", TapeID: tapes[2].ID, MatchID: tapes[2].ID, Title: tapes[2].Title, Status: "stopped", Cursor: 60, Balls: 180, Speed: 5, Faults: 3, StartedAt: at},
 	}}
 }
 

@@ -21,7 +21,15 @@ type View struct {
 	Title string
 	Parts []Part
 	Kits  []string // style sheets of its teams; none: that of all teams
+	Nav   *Nav     // under the page; nil: nothing
 	data  []any    // what each part was made of
+}
+
+// Nav is where a reader may go on to.
+type Nav struct {
+	Hub, Replays bool
+	SignIn       bool // somebody can sign in here
+	SignedIn     bool
 }
 
 // Renderer turns views into HTML. It is made once and safe for concurrent use.
@@ -120,6 +128,7 @@ type frame struct {
 	Kits    []string // style sheets beside page.css; none: team.css
 	Body    string
 	Module  string // script of the page; empty: page.js where there is a stream, else none
+	Nav     *Nav
 	Content template.HTML
 }
 
@@ -133,7 +142,7 @@ func (r *Renderer) Page(kind string, v View, stream string) ([]byte, error) {
 		parts[p.ID] = template.HTML(p.HTML) //nolint:gosec // made by our own templates, which escape
 	}
 	return r.framed(kind+"-page", map[string]any{"Parts": parts}, frame{
-		Title: v.Title + " · touchline", Stream: stream, Body: "page-" + kind, Kits: v.Kits,
+		Title: v.Title + " · touchline", Stream: stream, Body: "page-" + kind, Kits: v.Kits, Nav: v.Nav,
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/touchline/touchline/edge/cricket"
@@ -120,7 +121,10 @@ func (b *builder) best(all bool) (batters []cricket.Batter, bowler *cricket.Bowl
 }
 
 func batterRow(x *cricket.Batter) BatterRow {
-	rate, _, _ := strings.Cut(x.StrikeRate, ".")
+	rate := ""
+	if x.Balls > 0 { // rounded from the figures: the display's rate is rounded already
+		rate = strconv.Itoa((200*x.Runs + x.Balls) / (2 * x.Balls))
+	}
 	return BatterRow{
 		Name: x.Name, Runs: fmt.Sprint(x.Runs), Balls: fmt.Sprint(x.Balls), Fours: fmt.Sprint(x.Fours),
 		Sixes: fmt.Sprint(x.Sixes), Rate: or(rate, "–"), OnStrike: x.OnStrike,

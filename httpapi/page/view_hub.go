@@ -7,6 +7,7 @@ type HubInput struct {
 	At       string   // the node's time of day
 	Problems []string // in plain words, the worst first; none: all is well
 	Tables   []HubTable
+	Nav      *Nav
 }
 
 // HubTable is one of them.
@@ -24,7 +25,7 @@ func (r *Renderer) Hub(in HubInput) ([]byte, error) {
 		return nil, err
 	}
 	return r.framed("hub-page", template.HTML(v.Parts[0].HTML), //nolint:gosec // made by our own templates, which escape
-		frame{Title: v.Title + " · touchline", Body: "page-hub", Module: "refresh.js", Kits: extra()})
+		frame{Title: v.Title + " · touchline", Body: "page-hub", Module: "refresh.js", Kits: extra(), Nav: in.Nav})
 }
 
 func (r *Renderer) hub(in *HubInput) (View, error) {

@@ -40,12 +40,14 @@ type ReplayInput struct {
 	Tapes   []Tape
 	Playing []Playing
 	Problem string // what was wrong with what was asked for; empty: nothing
+	Nav     *Nav
 }
 
 // Replay is the page of replays.
 type Replay struct {
 	Problem string
 	Playing []ReplayPanel
+	Stopped []ReplayPanel // can only be played anew
 	Tapes   []Tape
 	Speeds  []string
 }
@@ -53,8 +55,10 @@ type Replay struct {
 // ReplayPanel is a replay with its controls.
 type ReplayPanel struct {
 	ID, MatchID, Title string
+	TapeID             string
 	Pill               Pill
 	Going              bool // else it can be played on
+	Over               bool // it can only be played anew, or from an earlier ball
 	Cursor, Balls      int
 	Where              string // "ball 214 of 612"
 	Speed              string
@@ -71,7 +75,7 @@ func NewReplay(in ReplayInput) Replay {
 	for i := range in.Playing {
 		p := &in.Playing[i]
 		panel := ReplayPanel{
-			ID: p.ID, MatchID: p.MatchID, Title: p.Title, Cursor: p.Cursor, Balls: p.Balls, Faults: p.Faults, Speeds: speeds(),
+			ID: p.ID, TapeID: p.TapeID, MatchID: p.MatchID, Title: p.Title, Cursor: p.Cursor, Balls: p.Balls, Faults: p.Faults, Speeds: speeds(),
 			Where: fmt.Sprintf("ball %d of %d", p.Cursor, p.Balls), Speed: strconv.FormatFloat(p.Speed, 'f', -1, 64),
 			Pill: Pill{Class: "live", Icon: "dot", Text: p.Status},
 		}
@@ -79,9 +83,13 @@ func NewReplay(in ReplayInput) Replay {
 		case "paused":
 			panel.Pill.Class, panel.Pill.Icon = "pause", "clock"
 		case "stopped", "finished":
-			panel.Pill.Class, panel.Pill.Icon = "over", "stumps"
+			panel.Pill.Class, panel.Pill.Icon, panel.Over = "over", "stumps", true
 		default:
 			panel.Going = true
+		}
+		if p.Status == "stopped" {
+			r.Stopped = append(r.Stopped, panel)
+			continue
 		}
 		r.Playing = append(r.Playing, panel)
 	}
@@ -95,7 +103,7 @@ func (r *Renderer) Replays(in ReplayInput) ([]byte, error) {
 		return nil, err
 	}
 	return r.framed("replay-page", template.HTML(v.Parts[0].HTML), //nolint:gosec // made by our own templates, which escape
-		frame{Title: v.Title + " · touchline", Body: "page-replay", Module: "refresh.js", Kits: extra()})
+		frame{Title: v.Title + " · touchline", Body: "page-replay", Module: "refresh.js", Kits: extra(), Nav: in.Nav})
 }
 
 func (r *Renderer) replay(in *ReplayInput) (View, error) {

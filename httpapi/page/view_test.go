@@ -143,7 +143,7 @@ func TestTold(t *testing.T) {
 		t.Error(diff)
 	}
 	in.Phones = nil
-	if got := NewMatch(in).Timeline.Items[3].Told; got != "Alert sent" {
+	if got := NewMatch(in).Timeline.Items[3].Told; got != "Alert to followers" {
 		t.Errorf("with no phone here it says %q", got)
 	}
 }
@@ -273,5 +273,38 @@ func TestPartsAreReused(t *testing.T) {
 		if changed := first.Parts[i].Hash != second.Parts[i].Hash; changed != (first.Parts[i].ID == "score") {
 			t.Errorf("%s changed: %v", first.Parts[i].ID, changed)
 		}
+	}
+}
+
+// What nobody could be told is not said to have been.
+func TestToldWithoutPush(t *testing.T) {
+	e := &cricket.Event{Alert: true}
+	for want, got := range map[string]string{
+		"Would alert: this node has no push": toldText(e, 0, false, false), "Alert to followers": toldText(e, 0, false, true),
+		"Alert to 2 phones": toldText(e, 2, true, true), "Alert on its way": toldText(e, 0, true, true),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestStrikeRateIsRounded(t *testing.T) {
+	for _, tc := range []struct {
+		runs, balls int
+		want        string
+	}{{7, 6, "117"}, {1, 3, "33"}, {1, 8, "13"}, {0, 1, "0"}, {0, 0, "–"}} {
+		if got := batterRow(&cricket.Batter{Runs: tc.runs, Balls: tc.balls}).Rate; got != tc.want {
+			t.Errorf("%d of %d: %s, want %s", tc.runs, tc.balls, got, tc.want)
+		}
+	}
+}
+
+func TestListWithoutAFeed(t *testing.T) {
+	if got := NewList(ListInput{}).Feed; got != "No feed is configured." {
+		t.Error(got)
+	}
+	if got := NewList(ListInput{Node: NodeStatus{Feed: FeedStatus{Configured: true}}}).Feed; got != "The feed has not answered yet." {
+		t.Error(got)
 	}
 }

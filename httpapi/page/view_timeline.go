@@ -48,7 +48,7 @@ func (b *builder) timeline() Timeline {
 		}
 		item := Item{
 			Key: e.Key, Kind: kind, Mark: mark, Over: e.Over, Text: e.Text, Alert: e.Alert,
-			Told: toldText(&e, told[e.Key], len(b.in.Phones) > 0 && b.in.Node.Clock.Now.Sub(e.At) < onItsWay), Loud: kind == "wicket" || kind == "end",
+			Told: toldText(&e, told[e.Key], len(b.in.Phones) > 0 && b.in.Node.Clock.Now.Sub(e.At) < onItsWay, b.in.Node.Pushes.Configured), Loud: kind == "wicket" || kind == "end",
 			At: clockTime(e.At), Stamp: e.At.UTC().Format("2006-01-02T15:04:05Z"),
 		}
 		if n := e.Innings; n >= 1 && n <= len(b.in.Display.Innings) {
@@ -112,15 +112,18 @@ func (b *builder) told() map[string]int {
 // onItsWay is how long an alert that no phone shows may still come: phones that were started anew have lost theirs.
 const onItsWay = 2 * time.Minute
 
-// toldText says what was told to whom, and if nobody was told, why. expected: phones are known, and may show it yet.
-func toldText(e *cricket.Event, phones int, expected bool) string {
+// toldText says what was told to whom, and if nobody was told, why. expected: phones are known, and may show it yet;
+// pushes: the node can push at all.
+func toldText(e *cricket.Event, phones int, expected, pushes bool) string {
 	switch {
+	case e.Alert && !pushes && phones == 0:
+		return "Would alert: this node has no push"
 	case e.Alert && phones > 0:
 		return "Alert to " + plural(phones, "phone", "phones")
 	case e.Alert && expected:
 		return "Alert on its way"
 	case e.Alert:
-		return "Alert sent"
+		return "Alert to followers"
 	}
 	switch e.Dropped {
 	case "":
