@@ -88,8 +88,9 @@ func TestFullStoreIsTold(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- n.Run(ctx, ln) }()
+	client := &http.Client{Timeout: 10 * time.Second}
 	read := func(path string) string {
-		resp, err := http.Get("http://" + ln.Addr().String() + path)
+		resp, err := client.Get("http://" + ln.Addr().String() + path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ import (
 
 // Cricket is what the routes need of the cricket service. cricket.Service is one. An unknown match is
 // fault.NotFound.
-type Cricket interface {
+type Cricket interface { //nolint:interfacebloat // what pages and routes read of one application
 	// Matches gives a page of fixtures; next is the cursor of the following one, "" on the last.
 	Matches(ctx context.Context, f cricket.MatchFilter) (fixtures []cricket.Fixture, next string, err error)
 	// Live gives the fixtures of the matches that are on.

@@ -242,7 +242,7 @@ func (m *Manager) keep(ctx context.Context, l *Lease) {
 		began := time.Now()
 		if err := l.renew(ctx); err != nil && ctx.Err() == nil && l.Err() == nil {
 			if untold, due := m.unrenewed.due(time.Now()); due {
-				m.log.Warn("a lease was not renewed", "key", l.key, "error", err, "others_untold", untold)
+				m.log.Warn("a lease was not renewed", "key", l.key, "error", err, "othersUntold", untold)
 			}
 			wait = max(m.ttl/12-time.Since(began), 0) // at once, if it has waited for an answer
 			continue

@@ -271,8 +271,8 @@ func TestRunComplainsOnce(t *testing.T) {
 		}
 		sleep(complainEvery)
 		lines, rest := lose(), 0
-		if _, tail, ok := strings.Cut(logged.String()[1:], "others_untold="); ok {
-			_, tail, _ = strings.Cut(tail, "others_untold=")
+		if _, tail, ok := strings.Cut(logged.String()[1:], "othersUntold="); ok {
+			_, tail, _ = strings.Cut(tail, "othersUntold=")
 			_, _ = fmt.Sscan(tail, &rest)
 		}
 		if lines != 2 || rest < 49 {
