@@ -166,7 +166,7 @@ func TestTimelineKeepsWickets(t *testing.T) {
 			wickets++
 		}
 	}
-	if wickets != 10 || len(tl.Items) > mostItems || tl.Rest != "266 older boundaries and maidens not shown" {
+	if wickets != 10 || len(tl.Items) > mostItems || tl.Rest != "266 older events of balls and overs not shown" {
 		t.Errorf("%d items with %d wickets, %q", len(tl.Items), wickets, tl.Rest)
 	}
 }

@@ -57,7 +57,7 @@ func (b *builder) timeline() Timeline {
 		t.Items = append(t.Items, item)
 	}
 	if rest > 0 {
-		t.Rest = plural(rest, "older boundary or maiden", "older boundaries and maidens") + " not shown"
+		t.Rest = plural(rest, "older event of a ball or an over", "older events of balls and overs") + " not shown"
 	}
 	return t
 }
@@ -85,7 +85,13 @@ func inOrder(events []cricket.Event) []cricket.Event {
 
 // small events are many, and soon forgotten.
 func small(t cricket.EventType) bool {
-	return t == cricket.EventFour || t == cricket.EventSix || t == cricket.EventMaiden
+	switch t {
+	case cricket.EventFour, cricket.EventSix, cricket.EventMaiden, cricket.EventOverEnd, cricket.EventNewBatsman,
+		cricket.EventBowlerOnFire, cricket.EventBatsmanOnFire, cricket.EventPowerplayEnd, cricket.EventToss, cricket.EventLineup:
+		return true
+	default:
+		return false
+	}
 }
 
 // told counts by event the phones that showed an alert of it.
@@ -186,7 +192,9 @@ func eventMark(eventType string) (kind, mark string) {
 		return "mark", "stumps"
 	case cricket.EventMatchStart:
 		return "mark", "play"
-	default:
+	case cricket.EventCorrection, cricket.EventTargetRevised:
 		return "mark", "dot"
+	default:
+		return "mark minor", "dot"
 	}
 }
