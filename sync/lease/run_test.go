@@ -264,6 +264,7 @@ func TestRunComplainsOnce(t *testing.T) {
 			}
 			table.set(0, true)
 			sleep(2 * ttl) // all are over
+			synctest.Wait()
 			return strings.Count(logged.String(), "was not renewed")
 		}
 		if lines := lose(); lines != 1 {
