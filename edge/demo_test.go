@@ -52,8 +52,8 @@ func playDemo(t *testing.T, id, dir string) *edge.Summary {
 
 func agree(t *testing.T, got *edge.Summary, want expected) {
 	t.Helper()
-	told := cmpopts.IgnoreFields(edge.SummaryInnings{}, "AllOut", "Declared") // how the report puts it; the count has numbers
-	if diff := cmp.Diff(want.Innings, got.Innings, told); diff != "" {
+	wording := cmpopts.IgnoreFields(edge.SummaryInnings{}, "AllOut", "Declared") // how the report puts it; the count has numbers
+	if diff := cmp.Diff(want.Innings, got.Innings, wording); diff != "" {
 		t.Errorf("innings (-record +node):\n%s", diff)
 	}
 	events := map[string]int{}
