@@ -1,0 +1,86 @@
+package replica
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// Conflict is the record of one decision: which writes did not, or may not have, become what the application said, what
+// the cloud had instead, and what was done about it.
+//
+// Whoever settles a unit calls, in the transaction in which it leaves the outbox and after base and view are set,
+//
+//	id, err := r.recordConflict(tx, &Conflict{Kind: ..., Code: ..., Text: ..., Decided: ..., Tail: ...})
+//
+// which fills in the rest, runs the table's merge handler where it has one (its writes go through tx and are compiled
+// and journaled anew), and keeps the record. The entries named here are out of the outbox by then; of KindQuarantine
+// they stay in it, held, until somebody decides.
+type Conflict struct {
+	ID    uint64    // counts from 1, never used again; filled in
+	At    time.Time // of the decision, server-corrected; zero: now, filled in
+	Kind  ConflictKind
+	State ConflictState // zero: open, or what the kind begins with
+
+	Code string // stable, snake_case: condition_failed, deleted, unknown, deposed, ...
+	Text string // one sentence for a person, without values of the item
+
+	Decided []Decided       // the unit: one entry, or all of a transaction in their order
+	Tail    []*intent.Entry // decided together with it: what carried its effect, or stands behind a quarantined one
+
+	ClosedAt time.Time // zero: it is open
+	Note     string    // why a retry or a merge did not go, or who closed it
+	NewSeqs  []uint64  // what the retry or the merge wrote
+}
+
+// Decided is one entry of a decision with the images that it met.
+type Decided struct {
+	Entry *intent.Entry
+	Met   attr.Item // the cloud's item as the refusal showed it (ALL_OLD), sidecar included; nil: none, or not shown
+	Base  attr.Item // the last confirmed image before; nil: none
+}
+
+// ConflictKind says what was decided.
+type ConflictKind string
+
+// The kinds.
+const (
+	KindRefused    ConflictKind = "conflict"   // the cloud's item does not satisfy what the write asked for
+	KindSuperseded ConflictKind = "superseded" // another write won by policy, nothing is to be done: a loser of newest, a tombstone
+	KindUnknown    ConflictKind = "unknown"    // sent, and nobody can tell any more whether it applied
+	KindGone       ConflictKind = "gone"       // the item was deleted meanwhile
+	KindDeposed    ConflictKind = "deposed"    // written under a lease that another node has taken over since
+	KindLost       ConflictKind = "lost"       // settled in a timeline that was lost: an older file, a restored cloud
+	KindQuarantine ConflictKind = "quarantine" // the cloud can never take it as it is
+)
+
+// ConflictState is what became of a conflict.
+type ConflictState string
+
+// The states.
+const (
+	StateOpen      ConflictState = "open"
+	StateRetried   ConflictState = "retried"   // written anew, see NewSeqs
+	StateDiscarded ConflictState = "discarded" // by an operator
+	StateResolved  ConflictState = "resolved"  // by the application's merge handler
+	StateDecided   ConflictState = "decided"   // by the policy: kept to be looked up, nobody has to do anything
+)
+
+// MergeCase is what a merge handler decides on: the entries that were refused and three images of each item.
+type MergeCase struct {
+	Conflict *Conflict   // Decided has base and remote of each item
+	View     []attr.Item // what readers saw, with the entries and their tail, in the order of Decided; nil: no item
+}
+
+// MergeFunc is an application's answer to conflicts on a table, in the place of a person's. It is pure: the same case
+// gives the same writes, it reads no clock and asks nobody. Its writes are made like any of the application, in order,
+// all or none, with conditions of their own where they need them. Not ok: it has no answer, a person is asked.
+type MergeFunc func(MergeCase) (writes []store.WriteItem, ok bool)
+
+// String names a conflict for logs: without keys, which may be somebody's.
+func (c *Conflict) String() string {
+	return fmt.Sprintf("%s %d (%s)", c.Kind, c.ID, c.Code)
+}
