@@ -1,0 +1,73 @@
+package replica
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+// Config is what a Replica is made of. Store and Cloud have to be there; the rest has defaults.
+type Config struct {
+	Store *store.Store
+	Cloud Cloud
+	Dir   string // for the identity file, beside the store; empty: in memory only, for tests
+
+	Clock clock.Clock   // nil: the wall clock
+	Rand  func() uint64 // the only randomness; nil: a generator seeded by the system
+	Log   *slog.Logger  // nil: nobody is told
+
+	SyncTable string // in the cloud, for identities, tombstones and proofs; empty: touchline-sync
+	LockTable string // in the cloud, of the leases; empty: there are none, and no fence is looked up
+
+	Poll         []PollRule           // what is read regularly
+	Merge        map[string]MergeFunc // by table: the application's answers to conflicts
+	Transactions *bool                // does the cloud have them; nil: it is asked once
+
+	Budget   Budget
+	Lanes    int           // 0: 16
+	Deadline time.Duration // of one request; 0: 10 s
+
+	// Fail is called between the steps that a crash may tear apart, with the name of the place; nil: by nobody.
+	Fail func(point string)
+}
+
+const (
+	defaultLanes    = 16
+	maxLanes        = 64
+	defaultDeadline = 10 * time.Second
+)
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Store == nil || c.Cloud == nil {
+		return c, fault.New(fault.Invalid, "replica_config", "the replicator needs a store and a cloud")
+	}
+	if c.Clock == nil {
+		c.Clock = clock.Real()
+	}
+	if c.Rand == nil {
+		c.Rand = systemRand()
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.SyncTable == "" {
+		c.SyncTable = "touchline-sync"
+	}
+	if c.Lanes == 0 {
+		c.Lanes = defaultLanes
+	}
+	if c.Lanes < 1 || c.Lanes > maxLanes {
+		return c, fault.New(fault.Invalid, "replica_config", "the replicator has 1 to %d lanes, not %d", maxLanes, c.Lanes)
+	}
+	if c.Deadline == 0 {
+		c.Deadline = defaultDeadline
+	}
+	if c.Fail == nil {
+		c.Fail = func(string) {}
+	}
+	c.Budget = c.Budget.withDefaults()
+	return c, nil
+}
