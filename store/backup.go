@@ -78,7 +78,7 @@ func (s *Store) copyTo(ctx context.Context, f *os.File, progress func(done, tota
 		return info, err
 	}
 	defer snap.end()
-	info.Node, info.Incarnation = s.id.node, s.id.incarnation
+	info.Node, info.Incarnation = s.node, s.Incarnation()
 	info.Seq, info.Tables = snap.seq, snap.tables
 	sum := sha256.New()
 	w := snapshotWriter{ctx: ctx, f: f, sum: sum, from: snap, meta: snap.meta, progress: progress}

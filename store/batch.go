@@ -19,11 +19,13 @@ type batch struct {
 	// What the store becomes when the batch is committed. A member that is undone takes back what it did to these.
 	cat       *catalogue
 	journal   journalState
-	mutations int  // changes of the buckets that stand
-	bytes     int  // of keys and values in them
-	records   int  // journal records that stand
-	tokens    int  // of transactions, remembered
-	grows     bool // some record is more than a delete
+	begun     uint64 // an incarnation that began in it; 0: none
+	mutations int    // changes of the buckets that stand
+	bytes     int    // of keys and values in them
+	records   int    // journal records that stand
+	tokens    int    // of transactions, remembered
+	grows     bool   // some record is more than a delete
+	side      balance
 	undo      []undoEntry
 }
 
@@ -32,11 +34,18 @@ func newBatch(s *Store, btx *bolt.Tx) *batch {
 }
 
 func (b *batch) newTx(ctx context.Context) *Tx {
-	return &Tx{
-		s: b.s, ctx: ctx, btx: b.btx, cat: b.cat, now: b.s.opts.Now(), batch: b,
-		savepoint: savepoint{
-			cat: b.cat, journal: b.journal, mutations: b.mutations, bytes: b.bytes, records: b.records, undo: len(b.undo),
-		},
+	tx := &Tx{s: b.s, ctx: ctx, btx: b.btx, cat: b.cat, now: b.s.opts.Now(), batch: b, before: b.savepoint()}
+	if r := b.s.replicator.Load(); r != nil {
+		tx.replicator = *r
+	}
+	return tx
+}
+
+// savepoint is the state of the batch now.
+func (b *batch) savepoint() savepoint {
+	return savepoint{
+		cat: b.cat, journal: b.journal, begun: b.begun, mutations: b.mutations, bytes: b.bytes, records: b.records, undo: len(b.undo),
+		side: b.side,
 	}
 }
 
@@ -65,6 +74,9 @@ func (b *batch) need() int {
 func (s *Store) advance(b *batch) {
 	tables := s.cat.Swap(b.cat) != b.cat // before the journal: see Store.begin
 	j := b.journal
+	if b.begun != 0 {
+		s.incarnation.Store(b.begun)
+	}
 	s.journal.Store(&j)
 	s.meter.lastWasFull.Store(false)
 	if b.records > 0 {
@@ -79,9 +91,11 @@ func (s *Store) advance(b *batch) {
 type savepoint struct {
 	cat       *catalogue
 	journal   journalState
+	begun     uint64
 	mutations int
 	bytes     int
 	records   int
+	side      balance
 	undo      int
 }
 
@@ -121,8 +135,8 @@ func (b *batch) rollbackTo(sp savepoint) {
 	}
 	clear(b.undo[sp.undo:])
 	b.undo = b.undo[:sp.undo]
-	b.cat, b.journal = sp.cat, sp.journal
-	b.mutations, b.bytes, b.records = sp.mutations, sp.bytes, sp.records
+	b.cat, b.journal, b.begun = sp.cat, sp.journal, sp.begun
+	b.mutations, b.bytes, b.records, b.side = sp.mutations, sp.bytes, sp.records, sp.side
 }
 
 // set puts a value and notes how to take it back. old is the value that is there, nil for none; like the new one it

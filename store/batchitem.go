@@ -56,6 +56,7 @@ func (tx *Tx) BatchGet(b BatchGet) (BatchGetResult, error) {
 			result.Unprocessed = b.rest(reads[i:])
 			break
 		}
+		tx.saw(reads[i].table, reads[i].key)
 		tx.touchRead(reads[i].table, r)
 		found := result.Items[reads[i].name]
 		if r != nil {
@@ -193,7 +194,11 @@ func (tx *Tx) BatchWrite(b BatchWrite) error {
 			return err
 		}
 	}
-	return tx.performAll(changes)
+	told, err := tx.compile(writes, changes, false)
+	if err != nil {
+		return err
+	}
+	return tx.isTold(told, tx.performAll(changes))
 }
 
 // aimInBatch is aim and fit. Of a wrong key DynamoDB says less in a batch than in a PutItem.

@@ -25,6 +25,7 @@ type table struct {
 	uuid    string // the id that DescribeTable shows; tables of older files have none
 	created int64  // nanoseconds since 1970; 0: not known
 	spec    TableSpec
+	sends   bool // as spec says
 	bucket  []byte
 	indexes []*index // as in spec.Indexes
 
@@ -128,6 +129,7 @@ func (c *catalogue) clone() *catalogue {
 
 // add puts a table, or another state of it, into the catalogue.
 func (c *catalogue) add(t *table) {
+	t.sends = t.spec.Sends()
 	c.byID[t.id] = t
 	delete(c.streaming, t.id)
 	if len(t.streams) > 0 {

@@ -17,6 +17,7 @@ type tableRow struct {
 	TTL     string        `json:"ttl,omitempty"`
 	Policy  Policy        `json:"policy,omitempty"`
 	Why     string        `json:"why,omitempty"`
+	Lock    string        `json:"lock,omitempty"`
 	Dropped bool          `json:"dropped,omitempty"`
 	Through uint64        `json:"through,omitempty"`
 	Leaving []leftoverRow `json:"leaving,omitempty"`
@@ -51,7 +52,7 @@ func tableKey(id uint32) []byte { return binary.BigEndian.AppendUint32(nil, id) 
 func (t *table) encode() ([]byte, error) {
 	r := tableRow{
 		ID: t.id, UUID: t.uuid, Created: t.created, Name: t.spec.Name, Key: keyRow(t.spec.Key), TTL: t.spec.TTL,
-		Policy: t.spec.Policy, Why: t.spec.Why, Dropped: t.dropped, Through: t.through,
+		Policy: t.spec.Policy, Why: t.spec.Why, Lock: t.spec.Lock, Dropped: t.dropped, Through: t.through,
 		Internal: t.spec.Internal, Settings: t.settings, Streams: t.streams,
 	}
 	for _, ix := range t.indexes {
@@ -76,7 +77,9 @@ func decodeTable(encoded []byte) (*table, error) {
 	if err := json.Unmarshal(encoded, &r); err != nil {
 		return nil, damaged(err, "a table row of the catalogue cannot be read")
 	}
-	t := newTable(r.ID, TableSpec{Name: r.Name, Key: rowKey(r.Key), TTL: r.TTL, Policy: r.Policy, Why: r.Why, Internal: r.Internal})
+	t := newTable(r.ID, TableSpec{
+		Name: r.Name, Key: rowKey(r.Key), TTL: r.TTL, Policy: r.Policy, Why: r.Why, Lock: r.Lock, Internal: r.Internal,
+	})
 	t.settings, t.streams = r.Settings, r.Streams
 	t.uuid, t.created, t.dropped, t.through = r.UUID, r.Created, r.Dropped, r.Through
 	indexes := make([]*index, 0, len(r.Indexes))

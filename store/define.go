@@ -202,7 +202,7 @@ func (t TableSpec) indexSpec(name string) *IndexSpec {
 // sameSpec compares two specs; the order of the indexes says nothing.
 func sameSpec(a, b TableSpec) bool {
 	same := a.Name == b.Name && a.Key == b.Key && a.TTL == b.TTL && a.Policy == b.Policy && a.Why == b.Why &&
-		a.Internal == b.Internal
+		a.Internal == b.Internal && a.Lock == b.Lock
 	if !same || len(a.Indexes) != len(b.Indexes) {
 		return false
 	}

@@ -32,5 +32,11 @@ func (tx *Tx) Delete(d DeleteItem) (old attr.Item, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return images.Old, tx.perform(c)
+	if err := tx.performOne(&w, c); err != nil {
+		return images.Old, err
+	}
+	if !d.NoOld {
+		tx.saw(c.table, c.key)
+	}
+	return images.Old, nil
 }

@@ -63,6 +63,7 @@ func (tx *Tx) GetEncoded(table string, key attr.Item, use func(attr.Encoded) err
 	if err != nil {
 		return err
 	}
+	tx.saw(t, k)
 	tx.touchRead(t, r)
 	if r == nil {
 		return nil

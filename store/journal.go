@@ -117,6 +117,10 @@ type change struct {
 	request Request
 }
 
+// changes tells whether there is something to do: a condition alone changes nothing, nor does the delete of what is not
+// there.
+func (c *change) changes() bool { return c.op != opCheck && (c.op != OpDelete || c.old != nil) }
+
 // apply makes a change: the journal record, the row, the index entries. From the first of these on, an error means
 // that the transaction cannot be committed.
 func (tx *Tx) apply(c change) error { return tx.breakOff(tx.applySteps(c)) }

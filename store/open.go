@@ -156,11 +156,12 @@ func start(path string, db *bolt.DB, f *os.File, o Options) (*Store, error) {
 		return nil, damagedFile(path, err)
 	}
 	s := &Store{
-		path: path, opts: o, id: st.identity, db: db, room: newRoom(f, o),
+		path: path, opts: o, node: st.node, db: db, room: newRoom(f, o),
 		exprs: expr.NewCache(exprCache), failed: make(chan struct{}),
 	}
 	s.cat.Store(st.cat)
 	s.journal.Store(&st.journal)
+	s.incarnation.Store(st.incarnation)
 	s.readers = newReaders(o.ReadDeadline)
 	s.commits = newCommitter(s)
 	return s, nil

@@ -34,5 +34,11 @@ func (tx *Tx) Put(p PutItem) (old attr.Item, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return images.Old, tx.perform(c)
+	if err := tx.performOne(&w, c); err != nil {
+		return images.Old, err
+	}
+	if !p.NoOld {
+		tx.saw(c.table, c.key)
+	}
+	return images.Old, nil
 }

@@ -180,15 +180,10 @@ func leaveHistory(d *draft, backup, path string) (info RestoreInfo, err error) {
 // writeIncarnation moves the journal to the begin of an incarnation. The records that are there stay, and are followed
 // by a step.
 func writeIncarnation(btx *bolt.Tx, incarnation uint64, j journalState) error {
-	empty := j.first > j.last
-	j.last = incarnation << incarnationBits
-	if empty {
-		j.first = j.last + 1
-	}
 	m := btx.Bucket(bucketMeta)
 	return errors.Join(
 		m.Put(metaIncarnation, binary.BigEndian.AppendUint64(nil, incarnation)),
-		m.Put(metaJournal, j.encode()),
+		m.Put(metaJournal, j.stepTo(incarnation).encode()),
 	)
 }
 
@@ -205,7 +200,7 @@ func newIncarnation(path string, id identity) (uint64, error) {
 			"%s cannot be read, which tells how often the store was restored: %s", name, reason(err))
 	}
 	next := max(id.incarnation, had[id.node]) + 1
-	if next >= 1<<(64-incarnationBits) {
+	if next > maxIncarnation {
 		return 0, fault.New(fault.Damaged, "bad_incarnations", "%s: there is no incarnation after %d", name, next-1)
 	}
 	if had == nil { // the file said null

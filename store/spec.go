@@ -12,6 +12,10 @@ type TableSpec struct {
 	// Internal is for the node's own bookkeeping: who shows a store to others, as the DynamoDB endpoint does, leaves the
 	// table out.
 	Internal bool
+
+	// Lock names the lock whose fence the items carry, with attributes of the item in braces, such as "match:{matchId}":
+	// see LockOf. Empty: none.
+	Lock string
 }
 
 // KeySpec names the key attributes of a table or an index. An empty Sort.Name means a partition key alone.

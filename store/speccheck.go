@@ -26,6 +26,9 @@ func (t TableSpec) check() error {
 	if len(t.TTL) > maxAttrName {
 		return invalid("table %s: the TTL attribute may have a name of %d bytes", t.Name, maxAttrName)
 	}
+	if err := t.checkLock(); err != nil {
+		return err
+	}
 	if err := t.checkIndexes(); err != nil {
 		return err
 	}

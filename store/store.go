@@ -61,13 +61,16 @@ type Store struct {
 	path   string // empty: it is in memory
 	remove func() // of a store in memory: takes away what is left of it behind the file's closing
 	opts   Options
-	id     identity
+	node   string
 	db     *bolt.DB
 	room   *room
 
 	// What the last commit left. Only the committer writes it, behind the commit.
-	cat     atomic.Pointer[catalogue]
-	journal atomic.Pointer[journalState]
+	cat         atomic.Pointer[catalogue]
+	journal     atomic.Pointer[journalState]
+	incarnation atomic.Uint64
+
+	replicator atomic.Pointer[Replicator]
 
 	commits *committer
 	readers *readers
@@ -88,11 +91,11 @@ type Store struct {
 }
 
 // Node is the id of the node that the file belongs to.
-func (s *Store) Node() string { return s.id.node }
+func (s *Store) Node() string { return s.node }
 
-// Incarnation counts the times that the node has left its history (a restored backup, a clone). Sequences of the
-// journal start at Incarnation<<40 + 1.
-func (s *Store) Incarnation() uint64 { return s.id.incarnation }
+// Incarnation counts the times that the node has left its history (a restored backup, a clone: BeginIncarnation).
+// Sequences of the journal start at Incarnation<<40 + 1.
+func (s *Store) Incarnation() uint64 { return s.incarnation.Load() }
 
 // Path is the file; empty: OpenMemory.
 func (s *Store) Path() string { return s.path }

@@ -139,6 +139,12 @@ func (s *Store) deleteExpired(ctx context.Context, id uint32, keys [][]byte) (n 
 			if err != nil {
 				return err
 			}
+			if gone && tx.replicator != nil && t.spec.mirrored() {
+				gone, err = tx.mayExpire(t, key)
+				if err != nil {
+					return err
+				}
+			}
 			if !gone {
 				continue
 			}
@@ -150,4 +156,13 @@ func (s *Store) deleteExpired(ctx context.Context, id uint32, keys [][]byte) (n 
 		return nil
 	})
 	return n, err
+}
+
+// mayExpire asks the replicator whether a row that is past its time may go.
+func (tx *Tx) mayExpire(t *table, raw []byte) (bool, error) {
+	key, err := t.keyItem(raw)
+	if err != nil {
+		return false, err
+	}
+	return tx.replicator.Expire(tx, &t.spec, key)
 }

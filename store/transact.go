@@ -112,7 +112,11 @@ func (tx *Tx) TransactWrite(t TransactWrite) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.performAll(changes); err != nil {
+	told, err := tx.compile(writes, changes, true)
+	if err != nil {
+		return err
+	}
+	if err := tx.isTold(told, tx.performAll(changes)); err != nil {
 		return err
 	}
 	failpoint.Hit(failpoint.TransactDone)

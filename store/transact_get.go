@@ -29,6 +29,7 @@ func (tx *Tx) TransactGet(items []GetItem) ([]attr.Item, error) {
 		if bytes += r.bytes(); bytes > maxTransactBytes {
 			return nil, invalid("Payload in response is too large.%d", bytes)
 		}
+		tx.saw(reads[i].table, reads[i].key)
 		tx.touchRead(reads[i].table, r)
 		if r == nil {
 			continue

@@ -27,14 +27,18 @@ type Tx struct {
 	touched      func(Touch) // nil: nobody counts
 	lent         bool        // a function has bytes of the snapshot: no other call may come between
 
+	replicator Replicator // nil: nobody is told of the writes
+	seen       seen
+	compiling  bool // Replicator.Compile runs
+
 	batch  *batch  // of an Update
 	reader *reader // of a View
 	upTo   uint64  // of a View: cat knows all that was done to tables up to this record. The snapshot may be newer
 
-	savepoint savepoint // of the batch, before this transaction
-	first     uint64    // sequence of the first record of this transaction
-	broken    error     // a change was made by half: the whole transaction has to go
-	over      bool
+	before savepoint // of the batch, before this transaction
+	first  uint64    // sequence of the first record of this transaction
+	broken error     // a change was made by half: the whole transaction has to go
+	over   bool
 }
 
 // Now is the instant of the transaction. It does not move while the transaction runs.
@@ -85,7 +89,7 @@ func (tx *Tx) run(fn func(*Tx) error) error {
 func (tx *Tx) finish(keep bool) {
 	tx.over = true
 	if !keep {
-		tx.batch.rollbackTo(tx.savepoint)
+		tx.batch.rollbackTo(tx.before)
 		return
 	}
 	tx.batch.cat = tx.cat
@@ -130,6 +134,9 @@ func (tx *Tx) leave() {
 func (tx *Tx) enterWrite() error {
 	if tx.batch == nil {
 		return errReadOnly()
+	}
+	if tx.compiling {
+		return errCompiling()
 	}
 	return tx.enter()
 }

@@ -63,7 +63,11 @@ func (tx *Tx) Update(u UpdateItem) (Images, error) {
 	if err != nil {
 		return Images{}, err
 	}
-	return images, tx.perform(c)
+	if err := tx.performOne(&w, c); err != nil {
+		return images, err
+	}
+	tx.saw(c.table, c.key)
+	return images, nil
 }
 
 // updated gives the item after an update, in a map of its own.

@@ -121,6 +121,7 @@ func (w *walk) step(k, v []byte, last bool) (full bool, err error) {
 	}
 	r, err := w.row(k, v)
 	if err == nil && mine {
+		w.saw(k, v)
 		full, err = w.visit(r)
 	}
 	if err != nil || !full && !last {
@@ -204,6 +205,21 @@ func (w *walk) row(k, v []byte) (row, error) {
 	}
 	r := row(v)
 	return r, r.check()
+}
+
+// saw is Tx.saw of an entry of what is walked. One that is damaged has been refused before; of an index as it was nobody
+// lists the items.
+func (w *walk) saw(k, v []byte) {
+	switch {
+	case w.tx.replicator == nil || !w.table.sends:
+		return
+	case w.past != nil:
+		w.tx.seen = seen{all: true}
+		return
+	case w.index != nil:
+		k, _ = w.index.primaryOf(k, v)
+	}
+	w.tx.saw(w.table, k)
 }
 
 // visit takes a row into the page if it is to be shown, and tells whether the page is full.

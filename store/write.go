@@ -115,12 +115,33 @@ func (tx *Tx) judge(w *write, wantOld bool) (change, Images, error) {
 	return c, images, nil
 }
 
+// performOne has the replicator told of a change, and applies it.
+func (tx *Tx) performOne(w *write, c change) error {
+	if tx.replicator == nil || !c.table.sends {
+		return tx.perform(c)
+	}
+	told, err := tx.compile([]write{*w}, []change{c}, false)
+	if err != nil {
+		return err
+	}
+	return tx.isTold(told, tx.perform(c))
+}
+
+// isTold is the error of applying changes. Where the replicator has noted them it means that the transaction cannot be
+// committed: what is not there would be sent.
+func (tx *Tx) isTold(told bool, err error) error {
+	if err != nil && told {
+		return tx.breakOff(err)
+	}
+	return err
+}
+
 // perform applies a change if it is one: a condition alone is none, nor is the delete of what is not there.
 func (tx *Tx) perform(c change) error {
 	if err := tx.touchWrite(&c); err != nil {
 		return err
 	}
-	if c.op == opCheck || c.op == OpDelete && c.old == nil {
+	if !c.changes() {
 		return nil
 	}
 	return tx.apply(c)
@@ -166,6 +187,7 @@ func (tx *Tx) condition(t *table, key []byte, c *expr.Condition, decode bool) (w
 	case err != nil:
 		return nil, nil, damaged(err, "an item cannot be decoded")
 	case !holds:
+		tx.saw(t, key)
 		return nil, nil, &ConditionFailedError{Table: t.spec.Name, Old: old}
 	}
 	return was, old, nil

@@ -18,6 +18,7 @@ const (
 	ApplyLogged  Point = "store/apply/logged"  // the record of a change is in the journal, the row is not changed
 	ApplyRow     Point = "store/apply/row"     // the row is changed, the indexes are not
 	IndexRemoved Point = "store/index/removed" // the old entry is out, the new one not in
+	SideSet      Point = "store/side/set"      // a pair beside the tables is set, what it belongs to is not written yet
 	UndoStep     Point = "store/undo/step"     // a change of a failed transaction is about to be taken back
 	TrimRecord   Point = "store/trim/record"   // a record is out of the journal, its position not moved
 
@@ -47,6 +48,8 @@ const (
 	CompactPart    Point = "store/compact/part"    // a part of the copy is committed
 	CompactPacked  Point = "store/compact/packed"  // the copy is complete and compared
 
+	IncarnationNoted Point = "store/incarnation/noted" // a new incarnation is noted beside the file, not in it
+
 	CloseBegin    Point = "store/close/begin"    // before the free list is written
 	CloseFreelist Point = "store/close/freelist" // it is written, the file is still open
 )
@@ -56,11 +59,11 @@ func All() []Point {
 	return []Point{
 		CreateFolder, CreateMeta, CreateDraft, CreateLinked, CreateSynced,
 		OpenLocked, OpenVerified, OpenMapped,
-		ApplyLogged, ApplyRow, IndexRemoved, UndoStep, TrimRecord,
+		ApplyLogged, ApplyRow, IndexRemoved, SideSet, UndoStep, TrimRecord,
 		CommitSealed, RoomAllocated, CommitReserved, CommitWritten, CommitAnswer,
 		TransactStep, TransactDone, TokenKey,
 		FillSlice, EmptySlice, EmptyBucket, ForgetSlice, SweepFound,
-		BackupCopied, BackupChecksum, DraftSynced, DraftLinked, DraftNamed, RestoreCopied, RestoreCounted, CompactPart, CompactPacked,
+		IncarnationNoted, BackupCopied, BackupChecksum, DraftSynced, DraftLinked, DraftNamed, RestoreCopied, RestoreCounted, CompactPart, CompactPacked,
 		CloseBegin, CloseFreelist,
 	}
 }
