@@ -95,6 +95,11 @@ func (s *Server) adminRoutes(node Maintenance) http.Handler {
 		h            handler
 	}{
 		{http.MethodGet, "/status", s.getStatus},
+		{http.MethodGet, "/sync", s.getSync},
+		{http.MethodGet, "/conflicts", s.getConflicts},
+		{http.MethodGet, "/conflicts/:id", s.getConflict},
+		{http.MethodPost, "/conflicts/:id/retry", s.postConflictRetry},
+		{http.MethodPost, "/conflicts/:id/discard", s.postConflictDiscard},
 		{http.MethodPost, "/backup", a.postBackup},
 		{http.MethodPost, "/check", a.postCheck},
 		{http.MethodPost, "/migrate/la-v2", a.postMigrateLAv2},

@@ -63,19 +63,11 @@ func (a *AdminClient) post(ctx context.Context, path string, ask any, progress f
 		return fmt.Errorf("make request: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	resp, err := a.http.Do(req)
+	d, done, err := a.send(req)
 	if err != nil {
-		return a.failed(ctx, err)
+		return err
 	}
-	defer resp.Body.Close()
-	d := json.NewDecoder(resp.Body)
-	if resp.StatusCode != http.StatusOK {
-		var p problem
-		if err := d.Decode(&p); err != nil {
-			return fault.New(fault.Unavailable, "no_answer", "the node at %s answered %s", a.socket, resp.Status)
-		}
-		return p.fault()
-	}
+	defer done()
 	for {
 		var line struct {
 			Progress *AdminProgress  `json:"progress"`
@@ -94,6 +86,41 @@ func (a *AdminClient) post(ctx context.Context, path string, ask any, progress f
 			progress(*line.Progress)
 		}
 	}
+}
+
+// ask asks for something that answers at once, in one JSON object.
+func (a *AdminClient) ask(ctx context.Context, method, path string, out any) error {
+	req, err := http.NewRequestWithContext(ctx, method, "http://admin"+path, http.NoBody)
+	if err != nil {
+		return fmt.Errorf("make request: %w", err)
+	}
+	d, done, err := a.send(req)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := d.Decode(out); err != nil {
+		return a.failed(ctx, err)
+	}
+	return nil
+}
+
+// send gives what a request was answered with; an answer that says no is its error.
+func (a *AdminClient) send(req *http.Request) (answer *json.Decoder, done func(), err error) {
+	resp, err := a.http.Do(req)
+	if err != nil {
+		return nil, nil, a.failed(req.Context(), err)
+	}
+	d := json.NewDecoder(resp.Body)
+	if resp.StatusCode == http.StatusOK {
+		return d, func() { _ = resp.Body.Close() }, nil
+	}
+	defer resp.Body.Close()
+	var p problem
+	if err := d.Decode(&p); err != nil {
+		return nil, nil, fault.New(fault.Unavailable, "no_answer", "the node at %s answered %s", a.socket, resp.Status)
+	}
+	return nil, nil, p.fault()
 }
 
 // failed says why there is no answer.

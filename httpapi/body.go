@@ -29,14 +29,14 @@ func answerWith(c *gin.Context, status int, v any) error {
 		return fmt.Errorf("encode answer: %w", err)
 	}
 	c.Header("Cache-Control", "no-store")
-	c.Data(status, jsonType, body)
+	c.Data(accepted(c, status), jsonType, body)
 	return nil
 }
 
 // noContent answers that something is gone, or done.
 func noContent(c *gin.Context) error {
 	c.Header("Cache-Control", "no-store")
-	c.Status(http.StatusNoContent)
+	c.Status(accepted(c, http.StatusNoContent))
 	c.Writer.WriteHeaderNow()
 	return nil
 }

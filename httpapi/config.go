@@ -134,6 +134,7 @@ type Config struct {
 	MultiDevice bool     // several devices a user
 	CORS        []string // origins of web applications that may call; none: only our own pages
 	Rate        RateConfig
+	Sync        Sync             // nil: there is no cloud
 	Replay      ReplayDeck       // nil: there are no replays here
 	Notifier    Notifier         // nil: nothing can be pushed
 	Hub         func() HubHealth // nil: only what the store tells

@@ -27,9 +27,9 @@ func (s *Server) newCORS() (gin.HandlerFunc, error) {
 	allowed := cors.New(cors.Config{
 		AllowOrigins: s.cfg.CORS,
 		AllowMethods: []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"},
-		AllowHeaders: []string{"Authorization", "Content-Type", "If-None-Match", "Last-Event-ID", "X-API-Key"},
+		AllowHeaders: []string{"Authorization", "Content-Type", "If-None-Match", "Last-Event-ID", "Prefer", "X-API-Key"},
 		ExposeHeaders: []string{
-			"ETag", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "WWW-Authenticate", "X-Request-Id",
+			"ETag", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "WWW-Authenticate", "X-Request-Id", headerSeq, "Preference-Applied",
 		},
 		AllowCredentials: false, MaxAge: time.Hour,
 	})

@@ -61,9 +61,17 @@ type failure struct {
 	code    string
 	message string
 	details []detail
+
+	conflict uint64 // of a write that the cloud refused
 }
 
 func failureOf(err error) failure {
+	if refused, ok := errors.AsType[*refusedError](err); ok {
+		return failure{
+			status: http.StatusConflict, code: "refused_by_cloud", conflict: refused.conflict,
+			message: "The write was taken here and refused by the cloud, so it does not hold.",
+		}
+	}
 	if bad, ok := errors.AsType[*invalidError](err); ok {
 		return failure{
 			status: http.StatusBadRequest, code: "validation", message: "The request is not valid.", details: bad.details,
@@ -135,6 +143,8 @@ func (s *Server) failApplication(c *gin.Context, f failure) {
 	var body applicationError
 	body.Error.Code, body.Error.Message = f.code, f.message
 	switch {
+	case f.conflict != 0:
+		body.Error.Details = map[string]uint64{"conflict": f.conflict}
 	case len(f.details) > 0:
 		body.Error.Details = f.details
 	case f.status >= http.StatusInternalServerError:

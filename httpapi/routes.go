@@ -102,6 +102,11 @@ func (s *Server) userRoutes() []route {
 func (s *Server) staffRoutes() []route {
 	return []route{
 		{method: "GET", at: atApp, path: "/hub", access: admin, do: s.getHub},
+		{method: "GET", at: atApp, path: "/sync", access: admin, do: s.getSync, quiet: true},
+		{method: "GET", at: atApp, path: "/conflicts", access: admin, do: s.getConflicts},
+		{method: "GET", at: atApp, path: "/conflicts/:id", access: admin, do: s.getConflict},
+		{method: "POST", at: atApp, path: "/conflicts/:id/retry", access: admin, do: s.postConflictRetry},
+		{method: "POST", at: atApp, path: "/conflicts/:id/discard", access: admin, do: s.postConflictDiscard},
 		{method: "PATCH", at: atApp, path: "/leagues/:id", access: admin, do: s.patchLeague},
 		{method: "DELETE", at: atApp, path: "/leagues/:id", access: admin, do: s.deleteLeague},
 		{method: "PATCH", at: atApp, path: "/teams/:id", access: admin, do: s.patchTeam},

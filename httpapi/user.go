@@ -20,12 +20,12 @@ func userID(c *gin.Context) (string, error) {
 	return who.Subject, nil
 }
 
-// update changes what is kept.
+// update changes what is kept, and waits for the cloud where the client prefers that.
 func (s *Server) update(c *gin.Context, do func(tx *store.Tx) error) error {
 	if s.cfg.Store == nil {
 		return noStore()
 	}
-	return s.cfg.Store.Update(c.Request.Context(), do)
+	return s.write(c, do)
 }
 
 // view reads what is kept.

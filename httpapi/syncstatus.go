@@ -1,0 +1,128 @@
+package httpapi
+
+import "time"
+
+// SyncStatus is how far this node and the cloud are one. Its JSON is the same over HTTP, on the admin socket and from
+// the command line, and stays as it is: members may come, none goes.
+type SyncStatus struct {
+	At         time.Time `json:"at"`
+	Configured bool      `json:"configured"` // there is a cloud to be one with
+	// State is none (no cloud), in_step, behind (writes wait), offline (the cloud cannot be reached), or stopped (a person
+	// has to look: a clone, credentials, a table).
+	State     string    `json:"state"`
+	Since     time.Time `json:"since,omitzero"` // of behind, offline and stopped
+	Cloud     string    `json:"cloud,omitempty"`
+	Mode      string    `json:"mode,omitempty"`      // what goes on offline: strict or observe
+	LastError string    `json:"lastError,omitempty"` // the latest, without secrets
+	LastAt    time.Time `json:"lastErrorAt,omitzero"`
+
+	Waiting    int       `json:"waiting"`                // writes that the cloud does not have yet
+	LagSeconds float64   `json:"lagSeconds"`             // age of the oldest of them
+	Unsynced   time.Time `json:"unsyncedSince,omitzero"` // of it: what was written since would be lost with this machine
+	Unanswered int       `json:"unanswered"`             // sent, and not yet known whether they applied
+	Doubtful   int       `json:"doubtful"`               // waiting, and not shown: their condition no longer holds here
+
+	Tables    []SyncTable  `json:"tables"` // those with something to tell, by name
+	Lanes     []SyncLane   `json:"lanes"`  // those with something to do
+	Feed      []SyncFeed   `json:"feed"`   // one for each rule
+	Leases    []SyncLease  `json:"leases"` // that this node holds, by key
+	Conflicts ConflictSums `json:"conflicts"`
+	Replay    SyncReplay   `json:"replayLog"`
+	Budget    SyncBudget   `json:"budget"`
+	Node      SyncNode     `json:"node"`
+	Skew      float64      `json:"skewSeconds"` // the cloud's clock minus ours
+	Alarms    []string     `json:"alarms"`      // in plain words: a person has to act
+}
+
+// SyncTable is what waits of a table.
+type SyncTable struct {
+	Table   string    `json:"table"`
+	Waiting int       `json:"waiting"`
+	Oldest  time.Time `json:"oldest,omitzero"`
+	Stopped string    `json:"stopped,omitempty"` // why nothing of it is sent
+}
+
+// SyncLane is one of the lines in which writes are sent, one after the other.
+type SyncLane struct {
+	Lane    int        `json:"lane"`
+	Busy    bool       `json:"busy"` // a request is on its way
+	Waiting int        `json:"waiting"`
+	Parked  []SyncPark `json:"parked"` // items that wait while the lane goes on; the first hundred
+}
+
+// SyncPark is an item that waits by itself.
+type SyncPark struct {
+	WriteID string    `json:"writeId"`
+	Table   string    `json:"table"`
+	Why     string    `json:"why"`
+	Until   time.Time `json:"until,omitzero"` // zero: until somebody decides
+}
+
+// SyncFeed is how a rule by which this node learns of others' changes fares.
+type SyncFeed struct {
+	Rule      string    `json:"rule"`
+	LastPass  time.Time `json:"lastPass,omitzero"` // the last complete one
+	Items     int       `json:"items"`             // that it had
+	Errors    uint64    `json:"errors"`
+	LastError string    `json:"lastError,omitempty"` // of the latest pass; empty: it was good
+}
+
+// SyncLease is a lease that this node holds.
+type SyncLease struct {
+	Key      string    `json:"key"`
+	Fence    int64     `json:"fence"`
+	Deadline time.Time `json:"deadline"`
+}
+
+// ConflictSums counts the records of conflicts.
+type ConflictSums struct {
+	Open        int    `json:"open"`        // that somebody should look at, without quarantined ones
+	Quarantined int    `json:"quarantined"` // writes that the cloud can never take as they are, open
+	Kept        int    `json:"kept"`        // all records, decided ones too
+	Bytes       int64  `json:"bytes"`
+	MaxBytes    int64  `json:"maxBytes"`
+	Dropped     uint64 `json:"dropped"` // open records that had to go for want of room or because of their age
+}
+
+// SyncReplay is the log of writes that the cloud has, kept for a cloud that is restored to yesterday.
+type SyncReplay struct {
+	Entries int       `json:"entries"`
+	Bytes   int64     `json:"bytes"`
+	Oldest  time.Time `json:"oldest,omitzero"`
+}
+
+// SyncBudget is how much of what may wait does.
+type SyncBudget struct {
+	Level string  `json:"level"` // ok, warn, tight, rebuildable, corrections or readonly
+	Used  float64 `json:"used"`  // of the fullest of the budgets: 0 to 1
+	Which string  `json:"which,omitempty"`
+}
+
+// SyncNode is who this node is to the cloud.
+type SyncNode struct {
+	ID          string `json:"id"`
+	Incarnation uint64 `json:"incarnation"`
+	Boot        string `json:"boot,omitempty"`
+	Clone       string `json:"clone,omitempty"` // another process works under this node's name
+}
+
+// whole has lists where there is nothing, not null.
+func (s SyncStatus) whole() SyncStatus {
+	if s.State == "" {
+		s.State = "none"
+	}
+	s.Tables, s.Lanes, s.Feed, s.Leases = some(s.Tables), some(s.Lanes), some(s.Feed), some(s.Leases)
+	s.Alarms = some(s.Alarms)
+	for i := range s.Lanes {
+		s.Lanes[i].Parked = some(s.Lanes[i].Parked)
+	}
+	return s
+}
+
+// some is a list that is written as [] where it is empty.
+func some[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
