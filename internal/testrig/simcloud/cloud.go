@@ -1,0 +1,188 @@
+package simcloud
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// tokenMemory is how long a transaction's token is remembered.
+const tokenMemory = 10 * time.Minute
+
+// Options say what a cloud is like. The zero value is DynamoDB.
+type Options struct {
+	Now            func() time.Time // of the server; nil: the wall clock
+	NoTransactions bool             // as ScyllaDB Alternator: Transact is refused as an unknown operation
+	Forget         bool             // keep no log: for runs of millions of writes; then Restore has nothing to go by
+	OnEffect       func(*Effect)    // told of every effect, in order, with the cloud locked: it asks nothing of the cloud
+}
+
+// Cloud is the service: what arrives here is done at once. Its methods may be called from any goroutine.
+type Cloud struct {
+	options Options
+	exprs   *expr.Cache
+
+	mu     sync.Mutex
+	tables map[string]*table
+	tokens map[string]token
+	log    []Effect
+	effect uint64
+	txn    uint64
+	units  float64
+	calls  uint64
+}
+
+type token struct {
+	request string
+	at      time.Time
+}
+
+// Effect is one change of one item.
+type Effect struct {
+	N     uint64 // in the order of the cloud, from 1
+	At    time.Time
+	Table string
+	Raw   string // the key, as attr.AppendKey writes it
+	Key   attr.Item
+	Op    store.Op
+	Old   attr.Item // nil: none
+	New   attr.Item // nil: deleted
+	By    string    // the node, or who else: "ttl", "restore", a foreign writer's name
+	Mark  string    // of the entry that asked, "<node> <number>"; empty: not asked under a mark
+	Txn   uint64    // the same for all effects of one transaction; 0: alone
+}
+
+// New makes a cloud without tables.
+func New(o Options) *Cloud {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Cloud{options: o, exprs: expr.NewCache(4096), tables: map[string]*table{}, tokens: map[string]token{}}
+}
+
+// Create makes tables; one that is there already stays as it is.
+func (c *Cloud) Create(specs ...store.TableSpec) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range specs {
+		if c.tables[specs[i].Name] == nil {
+			c.tables[specs[i].Name] = c.newTable(specs[i])
+		}
+	}
+}
+
+// newTable is called with the cloud locked.
+func (c *Cloud) newTable(spec store.TableSpec) *table {
+	c.calls++
+	return &table{spec: spec, id: fmt.Sprintf("%s-%d", spec.Name, c.calls), parts: map[string]*partition{}}
+}
+
+// Recreate drops a table and makes it again, empty and with another id.
+func (c *Cloud) Recreate(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tables[name] = c.newTable(c.tables[name].spec)
+}
+
+// Drop takes a table away.
+func (c *Cloud) Drop(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.tables, name)
+}
+
+// TableID gives the id of a table, another one when it was made again or restored; empty: there is no such table.
+func (c *Cloud) TableID(name string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t := c.tables[name]; t != nil {
+		return t.id
+	}
+	return ""
+}
+
+// Units gives the write units that were used so far, also by what was refused.
+func (c *Cloud) Units() float64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.units
+}
+
+// Log gives the effects behind the given number, in order.
+func (c *Cloud) Log(after uint64) []Effect {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at, _ := slices.BinarySearchFunc(c.log, after+1, func(e Effect, n uint64) int { return cmp.Compare(e.N, n) })
+	return c.log[at:len(c.log):len(c.log)]
+}
+
+// Items gives all items of a table in the order of their keys, sidecars included.
+func (c *Cloud) Items(name string) []attr.Item {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.tables[name]
+	if t == nil {
+		return nil
+	}
+	var out []attr.Item
+	t.each("", func(_ string, r *row) bool {
+		out = append(out, r.item)
+		return true
+	})
+	return out
+}
+
+// Item gives one item; nil: there is none.
+func (c *Cloud) Item(name string, key attr.Item) attr.Item {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.tables[name]
+	if t == nil {
+		return nil
+	}
+	k, err := t.requestKey(key)
+	if err != nil {
+		return nil
+	}
+	if r := t.get(k); r != nil {
+		return r.item
+	}
+	return nil
+}
+
+// apply makes a change and records it. Called with the cloud locked.
+func (c *Cloud) apply(t *table, k rowKey, op store.Op, now *row, by, mark string, txn uint64) {
+	was := t.set(k, now)
+	e := Effect{
+		At: c.options.Now(), Table: t.spec.Name, Raw: k.raw(), Key: t.keyOf(was, now), Op: op, By: by, Mark: mark, Txn: txn,
+	}
+	if was != nil {
+		e.Old = was.item
+	}
+	if now != nil {
+		e.New = now.item
+	}
+	c.effect++
+	e.N = c.effect
+	if !c.options.Forget {
+		c.log = append(c.log, e)
+	}
+	if c.options.OnEffect != nil {
+		c.options.OnEffect(&e)
+	}
+}
+
+// table finds a table. Called with the cloud locked.
+func (c *Cloud) table(name string) (*table, error) {
+	if t := c.tables[name]; t != nil {
+		return t, nil
+	}
+	return nil, refuse(intent.NoTable, "Requested resource not found: Table: %s not found", name)
+}

@@ -1,0 +1,41 @@
+package simcloud
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+func refuse(class intent.Class, format string, args ...any) *intent.Error {
+	return &intent.Error{Class: class, Err: fmt.Errorf(format, args...)}
+}
+
+func invalid(format string, args ...any) *intent.Error {
+	return refuse(intent.Validation, "ValidationException: "+format, args...)
+}
+
+func tooLarge() *intent.Error {
+	return refuse(intent.TooLarge, "ValidationException: Item size has exceeded the maximum allowed size")
+}
+
+// emptyKeyError is told from what else is wrong with keys: for it DynamoDB refuses the whole of a transaction.
+type emptyKeyError struct{ refusal *intent.Error }
+
+// Error implements error.
+func (e emptyKeyError) Error() string { return e.refusal.Error() }
+
+// Unwrap gives the refusal.
+func (e emptyKeyError) Unwrap() error { return e.refusal }
+
+// asError gives an error of the expressions or the values as the cloud's.
+func asError(err error) *intent.Error {
+	if e, ok := errors.AsType[*intent.Error](err); ok {
+		return e
+	}
+	if fault.Is(err, fault.Invalid) {
+		return invalid("%v", err)
+	}
+	panic(err) // nothing else can go wrong in memory
+}

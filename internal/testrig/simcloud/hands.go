@@ -1,0 +1,109 @@
+package simcloud
+
+import (
+	"slices"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// Foreign is a writer that knows nothing of us: the original backend, a console, a Lambda. It writes what it is told,
+// without guards; its writes are effects By its name.
+type Foreign struct {
+	Cloud *Cloud
+	Name  string
+}
+
+// Put replaces an item as a whole, sidecar and all.
+func (f Foreign) Put(table string, item attr.Item) error {
+	_, err := f.Cloud.Write(f.Name, intent.Call{Op: store.OpPut, Table: table, Item: item})
+	return err
+}
+
+// Update changes or creates an item.
+func (f Foreign) Update(table string, key attr.Item, update string, params expr.Params) error {
+	_, err := f.Cloud.Write(f.Name, intent.Call{Op: store.OpUpdate, Table: table, Key: key, Update: update, Params: params})
+	return err
+}
+
+// Delete removes an item.
+func (f Foreign) Delete(table string, key attr.Item) error {
+	_, err := f.Cloud.Write(f.Name, intent.Call{Op: store.OpDelete, Table: table, Key: key})
+	return err
+}
+
+// Expire deletes what is past its TTL at the given instant, as DynamoDB does some time later, and gives how many items
+// that were. An instant before now is a service that is late; one after it, a service whose clock is ahead of the nodes'.
+func (c *Cloud) Expire(at time.Time) (expired int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, name := range c.names() {
+		t := c.tables[name]
+		if t.spec.TTL == "" {
+			continue
+		}
+		var gone []rowKey
+		for _, part := range t.order {
+			p := t.parts[part]
+			for _, sort := range p.order {
+				if s, ok := p.rows[sort].item[t.spec.TTL].Int(); ok && s <= at.Unix() {
+					gone = append(gone, rowKey{part, sort})
+				}
+			}
+		}
+		for _, k := range gone {
+			c.apply(t, k, store.OpDelete, nil, "ttl", "", 0)
+		}
+		expired += len(gone)
+	}
+	return expired
+}
+
+func (c *Cloud) names() []string {
+	names := make([]string, 0, len(c.tables))
+	for name := range c.tables {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Restore brings the named tables (none: all) back to what they were at an instant, with new ids, as a point-in-time
+// recovery under the same names does. The log goes on: what is undone is an effect By "restore".
+func (c *Cloud) Restore(at time.Time, names ...string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.options.Forget {
+		panic("simcloud: a cloud that keeps no log cannot be restored")
+	}
+	if len(names) == 0 {
+		names = c.names()
+	}
+	first := slices.IndexFunc(c.log, func(e Effect) bool { return e.At.After(at) })
+	undo := []Effect(nil)
+	if first >= 0 {
+		undo = slices.Clone(c.log[first:])
+	}
+	for _, e := range slices.Backward(undo) {
+		if !slices.Contains(names, e.Table) {
+			continue
+		}
+		t := c.tables[e.Table]
+		k, err := t.requestKey(e.Key)
+		if err != nil {
+			panic(err)
+		}
+		if e.Old == nil {
+			c.apply(t, k, store.OpDelete, nil, "restore", "", 0)
+		} else {
+			c.apply(t, k, store.OpPut, &row{item: e.Old, size: attr.Size(e.Old)}, "restore", "", 0)
+		}
+	}
+	for _, name := range names {
+		c.calls++
+		c.tables[name].id = c.newTable(c.tables[name].spec).id
+	}
+}

@@ -1,0 +1,252 @@
+package simcloud
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// signedFor is how long a signed request can still arrive, a little less than the protocol reckons with.
+const signedFor = 14 * time.Minute
+
+// Network is what the links of a simulation share.
+type Network struct {
+	Cloud *Cloud
+	Timer *Timer
+	Trace func(format string, args ...any) // told of every request; nil: nobody asks
+
+	mu    sync.Mutex
+	rand  *rand.Rand
+	fired map[string]int
+}
+
+// NewNetwork makes a network whose faults the seed decides.
+func NewNetwork(c *Cloud, t *Timer, seed uint64) *Network {
+	return &Network{Cloud: c, Timer: t, rand: rand.New(rand.NewPCG(seed, 0x6e6574)), fired: map[string]int{}} //nolint:gosec // it is to be repeated
+}
+
+// Fired gives how often each fault has struck.
+func (n *Network) Fired() map[string]int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	out := make(map[string]int, len(n.fired))
+	for k, v := range n.fired {
+		out[k] = v
+	}
+	return out
+}
+
+// Count counts a fault that somebody else brought about.
+func (n *Network) Count(what string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.fired[what]++
+}
+
+// IntN draws a number below k.
+func (n *Network) IntN(k int) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.rand.IntN(k)
+}
+
+func (n *Network) span(from, to time.Duration) time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return from + time.Duration(n.rand.Int64N(int64(to-from)))
+}
+
+// logSpan draws a span of any order of magnitude between the two.
+func (n *Network) logSpan(from, to time.Duration) time.Duration {
+	for to > 4*from && n.IntN(3) > 0 {
+		to /= 4
+	}
+	return n.span(from, to)
+}
+
+// Link is one node's way to the cloud. It implements replica.Cloud; Locks gives a lease.Table.
+type Link struct {
+	net  *Network
+	node string
+	now  func() time.Time // the node's wall clock
+	gate func()           // waits while the node is paused
+
+	mu    sync.Mutex
+	rate  int // of 1000 requests, those that meet a fault
+	moods []Fault
+	mode  Fault
+	next  []Fault // for the next writes: what a test wants
+	dead  bool
+	skew  time.Duration
+}
+
+// Link makes a node's link. now is its wall clock; gate may be nil.
+func (n *Network) Link(node string, now func() time.Time, gate func()) *Link {
+	if gate == nil {
+		gate = func() {}
+	}
+	return &Link{net: n, node: node, now: now, gate: gate, moods: Moments()}
+}
+
+// SetRate says how many of 1000 requests meet a fault of their own.
+func (l *Link) SetRate(perMille int) { l.locked(func() { l.rate = perMille }) }
+
+// SetMode begins a fault that lasts, or ends it with None.
+func (l *Link) SetMode(f Fault) { l.locked(func() { l.mode = f }) }
+
+// Next has the next requests that write meet these faults, in order; None is none.
+func (l *Link) Next(faults ...Fault) { l.locked(func() { l.next = append(l.next, faults...) }) }
+
+// Kill ends the link: what is under way may still arrive, nothing else ever does.
+func (l *Link) Kill() { l.locked(func() { l.dead = true }) }
+
+// Heal ends all faults.
+func (l *Link) Heal() { l.locked(func() { l.rate, l.mode, l.next = 0, None, nil }) }
+
+func (l *Link) locked(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f()
+}
+
+// Write implements replica.Cloud.
+func (l *Link) Write(ctx context.Context, call intent.Call) (attr.Item, error) {
+	return exchange(ctx, l, kindWrite, func() (attr.Item, error) { return l.net.Cloud.Write(l.node, call) })
+}
+
+// Transact implements replica.Cloud.
+func (l *Link) Transact(ctx context.Context, calls []intent.Call, token string) error {
+	_, err := exchange(ctx, l, kindTransact, func() (struct{}, error) {
+		return struct{}{}, l.net.Cloud.Transact(l.node, calls, token)
+	})
+	if e, ok := errors.AsType[*intent.Error](err); ok && e.Err == errBusy { //nolint:errorlint // it is that very error
+		return &intent.Error{Class: e.Class, Err: e.Err, Reasons: l.busyOne(len(calls))}
+	}
+	return err
+}
+
+// busyOne gives the reasons of a transaction of which one item was busy.
+func (l *Link) busyOne(n int) []intent.Reason {
+	reasons := make([]intent.Reason, n)
+	for i := range reasons {
+		reasons[i].Class = intent.Applied
+	}
+	reasons[l.net.IntN(n)] = intent.Reason{Class: intent.Throttled, Message: "TransactionConflict"}
+	return reasons
+}
+
+// Get implements replica.Cloud.
+func (l *Link) Get(ctx context.Context, table string, key attr.Item) (attr.Item, error) {
+	return exchange(ctx, l, kindRead, func() (attr.Item, error) { return l.net.Cloud.Get(table, key) })
+}
+
+// Read implements replica.Cloud.
+func (l *Link) Read(ctx context.Context, r replica.Reading) (replica.Page, error) {
+	return exchange(ctx, l, kindRead, func() (replica.Page, error) { return l.net.Cloud.Read(r) })
+}
+
+// Skew implements replica.Cloud. Answers tell the time in whole seconds.
+func (l *Link) Skew() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.skew
+}
+
+func (l *Link) answered() {
+	server, node := l.net.Cloud.options.Now(), l.now()
+	l.locked(func() { l.skew = server.Truncate(time.Second).Sub(node) })
+}
+
+type kind uint8
+
+const (
+	kindRead kind = iota
+	kindWrite
+	kindTransact
+)
+
+// plan is what will become of a request.
+type plan struct {
+	fault    Fault
+	up, down time.Duration   // the ways there and back
+	lost     bool            // it never arrives
+	deaf     bool            // the answer never does
+	late     []time.Duration // copies that arrive that long after it was sent
+	instead  *intent.Error   // what is answered without asking the cloud
+	after    *intent.Error   // what is answered although it was done
+}
+
+var (
+	errTimeout = errors.New("no answer within the deadline")
+	errReset   = errors.New("unexpected EOF")
+	errBusy    = errors.New("TransactionCanceledException")
+)
+
+// exchange sends a request and waits for its answer, as the plan for it has it.
+func exchange[T any](ctx context.Context, l *Link, k kind, do func() (T, error)) (T, error) {
+	var zero T
+	l.gate()
+	p := l.plan(k)
+	if p.fault != None {
+		l.net.Count(p.fault.String())
+	}
+	l.trace(k, &p)
+	arrive := func() { _, _ = do() }
+	for _, d := range p.late {
+		l.net.Timer.After(d, arrive)
+	}
+	if p.instead != nil {
+		if err := l.wait(ctx, p.up); err != nil {
+			return zero, unanswered(err)
+		}
+		return zero, p.instead
+	}
+	if p.lost {
+		return zero, l.silence(ctx)
+	}
+	if err := l.net.Timer.Sleep(ctx, p.up); err != nil {
+		l.net.Timer.After(l.net.span(time.Microsecond, p.up+time.Millisecond), arrive) // it had left
+		return zero, unanswered(err)
+	}
+	got, err := do()
+	switch {
+	case p.deaf:
+		return zero, l.silence(ctx)
+	case l.wait(ctx, p.down) != nil:
+		return zero, unanswered(errTimeout)
+	case p.after != nil:
+		return zero, p.after
+	}
+	l.answered()
+	return got, err
+}
+
+func unanswered(err error) *intent.Error { return &intent.Error{Class: intent.Unknown, Err: err} }
+
+// wait lets time pass for the request, and for its node if that is paused.
+func (l *Link) wait(ctx context.Context, d time.Duration) error {
+	err := l.net.Timer.Sleep(ctx, d)
+	l.gate()
+	if err == nil {
+		err = ctx.Err() // a paused node finds its deadline passed
+	}
+	return err
+}
+
+// silence waits for an answer that never comes: without a deadline, as long as TCP would.
+func (l *Link) silence(ctx context.Context) error {
+	_ = l.wait(ctx, 15*time.Minute)
+	return unanswered(errTimeout)
+}
+
+func (l *Link) trace(k kind, p *plan) {
+	if l.net.Trace != nil {
+		l.net.Trace("%s -> cloud %s %s", l.node, [...]string{"read", "write", "transact"}[k], p.fault)
+	}
+}

@@ -1,0 +1,122 @@
+package simcloud
+
+import (
+	"time"
+
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// plan draws what becomes of a request.
+func (l *Link) plan(k kind) plan {
+	n := l.net
+	p := plan{up: n.span(time.Millisecond, 15*time.Millisecond), down: n.span(time.Millisecond, 15*time.Millisecond)}
+	l.mu.Lock()
+	mode, rate, dead := l.mode, l.rate, l.dead
+	wanted, asked := None, false
+	if k != kindRead && len(l.next) > 0 {
+		wanted, asked = l.next[0], true
+		l.next = l.next[1:]
+	}
+	l.mu.Unlock()
+	switch {
+	case dead:
+		p.lost, p.instead = true, refuse(intent.Offline, "the process has ended")
+	case mode != None && l.lasting(&p, mode):
+	case asked:
+		l.moment(&p, wanted, k)
+	case rate > 0 && n.IntN(1000) < rate:
+		l.moment(&p, l.moods[n.IntN(len(l.moods))], k)
+	}
+	return p
+}
+
+// lasting gives what a fault that lasts does to a request; false: it lets this one through.
+func (l *Link) lasting(p *plan, mode Fault) bool {
+	n := l.net
+	p.fault = mode
+	switch mode {
+	case Partition, OneWayOut, HalfOpen:
+		p.lost = true
+	case OneWayIn:
+		p.deaf = true
+	case Flapping:
+		if time.Now().UnixMilli()/700%2 == 0 {
+			p.fault = None
+			return false
+		}
+		p.lost = n.IntN(2) == 0
+		p.deaf = !p.lost
+	case NoDNS:
+		p.instead = refuse(intent.Offline, "no such host")
+	case Portal:
+		p.instead = refuse(intent.Offline, "an answer that is not DynamoDB's")
+		if n.IntN(4) == 0 {
+			p.instead.Class = intent.Unknown
+		}
+	case Storm:
+		switch n.IntN(8) {
+		case 0:
+			p.fault = None
+			return false
+		case 1:
+			p.after = refuse(intent.Unknown, "503 Service Unavailable")
+		default:
+			p.instead = refuse(intent.Unknown, "503 Service Unavailable")
+		}
+	case NoCredentials:
+		p.instead = refuse(intent.Credentials, "ExpiredTokenException")
+	case Crawl:
+		p.up, p.down = n.span(time.Millisecond, 4*time.Second), n.span(time.Millisecond, 4*time.Second)
+	}
+	return true
+}
+
+// moment gives what a fault does to one request. What would make no difference to a read is none.
+func (l *Link) moment(p *plan, f Fault, k kind) {
+	n := l.net
+	p.fault = f
+	if k == kindRead && (f == LateCopy || f == LateLost || f == Duplicate || f == TxnConflict || f == TxnInProgress) ||
+		k == kindWrite && f == TxnInProgress {
+		p.fault = None
+		return
+	}
+	switch f {
+	case DropRequest:
+		p.lost = true
+	case DropAnswer:
+		p.deaf = true
+	case Delay:
+		p.up, p.down = n.logSpan(100*time.Millisecond, 40*time.Second), n.logSpan(100*time.Millisecond, 40*time.Second)
+	case LateCopy:
+		p.late = append(p.late, p.up+p.down+n.logSpan(10*time.Millisecond, signedFor))
+	case LateLost:
+		p.lost = true
+		p.late = append(p.late, n.logSpan(10*time.Millisecond, signedFor))
+	case Reorder:
+		p.up = n.span(50*time.Millisecond, 2*time.Second)
+	case Duplicate:
+		p.late = append(p.late, p.up+n.span(time.Microsecond, 20*time.Millisecond))
+	case SlowBody:
+		p.down = n.span(5*time.Second, time.Minute)
+	case ResetMidBody:
+		p.after = &intent.Error{Class: intent.Unknown, Err: errReset}
+	case Throttle:
+		p.instead = refuse(intent.Throttled, "ProvisionedThroughputExceededException")
+	case ErrorApplied:
+		p.after = refuse(intent.Unknown, "500 InternalServerError")
+	case ErrorDropped:
+		p.instead = refuse(intent.Unknown, "500 InternalServerError")
+	case TxnConflict:
+		p.instead = conflictOf(k)
+	case TxnInProgress:
+		p.instead = refuse(intent.Unknown, "TransactionInProgressException")
+	}
+}
+
+// conflictOf is how DynamoDB tells that a transaction is on the item: of a transaction it is one of the reasons.
+func conflictOf(k kind) *intent.Error {
+	if k == kindWrite {
+		return refuse(intent.Throttled, "TransactionConflictException")
+	}
+	return &intent.Error{Class: intent.Canceled, Err: errBusy}
+}

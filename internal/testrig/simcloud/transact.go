@@ -1,0 +1,155 @@
+package simcloud
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+const (
+	maxActions  = 100
+	maxTransact = 4 << 20
+)
+
+// Transact does all operations or none.
+func (c *Cloud) Transact(by string, calls []intent.Call, tokenText string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls++
+	if c.options.NoTransactions {
+		return refuse(intent.Validation, "UnknownOperationException: TransactWriteItems")
+	}
+	actions := make([]action, len(calls))
+	for i := range calls {
+		actions[i].call = &calls[i]
+	}
+	if err := c.bindAll(actions); err != nil {
+		return asError(err)
+	}
+	request := ""
+	if tokenText != "" {
+		request = requestText(calls)
+		if done, err := c.doneBefore(tokenText, request); done || err != nil {
+			return err
+		}
+	}
+	if err := c.judgeAll(actions); err != nil {
+		for i := range actions {
+			c.charge(&actions[i], 2)
+		}
+		return asError(err)
+	}
+	c.txn++
+	for i := range actions {
+		c.charge(&actions[i], 2)
+		c.perform(&actions[i], by, c.txn)
+	}
+	if tokenText != "" {
+		c.tokens[tokenText] = token{request: request, at: c.options.Now()}
+	}
+	return nil
+}
+
+// doneBefore looks a token up. A token that came with other bytes tells nothing of these ones.
+func (c *Cloud) doneBefore(text, request string) (bool, error) {
+	if len(text) > 36 {
+		return false, invalid("clientRequestToken has more than 36 characters")
+	}
+	t, ok := c.tokens[text]
+	switch {
+	case !ok:
+		return false, nil
+	case c.options.Now().Sub(t.at) > tokenMemory:
+		delete(c.tokens, text)
+		return false, nil
+	case t.request != request:
+		return false, refuse(intent.Unknown, "IdempotentParameterMismatchException")
+	}
+	return true, nil
+}
+
+// bindAll refuses what needs no table to be refused.
+func (c *Cloud) bindAll(actions []action) error {
+	if len(actions) == 0 || len(actions) > maxActions {
+		return invalid("TransactItems must have 1 to %d members", maxActions)
+	}
+	bytes := 0
+	for i := range actions {
+		a := &actions[i]
+		if err := c.bind(a); err != nil {
+			return err
+		}
+		bytes += attr.Size(a.call.Key) + attr.Size(a.call.Values)
+		if a.call.Op == store.OpPut {
+			bytes += attr.Size(a.call.Item)
+		}
+	}
+	if bytes > maxTransact {
+		return invalid("Transaction payload size cannot exceed 4MB")
+	}
+	return nil
+}
+
+// judgeAll finds the items and looks at all of them before anything is done.
+func (c *Cloud) judgeAll(actions []action) error {
+	reasons := make([]intent.Reason, len(actions))
+	canceled := false
+	seen := map[string]bool{}
+	for i := range actions {
+		a := &actions[i]
+		reasons[i].Class = intent.Applied
+		if err := c.find(a); err != nil {
+			return err
+		}
+		if err := a.aim(); err != nil {
+			if _, whole := errors.AsType[emptyKeyError](err); whole {
+				return err
+			}
+			reasons[i], canceled = reason(err), true
+			continue
+		}
+		id := a.call.Table + "\x00" + a.key.part + "\x00" + a.key.sort
+		if seen[id] {
+			return invalid("Transaction request cannot include multiple operations on one item")
+		}
+		seen[id] = true
+	}
+	for i := range actions {
+		if reasons[i].Class != intent.Applied {
+			continue
+		}
+		if err := actions[i].judge(); err != nil {
+			reasons[i], canceled = reason(err), true
+		}
+	}
+	if !canceled {
+		return nil
+	}
+	return &intent.Error{Class: intent.Canceled, Reasons: reasons, Err: errors.New("TransactionCanceledException")}
+}
+
+func reason(err error) intent.Reason {
+	e := asError(err)
+	return intent.Reason{Class: e.Class, Old: e.Old, Message: e.Err.Error()}
+}
+
+// requestText is the same for two requests that are the same.
+func requestText(calls []intent.Call) string {
+	var b strings.Builder
+	for i := range calls {
+		c := &calls[i]
+		b.WriteString(c.Op.String() + "\x00" + c.Table + "\x00" + c.Update + "\x00" + c.Condition + "\x00")
+		b.Write(attr.AppendJSON(nil, c.Key))
+		b.Write(attr.AppendJSON(nil, c.Item))
+		b.Write(attr.AppendJSON(nil, c.Values))
+		names := attr.Item{}
+		for k, v := range c.Names {
+			names[k] = attr.S(v)
+		}
+		b.Write(attr.AppendJSON(nil, names))
+	}
+	return b.String()
+}

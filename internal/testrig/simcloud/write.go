@@ -1,0 +1,183 @@
+package simcloud
+
+import (
+	"errors"
+	"maps"
+	"regexp"
+	"strings"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// action is a Call on its way: bound, aimed at a table's row, judged.
+type action struct {
+	call  *intent.Call
+	bound expr.Bound
+	table *table
+	key   rowKey
+	was   *row
+	now   *row // nil: deleted, or a check
+}
+
+// Write does one operation for a node, or for whoever by names. The errors are *intent.Error.
+func (c *Cloud) Write(by string, call intent.Call) (attr.Item, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls++
+	a := action{call: &call}
+	err := c.prepare(&a)
+	if err == nil {
+		err = a.judge()
+	}
+	c.charge(&a, 1)
+	if err != nil {
+		return nil, asError(err)
+	}
+	c.perform(&a, by, 0)
+	return a.now.image(), nil
+}
+
+// prepare refuses what no state of the item could make right.
+func (c *Cloud) prepare(a *action) error {
+	if err := c.bind(a); err != nil {
+		return err
+	}
+	if err := c.find(a); err != nil {
+		return err
+	}
+	return a.aim()
+}
+
+// bind refuses what is wrong with the request alone.
+func (c *Cloud) bind(a *action) (err error) {
+	call := a.call
+	if call.Op == store.OpPut {
+		size, err := attr.Measure(call.Item)
+		if err != nil {
+			return err
+		}
+		if size > attr.MaxItemSize {
+			return tooLarge()
+		}
+	}
+	if call.Op == 0 && call.Condition == "" {
+		return invalid("a ConditionCheck needs its ConditionExpression")
+	}
+	a.bound, err = c.exprs.Bind(expr.Request{Update: call.Update, Condition: call.Condition, Params: call.Params})
+	return err
+}
+
+func (c *Cloud) find(a *action) (err error) {
+	a.table, err = c.table(a.call.Table)
+	return err
+}
+
+// aim finds the row, and refuses what the table could take in no state.
+func (a *action) aim() (err error) {
+	if a.call.Op == store.OpPut {
+		if a.key, err = a.table.itemKey(a.call.Item); err == nil {
+			err = a.table.checkIndexes(a.call.Item)
+		}
+	} else {
+		a.key, err = a.table.requestKey(a.call.Key)
+	}
+	if err != nil || a.bound.Update == nil {
+		return err
+	}
+	for _, name := range a.bound.Update.Attributes() {
+		for _, k := range a.table.keyAttrs() {
+			if name == k.Name {
+				return invalid("One or more parameter values were invalid: Cannot update attribute %s. "+
+					"This attribute is part of the key", name)
+			}
+		}
+	}
+	return nil
+}
+
+// judge looks at the item: does the condition hold, and what becomes of it?
+func (a *action) judge() error {
+	a.was = a.table.get(a.key)
+	if a.bound.Condition != nil {
+		holds, err := a.bound.Condition.Match(expr.Item(a.was.image()))
+		if err != nil {
+			return err
+		}
+		if !holds {
+			return &intent.Error{
+				Class: intent.ConditionFailed, Old: a.was.image(), Err: errors.New("The conditional request failed"), //nolint:staticcheck,revive // DynamoDB's words
+			}
+		}
+	}
+	switch a.call.Op {
+	case store.OpPut:
+		item := maps.Clone(a.call.Item)
+		a.now = &row{item: item, size: attr.Size(item)}
+	case store.OpUpdate:
+		return a.update()
+	}
+	return nil
+}
+
+func (a *action) update() (err error) {
+	base := a.was.image()
+	if base == nil {
+		base = a.call.Key
+	}
+	var item attr.Item
+	if a.bound.Update == nil {
+		item = maps.Clone(base)
+	} else if item, err = a.bound.Update.Apply(base); err != nil {
+		return err
+	}
+	size, err := attr.Measure(item)
+	if err != nil {
+		return err
+	}
+	if size > attr.MaxItemSize {
+		return tooLarge()
+	}
+	a.now = &row{item: item, size: size}
+	return a.table.checkIndexes(item)
+}
+
+// perform is called with the cloud locked, after everything was judged.
+func (c *Cloud) perform(a *action, by string, txn uint64) {
+	if a.call.Op == 0 || a.call.Op == store.OpDelete && a.was == nil {
+		return
+	}
+	c.apply(a.table, a.key, a.call.Op, a.now, by, markOf(a.call), txn)
+}
+
+// charge counts write units: one for each kilobyte of the larger image, also of what was refused; twice that in a
+// transaction.
+func (c *Cloud) charge(a *action, times float64) {
+	if a.table == nil {
+		return
+	}
+	size := max(a.was.bytes(), a.now.bytes(), 1)
+	c.units += times * float64((size+1023)/1024)
+}
+
+// markPrefix begins the attributes that hold the marks of nodes.
+const markPrefix = "_a_"
+
+var lessThan = regexp.MustCompile(`(#?\w+) < (:\w+)`) //nolint:gochecknoglobals // a constant
+
+// markOf finds the mark under which a call is sent: its condition says that the node's mark is lower, or its update sets
+// it.
+func markOf(call *intent.Call) string {
+	for _, m := range lessThan.FindAllStringSubmatch(call.Condition, -1) {
+		name := m[1]
+		if real, ok := call.Names[name]; ok {
+			name = real
+		}
+		if node, ok := strings.CutPrefix(name, markPrefix); ok {
+			return node + " " + call.Values[m[2]].Str()
+		}
+	}
+	return ""
+}
