@@ -82,20 +82,6 @@ func systemRand() func() uint64 {
 
 // The parts of others. Each moves to the file of its owner, who replaces what stands here.
 type (
-	// identity is who this node is to the cloud (identity.go). Called by the runtime:
-	//
-	//	r.openIdentity(ctx) error        // in Open, first: id, incarnation, checks against the file of Config.Dir
-	//	r.connect(ctx) error             // before the first entry of a connection is sent; it is the probe while the cloud is away: class Offline, the probe failed
-	//	r.runIdentity(ctx) error         // a goroutine: settled, restore summaries, the other boot id
-	//	r.settledOf(node string) uint64  // for intent.Env
-	identity struct{}
-
-	// feeds are what is read regularly (feed.go): r.runFeed(ctx) error.
-	feeds struct{}
-
 	// surface counts for status and metrics (status.go).
 	surface struct{}
 )
-
-// PollRule says what of a table is read regularly (feed.go).
-type PollRule struct{}
