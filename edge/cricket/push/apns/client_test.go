@@ -452,10 +452,13 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
+// patient is for a crowd that goes one after the other, however slow the machine is.
+func patient(c *Config) { c.Timeout = time.Minute }
+
 // TestStreamLimits sends a crowd of pushes over a connection that allows one stream at first, then many, then one, then
 // a few: never more than it may, and none is lost.
 func TestStreamLimits(t *testing.T) {
-	r := newRig(t, nil)
+	r := newRig(t, patient)
 	var tokens []string
 	for i := range 200 {
 		p, err := r.box.AddPhone(sandbox.Phone{Name: "Ada", DeviceID: fmt.Sprint("crowd", i)}, nil)
@@ -486,7 +489,7 @@ func TestStreamLimits(t *testing.T) {
 
 // TestFirstAnswersRefuse keeps a crowd waiting behind one stream whose pushes are refused one after the other.
 func TestFirstAnswersRefuse(t *testing.T) {
-	r := newRig(t, nil)
+	r := newRig(t, patient)
 	r.box.Burst(20, sandbox.Reply{Status: 500, Reason: "InternalServerError"})
 	var wg sync.WaitGroup
 	for range 100 {
