@@ -8,37 +8,59 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Entry is one local write on its way: the operation it was, and how far it has come.
+// Entry is one local write on its way: the operation it was, and how far it has come. What Compile makes is kept as it
+// is (Encode), and changed by Attempt, Take, Follow and Rebase alone.
 type Entry struct {
-	Seq    uint64 // of its journal record: the second half of its write id
-	Digits uint32 // nine random digits of its mark, so that two histories of one node never look alike
-	Txn    uint64 // Seq of the first action of its transaction; 0: it is alone
+	Seq    uint64   // of its journal record: the second half of its write id
+	Digits uint32   // nine random digits of its mark, so that two histories of one node never look alike
+	Txn    uint64   // Seq of the first entry of its cloud transaction; 0: it is alone
+	Group  uint64   // Seq of the first record of the store's Update that wrote it
+	Folds  []uint64 // earlier entries that were coalesced into it: they are settled as it is
 
 	Table     string
 	Policy    store.Policy
 	Key       attr.Item
-	Op        store.Op // 0: a ConditionCheck of its transaction
-	Item      attr.Item
+	Op        store.Op
+	Item      attr.Item // of a Put, without sidecar; of a Ghost the whole item as it shall be
 	Update    string
 	Condition string
 	expr.Params
+	Checks []Check // of the first entry of a transaction: its ConditionChecks
 
-	At     time.Time // it was written
-	Lock   string    // whose fence it carries, of the table's declaration; empty: none
-	Fence  int64     // of the item it wrote (_f)
-	Life   Life      // on which it was journaled
-	Behind uint64    // Seq of the pending create that begins its life; 0: none
-	Read   bool      // its store transaction had read the item
-	Was    attr.Item // what its paths held in the base, for a foreign life: see section 2 of the protocol
+	At          time.Time // it was written, by the clock of that time; of a coalesced one the first
+	Stamp       int64     // of policy newest: hybrid time in microseconds since 1970; 0: none
+	Provisional bool      // the stamp is of a clock that no server had confirmed
+	Lock        string    // whose fence it carries, of the table's declaration; empty: none
+	Fence       int64     // of the item it wrote (_f)
+	Life        Life      // on which it was journaled
+	Behind      uint64    // Seq of the pending create that begins its life; 0: none
+	Read        bool      // its store transaction had read the item
+	Ghost       bool      // it was written on an item past its TTL: a Put with a new life, in the place of the old one
+	Was         attr.Item // by path: what its paths held in the base, of an entry on a foreign life; of a Ghost the TTL attribute
 
 	Sent      int       // requests that left or may have left
-	Unsure    bool      // one of them has had no answer that says what became of it
+	Unsure    bool      // one of them, on its present life, has had no answer that says what became of it
+	Late      bool      // a copy of its create may still arrive: its sends set the hold on deletes
 	Closed    bool      // its mark is closed: no late copy can apply
-	Label     bool      // the foreign life that it deletes has our label
+	Label     string    // the label that it has set on the foreign life it deletes; empty: none yet
+	Dead      bool      // the tombstone of the life it deletes is written
 	Refused   int       // count guards that did not hold
 	NotBefore time.Time // parked until; zero: not parked
-	Why       string    // why it is parked
+	Why       string    // why it is parked or held
 	Held      Hold      // why only an operator lets it go on
+	Lost      bool      // of an older timeline of this node: it is looked for before it is sent (section 6)
+	Replay    bool      // it was settled before the cloud was restored, and is made sure of
+
+	step step // what Next does instead of sending: a crash begins anew
+	met  met  // what the step is about
+}
+
+// Check is a ConditionCheck of a transaction.
+type Check struct {
+	Table     string
+	Key       attr.Item
+	Condition string
+	expr.Params
 }
 
 // Hold is why an entry waits for somebody.
@@ -49,13 +71,13 @@ const (
 	HoldNone   Hold = iota
 	HoldPoison      // the cloud can never take it: quarantined
 	HoldTail        // it stands behind one that is
-	HoldTable       // its table is missing, or denied
+	HoldTable       // its table is missing, or denied, or the cloud has no transactions
 )
 
 // Life is which life of an item an entry was journaled on.
 type Life struct {
 	Kind LifeKind
-	ID   string // of LifeOurs: the value of _c; of LifeForeign: the label that was seen or set ("~...")
+	ID   string // of LifeOurs: the value of _c, empty while the create that it stands behind is pending; of LifeForeign: the label ("~..."), empty: none was seen
 }
 
 // LifeKind tells lives apart.

@@ -1,0 +1,140 @@
+package intent
+
+import (
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// Known is the last confirmed image of an item.
+type Known struct {
+	Item attr.Item // without sidecar; nil: there is none
+	Side Sidecar
+}
+
+// Env is what the protocol needs to know of the node and of the world. Its functions are cheap and pure for the time of a
+// call.
+type Env struct {
+	Node         string
+	Now          time.Time     // corrected by the server's clock, as far as that is known
+	Skew         time.Duration // what Now was corrected by: the server's clock minus ours
+	Synced       bool          // a server has told its time since the node started
+	SyncTable    string
+	LockTable    string // of the leases; empty: there are none, and no fence is looked up
+	Transactions bool   // the cloud has them
+	Replaying    bool   // the cloud was restored, and not all nodes have replayed: what is absent is not yet deleted
+
+	Spec    func(table string) *store.TableSpec // nil: no such table any more
+	Settled func(node string) uint64            // below it everything of that node is settled; 0: not known
+	Past    func(node string) uint64            // Settled as it was known 15 minutes ago; 0: not known
+	// Events tells that every entry of policy other than state that carries this lock and fence, written by the store's
+	// Update group or an earlier one, is settled; conflict and quarantine count.
+	Events func(lock string, fence int64, group uint64) bool
+	Rand   func() uint64
+	Exprs  *expr.Cache // nil: nothing is kept
+}
+
+// Unit is what is sent together: one item's entry, or all entries of a cloud transaction in the order of their sequences.
+type Unit struct {
+	Entries []*Entry
+}
+
+// ActionKind is what is to be done with a unit.
+type ActionKind uint8
+
+// The kinds of actions.
+const (
+	ActSend   ActionKind = iota + 1 // Calls, as one transaction if Transact is set, else it is exactly one
+	ActRead                         // read Reads, each consistently
+	ActPark                         // nothing until Until, or until what Why names has changed
+	ActSettle                       // nothing is asked: Outcome says what became of the unit
+)
+
+// Action is the next step of a unit.
+type Action struct {
+	Kind     ActionKind
+	Calls    []Call
+	Transact bool // with a new token each time
+	Attempt  bool // the effect of the entries is in it: Unit.Attempt, and the entries on disk, before the first byte is sent
+	Reads    []Ref
+	Until    time.Time // zero: until an operator, or what Why names
+	Why      string
+	Outcome  *Outcome // of ActSettle
+
+	step   step
+	unsure []bool // of the entries, before Attempt
+}
+
+// Ref names an item in the cloud.
+type Ref struct {
+	Table string
+	Key   attr.Item
+}
+
+// Answer is what became of an action.
+type Answer struct {
+	Err   *Error      // nil: done
+	Image attr.Item   // of a single call: what Cloud.Write gave
+	Items []attr.Item // of reads, in their order; nil: no such item
+}
+
+// Result is what an answer means for the unit.
+type Result uint8
+
+// The results. Those up to OutConflict take the unit out of the outbox.
+const (
+	OutApplied    Result = iota + 1 // proved: entries to the replay log
+	OutSuperseded                   // another write won, by policy: recorded as Code says, nothing is to be done
+	OutConflict                     // recorded, with what it takes along (Tail), for the table's merge handler or a person
+	OutQuarantine                   // stays, held, with everything behind it (Behind): alarm
+
+	OutAgain     // ask Next at once
+	OutParked    // until After from now: its item waits, its lane goes on
+	OutThrottled // not applied: back off with full jitter, slow the table down
+	OutUnknown   // nobody knows: back off with full jitter, then ask Next, which repeats the same
+	OutOffline   // one probe, the others sleep
+	OutRefresh   // clock or credentials: refresh, alarm, keep
+	OutStopTable // the table Table is missing or denied: alarm, keep
+	OutTimeline  // a copy or an older file of this node is writing: section 6, everything stops until identity is settled
+	OutRenumber  // the entry, of a lost timeline, is sent under a new sequence and new digits: give it both and clear Lost
+)
+
+// Settled tells whether the unit leaves the outbox.
+func (r Result) Settled() bool { return r == OutApplied || r == OutSuperseded || r == OutConflict }
+
+// Outcome is what an answer means.
+type Outcome struct {
+	Result Result
+	Known  []*Known    // by entry of the unit: the base that the answer showed; nil: it showed none
+	Met    []attr.Item // by entry, of a decision: the item that the refusal showed, sidecar included; nil: none
+	Code   Code        // of OutSuperseded, OutConflict, OutQuarantine
+	Text   string      // one sentence for a person, without values of the item
+	After  time.Duration
+	Table  string // of OutStopTable
+	Lock   string // of CodeDeposed: the lock whose fence was higher
+	Fence  int64  // of CodeDeposed: the fence that was seen there
+	Alarm  string // somebody should know; empty: nobody
+}
+
+// Code says why a unit was decided, in records: stable.
+type Code string
+
+// The codes.
+const (
+	CodeCondition   Code = "condition_failed" // the application's condition does not hold there
+	CodeDeleted     Code = "deleted"          // the item was deleted meanwhile, by policy that wins or is a conflict
+	CodeGone        Code = "gone"             // the same after an unanswered send: it may have applied before
+	CodeUnknown     Code = "unknown"          // a foreign item has changed since an unanswered send
+	CodeOverwritten Code = "overwritten"      // a foreign Put lies over an unanswered send
+	CodeDeposed     Code = "deposed"          // the lock has a higher fence
+	CodeOlder       Code = "older"            // of policy newest: a later write is there
+	CodeTombstone   Code = "tombstone"        // it was created, and deleted by another node since
+	CodeExpired     Code = "expired"          // what it would have made is past its TTL
+	CodeUnfit       Code = "unfit"            // the operation cannot be applied to the item that is there
+	CodeLost        Code = "lost_timeline"    // settled in a timeline of this node that is lost
+	CodeRestored    Code = "restored_cloud"   // the restored cloud has a later write of ours
+	CodeInvalid     Code = "invalid"          // the cloud can never take it
+	CodeTooLarge    Code = "too_large"        // the item would pass the limit
+)
