@@ -39,7 +39,7 @@ func TestAsDynamoDBLocal(t *testing.T) {
 			case 0, 1:
 				calls, token := d.transaction(), d.token()
 				got, want := tellError(sim.Transact("n", calls, token)), tellError(real.transact(calls, token))
-				if got != want {
+				if got != want && !localSplit(got, want) {
 					rt.Fatalf("transaction %s\n%s\n sim: %s\nreal: %s", token, tellCalls(calls), got, want)
 				}
 			case 2:
@@ -96,6 +96,13 @@ func tellError(err error) string {
 		}
 	}
 	return out
+}
+
+// localSplit tells the one difference there is: an update that does not fit its item is a reason of the service's, and for
+// DynamoDB Local the refusal of the whole request (see store/storetest/DIFFERENCES.md).
+func localSplit(sim, real string) bool {
+	return strings.HasPrefix(sim, "canceled") &&
+		(strings.Contains(sim, "; validation") && real == "validation" || strings.Contains(sim, "; too large") && real == "too large")
 }
 
 func tellCalls(calls []intent.Call) string {

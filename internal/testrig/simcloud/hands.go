@@ -104,6 +104,6 @@ func (c *Cloud) Restore(at time.Time, names ...string) {
 	}
 	for _, name := range names {
 		c.calls++
-		c.tables[name].id = c.newTable(c.tables[name].spec).id
+		c.tables[name].id, c.tables[name].back = c.newTable(c.tables[name].spec).id, at
 	}
 }

@@ -70,7 +70,7 @@ func (n *Network) logSpan(from, to time.Duration) time.Duration {
 	return n.span(from, to)
 }
 
-// Link is one node's way to the cloud. It implements replica.Cloud; Locks gives a lease.Table.
+// Link is one node's way to the cloud. It implements replica.Cloud and replica.Catalogue; Locks gives a lease.Table.
 type Link struct {
 	net  *Network
 	node string
@@ -149,6 +149,11 @@ func (l *Link) Get(ctx context.Context, table string, key attr.Item) (attr.Item,
 // Read implements replica.Cloud.
 func (l *Link) Read(ctx context.Context, r replica.Reading) (replica.Page, error) {
 	return exchange(ctx, l, kindRead, func() (replica.Page, error) { return l.net.Cloud.Read(r) })
+}
+
+// Table implements replica.Catalogue.
+func (l *Link) Table(ctx context.Context, name string) (replica.TableState, error) {
+	return exchange(ctx, l, kindRead, func() (replica.TableState, error) { return l.net.Cloud.Table(name) })
 }
 
 // Skew implements replica.Cloud. Answers tell the time in whole seconds.

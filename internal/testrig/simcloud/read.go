@@ -27,6 +27,18 @@ func (c *Cloud) Get(name string, key attr.Item) (attr.Item, error) {
 	return t.get(k).image(), nil
 }
 
+// Table tells which table a name stands for.
+func (c *Cloud) Table(name string) (replica.TableState, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls++
+	t, err := c.table(name)
+	if err != nil {
+		return replica.TableState{}, err
+	}
+	return replica.TableState{ID: t.id, RestoredAt: t.back}, nil
+}
+
 // Read gives a page of a Query or a Scan.
 func (c *Cloud) Read(r replica.Reading) (replica.Page, error) {
 	c.mu.Lock()

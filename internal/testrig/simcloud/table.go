@@ -2,6 +2,7 @@ package simcloud
 
 import (
 	"slices"
+	"time"
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -12,6 +13,7 @@ import (
 type table struct {
 	spec  store.TableSpec
 	id    string
+	back  time.Time // the instant that it was restored to; zero: it was not
 	parts map[string]*partition
 	order []string // keys of parts, ascending
 	bytes int
