@@ -17,7 +17,7 @@ const taking = "SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl
 const (
 	ifFree   = "attribute_not_exists(lockKey) OR expiresAt = :zero"
 	ifOurs   = "holder = :h AND fence = :f"
-	ifStill  = "rvn = :seen AND holder = :h"
+	ifStill  = "rvn = :seen AND holder = :h AND expiresAt = :e"
 	ifLapsed = "attribute_not_exists(rvn) AND expiresAt < :now AND expiresAt = :seen AND holder = :h"
 )
 

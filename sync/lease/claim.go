@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -9,7 +10,8 @@ import (
 )
 
 // sighting is what a lock of somebody else looked like, and since when by this node's boot clock. The clocks of the
-// holder play no part in it: a dead holder whose clock was an hour ahead blocks nobody.
+// holder play no part in it: a dead holder whose clock was an hour ahead blocks nobody. The expiry counts as a part of the
+// look also where there is an rvn: the original application may have taken a record of ours over and left the rest in it.
 type sighting struct {
 	holder, rvn string
 	expiresAt   int64
@@ -26,23 +28,31 @@ func (m *Manager) claim(key string, r Record, exists bool, now Instant) (Change,
 		// earlier run: it is dead, for this one has the file. In the cloud a clone of this machine may live.
 		return m.take(key, ifOurs, attr.Item{":h": attr.S(r.Holder), ":f": attr.Int(r.Fence)}, now), nil
 	}
-	ttl := r.TTL
-	if ttl == 0 {
-		ttl = DefaultTTL
+	if still := m.stillFor(key, &r, now); still < r.stands() {
+		return Change{}, &HeldError{Key: key, Holder: r.Holder, Retry: r.stands() - still}
 	}
-	if still := m.stillFor(key, &r, now); still < ttl {
-		return Change{}, &HeldError{Key: key, Holder: r.Holder, Retry: ttl - still}
-	}
-	h := attr.S(r.Holder)
-	if r.RVN != "" {
-		return m.take(key, ifStill, attr.Item{":seen": attr.S(r.RVN), ":h": h}, now), nil
-	}
-	ms := m.serverMillis(now)
-	if r.ExpiresAt >= ms {
+	h, ms := attr.S(r.Holder), m.serverMillis(now)
+	if !r.ours() && r.ExpiresAt >= ms {
 		return Change{}, &HeldError{Key: key, Holder: r.Holder, Retry: time.Duration(r.ExpiresAt-ms) * time.Millisecond}
+	}
+	if r.RVN != "" {
+		return m.take(key, ifStill, attr.Item{":seen": attr.S(r.RVN), ":h": h, ":e": attr.Int(r.ExpiresAt)}, now), nil
 	}
 	return m.take(key, ifLapsed,
 		attr.Item{":now": attr.Int(ms), ":seen": attr.Int(r.ExpiresAt), ":h": h}, now), nil
+}
+
+// Holder tells which node holds a lock, as far as that can be seen without taking it: "" where there is no record, it was
+// given back, or it has stood still for its time. The node of a holder that is none of ours is its whole text.
+func (m *Manager) Holder(ctx context.Context, key string) (node string, err error) {
+	r, exists, err := m.get(ctx, key)
+	if err != nil || !exists || r.Released() {
+		return "", err
+	}
+	if r.Holder != m.me && m.stillFor(key, &r, m.times.Now()) >= r.stands() {
+		return "", nil
+	}
+	return r.Node(), nil
 }
 
 // stillFor notes what a lock looks like and tells how long it has looked like that. now is taken after the reading:
@@ -51,7 +61,7 @@ func (m *Manager) stillFor(key string, r *Record, now Instant) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.seen[key]
-	if s == nil || s.holder != r.Holder || s.rvn != r.RVN || r.RVN == "" && s.expiresAt != r.ExpiresAt {
+	if s == nil || s.holder != r.Holder || s.rvn != r.RVN || s.expiresAt != r.ExpiresAt {
 		s = &sighting{holder: r.Holder, rvn: r.RVN, expiresAt: r.ExpiresAt, since: now.Boot}
 		m.seen[key] = s
 	}
@@ -61,12 +71,26 @@ func (m *Manager) stillFor(key string, r *Record, now Instant) time.Duration {
 // Acquire tries once to take a lock. *HeldError says who has it, *LostError that the answer came too late to be of
 // use; after any other error it may or may not have been taken, and the next Acquire finds out.
 //
-// Before the first unit of work the state that the lock guards must be read anew: another node may have written it.
+// Before the first unit of work the state that the lock guards must be read anew: another node may have written it. That
+// is what Config.Took does.
 func (m *Manager) Acquire(ctx context.Context, key string) (*Lease, error) {
 	if err := m.begin(key); err != nil {
 		return nil, err
 	}
 	defer m.end(key)
+	l, err := m.acquire(ctx, key)
+	if err != nil || m.took == nil {
+		return l, err
+	}
+	held, cancel := l.Context(ctx)
+	defer cancel()
+	if err := cmp.Or(m.took(held, key, l.Fence()), l.Check()); err != nil {
+		return nil, errors.Join(err, l.Release(context.WithoutCancel(ctx)))
+	}
+	return l, nil
+}
+
+func (m *Manager) acquire(ctx context.Context, key string) (*Lease, error) {
 	r, exists, err := m.get(ctx, key)
 	if err != nil {
 		return nil, err

@@ -83,7 +83,7 @@ func TestExpressions(t *testing.T) {
 		{"SET fence = :to, rvn = :rvn", "holder = :me AND fence = :f"},
 		{"SET expiresAt = :zero, rvn = :rvn", "holder = :me AND fence = :f"},
 		{"SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, fence = if_not_exists(fence, :ms) + :one",
-			"rvn = :seen AND holder = :h"},
+			"rvn = :seen AND holder = :h AND expiresAt = :e"},
 		{"SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, fence = if_not_exists(fence, :ms) + :one",
 			"attribute_not_exists(rvn) AND expiresAt < :now AND expiresAt = :seen AND holder = :h"},
 	}

@@ -34,6 +34,9 @@ type Config struct {
 	// Local: the table is on this machine alone, in a file that only this run can have open. Earlier runs of this
 	// node are known dead then.
 	Local bool
+	// Took is called when a lock has been taken, under its lease and before Acquire gives it: what the lock guards is to be
+	// read anew, for another node may have written it. If it fails the lock goes back. Default none.
+	Took func(ctx context.Context, key string, fence int64) error
 	// Skew is the server's clock minus ours, as the table's answers tell it. Default 0.
 	Skew   func() time.Duration
 	Times  Times         // default RealTimes()
@@ -47,6 +50,7 @@ type Manager struct {
 	node, me string
 	ttl      time.Duration
 	local    bool
+	took     func(ctx context.Context, key string, fence int64) error
 	skew     func() time.Duration
 	times    Times
 	rvn      func() string
@@ -77,7 +81,7 @@ func New(cfg Config) (*Manager, error) {
 	}
 	m := &Manager{
 		table: cfg.Table, node: cfg.Node, me: HolderText(cfg.Node, cfg.Boot), ttl: cfg.TTL, local: cfg.Local,
-		skew: cfg.Skew, times: cfg.Times, rvn: cfg.RVN, log: cfg.Logger, wake: make(chan struct{}, 1),
+		took: cfg.Took, skew: cfg.Skew, times: cfg.Times, rvn: cfg.RVN, log: cfg.Logger, wake: make(chan struct{}, 1),
 		busy: map[string]bool{}, leases: map[string]*Lease{}, seen: map[string]*sighting{},
 	}
 	if m.skew == nil {

@@ -31,6 +31,25 @@ type Record struct {
 // Released tells that nobody holds the lock.
 func (r *Record) Released() bool { return r.ExpiresAt == 0 }
 
+// Node is the node that holds the lock: the whole text of a holder that is none of ours.
+func (r *Record) Node() string {
+	if i := strings.LastIndexByte(r.Holder, '#'); i >= 0 {
+		return r.Holder[:i]
+	}
+	return r.Holder
+}
+
+// ours tells whether a node of ours holds the lock. What the original application takes over in place keeps our rvn.
+func (r *Record) ours() bool { return r.RVN != "" && strings.Contains(r.Holder, "#") }
+
+// stands is how long the record is waited for if nobody renews it.
+func (r *Record) stands() time.Duration {
+	if r.TTL == 0 {
+		return DefaultTTL
+	}
+	return r.TTL
+}
+
 // HolderText names a holder: one run of one node.
 func HolderText(node, boot string) string { return node + "#" + boot }
 
