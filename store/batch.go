@@ -24,7 +24,7 @@ type batch struct {
 	bytes     int    // of keys and values in them
 	records   int    // journal records that stand
 	tokens    int    // of transactions, remembered
-	grows     bool   // some record is more than a delete
+	grows     bool   // it holds more than deletes, adopted items, and what lies beside the tables
 	side      balance
 	undo      []undoEntry
 }

@@ -80,6 +80,9 @@ func (c *checker) contents() error {
 			}
 		}
 	}
+	if err := c.sides(); err != nil {
+		return err
+	}
 	c.look("tokens")
 	if err := c.tokens(); err != nil {
 		return err

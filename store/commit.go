@@ -318,11 +318,11 @@ func (c *committer) finish(b *batch) (err error) {
 	}
 	failpoint.Hit(failpoint.CommitSealed)
 	need := b.need()
-	if err := c.s.room.reserve(b.btx, need, !b.grows); err != nil {
+	if err := c.s.room.reserve(b.btx, need, b.leaves()); err != nil {
 		_ = b.btx.Rollback()
 		return c.s.latch(err)
 	}
-	if c.s.room.hopeless(need, !b.grows, started) {
+	if c.s.room.hopeless(need, b.leaves(), started) {
 		_ = b.btx.Rollback()
 		return c.refusal(bolterrors.ErrMaxSizeReached)
 	}

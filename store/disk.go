@@ -48,9 +48,10 @@ func (s *Store) Disk() DiskState {
 	return d
 }
 
-// usedBytes is how much of the file holds data.
+// usedBytes is how much of the file holds data: what bbolt counts as free it will use again, as soon as nobody reads it.
 func (s *Store) usedBytes() int64 {
 	var st Stats
 	s.fillFromFile(&st)
-	return st.UsedBytes
+	free := s.db.Stats()
+	return max(st.UsedBytes-int64(free.FreePageN+free.PendingPageN)*s.room.page, 0)
 }

@@ -186,6 +186,12 @@ func (tx *Tx) log(c change) (seq uint64, err error) {
 	j.last = seq
 	j.bytes += uint64(len(encoded))
 	tx.batch.records++
-	tx.batch.grows = tx.batch.grows || c.op != OpDelete
+	switch {
+	case c.op == OpDelete:
+	case tx.origin == OriginCloud:
+		tx.batch.side.adopted += max(0, len(encoded)+len(c.now)-len(c.old))
+	default:
+		tx.batch.grows = true
+	}
 	return seq, nil
 }

@@ -124,7 +124,6 @@ func boltOptions(o Options) *bolt.Options {
 		NoFreelistSync:  true,
 		FreelistType:    bolt.FreelistMapType,
 		InitialMmapSize: o.MapSize,
-		NoStatistics:    true,
 	}
 }
 
@@ -156,7 +155,7 @@ func start(path string, db *bolt.DB, f *os.File, o Options) (*Store, error) {
 		return nil, damagedFile(path, err)
 	}
 	s := &Store{
-		path: path, opts: o, node: st.node, db: db, room: newRoom(f, o),
+		path: path, opts: o, node: st.node, db: db, room: newRoom(f, db, o),
 		exprs: expr.NewCache(exprCache), failed: make(chan struct{}),
 	}
 	s.cat.Store(st.cat)
@@ -178,7 +177,7 @@ func (s *Store) shutDown() error {
 		s.db.NoFreelistSync = false
 		// Without it the next Open is slower and finds the same data: no reason to fail.
 		_ = s.db.Update(func(btx *bolt.Tx) error {
-			return s.room.reserve(btx, 64*os.Getpagesize()+int(btx.Size()/256), true)
+			return s.room.reserve(btx, 64*os.Getpagesize()+int(btx.Size()/256), 0)
 		})
 	}
 	failpoint.Hit(failpoint.CloseFreelist)

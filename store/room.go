@@ -18,6 +18,7 @@ type room struct {
 	f      *os.File
 	limit  int64 // Options.MaxSize; 0: none
 	noSync bool
+	page   int64        // size of one
 	size   atomic.Int64 // of the file, all of it allocated; others may read it
 
 	short   bool      // the commit at hand did not get what it may need
@@ -32,20 +33,21 @@ const (
 	minGrowth = 1 << 20
 	maxGrowth = 16 << 20
 
-	// spare is what only deletes may use: they need new pages too, before their own are free for the next one.
+	// spare is what only commits may use that make room: they need new pages too, before their own are free for the next
+	// one. batch.leaves says who may use how much of it.
 	spare = 1 << 20
 )
 
-func newRoom(f *os.File, o Options) *room {
-	r := &room{f: f, limit: int64(o.MaxSize), noSync: o.NoSync, allocate: allocate}
+func newRoom(f *os.File, db *bolt.DB, o Options) *room {
+	r := &room{f: f, limit: int64(o.MaxSize), noSync: o.NoSync, page: int64(db.Info().PageSize), allocate: allocate}
 	r.measure()
 	return r
 }
 
 // reserve has the disk give need bytes above what the file of the open write transaction uses. Where the disk or the
-// limit gives no more that is no error: bbolt gets what is there as its limit, and refuses a commit that does not fit. A
-// commit that only deletes may use the spare as well.
-func (r *room) reserve(btx *bolt.Tx, need int, deletes bool) error {
+// limit gives no more that is no error: bbolt gets what is there as its limit, and refuses a commit that does not fit, and
+// leaves some of the spare.
+func (r *room) reserve(btx *bolt.Tx, need int, leaves int64) error {
 	db, used := btx.DB(), btx.Size()
 	want := used + int64(need) + spare
 	if want > r.size.Load() {
@@ -56,18 +58,15 @@ func (r *room) reserve(btx *bolt.Tx, need int, deletes bool) error {
 	db.MaxSize = int(r.limit)
 	size := r.size.Load()
 	if r.short = want > size; r.short {
-		db.MaxSize = int(size)
-		if !deletes {
-			db.MaxSize = int(max(size-spare, 1)) // 0 would be no limit
-		}
+		db.MaxSize = int(max(size-leaves, 1)) // 0 would be no limit
 	}
 	return nil
 }
 
 // hopeless tells whether a commit would be refused as one before it was. bbolt reads the whole file after each refusal,
 // about a second for a gigabyte: a full store is not to do that all the time while deletes wait.
-func (r *room) hopeless(need int, deletes bool, now time.Time) bool {
-	return r.short && !deletes && r.refused > 0 && need >= r.refused && now.Before(r.retry)
+func (r *room) hopeless(need int, leaves int64, now time.Time) bool {
+	return r.short && leaves > 0 && r.refused > 0 && need >= r.refused && now.Before(r.retry)
 }
 
 // tried notes what has become of a commit, and for a refusal how long it took.

@@ -160,3 +160,22 @@ func (sd Side) Each(prefix, after []byte, fn func(key, value []byte) (more bool,
 	}
 	return nil
 }
+
+// sides looks at the spaces beside the tables. What is in them is their owners' matter.
+func (c *checker) sides() error {
+	return c.tx.btx.ForEach(func(name []byte, b *bolt.Bucket) error {
+		if !bytes.HasPrefix(name, []byte(sidePrefix)) {
+			return nil
+		}
+		c.look(string(name))
+		if len(name) == len(sidePrefix) || len(name) > len(sidePrefix)+maxSideName {
+			return c.say("a space with a name of %d bytes", len(name)-len(sidePrefix))
+		}
+		return b.ForEach(func(k, v []byte) error {
+			if len(k) == 0 || v == nil {
+				return c.say("key %x is none, or holds another bucket", k)
+			}
+			return nil
+		})
+	})
+}

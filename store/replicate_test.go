@@ -1,0 +1,510 @@
+package store_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+// mirror is a replicator that keeps beside the tables what it is told: of each row of a table that sends the sequence of
+// its record and its image.
+type mirror struct{}
+
+func mirrorKey(table string, raw []byte) []byte { return append([]byte(table+"\x00"), raw...) }
+
+func (mirror) Compile(tx *store.Tx, writes []store.Write) error {
+	side := tx.Side("mirror")
+	for _, w := range writes {
+		key := mirrorKey(w.Spec.Name, w.RawKey)
+		switch {
+		case w.Seq == 0 || !w.Sends:
+			continue
+		case w.New == nil:
+			if err := side.Delete(key); err != nil {
+				return err
+			}
+		default:
+			if err := side.Set(key, append(binary.BigEndian.AppendUint64(nil, w.Seq), w.New...)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (mirror) Expire(tx *store.Tx, spec *store.TableSpec, key attr.Item) (bool, error) {
+	raw, err := tx.RawKey(spec.Name, key)
+	if err != nil {
+		return false, err
+	}
+	return true, tx.Side("mirror").Delete(mirrorKey(spec.Name, raw))
+}
+
+// checkMirror compares the rows of a table with what a mirror has kept of them, both ways.
+func checkMirror(t testing.TB, s *store.Store, table string) {
+	t.Helper()
+	view(t, s, func(tx *store.Tx) error {
+		tx.ShowExpired()
+		var rows, kept []string
+		for start, more := attr.Item(nil), true; more; more = start != nil {
+			p, err := tx.Scan(store.Scan{Table: table, StartKey: start})
+			if err != nil {
+				return err
+			}
+			for _, it := range p.Items {
+				rows = append(rows, show(it))
+			}
+			start = p.LastKey
+		}
+		err := tx.Side("mirror").Each(mirrorKey(table, nil), nil, func(_, v []byte) (bool, error) {
+			it, err := attr.Encoded(v[8:]).Decode()
+			kept = append(kept, show(it))
+			return true, err
+		})
+		if !slices.Equal(rows, kept) {
+			t.Errorf("table %s: %d rows, %d beside it, or other ones:\n%.2000s\n%.2000s", table, len(rows), len(kept), rows, kept)
+		}
+		return err
+	})
+}
+
+// told is a replicator that keeps in memory what it was told, and does what the test wants.
+type told struct {
+	calls  [][]store.Write
+	do     func(tx *store.Tx, writes []store.Write) error
+	expire func(tx *store.Tx, spec *store.TableSpec, key attr.Item) (bool, error)
+}
+
+func (r *told) Compile(tx *store.Tx, writes []store.Write) error {
+	kept := slices.Clone(writes)
+	for i := range kept {
+		kept[i].RawKey = slices.Clone(kept[i].RawKey)
+		kept[i].Old, kept[i].New = slices.Clone(kept[i].Old), slices.Clone(kept[i].New)
+	}
+	r.calls = append(r.calls, kept)
+	if r.do != nil {
+		return r.do(tx, writes)
+	}
+	return nil
+}
+
+func (r *told) Expire(tx *store.Tx, spec *store.TableSpec, key attr.Item) (bool, error) {
+	if r.expire == nil {
+		return true, nil
+	}
+	return r.expire(tx, spec, key)
+}
+
+func ofPolicy(name string, p store.Policy) store.TableSpec {
+	spec := matches()
+	spec.Name, spec.Policy = name, p
+	return spec
+}
+
+// openTold has a table that sends, balls, and one of each kind that does not.
+func openTold(t *testing.T) (*store.Store, *told) {
+	t.Helper()
+	internal := ofPolicy("internal", store.PolicyIntent)
+	internal.Internal = true
+	s := storetest.Open(t, balls(), matches(), internal,
+		ofPolicy("newest", store.PolicyNewest), ofPolicy("state", store.PolicyState), ofPolicy("through", store.PolicyThrough),
+		ofPolicy("local", store.PolicyLocal), ofPolicy("pull", store.PolicyPull), ofPolicy("lock", store.PolicyLock))
+	r := &told{}
+	s.Replicate(r)
+	return s, r
+}
+
+func TestWhichTablesSend(t *testing.T) {
+	s, r := openTold(t)
+	for _, spec := range s.Tables() {
+		r.calls = nil
+		put(t, s, spec.Name, ball("final", 1))
+		want := slices.Contains([]string{"balls", "newest", "state", "through"}, spec.Name)
+		if (len(r.calls) == 1) != want || spec.Sends() != want {
+			t.Errorf("table %s: told of %d writes, it sends: %v", spec.Name, len(r.calls), spec.Sends())
+		}
+	}
+}
+
+// TestToldOfWrites: the sequences are those that the journal has then, the images those of its records.
+func TestToldOfWrites(t *testing.T) {
+	s, r := openTold(t)
+	put(t, s, "balls", ball("final", 9, "runs", 4), ball("final", 8))
+	r.calls = nil
+	before := s.Seq()
+	update(t, s, func(tx *store.Tx) error {
+		_, err := tx.Put(store.PutItem{Table: "matches", Item: item("match", "final")})
+		_, err2 := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 1)})
+		_, err3 := tx.Update(store.UpdateItem{
+			Table: "balls", Key: ball("final", 9), Update: "ADD runs :r", Condition: "runs = :was", Params: values(":r", 2, ":was", 4),
+		})
+		_, err4 := tx.Delete(store.DeleteItem{Table: "balls", Key: ball("final", 77)})
+		err5 := tx.BatchWrite(store.BatchWrite{
+			"balls":   {{Put: ball("final", 2)}, {Delete: ball("final", 78)}, {Delete: ball("final", 8)}},
+			"matches": {{Put: item("match", "semi")}},
+		})
+		err6 := tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
+			{Check: &store.ConditionCheck{Table: "balls", Key: ball("final", 9), Condition: "runs = :r", Params: values(":r", 6)}},
+			{Delete: &store.DeleteItem{Table: "balls", Key: ball("final", 79)}},
+			{Put: &store.PutItem{Table: "matches", Item: item("match", "third")}},
+			{Put: &store.PutItem{Table: "balls", Item: ball("final", 3)}},
+			{Delete: &store.DeleteItem{Table: "balls", Key: ball("final", 1)}},
+		}})
+		return errors.Join(err, err2, err3, err4, err5, err6)
+	})
+	records := map[uint64]store.Record{}
+	for _, rec := range journal(t, s, before) {
+		records[rec.Seq] = rec
+	}
+	var got []string
+	seqs := map[uint64]bool{}
+	for _, call := range r.calls {
+		line := ""
+		for _, w := range call {
+			line += fmt.Sprintf("%d:%s %s %d sends=%v;", w.Op, w.Spec.Name, show(w.Key), w.Seq-min(w.Seq, before), w.Sends)
+			if w.Txn != before+1 || w.Atomic != (len(call) > 1) {
+				t.Errorf("%+v: transaction %d, atomic %v", w.Key, w.Txn-before, w.Atomic)
+			}
+			if w.Seq == 0 {
+				continue
+			}
+			rec := records[w.Seq]
+			seqs[w.Seq] = true
+			wantItem(t, "key", w.Key, rec.Key)
+			wantItem(t, "old", decoded(t, w.Old), rec.Old)
+			wantItem(t, "new", decoded(t, w.New), rec.New)
+			if w.Op != rec.Op || w.Request.Update != rec.Request.Update || w.Request.Condition != rec.Request.Condition ||
+				(w.Bound.Condition != nil) != (w.Request.Condition != "") || (w.Bound.Update != nil) != (w.Request.Update != "") {
+				t.Errorf("told of %+v, the journal has %+v", w, rec)
+			}
+		}
+		got = append(got, line)
+	}
+	want := []string{
+		`1:balls {"ball":{"N":"1"},"match":{"S":"final"}} 2 sends=true;`,
+		`2:balls {"ball":{"N":"9"},"match":{"S":"final"}} 3 sends=true;`,
+		`1:balls {"ball":{"N":"2"},"match":{"S":"final"}} 4 sends=true;`,
+		`3:balls {"ball":{"N":"8"},"match":{"S":"final"}} 5 sends=true;`,
+		`0:balls {"ball":{"N":"9"},"match":{"S":"final"}} 0 sends=true;` +
+			`3:balls {"ball":{"N":"79"},"match":{"S":"final"}} 0 sends=true;` +
+			`1:matches {"match":{"S":"third"}} 7 sends=false;` +
+			`1:balls {"ball":{"N":"3"},"match":{"S":"final"}} 8 sends=true;` +
+			`3:balls {"ball":{"N":"1"},"match":{"S":"final"}} 9 sends=true;`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("told of\n%s\nwant\n%s", bytes.Join(lines(got), []byte("\n")), bytes.Join(lines(want), []byte("\n")))
+	}
+	if len(seqs) != 7 || len(records) != 9 {
+		t.Errorf("%d sequences told, %d records", len(seqs), len(records))
+	}
+}
+
+func lines(texts []string) (out [][]byte) {
+	for _, s := range texts {
+		out = append(out, []byte(s))
+	}
+	return out
+}
+
+func decoded(t *testing.T, e attr.Encoded) attr.Item {
+	t.Helper()
+	if e == nil {
+		return nil
+	}
+	it, err := e.Decode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return it
+}
+
+// TestNotTold: what is not a write of the application, or not one that is done now, nobody is told of.
+func TestNotTold(t *testing.T) {
+	s, r := openTold(t)
+	put(t, s, "balls", ball("final", 1))
+	once := store.TransactWrite{Token: "once", Items: []store.WriteItem{{Put: &store.PutItem{Table: "balls", Item: ball("final", 2)}}}}
+	update(t, s, func(tx *store.Tx) error { return tx.TransactWrite(once) })
+	for name, fn := range map[string]func(tx *store.Tx) error{
+		"another origin": func(tx *store.Tx) error {
+			tx.SetOrigin("feed")
+			_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 5)})
+			return err
+		},
+		"adopted": func(tx *store.Tx) error {
+			_, err := tx.Adopt("balls", ball("final", 6), ball("final", 6))
+			return err
+		},
+		"a delete of nothing": func(tx *store.Tx) error {
+			_, err := tx.Delete(store.DeleteItem{Table: "balls", Key: ball("final", 7)})
+			return err
+		},
+		"a condition that does not hold": func(tx *store.Tx) error {
+			_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 1), Condition: "attribute_not_exists(ball)"})
+			if err == nil {
+				t.Error("put over an item")
+			}
+			return nil
+		},
+		"a batch that is refused": func(tx *store.Tx) error {
+			if tx.BatchWrite(store.BatchWrite{"balls": {{Put: ball("final", 8)}, {Put: ball("final", 8)}}}) == nil {
+				t.Error("one item twice in a batch")
+			}
+			return nil
+		},
+		"a transaction that was done before": func(tx *store.Tx) error { return tx.TransactWrite(once) },
+		"a transaction of local tables": func(tx *store.Tx) error {
+			return tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
+				{Put: &store.PutItem{Table: "local", Item: item("match", "a")}},
+				{Put: &store.PutItem{Table: "pull", Item: item("match", "a")}},
+			}})
+		},
+		"a canceled transaction": func(tx *store.Tx) error {
+			err := tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
+				{Put: &store.PutItem{Table: "balls", Item: ball("final", 1), Condition: "attribute_not_exists(ball)"}},
+				{Put: &store.PutItem{Table: "balls", Item: ball("final", 9)}},
+			}})
+			if err == nil {
+				t.Error("put over an item")
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r.calls = nil
+			update(t, s, fn)
+			if len(r.calls) > 0 {
+				t.Errorf("told of %+v", r.calls)
+			}
+		})
+	}
+}
+
+var errNotNow = errors.New("not now")
+
+// TestCompileRefuses: an error of Compile refuses the writes it was about, and takes back what it has noted of them; what
+// the transaction did before and does after stands.
+func TestCompileRefuses(t *testing.T) {
+	s, r := openTold(t)
+	noted := func(tx *store.Tx) (keys []string) {
+		err := tx.Side("noted").Each(nil, nil, func(k, _ []byte) (bool, error) {
+			keys = append(keys, string(k))
+			return true, nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return keys
+	}
+	r.do = func(tx *store.Tx, writes []store.Write) error {
+		for _, w := range writes {
+			n, _ := w.Key["ball"].Int()
+			if err := tx.Side("noted").Set(fmt.Appendf(nil, "%d", n), []byte("x")); err != nil {
+				return err
+			}
+			if n >= 100 {
+				return errNotNow
+			}
+		}
+		return nil
+	}
+	update(t, s, func(tx *store.Tx) error {
+		refused := func(err error) {
+			t.Helper()
+			if !errors.Is(err, errNotNow) {
+				t.Errorf("got %v", err)
+			}
+		}
+		_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 100)}) // the first: the space is made and gone again
+		refused(err)
+		_, err = tx.Put(store.PutItem{Table: "balls", Item: ball("final", 1)})
+		if err != nil {
+			return err
+		}
+		_, err = tx.Update(store.UpdateItem{Table: "balls", Key: ball("final", 101)})
+		refused(err)
+		refused(tx.BatchWrite(store.BatchWrite{"balls": {{Put: ball("final", 2)}, {Put: ball("final", 102)}}}))
+		refused(tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
+			{Put: &store.PutItem{Table: "balls", Item: ball("final", 3)}}, {Put: &store.PutItem{Table: "balls", Item: ball("final", 103)}},
+		}}))
+		_, err = tx.Put(store.PutItem{Table: "balls", Item: ball("final", 4)})
+		return err
+	})
+	view(t, s, func(tx *store.Tx) error {
+		page, err := tx.Scan(store.Scan{Table: "balls"})
+		if len(page.Items) != 2 || !slices.Equal(noted(tx), []string{"1", "4"}) {
+			t.Errorf("%d items, noted %q", len(page.Items), noted(tx))
+		}
+		return err
+	})
+	if n := len(journal(t, s, 0)); n != 2 {
+		t.Errorf("%d records", n)
+	}
+}
+
+// TestCompileWritesNoItems: its sequences would not hold.
+func TestCompileWritesNoItems(t *testing.T) {
+	s, r := openTold(t)
+	put(t, s, "local", item("match", "seen"))
+	for name, fn := range map[string]func(tx *store.Tx) error{
+		"put":    func(tx *store.Tx) error { _, err := tx.Put(store.PutItem{Table: "local", Item: item("match", "x")}); return err },
+		"delete": func(tx *store.Tx) error { _, err := tx.Delete(store.DeleteItem{Table: "local", Key: item("match", "seen")}); return err },
+		"adopt":  func(tx *store.Tx) error { _, err := tx.Adopt("local", item("match", "x"), item("match", "x")); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var inside error
+			r.do = func(tx *store.Tx, _ []store.Write) error {
+				if it, err := tx.Get("local", item("match", "seen")); err != nil || it == nil {
+					t.Errorf("a read: %s, %v", show(it), err)
+				}
+				inside = fn(tx)
+				return nil
+			}
+			put(t, s, "balls", ball("final", 1))
+			wantFault(t, inside, fault.Internal, "tx_compiling")
+			r.do = nil
+			put(t, s, "local", item("match", "y")) // it is over
+		})
+	}
+}
+
+func TestReadBefore(t *testing.T) {
+	key := ball("final", 1)
+	for name, c := range map[string]struct {
+		read func(tx *store.Tx) error
+		want bool
+	}{
+		"nothing":          {func(*store.Tx) error { return nil }, false},
+		"Get":              {func(tx *store.Tx) error { _, err := tx.Get("balls", key); return err }, true},
+		"Get of another":   {func(tx *store.Tx) error { _, err := tx.Get("balls", ball("final", 2)); return err }, false},
+		"Get elsewhere":    {func(tx *store.Tx) error { _, err := tx.Get("matches", item("match", "final")); return err }, false},
+		"GetItem":          {func(tx *store.Tx) error { _, err := tx.GetItem(store.GetItem{Table: "balls", Key: key, Projection: "runs"}); return err }, true},
+		"TransactGet":      {func(tx *store.Tx) error { _, err := tx.TransactGet([]store.GetItem{{Table: "balls", Key: key}}); return err }, true},
+		"BatchGet":         {func(tx *store.Tx) error { _, err := tx.BatchGet(store.BatchGet{"balls": {Keys: []attr.Item{key}}}); return err }, true},
+		"Query":            {func(tx *store.Tx) error { _, err := tx.Query(queryBalls("final")); return err }, true},
+		"Query of another": {func(tx *store.Tx) error { _, err := tx.Query(queryBalls("semi")); return err }, false},
+		"Query of an index": {func(tx *store.Tx) error {
+			_, err := tx.Query(store.Query{
+				Table: "balls", Index: "bowler-index", KeyCondition: "bowler = :b", Params: values(":b", "archer"),
+			})
+			return err
+		}, true},
+		"an index as it was": {func(tx *store.Tx) error {
+			tx.IndexesAsOf(tx.Now())
+			_, err := tx.Scan(store.Scan{Table: "balls", Index: "bowler-index"})
+			return err
+		}, true},
+		"Scan": {func(tx *store.Tx) error { _, err := tx.Scan(store.Scan{Table: "balls"}); return err }, true},
+		"its old image": {func(tx *store.Tx) error {
+			_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 1, "bowler", "archer")})
+			return err
+		}, true},
+		"a put that shows nothing": {func(tx *store.Tx) error {
+			_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 1, "bowler", "archer"), NoOld: true})
+			return err
+		}, false},
+		"images of an update": {func(tx *store.Tx) error { _, err := tx.Update(store.UpdateItem{Table: "balls", Key: key}); return err }, true},
+		"a failed condition": {func(tx *store.Tx) error {
+			_, err := tx.Delete(store.DeleteItem{Table: "balls", Key: key, Condition: "attribute_not_exists(ball)"})
+			if err == nil {
+				return errors.New("it held")
+			}
+			return nil
+		}, true},
+		"too many": {func(tx *store.Tx) error {
+			for i := range 10_001 {
+				if _, err := tx.Get("balls", ball("semi", i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, r := openTold(t)
+			put(t, s, "balls", ball("final", 1, "bowler", "archer"), ball("semi", 1))
+			update(t, s, func(tx *store.Tx) error {
+				if err := c.read(tx); err != nil {
+					return err
+				}
+				r.calls = nil
+				_, err := tx.Update(store.UpdateItem{Table: "balls", Key: key, Update: "SET runs = :r", Params: values(":r", 1)})
+				return err
+			})
+			if len(r.calls) != 1 || r.calls[0][0].Read != c.want {
+				t.Errorf("told of %+v", r.calls)
+			}
+		})
+	}
+}
+
+func queryBalls(match string) store.Query {
+	return store.Query{Table: "balls", KeyCondition: "#m = :m", Params: withName(values(":m", match), "#m", "match")}
+}
+
+// TestReadInAnotherTransaction says nothing of this one.
+func TestReadInAnotherTransaction(t *testing.T) {
+	s, r := openTold(t)
+	put(t, s, "balls", ball("final", 1))
+	get(t, s, "balls", ball("final", 1))
+	together(t, s, func(tx *store.Tx) error {
+		_, err := tx.Get("balls", ball("final", 1))
+		return err
+	}, func(tx *store.Tx) error {
+		r.calls = nil
+		_, err := tx.Update(store.UpdateItem{Table: "balls", Key: ball("final", 1)})
+		return err
+	})
+	if len(r.calls) != 1 || r.calls[0][0].Read {
+		t.Errorf("told of %+v", r.calls)
+	}
+}
+
+// TestSweepAsks: an expired row that the replicator keeps stays, hidden, and is asked about in every pass.
+func TestSweepAsks(t *testing.T) {
+	pull := ofPolicy("pull", store.PolicyPull)
+	pull.TTL = "ttl"
+	local := ofPolicy("local", store.PolicyLocal)
+	local.TTL = "ttl"
+	s := openSweeping(t, balls(), pull, local)
+	asked := map[string]int{}
+	r := &told{}
+	r.expire = func(_ *store.Tx, spec *store.TableSpec, key attr.Item) (bool, error) {
+		asked[spec.Name+show(key)]++
+		n, _ := key["ball"].Int()
+		return n == 2, nil
+	}
+	s.Replicate(r)
+	put(t, s.Store, "balls", ball("final", 1, "ttl", s.until(time.Minute)), ball("final", 2, "ttl", s.until(time.Minute)))
+	put(t, s.Store, "pull", item("match", "final", "ttl", s.until(time.Minute)))
+	put(t, s.Store, "local", item("match", "final", "ttl", s.until(time.Minute)))
+	housekeep(t, s.Store)
+	r.calls = nil
+	for range 2 {
+		s.wait(11 * time.Minute)
+		housekeep(t, s.Store)
+	}
+	want := map[string]int{
+		`balls{"ball":{"N":"1"},"match":{"S":"final"}}`: 2, `balls{"ball":{"N":"2"},"match":{"S":"final"}}`: 1, `pull{"match":{"S":"final"}}`: 2,
+	}
+	if fmt.Sprint(asked) != fmt.Sprint(want) || s.Stats().Swept != 2 || len(r.calls) > 0 {
+		t.Errorf("asked about %v, swept %d, told of %v", asked, s.Stats().Swept, r.calls)
+	}
+	wantItem(t, "a ghost", get(t, s.Store, "balls", ball("final", 1)), nil)
+	view(t, s.Store, func(tx *store.Tx) error {
+		tx.ShowExpired()
+		it, err := tx.Get("balls", ball("final", 1))
+		if it == nil {
+			t.Error("the ghost is gone")
+		}
+		return err
+	})
+}
