@@ -58,6 +58,7 @@ func crashChild(mode string) error {
 	if err != nil {
 		return err
 	}
+	s.Replicate(mirror{})
 	if err := s.Define(ctx, crashTables()...); err != nil {
 		return err
 	}
@@ -221,6 +222,12 @@ func (w *childWork) change(ctx context.Context, n int) error {
 		return err
 	}
 	fmt.Println("index")
+	if n%4 == 0 {
+		if _, err := w.s.BeginIncarnation(ctx, 0); err != nil {
+			return err
+		}
+		fmt.Println("incarnation")
+	}
 	return w.dropTable(ctx, n)
 }
 

@@ -193,7 +193,7 @@ func (c *crashes) hear(line string) {
 		c.acked[what] = int(n)
 	case what == "cursor" && err == nil:
 		c.cursor = max(c.cursor, n)
-	case what == "backup", what == "restored", what == "compacted", what == "index", what == "closed", what == "swept":
+	case what == "backup", what == "restored", what == "compacted", what == "index", what == "incarnation", what == "closed", what == "swept":
 		c.said[what]++
 	default:
 		c.t.Errorf("a process said %q", line)

@@ -355,9 +355,18 @@ func TestCompileWritesNoItems(t *testing.T) {
 	s, r := openTold(t)
 	put(t, s, "local", item("match", "seen"))
 	for name, fn := range map[string]func(tx *store.Tx) error{
-		"put":    func(tx *store.Tx) error { _, err := tx.Put(store.PutItem{Table: "local", Item: item("match", "x")}); return err },
-		"delete": func(tx *store.Tx) error { _, err := tx.Delete(store.DeleteItem{Table: "local", Key: item("match", "seen")}); return err },
-		"adopt":  func(tx *store.Tx) error { _, err := tx.Adopt("local", item("match", "x"), item("match", "x")); return err },
+		"put": func(tx *store.Tx) error {
+			_, err := tx.Put(store.PutItem{Table: "local", Item: item("match", "x")})
+			return err
+		},
+		"delete": func(tx *store.Tx) error {
+			_, err := tx.Delete(store.DeleteItem{Table: "local", Key: item("match", "seen")})
+			return err
+		},
+		"adopt": func(tx *store.Tx) error {
+			_, err := tx.Adopt("local", item("match", "x"), item("match", "x"))
+			return err
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var inside error
@@ -382,13 +391,22 @@ func TestReadBefore(t *testing.T) {
 		read func(tx *store.Tx) error
 		want bool
 	}{
-		"nothing":          {func(*store.Tx) error { return nil }, false},
-		"Get":              {func(tx *store.Tx) error { _, err := tx.Get("balls", key); return err }, true},
-		"Get of another":   {func(tx *store.Tx) error { _, err := tx.Get("balls", ball("final", 2)); return err }, false},
-		"Get elsewhere":    {func(tx *store.Tx) error { _, err := tx.Get("matches", item("match", "final")); return err }, false},
-		"GetItem":          {func(tx *store.Tx) error { _, err := tx.GetItem(store.GetItem{Table: "balls", Key: key, Projection: "runs"}); return err }, true},
-		"TransactGet":      {func(tx *store.Tx) error { _, err := tx.TransactGet([]store.GetItem{{Table: "balls", Key: key}}); return err }, true},
-		"BatchGet":         {func(tx *store.Tx) error { _, err := tx.BatchGet(store.BatchGet{"balls": {Keys: []attr.Item{key}}}); return err }, true},
+		"nothing":        {func(*store.Tx) error { return nil }, false},
+		"Get":            {func(tx *store.Tx) error { _, err := tx.Get("balls", key); return err }, true},
+		"Get of another": {func(tx *store.Tx) error { _, err := tx.Get("balls", ball("final", 2)); return err }, false},
+		"Get elsewhere":  {func(tx *store.Tx) error { _, err := tx.Get("matches", item("match", "final")); return err }, false},
+		"GetItem": {func(tx *store.Tx) error {
+			_, err := tx.GetItem(store.GetItem{Table: "balls", Key: key, Projection: "runs"})
+			return err
+		}, true},
+		"TransactGet": {func(tx *store.Tx) error {
+			_, err := tx.TransactGet([]store.GetItem{{Table: "balls", Key: key}})
+			return err
+		}, true},
+		"BatchGet": {func(tx *store.Tx) error {
+			_, err := tx.BatchGet(store.BatchGet{"balls": {Keys: []attr.Item{key}}})
+			return err
+		}, true},
 		"Query":            {func(tx *store.Tx) error { _, err := tx.Query(queryBalls("final")); return err }, true},
 		"Query of another": {func(tx *store.Tx) error { _, err := tx.Query(queryBalls("semi")); return err }, false},
 		"Query of an index": {func(tx *store.Tx) error {

@@ -493,4 +493,3 @@ func TestLockIsKept(t *testing.T) {
 		}
 	}
 }
-

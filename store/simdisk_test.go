@@ -203,6 +203,7 @@ func (sim *simLives) run() {
 		return
 	}
 	sim.s = s
+	s.Replicate(mirror{})
 	defer sim.close()
 	if err := s.Define(ctx, crashTables()...); err != nil && !sim.goesOn(ctx, err) {
 		return
