@@ -317,19 +317,19 @@ func (c *committer) finish(b *batch) (err error) {
 		return c.s.latch(err)
 	}
 	failpoint.Hit(failpoint.CommitSealed)
-	need := b.need()
-	if err := c.s.room.reserve(b.btx, need, b.leaves()); err != nil {
+	need, leaves := b.need(), b.leaves()
+	if err := c.s.room.reserve(b.btx, need, leaves); err != nil {
 		_ = b.btx.Rollback()
 		return c.s.latch(err)
 	}
-	if c.s.room.hopeless(need, b.leaves(), started) {
+	if c.s.room.hopeless(need, leaves, started) {
 		_ = b.btx.Rollback()
 		return c.refusal(bolterrors.ErrMaxSizeReached)
 	}
 	failpoint.Hit(failpoint.CommitReserved)
 	err = b.btx.Commit()
 	ended := time.Now()
-	c.s.room.tried(need, err, ended, ended.Sub(started))
+	c.s.room.tried(need, leaves, err, ended, ended.Sub(started))
 	if err != nil {
 		return c.refusal(err)
 	}

@@ -23,6 +23,7 @@ type room struct {
 
 	short   bool      // the commit at hand did not get what it may need
 	refused int       // what the last commit that was refused needed; 0: there was one that was not, since
+	left    int64     // how much of the spare it had to leave
 	retry   time.Time // when such a one may be tried again
 
 	// allocate extends f from one size to the other, with blocks behind it. Tests have fuller disks.
@@ -64,15 +65,16 @@ func (r *room) reserve(btx *bolt.Tx, need int, leaves int64) error {
 }
 
 // hopeless tells whether a commit would be refused as one before it was. bbolt reads the whole file after each refusal,
-// about a second for a gigabyte: a full store is not to do that all the time while deletes wait.
+// about a second for a gigabyte: a full store is not to do that all the time while deletes wait. One that may use more of
+// the spare is tried.
 func (r *room) hopeless(need int, leaves int64, now time.Time) bool {
-	return r.short && leaves > 0 && r.refused > 0 && need >= r.refused && now.Before(r.retry)
+	return r.short && leaves > 0 && leaves >= r.left && r.refused > 0 && need >= r.refused && now.Before(r.retry)
 }
 
 // tried notes what has become of a commit, and for a refusal how long it took.
-func (r *room) tried(need int, err error, now time.Time, took time.Duration) {
+func (r *room) tried(need int, leaves int64, err error, now time.Time, took time.Duration) {
 	if r.refused = 0; err != nil {
-		r.refused, r.retry = need, now.Add(4*took)
+		r.refused, r.left, r.retry = need, leaves, now.Add(4*took)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // that wrote it, the item's size as DynamoDB counts it (pages of a Query end by that), and the encoded item. nil is no
 // item.
 //
-// The flags have room for what else belongs to an item but not to its readers, such as the replicator's sidecar.
+// The flags have room for what else belongs to an item but not to its readers.
 type row []byte
 
 const (

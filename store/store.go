@@ -103,7 +103,7 @@ func (s *Store) Path() string { return s.path }
 // Tables lists the tables in the order of their names.
 func (s *Store) Tables() []TableSpec { return s.cat.Load().specs() }
 
-// Seq is the sequence of the last committed record of the journal.
+// Seq is the sequence of the last committed record of the journal; Incarnation<<40 if there is none in this incarnation.
 func (s *Store) Seq() uint64 { return s.journal.Load().last }
 
 // FirstSeq is the sequence of the first record that has not been trimmed, Seq()+1 if there is none.
