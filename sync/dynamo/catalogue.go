@@ -1,0 +1,121 @@
+package dynamo
+
+import (
+	"context"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/touchline/touchline/store"
+)
+
+// This file holds what only an operator's `migrate --cloud` asks. A node needs no permission for any of it.
+
+// DescribeExpiry gives the attribute with the expiry of a table's items; empty: there is none, or it is being switched off.
+func (c *Client) DescribeExpiry(ctx context.Context, table string) (string, error) {
+	out, err := call(ctx, c, "DescribeTimeToLive", []string{table}, c.db.DescribeTimeToLive,
+		&dynamodb.DescribeTimeToLiveInput{TableName: c.table(table)})
+	if err != nil {
+		return "", fail(err)
+	}
+	d := out.TimeToLiveDescription
+	if d == nil || d.TimeToLiveStatus != types.TimeToLiveStatusEnabled && d.TimeToLiveStatus != types.TimeToLiveStatusEnabling {
+		return "", nil
+	}
+	return text(d.AttributeName), nil
+}
+
+// Create begins to make a table, billed by the request, with its indexes and, if wanted, a stream. That it exists already
+// is an error of kind fault.Throttled: look again. Describe tells when it can be used; the expiry is set after that.
+func (c *Client) Create(ctx context.Context, spec store.TableSpec, stream bool) error {
+	in := &dynamodb.CreateTableInput{
+		TableName: c.table(spec.Name), KeySchema: schema(spec.Key), BillingMode: types.BillingModePayPerRequest,
+	}
+	var keys keyAttrs
+	keys.add(spec.Key)
+	for _, x := range spec.Indexes {
+		keys.add(x.Key)
+		if x.Local {
+			in.LocalSecondaryIndexes = append(in.LocalSecondaryIndexes, types.LocalSecondaryIndex{
+				IndexName: new(x.Name), KeySchema: schema(x.Key), Projection: projection(x),
+			})
+			continue
+		}
+		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
+			IndexName: new(x.Name), KeySchema: schema(x.Key), Projection: projection(x),
+		})
+	}
+	in.AttributeDefinitions = keys.defs
+	if stream {
+		in.StreamSpecification = bothImages()
+	}
+	_, err := call(ctx, c, "CreateTable", []string{spec.Name}, c.db.CreateTable, in)
+	return fail(err)
+}
+
+// AddIndex begins to make a global index of a table that exists. key is the table's: DynamoDB wants the types of all.
+func (c *Client) AddIndex(ctx context.Context, spec store.TableSpec, x store.IndexSpec) error {
+	var keys keyAttrs
+	keys.add(spec.Key)
+	keys.add(x.Key)
+	_, err := call(ctx, c, "UpdateTable", []string{spec.Name}, c.db.UpdateTable, &dynamodb.UpdateTableInput{
+		TableName: c.table(spec.Name), AttributeDefinitions: keys.defs,
+		GlobalSecondaryIndexUpdates: []types.GlobalSecondaryIndexUpdate{{Create: &types.CreateGlobalSecondaryIndexAction{
+			IndexName: new(x.Name), KeySchema: schema(x.Key), Projection: projection(x),
+		}}},
+	})
+	return fail(err)
+}
+
+// SetExpiry has the items of a table expire by an attribute.
+func (c *Client) SetExpiry(ctx context.Context, table, attribute string) error {
+	_, err := call(ctx, c, "UpdateTimeToLive", []string{table}, c.db.UpdateTimeToLive, &dynamodb.UpdateTimeToLiveInput{
+		TableName:               c.table(table),
+		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: new(attribute), Enabled: new(true)},
+	})
+	return fail(err)
+}
+
+// SetStream gives a table a stream of old and new images.
+func (c *Client) SetStream(ctx context.Context, table string) error {
+	_, err := call(ctx, c, "UpdateTable", []string{table}, c.db.UpdateTable,
+		&dynamodb.UpdateTableInput{TableName: c.table(table), StreamSpecification: bothImages()})
+	return fail(err)
+}
+
+func bothImages() *types.StreamSpecification {
+	return &types.StreamSpecification{StreamEnabled: new(true), StreamViewType: types.StreamViewTypeNewAndOldImages}
+}
+
+func schema(k store.KeySpec) []types.KeySchemaElement {
+	out := []types.KeySchemaElement{{AttributeName: new(k.Partition.Name), KeyType: types.KeyTypeHash}}
+	if k.Sort.Name != "" {
+		out = append(out, types.KeySchemaElement{AttributeName: new(k.Sort.Name), KeyType: types.KeyTypeRange})
+	}
+	return out
+}
+
+func projection(x store.IndexSpec) *types.Projection {
+	switch x.Projection {
+	case store.ProjectKeysOnly:
+		return &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}
+	case store.ProjectInclude:
+		return &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: x.Include}
+	}
+	return &types.Projection{ProjectionType: types.ProjectionTypeAll}
+}
+
+// keyAttrs collects the types of key attributes, each once.
+type keyAttrs struct{ defs []types.AttributeDefinition }
+
+func (k *keyAttrs) add(key store.KeySpec) {
+	for _, a := range []store.KeyAttr{key.Partition, key.Sort} {
+		known := slices.ContainsFunc(k.defs, func(d types.AttributeDefinition) bool { return text(d.AttributeName) == a.Name })
+		if a.Name != "" && !known {
+			k.defs = append(k.defs, types.AttributeDefinition{
+				AttributeName: new(a.Name), AttributeType: types.ScalarAttributeType(string(a.Type)),
+			})
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/sync/lease"
+	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// lockKey is the partition key of a locks table.
+const lockKey = "lockKey"
+
+// Locks is the locks table that all nodes share. A request ends with its context, which the leases give a time of their own.
+func (c *Client) Locks(table string) lease.Table { return &locks{c: c, table: table} }
+
+type locks struct {
+	c     *Client
+	table string
+}
+
+func (l *locks) key(key string) attr.Item { return attr.Item{lockKey: attr.S(key)} }
+
+// Get implements lease.Table.
+func (l *locks) Get(ctx context.Context, key string) (lease.Record, bool, error) {
+	it, err := l.c.Get(ctx, l.table, l.key(key))
+	if err != nil || it == nil {
+		return lease.Record{}, false, unavailable(err)
+	}
+	r, err := lease.ParseRecord(it)
+	return r, err == nil, err
+}
+
+// Update implements lease.Table.
+func (l *locks) Update(ctx context.Context, c lease.Change) (lease.Record, error) {
+	after, err := l.c.Write(ctx, intent.Call{
+		Op: store.OpUpdate, Table: l.table, Key: l.key(c.Key), Update: c.Update, Condition: c.Condition,
+		Params: expr.Params{Values: c.Values},
+	})
+	if e, ok := errors.AsType[*intent.Error](err); ok && e.Class == intent.ConditionFailed {
+		return lease.Record{}, refused(e.Old)
+	}
+	if err != nil {
+		return lease.Record{}, unavailable(err)
+	}
+	return lease.ParseRecord(after)
+}
+
+// refused is a condition that did not hold, with the record as it is.
+func refused(old attr.Item) error {
+	if old == nil {
+		return &lease.ConditionFailedError{}
+	}
+	r, err := lease.ParseRecord(old)
+	if err != nil {
+		return err
+	}
+	return &lease.ConditionFailedError{Old: r, OK: true}
+}
+
+// List implements lease.Table.
+func (l *locks) List(ctx context.Context) ([]lease.Record, error) {
+	var out []lease.Record
+	next := replica.Reading{Table: l.table}
+	for {
+		page, err := l.c.Read(ctx, next)
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		for _, it := range page.Items {
+			r, err := lease.ParseRecord(it)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, r)
+		}
+		if page.LastKey == nil {
+			return out, nil
+		}
+		next.After = page.LastKey
+	}
+}
+
+// unavailable is an error of the cloud for those who know no classes.
+func unavailable(err error) error {
+	if err == nil {
+		return nil
+	}
+	e, ok := errors.AsType[*intent.Error](err)
+	if !ok {
+		return err
+	}
+	kind, code := fault.Unavailable, "cloud_unavailable"
+	switch e.Class {
+	case intent.NoTable:
+		kind, code = fault.NotFound, "cloud_no_table"
+	case intent.Denied, intent.Credentials:
+		kind, code = fault.Forbidden, "cloud_denied"
+	case intent.Throttled:
+		kind, code = fault.Throttled, "cloud_throttled"
+	case intent.Validation, intent.TooLarge:
+		kind, code = fault.Invalid, "cloud_invalid"
+	}
+	return fault.Wrap(err, kind, code, "the cloud: %s", e.Error())
+}

@@ -1,0 +1,192 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/testrig/ddblocal"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/lease"
+)
+
+// keys gives the SDK credentials, and keeps it from those of whoever runs the test.
+func keys(t testing.TB) {
+	t.Helper()
+	for name, value := range map[string]string{
+		"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret-of-the-test", "AWS_SESSION_TOKEN": "token-of-the-test",
+		"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "AWS_PROFILE": "",
+		"AWS_ENDPOINT_URL": "", "AWS_ENDPOINT_URL_DYNAMODB": "", "HTTP_PROXY": "", "HTTPS_PROXY": "",
+	} {
+		t.Setenv(name, value)
+	}
+}
+
+// client makes one for a URL, with deadlines fit for a test.
+func client(t testing.TB, endpoint string, options ...func(*Config)) *Client {
+	t.Helper()
+	cfg := Config{Endpoint: endpoint, Region: "eu-west-1", Prefix: "t-", Deadline: 2 * time.Second}
+	for _, o := range options {
+		o(&cfg)
+	}
+	c, err := New(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Reset)
+	return c
+}
+
+func deadline(d time.Duration) func(*Config) { return func(c *Config) { c.Deadline = d } }
+
+func logTo(l *slog.Logger) func(*Config) { return func(c *Config) { c.Log = l } }
+
+// local is a client of a DynamoDB Local of its own.
+func local(t testing.TB, options ...func(*Config)) *Client {
+	t.Helper()
+	keys(t)
+	s := ddblocal.Start(t)
+	dial := s.Client.Transport.(*http.Transport).DialContext
+	return client(t, s.URL, append([]func(*Config){func(c *Config) { c.Dial, c.Deadline = dial, 10*time.Second }}, options...)...)
+}
+
+func spec(name string) store.TableSpec {
+	return store.TableSpec{Name: name, Key: store.KeySpec{Partition: store.KeyAttr{Name: "pk", Type: store.KeyString}}}
+}
+
+// define makes a table and waits until it can be used.
+func define(t testing.TB, c *Client, s store.TableSpec) {
+	t.Helper()
+	if err := c.Create(t.Context(), s, false); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		d, ok, err := c.Describe(t.Context(), s.Name)
+		if err != nil || !ok {
+			t.Fatalf("%s after it was made: %v, %v", s.Name, ok, err)
+		}
+		if d.Status == "ACTIVE" {
+			return
+		}
+	}
+}
+
+// num is a number.
+func num(text string) attr.Value {
+	v, err := attr.N(text)
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func item(pk string, rest ...any) attr.Item {
+	it := attr.Item{"pk": attr.S(pk)}
+	for i := 0; i < len(rest); i += 2 {
+		it[rest[i].(string)] = rest[i+1].(attr.Value)
+	}
+	return it
+}
+
+// server is an HTTP server that answers as a test wants it, and counts.
+type server struct {
+	*httptest.Server
+	asked   atomic.Int64
+	dialled atomic.Int64
+}
+
+func serve(t testing.TB, answer http.HandlerFunc) *server {
+	t.Helper()
+	keys(t)
+	s := &server{}
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.asked.Add(1)
+		answer(w, r)
+	}))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			s.dialled.Add(1)
+		}
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	return s
+}
+
+// amazon answers as DynamoDB does.
+func amazon(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		w.Header().Set("X-Amzn-Requestid", "REQ1")
+		w.WriteHeader(status)
+		fmt.Fprint(w, body)
+	}
+}
+
+// refuse answers with an error of DynamoDB's.
+func refuse(code, message string) http.HandlerFunc {
+	return amazon(http.StatusBadRequest, fmt.Sprintf(`{"__type":"com.amazonaws.dynamodb.v20120810#%s","message":%q}`, code, message))
+}
+
+// clocks are a machine's that a test sets.
+type clocks struct {
+	mu  sync.Mutex
+	now lease.Instant
+}
+
+func (c *clocks) Now() lease.Instant {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// pass lets a while go by on all clocks.
+func (c *clocks) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now.Wall, c.now.Mono, c.now.Boot = c.now.Wall.Add(d), c.now.Mono+d, c.now.Boot+d
+}
+
+// step sets the wall clock.
+func (c *clocks) step(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now.Wall = c.now.Wall.Add(d)
+}
+
+// tcp listens and gives every connection to a function.
+func tcp(t testing.TB, handle func(net.Conn)) string {
+	t.Helper()
+	keys(t)
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	group.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			group.Go(func() {
+				defer c.Close()
+				handle(c)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		group.Wait()
+	})
+	return (&url.URL{Scheme: "http", Host: l.Addr().String()}).String()
+}

@@ -1,0 +1,167 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// sort makes of a foreign error what it tells about the call. It is the one place where that is decided.
+func (c *Client) sort(op string, tables []string, x *exchange, took time.Duration, err error) *intent.Error {
+	f := &CallError{Operation: op, After: took}
+	if resp, ok := errors.AsType[*smithyhttp.ResponseError](err); ok {
+		f.Status = resp.HTTPStatusCode()
+	}
+	if resp, ok := errors.AsType[*awshttp.ResponseError](err); ok {
+		f.RequestID = resp.ServiceRequestID()
+	}
+	out := &intent.Error{Err: f}
+	api, answered := errors.AsType[smithy.APIError](err)
+	switch {
+	case x.stranger != nil:
+		// The request may have passed the stranger all the same, or have been his from the first byte.
+		f.Err, f.away = x.stranger, true
+		out.Class = intent.Unknown
+	case answered:
+		f.Code = api.ErrorCode()
+		out.Class = classOf(f.Code, api.ErrorMessage())
+		f.Message = c.message(out.Class, tables, api.ErrorMessage())
+		c.details(out, f, err)
+	case !x.asked:
+		f.Err = unsecret(err)
+		out.Class = c.unasked(f, err)
+	case x.sent():
+		f.Err = unsecret(err)
+		f.away = f.Status == 0 && lost(err)
+		out.Class = intent.Unknown
+	default:
+		f.Err, f.away = unsecret(err), true
+		out.Class = intent.Offline
+	}
+	if out.Class == intent.Credentials {
+		c.renew()
+	}
+	return out
+}
+
+// unasked sorts what failed before there was a request to send.
+func (c *Client) unasked(f *CallError, err error) intent.Class {
+	if _, ok := errors.AsType[*smithy.InvalidParamsError](err); ok {
+		return intent.Validation
+	}
+	if _, ok := errors.AsType[*smithy.SerializationError](err); ok {
+		return intent.Validation
+	}
+	if lost(err) {
+		// Even credentials may have to be fetched, and whoever gives them cannot be reached.
+		f.away = true
+		return intent.Offline
+	}
+	return intent.Credentials
+}
+
+// lost tells an error of the network, or of waiting for it, from all others.
+func lost(err error) bool {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return true
+	}
+	_, ok := errors.AsType[net.Error](err)
+	return ok
+}
+
+// details takes over what an answer has beside its code.
+func (c *Client) details(out *intent.Error, f *CallError, err error) {
+	switch out.Class {
+	case intent.ConditionFailed:
+		if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
+			out.Old, err = fromItem(failed.Item)
+			if err != nil {
+				out.Class, f.Err = intent.Unknown, err
+			}
+		}
+	case intent.Canceled:
+		c.reasons(out, f, err)
+	}
+}
+
+// reasons reads why a transaction was canceled. Without reasons nobody can be told which item is in the way: it was not
+// carried out, which is what a throttled one is.
+func (c *Client) reasons(out *intent.Error, f *CallError, err error) {
+	canceled, ok := errors.AsType[*types.TransactionCanceledException](err)
+	if !ok || len(canceled.CancellationReasons) == 0 {
+		out.Class = intent.Throttled
+		return
+	}
+	out.Reasons = make([]intent.Reason, len(canceled.CancellationReasons))
+	for i, r := range canceled.CancellationReasons {
+		reason := &out.Reasons[i]
+		reason.Message = text(r.Message)
+		reason.Class = reasonOf(text(r.Code), reason.Message)
+		if reason.Class != intent.ConditionFailed {
+			continue
+		}
+		if reason.Old, err = fromItem(r.Item); err != nil {
+			reason.Class, f.Err = intent.Unknown, err
+		}
+	}
+}
+
+// reasonOf sorts the code of a reason, which is not always spelled as that of an answer.
+func reasonOf(code, message string) intent.Class {
+	if code == "None" || code == "" {
+		return intent.Applied
+	}
+	return classOf(code, message)
+}
+
+// message is DynamoDB's own text. A wrong signature is explained with all that was signed, the session's token too: of
+// that only the beginning is kept. Table names lose their prefix.
+func (c *Client) message(class intent.Class, tables []string, message string) string {
+	if message == "UnknownError" {
+		return "" // the SDK's word for none
+	}
+	if class == intent.Credentials {
+		message, _, _ = strings.Cut(firstLine(message), " The Canonical String")
+	}
+	if c.prefix == "" {
+		return message
+	}
+	for _, t := range tables {
+		message = strings.ReplaceAll(message, c.prefix+t, t)
+	}
+	return message
+}
+
+// unsecret keeps of the SDK's error what happened on the network: its outer layers repeat requests and profiles.
+func unsecret(err error) error {
+	if n, ok := errors.AsType[*net.OpError](err); ok {
+		return n
+	}
+	if n, ok := errors.AsType[*net.DNSError](err); ok {
+		return n
+	}
+	for _, known := range []error{context.DeadlineExceeded, context.Canceled, io.ErrUnexpectedEOF, io.EOF} {
+		if errors.Is(err, known) {
+			return known
+		}
+	}
+	return errors.New(firstLine(err.Error()))
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

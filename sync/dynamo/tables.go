@@ -1,0 +1,145 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// Table is a table as the cloud has it.
+type Table struct {
+	store.TableSpec        // name, keys, indexes, attribute of the expiry; no policy
+	ID              string // of this table and no other, also not of a later one of its name; empty: the server has none
+	Status          string // "ACTIVE", "CREATING", ...
+	Building        []string
+	OnDemand        bool
+	Stream          string    // "NEW_AND_OLD_IMAGES", ...; empty: there is none
+	RestoredAt      time.Time // the instant whose data a restored table has; zero: it was not restored
+	RestoredFrom    string    // ARN of that backup or table; empty: it was not restored
+}
+
+// Describe tells how a table is; ok is false where there is none. It does not ask for the expiry: that is DescribeExpiry's.
+func (c *Client) Describe(ctx context.Context, table string) (t Table, ok bool, err error) {
+	out, err := c.describe(ctx, table)
+	if e, is := errors.AsType[*intent.Error](err); is && e.Class == intent.NoTable {
+		return Table{}, false, nil
+	}
+	if err != nil {
+		return Table{}, false, unavailable(err)
+	}
+	return described(table, out.Table), true, nil
+}
+
+func (c *Client) describe(ctx context.Context, table string) (*dynamodb.DescribeTableOutput, error) {
+	return call(ctx, c, "DescribeTable", []string{table}, c.db.DescribeTable,
+		&dynamodb.DescribeTableInput{TableName: c.table(table)})
+}
+
+func described(name string, d *types.TableDescription) Table {
+	kinds := map[string]store.KeyType{}
+	for _, a := range d.AttributeDefinitions {
+		if a.AttributeType != "" {
+			kinds[text(a.AttributeName)] = store.KeyType(a.AttributeType[0])
+		}
+	}
+	t := Table{
+		TableSpec: store.TableSpec{Name: name, Key: keyOf(d.KeySchema, kinds)},
+		ID:        identity(d), Status: string(d.TableStatus),
+		OnDemand: d.BillingModeSummary != nil && d.BillingModeSummary.BillingMode == types.BillingModePayPerRequest,
+	}
+	for _, g := range d.GlobalSecondaryIndexes {
+		t.Indexes = append(t.Indexes, indexOf(text(g.IndexName), false, g.KeySchema, g.Projection, kinds))
+		if g.IndexStatus != types.IndexStatusActive && g.IndexStatus != "" {
+			t.Building = append(t.Building, text(g.IndexName))
+		}
+	}
+	for _, l := range d.LocalSecondaryIndexes {
+		t.Indexes = append(t.Indexes, indexOf(text(l.IndexName), true, l.KeySchema, l.Projection, kinds))
+	}
+	if s := d.StreamSpecification; s != nil && s.StreamEnabled != nil && *s.StreamEnabled {
+		t.Stream = string(s.StreamViewType)
+	}
+	if r := d.RestoreSummary; r != nil {
+		if r.RestoreDateTime != nil {
+			t.RestoredAt = *r.RestoreDateTime
+		}
+		if t.RestoredFrom = text(r.SourceBackupArn); t.RestoredFrom == "" {
+			t.RestoredFrom = text(r.SourceTableArn)
+		}
+	}
+	return t
+}
+
+// identity is the table's id, or its birth where the server has no ids (DynamoDB Local).
+func identity(d *types.TableDescription) string {
+	if d.TableId == nil && d.CreationDateTime != nil {
+		return "created " + d.CreationDateTime.UTC().Format(time.RFC3339Nano)
+	}
+	return text(d.TableId)
+}
+
+func keyOf(schema []types.KeySchemaElement, kinds map[string]store.KeyType) (k store.KeySpec) {
+	for _, e := range schema {
+		a := store.KeyAttr{Name: text(e.AttributeName), Type: kinds[text(e.AttributeName)]}
+		if e.KeyType == types.KeyTypeHash {
+			k.Partition = a
+		} else {
+			k.Sort = a
+		}
+	}
+	return k
+}
+
+func indexOf(name string, local bool, schema []types.KeySchemaElement, p *types.Projection, kinds map[string]store.KeyType) store.IndexSpec {
+	x := store.IndexSpec{Name: name, Local: local, Key: keyOf(schema, kinds)}
+	if p == nil {
+		return x
+	}
+	switch p.ProjectionType {
+	case types.ProjectionTypeKeysOnly:
+		x.Projection = store.ProjectKeysOnly
+	case types.ProjectionTypeInclude:
+		x.Projection, x.Include = store.ProjectInclude, p.NonKeyAttributes
+	}
+	return x
+}
+
+// fail is an error of a call about a table, for people.
+func fail(err error) error {
+	if err == nil {
+		return nil
+	}
+	if f, ok := errors.AsType[*CallError](err); ok && f.Code != "" {
+		kind := fault.Invalid
+		if e, is := errors.AsType[*intent.Error](err); is {
+			switch e.Class {
+			case intent.Denied, intent.Credentials:
+				kind = fault.Forbidden
+			case intent.Throttled:
+				kind = fault.Throttled
+			case intent.Unknown:
+				kind = fault.Unavailable
+			}
+		}
+		return fault.Wrap(err, kind, "cloud_refused", "the cloud refuses: %s", f.Error())
+	}
+	return unavailable(err)
+}
+
+// Table implements replica.Catalogue.
+func (c *Client) Table(ctx context.Context, name string) (replica.TableState, error) {
+	out, err := c.describe(ctx, name)
+	if err != nil {
+		return replica.TableState{}, err
+	}
+	t := described(name, out.Table)
+	return replica.TableState{ID: t.ID, RestoredAt: t.RestoredAt}, nil
+}

@@ -1,0 +1,174 @@
+package dynamo
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/touchline/touchline/sync/lease"
+)
+
+// transport is the SDK's way to the server: it sends a request once, says whether any of it can have arrived, and believes
+// no answer that is not DynamoDB's.
+type transport struct {
+	client   *http.Client
+	times    lease.Times
+	skew     *skew
+	official bool // AWS's own endpoint, which names every answer
+
+	mu     sync.Mutex
+	looked time.Duration // at the machine's addresses, by the boot clock
+	home   string        // what they were
+	homes  func() string
+}
+
+func newTransport(cfg Config, tlsConfig *tls.Config) *transport {
+	return &transport{
+		client: newHTTP(cfg, tlsConfig), times: cfg.Times, skew: newSkew(cfg.Times),
+		homes: addresses, home: addresses(), looked: cfg.Times.Now().Boot,
+	}
+}
+
+// exchange is what is known of one request beside the SDK's error, which hides most of it.
+type exchange struct {
+	mu       sync.Mutex
+	uses     []use
+	asked    bool // the SDK got as far as to send it
+	stranger error
+}
+
+type exchangeKey struct{}
+
+func exchangeOf(ctx context.Context) *exchange {
+	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
+		return x
+	}
+	return new(exchange)
+}
+
+func (x *exchange) got(c net.Conn) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.uses = append(x.uses, useOf(c))
+}
+
+// sent tells whether a byte of the request may have left.
+func (x *exchange) sent() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return slices.ContainsFunc(x.uses, use.written)
+}
+
+// Do implements the SDK's HTTPClient.
+func (t *transport) Do(req *http.Request) (*http.Response, error) {
+	t.notice()
+	x := exchangeOf(req.Context())
+	x.asked = true
+	trace := &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { x.got(i.Conn) }}
+	sent := t.times.Now()
+	//nolint:gosec // the URL is the configured endpoint
+	resp, err := t.client.Do(req.WithContext(httptrace.WithClientTrace(req.Context(), trace)))
+	if err != nil {
+		// What else lies idle goes the same dead way.
+		t.reset()
+		return nil, err
+	}
+	defer resp.Body.Close()
+	received := t.times.Now()
+	if err := t.believe(resp); err != nil {
+		t.reset()
+		x.stranger = err
+		return nil, err
+	}
+	if err := whole(resp); err != nil {
+		return nil, err
+	}
+	t.skew.observe(resp.Header.Get("Date"), sent, received)
+	return resp, nil
+}
+
+// maxBody is above what any answer has: DynamoDB's end at 16 MB of items.
+const maxBody = 64 << 20
+
+// whole reads an answer to its end and holds it against its checksum. The SDK compares them too late: when it closes the
+// body, after it has believed it, and no more than a line in its log comes of it.
+func whole(resp *http.Response) error {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	if err != nil {
+		return err
+	}
+	if len(body) > maxBody {
+		return fmt.Errorf("an answer of more than %d bytes", maxBody)
+	}
+	if want := resp.Header.Get("X-Amz-Crc32"); want != "" && want != strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10) {
+		return errors.New("the answer's checksum is wrong: it was changed on its way")
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return nil
+}
+
+func (t *transport) reset() { t.client.CloseIdleConnections() }
+
+// lookEvery is how often the machine's addresses are looked at, by whoever sends a request.
+const lookEvery = 2 * time.Second
+
+// notice drops the idle connections of a network that this machine has left.
+func (t *transport) notice() {
+	now := t.times.Now().Boot
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if now-t.looked < lookEvery {
+		return
+	}
+	t.looked = now
+	if home := t.homes(); home != t.home {
+		t.home = home
+		t.reset()
+	}
+}
+
+// addresses is what the machine is called in its networks; empty where it cannot be told.
+func addresses() string {
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		return ""
+	}
+	texts := make([]string, len(all))
+	for i, a := range all {
+		texts[i] = a.String()
+	}
+	slices.Sort(texts)
+	return strings.Join(texts, " ")
+}
+
+var errStranger = errors.New("somebody else answers in the place of DynamoDB")
+
+// believe refuses what a captive portal, a proxy or a router answers. An error of a server is passed on whatever its form:
+// a load balancer may have made it, and it proves nothing.
+func (t *transport) believe(resp *http.Response) error {
+	kind := resp.Header.Get("Content-Type")
+	ours := strings.HasPrefix(kind, "application/x-amz-json") || strings.HasPrefix(kind, "application/json")
+	switch {
+	case resp.StatusCode >= 500 && resp.StatusCode != http.StatusNetworkAuthenticationRequired:
+		return nil
+	case !ours:
+		return fmt.Errorf("%w: status %d, content type %.60q", errStranger, resp.StatusCode, kind)
+	case resp.StatusCode >= 300 && resp.StatusCode < 400:
+		return fmt.Errorf("%w: a redirect, status %d", errStranger, resp.StatusCode)
+	case t.official && resp.Header.Get("X-Amzn-Requestid") == "":
+		return fmt.Errorf("%w: status %d without a request id", errStranger, resp.StatusCode)
+	}
+	return nil
+}
