@@ -2,7 +2,6 @@ package edge
 
 import (
 	"context"
-	"errors"
 
 	"github.com/oklog/ulid/v2"
 
@@ -27,27 +26,22 @@ func (n *Node) newLeases(ctx context.Context) (*lease.Manager, error) {
 	return m, nil
 }
 
-// held gives the poller its leases: each is taken once and kept until it is lost.
+// held gives a part of the node its shares of the leases that the node has taken.
 type held struct {
-	manager *lease.Manager
-	leases  map[string]*lease.Lease
+	pool *lease.Pool
+	user *lease.User
 }
 
-func newHeld(m *lease.Manager) held { return held{m, map[string]*lease.Lease{}} }
+func newHeld(p *lease.Pool) held { return held{p, p.User()} }
 
 // Hold implements poll.Leases.
 func (h held) Hold(ctx context.Context, key string) (poll.Lease, error) {
-	if l := h.leases[key]; l != nil && l.Check() == nil {
-		return l, nil
-	}
-	delete(h.leases, key)
-	l, err := h.manager.Acquire(ctx, key)
-	if _, taken := errors.AsType[*lease.HeldError](err); taken {
-		return nil, nil //nolint:nilnil // no lease and no error is the answer: another node has it
-	}
-	if err != nil {
+	s, err := h.user.Hold(ctx, key)
+	if s == nil {
 		return nil, err
 	}
-	h.leases[key] = l
-	return l, nil
+	return s, err
 }
+
+// Holder implements poll.Leases.
+func (h held) Holder(ctx context.Context, key string) (string, error) { return h.pool.Holder(ctx, key) }

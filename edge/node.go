@@ -64,6 +64,7 @@ type Node struct {
 	store   *store.Store
 	cricket *cricket.Service
 	leases  *lease.Manager
+	pool    *lease.Pool       // of leases, which several parts of the node share
 	poller  *poll.Poller      // nil without a feed
 	push    *push.Coordinator // nil without a sender
 	api     *httpapi.Server
@@ -136,6 +137,7 @@ func (n *Node) assemble(ctx context.Context) error {
 	if n.leases, err = n.newLeases(ctx); err != nil {
 		return err
 	}
+	n.pool = lease.NewPool(n.leases)
 	if n.parts.Feed != nil {
 		if c, ok := n.parts.Feed.(feedClient); ok {
 			metrics.MustRegister(c.Collector())
@@ -143,7 +145,7 @@ func (n *Node) assemble(ctx context.Context) error {
 		reference, _ := n.parts.Feed.(poll.Reference)
 		budgets, _ := n.parts.Feed.(poll.Budgets)
 		c := poll.Config{
-			Node: n.store.Node(), Feed: n.parts.Feed, Leases: newHeld(n.leases), Match: n.cricket, Data: n.store,
+			Node: n.store.Node(), Feed: n.parts.Feed, Leases: newHeld(n.pool), Ahead: newHeld(n.pool), Match: n.cricket, Data: n.store,
 			Clock: n.parts.Clock, Log: n.parts.Log, Reference: reference, Budgets: budgets, Leagues: n.parts.Cricket.Leagues,
 		}
 		n.poller = n.parts.Deck.polled(c)

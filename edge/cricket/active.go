@@ -2,6 +2,7 @@ package cricket
 
 import (
 	"context"
+	"maps"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -20,7 +21,7 @@ func (s *Service) Register(ctx context.Context, matchID string, by Owner) (regis
 		if err != nil {
 			return err
 		}
-		item["_f"] = attr.Int(by.Fence)
+		item[fenceName] = attr.Int(by.Fence)
 		_, err = tx.Put(store.PutItem{
 			Table: TableActiveMatches, Item: item, Condition: "attribute_not_exists(matchId)",
 		})
@@ -66,7 +67,7 @@ func endMatch(tx *store.Tx, matchID string, by Owner) error {
 		return err
 	}
 	ended := item["status"].Str() == ActiveEnded
-	if fence, _ := item["_f"].Int(); !ended && fence > by.Fence {
+	if fence, _ := item[fenceName].Int(); !ended && fence > by.Fence {
 		return &DeposedError{matchID, fence}
 	}
 	if !ended && item["finishedAt"].IsZero() {
@@ -75,17 +76,9 @@ func endMatch(tx *store.Tx, matchID string, by Owner) error {
 		}
 	}
 	if item != nil && !ended {
-		_, err := tx.Update(store.UpdateItem{
-			Table: TableActiveMatches, Key: matchKey(matchID),
-			Update: "SET #s = :ended, #ttl = :ttl, #f = :fence", Condition: "attribute_exists(matchId)",
-			Params: expr.Params{
-				Names: map[string]string{"#s": "status", "#ttl": "ttl", "#f": "_f"},
-				Values: attr.Item{
-					":ended": attr.S(ActiveEnded), ":ttl": attr.Int(tx.Now().Add(keepEnded).Unix()), ":fence": attr.Int(by.Fence),
-				},
-			},
-		})
-		if err != nil {
+		item = maps.Clone(item)
+		item["status"], item["ttl"] = attr.S(ActiveEnded), attr.Int(tx.Now().Add(keepEnded).Unix())
+		if err := putState(tx, item, by); err != nil {
 			return err
 		}
 	}

@@ -109,6 +109,11 @@ func (Fixtures) Batch(tx *store.Tx, ids ...string) ([]Fixture, error) {
 	return unmarshalItems[Fixture](items), err
 }
 
+// Missing gives the keys of those of the fixtures that have no row here.
+func (Fixtures) Missing(tx *store.Tx, ids ...string) ([]attr.Item, error) {
+	return missing(tx, TableFixtures, matchKeys(ids))
+}
+
 // Between gives the fixtures of a league, by its code, that start in a span of time, both ends included.
 func (Fixtures) Between(tx *store.Tx, leagueCode string, from, to time.Time) ([]Fixture, error) {
 	return unmarshalAll[Fixture](tx.QueryAll(store.Query{

@@ -129,38 +129,25 @@ func (FixtureCache) All(tx *store.Tx) ([]CachedFixture, error) {
 func (FixtureCache) Put(tx *store.Tx, f *CachedFixture, by Owner) error {
 	item, err := f.item()
 	if errors.Is(err, ErrTooBig) {
-		_, gone := tx.Delete(store.DeleteItem{Table: TableFixtureCache, Key: matchKey(f.MatchID)})
+		_, gone := tx.Delete(store.DeleteItem{
+			Table: TableFixtureCache, Key: matchKey(f.MatchID), Condition: ownFence, Params: by.fenceParams(),
+		})
+		if fault.Is(gone, fault.Conflict) {
+			return &DeposedError{MatchID: f.MatchID, Fence: by.Fence + 1}
+		}
 		return errors.Join(err, gone)
 	}
 	if err != nil {
 		return err
 	}
-	item["_f"] = attr.Int(by.Fence)
+	item[fenceName] = attr.Int(by.Fence)
 	_, err = tx.Put(store.PutItem{
-		Table: TableFixtureCache, Item: item, Condition: ownFence, NoOld: true,
-		Params: expr.Params{Names: map[string]string{"#f": "_f"}, Values: attr.Item{":fence": attr.Int(by.Fence)}},
+		Table: TableFixtureCache, Item: item, Condition: ownFence, NoOld: true, Params: by.fenceParams(),
 	})
 	if fault.Is(err, fault.Conflict) {
 		return &DeposedError{MatchID: f.MatchID, Fence: by.Fence + 1}
 	}
 	return err
-}
-
-// PutAll keeps replies of matches that nobody polls yet, twenty-five at a time. tooBig are those that have no room.
-func (FixtureCache) PutAll(tx *store.Tx, all ...CachedFixture) (tooBig int, err error) {
-	var items []attr.Item
-	for i := range all {
-		item, err := all[i].item()
-		switch {
-		case errors.Is(err, ErrTooBig):
-			tooBig++
-		case err != nil:
-			return tooBig, err
-		default:
-			items = append(items, item)
-		}
-	}
-	return tooBig, putAll(tx, TableFixtureCache, items)
 }
 
 // Clear empties the cache, or forgets one match if it is named, and tells how many rows went.

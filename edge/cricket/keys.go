@@ -44,8 +44,16 @@ func SessionKey(userID, deviceID string) string { return userID + "#" + deviceID
 // MatchLock is the lock that the poller of a match holds.
 func MatchLock(matchID string) string { return "match:" + matchID }
 
-// FeedLock is the lock of the one node that polls the list endpoint.
+// FeedLock is the lock of the node that leads those which poll: it finds the matches.
 const FeedLock = "feed:livescores"
+
+// FeedSeat is the lock of a place among the nodes that poll, from 0: the first is the leader's.
+func FeedSeat(no int) string {
+	if no == 0 {
+		return FeedLock
+	}
+	return fmt.Sprintf("%s#%d", FeedLock, no)
+}
 
 // ReferenceLock is the lock of the one node that syncs fixtures, leagues and teams.
 const ReferenceLock = "feed:reference"

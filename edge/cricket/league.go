@@ -71,6 +71,17 @@ func (Leagues) Put(tx *store.Tx, r LeagueRecord) error {
 	return syncRow(tx, TableLeagues, leagueKey(r.LeagueID), item, "active", "marquee")
 }
 
+// Missing gives the keys of those of the leagues that have no row here.
+func (Leagues) Missing(tx *store.Tx, records ...LeagueRecord) ([]attr.Item, error) {
+	var keys []attr.Item
+	for i := range records {
+		if records[i].LeagueID != "" {
+			keys = append(keys, leagueKey(records[i].LeagueID))
+		}
+	}
+	return missing(tx, TableLeagues, keys)
+}
+
 // Patch sets what an admin has chosen of a league, and keeps it from being synced over. NotFound if there is none. A
 // league that becomes the marquee takes that from the one before.
 func (l Leagues) Patch(tx *store.Tx, id string, p LeaguePatch) (LeagueRecord, error) {

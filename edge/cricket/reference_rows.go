@@ -38,6 +38,20 @@ func getAll(tx *store.Tx, table string, keys []attr.Item) (items []attr.Item, er
 	return items, nil
 }
 
+// missing gives those of the keys that have no item here.
+func missing(tx *store.Tx, table string, keys []attr.Item) (out []attr.Item, err error) {
+	for _, key := range keys {
+		item, err := tx.Get(table, key)
+		if err != nil {
+			return nil, err
+		}
+		if item == nil {
+			out = append(out, key)
+		}
+	}
+	return out, nil
+}
+
 // putAll writes items twenty-five at a time.
 func putAll(tx *store.Tx, table string, items []attr.Item) error {
 	for some := range slices.Chunk(items, batchWriteMax) {
@@ -89,14 +103,17 @@ func setAttributes(tx *store.Tx, table string, key, old, next attr.Item) (change
 }
 
 // syncRow takes a record of the feed into its row, or makes the row. Of a row that is there, the attributes in keep
-// and those that an admin has set stay.
+// and those that an admin has set stay; so does a row that is only in the cloud, which the condition is for.
 func syncRow(tx *store.Tx, table string, key, next attr.Item, keep ...string) error {
 	old, err := tx.Get(table, key)
 	if err != nil {
 		return err
 	}
 	if old == nil {
-		_, err = tx.Put(store.PutItem{Table: table, Item: next})
+		_, err = tx.Put(store.PutItem{
+			Table: table, Item: next, Condition: "attribute_not_exists(#k)",
+			Params: expr.Params{Names: map[string]string{"#k": slices.Sorted(maps.Keys(key))[0]}},
+		})
 		return err
 	}
 	next = maps.Clone(next)

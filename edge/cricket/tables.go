@@ -33,7 +33,10 @@ func key2(partition, sort string) store.KeySpec {
 	return store.KeySpec{Partition: str(partition), Sort: str(sort)}
 }
 
-// Tables declares what cricket keeps.
+// matchLock is the lock whose fence the rows of a match carry, for store.TableSpec: MatchLock of the row's match.
+const matchLock = "match:{matchId}"
+
+// Tables declares what cricket keeps, and how each table's writes travel to the cloud.
 func Tables() []store.TableSpec {
 	return append(matchTables(), referenceTables()...)
 }
@@ -56,7 +59,8 @@ func referenceTables() []store.TableSpec {
 		{
 			Name: TableFixtureCache, Key: key("matchId"), TTL: "ttl",
 			Indexes: []store.IndexSpec{{Name: "leagueId-startingAt-index", Key: key2("leagueId", "startingAt")}},
-			Policy:  store.PolicyState, Why: "rewritten at each change of a reply by the one holder of the match's lease",
+			Policy:  store.PolicyState, Lock: matchLock,
+			Why: "derived, and rewritten at each change of a reply: only the newest is worth sending, and only the holder's",
 		},
 	}
 }
@@ -67,11 +71,13 @@ func matchTables() []store.TableSpec {
 		{
 			Name: TableFixtures, Key: key("matchId"),
 			Indexes: []store.IndexSpec{{Name: "leagueCode-startTime-index", Key: key2("leagueCode", "startTime")}},
-			Policy:  store.PolicyIntent, Why: "several jobs update fields of one row, each its own",
+			Policy:  store.PolicyIntent,
+			Why: "ticks, the sync and admins update attributes of one row, each its own; those of a tick by a condition of their own",
 		},
 		{
 			Name: TableActiveMatches, Key: key("matchId"), TTL: "ttl",
-			Policy: store.PolicyState, Why: "rewritten every tick by the one holder of the match's lease",
+			Policy: store.PolicyState, Lock: matchLock,
+			Why: "derived, and rewritten whole every tick by the one holder of the match's lease: only the newest is worth sending",
 		},
 		{
 			Name: TableLiveActivities, Key: key2("matchId", "userId#deviceId"), TTL: "ttl",
@@ -80,11 +86,11 @@ func matchTables() []store.TableSpec {
 		},
 		{
 			Name: TableDevices, Key: key2("userId", "deviceToken"), TTL: "ttl",
-			Policy: store.PolicyNewest, Why: "the newest registration of a device is the true one",
+			Policy: store.PolicyNewest, Why: "the newest registration of a device is the true one, wherever it was made",
 		},
 		{
 			Name: TableFollows, Key: key2("matchId", "userId"), TTL: "expiresAt",
-			Policy: store.PolicyIntent, Why: "user data",
+			Policy: store.PolicyIntent, Why: "user data: the first follow wins, an unfollow ends that follow and no later one",
 		},
 		{
 			Name: TableLocks, Key: key("lockKey"),
@@ -92,15 +98,17 @@ func matchTables() []store.TableSpec {
 		},
 		{
 			Name: TableDisplay, Key: key("cacheKey"), TTL: "ttl",
-			Policy: store.PolicyLocal, Why: "rebuilt from the match's state at any time",
+			Policy: store.PolicyLocal, Why: "each node makes it from its own readings, or from the state that another has sent",
 		},
 		{
 			Name: TableEvents, Key: key2("matchId", "eventKey"), TTL: "ttl",
-			Policy: store.PolicyIntent, Why: "the creation of an event's row is the claim of its alert",
+			Policy: store.PolicyIntent, Lock: matchLock,
+			Why: "the creation of an event's row is the claim of its alert: one of two that create it wins, the other learns it. " +
+				"A state is sent after the events of its match and fence",
 		},
 		{
 			Name: TablePushState, Key: key("stateKey"), TTL: "ttl", Internal: true,
-			Policy: store.PolicyLocal, Why: "what Apple knows this node by, and how far this node is with each match",
+			Policy: store.PolicyLocal, Why: "what Apple knows this node by, and how far this node's pushing is with each match",
 		},
 		{
 			Name: TableDeviceTokens, Key: key("token"), TTL: "ttl", Internal: true,

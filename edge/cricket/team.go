@@ -35,10 +35,8 @@ func (Teams) Named(tx *store.Tx) ([]TeamRecord, error) {
 	return unmarshalAll[TeamRecord](tx.ScanAll(store.Scan{Table: TableTeams, Filter: "attribute_exists(adminFields)"}))
 }
 
-// Put takes teams of the feed: new ones twenty-five at a time, and of those that are there what has changed. What an
-// admin has set stays.
+// Put takes teams of the feed: new ones, and of those that are there what has changed. What an admin has set stays.
 func (Teams) Put(tx *store.Tx, records ...TeamRecord) error {
-	var fresh []attr.Item
 	seen := map[string]bool{}
 	for i := range records {
 		r := records[i]
@@ -51,19 +49,22 @@ func (Teams) Put(tx *store.Tx, records ...TeamRecord) error {
 		if err != nil {
 			return err
 		}
-		old, err := tx.Get(TableTeams, teamKey(r.TeamID))
-		if err != nil {
-			return err
-		}
-		if old == nil {
-			fresh = append(fresh, next)
-			continue
-		}
 		if err := syncRow(tx, TableTeams, teamKey(r.TeamID), next); err != nil {
 			return err
 		}
 	}
-	return putAll(tx, TableTeams, fresh)
+	return nil
+}
+
+// Missing gives the keys of those of the teams that have no row here.
+func (Teams) Missing(tx *store.Tx, records ...TeamRecord) ([]attr.Item, error) {
+	var keys []attr.Item
+	for i := range records {
+		if records[i].TeamID != "" {
+			keys = append(keys, teamKey(records[i].TeamID))
+		}
+	}
+	return missing(tx, TableTeams, keys)
 }
 
 // Patch sets what an admin has chosen of a team, and keeps it from being synced over. NotFound if there is none.

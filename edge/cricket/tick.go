@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -43,6 +44,14 @@ func (s *Snapshot) keptUntil(now time.Time) int64 {
 // ownFence refuses the write of a node whose lease has passed to another.
 const ownFence = "(attribute_not_exists(#f) OR #f <= :fence)"
 
+// fenceName is the attribute with the fence under which a row was written.
+const fenceName = "_f"
+
+// fenceParams are those of ownFence.
+func (by Owner) fenceParams() expr.Params {
+	return expr.Params{Names: map[string]string{"#f": fenceName}, Values: attr.Item{":fence": attr.Int(by.Fence)}}
+}
+
 // DeposedError says that a match carries the fence of a later holder: nothing of this tick was written.
 type DeposedError struct {
 	MatchID string
@@ -69,7 +78,7 @@ func (s *Service) Tick(ctx context.Context, snap *Snapshot, by Owner) (State, er
 		if err != nil {
 			return err
 		}
-		if fence, _ := row["_f"].Int(); fence > by.Fence {
+		if fence, _ := row[fenceName].Int(); fence > by.Fence {
 			return &DeposedError{snap.MatchID, fence}
 		}
 		if prev.Emitted == nil && prev.PreviousStatus != "" {
@@ -87,6 +96,28 @@ func (s *Service) Tick(ctx context.Context, snap *Snapshot, by Owner) (State, er
 	return after, err
 }
 
+// Observe takes a reading in for the readers of this node alone, while it may not write what others read: display and
+// cards. prev is what the last Observe of the match gave, before the first one its state as far as it is known here.
+func (s *Service) Observe(ctx context.Context, prev State, snap *Snapshot) (State, error) {
+	var after State
+	err := s.store.Update(ctx, func(tx *store.Tx) (err error) {
+		prev := prev
+		if prev.Emitted == nil && prev.PreviousStatus != "" {
+			if prev.Emitted, err = recordedKeys(tx, snap.MatchID); err != nil {
+				return err
+			}
+		}
+		prev.MatchID = snap.MatchID
+		out := Step(prev, snap, s.options, tx.Now())
+		after = out.State
+		if out.Kept {
+			return nil
+		}
+		return writeDisplay(tx, &out, snap.keptUntil(tx.Now()))
+	})
+	return after, err
+}
+
 func writeOutcome(
 	tx *store.Tx, snap *Snapshot, row attr.Item, last time.Time, out *Outcome, by Owner, now time.Time,
 ) error {
@@ -94,7 +125,7 @@ func writeOutcome(
 		return err
 	}
 	for _, key := range out.Cleared {
-		if err := clearEvent(tx, snap.MatchID, key); err != nil {
+		if err := clearEvent(tx, snap.MatchID, key, by); err != nil {
 			return err
 		}
 	}
@@ -110,22 +141,21 @@ func writeOutcome(
 	if err := writeDisplay(tx, out, until); err != nil {
 		return err
 	}
-	return writeFixture(tx, out.Shown.fixture(&out.State, now))
+	return writeFixture(tx, out.Shown.fixture(&out.State, now), by)
 }
 
-// Touch notes that the match is being watched although nothing changes, so that no other node takes it over.
+// Touch notes that the match is being watched although nothing changes, so that no other node takes it over. The row is
+// written whole, as every state is: of what waits to be sent only the newest is. A *DeposedError if a later holder has
+// written; a match without a row has nothing to note.
 func (s *Service) Touch(ctx context.Context, matchID string, by Owner) error {
 	return s.store.Update(ctx, func(tx *store.Tx) error {
-		_, err := tx.Update(store.UpdateItem{
-			Table: TableActiveMatches, Key: matchKey(matchID),
-			Update:    "SET lastTickAt = :now, #f = :fence",
-			Condition: "attribute_exists(matchId) AND " + ownFence,
-			Params: expr.Params{
-				Names:  map[string]string{"#f": "_f"},
-				Values: attr.Item{":now": attr.Time(tx.Now()), ":fence": attr.Int(by.Fence)},
-			},
-		})
-		return err
+		row, err := tx.Get(TableActiveMatches, matchKey(matchID))
+		if err != nil || row == nil {
+			return err
+		}
+		row = maps.Clone(row)
+		row["lastTickAt"], row["instanceId"] = attr.Time(tx.Now()), attr.S(by.Node)
+		return putState(tx, row, by)
 	})
 }
 
@@ -149,24 +179,47 @@ func writeState(tx *store.Tx, row attr.Item, last time.Time, st *State, by Owner
 	if err != nil {
 		return err
 	}
+	keepUnknown(row, item)
 	if row != nil && st.LastTickAt.Sub(last) < TouchEvery && sameState(row, item) {
 		return nil
 	}
-	item["_f"] = attr.Int(by.Fence)
-	_, err = tx.Put(store.PutItem{
-		Table: TableActiveMatches, Item: item, Condition: ownFence,
-		Params: expr.Params{
-			Names:  map[string]string{"#f": "_f"},
-			Values: attr.Item{":fence": attr.Int(by.Fence)},
-		},
+	return putState(tx, item, by)
+}
+
+// putState writes a row of active-matches, whole and under the fence of its writer.
+func putState(tx *store.Tx, item attr.Item, by Owner) error {
+	item[fenceName] = attr.Int(by.Fence)
+	_, err := tx.Put(store.PutItem{
+		Table: TableActiveMatches, Item: item, Condition: ownFence, Params: by.fenceParams(),
 	})
+	if failed, ok := errors.AsType[*store.ConditionFailedError](err); ok {
+		fence, _ := failed.Old[fenceName].Int()
+		return &DeposedError{item["matchId"].Str(), fence}
+	}
 	return err
+}
+
+// keepUnknown takes over the attributes of a row that this version's state does not have: a newer one has written them.
+func keepUnknown(row, item attr.Item) {
+	if len(row) == 0 {
+		return
+	}
+	known := map[string]bool{fenceName: true}
+	for f := range reflect.TypeFor[State]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("dynamodbav"), ",")
+		known[name] = true
+	}
+	for name, value := range row {
+		if !known[name] {
+			item[name] = value
+		}
+	}
 }
 
 // sameState tells whether a row has a state but for the time of its last tick and the fence it was written under.
 func sameState(row, state attr.Item) bool {
 	extra := 0
-	if _, fenced := row["_f"]; fenced {
+	if _, fenced := row[fenceName]; fenced {
 		extra = 1
 	}
 	if len(row) != len(state)+extra {
@@ -194,23 +247,31 @@ func recordedKeys(tx *store.Tx, id string) (Emitted, error) {
 	return known.pack(), nil
 }
 
-// clearEvent deletes the row of an event that was taken back, so that it can be told again.
-func clearEvent(tx *store.Tx, matchID, key string) error {
+func eventKey(matchID, key string) attr.Item {
+	return attr.Item{"matchId": attr.S(matchID), "eventKey": attr.S(key)}
+}
+
+// clearEvent deletes the row of an event that was taken back, so that it can be told again. One that a later holder has
+// recorded stays.
+func clearEvent(tx *store.Tx, matchID, key string, by Owner) error {
 	_, err := tx.Delete(store.DeleteItem{
-		Table: TableEvents, Key: attr.Item{"matchId": attr.S(matchID), "eventKey": attr.S(key)},
+		Table: TableEvents, Key: eventKey(matchID, key), Condition: ownFence, Params: by.fenceParams(),
 	})
+	if fault.Is(err, fault.Conflict) {
+		return nil
+	}
 	return err
 }
 
-// writeEvent creates the event's row. Its creation is the claim of the alert, so it must not exist: an event that is
-// there already was recorded before, and stays as it is.
+// writeEvent creates the event's row. Its creation is the claim of the alert, so it must not exist, here or in the cloud,
+// whoever made it: an event that is there already was recorded before, and stays as it is.
 func writeEvent(tx *store.Tx, matchID string, e *Event, by Owner, until int64) error {
 	item, err := attr.Marshal(e)
 	if err != nil {
 		return err
 	}
 	item["matchId"] = attr.S(matchID)
-	item["node"] = attr.S(by.Node)
+	item["node"], item[fenceName] = attr.S(by.Node), attr.Int(by.Fence)
 	item["ttl"] = attr.Int(until)
 	_, err = tx.Put(store.PutItem{Table: TableEvents, Item: item, Condition: "attribute_not_exists(eventKey)"})
 	if _, claimed := errors.AsType[*store.ConditionFailedError](err); claimed {
@@ -286,7 +347,10 @@ func timeless(state string) string {
 
 // writeFixture sets what this node knows of a fixture, unless nothing but the time is new. Attributes of others (an
 // admin's, another job's) stay.
-func writeFixture(tx *store.Tx, f Fixture) error {
+//
+// The sync and admins write the row too, without a lease, so it carries the fence of its ticks under a name of its own: a
+// deposed holder's late score is refused, and what others have to say is not.
+func writeFixture(tx *store.Tx, f Fixture, by Owner) error {
 	next, err := f.item()
 	if err != nil {
 		return err
@@ -296,10 +360,10 @@ func writeFixture(tx *store.Tx, f Fixture) error {
 		return err
 	}
 	u := store.UpdateItem{
-		Table: TableFixtures, Key: matchKey(f.MatchID),
-		Params: expr.Params{Names: map[string]string{}, Values: attr.Item{}},
+		Table: TableFixtures, Key: matchKey(f.MatchID), Condition: ownFence, Params: by.fenceParams(),
 	}
-	var set, remove []string
+	u.Names["#f"] = tickFence
+	set, remove := []string{"#f = :fence"}, []string{}
 	for _, name := range fixtureAttributes(old, next) {
 		p := fmt.Sprintf("a%d", len(u.Names))
 		u.Names["#"+p] = name
@@ -310,15 +374,20 @@ func writeFixture(tx *store.Tx, f Fixture) error {
 			remove = append(remove, "#"+p)
 		}
 	}
-	if len(set) > 0 {
-		u.Update = "SET " + strings.Join(set, ", ")
-	}
+	u.Update = "SET " + strings.Join(set, ", ")
 	if len(remove) > 0 {
 		u.Update += " REMOVE " + strings.Join(remove, ", ")
 	}
 	_, err = tx.Update(u)
+	if failed, ok := errors.AsType[*store.ConditionFailedError](err); ok {
+		fence, _ := failed.Old[tickFence].Int()
+		return &DeposedError{f.MatchID, fence}
+	}
 	return err
 }
+
+// tickFence is the attribute of a fixture with the fence of the tick that wrote it last.
+const tickFence = "tickFence"
 
 // fixtureAttributes are those that a reading changes: what it has and the row has otherwise, and what the row has and
 // a feed may take back.

@@ -30,8 +30,11 @@ func (p *Poller) aloneDue(isFor func(*watch) bool) func(time.Time) (time.Time, b
 
 // nextAlone is when a match that is not in the list is to be read by itself.
 func (p *Poller) nextAlone(w *watch) time.Time {
-	if at := w.state.LastTickAt.Add(takeoverAfter); !p.mayTake(w, p.Clock.Now()) {
-		return at // it is another node's until then
+	switch now := p.Clock.Now(); {
+	case !p.isMine(w):
+		return never()
+	case !p.mayTake(w, now):
+		return w.state.LastTickAt.Add(takeoverAfter) // it is another node's until then
 	}
 	switch {
 	case isPrematch(w):
@@ -46,7 +49,7 @@ func (p *Poller) nextAlone(w *watch) time.Time {
 // alone is how many matches are read one by one.
 func (p *Poller) alone() (n int) {
 	for _, w := range p.watched {
-		if !w.listed {
+		if !w.listed && p.isMine(w) {
 			n++
 		}
 	}
@@ -55,7 +58,7 @@ func (p *Poller) alone() (n int) {
 
 // readAlone reads those of the matches that are due, each by itself.
 func (p *Poller) readAlone(ctx context.Context, now time.Time, isFor func(*watch) bool) error {
-	return p.leading(ctx, func(ctx context.Context) error {
+	return p.seated(ctx, func(ctx context.Context) error {
 		var errs []error
 		for _, w := range p.sorted() {
 			if isFor(w) && !now.Before(p.nextAlone(w)) && p.mayTake(w, now) {

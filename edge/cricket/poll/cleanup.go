@@ -61,12 +61,12 @@ func (p *Poller) missed(w *watch, now time.Time) {
 
 // cleanupDue: when the first match is over, and once after a start.
 func (p *Poller) cleanupDue(time.Time) (time.Time, bool) {
-	if !p.swept {
+	if !p.swept && p.seat.leads() {
 		return time.Time{}, true
 	}
 	next := never()
 	for _, w := range p.watched {
-		if at := overAt(w); at.Before(next) {
+		if at := overAt(w); p.isMine(w) && at.Before(next) {
 			next = at
 		}
 	}
@@ -75,13 +75,13 @@ func (p *Poller) cleanupDue(time.Time) (time.Time, bool) {
 
 // cleanup ends the matches that are over for good. A match whose last reads are not done stays watched for them.
 func (p *Poller) cleanup(ctx context.Context, now time.Time) error {
-	return p.leading(ctx, func(ctx context.Context) error {
+	return p.seated(ctx, func(ctx context.Context) error {
 		var errs []error
-		if !p.swept {
+		if !p.swept && p.seat.leads() {
 			errs = append(errs, p.sweep(ctx))
 		}
 		for _, w := range p.sorted() {
-			if !now.Before(overAt(w)) {
+			if p.isMine(w) && !now.Before(overAt(w)) {
 				errs = append(errs, p.end(ctx, w))
 			}
 		}
@@ -92,7 +92,7 @@ func (p *Poller) cleanup(ctx context.Context, now time.Time) error {
 // end cleans up after a match, and lets it go unless there are readings still to come, by which its display is
 // corrected: while the list has it, and its last reads of its own. The feed has none of a match that it does not know.
 func (p *Poller) end(ctx context.Context, w *watch) error {
-	if err := p.cleanOne(ctx, w.id); err != nil {
+	if done, err := p.cleanOne(ctx, w.id); err != nil || !done {
 		return err
 	}
 	p.ended[w.id] = true
@@ -103,19 +103,25 @@ func (p *Poller) end(ctx context.Context, w *watch) error {
 	return p.drop(ctx, w)
 }
 
-func (p *Poller) cleanOne(ctx context.Context, id string) error {
+// cleanOne cleans up after a match; done is false where it is another node's, which does it.
+func (p *Poller) cleanOne(ctx context.Context, id string) (done bool, err error) {
+	if p.observing {
+		return false, nil
+	}
 	lease, err := p.hold(ctx, cricket.MatchLock(id))
 	if err != nil || lease == nil {
-		return err
+		return false, err
 	}
 	held, cancel := lease.Context(ctx)
 	defer cancel()
-	return p.Match.CleanUp(held, id, cricket.Owner{Node: p.Node, Fence: lease.Fence()})
+	err = p.Match.CleanUp(held, id, cricket.Owner{Node: p.Node, Fence: lease.Fence()})
+	return err == nil, err
 }
 
 // sweep cleans up after matches that ended in an earlier life, which may have been cut off between the end and this.
 func (p *Poller) sweep(ctx context.Context) error {
 	var ids []string
+	var errs []error
 	err := p.Data.View(ctx, func(tx *store.Tx) (err error) {
 		ids, err = cricket.EndedMatches(tx)
 		return err
@@ -124,11 +130,23 @@ func (p *Poller) sweep(ctx context.Context) error {
 		return err
 	}
 	for _, id := range ids {
-		if err := p.cleanOne(ctx, id); err != nil {
+		if _, err := p.cleanOne(ctx, id); err != nil {
 			return err
 		}
 		p.ended[id] = true
+		if w := p.watched[id]; w == nil || w.lease == nil {
+			errs = append(errs, p.giveBack(ctx, id))
+		}
 	}
 	p.swept = true
-	return nil
+	return errors.Join(errs...)
+}
+
+// giveBack gives back the lease of a match that is not watched.
+func (p *Poller) giveBack(ctx context.Context, id string) error {
+	lease, err := p.hold(ctx, cricket.MatchLock(id))
+	if err != nil || lease == nil {
+		return err
+	}
+	return lease.Release(context.WithoutCancel(ctx))
 }

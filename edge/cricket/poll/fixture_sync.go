@@ -2,12 +2,15 @@ package poll
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 )
 
 // What is synced: every minute what concerns today, and every hour what an app shows as to come.
@@ -65,8 +68,11 @@ func (p *Poller) syncFixtures(ctx context.Context, now time.Time) error {
 
 func (p *Poller) writeFixtures(ctx context.Context, all []cricket.Snapshot) (changed int, err error) {
 	for some := range slices.Chunk(all, rowsAtOnce) {
+		if err := p.ensureFixtures(ctx, some); err != nil {
+			return changed, err
+		}
 		n := 0
-		var tooBig int
+		var rows []cricket.CachedFixture
 		err := p.Data.Update(ctx, func(tx *store.Tx) (err error) {
 			n = 0
 			for i := range some {
@@ -78,31 +84,44 @@ func (p *Poller) writeFixtures(ctx context.Context, all []cricket.Snapshot) (cha
 					n++
 				}
 			}
-			tooBig, err = cacheAhead(tx, some)
+			rows, err = uncached(tx, some)
 			return err
 		})
 		if err != nil {
 			return changed, err
 		}
 		changed += n
-		p.count(func(s *Status) { s.TooBig += int64(tooBig) })
+		if err := p.cacheAhead(ctx, rows); err != nil {
+			return changed, err
+		}
 	}
 	return changed, nil
 }
 
-// cacheAhead caches what the list says of the matches that nobody polls and of which nothing fresh is cached.
-func cacheAhead(tx *store.Tx, some []cricket.Snapshot) (tooBig int, err error) {
+// ensureFixtures has the rows of matches here that are only in the cloud: what was never seen here is else written as new.
+func (p *Poller) ensureFixtures(ctx context.Context, some []cricket.Snapshot) error {
+	var ids []string
+	for i := range some {
+		ids = append(ids, some[i].MatchID)
+	}
+	return p.ensure(ctx, cricket.TableFixtures, func(tx *store.Tx) ([]attr.Item, error) {
+		return cricket.Fixtures{}.Missing(tx, ids...)
+	})
+}
+
+// uncached gives what the list says of the matches that nobody polls and of which nothing fresh is cached.
+func uncached(tx *store.Tx, some []cricket.Snapshot) (rows []cricket.CachedFixture, err error) {
 	var ids []string
 	for i := range some {
 		ids = append(ids, some[i].MatchID)
 	}
 	have, err := cricket.FixtureCache{}.Batch(tx, ids...)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	polled, err := cricket.Polled(tx, ids...)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	skip := map[string]bool{}
 	for i := range have {
@@ -111,7 +130,6 @@ func cacheAhead(tx *store.Tx, some []cricket.Snapshot) (tooBig int, err error) {
 	for _, id := range polled {
 		skip[id] = true
 	}
-	var rows []cricket.CachedFixture
 	for i := range some {
 		f, ok := cricket.NewCachedFixture(&some[i], tx.Now())
 		if ok && !skip[f.MatchID] {
@@ -119,7 +137,52 @@ func cacheAhead(tx *store.Tx, some []cricket.Snapshot) (tooBig int, err error) {
 			rows = append(rows, f)
 		}
 	}
-	return cricket.FixtureCache{}.PutAll(tx, rows...)
+	return rows, nil
+}
+
+// cacheAhead caches replies of matches that nobody polls yet. A row of the cache is written by the holder of its match's
+// lock alone, so the lock is taken for it, and given back.
+func (p *Poller) cacheAhead(ctx context.Context, rows []cricket.CachedFixture) error {
+	if len(rows) == 0 || p.Ahead == nil {
+		return nil
+	}
+	var tooBig int64
+	leases := map[string]Lease{}
+	defer func() {
+		for _, id := range slices.Sorted(maps.Keys(leases)) {
+			_ = leases[id].Release(context.WithoutCancel(ctx)) // else it runs out by itself
+		}
+	}()
+	for i := range rows {
+		lease, err := p.Ahead.Hold(ctx, cricket.MatchLock(rows[i].MatchID))
+		if err != nil {
+			return err
+		}
+		if lease != nil {
+			leases[rows[i].MatchID] = lease
+		}
+	}
+	err := p.Data.Update(ctx, func(tx *store.Tx) error {
+		tooBig = 0
+		for i := range rows {
+			lease := leases[rows[i].MatchID]
+			if lease == nil {
+				continue // somebody has begun to poll it
+			}
+			err := cricket.FixtureCache{}.Put(tx, &rows[i], cricket.Owner{Node: p.Node, Fence: lease.Fence()})
+			deposed, is := errors.AsType[*cricket.DeposedError](err)
+			switch {
+			case errors.Is(err, cricket.ErrTooBig):
+				tooBig++
+			case is && deposed != nil:
+			case err != nil:
+				return err
+			}
+		}
+		return nil
+	})
+	p.count(func(s *Status) { s.TooBig += tooBig })
+	return err
 }
 
 // scoresDue: until the catalogue of scores has been read once.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 )
 
 // referenceEvery is how often leagues and teams are read. They change with the season.
@@ -20,7 +21,13 @@ func (p *Poller) syncLeagues(ctx context.Context, _ time.Time) error {
 			return err
 		}
 		for some := range slices.Chunk(all, rowsAtOnce) {
-			err := p.Data.Update(ctx, func(tx *store.Tx) error {
+			err := p.ensure(ctx, cricket.TableLeagues, func(tx *store.Tx) ([]attr.Item, error) {
+				return cricket.Leagues{}.Missing(tx, some...)
+			})
+			if err != nil {
+				return err
+			}
+			err = p.Data.Update(ctx, func(tx *store.Tx) error {
 				for _, l := range some {
 					l.Active, l.Marquee = p.wanted(l.Code), false
 					if err := (cricket.Leagues{}).Put(tx, l); err != nil {

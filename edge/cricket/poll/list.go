@@ -52,7 +52,7 @@ func (p *Poller) listLength() int {
 // closeOn gives the matches in the list that are watched closely.
 func (p *Poller) closeOn() (on []*watch) {
 	for _, w := range p.watched {
-		if w.listed && !w.cleaned && p.closely(w) {
+		if w.listed && !w.cleaned && p.isMine(w) && p.closely(w) {
 			on = append(on, w)
 		}
 	}
@@ -87,6 +87,7 @@ func (p *Poller) readList(ctx context.Context, now time.Time, balls bool) error 
 		w.absent, w.listed, w.league = 0, true, s.League.ID
 		w.left, w.final, w.gone = time.Time{}, 0, time.Time{}
 	}
+	p.divide()
 	for _, w := range p.watched {
 		if w.listed && w.absent >= absentPolls {
 			w.listed, w.left, w.final = false, now, 0
@@ -109,10 +110,11 @@ func (p *Poller) takeList(ctx context.Context, now time.Time, which func(*watch)
 
 // pause is how long a match can be left alone by how it stands, given the pace of play.
 func pause(w *watch, play time.Duration) time.Duration {
-	if len(w.state.Pending) > 0 || w.state.PreviousStatus == "" {
+	st := w.standing()
+	if len(st.Pending) > 0 || st.PreviousStatus == "" {
 		return play
 	}
-	switch w.state.MatchPhase {
+	switch st.MatchPhase {
 	case cricket.PhaseStumps:
 		return stumpsEvery
 	case cricket.PhaseInningsBreak, cricket.PhaseBreak, cricket.PhaseInterrupted, cricket.PhaseCompleted, cricket.PhaseAbandoned:

@@ -27,12 +27,15 @@ func (p *Poller) orchestrateDue(last time.Time) (time.Time, bool) {
 // that are in play already are found by the live list.
 func (p *Poller) orchestrate(ctx context.Context, now time.Time) error {
 	p.synced.Store(false)
-	return p.leading(ctx, func(ctx context.Context) error {
+	return p.seated(ctx, func(ctx context.Context) error {
 		if err := p.rename(ctx); err != nil {
 			return err
 		}
 		if err := p.adopt(ctx); err != nil {
 			return err
+		}
+		if !p.seat.leads() {
+			return nil // who leads does the rest
 		}
 		return errors.Join(p.endUnknown(ctx), p.register(ctx, now))
 	})
@@ -63,6 +66,10 @@ func (p *Poller) adopt(ctx context.Context) error {
 			w.state = st
 		}
 	}
+	if err := p.noteEnded(ctx); err != nil {
+		return err
+	}
+	defer p.divide()
 	var errs []error
 	for _, w := range p.sorted() {
 		if !known[w.id] && w.state.Status != "" && w.state.Status != cricket.ActiveEnded {
@@ -70,6 +77,17 @@ func (p *Poller) adopt(ctx context.Context) error {
 		}
 	}
 	return errors.Join(append(errs, p.recall(ctx, fresh))...)
+}
+
+// noteEnded learns which matches others have ended: the list may have them for a while yet.
+func (p *Poller) noteEnded(ctx context.Context) error {
+	return p.Data.View(ctx, func(tx *store.Tx) error {
+		ids, err := cricket.EndedMatches(tx)
+		for _, id := range ids {
+			p.ended[id] = true
+		}
+		return err
+	})
 }
 
 // recall learns of matches that were taken up what their rows do not say.
@@ -108,7 +126,8 @@ func (p *Poller) register(ctx context.Context, now time.Time) error {
 			continue
 		}
 		if p.unknown(f.MatchID) {
-			errs = append(errs, p.cleanOne(ctx, f.MatchID)) // it was taken away before anybody waited for it
+			_, err := p.cleanOne(ctx, f.MatchID) // it was taken away before anybody waited for it
+			errs = append(errs, err)
 			continue
 		}
 		errs = append(errs, p.registerOne(ctx, f, now))

@@ -36,6 +36,9 @@ func (p *Poller) stretched(endpoint sportmonks.Endpoint, want time.Duration, cal
 	if usable <= 0 {
 		return max(want, left)
 	}
+	if endpoint != sportmonks.Fixtures { // those one node reads for all
+		calls *= p.readers()
+	}
 	return max(want, left*time.Duration(calls)/time.Duration(usable))
 }
 

@@ -2,7 +2,6 @@ package poll
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -12,6 +11,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 )
 
 // Feed is what the poller asks of the feed about matches.
@@ -60,10 +60,18 @@ type Lease interface {
 	Release(ctx context.Context) error
 }
 
-// Leases are the locks of the fleet. Hold is called by one goroutine at a time.
+// Leases are the locks of the fleet. They are asked by one goroutine at a time.
 type Leases interface {
 	// Hold takes the lock, or gives the lease of it that this node has; nil while another node holds it.
 	Hold(ctx context.Context, key string) (Lease, error)
+	// Holder tells which node holds the lock, as far as that can be seen without taking it; "" if none does.
+	Holder(ctx context.Context, key string) (node string, err error)
+}
+
+// Cloud is what the poller needs of the cloud besides the locks: sync/replica has it.
+type Cloud interface {
+	// Ensure reads items into the store that may be in the cloud alone.
+	Ensure(ctx context.Context, table string, keys ...attr.Item) error
 }
 
 // Matches is the domain behind the poller: *cricket.Service.
@@ -76,6 +84,8 @@ type Matches interface {
 	Active(ctx context.Context) ([]cricket.State, error)
 	// Register makes the row of a match that is about to start, if it has none.
 	Register(ctx context.Context, id string, by cricket.Owner) (registered bool, err error)
+	// Observe shows a reading to this node's readers alone, given what it gave last, or the match's state.
+	Observe(ctx context.Context, prev cricket.State, s *cricket.Snapshot) (cricket.State, error)
 	// CleanUp ends a match for good, and what hangs on it.
 	CleanUp(ctx context.Context, id string, by cricket.Owner) error
 }
@@ -103,6 +113,11 @@ type Config struct {
 
 	Reference Reference // nil: leagues and teams are not synced
 	Budgets   Budgets   // nil: calls cost nothing
+	OwnBudget bool      // the feed's token is this node's alone: else its calls are divided among the nodes that poll
+	Cloud     Cloud     // nil: what is not in the store is nowhere
+	Ahead     Leases    // for rows of matches that nobody polls, which are written beside the live loop; nil: none are
+	// Observe has the node go on reading for its own readers while the locks cannot be reached; else it stops.
+	Observe bool
 	// Leagues are the codes of the leagues that are active from the first time the feed names them; AllLeagues for
 	// every one. A league that has a row in cricket-leagues is active if the row says so.
 	Leagues []string
@@ -127,8 +142,11 @@ type Poller struct {
 	ended   map[string]bool
 	list    *reading // the last answer of the live list
 	gens    map[string]int
-	holding bool // the lease of the live list was held at the last look
-	swept   bool // what an earlier life may have left has been cleaned up
+	seat    seat
+	shares  map[string]string // which node is to look after each match
+	swept   bool              // what an earlier life may have left has been cleaned up
+
+	observing bool // the locks cannot be reached: nothing is written that others read
 
 	// Of the reference loop alone.
 	squads []cricket.TeamSeasonRecord // still to be read
@@ -154,6 +172,7 @@ func New(c Config) *Poller {
 		calls: map[sportmonks.Endpoint]time.Time{},
 	}
 	p.live = []*job{
+		{name: "seat", due: p.seatDue, run: p.takeSeat, seeks: true},
 		{name: "orchestrator", due: p.orchestrateDue, run: p.orchestrate, seeks: true, eager: true},
 		{name: "marquee", due: p.marqueeDue, run: p.marquee},
 		{name: "score", due: p.scoreDue, run: p.score, seeks: true},
@@ -192,7 +211,7 @@ func (p *Poller) Run(ctx context.Context) error {
 			loop(ctx)
 		})
 	}
-	p.loop(ctx, p.live, p.again, p.show, func(j *job) bool { return j.seeks || p.holding })
+	p.loop(ctx, p.live, p.again, p.show, func(j *job) bool { return j.seeks || p.observing || p.seat.lease != nil })
 	beside.Wait()
 	return nil
 }
@@ -212,37 +231,27 @@ func (p *Poller) hold(ctx context.Context, key string) (Lease, error) {
 	return p.Leases.Hold(ctx, key)
 }
 
-// leading runs f if this node holds the lease of the live list. A node that does not lets its matches go: it reads
-// nothing that it could take into them.
-func (p *Poller) leading(ctx context.Context, f func(ctx context.Context) error) error {
-	lease, err := p.hold(ctx, cricket.FeedLock)
-	if err != nil {
-		return err
-	}
-	if lease == nil {
-		p.holding = false
-		return p.observe(ctx)
-	}
-	ctx, cancel := lease.Context(ctx)
-	defer cancel()
-	if !p.holding {
-		p.holding = true
-		if err := p.adopt(ctx); err != nil { // what is known of others' matches is from before
-			return err
-		}
-	}
-	return f(ctx)
+// holder tells which node holds a lock.
+func (p *Poller) holder(ctx context.Context, key string) (string, error) {
+	p.holds.Lock()
+	defer p.holds.Unlock()
+	return p.Leases.Holder(ctx, key)
 }
 
-func (p *Poller) observe(ctx context.Context) error {
-	var errs []error
-	for _, w := range p.sorted() {
-		if w.lease != nil {
-			errs = append(errs, w.lease.Release(context.WithoutCancel(ctx)))
-			w.lease, w.took = nil, source{}
-		}
+// ensure has items here that may be in the cloud alone.
+func (p *Poller) ensure(ctx context.Context, table string, missing func(tx *store.Tx) ([]attr.Item, error)) error {
+	if p.Cloud == nil {
+		return nil
 	}
-	return errors.Join(errs...)
+	var keys []attr.Item
+	err := p.Data.View(ctx, func(tx *store.Tx) (err error) {
+		keys, err = missing(tx)
+		return err
+	})
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	return p.Cloud.Ensure(ctx, table, keys...)
 }
 
 // Wake has the poller look at everything now: the feed has other matches than a moment ago. It may be called by anyone

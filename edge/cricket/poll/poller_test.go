@@ -27,6 +27,8 @@ type locks struct{ fence int64 }
 
 func (l locks) Hold(context.Context, string) (poll.Lease, error) { return l, nil }
 
+func (l locks) Holder(context.Context, string) (string, error) { return "", nil }
+
 func (l locks) Fence() int64 { return l.fence }
 
 func (l locks) Deadline() time.Time { return time.Time{} }

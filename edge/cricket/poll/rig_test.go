@@ -191,6 +191,8 @@ func (l nodeLocks) Hold(_ context.Context, key string) (poll.Lease, error) {
 	return have, nil
 }
 
+func (l nodeLocks) Holder(_ context.Context, key string) (string, error) { return l.holder(key), nil }
+
 func (l *fleetLease) Fence() int64 { return l.fence }
 
 func (l *fleetLease) Deadline() time.Time { return l.until }

@@ -20,7 +20,7 @@ func (p *Poller) scorePace() time.Duration {
 	every := idleEvery
 	for _, w := range p.watched {
 		switch {
-		case w.state.Status == cricket.ActiveEnded:
+		case w.state.Status == cricket.ActiveEnded, !p.isMine(w):
 		case w.listed:
 			every = min(every, p.scorePause(w))
 		default: // about to start, or away from the list for a while
@@ -53,7 +53,7 @@ func (p *Poller) allStumps() bool {
 // score looks at all live matches without their balls. While the marquee's poll has just brought them all, that answer
 // serves.
 func (p *Poller) score(ctx context.Context, now time.Time) error {
-	return p.leading(ctx, func(ctx context.Context) error {
+	return p.seated(ctx, func(ctx context.Context) error {
 		if p.woken.Swap(false) || p.list == nil || len(p.closeOn()) == 0 || now.Sub(p.list.At) >= scoreEvery {
 			balls := p.marqueeLeague() == 0 && p.listLength() <= closeMatches
 			if err := p.readList(ctx, now, balls); err != nil {

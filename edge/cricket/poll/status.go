@@ -18,12 +18,17 @@ type Status struct {
 	LastUnchanged bool      // that answer was the one before
 	LastError     string    // "" after a good answer
 
-	Leading    bool  // this node reads the live list
-	Takeovers  int64 // matches taken from nodes that had fallen silent
-	FinalReads int64 // readings for the end of a match
-	Cached     int64 // replies written to the fixture cache
-	TooBig     int64 // replies that had no room there
-	Marquee    int64 // the league that is watched closely, 0: none
+	Leading    bool     // this node has the first seat: it finds and registers matches
+	Seat       int      // of this node, from 1; 0: none
+	Nodes      []string // that poll, this one among them
+	Observing  bool     // the locks cannot be reached: what is read is for this node's own readers
+	Observed   int64    // readings taken in like that
+	GivenAway  int64    // matches left to nodes that came later
+	Takeovers  int64    // matches taken from nodes that had fallen silent
+	FinalReads int64    // readings for the end of a match
+	Cached     int64    // replies written to the fixture cache
+	TooBig     int64    // replies that had no room there
+	Marquee    int64    // the league that is watched closely, 0: none
 
 	Matches []Held
 	Jobs    []JobStatus // by name
@@ -64,7 +69,7 @@ func (p *Poller) Status() Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.status
-	s.Matches = slices.Clone(s.Matches)
+	s.Matches, s.Nodes = slices.Clone(s.Matches), slices.Clone(s.Nodes)
 	s.Budgets, s.Health, s.Marquee = budgets, health, p.names.marquee
 	for _, name := range slices.Sorted(maps.Keys(p.jobs)) {
 		s.Jobs = append(s.Jobs, p.jobs[name])
@@ -116,10 +121,15 @@ func (p *Poller) publish() {
 		}
 		held = append(held, h)
 	}
-	p.count(func(s *Status) { s.Matches, s.Leading = held, p.holding })
+	p.count(func(s *Status) {
+		s.Matches, s.Leading, s.Seat, s.Nodes, s.Observing = held, p.seat.leads(), 0, p.seat.nodes, p.observing
+		if p.seat.lease != nil {
+			s.Seat = p.seat.no + 1
+		}
+	})
 }
 
 // forget has the status say that nothing is watched any more. The leases go back when their manager ends.
 func (p *Poller) forget() {
-	p.count(func(s *Status) { s.Matches, s.Leading = nil, false })
+	p.count(func(s *Status) { s.Matches, s.Leading, s.Seat, s.Nodes, s.Observing = nil, false, 0, nil, false })
 }

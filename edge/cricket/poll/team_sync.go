@@ -9,6 +9,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 )
 
 // squadsAtOnce is how many squads are read in one go: each is a call of its own, and the next fixtures wait meanwhile.
@@ -47,6 +48,12 @@ func (p *Poller) readTeams(ctx context.Context) error {
 		return err
 	}
 	for some := range slices.Chunk(teams, rowsAtOnce) {
+		err := p.ensure(ctx, cricket.TableTeams, func(tx *store.Tx) ([]attr.Item, error) {
+			return cricket.Teams{}.Missing(tx, some...)
+		})
+		if err != nil {
+			return err
+		}
 		if err := p.Data.Update(ctx, func(tx *store.Tx) error { return cricket.Teams{}.Put(tx, some...) }); err != nil {
 			return err
 		}

@@ -37,6 +37,10 @@ type watch struct {
 	gone  time.Time // since when the feed does not know it; zero: it does
 
 	cleaned bool // nothing hangs on it any more
+
+	since    time.Time      // when this node heard of it
+	gave     time.Time      // when this node gave it away; zero: never
+	seenHere *cricket.State // what this node saw itself while it could not write; nil: nothing
 }
 
 // source tells answers apart: of one request, the generation grows with every answer that is not the one before.
@@ -72,16 +76,30 @@ func (p *Poller) sorted() []*watch {
 func (p *Poller) watchOf(id string) *watch {
 	w := p.watched[id]
 	if w == nil {
-		w = &watch{id: id}
+		w = &watch{id: id, since: p.Clock.Now()}
 		p.watched[id] = w
 	}
 	return w
 }
 
-// mayTake tells whether a match is this node's, nobody's, or of a node that has fallen silent.
+// isMine tells whether a match is this node's to look after. One that is in no row yet is the leader's when the node whose
+// share it is has had time to find it in the list.
+func (p *Poller) isMine(w *watch) bool {
+	if w.lease != nil || p.observing || p.shares[w.id] == p.Node {
+		return true
+	}
+	return p.seat.leads() && w.state.Status == "" && p.Clock.Now().Sub(w.since) >= soleWait
+}
+
+// mayTake tells whether a match that is this node's share may be taken now: it is nobody's, or of a node that gives it
+// away, or of one that has gone and been silent for long enough.
 func (p *Poller) mayTake(w *watch, now time.Time) bool {
-	return w.lease != nil || w.state.InstanceID == "" || w.state.InstanceID == p.Node ||
-		now.Sub(w.state.LastTickAt) >= takeoverAfter
+	if w.lease != nil || p.observing {
+		return true
+	}
+	owner := w.state.InstanceID
+	return p.isMine(w) && (owner == "" || owner == p.Node || slices.Contains(p.seat.nodes, owner) ||
+		now.Sub(w.state.LastTickAt) >= takeoverAfter)
 }
 
 // take takes a match of an answer into its state, if this node holds the match's lease.
@@ -89,9 +107,15 @@ func (p *Poller) take(ctx context.Context, w *watch, s *cricket.Snapshot, r *rea
 	if w.took == r.src && (w.cleaned || !r.At.After(w.seen)) {
 		return nil // the same answer is no second observation, and no news of a match that is over
 	}
+	if p.observing {
+		return p.observe(ctx, w, s, r)
+	}
 	w.league, w.starts = s.League.ID, s.StartsAt
 	if !p.mayTake(w, now) {
 		return nil
+	}
+	if w.seenHere != nil {
+		w.took, w.seenHere = source{}, nil // its state has not had what was seen here
 	}
 	if w.lease == nil && w.state.InstanceID != "" && w.state.InstanceID != p.Node {
 		p.count(func(s *Status) { s.Takeovers++ })
@@ -114,6 +138,7 @@ func (p *Poller) take(ctx context.Context, w *watch, s *cricket.Snapshot, r *rea
 		return err
 	}
 	news := !bytes.Equal(w.raw, s.Raw)
+	w.gave, w.seenHere = time.Time{}, nil
 	w.state, w.touched, w.took, w.seen, w.raw = st, now, r.src, r.At, s.Raw
 	if news {
 		p.keep(s, cricket.Owner{Node: p.Node, Fence: lease.Fence()})
@@ -126,26 +151,40 @@ func (p *Poller) touch(ctx context.Context, w *watch, now time.Time) error {
 	if now.Sub(w.touched) < cricket.TouchEvery {
 		return nil
 	}
-	w.touched = now
-	return p.Match.Touch(ctx, w.id, cricket.Owner{Node: p.Node, Fence: w.lease.Fence()})
+	err := p.fenced(ctx, w.lease, func(by cricket.Owner) error { return p.Match.Touch(ctx, w.id, by) })
+	if err == nil {
+		w.touched = now
+	}
+	return err
 }
 
-func (p *Poller) tick(ctx context.Context, w *watch, s *cricket.Snapshot, lease Lease) (cricket.State, error) {
-	by := cricket.Owner{Node: p.Node, Fence: lease.Fence()}
-	st, err := p.Match.Tick(ctx, s, by)
-	if deposed, ok := errors.AsType[*cricket.DeposedError](err); ok {
-		// A record of the lock that was deleted by hand begins below the fence of the match. Whoever still holds the
-		// lock raises it and goes on; who does not has lost the lease by asking.
-		if err := lease.RaiseFence(ctx, deposed.Fence); err != nil {
-			return st, err
-		}
-		by.Fence = lease.Fence()
+func (p *Poller) tick(ctx context.Context, w *watch, s *cricket.Snapshot, lease Lease) (st cricket.State, err error) {
+	err = p.fenced(ctx, lease, func(by cricket.Owner) (err error) {
 		st, err = p.Match.Tick(ctx, s, by)
-	}
+		return err
+	})
 	if err != nil {
 		w.took = source{} // it is owed: the next answer is news whatever it says
 	}
 	return st, err
+}
+
+// fenced writes under a lease. A record of the lock that was deleted by hand begins below the fence of the match. Whoever
+// still holds the lock raises it and goes on; who does not has lost the lease by asking. Raising blocks, so that the context, which
+// is the lease's, is asked again before the second write.
+func (p *Poller) fenced(ctx context.Context, lease Lease, write func(by cricket.Owner) error) error {
+	err := write(cricket.Owner{Node: p.Node, Fence: lease.Fence()})
+	deposed, ok := errors.AsType[*cricket.DeposedError](err)
+	if !ok {
+		return err
+	}
+	if err := lease.RaiseFence(ctx, deposed.Fence); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return write(cricket.Owner{Node: p.Node, Fence: lease.Fence()})
 }
 
 // drop lets a match go.

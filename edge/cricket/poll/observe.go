@@ -1,0 +1,32 @@
+package poll
+
+import (
+	"context"
+
+	"github.com/touchline/touchline/edge/cricket"
+)
+
+// observe shows a match of an answer to this node's own readers, and writes nothing that another node reads. What it
+// compares with is what it saw last itself, and before that what the match's holder wrote.
+func (p *Poller) observe(ctx context.Context, w *watch, s *cricket.Snapshot, r *reading) error {
+	w.league, w.starts = s.League.ID, s.StartsAt
+	from := w.state
+	if w.seenHere != nil {
+		from = *w.seenHere
+	}
+	st, err := p.Match.Observe(ctx, from, p.named(s, r))
+	if err != nil {
+		return err
+	}
+	w.seenHere, w.took, w.seen = &st, r.src, r.At
+	p.count(func(s *Status) { s.Observed++ })
+	return nil
+}
+
+// standing is how a match stands, as far as this node knows, for the pace of its reading.
+func (w *watch) standing() *cricket.State {
+	if w.seenHere != nil {
+		return w.seenHere
+	}
+	return &w.state
+}
