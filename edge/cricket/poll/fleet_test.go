@@ -2,6 +2,7 @@ package poll_test
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -79,16 +80,19 @@ func TestNoTakeoverOfFreshRows(t *testing.T) {
 	}
 }
 
-// A node that loses the live list lets go of its matches, so that the next holder can have them.
-func TestObserverLetsGo(t *testing.T) {
+// A node that loses its seat to others lets go of its matches, so that they can have them.
+func TestStandByLetsGo(t *testing.T) {
 	r := newRig(t)
 	r.inPlay()
 	taken := false
 	r.ticks.fail = func(_ string, now time.Time) error {
-		if now.Sub(midday()) >= time.Minute && !taken { // in the middle of a tick somebody takes the list away
+		if now.Sub(midday()) >= time.Minute && !taken { // in the middle of a tick others take all seats
 			taken = true
-			r.locks.held[cricket.FeedLock] = &fleetLease{
-				locks: r.locks, key: cricket.FeedLock, node: "c", fence: 9, until: midday().Add(time.Hour),
+			for no := range 8 {
+				key := cricket.FeedSeat(no)
+				r.locks.held[key] = &fleetLease{
+					locks: r.locks, key: key, node: fmt.Sprint("c", no), fence: 9, until: midday().Add(time.Hour),
+				}
 			}
 		}
 		return nil

@@ -80,7 +80,7 @@ func TestReferenceSync(t *testing.T) {
 			t.Errorf("job %+v", j)
 		}
 	}
-	want := []string{"cache", "cleanup", "fixtures", "leagues", "marquee", "orchestrator", "prematch", "reconcile", "score", "scores", "teams"}
+	want := []string{"cache", "cleanup", "fixtures", "leagues", "marquee", "orchestrator", "prematch", "reconcile", "score", "scores", "seat", "teams"}
 	if diff := cmp.Diff(want, names); diff != "" && !slices.Equal(names, want[1:]) {
 		t.Errorf("jobs (-want +got):\n%s", diff)
 	}

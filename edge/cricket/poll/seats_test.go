@@ -1,0 +1,260 @@
+package poll_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/poll"
+	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/store"
+)
+
+func (r *rig) node(name string) poll.Config {
+	c := r.config
+	c.Node, c.Leases, c.Feed = name, r.locks.of(name), &nodeFeed{script: r.feed}
+	return c
+}
+
+// nodeFeed is the feed as one node's client sees it: what is unchanged is so for that node.
+type nodeFeed struct {
+	*script
+	last string
+}
+
+func (f *nodeFeed) Livescores(ctx context.Context, balls bool) (sportmonks.Reading, error) {
+	r, err := f.script.Livescores(ctx, balls)
+	body := fmt.Sprint(balls)
+	for i := range r.Snapshots {
+		body += string(r.Snapshots[i].Raw)
+	}
+	r.Unchanged, f.last = body == f.last, body
+	return r, err
+}
+
+// slate is a list of that many matches in play, all with news every ten seconds.
+func (r *rig) slate(n int) {
+	r.feed.list = func(now time.Time) (all []cricket.Snapshot) {
+		for i := range n {
+			all = append(all, match(100+i, 3, "1st Innings", int(now.Sub(midday())/(10*time.Second))))
+		}
+		return all
+	}
+}
+
+// holders counts the matches whose lock each node has.
+func (r *rig) holders(n int) map[string]int {
+	out := map[string]int{}
+	for i := range n {
+		out[r.locks.holder(cricket.MatchLock(fmt.Sprint(100+i)))]++
+	}
+	return out
+}
+
+// ticked counts the matches that each node ticked within a span since midday.
+func (r *rig) ticked(from, to time.Duration) map[string]int {
+	out := map[string]int{}
+	for _, id := range sortedKeys(r.ticks.at) {
+		seen := map[string]bool{}
+		for i, at := range r.ticks.at[id] {
+			if by := r.ticks.by[id][i]; at >= from && at <= to && !seen[by] {
+				seen[by] = true
+				out[by]++
+			}
+		}
+	}
+	return out
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// Three nodes share the matches evenly, also where one is there first and has taken all; nothing moves then. One dies, and
+// the others have its matches, each of which was without a node for as long as its lease lasts and a little.
+func TestMatchesAreShared(t *testing.T) {
+	const n = 60
+	r := newRig(t)
+	r.slate(n)
+	died := 10 * time.Minute
+	all := r.run(20*time.Minute, life{config: r.node("a")},
+		life{config: r.node("b"), from: 2 * time.Minute}, life{config: r.node("c"), from: 2 * time.Minute, until: died})
+	if got := r.ticked(time.Minute, 2*time.Minute-time.Second); got["a"] != n {
+		t.Errorf("alone: %v", got)
+	}
+	for _, span := range [][2]time.Duration{{5 * time.Minute, 7 * time.Minute}, {7 * time.Minute, died - time.Second}} {
+		if got := r.ticked(span[0], span[1]); got["a"] != 20 || got["b"] != 20 || got["c"] != 20 {
+			t.Errorf("from %s to %s: %v", span[0], span[1], got)
+		}
+	}
+	if got := r.ticked(15*time.Minute, 20*time.Minute); got["a"] != 30 || got["b"] != 30 || len(got) != 2 {
+		t.Errorf("after one has died: %v", got)
+	}
+	for _, id := range sortedKeys(r.ticks.at) {
+		at, by := r.ticks.at[id], r.ticks.by[id]
+		changes := 0
+		for i := 1; i < len(at); i++ {
+			gap, most := at[i]-at[i-1], 20*time.Second
+			if by[i] != by[i-1] {
+				changes++
+				if at[i] > died {
+					most = 90*time.Second + 45*time.Second // the term of the rig's locks
+				}
+			}
+			if gap > most {
+				t.Errorf("match %s: %s between %s by %s and %s by %s", id, gap, at[i-1], by[i-1], at[i], by[i])
+			}
+		}
+		if changes > 2 {
+			t.Errorf("match %s changed hands %d times: %v", id, changes, slices.Compact(by))
+		}
+	}
+	if st := all[0].Status(); st.GivenAway < 40 || st.Takeovers == 0 {
+		t.Errorf("status %+v", st)
+	}
+}
+
+// Nodes that start together into a full list do not all end up with the same: nobody ever has them all.
+func TestColdStartTogether(t *testing.T) {
+	const n = 30
+	r := newRig(t)
+	r.slate(n)
+	r.run(4*time.Minute, life{config: r.node("a")}, life{config: r.node("b"), from: time.Second}, life{config: r.node("c"), from: time.Second})
+	if got := r.ticked(2*time.Minute, 4*time.Minute); got["a"] != 10 || got["b"] != 10 || got["c"] != 10 {
+		t.Errorf("ticked %v", got)
+	}
+}
+
+// The feed's budget is per token: what several nodes ask for stays within it, and each of them hears often enough.
+func TestNodesShareTheBudget(t *testing.T) {
+	r := newRig(t)
+	r.slate(6)
+	end := time.Hour - time.Second
+	limited := func(name string) poll.Config {
+		c := r.node(name)
+		c.Budgets = hourly{r}
+		return c
+	}
+	r.run(end, life{config: limited("a")}, life{config: limited("b"), from: time.Second}, life{config: limited("c"), from: time.Second})
+	asked := len(r.feed.asked("list")) + len(r.feed.asked("list with balls"))
+	if asked > 1800 {
+		t.Errorf("%d calls in the hour", asked)
+	}
+	for id, at := range r.ticks.at {
+		for i := 1; i < len(at); i++ {
+			if gap := at[i] - at[i-1]; at[i-1] > 5*time.Minute && gap > 21*time.Second { // news comes every ten
+				t.Errorf("match %s was without a tick from %s for %s", id, at[i-1], gap)
+			}
+		}
+	}
+}
+
+// hourly is a budget of 2,000 calls an hour for everybody together, as a server counts it.
+type hourly struct{ r *rig }
+
+func (h hourly) Budgets() map[sportmonks.Endpoint]sportmonks.Budget {
+	used := len(h.r.feed.asked("list")) + len(h.r.feed.asked("list with balls"))
+	return map[sportmonks.Endpoint]sportmonks.Budget{sportmonks.Livescores: {
+		Limit: 2000, Used: used, Remaining: 2000 - used, Reserve: 200, Reset: midday().Add(time.Hour),
+	}}
+}
+
+func (h hourly) Health() map[sportmonks.Endpoint]sportmonks.Health { return nil }
+
+// A seat is one node's; more nodes than seats stand by and ask the feed for nothing.
+func TestStandBy(t *testing.T) {
+	r := newRig(t)
+	r.slate(3)
+	for no := range 8 {
+		if _, err := r.locks.of(fmt.Sprint("c", no)).Hold(t.Context(), cricket.FeedSeat(no)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := r.run(80 * time.Second)[0] // within the term of their leases
+	if n := len(r.feed.asked("list")) + len(r.feed.asked("list with balls")); n != 0 || p.Status().Seat != 0 {
+		t.Errorf("%d calls, seat %d", n, p.Status().Seat)
+	}
+}
+
+// cutLocks are locks that cannot be reached for a while.
+type cutLocks struct {
+	poll.Leases
+	r        *rig
+	from, to time.Duration
+}
+
+var errCut = errors.New("no way to the locks")
+
+func (l cutLocks) Hold(ctx context.Context, key string) (poll.Lease, error) {
+	if d := l.r.clock.Now().Sub(midday()); d >= l.from && d < l.to {
+		return nil, errCut
+	}
+	return l.Leases.Hold(ctx, key)
+}
+
+// While the locks cannot be reached a strict node stops; one that observes goes on for its own readers and writes nothing
+// that others read. Both go on afterwards.
+func TestLocksAway(t *testing.T) {
+	from, to := 2*time.Minute, 4*time.Minute
+	for _, observe := range []bool{false, true} {
+		r := newRig(t)
+		r.slate(1)
+		c := r.config
+		c.Leases, c.Observe = cutLocks{r.config.Leases, r, from, to}, observe
+		var during cricket.Display
+		var state cricket.State
+		leave, done := r.clock.Join(), make(chan struct{})
+		go func() {
+			defer close(done)
+			defer leave()
+			_ = r.clock.Wait(t.Context(), midday().Add(to-time.Second), nil)
+			during, _ = r.service.Display(t.Context(), "100")
+			state, _, _ = r.service.State(t.Context(), "100")
+		}()
+		p := r.run(6*time.Minute, life{config: c})[0]
+		<-done
+		for _, at := range r.ticks.at["100"] {
+			if at > from && at < to {
+				t.Errorf("observe %t: ticked at %s", observe, at)
+			}
+		}
+		if last := r.ticks.at["100"][len(r.ticks.at["100"])-1]; last < 5*time.Minute {
+			t.Errorf("observe %t: not ticked after %s", observe, last)
+		}
+		runs, age := during.Teams[0].Runs, midday().Add(to-time.Second).Sub(state.LastTickAt)
+		if observe != (runs >= 22) || age < to-from-10*time.Second {
+			t.Errorf("observe %t: the display shows %d runs, the state is %s old", observe, runs, age)
+		}
+		if n := p.Status().Observed; (n > 0) != observe || p.Status().Observing {
+			t.Errorf("observe %t: %d observed", observe, n)
+		}
+		if d, err := r.service.Display(t.Context(), "100"); err != nil || d.Teams[0].Runs < 35 {
+			t.Errorf("observe %t: at the end %+v, %v", observe, d.Teams, err)
+		}
+	}
+}
+
+// What others have ended stays ended, though the list has it still.
+func TestOthersEndIsKnown(t *testing.T) {
+	r := newRig(t)
+	r.slate(1)
+	r.run(time.Minute)
+	r.do(func(tx *store.Tx) error { return nil })
+	if err := r.service.CleanUp(t.Context(), "100", cricket.Owner{Node: "a", Fence: 99}); err != nil {
+		t.Fatal(err)
+	}
+	before := len(r.ticks.at["100"])
+	r.run(5*time.Minute, life{config: r.second()})
+	if n := len(r.ticks.at["100"]); n != before {
+		t.Errorf("ticked %d times after its end", n-before)
+	}
+}
