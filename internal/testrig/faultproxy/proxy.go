@@ -1,0 +1,248 @@
+package faultproxy
+
+import (
+	"context"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Dial connects to the server.
+type Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// Proxy forwards to one server. Its methods may be called from any goroutine.
+type Proxy struct {
+	addr   string // ours
+	to     string
+	dial   Dial
+	ctx    context.Context
+	cancel context.CancelFunc
+	group  sync.WaitGroup
+
+	mu       sync.Mutex
+	listener net.Listener // nil while connections are refused
+	rng      *rand.Rand
+	weather  Weather
+	since    time.Time     // it began
+	changed  chan struct{} // closed when it ends
+	offset   time.Duration // of the server's clock
+	conns    map[net.Conn]bool
+	met      [numFaults]int
+	passed   int
+}
+
+// Start listens on a port of loopback until the test ends, and forwards to the server at an address.
+func Start(t testing.TB, dial Dial, to string, seed uint64) *Proxy {
+	t.Helper()
+	p, err := New(dial, to, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+// New is Start without a test: Close ends it.
+func New(dial Dial, to string, seed uint64) (*Proxy, error) {
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &Proxy{
+		addr: l.Addr().String(), to: to, dial: dial, ctx: ctx, cancel: cancel,
+		rng: rand.New(rand.NewPCG(seed, 0)), changed: make(chan struct{}), conns: map[net.Conn]bool{}, since: time.Now(),
+	}
+	p.listen(l)
+	p.group.Go(p.flap)
+	return p, nil
+}
+
+// URL is where a client finds the server behind the proxy.
+func (p *Proxy) URL() string { return "http://" + p.addr }
+
+// Set changes the weather, for requests under way too.
+func (p *Proxy) Set(w Weather) {
+	p.mu.Lock()
+	p.weather, p.since = w, time.Now()
+	p.turn()
+	p.mu.Unlock()
+	p.doors()
+}
+
+// Skew has the server's clock be wrong by d, as far as its answers tell it.
+func (p *Proxy) Skew(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.offset = d
+}
+
+// Cut resets every connection that is open.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.conns {
+		reset(c)
+	}
+}
+
+// Met tells how many requests have met a fault, and with None how many have passed unharmed.
+func (p *Proxy) Met(f Fault) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if f == None {
+		return p.passed
+	}
+	return p.met[f]
+}
+
+// Close ends all connections, and waits until they have ended.
+func (p *Proxy) Close() {
+	p.cancel()
+	p.mu.Lock()
+	if p.listener != nil {
+		_ = p.listener.Close()
+	}
+	for c := range p.conns {
+		_ = c.Close()
+	}
+	p.mu.Unlock()
+	p.group.Wait()
+}
+
+// turn wakes whoever waits for another weather.
+func (p *Proxy) turn() {
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// active tells whether the fault is there now: one that flaps comes and goes.
+func (p *Proxy) active() bool {
+	w := p.weather
+	return w.Fault != None && (w.Flap == 0 || time.Since(p.since)/w.Flap%2 == 0)
+}
+
+// flap has those who wait look again each time that a fault comes or goes.
+func (p *Proxy) flap() {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		p.mu.Lock()
+		flaps := p.weather.Flap != 0
+		if flaps {
+			p.turn()
+		}
+		p.mu.Unlock()
+		if flaps {
+			p.doors()
+		}
+	}
+}
+
+// doors opens or shuts the listener.
+func (p *Proxy) doors() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	shut := p.weather.Fault == Refuse && p.active()
+	switch {
+	case p.ctx.Err() != nil || shut == (p.listener == nil):
+	case shut:
+		_ = p.listener.Close()
+		p.listener = nil
+		p.met[Refuse]++
+		for c := range p.conns {
+			reset(c)
+		}
+	default:
+		// The port may still be held for a moment by a connection that is being reset: the next tick tries again.
+		if l, err := new(net.ListenConfig).Listen(p.ctx, "tcp", p.addr); err == nil {
+			p.listen(l)
+		} else {
+			time.AfterFunc(10*time.Millisecond, p.doors)
+		}
+	}
+}
+
+// listen takes connections until the listener is closed.
+func (p *Proxy) listen(l net.Listener) {
+	p.listener = l
+	p.group.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			if p.keep(c) {
+				p.group.Go(func() {
+					defer p.forget(c)
+					newLink(p, c).run()
+				})
+			}
+		}
+	})
+}
+
+func (p *Proxy) keep(c net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ctx.Err() != nil {
+		_ = c.Close()
+		return false
+	}
+	p.conns[c] = true
+	return true
+}
+
+func (p *Proxy) forget(c net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.conns, c)
+	_ = c.Close()
+}
+
+// meets draws what a request meets.
+func (p *Proxy) meets() Weather {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := p.weather
+	all := w.Chance == 0 || w.Fault == Partition || w.Fault == Refuse
+	if !p.active() || !all && p.rng.Float64() >= w.Chance {
+		p.passed++
+		return Weather{}
+	}
+	p.met[w.Fault]++
+	return w
+}
+
+// outlast waits for the end of a partition and tells whether what was held still arrives.
+func (p *Proxy) outlast() (arrives bool) {
+	for {
+		p.mu.Lock()
+		over, changed := p.weather.Fault != Partition || !p.active(), p.changed
+		arrives = p.rng.IntN(2) == 0
+		p.mu.Unlock()
+		if over {
+			return arrives
+		}
+		select {
+		case <-p.ctx.Done():
+			return false
+		case <-changed:
+		}
+	}
+}
+
+// reset closes a connection so that its other end is told of an error.
+func reset(c net.Conn) {
+	if t, ok := c.(*net.TCPConn); ok {
+		_ = t.SetLinger(0)
+	}
+	_ = c.Close()
+}
