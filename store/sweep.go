@@ -128,34 +128,33 @@ func (s *Store) deleteExpired(ctx context.Context, id uint32, keys [][]byte) (n 
 		}
 		tx.SetOrigin(OriginTTL)
 		for _, key := range keys {
-			old, err := tx.row(t, key)
+			did, err := tx.sweepRow(t, key)
 			if err != nil {
 				return err
 			}
-			if old == nil {
-				continue
+			if did {
+				n++
 			}
-			gone, err := t.expired(old.item(), tx.Now())
-			if err != nil {
-				return err
-			}
-			if gone && tx.replicator != nil && t.spec.mirrored() {
-				gone, err = tx.mayExpire(t, key)
-				if err != nil {
-					return err
-				}
-			}
-			if !gone {
-				continue
-			}
-			if err := tx.apply(change{table: t, key: key, old: old, op: OpDelete}); err != nil {
-				return err
-			}
-			n++
 		}
 		return nil
 	})
 	return n, err
+}
+
+// sweepRow deletes a row if it is still there, still past its time, and nobody keeps it.
+func (tx *Tx) sweepRow(t *table, key []byte) (did bool, err error) {
+	old, err := tx.row(t, key)
+	if err != nil || old == nil {
+		return false, err
+	}
+	gone, err := t.expired(old.item(), tx.Now())
+	if err == nil && gone && tx.replicator != nil && t.spec.mirrored() {
+		gone, err = tx.mayExpire(t, key)
+	}
+	if err != nil || !gone {
+		return false, err
+	}
+	return true, tx.apply(change{table: t, key: key, old: old, op: OpDelete})
 }
 
 // mayExpire asks the replicator whether a row that is past its time may go.
