@@ -138,7 +138,8 @@ func delivery(r *edge.ReplayReport) (problems []string) {
 }
 
 // twice tells which alerts a phone showed more often than they were told. A correction that is withdrawn is told as
-// another one; a result that was taken back may be told again under its own key.
+// another one; a result that was taken back may be told again under its own key, in the words that the record has in the
+// end, or in words that it has no more.
 func twice(r *edge.ReplayReport) (problems []string) {
 	events, taken := map[string]int{}, 0
 	for _, e := range r.Record {
@@ -156,7 +157,11 @@ func twice(r *edge.ReplayReport) (problems []string) {
 	}
 	shown := map[string]int{}
 	for _, text := range r.Shown {
-		if shown[text]++; shown[text] > max(1, events[text]) {
+		may, recorded := events[text]
+		if !recorded {
+			may = taken
+		}
+		if shown[text]++; shown[text] > max(1, may) {
 			problems = append(problems, fmt.Sprintf("a phone showed %q %d times", text, shown[text]))
 		}
 	}
