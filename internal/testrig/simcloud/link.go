@@ -20,6 +20,7 @@ type Network struct {
 	Cloud *Cloud
 	Timer *Timer
 	Trace func(format string, args ...any) // told of every request; nil: nobody asks
+	Sent  func(mark string)                // told the mark of every write that leaves a node; nil: nobody asks
 
 	mu    sync.Mutex
 	rand  *rand.Rand
@@ -117,11 +118,15 @@ func (l *Link) locked(f func()) {
 
 // Write implements replica.Cloud.
 func (l *Link) Write(ctx context.Context, call intent.Call) (attr.Item, error) {
+	l.sends(&call)
 	return exchange(ctx, l, kindWrite, func() (attr.Item, error) { return l.net.Cloud.Write(l.node, call) })
 }
 
 // Transact implements replica.Cloud.
 func (l *Link) Transact(ctx context.Context, calls []intent.Call, token string) error {
+	for i := range calls {
+		l.sends(&calls[i])
+	}
 	_, err := exchange(ctx, l, kindTransact, func() (struct{}, error) {
 		return struct{}{}, l.net.Cloud.Transact(l.node, calls, token)
 	})
@@ -129,6 +134,15 @@ func (l *Link) Transact(ctx context.Context, calls []intent.Call, token string) 
 		return &intent.Error{Class: e.Class, Err: e.Err, Reasons: l.busyOne(len(calls))}
 	}
 	return err
+}
+
+func (l *Link) sends(call *intent.Call) {
+	l.mu.Lock()
+	dead := l.dead
+	l.mu.Unlock()
+	if mark := markOf(call); mark != "" && l.net.Sent != nil && !dead {
+		l.net.Sent(mark)
+	}
 }
 
 // busyOne gives the reasons of a transaction of which one item was busy.

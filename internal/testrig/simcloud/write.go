@@ -3,7 +3,6 @@ package simcloud
 import (
 	"errors"
 	"maps"
-	"regexp"
 	"strings"
 
 	"github.com/touchline/touchline/store"
@@ -165,19 +164,29 @@ func (c *Cloud) charge(a *action, times float64) {
 // markPrefix begins the attributes that hold the marks of nodes.
 const markPrefix = "_a_"
 
-var lessThan = regexp.MustCompile(`(#?\w+) < (:\w+)`) //nolint:gochecknoglobals // a constant
-
-// markOf finds the mark under which a call is sent: its condition says that the node's mark is lower, or its update sets
-// it.
+// markOf finds the mark under which a call is sent: its condition says that the node's mark is lower.
 func markOf(call *intent.Call) string {
-	for _, m := range lessThan.FindAllStringSubmatch(call.Condition, -1) {
-		name := m[1]
-		if real, ok := call.Names[name]; ok {
-			name = real
+	for placeholder, name := range call.Names {
+		node, ok := strings.CutPrefix(name, markPrefix)
+		if !ok {
+			continue
 		}
-		if node, ok := strings.CutPrefix(name, markPrefix); ok {
-			return node + " " + call.Values[m[2]].Str()
+		if value := lowerThan(call.Condition, placeholder); value != "" {
+			return node + " " + call.Values[value].Str()
 		}
 	}
 	return ""
+}
+
+// lowerThan finds ":value" of "name < :value" in a condition.
+func lowerThan(condition, name string) string {
+	_, behind, ok := strings.Cut(condition, name+" < :")
+	if !ok {
+		return ""
+	}
+	end := strings.IndexFunc(behind, func(r rune) bool { return r == ' ' || r == ')' })
+	if end < 0 {
+		end = len(behind)
+	}
+	return ":" + behind[:end]
 }

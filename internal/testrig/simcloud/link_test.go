@@ -1,0 +1,287 @@
+package simcloud_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/sync/lease"
+	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+var (
+	_ replica.Cloud     = (*simcloud.Link)(nil)
+	_ replica.Catalogue = (*simcloud.Link)(nil)
+)
+
+type world struct {
+	*simcloud.Cloud
+	net  *simcloud.Network
+	link *simcloud.Link
+}
+
+func newWorld(seed uint64, o simcloud.Options) *world {
+	w := &world{Cloud: simcloud.New(o)}
+	key := store.KeySpec{Partition: store.KeyAttr{Name: "pk", Type: store.KeyString}}
+	w.Create(store.TableSpec{Name: "plain", Key: key, TTL: "ttl"})
+	w.Create(store.TableSpec{Name: "locks", Key: store.KeySpec{Partition: store.KeyAttr{Name: "lockKey", Type: store.KeyString}}})
+	w.net = simcloud.NewNetwork(w.Cloud, simcloud.NewTimer(), seed)
+	w.link = w.net.Link("n", time.Now, nil)
+	return w
+}
+
+func key(pk string) attr.Item { return attr.Item{"pk": attr.S(pk)} }
+
+// count is a write whose effects can be counted.
+func count() intent.Call {
+	return intent.Call{
+		Op: store.OpUpdate, Table: "plain", Key: key("c"), Update: "ADD n :one",
+		Params: expr.Params{Values: attr.Item{":one": attr.Int(1)}},
+	}
+}
+
+func (w *world) counted() int64 {
+	n, _ := w.Item("plain", key("c"))["n"].Int()
+	return n
+}
+
+func classOf(err error) intent.Class {
+	if err == nil {
+		return intent.Applied
+	}
+	if e, ok := errors.AsType[*intent.Error](err); ok {
+		return e.Class
+	}
+	return 255
+}
+
+// What each fault does: how often the write has an effect by the deadline, and in the end, and what the node is told.
+func TestFaults(t *testing.T) {
+	tests := []struct {
+		fault     simcloud.Fault
+		now, late int64
+		class     intent.Class
+		waits     bool // until its deadline
+	}{
+		{simcloud.None, 1, 1, intent.Applied, false},
+		{simcloud.DropRequest, 0, 0, intent.Unknown, true},
+		{simcloud.DropAnswer, 1, 1, intent.Unknown, true},
+		{simcloud.LateCopy, 1, 2, intent.Applied, false},
+		{simcloud.LateLost, 0, 1, intent.Unknown, true},
+		{simcloud.Duplicate, 1, 2, intent.Applied, false},
+		{simcloud.ResetMidBody, 1, 1, intent.Unknown, false},
+		{simcloud.Throttle, 0, 0, intent.Throttled, false},
+		{simcloud.ErrorApplied, 1, 1, intent.Unknown, false},
+		{simcloud.ErrorDropped, 0, 0, intent.Unknown, false},
+		{simcloud.TxnConflict, 0, 0, intent.Throttled, false},
+		{simcloud.Partition, 0, 0, intent.Unknown, true},
+		{simcloud.OneWayOut, 0, 0, intent.Unknown, true},
+		{simcloud.OneWayIn, 1, 1, intent.Unknown, true},
+		{simcloud.HalfOpen, 0, 0, intent.Unknown, true},
+		{simcloud.NoDNS, 0, 0, intent.Offline, false},
+		{simcloud.NoCredentials, 0, 0, intent.Credentials, false},
+	}
+	for _, test := range tests {
+		t.Run(test.fault.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(1, simcloud.Options{})
+				if test.fault >= simcloud.Partition {
+					w.link.SetMode(test.fault)
+				} else {
+					w.link.Next(test.fault)
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+				defer cancel()
+				began := time.Now()
+				_, err := w.link.Write(ctx, count())
+				if classOf(err) != test.class {
+					t.Errorf("told %v, want %v", err, test.class)
+				}
+				if took := time.Since(began); test.waits != (took >= 2*time.Second) {
+					t.Errorf("it took %v", took)
+				}
+				// A duplicate comes within a moment, a late copy within minutes.
+				if got := w.counted(); got != test.now && test.fault != simcloud.Duplicate && test.fault != simcloud.LateLost &&
+					test.fault != simcloud.LateCopy {
+					t.Errorf("%d effects, want %d", got, test.now)
+				}
+				time.Sleep(15 * time.Minute)
+				if got := w.counted(); got != test.late {
+					t.Errorf("%d effects in the end, want %d", got, test.late)
+				}
+				if test.fault != simcloud.None && w.net.Fired()[test.fault.String()] != 1 {
+					t.Errorf("counted: %v", w.net.Fired())
+				}
+			})
+		})
+	}
+}
+
+// A transaction that meets a busy item names it among the reasons, one for each call.
+func TestBusyTransaction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(1, simcloud.Options{})
+		w.link.Next(simcloud.TxnConflict)
+		second := count()
+		second.Key = key("d")
+		err := w.link.Transact(t.Context(), []intent.Call{count(), second}, "t1")
+		e, ok := errors.AsType[*intent.Error](err)
+		if !ok || e.Class != intent.Canceled || len(e.Reasons) != 2 || w.counted() != 0 {
+			t.Fatalf("%+v", err)
+		}
+	})
+}
+
+// A token is remembered for ten minutes, and tells nothing of another request.
+func TestTokens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(1, simcloud.Options{})
+		calls := []intent.Call{count()}
+		for range 3 {
+			if err := w.Transact("n", calls, "token"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		other := count()
+		other.Key = key("d")
+		if err := w.Transact("n", []intent.Call{other}, "token"); classOf(err) != intent.Unknown {
+			t.Errorf("the token with other bytes: %v", err)
+		}
+		if w.counted() != 1 {
+			t.Errorf("%d effects", w.counted())
+		}
+		time.Sleep(11 * time.Minute)
+		if err := w.Transact("n", calls, "token"); err != nil || w.counted() != 2 {
+			t.Errorf("after ten minutes: %v, %d effects", err, w.counted())
+		}
+	})
+}
+
+// A restored table is what it was, under another id, and tells when that was.
+func TestRestore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(1, simcloud.Options{})
+		f := simcloud.Foreign{Cloud: w.Cloud, Name: "f"}
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		must(f.Put("plain", attr.Item{"pk": attr.S("a"), "v": attr.Int(1)}))
+		must(f.Put("plain", attr.Item{"pk": attr.S("b")}))
+		id, at := w.TableID("plain"), time.Now()
+		time.Sleep(time.Minute)
+		must(f.Put("plain", attr.Item{"pk": attr.S("a"), "v": attr.Int(2)}))
+		must(f.Delete("plain", key("b")))
+		must(f.Put("plain", key("c")))
+		w.Restore(at, "plain")
+		if v, _ := w.Item("plain", key("a"))["v"].Int(); v != 1 || w.Item("plain", key("b")) == nil || w.Item("plain", key("c")) != nil {
+			t.Errorf("restored to %v", w.Items("plain"))
+		}
+		state, err := w.link.Table(t.Context(), "plain")
+		if err != nil || state.ID == id || !state.RestoredAt.Equal(at) {
+			t.Errorf("%+v, %v", state, err)
+		}
+		w.Recreate("plain")
+		if len(w.Items("plain")) != 0 {
+			t.Error("a table made again has items")
+		}
+	})
+}
+
+func TestExpire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(1, simcloud.Options{})
+		f := simcloud.Foreign{Cloud: w.Cloud, Name: "f"}
+		if err := f.Put("plain", attr.Item{"pk": attr.S("a"), "ttl": attr.Int(time.Now().Unix() + 60)}); err != nil {
+			t.Fatal(err)
+		}
+		if n := w.Expire(time.Now()); n != 0 {
+			t.Errorf("%d expired early", n)
+		}
+		if n := w.Expire(time.Now().Add(time.Minute)); n != 1 || w.Log(0)[1].By != "ttl" {
+			t.Errorf("%d expired: %+v", n, w.Log(0))
+		}
+	})
+}
+
+// Effects carry the mark of the entry that asked, also of deletes.
+func TestMarks(t *testing.T) {
+	w := newWorld(1, simcloud.Options{})
+	mark, err := attr.N("7.123456789")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := intent.Call{
+		Op: store.OpPut, Table: "plain", Item: attr.Item{"pk": attr.S("a"), "_a_n": mark}, Condition: "attribute_not_exists(#m) OR #m < :mark",
+		Params: expr.Params{Names: map[string]string{"#m": "_a_n"}, Values: attr.Item{":mark": mark}},
+	}
+	if _, err := w.Write("n", put); err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.Write("n", put)
+	e, ok := errors.AsType[*intent.Error](err)
+	if !ok || e.Class != intent.ConditionFailed || !attr.EqualItems(e.Old, put.Item) {
+		t.Errorf("the same again: %v", err)
+	}
+	if log := w.Log(0); len(log) != 1 || log[0].Mark != "n 7.123456789" {
+		t.Errorf("%+v", log)
+	}
+}
+
+// Leases work over a link.
+func TestLocks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(1, simcloud.Options{})
+		manager := func(node string) *lease.Manager {
+			m, err := lease.New(lease.Config{Table: w.net.Link(node, time.Now, nil).Locks("locks"), Node: node, Boot: "b1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m
+		}
+		a, b := manager("a"), manager("b")
+		first, err := a.Acquire(t.Context(), "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Acquire(t.Context(), "k"); err == nil {
+			t.Fatal("two have it")
+		}
+		if err := first.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		second, err := b.Acquire(t.Context(), "k")
+		if err != nil || second.Fence() <= first.Fence() {
+			t.Errorf("%v, fences %d and %d", err, first.Fence(), second.Fence())
+		}
+		if err := second.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func BenchmarkWrite(b *testing.B) {
+	w := newWorld(1, simcloud.Options{Forget: true})
+	mark, _ := attr.N("1.123456789")
+	call := intent.Call{
+		Op: store.OpUpdate, Table: "plain", Key: key("a"), Update: "SET v = :v, #n = if_not_exists(#n, :zero) + :one",
+		Condition: "(attribute_exists(pk) OR attribute_not_exists(pk)) AND (attribute_not_exists(#m) OR #m < :mark)",
+		Params: expr.Params{Names: map[string]string{"#m": "_a_n", "#n": "_n"}, Values: attr.Item{
+			":v": attr.S("x"), ":mark": mark, ":zero": attr.Int(0), ":one": attr.Int(1),
+		}},
+	}
+	for b.Loop() {
+		if _, err := w.Write("n", call); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
