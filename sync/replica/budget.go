@@ -1,25 +1,173 @@
 package replica
 
-import "time"
+import (
+	"sync"
+	"time"
 
-// Budget bounds what may wait for the cloud. A zero field has the default.
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+// Budget bounds what may wait for the cloud, and what is kept of what has been sent. A zero field has its default.
 type Budget struct {
-	Bytes   int64         // of entries in the outbox; 0: 2 GiB
-	Entries int64         // 0: 5,000,000
-	Age     time.Duration // of the oldest entry; 0: 7 days
-	Free    int64         // free disk bytes below which the node counts as full; 0: 64 MiB
-	Replay  int64         // bytes of the replay log; 0: 256 MiB
+	Bytes   int64         // of the outbox; 0: 2 GiB
+	Entries int64         // in it; 0: 5,000,000
+	Age     time.Duration // of the oldest of them; 0: 14 days
+
+	ReplayBytes int64         // of the replay log; 0: 256 MiB
+	ReplayAge   time.Duration // of its oldest entry; 0: 72 h
 }
 
 func (b Budget) withDefaults() Budget {
+	b.Bytes = orElse(b.Bytes, 2<<30)
+	b.Entries = orElse(b.Entries, 5_000_000)
+	b.Age = orElse(b.Age, 14*24*time.Hour)
+	b.ReplayBytes = orElse(b.ReplayBytes, 256<<20)
+	b.ReplayAge = orElse(b.ReplayAge, 72*time.Hour)
 	return b
 }
 
-type (
-	outbox  struct{}
-	network struct{}
-	paces   struct{}
-	levels  struct{}
-	waiters struct{}
-	lane    struct{}
+// orElse gives n, or what stands for 0.
+func orElse[N comparable](n, byDefault N) N {
+	var none N
+	if n == none {
+		return byDefault
+	}
+	return n
+}
+
+// Level is how far a budget is used up, and what follows from it.
+type Level uint8
+
+// The levels, with the share of the fullest budget at which they begin.
+const (
+	LevelOK          Level = iota
+	LevelWarn              // 60 %: somebody should know
+	LevelTight             // 80 %: the replay log is cut short; hydration waits
+	LevelRebuildable       // 90 %: what is rebuildable is refused: state
+	LevelCorrections       // 95 %: all is refused but deletes and what makes items smaller
+	LevelReadOnly          // 98 %: all is refused
 )
+
+// String is the level's name in status and metrics.
+func (l Level) String() string {
+	return [...]string{"ok", "warn", "tight", "rebuildable", "corrections", "readonly"}[min(l, LevelReadOnly)]
+}
+
+func levelOf(used float64) Level {
+	level := LevelOK
+	for i, share := range [...]float64{0.60, 0.80, 0.90, 0.95, 0.98} {
+		if used >= share {
+			level = Level(i + 1)
+		}
+	}
+	return level
+}
+
+// levels know the budgets that no transaction shows, as of the last look, and count who was refused.
+type levels struct {
+	mu      sync.Mutex
+	age     float64
+	disk    float64
+	refused [LevelReadOnly + 1]uint64 // writes, by the level that refused them
+	last    BudgetState
+}
+
+// BudgetState is how the budgets stand.
+type BudgetState struct {
+	Level   Level
+	Used    float64 // of the fullest budget; above 1 there is more than it allows
+	Which   string  // bytes, entries, age or disk
+	Refused uint64  // writes, since the start
+}
+
+// state is how the budgets stand with that much in the outbox.
+func (l *levels) state(b Budget, n count) BudgetState {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := BudgetState{Which: "bytes", Used: float64(n.bytes) / float64(b.Bytes)}
+	for _, other := range [...]struct {
+		which string
+		used  float64
+	}{
+		{"entries", float64(n.entries) / float64(b.Entries)}, {"age", l.age}, {"disk", l.disk},
+	} {
+		if other.used > s.Used {
+			s.Which, s.Used = other.which, other.used
+		}
+	}
+	s.Level = levelOf(s.Used)
+	for _, n := range l.refused {
+		s.Refused += n
+	}
+	return s
+}
+
+// look takes what no transaction shows.
+func (l *levels) look(b Budget, oldest, now time.Time, disk store.DiskState) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.age = 0
+	if !oldest.IsZero() {
+		l.age = float64(now.Sub(oldest)) / float64(b.Age)
+	}
+	l.disk = disk.Share()
+}
+
+// admit refuses writes that the budgets have no room for. What is refused here is refused to whoever writes, before
+// anything is journaled: nothing is accepted and dropped.
+func (r *Replica) admit(tx *store.Tx, writes []store.Write) error {
+	all, err := readCounts(tx)
+	if err != nil {
+		return err
+	}
+	s := r.levels.state(r.cfg.Budget, all.total())
+	if s.Level < LevelRebuildable {
+		return nil
+	}
+	for i := range writes {
+		if w := &writes[i]; w.Sends && w.Seq != 0 && !admitted(s.Level, w) {
+			r.levels.mu.Lock()
+			r.levels.refused[s.Level]++
+			r.levels.mu.Unlock()
+			return &RefusedError{State: s}
+		}
+	}
+	return nil
+}
+
+// admitted tells whether a write may still be taken at a level.
+func admitted(level Level, w *store.Write) bool {
+	switch {
+	case level < LevelRebuildable:
+		return true
+	case level < LevelCorrections:
+		return w.Spec.Policy != store.PolicyState
+	case level < LevelReadOnly:
+		return w.Op == store.OpDelete || w.Old != nil && len(w.New) <= len(w.Old)
+	}
+	return false
+}
+
+// RefusedError refuses a write for want of room. The Kind of its fault is Full where the disk is short, else Unavailable.
+type RefusedError struct{ State BudgetState }
+
+// RetryAfter is when to try again: what waits has to be sent first.
+func (*RefusedError) RetryAfter() time.Duration { return 30 * time.Second }
+
+// Error has no numbers: they are in the status.
+func (e *RefusedError) Error() string { return e.Unwrap().Error() }
+
+// Unwrap gives the fault that the edges map.
+func (e *RefusedError) Unwrap() error {
+	if e.State.Which == "disk" {
+		return fault.New(fault.Full, "budget_disk", "the node's disk is too full for this write")
+	}
+	return fault.New(fault.Unavailable, "budget_"+e.State.Which, "too much waits for the cloud; the node takes no such write for now")
+}
+
+// Budgets tells how the budgets stand.
+func (r *Replica) budgets(tx *store.Tx) (BudgetState, error) {
+	all, err := readCounts(tx)
+	return r.levels.state(r.cfg.Budget, all.total()), err
+}

@@ -2,12 +2,17 @@ package replica
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 // Replica keeps a store and a cloud one: what the application writes goes out as the operation it was, exactly once, and
@@ -21,19 +26,22 @@ type Replica struct {
 	cloud Cloud
 	clock clock.Clock
 	log   *slog.Logger
+	exprs *expr.Cache
 
 	lanes   []*lane
-	outbox  *outbox     // how much waits, by table
 	net     *network    // whether the cloud can be reached, and how many lanes may send
 	paces   *paces      // of tables: the pace, and which are stopped
 	levels  *levels     // of the budgets
 	waiting *waiters    // who waits for entries to be settled
+	events  *eventWaits // state that waits for its events
 	reads   *readings   // consistent reads on their way, against bases set meanwhile
+	books   books       // of the housekeeping
 	asked   clockSignal // housekeeping has something to do
+	specs   atomic.Pointer[map[string]*store.TableSpec]
+	opened  atomic.Bool
 
 	identity identity // identity.go
 	feeds    feeds    // feed.go
-	surface  surface  // status.go
 }
 
 // clockSignal is a signal that is there from the beginning.
@@ -53,20 +61,184 @@ func New(c Config) (*Replica, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Replica{cfg: c, store: c.Store, cloud: c.Cloud, clock: c.Clock, log: c.Log}
+	r := &Replica{
+		cfg: c, store: c.Store, cloud: c.Cloud, clock: c.Clock, log: c.Log, exprs: expr.NewCache(1024),
+		levels: &levels{}, waiting: newWaiters(), events: newEventWaits(), reads: newReadings(),
+	}
+	r.paces = newPaces(r.float)
+	r.makeLanes(c.Lanes)
 	return r, nil
 }
+
+func (r *Replica) makeLanes(n int) {
+	r.lanes = make([]*lane, n)
+	for i := range r.lanes {
+		r.lanes[i] = newLane(r, i)
+	}
+	r.net = newNetwork(n, r.float)
+}
+
+// float is a random number in [0, 1).
+func (r *Replica) float() float64 { return float64(r.cfg.Rand()>>11) / (1 << 53) }
 
 // Open attaches the replica to its store and loads what lies there of earlier runs. It comes before the store's first
 // write, and asks the cloud nothing.
 func (r *Replica) Open(ctx context.Context) error {
+	if !r.opened.CompareAndSwap(false, true) {
+		return fault.New(fault.Internal, "replica_open", "the replicator is open already")
+	}
+	if err := r.store.Define(ctx, ownTable()); err != nil {
+		return err
+	}
+	r.learnSpecs()
+	if err := r.openIdentity(ctx); err != nil {
+		return err
+	}
+	if err := r.store.Update(ctx, r.openOutbox); err != nil {
+		return err
+	}
+	r.store.Replicate(r)
 	return nil
+}
+
+// openOutbox finds out what the run before has left: how many lanes the outbox has, and which units may have been on their
+// way when it ended. Those count as sent, without an answer.
+func (r *Replica) openOutbox(tx *store.Tx) error {
+	all, err := readCounts(tx)
+	if err != nil {
+		return err
+	}
+	lanes := []byte{byte(r.cfg.Lanes)}
+	had, err := tx.Side(sideMeta).Get([]byte("lanes"))
+	if err != nil {
+		return err
+	}
+	if len(had) == 1 && had[0] != lanes[0] && had[0] > 0 && all.total().entries > 0 {
+		r.log.Warn("the outbox is not empty, so its number of lanes stays", "lanes", had[0], "configured", lanes[0])
+		lanes = had
+	}
+	if int(lanes[0]) != len(r.lanes) {
+		r.makeLanes(int(lanes[0]))
+	}
+	if err := tx.Side(sideMeta).Set([]byte("lanes"), lanes); err != nil {
+		return err
+	}
+	t := tally{}
+	for _, l := range r.lanes {
+		if err := l.suspect(tx, t); err != nil {
+			return err
+		}
+	}
+	return t.keep(tx)
+}
+
+// suspect writes into the marked units of a lane that they may have been sent.
+func (l *lane) suspect(tx *store.Tx, t tally) error {
+	marked, err := readAttempted(tx, l.no)
+	if err != nil {
+		return err
+	}
+	for _, seq := range marked {
+		u, err := getUnit(tx, unitID{lane: l.no, seq: seq})
+		if err != nil {
+			return err
+		}
+		if u == nil {
+			continue
+		}
+		u.suspect()
+		if err := putUnit(tx, u, t); err != nil {
+			return err
+		}
+	}
+	return markAttempted(tx, l.no, nil)
 }
 
 // Run sends, receives and keeps house until ctx ends, and returns its cause when everything that it started has ended.
 func (r *Replica) Run(ctx context.Context) error {
-	<-ctx.Done()
+	if !r.opened.Load() {
+		return fault.New(fault.Internal, "replica_open", "the replicator runs before it is open")
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r.net.begin(r.clock.Now())
+	loops := []struct {
+		name string
+		run  func(context.Context) error
+	}{
+		{"housekeeping", r.keepHouse}, {"identity", r.runIdentity}, {"feed", r.runFeed},
+	}
+	for _, l := range r.lanes {
+		loops = append(loops, struct {
+			name string
+			run  func(context.Context) error
+		}{fmt.Sprintf("lane %d", l.no), l.run})
+	}
+	var wg sync.WaitGroup
+	for _, loop := range loops {
+		leave := r.clock.Join()
+		wg.Go(func() {
+			defer leave()
+			if err := loop.run(ctx); err != nil && ctx.Err() == nil {
+				cancel(fmt.Errorf("replicator, %s: %w", loop.name, err))
+			}
+		})
+	}
+	wg.Wait()
 	return context.Cause(ctx)
+}
+
+// env is what the protocol needs to know, within a transaction; without one it looks up in its own what it is asked for.
+func (r *Replica) env(tx *store.Tx) intent.Env {
+	skew := r.cloud.Skew()
+	return intent.Env{
+		Node: r.store.Node(), Now: r.clock.Now().Add(skew), Skew: skew, Synced: r.net.wasUp(),
+		SyncTable: r.cfg.SyncTable, LockTable: r.cfg.LockTable, Transactions: r.transactions(), Replaying: r.replaying(),
+		Spec: r.spec, Settled: r.settledOf, Past: r.pastOf, Rand: r.cfg.Rand, Exprs: r.exprs,
+		Events: func(lock string, fence int64, group uint64) bool { return r.eventsDone(tx, lock, fence, group) },
+	}
+}
+
+// eventsDone tells whether the events that a state waits for are settled; no, if that cannot be read.
+func (r *Replica) eventsDone(tx *store.Tx, lock string, fence int64, group uint64) (done bool) {
+	ask := func(tx *store.Tx) (err error) {
+		done, err = eventsDone(tx, lock, fence, group)
+		return err
+	}
+	var err error
+	if tx != nil {
+		err = ask(tx)
+	} else {
+		err = r.store.View(context.Background(), ask)
+	}
+	if err != nil {
+		r.log.Error("the events of a lock cannot be read", "error", err)
+	}
+	return done && err == nil
+}
+
+// transactions tells whether the cloud has them. Where nobody has said, and the cloud was not asked yet, it has.
+func (r *Replica) transactions() bool { return r.cfg.Transactions == nil || *r.cfg.Transactions }
+
+// spec gives a table as it is declared; nil: there is none.
+func (r *Replica) spec(table string) *store.TableSpec {
+	if specs := r.specs.Load(); specs != nil {
+		if s := (*specs)[table]; s != nil {
+			return s
+		}
+	}
+	return r.learnSpecs()[table]
+}
+
+// learnSpecs reads the store's catalogue.
+func (r *Replica) learnSpecs() map[string]*store.TableSpec {
+	list := r.store.Tables()
+	specs := make(map[string]*store.TableSpec, len(list))
+	for i := range list {
+		specs[list[i].Name] = &list[i]
+	}
+	r.specs.Store(&specs)
+	return specs
 }
 
 // systemRand is a generator for nodes; tests bring their own.
@@ -79,9 +251,3 @@ func systemRand() func() uint64 {
 		return g.Uint64()
 	}
 }
-
-// The parts of others. Each moves to the file of its owner, who replaces what stands here.
-type (
-	// surface counts for status and metrics (status.go).
-	surface struct{}
-)

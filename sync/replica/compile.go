@@ -1,0 +1,240 @@
+package replica
+
+import (
+	"slices"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// Compile implements store.Replicator: what the application writes becomes entries of the outbox, in the transaction in
+// which it is written. An error refuses the write.
+//
+// Nothing in memory moves here but hints, for the transaction may still be undone.
+func (r *Replica) Compile(tx *store.Tx, writes []store.Write) error {
+	for i := range writes {
+		if w := &writes[i]; w.Sends && w.Seq != 0 && w.Spec.Policy == store.PolicyThrough {
+			return fault.New(fault.Invalid, "through_table",
+				"Table %s is written through to the cloud: nothing is written to it here before the cloud has taken it", w.Spec.Name)
+		}
+	}
+	if err := r.admit(tx, writes); err != nil {
+		return err
+	}
+	if writes[0].Atomic {
+		return r.compileAll(tx, writes)
+	}
+	return r.compileOne(tx, &writes[0])
+}
+
+// compileOne makes the entry of a single write.
+func (r *Replica) compileOne(tx *store.Tx, w *store.Write) error {
+	c := compiling{work: r.newWork(tx)}
+	s, it, err := c.subject(w)
+	if err != nil || s.Write == nil {
+		return err
+	}
+	e, err := intent.Compile(s.Write, s.Known, s.Pending, c.env)
+	if err != nil || e == nil {
+		return err
+	}
+	if err := c.add(it, []*intent.Entry{e}); err != nil {
+		return err
+	}
+	return c.keep()
+}
+
+// compileAll makes the entries of a TransactWrite.
+func (r *Replica) compileAll(tx *store.Tx, writes []store.Write) error {
+	c := compiling{work: r.newWork(tx)}
+	subjects := make([]intent.Subject, 0, len(writes))
+	for i := range writes {
+		if !writes[i].Sends {
+			continue
+		}
+		s, _, err := c.subject(&writes[i])
+		if err != nil {
+			return err
+		}
+		if s.Write != nil {
+			subjects = append(subjects, s)
+		}
+	}
+	entries, err := intent.CompileAll(subjects, c.env)
+	if err != nil {
+		return err
+	}
+	var together []*intent.Entry
+	for _, e := range entries {
+		if e.Txn != 0 {
+			together = append(together, e)
+			continue
+		}
+		it, err := c.item(e.Table, e.Key)
+		if err != nil {
+			return err
+		}
+		if err := c.add(it, []*intent.Entry{e}); err != nil {
+			return err
+		}
+	}
+	if len(together) > 0 {
+		it, err := c.item(together[0].Table, together[0].Key)
+		if err != nil {
+			return err
+		}
+		if err := c.add(it, together); err != nil {
+			return err
+		}
+	}
+	return c.keep()
+}
+
+// compiling is work within an application's transaction: rows are the application's, and not touched.
+type compiling struct{ *work }
+
+// subject reads what is known of the item that a write is about. A Write of nil: nothing of it is to be sent.
+func (c *compiling) subject(w *store.Write) (s intent.Subject, it *workItem, err error) {
+	it = &workItem{item: item{spec: w.Spec, key: w.Key, raw: w.RawKey}}
+	if have := c.items[it.id()]; have != nil {
+		it = have
+	} else if err := c.load(it, w); err != nil {
+		return s, nil, err
+	}
+	s = intent.Subject{Write: w, Known: it.sh.known}
+	if it.unknown {
+		if s.Write = asCreate(w); s.Write == nil {
+			return s, it, nil
+		}
+	}
+	s.Pending, err = c.entries(it)
+	return s, it, err
+}
+
+// load is work.item for a transaction that must not be made to see what it would not: the row is in the write.
+func (c *compiling) load(it *workItem, w *store.Write) error {
+	sh, same, err := readShadow(c.tx, &it.item)
+	if err != nil {
+		return err
+	}
+	if sh == nil {
+		sh, it.unknown = &shadow{}, w.Old != nil
+	}
+	if same {
+		if sh.known.Item, err = w.Old.Decode(); err != nil {
+			return err
+		}
+	}
+	it.sh = sh
+	c.items[it.id()] = it
+	c.order = append(c.order, it)
+	return nil
+}
+
+// asCreate is a write to a row that the cloud has never had, from the time before there was one: what goes there is the
+// row as a whole, and its delete is nobody's business.
+func asCreate(w *store.Write) *store.Write {
+	if w.New == nil && w.Op != 0 {
+		return nil
+	}
+	whole := *w
+	whole.Old, whole.Request.Update, whole.Bound.Update = nil, "", nil
+	if w.Op != 0 {
+		whole.Op, whole.Request, whole.Bound = store.OpPut, store.Request{}, expr.Bound{}
+	}
+	return &whole
+}
+
+// add puts entries into the outbox as one unit, or folds the one entry into what waits before it.
+func (c *compiling) add(it *workItem, entries []*intent.Entry) error {
+	lane, err := c.r.laneOf(&it.item)
+	if err != nil {
+		return err
+	}
+	u := &unit{Unit: intent.Unit{Entries: entries}, id: unitID{lane: lane, seq: entries[0].Seq}}
+	if len(entries) == 1 {
+		if err := c.fold(it, u); err != nil {
+			return err
+		}
+	}
+	c.r.hint(u.id)
+	return c.put(u)
+}
+
+// fold takes the last unit of the item into u where nothing of it was sent and nobody sees the difference. Of state only
+// the newest image is kept that way.
+func (c *compiling) fold(it *workItem, u *unit) error {
+	if len(it.sh.pending) == 0 {
+		return nil
+	}
+	last, err := c.unit(it.sh.pending[len(it.sh.pending)-1])
+	if err != nil || last == nil || len(last.Entries) != 1 || last.Entries[0].Txn != 0 || len(last.Entries[0].Folds) >= maxFolds {
+		return err
+	}
+	if !attr.EqualItems(last.Entries[0].Key, it.key) || last.Entries[0].Table != it.spec.Name {
+		return nil
+	}
+	if !last.untouched() {
+		return nil
+	}
+	folded, ok := intent.Coalesce(last.Entries[0], u.Entries[0], c.env.Exprs)
+	if !ok {
+		return nil
+	}
+	if folded.Policy == store.PolicyState {
+		folded.Folds = nil // an older image is done when there is a newer one
+	}
+	u.Entries[0] = folded
+	c.gone = append(c.gone, last)
+	delete(c.dirty, last.id)
+	it.sh.pending = slices.DeleteFunc(it.sh.pending, func(id unitID) bool { return id == last.id })
+	return nil
+}
+
+// keep writes units and shadows. The rows follow by the application's own hand.
+func (c *compiling) keep() error {
+	for _, u := range c.gone {
+		if err := dropUnit(c.tx, u, c.tally); err != nil {
+			return err
+		}
+	}
+	for _, id := range c.dirtyUnits() {
+		u := c.units[id]
+		if err := putUnit(c.tx, u, c.tally); err != nil {
+			return err
+		}
+		for _, seq := range u.Entries[0].Folds {
+			if err := c.tx.Side(sideFolded).Set(seqKey(seq), seqKey(u.id.seq)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, it := range c.order {
+		if it.dirty {
+			if err := c.r.keepShadow(c.tx, &it.item, it.sh); err != nil {
+				return err
+			}
+		}
+	}
+	if c.err != nil {
+		return c.err
+	}
+	return c.tally.keep(c.tx)
+}
+
+// Expire implements store.Replicator: an item past its TTL stays, hidden, until the cloud has it no more. What the cloud
+// never had, or has no more, goes.
+func (r *Replica) Expire(tx *store.Tx, spec *store.TableSpec, key attr.Item) (bool, error) {
+	it, err := itemOf(tx, spec, key)
+	if err != nil {
+		return false, err
+	}
+	sh, same, err := readShadow(tx, it)
+	if err != nil || sh == nil {
+		return err == nil, err
+	}
+	return !same && sh.known.Item == nil && len(sh.pending) == 0, nil
+}

@@ -1,0 +1,221 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// books are what others leave for the housekeeping.
+type books struct {
+	mu    sync.Mutex
+	reads []intent.Ref // items to be read again
+}
+
+const choresEvery = 5 * time.Second
+
+// keepHouse is the loop that wakes the lanes behind commits, probes a cloud that is away, reads again what came in an
+// order that nobody can tell, and looks after budgets and logs.
+func (r *Replica) keepHouse(ctx context.Context) error {
+	sig := r.asked.get()
+	stop := r.store.Watch(sig)
+	defer stop()
+	var chores time.Time
+	for {
+		now := r.clock.Now()
+		r.wakeLanes()
+		if at, away := r.net.probeAt(); away && !now.Before(at) {
+			r.probe(ctx)
+		}
+		r.readBooked(ctx)
+		if now = r.clock.Now(); !now.Before(chores) {
+			more, err := r.chores(ctx, now)
+			if err != nil && ctx.Err() == nil {
+				r.log.Error("the replicator's house cannot be kept", "error", err)
+			}
+			if chores = now.Add(choresEvery); more {
+				chores = now.Add(choresEvery / 50)
+			}
+		}
+		until := chores
+		if at, away := r.net.probeAt(); away && at.Before(until) {
+			until = at
+		}
+		if err := r.clock.Wait(ctx, until, sig); err != nil {
+			return err
+		}
+	}
+}
+
+// wakeLanes tells the lanes of commits. A hint may be of a transaction that is not committed yet, or was undone: a lane
+// is told until there has been a commit up to it.
+func (r *Replica) wakeLanes() {
+	committed := r.store.Seq()
+	for _, l := range r.lanes {
+		if h := l.hinted.Load(); h > l.woken {
+			l.woken = min(h, committed)
+			l.sig.Set()
+		}
+	}
+}
+
+// probe finds out whether the cloud is there, by announcing this node.
+func (r *Replica) probe(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 3*r.cfg.Deadline)
+	defer cancel()
+	err := r.connect(ctx)
+	now := r.clock.Now()
+	if err != nil {
+		r.net.probed(err.Error(), now)
+		return
+	}
+	r.net.probed("", now)
+	r.log.Info("the cloud is there")
+}
+
+// readBooked reads what was booked, if the cloud is there.
+func (r *Replica) readBooked(ctx context.Context) {
+	for r.net.online() {
+		r.books.mu.Lock()
+		if len(r.books.reads) == 0 {
+			r.books.mu.Unlock()
+			return
+		}
+		ref := r.books.reads[0]
+		r.books.reads = r.books.reads[1:]
+		r.books.mu.Unlock()
+		if err := r.refresh(ctx, ref.Table, ref.Key); err != nil {
+			r.log.Warn("an item cannot be read again; a later read will", "table", ref.Table, "error", err)
+			if e, ok := errors.AsType[*intent.Error](err); ok && e.Class == intent.Offline {
+				r.offline(intent.Outcome{}, e)
+				r.readAgain(ref.Table, ref.Key)
+			}
+			return
+		}
+	}
+}
+
+// chores are what is done now and then.
+func (r *Replica) chores(ctx context.Context, now time.Time) (more bool, err error) {
+	r.learnSpecs()
+	var oldest time.Time
+	var all counts
+	err = r.store.View(ctx, func(tx *store.Tx) (err error) {
+		if all, err = readCounts(tx); err != nil {
+			return err
+		}
+		oldest, err = r.oldest(tx)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	r.levels.look(r.cfg.Budget, oldest, now, r.store.Disk())
+	s := r.levels.state(r.cfg.Budget, all.total())
+	if last := r.levels.seen(s); last != s.Level {
+		r.log.Warn("the room for what waits", "level", s.Level.String(), "before", last.String(), "which", s.Which, "used", s.Used)
+	}
+	return r.trimReplay(ctx, now, s.Level)
+}
+
+// seen notes the level that was told last, and gives the one before.
+func (l *levels) seen(s BudgetState) Level {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.last.Level
+	l.last = s
+	return before
+}
+
+// oldest is when the oldest unit at the head of a lane was written; zero: nothing waits.
+func (r *Replica) oldest(tx *store.Tx) (at time.Time, err error) {
+	for _, l := range r.lanes {
+		err = tx.Side(sideOutbox).Each([]byte{l.no}, nil, func(k, v []byte) (bool, error) {
+			u, err := readUnit(unitID{lane: k[0], seq: seqOf(k)}, v)
+			if err != nil {
+				return false, err
+			}
+			if first := u.Entries[0].At; at.IsZero() || first.Before(at) {
+				at = first
+			}
+			return false, nil
+		})
+		if err != nil {
+			return at, err
+		}
+	}
+	return at, nil
+}
+
+// eventWaits are the units of policy state that may wait for the events of their lock.
+type eventWaits struct {
+	mu    sync.Mutex
+	locks map[string]map[unitID]struct{}
+}
+
+func newEventWaits() *eventWaits { return &eventWaits{locks: map[string]map[unitID]struct{}{}} }
+
+// expect notes that a unit may have to wait. It comes before the events are looked at, so that none settles unseen.
+func (w *eventWaits) expect(u *unit) {
+	e := u.Entries[0]
+	if e.Policy != store.PolicyState || e.Lock == "" {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.locks[e.Lock] == nil {
+		w.locks[e.Lock] = map[unitID]struct{}{}
+	}
+	w.locks[e.Lock][u.id] = struct{}{}
+}
+
+// settled tells those who wait that entries are done with.
+func (w *eventWaits) settled(r *Replica, u *unit) {
+	w.mu.Lock()
+	var who []unitID
+	for _, e := range u.Entries {
+		switch {
+		case e.Lock == "":
+		case e.Policy == store.PolicyState:
+			delete(w.locks[e.Lock], u.id)
+			if len(w.locks[e.Lock]) == 0 {
+				delete(w.locks, e.Lock)
+			}
+		default:
+			who = slices.AppendSeq(who, maps.Keys(w.locks[e.Lock]))
+		}
+	}
+	w.mu.Unlock()
+	slices.SortFunc(who, func(a, b unitID) int { return int(a.seq>>1) - int(b.seq>>1) })
+	for _, id := range who {
+		r.push(id)
+	}
+}
+
+// ownTable holds notes of the node itself, so that they have sequences: of writes through to the cloud, and of entries
+// that were given another number.
+func ownTable() store.TableSpec {
+	return store.TableSpec{
+		Name: ownTableName, Internal: true, Policy: store.PolicyLocal, TTL: "ttl",
+		Why: "the node's own notes: which write through to the cloud has which number",
+		Key: store.KeySpec{Partition: store.KeyAttr{Name: "id", Type: store.KeyString}},
+	}
+}
+
+const ownTableName = "touchline-through"
+
+// journalNote writes a note of an entry and gives the sequence of its record.
+func (r *Replica) journalNote(tx *store.Tx, what string, e *intent.Entry) (uint64, error) {
+	_, err := tx.Put(store.PutItem{Table: ownTableName, NoOld: true, Item: attr.Item{
+		"id":  attr.S(what + "#" + intent.WriteID(r.store.Node(), e.Seq)),
+		"ttl": attr.Int(tx.Now().Add(r.cfg.Budget.ReplayAge).Unix()),
+	}})
+	return tx.Seq(), err
+}

@@ -1,0 +1,431 @@
+package replica
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// lane sends the units of its partitions, one request at a time. It reads the outbox in order and takes from it the units
+// that are the first on all their items: heads. One that is not will be pushed to it when it has become one. What waits,
+// for an instant or for somebody, is put aside, and the lane goes on.
+//
+// A round: settle what was answered and mark what is sent next, in one commit; then send that, one after the other. So
+// the disk is asked once for a window of sends. What is answered and not settled when the process dies is known by its
+// mark.
+type lane struct {
+	r   *Replica
+	no  uint8
+	sig *clock.Signal
+
+	hinted atomic.Uint64 // greatest sequence that Compile has written here, maybe to be undone
+	urgent atomic.Bool   // somebody waits for an acknowledgement
+
+	mu     sync.Mutex
+	pushed []uint64   // units to look at, from whoever made them heads
+	again  bool       // read the outbox from its beginning
+	show   []LaneUnit // what waits aside, for the status
+
+	// Of the lane's own goroutine.
+	cursor uint64              // the outbox is read up to here
+	ended  bool                // there was nothing behind cursor at the last look
+	rescan time.Time           // read it anew then: what was left out may go; zero: nothing was
+	inHand map[uint64]struct{} // units in ready, aside and window
+	ready  seqHeap
+	aside  parkHeap
+	window []*flight // marked; the first is sent next
+	done   []*flight // their outcomes are not settled yet
+	oldest time.Time // the first of them came
+	width  int       // of the next window
+	woken  uint64    // of the housekeeping: commits up to here have been told
+}
+
+// LaneUnit is a unit that waits aside.
+type LaneUnit struct {
+	Seq   uint64
+	Table string
+	Why   string
+	Until time.Time // zero: until what Why names
+}
+
+const (
+	maxWindow  = 32
+	maxAside   = 1024 // units in hand; what does not fit is read again later
+	scanSlice  = 128  // units read in one View
+	maxSteps   = 64   // of a unit without a pause
+	rescanWait = time.Second
+	ackDelay   = 20 * time.Millisecond // an answer waits so long for others to share its commit
+	asideWait  = 30 * time.Second      // what waits for something that may be missed is looked at again
+)
+
+func newLane(r *Replica, no int) *lane {
+	return &lane{
+		r: r, no: uint8(no), sig: clock.NewSignal(), inHand: map[uint64]struct{}{}, width: 1,
+	}
+}
+
+// hint notes that Compile has written a unit, which is there if its transaction is committed.
+func (r *Replica) hint(id unitID) {
+	h := &r.lanes[id.lane].hinted
+	for have := h.Load(); have < id.seq && !h.CompareAndSwap(have, id.seq); have = h.Load() {
+	}
+}
+
+// push tells a lane that a unit may be a head now. It follows the commit that made it one.
+func (r *Replica) push(id unitID) {
+	l := r.lanes[id.lane]
+	l.mu.Lock()
+	l.pushed = append(l.pushed, id.seq)
+	l.mu.Unlock()
+	l.sig.Set()
+}
+
+// urge tells the lane of a unit that somebody waits for it.
+func (r *Replica) urge(id unitID) {
+	l := r.lanes[id.lane]
+	l.urgent.Store(true)
+	l.sig.Set()
+}
+
+// rescan has all lanes read the outbox anew: units were put in before where they stand, or may go on.
+func (r *Replica) rescan() {
+	for _, l := range r.lanes {
+		l.mu.Lock()
+		l.again = true
+		l.mu.Unlock()
+		l.sig.Set()
+	}
+}
+
+// run sends until ctx ends.
+func (l *lane) run(ctx context.Context) error {
+	defer l.flush(context.WithoutCancel(ctx))
+	for ctx.Err() == nil {
+		now := l.r.clock.Now()
+		l.take(now)
+		until, err := l.round(ctx, now)
+		if err != nil && ctx.Err() == nil {
+			l.r.log.Error("the outbox cannot be worked on", "lane", l.no, "error", err)
+			until, err = now.Add(time.Second), nil
+		}
+		if err == nil && !until.Equal(now) {
+			err = l.r.clock.Wait(ctx, until, l.sig)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// round does the next thing, and tells until when there is nothing to do: now, if there is; zero: until a signal.
+func (l *lane) round(ctx context.Context, now time.Time) (until time.Time, err error) {
+	if len(l.window) == 0 || l.due(now) {
+		if err := l.fill(ctx, now); err != nil {
+			return now, err
+		}
+	}
+	if len(l.window) == 0 {
+		return l.nextAside(), nil
+	}
+	if !l.r.net.enter(l.sig) {
+		// A whole window may be in the way of others for as long as the cloud is away: what was answered is settled.
+		if len(l.done) > 0 {
+			return now, l.settle(ctx, false, now)
+		}
+		return time.Time{}, nil
+	}
+	f := l.window[0]
+	finished := l.send(ctx, f)
+	if !finished || ctx.Err() != nil {
+		return now, nil
+	}
+	l.window = l.window[1:]
+	if len(l.done) == 0 {
+		l.oldest = l.r.clock.Now()
+	}
+	l.done = append(l.done, f)
+	return now, nil
+}
+
+// due tells whether answers have waited long enough to be settled.
+func (l *lane) due(now time.Time) bool {
+	if len(l.done) == 0 {
+		return false
+	}
+	return now.Sub(l.oldest) >= ackDelay || l.urgent.Load()
+}
+
+// fill settles what was answered and takes the next window.
+func (l *lane) fill(ctx context.Context, now time.Time) error {
+	if len(l.ready) < l.width {
+		if err := l.scan(ctx, now); err != nil {
+			return err
+		}
+	}
+	pick := len(l.window) == 0 && len(l.ready) > 0 && l.r.net.online()
+	if len(l.done) == 0 && !pick {
+		if len(l.window) == 0 && len(l.ready) > 0 {
+			l.r.net.whenOnline(l.sig)
+		}
+		return nil
+	}
+	return l.settle(ctx, pick, now)
+}
+
+// take moves what others have pushed, and what has waited aside long enough, to where the lane looks.
+func (l *lane) take(now time.Time) {
+	l.mu.Lock()
+	pushed, again := l.pushed, l.again
+	l.pushed, l.again = nil, false
+	l.mu.Unlock()
+	if again || !l.rescan.IsZero() && !now.Before(l.rescan) {
+		l.cursor, l.ended, l.rescan = 0, false, time.Time{}
+	}
+	for _, seq := range pushed {
+		if i := l.aside.find(seq); i >= 0 {
+			heap.Remove(&l.aside, i)
+			heap.Push(&l.ready, seq)
+			continue
+		}
+		l.addReady(seq)
+	}
+	for len(l.aside) > 0 && !l.aside[0].until.After(now) {
+		heap.Push(&l.ready, heap.Pop(&l.aside).(parked).seq) //nolint:forcetypeassert // it holds nothing else
+	}
+	if l.hinted.Load() > l.cursor {
+		l.ended = false
+	}
+	l.tell()
+}
+
+func (l *lane) addReady(seq uint64) {
+	if _, have := l.inHand[seq]; have {
+		return
+	}
+	l.inHand[seq] = struct{}{}
+	heap.Push(&l.ready, seq)
+}
+
+// setAside has a unit wait. until is zero for what somebody else will push: it is looked at again all the same.
+func (l *lane) setAside(seq uint64, until, now time.Time, table, why string) {
+	shown := until
+	if until.IsZero() {
+		until = now.Add(asideWait)
+	}
+	l.inHand[seq] = struct{}{}
+	heap.Push(&l.aside, parked{seq: seq, until: until, shown: LaneUnit{Seq: seq, Table: table, Why: why, Until: shown}})
+}
+
+func (l *lane) nextAside() time.Time {
+	until := l.rescan
+	if len(l.aside) > 0 && (until.IsZero() || l.aside[0].until.Before(until)) {
+		until = l.aside[0].until
+	}
+	return until
+}
+
+// tell keeps for the status what waits aside.
+func (l *lane) tell() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.show = l.show[:0]
+	for i := 0; i < len(l.aside) && i < maxParks; i++ {
+		l.show = append(l.show, l.aside[i].shown)
+	}
+}
+
+// parkedUnits lists what waits aside in the lane, some of it.
+func (l *lane) parkedUnits() []LaneUnit {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]LaneUnit(nil), l.show...)
+}
+
+// scan reads the outbox on from where the lane stands until it has enough heads for a window, or has come to the end.
+func (l *lane) scan(ctx context.Context, now time.Time) error {
+	for !l.ended && len(l.ready) < l.width && ctx.Err() == nil {
+		err := l.r.store.View(ctx, func(tx *store.Tx) error { return l.scanSlice(tx, now) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *lane) scanSlice(tx *store.Tx, now time.Time) error {
+	var units []*unit
+	err := tx.Side(sideOutbox).Each([]byte{l.no}, unitID{lane: l.no, seq: l.cursor}.key(), func(k, v []byte) (bool, error) {
+		u, err := readUnit(unitID{lane: l.no, seq: seqOf(k)}, v)
+		if err != nil {
+			return false, err
+		}
+		units = append(units, u)
+		return len(units) < scanSlice, nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, u := range units {
+		if len(l.ready) >= l.width {
+			return nil
+		}
+		if err := l.look(tx, u, now); err != nil {
+			return err
+		}
+		l.cursor = u.id.seq
+	}
+	l.ended = len(units) < scanSlice
+	return nil
+}
+
+// look decides what becomes of a unit that the lane comes by.
+func (l *lane) look(tx *store.Tx, u *unit, now time.Time) error {
+	if _, have := l.inHand[u.id.seq]; have || u.held() {
+		return nil
+	}
+	head, err := l.r.isHead(tx, u)
+	if err != nil || !head {
+		return err
+	}
+	wait := u.notBefore()
+	if stopped := l.r.paces.stoppedUntil(u.table(), now); stopped.After(wait) {
+		wait = stopped
+	}
+	switch {
+	case !wait.After(now):
+		l.addReady(u.id.seq)
+	case len(l.inHand) < maxAside:
+		l.setAside(u.id.seq, wait, now, u.table(), u.Entries[0].Why)
+	default: // too many to remember
+		at := maxTime(wait, now.Add(rescanWait))
+		if l.rescan.IsZero() || at.Before(l.rescan) {
+			l.rescan = at
+		}
+	}
+	return nil
+}
+
+// notBefore is until when a unit is parked.
+func (u *unit) notBefore() (t time.Time) {
+	for _, e := range u.Entries {
+		t = maxTime(t, e.NotBefore)
+	}
+	return t
+}
+
+// isHead tells whether nothing that was written before a unit waits on any of its items.
+func (r *Replica) isHead(tx *store.Tx, u *unit) (bool, error) {
+	first := func(table string, key attr.Item) (bool, error) {
+		spec := r.spec(table)
+		if spec == nil {
+			return true, nil
+		}
+		it, err := itemOf(tx, spec, key)
+		if err != nil {
+			return false, err
+		}
+		id, err := headOf(tx, it)
+		return id == u.id, err
+	}
+	for _, e := range u.Entries {
+		if ok, err := first(e.Table, e.Key); err != nil || !ok {
+			return false, err
+		}
+	}
+	for i := range u.Entries[0].Checks {
+		c := &u.Entries[0].Checks[i]
+		if ok, err := first(c.Table, c.Key); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// flight is a unit that is being sent.
+type flight struct {
+	*unit
+	read    *reading  // since the request left whose answer is to be settled
+	began   time.Time // when that was, server-corrected
+	outcome intent.Outcome
+	known   []intent.Known // as the answer was judged
+	changed bool           // the entries are not as the outbox has them
+	wait    time.Time      // it is parked until; zero, if parked: until somebody pushes it
+	why     string
+	gone    bool // it was not in the outbox any more
+}
+
+// seqHeap has the least sequence first.
+type seqHeap []uint64
+
+func (h seqHeap) Len() int           { return len(h) }
+func (h seqHeap) Less(i, j int) bool { return h[i] < h[j] }
+func (h seqHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+
+// Push implements heap.Interface.
+func (h *seqHeap) Push(x any) { *h = append(*h, x.(uint64)) } //nolint:forcetypeassert // heap.Push is given nothing else
+
+// Pop implements heap.Interface.
+func (h *seqHeap) Pop() any {
+	last := len(*h) - 1
+	x := (*h)[last]
+	*h = (*h)[:last]
+	return x
+}
+
+type parked struct {
+	seq   uint64
+	until time.Time
+	shown LaneUnit
+}
+
+// parkHeap has the earliest first.
+type parkHeap []parked
+
+func (h parkHeap) Len() int { return len(h) }
+func (h parkHeap) Less(i, j int) bool {
+	if h[i].until.Equal(h[j].until) {
+		return h[i].seq < h[j].seq
+	}
+	return h[i].until.Before(h[j].until)
+}
+func (h parkHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+
+// Push implements heap.Interface.
+func (h *parkHeap) Push(x any) { *h = append(*h, x.(parked)) } //nolint:forcetypeassert // heap.Push is given nothing else
+
+// Pop implements heap.Interface.
+func (h *parkHeap) Pop() any {
+	last := len(*h) - 1
+	x := (*h)[last]
+	*h = (*h)[:last]
+	return x
+}
+
+func (h parkHeap) find(seq uint64) int {
+	for i := range h {
+		if h[i].seq == seq {
+			return i
+		}
+	}
+	return -1
+}
+
+// asCloudError has an error of a Cloud as what it is, and any other as what nobody knows.
+func asCloudError(err error) *intent.Error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*intent.Error](err); ok {
+		return e
+	}
+	return &intent.Error{Class: intent.Unknown, Err: err}
+}

@@ -1,0 +1,183 @@
+package replica
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/touchline/touchline/internal/backoff"
+)
+
+// paces hold how fast each table is sent to, and which are stopped. A table has all the speed there is until the cloud
+// throttles it: then it has seven tenths of what it had, and gets it back slowly.
+type paces struct {
+	mu     sync.Mutex
+	tables map[string]*pace
+	rand   func() float64
+}
+
+// pace is a token bucket of one table, that learns from throttles.
+type pace struct {
+	rate    float64 // sends a second; 0: as fast as it goes
+	next    time.Time
+	grown   time.Time // the rate was last raised
+	quiet   time.Time // when no throttle has been seen for so long the bucket goes
+	streak  int       // throttles without a success between
+	sent    int       // in the second that began at
+	window  time.Time
+	seen    float64 // sends in the last whole second
+	slowed  uint64  // throttles, since the start
+	stopped stop
+}
+
+// stop is why nothing is sent to a table.
+type stop struct {
+	why   string // empty: it is not stopped
+	class string
+	since time.Time
+	until time.Time // it is tried again
+	tries int
+}
+
+const (
+	paceFloor = 1.0 // sends a second, however often the table is throttled
+	paceForgo = time.Minute
+	paceBurst = 100 * time.Millisecond
+)
+
+var (
+	throttleWait = backoff.Policy{Base: 50 * time.Millisecond, Max: 20 * time.Second}
+	stopWait     = backoff.Policy{Base: 5 * time.Second, Max: 5 * time.Minute, Floor: time.Second}
+)
+
+func newPaces(rand func() float64) *paces {
+	return &paces{tables: map[string]*pace{}, rand: rand}
+}
+
+func (p *paces) of(table string) *pace {
+	t := p.tables[table]
+	if t == nil {
+		t = &pace{}
+		p.tables[table] = t
+	}
+	return t
+}
+
+// take gives the instant at which a send to the table may go: now, or later, and then nothing is taken.
+func (p *paces) take(table string, now time.Time) time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.of(table)
+	if t.stopped.why != "" {
+		if now.Before(t.stopped.until) {
+			return t.stopped.until
+		}
+		// This one tries it, and the others wait for what it finds.
+		t.stopped.until = now.Add(stopWait.Delay(t.stopped.tries, p.rand()))
+	}
+	t.count(now)
+	if t.rate == 0 {
+		return now
+	}
+	if now.After(t.quiet) {
+		t.rate, t.next = 0, time.Time{}
+		return now
+	}
+	if t.next.After(now) {
+		return t.next
+	}
+	step := time.Duration(float64(time.Second) / t.rate)
+	t.next = maxTime(t.next, now.Add(-paceBurst)).Add(step)
+	return now
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// count notes a send, so that it is known what the table got when it was throttled.
+func (t *pace) count(now time.Time) {
+	if since := now.Sub(t.window); since >= time.Second {
+		t.seen = float64(t.sent) / since.Seconds()
+		t.sent, t.window = 0, now
+	}
+	t.sent++
+}
+
+// throttled slows the table down, and gives how long the one that was throttled waits.
+func (p *paces) throttled(table string, now time.Time) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.of(table)
+	t.slowed++
+	t.streak++
+	if t.rate == 0 {
+		t.rate = max(t.seen, float64(t.sent), paceFloor/0.7)
+	}
+	if now.Sub(t.grown) > 100*time.Millisecond { // one answer of a burst slows, not each of them
+		t.rate = max(t.rate*0.7, paceFloor)
+		t.grown = now
+	}
+	t.quiet = now.Add(paceForgo)
+	return throttleWait.Delay(t.streak-1, p.rand())
+}
+
+// succeeded speeds the table up: a twentieth more each second.
+func (p *paces) succeeded(table string, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.of(table)
+	t.streak, t.stopped = 0, stop{}
+	if t.rate > 0 && now.Sub(t.grown) >= time.Second {
+		t.rate, t.grown = t.rate*1.05+1, now
+	}
+}
+
+// halt stops a table for what only somebody can change; it is tried again now and then, by one entry. It tells whether
+// that is news.
+func (p *paces) halt(table, class, why string, now time.Time) (news bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.of(table)
+	news = t.stopped.class != class
+	if news {
+		t.stopped = stop{why: why, class: class, since: now}
+	}
+	t.stopped.until = now.Add(stopWait.Delay(t.stopped.tries, p.rand()))
+	t.stopped.tries++
+	return news
+}
+
+// stoppedUntil is when a stopped table is tried again; zero: it is not stopped, or it is time.
+func (p *paces) stoppedUntil(table string, now time.Time) time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.of(table).stopped; s.why != "" && now.Before(s.until) {
+		return s.until
+	}
+	return time.Time{}
+}
+
+// StoppedTable is a table to which nothing is sent.
+type StoppedTable struct {
+	Table string
+	Why   string
+	Since time.Time
+	Until time.Time // the next try
+}
+
+// stoppedTables lists them by name.
+func (p *paces) stoppedTables() (out []StoppedTable) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(p.tables)) {
+		if s := p.tables[name].stopped; s.why != "" {
+			out = append(out, StoppedTable{Table: name, Why: s.why, Since: s.since, Until: s.until})
+		}
+	}
+	return out
+}

@@ -1,0 +1,234 @@
+package replica
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"github.com/touchline/touchline/internal/backoff"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// send takes a unit as far as it goes without a pause: it asks what is to be done, does it, asks what the answer means.
+// The caller has the right to have a request on its way; send gives it back. false: the unit stays where it is, to be
+// sent again when the cloud is there.
+func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
+	answered := false
+	defer func() { l.r.net.leave(answered) }()
+	l.r.events.expect(f.unit)
+	for range maxSteps {
+		known, a, err := l.next(ctx, f)
+		if err != nil {
+			return l.give(f, err)
+		}
+		switch a.Kind {
+		case intent.ActSettle:
+			f.outcome, f.known = *a.Outcome, known
+			return true
+		case intent.ActPark:
+			f.outcome = intent.Outcome{Result: intent.OutParked}
+			f.park(a.Until, a.Why)
+			return true
+		case intent.ActSend:
+			if at := l.r.paces.take(f.table(), l.r.clock.Now()); at.After(l.r.clock.Now()) {
+				f.outcome = intent.Outcome{Result: intent.OutThrottled}
+				f.park(at, "the table's pace")
+				return true
+			}
+		case intent.ActRead:
+		}
+		ans, err := l.ask(ctx, f, &a)
+		if err != nil {
+			return l.give(f, err)
+		}
+		if ctx.Err() != nil {
+			return false // whatever the answer was, it will be found again
+		}
+		answered = ans.Err == nil || ans.Err.Class != intent.Offline && ans.Err.Class != intent.Unknown
+		f.outcome, f.known = f.Take(a, ans, known, l.r.env(nil)), known
+		switch f.outcome.Result {
+		case intent.OutAgain:
+			f.changed = true
+			continue
+		case intent.OutOffline, intent.OutRefresh:
+			l.r.offline(f.outcome, ans.Err)
+			return false
+		}
+		l.learn(f, ans.Err)
+		return true
+	}
+	f.outcome = intent.Outcome{Result: intent.OutParked}
+	f.park(l.r.clock.Now().Add(time.Second), "it took many steps")
+	return true
+}
+
+// learn takes from an answer what is true of more than the unit, and when the unit may go on.
+func (l *lane) learn(f *flight, err *intent.Error) {
+	now := l.r.clock.Now()
+	o := &f.outcome
+	switch o.Result {
+	case intent.OutApplied:
+		l.r.paces.succeeded(f.table(), now)
+	case intent.OutThrottled:
+		f.park(now.Add(max(o.After, l.r.paces.throttled(f.table(), now))), "throttled")
+	case intent.OutUnknown:
+		f.park(now.Add(max(o.After, unknownWait().Delay(f.tries(), l.r.float()))), "no answer")
+	case intent.OutParked:
+		f.park(now.Add(o.After), f.Entries[0].Why)
+	case intent.OutStopTable:
+		table := orElse(o.Table, f.table())
+		if l.r.paces.halt(table, err.Class.String(), err.Error(), now) {
+			l.r.log.Error("nothing of a table is sent", "table", table, "error", err, "alarm", o.Alarm)
+		}
+		f.park(l.r.paces.stoppedUntil(table, now), "its table is stopped")
+	case intent.OutTimeline:
+		l.r.offline(*o, &intent.Error{Class: intent.Offline, Err: errTimeline})
+		f.park(now.Add(time.Second), "this node's history is looked into")
+	}
+}
+
+var errTimeline = errors.New("the cloud has writes of this node that this file does not know")
+
+func unknownWait() backoff.Policy {
+	return backoff.Policy{Base: 200 * time.Millisecond, Max: 30 * time.Second}
+}
+
+// tries is how often the unit has been sent.
+func (u *unit) tries() (n int) {
+	for _, e := range u.Entries {
+		n = max(n, e.Sent)
+	}
+	return n
+}
+
+// give puts a unit aside that the node itself cannot work on.
+func (l *lane) give(f *flight, err error) bool {
+	l.r.log.Error("an entry cannot be worked on", "seq", f.id.seq, "table", f.table(), "error", err)
+	f.outcome = intent.Outcome{Result: intent.OutParked}
+	f.park(l.r.clock.Now().Add(asideWait), "an error of this node")
+	return true
+}
+
+// park notes until when and why a flight waits, for the lane alone.
+func (f *flight) park(until time.Time, why string) { f.wait, f.why = until, why }
+
+// next asks what is to be done with a unit, by what is known now.
+func (l *lane) next(ctx context.Context, f *flight) (known []intent.Known, a intent.Action, err error) {
+	if f.read != nil {
+		f.read.end()
+	}
+	f.read = l.r.reads.start()
+	err = l.r.store.View(ctx, func(tx *store.Tx) error {
+		known, err = l.r.knownOf(tx, f.unit)
+		if err != nil {
+			return err
+		}
+		env := l.r.env(tx)
+		f.began = env.Now
+		a = f.Next(known, env)
+		return nil
+	})
+	return known, a, err
+}
+
+// knownOf reads the bases of a unit's items.
+func (r *Replica) knownOf(tx *store.Tx, u *unit) ([]intent.Known, error) {
+	out := make([]intent.Known, len(u.Entries))
+	for i, e := range u.Entries {
+		spec := r.spec(e.Table)
+		if spec == nil {
+			continue
+		}
+		it, err := itemOf(tx, spec, e.Key)
+		if err != nil {
+			return nil, err
+		}
+		sh, err := r.shadowOf(tx, it)
+		if err != nil {
+			return nil, err
+		}
+		if sh != nil {
+			out[i] = sh.known
+		}
+	}
+	return out, nil
+}
+
+// ask does what an action says. An error is the node's own: nothing was sent.
+func (l *lane) ask(ctx context.Context, f *flight, a *intent.Action) (intent.Answer, error) {
+	if a.Attempt {
+		if err := l.attempt(ctx, f, a); err != nil {
+			return intent.Answer{}, err
+		}
+	}
+	l.r.cfg.Fail("send")
+	ctx, cancel := context.WithTimeout(ctx, l.r.cfg.Deadline)
+	defer cancel()
+	var ans intent.Answer
+	var err error
+	switch {
+	case a.Kind == intent.ActRead:
+		for _, ref := range a.Reads {
+			image, failed := l.r.cloud.Get(ctx, ref.Table, ref.Key)
+			if err = failed; err != nil {
+				break
+			}
+			ans.Items = append(ans.Items, image)
+		}
+	case a.Transact:
+		err = l.r.cloud.Transact(ctx, a.Calls, l.r.token())
+	default:
+		ans.Image, err = l.r.cloud.Write(ctx, a.Calls[0])
+	}
+	ans.Err = asCloudError(err)
+	l.r.cfg.Fail("answer")
+	return ans, nil
+}
+
+// attempt makes sure that the unit is known to have been attempted before its first byte leaves. The first time the mark
+// of the window has seen to that; where the entries have changed since, they are written.
+func (l *lane) attempt(ctx context.Context, f *flight, a *intent.Action) error {
+	f.Attempt(a)
+	if !f.changed {
+		return nil
+	}
+	size := f.size
+	err := l.r.store.Update(ctx, func(tx *store.Tx) error {
+		t := tally{}
+		if err := putUnit(tx, f.unit, t); err != nil {
+			return err
+		}
+		return t.keep(tx)
+	})
+	if err != nil {
+		f.size = size
+		return err
+	}
+	f.changed = false
+	l.r.cfg.Fail("attempted")
+	return nil
+}
+
+// token is a fresh ClientRequestToken.
+func (r *Replica) token() string {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], r.cfg.Rand())
+	binary.BigEndian.PutUint64(b[8:], r.cfg.Rand())
+	return hex.EncodeToString(b[:])
+}
+
+// offline notes that the cloud cannot be reached, or does not know who is asking.
+func (r *Replica) offline(o intent.Outcome, err *intent.Error) {
+	why := err.Error()
+	if r.net.lost(why, r.clock.Now()) {
+		if o.Result == intent.OutRefresh {
+			r.log.Error("the cloud does not take this node's signature", "error", why, "alarm", o.Alarm)
+		} else {
+			r.log.Warn("the cloud cannot be reached", "error", why)
+		}
+	}
+	r.asked.get().Set()
+}

@@ -1,0 +1,433 @@
+package replica
+
+import (
+	"container/heap"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// settle stores what has become of the lane's answered units, and marks those that are sent next if pick is set: in one
+// transaction. If that fails for one of the units, each is settled alone, so that the others do not wait for it.
+func (l *lane) settle(ctx context.Context, pick bool, now time.Time) error {
+	done := l.done
+	err := l.commit(ctx, done, pick, now)
+	if err == nil || len(done) == 0 || l.r.store.Err() != nil || ctx.Err() != nil {
+		return err
+	}
+	for _, f := range done {
+		if err := l.commit(ctx, []*flight{f}, false, now); err != nil {
+			// It stays in the outbox, marked, and is found there again.
+			l.r.log.Error("an answer cannot be settled", "seq", f.id.seq, "table", f.table(), "result", f.outcome.Result, "error", err)
+			l.finished(f)
+			l.setAside(f.id.seq, now.Add(asideWait), now, f.table(), "an error of this node")
+		}
+	}
+	return nil
+}
+
+// flush settles what was answered when the lane ends.
+func (l *lane) flush(ctx context.Context) {
+	if len(l.done) > 0 {
+		if err := l.settle(ctx, false, l.r.clock.Now()); err != nil {
+			l.r.log.Warn("answers are not settled: they will be found again", "lane", l.no, "error", err)
+		}
+	}
+	for _, f := range append(l.done, l.window...) {
+		l.finished(f)
+	}
+	l.done, l.window = nil, nil
+}
+
+// finished forgets a flight.
+func (l *lane) finished(f *flight) {
+	if f.read != nil {
+		f.read.end()
+		f.read = nil
+	}
+	delete(l.inHand, f.id.seq)
+}
+
+// commit is one transaction of settle. Memory moves behind it.
+func (l *lane) commit(ctx context.Context, done []*flight, pick bool, now time.Time) error {
+	var w *work
+	var next picked
+	l.r.cfg.Fail("settle")
+	err := l.r.store.Update(ctx, func(tx *store.Tx) error {
+		w = l.r.newWork(tx)
+		var records []*Conflict
+		for _, f := range done {
+			c, err := l.r.settleUnit(w, f, now)
+			if err != nil {
+				return err
+			}
+			records = append(records, c...)
+		}
+		if err := w.finish(); err != nil {
+			return err
+		}
+		for _, c := range records {
+			if _, err := l.r.recordConflict(tx, c); err != nil {
+				return err
+			}
+		}
+		if pick {
+			if err := l.pick(tx, &next, now); err != nil {
+				return err
+			}
+		}
+		return markAttempted(tx, l.no, l.marks(next.window, done))
+	})
+	if err != nil {
+		for _, seq := range next.popped {
+			heap.Push(&l.ready, seq)
+		}
+		for _, f := range done {
+			f.unsettle()
+		}
+		return err
+	}
+	l.r.cfg.Fail("settled")
+	l.moveOn(done, next, now)
+	l.r.moved(w)
+	return nil
+}
+
+// marks are the units of the lane that may be on their way when the transaction is over.
+func (l *lane) marks(next []*flight, done []*flight) (seqs []uint64) {
+	for _, f := range append(append(slices.Clone(l.window), next...), l.done...) {
+		if !slices.Contains(done, f) {
+			seqs = append(seqs, f.id.seq)
+		}
+	}
+	return seqs
+}
+
+// picked is what a transaction has chosen to be sent next.
+type picked struct {
+	popped []uint64 // out of ready
+	window []*flight
+	aside  []*flight // it is not time for them
+}
+
+// pick chooses the next window.
+func (l *lane) pick(tx *store.Tx, p *picked, now time.Time) error {
+	for len(p.window) < l.width && len(l.ready) > 0 {
+		seq := heap.Pop(&l.ready).(uint64) //nolint:forcetypeassert // it holds nothing else
+		p.popped = append(p.popped, seq)
+		u, err := getUnit(tx, unitID{lane: l.no, seq: seq})
+		if err != nil {
+			return err
+		}
+		if u == nil || u.held() {
+			continue
+		}
+		head, err := l.r.isHead(tx, u)
+		if err != nil {
+			return err
+		}
+		if !head {
+			continue // who settles what is before it pushes it
+		}
+		f := &flight{unit: u}
+		f.wait = maxTime(u.notBefore(), l.r.paces.stoppedUntil(u.table(), now))
+		if f.wait.After(now) {
+			f.why = u.Entries[0].Why
+			p.aside = append(p.aside, f)
+			continue
+		}
+		p.window = append(p.window, f)
+	}
+	return nil
+}
+
+// moveOn moves the lane's memory behind a commit.
+func (l *lane) moveOn(done []*flight, next picked, now time.Time) {
+	for _, f := range done {
+		l.finished(f)
+		if o := f.outcome.Result; !o.Settled() && o != intent.OutQuarantine && o != intent.OutRenumber && !f.gone {
+			l.setAside(f.id.seq, f.wait, now, f.table(), f.why)
+		}
+	}
+	l.done = slices.DeleteFunc(l.done, func(f *flight) bool { return slices.Contains(done, f) })
+	if len(l.done) == 0 {
+		l.urgent.Store(false)
+	}
+	for _, seq := range next.popped {
+		delete(l.inHand, seq)
+	}
+	for _, f := range next.window {
+		l.inHand[f.id.seq] = struct{}{}
+	}
+	for _, f := range next.aside {
+		l.setAside(f.id.seq, f.wait, now, f.table(), f.why)
+	}
+	if len(next.popped) > 0 {
+		l.window = append(l.window, next.window...)
+		if len(next.window) >= l.width {
+			l.width = min(2*l.width, maxWindow)
+		} else {
+			l.width = max(4, len(next.window))
+		}
+	}
+}
+
+// settleUnit stores what has become of a unit. The records are kept when all views are made.
+func (r *Replica) settleUnit(w *work, f *flight, now time.Time) ([]*Conflict, error) {
+	there, err := getUnit(w.tx, f.id)
+	if err != nil {
+		return nil, err
+	}
+	if there == nil { // a feed has seen its mark, or somebody has discarded it
+		f.gone = true
+		return nil, nil
+	}
+	f.size = there.size
+	w.know(f.unit)
+	switch o := f.outcome.Result; {
+	case o.Settled():
+		return r.leave(w, f, now)
+	case o == intent.OutQuarantine:
+		return r.quarantine(w, f)
+	case o == intent.OutRenumber:
+		return nil, r.renumber(w, f)
+	case o == intent.OutParked, o == intent.OutUnknown, o == intent.OutTimeline, f.changed, f.outcome.Known != nil:
+		if err := r.showBases(w, f, nil); err != nil {
+			return nil, err
+		}
+		if o == intent.OutParked && !f.wait.IsZero() {
+			for _, e := range f.Entries {
+				e.NotBefore = f.wait
+			}
+		}
+		w.dirty[f.id] = true
+	}
+	return nil, nil
+}
+
+// unsettle has a flight be settled once more: its transaction was undone.
+func (f *flight) unsettle() {
+	f.gone = false
+}
+
+// showBases takes from an outcome what the cloud has. Where a base was set since the request left, nobody knows which is
+// newer: the item is read again.
+func (r *Replica) showBases(w *work, f *flight, each func(i int, it *workItem)) error {
+	for i, e := range f.Entries {
+		it, err := w.item(e.Table, e.Key)
+		if err != nil {
+			return err
+		}
+		if known := f.outcome.Known; i < len(known) && known[i] != nil {
+			if f.read.overtaken(it.id()) {
+				it.refetch = true
+			} else {
+				w.base(it, *known[i], f.began)
+			}
+		}
+		if each != nil {
+			each(i, it)
+		}
+	}
+	return nil
+}
+
+// leave takes a unit out of the outbox: it is applied, superseded or in conflict.
+func (r *Replica) leave(w *work, f *flight, now time.Time) ([]*Conflict, error) {
+	o := &f.outcome
+	var c *Conflict
+	if o.Result != intent.OutApplied {
+		var err error
+		if c, err = r.record(w, f); err != nil {
+			return nil, err
+		}
+	}
+	if o.Result == intent.OutConflict {
+		c.Tail = intent.Tail(&f.Unit, w)
+	}
+	if err := r.showBases(w, f, nil); err != nil {
+		return nil, err
+	}
+	if err := w.drop(f.unit); err != nil {
+		return nil, err
+	}
+	if c != nil {
+		for _, e := range c.Tail {
+			if u := w.bySeq[e.Seq]; u != nil && !slices.Contains(w.gone, u) {
+				if err := w.drop(u); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	for _, e := range f.Entries {
+		it, err := w.item(e.Table, e.Key)
+		if err != nil {
+			return nil, err
+		}
+		if len(it.sh.pending) == 0 {
+			continue
+		}
+		later, err := w.entries(it)
+		if err != nil {
+			return nil, err
+		}
+		for _, changed := range intent.Follow(e, *o, it.sh.known, later, w.env) {
+			w.changed(changed)
+		}
+	}
+	if o.Result == intent.OutApplied {
+		return nil, w.replay(f.unit, now)
+	}
+	return []*Conflict{c}, w.err
+}
+
+// record makes the record of a decision, before anything of it is done.
+func (r *Replica) record(w *work, f *flight) (*Conflict, error) {
+	o := &f.outcome
+	c := &Conflict{Kind: kindOf(o), Code: string(o.Code), Text: o.Text, At: w.env.Now}
+	for i, e := range f.Entries {
+		d := Decided{Entry: e}
+		if i < len(o.Met) {
+			d.Met = o.Met[i]
+		}
+		it, err := w.item(e.Table, e.Key)
+		if err != nil {
+			return nil, err
+		}
+		d.Base = it.sh.known.Item
+		w.tx.ShowExpired()
+		if d.View, err = w.tx.Get(e.Table, e.Key); err != nil {
+			return nil, err
+		}
+		c.Decided = append(c.Decided, d)
+	}
+	return c, nil
+}
+
+// kindOf sorts an outcome for the conflict log.
+func kindOf(o *intent.Outcome) ConflictKind {
+	if o.Result == intent.OutQuarantine {
+		return KindQuarantine
+	}
+	if o.Result == intent.OutSuperseded {
+		return KindSuperseded
+	}
+	switch o.Code {
+	case intent.CodeGone, intent.CodeDeleted:
+		return KindGone
+	case intent.CodeUnknown, intent.CodeOverwritten:
+		return KindUnknown
+	case intent.CodeDeposed:
+		return KindDeposed
+	case intent.CodeLost, intent.CodeRestored:
+		return KindLost
+	}
+	return KindRefused
+}
+
+// quarantine holds a unit that the cloud can never take, and everything behind it. State does not wait for it.
+func (r *Replica) quarantine(w *work, f *flight) ([]*Conflict, error) {
+	c, err := r.record(w, f)
+	if err != nil {
+		return nil, err
+	}
+	hold := func(u *unit, e *intent.Entry, why intent.Hold) error {
+		if e.Held == intent.HoldNone {
+			e.Held = why
+		}
+		w.changed(e)
+		return u.index(w.tx, false)
+	}
+	c.Tail = intent.Behind(&f.Unit, w)
+	for _, e := range f.Entries {
+		if err := hold(f.unit, e, intent.HoldPoison); err != nil {
+			return nil, err
+		}
+	}
+	for _, e := range c.Tail {
+		if u := w.bySeq[e.Seq]; u != nil {
+			if err := hold(u, e, intent.HoldTail); err != nil {
+				return nil, err
+			}
+		}
+	}
+	w.held = append(w.held, f.unit)
+	return []*Conflict{c}, w.err
+}
+
+// renumber gives a unit of a lost timeline a sequence of this one: that of a record in the node's own books.
+func (r *Replica) renumber(w *work, f *flight) error {
+	old := *f.unit
+	old.Entries = make([]*intent.Entry, len(f.Entries))
+	for i, e := range f.Entries {
+		was := *e
+		old.Entries[i] = &was
+	}
+	if err := dropUnit(w.tx, &old, w.tally); err != nil {
+		return err
+	}
+	delete(w.units, f.id)
+	moved := &unit{Unit: f.Unit, id: f.id}
+	for i, e := range f.Entries {
+		seq, err := r.journalNote(w.tx, "renumbered", e)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			moved.id.seq = seq
+		}
+		e.Seq, e.Digits, e.Lost = seq, r.digits(), false
+		if e.Txn != 0 {
+			e.Txn = moved.id.seq
+		}
+	}
+	w.know(moved)
+	w.dirty[moved.id] = true
+	r.hint(moved.id)
+	w.renumbered = append(w.renumbered, moved.id)
+	return w.eachItem(moved, func(it *workItem) {
+		if i := slices.Index(it.sh.pending, f.id); i >= 0 {
+			it.sh.pending[i] = moved.id
+		}
+		it.dirty = true
+	})
+}
+
+// digits are those of a new mark.
+func (r *Replica) digits() uint32 { return uint32(r.cfg.Rand() % 1_000_000_000) }
+
+// moved has memory follow a commit of the driver: lanes learn which units are heads now, and who waits is told.
+func (r *Replica) moved(w *work) {
+	for _, it := range w.order {
+		if it.dirty && len(it.sh.pending) > 0 {
+			r.push(it.sh.pending[0])
+		}
+		if it.refetch {
+			r.readAgain(it.spec.Name, it.key)
+		}
+	}
+	for _, u := range w.gone {
+		r.waiting.settled(u.id.seq)
+		r.events.settled(r, u)
+	}
+	for _, u := range w.held {
+		r.waiting.settled(u.id.seq)
+		r.events.settled(r, u)
+	}
+	for _, text := range w.bad {
+		r.log.Error("the cloud has an item that this node cannot keep", "error", text)
+	}
+}
+
+// readAgain has an item read consistently: what is known of it came in an order that nobody can tell.
+func (r *Replica) readAgain(table string, key attr.Item) {
+	r.books.mu.Lock()
+	r.books.reads = append(r.books.reads, intent.Ref{Table: table, Key: key})
+	r.books.mu.Unlock()
+	r.asked.get().Set()
+}

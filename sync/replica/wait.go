@@ -1,0 +1,252 @@
+package replica
+
+import (
+	"context"
+	"encoding/binary"
+	"sync"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+// Proof is what is known of one entry.
+type Proof uint8
+
+// The proofs.
+const (
+	ProofPending Proof = iota // it waits, or was sent and nobody knows yet
+	ProofApplied              // the cloud has it
+	ProofRefused              // it ended as a conflict, was superseded, or nobody can tell: see the conflict log
+)
+
+// waiters are those who wait for units to be settled. by its sequence.
+type waiters struct {
+	mu   sync.Mutex
+	list map[uint64][]chan struct{}
+}
+
+func newWaiters() *waiters { return &waiters{list: map[uint64][]chan struct{}{}} }
+
+// on gives a channel that is closed when a unit is settled. forget ends the interest.
+func (w *waiters) on(seq uint64) (ch chan struct{}, forget func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	ch = make(chan struct{})
+	w.list[seq] = append(w.list[seq], ch)
+	return ch, func() { w.forget(seq, ch) }
+}
+
+func (w *waiters) forget(seq uint64, ch chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := w.list[seq]
+	for i := range list {
+		if list[i] == ch {
+			list = append(list[:i:i], list[i+1:]...)
+			break
+		}
+	}
+	if len(list) == 0 {
+		delete(w.list, seq)
+		return
+	}
+	w.list[seq] = list
+}
+
+// settled tells those who wait for a unit.
+func (w *waiters) settled(seq uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, ch := range w.list[seq] {
+		close(ch)
+	}
+	delete(w.list, seq)
+}
+
+// waited tells whether somebody waits for a unit: then its acknowledgement is not kept for others.
+func (w *waiters) waited(seq uint64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.list[seq]) > 0
+}
+
+// Wait returns when all entries of the Update whose last record is seq are settled: nil if the cloud has them all, else
+// a *SettledError with the first conflict. An end of ctx is its error. A sequence that wrote nothing to the cloud is
+// settled at once.
+func (r *Replica) Wait(ctx context.Context, seq uint64) error {
+	for {
+		var pending []unitID
+		var first uint64
+		err := r.store.View(ctx, func(tx *store.Tx) (err error) {
+			first, pending, err = r.pendingOf(tx, seq)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if len(pending) == 0 {
+			return r.verdict(ctx, first, seq)
+		}
+		if err := r.waitFor(ctx, pending[0]); err != nil {
+			return err
+		}
+	}
+}
+
+// waitFor waits until a unit is settled, or may have been.
+func (r *Replica) waitFor(ctx context.Context, id unitID) error {
+	ch, forget := r.waiting.on(id.seq)
+	defer forget()
+	there := false
+	err := r.store.View(ctx, func(tx *store.Tx) error { // it may have been settled before on
+		b, err := tx.Side(sideOutbox).Get(id.key())
+		there = b != nil
+		return err
+	})
+	if err != nil || !there {
+		return err
+	}
+	r.urge(id)
+	select {
+	case <-ch:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// pendingOf lists the units of the Update whose last record is seq that are in the outbox, and the Update's first record.
+func (r *Replica) pendingOf(tx *store.Tx, seq uint64) (first uint64, pending []unitID, err error) {
+	first = seq
+	records, err := tx.Journal(seq-1, 1)
+	if err != nil {
+		return 0, nil, err
+	}
+	if len(records) > 0 && records[0].Seq == seq {
+		first = records[0].Txn
+	}
+	pending, err = r.unitsBetween(tx, first, seq, 100)
+	if err != nil || len(pending) > 0 {
+		return first, pending, err
+	}
+	err = tx.Side(sideFolded).Each(nil, seqKey(first-1), func(k, v []byte) (bool, error) {
+		if binary.BigEndian.Uint64(k) > seq {
+			return false, nil
+		}
+		pending = append(pending, unitID{seq: binary.BigEndian.Uint64(v)})
+		return len(pending) < 100, nil
+	})
+	if err != nil {
+		return first, nil, err
+	}
+	for i := range pending {
+		found, err := r.unitsBetween(tx, pending[i].seq, pending[i].seq, 1)
+		if err != nil {
+			return first, nil, err
+		}
+		if len(found) == 0 {
+			return first, nil, fault.New(fault.Damaged, "outbox", "entry %d was folded into one that is not there", pending[i].seq)
+		}
+		pending[i] = found[0]
+	}
+	return first, pending, nil
+}
+
+// SettledError says that entries that were waited for are settled, and not all of them are in the cloud.
+type SettledError struct{ Conflict uint64 }
+
+// Error implements error.
+func (*SettledError) Error() string { return "the cloud did not take the write" }
+
+// Unwrap gives the fault that the edges map.
+func (*SettledError) Unwrap() error {
+	return fault.New(fault.Conflict, "cloud_refused", "The cloud did not take the write: see the conflict log.")
+}
+
+// verdict looks whether entries that are settled ended in the conflict log.
+func (r *Replica) verdict(ctx context.Context, first, last uint64) error {
+	var id uint64
+	err := r.store.View(ctx, func(tx *store.Tx) (err error) {
+		log, err := openConflicts(tx)
+		if err != nil {
+			return err
+		}
+		id, err = log.between(first, last)
+		return err
+	})
+	if err == nil && id != 0 {
+		return &SettledError{Conflict: id}
+	}
+	return err
+}
+
+// between is the first record that an entry with one of these sequences is in; 0: there is none.
+func (l *conflictLog) between(first, last uint64) (id uint64, err error) {
+	err = l.side.Each([]byte{'s'}, conflictKey('s', first), func(k, _ []byte) (bool, error) {
+		if len(k) == 17 && binary.BigEndian.Uint64(k[1:]) <= last {
+			id = binary.BigEndian.Uint64(k[9:])
+		}
+		return false, nil
+	})
+	return id, err
+}
+
+// Proved tells what is known of the entry of one journal record. A record that sent nothing is applied. A quarantined
+// entry is refused until an operator lets it go.
+func (r *Replica) Proved(ctx context.Context, seq uint64) (p Proof, err error) {
+	err = r.store.View(ctx, func(tx *store.Tx) error {
+		p, err = r.proved(tx, seq)
+		return err
+	})
+	return p, err
+}
+
+func (r *Replica) proved(tx *store.Tx, seq uint64) (Proof, error) {
+	log, err := openConflicts(tx)
+	if err != nil {
+		return 0, err
+	}
+	if id, err := log.ofSeq(seq); err != nil || id != 0 {
+		return ProofRefused, err
+	}
+	if to, err := tx.Side(sideFolded).Get(seqKey(seq)); err != nil || to != nil {
+		return ProofPending, err
+	}
+	u, err := r.findUnit(tx, seq)
+	if err != nil || u != nil {
+		return ProofPending, err
+	}
+	return ProofApplied, nil
+}
+
+// findUnit finds the unit that the entry of a sequence is in; nil: it is settled, or there never was one.
+func (r *Replica) findUnit(tx *store.Tx, seq uint64) (*unit, error) {
+	for lane := range r.lanes {
+		// The unit has the sequence of its first entry, and of a transaction at most 99 behind it.
+		var at unitID
+		after := unitID{lane: uint8(lane), seq: seq - min(seq, 101)}.key()
+		err := tx.Side(sideOutbox).Each([]byte{uint8(lane)}, after, func(k, _ []byte) (bool, error) {
+			if s := binary.BigEndian.Uint64(k[1:]); s <= seq {
+				at = unitID{lane: k[0], seq: s}
+				return true, nil
+			}
+			return false, nil
+		})
+		if err != nil || at.seq == 0 {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		u, err := getUnit(tx, at)
+		if err != nil || u == nil {
+			return nil, err
+		}
+		for _, e := range u.Entries {
+			if e.Seq == seq {
+				return u, nil
+			}
+		}
+	}
+	return nil, nil
+}
