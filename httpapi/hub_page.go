@@ -33,10 +33,9 @@ func (s *Server) getHubPage(c *gin.Context) error {
 }
 
 func hubInput(h *hubState) page.HubInput {
-	return page.HubInput{
-		At: clockOf(h.At, h.At), Problems: h.Problems,
-		Tables: []page.HubTable{matchTable(h.Matches), feedTable(h), jobTable(h), pushTable(&h.Push), oddTable(h.Feed.Oddities), nodeTable(h)},
-	}
+	tables := []page.HubTable{matchTable(h.Matches), feedTable(h), jobTable(h), pushTable(&h.Push), oddTable(h.Feed.Oddities), cloudTable(h)}
+	tables = append(append(tables, cloudTables(h)...), nodeTable(h))
+	return page.HubInput{At: clockOf(h.At, h.At), Problems: h.Problems, Tables: tables}
 }
 
 func matchTable(all []hubMatch) page.HubTable {

@@ -25,6 +25,7 @@ func problemsOf(h *hubState, checks []Check) []string {
 			p.add("This node's %s: %s.", c.Name, c.Warning)
 		}
 	}
+	p.cloud(&h.Sync)
 	p.feed(h)
 	p.push(&h.Push)
 	p.jobs(h.Feed.Jobs)

@@ -34,6 +34,10 @@ type hubState struct {
 	Feed     FeedHealth `json:"feed"`
 	Push     PushHealth `json:"push"`
 	Streams  hubStreams `json:"streams"`
+
+	// Of the page alone: GET /sync and GET /conflicts have them.
+	Sync      SyncStatus `json:"-"`
+	Conflicts []Conflict `json:"-"` // open ones, the newest
 }
 
 // hubLeagues counts the leagues; the matches of the active ones are read.
@@ -116,6 +120,9 @@ func (s *Server) readHub(ctx context.Context) (hubState, error) {
 	slices.SortFunc(out.Matches, func(a, b hubMatch) int {
 		return cmp.Or(cmp.Compare(slices.Index(order, a.Status), slices.Index(order, b.Status)), cmp.Compare(a.MatchID, b.MatchID))
 	})
+	if err := s.readCloud(ctx, &out); err != nil {
+		return out, err
+	}
 	out.Problems = problemsOf(&out, s.checks(ctx))
 	return out, nil
 }

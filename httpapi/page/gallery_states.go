@@ -94,7 +94,7 @@ func silent(in *Input) {
 
 func offline(in *Input) {
 	in.Node.Role, in.Node.Lease = "observer", LeaseStatus{}
-	in.Node.Cloud = CloudStatus{State: "offline", Waiting: 12}
+	in.Node.Cloud = CloudStatus{State: "offline", Since: in.Node.Clock.Now.Add(-26 * time.Minute), Waiting: 12, Conflicts: 2, LastError: "connection refused"}
 	in.Node.Clock.Speed = "real"
 }
 

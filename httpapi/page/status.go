@@ -33,8 +33,12 @@ type LeaseStatus struct {
 
 // CloudStatus is how far the node is in step with the cloud.
 type CloudStatus struct {
-	State   string `json:"state"`   // none, in_step, waiting, offline
-	Waiting int    `json:"waiting"` // writes that the cloud does not have yet
+	State     string    `json:"state"`               // none, in_step, behind, offline, stopped
+	Since     time.Time `json:"since,omitzero"`      // of behind, offline and stopped
+	Waiting   int       `json:"waiting"`             // writes that the cloud does not have yet
+	Conflicts int       `json:"conflicts,omitempty"` // records that somebody should look at
+	LastError string    `json:"lastError,omitempty"` // without secrets
+	Alarms    []string  `json:"alarms,omitempty"`    // in plain words: a person has to act
 }
 
 // FeedStatus is how the polling of the live feed goes.

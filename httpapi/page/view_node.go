@@ -24,7 +24,7 @@ func NewNodeView(n NodeStatus) NodeView {
 		lease, fence = n.Lease.Key, fmt.Sprint(n.Lease.Fence)
 		deadline = n.Lease.Deadline.UTC().Format("15:04:05")
 	}
-	return NodeView{
+	v := NodeView{
 		Summary: []string{
 			or(n.Role, "idle"),
 			grouped(n.Feed.Polls) + " polls",
@@ -60,6 +60,32 @@ func NewNodeView(n NodeStatus) NodeView {
 			}},
 		},
 	}
+	if n.Cloud.State != "" && n.Cloud.State != "none" {
+		v.Groups = append(v.Groups, cloudGroup(n.Cloud, n.Clock.Now))
+	}
+	return v
+}
+
+// cloudGroup is how the node stands with its cloud, for a person at the venue.
+func cloudGroup(c CloudStatus, now time.Time) StatGroup {
+	state, since := map[string]string{"in_step": "in step", "behind": "behind", "offline": "offline", "stopped": "stopped"}[c.State], "–"
+	if !c.Since.IsZero() {
+		since = joined(c.Since.UTC().Format("15:04:05"), ago(now.Sub(c.Since)))
+	}
+	look := "nothing"
+	if c.Conflicts > 0 {
+		look = plural(c.Conflicts, "conflict", "conflicts")
+	}
+	g := StatGroup{"Cloud", []Stat{
+		{"State", or(state, c.State)}, {"Since", since}, {"Waiting", plural(c.Waiting, "write", "writes")}, {"To look at", look},
+	}}
+	if c.LastError != "" && c.State != "in_step" {
+		g.Stats = append(g.Stats, Stat{"Last error", c.LastError})
+	}
+	for _, alarm := range c.Alarms {
+		g.Stats = append(g.Stats, Stat{"A person has to act", alarm})
+	}
+	return g
 }
 
 // position writes a sequence of the journal: where the file has been restored, its incarnation stands before it.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -306,5 +307,45 @@ func TestListWithoutAFeed(t *testing.T) {
 	}
 	if got := NewList(ListInput{Node: NodeStatus{Feed: FeedStatus{Configured: true}}}).Feed; got != "The feed has not answered yet." {
 		t.Error(got)
+	}
+}
+
+// Somebody at the venue sees whether the cloud has everything, since when not, and what to look at.
+func TestCloudGroup(t *testing.T) {
+	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		cloud CloudStatus
+		badge string
+		want  []string
+	}{
+		{CloudStatus{State: "none"}, "no cloud", nil},
+		{CloudStatus{State: "in_step"}, "cloud in step", []string{"in step", "–", "0 writes", "nothing"}},
+		{
+			CloudStatus{State: "behind", Since: now.Add(-90 * time.Second), Waiting: 1}, "1 write waiting",
+			[]string{"behind", "11:58:30 · 90 s", "1 write", "nothing"},
+		},
+		{
+			CloudStatus{State: "offline", Since: now.Add(-time.Hour), Waiting: 3, Conflicts: 2, LastError: "refused"}, "offline since 11:00, 3 writes waiting",
+			[]string{"offline", "11:00:00 · 1 h 00 min", "3 writes", "2 conflicts", "refused"},
+		},
+		{
+			CloudStatus{State: "stopped", Waiting: 3, Alarms: []string{"A clone runs."}}, "cloud stopped, 3 writes waiting",
+			[]string{"stopped", "–", "3 writes", "nothing", "A clone runs."},
+		},
+	} {
+		if got := cloudText(c.cloud); got != c.badge {
+			t.Errorf("%s: badge %q, want %q", c.cloud.State, got, c.badge)
+		}
+		var got []string
+		for _, g := range NewNodeView(NodeStatus{Cloud: c.cloud, Clock: ClockStatus{Now: now}}).Groups {
+			if g.Title == "Cloud" {
+				for _, s := range g.Stats {
+					got = append(got, s.Value)
+				}
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.cloud.State, got, c.want)
+		}
 	}
 }

@@ -118,16 +118,24 @@ func staleAfter(speed string) time.Duration {
 	return max(30*time.Second, time.Duration(factor*3*float64(time.Second)))
 }
 
+// cloudText is how the node stands with its cloud, in a few words.
 func cloudText(c CloudStatus) string {
+	waiting := plural(c.Waiting, "write", "writes") + " waiting"
+	offline := "offline"
+	if !c.Since.IsZero() {
+		offline += " since " + c.Since.UTC().Format("15:04")
+	}
 	switch {
 	case c.State == "in_step":
 		return "cloud in step"
 	case c.State == "offline" && c.Waiting > 0:
-		return "offline, " + plural(c.Waiting, "write", "writes") + " waiting"
+		return offline + ", " + waiting
 	case c.State == "offline":
-		return "cloud offline"
+		return "cloud " + offline
+	case c.State == "stopped":
+		return "cloud stopped, " + waiting
 	case c.Waiting > 0:
-		return plural(c.Waiting, "write", "writes") + " waiting"
+		return waiting
 	default:
 		return "no cloud"
 	}

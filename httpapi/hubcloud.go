@@ -1,0 +1,113 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/touchline/touchline/httpapi/page"
+)
+
+// conflictsShown is how many conflicts the hub's page lists.
+const conflictsShown = 20
+
+// readCloud adds how the node and the cloud stand.
+func (s *Server) readCloud(ctx context.Context, h *hubState) (err error) {
+	if h.Sync, err = s.syncStatus(ctx); err != nil || !h.Sync.Configured {
+		return err
+	}
+	if h.Sync.Conflicts.Open+h.Sync.Conflicts.Quarantined > 0 {
+		h.Conflicts, _, err = s.cfg.Sync.Conflicts(ctx, ConflictAsk{Limit: conflictsShown})
+	}
+	return err
+}
+
+// cloud says what of the cloud a person should look at.
+func (p *problemList) cloud(st *SyncStatus) {
+	if !st.Configured {
+		return
+	}
+	for _, alarm := range st.Alarms {
+		p.add("%s", alarm)
+	}
+	if st.State == "offline" {
+		p.add("The cloud cannot be reached since %s; %s, and what is here is served.", clockOf(st.Since, p.at), waitingText(st.Waiting))
+	}
+	if n := st.Conflicts.Open; n > 0 {
+		p.add("The cloud did not take %s as it was meant: look at the conflicts below (touchline conflicts show ID).", counting(n, "write"))
+	}
+}
+
+func waitingText(n int) string {
+	if n == 0 {
+		return "nothing waits for it"
+	}
+	if n == 1 {
+		return "1 write waits"
+	}
+	return fmt.Sprintf("%d writes wait", n)
+}
+
+// cloudSentence is how things stand, for a person at the venue.
+func cloudSentence(st *SyncStatus, now time.Time) string {
+	switch st.State {
+	case "in_step":
+		return "in step: the cloud has all that was written here"
+	case "behind":
+		return fmt.Sprintf("behind since %s: %s", clockOf(st.Since, now), waitingText(st.Waiting))
+	case "offline":
+		return fmt.Sprintf("offline since %s: %s", clockOf(st.Since, now), waitingText(st.Waiting))
+	case "stopped":
+		return "stopped: a person has to act; " + waitingText(st.Waiting)
+	default:
+		return "there is none: what is here is here alone"
+	}
+}
+
+func cloudTable(h *hubState) page.HubTable {
+	st := &h.Sync
+	t := page.HubTable{ID: "cloud", Title: "Cloud", None: "There is no cloud: what is here is here alone.", Heads: []string{"What", "Figure"}}
+	if !st.Configured {
+		return t
+	}
+	t.Rows = [][]string{
+		{"State", cloudSentence(st, h.At)}, {"Cloud", st.Cloud},
+		{"Writes that wait", fmt.Sprintf("%d, %d unanswered, %d doubtful", st.Waiting, st.Unanswered, st.Doubtful)},
+		{"Not in the cloud since", clockOf(st.Unsynced, h.At)},
+		{"Last error", cmp.Or(st.LastError, "none")},
+		{"Conflicts", fmt.Sprintf("%d to look at, %d quarantined, %d kept", st.Conflicts.Open, st.Conflicts.Quarantined, st.Conflicts.Kept)},
+		{"Room for what waits", fmt.Sprintf("%.0f %% used (%s)", 100*st.Budget.Used, cmp.Or(st.Budget.Which, "nothing"))},
+		{"Kept of what was sent", fmt.Sprintf("%d writes", st.Replay.Entries)},
+		{"Clock", fmt.Sprintf("%+.1f s off the cloud's", -st.Skew)},
+		{"This node", fmt.Sprintf("%s, incarnation %d", st.Node.ID, st.Node.Incarnation)},
+	}
+	return t
+}
+
+// cloudTables are the lists behind it: what waits of which table, what is read, what was not taken.
+func cloudTables(h *hubState) []page.HubTable {
+	if !h.Sync.Configured {
+		return nil
+	}
+	waiting := page.HubTable{ID: "waiting", Title: "Waiting for the cloud", None: "Nothing waits.", Heads: []string{"Table", "Writes", "Stopped"}}
+	for _, t := range h.Sync.Tables {
+		waiting.Rows = append(waiting.Rows, []string{t.Table, fmt.Sprint(t.Waiting), cmp.Or(t.Stopped, "–")})
+	}
+	parked := page.HubTable{ID: "parked", Title: "Parked", None: "Nothing waits by itself.", Heads: []string{"Write", "Table", "Until", "Why"}}
+	for _, l := range h.Sync.Lanes {
+		for _, p := range l.Parked {
+			parked.Rows = append(parked.Rows, []string{p.WriteID, p.Table, clockOf(p.Until, h.At), p.Why})
+		}
+	}
+	read := page.HubTable{ID: "read", Title: "Read from the cloud", None: "Nothing is read.", Heads: []string{"Table", "Last pass", "Items", "Errors", "Last error"}}
+	for _, f := range h.Sync.Feed {
+		read.Rows = append(read.Rows, []string{f.Rule, clockOf(f.LastPass, h.At), fmt.Sprint(f.Items), fmt.Sprint(f.Errors), cmp.Or(f.LastError, "–")})
+	}
+	conflicts := page.HubTable{ID: "conflicts", Title: "Conflicts", None: "No conflict is open.", Heads: []string{"Number", "At", "Kind", "Table", "Writes", "What"}}
+	for i := range h.Conflicts {
+		c := &h.Conflicts[i]
+		conflicts.Rows = append(conflicts.Rows, []string{fmt.Sprint(c.ID), clockOf(c.At, h.At), c.Kind, c.Table, fmt.Sprint(c.Writes), c.Text})
+	}
+	return []page.HubTable{waiting, parked, read, conflicts}
+}
