@@ -98,6 +98,10 @@ replay-seeds: need-go ## play recorded matches from a feed that lies, SEEDS time
 	@cd edge && TOUCHLINE_REPLAY_SEEDS='$(SEEDS)' TOUCHLINE_REPLAY_SEED0='$(SEED0)' GOGC=400 \
 		../bin/replay-seeds.test -test.timeout 24h -test.run '^TestReplayUnderLies$$'
 
+.PHONY: mutants
+mutants: need-go ## plant every mutant of synchronisation alone and see that a test notices, in up to SEEDS seeds (2000); docs/mutants.md
+	@$(GO) run ./internal/tools/mutants -tags '$(TAGS)' -seeds '$(SEEDS)' -doc docs/mutants.md $(ARGS)
+
 .PHONY: corpus
 corpus: need-go ## keep what fuzzing has found, beside the tests
 	@$(GO) run ./internal/tools/corpus "$$($(GO) env GOCACHE)/fuzz/$$($(GO) list -m)" \

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// builder builds test programs, with a mutant or without.
+type builder struct {
+	root string // of the module
+	dir  string // for what it makes
+	tags string
+}
+
+// overlay writes the files that a mutant changes and what tells the go command of them. It gives the name of the latter.
+func (b *builder) overlay(m *mutant) (string, error) {
+	files, err := m.apply(b.root)
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(b.dir, m.name)
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return "", err
+	}
+	replace := map[string]string{}
+	for name, text := range files {
+		path := filepath.Join(dir, strings.ReplaceAll(name, "/", "_"))
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			return "", err
+		}
+		replace[filepath.Join(b.root, filepath.FromSlash(name))] = path
+	}
+	raw, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "overlay.json")
+	return path, os.WriteFile(path, raw, 0o600)
+}
+
+// build makes the test program of a package; overlay may be empty. Without optimisation nothing is gained: the time goes
+// into linking.
+func (b *builder) build(ctx context.Context, name, pkg, overlay string) (string, error) {
+	out := filepath.Join(b.dir, name+"-"+strings.Trim(strings.ReplaceAll(pkg, "/", "_"), "._")+".test")
+	args := []string{"test", "-c", "-vet=off", "-tags", b.tags, "-o", out}
+	if overlay != "" {
+		args = append(args, "-overlay", overlay)
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
+	cmd.Dir = b.root
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, text)
+	}
+	return out, nil
+}
+
+// clean removes what was built for a mutant.
+func (b *builder) clean(m *mutant) {
+	names, _ := filepath.Glob(filepath.Join(b.dir, m.name+"*"))
+	for _, name := range names {
+		_ = os.RemoveAll(name)
+	}
+}
+
+// moduleRoot is the folder of the module around the working directory.
+func moduleRoot(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return "", fmt.Errorf("go list -m: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := command(ctx, os.Args[1:])
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(1)
+	}
+}
+
+// command does what the arguments say. It fails if a mutant was not caught.
+func command(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
+	only := flags.String("only", "", "a regular expression of the names of the mutants to plant")
+	doc := flags.String("doc", "", "the page to write the table into, if all were planted")
+	seeds := flags.Int("seeds", 300, "seeds of the simulation, at most")
+	seed0 := flags.Int("seed0", 1, "the first of them")
+	tags := flags.String("tags", "nomsgpack", "build tags")
+	timeout := flags.Duration("timeout", 5*time.Minute, "of one run; a mutant that takes longer is caught")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	root, err := moduleRoot(ctx)
+	if err != nil {
+		return err
+	}
+	mutants, err := chosen(*only, root)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "mutants-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	r := &runner{builder: builder{root: root, dir: dir, tags: *tags}, timeout: *timeout, seeds: *seeds, seed0: *seed0}
+	if err := r.baseline(ctx, mutants); err != nil {
+		return err
+	}
+	outcomes, err := r.tryAll(ctx, mutants)
+	if err != nil {
+		return err
+	}
+	if *doc != "" && *only == "" {
+		if err := writePage(*doc, outcomes, *seeds); err != nil {
+			return err
+		}
+	}
+	return missed(outcomes)
+}
+
+// chosen gives the mutants of the list that are to be planted. All of the list must be in order.
+func chosen(only, root string) ([]mutant, error) {
+	re, err := regexp.Compile(only)
+	if err != nil {
+		return nil, err
+	}
+	mutants, err := readMutants()
+	if err != nil {
+		return nil, err
+	}
+	for i := range mutants {
+		if err := mutants[i].check(root); err != nil {
+			return nil, fmt.Errorf("%s: %w", mutants[i].name, err)
+		}
+	}
+	return slices.DeleteFunc(mutants, func(m mutant) bool { return !re.MatchString(m.name) }), nil
+}
+
+// tryAll plants one after the other and prints what becomes of it. One that does not build does not keep the others from
+// being tried.
+func (r *runner) tryAll(ctx context.Context, mutants []mutant) (outcomes []outcome, errs error) {
+	for i := range mutants {
+		out, err := r.try(ctx, &mutants[i])
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			errs = errors.Join(errs, fmt.Errorf("%s: %w", mutants[i].name, err))
+			continue
+		}
+		fmt.Println(out.line())
+		outcomes = append(outcomes, out)
+	}
+	return outcomes, errs
+}
+
+func writePage(path string, outcomes []outcome, seeds int) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f, outcomes, seeds), f.Close())
+}
+
+// missed is the error of mutants that nothing noticed.
+func missed(outcomes []outcome) error {
+	var names []string
+	for i := range outcomes {
+		if !outcomes[i].caught() {
+			names = append(names, outcomes[i].mutant.name)
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return fmt.Errorf("nothing noticed %s", strings.Join(names, ", "))
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+//go:embed planted
+var planted embed.FS
+
+// mutant is one way to be wrong.
+type mutant struct {
+	name    string // of its file, without the ending
+	words   string
+	tests   []testRun
+	sim     bool
+	changes []change
+}
+
+// testRun names tests of one package.
+type testRun struct {
+	pkg string // as go test takes it, such as ./sync/replica
+	run string // a regular expression of the names of the tests
+}
+
+// change is one text of a file that becomes another.
+type change struct {
+	file     string // from the root of the module, with slashes
+	old, new string
+}
+
+// readMutants reads the list, in the order of the names.
+func readMutants() ([]mutant, error) {
+	entries, err := planted.ReadDir("planted")
+	if err != nil {
+		return nil, err
+	}
+	var out []mutant
+	for _, e := range entries {
+		text, err := planted.ReadFile("planted/" + e.Name())
+		if err != nil {
+			return nil, err
+		}
+		m, err := parse(strings.TrimSuffix(e.Name(), ".txt"), string(text))
+		if err != nil {
+			return nil, fmt.Errorf("planted/%s: %w", e.Name(), err)
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// parse reads one mutant.
+func parse(name, text string) (mutant, error) {
+	m := mutant{name: name}
+	head, rest, _ := strings.Cut("\n"+text, "\n-- ")
+	for line := range strings.Lines(head) {
+		if err := m.headLine(strings.TrimSpace(line)); err != nil {
+			return m, err
+		}
+	}
+	sections, err := cutSections(rest)
+	if err != nil {
+		return m, err
+	}
+	for i := 0; i+1 < len(sections); i += 2 {
+		file, isOld := strings.CutPrefix(sections[i].name, "old ")
+		if !isOld || sections[i+1].name != "new" {
+			return m, fmt.Errorf("%q and %q are no pair of old and new", sections[i].name, sections[i+1].name)
+		}
+		m.changes = append(m.changes, change{file: file, old: sections[i].text, new: sections[i+1].text})
+	}
+	switch {
+	case len(sections) == 0 || len(sections)%2 != 0:
+		return m, errors.New("it needs pairs of old and new")
+	case m.words == "":
+		return m, errors.New("it has no words")
+	case len(m.tests) == 0 && !m.sim:
+		return m, errors.New("nothing should notice it")
+	}
+	return m, nil
+}
+
+func (m *mutant) headLine(line string) error {
+	if line == "" {
+		return nil
+	}
+	key, value, _ := strings.Cut(line, ":")
+	value = strings.TrimSpace(value)
+	switch key {
+	case "words":
+		m.words = value
+	case "sim":
+		m.sim = value == "yes"
+	case "test":
+		pkg, run, found := strings.Cut(value, " ")
+		if !found {
+			return fmt.Errorf("%q: a test is a package and a regular expression", value)
+		}
+		m.tests = append(m.tests, testRun{pkg: pkg, run: strings.TrimSpace(run)})
+	default:
+		return fmt.Errorf("the head has no %q", key)
+	}
+	return nil
+}
+
+type section struct{ name, text string }
+
+// cutSections cuts what follows the first marker. The text of a section is the lines between two markers.
+func cutSections(rest string) (out []section, err error) {
+	for rest != "" {
+		line, behind, _ := strings.Cut(rest, "\n")
+		name, ok := strings.CutSuffix(line, " --")
+		if !ok {
+			return nil, fmt.Errorf("%q is no marker", line)
+		}
+		text, next, _ := strings.Cut("\n"+behind, "\n-- ")
+		text = strings.TrimPrefix(text, "\n")
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		out = append(out, section{name: name, text: text})
+		rest = next
+	}
+	return out, nil
+}
+
+// apply gives the files that the mutant changes, as they are with it. root is the folder of the module.
+func (m *mutant) apply(root string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, c := range m.changes {
+		text, ok := files[c.file]
+		if !ok {
+			var err error
+			if text, err = os.ReadFile(filepath.Join(root, filepath.FromSlash(c.file))); err != nil {
+				return nil, err
+			}
+		}
+		if n := strings.Count("\n"+string(text), "\n"+c.old); n != 1 {
+			return nil, fmt.Errorf("%s: the old text occurs %d times:\n%s", c.file, n, c.old)
+		}
+		changed := strings.Replace("\n"+string(text), "\n"+c.old, "\n"+c.new, 1)
+		files[c.file] = []byte(changed[1:])
+	}
+	for name, text := range files {
+		if _, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// check refuses a mutant that cannot be planted or that no test can notice.
+func (m *mutant) check(root string) error {
+	for _, c := range m.changes {
+		switch {
+		case c.old == c.new:
+			return fmt.Errorf("%s: it changes nothing", c.file)
+		case strings.HasSuffix(c.file, "_test.go"):
+			return fmt.Errorf("%s is a test", c.file)
+		}
+	}
+	if _, err := m.apply(root); err != nil {
+		return err
+	}
+	for _, t := range m.tests {
+		names, err := testNames(filepath.Join(root, filepath.FromSlash(t.pkg)))
+		if err != nil {
+			return err
+		}
+		re, err := regexp.Compile(t.run)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(names, re.MatchString) {
+			return fmt.Errorf("no test of %s is called %s", t.pkg, t.run)
+		}
+	}
+	return nil
+}
+
+var testFunc = regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9_]*)\(`)
+
+// testNames lists the tests in a folder.
+func testNames(dir string) (names []string, err error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			return nil, err
+		}
+		for _, match := range testFunc.FindAllSubmatch(text, -1) {
+			names = append(names, string(match[1]))
+		}
+	}
+	return names, nil
+}

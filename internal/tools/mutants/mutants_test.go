@@ -1,0 +1,141 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// root is the module's folder, from this one.
+const root = "../../.."
+
+// TestListHolds: every mutant can be planted in the code as it is now, and the tests that it names are there. What an old
+// text says that no longer occurs has been changed: the mutant is to be changed with it.
+func TestListHolds(t *testing.T) {
+	mutants, err := readMutants()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range mutants {
+		t.Run(mutants[i].name, func(t *testing.T) {
+			if err := mutants[i].check(root); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+const sample = `words: twice
+test: ./store ^TestSide$
+test: ./store ^TestAdopt$
+sim: yes
+
+-- old a.go --
+	x := 1
+-- new --
+	x := 2
+	y := 3
+-- old b.go --
+func f() {
+}
+-- new --
+`
+
+func TestParse(t *testing.T) {
+	m, err := parse("name", sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []change{{"a.go", "\tx := 1\n", "\tx := 2\n\ty := 3\n"}, {"b.go", "func f() {\n}\n", ""}}
+	if m.words != "twice" || !m.sim || len(m.tests) != 2 || m.tests[1] != (testRun{"./store", "^TestAdopt$"}) ||
+		len(m.changes) != 2 || m.changes[0] != want[0] || m.changes[1] != want[1] {
+		t.Errorf("got %+v", m)
+	}
+	for name, text := range map[string]string{
+		"no words":       strings.Replace(sample, "words: twice\n", "", 1),
+		"nobody to ask":  strings.NewReplacer("sim: yes\n", "", "test: ./store ^TestSide$\n", "", "test: ./store ^TestAdopt$\n", "").Replace(sample),
+		"no pattern":     strings.Replace(sample, " ^TestSide$", "", 1),
+		"unknown":        "color: red\n" + sample,
+		"no change":      "words: none\nsim: yes\n",
+		"no new":         strings.Replace(sample, "-- new --\n	x := 2\n	y := 3\n", "", 1),
+		"no marker":      strings.Replace(sample, "-- old a.go --", "-- old a.go", 1),
+		"new before old": strings.Replace(sample, "-- old a.go --", "-- new --", 1),
+	} {
+		if m, err := parse("name", text); err == nil {
+			t.Errorf("%s: got %+v", name, m)
+		}
+	}
+}
+
+func TestApply(t *testing.T) {
+	dir := t.TempDir()
+	text := "package a\n\nfunc f() int {\n\tx := 1\n\treturn x\n}\n\nfunc g() int {\n\tif xx := 1; xx > 0 {\n\t\tx := 1\n\t\treturn x\n\t}\n\treturn 0\n}\n"
+	if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		change change
+		want   string // part of the file; empty: refused
+		says   string
+	}{
+		"whole lines, of two that look alike": {change{"a.go", "\tx := 1\n", "\tx := 2\n"}, "{\n\tx := 2\n", ""},
+		"not there":                           {change{"a.go", "\tx := 7\n", "\tx := 2\n"}, "", "occurs 0 times"},
+		"twice":                               {change{"a.go", "}\n", "\n"}, "", "occurs 2 times"},
+		"no Go":                               {change{"a.go", "\tx := 1\n", "\tx := \n"}, "", "expected"},
+		"another file":                        {change{"b.go", "\tx := 1\n", "\n"}, "", "b.go"},
+		"the first line":                      {change{"a.go", "package a\n", "package b\n"}, "package b\n\nfunc f", ""},
+		"nothing instead":                     {change{"a.go", "\tx := 1\n\treturn x\n", ""}, "int {\n}", ""},
+	} {
+		m := mutant{changes: []change{c.change}}
+		files, err := m.apply(dir)
+		switch {
+		case c.want != "" && (err != nil || !strings.Contains(string(files["a.go"]), c.want)):
+			t.Errorf("%s: %v\n%s", name, err, files["a.go"])
+		case c.want == "" && (err == nil || !strings.Contains(err.Error(), c.says)):
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	two := mutant{changes: []change{{"a.go", "\tx := 1\n", "\tx := 2\n"}, {"a.go", "\treturn 0\n", "\treturn 1\n"}}}
+	files, err := two.apply(dir)
+	if err != nil || !strings.Contains(string(files["a.go"]), "x := 2") || !strings.Contains(string(files["a.go"]), "return 1") {
+		t.Errorf("two changes of a file: %v\n%s", err, files["a.go"])
+	}
+}
+
+func TestFailedSeed(t *testing.T) {
+	for text, want := range map[string]int{
+		"seed 7 at step 3":              7,
+		"seed 99 of 100, seed=6: wrong": 6,
+		"SEED0=5\nseed: 8":              8,
+		"a panic":                       9,
+	} {
+		if got := failedSeed(text, 6, 4); got != want {
+			t.Errorf("%q: got %d, want %d", text, got, want)
+		}
+	}
+}
+
+func TestPage(t *testing.T) {
+	var b strings.Builder
+	m := &mutant{name: "name", words: "what is wrong"}
+	err := write(&b, []outcome{
+		{mutant: m, tests: []string{"TestA", "TestB"}}, {mutant: m, ran: true, seed: 12, tried: 12}, {mutant: m, ran: true, tried: 300},
+	}, 300)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"2 of 3 were caught.",
+		"| name | what is wrong | TestA, TestB | - |",
+		"| name | what is wrong | the simulation | 12 |",
+		"| name | what is wrong | **nothing** | not in 300 |",
+	} {
+		if !strings.Contains(b.String(), line+"\n") {
+			t.Errorf("%q is missing in\n%s", line, &b)
+		}
+	}
+	if err := missed([]outcome{{mutant: m, ran: true, tried: 300}}); err == nil || !strings.Contains(err.Error(), "name") {
+		t.Errorf("got %v", err)
+	}
+}

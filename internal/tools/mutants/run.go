@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The simulation, and how it is told which seeds to play.
+const (
+	simPackage = "./sync/replica"
+	simTest    = "^TestSimulation$"
+	simSeeds   = "TOUCHLINE_SIM_SEEDS"
+	simSeed0   = "TOUCHLINE_SIM_SEED0"
+)
+
+// runner runs test programs.
+type runner struct {
+	builder
+	timeout time.Duration // of one run
+	seeds   int           // of the simulation, at most
+	seed0   int
+}
+
+// outcome is what became of one mutant.
+type outcome struct {
+	mutant *mutant
+	tests  []string // the named tests that failed, "" if none did
+	ran    bool     // the simulation
+	seed   int      // the first that failed; 0: none did
+	tried  int      // seeds
+	took   time.Duration
+}
+
+func (o *outcome) caught() bool { return len(o.tests) > 0 || o.seed > 0 }
+
+// baseline runs all that the mutants name without any: what fails by itself proves nothing.
+func (r *runner) baseline(ctx context.Context, mutants []mutant) error {
+	programs, done := map[string]string{}, map[testRun]bool{}
+	run := func(t testRun, env ...string) error {
+		if done[t] {
+			return nil
+		}
+		done[t] = true
+		if programs[t.pkg] == "" {
+			program, err := r.build(ctx, "baseline", t.pkg, "")
+			if err != nil {
+				return err
+			}
+			programs[t.pkg] = program
+		}
+		if failed, _ := r.run(ctx, programs[t.pkg], t, env...); failed != nil {
+			return fmt.Errorf("%s -run '%s' fails without any mutant: %s", t.pkg, t.run, strings.Join(failed, ", "))
+		}
+		return ctx.Err()
+	}
+	for i := range mutants {
+		for _, t := range mutants[i].tests {
+			if err := run(t); err != nil {
+				return err
+			}
+		}
+		if mutants[i].sim {
+			if err := run(testRun{simPackage, simTest}, r.seedEnv(r.seed0, 3)...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// try plants a mutant and runs what should notice it. All named tests are run; the simulation stops at the first seed
+// that fails.
+func (r *runner) try(ctx context.Context, m *mutant) (outcome, error) {
+	began := time.Now()
+	out := outcome{mutant: m}
+	defer r.clean(m)
+	overlay, err := r.overlay(m)
+	if err != nil {
+		return out, err
+	}
+	for _, t := range m.tests {
+		program, err := r.build(ctx, m.name, t.pkg, overlay)
+		if err != nil {
+			return out, err
+		}
+		failed, _ := r.run(ctx, program, t)
+		out.tests = append(out.tests, failed...)
+	}
+	if m.sim {
+		program, err := r.build(ctx, m.name, simPackage, overlay)
+		if err != nil {
+			return out, err
+		}
+		r.simulate(ctx, program, &out)
+	}
+	out.took = time.Since(began)
+	return out, ctx.Err()
+}
+
+// simulate plays seeds until one fails: few at first, since most mutants do not live long.
+func (r *runner) simulate(ctx context.Context, program string, out *outcome) {
+	out.ran = true
+	for n := 1; out.tried < r.seeds && ctx.Err() == nil; n *= 2 {
+		n = min(n, r.seeds-out.tried, 32)
+		first := r.seed0 + out.tried
+		failed, text := r.run(ctx, program, testRun{simPackage, simTest}, r.seedEnv(first, n)...)
+		if failed != nil {
+			out.seed = failedSeed(text, first, n)
+			out.tried = out.seed - r.seed0 + 1
+			return
+		}
+		out.tried += n
+	}
+}
+
+func (r *runner) seedEnv(first, n int) []string {
+	return []string{simSeed0 + "=" + strconv.Itoa(first), simSeeds + "=" + strconv.Itoa(n)}
+}
+
+var seedNumber = regexp.MustCompile(`(?i)\bseed[ =:]+(\d+)`)
+
+// failedSeed finds the seed that failed in what a run has printed, its last one if it did not say.
+func failedSeed(text string, first, n int) int {
+	for _, match := range seedNumber.FindAllStringSubmatch(text, -1) {
+		if seed, err := strconv.Atoi(match[1]); err == nil && seed >= first && seed < first+n {
+			return seed
+		}
+	}
+	return first + n - 1
+}
+
+// run runs tests and gives the names of those that failed; nil: all passed. A program that crashes or does not end has
+// failed too.
+func (r *runner) run(ctx context.Context, program string, t testRun, env ...string) (failed []string, text string) {
+	limited, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	cmd := exec.CommandContext(limited, program, "-test.run", t.run, "-test.failfast", "-test.timeout", r.timeout.String())
+	cmd.Dir = filepath.Join(r.root, filepath.FromSlash(t.pkg))
+	cmd.Env = append(os.Environ(), env...)
+	cmd.WaitDelay = time.Second
+	out, err := cmd.CombinedOutput()
+	switch {
+	case err == nil:
+		return nil, string(out)
+	case limited.Err() != nil && errors.Is(limited.Err(), context.DeadlineExceeded):
+		return []string{"no end of " + t.run}, string(out)
+	}
+	for _, match := range failedTest.FindAllStringSubmatch(string(out), -1) {
+		failed = append(failed, match[1])
+	}
+	if failed == nil {
+		failed = []string{"a panic in " + t.run}
+	}
+	return failed, string(out)
+}
+
+var failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
