@@ -1,18 +1,20 @@
 package intent
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/touchline/touchline/store/attr"
 )
 
 // The attributes of the rows in the table of our own (Env.SyncTable), and of those of the locks table that we read.
 const (
-	SyncKey   = "id"  // partition key, a string: NodeID, DeadID, TxnID
-	SyncTTL   = "ttl" // epoch seconds
-	syncState = "state"
-	lockKey   = "lockKey"
-	lockFence = "fence"
+	SyncKey    = "id"  // partition key, a string: NodeID, DeadID, TxnID
+	SyncTTL    = "ttl" // epoch seconds
+	syncClosed = "closed"
+	lockKey    = "lockKey"
+	lockFence  = "fence"
 )
 
 // NodeID is the key of a node's row.
@@ -24,15 +26,70 @@ func DeadID(life string) string { return "dead#" + life }
 // TxnID is the key of the proof of a transaction, by the write id of its first entry.
 func TxnID(writeID string) string { return "txn#" + writeID }
 
+// incarnationShift: a sequence is its incarnation and a counter (store).
+const incarnationShift = 40
+
 // WriteID names an entry in the cloud: node, incarnation, sequence.
 func WriteID(node string, seq uint64) string {
 	return node + "." + strconv.FormatUint(seq>>incarnationShift, 10) + "." + strconv.FormatUint(seq, 10)
 }
 
-// incarnationShift: a sequence is its incarnation and a counter (store).
-const incarnationShift = 40
-
 func (e *Entry) writeID(node string) string { return WriteID(node, e.Seq) }
 
+// maker gives the node and the sequence of the entry that began a life; false for a life that no node of ours began.
+func maker(life string) (node string, seq uint64, ok bool) {
+	if life == "" || foreign(life) {
+		return "", 0, false
+	}
+	at := strings.LastIndexByte(life, '.')
+	if at < 0 {
+		return "", 0, false
+	}
+	seq, err := strconv.ParseUint(life[at+1:], 10, 64)
+	at = strings.LastIndexByte(life[:at], '.')
+	if err != nil || at < 0 {
+		return "", 0, false
+	}
+	return life[:at], seq, true
+}
+
+// foreignSign begins the label of a life that no node of ours made.
+const foreignSign = "~"
+
+// foreign tells whether a value of _c, or none, is that of an item that no node of ours made.
+func foreign(life string) bool { return life == "" || strings.HasPrefix(life, foreignSign) }
+
+// MaxDigits bounds Entry.Digits, which begin at 1.
+const MaxDigits = 999_999_999
+
+func digits(rand func() uint64) uint32 { return uint32(rand()%MaxDigits) + 1 }
+
 // Mark is what the entry leaves on an item: its sequence, and digits behind the point.
-func (e *Entry) Mark() attr.Value { return attr.Value{} }
+func (e *Entry) Mark() attr.Value { return number("%d.%09d", e.Seq, e.Digits) }
+
+// closedMark is above the entry's mark and below that of every later entry.
+func (e *Entry) closedMark() attr.Value { return number("%d.%09d1", e.Seq, e.Digits) }
+
+// stamp is the time of policy newest as it is written: no two entries have the same.
+func (e *Entry) stamp() attr.Value { return number("%d.%09d", e.Stamp, e.Digits) }
+
+func number(format string, args ...any) attr.Value {
+	v, err := attr.N(fmt.Sprintf(format, args...))
+	if err != nil { // at most 30 digits: it cannot be
+		return attr.Value{}
+	}
+	return v
+}
+
+// whole gives what a mark or a stamp has before its point; 0 for anything else.
+func whole(v attr.Value) uint64 {
+	if v.Kind() != attr.KindN {
+		return 0
+	}
+	text, _, _ := strings.Cut(v.Str(), ".")
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -47,7 +47,7 @@ type ActionKind uint8
 // The kinds of actions.
 const (
 	ActSend   ActionKind = iota + 1 // Calls, as one transaction if Transact is set, else it is exactly one
-	ActRead                         // read Reads, each consistently
+	ActRead                         // read Reads, each consistently, one after the other
 	ActPark                         // nothing until Until, or until what Why names has changed
 	ActSettle                       // nothing is asked: Outcome says what became of the unit
 )

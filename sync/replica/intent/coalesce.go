@@ -1,0 +1,227 @@
+package intent
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// Coalesce folds an entry into the one directly behind it on the same item, if neither was ever attempted and the effect
+// and the conditions stay the same: the later one is unconditional, or the earlier sets all that its condition reads. The
+// folded entry has the later one's sequence and takes the place of both; the two given stay as they are.
+func Coalesce(earlier, later *Entry, exprs *expr.Cache) (folded *Entry, ok bool) {
+	if !earlier.fresh() || !later.fresh() || earlier.Policy != later.Policy || earlier.Policy == store.PolicyThrough ||
+		earlier.Lock != later.Lock || earlier.Fence != later.Fence || later.creates() || earlier.Op == store.OpDelete ||
+		!later.follows(earlier) {
+		return nil, false
+	}
+	f := *later
+	f.Life, f.Behind, f.Ghost, f.Was, f.At = earlier.Life, earlier.Behind, earlier.Ghost, earlier.Was, earlier.At
+	f.Read = earlier.Read || later.Read
+	f.Folds = append(slices.Clone(earlier.Folds), earlier.Seq)
+	f.Folds = append(f.Folds, later.Folds...)
+	if earlier.Policy == store.PolicyState {
+		return &f, later.Op == store.OpPut || !earlier.creates()
+	}
+	if !earlier.covers(later, exprs) {
+		return nil, false
+	}
+	switch {
+	case later.Op == store.OpDelete:
+		if earlier.creates() { // nothing would be left to carry the condition
+			return nil, false
+		}
+		f.take(earlier, "")
+	case later.Op == store.OpPut:
+		f.take(earlier, "")
+	case earlier.Op == store.OpPut:
+		item, err := later.apply(earlier.Item, exprs)
+		if err != nil {
+			return nil, false
+		}
+		f.Op, f.Item = store.OpPut, item
+		f.take(earlier, "")
+	default:
+		return f.merge(earlier, later, exprs)
+	}
+	if f.Ghost && f.Op == store.OpPut {
+		f.Update = ""
+	}
+	return &f, true
+}
+
+// fresh tells whether an entry may be changed: nobody has seen it, and it is alone.
+func (e *Entry) fresh() bool {
+	return e.Sent == 0 && e.Txn == 0 && e.Held == HoldNone && !e.Lost && !e.Replay && !e.Late && e.Label == "" && !e.Dead
+}
+
+// follows tells whether an entry was written on what the earlier one leaves.
+func (e *Entry) follows(earlier *Entry) bool {
+	if earlier.creates() {
+		return e.Behind == earlier.Seq
+	}
+	return e.Behind == earlier.Behind && e.Life == earlier.Life
+}
+
+// covers tells whether the condition of the later entry is true of all that the earlier one leaves: that one sets every
+// path which it reads.
+func (e *Entry) covers(later *Entry, exprs *expr.Cache) bool {
+	switch {
+	case later.Condition == "":
+		return true
+	case e.Op == store.OpPut || e.Ghost:
+		return later.holds(e.Item, exprs)
+	}
+	theirs, err := later.bind(exprs)
+	if err != nil {
+		return false
+	}
+	mine, err := e.bind(exprs)
+	if err != nil || mine.Update == nil {
+		return false
+	}
+	changes, ok := mine.Update.Changes()
+	if !ok {
+		return false
+	}
+	left, known := maps.Clone(e.Key), map[string]bool{}
+	for name := range e.Key {
+		known[name] = true
+	}
+	for _, c := range changes {
+		switch c.Verb {
+		case "SET":
+			left[c.Name], known[c.Name] = c.Value, true
+		case "REMOVE":
+			known[c.Name] = true
+		}
+	}
+	for _, p := range theirs.Condition.Places() {
+		if !known[p[0]] {
+			return false
+		}
+	}
+	return later.holds(left, exprs)
+}
+
+// take gives the folded entry the condition of the earlier one, and an update with the values that it needs.
+func (e *Entry) take(earlier *Entry, update string) {
+	e.Update, e.Condition, e.Params = update, earlier.Condition, expr.Params{}
+	use := func(placeholder string) string {
+		if placeholder[0] == '#' {
+			if e.Names == nil {
+				e.Names = map[string]string{}
+			}
+			e.Names[placeholder] = earlier.Names[placeholder]
+		} else {
+			if e.Values == nil {
+				e.Values = attr.Item{}
+			}
+			e.Values[placeholder] = earlier.Values[placeholder]
+		}
+		return placeholder
+	}
+	expr.Rewrite(e.Condition, use)
+}
+
+// merge makes one update of two, of those that change whole attributes by values.
+func (e *Entry) merge(earlier, later *Entry, exprs *expr.Cache) (*Entry, bool) {
+	first, err := earlier.bind(exprs)
+	if err != nil {
+		return nil, false
+	}
+	second, err := later.bind(exprs)
+	if err != nil {
+		return nil, false
+	}
+	one, ok := first.Update.Changes()
+	two, ok2 := second.Update.Changes()
+	if !ok || !ok2 {
+		return nil, false
+	}
+	byName := map[string]expr.Change{}
+	for _, c := range one {
+		byName[c.Name] = c
+	}
+	for _, c := range two {
+		before, had := byName[c.Name]
+		if had {
+			if c, ok = after(before, c); !ok {
+				return nil, false
+			}
+		}
+		byName[c.Name] = c
+	}
+	e.take(earlier, "")
+	e.write(byName)
+	if e.Ghost {
+		item, err := later.apply(earlier.Item, exprs)
+		if err != nil {
+			return nil, false
+		}
+		e.Item = item
+	}
+	return e, len(e.Update) <= maxText/2
+}
+
+// after gives one change for two of the same attribute.
+func after(before, c expr.Change) (expr.Change, bool) {
+	switch {
+	case c.Verb == "SET" || c.Verb == "REMOVE":
+		return c, true
+	case c.Verb == "DELETE":
+		return c, false
+	case before.Verb == "REMOVE":
+		return expr.Change{Verb: "SET", Name: c.Name, Value: c.Value}, true
+	}
+	sum, err := attr.Add(before.Value, c.Value)
+	return expr.Change{Verb: before.Verb, Name: c.Name, Value: sum}, err == nil && before.Verb != "DELETE"
+}
+
+// write makes the update of changes, with placeholders behind those that the condition uses.
+func (e *Entry) write(changes map[string]expr.Change) {
+	if e.Names == nil {
+		e.Names = map[string]string{}
+	}
+	if e.Values == nil {
+		e.Values = attr.Item{}
+	}
+	n, v := free("#", maps.Keys(e.Names)), free(":", maps.Keys(e.Values))
+	parts := map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
+		c := changes[name]
+		text := "#" + strconv.Itoa(n)
+		e.Names[text] = name
+		n++
+		if c.Verb != "REMOVE" {
+			value := ":" + strconv.Itoa(v)
+			e.Values[value] = c.Value
+			v++
+			if c.Verb == "SET" {
+				text += " ="
+			}
+			text += " " + value
+		}
+		parts[c.Verb] = append(parts[c.Verb], text)
+	}
+	e.Update = expr.Clauses{
+		Set: strings.Join(parts["SET"], ", "), Remove: strings.Join(parts["REMOVE"], ", "),
+		Add: strings.Join(parts["ADD"], ", "), Delete: strings.Join(parts["DELETE"], ", "),
+	}.String()
+}
+
+// free gives the first number above all that are used.
+func free(sign string, used func(yield func(string) bool)) int {
+	next := 0
+	for placeholder := range used {
+		if n, err := strconv.Atoi(strings.TrimPrefix(placeholder, sign)); err == nil {
+			next = max(next, n+1)
+		}
+	}
+	return next
+}

@@ -1,0 +1,205 @@
+package intent
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+const (
+	sidecarRoom = 8 << 10                  // what an item leaves of DynamoDB's limit for what we keep on it
+	ttlHorizon  = 5 * 365 * 24 * time.Hour // TTLs further back are something else, as in the store
+	aheadLimit  = 5 * time.Minute          // a stamp of policy newest further ahead than that is no time
+)
+
+// Compile makes the entry of one write, before it is applied to the store; nil: nothing of it is to be sent. An error of
+// kind fault.Invalid, in DynamoDB's words, refuses the write, and so does fault.Conflict, while a write of policy through
+// waits for its proof. Pending are the item's entries so far, in their order.
+func Compile(w *store.Write, known Known, pending []*Entry, env Env) (*Entry, error) {
+	if w.Seq == 0 || w.Op == 0 || !w.Sends {
+		return nil, nil
+	}
+	pending = live(pending)
+	if err := checkWrite(w, pending); err != nil {
+		return nil, err
+	}
+	e := &Entry{
+		Seq: w.Seq, Digits: digits(env.Rand), Group: w.Txn, Table: w.Spec.Name, Policy: w.Spec.Policy, Key: w.Key, Op: w.Op,
+		At: env.Now, Read: w.Read,
+	}
+	item, err := decode(w)
+	if err != nil {
+		return nil, err
+	}
+	if w.Spec.Lock != "" {
+		e.Lock = w.Spec.LockOf(item)
+		e.Fence, _ = item[AttrFence].Int()
+	}
+	e.Life, e.Behind = lifeBehind(known, pending)
+	e.operation(w, item)
+	e.ghost(w, known, pending, item, env)
+	if e.Policy == store.PolicyNewest {
+		e.stampNow(known, pending, env)
+	}
+	if err := checkSize(w, item); err != nil {
+		return nil, err
+	}
+	return e, checkTexts(e, w.Bound.Update, env)
+}
+
+// operation notes what is asked. Of policy state that is the image, whatever made it, under the fence alone.
+func (e *Entry) operation(w *store.Write, item attr.Item) {
+	if e.Policy == store.PolicyState {
+		if e.Op != store.OpDelete {
+			e.Op, e.Item = store.OpPut, item
+		}
+		return
+	}
+	if e.Op == store.OpPut {
+		e.Item = item
+	}
+	e.Update, e.Condition, e.Params = renumber(w.Request, w.Bound)
+}
+
+// decode gives the item that the write is about: as it will be, or of a delete as it was.
+func decode(w *store.Write) (attr.Item, error) {
+	image := w.New
+	if w.Op == store.OpDelete {
+		image = w.Old
+	}
+	if image == nil {
+		return nil, nil
+	}
+	return image.Decode()
+}
+
+// live leaves out the entries that readers do not see because they wait for an operator.
+func live(pending []*Entry) []*Entry {
+	out := pending
+	for i, e := range pending {
+		if !e.aside() {
+			continue
+		}
+		out = append([]*Entry(nil), pending[:i]...)
+		for _, e := range pending[i:] {
+			if !e.aside() {
+				out = append(out, e)
+			}
+		}
+		break
+	}
+	return out
+}
+
+// aside tells whether an entry is quarantined, or stands behind one that is.
+func (e *Entry) aside() bool { return e.Held == HoldPoison || e.Held == HoldTail }
+
+// lifeOf gives the life of a confirmed image.
+func lifeOf(k Known) Life {
+	switch {
+	case k.Item == nil:
+		return Life{}
+	case foreign(k.Side.Life):
+		return Life{Kind: LifeForeign, ID: k.Side.Life}
+	}
+	return Life{Kind: LifeOurs, ID: k.Side.Life}
+}
+
+// lifeBehind gives the life on which an entry stands behind the pending ones.
+func lifeBehind(k Known, pending []*Entry) (life Life, behind uint64) {
+	life = lifeOf(k)
+	for _, e := range pending {
+		switch {
+		case e.Op == store.OpDelete:
+			life, behind = Life{}, 0
+		case e.creates():
+			life, behind = Life{Kind: LifeOurs}, e.Seq
+		}
+	}
+	return life, behind
+}
+
+// creates tells whether the entry begins a life.
+func (e *Entry) creates() bool { return e.Op != store.OpDelete && (e.Life.Kind == LifeNone || e.Ghost) }
+
+// ghost notes a write on an item past its TTL that brings it back: a Put with a new life.
+func (e *Entry) ghost(w *store.Write, known Known, pending []*Entry, item attr.Item, env Env) {
+	if e.Op == store.OpDelete || w.Atomic || len(pending) > 0 || !expired(w.Spec, known.Item, env.Now) ||
+		expired(w.Spec, item, env.Now) {
+		return
+	}
+	e.Ghost, e.Item = true, item
+	e.Was = attr.Item{w.Spec.TTL: known.Item[w.Spec.TTL]}
+}
+
+// expired tells whether an item is past its TTL, as the store does.
+func expired(spec *store.TableSpec, it attr.Item, now time.Time) bool {
+	if spec == nil || spec.TTL == "" || it == nil {
+		return false
+	}
+	limit, ok := it[spec.TTL].Int()
+	at := now.Unix()
+	return ok && limit < at && limit > at-int64(ttlHorizon/time.Second)
+}
+
+// stampNow gives the entry a time later than that of everything it was made upon. A time that lies too far ahead is not
+// believed.
+func (e *Entry) stampNow(known Known, pending []*Entry, env Env) {
+	e.Provisional = !env.Synced
+	e.Stamp = env.Now.UnixMicro()
+	if t := whole(known.Side.Time); t >= uint64(e.Stamp) && t <= uint64(limitOf(env)) {
+		e.Stamp = int64(t) + 1
+	}
+	for _, p := range pending {
+		e.Stamp = max(e.Stamp, p.Stamp+1)
+	}
+}
+
+// limitOf is the latest stamp that is believed.
+func limitOf(env Env) int64 { return env.Now.Add(aheadLimit).UnixMicro() }
+
+// renumber writes a request's expressions with placeholders of our own: #0, #1, :0, :1 in the order of their use, so that
+// ours can stand beside them. A condition stands in parentheses.
+func renumber(r store.Request, b expr.Bound) (update, condition string, p expr.Params) {
+	numbers := map[string]string{}
+	rename := func(placeholder string) string {
+		if to, ok := numbers[placeholder]; ok {
+			return to
+		}
+		var to string
+		if placeholder[0] == '#' {
+			to = "#" + strconv.Itoa(len(p.Names))
+			if p.Names == nil {
+				p.Names = map[string]string{}
+			}
+			p.Names[to] = r.Params.Names[placeholder]
+		} else {
+			to = ":" + strconv.Itoa(len(p.Values))
+			if p.Values == nil {
+				p.Values = attr.Item{}
+			}
+			p.Values[to] = r.Params.Values[placeholder]
+		}
+		numbers[placeholder] = to
+		return to
+	}
+	if r.Update != "" {
+		update = expr.Rewrite(r.Update, rename)
+	}
+	if r.Condition != "" {
+		condition = expr.Rewrite(r.Condition, rename)
+		if b.Condition != nil && !b.Condition.Enclosed() {
+			condition = "(" + condition + ")"
+		}
+	}
+	return update, condition, p
+}
+
+// errPending refuses a write on an item that waits for the proof of another.
+func errPending() error {
+	return fault.New(fault.Conflict, "through_pending", "a write of this item waits for its proof in the cloud")
+}

@@ -1,0 +1,337 @@
+package intent
+
+import (
+	"encoding/binary"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// encoded entries begin with this byte.
+const entryVersion = 1
+
+// The flags of an encoded entry.
+const (
+	flagProvisional = 1 << iota
+	flagRead
+	flagGhost
+	flagUnsure
+	flagLate
+	flagClosed
+	flagDead
+	flagLost
+	flagReplay
+	flagItem // it has an Item, perhaps an empty one
+	flagWas
+	flagRare // the fields that few entries have follow
+)
+
+// policyList has the policies in the order of their numbers, from 1; one that is not here is written as its text.
+func policyList() []store.Policy {
+	return []store.Policy{
+		store.PolicyIntent, store.PolicyNewest, store.PolicyState, store.PolicyThrough, store.PolicyPull, store.PolicyLocal,
+		store.PolicyLock,
+	}
+}
+
+func (e *Entry) flags() (f uint64) {
+	for i, set := range []bool{
+		e.Provisional, e.Read, e.Ghost, e.Unsure, e.Late, e.Closed, e.Dead, e.Lost, e.Replay, e.Item != nil, e.Was != nil, e.rare(),
+	} {
+		if set {
+			f |= 1 << i
+		}
+	}
+	return f
+}
+
+func (e *Entry) rare() bool {
+	return e.Txn != 0 || len(e.Folds) > 0 || len(e.Checks) > 0 || e.Stamp != 0 || e.Lock != "" || e.Fence != 0 || e.From != "" ||
+		e.Label != "" || e.Refused != 0 || !e.NotBefore.IsZero() || e.Why != "" || e.Held != 0
+}
+
+// Encode gives the stored form of the entry, to which DecodeEntry is the way back. Times are kept in nanoseconds, in UTC.
+func (e *Entry) Encode() []byte {
+	w := writer{b: make([]byte, 0, 160+len(e.Update)+len(e.Condition))}
+	w.b = append(w.b, entryVersion)
+	w.uint(e.flags())
+	w.uint(e.Seq)
+	w.uint(uint64(e.Digits))
+	w.uint(e.Seq - e.Group)
+	w.text(e.Table)
+	policy := slices.Index(policyList(), e.Policy) + 1
+	w.uint(uint64(policy))
+	if policy == 0 {
+		w.text(string(e.Policy))
+	}
+	w.item(e.Key)
+	w.uint(uint64(e.Op))
+	w.text(e.Update)
+	w.text(e.Condition)
+	w.params(e.Params)
+	w.time(e.At)
+	w.uint(uint64(e.Life.Kind))
+	w.text(e.Life.ID)
+	w.uint(e.Behind)
+	w.uint(uint64(e.Sent))
+	if e.Item != nil {
+		w.item(e.Item)
+	}
+	if e.Was != nil {
+		w.item(e.Was)
+	}
+	if e.rare() {
+		e.encodeRare(&w)
+	}
+	return w.b
+}
+
+func (e *Entry) encodeRare(w *writer) {
+	w.uint(e.Txn)
+	w.uint(uint64(len(e.Folds)))
+	for _, seq := range e.Folds {
+		w.uint(seq)
+	}
+	w.uint(uint64(len(e.Checks)))
+	for _, c := range e.Checks {
+		w.text(c.Table)
+		w.item(c.Key)
+		w.text(c.Condition)
+		w.params(c.Params)
+	}
+	w.int(e.Stamp)
+	w.text(e.Lock)
+	w.int(e.Fence)
+	w.text(e.From)
+	w.text(e.Label)
+	w.uint(uint64(e.Refused))
+	w.time(e.NotBefore)
+	w.text(e.Why)
+	w.uint(uint64(e.Held))
+}
+
+// DecodeEntry reads what Encode has written. Anything else is fault.Damaged.
+func DecodeEntry(b []byte) (*Entry, error) {
+	if len(b) == 0 || b[0] != entryVersion {
+		return nil, damaged(errors.New("of an unknown version"))
+	}
+	r := reader{b: b[1:]}
+	flags := r.uint()
+	e := &Entry{Seq: r.uint(), Digits: uint32(r.uint())}
+	e.Group = e.Seq - r.uint()
+	e.Table = r.text()
+	if at := r.uint(); at == 0 {
+		e.Policy = store.Policy(r.text())
+	} else if list := policyList(); at <= uint64(len(list)) {
+		e.Policy = list[at-1]
+	} else {
+		r.fail(errCut)
+	}
+	e.Key = r.item()
+	e.Op = store.Op(r.uint())
+	e.Update, e.Condition = r.text(), r.text()
+	e.Params = r.params()
+	e.At = r.time()
+	e.Life = Life{Kind: LifeKind(r.uint()), ID: r.text()}
+	e.Behind, e.Sent = r.uint(), int(r.uint())
+	for i, to := range []*bool{
+		&e.Provisional, &e.Read, &e.Ghost, &e.Unsure, &e.Late, &e.Closed, &e.Dead, &e.Lost, &e.Replay,
+	} {
+		*to = flags&(1<<i) != 0
+	}
+	if flags&flagItem != 0 {
+		e.Item = r.item()
+	}
+	if flags&flagWas != 0 {
+		e.Was = r.item()
+	}
+	if flags&flagRare != 0 {
+		e.decodeRare(&r)
+	}
+	if r.err == nil && (len(r.b) > 0 || flags >= flagRare<<1) {
+		r.err = errors.New("with something behind it")
+	}
+	if r.err != nil {
+		return nil, damaged(r.err)
+	}
+	return e, nil
+}
+
+func (e *Entry) decodeRare(r *reader) {
+	e.Txn = r.uint()
+	for range r.count() {
+		e.Folds = append(e.Folds, r.uint())
+	}
+	for range r.count() {
+		e.Checks = append(e.Checks, Check{Table: r.text(), Key: r.item(), Condition: r.text(), Params: r.params()})
+	}
+	e.Stamp = r.int()
+	e.Lock = r.text()
+	e.Fence = r.int()
+	e.From, e.Label = r.text(), r.text()
+	e.Refused = int(r.uint())
+	e.NotBefore = r.time()
+	e.Why = r.text()
+	e.Held = Hold(r.uint())
+}
+
+func damaged(err error) error {
+	return fault.Wrap(err, fault.Damaged, "entry_damaged", "an entry of the outbox cannot be read")
+}
+
+var errCut = errors.New("cut short")
+
+// writer appends fields.
+type writer struct{ b []byte }
+
+func (w *writer) uint(n uint64) { w.b = binary.AppendUvarint(w.b, n) }
+func (w *writer) int(n int64)   { w.b = binary.AppendVarint(w.b, n) }
+
+func (w *writer) text(s string) {
+	w.uint(uint64(len(s)))
+	w.b = append(w.b, s...)
+}
+
+// item is written behind its length.
+func (w *writer) item(it attr.Item) {
+	at := len(w.b)
+	w.b = append(w.b, 0, 0, 0, 0)
+	w.b = attr.Encode(w.b, it)
+	n := len(w.b) - at - 4
+	var head [binary.MaxVarintLen64]byte
+	k := binary.PutUvarint(head[:], uint64(n))
+	if k <= 4 { // an item of 256 MB there is not
+		copy(w.b[at:], head[:k])
+		copy(w.b[at+k:], w.b[at+4:])
+		w.b = w.b[:at+k+n]
+	}
+}
+
+func (w *writer) params(p expr.Params) {
+	w.uint(uint64(len(p.Names)))
+	for _, placeholder := range slices.Sorted(maps.Keys(p.Names)) {
+		w.text(placeholder)
+		w.text(p.Names[placeholder])
+	}
+	if len(p.Values) == 0 {
+		w.uint(0)
+		return
+	}
+	w.item(p.Values)
+}
+
+// time is nanoseconds since 1970 and one; 0 is no time.
+func (w *writer) time(t time.Time) {
+	if t.IsZero() {
+		w.int(0)
+		return
+	}
+	n := t.UnixNano()
+	if n >= 0 {
+		n++
+	}
+	w.int(n)
+}
+
+// reader takes fields off; err is what was wrong first.
+type reader struct {
+	b   []byte
+	err error
+}
+
+func (r *reader) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+	r.b = nil
+}
+
+func (r *reader) uint() uint64 {
+	n, k := binary.Uvarint(r.b)
+	if k <= 0 {
+		r.fail(errCut)
+		return 0
+	}
+	r.b = r.b[k:]
+	return n
+}
+
+func (r *reader) int() int64 {
+	n, k := binary.Varint(r.b)
+	if k <= 0 {
+		r.fail(errCut)
+		return 0
+	}
+	r.b = r.b[k:]
+	return n
+}
+
+// count is a number of things of at least a byte.
+func (r *reader) count() int {
+	n := r.uint()
+	if n > uint64(len(r.b)) {
+		r.fail(errCut)
+		return 0
+	}
+	return int(n)
+}
+
+func (r *reader) bytes() []byte {
+	n := r.count()
+	if r.err != nil {
+		return nil
+	}
+	out := r.b[:n:n]
+	r.b = r.b[n:]
+	return out
+}
+
+func (r *reader) text() string { return string(r.bytes()) }
+
+func (r *reader) item() attr.Item {
+	b := r.bytes()
+	if r.err != nil {
+		return nil
+	}
+	it, err := attr.Encoded(b).Decode()
+	if err != nil {
+		r.fail(err)
+		return nil
+	}
+	return it
+}
+
+func (r *reader) params() (p expr.Params) {
+	for range r.count() {
+		if p.Names == nil {
+			p.Names = map[string]string{}
+		}
+		placeholder := r.text()
+		p.Names[placeholder] = r.text()
+	}
+	if values := r.bytes(); len(values) > 0 {
+		it, err := attr.Encoded(values).Decode()
+		if err != nil {
+			r.fail(err)
+		}
+		p.Values = it
+	}
+	return p
+}
+
+func (r *reader) time() time.Time {
+	n := r.int()
+	switch {
+	case n == 0:
+		return time.Time{}
+	case n > 0:
+		n--
+	}
+	return time.Unix(0, n).UTC()
+}

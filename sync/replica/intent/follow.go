@@ -1,0 +1,72 @@
+package intent
+
+import "github.com/touchline/touchline/store"
+
+// Follow tells the later entries on an entry's item what became of it, when it has left the outbox: those behind a create
+// learn the life that it has begun, those of policy newest come after it. Now is the item's base by then. Tail comes
+// before it, and what the tail has taken is not in later. It gives those it has changed.
+func Follow(e *Entry, o Outcome, now Known, later []*Entry, env Env) (changed []*Entry) {
+	life := lifeOf(now)
+	if now.Item == nil { // the life has ended since
+		life = e.Life
+		if e.creates() {
+			life = Life{Kind: LifeOurs, ID: e.writeID(env.Node)}
+		}
+	}
+	for _, l := range later {
+		if l.follow(e, o.Result == OutApplied, life) {
+			changed = append(changed, l)
+		}
+	}
+	return changed
+}
+
+// follow is Follow for one later entry.
+func (e *Entry) follow(before *Entry, applied bool, life Life) (changed bool) {
+	if before.Stamp != 0 && e.Sent == 0 && e.Stamp != 0 && e.Stamp <= before.Stamp {
+		e.Stamp, changed = before.Stamp+1, true
+	}
+	switch {
+	case e.Behind == before.Seq && e.Behind != 0:
+		e.Life, e.Behind = life, 0
+	case !applied || e.Sent > 0 || e.Behind != 0 || e.Life.Kind == LifeNone:
+		return changed
+	case before.From != "" && e.Life.ID == before.From:
+		e.Life = life
+	case before.Op != store.OpDelete && e.Life == (Life{Kind: LifeForeign}) && life.Kind == LifeForeign && life.ID != "":
+		e.Life = life // the label that the entry before has set
+	default:
+		return changed
+	}
+	return true
+}
+
+// Rebase tells the pending entries of an item that its base has changed by a feed or a read. It gives those it has
+// changed: an update, never sent, of an item that has come to the end of its TTL becomes the create of the whole view.
+func Rebase(before, after Known, pending []*Entry, env Env) (changed []*Entry) {
+	if after.Item != nil || before.Item == nil {
+		return nil
+	}
+	for i, e := range pending {
+		if e.aside() || e.Policy == store.PolicyThrough {
+			continue
+		}
+		if e.Sent > 0 || e.Behind != 0 || !e.Life.on(before.Item, before.Side) || !e.revive(before, env) {
+			return nil
+		}
+		changed = append(changed, e)
+		for _, l := range pending[i+1:] {
+			if l.Behind == 0 && l.Life.ID == e.From && l.Life.Kind != LifeNone && l.Sent == 0 {
+				l.Life, l.Behind = Life{Kind: LifeOurs}, e.Seq
+				changed = append(changed, l)
+			}
+		}
+		return changed
+	}
+	return nil
+}
+
+// Shown tells whether an image proves that the entry was applied: it carries the entry's exact mark.
+func (e *Entry) Shown(side Sidecar, node string) bool {
+	return e.Sent > 0 && side.Marks[node].Equal(e.Mark())
+}

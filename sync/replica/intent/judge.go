@@ -1,0 +1,199 @@
+package intent
+
+import (
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// verdict is what an image says about an entry that was refused there.
+type verdict uint8
+
+const (
+	verdictAgain    verdict = iota // the entry is changed so far as it has to be: send it
+	verdictApplied                 // done: by an earlier send, or because there is nothing left to do
+	verdictDecided                 // the decision
+	verdictTimeline                // no proof: somebody else writes under our name
+	verdictAsk                     // whether its tombstone is there decides
+	verdictPark                    // a hold or a count guard: NotBefore is set
+)
+
+// facts are what is known about an entry when an image is judged.
+type facts struct {
+	image  attr.Item // ALL_OLD, or read consistently; nil: no item
+	unsure bool      // a send on the entry's life is unanswered, and nothing proves that it did not apply
+	dead   bool      // its tombstone is there
+	alive  bool      // its tombstone is not there
+	before Known     // the base until now
+}
+
+// The sentences of records.
+const (
+	textCondition   = "the item in the cloud does not satisfy the condition of the write"
+	textUnfit       = "the write cannot be applied to the item in the cloud"
+	textDeleted     = "the item was deleted in the cloud"
+	textGone        = "the item is gone from the cloud, and nobody knows whether the write was applied before"
+	textUnknown     = "the item was changed from outside, and nobody knows whether the write was applied before"
+	textOverwritten = "the item was replaced from outside, and nobody knows whether the write was applied before"
+	textDeposed     = "another node has taken the lock over"
+	textOlder       = "a later write is there"
+	textTombstone   = "what it made was deleted by another node"
+	textExpired     = "what it would make is past its TTL"
+	textRestored    = "the restored cloud has a later write of this node"
+	textLost        = "it was settled in a timeline of this node that is lost"
+	textInvalid     = "the cloud can never take this write"
+	textTooLarge    = "the item would be too large"
+	textTimeline    = "the mark of another history of this node: a copy or an older file is writing"
+)
+
+// judge says what the refusal of an entry means: the mark first, then the application's condition, then the guards.
+func (e *Entry) judge(f facts, env Env) (verdict, decision) {
+	item, side := Split(f.image)
+	if v, d, ok := e.judgeMark(side, f, env); ok {
+		return v, d
+	}
+	if e.timed() && e.Life.on(item, side) && e.isOlder(side, env) {
+		return verdictDecided, superseded(CodeOlder, textOlder)
+	}
+	if !e.holds(item, env.Exprs) {
+		return e.refused(item, side, f, env)
+	}
+	return e.judgeGuards(item, side, f, env)
+}
+
+// judgeMark looks for our mark; ok: it decides.
+func (e *Entry) judgeMark(side Sidecar, f facts, env Env) (verdict, decision, bool) {
+	there, mine := side.Marks[env.Node], e.Mark()
+	if there.IsZero() || there.Kind() != attr.KindN {
+		return 0, decision{}, false
+	}
+	order, _ := attr.Compare(there, mine)
+	switch {
+	case order < 0:
+		return 0, decision{}, false
+	case order == 0 && (f.unsure || e.Sent > 1):
+		return verdictApplied, decision{}, true
+	case there.Equal(e.closedMark()):
+		e.Closed = true // an earlier answer was lost, or this process has forgotten what it was about
+		return verdictDecided, conflict(CodeCondition, textCondition), true
+	case order > 0 && e.Replay:
+		return verdictDecided, conflict(CodeRestored, textRestored), true
+	}
+	return verdictTimeline, decision{}, true
+}
+
+// on tells whether an image is of the life.
+func (l Life) on(item attr.Item, side Sidecar) bool {
+	switch {
+	case l.Kind == LifeNone:
+		return item == nil
+	case l.Kind == LifeOurs && l.ID == "":
+		return false
+	}
+	return item != nil && side.Life == l.ID
+}
+
+// isOlder tells whether a later write is there. A time too far ahead is none.
+func (e *Entry) isOlder(side Sidecar, env Env) bool {
+	if side.Time.Kind() != attr.KindN {
+		return false
+	}
+	order, _ := attr.Compare(side.Time, e.stamp())
+	return order >= 0 && int64(whole(side.Time)) <= limitOf(env)
+}
+
+// holds tells whether the application's condition holds on an item, or, of policy state, whether the fence lets it in.
+func (e *Entry) holds(item attr.Item, exprs *expr.Cache) bool {
+	if e.Policy == store.PolicyState {
+		there, ok := item[AttrFence].Int()
+		return e.Fence == 0 || item[AttrFence].IsZero() || ok && there <= e.Fence
+	}
+	if e.Condition == "" {
+		return true
+	}
+	b, err := e.bind(exprs)
+	if err != nil {
+		return false
+	}
+	ok, err := b.Condition.Match(expr.Item(item))
+	return ok && err == nil
+}
+
+// bind reads the entry's expressions. The names and values that a coalesced or converted entry no longer uses are no
+// matter.
+func (e *Entry) bind(exprs *expr.Cache) (expr.Bound, error) {
+	return exprs.Bind(expr.Request{Update: e.Update, Condition: e.Condition, Params: e.Params})
+}
+
+// apply gives the item after the entry, whatever its condition; nil: none.
+func (e *Entry) apply(item attr.Item, exprs *expr.Cache) (attr.Item, error) {
+	switch e.Op {
+	case store.OpDelete:
+		return nil, nil
+	case store.OpPut:
+		return e.Item, nil
+	case store.OpUpdate:
+	}
+	b, err := e.bind(exprs)
+	if err != nil {
+		return nil, err
+	}
+	if item == nil {
+		item = e.Key
+	}
+	return b.Update.Apply(item)
+}
+
+// refused decides about an entry whose own condition does not hold.
+func (e *Entry) refused(item attr.Item, side Sidecar, f facts, env Env) (verdict, decision) {
+	if e.Op == store.OpDelete && e.Txn == 0 && (item == nil || !foreign(side.Life) && !e.Life.on(item, side)) {
+		return verdictApplied, decision{} // what it was to delete is gone, by whomever
+	}
+	if e.creates() && f.unsure && item != nil { // it may have applied, and have ended before this item began
+		switch {
+		case f.dead:
+			return verdictDecided, superseded(CodeTombstone, textTombstone)
+		case foreign(side.Life) && !e.Ghost:
+			return verdictDecided, conflict(CodeOverwritten, textOverwritten)
+		case !f.alive:
+			return verdictAsk, decision{}
+		}
+	}
+	if fence, ok := item[AttrFence].Int(); ok && e.Lock != "" && fence > e.Fence {
+		return verdictDecided, e.deposed(fence)
+	}
+	if item == nil && e.Life.Kind != LifeNone && !e.Ghost {
+		return e.vanished(f, env)
+	}
+	return verdictDecided, conflict(CodeCondition, textCondition)
+}
+
+// deposed: another has taken the lock. An event is told once, and it is there; what is derived is dropped.
+func (e *Entry) deposed(fence int64) decision {
+	d := superseded(CodeDeposed, textDeposed)
+	if e.Policy == store.PolicyState {
+		d = conflict(CodeDeposed, textDeposed)
+	}
+	d.fence = fence
+	return d
+}
+
+// vanished decides about an update whose life has ended.
+func (e *Entry) vanished(f facts, env Env) (verdict, decision) {
+	switch {
+	case f.image != nil:
+	case e.Replay && env.Replaying:
+		e.NotBefore, e.Why = env.Now.Add(replayPoll), WhyReplay
+		return verdictPark, decision{}
+	case !f.unsure && e.revive(f.before, env):
+		return verdictAgain, decision{}
+	}
+	d := conflict(CodeDeleted, textDeleted)
+	if f.unsure {
+		d = conflict(CodeGone, textGone)
+	}
+	if e.Policy == store.PolicyState || e.Policy == store.PolicyNewest && !f.unsure {
+		d.result = OutSuperseded
+	}
+	return verdictDecided, d
+}

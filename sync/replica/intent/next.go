@@ -1,0 +1,218 @@
+package intent
+
+import (
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// Why a unit is parked.
+const (
+	WhyEvents = "events"      // state before its events: until they are settled
+	WhyHold   = "hold"        // a copy of the item's create may still arrive
+	WhyCount  = "count guard" // others write the item faster than a Put of it can be sent
+	WhyReplay = "replay"      // the cloud was restored: until all nodes have replayed
+	WhyTable  = "table"       // HoldTable
+)
+
+// eventsPoll is when state that waits for its events is looked at again, if nobody says so before.
+const eventsPoll = time.Second
+
+// Next says what is to be done with a unit now. Known are the bases of its entries' items, in their order.
+func (u *Unit) Next(known []Known, env Env) Action {
+	for _, e := range u.Entries {
+		switch {
+		case e.Held != HoldNone:
+			return Action{Kind: ActPark, Why: e.Why}
+		case e.NotBefore.After(env.Now):
+			return Action{Kind: ActPark, Until: e.NotBefore, Why: e.Why}
+		}
+	}
+	if u.multi() {
+		return u.nextAll(known, env)
+	}
+	e := u.Entries[0]
+	switch e.step {
+	case stepAlive:
+		return read(stepAlive, e.aliveRefs(env)...)
+	case stepValidate:
+		return read(stepValidate, e.ref())
+	case stepClose:
+		return send(stepClose, closeCall(e, e.met.on, env))
+	}
+	if e.Lost {
+		return read(stepLost, e.ref())
+	}
+	return e.next(known[0], env)
+}
+
+// multi tells whether the unit is a transaction of the application's.
+func (u *Unit) multi() bool { return u.Entries[0].Txn != 0 }
+
+func (e *Entry) ref() Ref { return Ref{Table: e.Table, Key: e.Key} }
+
+func read(s step, refs ...Ref) Action { return Action{Kind: ActRead, Reads: refs, step: s} }
+
+func send(s step, c Call) Action { return Action{Kind: ActSend, Calls: []Call{c}, step: s} }
+
+func settle(o Outcome) Action {
+	o.Known, o.Met = []*Known{nil}, []attr.Item{nil}
+	return Action{Kind: ActSettle, Outcome: &o}
+}
+
+func park(why string, until time.Time) *Action {
+	return &Action{Kind: ActPark, Why: why, Until: until}
+}
+
+// next is Next for an entry that is alone and has nothing to find out first.
+func (e *Entry) next(known Known, env Env) Action {
+	if a := e.wait(known, env); a != nil {
+		return *a
+	}
+	if a := e.prepare(known, env); a != nil {
+		return *a
+	}
+	switch {
+	case e.Op == store.OpDelete && e.Life.Kind == LifeNone:
+		return settle(Outcome{Result: OutApplied})
+	case e.creates() && e.Unsure:
+		return e.repeat(known, env)
+	case e.needsLock(env):
+		return e.first(known, env)
+	}
+	e.remember(known, env.Exprs)
+	a := send(stepSend, build(e, known, env))
+	a.Attempt = true
+	return a
+}
+
+// wait gives what the entry waits for; nil: nothing.
+func (e *Entry) wait(known Known, env Env) *Action {
+	if e.Policy == store.PolicyState && e.Lock != "" && env.Events != nil && !env.Events(e.Lock, e.Fence, e.Group) {
+		return park(WhyEvents, env.Now.Add(eventsPoll))
+	}
+	if hold := known.Side.Hold; e.Op == store.OpDelete && hold >= env.Now.UnixMilli() && known.Item != nil {
+		return park(WhyHold, time.UnixMilli(hold+1))
+	}
+	return nil
+}
+
+// prepare gives what is sent before the operation can be; nil: nothing.
+func (e *Entry) prepare(known Known, env Env) *Action {
+	e.restamp(env)
+	life := e.Life
+	if life.Kind == LifeForeign && life.ID == "" && e.Update == "" && !e.Ghost {
+		a := send(stepLabel, labelCall(e, env))
+		return &a
+	}
+	if e.needsDead(env) {
+		a := send(stepDead, deadCall(life.ID, env))
+		return &a
+	}
+	return nil
+}
+
+// needsDead tells whether the entry deletes what another node may not know that it has made.
+func (e *Entry) needsDead(env Env) bool {
+	if e.Op != store.OpDelete || e.Dead || e.Life.Kind != LifeOurs {
+		return false
+	}
+	node, seq, ok := maker(e.Life.ID)
+	return ok && node != env.Node && (env.Settled == nil || env.Settled(node) <= seq)
+}
+
+// restamp gives a stamp that no server had confirmed the server's time, once and before it is sent, and takes back one
+// that lies ahead.
+func (e *Entry) restamp(env Env) {
+	if e.Stamp == 0 || e.Sent > 0 {
+		return
+	}
+	if e.Provisional && env.Synced {
+		e.Stamp += env.Skew.Microseconds()
+		e.Provisional = false
+	}
+	if env.Synced {
+		e.Stamp = min(e.Stamp, env.Now.UnixMicro())
+	}
+}
+
+// needsLock tells whether the entry is a first image, which nothing but the lock's own fence can refuse.
+func (e *Entry) needsLock(env Env) bool {
+	return e.Policy == store.PolicyState && e.creates() && e.Lock != "" && env.LockTable != ""
+}
+
+// first sends a first image of policy state.
+func (e *Entry) first(known Known, env Env) Action {
+	switch {
+	case env.Transactions:
+		return Action{
+			Kind: ActSend, Calls: []Call{build(e, known, env), lockCheck(e, env)}, Transact: true, Attempt: true, step: stepSend,
+		}
+	case !e.met.ready:
+		return read(stepLock, lockRef(e, env))
+	}
+	e.met.ready = false
+	a := send(stepSend, build(e, known, env))
+	a.Attempt = true
+	return a
+}
+
+// repeat sends an unanswered create again, unless it is known to have been deleted since.
+func (e *Entry) repeat(known Known, env Env) Action {
+	if spec := env.Spec(e.Table); spec != nil && expired(spec, e.made(env), env.Now) {
+		return settle(Outcome{Result: OutSuperseded, Code: CodeExpired, Text: textExpired})
+	}
+	e.Late = true
+	if !env.Transactions {
+		switch {
+		case !e.met.ready:
+			return read(stepAlive, e.aliveRefs(env)...)
+		default:
+			e.met.ready = false
+			a := send(stepSend, build(e, known, env))
+			a.Attempt = true
+			return a
+		}
+	}
+	calls := []Call{build(e, known, env), aliveCheck(e, env)}
+	if e.needsLock(env) {
+		calls = append(calls, lockCheck(e, env))
+	}
+	return Action{Kind: ActSend, Calls: calls, Transact: true, Attempt: true, step: stepSend}
+}
+
+// aliveRefs are what tells about an unanswered create: its item, its tombstone, and of state the lock. The item is read
+// first: who deletes it has put the tombstone before.
+func (e *Entry) aliveRefs(env Env) []Ref {
+	refs := []Ref{e.ref(), syncRef(DeadID(e.writeID(env.Node)), env)}
+	if e.needsLock(env) {
+		refs = append(refs, lockRef(e, env))
+	}
+	return refs
+}
+
+// made is the item that a create makes, as far as the entry alone tells.
+func (e *Entry) made(env Env) attr.Item {
+	if e.Item != nil {
+		return e.Item
+	}
+	item, err := e.apply(nil, env.Exprs)
+	if err != nil {
+		return nil
+	}
+	return item
+}
+
+// Attempt notes that an action is about to be sent. The caller stores the entries durably before the first byte.
+func (u *Unit) Attempt(a *Action) {
+	if !a.Attempt {
+		return
+	}
+	a.unsure = make([]bool, len(u.Entries))
+	for i, e := range u.Entries {
+		a.unsure[i] = e.Unsure
+		e.Sent++
+		e.Unsure = true
+	}
+}

@@ -1,0 +1,343 @@
+package intent
+
+import (
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// WhyTransactions parks a transaction that was accepted when the cloud had transactions, and now has none.
+const WhyTransactions = "transactions"
+
+// nextAll is Next for a transaction. What it has to find out is noted in its first entry.
+func (u *Unit) nextAll(known []Known, env Env) Action {
+	lead := u.Entries[0]
+	proof := syncRef(TxnID(lead.writeID(env.Node)), env)
+	switch {
+	case lead.step == stepProof || lead.Lost:
+		return read(stepProof, append([]Ref{proof}, u.refs()...)...)
+	case lead.step == stepImages || lead.step == stepValidate:
+		return read(lead.step, u.refs()...)
+	case lead.step == stepClose:
+		return send(stepClose, proofCall(lead, true, env))
+	case !env.Transactions:
+		return *park(WhyTransactions, env.Now.Add(time.Minute))
+	}
+	for i, e := range u.Entries {
+		if a := e.wait(known[i], env); a != nil {
+			return *a
+		}
+		e.restamp(env)
+		if e.needsDead(env) {
+			lead.met.dead = i
+			return send(stepDead, deadCall(e.Life.ID, env))
+		}
+	}
+	return Action{Kind: ActSend, Calls: u.calls(known, env), Transact: true, Attempt: true, step: stepSend}
+}
+
+// calls are the transaction: the entries, its conditions, its proof.
+func (u *Unit) calls(known []Known, env Env) []Call {
+	lead := u.Entries[0]
+	calls := make([]Call, 0, len(u.Entries)+len(lead.Checks)+1)
+	for i, e := range u.Entries {
+		calls = append(calls, build(e, known[i], env))
+	}
+	for i := range lead.Checks {
+		calls = append(calls, checkCall(&lead.Checks[i]))
+	}
+	return append(calls, proofCall(lead, false, env))
+}
+
+func (u *Unit) refs() []Ref {
+	refs := make([]Ref, len(u.Entries))
+	for i, e := range u.Entries {
+		refs[i] = e.ref()
+	}
+	return refs
+}
+
+// unsure tells whether a send of the transaction is unanswered.
+func (u *Unit) unsure() bool {
+	for _, e := range u.Entries {
+		if e.Unsure {
+			return true
+		}
+	}
+	return false
+}
+
+// takeAll is Take for a transaction.
+func (u *Unit) takeAll(a Action, ans Answer, known []Known, env Env, o *Outcome) {
+	lead := u.Entries[0]
+	t := takingAll{u: u, lead: lead, a: a, ans: ans, known: known, env: env, o: o}
+	if ans.Err != nil && a.step != stepSend && a.step != stepClose {
+		t.unexpected()
+		return
+	}
+	switch a.step {
+	case stepSend:
+		t.sent()
+	case stepDead:
+		u.Entries[lead.met.dead].Dead = true
+	case stepProof:
+		t.proof()
+	case stepImages:
+		t.applied(ans.Items)
+	case stepValidate:
+		t.validated()
+	case stepClose:
+		t.closed()
+	case stepLabel, stepLock, stepAlive, stepLost: // of single entries
+	}
+}
+
+// takingAll is one answer about a transaction.
+type takingAll struct {
+	u     *Unit
+	lead  *Entry
+	a     Action
+	ans   Answer
+	known []Known
+	env   Env
+	o     *Outcome
+}
+
+func (t *takingAll) unexpected() {
+	t.o.Result, t.o.Alarm = OutUnknown, "an unexpected answer: "+t.ans.Err.Class.String()
+}
+
+func (t *takingAll) sees(i int, image attr.Item) {
+	item, side := Split(image)
+	t.o.Known[i] = &Known{Item: item, Side: side}
+	t.o.Met[i] = image
+}
+
+// applied settles the transaction. Images are what its items have become, read behind it.
+func (t *takingAll) applied(images []attr.Item) {
+	t.o.Result = OutApplied
+	for i := range t.u.Entries {
+		if i < len(images) {
+			t.sees(i, images[i])
+		}
+	}
+	t.o.Met = make([]attr.Item, len(t.u.Entries))
+}
+
+// sent is the answer to the transaction. It gives no images: they are read.
+func (t *takingAll) sent() {
+	err := t.ans.Err
+	if err == nil {
+		t.lead.step = stepImages
+		return
+	}
+	t.u.notSent(t.a)
+	switch err.Class {
+	case Canceled:
+		t.canceled(err.Reasons)
+	case Validation:
+		t.lead.step = stepValidate
+	case TooLarge:
+		t.poison(CodeTooLarge, textTooLarge)
+	default:
+		t.unexpected()
+	}
+}
+
+func (t *takingAll) canceled(reasons []Reason) {
+	n := len(t.u.Entries)
+	at := n + len(t.lead.Checks)
+	if at < len(reasons) && reasons[at].Class == ConditionFailed {
+		t.proved(reasons[at].Old)
+		return
+	}
+	for i := range reasons {
+		switch reasons[i].Class {
+		case Validation:
+			t.lead.step = stepValidate
+			return
+		case TooLarge:
+			t.poison(CodeTooLarge, textTooLarge)
+			return
+		}
+	}
+	if t.u.unsure() { // the reasons need not be complete: is the proof there?
+		t.lead.step, t.lead.met.decision = stepProof, decision{}
+		for i := n; i < at && i < len(reasons); i++ {
+			if reasons[i].Class == ConditionFailed {
+				t.lead.met.decision = conflict(CodeCondition, textCondition)
+			}
+		}
+		return
+	}
+	worst := ruling{v: verdictAgain}
+	for i, r := range reasons {
+		if r.Class != ConditionFailed {
+			continue
+		}
+		switch {
+		case i < n:
+			t.sees(i, r.Old)
+			worst.add(t.judge(i, r.Old))
+		case i < at:
+			worst.add(verdictDecided, conflict(CodeCondition, textCondition))
+		}
+	}
+	t.act(worst)
+}
+
+// proved: the row of the proof is there.
+func (t *takingAll) proved(row attr.Item) {
+	switch {
+	case row[syncClosed].Bool():
+		t.lead.Closed = true
+		d := t.lead.met.decision
+		if d.result == 0 {
+			d = conflict(CodeCondition, textCondition)
+		}
+		t.settle(d)
+	case t.u.unsure() || t.lead.Sent > 1:
+		t.lead.step = stepImages
+	default:
+		t.o.Result, t.o.Alarm = OutTimeline, textTimeline
+	}
+}
+
+// ruling is what becomes of a transaction by what is said of its entries: what weighs most.
+type ruling struct {
+	v verdict
+	d decision
+}
+
+func (r *ruling) add(v verdict, d decision) {
+	weight := [...]int{verdictAgain: 0, verdictAsk: 0, verdictApplied: 0, verdictPark: 1, verdictDecided: 2, verdictTimeline: 3}
+	switch {
+	case weight[v] > weight[r.v], v == verdictDecided && r.v == verdictDecided && r.d.result == OutSuperseded:
+		r.v, r.d = v, d
+	}
+}
+
+// judge says what an image means for one of the entries. That the proof is not there means that nothing has applied.
+func (t *takingAll) judge(i int, image attr.Item) (verdict, decision) {
+	e := t.u.Entries[i]
+	unsure := e.Unsure
+	v, d := e.judge(facts{image: image, alive: true, before: t.known[i]}, t.env)
+	e.Unsure = unsure
+	return v, d
+}
+
+func (t *takingAll) act(r ruling) {
+	t.lead.step = stepSend
+	switch r.v {
+	case verdictDecided:
+		if t.u.unsure() && !t.lead.Closed {
+			t.lead.step, t.lead.met.decision = stepClose, r.d
+			return
+		}
+		t.settle(r.d)
+	case verdictTimeline:
+		t.o.Result, t.o.Alarm = OutTimeline, textTimeline
+	case verdictPark:
+		t.o.Result = OutParked
+		for _, e := range t.u.Entries {
+			t.o.After = max(t.o.After, e.NotBefore.Sub(t.env.Now))
+		}
+	case verdictAgain, verdictApplied, verdictAsk:
+	}
+}
+
+func (t *takingAll) settle(d decision) {
+	t.o.Result, t.o.Code, t.o.Text = d.result, d.code, d.text
+	if d.code == CodeDeposed {
+		t.o.Lock, t.o.Fence = t.lead.Lock, d.fence
+	}
+}
+
+func (t *takingAll) poison(code Code, text string) {
+	t.lead.step = stepSend
+	t.o.Result, t.o.Code, t.o.Text = OutQuarantine, code, text
+	t.o.Alarm = "a transaction on table " + t.lead.Table + " is quarantined: " + text
+}
+
+// proof has found out whether an unanswered transaction was applied, and what its items are now.
+func (t *takingAll) proof() {
+	if len(t.ans.Items) != len(t.u.Entries)+1 {
+		t.lead.step = stepSend
+		return
+	}
+	row, images := t.ans.Items[0], t.ans.Items[1:]
+	t.lead.step = stepSend
+	for _, e := range t.u.Entries {
+		if e.Lost {
+			e.Lost, e.Unsure, e.Sent = false, true, max(e.Sent, 1)
+		}
+	}
+	switch {
+	case row != nil && !row[syncClosed].Bool():
+		t.applied(images)
+		return
+	case row != nil:
+		t.proved(row)
+		return
+	}
+	worst := ruling{v: verdictAgain}
+	for i, e := range t.u.Entries {
+		t.sees(i, images[i])
+		if item, side := Split(images[i]); !e.fits(item, side, t.env) {
+			worst.add(t.judge(i, images[i]))
+		}
+	}
+	if d := t.lead.met.decision; d.result != 0 { // a condition on another row
+		worst.add(verdictDecided, d)
+	}
+	t.act(worst)
+}
+
+// fits tells whether an entry's condition and guards would hold on an image, but for those that another send renews.
+func (e *Entry) fits(item attr.Item, side Sidecar, env Env) bool {
+	return e.Life.on(item, side) && e.holds(item, env.Exprs) && (!e.timed() || !e.isOlder(side, env)) &&
+		(e.Op != store.OpDelete || side.Hold < env.Now.UnixMilli())
+}
+
+// validated looks at the items of a transaction that is not valid.
+func (t *takingAll) validated() {
+	t.lead.step = stepSend
+	worst := ruling{v: verdictAgain}
+	for i, e := range t.u.Entries {
+		if i >= len(t.ans.Items) {
+			return
+		}
+		image := t.ans.Items[i]
+		t.sees(i, image)
+		item, side := Split(image)
+		if !e.fits(item, side, t.env) {
+			worst.add(t.judge(i, image))
+			continue
+		}
+		if _, err := e.apply(item, t.env.Exprs); err != nil {
+			worst.add(verdictDecided, conflict(CodeUnfit, textUnfit))
+		}
+	}
+	if worst.v == verdictAgain && t.lead.met.again {
+		t.poison(CodeInvalid, textInvalid)
+		return
+	}
+	t.lead.met.again = true
+	t.act(worst)
+}
+
+// closed is the answer to the proof that the transaction can never apply.
+func (t *takingAll) closed() {
+	err := t.ans.Err
+	switch {
+	case err == nil:
+		t.lead.Closed, t.lead.step = true, stepSend
+		t.settle(t.lead.met.decision)
+	case err.Class == ConditionFailed:
+		t.lead.step = stepSend
+		t.proved(err.Old)
+	default:
+		t.unexpected()
+	}
+}

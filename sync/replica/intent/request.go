@@ -1,0 +1,198 @@
+package intent
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+const (
+	holdFor    = 15 * time.Minute    // the lifetime of a signed request
+	rowsFor    = 30 * 24 * time.Hour // of tombstones and proofs
+	manyMarks  = 8                   // above it a send takes settled ones away
+	pruneLimit = 64                  // marks that one send takes away
+)
+
+// request is a call in the making. Our placeholders have letters where an entry's have numbers.
+type request struct {
+	call  Call
+	conds []string
+	sets  []string
+	drops []string
+}
+
+func (r *request) name(placeholder, name string) string {
+	if r.call.Names == nil {
+		r.call.Names = map[string]string{}
+	}
+	r.call.Names[placeholder] = name
+	return placeholder
+}
+
+func (r *request) value(placeholder string, v attr.Value) string {
+	if r.call.Values == nil {
+		r.call.Values = attr.Item{}
+	}
+	r.call.Values[placeholder] = v
+	return placeholder
+}
+
+func (r *request) must(condition string) { r.conds = append(r.conds, condition) }
+
+// own takes over what the application asked for.
+func (r *request) own(e *Entry, update bool) {
+	if e.Condition != "" {
+		r.must(e.Condition)
+	}
+	used := func(placeholder string) string {
+		if placeholder[0] == '#' {
+			r.name(placeholder, e.Names[placeholder])
+		} else {
+			r.value(placeholder, e.Values[placeholder])
+		}
+		return placeholder
+	}
+	expr.Rewrite(e.Condition, used)
+	if update {
+		expr.Rewrite(e.Update, used)
+	}
+}
+
+// partition gives the placeholder of the partition key: a condition on it tells whether there is an item.
+func (r *request) partition(e *Entry, env Env) string {
+	return r.name("#p", partitionName(e, env))
+}
+
+// partitionName is the name of the partition key, or of any part of the key where the table is no longer declared.
+func partitionName(e *Entry, env Env) string {
+	if spec := env.Spec(e.Table); spec != nil {
+		return spec.Key.Partition.Name
+	}
+	names := make([]string, 0, len(e.Key))
+	for name := range e.Key {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	if len(names) == 0 {
+		return ""
+	}
+	return names[0]
+}
+
+// markGuard refuses what has been applied, and what is older than that.
+func (r *request) markGuard(e *Entry, env Env) {
+	a, mark := r.name("#a", AttrMark+env.Node), r.value(":a", e.Mark())
+	r.must("(attribute_not_exists(" + a + ") OR " + a + " < " + mark + ")")
+}
+
+// lifeGuard holds an entry to the life it was journaled on.
+func (r *request) lifeGuard(e *Entry, life Life, env Env) {
+	switch {
+	case life.Kind == LifeNone:
+		r.must("attribute_not_exists(" + r.partition(e, env) + ")")
+	case life.ID != "" || life.Kind == LifeOurs:
+		r.must(r.name("#c", AttrLife) + " = " + r.value(":c", attr.S(life.ID)))
+	default:
+		r.must("attribute_exists(" + r.partition(e, env) + ") AND attribute_not_exists(" + r.name("#c", AttrLife) + ")")
+	}
+}
+
+// countGuard lets through what was computed from the image that is still there.
+func (r *request) countGuard(known Known) string {
+	n := r.name("#n", AttrCount)
+	if known.Side.Count == 0 {
+		return "attribute_not_exists(" + n + ")"
+	}
+	return n + " = " + r.value(":n", attr.Int(int64(known.Side.Count)))
+}
+
+// fenceGuard refuses what a deposed holder sends. On tables of other policies than state the application writes it
+// itself.
+func (r *request) fenceGuard(e *Entry) {
+	if e.Policy == store.PolicyState && e.Fence != 0 {
+		f := r.name("#f", AttrFence)
+		r.must("(attribute_not_exists(" + f + ") OR " + f + " <= " + r.value(":f", attr.Int(e.Fence)) + ")")
+	}
+}
+
+// timeGuard lets the later of two writes win. A time too far ahead is none.
+func (r *request) timeGuard(e *Entry, env Env) {
+	if e.timed() {
+		t := r.name("#t", AttrTime)
+		r.must("(attribute_not_exists(" + t + ") OR " + t + " < " + r.value(":t", e.stamp()) + " OR " + t + " > " +
+			r.value(":l", attr.Int(limitOf(env))) + ")")
+	}
+}
+
+// timed tells whether the entry has a time guard: a delete beats every update of its life without one.
+func (e *Entry) timed() bool { return e.Policy == store.PolicyNewest && e.Op != store.OpDelete }
+
+// build makes the call of an entry with all its guards. Known is the base of its item.
+func build(e *Entry, known Known, env Env) Call {
+	r := &request{call: Call{Op: e.Op, Table: e.Table, Key: e.Key}}
+	switch {
+	case e.Op == store.OpDelete:
+		r.own(e, false)
+		r.delete(e, env)
+	case e.Op == store.OpPut || e.Ghost:
+		r.call.Op = store.OpPut
+		r.own(e, false)
+		r.put(e, known, env)
+	default:
+		r.own(e, true)
+		r.update(e, known, env)
+	}
+	return r.done()
+}
+
+func (r *request) done() Call {
+	r.call.Condition = strings.Join(r.conds, " AND ")
+	return r.call
+}
+
+func (r *request) delete(e *Entry, env Env) {
+	if e.Life.Kind == LifeNone { // of a transaction whose item has gone: what is left of it is its condition
+		r.call.Op = 0
+		r.lifeGuard(e, e.Life, env)
+		return
+	}
+	r.markGuard(e, env)
+	r.lifeGuard(e, e.Life, env)
+	r.fenceGuard(e)
+	u := r.name("#u", AttrHold)
+	r.must("(attribute_not_exists(" + u + ") OR " + u + " < " + r.value(":m", attr.Int(env.Now.UnixMilli())) + ")")
+}
+
+// put sends the item whole, with the sidecar of the base it was computed from.
+func (r *request) put(e *Entry, known Known, env Env) {
+	r.markGuard(e, env)
+	side := Sidecar{Life: e.writeID(env.Node), Count: 1}.kept(nil, env)
+	switch {
+	case e.Ghost:
+		r.ghostGuard(e, known, env)
+	case e.Life.Kind == LifeNone:
+		r.lifeGuard(e, e.Life, env)
+	default:
+		r.lifeGuard(e, e.Life, env)
+		r.must(r.countGuard(known))
+		side = known.Side.kept(prunable(known, env), env)
+		side.Life, side.Count = e.Life.ID, known.Side.Count+1
+		if e.Life.ID == "" {
+			side.Life = foreignSign + e.writeID(env.Node)
+		}
+	}
+	r.fenceGuard(e)
+	r.timeGuard(e, env)
+	side.Marks[env.Node] = e.Mark()
+	if e.timed() {
+		side.Time = e.stamp()
+	}
+	if e.Late || e.Unsure && e.Txn == 0 && e.creates() {
+		side.Hold = holdUntil(env)
+	}
+	r.call.Item = side.Join(e.Item)
+}

@@ -1,0 +1,229 @@
+package intent
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// update sends the operation, and with it what we keep on the item.
+func (r *request) update(e *Entry, known Known, env Env) {
+	r.markGuard(e, env)
+	r.lifeGuard(e, e.Life, env)
+	r.fenceGuard(e)
+	r.timeGuard(e, env)
+	switch {
+	case e.Life.Kind == LifeNone:
+		r.begin(e.writeID(env.Node))
+	case e.Life.Kind == LifeForeign && e.Life.ID == "":
+		r.begin(foreignSign + e.writeID(env.Node))
+		if e.Unsure {
+			r.unchanged(e.Was)
+		}
+	}
+	r.count()
+	r.sets = append(r.sets, r.name("#a", AttrMark+env.Node)+" = :a")
+	if e.timed() {
+		r.sets = append(r.sets, r.name("#t", AttrTime)+" = :t")
+	}
+	if e.Late || e.Unsure && e.Txn == 0 && e.creates() {
+		r.hold(env)
+	}
+	r.prune(e, known, env)
+	c := expr.SplitUpdate(e.Update)
+	c.Set = join(c.Set, r.sets)
+	c.Remove = join(c.Remove, r.drops)
+	r.call.Update = c.String()
+}
+
+func join(first string, more []string) string {
+	if first != "" {
+		more = slices.Insert(slices.Clone(more), 0, first)
+	}
+	return strings.Join(more, ", ")
+}
+
+// begin names the life, if nobody has.
+func (r *request) begin(life string) {
+	c := r.name("#c", AttrLife)
+	r.sets = append(r.sets, c+" = if_not_exists("+c+", "+r.value(":d", attr.S(life))+")")
+}
+
+func (r *request) count() {
+	n := r.name("#n", AttrCount)
+	r.value(":z", attr.Int(0))
+	r.value(":o", attr.Int(1))
+	r.sets = append(r.sets, n+" = if_not_exists("+n+", :z) + :o")
+}
+
+// hold keeps nodes from deleting the life as long as a copy of a create may be on its way.
+func (r *request) hold(env Env) {
+	r.sets = append(r.sets, r.name("#u", AttrHold)+" = "+r.value(":u", attr.Int(holdUntil(env))))
+}
+
+func holdUntil(env Env) int64 { return env.Now.Add(holdFor).UnixMilli() }
+
+// unchanged lets an operation on a foreign life be repeated only where what it touches has still the values from before
+// it was first sent: a foreign writer may have made it its own, and taken the mark away.
+func (r *request) unchanged(was attr.Item) {
+	for i, text := range slices.Sorted(maps.Keys(was)) {
+		steps := expr.ParsePlace(text)
+		for k := range steps {
+			steps[k] = r.name("#w"+strconv.Itoa(i)+"w"+strconv.Itoa(k), steps[k])
+		}
+		path := strings.Join(steps, ".")
+		if held := was[text].List(); len(held) == 1 {
+			r.must(path + " = " + r.value(":w"+strconv.Itoa(i), held[0]))
+		} else {
+			r.must("attribute_not_exists(" + path + ")")
+		}
+	}
+}
+
+// prune takes away marks that are settled on all nodes.
+func (r *request) prune(e *Entry, known Known, env Env) {
+	if e.met.noPrune || e.Life.ID == "" || known.Side.Life != e.Life.ID {
+		return
+	}
+	nodes := prunable(known, env)
+	if len(nodes) == 0 || len(e.Update)+32*len(nodes) > maxText/2 || len(e.Condition) > maxText/2 {
+		return
+	}
+	for i, node := range nodes {
+		r.drops = append(r.drops, r.name("#r"+strconv.Itoa(i), AttrMark+node))
+	}
+	r.must(r.countGuard(known))
+}
+
+// prunable gives the nodes whose marks on an item nobody needs any more.
+func prunable(known Known, env Env) []string {
+	if len(known.Side.Marks) <= manyMarks || env.Past == nil {
+		return nil
+	}
+	var nodes []string
+	for node, mark := range known.Side.Marks {
+		if seq := whole(mark); node != env.Node && seq > 0 && seq < env.Past(node) {
+			nodes = append(nodes, node)
+		}
+	}
+	slices.Sort(nodes)
+	return nodes[:min(len(nodes), pruneLimit)]
+}
+
+// kept is the sidecar that a Put writes again: without the marks named and without a hold that is over.
+func (s Sidecar) kept(without []string, env Env) Sidecar {
+	marks := make(map[string]attr.Value, len(s.Marks)+1)
+	maps.Copy(marks, s.Marks)
+	s.Marks = marks
+	for _, node := range without {
+		delete(s.Marks, node)
+	}
+	if s.Hold < env.Now.UnixMilli() {
+		s.Hold = 0
+	}
+	return s
+}
+
+// ghostGuard lets an item be made in the place of one past its TTL, or of none.
+func (r *request) ghostGuard(e *Entry, known Known, env Env) {
+	old := ""
+	if e.Life.ID == "" {
+		old = "attribute_not_exists(" + r.name("#c", AttrLife) + ")"
+	} else {
+		old = r.name("#c", AttrLife) + " = " + r.value(":c", attr.S(e.Life.ID))
+	}
+	for name, v := range e.Was {
+		old += " AND " + r.name("#e", name) + " = " + r.value(":e", v)
+	}
+	r.must("((" + old + " AND " + r.countGuard(known) + ") OR attribute_not_exists(" + r.partition(e, env) + "))")
+}
+
+// labelCall gives a foreign life a name, under the application's condition, before it is deleted or replaced.
+func labelCall(e *Entry, env Env) Call {
+	r := &request{call: Call{Op: store.OpUpdate, Table: e.Table, Key: e.Key}}
+	r.own(e, false)
+	r.lifeGuard(e, Life{Kind: LifeForeign}, env)
+	r.call.Update = "SET " + r.name("#c", AttrLife) + " = " + r.value(":d", attr.S(foreignSign+e.writeID(env.Node)))
+	return r.done()
+}
+
+// closeCall sets the entry's mark to a value that no copy of it can pass, on the life where one could apply.
+func closeCall(e *Entry, on Life, env Env) Call {
+	r := &request{call: Call{Op: store.OpUpdate, Table: e.Table, Key: e.Key}}
+	r.markGuard(e, env)
+	r.lifeGuard(e, on, env)
+	if on.ID == "" {
+		r.begin(foreignSign + e.writeID(env.Node))
+	}
+	r.count()
+	r.sets = append(r.sets, "#a = "+r.value(":x", e.closedMark()))
+	if e.creates() || e.Late {
+		r.hold(env)
+	}
+	r.call.Update = "SET " + strings.Join(r.sets, ", ")
+	return r.done()
+}
+
+// syncRef names a row of our own table.
+func syncRef(id string, env Env) Ref {
+	return Ref{Table: env.SyncTable, Key: attr.Item{SyncKey: attr.S(id)}}
+}
+
+// row is a row of our own table, for as long as anybody may ask for it.
+func row(id string, env Env) Call {
+	ref := syncRef(id, env)
+	return Call{
+		Op: store.OpPut, Table: ref.Table, Key: ref.Key,
+		Item: attr.Item{SyncKey: attr.S(id), SyncTTL: attr.Int(env.Now.Add(rowsFor).Round(time.Second).Unix())},
+	}
+}
+
+// deadCall puts the tombstone of a life.
+func deadCall(life string, env Env) Call { return row(DeadID(life), env) }
+
+// absent is the condition that a row of our own table is not there.
+func absent(c Call) Call {
+	c.Condition = "attribute_not_exists(#p)"
+	c.Names = map[string]string{"#p": SyncKey}
+	return c
+}
+
+// proofCall puts the proof of a transaction; closed: the proof that it can never apply.
+func proofCall(e *Entry, closed bool, env Env) Call {
+	c := row(TxnID(e.writeID(env.Node)), env)
+	if closed {
+		c.Item[syncClosed] = attr.Bool(true)
+	}
+	return absent(c)
+}
+
+// aliveCheck holds a create to the absence of its tombstone.
+func aliveCheck(e *Entry, env Env) Call {
+	ref := syncRef(DeadID(e.writeID(env.Node)), env)
+	return absent(Call{Table: ref.Table, Key: ref.Key})
+}
+
+// lockRef names the lock whose fence the entry carries.
+func lockRef(e *Entry, env Env) Ref {
+	return Ref{Table: env.LockTable, Key: attr.Item{lockKey: attr.S(e.Lock)}}
+}
+
+// lockCheck holds a first image to the fence that the lock has now.
+func lockCheck(e *Entry, env Env) Call {
+	ref := lockRef(e, env)
+	return Call{
+		Table: ref.Table, Key: ref.Key, Condition: "#f = :f",
+		Params: expr.Params{Names: map[string]string{"#f": lockFence}, Values: attr.Item{":f": attr.Int(e.Fence)}},
+	}
+}
+
+// checkCall is a condition of a transaction.
+func checkCall(c *Check) Call {
+	return Call{Table: c.Table, Key: c.Key, Condition: c.Condition, Params: c.Params}
+}

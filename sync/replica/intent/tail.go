@@ -1,0 +1,83 @@
+package intent
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// Queue finds pending entries.
+type Queue interface {
+	// Item gives the pending entries of an item, in their order.
+	Item(table string, key attr.Item) []*Entry
+	// Transaction gives all entries of a cloud transaction, in their order.
+	Transaction(txn uint64) []*Entry
+}
+
+// Tail gives what a rejected unit takes along: the later, never sent entries that carry its effect, with their
+// transactions and what those take along in turn, in the order of their sequences.
+func Tail(u *Unit, q Queue) []*Entry {
+	return closure(u, q, (*Entry).carries)
+}
+
+// Behind gives what waits behind a quarantined unit: all later entries of its items, with their transactions, and what
+// waits behind those.
+func Behind(u *Unit, q Queue) []*Entry {
+	return closure(u, q, func(*Entry, *Entry) bool { return true })
+}
+
+func closure(u *Unit, q Queue, takes func(rejected, later *Entry) bool) []*Entry {
+	taken := map[uint64]bool{}
+	work := slices.Clone(u.Entries)
+	for _, e := range work {
+		taken[e.Seq] = true
+	}
+	var out []*Entry
+	add := func(e *Entry) {
+		if !taken[e.Seq] {
+			taken[e.Seq] = true
+			out, work = append(out, e), append(work, e)
+		}
+	}
+	for len(work) > 0 {
+		e := work[0]
+		work = work[1:]
+		for _, l := range q.Item(e.Table, e.Key) {
+			if l.Seq <= e.Seq || l.aside() || !takes(e, l) {
+				continue
+			}
+			if l.Txn == 0 {
+				add(l)
+				continue
+			}
+			for _, member := range q.Transaction(l.Txn) {
+				add(member)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b *Entry) int { return cmp.Compare(a.Seq, b.Seq) })
+	return out
+}
+
+// carries tells whether a later entry carries the effect of a rejected one: it was made of a view that had it. What counts
+// in the cloud (ADD), and what has a condition of its own, does not.
+func (e *Entry) carries(later *Entry) bool {
+	switch {
+	case later.Sent > 0:
+		return false
+	case later.Behind == e.Seq:
+		return true
+	case e.Policy == store.PolicyState || e.Policy == store.PolicyNewest:
+		return false // the later one is decided by itself: it is an image, or later
+	case later.Op != store.OpUpdate || later.Ghost:
+		return true
+	}
+	if later.Condition != "" || !later.Read {
+		return false
+	}
+	c := expr.SplitUpdate(later.Update)
+	return c.Set != "" || c.Remove != ""
+}

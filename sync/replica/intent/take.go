@@ -1,0 +1,451 @@
+package intent
+
+import (
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// Take says what an answer to an action means, and notes in the entries what has to be remembered: the caller stores them
+// in the transaction in which it acts on the outcome, if they stay. Known are the bases of the entries' items, in their
+// order.
+func (u *Unit) Take(a Action, ans Answer, known []Known, env Env) Outcome {
+	o := u.outcome(OutAgain)
+	if ans.Err != nil && u.common(a, ans.Err, &o) {
+		return o
+	}
+	if u.multi() {
+		u.takeAll(a, ans, known, env, &o)
+		return o
+	}
+	t := taking{u: u, e: u.Entries[0], a: a, ans: ans, known: known[0], env: env, o: &o}
+	t.take()
+	return o
+}
+
+func (u *Unit) outcome(r Result) Outcome {
+	return Outcome{Result: r, Known: make([]*Known, len(u.Entries)), Met: make([]attr.Item, len(u.Entries))}
+}
+
+// common handles the answers that mean the same whatever was asked; false: it is not one of them.
+func (u *Unit) common(a Action, err *Error, o *Outcome) bool {
+	switch err.Class {
+	case Unknown:
+		o.Result = OutUnknown
+		return true
+	case Throttled:
+		o.Result = OutThrottled
+	case Offline:
+		o.Result = OutOffline
+	case Credentials:
+		o.Result, o.Alarm = OutRefresh, "the cloud does not accept the credentials, or the clock is wrong"
+	case NoTable, Denied:
+		o.Result, o.Table = OutStopTable, a.table()
+		o.Alarm = "table " + o.Table + ": " + err.Class.String()
+	case Canceled:
+		if !transient(err.Reasons) {
+			return false
+		}
+		o.Result = OutThrottled
+	default:
+		return false
+	}
+	u.notSent(a)
+	return true
+}
+
+// notSent takes back what Attempt has noted: the answer says that it did not apply.
+func (u *Unit) notSent(a Action) {
+	for i, e := range u.Entries {
+		if i < len(a.unsure) {
+			e.Unsure = a.unsure[i]
+		}
+	}
+}
+
+// wasUnsure tells whether an earlier send of an entry is unanswered.
+func (a *Action) wasUnsure(i int, e *Entry) bool {
+	if i < len(a.unsure) {
+		return a.unsure[i]
+	}
+	return e.Unsure
+}
+
+// table names the table that an action is about first.
+func (a *Action) table() string {
+	switch {
+	case len(a.Calls) > 0:
+		return a.Calls[0].Table
+	case len(a.Reads) > 0:
+		return a.Reads[0].Table
+	}
+	return ""
+}
+
+// transient tells whether a transaction was in the way of another, or too fast.
+func transient(reasons []Reason) bool {
+	for _, r := range reasons {
+		if r.Class == Throttled || r.Class == Unknown {
+			return true
+		}
+	}
+	return false
+}
+
+// taking is one answer about an entry that is alone.
+type taking struct {
+	u     *Unit
+	e     *Entry
+	a     Action
+	ans   Answer
+	known Known
+	env   Env
+	o     *Outcome
+}
+
+func (t *taking) take() {
+	switch t.a.step {
+	case stepSend:
+		t.sent()
+	case stepLabel:
+		t.labelled()
+	case stepDead:
+		if t.fails() {
+			return
+		}
+		t.e.Dead = true
+	case stepLock:
+		t.locked(t.item(0))
+	case stepAlive:
+		t.alive()
+	case stepValidate:
+		t.validated()
+	case stepClose:
+		t.closed()
+	case stepLost:
+		t.lost()
+	case stepProof, stepImages: // of transactions
+	}
+}
+
+func (t *taking) item(i int) attr.Item {
+	if i < len(t.ans.Items) {
+		return t.ans.Items[i]
+	}
+	return nil
+}
+
+// fails: a call beside the operation was answered by what nobody expects there. It is repeated.
+func (t *taking) fails() bool {
+	if t.ans.Err == nil {
+		return false
+	}
+	t.o.Result = OutUnknown
+	t.o.Alarm = "an unexpected answer: " + t.ans.Err.Class.String()
+	return true
+}
+
+// sees notes the image that an answer has shown.
+func (t *taking) sees(image attr.Item) {
+	item, side := Split(image)
+	t.o.Known[0] = &Known{Item: item, Side: side}
+}
+
+// sent is the answer to the operation.
+func (t *taking) sent() {
+	err := t.ans.Err
+	if err == nil {
+		t.applied()
+		return
+	}
+	unsure := t.a.wasUnsure(0, t.e)
+	t.u.notSent(t.a)
+	switch err.Class {
+	case ConditionFailed:
+		t.sees(err.Old)
+		t.decide(facts{image: err.Old, unsure: unsure})
+	case Canceled:
+		t.canceled(err.Reasons, unsure)
+	case Validation:
+		t.e.step = stepValidate
+	case TooLarge:
+		t.poison(CodeTooLarge, textTooLarge)
+	default:
+		t.o.Result = OutUnknown
+	}
+}
+
+func (t *taking) applied() {
+	t.o.Result = OutApplied
+	image := t.ans.Image
+	if image == nil {
+		image = created(t.a.Calls[0])
+	}
+	t.sees(image)
+}
+
+// created is the image that a Put, or an update of no item, leaves: a transaction does not tell. Of a delete nil.
+func created(c Call) attr.Item {
+	if c.Update == "" {
+		return c.Item
+	}
+	u, err := expr.ParseUpdate(c.Update, c.Params)
+	if err != nil {
+		return nil
+	}
+	image, err := u.Apply(c.Key)
+	if err != nil {
+		return nil
+	}
+	return image
+}
+
+// canceled is the answer to a create that was sent with conditions on other rows.
+func (t *taking) canceled(reasons []Reason, unsure bool) {
+	f := facts{unsure: unsure}
+	lock := false
+	for i := 1; i < len(t.a.Calls) && i < len(reasons); i++ {
+		if reasons[i].Class != ConditionFailed {
+			continue
+		}
+		switch t.a.Calls[i].Table {
+		case t.env.SyncTable:
+			f.dead = true
+		case t.env.LockTable:
+			lock = true
+		}
+	}
+	own := Reason{}
+	if len(reasons) > 0 {
+		own = reasons[0]
+	}
+	switch {
+	case own.Class == ConditionFailed:
+		f.image = own.Old
+		t.sees(own.Old)
+		t.decide(f)
+	case own.Class == Validation:
+		t.e.step = stepValidate
+	case own.Class == TooLarge:
+		t.poison(CodeTooLarge, textTooLarge)
+	case lock || f.dead:
+		// The item may be there all the same, with our mark: the reasons need not be complete.
+		if unsure {
+			t.e.step = stepAlive
+			return
+		}
+		t.other(f.dead, lock)
+	default:
+		t.o.Result = OutUnknown
+	}
+}
+
+// other decides about a create that rows beside it refuse.
+func (t *taking) other(dead, lock bool) {
+	if dead {
+		t.settle(superseded(CodeTombstone, textTombstone))
+		return
+	}
+	if lock {
+		t.settle(t.e.deposed(0))
+	}
+}
+
+// decide acts on what an image says about the entry.
+func (t *taking) decide(f facts) {
+	f.before = t.known
+	v, d := t.e.judge(f, t.env)
+	switch v {
+	case verdictApplied:
+		t.o.Result = OutApplied
+		t.sees(f.image)
+	case verdictTimeline:
+		t.o.Result, t.o.Alarm = OutTimeline, textTimeline
+	case verdictAsk:
+		t.e.step = stepAlive
+	case verdictPark:
+		t.o.Result, t.o.After = OutParked, t.e.NotBefore.Sub(t.env.Now)
+	case verdictDecided:
+		t.closeFirst(d, f.image)
+	case verdictAgain:
+		t.e.step = stepSend
+	}
+}
+
+// closeFirst decides, as soon as no copy of the entry can apply any more.
+func (t *taking) closeFirst(d decision, image attr.Item) {
+	item, side := Split(image)
+	t.o.Met[0] = image
+	on := lifeOf(Known{Item: item, Side: side})
+	open := item != nil && (t.e.Unsure || t.e.Late) && !t.e.Closed
+	if !open || d.result == OutSuperseded && d.code != CodeDeposed || !t.e.reaches(on) {
+		t.settle(d)
+		return
+	}
+	t.e.step, t.e.met.decision, t.e.met.on, t.e.met.image = stepClose, d, on, image
+}
+
+// reaches tells whether a copy of an earlier send could still apply to a life, or to what comes after it.
+func (e *Entry) reaches(on Life) bool {
+	return e.creates() || e.Late || e.Life == on
+}
+
+func (t *taking) settle(d decision) {
+	t.o.Result, t.o.Code, t.o.Text = d.result, d.code, d.text
+	if d.code == CodeDeposed {
+		t.o.Lock, t.o.Fence = t.e.Lock, d.fence
+	}
+}
+
+// poison puts the entry aside.
+func (t *taking) poison(code Code, text string) {
+	t.e.step = stepSend
+	t.o.Result, t.o.Code, t.o.Text = OutQuarantine, code, text
+	t.o.Alarm = "a write of table " + t.e.Table + " is quarantined: " + text
+}
+
+// labelled is the answer to a label on a foreign life.
+func (t *taking) labelled() {
+	err := t.ans.Err
+	if err == nil {
+		t.sees(t.ans.Image)
+		t.e.Label = foreignSign + t.e.writeID(t.env.Node)
+		t.e.Life.ID = t.e.Label
+		return
+	}
+	switch err.Class {
+	case ConditionFailed:
+		t.sees(err.Old)
+		label := foreignSign + t.e.writeID(t.env.Node)
+		if err.Old[AttrLife].Str() == label { // an earlier answer was lost
+			t.e.Label, t.e.Life.ID = label, label
+			return
+		}
+		t.decide(facts{image: err.Old, unsure: t.e.Unsure})
+	case Validation:
+		t.e.step = stepValidate
+	default:
+		t.fails()
+	}
+}
+
+// locked looks at the lock of a first image, where there are no transactions.
+func (t *taking) locked(lock attr.Item) {
+	if t.fails() {
+		return
+	}
+	fence, ok := lock[lockFence].Int()
+	if !ok || fence != t.e.Fence {
+		t.settle(t.e.deposed(fence))
+		return
+	}
+	t.e.met.ready = true
+}
+
+// alive has found out about an unanswered create: its item, its tombstone, its lock.
+func (t *taking) alive() {
+	if t.fails() {
+		return
+	}
+	t.sees(t.item(0))
+	t.e.step = stepSend
+	f := facts{image: t.item(0), unsure: t.e.Unsure, dead: t.item(1) != nil}
+	f.alive = !f.dead
+	if len(t.a.Reads) > 2 {
+		if fence, ok := t.item(2)[lockFence].Int(); f.image == nil && (!ok || fence != t.e.Fence) {
+			t.settle(t.e.deposed(fence))
+			return
+		}
+	}
+	_, side := Split(f.image)
+	if f.image != nil && side.Marks[t.env.Node].Equal(t.e.Mark()) {
+		t.o.Result = OutApplied
+		return
+	}
+	if f.image == nil && !f.dead { // nothing speaks against sending it again
+		t.e.met.ready = true
+		return
+	}
+	t.decide(f)
+}
+
+// validated looks at the item of a request that is not valid: is it the request, or the item?
+func (t *taking) validated() {
+	if t.fails() {
+		return
+	}
+	image := t.item(0)
+	t.sees(image)
+	t.e.step = stepSend
+	item, side := Split(image)
+	_, err := t.e.apply(item, t.env.Exprs)
+	switch {
+	case !t.e.Life.on(item, side) && !t.e.Ghost:
+		t.decide(facts{image: image, unsure: t.e.Unsure})
+	case !t.e.holds(item, t.env.Exprs):
+		t.closeFirst(conflict(CodeCondition, textCondition), image)
+	case err != nil:
+		t.closeFirst(conflict(CodeUnfit, textUnfit), image)
+	case !t.e.met.again: // it fits what is there now: perhaps it did not before
+		t.e.met.again = true
+	default:
+		t.poison(CodeInvalid, textInvalid)
+	}
+}
+
+// closed is the answer to closing the mark.
+func (t *taking) closed() {
+	e := t.e
+	if t.ans.Err == nil {
+		t.sees(t.ans.Image)
+		t.o.Met[0] = e.met.image
+		e.Closed = true
+		t.settle(e.met.decision)
+		return
+	}
+	if t.ans.Err.Class != ConditionFailed {
+		t.fails()
+		return
+	}
+	old := t.ans.Err.Old
+	t.sees(old)
+	_, side := Split(old)
+	e.step = stepSend
+	switch there := side.Marks[t.env.Node]; {
+	case there.Equal(e.Mark()):
+		t.o.Result = OutApplied
+	case there.Equal(e.closedMark()):
+		t.o.Met[0] = e.met.image
+		e.Closed = true
+		t.settle(e.met.decision)
+	default: // the item has changed again: what becomes of the entry is decided anew
+		t.decide(facts{image: old, unsure: e.Unsure})
+	}
+}
+
+// lost has looked for an entry of a lost timeline (section 6).
+func (t *taking) lost() {
+	if t.fails() {
+		return
+	}
+	image := t.item(0)
+	t.sees(image)
+	item, side := Split(image)
+	e := t.e
+	there := side.Marks[t.env.Node]
+	order, _ := attr.Compare(there, e.Mark())
+	switch {
+	case there.Equal(e.Mark()):
+		t.o.Result = OutApplied
+	case there.Equal(e.closedMark()):
+		t.o.Met[0] = image
+		t.settle(conflict(CodeLost, textLost))
+	case there.Kind() == attr.KindN && order > 0:
+		t.o.Met[0] = image
+		t.settle(conflict(CodeLost, textLost))
+	case item != nil && e.Life.on(item, side):
+		t.o.Result = OutRenumber
+	default:
+		e.Lost, e.Unsure = false, true
+		e.Sent = max(e.Sent, 1)
+	}
+}

@@ -1,0 +1,81 @@
+package intent
+
+import (
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// View is what readers see of an item: its pending entries, in their order, applied to the base. Doubtful are the
+// sequences of those whose condition or guards do not hold there, or that cannot be applied: they are not in it.
+// Entries of policy through and quarantined ones are not in it either. The items given are not changed.
+func View(known Known, pending []*Entry, exprs *expr.Cache) (item attr.Item, doubtful []uint64) {
+	v := viewing{item: known.Item, life: lifeOf(known), time: known.Side.Time}
+	for _, e := range pending {
+		if e.Policy == store.PolicyThrough || e.aside() {
+			continue
+		}
+		if !v.take(e, exprs) {
+			doubtful = append(doubtful, e.Seq)
+		}
+	}
+	return v.item, doubtful
+}
+
+// viewing is an item while entries are applied to it.
+type viewing struct {
+	item   attr.Item
+	life   Life
+	behind uint64     // the entry that has begun the life, if it is pending
+	time   attr.Value // of policy newest
+}
+
+// take applies an entry; false: it is doubtful.
+func (v *viewing) take(e *Entry, exprs *expr.Cache) bool {
+	if !v.lets(e) || !e.holds(v.item, exprs) {
+		return false
+	}
+	next, err := e.view(v.item, exprs)
+	if err != nil {
+		return false
+	}
+	switch {
+	case next == nil:
+		v.life, v.behind = Life{}, 0
+	case e.Ghost || v.item == nil:
+		v.life, v.behind = Life{Kind: LifeOurs}, e.Seq
+	}
+	v.item = next
+	if e.timed() {
+		v.time = e.stamp()
+	}
+	return true
+}
+
+// view is apply, but that an entry in the place of an expired item makes it anew.
+func (e *Entry) view(item attr.Item, exprs *expr.Cache) (attr.Item, error) {
+	if e.Ghost {
+		return e.Item, nil
+	}
+	return e.apply(item, exprs)
+}
+
+// lets tells whether the guards would let the entry through, or take it to the life that is there.
+func (v *viewing) lets(e *Entry) bool {
+	if e.timed() && v.item != nil && v.time.Kind() == attr.KindN {
+		if order, _ := attr.Compare(v.time, e.stamp()); order >= 0 {
+			return false
+		}
+	}
+	switch {
+	case e.Life.Kind == LifeNone, e.Ghost:
+		return e.Op != store.OpDelete || v.item == nil
+	case v.item == nil:
+		return false
+	case e.Behind != 0:
+		return v.behind == e.Behind || v.behind == 0
+	case v.behind != 0:
+		return false
+	}
+	return v.life == e.Life || v.life.Kind == LifeForeign
+}
