@@ -21,9 +21,9 @@ import (
 // they stay in it, held, until somebody decides.
 type Conflict struct {
 	ID    uint64    // counts from 1, never used again; filled in
-	At    time.Time // of the decision, server-corrected; zero: now, filled in
+	At    time.Time // of the decision; zero: the transaction's instant, filled in
 	Kind  ConflictKind
-	State ConflictState // zero: open, or what the kind begins with
+	State ConflictState // zero: what the kind begins with
 
 	Code string // stable, snake_case: condition_failed, deleted, unknown, deposed, ...
 	Text string // one sentence for a person, without values of the item
@@ -32,15 +32,16 @@ type Conflict struct {
 	Tail    []*intent.Entry // decided together with it: what carried its effect, or stands behind a quarantined one
 
 	ClosedAt time.Time // zero: it is open
-	Note     string    // why a retry or a merge did not go, or who closed it
-	NewSeqs  []uint64  // what the retry or the merge wrote
+	Note     string    // why a retry or a merge did not go, what had to be left out, who closed it
+	NewSeqs  []uint64  // of the journal: what the retry or the merge wrote
 }
 
 // Decided is one entry of a decision with the images that it met.
 type Decided struct {
 	Entry *intent.Entry
 	Met   attr.Item // the cloud's item as the refusal showed it (ALL_OLD), sidecar included; nil: none, or not shown
-	Base  attr.Item // the last confirmed image before; nil: none
+	Base  attr.Item // the last confirmed image before, without sidecar; nil: none
+	View  attr.Item // what readers saw before the decision; nil: no item. For the merge handler, not kept
 }
 
 // ConflictKind says what was decided.
@@ -57,6 +58,16 @@ const (
 	KindQuarantine ConflictKind = "quarantine" // the cloud can never take it as it is
 )
 
+// begins is the state in which a record of the kind is made: what nobody has to do anything about is decided.
+func (k ConflictKind) begins() ConflictState {
+	switch k {
+	case KindSuperseded, KindDeposed, KindLost:
+		return StateDecided
+	case KindRefused, KindUnknown, KindGone, KindQuarantine:
+	}
+	return StateOpen
+}
+
 // ConflictState is what became of a conflict.
 type ConflictState string
 
@@ -69,18 +80,41 @@ const (
 	StateDecided   ConflictState = "decided"   // by the policy: kept to be looked up, nobody has to do anything
 )
 
-// MergeCase is what a merge handler decides on: the entries that were refused and three images of each item.
-type MergeCase struct {
-	Conflict *Conflict   // Decided has base and remote of each item
-	View     []attr.Item // what readers saw, with the entries and their tail, in the order of Decided; nil: no item
+// closed tells that nothing more can be done with it.
+func (s ConflictState) closed() bool {
+	return s == StateRetried || s == StateDiscarded || s == StateResolved
 }
 
-// MergeFunc is an application's answer to conflicts on a table, in the place of a person's. It is pure: the same case
-// gives the same writes, it reads no clock and asks nobody. Its writes are made like any of the application, in order,
-// all or none, with conditions of their own where they need them. Not ok: it has no answer, a person is asked.
-type MergeFunc func(MergeCase) (writes []store.WriteItem, ok bool)
+// Entries are all entries of the record: the unit's, then the tail's.
+func (c *Conflict) Entries() []*intent.Entry {
+	out := make([]*intent.Entry, 0, len(c.Decided)+len(c.Tail))
+	for i := range c.Decided {
+		out = append(out, c.Decided[i].Entry)
+	}
+	return append(out, c.Tail...)
+}
 
 // String names a conflict for logs: without keys, which may be somebody's.
 func (c *Conflict) String() string {
 	return fmt.Sprintf("%s %d (%s)", c.Kind, c.ID, c.Code)
 }
+
+// MergeCase is what a merge handler decides on: the entries that were refused and three images of each item, without
+// sidecars.
+type MergeCase struct {
+	Code    string
+	Entries []*intent.Entry // refused, in their order; not to be changed
+	Tail    []*intent.Entry
+	Items   []MergeItem // one for each of Entries
+}
+
+// MergeItem is an item as it was, as it was seen here, and as the cloud has it; nil: no item.
+type MergeItem struct {
+	Base, View, Remote attr.Item
+}
+
+// MergeFunc is an application's answer to conflicts on a table, in the place of a person's. It is pure: the same case
+// gives the same writes, it reads no clock and asks nobody. Its writes are made like any of the application, all or none,
+// with conditions of their own where they need them; several are one transaction. Not ok: it has no answer, a person is
+// asked.
+type MergeFunc func(MergeCase) (writes []store.WriteItem, ok bool)

@@ -1,0 +1,296 @@
+package replica
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// recordConflict keeps a decision, in the transaction that makes it; see Conflict. It runs the merge handler of the
+// table, whose writes are those of the application from then on.
+func (r *Replica) recordConflict(tx *store.Tx, c *Conflict) (id uint64, err error) {
+	if len(c.Decided) == 0 {
+		return 0, fault.New(fault.Internal, "empty_conflict", "a conflict of no entry (%s)", c.Code)
+	}
+	if c.At.IsZero() {
+		c.At = tx.Now()
+	}
+	if c.State == "" {
+		c.State = c.Kind.begins()
+	}
+	if c.State == StateOpen && c.Kind != KindQuarantine {
+		if err := r.merge(tx, c); err != nil {
+			return 0, err
+		}
+	}
+	l, err := openConflicts(tx)
+	if err != nil {
+		return 0, err
+	}
+	if err := l.add(c); err != nil {
+		return 0, err
+	}
+	if _, err := l.trim(tx.Now()); err != nil {
+		return 0, err
+	}
+	return c.ID, l.save()
+}
+
+// merge asks the handler of the table. What its writes are refused for is noted, and a person is asked instead.
+func (r *Replica) merge(tx *store.Tx, c *Conflict) error {
+	handler := r.cfg.Merge[c.Decided[0].Entry.Table]
+	if handler == nil {
+		return nil
+	}
+	in := MergeCase{Code: c.Code, Tail: c.Tail}
+	for i := range c.Decided {
+		d := &c.Decided[i]
+		remote, _ := intent.Split(d.Met)
+		in.Entries = append(in.Entries, d.Entry)
+		in.Items = append(in.Items, MergeItem{Base: d.Base, View: d.View, Remote: remote})
+	}
+	writes, ok := handler(in)
+	if !ok {
+		return nil
+	}
+	seqs, err := perform(tx, writes)
+	switch {
+	case err == nil:
+		c.State, c.ClosedAt, c.NewSeqs = StateResolved, tx.Now(), seqs
+		return nil
+	case refusal(err):
+		c.Note = joinNotes(c.Note, "the merge was refused: "+reasonOf(err))
+		return nil
+	default:
+		return err
+	}
+}
+
+// perform makes writes as the application does, several as one transaction, and gives the sequences of their records.
+func perform(tx *store.Tx, writes []store.WriteItem) (seqs []uint64, err error) {
+	before := tx.Seq()
+	switch {
+	case len(writes) == 0:
+		return nil, nil
+	case len(writes) > 1 || writes[0].Check != nil:
+		err = tx.TransactWrite(store.TransactWrite{Items: writes})
+	case writes[0].Put != nil:
+		_, err = tx.Put(*writes[0].Put)
+	case writes[0].Update != nil:
+		_, err = tx.Update(*writes[0].Update)
+	case writes[0].Delete != nil:
+		_, err = tx.Delete(*writes[0].Delete)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for seq := before + 1; seq <= tx.Seq(); seq++ {
+		seqs = append(seqs, seq)
+	}
+	return seqs, nil
+}
+
+// refusal tells an error about the write from one of the store.
+func refusal(err error) bool {
+	switch fault.KindOf(err) {
+	case fault.Conflict, fault.Invalid, fault.NotFound, fault.TooLarge:
+		return true
+	case fault.Internal, fault.Unauthorized, fault.Forbidden, fault.Throttled, fault.Unavailable, fault.Full, fault.Locked, fault.Damaged:
+	}
+	return false
+}
+
+// reasonOf is what a person is told of an error.
+func reasonOf(err error) string {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return f.Message
+	}
+	return err.Error()
+}
+
+// writeOf is the operation of an entry as the application asked for it.
+func writeOf(e *intent.Entry) store.WriteItem {
+	switch e.Op {
+	case store.OpPut:
+		return store.WriteItem{Put: &store.PutItem{Table: e.Table, Item: e.Item, Condition: e.Condition, Params: e.Params, NoOld: true}}
+	case store.OpUpdate:
+		return store.WriteItem{Update: &store.UpdateItem{Table: e.Table, Key: e.Key, Update: e.Update, Condition: e.Condition, Params: e.Params}}
+	default:
+		return store.WriteItem{Delete: &store.DeleteItem{Table: e.Table, Key: e.Key, Condition: e.Condition, Params: e.Params, NoOld: true}}
+	}
+}
+
+// Conflicts lists records, the newest first; next is to go on before, 0: there are no more.
+func (r *Replica) Conflicts(ctx context.Context, q ConflictQuery) (found []*Conflict, next uint64, err error) {
+	err = r.store.View(ctx, func(tx *store.Tx) error {
+		l, err := openConflicts(tx)
+		if err == nil {
+			found, next, err = l.list(q)
+		}
+		return err
+	})
+	return found, next, err
+}
+
+// Conflict gives a record; an unknown one is fault.NotFound.
+func (r *Replica) Conflict(ctx context.Context, id uint64) (c *Conflict, err error) {
+	err = r.store.View(ctx, func(tx *store.Tx) error {
+		l, err := openConflicts(tx)
+		if err == nil {
+			c, err = l.known(id)
+		}
+		return err
+	})
+	return c, err
+}
+
+func (l *conflictLog) known(id uint64) (*Conflict, error) {
+	c, err := l.get(id)
+	if err == nil && c == nil {
+		err = fault.New(fault.NotFound, "conflict_not_found", "There is no conflict %d; records are kept for 30 days.", id)
+	}
+	return c, err
+}
+
+// conflictOf is the latest record that the entry of a sequence is in; 0: it is in none.
+func conflictOf(tx *store.Tx, seq uint64) (uint64, error) {
+	l, err := openConflicts(tx)
+	if err != nil {
+		return 0, err
+	}
+	return l.ofSeq(seq)
+}
+
+// RetryConflict writes anew what a record holds, all or none: the same operations, judged on what the items are now,
+// compiled and journaled under new sequences. One that is refused changes nothing: fault.Conflict or fault.Invalid says
+// why. A record that has been decided already is fault.Conflict.
+func (r *Replica) RetryConflict(ctx context.Context, id uint64) (*Conflict, error) {
+	return r.decide(ctx, id, r.retry)
+}
+
+// DiscardConflict notes that what a record holds is not wanted. What was quarantined leaves the outbox and the view.
+func (r *Replica) DiscardConflict(ctx context.Context, id uint64) (*Conflict, error) {
+	return r.decide(ctx, id, func(w *work, c *Conflict) error {
+		c.State = StateDiscarded
+		if c.Kind != KindQuarantine {
+			return nil
+		}
+		if c.unsure() {
+			c.Note = joinNotes(c.Note, "it had been sent and not answered: a late copy of it may still be applied")
+		}
+		if err := r.freeQuarantine(w, c); err != nil {
+			return err
+		}
+		return w.finish()
+	})
+}
+
+// decide changes a record that nobody has decided yet, in one transaction.
+func (r *Replica) decide(ctx context.Context, id uint64, do func(w *work, c *Conflict) error) (c *Conflict, err error) {
+	var w *work
+	err = r.store.Update(ctx, func(tx *store.Tx) error {
+		l, err := openConflicts(tx)
+		if err != nil {
+			return err
+		}
+		if c, err = l.known(id); err != nil {
+			return err
+		}
+		if c.State.closed() {
+			return fault.New(fault.Conflict, "conflict_closed", "Conflict %d was %s at %s UTC.", id, c.State, c.ClosedAt.UTC().Format(time.DateTime))
+		}
+		if c.Kind == KindQuarantine {
+			if err := r.live(tx, c); err != nil {
+				return err
+			}
+		}
+		w = r.newWork(tx)
+		if err := do(w, c); err != nil {
+			return err
+		}
+		c.ClosedAt = tx.Now()
+		if l, err = openConflicts(tx); err != nil { // what was written may have made records of its own
+			return err
+		}
+		if err := l.change(c); err != nil {
+			return err
+		}
+		return l.save()
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.moved(w)
+	r.log.Info("conflict decided", "conflict", id, "kind", c.Kind, "state", c.State, "table", c.Decided[0].Entry.Table)
+	return c, nil
+}
+
+// retry writes what a record holds: what was one transaction is one again, the rest goes one by one, in its order.
+func (r *Replica) retry(w *work, c *Conflict) error {
+	c.State = StateRetried
+	if c.Kind == KindQuarantine {
+		if c.unsure() {
+			c.Note = joinNotes(c.Note, "it had been sent and not answered, so it goes on under its own number")
+			if err := r.letGo(w, c); err != nil {
+				return err
+			}
+			return w.finish()
+		}
+		if err := r.freeQuarantine(w, c); err != nil {
+			return err
+		}
+		if err := w.finish(); err != nil {
+			return err
+		}
+	}
+	entries := c.Entries()
+	slices.SortStableFunc(entries, func(a, b *intent.Entry) int { return cmp.Compare(a.Seq, b.Seq) })
+	for len(entries) > 0 {
+		var group, others []*intent.Entry
+		for i, e := range entries {
+			if i == 0 || e.Txn != 0 && e.Txn == entries[0].Txn {
+				group = append(group, e)
+			} else {
+				others = append(others, e)
+			}
+		}
+		seqs, err := again(w.tx, group)
+		if err != nil {
+			return retryRefused(c.ID, group[0], err)
+		}
+		c.NewSeqs = append(c.NewSeqs, seqs...)
+		entries = others
+	}
+	return nil
+}
+
+// again makes the writes of a unit anew, its conditions on other items included.
+func again(tx *store.Tx, group []*intent.Entry) (seqs []uint64, err error) {
+	var writes []store.WriteItem
+	for _, e := range group {
+		if e.Policy == store.PolicyThrough {
+			return nil, fault.New(fault.Invalid, "retry_through", "its caller was told that it is refused, and asks again")
+		}
+		writes = append(writes, writeOf(e))
+		for i := range e.Checks {
+			k := &e.Checks[i]
+			writes = append(writes, store.WriteItem{Check: &store.ConditionCheck{Table: k.Table, Key: k.Key, Condition: k.Condition, Params: k.Params}})
+		}
+	}
+	return perform(tx, writes)
+}
+
+// retryRefused says of which write it is that a retry fails.
+func retryRefused(id uint64, e *intent.Entry, err error) error {
+	if !refusal(err) {
+		return err
+	}
+	return fault.Wrap(err, fault.KindOf(err), "retry_refused", "Conflict %d cannot be retried: its %s on %s is refused here already: %s",
+		id, e.Op, e.Table, reasonOf(err))
+}

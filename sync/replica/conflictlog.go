@@ -1,0 +1,291 @@
+package replica
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+// sideConflicts is the space of the conflict log:
+//
+//	"c" + ^id     record: version, state, JSON. The complement has the newest first
+//	"o" + id      of one that is open: its instant and size, the oldest first
+//	"q" + id      the same of a quarantined one that is open
+//	"d" + id      the same of one that is not open
+//	"s" + seq+id  by the sequence of each of its entries
+//	"t"           the sums
+const sideConflicts = "conflicts"
+
+const (
+	conflictVersion = 1
+	conflictAge     = 30 * 24 * time.Hour
+	conflictBytes   = 64 << 20
+	conflictMost    = 1 << 20 // of one record: the images go first
+	conflictTrim    = 64      // records taken out in one transaction
+	conflictWarn    = 0.8     // of conflictBytes taken by open ones: a person should look
+)
+
+// conflictSums count what lies in the log.
+type conflictSums struct {
+	Next        uint64 `json:"next"` // id of the next one, less one
+	Open        int    `json:"open"` // without quarantined ones
+	Quarantined int    `json:"quarantined"`
+	Kept        int    `json:"kept"`
+	Bytes       int64  `json:"bytes"`
+	OpenBytes   int64  `json:"openBytes"`
+	Dropped     uint64 `json:"dropped"` // open ones that had to go
+}
+
+// conflictLog is the log within one transaction.
+type conflictLog struct {
+	tx   *store.Tx
+	side store.Side
+	sums conflictSums
+	max  int64
+}
+
+func openConflicts(tx *store.Tx) (*conflictLog, error) {
+	l := &conflictLog{tx: tx, side: tx.Side(sideConflicts), max: conflictBytes}
+	raw, err := l.side.Get([]byte("t"))
+	if err != nil || raw == nil {
+		return l, err
+	}
+	if err := json.Unmarshal(raw, &l.sums); err != nil {
+		return nil, fault.Wrap(err, fault.Damaged, "damaged", "the sums of the conflict log cannot be read")
+	}
+	return l, nil
+}
+
+// save writes the sums; it is the last thing that is done with a log that was changed.
+func (l *conflictLog) save() error {
+	raw, err := json.Marshal(l.sums)
+	if err != nil {
+		return fmt.Errorf("conflict log: %w", err)
+	}
+	return l.side.Set([]byte("t"), raw)
+}
+
+func conflictKey(prefix byte, n uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{prefix}, n)
+}
+
+func conflictSeqKey(seq, id uint64) []byte {
+	return binary.BigEndian.AppendUint64(conflictKey('s', seq), id)
+}
+
+// indexKey is where a record stands in the order of age.
+func (c *Conflict) indexKey() []byte {
+	switch {
+	case c.State != StateOpen:
+		return conflictKey('d', c.ID)
+	case c.Kind == KindQuarantine:
+		return conflictKey('q', c.ID)
+	default:
+		return conflictKey('o', c.ID)
+	}
+}
+
+// add gives a record its number and keeps it.
+func (l *conflictLog) add(c *Conflict) error {
+	l.sums.Next++
+	c.ID = l.sums.Next
+	if err := l.put(c); err != nil {
+		return err
+	}
+	for _, seq := range c.seqs() {
+		if err := l.side.Set(conflictSeqKey(seq, c.ID), []byte{1}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seqs are the sequences of its entries, and of those that were folded into them.
+func (c *Conflict) seqs() (out []uint64) {
+	for _, e := range c.Entries() {
+		out = append(append(out, e.Seq), e.Folds...)
+	}
+	return out
+}
+
+// put writes a record that is not there, and counts it.
+func (l *conflictLog) put(c *Conflict) error {
+	raw, err := encodeConflict(c)
+	if err != nil {
+		return err
+	}
+	if err := l.side.Set(conflictKey('c', ^c.ID), raw); err != nil {
+		return err
+	}
+	mark := binary.BigEndian.AppendUint64(nil, uint64(c.At.UnixMilli())) //nolint:gosec // a sortable stamp, read back the same way
+	mark = binary.BigEndian.AppendUint64(mark, uint64(len(raw)))
+	if err := l.side.Set(c.indexKey(), mark); err != nil {
+		return err
+	}
+	l.count(c, int64(len(raw)), 1)
+	return nil
+}
+
+func (l *conflictLog) count(c *Conflict, size int64, n int) {
+	l.sums.Kept += n
+	l.sums.Bytes += size * int64(n)
+	if c.State != StateOpen {
+		return
+	}
+	l.sums.OpenBytes += size * int64(n)
+	if c.Kind == KindQuarantine {
+		l.sums.Quarantined += n
+	} else {
+		l.sums.Open += n
+	}
+}
+
+// get reads a record; nil: there is none of this number.
+func (l *conflictLog) get(id uint64) (*Conflict, error) {
+	raw, err := l.side.Get(conflictKey('c', ^id))
+	if err != nil || raw == nil {
+		return nil, err
+	}
+	return decodeConflict(raw)
+}
+
+// change replaces a record that is there.
+func (l *conflictLog) change(c *Conflict) error {
+	old, err := l.take(c.ID)
+	if err != nil || old == nil {
+		return err
+	}
+	return l.put(c)
+}
+
+// take removes a record, but not what finds it by its entries, and counts it out; nil: there is none.
+func (l *conflictLog) take(id uint64) (*Conflict, error) {
+	raw, err := l.side.Get(conflictKey('c', ^id))
+	if err != nil || raw == nil {
+		return nil, err
+	}
+	old, err := decodeConflict(raw)
+	if err != nil {
+		return nil, err
+	}
+	l.count(old, int64(len(raw)), -1)
+	if err := l.side.Delete(conflictKey('c', ^id)); err != nil {
+		return nil, err
+	}
+	return old, l.side.Delete(old.indexKey())
+}
+
+// forget takes a record out for good.
+func (l *conflictLog) forget(id uint64) error {
+	old, err := l.take(id)
+	if err != nil || old == nil {
+		return err
+	}
+	for _, seq := range old.seqs() {
+		if err := l.side.Delete(conflictSeqKey(seq, id)); err != nil {
+			return err
+		}
+	}
+	if old.State == StateOpen {
+		l.sums.Dropped++
+	}
+	return nil
+}
+
+// trim takes out what is too old and, while there is too much, the oldest: first what is decided, then what is open.
+// What is quarantined stays: its entries still wait. more: there is something left to do.
+func (l *conflictLog) trim(now time.Time) (more bool, err error) {
+	var gone []uint64
+	excess := l.sums.Bytes - l.max
+	for _, prefix := range []byte{'d', 'o'} {
+		err := l.side.Each([]byte{prefix}, nil, func(k, v []byte) (bool, error) {
+			if len(k) != 9 || len(v) != 16 {
+				return false, fault.New(fault.Damaged, "damaged", "an entry of the conflict log cannot be read")
+			}
+			id, at := binary.BigEndian.Uint64(k[1:]), time.UnixMilli(int64(binary.BigEndian.Uint64(v))) //nolint:gosec // written so
+			old := now.Sub(at) > conflictAge
+			if !old && excess <= 0 || len(gone) >= conflictTrim {
+				return false, nil
+			}
+			gone = append(gone, id)
+			excess -= int64(binary.BigEndian.Uint64(v[8:])) //nolint:gosec // the length of a record
+			return true, nil
+		})
+		if err != nil {
+			return false, err
+		}
+	}
+	more = len(gone) >= conflictTrim
+	for _, id := range gone {
+		if err := l.forget(id); err != nil {
+			return false, err
+		}
+	}
+	return more, nil
+}
+
+// ofSeq is the latest record that an entry is in; 0: it is in none.
+func (l *conflictLog) ofSeq(seq uint64) (id uint64, err error) {
+	err = l.side.Each(conflictKey('s', seq), nil, func(k, _ []byte) (bool, error) {
+		if len(k) == 17 {
+			id = binary.BigEndian.Uint64(k[9:])
+		}
+		return true, nil
+	})
+	return id, err
+}
+
+// ConflictQuery says which records are wanted.
+type ConflictQuery struct {
+	State  ConflictState // empty: any
+	Table  string        // of one of its entries; empty: any
+	Before uint64        // older than this one; 0: from the newest on
+	Limit  int           // 0: 50
+}
+
+// list gives records, the newest first, and the number to go on before; 0: there are no more.
+func (l *conflictLog) list(q ConflictQuery) (out []*Conflict, next uint64, err error) {
+	if q.Limit <= 0 {
+		q.Limit = 50
+	}
+	var after []byte
+	if q.Before != 0 {
+		after = conflictKey('c', ^q.Before)
+	}
+	err = l.side.Each([]byte{'c'}, after, func(_, v []byte) (bool, error) {
+		if q.State != "" && recordState(v) != q.State {
+			return true, nil
+		}
+		c, err := decodeConflict(v)
+		if err != nil {
+			return false, err
+		}
+		if !c.about(q.Table) {
+			return true, nil
+		}
+		if len(out) == q.Limit {
+			next = out[len(out)-1].ID
+			return false, nil
+		}
+		out = append(out, c)
+		return true, nil
+	})
+	return out, next, err
+}
+
+// about tells whether one of the entries is of a table.
+func (c *Conflict) about(table string) bool {
+	if table == "" {
+		return true
+	}
+	for _, e := range c.Entries() {
+		if e.Table == table {
+			return true
+		}
+	}
+	return false
+}

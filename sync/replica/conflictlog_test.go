@@ -1,0 +1,325 @@
+package replica
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/corpus"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+var logStart = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+
+func logEntry(seq uint64, table string) *intent.Entry {
+	e := &intent.Entry{
+		Seq: seq, Table: table, Policy: store.PolicyIntent, Key: attr.Item{"pk": attr.S(fmt.Sprint(seq % 7))}, Op: store.OpUpdate,
+		Update: "SET a = :a", At: logStart,
+	}
+	e.Values = attr.Item{":a": attr.Int(1)}
+	return e
+}
+
+func logConflict(seq uint64) *Conflict {
+	return &Conflict{
+		At: logStart, Kind: KindRefused, State: StateOpen, Code: "condition_failed", Text: "It does not hold.",
+		Decided: []Decided{{Entry: logEntry(seq, "t"), Met: attr.Item{"pk": attr.S("x"), "_n": attr.Int(3)}, Base: attr.Item{"pk": attr.S("x")}}},
+	}
+}
+
+// inLog runs fn on the log of a store, and saves it.
+func inLog(t testing.TB, s *store.Store, fn func(l *conflictLog) error) {
+	t.Helper()
+	err := s.Update(t.Context(), func(tx *store.Tx) error {
+		l, err := openConflicts(tx)
+		if err != nil {
+			return err
+		}
+		if err := fn(l); err != nil {
+			return err
+		}
+		return l.save()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestConflictRecord(t *testing.T) {
+	c := logConflict(5)
+	c.ID, c.Kind, c.State, c.Note, c.ClosedAt, c.NewSeqs = 9, KindQuarantine, StateRetried, "a note", logStart.Add(time.Hour), []uint64{7, 8}
+	c.Tail = []*intent.Entry{logEntry(6, "u")}
+	raw, err := encodeConflict(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := decodeConflict(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff(c, back, cmpopts.IgnoreUnexported(intent.Entry{}), cmpopts.EquateEmpty(), gocmp.Comparer(func(a, b attr.Value) bool { return a.String() == b.String() })); diff != "" {
+		t.Error(diff)
+	}
+	if recordState(raw) != StateRetried {
+		t.Errorf("state %q", recordState(raw))
+	}
+	for name, bad := range map[string][]byte{
+		"empty": {}, "version": append([]byte{9}, raw[1:]...), "cut": raw[:len(raw)-3], "no write": []byte("\x01o{}"),
+	} {
+		if _, err := decodeConflict(bad); !fault.Is(err, fault.Damaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A record is never larger than it may be: its images go, the writes stay.
+func TestConflictRecordIsBounded(t *testing.T) {
+	big := attr.Item{"pk": attr.S("x"), "v": attr.S(strings.Repeat("x", 390_000))}
+	for _, n := range []int{1, 2, 4} {
+		c := logConflict(1)
+		c.Decided = nil
+		for i := range n {
+			c.Decided = append(c.Decided, Decided{Entry: logEntry(uint64(i+1), "t"), Met: big, Base: big})
+		}
+		raw, err := encodeConflict(c)
+		if err != nil || len(raw) > conflictMost {
+			t.Fatalf("%d writes: %d bytes %v", n, len(raw), err)
+		}
+		back, err := decodeConflict(raw)
+		if err != nil || len(back.Decided) != n || back.Decided[0].Entry.Update != "SET a = :a" {
+			t.Fatalf("%d writes: %v %v", n, back, err)
+		}
+		base, met := back.Decided[0].Base != nil, back.Decided[0].Met != nil
+		if base != (n < 2) || met != (n < 4) || (back.Note == "") != base {
+			t.Errorf("%d writes: base %v, met %v, note %q", n, base, met, back.Note)
+		}
+	}
+}
+
+func TestConflictList(t *testing.T) {
+	s := storetest.Open(t)
+	inLog(t, s, func(l *conflictLog) error {
+		for i := range 10 {
+			c := logConflict(uint64(100 + i))
+			if i%3 == 0 {
+				c.State = StateDecided
+			}
+			if i == 7 {
+				c.Tail = []*intent.Entry{logEntry(200, "other")}
+			}
+			if err := l.add(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, q := range []struct {
+		ConflictQuery
+		ids  []uint64
+		next uint64
+	}{
+		{ConflictQuery{}, []uint64{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, 0},
+		{ConflictQuery{State: StateDecided}, []uint64{10, 7, 4, 1}, 0},
+		{ConflictQuery{State: StateOpen, Limit: 2}, []uint64{9, 8}, 8},
+		{ConflictQuery{State: StateOpen, Limit: 2, Before: 8}, []uint64{6, 5}, 5},
+		{ConflictQuery{State: StateOpen, Limit: 2, Before: 3}, []uint64{2}, 0},
+		{ConflictQuery{Table: "other"}, []uint64{8}, 0},
+		{ConflictQuery{State: StateRetried}, nil, 0},
+	} {
+		inLog(t, s, func(l *conflictLog) error {
+			found, next, err := l.list(q.ConflictQuery)
+			var ids []uint64
+			for _, c := range found {
+				ids = append(ids, c.ID)
+			}
+			if !slices.Equal(ids, q.ids) || next != q.next {
+				t.Errorf("%+v: %v, next %d", q.ConflictQuery, ids, next)
+			}
+			return err
+		})
+	}
+	inLog(t, s, func(l *conflictLog) error {
+		for seq, want := range map[uint64]uint64{100: 1, 109: 10, 200: 8, 99: 0, 110: 0} {
+			if id, err := l.ofSeq(seq); err != nil || id != want {
+				t.Errorf("entry %d is in record %d, want %d (%v)", seq, id, want, err)
+			}
+		}
+		return nil
+	})
+}
+
+// The log has room for so much: what is decided goes first, then the oldest; what is quarantined stays whatever its age.
+func TestConflictTrim(t *testing.T) {
+	s := storetest.Open(t)
+	var size int64
+	inLog(t, s, func(l *conflictLog) error {
+		for i := range 6 {
+			c := logConflict(uint64(i + 1))
+			switch i {
+			case 0:
+				c.Kind = KindQuarantine
+			case 3:
+				c.State = StateDecided
+			}
+			if err := l.add(c); err != nil {
+				return err
+			}
+		}
+		size = l.sums.Bytes / 6
+		return nil
+	})
+	ids := func(l *conflictLog) (out []uint64) {
+		found, _, err := l.list(ConflictQuery{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range found {
+			out = append(out, c.ID)
+		}
+		return out
+	}
+	inLog(t, s, func(l *conflictLog) error {
+		l.max = 6*size - size/2
+		_, err := l.trim(logStart)
+		if got := ids(l); !slices.Equal(got, []uint64{6, 5, 3, 2, 1}) || l.sums.Dropped != 0 {
+			t.Errorf("one too many: %v are left, %d dropped", got, l.sums.Dropped)
+		}
+		return err
+	})
+	inLog(t, s, func(l *conflictLog) error {
+		l.max = 4*size - size/2
+		_, err := l.trim(logStart)
+		if got := ids(l); !slices.Equal(got, []uint64{6, 5, 1}) || l.sums.Dropped != 2 || l.sums.Open != 2 || l.sums.Quarantined != 1 {
+			t.Errorf("two too many: %v are left, %+v", got, l.sums)
+		}
+		if id, err := l.ofSeq(2); err != nil || id != 0 {
+			t.Errorf("a dropped record is found by its entry: %d %v", id, err)
+		}
+		return err
+	})
+	inLog(t, s, func(l *conflictLog) error {
+		if _, err := l.trim(logStart.Add(conflictAge)); err != nil || len(ids(l)) != 3 {
+			t.Errorf("30 days to the second are not too old: %v %v", ids(l), err)
+		}
+		_, err := l.trim(logStart.Add(conflictAge + time.Second))
+		if got := ids(l); !slices.Equal(got, []uint64{1}) {
+			t.Errorf("too old: %v are left", got)
+		}
+		return err
+	})
+}
+
+// Whatever is done to it, the sums are those of the records, and no number is given twice.
+func TestConflictLogKeepsItsSums(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s, err := store.OpenMemory(store.Options{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer s.Close() //nolint:errcheck // in memory
+		last, now := uint64(0), logStart
+		for range rapid.IntRange(1, 30).Draw(rt, "steps") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 100).Draw(rt, "hours")) * time.Hour)
+			inLog(t, s, func(l *conflictLog) error {
+				switch rapid.SampledFrom([]string{"add", "add", "decide", "trim"}).Draw(rt, "step") {
+				case "add":
+					c := logConflict(rapid.Uint64Range(1, 40).Draw(rt, "seq"))
+					c.At, c.Kind = now, rapid.SampledFrom([]ConflictKind{KindRefused, KindQuarantine, KindSuperseded}).Draw(rt, "kind")
+					c.State = c.Kind.begins()
+					if err := l.add(c); err != nil {
+						return err
+					}
+					if c.ID <= last {
+						rt.Fatalf("number %d after %d", c.ID, last)
+					}
+					last = c.ID
+				case "decide":
+					c, err := l.get(rapid.Uint64Range(1, last+1).Draw(rt, "id"))
+					if err != nil || c == nil {
+						return err
+					}
+					c.State = rapid.SampledFrom([]ConflictState{StateRetried, StateDiscarded}).Draw(rt, "state")
+					return l.change(c)
+				case "trim":
+					l.max = int64(rapid.IntRange(0, 5000).Draw(rt, "room"))
+					if _, err := l.trim(now); err != nil {
+						return err
+					}
+					if l.sums.Bytes > l.max && l.sums.Kept > l.sums.Quarantined {
+						rt.Fatalf("%d bytes in a log of %d, %+v", l.sums.Bytes, l.max, l.sums)
+					}
+				}
+				return nil
+			})
+			checkSums(t, rt, s)
+		}
+	})
+}
+
+func checkSums(t testing.TB, rt *rapid.T, s *store.Store) {
+	inLog(t, s, func(l *conflictLog) error {
+		found, _, err := l.list(ConflictQuery{Limit: 1000})
+		want := conflictSums{Next: l.sums.Next, Dropped: l.sums.Dropped}
+		for _, c := range found {
+			raw, err := encodeConflict(c)
+			if err != nil {
+				return err
+			}
+			n := int64(len(raw))
+			want.Kept++
+			want.Bytes += n
+			switch {
+			case c.State != StateOpen:
+			case c.Kind == KindQuarantine:
+				want.Quarantined++
+				want.OpenBytes += n
+			default:
+				want.Open++
+				want.OpenBytes += n
+			}
+		}
+		if want != l.sums {
+			rt.Fatalf("the sums are %+v, the records %+v", l.sums, want)
+		}
+		return err
+	})
+}
+
+// FuzzConflictRecord: what is no record is refused, and what is one is written again as it was.
+func FuzzConflictRecord(f *testing.F) {
+	raw, err := encodeConflict(logConflict(3))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(raw)
+	f.Add([]byte("\x01o{}"))
+	corpus.Add(f)
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		c, err := decodeConflict(raw)
+		if err != nil {
+			return
+		}
+		once, err := encodeConflict(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := decodeConflict(once)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if twice, err := encodeConflict(back); err != nil || !bytes.Equal(once, twice) {
+			t.Fatalf("%v:\n%q\n%q", err, once, twice)
+		}
+	})
+}

@@ -1,0 +1,125 @@
+package replica
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// storedConflict is a Conflict as it lies in the log. Entries have an encoding of their own, with a version.
+type storedConflict struct {
+	ID       uint64        `json:"id"`
+	At       time.Time     `json:"at"`
+	Kind     ConflictKind  `json:"kind"`
+	State    ConflictState `json:"state"`
+	Code     string        `json:"code"`
+	Text     string        `json:"text"`
+	Decided  []storedEntry `json:"decided"`
+	Tail     []storedEntry `json:"tail,omitempty"`
+	ClosedAt time.Time     `json:"closedAt,omitzero"`
+	Note     string        `json:"note,omitempty"`
+	NewSeqs  []uint64      `json:"newSeqs,omitempty"`
+}
+
+type storedEntry struct {
+	Entry []byte    `json:"entry"`
+	Met   attr.Item `json:"met,omitempty"`
+	Base  attr.Item `json:"base,omitempty"`
+}
+
+// stateLetters are the second byte of a record, so that a list need not decode what it passes over.
+func stateLetters() map[ConflictState]byte {
+	return map[ConflictState]byte{StateOpen: 'o', StateRetried: 'r', StateDiscarded: 'x', StateResolved: 'm', StateDecided: 'd'}
+}
+
+func recordState(raw []byte) ConflictState {
+	if len(raw) < 2 {
+		return ""
+	}
+	for state, letter := range stateLetters() {
+		if raw[1] == letter {
+			return state
+		}
+	}
+	return ""
+}
+
+// encodeConflict writes a record. One that is too large loses its images, the base first, and says so.
+func encodeConflict(c *Conflict) ([]byte, error) {
+	st := storedConflict{
+		ID: c.ID, At: c.At, Kind: c.Kind, State: c.State, Code: c.Code, Text: c.Text, ClosedAt: c.ClosedAt, Note: c.Note, NewSeqs: c.NewSeqs,
+	}
+	for i := range c.Decided {
+		d := &c.Decided[i]
+		st.Decided = append(st.Decided, storedEntry{Entry: d.Entry.Encode(), Met: d.Met, Base: d.Base})
+	}
+	for _, e := range c.Tail {
+		st.Tail = append(st.Tail, storedEntry{Entry: e.Encode()})
+	}
+	raw, err := st.encode()
+	if err != nil || len(raw) <= conflictMost {
+		return raw, err
+	}
+	for i := range st.Decided {
+		st.Decided[i].Base = nil
+	}
+	st.Note = joinNotes(st.Note, "the base was too large to be kept")
+	if raw, err = st.encode(); err != nil || len(raw) <= conflictMost {
+		return raw, err
+	}
+	for i := range st.Decided {
+		st.Decided[i].Met = nil
+	}
+	st.Note = joinNotes(st.Note, "so was the cloud's item")
+	return st.encode()
+}
+
+func joinNotes(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}
+
+func (st *storedConflict) encode() ([]byte, error) {
+	text, err := json.Marshal(st)
+	if err != nil {
+		return nil, fmt.Errorf("conflict: %w", err)
+	}
+	return append([]byte{conflictVersion, stateLetters()[st.State]}, text...), nil
+}
+
+func decodeConflict(raw []byte) (*Conflict, error) {
+	if len(raw) < 2 || raw[0] != conflictVersion {
+		return nil, fault.New(fault.Damaged, "damaged", "a record of the conflict log is of no version that is known here")
+	}
+	var st storedConflict
+	if err := json.Unmarshal(raw[2:], &st); err != nil {
+		return nil, fault.Wrap(err, fault.Damaged, "damaged", "a record of the conflict log cannot be read")
+	}
+	c := &Conflict{
+		ID: st.ID, At: st.At, Kind: st.Kind, State: st.State, Code: st.Code, Text: st.Text, ClosedAt: st.ClosedAt, Note: st.Note, NewSeqs: st.NewSeqs,
+	}
+	for _, s := range st.Decided {
+		e, err := intent.DecodeEntry(s.Entry)
+		if err != nil {
+			return nil, err
+		}
+		c.Decided = append(c.Decided, Decided{Entry: e, Met: s.Met, Base: s.Base})
+	}
+	for _, s := range st.Tail {
+		e, err := intent.DecodeEntry(s.Entry)
+		if err != nil {
+			return nil, err
+		}
+		c.Tail = append(c.Tail, e)
+	}
+	if len(c.Decided) == 0 {
+		return nil, fault.New(fault.Damaged, "damaged", "a record of the conflict log names no write")
+	}
+	return c, nil
+}

@@ -1,0 +1,160 @@
+package replica
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Collector gives what Status tells as metrics, read when they are scraped.
+func (r *Replica) Collector() prometheus.Collector {
+	c := &collector{r: r}
+	c.links()
+	c.queues()
+	c.records()
+	c.rules()
+	return c
+}
+
+// metric is one family.
+type metric struct {
+	desc  *prometheus.Desc
+	kind  prometheus.ValueType
+	value func(st *Status, emit func(v float64, labels ...string))
+}
+
+type collector struct {
+	r        *Replica
+	families []metric
+}
+
+const (
+	gauge   = prometheus.GaugeValue
+	counter = prometheus.CounterValue
+)
+
+func (c *collector) add(name, help string, kind prometheus.ValueType, value func(st *Status) float64) {
+	c.each(name, help, kind, nil, func(st *Status, emit func(float64, ...string)) { emit(value(st)) })
+}
+
+func (c *collector) each(name, help string, kind prometheus.ValueType, labels []string, value func(st *Status, emit func(float64, ...string))) {
+	c.families = append(c.families, metric{prometheus.NewDesc("touchline_sync_"+name, help, labels, nil), kind, value})
+}
+
+func yes(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// seconds is an instant as Prometheus has it; 0: there was none.
+func seconds(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return float64(t.UnixMilli()) / 1000
+}
+
+func (c *collector) links() {
+	c.add("online", "1 while the cloud can be reached.", gauge, func(st *Status) float64 { return yes(st.Link.Up) })
+	c.add("offline_since_seconds", "When the cloud went away, as a Unix time; 0: it is there.", gauge, func(st *Status) float64 {
+		if st.Link.Up {
+			return 0
+		}
+		return seconds(st.Link.Since)
+	})
+	c.add("disconnects_total", "Times that the cloud went away.", counter, func(st *Status) float64 { return float64(st.Link.Drops) })
+	c.add("last_error_seconds", "When the cloud last could not be reached, as a Unix time.", gauge, func(st *Status) float64 { return seconds(st.Link.LastAt) })
+	c.add("clock_skew_seconds", "The cloud's clock minus this machine's.", gauge, func(st *Status) float64 { return st.Skew.Seconds() })
+	c.add("incarnation", "How often the node has left its history.", gauge, func(st *Status) float64 { return float64(st.Node.Incarnation) })
+	c.add("clone_alarm", "1 while nothing is sent because another process works under this node's name.", gauge,
+		func(st *Status) float64 { return yes(st.Node.Stopped != "") })
+}
+
+func (c *collector) queues() {
+	c.each("waiting_writes", "Writes that the cloud does not have yet.", gauge, []string{"table"}, func(st *Status, emit func(float64, ...string)) {
+		for i := range st.Tables {
+			emit(float64(st.Tables[i].Waiting), st.Tables[i].Table)
+		}
+	})
+	c.each("waiting_bytes", "Bytes of them.", gauge, []string{"table"}, func(st *Status, emit func(float64, ...string)) {
+		for i := range st.Tables {
+			emit(float64(st.Tables[i].Bytes), st.Tables[i].Table)
+		}
+	})
+	c.each("table_stopped", "1 for a table to which nothing is sent until a person acts.", gauge, []string{"table"}, func(st *Status, emit func(float64, ...string)) {
+		for i := range st.Tables {
+			emit(yes(st.Tables[i].Stopped != nil), st.Tables[i].Table)
+		}
+	})
+	c.add("lag_seconds", "Age of the oldest write that the cloud does not have.", gauge, func(st *Status) float64 { return st.Lag().Seconds() })
+	c.add("unsynced_since_seconds", "When it was written, as a Unix time; 0: there is none.", gauge, func(st *Status) float64 { return seconds(st.Oldest) })
+	c.add("unanswered_writes", "Writes that are on their way, or were sent and not answered.", gauge, func(st *Status) float64 { return float64(st.Unanswered) })
+	c.add("doubtful_writes", "Writes that wait and are not shown: their condition does not hold here.", gauge, func(st *Status) float64 { return float64(st.Doubtful) })
+	c.add("busy_lanes", "Lanes with a request on its way.", gauge, func(st *Status) (n float64) {
+		for i := range st.Lanes {
+			n += yes(st.Lanes[i].Busy)
+		}
+		return n
+	})
+	c.add("parked_writes", "Writes that wait by themselves while their lane goes on, at most 100 a lane.", gauge, func(st *Status) (n float64) {
+		for i := range st.Lanes {
+			n += float64(len(st.Lanes[i].Parked))
+		}
+		return n
+	})
+}
+
+func (c *collector) records() {
+	c.add("open_conflicts", "Conflicts that somebody should look at.", gauge, func(st *Status) float64 { return float64(st.Conflicts.Open) })
+	c.add("quarantined_writes", "Records of writes that the cloud can never take as they are.", gauge,
+		func(st *Status) float64 { return float64(st.Conflicts.Quarantined) })
+	c.add("conflict_records", "Records in the conflict log.", gauge, func(st *Status) float64 { return float64(st.Conflicts.Kept) })
+	c.add("conflict_log_bytes", "Size of the conflict log.", gauge, func(st *Status) float64 { return float64(st.Conflicts.Bytes) })
+	c.add("dropped_conflicts_total", "Open conflicts that had to go for want of room or because of their age.", counter,
+		func(st *Status) float64 { return float64(st.Conflicts.Dropped) })
+	c.add("replay_log_writes", "Writes that the cloud has and that are kept, for a cloud that is restored.", gauge,
+		func(st *Status) float64 { return float64(st.Replay.Entries) })
+	c.add("replay_log_bytes", "Bytes of them.", gauge, func(st *Status) float64 { return float64(st.Replay.Bytes) })
+	c.add("budget_used_ratio", "Share of the fullest budget that is used up.", gauge, func(st *Status) float64 { return st.Budget.Used })
+	c.add("budget_level", "0 ok, 1 warn, 2 tight, 3 rebuildable writes refused, 4 all but corrections, 5 all.", gauge,
+		func(st *Status) float64 { return float64(st.Budget.Level) })
+	c.add("refused_writes_total", "Writes refused because too much waits.", counter, func(st *Status) float64 { return float64(st.Budget.Refused) })
+}
+
+func (c *collector) rules() {
+	each := func(name, help string, kind prometheus.ValueType, value func(f *FeedStatus) float64) {
+		c.each(name, help, kind, []string{"rule"}, func(st *Status, emit func(float64, ...string)) {
+			for i := range st.Feed {
+				emit(value(&st.Feed[i]), st.Feed[i].Rule)
+			}
+		})
+	}
+	each("feed_last_pass_seconds", "End of the last complete reading, as a Unix time.", gauge, func(f *FeedStatus) float64 { return seconds(f.LastPass) })
+	each("feed_items", "Items that it had.", gauge, func(f *FeedStatus) float64 { return float64(f.Items) })
+	each("feed_passes_total", "Complete readings.", counter, func(f *FeedStatus) float64 { return float64(f.Passes) })
+	each("feed_errors_total", "Readings that failed.", counter, func(f *FeedStatus) float64 { return float64(f.Errors) })
+}
+
+// Describe implements prometheus.Collector.
+func (c *collector) Describe(ch chan<- *prometheus.Desc) {
+	for i := range c.families {
+		ch <- c.families[i].desc
+	}
+}
+
+// Collect implements prometheus.Collector. A store that cannot be read says so by other metrics.
+func (c *collector) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	st, err := c.r.Status(ctx)
+	if err != nil {
+		return
+	}
+	for i := range c.families {
+		f := &c.families[i]
+		f.value(&st, func(v float64, labels ...string) { ch <- prometheus.MustNewConstMetric(f.desc, f.kind, v, labels...) })
+	}
+}

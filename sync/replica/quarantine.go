@@ -1,0 +1,118 @@
+package replica
+
+import (
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// The entries of a quarantine stay in the outbox, held, and its items are parked: what is written to them later stands
+// behind. What an operator decides takes them out, or lets them go on.
+
+// freeQuarantine takes the entries of a record out of the outbox and the view, within w; what stands behind them and is
+// held for their sake alone goes on.
+func (r *Replica) freeQuarantine(w *work, c *Conflict) error {
+	dropped := map[unitID]bool{}
+	for _, e := range c.Entries() {
+		u, err := r.findUnit(w.tx, e.Seq)
+		if err != nil {
+			return err
+		}
+		if u == nil || dropped[u.id] {
+			continue
+		}
+		if u, err = w.unit(u.id); err != nil || u == nil {
+			return err
+		}
+		dropped[u.id] = true
+		if err := w.drop(u); err != nil {
+			return err
+		}
+	}
+	return r.goOn(w, c)
+}
+
+// goOn lets the entries go on that stood behind those of a record, unless something else on their items is held too.
+func (r *Replica) goOn(w *work, c *Conflict) error {
+	for _, e := range c.Entries() {
+		it, err := w.item(e.Table, e.Key)
+		if err != nil {
+			return err
+		}
+		behind, err := w.entries(it)
+		if err != nil {
+			return err
+		}
+		for _, later := range behind {
+			if later.Held == intent.HoldPoison {
+				break
+			}
+			if later.Held == intent.HoldTail {
+				later.Held, later.Why = intent.HoldNone, ""
+				w.changed(later)
+			}
+		}
+	}
+	return nil
+}
+
+// letGo has the entries of a record go on as they are: one of them was sent and not answered, and under a new sequence it
+// might be applied twice.
+func (r *Replica) letGo(w *work, c *Conflict) error {
+	for _, e := range c.Entries() {
+		u, err := r.findUnit(w.tx, e.Seq)
+		if err != nil {
+			return err
+		}
+		if u == nil {
+			continue
+		}
+		if u, err = w.unit(u.id); err != nil || u == nil {
+			return err
+		}
+		for _, held := range u.Entries {
+			if held.Held == intent.HoldPoison || held.Held == intent.HoldTail {
+				held.Held, held.Why = intent.HoldNone, ""
+				w.changed(held)
+			}
+		}
+	}
+	return nil
+}
+
+// unsure tells whether a late copy of one of the entries may still be applied.
+func (c *Conflict) unsure() bool {
+	for _, e := range c.Entries() {
+		if e.Unsure {
+			return true
+		}
+	}
+	return false
+}
+
+// live gives the record its entries as they are in the outbox now: they may have been sent since.
+func (r *Replica) live(tx *store.Tx, c *Conflict) error {
+	fresh := func(e *intent.Entry) (*intent.Entry, error) {
+		u, err := r.findUnit(tx, e.Seq)
+		if err != nil || u == nil {
+			return e, err
+		}
+		for _, have := range u.Entries {
+			if have.Seq == e.Seq {
+				return have, nil
+			}
+		}
+		return e, nil
+	}
+	var err error
+	for i := range c.Decided {
+		if c.Decided[i].Entry, err = fresh(c.Decided[i].Entry); err != nil {
+			return err
+		}
+	}
+	for i := range c.Tail {
+		if c.Tail[i], err = fresh(c.Tail[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

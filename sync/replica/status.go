@@ -1,0 +1,224 @@
+package replica
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// Status is how far the node and the cloud are one, at one instant.
+type Status struct {
+	At     time.Time // by the node's clock
+	Link   LinkState
+	Skew   time.Duration // the cloud's clock minus ours
+	Tables []TableStatus // by name, those with something to tell
+	Lanes  []LaneStatus  // all of them
+
+	Waiting    int64     // writes that the cloud does not have yet
+	Oldest     time.Time // when the oldest of them was written: what was written since would be lost with this machine; zero: none waits
+	Unanswered int64     // units sent of which nobody knows yet whether they applied, as far as the lanes have read
+	Doubtful   int64     // entries that are not shown: their condition does not hold on what lies below them
+
+	Feed      []FeedStatus // one for each rule
+	Conflicts ConflictStatus
+	Replay    ReplayStatus
+	Budget    BudgetState
+	Node      IdentityStatus
+}
+
+// TableStatus is what waits of a table.
+type TableStatus struct {
+	Table   string
+	Waiting int64
+	Bytes   int64
+	Stopped *StoppedTable // nil: it is sent to
+}
+
+// LaneStatus is how a lane goes.
+type LaneStatus struct {
+	Lane   int
+	Busy   bool         // a request of it is on its way
+	Parked []ParkStatus // what waits while the lane goes on, the oldest first, at most maxParks
+}
+
+// ParkStatus is a unit that waits by itself.
+type ParkStatus struct {
+	WriteID string
+	Table   string
+	Why     string
+	Until   time.Time // zero: until somebody decides
+}
+
+// maxParks bounds what a lane lists.
+const maxParks = 100
+
+// FeedStatus is how a rule of the feed fares.
+type FeedStatus struct {
+	Rule      string    // the table, and of what partitions
+	LastPass  time.Time // the end of the last complete one; zero: there was none
+	Items     int       // that it had
+	Passes    uint64    // complete ones
+	Errors    uint64
+	LastError string // of the latest pass; empty: it was good
+}
+
+// ConflictStatus counts the records of conflicts.
+type ConflictStatus struct {
+	Open        int // that somebody should look at, without quarantined ones
+	Quarantined int // open
+	Kept        int // all records
+	Bytes       int64
+	MaxBytes    int64
+	Dropped     uint64 // open ones that had to go for want of room or because of their age
+}
+
+// ReplayStatus is the log of what was sent.
+type ReplayStatus struct {
+	Entries int64
+	Bytes   int64
+	Oldest  time.Time
+}
+
+// IdentityStatus is who the node is to the cloud.
+type IdentityStatus struct {
+	Node        string
+	Incarnation uint64
+	Boot        string
+	Stopped     string // why nothing is sent: another process works under this node's name; empty: it is
+}
+
+// Status reads how things stand. It looks at counts and at the first units of the lanes, so it costs the same however
+// much waits.
+func (r *Replica) Status(ctx context.Context) (Status, error) {
+	st := Status{
+		At: r.clock.Now(), Link: r.net.state(), Skew: r.cloud.Skew(), Feed: r.feedStatus(),
+		Node: IdentityStatus{Node: r.store.Node(), Incarnation: r.store.Incarnation(), Boot: r.bootID(), Stopped: r.stoppedWhy()},
+	}
+	err := r.store.View(ctx, func(tx *store.Tx) error { return r.readStatus(tx, &st) })
+	return st, err
+}
+
+func (r *Replica) readStatus(tx *store.Tx, st *Status) error {
+	all, err := readCounts(tx)
+	if err != nil {
+		return err
+	}
+	st.Waiting = all.total().entries
+	st.Tables = r.tableStatus(all)
+	st.Budget = r.levels.state(r.cfg.Budget, all.total())
+	if st.Doubtful, err = readDoubtful(tx); err != nil {
+		return err
+	}
+	for i := range r.lanes {
+		l, oldest, unanswered, err := r.laneStatus(tx, i)
+		if err != nil {
+			return err
+		}
+		st.Lanes = append(st.Lanes, l)
+		st.Unanswered += unanswered
+		if !oldest.IsZero() && (st.Oldest.IsZero() || oldest.Before(st.Oldest)) {
+			st.Oldest = oldest
+		}
+	}
+	if st.Replay, err = r.replayStatus(tx); err != nil {
+		return err
+	}
+	l, err := openConflicts(tx)
+	if err != nil {
+		return err
+	}
+	st.Conflicts = ConflictStatus{
+		Open: l.sums.Open, Quarantined: l.sums.Quarantined, Kept: l.sums.Kept, Bytes: l.sums.Bytes, MaxBytes: l.max, Dropped: l.sums.Dropped,
+	}
+	return nil
+}
+
+// tableStatus lists the tables of which something waits, and those to which nothing is sent.
+func (r *Replica) tableStatus(all counts) (out []TableStatus) {
+	by := map[string]*TableStatus{}
+	of := func(name string) *TableStatus {
+		if by[name] == nil {
+			by[name] = &TableStatus{Table: name}
+		}
+		return by[name]
+	}
+	for name, n := range all {
+		of(name).Waiting, of(name).Bytes = n.entries, n.bytes
+	}
+	for _, stopped := range r.paces.stoppedTables() {
+		of(stopped.Table).Stopped = &stopped
+	}
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		out = append(out, *by[name])
+	}
+	return out
+}
+
+// laneStatus looks at the first unit of a lane, at what may be on its way, and at what waits aside.
+func (r *Replica) laneStatus(tx *store.Tx, no int) (st LaneStatus, oldest time.Time, unanswered int64, err error) {
+	st.Lane = no
+	marked, err := readAttempted(tx, uint8(no)) //nolint:gosec // there are at most 64 lanes
+	if err != nil {
+		return st, oldest, 0, err
+	}
+	st.Busy = len(marked) > 0
+	err = tx.Side(sideOutbox).Each([]byte{uint8(no)}, nil, func(k, v []byte) (bool, error) { //nolint:gosec // as above
+		u, err := readUnit(unitID{lane: k[0], seq: binary.BigEndian.Uint64(k[1:])}, v)
+		if err == nil {
+			oldest = u.Entries[0].At
+		}
+		return false, err
+	})
+	for _, p := range r.lanes[no].parkedUnits() {
+		st.Parked = append(st.Parked, ParkStatus{WriteID: intent.WriteID(r.store.Node(), p.Seq), Table: p.Table, Why: p.Why, Until: p.Until})
+	}
+	return st, oldest, int64(len(marked)), err
+}
+
+// Lag is the age of the oldest write that the cloud does not have; 0: it has all.
+func (s *Status) Lag() time.Duration {
+	if s.Oldest.IsZero() {
+		return 0
+	}
+	return max(0, s.At.Sub(s.Oldest))
+}
+
+// Alarms say in plain words what a person has to look at; none: nothing.
+func (s *Status) Alarms() (out []string) {
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	if s.Node.Stopped != "" {
+		add("Nothing is sent: %s.", s.Node.Stopped)
+	}
+	for i := range s.Tables {
+		if t := &s.Tables[i]; t.Stopped != nil {
+			add("Nothing of the table %s is sent (%d writes wait): %s.", t.Table, t.Waiting, t.Stopped.Why)
+		}
+	}
+	if s.Budget.Level > LevelOK {
+		add("The room for what waits is %.0f %% full (%s): at 90 %% writes begin to be refused.", 100*s.Budget.Used, s.Budget.Which)
+	}
+	c := &s.Conflicts
+	if c.Quarantined > 0 {
+		add("%s cannot be sent as they are: look at the conflicts, and retry or discard them.", countOf(c.Quarantined, "write"))
+	}
+	if c.Dropped > 0 {
+		add("%s had to go before anybody looked at them.", countOf(int(c.Dropped), "record"))
+	}
+	if float64(c.Bytes) > conflictWarn*float64(c.MaxBytes) {
+		add("The log of conflicts is nearly full: the oldest records go first.")
+	}
+	return out
+}
+
+func countOf(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
