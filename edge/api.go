@@ -33,6 +33,9 @@ func (n *Node) apiConfig(metrics *prometheus.Registry) (httpapi.Config, error) {
 		Metrics:  metrics, Logger: p.Log, Version: p.Version, Development: p.Gallery,
 	}
 	p.HTTP.apply(&c)
+	if n.sync != nil {
+		c.Sync = cloudRoutes{n}
+	}
 	if p.Deck != nil {
 		c.Replay = deckRoutes{p.Deck}
 	}

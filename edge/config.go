@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
@@ -23,6 +24,7 @@ type Config struct {
 	HTTP     HTTPConfig     `koanf:"http"`
 	Auth     AuthConfig     `koanf:"auth"`
 	DynamoDB DynamoDBConfig `koanf:"dynamodb"`
+	Cloud    CloudConfig    `koanf:"cloud"`
 	Cricket  CricketConfig  `koanf:"cricket"`
 }
 
@@ -47,6 +49,7 @@ func DefaultConfig() Config {
 		Log:     LogConfig{Format: "auto", Level: "info"},
 		HTTP:    HTTPConfig{Rate: RateConfig{PerMinute: 600, Burst: 120}, MaxStreams: 8192},
 		Auth:    AuthConfig{AdminGroup: "admin"},
+		Cloud:   defaultCloud(),
 		Cricket: defaultCricket(),
 	}
 }
@@ -80,7 +83,7 @@ func (c Config) Problems() []Problem {
 	if err := level.UnmarshalText([]byte(c.Log.Level)); err != nil {
 		bad("log.level", "must be debug, info, warn or error, not %q", c.Log.Level)
 	}
-	return append(append(out, c.HTTP.problems()...), c.Cricket.problems()...)
+	return slices.Concat(out, c.HTTP.problems(), c.Cloud.problems(), c.Cricket.problems())
 }
 
 // loopbackOnly refuses an address that others can reach: the demo takes whoever can connect for its user.

@@ -10,13 +10,16 @@ import (
 	"github.com/touchline/touchline/sync/lease"
 )
 
-// newLeases makes the manager over the node's own locks table and frees what its earlier runs have left: the file's
-// lock proves them dead.
+// newLeases makes the manager over the locks that the nodes of a cloud share. Without a cloud it is over the node's own
+// table, and what its earlier runs have left is freed: the file's lock proves them dead.
 func (n *Node) newLeases(ctx context.Context) (*lease.Manager, error) {
-	m, err := lease.New(lease.Config{
-		Table: lease.Local(n.store, cricket.TableLocks), Node: n.store.Node(), Boot: ulid.Make().String(),
-		Local: true, Logger: n.parts.Log,
-	})
+	c := lease.Config{Node: n.store.Node(), Boot: ulid.Make().String(), Logger: n.parts.Log}
+	if cloud := n.parts.Cloud; cloud != nil {
+		c.Table, c.TTL, c.Skew, c.Took = cloud.Locks, cloud.Config.LeaseTTL, cloud.Items.Skew, n.sync.TookLease
+		return lease.New(c)
+	}
+	c.Table, c.Local = lease.Local(n.store, cricket.TableLocks), true
+	m, err := lease.New(c)
 	if err != nil {
 		return nil, err
 	}

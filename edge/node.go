@@ -24,6 +24,7 @@ import (
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/lease"
+	"github.com/touchline/touchline/sync/replica"
 )
 
 // storeFile is the name of the database in its directory.
@@ -48,6 +49,7 @@ type Parts struct {
 	Deck    *deck                  // the replays that are the feed; nil: it is real
 
 	DynamoDB *Endpoint // nil: none; Run closes it
+	Cloud    *Cloud    // nil: the node is alone with its store
 
 	JournalBytes int64 // kept for readers that lag; 0: the store's default
 
@@ -63,6 +65,7 @@ type Node struct {
 	wall    clock.Clock // real time, for the uptime
 	store   *store.Store
 	cricket *cricket.Service
+	sync    *replica.Replica // nil without a cloud
 	leases  *lease.Manager
 	pool    *lease.Pool       // of leases, which several parts of the node share
 	poller  *poll.Poller      // nil without a feed
@@ -111,6 +114,9 @@ func (n *Node) closeStore() error {
 	if n.users != nil {
 		n.users.Close()
 	}
+	if c := n.parts.Cloud; c != nil && c.Close != nil {
+		c.Close()
+	}
 	if n.parts.Store != nil {
 		return nil
 	}
@@ -118,6 +124,9 @@ func (n *Node) closeStore() error {
 }
 
 func (n *Node) assemble(ctx context.Context) error {
+	if err := n.openCloud(ctx); err != nil {
+		return err
+	}
 	if err := migrations.Apply(ctx, n.store); err != nil {
 		return err
 	}
@@ -133,24 +142,15 @@ func (n *Node) assemble(ctx context.Context) error {
 		e.open(n.store, store.PolicyIntent)
 		metrics.MustRegister(e.api)
 	}
+	if n.sync != nil {
+		metrics.MustRegister(n.sync.Collector())
+	}
 	var err error
 	if n.leases, err = n.newLeases(ctx); err != nil {
 		return err
 	}
 	n.pool = lease.NewPool(n.leases)
-	if n.parts.Feed != nil {
-		if c, ok := n.parts.Feed.(feedClient); ok {
-			metrics.MustRegister(c.Collector())
-		}
-		reference, _ := n.parts.Feed.(poll.Reference)
-		budgets, _ := n.parts.Feed.(poll.Budgets)
-		c := poll.Config{
-			Node: n.store.Node(), Feed: n.parts.Feed, Leases: newHeld(n.pool), Ahead: newHeld(n.pool), Match: n.cricket, Data: n.store,
-			Clock: n.parts.Clock, Log: n.parts.Log, Reference: reference, Budgets: budgets, Leagues: n.parts.Cricket.Leagues,
-		}
-		n.poller = n.parts.Deck.polled(c)
-		metrics.MustRegister(n.poller.Collector())
-	}
+	n.assemblePoller(metrics)
 	if err := n.assemblePush(metrics); err != nil {
 		return err
 	}
@@ -160,6 +160,26 @@ func (n *Node) assemble(ctx context.Context) error {
 	}
 	n.api, err = httpapi.New(api)
 	return err
+}
+
+func (n *Node) assemblePoller(metrics *prometheus.Registry) {
+	if n.parts.Feed == nil {
+		return
+	}
+	if c, ok := n.parts.Feed.(feedClient); ok {
+		metrics.MustRegister(c.Collector())
+	}
+	reference, _ := n.parts.Feed.(poll.Reference)
+	budgets, _ := n.parts.Feed.(poll.Budgets)
+	c := poll.Config{
+		Node: n.store.Node(), Feed: n.parts.Feed, Leases: newHeld(n.pool), Ahead: newHeld(n.pool), Match: n.cricket, Data: n.store,
+		Clock: n.parts.Clock, Log: n.parts.Log, Reference: reference, Budgets: budgets, Leagues: n.parts.Cricket.Leagues,
+	}
+	if n.sync != nil {
+		c.Cloud, c.Observe = n.sync, n.parts.Cloud.Config.Offline == offlineObserve
+	}
+	n.poller = n.parts.Deck.polled(c)
+	metrics.MustRegister(n.poller.Collector())
 }
 
 func (n *Node) assemblePush(metrics *prometheus.Registry) error {
@@ -202,10 +222,11 @@ func (n *Node) Run(ctx context.Context, ln net.Listener) error {
 	return errors.Join(causeOf(ctx), err, n.closeStore())
 }
 
-// begin sets the node to work: its leases are kept, its loops run. end stops the loops and then gives the leases back,
-// when nobody works under them any more.
+// begin sets the node to work: it keeps in step with its cloud, its leases are kept, its loops run. end stops the loops,
+// lets what they wrote go to the cloud for a moment, and then gives the leases back: nobody works under them any more.
 func (n *Node) begin(ctx context.Context, fail context.CancelCauseFunc) (end func()) {
 	var loops, leases sync.WaitGroup
+	endCloud := n.runCloud(ctx, fail)
 	holding, letGo := context.WithCancel(context.WithoutCancel(ctx))
 	leases.Go(func() {
 		if err := n.leases.Run(holding); err != nil && holding.Err() == nil {
@@ -216,6 +237,7 @@ func (n *Node) begin(ctx context.Context, fail context.CancelCauseFunc) (end fun
 	return func() {
 		n.rest()
 		loops.Wait()
+		endCloud()
 		letGo()
 		leases.Wait()
 	}

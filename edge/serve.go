@@ -39,6 +39,10 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger) erro
 	if c.Cricket.Push.Key != "" {
 		p.Sender = c.Cricket.Push.sender(log)
 	}
+	var err error
+	if p.Cloud, err = c.Cloud.open(ctx, log); err != nil {
+		return err
+	}
 	ln, err := listen(ctx, c.Listen, "--listen")
 	if err != nil {
 		return err
@@ -53,7 +57,7 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger) erro
 		return err
 	}
 	log.Info("serving", "listen", ln.Addr().String(), "data", c.DataDir, "version", version,
-		"feed", p.Feed != nil, "replay", p.Deck != nil, "push", p.Sender != nil, "dynamodb", p.DynamoDB.Addr())
+		"feed", p.Feed != nil, "replay", p.Deck != nil, "push", p.Sender != nil, "dynamodb", p.DynamoDB.Addr(), "cloud", p.Cloud != nil)
 	err = n.Run(ctx, ln)
 	log.Info("stopped")
 	return err

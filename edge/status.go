@@ -39,9 +39,27 @@ func (n *Node) status() httpapi.NodeStatus {
 	if e := n.parts.DynamoDB; e != nil {
 		out.DynamoDB = e.status()
 	}
+	n.cloudStatus(&out)
 	n.feedStatus(&out, now)
 	n.pushStatus(&out)
 	return out
+}
+
+// cloudStatus tells how the node stands with its cloud. A store that cannot be read says so itself.
+func (n *Node) cloudStatus(out *httpapi.NodeStatus) {
+	if n.sync == nil {
+		return
+	}
+	st, err := n.sync.Status(context.WithoutCancel(n.work)) // it stands after the work has ended
+	if err != nil {
+		return
+	}
+	c := &out.Cloud
+	c.State, c.Since = n.syncState(&st)
+	c.Waiting, c.Conflicts, c.Alarms = int(st.Waiting), st.Conflicts.Open+st.Conflicts.Quarantined, st.Alarms()
+	if !st.Link.Up {
+		c.LastError = st.Link.Last
+	}
 }
 
 // refusedOf is how long a write that found no room is held against the store: whether there is some again is known from

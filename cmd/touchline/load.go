@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/knadh/koanf/parsers/yaml"
 	"github.com/knadh/koanf/providers/env/v2"
@@ -181,6 +182,13 @@ func (l *loader) set(key string, value any, source string) (known bool, err erro
 // likeDefault reads a value as what its key's default is: file, environment and flags write it in their own ways.
 func likeDefault(key string, value, usual any) (any, error) {
 	text := fmt.Sprint(value)
+	if _, ok := usual.(time.Duration); ok {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s must be a duration such as 30s or 10m, not %q", key, text)
+		}
+		return d, nil
+	}
 	switch reflect.ValueOf(usual).Kind() {
 	case reflect.Map:
 		return nil, fmt.Errorf("%s is a section: its keys stand below it", key)

@@ -25,7 +25,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{hint(cmd, plain(err))}
 	})
-	root.AddCommand(newServe(), newDynamoDB(), newDemo(), newCricket(), newAPNsSandbox(), newPush(), newBackup(), newRestore(), newCheck(), newCompact(), newMigrate(), newConfig(), newToken(), newVersion())
+	root.AddCommand(newServe(), newDynamoDB(), newDemo(), newCricket(), newAPNsSandbox(), newPush(), newBackup(), newRestore(), newCheck(), newCompact(), newMigrate(), newSync(), newConflicts(), newConfig(), newToken(), newVersion())
 	return root
 }
 

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+func newConflicts() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "conflicts",
+		Short: "Look at what the cloud did not take, and decide about it",
+		Long: "A write that was taken here and that the cloud then did not take as it was meant is a conflict: its record tells what was\n" +
+			"asked, what the cloud had instead, and what became of it. It is kept for 30 days. A running node is asked.",
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newConflictsList(), newConflictsShow(),
+		newConflictsDecide("retry", "Write anew what the conflicts hold, under new numbers",
+			"The same operations are done again, all of a conflict or none, on what the items are now, and go to the cloud as new\n"+
+				"writes. One whose condition does not hold here is refused at once, and its conflict stays open."),
+		newConflictsDecide("discard", "Note that what the conflicts hold is not wanted",
+			"The records stay for 30 days. Writes that were quarantined leave what waits for the cloud."))
+	return cmd
+}
+
+func newConflictsList() *cobra.Command {
+	var f maintainFlags
+	var ask edge.ConflictAsk
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List conflicts, the newest first",
+		Args:  usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := f.dataDir(cmd)
+			if err != nil {
+				return err
+			}
+			page, err := edge.AskConflicts(cmd.Context(), dir, ask)
+			if err != nil {
+				return err
+			}
+			return f.print(cmd, page, conflictLines(&page, ask.State))
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().StringVar(&ask.State, "state", "open", "which: open, retried, discarded, resolved, decided or all")
+	cmd.Flags().StringVar(&ask.Table, "table", "", "only those about a table")
+	cmd.Flags().IntVar(&ask.Limit, "limit", 50, "how many at most, up to 100")
+	cmd.Flags().Uint64Var(&ask.Before, "before", 0, "only those older than the one of this number")
+	return cmd
+}
+
+func conflictLines(page *edge.ConflictList, state string) string {
+	if len(page.Items) == 0 {
+		if state == "open" {
+			return "no conflict is open\n"
+		}
+		return "there is none\n"
+	}
+	s := newSheet()
+	s.row("ID", "AT", "KIND", "STATE", "TABLE", "WRITES", "WHAT")
+	for i := range page.Items {
+		c := &page.Items[i]
+		s.row(fmt.Sprint(c.ID), instant(c.At), c.Kind, c.State, c.Table, fmt.Sprint(c.Writes), c.Text)
+	}
+	out := s.String()
+	if page.Cursor != nil {
+		out += "older ones: --before " + *page.Cursor + "\n"
+	}
+	return out
+}
+
+func newConflictsShow() *cobra.Command {
+	var f maintainFlags
+	cmd := &cobra.Command{
+		Use:   "show ID...",
+		Short: "Show conflicts in whole: what was asked, and what the cloud had",
+		Args:  usage(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, ids, err := f.conflicts(cmd, args)
+			if err != nil {
+				return err
+			}
+			for _, id := range ids {
+				c, err := edge.AskConflict(cmd.Context(), dir, id)
+				if err != nil {
+					return err
+				}
+				if err := f.print(cmd, c, conflictText(&c)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func newConflictsDecide(verb, short, long string) *cobra.Command {
+	var f maintainFlags
+	var yes bool
+	cmd := &cobra.Command{
+		Use: verb + " ID...", Short: short, Long: long,
+		Args: usage(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, ids, err := f.conflicts(cmd, args)
+			if err != nil {
+				return err
+			}
+			if !yes {
+				if ok, err := confirmed(cmd, verb, args); err != nil || !ok {
+					return err
+				}
+			}
+			failed := 0
+			for _, id := range ids {
+				c, err := edge.DecideConflict(cmd.Context(), dir, id, verb)
+				if err == nil {
+					err = f.print(cmd, c, fmt.Sprintf("conflict %d: %s\n", c.ID, c.State))
+				}
+				if err == nil {
+					continue
+				}
+				failed++
+				if len(ids) == 1 {
+					return err
+				}
+				fmt.Fprintf(cmd.ErrOrStderr(), "conflict %d: %s\n", id, message(err)) //nolint:errcheck // nobody reads it then
+			}
+			if failed > 0 {
+				return fault.New(fault.Conflict, "not_all", "%d of %d conflicts could not be dealt with", failed, len(ids))
+			}
+			return nil
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().BoolVar(&yes, "yes", false, "do it without asking")
+	return cmd
+}
+
+// conflicts reads the numbers of a command line, and where the node is.
+func (f *maintainFlags) conflicts(cmd *cobra.Command, args []string) (dir string, ids []uint64, err error) {
+	for _, arg := range args {
+		id, err := strconv.ParseUint(arg, 10, 64)
+		if err != nil {
+			return "", nil, usageError{hint(cmd, fmt.Errorf("%q is no number of a conflict", arg))}
+		}
+		ids = append(ids, id)
+	}
+	dir, err = f.dataDir(cmd)
+	return dir, ids, err
+}
+
+// confirmed asks the person at the terminal; where nobody can be asked, that is an error.
+func confirmed(cmd *cobra.Command, verb string, ids []string) (bool, error) {
+	if f, ok := cmd.InOrStdin().(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+		return false, usageError{hint(cmd, errors.New("nobody can be asked here: --yes does it without"))}
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s conflict %s? [y/N] ", verb, strings.Join(ids, ", ")) //nolint:errcheck // the answer is no then
+	line, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
+	if err != nil {
+		return false, nil //nolint:nilerr // no answer is a no
+	}
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return true, nil
+	default:
+		return false, nil
+	}
+}
+
+// conflictText is a conflict in whole, for people.
+func conflictText(c *edge.Conflict) string {
+	s := newSheet()
+	s.row("conflict", fmt.Sprintf("%d (%s, %s)", c.ID, c.Kind, c.State))
+	s.row("at", instant(c.At))
+	s.row("what", c.Text+" ("+c.Code+")")
+	if !c.ClosedAt.IsZero() {
+		s.row("closed", instant(c.ClosedAt))
+	}
+	if c.Note != "" {
+		s.row("note", c.Note)
+	}
+	if len(c.NewSeqs) > 0 {
+		s.row("written anew", strings.Trim(fmt.Sprint(c.NewSeqs), "[]"))
+	}
+	for i := range c.Decided {
+		conflictWrite(s, "write", &c.Decided[i])
+	}
+	for i := range c.Tail {
+		conflictWrite(s, "with it", &c.Tail[i])
+	}
+	return s.String()
+}
+
+func conflictWrite(s *sheet, what string, w *edge.ConflictWrite) {
+	s.gap()
+	s.row(what, w.WriteID+", "+instant(w.At)+fmt.Sprintf(", sent %s", times(w.Sent)))
+	s.row("table", w.Table)
+	s.row("key", string(w.Key))
+	for _, part := range []struct{ name, text string }{
+		{w.Op, string(w.Item)}, {w.Op, w.Update}, {"condition", w.Condition}, {"names", string(w.Names)}, {"values", string(w.Values)},
+		{"known before", string(w.Base)}, {"the cloud has", string(w.Met)},
+	} {
+		if part.text != "" {
+			s.row(part.name, part.text)
+		}
+	}
+}
+
+func times(n int) string {
+	switch n {
+	case 0:
+		return "never"
+	case 1:
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}

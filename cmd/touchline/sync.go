@@ -1,0 +1,188 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/touchline/touchline/edge"
+)
+
+func newSync() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "sync", Short: "Tell how a running node stands with its cloud", Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newSyncStatus())
+	return cmd
+}
+
+func newSyncStatus() *cobra.Command {
+	var f maintainFlags
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Tell how far a running node and its cloud are one",
+		Long: "Tell whether the cloud can be reached, what waits for it and since when, what it has refused, and what a person has to\n" +
+			"look at. The node that runs with that data directory is asked. With -o json the same for programs, whose members stay.",
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := f.dataDir(cmd)
+			if err != nil {
+				return err
+			}
+			st, err := edge.AskSync(cmd.Context(), dir)
+			if err != nil {
+				return err
+			}
+			return f.print(cmd, st, syncText(&st))
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+// sheet is text in columns.
+type sheet struct {
+	text strings.Builder
+	w    *tabwriter.Writer
+}
+
+func newSheet() *sheet {
+	s := &sheet{}
+	s.w = tabwriter.NewWriter(&s.text, 0, 0, 2, ' ', 0)
+	return s
+}
+
+// row writes cells; none of them may break a line or a column.
+func (s *sheet) row(cells ...string) {
+	for i, c := range cells {
+		cells[i] = strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) {
+				return ' '
+			}
+			return r
+		}, c)
+	}
+	fmt.Fprintln(s.w, strings.TrimRight(strings.Join(cells, "\t"), "\t")) //nolint:errcheck // into memory
+}
+
+// gap begins columns of their own.
+func (s *sheet) gap() { fmt.Fprintln(s.w) } //nolint:errcheck // into memory
+
+func (s *sheet) String() string {
+	_ = s.w.Flush() // into memory
+	return s.text.String()
+}
+
+// syncText is the status for people: the sentence that matters, figures, and tables of what there is something to tell of.
+func syncText(st *edge.SyncStatus) string {
+	if !st.Configured {
+		return "no cloud is configured (cloud.region): nothing is sent, and what is here is here alone\n"
+	}
+	out := syncLine(st) + "\n"
+	for _, alarm := range st.Alarms {
+		out += "! " + alarm + "\n"
+	}
+	s := newSheet()
+	s.gap()
+	s.row("cloud", st.Cloud)
+	s.row("waiting", syncWaiting(st))
+	if st.LastError != "" {
+		s.row("last error", st.LastError+" ("+instant(st.LastAt)+")")
+	}
+	c := &st.Conflicts
+	s.row("conflicts", fmt.Sprintf("%d open, %d quarantined, %d kept, %d dropped", c.Open, c.Quarantined, c.Kept, c.Dropped))
+	s.row("room", fmt.Sprintf("%s, %.0f %% used (%s)", st.Budget.Level, 100*st.Budget.Used, st.Budget.Which))
+	s.row("replay log", fmt.Sprintf("%d writes, %s", st.Replay.Entries, megabytes(st.Replay.Bytes)))
+	s.row("clock", fmt.Sprintf("%+.1f s off the cloud's", -st.Skew))
+	s.row("node", fmt.Sprintf("%s, incarnation %d, boot %s", st.Node.ID, st.Node.Incarnation, st.Node.Boot))
+	s.row("offline mode", st.Mode)
+	return out + s.String() + syncTables(st)
+}
+
+// syncLine is the status in one sentence.
+func syncLine(st *edge.SyncStatus) string {
+	writes := counted(st.Waiting, "write")
+	switch st.State {
+	case "in_step":
+		return "in step with the cloud"
+	case "behind":
+		return fmt.Sprintf("behind since %s: %s on the way", instant(st.Since), writes)
+	case "offline":
+		return fmt.Sprintf("offline since %s: %s waiting", instant(st.Since), writes)
+	default:
+		return fmt.Sprintf("stopped: %s waiting, a person has to act", writes)
+	}
+}
+
+func syncWaiting(st *edge.SyncStatus) string {
+	text := counted(st.Waiting, "write")
+	if !st.Unsynced.IsZero() {
+		text += fmt.Sprintf(", not in the cloud since %s (%s)", instant(st.Unsynced), time.Duration(st.LagSeconds*float64(time.Second)).Round(time.Second))
+	}
+	if st.Unanswered > 0 {
+		text += fmt.Sprintf(", %d unanswered", st.Unanswered)
+	}
+	if st.Doubtful > 0 {
+		text += fmt.Sprintf(", %d doubtful", st.Doubtful)
+	}
+	return text
+}
+
+// syncTables lists what waits where, and what is held.
+func syncTables(st *edge.SyncStatus) string {
+	s := newSheet()
+	if len(st.Tables) > 0 {
+		s.gap()
+		s.row("TABLE", "WAITING", "STOPPED")
+		for _, t := range st.Tables {
+			s.row(t.Table, fmt.Sprint(t.Waiting), t.Stopped)
+		}
+	}
+	parked := false
+	for i := range st.Lanes {
+		for _, p := range st.Lanes[i].Parked {
+			if !parked {
+				s.gap()
+				s.row("PARKED", "TABLE", "LANE", "UNTIL", "WHY")
+				parked = true
+			}
+			s.row(p.WriteID, p.Table, fmt.Sprint(st.Lanes[i].Lane), instant(p.Until), p.Why)
+		}
+	}
+	if len(st.Feed) > 0 {
+		s.gap()
+		s.row("READ", "LAST PASS", "ITEMS", "ERRORS", "LAST ERROR")
+		for _, f := range st.Feed {
+			s.row(f.Rule, instant(f.LastPass), fmt.Sprint(f.Items), fmt.Sprint(f.Errors), f.LastError)
+		}
+	}
+	if len(st.Leases) > 0 {
+		s.gap()
+		s.row("LEASE", "FENCE", "UNTIL")
+		for _, l := range st.Leases {
+			s.row(l.Key, fmt.Sprint(l.Fence), instant(l.Deadline))
+		}
+	}
+	return s.String()
+}
+
+// instant writes a time as people at the node read it.
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format("2006-01-02 15:04:05 UTC")
+}
+
+// counted writes a number of things.
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
