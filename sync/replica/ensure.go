@@ -1,15 +1,273 @@
 package replica
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"slices"
+	"time"
 
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
+
+const (
+	subscribedFor   = 10 * time.Minute // after the last Ensure of it
+	subscribedEvery = 30 * time.Second // how old what is held may be
+	subscribedMost  = 256              // at once: beyond that the one asked for least recently goes
+	heldMost        = 16384            // remembered readings
+	ensurePages     = 50               // of one partition: a larger one is not held as a whole
+)
+
+// subscription is a partition that somebody has asked for, and that is read regularly since.
+type subscription struct {
+	pass  *pass // what to read: the table and the partition
+	until time.Time
+	next  time.Time
+}
+
+// ensuring is a reading for Ensure that others wait for.
+type ensuring struct {
+	waiting []*clock.Signal
+	failed  bool // it could not be read: those who wait go on with what is here
+}
 
 // Ensure has items, or whole partitions where a key is the partition key alone, here before they are read: what is not
 // held is read from the cloud, within Config.Deadline, and stays subscribed for a while. Where the cloud cannot be
 // reached it is what is here, and no error: errors are those of the caller, a table or a key that is none
 // (fault.NotFound, fault.Invalid), and the end of ctx.
 func (r *Replica) Ensure(ctx context.Context, table string, keys ...attr.Item) error {
+	spec := r.spec(table)
+	if spec == nil {
+		return fault.New(fault.NotFound, "no_table", "there is no table %s", table)
+	}
+	wants := make([]*want, 0, len(keys))
+	for _, key := range keys {
+		w, err := wantOf(spec, key)
+		if err != nil {
+			return err
+		}
+		wants = append(wants, w)
+	}
+	if !mirrored(spec) {
+		return nil
+	}
+	limit := r.clock.Now().Add(r.cfg.Deadline)
+	for _, w := range wants {
+		if err := r.ensure(ctx, w, limit); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// mirrored tells whether the cloud has a table too.
+func mirrored(spec *store.TableSpec) bool {
+	return spec.Sends() || spec.Policy == store.PolicyPull && !spec.Internal
+}
+
+// want is one thing that Ensure is asked for.
+type want struct {
+	pass *pass     // of its partition
+	key  attr.Item // of the item; nil: the whole partition
+	id   string    // what is read: the pass's key, or the item's id
+}
+
+func wantOf(spec *store.TableSpec, key attr.Item) (*want, error) {
+	bad := func() error {
+		return fault.New(fault.Invalid, "bad_key", "neither a key nor a partition key of table %s", spec.Name)
+	}
+	value := key[spec.Key.Partition.Name]
+	whole := spec.Key.Sort.Name == "" || !key[spec.Key.Sort.Name].IsZero()
+	names := 1
+	if whole && spec.Key.Sort.Name != "" {
+		names = 2
+	}
+	if _, ok := keyFrom(spec, key); len(key) != names || whole && !ok || !isKind(value, spec.Key.Partition) {
+		return nil, bad()
+	}
+	raw, err := attr.AppendKey(nil, value)
+	if err != nil || value.Kind() != attr.KindN && len(value.Str())+len(value.Bytes()) == 0 {
+		return nil, bad()
+	}
+	w := &want{pass: newPass(spec, value, raw)}
+	w.id = w.pass.key
+	if names == 2 {
+		if raw, err = attr.AppendKey(raw, key[spec.Key.Sort.Name]); err != nil {
+			return nil, bad()
+		}
+		w.key, w.id = key, spec.Name+"\x00"+string(raw)
+	}
+	return w, nil
+}
+
+// ensure reads one thing unless it is held, or waits for who is reading it.
+func (r *Replica) ensure(ctx context.Context, w *want, limit time.Time) error {
+	f := &r.feeds
+	for {
+		if r.subscribe(w) || !r.net.online() || !r.clock.Now().Before(limit) {
+			return ctx.Err()
+		}
+		f.mu.Lock()
+		flight := f.flights[w.id]
+		if flight == nil {
+			flight = &ensuring{}
+			if f.flights == nil {
+				f.flights = map[string]*ensuring{}
+			}
+			f.flights[w.id] = flight
+			f.mu.Unlock()
+			_ = r.fetch(ctx, w, flight, limit) // then it is what is here
+			return ctx.Err()
+		}
+		sig := clock.NewSignal()
+		flight.waiting = append(flight.waiting, sig)
+		f.mu.Unlock()
+		leave := r.clock.Join()
+		err := r.clock.Wait(ctx, limit, sig)
+		leave()
+		f.mu.Lock()
+		failed := flight.failed
+		f.mu.Unlock()
+		if err != nil || failed {
+			return err
+		}
+	}
+}
+
+// fetch reads what is wanted, and wakes who waited for it.
+func (r *Replica) fetch(ctx context.Context, w *want, flight *ensuring, limit time.Time) (err error) {
+	f := &r.feeds
+	defer func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		flight.failed = err != nil && ctx.Err() == nil // not because its own caller has gone
+		delete(f.flights, w.id)
+		for _, sig := range flight.waiting {
+			sig.Set()
+		}
+	}()
+	inner, cancel := context.WithTimeout(ctx, limit.Sub(r.clock.Now()))
+	defer cancel()
+	if w.key != nil {
+		if err = r.refresh(inner, w.pass.table, w.key); err == nil {
+			r.heldNow(w.id)
+		}
+	} else {
+		p := *w.pass
+		p.alone = true
+		budget := ensurePages
+		_, err = r.pass(inner, &p, &budget)
+	}
+	if err != nil && ctx.Err() == nil {
+		r.passFailed(w.pass, err)
+	}
+	return err
+}
+
+// subscribe notes that a partition is wanted, and tells whether it is held: read as a whole a short time ago, or by a rule
+// that goes on reading it.
+func (r *Replica) subscribe(w *want) (held bool) {
+	f, now := &r.feeds, r.clock.Now()
+	every := r.coveredEvery(w)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fresh := func(key string, age time.Duration) bool {
+		at, ok := f.held[key]
+		return ok && now.Sub(at) <= age
+	}
+	if every > 0 && (fresh(w.pass.spec.Name+"\x00", 3*every) || fresh(w.pass.key, 3*every)) {
+		return true
+	}
+	if w.key == nil {
+		f.subscribe(w.pass, now)
+	}
+	return fresh(w.pass.key, 2*subscribedEvery) || fresh(w.id, subscribedEvery)
+}
+
+// coveredEvery is how often a rule reads the table; 0: none does. Whether it reads the partition is seen by when that was
+// last read.
+func (r *Replica) coveredEvery(w *want) (every time.Duration) {
+	for _, rule := range r.feeds.loadRules(r.cfg.Poll) {
+		if rule.Table == w.pass.table && (every == 0 || rule.Every < every) {
+			every = rule.Every
+		}
+	}
+	return every
+}
+
+// subscribe has a partition read regularly for a while. Called with the lock held.
+func (f *feeds) subscribe(p *pass, now time.Time) {
+	if f.subs == nil {
+		f.subs = map[string]*subscription{}
+	}
+	s := f.subs[p.key]
+	if s == nil {
+		if len(f.subs) >= subscribedMost {
+			oldest := slices.MinFunc(slices.Sorted(maps.Keys(f.subs)), func(a, b string) int {
+				return f.subs[a].until.Compare(f.subs[b].until)
+			})
+			delete(f.subs, oldest)
+		}
+		s = &subscription{pass: p, next: now.Add(subscribedEvery)}
+		f.subs[p.key] = s
+	}
+	s.until = now.Add(subscribedFor)
+}
+
+// pollSubscriptions reads the subscribed partitions that are due, and forgets those nobody has asked for lately.
+func (r *Replica) pollSubscriptions(ctx context.Context) {
+	f := &r.feeds
+	budget := roundPages
+	for _, s := range f.dueSubscriptions(r.clock.Now()) {
+		if budget <= 0 {
+			return
+		}
+		p := *s.pass
+		p.alone = true
+		_, err := r.pass(ctx, &p, &budget)
+		f.mu.Lock()
+		s.next = r.clock.Now().Add(subscribedEvery)
+		f.mu.Unlock()
+		if err != nil {
+			r.passFailed(&p, err)
+			return
+		}
+	}
+}
+
+func (f *feeds) dueSubscriptions(now time.Time) (due []*subscription) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, key := range slices.Sorted(maps.Keys(f.subs)) {
+		switch s := f.subs[key]; {
+		case s.until.Before(now):
+			delete(f.subs, key)
+		case !s.next.After(now):
+			due = append(due, s)
+		}
+	}
+	slices.SortStableFunc(due, func(a, b *subscription) int {
+		return cmp.Or(a.next.Compare(b.next), cmp.Compare(a.pass.key, b.pass.key))
+	})
+	return due
+}
+
+// heldNow notes that a partition, a table or an item was read as a whole.
+func (r *Replica) heldNow(id string) {
+	f, now := &r.feeds, r.clock.Now()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.held == nil {
+		f.held = map[string]time.Time{}
+	}
+	if len(f.held) >= heldMost {
+		maps.DeleteFunc(f.held, func(_ string, at time.Time) bool { return now.Sub(at) > subscribedFor })
+		if len(f.held) >= heldMost {
+			clear(f.held)
+		}
+	}
+	f.held[id] = now
 }

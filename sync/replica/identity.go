@@ -1,22 +1,236 @@
 package replica
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
 
-// identity is who this node is to the cloud.
-type identity struct{}
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
 
-// openIdentity loads who this node is and begins a run of it. It asks the cloud nothing.
-func (r *Replica) openIdentity(ctx context.Context) error { return nil }
+// sideIdentity holds what the store knows of who the node is: keyState, and the tables of the cloud (restore.go).
+const sideIdentity = "identity"
 
-// connect tells the cloud who is there, and finds out whether somebody else was. It comes before the first entry of a
-// connection is sent, and is the probe while the cloud is away: its errors are those of the cloud.
-func (r *Replica) connect(ctx context.Context) error { return nil }
+const keyState = "state"
 
-// runIdentity keeps the node's row in the cloud until ctx ends.
-func (r *Replica) runIdentity(ctx context.Context) error {
-	<-ctx.Done()
-	return context.Cause(ctx)
+// identity is who this node is to the cloud: its id and incarnation, which are the store's, and the boot id, which names
+// one run of it. What of that must not be forgotten is in the store (identityState) and in the file (identityFile).
+type identity struct {
+	mu    sync.Mutex
+	run   string // names the process
+	file  identityFile
+	state identityState
+
+	connected bool   // the cloud has had this run's nonce
+	replaced  int    // how often another run took our place in the cloud while this one was there
+	stopped   string // why nothing is sent, for people; empty: it is
+	suspect   bool   // the cloud shows what only another copy of this node can have written
+
+	told     uint64 // the sequence that the cloud knows to be settled
+	settled  settledNodes
+	restores restores
 }
 
-// settledOf gives the sequence below which everything of a node is settled, as far as that is known; 0: it is not.
-func (r *Replica) settledOf(node string) uint64 { return 0 }
+// identityState is the store's part.
+type identityState struct {
+	Version int        `json:"version"`
+	Nonce   string     `json:"nonce"`          // drawn last; older than the file's: the store is an older one
+	Boots   []boot     `json:"boots"`          // the last runs, oldest first
+	Lost    *lostQueue `json:"lost,omitempty"` // what waits of histories that have parted
+}
+
+// boot is one run.
+type boot struct {
+	ID    string `json:"id"`
+	After uint64 `json:"after"` // the journal's last sequence when it began
+}
+
+// maxBoots is how many runs are remembered, here and in the cloud.
+const maxBoots = 32
+
+// openIdentity loads who this node is and begins a run of it. It asks the cloud nothing.
+//
+// A run that did not end in order begins a new incarnation: what looks like its end may be a copy of the file that was
+// made while it ran, and the run itself may have gone on and used the sequences that come next.
+func (r *Replica) openIdentity(ctx context.Context) error {
+	r.identity.run = r.randomID()
+	if err := r.loadBooks(ctx); err != nil {
+		return err
+	}
+	file, why, err := r.readIdentity(ctx)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		r.log.Warn("identity: "+why, "node", r.store.Node())
+	}
+	state, err := r.readState(ctx)
+	if err != nil {
+		return err
+	}
+	older := file != nil && (file.Incarnation > r.store.Incarnation() || file.knows(state.Nonce) && file.Nonces[0] != state.Nonce)
+	crashed := file != nil && !file.Clean || file == nil && len(state.Boots) > 0
+	if file == nil {
+		file = &identityFile{Version: identityVersion, Node: r.store.Node()}
+	}
+	r.identity.file, r.identity.state = *file, state
+	switch {
+	case older:
+		r.log.Warn("identity: the store is older than the file beside it; its queue is looked at before anything is sent")
+		err = r.newIncarnation(ctx, file.Incarnation, 0, nil)
+	case crashed:
+		_, err = r.store.BeginIncarnation(ctx, file.Incarnation)
+	}
+	if err != nil {
+		return err
+	}
+	return r.beginBoot(ctx)
+}
+
+// beginBoot names this run, in the store and in the file.
+func (r *Replica) beginBoot(ctx context.Context) error {
+	id := &r.identity
+	b := boot{ID: r.randomID(), After: r.store.Seq()}
+	err := r.changeState(ctx, func(_ *store.Tx, s *identityState) error {
+		s.Boots = append(s.Boots, b)
+		if drop := len(s.Boots) - maxBoots; drop > 0 {
+			s.Boots = s.Boots[drop:]
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	r.cfg.Fail("identity-boot")
+	file := id.copyFile()
+	file.Boot, file.Incarnation, file.Clean = b.ID, r.store.Incarnation(), false
+	return r.setFile(ctx, file)
+}
+
+// incarnationShift is where the incarnation stands in a sequence.
+const incarnationShift = 40
+
+// randomID draws 16 hexadecimal digits.
+func (r *Replica) randomID() string { return fmt.Sprintf("%016x", r.cfg.Rand()) }
+
+// copyFile gives a copy to be changed and set.
+func (id *identity) copyFile() identityFile {
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	f := id.file
+	f.Nonces = append([]string(nil), f.Nonces...)
+	return f
+}
+
+func (r *Replica) setFile(ctx context.Context, f identityFile) error {
+	if err := r.writeIdentity(ctx, &f); err != nil {
+		return err
+	}
+	id := &r.identity
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	id.file = f
+	return nil
+}
+
+// bootID names this run.
+func (r *Replica) bootID() string {
+	id := &r.identity
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	return id.file.Boot
+}
+
+// readState gives the store's part; what cannot be read is as good as lost.
+func (r *Replica) readState(ctx context.Context) (s identityState, err error) {
+	err = r.store.View(ctx, func(tx *store.Tx) error {
+		s, err = stateOf(tx)
+		return err
+	})
+	if fault.Is(err, fault.Damaged) {
+		r.log.Warn("identity: what the store knows of the node cannot be read and is made anew")
+		err = nil
+	}
+	return s, err
+}
+
+func stateOf(tx *store.Tx) (s identityState, err error) {
+	data, err := tx.Side(sideIdentity).Get([]byte(keyState))
+	if err != nil || data == nil {
+		return identityState{Version: identityVersion}, err
+	}
+	if err := json.Unmarshal(data, &s); err != nil || s.Version != identityVersion {
+		return identityState{Version: identityVersion}, fault.Wrap(err, fault.Damaged, "identity_state", "the identity in the store cannot be read")
+	}
+	return s, nil
+}
+
+// changeState changes the store's part in a transaction, and the copy in memory behind it.
+func (r *Replica) changeState(ctx context.Context, change func(tx *store.Tx, s *identityState) error) error {
+	var now identityState
+	err := r.store.Update(ctx, func(tx *store.Tx) error {
+		s, err := stateOf(tx)
+		if err != nil && !fault.Is(err, fault.Damaged) {
+			return err
+		}
+		if err := change(tx, &s); err != nil {
+			return err
+		}
+		data, err := json.Marshal(&s)
+		if err != nil {
+			return err
+		}
+		now = s
+		return tx.Side(sideIdentity).Set([]byte(keyState), data)
+	})
+	if err != nil {
+		return err
+	}
+	id := &r.identity
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	id.state = now
+	return nil
+}
+
+// stateNow gives the copy in memory; it is not to be written to.
+func (r *Replica) stateNow() identityState {
+	id := &r.identity
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	return id.state
+}
+
+// ErrStopped is the cause of every connect of a node of which two copies run: nothing is sent any more, by either.
+var ErrStopped = errors.New("two copies of this node are running: neither sends")
+
+// suspectCopy is called when the cloud shows a mark of ours that we have not made, or made and not sent. What is sent
+// after that is sent by a node that has connected anew, and knows what it is.
+func (r *Replica) suspectCopy(why string) {
+	id := &r.identity
+	id.mu.Lock()
+	first := !id.suspect
+	id.suspect = true
+	id.mu.Unlock()
+	if first {
+		r.log.Warn("identity: the cloud shows what this node cannot have written", "why", why)
+		r.reconnect(why)
+	}
+}
+
+// reconnect has the node connect anew before it sends anything more.
+func (r *Replica) reconnect(why string) {
+	r.net.lost(why, r.clock.Now())
+	r.asked.get().Set()
+}
+
+// stoppedWhy tells why this node sends nothing, for people; empty: it does.
+func (r *Replica) stoppedWhy() string {
+	id := &r.identity
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	return id.stopped
+}

@@ -1,11 +1,191 @@
 package replica
 
-import "context"
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
 
 // TookLease readies the node for work under a lock that it has just taken, before the first unit of that work: what it
 // wrote under lower fences and has not sent goes to the conflict log, and the items whose fence is the lock's are read
 // consistently, so that the work goes on from what the cloud has. An error means that this could not be done, the cloud
 // being away for one: the work must not begin.
 func (r *Replica) TookLease(ctx context.Context, lock string, fence int64) error {
+	if !r.net.online() {
+		return fault.New(fault.Unavailable, "cloud_away", "the cloud cannot be asked what the lock %s guards", lock)
+	}
+	for {
+		waits, err := r.depose(ctx, lock, fence)
+		if err != nil {
+			return err
+		}
+		if !waits {
+			break
+		}
+		// What has been sent may arrive yet: its answer is waited for, it will not come after what is read now.
+		if err := clock.Sleep(ctx, r.clock, deposeWait); err != nil {
+			return err
+		}
+	}
+	specs := r.store.Tables()
+	for i := range specs {
+		spec := &specs[i]
+		if spec.Lock == "" || !mirrored(spec) {
+			continue
+		}
+		key, ok := lockedKey(spec, lock)
+		if !ok {
+			continue
+		}
+		if err := r.readLocked(ctx, spec, key); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+const deposeWait = 50 * time.Millisecond
+
+// depose takes out of the outbox what this node wrote under the lock and lower fences, of policy state, and has never
+// sent. waits: there is some that was sent and has no answer.
+func (r *Replica) depose(ctx context.Context, lock string, fence int64) (waits bool, err error) {
+	var w *work
+	err = r.store.Update(ctx, func(tx *store.Tx) error {
+		waits, w = false, r.newWork(tx)
+		ids, err := deposed(tx, lock, fence)
+		if err != nil {
+			return err
+		}
+		var records []*Conflict
+		for _, id := range ids {
+			u, err := w.unit(id)
+			if err != nil || u == nil {
+				return err
+			}
+			if u.wasSent() && !u.held() {
+				waits = true
+				continue
+			}
+			f := &flight{unit: u, outcome: intent.Outcome{
+				Result: intent.OutConflict, Code: intent.CodeDeposed, Lock: lock, Fence: fence,
+				Text: "it was written under an earlier lease of this node, and the lock has been taken anew since",
+			}}
+			c, err := r.leave(w, f, r.clock.Now())
+			if err != nil {
+				return err
+			}
+			records = append(records, c...)
+		}
+		if err := w.finish(); err != nil {
+			return err
+		}
+		for _, c := range records {
+			if _, err := r.recordConflict(tx, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		r.moved(w)
+	}
+	return waits, err
+}
+
+// wasSent tells whether a byte of the unit may have left.
+func (u *unit) wasSent() bool {
+	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Sent > 0 || e.Unsure })
+}
+
+// deposed lists the units of policy state that were written under a lock with a lower fence.
+func deposed(tx *store.Tx, lock string, fence int64) (ids []unitID, err error) {
+	err = eachUnit(tx, func(u *unit) (bool, error) {
+		if e := u.Entries[0]; e.Lock == lock && e.Fence < fence && e.Policy == store.PolicyState {
+			ids = append(ids, u.id)
+		}
+		return true, nil
+	})
+	return ids, err
+}
+
+// lockedKey gives the key, or the partition key, of the items that a lock guards, from its name: the table's template
+// read backwards. false: the lock is none of that table's.
+func lockedKey(spec *store.TableSpec, lock string) (attr.Item, bool) {
+	values, ok := unfill(spec.Lock, lock)
+	if !ok {
+		return nil, false
+	}
+	key := attr.Item{}
+	for _, k := range []store.KeyAttr{spec.Key.Partition, spec.Key.Sort} {
+		text, have := values[k.Name]
+		if k.Name == "" || !have {
+			break // a partition, then
+		}
+		v := attr.S(text)
+		if k.Type == store.KeyNumber {
+			var err error
+			if v, err = attr.N(text); err != nil {
+				return nil, false
+			}
+		}
+		key[k.Name] = v
+	}
+	return key, len(key) > 0
+}
+
+// unfill reads a text by a template such as "match:{matchId}": what stands in the places of the names.
+func unfill(template, text string) (map[string]string, bool) {
+	out := map[string]string{}
+	for {
+		before, behind, found := strings.Cut(template, "{")
+		if !found {
+			return out, text == before
+		}
+		rest, ok := strings.CutPrefix(text, before)
+		if !ok {
+			return nil, false
+		}
+		name, after, _ := strings.Cut(behind, "}")
+		next, _, _ := strings.Cut(after, "{")
+		end := len(rest)
+		if next != "" {
+			if end = strings.Index(rest, next); end < 0 {
+				return nil, false
+			}
+		} else if strings.Contains(after, "{") {
+			return nil, false // two names without anything between
+		}
+		if end == 0 {
+			return nil, false
+		}
+		out[name] = rest[:end]
+		template, text = after, rest[end:]
+	}
+}
+
+// readLocked reads what a lock guards in one table: an item, or a partition.
+func (r *Replica) readLocked(ctx context.Context, spec *store.TableSpec, key attr.Item) error {
+	whole := 1
+	if spec.Key.Sort.Name != "" {
+		whole = 2
+	}
+	if len(key) == whole {
+		return r.refreshAbsent(ctx, spec.Name, key)
+	}
+	w, err := wantOf(spec, key)
+	if err != nil {
+		return err
+	}
+	p := *w.pass
+	p.alone = true
+	budget := ensurePages
+	_, err = r.pass(ctx, &p, &budget)
+	return err
 }

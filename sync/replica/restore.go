@@ -1,8 +1,18 @@
 package replica
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
 	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 // Catalogue is what a Cloud may tell of its tables beside their items. A Cloud that has it is asked at each connect, now
@@ -16,3 +26,438 @@ type TableState struct {
 	ID         string    // another one when the table is made again, or restored
 	RestoredAt time.Time // the instant that it was restored to; zero: it was not
 }
+
+const (
+	restoreSlack = 5 * time.Minute // before the restore point: what was acknowledged then may be lost too
+	replayFor    = time.Hour       // after which what is absent counts as deleted, whoever has not replayed
+	tablesEvery  = 5 * time.Minute
+	requeueSlice = 200 // units put back in one transaction
+
+	tableBookPrefix = "table/" // in sideIdentity, and the name
+)
+
+// tableBook is what is remembered of one table of the cloud.
+type tableBook struct {
+	ID         string    `json:"id"`
+	RestoredAt time.Time `json:"restoredAt,omitzero"`
+
+	Noticed  time.Time `json:"noticed,omitzero"` // it became another one; zero: it has always been this one
+	Anew     bool      `json:"anew,omitempty"`   // it was made again, and is no restored one: what is absent was never deleted
+	Run      string    `json:"run,omitempty"`    // the run that noticed a table made anew: only a later one sends to it
+	Requeued bool      `json:"requeued,omitempty"`
+	Through  uint64    `json:"through,omitempty"` // the last sequence that was put back
+	Until    time.Time `json:"until,omitzero"`    // what is absent is not deleted before; server-corrected
+}
+
+// restores are the tables that were looked at.
+type restores struct {
+	books   map[string]*tableBook
+	checked time.Time // all of them
+	denied  bool      // somebody has been told that they cannot be
+}
+
+// loadBooks reads what earlier runs have seen.
+func (r *Replica) loadBooks(ctx context.Context) error {
+	books := map[string]*tableBook{}
+	err := r.store.View(ctx, func(tx *store.Tx) error {
+		return tx.Side(sideIdentity).Each([]byte(tableBookPrefix), nil, func(k, v []byte) (bool, error) {
+			b := &tableBook{}
+			if err := json.Unmarshal(v, b); err == nil { // what cannot be read is looked up anew
+				books[string(k[len(tableBookPrefix):])] = b
+			}
+			return true, nil
+		})
+	})
+	id := &r.identity
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	id.restores.books = books
+	return err
+}
+
+// book gives a copy of what is remembered of a table.
+func (r *Replica) book(table string) (b tableBook, ok bool) {
+	id := &r.identity
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	if p := id.restores.books[table]; p != nil {
+		return *p, true
+	}
+	return b, false
+}
+
+// keepBook stores it.
+func (r *Replica) keepBook(ctx context.Context, table string, b tableBook) error {
+	data, err := json.Marshal(&b)
+	if err != nil {
+		return err
+	}
+	err = r.store.Update(ctx, func(tx *store.Tx) error {
+		return tx.Side(sideIdentity).Set([]byte(tableBookPrefix+table), data)
+	})
+	if err != nil {
+		return err
+	}
+	id := &r.identity
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	if id.restores.books == nil {
+		id.restores.books = map[string]*tableBook{}
+	}
+	id.restores.books[table] = &b
+	return nil
+}
+
+// keepsAbsent tells whether what is absent from a table of the cloud stays here: while the writes that a restored table
+// has lost are sent again, and for good what a table had that was made anew. set is when the base was.
+func (r *Replica) keepsAbsent(table string, set time.Time) bool {
+	b, ok := r.book(table)
+	if !ok || b.Noticed.IsZero() {
+		return false
+	}
+	return r.serverNow().Before(b.Until) || b.Anew && set.Before(b.Noticed)
+}
+
+// replaying tells whether any table of the cloud has lost writes that are still being sent again.
+func (r *Replica) replaying() bool {
+	id, now := &r.identity, r.serverNow()
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	for _, b := range id.restores.books {
+		if now.Before(b.Until) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkTables looks whether the tables of the cloud are those that they were. It is cheap within five minutes of the last
+// time. What cannot be told of one table is no error; the cloud being away is.
+func (r *Replica) checkTables(ctx context.Context, always bool) error {
+	id, now := &r.identity, r.clock.Now()
+	if _, ok := r.cloud.(Catalogue); !ok {
+		return nil
+	}
+	id.mu.Lock()
+	due := always || now.Sub(id.restores.checked) >= tablesEvery
+	id.mu.Unlock()
+	if !due {
+		return nil
+	}
+	for _, table := range r.mirroredTables() {
+		if err := r.checkTable(ctx, table); err != nil {
+			return err
+		}
+	}
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	id.restores.checked = now
+	return nil
+}
+
+func (r *Replica) mirroredTables() []string {
+	names := []string{r.cfg.SyncTable}
+	specs := r.store.Tables()
+	for i := range specs {
+		if mirrored(&specs[i]) {
+			names = append(names, specs[i].Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// checkTable looks at one table.
+func (r *Replica) checkTable(ctx context.Context, table string) error {
+	cat, ok := r.cloud.(Catalogue)
+	if !ok {
+		return nil
+	}
+	inner, cancel := r.within(ctx)
+	state, err := cat.Table(inner, table)
+	cancel()
+	if err != nil {
+		return r.uncatalogued(table, err)
+	}
+	b, known := r.book(table)
+	switch {
+	case !known || b.ID == "":
+		return r.keepBook(ctx, table, tableBook{ID: state.ID, RestoredAt: state.RestoredAt})
+	case b.ID != state.ID, !b.RestoredAt.Equal(state.RestoredAt):
+		return r.becameAnother(ctx, table, state)
+	case b.Anew && !b.Requeued && b.Run == r.identity.run:
+		r.paces.hold(table, whyAnew, r.clock.Now())
+	case !b.Noticed.IsZero() && !b.Requeued:
+		return r.requeue(ctx, table, b)
+	}
+	return nil
+}
+
+const whyAnew = "it was made again in the cloud and is not the table it was: restart the node to send to this one what it knows, " +
+	"or restore the old one"
+
+// uncatalogued sorts the errors of a look at a table.
+func (r *Replica) uncatalogued(table string, err error) error {
+	switch classOf(err) {
+	case intent.NoTable:
+		return nil // the lanes stop it
+	case intent.Denied:
+		id := &r.identity
+		id.mu.Lock()
+		told := id.restores.denied
+		id.restores.denied = true
+		id.mu.Unlock()
+		if !told {
+			r.log.Warn("restore: the tables of the cloud cannot be described: a restored one will not be noticed", "table", table, "err", err)
+		}
+		return nil
+	}
+	return fmt.Errorf("looking at table %s: %w", table, err)
+}
+
+// becameAnother is what a node does that finds another table under a name.
+func (r *Replica) becameAnother(ctx context.Context, table string, state TableState) error {
+	now := r.serverNow()
+	b := tableBook{
+		ID: state.ID, RestoredAt: state.RestoredAt, Noticed: now, Until: now.Add(replayFor),
+		Anew: state.RestoredAt.IsZero(), Run: r.identity.run,
+	}
+	r.cfg.Fail("restore-noticed")
+	if table == r.cfg.SyncTable {
+		b.Requeued = true // nothing of the outbox goes there but what goes with other tables
+		r.log.Error("restore: the node's own table in the cloud is another one now", "table", table)
+		return r.keepBook(ctx, table, b)
+	}
+	if err := r.keepBook(ctx, table, b); err != nil {
+		return err
+	}
+	if b.Anew {
+		r.log.Error("restore: a table was made again in the cloud; nothing is sent to it and nothing is deleted here", "table", table)
+		r.paces.hold(table, whyAnew, r.clock.Now())
+		return nil
+	}
+	r.log.Error("restore: a table of the cloud was restored; what it has lost is sent again", "table", table, "restored to", state.RestoredAt)
+	return r.requeue(ctx, table, b)
+}
+
+// requeue puts back into the outbox what the table has lost: what was acknowledged after the restore point, less some
+// minutes; everything, if it is a new one. A unit goes back in the transaction in which it leaves the replay log.
+func (r *Replica) requeue(ctx context.Context, table string, b tableBook) error {
+	from := time.Time{}
+	if !b.Anew {
+		from = b.RestoredAt.Add(-restoreSlack)
+	}
+	for more := true; more; {
+		var w *work
+		err := r.store.Update(ctx, func(tx *store.Tx) (err error) {
+			w = r.newWork(tx)
+			more, err = r.requeueSome(w, table, from, &b)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		r.moved(w)
+		r.cfg.Fail("restore-requeued")
+	}
+	b.Requeued, b.Until = true, r.serverNow().Add(replayFor)
+	if err := r.keepBook(ctx, table, b); err != nil {
+		return err
+	}
+	r.rescan()
+	return nil
+}
+
+// requeueSome puts some units back; more: there are others.
+func (r *Replica) requeueSome(w *work, table string, from time.Time, b *tableBook) (more bool, err error) {
+	type logged struct {
+		at      time.Time
+		entries []*intent.Entry
+	}
+	var found []logged
+	err = eachReplayed(w.tx, from, func(at time.Time, entries []*intent.Entry) (bool, error) {
+		if slices.ContainsFunc(entries, func(e *intent.Entry) bool { return e.Table == table }) {
+			found = append(found, logged{at, entries})
+		}
+		return len(found) < requeueSlice, nil
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, l := range found {
+		if err := r.putBack(w, l.entries); err != nil {
+			return false, err
+		}
+		b.Through = max(b.Through, l.entries[len(l.entries)-1].Seq)
+		if err := dropReplayed(w, l.at, l.entries); err != nil {
+			return false, err
+		}
+	}
+	return len(found) == requeueSlice, w.finish()
+}
+
+// putBack has a settled unit wait again, before all later ones of its items. It counts as unanswered.
+func (r *Replica) putBack(w *work, entries []*intent.Entry) error {
+	for _, e := range entries {
+		e.Replay, e.Unsure, e.Sent = true, true, max(e.Sent, 1)
+		e.NotBefore, e.Why, e.Held, e.Closed = time.Time{}, "", intent.HoldNone, false
+	}
+	it, err := w.item(entries[0].Table, entries[0].Key)
+	if fault.Is(err, fault.NotFound) {
+		return nil // the table is gone here too
+	}
+	if err != nil {
+		return err
+	}
+	lane, err := r.laneOf(&it.item)
+	if err != nil {
+		return err
+	}
+	u := &unit{Unit: intent.Unit{Entries: entries}, id: unitID{lane: lane, seq: entries[0].Seq}}
+	if err := w.put(u); err != nil {
+		return err
+	}
+	return w.eachItem(u, func(it *workItem) {
+		slices.SortFunc(it.sh.pending, func(a, b unitID) int { return cmp.Compare(a.seq, b.seq) })
+		it.rebased = true
+	})
+}
+
+// dropReplayed takes a unit out of the replay log.
+func dropReplayed(w *work, at time.Time, entries []*intent.Entry) error {
+	key := replayKey(at, entries[0].Seq)
+	side := w.tx.Side(sideReplay)
+	v, err := side.Get(key)
+	if err != nil || v == nil {
+		return err
+	}
+	w.replayed.entries -= int64(len(entries))
+	w.replayed.bytes -= int64(len(v) + 16)
+	return side.Delete(key)
+}
+
+// endReplays tells the cloud when this node's lost writes are settled again, and ends the waiting for others when all
+// nodes have said so.
+func (r *Replica) endReplays(ctx context.Context) {
+	id, now := &r.identity, r.serverNow()
+	done := attr.Item{}
+	var open []string
+	id.mu.Lock()
+	books := map[string]tableBook{}
+	for table, b := range id.restores.books {
+		if b.Requeued && now.Before(b.Until) {
+			books[table] = *b
+			open = append(open, table)
+		}
+	}
+	id.mu.Unlock()
+	if len(open) == 0 {
+		return
+	}
+	slices.Sort(open)
+	for _, table := range open {
+		waits, err := r.replayWaits(ctx, table, books[table].Through)
+		if err != nil {
+			r.complain("looking at what is sent again", err)
+			return
+		}
+		if !waits {
+			done[table] = attr.S(books[table].ID)
+		}
+	}
+	if len(done) == 0 {
+		return
+	}
+	if err := r.tellReplayed(ctx, done); err != nil {
+		r.complain("telling the cloud what was sent again", err)
+		return
+	}
+	rows, err := r.allNodes(ctx)
+	if err != nil {
+		r.complain("asking who has sent again what was lost", err)
+		return
+	}
+	for _, table := range open {
+		b := books[table]
+		if !slices.ContainsFunc(rows, func(row *nodeRow) bool { return row.replayed[table].Str() != b.ID }) && !done[table].IsZero() {
+			b.Until = now
+			if err := r.keepBook(ctx, table, b); err != nil {
+				r.complain("ending a replay", err)
+			}
+		}
+	}
+}
+
+// replayWaits tells whether a unit that was put back for a table is still in the outbox.
+func (r *Replica) replayWaits(ctx context.Context, table string, through uint64) (waits bool, err error) {
+	err = r.store.View(ctx, func(tx *store.Tx) error {
+		for lane := range r.lanes {
+			err := tx.Side(sideOutbox).Each([]byte{uint8(lane)}, nil, func(k, v []byte) (bool, error) {
+				id, ok := unitIDOf(k)
+				if !ok || id.seq > through {
+					return !ok, nil
+				}
+				u, err := readUnit(id, v)
+				if err != nil {
+					return false, err
+				}
+				waits = slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Replay && e.Table == table })
+				return !waits, nil
+			})
+			if err != nil || waits {
+				return err
+			}
+		}
+		return nil
+	})
+	return waits, err
+}
+
+func (r *Replica) tellReplayed(ctx context.Context, done attr.Item) error {
+	_, err := r.write(ctx, intent.Call{
+		Op: store.OpUpdate, Table: r.cfg.SyncTable, Key: nodeKey(r.store.Node()),
+		Update: "SET replayed = :done", Condition: "nonce = :nonce",
+		Params: expr.Params{Values: attr.Item{":done": attr.M(done), ":nonce": attr.S(r.stateNow().Nonce)}},
+	})
+	return err
+}
+
+// maxNodePages bounds how much of the node's own table is read to find all nodes.
+const maxNodePages = 50
+
+// allNodes reads the rows of all nodes. Where there is too much to read it is an error: then the hour is waited for.
+func (r *Replica) allNodes(ctx context.Context) (rows []*nodeRow, err error) {
+	q := Reading{Table: r.cfg.SyncTable}
+	for range maxNodePages {
+		page, err := r.readOne(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, it := range page.Items {
+			if id := it[intent.SyncKey].Str(); len(id) > len(nodePrefix) && id[:len(nodePrefix)] == nodePrefix {
+				rows = append(rows, readRow(it))
+			}
+		}
+		if len(page.LastKey) == 0 {
+			return rows, nil
+		}
+		q.After = page.LastKey
+	}
+	return nil, fault.New(fault.TooLarge, "many_rows", "the table %s is too large to find all nodes in", r.cfg.SyncTable)
+}
+
+func (r *Replica) readOne(ctx context.Context, q Reading) (Page, error) {
+	ctx, cancel := r.within(ctx)
+	defer cancel()
+	return r.cloud.Read(ctx, q)
+}
+
+// hold stops a table until the process ends.
+func (p *paces) hold(table, why string, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.of(table)
+	t.stopped = stop{why: why, class: "another table", since: now, until: now.Add(holdFor)}
+}
+
+const holdFor = 365 * 24 * time.Hour

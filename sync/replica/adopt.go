@@ -1,0 +1,377 @@
+package replica
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// image is what a consistent read has found of an item.
+type image struct {
+	table string
+	key   attr.Item
+	item  attr.Item // sidecar included; nil: there is none
+	read  *reading
+	began time.Time // of the read, server-corrected
+}
+
+// verdicts on an image.
+type adopted uint8
+
+const (
+	adoptSame    adopted = iota // it is the base already
+	adoptTaken                  // it is the base now
+	adoptStale                  // the base was set since the read began: nobody knows which is newer, the item is to be read again
+	adoptKept                   // it is absent from a table that has lost writes: it stays as it is here
+	adoptRefused                // no item of that table
+	adoptProves                 // it proves a transaction, whose other items have to be read with it
+)
+
+// adoption is what became of some images.
+type adoption struct {
+	taken   int
+	again   []image // to be read again
+	refused int
+	kept    int
+	proves  map[unitID]bool // transactions that are proved, and were left
+}
+
+// adopt makes images of the cloud the bases of their items, in one transaction with more (nil: nothing), and what readers
+// see follows. An image that nobody can use is left out and counted: a row that somebody has spoiled is no reason to stop.
+func (r *Replica) adopt(ctx context.Context, images []image, more func(tx *store.Tx) error) (adoption, error) {
+	var out adoption
+	var done *work
+	fresh, err := r.unlike(ctx, images)
+	if err != nil || len(fresh) == 0 && more == nil {
+		return out, err
+	}
+	err = r.store.Update(ctx, func(tx *store.Tx) error {
+		out = adoption{}
+		w := r.newWork(tx)
+		for i := range fresh {
+			v, err := r.adoptOne(w, &fresh[i], &out, false)
+			if err != nil {
+				return err
+			}
+			out.count(v, &fresh[i])
+		}
+		if err := w.finish(); err != nil {
+			return err
+		}
+		done = w
+		if more != nil {
+			return more(tx)
+		}
+		return nil
+	})
+	if err != nil {
+		return adoption{}, err
+	}
+	r.adoptedWork(done, &out)
+	return out, nil
+}
+
+// adoptedWork moves the memory behind the commit.
+func (r *Replica) adoptedWork(w *work, out *adoption) {
+	r.moved(w)
+	if n := out.refused + len(w.bad); n > 0 {
+		r.feeds.countRefused(n)
+		r.log.Warn("feed: rows of the cloud that are no items of their tables were left out", "rows", n, "why", w.bad)
+	}
+}
+
+func (a *adoption) count(v adopted, im *image) {
+	switch v {
+	case adoptTaken:
+		a.taken++
+	case adoptStale:
+		a.again = append(a.again, *im)
+	case adoptRefused:
+		a.refused++
+	case adoptKept:
+		a.kept++
+	case adoptSame, adoptProves:
+	}
+}
+
+// unlike leaves out the images that are the bases already, so that nothing is written for what nobody has changed.
+func (r *Replica) unlike(ctx context.Context, images []image) (out []image, err error) {
+	err = r.store.View(ctx, func(tx *store.Tx) error {
+		out = out[:0]
+		for i := range images {
+			im := &images[i]
+			spec := r.spec(im.table)
+			if spec == nil {
+				continue
+			}
+			it, err := itemOf(tx, spec, im.key)
+			if err == nil {
+				var sh *shadow
+				if sh, err = r.shadowOf(tx, it); err == nil && sameBase(sh, im.item) {
+					continue
+				}
+			}
+			if err != nil && !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.Damaged) {
+				return err
+			}
+			out = append(out, *im)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// sameBase tells whether an image is the base that a shadow (nil: none) has.
+func sameBase(sh *shadow, img attr.Item) bool {
+	if sh == nil || sh.known.Item == nil || img == nil {
+		return img == nil && (sh == nil || sh.known.Item == nil)
+	}
+	item, side := intent.Split(img)
+	return attr.EqualItems(item, sh.known.Item) && sameSide(side, sh.known.Side)
+}
+
+func sameSide(a, b intent.Sidecar) bool {
+	return a.Life == b.Life && a.Count == b.Count && a.Hold == b.Hold && attr.Equal(a.Time, b.Time) &&
+		maps.EqualFunc(a.Marks, b.Marks, attr.Equal)
+}
+
+// adoptOne takes one image. together tells that all items of the transactions which it may prove are adopted in the same
+// work.
+func (r *Replica) adoptOne(w *work, im *image, out *adoption, together bool) (adopted, error) {
+	it, err := w.item(im.table, im.key)
+	switch {
+	case fault.Is(err, fault.Invalid), fault.Is(err, fault.NotFound):
+		return adoptRefused, nil
+	case err != nil:
+		return 0, err
+	case sameBase(it.sh, im.item):
+		return adoptSame, nil
+	case im.read.overtaken(it.id()):
+		return adoptStale, nil
+	case im.item == nil && r.keepsAbsent(im.table, it.sh.set):
+		return adoptKept, nil
+	}
+	known := intent.Known{}
+	known.Item, known.Side = intent.Split(im.item)
+	units, err := w.pending(it)
+	if err != nil {
+		return 0, err
+	}
+	var proved []*unit
+	for _, u := range units {
+		if !u.shownBy(it, known.Side, w.env.Node) {
+			continue
+		}
+		if len(u.Entries) > 1 && !together {
+			if out.proves == nil {
+				out.proves = map[unitID]bool{}
+			}
+			out.proves[u.id] = true
+			return adoptProves, nil
+		}
+		proved = append(proved, u)
+	}
+	r.watchMark(known.Side)
+	before := it.sh.known
+	w.base(it, known, im.began)
+	if !together {
+		for _, u := range proved {
+			if err := r.settleShown(w, u); err != nil {
+				return 0, err
+			}
+		}
+	}
+	rest, err := w.entries(it)
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range intent.Rebase(before, known, rest, w.env) {
+		w.changed(e)
+	}
+	return adoptTaken, nil
+}
+
+// shownBy tells whether an image of an item carries the mark of the unit's entry on it.
+func (u *unit) shownBy(it *workItem, side intent.Sidecar, node string) bool {
+	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
+		return e.Table == it.spec.Name && attr.EqualItems(e.Key, it.key) && e.Shown(side, node)
+	})
+}
+
+// settleShown settles a unit that an image has proved.
+func (r *Replica) settleShown(w *work, u *unit) error {
+	_, err := r.leave(w, &flight{unit: u, outcome: intent.Outcome{Result: intent.OutApplied}}, r.clock.Now())
+	return err
+}
+
+// watchMark looks at our own mark on an image: one above all that this node has written is another copy's.
+func (r *Replica) watchMark(side intent.Sidecar) {
+	mark, ok := side.Marks[r.store.Node()]
+	if !ok {
+		return
+	}
+	if seq, ok := markSeq(mark); ok && seq > r.store.Seq() {
+		r.suspectCopy("a mark above all sequences of this node")
+	}
+}
+
+// markSeq is the sequence of a mark: what stands before the point.
+func markSeq(mark attr.Value) (uint64, bool) {
+	if mark.Kind() != attr.KindN {
+		return 0, false
+	}
+	whole, _, _ := strings.Cut(mark.Str(), ".")
+	seq, err := strconv.ParseUint(whole, 10, 64)
+	return seq, err == nil
+}
+
+// adoptUnit reads all items of a transaction and adopts them together: one of them has shown that it was applied, and
+// readers see all of it or none.
+func (r *Replica) adoptUnit(ctx context.Context, id unitID) error {
+	var keys []intent.Ref
+	err := r.store.View(ctx, func(tx *store.Tx) error {
+		u, err := getUnit(tx, id)
+		if err != nil || u == nil {
+			return err
+		}
+		for _, e := range u.Entries {
+			keys = append(keys, intent.Ref{Table: e.Table, Key: e.Key})
+		}
+		return nil
+	})
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	images := make([]image, 0, len(keys))
+	for _, k := range keys {
+		im, err := r.readImage(ctx, k.Table, k.Key)
+		if err != nil {
+			endReads(images)
+			return err
+		}
+		images = append(images, im)
+	}
+	defer endReads(images)
+	var out adoption
+	var done *work
+	err = r.store.Update(ctx, func(tx *store.Tx) (err error) {
+		out, done, err = adoption{}, nil, nil
+		w := r.newWork(tx)
+		u, err := w.unit(id)
+		if err != nil || u == nil {
+			return err
+		}
+		if shown, err := r.adoptAll(w, u, images, &out); err != nil || !shown {
+			return err
+		}
+		if err := r.settleShown(w, u); err != nil {
+			return err
+		}
+		done = w
+		return w.finish()
+	})
+	if err == nil && done != nil {
+		r.adoptedWork(done, &out)
+	}
+	return err
+}
+
+// adoptAll adopts the images of a unit's items. It tells whether they prove it and all of them could be taken: else
+// nothing is to be kept of it, and the unit goes on as it was.
+func (r *Replica) adoptAll(w *work, u *unit, images []image, out *adoption) (shown bool, err error) {
+	for i := range images {
+		_, side := intent.Split(images[i].item)
+		it, err := w.item(images[i].table, images[i].key)
+		if err != nil {
+			return false, err
+		}
+		shown = shown || images[i].item != nil && u.shownBy(it, side, w.env.Node)
+	}
+	if !shown {
+		return false, nil
+	}
+	for i := range images {
+		v, err := r.adoptOne(w, &images[i], out, true)
+		if err != nil || v != adoptTaken && v != adoptSame {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// readImage reads one item consistently. The caller ends its read when what was found has been adopted.
+func (r *Replica) readImage(ctx context.Context, table string, key attr.Item) (image, error) {
+	ctx, cancel := r.within(ctx)
+	defer cancel()
+	im := image{table: table, key: key, began: r.serverNow(), read: r.reads.start()}
+	it, err := r.cloud.Get(ctx, table, key)
+	if err != nil {
+		im.read.end()
+		return image{}, err
+	}
+	im.item = it
+	return im, nil
+}
+
+func endReads(images []image) {
+	for i := range images {
+		images[i].read.end()
+	}
+}
+
+// readAgain bounds how often an item is read again because its base moved meanwhile: what moves that often is moved by
+// answers of the cloud, which are as good.
+const readAgain = 3
+
+// refresh reads an item and adopts it.
+func (r *Replica) refresh(ctx context.Context, table string, key attr.Item) error {
+	for range readAgain {
+		im, err := r.readImage(ctx, table, key)
+		if err != nil {
+			return err
+		}
+		out, err := r.adopt(ctx, []image{im}, nil)
+		im.read.end()
+		if err != nil {
+			return err
+		}
+		if err := r.follow(ctx, &out, false); err != nil {
+			return err
+		}
+		if len(out.again) == 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// follow does what an adoption has left to do: transactions it proves, and items to be read again.
+func (r *Replica) follow(ctx context.Context, out *adoption, again bool) error {
+	for _, id := range sortedUnits(out.proves) {
+		if err := r.adoptUnit(ctx, id); err != nil {
+			return err
+		}
+	}
+	if !again {
+		return nil
+	}
+	for i := range out.again {
+		if err := r.refresh(ctx, out.again[i].table, out.again[i].key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sortedUnits(ids map[unitID]bool) []unitID {
+	return slices.SortedFunc(maps.Keys(ids), func(a, b unitID) int { return cmp.Compare(a.seq, b.seq) })
+}

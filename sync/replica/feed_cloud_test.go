@@ -1,0 +1,296 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// shelf is a cloud of one process: a store that is asked as DynamoDB would be. fail, where set, is asked before each
+// request, and may answer in its place; after is called behind it, and may lose the answer.
+type shelf struct {
+	st   *store.Store
+	skew time.Duration
+
+	mu    sync.Mutex
+	fail  func(op, table string) error
+	after func(op, table string) error
+	state map[string]TableState
+	asked []string
+}
+
+func newShelf(t testing.TB) *shelf {
+	t.Helper()
+	st, err := store.OpenMemory(store.Options{Node: "cloud", Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	c := &shelf{st: st, state: map[string]TableState{}}
+	for _, spec := range append(feedTables(), syncSpec()) {
+		c.define(t, spec)
+	}
+	return c
+}
+
+func syncSpec() store.TableSpec {
+	return store.TableSpec{Name: "touchline-sync", Key: store.KeySpec{Partition: store.KeyAttr{Name: "id", Type: store.KeyString}}, Policy: store.PolicyLocal}
+}
+
+func (c *shelf) define(t testing.TB, spec store.TableSpec) {
+	t.Helper()
+	spec.TTL, spec.Policy, spec.Lock = "", store.PolicyLocal, ""
+	if err := c.st.Define(context.Background(), spec); err != nil {
+		t.Fatal(err)
+	}
+	c.state[spec.Name] = TableState{ID: spec.Name + "-1"}
+}
+
+// feedTables are the tables of these tests.
+func feedTables() []store.TableSpec {
+	str := func(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyString} }
+	return []store.TableSpec{
+		{Name: "teams", Key: store.KeySpec{Partition: str("id")}, Policy: store.PolicyIntent},
+		{Name: "follows", Key: store.KeySpec{Partition: str("match"), Sort: str("user")}, Policy: store.PolicyIntent},
+		{Name: "prefs", Key: store.KeySpec{Partition: str("id")}, Policy: store.PolicyNewest},
+		{Name: "states", Key: store.KeySpec{Partition: str("match")}, Policy: store.PolicyState, Lock: "match:{match}", TTL: "ttl"},
+		{Name: "reference", Key: store.KeySpec{Partition: str("id")}, Policy: store.PolicyPull},
+	}
+}
+
+func (c *shelf) before(op, table string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked = append(c.asked, op+" "+table)
+	if c.fail != nil {
+		return c.fail(op, table)
+	}
+	return nil
+}
+
+func (c *shelf) behind(op, table string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.after != nil {
+		return c.after(op, table)
+	}
+	return nil
+}
+
+func (c *shelf) set(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f()
+}
+
+// count gives how often something was asked.
+func (c *shelf) count(what string) (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, a := range c.asked {
+		if a == what {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *shelf) Write(ctx context.Context, call intent.Call) (now attr.Item, err error) {
+	if err := c.before("write", call.Table); err != nil {
+		return nil, err
+	}
+	err = c.st.Update(context.Background(), func(tx *store.Tx) error {
+		now, err = applyCall(tx, &call)
+		return err
+	})
+	if err != nil {
+		return nil, shelfError(err)
+	}
+	return now, c.behind("write", call.Table)
+}
+
+func applyCall(tx *store.Tx, call *intent.Call) (attr.Item, error) {
+	switch call.Op {
+	case store.OpPut:
+		_, err := tx.Put(store.PutItem{Table: call.Table, Item: call.Item, Condition: call.Condition, Params: call.Params})
+		return call.Item, err
+	case store.OpDelete:
+		_, err := tx.Delete(store.DeleteItem{Table: call.Table, Key: call.Key, Condition: call.Condition, Params: call.Params})
+		return nil, err
+	default:
+		im, err := tx.Update(store.UpdateItem{
+			Table: call.Table, Key: call.Key, Update: call.Update, Condition: call.Condition, Params: call.Params,
+		})
+		return im.New, err
+	}
+}
+
+func shelfError(err error) error {
+	if e, ok := errors.AsType[*store.ConditionFailedError](err); ok {
+		return &intent.Error{Class: intent.ConditionFailed, Old: e.Old, Err: err}
+	}
+	if e, ok := errors.AsType[*store.TransactionCanceledError](err); ok {
+		out := &intent.Error{Class: intent.Canceled, Err: err}
+		for _, r := range e.Reasons {
+			class := intent.Applied
+			if r.Code == store.ReasonConditionFailed {
+				class = intent.ConditionFailed
+			}
+			out.Reasons = append(out.Reasons, intent.Reason{Class: class, Old: r.Item, Message: r.Message})
+		}
+		return out
+	}
+	if fault.Is(err, fault.NotFound) {
+		return &intent.Error{Class: intent.NoTable, Err: err}
+	}
+	return &intent.Error{Class: intent.Validation, Err: err}
+}
+
+func (c *shelf) Transact(ctx context.Context, calls []intent.Call, token string) error {
+	if err := c.before("transact", calls[0].Table); err != nil {
+		return err
+	}
+	var tw store.TransactWrite
+	for _, call := range calls {
+		var it store.WriteItem
+		switch call.Op {
+		case store.OpPut:
+			it.Put = &store.PutItem{Table: call.Table, Item: call.Item, Condition: call.Condition, Params: call.Params}
+		case store.OpDelete:
+			it.Delete = &store.DeleteItem{Table: call.Table, Key: call.Key, Condition: call.Condition, Params: call.Params}
+		case store.OpUpdate:
+			it.Update = &store.UpdateItem{Table: call.Table, Key: call.Key, Update: call.Update, Condition: call.Condition, Params: call.Params}
+		default:
+			it.Check = &store.ConditionCheck{Table: call.Table, Key: call.Key, Condition: call.Condition, Params: call.Params}
+		}
+		tw.Items = append(tw.Items, it)
+	}
+	err := c.st.Update(context.Background(), func(tx *store.Tx) error { return tx.TransactWrite(tw) })
+	if err != nil {
+		return shelfError(err)
+	}
+	return c.behind("transact", calls[0].Table)
+}
+
+func (c *shelf) Get(ctx context.Context, table string, key attr.Item) (it attr.Item, err error) {
+	if err := c.before("get", table); err != nil {
+		return nil, err
+	}
+	if it, err = c.item(table, key); err != nil {
+		return nil, shelfError(err)
+	}
+	return it, c.behind("get", table)
+}
+
+// item reads what the cloud has, unseen.
+func (c *shelf) item(table string, key attr.Item) (it attr.Item, err error) {
+	err = c.st.View(context.Background(), func(tx *store.Tx) error {
+		it, err = tx.Get(table, key)
+		return err
+	})
+	return it, err
+}
+
+func (c *shelf) Read(ctx context.Context, q Reading) (page Page, err error) {
+	if err := c.before("read", q.Table); err != nil {
+		return page, err
+	}
+	err = c.st.View(context.Background(), func(tx *store.Tx) error {
+		var got store.Page
+		if q.KeyCondition != "" {
+			got, err = tx.Query(store.Query{Table: q.Table, KeyCondition: q.KeyCondition, Params: q.Params, StartKey: q.After, Limit: q.Limit})
+		} else {
+			got, err = tx.Scan(store.Scan{Table: q.Table, StartKey: q.After, Limit: q.Limit})
+		}
+		page = Page{Items: got.Items, LastKey: got.LastKey}
+		return err
+	})
+	if err != nil {
+		return Page{}, shelfError(err)
+	}
+	return page, c.behind("read", q.Table)
+}
+
+func (c *shelf) Skew() time.Duration { return c.skew }
+
+// Table implements Catalogue.
+func (c *shelf) Table(ctx context.Context, name string) (TableState, error) {
+	if err := c.before("table", name); err != nil {
+		return TableState{}, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state[name], nil
+}
+
+// foreign writes as somebody who knows nothing of us: a whole item, nil deletes.
+func (c *shelf) foreign(t testing.TB, table string, key, item attr.Item) {
+	t.Helper()
+	err := c.st.Update(context.Background(), func(tx *store.Tx) error {
+		if item == nil {
+			_, err := tx.Delete(store.DeleteItem{Table: table, Key: key})
+			return err
+		}
+		_, err := tx.Put(store.PutItem{Table: table, Item: item})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// away has every request fail as if there were no network.
+func away(string, string) error {
+	return &intent.Error{Class: intent.Offline, Err: errors.New("no route")}
+}
+
+// nodeOf opens a node on the shelf. dir keeps its identity file; a store that is given is gone on with.
+type feedNode struct {
+	*Replica
+
+	st    *store.Store
+	cloud *shelf
+}
+
+func openNode(t testing.TB, c *shelf, dir string, change func(*Config)) *feedNode {
+	t.Helper()
+	path := filepath.Join(dir, "node.db")
+	st, err := store.Open(path, store.Options{Node: "a", NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Define(context.Background(), feedTables()...); err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{Store: st, Cloud: c, Dir: dir}
+	if change != nil {
+		change(&cfg)
+	}
+	r, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Open(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	return &feedNode{Replica: r, st: st, cloud: c}
+}
+
+// online connects without the loops of Run.
+func (n *feedNode) online(t testing.TB) {
+	t.Helper()
+	if err := n.connect(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	n.net.begin(n.clock.Now())
+	n.net.probed("", n.clock.Now())
+}

@@ -1,0 +1,288 @@
+package replica
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// sideCheckpoint holds how far passes have come that were not through when their round ended: by passKey.
+const sideCheckpoint = "checkpoint"
+
+// pass is one reading of a whole table or partition, from its begin to its end.
+type pass struct {
+	table     string
+	spec      *store.TableSpec
+	partition attr.Value // absent: the whole table
+	key       string     // of the pass: the table, 0 and the raw partition. The ids of its items begin with it
+
+	began time.Time           // server-corrected
+	seen  map[string]struct{} // ids of items; nil: it goes on with what an earlier run began, and cannot tell what is absent
+	after attr.Item
+	kept  bool // its position is in the store
+	alone bool // it is one reading, not to be gone on with
+}
+
+func newPass(spec *store.TableSpec, partition attr.Value, raw []byte) *pass {
+	return &pass{table: spec.Name, spec: spec, partition: partition, key: spec.Name + "\x00" + string(raw)}
+}
+
+// checkpoint is the stored position of a pass.
+type checkpoint struct {
+	After attr.Item `json:"after"`
+	Began time.Time `json:"began"`
+}
+
+// pass reads on where the pass had come to, at most budget pages, and at its end takes out what is not there any more. n is
+// the items that were read.
+func (r *Replica) pass(ctx context.Context, p *pass, budget *int) (n int, err error) {
+	if p.alone {
+		p.began, p.seen = r.serverNow(), map[string]struct{}{}
+	} else if p, err = r.resume(ctx, p); err != nil {
+		return 0, err
+	}
+	for *budget > 0 {
+		*budget--
+		read, last, err := r.page(ctx, p)
+		n += read
+		if err != nil {
+			return n, err
+		}
+		if last {
+			r.heldNow(p.key)
+			return n, r.absent(ctx, p, budget)
+		}
+	}
+	return n, nil
+}
+
+// resume takes up a pass where it was left: by this run, which remembers what it has seen, or by an earlier one.
+func (r *Replica) resume(ctx context.Context, p *pass) (*pass, error) {
+	if q := r.feeds.unfinished[p.key]; q != nil {
+		return q, nil
+	}
+	p.began, p.seen = r.serverNow(), map[string]struct{}{}
+	var at checkpoint
+	err := r.store.View(ctx, func(tx *store.Tx) error {
+		data, err := tx.Side(sideCheckpoint).Get([]byte(p.key))
+		if err != nil || data == nil {
+			return err
+		}
+		p.kept = true
+		if err := json.Unmarshal(data, &at); err != nil {
+			at = checkpoint{} // begin anew
+		}
+		return nil
+	})
+	if err == nil && at.After != nil {
+		p.after, p.began, p.seen = at.After, at.Began, nil
+	}
+	return p, err
+}
+
+// page reads one page and takes it in, with the position behind it.
+func (r *Replica) page(ctx context.Context, p *pass) (n int, last bool, err error) {
+	read := r.reads.start()
+	defer read.end()
+	began := r.serverNow()
+	page, err := r.readPage(ctx, p)
+	if err != nil {
+		if classOf(err) == intent.Validation && p.after != nil && !p.alone { // a position that the table does not have any more
+			p.after, p.kept = nil, false
+			delete(r.feeds.unfinished, p.key)
+			return 0, false, errors.Join(err, r.store.Update(ctx, p.keep))
+		}
+		return 0, false, err
+	}
+	images := make([]image, 0, len(page.Items))
+	for _, it := range page.Items {
+		key, ok := keyFrom(p.spec, it)
+		if !ok {
+			r.feeds.countRefused(1)
+			continue
+		}
+		images = append(images, image{table: p.table, key: key, item: it, read: read, began: began})
+	}
+	if err := r.note(ctx, p, images); err != nil {
+		return 0, false, err
+	}
+	before := p.after
+	p.after = page.LastKey
+	last = len(page.LastKey) == 0
+	var more func(*store.Tx) error
+	if !p.alone && (!last || p.kept) {
+		more = p.keep
+	}
+	r.cfg.Fail("feed-page")
+	out, err := r.adopt(ctx, images, more)
+	if err != nil {
+		p.after = before
+		return 0, false, err
+	}
+	r.stands(p, last)
+	return len(page.Items), last, r.follow(ctx, &out, true)
+}
+
+// stands notes where a pass stands: one that is not at its end is gone on with.
+func (r *Replica) stands(p *pass, last bool) {
+	if p.alone {
+		return
+	}
+	p.kept = !last
+	f := &r.feeds
+	if last {
+		delete(f.unfinished, p.key)
+		return
+	}
+	if f.unfinished == nil {
+		f.unfinished = map[string]*pass{}
+	}
+	f.unfinished[p.key] = p
+}
+
+func (r *Replica) readPage(ctx context.Context, p *pass) (Page, error) {
+	q := Reading{Table: p.table, After: p.after, Limit: pageLimit}
+	if !p.partition.IsZero() {
+		q.KeyCondition = "#p = :p"
+		q.Params = expr.Params{
+			Names: map[string]string{"#p": p.spec.Key.Partition.Name}, Values: attr.Item{":p": p.partition},
+		}
+	}
+	ctx, cancel := r.within(ctx)
+	defer cancel()
+	return r.cloud.Read(ctx, q)
+}
+
+// note remembers what the pass has seen.
+func (r *Replica) note(ctx context.Context, p *pass, images []image) error {
+	if p.seen == nil || len(images) == 0 {
+		return nil
+	}
+	return r.store.View(ctx, func(tx *store.Tx) error {
+		for i := range images {
+			it, err := itemOf(tx, p.spec, images[i].key)
+			if err == nil {
+				p.seen[it.id()] = struct{}{}
+			}
+		}
+		return nil
+	})
+}
+
+// keep stores the position; at the end of the pass there is none to be kept.
+func (p *pass) keep(tx *store.Tx) error {
+	if len(p.after) == 0 {
+		return tx.Side(sideCheckpoint).Delete([]byte(p.key))
+	}
+	data, err := json.Marshal(checkpoint{After: p.after, Began: p.began})
+	if err != nil {
+		return err
+	}
+	return tx.Side(sideCheckpoint).Set([]byte(p.key), data)
+}
+
+func isKind(v attr.Value, k store.KeyAttr) bool { return v.Kind().String() == string(rune(k.Type)) }
+
+// keyFrom takes the key out of an item; false: it has none that the table could have.
+func keyFrom(spec *store.TableSpec, it attr.Item) (attr.Item, bool) {
+	key := attr.Item{}
+	for _, k := range []store.KeyAttr{spec.Key.Partition, spec.Key.Sort} {
+		if k.Name == "" {
+			continue
+		}
+		v := it[k.Name]
+		if !isKind(v, k) {
+			return nil, false
+		}
+		key[k.Name] = v
+	}
+	return key, true
+}
+
+// massAbsent is from how many items on it is no deletion if all of a scanned table are absent and nobody can tell whether
+// it is still the same table.
+const massAbsent = 16
+
+// absent takes out what a complete pass has not seen: bases older than the pass, on which nothing waits, each after a
+// consistent read of its own.
+func (r *Replica) absent(ctx context.Context, p *pass, budget *int) error {
+	if p.seen == nil {
+		return nil // the next pass is one from the beginning
+	}
+	keys, bases, err := r.unseen(ctx, p)
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	if _, asks := r.cloud.(Catalogue); !asks && p.partition.IsZero() && len(keys) == bases && bases >= massAbsent {
+		r.log.Error("feed: a table is empty in the cloud that was not before; nothing is deleted here", "table", p.table, "items", bases)
+		return nil
+	}
+	for _, key := range keys {
+		if *budget--; *budget < 0 {
+			return nil
+		}
+		if err := r.refreshAbsent(ctx, p.table, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unseen lists the items of the pass's range that the cloud had, and the pass has not met. bases is how many it had.
+func (r *Replica) unseen(ctx context.Context, p *pass) (keys []attr.Item, bases int, err error) {
+	err = r.store.View(ctx, func(tx *store.Tx) error {
+		var raws [][]byte
+		err := tx.Side(sideShadow).Each([]byte(p.key), nil, func(k, v []byte) (bool, error) {
+			sh, _, err := decodeShadow(v)
+			if err != nil || sh.known.Item == nil {
+				return true, nil //nolint:nilerr // what cannot be read is told by who needs it
+			}
+			bases++
+			if _, ok := p.seen[string(k)]; !ok && len(sh.pending) == 0 && sh.set.Before(p.began) {
+				raws = append(raws, append([]byte(nil), k[len(p.table)+1:]...))
+			}
+			return true, nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, raw := range raws {
+			key, err := tx.KeyOf(p.table, raw)
+			if err != nil && !fault.Is(err, fault.Invalid) {
+				return err
+			}
+			if err == nil {
+				keys = append(keys, key)
+			}
+		}
+		return nil
+	})
+	return keys, bases, err
+}
+
+// refreshAbsent reads an item that seems to be gone, and looks after that whether the table is the same still: a table
+// that was made again or restored has lost it, nobody has deleted it.
+func (r *Replica) refreshAbsent(ctx context.Context, table string, key attr.Item) error {
+	im, err := r.readImage(ctx, table, key)
+	if err != nil {
+		return err
+	}
+	defer im.read.end()
+	if im.item == nil {
+		if err := r.checkTable(ctx, table); err != nil {
+			return err
+		}
+	}
+	out, err := r.adopt(ctx, []image{im}, nil)
+	if err != nil {
+		return err
+	}
+	return r.follow(ctx, &out, true)
+}

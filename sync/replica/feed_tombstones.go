@@ -1,0 +1,69 @@
+package replica
+
+import (
+	"context"
+	"time"
+
+	"github.com/touchline/touchline/store"
+)
+
+const (
+	tombstoneFor = 24 * time.Hour
+	sweepEvery   = time.Hour
+	sweepSlice   = 2000 // shadows looked at in one View, and at most as many changed in one transaction
+)
+
+// forgetTombstones takes out what is remembered of bases that went more than a day ago: a stream or another node that is
+// behind by more is hydrated again.
+func (r *Replica) forgetTombstones(ctx context.Context) {
+	for after := []byte(nil); ; {
+		var old [][]byte
+		before := r.serverNow().Add(-tombstoneFor)
+		seen := 0
+		err := r.store.View(ctx, func(tx *store.Tx) error {
+			return tx.Side(sideShadow).Each(nil, after, func(k, v []byte) (bool, error) {
+				after = append([]byte(nil), k...)
+				seen++
+				if sh, _, err := decodeShadow(v); err == nil && sh.gone != (gone{}) && sh.gone.at.Before(before) && len(sh.pending) == 0 {
+					old = append(old, after)
+				}
+				return seen < sweepSlice, nil
+			})
+		})
+		if err == nil && len(old) > 0 {
+			err = r.store.Update(ctx, func(tx *store.Tx) error { return forgetGone(tx, old, before) })
+		}
+		if err != nil {
+			r.complain("forgetting old tombstones", err)
+			return
+		}
+		if seen < sweepSlice {
+			return
+		}
+	}
+}
+
+// forgetGone takes the tombstones out of some shadows, and the shadows that were only kept for them.
+func forgetGone(tx *store.Tx, keys [][]byte, before time.Time) error {
+	side := tx.Side(sideShadow)
+	for _, key := range keys {
+		v, err := side.Get(key)
+		if err != nil {
+			return err
+		}
+		sh, _, err := decodeShadow(v)
+		if err != nil || sh.gone == (gone{}) || !sh.gone.at.Before(before) || len(sh.pending) > 0 {
+			continue // changed meanwhile
+		}
+		sh.gone = gone{}
+		if sh.known.Item == nil {
+			err = side.Delete(key)
+		} else {
+			err = side.Set(key, sh.encode())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,219 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// connectTries bounds how often a connect looks again because the row has changed under it.
+const connectTries = 4
+
+// maxReplaced is how often another run may take this one's place. Once, that is a snapshot which had been left behind, or
+// a copy that has just begun; twice, and both are running.
+const maxReplaced = 2
+
+// connect tells the cloud who is there, and finds out whether somebody else was. It comes before the first entry of a
+// connection is sent, and is the probe while the cloud is away: its errors are those of the cloud. One call at a time.
+func (r *Replica) connect(ctx context.Context) error {
+	if why := r.stoppedWhy(); why != "" {
+		return &intent.Error{Class: intent.Denied, Err: ErrStopped}
+	}
+	row, err := r.getRow(ctx, r.store.Node())
+	if err != nil {
+		return err
+	}
+	for range connectTries {
+		again, err := r.present(ctx, row)
+		if err != nil {
+			return err
+		}
+		if again == nil {
+			return r.connected(ctx)
+		}
+		row = again.row
+	}
+	return &intent.Error{Class: intent.Unknown, Err: errors.New("the row of this node changes under its hands")}
+}
+
+// lookAgain is the row as a refused write has shown it.
+type lookAgain struct{ row *nodeRow }
+
+// present puts a new nonce into the row, into the file first: so what the cloud has and no file knows was written by
+// somebody else.
+func (r *Replica) present(ctx context.Context, row *nodeRow) (*lookAgain, error) {
+	id := &r.identity
+	id.mu.Lock()
+	file, connected, suspect := id.file, id.connected, id.suspect
+	id.mu.Unlock()
+	v := judge(&file, row, r.store.Incarnation(), r.store.Seq())
+	switch {
+	case v == rowOthers:
+		if err := r.takeover(ctx, row, connected); err != nil {
+			return nil, err
+		}
+	case suspect:
+		if err := r.leaveHistory(ctx, row); err != nil {
+			return nil, err
+		}
+	}
+	nonce, err := r.drawNonce(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.writeRow(ctx, row, nonce, false)
+}
+
+// takeover is what a node does that finds the nonce of another copy of itself.
+func (r *Replica) takeover(ctx context.Context, row *nodeRow, connected bool) error {
+	id := &r.identity
+	if connected {
+		id.mu.Lock()
+		id.replaced++
+		stop := id.replaced >= maxReplaced || row.copies
+		id.mu.Unlock()
+		if stop {
+			return r.stopCopies(ctx, row)
+		}
+	}
+	r.log.Warn("identity: another copy of this node, or a later state of it, has been at work; what waits is looked for before it is sent",
+		"node", r.store.Node())
+	return r.leaveHistory(ctx, row)
+}
+
+// leaveHistory begins a new incarnation, as a new run.
+func (r *Replica) leaveHistory(ctx context.Context, row *nodeRow) error {
+	above, settled := r.identity.copyFile().Incarnation, uint64(0)
+	var boots []boot
+	if row != nil {
+		above, settled, boots = max(above, row.incarnation), row.settled, row.boots
+	}
+	if err := r.newIncarnation(ctx, above, settled, boots); err != nil {
+		return err
+	}
+	r.cfg.Fail("identity-new")
+	return r.beginBoot(ctx)
+}
+
+// stopCopies is the end of sending, for this copy and, by the row, for the other. Which of them is to live is for people.
+func (r *Replica) stopCopies(ctx context.Context, row *nodeRow) error {
+	id := &r.identity
+	id.mu.Lock()
+	id.stopped = ErrStopped.Error()
+	id.mu.Unlock()
+	r.log.Error("identity: two copies of this node are running; neither sends until one of them is given another id, or ended and the other restarted",
+		"node", r.store.Node())
+	if nonce, err := r.drawNonce(ctx); err == nil {
+		_, _ = r.writeRow(ctx, row, nonce, true) // the other finds out by itself too
+	}
+	return &intent.Error{Class: intent.Denied, Err: ErrStopped}
+}
+
+// drawNonce draws one and keeps it: in the store, then in the file. A store whose nonce is one of the file's older ones
+// is an older store.
+func (r *Replica) drawNonce(ctx context.Context) (string, error) {
+	nonce := r.randomID()
+	err := r.changeState(ctx, func(_ *store.Tx, s *identityState) error {
+		s.Nonce = nonce
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	r.cfg.Fail("identity-nonce")
+	file := r.identity.copyFile()
+	file.draw(nonce)
+	if err := r.setFile(ctx, file); err != nil {
+		return "", err
+	}
+	r.cfg.Fail("identity-file")
+	return nonce, nil
+}
+
+// writeRow writes this node's row in the place of one that is as given, nil: of none. A row that is another one by now is
+// to be looked at again.
+func (r *Replica) writeRow(ctx context.Context, row *nodeRow, nonce string, copies bool) (*lookAgain, error) {
+	settled, err := r.settledHere(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if row != nil {
+		settled = max(settled, row.settled)
+	}
+	c := intent.Call{
+		Op: store.OpUpdate, Table: r.cfg.SyncTable, Key: nodeKey(r.store.Node()),
+		Update:    "SET incarnation = :inc, settled = :settled, nonce = :nonce, boots = :boots, copies = :copies, seen = :now",
+		Condition: "attribute_not_exists(nonce)",
+		Params: expr.Params{Values: attr.Item{
+			":inc": numberValue(r.store.Incarnation()), ":settled": numberValue(settled), ":nonce": attr.S(nonce),
+			":boots": bootList(r.stateNow().Boots), ":copies": attr.Bool(copies), ":now": attr.Int(r.serverNow().UnixMilli()),
+		}},
+	}
+	if row != nil && row.nonce != "" {
+		c.Condition = "nonce = :was"
+		c.Values[":was"] = attr.S(row.nonce)
+	}
+	_, err = r.write(ctx, c)
+	var e *intent.Error
+	if errors.As(err, &e) && e.Class == intent.ConditionFailed {
+		return &lookAgain{row: rowOf(e.Old)}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.identity.mu.Lock()
+	r.identity.told = settled
+	r.identity.mu.Unlock()
+	return nil, nil
+}
+
+// connected is what is done when the cloud knows who is there.
+func (r *Replica) connected(ctx context.Context) error {
+	if err := r.flagLost(ctx); err != nil {
+		return err
+	}
+	if err := r.checkTables(ctx, true); err != nil {
+		return err
+	}
+	id := &r.identity
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	id.connected, id.suspect = true, false
+	return nil
+}
+
+func nodeKey(node string) attr.Item { return attr.Item{intent.SyncKey: attr.S(intent.NodeID(node))} }
+
+// getRow reads the row of a node; nil: there is none.
+func (r *Replica) getRow(ctx context.Context, node string) (*nodeRow, error) {
+	ctx, cancel := r.within(ctx)
+	defer cancel()
+	it, err := r.cloud.Get(ctx, r.cfg.SyncTable, nodeKey(node))
+	if err != nil {
+		return nil, fmt.Errorf("reading the row of a node: %w", err)
+	}
+	return rowOf(it), nil
+}
+
+func rowOf(it attr.Item) *nodeRow {
+	if it == nil {
+		return nil
+	}
+	return readRow(it)
+}
+
+func (r *Replica) write(ctx context.Context, c intent.Call) (attr.Item, error) {
+	ctx, cancel := r.within(ctx)
+	defer cancel()
+	return r.cloud.Write(ctx, c)
+}
+
+// within gives a request its deadline.
+func (r *Replica) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, r.cfg.Deadline)
+}

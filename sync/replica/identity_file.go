@@ -1,0 +1,119 @@
+package replica
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/touchline/touchline/store"
+)
+
+// identityName is the file beside the store.
+const identityName = "identity.json"
+
+// maxNonces is how many nonces the file remembers: the cloud has the last one that reached it.
+const maxNonces = 32
+
+// identityFile is what a small file beside the store says of the node. It is written before the cloud is told, so that the
+// cloud never shows a nonce that the newest file does not know: where it does, the file is an older one, or a copy of this
+// node is running. It is apart from the store because the two get lost, and restored, each alone.
+type identityFile struct {
+	Version     int      `json:"version"`
+	Node        string   `json:"node"`
+	Incarnation uint64   `json:"incarnation"`
+	Boot        string   `json:"boot"`   // of the run that wrote it
+	Nonces      []string `json:"nonces"` // newest first
+	Clean       bool     `json:"clean"`  // that run has ended in order
+}
+
+const identityVersion = 1
+
+// knows tells whether this file's node has drawn a nonce.
+func (f *identityFile) knows(nonce string) bool { return slices.Contains(f.Nonces, nonce) }
+
+// draw puts a new nonce before the others.
+func (f *identityFile) draw(nonce string) {
+	f.Nonces = append([]string{nonce}, f.Nonces[:min(len(f.Nonces), maxNonces-1)]...)
+}
+
+// readIdentity gives the file, nil if there is none or it cannot be understood: then nothing is known of this node, and
+// what the cloud knows of it is looked at as after a loss. why tells people about the latter.
+func (r *Replica) readIdentity(ctx context.Context) (f *identityFile, why string, err error) {
+	var data []byte
+	if r.cfg.Dir == "" {
+		err = r.store.View(ctx, func(tx *store.Tx) error {
+			data, err = tx.Side(sideIdentity).Get([]byte(identityName))
+			return err
+		})
+	} else {
+		data, err = os.ReadFile(filepath.Join(r.cfg.Dir, identityName))
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && data == nil:
+		return nil, "", nil
+	case err != nil:
+		return nil, "", fmt.Errorf("reading the identity of the node: %w", err)
+	}
+	f = &identityFile{}
+	if err := json.Unmarshal(data, f); err != nil || f.Version != identityVersion || f.Node == "" {
+		return nil, "the identity file cannot be read and is made anew", nil
+	}
+	if f.Node != r.store.Node() {
+		return nil, "the identity file is of another node, " + f.Node + ", and is made anew", nil
+	}
+	return f, "", nil
+}
+
+// writeIdentity puts the file in the place of the one before, on disk.
+func (r *Replica) writeIdentity(ctx context.Context, f *identityFile) error {
+	data, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return err
+	}
+	if r.cfg.Dir == "" {
+		return r.store.Update(ctx, func(tx *store.Tx) error {
+			return tx.Side(sideIdentity).Set([]byte(identityName), data)
+		})
+	}
+	if err := replaceFile(filepath.Join(r.cfg.Dir, identityName), append(data, '\n')); err != nil {
+		return fmt.Errorf("writing the identity of the node: %w", err)
+	}
+	return nil
+}
+
+// replaceFile writes a file as a whole: a crash leaves the old one or the new one.
+func replaceFile(path string, data []byte) (err error) {
+	draft := path + ".new"
+	f, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err2 := f.Close(); err == nil {
+		err = err2
+	}
+	if err == nil {
+		err = os.Rename(draft, path)
+	}
+	if err != nil {
+		_ = os.Remove(draft)
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,143 @@
+package replica
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+// lostQueue is what was queued when this node found that another copy of it, or a later state of itself, has been at
+// work: what waits may have been sent there. Every such entry is looked for in the cloud before it is sent, and what was
+// not sent there goes out under a new sequence.
+type lostQueue struct {
+	Below   uint64 `json:"below"`           // entries below this sequence were queued then
+	Fork    uint64 `json:"fork"`            // those behind this sequence are of this history alone
+	Settled uint64 `json:"settled"`         // what the other history had settled
+	Next    uint64 `json:"next"`            // the next of the new sequences
+	Flagged bool   `json:"flagged"`         // all of them have their flag
+	After   []byte `json:"after,omitempty"` // else: those up to this place in the outbox have
+}
+
+// newIncarnation leaves a history that is not this node's alone. above is an incarnation that was seen of it, settled
+// what it had settled, boots its runs.
+//
+// Two incarnations begin: the first keeps the sequences that the entries waiting here get when they are sent anew, so that
+// these are above all earlier marks of this node and below whatever is written from now on.
+func (r *Replica) newIncarnation(ctx context.Context, above, settled uint64, boots []boot) error {
+	kept, err := r.store.BeginIncarnation(ctx, above)
+	if err != nil {
+		return err
+	}
+	r.cfg.Fail("identity-incarnation")
+	now, err := r.store.BeginIncarnation(ctx, kept)
+	if err != nil {
+		return err
+	}
+	fork := forkOf(r.stateNow().Boots, boots)
+	return r.changeState(ctx, func(_ *store.Tx, s *identityState) error {
+		lost := &lostQueue{
+			Below: now << incarnationShift, Fork: fork, Settled: settled,
+			Next: kept<<incarnationShift | 1<<(incarnationShift-1), // above what was journaled between the two
+		}
+		if s.Lost != nil { // what waits of an earlier loss may have been sent in either
+			lost.Fork = max(lost.Fork, s.Lost.Fork)
+			lost.Settled = max(lost.Settled, s.Lost.Settled)
+		}
+		s.Lost = lost
+		return nil
+	})
+}
+
+// flagBatch is how many units are flagged in one transaction.
+const flagBatch = 500
+
+// flagLost flags what waits as of a history that is lost, before anything is sent. It can be interrupted.
+func (r *Replica) flagLost(ctx context.Context) error {
+	lost := r.stateNow().Lost
+	if lost == nil || lost.Flagged {
+		return nil
+	}
+	for done := false; !done; {
+		err := r.changeState(ctx, func(tx *store.Tx, s *identityState) (err error) {
+			s.Lost.After, err = flagSome(tx, s.Lost.After, s.Lost.Below)
+			done = s.Lost.After == nil
+			s.Lost.Flagged = done
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		r.cfg.Fail("identity-flagged")
+	}
+	return nil
+}
+
+// flagSome flags some units behind a place in the outbox and gives the place that it has come to, nil at the end.
+func flagSome(tx *store.Tx, after []byte, below uint64) (next []byte, err error) {
+	var ids []unitID
+	err = tx.Side(sideOutbox).Each(nil, after, func(k, _ []byte) (bool, error) {
+		next = append([]byte(nil), k...)
+		if id, ok := unitIDOf(k); ok && id.seq < below {
+			ids = append(ids, id)
+		}
+		return len(ids) < flagBatch, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	t := tally{}
+	for _, id := range ids {
+		u, err := getUnit(tx, id)
+		if err != nil || u == nil {
+			return nil, err
+		}
+		for _, e := range u.Entries {
+			e.Lost = true
+		}
+		if err := putUnit(tx, u, t); err != nil {
+			return nil, err
+		}
+	}
+	if len(ids) < flagBatch {
+		next = nil
+	}
+	return next, t.keep(tx)
+}
+
+func unitIDOf(key []byte) (unitID, bool) {
+	if len(key) != 9 {
+		return unitID{}, false
+	}
+	return unitID{lane: key[0], seq: binary.BigEndian.Uint64(key[1:])}, true
+}
+
+// newSequence gives a sequence and digits to an entry of a lost history that was not sent there (intent.OutRenumber): above
+// all that it has ever waited behind on its item, below all that is written now. It is called in the transaction that
+// stores the entry, for each entry of the unit in their order.
+func (r *Replica) newSequence(tx *store.Tx) (seq uint64, digits uint32, err error) {
+	s, err := stateOf(tx)
+	if err != nil {
+		return 0, 0, err
+	}
+	if s.Lost == nil {
+		return 0, 0, fault.New(fault.Internal, "no_lost_timeline", "a new sequence for an entry, and no history of this node was lost")
+	}
+	seq = s.Lost.Next
+	s.Lost.Next++
+	data, err := json.Marshal(&s)
+	if err != nil {
+		return 0, 0, err
+	}
+	return seq, uint32(r.cfg.Rand() % 1e9), tx.Side(sideIdentity).Set([]byte(keyState), data)
+}
+
+// lostSettled gives the sequence up to which the lost history had settled what waits here too.
+func (r *Replica) lostSettled() uint64 {
+	if lost := r.stateNow().Lost; lost != nil {
+		return min(lost.Settled, lost.Fork)
+	}
+	return 0
+}

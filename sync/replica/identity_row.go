@@ -1,0 +1,125 @@
+package replica
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+// The attributes of a node's row in the sync table, beside its key "node:<id>".
+const (
+	nodePrefix = "node:"
+
+	attrIncarnation = "incarnation"
+	attrSettled     = "settled" // the sequence below which everything is settled
+	attrNonce       = "nonce"   // drawn at each connect
+	attrBoots       = "boots"   // the last runs, oldest first: "<boot id>:<last sequence before it>"
+	attrCopies      = "copies"  // true: two copies were seen at work
+	attrReplayed    = "replayed"
+	attrSeen        = "seen" // server's time of the last write, epoch milliseconds: for people
+)
+
+// nodeRow is what the cloud knows of a node.
+type nodeRow struct {
+	incarnation uint64
+	settled     uint64
+	nonce       string
+	boots       []boot // First is not kept there
+	copies      bool
+	replayed    attr.Item // by table: the id of the restored table whose lost writes this node has sent again
+}
+
+// readRow reads a row. It takes what it can: a row with a field that somebody has spoiled is as one without it, and one
+// without a nonce is one that nobody here has written.
+func readRow(it attr.Item) *nodeRow {
+	row := &nodeRow{
+		incarnation: number(it[attrIncarnation]),
+		settled:     number(it[attrSettled]),
+		nonce:       it[attrNonce].Str(),
+		copies:      it[attrCopies].Bool(),
+		replayed:    it[attrReplayed].Map(),
+	}
+	for _, v := range it[attrBoots].List() {
+		id, after, ok := strings.Cut(v.Str(), ":")
+		seq, err := strconv.ParseUint(after, 10, 64)
+		if ok && err == nil {
+			row.boots = append(row.boots, boot{ID: id, After: seq})
+		}
+	}
+	return row
+}
+
+func number(v attr.Value) uint64 {
+	n, err := strconv.ParseUint(v.Str(), 10, 64)
+	if err != nil || v.Kind() != attr.KindN {
+		return 0
+	}
+	return n
+}
+
+func numberValue(n uint64) attr.Value {
+	if n <= math.MaxInt64 {
+		return attr.Int(int64(n))
+	}
+	v, _ := attr.N(strconv.FormatUint(n, 10)) // 20 digits are within the 38 of a number
+	return v
+}
+
+// bootList writes runs as the row has them.
+func bootList(boots []boot) attr.Value {
+	out := make([]attr.Value, len(boots))
+	for i, b := range boots {
+		out[i] = attr.S(b.ID + ":" + strconv.FormatUint(b.After, 10))
+	}
+	return attr.L(out...)
+}
+
+// verdict says what a row of this node tells.
+type verdict uint8
+
+const (
+	rowOurs    verdict = iota // as this file left it
+	rowMissing                // nobody has been there, or it was lost
+	rowOthers                 // written by another copy of this node, or by a later state of this one
+)
+
+// judge compares the row (nil: none) with what this node knows of itself. seq is the last sequence of its journal.
+func judge(file *identityFile, row *nodeRow, incarnation, seq uint64) verdict {
+	switch {
+	case row == nil:
+		return rowMissing
+	case !file.knows(row.nonce), row.incarnation > incarnation, row.settled > seq:
+		return rowOthers
+	}
+	return rowOurs
+}
+
+// forkOf gives the last sequence that two histories of one node have in common, by the runs that each knows. Up to it,
+// what waits here may have been sent there; what was journaled behind it is this history's alone. Of histories without a
+// run in common, and of two that parted within one run, nobody can tell: all of it may have been sent.
+func forkOf(ours, theirs []boot) uint64 {
+	last := -1
+	for i := range ours {
+		if at := indexBoot(theirs, ours[i].ID); at >= 0 {
+			last = i
+		}
+	}
+	if last < 0 {
+		return math.MaxUint64
+	}
+	fork := uint64(math.MaxUint64)
+	if last+1 < len(ours) {
+		fork = ours[last+1].After
+	}
+	if at := indexBoot(theirs, ours[last].ID); at+1 < len(theirs) {
+		fork = min(fork, theirs[at+1].After)
+	}
+	return fork
+}
+
+func indexBoot(boots []boot, id string) int {
+	return slices.IndexFunc(boots, func(b boot) bool { return b.ID == id })
+}

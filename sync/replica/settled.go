@@ -1,0 +1,300 @@
+package replica
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// How often a node tells how far it has settled, and reads the same of others.
+const (
+	tellEvery  = time.Minute
+	learnEvery = 5 * time.Minute
+	pastAfter  = 15 * time.Minute // a signed request's lifetime: what was settled then has no copies on their way
+	askedFor   = time.Hour        // a node nobody has asked about for that long is not read any more
+	maxNodes   = 4096             // known at once: beyond that the one asked about least recently is forgotten
+)
+
+// settledNodes is how far other nodes have settled, as far as somebody here wanted to know. It is in memory: what is not
+// known counts as not settled, which is always safe.
+type settledNodes struct {
+	nodes map[string]*settledNode
+}
+
+type settledNode struct {
+	seen  []settledAt // the oldest is the newest that is older than pastAfter, if there is one
+	asked time.Time
+	read  time.Time // zero: not yet
+}
+
+type settledAt struct {
+	seq uint64
+	at  time.Time
+}
+
+// learn notes a reading. A sequence only grows: a lower one is that of a restored cloud, and what was settled stays so.
+func (n *settledNode) learn(seq uint64, now time.Time) {
+	n.read = now
+	if k := len(n.seen); k > 0 {
+		seq = max(seq, n.seen[k-1].seq)
+	}
+	n.seen = append(n.seen, settledAt{seq, now})
+	for len(n.seen) > 1 && !n.seen[1].at.After(now.Add(-pastAfter)) {
+		n.seen = n.seen[1:]
+	}
+}
+
+func (n *settledNode) latest() uint64 {
+	if len(n.seen) == 0 {
+		return 0
+	}
+	return n.seen[len(n.seen)-1].seq
+}
+
+func (n *settledNode) past(now time.Time) uint64 {
+	out := uint64(0)
+	for _, s := range n.seen {
+		if !s.at.After(now.Add(-pastAfter)) {
+			out = s.seq
+		}
+	}
+	return out
+}
+
+// node finds what is known of a node, and notes that somebody has asked.
+func (s *settledNodes) node(name string, now time.Time) (n *settledNode, fresh bool) {
+	if n = s.nodes[name]; n == nil {
+		if s.nodes == nil {
+			s.nodes = map[string]*settledNode{}
+		}
+		if len(s.nodes) >= maxNodes {
+			delete(s.nodes, s.leastAsked())
+		}
+		n, fresh = &settledNode{}, true
+		s.nodes[name] = n
+	}
+	n.asked = now
+	return n, fresh
+}
+
+func (s *settledNodes) leastAsked() (name string) {
+	for _, k := range slices.Sorted(maps.Keys(s.nodes)) {
+		if name == "" || s.nodes[k].asked.Before(s.nodes[name].asked) {
+			name = k
+		}
+	}
+	return name
+}
+
+// due lists the nodes to be read, in the order of their names.
+func (s *settledNodes) due(now time.Time) (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(s.nodes)) {
+		n := s.nodes[name]
+		if n.asked.Before(now.Add(-askedFor)) {
+			delete(s.nodes, name)
+		} else if n.read.IsZero() || !n.read.After(now.Add(-learnEvery)) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// settledOf gives the sequence below which everything of a node is settled, as far as that is known; 0: it is not. Of this
+// node it is what the history had settled that it has lost.
+func (r *Replica) settledOf(node string) uint64 {
+	if node == r.store.Node() {
+		return r.lostSettled()
+	}
+	id, now := &r.identity, r.clock.Now()
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	n, _ := id.settled.node(node, now)
+	return n.latest()
+}
+
+// pastOf is settledOf as it was known 15 minutes ago: no copy of what was settled then is on its way any more.
+func (r *Replica) pastOf(node string) uint64 {
+	if node == r.store.Node() {
+		return 0
+	}
+	id, now := &r.identity, r.clock.Now()
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	n, _ := id.settled.node(node, now)
+	return n.past(now)
+}
+
+// settledHere gives the sequence up to which nothing of this node waits.
+func (r *Replica) settledHere(ctx context.Context) (uint64, error) {
+	settled := r.store.Seq() // read first: what is journaled by now is in the outbox of the View
+	err := r.store.View(ctx, func(tx *store.Tx) error {
+		waits, err := firstWaiting(tx)
+		if err == nil && waits <= settled {
+			settled = waits - 1
+		}
+		return err
+	})
+	return settled, err
+}
+
+// firstWaiting gives the lowest sequence in the outbox, folded ones included.
+func firstWaiting(tx *store.Tx) (uint64, error) {
+	first := uint64(math.MaxUint64)
+	side := tx.Side(sideOutbox)
+	for lane := range maxLanes {
+		err := side.Each([]byte{uint8(lane)}, nil, func(k, _ []byte) (bool, error) {
+			if id, ok := unitIDOf(k); ok {
+				first = min(first, id.seq)
+			}
+			return false, nil
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	err := tx.Side(sideFolded).Each(nil, nil, func(k, _ []byte) (bool, error) {
+		if len(k) == 8 {
+			first = min(first, binary.BigEndian.Uint64(bytes.Clone(k)))
+		}
+		return false, nil
+	})
+	return first, err
+}
+
+// runIdentity keeps the node's row in the cloud until ctx ends, and then tells it how far the node has come.
+func (r *Replica) runIdentity(ctx context.Context) error {
+	wake := clock.NewSignal()
+	for {
+		err := r.clock.Wait(ctx, r.clock.Now().Add(r.jittered(tellEvery)), nil)
+		for err == nil && !r.net.whenOnline(wake) {
+			err = r.clock.Wait(ctx, time.Time{}, wake)
+		}
+		if err != nil {
+			r.lastWord(ctx)
+			return err
+		}
+		r.keepRow(ctx)
+	}
+}
+
+// jittered is a span with a tenth more or less, so that nodes that started together part.
+func (r *Replica) jittered(d time.Duration) time.Duration {
+	tenth := int64(d / 10)
+	return d - time.Duration(tenth) + time.Duration(r.cfg.Rand()%uint64(2*tenth+1))
+}
+
+// keepRow is one round: tell, learn, look at the tables. What fails is tried again in the next one.
+func (r *Replica) keepRow(ctx context.Context) {
+	id := &r.identity
+	id.mu.Lock()
+	connected := id.connected && id.stopped == ""
+	names := id.settled.due(r.clock.Now())
+	id.mu.Unlock()
+	if !connected {
+		return
+	}
+	if err := r.tellSettled(ctx); err != nil {
+		r.complain("telling the cloud what is settled", err)
+		return
+	}
+	for _, name := range names {
+		row, err := r.getRow(ctx, name)
+		if err != nil {
+			r.complain("reading how far another node is", err)
+			return
+		}
+		seq := uint64(0)
+		if row != nil {
+			seq = row.settled
+		}
+		now := r.clock.Now()
+		id.mu.Lock()
+		if n := id.settled.nodes[name]; n != nil {
+			n.learn(seq, now)
+		}
+		id.mu.Unlock()
+	}
+	if err := r.checkTables(ctx, false); err != nil {
+		r.complain("looking at the tables of the cloud", err)
+	}
+	r.endReplays(ctx)
+}
+
+// complain logs what went wrong beside the lanes. What only says that the cloud is away is said elsewhere.
+func (r *Replica) complain(doing string, err error) {
+	if e, ok := errors.AsType[*intent.Error](err); ok && e.Class == intent.Offline || errors.Is(err, context.Canceled) {
+		return
+	}
+	r.log.Warn("replica: "+doing+" failed", "err", err)
+}
+
+// tellSettled writes how far this node is. The nonce has to be the one that this run has written: else somebody else is
+// this node too, and the next connect finds out who.
+func (r *Replica) tellSettled(ctx context.Context) error {
+	settled, err := r.settledHere(ctx)
+	if err != nil {
+		return err
+	}
+	id := &r.identity
+	id.mu.Lock()
+	settled = max(settled, id.told)
+	nonce := id.state.Nonce
+	id.mu.Unlock()
+	_, err = r.write(ctx, intent.Call{
+		Op: store.OpUpdate, Table: r.cfg.SyncTable, Key: nodeKey(r.store.Node()),
+		Update: "SET settled = :settled, seen = :now", Condition: "nonce = :nonce",
+		Params: expr.Params{Values: attr.Item{
+			":settled": numberValue(settled), ":now": attr.Int(r.serverNow().UnixMilli()), ":nonce": attr.S(nonce),
+		}},
+	})
+	if e, ok := errors.AsType[*intent.Error](err); ok && e.Class == intent.ConditionFailed {
+		if r.stateNow().Nonce == nonce { // else it is being written anew just now
+			r.reconnect("the row of this node was written by another copy of it, or is gone")
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	id.mu.Lock()
+	id.told = settled
+	id.mu.Unlock()
+	return nil
+}
+
+// lastWord is what a run says at its end: to the cloud, as far as that can be reached at once, and to the file.
+func (r *Replica) lastWord(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWordTime)
+	defer cancel()
+	id := &r.identity
+	id.mu.Lock()
+	connected := id.connected && id.stopped == "" && !id.suspect
+	id.mu.Unlock()
+	if connected && r.net.online() {
+		if err := r.tellSettled(ctx); err != nil {
+			r.complain("telling the cloud what is settled", err)
+		}
+	}
+	file := id.copyFile()
+	file.Clean = true
+	if err := r.setFile(ctx, file); err != nil {
+		r.complain("closing the identity file", err)
+	}
+}
+
+// lastWordTime is what the end of a run may take for it.
+const lastWordTime = 2 * time.Second
+
+// serverNow is the time as the cloud has it, as far as that is known.
+func (r *Replica) serverNow() time.Time { return r.clock.Now().Add(r.cloud.Skew()) }
