@@ -296,7 +296,7 @@ func (l *lane) look(tx *store.Tx, u *unit, now time.Time) error {
 	if err != nil || !head {
 		return err
 	}
-	wait := u.notBefore()
+	wait := l.r.local(u.notBefore())
 	if stopped := l.r.paces.stoppedUntil(u.table(), now); stopped.After(wait) {
 		wait = stopped
 	}
@@ -320,6 +320,14 @@ func (u *unit) notBefore() (t time.Time) {
 		t = maxTime(t, e.NotBefore)
 	}
 	return t
+}
+
+// local is an instant of the server's clock by ours.
+func (r *Replica) local(at time.Time) time.Time {
+	if at.IsZero() {
+		return at
+	}
+	return at.Add(-r.cloud.Skew())
 }
 
 // isHead tells whether nothing that was written before a unit waits on any of its items.
@@ -360,6 +368,7 @@ type flight struct {
 	changed bool           // the entries are not as the outbox has them
 	wait    time.Time      // it is parked until; zero, if parked: until somebody pushes it
 	why     string
+	idle    bool // nothing was asked: there was no reason to
 	gone    bool // it was not in the outbox any more
 }
 

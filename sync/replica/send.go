@@ -29,12 +29,15 @@ func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 			f.outcome, f.known = *a.Outcome, known
 			return true
 		case intent.ActPark:
-			f.outcome = intent.Outcome{Result: intent.OutParked}
-			f.park(a.Until, a.Why)
+			f.outcome, f.idle = intent.Outcome{Result: intent.OutParked}, true
+			f.park(l.r.local(a.Until), a.Why)
+			if a.Why == intent.WhyEvents { // whoever settles them says so
+				f.wait = time.Time{}
+			}
 			return true
 		case intent.ActSend:
 			if at := l.r.paces.take(f.table(), l.r.clock.Now()); at.After(l.r.clock.Now()) {
-				f.outcome = intent.Outcome{Result: intent.OutThrottled}
+				f.outcome, f.idle = intent.Outcome{Result: intent.OutThrottled}, true
 				f.park(at, "the table's pace")
 				return true
 			}
@@ -107,7 +110,7 @@ func (u *unit) tries() (n int) {
 // give puts a unit aside that the node itself cannot work on.
 func (l *lane) give(f *flight, err error) bool {
 	l.r.log.Error("an entry cannot be worked on", "seq", f.id.seq, "table", f.table(), "error", err)
-	f.outcome = intent.Outcome{Result: intent.OutParked}
+	f.outcome, f.idle = intent.Outcome{Result: intent.OutParked}, true
 	f.park(l.r.clock.Now().Add(asideWait), "an error of this node")
 	return true
 }

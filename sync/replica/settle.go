@@ -134,7 +134,7 @@ func (l *lane) pick(tx *store.Tx, p *picked, now time.Time) error {
 			continue // who settles what is before it pushes it
 		}
 		f := &flight{unit: u}
-		f.wait = maxTime(u.notBefore(), l.r.paces.stoppedUntil(u.table(), now))
+		f.wait = maxTime(l.r.local(u.notBefore()), l.r.paces.stoppedUntil(u.table(), now))
 		if f.wait.After(now) {
 			f.why = u.Entries[0].Why
 			p.aside = append(p.aside, f)
@@ -195,14 +195,9 @@ func (r *Replica) settleUnit(w *work, f *flight, now time.Time) ([]*Conflict, er
 		return r.quarantine(w, f)
 	case o == intent.OutRenumber:
 		return nil, r.renumber(w, f)
-	case o == intent.OutParked, o == intent.OutUnknown, o == intent.OutTimeline, f.changed, f.outcome.Known != nil:
+	case f.changed, !f.idle && (o == intent.OutParked || o == intent.OutUnknown || o == intent.OutTimeline), f.outcome.Known != nil:
 		if err := r.showBases(w, f, nil); err != nil {
 			return nil, err
-		}
-		if o == intent.OutParked && !f.wait.IsZero() {
-			for _, e := range f.Entries {
-				e.NotBefore = f.wait
-			}
 		}
 		w.dirty[f.id] = true
 	}
