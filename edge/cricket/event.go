@@ -1,6 +1,13 @@
 package cricket
 
-import "time"
+import (
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
 
 // EventType names what happened; the names are the event catalogue's.
 type EventType string
@@ -77,4 +84,20 @@ type Event struct {
 	Detail  string    `dynamodbav:"detail,omitempty" json:"detail,omitempty"`   // kind of wicket, cause of an innings end, how a result was found
 	Alert   bool      `dynamodbav:"alert" json:"alert"`                         // claimed: phones are told, once
 	Dropped string    `dynamodbav:"dropped,omitempty" json:"dropped,omitempty"` // why not: the rule's name
+}
+
+// StaleRule is the rule that drops an alert whose news is old.
+const StaleRule = "stale"
+
+// DropAlert notes that nobody was told of an event although its alert had been claimed, and by which rule.
+func DropAlert(tx *store.Tx, matchID, key, rule string) error {
+	_, err := tx.Update(store.UpdateItem{
+		Table: TableEvents, Key: eventKey(matchID, key),
+		Update: "SET alert = :no, dropped = :rule", Condition: "alert = :yes",
+		Params: expr.Params{Values: attr.Item{":no": attr.Bool(false), ":yes": attr.Bool(true), ":rule": attr.S(rule)}},
+	})
+	if fault.Is(err, fault.Conflict) {
+		return nil
+	}
+	return err
 }

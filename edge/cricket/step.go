@@ -274,7 +274,7 @@ func (r *round) staleness(c *Candidate, p Pending) string {
 	case c.Type == EventCorrection:
 		return ""
 	case c.BallID != 0 && r.age(c, p) > staleAfter, s.overtaken(c.Key):
-		return "stale"
+		return StaleRule
 	case p.Burst && s.olderOvers(c):
 		return "burst"
 	default:

@@ -2,6 +2,7 @@ package push
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -127,22 +128,35 @@ func (m *match) decideListener(s *session, now time.Time) (kind, time.Time) {
 	}
 }
 
-// tend makes a match's channel when play is on and deletes it some time after the end.
+// startWait is how long the starts of a match wait for its channel to be made.
+const startWait = 5 * time.Second
+
+// nextTending is when to look after the channel again, zero if only news can bring that about.
+func (m *match) nextTending() time.Time {
+	if !m.held || m.tending {
+		return time.Time{}
+	}
+	return m.tendAt
+}
+
+// tend makes a match's channel when play is on and deletes it some time after the end. The requests are made beside the
+// loop.
 func (c *Coordinator) tend(ctx context.Context, m *match, now time.Time) error {
-	if now.Before(m.tendAt) {
+	if m.tending || now.Before(m.tendAt) {
 		return nil
 	}
 	m.tendAt = time.Time{}
 	switch {
 	case m.channel == nil:
-		if c.cfg.Channels == nil || !m.playing() || now.Before(c.paused) {
+		if c.cfg.Channels == nil || !m.playing() || now.Before(c.paused) || c.cleaning[m.id] {
 			return nil
 		}
 		if now.Before(c.manageAt) {
 			m.tendAt = c.manageAt
 			return nil
 		}
-		return c.openChannel(ctx, m, now)
+		c.openChannel(ctx, m, now)
+		return nil
 	case m.channel.open() && (m.closed(now) && m.broadcasting() == nil || m.hopeless(now)):
 		m.channel.over, m.dirty = now, true // nobody is left to be told
 	case c.cfg.Channels == nil && m.channel.open():
@@ -158,44 +172,94 @@ func (c *Coordinator) tend(ctx context.Context, m *match, now time.Time) error {
 	return c.closeChannel(ctx, m, now)
 }
 
-// openChannel makes a channel. What there was before is noted first: should this process die before it knows the new
-// one, the next finds it by what has come since.
-func (c *Coordinator) openChannel(ctx context.Context, m *match, now time.Time) error {
-	before, res := c.cfg.Channels.Channels(ctx)
-	c.managed(&res)
-	if res.Action != apns.Accepted {
-		c.refusedChannel(m, "list", &res, now)
-		return nil
+// opened is what came of the making of a channel.
+type opened struct {
+	id      string
+	answers []apns.Result // of the host, in their order
+	step    string        // that was refused; empty: none
+	err     error         // of the store
+}
+
+// openChannel has a channel made. Phones that could listen to it wait for a moment.
+func (c *Coordinator) openChannel(ctx context.Context, m *match, now time.Time) {
+	m.tending, m.opening = true, now.Add(startWait)
+	var got opened
+	c.host.add(ctx, errand{
+		do: func(ctx context.Context) {
+			if c.clock.Now().Before(c.silentUntil()) {
+				return // it was found not to answer since
+			}
+			got = c.makeChannel(ctx, m.id)
+		},
+		then: func(context.Context) error {
+			m.tending, m.opening, m.dirty = false, time.Time{}, true
+			return c.channelOpened(m, &got)
+		},
+	})
+}
+
+func (c *Coordinator) channelOpened(m *match, got *opened) error {
+	now := c.clock.Now()
+	for i := range got.answers {
+		c.managed(&got.answers[i])
 	}
-	if err := c.putChannel(ctx, m.id, channelRow{Before: before}); err != nil {
-		return err
+	switch {
+	case got.step != "":
+		c.refusedChannel(m, got.step, &got.answers[len(got.answers)-1], now)
+	case got.id != "":
+		m.channel = newChannel(m.id, got.id, m.stamp)
+	default:
+		m.tendAt = later(c.manageAt, now.Add(errorWait))
+	}
+	return got.err
+}
+
+// makeChannel makes a channel. What there was before is noted first: should this process die before it knows the new
+// one, the next finds it by what has come since.
+func (c *Coordinator) makeChannel(ctx context.Context, matchID string) (got opened) {
+	before, res := c.cfg.Channels.Channels(ctx)
+	got.answers = append(got.answers, res)
+	if res.Action != apns.Accepted {
+		got.step = "list"
+		return got
+	}
+	keep := context.WithoutCancel(ctx) // what the host has done is true also when this process ends
+	if got.err = c.putChannel(keep, matchID, channelRow{Before: before}); got.err != nil {
+		return got
 	}
 	id, res := c.cfg.Channels.CreateChannel(ctx)
-	c.managed(&res)
+	got.answers = append(got.answers, res)
 	c.metrics.channels.WithLabelValues("create", res.Action.String()).Inc()
-	if res.Action != apns.Accepted {
-		c.refusedChannel(m, "create", &res, now)
-		if res.Maybe {
-			return c.cleanChannel(ctx, m.id, channelRow{Before: before})
-		}
-		return c.dropChannel(ctx, m.id)
+	switch {
+	case res.Action == apns.Accepted:
+		got.id = id
+		got.err = c.putChannel(keep, matchID, channelRow{ID: id})
+	case res.Maybe:
+		got.step, got.err = "create", c.cleanChannel(keep, matchID, channelRow{Before: before})
+	default:
+		got.step, got.err = "create", c.dropChannel(keep, matchID)
 	}
-	if err := c.putChannel(ctx, m.id, channelRow{ID: id}); err != nil {
-		return err
-	}
-	m.channel, m.dirty = newChannel(m.id, id, m.stamp), true
-	return nil
+	return got
 }
 
 // managed notes whether the host that makes channels has answered. While it does not, the loop is not to wait for it once a
 // match: it is left alone for a minute, and then for longer each time.
 func (c *Coordinator) managed(res *apns.Result) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if res.Status != 0 {
 		c.misses, c.manageAt = 0, time.Time{}
 		return
 	}
 	c.manageAt = c.clock.Now().Add(min(channelRetry<<min(c.misses, 5), healEvery))
 	c.misses++
+}
+
+// silentUntil is manageAt for who is not the loop.
+func (c *Coordinator) silentUntil() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.manageAt
 }
 
 // refusedChannel goes on without a channel for a while.
@@ -207,33 +271,93 @@ func (c *Coordinator) refusedChannel(m *match, what string, res *apns.Result, no
 	}
 }
 
-// closeChannel deletes a match's channel.
+// closeChannel has a match's channel deleted.
 func (c *Coordinator) closeChannel(ctx context.Context, m *match, now time.Time) error {
-	if !c.deleteChannel(ctx, m.channel.id) {
+	if c.manage == nil { // there is no way to; the row would keep the match in memory for ever
+		m.channel, m.dirty = nil, true
+		return c.dropChannel(ctx, m.id)
+	}
+	if now.Before(c.manageAt) {
 		m.tendAt = now.Add(channelRetry)
 		return nil
 	}
-	m.channel, m.dirty = nil, true
-	return c.dropChannel(ctx, m.id)
+	m.tending = true
+	var done deleted
+	id := m.channel.id
+	c.host.add(ctx, errand{
+		do: func(ctx context.Context) { done = c.deleteChannel(ctx, id) },
+		then: func(ctx context.Context) error {
+			m.tending = false
+			c.managed(&done.res)
+			if !done.ok() {
+				m.tendAt = c.clock.Now().Add(channelRetry)
+				return nil
+			}
+			m.channel, m.dirty = nil, true
+			return c.dropChannel(ctx, m.id)
+		},
+	})
+	return nil
 }
 
-// deleteChannel deletes a channel at Apple; done is false if that has to be tried again.
-func (c *Coordinator) deleteChannel(ctx context.Context, id string) (done bool) {
-	if c.manage == nil {
-		return true // there is no way to; the row would keep the match in memory for ever
-	}
-	if c.clock.Now().Before(c.manageAt) {
-		return false
-	}
+// deleted is the answer to the deletion of a channel.
+type deleted struct{ res apns.Result }
+
+// ok tells whether it is gone; else it has to be tried again.
+func (d deleted) ok() bool { return d.res.Action == apns.Accepted || d.res.Action == apns.Gone }
+
+// deleteChannel deletes a channel at Apple.
+func (c *Coordinator) deleteChannel(ctx context.Context, id string) deleted {
 	res := c.manage.DeleteChannel(ctx, id)
-	c.managed(&res)
 	c.metrics.channels.WithLabelValues("delete", res.Action.String()).Inc()
-	return res.Action == apns.Accepted || res.Action == apns.Gone
+	return deleted{res}
 }
 
 // cleanChannels deletes, at the start of the process, the channels of matches that are over and what a crash left half
-// made.
+// made, beside the loop. Where nodes share matches, the channel of one is deleted under its lease: it is looked after like any match
+// that is over.
 func (c *Coordinator) cleanChannels(ctx context.Context, active []string) error {
+	rows, err := c.channelRows(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(rows)) {
+		row := rows[id]
+		over := !slices.Contains(active, id)
+		switch {
+		case row.ID != "" && over && c.cfg.Rights != nil:
+			_, err = c.loadMatch(ctx, id)
+		case row.ID == "" && c.cfg.Rights != nil, row.ID != "" && over && c.manage == nil:
+			// Whose the channels are that have come since nobody can tell: others make some too.
+			err = c.dropChannel(ctx, id)
+		case row.ID == "" || over:
+			c.cleanBeside(ctx, id, row)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cleanBeside cleans up after one match, beside the loop. While it is at it the match makes no channel.
+func (c *Coordinator) cleanBeside(ctx context.Context, id string, row channelRow) {
+	var failed error
+	c.cleaning[id] = true
+	c.host.add(ctx, errand{
+		do: func(ctx context.Context) {
+			if row.ID == "" {
+				failed = c.cleanChannel(context.WithoutCancel(ctx), id, row)
+			} else if c.deleteChannel(ctx, row.ID).ok() {
+				failed = c.dropChannel(context.WithoutCancel(ctx), id)
+			}
+		},
+		then: func(context.Context) error { delete(c.cleaning, id); return failed },
+	})
+}
+
+// channelRows gives the rows of all channels, by match.
+func (c *Coordinator) channelRows(ctx context.Context) (map[string]channelRow, error) {
 	rows := map[string]channelRow{}
 	err := c.store.View(ctx, func(tx *store.Tx) error {
 		for item, err := range tx.ScanAll(store.Scan{Table: cricket.TablePushState}) {
@@ -248,25 +372,14 @@ func (c *Coordinator) cleanChannels(ctx context.Context, active []string) error 
 		}
 		return nil
 	})
-	for id, row := range rows {
-		if err != nil {
-			return err
-		}
-		switch {
-		case row.ID == "":
-			err = c.cleanChannel(ctx, id, row)
-		case !slices.Contains(active, id) && c.deleteChannel(ctx, row.ID):
-			err = c.dropChannel(ctx, id)
-		}
-	}
-	return err
+	return rows, err
 }
 
 // cleanChannel deletes a channel that was perhaps made and whose id nobody knows: it is the one that was not there before,
 // and is no other match's. Where there are several such, others have made some of them meanwhile: all stay, for one too
 // many costs less than a stranger's. Where Apple does not answer the row stays, for the next start.
 func (c *Coordinator) cleanChannel(ctx context.Context, matchID string, row channelRow) error {
-	if c.manage == nil {
+	if c.manage == nil || c.cfg.Rights != nil { // of other nodes' channels nothing is known here
 		return c.dropChannel(ctx, matchID)
 	}
 	now, res := c.manage.Channels(ctx)
@@ -293,7 +406,7 @@ func (c *Coordinator) cleanChannel(ctx context.Context, matchID string, row chan
 	if len(left) > 1 {
 		c.log.Warn("broadcast channels that nobody here knows: one may be left from a crash", "match", matchID, "channels", len(left))
 	}
-	if len(left) == 1 && !c.deleteChannel(ctx, left[0]) {
+	if len(left) == 1 && !c.deleteChannel(ctx, left[0]).ok() {
 		return nil
 	}
 	return c.dropChannel(ctx, matchID)

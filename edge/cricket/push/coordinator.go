@@ -44,6 +44,8 @@ type Config struct {
 	Sender     Sender
 	Clock      clock.Clock
 	Channels   Channels              // nil: every phone is told by its token
+	Proofs     Proofs                // nil: what is committed here is proved
+	Rights     Rights                // nil: this node pushes for every match
 	Workers    int                   // pushes on their way at once; 512 when zero
 	Random     func() float64        // in [0, 1), of the waits before retries; nil: math/rand's
 	Logger     *slog.Logger          // nil: silent
@@ -60,16 +62,20 @@ type Coordinator struct {
 	metrics *metrics
 
 	// The loop's own, a projection of the store as of cursor.
-	matches map[string]*match
-	loaded  bool
-	cursor  uint64 // of the last record read
-	saved   uint64 // of the cursor in the store
-	pass    time.Time
-	paused  time.Time              // nothing is sent until then
-	urgent  map[string][]time.Time // pushes of priority 10 in the last hour, by device
-	recent  []tally                // rounds of the last minute
-	manage  Channels               // who deletes channels, even where none are made any more; nil: nobody
-	flying  sync.WaitGroup         // pushes on their way
+	matches  map[string]*match
+	loaded   bool
+	cursor   uint64 // of the last record read
+	saved    uint64 // of the cursor in the store
+	pass     time.Time
+	paused   time.Time              // nothing is sent until then
+	urgent   map[string][]time.Time // pushes of priority 10 in the last hour, by device
+	recent   []tally                // rounds of the last minute
+	cleaning map[string]bool        // matches after whose channels of an earlier process is looked
+	manage   Channels               // who deletes channels, even where none are made any more; nil: nobody
+	flying   sync.WaitGroup         // pushes and errands on their way
+	alerts   uint64                 // released so far
+	host     errands                // about channels
+	locks    errands                // to the locks
 
 	manageAt time.Time // the host that makes channels did not answer: nothing is asked of it before
 	misses   int       // how often in a row
@@ -97,11 +103,13 @@ func New(cfg Config) (*Coordinator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Coordinator{
+	c := &Coordinator{
 		cfg: cfg, store: cfg.Store, clock: cfg.Clock, log: cfg.Logger, changed: clock.NewSignal(), metrics: m,
 		matches: map[string]*match{}, urgent: map[string][]time.Time{}, views: map[string]MatchView{},
-		alarms: map[string]Alarm{}, asked: map[string]bool{}, manage: cfg.manager(),
-	}, nil
+		alarms: map[string]Alarm{}, asked: map[string]bool{}, cleaning: map[string]bool{}, manage: cfg.manager(),
+	}
+	c.host.c, c.locks.c = c, c
+	return c, nil
 }
 
 // manager is who deletes channels.
@@ -155,6 +163,9 @@ func (c *Coordinator) turn(ctx context.Context) error {
 	if err := c.landings(ctx); err != nil {
 		return err
 	}
+	if err := c.finishErrands(ctx); err != nil {
+		return err
+	}
 	c.refreshAsked()
 	return c.round(ctx)
 }
@@ -167,7 +178,12 @@ func (c *Coordinator) leave(ctx context.Context) error {
 	}
 	ctx = context.WithoutCancel(ctx)
 	c.clock.Suspend(c.flying.Wait)
-	return errors.Join(c.landings(ctx), c.save(ctx, c.list()))
+	c.host.queue, c.locks.queue = nil, nil
+	return errors.Join(c.landings(ctx), c.finishErrands(ctx), c.save(ctx, c.list()))
+}
+
+func (c *Coordinator) finishErrands(ctx context.Context) error {
+	return errors.Join(c.host.finish(ctx), c.locks.finish(ctx))
 }
 
 // round reads what is new, decides, commits what must not be forgotten, sends, and notes what came of it.
@@ -189,10 +205,7 @@ func (c *Coordinator) round(ctx context.Context) error {
 		if passing {
 			m.doubt = true
 		}
-		if err := c.ensure(ctx, m); err != nil {
-			return err
-		}
-		if err := c.tend(ctx, m, now); err != nil {
+		if err := c.look(ctx, m, now); err != nil {
 			return err
 		}
 		if due, planned := c.plan(m, now); planned {
@@ -205,8 +218,24 @@ func (c *Coordinator) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.forget()
+	c.forget(ctx)
 	return nil
+}
+
+// look does for a match what has to be done before its pushes are planned: what only its holder does, and whether claims of
+// this node have been proved.
+func (c *Coordinator) look(ctx context.Context, m *match, now time.Time) error {
+	m.wake = time.Time{}
+	if err := c.claim(ctx, m, now); err != nil {
+		return err
+	}
+	if err := c.prove(ctx, m, now); err != nil || !m.held {
+		return err
+	}
+	if err := c.ensure(ctx, m); err != nil {
+		return err
+	}
+	return c.tend(ctx, m, now)
 }
 
 // work carries out what a round has decided.
@@ -234,7 +263,7 @@ func (c *Coordinator) work(ctx context.Context, now time.Time, touched []*match,
 // unsaved lists the matches that are over and whose last counters are not in the store yet.
 func (c *Coordinator) unsaved() (out []*match) {
 	for _, m := range c.list() {
-		if m.finished() && m.kept != m.row() {
+		if m.finished() && !m.saved() {
 			out = append(out, m)
 		}
 	}
@@ -258,8 +287,8 @@ func (c *Coordinator) nextDue() time.Time {
 		if m.dirty {
 			return c.clock.Now()
 		}
-		next = earlier(earlier(next, m.next), m.tendAt)
-		lacking = lacking || m.lacking || m.orphans && m.playing()
+		next = earlier(earlier(earlier(next, m.next), m.wake), m.nextTending())
+		lacking = lacking || m.held && (m.lacking || m.orphans && m.playing())
 	}
 	switch {
 	case !lacking:
@@ -287,9 +316,10 @@ func later(a, b time.Time) time.Time {
 }
 
 // forget drops matches that are over and whose phones all know it.
-func (c *Coordinator) forget() {
+func (c *Coordinator) forget(ctx context.Context) {
 	for id, m := range c.matches {
-		if m.finished() && m.kept == m.row() {
+		if m.finished() && m.saved() {
+			c.giveBack(ctx, m)
 			delete(c.matches, id)
 			c.mu.Lock()
 			delete(c.views, id)

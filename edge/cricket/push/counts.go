@@ -2,6 +2,7 @@ package push
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
@@ -34,10 +35,18 @@ type MatchView struct {
 // restarts too.
 type pushRow struct {
 	Counts
-	Timestamp int64 `dynamodbav:"timestamp"`
+	Timestamp int64     `dynamodbav:"timestamp"`
+	Waiting   []waiting `dynamodbav:"waiting,omitempty"`
 }
 
-func (m *match) row() pushRow { return pushRow{Counts: m.counts, Timestamp: m.stamp} }
+func (m *match) row() pushRow {
+	return pushRow{Counts: m.counts, Timestamp: m.stamp, Waiting: m.waiting}
+}
+
+// saved tells whether the store has the row as it is.
+func (m *match) saved() bool {
+	return m.kept.Counts == m.counts && m.kept.Timestamp == m.stamp && sameWaiting(m.kept.Waiting, m.waiting)
+}
 
 func stateKey(key string) attr.Item { return attr.Item{"stateKey": attr.S(key)} }
 
@@ -50,13 +59,19 @@ func (m *match) readRow(tx *store.Tx) error {
 	if err := attr.Unmarshal(item, &m.kept); err != nil {
 		return err
 	}
-	m.counts, m.stamp = m.kept.Counts, m.kept.Timestamp
+	m.counts, m.stamp, m.waiting = m.kept.Counts, m.kept.Timestamp, slices.Clone(m.kept.Waiting)
 	return nil
 }
 
-// save commits how far the journal has been read, with the rows of these matches.
+// save commits how far the journal has been read, with the rows of these matches, and of those whose claims have changed:
+// what has been read is not read again.
 func (c *Coordinator) save(ctx context.Context, matches []*match) error {
 	cursor := c.cursor
+	for _, m := range c.list() {
+		if !sameWaiting(m.kept.Waiting, m.waiting) && !slices.Contains(matches, m) {
+			matches = append(matches[:len(matches):len(matches)], m)
+		}
+	}
 	err := c.store.Update(ctx, func(tx *store.Tx) error {
 		for _, m := range matches {
 			if err := m.save(tx); err != nil {
@@ -76,7 +91,7 @@ func (c *Coordinator) save(ctx context.Context, matches []*match) error {
 }
 
 func (m *match) save(tx *store.Tx) error {
-	if m.kept == m.row() {
+	if m.saved() {
 		return nil
 	}
 	item, err := attr.Marshal(m.row())

@@ -109,7 +109,11 @@ func (c *Coordinator) launch(ctx context.Context, jobs []*job) *salvo {
 func (r *salvo) work(ctx context.Context, leave func()) {
 	for j := range r.queue {
 		r.taken()
-		j.result = r.c.cfg.Sender.Send(ctx, j.push)
+		if r.c.mayStill(j) {
+			j.result = r.c.cfg.Sender.Send(ctx, j.push)
+		} else {
+			j.skip = true
+		}
 		j.at = r.c.clock.Now()
 		if r.answered(j, leave) {
 			return

@@ -175,11 +175,11 @@ func (c *Coordinator) applyActive(ctx context.Context, r *store.Record) error {
 // applyEvent takes an event whose creation is the claim of its alert.
 func (c *Coordinator) applyEvent(r *store.Record) {
 	m := c.matches[r.Key["matchId"].Str()]
-	if m == nil || !r.New["alert"].Bool() || r.Old["alert"].Bool() {
-		return
+	if m == nil || !r.New["alert"].Bool() || r.Old["alert"].Bool() || r.Origin == store.OriginCloud {
+		return // what another node has claimed is told there
 	}
 	until := r.At.Add(alertLife)
-	if !c.clock.Now().Before(until) {
+	if c.cfg.Proofs == nil && !c.clock.Now().Before(until) {
 		c.metrics.late.Inc()
 		return
 	}
@@ -188,8 +188,7 @@ func (c *Coordinator) applyEvent(r *store.Record) {
 		c.unreadable(r, err)
 		return
 	}
-	m.alerts = append(m.alerts, alert{seq: r.Seq, event: e, until: until})
-	m.dirty = true
+	c.claimed(m, r.Seq, &e, until)
 }
 
 // unreadable passes over a row that is not as this version writes it: it must not stop every other match.

@@ -23,10 +23,18 @@ type match struct {
 
 	followers map[string]int64 // user to the expiry of the follow
 	sessions  map[string]*session
-	order     []string // keys of sessions, sorted; nil: to be made
-	alerts    []alert  // on their way to phones, the oldest first
+	order     []string  // keys of sessions, sorted; nil: to be made
+	alerts    []alert   // on their way to phones, the oldest first
+	waiting   []waiting // alerts whose claims are not proved
+
+	held   bool      // this node pushes for the match
+	asking bool      // for the right to
+	askAt  time.Time // not before
+	wake   time.Time // when to look again at what does not come with news; zero: never
 
 	channel *channel  // nil: none, every phone is told by its token
+	tending bool      // a request about it is under way
+	opening time.Time // until when starts wait for a channel; zero: they do not
 	tendAt  time.Time // when to look after the channel again; zero: when there is news
 
 	stamp   int64 // the highest timestamp that a push of this match has carried
@@ -46,7 +54,7 @@ type session struct {
 	hash   uint64    // of the state it was last sent; 0: none since the start of the process
 	stamp  int64     // timestamp of its last push
 	at     time.Time // when that had been sent
-	told   uint64    // the last alert it has had, by journal sequence
+	told   uint64    // the number of the last alert it has had
 	small  bool      // Apple found a push too large: send less
 	idle   bool      // a start found no push-to-start token
 	retry  time.Time // not before
@@ -67,7 +75,7 @@ type attempt struct {
 
 // alert is an event whose claim this node holds, to be told to every phone once.
 type alert struct {
-	seq   uint64 // of the journal record that created the event
+	no    uint64 // in the order in which they were released
 	event cricket.Event
 	until time.Time // later it is only in the banner
 }
@@ -134,18 +142,18 @@ func (s *session) heal() {
 	s.retry, s.tries, s.broken, s.last = time.Time{}, 0, time.Time{}, attempt{}
 }
 
-// lastAlert is the newest alert's sequence.
+// lastAlert is the newest alert's number.
 func (m *match) lastAlert() uint64 {
 	if len(m.alerts) == 0 {
 		return 0
 	}
-	return m.alerts[len(m.alerts)-1].seq
+	return m.alerts[len(m.alerts)-1].no
 }
 
 // alertFor is the oldest alert that a session still has to get.
 func (m *match) alertFor(s *session, now time.Time) *alert {
 	for i := range m.alerts {
-		if a := &m.alerts[i]; a.seq > s.told && now.Before(a.until) {
+		if a := &m.alerts[i]; a.no > s.told && now.Before(a.until) {
 			return a
 		}
 	}
@@ -205,7 +213,7 @@ func (m *match) playing() bool {
 // finished tells that nothing is left to do for a match. One without a row in active-matches has not begun: its
 // phones wait, and it is loaded when the row appears.
 func (m *match) finished() bool {
-	if m.channel != nil {
+	if m.channel != nil || m.tending || m.asking || len(m.waiting) > 0 {
 		return false
 	}
 	if m.status != "" && m.status != cricket.ActiveEnded {

@@ -17,6 +17,8 @@ type metrics struct {
 
 	stragglers prometheus.Counter
 	channels   *prometheus.CounterVec
+	claims     *prometheus.CounterVec
+	inherited  prometheus.Counter
 }
 
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
@@ -34,6 +36,10 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 			Name: "touchline_push_stragglers_total", Help: "Pushes whose answers the loop did not wait for.",
 		}),
 		channels: counter("touchline_push_channels_total", "Broadcast channels by what was done and what came of it.", "what", "outcome"),
+		claims:   counter("touchline_push_claims_total", "Alerts that waited for the cloud to have their event, by what came of it.", "outcome"),
+		inherited: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "touchline_push_inherited_total", Help: "Matches that were over, taken to end what phones still showed.",
+		}),
 		sessions: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "touchline_push_sessions", Help: "Live Activity sessions of matches in play, by status.",
 		}, []string{"status"}),
@@ -41,7 +47,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	if r == nil {
 		return m, nil
 	}
-	for _, c := range []prometheus.Collector{m.pushes, m.refusals, m.alarms, m.late, m.sessions, m.stragglers, m.channels} {
+	for _, c := range []prometheus.Collector{m.pushes, m.refusals, m.alarms, m.late, m.sessions, m.stragglers, m.channels, m.claims, m.inherited} {
 		if err := r.Register(c); err != nil {
 			return nil, fault.Wrap(err, fault.Internal, "metrics", "the metrics of push cannot be registered")
 		}

@@ -79,6 +79,9 @@ func (c *Coordinator) plan(m *match, now time.Time) (jobs []*job, planned bool) 
 	}
 	for _, s := range sessions {
 		k, at := m.decide(s, now)
+		if !m.held && k != nothing && k != tell {
+			k, at = nothing, time.Time{} // the holder's
+		}
 		m.lacking = m.lacking || s.idle && m.playing()
 		if k == nothing && at.IsZero() {
 			continue
@@ -147,6 +150,9 @@ func (m *match) decideWaiting(s *session, now time.Time) (kind, time.Time) {
 	if _, follows := m.followers[s.row.UserID]; !m.playing() || !follows || s.idle {
 		return nothing, m.closing()
 	}
+	if now.Before(m.opening) {
+		return nothing, m.opening
+	}
 	at := now
 	switch {
 	case s.row.StartTries >= startTries:
@@ -166,6 +172,8 @@ func (m *match) decideActive(s *session, now time.Time) (kind, time.Time) {
 		return m.decideListener(s, now)
 	}
 	switch {
+	case !m.held && m.closed(now):
+		return nothing, time.Time{}
 	case m.hopeless(now):
 		return expire, now
 	case m.closed(now):
@@ -174,6 +182,8 @@ func (m *match) decideActive(s *session, now time.Time) (kind, time.Time) {
 		return nothing, m.closing()
 	case m.alertFor(s, now) != nil:
 		return tell, now
+	case !m.held:
+		return nothing, time.Time{}
 	case m.phase == cricket.PhaseStumps:
 		return rest, now
 	}

@@ -38,6 +38,8 @@ type rig struct {
 	n     int // events made
 
 	channels Channels
+	proofs   Proofs
+	rights   Rights
 }
 
 func newRig(t *testing.T) *rig {
@@ -59,7 +61,7 @@ func (r *rig) open(path string) {
 // run starts a coordinator with a sender.
 func (r *rig) run(s Sender) {
 	r.t.Helper()
-	c, err := New(Config{Store: r.s, Sender: s, Clock: r.clk, Channels: r.channels, Random: func() float64 { return 0.5 }})
+	c, err := New(Config{Store: r.s, Sender: s, Clock: r.clk, Channels: r.channels, Proofs: r.proofs, Rights: r.rights, Random: func() float64 { return 0.5 }})
 	if err != nil {
 		r.t.Fatal(err)
 	}

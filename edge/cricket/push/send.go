@@ -63,7 +63,7 @@ func (c *Coordinator) build(m *match, jobs []*job, now time.Time) {
 func (j *job) attempt(stamp int64) attempt {
 	try := attempt{kind: j.kind, hash: j.match.hash, small: j.session.small, stamp: stamp}
 	if j.alert != nil {
-		try.alert = j.alert.seq
+		try.alert = j.alert.no
 	}
 	if last := j.session.last; last.stamp != 0 {
 		again := last

@@ -138,7 +138,7 @@ func (c *Coordinator) outcome(j *job, storm bool) rowChange {
 		s.last = attempt{} // it never left
 	}
 	if j.alert != nil && (res.Action == apns.Accepted || res.Maybe) {
-		s.told = j.alert.seq // what may have arrived is not sent again
+		s.told = j.alert.no // what may have arrived is not sent again
 	}
 	switch res.Action {
 	case apns.Accepted:

@@ -1,0 +1,132 @@
+package push
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// proofEvery is how often it is asked what has become of a claim.
+const proofEvery = 500 * time.Millisecond
+
+// Proof is what is known of a claim: the creation of an event's row.
+type Proof uint8
+
+// The proofs.
+const (
+	ProofPending Proof = iota // it is on its way, or nobody knows
+	ProofApplied              // the row in the cloud is the one that was written here
+	ProofRefused              // another node has created it, or it cannot be known: nothing is told here
+)
+
+// Proofs tells what has become of what this node has written: of two that find the same event one has its row in the cloud.
+type Proofs interface {
+	// Proved is about the write with a sequence of the journal. It asks nobody.
+	Proved(ctx context.Context, seq uint64) (Proof, error)
+}
+
+// waiting is an alert whose claim is not proved yet. It is in the match's row, so that a restart goes on waiting.
+type waiting struct {
+	Seq   uint64 `dynamodbav:"seq"`   // of the journal record that created the event
+	Key   string `dynamodbav:"key"`   // of the event
+	Until int64  `dynamodbav:"until"` // epoch ms; proved later it is only in the banner
+
+	event *cricket.Event // nil: not read yet
+}
+
+// claimed takes a new event with an alert: it is told at once, or when its claim is proved.
+func (c *Coordinator) claimed(m *match, seq uint64, e *cricket.Event, until time.Time) {
+	m.dirty = true
+	if c.cfg.Proofs == nil {
+		c.release(m, e, until)
+		return
+	}
+	known := func(w waiting) bool { return w.Seq == seq } // read again after a crash
+	if !slices.ContainsFunc(m.waiting, known) {
+		m.waiting = append(m.waiting, waiting{Seq: seq, Key: e.Key, Until: until.UnixMilli(), event: e})
+	}
+}
+
+// release has an alert told. The numbers rise in the order in which alerts are released, which need not be that of the
+// journal.
+func (c *Coordinator) release(m *match, e *cricket.Event, until time.Time) {
+	c.alerts++
+	m.alerts = append(m.alerts, alert{no: c.alerts, event: *e, until: until})
+	m.dirty = true
+}
+
+// prove looks what has become of the claims of a match. None waits for another, nor does anything else.
+func (c *Coordinator) prove(ctx context.Context, m *match, now time.Time) error {
+	var still []waiting
+	for i := range m.waiting {
+		w := m.waiting[i]
+		proof, err := c.proved(ctx, w.Seq)
+		if err != nil {
+			return err
+		}
+		if proof == ProofPending {
+			still = append(still, w)
+			continue
+		}
+		if err := c.decideClaim(ctx, m, &w, proof, now); err != nil {
+			return err
+		}
+	}
+	m.waiting = still
+	if len(still) > 0 {
+		m.wake = earlier(m.wake, now.Add(proofEvery))
+	}
+	return nil
+}
+
+// proved asks what has become of a claim. Without a cloud, which there was when it was made, it stands.
+func (c *Coordinator) proved(ctx context.Context, seq uint64) (Proof, error) {
+	if c.cfg.Proofs == nil {
+		return ProofApplied, nil
+	}
+	return c.cfg.Proofs.Proved(ctx, seq)
+}
+
+func (c *Coordinator) decideClaim(ctx context.Context, m *match, w *waiting, proof Proof, now time.Time) error {
+	if proof == ProofRefused {
+		c.metrics.claims.WithLabelValues("refused").Inc()
+		return nil
+	}
+	until := time.UnixMilli(w.Until)
+	if !now.Before(until) {
+		c.metrics.claims.WithLabelValues("late").Inc()
+		c.metrics.late.Inc()
+		return c.store.Update(ctx, func(tx *store.Tx) error { return cricket.DropAlert(tx, m.id, w.Key, cricket.StaleRule) })
+	}
+	c.metrics.claims.WithLabelValues("proved").Inc()
+	e, err := c.eventOf(ctx, m.id, w)
+	if err == nil && e != nil {
+		c.release(m, e, until)
+	}
+	return err
+}
+
+// eventOf gives the event of a claim, nil where it is gone: it was taken back meanwhile.
+func (c *Coordinator) eventOf(ctx context.Context, matchID string, w *waiting) (e *cricket.Event, err error) {
+	if w.event != nil {
+		return w.event, nil
+	}
+	err = c.store.View(ctx, func(tx *store.Tx) error {
+		item, err := tx.Get(cricket.TableEvents, attr.Item{"matchId": attr.S(matchID), "eventKey": attr.S(w.Key)})
+		if err != nil || item == nil {
+			return err
+		}
+		e = &cricket.Event{}
+		return attr.Unmarshal(item, e)
+	})
+	return e, err
+}
+
+// sameWaiting compares what rows say.
+func sameWaiting(a, b []waiting) bool {
+	return slices.EqualFunc(a, b, func(x, y waiting) bool { return x.Seq == y.Seq && x.Key == y.Key && x.Until == y.Until })
+}

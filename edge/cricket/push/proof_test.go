@@ -1,0 +1,325 @@
+package push
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// verdicts is what the cloud has said of claims, as the test writes it: pending until it has said something.
+type verdicts struct {
+	mu   sync.Mutex
+	by   map[uint64]Proof
+	all  *Proof // of every claim
+	seqs []uint64
+}
+
+func newVerdicts() *verdicts { return &verdicts{by: map[uint64]Proof{}} }
+
+// Proved implements Proofs.
+func (v *verdicts) Proved(_ context.Context, seq uint64) (Proof, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.all != nil {
+		return *v.all, nil
+	}
+	return v.by[seq], nil
+}
+
+func (v *verdicts) say(seq uint64, p Proof) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.by[seq] = p
+}
+
+// last is the sequence of the newest record of an event.
+func (r *rig) last() (seq uint64) {
+	r.t.Helper()
+	for after := uint64(0); ; {
+		records, err := r.s.Journal(r.ctx, after, 256)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if len(records) == 0 {
+			return seq
+		}
+		for i := range records {
+			if after = records[i].Seq; records[i].Table == cricket.TableEvents {
+				seq = after
+			}
+		}
+	}
+}
+
+func (r *rig) event(id, key string) (e cricket.Event) {
+	r.t.Helper()
+	r.do(func(tx *store.Tx) error {
+		item, err := tx.Get(cricket.TableEvents, attr.Item{"matchId": attr.S(id), "eventKey": attr.S(key)})
+		if err != nil || item == nil {
+			return err
+		}
+		return attr.Unmarshal(item, &e)
+	})
+	return e
+}
+
+// An alert waits for the proof of its claim; displays and other matches do not, and alerts that are proved out of order are
+// all told.
+func TestAlertWaitsForItsProof(t *testing.T) {
+	r := newRig(t)
+	v := newVerdicts()
+	r.proofs = v
+	r.ready(r.out)
+	r.out.take()
+	r.score("7", 5, "first")
+	first := r.last()
+	r.settle()
+	if p := r.one(); p.Alert != "" || p.Runs != 5 {
+		t.Fatalf("the display %+v", p)
+	}
+	r.pass(2 * time.Second)
+	r.score("7", 6, "second")
+	second := r.last()
+	r.pass(2 * time.Second)
+	r.one()
+	v.say(second, ProofApplied)
+	r.pass(time.Second)
+	if p := r.one(); p.Alert != "second" || p.Runs != 6 {
+		t.Fatalf("%+v", p)
+	}
+	v.say(first, ProofApplied)
+	r.pass(2 * time.Second)
+	if p := r.one(); p.Alert != "first" || p.Runs != 6 {
+		t.Fatalf("%+v", p)
+	}
+	r.pass(10 * time.Minute)
+	r.none("after both")
+}
+
+// What another node has claimed is told there: a refused claim, and an event that came from the cloud.
+func TestAlertOfAnotherNode(t *testing.T) {
+	r := newRig(t)
+	v := newVerdicts()
+	r.proofs = v
+	r.ready(r.out)
+	r.out.take()
+	r.score("7", 5, "ours, we thought")
+	v.say(r.last(), ProofRefused)
+	r.pass(3 * time.Second)
+	if p := r.one(); p.Alert != "" {
+		t.Errorf("%+v", p)
+	}
+	r.do(func(tx *store.Tx) error {
+		item, err := attr.Marshal(cricket.Event{Key: "w:1:9", Type: cricket.EventWicket, Text: "theirs", At: tx.Now(), Alert: true})
+		if err != nil {
+			return err
+		}
+		item["matchId"] = attr.S("7")
+		key := attr.Item{"matchId": attr.S("7"), "eventKey": attr.S("w:1:9")}
+		_, err = tx.Adopt(cricket.TableEvents, key, item)
+		return err
+	})
+	r.pass(3 * time.Second)
+	r.none("after an event of the cloud")
+	if n := r.waitingRows("7"); n != 0 {
+		t.Errorf("%d claims wait", n)
+	}
+}
+
+// A proof that comes when the news is old: nobody is told, and the event says so.
+func TestProofTooLate(t *testing.T) {
+	r := newRig(t)
+	v := newVerdicts()
+	r.proofs = v
+	r.ready(r.out)
+	r.score("7", 5, "old")
+	key := fmt.Sprintf("w:1:%d", r.n)
+	seq := r.last()
+	r.pass(alertLife + time.Minute)
+	r.out.take()
+	if e := r.event("7", key); !e.Alert || e.Dropped != "" {
+		t.Errorf("before the proof %+v", e)
+	}
+	v.say(seq, ProofApplied)
+	r.pass(3 * time.Second)
+	r.none("after a late proof")
+	if e := r.event("7", key); e.Alert || e.Dropped != cricket.StaleRule {
+		t.Errorf("after it %+v", e)
+	}
+	r.pass(3 * time.Second)
+	r.none("after its own note of that")
+}
+
+// waitingRows counts the claims that the store knows to wait.
+func (r *rig) waitingRows(id string) int {
+	r.t.Helper()
+	m := newMatch(id)
+	r.do(m.readRow)
+	return len(m.waiting)
+}
+
+// Over restarts a claim goes on waiting, and its alert leaves once, wherever the process dies.
+func TestProofOverRestarts(t *testing.T) {
+	r := newRig(t)
+	v := newVerdicts()
+	r.proofs = v
+	r.ready(r.out)
+	r.out.take()
+	r.score("7", 5, "kept")
+	seq := r.last()
+	r.score("8", 1, "") // another match's push saves the cursor
+	r.pass(2 * time.Second)
+	for range 3 {
+		r.halt()
+		if n := r.waitingRows("7"); n != 1 {
+			t.Fatalf("%d claims wait", n)
+		}
+		r.run(r.out)
+		r.pass(2 * time.Second)
+	}
+	for _, p := range r.out.take() {
+		if p.Alert != "" {
+			t.Errorf("before the proof %+v", p)
+		}
+	}
+	v.say(seq, ProofApplied)
+	r.pass(2 * time.Second)
+	told := 0
+	count := func() {
+		for _, p := range r.out.take() {
+			if p.Alert == "kept" {
+				told++
+			}
+		}
+	}
+	count()
+	for range 2 {
+		r.halt()
+		r.run(r.out)
+		r.pass(2 * time.Second)
+		count()
+	}
+	if told != 1 || r.waitingRows("7") != 0 {
+		t.Errorf("told %d times, %d wait", told, r.waitingRows("7"))
+	}
+}
+
+// rights are the matches that a test says this node has.
+type rights struct {
+	mu    sync.Mutex
+	has   map[string]bool
+	free  map[string]bool // may be taken
+	asked []string
+}
+
+// Has implements Rights.
+func (g *rights) Has(id string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.has[id]
+}
+
+// Take implements Rights.
+func (g *rights) Take(_ context.Context, id string) (bool, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.asked = append(g.asked, id)
+	g.has[id] = g.free[id]
+	return g.free[id], nil
+}
+
+// Leave implements Rights.
+func (g *rights) Leave(_ context.Context, id string) { g.set(id, false) }
+
+func (g *rights) set(id string, has bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.has[id] = has
+}
+
+// Only the holder of a match pushes for it: starts, states and ends. An alert whose claim is proved is its claimer's all the
+// same.
+func TestRights(t *testing.T) {
+	r := newRig(t)
+	g := &rights{has: map[string]bool{}, free: map[string]bool{}}
+	v := newVerdicts()
+	r.rights, r.proofs = g, v
+	r.ready(r.out)
+	r.follow("7", "bob") // who has no activity yet
+	r.score("7", 2, "")
+	r.pass(10 * time.Second)
+	r.none("without the right")
+	r.score("7", 3, "claimed here")
+	v.say(r.last(), ProofApplied)
+	r.pass(2 * time.Second)
+	if p := r.one(); p.Alert != "claimed here" || p.Runs != 3 {
+		t.Errorf("%+v", p)
+	}
+	g.set("7", true)
+	r.score("7", 4, "")
+	r.pass(2 * time.Second)
+	kinds := map[string]int{}
+	for _, p := range r.out.take() {
+		kinds[p.Event]++
+	}
+	if kinds["start"] != 1 || kinds["update"] != 1 {
+		t.Errorf("with it: %v", kinds)
+	}
+	g.set("7", false)
+	r.score("7", 5, "")
+	r.pass(20 * time.Minute)
+	r.none("after it has passed to another")
+}
+
+// A node that takes a match over tells every phone the present state once, though nothing is new.
+func TestRightsTakenOver(t *testing.T) {
+	r := newRig(t)
+	g := &rights{has: map[string]bool{}, free: map[string]bool{}}
+	r.rights = g
+	r.ready(r.out)
+	r.none("before")
+	g.set("7", true)
+	r.do(func(tx *store.Tx) error { // anything that wakes it
+		_, err := tx.Put(store.PutItem{Table: cricket.TableDisplay, Item: attr.Item{"cacheKey": attr.S("x")}})
+		return err
+	})
+	r.pass(3 * time.Second)
+	if p := r.one(); p.Runs != 1 || p.Event != "update" {
+		t.Errorf("%+v", p)
+	}
+	r.pass(10 * time.Minute)
+	r.none("after that")
+}
+
+// The ends that a match owes when nobody polls it any more go out from the node that gets its lease for that, which then
+// gives it back.
+func TestRightsToWhatIsLeft(t *testing.T) {
+	r := newRig(t)
+	g := &rights{has: map[string]bool{"7": true}, free: map[string]bool{}}
+	r.rights = g
+	r.ready(r.out)
+	r.out.take()
+	g.set("7", false)
+	r.active("7", cricket.ActiveEnded, cricket.PhaseCompleted, r.clk.Now().Add(-16*time.Minute))
+	r.pass(2 * time.Minute)
+	r.none("while another has it")
+	if n := len(g.asked); n < 3 || n > 6 {
+		t.Errorf("asked %d times in two minutes", n)
+	}
+	g.mu.Lock()
+	g.free["7"] = true
+	g.mu.Unlock()
+	r.pass(2 * time.Minute)
+	if p := r.one(); p.Event != "end" {
+		t.Errorf("%+v", p)
+	}
+	if g.Has("7") {
+		t.Error("it was not given back")
+	}
+}
