@@ -28,6 +28,9 @@ func (b *balance) growth() int { return b.added + b.adopted - b.removed }
 // the item that the cloud has in place of ours.
 const settlement = 128 << 10
 
+// smallNote is how much a commit may add, in bytes, that is about no item: what is on its way is noted before it is settled.
+const smallNote = 1 << 10
+
 // leaves is how much of the spare a commit of the batch leaves to others, in bytes. What makes room, now or as soon as the
 // cloud has it, must go on when nothing else can: who deletes, and even more who takes an entry out of a queue, which is
 // the last thing that may be stuck.
@@ -38,6 +41,8 @@ func (b *batch) leaves() int64 {
 		return spare
 	case growth <= 0, b.side.keys > 0 && growth <= settlement:
 		return 0
+	case b.records == 0 && growth <= smallNote:
+		return spare / 4
 	}
 	return spare / 2
 }

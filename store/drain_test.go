@@ -120,6 +120,13 @@ func (d *drain) adopt(n int) error {
 	})
 }
 
+// note is what a replicator writes before it sends.
+func (d *drain) note(n int) error {
+	return d.s.Update(d.Context(), func(tx *store.Tx) error {
+		return tx.Side("attempted").Set([]byte{byte(n), byte(n >> 8)}, make([]byte, 100))
+	})
+}
+
 // fill brings the store to where it takes nothing but settlements, while a View holds all pages back that it lets go of.
 func (d *drain) fill() {
 	d.items = d.untilFull(func(n int) error { return d.put(n, 2000) })
@@ -132,6 +139,9 @@ func (d *drain) fill() {
 	}
 	if n := d.untilFull(d.adopt); n > 2 {
 		d.Errorf("%d items were adopted where none could be deleted", n)
+	}
+	if n := d.untilFull(d.note); n < 20 {
+		d.Errorf("%d notes could be taken", n)
 	}
 }
 
@@ -161,7 +171,7 @@ func TestFullStoreDrains(t *testing.T) {
 		if got := s.Disk(); !got.Full || got.Grow != 0 || got.Limit != 12<<20 || got.LastRefused.IsZero() {
 			t.Errorf("full: %+v", got)
 		}
-		d.settle(6)
+		d.settle(3)
 		return nil
 	})
 	d.settle(1 << 20)
