@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -19,6 +20,8 @@ const keyState = "state"
 // identity is who this node is to the cloud: its id and incarnation, which are the store's, and the boot id, which names
 // one run of it. What of that must not be forgotten is in the store (identityState) and in the file (identityFile).
 type identity struct {
+	history atomic.Uint64 // changes when units are flagged as of a lost history
+
 	mu    sync.Mutex
 	run   string // names the process
 	file  identityFile

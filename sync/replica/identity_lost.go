@@ -60,6 +60,8 @@ func (r *Replica) flagLost(ctx context.Context) error {
 	if lost == nil || lost.Flagged {
 		return nil
 	}
+	r.identity.history.Add(1) // what lanes have on its way from before
+	defer r.identity.history.Add(1)
 	for done := false; !done; {
 		err := r.changeState(ctx, func(tx *store.Tx, s *identityState) (err error) {
 			s.Lost.After, err = flagSome(tx, s.Lost.After, s.Lost.Below)
@@ -140,4 +142,54 @@ func (r *Replica) lostSettled() uint64 {
 		return min(lost.Settled, lost.Fork)
 	}
 	return 0
+}
+
+// followRenumbered tells the entries behind a pending create which sequence it has now.
+func (w *work) followRenumbered(old, now *unit) error {
+	for i, e := range now.Entries {
+		it, err := w.item(e.Table, e.Key)
+		if err != nil {
+			return err
+		}
+		entries, err := w.entries(it)
+		if err != nil {
+			return err
+		}
+		for _, later := range entries {
+			if later.Behind == old.Entries[i].Seq {
+				later.Behind = e.Seq
+				w.changed(later)
+			}
+		}
+	}
+	return nil
+}
+
+// anew reads a unit again that a lane has read before the node left a history: it may have been flagged since.
+func (r *Replica) anew(ctx context.Context, f *flight) error {
+	now := r.identity.history.Load()
+	if f.history == now {
+		return nil
+	}
+	return r.store.View(ctx, func(tx *store.Tx) error {
+		u, err := getUnit(tx, f.id)
+		if err != nil {
+			return err
+		}
+		if u != nil { // else who settles the answer finds out
+			f.unit = u
+		}
+		f.history = now
+		return nil
+	})
+}
+
+// keepLost has a unit that was on its way while the node left a history keep the flag that it was given meanwhile.
+func (r *Replica) keepLost(f *flight, there *unit) {
+	if f.history == r.identity.history.Load() || len(there.Entries) != len(f.Entries) {
+		return
+	}
+	for i, e := range there.Entries {
+		f.Entries[i].Lost = f.Entries[i].Lost || e.Lost
+	}
 }

@@ -370,6 +370,7 @@ type flight struct {
 	why     string
 	idle    bool // nothing was asked: there was no reason to
 	gone    bool // it was not in the outbox any more
+	history uint64 // of the node's histories, the one in which the unit was read: see Replica.anew
 }
 
 // seqHeap has the least sequence first.

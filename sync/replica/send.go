@@ -18,6 +18,9 @@ import (
 func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 	answered := false
 	defer func() { l.r.net.leave(answered) }()
+	if err := l.r.anew(ctx, f); err != nil {
+		return l.give(f, err)
+	}
 	l.r.events.expect(f.unit)
 	for range maxSteps {
 		known, a, err := l.next(ctx, f)
@@ -88,7 +91,7 @@ func (l *lane) learn(f *flight, err *intent.Error) {
 		}
 		f.park(l.r.paces.stoppedUntil(table, now), "its table is stopped")
 	case intent.OutTimeline:
-		l.r.offline(*o, &intent.Error{Class: intent.Offline, Err: errTimeline})
+		l.r.suspectCopy(errTimeline.Error())
 		f.park(now.Add(time.Second), "this node's history is looked into")
 	}
 }

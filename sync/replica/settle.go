@@ -133,7 +133,7 @@ func (l *lane) pick(tx *store.Tx, p *picked, now time.Time) error {
 		if !head {
 			continue // who settles what is before it pushes it
 		}
-		f := &flight{unit: u}
+		f := &flight{unit: u, history: l.r.identity.history.Load()}
 		f.wait = maxTime(l.r.local(u.notBefore()), l.r.paces.stoppedUntil(u.table(), now))
 		if f.wait.After(now) {
 			f.why = u.Entries[0].Why
@@ -187,6 +187,7 @@ func (r *Replica) settleUnit(w *work, f *flight, now time.Time) ([]*Conflict, er
 		return nil, nil
 	}
 	f.size = there.size
+	r.keepLost(f, there)
 	w.know(f.unit)
 	switch o := f.outcome.Result; {
 	case o.Settled():
@@ -355,7 +356,7 @@ func (r *Replica) quarantine(w *work, f *flight) ([]*Conflict, error) {
 	return []*Conflict{c}, w.err
 }
 
-// renumber gives a unit of a lost timeline a sequence of this one: that of a record in the node's own books.
+// renumber gives a unit of a lost timeline new sequences, see newSequence.
 func (r *Replica) renumber(w *work, f *flight) error {
 	old := *f.unit
 	old.Entries = make([]*intent.Entry, len(f.Entries))
@@ -369,14 +370,14 @@ func (r *Replica) renumber(w *work, f *flight) error {
 	delete(w.units, f.id)
 	moved := &unit{Unit: f.Unit, id: f.id}
 	for i, e := range f.Entries {
-		seq, err := r.journalNote(w.tx, "renumbered", e)
+		seq, digits, err := r.newSequence(w.tx)
 		if err != nil {
 			return err
 		}
 		if i == 0 {
 			moved.id.seq = seq
 		}
-		e.Seq, e.Digits, e.Lost = seq, r.digits(), false
+		e.Seq, e.Digits, e.Lost = seq, digits, false
 		if e.Txn != 0 {
 			e.Txn = moved.id.seq
 		}
@@ -385,16 +386,17 @@ func (r *Replica) renumber(w *work, f *flight) error {
 	w.dirty[moved.id] = true
 	r.hint(moved.id)
 	w.renumbered = append(w.renumbered, moved.id)
-	return w.eachItem(moved, func(it *workItem) {
+	err := w.eachItem(moved, func(it *workItem) {
 		if i := slices.Index(it.sh.pending, f.id); i >= 0 {
 			it.sh.pending[i] = moved.id
 		}
 		it.dirty = true
 	})
+	if err != nil {
+		return err
+	}
+	return w.followRenumbered(&old, moved)
 }
-
-// digits are those of a new mark.
-func (r *Replica) digits() uint32 { return uint32(r.cfg.Rand() % 1_000_000_000) }
 
 // moved has memory follow a commit of the driver: lanes learn which units are heads now, and who waits is told.
 func (r *Replica) moved(w *work) {
