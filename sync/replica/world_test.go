@@ -1,0 +1,334 @@
+package replica_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
+	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// specs are tables of each policy that sends, and one that does not.
+func specs() []store.TableSpec {
+	str := func(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyString} }
+	both := store.KeySpec{Partition: str("pk"), Sort: str("sk")}
+	return []store.TableSpec{
+		{Name: "data", Key: both, Policy: store.PolicyIntent},
+		{Name: "other", Key: both, Policy: store.PolicyIntent},
+		{Name: "events", Key: both, Policy: store.PolicyIntent, Lock: "match:{pk}"},
+		{Name: "state", Key: both, Policy: store.PolicyState, Lock: "match:{pk}"},
+		{Name: "names", Key: both, Policy: store.PolicyThrough},
+		{Name: "screen", Key: both, Policy: store.PolicyLocal},
+	}
+}
+
+// cloudTables are what the cloud has beside them.
+func cloudTables() []store.TableSpec {
+	str := func(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyString} }
+	return append(specs(),
+		store.TableSpec{Name: "touchline-sync", Key: store.KeySpec{Partition: str(intent.SyncKey)}},
+		store.TableSpec{Name: "locks", Key: store.KeySpec{Partition: str("lockKey")}},
+	)
+}
+
+// wire is a way to a simulated cloud that answers at once, but for what a test does to it.
+type wire struct {
+	cloud *simcloud.Cloud
+	node  string
+
+	mu    sync.Mutex
+	calls []intent.Call
+	fault func(n int, calls []intent.Call) fault // n counts the writes; nil: none
+	n     int
+	busy  int
+	most  int // requests on their way at once
+}
+
+// fault is what becomes of one write.
+type fault struct {
+	before error // not done, and this is the answer
+	after  error // done, and this is the answer
+	wait   <-chan struct{}
+}
+
+func (w *wire) do(ctx context.Context, calls []intent.Call, do func() error) error {
+	w.mu.Lock()
+	w.n++
+	var f fault
+	if w.fault != nil {
+		f = w.fault(w.n, calls)
+	}
+	w.calls = append(w.calls, calls...)
+	w.busy++
+	w.most = max(w.most, w.busy)
+	w.mu.Unlock()
+	defer func() {
+		w.mu.Lock()
+		w.busy--
+		w.mu.Unlock()
+	}()
+	if f.wait != nil {
+		select {
+		case <-f.wait:
+		case <-ctx.Done():
+			return &intent.Error{Class: intent.Unknown, Err: ctx.Err()}
+		}
+	}
+	if f.before != nil {
+		return f.before
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	return f.after
+}
+
+// Write implements replica.Cloud.
+func (w *wire) Write(ctx context.Context, c intent.Call) (it attr.Item, err error) {
+	err = w.do(ctx, []intent.Call{c}, func() (err error) {
+		it, err = w.cloud.Write(w.node, c)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return it, nil
+}
+
+// Transact implements replica.Cloud.
+func (w *wire) Transact(ctx context.Context, calls []intent.Call, token string) error {
+	return w.do(ctx, calls, func() error { return w.cloud.Transact(w.node, calls, token) })
+}
+
+// Get implements replica.Cloud.
+func (w *wire) Get(_ context.Context, table string, key attr.Item) (attr.Item, error) {
+	return w.cloud.Get(table, key)
+}
+
+// Read implements replica.Cloud.
+func (w *wire) Read(_ context.Context, r replica.Reading) (replica.Page, error) { return w.cloud.Read(r) }
+
+// Skew implements replica.Cloud.
+func (w *wire) Skew() time.Duration { return 0 }
+
+func (w *wire) setFault(f func(n int, calls []intent.Call) fault) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fault, w.n = f, 0
+}
+
+// sent lists the writes that left, of the node's own table not.
+func (w *wire) sent() (out []intent.Call) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.calls {
+		if c.Table != "touchline-sync" {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func unknown() error { return &intent.Error{Class: intent.Unknown, Err: errors.New("a test: EOF")} }
+func offline() error { return &intent.Error{Class: intent.Offline, Err: errors.New("a test: no route")} }
+
+// node is a store with a replica on it.
+type node struct {
+	t     testing.TB
+	store *store.Store
+	r     *replica.Replica
+	wire  *wire
+	stop  func()
+}
+
+func newCloud() *simcloud.Cloud {
+	c := simcloud.New(simcloud.Options{})
+	c.Create(cloudTables()...)
+	return c
+}
+
+// newNode opens a store in memory and a replica on it, which does not run yet.
+func newNode(t testing.TB, c *simcloud.Cloud, name string, change ...func(*replica.Config)) *node {
+	t.Helper()
+	s, err := store.OpenMemory(store.Options{Node: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		storetest.Check(t, s)
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := s.Define(t.Context(), specs()...); err != nil {
+		t.Fatal(err)
+	}
+	return nodeOn(t, s, c, change...)
+}
+
+// nodeOn puts a replica on a store that is open.
+func nodeOn(t testing.TB, s *store.Store, c *simcloud.Cloud, change ...func(*replica.Config)) *node {
+	t.Helper()
+	n := &node{t: t, store: s, wire: &wire{cloud: c, node: s.Node()}, stop: func() {}}
+	cfg := replica.Config{Store: s, Cloud: n.wire}
+	for _, f := range change {
+		f(&cfg)
+	}
+	r, err := replica.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.r = r
+	if err := r.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// run starts the replica; the test's end stops it.
+func (n *node) run() *node {
+	n.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- n.r.Run(ctx) }()
+	n.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			n.t.Errorf("Run: %v", err)
+		}
+	})
+	n.t.Cleanup(n.stop)
+	return n
+}
+
+func key(pk, sk string) attr.Item { return attr.Item{"pk": attr.S(pk), "sk": attr.S(sk)} }
+
+func item(pk, sk string, more ...any) attr.Item {
+	it := key(pk, sk)
+	for i := 0; i < len(more); i += 2 {
+		switch v := more[i+1].(type) {
+		case string:
+			it[more[i].(string)] = attr.S(v)
+		case int:
+			it[more[i].(string)] = attr.Int(int64(v))
+		case attr.Value:
+			it[more[i].(string)] = v
+		}
+	}
+	return it
+}
+
+// put writes an item and gives the sequence of its record.
+func (n *node) put(table string, it attr.Item) uint64 {
+	n.t.Helper()
+	return n.update(func(tx *store.Tx) error {
+		_, err := tx.Put(store.PutItem{Table: table, Item: it})
+		return err
+	})
+}
+
+// add adds to a number of an item.
+func (n *node) add(table string, k attr.Item, by int) uint64 {
+	n.t.Helper()
+	return n.update(func(tx *store.Tx) error { return addTo(tx, table, k, by) })
+}
+
+func addTo(tx *store.Tx, table string, k attr.Item, by int) error {
+	u := store.UpdateItem{Table: table, Key: k, Update: "ADD n :n"}
+	u.Values = attr.Item{":n": attr.Int(int64(by))}
+	_, err := tx.Update(u)
+	return err
+}
+
+func (n *node) update(fn func(tx *store.Tx) error) (seq uint64) {
+	n.t.Helper()
+	err := n.store.Update(context.Background(), func(tx *store.Tx) error {
+		if err := fn(tx); err != nil {
+			return err
+		}
+		seq = tx.Seq()
+		return nil
+	})
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return seq
+}
+
+func (n *node) get(table string, k attr.Item) (it attr.Item) {
+	n.t.Helper()
+	err := n.store.View(context.Background(), func(tx *store.Tx) (err error) {
+		it, err = tx.Get(table, k)
+		return err
+	})
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return it
+}
+
+// drained waits until nothing is in the outbox.
+func (n *node) drained() {
+	n.t.Helper()
+	n.until("the outbox is empty", func() bool { return n.status().Waiting == 0 })
+}
+
+func (n *node) status() replica.Status {
+	n.t.Helper()
+	st, err := n.r.Status(context.Background())
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return st
+}
+
+// until waits for what is going to be true.
+func (n *node) until(what string, is func() bool) {
+	n.t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for !is() {
+		if time.Now().After(deadline) {
+			st := n.status()
+			n.t.Fatalf("never: %s; the status: %+v", what, st)
+		}
+		<-time.After(time.Millisecond)
+	}
+}
+
+// same compares the application's items of the cloud with those of the node.
+func (n *node) same(tables ...string) {
+	n.t.Helper()
+	for _, table := range tables {
+		theirs := map[string]attr.Item{}
+		for _, image := range n.wire.cloud.Items(table) {
+			it, _ := intent.Split(image)
+			theirs[fmt.Sprint(it["pk"].Str(), "/", it["sk"].Str())] = it
+		}
+		count := 0
+		err := n.store.View(context.Background(), func(tx *store.Tx) error {
+			page, err := tx.Scan(store.Scan{Table: table})
+			for _, it := range page.Items {
+				count++
+				name := fmt.Sprint(it["pk"].Str(), "/", it["sk"].Str())
+				if !attr.EqualItems(it, theirs[name]) {
+					n.t.Errorf("%s %s: here %v, in the cloud %v", table, name, it, theirs[name])
+				}
+			}
+			return err
+		})
+		if err != nil {
+			n.t.Fatal(err)
+		}
+		if count != len(theirs) && count < 1000 {
+			n.t.Errorf("%s: %d items here, %d in the cloud", table, count, len(theirs))
+		}
+	}
+}
