@@ -28,8 +28,8 @@ func Coalesce(earlier, later *Entry, exprs *expr.Cache) (folded *Entry, ok bool)
 	if earlier.Policy == store.PolicyState {
 		return &f, later.Op == store.OpPut || !earlier.creates()
 	}
-	if !earlier.covers(later, exprs) {
-		return nil, false
+	if !earlier.covers(later, exprs) || earlier.Condition != "" && later.Condition == "" && !earlier.carries(later) {
+		return nil, false // one that would go on without the earlier must not fall with it
 	}
 	switch {
 	case later.Op == store.OpDelete:

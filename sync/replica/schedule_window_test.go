@@ -1,0 +1,463 @@
+package replica_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	kinds "github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/lease"
+	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// transact writes the same value to several items, all or none.
+func (p *player) transact(keys []string, v int) uint64 {
+	p.sc.Helper()
+	var items []store.WriteItem
+	for _, key := range keys {
+		items = append(items, store.WriteItem{Update: &store.UpdateItem{
+			Table: "pairs", Key: pk(key), Update: "SET v = :v", Params: values(":v", v),
+		}})
+	}
+	return p.must(func(tx *store.Tx) error { return tx.TransactWrite(store.TransactWrite{Items: items}) })
+}
+
+func transactionHalf(sc *scene) {
+	a, _ := both(sc, "pairs", nil)
+	a.transact([]string{"left", "right"}, 1)
+	a.settle()
+	a.tap.loseAnswers(1)
+	a.transact([]string{"left", "right"}, 2)
+	for same(mustSplit(sc.image("pairs", pk("right"))), row("right", "v", 1)) {
+		sc.pass(100 * time.Millisecond)
+	}
+	sc.foreignDelete("pairs", "left")
+	a.settle()
+	sc.cloudHas("pairs", "left", nil)
+	sc.cloudHas("pairs", "right", row("right", "v", 2))
+	sc.oneWith("pairs", "left")
+	if len(a.records()) > 0 {
+		sc.Errorf("a transaction that was applied is recorded: %v", a.records())
+	}
+}
+
+func mustSplit(image attr.Item) attr.Item {
+	it, _ := intent.Split(image)
+	return it
+}
+
+func transactionTwice(sc *scene) {
+	a := sc.node("A")
+	put := store.WriteItem{Put: &store.PutItem{Table: "pairs", Item: row("x")}}
+	_, err := a.do(func(tx *store.Tx) error {
+		return tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{put, put}})
+	})
+	if !kinds.Is(err, kinds.Invalid) || a.queued() != 0 {
+		sc.Errorf("one item twice: %v, %d queued", err, a.queued())
+	}
+}
+
+func transactionDeletes(sc *scene) {
+	a, _ := both(sc, "pairs", nil)
+	a.transact([]string{"left", "right"}, 1)
+	a.settle()
+	a.tap.loseAnswers(1)
+	a.must(func(tx *store.Tx) error {
+		return tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
+			{Delete: &store.DeleteItem{Table: "pairs", Key: pk("left")}},
+			{Delete: &store.DeleteItem{Table: "pairs", Key: pk("right")}},
+		}})
+	})
+	a.settle()
+	sc.cloudHas("pairs", "left", nil)
+	sc.cloudHas("pairs", "right", nil)
+	if len(a.records()) > 0 {
+		sc.Errorf("recorded: %v", a.records())
+	}
+}
+
+func transactionTokens(sc *scene) {
+	a := sc.node("A")
+	a.tap.loseAnswers(2)
+	a.transact([]string{"left", "right"}, 1)
+	a.settle()
+	sc.cloudHas("pairs", "left", row("left", "v", 1))
+	a.tap.mu.Lock()
+	defer a.tap.mu.Unlock()
+	tokens := slices.Clone(a.tap.tokens)
+	slices.Sort(tokens)
+	if len(slices.Compact(tokens)) != len(a.tap.tokens) || slices.Contains(tokens, "") {
+		sc.Errorf("tokens %q", a.tap.tokens)
+	}
+}
+
+func lockRowDeleted(sc *scene) {
+	a, b := sc.node("A"), sc.node("B")
+	manager := func(p *player) *lease.Manager {
+		m, err := lease.New(lease.Config{
+			Table: cloudLocks{p.tap}, Node: p.name, Boot: "b1", TTL: 3 * time.Second, Skew: p.tap.Skew,
+		})
+		must(sc, err)
+		return m
+	}
+	first, err := manager(a).Acquire(context.Background(), "match:m")
+	must(sc, err)
+	a.state("m", 1, first.Fence())
+	a.settle()
+	a.tap.offline()
+	late := a.state("m", 3, first.Fence())
+	sc.foreign(intent.Call{Op: store.OpDelete, Table: simLocks, Key: attr.Item{"lockKey": attr.S("match:m")}})
+	second, err := manager(b).Acquire(context.Background(), "match:m")
+	must(sc, err)
+	if second.Fence() <= first.Fence() {
+		sc.Fatalf("the fence went from %d to %d", first.Fence(), second.Fence())
+	}
+	must(sc, b.TookLease(context.Background(), "match:m", second.Fence()))
+	b.state("m", 2, second.Fence())
+	b.settle()
+	a.tap.online()
+	a.settle()
+	sc.cloudHas("matches", "m", row("m", "upto", 2, "_f", second.Fence()))
+	a.recorded(late)
+	must(sc, second.Release(context.Background()))
+	_ = first.Release(context.Background())
+}
+
+// unfit is an update that was good here and does not fit what somebody made of the item: a conflict, no poison.
+func unfit(sc *scene, item attr.Item, update string, foreign attr.Item) {
+	a, _ := both(sc, "items", item)
+	a.tap.offline()
+	seq := a.update("items", "x", update, "", values(":v", 1))
+	other := a.update("items", "y", "SET v = :v", "", values(":v", 1))
+	sc.foreignPut("items", foreign)
+	a.tap.online()
+	a.settle()
+	sc.cloudHas("items", "x", foreign)
+	if c := a.recorded(seq); c.Kind == replica.KindQuarantine {
+		sc.Errorf("it is held to be poison: %v", c)
+	}
+	a.unrecorded(other)
+	sc.cloudHas("items", "y", row("y", "v", 1))
+	sc.oneWith("items", "x")
+}
+
+func olderPage(sc *scene) {
+	a, _ := both(sc, "items", row("x", "v", 1))
+	a.tap.with(func(t *tap) { t.slow = true })
+	for held := 0; held == 0; a.tap.with(func(t *tap) { held = len(t.reads) }) {
+		sc.pass(time.Second)
+	}
+	a.update("items", "x", "SET v = :v", "", values(":v", 2))
+	a.settle()
+	var reads []func()
+	a.tap.with(func(t *tap) { reads = t.reads })
+	reads[0]()
+	sc.pass(time.Second)
+	if got := a.see("items", pk("x")); !same(got, row("x", "v", 2)) {
+		sc.Errorf("A sees %s", tell(got))
+	}
+	sc.oneWith("items", "x")
+}
+
+// expired puts a row whose time is over here, and not yet deleted in the cloud.
+func expired(sc *scene) *player {
+	a := sc.node("A")
+	ttl := sc.clock().Now().Unix() + 5
+	a.put("rows", row("r", "v", "old", "ttl", ttl), "", values())
+	a.settle()
+	sc.pass(10 * time.Second)
+	if a.see("rows", pk("r")) != nil {
+		sc.Fatal("it is seen past its time")
+	}
+	return a
+}
+
+func expiredCreate(sc *scene) {
+	a := expired(sc)
+	create := func() error {
+		_, err := a.do(func(tx *store.Tx) error {
+			_, err := tx.Put(store.PutItem{
+				Table: "rows", Item: row("r", "v", "new", "ttl", sc.clock().Now().Unix()+3600), Condition: ifAbsent,
+			})
+			return err
+		})
+		return err
+	}
+	if err := create(); !kinds.Is(err, kinds.Conflict) {
+		sc.Fatalf("a condition does not see what is there until it is deleted: %v", err)
+	}
+	sc.foreignDelete("rows", "r") // its TTL, at last
+	sc.round()
+	must(sc, create())
+	a.settle()
+	if got := sc.image("rows", pk("r"))["v"].Str(); got != "new" {
+		sc.Errorf("the cloud has %q", got)
+	}
+	sc.oneWith("rows", "r")
+}
+
+func expiredUpsert(sc *scene) {
+	a := expired(sc)
+	life := sc.image("rows", pk("r"))[intent.AttrLife].Str()
+	ttl := sc.clock().Now().Unix() + 3600
+	a.update("rows", "r", "SET v = :v, #ttl = :ttl", "", values("#ttl", "ttl", ":v", "new", ":ttl", ttl))
+	a.settle()
+	image := sc.image("rows", pk("r"))
+	if got, _ := intent.Split(image); !same(got, row("r", "v", "new", "ttl", ttl)) {
+		sc.Errorf("the cloud has %s", tell(got))
+	}
+	if image[intent.AttrLife].Str() == life {
+		sc.Error("it is the life that had ended")
+	}
+	sc.oneWith("rows", "r")
+}
+
+func newestDelete(sc *scene, deleteFirst bool) {
+	a, b := both(sc, "settings", row("s", "v", "one"))
+	a.tap.offline()
+	b.tap.offline()
+	a.remove("settings", "s", "", values())
+	sc.pass(5 * time.Second)
+	b.update("settings", "s", "SET v = :v", "", values(":v", "later"))
+	order := []*player{a, b}
+	if !deleteFirst {
+		order = []*player{b, a}
+	}
+	for _, p := range order {
+		p.tap.online()
+		p.settle()
+	}
+	sc.cloudHas("settings", "s", nil)
+	sc.oneWith("settings", "s")
+}
+
+func coalescing(sc *scene) {
+	a, b := both(sc, "items", row("g", "st", "idle"))
+	a.tap.offline()
+	one := a.update("items", "g", "SET st = :a", "st = :idle", values(":a", "active", ":idle", "idle"))
+	two := a.update("items", "g", "SET st = :d", "st = :a", values(":d", "done", ":a", "active"))
+	b.update("items", "g", "SET st = :busy", "", values(":busy", "busy"))
+	b.settle()
+	a.tap.online()
+	a.settle()
+	sc.cloudHas("items", "g", row("g", "st", "busy"))
+	a.recorded(one)
+	a.recorded(two)
+
+	a.tap.offline()
+	a.update("items", "g", "SET st = :a", "st = :busy", values(":a", "active", ":busy", "busy"))
+	a.update("items", "g", "SET st = :d", "st = :a", values(":d", "done", ":a", "active"))
+	a.tap.online()
+	a.settle()
+	sc.cloudHas("items", "g", row("g", "st", "done"))
+	sc.oneWith("items", "g")
+}
+
+func manyMarks(sc *scene) {
+	marks := row("m", "v", 0, intent.AttrLife, "n0.0.1", intent.AttrCount, 20)
+	for i := range 20 {
+		n, err := attr.N(fmt.Sprintf("%d.123456789", i+1))
+		must(sc, err)
+		marks[fmt.Sprintf("%sn%d", intent.AttrMark, i)] = n
+		sc.foreignPut(simSync, attr.Item{
+			intent.SyncKey: attr.S(intent.NodeID(fmt.Sprintf("n%d", i))), "settled": attr.Int(1000), "incarnation": attr.Int(0),
+		})
+	}
+	sc.foreignPut("items", marks)
+	a := sc.node("A")
+	for range 4 {
+		sc.pass(10 * time.Minute)
+		a.update("items", "m", "ADD v :one", "", values(":one", 1))
+		a.settle()
+	}
+	_, side := intent.Split(sc.image("items", pk("m")))
+	if len(side.Marks) > 9 {
+		sc.Errorf("%d marks", len(side.Marks))
+	}
+	sc.cloudHas("items", "m", row("m", "v", 4))
+}
+
+func labelAndUpdate(sc *scene) {
+	sc.foreignPut("items", row("x", "v", 1))
+	a, b := sc.node("A"), sc.node("B")
+	sc.oneWith("items", "x")
+	a.tap.offline()
+	seq := a.remove("items", "x", "", values())
+	b.update("items", "x", "SET v = :v", "", values(":v", 2))
+	b.settle()
+	a.tap.online()
+	a.settle()
+	if sc.image("items", pk("x")) != nil {
+		a.recorded(seq)
+	}
+	sc.oneWith("items", "x")
+}
+
+func foreignPutOverWaiting(sc *scene) {
+	a, _ := both(sc, "items", row("x", "v", 1))
+	a.tap.offline()
+	a.update("items", "x", "SET w = :w", "", values(":w", 2))
+	sc.foreignPut("items", row("x", "v", "foreign"))
+	a.tap.online()
+	a.settle()
+	sc.cloudHas("items", "x", row("x", "v", "foreign", "w", 2))
+	sc.oneWith("items", "x")
+}
+
+func betweenLabelAndDelete(sc *scene) {
+	sc.foreignPut("items", row("x", "st", "idle"))
+	a := sc.node("A")
+	sc.oneWith("items", "x")
+	a.tap.with(func(t *tap) {
+		t.between = func(c *intent.Call) {
+			if c.Op == store.OpDelete {
+				sc.foreignUpdate("items", "x", "SET st = :b", values(":b", "busy"))
+			}
+		}
+	})
+	seq := a.remove("items", "x", "st = :idle", values(":idle", "idle"))
+	a.settle()
+	sc.cloudHas("items", "x", row("x", "st", "busy"))
+	a.recorded(seq)
+	sc.oneWith("items", "x")
+}
+
+func queryOverDelete(sc *scene) {
+	a, _ := both(sc, "items", row("x", "v", 1))
+	a.tap.with(func(t *tap) { t.deaf = true })
+	a.remove("items", "x", "", values())
+	for range 3 {
+		sc.round()
+		if got := a.see("items", pk("x")); got != nil {
+			sc.Fatalf("a page of the feed brought it back: %s", tell(got))
+		}
+	}
+	a.tap.online()
+	a.settle()
+	sc.cloudHas("items", "x", nil)
+	sc.oneWith("items", "x")
+}
+
+func sidecarWrittenBack(sc *scene) {
+	a, _ := both(sc, "items", row("x", "v", 1))
+	read := sc.image("items", pk("x"))
+	a.update("items", "x", "SET v = :v", "", values(":v", 2))
+	a.settle()
+	back := without(read)
+	back["v"] = attr.S("foreign")
+	sc.foreignPut("items", back)
+	sc.round()
+	a.update("items", "x", "SET w = :w", "", values(":w", 3))
+	a.settle()
+	sc.cloudHas("items", "x", row("x", "v", "foreign", "w", 3))
+	sc.oneWith("items", "x")
+
+	a.remove("items", "x", "", values())
+	a.settle()
+	sc.foreignPut("items", back)
+	sc.oneWith("items", "x")
+}
+
+func sixtyCreates(sc *scene) {
+	a := sc.node("A")
+	a.tap.loseAnswers(2)
+	var keys []string
+	for i := range 60 {
+		keys = append(keys, fmt.Sprintf("k%02d", i))
+	}
+	a.transact(keys, 1)
+	a.settle()
+	for _, key := range keys {
+		sc.cloudHas("pairs", key, row(key, "v", 1))
+	}
+	if len(a.records()) > 0 {
+		sc.Errorf("recorded: %v", a.records())
+	}
+}
+
+func plainCreate(sc *scene) {
+	a := sc.node("A")
+	a.tap.loseAnswers(2)
+	a.put("items", row("x", "v", 1), ifAbsent, values())
+	a.settle()
+	sc.cloudHas("items", "x", row("x", "v", 1))
+	if len(a.records()) > 0 {
+		sc.Errorf("recorded: %v", a.records())
+	}
+}
+
+func hotItem(sc *scene) {
+	a := sc.node("A")
+	a.put("items", row("hot", "v", 1), "", values())
+	a.settle()
+	a.tap.with(func(t *tap) {
+		t.between = func(c *intent.Call) {
+			if c.Op == store.OpPut && c.Item["pk"].Str() == "hot" {
+				sc.foreignUpdate("items", "hot", "ADD #n :one", values("#n", intent.AttrCount, ":one", 1))
+			}
+		}
+	})
+	a.must(func(tx *store.Tx) error {
+		if _, err := tx.Put(store.PutItem{Table: "items", Item: row("hot", "v", 2)}); err != nil {
+			return err
+		}
+		for i := range 12 { // of which some are in its lane
+			if _, err := tx.Put(store.PutItem{Table: "items", Item: row(fmt.Sprintf("cool%d", i), "v", 1)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	sc.pass(time.Minute)
+	for i := range 12 {
+		key := fmt.Sprintf("cool%d", i)
+		sc.cloudHas("items", key, row(key, "v", 1))
+	}
+	a.tap.with(func(t *tap) { t.between = nil })
+	a.settle()
+	sc.cloudHas("items", "hot", row("hot", "v", 2))
+}
+
+func heldDelete(sc *scene) {
+	a := sc.node("A")
+	a.tap.loseAnswers(1)
+	a.put("items", row("held", "v", 1), ifAbsent, values())
+	a.settle()
+	if sc.image("items", pk("held"))[intent.AttrHold].IsZero() {
+		sc.foreignUpdate("items", "held", "SET #u = :u", values("#u", intent.AttrHold, ":u", sc.clock().Now().Add(10*time.Minute).UnixMilli()))
+	}
+	sc.round()
+	a.must(func(tx *store.Tx) error {
+		if _, err := tx.Delete(store.DeleteItem{Table: "items", Key: pk("held")}); err != nil {
+			return err
+		}
+		for i := range 12 {
+			if _, err := tx.Put(store.PutItem{Table: "items", Item: row(fmt.Sprintf("free%d", i), "v", 1)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	sc.pass(time.Minute)
+	for i := range 12 {
+		key := fmt.Sprintf("free%d", i)
+		sc.cloudHas("items", key, row(key, "v", 1))
+	}
+	if sc.image("items", pk("held")) == nil {
+		sc.Error("it was deleted while a copy of its create could arrive")
+	}
+	a.settle()
+	sc.cloudHas("items", "held", nil)
+}
+
+// sends tells whether the node has sent something whose update or condition has a text in it.
+func (p *player) sends(text string) bool {
+	return slices.ContainsFunc(p.tap.calls(), func(c intent.Call) bool {
+		return strings.Contains(c.Update+c.Condition, text)
+	})
+}

@@ -1,0 +1,540 @@
+package replica_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// stage is where a schedule plays: the simulated cloud under virtual time, or DynamoDB Local under the real one.
+type stage interface {
+	// cloud is the way of a node to the cloud, or of whoever else.
+	cloud(node string) replica.Cloud
+	// clock is everybody's; pass lets time go by on it, and whoever is woken do what there is to do.
+	clock() clock.Clock
+	pass(d time.Duration)
+	// transactions tells whether the cloud has them.
+	transactions() bool
+}
+
+// scene is a schedule that plays: its nodes, and the hands of foreign writers.
+type scene struct {
+	testing.TB
+	stage
+	raw   replica.Cloud // without guards and without faults
+	nodes []*player
+}
+
+func newScene(t testing.TB, st stage) *scene {
+	return &scene{TB: t, stage: st, raw: st.cloud("foreign")}
+}
+
+// player is a node in a schedule.
+type player struct {
+	*replica.Replica
+	sc    *scene
+	name  string
+	dir   string
+	runs  int
+	store *store.Store
+	tap   *tap
+	stop  context.CancelFunc
+	ended chan struct{}
+	lanes int
+}
+
+// node starts a node. Its tables are those of the simulation; it polls all of them.
+func (sc *scene) node(name string) *player {
+	sc.Helper()
+	p := &player{sc: sc, name: name, dir: filepath.Join(sc.TempDir(), name), lanes: 4}
+	sc.nodes = append(sc.nodes, p)
+	p.start()
+	sc.Cleanup(p.end)
+	return p
+}
+
+func (p *player) start() {
+	p.sc.Helper()
+	p.runs++
+	must(p.sc, os.MkdirAll(p.dir, 0o700))
+	var err error
+	p.store, err = store.Open(filepath.Join(p.dir, "store.db"), store.Options{
+		Now: p.sc.clock().Now, Node: p.name, NoSync: true, MapSize: 64 << 20, WriteStall: time.Hour, ReadDeadline: time.Hour,
+	})
+	must(p.sc, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	must(p.sc, p.store.Define(ctx, simSpecs()...))
+	p.tap = &tap{Cloud: p.sc.cloud(p.name)}
+	seed := rand.New(rand.NewPCG(uint64(p.runs), uint64(p.name[0]))) //nolint:gosec // it is to be repeated
+	var mu sync.Mutex
+	p.Replica, err = replica.New(replica.Config{
+		Store: p.store, Cloud: p.tap, Dir: p.dir, Clock: p.sc.clock(), SyncTable: simSync, LockTable: simLocks,
+		Poll: schedulePolls(), Lanes: p.lanes, Log: testLog(p.sc),
+		Rand: func() uint64 {
+			mu.Lock()
+			defer mu.Unlock()
+			return seed.Uint64()
+		},
+	})
+	must(p.sc, err)
+	must(p.sc, p.Replica.Open(ctx))
+	p.ended = make(chan struct{})
+	p.stop = cancel
+	go func() {
+		defer close(p.ended)
+		_ = p.Run(ctx)
+	}()
+}
+
+func testLog(t testing.TB) *slog.Logger {
+	if testing.Verbose() {
+		return slog.New(slog.NewTextHandler(t.Output(), nil))
+	}
+	return slog.New(slog.DiscardHandler)
+}
+
+func schedulePolls() (out []replica.PollRule) {
+	for _, name := range appTables() {
+		out = append(out, replica.PollRule{Table: name, Every: 5 * time.Second})
+	}
+	return out
+}
+
+// end stops the process in good order; what is queued stays on disk.
+func (p *player) end() {
+	if p.stop == nil {
+		return
+	}
+	p.stop()
+	<-p.ended
+	must(p.sc, p.store.Close())
+	p.stop = nil
+}
+
+// snapshot keeps the node's disk, restore goes back to it with a process that is new.
+func (p *player) snapshot() (dir string) {
+	dir = filepath.Join(p.sc.TempDir(), "snapshot")
+	must(p.sc, copyDir(p.dir, dir))
+	return dir
+}
+
+func (p *player) restore(dir string) {
+	p.end()
+	p.dir = filepath.Join(p.sc.TempDir(), p.name)
+	must(p.sc, copyDir(dir, p.dir))
+	p.start()
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// values makes the values of an expression: pairs of a name and what it stands for.
+func values(pairs ...any) expr.Params {
+	p := expr.Params{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name := pairs[i].(string)
+		if name[0] == '#' {
+			if p.Names == nil {
+				p.Names = map[string]string{}
+			}
+			p.Names[name] = pairs[i+1].(string)
+			continue
+		}
+		if p.Values == nil {
+			p.Values = attr.Item{}
+		}
+		p.Values[name] = value(pairs[i+1])
+	}
+	return p
+}
+
+func value(v any) attr.Value {
+	switch v := v.(type) {
+	case string:
+		return attr.S(v)
+	case int:
+		return attr.Int(int64(v))
+	case int64:
+		return attr.Int(v)
+	case attr.Value:
+		return v
+	}
+	panic(fmt.Sprintf("%T", v))
+}
+
+// row makes an item: its key and pairs.
+func row(key string, pairs ...any) attr.Item {
+	it := attr.Item{"pk": attr.S(key)}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		it[pairs[i].(string)] = value(pairs[i+1])
+	}
+	return it
+}
+
+// do runs an Update of an application and gives the sequence of its last record.
+func (p *player) do(fn func(*store.Tx) error) (seq uint64, err error) {
+	err = p.store.Update(context.Background(), func(tx *store.Tx) error {
+		err := fn(tx)
+		seq = tx.Seq()
+		return err
+	})
+	return seq, err
+}
+
+func (p *player) must(fn func(*store.Tx) error) uint64 {
+	p.sc.Helper()
+	seq, err := p.do(fn)
+	must(p.sc, err)
+	return seq
+}
+
+// put, update and remove are writes that are accepted here.
+func (p *player) put(table string, item attr.Item, condition string, params expr.Params) uint64 {
+	p.sc.Helper()
+	return p.must(func(tx *store.Tx) error {
+		_, err := tx.Put(store.PutItem{Table: table, Item: item, Condition: condition, Params: params})
+		return err
+	})
+}
+
+func (p *player) update(table, key, update, condition string, params expr.Params) uint64 {
+	p.sc.Helper()
+	return p.must(func(tx *store.Tx) error {
+		_, err := tx.Update(store.UpdateItem{Table: table, Key: pk(key), Update: update, Condition: condition, Params: params})
+		return err
+	})
+}
+
+func (p *player) remove(table, key, condition string, params expr.Params) uint64 {
+	p.sc.Helper()
+	return p.must(func(tx *store.Tx) error {
+		_, err := tx.Delete(store.DeleteItem{Table: table, Key: pk(key), Condition: condition, Params: params})
+		return err
+	})
+}
+
+// see gives what readers of the node see.
+func (p *player) see(table string, key attr.Item) (it attr.Item) {
+	p.sc.Helper()
+	must(p.sc, p.store.View(context.Background(), func(tx *store.Tx) (err error) {
+		it, err = tx.Get(table, key)
+		return err
+	}))
+	return it
+}
+
+// queued counts the units in the outbox.
+func (p *player) queued() (n int) {
+	p.sc.Helper()
+	must(p.sc, p.store.View(context.Background(), func(tx *store.Tx) error {
+		return tx.Side("outbox").Each(nil, nil, func(_, _ []byte) (bool, error) {
+			n++
+			return true, nil
+		})
+	}))
+	return n
+}
+
+// settle waits until the node has nothing to send any more.
+func (p *player) settle() {
+	p.sc.Helper()
+	for range 3 * 60 * 60 {
+		if p.queued() == 0 {
+			return
+		}
+		p.sc.pass(time.Second)
+	}
+	st, err := p.Status(context.Background())
+	p.sc.Fatalf("%s does not drain: %+v %v", p.name, st, err)
+}
+
+// tries lets a while pass in which the node tries what it can.
+func (p *player) tries() { p.sc.pass(20 * time.Second) }
+
+// round lets every feed come round.
+func (sc *scene) round() { sc.pass(15 * time.Second) }
+
+// records lists what is in the conflict log, the oldest first.
+func (p *player) records() []*replica.Conflict {
+	p.sc.Helper()
+	found, _, err := p.Conflicts(context.Background(), replica.ConflictQuery{Limit: 1000})
+	must(p.sc, err)
+	for i := range len(found) / 2 {
+		found[i], found[len(found)-1-i] = found[len(found)-1-i], found[i]
+	}
+	return found
+}
+
+// recorded wants the conflict log to tell of an entry, and gives its record.
+func (p *player) recorded(seq uint64) *replica.Conflict {
+	p.sc.Helper()
+	for _, c := range p.records() {
+		for _, d := range c.Decided {
+			if isEntry(d.Entry, seq) {
+				return c
+			}
+		}
+		for _, e := range c.Tail {
+			if isEntry(e, seq) {
+				return c
+			}
+		}
+	}
+	p.sc.Fatalf("%s has no record of sequence %d among %v", p.name, seq, p.records())
+	return nil
+}
+
+// isEntry tells whether a sequence is that of an entry, or of one that was folded into it.
+func isEntry(e *intent.Entry, seq uint64) bool { return e.Seq == seq || slices.Contains(e.Folds, seq) }
+
+func (p *player) unrecorded(seq uint64) {
+	p.sc.Helper()
+	for _, c := range p.records() {
+		for _, d := range c.Decided {
+			if isEntry(d.Entry, seq) {
+				p.sc.Fatalf("%s recorded sequence %d: %v, %s", p.name, seq, c, c.Text)
+			}
+		}
+	}
+}
+
+// foreign writes without guards, as somebody who knows nothing of us.
+func (sc *scene) foreign(c intent.Call) {
+	sc.Helper()
+	_, err := sc.raw.Write(context.Background(), c)
+	must(sc, err)
+}
+
+func (sc *scene) foreignPut(table string, item attr.Item) {
+	sc.Helper()
+	sc.foreign(intent.Call{Op: store.OpPut, Table: table, Item: item})
+}
+
+func (sc *scene) foreignUpdate(table, key, update string, params expr.Params) {
+	sc.Helper()
+	sc.foreign(intent.Call{Op: store.OpUpdate, Table: table, Key: pk(key), Update: update, Params: params})
+}
+
+func (sc *scene) foreignDelete(table, key string) {
+	sc.Helper()
+	sc.foreign(intent.Call{Op: store.OpDelete, Table: table, Key: pk(key)})
+}
+
+// image is what the cloud has of an item, sidecar included.
+func (sc *scene) image(table string, key attr.Item) attr.Item {
+	sc.Helper()
+	it, err := sc.raw.Get(context.Background(), table, key)
+	must(sc, err)
+	return it
+}
+
+// cloudHas wants the cloud's item to be this one, without its sidecar; nil: none.
+func (sc *scene) cloudHas(table, key string, want attr.Item) {
+	sc.Helper()
+	got, _ := intent.Split(sc.image(table, pk(key)))
+	if !same(got, want) {
+		sc.Fatalf("the cloud has %s, want %s", tell(got), tell(want))
+	}
+}
+
+func same(a, b attr.Item) bool { return (a == nil) == (b == nil) && attr.EqualItems(a, b) }
+
+// oneWith wants every node to see what the cloud has.
+func (sc *scene) oneWith(table, key string) {
+	sc.Helper()
+	sc.round()
+	want, _ := intent.Split(sc.image(table, pk(key)))
+	for _, p := range sc.nodes {
+		if p.stop == nil {
+			continue
+		}
+		if got := p.see(table, pk(key)); !same(got, want) {
+			sc.Fatalf("%s sees %s, the cloud has %s", p.name, tell(got), tell(want))
+		}
+	}
+}
+
+// tap is a replica.Cloud with a hand on it: what it does to a node's requests is a schedule's wish.
+type tap struct {
+	replica.Cloud
+
+	mu      sync.Mutex
+	away    bool // nothing passes, either way
+	deaf    bool // writes have no effect and no answer; reads pass
+	lose    int  // answers of the next writes that are lost
+	hold    int  // of the next writes that are held, and arrive late
+	held    []func()
+	reads   []func() // reads whose answers are held
+	slow    bool     // the next read's answer is held
+	between func(c *intent.Call)
+	sent    []intent.Call
+	tokens  []string
+}
+
+var errNoAnswer = errors.New("no answer")
+
+func lost() error { return &intent.Error{Class: intent.Unknown, Err: errNoAnswer} }
+
+// with changes what happens to requests.
+func (t *tap) with(f func(t *tap)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f(t)
+}
+
+func (t *tap) offline() { t.with(func(t *tap) { t.away = true }) }
+func (t *tap) online()  { t.with(func(t *tap) { t.away, t.deaf = false, false }) }
+
+// loseAnswers has the next writes answered by nobody; they are done.
+func (t *tap) loseAnswers(n int) { t.with(func(t *tap) { t.lose = n }) }
+
+// holdWrites has the next writes arrive when arrive is called, and not answered.
+func (t *tap) holdWrites(n int) { t.with(func(t *tap) { t.hold = n }) }
+
+// arrive delivers what is held.
+func (t *tap) arrive() {
+	var held []func()
+	t.with(func(t *tap) { held, t.held = t.held, nil })
+	for _, f := range held {
+		f()
+	}
+}
+
+// around does one write as the schedule wants it.
+func (t *tap) around(calls []intent.Call, do func(context.Context) error) func(context.Context) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range calls {
+		t.sent = append(t.sent, calls[i])
+	}
+	mine := len(calls) > 0 && calls[0].Table != simSync
+	switch {
+	case t.away:
+		return func(context.Context) error {
+			return &intent.Error{Class: intent.Offline, Err: errors.New("no route")}
+		}
+	case t.deaf && mine:
+		return func(context.Context) error { return lost() }
+	case t.hold > 0 && mine:
+		t.hold--
+		t.held = append(t.held, func() { _ = do(context.Background()) })
+		return func(context.Context) error { return lost() }
+	case t.lose > 0 && mine:
+		t.lose--
+		return func(ctx context.Context) error {
+			_ = do(ctx)
+			return lost()
+		}
+	}
+	if t.between != nil && len(calls) == 1 && mine {
+		between := t.between
+		return func(ctx context.Context) error {
+			between(&calls[0])
+			return do(ctx)
+		}
+	}
+	return do
+}
+
+// Write implements replica.Cloud.
+func (t *tap) Write(ctx context.Context, c intent.Call) (it attr.Item, err error) {
+	do := t.around([]intent.Call{c}, func(ctx context.Context) (err error) {
+		it, err = t.Cloud.Write(ctx, c)
+		return err
+	})
+	if err := do(ctx); err != nil {
+		return nil, err
+	}
+	return it, nil
+}
+
+// Transact implements replica.Cloud.
+func (t *tap) Transact(ctx context.Context, calls []intent.Call, token string) error {
+	t.with(func(t *tap) { t.tokens = append(t.tokens, token) })
+	return t.around(calls, func(ctx context.Context) error { return t.Cloud.Transact(ctx, calls, token) })(ctx)
+}
+
+// Get implements replica.Cloud.
+func (t *tap) Get(ctx context.Context, table string, key attr.Item) (attr.Item, error) {
+	if err := t.reached(); err != nil {
+		return nil, err
+	}
+	return t.Cloud.Get(ctx, table, key)
+}
+
+// Read implements replica.Cloud.
+func (t *tap) Read(ctx context.Context, r replica.Reading) (replica.Page, error) {
+	if err := t.reached(); err != nil {
+		return replica.Page{}, err
+	}
+	page, err := t.Cloud.Read(ctx, r)
+	var wait chan struct{}
+	t.with(func(t *tap) {
+		if t.slow && r.Table == "items" {
+			t.slow = false
+			wait = make(chan struct{})
+			t.reads = append(t.reads, func() { close(wait) })
+		}
+	})
+	if wait != nil {
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return replica.Page{}, lost()
+		}
+	}
+	return page, err
+}
+
+// Table implements replica.Catalogue.
+func (t *tap) Table(ctx context.Context, name string) (replica.TableState, error) {
+	if err := t.reached(); err != nil {
+		return replica.TableState{}, err
+	}
+	return t.Cloud.(replica.Catalogue).Table(ctx, name)
+}
+
+func (t *tap) reached() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.away {
+		return &intent.Error{Class: intent.Offline, Err: errors.New("no route")}
+	}
+	return nil
+}
+
+// calls gives what the node has sent so far.
+func (t *tap) calls() []intent.Call {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append([]intent.Call(nil), t.sent...)
+}
+
+// without gives an item without some attributes.
+func without(it attr.Item, names ...string) attr.Item {
+	out := maps.Clone(it)
+	for _, name := range names {
+		delete(out, name)
+	}
+	return out
+}

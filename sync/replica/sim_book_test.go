@@ -1,0 +1,278 @@
+package replica_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// book is what the simulation knows: what was acknowledged to applications, and every effect in the cloud. It judges
+// effects as they happen, and the account at the end.
+type book struct {
+	s *sim
+
+	mu      sync.Mutex
+	acts    []*act
+	bySeq   map[string]*act            // "node seq"
+	effects map[string][]effectAt      // "node seq": those under the entry's mark, but for the closing of it
+	sent    map[string]bool            // "node seq"
+	digits  map[string]string          // "node seq": nine digits, always the same
+	last    map[string]uint64          // "node table key": the highest sequence that had an effect
+	images  map[string][]imageAt       // "table key"
+	shown   map[string]bool            // ids that an effect has brought into the cloud
+	issued  map[string]bool            // ids that somebody wrote
+	foreign map[string]int64           // counter: what foreign writers have added
+	fences  map[string]int64           // lock: the highest
+	writers map[string]string          // "match fence": who wrote under it
+	owed    map[string]uint64          // "match ball": state effect that came before its event
+	claims  map[string]map[string]bool // name: ids that were told they have it
+	epoch   int                        // how often the cloud was restored
+	renewed map[string]time.Time       // lock: the last write of a holder
+}
+
+type effectAt struct {
+	n     uint64
+	epoch int
+	item  string
+	delta int64
+}
+
+type imageAt struct {
+	n    uint64
+	text string
+}
+
+func newBook(s *sim) *book {
+	return &book{
+		s: s, bySeq: map[string]*act{}, effects: map[string][]effectAt{}, sent: map[string]bool{}, digits: map[string]string{},
+		last: map[string]uint64{}, images: map[string][]imageAt{}, shown: map[string]bool{}, issued: map[string]bool{},
+		foreign: map[string]int64{}, fences: map[string]int64{}, writers: map[string]string{}, owed: map[string]uint64{},
+		claims: map[string]map[string]bool{}, renewed: map[string]time.Time{},
+	}
+}
+
+func (b *book) acknowledge(a *act) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	key := fmt.Sprintf("%s %d", a.node, a.seq)
+	if old := b.bySeq[key]; old != nil && !old.gone && !old.maybe && old.run < 1000 && a.run < 1000 {
+		b.s.violate("%s gave sequence %d twice: %s and %s", a.node, a.seq, old.what, a.what)
+	}
+	b.bySeq[key] = a
+	b.acts = append(b.acts, a)
+}
+
+// acked counts the acknowledged writes of a node.
+func (b *book) acked(node string) (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, a := range b.acts {
+		if a.node == node {
+			n++
+		}
+	}
+	return n
+}
+
+// lost takes back the promise of all writes of a node but the first: its disk was put back. Those that had reached the
+// cloud are there once all the same.
+func (b *book) lost(node string, first int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := 0
+	for _, a := range b.acts {
+		if a.node != node {
+			continue
+		}
+		if n++; n > first {
+			a.gone = true
+		}
+	}
+}
+
+// lostRuns is lost for a clone.
+func (b *book) lostRuns(node string, run int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, a := range b.acts {
+		if a.node == node && a.run == run {
+			a.gone = true
+		}
+	}
+}
+
+func (b *book) foreignCounts(counter string, k int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.foreign[counter] += k
+}
+
+func (b *book) restored() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.epoch++
+}
+
+// markParts takes a mark apart: "<node> <seq>.<nine digits>", and a tenth digit where it closes.
+func markParts(mark string) (entry, digits string, seq uint64, closes bool) {
+	node, number, _ := strings.Cut(mark, " ")
+	whole, fraction, _ := strings.Cut(number, ".")
+	for len(fraction) < 9 {
+		fraction += "0"
+	}
+	_, _ = fmt.Sscan(whole, &seq)
+	return fmt.Sprintf("%s %d", node, seq), fraction[:9], seq, len(fraction) > 9
+}
+
+// sends notes that an entry has left its node.
+func (b *book) sends(mark string) {
+	if mark == "" {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	entry, _, _, _ := markParts(mark)
+	b.sent[entry] = true
+}
+
+// effect judges one change in the cloud.
+func (b *book) effect(e *simcloud.Effect) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.s.trace("cloud #%d %s %s %s by %s %s", e.N, e.Op, e.Table, keyText(e.Key), e.By, e.Mark)
+	switch e.Table {
+	case simLocks:
+		b.lock(e)
+		return
+	case simSync:
+		return
+	}
+	item := e.Table + " " + keyText(e.Key)
+	shown, _ := intent.Split(e.New)
+	b.images[item] = append(b.images[item], imageAt{n: e.N, text: imageText(shown)})
+	b.values(e)
+	if e.By == "restore" {
+		b.rewind(e, item)
+		return
+	}
+	if e.Mark == "" {
+		return
+	}
+	entry, digits, seq, closes := markParts(e.Mark)
+	if d, ok := b.digits[entry]; ok && d != digits {
+		b.s.violate("sequence reused: %s has had digits %s and %s", entry, d, digits)
+	}
+	b.digits[entry] = digits
+	b.marked(e, item, entry, seq, closes)
+	if e.Table == "matches" {
+		b.state(e)
+	}
+}
+
+// marked judges an effect under an entry's mark: once, in the order of the item, never after the mark was closed.
+func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes bool) {
+	lane := e.By + " " + item
+	if last := b.last[lane]; last > seq || last == seq && closes {
+		b.s.violate("order: %s had an effect on %s after sequence %d", entry, item, last)
+	}
+	b.last[lane] = seq
+	if closes {
+		b.s.net.Count("mark closed")
+		b.last[lane] = seq + 1 // nothing of it may come any more
+		return
+	}
+	for _, was := range b.effects[entry] {
+		if was.epoch == b.epoch && was.item == item {
+			b.s.violate("twice: %s had effects #%d and #%d on %s", entry, was.n, e.N, item)
+		}
+	}
+	was, _ := e.Old["n"].Int()
+	is, _ := e.New["n"].Int()
+	b.effects[entry] = append(b.effects[entry], effectAt{n: e.N, epoch: b.epoch, item: item, delta: is - was})
+	a := b.bySeq[entry]
+	if a != nil && e.Op == store.OpUpdate && e.Old == nil && !a.upsert && !a.gone {
+		b.s.violate("skeleton: %s (%s) made an item of %s that was deleted", entry, a.what, item)
+	}
+}
+
+// rewind sets the order of an item back to what its restored image knows.
+func (b *book) rewind(e *simcloud.Effect, item string) {
+	for _, n := range b.s.nodes {
+		lane := n.name + " " + item
+		delete(b.last, lane)
+		if mark := e.New[intent.AttrMark+n.name]; !mark.IsZero() {
+			_, _, seq, _ := markParts(n.name + " " + mark.Str())
+			b.last[lane] = seq
+		}
+	}
+}
+
+// values judges that everything in the cloud was written by somebody.
+func (b *book) values(e *simcloud.Effect) {
+	for name, v := range e.New {
+		if name == "m" {
+			v = v.Map()["x"]
+		}
+		id := v.Str()
+		if v.Kind() != attr.KindS || name == "pk" || name == "sk" || name[0] == '_' {
+			continue
+		}
+		if !b.issued[id] {
+			b.s.violate("%s %s has %s = %q, which nobody wrote", e.Table, keyText(e.Key), name, id)
+		}
+		b.shown[id] = true
+	}
+}
+
+// lock judges a change of a lock's record.
+func (b *book) lock(e *simcloud.Effect) {
+	key := keyText(e.Key)
+	fence, ok := e.New["fence"].Int()
+	if !ok || e.By == "foreign" {
+		return
+	}
+	if fence < b.fences[key] {
+		b.s.violate("the fence of %s fell from %d to %d", key, b.fences[key], fence)
+	}
+	b.fences[key] = fence
+	b.renewed[key] = e.At
+}
+
+// state judges a new state of a match: its fence is its writer's alone, and its events are there.
+func (b *book) state(e *simcloud.Effect) {
+	match := e.Key["pk"].Str()
+	if e.New == nil {
+		return
+	}
+	fence, was := e.New["_f"].Str(), e.Old["_f"]
+	if is, _ := e.New["_f"].Int(); !was.IsZero() {
+		if before, _ := was.Int(); before > is {
+			b.s.violate("the state of %s went from fence %d to %d", match, before, is)
+		}
+	}
+	key := match + " " + fence
+	if who := b.writers[key]; who != "" && who != e.By {
+		b.s.violate("%s and %s both wrote the state of %s under fence %s", who, e.By, match, fence)
+	}
+	b.writers[key] = e.By
+	upto, _ := e.New["upto"].Int()
+	for ball := int64(1); ball <= upto; ball++ {
+		key := fmt.Sprintf("%s ball%06d", match, ball)
+		if images := b.images["events "+match+"/ball"+fmt.Sprintf("%06d", ball)]; len(images) == 0 && b.owed[key] == 0 {
+			b.owed[key] = e.N
+		}
+	}
+}
+
+func imageText(it attr.Item) string {
+	if it == nil {
+		return ""
+	}
+	return string(attr.Encode(nil, it))
+}

@@ -1,0 +1,376 @@
+package replica_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// look reads an item as an application would: it never goes back to what the cloud had before.
+func (b *book) look(l *simLife) {
+	table, key := "items", itemKey(b.s)
+	if b.s.once(3) {
+		table, key = "settings", pk(fmt.Sprintf("s%d", b.s.n(3)))
+	}
+	it := l.view(table, key)
+	if l.dead.Load() || it == nil {
+		return
+	}
+	item, text := table+" "+keyText(key), imageText(it)
+	b.mu.Lock()
+	var oldest, newest uint64
+	for _, im := range b.images[item] {
+		if im.text == text {
+			if newest = im.n; oldest == 0 || oldest < l.reads[item] {
+				oldest = im.n
+			}
+		}
+	}
+	b.mu.Unlock()
+	switch {
+	case newest == 0:
+	case newest >= l.reads[item]:
+		l.reads[item] = max(oldest, l.reads[item])
+	case !b.unsettled(l, table, key):
+		b.s.violate("%s read %s as it was at #%d after #%d", l.n.name, item, newest, l.reads[item])
+	}
+}
+
+// unsettled tells whether a write of the node on the item waits: then the view is no image of the cloud.
+func (b *book) unsettled(l *simLife, table string, key attr.Item) bool {
+	b.mu.Lock()
+	var seqs []uint64
+	for _, a := range b.acts {
+		if a.node == l.n.name && a.table == table && attr.EqualItems(a.key, key) {
+			seqs = append(seqs, a.seq)
+		}
+	}
+	b.mu.Unlock()
+	for _, seq := range seqs {
+		if p, err := l.rep.Proved(context.Background(), seq); err != nil || p == replica.ProofPending {
+			return true
+		}
+	}
+	return false
+}
+
+// pending counts the units of the outbox.
+func (l *simLife) pending() (n int) {
+	_ = l.store.View(context.Background(), func(tx *store.Tx) error {
+		return tx.Side("outbox").Each(nil, nil, func(_, _ []byte) (bool, error) {
+			n++
+			return true, nil
+		})
+	})
+	return n
+}
+
+// waiting tells what waits, and why.
+func (l *simLife) waiting() string {
+	st, err := l.rep.Status(context.Background())
+	if err != nil {
+		return err.Error()
+	}
+	out := fmt.Sprintf("link %+v node %+v\n", st.Link, st.Node)
+	for _, lane := range st.Lanes {
+		for _, p := range lane.Parked {
+			out += fmt.Sprintf("lane %d: %s %s: %s until %v\n", lane.Lane, p.WriteID, p.Table, p.Why, p.Until)
+		}
+	}
+	return out
+}
+
+// release is the operator: what is quarantined is discarded.
+func (l *simLife) release() {
+	for _, c := range l.conflicts() {
+		if c.State == replica.StateOpen && c.Kind == replica.KindQuarantine {
+			_, err := l.rep.DiscardConflict(context.Background(), c.ID)
+			l.n.s.trace("%s: operator discards conflict %d: %v", l.n.name, c.ID, err)
+		}
+	}
+}
+
+func (l *simLife) conflicts() (out []*replica.Conflict) {
+	for q := (replica.ConflictQuery{Limit: 1000}); ; {
+		found, next, err := l.rep.Conflicts(context.Background(), q)
+		if err != nil {
+			l.n.s.violate("%s: conflicts: %v", l.n.name, err)
+			return out
+		}
+		out = append(out, found...)
+		if next == 0 {
+			return out
+		}
+		q.Before = next
+	}
+}
+
+// settle is the account, when all is quiet.
+func (b *book) settle() {
+	recorded := b.recorded()
+	b.account(recorded)
+	b.counters(recorded)
+	b.converged()
+	b.firsts(recorded)
+	b.whole()
+	b.events(recorded)
+	b.bounded()
+	for m := range simMatches {
+		lock := fmt.Sprintf("match:m%d", m)
+		if idle := time.Since(b.renewed[lock]); idle > time.Minute {
+			b.s.violate("nobody has held %s for %v", lock, idle)
+		}
+	}
+}
+
+// recorded lists the entries that conflict logs tell of, by node and sequence.
+func (b *book) recorded() map[string]*replica.Conflict {
+	out := map[string]*replica.Conflict{}
+	for _, n := range b.s.nodes {
+		l := n.up()
+		if l == nil {
+			continue
+		}
+		note := func(e *intent.Entry, c *replica.Conflict) {
+			for _, seq := range append([]uint64{e.Seq}, e.Folds...) {
+				out[fmt.Sprintf("%s %d", n.name, seq)] = c
+			}
+		}
+		for _, c := range l.conflicts() {
+			b.s.net.Count("conflict record: " + string(c.Kind) + " " + c.Code)
+			for _, d := range c.Decided {
+				note(d.Entry, c)
+			}
+			for _, e := range c.Tail {
+				note(e, c)
+			}
+		}
+	}
+	return out
+}
+
+// account finds every acknowledged write again: in effect, in the conflict log, or folded into a later one.
+func (b *book) account(recorded map[string]*replica.Conflict) {
+	later := map[string]bool{} // node and item: a later write of it is accounted for
+	for i := len(b.acts) - 1; i >= 0; i-- {
+		a := b.acts[i]
+		if a.maybe || a.gone || a.run >= 1000 {
+			continue
+		}
+		entry := fmt.Sprintf("%s %d", a.node, a.seq)
+		item := a.node + " " + a.table + " " + keyText(a.key)
+		switch {
+		case len(b.effects[entry]) > 0, recorded[entry] != nil, a.id != "" && b.shown[a.id],
+			a.op == store.OpDelete && b.proved(a):
+			later[item] = true
+		case !b.sent[entry] && later[item]: // folded
+		default:
+			b.s.violate("lost: %s %s on %s seq %d id %s (sent %v)", a.node, a.what, item, a.seq, a.id, b.sent[entry])
+		}
+	}
+}
+
+func (b *book) proved(a *act) bool {
+	for _, n := range b.s.nodes {
+		if l := n.up(); n.name == a.node && l != nil {
+			p, err := l.rep.Proved(context.Background(), a.seq)
+			return err == nil && p == replica.ProofApplied
+		}
+	}
+	return false
+}
+
+// counters compares the sums with what was acknowledged.
+func (b *book) counters(recorded map[string]*replica.Conflict) {
+	for c := range 3 {
+		key := fmt.Sprintf("c%d", c)
+		low, high := b.foreign[key], b.foreign[key]
+		if b.epoch > 0 {
+			low = 0 // a restored cloud has forgotten some of what foreign writers did
+		}
+		for _, a := range b.acts {
+			if a.table != "counters" || a.key["pk"].Str() != key {
+				continue
+			}
+			entry := fmt.Sprintf("%s %d", a.node, a.seq)
+			switch {
+			case recorded[entry] != nil && len(b.effects[entry]) == 0:
+				if kind := recorded[entry].Kind; kind == replica.KindUnknown || kind == replica.KindLost {
+					high += a.inc
+				}
+			case a.maybe || a.gone:
+				high += a.inc
+			default:
+				low, high = low+a.inc, high+a.inc
+			}
+		}
+		got, _ := b.s.cloud.Item("counters", pk(key))["n"].Int()
+		if got < low || got > high {
+			b.s.violate("counter %s is %d, acknowledged were %d to %d", key, got, low, high)
+		}
+	}
+}
+
+// converged compares every node with the cloud, item by item.
+func (b *book) converged() {
+	for _, spec := range simSpecs() {
+		if spec.Policy == store.PolicyLocal {
+			continue
+		}
+		want := map[string]attr.Item{}
+		for _, image := range b.s.cloud.Items(spec.Name) {
+			it, _ := intent.Split(image)
+			if ttl, ok := it["ttl"].Int(); !ok || ttl > time.Now().Unix()-60 {
+				want[keyText(keyIn(it))] = it
+			}
+		}
+		for _, n := range b.s.nodes {
+			if l := n.up(); l != nil {
+				b.compare(l, spec.Name, want)
+			}
+		}
+	}
+}
+
+func (b *book) compare(l *simLife, table string, want map[string]attr.Item) {
+	got := map[string]attr.Item{}
+	err := l.store.View(context.Background(), func(tx *store.Tx) error {
+		for it, err := range tx.ScanAll(store.Scan{Table: table}) {
+			if err != nil {
+				return err
+			}
+			got[keyText(keyIn(it))] = it
+		}
+		return nil
+	})
+	if err != nil {
+		b.s.violate("%s: %v", l.n.name, err)
+	}
+	fresh := func(it attr.Item) bool {
+		ttl, ok := it["ttl"].Int()
+		return !ok || ttl > time.Now().Unix()+5
+	}
+	for key, it := range want {
+		if fresh(it) && imageText(got[key]) != imageText(it) {
+			b.s.violate("diverged: %s %s is %s at %s and %s in the cloud", table, key, tell(got[key]), l.n.name, tell(it))
+		}
+	}
+	for key, it := range got {
+		if fresh(it) && want[key] == nil {
+			b.s.violate("diverged: %s %s is %s at %s and not in the cloud", table, key, tell(it), l.n.name)
+		}
+	}
+}
+
+func tell(it attr.Item) string {
+	if it == nil {
+		return "nothing"
+	}
+	return string(attr.AppendJSON(nil, it))
+}
+
+// firsts has one winner for each key, and every loser in the conflict log.
+func (b *book) firsts(recorded map[string]*replica.Conflict) {
+	won := map[string]string{}
+	for _, a := range b.acts {
+		entry := fmt.Sprintf("%s %d", a.node, a.seq)
+		if a.table != "firsts" || len(b.effects[entry]) == 0 || b.epoch > 0 {
+			continue
+		}
+		key := keyText(a.key)
+		if won[key] != "" {
+			b.s.violate("firsts %s was won by %s and %s", key, won[key], entry)
+		}
+		if recorded[entry] != nil {
+			b.s.violate("firsts %s: %s has won and is in the conflict log (%s)", key, entry, recorded[entry])
+		}
+		won[key] = entry
+	}
+}
+
+// whole sees that no transaction has had half an effect.
+func (b *book) whole() {
+	halves := map[uint64]map[string]bool{}
+	for _, e := range b.s.cloud.Log(0) {
+		if e.Table != "pairs" || e.By == "restore" || e.By == "ttl" {
+			continue
+		}
+		if e.Mark != "" && e.Txn == 0 {
+			if _, _, _, closes := markParts(e.Mark); !closes {
+				b.s.violate("half a transaction: #%d on %s", e.N, keyText(e.Key))
+			}
+			continue
+		}
+		if halves[e.Txn] == nil {
+			halves[e.Txn] = map[string]bool{}
+		}
+		halves[e.Txn][keyText(e.Key)] = true
+	}
+	for txn, keys := range halves {
+		if txn != 0 && len(keys) != 2 {
+			b.s.violate("half a transaction: %d wrote %v", txn, keys)
+		}
+	}
+}
+
+// events sees that no state came before its events, unless these have ended in a conflict log.
+func (b *book) events(recorded map[string]*replica.Conflict) {
+	told := map[string]bool{}
+	for _, a := range b.acts {
+		if a.table == "events" && recorded[fmt.Sprintf("%s %d", a.node, a.seq)] != nil {
+			told[a.key["pk"].Str()+" "+a.key["sk"].Str()] = true
+		}
+	}
+	for key, n := range b.owed {
+		if !told[key] && b.epoch == 0 {
+			b.s.violate("the state of #%d came before its event %s", n, key)
+		}
+	}
+}
+
+// bounded sees that nothing grows without end.
+func (b *book) bounded() {
+	for _, n := range b.s.nodes {
+		if l := n.up(); l != nil {
+			if readers := l.store.Stats().OpenReaders; readers > 0 {
+				b.s.violate("%s has %d open readers", n.name, readers)
+			}
+		}
+	}
+	for _, table := range appTables() {
+		for _, image := range b.s.cloud.Items(table) {
+			_, side := intent.Split(image)
+			if len(side.Marks) > 8+len(b.s.nodes) {
+				b.s.violate("%s %s has %d marks", table, keyText(keyIn(image)), len(side.Marks))
+			}
+		}
+	}
+}
+
+// claimed books what somebody was told who asked for a name.
+func (b *book) claimed(node, name, id string, result replica.ThroughResult, err error) {
+	b.s.trace("%s claims %s with %s: %+v %v", node, name, id, result, err)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err != nil || result.Proof != replica.ProofApplied {
+		return
+	}
+	if b.claims[name] == nil {
+		b.claims[name] = map[string]bool{}
+	}
+	b.claims[name][id] = true
+	if len(b.claims[name]) > 1 && b.epoch == 0 {
+		b.s.violate("the name %s was given to %v", name, b.claims[name])
+	}
+	if !b.shown[id] {
+		b.s.violate("%s was told that it has %s, and the cloud never had it", id, name)
+	}
+}
+
+var _ replica.Cloud = (*simcloud.Link)(nil)

@@ -1,0 +1,333 @@
+package replica_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/lease"
+	"github.com/touchline/touchline/sync/replica"
+)
+
+// simNode is a machine: its clocks, its disk, and the process that runs on it, if one does.
+type simNode struct {
+	s    *sim
+	name string
+	disk string // folder that the next process starts from; empty: a new machine
+	runs int
+	life *simLife
+
+	mu     sync.Mutex
+	offset time.Duration // the wall clock is ahead of the truth by
+	rate   float64       // of all its clocks
+	slept  time.Duration // the monotonic clock has stood still for
+	paused time.Time     // nothing of it runs until then
+
+	killIn  int   // failpoints until the process dies; 0: it does not
+	maxSize int   // of its file; 0: no limit
+	snap    *snap // of its disk
+}
+
+// snap is a machine's disk at some moment.
+type snap struct {
+	dir string
+	ops int // how many writes had been acknowledged
+}
+
+// simLife is one process.
+type simLife struct {
+	n      *simNode
+	dir    string
+	store  *store.Store
+	rep    *replica.Replica
+	link   *simcloud.Link
+	leases *lease.Manager
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	work   sync.WaitGroup
+	ended  chan struct{}
+	dead   atomic.Bool // killed: nothing that it does counts any more
+	doomed atomic.Bool // it died at a failpoint, its disk is kept
+	reads  map[string]uint64
+}
+
+var errKilled = errors.New("the process was killed")
+
+// now is the machine's wall clock.
+func (n *simNode) now() time.Time {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.wall()
+}
+
+func (n *simNode) wall() time.Time {
+	passed := time.Since(n.s.began)
+	return n.s.began.Add(time.Duration(float64(passed)*n.rate) + n.offset).UTC()
+}
+
+// Now implements lease.Times.
+func (n *simNode) Now() lease.Instant {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	boot := time.Duration(float64(time.Since(n.s.began)) * n.rate)
+	return lease.Instant{Wall: n.wall().Round(0), Mono: boot - n.slept, Boot: boot}
+}
+
+// gate holds up a goroutine of a machine that is paused.
+func (n *simNode) gate() {
+	for {
+		n.mu.Lock()
+		left := time.Until(n.paused)
+		n.mu.Unlock()
+		if left <= 0 {
+			return
+		}
+		n.s.sleep(left)
+	}
+}
+
+// pause stops the machine for a while; suspended, its monotonic clock stands still.
+func (n *simNode) pause(d time.Duration, suspended bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.paused = time.Now().Add(d)
+	if suspended {
+		n.slept += d
+	}
+}
+
+// simClock is the clock of one process. Which of two things that could wake it did is never left to chance.
+type simClock struct{ l *simLife }
+
+// Now implements clock.Clock.
+func (c simClock) Now() time.Time { return c.l.n.now() }
+
+// Wait implements clock.Clock.
+func (c simClock) Wait(ctx context.Context, until time.Time, sig *clock.Signal) error {
+	defer c.l.n.gate()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	woken := sig.C()
+	if woken != nil {
+		select {
+		case <-woken:
+			sig.Clear()
+			return nil
+		default:
+		}
+	}
+	var due <-chan time.Time
+	if !until.IsZero() {
+		left := until.Sub(c.Now())
+		if left <= 0 {
+			return nil
+		}
+		timer := time.NewTimer(c.l.n.s.timer.Span(time.Duration(float64(left) / c.l.n.rate)))
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-woken:
+		sig.Clear()
+	case <-due:
+	}
+	return nil
+}
+
+// Join implements clock.Clock.
+func (simClock) Join() (leave func()) { return func() {} }
+
+// Suspend implements clock.Clock.
+func (simClock) Suspend(f func()) { f() }
+
+// start boots the machine from its disk.
+func (n *simNode) start() {
+	n.runs++
+	l := &simLife{n: n, dir: filepath.Join(n.s.dir, fmt.Sprintf("%s.%d", n.name, n.runs)), ended: make(chan struct{})}
+	l.reads = map[string]uint64{}
+	if err := l.open(); err != nil {
+		n.s.violate("%s does not start: %v", n.name, err)
+		return
+	}
+	n.life = l
+	n.s.trace("%s starts, run %d, incarnation %d, seq %d", n.name, n.runs, l.store.Incarnation(), l.store.Seq())
+	l.run()
+}
+
+func (l *simLife) open() (err error) {
+	n := l.n
+	if n.disk != "" {
+		err = copyDir(n.disk, l.dir)
+	} else {
+		err = os.MkdirAll(l.dir, 0o700)
+	}
+	if err != nil {
+		return err
+	}
+	l.ctx, l.cancel = context.WithCancelCause(context.Background())
+	l.link = n.s.net.Link(n.name, n.now, n.gate)
+	l.store, err = store.Open(filepath.Join(l.dir, "store.db"), store.Options{
+		Now: n.now, Node: n.name, NoSync: true, MapSize: 64 << 20, MaxSize: n.maxSize, WriteStall: time.Hour,
+		ReadDeadline: time.Hour, JournalBytes: 1 << 20,
+	})
+	if err != nil {
+		return err
+	}
+	if err := l.store.Define(l.ctx, simSpecs()...); err != nil {
+		return err
+	}
+	seed := rand.NewPCG(n.s.seed, uint64(n.runs)<<8|uint64(n.name[len(n.name)-1])) //nolint:gosec // it is to be repeated
+	g := rand.New(seed)                                                            //nolint:gosec // the same
+	var mu sync.Mutex
+	draw := func() uint64 {
+		mu.Lock()
+		defer mu.Unlock()
+		return g.Uint64()
+	}
+	transactions := (*bool)(nil)
+	l.rep, err = replica.New(replica.Config{
+		Store: l.store, Cloud: l.link, Dir: l.dir, Clock: simClock{l}, Rand: draw, SyncTable: simSync, LockTable: simLocks,
+		Poll: simPolls(), Transactions: transactions, Fail: l.failpoint, Log: n.s.log(n.name),
+		Lanes: 4,
+	})
+	if err != nil {
+		return err
+	}
+	l.leases, err = lease.New(lease.Config{
+		Table: l.link.Locks(simLocks), Node: n.name, Boot: fmt.Sprintf("b%d", n.runs), Times: n, Skew: l.link.Skew,
+		RVN: func() string { return fmt.Sprintf("%016x", draw()) },
+	})
+	if err != nil {
+		return err
+	}
+	return l.rep.Open(l.ctx)
+}
+
+func simPolls() []replica.PollRule {
+	var out []replica.PollRule
+	for i, spec := range simSpecs() {
+		if spec.Policy != store.PolicyLocal {
+			out = append(out, replica.PollRule{Table: spec.Name, Every: time.Duration(9+2*i) * time.Second})
+		}
+	}
+	return out
+}
+
+func (l *simLife) run() {
+	l.work.Go(func() {
+		if err := l.rep.Run(l.ctx); !errors.Is(err, errKilled) && !l.dead.Load() && l.ctx.Err() == nil {
+			l.n.s.violate("%s: Run ended with %v", l.n.name, err)
+		}
+	})
+	l.work.Go(func() { _ = l.leases.Run(l.ctx) })
+	l.work.Go(l.housekeep)
+	for match := range simMatches {
+		l.work.Go(func() { l.follow(fmt.Sprintf("m%d", match)) })
+	}
+	go func() {
+		l.work.Wait()
+		close(l.ended)
+	}()
+}
+
+// housekeep is what every node has running beside its store.
+func (l *simLife) housekeep() {
+	for l.sleep(20*time.Second) == nil {
+		for {
+			more, err := l.store.Housekeep(l.ctx)
+			if err != nil || !more {
+				break
+			}
+		}
+	}
+}
+
+func (l *simLife) sleep(d time.Duration) error {
+	return clock.Sleep(l.ctx, simClock{l}, d+time.Duration(l.n.s.n(int(d/4)+1)))
+}
+
+// failpoint is called between the steps that a crash may tear apart.
+func (l *simLife) failpoint(point string) {
+	n := l.n
+	if n.killIn == 0 || l.dead.Load() {
+		return
+	}
+	if n.killIn--; n.killIn > 0 {
+		return
+	}
+	n.s.trace("%s dies at %s", n.name, point)
+	n.s.net.Count("kill at " + point)
+	l.keepDisk()
+	l.doomed.Store(true)
+	l.end()
+}
+
+// keepDisk takes the disk as it is: what the next process finds.
+func (l *simLife) keepDisk() {
+	n := l.n
+	dir := filepath.Join(n.s.dir, fmt.Sprintf("%s.%d.disk", n.name, n.runs))
+	if err := copyDir(l.dir, dir); err != nil {
+		n.s.violate("%v", err)
+	}
+	n.disk = dir
+}
+
+// end ends the process without its doing: it finds its context over and its link dead, and nobody looks at its file again.
+func (l *simLife) end() {
+	l.dead.Store(true)
+	l.link.Kill()
+	l.cancel(errKilled)
+	l.n.s.zoo.Go(func() {
+		<-l.ended
+		_ = l.store.Close()
+		_ = os.RemoveAll(l.dir)
+	})
+}
+
+// kill ends the machine's process as SIGKILL would.
+func (n *simNode) kill() {
+	l := n.life
+	if l == nil {
+		return
+	}
+	n.life = nil
+	if l.doomed.Load() {
+		return
+	}
+	n.s.trace("%s is killed", n.name)
+	l.keepDisk()
+	l.end()
+}
+
+// up gives the process that runs; nil: none does.
+func (n *simNode) up() *simLife {
+	if n.life != nil && n.life.dead.Load() {
+		n.life = nil
+	}
+	return n.life
+}
+
+// view reads one item as applications see it.
+func (l *simLife) view(table string, key attr.Item) (it attr.Item) {
+	err := l.store.View(context.Background(), func(tx *store.Tx) (err error) {
+		it, err = tx.Get(table, key)
+		return err
+	})
+	if err != nil && !l.dead.Load() {
+		l.n.s.violate("%s cannot read %s %s: %v", l.n.name, table, keyText(key), err)
+	}
+	return it
+}

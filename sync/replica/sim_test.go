@@ -1,0 +1,249 @@
+package replica_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+)
+
+// simEvents is how long a seed is: writes, requests, effects and mishaps together.
+const simEvents = 5000
+
+// The simulation: nodes, a cloud, foreign writers and everything that may go wrong, for a number of seeds. Every seed is
+// one history, the same each time: make sim SEEDS=1 SEED0=n replays one, with its whole trace.
+func TestSimulation(t *testing.T) {
+	first, seeds := simSeeds(t)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // goroutines that wake together run one after the other
+	fired := map[string]int{}
+	events, began := 0, time.Now()
+	for i := range seeds {
+		n, f := simulate(t, first+uint64(i), seeds == 1)
+		events += n
+		for what, times := range f {
+			fired[what] += times
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	took := time.Since(began)
+	t.Logf("%d seeds, %d events, %.0f events a second", seeds, events, float64(events)/took.Seconds())
+	if seeds >= 100 {
+		checkFired(t, fired)
+	}
+}
+
+// simSeeds is which seeds to run: some in every run of the tests, fewer with the race detector, as many as asked for by
+// make sim.
+func simSeeds(t *testing.T) (first uint64, seeds int) {
+	first, seeds = 1, simDefault
+	if testing.Short() {
+		seeds = 10
+	}
+	if v := os.Getenv("TOUCHLINE_SIM_SEEDS"); v != "" {
+		seeds = number(t, v)
+	}
+	if v := os.Getenv("TOUCHLINE_SIM_SEED0"); v != "" {
+		first = uint64(number(t, v))
+	}
+	return first, seeds
+}
+
+func number(t *testing.T, text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// simulate runs one seed.
+func simulate(t *testing.T, seed uint64, whole bool) (events int, fired map[string]int) {
+	_, events, fired = simulateHash(t, seed, whole)
+	return events, fired
+}
+
+func simulateHash(t *testing.T, seed uint64, whole bool) (hash uint64, events int, fired map[string]int) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSim(t, seed, whole)
+		s.run()
+		hash, events, fired = s.hash, s.count(), s.net.Fired()
+		if s.broken() {
+			t.Errorf("seed %d: %s\nreplay: make sim SEEDS=1 SEED0=%d\ntrace: %s", seed, strings.Join(s.failed, "\n"), seed, s.keepTrace())
+		}
+	})
+	return hash, events, fired
+}
+
+// keepTrace writes the trace where it can be read.
+func (s *sim) keepTrace() string {
+	path := filepath.Join(os.TempDir(), fmt.Sprintf("touchline-sim-%d.trace", s.seed))
+	if err := os.WriteFile(path, []byte(strings.Join(s.lines, "\n")+"\n"), 0o600); err != nil {
+		return err.Error()
+	}
+	return path
+}
+
+// run is the life of one seed: trouble, then healing, then quiet, then the account.
+func (s *sim) run() {
+	s.boot()
+	list := mishaps()
+	for s.count() < simEvents && !s.broken() {
+		s.sleep(s.span(time.Millisecond, 3*time.Second))
+		n := s.nodes[s.n(len(s.nodes))]
+		for range 1 + s.n(3) {
+			if l := n.up(); l != nil {
+				l.operate()
+				s.book.look(l)
+			}
+		}
+		if l := n.up(); l != nil && s.once(12) {
+			l.through(fmt.Sprintf("name%d", s.count()/400))
+		}
+		for _, m := range list {
+			if s.once(m.rare) && !s.broken() {
+				s.net.Count(m.name)
+				if m.rare > 10 {
+					s.trace("-- %s on %s", m.name, n.name)
+				}
+				m.do(s, n)
+			}
+		}
+		if s.seed%3 == 0 && n.up() == nil {
+			n.start()
+		}
+	}
+	if !s.broken() {
+		s.heal()
+	}
+	if !s.broken() {
+		s.quiet()
+	}
+	if !s.broken() {
+		s.book.settle()
+	}
+	for _, n := range s.nodes {
+		n.kill()
+	}
+	s.zoo.Wait()
+	_ = os.RemoveAll(s.dir)
+}
+
+// boot starts the machines one by one.
+func (s *sim) boot() {
+	for i := range 2 + s.n(4) {
+		n := &simNode{s: s, name: fmt.Sprintf("n%d", i), rate: 1 + float64(s.n(2000)-1000)/1e5}
+		if s.once(3) {
+			n.offset = s.span(0, time.Hour) - s.span(0, time.Hour)
+		}
+		s.nodes = append(s.nodes, n)
+		n.start()
+		synctest.Wait()
+		if l := n.up(); l != nil {
+			l.link.SetRate(s.n(120))
+		}
+	}
+}
+
+// heal ends all trouble: machines run, clocks are right, the network is whole, and an operator has dealt with what waits
+// for one.
+func (s *sim) heal() {
+	s.trace("-- healing")
+	s.healed = true
+	for _, n := range s.nodes {
+		n.killIn = 0
+		n.mu.Lock()
+		n.offset, n.paused = 0, time.Time{}
+		n.mu.Unlock()
+		if n.up() == nil {
+			n.start()
+		}
+		if l := n.up(); l != nil {
+			l.link.Heal()
+		}
+	}
+}
+
+// quiet waits until nothing is on its way any more.
+func (s *sim) quiet() {
+	const limit = 3 * time.Hour // holds of deletes, and the parked of a restored cloud, end before
+	deadline := time.Now().Add(limit)
+	for time.Now().Before(deadline) && !s.broken() {
+		s.sleep(time.Minute)
+		waiting := 0
+		for _, n := range s.nodes {
+			if l := n.up(); l != nil {
+				l.link.SetMode(simcloud.None)
+				l.release()
+				waiting += l.pending()
+			}
+		}
+		if waiting == 0 {
+			s.sleep(2 * time.Minute) // the feeds come round
+			s.cloud.Expire(time.Now().Add(-time.Minute))
+			s.sleep(2 * time.Minute)
+			if s.pendingAll() == 0 {
+				return
+			}
+		}
+	}
+	for _, n := range s.nodes {
+		if l := n.up(); l != nil && l.pending() > 0 {
+			s.violate("%s: %d units still wait %v after healing: %s", n.name, l.pending(), limit, l.waiting())
+		}
+	}
+}
+
+func (s *sim) pendingAll() (n int) {
+	for _, node := range s.nodes {
+		if l := node.up(); l != nil {
+			n += l.pending()
+		}
+	}
+	return n
+}
+
+// checkFired is the "sometimes" of the simulation: what never happened was not tested.
+func checkFired(t *testing.T, fired map[string]int) {
+	t.Helper()
+	wanted := []string{
+		"TTL early", "TTL late", "snapshot restored", "older file beside its identity", "foreign PutItem",
+		"foreign DeleteItem", "foreign UpdateItem", "foreign read-modify-put", "ENOSPC",
+	}
+	for _, f := range slices.Concat(simcloud.Moments(), simcloud.Modes()) {
+		wanted = append(wanted, f.String())
+	}
+	for _, m := range mishaps() {
+		wanted = append(wanted, m.name)
+	}
+	for _, what := range wanted {
+		if fired[what] == 0 {
+			t.Errorf("never happened: %s", what)
+		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(fired)) {
+		t.Logf("%8d %s", fired[what], what)
+	}
+}
+
+// The same seed is the same history.
+func TestSimulationRepeats(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for seed := range uint64(3) {
+		a, _, _ := simulateHash(t, 1000+seed, false)
+		b, _, _ := simulateHash(t, 1000+seed, false)
+		if a != b {
+			t.Errorf("seed %d: two runs, two histories", 1000+seed)
+		}
+	}
+}

@@ -1,0 +1,229 @@
+package replica_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// sim is one seed: nodes, a cloud, foreign writers and the network between them, under virtual time. It decides all that
+// is left to chance by one generator, and every wake-up has an instant of its own, so that a seed is one history.
+type sim struct {
+	testing.TB
+	seed  uint64
+	dir   string
+	cloud *simcloud.Cloud
+	net   *simcloud.Network
+	timer *simcloud.Timer
+	nodes []*simNode
+	book  *book
+	zoo   sync.WaitGroup // what killed processes leave behind
+
+	rngMu sync.Mutex
+	rng   *rand.Rand
+
+	mu     sync.Mutex
+	began  time.Time
+	hash   uint64
+	events int
+	lines  []string
+	whole  bool // all lines are kept, not only the latest
+	failed []string
+	ids    int
+	healed bool
+}
+
+const keptLines = 4000
+
+func newSim(t testing.TB, seed uint64, whole bool) *sim {
+	s := &sim{TB: t, seed: seed, whole: whole, timer: simcloud.NewTimer(), began: time.Now()}
+	s.rng = rand.New(rand.NewPCG(seed, 0x73696d)) //nolint:gosec // it is to be repeated
+	s.dir = filepath.Join(simRoot(t), fmt.Sprintf("seed%d", seed))
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.book = newBook(s)
+	s.cloud = simcloud.New(simcloud.Options{OnEffect: s.book.effect, NoTransactions: seed%10 == 9})
+	s.cloud.Create(cloudSpecs()...)
+	s.net = simcloud.NewNetwork(s.cloud, s.timer, seed)
+	s.net.Trace = s.trace
+	s.net.Sent = s.book.sends
+	return s
+}
+
+// simRoot is a folder in memory where there is one.
+func simRoot(t testing.TB) string {
+	if dir, err := os.MkdirTemp("/dev/shm", "touchline-sim"); err == nil { //nolint:usetesting // t.TempDir is on a disk
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		return dir
+	}
+	return t.TempDir()
+}
+
+// n draws a number below k.
+func (s *sim) n(k int) int {
+	s.rngMu.Lock()
+	defer s.rngMu.Unlock()
+	return s.rng.IntN(k)
+}
+
+// once tells true in one of k cases.
+func (s *sim) once(k int) bool { return s.n(k) == 0 }
+
+// span draws a duration of any order of magnitude between the two.
+func (s *sim) span(from, to time.Duration) time.Duration {
+	for to > 4*from && s.n(3) > 0 {
+		to /= 4
+	}
+	s.rngMu.Lock()
+	defer s.rngMu.Unlock()
+	return from + time.Duration(s.rng.Int64N(int64(to-from)+1))
+}
+
+func (s *sim) sleep(d time.Duration) { _ = s.timer.Sleep(context.Background(), d) }
+
+// id names a value that nobody else ever writes.
+func (s *sim) id(who string) string {
+	s.book.mu.Lock()
+	defer s.book.mu.Unlock()
+	s.ids++
+	id := fmt.Sprintf("%s.%d", who, s.ids)
+	s.book.issued[id] = true
+	return id
+}
+
+// trace notes an event. The hash over all of them is the history of the seed.
+func (s *sim) trace(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	line := fmt.Sprintf("%12.6f ", time.Since(s.began).Seconds()) + fmt.Sprintf(format, args...)
+	h := fnv.New64a()
+	_, _ = fmt.Fprintf(h, "%d %s", s.hash, line)
+	s.hash = h.Sum64()
+	s.events++
+	if !s.whole && len(s.lines) >= keptLines {
+		s.lines = append(s.lines[:0], s.lines[keptLines/2:]...)
+	}
+	s.lines = append(s.lines, line)
+}
+
+// violate notes a broken invariant. The first one ends the run.
+func (s *sim) violate(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	s.trace("VIOLATED: %s", text)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.failed) < 8 {
+		s.failed = append(s.failed, text)
+	}
+}
+
+func (s *sim) broken() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.failed) > 0
+}
+
+func (s *sim) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.events
+}
+
+func keySpec(partition, sort string) store.KeySpec {
+	k := store.KeySpec{Partition: store.KeyAttr{Name: partition, Type: store.KeyString}}
+	if sort != "" {
+		k.Sort = store.KeyAttr{Name: sort, Type: store.KeyString}
+	}
+	return k
+}
+
+// simSpecs are the tables of the applications.
+func simSpecs() []store.TableSpec {
+	return []store.TableSpec{
+		{Name: "items", Key: keySpec("pk", ""), Policy: store.PolicyIntent, Why: "shared by everybody"},
+		{Name: "counters", Key: keySpec("pk", ""), Policy: store.PolicyIntent, Why: "sums"},
+		{Name: "firsts", Key: keySpec("pk", "sk"), Policy: store.PolicyIntent, Why: "one winner"},
+		{Name: "pairs", Key: keySpec("pk", ""), Policy: store.PolicyIntent, Why: "transactions"},
+		{Name: "rows", Key: keySpec("pk", ""), TTL: "ttl", Policy: store.PolicyIntent, Why: "they expire"},
+		{Name: "settings", Key: keySpec("pk", ""), Policy: store.PolicyNewest, Why: "the newest wins"},
+		{Name: "matches", Key: keySpec("pk", ""), Policy: store.PolicyState, Lock: "match:{pk}", Why: "state"},
+		{Name: "events", Key: keySpec("pk", "sk"), Policy: store.PolicyIntent, Lock: "match:{pk}", Why: "events"},
+		{Name: "names", Key: keySpec("pk", ""), Policy: store.PolicyThrough, Why: "unique"},
+		{Name: "notes", Key: keySpec("pk", ""), Policy: store.PolicyLocal, Why: "never leaves"},
+	}
+}
+
+const (
+	simLocks = "locks"
+	simSync  = "touchline-sync"
+)
+
+// cloudSpecs are the tables as the cloud has them: one index more than the nodes know of, whose key can be poison.
+func cloudSpecs() []store.TableSpec {
+	specs := simSpecs()
+	specs[0].Indexes = []store.IndexSpec{{Name: "by-g", Key: keySpec("g", "")}}
+	specs = specs[:len(specs)-1]
+	return append(specs,
+		store.TableSpec{Name: simLocks, Key: keySpec("lockKey", ""), Policy: store.PolicyLock, Why: "leases"},
+		store.TableSpec{Name: simSync, Key: keySpec(intent.SyncKey, ""), TTL: intent.SyncTTL, Policy: store.PolicyPull, Why: "ours"})
+}
+
+func pk(key string) attr.Item { return attr.Item{"pk": attr.S(key)} }
+
+// keyText names an item for people.
+func keyText(key attr.Item) string {
+	var parts []string
+	for _, name := range []string{"pk", "sk", "lockKey", intent.SyncKey} {
+		if v := key[name].Str(); v != "" {
+			parts = append(parts, v)
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// copyDir copies the files of a machine.
+func copyDir(from, to string) error {
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	files, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := copyFile(filepath.Join(from, f.Name()), filepath.Join(to, f.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func copyFile(from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	_, err = io.Copy(out, in)
+	return err
+}
