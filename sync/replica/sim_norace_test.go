@@ -2,4 +2,4 @@
 
 package replica_test
 
-const simDefault = 300
+const simDefault = 0
