@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -113,6 +114,13 @@ func TestFailedSeed(t *testing.T) {
 		if got := failedSeed(text, 6, 4); got != want {
 			t.Errorf("%q: got %d, want %d", text, got, want)
 		}
+	}
+}
+
+func TestFailures(t *testing.T) {
+	out := "--- FAIL: TestA (0.1s)\n    --- FAIL: TestA/one (0.0s)\n        --- FAIL: TestA/one/x (0s)\n--- FAIL: TestAB (1s)\n--- PASS: TestC (1s)\n"
+	if got := failures(out); !slices.Equal(got, []string{"TestA/one/x", "TestAB"}) {
+		t.Errorf("got %q", got)
 	}
 }
 

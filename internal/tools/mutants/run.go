@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -153,13 +154,21 @@ func (r *runner) run(ctx context.Context, program string, t testRun, env ...stri
 	case limited.Err() != nil && errors.Is(limited.Err(), context.DeadlineExceeded):
 		return []string{"no end of " + t.run}, string(out)
 	}
-	for _, match := range failedTest.FindAllStringSubmatch(string(out), -1) {
-		failed = append(failed, match[1])
-	}
+	failed = failures(string(out))
 	if failed == nil {
 		failed = []string{"a panic in " + t.run}
 	}
 	return failed, string(out)
 }
 
-var failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
+// failures gives the names of the tests that failed, of a test with others within it those.
+func failures(out string) (names []string) {
+	for _, match := range failedTest.FindAllStringSubmatch(out, -1) {
+		names = append(names, match[1])
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		return slices.ContainsFunc(names, func(other string) bool { return strings.HasPrefix(other, name+"/") })
+	})
+}
+
+var failedTest = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
