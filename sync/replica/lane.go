@@ -368,8 +368,8 @@ type flight struct {
 	changed bool           // the entries are not as the outbox has them
 	wait    time.Time      // it is parked until; zero, if parked: until somebody pushes it
 	why     string
-	idle    bool // nothing was asked: there was no reason to
-	gone    bool // it was not in the outbox any more
+	idle    bool   // nothing was asked: there was no reason to
+	gone    bool   // it was not in the outbox any more
 	history uint64 // of the node's histories, the one in which the unit was read: see Replica.anew
 }
 

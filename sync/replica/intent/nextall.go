@@ -89,7 +89,7 @@ func (u *Unit) takeAll(a Action, ans Answer, known []Known, env Env, o *Outcome)
 		t.validated()
 	case stepClose:
 		t.closed()
-	case stepLabel, stepLock, stepAlive, stepLost: // of single entries
+	case stepLabel, stepLock, stepAlive, stepHold, stepLost: // of single entries
 	}
 }
 
@@ -268,6 +268,7 @@ func (t *takingAll) proof() {
 	}
 	row, images := t.ans.Items[0], t.ans.Items[1:]
 	t.lead.step = stepSend
+	settled := t.lead.Lost && t.lead.settledThere(t.env)
 	for _, e := range t.u.Entries {
 		if e.Lost {
 			e.Lost, e.Unsure, e.Sent = false, true, max(e.Sent, 1)
@@ -279,6 +280,12 @@ func (t *takingAll) proof() {
 		return
 	case row != nil:
 		t.proved(row)
+		return
+	case settled:
+		for i := range t.u.Entries {
+			t.sees(i, images[i])
+		}
+		t.settle(conflict(CodeLost, textLost))
 		return
 	}
 	worst := ruling{v: verdictAgain}

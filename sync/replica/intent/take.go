@@ -121,6 +121,8 @@ func (t *taking) take() {
 		t.validated()
 	case stepClose:
 		t.closed()
+	case stepHold:
+		t.held()
 	case stepLost:
 		t.lost()
 	case stepProof, stepImages: // of transactions
@@ -256,8 +258,7 @@ func (t *taking) decide(f facts) {
 	v, d := t.e.judge(f, t.env)
 	switch v {
 	case verdictApplied:
-		t.o.Result = OutApplied
-		t.sees(f.image)
+		t.proven(f.image)
 	case verdictTimeline:
 		t.o.Result, t.o.Alarm = OutTimeline, textTimeline
 	case verdictAsk:
@@ -271,13 +272,41 @@ func (t *taking) decide(f facts) {
 	}
 }
 
+// proven settles an entry whose effect an image proves. Of a create that was sent more than once, another copy may still be
+// on its way: its life is not to be deleted before that is over, and the copy that has applied need not have said so.
+func (t *taking) proven(image attr.Item) {
+	t.sees(image)
+	t.e.step, t.o.Result = stepSend, OutApplied
+	copies := t.e.Sent
+	if t.a.step == stepSend { // this one was answered
+		copies--
+	}
+	if life := lifeOf(*t.o.Known[0]); t.e.creates() && copies > 1 && life.ID != "" {
+		t.e.step, t.e.met.on, t.o.Result = stepHold, life, OutAgain
+	}
+}
+
+// held is the answer to the hold on the life of a create that was applied.
+func (t *taking) held() {
+	switch err := t.ans.Err; {
+	case err == nil:
+		t.sees(t.ans.Image)
+	case err.Class == ConditionFailed:
+		t.sees(err.Old) // the life has ended before
+	default:
+		t.fails()
+		return
+	}
+	t.o.Result = OutApplied
+}
+
 // closeFirst decides, as soon as no copy of the entry can apply any more.
 func (t *taking) closeFirst(d decision, image attr.Item) {
 	item, side := Split(image)
 	t.o.Met[0] = image
 	on := lifeOf(Known{Item: item, Side: side})
 	open := item != nil && (t.e.Unsure || t.e.Late) && !t.e.Closed
-	if !open || d.result == OutSuperseded && d.code != CodeDeposed || !t.e.reaches(on) {
+	if !open || !t.e.reaches(on) {
 		t.settle(d)
 		return
 	}
@@ -358,7 +387,7 @@ func (t *taking) alive() {
 	}
 	_, side := Split(f.image)
 	if f.image != nil && side.Marks[t.env.Node].Equal(t.e.Mark()) {
-		t.o.Result = OutApplied
+		t.proven(f.image)
 		return
 	}
 	if f.image == nil && !f.dead { // nothing speaks against sending it again
@@ -412,7 +441,7 @@ func (t *taking) closed() {
 	e.step = stepSend
 	switch there := side.Marks[t.env.Node]; {
 	case there.Equal(e.Mark()):
-		t.o.Result = OutApplied
+		t.proven(old)
 	case there.Equal(e.closedMark()):
 		t.o.Met[0] = e.met.image
 		e.Closed = true
@@ -436,7 +465,7 @@ func (t *taking) lost() {
 	switch {
 	case there.Equal(e.Mark()):
 		t.o.Result = OutApplied
-	case there.Equal(e.closedMark()):
+	case there.Equal(e.closedMark()), e.settledThere(t.env):
 		t.o.Met[0] = image
 		t.settle(conflict(CodeLost, textLost))
 	case there.Kind() == attr.KindN && order > 0:
@@ -448,4 +477,9 @@ func (t *taking) lost() {
 		e.Lost, e.Unsure = false, true
 		e.Sent = max(e.Sent, 1)
 	}
+}
+
+// settledThere tells of an entry of a lost timeline that it was settled there: Env.Settled of this node's own id.
+func (e *Entry) settledThere(env Env) bool {
+	return env.Settled != nil && e.Seq <= env.Settled(env.Node)
 }
