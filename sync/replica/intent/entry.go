@@ -36,7 +36,7 @@ type Entry struct {
 	Behind      uint64    // Seq of the pending create that begins its life; 0: none
 	Read        bool      // its store transaction had read the item
 	Ghost       bool      // it was written on an item past its TTL: a Put with a new life, in the place of the old one
-	Was         attr.Item // of an update on a foreign life that was sent: by place (expr.Place), a list of what the base held there, empty for nothing; of a Ghost the TTL attribute
+	Was         attr.Item // of an update on a foreign life, or on none, that was sent: by place (expr.Place), a list of what the base held there, empty for nothing; of a Ghost the TTL attribute
 	From        string    // of the create that has taken the place of an update: the life it was on
 
 	Sent      int       // requests that left or may have left

@@ -19,7 +19,7 @@ func (e *Entry) judgeGuards(item attr.Item, side Sidecar, f facts, env Env) (ver
 	case item == nil:
 		return e.nothing(f, env)
 	case e.Life.Kind == LifeNone:
-		return e.onNone(side, f)
+		return e.onNone(item, side, f)
 	case e.Life.Kind == LifeForeign && strings.HasPrefix(side.Life, foreignSign):
 		return e.labelled(item, side, f)
 	case foreign(side.Life):
@@ -70,6 +70,11 @@ func (e *Entry) nothing(f facts, env Env) (verdict, decision) {
 	case e.Op == store.OpDelete:
 		e.moveTo(Sidecar{}, false)
 		return verdictAgain, decision{}
+	case e.Late && !f.dead:
+		// It was a create, and a copy of that could still make what we would call deleted: it is one again.
+		e.moveTo(Sidecar{}, false)
+		e.Unsure = true
+		return verdictAgain, decision{}
 	}
 	return e.vanished(f, env)
 }
@@ -78,7 +83,7 @@ func (e *Entry) nothing(f facts, env Env) (verdict, decision) {
 const replayPoll = time.Minute
 
 // onNone: there is an item, and the entry was journaled on none.
-func (e *Entry) onNone(side Sidecar, f facts) (verdict, decision) {
+func (e *Entry) onNone(item attr.Item, side Sidecar, f facts) (verdict, decision) {
 	switch {
 	case e.Op == store.OpDelete && e.Txn == 0:
 		return verdictApplied, decision{}
@@ -88,8 +93,11 @@ func (e *Entry) onNone(side Sidecar, f facts) (verdict, decision) {
 	case f.dead:
 		return verdictDecided, superseded(CodeTombstone, textTombstone)
 	case foreign(side.Life):
-		// No tombstone tells of a foreign Put over what we may have made.
-		return verdictDecided, conflict(CodeOverwritten, textOverwritten)
+		// No tombstone tells of a foreign Put over what we may have made. Where nothing of it is there, it is as on a foreign
+		// life: sent once more.
+		if !e.untouched(item) {
+			return verdictDecided, conflict(CodeOverwritten, textOverwritten)
+		}
 	case !f.alive:
 		return verdictAsk, decision{}
 	}
@@ -158,9 +166,9 @@ func (e *Entry) moveTo(side Sidecar, exists bool) {
 	}
 }
 
-// remember notes what an update on a foreign life will touch, before it is first sent.
+// remember notes what an update on a foreign life, or on none, will touch, before it is first sent.
 func (e *Entry) remember(known Known, exprs *expr.Cache) {
-	if e.Life.Kind != LifeForeign || e.Op != store.OpUpdate || e.Ghost || e.Unsure {
+	if e.Life.Kind == LifeOurs || e.Op != store.OpUpdate || e.Ghost || e.Unsure {
 		return
 	}
 	e.Was = attr.Item{}
@@ -170,7 +178,7 @@ func (e *Entry) remember(known Known, exprs *expr.Cache) {
 	}
 	for _, p := range b.Update.Places() {
 		held := attr.L()
-		if v := p.In(known.Item); !v.IsZero() {
+		if v := p.In(known.Item); !v.IsZero() && e.Life.Kind != LifeNone {
 			held = attr.L(v)
 		}
 		e.Was[p.String()] = held
@@ -185,7 +193,7 @@ func (e *Entry) judgeGhost(item attr.Item, side Sidecar, f facts, env Env) (verd
 	case item == nil:
 		return verdictAgain, decision{}
 	case !e.Life.on(item, side):
-		if v, d := e.onNone(side, f); v != verdictAgain {
+		if v, d := e.onNone(item, side, f); v != verdictAgain {
 			return v, d
 		}
 	case e.sameTTL(item):

@@ -149,14 +149,9 @@ func (e *Entry) refused(item attr.Item, side Sidecar, f facts, env Env) (verdict
 	if e.Op == store.OpDelete && e.Txn == 0 && (item == nil || !foreign(side.Life) && !e.Life.on(item, side)) {
 		return verdictApplied, decision{} // what it was to delete is gone, by whomever
 	}
-	if e.creates() && f.unsure && item != nil { // it may have applied, and have ended before this item began
-		switch {
-		case f.dead:
-			return verdictDecided, superseded(CodeTombstone, textTombstone)
-		case foreign(side.Life) && !e.Ghost:
-			return verdictDecided, conflict(CodeOverwritten, textOverwritten)
-		case !f.alive:
-			return verdictAsk, decision{}
+	if f.unsure && item != nil {
+		if v, d, ok := e.refusedUnsure(item, side, f, env); ok {
+			return v, d
 		}
 	}
 	if fence, ok := item[AttrFence].Int(); ok && e.Lock != "" && fence > e.Fence {
@@ -166,6 +161,26 @@ func (e *Entry) refused(item attr.Item, side Sidecar, f facts, env Env) (verdict
 		return e.vanished(f, env)
 	}
 	return verdictDecided, conflict(CodeCondition, textCondition)
+}
+
+// refusedUnsure is refused for an entry that may have been applied to what this item has taken the place of; ok: it
+// decides.
+func (e *Entry) refusedUnsure(item attr.Item, side Sidecar, f facts, env Env) (v verdict, d decision, ok bool) {
+	on := e.Life.on(item, side)
+	switch {
+	case on && e.Life.Kind == LifeForeign && e.Life.ID == "" && !e.untouched(item):
+		return verdictDecided, conflict(CodeUnknown, textUnknown), true
+	case on:
+		return 0, decision{}, false
+	case foreign(side.Life):
+		return verdictDecided, conflict(CodeOverwritten, textOverwritten), true
+	case !e.creates():
+		v, d = e.vanished(f, env)
+		return v, d, true
+	case f.dead:
+		return verdictDecided, superseded(CodeTombstone, textTombstone), true
+	}
+	return verdictAsk, decision{}, !f.alive
 }
 
 // deposed: another has taken the lock. An event is told once, and it is there; what is derived is dropped.

@@ -38,6 +38,8 @@ func (u *Unit) Next(known []Known, env Env) Action {
 		return read(stepAlive, e.aliveRefs(env)...)
 	case stepValidate:
 		return read(stepValidate, e.ref())
+	case stepHold:
+		return send(stepHold, holdCall(e, e.met.on, env))
 	case stepClose:
 		return send(stepClose, closeCall(e, e.met.on, env))
 	}

@@ -170,6 +170,16 @@ func closeCall(e *Entry, on Life, env Env) Call {
 	return r.done()
 }
 
+// holdCall keeps nodes from deleting a life for the time that copies of its create may arrive.
+func holdCall(e *Entry, on Life, env Env) Call {
+	r := &request{call: Call{Op: store.OpUpdate, Table: e.Table, Key: e.Key}}
+	r.lifeGuard(e, on, env)
+	r.count()
+	r.hold(env)
+	r.call.Update = "SET " + strings.Join(r.sets, ", ")
+	return r.done()
+}
+
 // syncRef names a row of our own table.
 func syncRef(id string, env Env) Ref {
 	return Ref{Table: env.SyncTable, Key: attr.Item{SyncKey: attr.S(id)}}

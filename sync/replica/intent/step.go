@@ -15,6 +15,7 @@ const (
 	stepProof                // an unanswered transaction that was canceled: is its proof there?
 	stepImages               // an applied transaction: what have the items become?
 	stepValidate             // a request that is not valid: does the item make it so?
+	stepHold                 // the life that a create has begun is not to be deleted yet
 	stepClose                // the mark, or the proof, is closed
 	stepLost                 // an entry of a lost timeline: what has become of it?
 )

@@ -1,0 +1,623 @@
+package intent
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// cloud is DynamoDB as far as the protocol needs it: conditions are evaluated by store/expr.
+type cloud struct {
+	t       fataler
+	items   map[string]attr.Item
+	effects map[string]int // by write id: how often the operation itself was done
+	units   int            // write units, of 1 each
+	cache   *expr.Cache
+}
+
+func newCloud(t fataler) *cloud {
+	return &cloud{t: t, items: map[string]attr.Item{}, effects: map[string]int{}, cache: expr.NewCache(1000)}
+}
+
+func at(table string, key attr.Item) string { return table + string(attr.AppendJSON(nil, key)) }
+
+// judge evaluates a call; do makes it true.
+func (c *cloud) judge(call Call) (now attr.Item, err *Error) {
+	old := c.items[at(call.Table, call.Key)]
+	b, bad := c.cache.Bind(expr.Request{Update: call.Update, Condition: call.Condition, Params: call.Params})
+	if bad != nil {
+		c.t.Fatalf("the cloud does not take %+v: %v", call, bad)
+	}
+	if b.Condition != nil {
+		if ok, bad := b.Condition.Match(expr.Item(old)); bad != nil || !ok {
+			return nil, &Error{Class: ConditionFailed, Old: old}
+		}
+	}
+	switch call.Op {
+	case store.OpPut:
+		now = call.Item
+	case store.OpUpdate:
+		from := old
+		if from == nil {
+			from = call.Key
+		}
+		if now, bad = b.Update.Apply(from); bad != nil {
+			return nil, &Error{Class: Validation, Err: bad}
+		}
+	case store.OpDelete:
+	default:
+		now = old
+	}
+	if attr.Size(now) > attr.MaxItemSize {
+		return nil, &Error{Class: TooLarge}
+	}
+	return now, nil
+}
+
+func (c *cloud) do(call Call, now attr.Item) {
+	k := at(call.Table, call.Key)
+	if call.Op != 0 {
+		c.units++
+		c.count(call, c.items[k], now)
+	}
+	if now == nil {
+		delete(c.items, k)
+	} else {
+		c.items[k] = now
+	}
+}
+
+// count notes the effect of a call, by the mark that it leaves, or of a delete the mark that guards it.
+func (c *cloud) count(call Call, old, now attr.Item) {
+	name := call.Names["#a"]
+	mark := call.Values[":a"]
+	if name == "" || mark.IsZero() || call.Op == store.OpDelete && old == nil {
+		return
+	}
+	if call.Op != store.OpDelete && !now[name].Equal(mark) {
+		return
+	}
+	c.effects[WriteID(strings.TrimPrefix(name, AttrMark), whole(mark))]++
+}
+
+func (c *cloud) write(call Call) (attr.Item, *Error) {
+	now, err := c.judge(call)
+	if err != nil {
+		return nil, err
+	}
+	c.do(call, now)
+	return now, nil
+}
+
+func (c *cloud) transact(calls []Call) *Error {
+	seen := map[string]bool{}
+	images, reasons, bad := make([]attr.Item, len(calls)), make([]Reason, len(calls)), false
+	for i, call := range calls {
+		if k := at(call.Table, call.Key); seen[k] {
+			c.t.Fatalf("an item twice in a transaction: %s", k)
+		} else {
+			seen[k] = true
+		}
+		now, err := c.judge(call)
+		images[i], reasons[i] = now, Reason{Class: Applied}
+		if err != nil {
+			reasons[i], bad = Reason{Class: err.Class, Old: err.Old}, true
+		}
+	}
+	if len(calls) > 100 {
+		return &Error{Class: Validation}
+	}
+	if bad {
+		return &Error{Class: Canceled, Reasons: reasons}
+	}
+	for i, call := range calls {
+		c.do(call, images[i])
+	}
+	return nil
+}
+
+// ask answers an action.
+func (c *cloud) ask(a Action) Answer {
+	switch {
+	case a.Kind == ActRead:
+		var ans Answer
+		for _, r := range a.Reads {
+			ans.Items = append(ans.Items, c.items[at(r.Table, r.Key)])
+		}
+		return ans
+	case a.Transact:
+		return Answer{Err: c.transact(a.Calls)}
+	}
+	image, err := c.write(a.Calls[0])
+	return Answer{Image: image, Err: err}
+}
+
+// world is a cloud and nodes at one time.
+type world struct {
+	t            fataler
+	cloud        *cloud
+	now          time.Time
+	transactions bool
+	nodes        map[string]*node
+	specs        map[string]*store.TableSpec
+	late         []late
+	log          []string
+}
+
+// late is a request on its way. It is not taken any more when its signature has expired.
+type late struct {
+	a     Action
+	until time.Time
+}
+
+var epoch = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+
+func newWorld(t fataler) *world {
+	w := &world{t: t, cloud: newCloud(t), now: epoch, transactions: true, nodes: map[string]*node{}, specs: map[string]*store.TableSpec{}}
+	for _, spec := range []store.TableSpec{
+		{Name: "t", Policy: store.PolicyIntent, TTL: "ttl"},
+		{Name: "u", Policy: store.PolicyIntent},
+		{Name: "newest", Policy: store.PolicyNewest},
+		{Name: "state", Policy: store.PolicyState, Lock: "match:{pk}", TTL: "ttl"},
+		{Name: "events", Policy: store.PolicyIntent, Lock: "match:{match}"},
+		{Name: "through", Policy: store.PolicyThrough},
+		{Name: "local", Policy: store.PolicyLocal},
+		{Name: "locks", Policy: store.PolicyLock},
+	} {
+		spec.Key = store.KeySpec{Partition: store.KeyAttr{Name: "pk", Type: store.KeyString}}
+		w.specs[spec.Name] = &spec
+	}
+	return w
+}
+
+// node is a driver as small as can be: a queue, bases, and what became of the writes.
+type node struct {
+	w      *world
+	name   string
+	seq    uint64
+	known  map[string]Known
+	queue  []*Entry
+	done   map[uint64]Outcome // by sequence, tails included
+	random uint64
+	asked  int
+	events bool // what Env.Events says
+	ahead  time.Duration
+}
+
+func (w *world) node(name string) *node {
+	if n := w.nodes[name]; n != nil {
+		return n
+	}
+	n := &node{w: w, name: name, seq: 1 << 40, known: map[string]Known{}, done: map[uint64]Outcome{}, events: true, random: uint64(len(name)) * 77}
+	w.nodes[name] = n
+	return n
+}
+
+func (n *node) env() Env {
+	return Env{
+		Node: n.name, Now: n.w.now, Synced: true, SyncTable: "touchline-sync", LockTable: "locks", Transactions: n.w.transactions,
+		Spec:    func(table string) *store.TableSpec { return n.w.specs[table] },
+		Settled: n.w.settled, Past: n.w.settled,
+		Events: func(string, int64, uint64) bool { return n.events },
+		Rand: func() uint64 {
+			n.random = n.random*6364136223846793005 + 1442695040888963407
+			return n.random >> 20
+		},
+		Exprs: n.w.cloud.cache,
+	}
+}
+
+func (w *world) settled(name string) uint64 {
+	n := w.nodes[name]
+	if n == nil {
+		return 0
+	}
+	if len(n.queue) > 0 {
+		return n.queue[0].Seq
+	}
+	return n.seq + 1
+}
+
+// Item and Transaction make a node a Queue.
+func (n *node) Item(table string, key attr.Item) (out []*Entry) {
+	for _, e := range n.queue {
+		if e.Table == table && attr.EqualItems(e.Key, key) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func (n *node) Transaction(txn uint64) (out []*Entry) {
+	for _, e := range n.queue {
+		if e.Txn == txn {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func key(id string) attr.Item { return attr.Item{"pk": attr.S(id)} }
+
+// op is a write of an application. Values are JSON.
+type op struct {
+	op        store.Op
+	table, id string
+	item      attr.Item
+	update    string
+	condition string
+	values    attr.Item
+	names     map[string]string
+	read      bool
+}
+
+func values(pairs ...any) attr.Item {
+	out := attr.Item{}
+	for i := 0; i < len(pairs); i += 2 {
+		v, err := attr.MarshalValue(pairs[i+1])
+		if err != nil {
+			panic(err)
+		}
+		out[pairs[i].(string)] = v
+	}
+	return out
+}
+
+func put(table, id, condition string, pairs ...any) op {
+	it := values(pairs...)
+	it["pk"] = attr.S(id)
+	return op{op: store.OpPut, table: table, id: id, item: it, condition: condition}
+}
+
+func update(table, id, text, condition string, pairs ...any) op {
+	return op{op: store.OpUpdate, table: table, id: id, update: text, condition: condition, values: values(pairs...)}
+}
+
+func remove(table, id, condition string, pairs ...any) op {
+	return op{op: store.OpDelete, table: table, id: id, condition: condition, values: values(pairs...)}
+}
+
+func check(table, id, condition string, pairs ...any) op {
+	return op{table: table, id: id, condition: condition, values: values(pairs...)}
+}
+
+func (o op) reading() op { o.read = true; return o }
+
+// prepare judges a write on the view, as the store does; false: it is refused there.
+func (n *node) prepare(o op, seq uint64, atomic bool) (Subject, bool) {
+	k := at(o.table, key(o.id))
+	spec := n.w.specs[o.table]
+	known, pending := n.known[k], n.Item(o.table, key(o.id))
+	view, _ := View(known, pending, n.w.cloud.cache)
+	params := expr.Params{Names: o.names}
+	if len(o.values) > 0 {
+		params.Values = o.values
+	}
+	w := &store.Write{
+		Seq: seq, Txn: seq, Spec: spec, Key: key(o.id), Op: o.op, Read: o.read, Atomic: atomic, Sends: spec.Sends(),
+		Request: store.Request{Update: o.update, Condition: o.condition, Params: params},
+	}
+	b, err := expr.Bind(expr.Request{Update: o.update, Condition: o.condition, Params: params})
+	if err != nil {
+		n.w.t.Fatal(err)
+	}
+	w.Bound = b
+	if b.Condition != nil {
+		if ok, err := b.Condition.Match(expr.Item(view)); err != nil || !ok {
+			return Subject{}, false
+		}
+	}
+	if view != nil {
+		w.Old = attr.Encode(nil, view)
+	}
+	switch o.op {
+	case store.OpPut:
+		w.New = attr.Encode(nil, o.item)
+	case store.OpUpdate:
+		from := view
+		if from == nil {
+			from = key(o.id)
+		}
+		now, err := b.Update.Apply(from)
+		if err != nil {
+			return Subject{}, false
+		}
+		w.New = attr.Encode(nil, now)
+	case store.OpDelete:
+		if view == nil {
+			w.Seq = 0
+		}
+	default:
+		w.Seq = 0
+	}
+	return Subject{Write: w, Known: known, Pending: pending}, true
+}
+
+// write is one write of the application; nil: refused, or nothing to send.
+func (n *node) write(o op) *Entry {
+	s, ok := n.prepare(o, n.seq+1, false)
+	if !ok || s.Write.Seq == 0 {
+		return nil
+	}
+	e, err := Compile(s.Write, s.Known, s.Pending, n.env())
+	if err != nil {
+		if fault.Is(err, fault.Conflict) {
+			return nil
+		}
+		n.w.t.Fatal(err)
+	}
+	n.seq++
+	if e != nil {
+		n.queue = append(n.queue, e)
+	}
+	return e
+}
+
+// transact is one TransactWrite of the application.
+func (n *node) transact(ops ...op) ([]*Entry, error) {
+	var subjects []Subject
+	seq := n.seq
+	for _, o := range ops {
+		s, ok := n.prepare(o, seq+1, true)
+		if !ok {
+			return nil, fault.New(fault.Conflict, "refused", "refused here")
+		}
+		s.Write.Txn = n.seq + 1
+		if s.Write.Seq != 0 {
+			seq++
+		}
+		subjects = append(subjects, s)
+	}
+	entries, err := CompileAll(subjects, n.env())
+	if err != nil {
+		return nil, err
+	}
+	n.seq = seq
+	n.queue = append(n.queue, entries...)
+	slices.SortFunc(n.queue, func(a, b *Entry) int { return int(a.Seq) - int(b.Seq) })
+	return entries, nil
+}
+
+// view is what readers of the node see.
+func (n *node) view(table, id string) attr.Item {
+	it, _ := View(n.known[at(table, key(id))], n.Item(table, key(id)), n.w.cloud.cache)
+	return it
+}
+
+// learn is a feed: the node reads an item.
+func (n *node) learn(table, id string) {
+	k := at(table, key(id))
+	item, side := Split(n.w.cloud.items[k])
+	before, after := n.known[k], Known{Item: item, Side: side}
+	Rebase(before, after, n.Item(table, key(id)), n.env())
+	n.known[k] = after
+}
+
+// unit gives the unit of the first entry that is not waiting.
+func (n *node) unit() *Unit {
+	seen := map[string]bool{}
+	for _, e := range n.queue {
+		k := at(e.Table, e.Key)
+		if seen[k] {
+			continue
+		}
+		seen[k] = true
+		if e.Held != HoldNone {
+			continue
+		}
+		if e.Txn == 0 {
+			return &Unit{Entries: []*Entry{e}}
+		}
+		u := &Unit{Entries: n.Transaction(e.Txn)}
+		first := true
+		for _, m := range u.Entries {
+			first = first && n.Item(m.Table, m.Key)[0] == m
+		}
+		if first {
+			return u
+		}
+	}
+	return nil
+}
+
+func (n *node) bases(u *Unit) []Known {
+	out := make([]Known, len(u.Entries))
+	for i, e := range u.Entries {
+		out[i] = n.known[at(e.Table, e.Key)]
+	}
+	return out
+}
+
+// fate is what the network does with a request.
+type fate int
+
+const (
+	arrive fate = iota
+	loseAnswer
+	loseRequest
+	delay
+	throttle
+)
+
+// step takes the next unit one action further; false: nothing waits, or it is parked.
+func (n *node) step(f fate) bool {
+	u := n.unit()
+	if u == nil {
+		return false
+	}
+	known := n.bases(u)
+	a := u.Next(known, n.env())
+	switch a.Kind {
+	case ActPark:
+		return false
+	case ActSettle:
+		n.settle(u, *a.Outcome)
+		return true
+	}
+	u.Attempt(&a)
+	n.asked++
+	ans := Answer{Err: &Error{Class: Unknown}}
+	switch f {
+	case arrive:
+		ans = n.w.cloud.ask(a)
+	case loseAnswer:
+		n.w.cloud.ask(a)
+	case loseRequest:
+	case throttle:
+		ans.Err.Class = Throttled
+	case delay:
+		if a.Kind == ActSend {
+			n.w.late = append(n.w.late, late{a, n.w.now.Add(holdFor)})
+		}
+	}
+	o := u.Take(a, ans, known, n.env())
+	n.w.log = append(n.w.log, fmt.Sprintf("%s: step %d fate %d -> result %d %s", n.name, a.step, f, o.Result, o.Code))
+	n.settle(u, o)
+	return true
+}
+
+// settle does what a driver does with an outcome.
+func (n *node) settle(u *Unit, o Outcome) {
+	for i, k := range o.Known {
+		if k != nil {
+			e := u.Entries[i]
+			n.known[at(e.Table, e.Key)] = *k
+		}
+	}
+	switch {
+	case o.Result == OutQuarantine:
+		for _, e := range Behind(u, n) {
+			e.Held = HoldTail
+			n.done[e.Seq] = o
+		}
+		for _, e := range u.Entries {
+			e.Held = HoldPoison
+			n.done[e.Seq] = o
+		}
+	case o.Result == OutRenumber:
+		n.seq++
+		u.Entries[0].Seq, u.Entries[0].Digits, u.Entries[0].Lost = n.seq, 1, false
+	case o.Result.Settled():
+		gone := slices.Clone(u.Entries)
+		if o.Result == OutConflict {
+			gone = append(gone, Tail(u, n)...)
+		}
+		for _, e := range gone {
+			n.done[e.Seq] = o
+			for _, seq := range e.Folds {
+				n.done[seq] = o
+			}
+		}
+		n.queue = slices.DeleteFunc(n.queue, func(e *Entry) bool { return slices.Contains(gone, e) })
+		for _, e := range u.Entries {
+			var later []*Entry
+			for _, l := range n.Item(e.Table, e.Key) {
+				if l.Seq > e.Seq {
+					later = append(later, l)
+				}
+			}
+			Follow(e, o, n.known[at(e.Table, e.Key)], later, n.env())
+		}
+	}
+}
+
+// crash forgets what is in memory only.
+func (n *node) crash() {
+	for i, e := range n.queue {
+		again, err := DecodeEntry(e.Encode())
+		if err != nil {
+			n.w.t.Fatal(err)
+		}
+		n.queue[i] = again
+	}
+}
+
+// drain sends all that waits, and lets time pass where something is parked.
+func (n *node) drain() {
+	for range 400 {
+		if n.step(arrive) {
+			continue
+		}
+		if n.unit() == nil {
+			return
+		}
+		n.w.now = n.w.now.Add(5 * time.Minute)
+	}
+	n.w.t.Fatalf("%s does not drain: %+v\n%s", n.name, n.queue[0], strings.Join(n.w.log[max(0, len(n.w.log)-30):], "\n"))
+}
+
+// deliver has the delayed requests arrive whose signatures are still good.
+func (w *world) deliver() {
+	for _, l := range w.late {
+		if w.now.Before(l.until) {
+			w.cloud.ask(l.a)
+			w.log = append(w.log, "a late copy arrives")
+		}
+	}
+	w.late = nil
+}
+
+// foreign writes as somebody who knows nothing of us.
+func (w *world) foreignPut(table, id string, pairs ...any) {
+	it := values(pairs...)
+	it["pk"] = attr.S(id)
+	w.cloud.items[at(table, key(id))] = it
+}
+
+func (w *world) foreignSet(table, id string, pairs ...any) {
+	it := maps.Clone(w.cloud.items[at(table, key(id))])
+	if it == nil {
+		it = key(id)
+	}
+	maps.Copy(it, values(pairs...))
+	w.cloud.items[at(table, key(id))] = it
+}
+
+func (w *world) foreignDelete(table, id string) { delete(w.cloud.items, at(table, key(id))) }
+
+// item is what the cloud holds, without sidecar.
+func (w *world) item(table, id string) attr.Item {
+	it, _ := Split(w.cloud.items[at(table, key(id))])
+	return it
+}
+
+func show(it attr.Item) string {
+	if it == nil {
+		return "nothing"
+	}
+	it = maps.Clone(it)
+	delete(it, "pk")
+	return string(attr.AppendJSON(nil, it))
+}
+
+// want compares what the cloud holds.
+func (w *world) want(table, id, text string) {
+	w.t.Helper()
+	if got := show(w.item(table, id)); got != text {
+		w.t.Errorf("the cloud has %s, want %s\n%s", got, text, strings.Join(w.log, "\n"))
+	}
+}
+
+// result compares what became of an entry.
+func (n *node) result(e *Entry, r Result, code Code) {
+	n.w.t.Helper()
+	o, ok := n.done[e.Seq]
+	if !ok || o.Result != r || o.Code != code {
+		n.w.t.Errorf("entry %d became %d %q, want %d %q\n%s", e.Seq-1<<40, o.Result, o.Code, r, code, strings.Join(n.w.log, "\n"))
+	}
+}
+
+// fataler is a *testing.T or a *rapid.T.
+type fataler interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Errorf(format string, args ...any)
+}
