@@ -65,10 +65,10 @@ func CloudTables() []CloudTable {
 
 // CloudOptions say what may be done.
 type CloudOptions struct {
-	DryRun   bool                                        // nothing: only tell
-	Add      bool                                        // also to tables that are there, what they lack
-	Wait     func(ctx context.Context) error             // a little, before it is looked again
-	Progress func(doing string, done, total int)         // nil: nobody watches
+	DryRun   bool                                // nothing: only tell
+	Add      bool                                // also to tables that are there, what they lack
+	Wait     func(ctx context.Context) error     // a little, before it is looked again
+	Progress func(doing string, done, total int) // nil: nobody watches
 }
 
 // CloudReport is what was found and done.

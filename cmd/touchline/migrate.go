@@ -15,12 +15,24 @@ import (
 )
 
 func newMigrate() *cobra.Command {
+	var m cloudMigration
 	cmd := &cobra.Command{
 		Use:   "migrate",
-		Short: "Carry data of other versions over",
-		Args:  usage(cobra.NoArgs),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Short: "Make the cloud's tables, or carry data of other versions over",
+		Long: "With --cloud: make the tables that the cloud of the configuration lacks, look at those that are there, and say\n" +
+			"exactly where they differ from what this version works with. Nothing that is there is changed or dropped; --yes adds\n" +
+			"indexes, expiries and streams that a table lacks. What was interrupted goes on when it is started again. The exit code\n" +
+			"is 1 if anything remains that keeps a node from working as it should.",
+		Example: "  touchline migrate --cloud --dry-run\n  touchline migrate --cloud --yes",
+		Args:    usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !m.cloud {
+				return cmd.Help()
+			}
+			return m.run(cmd)
+		},
 	}
+	m.add(cmd)
 	cmd.AddCommand(newMigrateLAv2())
 	return cmd
 }

@@ -54,16 +54,25 @@ func (c *Client) Create(ctx context.Context, spec store.TableSpec, stream bool) 
 	return fail(err)
 }
 
-// AddIndex begins to make a global index of a table that exists. key is the table's: DynamoDB wants the types of all.
+// AddIndex begins to make a global index of a table that exists. Where the table is billed by provisioned units the index
+// gets as many as the table has: DynamoDB wants to be told, and nobody else has.
 func (c *Client) AddIndex(ctx context.Context, spec store.TableSpec, x store.IndexSpec) error {
 	var keys keyAttrs
 	keys.add(spec.Key)
 	keys.add(x.Key)
-	_, err := call(ctx, c, "UpdateTable", []string{spec.Name}, c.db.UpdateTable, &dynamodb.UpdateTableInput{
+	create := &types.CreateGlobalSecondaryIndexAction{IndexName: new(x.Name), KeySchema: schema(x.Key), Projection: projection(x)}
+	table, err := c.describe(ctx, spec.Name)
+	if err != nil {
+		return fail(err)
+	}
+	if p := table.Table.ProvisionedThroughput; p != nil && !onDemand(table.Table) {
+		create.ProvisionedThroughput = &types.ProvisionedThroughput{
+			ReadCapacityUnits: p.ReadCapacityUnits, WriteCapacityUnits: p.WriteCapacityUnits,
+		}
+	}
+	_, err = call(ctx, c, "UpdateTable", []string{spec.Name}, c.db.UpdateTable, &dynamodb.UpdateTableInput{
 		TableName: c.table(spec.Name), AttributeDefinitions: keys.defs,
-		GlobalSecondaryIndexUpdates: []types.GlobalSecondaryIndexUpdate{{Create: &types.CreateGlobalSecondaryIndexAction{
-			IndexName: new(x.Name), KeySchema: schema(x.Key), Projection: projection(x),
-		}}},
+		GlobalSecondaryIndexUpdates: []types.GlobalSecondaryIndexUpdate{{Create: create}},
 	})
 	return fail(err)
 }

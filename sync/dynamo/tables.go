@@ -53,7 +53,7 @@ func described(name string, d *types.TableDescription) Table {
 	t := Table{
 		TableSpec: store.TableSpec{Name: name, Key: keyOf(d.KeySchema, kinds)},
 		ID:        identity(d), Status: string(d.TableStatus),
-		OnDemand: d.BillingModeSummary != nil && d.BillingModeSummary.BillingMode == types.BillingModePayPerRequest,
+		OnDemand: onDemand(d),
 	}
 	for _, g := range d.GlobalSecondaryIndexes {
 		t.Indexes = append(t.Indexes, indexOf(text(g.IndexName), false, g.KeySchema, g.Projection, kinds))
@@ -76,6 +76,10 @@ func described(name string, d *types.TableDescription) Table {
 		}
 	}
 	return t
+}
+
+func onDemand(d *types.TableDescription) bool {
+	return d.BillingModeSummary != nil && d.BillingModeSummary.BillingMode == types.BillingModePayPerRequest
 }
 
 // identity is the table's id, or its birth where the server has no ids (DynamoDB Local).

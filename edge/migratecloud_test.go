@@ -1,0 +1,50 @@
+package edge
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+// The policy of a node in docs/cloud.md names every table that is in the cloud, and no other.
+func TestNodePolicyNamesTheTables(t *testing.T) {
+	page, err := os.ReadFile("../docs/cloud.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "<!-- node policy -->")
+	policy, _, _ := strings.Cut(rest, "\n```\n")
+	var got, want []string
+	for line := range strings.Lines(policy) {
+		if _, name, ok := strings.Cut(line, "123456789012:table/prod-"); ok {
+			got = append(got, strings.TrimRight(name, "\",\n"))
+		}
+	}
+	c := DefaultConfig()
+	for _, table := range c.cloudTables() {
+		want = append(want, table.Name)
+		if table.Policy == store.PolicyLocal || table.Internal {
+			t.Errorf("%s is in the cloud", table.Name)
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the policy names\n%q\nand in the cloud are\n%q", got, want)
+	}
+}
+
+func TestMigrateCloudRefuses(t *testing.T) {
+	c := DefaultConfig()
+	if _, err := c.MigrateCloud(t.Context(), CloudMigration{}, nil, nil); !fault.Is(err, fault.Invalid) {
+		t.Errorf("no cloud: %v", err)
+	}
+	c.Cloud.Region, c.Cloud.Endpoint = "eu-west-1", "x"
+	if _, err := c.MigrateCloud(t.Context(), CloudMigration{}, nil, nil); !fault.Is(err, fault.Invalid) {
+		t.Errorf("no URL: %v", err)
+	}
+}
