@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -288,4 +289,51 @@ func (c *Conflict) about(table string) bool {
 		}
 	}
 	return false
+}
+
+// due tells whether there is something to take out: too much, or too old.
+func (l *conflictLog) due(now time.Time) (due bool, err error) {
+	if l.sums.Bytes > l.max && l.sums.Kept > l.sums.Quarantined {
+		return true, nil
+	}
+	for _, prefix := range []byte{'d', 'o'} {
+		err := l.side.Each([]byte{prefix}, nil, func(_, v []byte) (bool, error) {
+			due = due || len(v) == 16 && now.Sub(time.UnixMilli(int64(binary.BigEndian.Uint64(v)))) > conflictAge //nolint:gosec // written so
+			return false, nil
+		})
+		if err != nil {
+			return false, err
+		}
+	}
+	return due, nil
+}
+
+// trimConflicts takes out what is too old, a slice at a time: records come at any pace, and none may come for a month.
+func (r *Replica) trimConflicts(ctx context.Context) (more bool, err error) {
+	now, due := r.clock.Now(), false
+	err = r.store.View(ctx, func(tx *store.Tx) error {
+		l, err := openConflicts(tx)
+		if err == nil {
+			due, err = l.due(now)
+		}
+		return err
+	})
+	if err != nil || !due {
+		return false, err
+	}
+	err = r.store.Update(ctx, func(tx *store.Tx) error {
+		l, err := openConflicts(tx)
+		if err != nil {
+			return err
+		}
+		dropped := l.sums.Dropped
+		if more, err = l.trim(now); err != nil {
+			return err
+		}
+		if n := l.sums.Dropped - dropped; n > 0 {
+			r.log.Warn("conflicts that nobody has decided are too old to be kept", "dropped", n)
+		}
+		return l.save()
+	})
+	return more, err
 }

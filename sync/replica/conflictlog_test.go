@@ -3,6 +3,7 @@ package replica
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/testrig/corpus"
 	"github.com/touchline/touchline/store"
@@ -218,6 +220,34 @@ func TestConflictTrim(t *testing.T) {
 		}
 		return err
 	})
+}
+
+// What is too old goes by itself, though no other conflict comes.
+func TestConflictsGrowOld(t *testing.T) {
+	s := storetest.Open(t)
+	inLog(t, s, func(l *conflictLog) error {
+		for i := range conflictTrim + 1 {
+			if err := l.add(logConflict(uint64(i + 1))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	r := &Replica{store: s, clock: clock.NewStepped(logStart.Add(conflictAge)), log: slog.New(slog.DiscardHandler)}
+	kept := func() (n int) {
+		inLog(t, s, func(l *conflictLog) error { n = l.sums.Kept; return nil })
+		return n
+	}
+	if more, err := r.trimConflicts(t.Context()); err != nil || more || kept() != conflictTrim+1 {
+		t.Fatalf("%v %v, %d are left on their last day", more, err, kept())
+	}
+	r.clock = clock.NewStepped(logStart.Add(conflictAge + time.Minute))
+	if more, err := r.trimConflicts(t.Context()); err != nil || !more || kept() != 1 {
+		t.Fatalf("%v %v, %d are left after a slice", more, err, kept())
+	}
+	if more, err := r.trimConflicts(t.Context()); err != nil || more || kept() != 0 {
+		t.Fatalf("%v %v, %d are left", more, err, kept())
+	}
 }
 
 // Whatever is done to it, the sums are those of the records, and no number is given twice.

@@ -122,7 +122,10 @@ func (r *Replica) chores(ctx context.Context, now time.Time) (more bool, err err
 	if last := r.levels.seen(s); last != s.Level {
 		r.log.Warn("the room for what waits", "level", s.Level.String(), "before", last.String(), "which", s.Which, "used", s.Used)
 	}
-	return r.trimReplay(ctx, now, s.Level)
+	if more, err = r.trimReplay(ctx, now, s.Level); err != nil || more {
+		return more, err
+	}
+	return r.trimConflicts(ctx)
 }
 
 // seen notes the level that was told last, and gives the one before.

@@ -1,0 +1,319 @@
+package replica_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
+	kinds "github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// ifIdle sets an item active if it is idle: what loses where somebody else was first.
+func ifIdle(tx *store.Tx, k attr.Item) error {
+	u := store.UpdateItem{Table: "data", Key: k, Update: "SET #s = :active", Condition: "#s = :idle"}
+	u.Names = map[string]string{"#s": "status"}
+	u.Values = attr.Item{":active": attr.S("active"), ":idle": attr.S("idle")}
+	_, err := tx.Update(u)
+	return err
+}
+
+// refused is a node whose write was refused: an item was idle here, and a foreign writer was first in the cloud.
+func refused(t *testing.T, change ...func(*replica.Config)) (n *node, foreign simcloud.Foreign, seq uint64) {
+	c := newCloud()
+	n = newNode(t, c, "a", change...)
+	n.put("data", item("p", "s", "status", "idle"))
+	n.run()
+	n.drained()
+	foreign = simcloud.Foreign{Cloud: c, Name: "console"}
+	image := n.wire.cloud.Item("data", key("p", "s"))
+	image["status"] = attr.S("taken")
+	if err := foreign.Put("data", image); err != nil {
+		t.Fatal(err)
+	}
+	seq = n.update(func(tx *store.Tx) error { return ifIdle(tx, key("p", "s")) })
+	n.drained()
+	return n, foreign, seq
+}
+
+func (n *node) conflicts(state replica.ConflictState) []*replica.Conflict {
+	n.t.Helper()
+	found, _, err := n.r.Conflicts(context.Background(), replica.ConflictQuery{State: state})
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return found
+}
+
+func TestConflictIsRecorded(t *testing.T) {
+	n, _, seq := refused(t)
+	found := n.conflicts(replica.StateOpen)
+	if len(found) != 1 {
+		t.Fatalf("%d conflicts, want one", len(found))
+	}
+	c, err := n.r.Conflict(t.Context(), found[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &c.Decided[0]
+	if c.Kind != replica.KindRefused || c.Code == "" || c.Text == "" || c.At.IsZero() || d.Entry.Seq != seq || !strings.HasSuffix(d.Entry.Condition, "= :1)") {
+		t.Errorf("%+v of %+v, want entry %d", *c, *d.Entry, seq)
+	}
+	if d.Met["status"].Str() != "taken" || d.Base["status"].Str() != "idle" {
+		t.Errorf("met %v, base %v", d.Met, d.Base)
+	}
+	if got := n.get("data", key("p", "s")); got["status"].Str() != "taken" {
+		t.Errorf("readers see %v, not what the cloud has", got)
+	}
+	err = n.r.Wait(t.Context(), seq)
+	if settled, ok := errors.AsType[*replica.SettledError](err); !ok || settled.Conflict != c.ID {
+		t.Errorf("who waited is told %v, want conflict %d", err, c.ID)
+	}
+	if st := n.status(); st.Conflicts.Open != 1 || st.Conflicts.Kept != 1 || st.Waiting != 0 {
+		t.Errorf("%+v", st.Conflicts)
+	}
+}
+
+// A retry is a write like any other: refused here where its condition does not hold, else sent under a number of its own.
+func TestRetryConflict(t *testing.T) {
+	n, foreign, seq := refused(t)
+	id := n.conflicts(replica.StateOpen)[0].ID
+	_, err := n.r.RetryConflict(t.Context(), id)
+	if f, ok := errors.AsType[*kinds.Error](err); !ok || f.Kind != kinds.Conflict || f.Code != "retry_refused" {
+		t.Fatalf("a retry whose condition does not hold: %v", err)
+	}
+	if open := n.conflicts(replica.StateOpen); len(open) != 1 || n.status().Waiting != 0 {
+		t.Fatal("a refused retry changed something")
+	}
+	image := n.wire.cloud.Item("data", key("p", "s"))
+	image["status"] = attr.S("idle")
+	if err := foreign.Put("data", image); err != nil {
+		t.Fatal(err)
+	}
+	n.update(func(tx *store.Tx) error { // the cloud's answer brings the idle item here
+		u := store.UpdateItem{Table: "data", Key: key("p", "s"), Update: "SET seen = :y"}
+		u.Values = attr.Item{":y": attr.Int(1)}
+		_, err := tx.Update(u)
+		return err
+	})
+	n.drained()
+	c, err := n.r.RetryConflict(t.Context(), id)
+	if err != nil || c.State != replica.StateRetried || len(c.NewSeqs) != 1 || c.NewSeqs[0] <= seq || c.ClosedAt.IsZero() {
+		t.Fatalf("%+v %v", c, err)
+	}
+	n.drained()
+	if got := n.wire.cloud.Item("data", key("p", "s")); got["status"].Str() != "active" {
+		t.Errorf("the cloud has %v", got)
+	}
+	n.same("data")
+	for _, again := range []func(context.Context, uint64) (*replica.Conflict, error){n.r.RetryConflict, n.r.DiscardConflict} {
+		if _, err := again(t.Context(), id); !kinds.Is(err, kinds.Conflict) {
+			t.Errorf("a decided conflict was decided again: %v", err)
+		}
+	}
+	if _, err := n.r.RetryConflict(t.Context(), 99); !kinds.Is(err, kinds.NotFound) {
+		t.Errorf("an unknown one: %v", err)
+	}
+}
+
+func TestDiscardConflict(t *testing.T) {
+	n, _, _ := refused(t)
+	id := n.conflicts(replica.StateOpen)[0].ID
+	before := len(n.wire.sent())
+	c, err := n.r.DiscardConflict(t.Context(), id)
+	if err != nil || c.State != replica.StateDiscarded {
+		t.Fatalf("%+v %v", c, err)
+	}
+	if kept, err := n.r.Conflict(t.Context(), id); err != nil || kept.State != replica.StateDiscarded || kept.ClosedAt.IsZero() {
+		t.Errorf("%+v %v: the record has to stay", kept, err)
+	}
+	if st := n.status(); st.Conflicts.Open != 0 || st.Conflicts.Kept != 1 || len(n.wire.sent()) != before {
+		t.Errorf("%+v", st.Conflicts)
+	}
+}
+
+// The application's own answer is written like any of its writes, and nobody is asked.
+func TestMergeHandler(t *testing.T) {
+	var seen replica.MergeCase
+	n, _, _ := refused(t, func(c *replica.Config) {
+		c.Merge = map[string]replica.MergeFunc{"data": func(m replica.MergeCase) ([]store.WriteItem, bool) {
+			seen = m
+			u := &store.UpdateItem{Table: "data", Key: m.Entries[0].Key, Update: "SET waiting = :w"}
+			u.Values = attr.Item{":w": m.Items[0].View["status"]}
+			return []store.WriteItem{{Update: u}}, true
+		}}
+	})
+	n.drained()
+	if len(n.conflicts(replica.StateOpen)) != 0 {
+		t.Fatal("a person is asked all the same")
+	}
+	merged := n.conflicts(replica.StateResolved)
+	if len(merged) != 1 || len(merged[0].NewSeqs) != 1 {
+		t.Fatalf("%+v", merged)
+	}
+	it := seen.Items[0]
+	if it.Base["status"].Str() != "idle" || it.View["status"].Str() != "active" || it.Remote["status"].Str() != "taken" || it.Remote["_c"].Kind() != (attr.Value{}).Kind() {
+		t.Errorf("the handler saw %+v", it)
+	}
+	got, _ := intent.Split(n.wire.cloud.Item("data", key("p", "s")))
+	if got["status"].Str() != "taken" || got["waiting"].Str() != "active" {
+		t.Errorf("the cloud has %v", got)
+	}
+	n.same("data")
+}
+
+// What a handler cannot do, or what is refused, is for a person.
+func TestMergeHandlerWithoutAnAnswer(t *testing.T) {
+	for name, handler := range map[string]replica.MergeFunc{
+		"none": func(replica.MergeCase) ([]store.WriteItem, bool) { return nil, false },
+		"refused": func(m replica.MergeCase) ([]store.WriteItem, bool) {
+			return []store.WriteItem{{Put: &store.PutItem{Table: "data", Item: m.Entries[0].Key, Condition: "attribute_not_exists(pk)"}}}, true
+		},
+	} {
+		n, _, _ := refused(t, func(c *replica.Config) { c.Merge = map[string]replica.MergeFunc{"data": handler} })
+		open := n.conflicts(replica.StateOpen)
+		if len(open) != 1 || (open[0].Note != "") != (name == "refused") {
+			t.Errorf("%s: %+v", name, open)
+		}
+		if got := n.wire.cloud.Item("data", key("p", "s")); got["status"].Str() != "taken" {
+			t.Errorf("%s: the cloud has %v", name, got)
+		}
+	}
+}
+
+// poisoned is a node with a write that the cloud refuses as not valid, whatever the item, and one behind it.
+func poisoned(t *testing.T) (n *node, seqs []uint64) {
+	n = newNode(t, newCloud(), "a")
+	n.put("data", item("p", "s", "n", 1))
+	n.run()
+	n.drained()
+	left, written := make(chan struct{}), make(chan struct{})
+	leaves := sync.OnceFunc(func() { close(left) })
+	n.wire.setFault(func(_ int, calls []intent.Call) fault {
+		f := poison(calls, "bad")
+		if f.before != nil {
+			leaves()
+		}
+		f.wait = written
+		return f
+	})
+	seqs = append(seqs, n.update(func(tx *store.Tx) error {
+		u := store.UpdateItem{Table: "data", Key: key("p", "s"), Update: "SET bad = :v"}
+		u.Values = attr.Item{":v": attr.S("poison")}
+		_, err := tx.Update(u)
+		return err
+	}))
+	<-left // else both would go as one
+	seqs = append(seqs, n.add("data", key("p", "s"), 5))
+	close(written)
+	n.until("it is quarantined", func() bool { return n.status().Conflicts.Quarantined == 1 })
+	return n, seqs
+}
+
+func poison(calls []intent.Call, word string) fault {
+	for _, c := range calls {
+		if strings.Contains(c.Update, word) || strings.Contains(strings.Join(valuesOf(c.Names), " "), word) {
+			return fault{before: &intent.Error{Class: intent.Validation, Err: errors.New("a test: not valid")}}
+		}
+	}
+	return fault{}
+}
+
+func valuesOf(m map[string]string) (out []string) {
+	for _, v := range m {
+		out = append(out, v)
+	}
+	return out
+}
+
+func TestQuarantine(t *testing.T) {
+	for _, verb := range []string{"discard", "retry"} {
+		t.Run(verb, func(t *testing.T) {
+			n, seqs := poisoned(t)
+			n.put("data", item("other", "s", "v", 1))
+			n.until("the rest flows", func() bool { return n.wire.cloud.Item("data", key("other", "s")) != nil })
+			c := n.conflicts(replica.StateOpen)[0]
+			if c.Kind != replica.KindQuarantine || c.Decided[0].Entry.Seq != seqs[0] || len(c.Tail) != 1 || c.Tail[0].Seq != seqs[1] {
+				t.Fatalf("%+v, tail %v", c, c.Tail)
+			}
+			if st := n.status(); st.Waiting != 2 || len(st.Alarms()) == 0 {
+				t.Errorf("%d wait, alarms %q", st.Waiting, st.Alarms())
+			}
+			late := n.add("data", key("p", "s"), 100) // stands behind, and in no record
+			n.wire.setFault(nil)
+			decide, want, state := n.r.DiscardConflict, int64(101), replica.StateDiscarded
+			if verb == "retry" {
+				decide, want, state = n.r.RetryConflict, 106, replica.StateRetried
+			}
+			done, err := decide(t.Context(), c.ID)
+			if err != nil || done.State != state {
+				t.Fatalf("%+v %v", done, err)
+			}
+			n.drained()
+			if err := n.r.Wait(t.Context(), late); err != nil {
+				t.Errorf("what stood behind: %v", err)
+			}
+			got := n.wire.cloud.Item("data", key("p", "s"))
+			if v, _ := got["n"].Int(); v != want || (got["bad"].Str() == "poison") != (verb == "retry") {
+				t.Errorf("the cloud has %v, want n = %d", got, want)
+			}
+			n.same("data")
+			if st := n.status(); st.Conflicts.Quarantined != 0 || st.Conflicts.Kept != 1 {
+				t.Errorf("%+v", st.Conflicts)
+			}
+		})
+	}
+}
+
+// The figures of the status, by a scrape.
+func TestMetrics(t *testing.T) {
+	n, _, _ := refused(t)
+	n.stop()
+	n.put("data", item("q", "s"))
+	reg := prometheus.NewPedanticRegistry()
+	reg.MustRegister(n.r.Collector())
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			name := f.GetName()
+			for _, l := range m.GetLabel() {
+				name += " " + l.GetValue()
+			}
+			got[name] = valueOf(m)
+		}
+	}
+	for name, want := range map[string]float64{
+		"touchline_sync_waiting_writes data": 1, "touchline_sync_open_conflicts": 1, "touchline_sync_conflict_records": 1,
+		"touchline_sync_quarantined_writes": 0, "touchline_sync_budget_level": 0, "touchline_sync_incarnation": 1, "touchline_sync_clone_alarm": 0,
+		"touchline_sync_table_stopped data": 0,
+	} {
+		if v, ok := got[name]; !ok || v != want {
+			t.Errorf("%s is %v (%v), want %v", name, v, ok, want)
+		}
+	}
+	since := time.Since(time.UnixMilli(int64(got["touchline_sync_unsynced_since_seconds"] * 1000)))
+	if since < 0 || since > time.Minute || got["touchline_sync_replay_log_writes"] < 1 {
+		t.Errorf("unsynced for %s, %v in the replay log", since, got["touchline_sync_replay_log_writes"])
+	}
+}
+
+func valueOf(m *dto.Metric) float64 {
+	if m.GetCounter() != nil {
+		return m.GetCounter().GetValue()
+	}
+	return m.GetGauge().GetValue()
+}
