@@ -86,7 +86,7 @@ func Open(ctx context.Context, dir string, p Parts) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{parts: p, store: s, cricket: cricket.NewService(s, p.Cricket.Alerts.options()), wall: clock.Real()}
+	n := &Node{parts: p, store: s, cricket: cricket.NewService(s, p.options()), wall: clock.Real()}
 	n.started = n.wall.Now()
 	n.tellCompaction()
 	n.hold = p.Clock.Join()
@@ -194,6 +194,9 @@ func (n *Node) assemblePush(metrics *prometheus.Registry) error {
 	if n.parts.Cricket.Push.Channels {
 		c.Channels, _ = sender.(push.Channels)
 	}
+	if n.sync != nil {
+		c.Proofs, c.Rights = proofs{n.sync}, rights{n.pool, n.pool.User()}
+	}
 	n.push, err = push.New(c)
 	return err
 }
@@ -248,6 +251,9 @@ func (n *Node) begin(ctx context.Context, fail context.CancelCauseFunc) (end fun
 func (n *Node) start(loops *sync.WaitGroup, fail context.CancelCauseFunc) {
 	runs := []func(context.Context) error{
 		func(ctx context.Context) error { return housekeep(ctx, n.store, n.parts.Clock, n.parts.Log) },
+	}
+	if n.sync != nil {
+		runs = append(runs, n.mirror)
 	}
 	if n.poller != nil {
 		runs = append(runs, n.poller.Run)

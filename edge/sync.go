@@ -71,9 +71,25 @@ func (n *Node) pollRules(every *CloudPollConfig) []replica.PollRule {
 	}
 	return []replica.PollRule{
 		whole(cricket.TableLeagues), whole(cricket.TableTeams), whole(cricket.TableActiveMatches),
+		{Table: cricket.TableFixtures, Every: every.Tables, Partitions: knownMatches},
+		{Table: cricket.TableFixtures, Every: fixturesEvery}, // those that one node reads for all
 		live(cricket.TableFollows, n.heldMatches), live(cricket.TableLiveActivities, n.heldMatches), live(cricket.TableEvents, n.heldMatches),
 		live(cricket.TableDevices, n.followers),
 	}
+}
+
+// fixturesEvery is how often all fixtures are read: they are many, and those that change soon are read by themselves.
+const fixturesEvery = 15 * time.Minute
+
+// knownMatches are the matches that some node looks after.
+func knownMatches(tx *store.Tx) (ids []attr.Value, err error) {
+	for row, err := range tx.ScanAll(store.Scan{Table: cricket.TableActiveMatches, Projection: "matchId"}) {
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, row["matchId"])
+	}
+	return ids, nil
 }
 
 // heldMatches are the matches whose lease this node holds.

@@ -78,6 +78,11 @@ func endMatch(tx *store.Tx, matchID string, by Owner) error {
 	if item != nil && !ended {
 		item = maps.Clone(item)
 		item["status"], item["ttl"] = attr.S(ActiveEnded), attr.Int(tx.Now().Add(keepEnded).Unix())
+		if !item[shownName].IsZero() {
+			if err := attachShown(tx, matchID, item); err != nil {
+				return err
+			}
+		}
 		if err := putState(tx, item, by); err != nil {
 			return err
 		}

@@ -33,6 +33,7 @@ const maxHeld = 24
 // Options are the choices of whoever runs the node.
 type Options struct {
 	Alerts map[EventType]bool // alerts that the catalogue leaves open, switched on; alerts of its default, switched off
+	Shared bool               // other nodes show the matches of this one: their rows carry the display
 }
 
 // Outcome is what a tick writes.

@@ -87,11 +87,10 @@ func (s *Service) Tick(ctx context.Context, snap *Snapshot, by Owner) (State, er
 			}
 		}
 		prev.MatchID = snap.MatchID
-		now := tx.Now()
-		out := Step(prev, snap, s.options, now)
+		out := Step(prev, snap, s.options, tx.Now())
 		out.State.InstanceID = by.Node
 		after = out.State
-		return writeOutcome(tx, snap, row, prev.LastTickAt, &out, by, now)
+		return s.writeOutcome(tx, snap, row, prev.LastTickAt, &out, by)
 	})
 	return after, err
 }
@@ -118,12 +117,12 @@ func (s *Service) Observe(ctx context.Context, prev State, snap *Snapshot) (Stat
 	return after, err
 }
 
-func writeOutcome(
-	tx *store.Tx, snap *Snapshot, row attr.Item, last time.Time, out *Outcome, by Owner, now time.Time,
+// writeOutcome writes what a tick comes to. The state is last: to the cloud it goes when all before it have been settled,
+// so that nobody has a state whose events may still be refused or lost.
+func (s *Service) writeOutcome(
+	tx *store.Tx, snap *Snapshot, row attr.Item, last time.Time, out *Outcome, by Owner,
 ) error {
-	if err := writeState(tx, row, last, &out.State, by); err != nil {
-		return err
-	}
+	now := tx.Now()
 	for _, key := range out.Cleared {
 		if err := clearEvent(tx, snap.MatchID, key, by); err != nil {
 			return err
@@ -135,13 +134,15 @@ func writeOutcome(
 			return err
 		}
 	}
-	if out.Kept {
-		return nil
+	if !out.Kept {
+		if err := writeDisplay(tx, out, until); err != nil {
+			return err
+		}
+		if err := writeFixture(tx, out.Shown.fixture(&out.State, now), by); err != nil {
+			return err
+		}
 	}
-	if err := writeDisplay(tx, out, until); err != nil {
-		return err
-	}
-	return writeFixture(tx, out.Shown.fixture(&out.State, now), by)
+	return s.writeState(tx, row, last, &out.State, by)
 }
 
 // Touch notes that the match is being watched although nothing changes, so that no other node takes it over. The row is
@@ -174,12 +175,17 @@ func stateRow(tx *store.Tx, id string) (st State, row attr.Item, err error) {
 }
 
 // writeState writes the state over its row unless nothing is new but the time of a tick soon after the last.
-func writeState(tx *store.Tx, row attr.Item, last time.Time, st *State, by Owner) error {
+func (s *Service) writeState(tx *store.Tx, row attr.Item, last time.Time, st *State, by Owner) error {
 	item, err := attr.Marshal(st)
 	if err != nil {
 		return err
 	}
 	keepUnknown(row, item)
+	if s.options.Shared {
+		if err := attachShown(tx, st.MatchID, item); err != nil {
+			return err
+		}
+	}
 	if row != nil && st.LastTickAt.Sub(last) < TouchEvery && sameState(row, item) {
 		return nil
 	}
@@ -204,7 +210,7 @@ func keepUnknown(row, item attr.Item) {
 	if len(row) == 0 {
 		return
 	}
-	known := map[string]bool{fenceName: true}
+	known := map[string]bool{fenceName: true, shownName: true}
 	for f := range reflect.TypeFor[State]().Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("dynamodbav"), ",")
 		known[name] = true

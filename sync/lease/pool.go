@@ -113,6 +113,25 @@ func (s *Share) Release(ctx context.Context) error {
 	return s.Lease.Release(ctx)
 }
 
+// Give gives back what this part has of a lock's lease, if anything.
+func (u *User) Give(ctx context.Context, key string) error {
+	u.pool.mu.Lock()
+	s := u.shares[key]
+	u.pool.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	return s.Release(ctx)
+}
+
+// Has tells whether this process has the lease of a lock now. It asks nobody.
+func (p *Pool) Has(key string) bool {
+	p.mu.Lock()
+	of := p.held[key]
+	p.mu.Unlock()
+	return of != nil && of.lease.Check() == nil
+}
+
 // Holder tells which node holds a lock, as far as that can be seen without taking it: "" where there is no record, it was
 // given back, or it has stood still for its time. The node of a holder that is none of ours is its whole text.
 func (p *Pool) Holder(ctx context.Context, key string) (node string, err error) {

@@ -33,12 +33,18 @@ func TestPool(t *testing.T) {
 	if node, err := other.Holder(t.Context(), match); node != "a" || err != nil {
 		t.Errorf("held by %q, %v", node, err)
 	}
+	if !p.Has(match) || other.Has(match) {
+		t.Errorf("it has it: %t, the other: %t", p.Has(match), other.Has(match))
+	}
 	for range 2 { // twice is as once
 		if err := first.Release(t.Context()); err != nil || second.Check() != nil {
 			t.Fatalf("%v, %v", err, second.Check())
 		}
 	}
-	if err := second.Release(t.Context()); err != nil || second.Check() == nil {
+	if err := one.Give(t.Context(), match); err != nil || !p.Has(match) {
+		t.Fatalf("%v: it gave what it had not", err)
+	}
+	if err := two.Give(t.Context(), match); err != nil || second.Check() == nil || p.Has(match) {
 		t.Fatalf("%v: the lease goes on", err)
 	}
 	if node, err := other.Holder(t.Context(), match); node != "" || err != nil {

@@ -148,7 +148,7 @@ func (c *Coordinator) apply(ctx context.Context, r *store.Record) error {
 	case cricket.TableActiveMatches:
 		return c.applyActive(ctx, r)
 	case cricket.TableEvents:
-		c.applyEvent(r)
+		return c.applyEvent(ctx, r)
 	case cricket.TableFollows:
 		c.applyFollow(r)
 	case cricket.TableDevices:
@@ -172,23 +172,31 @@ func (c *Coordinator) applyActive(ctx context.Context, r *store.Record) error {
 	return err
 }
 
-// applyEvent takes an event whose creation is the claim of its alert.
-func (c *Coordinator) applyEvent(r *store.Record) {
-	m := c.matches[r.Key["matchId"].Str()]
-	if m == nil || !r.New["alert"].Bool() || r.Old["alert"].Bool() || r.Origin == store.OriginCloud {
-		return // what another node has claimed is told there
+// applyEvent takes an event whose creation is the claim of its alert. A match is heard of by its first event before its row.
+func (c *Coordinator) applyEvent(ctx context.Context, r *store.Record) error {
+	if !r.New["alert"].Bool() || r.Old["alert"].Bool() || r.Origin == store.OriginCloud {
+		return nil // what another node has claimed is told there
+	}
+	id := r.Key["matchId"].Str()
+	m := c.matches[id]
+	if m == nil {
+		var err error
+		if m, err = c.loadMatch(ctx, id); err != nil {
+			return err
+		}
 	}
 	until := r.At.Add(alertLife)
 	if c.cfg.Proofs == nil && !c.clock.Now().Before(until) {
 		c.metrics.late.Inc()
-		return
+		return nil
 	}
 	var e cricket.Event
 	if err := attr.Unmarshal(r.New, &e); err != nil {
 		c.unreadable(r, err)
-		return
+		return nil
 	}
 	c.claimed(m, r.Seq, &e, until)
+	return nil
 }
 
 // unreadable passes over a row that is not as this version writes it: it must not stop every other match.
