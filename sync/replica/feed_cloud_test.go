@@ -270,6 +270,12 @@ func openNode(t testing.TB, c *shelf, dir string, change func(*Config)) *feedNod
 	if err := st.Define(context.Background(), feedTables()...); err != nil {
 		t.Fatal(err)
 	}
+	open := false
+	defer func() {
+		if !open {
+			_ = st.Close() // a crash on the way
+		}
+	}()
 	cfg := Config{Store: st, Cloud: c, Dir: dir}
 	if change != nil {
 		change(&cfg)
@@ -281,6 +287,7 @@ func openNode(t testing.TB, c *shelf, dir string, change func(*Config)) *feedNod
 	if err := r.Open(context.Background()); err != nil {
 		t.Fatal(err)
 	}
+	open = true
 	t.Cleanup(func() { _ = st.Close() })
 	return &feedNode{Replica: r, st: st, cloud: c}
 }

@@ -74,7 +74,7 @@ func (r *Replica) openIdentity(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	older := file != nil && (file.Incarnation > r.store.Incarnation() || file.knows(state.Nonce) && file.Nonces[0] != state.Nonce)
+	older := file != nil && file.newerThan(state, r.store.Incarnation())
 	crashed := file != nil && !file.Clean || file == nil && len(state.Boots) > 0
 	if file == nil {
 		file = &identityFile{Version: identityVersion, Node: r.store.Node()}

@@ -36,6 +36,17 @@ const identityVersion = 1
 // knows tells whether this file's node has drawn a nonce.
 func (f *identityFile) knows(nonce string) bool { return slices.Contains(f.Nonces, nonce) }
 
+// newerThan tells that the store is older than the file, or made anew: nonces are drawn into the store first.
+func (f *identityFile) newerThan(s identityState, incarnation uint64) bool {
+	switch {
+	case f.Incarnation > incarnation:
+		return true
+	case len(f.Nonces) == 0:
+		return false
+	}
+	return s.Nonce == "" || f.knows(s.Nonce) && f.Nonces[0] != s.Nonce
+}
+
 // draw puts a new nonce before the others.
 func (f *identityFile) draw(nonce string) {
 	f.Nonces = append([]string{nonce}, f.Nonces[:min(len(f.Nonces), maxNonces-1)]...)
