@@ -144,7 +144,7 @@ func (r *cloudRun) progress(format string, args ...any) {
 func (r *cloudRun) begin(ctx context.Context, t *CloudTable, report *CloudTableReport) error {
 	report.Table, report.State = t.Name, "ok"
 	r.progress("%s: looking", t.Name)
-	state, ok, err := r.cloud.Describe(ctx, t.Name)
+	state, ok, err := r.describe(ctx, t.Name)
 	switch {
 	case err != nil:
 		return err
@@ -162,24 +162,20 @@ func (r *cloudRun) begin(ctx context.Context, t *CloudTable, report *CloudTableR
 }
 
 func (r *cloudRun) create(ctx context.Context, t *CloudTable, report *CloudTableReport) error {
-	for {
+	return r.patiently(ctx, func() error {
 		r.progress("%s: creating", t.Name)
 		err := r.cloud.Create(ctx, t.TableSpec, t.Stream)
 		if err == nil {
 			report.State = "created"
 			return nil
 		}
-		if !fault.Is(err, fault.Throttled) {
-			return err
-		}
-		if err := r.o.Wait(ctx); err != nil {
-			return err
-		}
-		if _, ok, err := r.cloud.Describe(ctx, t.Name); err != nil || ok {
+		// Somebody else may make it at this moment, or an answer was lost.
+		if _, there, looking := r.describe(ctx, t.Name); looking == nil && there {
 			report.State = "being created"
-			return err
+			return nil
 		}
-	}
+		return err
+	})
 }
 
 // finish waits for a table, and adds what it lacks as far as that is wanted.
@@ -235,10 +231,13 @@ func (r *cloudRun) add(ctx context.Context, t *CloudTable, report *CloudTableRep
 	return nil
 }
 
+// patience is how often in a row what passes by itself is tried again.
+const patience = 100
+
 func (r *cloudRun) patiently(ctx context.Context, do func() error) error {
-	for {
+	for tries := 1; ; tries++ {
 		err := do()
-		if !fault.Is(err, fault.Throttled) {
+		if !fault.Is(err, fault.Throttled) || tries == patience {
 			return err
 		}
 		if err := r.o.Wait(ctx); err != nil {
@@ -247,10 +246,18 @@ func (r *cloudRun) patiently(ctx context.Context, do func() error) error {
 	}
 }
 
+func (r *cloudRun) describe(ctx context.Context, table string) (state CloudState, ok bool, err error) {
+	err = r.patiently(ctx, func() error {
+		state, ok, err = r.cloud.Describe(ctx, table)
+		return err
+	})
+	return state, ok, err
+}
+
 // settle waits until a table and its indexes are there. A dry run looks once.
 func (r *cloudRun) settle(ctx context.Context, table string) (CloudState, error) {
 	for {
-		state, ok, err := r.cloud.Describe(ctx, table)
+		state, ok, err := r.describe(ctx, table)
 		if err != nil {
 			return CloudState{}, err
 		}

@@ -35,6 +35,10 @@ func (c *cloud) note(call string) error {
 }
 
 func (c *cloud) Describe(_ context.Context, table string) (migrations.CloudState, bool, error) {
+	if err := c.fail["describe "+table]; err != nil {
+		delete(c.fail, "describe "+table)
+		return migrations.CloudState{}, false, err
+	}
 	t := c.tables[table]
 	if t == nil {
 		return migrations.CloudState{}, false, nil
@@ -269,6 +273,10 @@ func TestCloudThrottled(t *testing.T) {
 	later := fault.New(fault.Throttled, "x", "too many")
 	c.fail["create matches"], c.fail["create locks"], c.fail["expiry matches"] = later, later, later
 	if r := must(t, c, migrations.CloudOptions{}); states(&r) != "matches created, locks created" {
+		t.Errorf("%+v", r)
+	}
+	c.fail["describe locks"] = later
+	if r := must(t, c, migrations.CloudOptions{}); states(&r) != "matches ok, locks ok" {
 		t.Errorf("%+v", r)
 	}
 	c = newCloud()

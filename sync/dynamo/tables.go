@@ -33,7 +33,7 @@ func (c *Client) Describe(ctx context.Context, table string) (t Table, ok bool, 
 		return Table{}, false, nil
 	}
 	if err != nil {
-		return Table{}, false, unavailable(err)
+		return Table{}, false, fail(err)
 	}
 	return described(table, out.Table), true, nil
 }
@@ -116,26 +116,22 @@ func indexOf(name string, local bool, schema []types.KeySchemaElement, p *types.
 	return x
 }
 
-// fail is an error of a call about a table, for people.
+// fail is an error of a call about a table, for people. What passes by itself is fault.Throttled, a server's own trouble too.
 func fail(err error) error {
-	if err == nil {
-		return nil
+	f, ok := errors.AsType[*CallError](err)
+	if !ok || f.Code == "" {
+		return unavailable(err)
 	}
-	if f, ok := errors.AsType[*CallError](err); ok && f.Code != "" {
-		kind := fault.Invalid
-		if e, is := errors.AsType[*intent.Error](err); is {
-			switch e.Class {
-			case intent.Denied, intent.Credentials:
-				kind = fault.Forbidden
-			case intent.Throttled:
-				kind = fault.Throttled
-			case intent.Unknown:
-				kind = fault.Unavailable
-			}
+	kind := fault.Invalid
+	if e, is := errors.AsType[*intent.Error](err); is {
+		switch e.Class {
+		case intent.Denied, intent.Credentials:
+			kind = fault.Forbidden
+		case intent.Throttled, intent.Unknown:
+			kind = fault.Throttled
 		}
-		return fault.Wrap(err, kind, "cloud_refused", "the cloud refuses: %s", f.Error())
 	}
-	return unavailable(err)
+	return fault.Wrap(err, kind, "cloud_refused", "the cloud refuses: %s", f.Error())
 }
 
 // Table implements replica.Catalogue.

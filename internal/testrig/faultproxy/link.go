@@ -198,6 +198,7 @@ func (p *Proxy) readAnswer(r *bufio.Reader) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return nil, err
@@ -209,8 +210,9 @@ func (p *Proxy) readAnswer(r *bufio.Reader) ([]byte, error) {
 		resp.Header.Set("Date", at.Add(offset).UTC().Format(http.TimeFormat))
 	}
 	resp.TransferEncoding, resp.ContentLength = nil, int64(len(body))
-	resp.Body = io.NopCloser(bytes.NewReader(body))
+	copied := *resp
+	copied.Body = io.NopCloser(bytes.NewReader(body))
 	var b bytes.Buffer
-	err = resp.Write(&b)
+	err = copied.Write(&b)
 	return b.Bytes(), err
 }
