@@ -47,8 +47,12 @@ func (n *Node) openCloud(ctx context.Context) error {
 	if c == nil {
 		return nil
 	}
+	dir := ""
+	if path := n.store.Path(); path != "" { // a store in memory has no place for a file beside it
+		dir = filepath.Dir(path)
+	}
 	r, err := replica.New(replica.Config{
-		Store: n.store, Cloud: c.Items, Dir: filepath.Dir(n.store.Path()), Clock: n.parts.Clock, Log: n.parts.Log,
+		Store: n.store, Cloud: c.Items, Dir: dir, Clock: n.parts.Clock, Log: n.parts.Log,
 		SyncTable: c.Config.SyncTable, LockTable: cricket.TableLocks, Poll: n.pollRules(&c.Config.Poll),
 		Transactions: c.Config.transactions(), Budget: c.Config.Budget.budget(), Deadline: c.Config.Deadline,
 	})
