@@ -36,9 +36,9 @@ func (s *simStage) pass(d time.Duration) {
 // bubbleClock is the clock of a bubble, which ends waits in an order of its own.
 type bubbleClock struct{}
 
-func (bubbleClock) Now() time.Time         { return time.Now().UTC() }
-func (bubbleClock) Join() (leave func())   { return func() {} }
-func (bubbleClock) Suspend(f func())       { f() }
+func (bubbleClock) Now() time.Time       { return time.Now().UTC() }
+func (bubbleClock) Join() (leave func()) { return func() {} }
+func (bubbleClock) Suspend(f func())     { f() }
 func (bubbleClock) Wait(ctx context.Context, until time.Time, sig *clock.Signal) error {
 	return clock.Real().Wait(ctx, until, sig)
 }

@@ -131,7 +131,11 @@ func markParts(mark string) (entry, digits string, seq uint64, closes bool) {
 }
 
 // sends notes that an entry has left its node.
-func (b *book) sends(mark string) {
+func (b *book) sends(mark string, c *intent.Call) {
+	if b.s.whole {
+		b.s.detail("%s sends %s %s%s %s item %s update %q if %q %v %s", mark, c.Op, c.Table, keyText(c.Key), keyText(c.Item),
+			tell(c.Item), c.Update, c.Condition, c.Names, tell(c.Values))
+	}
 	if mark == "" {
 		return
 	}
@@ -196,9 +200,22 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 	is, _ := e.New["n"].Int()
 	b.effects[entry] = append(b.effects[entry], effectAt{n: e.N, epoch: b.epoch, item: item, delta: is - was})
 	a := b.bySeq[entry]
-	if a != nil && e.Op == store.OpUpdate && e.Old == nil && !a.upsert && !a.gone {
+	if a != nil && e.Op == store.OpUpdate && e.Old == nil && !a.gone && !b.begins(a) {
 		b.s.violate("skeleton: %s (%s) made an item of %s that was deleted", entry, a.what, item)
 	}
+}
+
+// begins tells whether a write was made where there was no item, or folded into itself one that was.
+func (b *book) begins(a *act) bool {
+	for _, other := range b.acts {
+		if other == a || other.node == a.node && other.table == a.table && other.seq < a.seq && attr.EqualItems(other.key, a.key) &&
+			!b.sent[fmt.Sprintf("%s %d", other.node, other.seq)] {
+			if other.upsert {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // rewind sets the order of an item back to what its restored image knows.

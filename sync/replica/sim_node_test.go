@@ -158,7 +158,12 @@ func (n *simNode) start() {
 	n.runs++
 	l := &simLife{n: n, dir: filepath.Join(n.s.dir, fmt.Sprintf("%s.%d", n.name, n.runs)), ended: make(chan struct{})}
 	l.reads = map[string]uint64{}
-	if err := l.open(); err != nil {
+	err := l.open()
+	if l.dead.Load() { // at a failpoint of its start
+		close(l.ended)
+		return
+	}
+	if err != nil {
 		n.s.violate("%s does not start: %v", n.name, err)
 		return
 	}

@@ -177,9 +177,9 @@ func (s *sim) heal() {
 // quiet waits until nothing is on its way any more.
 func (s *sim) quiet() {
 	const limit = 3 * time.Hour // holds of deletes, and the parked of a restored cloud, end before
-	deadline := time.Now().Add(limit)
-	for time.Now().Before(deadline) && !s.broken() {
-		s.sleep(time.Minute)
+	deadline, most := time.Now().Add(limit), s.count()+40*simEvents
+	for time.Now().Before(deadline) && !s.broken() && s.count() < most {
+		s.sleep(30 * time.Second)
 		waiting := 0
 		for _, n := range s.nodes {
 			if l := n.up(); l != nil {
@@ -189,9 +189,9 @@ func (s *sim) quiet() {
 			}
 		}
 		if waiting == 0 {
-			s.sleep(2 * time.Minute) // the feeds come round
+			s.idle.Store(true)
 			s.cloud.Expire(time.Now().Add(-time.Minute))
-			s.sleep(2 * time.Minute)
+			s.sleep(time.Minute) // the feeds come round
 			if s.pendingAll() == 0 {
 				return
 			}
@@ -199,7 +199,7 @@ func (s *sim) quiet() {
 	}
 	for _, n := range s.nodes {
 		if l := n.up(); l != nil && l.pending() > 0 {
-			s.violate("%s: %d units still wait %v after healing: %s", n.name, l.pending(), limit, l.waiting())
+			s.violate("%s: %d units still wait %v after healing: %s", n.name, l.pending(), time.Since(deadline.Add(-limit)), l.waiting())
 		}
 	}
 }

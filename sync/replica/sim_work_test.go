@@ -41,7 +41,9 @@ func (l *simLife) hold(match string, held *lease.Lease) {
 		if held.Check() != nil || ctx.Err() != nil {
 			return
 		}
-		l.poll(match, held.Fence())
+		if !l.n.s.idle.Load() {
+			l.poll(match, held.Fence())
+		}
 		if l.sleep(3*time.Second) != nil {
 			return
 		}

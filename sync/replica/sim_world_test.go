@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,6 +46,7 @@ type sim struct {
 	failed []string
 	ids    int
 	healed bool
+	idle   atomic.Bool // applications write no more
 }
 
 const keptLines = 4000
@@ -62,6 +64,15 @@ func newSim(t testing.TB, seed uint64, whole bool) *sim {
 	s.net = simcloud.NewNetwork(s.cloud, s.timer, seed)
 	s.net.Trace = s.trace
 	s.net.Sent = s.book.sends
+	if whole {
+		s.net.Told = func(node string, err error) {
+			text := err.Error()
+			if e, ok := errors.AsType[*intent.Error](err); ok && e.Class == intent.ConditionFailed {
+				text += " " + tell(e.Old)
+			}
+			s.detail("%s is told: %.400s", node, text)
+		}
+	}
 	return s
 }
 
@@ -119,6 +130,13 @@ func (s *sim) trace(format string, args ...any) {
 		s.lines = append(s.lines[:0], s.lines[keptLines/2:]...)
 	}
 	s.lines = append(s.lines, line)
+}
+
+// detail adds to a whole trace what is no event.
+func (s *sim) detail(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lines = append(s.lines, fmt.Sprintf("%12.6f     ", time.Since(s.began).Seconds())+fmt.Sprintf(format, args...))
 }
 
 // violate notes a broken invariant. The first one ends the run.

@@ -10,21 +10,21 @@ type Fault uint8
 
 // The faults that hit one request.
 const (
-	None           Fault = iota
-	DropRequest          // it never arrives
-	DropAnswer           // it is done, and nobody is told
-	Delay                // it takes seconds, perhaps longer than anybody waits
-	LateCopy             // it is done and answered, and done again up to a signature's lifetime later
-	LateLost             // no answer, and it arrives that late
-	Reorder              // later requests overtake it
-	Duplicate            // it arrives twice at once
-	SlowBody             // done; the answer drips in until nobody waits any more
-	ResetMidBody         // done; the connection ends in the middle of the answer
-	Throttle             // refused for its rate
-	ErrorApplied         // 500, and it was done
-	ErrorDropped         // 500, and it was not
-	TxnConflict          // refused for a transaction on the same item
-	TxnInProgress        // the same transaction is under way
+	None          Fault = iota
+	DropRequest         // it never arrives
+	DropAnswer          // it is done, and nobody is told
+	Delay               // it takes seconds, perhaps longer than anybody waits
+	LateCopy            // it is done and answered, and done again up to a signature's lifetime later
+	LateLost            // no answer, and it arrives that late
+	Reorder             // later requests overtake it
+	Duplicate           // it arrives twice at once
+	SlowBody            // done; the answer drips in until nobody waits any more
+	ResetMidBody        // done; the connection ends in the middle of the answer
+	Throttle            // refused for its rate
+	ErrorApplied        // 500, and it was done
+	ErrorDropped        // 500, and it was not
+	TxnConflict         // refused for a transaction on the same item
+	TxnInProgress       // the same transaction is under way
 )
 
 // The faults that last.

@@ -19,8 +19,9 @@ const signedFor = 14 * time.Minute
 type Network struct {
 	Cloud *Cloud
 	Timer *Timer
-	Trace func(format string, args ...any) // told of every request; nil: nobody asks
-	Sent  func(mark string)                // told the mark of every write that leaves a node; nil: nobody asks
+	Trace func(format string, args ...any)  // told of every request; nil: nobody asks
+	Told  func(node string, err error)      // told what a node was told of a request, if it was refused; nil: nobody asks
+	Sent  func(mark string, c *intent.Call) // told of every write that leaves a node; nil: nobody asks
 
 	mu    sync.Mutex
 	rand  *rand.Rand
@@ -140,8 +141,8 @@ func (l *Link) sends(call *intent.Call) {
 	l.mu.Lock()
 	dead := l.dead
 	l.mu.Unlock()
-	if mark := markOf(call); mark != "" && l.net.Sent != nil && !dead {
-		l.net.Sent(mark)
+	if l.net.Sent != nil && !dead {
+		l.net.Sent(markOf(call), call)
 	}
 }
 
@@ -208,7 +209,14 @@ var (
 )
 
 // exchange sends a request and waits for its answer, as the plan for it has it.
-func exchange[T any](ctx context.Context, l *Link, k kind, do func() (T, error)) (T, error) {
+func exchange[T any](ctx context.Context, l *Link, k kind, do func() (T, error)) (got T, err error) {
+	if l.net.Told != nil {
+		defer func() {
+			if err != nil {
+				l.net.Told(l.node, err)
+			}
+		}()
+	}
 	var zero T
 	l.gate()
 	p := l.plan(k)
@@ -233,7 +241,7 @@ func exchange[T any](ctx context.Context, l *Link, k kind, do func() (T, error))
 		l.net.Timer.After(l.net.span(time.Microsecond, p.up+time.Millisecond), arrive) // it had left
 		return zero, unanswered(err)
 	}
-	got, err := do()
+	got, err = do()
 	switch {
 	case p.deaf:
 		return zero, l.silence(ctx)

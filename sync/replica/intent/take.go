@@ -305,12 +305,18 @@ func (t *taking) closeFirst(d decision, image attr.Item) {
 	item, side := Split(image)
 	t.o.Met[0] = image
 	on := lifeOf(Known{Item: item, Side: side})
-	open := item != nil && (t.e.Unsure || t.e.Late) && !t.e.Closed
+	open := item != nil && (t.e.Unsure || t.e.Late) && !t.e.Closed && !t.e.shutOut(side, t.env.Node)
 	if !open || !t.e.reaches(on) {
 		t.settle(d)
 		return
 	}
 	t.e.step, t.e.met.decision, t.e.met.on, t.e.met.image = stepClose, d, on, image
+}
+
+// shutOut tells whether an item carries a greater mark of ours, as after a restore of the cloud: no copy can apply there.
+func (e *Entry) shutOut(side Sidecar, node string) bool {
+	order, _ := attr.Compare(side.Marks[node], e.closedMark())
+	return side.Marks[node].Kind() == attr.KindN && order > 0
 }
 
 // reaches tells whether a copy of an earlier send could still apply to a life, or to what comes after it.
