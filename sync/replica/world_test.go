@@ -147,6 +147,8 @@ type node struct {
 	r     *replica.Replica
 	wire  *wire
 	stop  func()
+
+	patience time.Duration // of until; 0: 20 s
 }
 
 func newCloud() *simcloud.Cloud {
@@ -294,12 +296,15 @@ func (n *node) status() replica.Status {
 func (n *node) until(what string, is func() bool) {
 	n.t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
-	for !is() {
+	if n.patience > 0 {
+		deadline = time.Now().Add(n.patience)
+	}
+	for pause := time.Millisecond; !is(); pause = min(pause*5/4, time.Second) {
 		if time.Now().After(deadline) {
 			st := n.status()
 			n.t.Fatalf("never: %s; the status: %+v", what, st)
 		}
-		<-time.After(time.Millisecond)
+		<-time.After(pause)
 	}
 }
 

@@ -1,0 +1,207 @@
+package replica_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
+	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// The process dies at each step of sending, one after the other, and the next one goes on from the file: every write is
+// effective once.
+func TestCrashAtEachStep(t *testing.T) {
+	dies := 0
+	for nth := 1; ; nth++ {
+		if !diesAt(t, nth, false) {
+			break
+		}
+		dies++
+	}
+	if dies < 20 {
+		t.Errorf("the process died %d times only", dies)
+	}
+}
+
+// The same with answers that are lost, each of which is asked for again.
+func TestCrashAtEachStepWithLostAnswers(t *testing.T) {
+	dies := 0
+	for nth := 1; diesAt(t, nth, true); nth++ {
+		dies++
+	}
+	if dies < 20 {
+		t.Errorf("the process died %d times only", dies)
+	}
+}
+
+// diesAt is crashAt in virtual time: deletes are held for a quarter of an hour after a create that was not answered.
+func diesAt(t *testing.T, nth int, lossy bool) (died bool) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { died = crashAt(t, nth, lossy) })
+	return died && !t.Failed()
+}
+
+// crashAt has the process die at the nth step; false: there were not as many.
+func crashAt(t *testing.T, nth int, lossy bool) (died bool) {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "store.db")
+	open := func(path string) *store.Store {
+		s, err := store.Open(path, store.Options{Node: "a", NoSync: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Define(t.Context(), specs()...); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	c := newCloud()
+	first := open(path)
+	var mu sync.Mutex
+	hits := 0
+	dead := make(chan struct{})
+	gone := make(chan struct{})
+	n := nodeOn(t, first, c, func(cfg *replica.Config) {
+		cfg.Dir, cfg.Lanes = dir, 1
+		cfg.Fail = func(point string) {
+			if !slices.Contains([]string{"send", "answer", "attempted", "settle", "settled"}, point) {
+				return // the others' steps have tests of their own
+			}
+			mu.Lock()
+			hits++
+			now := hits == nth
+			mu.Unlock()
+			if !now {
+				return
+			}
+			close(dead) // nothing that happens from here on is in the copy, and nothing leaves
+			<-gone
+		}
+	})
+	if lossy {
+		n.wire.setFault(func(i int, _ []intent.Call) fault {
+			if i%3 == 0 {
+				return fault{after: unknown()}
+			}
+			return fault{}
+		})
+	}
+	writeAll(n)
+	n.run()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for n.status().Waiting > 0 {
+			select {
+			case <-dead:
+				return
+			case <-time.After(time.Second):
+			}
+		}
+	}()
+	select {
+	case <-dead:
+	case <-done:
+	}
+	select {
+	case <-dead:
+		died = true
+	default:
+	}
+	if died {
+		dir = t.TempDir()
+		copyAll(t, filepath.Dir(path), dir)
+		path = filepath.Join(dir, "store.db")
+		n.wire.setFault(func(int, []intent.Call) fault { return fault{before: offline()} })
+	}
+	close(gone)
+	<-done
+	n.stop()
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second := open(path)
+	defer second.Close()
+	m := nodeOn(t, second, c, func(cfg *replica.Config) { cfg.Dir = dir })
+	m.patience = time.Hour
+	m.run()
+	m.drained()
+	m.same("data", "other")
+	check(t, m, nth)
+	m.stop()
+	storetest.Check(t, second)
+	return died
+}
+
+// writeAll is a little of everything.
+func writeAll(n *node) {
+	for i := range 3 {
+		p := fmt.Sprint("p", i)
+		n.put("data", item(p, "s", "n", 0))
+		n.add("data", key(p, "s"), 1)
+		n.add("data", key(p, "s"), 10)
+		n.put("data", item(p, "gone"))
+		n.update(func(tx *store.Tx) error {
+			_, err := tx.Delete(store.DeleteItem{Table: "data", Key: key(p, "gone")})
+			return err
+		})
+		n.update(func(tx *store.Tx) error {
+			one := store.UpdateItem{Table: "data", Key: key(p, "s"), Update: "ADD n :n"}
+			one.Values = attr.Item{":n": attr.Int(100)}
+			two := store.UpdateItem{Table: "other", Key: key("sum", "s"), Update: "ADD n :n"}
+			two.Values = one.Values
+			return tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{{Update: &one}, {Update: &two}}})
+		})
+	}
+}
+
+// check tells what is wrong with the outcome of writeAll.
+func check(t *testing.T, n *node, nth int) {
+	t.Helper()
+	for i := range 3 {
+		got, _ := intent.Split(n.wire.cloud.Item("data", key(fmt.Sprint("p", i), "s")))
+		if v, _ := got["n"].Int(); v != 111 {
+			t.Errorf("death %d: the counter %d is %v, want 111", nth, i, got["n"])
+		}
+		if got := n.wire.cloud.Item("data", key(fmt.Sprint("p", i), "gone")); got != nil {
+			t.Errorf("death %d: what was deleted is there: %v", nth, got)
+		}
+	}
+	got, _ := intent.Split(n.wire.cloud.Item("other", key("sum", "s")))
+	if v, _ := got["n"].Int(); v != 300 {
+		t.Errorf("death %d: the sum is %v, want 300", nth, got["n"])
+	}
+	if st := n.status(); st.Conflicts.Kept != 0 {
+		found, _, _ := n.r.Conflicts(t.Context(), replica.ConflictQuery{})
+		for _, c := range found {
+			t.Errorf("death %d: a conflict: %s %s: %s", nth, c.Kind, c.Code, c.Text)
+		}
+	}
+}
+
+func copyAll(t *testing.T, from, to string) {
+	t.Helper()
+	files, err := os.ReadDir(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(filepath.Join(from, f.Name()))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(to, f.Name()), b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
