@@ -121,7 +121,7 @@ func (e *Entry) needsDead(env Env) bool {
 		return false
 	}
 	node, seq, ok := maker(e.Life.ID)
-	return ok && node != env.Node && (env.Settled == nil || env.Settled(node) <= seq)
+	return ok && node != env.Node && (env.Settled == nil || env.Settled(node) < seq)
 }
 
 // restamp gives a stamp that no server had confirmed the server's time, once and before it is sent, and takes back one

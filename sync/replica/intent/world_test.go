@@ -187,7 +187,8 @@ type node struct {
 	done   map[uint64]Outcome // by sequence, tails included
 	random uint64
 	asked  int
-	events bool // what Env.Events says
+	events bool   // what Env.Events says
+	lost   uint64 // what a lost timeline had settled
 	ahead  time.Duration
 }
 
@@ -203,8 +204,14 @@ func (w *world) node(name string) *node {
 func (n *node) env() Env {
 	return Env{
 		Node: n.name, Now: n.w.now, Synced: true, SyncTable: "touchline-sync", LockTable: "locks", Transactions: n.w.transactions,
-		Spec:    func(table string) *store.TableSpec { return n.w.specs[table] },
-		Settled: n.w.settled, Past: n.w.settled,
+		Spec: func(table string) *store.TableSpec { return n.w.specs[table] },
+		Settled: func(node string) uint64 {
+			if node == n.name {
+				return n.lost
+			}
+			return n.w.settled(node)
+		},
+		Past:   n.w.settled,
 		Events: func(string, int64, uint64) bool { return n.events },
 		Rand: func() uint64 {
 			n.random = n.random*6364136223846793005 + 1442695040888963407
@@ -220,9 +227,9 @@ func (w *world) settled(name string) uint64 {
 		return 0
 	}
 	if len(n.queue) > 0 {
-		return n.queue[0].Seq
+		return n.queue[0].Seq - 1
 	}
-	return n.seq + 1
+	return n.seq
 }
 
 // Item and Transaction make a node a Queue.
