@@ -85,22 +85,29 @@ func wantOf(spec *store.TableSpec, key attr.Item) (*want, error) {
 	if whole && spec.Key.Sort.Name != "" {
 		names = 2
 	}
-	if _, ok := keyFrom(spec, key); len(key) != names || whole && !ok || !isKind(value, spec.Key.Partition) {
-		return nil, bad()
-	}
-	raw, err := attr.AppendKey(nil, value)
-	if err != nil || value.Kind() != attr.KindN && len(value.Str())+len(value.Bytes()) == 0 {
+	raw, ok := rawPartition(spec, value)
+	if _, itemKey := keyFrom(spec, key); len(key) != names || !ok || whole && !itemKey {
 		return nil, bad()
 	}
 	w := &want{pass: newPass(spec, value, raw)}
 	w.id = w.pass.key
 	if names == 2 {
+		var err error
 		if raw, err = attr.AppendKey(raw, key[spec.Key.Sort.Name]); err != nil {
 			return nil, bad()
 		}
 		w.key, w.id = key, spec.Name+"\x00"+string(raw)
 	}
 	return w, nil
+}
+
+// rawPartition gives the bytes with which the keys of a partition begin; false: no partition has that key.
+func rawPartition(spec *store.TableSpec, value attr.Value) ([]byte, bool) {
+	if !isKind(value, spec.Key.Partition) || value.Kind() != attr.KindN && len(value.Str())+len(value.Bytes()) == 0 {
+		return nil, false
+	}
+	raw, err := attr.AppendKey(nil, value)
+	return raw, err == nil
 }
 
 // ensure reads one thing unless it is held, or waits for who is reading it.

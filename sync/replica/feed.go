@@ -181,7 +181,7 @@ func (r *Replica) roundOf(ctx context.Context, rule *feedRule) (items int, whole
 		if first == nil {
 			first = err
 		}
-		if !r.net.online() || ctx.Err() != nil || classOf(err) != intent.Unknown {
+		if classOf(err) != intent.Validation {
 			return items, false, first // the next partition would fare no better
 		}
 	}
@@ -229,11 +229,9 @@ func (r *Replica) passesOf(ctx context.Context, rule *feedRule) ([]*pass, error)
 	}
 	var passes []*pass
 	for _, v := range values {
-		raw, err := attr.AppendKey(nil, v)
-		if err != nil || len(raw) == 0 {
-			continue // no partition has that key
+		if raw, ok := rawPartition(spec, v); ok {
+			passes = append(passes, newPass(spec, v, raw))
 		}
-		passes = append(passes, newPass(spec, v, raw))
 	}
 	slices.SortFunc(passes, func(a, b *pass) int { return cmp.Compare(a.key, b.key) })
 	passes = slices.CompactFunc(passes, func(a, b *pass) bool { return a.key == b.key })

@@ -57,7 +57,7 @@ func (r *Replica) pass(ctx context.Context, p *pass, budget *int) (n int, err er
 		}
 		if last {
 			r.heldNow(p.key)
-			return n, r.absent(ctx, p, budget)
+			return n, r.absent(ctx, p)
 		}
 	}
 	return n, nil
@@ -206,13 +206,16 @@ func keyFrom(spec *store.TableSpec, it attr.Item) (attr.Item, bool) {
 	return key, true
 }
 
+// absentMost bounds the items that are looked up at the end of one pass.
+const absentMost = 200
+
 // massAbsent is from how many items on it is no deletion if all of a scanned table are absent and nobody can tell whether
 // it is still the same table.
 const massAbsent = 16
 
 // absent takes out what a complete pass has not seen: bases older than the pass, on which nothing waits, each after a
 // consistent read of its own.
-func (r *Replica) absent(ctx context.Context, p *pass, budget *int) error {
+func (r *Replica) absent(ctx context.Context, p *pass) error {
 	if p.seen == nil {
 		return nil // the next pass is one from the beginning
 	}
@@ -224,10 +227,7 @@ func (r *Replica) absent(ctx context.Context, p *pass, budget *int) error {
 		r.log.Error("feed: a table is empty in the cloud that was not before; nothing is deleted here", "table", p.table, "items", bases)
 		return nil
 	}
-	for _, key := range keys {
-		if *budget--; *budget < 0 {
-			return nil
-		}
+	for _, key := range keys[:min(len(keys), absentMost)] { // the others in the next pass
 		if err := r.refreshAbsent(ctx, p.table, key); err != nil {
 			return err
 		}
