@@ -34,7 +34,7 @@ func (n *Node) apiConfig(metrics *prometheus.Registry) (httpapi.Config, error) {
 	}
 	p.HTTP.apply(&c)
 	if n.sync != nil {
-		c.Sync = cloudRoutes{n}
+		c.Sync, c.Ensure = cloudRoutes{n}, n.sync.Ensure
 	}
 	if p.Deck != nil {
 		c.Replay = deckRoutes{p.Deck}

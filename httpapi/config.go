@@ -12,6 +12,7 @@ import (
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 )
 
 // Cricket is what the routes need of the cricket service. cricket.Service is one. An unknown match is
@@ -101,6 +102,10 @@ type Store interface {
 	View(ctx context.Context, fn func(*store.Tx) error) error
 }
 
+// Ensure has items here, or whole partitions, before they are read, where another node may have written them. A cloud that
+// cannot be reached is no error.
+type Ensure func(ctx context.Context, table string, keys ...attr.Item) error
+
 // RateConfig is how much one user, key or address may ask.
 type RateConfig struct {
 	PerMinute int // 0: no limit
@@ -135,6 +140,7 @@ type Config struct {
 	CORS        []string // origins of web applications that may call; none: only our own pages
 	Rate        RateConfig
 	Sync        Sync             // nil: there is no cloud
+	Ensure      Ensure           // nil: what is not in the store is nowhere
 	Replay      ReplayDeck       // nil: there are no replays here
 	Notifier    Notifier         // nil: nothing can be pushed
 	Hub         func() HubHealth // nil: only what the store tells

@@ -88,6 +88,9 @@ func (s *Server) follow(c *gin.Context, b *body, user, match string) error {
 	if err := b.err(); err != nil {
 		return err
 	}
+	if err := s.ensureUser(c, user, match); err != nil {
+		return err
+	}
 	if err := s.playing(c.Request.Context(), match, team); err != nil {
 		return err
 	}
@@ -146,6 +149,9 @@ func (s *Server) getFollow(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := s.ensureUser(c, user, match); err != nil {
+		return err
+	}
 	var f cricket.Follow
 	err = s.view(c.Request.Context(), func(tx *store.Tx) (err error) {
 		f, err = cricket.Follows{}.Get(tx, match, user)
@@ -171,6 +177,9 @@ func (s *Server) patchFollow(c *gin.Context) error {
 	if err := b.err(); err != nil {
 		return err
 	}
+	if err := s.ensureUser(c, user, match); err != nil {
+		return err
+	}
 	if err := s.playing(c.Request.Context(), match, team); err != nil {
 		return err
 	}
@@ -188,6 +197,9 @@ func (s *Server) patchFollow(c *gin.Context) error {
 func (s *Server) deleteFollow(c *gin.Context) error {
 	user, match, err := follower(c)
 	if err != nil {
+		return err
+	}
+	if err := s.ensureUser(c, user, match); err != nil {
 		return err
 	}
 	return s.gone(c, func(tx *store.Tx) error { return cricket.Follows{}.Remove(tx, match, user) })

@@ -48,6 +48,9 @@ func (s *Server) registerActivity(c *gin.Context, member string) error {
 	if err := b.err(); err != nil {
 		return err
 	}
+	if err := s.ensureUser(c, user, match); err != nil {
+		return err
+	}
 	var session cricket.Session
 	err = s.update(c, func(tx *store.Tx) (err error) {
 		session, err = cricket.Activities{}.Register(tx, match, user, device, token, began)
@@ -85,6 +88,9 @@ func (s *Server) postActivityDismissed(c *gin.Context) error {
 func (s *Server) dismiss(c *gin.Context, device string) error {
 	user, match, err := follower(c)
 	if err != nil {
+		return err
+	}
+	if err := s.ensureUser(c, user, match); err != nil {
 		return err
 	}
 	return s.gone(c, func(tx *store.Tx) error { return cricket.Activities{}.Dismiss(tx, match, user, device) })

@@ -19,6 +19,9 @@ func (s *Server) getDevice(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := s.ensureUser(c, user, ""); err != nil {
+		return err
+	}
 	var d cricket.Device
 	err = s.view(c.Request.Context(), func(tx *store.Tx) (err error) {
 		d, err = s.devices().Latest(tx, user)
@@ -47,6 +50,9 @@ func (s *Server) postDevice(c *gin.Context) error {
 		OSVersion: b.text("osVersion", 32), AppVersion: b.text("appVersion", 32),
 	}
 	if err := b.err(); err != nil {
+		return err
+	}
+	if err := s.ensureUser(c, user, ""); err != nil {
 		return err
 	}
 	status := http.StatusOK
@@ -86,6 +92,9 @@ func (s *Server) putPushToStart(c *gin.Context) error {
 	if err := b.err(); err != nil {
 		return err
 	}
+	if err := s.ensureUser(c, user, ""); err != nil {
+		return err
+	}
 	var d cricket.Device
 	err = s.update(c, func(tx *store.Tx) (err error) {
 		d, err = s.devices().SetPushToStart(tx, user, device, token)
@@ -122,6 +131,9 @@ func (s *Server) forgetDevice(c *gin.Context, token string) error {
 	}
 	if len(token) > maxToken {
 		return fault.New(fault.NotFound, "device_not_found", "The device is not registered.")
+	}
+	if err := s.ensureUser(c, user, ""); err != nil {
+		return err
 	}
 	return s.gone(c, func(tx *store.Tx) error { return s.devices().Delete(tx, user, strings.ToLower(token)) })
 }
