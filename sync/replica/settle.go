@@ -302,6 +302,9 @@ func (r *Replica) record(w *work, f *flight) (*Conflict, error) {
 		}
 		c.Decided = append(c.Decided, d)
 	}
+	if o.Result == intent.OutConflict && f.Entries[0].Policy == store.PolicyThrough {
+		c.State = StateDecided // whoever asked is told
+	}
 	return c, nil
 }
 

@@ -1,0 +1,154 @@
+package replica
+
+import (
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/clock"
+)
+
+func half() float64 { return 0.5 }
+
+// A table that is throttled gets less, and all of it again when nobody throttles it any more.
+func TestPaceLearns(t *testing.T) {
+	p := newPaces(half)
+	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	for range 3000 { // 1000 a second
+		if at := p.take("t", now); at.After(now) {
+			t.Fatal("a table that nobody throttled has to wait")
+		}
+		now = now.Add(time.Millisecond)
+	}
+	p.throttled("t", now)
+	first := rateOf(p, &now)
+	if first < 500 || first > 800 {
+		t.Errorf("after a throttle at 1000 a second: %d a second", first)
+	}
+	for range 20 {
+		now = now.Add(time.Second)
+		p.throttled("t", now)
+	}
+	low := rateOf(p, &now)
+	if low > first/10 || low < 1 {
+		t.Errorf("after twenty more: %d a second", low)
+	}
+	for range 30 {
+		p.succeeded("t", now)
+		now = now.Add(time.Second)
+	}
+	if got := rateOf(p, &now); got <= low {
+		t.Errorf("after half a minute of success: %d a second, before %d", got, low)
+	}
+	now = now.Add(2 * time.Minute)
+	if got := rateOf(p, &now); got < 900 {
+		t.Errorf("after two minutes of quiet: %d a second", got)
+	}
+}
+
+// rateOf is how many sends of a thousand asked for in a second may go.
+func rateOf(p *paces, now *time.Time) (n int) {
+	for range 1000 {
+		if at := p.take("t", *now); !at.After(*now) {
+			n++
+		}
+		*now = now.Add(time.Millisecond)
+	}
+	return n
+}
+
+// A stopped table is tried by one now and then.
+func TestStoppedTable(t *testing.T) {
+	p := newPaces(half)
+	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	if !p.halt("t", "no table", "gone", now) || p.halt("t", "no table", "gone", now) {
+		t.Error("a table that stops is news once")
+	}
+	if at := p.take("t", now); !at.After(now) {
+		t.Error("a stopped table is sent to")
+	}
+	now = p.stoppedUntil("t", now)
+	if at := p.take("t", now); at.After(now) {
+		t.Error("nobody may try")
+	}
+	if at := p.take("t", now); !at.After(now) {
+		t.Error("two try at once")
+	}
+	if len(p.stoppedTables()) != 1 {
+		t.Error("it is not listed")
+	}
+	p.succeeded("t", now)
+	if at := p.take("t", now); at.After(now) || len(p.stoppedTables()) != 0 {
+		t.Error("it has not come back")
+	}
+}
+
+// A reconnect starts with one request at a time and doubles.
+func TestSlowStart(t *testing.T) {
+	n := newNetwork(16, half)
+	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	n.begin(now)
+	sigs := make([]*clock.Signal, 16)
+	for i := range sigs {
+		sigs[i] = clock.NewSignal()
+	}
+	enter := func() (n16 int) {
+		for _, s := range sigs {
+			if n.enter(s) {
+				n16++
+			}
+		}
+		return n16
+	}
+	if enter() != 0 {
+		t.Error("somebody sends before the cloud is there")
+	}
+	n.probed("", now)
+	for _, want := range []int{1, 2, 4, 8, 16, 16} {
+		if got := enter(); got != want {
+			t.Fatalf("%d may send, want %d", got, want)
+		}
+		for range want {
+			n.leave(true)
+		}
+	}
+	if !n.lost("gone", now) || n.lost("gone", now) {
+		t.Error("an outage is news once")
+	}
+	var waits []time.Duration
+	for range 8 {
+		at, away := n.probeAt()
+		if !away || enter() != 0 {
+			t.Fatal("it is not away")
+		}
+		waits = append(waits, at.Sub(now))
+		now = at
+		n.probed("still gone", now)
+	}
+	if waits[0] > time.Second || waits[7] < 10*time.Second || waits[7] > 30*time.Second {
+		t.Errorf("the probes come after %v", waits)
+	}
+	n.probed("", now)
+	if got := enter(); got != 1 {
+		t.Errorf("%d may send after the outage, want 1", got)
+	}
+}
+
+// A read is overtaken by a base that is set after it began, and by no other.
+func TestReadings(t *testing.T) {
+	r := newReadings()
+	r.touch("x")
+	a := r.start()
+	if a.overtaken("x") {
+		t.Error("a base that was there before the read began overtakes it")
+	}
+	r.touch("y")
+	b := r.start()
+	if !a.overtaken("y") || a.overtaken("x") || b.overtaken("y") {
+		t.Error("what is overtaken is wrong")
+	}
+	a.end()
+	b.end()
+	if len(r.set) != 0 || len(r.open) != 0 {
+		t.Errorf("something is kept when nobody reads: %v %v", r.set, r.open)
+	}
+}
