@@ -180,7 +180,7 @@ func (c *compiling) fold(it *workItem, u *unit) error {
 	if !last.untouched() {
 		return nil
 	}
-	folded, ok := intent.Coalesce(last.Entries[0], u.Entries[0], c.env.Exprs)
+	folded, ok := intent.Coalesce(last.Entries[0], u.Entries[0], len(it.sh.pending) == 1, c.env.Exprs)
 	if !ok {
 		return nil
 	}

@@ -13,8 +13,9 @@ import (
 
 // Coalesce folds an entry into the one directly behind it on the same item, if neither was ever attempted and the effect
 // and the conditions stay the same: the later one is unconditional, or the earlier sets all that its condition reads. The
-// folded entry has the later one's sequence and takes the place of both; the two given stay as they are.
-func Coalesce(earlier, later *Entry, exprs *expr.Cache) (folded *Entry, ok bool) {
+// folded entry has the later one's sequence and takes the place of both; the two given stay as they are. First: nothing of
+// the item waits before the earlier one, whose rejection could take along one of the two and not the other.
+func Coalesce(earlier, later *Entry, first bool, exprs *expr.Cache) (folded *Entry, ok bool) {
 	if !earlier.fresh() || !later.fresh() || earlier.Policy != later.Policy || earlier.Policy == store.PolicyThrough ||
 		earlier.Lock != later.Lock || earlier.Fence != later.Fence || later.creates() || earlier.Op == store.OpDelete ||
 		!later.follows(earlier) {
@@ -30,6 +31,9 @@ func Coalesce(earlier, later *Entry, exprs *expr.Cache) (folded *Entry, ok bool)
 	}
 	if !earlier.covers(later, exprs) || earlier.Condition != "" && later.Condition == "" && !earlier.carries(later) {
 		return nil, false // one that would go on without the earlier must not fall with it
+	}
+	if !first && earlier.falls() != later.falls() {
+		return nil, false
 	}
 	switch {
 	case later.Op == store.OpDelete:

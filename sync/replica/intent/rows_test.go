@@ -139,7 +139,7 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 				t.Errorf("table %q is stopped", o.Table)
 			}
 			if c.class == Unknown {
-				folded, ok := Coalesce(e, a.write(update("t", "i", "SET x = :x", "", ":x", 2)), nil)
+				folded, ok := Coalesce(e, a.write(update("t", "i", "SET x = :x", "", ":x", 2)), true, nil)
 				if ok {
 					t.Errorf("an entry that was sent is coalesced: %+v", folded)
 				}

@@ -72,12 +72,18 @@ func (e *Entry) carries(later *Entry) bool {
 		return true
 	case e.Policy == store.PolicyState || e.Policy == store.PolicyNewest:
 		return false // the later one is decided by itself: it is an image, or later
-	case later.Op != store.OpUpdate || later.Ghost:
+	}
+	return later.falls()
+}
+
+// falls tells whether the entry, behind a rejected one that it was made upon, is taken along.
+func (e *Entry) falls() bool {
+	if e.Op != store.OpUpdate || e.Ghost {
 		return true
 	}
-	if later.Condition != "" || !later.Read {
+	if e.Condition != "" || !e.Read {
 		return false
 	}
-	c := expr.SplitUpdate(later.Update)
+	c := expr.SplitUpdate(e.Update)
 	return c.Set != "" || c.Remove != ""
 }
