@@ -63,29 +63,26 @@ func (a *AdminClient) post(ctx context.Context, path string, ask any, progress f
 		return fmt.Errorf("make request: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	d, done, err := a.send(req)
-	if err != nil {
-		return err
-	}
-	defer done()
-	for {
-		var line struct {
-			Progress *AdminProgress  `json:"progress"`
-			Result   json.RawMessage `json:"result"`
-			Error    *problem        `json:"error"`
+	return a.send(req, func(d *json.Decoder) error {
+		for {
+			var line struct {
+				Progress *AdminProgress  `json:"progress"`
+				Result   json.RawMessage `json:"result"`
+				Error    *problem        `json:"error"`
+			}
+			if err := d.Decode(&line); err != nil {
+				return a.failed(ctx, err)
+			}
+			switch {
+			case line.Error != nil:
+				return line.Error.fault()
+			case line.Result != nil:
+				return json.Unmarshal(line.Result, out)
+			case line.Progress != nil && progress != nil:
+				progress(*line.Progress)
+			}
 		}
-		if err := d.Decode(&line); err != nil {
-			return a.failed(ctx, err)
-		}
-		switch {
-		case line.Error != nil:
-			return line.Error.fault()
-		case line.Result != nil:
-			return json.Unmarshal(line.Result, out)
-		case line.Progress != nil && progress != nil:
-			progress(*line.Progress)
-		}
-	}
+	})
 }
 
 // ask asks for something that answers at once, in one JSON object.
@@ -94,33 +91,30 @@ func (a *AdminClient) ask(ctx context.Context, method, path string, out any) err
 	if err != nil {
 		return fmt.Errorf("make request: %w", err)
 	}
-	d, done, err := a.send(req)
-	if err != nil {
-		return err
-	}
-	defer done()
-	if err := d.Decode(out); err != nil {
-		return a.failed(ctx, err)
-	}
-	return nil
+	return a.send(req, func(d *json.Decoder) error {
+		if err := d.Decode(out); err != nil {
+			return a.failed(ctx, err)
+		}
+		return nil
+	})
 }
 
-// send gives what a request was answered with; an answer that says no is its error.
-func (a *AdminClient) send(req *http.Request) (answer *json.Decoder, done func(), err error) {
+// send has read take what a request was answered with; an answer that says no is its error.
+func (a *AdminClient) send(req *http.Request, read func(*json.Decoder) error) error {
 	resp, err := a.http.Do(req)
 	if err != nil {
-		return nil, nil, a.failed(req.Context(), err)
-	}
-	d := json.NewDecoder(resp.Body)
-	if resp.StatusCode == http.StatusOK {
-		return d, func() { _ = resp.Body.Close() }, nil
+		return a.failed(req.Context(), err)
 	}
 	defer resp.Body.Close()
+	d := json.NewDecoder(resp.Body)
+	if resp.StatusCode == http.StatusOK {
+		return read(d)
+	}
 	var p problem
 	if err := d.Decode(&p); err != nil {
-		return nil, nil, fault.New(fault.Unavailable, "no_answer", "the node at %s answered %s", a.socket, resp.Status)
+		return fault.New(fault.Unavailable, "no_answer", "the node at %s answered %s", a.socket, resp.Status)
 	}
-	return nil, nil, p.fault()
+	return p.fault()
 }
 
 // failed says why there is no answer.

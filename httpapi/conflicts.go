@@ -67,7 +67,7 @@ func conflictStates() []string {
 
 func (s *Server) getConflicts(c *gin.Context) error {
 	p := queryParser{values: c.Request.URL.Query()}
-	ask := ConflictAsk{State: p.oneOf("state", conflictStates()...), Table: p.text("table", 255), Limit: p.number("limit", 1, maxLimit)}
+	ask := ConflictAsk{State: p.oneOf("state", conflictStates()...), Table: p.text("table", 255), Limit: p.number("limit", maxLimit)}
 	if ask.Limit == 0 {
 		ask.Limit = usualLimit
 	}

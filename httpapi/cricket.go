@@ -72,7 +72,7 @@ func (s *Server) getDisplay(c *gin.Context) error {
 		return err
 	}
 	p := queryParser{values: c.Request.URL.Query()}
-	team := p.number("teamId", 1, math.MaxInt)
+	team := p.number("teamId", math.MaxInt)
 	if len(p.details) > 0 {
 		return &invalidError{p.details}
 	}

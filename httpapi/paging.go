@@ -24,7 +24,7 @@ type pageAsk struct {
 // readPage reads limit and cursor, and other parameters that are plain text.
 func readPage(c *gin.Context, others ...string) (pageAsk, error) {
 	p := queryParser{values: c.Request.URL.Query()}
-	ask := pageAsk{limit: p.number("limit", 1, maxLimit), text: map[string]string{}}
+	ask := pageAsk{limit: p.number("limit", maxLimit), text: map[string]string{}}
 	if ask.limit == 0 {
 		ask.limit = usualLimit
 	}

@@ -31,7 +31,7 @@ func parseMatchFilter(rawQuery string) (cricket.MatchFilter, error) {
 		Status: p.oneOf("status", "upcoming", "live", "completed"),
 		From:   p.instant("from", 0),
 		To:     p.instant("to", 24*time.Hour-time.Millisecond),
-		Limit:  p.number("limit", 1, maxLimit),
+		Limit:  p.number("limit", maxLimit),
 		Cursor: p.text("cursor", maxCursor),
 	}
 	if !f.From.IsZero() && !f.To.IsZero() && f.To.Before(f.From) {
@@ -90,14 +90,14 @@ func (p *queryParser) oneOf(name string, allowed ...string) string {
 	return ""
 }
 
-func (p *queryParser) number(name string, low, high int) int {
+func (p *queryParser) number(name string, high int) int {
 	v := p.one(name)
 	if v == "" {
 		return 0
 	}
 	n, err := strconv.Atoi(v)
-	if err != nil || n < low || n > high {
-		p.bad(name, "must be a whole number from %d to %d", low, high)
+	if err != nil || n < 1 || n > high {
+		p.bad(name, "must be a whole number from 1 to %d", high)
 		return 0
 	}
 	return n

@@ -25,7 +25,9 @@ func TestUserRowsAreEnsured(t *testing.T) {
 			for _, k := range keys {
 				asked = append(asked, table+" "+string(attr.AppendJSON(nil, k)))
 			}
-			elsewhere.Do(func() { r.put(table, cricket.Device{UserID: "u1", DeviceToken: tokenOf("a"), DeviceID: "d1", Platform: "ios"}) })
+			elsewhere.Do(func() {
+				r.put(table, cricket.Device{UserID: "u1", DeviceToken: tokenOf("a"), DeviceID: "d1", Platform: "ios"})
+			})
 			return nil
 		}
 	})

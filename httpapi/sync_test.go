@@ -219,10 +219,7 @@ func TestPreferWaitIsBounded(t *testing.T) {
 		if took := time.Since(begin); w.Code != 202 || took != maxWait || w.Header().Get("Preference-Applied") != "wait=30" {
 			t.Errorf("%d after %s: %v", w.Code, took, w.Header())
 		}
-		go func() {
-			time.Sleep(time.Second)
-			r.server.drain()
-		}()
+		time.AfterFunc(time.Second, r.server.drain)
 		begin = time.Now()
 		w = r.prefer("DELETE /user/follow/7", "", "wait=20")
 		if took := time.Since(begin); w.Code != 202 || took != time.Second {
