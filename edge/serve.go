@@ -37,7 +37,7 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger) erro
 		p.Cricket.Leagues = []string{poll.AllLeagues} // whoever starts a match wants to see it
 	}
 	if c.Cricket.Push.Key != "" {
-		p.Sender = c.Cricket.Push.sender(log)
+		p.Sender = c.Cricket.Push.sender(log, c.Cloud.configured())
 	}
 	var err error
 	if p.Cloud, err = c.Cloud.open(ctx, log); err != nil {
@@ -63,8 +63,8 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger) erro
 	return err
 }
 
-// sender makes the way to Apple.
-func (p PushConfig) sender(log *slog.Logger) SenderMaker {
+// sender makes the way to Apple. fleet tells that other nodes may push with the same key.
+func (p PushConfig) sender(log *slog.Logger, fleet bool) SenderMaker {
 	return func(s *store.Store) (push.Sender, error) {
 		key, err := apns.ParseKey([]byte(p.Key))
 		if err != nil {
@@ -76,7 +76,7 @@ func (p PushConfig) sender(log *slog.Logger) SenderMaker {
 		}
 		return apns.New(apns.Config{
 			Host: p.Host, BundleID: p.BundleID, TeamID: p.TeamID, KeyID: p.KeyID, Key: key,
-			ManageHost: p.ManageHost, Tokens: push.Bearers(s), RootCAs: roots, Logger: log,
+			ManageHost: p.ManageHost, Tokens: push.Bearers(s), Fleet: fleet, RootCAs: roots, Logger: log,
 		})
 	}
 }

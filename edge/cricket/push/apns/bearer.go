@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/golang-jwt/jwt/v5"
 	"github.com/sideshow/apns2/token"
 )
 
@@ -49,6 +50,7 @@ type bearers struct {
 	keyID, team string
 	fingerprint string
 	store       TokenStore
+	fleet       bool
 	now         func() time.Time
 	log         *slog.Logger
 
@@ -66,7 +68,7 @@ func newBearers(cfg *Config) (*bearers, error) {
 	sum := sha256.Sum256(fmt.Appendf(public, "|%s|%s", cfg.KeyID, cfg.TeamID))
 	return &bearers{
 		key: cfg.Key, keyID: cfg.KeyID, team: cfg.TeamID, fingerprint: hex.EncodeToString(sum[:8]),
-		store: cfg.Tokens, now: cfg.now, log: cfg.Logger,
+		store: cfg.Tokens, fleet: cfg.Fleet, now: cfg.now, log: cfg.Logger,
 	}, nil
 }
 
@@ -111,7 +113,7 @@ func (b *bearers) renew(ctx context.Context, refused *Bearer) (ok bool, err erro
 	if b.current.Load() != refused {
 		return b.current.Load() != nil, nil
 	}
-	if b.age(refused) < bearerMinAge || b.now().Before(b.hold) {
+	if b.age(refused) < bearerMinAge || b.now().Before(b.hold) || b.fleet && b.slot().Equal(refused.IssuedAt) {
 		return false, nil
 	}
 	_, err = b.make(ctx)
@@ -180,14 +182,31 @@ func (b *bearers) save(ctx context.Context, v *Bearer) {
 	}
 }
 
+// slot is how the provider tokens of a fleet are dated: by the same instants everywhere, so that to Apple a token of another
+// machine is none that came too soon. They are 45 minutes apart, and no token gets older.
+func (b *bearers) slot() time.Time { return b.now().UTC().Truncate(bearerRefresh) }
+
 // make signs a new bearer. Called with the lock held.
-func (b *bearers) make(ctx context.Context) (*Bearer, error) {
-	signer := token.Token{AuthKey: b.key, KeyID: b.keyID, TeamID: b.team}
-	if _, err := signer.Generate(); err != nil {
+func (b *bearers) make(ctx context.Context) (made *Bearer, err error) {
+	if b.fleet {
+		made, err = b.sign(b.slot())
+	} else {
+		signer := token.Token{AuthKey: b.key, KeyID: b.keyID, TeamID: b.team}
+		_, err = signer.Generate()
+		made = &Bearer{Token: signer.Bearer, IssuedAt: time.Unix(signer.IssuedAt, 0).UTC(), Key: b.fingerprint}
+	}
+	if err != nil {
 		return nil, fmt.Errorf("provider token: %w", err)
 	}
-	made := &Bearer{Token: signer.Bearer, IssuedAt: time.Unix(signer.IssuedAt, 0).UTC(), Key: b.fingerprint}
 	b.before = b.current.Swap(made)
 	b.save(ctx, made)
 	return made, nil
+}
+
+// sign makes a bearer of a date.
+func (b *bearers) sign(at time.Time) (*Bearer, error) {
+	t := jwt.NewWithClaims(jwt.SigningMethodES256, jwt.MapClaims{"iss": b.team, "iat": at.Unix()})
+	t.Header["kid"] = b.keyID
+	text, err := t.SignedString(b.key)
+	return &Bearer{Token: text, IssuedAt: at, Key: b.fingerprint}, err
 }

@@ -226,3 +226,36 @@ func TestTokenStoreFails(t *testing.T) {
 		t.Errorf("log %q", log)
 	}
 }
+
+// Machines with one key date their provider tokens alike: Apple takes those of all of them, whenever each has begun.
+func TestBearersOfAFleet(t *testing.T) {
+	var mu sync.Mutex
+	base, shift := time.Now().Truncate(bearerRefresh), 10*time.Minute
+	now := func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		return base.Add(shift)
+	}
+	r := newRig(t, func(cfg *Config) { cfg.Fleet, cfg.Tokens, cfg.now = true, &memory{}, now })
+	dates := map[time.Time]bool{}
+	for _, at := range []time.Duration{10 * time.Minute, 25 * time.Minute, 44 * time.Minute, 46 * time.Minute} {
+		mu.Lock()
+		shift = at
+		mu.Unlock()
+		r.cfg.Tokens = &memory{}
+		other := r.another() // on another machine, which begins now
+		for _, c := range []*Client{r.Client, other} {
+			b, err := c.bearers.get(t.Context())
+			if err != nil || now().Sub(b.IssuedAt) >= bearerRefresh || now().Before(b.IssuedAt) {
+				t.Fatalf("at %s: %+v, %v", at, b, err)
+			}
+			dates[b.IssuedAt] = true
+			if ok, err := c.bearers.renew(t.Context(), b); ok || err != nil {
+				t.Errorf("at %s: a new one within its time: %v", at, err)
+			}
+		}
+	}
+	if len(dates) != 2 {
+		t.Errorf("tokens of %d dates", len(dates))
+	}
+}

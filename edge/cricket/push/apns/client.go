@@ -45,6 +45,7 @@ type Config struct {
 	Key      *ecdsa.PrivateKey // of the .p8 file
 	RootCAs  *x509.CertPool    // nil: the system's
 	Tokens   TokenStore        // nil: the provider token is lost with the process
+	Fleet    bool              // other machines push with the same key: their provider tokens are dated alike
 	Logger   *slog.Logger      // nil: silent
 	Clock    clock.Clock       // of the waits of the circuit; nil: real time, which deadlines and provider tokens keep anyway
 
