@@ -60,7 +60,7 @@ func errReserved(name string) error {
 // checkNewest refuses what two orders of arrival would make different items of.
 func checkNewest(u *expr.Update) error {
 	_, _, add, del, appends := u.Verbs()
-	what := ""
+	var what string
 	switch {
 	case add:
 		what = "ADD"
@@ -86,7 +86,7 @@ func checkSize(w *store.Write, item attr.Item) error {
 			}
 		}
 	}
-	if w.New == nil || len(w.New) < sizeWorthCounting || attr.Size(item) <= attr.MaxItemSize-sidecarRoom {
+	if len(w.New) < sizeWorthCounting || attr.Size(item) <= attr.MaxItemSize-sidecarRoom {
 		return nil
 	}
 	if w.Op == store.OpUpdate {

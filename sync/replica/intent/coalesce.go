@@ -40,16 +40,16 @@ func Coalesce(earlier, later *Entry, first bool, exprs *expr.Cache) (folded *Ent
 		if earlier.creates() { // nothing would be left to carry the condition
 			return nil, false
 		}
-		f.take(earlier, "")
+		f.take(earlier)
 	case later.Op == store.OpPut:
-		f.take(earlier, "")
+		f.take(earlier)
 	case earlier.Op == store.OpPut:
 		item, err := later.apply(earlier.Item, exprs)
 		if err != nil {
 			return nil, false
 		}
 		f.Op, f.Item = store.OpPut, item
-		f.take(earlier, "")
+		f.take(earlier)
 	default:
 		return f.merge(earlier, later, exprs)
 	}
@@ -113,9 +113,9 @@ func (e *Entry) covers(later *Entry, exprs *expr.Cache) bool {
 	return later.holds(left, exprs)
 }
 
-// take gives the folded entry the condition of the earlier one, and an update with the values that it needs.
-func (e *Entry) take(earlier *Entry, update string) {
-	e.Update, e.Condition, e.Params = update, earlier.Condition, expr.Params{}
+// take gives the folded entry the condition of the earlier one, with the values that it needs, and no update.
+func (e *Entry) take(earlier *Entry) {
+	e.Update, e.Condition, e.Params = "", earlier.Condition, expr.Params{}
 	use := func(placeholder string) string {
 		if placeholder[0] == '#' {
 			if e.Names == nil {
@@ -161,7 +161,7 @@ func (e *Entry) merge(earlier, later *Entry, exprs *expr.Cache) (*Entry, bool) {
 		}
 		byName[c.Name] = c
 	}
-	e.take(earlier, "")
+	e.take(earlier)
 	e.write(byName)
 	if e.Ghost {
 		item, err := later.apply(earlier.Item, exprs)

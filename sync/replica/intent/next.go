@@ -19,7 +19,8 @@ const (
 // eventsPoll is when state that waits for its events is looked at again, if nobody says so before.
 const eventsPoll = time.Second
 
-// Next says what is to be done with a unit now. Known are the bases of its entries' items, in their order.
+// Next says what is to be done with a unit now. Known are the bases of its entries' items, in their order. Asked twice it
+// says the same.
 func (u *Unit) Next(known []Known, env Env) Action {
 	for _, e := range u.Entries {
 		switch {
@@ -72,7 +73,7 @@ func (e *Entry) next(known Known, env Env) Action {
 	if a := e.wait(known, env); a != nil {
 		return *a
 	}
-	if a := e.prepare(known, env); a != nil {
+	if a := e.prepare(env); a != nil {
 		return *a
 	}
 	switch {
@@ -101,7 +102,7 @@ func (e *Entry) wait(known Known, env Env) *Action {
 }
 
 // prepare gives what is sent before the operation can be; nil: nothing.
-func (e *Entry) prepare(known Known, env Env) *Action {
+func (e *Entry) prepare(env Env) *Action {
 	e.restamp(env)
 	life := e.Life
 	if life.Kind == LifeForeign && life.ID == "" && e.Update == "" && !e.Ghost {
@@ -154,7 +155,6 @@ func (e *Entry) first(known Known, env Env) Action {
 	case !e.met.ready:
 		return read(stepLock, lockRef(e, env))
 	}
-	e.met.ready = false
 	a := send(stepSend, build(e, known, env))
 	a.Attempt = true
 	return a
@@ -171,7 +171,6 @@ func (e *Entry) repeat(known Known, env Env) Action {
 		case !e.met.ready:
 			return read(stepAlive, e.aliveRefs(env)...)
 		default:
-			e.met.ready = false
 			a := send(stepSend, build(e, known, env))
 			a.Attempt = true
 			return a
@@ -216,5 +215,6 @@ func (u *Unit) Attempt(a *Action) {
 		a.unsure[i] = e.Unsure
 		e.Sent++
 		e.Unsure = true
+		e.met.ready = false
 	}
 }

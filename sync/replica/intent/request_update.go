@@ -132,7 +132,7 @@ func (s Sidecar) kept(without []string, env Env) Sidecar {
 
 // ghostGuard lets an item be made in the place of one past its TTL, or of none.
 func (r *request) ghostGuard(e *Entry, known Known, env Env) {
-	old := ""
+	var old string
 	if e.Life.ID == "" {
 		old = "attribute_not_exists(" + r.name("#c", AttrLife) + ")"
 	} else {

@@ -189,7 +189,6 @@ type node struct {
 	asked  int
 	events bool   // what Env.Events says
 	lost   uint64 // what a lost timeline had settled
-	ahead  time.Duration
 }
 
 func (w *world) node(name string) *node {
