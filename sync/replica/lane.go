@@ -134,6 +134,9 @@ func (l *lane) round(ctx context.Context, now time.Time) (until time.Time, err e
 		}
 	}
 	if len(l.window) == 0 {
+		if (len(l.ready) > 0 || !l.ended) && l.r.net.online() {
+			return now, nil // those that were chosen have to wait; others need not
+		}
 		return l.nextAside(), nil
 	}
 	if !l.r.net.enter(l.sig) {

@@ -187,7 +187,7 @@ func TestPoison(t *testing.T) {
 
 // A table that is missing is stopped alone, and goes on when it is there.
 func TestMissingTable(t *testing.T) {
-	n := newNode(t, newCloud(), "a")
+	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Rand = func() uint64 { return 0 } })
 	missing := true
 	n.wire.setFault(func(_ int, calls []intent.Call) fault {
 		if missing && calls[0].Table == "other" {

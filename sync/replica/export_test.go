@@ -1,0 +1,9 @@
+package replica
+
+// InHand is how many units the lanes hold in memory. The lanes do not run.
+func (r *Replica) InHand() (n int) {
+	for _, l := range r.lanes {
+		n += len(l.inHand) + len(l.done)
+	}
+	return n
+}

@@ -1,0 +1,33 @@
+//go:build long
+
+package replica_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/touchline/touchline/sync/replica"
+)
+
+// What waits takes no memory: a hundred thousand entries, or any number.
+func TestMemoryOfADrain(t *testing.T) {
+	n := newNode(t, newCloud(), "a")
+	n = nodeOn(t, n.store, n.wire.cloud, func(c *replica.Config) { c.Cloud = &sink{} })
+	heap := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	fillAs(n, 100_000, "data")
+	n.run()
+	most := int64(0)
+	for n.status().Waiting > 0 {
+		most = max(most, heap()-before)
+	}
+	if most > 64<<20 {
+		t.Errorf("%d MB on the heap", most>>20)
+	}
+	t.Logf("at most %.1f MB", float64(most)/(1<<20))
+}

@@ -1,0 +1,80 @@
+package replica_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// sink is a cloud that takes every Put and keeps nothing.
+type sink struct {
+	taken  atomic.Int64
+	refuse string // a table that is missing
+}
+
+// Write implements replica.Cloud.
+func (s *sink) Write(_ context.Context, c intent.Call) (attr.Item, error) {
+	if c.Table == s.refuse {
+		return nil, &intent.Error{Class: intent.NoTable, Err: errors.New("a test")}
+	}
+	s.taken.Add(1)
+	return c.Item, nil
+}
+
+// Transact implements replica.Cloud.
+func (s *sink) Transact(context.Context, []intent.Call, string) error { return nil }
+
+// Get implements replica.Cloud.
+func (s *sink) Get(context.Context, string, attr.Item) (attr.Item, error) { return nil, nil }
+
+// Read implements replica.Cloud.
+func (s *sink) Read(context.Context, replica.Reading) (replica.Page, error) { return replica.Page{}, nil }
+
+// Skew implements replica.Cloud.
+func (s *sink) Skew() time.Duration { return 0 }
+
+// fillAs writes n small items into each of the tables in turn.
+func fillAs(n *node, count int, tables ...string) {
+	for done := 0; done < count; {
+		n.update(func(tx *store.Tx) error {
+			for range 500 {
+				if done == count {
+					return nil
+				}
+				for _, table := range tables {
+					if _, err := tx.Put(store.PutItem{Table: table, Item: item(fmt.Sprint("p", done), "s"), NoOld: true}); err != nil {
+						return err
+					}
+				}
+				done++
+			}
+			return nil
+		})
+	}
+}
+
+// A table that is stopped with a long queue holds up no other, and takes no memory for what waits.
+func TestLongQueueOfStoppedTable(t *testing.T) {
+	n := newNode(t, newCloud(), "a")
+	to := &sink{refuse: "other"}
+	n = nodeOn(t, n.store, n.wire.cloud, func(c *replica.Config) { c.Cloud = to })
+	const count = 20_000
+	fillAs(n, count, "other", "data")
+	n.run()
+	n.until("all of the table that is there is sent", func() bool { return n.status().Waiting == count })
+	n.stop()
+	if got := n.r.InHand(); got > 16*1100 || got == 0 {
+		t.Errorf("the lanes hold %d units of a stopped table", got)
+	}
+	if got := to.taken.Load(); got < count {
+		t.Errorf("%d items arrived", got)
+	}
+}
