@@ -21,7 +21,7 @@ func (r *Replica) TookLease(ctx context.Context, lock string, fence int64) error
 	if !r.net.online() {
 		return fault.New(fault.Unavailable, "cloud_away", "the cloud cannot be asked what the lock %s guards", lock)
 	}
-	for {
+	for limit := r.clock.Now().Add(r.cfg.Deadline); ; {
 		waits, err := r.depose(ctx, lock, fence)
 		if err != nil {
 			return err
@@ -30,6 +30,9 @@ func (r *Replica) TookLease(ctx context.Context, lock string, fence int64) error
 			break
 		}
 		// What has been sent may arrive yet: its answer is waited for, it will not come after what is read now.
+		if !r.clock.Now().Before(limit) {
+			return fault.New(fault.Unavailable, "cloud_slow", "what was written under the lock %s before is not settled yet", lock)
+		}
 		if err := clock.Sleep(ctx, r.clock, deposeWait); err != nil {
 			return err
 		}
@@ -53,8 +56,8 @@ func (r *Replica) TookLease(ctx context.Context, lock string, fence int64) error
 
 const deposeWait = 50 * time.Millisecond
 
-// depose takes out of the outbox what this node wrote under the lock and lower fences, of policy state, and has never
-// sent. waits: there is some that was sent and has no answer.
+// depose takes out of the outbox what this node wrote under the lock and lower fences, of policy state, and cannot have
+// been applied. waits: there is some that was sent and has no answer.
 func (r *Replica) depose(ctx context.Context, lock string, fence int64) (waits bool, err error) {
 	var w *work
 	err = r.store.Update(ctx, func(tx *store.Tx) error {
@@ -69,7 +72,7 @@ func (r *Replica) depose(ctx context.Context, lock string, fence int64) (waits b
 			if err != nil || u == nil {
 				return err
 			}
-			if u.wasSent() && !u.held() {
+			if u.mayApply() && !u.held() {
 				waits = true
 				continue
 			}
@@ -99,9 +102,9 @@ func (r *Replica) depose(ctx context.Context, lock string, fence int64) (waits b
 	return waits, err
 }
 
-// wasSent tells whether a byte of the unit may have left.
-func (u *unit) wasSent() bool {
-	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Sent > 0 || e.Unsure })
+// mayApply tells that a send of the unit has had no answer, so that it may have been applied, or be yet.
+func (u *unit) mayApply() bool {
+	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Unsure })
 }
 
 // deposed lists the units of policy state that were written under a lock with a lower fence.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -145,8 +146,13 @@ func (r *Replica) checkTables(ctx context.Context, always bool) error {
 		return nil
 	}
 	for _, table := range r.mirroredTables() {
-		if err := r.checkTable(ctx, table); err != nil {
+		err := r.checkTable(ctx, table)
+		switch e, ofCloud := errors.AsType[*intent.Error](err); {
+		case err == nil:
+		case !ofCloud, e.Class == intent.Offline, e.Class == intent.Credentials, ctx.Err() != nil:
 			return err
+		default:
+			r.complain("looking at a table", err)
 		}
 	}
 	id.mu.Lock()

@@ -1,0 +1,211 @@
+package replica
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// snapshot copies what a table has, so that it can be restored.
+func (c *shelf) snapshot(t testing.TB, table string) (items []attr.Item) {
+	t.Helper()
+	err := c.st.View(t.Context(), func(tx *store.Tx) error {
+		page, err := tx.Scan(store.Scan{Table: table})
+		items = page.Items
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return items
+}
+
+// restore puts a table back to a snapshot (nil: made anew, empty). at is the restore point, zero: it is none.
+func (c *shelf) restore(t testing.TB, table string, items []attr.Item, id string, at time.Time) {
+	t.Helper()
+	for _, it := range c.snapshot(t, table) {
+		c.foreign(t, table, attr.Item{"id": it["id"]}, nil)
+	}
+	for _, it := range items {
+		c.foreign(t, table, nil, it)
+	}
+	c.set(func() { c.state[table] = TableState{ID: id, RestoredAt: at} })
+}
+
+// A restored table gets again what it has lost, once, and in order; what is absent meanwhile is not deleted here; what others
+// deleted before the restore point stays deleted.
+func TestTableRestored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		n := openNode(t, c, t.TempDir(), scanTeams(20*time.Second))
+		stop := n.run(t)
+		c.foreign(t, "teams", nil, team("theirs", 1))
+		n.put(t, "teams", team("old", 1))
+		n.put(t, "teams", team("deleted", 1))
+		time.Sleep(time.Minute)
+		c.foreign(t, "teams", teamKey("deleted"), nil)
+		time.Sleep(10 * time.Minute)
+		point, then := time.Now(), c.snapshot(t, "teams")
+		time.Sleep(10 * time.Minute)
+		n.bump(t, "old")
+		time.Sleep(time.Second)
+		n.bump(t, "old")
+		n.put(t, "teams", team("new", 1))
+		time.Sleep(time.Second)
+		n.bump(t, "new")
+		c.foreign(t, "teams", nil, team("late", 1)) // lost: it is nobody's to send again
+		time.Sleep(time.Minute)
+		if c.n(t, "old") != 3 || c.n(t, "new") != 2 || n.row(t, "teams", teamKey("late")) == nil {
+			t.Fatal("before the restore not everything is there")
+		}
+
+		c.restore(t, "teams", then, "teams-2", point)
+		for range 30 {
+			time.Sleep(10 * time.Second)
+			for id, want := range map[string]int64{"old": 3, "new": 2} {
+				if got, _ := n.row(t, "teams", teamKey(id))["n"].Int(); got != want {
+					t.Fatalf("readers see %s as %d", id, got)
+				}
+			}
+		}
+		time.Sleep(10 * time.Minute)
+		if c.n(t, "old") != 3 || c.n(t, "new") != 2 {
+			t.Errorf("after the restore old is %d, new %d", c.n(t, "old"), c.n(t, "new"))
+		}
+		if it, _ := c.item("teams", teamKey("deleted")); it != nil {
+			t.Errorf("what was deleted before the restore point is back: %v", it)
+		}
+		if got := n.lostConflicts(t); len(got) != 0 {
+			t.Errorf("conflicts %v", got)
+		}
+		if n.replaying() {
+			t.Error("all nodes have replayed, and it is still waited for")
+		}
+		time.Sleep(10 * time.Minute)
+		if n.row(t, "teams", teamKey("late")) != nil {
+			t.Error("when all have replayed, what is absent is deleted")
+		}
+		stop()
+		row, _ := c.item("touchline-sync", nodeKey("a"))
+		if row[attrReplayed].Map()["teams"].Str() != "teams-2" {
+			t.Errorf("the row does not tell: %v", row)
+		}
+	})
+}
+
+// Another node that has not replayed is waited for, an hour at most.
+func TestReplayWaitsForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		c.foreign(t, "touchline-sync", nil, attr.Item{"id": attr.S("node:b"), attrNonce: attr.S("x")})
+		n := openNode(t, c, t.TempDir(), scanTeams(20*time.Second))
+		stop := n.run(t)
+		defer stop()
+		c.foreign(t, "teams", nil, team("theirs", 1))
+		time.Sleep(time.Minute)
+		c.restore(t, "teams", nil, "teams-2", time.Now().Add(-time.Minute))
+		time.Sleep(40 * time.Minute)
+		if n.row(t, "teams", teamKey("theirs")) == nil {
+			t.Error("what another node may send again was deleted")
+		}
+		time.Sleep(40 * time.Minute)
+		if n.row(t, "teams", teamKey("theirs")) != nil {
+			t.Error("after the hour it is still here")
+		}
+	})
+}
+
+// A table that is made anew: nothing is sent to it and nothing is deleted here, until somebody restarts the node; then it
+// gets what the log has, and what it does not have stays here.
+func TestTableMadeAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, dir := newShelf(t), t.TempDir()
+		n := openNode(t, c, dir, scanTeams(20*time.Second))
+		stop := n.run(t)
+		c.foreign(t, "teams", nil, team("theirs", 1))
+		n.put(t, "teams", team("ours", 1))
+		time.Sleep(time.Minute)
+		c.restore(t, "teams", nil, "teams-2", time.Time{})
+		time.Sleep(10 * time.Minute)
+		n.bump(t, "ours")
+		time.Sleep(2 * time.Hour)
+		if got := c.snapshot(t, "teams"); len(got) != 0 {
+			t.Errorf("the new table was sent %v", got)
+		}
+		if n.row(t, "teams", teamKey("theirs")) == nil || n.row(t, "teams", teamKey("ours")) == nil {
+			t.Error("local data was deleted to match")
+		}
+		st, err := n.Status(t.Context())
+		if err != nil || len(st.Alarms()) == 0 {
+			t.Errorf("no alarm: %v, %v", st.Tables, err)
+		}
+		stop()
+		n.close(t)
+		n = openNode(t, c, dir, scanTeams(20*time.Second))
+		n.drained(t)
+		if c.n(t, "ours") != 2 {
+			t.Errorf("after the restart ours is %d", c.n(t, "ours"))
+		}
+		stop = n.run(t)
+		time.Sleep(3 * time.Hour)
+		if n.row(t, "teams", teamKey("theirs")) == nil {
+			t.Error("in the end local data was deleted to match")
+		}
+		stop()
+	})
+}
+
+// A crash between two steps of a replay repeats nothing and forgets nothing.
+func TestRequeueIsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, dir := newShelf(t), t.TempDir()
+		n := openNode(t, c, dir, nil)
+		for i := range 3 {
+			n.put(t, "teams", team("x", int64(i)))
+			n.drained(t)
+		}
+		c.restore(t, "teams", nil, "teams-2", time.Now().Add(-time.Hour))
+		b := tableBook{ID: "teams-2", RestoredAt: time.Now().Add(-time.Hour), Noticed: time.Now()}
+		for range 2 { // the second time finds nothing to be done
+			if err := n.requeue(t.Context(), "teams", b); err != nil {
+				t.Fatal(err)
+			}
+			if got := n.waitingNow(t); got != 3 {
+				t.Fatalf("%d writes wait", got)
+			}
+		}
+		st, err := n.Status(t.Context())
+		if err != nil || st.Replay.Entries != 0 || st.Replay.Bytes != 0 {
+			t.Errorf("the log still has %+v, %v", st.Replay, err)
+		}
+		n.drained(t)
+		if it, _ := c.item("teams", teamKey("x")); !it["n"].Equal(attr.Int(2)) {
+			t.Errorf("the cloud has %v", it)
+		}
+	})
+}
+
+// Where tables may not be described, that is said once, and is no error.
+func TestCatalogueDenied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		c.set(func() {
+			c.fail = func(op, _ string) error {
+				if op == "table" {
+					return &intent.Error{Class: intent.Denied}
+				}
+				return nil
+			}
+		})
+		n := openNode(t, c, t.TempDir(), nil)
+		n.put(t, "teams", team("x", 1))
+		n.drained(t)
+		if c.n(t, "x") != 1 {
+			t.Error("the node sends nothing")
+		}
+	})
+}
