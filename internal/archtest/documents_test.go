@@ -11,7 +11,7 @@ import (
 
 // hard are the packages whose guarantees cannot be read from one file: each has a page that says what it is for, how
 // data flows, what it guarantees, and what a crash does to it.
-var hard = []string{"store", "store/expr", "sync/lease", "edge/cricket", "edge/cricket/push", "httpapi/dynamoapi"}
+var hard = []string{"store", "store/expr", "sync/lease", "sync/dynamo", "edge/cricket", "edge/cricket/push", "httpapi/dynamoapi"}
 
 func designProblems(tr *tree) (problems []string) {
 	for _, dir := range hard {

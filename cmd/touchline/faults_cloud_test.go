@@ -1,0 +1,379 @@
+//go:build long && linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/touchline/touchline/internal/testrig/faultproxy"
+)
+
+const (
+	nodeTable  = "cricket-teams"
+	cloudTable = "p-cricket-teams"
+	shared     = 6 // items that everybody writes
+)
+
+// ledger is what clients were told: what was acknowledged must be found again, what was not may be.
+type ledger struct {
+	mu    sync.Mutex
+	acked map[string]bool // name of a write: an attribute of its own on a shared item, or an item of its own
+	maybe map[string]bool // no answer came
+	added [shared]int     // to the counters, acknowledged
+	spare [shared]int     // the same, without an answer
+	won   map[string][]string
+	odd   map[string]int // refusals that no test asks for, by their code
+}
+
+func newLedger() *ledger {
+	return &ledger{acked: map[string]bool{}, maybe: map[string]bool{}, won: map[string][]string{}, odd: map[string]int{}}
+}
+
+// told notes how a write of a client ended. A refusal is no write.
+func (l *ledger) told(name string, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var refused *types.ConditionalCheckFailedException
+	switch {
+	case err == nil:
+		l.acked[name] = true
+	case !errors.As(err, &refused):
+		l.maybe[name] = true
+		l.note(err)
+	}
+}
+
+// note counts what was refused: a node that is busy or ends says so, and nothing else is to be refused.
+func (l *ledger) note(err error) {
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		l.odd[api.ErrorCode()]++
+	}
+}
+
+func (l *ledger) count(item int, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err == nil {
+		l.added[item]++
+	} else {
+		l.spare[item]++
+		l.note(err)
+	}
+}
+
+// writer is one client that writes to one place until it is told to stop.
+type writer struct {
+	name  string
+	api   *dynamodb.Client
+	table string
+	l     *ledger
+	rng   *rand.Rand
+	n     int
+}
+
+func (w *writer) run(ctx context.Context, every time.Duration) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		w.one(ctx)
+	}
+}
+
+func key(id string) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"teamId": s(id)}
+}
+
+func sharedID(i int) string { return fmt.Sprint("shared", i) }
+
+func (w *writer) one(ctx context.Context) {
+	w.n++
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	item := w.rng.IntN(shared)
+	name := fmt.Sprintf("%s-%d", w.name, w.n)
+	switch w.rng.IntN(10) {
+	case 0, 1, 2, 3: // an attribute that is this write's alone
+		_, err := w.api.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: aws.String(w.table), Key: key(sharedID(item)), UpdateExpression: aws.String("SET #a = :v"),
+			ExpressionAttributeNames: map[string]string{"#a": name}, ExpressionAttributeValues: map[string]types.AttributeValue{":v": num(w.n)},
+		})
+		w.l.told(name, err)
+	case 4, 5, 6: // a counter
+		_, err := w.api.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: aws.String(w.table), Key: key(sharedID(item)), UpdateExpression: aws.String("ADD tally :one"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{":one": num(1)},
+		})
+		w.l.count(item, err)
+	case 7, 8: // an item of its own
+		_, err := w.api.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: aws.String(w.table), Item: map[string]types.AttributeValue{"teamId": s(name), "by": s(w.name)},
+			ConditionExpression: aws.String("attribute_not_exists(teamId)"),
+		})
+		w.l.told(name, err)
+	case 9: // an item that only the first one gets
+		id := fmt.Sprint("prize", w.rng.IntN(40))
+		_, err := w.api.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: aws.String(w.table), Item: map[string]types.AttributeValue{"teamId": s(id), "by": s(name)},
+			ConditionExpression: aws.String("attribute_not_exists(teamId)"),
+		})
+		if err == nil {
+			w.l.mu.Lock()
+			w.l.won[id] = append(w.l.won[id], name)
+			w.l.mu.Unlock()
+		}
+	}
+}
+
+// trouble does to a node what happens to machines and networks, one thing after the other.
+func (n *cloudNode) trouble(ctx context.Context, rng *rand.Rand, faults []faultproxy.Fault) {
+	for i := 0; ctx.Err() == nil; i++ {
+		fault := faults[i%len(faults)]
+		n.door.Set(faultproxy.Draw(rng, fault))
+		switch rng.IntN(6) {
+		case 0:
+			n.kill()
+			n.start()
+		case 1: // asleep for longer than a lease and a request may last
+			n.signal(syscall.SIGSTOP)
+			wait(ctx, time.Duration(2000+rng.IntN(3000))*time.Millisecond)
+			n.signal(syscall.SIGCONT)
+		case 2:
+			n.door.Skew(time.Duration(rng.IntN(7200)-3600) * time.Second)
+		case 3:
+			n.door.Cut()
+		}
+		wait(ctx, time.Duration(500+rng.IntN(2000))*time.Millisecond)
+		n.door.Set(faultproxy.Weather{})
+		wait(ctx, time.Duration(200+rng.IntN(600))*time.Millisecond)
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// Three nodes share a cloud, each behind a network that does everything a network does, and are killed, put to sleep and
+// lied to about the time, while their clients and a writer who knows nothing of them write the same items. Afterwards every
+// acknowledged write is accounted for, and all nodes are equal to the cloud.
+func TestNodesUnderFaults(t *testing.T) {
+	const seed = 11
+	rig := newCloudRig(t)
+	if _, code := rig.migrate(); code != 0 {
+		t.Fatalf("migrate: exit %d", code)
+	}
+	foreign := rig.foreign()
+	for i := range shared {
+		if _, err := foreign.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(cloudTable), Item: key(sharedID(i))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := newLedger()
+	nodes := make([]*cloudNode, 3)
+	for i := range nodes {
+		nodes[i] = rig.node(string(rune('a'+i)), seed+uint64(i))
+		nodes[i].start()
+	}
+	t.Cleanup(func() { keepLogs(t, nodes) })
+	for _, n := range nodes {
+		n.until("it has what was there", time.Minute, func() bool { return len(table(t.Context(), t, n.api, nodeTable)) == shared })
+	}
+	storm(t, nodes, foreign, l, seed)
+	for _, n := range nodes {
+		n.door.Set(faultproxy.Weather{})
+		n.door.Skew(0)
+	}
+	settle(t, nodes, foreign)
+	judge(t, nodes, foreign, l)
+	for _, n := range nodes {
+		n.stop()
+	}
+}
+
+// storm is the bad half minute.
+func storm(t *testing.T, nodes []*cloudNode, foreign *dynamodb.Client, l *ledger, seed uint64) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+	defer cancel()
+	var group sync.WaitGroup
+	for i, n := range nodes {
+		w := &writer{name: n.name, api: n.api, table: nodeTable, l: l, rng: rand.New(rand.NewPCG(seed, uint64(i)))}
+		group.Go(func() { w.run(ctx, 15*time.Millisecond) })
+		rng := rand.New(rand.NewPCG(seed, 100+uint64(i)))
+		faults := faultproxy.Faults()
+		rng.Shuffle(len(faults), func(a, b int) { faults[a], faults[b] = faults[b], faults[a] })
+		group.Go(func() { n.trouble(ctx, rng, faults) })
+	}
+	w := &writer{name: "foreign", api: foreign, table: cloudTable, l: l, rng: rand.New(rand.NewPCG(seed, 99))}
+	group.Go(func() { w.run(ctx, 40*time.Millisecond) })
+	group.Wait()
+	for _, f := range faultproxy.Faults() {
+		met := 0
+		for _, n := range nodes {
+			met += n.door.Met(f)
+		}
+		if met == 0 {
+			t.Errorf("no request has met the fault %v", f)
+		}
+	}
+}
+
+// settle waits until everything has been sent and everybody has read it.
+func settle(t *testing.T, nodes []*cloudNode, foreign *dynamodb.Client) {
+	t.Helper()
+	began := time.Now()
+	for _, n := range nodes {
+		st := n.drained(2 * time.Minute)
+		t.Logf("%s has drained after %v: %+v, %d kills", n.name, time.Since(began).Round(time.Second), st, n.kills)
+	}
+	for _, n := range nodes {
+		n.until("it is equal to the cloud", time.Minute, func() bool {
+			return maps.Equal(table(t.Context(), t, n.api, nodeTable), table(t.Context(), t, foreign, cloudTable))
+		})
+	}
+}
+
+// record is what the test looks at of a conflict.
+type record struct {
+	ID     uint64                       `json:"id"`
+	Kind   string                       `json:"kind"`
+	Key    map[string]map[string]string `json:"key"`
+	Text   string                       `json:"text"`
+	Writes int                          `json:"writes"`
+}
+
+// conflicts are all that a node has recorded, by the item they are about.
+func (n *cloudNode) conflicts() map[string][]record {
+	n.t.Helper()
+	out := map[string][]record{}
+	before := uint64(0)
+	for {
+		var page struct {
+			Items []record `json:"items"`
+		}
+		if !n.ask(&page, "conflicts", "list", "--state", "all", "--limit", "100", "--before", strconv.FormatUint(before, 10)) {
+			n.t.Fatalf("%s does not tell its conflicts", n.name)
+		}
+		for _, c := range page.Items {
+			out[c.Key["teamId"]["S"]] = append(out[c.Key["teamId"]["S"]], c)
+			before = c.ID
+		}
+		if len(page.Items) < 100 {
+			return out
+		}
+	}
+}
+
+// judge holds the ledger against the cloud and the nodes' records.
+func judge(t *testing.T, nodes []*cloudNode, foreign *dynamodb.Client, l *ledger) {
+	t.Helper()
+	items := map[string]map[string]string{}
+	effective := map[string]bool{} // writes by name
+	for id, text := range table(t.Context(), t, foreign, cloudTable) {
+		var it map[string]string
+		if err := json.Unmarshal([]byte(text), &it); err != nil {
+			t.Fatal(err)
+		}
+		items[id], effective[id] = it, true
+		for attribute := range it {
+			effective[attribute] = true
+		}
+	}
+	var missing []string
+	for name := range l.acked {
+		if !effective[name] {
+			missing = append(missing, name)
+		}
+	}
+	slices.Sort(missing)
+	if len(missing) > 0 {
+		t.Errorf("%d of %d acknowledged writes are not in the cloud: %.500v", len(missing), len(l.acked), missing)
+	}
+	if len(l.acked) < 500 {
+		t.Errorf("only %d writes were acknowledged", len(l.acked))
+	}
+	for i := range shared {
+		total, _ := strconv.Atoi(items[sharedID(i)]["tally"])
+		if total < l.added[i] || total > l.added[i]+l.spare[i] {
+			t.Errorf("%s counts %d of %d acknowledged and %d unanswered", sharedID(i), total, l.added[i], l.spare[i])
+		}
+	}
+	judgePrizes(t, nodes, items, l)
+	if l.odd["ValidationException"] > 0 || sumAll(l.added) == 0 {
+		t.Errorf("%d counted; refused by their code: %v", sumAll(l.added), l.odd)
+	}
+	t.Logf("%d writes acknowledged, %d unanswered, %d counted, refused by their code: %v", len(l.acked), len(l.maybe), sumAll(l.added), l.odd)
+}
+
+func sumAll(counts [shared]int) (n int) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
+
+// judgePrizes looks at what only one could get: it is there, and each other one that was told it had it is in the record of
+// its node, with nothing beside.
+func judgePrizes(t *testing.T, nodes []*cloudNode, items map[string]map[string]string, l *ledger) {
+	t.Helper()
+	losers, recorded := 0, 0
+	for _, n := range nodes {
+		records := n.conflicts()
+		for id, list := range records {
+			recorded += len(list)
+			if !strings.HasPrefix(id, "prize") {
+				t.Errorf("%s has recorded %+v, and nothing contests %s", n.name, list, id)
+			}
+		}
+		for id, names := range l.won {
+			if items[id] == nil {
+				t.Errorf("%s was won by %v and is not there", id, names)
+			}
+			lost := 0
+			for _, name := range names {
+				if strings.HasPrefix(name, n.name+"-") && items[id]["by"] != name {
+					lost++
+				}
+			}
+			losers += lost
+			writes := 0
+			for _, c := range records[id] {
+				writes += c.Writes
+			}
+			if writes < lost {
+				t.Errorf("%d clients of %s lost %s after they were told that they have it, and the record is %+v", lost, n.name, id, records[id])
+			}
+		}
+	}
+	if losers == 0 {
+		t.Error("nobody has lost a prize: nothing was contested")
+	}
+	t.Logf("%d prizes, %d lost after they were acknowledged, %d conflicts recorded", len(l.won), losers, recorded)
+}

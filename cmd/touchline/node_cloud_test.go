@@ -1,0 +1,246 @@
+//go:build long && linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/touchline/touchline/internal/testrig/faultproxy"
+)
+
+// cloudNode is a `touchline serve` with a way of its own to the cloud.
+type cloudNode struct {
+	t     *testing.T
+	name  string
+	rig   *cloudRig
+	door  *faultproxy.Proxy
+	dir   string
+	web   string
+	api   *dynamodb.Client // of the node's own DynamoDB endpoint
+	cmd   *exec.Cmd
+	log   bytes.Buffer
+	stuck time.Duration // how long a request of a client may take
+	kills int
+}
+
+// node makes one that does not run yet.
+func (r *cloudRig) node(name string, seed uint64) *cloudNode {
+	r.t.Helper()
+	addr := strings.TrimSuffix(strings.TrimPrefix(r.URL, "http://"), "/")
+	n := &cloudNode{
+		t: r.t, name: name, rig: r, dir: filepath.Join(r.dir, name), web: "127.0.0.1:" + freePort(r.t),
+		door: faultproxy.Start(r.t, r.Client.Transport.(*http.Transport).DialContext, addr, seed),
+	}
+	n.api = bareClient("http://127.0.0.1:"+freePort(r.t), &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{}})
+	return n
+}
+
+// reader has the SDK see an answer when all of it is there: the SDK closes the request's body while net/http may still look
+// for its end, and net/http then closes the connection, in the midst of a long answer.
+type reader struct{ *http.Client }
+
+func (r reader) Do(req *http.Request) (*http.Response, error) {
+	resp, err := r.Client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, err
+}
+
+// bareClient is the SDK's, that tries once.
+func bareClient(url string, client *http.Client) *dynamodb.Client {
+	return dynamodb.New(dynamodb.Options{
+		Region: "us-east-1", BaseEndpoint: aws.String(url), HTTPClient: reader{client}, Retryer: aws.NopRetryer{},
+		Credentials: credentials.NewStaticCredentialsProvider("node", "secret", ""),
+	})
+}
+
+func (n *cloudNode) start() {
+	n.t.Helper()
+	n.cmd = n.rig.command("serve", "--data-dir", n.dir, "--listen", n.web,
+		"--dynamodb-listen", strings.TrimPrefix(*n.api.Options().BaseEndpoint, "http://"), "--log-format", "json")
+	n.cmd.Env = append(n.cmd.Env, "TOUCHLINE_CLOUD__ENDPOINT="+n.door.URL(), "TOUCHLINE_CLOUD__DEADLINE=2s",
+		"TOUCHLINE_CLOUD__LEASE_TTL=3s", "TOUCHLINE_CLOUD__POLL__TABLES=1s", "TOUCHLINE_CLOUD__POLL__LIVE=1s")
+	n.cmd.Stderr = &n.log
+	if err := n.cmd.Start(); err != nil {
+		n.t.Fatal(err)
+	}
+	client := &http.Client{Timeout: time.Second}
+	defer client.CloseIdleConnections()
+	n.until("it answers", time.Minute, func() bool {
+		resp, err := client.Get("http://" + n.web + "/readyz")
+		if err != nil {
+			return false
+		}
+		resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+}
+
+// until waits for something that must come to be.
+func (n *cloudNode) until(what string, limit time.Duration, so func() bool) {
+	n.t.Helper()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(limit); !so(); <-tick.C {
+		if time.Now().After(end) {
+			log := n.log.String()
+			n.t.Fatalf("%s: not within %v that %s\n%s", n.name, limit, what, log[max(0, len(log)-3000):])
+		}
+	}
+}
+
+func (n *cloudNode) kill() {
+	n.kills++
+	_ = n.cmd.Process.Kill()
+	_ = n.cmd.Wait() // killed by us
+}
+
+func (n *cloudNode) signal(s syscall.Signal) {
+	if err := n.cmd.Process.Signal(s); err != nil {
+		n.t.Error(err)
+	}
+}
+
+// stop ends the process in order.
+func (n *cloudNode) stop() {
+	n.t.Helper()
+	n.signal(syscall.SIGINT)
+	if err := n.cmd.Wait(); err != nil {
+		n.t.Errorf("%s: %v\n%s", n.name, err, n.log.String())
+	}
+}
+
+// ask runs a command of the CLI against the running node, and reads its JSON.
+func (n *cloudNode) ask(into any, args ...string) bool {
+	out, err := n.rig.command(append(args, "--data-dir", n.dir, "-o", "json")...).Output()
+	return err == nil && json.Unmarshal(out, into) == nil
+}
+
+// syncState is what the test looks at of `sync status`.
+type syncState struct {
+	State     string   `json:"state"`
+	Waiting   int      `json:"waiting"`
+	LastError string   `json:"lastError"`
+	Alarms    []string `json:"alarms"`
+	Skew      float64  `json:"skewSeconds"`
+	Conflicts struct {
+		Open, Quarantined, Kept int
+	} `json:"conflicts"`
+	Node struct {
+		Incarnation uint64
+		Clone       string
+	} `json:"node"`
+}
+
+func (n *cloudNode) sync() (s syncState) {
+	if !n.ask(&s, "sync", "status") {
+		s.State = "no answer"
+	}
+	return s
+}
+
+// drained waits until the cloud has all that the node has.
+func (n *cloudNode) drained(limit time.Duration) syncState {
+	n.t.Helper()
+	var s syncState
+	n.until("nothing waits", limit, func() bool {
+		s = n.sync()
+		return s.State != "no answer" && s.Waiting == 0
+	})
+	return s
+}
+
+// table reads a table from somewhere, item by item as text, without what the nodes keep on an item.
+func table(ctx context.Context, t *testing.T, c *dynamodb.Client, name string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	pages := dynamodb.NewScanPaginator(c, &dynamodb.ScanInput{TableName: aws.String(name), ConsistentRead: aws.Bool(true)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, it := range page.Items {
+			for attribute := range it {
+				switch {
+				case attribute == "_c", attribute == "_n", attribute == "_t", attribute == "_u", strings.HasPrefix(attribute, "_a_"):
+					delete(it, attribute)
+				}
+			}
+			out[it["teamId"].(*types.AttributeValueMemberS).Value] = itemText(t, it)
+		}
+	}
+	return out
+}
+
+func itemText(t *testing.T, it map[string]types.AttributeValue) string {
+	t.Helper()
+	flat := map[string]string{}
+	for k, v := range it {
+		switch v := v.(type) {
+		case *types.AttributeValueMemberS:
+			flat[k] = v.Value
+		case *types.AttributeValueMemberN:
+			flat[k] = v.Value
+		default:
+			t.Fatalf("the test writes no %T", v)
+		}
+	}
+	text, err := json.Marshal(flat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// foreign is the bare SDK at the cloud itself: the original backend, a console.
+func (r *cloudRig) foreign() *dynamodb.Client {
+	return bareClient(strings.TrimSuffix(r.URL, "/"), r.Client)
+}
+
+func s(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }
+
+func num(n int) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: fmt.Sprint(n)}
+}
+
+// logTail is for the report of a failure.
+func (n *cloudNode) logTail() string {
+	lines := strings.Split(strings.TrimSpace(n.log.String()), "\n")
+	return strings.Join(lines[max(0, len(lines)-15):], "\n")
+}
+
+// keepLogs writes the nodes' logs to a folder if one is named: for whoever looks for the reason of a failure.
+func keepLogs(t *testing.T, nodes []*cloudNode) {
+	t.Helper()
+	dir := os.Getenv("KEEP_LOGS_IN")
+	if dir == "" {
+		return
+	}
+	for _, n := range nodes {
+		if err := os.WriteFile(filepath.Join(dir, n.name+".log"), n.log.Bytes(), 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+}
