@@ -28,9 +28,10 @@ func command(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	only := flags.String("only", "", "a regular expression of the names of the mutants to plant")
 	doc := flags.String("doc", "", "the page to write the table into, if all were planted")
-	seeds := flags.Int("seeds", 300, "seeds of the simulation, at most")
+	seeds := flags.Int("seeds", 300, "seeds of the simulation, at most; 0: none is played")
 	seed0 := flags.Int("seed0", 1, "the first of them")
 	tags := flags.String("tags", "nomsgpack", "build tags")
+	lenient := flags.Bool("lenient", false, "leave out, and say so, what fails without any mutant")
 	timeout := flags.Duration("timeout", 5*time.Minute, "of one run; a mutant that takes longer is caught")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -48,10 +49,14 @@ func command(ctx context.Context, args []string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	r := &runner{builder: builder{root: root, dir: dir, tags: *tags}, timeout: *timeout, seeds: *seeds, seed0: *seed0}
+	r := &runner{
+		builder: builder{root: root, dir: dir, tags: *tags}, timeout: *timeout, seeds: *seeds, seed0: *seed0,
+		lenient: *lenient, leftOut: map[testRun][]string{},
+	}
 	if err := r.baseline(ctx, mutants); err != nil {
 		return err
 	}
+	r.planted = true
 	outcomes, err := r.tryAll(ctx, mutants)
 	if err != nil {
 		return err
