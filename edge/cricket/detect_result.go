@@ -103,7 +103,7 @@ func (s *Snapshot) margin() string {
 	target, rule := s.Target(in), s.rainRule()
 	switch {
 	case s.IsSuperOver(in.No):
-		return " the Super Over"
+		return s.superOverMargin(in, target)
 	case target > 0 && in.TeamID == s.Winner && in.Runs >= target:
 		return " by " + plural(max(1, 10-in.Wickets), "wicket") + rule
 	case target > 0 && in.TeamID != s.Winner && in.Runs < target-1:
@@ -113,6 +113,17 @@ func (s *Snapshot) margin() string {
 	default:
 		return ""
 	}
+}
+
+// superOverMargin says that the super over decided, where its scores say so: one that ends level is decided by something
+// else, and one that a reading finishes too early is not known to have decided anything.
+func (s *Snapshot) superOverMargin(in *Innings, target int) string {
+	chased := in.TeamID == s.Winner && in.Runs >= target
+	held := in.TeamID != s.Winner && in.Runs < target-1
+	if target > 0 && s.Ended(in) != CauseNone && (chased || held) {
+		return " the Super Over"
+	}
+	return ""
 }
 
 // scoresText names the scores and no winner.
