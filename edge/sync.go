@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/dynamo"
@@ -141,16 +142,12 @@ const (
 func (n *Node) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainFor)
 	defer cancel()
-	tick := time.NewTicker(drainLook)
-	defer tick.Stop()
 	for {
 		st, err := n.sync.Status(ctx)
 		if err != nil || !st.Link.Up || st.Waiting == 0 {
 			return
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
+		if clock.Sleep(ctx, n.wall, drainLook) != nil {
 			n.parts.Log.Info("writes wait for the cloud; they go when the node runs again", "waiting", st.Waiting)
 			return
 		}

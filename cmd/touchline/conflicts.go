@@ -123,30 +123,35 @@ func newConflictsDecide(verb, short, long string) *cobra.Command {
 					return err
 				}
 			}
-			failed := 0
-			for _, id := range ids {
-				c, err := edge.DecideConflict(cmd.Context(), dir, id, verb)
-				if err == nil {
-					err = f.print(cmd, c, fmt.Sprintf("conflict %d: %s\n", c.ID, c.State))
-				}
-				if err == nil {
-					continue
-				}
-				failed++
-				if len(ids) == 1 {
-					return err
-				}
-				fmt.Fprintf(cmd.ErrOrStderr(), "conflict %d: %s\n", id, message(err)) //nolint:errcheck // nobody reads it then
-			}
-			if failed > 0 {
-				return fault.New(fault.Conflict, "not_all", "%d of %d conflicts could not be dealt with", failed, len(ids))
-			}
-			return nil
+			return f.decide(cmd, dir, verb, ids)
 		},
 	}
 	f.add(cmd)
 	cmd.Flags().BoolVar(&yes, "yes", false, "do it without asking")
 	return cmd
+}
+
+// decide deals with one conflict after the other. What is wrong with one of several does not stop the rest.
+func (f *maintainFlags) decide(cmd *cobra.Command, dir, verb string, ids []uint64) error {
+	failed := 0
+	for _, id := range ids {
+		c, err := edge.DecideConflict(cmd.Context(), dir, id, verb)
+		if err == nil {
+			err = f.print(cmd, c, fmt.Sprintf("conflict %d: %s\n", c.ID, c.State))
+		}
+		if err == nil {
+			continue
+		}
+		failed++
+		if len(ids) == 1 {
+			return err
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "conflict %d: %s\n", id, message(err)) //nolint:errcheck // nobody reads it then
+	}
+	if failed > 0 {
+		return fault.New(fault.Conflict, "not_all", "%d of %d conflicts could not be dealt with", failed, len(ids))
+	}
+	return nil
 }
 
 // conflicts reads the numbers of a command line, and where the node is.

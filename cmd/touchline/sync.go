@@ -83,11 +83,11 @@ func syncText(st *edge.SyncStatus) string {
 	if !st.Configured {
 		return "no cloud is configured (cloud.region): nothing is sent, and what is here is here alone\n"
 	}
-	out := syncLine(st) + "\n"
-	for _, alarm := range st.Alarms {
-		out += "! " + alarm + "\n"
-	}
 	s := newSheet()
+	s.row(syncLine(st))
+	for _, alarm := range st.Alarms {
+		s.row("! " + alarm)
+	}
 	s.gap()
 	s.row("cloud", st.Cloud)
 	s.row("waiting", syncWaiting(st))
@@ -101,7 +101,7 @@ func syncText(st *edge.SyncStatus) string {
 	s.row("clock", fmt.Sprintf("%+.1f s off the cloud's", -st.Skew))
 	s.row("node", fmt.Sprintf("%s, incarnation %d, boot %s", st.Node.ID, st.Node.Incarnation, st.Node.Boot))
 	s.row("offline mode", st.Mode)
-	return out + s.String() + syncTables(st)
+	return s.String() + syncTables(st)
 }
 
 // syncLine is the status in one sentence.

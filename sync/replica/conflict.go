@@ -14,7 +14,7 @@ import (
 //
 // Whoever settles a unit calls, in the transaction in which it leaves the outbox and after base and view are set,
 //
-//	id, err := r.recordConflict(tx, &Conflict{Kind: ..., Code: ..., Text: ..., Decided: ..., Tail: ...})
+//	err := r.recordConflict(tx, &Conflict{Kind: ..., Code: ..., Text: ..., Decided: ..., Tail: ...})
 //
 // which fills in the rest, runs the table's merge handler where it has one (its writes go through tx and are compiled
 // and journaled anew), and keeps the record. The entries named here are out of the outbox by then; of KindQuarantine

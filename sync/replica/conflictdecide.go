@@ -14,9 +14,9 @@ import (
 
 // recordConflict keeps a decision, in the transaction that makes it; see Conflict. It runs the merge handler of the
 // table, whose writes are those of the application from then on.
-func (r *Replica) recordConflict(tx *store.Tx, c *Conflict) (id uint64, err error) {
+func (r *Replica) recordConflict(tx *store.Tx, c *Conflict) error {
 	if len(c.Decided) == 0 {
-		return 0, fault.New(fault.Internal, "empty_conflict", "a conflict of no entry (%s)", c.Code)
+		return fault.New(fault.Internal, "empty_conflict", "a conflict of no entry (%s)", c.Code)
 	}
 	if c.At.IsZero() {
 		c.At = tx.Now()
@@ -26,20 +26,20 @@ func (r *Replica) recordConflict(tx *store.Tx, c *Conflict) (id uint64, err erro
 	}
 	if c.State == StateOpen && c.Kind != KindQuarantine {
 		if err := r.merge(tx, c); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	l, err := openConflicts(tx)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if err := l.add(c); err != nil {
-		return 0, err
+		return err
 	}
 	if _, err := l.trim(tx.Now()); err != nil {
-		return 0, err
+		return err
 	}
-	return c.ID, l.save()
+	return l.save()
 }
 
 // merge asks the handler of the table. What its writes are refused for is noted, and a person is asked instead.
@@ -158,15 +158,6 @@ func (l *conflictLog) known(id uint64) (*Conflict, error) {
 	return c, err
 }
 
-// conflictOf is the latest record that the entry of a sequence is in; 0: it is in none.
-func conflictOf(tx *store.Tx, seq uint64) (uint64, error) {
-	l, err := openConflicts(tx)
-	if err != nil {
-		return 0, err
-	}
-	return l.ofSeq(seq)
-}
-
 // RetryConflict writes anew what a record holds, all or none: the same operations, judged on what the items are now,
 // compiled and journaled under new sequences. One that is refused changes nothing: fault.Conflict or fault.Invalid says
 // why. A record that has been decided already is fault.Conflict.
@@ -249,25 +240,30 @@ func (r *Replica) retry(w *work, c *Conflict) error {
 			return err
 		}
 	}
-	entries := c.Entries()
-	slices.SortStableFunc(entries, func(a, b *intent.Entry) int { return cmp.Compare(a.Seq, b.Seq) })
-	for len(entries) > 0 {
-		var group, others []*intent.Entry
-		for i, e := range entries {
-			if i == 0 || e.Txn != 0 && e.Txn == entries[0].Txn {
-				group = append(group, e)
-			} else {
-				others = append(others, e)
-			}
-		}
+	for _, group := range c.groups() {
 		seqs, err := again(w.tx, group)
 		if err != nil {
 			return retryRefused(c.ID, group[0], err)
 		}
 		c.NewSeqs = append(c.NewSeqs, seqs...)
-		entries = others
 	}
 	return nil
+}
+
+// groups are its entries as they were written: each alone, or with the others of its transaction, in order.
+func (c *Conflict) groups() (out [][]*intent.Entry) {
+	entries := c.Entries()
+	slices.SortStableFunc(entries, func(a, b *intent.Entry) int { return cmp.Compare(a.Seq, b.Seq) })
+	of := map[uint64]int{}
+	for _, e := range entries {
+		if i, known := of[e.Txn]; known && e.Txn != 0 {
+			out[i] = append(out[i], e)
+			continue
+		}
+		of[e.Txn] = len(out)
+		out = append(out, []*intent.Entry{e})
+	}
+	return out
 }
 
 // again makes the writes of a unit anew, its conditions on other items included.

@@ -122,7 +122,7 @@ func (l *conflictLog) put(c *Conflict) error {
 	if err := l.side.Set(conflictKey('c', ^c.ID), raw); err != nil {
 		return err
 	}
-	mark := binary.BigEndian.AppendUint64(nil, uint64(c.At.UnixMilli())) //nolint:gosec // a sortable stamp, read back the same way
+	mark := binary.BigEndian.AppendUint64(nil, uint64(c.At.UnixMilli()))
 	mark = binary.BigEndian.AppendUint64(mark, uint64(len(raw)))
 	if err := l.side.Set(c.indexKey(), mark); err != nil {
 		return err
@@ -207,13 +207,13 @@ func (l *conflictLog) trim(now time.Time) (more bool, err error) {
 			if len(k) != 9 || len(v) != 16 {
 				return false, fault.New(fault.Damaged, "damaged", "an entry of the conflict log cannot be read")
 			}
-			id, at := binary.BigEndian.Uint64(k[1:]), time.UnixMilli(int64(binary.BigEndian.Uint64(v))) //nolint:gosec // written so
+			id, at := binary.BigEndian.Uint64(k[1:]), time.UnixMilli(int64(binary.BigEndian.Uint64(v)))
 			old := now.Sub(at) > conflictAge
 			if !old && excess <= 0 || len(gone) >= conflictTrim {
 				return false, nil
 			}
 			gone = append(gone, id)
-			excess -= int64(binary.BigEndian.Uint64(v[8:])) //nolint:gosec // the length of a record
+			excess -= int64(binary.BigEndian.Uint64(v[8:]))
 			return true, nil
 		})
 		if err != nil {
@@ -298,7 +298,7 @@ func (l *conflictLog) due(now time.Time) (due bool, err error) {
 	}
 	for _, prefix := range []byte{'d', 'o'} {
 		err := l.side.Each([]byte{prefix}, nil, func(_, v []byte) (bool, error) {
-			due = due || len(v) == 16 && now.Sub(time.UnixMilli(int64(binary.BigEndian.Uint64(v)))) > conflictAge //nolint:gosec // written so
+			due = due || len(v) == 16 && now.Sub(time.UnixMilli(int64(binary.BigEndian.Uint64(v)))) > conflictAge
 			return false, nil
 		})
 		if err != nil {

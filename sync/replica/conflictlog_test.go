@@ -257,7 +257,7 @@ func TestConflictLogKeepsItsSums(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		defer s.Close() //nolint:errcheck // in memory
+		defer s.Close()
 		last, now := uint64(0), logStart
 		for range rapid.IntRange(1, 30).Draw(rt, "steps") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 100).Draw(rt, "hours")) * time.Hour)

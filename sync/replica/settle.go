@@ -71,7 +71,7 @@ func (l *lane) commit(ctx context.Context, done []*flight, pick bool, now time.T
 			return err
 		}
 		for _, c := range records {
-			if _, err := l.r.recordConflict(tx, c); err != nil {
+			if err := l.r.recordConflict(tx, c); err != nil {
 				return err
 			}
 		}

@@ -163,12 +163,12 @@ func (r *Replica) tableStatus(all counts) (out []TableStatus) {
 // laneStatus looks at the first unit of a lane, at what may be on its way, and at what waits aside.
 func (r *Replica) laneStatus(tx *store.Tx, no int) (st LaneStatus, oldest time.Time, unanswered int64, err error) {
 	st.Lane = no
-	marked, err := readAttempted(tx, uint8(no)) //nolint:gosec // there are at most 64 lanes
+	marked, err := readAttempted(tx, uint8(no))
 	if err != nil {
 		return st, oldest, 0, err
 	}
 	st.Busy = len(marked) > 0
-	err = tx.Side(sideOutbox).Each([]byte{uint8(no)}, nil, func(k, v []byte) (bool, error) { //nolint:gosec // as above
+	err = tx.Side(sideOutbox).Each([]byte{uint8(no)}, nil, func(k, v []byte) (bool, error) {
 		u, err := readUnit(unitID{lane: k[0], seq: binary.BigEndian.Uint64(k[1:])}, v)
 		if err == nil {
 			oldest = u.Entries[0].At
