@@ -19,8 +19,9 @@ var arrows = []arrow{
 	{pkg: "httpapi/dynamoapi", may: []string{"httpapi/dynamoapi/...", "store", "store/expr", "store/attr"}},
 	{pkg: "httpapi/dynamoapi/...", may: []string{"store/expr", "store/attr"}}, // its parts know neither it nor the store
 	{pkg: "migrations", may: []string{apps, "store", "store/attr"}},
-	{pkg: "sync/dynamo", may: []string{"sync/replica", "sync/lease", "store", "store/expr", "store/attr"}},
-	{pkg: "sync/replica", may: []string{"store", "store/expr", "store/attr"}},
+	{pkg: "sync/dynamo", may: []string{"sync/replica/...", "sync/lease", "store", "store/expr", "store/attr"}},
+	{pkg: "sync/replica", may: []string{"sync/replica/intent", "store", "store/expr", "store/attr"}, tests: []string{"sync/lease", "sync/dynamo"}},
+	{pkg: "sync/replica/intent", may: []string{"store", "store/expr", "store/attr"}}, // pure: nothing that waits or asks
 	{pkg: "sync/lease", may: []string{"store", "store/attr", "store/expr"}},
 
 	{
