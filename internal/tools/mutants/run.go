@@ -29,7 +29,7 @@ type runner struct {
 	seeds   int           // of the simulation, at most; 0: it is not played
 	seed0   int
 	lenient bool
-	planted bool // the baseline is done
+	planted bool                 // the baseline is done
 	leftOut map[testRun][]string // tests that fail without a mutant
 }
 
