@@ -49,6 +49,8 @@ func (n *Node) collector() prometheus.Collector {
 		func(r *reading) float64 { return float64(r.poll.Unchanged) })
 	c.add("feed_failed_total", "Calls without a good answer.", prometheus.CounterValue,
 		func(r *reading) float64 { return float64(r.poll.Failed) })
+	c.add("leases_held", "Locks that this node holds.", prometheus.GaugeValue,
+		func(r *reading) float64 { return float64(r.leases) })
 	return c
 }
 

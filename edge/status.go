@@ -164,14 +164,18 @@ func phoneViews(s *sandbox.Sandbox) []httpapi.PhoneView {
 
 // reading is what the node's parts say of themselves at one instant.
 type reading struct {
-	store store.Stats
-	poll  poll.Status
+	store  store.Stats
+	poll   poll.Status
+	leases int
 }
 
 func (n *Node) read() *reading {
 	r := &reading{store: n.store.Stats()}
 	if n.poller != nil {
 		r.poll = n.poller.Status()
+	}
+	if n.leases != nil {
+		r.leases = len(n.leases.Held())
 	}
 	return r
 }

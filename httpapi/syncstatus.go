@@ -44,10 +44,9 @@ type SyncTable struct {
 
 // SyncLane is one of the lines in which writes are sent, one after the other.
 type SyncLane struct {
-	Lane    int        `json:"lane"`
-	Busy    bool       `json:"busy"` // a request is on its way
-	Waiting int        `json:"waiting"`
-	Parked  []SyncPark `json:"parked"` // items that wait while the lane goes on; the first hundred
+	Lane   int        `json:"lane"`
+	Busy   bool       `json:"busy"`   // a request is on its way
+	Parked []SyncPark `json:"parked"` // items that wait while the lane goes on; the first hundred
 }
 
 // SyncPark is an item that waits by itself.
