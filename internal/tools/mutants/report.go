@@ -7,11 +7,17 @@ import (
 	"time"
 )
 
+// maxShown is how many tests are named; those beside them fail for the same reason.
+const maxShown = 2
+
 // what says what caught a mutant, in a cell of a table.
 func (o *outcome) what() string {
 	var parts []string
 	if len(o.tests) > 0 {
-		parts = append(parts, strings.Join(o.tests, ", "))
+		parts = append(parts, strings.Join(o.tests[:min(len(o.tests), maxShown)], ", "))
+	}
+	if more := len(o.tests) - maxShown; more > 0 {
+		parts[0] += fmt.Sprintf(" and %d more", more)
 	}
 	if o.seed > 0 {
 		parts = append(parts, "the simulation")
@@ -49,11 +55,11 @@ func write(w io.Writer, outcomes []outcome, seeds int) error {
 	}
 	fmt.Fprintf(&b, `# Mutants
 
-Ways in which synchronisation could be wrong, each planted alone, and what noticed it. Written by `+"`make mutants`"+`, which changes
-neither the tree nor what is shipped (`+"`internal/tools/mutants`"+`). A named test runs once; the simulation plays up to %d
-seeds and stops at the first that fails. Of the mutants of the protocol four wait for the parts that they belong to: a sweep that removes
-items with pending entries, a remote root hash that is adopted, a child shard read before its parent, a peer that serves the
-journal as base.
+Ways in which synchronisation could be wrong, each planted alone, and what noticed it. Written by `+"`make mutants`"+`, which
+changes neither the tree nor what is shipped (`+"`internal/tools/mutants`"+`). The tests that a mutant names stop at the first place
+that fails; the simulation plays up to %d seeds and stops at the first that fails. Of the mutants of the protocol four wait for
+the parts that they belong to: a sweep that removes items with pending entries, a remote root hash that is adopted, a child
+shard read before its parent, a peer that serves the journal as base.
 
 %d of %d were caught.
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +50,7 @@ func (o *outcome) caught() bool { return len(o.tests) > 0 || o.seed > 0 }
 // and said.
 func (r *runner) baseline(ctx context.Context, mutants []mutant) error {
 	programs := map[string]string{}
-	run := func(t testRun, env ...string) error {
+	for _, t := range r.named(mutants) {
 		if programs[t.pkg] == "" {
 			program, err := r.build(ctx, "baseline", t.pkg, "")
 			if err != nil {
@@ -57,45 +58,45 @@ func (r *runner) baseline(ctx context.Context, mutants []mutant) error {
 			}
 			programs[t.pkg] = program
 		}
+		var env []string
+		if t == simulation() {
+			env = r.seedEnv(r.seed0, min(r.seeds, baselineSeeds))
+		}
 		failed, _ := r.run(ctx, programs[t.pkg], t, env...)
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return ctx.Err()
-		case failed == nil:
-			return nil
-		case !r.lenient:
+		}
+		if failed == nil {
+			continue
+		}
+		if !r.lenient {
 			return fmt.Errorf("%s -run '%s' fails without any mutant: %s", t.pkg, t.run, strings.Join(failed, ", "))
 		}
 		fmt.Printf("left out, because it fails without any mutant: %s: %s\n", t.pkg, strings.Join(failed, ", "))
 		r.leftOut[t] = failed
-		return nil
-	}
-	done := map[testRun]bool{}
-	for i := range mutants {
-		for _, t := range mutants[i].tests {
-			if done[t] {
-				continue
-			}
-			done[t] = true
-			if err := run(t); err != nil {
-				return err
-			}
-		}
-		if sim := (testRun{simPackage, simTest}); mutants[i].sim && r.seeds > 0 && !done[sim] {
-			done[sim] = true
-			if err := run(sim, r.seedEnv(r.seed0, min(r.seeds, baselineSeeds))...); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }
 
+// named lists what the mutants name, each once.
+func (r *runner) named(mutants []mutant) (out []testRun) {
+	for i := range mutants {
+		out = append(out, mutants[i].tests...)
+		if mutants[i].sim && r.seeds > 0 {
+			out = append(out, simulation())
+		}
+	}
+	slices.SortFunc(out, func(a, b testRun) int { return cmp.Or(cmp.Compare(a.pkg, b.pkg), cmp.Compare(a.run, b.run)) })
+	return slices.Compact(out)
+}
+
+func simulation() testRun { return testRun{simPackage, simTest} }
+
 // baselineSeeds are played without a mutant. That all of them pass is for make sim to show.
 const baselineSeeds = 5
 
-// try plants a mutant and runs what should notice it. All named tests are run; the simulation stops at the first seed
-// that fails.
+// try plants a mutant and runs what should notice it. The named tests stop at the first place that fails, the simulation
+// at the first seed.
 func (r *runner) try(ctx context.Context, m *mutant) (outcome, error) {
 	began := time.Now()
 	out := outcome{mutant: m}
@@ -110,9 +111,12 @@ func (r *runner) try(ctx context.Context, m *mutant) (outcome, error) {
 			return out, err
 		}
 		failed, _ := r.run(ctx, program, t)
-		out.tests = append(out.tests, failed...)
+		if failed != nil { // one place is enough
+			out.tests = failed
+			break
+		}
 	}
-	if m.sim && r.seeds > 0 && r.leftOut[testRun{simPackage, simTest}] == nil {
+	if m.sim && r.seeds > 0 && r.leftOut[simulation()] == nil {
 		program, err := r.build(ctx, m.name, simPackage, overlay)
 		if err != nil {
 			return out, err
@@ -129,7 +133,7 @@ func (r *runner) simulate(ctx context.Context, program string, out *outcome) {
 	for n := 1; out.tried < r.seeds && ctx.Err() == nil; n *= 2 {
 		n = min(n, r.seeds-out.tried, 32)
 		first := r.seed0 + out.tried
-		failed, text := r.run(ctx, program, testRun{simPackage, simTest}, r.seedEnv(first, n)...)
+		failed, text := r.run(ctx, program, simulation(), r.seedEnv(first, n)...)
 		if failed != nil {
 			out.seed = failedSeed(text, first, n)
 			out.tried = out.seed - r.seed0 + 1
