@@ -64,6 +64,11 @@ bench-api: need-go build ## measure the DynamoDB endpoint beside DynamoDB Local,
 	@$(GO) build -buildvcs=$(BUILDVCS) -trimpath -tags '$(TAGS)' -o bin/bench-api ./internal/tools/benchapi
 	@exec bin/bench-api $(ARGS)
 
+.PHONY: bench-sync
+bench-sync: need-go ## measure how fast queued writes drain into DynamoDB Local, beside the bare SDK client (ARGS='-writes 20000', '-mixes usual')
+	@$(GO) build -buildvcs=$(BUILDVCS) -trimpath -tags '$(TAGS)' -o bin/bench-sync ./internal/tools/benchsync
+	@exec bin/bench-sync $(ARGS)
+
 .PHONY: gobench
 gobench: need-go ## run the Go benchmarks (BENCH=regexp COUNT=10 BENCHTIME=1s); compare two runs with: make benchstat
 	@dirs=$$(grep -rl --include='*_test.go' '^func Benchmark' $(CODE) | sed 's|^|./|; s|/[^/]*$$||' | sort -u); \

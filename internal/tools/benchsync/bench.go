@@ -1,0 +1,306 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/touchline/touchline/internal/testrig/ddblocal"
+	"github.com/touchline/touchline/internal/tools/measure"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/dynamo"
+	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+type bench struct {
+	set    settings
+	folder string
+	server *ddblocal.Instance
+	cloud  *dynamo.Client
+}
+
+// result is a mix measured.
+type result struct {
+	drain, bare float64 // writes a second
+	calls       int64   // requests sent
+	units, own  float64 // write units of what was sent, and of the application's own calls
+	server      float64 // as the server counts what succeeded
+	commits     uint64  // of the store while it drained
+}
+
+func newBench(ctx context.Context, set settings, folder string, server *ddblocal.Instance) (*bench, error) {
+	for name, value := range map[string]string{
+		"AWS_ACCESS_KEY_ID": "bench", "AWS_SECRET_ACCESS_KEY": "bench", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
+	} {
+		if err := os.Setenv(name, value); err != nil {
+			return nil, err
+		}
+	}
+	c, err := dynamo.New(ctx, dynamo.Config{Endpoint: "http://" + server.Addr, Region: "local", Dial: server.Dial})
+	return &bench{set: set, folder: folder, server: server, cloud: c}, err
+}
+
+func table(name string) store.TableSpec {
+	str := func(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyString} }
+	return store.TableSpec{Name: name, Key: store.KeySpec{Partition: str("pk"), Sort: str("sk")}, Policy: store.PolicyIntent}
+}
+
+// measure drains a mix, and has the bare client do the same.
+func (b *bench) measure(ctx context.Context, m mix, writes int, bareFirst bool, progress io.Writer) (r result, err error) {
+	ours, bare, own := table("ours-"+m.name), table("bare-"+m.name), table("sync-"+m.name)
+	own.Key = store.KeySpec{Partition: store.KeyAttr{Name: intent.SyncKey, Type: store.KeyString}}
+	for _, spec := range []store.TableSpec{ours, bare, own} {
+		if err := b.cloud.Create(ctx, spec, false); err != nil {
+			return r, err
+		}
+	}
+	asked := plan(m, writes)
+	steps := []func() error{
+		func() error { return b.drain(ctx, ours, own.Name, asked, &r, progress) },
+		func() (err error) {
+			r.bare, err = b.bare(ctx, bare.Name, asked, progress)
+			return err
+		},
+	}
+	if bareFirst {
+		steps[0], steps[1] = steps[1], steps[0]
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return r, err
+		}
+	}
+	r.own = float64(writes)
+	if m.together {
+		r.own *= 2 // a transaction costs double, whoever sends it
+	}
+	return r, nil
+}
+
+// drain queues the writes and sends them.
+func (b *bench) drain(ctx context.Context, spec store.TableSpec, syncTable string, asked []write, r *result, progress io.Writer) error {
+	path := filepath.Join(b.folder, spec.Name+".db")
+	s, err := store.Open(path, store.Options{Node: "bench"})
+	if err != nil {
+		return err
+	}
+	defer measure.Remove(path)
+	defer measure.Shut(s)
+	if err := s.Define(ctx, spec); err != nil {
+		return err
+	}
+	meter := &meter{Client: b.cloud}
+	yes := true
+	rep, err := replica.New(replica.Config{Store: s, Cloud: meter, SyncTable: syncTable, Lanes: b.set.lanes, Transactions: &yes})
+	if err != nil {
+		return err
+	}
+	if err := rep.Open(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(progress, "%s: making the items\n", spec.Name)
+	if err := queue(ctx, s, spec.Name, asked, true); err != nil {
+		return err
+	}
+	if _, err := emptied(ctx, rep); err != nil {
+		return err
+	}
+	if err := queue(ctx, s, spec.Name, asked, false); err != nil {
+		return err
+	}
+	fmt.Fprintf(progress, "%s: draining\n", spec.Name)
+	meter.calls.Store(0)
+	meter.units.Store(0)
+	used, commits := b.cloud.Usage().WriteUnits, s.Stats().Commits
+	took, err := emptied(ctx, rep)
+	if err != nil {
+		return err
+	}
+	st, err := rep.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if st.Conflicts.Kept > 0 {
+		return fmt.Errorf("%d conflicts, where nobody else writes", st.Conflicts.Kept)
+	}
+	r.drain = float64(len(asked)) / took.Seconds()
+	r.calls, r.units = meter.calls.Load(), float64(meter.units.Load())
+	r.server = b.cloud.Usage().WriteUnits - used
+	r.commits = s.Stats().Commits - commits
+	return nil
+}
+
+// emptied runs the replicator until nothing waits, and tells how long that took.
+func emptied(ctx context.Context, rep *replica.Replica) (took time.Duration, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	started := time.Now()
+	ended := make(chan error, 1)
+	go func() { ended <- rep.Run(ctx) }()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		st, err := rep.Status(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if st.Waiting == 0 {
+			took = time.Since(started)
+			cancel()
+			<-ended
+			return took, nil
+		}
+		select {
+		case err := <-ended:
+			return 0, err
+		case <-tick.C:
+		}
+	}
+}
+
+// meter counts what is sent to the cloud.
+type meter struct {
+	*dynamo.Client
+	calls, units atomic.Int64
+}
+
+// Write implements replica.Cloud.
+func (m *meter) Write(ctx context.Context, c intent.Call) (attr.Item, error) {
+	image, err := m.Client.Write(ctx, c)
+	m.calls.Add(1)
+	m.units.Add(unitsOf(max(attr.Size(c.Item), attr.Size(image))))
+	return image, err
+}
+
+// Transact implements replica.Cloud.
+func (m *meter) Transact(ctx context.Context, calls []intent.Call, token string) error {
+	m.calls.Add(1)
+	for i := range calls {
+		m.units.Add(2 * unitsOf(attr.Size(calls[i].Item)))
+	}
+	return m.Client.Transact(ctx, calls, token)
+}
+
+func unitsOf(size int) int64 { return max(1, int64(size+1023)/1024) }
+
+// write is one write of the application's.
+type write struct {
+	op   store.Op
+	id   int
+	pair int // of a transaction: the item that is updated with it; 0: it is alone
+}
+
+// plan spreads the mix evenly over the writes.
+func plan(m mix, writes int) []write {
+	out := make([]write, 0, writes)
+	for i := range writes {
+		w := write{op: store.OpDelete, id: i + 1}
+		switch part := i * 37 % 100; {
+		case part < m.updates:
+			w.op = store.OpUpdate
+		case part < m.updates+m.creates:
+			w.op = store.OpPut
+		}
+		if m.together {
+			if i%2 == 1 {
+				continue
+			}
+			w.pair = i + 2
+		}
+		out = append(out, w)
+	}
+	if m.together {
+		for len(out) < writes { // a transaction stands for two writes
+			out = append(out, write{})
+		}
+	}
+	return out
+}
+
+func keyOf(id int) attr.Item {
+	return attr.Item{"pk": attr.S(fmt.Sprintf("p%07d", id)), "sk": attr.S("item")}
+}
+
+func itemOf(id int) attr.Item {
+	it := keyOf(id)
+	it["n"] = attr.Int(0)
+	it["text"] = attr.S(strings.Repeat("x", 470))
+	return it
+}
+
+func updateOf(table string, id int) *store.UpdateItem {
+	u := &store.UpdateItem{Table: table, Key: keyOf(id), Update: "SET n = :n, seen = :t"}
+	u.Values = attr.Item{":n": attr.Int(int64(id)), ":t": attr.S("2026-11-21T12:00:00Z")}
+	return u
+}
+
+// queue writes into the store: first what has to be there, or then the writes themselves.
+func queue(ctx context.Context, s *store.Store, table string, asked []write, prepare bool) error {
+	const together = 200
+	for from := 0; from < len(asked); from += together {
+		part := asked[from:min(from+together, len(asked))]
+		err := s.Update(ctx, func(tx *store.Tx) error {
+			for _, w := range part {
+				if err := w.perform(tx, table, prepare); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w write) perform(tx *store.Tx, table string, prepare bool) (err error) {
+	put := func(id int) error {
+		_, err := tx.Put(store.PutItem{Table: table, Item: itemOf(id), Condition: "attribute_not_exists(pk)", NoOld: true})
+		return err
+	}
+	switch {
+	case w.op == 0:
+	case prepare && w.op == store.OpPut:
+	case prepare:
+		if err = put(w.id); err == nil && w.pair != 0 {
+			err = put(w.pair)
+		}
+	case w.pair != 0:
+		err = tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{{Update: updateOf(table, w.id)}, {Update: updateOf(table, w.pair)}}})
+	case w.op == store.OpUpdate:
+		_, err = tx.Update(*updateOf(table, w.id))
+	case w.op == store.OpPut:
+		err = put(w.id)
+	default:
+		_, err = tx.Delete(store.DeleteItem{Table: table, Key: keyOf(w.id), NoOld: true})
+	}
+	return err
+}
+
+// each does something for all writes, as many at once as there are lanes.
+func each(ctx context.Context, at int, asked []write, do func(context.Context, write) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range at {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(asked) && ctx.Err() == nil; i = next.Add(1) - 1 {
+				if err := do(ctx, asked[i]); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+
+	"github.com/touchline/touchline/internal/testrig/ddblocal"
+	"github.com/touchline/touchline/internal/tools/measure"
+)
+
+// settings is what the command line says.
+type settings struct {
+	writes int
+	lanes  int
+	mixes  []mix
+	dir    string
+}
+
+// mix is what part of the writes does what, in percent; the rest deletes.
+type mix struct {
+	name             string
+	updates, creates int
+	together         bool // two updates as one transaction, each counted as a write
+}
+
+func allMixes() []mix {
+	return []mix{
+		{name: "usual", updates: 70, creates: 20},
+		{name: "updates", updates: 100},
+		{name: "creates", creates: 100},
+		{name: "deletes"},
+		{name: "transactions", updates: 100, together: true},
+	}
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "benchsync:", err)
+		os.Exit(1)
+	}
+}
+
+func parse(args []string, progress io.Writer) (set settings, err error) {
+	flags := flag.NewFlagSet("benchsync", flag.ContinueOnError)
+	flags.SetOutput(progress)
+	flags.IntVar(&set.writes, "writes", 200_000, "queued writes of the first mix; the others have a tenth")
+	flags.IntVar(&set.lanes, "lanes", 16, "requests on their way at once")
+	flags.StringVar(&set.dir, "dir", "", "where the store lies (default: a folder of its own)")
+	names := flags.String("mixes", "", "names, with commas between (default: all)")
+	if err := flags.Parse(args); err != nil {
+		return set, err
+	}
+	for _, m := range allMixes() {
+		if *names == "" || strings.Contains(","+*names+",", ","+m.name+",") {
+			set.mixes = append(set.mixes, m)
+		}
+	}
+	if len(set.mixes) == 0 || set.writes < 10 || set.lanes < 1 {
+		return set, errors.New("there is nothing to measure")
+	}
+	return set, nil
+}
+
+func run(ctx context.Context, args []string, out, progress io.Writer) error {
+	set, err := parse(args, progress)
+	if err != nil {
+		return err
+	}
+	folder, machine, err := measure.MakeFolder(set.dir)
+	if err != nil {
+		return err
+	}
+	defer measure.Remove(folder)
+	server, err := ddblocal.StartInMemory(ctx)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	b, err := newBench(ctx, set, folder, server)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s\nDynamoDB Local in memory, %d at once, items of 500 bytes\n\n", machine, set.lanes)
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "mix\twrites\tdrained/s\tbare SDK/s\tof it\tcalls\tunits sent\tunits of the calls alone\tratio\tserver's units\tcommits\t")
+	for i, m := range set.mixes {
+		n := set.writes
+		if i > 0 {
+			n /= 10
+		}
+		r, err := b.measure(ctx, m, n, i%2 == 0, progress)
+		if err != nil {
+			return errors.Join(err, w.Flush())
+		}
+		fmt.Fprintf(w, "%s\t%d\t%.0f\t%.0f\t%.0f %%\t%d\t%.0f\t%.0f\t%.3f\t%.0f\t%d\t\n", m.name, n, r.drain, r.bare, 100*r.drain/r.bare,
+			r.calls, r.units, r.own, r.units/r.own, r.server, r.commits)
+	}
+	return w.Flush()
+}
