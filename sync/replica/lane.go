@@ -57,13 +57,13 @@ type LaneUnit struct {
 }
 
 const (
-	maxWindow  = 32
+	maxWindow  = 64
 	maxAside   = 1024 // units in hand; what does not fit is read again later
 	scanSlice  = 128  // units read in one View
 	maxSteps   = 64   // of a unit without a pause
 	rescanWait = time.Second
-	ackDelay   = 20 * time.Millisecond // an answer waits so long for others to share its commit
-	asideWait  = 30 * time.Second      // what waits for something that may be missed is looked at again
+	ackDelay   = 250 * time.Millisecond // an answer nobody waits for may wait so long for others to share its commit
+	asideWait  = 30 * time.Second       // what waits for something that may be missed is looked at again
 )
 
 func newLane(r *Replica, no int) *lane {

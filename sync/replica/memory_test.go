@@ -36,7 +36,9 @@ func (s *sink) Transact(context.Context, []intent.Call, string) error { return n
 func (s *sink) Get(context.Context, string, attr.Item) (attr.Item, error) { return nil, nil }
 
 // Read implements replica.Cloud.
-func (s *sink) Read(context.Context, replica.Reading) (replica.Page, error) { return replica.Page{}, nil }
+func (s *sink) Read(context.Context, replica.Reading) (replica.Page, error) {
+	return replica.Page{}, nil
+}
 
 // Skew implements replica.Cloud.
 func (s *sink) Skew() time.Duration { return 0 }

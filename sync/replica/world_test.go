@@ -114,7 +114,9 @@ func (w *wire) Get(_ context.Context, table string, key attr.Item) (attr.Item, e
 }
 
 // Read implements replica.Cloud.
-func (w *wire) Read(_ context.Context, r replica.Reading) (replica.Page, error) { return w.cloud.Read(r) }
+func (w *wire) Read(_ context.Context, r replica.Reading) (replica.Page, error) {
+	return w.cloud.Read(r)
+}
 
 // Skew implements replica.Cloud.
 func (w *wire) Skew() time.Duration { return 0 }
@@ -138,7 +140,9 @@ func (w *wire) sent() (out []intent.Call) {
 }
 
 func unknown() error { return &intent.Error{Class: intent.Unknown, Err: errors.New("a test: EOF")} }
-func offline() error { return &intent.Error{Class: intent.Offline, Err: errors.New("a test: no route")} }
+func offline() error {
+	return &intent.Error{Class: intent.Offline, Err: errors.New("a test: no route")}
+}
 
 // node is a store with a replica on it.
 type node struct {
