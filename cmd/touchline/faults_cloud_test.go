@@ -253,6 +253,9 @@ func settle(t *testing.T, nodes []*cloudNode, foreign *dynamodb.Client) {
 	began := time.Now()
 	for _, n := range nodes {
 		st := n.drained(2 * time.Minute)
+		if st.Node.Clone != "" || len(st.Alarms) > 0 || st.Conflicts.Quarantined > 0 {
+			t.Errorf("%s was never copied, and nothing in it is poison: %+v", n.name, st)
+		}
 		t.Logf("%s has drained after %v: %+v, %d kills", n.name, time.Since(began).Round(time.Second), st, n.kills)
 	}
 	for _, n := range nodes {

@@ -53,8 +53,6 @@ func (l *link) one(raw []byte) bool {
 		return false
 	case Slow:
 		l.wait(w.Delay)
-	case Duplicate:
-		l.p.group.Go(func() { l.p.copyLater(raw, w.Late) })
 	}
 	answer, err := l.ask(raw)
 	if err != nil {
@@ -65,6 +63,8 @@ func (l *link) one(raw []byte) bool {
 		return l.hang()
 	case DropAnswer:
 		return false
+	case Duplicate: // from now on: a copy does not overtake its original
+		l.p.group.Go(func() { l.p.copyLater(raw, w.Late) })
 	case ResetMidBody:
 		_, _ = l.client.Write(answer[:len(answer)-1-len(answer)/20])
 		reset(l.client)
