@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	kinds "github.com/touchline/touchline/internal/fault"
@@ -55,9 +56,11 @@ func (w *writing) put(table string, item attr.Item, id, condition string, values
 }
 
 func (w *writing) update(table string, key attr.Item, id string, inc int64, update, condition string, values attr.Item) error {
-	images, err := w.tx.Update(store.UpdateItem{
-		Table: table, Key: key, Update: update, Condition: condition, Params: expr.Params{Values: values},
-	})
+	params := expr.Params{Values: values}
+	if strings.Contains(update, "#ttl") {
+		params.Names = map[string]string{"#ttl": "ttl"}
+	}
+	images, err := w.tx.Update(store.UpdateItem{Table: table, Key: key, Update: update, Condition: condition, Params: params})
 	if err == nil {
 		w.note(table, key, store.OpUpdate, id, inc, images.Old)
 	}
@@ -198,7 +201,7 @@ func operations() []operation {
 			if s.once(2) {
 				return w.put("rows", attr.Item{"pk": key["pk"], "v": attr.S(id), "ttl": ttl}, id, "attribute_not_exists(pk)", nil)
 			}
-			return w.update("rows", key, id, 0, "SET v = :v, ttl = :ttl", "", attr.Item{":v": attr.S(id), ":ttl": ttl})
+			return w.update("rows", key, id, 0, "SET v = :v, #ttl = :ttl", "", attr.Item{":v": attr.S(id), ":ttl": ttl})
 		}},
 		{"note", 1, func(w *writing, s *sim) error {
 			_, err := w.tx.Put(store.PutItem{Table: "notes", Item: attr.Item{"pk": attr.S(w.l.n.name)}})

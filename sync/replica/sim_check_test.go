@@ -3,6 +3,8 @@ package replica_test
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/touchline/touchline/internal/testrig/simcloud"
@@ -256,12 +258,14 @@ func (b *book) compare(l *simLife, table string, want map[string]attr.Item) {
 		ttl, ok := it["ttl"].Int()
 		return !ok || ttl > time.Now().Unix()+5
 	}
-	for key, it := range want {
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		it := want[key]
 		if fresh(it) && imageText(got[key]) != imageText(it) {
 			b.s.violate("diverged: %s %s is %s at %s and %s in the cloud", table, key, tell(got[key]), l.n.name, tell(it))
 		}
 	}
-	for key, it := range got {
+	for _, key := range slices.Sorted(maps.Keys(got)) {
+		it := got[key]
 		if fresh(it) && want[key] == nil {
 			b.s.violate("diverged: %s %s is %s at %s and not in the cloud", table, key, tell(it), l.n.name)
 		}
@@ -312,7 +316,8 @@ func (b *book) whole() {
 		}
 		halves[e.Txn][keyText(e.Key)] = true
 	}
-	for txn, keys := range halves {
+	for _, txn := range slices.Sorted(maps.Keys(halves)) {
+		keys := halves[txn]
 		if txn != 0 && len(keys) != 2 {
 			b.s.violate("half a transaction: %d wrote %v", txn, keys)
 		}
@@ -327,7 +332,8 @@ func (b *book) events(recorded map[string]*replica.Conflict) {
 			told[a.key["pk"].Str()+" "+a.key["sk"].Str()] = true
 		}
 	}
-	for key, n := range b.owed {
+	for _, key := range slices.Sorted(maps.Keys(b.owed)) {
+		n := b.owed[key]
 		if !told[key] && b.epoch == 0 {
 			b.s.violate("the state of #%d came before its event %s", n, key)
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"testing/synctest"
 	"time"
 
 	"github.com/touchline/touchline/internal/clock"
@@ -23,6 +24,7 @@ import (
 type simNode struct {
 	s    *sim
 	name string
+	no   int
 	disk string // folder that the next process starts from; empty: a new machine
 	runs int
 	life *simLife
@@ -59,6 +61,9 @@ type simLife struct {
 	dead   atomic.Bool // killed: nothing that it does counts any more
 	doomed atomic.Bool // it died at a failpoint, its disk is kept
 	reads  map[string]uint64
+
+	turnsMu sync.Mutex
+	turns   map[*clock.Signal]int // of loops, in the order in which they first waited
 }
 
 var errKilled = errors.New("the process was killed")
@@ -118,12 +123,14 @@ func (c simClock) Wait(ctx context.Context, until time.Time, sig *clock.Signal) 
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if sig != nil {
+		c.order(sig)
+	}
 	woken := sig.C()
 	if woken != nil {
 		select {
 		case <-woken:
-			sig.Clear()
-			return nil
+			return c.turn(ctx, sig)
 		default:
 		}
 	}
@@ -141,10 +148,29 @@ func (c simClock) Wait(ctx context.Context, until time.Time, sig *clock.Signal) 
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-woken:
-		sig.Clear()
+		return c.turn(ctx, sig)
 	case <-due:
 	}
 	return nil
+}
+
+// turn waits for the turn of a loop that was signalled: several may have been at one instant, each goes on at its own.
+func (c simClock) turn(ctx context.Context, sig *clock.Signal) error {
+	no := c.order(sig)
+	err := c.l.n.s.timer.Sleep(ctx, time.Duration(no)*time.Microsecond+time.Duration(c.l.n.no)*time.Nanosecond)
+	sig.Clear()
+	return err
+}
+
+func (c simClock) order(sig *clock.Signal) int {
+	c.l.turnsMu.Lock()
+	defer c.l.turnsMu.Unlock()
+	no, ok := c.l.turns[sig]
+	if !ok {
+		no = len(c.l.turns) + 1
+		c.l.turns[sig] = no
+	}
+	return no
 }
 
 // Join implements clock.Clock.
@@ -157,7 +183,7 @@ func (simClock) Suspend(f func()) { f() }
 func (n *simNode) start() {
 	n.runs++
 	l := &simLife{n: n, dir: filepath.Join(n.s.dir, fmt.Sprintf("%s.%d", n.name, n.runs)), ended: make(chan struct{})}
-	l.reads = map[string]uint64{}
+	l.reads, l.turns = map[string]uint64{}, map[*clock.Signal]int{}
 	err := l.open()
 	if l.dead.Load() { // at a failpoint of its start
 		close(l.ended)
@@ -170,6 +196,7 @@ func (n *simNode) start() {
 	n.life = l
 	n.s.trace("%s starts, run %d, incarnation %d, seq %d", n.name, n.runs, l.store.Incarnation(), l.store.Seq())
 	l.run()
+	synctest.Wait() // until all of it waits for something
 }
 
 func (l *simLife) open() (err error) {
@@ -205,7 +232,7 @@ func (l *simLife) open() (err error) {
 	transactions := (*bool)(nil)
 	l.rep, err = replica.New(replica.Config{
 		Store: l.store, Cloud: l.link, Dir: l.dir, Clock: simClock{l}, Rand: draw, SyncTable: simSync, LockTable: simLocks,
-		Poll: simPolls(), Transactions: transactions, Fail: l.failpoint, Log: n.s.log(n.name),
+		Poll: simPolls(), Transactions: transactions, Fail: l.failpoint, Log: n.s.log(l),
 		Lanes: 4,
 	})
 	if err != nil {
@@ -315,6 +342,7 @@ func (n *simNode) kill() {
 	n.s.trace("%s is killed", n.name)
 	l.keepDisk()
 	l.end()
+	synctest.Wait()
 }
 
 // up gives the process that runs; nil: none does.

@@ -24,16 +24,20 @@ const simEvents = 5000
 func TestSimulation(t *testing.T) {
 	first, seeds := simSeeds(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // goroutines that wake together run one after the other
-	fired := map[string]int{}
+	fired, failed := map[string]int{}, 0
 	events, began := 0, time.Now()
 	for i := range seeds {
-		n, f := simulate(t, first+uint64(i), seeds == 1)
+		n, f := 0, map[string]int(nil)
+		good := t.Run(fmt.Sprint(first+uint64(i)), func(t *testing.T) { n, f = simulate(t, first+uint64(i), seeds == 1) })
+		if !good {
+			failed++
+		}
 		events += n
 		for what, times := range f {
 			fired[what] += times
 		}
-		if t.Failed() {
-			return
+		if failed > 9 {
+			t.Fatalf("%d of %d seeds have failed", failed, i+1)
 		}
 	}
 	took := time.Since(began)
@@ -78,6 +82,9 @@ func simulateHash(t *testing.T, seed uint64, whole bool) (hash uint64, events in
 		s := newSim(t, seed, whole)
 		s.run()
 		hash, events, fired = s.hash, s.count(), s.net.Fired()
+		if whole {
+			t.Logf("trace: %s", s.keepTrace())
+		}
 		if s.broken() {
 			t.Errorf("seed %d: %s\nreplay: make sim SEEDS=1 SEED0=%d\ntrace: %s", seed, strings.Join(s.failed, "\n"), seed, s.keepTrace())
 		}
@@ -142,13 +149,12 @@ func (s *sim) run() {
 // boot starts the machines one by one.
 func (s *sim) boot() {
 	for i := range 2 + s.n(4) {
-		n := &simNode{s: s, name: fmt.Sprintf("n%d", i), rate: 1 + float64(s.n(2000)-1000)/1e5}
+		n := &simNode{s: s, name: fmt.Sprintf("n%d", i), no: i, rate: 1 + float64(s.n(2000)-1000)/1e5}
 		if s.once(3) {
 			n.offset = s.span(0, time.Hour) - s.span(0, time.Hour)
 		}
 		s.nodes = append(s.nodes, n)
 		n.start()
-		synctest.Wait()
 		if l := n.up(); l != nil {
 			l.link.SetRate(s.n(120))
 		}
@@ -159,7 +165,7 @@ func (s *sim) boot() {
 // for one.
 func (s *sim) heal() {
 	s.trace("-- healing")
-	s.healed = true
+	s.healed, s.lastBall = true, s.ball()
 	for _, n := range s.nodes {
 		n.killIn = 0
 		n.mu.Lock()
@@ -178,13 +184,15 @@ func (s *sim) heal() {
 func (s *sim) quiet() {
 	const limit = 3 * time.Hour // holds of deletes, and the parked of a restored cloud, end before
 	deadline, most := time.Now().Add(limit), s.count()+40*simEvents
-	for time.Now().Before(deadline) && !s.broken() && s.count() < most {
+	for step := 0; time.Now().Before(deadline) && !s.broken() && s.count() < most; step++ {
 		s.sleep(30 * time.Second)
 		waiting := 0
 		for _, n := range s.nodes {
 			if l := n.up(); l != nil {
 				l.link.SetMode(simcloud.None)
-				l.release()
+				if step%20 == 0 {
+					l.release()
+				}
 				waiting += l.pending()
 			}
 		}

@@ -54,10 +54,18 @@ func (l *simLife) hold(match string, held *lease.Lease) {
 	}
 }
 
+// ball is how far the source of all matches has come.
+func (s *sim) ball() int64 {
+	if s.lastBall > 0 {
+		return s.lastBall
+	}
+	return int64(time.Since(s.began) / ballEvery)
+}
+
 // poll is one unit of work: what the source has that the state does not becomes events, and then the state.
 func (l *simLife) poll(match string, fence int64) {
 	s := l.n.s
-	ball := int64(time.Since(s.began) / ballEvery)
+	ball := s.ball()
 	l.write("poll", func(w *writing) error {
 		was, err := w.tx.Get("matches", pk(match))
 		if err != nil {
@@ -105,6 +113,7 @@ func (l *simLife) through(name string) {
 		result, err := l.rep.Through(ctx, store.WriteItem{Put: &store.PutItem{
 			Table: "names", Item: attr.Item{"pk": attr.S(name), "v": attr.S(id)}, Condition: "attribute_not_exists(pk)",
 		}}, id)
+		s.sleep(700 * time.Microsecond) // its turn is behind that of the lane that told it
 		if !l.dead.Load() {
 			s.book.claimed(l.n.name, name, id, result, err)
 		}
@@ -112,14 +121,9 @@ func (l *simLife) through(name string) {
 }
 
 // log sends what the node logs to the trace.
-func (s *sim) log(node string) *slog.Logger {
-	return slog.New(traceHandler{s: s, node: node})
-}
+func (s *sim) log(l *simLife) *slog.Logger { return slog.New(traceHandler{l: l}) }
 
-type traceHandler struct {
-	s    *sim
-	node string
-}
+type traceHandler struct{ l *simLife }
 
 // Enabled implements slog.Handler.
 func (traceHandler) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
@@ -131,7 +135,9 @@ func (h traceHandler) Handle(_ context.Context, r slog.Record) error {
 		text += " " + a.String()
 		return true
 	})
-	h.s.trace("%s log: %s", h.node, text)
+	if !h.l.dead.Load() {
+		h.l.n.s.trace("%s log: %s", h.l.n.name, text)
+	}
 	return nil
 }
 

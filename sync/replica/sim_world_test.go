@@ -46,6 +46,8 @@ type sim struct {
 	failed []string
 	ids    int
 	healed bool
+
+	lastBall int64 // of the source, which ends with the trouble
 	idle   atomic.Bool // applications write no more
 }
 

@@ -137,11 +137,14 @@ func (l *Link) Transact(ctx context.Context, calls []intent.Call, token string) 
 	return err
 }
 
-func (l *Link) sends(call *intent.Call) {
+func (l *Link) isDead() bool {
 	l.mu.Lock()
-	dead := l.dead
-	l.mu.Unlock()
-	if l.net.Sent != nil && !dead {
+	defer l.mu.Unlock()
+	return l.dead
+}
+
+func (l *Link) sends(call *intent.Call) {
+	if l.net.Sent != nil && !l.isDead() {
 		l.net.Sent(markOf(call), call)
 	}
 }
@@ -194,7 +197,9 @@ const (
 // plan is what will become of a request.
 type plan struct {
 	fault    Fault
+	dead     bool            // the node is no more
 	up, down time.Duration   // the ways there and back
+	rest     time.Duration   // until it arrives, if the node has given up on the way
 	lost     bool            // it never arrives
 	deaf     bool            // the answer never does
 	late     []time.Duration // copies that arrive that long after it was sent
@@ -210,16 +215,19 @@ var (
 
 // exchange sends a request and waits for its answer, as the plan for it has it.
 func exchange[T any](ctx context.Context, l *Link, k kind, do func() (T, error)) (got T, err error) {
+	var zero T
+	l.gate()
+	p := l.plan(k)
+	if p.dead {
+		return zero, p.instead
+	}
 	if l.net.Told != nil {
 		defer func() {
-			if err != nil {
+			if err != nil && !l.isDead() {
 				l.net.Told(l.node, err)
 			}
 		}()
 	}
-	var zero T
-	l.gate()
-	p := l.plan(k)
 	if p.fault != None {
 		l.net.Count(p.fault.String())
 	}
@@ -238,7 +246,7 @@ func exchange[T any](ctx context.Context, l *Link, k kind, do func() (T, error))
 		return zero, l.silence(ctx)
 	}
 	if err := l.net.Timer.Sleep(ctx, p.up); err != nil {
-		l.net.Timer.After(l.net.span(time.Microsecond, p.up+time.Millisecond), arrive) // it had left
+		l.net.Timer.After(p.rest, arrive) // it had left
 		return zero, unanswered(err)
 	}
 	got, err = do()

@@ -9,7 +9,6 @@ import (
 // plan draws what becomes of a request.
 func (l *Link) plan(k kind) plan {
 	n := l.net
-	p := plan{up: n.span(time.Millisecond, 15*time.Millisecond), down: n.span(time.Millisecond, 15*time.Millisecond)}
 	l.mu.Lock()
 	mode, rate, dead := l.mode, l.rate, l.dead
 	wanted, asked := None, false
@@ -18,9 +17,14 @@ func (l *Link) plan(k kind) plan {
 		l.next = l.next[1:]
 	}
 	l.mu.Unlock()
+	if dead { // it draws nothing: when it asks is nobody's wish
+		return plan{dead: true, up: time.Nanosecond, instead: refuse(intent.Offline, "the process has ended")}
+	}
+	p := plan{
+		up: n.span(time.Millisecond, 15*time.Millisecond), down: n.span(time.Millisecond, 15*time.Millisecond),
+		rest: n.span(time.Microsecond, 15*time.Millisecond),
+	}
 	switch {
-	case dead:
-		p.lost, p.instead = true, refuse(intent.Offline, "the process has ended")
 	case mode != None && l.lasting(&p, mode):
 	case asked:
 		l.moment(&p, wanted, k)
