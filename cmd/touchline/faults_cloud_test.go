@@ -64,8 +64,7 @@ func (l *ledger) told(name string, err error) {
 
 // note counts what was refused: a node that is busy or ends says so, and nothing else is to be refused.
 func (l *ledger) note(err error) {
-	var api smithy.APIError
-	if errors.As(err, &api) {
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
 		l.odd[api.ErrorCode()]++
 	}
 }

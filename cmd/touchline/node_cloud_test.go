@@ -36,7 +36,6 @@ type cloudNode struct {
 	api   *dynamodb.Client // of the node's own DynamoDB endpoint
 	cmd   *exec.Cmd
 	log   bytes.Buffer
-	stuck time.Duration // how long a request of a client may take
 	kills int
 }
 
@@ -223,12 +222,6 @@ func s(text string) types.AttributeValue { return &types.AttributeValueMemberS{V
 
 func num(n int) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: fmt.Sprint(n)}
-}
-
-// logTail is for the report of a failure.
-func (n *cloudNode) logTail() string {
-	lines := strings.Split(strings.TrimSpace(n.log.String()), "\n")
-	return strings.Join(lines[max(0, len(lines)-15):], "\n")
 }
 
 // keepLogs writes the nodes' logs to a folder if one is named: for whoever looks for the reason of a failure.

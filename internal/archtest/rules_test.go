@@ -84,6 +84,7 @@ func TestVariableRuleFindsChanges(t *testing.T) {
 		{"parameter", "var v int\nfunc f(v []int) { v[0] = 1 }", ""},
 		{"once", "var v = sync.OnceValue(func() *sync.Mutex { return new(sync.Mutex) })", ""},
 		{"granted", "var v sync.Map //nolint:gochecknoglobals // a memo", ""},
+		{"no name", "var _ error = nil\nfunc f() { _ = 1 }", ""},
 		{"set", "var v int\nfunc f() { v = 1 }", "package variable v of store changes"},
 		{"counted", "var v int\nfunc f() { v++ }", "variable v"},
 		{"element", "var v = []int{1}\nfunc f() { v[0] += 1 }", "variable v"},

@@ -43,7 +43,9 @@ func variableProblems(tr *tree) (problems []string) {
 func packageVars(file *ast.File, into map[string]*ast.ValueSpec) {
 	for _, spec := range varSpecs(file) {
 		for _, name := range spec.Names {
-			into[name.Name] = spec
+			if name.Name != "_" { // says that a type implements an interface
+				into[name.Name] = spec
+			}
 		}
 	}
 }

@@ -51,14 +51,14 @@ func TestTransactionsProbe(t *testing.T) {
 // A server that never tells the item of a condition that failed is asked for it; one that has told one is believed when
 // it tells none.
 func TestOldImages(t *testing.T) {
-	tells := false
+	var tells atomic.Bool
 	var reads atomic.Int64
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case operation(r) == "GetItem":
 			reads.Add(1)
 			amazon(200, `{"Item":{"pk":{"S":"a"},"n":{"N":"7"}}}`)(w, r)
-		case tells:
+		case tells.Load():
 			amazon(400, `{"__type":"ConditionalCheckFailedException","Item":{"pk":{"S":"a"},"n":{"N":"8"}}}`)(w, r)
 		default:
 			amazon(400, `{"__type":"ConditionalCheckFailedException"}`)(w, r)
@@ -76,9 +76,9 @@ func TestOldImages(t *testing.T) {
 		}
 	}
 	ask(item("a", "n", num("7")), 1)
-	tells = true
+	tells.Store(true)
 	ask(item("a", "n", num("8")), 1)
-	tells = false
+	tells.Store(false)
 	ask(nil, 1)
 }
 

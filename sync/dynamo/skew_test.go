@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -125,9 +126,9 @@ func TestNetworkChanges(t *testing.T) {
 // After an error of the network everything that lies idle is closed: it may go the same dead way.
 func TestConnectionsAfterAnError(t *testing.T) {
 	hang := make(chan struct{})
-	slow := false
+	var slow atomic.Bool
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if slow {
+		if slow.Load() {
 			<-hang
 		}
 		amazon(200, "{}")(w, r)
@@ -136,11 +137,11 @@ func TestConnectionsAfterAnError(t *testing.T) {
 	if e := write(t, c); e != nil {
 		t.Fatal(e)
 	}
-	slow = true
+	slow.Store(true)
 	if e := write(t, c); e == nil {
 		t.Fatal("no answer is a success")
 	}
-	slow = false
+	slow.Store(false)
 	close(hang)
 	if e := write(t, c); e != nil {
 		t.Fatal(e)

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -327,9 +328,9 @@ func TestAfterAnOutage(t *testing.T) {
 	t.Setenv("AWS_RETRY_MODE", "adaptive")
 	t.Setenv("AWS_MAX_ATTEMPTS", "7")
 	t.Setenv("AWS_NEW_RETRIES_2026", "true")
-	down := true
+	var up atomic.Bool
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if down {
+		if !up.Load() {
 			amazon(500, `{"__type":"InternalServerError"}`)(w, r)
 			return
 		}
@@ -343,7 +344,7 @@ func TestAfterAnOutage(t *testing.T) {
 			t.Fatalf("%v", e)
 		}
 	}
-	down = false
+	up.Store(true)
 	if e := write(t, c); e != nil {
 		t.Errorf("%v", e)
 	}
