@@ -19,8 +19,8 @@ type Lease struct {
 	ctx    context.Context // ends when the lease does, its cause says why
 	cancel context.CancelCauseFunc
 
-	io   sync.Mutex // one request at a time: a renewal must not overtake a release
-	kept bool       // Run has it; guarded by the manager's mu
+	io   chan struct{} // of one place, for one request at a time: a renewal must not overtake a release
+	kept bool          // Run has it; guarded by the manager's mu
 
 	mu    sync.Mutex
 	fence int64
@@ -29,7 +29,7 @@ type Lease struct {
 }
 
 func newLease(m *Manager, key string, fence int64, term Term) *Lease {
-	l := &Lease{m: m, key: key, fence: fence, term: term}
+	l := &Lease{m: m, key: key, fence: fence, term: term, io: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancelCause(context.Background())
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,8 +92,8 @@ func (l *Lease) Context(parent context.Context) (ctx context.Context, cancel con
 
 // Release ends the lease here first, then in the table, where the next node need not wait for it.
 func (l *Lease) Release(ctx context.Context) error {
-	l.io.Lock()
-	defer l.io.Unlock()
+	l.io <- struct{}{}
+	defer func() { <-l.io }()
 	if l.Check() != nil {
 		return nil // somebody else's by now, perhaps: it runs out by itself
 	}
@@ -112,8 +112,8 @@ func (l *Lease) RaiseFence(ctx context.Context, above int64) error {
 	if above < 0 || above == math.MaxInt64 {
 		return fault.New(fault.Damaged, "lease_fence", "no fence is above %d", above)
 	}
-	l.io.Lock()
-	defer l.io.Unlock()
+	l.io <- struct{}{}
+	defer func() { <-l.io }()
 	if err := l.Check(); err != nil {
 		return err
 	}
@@ -140,8 +140,8 @@ func (l *Lease) RaiseFence(ctx context.Context, above int64) error {
 // renew sends one renewal. Twice, if our own record answers that it is not as expected: an answer to a change of the
 // fence was lost.
 func (l *Lease) renew(ctx context.Context) error {
-	l.io.Lock()
-	defer l.io.Unlock()
+	l.io <- struct{}{}
+	defer func() { <-l.io }()
 	for again := false; ; again = true {
 		if err := l.Check(); err != nil {
 			return err
