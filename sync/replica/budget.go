@@ -165,9 +165,3 @@ func (e *RefusedError) Unwrap() error {
 	}
 	return fault.New(fault.Unavailable, "budget_"+e.State.Which, "too much waits for the cloud; the node takes no such write for now")
 }
-
-// Budgets tells how the budgets stand.
-func (r *Replica) budgets(tx *store.Tx) (BudgetState, error) {
-	all, err := readCounts(tx)
-	return r.levels.state(r.cfg.Budget, all.total()), err
-}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -213,12 +212,3 @@ func ownTable() store.TableSpec {
 }
 
 const ownTableName = "touchline-through"
-
-// journalNote writes a note of an entry and gives the sequence of its record.
-func (r *Replica) journalNote(tx *store.Tx, what string, e *intent.Entry) (uint64, error) {
-	_, err := tx.Put(store.PutItem{Table: ownTableName, NoOld: true, Item: attr.Item{
-		"id":  attr.S(what + "#" + intent.WriteID(r.store.Node(), e.Seq)),
-		"ttl": attr.Int(tx.Now().Add(r.cfg.Budget.ReplayAge).Unix()),
-	}})
-	return tx.Seq(), err
-}

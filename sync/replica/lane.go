@@ -3,15 +3,12 @@ package replica
 import (
 	"container/heap"
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 // lane sends the units of its partitions, one request at a time. It reads the outbox in order and takes from it the units
@@ -43,6 +40,7 @@ type lane struct {
 	aside  parkHeap
 	window []*flight // marked; the first is sent next
 	done   []*flight // their outcomes are not settled yet
+	stuck  []uint64  // units in hand whose outcomes cannot be settled: they stay marked
 	oldest time.Time // the first of them came
 	width  int       // of the next window
 	woken  uint64    // of the housekeeping: commits up to here have been told
@@ -114,12 +112,12 @@ func (l *lane) run(ctx context.Context) error {
 		until, err := l.round(ctx, now)
 		if err != nil && ctx.Err() == nil {
 			l.r.log.Error("the outbox cannot be worked on", "lane", l.no, "error", err)
-			until, err = now.Add(time.Second), nil
+			until = now.Add(time.Second)
 		}
-		if err == nil && !until.Equal(now) {
-			err = l.r.clock.Wait(ctx, until, l.sig)
+		if until.Equal(now) {
+			continue
 		}
-		if err != nil {
+		if err := l.r.clock.Wait(ctx, until, l.sig); err != nil {
 			return err
 		}
 	}
@@ -323,122 +321,4 @@ func (u *unit) notBefore() (t time.Time) {
 		t = maxTime(t, e.NotBefore)
 	}
 	return t
-}
-
-// local is an instant of the server's clock by ours.
-func (r *Replica) local(at time.Time) time.Time {
-	if at.IsZero() {
-		return at
-	}
-	return at.Add(-r.cloud.Skew())
-}
-
-// isHead tells whether nothing that was written before a unit waits on any of its items.
-func (r *Replica) isHead(tx *store.Tx, u *unit) (bool, error) {
-	first := func(table string, key attr.Item) (bool, error) {
-		spec := r.spec(table)
-		if spec == nil {
-			return true, nil
-		}
-		it, err := itemOf(tx, spec, key)
-		if err != nil {
-			return false, err
-		}
-		id, err := headOf(tx, it)
-		return id == u.id, err
-	}
-	for _, e := range u.Entries {
-		if ok, err := first(e.Table, e.Key); err != nil || !ok {
-			return false, err
-		}
-	}
-	for i := range u.Entries[0].Checks {
-		c := &u.Entries[0].Checks[i]
-		if ok, err := first(c.Table, c.Key); err != nil || !ok {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// flight is a unit that is being sent.
-type flight struct {
-	*unit
-	read    *reading  // since the request left whose answer is to be settled
-	began   time.Time // when that was, server-corrected
-	outcome intent.Outcome
-	known   []intent.Known // as the answer was judged
-	changed bool           // the entries are not as the outbox has them
-	wait    time.Time      // it is parked until; zero, if parked: until somebody pushes it
-	why     string
-	idle    bool   // nothing was asked: there was no reason to
-	gone    bool   // it was not in the outbox any more
-	history uint64 // of the node's histories, the one in which the unit was read: see Replica.anew
-}
-
-// seqHeap has the least sequence first.
-type seqHeap []uint64
-
-func (h seqHeap) Len() int           { return len(h) }
-func (h seqHeap) Less(i, j int) bool { return h[i] < h[j] }
-func (h seqHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-
-// Push implements heap.Interface.
-func (h *seqHeap) Push(x any) { *h = append(*h, x.(uint64)) } //nolint:forcetypeassert // heap.Push is given nothing else
-
-// Pop implements heap.Interface.
-func (h *seqHeap) Pop() any {
-	last := len(*h) - 1
-	x := (*h)[last]
-	*h = (*h)[:last]
-	return x
-}
-
-type parked struct {
-	seq   uint64
-	until time.Time
-	shown LaneUnit
-}
-
-// parkHeap has the earliest first.
-type parkHeap []parked
-
-func (h parkHeap) Len() int { return len(h) }
-func (h parkHeap) Less(i, j int) bool {
-	if h[i].until.Equal(h[j].until) {
-		return h[i].seq < h[j].seq
-	}
-	return h[i].until.Before(h[j].until)
-}
-func (h parkHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-
-// Push implements heap.Interface.
-func (h *parkHeap) Push(x any) { *h = append(*h, x.(parked)) } //nolint:forcetypeassert // heap.Push is given nothing else
-
-// Pop implements heap.Interface.
-func (h *parkHeap) Pop() any {
-	last := len(*h) - 1
-	x := (*h)[last]
-	*h = (*h)[:last]
-	return x
-}
-
-func (h parkHeap) find(seq uint64) int {
-	for i := range h {
-		if h[i].seq == seq {
-			return i
-		}
-	}
-	return -1
-}
-
-// asCloudError has an error of a Cloud as what it is, and any other as what nobody knows.
-func asCloudError(err error) *intent.Error {
-	if err == nil {
-		return nil
-	}
-	if e, ok := errors.AsType[*intent.Error](err); ok {
-		return e
-	}
-	return &intent.Error{Class: intent.Unknown, Err: err}
 }

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -54,10 +55,8 @@ func (n *network) enter(sig *clock.Signal) bool {
 }
 
 func appendOnce(list []*clock.Signal, sig *clock.Signal) []*clock.Signal {
-	for _, s := range list {
-		if s == sig {
-			return list
-		}
+	if slices.Contains(list, sig) {
+		return list
 	}
 	return append(list, sig)
 }

@@ -46,10 +46,13 @@ const (
 	paceBurst = 100 * time.Millisecond
 )
 
-var (
-	throttleWait = backoff.Policy{Base: 50 * time.Millisecond, Max: 20 * time.Second}
-	stopWait     = backoff.Policy{Base: 5 * time.Second, Max: 5 * time.Minute, Floor: time.Second}
-)
+func throttleWait() backoff.Policy {
+	return backoff.Policy{Base: 50 * time.Millisecond, Max: 20 * time.Second}
+}
+
+func stopWait() backoff.Policy {
+	return backoff.Policy{Base: 5 * time.Second, Max: 5 * time.Minute, Floor: time.Second}
+}
 
 func newPaces(rand func() float64) *paces {
 	return &paces{tables: map[string]*pace{}, rand: rand}
@@ -74,7 +77,7 @@ func (p *paces) take(table string, now time.Time) time.Time {
 			return t.stopped.until
 		}
 		// This one tries it, and the others wait for what it finds.
-		t.stopped.until = now.Add(stopWait.Delay(t.stopped.tries, p.rand()))
+		t.stopped.until = now.Add(stopWait().Delay(t.stopped.tries, p.rand()))
 	}
 	t.count(now)
 	if t.rate == 0 {
@@ -123,7 +126,7 @@ func (p *paces) throttled(table string, now time.Time) time.Duration {
 		t.grown = now
 	}
 	t.quiet = now.Add(paceForgo)
-	return throttleWait.Delay(t.streak-1, p.rand())
+	return throttleWait().Delay(t.streak-1, p.rand())
 }
 
 // succeeded speeds the table up: a twentieth more each second.
@@ -147,7 +150,7 @@ func (p *paces) halt(table, class, why string, now time.Time) (news bool) {
 	if news {
 		t.stopped = stop{why: why, class: class, since: now}
 	}
-	t.stopped.until = now.Add(stopWait.Delay(t.stopped.tries, p.rand()))
+	t.stopped.until = now.Add(stopWait().Delay(t.stopped.tries, p.rand()))
 	t.stopped.tries++
 	return news
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
@@ -14,17 +15,23 @@ import (
 // settle stores what has become of the lane's answered units, and marks those that are sent next if pick is set: in one
 // transaction. If that fails for one of the units, each is settled alone, so that the others do not wait for it.
 func (l *lane) settle(ctx context.Context, pick bool, now time.Time) error {
-	done := l.done
+	done := slices.Clone(l.done) // which loses what is settled
 	err := l.commit(ctx, done, pick, now)
 	if err == nil || len(done) == 0 || l.r.store.Err() != nil || ctx.Err() != nil {
 		return err
 	}
 	for _, f := range done {
-		if err := l.commit(ctx, []*flight{f}, false, now); err != nil {
-			// It stays in the outbox, marked, and is found there again.
+		err := l.commit(ctx, []*flight{f}, false, now)
+		switch {
+		case err == nil:
+		case fault.Is(err, fault.Full): // for the others too: they wait, with what they were answered, until there is room
+			return err
+		default:
+			// It stays in the outbox, marked, and is found there again when the node starts anew.
 			l.r.log.Error("an answer cannot be settled", "seq", f.id.seq, "table", f.table(), "result", f.outcome.Result, "error", err)
-			l.finished(f)
-			l.setAside(f.id.seq, now.Add(asideWait), now, f.table(), "an error of this node")
+			f.read.end()
+			l.done = slices.DeleteFunc(l.done, func(other *flight) bool { return other == f })
+			l.stuck = append(l.stuck, f.id.seq)
 		}
 	}
 	return nil
@@ -59,21 +66,8 @@ func (l *lane) commit(ctx context.Context, done []*flight, pick bool, now time.T
 	l.r.cfg.Fail("settle")
 	err := l.r.store.Update(ctx, func(tx *store.Tx) error {
 		w = l.r.newWork(tx)
-		var records []*Conflict
-		for _, f := range done {
-			c, err := l.r.settleUnit(w, f, now)
-			if err != nil {
-				return err
-			}
-			records = append(records, c...)
-		}
-		if err := w.finish(); err != nil {
+		if err := l.r.settleUnits(w, done, now); err != nil {
 			return err
-		}
-		for _, c := range records {
-			if err := l.r.recordConflict(tx, c); err != nil {
-				return err
-			}
 		}
 		if pick {
 			if err := l.pick(tx, &next, now); err != nil {
@@ -97,6 +91,28 @@ func (l *lane) commit(ctx context.Context, done []*flight, pick bool, now time.T
 	return nil
 }
 
+// settleUnits stores what has become of units. Conflicts are recorded when all views are made: a merge handler writes on
+// them.
+func (r *Replica) settleUnits(w *work, done []*flight, now time.Time) error {
+	var records []*Conflict
+	for _, f := range done {
+		c, err := r.settleUnit(w, f, now)
+		if err != nil {
+			return err
+		}
+		records = append(records, c...)
+	}
+	if err := w.finish(); err != nil {
+		return err
+	}
+	for _, c := range records {
+		if err := r.recordConflict(w.tx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // marks are the units of the lane that may be on their way when the transaction is over.
 func (l *lane) marks(next []*flight, done []*flight) (seqs []uint64) {
 	for _, f := range append(append(slices.Clone(l.window), next...), l.done...) {
@@ -104,7 +120,7 @@ func (l *lane) marks(next []*flight, done []*flight) (seqs []uint64) {
 			seqs = append(seqs, f.id.seq)
 		}
 	}
-	return seqs
+	return append(seqs, l.stuck...)
 }
 
 // picked is what a transaction has chosen to be sent next.
@@ -219,9 +235,9 @@ func (r *Replica) showBases(w *work, f *flight, each func(i int, it *workItem)) 
 			return err
 		}
 		if known := f.outcome.Known; i < len(known) && known[i] != nil {
-			if f.read.overtaken(it.id()) {
-				it.refetch = true
-			} else {
+			overtaken := f.read.overtaken(it.id())
+			it.refetch = it.refetch || overtaken
+			if !overtaken || f.outcome.Result == intent.OutApplied && follows(e, *known[i], it.sh) {
 				w.base(it, *known[i], f.began)
 			}
 		}
@@ -252,29 +268,12 @@ func (r *Replica) leave(w *work, f *flight, now time.Time) ([]*Conflict, error) 
 		return nil, err
 	}
 	if c != nil {
-		for _, e := range c.Tail {
-			if u := w.bySeq[e.Seq]; u != nil && !slices.Contains(w.gone, u) {
-				if err := w.drop(u); err != nil {
-					return nil, err
-				}
-			}
+		if err := w.dropAll(c.Tail); err != nil {
+			return nil, err
 		}
 	}
-	for _, e := range f.Entries {
-		it, err := w.item(e.Table, e.Key)
-		if err != nil {
-			return nil, err
-		}
-		if len(it.sh.pending) == 0 {
-			continue
-		}
-		later, err := w.entries(it)
-		if err != nil {
-			return nil, err
-		}
-		for _, changed := range intent.Follow(e, *o, it.sh.known, later, w.env) {
-			w.changed(changed)
-		}
+	if err := w.follow(f); err != nil {
+		return nil, err
 	}
 	if o.Result == intent.OutApplied {
 		return nil, w.replay(f.unit, now)
@@ -282,81 +281,37 @@ func (r *Replica) leave(w *work, f *flight, now time.Time) ([]*Conflict, error) 
 	return []*Conflict{c}, w.err
 }
 
-// record makes the record of a decision, before anything of it is done.
-func (r *Replica) record(w *work, f *flight) (*Conflict, error) {
-	o := &f.outcome
-	c := &Conflict{Kind: kindOf(o), Code: string(o.Code), Text: o.Text, At: w.env.Now}
-	for i, e := range f.Entries {
-		d := Decided{Entry: e}
-		if i < len(o.Met) {
-			d.Met = o.Met[i]
-		}
-		it, err := w.item(e.Table, e.Key)
-		if err != nil {
-			return nil, err
-		}
-		d.Base = it.sh.known.Item
-		w.tx.ShowExpired()
-		if d.View, err = w.tx.Get(e.Table, e.Key); err != nil {
-			return nil, err
-		}
-		c.Decided = append(c.Decided, d)
-	}
-	if o.Result == intent.OutConflict && f.Entries[0].Policy == store.PolicyThrough {
-		c.State = StateDecided // whoever asked is told
-	}
-	return c, nil
-}
-
-// kindOf sorts an outcome for the conflict log.
-func kindOf(o *intent.Outcome) ConflictKind {
-	if o.Result == intent.OutQuarantine {
-		return KindQuarantine
-	}
-	if o.Result == intent.OutSuperseded {
-		return KindSuperseded
-	}
-	switch o.Code {
-	case intent.CodeGone, intent.CodeDeleted:
-		return KindGone
-	case intent.CodeUnknown, intent.CodeOverwritten:
-		return KindUnknown
-	case intent.CodeDeposed:
-		return KindDeposed
-	case intent.CodeLost, intent.CodeRestored:
-		return KindLost
-	}
-	return KindRefused
-}
-
-// quarantine holds a unit that the cloud can never take, and everything behind it. State does not wait for it.
-func (r *Replica) quarantine(w *work, f *flight) ([]*Conflict, error) {
-	c, err := r.record(w, f)
-	if err != nil {
-		return nil, err
-	}
-	hold := func(u *unit, e *intent.Entry, why intent.Hold) error {
-		if e.Held == intent.HoldNone {
-			e.Held = why
-		}
-		w.changed(e)
-		return u.index(w.tx, false)
-	}
-	c.Tail = intent.Behind(&f.Unit, w)
-	for _, e := range f.Entries {
-		if err := hold(f.unit, e, intent.HoldPoison); err != nil {
-			return nil, err
-		}
-	}
-	for _, e := range c.Tail {
-		if u := w.bySeq[e.Seq]; u != nil {
-			if err := hold(u, e, intent.HoldTail); err != nil {
-				return nil, err
+// dropAll takes out the units of what a rejected one takes along.
+func (w *work) dropAll(entries []*intent.Entry) error {
+	for _, e := range entries {
+		if u := w.bySeq[e.Seq]; u != nil && !slices.Contains(w.gone, u) {
+			if err := w.drop(u); err != nil {
+				return err
 			}
 		}
 	}
-	w.held = append(w.held, f.unit)
-	return []*Conflict{c}, w.err
+	return nil
+}
+
+// follow tells what stands behind a unit what has become of it.
+func (w *work) follow(f *flight) error {
+	for _, e := range f.Entries {
+		it, err := w.item(e.Table, e.Key)
+		if err != nil {
+			return err
+		}
+		if len(it.sh.pending) == 0 {
+			continue
+		}
+		later, err := w.entries(it)
+		if err != nil {
+			return err
+		}
+		for _, changed := range intent.Follow(e, f.outcome, it.sh.known, later, w.env) {
+			w.changed(changed)
+		}
+	}
+	return nil
 }
 
 // renumber gives a unit of a lost timeline new sequences, see newSequence.

@@ -280,10 +280,12 @@ func (r *Replica) throughResult(ctx context.Context, t *through, seq uint64) (Th
 		case u == nil:
 			continue // it was settled between two looks
 		}
-		if err := r.waitFor(ctx, u.id); err != nil {
-			if ctx.Err() != nil {
-				return out, nil
-			}
+		err = r.waitFor(ctx, u.id)
+		if ctx.Err() != nil { // nobody knows yet: that is the answer
+			out.Proof = ProofPending
+			return out, nil
+		}
+		if err != nil {
 			return out, err
 		}
 	}

@@ -63,13 +63,6 @@ func (w *waiters) settled(seq uint64) {
 	delete(w.list, seq)
 }
 
-// waited tells whether somebody waits for a unit: then its acknowledgement is not kept for others.
-func (w *waiters) waited(seq uint64) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.list[seq]) > 0
-}
-
 // Wait returns when all entries of the Update whose last record is seq are settled: nil if the cloud has them all, else
 // a *SettledError with the first conflict. An end of ctx is its error. A sequence that wrote nothing to the cloud is
 // settled at once.

@@ -26,7 +26,7 @@ func (b *bench) bare(ctx context.Context, table string, asked []write, progress 
 			DialContext: b.server.Dial, MaxIdleConns: 0, MaxIdleConnsPerHost: 2 * b.set.lanes,
 		}},
 	})
-	fmt.Fprintf(progress, "%s: making the items\n", table)
+	_, _ = fmt.Fprintf(progress, "%s: making the items\n", table)
 	err := each(ctx, b.set.lanes, asked, func(ctx context.Context, w write) error {
 		if w.op == 0 || w.op == store.OpPut {
 			return nil
@@ -39,7 +39,7 @@ func (b *bench) bare(ctx context.Context, table string, asked []write, progress 
 	if err != nil {
 		return 0, err
 	}
-	fmt.Fprintf(progress, "%s: the bare client writes\n", table)
+	_, _ = fmt.Fprintf(progress, "%s: the bare client writes\n", table)
 	started := time.Now()
 	err = each(ctx, b.set.lanes, asked, func(ctx context.Context, w write) error { return bareWrite(ctx, db, table, w) })
 	return float64(len(asked)) / time.Since(started).Seconds(), err

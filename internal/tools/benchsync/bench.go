@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -106,7 +107,7 @@ func (b *bench) drain(ctx context.Context, spec store.TableSpec, syncTable strin
 	if err := rep.Open(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(progress, "%s: making the items\n", spec.Name)
+	_, _ = fmt.Fprintf(progress, "%s: making the items\n", spec.Name)
 	if err := queue(ctx, s, spec.Name, asked, true); err != nil {
 		return err
 	}
@@ -116,7 +117,7 @@ func (b *bench) drain(ctx context.Context, spec store.TableSpec, syncTable strin
 	if err := queue(ctx, s, spec.Name, asked, false); err != nil {
 		return err
 	}
-	fmt.Fprintf(progress, "%s: draining\n", spec.Name)
+	_, _ = fmt.Fprintf(progress, "%s: draining\n", spec.Name)
 	meter.calls.Store(0)
 	meter.units.Store(0)
 	used, commits := b.cloud.Usage().WriteUnits, s.Stats().Commits
@@ -155,8 +156,7 @@ func emptied(ctx context.Context, rep *replica.Replica) (took time.Duration, err
 		if st.Waiting == 0 {
 			took = time.Since(started)
 			cancel()
-			<-ended
-			return took, nil
+			return took, ignoreCanceled(<-ended)
 		}
 		select {
 		case err := <-ended:
@@ -164,6 +164,14 @@ func emptied(ctx context.Context, rep *replica.Replica) (took time.Duration, err
 		case <-tick.C:
 		}
 	}
+}
+
+// ignoreCanceled is the end of a run that was asked to end.
+func ignoreCanceled(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
 }
 
 // meter counts what is sent to the cloud.

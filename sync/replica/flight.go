@@ -1,0 +1,128 @@
+package replica
+
+import (
+	"errors"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// flight is a unit that is being sent.
+type flight struct {
+	*unit
+	read    *reading  // since the request left whose answer is to be settled
+	began   time.Time // when that was, server-corrected
+	outcome intent.Outcome
+	known   []intent.Known // as the answer was judged
+	changed bool           // the entries are not as the outbox has them
+	wait    time.Time      // it is parked until; zero, if parked: until somebody pushes it
+	why     string
+	idle    bool   // nothing was asked: there was no reason to
+	gone    bool   // it was not in the outbox any more
+	history uint64 // of the node's histories, the one in which the unit was read: see Replica.anew
+}
+
+// seqHeap has the least sequence first.
+type seqHeap []uint64
+
+func (h seqHeap) Len() int           { return len(h) }
+func (h seqHeap) Less(i, j int) bool { return h[i] < h[j] }
+func (h seqHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+
+// Push implements heap.Interface.
+func (h *seqHeap) Push(x any) { *h = append(*h, x.(uint64)) } //nolint:forcetypeassert // heap.Push is given nothing else
+
+// Pop implements heap.Interface.
+func (h *seqHeap) Pop() any {
+	last := len(*h) - 1
+	x := (*h)[last]
+	*h = (*h)[:last]
+	return x
+}
+
+type parked struct {
+	seq   uint64
+	until time.Time
+	shown LaneUnit
+}
+
+// parkHeap has the earliest first.
+type parkHeap []parked
+
+func (h parkHeap) Len() int { return len(h) }
+func (h parkHeap) Less(i, j int) bool {
+	if h[i].until.Equal(h[j].until) {
+		return h[i].seq < h[j].seq
+	}
+	return h[i].until.Before(h[j].until)
+}
+func (h parkHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+
+// Push implements heap.Interface.
+func (h *parkHeap) Push(x any) { *h = append(*h, x.(parked)) } //nolint:forcetypeassert // heap.Push is given nothing else
+
+// Pop implements heap.Interface.
+func (h *parkHeap) Pop() any {
+	last := len(*h) - 1
+	x := (*h)[last]
+	*h = (*h)[:last]
+	return x
+}
+
+func (h parkHeap) find(seq uint64) int {
+	for i := range h {
+		if h[i].seq == seq {
+			return i
+		}
+	}
+	return -1
+}
+
+// asCloudError has an error of a Cloud as what it is, and any other as what nobody knows.
+func asCloudError(err error) *intent.Error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*intent.Error](err); ok {
+		return e
+	}
+	return &intent.Error{Class: intent.Unknown, Err: err}
+}
+
+// local is an instant of the server's clock by ours.
+func (r *Replica) local(at time.Time) time.Time {
+	if at.IsZero() {
+		return at
+	}
+	return at.Add(-r.cloud.Skew())
+}
+
+// isHead tells whether nothing that was written before a unit waits on any of its items.
+func (r *Replica) isHead(tx *store.Tx, u *unit) (bool, error) {
+	first := func(table string, key attr.Item) (bool, error) {
+		spec := r.spec(table)
+		if spec == nil {
+			return true, nil
+		}
+		it, err := itemOf(tx, spec, key)
+		if err != nil {
+			return false, err
+		}
+		id, err := headOf(tx, it)
+		return id == u.id, err
+	}
+	for _, e := range u.Entries {
+		if ok, err := first(e.Table, e.Key); err != nil || !ok {
+			return false, err
+		}
+	}
+	for i := range u.Entries[0].Checks {
+		c := &u.Entries[0].Checks[i]
+		if ok, err := first(c.Table, c.Key); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
