@@ -1,0 +1,166 @@
+package intent
+
+import (
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+func TestPutOverAForeignItemAnswerLost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.node("a")
+	w.foreignPut("t", "i", "x", 0)
+	a.learn("t", "i")
+	e := a.write(put("t", "i", "", "y", 1))
+	a.step(arrive) // the label
+	a.step(loseAnswer)
+	w.foreignPut("t", "i", "x", 9)
+	a.drain()
+	a.result(e, OutConflict, CodeOverwritten)
+	w.want("t", "i", `{"x":{"N":"9"}}`)
+}
+
+func TestRefusedWhereAnotherLifeIs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		made   bool
+		write  op
+		result Result
+		code   Code
+	}{
+		{"an update", true, update("t", "i", "SET y = :y", "x = :x", ":y", 1, ":x", 0), OutConflict, CodeGone},
+		{"a create", false, put("t", "i", "attribute_not_exists(pk)", "x", 0), OutSuperseded, CodeTombstone},
+		{"a delete", true, remove("t", "i", "x = :x", ":x", 0), OutApplied, ""},
+	} {
+		w := newWorld(t)
+		a, b := w.node("a"), w.node("b")
+		if c.made {
+			w.made("b", "i", "a")
+		}
+		e := a.write(c.write)
+		for e.Sent == 0 {
+			if e.needsDead(a.env()) {
+				a.step(arrive)
+			} else {
+				a.step(loseAnswer)
+			}
+		}
+		b.learn("t", "i")
+		b.write(remove("t", "i", ""))
+		b.write(put("t", "i", "", "x", 5))
+		b.drain()
+		a.drain()
+		a.result(e, c.result, c.code)
+		w.want("t", "i", `{"x":{"N":"5"}}`)
+	}
+}
+
+func TestAppliedWhileTheMarkIsClosed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.node("a")
+	w.made("a", "i")
+	e := a.write(update("t", "i", "SET y = :y", "x = :x", ":y", 1, ":x", 0))
+	a.step(delay)
+	w.foreignSet("t", "i", "x", 9)
+	a.step(arrive) // refused: the mark is to be closed
+	w.foreignSet("t", "i", "x", 0)
+	w.deliver()
+	a.drain()
+	a.result(e, OutApplied, "")
+	w.want("t", "i", `{"x":{"N":"0"},"y":{"N":"1"}}`)
+}
+
+func TestClosingForgottenByACrash(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.node("a")
+	w.made("a", "i")
+	e := a.write(update("t", "i", "SET y = :y", "x = :x", ":y", 1, ":x", 0))
+	a.step(loseRequest)
+	w.foreignSet("t", "i", "x", 9)
+	a.step(arrive)
+	a.step(loseAnswer) // of closing
+	a.crash()
+	w.foreignSet("t", "i", "x", 0)
+	a.drain()
+	a.result(e, OutConflict, CodeCondition)
+}
+
+func TestEntriesBehindALabel(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.node("a")
+	w.foreignPut("t", "i", "x", 0)
+	a.learn("t", "i")
+	for range 5 {
+		a.write(update("t", "i", "ADD n :n", "", ":n", 1))
+	}
+	a.drain()
+	w.want("t", "i", `{"n":{"N":"5"},"x":{"N":"0"}}`)
+	if a.asked != 5 {
+		t.Errorf("%d requests for five updates", a.asked)
+	}
+}
+
+func TestConditionOfNewestBeforeATimeFarAhead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.node("a")
+	a.write(put("newest", "i", "", "x", 0))
+	a.drain()
+	w.now = w.now.Add(time.Second)
+	e := a.write(update("newest", "i", "SET y = :y", "x = :x", ":y", 1, ":x", 0))
+	w.foreignSet("newest", "i", "x", 9, AttrTime, w.now.Add(24*time.Hour).UnixMicro())
+	a.drain()
+	a.result(e, OutConflict, CodeCondition)
+}
+
+func TestReplayAfterARestore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.node("a")
+	w.made("a", "i")
+	again := func(o op) *Entry {
+		e := a.write(o)
+		a.drain()
+		e.Replay, e.Unsure = true, true
+		a.queue = append(a.queue, e)
+		return e
+	}
+	e := again(update("t", "i", "ADD n :n", "", ":n", 1))
+	a.drain()
+	a.result(e, OutApplied, "") // it is in what was restored
+	w.want("t", "i", `{"n":{"N":"1"},"x":{"N":"0"}}`)
+
+	old := again(update("t", "i", "ADD n :n", "", ":n", 1))
+	w.cloud.items[at("t", key("i"))][AttrMark+"a"] = (&Entry{Seq: old.Seq + 1, Digits: 1}).Mark()
+	a.drain()
+	a.result(old, OutConflict, CodeRestored)
+
+	absent := again(update("t", "j", "SET x = :x", "", ":x", 1))
+	absent.Life, absent.Behind = Life{Kind: LifeOurs, ID: WriteID("b", 1<<40+1)}, 0
+	w.foreignDelete("t", "j")
+	u, env := &Unit{Entries: []*Entry{absent}}, a.env()
+	env.Replaying = true
+	act := u.Next([]Known{{}}, env)
+	u.Attempt(&act)
+	if o := u.Take(act, w.cloud.ask(act), []Known{{}}, env); o.Result != OutParked || absent.Why != WhyReplay {
+		t.Errorf("absence during the replay means %d %s", o.Result, o.Code)
+	}
+}
+
+func TestUnnumberedMarkIsNone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.node("a")
+	w.made("b", "i", "a")
+	w.cloud.items[at("t", key("i"))][AttrCount] = attr.S("not ours")
+	a.learn("t", "i")
+	if got := a.known[at("t", key("i"))]; got.Side.Count != 0 || len(got.Item) != 2 {
+		t.Errorf("a count that is none is read as %+v", got)
+	}
+}
