@@ -264,7 +264,7 @@ func (r *Replica) adoptUnit(ctx context.Context, id unitID) error {
 	var out adoption
 	var done *work
 	err = r.store.Update(ctx, func(tx *store.Tx) (err error) {
-		out, done, err = adoption{}, nil, nil
+		out, done = adoption{}, nil
 		w := r.newWork(tx)
 		u, err := w.unit(id)
 		if err != nil || u == nil {
@@ -374,4 +374,20 @@ func (r *Replica) follow(ctx context.Context, out *adoption, again bool) error {
 
 func sortedUnits(ids map[unitID]bool) []unitID {
 	return slices.SortedFunc(maps.Keys(ids), func(a, b unitID) int { return cmp.Compare(a.seq, b.seq) })
+}
+
+// follows tells of the image behind an applied entry that it is later than a base which was set while the answer was on its
+// way: what is read may be older than a send that is answered, and its effect must not be lost to readers with the entry. It is
+// told by the life and the count of our sends; the item is read again in any case.
+func follows(e *intent.Entry, after intent.Known, sh *shadow) bool {
+	before := sh.known
+	switch {
+	case after.Item == nil: // it was deleted: unless it has another life by now
+		return before.Item == nil || before.Side.Life == e.Life.ID || before.Side.Life == e.Label
+	case before.Item == nil: // it was created, or deleted since
+		return sh.gone.life == "" || sh.gone.life != after.Side.Life
+	case before.Side.Life == after.Side.Life:
+		return after.Side.Count > before.Side.Count
+	}
+	return before.Side.Life == "" // our first send to a foreign item has labelled it
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -333,12 +334,12 @@ func TestTombstones(t *testing.T) {
 		if g, _ := tomb("x"); g.life != "b.1.5" || g.at.IsZero() {
 			t.Errorf("the tombstone is %+v", g)
 		}
-		time.Sleep(tombstoneFor - time.Hour)
+		letPass(tombstoneFor - time.Hour)
 		n.forgetTombstones(t.Context())
 		if g, _ := tomb("x"); g == (gone{}) {
 			t.Error("the tombstone is gone within the day")
 		}
-		time.Sleep(2 * time.Hour)
+		letPass(2 * time.Hour)
 		n.forgetTombstones(t.Context())
 		if _, there := tomb("x"); there {
 			t.Error("the tombstone is kept for ever")
@@ -349,25 +350,59 @@ func TestTombstones(t *testing.T) {
 	})
 }
 
-// The cloud's history of an item, own writes and lost answers among it; readers never see an older state after a newer one,
-// and what they see is the base with what waits.
+// adoptStep is one step of the model.
+type adoptStep struct {
+	Kind string // own, foreign, ensure, refresh, wait
+	Item string
+	For  int // milliseconds of a wait
+}
+
+func drawSteps(rt *rapid.T) []adoptStep {
+	kinds := rapid.SampledFrom([]string{"own", "own", "foreign", "ensure", "refresh", "wait"})
+	items := rapid.SampledFrom([]string{"x", "y", "z"})
+	return rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) adoptStep {
+		s := adoptStep{Kind: kinds.Draw(rt, "kind")}
+		if s.Kind == "wait" {
+			s.For = rapid.IntRange(1, 3000).Draw(rt, "ms")
+		} else {
+			s.Item = items.Draw(rt, "item")
+		}
+		return s
+	}), 5, 25).Draw(rt, "steps")
+}
+
+// The cloud's history of some items, own writes and lost answers among it: readers never see an older state after a newer
+// one, and what they see is the base with what waits.
 func TestAdoptModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		synctest.Test(t, func(t *testing.T) { adoptModel(t, rt) })
+		steps, lose := drawSteps(rt), rapid.IntRange(0, 3).Draw(rt, "answers lost, of 8")
+		var wrong string
+		synctest.Test(t, func(t *testing.T) { wrong = adoptModel(t, steps, lose) })
+		if wrong != "" {
+			rt.Fatal(wrong)
+		}
 	})
 }
 
-func adoptModel(t *testing.T, rt *rapid.T) {
+// model is what should be there: counters that only grow.
+type model struct {
+	own, foreign map[string]int64
+	seen         map[string]int64 // of foreign ones, what was read last
+}
+
+func adoptModel(t *testing.T, steps []adoptStep, lose int) (wrong string) {
 	c := newShelf(t)
 	n := openNode(t, c, t.TempDir(), func(cfg *Config) {
 		cfg.Poll = []PollRule{{Table: "teams", Every: 5 * time.Second}}
-		seed := uint64(0)
-		cfg.Rand = func() uint64 { seed += 0x9e3779b97f4a7c15; return seed ^ seed>>29 }
+		var seed atomic.Uint64
+		cfg.Rand = func() uint64 {
+			k := seed.Add(0x9e3779b97f4a7c15)
+			return k ^ k>>29
+		}
 	})
-	lose := rapid.IntRange(0, 3).Draw(rt, "answers lost, of 8")
 	k := 0
 	c.set(func() {
-		c.after = func(op, table string) error {
+		c.after = func(_, table string) error {
 			if table == "touchline-sync" {
 				return nil
 			}
@@ -378,63 +413,84 @@ func adoptModel(t *testing.T, rt *rapid.T) {
 		}
 	})
 	stop := n.run(t)
-	own := map[string]int64{}  // acknowledged additions
-	seen := map[string]int64{} // what was read last of a counter that only grows
-	foreign := map[string]int64{}
-	ids := []string{"x", "y", "z"}
-	for i := range rapid.IntRange(5, 25).Draw(rt, "steps") {
-		id := rapid.SampledFrom(ids).Draw(rt, "item")
-		switch rapid.IntRange(0, 4).Draw(rt, "step") {
-		case 0:
-			n.bump(t, id)
-			own[id]++
-		case 1:
-			foreign[id]++
-			c.foreignAdd(t, id, "f")
-		case 2:
-			if err := n.Ensure(t.Context(), "teams", teamKey(id)); err != nil {
-				rt.Fatal(err)
-			}
-		case 3:
-			if err := n.refresh(t.Context(), "teams", teamKey(id)); err != nil && classOf(err) != intent.Unknown {
-				rt.Fatal(err)
-			}
-		case 4:
-			time.Sleep(time.Duration(rapid.IntRange(1, 3000).Draw(rt, "ms")) * time.Millisecond)
+	m := model{own: map[string]int64{}, foreign: map[string]int64{}, seen: map[string]int64{}}
+	for i, s := range steps {
+		if err := m.step(t, n, s); err != nil && classOf(err) != intent.Unknown {
+			wrong = err.Error()
 		}
-		for _, id := range ids {
-			it := n.row(t, "teams", teamKey(id))
-			mine, _ := it["n"].Int()
-			theirs, _ := it["f"].Int()
-			if mine != own[id] {
-				rt.Fatalf("step %d: %s shows %d of %d own writes: %v", i, id, mine, own[id], it)
-			}
-			if theirs < seen[id] || theirs > foreign[id] {
-				rt.Fatalf("step %d: %s shows %d of others, after %d, of %d", i, id, theirs, seen[id], foreign[id])
-			}
-			seen[id] = theirs
+		if wrong == "" {
+			wrong = m.look(t, n)
+		}
+		if wrong != "" {
+			stop()
+			return fmt.Sprintf("step %d, %+v: %s", i, s, wrong)
 		}
 	}
 	c.set(func() { c.after = nil })
-	time.Sleep(5 * time.Minute)
+	letPass(2 * time.Minute)
 	stop()
-	for _, id := range ids {
-		it, _ := c.item("teams", teamKey(id))
+	return m.end(t, n)
+}
+
+func (m *model) step(t *testing.T, n *feedNode, s adoptStep) error {
+	switch s.Kind {
+	case "own":
+		n.bump(t, s.Item)
+		m.own[s.Item]++
+	case "foreign":
+		n.cloud.foreignAdd(t, s.Item, "f")
+		m.foreign[s.Item]++
+	case "ensure":
+		return n.Ensure(t.Context(), "teams", teamKey(s.Item))
+	case "refresh":
+		return n.refresh(t.Context(), "teams", teamKey(s.Item))
+	case "wait":
+		letPass(time.Duration(s.For) * time.Millisecond)
+	}
+	return nil
+}
+
+// look compares what readers see with the model.
+func (m *model) look(t *testing.T, n *feedNode) string {
+	for _, id := range []string{"x", "y", "z"} {
+		it := n.row(t, "teams", teamKey(id))
 		mine, _ := it["n"].Int()
-		if mine != own[id] {
-			rt.Fatalf("%s: the cloud has %d of %d acknowledged writes", id, mine, own[id])
+		theirs, _ := it["f"].Int()
+		switch {
+		case mine != m.own[id]:
+			return fmt.Sprintf("%s shows %d of %d own writes: %v; the cloud has %v", id, mine, m.own[id], it, n.cloud.raw(id))
+		case theirs < m.seen[id] || theirs > m.foreign[id]:
+			return fmt.Sprintf("%s shows %d of others, after %d, of %d", id, theirs, m.seen[id], m.foreign[id])
+		}
+		m.seen[id] = theirs
+	}
+	return ""
+}
+
+// end compares what is there when everything has healed.
+func (m *model) end(t *testing.T, n *feedNode) string {
+	for _, id := range []string{"x", "y", "z"} {
+		it := n.cloud.raw(id)
+		if mine, _ := it["n"].Int(); mine != m.own[id] {
+			return fmt.Sprintf("%s: the cloud has %d of %d acknowledged writes; conflicts %v", id, mine, m.own[id], n.lostConflicts(t))
 		}
 		want, _ := intent.Split(it)
 		if got := n.row(t, "teams", teamKey(id)); !attr.EqualItems(got, want) {
-			rt.Fatalf("%s: readers see %v, the cloud has %v", id, got, want)
+			return fmt.Sprintf("%s: readers see %v, the cloud has %v", id, got, want)
 		}
 	}
 	if left := n.waitingNow(t); left != 0 {
-		rt.Fatalf("%d writes wait", left)
+		return fmt.Sprintf("%d writes wait", left)
 	}
-	if err := n.st.Close(); err != nil {
-		rt.Fatal(err)
+	return ""
+}
+
+func (c *shelf) raw(id string) attr.Item {
+	it, err := c.item("teams", teamKey(id))
+	if err != nil {
+		panic(err)
 	}
+	return it
 }
 
 // foreignAdd adds one to a counter of an item, as somebody who knows nothing of us.

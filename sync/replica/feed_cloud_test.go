@@ -301,3 +301,6 @@ func (n *feedNode) online(t testing.TB) {
 	n.net.begin(n.clock.Now())
 	n.net.probed("", n.clock.Now())
 }
+
+// letPass has the time of the bubble go on.
+func letPass(d time.Duration) { <-time.After(d) }

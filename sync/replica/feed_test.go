@@ -51,7 +51,7 @@ func TestPoll(t *testing.T) {
 		c.foreign(t, "teams", nil, team("x", 1))
 		c.foreign(t, "follows", nil, follow("m1", "u"))
 		c.foreign(t, "follows", nil, follow("m3", "u"))
-		time.Sleep(70 * time.Second)
+		letPass(70 * time.Second)
 		if !attr.EqualItems(n.row(t, "teams", teamKey("x")), team("x", 1)) || n.row(t, "follows", follow("m1", "u")) == nil {
 			t.Error("what others wrote has not come")
 		}
@@ -61,11 +61,11 @@ func TestPoll(t *testing.T) {
 		c.foreign(t, "teams", nil, team("x", 2))
 		c.foreign(t, "follows", follow("m1", "u"), nil)
 		seq := n.st.Seq()
-		time.Sleep(7 * time.Second)
+		letPass(7 * time.Second)
 		if n.row(t, "follows", follow("m1", "u")) != nil {
 			t.Error("a deletion has not come within its rule's time")
 		}
-		time.Sleep(35 * time.Second)
+		letPass(35 * time.Second)
 		if !attr.EqualItems(n.row(t, "teams", teamKey("x")), team("x", 2)) {
 			t.Error("a change has not come")
 		}
@@ -89,10 +89,10 @@ func TestPollOfNothing(t *testing.T) {
 		}
 		n := openNode(t, c, t.TempDir(), scanTeams(5*time.Second))
 		stop := n.run(t)
-		time.Sleep(50 * time.Second)
+		letPass(50 * time.Second)
 		commits := n.st.Stats().Commits
 		reads := c.count("read teams")
-		time.Sleep(50 * time.Second)
+		letPass(50 * time.Second)
 		if got := n.st.Stats().Commits - commits; got > 1 {
 			t.Errorf("%d commits", got)
 		}
@@ -115,7 +115,7 @@ func TestAbsent(t *testing.T) {
 		n.online(t)
 		rule := n.feeds.loadRules(n.cfg.Poll)[0]
 		n.round(t.Context(), rule)
-		time.Sleep(time.Second)
+		letPass(time.Second)
 		for _, id := range []string{"gone", "waits", "back"} {
 			c.foreign(t, "teams", teamKey(id), nil)
 		}
@@ -173,7 +173,7 @@ func TestLongPass(t *testing.T) {
 		if n.row(t, "follows", follow("m", "00001")) == nil {
 			t.Error("a pass that began in another run tells what is absent")
 		}
-		time.Sleep(time.Second)
+		letPass(time.Second)
 		for range 3 { // in pieces, within one run
 			p = newPass(n.spec("follows"), attr.S("m"), rawOf(t, "m"))
 			budget = 2
@@ -252,17 +252,17 @@ func TestPollOffline(t *testing.T) {
 		n := openNode(t, c, t.TempDir(), scanTeams(5*time.Second))
 		stop := n.run(t)
 		defer stop()
-		time.Sleep(time.Minute)
+		letPass(time.Minute)
 		c.set(func() { c.fail = away })
-		time.Sleep(time.Minute)
+		letPass(time.Minute)
 		before := c.count("read teams")
-		time.Sleep(10 * time.Minute)
+		letPass(10 * time.Minute)
 		if got := c.count("read teams") - before; got != 0 {
 			t.Errorf("%d reads of a cloud that is away", got)
 		}
 		c.foreign(t, "teams", nil, team("x", 1))
 		c.set(func() { c.fail = nil })
-		time.Sleep(time.Minute)
+		letPass(time.Minute)
 		if n.row(t, "teams", teamKey("x")) == nil {
 			t.Error("the feed has not come back")
 		}
@@ -286,7 +286,7 @@ func TestPollThrottled(t *testing.T) {
 		})
 		stop := n.run(t)
 		defer stop()
-		time.Sleep(30 * time.Minute)
+		letPass(30 * time.Minute)
 		if slow, fast := c.count("read teams"), c.count("read reference"); slow > 120 || fast < 300 {
 			t.Errorf("%d reads of the throttled table, %d of the other", slow, fast)
 		}
@@ -332,7 +332,7 @@ func TestEnsure(t *testing.T) {
 		}
 		stop := n.run(t)
 		defer stop()
-		time.Sleep(time.Second)
+		letPass(time.Second)
 		ensure := func(table string, keys ...attr.Item) {
 			t.Helper()
 			if err := n.Ensure(t.Context(), table, keys...); err != nil {
@@ -361,13 +361,13 @@ func TestEnsure(t *testing.T) {
 
 		c.foreign(t, "follows", nil, follow("m", "w"))
 		c.foreign(t, "follows", follow("m", "u"), nil)
-		time.Sleep(70 * time.Second)
+		letPass(70 * time.Second)
 		if n.row(t, "follows", follow("m", "w")) == nil || n.row(t, "follows", follow("m", "u")) != nil {
 			t.Error("the partition is not subscribed")
 		}
-		time.Sleep(subscribedFor)
+		letPass(subscribedFor)
 		reads = c.count("read follows")
-		time.Sleep(subscribedFor)
+		letPass(subscribedFor)
 		if got := c.count("read follows") - reads; got != 0 {
 			t.Errorf("a partition that nobody wants is read %d times", got)
 		}
@@ -404,13 +404,13 @@ func TestEnsureJoined(t *testing.T) {
 		c.foreign(t, "follows", nil, follow("m", "u"))
 		stop := n.run(t)
 		defer stop()
-		time.Sleep(time.Second)
+		letPass(time.Second)
 		slow := time.Second
 		c.set(func() {
 			c.after = func(op, table string) error {
 				if table == "follows" {
 					c.mu.Unlock()
-					time.Sleep(slow)
+					letPass(slow)
 					c.mu.Lock()
 				}
 				return nil

@@ -158,7 +158,7 @@ func (r *Replica) writeRow(ctx context.Context, row *nodeRow, nonce string, copi
 		c.Condition = "nonce = :was"
 		c.Values[":was"] = attr.S(row.nonce)
 	}
-	_, err = r.write(ctx, c)
+	err = r.write(ctx, c)
 	var e *intent.Error
 	if errors.As(err, &e) && e.Class == intent.ConditionFailed {
 		return &lookAgain{row: rowOf(e.Old)}, nil
@@ -207,10 +207,11 @@ func rowOf(it attr.Item) *nodeRow {
 	return readRow(it)
 }
 
-func (r *Replica) write(ctx context.Context, c intent.Call) (attr.Item, error) {
+func (r *Replica) write(ctx context.Context, c intent.Call) error {
 	ctx, cancel := r.within(ctx)
 	defer cancel()
-	return r.cloud.Write(ctx, c)
+	_, err := r.cloud.Write(ctx, c)
+	return err
 }
 
 // within gives a request its deadline.

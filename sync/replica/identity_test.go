@@ -141,7 +141,7 @@ func (n *feedNode) drained(t testing.TB) {
 	stop := n.run(t)
 	defer stop()
 	for range 600 {
-		time.Sleep(time.Second)
+		letPass(time.Second)
 		if n.waitingNow(t) == 0 {
 			return
 		}
@@ -308,7 +308,7 @@ func TestCloneRunning(t *testing.T) {
 		o, cl := openNode(t, c, dir, nil), openNode(t, c, copied, nil)
 		stopO, stopC := o.run(t), cl.run(t)
 		for range 40 {
-			time.Sleep(30 * time.Second)
+			letPass(30 * time.Second)
 			if o.stoppedWhy() == "" {
 				o.bump(t, "x")
 			}
@@ -477,7 +477,7 @@ func TestUnknownMarkIsSuspect(t *testing.T) {
 		it["_a_a"] = mark
 		c.foreign(t, "teams", nil, it)
 		stop := n.run(t)
-		time.Sleep(2 * time.Minute)
+		letPass(2 * time.Minute)
 		stop()
 		if n.st.Incarnation() == 1 {
 			t.Error("a mark of ours that we have not made is nothing to this node")
@@ -529,15 +529,15 @@ func TestSettledOfOthers(t *testing.T) {
 		n := openNode(t, c, t.TempDir(), nil)
 		stop := n.run(t)
 		defer stop()
-		time.Sleep(time.Second)
+		letPass(time.Second)
 		if got := n.settledOf("b"); got != 0 {
 			t.Errorf("before anybody has read it: %d", got)
 		}
-		time.Sleep(2 * time.Minute)
+		letPass(2 * time.Minute)
 		if got, past := n.settledOf("b"), n.pastOf("b"); got != 77 || past != 0 {
 			t.Errorf("settled %d, 15 minutes ago %d", got, past)
 		}
-		time.Sleep(20 * time.Minute)
+		letPass(20 * time.Minute)
 		if got := n.pastOf("b"); got != 77 {
 			t.Errorf("15 minutes ago: %d", got)
 		}
@@ -556,4 +556,3 @@ func TestSettledHere(t *testing.T) {
 		t.Errorf("settled %d (%v) although %d waits", got, err, first)
 	}
 }
-

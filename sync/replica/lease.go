@@ -61,36 +61,16 @@ const deposeWait = 50 * time.Millisecond
 func (r *Replica) depose(ctx context.Context, lock string, fence int64) (waits bool, err error) {
 	var w *work
 	err = r.store.Update(ctx, func(tx *store.Tx) error {
-		waits, w = false, r.newWork(tx)
-		ids, err := deposed(tx, lock, fence)
-		if err != nil {
-			return err
-		}
+		w = r.newWork(tx)
 		var records []*Conflict
-		for _, id := range ids {
-			u, err := w.unit(id)
-			if err != nil || u == nil {
-				return err
-			}
-			if u.mayApply() && !u.held() {
-				waits = true
-				continue
-			}
-			f := &flight{unit: u, outcome: intent.Outcome{
-				Result: intent.OutConflict, Code: intent.CodeDeposed, Lock: lock, Fence: fence,
-				Text: "it was written under an earlier lease of this node, and the lock has been taken anew since",
-			}}
-			c, err := r.leave(w, f, r.clock.Now())
-			if err != nil {
-				return err
-			}
-			records = append(records, c...)
+		if records, waits, err = r.deposeUnits(w, lock, fence); err != nil {
+			return err
 		}
 		if err := w.finish(); err != nil {
 			return err
 		}
 		for _, c := range records {
-			if _, err := r.recordConflict(tx, c); err != nil {
+			if err := r.recordConflict(tx, c); err != nil {
 				return err
 			}
 		}
@@ -100,6 +80,36 @@ func (r *Replica) depose(ctx context.Context, lock string, fence int64) (waits b
 		r.moved(w)
 	}
 	return waits, err
+}
+
+// deposeUnits is depose within its transaction. The records are kept when all views are made.
+func (r *Replica) deposeUnits(w *work, lock string, fence int64) (records []*Conflict, waits bool, err error) {
+	ids, err := deposed(w.tx, lock, fence)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, id := range ids {
+		u, err := w.unit(id)
+		switch {
+		case err != nil:
+			return nil, false, err
+		case u == nil:
+			continue
+		case u.mayApply() && !u.held():
+			waits = true
+			continue
+		}
+		f := &flight{unit: u, outcome: intent.Outcome{
+			Result: intent.OutConflict, Code: intent.CodeDeposed, Lock: lock, Fence: fence,
+			Text: "it was written under an earlier lease of this node, and the lock has been taken anew since",
+		}}
+		c, err := r.leave(w, f, r.clock.Now())
+		if err != nil {
+			return nil, false, err
+		}
+		records = append(records, c...)
+	}
+	return records, waits, nil
 }
 
 // mayApply tells that a send of the unit has had no answer, so that it may have been applied, or be yet.

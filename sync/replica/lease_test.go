@@ -68,11 +68,11 @@ func TestTookLease(t *testing.T) {
 		n := openNode(t, c, t.TempDir(), nil)
 		stop := n.run(t)
 		defer stop()
-		time.Sleep(time.Second)
+		letPass(time.Second)
 		c.set(func() { c.fail = away })
 		key := attr.Item{"match": attr.S("7")}
 		n.put(t, "states", state(5, 1)) // a first image, written while cut off
-		time.Sleep(time.Minute)
+		letPass(time.Minute)
 		if err := n.TookLease(t.Context(), "match:7", 9); fault.KindOf(err) != fault.Unavailable {
 			t.Errorf("the cloud being away: %v", err)
 		}
@@ -85,7 +85,7 @@ func TestTookLease(t *testing.T) {
 				return nil
 			}
 		})
-		time.Sleep(time.Minute)
+		letPass(time.Minute)
 		if err := n.TookLease(t.Context(), "match:7", 9); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestTookLease(t *testing.T) {
 			t.Errorf("records %v", records)
 		}
 		c.set(func() { c.fail = nil })
-		time.Sleep(10 * time.Minute)
+		letPass(10 * time.Minute)
 		if it, _ := c.item("states", key); !attr.EqualItems(it, state(8, 44)) {
 			t.Errorf("the cloud has %v", it)
 		}

@@ -19,6 +19,7 @@ import (
 // Catalogue is what a Cloud may tell of its tables beside their items. A Cloud that has it is asked at each connect, now
 // and then, and before what is absent there is deleted here: a table that was made again or restored has lost writes.
 type Catalogue interface {
+	// Table tells which table has a name just now. Errors are those of a Cloud; intent.NoTable: there is none.
 	Table(ctx context.Context, name string) (TableState, error)
 }
 
@@ -242,7 +243,7 @@ func (r *Replica) becameAnother(ctx context.Context, table string, state TableSt
 		r.paces.hold(table, whyAnew, r.clock.Now())
 		return nil
 	}
-	r.log.Error("restore: a table of the cloud was restored; what it has lost is sent again", "table", table, "restored to", state.RestoredAt)
+	r.log.Error("restore: a table of the cloud was restored; what it has lost is sent again", "table", table, "restoredTo", state.RestoredAt)
 	return r.requeue(ctx, table, b)
 }
 
@@ -420,7 +421,7 @@ func (r *Replica) replayWaits(ctx context.Context, table string, through uint64)
 }
 
 func (r *Replica) tellReplayed(ctx context.Context, done attr.Item) error {
-	_, err := r.write(ctx, intent.Call{
+	err := r.write(ctx, intent.Call{
 		Op: store.OpUpdate, Table: r.cfg.SyncTable, Key: nodeKey(r.store.Node()),
 		Update: "SET replayed = :done", Condition: "nonce = :nonce",
 		Params: expr.Params{Values: attr.Item{":done": attr.M(done), ":nonce": attr.S(r.stateNow().Nonce)}},

@@ -46,33 +46,33 @@ func TestTableRestored(t *testing.T) {
 		c.foreign(t, "teams", nil, team("theirs", 1))
 		n.put(t, "teams", team("old", 1))
 		n.put(t, "teams", team("deleted", 1))
-		time.Sleep(time.Minute)
+		letPass(time.Minute)
 		c.foreign(t, "teams", teamKey("deleted"), nil)
-		time.Sleep(10 * time.Minute)
+		letPass(10 * time.Minute)
 		point, then := time.Now(), c.snapshot(t, "teams")
-		time.Sleep(10 * time.Minute)
+		letPass(10 * time.Minute)
 		n.bump(t, "old")
-		time.Sleep(time.Second)
+		letPass(time.Second)
 		n.bump(t, "old")
 		n.put(t, "teams", team("new", 1))
-		time.Sleep(time.Second)
+		letPass(time.Second)
 		n.bump(t, "new")
 		c.foreign(t, "teams", nil, team("late", 1)) // lost: it is nobody's to send again
-		time.Sleep(time.Minute)
+		letPass(time.Minute)
 		if c.n(t, "old") != 3 || c.n(t, "new") != 2 || n.row(t, "teams", teamKey("late")) == nil {
 			t.Fatal("before the restore not everything is there")
 		}
 
 		c.restore(t, "teams", then, "teams-2", point)
 		for range 30 {
-			time.Sleep(10 * time.Second)
+			letPass(10 * time.Second)
 			for id, want := range map[string]int64{"old": 3, "new": 2} {
 				if got, _ := n.row(t, "teams", teamKey(id))["n"].Int(); got != want {
 					t.Fatalf("readers see %s as %d", id, got)
 				}
 			}
 		}
-		time.Sleep(10 * time.Minute)
+		letPass(10 * time.Minute)
 		if c.n(t, "old") != 3 || c.n(t, "new") != 2 {
 			t.Errorf("after the restore old is %d, new %d", c.n(t, "old"), c.n(t, "new"))
 		}
@@ -85,7 +85,7 @@ func TestTableRestored(t *testing.T) {
 		if n.replaying() {
 			t.Error("all nodes have replayed, and it is still waited for")
 		}
-		time.Sleep(10 * time.Minute)
+		letPass(10 * time.Minute)
 		if n.row(t, "teams", teamKey("late")) != nil {
 			t.Error("when all have replayed, what is absent is deleted")
 		}
@@ -106,13 +106,13 @@ func TestReplayWaitsForOthers(t *testing.T) {
 		stop := n.run(t)
 		defer stop()
 		c.foreign(t, "teams", nil, team("theirs", 1))
-		time.Sleep(time.Minute)
+		letPass(time.Minute)
 		c.restore(t, "teams", nil, "teams-2", time.Now().Add(-time.Minute))
-		time.Sleep(40 * time.Minute)
+		letPass(40 * time.Minute)
 		if n.row(t, "teams", teamKey("theirs")) == nil {
 			t.Error("what another node may send again was deleted")
 		}
-		time.Sleep(40 * time.Minute)
+		letPass(40 * time.Minute)
 		if n.row(t, "teams", teamKey("theirs")) != nil {
 			t.Error("after the hour it is still here")
 		}
@@ -128,11 +128,11 @@ func TestTableMadeAnew(t *testing.T) {
 		stop := n.run(t)
 		c.foreign(t, "teams", nil, team("theirs", 1))
 		n.put(t, "teams", team("ours", 1))
-		time.Sleep(time.Minute)
+		letPass(time.Minute)
 		c.restore(t, "teams", nil, "teams-2", time.Time{})
-		time.Sleep(10 * time.Minute)
+		letPass(10 * time.Minute)
 		n.bump(t, "ours")
-		time.Sleep(2 * time.Hour)
+		letPass(2 * time.Hour)
 		if got := c.snapshot(t, "teams"); len(got) != 0 {
 			t.Errorf("the new table was sent %v", got)
 		}
@@ -151,7 +151,7 @@ func TestTableMadeAnew(t *testing.T) {
 			t.Errorf("after the restart ours is %d", c.n(t, "ours"))
 		}
 		stop = n.run(t)
-		time.Sleep(3 * time.Hour)
+		letPass(3 * time.Hour)
 		if n.row(t, "teams", teamKey("theirs")) == nil {
 			t.Error("in the end local data was deleted to match")
 		}

@@ -251,7 +251,7 @@ func (r *Replica) tellSettled(ctx context.Context) error {
 	settled = max(settled, id.told)
 	nonce := id.state.Nonce
 	id.mu.Unlock()
-	_, err = r.write(ctx, intent.Call{
+	err = r.write(ctx, intent.Call{
 		Op: store.OpUpdate, Table: r.cfg.SyncTable, Key: nodeKey(r.store.Node()),
 		Update: "SET settled = :settled, seen = :now", Condition: "nonce = :nonce",
 		Params: expr.Params{Values: attr.Item{
