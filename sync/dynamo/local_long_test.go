@@ -67,6 +67,7 @@ func TestAgainstLocal(t *testing.T) {
 			}
 		})
 	})
+	t.Run("units", func(t *testing.T) { testUnits(t, c) })
 	t.Run("abilities", func(t *testing.T) {
 		if ok, err := c.Transactions(t.Context()); err != nil || !ok {
 			t.Errorf("%v, %v", ok, err)
@@ -194,6 +195,33 @@ func testTransactions(t *testing.T, c *Client) {
 	e = sorted(t, c.Transact(t.Context(), calls, "token-3"))
 	if e.Class != intent.Canceled && e.Class != intent.Validation || e.Class == intent.Canceled && e.Reasons[0].Class != intent.Validation {
 		t.Errorf("what cannot be applied: %v %v", e, e.Reasons)
+	}
+}
+
+// What docs/cloud.md says that single writes cost. DynamoDB Local counts a transaction as one write of double price, however
+// many it has; DynamoDB counts each of its members double, checks too (Developer Guide, "Transactions: capacity management").
+func testUnits(t *testing.T, c *Client) {
+	member := func(pk string) intent.Call { return intent.Call{Op: store.OpPut, Table: "events", Item: item(pk)} }
+	one := func(w intent.Call) func() error {
+		return func() error { _, err := c.Write(t.Context(), w); return err }
+	}
+	tests := []struct {
+		name string
+		do   func() error
+		want float64
+	}{
+		{"put", one(member("u")), 1},
+		{"update", one(intent.Call{Op: store.OpUpdate, Table: "events", Key: item("u"), Update: "REMOVE x"}), 1},
+		{"delete", one(intent.Call{Op: store.OpDelete, Table: "events", Key: item("u")}), 1},
+	}
+	for _, tt := range tests {
+		before := c.Usage().WriteUnits
+		if err := tt.do(); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Usage().WriteUnits - before; got != tt.want {
+			t.Errorf("%s: %v write units, want %v", tt.name, got, tt.want)
+		}
 	}
 }
 
