@@ -1,0 +1,226 @@
+package replica
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// requeue puts back into the outbox what the table has lost: what was acknowledged after the restore point, less some
+// minutes; everything, if it is a new one. A unit goes back in the transaction in which it leaves the replay log.
+func (r *Replica) requeue(ctx context.Context, table string, b tableBook) error {
+	from := time.Time{}
+	if !b.Anew {
+		from = b.RestoredAt.Add(-restoreSlack)
+	}
+	for more := true; more; {
+		var w *work
+		err := r.store.Update(ctx, func(tx *store.Tx) (err error) {
+			w = r.newWork(tx)
+			more, err = r.requeueSome(w, table, from, &b)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		r.moved(w)
+		r.cfg.Fail("restore-requeued")
+	}
+	b.Requeued, b.Until = true, r.serverNow().Add(replayFor)
+	if err := r.keepBook(ctx, table, b); err != nil {
+		return err
+	}
+	r.rescan()
+	return nil
+}
+
+// requeueSome puts some units back; more: there are others.
+func (r *Replica) requeueSome(w *work, table string, from time.Time, b *tableBook) (more bool, err error) {
+	type logged struct {
+		at      time.Time
+		entries []*intent.Entry
+	}
+	var found []logged
+	err = eachReplayed(w.tx, from, func(at time.Time, entries []*intent.Entry) (bool, error) {
+		if slices.ContainsFunc(entries, func(e *intent.Entry) bool { return e.Table == table }) {
+			found = append(found, logged{at, entries})
+		}
+		return len(found) < requeueSlice, nil
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, l := range found {
+		if err := r.putBack(w, l.entries); err != nil {
+			return false, err
+		}
+		b.Through = max(b.Through, l.entries[len(l.entries)-1].Seq)
+		if err := dropReplayed(w, l.at, l.entries); err != nil {
+			return false, err
+		}
+	}
+	return len(found) == requeueSlice, w.finish()
+}
+
+// putBack has a settled unit wait again, before all later ones of its items. It counts as unanswered.
+func (r *Replica) putBack(w *work, entries []*intent.Entry) error {
+	for _, e := range entries {
+		e.Replay, e.Unsure, e.Sent = true, true, max(e.Sent, 1)
+		e.NotBefore, e.Why, e.Held, e.Closed = time.Time{}, "", intent.HoldNone, false
+	}
+	it, err := w.item(entries[0].Table, entries[0].Key)
+	if fault.Is(err, fault.NotFound) {
+		return nil // the table is gone here too
+	}
+	if err != nil {
+		return err
+	}
+	lane, err := r.laneOf(&it.item)
+	if err != nil {
+		return err
+	}
+	u := &unit{Unit: intent.Unit{Entries: entries}, id: unitID{lane: lane, seq: entries[0].Seq}}
+	if err := w.put(u); err != nil {
+		return err
+	}
+	return w.eachItem(u, func(it *workItem) {
+		slices.SortFunc(it.sh.pending, func(a, b unitID) int { return cmp.Compare(a.seq, b.seq) })
+		it.rebased = true
+	})
+}
+
+// dropReplayed takes a unit out of the replay log.
+func dropReplayed(w *work, at time.Time, entries []*intent.Entry) error {
+	key := replayKey(at, entries[0].Seq)
+	side := w.tx.Side(sideReplay)
+	v, err := side.Get(key)
+	if err != nil || v == nil {
+		return err
+	}
+	w.replayed.entries -= int64(len(entries))
+	w.replayed.bytes -= int64(len(v) + 16)
+	return side.Delete(key)
+}
+
+// endReplays tells the cloud when this node's lost writes are settled again, and ends the waiting for others when all
+// nodes have said so.
+func (r *Replica) endReplays(ctx context.Context) {
+	id, now := &r.identity, r.serverNow()
+	done := attr.Item{}
+	var open []string
+	id.mu.Lock()
+	books := map[string]tableBook{}
+	for table, b := range id.restores.books {
+		if b.Requeued && now.Before(b.Until) {
+			books[table] = *b
+			open = append(open, table)
+		}
+	}
+	id.mu.Unlock()
+	if len(open) == 0 {
+		return
+	}
+	slices.Sort(open)
+	for _, table := range open {
+		waits, err := r.replayWaits(ctx, table, books[table].Through)
+		if err != nil {
+			r.complain("looking at what is sent again", err)
+			return
+		}
+		if !waits {
+			done[table] = attr.S(books[table].ID)
+		}
+	}
+	if len(done) == 0 {
+		return
+	}
+	if err := r.tellReplayed(ctx, done); err != nil {
+		r.complain("telling the cloud what was sent again", err)
+		return
+	}
+	rows, err := r.allNodes(ctx)
+	if err != nil {
+		r.complain("asking who has sent again what was lost", err)
+		return
+	}
+	for _, table := range open {
+		b := books[table]
+		if !slices.ContainsFunc(rows, func(row *nodeRow) bool { return row.replayed[table].Str() != b.ID }) && !done[table].IsZero() {
+			b.Until = now
+			if err := r.keepBook(ctx, table, b); err != nil {
+				r.complain("ending a replay", err)
+			}
+		}
+	}
+}
+
+// replayWaits tells whether a unit that was put back for a table is still in the outbox.
+func (r *Replica) replayWaits(ctx context.Context, table string, through uint64) (waits bool, err error) {
+	err = r.store.View(ctx, func(tx *store.Tx) error {
+		for lane := range r.lanes {
+			err := tx.Side(sideOutbox).Each([]byte{uint8(lane)}, nil, func(k, v []byte) (bool, error) {
+				id, ok := unitIDOf(k)
+				if !ok || id.seq > through {
+					return !ok, nil
+				}
+				u, err := readUnit(id, v)
+				if err != nil {
+					return false, err
+				}
+				waits = slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Replay && e.Table == table })
+				return !waits, nil
+			})
+			if err != nil || waits {
+				return err
+			}
+		}
+		return nil
+	})
+	return waits, err
+}
+
+func (r *Replica) tellReplayed(ctx context.Context, done attr.Item) error {
+	err := r.write(ctx, intent.Call{
+		Op: store.OpUpdate, Table: r.cfg.SyncTable, Key: nodeKey(r.store.Node()),
+		Update: "SET replayed = :done", Condition: "nonce = :nonce",
+		Params: expr.Params{Values: attr.Item{":done": attr.M(done), ":nonce": attr.S(r.stateNow().Nonce)}},
+	})
+	return err
+}
+
+// maxNodePages bounds how much of the node's own table is read to find all nodes.
+const maxNodePages = 50
+
+// allNodes reads the rows of all nodes. Where there is too much to read it is an error: then the hour is waited for.
+func (r *Replica) allNodes(ctx context.Context) (rows []*nodeRow, err error) {
+	q := Reading{Table: r.cfg.SyncTable}
+	for range maxNodePages {
+		page, err := r.readOne(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, it := range page.Items {
+			if id := it[intent.SyncKey].Str(); len(id) > len(nodePrefix) && id[:len(nodePrefix)] == nodePrefix {
+				rows = append(rows, readRow(it))
+			}
+		}
+		if len(page.LastKey) == 0 {
+			return rows, nil
+		}
+		q.After = page.LastKey
+	}
+	return nil, fault.New(fault.TooLarge, "many_rows", "the table %s is too large to find all nodes in", r.cfg.SyncTable)
+}
+
+func (r *Replica) readOne(ctx context.Context, q Reading) (Page, error) {
+	ctx, cancel := r.within(ctx)
+	defer cancel()
+	return r.cloud.Read(ctx, q)
+}
