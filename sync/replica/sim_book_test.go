@@ -32,6 +32,8 @@ type book struct {
 	writers map[string]string          // "match fence": who wrote under it
 	owed    map[string]uint64          // "match ball": state effect that came before its event
 	claims  map[string]map[string]bool // name: ids that were told they have it
+	cloned  map[string]bool            // nodes of which two have run at once
+	cut     map[string]uint64          // item: the last time that a foreign writer or the TTL took its marks away
 	epoch   int                        // how often the cloud was restored
 	renewed map[string]time.Time       // lock: the last write of a holder
 }
@@ -53,7 +55,7 @@ func newBook(s *sim) *book {
 		s: s, bySeq: map[string]*act{}, effects: map[string][]effectAt{}, sent: map[string]bool{}, digits: map[string]string{},
 		last: map[string]uint64{}, images: map[string][]imageAt{}, shown: map[string]bool{}, issued: map[string]bool{},
 		foreign: map[string]int64{}, fences: map[string]int64{}, writers: map[string]string{}, owed: map[string]uint64{},
-		claims: map[string]map[string]bool{}, renewed: map[string]time.Time{},
+		cut: map[string]uint64{}, cloned: map[string]bool{}, claims: map[string]map[string]bool{}, renewed: map[string]time.Time{},
 	}
 }
 
@@ -61,7 +63,7 @@ func (b *book) acknowledge(a *act) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	key := fmt.Sprintf("%s %d", a.node, a.seq)
-	if old := b.bySeq[key]; old != nil && !old.gone && !old.maybe && old.run < 1000 && a.run < 1000 {
+	if old := b.bySeq[key]; old != nil && !old.gone && !old.maybe && !b.cloned[a.node] {
 		b.s.violate("%s gave sequence %d twice: %s and %s", a.node, a.seq, old.what, a.what)
 	}
 	b.bySeq[key] = a
@@ -105,6 +107,13 @@ func (b *book) lostRuns(node string, run int) {
 			a.gone = true
 		}
 	}
+}
+
+// clones takes back the promises of a node of which two run: they give the same sequences to different writes.
+func (b *book) clones(node string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cloned[node] = true
 }
 
 func (b *book) foreignCounts(counter string, k int64) {
@@ -166,6 +175,9 @@ func (b *book) effect(e *simcloud.Effect) {
 		return
 	}
 	if e.Mark == "" {
+		if e.By == "foreign" && e.Op != store.OpUpdate || e.By == "ttl" {
+			b.cut[item] = e.N
+		}
 		return
 	}
 	mark := e.Mark
@@ -173,7 +185,7 @@ func (b *book) effect(e *simcloud.Effect) {
 		mark = e.By + " " + there.Str() // a closed one has a digit more than what its condition says
 	}
 	entry, digits, seq, closes := markParts(mark)
-	if d, ok := b.digits[entry]; ok && d != digits {
+	if d, ok := b.digits[entry]; ok && d != digits && !b.cloned[e.By] {
 		b.s.violate("sequence reused: %s has had digits %s and %s", entry, d, digits)
 	}
 	b.digits[entry] = digits
@@ -186,7 +198,13 @@ func (b *book) effect(e *simcloud.Effect) {
 // marked judges an effect under an entry's mark: once, in the order of the item, never after the mark was closed.
 func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes bool) {
 	lane := e.By + " " + item
-	strict := b.epoch == 0 // after a restore what had been sent is sent again, and may meet another life
+	// After a restore of the cloud what had been sent is sent again, and may meet another life.
+	strict := b.epoch == 0 && !b.cloned[e.By]
+	if e.Old == nil && b.cut[item] > 0 {
+		// Accepted: what a foreign writer or the TTL deletes between two copies of one create comes back.
+		strict = false
+		b.s.net.Count("a create met a foreign delete")
+	}
 	if last := b.last[lane]; strict && last > seq {
 		b.s.violate("order: %s had an effect on %s after sequence %d", entry, item, last)
 	}
@@ -205,7 +223,7 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 	is, _ := e.New["n"].Int()
 	b.effects[entry] = append(b.effects[entry], effectAt{n: e.N, epoch: b.epoch, item: item, delta: is - was})
 	a := b.bySeq[entry]
-	if a != nil && e.Op == store.OpUpdate && e.Old == nil && !a.gone && !b.begins(a) {
+	if a != nil && e.Op == store.OpUpdate && e.Old == nil && !a.gone && strict && !b.begins(a) {
 		b.s.violate("skeleton: %s (%s) made an item of %s that was deleted", entry, a.what, item)
 	}
 }

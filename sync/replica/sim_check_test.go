@@ -162,7 +162,7 @@ func (b *book) account(recorded map[string]*replica.Conflict) {
 	later := map[string]bool{} // node and item: a later write of it is accounted for
 	for i := len(b.acts) - 1; i >= 0; i-- {
 		a := b.acts[i]
-		if a.maybe || a.gone || a.run >= 1000 {
+		if a.maybe || a.gone || b.cloned[a.node] {
 			continue
 		}
 		entry := fmt.Sprintf("%s %d", a.node, a.seq)
@@ -206,7 +206,7 @@ func (b *book) counters(recorded map[string]*replica.Conflict) {
 				if kind := recorded[entry].Kind; kind == replica.KindUnknown || kind == replica.KindLost {
 					high += a.inc
 				}
-			case a.maybe || a.gone:
+			case a.maybe || a.gone || b.cloned[a.node]:
 				high += a.inc
 			default:
 				low, high = low+a.inc, high+a.inc
@@ -284,7 +284,7 @@ func (b *book) firsts(recorded map[string]*replica.Conflict) {
 	won := map[string]string{}
 	for _, a := range b.acts {
 		entry := fmt.Sprintf("%s %d", a.node, a.seq)
-		if a.table != "firsts" || len(b.effects[entry]) == 0 || b.epoch > 0 {
+		if a.table != "firsts" || len(b.effects[entry]) == 0 || b.epoch > 0 || b.cloned[a.node] {
 			continue
 		}
 		key := keyText(a.key)

@@ -206,9 +206,10 @@ func (s *sim) restoreSnapshot(n *simNode) {
 // clone runs a copy of a machine beside it for a while: nobody meant that, and both find out.
 func (s *sim) clone(n *simNode) {
 	l := n.up()
-	if l == nil || s.healed {
+	if l == nil || s.seed%8 != 5 { // two that write under one name are told apart only when they have met
 		return
 	}
+	s.book.clones(n.name)
 	dir := filepath.Join(s.dir, fmt.Sprintf("%s.%d.clone", n.name, n.runs))
 	if err := copyDir(l.dir, dir); err != nil {
 		s.violate("%v", err)
@@ -224,8 +225,6 @@ func (s *sim) clone(n *simNode) {
 			}
 		}
 	}
-	from := s.book.acked(n.name)
-	_ = from
 	c.kill()
 	s.book.lostRuns(n.name, c.runs)
 	n.kill()

@@ -183,7 +183,7 @@ func (s *sim) heal() {
 // quiet waits until nothing is on its way any more.
 func (s *sim) quiet() {
 	const limit = 3 * time.Hour // holds of deletes, and the parked of a restored cloud, end before
-	deadline, most := time.Now().Add(limit), s.count()+40*simEvents
+	deadline, most := time.Now().Add(limit), s.count()+12*simEvents
 	for step := 0; time.Now().Before(deadline) && !s.broken() && s.count() < most; step++ {
 		s.sleep(30 * time.Second)
 		waiting := 0

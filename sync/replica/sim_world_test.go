@@ -47,8 +47,8 @@ type sim struct {
 	ids    int
 	healed bool
 
-	lastBall int64 // of the source, which ends with the trouble
-	idle   atomic.Bool // applications write no more
+	lastBall int64       // of the source, which ends with the trouble
+	idle     atomic.Bool // applications write no more
 }
 
 const keptLines = 4000
