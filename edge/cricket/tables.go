@@ -72,7 +72,7 @@ func matchTables() []store.TableSpec {
 			Name: TableFixtures, Key: key("matchId"),
 			Indexes: []store.IndexSpec{{Name: "leagueCode-startTime-index", Key: key2("leagueCode", "startTime")}},
 			Policy:  store.PolicyIntent,
-			Why: "ticks, the sync and admins update attributes of one row, each its own; those of a tick by a condition of their own",
+			Why:     "ticks, the sync and admins update attributes of one row, each its own; those of a tick by a condition of their own",
 		},
 		{
 			Name: TableActiveMatches, Key: key("matchId"), TTL: "ttl",

@@ -22,7 +22,7 @@ var arrows = []arrow{
 	{pkg: "sync/dynamo", may: []string{"sync/replica/...", "sync/lease", "store", "store/expr", "store/attr"}},
 	{pkg: "sync/replica", may: []string{"sync/replica/intent", "store", "store/expr", "store/attr"}, tests: []string{"sync/lease", "sync/dynamo"}},
 	{pkg: "sync/replica/intent", may: []string{"store", "store/expr", "store/attr"}}, // pure: nothing that waits or asks
-	{pkg: "sync/lease", may: []string{"store", "store/attr", "store/expr"}},
+	{pkg: "sync/lease", may: []string{"store", "store/attr", "store/expr"}, tests: []string{"sync/replica/intent"}},
 
 	{
 		pkg: "edge/cricket/poll", may: []string{"edge/cricket", "edge/cricket/sportmonks", "sync/lease", "store", "store/attr"},

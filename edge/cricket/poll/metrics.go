@@ -12,6 +12,7 @@ type collector struct {
 	runs, failed, last                  *prometheus.Desc
 	matches, takeovers, finals, leading *prometheus.Desc
 	cached, tooBig                      *prometheus.Desc
+	seat, nodes, observed, given        *prometheus.Desc
 }
 
 // Collector gives the poller's metrics.
@@ -27,7 +28,11 @@ func (p *Poller) Collector() prometheus.Collector {
 		matches:   desc("watched_matches", "Matches under this node's eyes.", "status", "phase"),
 		takeovers: desc("takeovers_total", "Matches taken from nodes that had fallen silent."),
 		finals:    desc("final_reads_total", "Readings for the end of a match."),
-		leading:   desc("feed_leading", "1 while this node reads the live list."),
+		leading:   desc("feed_leading", "1 while this node finds and registers matches for all."),
+		seat:      desc("seat", "This node's seat among those that poll, from 1; 0: none."),
+		nodes:     desc("polling_nodes", "Nodes that poll, as this one sees them."),
+		observed:  desc("observed_readings_total", "Readings taken in for this node's own readers, the locks being out of reach."),
+		given:     desc("given_away_total", "Matches left to nodes that came later."),
 		cached:    desc("fixture_cache_writes_total", "Replies written to the fixture cache."),
 		tooBig:    desc("fixture_cache_too_large_total", "Replies that had no room in the fixture cache."),
 	}
@@ -37,6 +42,7 @@ func (p *Poller) Collector() prometheus.Collector {
 func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		c.runs, c.failed, c.last, c.matches, c.takeovers, c.finals, c.leading, c.cached, c.tooBig,
+		c.seat, c.nodes, c.observed, c.given,
 	} {
 		ch <- d
 	}
@@ -68,8 +74,10 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 		leading = 1
 	}
 	send(c.leading, prometheus.GaugeValue, leading)
+	send(c.seat, prometheus.GaugeValue, float64(s.Seat))
+	send(c.nodes, prometheus.GaugeValue, float64(len(s.Nodes)))
 	for d, v := range map[*prometheus.Desc]int64{
-		c.takeovers: s.Takeovers, c.finals: s.FinalReads, c.cached: s.Cached, c.tooBig: s.TooBig,
+		c.takeovers: s.Takeovers, c.finals: s.FinalReads, c.cached: s.Cached, c.tooBig: s.TooBig, c.observed: s.Observed, c.given: s.GivenAway,
 	} {
 		send(d, prometheus.CounterValue, float64(v))
 	}

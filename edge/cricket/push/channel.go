@@ -2,8 +2,6 @@ package push
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -311,105 +309,6 @@ func (c *Coordinator) deleteChannel(ctx context.Context, id string) deleted {
 	res := c.manage.DeleteChannel(ctx, id)
 	c.metrics.channels.WithLabelValues("delete", res.Action.String()).Inc()
 	return deleted{res}
-}
-
-// cleanChannels deletes, at the start of the process, the channels of matches that are over and what a crash left half
-// made, beside the loop. Where nodes share matches, the channel of one is deleted under its lease: it is looked after like any match
-// that is over.
-func (c *Coordinator) cleanChannels(ctx context.Context, active []string) error {
-	rows, err := c.channelRows(ctx)
-	if err != nil {
-		return err
-	}
-	for _, id := range slices.Sorted(maps.Keys(rows)) {
-		row := rows[id]
-		over := !slices.Contains(active, id)
-		switch {
-		case row.ID != "" && over && c.cfg.Rights != nil:
-			_, err = c.loadMatch(ctx, id)
-		case row.ID == "" && c.cfg.Rights != nil, row.ID != "" && over && c.manage == nil:
-			// Whose the channels are that have come since nobody can tell: others make some too.
-			err = c.dropChannel(ctx, id)
-		case row.ID == "" || over:
-			c.cleanBeside(ctx, id, row)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// cleanBeside cleans up after one match, beside the loop. While it is at it the match makes no channel.
-func (c *Coordinator) cleanBeside(ctx context.Context, id string, row channelRow) {
-	var failed error
-	c.cleaning[id] = true
-	c.host.add(ctx, errand{
-		do: func(ctx context.Context) {
-			if row.ID == "" {
-				failed = c.cleanChannel(context.WithoutCancel(ctx), id, row)
-			} else if c.deleteChannel(ctx, row.ID).ok() {
-				failed = c.dropChannel(context.WithoutCancel(ctx), id)
-			}
-		},
-		then: func(context.Context) error { delete(c.cleaning, id); return failed },
-	})
-}
-
-// channelRows gives the rows of all channels, by match.
-func (c *Coordinator) channelRows(ctx context.Context) (map[string]channelRow, error) {
-	rows := map[string]channelRow{}
-	err := c.store.View(ctx, func(tx *store.Tx) error {
-		for item, err := range tx.ScanAll(store.Scan{Table: cricket.TablePushState}) {
-			if err != nil {
-				return err
-			}
-			id, ok := strings.CutPrefix(item["stateKey"].Str(), channelKey(""))
-			var row channelRow
-			if ok && attr.Unmarshal(item, &row) == nil {
-				rows[id] = row
-			}
-		}
-		return nil
-	})
-	return rows, err
-}
-
-// cleanChannel deletes a channel that was perhaps made and whose id nobody knows: it is the one that was not there before,
-// and is no other match's. Where there are several such, others have made some of them meanwhile: all stay, for one too
-// many costs less than a stranger's. Where Apple does not answer the row stays, for the next start.
-func (c *Coordinator) cleanChannel(ctx context.Context, matchID string, row channelRow) error {
-	if c.manage == nil || c.cfg.Rights != nil { // of other nodes' channels nothing is known here
-		return c.dropChannel(ctx, matchID)
-	}
-	now, res := c.manage.Channels(ctx)
-	if res.Action != apns.Accepted {
-		return nil
-	}
-	known := map[string]bool{}
-	for _, id := range row.Before {
-		known[id] = true
-	}
-	err := c.store.View(ctx, func(tx *store.Tx) error {
-		for item, err := range tx.ScanAll(store.Scan{Table: cricket.TablePushState}) {
-			if err != nil {
-				return err
-			}
-			known[item["channelId"].Str()] = true
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	left := slices.DeleteFunc(now, func(id string) bool { return known[id] })
-	if len(left) > 1 {
-		c.log.Warn("broadcast channels that nobody here knows: one may be left from a crash", "match", matchID, "channels", len(left))
-	}
-	if len(left) == 1 && !c.deleteChannel(ctx, left[0]).ok() {
-		return nil
-	}
-	return c.dropChannel(ctx, matchID)
 }
 
 // broadcasted acts on the answer to a broadcast.

@@ -1,0 +1,204 @@
+package lease_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/sync/lease"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+const (
+	lock = "match:7"
+	term = 10 * time.Second
+)
+
+// bubble are the clocks of a simulated machine: all of them virtual time, the wall clock with an error.
+type bubble struct{ ahead time.Duration }
+
+// Now implements lease.Times.
+func (b bubble) Now() lease.Instant {
+	passed := time.Since(time.Unix(946684800, 0)) // when a bubble's time begins
+	return lease.Instant{Wall: time.Now().Add(b.ahead).Round(0), Mono: passed, Boot: passed}
+}
+
+// yard is a simulated cloud and the nodes that work under one of its locks.
+type yard struct {
+	*testing.T
+	cloud   *simcloud.Cloud
+	net     *simcloud.Network
+	mu      sync.Mutex
+	working map[string]*lease.Lease // what each believes
+	writers map[int64]string        // who had a write accepted, by fence
+	fences  int64                   // the highest that was written
+	done    int                     // writes accepted
+}
+
+func newYard(t *testing.T, seed uint64) *yard {
+	cloud := simcloud.New(simcloud.Options{})
+	key := func(name string) store.KeySpec {
+		return store.KeySpec{Partition: store.KeyAttr{Name: name, Type: store.KeyString}}
+	}
+	cloud.Create(store.TableSpec{Name: "locks", Key: key("lockKey")}, store.TableSpec{Name: "items", Key: key("id")})
+	return &yard{
+		T: t, cloud: cloud, net: simcloud.NewNetwork(cloud, simcloud.NewTimer(), seed),
+		working: map[string]*lease.Lease{}, writers: map[int64]string{},
+	}
+}
+
+// live is a node that takes the lock whenever it can, works under it, and now and then gives it back.
+func (y *yard) live(ctx context.Context, name string, link *simcloud.Link, clocks bubble, random *rand.Rand) {
+	m, err := lease.New(lease.Config{
+		Table: link.Locks("locks"), Node: name, Boot: "b", TTL: term, Times: clocks,
+		Skew: func() time.Duration { return -clocks.ahead },
+	})
+	if err != nil {
+		y.Error(err)
+		return
+	}
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = m.Run(running)
+	}()
+	for ctx.Err() == nil {
+		if l, err := m.Acquire(ctx, lock); err == nil {
+			y.work(ctx, name, l, link, random)
+		}
+		rest(ctx, time.Duration(500+random.IntN(1000))*time.Millisecond)
+	}
+	stop()
+	<-ended
+}
+
+func rest(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// work writes an item under the fence until the lease is over. A refusal by a higher fence raises the lock's.
+func (y *yard) work(ctx context.Context, name string, l *lease.Lease, link *simcloud.Link, random *rand.Rand) {
+	y.believe(name, l)
+	defer y.believe(name, nil)
+	for ctx.Err() == nil && l.Check() == nil {
+		y.alone(name)
+		within, enough := context.WithTimeout(ctx, 2*time.Second)
+		unit, cancel := l.Context(within)
+		fence := l.Fence()
+		_, err := link.Write(unit, intent.Call{
+			Op: store.OpUpdate, Table: "items", Key: attr.Item{"id": attr.S("x")},
+			Update: "SET #f = :f, #by = :by", Condition: "attribute_not_exists(#f) OR #f <= :f",
+			Params: expr.Params{Names: map[string]string{"#f": "_f", "#by": "by"}, Values: attr.Item{":f": attr.Int(fence), ":by": attr.S(name)}},
+		})
+		if e, ok := err.(*intent.Error); ok && e.Class == intent.ConditionFailed { //nolint:errorlint // a Cloud gives no other
+			above, _ := e.Old["_f"].Int()
+			_ = l.RaiseFence(unit, above)
+		}
+		cancel()
+		enough()
+		if random.IntN(200) == 0 {
+			_ = l.Release(ctx)
+		}
+		rest(ctx, time.Duration(100+random.IntN(400))*time.Millisecond)
+	}
+}
+
+// believe notes what a node takes itself for.
+func (y *yard) believe(name string, l *lease.Lease) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.working[name] = l
+}
+
+// alone checks that nobody else believes that they may work.
+func (y *yard) alone(name string) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	for other, l := range y.working {
+		if other != name && l != nil && l.Check() == nil {
+			y.Errorf("%s and %s work at once at %s", name, other, time.Now())
+		}
+	}
+}
+
+// judge looks at what the cloud took.
+func (y *yard) judge() {
+	for _, e := range y.cloud.Log(0) {
+		if e.Table != "items" {
+			continue
+		}
+		fence, _ := e.New["_f"].Int()
+		by := e.New["by"].Str()
+		if fence < y.fences {
+			y.Errorf("fence %d was taken after %d", fence, y.fences)
+		}
+		if had := y.writers[fence]; had != "" && had != by {
+			y.Errorf("%s and %s wrote under fence %d", had, by, fence)
+		}
+		y.fences, y.writers[fence] = fence, by
+		y.done++
+	}
+}
+
+// Leases over the cloud's table, whose requests and answers get lost, come late and twice, on machines whose clocks are hours
+// apart: nobody works beside the holder, what is written under an old fence is refused, and work goes on when all is well.
+func TestOverASimulatedCloud(t *testing.T) {
+	for seed := range uint64(12) {
+		synctest.Test(t, func(t *testing.T) {
+			y := newYard(t, seed)
+			ctx, end := context.WithCancel(t.Context())
+			var links []*simcloud.Link
+			var ended []chan struct{}
+			for i := range 3 {
+				name := fmt.Sprint("node", i)
+				clocks := bubble{ahead: time.Duration(i-1) * time.Hour}
+				link := y.net.Link(name, time.Now, nil)
+				link.SetRate(60)
+				links = append(links, link)
+				done := make(chan struct{})
+				ended = append(ended, done)
+				go func() {
+					defer close(done)
+					y.live(ctx, name, link, clocks, rand.New(rand.NewPCG(seed, uint64(i)))) //nolint:gosec // it is to be repeated
+				}()
+				synctest.Wait()
+			}
+			modes := simcloud.Modes()
+			for i := range 20 { // troubles of one node at a time
+				link := links[(int(seed)+i)%3]
+				link.SetMode(modes[(int(seed)*7+i)%len(modes)])
+				time.Sleep(15 * time.Second)
+				link.SetMode(simcloud.None)
+				time.Sleep(15 * time.Second)
+			}
+			for _, link := range links {
+				link.Heal()
+			}
+			healed := y.cloud.Log(0)
+			time.Sleep(3 * term)
+			if n := len(y.cloud.Log(0)) - len(healed); n < 20 {
+				t.Errorf("seed %d: %d writes after all is well", seed, n)
+			}
+			end()
+			for _, done := range ended {
+				<-done
+			}
+			y.judge()
+			if y.done < 200 {
+				t.Errorf("seed %d: only %d writes were taken", seed, y.done)
+			}
+		})
+	}
+}
