@@ -110,8 +110,7 @@ func (r *Replica) isHead(tx *store.Tx, u *unit) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		id, err := headOf(tx, it)
-		return id == u.id, err
+		return leads(tx, it, u.id)
 	}
 	for _, e := range u.Entries {
 		if ok, err := first(e.Table, e.Key); err != nil || !ok {

@@ -183,6 +183,10 @@ func TestPoison(t *testing.T) {
 	if p, err := n.r.Proved(t.Context(), bad); err != nil || p != replica.ProofRefused {
 		t.Errorf("Proved of a quarantined entry: %v, %v", p, err)
 	}
+	n.wire.setFault(nil)
+	if err := n.r.Wait(soon(t), n.put("data", item("p", "bad", "v", 3))); err != nil {
+		t.Errorf("a write behind a quarantine: %v", err)
+	}
 }
 
 // A table that is missing is stopped alone, and goes on when it is there.

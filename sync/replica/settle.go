@@ -359,8 +359,8 @@ func (r *Replica) renumber(w *work, f *flight) error {
 // moved has memory follow a commit of the driver: lanes learn which units are heads now, and who waits is told.
 func (r *Replica) moved(w *work) {
 	for _, it := range w.order {
-		if it.dirty && len(it.sh.pending) > 0 {
-			r.push(it.sh.pending[0])
+		if it.head != (unitID{}) {
+			r.push(it.head)
 		}
 		if it.refetch {
 			r.readAgain(it.spec.Name, it.key)

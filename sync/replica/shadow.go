@@ -183,20 +183,27 @@ func decodeShadowHead(b []byte) (sh *shadow, flags byte, rest []byte, err error)
 	return sh, flags, c.b, nil
 }
 
-// headOf is the first unit that waits on an item; zero: none does.
-func headOf(tx *store.Tx, it *item) (id unitID, err error) {
+// leads tells whether a unit is the first on an item, but for those that are held: what is written behind a quarantine
+// does not wait for it.
+func leads(tx *store.Tx, it *item, id unitID) (bool, error) {
 	b, err := tx.Side(sideShadow).Get([]byte(it.id()))
 	if err != nil || b == nil {
-		return id, err
+		return false, err
 	}
 	sh, _, _, err := decodeShadowHead(b)
 	if err != nil {
-		return id, fault.Wrap(err, fault.Damaged, "shadow", "what is known of an item of %s cannot be read", it.spec.Name)
+		return false, fault.Wrap(err, fault.Damaged, "shadow", "what is known of an item of %s cannot be read", it.spec.Name)
 	}
-	if len(sh.pending) > 0 {
-		id = sh.pending[0]
+	for _, before := range sh.pending {
+		if before == id {
+			return true, nil
+		}
+		u, err := getUnit(tx, before)
+		if err != nil || u == nil || !u.held() {
+			return false, err
+		}
 	}
-	return id, nil
+	return false, nil
 }
 
 // millis and fromMillis keep an instant; zero stays zero.

@@ -47,12 +47,12 @@ type work struct {
 type workItem struct {
 	item
 	sh      *shadow
-	loaded  bool // its pending units are in work.units
-	dirty   bool // the shadow has to be written
-	rebased bool // the view has to be computed
-	hadHead unitID
-	refetch bool // what the cloud has is to be read again
-	unknown bool // there is a row, and the cloud has never had it
+	loaded  bool   // its pending units are in work.units
+	dirty   bool   // the shadow has to be written
+	rebased bool   // the view has to be computed
+	head    unitID // the first that is pending and not held, when the work is finished
+	refetch bool   // what the cloud has is to be read again
+	unknown bool   // there is a row, and the cloud has never had it
 }
 
 func (r *Replica) newWork(tx *store.Tx) *work {
@@ -85,9 +85,6 @@ func (w *work) item(table string, key attr.Item) (*workItem, error) {
 		sh = &shadow{}
 	}
 	wi := &workItem{item: *it, sh: sh}
-	if len(sh.pending) > 0 {
-		wi.hadHead = sh.pending[0]
-	}
 	w.items[it.id()] = wi
 	w.order = append(w.order, wi)
 	return wi, nil
@@ -308,6 +305,9 @@ func (w *work) finish() error {
 			}
 		}
 	}
+	if err := w.findHeads(); err != nil {
+		return err
+	}
 	if w.err != nil {
 		return w.err
 	}
@@ -315,6 +315,27 @@ func (w *work) finish() error {
 		return err
 	}
 	return w.tally.keep(w.tx)
+}
+
+// findHeads finds which units lead on the items that have changed.
+func (w *work) findHeads() error {
+	for _, it := range w.order {
+		it.head = unitID{}
+		if !it.dirty {
+			continue
+		}
+		for _, id := range it.sh.pending {
+			u, err := w.unit(id)
+			if err != nil {
+				return err
+			}
+			if u != nil && !u.held() {
+				it.head = id
+				break
+			}
+		}
+	}
+	return nil
 }
 
 func (w *work) dirtyUnits() []unitID {
