@@ -164,3 +164,23 @@ func TestUnnumberedMarkIsNone(t *testing.T) {
 		t.Errorf("a count that is none is read as %+v", got)
 	}
 }
+
+func TestAnUpsertUnderAForeignPut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.node("a")
+	e := a.write(update("t", "i", "ADD n :n", "", ":n", 1))
+	a.step(loseAnswer)
+	w.foreignPut("t", "i", "n", 1) // it has read our effect, and dropped what we keep
+	a.drain()
+	a.result(e, OutConflict, CodeOverwritten)
+	w.want("t", "i", `{"n":{"N":"1"}}`)
+}
+
+func TestAStampTakenBackStaysInOrder(t *testing.T) {
+	t.Parallel()
+	first, second := &Entry{Seq: 1, Stamp: 500}, &Entry{Seq: 2, Stamp: 400}
+	if changed := Follow(first, Outcome{Result: OutApplied}, Known{}, []*Entry{second}, Env{Node: "a"}); len(changed) != 1 || second.Stamp != 501 {
+		t.Errorf("the later entry has the stamp %d", second.Stamp)
+	}
+}

@@ -1,0 +1,155 @@
+package intent
+
+import "github.com/touchline/touchline/store/attr"
+
+// labelled is the answer to a label on a foreign life.
+func (t *taking) labelled() {
+	err := t.ans.Err
+	if err == nil {
+		t.sees(t.ans.Image)
+		t.e.Label = foreignSign + t.e.writeID(t.env.Node)
+		t.e.Life.ID = t.e.Label
+		return
+	}
+	switch err.Class {
+	case ConditionFailed:
+		t.sees(err.Old)
+		label := foreignSign + t.e.writeID(t.env.Node)
+		if err.Old[AttrLife].Str() == label { // an earlier answer was lost
+			t.e.Label, t.e.Life.ID = label, label
+			return
+		}
+		t.decide(facts{image: err.Old, unsure: t.e.Unsure})
+	case Validation:
+		t.e.step = stepValidate
+	default:
+		t.fails()
+	}
+}
+
+// locked looks at the lock of a first image, where there are no transactions.
+func (t *taking) locked(lock attr.Item) {
+	if t.fails() {
+		return
+	}
+	fence, ok := lock[lockFence].Int()
+	if !ok || fence != t.e.Fence {
+		t.settle(t.e.deposed(fence))
+		return
+	}
+	t.e.met.ready = true
+}
+
+// alive has found out about an unanswered create: its item, its tombstone, its lock.
+func (t *taking) alive() {
+	if t.fails() {
+		return
+	}
+	t.sees(t.item(0))
+	t.e.step = stepSend
+	f := facts{image: t.item(0), unsure: t.e.Unsure, dead: t.item(1) != nil}
+	f.alive = !f.dead
+	if len(t.a.Reads) > 2 {
+		if fence, ok := t.item(2)[lockFence].Int(); f.image == nil && (!ok || fence != t.e.Fence) {
+			t.settle(t.e.deposed(fence))
+			return
+		}
+	}
+	_, side := Split(f.image)
+	if f.image != nil && side.Marks[t.env.Node].Equal(t.e.Mark()) {
+		t.proven(f.image)
+		return
+	}
+	if f.image == nil && !f.dead { // nothing speaks against sending it again
+		t.e.met.ready = true
+		return
+	}
+	t.decide(f)
+}
+
+// validated looks at the item of a request that is not valid: is it the request, or the item?
+func (t *taking) validated() {
+	if t.fails() {
+		return
+	}
+	image := t.item(0)
+	t.sees(image)
+	t.e.step = stepSend
+	item, side := Split(image)
+	_, err := t.e.apply(item, t.env.Exprs)
+	switch {
+	case !t.e.Life.on(item, side) && !t.e.Ghost:
+		t.decide(facts{image: image, unsure: t.e.Unsure})
+	case !t.e.holds(item, t.env.Exprs):
+		t.closeFirst(conflict(CodeCondition, textCondition), image)
+	case err != nil:
+		t.closeFirst(conflict(CodeUnfit, textUnfit), image)
+	case !t.e.met.again: // it fits what is there now: perhaps it did not before
+		t.e.met.again = true
+	default:
+		t.poison(CodeInvalid, textInvalid)
+	}
+}
+
+// closed is the answer to closing the mark.
+func (t *taking) closed() {
+	e := t.e
+	if t.ans.Err == nil {
+		t.sees(t.ans.Image)
+		t.o.Met[0] = e.met.image
+		e.Closed = true
+		t.settle(e.met.decision)
+		return
+	}
+	if t.ans.Err.Class != ConditionFailed {
+		t.fails()
+		return
+	}
+	old := t.ans.Err.Old
+	t.sees(old)
+	_, side := Split(old)
+	e.step = stepSend
+	switch there := side.Marks[t.env.Node]; {
+	case there.Equal(e.Mark()):
+		t.proven(old)
+	case there.Equal(e.closedMark()):
+		t.o.Met[0] = e.met.image
+		e.Closed = true
+		t.settle(e.met.decision)
+	default: // the item has changed again: what becomes of the entry is decided anew
+		t.decide(facts{image: old, unsure: e.Unsure})
+	}
+}
+
+// lost has looked for an entry of a lost timeline (section 6).
+func (t *taking) lost() {
+	if t.fails() {
+		return
+	}
+	image := t.item(0)
+	t.sees(image)
+	item, side := Split(image)
+	e := t.e
+	there := side.Marks[t.env.Node]
+	order, _ := attr.Compare(there, e.Mark())
+	switch {
+	case there.Equal(e.Mark()):
+		t.o.Result = OutApplied
+	case there.Equal(e.closedMark()), e.settledThere(t.env):
+		t.o.Met[0] = image
+		t.settle(conflict(CodeLost, textLost))
+	case there.Kind() == attr.KindN && order > 0:
+		t.o.Met[0] = image
+		t.settle(conflict(CodeLost, textLost))
+	case item != nil && e.Life.on(item, side):
+		t.o.Result = OutRenumber
+	default:
+		e.Lost, e.Unsure = false, true
+		e.Sent = max(e.Sent, 1)
+	}
+}
+
+// settledThere tells of an entry of a lost timeline that it was settled there: Env.Settled of this node's own id.
+func (e *Entry) settledThere(env Env) bool {
+	return env.Settled != nil && e.Seq <= env.Settled(env.Node)
+}
