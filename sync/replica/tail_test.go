@@ -1,6 +1,7 @@
 package replica_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -81,4 +82,26 @@ func TestRequestWithoutAnAnswerEnds(t *testing.T) {
 	if got := len(c.Items("data")); got != 1 {
 		t.Errorf("%d items in the cloud", got)
 	}
+}
+
+// What is quarantined is at the head of the outbox when the node starts anew: what stands behind it in the lane is sent.
+func TestPoisonAtTheHead(t *testing.T) {
+	c := newCloud()
+	n := newNode(t, c, "a")
+	poison := func(_ int, calls []intent.Call) fault {
+		if calls[0].Item["sk"].Str() == "bad" {
+			return fault{before: &intent.Error{Class: intent.TooLarge, Err: errors.New("a test")}}
+		}
+		return fault{}
+	}
+	n.wire.setFault(poison)
+	n.put("data", item("p", "bad"))
+	n.run()
+	n.until("it is quarantined", func() bool { return n.status().Conflicts.Quarantined == 1 })
+	n.stop()
+	n.put("data", item("p", "good"))
+	n2 := nodeOn(t, n.store, c)
+	n2.wire.setFault(poison)
+	n2.run()
+	n2.until("the other is there", func() bool { return len(c.Items("data")) == 1 })
 }
