@@ -24,6 +24,7 @@ type book struct {
 	sent    map[string]bool            // "node seq"
 	digits  map[string]string          // "node seq": nine digits, always the same
 	last    map[string]uint64          // "node table key": the highest sequence that had an effect
+	lastN   map[string]uint64          // and which
 	images  map[string][]imageAt       // "table key"
 	shown   map[string]bool            // ids that an effect has brought into the cloud
 	issued  map[string]bool            // ids that somebody wrote
@@ -55,7 +56,7 @@ func newBook(s *sim) *book {
 		s: s, bySeq: map[string]*act{}, effects: map[string][]effectAt{}, sent: map[string]bool{}, digits: map[string]string{},
 		last: map[string]uint64{}, images: map[string][]imageAt{}, shown: map[string]bool{}, issued: map[string]bool{},
 		foreign: map[string]int64{}, fences: map[string]int64{}, writers: map[string]string{}, owed: map[string]uint64{},
-		cut: map[string]uint64{}, cloned: map[string]bool{}, claims: map[string]map[string]bool{}, renewed: map[string]time.Time{},
+		lastN: map[string]uint64{}, cut: map[string]uint64{}, cloned: map[string]bool{}, claims: map[string]map[string]bool{}, renewed: map[string]time.Time{},
 	}
 }
 
@@ -190,7 +191,7 @@ func (b *book) effect(e *simcloud.Effect) {
 	}
 	b.digits[entry] = digits
 	b.marked(e, item, entry, seq, closes)
-	if e.Table == "matches" {
+	if e.Table == "matches" && !closes {
 		b.state(e)
 	}
 }
@@ -200,22 +201,22 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 	lane := e.By + " " + item
 	// After a restore of the cloud what had been sent is sent again, and may meet another life.
 	strict := b.epoch == 0 && !b.cloned[e.By]
-	if e.Old == nil && b.cut[item] > 0 {
-		// Accepted: what a foreign writer or the TTL deletes between two copies of one create comes back.
+	if b.cut[item] > b.lastN[lane] {
+		// Accepted: what a foreign writer or the TTL deletes or replaces takes the marks along, so that the repetition of an
+		// unanswered write has nothing to be known by.
 		strict = false
-		b.s.net.Count("a create met a foreign delete")
 	}
 	if last := b.last[lane]; strict && last > seq {
 		b.s.violate("order: %s had an effect on %s after sequence %d", entry, item, last)
 	}
-	b.last[lane] = seq
+	b.last[lane], b.lastN[lane] = seq, e.N
 	if closes {
 		b.s.net.Count("mark closed")
 		b.last[lane] = seq + 1 // nothing of it may come any more
 		return
 	}
 	for _, was := range b.effects[entry] {
-		if strict && was.item == item {
+		if strict && was.item == item && b.cut[item] < was.n {
 			b.s.violate("twice: %s had effects #%d and #%d on %s", entry, was.n, e.N, item)
 		}
 	}

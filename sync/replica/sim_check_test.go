@@ -2,6 +2,7 @@ package replica_test
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -80,6 +81,12 @@ func (l *simLife) waiting() string {
 		return err.Error()
 	}
 	out := fmt.Sprintf("link %+v node %+v\n", st.Link, st.Node)
+	_ = l.store.View(context.Background(), func(tx *store.Tx) error {
+		return tx.Side("outbox").Each(nil, nil, func(k, _ []byte) (bool, error) {
+			out += fmt.Sprintf("lane %d seq %d, ", k[0], binary.BigEndian.Uint64(k[1:]))
+			return len(out) < 1000, nil
+		})
+	})
 	for _, lane := range st.Lanes {
 		for _, p := range lane.Parked {
 			out += fmt.Sprintf("lane %d: %s %s: %s until %v\n", lane.Lane, p.WriteID, p.Table, p.Why, p.Until)
