@@ -10,9 +10,10 @@
 //	test:   a package and a regular expression of tests: one of the places where it should be noticed; repeated
 //	sim:    yes: the simulation should notice it, within -seeds seeds
 //
-// Below that stand its changes, each an old text that occurs in its file exactly once, and the new one:
+// Below that stand its changes, each an old text that occurs exactly once in a file, or in those of a package, and the new
+// one:
 //
-//	-- old sync/replica/lane.go --
+//	-- old sync/replica --
 //	...
 //	-- new --
 //	...

@@ -33,7 +33,7 @@ type testRun struct {
 
 // change is one text of a file that becomes another.
 type change struct {
-	file     string // from the root of the module, with slashes
+	in       string // a file, or the folder of a package, from the root of the module, with slashes
 	old, new string
 }
 
@@ -72,11 +72,11 @@ func parse(name, text string) (mutant, error) {
 		return m, err
 	}
 	for i := 0; i+1 < len(sections); i += 2 {
-		file, isOld := strings.CutPrefix(sections[i].name, "old ")
+		in, isOld := strings.CutPrefix(sections[i].name, "old ")
 		if !isOld || sections[i+1].name != "new" {
 			return m, fmt.Errorf("%q and %q are no pair of old and new", sections[i].name, sections[i+1].name)
 		}
-		m.changes = append(m.changes, change{file: file, old: sections[i].text, new: sections[i+1].text})
+		m.changes = append(m.changes, change{in: in, old: sections[i].text, new: sections[i+1].text})
 	}
 	switch {
 	case len(sections) == 0 || len(sections)%2 != 0:
@@ -135,27 +135,61 @@ func cutSections(rest string) (out []section, err error) {
 
 // apply gives the files that the mutant changes, as they are with it. root is the folder of the module.
 func (m *mutant) apply(root string) (map[string][]byte, error) {
-	files := map[string][]byte{}
+	changed := map[string][]byte{}
 	for _, c := range m.changes {
-		text, ok := files[c.file]
-		if !ok {
-			var err error
-			if text, err = os.ReadFile(filepath.Join(root, filepath.FromSlash(c.file))); err != nil {
-				return nil, err
-			}
+		name, text, err := c.find(root, changed)
+		if err != nil {
+			return nil, err
 		}
-		if n := strings.Count("\n"+string(text), "\n"+c.old); n != 1 {
-			return nil, fmt.Errorf("%s: the old text occurs %d times:\n%s", c.file, n, c.old)
-		}
-		changed := strings.Replace("\n"+string(text), "\n"+c.old, "\n"+c.new, 1)
-		files[c.file] = []byte(changed[1:])
+		changed[name] = []byte(strings.Replace("\n"+text, "\n"+c.old, "\n"+c.new, 1)[1:])
 	}
-	for name, text := range files {
+	for name, text := range changed {
 		if _, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution); err != nil {
 			return nil, err
 		}
 	}
-	return files, nil
+	return changed, nil
+}
+
+// find gives the one file that the old text is in; what earlier changes made of files is in changed.
+func (c *change) find(root string, changed map[string][]byte) (in, text string, err error) {
+	sources, err := c.sources(root)
+	if err != nil {
+		return "", "", err
+	}
+	n := 0
+	for _, name := range sources {
+		have, ok := changed[name]
+		if !ok {
+			if have, err = os.ReadFile(filepath.Join(root, filepath.FromSlash(name))); err != nil {
+				return "", "", err
+			}
+		}
+		if k := strings.Count("\n"+string(have), "\n"+c.old); k > 0 {
+			in, text, n = name, string(have), n+k
+		}
+	}
+	if n != 1 {
+		return "", "", fmt.Errorf("%s: the old text occurs %d times:\n%s", c.in, n, c.old)
+	}
+	return in, text, nil
+}
+
+// sources lists the files that a change may be in: one, or those of a package.
+func (c *change) sources(root string) (names []string, err error) {
+	if strings.HasSuffix(c.in, ".go") {
+		return []string{c.in}, nil
+	}
+	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(c.in), "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		if !strings.HasSuffix(f, "_test.go") {
+			names = append(names, c.in+"/"+filepath.Base(f))
+		}
+	}
+	return names, nil
 }
 
 // check refuses a mutant that cannot be planted or that no test can notice.
@@ -163,9 +197,9 @@ func (m *mutant) check(root string) error {
 	for _, c := range m.changes {
 		switch {
 		case c.old == c.new:
-			return fmt.Errorf("%s: it changes nothing", c.file)
-		case strings.HasSuffix(c.file, "_test.go"):
-			return fmt.Errorf("%s is a test", c.file)
+			return fmt.Errorf("%s: it changes nothing", c.in)
+		case strings.HasSuffix(c.in, "_test.go"):
+			return fmt.Errorf("%s is a test", c.in)
 		}
 	}
 	if _, err := m.apply(root); err != nil {

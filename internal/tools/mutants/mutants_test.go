@@ -97,6 +97,17 @@ func TestApply(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
+	if err := os.WriteFile(filepath.Join(dir, "c.go"), []byte("package a\n\nfunc h() {\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	folder := mutant{changes: []change{{".", "func h() {\n", "func h() {\n\tf()\n"}}}
+	if files, err := folder.apply(dir); err != nil || len(files) != 1 || !strings.Contains(string(files["./c.go"]), "f()") {
+		t.Errorf("in a folder: %v, %s", err, files)
+	}
+	everywhere := mutant{changes: []change{{".", "package a\n", "package b\n"}}}
+	if _, err := everywhere.apply(dir); err == nil || !strings.Contains(err.Error(), "occurs 2 times") {
+		t.Errorf("in two files of a folder: %v", err)
+	}
 	two := mutant{changes: []change{{"a.go", "\tx := 1\n", "\tx := 2\n"}, {"a.go", "\treturn 0\n", "\treturn 1\n"}}}
 	files, err := two.apply(dir)
 	if err != nil || !strings.Contains(string(files["a.go"]), "x := 2") || !strings.Contains(string(files["a.go"]), "return 1") {
