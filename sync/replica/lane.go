@@ -117,8 +117,8 @@ func (l *lane) run(ctx context.Context) error {
 		if until.Equal(now) {
 			continue
 		}
-		if err := l.r.clock.Wait(ctx, until, l.sig); err != nil {
-			return err
+		if l.r.clock.Wait(ctx, until, l.sig) != nil {
+			break
 		}
 	}
 	return context.Cause(ctx)
@@ -146,7 +146,7 @@ func (l *lane) round(ctx context.Context, now time.Time) (until time.Time, err e
 	}
 	f := l.window[0]
 	finished := l.send(ctx, f)
-	if !finished || ctx.Err() != nil {
+	if !finished {
 		return now, nil
 	}
 	l.window = l.window[1:]

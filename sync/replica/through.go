@@ -283,7 +283,7 @@ func (r *Replica) throughResult(ctx context.Context, t *through, seq uint64) (Th
 		err = r.waitFor(ctx, u.id)
 		if ctx.Err() != nil { // nobody knows yet: that is the answer
 			out.Proof = ProofPending
-			return out, nil
+			return out, nil //nolint:nilerr // see above
 		}
 		if err != nil {
 			return out, err

@@ -293,6 +293,23 @@ func (w *work) finish() error {
 			return err
 		}
 	}
+	if err := w.keepItems(); err != nil {
+		return err
+	}
+	if err := w.findHeads(); err != nil {
+		return err
+	}
+	if w.err != nil {
+		return w.err
+	}
+	if err := w.keepReplayed(); err != nil {
+		return err
+	}
+	return w.tally.keep(w.tx)
+}
+
+// keepItems writes rows and shadows.
+func (w *work) keepItems() error {
 	for _, it := range w.order {
 		if it.rebased {
 			if err := w.show(it); err != nil {
@@ -305,16 +322,7 @@ func (w *work) finish() error {
 			}
 		}
 	}
-	if err := w.findHeads(); err != nil {
-		return err
-	}
-	if w.err != nil {
-		return w.err
-	}
-	if err := w.keepReplayed(); err != nil {
-		return err
-	}
-	return w.tally.keep(w.tx)
+	return nil
 }
 
 // findHeads finds which units lead on the items that have changed.
