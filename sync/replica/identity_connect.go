@@ -62,6 +62,9 @@ func (r *Replica) present(ctx context.Context, row *nodeRow) (*lookAgain, error)
 			return nil, err
 		}
 	}
+	if err := r.tellLost(ctx, row); err != nil {
+		return nil, err
+	}
 	nonce, err := r.drawNonce(ctx)
 	if err != nil {
 		return nil, err

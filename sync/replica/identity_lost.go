@@ -17,6 +17,7 @@ type lostQueue struct {
 	Fork    uint64 `json:"fork"`            // those behind this sequence are of this history alone
 	Settled uint64 `json:"settled"`         // what the other history had settled
 	Next    uint64 `json:"next"`            // the next of the new sequences
+	Told    bool   `json:"told"`            // the row of the node was there to tell Fork and Settled
 	Flagged bool   `json:"flagged"`         // all of them have their flag
 	After   []byte `json:"after,omitempty"` // else: those up to this place in the outbox have
 }
@@ -39,7 +40,7 @@ func (r *Replica) newIncarnation(ctx context.Context, above, settled uint64, boo
 	fork := forkOf(r.stateNow().Boots, boots)
 	return r.changeState(ctx, func(_ *store.Tx, s *identityState) error {
 		lost := &lostQueue{
-			Below: now << incarnationShift, Fork: fork, Settled: settled,
+			Below: now << incarnationShift, Fork: fork, Settled: settled, Told: boots != nil,
 			Next: kept<<incarnationShift | 1<<(incarnationShift-1), // above what was journaled between the two
 		}
 		if s.Lost != nil { // what waits of an earlier loss may have been sent in either
@@ -47,6 +48,19 @@ func (r *Replica) newIncarnation(ctx context.Context, above, settled uint64, boo
 			lost.Settled = max(lost.Settled, s.Lost.Settled)
 		}
 		s.Lost = lost
+		return nil
+	})
+}
+
+// tellLost takes from the node's row what a loss that was noticed at open could not know.
+func (r *Replica) tellLost(ctx context.Context, row *nodeRow) error {
+	if lost := r.stateNow().Lost; lost == nil || lost.Told || row == nil {
+		return nil
+	}
+	return r.changeState(ctx, func(_ *store.Tx, s *identityState) error {
+		s.Lost.Told = true
+		s.Lost.Settled = max(s.Lost.Settled, row.settled)
+		s.Lost.Fork = forkOf(s.Boots, row.boots)
 		return nil
 	})
 }
