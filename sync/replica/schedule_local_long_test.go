@@ -1,0 +1,135 @@
+//go:build long
+
+package replica_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/ddblocal"
+	"github.com/touchline/touchline/sync/dynamo"
+	"github.com/touchline/touchline/sync/replica"
+)
+
+// TestSchedulesOnDynamoDBLocal is TestSchedules against Amazon's own version, through the adapter that production uses.
+func TestSchedulesOnDynamoDBLocal(t *testing.T) {
+	for name, value := range map[string]string{
+		"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret-of-the-test", "AWS_SESSION_TOKEN": "",
+		"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "AWS_PROFILE": "",
+		"AWS_ENDPOINT_URL": "", "AWS_ENDPOINT_URL_DYNAMODB": "", "HTTP_PROXY": "", "HTTPS_PROXY": "",
+	} {
+		t.Setenv(name, value)
+	}
+	server := ddblocal.Start(t)
+	for i, s := range schedules() {
+		if s.sim || s.moved || s.plain {
+			continue // what it needs, only the simulated cloud or virtual time has
+		}
+		t.Run(s.name, func(t *testing.T) { s.play(newScene(t, newLocalStage(t, server, i))) })
+	}
+}
+
+// localStage is DynamoDB Local with tables of its own, under a clock that jumps.
+type localStage struct {
+	t      *testing.T
+	server *ddblocal.Server
+	prefix string
+	time   *jumpClock
+}
+
+func newLocalStage(t *testing.T, server *ddblocal.Server, no int) *localStage {
+	s := &localStage{t: t, server: server, prefix: fmt.Sprintf("s%d-", no), time: &jumpClock{jumped: make(chan struct{})}}
+	c := s.client()
+	for _, spec := range cloudSpecs() {
+		must(t, c.Create(t.Context(), spec, false))
+		for {
+			d, ok, err := c.Describe(t.Context(), spec.Name)
+			must(t, err)
+			if ok && d.Status == "ACTIVE" {
+				break
+			}
+		}
+	}
+	return s
+}
+
+func (s *localStage) client() *dynamo.Client {
+	c, err := dynamo.New(context.Background(), dynamo.Config{
+		Endpoint: s.server.URL, Region: "eu-west-1", Prefix: s.prefix, Deadline: 10 * time.Second,
+		Dial: s.server.Client.Transport.(*http.Transport).DialContext,
+	})
+	must(s.t, err)
+	s.t.Cleanup(c.Reset)
+	return c
+}
+
+func (s *localStage) cloud(string) replica.Cloud { return s.client() }
+func (s *localStage) clock() clock.Clock         { return s.time }
+func (s *localStage) transactions() bool         { return true }
+
+// pass moves the clock on in steps, and gives what each step wakes a moment of real time.
+func (s *localStage) pass(d time.Duration) {
+	const step = 250 * time.Millisecond
+	for left := d; left > 0; left -= step {
+		s.time.jump(min(step, left))
+		<-time.After(6 * time.Millisecond)
+	}
+}
+
+// jumpClock is real time and what was jumped over.
+type jumpClock struct {
+	mu     sync.Mutex
+	ahead  time.Duration
+	jumped chan struct{}
+}
+
+func (c *jumpClock) jump(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ahead += d
+	close(c.jumped)
+	c.jumped = make(chan struct{})
+}
+
+// Now implements clock.Clock.
+func (c *jumpClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Add(c.ahead).UTC()
+}
+
+// Wait implements clock.Clock.
+func (c *jumpClock) Wait(ctx context.Context, until time.Time, sig *clock.Signal) error {
+	for {
+		c.mu.Lock()
+		jumped, left := c.jumped, until.Sub(time.Now().Add(c.ahead))
+		c.mu.Unlock()
+		var due <-chan time.Time
+		if !until.IsZero() {
+			timer := time.NewTimer(left)
+			defer timer.Stop()
+			due = timer.C
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-sig.C():
+			sig.Clear()
+			return nil
+		case <-due:
+			return nil
+		case <-jumped:
+		}
+	}
+}
+
+// Join implements clock.Clock.
+func (*jumpClock) Join() (leave func()) { return func() {} }
+
+// Suspend implements clock.Clock.
+func (*jumpClock) Suspend(f func()) { f() }
