@@ -34,7 +34,7 @@ const (
 )
 
 func pollWait() backoff.Policy {
-	return backoff.Policy{Base: time.Second, Max: 2 * time.Minute, Floor: 200 * time.Millisecond}
+	return backoff.Policy{Base: time.Second, Max: 30 * time.Second, Floor: 200 * time.Millisecond}
 }
 
 // feeds are what is read regularly, and what has been.
@@ -112,6 +112,7 @@ func (r *Replica) runFeed(ctx context.Context) error {
 			if err := r.clock.Wait(ctx, time.Time{}, wake); err != nil {
 				return err
 			}
+			r.feeds.rested(rules, r.clock.Now(), r.cfg.Rand)
 		}
 		for _, rule := range rules {
 			if !rule.next.After(r.clock.Now()) {
@@ -122,6 +123,18 @@ func (r *Replica) runFeed(ctx context.Context) error {
 		if now := r.clock.Now(); now.Sub(swept) >= sweepEvery {
 			swept = now
 			r.forgetTombstones(ctx)
+		}
+	}
+}
+
+// rested has all rules begin anew when the cloud is there again, not all nodes at once: what failed before says nothing.
+func (f *feeds) rested(rules []*feedRule, now time.Time, rand func() uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, rule := range rules {
+		rule.tries = 0
+		if soon := now.Add(time.Duration(rand() % uint64(rule.Every))); rule.next.After(soon) {
+			rule.next = soon
 		}
 	}
 }

@@ -287,7 +287,7 @@ func TestPollThrottled(t *testing.T) {
 		stop := n.run(t)
 		defer stop()
 		letPass(30 * time.Minute)
-		if slow, fast := c.count("read teams"), c.count("read reference"); slow > 120 || fast < 300 {
+		if slow, fast := c.count("read teams"), c.count("read reference"); slow > 200 || fast < 300 {
 			t.Errorf("%d reads of the throttled table, %d of the other", slow, fast)
 		}
 		if st := n.feedStatus()[0]; st.LastError == "" || st.Errors == 0 || st.Passes != 0 {
