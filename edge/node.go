@@ -176,7 +176,10 @@ func (n *Node) assemblePoller(metrics *prometheus.Registry) {
 		Clock: n.parts.Clock, Log: n.parts.Log, Reference: reference, Budgets: budgets, Leagues: n.parts.Cricket.Leagues,
 	}
 	if n.sync != nil {
-		c.Cloud, c.Observe = n.sync, n.parts.Cloud.Config.Offline == offlineObserve
+		c.Cloud = n.sync
+		if n.parts.Cloud.Config.Offline == offlineObserve {
+			c.Observe = n.cricket
+		}
 	}
 	n.poller = n.parts.Deck.polled(c)
 	metrics.MustRegister(n.poller.Collector())

@@ -104,7 +104,7 @@ func (m *Mirror) Run(ctx context.Context) error {
 			err = m.Clock.Wait(ctx, time.Time{}, changed)
 		}
 		if err != nil {
-			return nil //nolint:nilerr // ctx has ended
+			return nil // ctx has ended
 		}
 	}
 }

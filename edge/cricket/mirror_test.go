@@ -68,7 +68,7 @@ func TestMirror(t *testing.T) {
 	}()
 	settle()
 	same("at the start")
-	for _, mark := range strings.Fields("6 W 1 . 4") {
+	for mark := range strings.FieldsSeq("6 W 1 . 4") {
 		holder.ball(mark)
 		holder.tick()
 		adopt(nil)

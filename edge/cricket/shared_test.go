@@ -133,7 +133,7 @@ func TestWritesSuitTheirPolicies(t *testing.T) {
 	}
 	s.tick()
 	s.innings(teamA)
-	for _, mark := range strings.Fields(". 4 W 1 6 6 W . . W 1 1") {
+	for mark := range strings.FieldsSeq(". 4 W 1 6 6 W . . W 1 1") {
 		s.ball(mark)
 		s.tick()
 	}

@@ -84,10 +84,14 @@ type Matches interface {
 	Active(ctx context.Context) ([]cricket.State, error)
 	// Register makes the row of a match that is about to start, if it has none.
 	Register(ctx context.Context, id string, by cricket.Owner) (registered bool, err error)
-	// Observe shows a reading to this node's readers alone, given what it gave last, or the match's state.
-	Observe(ctx context.Context, prev cricket.State, s *cricket.Snapshot) (cricket.State, error)
 	// CleanUp ends a match for good, and what hangs on it.
 	CleanUp(ctx context.Context, id string, by cricket.Owner) error
+}
+
+// Observer shows readings to this node's readers alone: *cricket.Service.
+type Observer interface {
+	// Observe takes a reading in, given what it gave last of its match, or the match's state.
+	Observe(ctx context.Context, prev cricket.State, s *cricket.Snapshot) (cricket.State, error)
 }
 
 // Data is the store behind the reference tables: *store.Store.
@@ -116,8 +120,8 @@ type Config struct {
 	OwnBudget bool      // the feed's token is this node's alone: else its calls are divided among the nodes that poll
 	Cloud     Cloud     // nil: what is not in the store is nowhere
 	Ahead     Leases    // for rows of matches that nobody polls, which are written beside the live loop; nil: none are
-	// Observe has the node go on reading for its own readers while the locks cannot be reached; else it stops.
-	Observe bool
+	// Observe has the node go on reading for its own readers while the locks cannot be reached. Nil: it stops.
+	Observe Observer
 	// Leagues are the codes of the leagues that are active from the first time the feed names them; AllLeagues for
 	// every one. A league that has a row in cricket-leagues is active if the row says so.
 	Leagues []string

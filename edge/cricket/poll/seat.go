@@ -162,7 +162,7 @@ func (p *Poller) seated(ctx context.Context, f func(ctx context.Context) error) 
 	had := p.seat.lease != nil
 	err := p.sit(ctx)
 	switch {
-	case err != nil && p.Observe:
+	case err != nil && p.Observe != nil:
 		p.observing = true
 		return errors.Join(p.letGo(ctx), f(ctx))
 	case err != nil || p.seat.lease == nil:

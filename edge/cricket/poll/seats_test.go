@@ -46,15 +46,6 @@ func (r *rig) slate(n int) {
 	}
 }
 
-// holders counts the matches whose lock each node has.
-func (r *rig) holders(n int) map[string]int {
-	out := map[string]int{}
-	for i := range n {
-		out[r.locks.holder(cricket.MatchLock(fmt.Sprint(100+i)))]++
-	}
-	return out
-}
-
 // ticked counts the matches that each node ticked within a span since midday.
 func (r *rig) ticked(from, to time.Duration) map[string]int {
 	out := map[string]int{}
@@ -209,7 +200,10 @@ func TestLocksAway(t *testing.T) {
 		r := newRig(t)
 		r.slate(1)
 		c := r.config
-		c.Leases, c.Observe = cutLocks{r.config.Leases, r, from, to}, observe
+		c.Leases = cutLocks{r.config.Leases, r, from, to}
+		if observe {
+			c.Observe = r.service
+		}
 		var during cricket.Display
 		var state cricket.State
 		leave, done := r.clock.Join(), make(chan struct{})

@@ -69,7 +69,7 @@ func (c *Coordinator) save(ctx context.Context, matches []*match) error {
 	cursor := c.cursor
 	for _, m := range c.list() {
 		if !sameWaiting(m.kept.Waiting, m.waiting) && !slices.Contains(matches, m) {
-			matches = append(matches[:len(matches):len(matches)], m)
+			matches = append(slices.Clip(matches), m)
 		}
 	}
 	err := c.store.Update(ctx, func(tx *store.Tx) error {

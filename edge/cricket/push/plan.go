@@ -78,10 +78,7 @@ func (c *Coordinator) plan(m *match, now time.Time) (jobs []*job, planned bool) 
 		sessions = append(sessions, s)
 	}
 	for _, s := range sessions {
-		k, at := m.decide(s, now)
-		if !m.held && k != nothing && k != tell {
-			k, at = nothing, time.Time{} // the holder's
-		}
+		k, at := m.decideHere(s, now)
 		m.lacking = m.lacking || s.idle && m.playing()
 		if k == nothing && at.IsZero() {
 			continue
@@ -100,6 +97,15 @@ func (c *Coordinator) plan(m *match, now time.Time) (jobs []*job, planned bool) 
 		jobs = append(jobs, j)
 	}
 	return jobs, true
+}
+
+// decideHere is decide for what this node may do: of a match that another holds, alerts alone.
+func (m *match) decideHere(s *session, now time.Time) (kind, time.Time) {
+	k, at := m.decide(s, now)
+	if !m.held && k != nothing && k != tell {
+		return nothing, time.Time{}
+	}
+	return k, at
 }
 
 // decide says what a session needs next and when. A zero instant with nothing means: only news can change that.

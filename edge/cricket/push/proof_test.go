@@ -14,10 +14,9 @@ import (
 
 // verdicts is what the cloud has said of claims, as the test writes it: pending until it has said something.
 type verdicts struct {
-	mu   sync.Mutex
-	by   map[uint64]Proof
-	all  *Proof // of every claim
-	seqs []uint64
+	mu  sync.Mutex
+	by  map[uint64]Proof
+	all *Proof // of every claim
 }
 
 func newVerdicts() *verdicts { return &verdicts{by: map[uint64]Proof{}} }
