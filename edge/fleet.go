@@ -16,12 +16,12 @@ import (
 // took readies the node for work under a lock: what the lock guards is read, and for a match also who is told of it. Else a
 // phone that another node has started would be started once more.
 func (n *Node) took(ctx context.Context, lock string, fence int64) error {
-	if err := n.sync.TookLease(ctx, lock, fence); err != nil {
-		return err
-	}
 	id, ok := strings.CutPrefix(lock, cricket.MatchLock(""))
 	if !ok {
-		return nil
+		return nil // a seat, or a job's: it guards no rows
+	}
+	if err := n.sync.TookLease(ctx, lock, fence); err != nil {
+		return err
 	}
 	match := attr.Item{"matchId": attr.S(id)}
 	for _, table := range []string{cricket.TableFixtures, cricket.TableFollows, cricket.TableLiveActivities} {

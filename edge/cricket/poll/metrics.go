@@ -6,13 +6,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
+// tornAlarm is how many readings in a row of which score and balls disagree are for a person to look at.
+const tornAlarm = 6
+
 // collector shows how the jobs go when it is scraped.
 type collector struct {
 	poller                              *Poller
 	runs, failed, last                  *prometheus.Desc
 	matches, takeovers, finals, leading *prometheus.Desc
 	cached, tooBig                      *prometheus.Desc
-	seat, nodes, observed, given        *prometheus.Desc
+	seat, nodes, observed, given, torn  *prometheus.Desc
 }
 
 // Collector gives the poller's metrics.
@@ -32,6 +35,7 @@ func (p *Poller) Collector() prometheus.Collector {
 		seat:      desc("seat", "This node's seat among those that poll, from 1; 0: none."),
 		nodes:     desc("polling_nodes", "Nodes that poll, as this one sees them."),
 		observed:  desc("observed_readings_total", "Readings taken in for this node's own readers, the locks being out of reach."),
+		torn:      desc("torn_matches", "Matches whose score and balls have disagreed for six readings: the feed is to be looked at."),
 		given:     desc("given_away_total", "Matches left to nodes that came later."),
 		cached:    desc("fixture_cache_writes_total", "Replies written to the fixture cache."),
 		tooBig:    desc("fixture_cache_too_large_total", "Replies that had no room in the fixture cache."),
@@ -42,7 +46,7 @@ func (p *Poller) Collector() prometheus.Collector {
 func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		c.runs, c.failed, c.last, c.matches, c.takeovers, c.finals, c.leading, c.cached, c.tooBig,
-		c.seat, c.nodes, c.observed, c.given,
+		c.seat, c.nodes, c.observed, c.given, c.torn,
 	} {
 		ch <- d
 	}
@@ -62,8 +66,11 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 			send(c.last, prometheus.GaugeValue, float64(j.LastRun.UnixMilli())/float64(time.Second/time.Millisecond), j.Name)
 		}
 	}
-	matches := map[[2]string]int{}
+	matches, torn := map[[2]string]int{}, 0
 	for i := range s.Matches {
+		if s.Matches[i].Torn >= tornAlarm {
+			torn++
+		}
 		matches[[2]string{s.Matches[i].Status, string(s.Matches[i].Phase)}]++
 	}
 	for at, n := range matches {
@@ -75,6 +82,7 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	}
 	send(c.leading, prometheus.GaugeValue, leading)
 	send(c.seat, prometheus.GaugeValue, float64(s.Seat))
+	send(c.torn, prometheus.GaugeValue, float64(torn))
 	send(c.nodes, prometheus.GaugeValue, float64(len(s.Nodes)))
 	for d, v := range map[*prometheus.Desc]int64{
 		c.takeovers: s.Takeovers, c.finals: s.FinalReads, c.cached: s.Cached, c.tooBig: s.TooBig, c.observed: s.Observed, c.given: s.GivenAway,

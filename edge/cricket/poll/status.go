@@ -47,6 +47,7 @@ type Held struct {
 	LastTickAt time.Time
 	Listed     bool // the live list has it
 	Closely    bool // its balls are asked for
+	Torn       int  // readings in a row whose score and balls disagree: from six on it is told as it is
 }
 
 // JobStatus is how a job goes.
@@ -112,6 +113,7 @@ func (p *Poller) publish() {
 		h := Held{
 			MatchID: w.id, Owner: w.state.InstanceID, Status: w.state.Status, Phase: w.state.MatchPhase,
 			LastTickAt: w.state.LastTickAt, Listed: w.listed, Closely: w.listed && p.closely(w),
+			Torn: w.standing().Torn,
 		}
 		if w.touched.After(h.LastTickAt) {
 			h.LastTickAt = w.touched
