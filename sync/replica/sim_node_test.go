@@ -50,6 +50,7 @@ type snap struct {
 type simLife struct {
 	n      *simNode
 	dir    string
+	shift  time.Duration // of the wall clock when it began
 	store  *store.Store
 	rep    *replica.Replica
 	link   *simcloud.Link
@@ -114,8 +115,14 @@ func (n *simNode) pause(d time.Duration, suspended bool) {
 // simClock is the clock of one process. Which of two things that could wake it did is never left to chance.
 type simClock struct{ l *simLife }
 
-// Now implements clock.Clock.
-func (c simClock) Now() time.Time { return c.l.n.now() }
+// Now implements clock.Clock. Instants of a process carry Go's monotonic reading, so a step of the wall clock moves none
+// of its waits: the process goes on by the clock that it began with, and sees the step in what the store and leases read.
+func (c simClock) Now() time.Time { return c.l.now() }
+
+func (l *simLife) now() time.Time {
+	passed := time.Since(l.n.s.began)
+	return l.n.s.began.Add(time.Duration(float64(passed)*l.n.rate) + l.shift).UTC()
+}
 
 // Wait implements clock.Clock.
 func (c simClock) Wait(ctx context.Context, until time.Time, sig *clock.Signal) error {
@@ -210,7 +217,10 @@ func (l *simLife) open() (err error) {
 		return err
 	}
 	l.ctx, l.cancel = context.WithCancelCause(context.Background())
-	l.link = n.s.net.Link(n.name, n.now, n.gate)
+	n.mu.Lock()
+	l.shift = n.offset
+	n.mu.Unlock()
+	l.link = n.s.net.Link(n.name, l.now, n.gate)
 	l.store, err = store.Open(filepath.Join(l.dir, "store.db"), store.Options{
 		Now: n.now, Node: n.name, NoSync: true, MapSize: 64 << 20, MaxSize: n.maxSize, WriteStall: time.Hour,
 		ReadDeadline: time.Hour, JournalBytes: 1 << 20,
@@ -239,8 +249,9 @@ func (l *simLife) open() (err error) {
 		return err
 	}
 	l.leases, err = lease.New(lease.Config{
-		Table: l.link.Locks(simLocks), Node: n.name, Boot: fmt.Sprintf("b%d", n.runs), Times: n, Skew: l.link.Skew,
-		RVN: func() string { return fmt.Sprintf("%016x", draw()) },
+		Table: l.link.Locks(simLocks), Node: n.name, Boot: fmt.Sprintf("b%d", n.runs), Times: n,
+		Skew: func() time.Duration { return time.Now().Truncate(time.Second).Sub(n.now()) }, // of the read before each change
+		RVN:  func() string { return fmt.Sprintf("%016x", draw()) },
 	})
 	if err != nil {
 		return err
