@@ -162,7 +162,9 @@ func (u *unit) index(tx *store.Tx, in bool) error {
 	return nil
 }
 
-// eventsDone tells whether the events of a lock and fence are settled, up to those of an Update.
+// eventsDone tells whether the events of a lock are settled that this node wrote under the fence or a lower one, up to
+// those of an Update. A node that has taken its lock again builds on events that it queued under its fence before: whoever
+// comes after it sees the state and must find them.
 func eventsDone(tx *store.Tx, lock string, fence int64, group uint64) (done bool, err error) {
 	done = true
 	prefix := append([]byte(lock), 0)
@@ -173,7 +175,7 @@ func eventsDone(tx *store.Tx, lock string, fence int64, group uint64) (done bool
 		if binary.BigEndian.Uint64(v[8:]) > group {
 			return false, nil
 		}
-		done = int64(binary.BigEndian.Uint64(v)) != fence
+		done = int64(binary.BigEndian.Uint64(v)) > fence
 		return done, nil
 	})
 	return done, err

@@ -29,6 +29,7 @@ func schedules() []schedule {
 		{name: "02 two puts offline, old key", play: func(sc *scene) { twoPuts(sc, true) }},
 		{name: "03 tail of the rejected", play: tailOfRejected},
 		{name: "04 state overtakes event", play: stateOvertakesEvent},
+		{name: "04 state of a newer fence overtakes event", play: newerFenceOvertakesEvent},
 		{name: "06 mark proves too much, retried", play: retriedByOperator},
 		{name: "06 mark proves too much, restored file", play: restoredFile},
 		{name: "07 foreign put in the window of an ADD", play: foreignPutAfterAdd},
@@ -232,6 +233,23 @@ func stateOvertakesEvent(sc *scene) {
 		sc.Error("the state was sent before its event was settled")
 	}
 	sc.cloudHas("matches", "m", row("m", "upto", 1, "_f", 5))
+}
+
+// The holder queues an event, takes its lock again, and goes on from a view that has the event.
+func newerFenceOvertakesEvent(sc *scene) {
+	a := sc.node("A")
+	sc.lock("m", "A", 5)
+	a.state("m", 1, 5)
+	a.settle()
+	a.tap.with(func(t *tap) { t.shut = "events" })
+	a.put("events", attr.Item{"pk": attr.S("m"), "sk": attr.S("wicket"), "_f": attr.Int(5)}, ifAbsent, values())
+	sc.lock("m", "A", 6)
+	a.state("m", 2, 6)
+	a.tries()
+	sc.cloudHas("matches", "m", row("m", "upto", 1, "_f", 5))
+	a.tap.with(func(t *tap) { t.shut = "" })
+	a.settle()
+	sc.cloudHas("matches", "m", row("m", "upto", 2, "_f", 6))
 }
 
 func retriedByOperator(sc *scene) {

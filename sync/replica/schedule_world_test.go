@@ -379,10 +379,11 @@ type tap struct {
 	replica.Cloud
 
 	mu      sync.Mutex
-	away    bool // nothing passes, either way
-	deaf    bool // writes have no effect and no answer; reads pass
-	lose    int  // answers of the next writes that are lost
-	hold    int  // of the next writes that are held, and arrive late
+	away    bool   // nothing passes, either way
+	deaf    bool   // writes have no effect and no answer; reads pass
+	shut    string // a table of which it is deaf
+	lose    int    // answers of the next writes that are lost
+	hold    int    // of the next writes that are held, and arrive late
 	held    []func()
 	reads   []func() // reads whose answers are held
 	slow    bool     // the next read's answer is held
@@ -433,7 +434,7 @@ func (t *tap) around(calls []intent.Call, do func(context.Context) error) func(c
 		return func(context.Context) error {
 			return &intent.Error{Class: intent.Offline, Err: errors.New("no route")}
 		}
-	case t.deaf && mine:
+	case t.deaf && mine, len(calls) > 0 && t.shut == calls[0].Table:
 		return func(context.Context) error { return lost() }
 	case t.hold > 0 && mine:
 		t.hold--

@@ -176,7 +176,7 @@ func (b *book) account(recorded map[string]*replica.Conflict) {
 		item := a.node + " " + a.table + " " + keyText(a.key)
 		switch {
 		case len(b.effects[entry]) > 0, recorded[entry] != nil, a.id != "" && b.shown[a.id],
-			a.op == store.OpDelete && b.proved(a):
+			(a.op == store.OpDelete || a.id == "") && b.proved(a): // sums are compared by themselves
 			later[item] = true
 		case !b.sent[entry] && later[item]: // folded
 		default:
