@@ -376,9 +376,6 @@ func (f *fleet) display(m *member, match string) string {
 // nobody hears one twice, somebody else goes on in time, and in the end all of them show the same.
 func TestFleetOfThree(t *testing.T) { testFleet(t, 3) }
 
-// Two nodes, of which one is left.
-func TestFleetOfTwo(t *testing.T) { testFleet(t, 2) }
-
 func testFleet(t *testing.T, nodes int) {
 	f := newFleet(t)
 	defer f.end()

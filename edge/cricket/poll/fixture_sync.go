@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -67,6 +68,7 @@ func (p *Poller) syncFixtures(ctx context.Context, now time.Time) error {
 }
 
 func (p *Poller) writeFixtures(ctx context.Context, all []cricket.Snapshot) (changed int, err error) {
+	var cached error
 	for some := range slices.Chunk(all, rowsAtOnce) {
 		if err := p.ensureFixtures(ctx, some); err != nil {
 			return changed, err
@@ -91,11 +93,9 @@ func (p *Poller) writeFixtures(ctx context.Context, all []cricket.Snapshot) (cha
 			return changed, err
 		}
 		changed += n
-		if err := p.cacheAhead(ctx, rows); err != nil {
-			return changed, err
-		}
+		cached = cmp.Or(cached, p.cacheAhead(ctx, rows)) // the next fixtures do not wait for a cache
 	}
-	return changed, nil
+	return changed, cached
 }
 
 // ensureFixtures has the rows of matches here that are only in the cloud: what was never seen here is else written as new.
