@@ -57,7 +57,7 @@ func write(w io.Writer, outcomes []outcome, seeds int) error {
 
 Ways in which synchronisation could be wrong, each planted alone, and what noticed it. Written by `+"`make mutants`"+`, which
 changes neither the tree nor what is shipped (`+"`internal/tools/mutants`"+`). The tests that a mutant names stop at the first place
-that fails; the simulation plays up to %d seeds and stops at the first that fails. Of the mutants of the protocol four wait for
+that fails; %s. Of the mutants of the protocol four wait for
 the parts that they belong to: a sweep that removes items with pending entries, a remote root hash that is adopted, a child
 shard read before its parent, a peer that serves the journal as base.
 
@@ -65,11 +65,18 @@ shard read before its parent, a peer that serves the journal as base.
 
 | mutant | what is wrong | caught by | seeds |
 |---|---|---|---|
-`, seeds, caught, len(outcomes))
+`, played(seeds), caught, len(outcomes))
 	for i := range outcomes {
 		o := &outcomes[i]
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", o.mutant.name, o.mutant.words, o.what(), o.after())
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func played(seeds int) string {
+	if seeds == 0 {
+		return "the simulation was not played"
+	}
+	return fmt.Sprintf("the simulation plays up to %d seeds and stops at the first that fails", seeds)
 }
