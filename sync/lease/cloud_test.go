@@ -171,7 +171,7 @@ func TestOverASimulatedCloud(t *testing.T) {
 				ended = append(ended, done)
 				go func() {
 					defer close(done)
-					y.live(ctx, name, link, clocks, rand.New(rand.NewPCG(seed, uint64(i)))) //nolint:gosec // it is to be repeated
+					y.live(ctx, name, link, clocks, rand.New(rand.NewPCG(seed, uint64(i))))
 				}()
 				synctest.Wait()
 			}
@@ -179,15 +179,15 @@ func TestOverASimulatedCloud(t *testing.T) {
 			for i := range 20 { // troubles of one node at a time
 				link := links[(int(seed)+i)%3]
 				link.SetMode(modes[(int(seed)*7+i)%len(modes)])
-				time.Sleep(15 * time.Second)
+				rest(ctx, 15*time.Second)
 				link.SetMode(simcloud.None)
-				time.Sleep(15 * time.Second)
+				rest(ctx, 15*time.Second)
 			}
 			for _, link := range links {
 				link.Heal()
 			}
 			healed := y.cloud.Log(0)
-			time.Sleep(3 * term)
+			rest(ctx, 3*term)
 			if n := len(y.cloud.Log(0)) - len(healed); n < 20 {
 				t.Errorf("seed %d: %d writes after all is well", seed, n)
 			}
