@@ -47,6 +47,12 @@ type Client struct {
 var (
 	_ replica.Cloud     = (*Client)(nil)
 	_ replica.Catalogue = (*Client)(nil)
+
+	_ interface {
+		replica.Prober
+		replica.Timekeeper
+		replica.Meter
+	} = (*Client)(nil)
 )
 
 // New makes a client. It reads the AWS configuration files and asks nobody: a cloud that cannot be reached is found out

@@ -5,16 +5,11 @@ import (
 	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/touchline/touchline/sync/replica"
 )
 
-// Usage counts what a client has asked and what DynamoDB said that it costs.
-type Usage struct {
-	Requests   int64
-	WriteUnits float64 // as DynamoDB counts them, indexes included; 0 where the server counts none
-	ReadUnits  float64
-}
-
-// usage is a Usage that grows. Units come in halves, so tenths are exact enough to be counted in integers.
+// usage is a replica.Usage that grows. Units come in halves, so tenths are exact enough to be counted in integers.
 type usage struct{ asked, writes, reads atomic.Int64 }
 
 func (u *usage) wrote(c *types.ConsumedCapacity) { u.writes.Add(tenths(c)) }
@@ -29,8 +24,8 @@ func tenths(c *types.ConsumedCapacity) int64 {
 
 // Usage tells what this client has used since it was made. Writes that were refused cost too, and DynamoDB does not say
 // how much.
-func (c *Client) Usage() Usage {
-	return Usage{
+func (c *Client) Usage() replica.Usage {
+	return replica.Usage{
 		Requests:   c.usage.asked.Load(),
 		WriteUnits: float64(c.usage.writes.Load()) / 10,
 		ReadUnits:  float64(c.usage.reads.Load()) / 10,

@@ -24,7 +24,7 @@ type Config struct {
 
 	Poll         []PollRule           // what is read regularly
 	Merge        map[string]MergeFunc // by table: the application's answers to conflicts
-	Transactions *bool                // does the cloud have them; nil: it is asked once
+	Transactions *bool                // does the cloud have them; nil: it is asked, if it is a Prober
 
 	Budget   Budget
 	Lanes    int           // 0: 16

@@ -7,3 +7,6 @@ func (r *Replica) InHand() (n int) {
 	}
 	return n
 }
+
+// Synced is what the protocol takes the server's time for.
+func (r *Replica) Synced() bool { return r.env(nil).Synced }

@@ -204,11 +204,12 @@ func (r *Replica) roundOf(ctx context.Context, rule *feedRule) (items int, whole
 
 // passFailed notes what an error of the feed says about the way to the cloud.
 func (r *Replica) passFailed(p *pass, err error) {
-	switch classOf(err) {
-	case intent.Offline:
+	_, gone := unreached(err)
+	switch class := classOf(err); {
+	case gone:
 		r.net.lost(err.Error(), r.clock.Now())
 		r.asked.get().Set()
-	case intent.NoTable:
+	case class == intent.NoTable:
 		r.log.Warn("feed: the cloud does not have the table", "table", p.table)
 	default:
 		r.complain("reading "+p.table, err)

@@ -2,7 +2,6 @@ package replica
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -92,7 +91,7 @@ func (r *Replica) readBooked(ctx context.Context) {
 		r.books.mu.Unlock()
 		if err := r.refresh(ctx, ref.Table, ref.Key); err != nil {
 			r.log.Warn("an item cannot be read again; a later read will", "table", ref.Table, "error", err)
-			if e, ok := errors.AsType[*intent.Error](err); ok && e.Class == intent.Offline {
+			if e, gone := unreached(err); gone {
 				r.offline(intent.Outcome{}, e)
 				r.readAgain(ref.Table, ref.Key)
 			}

@@ -180,6 +180,9 @@ func (r *Replica) connected(ctx context.Context) error {
 	if err := r.flagLost(ctx); err != nil {
 		return err
 	}
+	if err := r.askTransactions(ctx); err != nil {
+		return err
+	}
 	if err := r.checkTables(ctx, true); err != nil {
 		return err
 	}

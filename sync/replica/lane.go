@@ -117,6 +117,7 @@ func (l *lane) run(ctx context.Context) error {
 		if until.Equal(now) {
 			continue
 		}
+		l.tell() // it may sleep for long
 		if l.r.clock.Wait(ctx, until, l.sig) != nil {
 			break
 		}
@@ -205,7 +206,6 @@ func (l *lane) take(now time.Time) {
 	if l.hinted.Load() > l.cursor {
 		l.ended = false
 	}
-	l.tell()
 }
 
 func (l *lane) addReady(seq uint64) {

@@ -68,6 +68,9 @@ func (c *collector) links() {
 	c.add("disconnects_total", "Times that the cloud went away.", counter, func(st *Status) float64 { return float64(st.Link.Drops) })
 	c.add("last_error_seconds", "When the cloud last could not be reached, as a Unix time.", gauge, func(st *Status) float64 { return seconds(st.Link.LastAt) })
 	c.add("clock_skew_seconds", "The cloud's clock minus this machine's.", gauge, func(st *Status) float64 { return st.Skew.Seconds() })
+	c.add("requests_total", "Requests to the cloud since the start.", counter, func(st *Status) float64 { return float64(st.Usage.Requests) })
+	c.add("write_units_total", "Write units that the cloud has counted for them.", counter, func(st *Status) float64 { return st.Usage.WriteUnits })
+	c.add("read_units_total", "Read units that the cloud has counted for them.", counter, func(st *Status) float64 { return st.Usage.ReadUnits })
 	c.add("incarnation", "How often the node has left its history.", gauge, func(st *Status) float64 { return float64(st.Node.Incarnation) })
 	c.add("clone_alarm", "1 while nothing is sent because another process works under this node's name.", gauge,
 		func(st *Status) float64 { return yes(st.Node.Stopped != "") })

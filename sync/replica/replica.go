@@ -40,6 +40,9 @@ type Replica struct {
 	specs   atomic.Pointer[map[string]*store.TableSpec]
 	opened  atomic.Bool
 
+	transacts atomic.Uint32 // whether the cloud has transactions (client.go)
+	probed    bool          // the cloud was asked for them in this run; of connect
+
 	identity identity // identity.go
 	feeds    feeds    // feed.go
 }
@@ -123,6 +126,9 @@ func (r *Replica) openOutbox(tx *store.Tx) error {
 	if err := tx.Side(sideMeta).Set([]byte("lanes"), lanes); err != nil {
 		return err
 	}
+	if err := r.loadTransactions(tx); err != nil {
+		return err
+	}
 	t := tally{}
 	for _, l := range r.lanes {
 		if err := l.suspect(tx, t); err != nil {
@@ -192,7 +198,7 @@ func (r *Replica) Run(ctx context.Context) error {
 func (r *Replica) env(tx *store.Tx) intent.Env {
 	skew := r.cloud.Skew()
 	return intent.Env{
-		Node: r.store.Node(), Now: r.clock.Now().Add(skew), Skew: skew, Synced: r.net.wasUp(),
+		Node: r.store.Node(), Now: r.clock.Now().Add(skew), Skew: skew, Synced: r.synced(),
 		SyncTable: r.cfg.SyncTable, LockTable: r.cfg.LockTable, Transactions: r.transactions(), Replaying: r.replaying(),
 		Spec: r.spec, Settled: r.settledOf, Past: r.pastOf, Rand: r.cfg.Rand, Exprs: r.exprs,
 		Events: func(lock string, fence int64, group uint64) bool { return r.eventsDone(tx, lock, fence, group) },
@@ -216,9 +222,6 @@ func (r *Replica) eventsDone(tx *store.Tx, lock string, fence int64, group uint6
 	}
 	return done && err == nil
 }
-
-// transactions tells whether the cloud has them. Where nobody has said, and the cloud was not asked yet, it has.
-func (r *Replica) transactions() bool { return r.cfg.Transactions == nil || *r.cfg.Transactions }
 
 // spec gives a table as it is declared; nil: there is none.
 func (r *Replica) spec(table string) *store.TableSpec {

@@ -144,9 +144,10 @@ func (r *Replica) checkTables(ctx context.Context, always bool) error {
 	}
 	for _, table := range r.mirroredTables() {
 		err := r.checkTable(ctx, table)
+		_, gone := unreached(err)
 		switch e, ofCloud := errors.AsType[*intent.Error](err); {
 		case err == nil:
-		case !ofCloud, e.Class == intent.Offline, e.Class == intent.Credentials, ctx.Err() != nil:
+		case !ofCloud, gone, e.Class == intent.Credentials, ctx.Err() != nil:
 			return err
 		default:
 			r.complain("looking at a table", err)

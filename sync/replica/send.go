@@ -81,6 +81,9 @@ func (l *lane) learn(f *flight, err *intent.Error) {
 	case intent.OutThrottled:
 		f.park(now.Add(max(o.After, l.r.paces.throttled(f.table(), now))), "throttled")
 	case intent.OutUnknown:
+		if _, gone := unreached(err); gone { // the others need not find it out the same way
+			l.r.offline(*o, err)
+		}
 		f.park(now.Add(max(o.After, unknownWait().Delay(f.tries(), l.r.float()))), "no answer")
 	case intent.OutParked:
 		f.park(now.Add(o.After), f.Entries[0].Why)

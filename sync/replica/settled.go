@@ -233,7 +233,7 @@ func (r *Replica) keepRow(ctx context.Context) {
 
 // complain logs what went wrong beside the lanes. What only says that the cloud is away is said elsewhere.
 func (r *Replica) complain(doing string, err error) {
-	if e, ok := errors.AsType[*intent.Error](err); ok && e.Class == intent.Offline || errors.Is(err, context.Canceled) {
+	if _, gone := unreached(err); gone || errors.Is(err, context.Canceled) {
 		return
 	}
 	r.log.Warn("replica: "+doing+" failed", "err", err)

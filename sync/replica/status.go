@@ -17,6 +17,7 @@ type Status struct {
 	At     time.Time // by the node's clock
 	Link   LinkState
 	Skew   time.Duration // the cloud's clock minus ours
+	Usage  Usage
 	Tables []TableStatus // by name, those with something to tell
 	Lanes  []LaneStatus  // all of them
 
@@ -97,7 +98,7 @@ type IdentityStatus struct {
 // much waits.
 func (r *Replica) Status(ctx context.Context) (Status, error) {
 	st := Status{
-		At: r.clock.Now(), Link: r.net.state(), Skew: r.cloud.Skew(), Feed: r.feedStatus(),
+		At: r.clock.Now(), Link: r.net.state(), Skew: r.cloud.Skew(), Usage: r.usage(), Feed: r.feedStatus(),
 		Node: IdentityStatus{Node: r.store.Node(), Incarnation: r.store.Incarnation(), Boot: r.bootID(), Stopped: r.stoppedWhy()},
 	}
 	err := r.store.View(ctx, func(tx *store.Tx) error { return r.readStatus(tx, &st) })

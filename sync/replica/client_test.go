@@ -1,0 +1,201 @@
+package replica_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	faults "github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/storetest"
+	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// asked is a way to a cloud that says whether it has transactions.
+type asked struct {
+	*wire
+	has   bool
+	err   func() error // nil: it says
+	times atomic.Int32
+}
+
+// Transactions implements replica.Prober.
+func (a *asked) Transactions(context.Context) (bool, error) {
+	a.times.Add(1)
+	if a.err != nil {
+		if err := a.err(); err != nil {
+			return false, err
+		}
+	}
+	return a.has, nil
+}
+
+func putTwo(tx *store.Tx) error {
+	var w store.TransactWrite
+	for _, sk := range []string{"a", "b"} {
+		w.Items = append(w.Items, store.WriteItem{Put: &store.PutItem{Table: "data", Item: item("t", sk, "v", 1)}})
+	}
+	return tx.TransactWrite(w)
+}
+
+// A cloud is asked once whether it has transactions, before anything that depends on it is sent; the next run knows it
+// before it has reached the cloud.
+func TestTransactionsAreAskedFor(t *testing.T) {
+	for _, has := range []bool{true, false} {
+		c := simcloud.New(simcloud.Options{NoTransactions: !has})
+		c.Create(cloudTables()...)
+		s, err := store.OpenMemory(store.Options{Node: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			storetest.Check(t, s)
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		if err := s.Define(t.Context(), specs()...); err != nil {
+			t.Fatal(err)
+		}
+		way := &asked{wire: &wire{cloud: c, node: "a"}, has: has}
+		n := nodeOn(t, s, c, func(cfg *replica.Config) { cfg.Cloud = way })
+		if err := s.Update(t.Context(), putTwo); err != nil {
+			t.Errorf("has %v: a node that nobody has told refuses: %v", has, err)
+		}
+		n.run()
+		n.until("it is asked", func() bool { return way.times.Load() == 1 })
+		if has {
+			n.drained()
+		} else {
+			n.until("what cannot be sent says why", func() bool {
+				for _, l := range n.status().Lanes {
+					if len(l.Parked) > 0 && l.Parked[0].Why == intent.WhyTransactions {
+						return true
+					}
+				}
+				return false
+			})
+		}
+		n.stop()
+		if got := way.times.Load(); got != 1 {
+			t.Errorf("has %v: asked %d times", has, got)
+		}
+
+		late := &asked{wire: &wire{cloud: c, node: "a"}, err: offline}
+		nodeOn(t, s, c, func(cfg *replica.Config) { cfg.Cloud = late })
+		err = s.Update(t.Context(), putTwo)
+		if got := err == nil; got != has || !has && !faults.Is(err, faults.Invalid) {
+			t.Errorf("has %v: the next run, offline, says %v", has, err)
+		}
+		if late.times.Load() != 0 {
+			t.Error("it was asked without being reached")
+		}
+	}
+}
+
+// As long as a cloud does not say whether it has transactions, nothing is sent that it might not know.
+func TestCloudThatDoesNotSay(t *testing.T) {
+	var silent atomic.Bool
+	silent.Store(true)
+	way := &asked{has: true, err: func() error {
+		if silent.Load() {
+			return unknown()
+		}
+		return nil
+	}}
+	n := newNode(t, newCloud(), "a", func(cfg *replica.Config) {
+		way.wire = cfg.Cloud.(*wire)
+		cfg.Cloud = way
+	})
+	n.update(putTwo)
+	n.run()
+	n.until("it was asked", func() bool { return way.times.Load() > 0 })
+	if len(n.wire.sent()) != 0 {
+		t.Error("it was sent something before it said")
+	}
+	silent.Store(false)
+	n.drained()
+	n.same("data")
+}
+
+// goneError is an error of a client that says that nothing is at the other end.
+type goneError struct{ gone bool }
+
+func (goneError) Error() string   { return "a test: nobody answers" }
+func (e goneError) Offline() bool { return e.gone }
+
+// A request without an answer, of which the client says that the way is gone, has the others sleep while one probe goes;
+// whether it was carried out is not known, so it is sent again as what it was.
+func TestWayGoneWithoutAnAnswer(t *testing.T) {
+	for _, gone := range []bool{true, false} {
+		n := newNode(t, newCloud(), "a")
+		var first sync.Once
+		n.wire.setFault(func(_ int, calls []intent.Call) (f fault) {
+			if calls[0].Table == "data" {
+				first.Do(func() { f.after = &intent.Error{Class: intent.Unknown, Err: goneError{gone}} })
+			}
+			return f
+		})
+		n.run()
+		n.until("the cloud is there", func() bool { return n.status().Link.Up })
+		n.add("data", key("p", "x"), 1)
+		n.drained()
+		if drops := n.status().Link.Drops; (drops == 1) != gone {
+			t.Errorf("gone %v: the link was lost %d times", gone, drops)
+		}
+		n.same("data")
+		if got := n.get("data", key("p", "x")); !got["n"].Equal(item("", "", "n", 1)["n"]) {
+			t.Errorf("gone %v: it was applied twice: %v", gone, got)
+		}
+	}
+}
+
+// timed is a cloud that knows whether a server has told its time, and what it costs.
+type timed struct {
+	*wire
+	told atomic.Bool
+}
+
+// Synced implements replica.Timekeeper.
+func (c *timed) Synced() bool { return c.told.Load() }
+
+// Usage implements replica.Meter.
+func (c *timed) Usage() replica.Usage {
+	return replica.Usage{Requests: 7, WriteUnits: 2.5, ReadUnits: 1.5}
+}
+
+// What is written before a server has told its time is stamped provisionally, also where the cloud was reached.
+func TestSyncedIsTheClients(t *testing.T) {
+	way := &timed{}
+	n := newNode(t, newCloud(), "a", func(cfg *replica.Config) {
+		way.wire = cfg.Cloud.(*wire)
+		cfg.Cloud = way
+	}).run()
+	n.until("the cloud is there", func() bool { return n.status().Link.Up })
+	if n.r.Synced() {
+		t.Error("the time is known, and no server has told it")
+	}
+	way.told.Store(true)
+	if !n.r.Synced() {
+		t.Error("a server has told the time")
+	}
+	plain := newNode(t, newCloud(), "b")
+	if plain.r.Synced() {
+		t.Error("the time is known before anything was reached")
+	}
+	plain.run()
+	plain.until("the cloud is there", plain.r.Synced)
+}
+
+func TestStatusTellsUsage(t *testing.T) {
+	n := newNode(t, newCloud(), "a", func(cfg *replica.Config) { cfg.Cloud = &timed{wire: cfg.Cloud.(*wire)} })
+	if got := n.status().Usage; got != (replica.Usage{Requests: 7, WriteUnits: 2.5, ReadUnits: 1.5}) {
+		t.Errorf("used: %+v", got)
+	}
+	if got := newNode(t, newCloud(), "b").status().Usage; got != (replica.Usage{}) {
+		t.Errorf("a cloud that counts nothing: %+v", got)
+	}
+}
