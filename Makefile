@@ -107,6 +107,12 @@ replay-seeds: need-go ## play recorded matches from a feed that lies, SEEDS time
 mutants: need-go ## plant every mutant of synchronisation alone and see that a test notices, in up to SEEDS seeds (2000) of the simulation; docs/mutants.md
 	@$(GO) run ./internal/tools/mutants -tags '$(TAGS)' -seeds '$(SEEDS)' -doc docs/mutants.md $(ARGS)
 
+.PHONY: sim
+sim: need-go ## simulate nodes, a cloud and all that may go wrong, SEEDS times (2000) from seed SEED0 (1) on; SEEDS=1 replays one
+	@$(GO) test -c -tags '$(TAGS)' -o bin/sim.test ./sync/replica
+	@cd sync/replica && TOUCHLINE_SIM_SEEDS='$(SEEDS)' TOUCHLINE_SIM_SEED0='$(SEED0)' GOGC=400 \
+		../../bin/sim.test -test.timeout 24h -test.v -test.run '^TestSimulation$$'
+
 .PHONY: corpus
 corpus: need-go ## keep what fuzzing has found, beside the tests
 	@$(GO) run ./internal/tools/corpus "$$($(GO) env GOCACHE)/fuzz/$$($(GO) list -m)" \

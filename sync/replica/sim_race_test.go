@@ -2,4 +2,4 @@
 
 package replica_test
 
-const simDefault = 0
+const simDefault = 2
