@@ -74,6 +74,9 @@ func (s *simItems) Read(_ context.Context, r replica.Reading) (replica.Page, err
 // Skew implements replica.Cloud.
 func (s *simItems) Skew() time.Duration { return 0 }
 
+// Usage implements replica.Meter.
+func (s *simItems) Usage() replica.Usage { return replica.Usage{Requests: 1, WriteUnits: s.Units()} }
+
 // simulated is a cloud with the tables of all applications, and the way to it.
 func simulated(t *testing.T) (*simItems, *Cloud) {
 	t.Helper()
@@ -196,6 +199,9 @@ func TestNodeAndCloud(t *testing.T) {
 		}
 		if held() == nil {
 			t.Error("the answer came before the cloud had it")
+		}
+		if used := u.sync().Usage; used.Requests != 1 || used.WriteUnits != items.Units() || used.WriteUnits == 0 {
+			t.Errorf("used: %+v", used)
 		}
 
 		items.down.Store(true)

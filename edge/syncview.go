@@ -136,6 +136,7 @@ func (n *Node) syncStatus(ctx context.Context) (httpapi.SyncStatus, error) {
 		At: st.At, Configured: true, Cloud: c.Name, Mode: c.Config.Offline, LastError: st.Link.Last, LastAt: st.Link.LastAt,
 		Waiting: int(st.Waiting), LagSeconds: st.Lag().Seconds(), Unsynced: st.Oldest, Unanswered: int(st.Unanswered), Doubtful: int(st.Doubtful),
 		Conflicts: httpapi.ConflictSums(st.Conflicts), Skew: st.Skew.Seconds(), Alarms: st.Alarms(),
+		Usage:  httpapi.SyncUsage(st.Usage),
 		Replay: httpapi.SyncReplay{Entries: int(st.Replay.Entries), Bytes: st.Replay.Bytes, Oldest: st.Replay.Oldest},
 		Budget: httpapi.SyncBudget{Level: st.Budget.Level.String(), Used: st.Budget.Used, Which: st.Budget.Which},
 		Node:   httpapi.SyncNode{ID: st.Node.Node, Incarnation: st.Node.Incarnation, Boot: st.Node.Boot, Clone: st.Node.Stopped},

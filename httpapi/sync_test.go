@@ -97,13 +97,13 @@ func TestSyncRoutes(t *testing.T) {
 	f := &fakeSync{conflicts: conflictsOf(3), status: SyncStatus{
 		At: rigNow, Configured: true, State: "offline", Since: rigNow, Cloud: "eu-west-1", Waiting: 2, Mode: "observe",
 		Tables: []SyncTable{{Table: "cricket-match-follows", Waiting: 2}}, Lanes: []SyncLane{{Lane: 3, Parked: []SyncPark{{WriteID: "n1.1.12", Table: "t", Why: "a hold"}}}},
-		Feed: []SyncFeed{{Rule: "cricket-teams", Items: 9}}, Node: SyncNode{ID: "n1", Incarnation: 1}, Budget: SyncBudget{Level: "ok"},
+		Feed: []SyncFeed{{Rule: "cricket-teams", Items: 9}}, Node: SyncNode{ID: "n1", Incarnation: 1}, Budget: SyncBudget{Level: "ok"}, Usage: SyncUsage{Requests: 12, WriteUnits: 7.5, ReadUnits: 3},
 	}}
 	f.conflicts[1].State, f.conflicts[1].Table = "resolved", "cricket-user-devices"
 	r := newAppRig(t, func(c *Config) { c.Sync = f })
 	r.do([]deed{
 		{as: "u1", ask: "GET /sync", status: 403},
-		{as: "admin", ask: "GET /sync", status: 200, want: []string{`"state":"offline"`, `"waiting":2`, `"leases":[]`, `"parked":[{"writeId":"n1.1.12"`, `"alarms":[]`}},
+		{as: "admin", ask: "GET /sync", status: 200, want: []string{`"state":"offline"`, `"waiting":2`, `"leases":[]`, `"usage":{"requests":12,"writeUnits":7.5,"readUnits":3}`, `"parked":[{"writeId":"n1.1.12"`, `"alarms":[]`}},
 		{as: "key", ask: "GET /conflicts", status: 200, want: []string{`"items":[{"id":3`, `{"id":1`, `"cursor":null`}},
 		{as: "key", ask: "GET /conflicts?limit=1", status: 200, want: []string{`"items":[{"id":3`, `"cursor":"3"`}},
 		{as: "key", ask: "GET /conflicts?limit=1&cursor=3", status: 200, want: []string{`"items":[{"id":1`, `"cursor":null`}},

@@ -30,6 +30,7 @@ type SyncStatus struct {
 	Replay    SyncReplay   `json:"replayLog"`
 	Budget    SyncBudget   `json:"budget"`
 	Node      SyncNode     `json:"node"`
+	Usage     SyncUsage    `json:"usage"`       // since the process began
 	Skew      float64      `json:"skewSeconds"` // the cloud's clock minus ours
 	Alarms    []string     `json:"alarms"`      // in plain words: a person has to act
 }
@@ -95,6 +96,13 @@ type SyncBudget struct {
 	Level string  `json:"level"` // ok, warn, tight, rebuildable, corrections or readonly
 	Used  float64 `json:"used"`  // of the fullest of the budgets: 0 to 1
 	Which string  `json:"which,omitempty"`
+}
+
+// SyncUsage is what the cloud was asked, and what it counted for that.
+type SyncUsage struct {
+	Requests   int64   `json:"requests"`
+	WriteUnits float64 `json:"writeUnits"` // 0 where the server counts none
+	ReadUnits  float64 `json:"readUnits"`
 }
 
 // SyncNode is who this node is to the cloud.

@@ -98,6 +98,7 @@ func syncText(st *edge.SyncStatus) string {
 	s.row("conflicts", fmt.Sprintf("%d open, %d quarantined, %d kept, %d dropped", c.Open, c.Quarantined, c.Kept, c.Dropped))
 	s.row("room", fmt.Sprintf("%s, %.0f %% used (%s)", st.Budget.Level, 100*st.Budget.Used, st.Budget.Which))
 	s.row("replay log", fmt.Sprintf("%d writes, %s", st.Replay.Entries, megabytes(st.Replay.Bytes)))
+	s.row("used", fmt.Sprintf("%s, %.1f write units, %.1f read units", counted(int(st.Usage.Requests), "request"), st.Usage.WriteUnits, st.Usage.ReadUnits))
 	s.row("clock", fmt.Sprintf("%+.1f s off the cloud's", -st.Skew))
 	s.row("node", fmt.Sprintf("%s, incarnation %d, boot %s", st.Node.ID, st.Node.Incarnation, st.Node.Boot))
 	s.row("offline mode", st.Mode)
