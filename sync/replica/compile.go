@@ -206,10 +206,8 @@ func (c *compiling) keep() error {
 		if err := putUnit(c.tx, u, c.tally); err != nil {
 			return err
 		}
-		for _, seq := range u.Entries[0].Folds {
-			if err := c.tx.Side(sideFolded).Set(seqKey(seq), seqKey(u.id.seq)); err != nil {
-				return err
-			}
+		if err := foldInto(c.tx, u); err != nil {
+			return err
 		}
 	}
 	for _, it := range c.order {

@@ -141,6 +141,16 @@ func dropUnit(tx *store.Tx, u *unit, t tally) error {
 	return u.index(tx, false)
 }
 
+// foldInto notes of the sequences that have fallen together into a unit where they are now.
+func foldInto(tx *store.Tx, u *unit) error {
+	for _, seq := range u.Entries[0].Folds {
+		if err := tx.Side(sideFolded).Set(seqKey(seq), seqKey(u.id.seq)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // index keeps the list of entries that state waits for.
 func (u *unit) index(tx *store.Tx, in bool) error {
 	side := tx.Side(sideEvents)

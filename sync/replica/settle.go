@@ -314,20 +314,18 @@ func (w *work) follow(f *flight) error {
 	return nil
 }
 
-// renumber gives a unit of a lost timeline new sequences, see newSequence.
+// renumber gives a unit of a lost timeline new sequences, see newSequence. Under the old ones it is found as what was
+// folded into it: who waits for one of them is not told that it is done. The flight stays as it is: the transaction may be
+// undone, and made once more.
 func (r *Replica) renumber(w *work, f *flight) error {
-	old := *f.unit
-	old.Entries = make([]*intent.Entry, len(f.Entries))
-	for i, e := range f.Entries {
-		was := *e
-		old.Entries[i] = &was
-	}
-	if err := dropUnit(w.tx, &old, w.tally); err != nil {
+	old := f.unit
+	if err := dropUnit(w.tx, old, w.tally); err != nil {
 		return err
 	}
 	delete(w.units, f.id)
-	moved := &unit{Unit: f.Unit, id: f.id}
-	for i, e := range f.Entries {
+	moved := &unit{id: f.id}
+	folds := slices.Clone(old.Entries[0].Folds)
+	for i, was := range old.Entries {
 		seq, digits, err := r.newSequence(w.tx)
 		if err != nil {
 			return err
@@ -335,15 +333,21 @@ func (r *Replica) renumber(w *work, f *flight) error {
 		if i == 0 {
 			moved.id.seq = seq
 		}
+		e := *was
 		e.Seq, e.Digits, e.Lost = seq, digits, false
 		if e.Txn != 0 {
 			e.Txn = moved.id.seq
 		}
+		moved.Entries, folds = append(moved.Entries, &e), append(folds, was.Seq)
+	}
+	moved.Entries[0].Folds = folds
+	if err := foldInto(w.tx, moved); err != nil {
+		return err
 	}
 	w.know(moved)
 	w.dirty[moved.id] = true
 	r.hint(moved.id)
-	w.renumbered = append(w.renumbered, moved.id)
+	w.renumbered = append(w.renumbered, f.id)
 	err := w.eachItem(moved, func(it *workItem) {
 		if i := slices.Index(it.sh.pending, f.id); i >= 0 {
 			it.sh.pending[i] = moved.id
@@ -353,7 +357,7 @@ func (r *Replica) renumber(w *work, f *flight) error {
 	if err != nil {
 		return err
 	}
-	return w.followRenumbered(&old, moved)
+	return w.followRenumbered(old, moved)
 }
 
 // moved has memory follow a commit of the driver: lanes learn which units are heads now, and who waits is told.
@@ -369,6 +373,9 @@ func (r *Replica) moved(w *work) {
 	for _, u := range w.gone {
 		r.waiting.settled(u.id.seq)
 		r.events.settled(r, u)
+	}
+	for _, id := range w.renumbered { // who waits looks where it is now
+		r.waiting.settled(id.seq)
 	}
 	for _, u := range w.held {
 		r.waiting.settled(u.id.seq)

@@ -262,7 +262,7 @@ func (r *Replica) throughResult(ctx context.Context, t *through, seq uint64) (Th
 			}
 			switch out.Proof {
 			case ProofPending:
-				u, err = r.findUnit(tx, seq)
+				u, err = r.unitNow(tx, seq)
 			case ProofApplied:
 				out.Item, err = tx.Get(t.spec.Name, t.key)
 			case ProofRefused:

@@ -37,7 +37,7 @@ type work struct {
 
 	replayed   replaySums
 	held       []*unit  // quarantined in this work
-	renumbered []unitID // have another sequence now
+	renumbered []unitID // where units were that have another sequence now
 
 	err error // the first of those that happened where none can be returned
 	bad []string

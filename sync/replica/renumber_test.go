@@ -1,0 +1,146 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// restoredQueue is a node on a restored snapshot whose queue the lost timeline has not sent. Writes of teams are throttled
+// until the shelf's fail is taken away.
+func restoredQueue(t *testing.T, write func(n *feedNode)) (c *shelf, r *feedNode) {
+	t.Helper()
+	c = newShelf(t)
+	dir, old := t.TempDir(), t.TempDir()
+	n := openNode(t, c, dir, nil)
+	n.put(t, "teams", team("x", 0))
+	n.drained(t)
+	write(n)
+	n.close(t)
+	copyDir(t, dir, old)
+	c.set(func() {
+		c.fail = func(op, table string) error {
+			if table == "teams" && op != "get" {
+				return &intent.Error{Class: intent.Throttled, Err: errors.New("slow down")}
+			}
+			return nil
+		}
+	})
+	n = openNode(t, c, dir, nil)
+	stop := n.run(t)
+	letPass(time.Minute)
+	stop()
+	n.close(t)
+	return c, openNode(t, c, old, nil)
+}
+
+// Who has the number of an entry that is given another one is told of it what is true: it waits, until the cloud has it.
+func TestRenumberedIsFoundByItsOldNumber(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var seqs []uint64
+		c, r := restoredQueue(t, func(n *feedNode) {
+			for _, v := range []int64{1, 2} { // which fall into one
+				n.update(t, "teams", teamKey("x"), "SET v = :v", attr.Item{":v": attr.Int(v)})
+				seqs = append(seqs, n.st.Seq())
+			}
+		})
+		stop := r.run(t)
+		defer stop()
+		letPass(time.Minute)
+		for _, seq := range seqs {
+			if p, err := r.Proved(t.Context(), seq); err != nil || p != ProofPending {
+				t.Errorf("Proved of %d while it waits: %v, %v", seq, p, err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			if err := r.Wait(ctx, seq); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("Wait for %d while it waits: %v", seq, err)
+			}
+			cancel()
+		}
+		c.set(func() { c.fail = nil })
+		letPass(time.Minute)
+		for _, seq := range seqs {
+			if p, err := r.Proved(t.Context(), seq); err != nil || p != ProofApplied {
+				t.Errorf("Proved of %d: %v, %v", seq, p, err)
+			}
+		}
+		if it, _ := c.item("teams", teamKey("x")); !it["v"].Equal(attr.Int(2)) {
+			t.Errorf("the cloud has %v", it)
+		}
+	})
+}
+
+// A transaction that gives an entry another number, and is undone, is made once more: as if it were the first time.
+func TestRenumberIsMadeOnceMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, r := restoredQueue(t, func(n *feedNode) {
+			n.bump(t, "new")
+			u := store.UpdateItem{Table: "teams", Key: teamKey("new"), Update: "SET v = :v", Condition: "attribute_not_exists(unheard)"}
+			u.Values = attr.Item{":v": attr.Int(1)}
+			if err := n.st.Update(t.Context(), func(tx *store.Tx) error { // which does not fall into the other
+				_, err := tx.Update(u)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if err := r.changeState(t.Context(), func(_ *store.Tx, s *identityState) error {
+			s.Lost = &lostQueue{Next: 9 << incarnationShift}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		var head *unit
+		var later uint64
+		if err := r.st.View(t.Context(), func(tx *store.Tx) error {
+			return eachUnit(tx, func(u *unit) (bool, error) {
+				if head == nil || u.id.seq < head.id.seq {
+					head = u
+				}
+				later = max(later, u.id.seq)
+				return true, nil
+			})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		was := head.Entries[0].Seq
+		f := &flight{unit: head, outcome: intent.Outcome{Result: intent.OutRenumber}}
+		undone := errors.New("a test")
+		settle := func(end error) error {
+			return r.st.Update(t.Context(), func(tx *store.Tx) error {
+				if err := r.settleUnits(r.newWork(tx), []*flight{f}, r.clock.Now()); err != nil {
+					return err
+				}
+				return end
+			})
+		}
+		if err := settle(undone); !errors.Is(err, undone) {
+			t.Fatal(err)
+		}
+		f.unsettle()
+		if err := settle(nil); err != nil {
+			t.Fatal(err)
+		}
+		err := r.st.View(t.Context(), func(tx *store.Tx) error {
+			u, err := r.findUnit(tx, later)
+			if err != nil || u == nil {
+				t.Fatalf("%v, %v", u, err)
+			}
+			if got := u.Entries[0].Behind; got == was || got == 0 {
+				t.Errorf("what stands behind the create of %d has it at %d", was, got)
+			} else if first, err := r.findUnit(tx, got); err != nil || first == nil {
+				t.Errorf("there is nothing at %d: %v", got, err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
