@@ -135,13 +135,17 @@ func (l *levels) seen(s BudgetState) Level {
 	return before
 }
 
-// oldest is when the oldest unit at the head of a lane was written; zero: nothing waits.
+// oldest is when the oldest unit at the head of a lane was written; zero: nothing waits. What is held waits for a person,
+// and is not to keep others from writing.
 func (r *Replica) oldest(tx *store.Tx) (at time.Time, err error) {
 	for _, l := range r.lanes {
 		err = tx.Side(sideOutbox).Each([]byte{l.no}, nil, func(k, v []byte) (bool, error) {
 			u, err := readUnit(unitID{lane: k[0], seq: seqOf(k)}, v)
 			if err != nil {
 				return false, err
+			}
+			if u.held() {
+				return true, nil
 			}
 			if first := u.Entries[0].At; at.IsZero() || first.Before(at) {
 				at = first
@@ -191,6 +195,7 @@ func (w *eventWaits) settled(r *Replica, u *unit) {
 			}
 		default:
 			who = slices.AppendSeq(who, maps.Keys(w.locks[e.Lock]))
+			delete(w.locks, e.Lock) // who has to go on waiting says so again
 		}
 	}
 	w.mu.Unlock()

@@ -36,6 +36,7 @@ type lane struct {
 	ended  bool                // there was nothing behind cursor at the last look
 	rescan time.Time           // read it anew then: what was left out may go; zero: nothing was
 	inHand map[uint64]struct{} // units in ready, aside and window
+	missed map[uint64]struct{} // of them, what was pushed while it was neither ready nor aside
 	ready  seqHeap
 	aside  parkHeap
 	window []*flight // marked; the first is sent next
@@ -66,7 +67,7 @@ const (
 
 func newLane(r *Replica, no int) *lane {
 	return &lane{
-		r: r, no: uint8(no), sig: clock.NewSignal(), inHand: map[uint64]struct{}{}, width: 1,
+		r: r, no: uint8(no), sig: clock.NewSignal(), inHand: map[uint64]struct{}{}, missed: map[uint64]struct{}{}, width: 1,
 	}
 }
 
@@ -198,6 +199,10 @@ func (l *lane) take(now time.Time) {
 			heap.Push(&l.ready, seq)
 			continue
 		}
+		if _, have := l.inHand[seq]; have {
+			l.missed[seq] = struct{}{} // it may be on its way aside
+			continue
+		}
 		l.addReady(seq)
 	}
 	for len(l.aside) > 0 && !l.aside[0].until.After(now) {
@@ -219,6 +224,11 @@ func (l *lane) addReady(seq uint64) {
 // setAside has a unit wait. until is zero for what somebody else will push: it is looked at again all the same.
 func (l *lane) setAside(seq uint64, until, now time.Time, table, why string) {
 	shown := until
+	if _, pushed := l.missed[seq]; pushed && until.IsZero() { // somebody has, already
+		delete(l.missed, seq)
+		l.addReady(seq)
+		return
+	}
 	if until.IsZero() {
 		until = now.Add(asideWait)
 	}

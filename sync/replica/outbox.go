@@ -182,10 +182,8 @@ func eventsDone(tx *store.Tx, lock string, fence int64, group uint64) (done bool
 		if len(k) != len(prefix)+8 || len(v) != 16 {
 			return true, nil
 		}
-		if binary.BigEndian.Uint64(v[8:]) > group {
-			return false, nil
-		}
-		done = int64(binary.BigEndian.Uint64(v)) > fence
+		// One that was given another number stands behind entries of later groups.
+		done = binary.BigEndian.Uint64(v[8:]) > group || int64(binary.BigEndian.Uint64(v)) > fence
 		return done, nil
 	})
 	return done, err

@@ -131,6 +131,14 @@ func (l *lane) next(ctx context.Context, f *flight) (known []intent.Known, a int
 	}
 	f.read = l.r.reads.start()
 	err = l.r.store.View(ctx, func(tx *store.Tx) error {
+		there, err := tx.Side(sideOutbox).Get(f.id.key())
+		if err != nil {
+			return err
+		}
+		if there == nil { // a feed has seen its mark, or somebody has decided it: who settles it finds out
+			a = intent.Action{Kind: intent.ActSettle, Outcome: &intent.Outcome{Result: intent.OutParked}}
+			return nil
+		}
 		known, err = l.r.knownOf(tx, f.unit)
 		if err != nil {
 			return err

@@ -29,7 +29,9 @@ func (l *lane) settle(ctx context.Context, pick bool, now time.Time) error {
 		default:
 			// It stays in the outbox, marked, and is found there again when the node starts anew.
 			l.r.log.Error("an answer cannot be settled", "seq", f.id.seq, "table", f.table(), "result", f.outcome.Result, "error", err)
-			f.read.end()
+			if f.read != nil {
+				f.read.end()
+			}
 			l.done = slices.DeleteFunc(l.done, func(other *flight) bool { return other == f })
 			l.stuck = append(l.stuck, f.id.seq)
 		}
@@ -168,6 +170,7 @@ func (l *lane) moveOn(done []*flight, next picked, now time.Time) {
 		if o := f.outcome.Result; !o.Settled() && o != intent.OutQuarantine && o != intent.OutRenumber && !f.gone {
 			l.setAside(f.id.seq, f.wait, now, f.table(), f.why)
 		}
+		delete(l.missed, f.id.seq)
 	}
 	l.done = slices.DeleteFunc(l.done, func(f *flight) bool { return slices.Contains(done, f) })
 	if len(l.done) == 0 {

@@ -1,0 +1,175 @@
+package replica
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// What is pushed while the lane has its answer in hand, and then parks it, is looked at again: nobody pushes it twice.
+func TestPushedWhileInHand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := openNode(t, newShelf(t), t.TempDir(), nil)
+		n.net.probed("", n.clock.Now())
+		n.put(t, "teams", team("x", 1))
+		l, u := inLane(t, n)
+		now := n.clock.Now()
+		l.take(now)
+		if err := l.fill(t.Context(), now); err != nil {
+			t.Fatal(err)
+		}
+		f := l.window[0]
+		l.window = nil
+		f.outcome, f.idle = intent.Outcome{Result: intent.OutParked}, true // its events are not settled
+		l.done = append(l.done, f)
+		n.push(u.id) // now they are
+		l.take(now)
+		if err := l.settle(t.Context(), false, now); err != nil {
+			t.Fatal(err)
+		}
+		l.take(now)
+		if len(l.ready) != 1 {
+			t.Errorf("%d units are ready, %d aside", len(l.ready), len(l.aside))
+		}
+	})
+}
+
+// inLane finds the one unit that waits, and its lane.
+func inLane(t testing.TB, n *feedNode) (l *lane, found *unit) {
+	t.Helper()
+	err := n.st.View(t.Context(), func(tx *store.Tx) error {
+		return eachUnit(tx, func(u *unit) (bool, error) {
+			l, found = n.lanes[u.id.lane], u
+			return false, nil
+		})
+	})
+	if err != nil || found == nil {
+		t.Fatal(found, err)
+	}
+	return l, found
+}
+
+// A unit that has left the outbox while its lane had it in hand is not sent any more: others count on that.
+func TestSettledElsewhereIsNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		n := openNode(t, c, t.TempDir(), nil)
+		n.net.probed("", n.clock.Now())
+		n.put(t, "teams", team("x", 1))
+		n.unanswered(t, "teams", teamKey("x"))
+		l, u := inLane(t, n)
+		now := n.clock.Now()
+		l.take(now)
+		if err := l.fill(t.Context(), now); err != nil {
+			t.Fatal(err)
+		}
+		err := n.st.Update(t.Context(), func(tx *store.Tx) error { // a feed has seen its mark
+			w := n.newWork(tx)
+			have, err := w.unit(u.id)
+			if err != nil {
+				return err
+			}
+			if err := n.settleShown(w, have); err != nil {
+				return err
+			}
+			return w.finish()
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !n.net.enter(l.sig) || !l.send(t.Context(), l.window[0]) {
+			t.Fatal("it is not finished with")
+		}
+		if it, _ := c.item("teams", teamKey("x")); it != nil {
+			t.Errorf("it was sent: %v", it)
+		}
+		l.done, l.window = l.window, nil
+		if err := l.settle(t.Context(), false, now); err != nil {
+			t.Error(err)
+		}
+		if len(l.inHand) != 0 {
+			t.Errorf("%d units in hand", len(l.inHand))
+		}
+	})
+}
+
+// A write that is quarantined for weeks does not use up the age of the budget: it waits for a person, not for the cloud.
+func TestQuarantineDoesNotAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := openNode(t, newShelf(t), t.TempDir(), nil)
+		n.put(t, "teams", team("x", 1))
+		err := n.st.Update(t.Context(), func(tx *store.Tx) error {
+			w := n.newWork(tx)
+			it, err := w.item("teams", teamKey("x"))
+			if err != nil {
+				return err
+			}
+			entries, err := w.entries(it)
+			for _, e := range entries {
+				e.Held = intent.HoldPoison
+				w.changed(e)
+			}
+			if err != nil {
+				return err
+			}
+			return w.finish()
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		letPass(20 * 24 * time.Hour)
+		if _, err := n.chores(t.Context(), n.clock.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.st.Update(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Put(store.PutItem{Table: "teams", Item: team("y", 1)})
+			return err
+		}); err != nil {
+			t.Errorf("another write: %v", err)
+		}
+	})
+}
+
+// Entries that were given another number keep the group in which they were written, and state waits for them behind
+// later ones.
+func TestStateWaitsForRenumberedEvents(t *testing.T) {
+	n := openNode(t, newShelf(t), t.TempDir(), nil)
+	err := n.st.Update(t.Context(), func(tx *store.Tx) error {
+		for _, e := range []intent.Entry{{Seq: 7, Group: 7}, {Seq: 1 << 41, Group: 5}} {
+			e.Lock, e.Fence = "match:7", 3
+			if err := (&unit{Unit: intent.Unit{Entries: []*intent.Entry{&e}}}).index(tx, true); err != nil {
+				return err
+			}
+		}
+		for group, want := range map[uint64]bool{4: true, 5: false, 6: false, 7: false} {
+			if done, err := eventsDone(tx, "match:7", 3, group); err != nil || done != want {
+				t.Errorf("events up to group %d done: %t, %v", group, done, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Units that nobody is told of any more are not remembered for ever.
+func TestEventWaitsAreForgotten(t *testing.T) {
+	n := openNode(t, newShelf(t), t.TempDir(), nil)
+	state := func(seq uint64) *unit {
+		return &unit{id: unitID{seq: seq}, Unit: intent.Unit{Entries: []*intent.Entry{{Seq: seq, Lock: "match:7", Policy: store.PolicyState}}}}
+	}
+	for seq := range uint64(100) { // each folded into the next
+		n.events.expect(state(seq))
+		n.events.settled(n.Replica, &unit{Unit: intent.Unit{Entries: []*intent.Entry{{Lock: "match:7", Policy: store.PolicyIntent}}}})
+	}
+	if got := len(n.events.locks); got > 1 {
+		t.Errorf("%d locks", got)
+	}
+	if got := len(n.events.locks["match:7"]); got > 1 {
+		t.Errorf("%d units are remembered", got)
+	}
+}
