@@ -29,7 +29,7 @@ func (s *simStage) clock() clock.Clock              { return bubbleClock{} }
 func (s *simStage) transactions() bool              { return s.txn }
 
 func (s *simStage) pass(d time.Duration) {
-	time.Sleep(d)
+	<-time.After(d)
 	synctest.Wait()
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	kinds "github.com/touchline/touchline/internal/fault"
@@ -453,11 +452,4 @@ func heldDelete(sc *scene) {
 	}
 	a.settle()
 	sc.cloudHas("items", "held", nil)
-}
-
-// sends tells whether the node has sent something whose update or condition has a text in it.
-func (p *player) sends(text string) bool {
-	return slices.ContainsFunc(p.tap.calls(), func(c intent.Call) bool {
-		return strings.Contains(c.Update+c.Condition, text)
-	})
 }

@@ -81,7 +81,7 @@ func (p *player) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	must(p.sc, p.store.Define(ctx, simSpecs()...))
 	p.tap = &tap{Cloud: p.sc.cloud(p.name)}
-	seed := rand.New(rand.NewPCG(uint64(p.runs), uint64(p.name[0]))) //nolint:gosec // it is to be repeated
+	seed := rand.New(rand.NewPCG(uint64(p.runs), uint64(p.name[0])))
 	var mu sync.Mutex
 	p.Replica, err = replica.New(replica.Config{
 		Store: p.store, Cloud: p.tap, Dir: p.dir, Clock: p.sc.clock(), SyncTable: simSync, LockTable: simLocks,
@@ -388,7 +388,6 @@ type tap struct {
 	reads   []func() // reads whose answers are held
 	slow    bool     // the next read's answer is held
 	between func(c *intent.Call)
-	sent    []intent.Call
 	tokens  []string
 }
 
@@ -425,9 +424,6 @@ func (t *tap) arrive() {
 func (t *tap) around(calls []intent.Call, do func(context.Context) error) func(context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for i := range calls {
-		t.sent = append(t.sent, calls[i])
-	}
 	mine := len(calls) > 0 && calls[0].Table != simSync
 	switch {
 	case t.away:
@@ -522,13 +518,6 @@ func (t *tap) reached() error {
 		return &intent.Error{Class: intent.Offline, Err: errors.New("no route")}
 	}
 	return nil
-}
-
-// calls gives what the node has sent so far.
-func (t *tap) calls() []intent.Call {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return append([]intent.Call(nil), t.sent...)
 }
 
 // without gives an item without some attributes.

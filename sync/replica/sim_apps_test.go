@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -236,10 +237,7 @@ func putRead(w *writing, s *sim) error {
 		return err
 	}
 	id := s.id(w.l.n.name)
-	next := attr.Item{}
-	for name, v := range it {
-		next[name] = v
-	}
+	next := maps.Clone(it)
 	next["v"] = attr.S(id)
 	delete(next, "c")
 	return w.put("items", next, id, "", nil)

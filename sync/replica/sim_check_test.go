@@ -167,8 +167,7 @@ func (b *book) recorded() map[string]*replica.Conflict {
 // account finds every acknowledged write again: in effect, in the conflict log, or folded into a later one.
 func (b *book) account(recorded map[string]*replica.Conflict) {
 	later := map[string]bool{} // node and item: a later write of it is accounted for
-	for i := len(b.acts) - 1; i >= 0; i-- {
-		a := b.acts[i]
+	for _, a := range slices.Backward(b.acts) {
 		if a.maybe || a.gone || b.cloned[a.node] {
 			continue
 		}

@@ -33,8 +33,8 @@ func mishaps() []mishap {
 		}},
 		{"crash", 90, func(_ *sim, n *simNode) { n.kill() }},
 		{"crash at a failpoint", 60, func(s *sim, n *simNode) {
-			if n.up() != nil && n.killIn == 0 {
-				n.killIn = 1 + s.n(40)
+			if n.up() != nil && n.killIn.Load() == 0 {
+				n.killIn.Store(int32(1 + s.n(40)))
 			}
 		}},
 		{"crash loop", 400, func(s *sim, n *simNode) {
@@ -54,7 +54,7 @@ func mishaps() []mishap {
 		{"clock step", 150, func(s *sim, n *simNode) {
 			n.mu.Lock()
 			defer n.mu.Unlock()
-			n.offset += s.span(0, 2*time.Hour) - s.span(0, 2*time.Hour)
+			n.offset += s.about(2 * time.Hour)
 		}},
 		{"clock right", 100, func(_ *sim, n *simNode) {
 			n.mu.Lock()

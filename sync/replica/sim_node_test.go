@@ -35,9 +35,9 @@ type simNode struct {
 	slept  time.Duration // the monotonic clock has stood still for
 	paused time.Time     // nothing of it runs until then
 
-	killIn  int   // failpoints until the process dies; 0: it does not
-	maxSize int   // of its file; 0: no limit
-	snap    *snap // of its disk
+	killIn  atomic.Int32 // failpoints until the process dies; 0: it does not
+	maxSize int          // of its file; 0: no limit
+	snap    *snap        // of its disk
 }
 
 // snap is a machine's disk at some moment.
@@ -231,8 +231,8 @@ func (l *simLife) open() (err error) {
 	if err := l.store.Define(l.ctx, simSpecs()...); err != nil {
 		return err
 	}
-	seed := rand.NewPCG(n.s.seed, uint64(n.runs)<<8|uint64(n.name[len(n.name)-1])) //nolint:gosec // it is to be repeated
-	g := rand.New(seed)                                                            //nolint:gosec // the same
+	seed := rand.NewPCG(n.s.seed, uint64(n.runs)<<8|uint64(n.name[len(n.name)-1]))
+	g := rand.New(seed)
 	var mu sync.Mutex
 	draw := func() uint64 {
 		mu.Lock()
@@ -305,10 +305,7 @@ func (l *simLife) sleep(d time.Duration) error {
 // failpoint is called between the steps that a crash may tear apart.
 func (l *simLife) failpoint(point string) {
 	n := l.n
-	if n.killIn == 0 || l.dead.Load() {
-		return
-	}
-	if n.killIn--; n.killIn > 0 {
+	if n.killIn.Load() == 0 || l.dead.Load() || n.killIn.Add(-1) > 0 {
 		return
 	}
 	n.s.trace("%s dies at %s", n.name, point)

@@ -151,7 +151,7 @@ func (s *sim) boot() {
 	for i := range 2 + s.n(4) {
 		n := &simNode{s: s, name: fmt.Sprintf("n%d", i), no: i, rate: 1 + float64(s.n(2000)-1000)/1e5}
 		if s.once(3) {
-			n.offset = s.span(0, time.Hour) - s.span(0, time.Hour)
+			n.offset = s.about(time.Hour)
 		}
 		s.nodes = append(s.nodes, n)
 		n.start()
@@ -167,7 +167,7 @@ func (s *sim) heal() {
 	s.trace("-- healing")
 	s.healed, s.lastBall = true, s.ball()
 	for _, n := range s.nodes {
-		n.killIn = 0
+		n.killIn.Store(0)
 		n.mu.Lock()
 		n.offset, n.paused = 0, time.Time{}
 		n.mu.Unlock()

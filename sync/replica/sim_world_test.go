@@ -55,7 +55,7 @@ const keptLines = 4000
 
 func newSim(t testing.TB, seed uint64, whole bool) *sim {
 	s := &sim{TB: t, seed: seed, whole: whole, timer: simcloud.NewTimer(), began: time.Now()}
-	s.rng = rand.New(rand.NewPCG(seed, 0x73696d)) //nolint:gosec // it is to be repeated
+	s.rng = rand.New(rand.NewPCG(seed, 0x73696d))
 	s.dir = filepath.Join(simRoot(t), fmt.Sprintf("seed%d", seed))
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -105,6 +105,12 @@ func (s *sim) span(from, to time.Duration) time.Duration {
 	s.rngMu.Lock()
 	defer s.rngMu.Unlock()
 	return from + time.Duration(s.rng.Int64N(int64(to-from)+1))
+}
+
+// about draws a duration of any order of magnitude, either way.
+func (s *sim) about(most time.Duration) time.Duration {
+	ahead, behind := s.span(0, most), s.span(0, most)
+	return ahead - behind
 }
 
 func (s *sim) sleep(d time.Duration) { _ = s.timer.Sleep(context.Background(), d) }

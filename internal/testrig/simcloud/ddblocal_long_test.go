@@ -23,9 +23,9 @@ import (
 // The simulated cloud answers every random sequence of operations as DynamoDB Local does: results, classes of errors,
 // ALL_OLD images, reasons of transactions, pages.
 func TestAsDynamoDBLocal(t *testing.T) {
-	real := &local{Server: ddblocal.Start(t), t: t}
+	amazon := &local{Server: ddblocal.Start(t), t: t}
 	for _, spec := range specs() {
-		real.create(spec)
+		amazon.create(spec)
 	}
 	run := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -38,21 +38,21 @@ func TestAsDynamoDBLocal(t *testing.T) {
 			switch rapid.IntRange(0, 9).Draw(rt, "kind") {
 			case 0, 1:
 				calls, token := d.transaction(), d.token()
-				got, want := tellError(sim.Transact("n", calls, token)), tellError(real.transact(calls, token))
+				got, want := tellError(sim.Transact("n", calls, token)), tellError(amazon.transact(calls, token))
 				if got != want && !localSplit(got, want) {
 					rt.Fatalf("transaction %s\n%s\n sim: %s\nreal: %s", token, tellCalls(calls), got, want)
 				}
 			case 2:
 				r := d.reading()
 				got, err := readAll(sim.Read, r)
-				want, errReal := readAll(real.read, r)
+				want, errReal := readAll(amazon.read, r)
 				if got != want || tellError(err) != tellError(errReal) {
 					rt.Fatalf("%+v\n sim: %s %v\nreal: %s %v", r, got, err, want, errReal)
 				}
 			default:
 				call := d.call(false)
 				after, err := sim.Write("n", call)
-				realAfter, errReal := real.write(call)
+				realAfter, errReal := amazon.write(call)
 				if got, want := tellItem(after)+tellError(err), tellItem(realAfter)+tellError(errReal); got != want {
 					rt.Fatalf("%s\n sim: %.500s\nreal: %.500s\n%v\n%v", tellCalls([]intent.Call{call}), got, want, err, errReal)
 				}
@@ -100,9 +100,9 @@ func tellError(err error) string {
 
 // localSplit tells the one difference there is: an update that does not fit its item is a reason of the service's, and for
 // DynamoDB Local the refusal of the whole request (see store/storetest/DIFFERENCES.md).
-func localSplit(sim, real string) bool {
+func localSplit(sim, other string) bool {
 	return strings.HasPrefix(sim, "canceled") &&
-		(strings.Contains(sim, "; validation") && real == "validation" || strings.Contains(sim, "; too large") && real == "too large")
+		(strings.Contains(sim, "; validation") && other == "validation" || strings.Contains(sim, "; too large") && other == "too large")
 }
 
 func tellCalls(calls []intent.Call) string {

@@ -22,7 +22,7 @@ type drawer struct {
 	inTxn     bool // keys that do not fit are refused as a whole by DynamoDB Local, as reasons by the service
 }
 
-func (d drawer) n(max int, what string) int { return rapid.IntRange(0, max).Draw(d.T, what) }
+func (d drawer) n(most int, what string) int { return rapid.IntRange(0, most).Draw(d.T, what) }
 
 func (d drawer) key(table string) attr.Item {
 	key := attr.Item{"pk": attr.S(fmt.Sprintf("run%d-%d", d.run, d.n(2, "pk")))}
@@ -157,12 +157,12 @@ func (d drawer) call(check bool) intent.Call {
 	default:
 		c.Key = d.key(c.Table)
 	}
-	for name, real := range map[string]string{"#c": "_c", "#n": "_n", "#a": "_a_x"} {
+	for name, stands := range map[string]string{"#c": "_c", "#n": "_n", "#a": "_a_x"} {
 		if strings.Contains(c.Condition+c.Update, name) {
 			if c.Names == nil {
 				c.Names = map[string]string{}
 			}
-			c.Names[name] = real
+			c.Names[name] = stands
 		}
 	}
 	if len(c.Values) == 0 {

@@ -41,7 +41,7 @@ const (
 	Crawl                           // everything takes seconds
 )
 
-var faultNames = map[Fault]string{ //nolint:gochecknoglobals // a constant
+var faultNames = map[Fault]string{
 	DropRequest: "drop request", DropAnswer: "drop answer", Delay: "delay", LateCopy: "late copy", LateLost: "late, no answer",
 	Reorder: "reorder", Duplicate: "duplicate", SlowBody: "slow body", ResetMidBody: "reset mid-body", Throttle: "throttle",
 	ErrorApplied: "500 applied", ErrorDropped: "500 not applied", TxnConflict: "TransactionConflict",

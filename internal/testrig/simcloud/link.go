@@ -3,6 +3,7 @@ package simcloud
 import (
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -30,18 +31,14 @@ type Network struct {
 
 // NewNetwork makes a network whose faults the seed decides.
 func NewNetwork(c *Cloud, t *Timer, seed uint64) *Network {
-	return &Network{Cloud: c, Timer: t, rand: rand.New(rand.NewPCG(seed, 0x6e6574)), fired: map[string]int{}} //nolint:gosec // it is to be repeated
+	return &Network{Cloud: c, Timer: t, rand: rand.New(rand.NewPCG(seed, 0x6e6574)), fired: map[string]int{}}
 }
 
 // Fired gives how often each fault has struck.
 func (n *Network) Fired() map[string]int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	out := make(map[string]int, len(n.fired))
-	for k, v := range n.fired {
-		out[k] = v
-	}
-	return out
+	return maps.Clone(n.fired)
 }
 
 // Count counts a fault that somebody else brought about.

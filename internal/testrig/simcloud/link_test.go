@@ -112,7 +112,7 @@ func TestFaults(t *testing.T) {
 					test.fault != simcloud.LateCopy {
 					t.Errorf("%d effects, want %d", got, test.now)
 				}
-				time.Sleep(15 * time.Minute)
+				<-time.After(15 * time.Minute)
 				if got := w.counted(); got != test.late {
 					t.Errorf("%d effects in the end, want %d", got, test.late)
 				}
@@ -157,7 +157,7 @@ func TestTokens(t *testing.T) {
 		if w.counted() != 1 {
 			t.Errorf("%d effects", w.counted())
 		}
-		time.Sleep(11 * time.Minute)
+		<-time.After(11 * time.Minute)
 		if err := w.Transact("n", calls, "token"); err != nil || w.counted() != 2 {
 			t.Errorf("after ten minutes: %v, %d effects", err, w.counted())
 		}
@@ -178,7 +178,7 @@ func TestRestore(t *testing.T) {
 		must(f.Put("plain", attr.Item{"pk": attr.S("a"), "v": attr.Int(1)}))
 		must(f.Put("plain", attr.Item{"pk": attr.S("b")}))
 		id, at := w.TableID("plain"), time.Now()
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		must(f.Put("plain", attr.Item{"pk": attr.S("a"), "v": attr.Int(2)}))
 		must(f.Delete("plain", key("b")))
 		must(f.Put("plain", key("c")))

@@ -107,7 +107,7 @@ func (a *action) judge() error {
 		}
 		if !holds {
 			return &intent.Error{
-				Class: intent.ConditionFailed, Old: a.was.image(), Err: errors.New("The conditional request failed"), //nolint:staticcheck,revive // DynamoDB's words
+				Class: intent.ConditionFailed, Old: a.was.image(), Err: errors.New("The conditional request failed"), //nolint:staticcheck // DynamoDB's words
 			}
 		}
 	}
