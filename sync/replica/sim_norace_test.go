@@ -2,4 +2,4 @@
 
 package replica_test
 
-const simDefault = 6
+const simDefault = 3
