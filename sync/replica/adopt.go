@@ -339,7 +339,7 @@ func (r *Replica) refresh(ctx context.Context, table string, key attr.Item) erro
 		if err != nil {
 			return err
 		}
-		out, err := r.adopt(ctx, []image{im}, nil)
+		out, err := r.adoptRead(ctx, im)
 		im.read.end()
 		if err != nil {
 			return err
@@ -352,6 +352,21 @@ func (r *Replica) refresh(ctx context.Context, table string, key attr.Item) erro
 		}
 	}
 	return nil
+}
+
+// adoptRead adopts what was read of one item. What was there and is not is looked after: a table that was made again or
+// restored has lost it, nobody has deleted it.
+func (r *Replica) adoptRead(ctx context.Context, im image) (adoption, error) {
+	if im.item == nil {
+		fresh, err := r.unlike(ctx, []image{im})
+		if err == nil && len(fresh) > 0 {
+			err = r.checkTable(ctx, im.table)
+		}
+		if err != nil {
+			return adoption{}, err
+		}
+	}
+	return r.adopt(ctx, []image{im}, nil)
 }
 
 // follow does what an adoption has left to do: transactions it proves, and items to be read again.

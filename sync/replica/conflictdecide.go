@@ -64,7 +64,7 @@ func (r *Replica) merge(tx *store.Tx, c *Conflict) error {
 	case err == nil:
 		c.State, c.ClosedAt, c.NewSeqs = StateResolved, tx.Now(), seqs
 		return nil
-	case refusal(err):
+	case refusal(err), noRoom(err): // what has been decided leaves the outbox, which makes room
 		c.Note = joinNotes(c.Note, "the merge was refused: "+reasonOf(err))
 		return nil
 	default:
@@ -104,6 +104,12 @@ func refusal(err error) bool {
 	case fault.Internal, fault.Unauthorized, fault.Forbidden, fault.Throttled, fault.Unavailable, fault.Full, fault.Locked, fault.Damaged:
 	}
 	return false
+}
+
+// noRoom tells that a budget has refused a write, and not the store.
+func noRoom(err error) bool {
+	_, is := errors.AsType[*RefusedError](err)
+	return is
 }
 
 // reasonOf is what a person is told of an error.

@@ -39,12 +39,13 @@ type lane struct {
 	missed map[uint64]struct{} // of them, what was pushed while it was neither ready nor aside
 	ready  seqHeap
 	aside  parkHeap
-	window []*flight // marked; the first is sent next
-	done   []*flight // their outcomes are not settled yet
-	stuck  []uint64  // units in hand whose outcomes cannot be settled: they stay marked
-	oldest time.Time // the first of them came
-	width  int       // of the next window
-	woken  uint64    // of the housekeeping: commits up to here have been told
+	window []*flight            // marked; the first is sent next
+	done   []*flight            // their outcomes are not settled yet
+	looked map[string]time.Time // at which table, because of what has gone from it
+	stuck  []uint64             // units in hand whose outcomes cannot be settled: they stay marked
+	oldest time.Time            // the first of them came
+	width  int                  // of the next window
+	woken  uint64               // of the housekeeping: commits up to here have been told
 }
 
 // LaneUnit is a unit that waits aside.
@@ -67,7 +68,7 @@ const (
 
 func newLane(r *Replica, no int) *lane {
 	return &lane{
-		r: r, no: uint8(no), sig: clock.NewSignal(), inHand: map[uint64]struct{}{}, missed: map[uint64]struct{}{}, width: 1,
+		r: r, no: uint8(no), sig: clock.NewSignal(), inHand: map[uint64]struct{}{}, missed: map[uint64]struct{}{}, looked: map[string]time.Time{}, width: 1,
 	}
 }
 

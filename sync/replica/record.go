@@ -76,6 +76,7 @@ func (r *Replica) quarantine(w *work, f *flight) ([]*Conflict, error) {
 			if err := hold(u, e, intent.HoldTail); err != nil {
 				return nil, err
 			}
+			w.held = append(w.held, u)
 		}
 	}
 	w.held = append(w.held, f.unit)

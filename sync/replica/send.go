@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/touchline/touchline/internal/backoff"
@@ -46,6 +47,7 @@ func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 			}
 		case intent.ActRead:
 		}
+		stored := a.Attempt && f.tells()
 		ans, err := l.ask(ctx, f, &a)
 		if err != nil {
 			return l.give(f, err)
@@ -55,6 +57,12 @@ func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 		}
 		answered = ans.Err == nil || ans.Err.Class != intent.Offline && ans.Err.Class != intent.Unknown
 		f.outcome, f.known = f.Take(a, ans, known, l.r.env(nil)), known
+		f.changed = f.changed || stored // as one that is unanswered
+		if a.Kind == intent.ActRead || ans.Err != nil {
+			if err := l.vanished(ctx, f); err != nil {
+				return l.give(f, err)
+			}
+		}
 		switch f.outcome.Result {
 		case intent.OutAgain:
 			f.changed = true
@@ -75,6 +83,9 @@ func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 func (l *lane) learn(f *flight, err *intent.Error) {
 	now := l.r.clock.Now()
 	o := &f.outcome
+	if o.Code == intent.CodeDeposed {
+		l.r.deposedBy(o.Lock, o.Fence)
+	}
 	switch o.Result {
 	case intent.OutApplied:
 		l.r.paces.succeeded(f.table(), now)
@@ -145,7 +156,9 @@ func (l *lane) next(ctx context.Context, f *flight) (known []intent.Known, a int
 		}
 		env := l.r.env(tx)
 		f.began = env.Now
+		provisional := f.provisional()
 		a = f.Next(known, env)
+		f.changed = f.changed || provisional && !f.provisional()
 		return nil
 	})
 	return known, a, err
@@ -208,8 +221,9 @@ func (l *lane) ask(ctx context.Context, f *flight, a *intent.Action) (intent.Ans
 // attempt makes sure that the unit is known to have been attempted before its first byte leaves. The first time the mark
 // of the window has seen to that; where the entries have changed since, they are written.
 func (l *lane) attempt(ctx context.Context, f *flight, a *intent.Action) error {
+	tells := f.tells()
 	f.Attempt(a)
-	if !f.changed {
+	if !tells {
 		return nil
 	}
 	size := f.size
@@ -228,6 +242,45 @@ func (l *lane) attempt(ctx context.Context, f *flight, a *intent.Action) error {
 	l.r.cfg.Fail("attempted")
 	return nil
 }
+
+// tells tells whether a unit holds what a restarted node could not know again: what has been found out, or what was there
+// before an update to a foreign life that nobody has named.
+func (f *flight) tells() bool {
+	return f.changed || slices.ContainsFunc(f.Entries, func(e *intent.Entry) bool {
+		return len(e.Was) > 0 && e.Life == (intent.Life{Kind: intent.LifeForeign})
+	})
+}
+
+// provisional tells whether a stamp of the unit is of a clock that no server has confirmed.
+func (u *unit) provisional() bool {
+	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Provisional })
+}
+
+// vanished looks, where an answer shows no item and there was one, whether the table is still the one that had it: what a
+// new or restored table does not have was not deleted. Then nothing is taken from the answer, and the unit waits.
+func (l *lane) vanished(ctx context.Context, f *flight) error {
+	for i, now := range f.outcome.Known {
+		if now == nil || now.Item != nil || f.known[i].Item == nil {
+			continue
+		}
+		table, at := f.Entries[i].Table, l.r.clock.Now()
+		if looked, ok := l.looked[table]; !ok || at.Sub(looked) >= lookedFor {
+			if err := l.r.checkTable(ctx, table); err != nil {
+				return err
+			}
+			l.looked[table] = at
+		}
+		if l.r.keepsAbsent(table, time.Time{}) {
+			f.outcome, f.idle, f.changed = intent.Outcome{Result: intent.OutParked}, true, false
+			f.park(at.Add(asideWait), "its table is another one, or restored")
+			return nil
+		}
+	}
+	return nil
+}
+
+// lookedFor is how long a look at a table counts: many items may have gone at once.
+const lookedFor = 5 * time.Second
 
 // token is a fresh ClientRequestToken.
 func (r *Replica) token() string {

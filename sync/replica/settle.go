@@ -177,6 +177,7 @@ func (l *lane) moveOn(done []*flight, next picked, now time.Time) {
 		l.urgent.Store(false)
 	}
 	for _, seq := range next.popped {
+		delete(l.missed, seq)
 		delete(l.inHand, seq)
 	}
 	for _, f := range next.window {

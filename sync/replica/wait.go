@@ -71,7 +71,10 @@ func (r *Replica) Wait(ctx context.Context, seq uint64) error {
 		var pending []unitID
 		var first uint64
 		err := r.store.View(ctx, func(tx *store.Tx) (err error) {
-			first, pending, err = r.pendingOf(tx, seq)
+			if first, pending, err = r.pendingOf(tx, seq); err != nil {
+				return err
+			}
+			pending, err = notHeld(tx, pending)
 			return err
 		})
 		if err != nil {
@@ -84,6 +87,20 @@ func (r *Replica) Wait(ctx context.Context, seq uint64) error {
 			return err
 		}
 	}
+}
+
+// notHeld leaves out the units that wait for an operator: there is a record of each.
+func notHeld(tx *store.Tx, ids []unitID) (out []unitID, err error) {
+	for _, id := range ids {
+		u, err := getUnit(tx, id)
+		if err != nil {
+			return nil, err
+		}
+		if u != nil && !u.held() {
+			out = append(out, id)
+		}
+	}
+	return out, nil
 }
 
 // waitFor waits until a unit is settled, or may have been.
@@ -174,13 +191,31 @@ func (r *Replica) verdict(ctx context.Context, first, last uint64) error {
 }
 
 // between is the first record that an entry with one of these sequences is in; 0: there is none.
-func (l *conflictLog) between(first, last uint64) (id uint64, err error) {
-	err = l.side.Each([]byte{'s'}, conflictKey('s', first), func(k, _ []byte) (bool, error) {
-		if len(k) == 17 && binary.BigEndian.Uint64(k[1:]) <= last {
-			id = binary.BigEndian.Uint64(k[9:])
+func (l *conflictLog) between(first, last uint64) (uint64, error) {
+	for after := conflictKey('s', first); ; {
+		next := uint64(0)
+		err := l.side.Each([]byte{'s'}, after, func(k, _ []byte) (bool, error) {
+			if len(k) == 17 && binary.BigEndian.Uint64(k[1:]) <= last {
+				next, after = binary.BigEndian.Uint64(k[9:]), append([]byte(nil), k...)
+			}
+			return false, nil
+		})
+		if err != nil || next == 0 {
+			return 0, err
 		}
-		return false, nil
-	})
+		if id, err := l.unlessLetGo(next); err != nil || id != 0 {
+			return id, err
+		}
+	}
+}
+
+// unlessLetGo is the record of a quarantine, or 0 if an operator has let its entries go on under their own numbers: what
+// became of them is elsewhere.
+func (l *conflictLog) unlessLetGo(id uint64) (uint64, error) {
+	c, err := l.get(id)
+	if err == nil && c != nil && c.Kind == KindQuarantine && c.State == StateRetried && len(c.NewSeqs) == 0 {
+		return 0, nil
+	}
 	return id, err
 }
 
@@ -199,7 +234,11 @@ func (r *Replica) proved(tx *store.Tx, seq uint64) (Proof, error) {
 	if err != nil {
 		return 0, err
 	}
-	if id, err := log.ofSeq(seq); err != nil || id != 0 {
+	id, err := log.ofSeq(seq)
+	if err == nil && id != 0 {
+		id, err = log.unlessLetGo(id)
+	}
+	if err != nil || id != 0 {
 		return ProofRefused, err
 	}
 	if to, err := tx.Side(sideFolded).Get(seqKey(seq)); err != nil || to != nil {
