@@ -52,6 +52,15 @@ func (r *Replica) present(ctx context.Context, row *nodeRow) (*lookAgain, error)
 	file, connected, suspect := id.file, id.connected, id.suspect
 	id.mu.Unlock()
 	v := judge(&file, row, r.store.Incarnation(), r.store.Seq())
+	if v == rowOurs && !connected { // a restored state begins with a new process
+		behind, err := r.waitsBehind(ctx, row.settled)
+		if err != nil {
+			return nil, err
+		}
+		if behind {
+			v = rowOthers
+		}
+	}
 	switch {
 	case v == rowOthers:
 		if err := r.takeover(ctx, row, connected); err != nil {
@@ -70,6 +79,23 @@ func (r *Replica) present(ctx context.Context, row *nodeRow) (*lookAgain, error)
 		return nil, err
 	}
 	return r.writeRow(ctx, row, nonce, false)
+}
+
+// waitsBehind tells whether something waits here that the row says is settled: then the row was written by a later state of
+// this node, whose nonce the file knows because no connect has come between. What is sent again for a restored cloud was
+// settled before, and waits all the same.
+func (r *Replica) waitsBehind(ctx context.Context, settled uint64) (behind bool, err error) {
+	err = r.store.View(ctx, func(tx *store.Tx) error {
+		first, err := firstWaiting(tx)
+		if err != nil || first > settled {
+			return err
+		}
+		return eachUnit(tx, func(u *unit) (bool, error) {
+			behind = u.id.seq <= settled && !u.Entries[0].Replay && !u.Entries[0].Lost
+			return !behind, nil
+		})
+	})
+	return behind, err
 }
 
 // takeover is what a node does that finds the nonce of another copy of itself.

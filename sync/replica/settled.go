@@ -110,15 +110,15 @@ func (s *settledNodes) due(now time.Time) (out []string) {
 	return out
 }
 
-// settledOf gives the sequence below which everything of a node is settled, as far as that is known; 0: it is not. Of this
-// node it is what the history had settled that it has lost.
+// settledOf gives the sequence up to which everything of a node is settled, as far as that is known; 0: it is not. Of this
+// node it is what it has told the cloud: what a restored state of it will learn there.
 func (r *Replica) settledOf(node string) uint64 {
-	if node == r.store.Node() {
-		return r.lostSettled()
-	}
 	id, now := &r.identity, r.clock.Now()
 	id.mu.Lock()
 	defer id.mu.Unlock()
+	if node == r.store.Node() {
+		return id.told
+	}
 	n, _ := id.settled.node(node, now)
 	return n.latest()
 }

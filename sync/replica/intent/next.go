@@ -116,13 +116,15 @@ func (e *Entry) prepare(env Env) *Action {
 	return nil
 }
 
-// needsDead tells whether the entry deletes what another node may not know that it has made.
+// needsDead tells whether the entry deletes what a node may not know that it has made: another one, or this one, when an
+// older state of its disk is restored with the create still in the queue. What the maker has told the cloud to be settled
+// it will know.
 func (e *Entry) needsDead(env Env) bool {
 	if e.Op != store.OpDelete || e.Dead || e.Life.Kind != LifeOurs {
 		return false
 	}
 	node, seq, ok := maker(e.Life.ID)
-	return ok && node != env.Node && (env.Settled == nil || env.Settled(node) < seq)
+	return ok && (env.Settled == nil || env.Settled(node) < seq)
 }
 
 // restamp gives a stamp that no server had confirmed the server's time, once and before it is sent, and takes back one

@@ -149,7 +149,5 @@ func (t *taking) lost() {
 	}
 }
 
-// settledThere tells of an entry of a lost timeline that it was settled there: Env.Settled of this node's own id.
-func (e *Entry) settledThere(env Env) bool {
-	return env.Settled != nil && e.Seq <= env.Settled(env.Node)
-}
+// settledThere tells of an entry of a lost timeline that it was settled there.
+func (e *Entry) settledThere(env Env) bool { return e.Seq <= env.Lost }

@@ -24,10 +24,11 @@ type Env struct {
 	SyncTable    string
 	LockTable    string // of the leases; empty: there are none, and no fence is looked up
 	Transactions bool   // the cloud has them
+	Lost         uint64 // what a lost timeline of this node had settled, of what waits here too
 	Replaying    bool   // the cloud was restored, and not all nodes have replayed: what is absent is not yet deleted
 
 	Spec    func(table string) *store.TableSpec // nil: no such table any more
-	Settled func(node string) uint64            // up to it everything of that node is settled; 0: not known. Of this node: what a lost timeline of it had settled
+	Settled func(node string) uint64            // up to it everything of that node is settled, as it has told the cloud; 0: not known
 	Past    func(node string) uint64            // Settled as it was known 15 minutes ago; 0: not known
 	// Events tells that every entry of policy other than state that carries this lock and fence, written by the store's
 	// Update group or an earlier one, is settled; conflict and quarantine count.

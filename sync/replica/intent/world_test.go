@@ -188,6 +188,7 @@ type node struct {
 	asked  int
 	events bool   // what Env.Events says
 	lost   uint64 // what a lost timeline had settled
+	untold bool   // the cloud has not been told what is settled
 }
 
 func (w *world) node(name string) *node {
@@ -203,9 +204,10 @@ func (n *node) env() Env {
 	return Env{
 		Node: n.name, Now: n.w.now, Synced: true, SyncTable: "touchline-sync", LockTable: "locks", Transactions: n.w.transactions,
 		Spec: func(table string) *store.TableSpec { return n.w.specs[table] },
+		Lost: n.lost,
 		Settled: func(node string) uint64 {
-			if node == n.name {
-				return n.lost
+			if node == n.name && n.untold {
+				return 0
 			}
 			return n.w.settled(node)
 		},
