@@ -56,6 +56,7 @@ func (n *Node) openCloud(ctx context.Context) error {
 		Store: n.store, Cloud: c.Items, Dir: dir, Clock: n.parts.Clock, Log: n.parts.Log,
 		SyncTable: c.Config.SyncTable, LockTable: cricket.TableLocks, Poll: n.pollRules(&c.Config.Poll),
 		Transactions: c.Config.transactions(), Budget: c.Config.Budget.budget(), Deadline: c.Config.Deadline,
+		Deposed: n.deposed,
 	})
 	if err != nil {
 		return err
@@ -65,6 +66,12 @@ func (n *Node) openCloud(ctx context.Context) error {
 	}
 	n.sync = r
 	return nil
+}
+
+// deposed raises the fence of a lock that this node holds above one that has refused a write under it. The match is
+// written anew by its next tick.
+func (n *Node) deposed(ctx context.Context, lock string, fence int64) (raised int64, err error) {
+	return n.leases.Raise(ctx, lock, fence) // there before the replicator runs
 }
 
 // pollRules is what the node reads of what others write: small tables in whole, and what belongs to the matches whose

@@ -235,6 +235,24 @@ func TestRaiseFence(t *testing.T) {
 	}
 }
 
+// Raise finds the lease by its lock, and leaves alone what this node does not hold.
+func TestRaise(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.node("a"), w.node("b")
+	l := a.acquire()
+	fence := l.Fence()
+	if got, err := b.Raise(t.Context(), l.Key(), fence+5); got != 0 || err != nil || l.renew(t.Context()) != nil || l.Fence() != fence {
+		t.Errorf("of another's lock: %d, %v, its fence %d, was %d", got, err, l.Fence(), fence)
+	}
+	if got, err := a.Raise(t.Context(), l.Key(), fence+5); got != fence+6 || err != nil || l.Fence() != got {
+		t.Errorf("fence %d, %v, want %d", got, err, fence+6)
+	}
+	a.suspend(ttl)
+	if got, err := a.Raise(t.Context(), l.Key(), fence+50); got != 0 || err != nil {
+		t.Errorf("after its end: %d, %v", got, err)
+	}
+}
+
 // The same, with the record taken while its holder's clocks tell it nothing.
 func TestRaiseFenceOfATakenLock(t *testing.T) {
 	w := newWorld(t)

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -29,6 +30,12 @@ type Config struct {
 	Budget   Budget
 	Lanes    int           // 0: 16
 	Deadline time.Duration // of one request; 0: 10 s
+
+	// Deposed is called when the cloud has refused a write of this node because what is there carries a higher fence of the
+	// lock: whoever still holds the lock with its own fence raises it above that, for a record of a lock that was deleted by
+	// hand begins anew below (section 7). It gives the fence that the lock has then; 0: the lock is not this node's. The write
+	// is not repeated: it is on record, and the holder's next one carries the raised fence. nil: nobody is told.
+	Deposed func(ctx context.Context, lock string, fence int64) (raised int64, err error)
 
 	// Fail is called between the steps that a crash may tear apart, with the name of the place; nil: by nobody.
 	Fail func(point string)

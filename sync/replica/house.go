@@ -15,6 +15,8 @@ import (
 type books struct {
 	mu    sync.Mutex
 	reads []intent.Ref // items to be read again
+
+	deposed map[string]int64 // by lock: the highest fence that has refused a write; its holder is to be told
 }
 
 const choresEvery = 5 * time.Second
@@ -33,6 +35,7 @@ func (r *Replica) keepHouse(ctx context.Context) error {
 			r.probe(ctx)
 		}
 		r.readBooked(ctx)
+		r.tellDeposed(ctx)
 		if now = r.clock.Now(); !now.Before(chores) {
 			more, err := r.chores(ctx, now)
 			if err != nil && ctx.Err() == nil {

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -201,4 +202,38 @@ func (r *Replica) readLocked(ctx context.Context, spec *store.TableSpec, key att
 	budget := ensurePages
 	_, err = r.pass(ctx, &p, &budget)
 	return err
+}
+
+// deposedBy books that a write under a lock was refused by a higher fence; 0: the fence was not seen.
+func (r *Replica) deposedBy(lock string, fence int64) {
+	if r.cfg.Deposed == nil || lock == "" || fence == 0 {
+		return
+	}
+	r.books.mu.Lock()
+	if r.books.deposed == nil {
+		r.books.deposed = map[string]int64{}
+	}
+	r.books.deposed[lock] = max(r.books.deposed[lock], fence)
+	r.books.mu.Unlock()
+	r.asked.get().Set()
+}
+
+// tellDeposed tells the holder of each lock that was booked. What fails is not tried again here: the holder's next write
+// is refused too.
+func (r *Replica) tellDeposed(ctx context.Context) {
+	r.books.mu.Lock()
+	booked := r.books.deposed
+	r.books.deposed = nil
+	r.books.mu.Unlock()
+	for _, lock := range slices.Sorted(maps.Keys(booked)) {
+		within, cancel := r.within(ctx)
+		raised, err := r.cfg.Deposed(within, lock, booked[lock])
+		cancel()
+		switch {
+		case err != nil:
+			r.log.Warn("a lock whose fence is below that of what it guards cannot be raised", "lock", lock, "fence", booked[lock], "error", err)
+		case raised > 0:
+			r.log.Warn("the fence of a lock was below that of what it guards, and is raised", "lock", lock, "was", booked[lock], "fence", raised)
+		}
+	}
 }

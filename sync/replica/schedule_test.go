@@ -40,6 +40,7 @@ func schedules() []schedule {
 		{name: "08 transaction, fresh tokens", play: transactionTokens},
 		{name: "09 fence of a deposed holder", play: deposedHolder},
 		{name: "09 lock row deleted by hand", play: lockRowDeleted},
+		{name: "09 holder below its items", play: holderBelow},
 		{name: "10 parent path removed elsewhere", play: func(sc *scene) {
 			unfit(sc, row("x", "a", attr.M(attr.Item{"b": attr.Int(1)})), "SET a.b = :v", row("x"))
 		}},

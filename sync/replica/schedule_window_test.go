@@ -127,6 +127,59 @@ func lockRowDeleted(sc *scene) {
 	_ = first.Release(context.Background())
 }
 
+// A match carries a higher fence than its lock, whose record was deleted and began anew below. The holder is not shut out by
+// it: its refused write has the lock raised, and the next one goes through. Who does not hold the lock raises nothing.
+func holderBelow(sc *scene) {
+	a, b := sc.node("A"), sc.node("B")
+	manager := func(p *player) *lease.Manager {
+		m, err := lease.New(lease.Config{
+			Table: cloudLocks{p.tap}, Node: p.name, Boot: "b1", TTL: 5 * time.Minute, Skew: p.tap.Skew,
+		})
+		must(sc, err)
+		return m
+	}
+	asked := make(chan int64, 10)
+	locks := manager(a)
+	held, err := locks.Acquire(context.Background(), "match:m")
+	must(sc, err)
+	a.raise = func(ctx context.Context, lock string, above int64) (int64, error) {
+		fence, err := locks.Raise(ctx, lock, above)
+		asked <- fence
+		return fence, err
+	}
+	others := manager(b)
+	b.raise = func(ctx context.Context, lock string, above int64) (int64, error) {
+		fence, err := others.Raise(ctx, lock, above)
+		asked <- fence
+		return fence, err
+	}
+	fence := held.Fence()
+	a.state("m", 1, fence)
+	a.settle()
+	sc.oneWith("matches", "m")
+	a.tap.offline()
+	b.tap.offline()
+	refused, deposed := a.state("m", 2, fence), b.state("m", 9, fence)
+	sc.foreignUpdate("matches", "m", "SET #f = :f", values("#f", "_f", ":f", fence+1000))
+	b.tap.online()
+	b.settle()
+	b.recorded(deposed)
+	if got := <-asked; got != 0 || held.Fence() != fence {
+		sc.Errorf("a node without the lock has raised it to %d", got)
+	}
+	a.tap.online()
+	a.settle()
+	a.recorded(refused)
+	if got := <-asked; got != fence+1001 || held.Fence() != got {
+		sc.Fatalf("the fence is %d (%d), want %d", held.Fence(), got, fence+1001)
+	}
+	a.state("m", 3, held.Fence())
+	a.settle()
+	sc.cloudHas("matches", "m", row("m", "upto", 3, "_f", fence+1001))
+	sc.oneWith("matches", "m")
+	must(sc, held.Release(context.Background()))
+}
+
 // unfit is an update that was good here and does not fit what somebody made of the item: a conflict, no poison.
 func unfit(sc *scene, item attr.Item, update string, foreign attr.Item) {
 	a, _ := both(sc, "items", item)

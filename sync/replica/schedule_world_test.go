@@ -57,12 +57,14 @@ type player struct {
 	stop  context.CancelFunc
 	ended chan struct{}
 	lanes int
+
+	raise func(ctx context.Context, lock string, fence int64) (int64, error) // replica.Config.Deposed
 }
 
 // node starts a node. Its tables are those of the simulation; it polls all of them.
 func (sc *scene) node(name string) *player {
 	sc.Helper()
-	p := &player{sc: sc, name: name, dir: filepath.Join(sc.TempDir(), name), lanes: 4}
+	p := &player{sc: sc, name: name, dir: filepath.Join(sc.TempDir(), name), lanes: 4, raise: func(context.Context, string, int64) (int64, error) { return 0, nil }}
 	sc.nodes = append(sc.nodes, p)
 	p.start()
 	sc.Cleanup(p.end)
@@ -86,6 +88,7 @@ func (p *player) start() {
 	p.Replica, err = replica.New(replica.Config{
 		Store: p.store, Cloud: p.tap, Dir: p.dir, Clock: p.sc.clock(), SyncTable: simSync, LockTable: simLocks,
 		Poll: schedulePolls(), Lanes: p.lanes, Log: testLog(p.sc),
+		Deposed: func(ctx context.Context, lock string, fence int64) (int64, error) { return p.raise(ctx, lock, fence) },
 		Rand: func() uint64 {
 			mu.Lock()
 			defer mu.Unlock()
