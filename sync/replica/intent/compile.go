@@ -39,7 +39,7 @@ func Compile(w *store.Write, known Known, pending []*Entry, env Env) (*Entry, er
 		e.Lock = w.Spec.LockOf(item)
 		e.Fence, _ = item[AttrFence].Int()
 	}
-	e.Life, e.Behind = lifeBehind(known, pending)
+	e.Life, e.Behind = lifeBehind(known, pending, env.Exprs)
 	e.operation(w, item)
 	e.ghost(w, known, pending, item, env)
 	if e.Policy == store.PolicyNewest {
@@ -109,18 +109,16 @@ func lifeOf(k Known) Life {
 	return Life{Kind: LifeOurs, ID: k.Side.Life}
 }
 
-// lifeBehind gives the life on which an entry stands behind the pending ones.
-func lifeBehind(k Known, pending []*Entry) (life Life, behind uint64) {
-	life = lifeOf(k)
+// lifeBehind gives the life on which an entry stands behind the pending ones: that of the view which it was made upon. A
+// delete that is doubtful there ends no life, and a create that is begins none.
+func lifeBehind(k Known, pending []*Entry, exprs *expr.Cache) (life Life, behind uint64) {
+	v := viewing{item: k.Item, life: lifeOf(k), time: k.Side.Time}
 	for _, e := range pending {
-		switch {
-		case e.Op == store.OpDelete:
-			life, behind = Life{}, 0
-		case e.creates():
-			life, behind = Life{Kind: LifeOurs}, e.Seq
+		if e.Policy != store.PolicyThrough {
+			v.take(e, exprs)
 		}
 	}
-	return life, behind
+	return v.life, v.behind
 }
 
 // creates tells whether the entry begins a life.

@@ -379,6 +379,38 @@ func TestLifeOfTheEntry(t *testing.T) {
 	w.want("t", "i", `{"x":{"N":"5"}}`)
 }
 
+// A write upon a doubtful delete is on the life that its view shows: the delete goes its way, and what was written does not
+// make an item of its few attributes.
+func TestWriteBehindADoubtfulDelete(t *testing.T) {
+	t.Parallel()
+	for _, foreign := range []bool{false, true} {
+		w := newWorld(t)
+		a, b := w.node("a"), w.node("b")
+		w.made("a", "i", "b")
+		erase := a.write(remove("t", "i", ""))
+		b.write(remove("t", "i", ""))
+		b.write(put("t", "i", "", "x", 5))
+		b.drain()
+		a.learn("t", "i")
+		if got := show(a.view("t", "i")); got != `{"x":{"N":"5"}}` {
+			t.Fatalf("the view is %s", got)
+		}
+		e := a.write(update("t", "i", "SET y = :y", "", ":y", 1))
+		if foreign { // the delete moves to it
+			w.foreignPut("t", "i", "x", 6)
+		}
+		a.drain()
+		a.result(erase, OutApplied, "")
+		if foreign {
+			a.result(e, OutConflict, CodeDeleted)
+			w.want("t", "i", "nothing")
+			continue
+		}
+		a.result(e, OutApplied, "")
+		w.want("t", "i", `{"x":{"N":"5"},"y":{"N":"1"}}`)
+	}
+}
+
 func TestLostBeforeArrival(t *testing.T) {
 	t.Parallel()
 	for _, transactions := range []bool{true, false} {
