@@ -45,7 +45,7 @@ func (r *Replica) newIncarnation(ctx context.Context, above, settled uint64, boo
 		}
 		if s.Lost != nil { // what waits of an earlier loss may have been sent in either
 			lost.Fork = max(lost.Fork, s.Lost.Fork)
-			lost.Settled = max(lost.Settled, s.Lost.Settled)
+			lost.Settled = max(min(lost.Settled, fork), min(s.Lost.Settled, s.Lost.Fork))
 		}
 		s.Lost = lost
 		return nil
@@ -150,12 +150,9 @@ func (r *Replica) newSequence(tx *store.Tx) (seq uint64, digits uint32, err erro
 	return seq, uint32(r.cfg.Rand() % 1e9), tx.Side(sideIdentity).Set([]byte(keyState), data)
 }
 
-// lostSettled gives the sequence up to which the lost history had settled what waits here too.
-func (r *Replica) lostSettled() uint64 {
-	if lost := r.stateNow().Lost; lost != nil {
-		return min(lost.Settled, lost.Fork)
-	}
-	return 0
+// first is the first of the new sequences.
+func (l *lostQueue) first() uint64 {
+	return l.Next>>incarnationShift<<incarnationShift | 1<<(incarnationShift-1)
 }
 
 // followRenumbered tells the entries behind a pending create which sequence it has now.

@@ -197,12 +197,16 @@ func (r *Replica) Run(ctx context.Context) error {
 // env is what the protocol needs to know, within a transaction; without one it looks up in its own what it is asked for.
 func (r *Replica) env(tx *store.Tx) intent.Env {
 	skew := r.cloud.Skew()
-	return intent.Env{
+	env := intent.Env{
 		Node: r.store.Node(), Now: r.clock.Now().Add(skew), Skew: skew, Synced: r.synced(),
-		SyncTable: r.cfg.SyncTable, LockTable: r.cfg.LockTable, Transactions: r.transactions(), Lost: r.lostSettled(), Replaying: r.replaying(),
+		SyncTable: r.cfg.SyncTable, LockTable: r.cfg.LockTable, Transactions: r.transactions(), Replaying: r.replaying(),
 		Spec: r.spec, Settled: r.settledOf, Past: r.pastOf, Rand: r.cfg.Rand, Exprs: r.exprs,
 		Events: func(lock string, fence int64, group uint64) bool { return r.eventsDone(tx, lock, fence, group) },
 	}
+	if lost := r.stateNow().Lost; lost != nil {
+		env.Lost, env.Fork, env.Anew = min(lost.Settled, lost.Fork), lost.Fork, lost.first()
+	}
+	return env
 }
 
 // eventsDone tells whether the events that a state waits for are settled; no, if that cannot be read.

@@ -30,6 +30,9 @@ func (u *Unit) Next(known []Known, env Env) Action {
 			return Action{Kind: ActPark, Until: e.NotBefore, Why: e.Why}
 		}
 	}
+	if u.parted(env) {
+		return u.renumber()
+	}
 	if u.multi() {
 		return u.nextAll(known, env)
 	}

@@ -268,7 +268,8 @@ func (t *takingAll) proof() {
 	}
 	row, images := t.ans.Items[0], t.ans.Items[1:]
 	t.lead.step = stepSend
-	settled := t.lead.Lost && t.lead.settledThere(t.env)
+	lost := t.lead.Lost
+	settled := lost && t.lead.settledThere(t.env)
 	for _, e := range t.u.Entries {
 		if e.Lost {
 			e.Lost, e.Unsure, e.Sent = false, true, max(e.Sent, 1)
@@ -291,7 +292,10 @@ func (t *takingAll) proof() {
 	worst := ruling{v: verdictAgain}
 	for i, e := range t.u.Entries {
 		t.sees(i, images[i])
-		if item, side := Split(images[i]); !e.fits(item, side, t.env) {
+		switch item, side := Split(images[i]); {
+		case lost && e.outdone(side, t.env): // its mark can never pass, and nothing but the proof could have told more
+			worst.add(verdictDecided, conflict(CodeLost, textLost))
+		case !e.fits(item, side, t.env):
 			worst.add(t.judge(i, images[i]))
 		}
 	}

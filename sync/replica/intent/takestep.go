@@ -120,34 +120,3 @@ func (t *taking) closed() {
 		t.decide(facts{image: old, unsure: e.Unsure})
 	}
 }
-
-// lost has looked for an entry of a lost timeline (section 6).
-func (t *taking) lost() {
-	if t.fails() {
-		return
-	}
-	image := t.item(0)
-	t.sees(image)
-	item, side := Split(image)
-	e := t.e
-	there := side.Marks[t.env.Node]
-	order, _ := attr.Compare(there, e.Mark())
-	switch {
-	case there.Equal(e.Mark()):
-		t.o.Result = OutApplied
-	case there.Equal(e.closedMark()), e.settledThere(t.env):
-		t.o.Met[0] = image
-		t.settle(conflict(CodeLost, textLost))
-	case there.Kind() == attr.KindN && order > 0:
-		t.o.Met[0] = image
-		t.settle(conflict(CodeLost, textLost))
-	case item != nil && e.Life.on(item, side):
-		t.o.Result = OutRenumber
-	default:
-		e.Lost, e.Unsure = false, true
-		e.Sent = max(e.Sent, 1)
-	}
-}
-
-// settledThere tells of an entry of a lost timeline that it was settled there.
-func (e *Entry) settledThere(env Env) bool { return e.Seq <= env.Lost }

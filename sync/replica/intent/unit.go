@@ -25,6 +25,8 @@ type Env struct {
 	LockTable    string // of the leases; empty: there are none, and no fence is looked up
 	Transactions bool   // the cloud has them
 	Lost         uint64 // what a lost timeline of this node had settled, of what waits here too
+	Fork         uint64 // the last sequence that the lost timeline may have too; 0: nobody knows
+	Anew         uint64 // the first of the sequences that were given anew since; 0: none
 	Replaying    bool   // the cloud was restored, and not all nodes have replayed: what is absent is not yet deleted
 
 	Spec    func(table string) *store.TableSpec // nil: no such table any more

@@ -1,0 +1,62 @@
+package intent
+
+import "github.com/touchline/touchline/store/attr"
+
+// parted tells of a unit that waited when a timeline of this node was lost, that it is of this one alone and was never
+// sent: its sequences, and with them its write id, may be those of other writes there.
+func (u *Unit) parted(env Env) bool {
+	for _, e := range u.Entries {
+		if !e.Lost || e.Sent > 0 || e.Unsure || env.Fork == 0 || e.Seq <= env.Fork {
+			return false
+		}
+	}
+	return true
+}
+
+// renumber has a unit be sent under new sequences, without a question: nothing that the cloud has is about the old ones.
+func (u *Unit) renumber() Action {
+	o := u.outcome(OutRenumber)
+	return Action{Kind: ActSettle, Outcome: &o}
+}
+
+// lost has looked for an entry of a lost timeline (section 6).
+func (t *taking) lost() {
+	if t.fails() {
+		return
+	}
+	image := t.item(0)
+	t.sees(image)
+	item, side := Split(image)
+	e := t.e
+	there := side.Marks[t.env.Node]
+	same := item != nil && e.Life.on(item, side)
+	switch {
+	case there.Equal(e.Mark()):
+		t.o.Result = OutApplied
+	case there.Equal(e.closedMark()), e.settledThere(t.env):
+		t.o.Met[0] = image
+		t.settle(conflict(CodeLost, textLost))
+	case e.outdone(side, t.env) && !(same && renumbered(there, t.env)):
+		t.o.Met[0] = image
+		t.settle(conflict(CodeLost, textLost))
+	case same:
+		t.o.Result = OutRenumber
+	default:
+		e.Lost, e.Unsure = false, true
+		e.Sent = max(e.Sent, 1)
+	}
+}
+
+// settledThere tells of an entry of a lost timeline that it was settled there.
+func (e *Entry) settledThere(env Env) bool { return e.Seq <= env.Lost }
+
+// outdone tells whether an item carries a greater mark of ours than the entry's, closed or not.
+func (e *Entry) outdone(side Sidecar, env Env) bool {
+	there := side.Marks[env.Node]
+	order, _ := attr.Compare(there, e.closedMark())
+	return there.Kind() == attr.KindN && order > 0
+}
+
+// renumbered tells of a mark of ours that it was made since the timeline was lost. What was journaled before it on that
+// life had no effect there until then, and can have none since.
+func renumbered(mark attr.Value, env Env) bool { return env.Anew != 0 && whole(mark) >= env.Anew }

@@ -1,0 +1,88 @@
+package replica
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// What a restored snapshot writes before it can connect has sequences that were other writes' in the lost timeline. It is
+// sent under new ones, whatever its items are: absent, of another life, or within a transaction.
+func TestBehindTheForkIsRenumbered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, dir, old := newShelf(t), t.TempDir(), t.TempDir()
+		n := openNode(t, c, dir, nil)
+		n.put(t, "teams", team("x", 0))
+		n.drained(t)
+		n.close(t)
+		copyDir(t, dir, old)
+
+		n = openNode(t, c, dir, nil)
+		for _, id := range []string{"l1", "l2", "l3"} {
+			n.put(t, "teams", team(id, 0))
+		}
+		lostPair := n.pair(t, "l4", "l5")
+		n.drained(t)
+		n.close(t)
+
+		r := openNode(t, c, old, nil)
+		seqs := map[string]uint64{"new": r.put(t, "teams", team("new", 1))}
+		seqs["theirs"] = r.put(t, "teams", team("theirs", 1))
+		r.bump(t, "x")
+		if seqs["p"] = r.pair(t, "p", "q"); seqs["p"] != lostPair {
+			t.Fatalf("the transactions are %d and %d: the test needs them to be one", seqs["p"], lostPair)
+		}
+		c.foreign(t, "teams", nil, with(team("theirs", 7), attr.Item{intent.AttrLife: attr.S("b.1.1")}))
+		r.drained(t)
+		if got := r.lostConflicts(t); len(got) != 0 {
+			t.Errorf("conflicts %v", got)
+		}
+		for id, seq := range seqs {
+			it, _ := c.item("teams", teamKey(id))
+			if !it["n"].Equal(attr.Int(1)) {
+				t.Errorf("%s is %v in the cloud", id, it)
+				continue
+			}
+			if got, _ := markSeq(it[intent.AttrMark+"a"]); got <= seq || got>>incarnationShift == seq>>incarnationShift {
+				t.Errorf("%s was sent as %d, and was given %d", id, got, seq)
+			}
+		}
+		if c.n(t, "x") != 1 {
+			t.Errorf("x is %d", c.n(t, "x"))
+		}
+	})
+}
+
+// pair writes two items in one transaction, and gives the first sequence of it.
+func (n *feedNode) pair(t testing.TB, ids ...string) (seq uint64) {
+	t.Helper()
+	var w store.TransactWrite
+	for _, id := range ids {
+		w.Items = append(w.Items, store.WriteItem{Put: &store.PutItem{Table: "teams", Item: team(id, 1)}})
+	}
+	seq = n.st.Seq() + 1
+	if err := n.st.Update(t.Context(), func(tx *store.Tx) error { return tx.TransactWrite(w) }); err != nil {
+		t.Fatal(err)
+	}
+	return seq
+}
+
+// Two writes that wait on one item, and were not sent in the lost timeline: the first, under its new sequence, is no sign
+// that the second was lost.
+func TestAllThatWaitsOnAnItemIsRenumbered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, r := restoredQueue(t, func(n *feedNode) {
+			for range 3 {
+				n.update(t, "teams", teamKey("x"), "ADD n :one SET v = if_not_exists(v, :one)", attr.Item{":one": attr.Int(1)})
+			}
+		})
+		c.set(func() { c.fail = nil })
+		r.drained(t)
+		if got := r.lostConflicts(t); len(got) != 0 || c.n(t, "x") != 3 {
+			t.Errorf("x is %d, conflicts %v", c.n(t, "x"), got)
+		}
+	})
+}
