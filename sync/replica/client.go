@@ -14,14 +14,17 @@ import (
 type (
 	// Prober is a Cloud that can be asked whether it has transactions.
 	Prober interface {
+		// Transactions asks; an error means that nobody has said.
 		Transactions(ctx context.Context) (bool, error)
 	}
 	// Timekeeper is a Cloud that knows whether a server has told its time since the start.
 	Timekeeper interface {
+		// Synced is false before the first believable answer.
 		Synced() bool
 	}
 	// Meter is a Cloud that counts what it is asked and what that costs.
 	Meter interface {
+		// Usage only grows.
 		Usage() Usage
 	}
 )
