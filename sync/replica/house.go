@@ -84,6 +84,7 @@ func (r *Replica) probe(ctx context.Context) {
 // readBooked reads what was booked, if the cloud is there.
 func (r *Replica) readBooked(ctx context.Context) {
 	for r.net.online() {
+		r.wakeLanes() // a read may take its time
 		r.books.mu.Lock()
 		if len(r.books.reads) == 0 {
 			r.books.mu.Unlock()

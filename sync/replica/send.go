@@ -58,25 +58,32 @@ func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 		answered = ans.Err == nil || ans.Err.Class != intent.Offline && ans.Err.Class != intent.Unknown
 		f.outcome, f.known = f.Take(a, ans, known, l.r.env(nil)), known
 		f.changed = f.changed || stored // as one that is unanswered
-		if a.Kind == intent.ActRead || ans.Err != nil {
-			if err := l.vanished(ctx, f); err != nil {
-				return l.give(f, err)
-			}
+		if finished, again := l.took(ctx, f, &a, ans.Err); !again {
+			return finished
 		}
-		switch f.outcome.Result {
-		case intent.OutAgain:
-			f.changed = true
-			continue
-		case intent.OutOffline, intent.OutRefresh:
-			l.r.offline(f.outcome, ans.Err)
-			return false
-		}
-		l.learn(f, ans.Err)
-		return true
 	}
 	f.outcome = intent.Outcome{Result: intent.OutParked}
 	f.park(l.r.clock.Now().Add(time.Second), "it took many steps")
 	return true
+}
+
+// took acts on what an answer means; again: there is a step to follow.
+func (l *lane) took(ctx context.Context, f *flight, a *intent.Action, failed *intent.Error) (finished, again bool) {
+	if a.Kind == intent.ActRead || failed != nil {
+		if err := l.vanished(ctx, f); err != nil {
+			return l.give(f, err), false
+		}
+	}
+	switch f.outcome.Result {
+	case intent.OutAgain:
+		f.changed = true
+		return false, true
+	case intent.OutOffline, intent.OutRefresh:
+		l.r.offline(f.outcome, failed)
+		return false, false
+	}
+	l.learn(f, failed)
+	return true, false
 }
 
 // learn takes from an answer what is true of more than the unit, and when the unit may go on.

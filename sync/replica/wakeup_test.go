@@ -173,3 +173,17 @@ func TestEventWaitsAreForgotten(t *testing.T) {
 		t.Errorf("%d units are remembered", got)
 	}
 }
+
+// A lane is woken behind a commit also while the housekeeping has items to read.
+func TestLanesAreWokenBetweenReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := openNode(t, newShelf(t), t.TempDir(), nil)
+		n.net.probed("", n.clock.Now())
+		n.readAgain("teams", teamKey("other"))
+		n.put(t, "teams", team("x", 1))
+		n.readBooked(t.Context())
+		if l, u := inLane(t, n); l.woken < u.id.seq {
+			t.Error("the lane was not told")
+		}
+	})
+}
