@@ -219,7 +219,11 @@ func (c *shelf) Read(ctx context.Context, q Reading) (page Page, err error) {
 	return page, c.behind("read", q.Table)
 }
 
-func (c *shelf) Skew() time.Duration { return c.skew }
+func (c *shelf) Skew() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.skew
+}
 
 // Table implements Catalogue.
 func (c *shelf) Table(ctx context.Context, name string) (TableState, error) {

@@ -28,12 +28,14 @@ func (r *Replica) keepHouse(ctx context.Context) error {
 	stop := r.store.Watch(sig)
 	defer stop()
 	var chores time.Time
+	var skew time.Duration
 	for {
 		now := r.clock.Now()
 		r.wakeLanes()
 		if at, away := r.net.probeAt(); away && !now.Before(at) {
 			r.probe(ctx)
 		}
+		skew = r.followClock(skew)
 		r.readBooked(ctx)
 		r.tellDeposed(ctx)
 		if now = r.clock.Now(); !now.Before(chores) {

@@ -29,6 +29,7 @@ type lane struct {
 	mu     sync.Mutex
 	pushed []uint64   // units to look at, from whoever made them heads
 	again  bool       // read the outbox from its beginning
+	clock  bool       // look at what waits aside: its instants are others now
 	show   []LaneUnit // what waits aside, for the status
 
 	// Of the lane's own goroutine.
@@ -103,6 +104,26 @@ func (r *Replica) rescan() {
 		l.mu.Unlock()
 		l.sig.Set()
 	}
+}
+
+// clockSlack is how far the server's clock may move against ours without anybody's noticing: it tells whole seconds.
+const clockSlack = 2 * time.Second
+
+// followClock has the lanes look at what waits aside when the server's clock is another than they knew: they wait by ours
+// for instants of the server. That is so when a node that began with a wrong clock has its first answer. It gives what to
+// call it with the next time.
+func (r *Replica) followClock(known time.Duration) time.Duration {
+	skew := r.cloud.Skew()
+	if (skew - known).Abs() < clockSlack {
+		return known
+	}
+	for _, l := range r.lanes {
+		l.mu.Lock()
+		l.clock = true
+		l.mu.Unlock()
+	}
+	r.rescan() // what did not fit there
+	return skew
 }
 
 // run sends until ctx ends.
@@ -188,8 +209,8 @@ func (l *lane) fill(ctx context.Context, now time.Time) error {
 // take moves what others have pushed, and what has waited aside long enough, to where the lane looks.
 func (l *lane) take(now time.Time) {
 	l.mu.Lock()
-	pushed, again := l.pushed, l.again
-	l.pushed, l.again = nil, false
+	pushed, again, all := l.pushed, l.again, l.clock
+	l.pushed, l.again, l.clock = nil, false, false
 	l.mu.Unlock()
 	if again || !l.rescan.IsZero() && !now.Before(l.rescan) {
 		l.cursor, l.ended, l.rescan = 0, false, time.Time{}
@@ -206,7 +227,7 @@ func (l *lane) take(now time.Time) {
 		}
 		l.addReady(seq)
 	}
-	for len(l.aside) > 0 && !l.aside[0].until.After(now) {
+	for len(l.aside) > 0 && (all || !l.aside[0].until.After(now)) {
 		heap.Push(&l.ready, heap.Pop(&l.aside).(parked).seq) //nolint:forcetypeassert // it holds nothing else
 	}
 	if l.hinted.Load() > l.cursor {

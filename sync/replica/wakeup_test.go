@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -186,4 +187,52 @@ func TestLanesAreWokenBetweenReads(t *testing.T) {
 			t.Error("the lane was not told")
 		}
 	})
+}
+
+// A node that began with a clock that is behind waits for an instant of the server by the server's clock, as soon as it
+// has been told that.
+func TestParkedByAWrongClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		n := openNode(t, c, t.TempDir(), nil)
+		for id, hours := range map[string]time.Duration{"x": 3, "y": 4} {
+			n.put(t, "teams", team(id, 1))
+			n.park(t, "teams", teamKey(id), n.clock.Now().Add(hours*time.Hour))
+		}
+		c.set(func() { c.fail = func(string, string) error { return &intent.Error{Class: intent.Offline} } })
+		stop := n.run(t)
+		defer stop()
+		letPass(time.Minute)
+		c.set(func() { c.fail, c.skew = nil, 3*time.Hour })
+		letPass(time.Minute)
+		x, _ := c.item("teams", teamKey("x"))
+		y, _ := c.item("teams", teamKey("y"))
+		if x == nil || y != nil {
+			t.Errorf("the cloud has x: %v, and y, whose time has not come: %v", x, y)
+		}
+	})
+}
+
+// park has what waits on an item wait until an instant of the server.
+func (n *feedNode) park(t testing.TB, table string, key attr.Item, until time.Time) {
+	t.Helper()
+	err := n.st.Update(t.Context(), func(tx *store.Tx) error {
+		w := n.newWork(tx)
+		it, err := w.item(table, key)
+		if err != nil {
+			return err
+		}
+		entries, err := w.entries(it)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			e.NotBefore, e.Why = until, intent.WhyHold
+			w.changed(e)
+		}
+		return w.finish()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
