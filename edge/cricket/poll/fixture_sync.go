@@ -31,11 +31,14 @@ func (p *Poller) fixturesDue(last time.Time) (time.Time, bool) {
 	return p.due(sportmonks.Fixtures, last, fixturesEvery, 1), true
 }
 
-// exclusive runs f if this node holds the lease of the reference jobs.
+// exclusive runs f if this node holds the lease of the reference jobs; errElsewhere if another does.
 func (p *Poller) exclusive(ctx context.Context, f func(ctx context.Context) error) error {
 	lease, err := p.hold(ctx, cricket.ReferenceLock)
-	if err != nil || lease == nil {
+	if err != nil {
 		return err
+	}
+	if lease == nil {
+		return errElsewhere
 	}
 	ctx, cancel := lease.Context(ctx)
 	defer cancel()

@@ -2,6 +2,9 @@ package poll
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +20,11 @@ type job struct {
 	run   func(ctx context.Context, now time.Time) error
 	eager bool // it may run twice at the same instant: it knows itself whether there is something to do
 	seeks bool // it runs also while this node does not hold the lease of the live list, to get it
+	// rare: after a run that failed it is not left until it would be due, but tried again at a pace of its own.
+	rare  bool
 	last  time.Time
+	fails int       // runs in a row that failed
+	again time.Time // rare, after a run that did not do the work: when it is tried again; zero: the run did
 }
 
 // each makes the due of a job that always runs.
@@ -54,7 +61,12 @@ func (p *Poller) loop(ctx context.Context, jobs []*job, wake *clock.Signal, paus
 			if behind := now.Sub(at); !at.IsZero() && behind < time.Second {
 				j.last = at // a timer that is late by a little does not set the whole row back
 			}
-			p.finish(ctx, j, now, j.run(ctx, now))
+			err := j.run(ctx, now)
+			p.putOff(ctx, j, now, err)
+			if errors.Is(err, errElsewhere) {
+				err = nil
+			}
+			p.finish(ctx, j, now, err)
 		}
 		pause()
 		if err := p.Clock.Wait(ctx, p.soonest(jobs, may), wake); err != nil {
@@ -70,10 +82,53 @@ func next(j *job, may func(*job) bool) (at time.Time, on bool) {
 		return time.Time{}, false
 	}
 	at, on = j.due(j.last)
+	if !j.again.IsZero() {
+		at = j.again
+	}
 	if soon := j.last.Add(shortest); !j.last.IsZero() && !j.eager && at.Before(soon) {
 		at = soon
 	}
 	return at, on
+}
+
+// How soon a rare job that failed is tried again: each is a call or more of the feed's hour, unless it fails before it
+// asks.
+const (
+	againFirst = 30 * time.Second
+	againLast  = 10 * time.Minute
+)
+
+// errElsewhere is that another node does a job. It is no failure; that node may end before it has done it.
+var errElsewhere = errors.New("another node does it")
+
+// putOff notes when a rare job that has not done its work is tried again.
+func (p *Poller) putOff(ctx context.Context, j *job, now time.Time, err error) {
+	switch {
+	case !j.rare || ctx.Err() != nil:
+	case errors.Is(err, errElsewhere):
+		j.fails, j.again = 0, now.Add(p.jitter(j, againLast))
+	case err != nil:
+		wait := againLast
+		if j.fails < 5 { // 30 s, 1, 2, 4, 8 min
+			wait = againFirst << j.fails
+		}
+		j.fails++
+		j.again = now.Add(p.jitter(j, wait))
+	default:
+		j.done()
+	}
+}
+
+// done forgets that a job has failed.
+func (j *job) done() { j.fails, j.again = 0, time.Time{} }
+
+// jitter spreads what several nodes put off at one instant, by a quarter less or more, within the bounds. It is the same
+// for the same node, job and count: a run on a stepped clock can be repeated.
+func (p *Poller) jitter(j *job, wait time.Duration) time.Duration {
+	h := fnv.New32a()
+	_, _ = fmt.Fprintf(h, "%s %s %d", p.Node, j.name, j.fails)
+	part := float64(h.Sum32())/(1<<32) - 0.5
+	return min(max(wait+time.Duration(part*float64(wait)/2), againFirst), againLast)
 }
 
 // soonest is when the next job runs, and notes it for all of them.

@@ -185,10 +185,10 @@ func New(c Config) *Poller {
 		{name: "cleanup", due: p.cleanupDue, run: p.cleanup},
 	}
 	p.reference = []*job{
-		{name: "leagues", due: each(referenceEvery), run: p.syncLeagues},
+		{name: "leagues", due: each(referenceEvery), run: p.syncLeagues, rare: true},
 		{name: "fixtures", due: p.fixturesDue, run: p.syncFixtures},
 		{name: "scores", due: p.scoresDue, run: p.loadScores},
-		{name: "teams", due: p.teamsDue, run: p.syncTeams},
+		{name: "teams", due: p.teamsDue, run: p.syncTeams, rare: true},
 	}
 	if c.Reference == nil {
 		p.reference = p.reference[1:3]
@@ -275,6 +275,7 @@ func (p *Poller) freshen() {
 	p.squads = nil
 	for _, j := range p.reference {
 		j.last = time.Time{}
+		j.done()
 	}
 }
 

@@ -1,6 +1,8 @@
 package poll_test
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -8,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/poll"
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 )
 
@@ -111,5 +115,91 @@ func TestAdminsNamesShow(t *testing.T) {
 	}
 	if d.League != name || d.Teams[0].Code != code || d.Teams[1].Code != "SL" {
 		t.Errorf("league %q, teams %+v", d.League, d.Teams)
+	}
+}
+
+// awayLocks cannot be reached until some time after midday.
+type awayLocks struct {
+	poll.Leases
+	clock clock.Clock
+	until time.Duration
+}
+
+func (l awayLocks) Hold(ctx context.Context, key string) (poll.Lease, error) {
+	if l.clock.Now().Before(midday().Add(l.until)) {
+		return nil, errors.New("the cloud: offline")
+	}
+	return l.Leases.Hold(ctx, key)
+}
+
+// A node that starts while the cloud is away reads leagues and teams soon after it is back, not after hours; while it
+// stays away the tries get fewer.
+func TestReferenceIsTriedAgain(t *testing.T) {
+	for _, away := range []time.Duration{20 * time.Second, 20 * time.Minute} {
+		t.Run(away.String(), func(t *testing.T) {
+			r := newRig(t)
+			r.config.Reference = r.feed
+			r.config.Leases = awayLocks{r.locks.of("a"), r.clock, away}
+			r.feed.leagues = []cricket.LeagueRecord{{LeagueID: "3", Name: "Twenty20 International", Code: "T20I", Active: true}}
+			p := r.run(6*time.Hour - time.Minute)[0]
+			for _, what := range []string{"leagues", "teams"} {
+				at := r.feed.asked(what)
+				if len(at) != 1 || at[0] < away || at[0] > away+min(away+20*time.Second, 10*time.Minute) {
+					t.Errorf("%s were asked for at %v", what, at)
+				}
+			}
+			for _, j := range p.Status().Jobs {
+				if j.Name == "leagues" && (j.LastError != "" || j.Failed > 7 || away > time.Minute && j.Failed < 4) {
+					t.Errorf("the job: %+v", j)
+				}
+			}
+		})
+	}
+}
+
+// A feed that refuses for an hour is asked at a pace that leaves its calls alone.
+func TestReferenceBacksOff(t *testing.T) {
+	r := newRig(t)
+	refusing := &refusedLeagues{script: r.feed, until: time.Hour}
+	r.config.Reference = refusing
+	r.run(time.Hour + 11*time.Minute)
+	if n := len(refusing.at); n < 8 || n > 13 {
+		t.Errorf("asked %d times in an hour: %v", n, refusing.at)
+	}
+	for i, gap := range gaps(refusing.at, 0) {
+		if gap < 30*time.Second || gap > 10*time.Minute {
+			t.Errorf("try %d came after %s", i+2, gap)
+		}
+	}
+	if len(r.feed.asked("leagues")) != 1 {
+		t.Errorf("answered at %v", r.feed.asked("leagues"))
+	}
+}
+
+// refusedLeagues refuses leagues until some time after midday.
+type refusedLeagues struct {
+	*script
+	until time.Duration
+	at    []time.Duration
+}
+
+func (f *refusedLeagues) Leagues(ctx context.Context) ([]cricket.LeagueRecord, error) {
+	if now := f.clock.Now().Sub(midday()); now < f.until {
+		f.at = append(f.at, now)
+		return nil, errors.New("answered 500")
+	}
+	return f.script.Leagues(ctx)
+}
+
+// The node that reads leagues and teams may end before it has: another sees that within minutes.
+func TestReferenceOfADeadNode(t *testing.T) {
+	r := newRig(t)
+	r.config.Reference = r.feed
+	if _, err := r.locks.of("dead").Hold(t.Context(), cricket.ReferenceLock); err != nil {
+		t.Fatal(err)
+	}
+	r.run(time.Hour)
+	if at := r.feed.asked("leagues"); len(at) != 1 || at[0] > 12*time.Minute {
+		t.Errorf("asked at %v", at)
 	}
 }
