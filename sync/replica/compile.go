@@ -165,7 +165,8 @@ func (c *compiling) add(it *workItem, entries []*intent.Entry) error {
 }
 
 // fold takes the last unit of the item into u where nothing of it was sent and nobody sees the difference. Of state only
-// the newest image is kept that way.
+// the newest image is kept that way. What was written before this run is left alone: where the file is an older state of
+// itself, that has been sent by another.
 func (c *compiling) fold(it *workItem, u *unit) error {
 	if len(it.sh.pending) == 0 {
 		return nil
@@ -174,7 +175,8 @@ func (c *compiling) fold(it *workItem, u *unit) error {
 	if err != nil || last == nil || len(last.Entries) != 1 || last.Entries[0].Txn != 0 || len(last.Entries[0].Folds) >= maxFolds {
 		return err
 	}
-	if !attr.EqualItems(last.Entries[0].Key, it.key) || last.Entries[0].Table != it.spec.Name {
+	if !attr.EqualItems(last.Entries[0].Key, it.key) || last.Entries[0].Table != it.spec.Name ||
+		last.Entries[0].Seq <= c.r.runAfter() {
 		return nil
 	}
 	if !last.untouched() {

@@ -224,6 +224,15 @@ func (r *Replica) suspectCopy(why string) {
 	}
 }
 
+// runAfter gives the last sequence from before this run.
+func (r *Replica) runAfter() uint64 {
+	boots := r.stateNow().Boots
+	if len(boots) == 0 {
+		return 0
+	}
+	return boots[len(boots)-1].After
+}
+
 // reconnect has the node connect anew before it sends anything more.
 func (r *Replica) reconnect(why string) {
 	r.net.lost(why, r.clock.Now())

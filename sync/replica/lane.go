@@ -106,15 +106,15 @@ func (r *Replica) rescan() {
 	}
 }
 
-// clockSlack is how far the server's clock may move against ours without anybody's noticing: it tells whole seconds.
-const clockSlack = 2 * time.Second
+// skewSlack is how far the server's clock may move against ours without anybody's noticing: it tells whole seconds.
+const skewSlack = 2 * time.Second
 
 // followClock has the lanes look at what waits aside when the server's clock is another than they knew: they wait by ours
 // for instants of the server. That is so when a node that began with a wrong clock has its first answer. It gives what to
 // call it with the next time.
 func (r *Replica) followClock(known time.Duration) time.Duration {
 	skew := r.cloud.Skew()
-	if (skew - known).Abs() < clockSlack {
+	if (skew - known).Abs() < skewSlack {
 		return known
 	}
 	for _, l := range r.lanes {

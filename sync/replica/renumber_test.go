@@ -144,3 +144,22 @@ func TestRenumberIsMadeOnceMore(t *testing.T) {
 		}
 	})
 }
+
+// What an earlier run has queued is not folded into what this run writes: if the file is an older state of itself, that
+// was sent by another.
+func TestNoFoldingOverARestart(t *testing.T) {
+	dir := t.TempDir()
+	n := openNode(t, newShelf(t), dir, nil)
+	n.put(t, "teams", team("x", 1))
+	n.put(t, "teams", team("x", 2))
+	if got := n.waitingNow(t); got != 1 {
+		t.Errorf("%d units wait, of one run", got)
+	}
+	n.close(t)
+	n = openNode(t, newShelf(t), dir, nil)
+	n.put(t, "teams", team("x", 3))
+	n.put(t, "teams", team("x", 4))
+	if got := n.waitingNow(t); got != 2 {
+		t.Errorf("%d units wait, of two runs", got)
+	}
+}

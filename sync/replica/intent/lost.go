@@ -1,12 +1,16 @@
 package intent
 
-import "github.com/touchline/touchline/store/attr"
+import (
+	"slices"
+
+	"github.com/touchline/touchline/store/attr"
+)
 
 // parted tells of a unit that waited when a timeline of this node was lost, that it is of this one alone and was never
 // sent: its sequences, and with them its write id, may be those of other writes there.
 func (u *Unit) parted(env Env) bool {
 	for _, e := range u.Entries {
-		if !e.Lost || e.Sent > 0 || e.Unsure || env.Fork == 0 || e.Seq <= env.Fork {
+		if !e.Lost || e.Sent > 0 || e.Unsure || env.Fork == 0 || e.earliest() <= env.Fork {
 			return false
 		}
 	}
@@ -36,11 +40,15 @@ func (t *taking) lost() {
 	case there.Equal(e.closedMark()), e.settledThere(t.env):
 		t.o.Met[0] = image
 		t.settle(conflict(CodeLost, textLost))
-	case e.outdone(side, t.env) && !(same && renumbered(there, t.env)):
+	case e.outdone(side, t.env) && !(same && renumbered(there, t.env)), e.partly(there):
 		t.o.Met[0] = image
 		t.settle(conflict(CodeLost, textLost))
 	case same:
 		t.o.Result = OutRenumber
+	case e.Sent == 0 && !e.Unsure && t.env.Fork != 0 && e.Seq > t.env.Fork:
+		// A part of it may have made there what is gone, and its own number may be another's: nothing can tell.
+		t.o.Met[0] = image
+		t.settle(conflict(CodeLost, textLost))
 	default:
 		e.Lost, e.Unsure = false, true
 		e.Sent = max(e.Sent, 1)
@@ -49,6 +57,21 @@ func (t *taking) lost() {
 
 // settledThere tells of an entry of a lost timeline that it was settled there.
 func (e *Entry) settledThere(env Env) bool { return e.Seq <= env.Lost }
+
+// earliest gives the first of the sequences that the entry stands for.
+func (e *Entry) earliest() uint64 {
+	first := e.Seq
+	for _, seq := range e.Folds {
+		first = min(first, seq)
+	}
+	return first
+}
+
+// partly tells of a mark of ours that it is of an entry which was folded into this one: here that was never sent, so
+// another timeline has sent it by itself.
+func (e *Entry) partly(mark attr.Value) bool {
+	return mark.Kind() == attr.KindN && slices.Contains(e.Folds, whole(mark))
+}
 
 // outdone tells whether an item carries a greater mark of ours than the entry's, closed or not.
 func (e *Entry) outdone(side Sidecar, env Env) bool {

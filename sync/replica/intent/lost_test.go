@@ -46,3 +46,40 @@ func TestTransactionOutdoneInALostTimeline(t *testing.T) {
 		t.Error("its proof is not closed: a late copy could apply")
 	}
 }
+
+// A queued entry that another timeline has sent by itself is not sent once more within a later one that has taken it in.
+func TestFoldedInALostTimeline(t *testing.T) {
+	t.Parallel()
+	for _, sent := range []bool{true, false} {
+		w := newWorld(t)
+		a := w.node("a")
+		w.made("a", "i")
+		one := a.write(update("t", "i", "ADD n :n", "", ":n", 5))
+		two := a.write(update("t", "i", "ADD n :n", "", ":n", 3))
+		both, ok := Coalesce(one, two, true, w.cloud.cache)
+		if !ok {
+			t.Fatal("they are not folded")
+		}
+		a.queue = []*Entry{one}
+		if sent { // by a clone
+			a.drain()
+		}
+		both.Lost = true
+		a.queue = []*Entry{both}
+		env := a.env()
+		env.Fork = one.Seq
+		u := &Unit{Entries: a.queue}
+		act := u.Next(a.bases(u), env)
+		if act.Kind != ActRead {
+			t.Fatalf("it is not looked for: %+v", act)
+		}
+		o := u.Take(act, w.cloud.ask(act), a.bases(u), env)
+		want := OutRenumber
+		if sent {
+			want = OutConflict
+		}
+		if o.Result != want {
+			t.Errorf("sent %t: it became %d %q", sent, o.Result, o.Code)
+		}
+	}
+}
