@@ -76,6 +76,9 @@ func (s *Server) getDisplay(c *gin.Context) error {
 	if len(p.details) > 0 {
 		return &invalidError{p.details}
 	}
+	if err := s.ensureEvents(c.Request.Context(), id); err != nil {
+		return err
+	}
 	d, err := s.cfg.Cricket.Display(c.Request.Context(), id)
 	if err != nil {
 		return err
@@ -137,6 +140,9 @@ func (s *Server) getEvents(c *gin.Context) error {
 	}
 	if _, err := s.cfg.Cricket.Match(c.Request.Context(), id); err != nil {
 		return err // a match without events and no match are not the same
+	}
+	if err := s.ensureEvents(c.Request.Context(), id); err != nil {
+		return err
 	}
 	events, err := s.cfg.Cricket.Events(c.Request.Context(), id)
 	if err != nil {

@@ -88,6 +88,9 @@ func (s *Server) listPage(c *gin.Context) error {
 }
 
 func (s *Server) framedPage(c *gin.Context, kind, id string) error {
+	if err := s.ensureEvents(c.Request.Context(), id); err != nil {
+		return err
+	}
 	view, _, err := s.views.get(c.Request.Context(), id)
 	if err != nil {
 		return err

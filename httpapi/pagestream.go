@@ -26,6 +26,10 @@ func (s *Server) streamPage(c *gin.Context) error {
 	if len(id) > maxMatchID {
 		return fault.New(fault.NotFound, "match_not_found", "There is no such match here.")
 	}
+	watch := &eventsWatch{s: s, match: id}
+	if err := watch.look(c.Request.Context()); err != nil {
+		return err
+	}
 	if _, _, err := s.views.get(c.Request.Context(), id); err != nil {
 		return err
 	}
@@ -34,7 +38,7 @@ func (s *Server) streamPage(c *gin.Context) error {
 		return err
 	}
 	sub, unsubscribe := s.hub.subscribe(id, true)
-	p := &pageStream{s: s, id: id, sub: sub, have: map[string]string{}, expires: streamsUntil(c)}
+	p := &pageStream{s: s, id: id, sub: sub, watch: watch, have: map[string]string{}, expires: streamsUntil(c)}
 	p.who, _ = identityOf(c)
 	if c.GetHeader("Last-Event-ID") == "" { // a page that comes again has newer parts than its address says
 		p.have = parseHave(c.Query("have"))
@@ -67,6 +71,7 @@ type pageStream struct {
 	have map[string]string // hash of each part the page shows
 
 	expires time.Time // of the reader's token; zero: never
+	watch   *eventsWatch
 }
 
 // pageParts is what goes to the page.
@@ -89,6 +94,9 @@ func (p *pageStream) run(ctx context.Context) error {
 		looked := p.s.wall.Now()
 		if !p.expires.IsZero() && !looked.Before(p.expires) {
 			return nil // the page comes again, and is sent to sign in
+		}
+		if err := p.watch.look(ctx); err != nil {
+			return err
 		}
 		said, err := p.look(ctx)
 		if err != nil {

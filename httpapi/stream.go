@@ -38,7 +38,11 @@ func (s *Server) streamMatch(c *gin.Context) error {
 	if _, err := s.cfg.Cricket.Match(c.Request.Context(), id); err != nil {
 		return err
 	}
-	return s.streamJournal(c, "match", id, last)
+	watch := &eventsWatch{s: s, match: id}
+	if err := watch.look(c.Request.Context()); err != nil {
+		return err
+	}
+	return s.streamJournal(c, "match", watch, last)
 }
 
 // streamAll sends what happens in all matches: the same events as streamMatch, in an envelope that names the match. Its
@@ -48,16 +52,16 @@ func (s *Server) streamAll(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.streamJournal(c, "all", "", last)
+	return s.streamJournal(c, "all", &eventsWatch{s: s}, last)
 }
 
-func (s *Server) streamJournal(c *gin.Context, kind, match string, last *uint64) error {
+func (s *Server) streamJournal(c *gin.Context, kind string, watch *eventsWatch, last *uint64) error {
 	gauge, err := s.enterStream(kind)
 	if err != nil {
 		return err
 	}
-	sub, unsubscribe := s.hub.subscribe(match, false)
-	m := &matchStream{s: s, id: match, sub: sub, expires: streamsUntil(c)}
+	sub, unsubscribe := s.hub.subscribe(watch.match, false)
+	m := &matchStream{s: s, id: watch.match, sub: sub, watch: watch, expires: streamsUntil(c)}
 	run := func(ctx context.Context, out *sse) error {
 		m.out = out
 		return m.run(ctx, last)
@@ -135,6 +139,7 @@ type matchStream struct {
 	out     *sse
 	sent    uint64    // everything up to here is with the client
 	expires time.Time // of the client's token; zero: never
+	watch   *eventsWatch
 }
 
 func (m *matchStream) run(ctx context.Context, last *uint64) error {
@@ -157,6 +162,9 @@ func (m *matchStream) run(ctx context.Context, last *uint64) error {
 			return errGone
 		case !m.expires.IsZero() && !m.s.wall.Now().Before(m.expires):
 			return nil // to come again it needs a new token
+		}
+		if err := m.watch.look(ctx); err != nil {
+			return err
 		}
 		frames, lost := m.sub.take()
 		var err error

@@ -3,9 +3,12 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,6 +83,97 @@ func TestEnsureIsBounded(t *testing.T) {
 		fail = func(context.Context) error { return errors.New("a bug") }
 		if w := r.send("u1", "GET /user/follow/7", ""); w.Code != 500 || strings.Contains(w.Body.String(), "a bug") {
 			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	})
+}
+
+// Events that another node has written are read before they are shown, of matches that there are; open streams say again
+// that they are wanted.
+func TestEventsAreEnsured(t *testing.T) {
+	const events = `cricket-events {"matchId":{"S":"7"}}`
+	for _, c := range []struct {
+		ask    string
+		status int
+		want   []string
+	}{
+		{"GET /matches/7/events", 200, []string{events}},
+		{"GET /matches/7/display", 200, []string{events}},
+		{"GET /matches/7/card", 200, nil},
+		{"GET /matches/none/events", 404, nil},
+		{"GET /matches/none/display", 404, nil},
+	} {
+		var asked []string
+		var r *appRig
+		r = newAppRig(t, func(cfg *Config) {
+			cfg.Ensure = func(_ context.Context, table string, keys ...attr.Item) error {
+				asked = append(asked, table+" "+string(attr.AppendJSON(nil, keys[0])))
+				r.put(table, attr.Item{
+					"matchId": attr.S("7"), "eventKey": attr.S("W:1:3"), "type": attr.S("wicket"), "text": attr.S("bowled at another node"),
+					"at": attr.S("2026-07-14T10:00:00Z"), "innings": attr.Int(1), "alert": attr.Bool(false),
+				})
+				return nil
+			}
+		})
+		w := r.send("u1", c.ask, "")
+		if w.Code != c.status || !slices.Equal(asked, c.want) {
+			t.Errorf("%s: %d %s, read %q, want %q", c.ask, w.Code, w.Body, asked, c.want)
+		}
+		if c.ask == "GET /matches/7/events" && !strings.Contains(w.Body.String(), "bowled at another node") {
+			t.Errorf("%s: %s", c.ask, w.Body)
+		}
+	}
+}
+
+func TestPagesAndStreamsEnsureEvents(t *testing.T) {
+	var count atomic.Int32
+	r := newAppRig(t, func(cfg *Config) {
+		cfg.Ensure = func(context.Context, string, ...attr.Item) error {
+			count.Add(1)
+			return nil
+		}
+	})
+	srv := httptest.NewServer(r.server.Handler())
+	defer srv.Close()
+	for _, ask := range []string{"/matches/7", "/matches/7/overs", "/_/stream?match=7", "/cricket/matches/7/stream"} {
+		count.Store(0)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+ask, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer u1")
+		resp, err := srv.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = resp.Body.Read(make([]byte, 1))
+		if n := count.Load(); err != nil || resp.StatusCode != 200 || n != 1 && ask != "/matches/7/overs" {
+			t.Errorf("%s: %d, %d readings, %v", ask, resp.StatusCode, n, err)
+		}
+		_ = resp.Body.Close()
+	}
+}
+
+// An open stream says once a minute that it wants the events; a cloud that is slow holds it up for a moment.
+func TestEventsWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		count := 0
+		r := newAppRig(t, func(cfg *Config) {
+			cfg.Ensure = func(ctx context.Context, _ string, _ ...attr.Item) error {
+				count++
+				<-ctx.Done()
+				return ctx.Err()
+			}
+		})
+		w := &eventsWatch{s: r.server, match: "7"}
+		begin := time.Now()
+		for n := 1; n <= 3; n++ {
+			for range 2 {
+				if err := w.look(t.Context()); err != nil || count != n || time.Since(begin) != ensureWithin {
+					t.Fatalf("%d: %v, %d readings, %s", n, err, count, time.Since(begin))
+				}
+			}
+			time.Sleep(ensureAgain - ensureWithin)
+			begin = time.Now()
 		}
 	})
 }

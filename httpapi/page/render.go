@@ -67,6 +67,20 @@ func (r *Renderer) Asset(name string) (Asset, bool) {
 type chartView struct {
 	Worm Worm
 	ID   string
+
+	Elsewhere bool // see Match
+}
+
+// barsView is what the template of the bars reads.
+type barsView struct {
+	Bars
+	Elsewhere bool // see Match
+}
+
+// keptView is what the template of a list reads that comes from the scorecard.
+type keptView[T any] struct {
+	Rows      []T
+	Elsewhere bool // see Match
 }
 
 // Match renders the parts of the match page. Parts that say what they said in last, an earlier view of the same match
@@ -75,9 +89,9 @@ func (r *Renderer) Match(in Input, last View) (View, error) {
 	m := NewMatch(in)
 	m.Score.Stale = m.Top.Badges.Stale
 	v, err := r.parts(last, m.Title, []block{
-		{"top", m.Top}, {"score", m.Score}, {"crease", m.Crease}, {"overs", m.Overs},
-		{"worm", chartView{m.Worm, m.ID}}, {"bars", m.Bars}, {"timeline", m.Timeline},
-		{"phones", m.Phones}, {"cards", m.Cards}, {"node", m.Node},
+		{"top", m.Top}, {"score", m.Score}, {"crease", m.Crease}, {"overs", keptView[OverGroup]{m.Overs, m.Elsewhere}},
+		{"worm", chartView{m.Worm, m.ID, m.Elsewhere}}, {"bars", barsView{m.Bars, m.Elsewhere}}, {"timeline", m.Timeline},
+		{"phones", m.Phones}, {"cards", keptView[InningsCard]{m.Cards, m.Elsewhere}}, {"node", m.Node},
 	})
 	v.Kits = m.Kits
 	return v, err

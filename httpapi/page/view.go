@@ -35,6 +35,8 @@ type Match struct {
 	Cards    []InningsCard
 	Node     NodeView
 	Kits     []string // style sheets of the two sides; none where they are not known
+
+	Elsewhere bool // the scorecard, and what is drawn of it, is kept by another node
 }
 
 // builder holds what the parts of a view look up again and again.
@@ -69,6 +71,7 @@ func NewMatch(in Input) Match {
 	}
 	runs := b.runs()
 	m.Worm, m.Bars, m.Table = newWorm(runs, &in.Display), newBars(runs, &in.Display), newOverTable(runs)
+	m.Elsewhere = b.elsewhere()
 	m.Title = title(&m.Score)
 	for _, s := range b.sides {
 		m.Kits = append(m.Kits, kitFile(s.Class))
@@ -76,6 +79,14 @@ func NewMatch(in Input) Match {
 	slices.Sort(m.Kits)
 	m.Kits = slices.Compact(m.Kits)
 	return m
+}
+
+// elsewhere tells whether another node keeps the scorecard: this one has a cloud, through which it knows of a match that
+// has begun, and no innings of it. Scorecards do not go to the cloud.
+func (b *builder) elsewhere() bool {
+	cloud := b.in.Node.Cloud.State
+	begun := b.in.Display.Phase != "" && b.in.Display.Phase != cricket.PhasePrematch && b.in.Display.Phase != cricket.PhaseAbandoned
+	return begun && len(b.in.Card.Innings) == 0 && cloud != "" && cloud != "none"
 }
 
 // sidesOf gives each team its colours. The fixture's order decides who keeps theirs when both wear the same: the

@@ -349,3 +349,37 @@ func TestCloudGroup(t *testing.T) {
 		}
 	}
 }
+
+// A node that knows of a match through its cloud alone says who has the scorecard, and not that no ball was bowled.
+func TestScorecardElsewhere(t *testing.T) {
+	scenes, r := allScenes(t)
+	for _, tt := range []struct {
+		cloud string
+		phase cricket.Phase
+		cards bool
+		want  bool
+	}{
+		{"in_step", cricket.PhaseLive, false, true}, {"offline", cricket.PhaseCompleted, false, true},
+		{"in_step", cricket.PhaseLive, true, false}, {"none", cricket.PhaseLive, false, false}, {"", cricket.PhaseLive, false, false},
+		{"in_step", cricket.PhasePrematch, false, false}, {"in_step", cricket.PhaseAbandoned, false, false},
+	} {
+		in := *scenes["t20"].Match
+		in.Node.Cloud.State, in.Display.Phase = tt.cloud, tt.phase
+		if !tt.cards {
+			in.Card.Innings = nil
+		}
+		v, err := r.Match(in, View{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said []string
+		for _, p := range v.Parts {
+			if strings.Contains(string(p.HTML), "kept by the node that reads this match") {
+				said = append(said, p.ID)
+			}
+		}
+		if (len(said) == 3) != tt.want || (len(said) == 0) == tt.want {
+			t.Errorf("%+v: said in %q", tt, said)
+		}
+	}
+}
