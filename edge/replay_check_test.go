@@ -190,9 +190,12 @@ func againstClean(r, clean *edge.ReplayReport) (problems []string) {
 			say("alert %s (%s) is not so, and was not corrected; the truth: %s", e.Key, e.Text, text(truth[e.Key]))
 		}
 	}
+	rows := toldByRows(r.Record, truth)
 	for _, key := range slices.Sorted(maps.Keys(truth)) {
 		e, got := truth[key], record[key]
 		switch {
+		case got == nil && rows[rowKind{e.Type, e.Innings}] > 0:
+			rows[rowKind{e.Type, e.Innings}]--
 		case got == nil && countedAs(e.Type, !r.NoBalls) != "":
 			say("%s (%s) is missing", key, e.Text)
 		case got == nil || !e.Alert || got.Alert || got.Dropped != "":
@@ -201,6 +204,27 @@ func againstClean(r, clean *edge.ReplayReport) (problems []string) {
 		}
 	}
 	return append(problems, delivery(r)...)
+}
+
+// rowKind is what a row of the scorecard can tell while the balls are missing: a four, a six, a maiden of an innings.
+type rowKind struct {
+	kind    cricket.EventType
+	innings int
+}
+
+// toldByRows counts what rows have told under keys of their own, as the balls that came later would have.
+func toldByRows(record []cricket.Event, truth map[string]*cricket.Event) map[rowKind]int {
+	rows := map[rowKind]int{}
+	for _, e := range record {
+		switch e.Type {
+		case cricket.EventFour, cricket.EventSix, cricket.EventMaiden:
+			if truth[e.Key] == nil && e.BallID == 0 {
+				rows[rowKind{e.Type, e.Innings}]++
+			}
+		default:
+		}
+	}
+	return rows
 }
 
 func byKey(events []cricket.Event) map[string]*cricket.Event {
