@@ -195,9 +195,9 @@ func TestParkedByAWrongClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newShelf(t)
 		n := openNode(t, c, t.TempDir(), nil)
-		for id, hours := range map[string]time.Duration{"x": 3, "y": 4} {
+		for id, wait := range map[string]time.Duration{"x": 3 * time.Hour, "y": 4 * time.Hour} {
 			n.put(t, "teams", team(id, 1))
-			n.park(t, "teams", teamKey(id), n.clock.Now().Add(hours*time.Hour))
+			n.park(t, "teams", teamKey(id), n.clock.Now().Add(wait))
 		}
 		c.set(func() { c.fail = func(string, string) error { return &intent.Error{Class: intent.Offline} } })
 		stop := n.run(t)
