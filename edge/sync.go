@@ -56,7 +56,7 @@ func (n *Node) openCloud(ctx context.Context) error {
 		Store: n.store, Cloud: c.Items, Dir: dir, Clock: n.parts.Clock, Log: n.parts.Log,
 		SyncTable: c.Config.SyncTable, LockTable: cricket.TableLocks, Poll: n.pollRules(&c.Config.Poll),
 		Transactions: c.Config.transactions(), Budget: c.Config.Budget.budget(), Deadline: c.Config.Deadline,
-		Deposed: n.deposed,
+		Deposed: n.deposed, Merge: merges(),
 	})
 	if err != nil {
 		return err

@@ -59,7 +59,7 @@ func (c cloudRoutes) Decide(ctx context.Context, id uint64, verb string) (httpap
 func (c cloudRoutes) Wait(ctx context.Context, seq uint64) (refused uint64, err error) {
 	err = c.n.sync.Wait(ctx, seq)
 	if refused = refusedBy(err); refused != 0 {
-		return refused, nil
+		return c.merged(ctx, refused, seq)
 	}
 	return 0, err
 }

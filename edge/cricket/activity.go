@@ -2,6 +2,7 @@ package cricket
 
 import (
 	"maps"
+	"regexp"
 	"strings"
 	"time"
 
@@ -108,6 +109,29 @@ func (c sessionChange) applyIf(tx *store.Tx) (done bool, err error) {
 	return err == nil, err
 }
 
+// wanted is the condition of Ensure: there is no session yet, or one that has ended.
+const wanted = "attribute_not_exists(matchId) OR #s = :ended"
+
+// Satisfied tells whether a write under a condition was one of Ensure, and what it asked for is there: there is the row.
+// The condition may use other placeholders than Ensure, and be in brackets.
+func (Activities) Satisfied(condition string, p expr.Params, there attr.Item) bool {
+	plain := placeholder().ReplaceAllStringFunc(condition, func(name string) string {
+		if strings.HasPrefix(name, "#") {
+			return p.Names[name]
+		}
+		return p.Values[name].Str()
+	})
+	if inner, ok := strings.CutPrefix(plain, "("); ok && strings.HasSuffix(inner, ")") {
+		plain = strings.TrimSuffix(inner, ")")
+	}
+	asked := strings.NewReplacer("#s", "status", ":ended", string(SessionEnded)).Replace(wanted)
+	status := there["status"].Str()
+	return plain == asked && status != "" && status != string(SessionEnded)
+}
+
+// placeholder finds the names and values of an expression. It is asked for by conflicts alone.
+func placeholder() *regexp.Regexp { return regexp.MustCompile(`[#:][A-Za-z0-9_]+`) }
+
 // Ensure sees to it that a follower's device has a session that waits for a token or has one. An ended session is
 // taken up again; one whose end push has not gone out yet is simply active again.
 func (a Activities) Ensure(tx *store.Tx, matchID, userID, deviceID string, expires int64) (Session, error) {
@@ -123,7 +147,7 @@ func (a Activities) Ensure(tx *store.Tx, matchID, userID, deviceID string, expir
 		matchID: matchID, key: key,
 		update: "SET #s = :status, userId = :user, deviceId = :device, createdAt = if_not_exists(createdAt, :now), " +
 			"#ttl = :ttl REMOVE endedAt, endReason, startTries, startSentAt, channelId",
-		condition: "attribute_not_exists(matchId) OR #s = :ended",
+		condition: wanted,
 		values: attr.Item{
 			":status": attr.S(string(SessionPending)), ":user": attr.S(userID), ":device": attr.S(deviceID),
 			":ttl": attr.Int(expires), ":ended": attr.S(string(SessionEnded)),

@@ -83,6 +83,13 @@ func oneRow[T any](tx *store.Tx, table string, key attr.Item, missing error) (ro
 // setAttributes writes the attributes of next that the row has otherwise, on the condition that the row is there.
 // Attributes that next does not have stay, those of others among them. It tells whether anything was written.
 func setAttributes(tx *store.Tx, table string, key, old, next attr.Item) (changed bool, err error) {
+	return growAttributes(tx, table, key, old, next, attr.Value{})
+}
+
+// growAttributes is setAttributes that also adds names, a set of strings or none, to those that an admin has set. It
+// says what is added and not what there is then, so that the names that two nodes give at once are both there in the
+// end. Rows of earlier versions have a list, which grows as one.
+func growAttributes(tx *store.Tx, table string, key, old, next attr.Item, names attr.Value) (changed bool, err error) {
 	u := store.UpdateItem{Table: table, Key: key, Params: expr.Params{Names: map[string]string{}, Values: attr.Item{}}}
 	var set []string
 	for _, name := range slices.Sorted(maps.Keys(next)) {
@@ -93,10 +100,23 @@ func setAttributes(tx *store.Tx, table string, key, old, next attr.Item) (change
 		u.Names["#"+p], u.Values[":"+p] = name, next[name]
 		set = append(set, "#"+p+" = :"+p)
 	}
-	if len(set) == 0 {
+	add := ""
+	switch {
+	case names.IsZero():
+	case old[adminFieldsName].Kind() == attr.KindL:
+		if u.Values[":by"], err = attr.MarshalValue(names.Strs()); err != nil {
+			return false, err
+		}
+		u.Names["#by"] = adminFieldsName
+		set = append(set, "#by = list_append(#by, :by)")
+	default:
+		u.Names["#by"], u.Values[":by"] = adminFieldsName, names
+		add = "#by :by"
+	}
+	if len(set) == 0 && add == "" {
 		return false, nil
 	}
-	u.Update = "SET " + strings.Join(set, ", ")
+	u.Update = expr.Clauses{Set: strings.Join(set, ", "), Add: add}.String()
 	u.Condition, u.Names["#k"] = "attribute_exists(#k)", slices.Sorted(maps.Keys(key))[0]
 	_, err = tx.Update(u)
 	return err == nil, err
@@ -137,14 +157,16 @@ func patchRow(tx *store.Tx, table string, key, fields attr.Item, missing error) 
 	if old == nil {
 		return missing
 	}
-	names := append(adminFields(old), slices.Collect(maps.Keys(fields))...)
-	slices.Sort(names)
-	fields = maps.Clone(fields)
-	fields[adminFieldsName], err = attr.MarshalValue(slices.Compact(names))
-	if err != nil {
-		return err
+	have := adminFields(old)
+	added := slices.Sorted(maps.Keys(fields))
+	added = slices.DeleteFunc(added, func(name string) bool { return slices.Contains(have, name) })
+	var names attr.Value
+	if len(added) > 0 {
+		if names, err = attr.SS(added...); err != nil {
+			return err
+		}
 	}
-	_, err = setAttributes(tx, table, key, old, fields)
+	_, err = growAttributes(tx, table, key, old, fields, names)
 	if fault.Is(err, fault.Conflict) {
 		return missing
 	}
