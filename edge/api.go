@@ -37,7 +37,7 @@ func (n *Node) apiConfig(metrics *prometheus.Registry) (httpapi.Config, error) {
 		c.Sync, c.Ensure = cloudRoutes{n}, n.sync.Ensure
 	}
 	if p.Deck != nil {
-		c.Replay = deckRoutes{p.Deck}
+		c.Replay = n.replays()
 	}
 	if n.push != nil {
 		n.notices = &notifier{push: n.push, store: n.store, work: n.work, log: p.Log}

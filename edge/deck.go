@@ -94,14 +94,18 @@ func (d *deck) polled(c poll.Config) *poll.Poller {
 	if d == nil {
 		return poll.New(c)
 	}
-	c.Knows = d.Has
+	c.Knows, c.Leases = d.Has, oneSeat{c.Leases}
 	p := poll.New(c)
 	d.changed = p.Wake
 	return p
 }
 
 // deckRoutes is a deck as the routes for admins know it.
-type deckRoutes struct{ *deck }
+type deckRoutes struct {
+	*deck
+
+	reads func() error // refuses a start at a node that does not read its deck; nil: it does
+}
 
 // Tapes implements httpapi.ReplayDeck.
 func (d deckRoutes) Tapes() []httpapi.Tape {
@@ -119,6 +123,11 @@ func (d deckRoutes) Tapes() []httpapi.Tape {
 
 // Start implements httpapi.ReplayDeck.
 func (d deckRoutes) Start(r httpapi.StartReplay) (httpapi.Playing, error) {
+	if d.reads != nil {
+		if err := d.reads(); err != nil {
+			return httpapi.Playing{}, err
+		}
+	}
 	return change(d.deck, func() (httpapi.Playing, error) {
 		p, err := d.deck.Start(replay.StartReplay(r))
 		return shownPlaying(p), err

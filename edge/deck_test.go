@@ -30,7 +30,7 @@ func TestDeckOutlivesTheNode(t *testing.T) {
 		if err := d.open(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
-		return deckRoutes{d}
+		return deckRoutes{deck: d}
 	}
 	first := start()
 	seen := 0
