@@ -141,5 +141,5 @@ func (c *Client) Table(ctx context.Context, name string) (replica.TableState, er
 		return replica.TableState{}, err
 	}
 	t := described(name, out.Table)
-	return replica.TableState{ID: t.ID, RestoredAt: t.RestoredAt}, nil
+	return replica.TableState{ID: t.ID, RestoredAt: t.RestoredAt, Key: t.Key}, nil
 }

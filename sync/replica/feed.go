@@ -207,8 +207,7 @@ func (r *Replica) passFailed(p *pass, err error) {
 	_, gone := unreached(err)
 	switch class := classOf(err); {
 	case gone:
-		r.net.lost(err.Error(), r.clock.Now())
-		r.asked.get().Set()
+		r.linkLost(err)
 	case class == intent.NoTable:
 		r.log.Warn("feed: the cloud does not have the table", "table", p.table)
 	default:

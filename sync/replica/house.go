@@ -74,12 +74,11 @@ func (r *Replica) probe(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 3*r.cfg.Deadline)
 	defer cancel()
 	err := r.connect(ctx)
-	now := r.clock.Now()
 	if err != nil {
-		r.net.probed(err.Error(), now)
+		r.linkFailed(err)
 		return
 	}
-	r.net.probed("", now)
+	r.net.probed("", r.clock.Now())
 	r.log.Info("the cloud is there")
 }
 

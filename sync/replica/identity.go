@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -27,10 +28,13 @@ type identity struct {
 	file  identityFile
 	state identityState
 
-	connected bool   // the cloud has had this run's nonce
-	replaced  int    // how often another run took our place in the cloud while this one was there
-	stopped   string // why nothing is sent, for people; empty: it is
-	suspect   bool   // the cloud shows what only another copy of this node can have written
+	connected bool // the cloud has had this run's nonce
+
+	connectedAt time.Time // the latest time
+
+	replaced int    // how often another run took our place in the cloud while this one was there
+	stopped  string // why nothing is sent, for people; empty: it is
+	suspect  bool   // the cloud shows what only another copy of this node can have written
 
 	told     uint64 // the sequence that the cloud knows to be settled
 	settled  settledNodes
@@ -208,7 +212,10 @@ func (r *Replica) stateNow() identityState {
 }
 
 // ErrStopped is the cause of every connect of a node of which two copies run: nothing is sent any more, by either.
-var ErrStopped = errors.New("two copies of this node are running: neither sends")
+var ErrStopped = errors.New("two copies of this node are running, and neither sends")
+
+// remedyCopies is what a person does then.
+const remedyCopies = "end one of them for good and restart the other"
 
 // suspectCopy is called when the cloud shows a mark of ours that we have not made, or made and not sent. What is sent
 // after that is sent by a node that has connected anew, and knows what it is.

@@ -133,9 +133,9 @@ func (r *Replica) leaveHistory(ctx context.Context, row *nodeRow) error {
 func (r *Replica) stopCopies(ctx context.Context, row *nodeRow) error {
 	id := &r.identity
 	id.mu.Lock()
-	id.stopped = ErrStopped.Error()
+	id.stopped = ErrStopped.Error() + ": " + remedyCopies
 	id.mu.Unlock()
-	r.log.Error("identity: two copies of this node are running; neither sends until one of them is given another id, or ended and the other restarted",
+	r.log.Error("identity: "+ErrStopped.Error()+": "+remedyCopies,
 		"node", r.store.Node())
 	if nonce, err := r.drawNonce(ctx); err == nil {
 		_, _ = r.writeRow(ctx, row, nonce, true) // the other finds out by itself too
@@ -215,7 +215,7 @@ func (r *Replica) connected(ctx context.Context) error {
 	id := &r.identity
 	id.mu.Lock()
 	defer id.mu.Unlock()
-	id.connected, id.suspect = true, false
+	id.connected, id.suspect, id.connectedAt = true, false, r.clock.Now()
 	return nil
 }
 

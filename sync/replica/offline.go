@@ -27,6 +27,8 @@ type network struct {
 	last    string    // the latest error
 	lastAt  time.Time
 	asleep  []*clock.Signal // of those who wait for the cloud to be there
+	fault   *linkFault      // of the latest connect; nil: it succeeded, or there was none
+	told    bool            // somebody has been told that the cloud is away, and why
 	drops   uint64
 }
 
@@ -87,6 +89,7 @@ func (n *network) lost(why string, now time.Time) (news bool) {
 	}
 	if n.up {
 		n.drops++
+		n.told = true
 	}
 	n.up, n.since, n.tries = false, now, 0
 	n.schedule(now)
@@ -137,11 +140,23 @@ func (n *network) probed(why string, now time.Time) {
 		return
 	}
 	n.up, n.ever, n.allowed, n.good, n.tries = true, true, 1, 0, 0
-	n.since = time.Time{}
+	n.since, n.fault, n.told = time.Time{}, nil, false
 	for _, sig := range n.asleep {
 		sig.Set()
 	}
 	n.asleep = nil
+}
+
+// refused notes that a probe found the cloud away, and why. It tells whether that is news.
+func (n *network) refused(f linkFault, text string, now time.Time) (news bool) {
+	n.probed(text, now)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	before := n.fault
+	n.fault = &f
+	news = !n.told || before == nil && f.stands() || before != nil && before.why != f.why
+	n.told = true
+	return news
 }
 
 // online tells whether the cloud was there the last time that somebody asked.
@@ -169,15 +184,23 @@ type LinkState struct {
 	Last    string    // the latest error
 	LastAt  time.Time
 	Drops   uint64
-	Allowed int // lanes that may send at once
+	Allowed int  // lanes that may send at once
+	Reached bool // since the start
+
+	Why string // of a person has to act before the cloud is there again: what is wrong; else empty
+	Do  string // and what to do about it
 }
 
 func (n *network) state() LinkState {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s := LinkState{Up: n.up, Since: n.since, Last: n.last, LastAt: n.lastAt, Drops: n.drops, Allowed: n.allowed}
+	s.Reached = n.ever
 	if !n.up {
 		s.Probe = n.next
+		if n.fault != nil && n.fault.stands() {
+			s.Why, s.Do = n.fault.why, n.fault.do
+		}
 	}
 	return s
 }

@@ -23,6 +23,8 @@ type Catalogue interface {
 type TableState struct {
 	ID         string    // another one when the table is made again, or restored
 	RestoredAt time.Time // the instant that it was restored to; zero: it was not
+
+	Key store.KeySpec // zero: nobody knows
 }
 
 const (
@@ -182,6 +184,9 @@ func (r *Replica) checkTable(ctx context.Context, table string) error {
 	cancel()
 	if err != nil {
 		return r.uncatalogued(table, err)
+	}
+	if r.hasOtherKeys(table, &state) {
+		return nil
 	}
 	b, known := r.book(table)
 	switch {

@@ -20,6 +20,8 @@ import (
 // How often a node tells how far it has settled, and reads the same of others.
 const (
 	tellEvery  = time.Minute
+	tellSoon   = 5 * time.Second  // after a connect
+	tellWatch  = 10 * time.Minute // after a connect that found another copy, in which it looks more often
 	learnEvery = 5 * time.Minute
 	pastAfter  = 15 * time.Minute // a signed request's lifetime: what was settled then has no copies on their way
 	askedFor   = time.Hour        // a node nobody has asked about for that long is not read any more
@@ -176,7 +178,7 @@ func firstWaiting(tx *store.Tx) (uint64, error) {
 func (r *Replica) runIdentity(ctx context.Context) error {
 	wake := clock.NewSignal()
 	for {
-		err := r.clock.Wait(ctx, r.clock.Now().Add(r.jittered(tellEvery)), nil)
+		err := r.clock.Wait(ctx, r.clock.Now().Add(r.tellNext()), nil)
 		for err == nil && !r.net.whenOnline(wake) {
 			err = r.clock.Wait(ctx, time.Time{}, wake)
 		}
@@ -186,6 +188,23 @@ func (r *Replica) runIdentity(ctx context.Context) error {
 		}
 		r.keepRow(ctx)
 	}
+}
+
+// tellNext is how long until the row is written again: soon after a connect, and while another copy is suspected, for
+// whoever writes the row notices another copy of this node, and two that were started together are to notice at once. It
+// costs one small write each, and has no need of jitter.
+func (r *Replica) tellNext() time.Duration {
+	id := &r.identity
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	since := r.clock.Now().Sub(id.connectedAt)
+	switch {
+	case !id.connected || since < tellSoon:
+		return tellSoon
+	case since < tellEvery || id.replaced > 0 && since < tellWatch:
+		return 2 * tellSoon
+	}
+	return r.jittered(tellEvery)
 }
 
 // jittered is a span with a tenth more or less, so that nodes that started together part.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/touchline/touchline/store"
@@ -195,12 +196,10 @@ func (s *Status) Alarms() (out []string) {
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if s.Node.Stopped != "" {
 		add("Nothing is sent: %s.", s.Node.Stopped)
+	} else if s.Link.Why != "" {
+		add("Nothing is sent: %s; %s.", s.Link.Why, s.Link.Do)
 	}
-	for i := range s.Tables {
-		if t := &s.Tables[i]; t.Stopped != nil {
-			add("Nothing of the table %s is sent (%d writes wait): %s.", t.Table, t.Waiting, t.Stopped.Why)
-		}
-	}
+	out = append(out, stoppedAlarms(s.Tables)...)
 	if s.Budget.Level > LevelOK {
 		add("The room for what waits is %.0f %% full (%s): at 90 %% writes begin to be refused.", 100*s.Budget.Used, s.Budget.Which)
 	}
@@ -213,6 +212,36 @@ func (s *Status) Alarms() (out []string) {
 	}
 	if float64(c.Bytes) > conflictWarn*float64(c.MaxBytes) {
 		add("The log of conflicts is nearly full: the oldest records go first.")
+	}
+	return out
+}
+
+// stoppedAlarms are a line for each reason for which nothing of tables is sent. A table of which nothing waits is no
+// alarm, unless nothing of it can be read either.
+func stoppedAlarms(all []TableStatus) (out []string) {
+	var whys []string
+	tables, waiting := map[string][]string{}, map[string]int64{}
+	for i := range all {
+		t := &all[i]
+		if t.Stopped == nil || t.Waiting == 0 && !strings.HasPrefix(t.Stopped.Why, whyKeys) {
+			continue
+		}
+		why := t.Stopped.Why
+		if !slices.Contains(whys, why) {
+			whys = append(whys, why)
+		}
+		tables[why] = append(tables[why], t.Table)
+		waiting[why] += t.Waiting
+	}
+	for _, why := range whys {
+		of, wait := "table", "writes wait"
+		if len(tables[why]) > 1 {
+			of = "tables"
+		}
+		if waiting[why] == 1 {
+			wait = "write waits"
+		}
+		out = append(out, fmt.Sprintf("Nothing of the %s %s is sent (%d %s): %s.", of, strings.Join(tables[why], ", "), waiting[why], wait, why))
 	}
 	return out
 }

@@ -1,0 +1,137 @@
+package replica
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// A node says once why there is no cloud and what to do, once that it is there, and once that it is gone.
+func TestLinkIsTold(t *testing.T) {
+	for _, tt := range []struct {
+		err      error
+		line     string
+		alarm    string // empty: nobody has to act
+		lastHas  string
+		lastOnce string
+	}{
+		{
+			&intent.Error{Class: intent.NoTable, Err: errors.New("GetItem: ResourceNotFoundException")},
+			`level=ERROR msg="no cloud: the cloud has no table touchline-sync" do="touchline migrate --cloud makes it" class="no table"`,
+			"Nothing is sent: the cloud has no table touchline-sync; touchline migrate --cloud makes it.", "no table: GetItem", "GetItem",
+		},
+		{
+			&intent.Error{Class: intent.Credentials, Err: errors.New("GetItem: UnrecognizedClientException")},
+			`level=ERROR msg="no cloud: the cloud does not take this node's credentials"`,
+			"Nothing is sent: the cloud does not take this node's credentials; look at its keys, its profile or its role.", "credentials: GetItem", "GetItem",
+		},
+		{
+			&intent.Error{Class: intent.Denied, Err: errors.New("GetItem: AccessDeniedException")},
+			`level=ERROR msg="no cloud: this node may not do in the cloud what it needs"`,
+			"Nothing is sent: this node may not do in the cloud what it needs; docs/cloud.md has the policy.", "denied: GetItem", "GetItem",
+		},
+		{
+			&intent.Error{Class: intent.Offline, Err: &intent.Error{Class: intent.Offline, Err: errors.New("GetItem: no such host")}},
+			`level=WARN msg="no cloud: the cloud cannot be reached; it is tried again, and what is here is served" class=offline`,
+			"", "offline: GetItem: no such host", "offline",
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newShelf(t)
+			c.fail = func(string, string) error { return tt.err }
+			var log bytes.Buffer
+			n := openNode(t, c, t.TempDir(), func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+			stop := n.run(t)
+			letPass(5 * time.Minute)
+			st, err := n.Status(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(st.Alarms(), "\n"); got != tt.alarm || st.Link.Up || st.Link.Reached {
+				t.Errorf("alarms %q, want %q; %+v", got, tt.alarm, st.Link)
+			}
+			if !strings.Contains(st.Link.Last, tt.lastHas) || strings.Count(st.Link.Last, tt.lastOnce) != 1 {
+				t.Errorf("last error %q", st.Link.Last)
+			}
+			c.set(func() { c.fail = nil })
+			letPass(time.Minute)
+			if st, err = n.Status(t.Context()); err != nil || !st.Link.Up || !st.Link.Reached || len(st.Alarms()) != 0 {
+				t.Errorf("%+v, %q, %v", st.Link, st.Alarms(), err)
+			}
+			stop()
+			if strings.Count(log.String(), tt.line) != 1 || strings.Count(log.String(), "no cloud: ") != 1 || strings.Count(log.String(), "the cloud is there") != 1 {
+				t.Errorf("log, want %s once:\n%s", tt.line, &log)
+			}
+		})
+	}
+}
+
+// A table whose keys in the cloud are others is stopped until they are the same, and says what to do.
+func TestTableWithOtherKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		str := func(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyString} }
+		keys := func(k store.KeySpec) { c.set(func() { c.state["follows"] = TableState{ID: "follows-1", Key: k} }) }
+		keys(store.KeySpec{Partition: str("match"), Sort: store.KeyAttr{Name: "user", Type: store.KeyNumber}})
+		n := openNode(t, c, t.TempDir(), nil)
+		stop := n.run(t)
+		letPass(time.Minute)
+		st, err := n.Status(t.Context())
+		want := "Nothing of the table follows is sent (0 writes wait): its keys in the cloud are others (match S, user N, here match S, user S): " +
+			"touchline migrate --cloud --dry-run shows the differences."
+		if err != nil || strings.Join(st.Alarms(), "\n") != want {
+			t.Errorf("%q, %v", st.Alarms(), err)
+		}
+		keys(store.KeySpec{Partition: str("match"), Sort: str("user")})
+		letPass(2 * tablesEvery)
+		if st, err = n.Status(t.Context()); err != nil || len(st.Alarms()) != 0 {
+			t.Errorf("%q, %v", st.Alarms(), err)
+		}
+		stop()
+	})
+}
+
+func TestStoppedAlarms(t *testing.T) {
+	table := func(name string, waiting int64, why string) TableStatus {
+		return TableStatus{Table: name, Waiting: waiting, Stopped: &StoppedTable{Table: name, Why: why}}
+	}
+	got := stoppedAlarms([]TableStatus{table("a", 1, "x"), table("b", 0, "x"), table("c", 2, "x"), table("d", 1, "y"), {Table: "e", Waiting: 3}})
+	want := "[Nothing of the tables a, c is sent (3 writes wait): x. Nothing of the table d is sent (1 write waits): y.]"
+	if fmt.Sprint(got) != want {
+		t.Errorf("%v", got)
+	}
+}
+
+// Two copies that were started together find out within half a minute, and say what to do.
+func TestCopiesFindOutSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, dir, copied := newShelf(t), t.TempDir(), t.TempDir()
+		o := openNode(t, c, dir, nil)
+		o.put(t, "teams", team("x", 0))
+		o.drained(t)
+		o.close(t)
+		copyDir(t, dir, copied)
+		o, cl := openNode(t, c, dir, nil), openNode(t, c, copied, nil)
+		stopO, stopC := o.run(t), cl.run(t)
+		letPass(45 * time.Second)
+		for _, n := range []*feedNode{o, cl} {
+			st, err := n.Status(t.Context())
+			if err != nil || !strings.Contains(strings.Join(st.Alarms(), " "), "end one of them for good and restart the other") {
+				t.Errorf("after 45 s: %q, %v", st.Alarms(), err)
+			}
+			if strings.Contains(st.Link.Last, "denied") {
+				t.Errorf("last error %q", st.Link.Last)
+			}
+		}
+		stopO()
+		stopC()
+	})
+}

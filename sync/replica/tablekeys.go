@@ -1,0 +1,57 @@
+package replica
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/touchline/touchline/store"
+)
+
+// whyKeys begins why a table is stopped whose keys in the cloud are not those that are declared here.
+const whyKeys = "its keys in the cloud are others"
+
+// classKeys is what such a table is stopped for.
+const classKeys = "other keys"
+
+// hasOtherKeys compares the keys of a table in the cloud with those that are declared here. A table that has others is
+// stopped, for the cloud takes no write to it, and what it has cannot be read as items of ours; it goes on once they are the
+// same.
+func (r *Replica) hasOtherKeys(table string, state *TableState) bool {
+	spec := r.spec(table)
+	if spec == nil || state.Key == (store.KeySpec{}) || state.Key == spec.Key {
+		r.paces.release(table, classKeys)
+		return false
+	}
+	why := fmt.Sprintf("%s (%s, here %s): touchline migrate --cloud --dry-run shows the differences", whyKeys, keysText(state.Key), keysText(spec.Key))
+	if r.paces.holdClass(table, classKeys, why, r.clock.Now()) {
+		r.log.Error("nothing of a table is sent", "table", table, "why", why)
+	}
+	return true
+}
+
+func keysText(k store.KeySpec) string {
+	text := fmt.Sprintf("%s %c", k.Partition.Name, k.Partition.Type)
+	if k.Sort.Name != "" {
+		text += fmt.Sprintf(", %s %c", k.Sort.Name, k.Sort.Type)
+	}
+	return text
+}
+
+// holdClass stops a table until it is released or the process ends. It tells whether that is news.
+func (p *paces) holdClass(table, class, why string, now time.Time) (news bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.of(table)
+	news = t.stopped.why != why
+	t.stopped = stop{why: why, class: class, since: now, until: now.Add(holdFor)}
+	return news
+}
+
+// release lets a table go that is stopped for a reason of that class.
+func (p *paces) release(table, class string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t := p.of(table); t.stopped.class == class {
+		t.stopped = stop{}
+	}
+}
