@@ -26,7 +26,7 @@ func (n *Node) feedHealth(out *httpapi.HubHealth) {
 	}
 	p := n.poller.Status()
 	out.Feed = httpapi.FeedHealth{
-		Configured: true, Leading: p.Leading, Polls: p.Polls, Unchanged: p.Unchanged, Failed: p.Failed, LastAt: p.LastAt, LastError: p.LastError,
+		Configured: true, Leading: p.Leading, Seat: p.Seat, Nodes: p.Nodes, Observing: p.Observing, Torn: tornOf(p.Matches), Polls: p.Polls, Unchanged: p.Unchanged, Failed: p.Failed, LastAt: p.LastAt, LastError: p.LastError,
 		Takeovers: p.Takeovers, FinalReads: p.FinalReads, Cached: p.Cached, TooBig: p.TooBig, Marquee: p.Marquee,
 	}
 	out.Leases, out.Watch = map[string]httpapi.HubLease{}, map[string]httpapi.HubWatched{}

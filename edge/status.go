@@ -82,7 +82,8 @@ func (n *Node) feedStatus(out *httpapi.NodeStatus, now time.Time) {
 	p := n.poller.Status()
 	out.Feed = httpapi.FeedStatus{
 		Configured: true, Polls: p.Polls, Unchanged: p.Unchanged, Failed: p.Failed, LastAnswer: p.LastError, LastAt: p.LastAt,
-		Leading: p.Leading, Takeovers: p.Takeovers, FinalReads: p.FinalReads, Alarms: n.feedAlarms(),
+		Leading: p.Leading, Seat: p.Seat, Nodes: p.Nodes, Observing: p.Observing, Torn: tornOf(p.Matches),
+		Takeovers: p.Takeovers, FinalReads: p.FinalReads, Alarms: n.feedAlarms(),
 	}
 	for i := range p.Jobs {
 		if p.Jobs[i].LastError != "" {
@@ -106,6 +107,16 @@ func (n *Node) feedStatus(out *httpapi.NodeStatus, now time.Time) {
 			return
 		}
 	}
+}
+
+// tornOf counts the matches whose score and balls disagree.
+func tornOf(all []poll.Held) (n int) {
+	for i := range all {
+		if all[i].Torn > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // feedAlarms are the endpoints that refuse us, in the order of their names.

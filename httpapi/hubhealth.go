@@ -26,7 +26,11 @@ type HubWatched struct {
 type FeedHealth struct {
 	Configured bool      `json:"configured"`
 	Leading    bool      `json:"leading"` // this node reads the live list
-	Polls      int64     `json:"polls"`   // of the live list
+	Seat       int       `json:"seat"`    // among the nodes that read the feed, from 1; 0: none
+	Nodes      []string  `json:"nodes,omitempty"`
+	Observing  bool      `json:"observing"` // the locks cannot be reached: the feed is read for this node's readers alone
+	Torn       int       `json:"torn"`      // matches whose score and balls disagree in the last readings
+	Polls      int64     `json:"polls"`     // of the live list
 	Unchanged  int64     `json:"unchanged"`
 	Failed     int64     `json:"failed"`
 	LastAt     time.Time `json:"lastAt,omitzero"`     // of the last good answer

@@ -9,9 +9,10 @@ import (
 )
 
 const (
-	tickLate    = 5 * time.Minute // a live match is read at least every minute, in a break too
-	budgetTight = 0.9             // of what may be used of an hour's calls
-	almostFull  = 0.9             // of the streams that may be open
+	tickLate    = 5 * time.Minute  // a live match is read at least every minute, in a break too
+	ownerLate   = 75 * time.Second // of a match of another node: its row is touched every minute, and takes a moment to come here
+	budgetTight = 0.9              // of what may be used of an hour's calls
+	almostFull  = 0.9              // of the streams that may be open
 )
 
 // problemsOf says in plain words what a person should look at, the worst first; none: all is well.
@@ -128,8 +129,11 @@ func (p *problemList) match(m *hubMatch, pushes bool) {
 		return
 	}
 	name := cmp.Or(m.Name, "match "+m.MatchID)
-	if late := time.Duration(m.TickAgeSeconds * float64(time.Second)); late >= tickLate {
+	switch late := time.Duration(m.TickAgeSeconds * float64(time.Second)); {
+	case late >= tickLate:
 		p.add("%s is live and was not read for %d minutes.", name, int(late/time.Minute))
+	case late >= ownerLate && m.Lease == nil && m.Owner != "":
+		p.add("%s is live and node %s, which looks after it, has said nothing for %d seconds: has it ended?", name, m.Owner, int(late/time.Second))
 	}
 	if pushes && m.Followers > 0 && m.Sessions[string(cricket.SessionActive)]+m.Sessions[string(cricket.SessionPending)] == 0 {
 		p.add("%s is live with %s and no Live Activity: did their apps register a push-to-start token?", name, counting(m.Followers, "follower"))

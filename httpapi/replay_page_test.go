@@ -128,6 +128,9 @@ func TestHubProblems(t *testing.T) {
 		"Apple cannot be reached":                   func(h *hubState) { h.Push.Circuit = "open" },
 		"is being tried again":                      func(h *hubState) { h.Push.Circuit = "half-open" },
 		"answered BadTopic once, last at 12:00:00":  func(h *hubState) { h.Push.Alarms = []PushAlarm{{Reason: "BadTopic", Count: 1, Last: at}} },
+		"A v B is live and node n2, which looks after it, has said nothing for 80 seconds": func(h *hubState) {
+			h.Matches[0].TickAgeSeconds, h.Matches[0].Owner = 80, "n2"
+		},
 		"A v B is live and was not read for 6 min":  func(h *hubState) { h.Matches[0].TickAgeSeconds = 360 },
 		"live with 2 followers and no Live":         func(h *hubState) { h.Matches[0].Sessions = map[string]int{"ended": 2} },
 		"90 of 100 streams are open":                func(h *hubState) { h.Streams.Open = 90 },
@@ -140,6 +143,11 @@ func TestHubProblems(t *testing.T) {
 	}
 	h := well()
 	h.Push.Circuit, endpoint(h).Alarm = "open", "401"
+	held := well()
+	held.Matches[0].TickAgeSeconds, held.Matches[0].Owner, held.Matches[0].Lease = 80, "n1", &HubLease{Fence: 3}
+	if got := problemsOf(held, nil); len(got) != 0 {
+		t.Errorf("a match in a break that this node reads: %v", got)
+	}
 	if got := problemsOf(well(), []Check{{Name: "store", Warning: "no room"}}); len(got) != 1 || got[0] != "This node's store: no room." {
 		t.Errorf("of a full disk: %q", got)
 	}

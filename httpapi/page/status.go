@@ -52,6 +52,10 @@ type FeedStatus struct {
 
 	Configured bool     `json:"configured"`       // there is a feed to ask
 	Leading    bool     `json:"leading"`          // this node reads the live list
+	Seat       int      `json:"seat"`             // of this node among those that read the feed, from 1; 0: none
+	Nodes      []string `json:"nodes,omitempty"`  // that read it, this one among them
+	Observing  bool     `json:"observing"`        // the locks cannot be reached: it is read for this node's readers alone
+	Torn       int      `json:"torn"`             // matches whose score and balls disagree in the last readings
 	Takeovers  int64    `json:"takeovers"`        // matches taken from nodes that had fallen silent
 	FinalReads int64    `json:"finalReads"`       // readings for the end of a match
 	Alarms     []string `json:"alarms,omitempty"` // endpoints that refuse us, with what is wrong
