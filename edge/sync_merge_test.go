@@ -2,7 +2,6 @@ package edge
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -33,7 +32,7 @@ func newPair(t *testing.T) *pair {
 		c := *cloud
 		c.Items = items
 		items.down.Store(true)
-		n, err := Open(t.Context(), t.TempDir(), Parts{Clock: clock.Real(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Cloud: &c})
+		n, err := Open(t.Context(), t.TempDir(), Parts{Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Cloud: &c})
 		if err != nil {
 			t.Fatal(err)
 		}
