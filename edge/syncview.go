@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -142,6 +143,7 @@ func (n *Node) syncStatus(ctx context.Context) (httpapi.SyncStatus, error) {
 		Node:   httpapi.SyncNode{ID: st.Node.Node, Incarnation: st.Node.Incarnation, Boot: st.Node.Boot, Clone: st.Node.Stopped},
 	}
 	out.State, out.Since = n.syncState(&st)
+	out.Prefix, out.Reason, out.Reached = c.Config.Prefix, cmp.Or(st.Node.Stopped, linkReason(&st.Link)), st.Link.Reached
 	for i := range st.Tables {
 		t := httpapi.SyncTable{Table: st.Tables[i].Table, Waiting: int(st.Tables[i].Waiting)}
 		if s := st.Tables[i].Stopped; s != nil {
@@ -172,6 +174,14 @@ func laneView(l *replica.LaneStatus) httpapi.SyncLane {
 	return out
 }
 
+// linkReason says why there is no cloud where a person has to act; empty: nobody has to.
+func linkReason(l *replica.LinkState) string {
+	if l.Why == "" {
+		return ""
+	}
+	return l.Why + "; " + l.Do
+}
+
 // syncState is how things stand in a word, and since when.
 func (n *Node) syncState(st *replica.Status) (state string, since time.Time) {
 	switch {
@@ -181,6 +191,9 @@ func (n *Node) syncState(st *replica.Status) (state string, since time.Time) {
 		since = st.Link.Since
 		if since.IsZero() {
 			since = n.started // nobody was reached yet
+		}
+		if st.Link.Why != "" {
+			return "stopped", since
 		}
 		return "offline", since
 	case st.Waiting > 0:

@@ -59,7 +59,7 @@ func cloudSentence(st *SyncStatus, now time.Time) string {
 	case "offline":
 		return fmt.Sprintf("offline since %s: %s", clockOf(st.Since, now), waitingText(st.Waiting))
 	case "stopped":
-		return "stopped: a person has to act; " + waitingText(st.Waiting)
+		return "stopped: " + cmp.Or(st.Reason, "a person has to act") + "; " + waitingText(st.Waiting)
 	default:
 		return "there is none: what is here is here alone"
 	}
@@ -72,17 +72,26 @@ func cloudTable(h *hubState) page.HubTable {
 		return t
 	}
 	t.Rows = [][]string{
-		{"State", cloudSentence(st, h.At)}, {"Cloud", st.Cloud},
-		{"Writes that wait", fmt.Sprintf("%d, %d unanswered, %d doubtful", st.Waiting, st.Unanswered, st.Doubtful)},
+		{"State", cloudSentence(st, h.At)}, {"Cloud", st.Cloud}, {"Prefix of the tables", cmp.Or(st.Prefix, "none")},
+		{"Writes that wait", fmt.Sprint(st.Waiting)},
+		{"Unanswered: sent, and nobody knows yet whether they applied", fmt.Sprint(st.Unanswered)},
+		{"Doubtful: not shown here, the cloud decides", fmt.Sprint(st.Doubtful)},
 		{"Not in the cloud since", clockOf(st.Unsynced, h.At)},
 		{"Last error", cmp.Or(st.LastError, "none")},
 		{"Conflicts", fmt.Sprintf("%d to look at, %d quarantined, %d kept", st.Conflicts.Open, st.Conflicts.Quarantined, st.Conflicts.Kept)},
 		{"Room for what waits", fmt.Sprintf("%.0f %% used (%s)", 100*st.Budget.Used, cmp.Or(st.Budget.Which, "nothing"))},
-		{"Kept of what was sent", fmt.Sprintf("%d writes", st.Replay.Entries)},
-		{"Clock", fmt.Sprintf("%+.1f s off the cloud's", -st.Skew)},
+		{"Kept after sending, for a cloud that is restored", counting(st.Replay.Entries, "write")},
+		{"Clock", clockText(st)},
 		{"This node", fmt.Sprintf("%s, incarnation %d", st.Node.ID, st.Node.Incarnation)},
 	}
 	return t
+}
+
+func clockText(st *SyncStatus) string {
+	if !st.Reached {
+		return "not known: the cloud was not reached yet"
+	}
+	return fmt.Sprintf("%+.1f s off the cloud's", -st.Skew)
 }
 
 // cloudTables are the lists behind it: what waits of which table, what is read, what was not taken.
@@ -94,7 +103,7 @@ func cloudTables(h *hubState) []page.HubTable {
 	for _, t := range h.Sync.Tables {
 		waiting.Rows = append(waiting.Rows, []string{t.Table, fmt.Sprint(t.Waiting), cmp.Or(t.Stopped, "–")})
 	}
-	parked := page.HubTable{ID: "parked", Title: "Parked", None: "Nothing waits by itself.", Heads: []string{"Write", "Table", "Until", "Why"}}
+	parked := page.HubTable{ID: "parked", Title: "Parked: waiting by themselves while others go on", None: "Nothing waits by itself.", Heads: []string{"Write", "Table", "Until", "Why"}}
 	for _, l := range h.Sync.Lanes {
 		for _, p := range l.Parked {
 			parked.Rows = append(parked.Rows, []string{p.WriteID, p.Table, clockOf(p.Until, h.At), p.Why})

@@ -349,3 +349,21 @@ func TestAdminSocketTellsOfTheCloud(t *testing.T) {
 		t.Errorf("an unknown one: %v", err)
 	}
 }
+
+// The page says in words what a person meets nowhere else, and no figure that nobody knows.
+func TestCloudTableWords(t *testing.T) {
+	st := SyncStatus{Configured: true, State: "stopped", Reason: "the cloud has no table touchline-sync; touchline migrate --cloud makes it", Prefix: "prod-", Waiting: 1}
+	text := fmt.Sprint(cloudTable(&hubState{Sync: st}).Rows)
+	for _, want := range []string{
+		"stopped: the cloud has no table touchline-sync; touchline migrate --cloud makes it; 1 write waits", "prod-",
+		"Kept after sending", "nobody knows yet", "not shown here", "not known: the cloud was not reached yet",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+	st.Reached = true
+	if text := fmt.Sprint(cloudTable(&hubState{Sync: st}).Rows); !strings.Contains(text, "0.0 s off the cloud's") {
+		t.Error(text)
+	}
+}

@@ -12,6 +12,9 @@ type SyncStatus struct {
 	State     string    `json:"state"`
 	Since     time.Time `json:"since,omitzero"` // of behind, offline and stopped
 	Cloud     string    `json:"cloud,omitempty"`
+	Prefix    string    `json:"prefix,omitempty"`    // of every table's name in the cloud
+	Reason    string    `json:"reason,omitempty"`    // of stopped, and what to do about it
+	Reached   bool      `json:"reached,omitempty"`   // the cloud has answered since the process began: its clock is known
 	Mode      string    `json:"mode,omitempty"`      // what goes on offline: strict or observe
 	LastError string    `json:"lastError,omitempty"` // the latest, without secrets
 	LastAt    time.Time `json:"lastErrorAt,omitzero"`

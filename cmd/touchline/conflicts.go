@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,6 +42,9 @@ func newConflictsList() *cobra.Command {
 		Short: "List conflicts, the newest first",
 		Args:  usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !slices.Contains(conflictStates(), ask.State) {
+				return usageError{hint(cmd, fmt.Errorf("--state must be one of %s, not %q", strings.Join(conflictStates(), ", "), ask.State))}
+			}
 			dir, err := f.dataDir(cmd)
 			if err != nil {
 				return err
@@ -58,6 +62,11 @@ func newConflictsList() *cobra.Command {
 	cmd.Flags().IntVar(&ask.Limit, "limit", 50, "how many at most, up to 100")
 	cmd.Flags().Uint64Var(&ask.Before, "before", 0, "only those older than the one of this number")
 	return cmd
+}
+
+// conflictStates are what a list can be asked for.
+func conflictStates() []string {
+	return []string{"open", "retried", "discarded", "resolved", "decided", "all"}
 }
 
 func conflictLines(page *edge.ConflictList, state string) string {

@@ -56,7 +56,7 @@ func (m *cloudMigration) run(cmd *cobra.Command) error {
 	if err := f.print(cmd, r, cloudText(&r, m.o)); err != nil {
 		return err
 	}
-	if r.Remaining > 0 && !m.o.DryRun {
+	if r.Remaining > 0 {
 		return fault.New(fault.Conflict, "cloud_differs", "%d difference(s) remain", r.Remaining)
 	}
 	return nil

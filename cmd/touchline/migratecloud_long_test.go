@@ -88,7 +88,7 @@ func TestMigrateCloud(t *testing.T) {
 
 	report, code := r.migrate("--dry-run")
 	n := len(report.Tables)
-	if s := states(&report); code != 0 || s["missing"] != n-2 || s["differs"] != 2 || n < 10 {
+	if s := states(&report); code != 1 || s["missing"] != n-2 || s["differs"] != 2 || n < 10 {
 		t.Errorf("dry: exit %d, %v", code, s)
 	}
 	if out := r.do("ListTables", `{}`); strings.Count(out, "p-") != 2 {

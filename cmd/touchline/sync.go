@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -27,7 +28,8 @@ func newSyncStatus() *cobra.Command {
 		Use:   "status",
 		Short: "Tell how far a running node and its cloud are one",
 		Long: "Tell whether the cloud can be reached, what waits for it and since when, what it has refused, and what a person has to\n" +
-			"look at. The node that runs with that data directory is asked. With -o json the same for programs, whose members stay.",
+			"look at. The node that runs with that data directory is asked. With -o json the same for programs, whose members stay.\n" +
+			"The exit code says whether the node answered, and not how it stands: 0 if it did, whatever it told.",
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir, err := f.dataDir(cmd)
@@ -90,6 +92,9 @@ func syncText(st *edge.SyncStatus) string {
 	}
 	s.gap()
 	s.row("cloud", st.Cloud)
+	if st.Prefix != "" {
+		s.row("prefix", st.Prefix)
+	}
 	s.row("waiting", syncWaiting(st))
 	if st.LastError != "" {
 		s.row("last error", st.LastError+" ("+instant(st.LastAt)+")")
@@ -97,9 +102,11 @@ func syncText(st *edge.SyncStatus) string {
 	c := &st.Conflicts
 	s.row("conflicts", fmt.Sprintf("%d open, %d quarantined, %d kept, %d dropped", c.Open, c.Quarantined, c.Kept, c.Dropped))
 	s.row("room", fmt.Sprintf("%s, %.0f %% used (%s)", st.Budget.Level, 100*st.Budget.Used, st.Budget.Which))
-	s.row("replay log", fmt.Sprintf("%d writes, %s", st.Replay.Entries, megabytes(st.Replay.Bytes)))
+	s.row("kept after sending", fmt.Sprintf("%s, %s", counted(st.Replay.Entries, "write"), megabytes(st.Replay.Bytes)))
 	s.row("used", fmt.Sprintf("%s, %.1f write units, %.1f read units", counted(int(st.Usage.Requests), "request"), st.Usage.WriteUnits, st.Usage.ReadUnits))
-	s.row("clock", fmt.Sprintf("%+.1f s off the cloud's", -st.Skew))
+	if st.Reached {
+		s.row("clock", fmt.Sprintf("%+.1f s off the cloud's", -st.Skew))
+	}
 	s.row("node", fmt.Sprintf("%s, incarnation %d, boot %s", st.Node.ID, st.Node.Incarnation, st.Node.Boot))
 	s.row("offline mode", st.Mode)
 	return s.String() + syncTables(st)
@@ -116,7 +123,7 @@ func syncLine(st *edge.SyncStatus) string {
 	case "offline":
 		return fmt.Sprintf("offline since %s: %s waiting", instant(st.Since), writes)
 	default:
-		return fmt.Sprintf("stopped: %s waiting, a person has to act", writes)
+		return fmt.Sprintf("stopped: %s (%s waiting)", cmp.Or(st.Reason, "a person has to act"), writes)
 	}
 }
 
@@ -126,10 +133,10 @@ func syncWaiting(st *edge.SyncStatus) string {
 		text += fmt.Sprintf(", not in the cloud since %s (%s)", instant(st.Unsynced), time.Duration(st.LagSeconds*float64(time.Second)).Round(time.Second))
 	}
 	if st.Unanswered > 0 {
-		text += fmt.Sprintf(", %d unanswered", st.Unanswered)
+		text += fmt.Sprintf(", %d unanswered (sent; nobody knows yet whether they applied)", st.Unanswered)
 	}
 	if st.Doubtful > 0 {
-		text += fmt.Sprintf(", %d doubtful", st.Doubtful)
+		text += fmt.Sprintf(", %d doubtful (not shown here; the cloud decides)", st.Doubtful)
 	}
 	return text
 }

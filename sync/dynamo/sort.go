@@ -68,6 +68,9 @@ func (c *Client) unasked(f *CallError, err error) intent.Class {
 		f.away = true
 		return intent.Offline
 	}
+	if strings.Contains(err.Error(), "no EC2 IMDS role found") { // the last of the places that the SDK looks at
+		f.Err = errors.New("no credentials were found: neither in the environment, nor a profile, nor a role")
+	}
 	return intent.Credentials
 }
 
