@@ -40,7 +40,8 @@ func replayKey(at time.Time, seq uint64) []byte {
 	return append(seqKey(uint64(max(at.UnixMilli(), 0))), seqKey(seq)...)
 }
 
-// replay puts the entries of an applied unit into the replay log. State is not worth it: there is always a newer one.
+// replay puts the entries of an applied unit into the replay log. now is by the server's clock, as the instants are that
+// tables are restored to. State is not worth it: there is always a newer one.
 func (w *work) replay(u *unit, now time.Time) error {
 	if u.Entries[0].Policy == store.PolicyState {
 		return w.err
@@ -90,7 +91,7 @@ func (r *Replica) trimReplay(ctx context.Context, now time.Time, level Level) (m
 	if level >= LevelTight {
 		limit = 0
 	}
-	old := replayKey(now.Add(-r.cfg.Budget.ReplayAge), 0)
+	old := replayKey(now.Add(r.cloud.Skew()-r.cfg.Budget.ReplayAge), 0)
 	needed := false
 	err = r.store.View(ctx, func(tx *store.Tx) error {
 		s, err := readReplaySums(tx)

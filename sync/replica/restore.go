@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/touchline/touchline/store"
@@ -52,8 +53,9 @@ type tableBook struct {
 // restores are the tables that were looked at.
 type restores struct {
 	books   map[string]*tableBook
-	checked time.Time // all of them
-	denied  bool      // somebody has been told that they cannot be
+	turn    atomic.Uint64 // counts those found to be others: what was asked before may be of what is no more
+	checked time.Time     // all of them
+	denied  bool          // somebody has been told that they cannot be
 }
 
 // loadBooks reads what earlier runs have seen.
@@ -231,6 +233,7 @@ func (r *Replica) becameAnother(ctx context.Context, table string, state TableSt
 		ID: state.ID, RestoredAt: state.RestoredAt, Noticed: now, Until: now.Add(replayFor),
 		Anew: state.RestoredAt.IsZero(), Run: r.identity.run,
 	}
+	r.identity.restores.turn.Add(1)
 	r.cfg.Fail("restore-noticed")
 	if table == r.cfg.SyncTable {
 		b.Requeued = true // nothing of the outbox goes there but what goes with other tables

@@ -58,7 +58,7 @@ func (r *Replica) requeueSome(w *work, table string, from time.Time, b *tableBoo
 		return false, err
 	}
 	for _, l := range found {
-		if err := r.putBack(w, l.entries); err != nil {
+		if err := r.putBack(w, l.entries, b, l.at); err != nil {
 			return false, err
 		}
 		b.Through = max(b.Through, l.entries[len(l.entries)-1].Seq)
@@ -70,10 +70,9 @@ func (r *Replica) requeueSome(w *work, table string, from time.Time, b *tableBoo
 }
 
 // putBack has a settled unit wait again, before all later ones of its items. It counts as unanswered.
-func (r *Replica) putBack(w *work, entries []*intent.Entry) error {
+func (r *Replica) putBack(w *work, entries []*intent.Entry, b *tableBook, at time.Time) error {
 	for _, e := range entries {
-		e.Replay, e.Unsure, e.Sent = true, true, max(e.Sent, 1)
-		e.NotBefore, e.Why, e.Held, e.Closed = time.Time{}, "", intent.HoldNone, false
+		b.replay(e, at)
 	}
 	it, err := w.item(entries[0].Table, entries[0].Key)
 	if fault.Is(err, fault.NotFound) {
@@ -94,6 +93,50 @@ func (r *Replica) putBack(w *work, entries []*intent.Entry) error {
 		slices.SortFunc(it.sh.pending, func(a, b unitID) int { return cmp.Compare(a.seq, b.seq) })
 		it.rebased = true
 	})
+}
+
+// replay has an entry be made sure of in a table that was restored. at is when it was known to be applied, by the server's
+// clock.
+func (b *tableBook) replay(e *intent.Entry, at time.Time) {
+	e.Replay, e.Unsure, e.Sent = true, true, max(e.Sent, 1)
+	e.Before, e.Again = !b.Anew && at.Before(b.RestoredAt.Add(-restoreSharp)), b.Noticed.UnixMilli()
+	e.NotBefore, e.Why, e.Held, e.Closed, e.Dead = time.Time{}, "", intent.HoldNone, false, false
+}
+
+// restoreSharp is how much earlier than it was an instant may seem by the server's clock, which tells whole seconds. Nobody
+// can learn within it that a create is settled and delete its life without a tombstone.
+const restoreSharp = 2 * time.Second
+
+// restoredSince tells whether a table of a unit was found to be restored since the request left whose answer says that it
+// was applied: that may have been in what is no more.
+func (r *Replica) restoredSince(f *flight) (b tableBook, yes bool) {
+	if f.outcome.Result != intent.OutApplied || f.turn == r.identity.restores.turn.Load() || f.Entries[0].Policy == store.PolicyState {
+		return b, false
+	}
+	for _, e := range f.Entries {
+		if b, yes = r.book(e.Table); yes && !b.Noticed.IsZero() {
+			return b, true
+		}
+	}
+	return b, false
+}
+
+// reopen has such a unit stay, to be made sure of.
+func (r *Replica) reopen(w *work, f *flight, b *tableBook, now time.Time) {
+	for _, e := range f.Entries {
+		b.replay(e, r.acknowledged(f))
+	}
+	f.outcome, f.changed = intent.Outcome{Result: intent.OutParked}, true
+	f.park(now, intent.WhyReplay)
+	w.dirty[f.id] = true
+}
+
+// acknowledged is when a unit was known to be applied, by the server's clock.
+func (r *Replica) acknowledged(f *flight) time.Time {
+	if f.answered.IsZero() {
+		return r.serverNow()
+	}
+	return f.answered
 }
 
 // dropReplayed takes a unit out of the replay log.
@@ -161,7 +204,8 @@ func (r *Replica) endReplays(ctx context.Context) {
 	}
 }
 
-// replayWaits tells whether a unit that was put back for a table is still in the outbox.
+// replayWaits tells whether a unit that was put back for a table is still in the outbox, and has not
+// been looked at.
 func (r *Replica) replayWaits(ctx context.Context, table string, through uint64) (waits bool, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
 		for lane := range r.lanes {
@@ -174,7 +218,9 @@ func (r *Replica) replayWaits(ctx context.Context, table string, through uint64)
 				if err != nil {
 					return false, err
 				}
-				waits = slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Replay && e.Table == table })
+				waits = slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
+					return e.Replay && e.Table == table && e.Why != intent.WhyReplay // which waits for the others
+				})
 				return !waits, nil
 			})
 			if err != nil || waits {

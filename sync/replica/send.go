@@ -56,7 +56,8 @@ func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 			return false // whatever the answer was, it will be found again
 		}
 		answered = ans.Err == nil || ans.Err.Class != intent.Offline && ans.Err.Class != intent.Unknown
-		f.outcome, f.known = f.Take(a, ans, known, l.r.env(nil)), known
+		env := l.r.env(nil)
+		f.outcome, f.known, f.answered = f.Take(a, ans, known, env), known, env.Now
 		f.changed = f.changed || stored // as one that is unanswered
 		if finished, again := l.took(ctx, f, &a, ans.Err); !again {
 			return finished
@@ -162,7 +163,7 @@ func (l *lane) next(ctx context.Context, f *flight) (known []intent.Known, a int
 			return err
 		}
 		env := l.r.env(tx)
-		f.began = env.Now
+		f.began, f.turn = env.Now, l.r.identity.restores.turn.Load()
 		provisional := f.provisional()
 		a = f.Next(known, env)
 		f.changed = f.changed || provisional && !f.provisional()
@@ -267,7 +268,7 @@ func (u *unit) provisional() bool {
 // new or restored table does not have was not deleted. Then nothing is taken from the answer, and the unit waits.
 func (l *lane) vanished(ctx context.Context, f *flight) error {
 	for i, now := range f.outcome.Known {
-		if now == nil || now.Item != nil || f.known[i].Item == nil {
+		if now == nil || now.Item != nil || f.known[i].Item == nil || f.Entries[i].Replay { // which knows of the restore
 			continue
 		}
 		table, at := f.Entries[i].Table, l.r.clock.Now()
@@ -278,12 +279,27 @@ func (l *lane) vanished(ctx context.Context, f *flight) error {
 			l.looked[table] = at
 		}
 		if l.r.keepsAbsent(table, time.Time{}) {
-			f.outcome, f.idle, f.changed = intent.Outcome{Result: intent.OutParked}, true, false
+			f.outcome, f.idle = intent.Outcome{Result: intent.OutParked, After: asideWait}, true
 			f.park(at.Add(asideWait), "its table is another one, or restored")
-			return nil
+			return l.r.asItWas(ctx, f)
 		}
 	}
 	return nil
+}
+
+// asItWas has a unit be what it was before its last answer, but for that it was sent.
+func (r *Replica) asItWas(ctx context.Context, f *flight) error {
+	return r.store.View(ctx, func(tx *store.Tx) error {
+		u, err := getUnit(tx, f.id)
+		if err != nil || u == nil {
+			return err
+		}
+		for i, e := range u.Entries {
+			e.Sent = max(e.Sent, f.Entries[i].Sent)
+		}
+		f.unit, f.changed = u, true
+		return nil
+	})
 }
 
 // lookedFor is how long a look at a table counts: many items may have gone at once.

@@ -209,6 +209,10 @@ func (r *Replica) settleUnit(w *work, f *flight, now time.Time) ([]*Conflict, er
 	f.size = there.size
 	r.keepLost(f, there)
 	w.know(f.unit)
+	if b, yes := r.restoredSince(f); yes {
+		r.reopen(w, f, &b, now)
+		return nil, nil
+	}
 	switch o := f.outcome.Result; {
 	case o.Settled():
 		return r.leave(w, f, now)
@@ -280,7 +284,7 @@ func (r *Replica) leave(w *work, f *flight, now time.Time) ([]*Conflict, error) 
 		return nil, err
 	}
 	if o.Result == intent.OutApplied {
-		return nil, w.replay(f.unit, now)
+		return nil, w.replay(f.unit, r.acknowledged(f))
 	}
 	return []*Conflict{c}, w.err
 }

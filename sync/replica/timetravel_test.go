@@ -3,6 +3,7 @@ package replica
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -83,6 +84,98 @@ func TestAllThatWaitsOnAnItemIsRenumbered(t *testing.T) {
 		r.drained(t)
 		if got := r.lostConflicts(t); len(got) != 0 || c.n(t, "x") != 3 {
 			t.Errorf("x is %d, conflicts %v", c.n(t, "x"), got)
+		}
+	})
+}
+
+// What this node itself, or another, deleted within the slack before the restore point stays deleted, and so does what was
+// replaced: it is recorded.
+func TestDeletedBeforeTheRestorePointStaysDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		n := openNode(t, c, t.TempDir(), nil)
+		stop := n.run(t)
+		defer stop()
+		letPass(10 * time.Minute)
+		for _, id := range []string{"gone", "other", "kept"} {
+			n.put(t, "teams", team(id, 1))
+		}
+		letPass(time.Minute)
+		c.foreign(t, "teams", teamKey("gone"), nil)
+		theirs := with(team("other", 7), attr.Item{intent.AttrLife: attr.S("b.1.1"), intent.AttrCount: attr.Int(1)})
+		c.foreign(t, "teams", nil, theirs)
+		letPass(time.Minute)
+		point, then := time.Now(), c.snapshot(t, "teams")
+		letPass(time.Minute)
+		n.put(t, "teams", team("lost", 1))
+		letPass(time.Minute)
+		c.restore(t, "teams", then, "teams-2", point)
+		letPass(10 * time.Minute)
+		if it, _ := c.item("teams", teamKey("gone")); it != nil {
+			t.Errorf("what was deleted is back: %v", it)
+		}
+		if c.n(t, "other") != 7 || c.n(t, "kept") != 1 || c.n(t, "lost") != 1 {
+			t.Errorf("the cloud has other %d, kept %d, lost %d", c.n(t, "other"), c.n(t, "kept"), c.n(t, "lost"))
+		}
+		if got := n.lostConflicts(t); len(got) != 2 || got[0].Code != string(intent.CodeRestored) || got[1].Code != string(intent.CodeRestored) {
+			t.Errorf("recorded are %v", got)
+		}
+	})
+}
+
+// The replay log goes by the server's clock, as restore points do.
+func TestReplayLogIsByTheServersClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		c.skew = time.Hour // the node's clock is an hour behind
+		n := openNode(t, c, t.TempDir(), nil)
+		stop := n.run(t)
+		defer stop()
+		n.put(t, "teams", team("x", 0))
+		letPass(time.Minute)
+		point, then := time.Now().Add(c.skew), c.snapshot(t, "teams")
+		letPass(time.Minute)
+		n.bump(t, "x")
+		letPass(time.Minute)
+		c.restore(t, "teams", then, "teams-2", point)
+		letPass(10 * time.Minute)
+		if c.n(t, "x") != 1 || len(n.lostConflicts(t)) != 0 {
+			t.Errorf("x is %d, recorded are %v", c.n(t, "x"), n.lostConflicts(t))
+		}
+	})
+}
+
+// An answer that was on its way while a table was restored says what was true of the table before.
+func TestAnswerFromBeforeARestore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		n := openNode(t, c, t.TempDir(), nil)
+		stop := n.run(t)
+		defer stop()
+		n.put(t, "teams", team("x", 0))
+		letPass(time.Minute)
+		point, then := time.Now(), c.snapshot(t, "teams")
+		letPass(time.Minute)
+		once := false
+		c.set(func() {
+			c.after = func(op, table string) error {
+				if table != "teams" || op == "get" || once {
+					return nil
+				}
+				once = true
+				c.mu.Unlock() // it is held while a test's function is called
+				defer c.mu.Lock()
+				c.restore(t, "teams", then, "teams-2", point)
+				if err := n.checkTables(t.Context(), true); err != nil {
+					t.Error(err)
+				}
+				return nil
+			}
+		})
+		n.bump(t, "x")
+		letPass(10 * time.Minute)
+		if !once || c.n(t, "x") != 1 || len(n.lostConflicts(t)) != 0 {
+			t.Errorf("x is %d, recorded are %v", c.n(t, "x"), n.lostConflicts(t))
 		}
 	})
 }

@@ -30,6 +30,8 @@ const (
 	flagItem // it has an Item, perhaps an empty one
 	flagWas
 	flagRare // the fields that few entries have follow
+	flagBefore
+	flagAgain // the instant Again follows
 )
 
 // policyList has the policies in the order of their numbers, from 1; one that is not here is written as its text.
@@ -43,6 +45,7 @@ func policyList() []store.Policy {
 func (e *Entry) flags() (f uint64) {
 	for i, set := range []bool{
 		e.Provisional, e.Read, e.Ghost, e.Unsure, e.Late, e.Closed, e.Dead, e.Lost, e.Replay, e.Item != nil, e.Was != nil, e.rare(),
+		e.Before, e.Again != 0,
 	} {
 		if set {
 			f |= 1 << i
@@ -88,6 +91,9 @@ func (e *Entry) Encode() []byte {
 	}
 	if e.rare() {
 		e.encodeRare(&w)
+	}
+	if e.Again != 0 {
+		w.int(e.Again)
 	}
 	return w.b
 }
@@ -154,7 +160,11 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	if flags&flagRare != 0 {
 		e.decodeRare(&r)
 	}
-	if r.err == nil && (len(r.b) > 0 || flags >= flagRare<<1) {
+	e.Before = flags&flagBefore != 0
+	if flags&flagAgain != 0 {
+		e.Again = r.int()
+	}
+	if r.err == nil && (len(r.b) > 0 || flags >= flagAgain<<1) {
 		r.err = errors.New("with something behind it")
 	}
 	if r.err != nil {

@@ -50,9 +50,13 @@ func drawEntry(t *rapid.T) *Entry {
 		Life: Life{Kind: LifeKind(num("life") % 3), ID: text("life id")}, Sent: int(num("sent") % 1000),
 		Read: yes("read"), Ghost: yes("ghost"), Unsure: yes("unsure"), Late: yes("late"), Closed: yes("closed"), Dead: yes("dead"),
 		Lost: yes("lost"), Replay: yes("replay"), Provisional: yes("provisional"),
+		Before: yes("before"),
 	}
 	if yes("known policy") {
 		e.Policy = store.PolicyNewest
+	}
+	if yes("again") {
+		e.Again = int64(num("again"))
 	}
 	if yes("rare") {
 		e.Txn, e.Stamp, e.Lock, e.Fence = num("txn"), int64(num("stamp")), text("lock"), int64(num("fence"))

@@ -70,7 +70,7 @@ func (e *Entry) nothing(f facts, env Env) (verdict, decision) {
 	case e.Op == store.OpDelete:
 		e.moveTo(Sidecar{}, false)
 		return verdictAgain, decision{}
-	case e.Late && !f.dead:
+	case e.Late && !f.dead && !e.Replay:
 		// It was a create, and a copy of that could still make what we would call deleted: it is one again.
 		e.moveTo(Sidecar{}, false)
 		e.Unsure = true
@@ -92,6 +92,9 @@ func (e *Entry) onNone(item attr.Item, side Sidecar, f facts) (verdict, decision
 		return verdictAgain, decision{}
 	case f.dead:
 		return verdictDecided, superseded(CodeTombstone, textTombstone)
+	case e.Replay:
+		// Who has made this has done so since, or without our knowledge: it is the newer.
+		return verdictDecided, conflict(CodeRestored, textReplaced)
 	case foreign(side.Life):
 		// No tombstone tells of a foreign Put over what we may have made. Where nothing of it is there, it is as on a foreign
 		// life: sent once more.

@@ -47,8 +47,11 @@ func (u *Unit) Next(known []Known, env Env) Action {
 	case stepClose:
 		return send(stepClose, closeCall(e, e.met.on, env))
 	}
-	if e.Lost {
+	switch {
+	case e.Lost:
 		return read(stepLost, e.ref())
+	case e.Replay && e.Before && e.creates():
+		return read(stepReplay, e.ref())
 	}
 	return e.next(known[0], env)
 }
@@ -121,13 +124,13 @@ func (e *Entry) prepare(env Env) *Action {
 
 // needsDead tells whether the entry deletes what a node may not know that it has made: another one, or this one, when an
 // older state of its disk is restored with the create still in the queue. What the maker has told the cloud to be settled
-// it will know.
+// it will know; but while a cloud that was restored is given again what it has lost, it makes that anew.
 func (e *Entry) needsDead(env Env) bool {
 	if e.Op != store.OpDelete || e.Dead || e.Life.Kind != LifeOurs {
 		return false
 	}
 	node, seq, ok := maker(e.Life.ID)
-	return ok && (env.Settled == nil || env.Settled(node) < seq)
+	return ok && (env.Settled == nil || env.Settled(node) < seq || e.Replay || env.Replaying)
 }
 
 // restamp gives a stamp that no server had confirmed the server's time, once and before it is sent, and takes back one

@@ -13,9 +13,9 @@ const WhyTransactions = "transactions"
 // nextAll is Next for a transaction. What it has to find out is noted in its first entry.
 func (u *Unit) nextAll(known []Known, env Env) Action {
 	lead := u.Entries[0]
-	proof := syncRef(TxnID(lead.writeID(env.Node)), env)
+	proof := syncRef(lead.proofID(env), env)
 	switch {
-	case lead.step == stepProof || lead.Lost:
+	case lead.step == stepProof, lead.Lost, lead.step == stepSend && lead.Replay && !lead.met.ready:
 		return read(stepProof, append([]Ref{proof}, u.refs()...)...)
 	case lead.step == stepImages || lead.step == stepValidate:
 		return read(lead.step, u.refs()...)
@@ -89,7 +89,7 @@ func (u *Unit) takeAll(a Action, ans Answer, known []Known, env Env, o *Outcome)
 		t.validated()
 	case stepClose:
 		t.closed()
-	case stepLabel, stepLock, stepAlive, stepHold, stepLost: // of single entries
+	case stepLabel, stepLock, stepAlive, stepHold, stepLost, stepReplay: // of single entries
 	}
 }
 
@@ -287,6 +287,9 @@ func (t *takingAll) proof() {
 			t.sees(i, images[i])
 		}
 		t.settle(conflict(CodeLost, textLost))
+		return
+	case t.lead.Replay && !t.lead.met.ready:
+		t.replayed(images)
 		return
 	}
 	worst := ruling{v: verdictAgain}

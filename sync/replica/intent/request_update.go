@@ -206,7 +206,7 @@ func absent(c Call) Call {
 
 // proofCall puts the proof of a transaction; closed: the proof that it can never apply.
 func proofCall(e *Entry, closed bool, env Env) Call {
-	c := row(TxnID(e.writeID(env.Node)), env)
+	c := row(e.proofID(env), env)
 	if closed {
 		c.Item[syncClosed] = attr.Bool(true)
 	}

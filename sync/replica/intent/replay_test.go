@@ -1,0 +1,147 @@
+package intent
+
+import (
+	"testing"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+// replayed has the node's entry wait again, as after a restore of the cloud.
+func (n *node) replayed(e *Entry, before bool) {
+	e.Replay, e.Unsure, e.Before, e.Again, e.Dead = true, true, before, 7, false
+	e.step, e.met = stepSend, met{}
+	n.queue = append(n.queue, e)
+}
+
+// A create that was settled before the restore point, and whose life is not there, was deleted before it, or replaced: it
+// is recorded, not made again, and what is there is not touched.
+func TestCreateFromBeforeTheRestorePoint(t *testing.T) {
+	t.Parallel()
+	for _, transactions := range []bool{true, false} {
+		w := newWorld(t)
+		w.transactions = transactions
+		a := w.node("a")
+		create := func() *Entry {
+			e := a.write(put("t", "i", "", "x", 1))
+			a.drain()
+			return e
+		}
+		e := create()
+		a.replayed(e, true)
+		a.drain()
+		a.result(e, OutApplied, "") // it is in what was restored
+
+		w.foreignDelete("t", "i")
+		a.learn("t", "i")
+		a.replayed(e, true)
+		a.drain()
+		a.result(e, OutConflict, CodeRestored)
+		if it := w.cloud.items[at("t", key("i"))]; it != nil {
+			t.Errorf("what was deleted is there again: %v", it)
+		}
+
+		w.made("b", "i")
+		was := w.cloud.items[at("t", key("i"))]
+		a.learn("t", "i")
+		a.replayed(e, true)
+		a.drain()
+		a.result(e, OutConflict, CodeRestored)
+		if it := w.cloud.items[at("t", key("i"))]; !attr.EqualItems(it, was) {
+			t.Errorf("the item of another was %v and is %v", was, it)
+		}
+	}
+}
+
+// A create that the restored cloud has lost is made again; where somebody has made the item since, that is the newer.
+func TestCreateFromAfterTheRestorePoint(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.node("a")
+	e := a.write(put("t", "i", "", "x", 1))
+	a.drain()
+	w.foreignDelete("t", "i")
+	a.learn("t", "i")
+	a.replayed(e, false)
+	a.drain()
+	a.result(e, OutApplied, "")
+	w.want("t", "i", `{"x":{"N":"1"}}`)
+
+	w.foreignDelete("t", "i")
+	w.made("b", "i")
+	a.learn("t", "i")
+	a.replayed(e, false)
+	a.drain()
+	a.result(e, OutConflict, CodeRestored)
+	w.want("t", "i", `{"x":{"N":"0"}}`)
+}
+
+// A delete that is sent while a restored cloud is given again what it has lost leaves a tombstone, however long its life is
+// settled: the life may be made again after it.
+func TestDeleteInAReplayLeavesATombstone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.node("a")
+	w.made("b", "i")
+	life := sidecar(w, "i").Life
+	a.learn("t", "i")
+	e := a.write(remove("t", "i", ""))
+	a.drain()
+	dead := at("touchline-sync", row(DeadID(life), a.env()).Key)
+	delete(w.cloud.items, dead)
+	a.replayed(e, false)
+	a.drain()
+	a.result(e, OutApplied, "")
+	if w.cloud.items[dead] == nil {
+		t.Error("a replayed delete leaves no tombstone")
+	}
+}
+
+// The proof of a transaction that was applied proves nothing about tables that were restored since.
+func TestTransactionIsReplayed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.node("a")
+	w.made("a", "i")
+	was := w.cloud.items[at("t", key("i"))]
+	txn := a.mustTransact(update("t", "i", "ADD n :n", "", ":n", 1), put("t", "k", "", "x", 1))
+	a.drain()
+	restores := int64(7)
+	again := func(before bool) {
+		restores++
+		for _, e := range txn {
+			a.replayed(e, before)
+			e.Again, e.Closed = restores, false
+		}
+	}
+	again(false)
+	a.drain()
+	a.results(txn, OutApplied, "") // it is in what was restored
+	w.want("t", "i", `{"n":{"N":"1"},"x":{"N":"0"}}`)
+
+	lose := func() {
+		w.cloud.items[at("t", key("i"))] = was
+		w.foreignDelete("t", "k")
+		a.learn("t", "i")
+		a.learn("t", "k")
+	}
+	lose()
+	again(false)
+	a.step(arrive)     // the look
+	a.step(loseAnswer) // the transaction
+	a.drain()
+	a.results(txn, OutApplied, "")
+	w.want("t", "i", `{"n":{"N":"1"},"x":{"N":"0"}}`)
+	w.want("t", "k", `{"x":{"N":"1"}}`)
+
+	w.foreignDelete("t", "k") // one half is there
+	a.learn("t", "k")
+	again(false)
+	a.drain()
+	a.results(txn, OutConflict, CodeRestored)
+	w.want("t", "i", `{"n":{"N":"1"},"x":{"N":"0"}}`)
+
+	lose()
+	again(true) // what was deleted before the restore point
+	a.drain()
+	a.results(txn, OutConflict, CodeRestored)
+}
