@@ -209,7 +209,7 @@ func (u *unit) shownBy(it *workItem, side intent.Sidecar, node string) bool {
 
 // settleShown settles a unit that an image has proved.
 func (r *Replica) settleShown(w *work, u *unit) error {
-	_, err := r.leave(w, &flight{unit: u, outcome: intent.Outcome{Result: intent.OutApplied}}, r.clock.Now())
+	_, err := r.leave(w, &flight{unit: u, outcome: intent.Outcome{Result: intent.OutApplied}})
 	return err
 }
 

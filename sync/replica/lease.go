@@ -104,7 +104,7 @@ func (r *Replica) deposeUnits(w *work, lock string, fence int64) (records []*Con
 			Result: intent.OutConflict, Code: intent.CodeDeposed, Lock: lock, Fence: fence,
 			Text: "it was written under an earlier lease of this node, and the lock has been taken anew since",
 		}}
-		c, err := r.leave(w, f, r.clock.Now())
+		c, err := r.leave(w, f)
 		if err != nil {
 			return nil, false, err
 		}

@@ -215,7 +215,7 @@ func (r *Replica) settleUnit(w *work, f *flight, now time.Time) ([]*Conflict, er
 	}
 	switch o := f.outcome.Result; {
 	case o.Settled():
-		return r.leave(w, f, now)
+		return r.leave(w, f)
 	case o == intent.OutQuarantine:
 		return r.quarantine(w, f)
 	case o == intent.OutRenumber:
@@ -257,7 +257,7 @@ func (r *Replica) showBases(w *work, f *flight, each func(i int, it *workItem)) 
 }
 
 // leave takes a unit out of the outbox: it is applied, superseded or in conflict.
-func (r *Replica) leave(w *work, f *flight, now time.Time) ([]*Conflict, error) {
+func (r *Replica) leave(w *work, f *flight) ([]*Conflict, error) {
 	o := &f.outcome
 	var c *Conflict
 	if o.Result != intent.OutApplied {
