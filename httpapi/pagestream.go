@@ -102,13 +102,8 @@ func (p *pageStream) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if said {
-			spoke = looked
-		} else if looked.Sub(spoke) >= pageBeat {
-			if err := p.out.wires(p.s.encoder.tick); err != nil {
-				return err
-			}
-			spoke = looked
+		if spoke, err = p.beat(said, spoke, looked); err != nil {
+			return err
 		}
 		if err := p.s.wall.Wait(ctx, looked.Add(p.s.cfg.PageTick), p.sub.sig); err != nil {
 			return err
@@ -120,6 +115,18 @@ func (p *pageStream) run(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// beat says something when nothing was said for a while, so that the reader knows that the way is open. It gives when
+// something was last said.
+func (p *pageStream) beat(said bool, spoke, now time.Time) (time.Time, error) {
+	switch {
+	case said:
+		return now, nil
+	case now.Sub(spoke) >= pageBeat:
+		return now, p.out.wires(p.s.encoder.tick)
+	}
+	return spoke, nil
 }
 
 // look sends what changed since the last look.

@@ -131,9 +131,9 @@ func TestHubProblems(t *testing.T) {
 		"A v B is live and node n2, which looks after it, has said nothing for 80 seconds": func(h *hubState) {
 			h.Matches[0].TickAgeSeconds, h.Matches[0].Owner = 80, "n2"
 		},
-		"A v B is live and was not read for 6 min":  func(h *hubState) { h.Matches[0].TickAgeSeconds = 360 },
-		"live with 2 followers and no Live":         func(h *hubState) { h.Matches[0].Sessions = map[string]int{"ended": 2} },
-		"90 of 100 streams are open":                func(h *hubState) { h.Streams.Open = 90 },
+		"A v B is live and was not read for 6 min": func(h *hubState) { h.Matches[0].TickAgeSeconds = 360 },
+		"live with 2 followers and no Live":        func(h *hubState) { h.Matches[0].Sessions = map[string]int{"ended": 2} },
+		"90 of 100 streams are open":               func(h *hubState) { h.Streams.Open = 90 },
 	} {
 		h := well()
 		change(h)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -172,7 +173,9 @@ func TestEventsWatch(t *testing.T) {
 					t.Fatalf("%d: %v, %d readings, %s", n, err, count, time.Since(begin))
 				}
 			}
-			time.Sleep(ensureAgain - ensureWithin)
+			if err := clock.Sleep(t.Context(), clock.Real(), ensureAgain-ensureWithin); err != nil {
+				t.Fatal(err)
+			}
 			begin = time.Now()
 		}
 	})

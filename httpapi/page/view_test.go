@@ -374,7 +374,7 @@ func TestScorecardElsewhere(t *testing.T) {
 		}
 		var said []string
 		for _, p := range v.Parts {
-			if strings.Contains(string(p.HTML), "kept by the node that reads this match") {
+			if strings.Contains(p.HTML, "kept by the node that reads this match") {
 				said = append(said, p.ID)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 // readImage reads one item consistently. The caller ends its read when what was found has been adopted.
@@ -83,4 +84,12 @@ func (r *Replica) follow(ctx context.Context, out *adoption, again bool) error {
 		}
 	}
 	return nil
+}
+
+// readAgain has an item read consistently: what is known of it came in an order that nobody can tell.
+func (r *Replica) readAgain(table string, key attr.Item) {
+	r.books.mu.Lock()
+	r.books.reads = append(r.books.reads, intent.Ref{Table: table, Key: key})
+	r.books.mu.Unlock()
+	r.asked.get().Set()
 }

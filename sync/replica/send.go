@@ -28,24 +28,8 @@ func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 		if err != nil {
 			return l.give(f, err)
 		}
-		switch a.Kind {
-		case intent.ActSettle:
-			f.outcome, f.known = *a.Outcome, known
+		if l.without(f, &a, known) {
 			return true
-		case intent.ActPark:
-			f.outcome, f.idle = intent.Outcome{Result: intent.OutParked}, true
-			f.park(l.r.local(a.Until), a.Why)
-			if a.Why == intent.WhyEvents { // whoever settles them says so
-				f.wait = time.Time{}
-			}
-			return true
-		case intent.ActSend:
-			if at := l.r.paces.take(f.table(), l.r.clock.Now()); at.After(l.r.clock.Now()) {
-				f.outcome, f.idle = intent.Outcome{Result: intent.OutThrottled}, true
-				f.park(at, "the table's pace")
-				return true
-			}
-		case intent.ActRead:
 		}
 		stored := a.Attempt && f.tells()
 		ans, err := l.ask(ctx, f, &a)
@@ -66,6 +50,31 @@ func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 	f.outcome = intent.Outcome{Result: intent.OutParked}
 	f.park(l.r.clock.Now().Add(time.Second), "it took many steps")
 	return true
+}
+
+// without takes the actions for which nobody is asked: what is settled already, what waits, what the table's pace holds
+// back. false: a request is to be made.
+func (l *lane) without(f *flight, a *intent.Action, known []intent.Known) bool {
+	switch a.Kind {
+	case intent.ActSettle:
+		f.outcome, f.known = *a.Outcome, known
+		return true
+	case intent.ActPark:
+		f.outcome, f.idle = intent.Outcome{Result: intent.OutParked}, true
+		f.park(l.r.local(a.Until), a.Why)
+		if a.Why == intent.WhyEvents { // whoever settles them says so
+			f.wait = time.Time{}
+		}
+		return true
+	case intent.ActSend:
+		if at := l.r.paces.take(f.table(), l.r.clock.Now()); at.After(l.r.clock.Now()) {
+			f.outcome, f.idle = intent.Outcome{Result: intent.OutThrottled}, true
+			f.park(at, "the table's pace")
+			return true
+		}
+	case intent.ActRead:
+	}
+	return false
 }
 
 // took acts on what an answer means; again: there is a step to follow.

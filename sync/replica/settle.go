@@ -8,7 +8,6 @@ import (
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -392,12 +391,4 @@ func (r *Replica) moved(w *work) {
 	for _, text := range w.bad {
 		r.log.Error("the cloud has an item that this node cannot keep", "error", text)
 	}
-}
-
-// readAgain has an item read consistently: what is known of it came in an order that nobody can tell.
-func (r *Replica) readAgain(table string, key attr.Item) {
-	r.books.mu.Lock()
-	r.books.reads = append(r.books.reads, intent.Ref{Table: table, Key: key})
-	r.books.mu.Unlock()
-	r.asked.get().Set()
 }

@@ -2,4 +2,4 @@
 
 package replica_test
 
-const simDefault = 3
+const simDefault = 16
