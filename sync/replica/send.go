@@ -81,6 +81,9 @@ func (l *lane) without(f *flight, a *intent.Action, known []intent.Known) bool {
 func (l *lane) took(ctx context.Context, f *flight, a *intent.Action, failed *intent.Error) (finished, again bool) {
 	if a.Kind == intent.ActRead || failed != nil {
 		if err := l.vanished(ctx, f); err != nil {
+			if unread := l.r.asItWas(ctx, f); unread != nil { // nobody knows whether the absence can be believed
+				err = unread
+			}
 			return l.give(f, err), false
 		}
 	}

@@ -1,0 +1,72 @@
+package replica
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// An update finds its item gone, and the look at the table, which tells whether that may be believed, is not answered:
+// nothing is taken from the answer but that the update was sent. What is written behind it is not folded into it.
+func TestAttemptedStaysWhereTheTableIsNotSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		n := openNode(t, c, t.TempDir(), func(cfg *Config) { cfg.Poll = nil })
+		stop := n.run(t)
+		defer stop()
+		n.put(t, "teams", team("one", 1))
+		letPass(10 * time.Second)
+		c.foreign(t, "teams", teamKey("one"), nil)
+		c.set(func() {
+			c.fail = func(op, table string) error {
+				if op == "table" && table == "teams" {
+					return &intent.Error{Class: intent.Unknown, Err: errors.New("no answer within the deadline")}
+				}
+				return nil
+			}
+		})
+		write := func(name string) (seq uint64) {
+			err := n.st.Update(t.Context(), func(tx *store.Tx) error {
+				u := store.UpdateItem{Table: "teams", Key: teamKey("one"), Update: "SET v = :v", Condition: "attribute_exists(id)"}
+				u.Values = attr.Item{":v": attr.S(name)}
+				_, err := tx.Update(u)
+				seq = tx.Seq()
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return seq
+		}
+		first := write("first")
+		letPass(5 * time.Second)
+		if c.count("table teams") < 2 {
+			t.Fatal("nobody has looked at the table")
+		}
+		second := write("second")
+		c.set(func() { c.fail = nil })
+		var ids []unitID
+		var sent int
+		err := n.st.View(t.Context(), func(tx *store.Tx) error {
+			return eachUnit(tx, func(u *unit) (bool, error) {
+				ids = append(ids, u.id)
+				sent += u.Entries[0].Sent
+				return true, nil
+			})
+		})
+		if err != nil || len(ids) != 2 || ids[0].seq != first || ids[1].seq != second || sent != 1 {
+			t.Errorf("in the outbox are %v, sent %d times: %v", ids, sent, err)
+		}
+		letPass(2 * time.Minute)
+		for _, seq := range []uint64{first, second} {
+			if p, err := n.Proved(t.Context(), seq); err != nil || p != ProofRefused {
+				t.Errorf("%d: %v %v", seq, p, err)
+			}
+		}
+	})
+}
