@@ -39,7 +39,7 @@ func Compile(w *store.Write, known Known, pending []*Entry, env Env) (*Entry, er
 		e.Lock = w.Spec.LockOf(item)
 		e.Fence, _ = item[AttrFence].Int()
 	}
-	e.Life, e.Behind = lifeBehind(known, pending, env.Exprs)
+	e.Life, e.Behind = lifeBehind(known, pending, w.Old != nil, env.Exprs)
 	e.operation(w, item)
 	e.ghost(w, known, pending, item, env)
 	if e.Policy == store.PolicyNewest {
@@ -110,13 +110,18 @@ func lifeOf(k Known) Life {
 }
 
 // lifeBehind gives the life on which an entry stands behind the pending ones: that of the view which it was made upon. A
-// delete that is doubtful there ends no life, and a create that is begins none.
-func lifeBehind(k Known, pending []*Entry, exprs *expr.Cache) (life Life, behind uint64) {
+// delete that is doubtful there ends no life, and a create that is begins none. seen tells that the application found an
+// item: an entry on its way to a life that no base shows yet is not in the view that is computed here, and readers see it.
+func lifeBehind(k Known, pending []*Entry, seen bool, exprs *expr.Cache) (life Life, behind uint64) {
 	v := viewing{item: k.Item, life: lifeOf(k), time: k.Side.Time}
 	for _, e := range pending {
 		if e.Policy != store.PolicyThrough {
 			v.take(e, exprs)
 		}
+	}
+	if last := len(pending) - 1; v.item == nil && seen && last >= 0 &&
+		pending[last].Op != store.OpDelete && pending[last].Life.Kind != LifeNone {
+		return pending[last].Life, pending[last].Behind
 	}
 	return v.life, v.behind
 }
