@@ -25,6 +25,7 @@ type book struct {
 	digits  map[string]string          // "node seq": nine digits, always the same
 	last    map[string]uint64          // "node table key": the highest sequence that had an effect
 	lastN   map[string]uint64          // and which
+	plain   map[string]uint64          // as last, but for those renumbered
 	images  map[string][]imageAt       // "table key"
 	shown   map[string]bool            // ids that an effect has brought into the cloud
 	issued  map[string]bool            // ids that somebody wrote
@@ -56,7 +57,7 @@ func newBook(s *sim) *book {
 		s: s, bySeq: map[string]*act{}, effects: map[string][]effectAt{}, sent: map[string]bool{}, digits: map[string]string{},
 		last: map[string]uint64{}, images: map[string][]imageAt{}, shown: map[string]bool{}, issued: map[string]bool{},
 		foreign: map[string]int64{}, fences: map[string]int64{}, writers: map[string]string{}, owed: map[string]uint64{},
-		lastN: map[string]uint64{}, cut: map[string]uint64{}, cloned: map[string]bool{}, claims: map[string]map[string]bool{}, renewed: map[string]time.Time{},
+		lastN: map[string]uint64{}, plain: map[string]uint64{}, cut: map[string]uint64{}, cloned: map[string]bool{}, claims: map[string]map[string]bool{}, renewed: map[string]time.Time{},
 	}
 }
 
@@ -206,14 +207,25 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 		// unanswered write has nothing to be known by.
 		strict = false
 	}
-	if last := b.last[lane]; strict && last > seq {
+	last := b.last[lane]
+	if strict && last > seq && !closes { // closing shows nobody anything: the queue of a restored snapshot may do so late
 		b.s.violate("order: %s had an effect on %s after sequence %d", entry, item, last)
 	}
 	b.last[lane], b.lastN[lane] = seq, e.N
-	if closes {
+	switch {
+	case closes:
 		b.s.net.Count("mark closed")
 		b.last[lane] = seq + 1 // nothing of it may come any more
+		if strict {
+			b.last[lane] = max(last, seq+1)
+		}
 		return
+	case e.Op == store.OpDelete && renumbered(seq):
+		// It was written before all that waits behind it, of which a create up to the fork keeps its number: the lost timeline
+		// may have sent it, and its tombstone is by that number (section 6).
+		b.last[lane] = b.plain[lane]
+	case !renumbered(seq):
+		b.plain[lane] = max(b.plain[lane], seq)
 	}
 	for _, was := range b.effects[entry] {
 		if strict && was.item == item && b.cut[item] < was.n {
@@ -228,6 +240,10 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 		b.s.violate("skeleton: %s (%s) made an item of %s that was deleted", entry, a.what, item)
 	}
 }
+
+// renumbered tells of a sequence that it is one of those kept for what waited when a timeline was lost: the upper half of
+// an incarnation.
+func renumbered(seq uint64) bool { return seq>>39&1 == 1 }
 
 // begins tells whether a write was made where there was no item, or folded into itself one that was.
 func (b *book) begins(a *act) bool {
