@@ -55,6 +55,8 @@ func (t *takingAll) replayed(images []attr.Item) {
 	switch n := len(t.u.Entries); {
 	case there == n:
 		t.applied(images)
+	case none == n && t.lead.met.decision.result != 0: // a condition on another row: sent again it would be refused again
+		t.act(ruling{v: verdictDecided, d: t.lead.met.decision})
 	case none == n:
 		t.lead.met.ready = true
 	case t.env.Replaying && t.lacks(images):

@@ -145,3 +145,28 @@ func TestTransactionIsReplayed(t *testing.T) {
 	a.drain()
 	a.results(txn, OutConflict, CodeRestored)
 }
+
+// What a transaction checked beside its items may not hold any more in what was restored: it is refused then, once.
+func TestReplayedTransactionIsRefusedByItsCheck(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.node("a")
+	txn := a.mustTransact(put("t", "k", "", "x", 1), put("t", "l", "", "x", 1), check("t", "i", "attribute_not_exists(pk)"))
+	a.drain()
+	for _, id := range []string{"k", "l"} { // they were lost
+		w.foreignDelete("t", id)
+		a.learn("t", id)
+	}
+	w.foreignPut("t", "i", "x", 1)
+	for _, e := range txn {
+		a.replayed(e, false)
+		e.Again, e.Closed = 8, false
+	}
+	a.drain()
+	a.results(txn, OutConflict, CodeCondition)
+	for _, id := range []string{"k", "l"} {
+		if w.cloud.items[at("t", key(id))] != nil {
+			t.Errorf("%s was made although the check does not hold", id)
+		}
+	}
+}
