@@ -243,15 +243,3 @@ func checkFired(t *testing.T, fired map[string]int) {
 		t.Logf("%8d %s", fired[what], what)
 	}
 }
-
-// The same seed is the same history.
-func TestSimulationRepeats(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	for seed := range uint64(3) {
-		a, _, _ := simulateHash(t, 1+seed, false)
-		b, _, _ := simulateHash(t, 1+seed, false)
-		if a != b {
-			t.Errorf("seed %d: two runs, two histories", 1+seed)
-		}
-	}
-}
