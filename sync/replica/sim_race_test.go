@@ -2,4 +2,4 @@
 
 package replica_test
 
-const simDefault = 2
+const simDefault = 1
