@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/touchline/touchline/internal/fields"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 )
@@ -103,8 +104,8 @@ func (r *storedRecord) encode() []byte {
 	b = binary.BigEndian.AppendUint64(b, uint64(r.at))
 	b = binary.AppendUvarint(b, r.txn)
 	b = binary.AppendUvarint(b, uint64(r.table))
-	b = appendBytes(b, r.key)
-	b = appendBytes(b, r.origin)
+	b = fields.Append(b, r.key)
+	b = fields.Append(b, r.origin)
 	if flags&hasRequest != 0 {
 		b = r.request.append(b)
 	}
@@ -112,29 +113,24 @@ func (r *storedRecord) encode() []byte {
 		b = binary.AppendUvarint(b, r.prev)
 	}
 	if flags&hasOld != 0 {
-		b = appendBytes(b, r.old)
+		b = fields.Append(b, r.old)
 	}
 	return append(b, r.now...)
 }
 
 func (q Request) append(b []byte) []byte {
-	b = appendBytes(b, q.Update)
-	b = appendBytes(b, q.Condition)
+	b = fields.Append(b, q.Update)
+	b = fields.Append(b, q.Condition)
 	b = binary.AppendUvarint(b, uint64(len(q.Params.Names)))
 	for _, name := range slices.Sorted(maps.Keys(q.Params.Names)) {
-		b = appendBytes(b, name)
-		b = appendBytes(b, q.Params.Names[name])
+		b = fields.Append(b, name)
+		b = fields.Append(b, q.Params.Names[name])
 	}
 	var values []byte
 	if len(q.Params.Values) > 0 {
 		values = attr.Encode(nil, q.Params.Values)
 	}
-	return appendBytes(b, values)
-}
-
-func appendBytes[T string | []byte | attr.Encoded](b []byte, s T) []byte {
-	b = binary.AppendUvarint(b, uint64(len(s)))
-	return append(b, s...)
+	return fields.Append(b, values)
 }
 
 var errRecord = errors.New("a journal record is cut short or of an unknown version")
@@ -147,26 +143,26 @@ func decodeRecord(b []byte) (r storedRecord, err error) {
 	flags := b[2]
 	r.op = Op(b[1])
 	r.at = int64(binary.BigEndian.Uint64(b[recordAt:]))
-	d := cutter{b: b[recordHeader:]}
-	r.txn = d.uvarint()
-	r.table = uint32(d.uvarint())
-	r.key = d.bytes()
-	r.origin = string(d.bytes())
+	d := fields.Reader{B: b[recordHeader:]}
+	r.txn = d.Uvarint()
+	r.table = uint32(d.Uvarint())
+	r.key = d.Bytes()
+	r.origin = string(d.Bytes())
 	if flags&hasRequest != 0 {
-		if r.request, err = d.request(); err != nil {
+		if r.request, err = readRequest(&d); err != nil {
 			return r, damaged(err, "journal")
 		}
 	}
 	if flags&hasPrev != 0 {
-		r.prev = d.uvarint()
+		r.prev = d.Uvarint()
 	}
 	if flags&hasOld != 0 {
-		r.old = d.bytes()
+		r.old = d.Bytes()
 	}
 	if flags&hasNow != 0 {
-		r.now = d.b
+		r.now = d.B
 	}
-	if d.bad {
+	if d.Bad {
 		return r, damaged(errRecord, "journal")
 	}
 	return r, nil
@@ -177,52 +173,26 @@ func tableOfRecord(b []byte) (id uint32, err error) {
 	if len(b) < recordHeader || b[0] != recordVersion {
 		return 0, damaged(errRecord, "journal")
 	}
-	d := cutter{b: b[recordHeader:]}
-	d.uvarint() // txn
-	id = uint32(d.uvarint())
-	if d.bad {
+	d := fields.Reader{B: b[recordHeader:]}
+	d.Uvarint() // txn
+	id = uint32(d.Uvarint())
+	if d.Bad {
 		return 0, damaged(errRecord, "journal")
 	}
 	return id, nil
 }
 
-// cutter takes a record apart; bad is set by the first thing that is not there.
-type cutter struct {
-	b   []byte
-	bad bool
-}
-
-func (d *cutter) uvarint() uint64 {
-	v, n := binary.Uvarint(d.b)
-	if n <= 0 {
-		d.bad, d.b = true, nil
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *cutter) bytes() []byte {
-	n := d.uvarint()
-	if n > uint64(len(d.b)) {
-		d.bad, d.b = true, nil
-		return nil
-	}
-	out := d.b[:n:n]
-	d.b = d.b[n:]
-	return out
-}
-
-func (d *cutter) request() (Request, error) {
-	q := Request{Update: string(d.bytes()), Condition: string(d.bytes())}
-	if n := d.uvarint(); n > 0 && n <= uint64(len(d.b)) {
+// readRequest takes off what was asked for.
+func readRequest(d *fields.Reader) (Request, error) {
+	q := Request{Update: string(d.Bytes()), Condition: string(d.Bytes())}
+	if n := d.Count(); n > 0 {
 		q.Params.Names = make(map[string]string, n)
 		for range n {
-			name := string(d.bytes())
-			q.Params.Names[name] = string(d.bytes())
+			name := string(d.Bytes())
+			q.Params.Names[name] = string(d.Bytes())
 		}
 	}
-	values := d.bytes()
+	values := d.Bytes()
 	if len(values) == 0 {
 		return q, nil
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/touchline/touchline/internal/failpoint"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/fields"
 	"github.com/touchline/touchline/store/attr"
 )
 
@@ -61,7 +62,7 @@ func newMark(token string, writes []write) mark {
 	for i := range writes {
 		w := &writes[i]
 		b = append(b[:0], byte(w.op))
-		b = appendBytes(b, w.name)
+		b = fields.Append(b, w.name)
 		b = w.request.append(b)
 		b = attr.Encode(b, w.subject)
 		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(b)))) // a hash never fails

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/fields"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
@@ -53,7 +54,7 @@ func (u *unit) encode() []byte {
 	b = append(b, unitVersion)
 	b = binary.AppendUvarint(b, uint64(len(u.Entries)))
 	for _, e := range u.Entries {
-		b = appendText(b, e.Encode())
+		b = fields.Append(b, e.Encode())
 	}
 	return b
 }
@@ -63,15 +64,15 @@ func decodeUnit(id unitID, b []byte) (*unit, error) {
 		return nil, errUnit
 	}
 	u := &unit{id: id, size: len(b)}
-	c := cut{b: b[1:]}
-	for n := c.uvarint(); n > 0 && !c.bad; n-- {
-		e, err := intent.DecodeEntry(c.bytes())
+	c := fields.Reader{B: b[1:]}
+	for n := c.Uvarint(); n > 0 && !c.Bad; n-- {
+		e, err := intent.DecodeEntry(c.Bytes())
 		if err != nil {
 			return nil, err
 		}
 		u.Entries = append(u.Entries, e)
 	}
-	if c.bad || len(u.Entries) == 0 {
+	if c.Bad || len(u.Entries) == 0 {
 		return nil, errUnit
 	}
 	return u, nil
@@ -259,10 +260,10 @@ func readCounts(tx *store.Tx) (counts, error) {
 		return nil, err
 	}
 	out := counts{}
-	for c := (cut{b: b}); len(c.b) > 0; {
-		table := string(c.bytes())
-		out[table] = count{entries: c.varint(), bytes: c.varint()}
-		if c.bad {
+	for c := (fields.Reader{B: b}); len(c.B) > 0; {
+		table := string(c.Bytes())
+		out[table] = count{entries: c.Varint(), bytes: c.Varint()}
+		if c.Bad {
 			return nil, fault.New(fault.Damaged, "outbox", "the counts of the outbox cannot be read")
 		}
 	}
@@ -287,7 +288,7 @@ func (t tally) keep(tx *store.Tx) error {
 	}
 	var b []byte
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		b = appendText(b, name)
+		b = fields.Append(b, name)
 		b = binary.AppendVarint(b, all[name].entries)
 		b = binary.AppendVarint(b, all[name].bytes)
 	}
@@ -318,14 +319,14 @@ func readAttempted(tx *store.Tx, lane uint8) ([]uint64, error) {
 	if err != nil || b == nil {
 		return nil, err
 	}
-	c := cut{b: b}
+	c := fields.Reader{B: b}
 	var out []uint64
 	last := uint64(0)
-	for len(c.b) > 0 && !c.bad {
-		last += c.uvarint()
+	for len(c.B) > 0 && !c.Bad {
+		last += c.Uvarint()
 		out = append(out, last)
 	}
-	if c.bad {
+	if c.Bad {
 		return nil, fault.New(fault.Damaged, "outbox", "the marks of lane %d cannot be read", lane)
 	}
 	return out, nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/fields"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
@@ -24,9 +25,9 @@ func readReplaySums(tx *store.Tx) (s replaySums, err error) {
 	if err != nil || b == nil {
 		return s, err
 	}
-	c := cut{b: b}
-	s = replaySums{entries: c.varint(), bytes: c.varint()}
-	if c.bad {
+	c := fields.Reader{B: b}
+	s = replaySums{entries: c.Varint(), bytes: c.Varint()}
+	if c.Bad {
 		return s, fault.New(fault.Damaged, "replay", "the sums of the replay log cannot be read")
 	}
 	return s, nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/fields"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
@@ -134,7 +135,7 @@ func (sh *shadow) encode() []byte {
 		last = id.seq
 	}
 	if flags&shadowGone != 0 {
-		b = appendText(b, sh.gone.life)
+		b = fields.Append(b, sh.gone.life)
 		b = binary.AppendVarint(b, millis(sh.gone.at))
 	}
 	return attr.Encode(b, image)
@@ -159,10 +160,10 @@ func decodeShadowHead(b []byte) (sh *shadow, flags byte, rest []byte, err error)
 		return nil, 0, nil, errShadow
 	}
 	flags = b[1]
-	c := cut{b: b[2:]}
-	sh = &shadow{set: fromMillis(c.varint()), doubtful: int(c.uvarint())}
-	n := c.uvarint()
-	if n > uint64(len(c.b)) {
+	c := fields.Reader{B: b[2:]}
+	sh = &shadow{set: fromMillis(c.Varint()), doubtful: int(c.Uvarint())}
+	n := c.Uvarint()
+	if n > uint64(len(c.B)) {
 		return nil, 0, nil, errShadow
 	}
 	if n > 0 {
@@ -170,17 +171,17 @@ func decodeShadowHead(b []byte) (sh *shadow, flags byte, rest []byte, err error)
 	}
 	last := uint64(0)
 	for range n {
-		last += c.uvarint()
-		sh.pending = append(sh.pending, unitID{seq: last, lane: c.byte()})
+		last += c.Uvarint()
+		sh.pending = append(sh.pending, unitID{seq: last, lane: c.Byte()})
 	}
 	if flags&shadowGone != 0 {
-		sh.gone.life = string(c.bytes())
-		sh.gone.at = fromMillis(c.varint())
+		sh.gone.life = string(c.Bytes())
+		sh.gone.at = fromMillis(c.Varint())
 	}
-	if c.bad {
+	if c.Bad {
 		return nil, 0, nil, errShadow
 	}
-	return sh, flags, c.b, nil
+	return sh, flags, c.B, nil
 }
 
 // leads tells whether a unit is the first on an item, but for those that are held: what is written behind a quarantine
@@ -219,56 +220,4 @@ func fromMillis(ms int64) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms).UTC()
-}
-
-func appendText[T string | []byte](b []byte, s T) []byte {
-	b = binary.AppendUvarint(b, uint64(len(s)))
-	return append(b, s...)
-}
-
-// cut takes an encoding apart; bad is set by the first thing that is not there.
-type cut struct {
-	b   []byte
-	bad bool
-}
-
-func (c *cut) uvarint() uint64 {
-	v, n := binary.Uvarint(c.b)
-	if n <= 0 {
-		c.bad, c.b = true, nil
-		return 0
-	}
-	c.b = c.b[n:]
-	return v
-}
-
-func (c *cut) varint() int64 {
-	v, n := binary.Varint(c.b)
-	if n <= 0 {
-		c.bad, c.b = true, nil
-		return 0
-	}
-	c.b = c.b[n:]
-	return v
-}
-
-func (c *cut) byte() byte {
-	if len(c.b) == 0 {
-		c.bad = true
-		return 0
-	}
-	v := c.b[0]
-	c.b = c.b[1:]
-	return v
-}
-
-func (c *cut) bytes() []byte {
-	n := c.uvarint()
-	if n > uint64(len(c.b)) {
-		c.bad, c.b = true, nil
-		return nil
-	}
-	out := c.b[:n:n]
-	c.b = c.b[n:]
-	return out
 }

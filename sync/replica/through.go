@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/fields"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -138,7 +139,7 @@ func (t *through) fingerprint() string {
 		[]byte(t.spec.Name), {byte(t.op)}, attr.Encode(nil, t.key), attr.Encode(nil, t.whole), []byte(t.request.Update),
 		[]byte(t.request.Condition), attr.Encode(nil, t.request.Params.Values),
 	} {
-		_, _ = h.Write(appendText(nil, part))
+		_, _ = h.Write(fields.Append(nil, part))
 	}
 	names := attr.Item{}
 	for placeholder, name := range t.request.Params.Names {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/fields"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -127,12 +128,12 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	if len(b) == 0 || b[0] != entryVersion {
 		return nil, damaged(errors.New("of an unknown version"))
 	}
-	r := reader{b: b[1:]}
-	flags := r.uint()
-	e := &Entry{Seq: r.uint(), Digits: uint32(r.uint())}
-	e.Group = e.Seq - r.uint()
+	r := reader{Reader: fields.Reader{B: b[1:]}}
+	flags := r.Uvarint()
+	e := &Entry{Seq: r.Uvarint(), Digits: uint32(r.Uvarint())}
+	e.Group = e.Seq - r.Uvarint()
 	e.Table = r.text()
-	if at := r.uint(); at == 0 {
+	if at := r.Uvarint(); at == 0 {
 		e.Policy = store.Policy(r.text())
 	} else if list := policyList(); at <= uint64(len(list)) {
 		e.Policy = list[at-1]
@@ -140,12 +141,12 @@ func DecodeEntry(b []byte) (*Entry, error) {
 		r.fail(errCut)
 	}
 	e.Key = r.item()
-	e.Op = store.Op(r.uint())
+	e.Op = store.Op(r.Uvarint())
 	e.Update, e.Condition = r.text(), r.text()
 	e.Params = r.params()
 	e.At = r.time()
-	e.Life = Life{Kind: LifeKind(r.uint()), ID: r.text()}
-	e.Behind, e.Sent = r.uint(), int(r.uint())
+	e.Life = Life{Kind: LifeKind(r.Uvarint()), ID: r.text()}
+	e.Behind, e.Sent = r.Uvarint(), int(r.Uvarint())
 	for i, to := range []*bool{
 		&e.Provisional, &e.Read, &e.Ghost, &e.Unsure, &e.Late, &e.Closed, &e.Dead, &e.Lost, &e.Replay,
 	} {
@@ -162,33 +163,35 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	}
 	e.Before = flags&flagBefore != 0
 	if flags&flagAgain != 0 {
-		e.Again = r.int()
+		e.Again = r.Varint()
 	}
-	if r.err == nil && (len(r.b) > 0 || flags >= flagAgain<<1) {
-		r.err = errors.New("with something behind it")
-	}
-	if r.err != nil {
+	switch {
+	case r.err != nil:
 		return nil, damaged(r.err)
+	case r.Bad:
+		return nil, damaged(errCut)
+	case len(r.B) > 0 || flags >= flagAgain<<1:
+		return nil, damaged(errors.New("with something behind it"))
 	}
 	return e, nil
 }
 
 func (e *Entry) decodeRare(r *reader) {
-	e.Txn = r.uint()
-	for range r.count() {
-		e.Folds = append(e.Folds, r.uint())
+	e.Txn = r.Uvarint()
+	for range r.Count() {
+		e.Folds = append(e.Folds, r.Uvarint())
 	}
-	for range r.count() {
+	for range r.Count() {
 		e.Checks = append(e.Checks, Check{Table: r.text(), Key: r.item(), Condition: r.text(), Params: r.params()})
 	}
-	e.Stamp = r.int()
+	e.Stamp = r.Varint()
 	e.Lock = r.text()
-	e.Fence = r.int()
+	e.Fence = r.Varint()
 	e.From, e.Label = r.text(), r.text()
-	e.Refused = int(r.uint())
+	e.Refused = int(r.Uvarint())
 	e.NotBefore = r.time()
 	e.Why = r.text()
-	e.Held = Hold(r.uint())
+	e.Held = Hold(r.Uvarint())
 }
 
 func damaged(err error) error {
@@ -203,10 +206,7 @@ type writer struct{ b []byte }
 func (w *writer) uint(n uint64) { w.b = binary.AppendUvarint(w.b, n) }
 func (w *writer) int(n int64)   { w.b = binary.AppendVarint(w.b, n) }
 
-func (w *writer) text(s string) {
-	w.uint(uint64(len(s)))
-	w.b = append(w.b, s...)
-}
+func (w *writer) text(s string) { w.b = fields.Append(w.b, s) }
 
 // item is written behind its length.
 func (w *writer) item(it attr.Item) {
@@ -249,9 +249,9 @@ func (w *writer) time(t time.Time) {
 	w.int(n)
 }
 
-// reader takes fields off; err is what was wrong first.
+// reader takes fields off; err is what else was wrong first.
 type reader struct {
-	b   []byte
+	fields.Reader
 	err error
 }
 
@@ -259,54 +259,14 @@ func (r *reader) fail(err error) {
 	if r.err == nil {
 		r.err = err
 	}
-	r.b = nil
+	r.B = nil
 }
 
-func (r *reader) uint() uint64 {
-	n, k := binary.Uvarint(r.b)
-	if k <= 0 {
-		r.fail(errCut)
-		return 0
-	}
-	r.b = r.b[k:]
-	return n
-}
-
-func (r *reader) int() int64 {
-	n, k := binary.Varint(r.b)
-	if k <= 0 {
-		r.fail(errCut)
-		return 0
-	}
-	r.b = r.b[k:]
-	return n
-}
-
-// count is a number of things of at least a byte.
-func (r *reader) count() int {
-	n := r.uint()
-	if n > uint64(len(r.b)) {
-		r.fail(errCut)
-		return 0
-	}
-	return int(n)
-}
-
-func (r *reader) bytes() []byte {
-	n := r.count()
-	if r.err != nil {
-		return nil
-	}
-	out := r.b[:n:n]
-	r.b = r.b[n:]
-	return out
-}
-
-func (r *reader) text() string { return string(r.bytes()) }
+func (r *reader) text() string { return string(r.Bytes()) }
 
 func (r *reader) item() attr.Item {
-	b := r.bytes()
-	if r.err != nil {
+	b := r.Bytes()
+	if r.Bad {
 		return nil
 	}
 	it, err := attr.Encoded(b).Decode()
@@ -318,14 +278,14 @@ func (r *reader) item() attr.Item {
 }
 
 func (r *reader) params() (p expr.Params) {
-	for range r.count() {
+	for range r.Count() {
 		if p.Names == nil {
 			p.Names = map[string]string{}
 		}
 		placeholder := r.text()
 		p.Names[placeholder] = r.text()
 	}
-	if values := r.bytes(); len(values) > 0 {
+	if values := r.Bytes(); len(values) > 0 {
 		it, err := attr.Encoded(values).Decode()
 		if err != nil {
 			r.fail(err)
@@ -336,7 +296,7 @@ func (r *reader) params() (p expr.Params) {
 }
 
 func (r *reader) time() time.Time {
-	n := r.int()
+	n := r.Varint()
 	switch {
 	case n == 0:
 		return time.Time{}
