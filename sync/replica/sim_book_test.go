@@ -143,10 +143,8 @@ func markParts(mark string) (entry, digits string, seq uint64, closes bool) {
 
 // sends notes that an entry has left its node.
 func (b *book) sends(mark string, c *intent.Call) {
-	if b.s.whole {
-		b.s.detail("%s sends %s %s%s %s item %s update %q if %q %v %s", mark, c.Op, c.Table, keyText(c.Key), keyText(c.Item),
-			tell(c.Item), c.Update, c.Condition, c.Names, tell(c.Values))
-	}
+	b.s.detail("%s sends %s %s%s %s item %s update %q if %q %v %s", mark, c.Op, c.Table, keyText(c.Key), keyText(c.Item),
+		tell(c.Item), c.Update, c.Condition, c.Names, tell(c.Values))
 	if mark == "" {
 		return
 	}

@@ -79,7 +79,7 @@ func simulate(t *testing.T, seed uint64, whole bool) (events int, fired map[stri
 
 func simulateHash(t *testing.T, seed uint64, whole bool) (hash uint64, events int, fired map[string]int) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSim(t, seed, whole)
+		s := newSim(t, seed)
 		s.run()
 		hash, events, fired = s.hash, s.count(), s.net.Fired()
 		if whole {

@@ -42,7 +42,6 @@ type sim struct {
 	hash   uint64
 	events int
 	lines  []string
-	whole  bool // all lines are kept, not only the latest
 	failed []string
 	ids    int
 	healed bool
@@ -51,10 +50,8 @@ type sim struct {
 	idle     atomic.Bool // applications write no more
 }
 
-const keptLines = 4000
-
-func newSim(t testing.TB, seed uint64, whole bool) *sim {
-	s := &sim{TB: t, seed: seed, whole: whole, timer: simcloud.NewTimer(), began: time.Now()}
+func newSim(t testing.TB, seed uint64) *sim {
+	s := &sim{TB: t, seed: seed, timer: simcloud.NewTimer(), began: time.Now()}
 	s.rng = rand.New(rand.NewPCG(seed, 0x73696d))
 	s.dir = filepath.Join(simRoot(t), fmt.Sprintf("seed%d", seed))
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
@@ -66,14 +63,12 @@ func newSim(t testing.TB, seed uint64, whole bool) *sim {
 	s.net = simcloud.NewNetwork(s.cloud, s.timer, seed)
 	s.net.Trace = s.trace
 	s.net.Sent = s.book.sends
-	if whole {
-		s.net.Told = func(node string, err error) {
-			text := err.Error()
-			if e, ok := errors.AsType[*intent.Error](err); ok && e.Class == intent.ConditionFailed {
-				text += " " + tell(e.Old)
-			}
-			s.detail("%s is told: %.400s", node, text)
+	s.net.Told = func(node string, err error) {
+		text := err.Error()
+		if e, ok := errors.AsType[*intent.Error](err); ok && e.Class == intent.ConditionFailed {
+			text += " " + tell(e.Old)
 		}
+		s.detail("%s is told: %.400s", node, text)
 	}
 	return s
 }
@@ -134,13 +129,10 @@ func (s *sim) trace(format string, args ...any) {
 	_, _ = fmt.Fprintf(h, "%d %s", s.hash, line)
 	s.hash = h.Sum64()
 	s.events++
-	if !s.whole && len(s.lines) >= keptLines {
-		s.lines = append(s.lines[:0], s.lines[keptLines/2:]...)
-	}
 	s.lines = append(s.lines, line)
 }
 
-// detail adds to a whole trace what is no event.
+// detail adds to the trace what is no event.
 func (s *sim) detail(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

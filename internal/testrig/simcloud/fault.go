@@ -14,7 +14,7 @@ const (
 	DropRequest         // it never arrives
 	DropAnswer          // it is done, and nobody is told
 	Delay               // it takes seconds, perhaps longer than anybody waits
-	LateCopy            // it is done and answered, and done again up to a signature's lifetime later
+	LateCopy            // it is done and answered, and done again up to a signature's lifetime later; what makes an item: LateLost
 	LateLost            // no answer, and it arrives that late
 	Reorder             // later requests overtake it
 	Duplicate           // it arrives twice at once

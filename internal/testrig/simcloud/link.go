@@ -5,9 +5,11 @@ import (
 	"errors"
 	"maps"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/intent"
@@ -117,7 +119,11 @@ func (l *Link) locked(f func()) {
 // Write implements replica.Cloud.
 func (l *Link) Write(ctx context.Context, call intent.Call) (attr.Item, error) {
 	l.sends(&call)
-	return exchange(ctx, l, kindWrite, func() (attr.Item, error) { return l.net.Cloud.Write(l.node, call) })
+	k := kindWrite
+	if makes(&call) {
+		k = kindCreate
+	}
+	return exchange(ctx, l, k, func() (attr.Item, error) { return l.net.Cloud.Write(l.node, call) })
 }
 
 // Transact implements replica.Cloud.
@@ -188,8 +194,14 @@ type kind uint8
 const (
 	kindRead kind = iota
 	kindWrite
+	kindCreate // a write that can make an item where there is none
 	kindTransact
 )
+
+// makes tells whether a write can make an item: nothing but that there is none holds its copy back.
+func makes(call *intent.Call) bool {
+	return call.Op != store.OpDelete && strings.Contains(call.Condition, "attribute_not_exists(#p)")
+}
 
 // plan is what will become of a request.
 type plan struct {
@@ -279,6 +291,6 @@ func (l *Link) silence(ctx context.Context) error {
 
 func (l *Link) trace(k kind, p *plan) {
 	if l.net.Trace != nil {
-		l.net.Trace("%s -> cloud %s %s", l.node, [...]string{"read", "write", "transact"}[k], p.fault)
+		l.net.Trace("%s -> cloud %s %s", l.node, [...]string{"read", "write", "write", "transact"}[k], p.fault)
 	}
 }

@@ -124,6 +124,27 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// A create that was answered is not done again: its copy would bring back what was deleted since.
+func TestNoLateCopyOfAnAnsweredCreate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(1, simcloud.Options{})
+		w.link.Next(simcloud.LateCopy)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		create := intent.Call{
+			Op: store.OpPut, Table: "plain", Key: key("new"), Item: key("new"), Condition: "attribute_not_exists(#p)",
+			Params: expr.Params{Names: map[string]string{"#p": "pk"}},
+		}
+		if _, err := w.link.Write(ctx, create); classOf(err) != intent.Unknown {
+			t.Errorf("told %v, want no answer", err)
+		}
+		<-time.After(15 * time.Minute)
+		if w.Item("plain", key("new")) == nil {
+			t.Error("it never arrived")
+		}
+	})
+}
+
 // A transaction that meets a busy item names it among the reasons, one for each call.
 func TestBusyTransaction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -78,9 +78,14 @@ func (l *Link) lasting(p *plan, mode Fault) bool {
 // moment gives what a fault does to one request. What would make no difference to a read is none.
 func (l *Link) moment(p *plan, f Fault, k kind) {
 	n := l.net
+	if k == kindCreate && f == LateCopy {
+		// A copy that comes when the item has been deleted makes it again, and no condition could tell: a request that makes
+		// something is done late only where its answer is missing.
+		f = LateLost
+	}
 	p.fault = f
 	if k == kindRead && (f == LateCopy || f == LateLost || f == Duplicate || f == TxnConflict || f == TxnInProgress) ||
-		k == kindWrite && f == TxnInProgress {
+		(k == kindWrite || k == kindCreate) && f == TxnInProgress {
 		p.fault = None
 		return
 	}
@@ -99,7 +104,8 @@ func (l *Link) moment(p *plan, f Fault, k kind) {
 	case Reorder:
 		p.up = n.span(50*time.Millisecond, 2*time.Second)
 	case Duplicate:
-		p.late = append(p.late, p.up+n.span(time.Microsecond, 20*time.Millisecond))
+		apart := n.span(time.Microsecond, 20*time.Millisecond)
+		p.late, p.down = append(p.late, p.up+apart), p.down+apart // both are done when there is an answer
 	case SlowBody:
 		p.down = n.span(5*time.Second, time.Minute)
 	case ResetMidBody:
@@ -119,7 +125,7 @@ func (l *Link) moment(p *plan, f Fault, k kind) {
 
 // conflictOf is how DynamoDB tells that a transaction is on the item: of a transaction it is one of the reasons.
 func conflictOf(k kind) *intent.Error {
-	if k == kindWrite {
+	if k == kindWrite || k == kindCreate {
 		return refuse(intent.Throttled, "TransactionConflictException")
 	}
 	return &intent.Error{Class: intent.Canceled, Err: errBusy}
