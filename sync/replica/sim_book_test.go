@@ -2,6 +2,7 @@ package replica_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -37,12 +38,16 @@ type book struct {
 	cloned  map[string]bool            // nodes of which two have run at once
 	cut     map[string]uint64          // item: the last time that a foreign writer or the TTL took its marks away
 	epoch   int                        // how often the cloud was restored
+	backs   []cloudBack                // and when, to what
 	renewed map[string]time.Time       // lock: the last write of a holder
 }
 
+// cloudBack is one restore of the cloud.
+type cloudBack struct{ when, to time.Time }
+
 type effectAt struct {
 	n     uint64
-	epoch int
+	at    time.Time
 	item  string
 	delta int64
 }
@@ -124,10 +129,32 @@ func (b *book) foreignCounts(counter string, k int64) {
 	b.foreign[counter] += k
 }
 
-func (b *book) restored() {
+func (b *book) restored(to time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.epoch++
+	b.backs = append(b.backs, cloudBack{when: time.Now(), to: to})
+}
+
+// stands tells of something that happened in the cloud that no restore has undone it: at each restore the cloud went back
+// to what it was at another instant, and what stood then stands again.
+func (b *book) stands(at time.Time) bool {
+	seen := time.Now()
+	for _, back := range slices.Backward(b.backs) {
+		if back.when.After(seen) {
+			continue // of a time that was undone itself
+		}
+		if at.After(back.when) {
+			break
+		}
+		seen = back.to
+	}
+	return !at.After(seen)
+}
+
+// effective tells whether an entry has an effect that stands.
+func (b *book) effective(entry string) bool {
+	return slices.ContainsFunc(b.effects[entry], func(e effectAt) bool { return b.stands(e.at) })
 }
 
 // markParts takes a mark apart: "<node> <seq>.<nine digits>", and a tenth digit where it closes.
@@ -232,7 +259,7 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 	}
 	was, _ := e.Old["n"].Int()
 	is, _ := e.New["n"].Int()
-	b.effects[entry] = append(b.effects[entry], effectAt{n: e.N, epoch: b.epoch, item: item, delta: is - was})
+	b.effects[entry] = append(b.effects[entry], effectAt{n: e.N, at: e.At, item: item, delta: is - was})
 	a := b.bySeq[entry]
 	if a != nil && e.Op == store.OpUpdate && e.Old == nil && !a.gone && strict && !b.begins(a) {
 		b.s.violate("skeleton: %s (%s) made an item of %s that was deleted", entry, a.what, item)

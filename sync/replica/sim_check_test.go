@@ -208,7 +208,7 @@ func (b *book) counters(recorded map[string]*replica.Conflict) {
 			}
 			entry := fmt.Sprintf("%s %d", a.node, a.seq)
 			switch {
-			case recorded[entry] != nil && len(b.effects[entry]) == 0:
+			case recorded[entry] != nil && !b.effective(entry):
 				if kind := recorded[entry].Kind; kind == replica.KindUnknown || kind == replica.KindLost {
 					high += a.inc
 				}

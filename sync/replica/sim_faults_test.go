@@ -95,8 +95,9 @@ func mishaps() []mishap {
 			if s.seed%8 != 4 { // what it takes from others is not judged in the others
 				return
 			}
-			s.cloud.Restore(time.Now().Add(-s.span(time.Second, 5*time.Minute)), appTables()...)
-			s.book.restored()
+			to := time.Now().Add(-s.span(time.Second, 5*time.Minute))
+			s.cloud.Restore(to, appTables()...)
+			s.book.restored(to)
 		}},
 		{"disk full", 400, (*sim).fillDisk},
 		{"upgrade with a full queue", 400, func(s *sim, n *simNode) {
