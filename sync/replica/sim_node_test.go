@@ -180,8 +180,11 @@ func (c simClock) order(sig *clock.Signal) int {
 	return no
 }
 
-// Join implements clock.Clock.
-func (simClock) Join() (leave func()) { return func() {} }
+// Join implements clock.Clock. Loops begin one after the other, each at an instant of its own.
+func (c simClock) Join() (leave func()) {
+	c.l.n.s.sleep(time.Microsecond)
+	return func() {}
+}
 
 // Suspend implements clock.Clock.
 func (simClock) Suspend(f func()) { f() }
@@ -275,10 +278,13 @@ func (l *simLife) run() {
 			l.n.s.violate("%s: Run ended with %v", l.n.name, err)
 		}
 	})
-	l.work.Go(func() { _ = l.leases.Run(l.ctx) })
-	l.work.Go(l.housekeep)
+	loops := []func(){func() { _ = l.leases.Run(l.ctx) }, l.housekeep}
 	for match := range simMatches {
-		l.work.Go(func() { l.follow(fmt.Sprintf("m%d", match)) })
+		loops = append(loops, func() { l.follow(fmt.Sprintf("m%d", match)) })
+	}
+	for _, loop := range loops {
+		synctest.Wait() // until the one before waits for something
+		l.work.Go(loop)
 	}
 	go func() {
 		l.work.Wait()
@@ -299,6 +305,9 @@ func (l *simLife) housekeep() {
 }
 
 func (l *simLife) sleep(d time.Duration) error {
+	if l.ctx.Err() != nil { // it draws nothing any more
+		return context.Cause(l.ctx)
+	}
 	return clock.Sleep(l.ctx, simClock{l}, d+time.Duration(l.n.s.n(int(d/4)+1)))
 }
 

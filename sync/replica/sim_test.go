@@ -78,7 +78,8 @@ func number(t *testing.T, text string) int {
 
 // simulate runs one seed.
 func simulate(t *testing.T, seed uint64, whole bool) (events int, fired map[string]int) {
-	_, events, fired = simulateHash(t, seed, whole)
+	hash, events, fired := simulateHash(t, seed, whole)
+	t.Logf("history %016x, %d events", hash, events)
 	return events, fired
 }
 
@@ -117,10 +118,12 @@ func (s *sim) run() {
 			if l := n.up(); l != nil {
 				l.operate()
 				s.book.look(l)
+				synctest.Wait() // nobody else is at work at an instant of ours: who would be first?
 			}
 		}
 		if l := n.up(); l != nil && s.once(12) {
 			l.through(fmt.Sprintf("name%d", s.count()/400))
+			synctest.Wait()
 		}
 		for _, m := range list {
 			if s.once(m.rare) && !s.broken() {
@@ -129,6 +132,7 @@ func (s *sim) run() {
 					s.trace("-- %s on %s", m.name, n.name)
 				}
 				m.do(s, n)
+				synctest.Wait()
 			}
 		}
 		if s.seed%3 == 0 && n.up() == nil {
