@@ -2,6 +2,7 @@ package edge
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -25,13 +26,24 @@ type CloudMigration struct {
 	DryRun    bool // nothing
 	Add       bool // what tables that are there lack
 	NoStreams bool // for a server that has none
+	// Limit is how long it may take in all; 0: defaultMigration.
+	Limit time.Duration
 }
 
-// lookAgain is how long a table that is being made is left alone.
-const lookAgain = 2 * time.Second
+const (
+	// lookAgain is how long a table that is being made is left alone.
+	lookAgain = 2 * time.Second
+	// tellEvery is how often the log tells what is still waited for.
+	tellEvery = time.Minute
+	// defaultMigration is enough for many tables that are made. An index over much takes longer: it goes on without us.
+	defaultMigration = time.Hour
+)
 
 // MigrateCloud makes the tables that the cloud of a configuration lacks, and tells how those that are there differ from
 // what the applications declare. The progress counts tables in Done and Total.
+//
+// What DynamoDB has begun and not done within the limit is an error of kind fault.Unavailable: it goes on there, and the
+// next run looks after the rest.
 func (c Config) MigrateCloud(ctx context.Context, o CloudMigration, log *slog.Logger, progress func(Progress)) (CloudReport, error) {
 	if !c.Cloud.configured() {
 		return CloudReport{}, fault.New(fault.Invalid, "no_cloud", "there is no cloud: set cloud.region, and cloud.endpoint if it is not AWS's")
@@ -51,16 +63,45 @@ func (c Config) MigrateCloud(ctx context.Context, o CloudMigration, log *slog.Lo
 	for i := range tables {
 		tables[i].Stream = tables[i].Stream && !o.NoStreams
 	}
-	run := migrations.CloudOptions{
-		DryRun: o.DryRun, Add: o.Add,
+	if o.Limit <= 0 {
+		o.Limit = defaultMigration
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, o.Limit, errSlowCloud)
+	defer cancel()
+	w := watching{log: log, shown: progress, clock: clock.Real()}
+	r, err := migrations.MigrateCloud(ctx, cloudTables{client}, tables, migrations.CloudOptions{
+		DryRun: o.DryRun, Add: o.Add, Progress: w.at,
 		Wait: func(ctx context.Context) error { return clock.Sleep(ctx, clock.Real(), lookAgain) },
+	})
+	if err != nil && errors.Is(context.Cause(ctx), errSlowCloud) {
+		err = fault.Wrap(err, fault.Unavailable, "cloud_slow", "the cloud was not done after %s: %s for %s. "+
+			"What was begun goes on there, and the next run looks after the rest", o.Limit, w.doing, w.clock.Now().Sub(w.since).Round(time.Second))
 	}
-	if progress != nil {
-		run.Progress = func(doing string, done, total int) {
-			progress(Progress{What: doing, Done: int64(done), Total: int64(total)})
-		}
+	return r, err
+}
+
+var errSlowCloud = errors.New("the time for it is over")
+
+// watching follows what a migration does, for its log and its error.
+type watching struct {
+	log         *slog.Logger
+	shown       func(Progress) // nil: nobody looks
+	clock       clock.Clock
+	doing       string
+	since, told time.Time // it was begun, the log told of it
+}
+
+func (w *watching) at(doing string, done, total int) {
+	now := w.clock.Now()
+	if doing != w.doing {
+		w.doing, w.since, w.told = doing, now, now
+	} else if now.Sub(w.told) >= tellEvery {
+		w.told = now
+		w.log.Warn("the cloud takes its time", "for", doing, "since", now.Sub(w.since).Round(time.Second), "done", done, "of", total)
 	}
-	return migrations.MigrateCloud(ctx, cloudTables{client}, tables, run)
+	if w.shown != nil {
+		w.shown(Progress{What: doing, Done: int64(done), Total: int64(total)})
+	}
 }
 
 // cloudTables are those of the applications and the replicator's own.

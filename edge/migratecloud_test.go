@@ -1,10 +1,15 @@
 package edge
 
 import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -46,5 +51,23 @@ func TestMigrateCloudRefuses(t *testing.T) {
 	c.Cloud.Region, c.Cloud.Endpoint = "eu-west-1", "x"
 	if _, err := c.MigrateCloud(t.Context(), CloudMigration{}, nil, nil); !fault.Is(err, fault.Invalid) {
 		t.Errorf("no URL: %v", err)
+	}
+}
+
+// A table that is never ready is waited for as long as was said, and the error names it.
+func TestMigrateCloudGivesUp(t *testing.T) {
+	cloud := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		fmt.Fprint(w, `{"Table":{"TableStatus":"CREATING"}}`)
+	}))
+	defer cloud.Close()
+	t.Setenv("AWS_ACCESS_KEY_ID", "k")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "s")
+	t.Setenv("AWS_CONFIG_FILE", os.DevNull)
+	c := DefaultConfig()
+	c.Cloud.Region, c.Cloud.Endpoint = "eu-west-1", cloud.URL
+	_, err := c.MigrateCloud(t.Context(), CloudMigration{Limit: time.Second}, slog.New(slog.DiscardHandler), nil)
+	if !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), ": CREATING for ") {
+		t.Errorf("%v", err)
 	}
 }

@@ -121,7 +121,7 @@ type cloudRun struct {
 func MigrateCloud(ctx context.Context, cloud Cloud, tables []CloudTable, o CloudOptions) (CloudReport, error) {
 	r := &cloudRun{cloud: cloud, o: o, tables: tables, report: CloudReport{DryRun: o.DryRun}}
 	r.report.Tables = make([]CloudTableReport, len(tables))
-	for i, step := range []func(context.Context, *CloudTable, *CloudTableReport) error{r.begin, r.finish} {
+	for i, step := range []func(context.Context, *CloudTable, *CloudTableReport) error{r.begin, r.build, r.finish} {
 		r.done = i * len(tables)
 		for j := range tables {
 			if err := step(ctx, &tables[j], &r.report.Tables[j]); err != nil {
@@ -136,7 +136,7 @@ func MigrateCloud(ctx context.Context, cloud Cloud, tables []CloudTable, o Cloud
 
 func (r *cloudRun) progress(format string, args ...any) {
 	if r.o.Progress != nil {
-		r.o.Progress(fmt.Sprintf(format, args...), r.done, 2*len(r.tables))
+		r.o.Progress(fmt.Sprintf(format, args...), r.done, 3*len(r.tables))
 	}
 }
 
@@ -178,8 +178,9 @@ func (r *cloudRun) create(ctx context.Context, t *CloudTable, report *CloudTable
 	})
 }
 
-// finish waits for a table, and adds what it lacks as far as that is wanted.
-func (r *cloudRun) finish(ctx context.Context, t *CloudTable, report *CloudTableReport) error {
+// build waits for a table, and adds the indexes and the stream that it lacks as far as that is wanted. Expiries come when
+// all of that is done: DynamoDB Local makes no index any more once seven tables have one.
+func (r *cloudRun) build(ctx context.Context, t *CloudTable, report *CloudTableReport) error {
 	if report.State == "missing" || r.o.DryRun && report.State == "being created" {
 		return nil
 	}
@@ -187,13 +188,16 @@ func (r *cloudRun) finish(ctx context.Context, t *CloudTable, report *CloudTable
 	if err != nil {
 		return err
 	}
-	ours := report.State != "ok" // it is new: what it lacks belongs to its making
 	report.Differences = compare(t, &state)
-	if !r.o.DryRun && (r.o.Add || ours) {
-		if err := r.add(ctx, t, report); err != nil {
-			return err
-		}
+	return r.add(ctx, t, report, func(d *CloudDifference) bool { return d.What != whatExpiry })
+}
+
+// finish adds the expiry that a table lacks, and says how it is now.
+func (r *cloudRun) finish(ctx context.Context, t *CloudTable, report *CloudTableReport) error {
+	if err := r.add(ctx, t, report, func(d *CloudDifference) bool { return d.What == whatExpiry }); err != nil {
+		return err
 	}
+	ours := isOurs(report) // what it lacked belongs to its making
 	var left []CloudDifference
 	for _, d := range report.Differences {
 		if !ours || !d.Added {
@@ -202,18 +206,27 @@ func (r *cloudRun) finish(ctx context.Context, t *CloudTable, report *CloudTable
 	}
 	report.Differences = left
 	switch {
-	case ours && len(left) == 0:
-		report.State = "created"
 	case len(left) > 0:
 		report.State = "differs"
+	case ours && !(r.o.DryRun && report.State == "being created"):
+		report.State = "created"
 	}
 	return nil
 }
 
-func (r *cloudRun) add(ctx context.Context, t *CloudTable, report *CloudTableReport) error {
+// isOurs tells that a table is made by this run, or was begun by one before.
+func isOurs(report *CloudTableReport) bool {
+	return report.State == "created" || report.State == "being created"
+}
+
+// add adds what a table lacks of those that are wanted now, if it is to be added at all.
+func (r *cloudRun) add(ctx context.Context, t *CloudTable, report *CloudTableReport, now func(*CloudDifference) bool) error {
+	if r.o.DryRun || !r.o.Add && !isOurs(report) {
+		return nil
+	}
 	for i := range report.Differences {
 		d := &report.Differences[i]
-		if !d.Addable {
+		if !d.Addable || !now(d) {
 			continue
 		}
 		if err := r.patiently(ctx, func() error {

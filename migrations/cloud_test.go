@@ -186,7 +186,7 @@ func TestCloudLacks(t *testing.T) {
 	if r.Remaining != 0 || len(r.Tables[0].Differences) != 4 {
 		t.Errorf("%+v", r)
 	}
-	if got := strings.Join(c.did, ", "); got != "index matches by-league, index matches by-team, expiry matches, stream matches" {
+	if got := strings.Join(c.did, ", "); got != "index matches by-league, index matches by-team, stream matches, expiry matches" {
 		t.Errorf("did %s", got)
 	}
 	if r := must(t, c, migrations.CloudOptions{}); states(&r) != "matches ok, locks ok" {

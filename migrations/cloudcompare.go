@@ -108,11 +108,13 @@ func projectionText(x store.IndexSpec) string {
 	return "all attributes"
 }
 
+const whatExpiry = "expiry (TTL)"
+
 func expiryDifference(want *CloudTable, have *CloudState) []CloudDifference {
 	if want.TTL == have.TTL {
 		return nil
 	}
-	d := CloudDifference{What: "expiry (TTL)", Have: orNone(have.TTL), Want: orNone(want.TTL), Addable: have.TTL == ""}
+	d := CloudDifference{What: whatExpiry, Have: orNone(have.TTL), Want: orNone(want.TTL), Addable: have.TTL == ""}
 	d.add = func(ctx context.Context, cloud Cloud) error { return cloud.SetExpiry(ctx, want.Name, want.TTL) }
 	return []CloudDifference{d}
 }

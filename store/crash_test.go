@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"text/tabwriter"
 	"time"
@@ -150,7 +152,12 @@ func (c *crashes) kill(point failpoint.Point) {
 func (c *crashes) run(point failpoint.Point, nth int) (killed bool, hits map[failpoint.Point]uint64) {
 	c.t.Helper()
 	counts := filepath.Join(c.dir, "hits")
-	cmd := exec.Command(os.Args[0])
+	// No process has much to do: one that lives so long hangs, and what it has not said by then shows where.
+	ctx, cancel := context.WithTimeout(c.t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
+	cmd.WaitDelay = 10 * time.Second
 	cmd.Env = append(os.Environ(), crashMode+"="+c.mode, crashFile+"="+c.path(), crashHits+"="+counts,
 		fmt.Sprintf("%s=%d", crashSeed, c.ledger.seed))
 	if point != "" {
@@ -178,6 +185,9 @@ func (c *crashes) run(point failpoint.Point, nth int) (killed bool, hits map[fai
 		c.hear(lines.Text())
 	}
 	err = cmd.Wait()
+	if ctx.Err() != nil {
+		c.t.Fatalf("a process hung: %v", err)
+	}
 	if err != nil && cmd.ProcessState.Exited() {
 		c.t.Fatalf("the process failed by itself: %v", err)
 	}

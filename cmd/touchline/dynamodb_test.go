@@ -128,7 +128,7 @@ type endpoint struct {
 // startEndpoint runs touchline dynamodb on a free port until the test ends.
 func startEndpoint(t *testing.T, bin string, args ...string) *endpoint {
 	t.Helper()
-	e := &endpoint{t: t, cmd: exec.CommandContext(context.WithoutCancel(t.Context()), bin,
+	e := &endpoint{t: t, cmd: within(t, bin,
 		append([]string{"dynamodb", "--listen", "127.0.0.1:0", "-o", "json"}, args...)...)}
 	e.cmd.Stderr = &e.err
 	pipe, err := e.cmd.StdoutPipe()
@@ -203,7 +203,7 @@ func TestKilledEndpoint(t *testing.T) {
 		}
 	}
 	e.stop()
-	if out, err := exec.CommandContext(t.Context(), bin, "check", file).CombinedOutput(); err != nil {
+	if out, err := within(t, bin, "check", file).CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -2,13 +2,16 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -29,9 +32,23 @@ func binary(t *testing.T) string {
 	return name
 }
 
+// processLimit is how long a process of a test may live: three minutes are much where nothing hangs, and a machine may be
+// busy.
+const processLimit = 10 * time.Minute
+
+// within makes a command that is killed when the test ends, or when it hangs.
+func within(t *testing.T, name string, args ...string) *exec.Cmd {
+	t.Helper()
+	ctx, cancel := context.WithTimeoutCause(t.Context(), processLimit, fmt.Errorf("%v has run for %s", args, processLimit))
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.WaitDelay = 10 * time.Second // and whoever holds its pipes
+	return cmd
+}
+
 func demo(t *testing.T, bin, dir, speed string) *exec.Cmd {
 	t.Helper()
-	return exec.CommandContext(t.Context(), bin, "demo", "--match", "1343760", "--once", "--speed", speed, "-o", "json",
+	return within(t, bin, "demo", "--match", "1343760", "--once", "--speed", speed, "-o", "json",
 		"--listen", "127.0.0.1:0", "--data-dir", dir)
 }
 

@@ -37,6 +37,7 @@ func TestScripts(t *testing.T) {
 			"mode":     mode,
 		},
 		RequireExplicitExec: true,
+		Deadline:            time.Now().Add(processLimit),
 	})
 }
 

@@ -52,7 +52,7 @@ func TestMigrationKilled(t *testing.T) {
 	if n.Read != subscriptions || !whole && !again || n.Unreadable["no user id"] != subscriptions/10 || !report.Complete {
 		t.Errorf("after %d kills: %+v", kills, report)
 	}
-	if out, err := exec.CommandContext(t.Context(), bin, "check", "--data-dir", dir).CombinedOutput(); err != nil {
+	if out, err := within(t, bin, "check", "--data-dir", dir).CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
 }
@@ -64,6 +64,7 @@ func fillOldTable(t *testing.T, bin, dir string, n int) {
 	addr := "127.0.0.1:" + freePort(t)
 	db := exec.CommandContext(ctx, bin, "dynamodb", "--data", filepath.Join(dir, "touchline.db"), "--listen", addr)
 	db.Cancel = func() error { return db.Process.Signal(os.Interrupt) }
+	db.WaitDelay = time.Minute // then it is killed
 	if err := db.Start(); err != nil {
 		t.Fatal(err)
 	}

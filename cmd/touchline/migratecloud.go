@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -28,6 +29,7 @@ func (m *cloudMigration) add(cmd *cobra.Command) {
 	f.BoolVar(&m.o.DryRun, "dry-run", false, "with --cloud: tell what would be done, and do nothing")
 	f.BoolVar(&m.o.Add, "yes", false, "with --cloud: add what tables that are there lack")
 	f.BoolVar(&m.o.NoStreams, "no-streams", false, "with --cloud: want no streams, for a server that has none")
+	f.DurationVar(&m.o.Limit, "limit", time.Hour, "with --cloud: give up after that long; what the cloud has begun goes on there")
 	outputFlag(cmd, &m.output)
 }
 

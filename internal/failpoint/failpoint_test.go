@@ -77,7 +77,7 @@ func TestKill(t *testing.T) {
 		defer fmt.Println("deferred functions run")
 		failpoint.Kill()
 	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestKill$")
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestKill$", "-test.timeout", "2m")
 	cmd.Env = append(os.Environ(), killed+"=1")
 	out, err := cmd.CombinedOutput()
 	if err == nil || cmd.ProcessState.Exited() || len(out) > 0 {
