@@ -104,8 +104,28 @@ func (p *Poller) lookAround(ctx context.Context) {
 		nodes = append(nodes, node)
 	}
 	slices.Sort(nodes)
+	before := p.seat.nodes
 	p.seat.nodes = slices.DeleteFunc(slices.Compact(nodes), func(node string) bool { return node == "" })
-	p.divide()
+	if slices.Equal(before, p.seat.nodes) && !p.moving() {
+		p.divide()
+		return
+	}
+	// Everybody spreads the matches alone, and has to see the same for it: by rows from before others took theirs, what one
+	// gives up may be the share of nobody.
+	if err := p.adopt(ctx); err != nil {
+		p.divide() // by what is known; the orchestrator meets the error too, and tells it
+	}
+}
+
+// moving tells whether a match is another node's than it is to be, as far as is known here.
+func (p *Poller) moving() bool {
+	now := p.Clock.Now()
+	for _, w := range p.watched {
+		if to := p.shares[w.id]; w.state.Status != cricket.ActiveEnded && to != "" && to != p.ownerOf(w, now) {
+			return true
+		}
+	}
+	return false
 }
 
 // divide spreads the matches that are known over the seats.

@@ -90,6 +90,15 @@ func TestMatchesAreShared(t *testing.T) {
 	if got := r.ticked(15*time.Minute, 20*time.Minute); got["a"] != 30 || got["b"] != 30 || len(got) != 2 {
 		t.Errorf("after one has died: %v", got)
 	}
+	r.handedOver(died)
+	if st := all[0].Status(); st.GivenAway < 40 || st.Takeovers == 0 {
+		t.Errorf("status %+v", st)
+	}
+}
+
+// handedOver holds that every match was ticked all the time, whoever did it, and moved at most twice.
+func (r *rig) handedOver(died time.Duration) {
+	r.t.Helper()
 	for _, id := range sortedKeys(r.ticks.at) {
 		at, by := r.ticks.at[id], r.ticks.by[id]
 		changes := 0
@@ -102,15 +111,27 @@ func TestMatchesAreShared(t *testing.T) {
 				}
 			}
 			if gap > most {
-				t.Errorf("match %s: %s between %s by %s and %s by %s", id, gap, at[i-1], by[i-1], at[i], by[i])
+				r.t.Errorf("match %s: %s between %s by %s and %s by %s", id, gap, at[i-1], by[i-1], at[i], by[i])
 			}
 		}
 		if changes > 2 {
-			t.Errorf("match %s changed hands %d times: %v", id, changes, slices.Compact(by))
+			r.t.Errorf("match %s changed hands %d times: %v", id, changes, slices.Compact(by))
 		}
 	}
-	if st := all[0].Status(); st.GivenAway < 40 || st.Takeovers == 0 {
-		t.Errorf("status %+v", st)
+}
+
+// Of two that come right behind each other the others see the first one before the second, and take from it and from one
+// another by turns. What one gives up is another's at once all the same.
+func TestOneComesBehindAnother(t *testing.T) {
+	for _, behind := range []time.Duration{200 * time.Millisecond, 2 * time.Second, 4900 * time.Millisecond, 7 * time.Second} {
+		r := newRig(t)
+		r.slate(60)
+		first, end := 2*time.Minute-100*time.Millisecond, 4*time.Minute
+		r.run(end, life{config: r.node("a")}, life{config: r.node("b"), from: first}, life{config: r.node("c"), from: first + behind})
+		r.handedOver(end)
+		if got := r.ticked(3*time.Minute, end); got["a"] != 20 || got["b"] != 20 || got["c"] != 20 {
+			t.Errorf("%s behind: %v", behind, got)
+		}
 	}
 }
 
