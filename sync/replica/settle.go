@@ -341,7 +341,7 @@ func (r *Replica) renumber(w *work, f *flight) error {
 			moved.id.seq = seq
 		}
 		e := *was
-		e.Seq, e.Digits, e.Lost = seq, digits, false
+		e.Seq, e.Digits, e.Begun, e.Lost = seq, digits, 0, false
 		if e.Txn != 0 {
 			e.Txn = moved.id.seq
 		}

@@ -33,6 +33,8 @@ const (
 	flagRare // the fields that few entries have follow
 	flagBefore
 	flagAgain // the instant Again follows
+	flagMoved
+	flagBegun // the sequence Begun follows
 )
 
 // policyList has the policies in the order of their numbers, from 1; one that is not here is written as its text.
@@ -46,7 +48,7 @@ func policyList() []store.Policy {
 func (e *Entry) flags() (f uint64) {
 	for i, set := range []bool{
 		e.Provisional, e.Read, e.Ghost, e.Unsure, e.Late, e.Closed, e.Dead, e.Lost, e.Replay, e.Item != nil, e.Was != nil, e.rare(),
-		e.Before, e.Again != 0,
+		e.Before, e.Again != 0, e.Moved, e.Begun != 0,
 	} {
 		if set {
 			f |= 1 << i
@@ -95,6 +97,9 @@ func (e *Entry) Encode() []byte {
 	}
 	if e.Again != 0 {
 		w.int(e.Again)
+	}
+	if e.Begun != 0 {
+		w.uint(e.Begun)
 	}
 	return w.b
 }
@@ -165,12 +170,16 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	if flags&flagAgain != 0 {
 		e.Again = r.Varint()
 	}
+	e.Moved = flags&flagMoved != 0
+	if flags&flagBegun != 0 {
+		e.Begun = r.Uvarint()
+	}
 	switch {
 	case r.err != nil:
 		return nil, damaged(r.err)
 	case r.Bad:
 		return nil, damaged(errCut)
-	case len(r.B) > 0 || flags >= flagAgain<<1:
+	case len(r.B) > 0 || flags >= flagBegun<<1:
 		return nil, damaged(errors.New("with something behind it"))
 	}
 	return e, nil

@@ -57,6 +57,7 @@ func drawEntry(t *rapid.T) *Entry {
 	}
 	if yes("again") {
 		e.Again = int64(num("again"))
+		e.Moved, e.Begun = yes("moved"), num("begun")
 	}
 	if yes("rare") {
 		e.Txn, e.Stamp, e.Lock, e.Fence = num("txn"), int64(num("stamp")), text("lock"), int64(num("fence"))

@@ -16,6 +16,7 @@ type Entry struct {
 	Txn    uint64   // Seq of the first entry of its cloud transaction; 0: it is alone
 	Group  uint64   // Seq of the first record of the store's Update that wrote it
 	Folds  []uint64 // earlier entries that were coalesced into it: they are settled as it is
+	Begun  uint64   // of a create with Folds the first of them, by which what it makes is known; 0: its own Seq
 
 	Table     string
 	Policy    store.Policy
@@ -44,7 +45,8 @@ type Entry struct {
 	Late      bool      // a copy of its create may still arrive: its sends set the hold on deletes
 	Closed    bool      // its mark is closed: no late copy can apply
 	Label     string    // the label that it has set on the foreign life it deletes; empty: none yet
-	Dead      bool      // the tombstone of the life it deletes is written
+	Moved     bool      // it was to make its item, and has gone to a life that is there
+	Dead      bool      // the tombstone of the life it deletes is written; of a moved one, the row that tells it
 	Refused   int       // count guards that did not hold
 	NotBefore time.Time // parked until; zero: not parked
 	Why       string    // why it is parked or held

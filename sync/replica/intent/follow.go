@@ -10,7 +10,7 @@ func Follow(e *Entry, o Outcome, now Known, later []*Entry, env Env) (changed []
 	if now.Item == nil { // the life has ended since
 		life = e.Life
 		if e.creates() {
-			life = Life{Kind: LifeOurs, ID: e.writeID(env.Node)}
+			life = Life{Kind: LifeOurs, ID: e.lifeID(env.Node)}
 		}
 	}
 	for _, l := range later {

@@ -158,7 +158,7 @@ func (e *Entry) untouched(item attr.Item) bool {
 // moveTo takes the entry to the life that is there, or to none. No send on that life is unanswered; that an earlier one may
 // still arrive elsewhere is remembered by Late.
 func (e *Entry) moveTo(side Sidecar, exists bool) {
-	e.Unsure, e.Refused, e.Label, e.Dead, e.Was = false, 0, "", false, nil
+	e.Unsure, e.Refused, e.Label, e.Dead, e.Was, e.Moved = false, 0, "", false, nil, e.Moved || e.Txn == 0 && e.creates()
 	switch {
 	case !exists:
 		e.Life = Life{}

@@ -32,12 +32,12 @@ func (t *taking) lost() {
 	t.sees(image)
 	item, side := Split(image)
 	e := t.e
-	there := side.Marks[t.env.Node]
+	there, moved := side.Marks[t.env.Node], t.item(1) != nil
 	same := item != nil && e.Life.on(item, side)
 	switch {
 	case there.Equal(e.Mark()):
 		t.o.Result = OutApplied
-	case there.Equal(e.closedMark()), e.settledThere(t.env):
+	case there.Equal(e.closedMark()), e.settledThere(t.env), moved:
 		t.o.Met[0] = image
 		t.settle(conflict(CodeLost, textLost))
 	case e.outdone(side, t.env) && !(same && renumbered(there, t.env)), e.partly(there):

@@ -83,3 +83,67 @@ func TestFoldedInALostTimeline(t *testing.T) {
 		}
 	}
 }
+
+// A create that went to another life in the lost timeline, whose end has taken its mark away, is not made once more.
+func TestMovedInALostTimeline(t *testing.T) {
+	t.Parallel()
+	for _, foreign := range []bool{true, false} {
+		w := newWorld(t)
+		a, b := w.node("a"), w.node("b")
+		a.untold = true
+		one := a.write(update("t", "i", "SET x = :x", "", ":x", 1))
+		queued := *one // in the snapshot
+		if foreign {
+			w.foreignPut("t", "i", "y", 2)
+		} else {
+			b.write(put("t", "i", "", "y", 2))
+			b.drain()
+		}
+		a.drain()
+		a.result(one, OutApplied, "")
+		a.write(remove("t", "i", ""))
+		a.drain()
+		w.want("t", "i", "nothing")
+		queued.Lost = true
+		a.queue, a.known = []*Entry{&queued}, map[string]Known{}
+		a.drain()
+		a.result(&queued, OutConflict, CodeLost)
+		w.want("t", "i", "nothing")
+	}
+}
+
+// A create is known by the first of the writes that were folded into it: a timeline that went on folding gave what it
+// made the same name.
+func TestFoldedOnInALostTimeline(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, b := w.node("a"), w.node("b")
+	fold := func() *Entry {
+		n := len(a.queue) - 2
+		f, ok := Coalesce(a.queue[n], a.queue[n+1], true, w.cloud.cache)
+		if !ok {
+			t.Fatal("they are not folded")
+		}
+		a.queue = append(a.queue[:n], f)
+		return f
+	}
+	a.write(put("t", "i", "", "x", 1))
+	a.write(update("t", "i", "SET x = :x", "", ":x", 2))
+	queued := *fold() // in the snapshot
+	a.write(update("t", "i", "SET x = :x", "", ":x", 3))
+	fold()
+	a.drain()
+	w.want("t", "i", `{"x":{"N":"3"}}`)
+	b.learn("t", "i")
+	b.write(remove("t", "i", ""))
+	a.untold = true
+	a.queue = []*Entry{&queued} // all that waits has the lower number: nothing is told to be settled
+	b.drain()
+	w.want("t", "i", "nothing")
+	queued.Lost = true
+	a.known = map[string]Known{}
+	a.crash()
+	a.drain()
+	a.result(&queued, OutSuperseded, CodeTombstone)
+	w.want("t", "i", "nothing")
+}

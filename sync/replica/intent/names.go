@@ -10,7 +10,7 @@ import (
 
 // The attributes of the rows in the table of our own (Env.SyncTable), and of those of the locks table that we read.
 const (
-	SyncKey    = "id"  // partition key, a string: NodeID, DeadID, TxnID
+	SyncKey    = "id"  // partition key, a string: NodeID, DeadID, MovedID, TxnID
 	SyncTTL    = "ttl" // epoch seconds
 	syncClosed = "closed"
 	lockKey    = "lockKey"
@@ -22,6 +22,9 @@ func NodeID(node string) string { return "node:" + node }
 
 // DeadID is the key of the tombstone of a life.
 func DeadID(life string) string { return "dead#" + life }
+
+// MovedID is the key of the row which tells that a create has gone to another life than the one it was to begin.
+func MovedID(life string) string { return "moved#" + life }
 
 // TxnID is the key of the proof of a transaction, by the write id of its first entry.
 func TxnID(writeID string) string { return "txn#" + writeID }
@@ -35,6 +38,15 @@ func WriteID(node string, seq uint64) string {
 }
 
 func (e *Entry) writeID(node string) string { return WriteID(node, e.Seq) }
+
+// lifeID names the life that a create begins. What was folded into it may have been sent by itself, or within another, in a
+// timeline that is lost: the first of them is the same in all.
+func (e *Entry) lifeID(node string) string {
+	if e.Begun != 0 {
+		return WriteID(node, e.Begun)
+	}
+	return e.writeID(node)
+}
 
 // maker gives the node and the sequence of the entry that began a life; false for a life that no node of ours began.
 func maker(life string) (node string, seq uint64, ok bool) {

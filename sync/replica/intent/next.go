@@ -49,7 +49,7 @@ func (u *Unit) Next(known []Known, env Env) Action {
 	}
 	switch {
 	case e.Lost:
-		return read(stepLost, e.ref())
+		return read(stepLost, e.lostRefs(env)...)
 	case e.Replay && e.Before && e.creates():
 		return read(stepReplay, e.ref())
 	}
@@ -117,6 +117,10 @@ func (e *Entry) prepare(env Env) *Action {
 	}
 	if e.needsDead(env) {
 		a := send(stepDead, deadCall(life.ID, env))
+		return &a
+	}
+	if e.Moved && !e.Dead && e.Life.Kind != LifeNone {
+		a := send(stepDead, movedCall(e, env))
 		return &a
 	}
 	return nil
@@ -194,9 +198,19 @@ func (e *Entry) repeat(known Known, env Env) Action {
 // aliveRefs are what tells about an unanswered create: its item, its tombstone, and of state the lock. The item is read
 // first: who deletes it has put the tombstone before.
 func (e *Entry) aliveRefs(env Env) []Ref {
-	refs := []Ref{e.ref(), syncRef(DeadID(e.writeID(env.Node)), env)}
+	refs := []Ref{e.ref(), syncRef(DeadID(e.lifeID(env.Node)), env)}
 	if e.needsLock(env) {
 		refs = append(refs, lockRef(e, env))
+	}
+	return refs
+}
+
+// lostRefs are what tells what has become of an entry in a lost timeline: its item, and of a create whether it has gone to
+// another life.
+func (e *Entry) lostRefs(env Env) []Ref {
+	refs := []Ref{e.ref()}
+	if e.creates() {
+		refs = append(refs, syncRef(MovedID(e.lifeID(env.Node)), env))
 	}
 	return refs
 }

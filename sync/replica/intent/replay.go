@@ -17,7 +17,7 @@ func (t *taking) replayed() {
 	t.sees(image)
 	_, side := Split(image)
 	switch {
-	case side.Marks[t.env.Node].Equal(e.Mark()), side.Life == e.writeID(t.env.Node):
+	case side.Marks[t.env.Node].Equal(e.Mark()), side.Life == e.lifeID(t.env.Node):
 		t.o.Result = OutApplied
 	case e.outdone(side, t.env):
 		t.o.Met[0] = image

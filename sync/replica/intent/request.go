@@ -170,7 +170,7 @@ func (r *request) delete(e *Entry, env Env) {
 // put sends the item whole, with the sidecar of the base it was computed from.
 func (r *request) put(e *Entry, known Known, env Env) {
 	r.markGuard(e, env)
-	side := Sidecar{Life: e.writeID(env.Node), Count: 1}.kept(nil, env)
+	side := Sidecar{Life: e.lifeID(env.Node), Count: 1}.kept(nil, env)
 	switch {
 	case e.Ghost:
 		r.ghostGuard(e, known, env)

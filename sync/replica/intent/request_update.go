@@ -20,7 +20,7 @@ func (r *request) update(e *Entry, known Known, env Env) {
 	r.timeGuard(e, env)
 	switch {
 	case e.Life.Kind == LifeNone:
-		r.begin(e.writeID(env.Node))
+		r.begin(e.lifeID(env.Node))
 	case e.Life.Kind == LifeForeign && e.Life.ID == "":
 		r.begin(foreignSign + e.writeID(env.Node))
 		if e.Unsure {
@@ -197,6 +197,10 @@ func row(id string, env Env) Call {
 // deadCall puts the tombstone of a life.
 func deadCall(life string, env Env) Call { return row(DeadID(life), env) }
 
+// movedCall tells that a create goes to another life, whose end takes its mark away: of the life that it was to begin there
+// is then nothing to be found, and never was.
+func movedCall(e *Entry, env Env) Call { return row(MovedID(e.lifeID(env.Node)), env) }
+
 // absent is the condition that a row of our own table is not there.
 func absent(c Call) Call {
 	c.Condition = "attribute_not_exists(#p)"
@@ -215,7 +219,7 @@ func proofCall(e *Entry, closed bool, env Env) Call {
 
 // aliveCheck holds a create to the absence of its tombstone.
 func aliveCheck(e *Entry, env Env) Call {
-	ref := syncRef(DeadID(e.writeID(env.Node)), env)
+	ref := syncRef(DeadID(e.lifeID(env.Node)), env)
 	return absent(Call{Table: ref.Table, Key: ref.Key})
 }
 

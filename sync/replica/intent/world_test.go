@@ -227,7 +227,7 @@ func (w *world) settled(name string) uint64 {
 		return 0
 	}
 	if len(n.queue) > 0 {
-		return n.queue[0].Seq - 1
+		return n.queue[0].earliest() - 1
 	}
 	return n.seq
 }
