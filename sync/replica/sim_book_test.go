@@ -27,8 +27,12 @@ type book struct {
 	last    map[string]uint64          // "node table key": the highest sequence that had an effect
 	lastN   map[string]uint64          // and which
 	plain   map[string]uint64          // as last, but for those renumbered
+	plainN  map[string]uint64          // and which
 	images  map[string][]imageAt       // "table key"
 	shown   map[string]bool            // ids that an effect has brought into the cloud
+	first   map[string]uint64          // and which effect did so
+	latest  uint64                     // the last effect
+	back    map[string]uint64          // node: the last effect when it was put back to a snapshot
 	issued  map[string]bool            // ids that somebody wrote
 	foreign map[string]int64           // counter: what foreign writers have added
 	fences  map[string]int64           // lock: the highest
@@ -62,6 +66,7 @@ func newBook(s *sim) *book {
 		s: s, bySeq: map[string]*act{}, effects: map[string][]effectAt{}, sent: map[string]bool{}, digits: map[string]string{},
 		last: map[string]uint64{}, images: map[string][]imageAt{}, shown: map[string]bool{}, issued: map[string]bool{},
 		foreign: map[string]int64{}, fences: map[string]int64{}, writers: map[string]string{}, owed: map[string]uint64{},
+		first: map[string]uint64{}, back: map[string]uint64{}, plainN: map[string]uint64{},
 		lastN: map[string]uint64{}, plain: map[string]uint64{}, cut: map[string]uint64{}, cloned: map[string]bool{}, claims: map[string]map[string]bool{}, renewed: map[string]time.Time{},
 	}
 }
@@ -95,6 +100,7 @@ func (b *book) lost(node string, first int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := 0
+	b.back[node] = b.latest
 	for _, a := range b.acts {
 		if a.node != node {
 			continue
@@ -185,6 +191,7 @@ func (b *book) sends(mark string, c *intent.Call) {
 func (b *book) effect(e *simcloud.Effect) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.latest = e.N
 	b.s.trace("cloud #%d %s %s %s by %s %s", e.N, e.Op, e.Table, keyText(e.Key), e.By, e.Mark)
 	switch e.Table {
 	case simLocks:
@@ -233,7 +240,7 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 		strict = false
 	}
 	last := b.last[lane]
-	if strict && last > seq && !closes { // closing shows nobody anything: the queue of a restored snapshot may do so late
+	if strict && last > seq && !closes && !b.unsentThere(e, entry, lane) { // closing shows nobody anything: the queue of a restored snapshot may do so late
 		b.s.violate("order: %s had an effect on %s after sequence %d", entry, item, last)
 	}
 	b.last[lane], b.lastN[lane] = seq, e.N
@@ -248,9 +255,9 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 	case e.Op == store.OpDelete && renumbered(seq):
 		// It was written before all that waits behind it, of which a create up to the fork keeps its number: the lost timeline
 		// may have sent it, and its tombstone is by that number (section 6).
-		b.last[lane] = b.plain[lane]
-	case !renumbered(seq):
-		b.plain[lane] = max(b.plain[lane], seq)
+		b.last[lane], b.lastN[lane] = b.plain[lane], b.plainN[lane]
+	case !renumbered(seq) && seq > b.plain[lane]:
+		b.plain[lane], b.plainN[lane] = seq, e.N
 	}
 	for _, was := range b.effects[entry] {
 		if strict && was.item == item && b.cut[item] < was.n {
@@ -264,6 +271,13 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 	if a != nil && e.Op == store.OpUpdate && e.Old == nil && !a.gone && strict && !b.begins(a) {
 		b.s.violate("skeleton: %s (%s) made an item of %s that was deleted", entry, a.what, item)
 	}
+}
+
+// unsentThere tells of an entry that it waited in a snapshot to which its node was put back, and that the lost timeline had
+// not brought it into the cloud. Accepted: it is sent now, behind all that was sent there (section 6).
+func (b *book) unsentThere(e *simcloud.Effect, entry, lane string) bool {
+	a := b.bySeq[entry]
+	return a != nil && !a.gone && a.id != "" && b.lastN[lane] <= b.back[e.By] && len(b.effects[entry]) == 0 && b.first[a.id] == e.N
 }
 
 // renumbered tells of a sequence that it is one of those kept for what waited when a timeline was lost: the upper half of
@@ -309,6 +323,9 @@ func (b *book) values(e *simcloud.Effect) {
 			b.s.violate("%s %s has %s = %q, which nobody wrote", e.Table, keyText(e.Key), name, id)
 		}
 		b.shown[id] = true
+		if b.first[id] == 0 {
+			b.first[id] = e.N
+		}
 	}
 }
 
