@@ -1,6 +1,7 @@
 package replica_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,9 +37,12 @@ type simNode struct {
 	paused time.Time     // nothing of it runs until then
 
 	killIn  atomic.Int32 // failpoints until the process dies; 0: it does not
-	maxSize int          // of its file; 0: no limit
+	maxSize int          // of its file; 0: simDisk
 	snap    *snap        // of its disk
 }
+
+// simDisk is how much room a machine has: how much there really is changes from run to run.
+const simDisk = 256 << 20
 
 // snap is a machine's disk at some moment.
 type snap struct {
@@ -225,7 +229,7 @@ func (l *simLife) open() (err error) {
 	n.mu.Unlock()
 	l.link = n.s.net.Link(n.name, l.now, n.gate)
 	l.store, err = store.Open(filepath.Join(l.dir, "store.db"), store.Options{
-		Now: n.now, Node: n.name, NoSync: true, MapSize: 64 << 20, MaxSize: n.maxSize, WriteStall: time.Hour,
+		Now: n.now, Node: n.name, NoSync: true, MapSize: 64 << 20, MaxSize: cmp.Or(n.maxSize, simDisk), WriteStall: time.Hour,
 		ReadDeadline: time.Hour, JournalBytes: 1 << 20,
 	})
 	if err != nil {
