@@ -209,27 +209,70 @@ func (r *Replica) endReplays(ctx context.Context) {
 func (r *Replica) replayWaits(ctx context.Context, table string, through uint64) (waits bool, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
 		for lane := range r.lanes {
+			var units []*unit
 			err := tx.Side(sideOutbox).Each([]byte{uint8(lane)}, nil, func(k, v []byte) (bool, error) {
 				id, ok := unitIDOf(k)
 				if !ok || id.seq > through {
 					return !ok, nil
 				}
 				u, err := readUnit(id, v)
-				if err != nil {
-					return false, err
+				if err == nil && slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Replay && e.Table == table }) {
+					units = append(units, u)
 				}
-				waits = slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
-					return e.Replay && e.Table == table && e.Why != intent.WhyReplay // which waits for the others
-				})
-				return !waits, nil
+				return err == nil && len(units) < replayLooks, err
 			})
-			if err != nil || waits {
+			if err != nil {
 				return err
+			}
+			if waits = len(units) == replayLooks; waits { // there are more than anything that waits for others
+				return nil
+			}
+			for _, u := range units {
+				if waits, err = r.ownTurn(tx, u); err != nil || waits {
+					return err
+				}
 			}
 		}
 		return nil
 	})
 	return waits, err
+}
+
+// replayLooks is how many units that were put back are looked at in a lane: with more the node has not replayed.
+const replayLooks = 10_000
+
+// ownTurn tells of a unit that was put back that it waits neither for the other nodes to replay nor behind one that does.
+func (r *Replica) ownTurn(tx *store.Tx, u *unit) (bool, error) {
+	for _, e := range u.Entries {
+		if e.Why == intent.WhyReplay {
+			return false, nil
+		}
+		spec := r.spec(e.Table)
+		if spec == nil {
+			continue
+		}
+		it, err := itemOf(tx, spec, e.Key)
+		if err != nil {
+			return false, err
+		}
+		sh, _, err := readShadow(tx, it)
+		if err != nil || sh == nil {
+			return false, err
+		}
+		for _, id := range sh.pending {
+			if id == u.id {
+				break
+			}
+			before, err := getUnit(tx, id)
+			if err != nil {
+				return false, err
+			}
+			if before != nil && slices.ContainsFunc(before.Entries, func(e *intent.Entry) bool { return e.Why == intent.WhyReplay }) {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
 }
 
 func (r *Replica) tellReplayed(ctx context.Context, done attr.Item) error {

@@ -119,6 +119,34 @@ func TestReplayWaitsForOthers(t *testing.T) {
 	})
 }
 
+// What stands behind a write that waits for the other nodes only waits for them too: a node that has nothing else left has
+// replayed.
+func TestWhatStandsBehindTheWaitingIsReplayed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		n := openNode(t, c, t.TempDir(), scanTeams(20*time.Second))
+		stop := n.run(t)
+		defer stop()
+		letPass(time.Minute)
+		point := time.Now()
+		letPass(time.Minute)
+		c.foreign(t, "teams", nil, team("theirs", 1)) // lost: it is nobody's to send again
+		letPass(time.Minute)
+		for range 2 {
+			n.bump(t, "theirs")
+			letPass(time.Second)
+		}
+		c.restore(t, "teams", nil, "teams-2", point)
+		letPass(15 * time.Minute)
+		if n.replaying() {
+			t.Error("the only node has nothing else left, and waits for itself")
+		}
+		if got := n.lostConflicts(t); len(got) == 0 {
+			t.Error("what has no item any more is not recorded")
+		}
+	})
+}
+
 // A table that is made anew: nothing is sent to it and nothing is deleted here, until somebody restarts the node; then it
 // gets what the log has, and what it does not have stays here.
 func TestTableMadeAnew(t *testing.T) {

@@ -29,7 +29,7 @@ type book struct {
 	plain   map[string]uint64          // as last, but for those renumbered
 	plainN  map[string]uint64          // and which
 	images  map[string][]imageAt       // "table key"
-	shown   map[string]bool            // ids that an effect has brought into the cloud
+	shown   map[string][]time.Time     // ids that an effect has brought into the cloud, and when
 	first   map[string]uint64          // and which effect did so
 	latest  uint64                     // the last effect
 	back    map[string]uint64          // node: the last effect when it was put back to a snapshot
@@ -64,7 +64,7 @@ type imageAt struct {
 func newBook(s *sim) *book {
 	return &book{
 		s: s, bySeq: map[string]*act{}, effects: map[string][]effectAt{}, sent: map[string]bool{}, digits: map[string]string{},
-		last: map[string]uint64{}, images: map[string][]imageAt{}, shown: map[string]bool{}, issued: map[string]bool{},
+		last: map[string]uint64{}, images: map[string][]imageAt{}, shown: map[string][]time.Time{}, issued: map[string]bool{},
 		foreign: map[string]int64{}, fences: map[string]int64{}, writers: map[string]string{}, owed: map[string]uint64{},
 		first: map[string]uint64{}, back: map[string]uint64{}, plainN: map[string]uint64{},
 		lastN: map[string]uint64{}, plain: map[string]uint64{}, cut: map[string]uint64{}, cloned: map[string]bool{}, claims: map[string]map[string]bool{}, renewed: map[string]time.Time{},
@@ -322,9 +322,11 @@ func (b *book) values(e *simcloud.Effect) {
 		if !b.issued[id] {
 			b.s.violate("%s %s has %s = %q, which nobody wrote", e.Table, keyText(e.Key), name, id)
 		}
-		b.shown[id] = true
 		if b.first[id] == 0 {
 			b.first[id] = e.N
+		}
+		if e.By != "restore" {
+			b.shown[id] = append(b.shown[id], e.At)
 		}
 	}
 }

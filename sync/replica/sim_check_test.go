@@ -174,7 +174,7 @@ func (b *book) account(recorded map[string]*replica.Conflict) {
 		entry := fmt.Sprintf("%s %d", a.node, a.seq)
 		item := a.node + " " + a.table + " " + keyText(a.key)
 		switch {
-		case len(b.effects[entry]) > 0, recorded[entry] != nil, a.id != "" && b.shown[a.id],
+		case b.effective(entry), recorded[entry] != nil, a.id != "" && slices.ContainsFunc(b.shown[a.id], b.stands), a.table == "matches" && b.epoch > 0,
 			(a.op == store.OpDelete || a.id == "") && b.proved(a): // sums are compared by themselves
 			later[item] = true
 		case !b.sent[entry] && later[item]: // folded
@@ -380,7 +380,7 @@ func (b *book) claimed(node, name, id string, result replica.ThroughResult, err 
 	if len(b.claims[name]) > 1 && b.epoch == 0 {
 		b.s.violate("the name %s was given to %v", name, b.claims[name])
 	}
-	if !b.shown[id] {
+	if len(b.shown[id]) == 0 {
 		b.s.violate("%s was told that it has %s, and the cloud never had it", id, name)
 	}
 }

@@ -203,6 +203,9 @@ func (s *sim) quiet() {
 					l.release()
 				}
 				waiting += l.pending()
+				if l.rep.Replaying() {
+					waiting++ // what is absent stays here until then
+				}
 			}
 		}
 		if waiting == 0 {
