@@ -159,7 +159,7 @@ func (r *Replica) round(ctx context.Context, rule *feedRule) {
 	now := r.clock.Now()
 	if err != nil {
 		rule.status.Errors++
-		rule.status.LastError = err.Error()
+		rule.status.LastError = errorText(err)
 		rule.next = now.Add(max(r.jittered(rule.Every), pollWait().Delay(rule.tries, r.float())))
 		rule.tries++
 		return

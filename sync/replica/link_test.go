@@ -74,6 +74,51 @@ func TestLinkIsTold(t *testing.T) {
 	}
 }
 
+// That the cloud has gone is told once, and its class once, whoever finds it out: a write that is sent, or a reader of the feed.
+func TestLossIsTold(t *testing.T) {
+	gone := &intent.Error{Class: intent.Offline, Err: &intent.Error{Class: intent.Offline, Err: errors.New("no such host")}}
+	for _, finder := range []string{"write", "read"} {
+		t.Run(finder, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newShelf(t)
+				var log bytes.Buffer
+				n := openNode(t, c, t.TempDir(), func(c *Config) {
+					c.Log, c.Poll = slog.New(slog.NewTextHandler(&log, nil)), []PollRule{{Table: "teams"}}
+				})
+				stop := n.run(t)
+				letPass(time.Minute)
+				away := false
+				c.set(func() {
+					c.fail = func(op, _ string) error {
+						if away = away || op == finder; away {
+							return gone
+						}
+						return nil
+					}
+				})
+				if finder == "write" {
+					n.put(t, "teams", team("x", 0))
+				}
+				letPass(5 * time.Minute)
+				st, err := n.Status(t.Context())
+				if err != nil || st.Link.Up || strings.Count(st.Link.Last, "offline") != 1 {
+					t.Errorf("last error %q, %v", st.Link.Last, err)
+				}
+				for _, f := range st.Feed {
+					if strings.Count(f.LastError, "offline") > 1 {
+						t.Errorf("%s: last error %q", f.Rule, f.LastError)
+					}
+				}
+				stop()
+				const line = `level=WARN msg="the cloud cannot be reached" error="offline: no such host"`
+				if strings.Count(log.String(), line) != 1 || strings.Count(log.String(), "cannot be reached") != 1 {
+					t.Errorf("log, want %s once:\n%s", line, &log)
+				}
+			})
+		})
+	}
+}
+
 // A table whose keys in the cloud are others is stopped until they are the same, and says what to do.
 func TestTableWithOtherKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -327,13 +327,13 @@ func (r *Replica) token() string {
 
 // offline notes that the cloud cannot be reached, or does not know who is asking.
 func (r *Replica) offline(o intent.Outcome, err *intent.Error) {
-	why := err.Error()
-	if r.net.lost(why, r.clock.Now()) {
-		if o.Result == intent.OutRefresh {
-			r.log.Error("the cloud does not take this node's signature", "error", why, "alarm", o.Alarm)
-		} else {
-			r.log.Warn("the cloud cannot be reached", "error", why)
-		}
+	if o.Result != intent.OutRefresh {
+		r.linkLost(err)
+		return
+	}
+	text := errorText(err)
+	if r.net.lost(text, r.clock.Now()) {
+		r.log.Error("the cloud does not take this node's signature", "error", text, "alarm", o.Alarm)
 	}
 	r.asked.get().Set()
 }
