@@ -285,3 +285,17 @@ func TestNodeWithoutACloud(t *testing.T) {
 		t.Error("a node without a cloud has an identity file")
 	}
 }
+
+// Each reason why a write waits by itself has words for a person; what is words already stays.
+func TestParkedWords(t *testing.T) {
+	for _, why := range []string{
+		intent.WhyEvents, intent.WhyHold, intent.WhyCount, intent.WhyReplay, intent.WhyTable, intent.WhyTransactions,
+	} {
+		if words := (httpapi.SyncPark{Why: why}).Words(); words == why || words == "" {
+			t.Errorf("%q has no words", why)
+		}
+	}
+	if words := (httpapi.SyncPark{Why: "no answer"}).Words(); words != "no answer" {
+		t.Errorf("%q", words)
+	}
+}

@@ -106,7 +106,7 @@ func cloudTables(h *hubState) []page.HubTable {
 	parked := page.HubTable{ID: "parked", Title: "Parked: waiting by themselves while others go on", None: "Nothing waits by itself.", Heads: []string{"Write", "Table", "Until", "Why"}}
 	for _, l := range h.Sync.Lanes {
 		for _, p := range l.Parked {
-			parked.Rows = append(parked.Rows, []string{p.WriteID, p.Table, clockOf(p.Until, h.At), p.Why})
+			parked.Rows = append(parked.Rows, []string{p.WriteID, p.Table, clockOf(p.Until, h.At), p.Words()})
 		}
 	}
 	read := page.HubTable{ID: "read", Title: "Read from the cloud", None: "Nothing is read.", Heads: []string{"Table", "Last pass", "Items", "Errors", "Last error"}}

@@ -61,6 +61,26 @@ type SyncPark struct {
 	Until   time.Time `json:"until,omitzero"` // zero: until somebody decides
 }
 
+// Words says for a person why the item waits. Reasons that are words already stay as they are.
+func (p SyncPark) Words() string {
+	switch p.Why {
+	case "hold":
+		return "the item may still be made by a late copy of a request: it is deleted when none can come any more"
+	case "events":
+		return "the events that belong to it go first"
+	case "count guard":
+		return "others write the item faster than a whole new one of it can be sent"
+	case "replay":
+		return "the cloud was restored: all nodes send what it lost before this is judged"
+	case "table":
+		return "its table is missing, or closed to this node"
+	case "transactions":
+		return "the cloud has no transactions, and this write needs one"
+	default:
+		return p.Why
+	}
+}
+
 // SyncFeed is how a rule by which this node learns of others' changes fares.
 type SyncFeed struct {
 	Rule      string    `json:"rule"`

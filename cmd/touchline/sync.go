@@ -159,7 +159,7 @@ func syncTables(st *edge.SyncStatus) string {
 				s.row("PARKED", "TABLE", "LANE", "UNTIL", "WHY")
 				parked = true
 			}
-			s.row(p.WriteID, p.Table, fmt.Sprint(st.Lanes[i].Lane), instant(p.Until), p.Why)
+			s.row(p.WriteID, p.Table, fmt.Sprint(st.Lanes[i].Lane), instant(p.Until), p.Words())
 		}
 	}
 	if len(st.Feed) > 0 {
