@@ -27,6 +27,9 @@ func AskSync(ctx context.Context, dir string) (SyncStatus, error) {
 	return asked(dir, func(c *httpapi.AdminClient) (SyncStatus, error) { return c.Sync(ctx) })
 }
 
+// ConflictStates are what a list of conflicts can be asked for.
+func ConflictStates() []string { return httpapi.ConflictStates() }
+
 // AskConflicts asks it for conflicts, the newest first.
 func AskConflicts(ctx context.Context, dir string, ask ConflictAsk) (ConflictList, error) {
 	return asked(dir, func(c *httpapi.AdminClient) (ConflictList, error) { return c.Conflicts(ctx, ask) })

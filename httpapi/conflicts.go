@@ -60,14 +60,14 @@ type ConflictAsk struct {
 	Limit  int
 }
 
-// conflictStates are what a list can be asked for.
-func conflictStates() []string {
+// ConflictStates are what a list can be asked for.
+func ConflictStates() []string {
 	return []string{"open", "retried", "discarded", "resolved", "decided", "all"}
 }
 
 func (s *Server) getConflicts(c *gin.Context) error {
 	p := queryParser{values: c.Request.URL.Query()}
-	ask := ConflictAsk{State: p.oneOf("state", conflictStates()...), Table: p.text("table", 255), Limit: p.number("limit", maxLimit)}
+	ask := ConflictAsk{State: p.oneOf("state", ConflictStates()...), Table: p.text("table", 255), Limit: p.number("limit", maxLimit)}
 	if ask.Limit == 0 {
 		ask.Limit = usualLimit
 	}

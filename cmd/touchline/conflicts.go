@@ -42,8 +42,8 @@ func newConflictsList() *cobra.Command {
 		Short: "List conflicts, the newest first",
 		Args:  usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !slices.Contains(conflictStates(), ask.State) {
-				return usageError{hint(cmd, fmt.Errorf("--state must be one of %s, not %q", strings.Join(conflictStates(), ", "), ask.State))}
+			if all := edge.ConflictStates(); !slices.Contains(all, ask.State) {
+				return usageError{hint(cmd, fmt.Errorf("--state must be one of %s, not %q", strings.Join(all, ", "), ask.State))}
 			}
 			dir, err := f.dataDir(cmd)
 			if err != nil {
@@ -57,16 +57,11 @@ func newConflictsList() *cobra.Command {
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVar(&ask.State, "state", "open", "which: open, retried, discarded, resolved, decided or all")
+	cmd.Flags().StringVar(&ask.State, "state", "open", "which: "+strings.Join(edge.ConflictStates(), ", "))
 	cmd.Flags().StringVar(&ask.Table, "table", "", "only those about a table")
 	cmd.Flags().IntVar(&ask.Limit, "limit", 50, "how many at most, up to 100")
 	cmd.Flags().Uint64Var(&ask.Before, "before", 0, "only those older than the one of this number")
 	return cmd
-}
-
-// conflictStates are what a list can be asked for.
-func conflictStates() []string {
-	return []string{"open", "retried", "discarded", "resolved", "decided", "all"}
 }
 
 func conflictLines(page *edge.ConflictList, state string) string {
