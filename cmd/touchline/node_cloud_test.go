@@ -34,6 +34,7 @@ type cloudNode struct {
 	dir   string
 	web   string
 	api   *dynamodb.Client // of the node's own DynamoDB endpoint
+	env   []string         // of the process, besides what all have
 	cmd   *exec.Cmd
 	log   bytes.Buffer
 	kills int
@@ -80,6 +81,7 @@ func (n *cloudNode) start() {
 		"--dynamodb-listen", strings.TrimPrefix(*n.api.Options().BaseEndpoint, "http://"), "--log-format", "json")
 	n.cmd.Env = append(n.cmd.Env, "TOUCHLINE_CLOUD__ENDPOINT="+n.door.URL(), "TOUCHLINE_CLOUD__DEADLINE=2s",
 		"TOUCHLINE_CLOUD__LEASE_TTL=3s", "TOUCHLINE_CLOUD__POLL__TABLES=1s", "TOUCHLINE_CLOUD__POLL__LIVE=1s")
+	n.cmd.Env = append(n.cmd.Env, n.env...)
 	n.cmd.Stderr = &n.log
 	if err := n.cmd.Start(); err != nil {
 		n.t.Fatal(err)
@@ -121,10 +123,12 @@ func (n *cloudNode) signal(s syscall.Signal) {
 	}
 }
 
-// stop ends the process in order.
+// stop ends the process in order, and if it does not end, by force.
 func (n *cloudNode) stop() {
 	n.t.Helper()
 	n.signal(syscall.SIGINT)
+	hangs := time.AfterFunc(time.Minute, func() { _ = n.cmd.Process.Kill() })
+	defer hangs.Stop()
 	if err := n.cmd.Wait(); err != nil {
 		n.t.Errorf("%s: %v\n%s", n.name, err, n.log.String())
 	}

@@ -1,0 +1,330 @@
+//go:build long && linux
+
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket/replay"
+	"github.com/touchline/touchline/internal/testrig/faultproxy"
+)
+
+const (
+	fleetTTL = 8 * time.Second // of a lease
+	// fleetWait is what a takeover may take besides the TTL: a match must have been silent for half a minute before another
+	// node takes it, and the rest is a look at who is there and a reading of the feed.
+	fleetWait = 40 * time.Second
+	// fleetSlack is for machines that have other things to do. How long it took is logged.
+	fleetSlack = 90 * time.Second
+
+	fleetSpeed = 12 // of the matches: a ball in a bit more than three seconds, so that each has a reading of its own
+)
+
+// Three nodes, each with its own way to one cloud, share the matches of one feed and tell the phones of one push service,
+// while one of them is paused for longer than its leases last, one is cut off from the cloud, one is killed and started
+// again, and one has connections that are open at one end alone. Each match is told by somebody again in time, what the
+// paused one writes late is refused by the fence, no phone hears anything twice, no key event is missing, and in the end
+// all nodes have what the cloud has.
+func TestFleetOfProcesses(t *testing.T) {
+	f := newFleet(t)
+	// In two matches there is time for all that happens, two come to their results meanwhile.
+	for _, tape := range []struct {
+		id   string
+		left int // balls
+	}{{"1192877", 70}, {"1208093", 18}, {"1195619", 70}, {"1226827", 16}} {
+		f.play(tape.id, tape.left)
+	}
+	f.start("a")
+	f.until("the first node has found all matches", fleetSlack, func() bool { return f.shares()[nil] == 0 })
+	f.start("b")
+	f.start("c")
+	t.Cleanup(func() { keepLogs(t, f.nodes) })
+	f.shared()
+	f.audience()
+	f.control("play")
+	f.say("the matches are played")
+	wait(t.Context(), 6*time.Second) // some balls in which nothing goes wrong
+
+	f.pauseOneAndCutOneOff()
+	f.killOneAndHalfOpenAnother()
+
+	f.until("two matches have their results", 2*fleetSlack, func() bool { return f.over() >= 2 })
+	f.control("pause")
+	f.say("the matches are held")
+	f.settle()
+	f.judge()
+	for _, n := range f.nodes {
+		n.stop()
+	}
+}
+
+// pauseOneAndCutOneOff has one node's answers vanish, so that it works on for those seconds that its leases last, and
+// then pauses it; another is cut off from the cloud and not from the push service. The third takes all matches over.
+func (f *fleet) pauseOneAndCutOneOff() {
+	f.t.Helper()
+	paused := f.busiest(nil)
+	for range 5 {
+		paused.door.Set(faultproxy.Weather{Fault: faultproxy.HalfOpen})
+		if f.waits(paused, fleetTTL*7/10) {
+			break
+		}
+		paused.door.Set(faultproxy.Weather{}) // nothing happened in its matches: once more
+		f.drained(paused)
+		f.until("it holds something again", fleetSlack, func() bool { return f.shares()[paused] > 0 })
+	}
+	f.troubled(paused)
+	paused.signal(syscall.SIGSTOP)
+	paused.door.Set(faultproxy.Weather{})
+	cut := f.busiest(paused)
+	f.troubled(cut)
+	cut.door.Set(faultproxy.Weather{Fault: faultproxy.Partition})
+	began := time.Now()
+
+	f.until("the leases of the one that is cut off have run out", fleetTTL+fleetSlack, func() bool { return !f.works(cut) })
+	f.say("%s, cut off, worked for %v more", cut.name, time.Since(began).Round(100*time.Millisecond))
+	left := f.nodes[slices.IndexFunc(f.nodes, func(n *cloudNode) bool { return n != paused && n != cut })]
+	for _, m := range f.matches {
+		f.until("match "+m.id+" is told by the node that is left", fleetTTL+fleetWait+fleetSlack, func() bool {
+			r := f.row(m.id)
+			return (r.over || f.byID(r.node) == left) && r.at.After(began)
+		})
+		f.say("match %s (fence %d) was taken over by %s after %v", m.id, f.row(m.id).fence, left.name, time.Since(began).Round(100*time.Millisecond))
+	}
+
+	cut.door.Set(faultproxy.Weather{})
+	paused.signal(syscall.SIGCONT)
+	for _, n := range []*cloudNode{paused, cut} {
+		f.recovered(n)
+	}
+	if n := paused.refusedByFence(); n == 0 {
+		f.t.Errorf("%s wrote nothing late that the fence refused", paused.name)
+	} else {
+		f.say("%d writes that %s sent late were refused by the fence", n, paused.name)
+	}
+}
+
+// killOneAndHalfOpenAnother kills the node with the most matches and starts it again, while another's connections are open at
+// one end alone.
+func (f *fleet) killOneAndHalfOpenAnother() {
+	f.t.Helper()
+	victim := f.busiest(nil)
+	other := f.busiest(victim)
+	f.troubled(victim)
+	f.troubled(other)
+	began := time.Now()
+	victim.kill()
+	other.door.Set(faultproxy.Weather{Fault: faultproxy.HalfOpen})
+	wait(f.t.Context(), 2*time.Second)
+	victim.start()
+	wait(f.t.Context(), fleetTTL)
+	other.door.Set(faultproxy.Weather{})
+	for _, m := range f.matches {
+		f.until("match "+m.id+" is told after the kill", fleetTTL+fleetWait+fleetSlack, func() bool {
+			r := f.row(m.id)
+			return r.at.After(began.Add(time.Second)) || r.over
+		})
+	}
+	f.say("all matches were told again %v after %s was killed", time.Since(began).Round(100*time.Millisecond), victim.name)
+	f.recovered(victim)
+	f.recovered(other)
+}
+
+// waits tells whether something comes to wait for the cloud within a while.
+func (f *fleet) waits(n *cloudNode, limit time.Duration) bool {
+	for end := time.Now().Add(limit); time.Now().Before(end); wait(f.t.Context(), 50*time.Millisecond) {
+		if s, ok := f.status(n); ok && s.Waiting > 0 && s.works() {
+			return true
+		}
+	}
+	return false
+}
+
+// works tells whether a node holds a lease that has not run out.
+func (f *fleet) works(n *cloudNode) bool {
+	s, ok := f.status(n)
+	return !ok || s.works()
+}
+
+// drained waits until the cloud has all that a node has.
+func (f *fleet) drained(n *cloudNode) {
+	f.t.Helper()
+	f.until(n.name+" has nothing that waits", fleetSlack, func() bool {
+		s, ok := f.status(n)
+		return ok && s.State == "in_step"
+	})
+}
+
+// refusedByFence counts the writes of a node that came when another had taken its lock over.
+func (n *cloudNode) refusedByFence() (count int) {
+	var page struct {
+		Items []struct {
+			Code   string `json:"code"`
+			Writes int    `json:"writes"`
+		} `json:"items"`
+	}
+	if !n.ask(&page, "conflicts", "list", "--state", "all", "--limit", "100") {
+		n.t.Fatalf("%s does not tell its conflicts", n.name)
+	}
+	for _, c := range page.Items {
+		if c.Code == "deposed" {
+			count += c.Writes
+		}
+	}
+	return count
+}
+
+// shared waits until every node has a match and none has more than its share.
+func (f *fleet) shared() {
+	f.t.Helper()
+	began := time.Now()
+	f.until("the matches are shared", 2*fleetWait+fleetSlack, func() bool {
+		shares := f.shares()
+		if len(shares) != len(f.nodes) {
+			return false
+		}
+		for n, count := range shares {
+			if n == nil || count > (len(f.matches)+len(f.nodes)-1)/len(f.nodes) {
+				return false
+			}
+		}
+		return true
+	})
+	f.say("the matches are shared after %v", time.Since(began).Round(100*time.Millisecond))
+}
+
+// shares counts the matches of each node by their rows in the cloud; nil: of nobody.
+func (f *fleet) shares() map[*cloudNode]int {
+	out := map[*cloudNode]int{}
+	for _, m := range f.matches {
+		out[f.byID(f.row(m.id).node)]++
+	}
+	return out
+}
+
+// busiest is the node with the most matches that are not over, of those that are not left out.
+func (f *fleet) busiest(not *cloudNode) *cloudNode {
+	count := map[*cloudNode]int{}
+	for _, m := range f.matches {
+		if r := f.row(m.id); !r.over {
+			count[f.byID(r.node)]++
+		}
+	}
+	best := slices.MaxFunc(f.nodes, func(a, b *cloudNode) int {
+		rank := func(n *cloudNode) int {
+			if n == not {
+				return -1
+			}
+			return count[n]
+		}
+		return rank(a) - rank(b)
+	})
+	return best
+}
+
+func (f *fleet) byID(id string) *cloudNode {
+	for n, of := range f.ids {
+		if of == id {
+			return n
+		}
+	}
+	return nil
+}
+
+// settle waits until all is sent, and every node has what the cloud has.
+func (f *fleet) settle() {
+	f.t.Helper()
+	f.until("nothing is held until it is sure", fleetSlack, func() bool {
+		return !slices.ContainsFunc(f.matches, func(m fleetMatch) bool { return f.row(m.id).pending })
+	})
+	for _, n := range f.nodes {
+		f.drained(n)
+	}
+	for _, n := range f.nodes {
+		var differs string
+		began := time.Now()
+		for differs = f.differs(n); differs != ""; differs = f.differs(n) {
+			if time.Since(began) > fleetSlack {
+				f.t.Fatalf("%s is not what the cloud is: %s", n.name, differs)
+			}
+			wait(f.t.Context(), 300*time.Millisecond)
+		}
+		f.say("%s is equal to the cloud after %v", n.name, time.Since(began).Round(100*time.Millisecond))
+	}
+}
+
+// until waits for something of all nodes that must come to be.
+func (f *fleet) until(what string, limit time.Duration, so func() bool) {
+	f.t.Helper()
+	for end := time.Now().Add(limit); !so(); wait(f.t.Context(), 200*time.Millisecond) {
+		f.lookAtLocks()
+		if time.Now().After(end) {
+			var rows []string
+			for _, m := range f.matches {
+				rows = append(rows, fmt.Sprintf("%s: %+v", m.id, f.row(m.id)))
+			}
+			f.t.Fatalf("not within %v that %s; the rows in the cloud: %s", limit, what, strings.Join(rows, "; "))
+		}
+	}
+}
+
+// play puts a recorded match on the feed, with so many balls left to be bowled, and holds it there.
+func (f *fleet) play(tape string, left int) {
+	f.t.Helper()
+	p, err := f.deck.Start(replay.StartReplay{TapeID: tape, Speed: fleetSpeed})
+	if err == nil {
+		_, err = f.deck.Control(p.ID, replay.Control{Action: "seek", Position: p.Balls - left})
+	}
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.matches = append(f.matches, fleetMatch{id: p.MatchID, tape: tape})
+	f.one(p.ID, "pause")
+}
+
+// control lets all matches play, or holds them.
+func (f *fleet) control(action string) {
+	f.t.Helper()
+	for _, m := range f.matches {
+		f.one(m.id, action)
+	}
+}
+
+func (f *fleet) one(id, action string) {
+	f.t.Helper()
+	if _, err := f.deck.Control(id, replay.Control{Action: action}); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// over counts the matches that have a result.
+func (f *fleet) over() (count int) {
+	for _, m := range f.matches {
+		if f.row(m.id).over {
+			count++
+		}
+	}
+	return count
+}
+
+// lookAtLocks sees that the fences of all locks only grow, and that one fence is one holder's.
+func (f *fleet) lookAtLocks() {
+	f.t.Helper()
+	for _, it := range f.items("cricket-locks") {
+		key := text(it["lockKey"])
+		fence, err := strconv.ParseInt(text(it["fence"]), 10, 64)
+		if err != nil {
+			f.t.Errorf("lock %s has the fence %q", key, text(it["fence"]))
+		}
+		now, was := fleetLock{fence, text(it["holder"])}, f.locks[key]
+		if now.fence < was.fence || now.fence == was.fence && now.holder != was.holder {
+			f.t.Errorf("lock %s: %+v after %+v", key, now, was)
+		}
+		f.locks[key] = now
+	}
+}

@@ -1,0 +1,330 @@
+//go:build long && linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/edge/cricket/push/sandbox"
+	"github.com/touchline/touchline/edge/cricket/replay"
+	"github.com/touchline/touchline/internal/clock"
+)
+
+// fleet is nodes that share a cloud, a feed and a push service, and the phones behind that.
+type fleet struct {
+	*cloudRig
+	began   time.Time
+	cloud   *dynamodb.Client
+	deck    *replay.Deck
+	feed    string
+	box     *sandbox.Sandbox
+	apns    []string // of a node's environment: the way to the push service
+	client  *http.Client
+	apps    sync.WaitGroup // that tell a node something
+	nodes   []*cloudNode
+	ids     map[*cloudNode]string
+	matches []fleetMatch
+	phones  []fleetPhone
+	spells  []spell
+	locks   map[string]fleetLock // as they were last seen
+}
+
+// fleetLock is a lock's record.
+type fleetLock struct {
+	fence  int64
+	holder string
+}
+
+// fleetStatus is what the test looks at of GET /sync.
+type fleetStatus struct {
+	State   string
+	Waiting int
+	Leases  []struct{ Deadline time.Time }
+	Node    struct{ ID string }
+}
+
+// works tells of a lease that has not run out.
+func (s *fleetStatus) works() bool {
+	for _, l := range s.Leases {
+		if l.Deadline.After(time.Now()) {
+			return true
+		}
+	}
+	return false
+}
+
+// fleetMatch is a match that is played.
+type fleetMatch struct{ id, tape string }
+
+// fleetPhone is a phone, whose user follows a match.
+type fleetPhone struct {
+	sandbox.Phone
+	match string
+	home  int // the node that its app asks first
+}
+
+// spell is a time in which a node had trouble.
+type spell struct {
+	node     *cloudNode
+	from, to time.Time // to zero: it has not ended
+}
+
+func newFleet(t *testing.T) *fleet {
+	t.Helper()
+	f := &fleet{cloudRig: newCloudRig(t), began: time.Now(), ids: map[*cloudNode]string{}, locks: map[string]fleetLock{}}
+	f.cloud = f.foreign()
+	if _, code := f.migrate(); code != 0 {
+		t.Fatalf("migrate: exit %d", code)
+	}
+	f.deck = replay.NewDeck(clock.Real(), "feed-token")
+	feed := httptest.NewServer(f.deck)
+	t.Cleanup(feed.Close)
+	f.feed = feed.URL + "/api/v2.0"
+	f.client = &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{}}
+	t.Cleanup(f.client.CloseIdleConnections)
+	f.pushService()
+	return f
+}
+
+// say notes how the test goes, and when.
+func (f *fleet) say(format string, args ...any) {
+	f.t.Helper()
+	f.t.Logf("%5.1f s: "+format, append([]any{time.Since(f.began).Seconds()}, args...)...)
+}
+
+// pushService runs the sandbox of Apple's push service, and writes the files that a sender needs.
+func (f *fleet) pushService() {
+	f.t.Helper()
+	var err error
+	if f.box, err = sandbox.New(sandbox.Config{Clock: clock.Real(), Seed: f.t.Name(), LogSize: 100_000}); err != nil {
+		f.t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- f.box.Run(ctx) }()
+	f.t.Cleanup(func() {
+		end()
+		if err := <-done; err != nil {
+			f.t.Error(err)
+		}
+		f.apps.Wait()
+	})
+	url, err := f.box.URL(ctx)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	account := f.box.Account()
+	der, err := x509.MarshalPKCS8PrivateKey(account.Key)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	key, ca := filepath.Join(f.dir, "key.p8"), filepath.Join(f.dir, "ca.pem")
+	for name, text := range map[string][]byte{key: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), ca: account.CA} {
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	const p = "TOUCHLINE_CRICKET__PUSH__"
+	f.apns = []string{
+		p + "HOST=" + url, p + "KEY_FILE=" + key, p + "CA_FILE=" + ca,
+		p + "BUNDLE_ID=" + account.BundleID, p + "TEAM_ID=" + account.TeamID, p + "KEY_ID=" + account.KeyID,
+	}
+}
+
+// start starts a node of the fleet.
+func (f *fleet) start(name string) {
+	f.t.Helper()
+	n := f.node(name, uint64(len(f.nodes)+1))
+	n.env = append([]string{
+		"TOUCHLINE_CLOUD__LEASE_TTL=" + fleetTTL.String(), "TOUCHLINE_CLOUD__OFFLINE=strict", "TOUCHLINE_AUTH__DEV_ISSUER=true",
+		"TOUCHLINE_CRICKET__LEAGUES=*", "TOUCHLINE_CRICKET__FEED__BASE_URL=" + f.feed, "TOUCHLINE_CRICKET__FEED__TOKEN=feed-token",
+		"TOUCHLINE_CRICKET__FEED__CALLS_PER_HOUR=100000",
+		"TOUCHLINE_CRICKET__ALERTS__SIX=true", "TOUCHLINE_CRICKET__ALERTS__FOUR=true", // so that there is much to tell
+	}, f.apns...)
+	n.start()
+	n.until("it says who it is", fleetSlack, func() bool {
+		st, ok := f.status(n)
+		f.ids[n] = st.Node.ID
+		return ok && st.Node.ID != ""
+	})
+	f.nodes = append(f.nodes, n)
+}
+
+// as asks a node as a user, gives the answer's status (0: there is none), and reads its JSON into what is not nil.
+func (f *fleet) as(n *cloudNode, user, method, path string, body, into any) int {
+	c := edge.DefaultConfig()
+	c.DataDir = n.dir
+	token, err := edge.Token(c, edge.TokenConfig{User: user, Admin: user == "admin", Life: time.Hour})
+	if err != nil {
+		return 0
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return 0
+	}
+	req, err := http.NewRequestWithContext(f.t.Context(), method, "http://"+n.web+"/cricket"+path, bytes.NewReader(raw))
+	if err != nil {
+		return 0
+	}
+	req.Header.Set("Authorization", "Bearer "+token.Token)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := f.client.Do(req)
+	if err != nil {
+		return 0
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil || into != nil && json.Unmarshal(answer, into) != nil {
+		return 0
+	}
+	return resp.StatusCode
+}
+
+// status asks a node how it and the cloud stand.
+func (f *fleet) status(n *cloudNode) (s fleetStatus, ok bool) {
+	return s, f.as(n, "admin", http.MethodGet, "/sync", nil, &s) == http.StatusOK
+}
+
+// audience has two users follow each match, who are known to different nodes, and waits until their phones show it.
+func (f *fleet) audience() {
+	f.t.Helper()
+	for i := range 2 * len(f.matches) {
+		name := fmt.Sprint("phone", i)
+		p, err := f.box.AddPhone(sandbox.Phone{Name: name, UserID: "user-" + name, DeviceID: name}, f.begun)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		ph := fleetPhone{Phone: p, match: f.matches[i%len(f.matches)].id, home: i % len(f.nodes)}
+		f.phones = append(f.phones, ph)
+		n := f.nodes[ph.home]
+		n.until(name+" follows", fleetSlack, func() bool {
+			device := map[string]string{
+				"deviceToken": p.DeviceToken, "platform": "ios", "deviceId": p.DeviceID, "pushToStartToken": p.PushToStartToken,
+			}
+			return f.as(n, p.UserID, http.MethodPost, "/user/device", device, nil)/100 == 2 &&
+				f.as(n, p.UserID, http.MethodPost, "/user/follow/"+ph.match, map[string]any{}, nil)/100 == 2
+		})
+	}
+	f.until("every phone shows its match", fleetSlack, func() bool {
+		active := 0
+		for _, it := range f.items("live-activities") {
+			if text(it["status"]) == "active" {
+				active++
+			}
+		}
+		return active == len(f.phones)
+	})
+}
+
+// begun is the app of a phone on which an activity has begun: it tells its server, and asks again until it is heard.
+func (f *fleet) begun(_ context.Context, p sandbox.Phone, a sandbox.Activity) error {
+	f.apps.Go(func() {
+		home, _ := strconv.Atoi(p.DeviceID[len("phone"):])
+		for i := 0; f.t.Context().Err() == nil; i++ {
+			n := f.nodes[(home+i)%len(f.nodes)]
+			body := map[string]any{"updateToken": a.UpdateToken, "deviceId": p.DeviceID, "startedAt": a.StartedAt}
+			if f.as(n, p.UserID, http.MethodPost, "/user/activity/"+a.MatchID, body, nil)/100 == 2 {
+				return
+			}
+			wait(f.t.Context(), time.Second)
+		}
+	})
+	return nil
+}
+
+// troubled notes that a node has trouble from now on.
+func (f *fleet) troubled(n *cloudNode) {
+	f.spells = append(f.spells, spell{node: n, from: time.Now()})
+}
+
+// recovered notes that it is over.
+func (f *fleet) recovered(n *cloudNode) {
+	f.t.Helper()
+	f.drained(n)
+	for i := range f.spells {
+		if f.spells[i].node == n && f.spells[i].to.IsZero() {
+			f.spells[i].to = time.Now()
+		}
+	}
+}
+
+// fleetRow is what the cloud's row of a match says.
+type fleetRow struct {
+	node  string
+	fence int64
+	at    time.Time // of the last tick
+	over  bool
+	// pending: something was seen, and is held until it is sure
+	pending bool
+}
+
+func rowOf(it map[string]types.AttributeValue) (r fleetRow) {
+	r.node, r.over = text(it["instanceId"]), text(it["finishedAt"]) != ""
+	pending, _ := it["pending"].(*types.AttributeValueMemberL)
+	r.pending = pending != nil && len(pending.Value) > 0
+	r.at, _ = time.Parse(time.RFC3339, text(it["lastTickAt"]))
+	r.fence, _ = strconv.ParseInt(text(it["_f"]), 10, 64)
+	return r
+}
+
+// row reads the row of a match from the cloud.
+func (f *fleet) row(match string) fleetRow {
+	f.t.Helper()
+	out, err := f.cloud.GetItem(f.t.Context(), &dynamodb.GetItemInput{
+		TableName: aws.String("p-active-matches"), ConsistentRead: aws.Bool(true), Key: map[string]types.AttributeValue{"matchId": s(match)},
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return rowOf(out.Item)
+}
+
+// items reads a table of the cloud.
+func (f *fleet) items(table string) []map[string]types.AttributeValue {
+	f.t.Helper()
+	return allOf(f.t.Context(), f.t, f.cloud, "p-"+table)
+}
+
+func allOf(ctx context.Context, t *testing.T, c *dynamodb.Client, name string) (out []map[string]types.AttributeValue) {
+	t.Helper()
+	pages := dynamodb.NewScanPaginator(c, &dynamodb.ScanInput{TableName: aws.String(name), ConsistentRead: aws.Bool(true)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, page.Items...)
+	}
+	return out
+}
+
+// text is a string or a number of an item, empty where there is neither.
+func text(v types.AttributeValue) string {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return v.Value
+	case *types.AttributeValueMemberN:
+		return v.Value
+	default:
+		return ""
+	}
+}
