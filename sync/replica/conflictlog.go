@@ -17,7 +17,8 @@ import (
 //	"o" + id      of one that is open: its instant and size, the oldest first
 //	"q" + id      the same of a quarantined one that is open
 //	"d" + id      the same of one that is not open
-//	"s" + seq+id  by the sequence of each of its entries
+//	"s" + seq+id  by the sequence of each of its entries, also when the record has gone: that they were refused is known longer
+//	"x" + id      of a record that has gone: when it went, and those sequences
 //	"t"           the sums
 const sideConflicts = "conflicts"
 
@@ -27,6 +28,7 @@ const (
 	conflictBytes   = 64 << 20
 	conflictMost    = 1 << 20 // of one record: the images go first
 	conflictTrim    = 64      // records taken out in one transaction
+	conflictTraces  = 50_000  // records of which no more is kept than that there was one
 	conflictWarn    = 0.8     // of conflictBytes taken by open ones: a person should look
 )
 
@@ -39,6 +41,7 @@ type conflictSums struct {
 	Bytes       int64  `json:"bytes"`
 	OpenBytes   int64  `json:"openBytes"`
 	Dropped     uint64 `json:"dropped"` // open ones that had to go
+	Traces      int    `json:"traces"`  // of records that have gone
 }
 
 // conflictLog is the log within one transaction.
@@ -180,23 +183,6 @@ func (l *conflictLog) take(id uint64) (*Conflict, error) {
 	return old, l.side.Delete(old.indexKey())
 }
 
-// forget takes a record out for good.
-func (l *conflictLog) forget(id uint64) error {
-	old, err := l.take(id)
-	if err != nil || old == nil {
-		return err
-	}
-	for _, seq := range old.seqs() {
-		if err := l.side.Delete(conflictSeqKey(seq, id)); err != nil {
-			return err
-		}
-	}
-	if old.State == StateOpen {
-		l.sums.Dropped++
-	}
-	return nil
-}
-
 // trim takes out what is too old and, while there is too much, the oldest: first what is decided, then what is open.
 // What is quarantined stays: its entries still wait. more: there is something left to do.
 func (l *conflictLog) trim(now time.Time) (more bool, err error) {
@@ -207,9 +193,8 @@ func (l *conflictLog) trim(now time.Time) (more bool, err error) {
 			if len(k) != 9 || len(v) != 16 {
 				return false, fault.New(fault.Damaged, "damaged", "an entry of the conflict log cannot be read")
 			}
-			id, at := binary.BigEndian.Uint64(k[1:]), time.UnixMilli(int64(binary.BigEndian.Uint64(v)))
-			old := now.Sub(at) > conflictAge
-			if !old && excess <= 0 || len(gone) >= conflictTrim {
+			id := binary.BigEndian.Uint64(k[1:])
+			if !longAgo(v, now) && excess <= 0 || len(gone) >= conflictTrim {
 				return false, nil
 			}
 			gone = append(gone, id)
@@ -222,11 +207,12 @@ func (l *conflictLog) trim(now time.Time) (more bool, err error) {
 	}
 	more = len(gone) >= conflictTrim
 	for _, id := range gone {
-		if err := l.forget(id); err != nil {
+		if err := l.forget(id, now); err != nil {
 			return false, err
 		}
 	}
-	return more, nil
+	traces, err := l.trimTraces(now)
+	return more || traces, err
 }
 
 // ofSeq is the latest record that an entry is in; 0: it is in none.
@@ -293,12 +279,12 @@ func (c *Conflict) about(table string) bool {
 
 // due tells whether there is something to take out: too much, or too old.
 func (l *conflictLog) due(now time.Time) (due bool, err error) {
-	if l.sums.Bytes > l.max && l.sums.Kept > l.sums.Quarantined {
+	if l.sums.Bytes > l.max && l.sums.Kept > l.sums.Quarantined || l.sums.Traces > conflictTraces {
 		return true, nil
 	}
-	for _, prefix := range []byte{'d', 'o'} {
+	for _, prefix := range []byte{'d', 'o', 'x'} {
 		err := l.side.Each([]byte{prefix}, nil, func(_, v []byte) (bool, error) {
-			due = due || len(v) == 16 && now.Sub(time.UnixMilli(int64(binary.BigEndian.Uint64(v)))) > conflictAge
+			due = due || longAgo(v, now)
 			return false, nil
 		})
 		if err != nil {

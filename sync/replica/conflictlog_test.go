@@ -205,8 +205,8 @@ func TestConflictTrim(t *testing.T) {
 		if got := ids(l); !slices.Equal(got, []uint64{6, 5, 1}) || l.sums.Dropped != 2 || l.sums.Open != 2 || l.sums.Quarantined != 1 {
 			t.Errorf("two too many: %v are left, %+v", got, l.sums)
 		}
-		if id, err := l.ofSeq(2); err != nil || id != 0 {
-			t.Errorf("a dropped record is found by its entry: %d %v", id, err)
+		if id, err := l.ofSeq(2); err != nil || id == 0 || l.sums.Traces != 3 {
+			t.Errorf("that an entry was refused is not known any more: %d %v, %+v", id, err, l.sums)
 		}
 		return err
 	})
@@ -217,6 +217,25 @@ func TestConflictTrim(t *testing.T) {
 		_, err := l.trim(logStart.Add(conflictAge + time.Second))
 		if got := ids(l); !slices.Equal(got, []uint64{1}) {
 			t.Errorf("too old: %v are left", got)
+		}
+		return err
+	})
+	later := logStart.Add(2*conflictAge + 2*time.Second)
+	inLog(t, s, func(l *conflictLog) error {
+		if due, err := l.due(later); !due || err != nil {
+			t.Errorf("nothing is due: %v", err)
+		}
+		if _, err := l.trim(later); err != nil || l.sums.Traces != 0 {
+			t.Errorf("traces are left: %+v %v", l.sums, err)
+		}
+		for seq, want := range map[uint64]uint64{1: 1, 2: 0, 6: 0} {
+			if id, err := l.ofSeq(seq); err != nil || id != want {
+				t.Errorf("entry %d is found in record %d, want %d", seq, id, want)
+			}
+		}
+		due, err := l.due(later)
+		if due {
+			t.Error("there is still something due")
 		}
 		return err
 	})
@@ -300,7 +319,7 @@ func TestConflictLogKeepsItsSums(t *testing.T) {
 func checkSums(t testing.TB, rt *rapid.T, s *store.Store) {
 	inLog(t, s, func(l *conflictLog) error {
 		found, _, err := l.list(ConflictQuery{Limit: 1000})
-		want := conflictSums{Next: l.sums.Next, Dropped: l.sums.Dropped}
+		want := conflictSums{Next: l.sums.Next, Dropped: l.sums.Dropped, Traces: l.sums.Traces}
 		for _, c := range found {
 			raw, err := encodeConflict(c)
 			if err != nil {

@@ -1,0 +1,79 @@
+package replica
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// forget takes a record out. What finds it by its entries stays for a while: it says that they were not applied.
+func (l *conflictLog) forget(id uint64, now time.Time) error {
+	old, err := l.take(id)
+	if err != nil || old == nil {
+		return err
+	}
+	if old.State == StateOpen {
+		l.sums.Dropped++
+	}
+	if old.letGo() { // its entries went on, and may be applied
+		return l.forgetSeqs(id, old.seqs())
+	}
+	trace := binary.BigEndian.AppendUint64(nil, uint64(now.UnixMilli()))
+	for _, seq := range old.seqs() {
+		trace = binary.BigEndian.AppendUint64(trace, seq)
+	}
+	l.sums.Traces++
+	return l.side.Set(conflictKey('x', id), trace)
+}
+
+// trimTraces takes out what is left of records that went long ago, and the oldest where there are too many. more: there is
+// something left to do.
+func (l *conflictLog) trimTraces(now time.Time) (more bool, err error) {
+	gone := map[uint64][]uint64{}
+	excess := l.sums.Traces - conflictTraces
+	err = l.side.Each([]byte{'x'}, nil, func(k, v []byte) (bool, error) {
+		if len(k) != 9 || len(v) < 8 {
+			return false, fault.New(fault.Damaged, "damaged", "a trace of the conflict log cannot be read")
+		}
+		if len(gone) >= conflictTrim || len(gone) >= excess && !longAgo(v, now) {
+			return false, nil
+		}
+		var seqs []uint64
+		for at := 8; at+8 <= len(v); at += 8 {
+			seqs = append(seqs, binary.BigEndian.Uint64(v[at:]))
+		}
+		gone[binary.BigEndian.Uint64(k[1:])] = seqs
+		return true, nil
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, id := range slices.Sorted(maps.Keys(gone)) {
+		if err := l.forgetSeqs(id, gone[id]); err != nil {
+			return false, err
+		}
+		if err := l.side.Delete(conflictKey('x', id)); err != nil {
+			return false, err
+		}
+		l.sums.Traces--
+	}
+	return len(gone) >= conflictTrim, nil
+}
+
+// longAgo tells of an instant at the beginning of a value that nothing of then is kept.
+func longAgo(v []byte, now time.Time) bool {
+	return len(v) >= 8 && now.Sub(time.UnixMilli(int64(binary.BigEndian.Uint64(v)))) > conflictAge
+}
+
+// forgetSeqs has a record not be found by its entries any more.
+func (l *conflictLog) forgetSeqs(id uint64, seqs []uint64) error {
+	for _, seq := range seqs {
+		if err := l.side.Delete(conflictSeqKey(seq, id)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
