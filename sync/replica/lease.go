@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -60,11 +61,20 @@ const deposeWait = 50 * time.Millisecond
 // depose takes out of the outbox what this node wrote under the lock and lower fences, of policy state, and cannot have
 // been applied. waits: there is some that was sent and has no answer.
 func (r *Replica) depose(ctx context.Context, lock string, fence int64) (waits bool, err error) {
+	// The outbox is looked through beside the writers: what is written meanwhile has the new fence.
+	var ids []unitID
+	err = r.store.View(ctx, func(tx *store.Tx) (err error) {
+		ids, err = deposed(tx, lock, fence)
+		return err
+	})
+	if err != nil || len(ids) == 0 {
+		return false, err
+	}
 	var w *work
 	err = r.store.Update(ctx, func(tx *store.Tx) error {
 		w = r.newWork(tx)
 		var records []*Conflict
-		if records, waits, err = r.deposeUnits(w, lock, fence); err != nil {
+		if records, waits, err = r.deposeUnits(w, ids, lock, fence); err != nil {
 			return err
 		}
 		if err := w.finish(); err != nil {
@@ -84,11 +94,7 @@ func (r *Replica) depose(ctx context.Context, lock string, fence int64) (waits b
 }
 
 // deposeUnits is depose within its transaction. The records are kept when all views are made.
-func (r *Replica) deposeUnits(w *work, lock string, fence int64) (records []*Conflict, waits bool, err error) {
-	ids, err := deposed(w.tx, lock, fence)
-	if err != nil {
-		return nil, false, err
-	}
+func (r *Replica) deposeUnits(w *work, ids []unitID, lock string, fence int64) (records []*Conflict, waits bool, err error) {
 	for _, id := range ids {
 		u, err := w.unit(id)
 		switch {
@@ -199,7 +205,7 @@ func (r *Replica) readLocked(ctx context.Context, spec *store.TableSpec, key att
 	}
 	p := *w.pass
 	p.alone = true
-	budget := ensurePages
+	budget := math.MaxInt // all of it, as long as the lease lasts
 	_, err = r.pass(ctx, &p, &budget)
 	return err
 }
@@ -215,7 +221,7 @@ func (r *Replica) deposedBy(lock string, fence int64) {
 	}
 	r.books.deposed[lock] = max(r.books.deposed[lock], fence)
 	r.books.mu.Unlock()
-	r.asked.get().Set()
+	r.errands.get().Set()
 }
 
 // tellDeposed tells the holder of each lock that was booked. What fails is not tried again here: the holder's next write

@@ -3,10 +3,12 @@ package replica
 import (
 	"context"
 	"encoding/binary"
+	"slices"
 	"sync"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 // Proof is what is known of one entry.
@@ -213,10 +215,15 @@ func (l *conflictLog) between(first, last uint64) (uint64, error) {
 // became of them is elsewhere.
 func (l *conflictLog) unlessLetGo(id uint64) (uint64, error) {
 	c, err := l.get(id)
-	if err == nil && c != nil && c.Kind == KindQuarantine && c.State == StateRetried && len(c.NewSeqs) == 0 {
+	if err == nil && c != nil && c.letGo() {
 		return 0, nil
 	}
 	return id, err
+}
+
+// letGo tells of a quarantine that an operator has let its entries go on under their own numbers.
+func (c *Conflict) letGo() bool {
+	return c.Kind == KindQuarantine && c.State == StateRetried && len(c.NewSeqs) == 0
 }
 
 // Proved tells what is known of the entry of one journal record. A record that sent nothing is applied. A quarantined
@@ -266,31 +273,31 @@ func (r *Replica) unitNow(tx *store.Tx, seq uint64) (*unit, error) {
 // findUnit finds the unit that the entry of a sequence is in; nil: it is settled, or there never was one.
 func (r *Replica) findUnit(tx *store.Tx, seq uint64) (*unit, error) {
 	for lane := range r.lanes {
-		// The unit has the sequence of its first entry, and of a transaction at most 99 behind it.
-		var at unitID
-		after := unitID{lane: uint8(lane), seq: seq - min(seq, 101)}.key()
-		err := tx.Side(sideOutbox).Each([]byte{uint8(lane)}, after, func(k, _ []byte) (bool, error) {
-			if s := binary.BigEndian.Uint64(k[1:]); s <= seq {
-				at = unitID{lane: k[0], seq: s}
-				return true, nil
-			}
-			return false, nil
-		})
-		if err != nil || at.seq == 0 {
-			if err != nil {
-				return nil, err
-			}
-			continue
-		}
-		u, err := getUnit(tx, at)
-		if err != nil || u == nil {
-			return nil, err
-		}
-		for _, e := range u.Entries {
-			if e.Seq == seq {
-				return u, nil
-			}
+		u, err := findIn(tx, uint8(lane), seq)
+		if u != nil || err != nil {
+			return u, err
 		}
 	}
 	return nil, nil
+}
+
+// findIn is findUnit in one lane. A unit has the sequence of its first entry, and of a transaction at most 99 behind it;
+// between those may be units of their own, that were written in the same Update.
+func findIn(tx *store.Tx, lane uint8, seq uint64) (found *unit, err error) {
+	after := unitID{lane: lane, seq: seq - min(seq, 101)}.key()
+	err = tx.Side(sideOutbox).Each([]byte{lane}, after, func(k, v []byte) (bool, error) {
+		id := unitID{lane: k[0], seq: seqOf(k)}
+		if id.seq > seq {
+			return false, nil
+		}
+		u, err := readUnit(id, v)
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Seq == seq }) {
+			found = u
+		}
+		return found == nil, nil
+	})
+	return found, err
 }
