@@ -154,6 +154,9 @@ func (n *Node) drain(ctx context.Context) {
 		if err != nil || !st.Link.Up || st.Waiting == 0 {
 			return
 		}
+		if drained, err := n.sync.Drained(ctx); err != nil || drained {
+			return // what is quarantined waits for a person
+		}
 		if clock.Sleep(ctx, n.wall, drainLook) != nil {
 			n.parts.Log.Info("writes wait for the cloud; they go when the node runs again", "waiting", st.Waiting)
 			return

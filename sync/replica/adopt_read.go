@@ -91,5 +91,5 @@ func (r *Replica) readAgain(table string, key attr.Item) {
 	r.books.mu.Lock()
 	r.books.reads = append(r.books.reads, intent.Ref{Table: table, Key: key})
 	r.books.mu.Unlock()
-	r.asked.get().Set()
+	r.errands.get().Set()
 }

@@ -256,6 +256,6 @@ func (r *Replica) askAfter(table string, key attr.Item) {
 	defer r.books.mu.Unlock()
 	if len(r.books.reads) < ghostReads {
 		r.books.reads = append(r.books.reads, intent.Ref{Table: table, Key: key})
-		r.asked.get().Set()
+		r.errands.get().Set()
 	}
 }

@@ -21,8 +21,8 @@ type books struct {
 
 const choresEvery = 5 * time.Second
 
-// keepHouse is the loop that wakes the lanes behind commits, probes a cloud that is away, reads again what came in an
-// order that nobody can tell, and looks after budgets and logs.
+// keepHouse is the loop that wakes the lanes behind commits, and looks after budgets and logs. It asks nobody: what it does
+// for the lanes has no time to wait for an answer.
 func (r *Replica) keepHouse(ctx context.Context) error {
 	sig := r.asked.get()
 	stop := r.store.Watch(sig)
@@ -32,13 +32,8 @@ func (r *Replica) keepHouse(ctx context.Context) error {
 	for {
 		now := r.clock.Now()
 		r.wakeLanes()
-		if at, away := r.net.probeAt(); away && !now.Before(at) {
-			r.probe(ctx)
-		}
 		skew = r.followClock(skew)
-		r.readBooked(ctx)
-		r.tellDeposed(ctx)
-		if now = r.clock.Now(); !now.Before(chores) {
+		if !now.Before(chores) {
 			more, err := r.chores(ctx, now)
 			if err != nil && ctx.Err() == nil {
 				r.log.Error("the replicator's house cannot be kept", "error", err)
@@ -47,11 +42,27 @@ func (r *Replica) keepHouse(ctx context.Context) error {
 				chores = now.Add(choresEvery / 50)
 			}
 		}
-		until := chores
-		if at, away := r.net.probeAt(); away && at.Before(until) {
-			until = at
+		if err := r.clock.Wait(ctx, chores, sig); err != nil {
+			return err
 		}
-		if err := r.clock.Wait(ctx, until, sig); err != nil {
+	}
+}
+
+// runErrands is the loop that asks the cloud and the locks for the others: it probes a cloud that is away, reads again what
+// came in an order that nobody can tell, and tells holders of a fence that has refused them.
+func (r *Replica) runErrands(ctx context.Context) error {
+	for {
+		if at, away := r.net.probeAt(); away && !r.clock.Now().Before(at) {
+			r.probe(ctx)
+			r.asked.get().Set() // the server's clock may be known now
+		}
+		r.readBooked(ctx)
+		r.tellDeposed(ctx)
+		until, away := r.net.probeAt()
+		if !away {
+			until = time.Time{}
+		}
+		if err := r.clock.Wait(ctx, until, r.errands.get()); err != nil {
 			return err
 		}
 	}
@@ -85,7 +96,6 @@ func (r *Replica) probe(ctx context.Context) {
 // readBooked reads what was booked, if the cloud is there.
 func (r *Replica) readBooked(ctx context.Context) {
 	for r.net.online() {
-		r.wakeLanes() // a read may take its time
 		r.books.mu.Lock()
 		if len(r.books.reads) == 0 {
 			r.books.mu.Unlock()
@@ -162,6 +172,16 @@ func (r *Replica) oldest(tx *store.Tx) (at time.Time, err error) {
 		}
 	}
 	return at, nil
+}
+
+// Drained tells whether nothing is left in the outbox but what waits for a person.
+func (r *Replica) Drained(ctx context.Context) (drained bool, err error) {
+	err = r.store.View(ctx, func(tx *store.Tx) error {
+		at, err := r.oldest(tx)
+		drained = at.IsZero()
+		return err
+	})
+	return drained, err
 }
 
 // eventWaits are the units of policy state that may wait for the events of their lock.

@@ -243,7 +243,7 @@ func (r *Replica) runAfter() uint64 {
 // reconnect has the node connect anew before it sends anything more.
 func (r *Replica) reconnect(why string) {
 	r.net.lost(why, r.clock.Now())
-	r.asked.get().Set()
+	r.errands.get().Set()
 }
 
 // stoppedWhy tells why this node sends nothing, for people; empty: it does.

@@ -83,5 +83,5 @@ func (r *Replica) linkLost(err error) {
 	if r.net.lost(text, r.clock.Now()) {
 		r.log.Warn("the cloud cannot be reached", "error", text)
 	}
-	r.asked.get().Set()
+	r.errands.get().Set()
 }

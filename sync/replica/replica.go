@@ -37,6 +37,7 @@ type Replica struct {
 	reads   *readings   // consistent reads on their way, against bases set meanwhile
 	books   books       // of the housekeeping
 	asked   clockSignal // housekeeping has something to do
+	errands clockSignal // there is something to ask for others
 	specs   atomic.Pointer[map[string]*store.TableSpec]
 	opened  atomic.Bool
 
@@ -172,7 +173,7 @@ func (r *Replica) Run(ctx context.Context) error {
 		name string
 		run  func(context.Context) error
 	}{
-		{"housekeeping", r.keepHouse}, {"identity", r.runIdentity}, {"feed", r.runFeed},
+		{"housekeeping", r.keepHouse}, {"errands", r.runErrands}, {"identity", r.runIdentity}, {"feed", r.runFeed},
 	}
 	for _, l := range r.lanes {
 		loops = append(loops, struct {

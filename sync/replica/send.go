@@ -335,5 +335,5 @@ func (r *Replica) offline(o intent.Outcome, err *intent.Error) {
 	if r.net.lost(text, r.clock.Now()) {
 		r.log.Error("the cloud does not take this node's signature", "error", text, "alarm", o.Alarm)
 	}
-	r.asked.get().Set()
+	r.errands.get().Set()
 }

@@ -175,20 +175,6 @@ func TestEventWaitsAreForgotten(t *testing.T) {
 	}
 }
 
-// A lane is woken behind a commit also while the housekeeping has items to read.
-func TestLanesAreWokenBetweenReads(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := openNode(t, newShelf(t), t.TempDir(), nil)
-		n.net.probed("", n.clock.Now())
-		n.readAgain("teams", teamKey("other"))
-		n.put(t, "teams", team("x", 1))
-		n.readBooked(t.Context())
-		if l, u := inLane(t, n); l.woken < u.id.seq {
-			t.Error("the lane was not told")
-		}
-	})
-}
-
 // A node that began with a clock that is behind waits for an instant of the server by the server's clock, as soon as it
 // has been told that.
 func TestParkedByAWrongClock(t *testing.T) {
