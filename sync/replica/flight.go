@@ -23,6 +23,7 @@ type flight struct {
 	gone     bool      // it was not in the outbox any more
 	turn     uint64    // how many restores were known when its last request left
 	answered time.Time // server-corrected; zero: nothing was asked
+	stuck    int       // how often its outcome could not be settled
 	history  uint64    // of the node's histories, the one in which the unit was read: see Replica.anew
 }
 

@@ -31,6 +31,7 @@ type lane struct {
 	again  bool       // read the outbox from its beginning
 	clock  bool       // look at what waits aside: its instants are others now
 	show   []LaneUnit // what waits aside, for the status
+	kept   int        // of stuck, for the status
 
 	// Of the lane's own goroutine.
 	cursor uint64              // the outbox is read up to here
@@ -43,7 +44,7 @@ type lane struct {
 	window []*flight            // marked; the first is sent next
 	done   []*flight            // their outcomes are not settled yet
 	looked map[string]time.Time // at which table, because of what has gone from it
-	stuck  []uint64             // units in hand whose outcomes cannot be settled: they stay marked
+	stuck  []stuck              // units in hand whose outcomes cannot be settled now: they stay marked
 	oldest time.Time            // the first of them came
 	width  int                  // of the next window
 	woken  uint64               // of the housekeeping: commits up to here have been told
@@ -233,6 +234,7 @@ func (l *lane) take(now time.Time) {
 	if l.hinted.Load() > l.cursor {
 		l.ended = false
 	}
+	l.tryStuck(now)
 }
 
 func (l *lane) addReady(seq uint64) {
@@ -260,8 +262,16 @@ func (l *lane) setAside(seq uint64, until, now time.Time, table, why string) {
 
 func (l *lane) nextAside() time.Time {
 	until := l.rescan
-	if len(l.aside) > 0 && (until.IsZero() || l.aside[0].until.Before(until)) {
-		until = l.aside[0].until
+	sooner := func(at time.Time) {
+		if until.IsZero() || at.Before(until) {
+			until = at
+		}
+	}
+	if len(l.aside) > 0 {
+		sooner(l.aside[0].until)
+	}
+	for i := range l.stuck {
+		sooner(l.stuck[i].again)
 	}
 	return until
 }
@@ -270,8 +280,11 @@ func (l *lane) nextAside() time.Time {
 func (l *lane) tell() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.show = l.show[:0]
-	for i := 0; i < len(l.aside) && i < maxParks; i++ {
+	l.show, l.kept = l.show[:0], len(l.stuck)
+	for i := 0; i < len(l.stuck) && i < maxParks; i++ {
+		l.show = append(l.show, l.stuck[i].shown())
+	}
+	for i := 0; i < len(l.aside) && len(l.show) < maxParks; i++ {
 		l.show = append(l.show, l.aside[i].shown)
 	}
 }

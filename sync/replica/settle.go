@@ -26,13 +26,7 @@ func (l *lane) settle(ctx context.Context, pick bool, now time.Time) error {
 		case fault.Is(err, fault.Full): // for the others too: they wait, with what they were answered, until there is room
 			return err
 		default:
-			// It stays in the outbox, marked, and is found there again when the node starts anew.
-			l.r.log.Error("an answer cannot be settled", "seq", f.id.seq, "table", f.table(), "result", f.outcome.Result, "error", err)
-			if f.read != nil {
-				f.read.end()
-			}
-			l.done = slices.DeleteFunc(l.done, func(other *flight) bool { return other == f })
-			l.stuck = append(l.stuck, f.id.seq)
+			l.setStuck(f, err, now)
 		}
 	}
 	return nil
@@ -48,7 +42,10 @@ func (l *lane) flush(ctx context.Context) {
 	for _, f := range append(l.done, l.window...) {
 		l.finished(f)
 	}
-	l.done, l.window = nil, nil
+	for i := range l.stuck {
+		l.finished(l.stuck[i].flight)
+	}
+	l.done, l.window, l.stuck = nil, nil, nil
 }
 
 // finished forgets a flight.
@@ -121,7 +118,10 @@ func (l *lane) marks(next []*flight, done []*flight) (seqs []uint64) {
 			seqs = append(seqs, f.id.seq)
 		}
 	}
-	return append(seqs, l.stuck...)
+	for i := range l.stuck {
+		seqs = append(seqs, l.stuck[i].id.seq)
+	}
+	return seqs
 }
 
 // picked is what a transaction has chosen to be sent next.

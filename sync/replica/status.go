@@ -25,6 +25,7 @@ type Status struct {
 	Waiting    int64     // writes that the cloud does not have yet
 	Oldest     time.Time // when the oldest of them was written: what was written since would be lost with this machine; zero: none waits
 	Unanswered int64     // units sent of which nobody knows yet whether they applied, as far as the lanes have read
+	Unkept     int64     // units of them whose answers cannot be stored here; that is tried again
 	Doubtful   int64     // entries that are not shown: their condition does not hold on what lies below them
 
 	Feed      []FeedStatus // one for each rule
@@ -124,6 +125,7 @@ func (r *Replica) readStatus(tx *store.Tx, st *Status) error {
 		}
 		st.Lanes = append(st.Lanes, l)
 		st.Unanswered += unanswered
+		st.Unkept += int64(r.lanes[i].stuckUnits())
 		if !oldest.IsZero() && (st.Oldest.IsZero() || oldest.Before(st.Oldest)) {
 			st.Oldest = oldest
 		}
@@ -202,6 +204,9 @@ func (s *Status) Alarms() (out []string) {
 	out = append(out, stoppedAlarms(s.Tables)...)
 	if s.Budget.Level > LevelOK {
 		add("The room for what waits is %.0f %% full (%s): at 90 %% writes begin to be refused.", 100*s.Budget.Used, s.Budget.Which)
+	}
+	if s.Unkept > 0 {
+		add("The cloud's answers to %s cannot be kept here: see the log.", countOf(int(s.Unkept), "write"))
 	}
 	c := &s.Conflicts
 	if c.Quarantined > 0 {

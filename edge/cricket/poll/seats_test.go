@@ -73,7 +73,7 @@ func sortedKeys[V any](m map[string]V) []string {
 // Three nodes share the matches evenly, also where one is there first and has taken all; nothing moves then. One dies, and
 // the others have its matches, each of which was without a node for as long as its lease lasts and a little.
 func TestMatchesAreShared(t *testing.T) {
-	const n = 60
+	const n = 30
 	r := newRig(t)
 	r.slate(n)
 	died := 10 * time.Minute
@@ -83,15 +83,15 @@ func TestMatchesAreShared(t *testing.T) {
 		t.Errorf("alone: %v", got)
 	}
 	for _, span := range [][2]time.Duration{{5 * time.Minute, 7 * time.Minute}, {7 * time.Minute, died - time.Second}} {
-		if got := r.ticked(span[0], span[1]); got["a"] != 20 || got["b"] != 20 || got["c"] != 20 {
+		if got := r.ticked(span[0], span[1]); got["a"] != 10 || got["b"] != 10 || got["c"] != 10 {
 			t.Errorf("from %s to %s: %v", span[0], span[1], got)
 		}
 	}
-	if got := r.ticked(15*time.Minute, 20*time.Minute); got["a"] != 30 || got["b"] != 30 || len(got) != 2 {
+	if got := r.ticked(15*time.Minute, 20*time.Minute); got["a"] != 15 || got["b"] != 15 || len(got) != 2 {
 		t.Errorf("after one has died: %v", got)
 	}
 	r.handedOver(died)
-	if st := all[0].Status(); st.GivenAway < 40 || st.Takeovers == 0 {
+	if st := all[0].Status(); st.GivenAway < 20 || st.Takeovers == 0 {
 		t.Errorf("status %+v", st)
 	}
 }
@@ -125,11 +125,11 @@ func (r *rig) handedOver(died time.Duration) {
 func TestOneComesBehindAnother(t *testing.T) {
 	for _, behind := range []time.Duration{200 * time.Millisecond, 2 * time.Second, 4900 * time.Millisecond, 7 * time.Second} {
 		r := newRig(t)
-		r.slate(60)
+		r.slate(30)
 		first, end := 2*time.Minute-100*time.Millisecond, 4*time.Minute
 		r.run(end, life{config: r.node("a")}, life{config: r.node("b"), from: first}, life{config: r.node("c"), from: first + behind})
 		r.handedOver(end)
-		if got := r.ticked(3*time.Minute, end); got["a"] != 20 || got["b"] != 20 || got["c"] != 20 {
+		if got := r.ticked(3*time.Minute, end); got["a"] != 10 || got["b"] != 10 || got["c"] != 10 {
 			t.Errorf("%s behind: %v", behind, got)
 		}
 	}

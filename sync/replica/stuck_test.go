@@ -1,0 +1,62 @@
+package replica
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// An answer that cannot be stored is shown, stops nobody else, and is stored when that has become possible: not only when the
+// node starts anew.
+func TestAnAnswerThatCannotBeKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		n := openNode(t, c, t.TempDir(), func(c *Config) { c.Lanes = 1 })
+		stop := n.run(t)
+		defer stop()
+		letPass(time.Second)
+		c.set(func() {
+			c.fail = func(op, table string) error {
+				if table == "prefs" && op != "get" {
+					return &intent.Error{Class: intent.TooLarge, Err: errors.New("a test")}
+				}
+				return nil
+			}
+		})
+		sums := func(raw []byte) {
+			if err := n.st.Update(t.Context(), func(tx *store.Tx) error { return tx.Side(sideConflicts).Set([]byte("t"), raw) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sums([]byte("damaged"))
+		n.put(t, "prefs", team("x", 1)) // it becomes a record, which cannot be made
+		letPass(time.Minute)
+		n.put(t, "teams", team("y", 1))
+		letPass(time.Minute)
+		if it, _ := c.item("teams", attr.Item{"id": attr.S("y")}); it == nil {
+			t.Error("what is behind it has to wait")
+		}
+		parked, unkept := n.lanes[0].parkedUnits(), n.lanes[0].stuckUnits()
+		if unkept != 1 || len(parked) == 0 || !strings.Contains(parked[0].Why, "cannot be kept") {
+			t.Errorf("%d unkept, parked %+v", unkept, parked)
+		}
+		asked := len(c.asked)
+		sums([]byte("{}"))
+		letPass(20 * time.Minute)
+		st, err := n.Status(t.Context())
+		if err != nil || st.Unkept != 0 || st.Conflicts.Quarantined != 1 {
+			t.Errorf("%+v, %v", st.Conflicts, err)
+		}
+		for _, what := range c.asked[asked:] {
+			if strings.HasSuffix(what, " prefs") && !strings.HasPrefix(what, "get") && !strings.HasPrefix(what, "table") {
+				t.Errorf("asked again: %s", what)
+			}
+		}
+	})
+}
