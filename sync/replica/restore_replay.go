@@ -155,30 +155,19 @@ func dropReplayed(w *work, at time.Time, entries []*intent.Entry) error {
 // endReplays tells the cloud when this node's lost writes are settled again, and ends the waiting for others when all
 // nodes have said so.
 func (r *Replica) endReplays(ctx context.Context) {
-	id, now := &r.identity, r.serverNow()
-	done := attr.Item{}
-	var open []string
-	id.mu.Lock()
-	books := map[string]tableBook{}
-	for table, b := range id.restores.books {
-		if b.Requeued && now.Before(b.Until) {
-			books[table] = *b
-			open = append(open, table)
-		}
-	}
-	id.mu.Unlock()
+	books, open := r.replays()
 	if len(open) == 0 {
 		return
 	}
-	slices.Sort(open)
-	for _, table := range open {
-		waits, err := r.replayWaits(ctx, table, books[table].Through)
+	done := attr.Item{} // those too that this node waits for no more: the row is what others wait for
+	for table, b := range books {
+		waits, err := r.replayWaits(ctx, table, b.Through)
 		if err != nil {
 			r.complain("looking at what is sent again", err)
 			return
 		}
 		if !waits {
-			done[table] = attr.S(books[table].ID)
+			done[table] = attr.S(b.ID)
 		}
 	}
 	if len(done) == 0 {
@@ -196,12 +185,30 @@ func (r *Replica) endReplays(ctx context.Context) {
 	for _, table := range open {
 		b := books[table]
 		if !slices.ContainsFunc(rows, func(row *nodeRow) bool { return row.replayed[table].Str() != b.ID }) && !done[table].IsZero() {
-			b.Until = now
+			b.Until = r.serverNow()
 			if err := r.keepBook(ctx, table, b); err != nil {
 				r.complain("ending a replay", err)
 			}
 		}
 	}
+}
+
+// replays gives the tables that were restored, and of them those whose lost writes are still waited for, in their order.
+func (r *Replica) replays() (books map[string]tableBook, open []string) {
+	id, now := &r.identity, r.serverNow()
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	books = map[string]tableBook{}
+	for table, b := range id.restores.books {
+		if b.Requeued && !b.Noticed.IsZero() {
+			books[table] = *b
+		}
+		if b.Requeued && now.Before(b.Until) {
+			open = append(open, table)
+		}
+	}
+	slices.Sort(open)
+	return books, open
 }
 
 // replayWaits tells whether a unit that was put back for a table is still in the outbox, and has not

@@ -119,6 +119,31 @@ func TestReplayWaitsForOthers(t *testing.T) {
 	})
 }
 
+// The row goes on telling of a table that this node has done with: others may yet wait for it.
+func TestReplayedStaysTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		n := openNode(t, c, t.TempDir(), nil)
+		stop := n.run(t)
+		defer stop()
+		n.put(t, "teams", team("x", 1))
+		letPass(time.Minute)
+		point := time.Now()
+		told := attr.M(attr.Item{"teams": attr.S("teams-2")})
+		b := attr.Item{"id": attr.S("node:b"), attrNonce: attr.S("x"), attrReplayed: told}
+		c.foreign(t, "touchline-sync", nil, b) // it has replayed the first, and not the second
+		letPass(time.Minute)
+		c.restore(t, "teams", c.snapshot(t, "teams"), "teams-2", point)
+		letPass(6 * time.Minute)
+		c.set(func() { c.state["follows"] = TableState{ID: "follows-2", RestoredAt: point} })
+		letPass(10 * time.Minute)
+		row, _ := c.item("touchline-sync", nodeKey("a"))
+		if got := row[attrReplayed].Map(); got["teams"].Str() != "teams-2" || got["follows"].Str() != "follows-2" {
+			t.Errorf("the row tells %v", row)
+		}
+	})
+}
+
 // What stands behind a write that waits for the other nodes only waits for them too: a node that has nothing else left has
 // replayed.
 func TestWhatStandsBehindTheWaitingIsReplayed(t *testing.T) {
