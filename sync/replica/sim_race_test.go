@@ -2,4 +2,4 @@
 
 package replica_test
 
-const simDefault = 1
+const simDefault, simTwice = 1, 1
