@@ -216,6 +216,34 @@ func TestMissingTable(t *testing.T) {
 	n.same("data", "other")
 }
 
+// A write that is refused shows as well as one that is taken that its table is there again: what waits behind it goes on at
+// once, and not one write at each try.
+func TestMissingTableIsThereForTheRefused(t *testing.T) {
+	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Rand = func() uint64 { return 0 } }) // a try each second
+	missing := true
+	n.wire.setFault(func(_ int, calls []intent.Call) fault {
+		if missing && calls[0].Table == "other" {
+			missing = false
+			return fault{before: &intent.Error{Class: intent.NoTable, Err: errors.New("a test")}}
+		}
+		return fault{}
+	})
+	for i := range 40 {
+		n.update(func(tx *store.Tx) error {
+			_, err := tx.Put(store.PutItem{Table: "other", Item: item("p", fmt.Sprint(i), "v", i), Condition: "attribute_not_exists(pk)"})
+			return err
+		})
+		if _, err := n.wire.cloud.Write("another", intent.Call{Op: store.OpPut, Table: "other", Item: item("p", fmt.Sprint(i), "v", -1)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.run()
+	n.drained()
+	if st := n.status(); st.Conflicts.Open != 40 {
+		t.Errorf("%d conflicts", st.Conflicts.Open)
+	}
+}
+
 // State is sent when its events are settled, and only the newest.
 func TestStateAfterItsEvents(t *testing.T) {
 	n := newNode(t, newCloud(), "a")

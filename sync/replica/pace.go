@@ -38,6 +38,7 @@ type stop struct {
 	since time.Time
 	until time.Time // it is tried again
 	tries int
+	held  bool // it is not: somebody looks at the table now and then
 }
 
 const (
@@ -134,9 +135,19 @@ func (p *paces) succeeded(table string, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.of(table)
-	t.streak, t.stopped = 0, stop{}
+	t.streak = 0
 	if t.rate > 0 && now.Sub(t.grown) >= time.Second {
 		t.rate, t.grown = t.rate*1.05+1, now
+	}
+}
+
+// takes lifts the stop of a table that has taken a request, or refused it for what it has. One that is held is released by
+// who looks at it alone: the request may have been of before.
+func (p *paces) takes(table string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t := p.of(table); !t.stopped.held {
+		t.stopped = stop{}
 	}
 }
 

@@ -76,9 +76,13 @@ func TestStoppedTable(t *testing.T) {
 	if len(p.stoppedTables()) != 1 {
 		t.Error("it is not listed")
 	}
-	p.succeeded("t", now)
+	p.takes("t")
 	if at := p.take("t", now); at.After(now) || len(p.stoppedTables()) != 0 {
 		t.Error("it has not come back")
+	}
+	p.hold("t", "another", now)
+	if p.takes("t"); len(p.stoppedTables()) != 1 {
+		t.Error("an answer to what was asked before has a table that is another one be sent to")
 	}
 }
 

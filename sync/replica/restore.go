@@ -257,7 +257,7 @@ func (p *paces) hold(table, why string, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.of(table)
-	t.stopped = stop{why: why, class: "another table", since: now, until: now.Add(holdFor)}
+	t.stopped = stop{why: why, class: "another table", since: now, until: now.Add(holdFor), held: true}
 }
 
 const holdFor = 365 * 24 * time.Hour

@@ -39,6 +39,9 @@ func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 		if ctx.Err() != nil {
 			return false // whatever the answer was, it will be found again
 		}
+		if a.Kind == intent.ActSend && takes(ans.Err) {
+			l.r.paces.takes(f.table())
+		}
 		answered = ans.Err == nil || ans.Err.Class != intent.Offline && ans.Err.Class != intent.Unknown
 		env := l.r.env(nil)
 		f.outcome, f.known, f.answered = f.Take(a, ans, known, env), known, env.Now
@@ -50,6 +53,11 @@ func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 	f.outcome = intent.Outcome{Result: intent.OutParked}
 	f.park(l.r.clock.Now().Add(time.Second), "it took many steps")
 	return true
+}
+
+// takes tells of an answer that its table is there and that this node may write to it.
+func takes(err *intent.Error) bool {
+	return err == nil || err.Class == intent.ConditionFailed || err.Class == intent.Canceled
 }
 
 // without takes the actions for which nobody is asked: what is settled already, what waits, what the table's pace holds

@@ -43,7 +43,7 @@ func (p *paces) holdClass(table, class, why string, now time.Time) (news bool) {
 	defer p.mu.Unlock()
 	t := p.of(table)
 	news = t.stopped.why != why
-	t.stopped = stop{why: why, class: class, since: now, until: now.Add(holdFor)}
+	t.stopped = stop{why: why, class: class, since: now, until: now.Add(holdFor), held: true}
 	return news
 }
 
