@@ -12,6 +12,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/sync/replica"
 )
 
 // act is one write that an application was told is done.
@@ -96,13 +97,29 @@ func (l *simLife) write(what string, fn func(*writing) error) bool {
 	_, canceled := errors.AsType[*store.TransactionCanceledError](err)
 	switch {
 	case err == nil:
+		if l.store.Err() != nil {
+			s.violate("%s %s was acknowledged by a store that has failed", l.n.name, what)
+		}
 		for _, a := range w.acts {
 			a.maybe = l.dead.Load()
 			s.book.acknowledge(a)
 			s.trace("%s %s %s %s seq %d id %s inc %d", l.n.name, what, a.table, keyText(a.key), a.seq, a.id, a.inc)
 		}
+		if !l.dead.Load() {
+			s.book.reads(l, w.acts)
+		}
 		return !l.dead.Load()
 	case refused, canceled, l.dead.Load():
+	case l.store.Err() != nil:
+		s.net.Count("write refused by a store that has failed")
+		if w != nil { // it is in the commit that failed
+			for _, a := range w.acts {
+				a.maybe = true
+				s.book.acknowledge(a)
+			}
+		}
+	case noRoom(err):
+		s.net.Count("write refused by the budget of what waits")
 	case kinds.Is(err, kinds.Full), kinds.Is(err, kinds.Unavailable), kinds.Is(err, kinds.Throttled):
 		s.net.Count("write refused for room")
 	case kinds.Is(err, kinds.Invalid), kinds.Is(err, kinds.Conflict):
@@ -112,6 +129,12 @@ func (l *simLife) write(what string, fn func(*writing) error) bool {
 		s.violate("%s %s: %v", l.n.name, what, err)
 	}
 	return false
+}
+
+// noRoom tells that the replicator takes no more for now.
+func noRoom(err error) bool {
+	_, is := errors.AsType[*replica.RefusedError](err)
+	return is
 }
 
 // operation is one kind of write. weight says how often it comes.
@@ -208,16 +231,26 @@ func operations() []operation {
 			_, err := w.tx.Put(store.PutItem{Table: "notes", Item: attr.Item{"pk": attr.S(w.l.n.name)}})
 			return err
 		}},
-		{"poison", 1, func(w *writing, s *sim) error {
-			if !s.once(3) {
-				return nil
-			}
-			id := s.id(w.l.n.name)
-			return w.update("items", pk("poison"+w.l.n.name), id, 0, "SET v = :v, g = :g", "", attr.Item{
-				":v": attr.S(id), ":g": attr.Int(1), // the cloud has an index whose key g is a string
-			})
-		}},
+		{"poison", 1, writePoison},
 	}
+}
+
+// writePoison writes what the cloud never takes: a number where an index has a string as its key, or more than an item holds.
+// Now and then it is on an item that everybody uses.
+func writePoison(w *writing, s *sim) error {
+	if !s.once(3) {
+		return nil
+	}
+	id, key := s.id(w.l.n.name), pk("poison"+w.l.n.name)
+	if s.luck.once(2) {
+		return w.update("items", key, id, 0, "SET v = :v, g = :g", "", attr.Item{":v": attr.S(id), ":g": attr.Int(1)})
+	}
+	if s.luck.once(6) {
+		key = pk(fmt.Sprintf("i%d", s.luck.n(6)))
+	}
+	return w.update("items", key, id, 0, "SET v = :v, big = :b", "", attr.Item{
+		":v": attr.S(id), ":b": attr.B(make([]byte, simMaxItem)),
+	})
 }
 
 func setIfSeen(w *writing, s *sim) error {

@@ -22,7 +22,7 @@ type book struct {
 	acts    []*act
 	bySeq   map[string]*act            // "node seq"
 	effects map[string][]effectAt      // "node seq": those under the entry's mark, but for the closing of it
-	sent    map[string]bool            // "node seq"
+	sent    map[string]uint64          // "node seq table key": the next effect when it was first sent
 	digits  map[string]string          // "node seq": nine digits, always the same
 	last    map[string]uint64          // "node table key": the highest sequence that had an effect
 	lastN   map[string]uint64          // and which
@@ -44,6 +44,20 @@ type book struct {
 	epoch   int                        // how often the cloud was restored
 	backs   []cloudBack                // and when, to what
 	renewed map[string]time.Time       // lock: the last write of a holder
+
+	seen
+}
+
+// seen is what the checks go by that are made while the trouble lasts.
+type seen struct {
+	anew    *anew                          // the table that was made anew; nil: none was
+	ofItem  map[string][]*act              // "node table key"
+	changed map[string]map[string]changeAt // table, item: the last effect
+}
+
+type changeAt struct {
+	n   uint64
+	key attr.Item
 }
 
 // cloudBack is one restore of the cloud.
@@ -63,11 +77,12 @@ type imageAt struct {
 
 func newBook(s *sim) *book {
 	return &book{
-		s: s, bySeq: map[string]*act{}, effects: map[string][]effectAt{}, sent: map[string]bool{}, digits: map[string]string{},
+		s: s, bySeq: map[string]*act{}, effects: map[string][]effectAt{}, sent: map[string]uint64{}, digits: map[string]string{},
 		last: map[string]uint64{}, images: map[string][]imageAt{}, shown: map[string][]time.Time{}, issued: map[string]bool{},
 		foreign: map[string]int64{}, fences: map[string]int64{}, writers: map[string]string{}, owed: map[string]uint64{},
 		first: map[string]uint64{}, back: map[string]uint64{}, plainN: map[string]uint64{},
 		lastN: map[string]uint64{}, plain: map[string]uint64{}, cut: map[string]uint64{}, cloned: map[string]bool{}, claims: map[string]map[string]bool{}, renewed: map[string]time.Time{},
+		seen: seen{ofItem: map[string][]*act{}, changed: map[string]map[string]changeAt{}},
 	}
 }
 
@@ -80,6 +95,15 @@ func (b *book) acknowledge(a *act) {
 	}
 	b.bySeq[key] = a
 	b.acts = append(b.acts, a)
+	item := a.node + " " + a.table + " " + keyText(a.key)
+	b.ofItem[item] = append(b.ofItem[item], a)
+}
+
+// actOf finds a write by its number; nil: nobody was told of it.
+func (b *book) actOf(node string, seq uint64) *act {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.bySeq[fmt.Sprintf("%s %d", node, seq)]
 }
 
 // acked counts the acknowledged writes of a node.
@@ -174,17 +198,43 @@ func markParts(mark string) (entry, digits string, seq uint64, closes bool) {
 	return fmt.Sprintf("%s %d", node, seq), fraction[:9], seq, len(fraction) > 9
 }
 
+// sends is told of each write that is about to leave a node.
+func (s *sim) sends(mark string, c *intent.Call) {
+	s.book.sends(mark, c)
+	for _, n := range s.nodes {
+		if !strings.HasPrefix(mark, n.name+" ") {
+			continue
+		}
+		n.heedsStop(c.Table)
+		if n.pausesNext.CompareAndSwap(true, false) {
+			s.trace("%s pauses in mid-send", n.name)
+			n.pause(25*time.Second, false)
+		}
+	}
+}
+
 // sends notes that an entry has left its node.
 func (b *book) sends(mark string, c *intent.Call) {
 	b.s.detail("%s sends %s %s%s %s item %s update %q if %q %v %s", mark, c.Op, c.Table, keyText(c.Key), keyText(c.Item),
-		tell(c.Item), c.Update, c.Condition, c.Names, tell(c.Values))
+		image(c.Item), c.Update, c.Condition, c.Names, image(c.Values))
 	if mark == "" {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	entry, _, _, _ := markParts(mark)
-	b.sent[entry] = true
+	key := c.Key
+	if key == nil {
+		key = keyIn(c.Item)
+	}
+	if name := entry + " " + c.Table + " " + keyText(key); b.sent[name] == 0 {
+		b.sent[name] = b.latest + 1
+	}
+}
+
+// hasSent tells whether a write was ever sent as itself. A number of a lost timeline may have been given to another item.
+func (b *book) hasSent(a *act) bool {
+	return b.sent[fmt.Sprintf("%s %d %s %s", a.node, a.seq, a.table, keyText(a.key))] > 0
 }
 
 // effect judges one change in the cloud.
@@ -201,6 +251,10 @@ func (b *book) effect(e *simcloud.Effect) {
 		return
 	}
 	item := e.Table + " " + keyText(e.Key)
+	if b.changed[e.Table] == nil {
+		b.changed[e.Table] = map[string]changeAt{}
+	}
+	b.changed[e.Table][item] = changeAt{n: e.N, key: e.Key}
 	shown, _ := intent.Split(e.New)
 	b.images[item] = append(b.images[item], imageAt{n: e.N, text: imageText(shown)})
 	b.values(e)
@@ -237,6 +291,10 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 	if b.cut[item] > b.lastN[lane] {
 		// Accepted: what a foreign writer or the TTL deletes or replaces takes the marks along, so that the repetition of an
 		// unanswered write has nothing to be known by.
+		strict = false
+	}
+	if sent := b.sent[entry+" "+item]; e.Old == nil && sent > 0 && b.cut[item] >= sent {
+		// Accepted: a foreign Put followed by a delete, or a delete that sets no tombstone, between two copies of one create.
 		strict = false
 	}
 	last := b.last[lane]
@@ -288,7 +346,7 @@ func renumbered(seq uint64) bool { return seq>>39&1 == 1 }
 func (b *book) begins(a *act) bool {
 	for _, other := range b.acts {
 		if other == a || other.node == a.node && other.table == a.table && other.seq < a.seq && attr.EqualItems(other.key, a.key) &&
-			!b.sent[fmt.Sprintf("%s %d", other.node, other.seq)] {
+			!b.hasSent(other) {
 			if other.upsert {
 				return true
 			}

@@ -2,7 +2,6 @@ package replica_test
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,111 +14,6 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// look reads an item as an application would: it never goes back to what the cloud had before.
-func (b *book) look(l *simLife) {
-	table, key := "items", itemKey(b.s)
-	if b.s.once(3) {
-		table, key = "settings", pk(fmt.Sprintf("s%d", b.s.n(3)))
-	}
-	it := l.view(table, key)
-	if l.dead.Load() || it == nil {
-		return
-	}
-	item, text := table+" "+keyText(key), imageText(it)
-	b.mu.Lock()
-	var oldest, newest uint64
-	for _, im := range b.images[item] {
-		if im.text == text {
-			if newest = im.n; oldest == 0 || oldest < l.reads[item] {
-				oldest = im.n
-			}
-		}
-	}
-	b.mu.Unlock()
-	switch {
-	case newest == 0:
-	case newest >= l.reads[item]:
-		l.reads[item] = max(oldest, l.reads[item])
-	case !b.unsettled(l, table, key):
-		b.s.violate("%s read %s as it was at #%d after #%d", l.n.name, item, newest, l.reads[item])
-	}
-}
-
-// unsettled tells whether a write of the node on the item waits: then the view is no image of the cloud.
-func (b *book) unsettled(l *simLife, table string, key attr.Item) bool {
-	b.mu.Lock()
-	var seqs []uint64
-	for _, a := range b.acts {
-		if a.node == l.n.name && a.table == table && attr.EqualItems(a.key, key) {
-			seqs = append(seqs, a.seq)
-		}
-	}
-	b.mu.Unlock()
-	for _, seq := range seqs {
-		if p, err := l.rep.Proved(context.Background(), seq); err != nil || p == replica.ProofPending {
-			return true
-		}
-	}
-	return false
-}
-
-// pending counts the units of the outbox.
-func (l *simLife) pending() (n int) {
-	_ = l.store.View(context.Background(), func(tx *store.Tx) error {
-		return tx.Side("outbox").Each(nil, nil, func(_, _ []byte) (bool, error) {
-			n++
-			return true, nil
-		})
-	})
-	return n
-}
-
-// waiting tells what waits, and why.
-func (l *simLife) waiting() string {
-	st, err := l.rep.Status(context.Background())
-	if err != nil {
-		return err.Error()
-	}
-	out := fmt.Sprintf("link %+v node %+v\n", st.Link, st.Node)
-	_ = l.store.View(context.Background(), func(tx *store.Tx) error {
-		return tx.Side("outbox").Each(nil, nil, func(k, _ []byte) (bool, error) {
-			out += fmt.Sprintf("lane %d seq %d, ", k[0], binary.BigEndian.Uint64(k[1:]))
-			return len(out) < 1000, nil
-		})
-	})
-	for _, lane := range st.Lanes {
-		for _, p := range lane.Parked {
-			out += fmt.Sprintf("lane %d: %s %s: %s until %v\n", lane.Lane, p.WriteID, p.Table, p.Why, p.Until)
-		}
-	}
-	return out
-}
-
-// release is the operator: what is quarantined is discarded.
-func (l *simLife) release() {
-	for _, c := range l.conflicts() {
-		if c.State == replica.StateOpen && c.Kind == replica.KindQuarantine {
-			_, err := l.rep.DiscardConflict(context.Background(), c.ID)
-			l.n.s.trace("%s: operator discards conflict %d: %v", l.n.name, c.ID, err)
-		}
-	}
-}
-
-func (l *simLife) conflicts() (out []*replica.Conflict) {
-	for q := (replica.ConflictQuery{Limit: 1000}); ; {
-		found, next, err := l.rep.Conflicts(context.Background(), q)
-		if err != nil {
-			l.n.s.violate("%s: conflicts: %v", l.n.name, err)
-			return out
-		}
-		out = append(out, found...)
-		if next == 0 {
-			return out
-		}
-		q.Before = next
-	}
-}
-
 // settle is the account, when all is quiet.
 func (b *book) settle() {
 	recorded := b.recorded()
@@ -129,6 +23,7 @@ func (b *book) settle() {
 	b.firsts(recorded)
 	b.whole()
 	b.events(recorded)
+	b.kept()
 	b.bounded()
 	for m := range simMatches {
 		lock := fmt.Sprintf("match:m%d", m)
@@ -177,9 +72,9 @@ func (b *book) account(recorded map[string]*replica.Conflict) {
 		case b.effective(entry), recorded[entry] != nil, a.id != "" && slices.ContainsFunc(b.shown[a.id], b.stands), a.table == "matches" && b.epoch > 0,
 			(a.op == store.OpDelete || a.id == "") && b.proved(a): // sums are compared by themselves
 			later[item] = true
-		case !b.sent[entry] && later[item]: // folded
+		case !b.hasSent(a) && later[item]: // folded
 		default:
-			b.s.violate("lost: %s %s on %s seq %d id %s (sent %v)", a.node, a.what, item, a.seq, a.id, b.sent[entry])
+			b.s.violate("lost: %s %s on %s seq %d id %s (sent %v)", a.node, a.what, item, a.seq, a.id, b.hasSent(a))
 		}
 	}
 }
@@ -272,7 +167,7 @@ func (b *book) compare(l *simLife, table string, want map[string]attr.Item) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(got)) {
 		it := got[key]
-		if fresh(it) && want[key] == nil {
+		if fresh(it) && want[key] == nil && !b.lacks(table) {
 			b.s.violate("diverged: %s %s is %s at %s and not in the cloud", table, key, tell(it), l.n.name)
 		}
 	}

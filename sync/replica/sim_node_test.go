@@ -36,39 +36,46 @@ type simNode struct {
 	slept  time.Duration // the monotonic clock has stood still for
 	paused time.Time     // nothing of it runs until then
 
-	killIn  atomic.Int32 // failpoints until the process dies; 0: it does not
-	maxSize int          // of its file; 0: simDisk
-	snap    *snap        // of its disk
+	broken diskFault // guarded by mu
+
+	killIn     atomic.Int32 // failpoints until the process dies; 0: it does not
+	pausesNext atomic.Bool  // for 25 s when it is about to send
+	maxSize    int          // of its file; 0: simDisk
+	snap       *snap        // of its disk
+	restored   bool         // to it
+
+	stopped atomic.Pointer[string] // table to which its process says that it sends nothing
+
+	reads  map[string]uint64   // item: the last effect that an application has seen of it
+	passed map[string]passedAt // table
 }
 
 // simDisk is how much room a machine has: how much there really is changes from run to run.
 const simDisk = 256 << 20
 
-// snap is a machine's disk at some moment.
-type snap struct {
-	dir string
-	ops int // how many writes had been acknowledged
-}
-
 // simLife is one process.
 type simLife struct {
-	n      *simNode
-	dir    string
-	shift  time.Duration // of the wall clock when it began
-	store  *store.Store
-	rep    *replica.Replica
-	link   *simcloud.Link
-	leases *lease.Manager
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	work   sync.WaitGroup
-	ended  chan struct{}
-	dead   atomic.Bool // killed: nothing that it does counts any more
-	doomed atomic.Bool // it died at a failpoint, its disk is kept
-	reads  map[string]uint64
+	n       *simNode
+	dir     string
+	shift   time.Duration // of the wall clock when it began
+	store   *store.Store
+	rep     *replica.Replica
+	link    *simcloud.Link
+	leases  *lease.Manager
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	work    sync.WaitGroup
+	ended   chan struct{}
+	dead    atomic.Bool  // killed: nothing that it does counts any more
+	doomed  atomic.Bool  // it died at a failpoint, its disk is kept
+	readers atomic.Int32 // that are to be open
 
 	turnsMu sync.Mutex
 	turns   map[*clock.Signal]int // of loops, in the order in which they first waited
+}
+
+func newSimNode(s *sim, name string) *simNode {
+	return &simNode{s: s, name: name, rate: 1, reads: map[string]uint64{}, passed: map[string]passedAt{}}
 }
 
 var errKilled = errors.New("the process was killed")
@@ -116,12 +123,31 @@ func (n *simNode) pause(d time.Duration, suspended bool) {
 	}
 }
 
+// setClock has the machine's wall clock be ahead of the truth, ahead tells by how much it is.
+func (n *simNode) setClock(ahead time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.offset = ahead
+}
+
+func (n *simNode) ahead() time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.offset
+}
+
 // simClock is the clock of one process. Which of two things that could wake it did is never left to chance.
 type simClock struct{ l *simLife }
 
 // Now implements clock.Clock. Instants of a process carry Go's monotonic reading, so a step of the wall clock moves none
 // of its waits: the process goes on by the clock that it began with, and sees the step in what the store and leases read.
 func (c simClock) Now() time.Time { return c.l.now() }
+
+// writes is the clock of its store, which reads it when a transaction begins.
+func (l *simLife) writes() time.Time {
+	l.n.s.writer.Store(l)
+	return l.n.now()
+}
 
 func (l *simLife) now() time.Time {
 	passed := time.Since(l.n.s.began)
@@ -196,9 +222,13 @@ func (simClock) Suspend(f func()) { f() }
 // start boots the machine from its disk.
 func (n *simNode) start() {
 	n.runs++
+	n.stopped.Store(nil)
 	l := &simLife{n: n, dir: filepath.Join(n.s.dir, fmt.Sprintf("%s.%d", n.name, n.runs)), ended: make(chan struct{})}
-	l.reads, l.turns = map[string]uint64{}, map[*clock.Signal]int{}
+	l.turns = map[*clock.Signal]int{}
 	err := l.open()
+	if l.store != nil && l.store.Err() != nil && !l.dead.Load() {
+		l.dies("its store has failed")
+	}
 	if l.dead.Load() { // at a failpoint of its start
 		close(l.ended)
 		return
@@ -229,7 +259,7 @@ func (l *simLife) open() (err error) {
 	n.mu.Unlock()
 	l.link = n.s.net.Link(n.name, l.now, n.gate)
 	l.store, err = store.Open(filepath.Join(l.dir, "store.db"), store.Options{
-		Now: n.now, Node: n.name, NoSync: true, MapSize: 64 << 20, MaxSize: cmp.Or(n.maxSize, simDisk), WriteStall: time.Hour,
+		Now: l.writes, Node: n.name, NoSync: true, MapSize: 64 << 20, MaxSize: cmp.Or(n.maxSize, simDisk), WriteStall: time.Hour,
 		ReadDeadline: time.Hour, JournalBytes: 1 << 20,
 	})
 	if err != nil {
@@ -250,7 +280,7 @@ func (l *simLife) open() (err error) {
 	l.rep, err = replica.New(replica.Config{
 		Store: l.store, Cloud: l.link, Dir: l.dir, Clock: simClock{l}, Rand: draw, SyncTable: simSync, LockTable: simLocks,
 		Poll: simPolls(), Transactions: transactions, Fail: l.failpoint, Log: n.s.log(l),
-		Lanes: 4,
+		Lanes: 4, Budget: n.s.budget(),
 	})
 	if err != nil {
 		return err
@@ -266,6 +296,14 @@ func (l *simLife) open() (err error) {
 	return l.rep.Open(l.ctx)
 }
 
+// budget of some seeds is little, so that it is met.
+func (s *sim) budget() (b replica.Budget) {
+	if picked(s.seed, "little room", 5) {
+		b.Entries = 80
+	}
+	return b
+}
+
 func simPolls() []replica.PollRule {
 	var out []replica.PollRule
 	for i, spec := range simSpecs() {
@@ -278,11 +316,11 @@ func simPolls() []replica.PollRule {
 
 func (l *simLife) run() {
 	l.work.Go(func() {
-		if err := l.rep.Run(l.ctx); !errors.Is(err, errKilled) && !l.dead.Load() && l.ctx.Err() == nil {
+		if err := l.rep.Run(l.ctx); !errors.Is(err, errKilled) && !l.dead.Load() && l.ctx.Err() == nil && l.store.Err() == nil {
 			l.n.s.violate("%s: Run ended with %v", l.n.name, err)
 		}
 	})
-	loops := []func(){func() { _ = l.leases.Run(l.ctx) }, l.housekeep}
+	loops := []func(){func() { _ = l.leases.Run(l.ctx) }, l.housekeep, l.guard}
 	for match := range simMatches {
 		loops = append(loops, func() { l.follow(fmt.Sprintf("m%d", match)) })
 	}
@@ -321,8 +359,13 @@ func (l *simLife) failpoint(point string) {
 	if n.killIn.Load() == 0 || l.dead.Load() || n.killIn.Add(-1) > 0 {
 		return
 	}
-	n.s.trace("%s dies at %s", n.name, point)
 	n.s.net.Count("kill at " + point)
+	l.dies(point)
+}
+
+// dies ends the process at once, with the disk as it is.
+func (l *simLife) dies(of string) {
+	l.n.s.trace("%s dies at %s", l.n.name, of)
 	l.keepDisk()
 	l.doomed.Store(true)
 	l.end()

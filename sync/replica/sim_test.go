@@ -2,18 +2,14 @@ package replica_test
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/touchline/touchline/internal/testrig/simcloud"
 )
 
 // simEvents is how long a seed is: writes, requests, effects and mishaps together.
@@ -47,9 +43,7 @@ func TestSimulation(t *testing.T) {
 	}
 	took := time.Since(began)
 	t.Logf("%d seeds, %d events, %.0f events a second", seeds, events, float64(events)/took.Seconds())
-	if seeds >= 100 {
-		checkFired(t, fired)
-	}
+	checkFired(t, fired, seeds >= 100)
 }
 
 // The same seed is the same history, also where goroutines run beside each other, or the race detector's scheduler
@@ -116,7 +110,11 @@ func simulateHash(t *testing.T, seed uint64, whole bool) (hash uint64, events in
 // keepTrace writes the trace where it can be read.
 func (s *sim) keepTrace() string {
 	path := filepath.Join(os.TempDir(), fmt.Sprintf("touchline-sim-%d.trace", s.seed))
-	if err := os.WriteFile(path, []byte(strings.Join(s.lines, "\n")+"\n"), 0o600); err != nil {
+	var b strings.Builder
+	for _, l := range s.lines {
+		b.WriteString(l.String() + "\n")
+	}
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		return err.Error()
 	}
 	return path
@@ -125,7 +123,8 @@ func (s *sim) keepTrace() string {
 // run is the life of one seed: trouble, then healing, then quiet, then the account.
 func (s *sim) run() {
 	s.boot()
-	list := mishaps()
+	defer s.watchCommits()()
+	list := mishapsOf(s.seed)
 	for s.count() < simEvents && !s.broken() {
 		s.sleep(s.span(time.Millisecond, 3*time.Second))
 		n := s.nodes[s.n(len(s.nodes))]
@@ -141,12 +140,13 @@ func (s *sim) run() {
 			synctest.Wait()
 		}
 		for _, m := range list {
-			if s.once(m.rare) && !s.broken() {
-				s.net.Count(m.name)
+			if m.due(s) && !s.broken() {
 				if m.rare > 10 {
 					s.trace("-- %s on %s", m.name, n.name)
 				}
-				m.do(s, n)
+				if m.do(s, n) {
+					s.net.Count(m.name)
+				}
 				synctest.Wait()
 			}
 		}
@@ -173,9 +173,14 @@ func (s *sim) run() {
 // boot starts the machines one by one.
 func (s *sim) boot() {
 	for i := range 2 + s.n(4) {
-		n := &simNode{s: s, name: fmt.Sprintf("n%d", i), no: i, rate: 1 + float64(s.n(2000)-1000)/1e5}
+		n := newSimNode(s, fmt.Sprintf("n%d", i))
+		n.no, n.rate = i, 1+float64(s.n(2000)-1000)/1e5
+		if n.rate != 1 {
+			s.net.Count("clock drift")
+		}
 		if s.once(3) {
 			n.offset = s.about(time.Hour)
+			s.net.Count("clock skew at boot")
 		}
 		s.nodes = append(s.nodes, n)
 		n.start()
@@ -190,83 +195,23 @@ func (s *sim) boot() {
 func (s *sim) heal() {
 	s.trace("-- healing")
 	s.healed, s.lastBall = true, s.ball()
+	for _, spec := range cloudSpecs() {
+		s.cloud.Hide(spec.Name, false)
+	}
 	for _, n := range s.nodes {
 		n.killIn.Store(0)
+		n.pausesNext.Store(false)
 		n.mu.Lock()
-		n.offset, n.paused = 0, time.Time{}
+		n.offset, n.paused, n.broken = 0, time.Time{}, diskFault{}
 		n.mu.Unlock()
+		if l := n.up(); l != nil && l.store.Err() != nil {
+			n.kill()
+		}
 		if n.up() == nil {
 			n.start()
 		}
 		if l := n.up(); l != nil {
 			l.link.Heal()
 		}
-	}
-}
-
-// quiet waits until nothing is on its way any more.
-func (s *sim) quiet() {
-	const limit = 3 * time.Hour // holds of deletes, and the parked of a restored cloud, end before
-	deadline, most := time.Now().Add(limit), s.count()+12*simEvents
-	for step := 0; time.Now().Before(deadline) && !s.broken() && s.count() < most; step++ {
-		s.sleep(30 * time.Second)
-		waiting := 0
-		for _, n := range s.nodes {
-			if l := n.up(); l != nil {
-				l.link.SetMode(simcloud.None)
-				if step%20 == 0 {
-					l.release()
-				}
-				waiting += l.pending()
-				if l.rep.Replaying() {
-					waiting++ // what is absent stays here until then
-				}
-			}
-		}
-		if waiting == 0 {
-			s.idle.Store(true)
-			s.cloud.Expire(time.Now().Add(-time.Minute))
-			s.sleep(time.Minute) // the feeds come round
-			if s.pendingAll() == 0 {
-				return
-			}
-		}
-	}
-	for _, n := range s.nodes {
-		if l := n.up(); l != nil && l.pending() > 0 {
-			s.violate("%s: %d units still wait %v after healing: %s", n.name, l.pending(), time.Since(deadline.Add(-limit)), l.waiting())
-		}
-	}
-}
-
-func (s *sim) pendingAll() (n int) {
-	for _, node := range s.nodes {
-		if l := node.up(); l != nil {
-			n += l.pending()
-		}
-	}
-	return n
-}
-
-// checkFired is the "sometimes" of the simulation: what never happened was not tested.
-func checkFired(t *testing.T, fired map[string]int) {
-	t.Helper()
-	wanted := []string{
-		"TTL early", "TTL late", "snapshot restored", "older file beside its identity", "foreign PutItem",
-		"foreign DeleteItem", "foreign UpdateItem", "foreign read-modify-put", "ENOSPC",
-	}
-	for _, f := range slices.Concat(simcloud.Moments(), simcloud.Modes()) {
-		wanted = append(wanted, f.String())
-	}
-	for _, m := range mishaps() {
-		wanted = append(wanted, m.name)
-	}
-	for _, what := range wanted {
-		if fired[what] == 0 {
-			t.Errorf("never happened: %s", what)
-		}
-	}
-	for _, what := range slices.Sorted(maps.Keys(fired)) {
-		t.Logf("%8d %s", fired[what], what)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,41 +33,42 @@ type sim struct {
 	book  *book
 	zoo   sync.WaitGroup // what killed processes leave behind
 
-	rngMu sync.Mutex
-	rng   *rand.Rand
+	*dice       // of all that is left to chance
+	luck  *dice // of the rare faults: those that a seed does not have change nothing in it
 
 	mu     sync.Mutex
 	began  time.Time
 	hash   uint64
 	events int
-	lines  []string
+	lines  []line
 	failed []string
 	ids    int
 	healed bool
 
-	lastBall int64       // of the source, which ends with the trouble
-	idle     atomic.Bool // applications write no more
+	writer   atomic.Pointer[simLife] // the last whose store began a transaction
+	lastBall int64                   // of the source, which ends with the trouble
+	idle     atomic.Bool             // applications write no more
 }
 
 func newSim(t testing.TB, seed uint64) *sim {
 	s := &sim{TB: t, seed: seed, timer: simcloud.NewTimer(), began: time.Now()}
-	s.rng = rand.New(rand.NewPCG(seed, 0x73696d))
+	s.dice, s.luck = newDice(seed, 0x73696d), newDice(seed, 0x72617265)
 	s.dir = filepath.Join(simRoot(t), fmt.Sprintf("seed%d", seed))
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	s.book = newBook(s)
-	s.cloud = simcloud.New(simcloud.Options{OnEffect: s.book.effect, NoTransactions: seed%10 == 9})
+	s.cloud = simcloud.New(simcloud.Options{OnEffect: s.book.effect, NoTransactions: seed%10 == 9, MaxItem: simMaxItem})
 	s.cloud.Create(cloudSpecs()...)
 	s.net = simcloud.NewNetwork(s.cloud, s.timer, seed)
 	s.net.Trace = s.trace
-	s.net.Sent = s.book.sends
+	s.net.Sent = s.sends
 	s.net.Told = func(node string, err error) {
-		text := err.Error()
 		if e, ok := errors.AsType[*intent.Error](err); ok && e.Class == intent.ConditionFailed {
-			text += " " + tell(e.Old)
+			s.detail("%s is told: %v %s", node, err, image(e.Old))
+			return
 		}
-		s.detail("%s is told: %.400s", node, text)
+		s.detail("%s is told: %.400s", node, err.Error())
 	}
 	return s
 }
@@ -80,32 +80,6 @@ func simRoot(t testing.TB) string {
 		return dir
 	}
 	return t.TempDir()
-}
-
-// n draws a number below k.
-func (s *sim) n(k int) int {
-	s.rngMu.Lock()
-	defer s.rngMu.Unlock()
-	return s.rng.IntN(k)
-}
-
-// once tells true in one of k cases.
-func (s *sim) once(k int) bool { return s.n(k) == 0 }
-
-// span draws a duration of any order of magnitude between the two.
-func (s *sim) span(from, to time.Duration) time.Duration {
-	for to > 4*from && s.n(3) > 0 {
-		to /= 4
-	}
-	s.rngMu.Lock()
-	defer s.rngMu.Unlock()
-	return from + time.Duration(s.rng.Int64N(int64(to-from)+1))
-}
-
-// about draws a duration of any order of magnitude, either way.
-func (s *sim) about(most time.Duration) time.Duration {
-	ahead, behind := s.span(0, most), s.span(0, most)
-	return ahead - behind
 }
 
 func (s *sim) sleep(d time.Duration) { _ = s.timer.Sleep(context.Background(), d) }
@@ -124,20 +98,36 @@ func (s *sim) id(who string) string {
 func (s *sim) trace(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	line := fmt.Sprintf("%12.6f ", time.Since(s.began).Seconds()) + fmt.Sprintf(format, args...)
+	l := line{at: time.Since(s.began), format: "%s", args: []any{fmt.Sprintf(format, args...)}}
 	h := fnv.New64a()
-	_, _ = fmt.Fprintf(h, "%d %s", s.hash, line)
+	_, _ = fmt.Fprintf(h, "%d %d %s", s.hash, l.at, l.args[0])
 	s.hash = h.Sum64()
 	s.events++
-	s.lines = append(s.lines, line)
+	s.lines = append(s.lines, l)
 }
 
 // detail adds to the trace what is no event.
 func (s *sim) detail(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lines = append(s.lines, fmt.Sprintf("%12.6f     ", time.Since(s.began).Seconds())+fmt.Sprintf(format, args...))
+	s.lines = append(s.lines, line{at: time.Since(s.began), format: "    " + format, args: args})
 }
+
+// line is one of the trace. It is made a text where somebody reads it: most seeds are fine.
+type line struct {
+	at     time.Duration
+	format string
+	args   []any
+}
+
+func (l line) String() string {
+	return fmt.Sprintf("%12.6f ", l.at.Seconds()) + fmt.Sprintf(l.format, l.args...)
+}
+
+// image has an item be told when it is read.
+type image attr.Item
+
+func (i image) String() string { return tell(attr.Item(i)) }
 
 // violate notes a broken invariant. The first one ends the run.
 func (s *sim) violate(format string, args ...any) {
@@ -189,6 +179,8 @@ func simSpecs() []store.TableSpec {
 const (
 	simLocks = "locks"
 	simSync  = "touchline-sync"
+
+	simMaxItem = 4 << 10 // of this cloud, so that what is too large need not be large
 )
 
 // cloudSpecs are the tables as the cloud has them: one index more than the nodes know of, whose key can be poison.

@@ -20,6 +20,7 @@ const tokenMemory = 10 * time.Minute
 type Options struct {
 	Now            func() time.Time // of the server; nil: the wall clock
 	NoTransactions bool             // as ScyllaDB Alternator: Transact is refused as an unknown operation
+	MaxItem        int              // bytes of an item, above which it is refused as too large; 0: DynamoDB's 400 KB
 	Forget         bool             // keep no log: for runs of millions of writes; then Restore has nothing to go by
 	OnEffect       func(*Effect)    // told of every effect, in order, with the cloud locked: it asks nothing of the cloud
 }
@@ -64,6 +65,9 @@ func New(o Options) *Cloud {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.MaxItem == 0 {
+		o.MaxItem = attr.MaxItemSize
+	}
 	return &Cloud{options: o, exprs: expr.NewCache(4096), tables: map[string]*table{}, tokens: map[string]token{}}
 }
 
@@ -96,6 +100,16 @@ func (c *Cloud) Drop(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.tables, name)
+}
+
+// Hide has a table not be found for a while, as while it is made or by one who looks for it in another account. Its items
+// stay.
+func (c *Cloud) Hide(name string, hidden bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t := c.tables[name]; t != nil {
+		t.hidden = hidden
+	}
 }
 
 // TableID gives the id of a table, another one when it was made again or restored; empty: there is no such table.
@@ -181,7 +195,7 @@ func (c *Cloud) apply(t *table, k rowKey, op store.Op, now *row, by, mark string
 
 // table finds a table. Called with the cloud locked.
 func (c *Cloud) table(name string) (*table, error) {
-	if t := c.tables[name]; t != nil {
+	if t := c.tables[name]; t != nil && !t.hidden {
 		return t, nil
 	}
 	return nil, refuse(intent.NoTable, "Requested resource not found: Table: %s not found", name)

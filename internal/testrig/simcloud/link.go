@@ -85,6 +85,8 @@ type Link struct {
 	next  []Fault // for the next writes: what a test wants
 	dead  bool
 	skew  time.Duration
+
+	denied map[string]bool // tables of which the node may do nothing
 }
 
 // Link makes a node's link. now is its wall clock; gate may be nil.
@@ -107,8 +109,38 @@ func (l *Link) Next(faults ...Fault) { l.locked(func() { l.next = append(l.next,
 // Kill ends the link: what is under way may still arrive, nothing else ever does.
 func (l *Link) Kill() { l.locked(func() { l.dead = true }) }
 
+// Deny takes from the node the right to read and write a table, or gives it back.
+func (l *Link) Deny(table string, denied bool) {
+	l.locked(func() {
+		if l.denied == nil {
+			l.denied = map[string]bool{}
+		}
+		l.denied[table] = denied
+	})
+}
+
+// may refuses what the node has no right to.
+func (l *Link) may(table string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.denied[table] {
+		return refuse(intent.Denied, "AccessDeniedException: not authorized on table/%s", table)
+	}
+	return nil
+}
+
+// allowed is do, where the node may.
+func allowed[T any](l *Link, table string, do func() (T, error)) func() (T, error) {
+	return func() (got T, err error) {
+		if err := l.may(table); err != nil {
+			return got, err
+		}
+		return do()
+	}
+}
+
 // Heal ends all faults.
-func (l *Link) Heal() { l.locked(func() { l.rate, l.mode, l.next = 0, None, nil }) }
+func (l *Link) Heal() { l.locked(func() { l.rate, l.mode, l.next, l.denied = 0, None, nil, nil }) }
 
 func (l *Link) locked(f func()) {
 	l.mu.Lock()
@@ -123,7 +155,7 @@ func (l *Link) Write(ctx context.Context, call intent.Call) (attr.Item, error) {
 	if makes(&call) {
 		k = kindCreate
 	}
-	return exchange(ctx, l, k, func() (attr.Item, error) { return l.net.Cloud.Write(l.node, call) })
+	return exchange(ctx, l, k, allowed(l, call.Table, func() (attr.Item, error) { return l.net.Cloud.Write(l.node, call) }))
 }
 
 // Transact implements replica.Cloud.
@@ -132,6 +164,11 @@ func (l *Link) Transact(ctx context.Context, calls []intent.Call, token string) 
 		l.sends(&calls[i])
 	}
 	_, err := exchange(ctx, l, kindTransact, func() (struct{}, error) {
+		for i := range calls {
+			if err := l.may(calls[i].Table); err != nil {
+				return struct{}{}, err
+			}
+		}
 		return struct{}{}, l.net.Cloud.Transact(l.node, calls, token)
 	})
 	if e, ok := errors.AsType[*intent.Error](err); ok && e.Err == errBusy { //nolint:errorlint // it is that very error
@@ -164,17 +201,17 @@ func (l *Link) busyOne(n int) []intent.Reason {
 
 // Get implements replica.Cloud.
 func (l *Link) Get(ctx context.Context, table string, key attr.Item) (attr.Item, error) {
-	return exchange(ctx, l, kindRead, func() (attr.Item, error) { return l.net.Cloud.Get(table, key) })
+	return exchange(ctx, l, kindRead, allowed(l, table, func() (attr.Item, error) { return l.net.Cloud.Get(table, key) }))
 }
 
 // Read implements replica.Cloud.
 func (l *Link) Read(ctx context.Context, r replica.Reading) (replica.Page, error) {
-	return exchange(ctx, l, kindRead, func() (replica.Page, error) { return l.net.Cloud.Read(r) })
+	return exchange(ctx, l, kindRead, allowed(l, r.Table, func() (replica.Page, error) { return l.net.Cloud.Read(r) }))
 }
 
 // Table implements replica.Catalogue.
 func (l *Link) Table(ctx context.Context, name string) (replica.TableState, error) {
-	return exchange(ctx, l, kindRead, func() (replica.TableState, error) { return l.net.Cloud.Table(name) })
+	return exchange(ctx, l, kindRead, allowed(l, name, func() (replica.TableState, error) { return l.net.Cloud.Table(name) }))
 }
 
 // Skew implements replica.Cloud. Answers tell the time in whole seconds.

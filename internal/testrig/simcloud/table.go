@@ -15,8 +15,10 @@ type table struct {
 	id    string
 	back  time.Time // the instant that it was restored to; zero: it was not
 	parts map[string]*partition
-	order []string // keys of parts, ascending
-	bytes int
+
+	hidden bool     // it is not found
+	order  []string // keys of parts, ascending
+	bytes  int
 }
 
 type partition struct {

@@ -121,7 +121,7 @@ func (c *Cloud) judgeAll(actions []action) error {
 		if reasons[i].Class != intent.Applied {
 			continue
 		}
-		if err := actions[i].judge(); err != nil {
+		if err := actions[i].judge(c.options.MaxItem); err != nil {
 			reasons[i], canceled = reason(err), true
 		}
 	}

@@ -29,7 +29,7 @@ func (c *Cloud) Write(by string, call intent.Call) (attr.Item, error) {
 	a := action{call: &call}
 	err := c.prepare(&a)
 	if err == nil {
-		err = a.judge()
+		err = a.judge(c.options.MaxItem)
 	}
 	c.charge(&a, 1)
 	if err != nil {
@@ -58,7 +58,7 @@ func (c *Cloud) bind(a *action) (err error) {
 		if err != nil {
 			return err
 		}
-		if size > attr.MaxItemSize {
+		if size > c.options.MaxItem {
 			return tooLarge()
 		}
 	}
@@ -98,7 +98,8 @@ func (a *action) aim() (err error) {
 }
 
 // judge looks at the item: does the condition hold, and what becomes of it?
-func (a *action) judge() error {
+// most is how large it may get.
+func (a *action) judge(most int) error {
 	a.was = a.table.get(a.key)
 	if a.bound.Condition != nil {
 		holds, err := a.bound.Condition.Match(expr.Item(a.was.image()))
@@ -116,12 +117,12 @@ func (a *action) judge() error {
 		item := maps.Clone(a.call.Item)
 		a.now = &row{item: item, size: attr.Size(item)}
 	case store.OpUpdate:
-		return a.update()
+		return a.update(most)
 	}
 	return nil
 }
 
-func (a *action) update() (err error) {
+func (a *action) update(most int) (err error) {
 	base := a.was.image()
 	if base == nil {
 		base = a.call.Key
@@ -136,7 +137,7 @@ func (a *action) update() (err error) {
 	if err != nil {
 		return err
 	}
-	if size > attr.MaxItemSize {
+	if size > most {
 		return tooLarge()
 	}
 	a.now = &row{item: item, size: size}

@@ -1,0 +1,119 @@
+package replica_test
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/store"
+)
+
+// anew is what is known of the table that somebody has dropped and made again, empty. Nodes stop sending to it, say so, and
+// delete nothing: an operator who means it starts them again, and then they send what they know.
+type anew struct {
+	table string
+	since uint64                       // effect: it was made behind it
+	had   map[string]map[string]string // node, item: what it showed then
+}
+
+// recreate makes a table anew, in one seed of eight and once: what is judged there is less.
+func (s *sim) recreate(*simNode) bool {
+	if s.seed%8 != 6 || s.book.anew != nil || s.count() < simEvents/4 {
+		return false
+	}
+	tables := []string{"items", "firsts", "pairs", "settings", "rows", "names"}
+	a := &anew{table: tables[s.n(len(tables))], had: map[string]map[string]string{}}
+	for _, n := range s.nodes {
+		if l := n.up(); l != nil {
+			a.had[n.name] = l.rows(a.table)
+		}
+	}
+	s.trace("table %s is made anew", a.table)
+	s.cloud.Recreate(a.table)
+	s.book.madeAnew(a)
+	return true
+}
+
+// rows lists the items of a table as applications see them.
+func (l *simLife) rows(table string) map[string]string {
+	out := map[string]string{}
+	_ = l.store.View(context.Background(), func(tx *store.Tx) error {
+		for it, err := range tx.ScanAll(store.Scan{Table: table}) {
+			if err != nil {
+				return err
+			}
+			out[keyText(keyIn(it))] = tell(it)
+		}
+		return nil
+	})
+	return out
+}
+
+func (b *book) madeAnew(a *anew) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.epoch++ // what had been sent is sent again
+	a.since = b.latest
+	b.anew = a
+}
+
+// stopsAt notes that a process says that it sends nothing to a table.
+func (l *simLife) stopsAt(table, why string) {
+	if strings.HasPrefix(why, "it was made again") {
+		l.n.s.net.Count("a table made anew was told")
+		l.n.stopped.Store(&table)
+	}
+}
+
+// heedsStop sees that it does not.
+func (n *simNode) heedsStop(table string) {
+	if stopped := n.stopped.Load(); stopped != nil && *stopped == table {
+		n.s.violate("%s sends to table %s, and says that it does not", n.name, table)
+	}
+}
+
+// restart is the operator who means it: the nodes have found out, and are started again.
+func (s *sim) restart() {
+	s.sleep(10 * time.Minute) // they look every five
+	for _, n := range s.nodes {
+		if l := n.up(); l != nil {
+			s.book.checkpoint(l)
+		}
+		n.kill()
+		n.start()
+	}
+}
+
+// kept sees that no node has deleted anything because the new table does not have it.
+func (b *book) kept() {
+	a := b.anew
+	if a == nil || a.table == "rows" { // they expire
+		return
+	}
+	deleted := map[string]bool{}
+	for _, e := range b.s.cloud.Log(a.since) {
+		if e.Table == a.table && e.New == nil {
+			deleted[keyText(e.Key)] = true
+		}
+	}
+	for _, act := range b.acts {
+		if act.table == a.table && act.op == store.OpDelete {
+			deleted[keyText(act.key)] = true
+		}
+	}
+	for _, n := range b.s.nodes {
+		l := n.up()
+		if l == nil || n.restored {
+			continue
+		}
+		there := l.rows(a.table)
+		for key, it := range a.had[n.name] {
+			if there[key] == "" && !deleted[key] {
+				b.s.violate("%s had %s %s, and the table was made anew: %s is gone", n.name, a.table, key, it)
+			}
+		}
+	}
+}
+
+// lacks tells of an item that the cloud does not have that nodes may have it all the same.
+func (b *book) lacks(table string) bool { return b.anew != nil && b.anew.table == table }

@@ -1,0 +1,156 @@
+package replica_test
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica"
+)
+
+// quiet waits until nothing is on its way any more. Until all else has drained nobody discards what is quarantined: it
+// holds up nothing but what stands behind it on its items.
+func (s *sim) quiet() {
+	const limit = 3 * time.Hour // holds of deletes, and the parked of a restored cloud, end before
+	if s.book.anew != nil {
+		s.restart()
+	}
+	began, most := time.Now(), s.count()+12*simEvents
+	for time.Since(began) < limit && !s.broken() && s.count() < most {
+		s.sleep(30 * time.Second)
+		waiting, others := 0, 0
+		for _, n := range s.nodes {
+			if l := n.up(); l != nil {
+				l.link.SetMode(simcloud.None)
+				w, o := l.pending()
+				waiting, others = waiting+w, others+o
+				if l.rep.Replaying() { // what is absent stays here until then
+					waiting, others = waiting+1, others+1
+				}
+			}
+		}
+		switch {
+		case waiting > 0 && others == 0:
+			s.net.Count("others drained beside poison")
+			s.release()
+		case waiting == 0:
+			s.idle.Store(true)
+			s.cloud.Expire(time.Now().Add(-time.Minute))
+			s.sleep(time.Minute) // the feeds come round
+			if s.pendingAll() == 0 {
+				return
+			}
+		}
+	}
+	for _, n := range s.nodes {
+		if l := n.up(); l != nil {
+			if waiting, others := l.pending(); waiting > 0 {
+				s.violate("%s: %d units still wait %v after healing, %d of them not for poison: %s", n.name, waiting,
+					time.Since(began), others, l.waiting())
+			}
+		}
+	}
+}
+
+func (s *sim) pendingAll() (all int) {
+	for _, n := range s.nodes {
+		if l := n.up(); l != nil {
+			waiting, _ := l.pending()
+			all += waiting
+		}
+	}
+	return all
+}
+
+// pending counts the units of the outbox, and those of them that have nothing to do with what is quarantined.
+func (l *simLife) pending() (waiting, others int) {
+	poisoned := l.poisoned()
+	_ = l.store.View(context.Background(), func(tx *store.Tx) error {
+		return tx.Side("outbox").Each(nil, nil, func(k, _ []byte) (bool, error) {
+			waiting++
+			seq := binary.BigEndian.Uint64(k[1:])
+			switch a := l.n.s.book.actOf(l.n.name, seq); {
+			case a != nil && poisoned[a.table+" "+keyText(a.key)]:
+			case a == nil && renumbered(seq) && len(poisoned) > 0: // of which item it is nobody here knows
+			default:
+				others++
+			}
+			return true, nil
+		})
+	})
+	return waiting, others
+}
+
+// poisoned lists the items on which something waits for an operator.
+func (l *simLife) poisoned() map[string]bool {
+	out := map[string]bool{}
+	for _, c := range l.quarantined() {
+		for _, e := range c.Entries() {
+			out[e.Table+" "+keyText(e.Key)] = true
+		}
+	}
+	return out
+}
+
+func (l *simLife) quarantined() (out []*replica.Conflict) {
+	for _, c := range l.conflicts() {
+		if c.State == replica.StateOpen && c.Kind == replica.KindQuarantine {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// release is the operator: what is quarantined is discarded.
+func (s *sim) release() {
+	for _, n := range s.nodes {
+		l := n.up()
+		if l == nil {
+			continue
+		}
+		for _, c := range l.quarantined() {
+			s.net.Count(map[bool]string{true: "too large quarantined", false: "poison quarantined"}[c.Code == "too_large"])
+			_, err := l.rep.DiscardConflict(context.Background(), c.ID)
+			s.trace("%s: operator discards conflict %d: %v", n.name, c.ID, err)
+		}
+	}
+}
+
+// waiting tells what waits, and why.
+func (l *simLife) waiting() string {
+	st, err := l.rep.Status(context.Background())
+	if err != nil {
+		return err.Error()
+	}
+	out := fmt.Sprintf("link %+v node %+v\n", st.Link, st.Node)
+	_ = l.store.View(context.Background(), func(tx *store.Tx) error {
+		return tx.Side("outbox").Each(nil, nil, func(k, _ []byte) (bool, error) {
+			out += fmt.Sprintf("lane %d seq %d, ", k[0], binary.BigEndian.Uint64(k[1:]))
+			return len(out) < 1000, nil
+		})
+	})
+	for _, lane := range st.Lanes {
+		for _, p := range lane.Parked {
+			out += fmt.Sprintf("lane %d: %s %s: %s until %v\n", lane.Lane, p.WriteID, p.Table, p.Why, p.Until)
+		}
+	}
+	return out
+}
+
+func (l *simLife) conflicts() (out []*replica.Conflict) {
+	for q := (replica.ConflictQuery{Limit: 1000}); ; {
+		found, next, err := l.rep.Conflicts(context.Background(), q)
+		if err != nil {
+			l.n.s.violate("%s: conflicts: %v", l.n.name, err)
+			return out
+		}
+		out = append(out, found...)
+		if next == 0 {
+			return out
+		}
+		q.Before = next
+	}
+}
