@@ -278,8 +278,12 @@ func (b *book) effect(e *simcloud.Effect) {
 	}
 	b.digits[entry] = digits
 	b.marked(e, item, entry, seq, closes)
-	if e.Table == "matches" && !closes {
+	switch {
+	case closes:
+	case e.Table == "matches":
 		b.state(e)
+	case e.Table == "events" && e.New != nil && e.Old == nil:
+		b.writesUnder(e.Key["pk"].Str(), e.New["_f"].Str(), e.By)
 	}
 }
 
@@ -385,46 +389,6 @@ func (b *book) values(e *simcloud.Effect) {
 		}
 		if e.By != "restore" {
 			b.shown[id] = append(b.shown[id], e.At)
-		}
-	}
-}
-
-// lock judges a change of a lock's record.
-func (b *book) lock(e *simcloud.Effect) {
-	key := keyText(e.Key)
-	fence, ok := e.New["fence"].Int()
-	if !ok || e.By == "foreign" {
-		return
-	}
-	if fence < b.fences[key] {
-		b.s.violate("the fence of %s fell from %d to %d", key, b.fences[key], fence)
-	}
-	b.fences[key] = fence
-	b.renewed[key] = e.At
-}
-
-// state judges a new state of a match: its fence is its writer's alone, and its events are there.
-func (b *book) state(e *simcloud.Effect) {
-	match := e.Key["pk"].Str()
-	if e.New == nil {
-		return
-	}
-	fence, was := e.New["_f"].Str(), e.Old["_f"]
-	if is, _ := e.New["_f"].Int(); !was.IsZero() {
-		if before, _ := was.Int(); before > is {
-			b.s.violate("the state of %s went from fence %d to %d", match, before, is)
-		}
-	}
-	key := match + " " + fence
-	if who := b.writers[key]; who != "" && who != e.By {
-		b.s.violate("%s and %s both wrote the state of %s under fence %s", who, e.By, match, fence)
-	}
-	b.writers[key] = e.By
-	upto, _ := e.New["upto"].Int()
-	for ball := int64(1); ball <= upto; ball++ {
-		key := fmt.Sprintf("%s ball%06d", match, ball)
-		if images := b.images["events "+match+"/ball"+fmt.Sprintf("%06d", ball)]; len(images) == 0 && b.owed[key] == 0 {
-			b.owed[key] = e.N
 		}
 	}
 }

@@ -306,3 +306,38 @@ func BenchmarkWrite(b *testing.B) {
 		}
 	}
 }
+
+// A table that is hidden or denied is refused as such, keeps what it has, and is there again behind that.
+func TestTablesOutOfReach(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(1, simcloud.Options{MaxItem: 1000})
+		refused := func(want intent.Class) {
+			t.Helper()
+			_, write := w.link.Write(t.Context(), count())
+			transact := w.link.Transact(t.Context(), []intent.Call{count()}, "")
+			_, get := w.link.Get(t.Context(), "plain", key("c"))
+			_, read := w.link.Read(t.Context(), replica.Reading{Table: "plain"})
+			_, table := w.link.Table(t.Context(), "plain")
+			for i, err := range []error{write, transact, get, read, table} {
+				if classOf(err) != want {
+					t.Errorf("request %d was told %v", i, err)
+				}
+			}
+		}
+		refused(intent.Applied)
+		w.Hide("plain", true)
+		refused(intent.NoTable)
+		w.Hide("plain", false)
+		w.link.Deny("plain", true)
+		refused(intent.Denied)
+		w.link.Deny("plain", false)
+		refused(intent.Applied)
+		if n := w.counted(); n != 4 {
+			t.Errorf("%d of 4 writes", n)
+		}
+		large := attr.Item{"pk": attr.S("c"), "v": attr.B(make([]byte, 1000))}
+		if _, err := w.link.Write(t.Context(), intent.Call{Op: store.OpPut, Table: "plain", Item: large}); classOf(err) != intent.TooLarge {
+			t.Errorf("an item above the limit: %v", err)
+		}
+	})
+}

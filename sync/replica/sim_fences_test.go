@@ -1,0 +1,54 @@
+package replica_test
+
+import (
+	"fmt"
+
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+)
+
+// What is judged of locks and of what is written under them.
+
+// lock judges a change of a lock's record.
+func (b *book) lock(e *simcloud.Effect) {
+	key := keyText(e.Key)
+	fence, ok := e.New["fence"].Int()
+	if !ok || e.By == "foreign" {
+		return
+	}
+	if fence < b.fences[key] {
+		b.s.violate("the fence of %s fell from %d to %d", key, b.fences[key], fence)
+	}
+	b.fences[key] = fence
+	b.renewed[key] = e.At
+}
+
+// state judges a new state of a match: its fence is its writer's alone, and its events are there.
+func (b *book) state(e *simcloud.Effect) {
+	match := e.Key["pk"].Str()
+	if e.New == nil {
+		return
+	}
+	fence, was := e.New["_f"].Str(), e.Old["_f"]
+	if is, _ := e.New["_f"].Int(); !was.IsZero() {
+		if before, _ := was.Int(); before > is {
+			b.s.violate("the state of %s went from fence %d to %d", match, before, is)
+		}
+	}
+	b.writesUnder(match, fence, e.By)
+	upto, _ := e.New["upto"].Int()
+	for ball := int64(1); ball <= upto; ball++ {
+		key := fmt.Sprintf("%s ball%06d", match, ball)
+		if images := b.images["events "+match+"/ball"+fmt.Sprintf("%06d", ball)]; len(images) == 0 && b.owed[key] == 0 {
+			b.owed[key] = e.N
+		}
+	}
+}
+
+// writesUnder sees that what is written under a fence of a match is one node's: its state, and its events.
+func (b *book) writesUnder(match, fence, who string) {
+	key := match + " " + fence
+	if other := b.writers[key]; other != "" && other != who {
+		b.s.violate("%s and %s both wrote to %s under fence %s", other, who, match, fence)
+	}
+	b.writers[key] = who
+}
