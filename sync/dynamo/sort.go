@@ -38,6 +38,10 @@ func (c *Client) sort(op string, tables []string, x *exchange, took time.Duratio
 		out.Class = classOf(f.Code, api.ErrorMessage())
 		f.Message = c.message(out.Class, tables, api.ErrorMessage())
 		c.details(out, f, err)
+	case errors.Is(err, context.Canceled):
+		// Whoever asked has given up: that says nothing of the way, nor of the keys.
+		f.Err = unsecret(err)
+		out.Class = intent.Unknown
 	case !x.asked:
 		f.Err = unsecret(err)
 		out.Class = c.unasked(f, err)

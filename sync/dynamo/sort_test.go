@@ -323,6 +323,35 @@ func TestCallersDeadline(t *testing.T) {
 	}
 }
 
+// Who asks and does not wait for the answer says nothing of the way to the cloud, and nothing of the keys: neither before the
+// request was made, nor while a connection was.
+func TestCallerGivesUp(t *testing.T) {
+	url := tcp(t, func(net.Conn) {})
+	for name, early := range map[string]bool{"before it was signed": true, "while dialing": false} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			c := client(t, url, func(c *Config) {
+				c.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
+					cancel()
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}
+			})
+			renewed := 0
+			c.renew = func() { renewed++ }
+			if early {
+				cancel()
+			}
+			_, err := c.Get(ctx, "events", item("a"))
+			e, ok := errors.AsType[*intent.Error](err)
+			if !ok || e.Class != intent.Unknown || failure(t, err).Offline() || !errors.Is(err, context.Canceled) || renewed != 0 {
+				t.Errorf("%v, renewed %d times", err, renewed)
+			}
+		})
+	}
+}
+
 // After an outage the same client goes on at once: no bucket was emptied, and no dead connection is used again.
 func TestAfterAnOutage(t *testing.T) {
 	t.Setenv("AWS_RETRY_MODE", "adaptive")
