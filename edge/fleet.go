@@ -20,6 +20,9 @@ func (n *Node) took(ctx context.Context, lock string, fence int64) error {
 	if !ok {
 		return nil // a seat, or a job's: it guards no rows
 	}
+	if err := n.sync.AwaitCloud(ctx); err != nil {
+		return err
+	}
 	if err := n.sync.TookLease(ctx, lock, fence); err != nil {
 		return err
 	}

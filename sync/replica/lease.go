@@ -56,6 +56,19 @@ func (r *Replica) TookLease(ctx context.Context, lock string, fence int64) error
 	return nil
 }
 
+// AwaitCloud waits until the cloud has been reached once since the start, for as long as a request may take: for who begins with
+// the node and would else take the moment before for a cloud that is away. An error is the context's.
+func (r *Replica) AwaitCloud(ctx context.Context) error {
+	there := clock.NewSignal()
+	limit := r.clock.Now().Add(r.cfg.Deadline)
+	for !r.net.state().Reached && !r.net.whenOnline(there) && r.clock.Now().Before(limit) {
+		if err := r.clock.Wait(ctx, limit, there); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 const deposeWait = 50 * time.Millisecond
 
 // depose takes out of the outbox what this node wrote under the lock and lower fences, of policy state, and cannot have

@@ -74,6 +74,42 @@ func TestLinkIsTold(t *testing.T) {
 	}
 }
 
+// Who begins with the node waits for the first word of the cloud, for as long as a request may take, and not in a later absence.
+func TestAwaitCloud(t *testing.T) {
+	for _, tt := range []struct {
+		there, want time.Duration // the cloud is, after the start; the wait
+	}{{0, 0}, {4 * time.Second, 4 * time.Second}, {time.Hour, 10 * time.Second}} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newShelf(t)
+			c.set(func() { c.fail = away })
+			n := openNode(t, c, t.TempDir(), func(c *Config) { c.Deadline = 10 * time.Second })
+			began := time.Now()
+			if tt.there > 0 {
+				time.AfterFunc(tt.there, func() { c.set(func() { c.fail = nil }) })
+			} else {
+				c.set(func() { c.fail = nil })
+			}
+			stop := n.run(t)
+			if err := n.AwaitCloud(t.Context()); err != nil {
+				t.Error(err)
+			}
+			took := time.Since(began)
+			if took < tt.want || took > tt.want+5*time.Second || took > 10*time.Second {
+				t.Errorf("there after %v: it waited %v", tt.there, took)
+			}
+			if tt.there < 10*time.Second {
+				c.set(func() { c.fail = away })
+				letPass(2 * time.Minute)
+				began = time.Now()
+				if err := n.AwaitCloud(t.Context()); err != nil || time.Since(began) > 0 {
+					t.Errorf("in a later absence it waited %v, %v", time.Since(began), err)
+				}
+			}
+			stop()
+		})
+	}
+}
+
 // That the cloud has gone is told once, and its class once, whoever finds it out: a write that is sent, or a reader of the feed.
 func TestLossIsTold(t *testing.T) {
 	gone := &intent.Error{Class: intent.Offline, Err: &intent.Error{Class: intent.Offline, Err: errors.New("no such host")}}
