@@ -55,6 +55,7 @@ type restores struct {
 	books   map[string]*tableBook
 	turn    atomic.Uint64 // counts those found to be others: what was asked before may be of what is no more
 	checked time.Time     // all of them
+	missed  []string      // of them, those that could not be looked at
 	denied  bool          // somebody has been told that they cannot be
 }
 
@@ -141,25 +142,30 @@ func (r *Replica) checkTables(ctx context.Context, always bool) error {
 		return nil
 	}
 	id.mu.Lock()
-	due := always || now.Sub(id.restores.checked) >= tablesEvery
+	tables, all := id.restores.missed, always || now.Sub(id.restores.checked) >= tablesEvery
 	id.mu.Unlock()
-	if !due {
-		return nil
+	if all {
+		tables = r.mirroredTables()
 	}
-	for _, table := range r.mirroredTables() {
+	var missed []string
+	for _, table := range tables {
 		err := r.checkTable(ctx, table)
 		_, gone := unreached(err)
 		switch e, ofCloud := errors.AsType[*intent.Error](err); {
 		case err == nil:
 		case !ofCloud, gone, e.Class == intent.Credentials, ctx.Err() != nil:
 			return err
-		default:
+		default: // it is sent to all the same, and looked at again soon: a restore before the first look is hard to tell
 			r.complain("looking at a table", err)
+			missed = append(missed, table)
 		}
 	}
 	id.mu.Lock()
 	defer id.mu.Unlock()
-	id.restores.checked = now
+	id.restores.missed = missed
+	if all {
+		id.restores.checked = now
+	}
 	return nil
 }
 
@@ -193,6 +199,12 @@ func (r *Replica) checkTable(ctx context.Context, table string) error {
 	b, known := r.book(table)
 	switch {
 	case !known || b.ID == "":
+		if sent, err := r.sentSince(ctx, table, state.RestoredAt); err != nil || sent {
+			if err == nil { // before it was first looked at
+				err = r.becameAnother(ctx, table, state)
+			}
+			return err
+		}
 		return r.keepBook(ctx, table, tableBook{ID: state.ID, RestoredAt: state.RestoredAt})
 	case b.ID != state.ID, !b.RestoredAt.Equal(state.RestoredAt):
 		return r.becameAnother(ctx, table, state)
@@ -202,6 +214,20 @@ func (r *Replica) checkTable(ctx context.Context, table string) error {
 		return r.requeue(ctx, table, b)
 	}
 	return nil
+}
+
+// sentSince tells whether anything was sent to a restored table of whose restore nobody can tell which was first.
+func (r *Replica) sentSince(ctx context.Context, table string, restored time.Time) (sent bool, err error) {
+	if restored.IsZero() {
+		return false, nil
+	}
+	err = r.store.View(ctx, func(tx *store.Tx) error {
+		return eachReplayed(tx, restored.Add(-restoreSlack), func(_ time.Time, entries []*intent.Entry) (bool, error) {
+			sent = slices.ContainsFunc(entries, func(e *intent.Entry) bool { return e.Table == table })
+			return !sent, nil
+		})
+	})
+	return sent, err
 }
 
 const whyAnew = "it was made again in the cloud and is not the table it was: restart the node to send to this one what it knows, " +

@@ -119,6 +119,38 @@ func TestReplayWaitsForOthers(t *testing.T) {
 	})
 }
 
+// A table that was written to before it could first be looked at, and was restored in between, gets again what it has lost.
+func TestRestoredBeforeTheFirstLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, away := newShelf(t), true
+		c.set(func() {
+			c.fail = func(op, table string) error {
+				if away && op == "table" && table == "teams" {
+					return &intent.Error{Class: intent.Throttled}
+				}
+				return nil
+			}
+		})
+		n := openNode(t, c, t.TempDir(), nil)
+		stop := n.run(t)
+		defer stop()
+		letPass(time.Minute)
+		point := time.Now()
+		letPass(time.Second)
+		n.put(t, "teams", team("x", 1))
+		letPass(time.Second)
+		c.restore(t, "teams", nil, "teams-2", point)
+		c.set(func() { away = false })
+		letPass(3 * time.Minute)
+		if c.n(t, "x") != 1 {
+			t.Error("what the table has lost is not sent again")
+		}
+		if got := n.lostConflicts(t); len(got) != 0 {
+			t.Errorf("conflicts %v", got)
+		}
+	})
+}
+
 // The row goes on telling of a table that this node has done with: others may yet wait for it.
 func TestReplayedStaysTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
