@@ -22,6 +22,7 @@ const keyState = "state"
 // one run of it. What of that must not be forgotten is in the store (identityState) and in the file (identityFile).
 type identity struct {
 	history atomic.Uint64 // changes when units are flagged as of a lost history
+	turn    chan struct{} // held by who changes the file: one at a time
 
 	mu    sync.Mutex
 	run   string // names the process
@@ -36,6 +37,7 @@ type identity struct {
 	stopped  string // why nothing is sent, for people; empty: it is
 	suspect  bool   // the cloud shows what only another copy of this node can have written
 
+	shown    string // the nonce that the cloud has answered to have
 	told     uint64 // the sequence that the cloud knows to be settled
 	settled  settledNodes
 	restores restores
@@ -44,9 +46,10 @@ type identity struct {
 // identityState is the store's part.
 type identityState struct {
 	Version int        `json:"version"`
-	Nonce   string     `json:"nonce"`          // drawn last; older than the file's: the store is an older one
-	Boots   []boot     `json:"boots"`          // the last runs, oldest first
-	Lost    *lostQueue `json:"lost,omitempty"` // what waits of histories that have parted
+	Nonce   string     `json:"nonce"`            // drawn last; older than the file's: the store is an older one
+	Before  string     `json:"before,omitempty"` // the file's newest when it was drawn
+	Boots   []boot     `json:"boots"`            // the last runs, oldest first
+	Lost    *lostQueue `json:"lost,omitempty"`   // what waits of histories that have parted
 }
 
 // boot is one run.
@@ -112,6 +115,7 @@ func (r *Replica) beginBoot(ctx context.Context) error {
 		return err
 	}
 	r.cfg.Fail("identity-boot")
+	defer id.takeTurn()()
 	file := id.copyFile()
 	file.Boot, file.Incarnation, file.Clean = b.ID, r.store.Incarnation(), false
 	return r.setFile(ctx, file)
@@ -122,6 +126,12 @@ const incarnationShift = 40
 
 // randomID draws 16 hexadecimal digits.
 func (r *Replica) randomID() string { return fmt.Sprintf("%016x", r.cfg.Rand()) }
+
+// takeTurn waits until nobody else changes the file.
+func (id *identity) takeTurn() (end func()) {
+	id.turn <- struct{}{}
+	return func() { <-id.turn }
+}
 
 // copyFile gives a copy to be changed and set.
 func (id *identity) copyFile() identityFile {

@@ -146,16 +146,16 @@ func (r *Replica) stopCopies(ctx context.Context, row *nodeRow) error {
 // drawNonce draws one and keeps it: in the store, then in the file. A store whose nonce is one of the file's older ones
 // is an older store.
 func (r *Replica) drawNonce(ctx context.Context) (string, error) {
-	nonce := r.randomID()
+	defer r.identity.takeTurn()()
+	nonce, file := r.randomID(), r.identity.copyFile()
 	err := r.changeState(ctx, func(_ *store.Tx, s *identityState) error {
-		s.Nonce = nonce
+		s.Nonce, s.Before = nonce, file.newest()
 		return nil
 	})
 	if err != nil {
 		return "", err
 	}
 	r.cfg.Fail("identity-nonce")
-	file := r.identity.copyFile()
 	file.draw(nonce)
 	if err := r.setFile(ctx, file); err != nil {
 		return "", err
@@ -196,7 +196,7 @@ func (r *Replica) writeRow(ctx context.Context, row *nodeRow, nonce string, copi
 		return nil, err
 	}
 	r.identity.mu.Lock()
-	r.identity.told = settled
+	r.identity.told, r.identity.shown = settled, nonce
 	r.identity.mu.Unlock()
 	return nil, nil
 }

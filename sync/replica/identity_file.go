@@ -36,15 +36,24 @@ const identityVersion = 1
 // knows tells whether this file's node has drawn a nonce.
 func (f *identityFile) knows(nonce string) bool { return slices.Contains(f.Nonces, nonce) }
 
+func (f *identityFile) newest() string {
+	if len(f.Nonces) == 0 {
+		return ""
+	}
+	return f.Nonces[0]
+}
+
 // newerThan tells that the store is older than the file, or made anew: nonces are drawn into the store first.
 func (f *identityFile) newerThan(s identityState, incarnation uint64) bool {
 	switch {
 	case f.Incarnation > incarnation:
 		return true
-	case len(f.Nonces) == 0:
+	case len(f.Nonces) == 0 || f.Nonces[0] == s.Nonce:
 		return false
+	case s.Nonce == "" || f.knows(s.Nonce):
+		return true
 	}
-	return s.Nonce == "" || f.knows(s.Nonce) && f.Nonces[0] != s.Nonce
+	return s.Before != "" && s.Before != f.Nonces[0] // else the file was to be written next
 }
 
 // draw puts a new nonce before the others.

@@ -13,13 +13,14 @@ import (
 // work: what waits may have been sent there. Every such entry is looked for in the cloud before it is sent, and what was
 // not sent there goes out under a new sequence.
 type lostQueue struct {
-	Below   uint64 `json:"below"`           // entries below this sequence were queued then
-	Fork    uint64 `json:"fork"`            // those behind this sequence are of this history alone
-	Settled uint64 `json:"settled"`         // what the other history had settled
-	Next    uint64 `json:"next"`            // the next of the new sequences
-	Told    bool   `json:"told"`            // the row of the node was there to tell Fork and Settled
-	Flagged bool   `json:"flagged"`         // all of them have their flag
-	After   []byte `json:"after,omitempty"` // else: those up to this place in the outbox have
+	Below   uint64   `json:"below"`            // entries below this sequence were queued then
+	Fork    uint64   `json:"fork"`             // those behind this sequence are of this history alone
+	Settled uint64   `json:"settled"`          // what the other history had settled
+	Next    uint64   `json:"next"`             // the next of the new sequences
+	Told    bool     `json:"told"`             // the row of the node was there to tell Fork and Settled
+	Flagged bool     `json:"flagged"`          // all of them have their flag
+	Marked  []uint64 `json:"marked,omitempty"` // units that may have been on their way when they got it
+	After   []byte   `json:"after,omitempty"`  // else: those up to this place in the outbox have
 }
 
 // newIncarnation leaves a history that is not this node's alone. above is an incarnation that was seen of it, settled
@@ -78,6 +79,11 @@ func (r *Replica) flagLost(ctx context.Context) error {
 	defer r.identity.history.Add(1)
 	for done := false; !done; {
 		err := r.changeState(ctx, func(tx *store.Tx, s *identityState) (err error) {
+			if s.Lost.After == nil {
+				if s.Lost.Marked, err = r.allMarked(tx); err != nil {
+					return err
+				}
+			}
 			s.Lost.After, err = flagSome(tx, s.Lost.After, s.Lost.Below)
 			done = s.Lost.After == nil
 			s.Lost.Flagged = done
@@ -89,6 +95,18 @@ func (r *Replica) flagLost(ctx context.Context) error {
 		r.cfg.Fail("identity-flagged")
 	}
 	return nil
+}
+
+// allMarked lists the marked units of all lanes.
+func (r *Replica) allMarked(tx *store.Tx) (seqs []uint64, err error) {
+	for _, l := range r.lanes {
+		marked, err := readAttempted(tx, l.no)
+		if err != nil {
+			return nil, err
+		}
+		seqs = append(seqs, marked...)
+	}
+	return seqs, nil
 }
 
 // flagSome flags some units behind a place in the outbox and gives the place that it has come to, nil at the end.

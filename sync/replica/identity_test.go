@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -554,5 +555,26 @@ func TestSettledHere(t *testing.T) {
 	got, err := n.settledHere(t.Context())
 	if err != nil || got >= first {
 		t.Errorf("settled %d (%v) although %d waits", got, err, first)
+	}
+}
+
+// The store beside a file is the older one also where the file has long forgotten its nonce; not where the file was about
+// to be written.
+func TestStoreOlderThanItsFile(t *testing.T) {
+	t.Parallel()
+	var f identityFile
+	states := []identityState{}
+	for i := range 3 * maxNonces {
+		s := identityState{Nonce: fmt.Sprint(i), Before: f.newest()}
+		if f.newerThan(s, 1) {
+			t.Fatalf("nonce %d: the file was about to be written", i)
+		}
+		f.draw(s.Nonce)
+		states = append(states, s)
+	}
+	for i, s := range states {
+		if got, want := f.newerThan(s, 1), i < len(states)-1; got != want && i > 0 {
+			t.Errorf("a store of nonce %d beside a file of %d: older %v", i, len(states)-1, got)
+		}
 	}
 }

@@ -69,6 +69,7 @@ func New(c Config) (*Replica, error) {
 		cfg: c, store: c.Store, cloud: c.Cloud, clock: c.Clock, log: c.Log, exprs: expr.NewCache(1024),
 		levels: &levels{}, waiting: newWaiters(), events: newEventWaits(), reads: newReadings(),
 	}
+	r.identity.turn = make(chan struct{}, 1)
 	r.paces = newPaces(r.float)
 	r.makeLanes(c.Lanes)
 	return r, nil
@@ -153,7 +154,7 @@ func (l *lane) suspect(tx *store.Tx, t tally) error {
 		if u == nil {
 			continue
 		}
-		u.suspect()
+		u.suspect(l.r.stateNow().Lost)
 		if err := putUnit(tx, u, t); err != nil {
 			return err
 		}

@@ -283,10 +283,11 @@ func (r *Replica) ownTurn(tx *store.Tx, u *unit) (bool, error) {
 }
 
 func (r *Replica) tellReplayed(ctx context.Context, done attr.Item) error {
+	nonce, shown := r.nonces()
 	err := r.write(ctx, intent.Call{
 		Op: store.OpUpdate, Table: r.cfg.SyncTable, Key: nodeKey(r.store.Node()),
-		Update: "SET replayed = :done", Condition: "nonce = :nonce",
-		Params: expr.Params{Values: attr.Item{":done": attr.M(done), ":nonce": attr.S(r.stateNow().Nonce)}},
+		Update: "SET replayed = :done", Condition: ownNonce,
+		Params: expr.Params{Values: attr.Item{":done": attr.M(done), ":nonce": attr.S(nonce), ":shown": attr.S(shown)}},
 	})
 	return err
 }

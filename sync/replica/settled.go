@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -258,8 +259,9 @@ func (r *Replica) complain(doing string, err error) {
 	r.log.Warn("replica: "+doing+" failed", "err", err)
 }
 
-// tellSettled writes how far this node is. The nonce has to be the one that this run has written: else somebody else is
-// this node too, and the next connect finds out who.
+// tellSettled writes how far this node is, under a new nonce: a snapshot made before has an older one, also where nothing
+// has been settled since. What the row has must be what this run has written last, or the time before if that had no answer:
+// else somebody else is this node too, and the next connect finds out who.
 func (r *Replica) tellSettled(ctx context.Context) error {
 	settled, err := r.settledHere(ctx)
 	if err != nil {
@@ -268,13 +270,22 @@ func (r *Replica) tellSettled(ctx context.Context) error {
 	id := &r.identity
 	id.mu.Lock()
 	settled = max(settled, id.told)
-	nonce := id.state.Nonce
 	id.mu.Unlock()
+	nonce, shown := r.nonces()
+	if nonce == shown {
+		switch fresh, err := r.drawNonce(ctx); {
+		case err == nil:
+			nonce = fresh
+		case !fault.Is(err, fault.Full): // without room, the one that it has
+			return err
+		}
+	}
 	err = r.write(ctx, intent.Call{
 		Op: store.OpUpdate, Table: r.cfg.SyncTable, Key: nodeKey(r.store.Node()),
-		Update: "SET settled = :settled, seen = :now", Condition: "nonce = :nonce",
+		Update: "SET settled = :settled, seen = :now, nonce = :nonce", Condition: ownNonce,
 		Params: expr.Params{Values: attr.Item{
 			":settled": numberValue(settled), ":now": attr.Int(r.serverNow().UnixMilli()), ":nonce": attr.S(nonce),
+			":shown": attr.S(shown),
 		}},
 	})
 	if e, ok := errors.AsType[*intent.Error](err); ok && e.Class == intent.ConditionFailed {
@@ -287,9 +298,21 @@ func (r *Replica) tellSettled(ctx context.Context) error {
 		return err
 	}
 	id.mu.Lock()
-	id.told = settled
+	id.told, id.shown = settled, nonce
 	id.mu.Unlock()
 	return nil
+}
+
+// ownNonce holds for a row that this run has written.
+const ownNonce = "nonce = :nonce OR nonce = :shown"
+
+// nonces gives the nonce drawn last, and the one that the cloud has answered to have: another one, where the last was not
+// answered.
+func (r *Replica) nonces() (drawn, shown string) {
+	id := &r.identity
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	return id.state.Nonce, id.shown
 }
 
 // lastWord is what a run says at its end: to the cloud, as far as that can be reached at once, and to the file.
@@ -305,6 +328,7 @@ func (r *Replica) lastWord(ctx context.Context) {
 			r.complain("telling the cloud what is settled", err)
 		}
 	}
+	defer id.takeTurn()()
 	file := id.copyFile()
 	file.Clean = true
 	if err := r.setFile(ctx, file); err != nil {

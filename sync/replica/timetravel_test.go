@@ -1,6 +1,9 @@
 package replica
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -176,6 +179,81 @@ func TestAnswerFromBeforeARestore(t *testing.T) {
 		letPass(10 * time.Minute)
 		if !once || c.n(t, "x") != 1 || len(n.lostConflicts(t)) != 0 {
 			t.Errorf("x is %d, recorded are %v", c.n(t, "x"), n.lostConflicts(t))
+		}
+	})
+}
+
+// A snapshot of a node that was connected then, and has stayed so: that it is an older state shows by the row, though
+// something waits for ever and settled stands still.
+func TestSnapshotOfAConnectedNodeIsNoticed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, dir, old := newShelf(t), t.TempDir(), t.TempDir()
+		refused := map[string]bool{"teams": true, "follows": true}
+		c.set(func() {
+			c.fail = func(op, table string) error {
+				if op != "get" && refused[table] {
+					return &intent.Error{Class: intent.Throttled, Err: errors.New("slow down")}
+				}
+				return nil
+			}
+		})
+		n := openNode(t, c, dir, nil)
+		stop := n.run(t)
+		n.put(t, "follows", attr.Item{"match": attr.S("m"), "user": attr.S("u")}) // waits for ever
+		n.put(t, "teams", team("q", 0))
+		letPass(time.Minute)
+		copyDir(t, dir, old)
+		c.set(func() { delete(refused, "teams") })
+		letPass(3 * time.Minute)
+		if it, _ := c.item("teams", teamKey("q")); it == nil {
+			t.Fatal("it was not sent")
+		}
+		stop()
+		n.close(t)
+		r := openNode(t, c, old, nil)
+		r.online(t)
+		if r.stateNow().Lost == nil {
+			t.Error("the node does not know that it has a past which it has forgotten")
+		}
+	})
+}
+
+// A crash between the choice of what is sent next and its new number: it was not sent, and takes one all the same.
+func TestRenumberedAfterACrash(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, dir, old, crashed := newShelf(t), t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "crashed")
+		n := openNode(t, c, dir, nil)
+		n.put(t, "teams", team("x", 0))
+		n.drained(t)
+		n.close(t)
+		copyDir(t, dir, old)
+		n = openNode(t, c, dir, nil)
+		n.put(t, "teams", team("l", 0))
+		n.drained(t)
+		n.close(t)
+		flagged := false
+		r := openNode(t, c, old, func(cfg *Config) {
+			cfg.Fail = func(point string) {
+				flagged = flagged || point == "identity-flagged"
+				if flagged && point == "settled" && os.Mkdir(crashed, 0o700) == nil {
+					copyDir(t, old, crashed)
+					c.set(func() {
+						c.fail = func(string, string) error { return &intent.Error{Class: intent.Offline, Err: errors.New("dead")} }
+					})
+				}
+			}
+		})
+		seq := r.put(t, "teams", team("new", 1))
+		stop := r.run(t)
+		letPass(time.Minute)
+		stop()
+		r.close(t)
+		c.set(func() { c.fail = nil })
+		r = openNode(t, c, crashed, nil)
+		r.drained(t)
+		it, _ := c.item("teams", teamKey("new"))
+		if got, ok := markSeq(it[intent.AttrMark+"a"]); !ok || got>>incarnationShift == seq>>incarnationShift {
+			t.Errorf("%v was sent as %d, and was given %d", it, got, seq)
 		}
 	})
 }

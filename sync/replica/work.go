@@ -104,7 +104,7 @@ func (w *work) unit(id unitID) (*unit, error) {
 		return nil, err
 	}
 	if marked {
-		u.suspect()
+		u.suspect(w.r.stateNow().Lost)
 	}
 	w.know(u)
 	return u, nil
@@ -126,9 +126,13 @@ func (w *work) marked(id unitID) (bool, error) {
 	return slices.Contains(marks, id.seq), nil
 }
 
-// suspect has the entries be what a marked unit's are to who does not know better: sent, without an answer.
-func (u *unit) suspect() {
+// suspect has the entries be what a marked unit's are to who does not know better: sent, without an answer. What has been
+// flagged as of a lost history is not sent before it is stored without the flag: of that, what was marked by then.
+func (u *unit) suspect(lost *lostQueue) {
 	for _, e := range u.Entries {
+		if e.Lost && lost != nil && !slices.Contains(lost.Marked, u.id.seq) {
+			continue
+		}
 		e.Sent, e.Unsure = max(e.Sent, 1), true
 	}
 }
