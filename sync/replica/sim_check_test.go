@@ -185,18 +185,25 @@ func (b *book) firsts(recorded map[string]*replica.Conflict) {
 	won := map[string]string{}
 	for _, a := range b.acts {
 		entry := fmt.Sprintf("%s %d", a.node, a.seq)
-		if a.table != "firsts" || len(b.effects[entry]) == 0 || b.epoch > 0 || b.cloned[a.node] {
+		if a.table != "firsts" || !b.on(entry, "firsts "+keyText(a.key)) || b.epoch > 0 || b.cloned[a.node] {
 			continue
 		}
 		key := keyText(a.key)
 		if won[key] != "" {
 			b.s.violate("firsts %s was won by %s and %s", key, won[key], entry)
 		}
-		if recorded[entry] != nil {
+		if c := recorded[entry]; c != nil && about(c, a) {
 			b.s.violate("firsts %s: %s has won and is in the conflict log (%s)", key, entry, recorded[entry])
 		}
 		won[key] = entry
 	}
+}
+
+// about tells whether a record is of a write on that item.
+func about(c *replica.Conflict, a *act) bool {
+	same := func(e *intent.Entry) bool { return e.Table == a.table && attr.EqualItems(e.Key, a.key) }
+	return slices.ContainsFunc(c.Tail, same) ||
+		slices.ContainsFunc(c.Decided, func(d replica.Decided) bool { return same(d.Entry) })
 }
 
 // whole sees that no transaction has had half an effect.

@@ -1,0 +1,27 @@
+package replica_test
+
+import (
+	"slices"
+
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// What the protocol accepts, and the book is not to complain of.
+
+// unnamed tells of an item that a foreign writer has made it and no node has given its life a name.
+func unnamed(it attr.Item) bool { return it != nil && it[intent.AttrLife].IsZero() }
+
+// unsentThere tells of an entry that it waited in a snapshot to which its node was put back, and that the lost timeline had
+// not brought it into the cloud. Accepted: it is sent now, behind all that was sent there (section 6).
+func (b *book) unsentThere(e *simcloud.Effect, entry, lane string) bool {
+	a := b.bySeq[entry]
+	return a != nil && !a.gone && a.id != "" && b.lastN[lane] <= b.back[e.By] && len(b.effects[entry]) == 0 && b.first[a.id] == e.N
+}
+
+// on tells whether an entry has had an effect on an item: a restored machine may have given its number to another, before it
+// knew of the time that it has lost.
+func (b *book) on(entry, item string) bool {
+	return slices.ContainsFunc(b.effects[entry], func(e effectAt) bool { return e.item == item })
+}
