@@ -214,6 +214,11 @@ func (l *Link) Table(ctx context.Context, name string) (replica.TableState, erro
 	return exchange(ctx, l, kindRead, allowed(l, name, func() (replica.TableState, error) { return l.net.Cloud.Table(name) }))
 }
 
+// Transactions implements replica.Prober.
+func (l *Link) Transactions(ctx context.Context) (bool, error) {
+	return exchange(ctx, l, kindRead, func() (bool, error) { return !l.net.Cloud.options.NoTransactions, nil })
+}
+
 // Skew implements replica.Cloud. Answers tell the time in whole seconds.
 func (l *Link) Skew() time.Duration {
 	l.mu.Lock()

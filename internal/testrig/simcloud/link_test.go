@@ -19,6 +19,7 @@ import (
 var (
 	_ replica.Cloud     = (*simcloud.Link)(nil)
 	_ replica.Catalogue = (*simcloud.Link)(nil)
+	_ replica.Prober    = (*simcloud.Link)(nil)
 )
 
 type world struct {
