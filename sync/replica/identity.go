@@ -23,6 +23,7 @@ const keyState = "state"
 type identity struct {
 	history atomic.Uint64 // changes when units are flagged as of a lost history
 	turn    chan struct{} // held by who changes the file: one at a time
+	sends   atomic.Bool   // something was sent since the last nonce was drawn
 
 	mu    sync.Mutex
 	run   string // names the process

@@ -222,6 +222,9 @@ func (l *lane) ask(ctx context.Context, f *flight, a *intent.Action) (intent.Ans
 			return intent.Answer{}, err
 		}
 	}
+	if a.Kind == intent.ActSend {
+		l.r.identity.sends.Store(true)
+	}
 	l.r.cfg.Fail("send")
 	ctx, cancel := context.WithTimeout(ctx, l.r.cfg.Deadline)
 	defer cancel()

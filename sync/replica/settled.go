@@ -259,8 +259,8 @@ func (r *Replica) complain(doing string, err error) {
 	r.log.Warn("replica: "+doing+" failed", "err", err)
 }
 
-// tellSettled writes how far this node is, under a new nonce: a snapshot made before has an older one, also where nothing
-// has been settled since. What the row has must be what this run has written last, or the time before if that had no answer:
+// tellSettled writes how far this node is, under a new nonce if anything was sent since the last: a snapshot made before has
+// an older one, also where nothing has been settled since. What the row has must be what this run has written last, or the time before if that had no answer:
 // else somebody else is this node too, and the next connect finds out who.
 func (r *Replica) tellSettled(ctx context.Context) error {
 	settled, err := r.settledHere(ctx)
@@ -272,12 +272,14 @@ func (r *Replica) tellSettled(ctx context.Context) error {
 	settled = max(settled, id.told)
 	id.mu.Unlock()
 	nonce, shown := r.nonces()
-	if nonce == shown {
+	if nonce == shown && r.identity.sends.Swap(false) {
 		switch fresh, err := r.drawNonce(ctx); {
 		case err == nil:
 			nonce = fresh
-		case !fault.Is(err, fault.Full): // without room, the one that it has
+		case !fault.Is(err, fault.Full):
 			return err
+		default: // without room, the one that it has
+			r.identity.sends.Store(true)
 		}
 	}
 	err = r.write(ctx, intent.Call{
