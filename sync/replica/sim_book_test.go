@@ -300,13 +300,9 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 	lane := e.By + " " + item
 	// After a restore of the cloud what had been sent is sent again, and may meet another life.
 	strict := b.epoch == 0 && !b.cloned[e.By]
-	if b.cut[item] > b.lastN[lane] {
+	if sent := b.sent[entry+" "+item]; b.cut[item] > b.lastN[lane] || e.Old == nil && sent > 0 && b.cut[item] >= sent {
 		// Accepted: what a foreign writer or the TTL deletes or replaces takes the marks along, so that the repetition of an
-		// unanswered write has nothing to be known by.
-		strict = false
-	}
-	if sent := b.sent[entry+" "+item]; e.Old == nil && sent > 0 && b.cut[item] >= sent {
-		// Accepted: a foreign Put followed by a delete, or a delete that sets no tombstone, between two copies of one create.
+		// unanswered write has nothing to be known by; also before a delete, between two copies of one create.
 		strict = false
 	}
 	last := b.last[lane]
