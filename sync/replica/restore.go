@@ -121,6 +121,13 @@ func (r *Replica) keepsAbsent(table string, set time.Time) bool {
 	return r.serverNow().Before(b.Until) || b.Anew && set.Before(b.Noticed)
 }
 
+// mayComeBack tells whether what is absent from a table of the cloud may still be sent again by somebody who has it. Behind
+// that the absence counts for what is written to it: else a delete of what a table made anew never had would wait for ever.
+func (r *Replica) mayComeBack(table string) bool {
+	b, ok := r.book(table)
+	return ok && !b.Noticed.IsZero() && (b.Anew && !b.Requeued || r.serverNow().Before(b.Until))
+}
+
 // replaying tells whether any table of the cloud has lost writes that are still being sent again.
 func (r *Replica) replaying() bool {
 	id, now := &r.identity, r.serverNow()

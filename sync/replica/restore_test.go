@@ -244,6 +244,49 @@ func TestTableMadeAnew(t *testing.T) {
 	})
 }
 
+// What is written to an item that a table made anew does not have, and that nobody has sent again within the hour, is decided
+// like any other: a delete is done, an update is recorded.
+func TestWritesOnWhatATableMadeAnewLacks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, dir := newShelf(t), t.TempDir()
+		c.foreign(t, "touchline-sync", nil, attr.Item{"id": attr.S("node:b"), attrNonce: attr.S("x")}) // it does not come back
+		n := openNode(t, c, dir, scanTeams(20*time.Second))
+		stop := n.run(t)
+		for _, id := range []string{"kept", "deleted", "updated"} {
+			c.foreign(t, "teams", nil, team(id, 1))
+		}
+		letPass(time.Minute)
+		c.restore(t, "teams", nil, "teams-2", time.Time{})
+		letPass(10 * time.Minute)
+		stop()
+		n.close(t)
+		n = openNode(t, c, dir, scanTeams(20*time.Second))
+		stop = n.run(t)
+		defer stop()
+		letPass(time.Minute)
+		n.bump(t, "updated")
+		err := n.st.Update(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Delete(store.DeleteItem{Table: "teams", Key: teamKey("deleted")})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		letPass(10 * time.Minute)
+		if st, err := n.Status(t.Context()); err != nil || st.Waiting != 2 {
+			t.Errorf("while others may send the items again: %d writes wait, %v", st.Waiting, err)
+		}
+		letPass(2 * time.Hour)
+		st, err := n.Status(t.Context())
+		if err != nil || st.Waiting != 0 || st.Conflicts.Open != 1 {
+			t.Errorf("%d writes wait, %d conflicts, %v", st.Waiting, st.Conflicts.Open, err)
+		}
+		if n.row(t, "teams", teamKey("kept")) == nil || n.row(t, "teams", teamKey("deleted")) != nil {
+			t.Error("what nobody wrote to is not kept, or the delete is not done")
+		}
+	})
+}
+
 // A crash between two steps of a replay repeats nothing and forgets nothing.
 func TestRequeueIsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -301,7 +301,7 @@ func (l *lane) vanished(ctx context.Context, f *flight) error {
 			}
 			l.looked[table] = at
 		}
-		if l.r.keepsAbsent(table, time.Time{}) {
+		if l.r.mayComeBack(table) {
 			f.outcome, f.idle = intent.Outcome{Result: intent.OutParked, After: asideWait}, true
 			f.park(at.Add(asideWait), "its table is another one, or restored")
 			return l.r.asItWas(ctx, f)
