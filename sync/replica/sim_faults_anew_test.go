@@ -16,12 +16,9 @@ type anew struct {
 	had   map[string]map[string]string // node, item: what it showed then
 }
 
-// recreates says whether tables are made anew in the simulation: what it finds there is not mended yet.
-const recreates = false
-
 // recreate makes a table anew, in one seed of eight and once: what is judged there is less.
 func (s *sim) recreate(*simNode) bool {
-	if !recreates || s.seed%8 != 6 || s.book.anew != nil || s.count() < simEvents/4 {
+	if s.seed%8 != 6 || s.book.anew != nil || s.count() < simEvents/4 {
 		return false
 	}
 	tables := []string{"items", "firsts", "pairs", "settings", "rows", "names"}
