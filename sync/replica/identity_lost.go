@@ -213,8 +213,15 @@ func (r *Replica) anew(ctx context.Context, f *flight) error {
 	})
 }
 
-// keepLost has a unit that was on its way while the node left a history keep the flag that it was given meanwhile.
+// keepLost has a unit that was on its way while the node left a history, or found a table restored, keep the flags that it
+// was given meanwhile.
 func (r *Replica) keepLost(f *flight, there *unit) {
+	for i, e := range there.Entries {
+		if len(there.Entries) == len(f.Entries) && e.Replay && e.Again != f.Entries[i].Again {
+			mine := f.Entries[i]
+			mine.Replay, mine.Unsure, mine.Before, mine.Again = true, true, e.Before, e.Again
+		}
+	}
 	if f.history == r.identity.history.Load() || len(there.Entries) != len(f.Entries) {
 		return
 	}

@@ -151,6 +151,49 @@ func TestRestoredBeforeTheFirstLook(t *testing.T) {
 	})
 }
 
+// A transaction whose answer was lost has its proof in a table that was not restored: it is made sure of in those that were.
+func TestUnansweredOverARestore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, deaf, away := newShelf(t), false, false
+		c.set(func() {
+			c.after = func(op, _ string) error {
+				if deaf && op == "transact" {
+					away = true
+					return &intent.Error{Class: intent.Unknown}
+				}
+				return nil
+			}
+			c.fail = func(op, _ string) error {
+				if away && op != "table" {
+					return &intent.Error{Class: intent.Offline}
+				}
+				return nil
+			}
+		})
+		n := openNode(t, c, t.TempDir(), nil)
+		stop := n.run(t)
+		defer stop()
+		letPass(time.Minute)
+		point := time.Now()
+		letPass(time.Second)
+		c.set(func() { deaf = true })
+		n.pair(t, "x", "y")
+		letPass(time.Minute)
+		if c.n(t, "x") != 1 || n.waitingNow(t) != 2 {
+			t.Fatalf("the transaction is not unanswered: x is %d, %d wait", c.n(t, "x"), n.waitingNow(t))
+		}
+		c.restore(t, "teams", nil, "teams-2", point)
+		if err := n.checkTables(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		c.set(func() { deaf, away = false, false })
+		letPass(10 * time.Minute)
+		if c.n(t, "x") != 1 || c.n(t, "y") != 1 {
+			t.Errorf("x is %d, y is %d, recorded are %v", c.n(t, "x"), c.n(t, "y"), n.lostConflicts(t))
+		}
+	})
+}
+
 // The row goes on telling of a table that this node has done with: others may yet wait for it.
 func TestReplayedStaysTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
