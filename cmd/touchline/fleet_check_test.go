@@ -95,10 +95,28 @@ func plainValue(v types.AttributeValue) any {
 // judge looks at what the phones heard, and at all that was ever written in the cloud.
 func (f *fleet) judge() {
 	f.t.Helper()
-	for _, m := range f.matches {
+	alone := f.alone()
+	for i, m := range f.matches {
 		f.judgeRows(m)
-		f.judgeEvents(m)
+		f.judgeEvents(m, alone[i])
 	}
+}
+
+// alone plays each match in a node that is alone.
+func (f *fleet) alone() (out []*edge.ReplayReport) {
+	f.t.Helper()
+	var tapes []string
+	for _, m := range f.matches {
+		tapes = append(tapes, m.tape)
+	}
+	err := edge.Replay(f.t.Context(), edge.ReplayConfig{Sources: tapes, Phones: 1, Report: func(r *edge.ReplayReport) error {
+		out = append(out, r)
+		return nil
+	}})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return out
 }
 
 // judgeRows looks at all images of a match's row: fences only grow, and one fence is one node's. It tells the longest silence.
@@ -140,7 +158,7 @@ type fleetEvent struct {
 
 // judgeEvents looks at the events of a match: each was made once, those that count are all there, and whoever followed
 // heard each that was claimed, once.
-func (f *fleet) judgeEvents(m fleetMatch) {
+func (f *fleet) judgeEvents(m fleetMatch, alone *edge.ReplayReport) {
 	f.t.Helper()
 	events := map[string]fleetEvent{}
 	made := map[string]int{}
@@ -163,7 +181,7 @@ func (f *fleet) judgeEvents(m fleetMatch) {
 		e.alert = b != nil && b.Value
 		events[key] = e
 	}
-	f.judgeRecord(m, events)
+	f.judgeRecord(m, events, alone)
 	for _, p := range f.phones {
 		if p.match == m.id {
 			f.judgePhone(&p, events)
@@ -173,16 +191,8 @@ func (f *fleet) judgeEvents(m fleetMatch) {
 
 // judgeRecord holds the events against those that one node finds that plays the match alone: the key events up to the last
 // one that was found must all be there.
-func (f *fleet) judgeRecord(m fleetMatch, events map[string]fleetEvent) {
+func (f *fleet) judgeRecord(m fleetMatch, events map[string]fleetEvent, alone *edge.ReplayReport) {
 	f.t.Helper()
-	var alone *edge.ReplayReport
-	err := edge.Replay(f.t.Context(), edge.ReplayConfig{Sources: []string{m.tape}, Phones: 1, Report: func(r *edge.ReplayReport) error {
-		alone = r
-		return nil
-	}})
-	if err != nil {
-		f.t.Fatal(err)
-	}
 	last, found := -1, map[string]int{}
 	for i := range alone.Record {
 		if _, there := events[alone.Record[i].Key]; there {

@@ -102,10 +102,10 @@ func (f *fleet) pauseOneAndCutOneOff() {
 	for _, n := range []*cloudNode{paused, cut} {
 		f.recovered(n)
 	}
-	if n := paused.refusedByFence(); n == 0 {
-		f.t.Errorf("%s wrote nothing late that the fence refused", paused.name)
+	if n := paused.deposed(); n == 0 {
+		f.t.Errorf("%s had written nothing under a fence that was over", paused.name)
 	} else {
-		f.say("%d writes that %s sent late were refused by the fence", n, paused.name)
+		f.say("%d writes that %s had made under fences that were over were not taken", n, paused.name)
 	}
 }
 
@@ -160,8 +160,9 @@ func (f *fleet) drained(n *cloudNode) {
 	})
 }
 
-// refusedByFence counts the writes of a node that came when another had taken its lock over.
-func (n *cloudNode) refusedByFence() (count int) {
+// deposed counts the writes of a node that were given up because another had taken its lock over: those that the cloud
+// refused, and those that the node itself laid aside when it had learnt of it.
+func (n *cloudNode) deposed() (count int) {
 	var page struct {
 		Items []struct {
 			Code   string `json:"code"`
