@@ -213,7 +213,7 @@ const absentMost = 200
 // it is still the same table.
 const massAbsent = 16
 
-// absent takes out what a complete pass has not seen: bases older than the pass, on which nothing waits, each after a
+// absent takes out what a complete pass has not seen: bases older than the pass, on which nothing waits to be sent, each after a
 // consistent read of its own.
 func (r *Replica) absent(ctx context.Context, p *pass) error {
 	if p.seen == nil {
@@ -235,26 +235,39 @@ func (r *Replica) absent(ctx context.Context, p *pass) error {
 	return nil
 }
 
+// absentee is an item that a pass has not met.
+type absentee struct {
+	raw     []byte // its key
+	pending []unitID
+}
+
 // unseen lists the items of the pass's range that the cloud had, and the pass has not met. bases is how many it had.
 func (r *Replica) unseen(ctx context.Context, p *pass) (keys []attr.Item, bases int, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
-		var raws [][]byte
+		var found []absentee
 		err := tx.Side(sideShadow).Each([]byte(p.key), nil, func(k, v []byte) (bool, error) {
 			sh, _, err := decodeShadow(v)
 			if err != nil || sh.known.Item == nil {
 				return true, nil //nolint:nilerr // what cannot be read is told by who needs it
 			}
 			bases++
-			if _, ok := p.seen[string(k)]; !ok && len(sh.pending) == 0 && sh.set.Before(p.began) {
-				raws = append(raws, append([]byte(nil), k[len(p.table)+1:]...))
+			if _, ok := p.seen[string(k)]; !ok && sh.set.Before(p.began) {
+				found = append(found, absentee{raw: append([]byte(nil), k[len(p.table)+1:]...), pending: sh.pending})
 			}
 			return true, nil
 		})
 		if err != nil {
 			return err
 		}
-		for _, raw := range raws {
-			key, err := tx.KeyOf(p.table, raw)
+		for _, a := range found {
+			waits, err := sends(tx, a.pending)
+			if err != nil {
+				return err
+			}
+			if waits {
+				continue
+			}
+			key, err := tx.KeyOf(p.table, a.raw)
 			if err != nil && !fault.Is(err, fault.Invalid) {
 				return err
 			}
@@ -265,6 +278,21 @@ func (r *Replica) unseen(ctx context.Context, p *pass) (keys []attr.Item, bases 
 		return nil
 	})
 	return keys, bases, err
+}
+
+// sends tells whether anything on an item will be sent: then that finds out that the item is gone. What is quarantined waits
+// for a person, and finds out nothing.
+func sends(tx *store.Tx, pending []unitID) (bool, error) {
+	for _, id := range pending {
+		u, err := getUnit(tx, id)
+		if err != nil {
+			return false, err
+		}
+		if u != nil && !u.held() {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // refreshAbsent reads an item that seems to be gone, and looks after that whether the table is the same still: a table

@@ -463,3 +463,34 @@ func TestSubscriptionsBounded(t *testing.T) {
 		t.Error("not in the order of their times")
 	}
 }
+
+// What is quarantined on an item is never sent and finds nothing out: that the item is gone in the cloud is seen by the feed.
+func TestDeletedUnderAQuarantine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		n := openNode(t, c, t.TempDir(), scanTeams(20*time.Second))
+		stop := n.run(t)
+		defer stop()
+		c.foreign(t, "teams", nil, team("x", 1))
+		letPass(time.Minute)
+		c.set(func() {
+			c.fail = func(op, table string) error {
+				if op == "write" && table == "teams" {
+					return &intent.Error{Class: intent.TooLarge, Err: errors.New("a test")}
+				}
+				return nil
+			}
+		})
+		n.bump(t, "x")
+		letPass(time.Minute)
+		st, err := n.Status(t.Context())
+		if err != nil || st.Conflicts.Quarantined != 1 {
+			t.Fatalf("%d writes are quarantined, %v", st.Conflicts.Quarantined, err)
+		}
+		c.foreign(t, "teams", teamKey("x"), nil)
+		letPass(2 * time.Minute)
+		if it := n.row(t, "teams", teamKey("x")); it != nil {
+			t.Errorf("readers see %v, which the cloud does not have", it)
+		}
+	})
+}
