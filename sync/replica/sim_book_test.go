@@ -271,7 +271,7 @@ func (b *book) effect(e *simcloud.Effect) {
 		return
 	}
 	if e.Mark == "" {
-		if e.By == "foreign" && e.Op != store.OpUpdate || e.By == "ttl" {
+		if e.By == "foreign" && (e.Op != store.OpUpdate || e.Old == nil) || e.By == "ttl" { // what is made anew has none either
 			b.cut[item] = e.N
 		}
 		return
