@@ -72,7 +72,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 	}
 	dir := t.TempDir()
 	told := map[string]int{}
-	for _, until := range []string{"WICKET! Langham", "WICKET! Francis", "MWI need 38"} {
+	for _, until := range []string{"WICKET! Langham", "WICKET! Francis", "MWI need 38", "MWI need 37 off 29"} {
 		killAfter(t, demo(t, bin, dir, "max"), until, told)
 	}
 	// Between the result and the end of the match there is a quarter of an hour, which at top speed nobody can hit.
@@ -86,7 +86,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 	}
 	countAlerts(stderr.String(), told)
 	if diff := cmp.Diff(summaryOf(t, clean), summaryOf(t, out)); diff != "" {
-		t.Errorf("after four kills (-clean +killed):\n%s", diff)
+		t.Errorf("after five kills (-clean +killed):\n%s", diff)
 	}
 	for alert, n := range told {
 		if n > 1 {

@@ -135,6 +135,34 @@ func TestOneComesBehindAnother(t *testing.T) {
 	}
 }
 
+// A fence is raised when the cloud has refused what was written under the lower one: that is written again with the next
+// answer of the feed, though it has no news.
+func TestWrittenAnewUnderARaisedFence(t *testing.T) {
+	r := newRig(t)
+	r.feed.list = func(time.Time) []cricket.Snapshot { return []cricket.Snapshot{match(100, 3, "1st Innings", 7)} }
+	raised := 2 * time.Minute
+	leave, done := r.clock.Join(), make(chan struct{})
+	go func() {
+		defer close(done)
+		defer leave()
+		_ = r.clock.Wait(t.Context(), midday().Add(raised+time.Millisecond), nil)
+		r.locks.mu.Lock()
+		defer r.locks.mu.Unlock()
+		r.locks.held[cricket.MatchLock("100")].fence = 50
+	}()
+	r.run(3 * time.Minute)
+	<-done
+	var after []time.Duration
+	for _, at := range r.ticks.at["100"] {
+		if at > raised {
+			after = append(after, at)
+		}
+	}
+	if len(after) != 1 || after[0] > raised+time.Minute {
+		t.Errorf("ticked at %v", after)
+	}
+}
+
 // Nodes that start together into a full list do not all end up with the same: nobody ever has them all.
 func TestColdStartTogether(t *testing.T) {
 	const n = 30

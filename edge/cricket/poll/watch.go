@@ -27,6 +27,7 @@ type watch struct {
 	absent int  // answers of the list in a row that did not have it
 
 	took    source    // the answer that was taken in last; zero: the next one is news whatever it says
+	fence   int64     // under which that was
 	seen    time.Time // when that answer came
 	raw     []byte    // its text, as far as it is cached
 	touched time.Time // last write or touch
@@ -130,16 +131,18 @@ func (p *Poller) take(ctx context.Context, w *watch, s *cricket.Snapshot, r *rea
 	}
 	held, cancel := lease.Context(ctx)
 	defer cancel()
-	if w.took == r.src && w.state.Quiet() {
+	// A fence that was raised since had refused what was written: it is written anew, though nothing has changed.
+	anew := w.fence != lease.Fence()
+	if w.took == r.src && w.state.Quiet() && !anew {
 		return p.touch(held, w, now)
 	}
 	st, err := p.tick(held, w, p.named(s, r), lease)
 	if err != nil {
 		return err
 	}
-	news := !bytes.Equal(w.raw, s.Raw)
+	news := anew || !bytes.Equal(w.raw, s.Raw)
 	w.gave, w.seenHere = time.Time{}, nil
-	w.state, w.touched, w.took, w.seen, w.raw = st, now, r.src, r.At, s.Raw
+	w.state, w.touched, w.took, w.seen, w.raw, w.fence = st, now, r.src, r.At, s.Raw, lease.Fence()
 	if news {
 		p.keep(s, cricket.Owner{Node: p.Node, Fence: lease.Fence()})
 	}
