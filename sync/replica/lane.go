@@ -342,15 +342,12 @@ func (l *lane) look(tx *store.Tx, u *unit, now time.Time) error {
 	if err != nil || !head {
 		return err
 	}
-	wait := l.r.local(u.notBefore())
-	if stopped := l.r.paces.stoppedUntil(u.table(), now); stopped.After(wait) {
-		wait = stopped
-	}
+	wait, why := l.waitOf(u, now)
 	switch {
 	case !wait.After(now):
 		l.addReady(u.id.seq)
 	case len(l.inHand) < maxAside:
-		l.setAside(u.id.seq, wait, now, u.table(), u.Entries[0].Why)
+		l.setAside(u.id.seq, wait, now, u.table(), why)
 	default: // too many to remember
 		at := maxTime(wait, now.Add(rescanWait))
 		if l.rescan.IsZero() || at.Before(l.rescan) {
@@ -358,6 +355,15 @@ func (l *lane) look(tx *store.Tx, u *unit, now time.Time) error {
 		}
 	}
 	return nil
+}
+
+// waitOf is until when a unit waits, and why.
+func (l *lane) waitOf(u *unit, now time.Time) (until time.Time, why string) {
+	until, why = l.r.local(u.notBefore()), u.Entries[0].Why
+	if stopped := l.r.paces.stoppedUntil(u.table(), now); stopped.After(until) {
+		return stopped, whyStopped
+	}
+	return until, why
 }
 
 // notBefore is until when a unit is parked.

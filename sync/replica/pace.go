@@ -176,6 +176,16 @@ func (p *paces) stoppedUntil(table string, now time.Time) time.Time {
 	return time.Time{}
 }
 
+// stoppedWhy is why nothing is sent to a table; empty: it is not stopped.
+func (p *paces) stoppedWhy(table string, now time.Time) string {
+	if p.stoppedUntil(table, now).IsZero() {
+		return ""
+	}
+	return whyStopped
+}
+
+const whyStopped = "its table is stopped"
+
 // StoppedTable is a table to which nothing is sent.
 type StoppedTable struct {
 	Table string

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
@@ -77,7 +78,7 @@ func (l *lane) without(f *flight, a *intent.Action, known []intent.Known) bool {
 	case intent.ActSend:
 		if at := l.r.paces.take(f.table(), l.r.clock.Now()); at.After(l.r.clock.Now()) {
 			f.outcome, f.idle = intent.Outcome{Result: intent.OutThrottled}, true
-			f.park(at, "the table's pace")
+			f.park(at, cmp.Or(l.r.paces.stoppedWhy(f.table(), l.r.clock.Now()), "the table's pace"))
 			return true
 		}
 	case intent.ActRead:
@@ -125,13 +126,13 @@ func (l *lane) learn(f *flight, err *intent.Error) {
 		}
 		f.park(now.Add(max(o.After, unknownWait().Delay(f.tries(), l.r.float()))), "no answer")
 	case intent.OutParked:
-		f.park(now.Add(o.After), f.Entries[0].Why)
+		f.park(now.Add(o.After), cmp.Or(f.Entries[0].Why, f.why))
 	case intent.OutStopTable:
 		table := orElse(o.Table, f.table())
 		if l.r.paces.halt(table, err.Class.String(), err.Error(), now) {
 			l.r.log.Error("nothing of a table is sent", "table", table, "error", err, "alarm", o.Alarm)
 		}
-		f.park(l.r.paces.stoppedUntil(table, now), "its table is stopped")
+		f.park(l.r.paces.stoppedUntil(table, now), whyStopped)
 	case intent.OutTimeline:
 		l.r.suspectCopy(errTimeline.Error())
 		f.park(now.Add(time.Second), "this node's history is looked into")

@@ -151,9 +151,8 @@ func (l *lane) pick(tx *store.Tx, p *picked, now time.Time) error {
 			continue // who settles what is before it pushes it
 		}
 		f := &flight{unit: u, history: l.r.identity.history.Load()}
-		f.wait = maxTime(l.r.local(u.notBefore()), l.r.paces.stoppedUntil(u.table(), now))
+		f.wait, f.why = l.waitOf(u, now)
 		if f.wait.After(now) {
-			f.why = u.Entries[0].Why
 			p.aside = append(p.aside, f)
 			continue
 		}
