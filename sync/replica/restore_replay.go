@@ -45,68 +45,6 @@ func (r *Replica) requeue(ctx context.Context, table string, b tableBook) error 
 	return nil
 }
 
-// requeueSent has what was sent and is not answered be made sure of too: what the table has lost may have been its effect,
-// and the proof of a transaction is in another table. It can be interrupted and repeated.
-func (r *Replica) requeueSent(ctx context.Context, table string, b *tableBook) error {
-	r.identity.history.Add(1) // what lanes have on its way from before
-	defer r.identity.history.Add(1)
-	for after, more := []byte(nil), true; more; {
-		err := r.store.Update(ctx, func(tx *store.Tx) (err error) {
-			after, more, err = requeueSentSome(tx, after, table, b)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		r.cfg.Fail("restore-flagged")
-	}
-	return nil
-}
-
-func requeueSentSome(tx *store.Tx, after []byte, table string, b *tableBook) (next []byte, more bool, err error) {
-	var units []*unit
-	looked := 0
-	err = tx.Side(sideOutbox).Each(nil, after, func(k, v []byte) (bool, error) {
-		next = append([]byte(nil), k...)
-		looked++
-		id, ok := unitIDOf(k)
-		if !ok {
-			return true, nil
-		}
-		u, err := readUnit(id, v)
-		if err == nil && u.wasSentTo(table) {
-			units = append(units, u)
-		}
-		return err == nil && looked < flagBatch, err
-	})
-	if err != nil {
-		return nil, false, err
-	}
-	t := tally{}
-	for _, u := range units {
-		for _, e := range u.Entries {
-			b.replay(e, b.RestoredAt)
-		}
-		b.Through = max(b.Through, u.Entries[len(u.Entries)-1].Seq)
-		if err := putUnit(tx, u, t); err != nil {
-			return nil, false, err
-		}
-	}
-	return next, looked == flagBatch, t.keep(tx)
-}
-
-// wasSentTo tells of a unit that it was sent and is not answered, and has an entry for a table. State has a newer one.
-func (u *unit) wasSentTo(table string) bool {
-	if u.held() || u.Entries[0].Policy == store.PolicyState {
-		return false
-	}
-	there, sent := false, false
-	for _, e := range u.Entries {
-		there, sent = there || e.Table == table, sent || e.Sent > 0 || e.Unsure
-	}
-	return there && sent
-}
-
 // requeueSome puts some units back; more: there are others.
 func (r *Replica) requeueSome(w *work, table string, from time.Time, b *tableBook) (more bool, err error) {
 	type logged struct {
@@ -282,18 +220,7 @@ func (r *Replica) replays() (books map[string]tableBook, open []string) {
 func (r *Replica) replayWaits(ctx context.Context, table string, through uint64) (waits bool, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
 		for lane := range r.lanes {
-			var units []*unit
-			err := tx.Side(sideOutbox).Each([]byte{uint8(lane)}, nil, func(k, v []byte) (bool, error) {
-				id, ok := unitIDOf(k)
-				if !ok || id.seq > through {
-					return !ok, nil
-				}
-				u, err := readUnit(id, v)
-				if err == nil && slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Replay && e.Table == table }) {
-					units = append(units, u)
-				}
-				return err == nil && len(units) < replayLooks, err
-			})
+			units, err := putBackIn(tx, uint8(lane), table, through)
 			if err != nil {
 				return err
 			}
@@ -314,12 +241,28 @@ func (r *Replica) replayWaits(ctx context.Context, table string, through uint64)
 // replayLooks is how many units that were put back are looked at in a lane: with more the node has not replayed.
 const replayLooks = 10_000
 
+// putBackIn gives the units of a lane that were put back for a table.
+func putBackIn(tx *store.Tx, lane uint8, table string, through uint64) (units []*unit, err error) {
+	err = tx.Side(sideOutbox).Each([]byte{lane}, nil, func(k, v []byte) (bool, error) {
+		id, ok := unitIDOf(k)
+		if !ok || id.seq > through {
+			return !ok, nil
+		}
+		u, err := readUnit(id, v)
+		if err == nil && slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Replay && e.Table == table }) {
+			units = append(units, u)
+		}
+		return err == nil && len(units) < replayLooks, err
+	})
+	return units, err
+}
+
 // ownTurn tells of a unit that was put back that it waits neither for the other nodes to replay nor behind one that does.
 func (r *Replica) ownTurn(tx *store.Tx, u *unit) (bool, error) {
+	if u.waitsForOthers() {
+		return false, nil
+	}
 	for _, e := range u.Entries {
-		if e.Why == intent.WhyReplay {
-			return false, nil
-		}
 		spec := r.spec(e.Table)
 		if spec == nil {
 			continue
@@ -328,24 +271,37 @@ func (r *Replica) ownTurn(tx *store.Tx, u *unit) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		sh, _, err := readShadow(tx, it)
-		if err != nil || sh == nil {
+		if behind, err := standsBehind(tx, it, u.id); err != nil || behind {
 			return false, err
-		}
-		for _, id := range sh.pending {
-			if id == u.id {
-				break
-			}
-			before, err := getUnit(tx, id)
-			if err != nil {
-				return false, err
-			}
-			if before != nil && slices.ContainsFunc(before.Entries, func(e *intent.Entry) bool { return e.Why == intent.WhyReplay }) {
-				return false, nil
-			}
 		}
 	}
 	return true, nil
+}
+
+// standsBehind tells whether a unit that waits for the other nodes is before another on an item.
+func standsBehind(tx *store.Tx, it *item, id unitID) (bool, error) {
+	sh, _, err := readShadow(tx, it)
+	if err != nil || sh == nil {
+		return false, err
+	}
+	for _, other := range sh.pending {
+		if other == id {
+			break
+		}
+		before, err := getUnit(tx, other)
+		if err != nil {
+			return false, err
+		}
+		if before != nil && before.waitsForOthers() {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// waitsForOthers tells of a unit that it is parked until all nodes have replayed.
+func (u *unit) waitsForOthers() bool {
+	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Why == intent.WhyReplay })
 }
 
 func (r *Replica) tellReplayed(ctx context.Context, done attr.Item) error {

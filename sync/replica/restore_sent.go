@@ -1,0 +1,69 @@
+package replica
+
+import (
+	"context"
+
+	"github.com/touchline/touchline/store"
+)
+
+// requeueSent has what was sent and is not answered be made sure of too: what the table has lost may have been its effect,
+// and the proof of a transaction is in another table. It can be interrupted and repeated.
+func (r *Replica) requeueSent(ctx context.Context, table string, b *tableBook) error {
+	r.identity.history.Add(1) // what lanes have on its way from before
+	defer r.identity.history.Add(1)
+	for after, more := []byte(nil), true; more; {
+		err := r.store.Update(ctx, func(tx *store.Tx) (err error) {
+			after, more, err = requeueSentSome(tx, after, table, b)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		r.cfg.Fail("restore-flagged")
+	}
+	return nil
+}
+
+func requeueSentSome(tx *store.Tx, after []byte, table string, b *tableBook) (next []byte, more bool, err error) {
+	var units []*unit
+	looked := 0
+	err = tx.Side(sideOutbox).Each(nil, after, func(k, v []byte) (bool, error) {
+		next = append([]byte(nil), k...)
+		looked++
+		id, ok := unitIDOf(k)
+		if !ok {
+			return true, nil
+		}
+		u, err := readUnit(id, v)
+		if err == nil && u.wasSentTo(table) {
+			units = append(units, u)
+		}
+		return err == nil && looked < flagBatch, err
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	t := tally{}
+	for _, u := range units {
+		for _, e := range u.Entries {
+			b.replay(e, b.RestoredAt)
+		}
+		b.Through = max(b.Through, u.Entries[len(u.Entries)-1].Seq)
+		if err := putUnit(tx, u, t); err != nil {
+			return nil, false, err
+		}
+	}
+	return next, looked == flagBatch, t.keep(tx)
+}
+
+// wasSentTo tells of a unit that it was sent and is not answered, and has an entry for a table. State has a newer one.
+func (u *unit) wasSentTo(table string) bool {
+	if u.held() || u.Entries[0].Policy == store.PolicyState {
+		return false
+	}
+	there, sent := false, false
+	for _, e := range u.Entries {
+		there, sent = there || e.Table == table, sent || e.Sent > 0 || e.Unsure
+	}
+	return there && sent
+}
