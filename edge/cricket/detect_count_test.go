@@ -1,3 +1,5 @@
+//go:build long
+
 package cricket_test
 
 import (
