@@ -2,6 +2,7 @@ package replica_test
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"time"
 
@@ -23,15 +24,33 @@ func (s *sim) recreate(*simNode) bool {
 	}
 	tables := []string{"items", "firsts", "pairs", "settings", "rows", "names"}
 	a := &anew{table: tables[s.n(len(tables))], had: map[string]map[string]string{}}
+	there := map[string]bool{} // what a node alone has may be refused yet
+	for _, it := range s.cloud.Items(a.table) {
+		there[keyText(keyIn(it))] = true
+	}
 	for _, n := range s.nodes {
 		if l := n.up(); l != nil {
 			a.had[n.name] = l.rows(a.table)
+			maps.DeleteFunc(a.had[n.name], func(key, _ string) bool { return !there[key] })
 		}
 	}
 	s.trace("table %s is made anew", a.table)
 	s.cloud.Recreate(a.table)
+	s.diesOfRestore()
 	s.book.madeAnew(a)
 	return true
+}
+
+// diesOfRestore has some processes die while they find out about a table that is another one.
+func (s *sim) diesOfRestore() {
+	for _, n := range s.nodes {
+		switch s.luck.n(4) {
+		case 0:
+			n.killAt.Store(new("restore-noticed"))
+		case 1:
+			n.killAt.Store(new("restore-requeued"))
+		}
+	}
 }
 
 // rows lists the items of a table as applications see them.
@@ -107,8 +126,14 @@ func (b *book) kept() {
 			continue
 		}
 		there := l.rows(a.table)
+		decided := map[string]bool{} // by the absence, as what is written to an item that the table lacks: that is on record
+		for _, c := range l.conflicts() {
+			for _, e := range c.Entries() {
+				decided[e.Table+" "+keyText(e.Key)] = true
+			}
+		}
 		for key, it := range a.had[n.name] {
-			if there[key] == "" && !deleted[key] {
+			if there[key] == "" && !deleted[key] && !decided[a.table+" "+key] {
 				b.s.violate("%s had %s %s, and the table was made anew: %s is gone", n.name, a.table, key, it)
 			}
 		}

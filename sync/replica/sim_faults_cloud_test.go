@@ -49,6 +49,7 @@ func cloudFaults() []mishap {
 			to := time.Now().Add(-s.span(time.Second, 5*time.Minute))
 			s.cloud.Restore(to, appTables()...)
 			s.book.restored(to)
+			s.diesOfRestore()
 			return true
 		}},
 		{"table re-created empty", 150, 0, (*sim).recreate},

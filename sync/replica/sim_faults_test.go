@@ -81,6 +81,10 @@ func processFaults() []mishap {
 				s.sleep(s.span(time.Millisecond, 2*time.Second))
 			}
 		})},
+		{"crash at one failpoint", 60, 2, running(func(s *sim, l *simLife) {
+			points := failpoints()
+			l.n.killAt.Store(&points[s.luck.n(len(points))])
+		})},
 		{"start", 15, 0, func(_ *sim, n *simNode) bool {
 			down := n.up() == nil
 			if down {

@@ -38,11 +38,12 @@ type simNode struct {
 
 	broken diskFault // guarded by mu
 
-	killIn     atomic.Int32 // failpoints until the process dies; 0: it does not
-	pausesNext atomic.Bool  // for 25 s when it is about to send
-	maxSize    int          // of its file; 0: simDisk
-	snap       *snap        // of its disk
-	restored   bool         // to it
+	killIn     atomic.Int32           // failpoints until the process dies; 0: it does not
+	killAt     atomic.Pointer[string] // failpoint at which the process dies
+	pausesNext atomic.Bool            // for 25 s when it is about to send
+	maxSize    int                    // of its file; 0: simDisk
+	snap       *snap                  // of its disk
+	restored   bool                   // to it
 
 	stopped atomic.Pointer[string] // table to which its process says that it sends nothing
 
@@ -218,7 +219,12 @@ func (l *simLife) sleep(d time.Duration) error {
 // failpoint is called between the steps that a crash may tear apart.
 func (l *simLife) failpoint(point string) {
 	n := l.n
-	if n.killIn.Load() == 0 || l.dead.Load() || n.killIn.Add(-1) > 0 {
+	if l.dead.Load() {
+		return
+	}
+	at := n.killAt.Load()
+	chosen := at != nil && *at == point && n.killAt.CompareAndSwap(at, nil)
+	if !chosen && (n.killIn.Load() == 0 || n.killIn.Add(-1) > 0) {
 		return
 	}
 	n.s.net.Count("kill at " + point)

@@ -61,12 +61,16 @@ func TestSimulationPage(t *testing.T) {
 	}
 }
 
-// killPoints are the places where processes die.
-func killPoints() (out []string) {
-	for _, point := range []string{
+// failpoints are the places at which processes die.
+func failpoints() []string {
+	return []string{
 		"answer", "attempted", "feed-page", "identity-boot", "identity-file", "identity-flagged", "identity-incarnation",
 		"identity-new", "identity-nonce", "restore-noticed", "restore-requeued", "send", "settle", "settled",
-	} {
+	}
+}
+
+func killPoints() (out []string) {
+	for _, point := range failpoints() {
 		out = append(out, "kill at "+point)
 	}
 	return out

@@ -183,6 +183,9 @@ func (s *sim) boot() {
 			s.net.Count("clock skew at boot")
 		}
 		s.nodes = append(s.nodes, n)
+		if s.luck.once(8) {
+			n.killAt.Store(new("identity-new"))
+		}
 		n.start()
 		if l := n.up(); l != nil {
 			l.link.SetRate(s.n(120))
@@ -200,6 +203,7 @@ func (s *sim) heal() {
 	}
 	for _, n := range s.nodes {
 		n.killIn.Store(0)
+		n.killAt.Store(nil)
 		n.pausesNext.Store(false)
 		n.mu.Lock()
 		n.offset, n.paused, n.broken = 0, time.Time{}, diskFault{}
