@@ -43,14 +43,14 @@ func TestOneDeckOfAFleetIsRead(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		for deadline := time.Now().Add(20 * time.Second); i == 0 && !n.poller.Status().Leading; <-time.After(10 * time.Millisecond) {
+		for deadline := time.Now().Add(2 * time.Minute); i == 0 && !n.poller.Status().Leading; <-time.After(10 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("the first node does not lead: %+v", n.poller.Status())
 			}
 		}
 	}
 	ask := httpapi.StartReplay{TapeID: "1192877", Speed: 1}
-	for deadline := time.Now().Add(20 * time.Second); ; <-time.After(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; <-time.After(10 * time.Millisecond) {
 		_, err := nodes[1].replays().Start(ask)
 		if !fault.Is(err, fault.Conflict) || time.Now().After(deadline) {
 			t.Fatalf("a start at the node that stands by: %v", err)

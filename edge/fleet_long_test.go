@@ -4,7 +4,6 @@ package edge
 
 import (
 	"testing"
-	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/internal/testrig/simcloud"
@@ -24,7 +23,7 @@ func TestFleetBlip(t *testing.T) {
 	match := f.play("1208093", 214)
 	matches := []string{match}
 	f.follow("phone0", match)
-	f.until("the phone shows its match", 30*time.Second, func() bool {
+	f.until("the phone shows its match", func() bool {
 		for _, s := range f.cloud.Items(cricket.TableLiveActivities) {
 			if s["status"].Str() == string(cricket.SessionActive) {
 				return true
@@ -33,24 +32,24 @@ func TestFleetBlip(t *testing.T) {
 		return false
 	})
 	var holder *member
-	f.until("somebody holds it", 10*time.Second, func() bool {
+	f.until("somebody holds it", func() bool {
 		holder = f.ids()[f.row(match)["instanceId"].Str()]
 		return holder != nil
 	})
 	for range 3 {
 		cut := holder
 		cut.link.SetMode(simcloud.NoDNS)
-		f.until("another takes over", 20*time.Second, func() bool {
+		f.until("another takes over", func() bool {
 			holder = f.ids()[f.row(match)["instanceId"].Str()]
 			return holder != nil && holder != cut
 		})
 		cut.link.Heal()
-		f.until("it can be reached again", 20*time.Second, func() bool {
+		f.until("it can be reached again", func() bool {
 			st, err := cut.node.sync.Status(t.Context())
 			return err == nil && st.Link.Up && st.Waiting == 0
 		})
 	}
-	f.until("the match has a result", 2*time.Minute, func() bool { return !f.row(match)["finishedAt"].IsZero() })
-	f.until("all show the same", 20*time.Second, func() bool { return f.sameDisplays(matches) == "" })
+	f.until("the match has a result", func() bool { return !f.row(match)["finishedAt"].IsZero() })
+	f.until("all show the same", func() bool { return f.sameDisplays(matches) == "" })
 	f.check(matches)
 }

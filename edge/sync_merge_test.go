@@ -66,7 +66,7 @@ func (p *pair) do(i int, f func(tx *store.Tx) error) (seq uint64) {
 func (p *pair) join(i int) {
 	p.t.Helper()
 	p.items[i].down.Store(false)
-	for deadline := time.Now().Add(20 * time.Second); ; <-time.After(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; <-time.After(10 * time.Millisecond) {
 		st, err := p.nodes[i].sync.Status(p.t.Context())
 		if err != nil {
 			p.t.Fatal(err)

@@ -117,7 +117,7 @@ func (u user) ask(method, path, send, prefer string, want int) (body string, hea
 	if prefer != "" {
 		req.Header.Set("Prefer", prefer)
 	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
 	resp, err := client.Do(req)
 	if err != nil {
 		u.t.Fatal(err)
@@ -142,7 +142,7 @@ func (u user) sync() (st httpapi.SyncStatus) {
 // until waits for a state of node and cloud.
 func (u user) until(state string) httpapi.SyncStatus {
 	u.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(2 * time.Minute); ; {
 		st := u.sync()
 		if st.State == state {
 			return st

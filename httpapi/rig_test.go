@@ -260,7 +260,7 @@ func start(t testing.TB, cfg Config) (address string, stop func() error) {
 		select {
 		case err := <-done:
 			return err
-		case <-time.After(15 * time.Second):
+		case <-time.After(time.Minute):
 			return errors.New("the server did not end")
 		}
 	})
@@ -277,5 +277,5 @@ func client(t testing.TB) *http.Client {
 	t.Helper()
 	tr := &http.Transport{DisableKeepAlives: true}
 	t.Cleanup(tr.CloseIdleConnections)
-	return &http.Client{Transport: tr, Timeout: 20 * time.Second}
+	return &http.Client{Transport: tr, Timeout: time.Minute}
 }

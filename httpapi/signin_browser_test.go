@@ -124,7 +124,7 @@ func TestSignInInABrowser(t *testing.T) {
 // press clicks what leads to another page, and waits for it.
 func (b *browser) press(t *testing.T, selector string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Minute)
 	defer cancel()
 	if _, err := chromedp.RunResponse(ctx, chromedp.Click(chromedp.CSS(selector))); err != nil {
 		t.Fatalf("press %s: %v", selector, err)

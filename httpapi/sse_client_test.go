@@ -89,7 +89,7 @@ func (s *sseClient) next() (m message, ok bool) {
 	select {
 	case m, ok = <-s.got:
 		return m, ok
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		s.t.Fatal("nothing came")
 		return message{}, false
 	}

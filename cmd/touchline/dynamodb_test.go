@@ -71,7 +71,7 @@ func as(ts *testscript.TestScript, _ bool, args []string) {
 func poll(ts *testscript.TestScript, complaint string, done func() bool) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	for !done() {
 		select {
 		case <-deadline:

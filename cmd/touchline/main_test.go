@@ -68,7 +68,7 @@ func occupy(ts *testscript.TestScript, _ bool, _ []string) {
 func await(ts *testscript.TestScript, _ bool, args []string) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	client := &http.Client{Timeout: 5 * time.Second}
 	for {
 		select {

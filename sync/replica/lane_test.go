@@ -358,7 +358,7 @@ func TestWait(t *testing.T) {
 			}
 			return nil
 		})
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		if err := n.r.Wait(ctx, seq); err != nil {
 			t.Fatal(err)
 		}
