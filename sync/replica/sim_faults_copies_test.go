@@ -77,6 +77,9 @@ func (s *sim) restoreSnapshot(n *simNode) bool {
 	s.book.lost(n.name, n.snap.ops)
 	n.snap = nil
 	n.restored = true
+	if points := []string{"identity-new", "identity-incarnation", "identity-flagged"}; s.luck.once(2) {
+		n.killAt.Store(&points[s.luck.n(len(points))]) // while it finds out
+	}
 	clear(n.reads)
 	n.start()
 	return true

@@ -183,9 +183,6 @@ func (s *sim) boot() {
 			s.net.Count("clock skew at boot")
 		}
 		s.nodes = append(s.nodes, n)
-		if s.luck.once(8) {
-			n.killAt.Store(new("identity-new"))
-		}
 		n.start()
 		if l := n.up(); l != nil {
 			l.link.SetRate(s.n(120))
