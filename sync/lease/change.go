@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"hash/fnv"
 	"maps"
 
 	"github.com/touchline/touchline/store/attr"
@@ -9,9 +10,9 @@ import (
 // This file holds every expression that is sent to a locks table, in one form for all engines.
 
 // taking is the update of whoever takes a lock. A fence that starts anew, because the record was deleted or never
-// had one, starts at the time in milliseconds: above whatever it was before.
+// had one, starts at the time: above whatever it was before.
 const taking = "SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, " +
-	"fence = if_not_exists(fence, :ms) + :one"
+	"fence = if_not_exists(fence, :start) + :one"
 
 // The ways to take a lock.
 const (
@@ -36,11 +37,20 @@ func (m *Manager) take(key, condition string, values attr.Item, now Instant) Cha
 		":expires": attr.Int(m.serverMillis(now) + m.ttl.Milliseconds()),
 		":rvn":     attr.S(m.rvn()),
 		":ttl":     attr.Int(m.ttl.Milliseconds()),
-		":ms":      attr.Int(m.serverMillis(now)),
+		":start":   attr.Int(m.firstFence(now)),
 		":one":     attr.Int(1),
 	}
 	maps.Copy(all, values)
 	return Change{Key: key, Update: taking, Condition: condition, Values: all}
+}
+
+// firstFence is where a fence begins that has no record: at the server's milliseconds, with three digits of the holder's name
+// behind. Two that take a lock in one millisecond, or in the second that is all a server's Date tells, because its record was
+// deleted twice, must not have the same.
+func (m *Manager) firstFence(now Instant) int64 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(m.me))
+	return m.serverMillis(now)*1000 + int64(h.Sum32()%1000)
 }
 
 // held builds a change of a lock that this node holds.

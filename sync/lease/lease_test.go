@@ -65,7 +65,7 @@ func TestExpressions(t *testing.T) {
 	if err := l.renew(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.RaiseFence(t.Context(), ms+500); err != nil {
+	if err := l.RaiseFence(t.Context(), l.Fence()+500); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Release(t.Context()); err != nil {
@@ -77,14 +77,14 @@ func TestExpressions(t *testing.T) {
 	w.pass(ttl) // the lease runs out
 	a.waits()
 	want := [][2]string{
-		{"SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, fence = if_not_exists(fence, :ms) + :one",
+		{"SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, fence = if_not_exists(fence, :start) + :one",
 			"attribute_not_exists(lockKey) OR expiresAt = :zero"},
 		{"SET expiresAt = :expires, rvn = :rvn, ttlMs = :ttl", "holder = :me AND fence = :f"},
 		{"SET fence = :to, rvn = :rvn", "holder = :me AND fence = :f"},
 		{"SET expiresAt = :zero, rvn = :rvn", "holder = :me AND fence = :f"},
-		{"SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, fence = if_not_exists(fence, :ms) + :one",
+		{"SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, fence = if_not_exists(fence, :start) + :one",
 			"rvn = :seen AND holder = :h AND expiresAt = :e"},
-		{"SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, fence = if_not_exists(fence, :ms) + :one",
+		{"SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, fence = if_not_exists(fence, :start) + :one",
 			"attribute_not_exists(rvn) AND expiresAt < :now AND expiresAt = :seen AND holder = :h"},
 	}
 	var got [][2]string
@@ -105,8 +105,8 @@ func TestRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	ms := epoch().UnixMilli() + 1500 // the server's, not the node's
-	want := Record{Key: match, Holder: "a#b1", ExpiresAt: ms + 10000, Fence: ms + 1, RVN: "rvn1", TTL: ttl}
-	if got != want || l.Fence() != want.Fence || l.Key() != match {
+	want := Record{Key: match, Holder: "a#b1", ExpiresAt: ms + 10000, Fence: l.Fence(), RVN: "rvn1", TTL: ttl}
+	if got != want || l.Fence()/1000 != ms || l.Key() != match {
 		t.Errorf("record %+v, want %+v; fence %d", got, want, l.Fence())
 	}
 	for name, it := range map[string]attr.Item{
@@ -203,8 +203,8 @@ func TestForeignRecord(t *testing.T) {
 	if waited < ttl || waited > ttl+time.Second {
 		t.Errorf("taken after %v", waited)
 	}
-	if now := epoch().Add(w.at()).UnixMilli(); l.Fence() != now+1 {
-		t.Errorf("fence %d, want one above the time %d", l.Fence(), now)
+	if now := epoch().Add(w.at()).UnixMilli(); l.Fence()/1000 != now {
+		t.Errorf("fence %d, want it to begin at the time %d", l.Fence(), now)
 	}
 }
 

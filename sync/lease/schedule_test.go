@@ -22,7 +22,7 @@ func TestAnswerToAcquireLost(t *testing.T) {
 	b.refused()
 	w.pass(time.Second)
 	l := a.acquire() // its own record is no reason to wait
-	if first := epoch().UnixMilli() + 1; l.Fence() != first+1 {
+	if first := a.firstFence(Instant{Wall: epoch()}) + 1; l.Fence() != first+1 {
 		t.Errorf("fence %d, want %d", l.Fence(), first+1)
 	}
 	b.refused()
@@ -68,7 +68,7 @@ func TestOwnCopyWasFirst(t *testing.T) {
 		}
 	}}
 	l := a.acquire()
-	if first := epoch().UnixMilli() + 1; l.Fence() != first+1 {
+	if first := a.firstFence(Instant{Wall: epoch()}) + 1; l.Fence() != first+1 {
 		t.Errorf("fence %d, want %d", l.Fence(), first+1)
 	}
 	if err := l.renew(t.Context()); err != nil {
@@ -155,6 +155,17 @@ func TestRecordDeletedByHand(t *testing.T) {
 	}
 	if err := l.Release(t.Context()); err != nil || second.renew(t.Context()) != nil {
 		t.Errorf("the deposed one released the lock of the other: %v", err)
+	}
+}
+
+// A record is deleted by hand, and another takes the lock in the same millisecond.
+func TestFirstFencesDiffer(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.node("a"), w.node("b")
+	l := a.acquire()
+	w.drop()
+	if second := b.acquire(); second.Fence() == l.Fence() {
+		t.Errorf("two holders under fence %d", l.Fence())
 	}
 }
 

@@ -259,25 +259,31 @@ func (r *Replica) unseen(ctx context.Context, p *pass) (keys []attr.Item, bases 
 		if err != nil {
 			return err
 		}
-		for _, a := range found {
-			waits, err := sends(tx, a.pending)
-			if err != nil {
-				return err
-			}
-			if waits {
-				continue
-			}
-			key, err := tx.KeyOf(p.table, a.raw)
-			if err != nil && !fault.Is(err, fault.Invalid) {
-				return err
-			}
-			if err == nil {
-				keys = append(keys, key)
-			}
-		}
-		return nil
+		keys, err = settledKeys(tx, p.table, found)
+		return err
 	})
 	return keys, bases, err
+}
+
+// settledKeys gives the keys of those absent items on which nothing waits to be sent.
+func settledKeys(tx *store.Tx, table string, found []absentee) (keys []attr.Item, err error) {
+	for _, a := range found {
+		waits, err := sends(tx, a.pending)
+		if err != nil {
+			return nil, err
+		}
+		if waits {
+			continue
+		}
+		key, err := tx.KeyOf(table, a.raw)
+		switch {
+		case err == nil:
+			keys = append(keys, key)
+		case !fault.Is(err, fault.Invalid):
+			return nil, err
+		}
+	}
+	return keys, nil
 }
 
 // sends tells whether anything on an item will be sent: then that finds out that the item is gone. What is quarantined waits
