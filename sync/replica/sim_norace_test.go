@@ -1,5 +1,0 @@
-//go:build !race
-
-package replica_test
-
-const simDefault, simTwice = 16, 3
