@@ -91,7 +91,7 @@ func (r *Replica) openIdentity(ctx context.Context) error {
 	switch {
 	case older:
 		r.log.Warn("identity: the store is older than the file beside it; its queue is looked at before anything is sent")
-		err = r.newIncarnation(ctx, file.Incarnation, 0, nil)
+		err = r.newIncarnation(ctx, file.Incarnation, nil)
 	case crashed:
 		_, err = r.store.BeginIncarnation(ctx, file.Incarnation)
 	}

@@ -83,15 +83,19 @@ func (r *Replica) present(ctx context.Context, row *nodeRow) (*lookAgain, error)
 
 // waitsBehind tells whether something waits here that the row says is settled: then the row was written by a later state of
 // this node, whose nonce the file knows because no connect has come between. What is sent again for a restored cloud was
-// settled before, and waits all the same.
+// settled before, and waits all the same; and what waited when an older store was opened is looked for already.
 func (r *Replica) waitsBehind(ctx context.Context, settled uint64) (behind bool, err error) {
+	known := uint64(0)
+	if lost := r.stateNow().Lost; lost != nil && !lost.Told {
+		known = lost.Below
+	}
 	err = r.store.View(ctx, func(tx *store.Tx) error {
 		first, err := firstWaiting(tx)
 		if err != nil || first > settled {
 			return err
 		}
 		return eachUnit(tx, func(u *unit) (bool, error) {
-			behind = u.id.seq <= settled && !u.Entries[0].Replay && !u.Entries[0].Lost
+			behind = u.id.seq <= settled && u.id.seq >= known && !u.Entries[0].Replay && !u.Entries[0].Lost
 			return !behind, nil
 		})
 	})
@@ -117,12 +121,11 @@ func (r *Replica) takeover(ctx context.Context, row *nodeRow, connected bool) er
 
 // leaveHistory begins a new incarnation, as a new run.
 func (r *Replica) leaveHistory(ctx context.Context, row *nodeRow) error {
-	above, settled := r.identity.copyFile().Incarnation, uint64(0)
-	var boots []boot
+	above := r.identity.copyFile().Incarnation
 	if row != nil {
-		above, settled, boots = max(above, row.incarnation), row.settled, row.boots
+		above = max(above, row.incarnation)
 	}
-	if err := r.newIncarnation(ctx, above, settled, boots); err != nil {
+	if err := r.newIncarnation(ctx, above, row); err != nil {
 		return err
 	}
 	r.cfg.Fail("identity-new")
@@ -174,13 +177,14 @@ func (r *Replica) writeRow(ctx context.Context, row *nodeRow, nonce string, copi
 	if row != nil {
 		settled = max(settled, row.settled)
 	}
+	state := r.stateNow()
 	c := intent.Call{
 		Op: store.OpUpdate, Table: r.cfg.SyncTable, Key: nodeKey(r.store.Node()),
-		Update:    "SET incarnation = :inc, settled = :settled, nonce = :nonce, boots = :boots, copies = :copies, seen = :now",
+		Update:    "SET incarnation = :inc, settled = :settled, nonce = :nonce, boots = :boots, twice = :twice, copies = :copies, seen = :now",
 		Condition: "attribute_not_exists(nonce)",
 		Params: expr.Params{Values: attr.Item{
 			":inc": numberValue(r.store.Incarnation()), ":settled": numberValue(settled), ":nonce": attr.S(nonce),
-			":boots": bootList(r.stateNow().Boots), ":copies": attr.Bool(copies), ":now": attr.Int(r.serverNow().UnixMilli()),
+			":boots": bootList(state.Boots), ":twice": spanList(state.Lost.numbersTwice(settled)), ":copies": attr.Bool(copies), ":now": attr.Int(r.serverNow().UnixMilli()),
 		}},
 	}
 	if row != nil && row.nonce != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"math"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -21,14 +22,15 @@ type lostQueue struct {
 	Flagged bool     `json:"flagged"`          // all of them have their flag
 	Marked  []uint64 `json:"marked,omitempty"` // units that may have been on their way when they got it
 	After   []byte   `json:"after,omitempty"`  // else: those up to this place in the outbox have
+	Twice   []span   `json:"twice,omitempty"`  // numbers that earlier losses have parted
 }
 
-// newIncarnation leaves a history that is not this node's alone. above is an incarnation that was seen of it, settled
-// what it had settled, boots its runs.
+// newIncarnation leaves a history that is not this node's alone. above is an incarnation that was seen of it, row what the
+// cloud knows of it; nil: that is not known yet.
 //
 // Two incarnations begin: the first keeps the sequences that the entries waiting here get when they are sent anew, so that
 // these are above all earlier marks of this node and below whatever is written from now on.
-func (r *Replica) newIncarnation(ctx context.Context, above, settled uint64, boots []boot) error {
+func (r *Replica) newIncarnation(ctx context.Context, above uint64, row *nodeRow) error {
 	kept, err := r.store.BeginIncarnation(ctx, above)
 	if err != nil {
 		return err
@@ -38,17 +40,18 @@ func (r *Replica) newIncarnation(ctx context.Context, above, settled uint64, boo
 	if err != nil {
 		return err
 	}
-	fork := forkOf(r.stateNow().Boots, boots)
 	return r.changeState(ctx, func(_ *store.Tx, s *identityState) error {
-		lost := &lostQueue{
-			Below: now << incarnationShift, Fork: fork, Settled: settled, Told: boots != nil,
+		was := s.Lost
+		s.Lost = &lostQueue{
+			Below: now << incarnationShift, Fork: math.MaxUint64,
 			Next: kept<<incarnationShift | 1<<(incarnationShift-1), // above what was journaled between the two
 		}
-		if s.Lost != nil { // what waits of an earlier loss may have been sent in either
-			lost.Fork = max(lost.Fork, s.Lost.Fork)
-			lost.Settled = max(min(lost.Settled, fork), min(s.Lost.Settled, s.Lost.Fork))
+		if was != nil {
+			s.Lost.inherit(was)
 		}
-		s.Lost = lost
+		if row != nil {
+			s.Lost.tell(s.Boots, row)
+		}
 		return nil
 	})
 }
@@ -59,9 +62,7 @@ func (r *Replica) tellLost(ctx context.Context, row *nodeRow) error {
 		return nil
 	}
 	return r.changeState(ctx, func(_ *store.Tx, s *identityState) error {
-		s.Lost.Told = true
-		s.Lost.Settled = max(s.Lost.Settled, row.settled)
-		s.Lost.Fork = forkOf(s.Boots, row.boots)
+		s.Lost.tell(s.Boots, row)
 		return nil
 	})
 }

@@ -17,6 +17,7 @@ const (
 	attrSettled     = "settled" // the sequence below which everything is settled
 	attrNonce       = "nonce"   // drawn at each connect
 	attrBoots       = "boots"   // the last runs, oldest first: "<boot id>:<last sequence before it>"
+	attrTwice       = "twice"   // numbers that losses have parted: "<after>:<below>"
 	attrCopies      = "copies"  // true: two copies were seen at work
 	attrReplayed    = "replayed"
 	attrSeen        = "seen" // server's time of the last write, epoch milliseconds: for people
@@ -28,6 +29,7 @@ type nodeRow struct {
 	settled     uint64
 	nonce       string
 	boots       []boot // First is not kept there
+	twice       []span
 	copies      bool
 	replayed    attr.Item // by table: the id of the restored table whose lost writes this node has sent again
 }
@@ -47,6 +49,11 @@ func readRow(it attr.Item) *nodeRow {
 		seq, err := strconv.ParseUint(after, 10, 64)
 		if ok && err == nil {
 			row.boots = append(row.boots, boot{ID: id, After: seq})
+		}
+	}
+	for _, v := range it[attrTwice].List() {
+		if s, ok := parseSpan(v.Str()); ok {
+			row.twice = append(row.twice, s)
 		}
 	}
 	return row

@@ -206,7 +206,7 @@ func (r *Replica) env(tx *store.Tx) intent.Env {
 		Events: func(lock string, fence int64, group uint64) bool { return r.eventsDone(tx, lock, fence, group) },
 	}
 	if lost := r.stateNow().Lost; lost != nil {
-		env.Lost, env.Fork, env.Anew = min(lost.Settled, lost.Fork), lost.Fork, lost.first()
+		env.Lost, env.Fork, env.Anew, env.Twice = min(lost.Settled, lost.Fork), lost.Fork, lost.first(), lost.twice
 	}
 	return env
 }

@@ -45,14 +45,21 @@ func (t *taking) lost() {
 		t.settle(conflict(CodeLost, textLost))
 	case same:
 		t.o.Result = OutRenumber
-	case e.Sent == 0 && !e.Unsure && t.env.Fork != 0 && e.Seq > t.env.Fork:
-		// A part of it may have made there what is gone, and its own number may be another's: nothing can tell.
+	case e.Sent == 0 && !e.Unsure && t.env.Fork != 0 && e.Seq > t.env.Fork, e.anothers(t.env):
+		// A part of it, or it under a new number, may have made there what is gone, and its own number may be another's: nothing
+		// can tell.
 		t.o.Met[0] = image
 		t.settle(conflict(CodeLost, textLost))
 	default:
 		e.Lost, e.Unsure = false, true
 		e.Sent = max(e.Sent, 1)
 	}
+}
+
+// anothers tells of an entry of a lost timeline that its own number may be another write's in the cloud: an earlier loss had
+// parted it, and whoever knew of that has sent it under a new number, if at all.
+func (e *Entry) anothers(env Env) bool {
+	return e.Lost && e.Sent == 0 && !e.Unsure && env.Twice != nil && env.Twice(e.Seq)
 }
 
 // settledThere tells of an entry of a lost timeline that it was settled there.
@@ -83,3 +90,16 @@ func (e *Entry) outdone(side Sidecar, env Env) bool {
 // renumbered tells of a mark of ours that it was made since the timeline was lost. What was journaled before it on that
 // life had no effect there until then, and can have none since.
 func renumbered(mark attr.Value, env Env) bool { return env.Anew != 0 && whole(mark) >= env.Anew }
+
+// lost has looked for a transaction that was parted by an earlier loss: a row under its number is another's proof. It was
+// not sent where each item is still on its life and has no mark that is greater.
+func (t *takingAll) lost(images []attr.Item) {
+	t.o.Result = OutRenumber
+	for i, e := range t.u.Entries {
+		t.sees(i, images[i])
+		item, side := Split(images[i])
+		if item == nil || !e.Life.on(item, side) || e.outdone(side, t.env) && !renumbered(side.Marks[t.env.Node], t.env) {
+			t.settle(conflict(CodeLost, textLost))
+		}
+	}
+}

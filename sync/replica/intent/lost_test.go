@@ -147,3 +147,34 @@ func TestFoldedOnInALostTimeline(t *testing.T) {
 	a.result(&queued, OutSuperseded, CodeTombstone)
 	w.want("t", "i", "nothing")
 }
+
+// A number that an earlier history may have given to another write proves nothing, and nothing is sent under it: what is as
+// it was is sent under a new one, and the rest is recorded.
+func TestNumberOfAnotherWriteProvesNothing(t *testing.T) {
+	t.Parallel()
+	for _, gone := range []bool{false, true} {
+		w := newWorld(t)
+		a := w.node("a")
+		w.made("a", "i")
+		w.made("a", "j")
+		one := a.write(update("t", "i", "ADD n :n", "", ":n", 5))
+		txn := a.mustTransact(update("t", "i", "ADD n :n", "", ":n", 1), update("t", "j", "ADD n :n", "", ":n", 1))
+		w.cloud.items[at("touchline-sync", row(TxnID(WriteID("a", txn[0].Seq)), a.env()).Key)] = row(TxnID(WriteID("a", txn[0].Seq)), a.env()).Key
+		want := OutRenumber
+		if gone {
+			want = OutConflict
+			delete(w.cloud.items, at("t", key("i")))
+		}
+		for _, u := range []*Unit{{Entries: []*Entry{one}}, {Entries: txn}} {
+			env := a.env()
+			env.Fork, env.Twice = txn[1].Seq, func(seq uint64) bool { return seq >= one.Seq }
+			for _, e := range u.Entries {
+				e.Lost = true
+			}
+			act := u.Next(a.bases(u), env)
+			if o := u.Take(act, w.cloud.ask(act), a.bases(u), env); o.Result != want || gone && o.Code != CodeLost {
+				t.Errorf("gone %v: it became %d %q", gone, o.Result, o.Code)
+			}
+		}
+	}
+}

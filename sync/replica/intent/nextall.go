@@ -268,6 +268,10 @@ func (t *takingAll) proof() {
 	}
 	row, images := t.ans.Items[0], t.ans.Items[1:]
 	t.lead.step = stepSend
+	if t.lead.anothers(t.env) {
+		t.lost(images)
+		return
+	}
 	lost := t.lead.Lost
 	settled := lost && t.lead.settledThere(t.env)
 	for _, e := range t.u.Entries {

@@ -27,7 +27,9 @@ type Env struct {
 	Lost         uint64 // what a lost timeline of this node had settled, of what waits here too
 	Fork         uint64 // the last sequence that the lost timeline may have too; 0: nobody knows
 	Anew         uint64 // the first of the sequences that were given anew since; 0: none
-	Replaying    bool   // the cloud was restored, and not all nodes have replayed: what is absent is not yet deleted
+	// Twice tells of a sequence that waits that an earlier history of this node may have given it to another write; nil: of none.
+	Twice     func(seq uint64) bool
+	Replaying bool // the cloud was restored, and not all nodes have replayed: what is absent is not yet deleted
 
 	Spec    func(table string) *store.TableSpec // nil: no such table any more
 	Settled func(node string) uint64            // up to it everything of that node is settled, as it has told the cloud; 0: not known

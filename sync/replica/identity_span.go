@@ -1,0 +1,84 @@
+package replica
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+// span is of sequences that two histories of this node have given to different writes: those after the fork of a loss that
+// waited when it was noticed. Who has noticed it sends none of them: what waits under one is given a new number first. A
+// later loss finds such an entry before its own fork, and the cloud may have the other write under that number.
+type span struct {
+	After uint64 `json:"after"`
+	Below uint64 `json:"below"`
+}
+
+func (s span) has(seq uint64) bool { return s.After < seq && seq < s.Below }
+
+// maxSpans is how many are remembered, here and in the cloud. Those that nothing waits in any more are forgotten before.
+const maxSpans = 32
+
+// inherit takes over what is known of an earlier loss, of which something may wait still.
+func (l *lostQueue) inherit(was *lostQueue) {
+	l.Settled = min(was.Settled, was.Fork)
+	l.Twice = was.numbersTwice(0)
+}
+
+// tell is told what the cloud knows of the history that is lost. What waits of an earlier loss may have been sent in either.
+func (l *lostQueue) tell(ours []boot, row *nodeRow) {
+	fork := forkOf(ours, row.boots)
+	l.Settled = max(l.Settled, min(row.settled, fork))
+	l.Fork, l.Told = fork, true
+	for _, s := range l.Twice {
+		l.Fork = max(l.Fork, s.After)
+	}
+	for _, s := range row.twice {
+		if !slices.Contains(l.Twice, s) {
+			l.Twice = append(l.Twice, s)
+		}
+	}
+	l.Twice = lastSpans(l.Twice)
+}
+
+// numbersTwice gives the spans of this loss and of those before it that are not settled.
+func (l *lostQueue) numbersTwice(settled uint64) []span {
+	if l == nil {
+		return nil
+	}
+	spans := slices.Clone(l.Twice)
+	if own := (span{After: l.Fork, Below: l.Below}); l.Told && own.After < own.Below {
+		spans = append(spans, own)
+	}
+	return lastSpans(slices.DeleteFunc(spans, func(s span) bool { return s.Below <= settled }))
+}
+
+func lastSpans(spans []span) []span {
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.Below, b.Below) })
+	return spans[max(0, len(spans)-maxSpans):]
+}
+
+// twice tells whether a number of an entry that waits may have been given to another write by an earlier history.
+func (l *lostQueue) twice(seq uint64) bool {
+	return slices.ContainsFunc(l.Twice, func(s span) bool { return s.has(seq) })
+}
+
+// spanList writes spans as the row has them.
+func spanList(spans []span) attr.Value {
+	out := make([]attr.Value, len(spans))
+	for i, s := range spans {
+		out[i] = attr.S(fmt.Sprintf("%d:%d", s.After, s.Below))
+	}
+	return attr.L(out...)
+}
+
+func parseSpan(text string) (s span, ok bool) {
+	after, below, ok := strings.Cut(text, ":")
+	from, err := strconv.ParseUint(after, 10, 64)
+	to, err2 := strconv.ParseUint(below, 10, 64)
+	return span{After: from, Below: to}, ok && err == nil && err2 == nil
+}

@@ -1,0 +1,150 @@
+package replica
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// storeBack puts a node's store alone back to that of another directory, as from a backup.
+func storeBack(t *testing.T, from, to string) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(from, "node.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(to, "node.db"), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A store that is older than its file, with something in its queue that the lost timeline has settled: that is the loss
+// which was noticed at open, and no second one. What was written since is nobody else's.
+func TestALossNoticedAtOpenIsOneLoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, dir, old := newShelf(t), t.TempDir(), t.TempDir()
+		n := openNode(t, c, dir, nil)
+		n.put(t, "teams", team("x", 0))
+		n.drained(t)
+		n.bump(t, "x")
+		n.close(t)
+		copyDir(t, dir, old)
+		n = openNode(t, c, dir, nil)
+		n.drained(t)
+		n.put(t, "teams", team("l", 0))
+		n.drained(t)
+		n.close(t)
+		storeBack(t, old, dir)
+		r := openNode(t, c, dir, nil)
+		seq := r.put(t, "teams", team("new", 1))
+		r.drained(t)
+		lost := r.stateNow().Lost
+		if lost == nil || lost.Fork >= seq || lost.Below > seq {
+			t.Errorf("%d is taken for one of the lost timeline: %+v", seq, lost)
+		}
+		it, _ := c.item("teams", teamKey("new"))
+		if got, _ := markSeq(it[intent.AttrMark+"a"]); got != seq || !it[intent.AttrHold].IsZero() {
+			t.Errorf("it was sent as if it had been before: %v", it)
+		}
+		if c.n(t, "x") != 1 {
+			t.Errorf("x is %d", c.n(t, "x"))
+		}
+	})
+}
+
+// A machine that is put back, writes under numbers that the lost timeline has given to other writes, does not connect, and
+// is put back again: neither the items nor the transactions of these other writes are taken for its own.
+func TestPutBackTwiceBeforeItConnects(t *testing.T) {
+	for _, connects := range []bool{false, true} { // the first time, before it is put back again
+		synctest.Test(t, func(t *testing.T) {
+			c, dir, old, twice := newShelf(t), t.TempDir(), t.TempDir(), t.TempDir()
+			n := openNode(t, c, dir, nil)
+			n.put(t, "teams", team("x", 0))
+			n.drained(t)
+			n.close(t)
+			copyDir(t, dir, old)
+			n = openNode(t, c, dir, nil)
+			theirs := n.pair(t, "l1", "l2")
+			n.put(t, "teams", team("l3", 0))
+			n.drained(t)
+			n.close(t)
+
+			n = openNode(t, c, old, nil)
+			if got := n.pair(t, "p", "q"); got != theirs {
+				t.Fatalf("the transactions are %d and %d: the test needs them to be one", got, theirs)
+			}
+			single := n.put(t, "teams", team("new", 1))
+			n.st.Close()
+			copyDir(t, old, twice)
+			n = openNode(t, c, old, nil) // its end was none: it begins an incarnation
+			if connects {
+				if err := n.connect(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			n.st.Close()
+			storeBack(t, twice, old)
+
+			r := openNode(t, c, old, nil)
+			if lost := r.stateNow().Lost; lost == nil || lost.Fork != math.MaxUint64 {
+				t.Fatalf("the test needs a loss that is noticed at open: %+v", lost)
+			}
+			r.drained(t)
+			recorded := len(r.lostConflicts(t))
+			for _, id := range []string{"p", "q", "new"} {
+				it, _ := c.item("teams", teamKey(id))
+				if it == nil && recorded == 0 {
+					t.Errorf("%s is neither in the cloud nor recorded", id)
+				}
+				got, ok := markSeq(it[intent.AttrMark+"a"])
+				if ok && got <= single {
+					t.Errorf("%s was sent as %d, which is another write's", id, got)
+				}
+				if !connects && !it["n"].Equal(attr.Int(1)) {
+					t.Errorf("%s, which nobody has sent, is %v", id, it)
+				}
+			}
+		})
+	}
+}
+
+// What waits in the span of an earlier loss, and may have been sent under a new number, is recorded where nothing can tell.
+func TestSpans(t *testing.T) {
+	t.Parallel()
+	first := &lostQueue{Below: 50}
+	first.tell([]boot{{ID: "a", After: 1}, {ID: "c", After: 30}}, &nodeRow{settled: 20, boots: []boot{{ID: "a", After: 1}, {ID: "b", After: 28}}})
+	if first.Fork != 28 || first.Settled != 20 || first.twice(40) {
+		t.Errorf("the first loss: %+v", first)
+	}
+	second := &lostQueue{Below: 90, Fork: math.MaxUint64}
+	second.inherit(first)
+	second.tell([]boot{{ID: "a", After: 1}, {ID: "c", After: 30}, {ID: "e", After: 80}}, &nodeRow{
+		settled: 60, boots: []boot{{ID: "a", After: 1}, {ID: "c", After: 30}, {ID: "d", After: 70}},
+		twice: []span{{After: 28, Below: 50}, {After: 3, Below: 5}},
+	})
+	if second.Fork != 70 || second.Settled != 60 || len(second.Twice) != 2 {
+		t.Errorf("the second loss: %+v", second)
+	}
+	for seq, want := range map[uint64]bool{28: false, 29: true, 49: true, 50: false, 4: true} {
+		if second.twice(seq) != want {
+			t.Errorf("%d was given twice: %v", seq, !want)
+		}
+	}
+	told := second.numbersTwice(5)
+	if want := []span{{After: 28, Below: 50}, {After: 70, Below: 90}}; !slices.Equal(told, want) {
+		t.Errorf("the cloud is told %v", told)
+	}
+	row := readRow(attr.Item{attrTwice: spanList(told)})
+	if !slices.Equal(row.twice, told) {
+		t.Errorf("and has %v", row.twice)
+	}
+	if row := readRow(attr.Item{attrTwice: attr.L(attr.S("1:x"), attr.S("3"), attr.Int(4))}); len(row.twice) != 0 {
+		t.Errorf("a spoiled row is read as %v", row.twice)
+	}
+}
