@@ -103,6 +103,13 @@ func (l *levels) state(b Budget, n count) BudgetState {
 	return s
 }
 
+// room is how far the budgets are used up that less in the replay log helps: nothing becomes younger by it.
+func (l *levels) room(b Budget, n count) Level {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return levelOf(max(float64(n.bytes)/float64(b.Bytes), float64(n.entries)/float64(b.Entries), l.disk))
+}
+
 // look takes what no transaction shows.
 func (l *levels) look(b Budget, oldest, now time.Time, disk store.DiskState) {
 	l.mu.Lock()

@@ -124,7 +124,7 @@ func (r *Replica) chores(ctx context.Context, now time.Time) (more bool, err err
 		if all, err = readCounts(tx); err != nil {
 			return err
 		}
-		oldest, err = r.oldest(tx)
+		oldest, _, err = r.oldest(tx)
 		return err
 	})
 	if err != nil {
@@ -135,7 +135,7 @@ func (r *Replica) chores(ctx context.Context, now time.Time) (more bool, err err
 	if last := r.levels.seen(s); last != s.Level {
 		r.log.Warn("the room for what waits", "level", s.Level.String(), "before", last.String(), "which", s.Which, "used", s.Used)
 	}
-	if more, err = r.trimReplay(ctx, now, s.Level); err != nil || more {
+	if more, err = r.trimReplay(ctx, now, r.levels.room(r.cfg.Budget, all.total())); err != nil || more {
 		return more, err
 	}
 	return r.trimConflicts(ctx)
@@ -150,9 +150,13 @@ func (l *levels) seen(s BudgetState) Level {
 	return before
 }
 
-// oldest is when the oldest unit at the head of a lane was written; zero: nothing waits. What is held waits for a person,
-// and is not to keep others from writing.
-func (r *Replica) oldest(tx *store.Tx) (at time.Time, err error) {
+// clockSet is the earliest instant that a clock can tell that was ever set. A machine without a battery begins at 1970, and
+// what is written before it learns the time has no age that anybody knows.
+func clockSet() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
+
+// oldest is when the oldest unit at the head of a lane was written; zero: nobody knows, or nothing waits. What is held waits
+// for a person, and is not to keep others from writing.
+func (r *Replica) oldest(tx *store.Tx) (at time.Time, waits bool, err error) {
 	for _, l := range r.lanes {
 		err = tx.Side(sideOutbox).Each([]byte{l.no}, nil, func(k, v []byte) (bool, error) {
 			u, err := readUnit(unitID{lane: k[0], seq: seqOf(k)}, v)
@@ -162,23 +166,24 @@ func (r *Replica) oldest(tx *store.Tx) (at time.Time, err error) {
 			if u.held() {
 				return true, nil
 			}
-			if first := u.Entries[0].At; at.IsZero() || first.Before(at) {
+			waits = true
+			if first := u.Entries[0].At; !first.Before(clockSet()) && (at.IsZero() || first.Before(at)) {
 				at = first
 			}
 			return false, nil
 		})
 		if err != nil {
-			return at, err
+			return at, waits, err
 		}
 	}
-	return at, nil
+	return at, waits, nil
 }
 
 // Drained tells whether nothing is left in the outbox but what waits for a person.
 func (r *Replica) Drained(ctx context.Context) (drained bool, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
-		at, err := r.oldest(tx)
-		drained = at.IsZero()
+		_, waits, err := r.oldest(tx)
+		drained = !waits
 		return err
 	})
 	return drained, err

@@ -86,13 +86,16 @@ func eachReplayed(tx *store.Tx, from time.Time, fn func(at time.Time, entries []
 }
 
 // trimReplay takes out what is too old or too much, a slice at a time; more: there is something left. With a budget
-// that runs short everything goes.
+// that runs short everything goes. A clock that no server has set right yet makes nothing old.
 func (r *Replica) trimReplay(ctx context.Context, now time.Time, level Level) (more bool, err error) {
 	limit := r.cfg.Budget.ReplayBytes
 	if level >= LevelTight {
 		limit = 0
 	}
-	old := replayKey(now.Add(r.cloud.Skew()-r.cfg.Budget.ReplayAge), 0)
+	old := replayKey(time.Time{}, 0)
+	if r.synced() {
+		old = replayKey(now.Add(r.cloud.Skew()-r.cfg.Budget.ReplayAge), 0)
+	}
 	needed := false
 	err = r.store.View(ctx, func(tx *store.Tx) error {
 		s, err := readReplaySums(tx)
