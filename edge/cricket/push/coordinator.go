@@ -260,10 +260,11 @@ func (c *Coordinator) work(ctx context.Context, now time.Time, touched []*match,
 	return c.settle(ctx, c.send(ctx, jobs))
 }
 
-// unsaved lists the matches that are over and whose last counters are not in the store yet.
+// unsaved lists the matches that are over and whose last counters are not in the store yet, and those whose claims were
+// decided without a push: a restart should not ask again.
 func (c *Coordinator) unsaved() (out []*match) {
 	for _, m := range c.list() {
-		if m.finished() && !m.saved() {
+		if m.finished() && !m.saved() || m.decided() {
 			out = append(out, m)
 		}
 	}

@@ -126,6 +126,13 @@ func (c *Coordinator) eventOf(ctx context.Context, matchID string, w *waiting) (
 	return e, err
 }
 
+// decided tells whether the store's row has a claim that waits no more.
+func (m *match) decided() bool {
+	return slices.ContainsFunc(m.kept.Waiting, func(w waiting) bool {
+		return !slices.ContainsFunc(m.waiting, func(still waiting) bool { return still.Seq == w.Seq })
+	})
+}
+
 // sameWaiting compares what rows say.
 func sameWaiting(a, b []waiting) bool {
 	return slices.EqualFunc(a, b, func(x, y waiting) bool { return x.Seq == y.Seq && x.Key == y.Key && x.Until == y.Until })
