@@ -244,6 +244,29 @@ func TestMissingTableIsThereForTheRefused(t *testing.T) {
 	}
 }
 
+// Poison shows it too: else the second try that it is due would wait for the table, which waits for what the try finds.
+func TestMissingTableIsThereForPoison(t *testing.T) {
+	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Rand = func() uint64 { return 0 } })
+	missing := true
+	n.wire.setFault(func(_ int, calls []intent.Call) fault {
+		switch {
+		case calls[0].Table == "other" && missing:
+			missing = false
+			return fault{before: &intent.Error{Class: intent.NoTable, Err: errors.New("a test")}}
+		case calls[0].Item["sk"].Str() == "bad":
+			return fault{before: &intent.Error{Class: intent.Validation, Err: errors.New("a test")}}
+		}
+		return fault{}
+	})
+	n.put("other", item("p", "bad", "v", 1))
+	for i := range 20 {
+		n.put("other", item("p", fmt.Sprint(i), "v", i))
+	}
+	n.run()
+	n.until("the rest is there", func() bool { return len(n.wire.cloud.Items("other")) == 20 })
+	n.until("it is quarantined", func() bool { return n.status().Conflicts.Quarantined == 1 })
+}
+
 // State is sent when its events are settled, and only the newest.
 func TestStateAfterItsEvents(t *testing.T) {
 	n := newNode(t, newCloud(), "a")

@@ -58,7 +58,14 @@ func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 
 // takes tells of an answer that its table is there and that this node may write to it.
 func takes(err *intent.Error) bool {
-	return err == nil || err.Class == intent.ConditionFailed || err.Class == intent.Canceled
+	if err == nil {
+		return true
+	}
+	switch err.Class {
+	case intent.ConditionFailed, intent.Canceled, intent.Validation, intent.TooLarge:
+		return true
+	}
+	return false
 }
 
 // without takes the actions for which nobody is asked: what is settled already, what waits, what the table's pace holds
