@@ -50,6 +50,7 @@ type identityState struct {
 	Nonce   string     `json:"nonce"`            // drawn last; older than the file's: the store is an older one
 	Before  string     `json:"before,omitempty"` // the file's newest when it was drawn
 	Boots   []boot     `json:"boots"`            // the last runs, oldest first
+	Left    []string   `json:"left,omitempty"`   // the runs of histories that were left, as far as they are not ours too
 	Lost    *lostQueue `json:"lost,omitempty"`   // what waits of histories that have parted
 }
 

@@ -180,11 +180,12 @@ func (r *Replica) writeRow(ctx context.Context, row *nodeRow, nonce string, copi
 	state := r.stateNow()
 	c := intent.Call{
 		Op: store.OpUpdate, Table: r.cfg.SyncTable, Key: nodeKey(r.store.Node()),
-		Update:    "SET incarnation = :inc, settled = :settled, nonce = :nonce, boots = :boots, twice = :twice, copies = :copies, seen = :now",
+		Update:    "SET incarnation = :inc, settled = :settled, nonce = :nonce, boots = :boots, parted = :left, twice = :twice, copies = :copies, seen = :now",
 		Condition: "attribute_not_exists(nonce)",
 		Params: expr.Params{Values: attr.Item{
 			":inc": numberValue(r.store.Incarnation()), ":settled": numberValue(settled), ":nonce": attr.S(nonce),
-			":boots": bootList(state.Boots), ":twice": spanList(state.Lost.numbersTwice(settled)), ":copies": attr.Bool(copies), ":now": attr.Int(r.serverNow().UnixMilli()),
+			":boots": bootList(state.Boots), ":left": leftList(state.Left), ":twice": spanList(state.Lost.numbersTwice(settled)),
+			":copies": attr.Bool(copies), ":now": attr.Int(r.serverNow().UnixMilli()),
 		}},
 	}
 	if row != nil && row.nonce != "" {

@@ -50,7 +50,7 @@ func (r *Replica) newIncarnation(ctx context.Context, above uint64, row *nodeRow
 			s.Lost.inherit(was)
 		}
 		if row != nil {
-			s.Lost.tell(s.Boots, row)
+			s.tell(row)
 		}
 		return nil
 	})
@@ -62,7 +62,7 @@ func (r *Replica) tellLost(ctx context.Context, row *nodeRow) error {
 		return nil
 	}
 	return r.changeState(ctx, func(_ *store.Tx, s *identityState) error {
-		s.Lost.tell(s.Boots, row)
+		s.tell(row)
 		return nil
 	})
 }

@@ -17,6 +17,7 @@ const (
 	attrSettled     = "settled" // the sequence below which everything is settled
 	attrNonce       = "nonce"   // drawn at each connect
 	attrBoots       = "boots"   // the last runs, oldest first: "<boot id>:<last sequence before it>"
+	attrLeft        = "parted"  // the runs of histories that this one has left: what each of them had waiting may have been sent
 	attrTwice       = "twice"   // numbers that losses have parted: "<after>:<below>"
 	attrCopies      = "copies"  // true: two copies were seen at work
 	attrReplayed    = "replayed"
@@ -29,6 +30,7 @@ type nodeRow struct {
 	settled     uint64
 	nonce       string
 	boots       []boot // First is not kept there
+	left        []string
 	twice       []span
 	copies      bool
 	replayed    attr.Item // by table: the id of the restored table whose lost writes this node has sent again
@@ -50,6 +52,9 @@ func readRow(it attr.Item) *nodeRow {
 		if ok && err == nil {
 			row.boots = append(row.boots, boot{ID: id, After: seq})
 		}
+	}
+	for _, v := range it[attrLeft].List() {
+		row.left = append(row.left, v.Str())
 	}
 	for _, v := range it[attrTwice].List() {
 		if s, ok := parseSpan(v.Str()); ok {

@@ -3,6 +3,7 @@ package replica
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +32,7 @@ func (l *lostQueue) inherit(was *lostQueue) {
 
 // tell is told what the cloud knows of the history that is lost. What waits of an earlier loss may have been sent in either.
 func (l *lostQueue) tell(ours []boot, row *nodeRow) {
-	fork := forkOf(ours, row.boots)
+	fork := max(forkOf(ours, row.boots), forkOfLeft(ours, row.left))
 	l.Settled = max(l.Settled, min(row.settled, fork))
 	l.Fork, l.Told = fork, true
 	for _, s := range l.Twice {
@@ -43,6 +44,45 @@ func (l *lostQueue) tell(ours []boot, row *nodeRow) {
 		}
 	}
 	l.Twice = lastSpans(l.Twice)
+}
+
+// tell is told what the cloud knows of the history that is lost, and keeps its runs for whoever is put back to one of them.
+func (s *identityState) tell(row *nodeRow) {
+	s.Lost.tell(s.Boots, row)
+	left := slices.Clone(row.left)
+	for _, b := range row.boots {
+		left = append(left, b.ID)
+	}
+	for _, id := range left {
+		if indexBoot(s.Boots, id) < 0 && !slices.Contains(s.Left, id) {
+			s.Left = append(s.Left, id)
+		}
+	}
+	s.Left = s.Left[max(0, len(s.Left)-maxBoots):]
+}
+
+// forkOfLeft is forkOf for a history of which the runs alone are known: it may have gone on to the end of the last that is
+// ours too. 0: none is.
+func forkOfLeft(ours []boot, left []string) (fork uint64) {
+	for i, b := range ours {
+		switch {
+		case !slices.Contains(left, b.ID):
+		case i+1 < len(ours):
+			fork = ours[i+1].After
+		default:
+			fork = math.MaxUint64
+		}
+	}
+	return fork
+}
+
+// leftList writes runs as the row has them.
+func leftList(left []string) attr.Value {
+	out := make([]attr.Value, len(left))
+	for i, id := range left {
+		out[i] = attr.S(id)
+	}
+	return attr.L(out...)
 }
 
 // numbersTwice gives the spans of this loss and of those before it that are not settled.

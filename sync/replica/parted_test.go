@@ -148,3 +148,35 @@ func TestSpans(t *testing.T) {
 		t.Errorf("a spoiled row is read as %v", row.twice)
 	}
 }
+
+// A machine is put back, and then to a snapshot of the time that was lost with that: its queue may have been sent there,
+// though the row in the cloud is of the other.
+func TestPutBackToALostTimeline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, dir, before, within := newShelf(t), t.TempDir(), t.TempDir(), t.TempDir()
+		n := openNode(t, c, dir, nil)
+		n.put(t, "teams", team("x", 0))
+		n.drained(t)
+		n.close(t)
+		copyDir(t, dir, before)
+		n = openNode(t, c, dir, nil)
+		n.bump(t, "x")
+		n.put(t, "teams", team("new", 1))
+		n.st.Close()
+		copyDir(t, dir, within)
+		n = openNode(t, c, dir, nil)
+		n.drained(t)
+		n.close(t)
+
+		n = openNode(t, c, before, nil)
+		n.put(t, "teams", team("y", 1))
+		n.drained(t)
+		n.close(t)
+
+		r := openNode(t, c, within, nil)
+		r.drained(t)
+		if c.n(t, "x") != 1 || c.n(t, "new") != 1 || c.n(t, "y") != 1 {
+			t.Errorf("x is %d, new %d, y %d, conflicts %v", c.n(t, "x"), c.n(t, "new"), c.n(t, "y"), r.lostConflicts(t))
+		}
+	})
+}
