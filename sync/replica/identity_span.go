@@ -3,7 +3,6 @@ package replica
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,15 +61,11 @@ func (s *identityState) tell(row *nodeRow) {
 }
 
 // forkOfLeft is forkOf for a history of which the runs alone are known: it may have gone on to the end of the last that is
-// ours too. 0: none is.
+// ours too. 0: none is. Our last run is not asked about: it runs, and knows itself what it has sent.
 func forkOfLeft(ours []boot, left []string) (fork uint64) {
-	for i, b := range ours {
-		switch {
-		case !slices.Contains(left, b.ID):
-		case i+1 < len(ours):
+	for i := range len(ours) - 1 {
+		if slices.Contains(left, ours[i].ID) {
 			fork = ours[i+1].After
-		default:
-			fork = math.MaxUint64
 		}
 	}
 	return fork

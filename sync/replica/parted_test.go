@@ -180,3 +180,25 @@ func TestPutBackToALostTimeline(t *testing.T) {
 		}
 	})
 }
+
+// Of two copies that run, what one has written since they parted is no number of the other's: it is sent, and not recorded.
+func TestWhatALiveCopyHasWrittenIsItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, dir, clone := newShelf(t), t.TempDir(), t.TempDir()
+		n := openNode(t, c, dir, nil)
+		n.put(t, "teams", team("x", 0))
+		n.drained(t)
+		copyDir(t, dir, clone)
+		s := openNode(t, c, clone, nil)
+		for _, copied := range []*feedNode{s, n} { // n finds that s was there, and leaves its history
+			if err := copied.connect(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.put(t, "teams", team("new", 1))
+		s.drained(t)
+		if got := s.lostConflicts(t); c.n(t, "new") != 1 || len(got) != 0 {
+			t.Errorf("new is %d in the cloud, recorded are %v", c.n(t, "new"), got)
+		}
+	})
+}
