@@ -230,6 +230,8 @@ type rig struct {
 	locks   *fleetLocks
 	ticks   *ticks
 	config  poll.Config
+
+	meanwhile func() // beside the pollers of a run
 }
 
 // ticks is a service that notes its ticks.
@@ -296,6 +298,13 @@ func (r *rig) run(until time.Duration, lives ...life) []*poll.Poller {
 	var leaves []func()
 	for range lives {
 		leaves = append(leaves, r.clock.Join(), r.clock.Join())
+	}
+	if r.meanwhile != nil {
+		leave := r.clock.Join()
+		done.Go(func() {
+			defer leave()
+			r.meanwhile()
+		})
 	}
 	for i, l := range lives {
 		p := poll.New(l.config)

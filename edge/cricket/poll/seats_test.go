@@ -141,17 +141,13 @@ func TestWrittenAnewUnderARaisedFence(t *testing.T) {
 	r := newRig(t)
 	r.feed.list = func(time.Time) []cricket.Snapshot { return []cricket.Snapshot{match(100, 3, "1st Innings", 7)} }
 	raised := 2 * time.Minute
-	leave, done := r.clock.Join(), make(chan struct{})
-	go func() {
-		defer close(done)
-		defer leave()
+	r.meanwhile = func() {
 		_ = r.clock.Wait(t.Context(), midday().Add(raised+time.Millisecond), nil)
 		r.locks.mu.Lock()
 		defer r.locks.mu.Unlock()
 		r.locks.held[cricket.MatchLock("100")].fence = 50
-	}()
+	}
 	r.run(3 * time.Minute)
-	<-done
 	var after []time.Duration
 	for _, at := range r.ticks.at["100"] {
 		if at > raised {
@@ -255,16 +251,12 @@ func TestLocksAway(t *testing.T) {
 		}
 		var during cricket.Display
 		var state cricket.State
-		leave, done := r.clock.Join(), make(chan struct{})
-		go func() {
-			defer close(done)
-			defer leave()
+		r.meanwhile = func() {
 			_ = r.clock.Wait(t.Context(), midday().Add(to-time.Second), nil)
 			during, _ = r.service.Display(t.Context(), "100")
 			state, _, _ = r.service.State(t.Context(), "100")
-		}()
+		}
 		p := r.run(6*time.Minute, life{config: c})[0]
-		<-done
 		for _, at := range r.ticks.at["100"] {
 			if at > from && at < to {
 				t.Errorf("observe %t: ticked at %s", observe, at)
