@@ -118,7 +118,22 @@ func (r *Replica) keepsAbsent(table string, set time.Time) bool {
 	if !ok || b.Noticed.IsZero() {
 		return false
 	}
-	return r.serverNow().Before(b.Until) || b.Anew && set.Before(b.Noticed)
+	return r.serverNow().Before(b.Until) || b.lostAnew(set)
+}
+
+// lostAnew tells of a base that was set before its table was made anew: what the new one lacks of it was not deleted.
+func (r *Replica) lostAnew(table string, set time.Time) bool {
+	b, ok := r.book(table)
+	return ok && b.lostAnew(set)
+}
+
+// lostItem is lostAnew for an item.
+func (r *Replica) lostItem(it *workItem) bool {
+	return it.sh.known.Item != nil && r.lostAnew(it.spec.Name, it.sh.set)
+}
+
+func (b *tableBook) lostAnew(set time.Time) bool {
+	return b.Anew && !b.Noticed.IsZero() && set.Before(b.Noticed)
 }
 
 // mayComeBack tells whether what is absent from a table of the cloud may still be sent again by somebody who has it. Behind

@@ -7,6 +7,7 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -287,15 +288,30 @@ func TestTableMadeAnew(t *testing.T) {
 	})
 }
 
+// bumpBeside counts on one item and makes another, in one transaction.
+func (n *feedNode) bumpBeside(t *testing.T, id, beside string) {
+	t.Helper()
+	count := store.UpdateItem{
+		Table: "teams", Key: teamKey(id), Update: "ADD n :one", Params: expr.Params{Values: attr.Item{":one": attr.Int(1)}},
+	}
+	put := store.PutItem{Table: "teams", Item: team(beside, 1)}
+	err := n.st.Update(t.Context(), func(tx *store.Tx) error {
+		return tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{{Update: &count}, {Put: &put}}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // What is written to an item that a table made anew does not have, and that nobody has sent again within the hour, is decided
-// like any other: a delete is done, an update is recorded.
+// like any other: a delete is done, an update is recorded, alone or in a transaction. The item stays, for nobody has deleted it.
 func TestWritesOnWhatATableMadeAnewLacks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, dir := newShelf(t), t.TempDir()
 		c.foreign(t, "touchline-sync", nil, attr.Item{"id": attr.S("node:b"), attrNonce: attr.S("x")}) // it does not come back
 		n := openNode(t, c, dir, scanTeams(20*time.Second))
 		stop := n.run(t)
-		for _, id := range []string{"kept", "deleted", "updated"} {
+		for _, id := range []string{"kept", "deleted", "updated", "together"} {
 			c.foreign(t, "teams", nil, team(id, 1))
 		}
 		letPass(time.Minute)
@@ -308,6 +324,7 @@ func TestWritesOnWhatATableMadeAnewLacks(t *testing.T) {
 		defer stop()
 		letPass(time.Minute)
 		n.bump(t, "updated")
+		n.bumpBeside(t, "together", "beside")
 		err := n.st.Update(t.Context(), func(tx *store.Tx) error {
 			_, err := tx.Delete(store.DeleteItem{Table: "teams", Key: teamKey("deleted")})
 			return err
@@ -316,13 +333,18 @@ func TestWritesOnWhatATableMadeAnewLacks(t *testing.T) {
 			t.Fatal(err)
 		}
 		letPass(10 * time.Minute)
-		if st, err := n.Status(t.Context()); err != nil || st.Waiting != 2 {
+		if st, err := n.Status(t.Context()); err != nil || st.Waiting != 4 {
 			t.Errorf("while others may send the items again: %d writes wait, %v", st.Waiting, err)
 		}
 		letPass(2 * time.Hour)
 		st, err := n.Status(t.Context())
-		if err != nil || st.Waiting != 0 || st.Conflicts.Open != 1 {
+		if err != nil || st.Waiting != 0 || st.Conflicts.Open != 2 {
 			t.Errorf("%d writes wait, %d conflicts, %v", st.Waiting, st.Conflicts.Open, err)
+		}
+		for _, id := range []string{"updated", "together"} {
+			if it := n.row(t, "teams", teamKey(id)); !attr.EqualItems(it, team(id, 1)) {
+				t.Errorf("%s is %v", id, it)
+			}
 		}
 		if n.row(t, "teams", teamKey("kept")) == nil || n.row(t, "teams", teamKey("deleted")) != nil {
 			t.Error("what nobody wrote to is not kept, or the delete is not done")

@@ -243,7 +243,11 @@ func (r *Replica) showBases(w *work, f *flight, each func(i int, it *workItem)) 
 		if known := f.outcome.Known; i < len(known) && known[i] != nil {
 			overtaken := f.read.overtaken(it.id())
 			it.refetch = it.refetch || overtaken
-			if !overtaken || f.outcome.Result == intent.OutApplied && follows(e, *known[i], it.sh) {
+			applied := f.outcome.Result == intent.OutApplied
+			switch {
+			case !applied && known[i].Item == nil && e.Policy != store.PolicyState && r.lostItem(it):
+				// A write that is refused because the item is not there deletes nothing of what the table has lost.
+			case !overtaken, applied && follows(e, *known[i], it.sh):
 				w.base(it, *known[i], f.began)
 			}
 		}

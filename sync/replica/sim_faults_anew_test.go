@@ -126,14 +126,8 @@ func (b *book) kept() {
 			continue
 		}
 		there := l.rows(a.table)
-		decided := map[string]bool{} // by the absence, as what is written to an item that the table lacks: that is on record
-		for _, c := range l.conflicts() {
-			for _, e := range c.Entries() {
-				decided[e.Table+" "+keyText(e.Key)] = true
-			}
-		}
 		for key, it := range a.had[n.name] {
-			if there[key] == "" && !deleted[key] && !decided[a.table+" "+key] {
+			if there[key] == "" && !deleted[key] {
 				b.s.violate("%s had %s %s, and the table was made anew: %s is gone", n.name, a.table, key, it)
 			}
 		}
