@@ -1,6 +1,7 @@
 package replica_test
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/touchline/touchline/internal/testrig/simcloud"
@@ -24,4 +25,10 @@ func (b *book) unsentThere(e *simcloud.Effect, entry, lane string) bool {
 // knew of the time that it has lost.
 func (b *book) on(entry, item string) bool {
 	return slices.ContainsFunc(b.effects[entry], func(e effectAt) bool { return e.item == item })
+}
+
+// hasSent tells whether a write was ever sent as itself. A number of a lost timeline may have been given to another item, or
+// to another write of the same one: what was sent before it was written is of that.
+func (b *book) hasSent(a *act) bool {
+	return b.sent[fmt.Sprintf("%s %d %s %s", a.node, a.seq, a.table, keyText(a.key))] > a.after
 }

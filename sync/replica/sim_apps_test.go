@@ -26,10 +26,11 @@ type act struct {
 	what   string // which of the applications' operations
 	id     string // the value it wrote; empty: it deletes, or counts
 	inc    int64
-	upsert bool // it found no item
-	txn    int  // the same for all of one TransactWrite; 0: alone
-	maybe  bool // the process died in it: it may be there or not
-	gone   bool // on a disk that was put back to an earlier state: nothing is promised
+	upsert bool   // it found no item
+	txn    int    // the same for all of one TransactWrite; 0: alone
+	after  uint64 // the last effect in the cloud when it was acknowledged
+	maybe  bool   // the process died in it: it may be there or not
+	gone   bool   // on a disk that was put back to an earlier state: nothing is promised
 }
 
 // writing is one Update of an application.

@@ -96,6 +96,7 @@ func (b *book) acknowledge(a *act) {
 	if old := b.bySeq[key]; old != nil && !old.gone && !old.maybe && !b.cloned[a.node] {
 		b.s.violate("%s gave sequence %d twice: %s and %s", a.node, a.seq, old.what, a.what)
 	}
+	a.after = b.latest
 	b.bySeq[key] = a
 	b.acts = append(b.acts, a)
 	item := a.node + " " + a.table + " " + keyText(a.key)
@@ -235,11 +236,6 @@ func (b *book) sends(mark string, c *intent.Call) {
 	if name := entry + " " + c.Table + " " + keyText(key); b.sent[name] == 0 {
 		b.sent[name] = b.latest + 1
 	}
-}
-
-// hasSent tells whether a write was ever sent as itself. A number of a lost timeline may have been given to another item.
-func (b *book) hasSent(a *act) bool {
-	return b.sent[fmt.Sprintf("%s %d %s %s", a.node, a.seq, a.table, keyText(a.key))] > 0
 }
 
 // effect judges one change in the cloud.
