@@ -57,7 +57,6 @@ func TestFullStoreDrains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.patience = time.Minute
 	n.drained()
 	if got := len(c.Items("data")); got != writes {
 		t.Errorf("%d items in the cloud, want %d", got, writes)

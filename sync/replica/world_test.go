@@ -152,7 +152,7 @@ type node struct {
 	wire  *wire
 	stop  func()
 
-	patience time.Duration // of until; 0: 20 s
+	patience time.Duration // of until; 0: 3 min
 }
 
 func newCloud() *simcloud.Cloud {
@@ -299,7 +299,7 @@ func (n *node) status() replica.Status {
 // until waits for what is going to be true.
 func (n *node) until(what string, is func() bool) {
 	n.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(3 * time.Minute) // a loaded machine, with the race detector
 	if n.patience > 0 {
 		deadline = time.Now().Add(n.patience)
 	}
