@@ -3,6 +3,7 @@ package intent
 import (
 	"slices"
 
+	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
 
@@ -40,9 +41,11 @@ func (t *taking) lost() {
 	case there.Equal(e.closedMark()), e.settledThere(t.env), moved:
 		t.o.Met[0] = image
 		t.settle(conflict(CodeLost, textLost))
-	case e.outdone(side, t.env) && !(same && renumbered(there, t.env)), e.partly(there):
+	case e.outdone(side, t.env) && !(same && (renumbered(there, t.env) || there.Equal(e.leftMark(t.env)))), e.partly(there):
 		t.o.Met[0] = image
 		t.settle(conflict(CodeLost, textLost))
+	case same && e.mustLeave(side, t.env):
+		e.step = stepLeave
 	case same:
 		t.o.Result = OutRenumber
 	case e.Sent == 0 && !e.Unsure && t.env.Fork != 0 && e.Seq > t.env.Fork, e.anothers(t.env):
@@ -54,6 +57,30 @@ func (t *taking) lost() {
 		e.Lost, e.Unsure = false, true
 		e.Sent = max(e.Sent, 1)
 	}
+}
+
+// mustLeave tells whether another copy of this node could still have the entry apply on its life, under the number that it
+// has there. A delete does no harm twice, and on a life without a name a foreign Put takes every mark away.
+func (e *Entry) mustLeave(side Sidecar, env Env) bool {
+	order, _ := attr.Compare(side.Marks[env.Node], e.Mark())
+	shut := side.Marks[env.Node].Kind() == attr.KindN && order > 0
+	return !shut && e.Op != store.OpDelete && e.Life.ID != ""
+}
+
+// left is the answer to closing the old mark. Where it was refused a copy may have been faster: the entry is looked for anew.
+func (t *taking) left() {
+	switch err := t.ans.Err; {
+	case err == nil:
+		t.sees(t.ans.Image)
+		t.o.Result = OutRenumber
+	case err.Class == ConditionFailed:
+		t.sees(err.Old)
+	default:
+		if t.fails() {
+			return
+		}
+	}
+	t.e.step = stepSend
 }
 
 // anothers tells of an entry of a lost timeline that its own number may be another write's in the cloud: an earlier loss had

@@ -46,6 +46,8 @@ func (u *Unit) Next(known []Known, env Env) Action {
 		return send(stepHold, holdCall(e, e.met.on, env))
 	case stepClose:
 		return send(stepClose, closeCall(e, e.met.on, env))
+	case stepLeave:
+		return send(stepLeave, leaveCall(e, env))
 	}
 	switch {
 	case e.Lost:

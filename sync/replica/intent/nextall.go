@@ -89,7 +89,7 @@ func (u *Unit) takeAll(a Action, ans Answer, known []Known, env Env, o *Outcome)
 		t.validated()
 	case stepClose:
 		t.closed()
-	case stepLabel, stepLock, stepAlive, stepHold, stepLost, stepReplay: // of single entries
+	case stepLabel, stepLock, stepAlive, stepHold, stepLost, stepLeave, stepReplay: // of single entries
 	}
 }
 

@@ -170,6 +170,13 @@ func closeCall(e *Entry, on Life, env Env) Call {
 	return r.done()
 }
 
+// leaveCall closes the mark that an entry has had in a timeline that was lost.
+func leaveCall(e *Entry, env Env) Call {
+	c := closeCall(e, e.Life, env)
+	c.Values[":x"] = e.leftMark(env)
+	return c
+}
+
 // holdCall keeps nodes from deleting a life for the time that copies of its create may arrive.
 func holdCall(e *Entry, on Life, env Env) Call {
 	r := &request{call: Call{Op: store.OpUpdate, Table: e.Table, Key: e.Key}}

@@ -18,6 +18,7 @@ const (
 	stepHold                 // the life that a create has begun is not to be deleted yet
 	stepClose                // the mark, or the proof, is closed
 	stepLost                 // an entry of a lost timeline: what has become of it?
+	stepLeave                // the mark of an entry of a lost timeline is closed before it gets another
 	stepReplay               // a create from before the instant that the cloud was restored to: is it there?
 )
 

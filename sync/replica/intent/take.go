@@ -125,6 +125,8 @@ func (t *taking) take() {
 		t.held()
 	case stepLost:
 		t.lost()
+	case stepLeave:
+		t.left()
 	case stepReplay:
 		t.replayed()
 	case stepProof, stepImages: // of transactions
