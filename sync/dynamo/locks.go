@@ -106,5 +106,5 @@ func unavailable(err error) error {
 	case intent.Validation, intent.TooLarge:
 		kind, code = fault.Invalid, "cloud_invalid"
 	}
-	return fault.Wrap(err, kind, code, "the locks of the cloud cannot be used") // the cause says why
+	return fault.Wrap(err, kind, code, "the cloud: %s", e.Error())
 }

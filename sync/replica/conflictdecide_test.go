@@ -241,7 +241,9 @@ func TestQuarantine(t *testing.T) {
 		t.Run(verb, func(t *testing.T) {
 			n, seqs := poisoned(t)
 			n.put("data", item("other", "s", "v", 1))
-			n.until("the rest flows", func() bool { return n.wire.cloud.Item("data", key("other", "s")) != nil && n.status().Waiting == int64(len(seqs)) })
+			n.until("the rest flows", func() bool {
+				return n.wire.cloud.Item("data", key("other", "s")) != nil && n.status().Waiting == int64(len(seqs))
+			})
 			c := n.conflicts(replica.StateOpen)[0]
 			if c.Kind != replica.KindQuarantine || c.Decided[0].Entry.Seq != seqs[0] || len(c.Tail) != 1 || c.Tail[0].Seq != seqs[1] {
 				t.Fatalf("%+v, tail %v", c, c.Tail)

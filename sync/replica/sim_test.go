@@ -54,21 +54,6 @@ func playSeeds(t *testing.T, first uint64, seeds int, step uint64) {
 	checkFired(t, fired, seeds >= 100)
 }
 
-// The same seed is the same history, also where goroutines run beside each other, or the race detector's scheduler
-// shuffles what could go on at one instant.
-func TestSimulationRepeats(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	for seed := range uint64(2) {
-		runtime.GOMAXPROCS(1)
-		a, _, _ := simulateHash(t, 1+seed, false)
-		runtime.GOMAXPROCS(4)
-		b, _, _ := simulateHash(t, 1+seed, false)
-		if a != b {
-			t.Errorf("seed %d: two runs, two histories", 1+seed)
-		}
-	}
-}
-
 // simSeeds is which seeds to run: as many as asked for by make sim, else some.
 func simSeeds(t *testing.T) (first uint64, seeds int) {
 	first, seeds = 1, 20
