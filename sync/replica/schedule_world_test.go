@@ -362,19 +362,33 @@ func (sc *scene) cloudHas(table, key string, want attr.Item) {
 
 func same(a, b attr.Item) bool { return (a == nil) == (b == nil) && attr.EqualItems(a, b) }
 
-// oneWith wants every node to see what the cloud has.
+// oneWith wants every node to come to see what the cloud has. One that was cut off may wait for its link's next probe
+// before its feeds come round.
 func (sc *scene) oneWith(table, key string) {
 	sc.Helper()
-	sc.round()
+	var differ string
+	for range 20 {
+		sc.round()
+		if differ = sc.differ(table, key); differ == "" {
+			return
+		}
+	}
+	sc.Fatal(differ)
+}
+
+// differ tells of a node that does not see what the cloud has.
+func (sc *scene) differ(table, key string) string {
+	sc.Helper()
 	want, _ := intent.Split(sc.image(table, pk(key)))
 	for _, p := range sc.nodes {
 		if p.stop == nil {
 			continue
 		}
 		if got := p.see(table, pk(key)); !same(got, want) {
-			sc.Fatalf("%s sees %s, the cloud has %s", p.name, tell(got), tell(want))
+			return fmt.Sprintf("%s sees %s, the cloud has %s", p.name, tell(got), tell(want))
 		}
 	}
+	return ""
 }
 
 // tap is a replica.Cloud with a hand on it: what it does to a node's requests is a schedule's wish.
