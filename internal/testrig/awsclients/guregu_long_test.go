@@ -3,6 +3,7 @@
 package awsclients_test
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"os/exec"
@@ -14,6 +15,12 @@ import (
 	"github.com/touchline/touchline/internal/testrig/awsclients"
 )
 
+// closedByClient is what the library's SDK says when it was answered before its transport had looked for the end of the
+// request's body: the SDK has closed that by then, the transport takes the io.EOF that it is given for a failed write and
+// closes the connection under the answer. https://github.com/aws/aws-sdk-go-v2/issues/2737, tried again by the SDK itself
+// from v1.32.8 on; the library pins v1.30.3.
+const closedByClient = "use of closed network connection"
+
 // TestGureguDynamo runs the tests of guregu/dynamo v2, a Go library, as its README says to.
 func TestGureguDynamo(t *testing.T) {
 	const leastPassed = 150 // they are 190 with their parts; most need no endpoint
@@ -21,12 +28,19 @@ func TestGureguDynamo(t *testing.T) {
 	e := endpoint(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "test", "-v", "-count=1", "./...")
-	cmd.Dir = dir
-	cmd.Env = append(append(os.Environ(), e.Env()...), "HOME="+os.Getenv("HOME"), "GOWORK=off", "GOFLAGS=-mod=readonly",
-		"CGO_ENABLED=0", "DYNAMO_TEST_ENDPOINT="+e.URL, "DYNAMO_TEST_REGION="+e.Region, "DYNAMO_TEST_TABLE=TestDB-%")
-	cmd.WaitDelay = time.Second
-	out, err := cmd.CombinedOutput()
+	run := func() ([]byte, error) {
+		cmd := exec.CommandContext(ctx, program, "test", "-v", "-count=1", "./...")
+		cmd.Dir = dir
+		cmd.Env = append(append(os.Environ(), e.Env()...), "HOME="+os.Getenv("HOME"), "GOWORK=off", "GOFLAGS=-mod=readonly",
+			"CGO_ENABLED=0", "DYNAMO_TEST_ENDPOINT="+e.URL, "DYNAMO_TEST_REGION="+e.Region, "DYNAMO_TEST_TABLE=TestDB-%")
+		cmd.WaitDelay = time.Second
+		return cmd.CombinedOutput()
+	}
+	out, err := run()
+	for again := 3; again > 0 && bytes.Contains(out, []byte(closedByClient)); again-- {
+		t.Log("the client closed its own connection under an answer; once more")
+		out, err = run()
+	}
 	tests := map[string][]string{}
 	for _, m := range regexp.MustCompile(`(?m)^\s*--- (PASS|FAIL|SKIP): (\S+)`).FindAllStringSubmatch(string(out), -1) {
 		tests[m[1]] = append(tests[m[1]], m[2])
