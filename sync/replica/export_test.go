@@ -13,3 +13,9 @@ func (r *Replica) Synced() bool { return r.env(nil).Synced }
 
 // Replaying tells whether what a restored cloud has lost is still being sent again, by this node or another.
 func (r *Replica) Replaying() bool { return r.replaying() }
+
+// TableSeen is the table of the cloud that was last seen under a name.
+func (r *Replica) TableSeen(name string) string {
+	b, _ := r.book(name)
+	return b.ID
+}

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,6 +44,7 @@ type tableBook struct {
 	RestoredAt time.Time `json:"restoredAt,omitzero"`
 
 	Noticed  time.Time `json:"noticed,omitzero"` // it became another one; zero: it has always been this one
+	Lost     time.Time `json:"lost,omitzero"`    // what was acknowledged since may be lost, and is put back; zero: everything
 	Anew     bool      `json:"anew,omitempty"`   // it was made again, and is no restored one: what is absent was never deleted
 	Run      string    `json:"run,omitempty"`    // the run that noticed a table made anew: only a later one sends to it
 	Requeued bool      `json:"requeued,omitempty"`
@@ -156,8 +158,9 @@ func (r *Replica) replaying() bool {
 	return false
 }
 
-// checkTables looks whether the tables of the cloud are those that they were. It is cheap within five minutes of the last
-// time. What cannot be told of one table is no error; the cloud being away is.
+// checkTables looks whether the tables of the cloud are those that they were, and then puts back what those have lost that
+// are not. It is cheap within five minutes of the last time. What cannot be told of one table is no error; the cloud being
+// away is.
 func (r *Replica) checkTables(ctx context.Context, always bool) error {
 	id, now := &r.identity, r.clock.Now()
 	if _, ok := r.cloud.(Catalogue); !ok {
@@ -169,26 +172,69 @@ func (r *Replica) checkTables(ctx context.Context, always bool) error {
 	if all {
 		tables = r.mirroredTables()
 	}
-	var missed []string
+	missed, err := r.lookAtAll(ctx, tables)
+	if err == nil {
+		id.mu.Lock()
+		id.restores.missed = missed
+		if all {
+			id.restores.checked = now
+		}
+		id.mu.Unlock()
+	}
+	return cmp.Or(r.requeueAll(ctx), err)
+}
+
+// lookAtAll looks at tables, and gives those that cannot be looked at.
+func (r *Replica) lookAtAll(ctx context.Context, tables []string) (missed []string, err error) {
 	for _, table := range tables {
-		err := r.checkTable(ctx, table)
+		err := r.lookAt(ctx, table)
 		_, gone := unreached(err)
 		switch e, ofCloud := errors.AsType[*intent.Error](err); {
 		case err == nil:
 		case !ofCloud, gone, e.Class == intent.Credentials, ctx.Err() != nil:
-			return err
+			return nil, err
 		default: // it is sent to all the same, and looked at again soon: a restore before the first look is hard to tell
 			r.complain("looking at a table", err)
 			missed = append(missed, table)
 		}
 	}
+	return missed, nil
+}
+
+// requeueAll puts back what tables have lost, after all were looked at: what one was restored to must be known before it
+// is restored once more.
+func (r *Replica) requeueAll(ctx context.Context) error {
+	id := &r.identity
 	id.mu.Lock()
-	defer id.mu.Unlock()
-	id.restores.missed = missed
-	if all {
-		id.restores.checked = now
+	var lost []string
+	for table, b := range id.restores.books {
+		if b.loses(id.run) {
+			lost = append(lost, table)
+		}
+	}
+	id.mu.Unlock()
+	slices.Sort(lost)
+	for _, table := range lost {
+		if b, ok := r.book(table); ok && b.loses(id.run) {
+			if err := r.requeue(ctx, table, b); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
+}
+
+// loses tells of a table that it has lost what a run is to put back.
+func (b *tableBook) loses(run string) bool {
+	return !b.Noticed.IsZero() && !b.Requeued && !(b.Anew && b.Run == run)
+}
+
+// doubtTables has all tables looked at soon, whatever becomes of a look that has begun.
+func (r *Replica) doubtTables() {
+	id := &r.identity
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	id.restores.checked = time.Time{}
 }
 
 func (r *Replica) mirroredTables() []string {
@@ -203,8 +249,22 @@ func (r *Replica) mirroredTables() []string {
 	return names
 }
 
-// checkTable looks at one table.
+// checkTable looks at one table, and if that is another one at all tables: seldom is one restored alone, and of one that
+// is restored once more before this node has seen the first time it would not learn what that took away.
 func (r *Replica) checkTable(ctx context.Context, table string) error {
+	turn := &r.identity.restores.turn
+	before := turn.Load()
+	if err := r.lookAt(ctx, table); err != nil {
+		return err
+	}
+	if b, ok := r.book(table); turn.Load() == before && !(ok && b.loses(r.identity.run)) {
+		return nil
+	}
+	return r.checkTables(ctx, true)
+}
+
+// lookAt looks at one table.
+func (r *Replica) lookAt(ctx context.Context, table string) error {
 	cat, ok := r.cloud.(Catalogue)
 	if !ok {
 		return nil
@@ -232,8 +292,6 @@ func (r *Replica) checkTable(ctx context.Context, table string) error {
 		return r.becameAnother(ctx, table, state)
 	case b.Anew && !b.Requeued && b.Run == r.identity.run:
 		r.paces.hold(table, whyAnew, r.clock.Now())
-	case !b.Noticed.IsZero() && !b.Requeued:
-		return r.requeue(ctx, table, b)
 	}
 	return nil
 }
@@ -281,23 +339,27 @@ func (r *Replica) becameAnother(ctx context.Context, table string, state TableSt
 		ID: state.ID, RestoredAt: state.RestoredAt, Noticed: now, Until: now.Add(replayFor),
 		Anew: state.RestoredAt.IsZero(), Run: r.identity.run,
 	}
+	if !b.Anew {
+		b.Lost = b.RestoredAt.Add(-restoreSlack)
+	}
+	if old, ok := r.book(table); ok && !old.Noticed.IsZero() && !old.Requeued && old.Lost.Before(b.Lost) {
+		b.Lost = old.Lost // by the restore before, and not put back yet
+	}
 	r.identity.restores.turn.Add(1)
+	r.doubtTables()
 	r.cfg.Fail("restore-noticed")
 	if table == r.cfg.SyncTable {
 		b.Requeued = true // nothing of the outbox goes there but what goes with other tables
 		r.log.Error("restore: the node's own table in the cloud is another one now", "table", table)
 		return r.keepBook(ctx, table, b)
 	}
-	if err := r.keepBook(ctx, table, b); err != nil {
-		return err
-	}
 	if b.Anew {
 		r.log.Error("restore: a table was made again in the cloud; nothing is sent to it and nothing is deleted here", "table", table)
 		r.paces.hold(table, whyAnew, r.clock.Now())
-		return nil
+	} else {
+		r.log.Error("restore: a table of the cloud was restored; what it has lost is sent again", "table", table, "restoredTo", state.RestoredAt)
 	}
-	r.log.Error("restore: a table of the cloud was restored; what it has lost is sent again", "table", table, "restoredTo", state.RestoredAt)
-	return r.requeue(ctx, table, b)
+	return r.keepBook(ctx, table, b)
 }
 
 // hold stops a table until the process ends.

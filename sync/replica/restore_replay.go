@@ -20,15 +20,11 @@ func (r *Replica) requeue(ctx context.Context, table string, b tableBook) error 
 		return err
 	}
 	r.identity.restores.turn.Add(1) // what is answered from here on was asked before the restore was known to the outbox
-	from := time.Time{}
-	if !b.Anew {
-		from = b.RestoredAt.Add(-restoreSlack)
-	}
 	for more := true; more; {
 		var w *work
 		err := r.store.Update(ctx, func(tx *store.Tx) (err error) {
 			w = r.newWork(tx)
-			more, err = r.requeueSome(w, table, from, &b)
+			more, err = r.requeueSome(w, table, &b)
 			return err
 		})
 		if err != nil {
@@ -36,6 +32,9 @@ func (r *Replica) requeue(ctx context.Context, table string, b tableBook) error 
 		}
 		r.moved(w)
 		r.cfg.Fail("restore-requeued")
+	}
+	if now, ok := r.book(table); ok && now.ID == b.ID {
+		b.Through = max(b.Through, now.Through) // of who has done a part of it beside us
 	}
 	b.Requeued, b.Until = true, r.serverNow().Add(replayFor)
 	if err := r.keepBook(ctx, table, b); err != nil {
@@ -46,13 +45,13 @@ func (r *Replica) requeue(ctx context.Context, table string, b tableBook) error 
 }
 
 // requeueSome puts some units back; more: there are others.
-func (r *Replica) requeueSome(w *work, table string, from time.Time, b *tableBook) (more bool, err error) {
+func (r *Replica) requeueSome(w *work, table string, b *tableBook) (more bool, err error) {
 	type logged struct {
 		at      time.Time
 		entries []*intent.Entry
 	}
 	var found []logged
-	err = eachReplayed(w.tx, from, func(at time.Time, entries []*intent.Entry) (bool, error) {
+	err = eachReplayed(w.tx, b.Lost, func(at time.Time, entries []*intent.Entry) (bool, error) {
 		if slices.ContainsFunc(entries, func(e *intent.Entry) bool { return e.Table == table }) {
 			found = append(found, logged{at, entries})
 		}
@@ -103,7 +102,7 @@ func (r *Replica) putBack(w *work, entries []*intent.Entry, b *tableBook, at tim
 // clock.
 func (b *tableBook) replay(e *intent.Entry, at time.Time) {
 	e.Replay, e.Unsure, e.Sent = true, true, max(e.Sent, 1)
-	e.Before, e.Again = !b.Anew && at.Before(b.RestoredAt.Add(-restoreSharp)), b.Noticed.UnixMilli()
+	e.Before, e.Again = at.Before(b.Lost.Add(restoreSlack-restoreSharp)), b.Noticed.UnixMilli()
 	e.NotBefore, e.Why, e.Held, e.Closed, e.Dead = time.Time{}, "", intent.HoldNone, false, false
 }
 

@@ -46,7 +46,9 @@ func requeueSentSome(tx *store.Tx, after []byte, table string, b *tableBook) (ne
 	t := tally{}
 	for _, u := range units {
 		for _, e := range u.Entries {
+			before := e.Replay && e.Before // by a restore before this one
 			b.replay(e, b.RestoredAt)
+			e.Before = before
 		}
 		b.Through = max(b.Through, u.Entries[len(u.Entries)-1].Seq)
 		if err := putUnit(tx, u, t); err != nil {

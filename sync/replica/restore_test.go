@@ -382,6 +382,60 @@ func TestRequeueIsOnce(t *testing.T) {
 	})
 }
 
+// One table that turns out to be restored has all looked at: the others get again what they have lost, though nobody asks for
+// anything that would show it.
+func TestOneRestoredTableTellsOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		n := openNode(t, c, t.TempDir(), nil)
+		stop := n.run(t)
+		defer stop()
+		letPass(10 * time.Second)
+		point := time.Now()
+		letPass(time.Second)
+		n.put(t, "teams", team("x", 1))
+		n.put(t, "follows", attr.Item{"match": attr.S("m"), "user": attr.S("u")})
+		letPass(30 * time.Second)
+		c.restore(t, "teams", nil, "teams-2", point)
+		c.foreign(t, "follows", attr.Item{"match": attr.S("m"), "user": attr.S("u")}, nil)
+		c.set(func() { c.state["follows"] = TableState{ID: "follows-2", RestoredAt: point} })
+		n.bump(t, "x")
+		letPass(30 * time.Second)
+		if it, _ := c.item("follows", attr.Item{"match": attr.S("m"), "user": attr.S("u")}); it == nil || c.n(t, "x") != 2 {
+			t.Errorf("the cloud has %v of the one table, x is %d in the other", it, c.n(t, "x"))
+		}
+	})
+}
+
+// A table that is restored once more before what it had lost is put back gets what both restores took.
+func TestRestoredAgainBeforeItIsPutBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		n := openNode(t, c, t.TempDir(), nil)
+		point := time.Now()
+		letPass(time.Second)
+		n.put(t, "teams", team("x", 1))
+		n.drained(t)
+		letPass(time.Minute)
+		c.restore(t, "teams", nil, "teams-2", point)
+		if err := n.lookAt(t.Context(), "teams"); err != nil {
+			t.Fatal(err)
+		}
+		letPass(20 * time.Minute)
+		c.restore(t, "teams", nil, "teams-3", time.Now().Add(-time.Minute))
+		if err := n.checkTables(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		n.drained(t)
+		if c.n(t, "x") != 1 {
+			t.Error("what the first restore has taken is not sent again")
+		}
+		if got := n.lostConflicts(t); len(got) != 0 {
+			t.Errorf("conflicts %v", got)
+		}
+	})
+}
+
 // Where tables may not be described, that is said once, and is no error.
 func TestCatalogueDenied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

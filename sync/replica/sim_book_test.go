@@ -170,6 +170,16 @@ func (b *book) restored(to time.Time) {
 	b.backs = append(b.backs, cloudBack{when: time.Now(), to: to})
 }
 
+// lastRestore is the instant that the cloud was last restored to.
+func (b *book) lastRestore() (to time.Time, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.backs) == 0 {
+		return to, false
+	}
+	return b.backs[len(b.backs)-1].to, true
+}
+
 // stands tells of something that happened in the cloud that no restore has undone it: at each restore the cloud went back
 // to what it was at another instant, and what stood then stands again.
 func (b *book) stands(at time.Time) bool {

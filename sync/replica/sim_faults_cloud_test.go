@@ -47,6 +47,9 @@ func cloudFaults() []mishap {
 				return false
 			}
 			to := time.Now().Add(-s.span(time.Second, 5*time.Minute))
+			if last, ok := s.book.lastRestore(); ok && to.After(last) && !s.allKnowTheTables() {
+				to = last // else somebody would not learn what the one before took: DESIGN, Limits
+			}
 			s.cloud.Restore(to, appTables()...)
 			s.book.restored(to)
 			s.diesOfRestore()
@@ -66,6 +69,23 @@ func cloudFaults() []mishap {
 			s.timer.After(s.luck.span(time.Second, 3*time.Minute), func() { l.link.Deny(table, false) })
 		})},
 	}
+}
+
+// allKnowTheTables tells whether every node has seen which tables the cloud has now, and none can be put back to a time when
+// it had not.
+func (s *sim) allKnowTheTables() bool {
+	for _, n := range s.nodes {
+		l := n.up()
+		if l == nil || n.snap != nil {
+			return false
+		}
+		for _, table := range appTables() {
+			if l.rep.TableSeen(table) != s.cloud.TableID(table) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // anyTable draws one of those in the cloud, of rare faults.
