@@ -11,6 +11,7 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
@@ -204,6 +205,7 @@ func (r *Replica) env(tx *store.Tx) intent.Env {
 		SyncTable: r.cfg.SyncTable, LockTable: r.cfg.LockTable, Transactions: r.transactions(), Replaying: r.replaying(),
 		Spec: r.spec, Settled: r.settledOf, Past: r.pastOf, Rand: r.cfg.Rand, Exprs: r.exprs,
 		Events: func(lock string, fence int64, group uint64) bool { return r.eventsDone(tx, lock, fence, group) },
+		Kept:   func(table string, key attr.Item, mark attr.Value) bool { return r.keptMark(tx, table, key, mark) },
 	}
 	if lost := r.stateNow().Lost; lost != nil {
 		env.Lost, env.Fork, env.Anew, env.Twice = min(lost.Settled, lost.Fork), lost.Fork, lost.first(), lost.twice
@@ -213,20 +215,22 @@ func (r *Replica) env(tx *store.Tx) intent.Env {
 
 // eventsDone tells whether the events that a state waits for are settled; no, if that cannot be read.
 func (r *Replica) eventsDone(tx *store.Tx, lock string, fence int64, group uint64) (done bool) {
-	ask := func(tx *store.Tx) (err error) {
+	err := r.readIn(tx, func(tx *store.Tx) (err error) {
 		done, err = eventsDone(tx, lock, fence, group)
 		return err
-	}
-	var err error
-	if tx != nil {
-		err = ask(tx)
-	} else {
-		err = r.store.View(context.Background(), ask)
-	}
+	})
 	if err != nil {
 		r.log.Error("the events of a lock cannot be read", "error", err)
 	}
 	return done && err == nil
+}
+
+// readIn reads in a transaction, or, if there is none, in one of its own.
+func (r *Replica) readIn(tx *store.Tx, read func(*store.Tx) error) error {
+	if tx != nil {
+		return read(tx)
+	}
+	return r.store.View(context.Background(), read)
 }
 
 // spec gives a table as it is declared; nil: there is none.

@@ -298,6 +298,42 @@ func standsBehind(tx *store.Tx, it *item, id unitID) (bool, error) {
 	return false, nil
 }
 
+// keptMark is intent.Env.Kept; no, if that cannot be read.
+func (r *Replica) keptMark(tx *store.Tx, table string, key attr.Item, mark attr.Value) (kept bool) {
+	err := r.readIn(tx, func(tx *store.Tx) (err error) {
+		kept, err = keptMark(tx, r.spec(table), key, mark)
+		return err
+	})
+	if err != nil {
+		r.log.Error("what waits on an item cannot be read", "error", err)
+	}
+	return kept && err == nil
+}
+
+func keptMark(tx *store.Tx, spec *store.TableSpec, key attr.Item, mark attr.Value) (bool, error) {
+	if spec == nil {
+		return false, nil
+	}
+	it, err := itemOf(tx, spec, key)
+	if err != nil {
+		return false, err
+	}
+	sh, _, err := readShadow(tx, it)
+	if err != nil || sh == nil {
+		return false, err
+	}
+	for _, id := range sh.pending {
+		u, err := getUnit(tx, id)
+		if err != nil {
+			return false, err
+		}
+		if u != nil && slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Replay && e.Before && e.Mark().Equal(mark) }) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // waitsForOthers tells of a unit that it is parked until all nodes have replayed.
 func (u *unit) waitsForOthers() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Why == intent.WhyReplay })

@@ -382,6 +382,35 @@ func TestRequeueIsOnce(t *testing.T) {
 	})
 }
 
+// Of several writes of one item that a restored table still has, the last one's mark proves those before it.
+func TestRestoredTableHasTheLastOfMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		n := openNode(t, c, t.TempDir(), nil)
+		stop := n.run(t)
+		defer stop()
+		n.put(t, "teams", team("x", 1))
+		n.pair(t, "y", "z")
+		for range 3 {
+			n.bump(t, "x")
+			n.bump(t, "y")
+			letPass(10 * time.Second)
+		}
+		point, then := time.Now(), c.snapshot(t, "teams")
+		letPass(10 * time.Second)
+		n.bump(t, "x")
+		letPass(10 * time.Second)
+		c.restore(t, "teams", then, "teams-2", point)
+		letPass(10 * time.Minute)
+		if c.n(t, "x") != 5 || c.n(t, "y") != 4 || c.n(t, "z") != 1 {
+			t.Errorf("x is %d, y is %d, z is %d", c.n(t, "x"), c.n(t, "y"), c.n(t, "z"))
+		}
+		if got := n.lostConflicts(t); len(got) != 0 {
+			t.Errorf("conflicts %v", got)
+		}
+	})
+}
+
 // One table that turns out to be restored has all looked at: the others get again what they have lost, though nobody asks for
 // anything that would show it.
 func TestOneRestoredTableTellsOfOthers(t *testing.T) {

@@ -79,6 +79,8 @@ func (e *Entry) judgeMark(side Sidecar, f facts, env Env) (verdict, decision, bo
 	case there.Equal(e.closedMark()):
 		e.Closed = true // an earlier answer was lost, or this process has forgotten what it was about
 		return verdictDecided, conflict(CodeCondition, textCondition), true
+	case order > 0 && e.Replay && e.kept(side, env):
+		return verdictApplied, decision{}, true
 	case order > 0 && e.Replay:
 		return verdictDecided, conflict(CodeRestored, textRestored), true
 	}

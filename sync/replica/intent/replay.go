@@ -17,7 +17,7 @@ func (t *taking) replayed() {
 	t.sees(image)
 	_, side := Split(image)
 	switch {
-	case side.Marks[t.env.Node].Equal(e.Mark()), side.Life == e.lifeID(t.env.Node):
+	case side.Marks[t.env.Node].Equal(e.Mark()), side.Life == e.lifeID(t.env.Node), e.kept(side, t.env):
 		t.o.Result = OutApplied
 	case e.outdone(side, t.env):
 		t.o.Met[0] = image
@@ -26,6 +26,14 @@ func (t *taking) replayed() {
 		t.o.Met[0] = image
 		t.settle(conflict(CodeRestored, textMissing))
 	}
+}
+
+// kept tells of the mark of a later write of ours that a restored cloud has that one as the table it was had it, and so this
+// entry too: of one item nothing is sent before what was written earlier is settled.
+func (e *Entry) kept(side Sidecar, env Env) bool {
+	there := side.Marks[env.Node]
+	order, _ := attr.Compare(there, e.Mark())
+	return there.Kind() == attr.KindN && order > 0 && env.Kept != nil && env.Kept(e.Table, e.Key, there)
 }
 
 // proofID is the key of the proof of a transaction. One that is sent again to a cloud that was restored has another one:
@@ -46,7 +54,7 @@ func (t *takingAll) replayed(images []attr.Item) {
 		t.sees(i, images[i])
 		item, side := Split(images[i])
 		switch {
-		case side.Marks[t.env.Node].Equal(e.Mark()), e.Op == store.OpDelete && item == nil:
+		case side.Marks[t.env.Node].Equal(e.Mark()), e.Op == store.OpDelete && item == nil, e.kept(side, t.env):
 			there++
 		case !e.outdone(side, t.env) && e.fits(item, side, t.env) && !(e.Before && e.creates()):
 			none++

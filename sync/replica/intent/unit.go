@@ -37,8 +37,11 @@ type Env struct {
 	// Events tells that every entry of policy other than state that carries this lock and fence, written by the store's
 	// Update group or an earlier one, is settled; conflict and quarantine count.
 	Events func(lock string, fence int64, group uint64) bool
-	Rand   func() uint64
-	Exprs  *expr.Cache // nil: nothing is kept
+	// Kept tells of a mark of ours on an item of a restored cloud that it is that of a write which was acknowledged before the
+	// instant that the cloud was restored to: nothing that was written before it on that item was lost. nil: of none.
+	Kept  func(table string, key attr.Item, mark attr.Value) bool
+	Rand  func() uint64
+	Exprs *expr.Cache // nil: nothing is kept
 }
 
 // Unit is what is sent together: one item's entry, or all entries of a cloud transaction in the order of their sequences.
