@@ -31,6 +31,7 @@ type act struct {
 	after  uint64 // the last effect in the cloud when it was acknowledged
 	maybe  bool   // the process died in it: it may be there or not
 	gone   bool   // on a disk that was put back to an earlier state: nothing is promised
+	undone bool   // gone, with all that the node had recorded since
 }
 
 // writing is one Update of an application.

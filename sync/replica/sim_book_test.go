@@ -134,7 +134,7 @@ func (b *book) lost(node string, first int) {
 			continue
 		}
 		if n++; n > first {
-			a.gone = true
+			a.gone, a.undone = true, true
 		}
 	}
 }

@@ -233,11 +233,12 @@ func (b *book) whole() {
 	}
 }
 
-// events sees that no state came before its events, unless these have ended in a conflict log.
+// events sees that no state came before its events, unless these have ended in a conflict log, or it can be that they had in
+// one that went when its machine was put back to a snapshot.
 func (b *book) events(recorded map[string]*replica.Conflict) {
 	told := map[string]bool{}
 	for _, a := range b.acts {
-		if a.table == "events" && recorded[fmt.Sprintf("%s %d", a.node, a.seq)] != nil {
+		if a.table == "events" && (a.undone || recorded[fmt.Sprintf("%s %d", a.node, a.seq)] != nil) {
 			told[a.key["pk"].Str()+" "+a.key["sk"].Str()] = true
 		}
 	}
