@@ -1,5 +1,13 @@
 package replica
 
+import (
+	"context"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
 // InHand is how many units the lanes hold in memory. The lanes do not run.
 func (r *Replica) InHand() (n int) {
 	for _, l := range r.lanes {
@@ -18,4 +26,21 @@ func (r *Replica) Replaying() bool { return r.replaying() }
 func (r *Replica) TableSeen(name string) string {
 	b, _ := r.book(name)
 	return b.ID
+}
+
+// Doubtful lists the writes that wait on an item and do not hold on what the cloud has there: they are not in the view.
+func (r *Replica) Doubtful(ctx context.Context, table string, key attr.Item) (seqs []uint64, err error) {
+	err = r.store.View(ctx, func(tx *store.Tx) error {
+		w := r.newWork(tx)
+		it, err := w.item(table, key)
+		if err != nil {
+			return err
+		}
+		entries, err := w.entries(it)
+		if err == nil {
+			_, seqs = intent.View(it.sh.known, entries, r.exprs)
+		}
+		return err
+	})
+	return seqs, err
 }

@@ -1,11 +1,14 @@
 package replica_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -31,4 +34,21 @@ func (b *book) on(entry, item string) bool {
 // to another write of the same one: what was sent before it was written is of that.
 func (b *book) hasSent(a *act) bool {
 	return b.sent[fmt.Sprintf("%s %d %s %s", a.node, a.seq, a.table, keyText(a.key))] > a.after
+}
+
+// overtaken tells of a write that its node does not read that an image of the cloud was taken in behind it, as in the same
+// commit, on which it does not hold. Accepted: it waits as doubtful (section 3), or the cloud has decided on it by now.
+func (b *book) overtaken(l *simLife, a *act) bool {
+	records, err := l.store.Journal(context.Background(), a.seq, 1000)
+	if err != nil || !slices.ContainsFunc(records, func(r store.Record) bool {
+		return r.Origin == store.OriginCloud && r.Table == a.table && attr.EqualItems(r.Key, a.key)
+	}) {
+		return false
+	}
+	b.s.net.Count("a write was overtaken before its writer looked")
+	if p, err := l.rep.Proved(context.Background(), a.seq); err != nil || p != replica.ProofPending {
+		return err == nil
+	}
+	doubtful, err := l.rep.Doubtful(context.Background(), a.table, a.key)
+	return err == nil && slices.Contains(doubtful, a.seq)
 }

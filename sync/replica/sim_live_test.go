@@ -113,7 +113,7 @@ func (b *book) reads(l *simLife, acts []*act) {
 		if l.dead.Load() {
 			return
 		}
-		if a.op == store.OpDelete && it != nil || a.id != "" && !holds(it, a.id) {
+		if (a.op == store.OpDelete && it != nil || a.id != "" && !holds(it, a.id)) && !b.overtaken(l, a) {
 			b.s.violate("%s does not read its own write: %s %s id %s, there is %s", l.n.name, a.table, keyText(a.key), a.id, tell(it))
 		}
 	}
