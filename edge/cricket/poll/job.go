@@ -25,6 +25,7 @@ type job struct {
 	last  time.Time
 	fails int       // runs in a row that failed
 	again time.Time // rare, after a run that did not do the work: when it is tried again; zero: the run did
+	told  time.Time // when an error of it was logged; zero: it has worked since
 }
 
 // each makes the due of a job that always runs.
@@ -159,6 +160,9 @@ func (p *Poller) plan(name string, at time.Time) {
 	p.jobs[name] = s
 }
 
+// toldEvery is how often a job that goes on failing, by one error and another, is logged: being cut off has several texts.
+const toldEvery = 10 * time.Minute
+
 // finish notes how a job went. The same error again is not news: a full disk would else be filled by its log. Nor is it
 // how many matches have it.
 func (p *Poller) finish(ctx context.Context, j *job, now time.Time, err error) {
@@ -172,10 +176,13 @@ func (p *Poller) finish(ctx context.Context, j *job, now time.Time, err error) {
 		s.Failed++
 		if text := told(err); text != s.LastError {
 			s.LastError = text
-			p.Log.Error("cricket "+j.name, "err", text)
+			if j.told.IsZero() || now.Sub(j.told) >= toldEvery {
+				j.told = now
+				p.Log.Error("cricket "+j.name, "err", text)
+			}
 		}
 	case s.LastError != "":
-		s.LastError = ""
+		s.LastError, j.told = "", time.Time{}
 		p.Log.Info("cricket " + j.name + " works again")
 	}
 	p.jobs[j.name] = s

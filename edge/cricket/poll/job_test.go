@@ -1,9 +1,13 @@
 package poll
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
+	"time"
 )
 
 // What a hundred matches failed by is one line, whatever their order and number.
@@ -22,5 +26,27 @@ func TestToldErrors(t *testing.T) {
 		if got := told(errors.Join(errs...)); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// A job that fails by one error and another for an hour, as one that is cut off does, is a line each ten minutes; the status
+// has the last. After it has worked the next failure is told at once.
+func TestFailingJobIsLoggedNowAndThen(t *testing.T) {
+	var log bytes.Buffer
+	p := &Poller{Config: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}, jobs: map[string]JobStatus{}}
+	j, now := &job{name: "seat"}, time.Date(2026, 7, 1, 10, 0, 0, 0, time.UTC)
+	for i := range 60 * 12 {
+		p.finish(t.Context(), j, now.Add(time.Duration(i)*5*time.Second), fmt.Errorf("no route %d", i%2))
+	}
+	if got := strings.Count(log.String(), "level=ERROR"); got != 6 {
+		t.Errorf("%d lines of an hour:\n%s", got, log.String())
+	}
+	if s := p.jobs["seat"]; s.LastError != "no route 1" || s.Failed != 720 {
+		t.Errorf("the status is %+v", s)
+	}
+	p.finish(t.Context(), j, now.Add(time.Hour), nil)
+	p.finish(t.Context(), j, now.Add(time.Hour+time.Second), errors.New("no route again"))
+	if !strings.HasSuffix(strings.TrimSpace(log.String()), `err="no route again"`) {
+		t.Errorf("a new failure is not told:\n%s", log.String())
 	}
 }
