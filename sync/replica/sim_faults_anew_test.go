@@ -30,7 +30,7 @@ func (s *sim) recreate(*simNode) bool {
 	}
 	for _, n := range s.nodes {
 		if l := n.up(); l != nil {
-			a.had[n.name] = l.rows(a.table)
+			a.had[n.name] = l.rows(a.table, false)
 			maps.DeleteFunc(a.had[n.name], func(key, _ string) bool { return !there[key] })
 		}
 	}
@@ -53,10 +53,13 @@ func (s *sim) diesOfRestore() {
 	}
 }
 
-// rows lists the items of a table as applications see them.
-func (l *simLife) rows(table string) map[string]string {
+// rows lists the items of a table as applications see them; hidden: with those that are kept past their TTL.
+func (l *simLife) rows(table string, hidden bool) map[string]string {
 	out := map[string]string{}
-	_ = l.store.View(context.Background(), func(tx *store.Tx) error {
+	err := l.store.View(context.Background(), func(tx *store.Tx) error {
+		if hidden {
+			tx.ShowExpired()
+		}
 		for it, err := range tx.ScanAll(store.Scan{Table: table}) {
 			if err != nil {
 				return err
@@ -65,6 +68,9 @@ func (l *simLife) rows(table string) map[string]string {
 		}
 		return nil
 	})
+	if err != nil {
+		l.n.s.violate("%s: %v", l.n.name, err)
+	}
 	return out
 }
 
@@ -125,7 +131,7 @@ func (b *book) kept() {
 		if l == nil || n.restored {
 			continue
 		}
-		there := l.rows(a.table)
+		there := l.rows(a.table, false)
 		for key, it := range a.had[n.name] {
 			if there[key] == "" && !deleted[key] {
 				b.s.violate("%s had %s %s, and the table was made anew: %s is gone", n.name, a.table, key, it)
