@@ -20,24 +20,24 @@ type book struct {
 
 	mu      sync.Mutex
 	acts    []*act
-	bySeq   map[string]*act            // "node seq"
-	effects map[string][]effectAt      // "node seq": those under the entry's mark, but for the closing of it
-	sent    map[string]uint64          // "node seq table key": the next effect when it was first sent
-	digits  map[string]string          // "node seq": nine digits, always the same
-	last    map[string]uint64          // "node table key": the highest sequence that had an effect
-	lastN   map[string]uint64          // and which
-	plain   map[string]uint64          // as last, but for those renumbered
-	plainN  map[string]uint64          // and which
-	images  map[string][]imageAt       // "table key"
-	shown   map[string][]time.Time     // ids that an effect has brought into the cloud, and when
-	first   map[string]uint64          // and which effect did so
-	latest  uint64                     // the last effect
-	left    map[string]int             // node: how many requests with a mark have left it
-	rows    map[string]int             // node: how often its row in the cloud was written
-	back    map[string]uint64          // node: the last effect when it was put back to a snapshot
-	issued  map[string]bool            // ids that somebody wrote
-	foreign map[string]int64           // counter: what foreign writers have added
-	fences  map[string]int64           // lock: the highest
+	bySeq   map[string]*act        // "node seq"
+	effects map[string][]effectAt  // "node seq": those under the entry's mark, but for the closing of it
+	sent    map[string]uint64      // "node seq table key": the next effect when it was first sent
+	digits  map[string]string      // "node seq": nine digits, always the same
+	last    map[string]uint64      // "node table key": the highest sequence that had an effect
+	lastN   map[string]uint64      // and which
+	plain   map[string]uint64      // as last, but for those renumbered
+	plainN  map[string]uint64      // and which
+	images  map[string][]imageAt   // "table key"
+	shown   map[string][]time.Time // ids that an effect has brought into the cloud, and when
+	first   map[string]uint64      // and which effect did so
+	latest  uint64                 // the last effect
+	left    map[string]int         // node: how many requests with a mark have left it
+	rows    map[string]int         // node: how often its row in the cloud was written
+	back    map[string]uint64      // node: the last effect when it was put back to a snapshot
+	issued  map[string]bool        // ids that somebody wrote
+	foreign map[string]int64       // counter: what foreign writers have added
+	locks   lockBook
 	writers map[string]string          // "match fence": who wrote under it
 	owed    map[string]uint64          // "match ball": state effect that came before its event
 	claims  map[string]map[string]bool // name: ids that were told they have it
@@ -45,7 +45,6 @@ type book struct {
 	cut     map[string]uint64          // item: the last time that a foreign writer or the TTL took its marks away
 	epoch   int                        // how often the cloud was restored
 	backs   []cloudBack                // and when, to what
-	renewed map[string]time.Time       // lock: the last write of a holder
 
 	seen
 }
@@ -82,9 +81,9 @@ func newBook(s *sim) *book {
 	return &book{
 		s: s, bySeq: map[string]*act{}, effects: map[string][]effectAt{}, sent: map[string]uint64{}, digits: map[string]string{},
 		last: map[string]uint64{}, images: map[string][]imageAt{}, shown: map[string][]time.Time{}, issued: map[string]bool{},
-		foreign: map[string]int64{}, fences: map[string]int64{}, writers: map[string]string{}, owed: map[string]uint64{},
+		foreign: map[string]int64{}, locks: newLockBook(), writers: map[string]string{}, owed: map[string]uint64{},
 		first: map[string]uint64{}, left: map[string]int{}, rows: map[string]int{}, back: map[string]uint64{}, plainN: map[string]uint64{},
-		lastN: map[string]uint64{}, plain: map[string]uint64{}, cut: map[string]uint64{}, cloned: map[string]bool{}, claims: map[string]map[string]bool{}, renewed: map[string]time.Time{},
+		lastN: map[string]uint64{}, plain: map[string]uint64{}, cut: map[string]uint64{}, cloned: map[string]bool{}, claims: map[string]map[string]bool{},
 		seen: seen{ofItem: map[string][]*act{}, changed: map[string]map[string]changeAt{}},
 	}
 }
@@ -231,11 +230,14 @@ func (s *sim) sends(mark string, c *intent.Call) {
 func (b *book) sends(mark string, c *intent.Call) {
 	b.s.detail("%s sends %s %s%s %s item %s update %q if %q %v %s", mark, c.Op, c.Table, keyText(c.Key), keyText(c.Item),
 		image(c.Item), c.Update, c.Condition, c.Names, image(c.Values))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if c.Table == simLocks {
+		b.locks.sent[c.Values[":rvn"].Str()] = time.Now()
+	}
 	if mark == "" {
 		return
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	entry, _, _, _ := markParts(mark)
 	node, _, _ := strings.Cut(entry, " ")
 	b.left[node]++

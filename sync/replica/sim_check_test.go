@@ -28,7 +28,7 @@ func (b *book) settle() {
 	b.bounded()
 	for m := range simMatches {
 		lock := fmt.Sprintf("match:m%d", m)
-		if idle := time.Since(b.renewed[lock]); idle > time.Minute {
+		if idle := time.Since(b.locks.renewed[lock]); idle > time.Minute {
 			b.s.violate("nobody has held %s for %v", lock, idle)
 		}
 	}
