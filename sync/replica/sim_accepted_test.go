@@ -1,6 +1,7 @@
 package replica_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -22,6 +23,62 @@ func unnamed(it attr.Item) bool { return it != nil && it[intent.AttrLife].IsZero
 func (b *book) unsentThere(e *simcloud.Effect, entry, lane string) bool {
 	a := b.bySeq[entry]
 	return a != nil && !a.gone && a.id != "" && b.lastN[lane] <= b.back[e.By] && len(b.effects[entry]) == 0 && b.first[a.id] == e.N
+}
+
+// writtenAt is how far a node has come with what it wrote on an item, in the order in which it was written: what waited
+// when a timeline was lost, and was not sent there, has an effect under a number above those of writes made after it.
+type writtenAt struct {
+	upTo uint64 // the last that had an effect, or was closed, by the number that it was written under
+	life string // on which the last effect was
+}
+
+// wrote notes an effect under an entry's mark. A renumbered delete is left out: nothing tells what it was written as.
+func (b *book) wrote(e *simcloud.Effect, lane string, seq uint64, closes bool) {
+	w := b.written[lane]
+	switch {
+	case closes:
+		w.upTo = max(w.upTo, seq+1)
+	case e.Op == store.OpDelete && renumbered(seq):
+	default:
+		w.upTo, w.life = max(w.upTo, b.writtenAs(e, lane, seq)), e.New[intent.AttrLife].Str()
+	}
+	b.written[lane] = w
+}
+
+// writtenAs is the number that an entry had when it was written, by the id that it brings; its own where none tells.
+func (b *book) writtenAs(e *simcloud.Effect, lane string, seq uint64) (was uint64) {
+	if !renumbered(seq) {
+		return seq
+	}
+	for _, a := range b.ofItem[lane] {
+		if a.id != "" && a.seq < seq && brings(e, a.id) {
+			was = max(was, a.seq)
+		}
+	}
+	return cmp.Or(was, seq)
+}
+
+// brings tells whether an effect shows an id that was not there before.
+func brings(e *simcloud.Effect, id string) bool {
+	for name, v := range e.New {
+		was := e.Old[name]
+		if name == "m" {
+			v, was = v.Map()["x"], was.Map()["x"]
+		}
+		if v.Kind() == attr.KindS && v.Str() == id && !v.Equal(was) {
+			return true
+		}
+	}
+	return false
+}
+
+// behindRenumbered tells of an entry that it is behind one that was renumbered, was written after it, and is on another
+// life. Accepted: the lost timeline may have made what it found absent, and the tombstone of that is by its number, so a
+// create up to the fork keeps it; so does what moves from there to a life that another has begun (section 6). On one life
+// the greater mark is there to refuse it.
+func (b *book) behindRenumbered(e *simcloud.Effect, lane string, seq uint64) bool {
+	w := b.written[lane]
+	return !renumbered(seq) && renumbered(b.last[lane]) && w.upTo < seq && e.New != nil && e.New[intent.AttrLife].Str() != w.life
 }
 
 // on tells whether an entry has had an effect on an item: a restored machine may have given its number to another, before it

@@ -54,6 +54,7 @@ type seen struct {
 	anew    *anew                          // the table that was made anew; nil: none was
 	ofItem  map[string][]*act              // "node table key"
 	changed map[string]map[string]changeAt // table, item: the last effect
+	written map[string]writtenAt           // "node table key"
 }
 
 type changeAt struct {
@@ -84,7 +85,7 @@ func newBook(s *sim) *book {
 		foreign: map[string]int64{}, locks: newLockBook(), writers: map[string]string{}, owed: map[string]uint64{},
 		first: map[string]uint64{}, left: map[string]int{}, rows: map[string]int{}, back: map[string]uint64{}, plainN: map[string]uint64{},
 		lastN: map[string]uint64{}, plain: map[string]uint64{}, cut: map[string]uint64{}, cloned: map[string]bool{}, claims: map[string]map[string]bool{},
-		seen: seen{ofItem: map[string][]*act{}, changed: map[string]map[string]changeAt{}},
+		seen: seen{ofItem: map[string][]*act{}, changed: map[string]map[string]changeAt{}, written: map[string]writtenAt{}},
 	}
 }
 
@@ -314,9 +315,10 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 		strict = false
 	}
 	last := b.last[lane]
-	if strict && last > seq && !closes && !b.unsentThere(e, entry, lane) { // closing shows nobody anything: the queue of a restored snapshot may do so late
+	if strict && last > seq && !closes && !b.unsentThere(e, entry, lane) && !b.behindRenumbered(e, lane, seq) { // closing shows nobody anything: the queue of a restored snapshot may do so late
 		b.s.violate("order: %s had an effect on %s after sequence %d", entry, item, last)
 	}
+	b.wrote(e, lane, seq, closes)
 	b.last[lane], b.lastN[lane] = seq, e.N
 	switch {
 	case closes:

@@ -1,0 +1,61 @@
+package replica_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// What waited when a timeline was lost has its effects in the order in which it was written, whatever its numbers: a create
+// up to the fork keeps its own behind an update that was renumbered, whose life another node has ended.
+func TestOrderBehindWhatWasRenumbered(t *testing.T) {
+	const (
+		earlier = uint64(9)<<40 + 10
+		create  = uint64(9)<<40 + 20
+		anew    = uint64(14)<<40 + 1<<39 + 1
+	)
+	for name, c := range map[string]struct {
+		written uint64 // the number that the renumbered one was written under
+		closed  uint64 // the mark of this one is closed in between; 0: none is
+		life    string // on which the create is
+		broken  bool
+	}{
+		"written before, on another life": {written: earlier, life: "n0.9.8"},
+		"written before, on its life":     {written: earlier, life: "n0.9.7", broken: true},
+		"written after":                   {written: create + 1, life: "n0.9.8", broken: true},
+		"nobody knows when":               {life: "n0.9.8", broken: true},
+		"its own mark was closed":         {written: earlier, closed: create, life: "n0.9.8", broken: true},
+		"one before it was closed":        {written: earlier, closed: create - 5, life: "n0.9.8"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &sim{}
+			s.net = simcloud.NewNetwork(nil, nil, 1)
+			s.book = newBook(s)
+			b := s.book
+			if c.written > 0 {
+				b.acknowledge(&act{node: "n1", seq: c.written, table: "settings", key: pk("s0"), op: store.OpUpdate, id: "n1.1"})
+			}
+			b.acknowledge(&act{node: "n1", seq: create, table: "settings", key: pk("s0"), op: store.OpUpdate, id: "n1.2", upsert: true})
+			effect := func(seq uint64, life, was, is string, closes bool) {
+				image := func(id string) attr.Item {
+					return attr.Item{"pk": attr.S("s0"), "v": attr.S(id), intent.AttrLife: attr.S(life)}
+				}
+				b.latest++
+				e := &simcloud.Effect{N: b.latest, Table: "settings", Key: pk("s0"), Op: store.OpUpdate, Old: image(was), New: image(is), By: "n1"}
+				b.marked(e, "settings s0", fmt.Sprintf("n1 %d", seq), seq, closes)
+			}
+			effect(anew, "n0.9.7", "n0.5", "n1.1", false)
+			if c.closed > 0 {
+				effect(c.closed, c.life, "n0.6", "n0.6", true)
+			}
+			effect(create, c.life, "n0.6", "n1.2", false)
+			if s.broken() != c.broken {
+				t.Errorf("violated: %v", s.failed)
+			}
+		})
+	}
+}
