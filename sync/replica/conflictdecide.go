@@ -259,7 +259,7 @@ func (r *Replica) retry(w *work, c *Conflict) error {
 // groups are its entries as they were written: each alone, or with the others of its transaction, in order.
 func (c *Conflict) groups() (out [][]*intent.Entry) {
 	entries := c.Entries()
-	slices.SortStableFunc(entries, func(a, b *intent.Entry) int { return cmp.Compare(a.Seq, b.Seq) })
+	slices.SortStableFunc(entries, func(a, b *intent.Entry) int { return cmp.Compare(a.Earliest(), b.Earliest()) })
 	of := map[uint64]int{}
 	for _, e := range entries {
 		if i, known := of[e.Txn]; known && e.Txn != 0 {

@@ -133,9 +133,11 @@ func dropUnit(tx *store.Tx, u *unit, t tally) error {
 	if err := tx.Side(sideOutbox).Delete(u.id.key()); err != nil {
 		return err
 	}
-	for _, seq := range u.Entries[0].Folds {
-		if err := tx.Side(sideFolded).Delete(seqKey(seq)); err != nil {
-			return err
+	for _, e := range u.Entries {
+		for _, seq := range e.Folds {
+			if err := tx.Side(sideFolded).Delete(seqKey(seq)); err != nil {
+				return err
+			}
 		}
 	}
 	t.add(u.table(), -int64(len(u.Entries)), -int64(u.size))
@@ -144,9 +146,11 @@ func dropUnit(tx *store.Tx, u *unit, t tally) error {
 
 // foldInto notes of the sequences that have fallen together into a unit where they are now.
 func foldInto(tx *store.Tx, u *unit) error {
-	for _, seq := range u.Entries[0].Folds {
-		if err := tx.Side(sideFolded).Set(seqKey(seq), seqKey(u.id.seq)); err != nil {
-			return err
+	for _, e := range u.Entries {
+		for _, seq := range e.Folds {
+			if err := tx.Side(sideFolded).Set(seqKey(seq), seqKey(u.id.seq)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

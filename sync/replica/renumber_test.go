@@ -26,7 +26,7 @@ func restoredQueue(t *testing.T, write func(n *feedNode)) (c *shelf, r *feedNode
 	copyDir(t, dir, old)
 	c.set(func() {
 		c.fail = func(op, table string) error {
-			if table == "teams" && op != "get" {
+			if table == "teams" && op != "get" && op != "table" {
 				return &intent.Error{Class: intent.Throttled, Err: errors.New("slow down")}
 			}
 			return nil
@@ -162,4 +162,56 @@ func TestNoFoldingOverARestart(t *testing.T) {
 	if got := n.waitingNow(t); got != 2 {
 		t.Errorf("%d units wait, of two runs", got)
 	}
+}
+
+// What is behind any write of a renumbered transaction is behind it still: it goes with it when that is refused.
+func TestTailOfARenumberedTransaction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, r := restoredQueue(t, func(n *feedNode) {
+			n.put(t, "teams", team("y", 0))
+			n.drained(t)
+		})
+		ifNone := store.UpdateItem{Table: "teams", Key: teamKey("x"), Update: "ADD n :one", Condition: "n = :none"}
+		ifNone.Values = attr.Item{":one": attr.Int(1), ":none": attr.Int(0)}
+		also := store.UpdateItem{Table: "teams", Key: teamKey("y"), Update: "SET n = :one"}
+		also.Values = attr.Item{":one": attr.Int(1)}
+		if err := r.st.Update(t.Context(), func(tx *store.Tx) error {
+			return tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{{Update: &ifNone}, {Update: &also}}})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		r.put(t, "teams", team("y", 2))
+		stop := r.run(t)
+		defer stop()
+		letPass(time.Minute)
+		if on := r.pendingOn(t, "y"); len(on) != 2 || on[0] < on[1] {
+			t.Fatalf("on y wait %d: the test needs the first of them to have a new number, and the second its old one", on)
+		}
+		theirs, _ := c.item("teams", teamKey("x"))
+		theirs["n"] = attr.Int(9)
+		c.foreign(t, "teams", nil, theirs)
+		c.set(func() { c.fail = nil })
+		letPass(10 * time.Minute)
+		if got := r.lostConflicts(t); len(got) != 1 || len(got[0].Entries()) != 3 || c.n(t, "y") != 0 || r.waitingNow(t) != 0 {
+			t.Errorf("y is %d, %d writes wait, recorded are %v", c.n(t, "y"), r.waitingNow(t), got)
+		}
+	})
+}
+
+// pendingOn lists the numbers of what waits on a team, in the order in which it does.
+func (n *feedNode) pendingOn(t testing.TB, id string) (seqs []uint64) {
+	t.Helper()
+	if err := n.st.View(t.Context(), func(tx *store.Tx) error {
+		it, err := n.newWork(tx).item("teams", teamKey(id))
+		if err != nil {
+			return err
+		}
+		for _, at := range it.sh.pending {
+			seqs = append(seqs, at.seq)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return seqs
 }

@@ -334,7 +334,6 @@ func (r *Replica) renumber(w *work, f *flight) error {
 	}
 	delete(w.units, f.id)
 	moved := &unit{id: f.id}
-	folds := slices.Clone(old.Entries[0].Folds)
 	for i, was := range old.Entries {
 		seq, digits, err := r.newSequence(w.tx)
 		if err != nil {
@@ -348,9 +347,9 @@ func (r *Replica) renumber(w *work, f *flight) error {
 		if e.Txn != 0 {
 			e.Txn = moved.id.seq
 		}
-		moved.Entries, folds = append(moved.Entries, &e), append(folds, was.Seq)
+		e.Folds = append(slices.Clone(was.Folds), was.Seq)
+		moved.Entries = append(moved.Entries, &e)
 	}
-	moved.Entries[0].Folds = folds
 	if err := foldInto(w.tx, moved); err != nil {
 		return err
 	}

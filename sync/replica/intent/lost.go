@@ -11,7 +11,7 @@ import (
 // sent: its sequences, and with them its write id, may be those of other writes there.
 func (u *Unit) parted(env Env) bool {
 	for _, e := range u.Entries {
-		if !e.Lost || e.Sent > 0 || e.Unsure || env.Fork == 0 || e.earliest() <= env.Fork {
+		if !e.Lost || e.Sent > 0 || e.Unsure || env.Fork == 0 || e.Earliest() <= env.Fork {
 			return false
 		}
 	}
@@ -92,8 +92,9 @@ func (e *Entry) anothers(env Env) bool {
 // settledThere tells of an entry of a lost timeline that it was settled there.
 func (e *Entry) settledThere(env Env) bool { return e.Seq <= env.Lost }
 
-// earliest gives the first of the sequences that the entry stands for.
-func (e *Entry) earliest() uint64 {
+// Earliest gives the first of the sequences that the entry stands for. By it the entries of an item stand in the order in
+// which they were written: a renumbered one has a greater number than what is behind it and is not looked for yet.
+func (e *Entry) Earliest() uint64 {
 	first := e.Seq
 	for _, seq := range e.Folds {
 		first = min(first, seq)

@@ -217,3 +217,26 @@ func TestNumberOfAnotherWriteProvesNothing(t *testing.T) {
 		}
 	}
 }
+
+// What carries the effect of a rejected entry is taken along also where the rejected one was renumbered and has a greater
+// number by now: else its effect would arrive with what was made upon it.
+func TestTailOfARenumberedEntry(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.node("a")
+	a.write(put("t", "i", "", "version", 1, "score", 0))
+	a.drain()
+	first := a.write(update("t", "i", "SET score = :s", "version = :v", ":s", 10, ":v", 1))
+	tail := a.write(put("t", "i", "", "version", 1, "score", 10))
+	first.Lost, tail.Lost = true, true
+	for first.Lost {
+		if !a.step(arrive) {
+			t.Fatal("it waits")
+		}
+	}
+	w.foreignSet("t", "i", "version", 2)
+	a.drain()
+	a.result(first, OutConflict, CodeCondition)
+	a.result(tail, OutConflict, CodeCondition)
+	w.want("t", "i", `{"score":{"N":"0"},"version":{"N":"2"}}`)
+}

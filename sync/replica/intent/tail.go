@@ -18,7 +18,7 @@ type Queue interface {
 }
 
 // Tail gives what a rejected unit takes along: the later, never sent entries that carry its effect, with their
-// transactions and what those take along in turn, in the order of their sequences.
+// transactions and what those take along in turn, in the order in which they were written.
 func Tail(u *Unit, q Queue) []*Entry {
 	return closure(u, q, (*Entry).carries)
 }
@@ -46,7 +46,7 @@ func closure(u *Unit, q Queue, takes func(rejected, later *Entry) bool) []*Entry
 		e := work[0]
 		work = work[1:]
 		for _, l := range q.Item(e.Table, e.Key) {
-			if l.Seq <= e.Seq || l.aside() || !takes(e, l) {
+			if l.Earliest() <= e.Earliest() || l.aside() || !takes(e, l) {
 				continue
 			}
 			if l.Txn == 0 {
@@ -58,7 +58,7 @@ func closure(u *Unit, q Queue, takes func(rejected, later *Entry) bool) []*Entry
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b *Entry) int { return cmp.Compare(a.Seq, b.Seq) })
+	slices.SortFunc(out, func(a, b *Entry) int { return cmp.Compare(a.Earliest(), b.Earliest()) })
 	return out
 }
 

@@ -227,7 +227,7 @@ func (w *world) settled(name string) uint64 {
 		return 0
 	}
 	if len(n.queue) > 0 {
-		return n.queue[0].earliest() - 1
+		return n.queue[0].Earliest() - 1
 	}
 	return n.seq
 }
@@ -371,7 +371,9 @@ func (n *node) settle(u *Unit, o Outcome) {
 		}
 	case o.Result == OutRenumber:
 		n.seq++
-		u.Entries[0].Seq, u.Entries[0].Digits, u.Entries[0].Lost = n.seq, 1, false
+		e := u.Entries[0]
+		e.Folds = append(e.Folds, e.Seq)
+		e.Seq, e.Digits, e.Lost = n.seq, 1, false
 	case o.Result.Settled():
 		gone := slices.Clone(u.Entries)
 		if o.Result == OutConflict {
@@ -387,7 +389,7 @@ func (n *node) settle(u *Unit, o Outcome) {
 		for _, e := range u.Entries {
 			var later []*Entry
 			for _, l := range n.Item(e.Table, e.Key) {
-				if l.Seq > e.Seq {
+				if l.Earliest() > e.Earliest() {
 					later = append(later, l)
 				}
 			}
