@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -164,6 +165,47 @@ func TestNoFoldingOverARestart(t *testing.T) {
 	}
 }
 
+// What a restored table has lost is put back in front of what waits, also of what has another number since a timeline was
+// lost: two transactions that wait on two items do so in one order on both, or neither would ever be sent.
+func TestPutBackBesideRenumbered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var point time.Time
+		then := map[string]attr.Item{}
+		c, r := restoredQueue(t, func(n *feedNode) {
+			n.put(t, "teams", team("y", 0))
+			n.drained(t)
+			letPass(10 * time.Minute)
+			point = time.Now()
+			for _, it := range n.cloud.snapshot(t, "teams") {
+				then[it["id"].Str()] = it
+			}
+			n.bump(t, "x") // which is lost, and nothing of y
+			n.drained(t)
+		})
+		for range 2 {
+			r.bumpBoth(t, "x", "y")
+		}
+		stop := r.run(t)
+		defer stop()
+		letPass(time.Minute)
+		if first := r.pendingOn(t, "y"); len(first) != 2 || first[0] < first[1] {
+			t.Fatalf("on y wait %d: the test needs the first of them to have a new number, and the second its old one", first)
+		}
+		c.restore(t, "teams", []attr.Item{then["x"], then["y"]}, "teams-2", point)
+		if err := r.checkTables(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		if x, y := r.pendingOn(t, "x"), r.pendingOn(t, "y"); len(x) != 3 || !slices.Equal(x[1:], y) {
+			t.Errorf("on x wait %d, on y %d", x, y)
+		}
+		c.set(func() { c.fail = nil })
+		letPass(10 * time.Minute)
+		if got := r.waitingNow(t); got != 0 || c.n(t, "x") != 3 || c.n(t, "y") != 2 {
+			t.Errorf("%d writes wait, x is %d, y is %d, recorded are %v", got, c.n(t, "x"), c.n(t, "y"), r.lostConflicts(t))
+		}
+	})
+}
+
 // What is behind any write of a renumbered transaction is behind it still: it goes with it when that is refused.
 func TestTailOfARenumberedTransaction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -196,6 +238,20 @@ func TestTailOfARenumberedTransaction(t *testing.T) {
 			t.Errorf("y is %d, %d writes wait, recorded are %v", c.n(t, "y"), r.waitingNow(t), got)
 		}
 	})
+}
+
+// bumpBoth adds one to two teams in one transaction.
+func (n *feedNode) bumpBoth(t testing.TB, ids ...string) {
+	t.Helper()
+	var w store.TransactWrite
+	for _, id := range ids {
+		u := store.UpdateItem{Table: "teams", Key: teamKey(id), Update: "ADD n :one"}
+		u.Values = attr.Item{":one": attr.Int(1)}
+		w.Items = append(w.Items, store.WriteItem{Update: &u})
+	}
+	if err := n.st.Update(t.Context(), func(tx *store.Tx) error { return tx.TransactWrite(w) }); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // pendingOn lists the numbers of what waits on a team, in the order in which it does.

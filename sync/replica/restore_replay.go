@@ -93,9 +93,25 @@ func (r *Replica) putBack(w *work, entries []*intent.Entry, b *tableBook, at tim
 		return err
 	}
 	return w.eachItem(u, func(it *workItem) {
-		slices.SortFunc(it.sh.pending, func(a, b unitID) int { return cmp.Compare(a.seq, b.seq) })
+		w.fail(w.inOrder(it))
 		it.rebased = true
 	})
+}
+
+// inOrder has the units that wait on an item do so in the order in which they were written, which is that on all items: by
+// their numbers two transactions could each wait for the other, when one of them was renumbered.
+func (w *work) inOrder(it *workItem) error {
+	units, err := w.pending(it)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(units, func(a, b *unit) int {
+		return cmp.Compare(a.Entries[0].Earliest(), b.Entries[0].Earliest())
+	})
+	for i, u := range units {
+		it.sh.pending[i] = u.id
+	}
+	return nil
 }
 
 // replay has an entry be made sure of in a table that was restored. at is when it was known to be applied, by the server's
