@@ -1,0 +1,114 @@
+package replica
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+// Of several writes of one item that a restored table still has, the last one's mark proves those before it.
+func TestRestoredTableHasTheLastOfMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		n := openNode(t, c, t.TempDir(), nil)
+		stop := n.run(t)
+		defer stop()
+		n.put(t, "teams", team("x", 1))
+		n.pair(t, "y", "z")
+		for range 3 {
+			n.bump(t, "x")
+			n.bump(t, "y")
+			letPass(10 * time.Second)
+		}
+		point, then := time.Now(), c.snapshot(t, "teams")
+		letPass(10 * time.Second)
+		n.bump(t, "x")
+		letPass(10 * time.Second)
+		c.restore(t, "teams", then, "teams-2", point)
+		letPass(10 * time.Minute)
+		if c.n(t, "x") != 5 || c.n(t, "y") != 4 || c.n(t, "z") != 1 {
+			t.Errorf("x is %d, y is %d, z is %d", c.n(t, "x"), c.n(t, "y"), c.n(t, "z"))
+		}
+		if got := n.lostConflicts(t); len(got) != 0 {
+			t.Errorf("conflicts %v", got)
+		}
+	})
+}
+
+// What went to a restored table before anybody had noticed proves nothing of what that table has lost.
+func TestMarkFromAfterTheRestoreProvesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		n := openNode(t, c, t.TempDir(), nil)
+		stop := n.run(t)
+		defer stop()
+		n.put(t, "teams", team("x", 1))
+		letPass(10 * time.Second)
+		point, then := time.Now(), c.snapshot(t, "teams")
+		letPass(10 * time.Second)
+		n.bump(t, "x")
+		letPass(10 * time.Second)
+		c.restore(t, "teams", then, "teams-2", point)
+		n.bump(t, "x")
+		letPass(10 * time.Minute)
+		if got := n.lostConflicts(t); c.n(t, "x") != 2 || len(got) != 1 {
+			t.Errorf("x is %d, recorded are %v", c.n(t, "x"), got)
+		}
+	})
+}
+
+// One table that turns out to be restored has all looked at: the others get again what they have lost, though nobody asks for
+// anything that would show it.
+func TestOneRestoredTableTellsOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		n := openNode(t, c, t.TempDir(), nil)
+		stop := n.run(t)
+		defer stop()
+		letPass(10 * time.Second)
+		point := time.Now()
+		letPass(time.Second)
+		n.put(t, "teams", team("x", 1))
+		n.put(t, "follows", attr.Item{"match": attr.S("m"), "user": attr.S("u")})
+		letPass(30 * time.Second)
+		c.restore(t, "teams", nil, "teams-2", point)
+		c.foreign(t, "follows", attr.Item{"match": attr.S("m"), "user": attr.S("u")}, nil)
+		c.set(func() { c.state["follows"] = TableState{ID: "follows-2", RestoredAt: point} })
+		n.bump(t, "x")
+		letPass(time.Second) // all are looked at soon anyway
+		if it, _ := c.item("follows", attr.Item{"match": attr.S("m"), "user": attr.S("u")}); it == nil || c.n(t, "x") != 2 {
+			t.Errorf("the cloud has %v of the one table, x is %d in the other", it, c.n(t, "x"))
+		}
+	})
+}
+
+// A table that is restored once more before what it had lost is put back gets what both restores took.
+func TestRestoredAgainBeforeItIsPutBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		n := openNode(t, c, t.TempDir(), nil)
+		point := time.Now()
+		letPass(time.Second)
+		n.put(t, "teams", team("x", 1))
+		n.drained(t)
+		letPass(time.Minute)
+		c.restore(t, "teams", nil, "teams-2", point)
+		if err := n.lookAt(t.Context(), "teams"); err != nil {
+			t.Fatal(err)
+		}
+		letPass(20 * time.Minute)
+		c.restore(t, "teams", nil, "teams-3", time.Now().Add(-time.Minute))
+		if err := n.checkTables(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		n.drained(t)
+		if c.n(t, "x") != 1 {
+			t.Error("what the first restore has taken is not sent again")
+		}
+		if got := n.lostConflicts(t); len(got) != 0 {
+			t.Errorf("conflicts %v", got)
+		}
+	})
+}
