@@ -268,33 +268,34 @@ func (r *Replica) unseen(ctx context.Context, p *pass) (keys []attr.Item, bases 
 // settledKeys gives the keys of those absent items on which nothing waits to be sent.
 func settledKeys(tx *store.Tx, table string, found []absentee) (keys []attr.Item, err error) {
 	for _, a := range found {
-		waits, err := sends(tx, a.pending)
+		key, err := tx.KeyOf(table, a.raw)
+		if fault.Is(err, fault.Invalid) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
-		if waits {
-			continue
-		}
-		key, err := tx.KeyOf(table, a.raw)
-		switch {
-		case err == nil:
-			keys = append(keys, key)
-		case !fault.Is(err, fault.Invalid):
+		waits, err := sends(tx, table, key, a.pending)
+		if err != nil {
 			return nil, err
+		}
+		if !waits {
+			keys = append(keys, key)
 		}
 	}
 	return keys, nil
 }
 
-// sends tells whether anything on an item will be sent: then that finds out that the item is gone. What is quarantined waits
-// for a person, and finds out nothing.
-func sends(tx *store.Tx, pending []unitID) (bool, error) {
+// sends tells whether a change of an item will be sent: then that finds out that the item is gone. What is quarantined waits
+// for a person, and finds out nothing. A condition that a transaction has on the item changes nothing of it, and may wait
+// as long as another table is not to be had.
+func sends(tx *store.Tx, table string, key attr.Item, pending []unitID) (bool, error) {
 	for _, id := range pending {
 		u, err := getUnit(tx, id)
 		if err != nil {
 			return false, err
 		}
-		if u != nil && !u.held() {
+		if u != nil && !u.held() && u.writes(table, key) {
 			return true, nil
 		}
 	}

@@ -494,3 +494,43 @@ func TestDeletedUnderAQuarantine(t *testing.T) {
 		}
 	})
 }
+
+// A condition that a transaction has on an item finds out that it is gone only when the transaction is sent, which may be in
+// hours if another table of it is not to be had: the feed sees it before.
+func TestDeletedUnderACheck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		n := openNode(t, c, t.TempDir(), scanTeams(20*time.Second))
+		stop := n.run(t)
+		defer stop()
+		c.foreign(t, "teams", nil, team("x", 1))
+		letPass(time.Minute)
+		c.set(func() {
+			c.fail = func(op, table string) error {
+				if op == "transact" && table == "follows" {
+					return &intent.Error{Class: intent.NoTable, Err: errors.New("a test")}
+				}
+				return nil
+			}
+		})
+		err := n.st.Update(t.Context(), func(tx *store.Tx) error {
+			return tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
+				{Put: &store.PutItem{Table: "follows", Item: follow("m", "u")}},
+				{Put: &store.PutItem{Table: "follows", Item: follow("m", "v")}},
+				{Check: &store.ConditionCheck{Table: "teams", Key: teamKey("x"), Condition: "attribute_exists(id)"}},
+			}})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		letPass(time.Minute)
+		c.foreign(t, "teams", teamKey("x"), nil)
+		letPass(2 * time.Minute)
+		if it := n.row(t, "teams", teamKey("x")); it != nil {
+			t.Errorf("readers see %v, which the cloud does not have", it)
+		}
+		if st, err := n.Status(t.Context()); err != nil || st.Waiting == 0 {
+			t.Errorf("the transaction waits no more: %v", err)
+		}
+	})
+}

@@ -86,6 +86,13 @@ func (u *unit) held() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Held != intent.HoldNone })
 }
 
+// writes tells whether the unit has an entry on an item, and not a ConditionCheck alone.
+func (u *unit) writes(table string, key attr.Item) bool {
+	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
+		return e.Table == table && attr.EqualItems(e.Key, key)
+	})
+}
+
 // getUnit reads a unit; nil: it is not in the outbox any more.
 func getUnit(tx *store.Tx, id unitID) (*unit, error) {
 	b, err := tx.Side(sideOutbox).Get(id.key())
