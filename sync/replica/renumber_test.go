@@ -146,6 +146,44 @@ func TestRenumberIsMadeOnceMore(t *testing.T) {
 	})
 }
 
+// What a restored table has lost is waited for also where it has got another number meanwhile.
+func TestRenumberedIsReplayedStill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, r := restoredQueue(t, func(n *feedNode) { n.bump(t, "x") })
+		seq := r.pendingOn(t, "x")[0]
+		book := tableBook{ID: "teams-2", Noticed: time.Now(), Requeued: true, Until: time.Now().Add(time.Hour), Through: seq}
+		err := r.keepBook(t.Context(), "teams", book)
+		if err == nil {
+			err = r.changeState(t.Context(), func(_ *store.Tx, s *identityState) error {
+				s.Lost = &lostQueue{Next: 9 << incarnationShift}
+				return nil
+			})
+		}
+		if err == nil {
+			err = r.st.Update(t.Context(), func(tx *store.Tx) error {
+				u, err := r.findUnit(tx, seq)
+				if err != nil {
+					return err
+				}
+				u.Entries[0].Replay = true
+				f := &flight{unit: u, outcome: intent.Outcome{Result: intent.OutRenumber}}
+				return r.settleUnits(r.newWork(tx), []*flight{f}, r.clock.Now())
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, _ := r.book("teams")
+		if waits, err := r.replayWaits(t.Context(), "teams", b.Through); err != nil || !waits {
+			t.Errorf("it is not waited for: %v", err)
+		}
+		err = r.loadBooks(t.Context())
+		if again, _ := r.book("teams"); err != nil || again.Through != b.Through {
+			t.Errorf("up to %d, and after a restart up to %d: %v", b.Through, again.Through, err)
+		}
+	})
+}
+
 // What an earlier run has queued is not folded into what this run writes: if the file is an older state of itself, that
 // was sent by another.
 func TestNoFoldingOverARestart(t *testing.T) {

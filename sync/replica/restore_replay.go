@@ -126,30 +126,6 @@ func (b *tableBook) replay(e *intent.Entry, at time.Time) {
 // can learn within it that a create is settled and delete its life without a tombstone.
 const restoreSharp = 2 * time.Second
 
-// restoredSince tells whether a table of a unit was found to be restored since the request left whose answer says that it
-// was applied: that may have been in what is no more.
-func (r *Replica) restoredSince(f *flight) (b tableBook, yes bool) {
-	if f.outcome.Result != intent.OutApplied || f.turn == r.identity.restores.turn.Load() || f.Entries[0].Policy == store.PolicyState {
-		return b, false
-	}
-	for _, e := range f.Entries {
-		if b, yes = r.book(e.Table); yes && !b.Noticed.IsZero() {
-			return b, true
-		}
-	}
-	return b, false
-}
-
-// reopen has such a unit stay, to be made sure of.
-func (r *Replica) reopen(w *work, f *flight, b *tableBook, now time.Time) {
-	for _, e := range f.Entries {
-		b.replay(e, r.acknowledged(f))
-	}
-	f.outcome, f.changed = intent.Outcome{Result: intent.OutParked}, true
-	f.park(now, intent.WhyReplay)
-	w.dirty[f.id] = true
-}
-
 // acknowledged is when a unit was known to be applied, by the server's clock.
 func (r *Replica) acknowledged(f *flight) time.Time {
 	if f.answered.IsZero() {

@@ -2,8 +2,11 @@ package replica
 
 import (
 	"context"
+	"encoding/json"
+	"time"
 
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 // requeueSent has what was sent and is not answered be made sure of too: what the table has lost may have been its effect,
@@ -68,4 +71,54 @@ func (u *unit) wasSentTo(table string) bool {
 		there, sent = there || e.Table == table, sent || e.Sent > 0 || e.Unsure
 	}
 	return there && sent
+}
+
+// restoredSince tells whether a table of a unit was found to be restored since the request left whose answer says that it
+// was applied: that may have been in what is no more.
+func (r *Replica) restoredSince(f *flight) (b tableBook, yes bool) {
+	if f.outcome.Result != intent.OutApplied || f.turn == r.identity.restores.turn.Load() || f.Entries[0].Policy == store.PolicyState {
+		return b, false
+	}
+	for _, e := range f.Entries {
+		if b, yes = r.book(e.Table); yes && !b.Noticed.IsZero() {
+			return b, true
+		}
+	}
+	return b, false
+}
+
+// reopen has such a unit stay, to be made sure of.
+func (r *Replica) reopen(w *work, f *flight, b *tableBook, now time.Time) {
+	for _, e := range f.Entries {
+		b.replay(e, r.acknowledged(f))
+	}
+	f.outcome, f.changed = intent.Outcome{Result: intent.OutParked}, true
+	f.park(now, intent.WhyReplay)
+	w.dirty[f.id] = true
+	w.fail(r.replaysThrough(w.tx, f.unit))
+}
+
+// replaysThrough notes of a unit that is made sure of beside what was put back that the node has not replayed before. If its
+// transaction is undone, more is looked at than need be.
+func (r *Replica) replaysThrough(tx *store.Tx, u *unit) error {
+	id := &r.identity
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	for _, e := range u.Entries {
+		b := id.restores.books[e.Table]
+		if !e.Replay || b == nil || b.Through >= e.Seq {
+			continue
+		}
+		raised := *b
+		raised.Through = e.Seq
+		data, err := json.Marshal(&raised)
+		if err != nil {
+			return err
+		}
+		if err := tx.Side(sideIdentity).Set([]byte(tableBookPrefix+e.Table), data); err != nil {
+			return err
+		}
+		id.restores.books[e.Table] = &raised
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"container/heap"
 	"context"
 	"slices"
@@ -350,7 +351,7 @@ func (r *Replica) renumber(w *work, f *flight) error {
 		e.Folds = append(slices.Clone(was.Folds), was.Seq)
 		moved.Entries = append(moved.Entries, &e)
 	}
-	if err := foldInto(w.tx, moved); err != nil {
+	if err := cmp.Or(foldInto(w.tx, moved), r.replaysThrough(w.tx, moved)); err != nil {
 		return err
 	}
 	w.know(moved)

@@ -183,6 +183,55 @@ func TestAnswerFromBeforeARestore(t *testing.T) {
 	})
 }
 
+// A write that was applied in what is no more is sent again as what was put back is: the node has not replayed before.
+func TestAnsweredTooLateIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		n := openNode(t, c, t.TempDir(), nil)
+		stop := n.run(t)
+		defer stop()
+		n.put(t, "teams", team("x", 0))
+		letPass(time.Minute)
+		point, then, busy, once := time.Now(), c.snapshot(t, "teams"), false, false
+		letPass(time.Minute)
+		c.set(func() {
+			c.fail = func(op, table string) error {
+				if busy && table == "teams" && op == "write" {
+					return &intent.Error{Class: intent.Throttled}
+				}
+				return nil
+			}
+			c.after = func(op, table string) error {
+				if table != "teams" || op != "write" || once {
+					return nil
+				}
+				c.mu.Unlock() // it is held while a test's function is called
+				defer c.mu.Lock()
+				c.restore(t, "teams", then, "teams-2", point)
+				if err := n.checkTables(t.Context(), true); err != nil {
+					t.Error(err)
+				}
+				busy, once = true, true
+				return nil
+			}
+		})
+		n.bump(t, "x")
+		told := func() bool {
+			row, _ := c.item("touchline-sync", nodeKey("a"))
+			return row[attrReplayed].Map()["teams"].Str() == "teams-2"
+		}
+		letPass(10 * time.Minute)
+		if told() || n.waitingNow(t) == 0 {
+			t.Errorf("the node has told that it has replayed: %v; %d writes wait", told(), n.waitingNow(t))
+		}
+		c.set(func() { busy = false })
+		letPass(10 * time.Minute)
+		if !told() || c.n(t, "x") != 1 {
+			t.Errorf("the node has told that it has replayed: %v; x is %d", told(), c.n(t, "x"))
+		}
+	})
+}
+
 // A snapshot of a node that was connected then, and has stayed so: that it is an older state shows by the row, though
 // something waits for ever and settled stands still.
 func TestSnapshotOfAConnectedNodeIsNoticed(t *testing.T) {
