@@ -3,7 +3,6 @@ package replica_test
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/touchline/touchline/internal/testrig/simcloud"
@@ -85,12 +84,6 @@ func (b *book) behindRenumbered(e *simcloud.Effect, lane string, seq uint64) boo
 // knew of the time that it has lost.
 func (b *book) on(entry, item string) bool {
 	return slices.ContainsFunc(b.effects[entry], func(e effectAt) bool { return e.item == item })
-}
-
-// hasSent tells whether a write was ever sent as itself. A number of a lost timeline may have been given to another item, or
-// to another write of the same one: what was sent before it was written is of that.
-func (b *book) hasSent(a *act) bool {
-	return b.sent[fmt.Sprintf("%s %d %s %s", a.node, a.seq, a.table, keyText(a.key))] > a.after
 }
 
 // overtaken tells of a write that its node does not read that an image of the cloud was taken in behind it, as in the same

@@ -22,7 +22,9 @@ type book struct {
 	acts    []*act
 	bySeq   map[string]*act        // "node seq"
 	effects map[string][]effectAt  // "node seq": those under the entry's mark, but for the closing of it
-	sent    map[string]uint64      // "node seq table key": the next effect when it was first sent
+	sent    map[sending]uint64     // the next effect when it was first sent
+	lines   map[string][]int       // node: the timelines that its disk has come through after the first, the present one last
+	begun   int                    // timelines, of all nodes
 	digits  map[string]string      // "node seq": nine digits, always the same
 	last    map[string]uint64      // "node table key": the highest sequence that had an effect
 	lastN   map[string]uint64      // and which
@@ -80,7 +82,7 @@ type imageAt struct {
 
 func newBook(s *sim) *book {
 	return &book{
-		s: s, bySeq: map[string]*act{}, effects: map[string][]effectAt{}, sent: map[string]uint64{}, digits: map[string]string{},
+		s: s, bySeq: map[string]*act{}, effects: map[string][]effectAt{}, sent: map[sending]uint64{}, lines: map[string][]int{}, digits: map[string]string{},
 		last: map[string]uint64{}, images: map[string][]imageAt{}, shown: map[string][]time.Time{}, issued: map[string]bool{},
 		foreign: map[string]int64{}, locks: newLockBook(), writers: map[string]string{}, owed: map[string]uint64{},
 		first: map[string]uint64{}, left: map[string]int{}, rows: map[string]int{}, back: map[string]uint64{}, plainN: map[string]uint64{},
@@ -110,36 +112,7 @@ func (b *book) actOf(node string, seq uint64) *act {
 	return b.bySeq[fmt.Sprintf("%s %d", node, seq)]
 }
 
-// acked counts the acknowledged writes of a node.
-func (b *book) acked(node string) (n int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, a := range b.acts {
-		if a.node == node {
-			n++
-		}
-	}
-	return n
-}
-
-// lost takes back the promise of all writes of a node but the first: its disk was put back. Those that had reached the
-// cloud are there once all the same.
-func (b *book) lost(node string, first int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	n := 0
-	b.back[node] = b.latest
-	for _, a := range b.acts {
-		if a.node != node {
-			continue
-		}
-		if n++; n > first {
-			a.gone, a.undone = true, true
-		}
-	}
-}
-
-// lostRuns is lost for a clone.
+// lostRuns is putBack for a clone.
 func (b *book) lostRuns(node string, run int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -246,8 +219,8 @@ func (b *book) sends(mark string, c *intent.Call) {
 	if key == nil {
 		key = keyIn(c.Item)
 	}
-	if name := entry + " " + c.Table + " " + keyText(key); b.sent[name] == 0 {
-		b.sent[name] = b.latest + 1
+	if as := (sending{entry: entry, item: c.Table + " " + keyText(key), line: b.line(node)}); b.sent[as] == 0 {
+		b.sent[as] = b.latest + 1
 	}
 }
 
@@ -309,7 +282,7 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 	lane := e.By + " " + item
 	// After a restore of the cloud what had been sent is sent again, and may meet another life.
 	strict := b.epoch == 0 && !b.cloned[e.By]
-	if sent := b.sent[entry+" "+item]; b.cut[item] > b.lastN[lane] || e.Old == nil && sent > 0 && b.cut[item] >= sent {
+	if sent := b.firstSent(entry, item); b.cut[item] > b.lastN[lane] || e.Old == nil && sent > 0 && b.cut[item] >= sent {
 		// Accepted: what a foreign writer or the TTL deletes or replaces takes the marks along, so that the repetition of an
 		// unanswered write has nothing to be known by; also before a delete, between two copies of one create.
 		strict = false

@@ -76,7 +76,7 @@ func cloudFaults() []mishap {
 func (s *sim) allKnowTheTables() bool {
 	for _, n := range s.nodes {
 		l := n.up()
-		if l == nil || n.snap != nil {
+		if l == nil || len(n.snaps) > 0 {
 			return false
 		}
 		for _, table := range appTables() {

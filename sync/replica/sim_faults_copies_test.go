@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -18,8 +19,9 @@ func copyFaults() []mishap {
 
 // snap is a machine's disk at some moment.
 type snap struct {
-	dir string
-	ops int // how many writes had been acknowledged
+	dir  string
+	disk disk
+	used bool // the machine was put back to it before
 
 	sent, rows int // how many requests had left the machine, and how often its row in the cloud had been written
 }
@@ -34,39 +36,63 @@ func (b *book) told(node string) (sent, rows int) {
 // snapshot keeps a machine's disk as it is.
 func (s *sim) snapshot(n *simNode) bool {
 	l := n.up()
-	if l == nil || n.snap != nil {
+	if l == nil || len(n.snaps) > 1 || len(n.snaps) == 1 && (s.cloudGoesBack() || s.luck.once(2)) {
 		return false
 	}
-	dir := filepath.Join(s.dir, fmt.Sprintf("%s.%d.snap", n.name, n.runs))
+	dir := filepath.Join(s.dir, fmt.Sprintf("%s.%d.snap", n.name, s.count()))
 	if err := copyDir(l.dir, dir); err != nil {
 		s.violate("%v", err)
 	}
-	n.snap = &snap{dir: dir, ops: s.book.acked(n.name)}
-	n.snap.sent, n.snap.rows = s.book.told(n.name)
+	sn := &snap{dir: dir, disk: s.book.disk(n.name)}
+	sn.sent, sn.rows = s.book.told(n.name)
+	n.snaps = append(n.snaps, sn)
 	s.trace("%s snapshot taken", n.name)
 	return true
 }
 
-// restoreSnapshot puts the machine back to its snapshot: in whole, or its store alone as from a backup.
-func (s *sim) restoreSnapshot(n *simNode) bool {
-	if n.snap == nil {
-		return false
+// cloudGoesBack tells of a seed that its cloud is restored, or a table made anew: not to a time before which a machine can be
+// put back, so that its snapshots have to go.
+func (s *sim) cloudGoesBack() bool { return s.seed%8 == 4 || s.seed%8 == 6 }
+
+// chooses gives the snapshot that a machine is put back to, and keeps it for another time now and then: that may be one of a
+// time that was lost meanwhile. nil: there is none.
+func (s *sim) chooses(n *simNode) *snap {
+	if len(n.snaps) == 0 {
+		return nil
 	}
-	if sent, rows := s.book.told(n.name); sent > n.snap.sent && rows == n.snap.rows {
-		return false // what has sent for less than a minute, and not written its row, leaves nothing to be noticed by (DESIGN, Limits)
+	i := s.luck.n(len(n.snaps))
+	sn := n.snaps[i]
+	if sent, rows := s.book.told(n.name); sent > sn.sent && rows == sn.rows {
+		return nil // what has sent for less than a minute, and not written its row, leaves nothing to be noticed by (DESIGN, Limits)
+	}
+	if sn.used {
+		s.net.Count("put back to a snapshot once more")
+	}
+	sn.used = true
+	if s.cloudGoesBack() || s.luck.once(2) {
+		n.snaps = slices.Delete(n.snaps, i, i+1)
+	}
+	return sn
+}
+
+// restoreSnapshot puts the machine back to a snapshot: in whole, or its store alone as from a backup.
+func (s *sim) restoreSnapshot(n *simNode) bool {
+	sn := s.chooses(n)
+	if sn == nil {
+		return false
 	}
 	n.kill()
 	last := n.disk
-	n.disk = n.snap.dir
+	n.disk = sn.dir
 	if s.once(2) && last != "" {
 		s.net.Count("older file beside its identity")
-		dir := n.snap.dir + ".mixed"
+		dir := fmt.Sprintf("%s.mixed%d", sn.dir, n.runs)
 		err := copyDir(last, dir)
 		if err == nil {
 			err = os.Remove(filepath.Join(dir, "store.db"))
 		}
 		if err == nil {
-			err = copyFile(filepath.Join(n.snap.dir, "store.db"), filepath.Join(dir, "store.db"))
+			err = copyFile(filepath.Join(sn.dir, "store.db"), filepath.Join(dir, "store.db"))
 		}
 		if err != nil {
 			s.violate("%v", err)
@@ -74,8 +100,7 @@ func (s *sim) restoreSnapshot(n *simNode) bool {
 		n.disk = dir
 	}
 	s.trace("%s is put back to its snapshot", n.name)
-	s.book.lost(n.name, n.snap.ops)
-	n.snap = nil
+	s.book.putBack(n.name, sn.disk)
 	n.restored = true
 	if points := []string{"identity-new", "identity-incarnation", "identity-flagged"}; s.luck.once(2) {
 		n.killAt.Store(&points[s.luck.n(len(points))]) // while it finds out

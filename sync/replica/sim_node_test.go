@@ -42,7 +42,7 @@ type simNode struct {
 	killAt     atomic.Pointer[string] // failpoint at which the process dies
 	pausesNext atomic.Bool            // for 25 s when it is about to send
 	maxSize    int                    // of its file; 0: simDisk
-	snap       *snap                  // of its disk
+	snaps      []*snap                // of its disk
 	restored   bool                   // to it
 
 	stopped atomic.Pointer[string] // table to which its process says that it sends nothing
