@@ -112,3 +112,35 @@ func TestRestoredAgainBeforeItIsPutBack(t *testing.T) {
 		}
 	})
 }
+
+// A transaction that waits in a snapshot was sent in the time that was lost, and a restore of its table has undone that: its
+// proof lies in another table, and proves nothing of what is there now. It is not lost without a record.
+func TestTransactionOfALostTimelineOverARestore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, dir, old := newShelf(t), t.TempDir(), t.TempDir()
+		n := openNode(t, c, dir, nil)
+		n.put(t, "teams", team("x", 0))
+		n.drained(t)
+		point, then := time.Now(), c.snapshot(t, "teams")
+		letPass(time.Minute)
+		n.pair(t, "y", "z")
+		n.close(t)
+		copyDir(t, dir, old)
+
+		n = openNode(t, c, dir, nil)
+		n.drained(t)
+		n.close(t)
+		if c.n(t, "y") != 1 {
+			t.Fatal("it was not sent")
+		}
+		letPass(time.Minute)
+		c.restore(t, "teams", then, "teams-2", point)
+
+		n = openNode(t, c, old, nil)
+		n.drained(t)
+		// Nobody can tell any more what became of it then: it is recorded, and not sent over what was decided.
+		if got := n.lostConflicts(t); len(got) != 1 || c.n(t, "y") != 0 || c.n(t, "z") != 0 {
+			t.Errorf("y is %d, z is %d, recorded are %v", c.n(t, "y"), c.n(t, "z"), got)
+		}
+	})
+}

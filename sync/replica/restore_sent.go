@@ -61,14 +61,15 @@ func requeueSentSome(tx *store.Tx, after []byte, table string, b *tableBook) (ne
 	return next, looked == flagBatch, t.keep(tx)
 }
 
-// wasSentTo tells of a unit that it was sent and is not answered, and has an entry for a table. State has a newer one.
+// wasSentTo tells of a unit that it was sent and is not answered, or that a lost timeline may have sent it and had its proof,
+// and has an entry for a table. State has a newer one.
 func (u *unit) wasSentTo(table string) bool {
 	if u.held() || u.Entries[0].Policy == store.PolicyState {
 		return false
 	}
 	there, sent := false, false
 	for _, e := range u.Entries {
-		there, sent = there || e.Table == table, sent || e.Sent > 0 || e.Unsure
+		there, sent = there || e.Table == table, sent || e.Sent > 0 || e.Unsure || e.Lost && e.Txn != 0
 	}
 	return there && sent
 }
