@@ -30,8 +30,8 @@ func TestSimulation(t *testing.T) {
 // playSeeds plays so many seeds, every so manieth from the first on.
 func playSeeds(t *testing.T, first uint64, seeds int, step uint64) {
 	t.Helper()
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))   // goroutines that wake together run one after the other
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // a seed leaves little
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))    // goroutines that wake together run one after the other
+	defer debug.SetGCPercent(debug.SetGCPercent(2000)) // a seed leaves little, and has half a gigabyte at most
 	fired, failed := map[string]int{}, 0
 	events, began := 0, time.Now()
 	for i := range seeds {
