@@ -179,6 +179,11 @@ func (r *request) put(e *Entry, known Known, env Env) {
 	default:
 		r.lifeGuard(e, e.Life, env)
 		r.must(r.countGuard(known))
+		if known.Side.Life != e.Life.ID {
+			// It has moved, and the base is not there yet: the count of another life may be the same, its marks are not. So
+			// it is refused, and the answer shows what is there.
+			r.must(r.name("#c", AttrLife) + " = " + r.value(":b", attr.S(known.Side.Life)))
+		}
 		side = known.Side.kept(prunable(known, env), env)
 		side.Life, side.Count = e.Life.ID, known.Side.Count+1
 		if e.Life.ID == "" {

@@ -365,6 +365,31 @@ func TestCountGuardParks(t *testing.T) {
 	}
 }
 
+// A Put that has moved to another life is not computed from the base that it had on the one before, though the counts are the
+// same: it would say that what others did there is here.
+func TestPutFromTheBaseOfAnotherLife(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, b := w.node("a"), w.node("b")
+	w.made("b", "i", "a")
+	old := a.known[at("t", key("i"))]
+	w.foreignPut("t", "i", "x", 7)
+	b.learn("t", "i")
+	b.write(update("t", "i", "SET z = :z", "", ":z", 1)) // which names the life, and counts one as the base does
+	b.drain()
+	named := sidecar(w, "i")
+	e := a.write(put("t", "i", "", "y", 1))
+	a.step(arrive)
+	a.known[at("t", key("i"))] = old // another image came meanwhile, and nobody knows which is the newer
+	a.step(arrive)
+	if got := sidecar(w, "i"); named.Count != old.Side.Count || !got.Marks["b"].Equal(named.Marks["b"]) {
+		t.Errorf("the item had %+v and has %+v, the base was of %+v", named, got, old.Side)
+	}
+	a.drain()
+	a.result(e, OutApplied, "")
+	w.want("t", "i", `{"y":{"N":"1"}}`)
+}
+
 func sidecar(w *world, id string) Sidecar {
 	_, side := Split(w.cloud.items[at("t", key(id))])
 	return side
