@@ -80,6 +80,37 @@ func (b *book) behindRenumbered(e *simcloud.Effect, lane string, seq uint64) boo
 	return !renumbered(seq) && renumbered(b.last[lane]) && w.upTo < seq && e.New != nil && e.New[intent.AttrLife].Str() != w.life
 }
 
+// livedAt is what has become of a life.
+type livedAt struct {
+	began uint64 // the effect that has begun it, the first of them
+	cut   bool   // a foreign writer or the TTL has ended it, and no node
+}
+
+// lived notes of an effect which life it begins, and which it ends.
+func (b *book) lived(e *simcloud.Effect, item string, cuts bool) {
+	was, is := e.Old[intent.AttrLife].Str(), e.New[intent.AttrLife].Str()
+	if was == is {
+		return
+	}
+	if l := b.lives[item+" "+is]; is != "" && l.began == 0 {
+		l.began = e.N
+		b.lives[item+" "+is] = l
+	}
+	if was != "" {
+		l := b.lives[item+" "+was]
+		l.cut = cuts
+		b.lives[item+" "+was] = l
+	}
+}
+
+// copied tells of a create that its node was put back to a snapshot with it in its queue, and that the lost timeline had
+// brought it into the cloud already, it may be folded into a later write: the life that both copies name tells. Accepted: a
+// foreign writer or the TTL has ended that life, so that there is no tombstone, and nothing else to know it by (section 1).
+func (b *book) copied(e *simcloud.Effect, item string) bool {
+	l := b.lives[item+" "+e.New[intent.AttrLife].Str()]
+	return e.Old == nil && e.New != nil && l.cut && l.began <= b.back[e.By]
+}
+
 // on tells whether an entry has had an effect on an item: a restored machine may have given its number to another, before it
 // knew of the time that it has lost.
 func (b *book) on(entry, item string) bool {

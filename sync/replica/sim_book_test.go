@@ -57,6 +57,7 @@ type seen struct {
 	ofItem  map[string][]*act              // "node table key"
 	changed map[string]map[string]changeAt // table, item: the last effect
 	written map[string]writtenAt           // "node table key"
+	lives   map[string]livedAt             // "item life"
 }
 
 type changeAt struct {
@@ -87,7 +88,7 @@ func newBook(s *sim) *book {
 		foreign: map[string]int64{}, locks: newLockBook(), writers: map[string]string{}, owed: map[string]uint64{},
 		first: map[string]uint64{}, left: map[string]int{}, rows: map[string]int{}, back: map[string]uint64{}, plainN: map[string]uint64{},
 		lastN: map[string]uint64{}, plain: map[string]uint64{}, cut: map[string]uint64{}, cloned: map[string]bool{}, claims: map[string]map[string]bool{},
-		seen: seen{ofItem: map[string][]*act{}, changed: map[string]map[string]changeAt{}, written: map[string]writtenAt{}},
+		seen: seen{ofItem: map[string][]*act{}, changed: map[string]map[string]changeAt{}, written: map[string]writtenAt{}, lives: map[string]livedAt{}},
 	}
 }
 
@@ -252,8 +253,10 @@ func (b *book) effect(e *simcloud.Effect) {
 		b.rewind(e, item)
 		return
 	}
+	cuts := e.By == "foreign" && (e.Op != store.OpUpdate || e.Old == nil) || e.By == "ttl" // what is made anew has no marks either
+	b.lived(e, item, cuts)
 	if e.Mark == "" {
-		if e.By == "foreign" && (e.Op != store.OpUpdate || e.Old == nil) || e.By == "ttl" { // what is made anew has none either
+		if cuts {
 			b.cut[item] = e.N
 		}
 		return
@@ -288,7 +291,9 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 		strict = false
 	}
 	last := b.last[lane]
-	if strict && last > seq && !closes && !b.unsentThere(e, entry, lane) && !b.behindRenumbered(e, lane, seq) { // closing shows nobody anything: the queue of a restored snapshot may do so late
+	accepted := closes || // it shows nobody anything: the queue of a restored snapshot may do so late
+		b.unsentThere(e, entry, lane) || b.behindRenumbered(e, lane, seq) || b.copied(e, item)
+	if strict && last > seq && !accepted {
 		b.s.violate("order: %s had an effect on %s after sequence %d", entry, item, last)
 	}
 	b.wrote(e, lane, seq, closes)

@@ -59,3 +59,62 @@ func TestOrderBehindWhatWasRenumbered(t *testing.T) {
 		})
 	}
 }
+
+// A create that waited in a snapshot, and that the lost timeline had folded into a later write, comes once more where a foreign
+// writer has taken the life away that both copies name: nothing is left to know it by. Where a node has ended that life, its
+// tombstone is, and without a snapshot nothing is sent a second time.
+func TestOrderOfACreateCopiedByASnapshot(t *testing.T) {
+	const (
+		create = uint64(1)<<40 + 4
+		folded = uint64(1)<<40 + 28
+		later  = uint64(4)<<40 + 148
+		life   = "n0.1.1099511627780"
+		anew   = "~n0.3.3298534883335"
+	)
+	for name, c := range map[string]struct {
+		life    string // of the item that the foreign writer replaces
+		back    bool   // the machine is put back to the snapshot
+		foreign bool   // who replaces it
+		broken  bool
+	}{
+		"taken by a foreign writer":       {life: life, back: true, foreign: true},
+		"ended by a node":                 {life: life, back: true, broken: true},
+		"another life was taken":          {life: "n0.1.1099511627803", back: true, foreign: true, broken: true},
+		"taken, and nothing was put back": {life: life, foreign: true, broken: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &sim{}
+			s.net = simcloud.NewNetwork(nil, nil, 1)
+			s.book = newBook(s)
+			b := s.book
+			b.issued["n0.3"], b.issued["foreign.80"] = true, true
+			b.acknowledge(&act{node: "n0", seq: create, table: "items", key: pk("i3"), op: store.OpUpdate, id: "n0.3", upsert: true})
+			image := func(id, life string) attr.Item {
+				return attr.Item{"pk": attr.S("i3"), "v": attr.S(id), intent.AttrLife: attr.S(life)}
+			}
+			effect := func(by string, seq uint64, op store.Op, was, is attr.Item) {
+				e := &simcloud.Effect{N: b.latest + 1, Table: "items", Key: pk("i3"), Op: op, Old: was, New: is, By: by}
+				if seq > 0 {
+					e.Mark = fmt.Sprintf("%s %d.123456789", by, seq)
+				}
+				b.effect(e)
+			}
+			effect("n0", folded, store.OpPut, nil, image("n0.3", c.life))
+			if c.foreign {
+				overwritten := attr.Item{"pk": attr.S("i3"), "v": attr.S("foreign.80")}
+				effect("foreign", 0, store.OpPut, image("n0.3", c.life), overwritten)
+				effect("n0", 0, store.OpUpdate, overwritten, image("foreign.80", anew))
+				effect("n0", later, store.OpDelete, image("foreign.80", anew), nil)
+			} else {
+				effect("n0", later, store.OpDelete, image("n0.3", c.life), nil)
+			}
+			if c.back {
+				b.putBack("n0", disk{acts: map[*act]bool{b.acts[0]: true}})
+			}
+			effect("n0", create, store.OpUpdate, nil, image("n0.3", life))
+			if s.broken() != c.broken {
+				t.Errorf("violated: %v", s.failed)
+			}
+		})
+	}
+}
