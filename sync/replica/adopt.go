@@ -166,28 +166,16 @@ func (r *Replica) adoptOne(w *work, im *image, out *adoption, together bool) (ad
 	if err != nil {
 		return 0, err
 	}
-	var proved []*unit
-	for _, u := range units {
-		if !u.shownBy(it, known.Side, w.env.Node) {
-			continue
-		}
-		if len(u.Entries) > 1 && !together {
-			if out.proves == nil {
-				out.proves = map[unitID]bool{}
-			}
-			out.proves[u.id] = true
-			return adoptProves, nil
-		}
-		proved = append(proved, u)
+	proved, v := r.provedBy(units, it, known.Side, out, together)
+	if v != adoptTaken {
+		return v, nil
 	}
 	r.watchMark(known.Side)
 	before := it.sh.known
 	w.base(it, known, im.began)
-	if !together {
-		for _, u := range proved {
-			if err := r.settleShown(w, u); err != nil {
-				return 0, err
-			}
+	for _, u := range proved {
+		if err := r.settleShown(w, u); err != nil {
+			return 0, err
 		}
 	}
 	rest, err := w.entries(it)
@@ -200,11 +188,45 @@ func (r *Replica) adoptOne(w *work, im *image, out *adoption, together bool) (ad
 	return adoptTaken, nil
 }
 
+// provedBy gives the units of an item, in their order, that an image of it proves. Of transactions it gives none: they are
+// settled by who has all of their items, which together tells.
+func (r *Replica) provedBy(units []*unit, it *workItem, side intent.Sidecar, out *adoption, together bool) (proved []*unit, v adopted) {
+	i := slices.IndexFunc(units, func(u *unit) bool { return u.shownBy(it, side, r.store.Node()) })
+	if i < 0 {
+		return nil, adoptTaken
+	}
+	u := units[i]
+	if u.provesEarlier() {
+		proved = slices.DeleteFunc(slices.Clone(units[:i]), func(u *unit) bool { return !u.Entries[0].Replay })
+		if slices.ContainsFunc(proved, func(u *unit) bool { return len(u.Entries) > 1 }) {
+			return nil, adoptStale // it looks at all of its items itself, and is to find this mark waiting there
+		}
+	}
+	switch {
+	case together:
+	case len(u.Entries) > 1:
+		if out.proves == nil {
+			out.proves = map[unitID]bool{}
+		}
+		out.proves[u.id] = true
+		return nil, adoptProves
+	default:
+		proved = append(proved, u)
+	}
+	return proved, adoptTaken
+}
+
 // shownBy tells whether an image of an item carries the mark of the unit's entry on it.
 func (u *unit) shownBy(it *workItem, side intent.Sidecar, node string) bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
 		return e.Table == it.spec.Name && attr.EqualItems(e.Key, it.key) && e.Shown(side, node)
 	})
+}
+
+// provesEarlier tells of a unit that is shown by a restored table that this proves what was written before it on the item:
+// intent.Env.Kept.
+func (u *unit) provesEarlier() bool {
+	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Replay && e.Before })
 }
 
 // settleShown settles a unit that an image has proved.

@@ -152,7 +152,7 @@ func TestRenumberedIsReplayedStill(t *testing.T) {
 		_, r := restoredQueue(t, func(n *feedNode) { n.bump(t, "x") })
 		seq := r.pendingOn(t, "x")[0]
 		book := tableBook{ID: "teams-2", Noticed: time.Now(), Requeued: true, Until: time.Now().Add(time.Hour), Through: seq}
-		err := r.keepBook(t.Context(), "teams", book)
+		err := r.changeBook(t.Context(), "teams", func(b *tableBook) { *b = book })
 		if err == nil {
 			err = r.changeState(t.Context(), func(_ *store.Tx, s *identityState) error {
 				s.Lost = &lostQueue{Next: 9 << incarnationShift}

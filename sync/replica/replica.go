@@ -71,6 +71,7 @@ func New(c Config) (*Replica, error) {
 		levels: &levels{}, waiting: newWaiters(), events: newEventWaits(), reads: newReadings(),
 	}
 	r.identity.turn = make(chan struct{}, 1)
+	r.identity.restores.one = make(chan struct{}, 1)
 	r.paces = newPaces(r.float)
 	r.makeLanes(c.Lanes)
 	return r, nil

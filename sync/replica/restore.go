@@ -3,7 +3,6 @@ package replica
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -38,79 +37,14 @@ const (
 	tableBookPrefix = "table/" // in sideIdentity, and the name
 )
 
-// tableBook is what is remembered of one table of the cloud.
-type tableBook struct {
-	ID         string    `json:"id"`
-	RestoredAt time.Time `json:"restoredAt,omitzero"`
-
-	Noticed  time.Time `json:"noticed,omitzero"` // it became another one; zero: it has always been this one
-	Lost     time.Time `json:"lost,omitzero"`    // what was acknowledged since may be lost, and is put back; zero: everything
-	Anew     bool      `json:"anew,omitempty"`   // it was made again, and is no restored one: what is absent was never deleted
-	Run      string    `json:"run,omitempty"`    // the run that noticed a table made anew: only a later one sends to it
-	Requeued bool      `json:"requeued,omitempty"`
-	Through  uint64    `json:"through,omitempty"` // the last sequence that was put back
-	Until    time.Time `json:"until,omitzero"`    // what is absent is not deleted before; server-corrected
-}
-
 // restores are the tables that were looked at.
 type restores struct {
 	books   map[string]*tableBook
+	one     chan struct{} // of those who put back
 	turn    atomic.Uint64 // counts those found to be others: what was asked before may be of what is no more
 	checked time.Time     // all of them
 	missed  []string      // of them, those that could not be looked at
 	denied  bool          // somebody has been told that they cannot be
-}
-
-// loadBooks reads what earlier runs have seen.
-func (r *Replica) loadBooks(ctx context.Context) error {
-	books := map[string]*tableBook{}
-	err := r.store.View(ctx, func(tx *store.Tx) error {
-		return tx.Side(sideIdentity).Each([]byte(tableBookPrefix), nil, func(k, v []byte) (bool, error) {
-			b := &tableBook{}
-			if err := json.Unmarshal(v, b); err == nil { // what cannot be read is looked up anew
-				books[string(k[len(tableBookPrefix):])] = b
-			}
-			return true, nil
-		})
-	})
-	id := &r.identity
-	id.mu.Lock()
-	defer id.mu.Unlock()
-	id.restores.books = books
-	return err
-}
-
-// book gives a copy of what is remembered of a table.
-func (r *Replica) book(table string) (b tableBook, ok bool) {
-	id := &r.identity
-	id.mu.Lock()
-	defer id.mu.Unlock()
-	if p := id.restores.books[table]; p != nil {
-		return *p, true
-	}
-	return b, false
-}
-
-// keepBook stores it.
-func (r *Replica) keepBook(ctx context.Context, table string, b tableBook) error {
-	data, err := json.Marshal(&b)
-	if err != nil {
-		return err
-	}
-	err = r.store.Update(ctx, func(tx *store.Tx) error {
-		return tx.Side(sideIdentity).Set([]byte(tableBookPrefix+table), data)
-	})
-	if err != nil {
-		return err
-	}
-	id := &r.identity
-	id.mu.Lock()
-	defer id.mu.Unlock()
-	if id.restores.books == nil {
-		id.restores.books = map[string]*tableBook{}
-	}
-	id.restores.books[table] = &b
-	return nil
 }
 
 // keepsAbsent tells whether what is absent from a table of the cloud stays here: while the writes that a restored table
@@ -205,6 +139,12 @@ func (r *Replica) lookAtAll(ctx context.Context, tables []string) (missed []stri
 // is restored once more.
 func (r *Replica) requeueAll(ctx context.Context) error {
 	id := &r.identity
+	select { // lanes and feeds come together
+	case id.restores.one <- struct{}{}:
+		defer func() { <-id.restores.one }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	id.mu.Lock()
 	var lost []string
 	for table, b := range id.restores.books {
@@ -222,11 +162,6 @@ func (r *Replica) requeueAll(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// loses tells of a table that it has lost what a run is to put back.
-func (b *tableBook) loses(run string) bool {
-	return !b.Noticed.IsZero() && !b.Requeued && !(b.Anew && b.Run == run)
 }
 
 // doubtTables has all tables looked at soon, whatever becomes of a look that has begun.
@@ -287,7 +222,7 @@ func (r *Replica) lookAt(ctx context.Context, table string) error {
 			}
 			return err
 		}
-		return r.keepBook(ctx, table, tableBook{ID: state.ID, RestoredAt: state.RestoredAt})
+		return r.changeBook(ctx, table, func(b *tableBook) { *b = tableBook{ID: state.ID, RestoredAt: state.RestoredAt} })
 	case b.ID != state.ID, !b.RestoredAt.Equal(state.RestoredAt):
 		return r.becameAnother(ctx, table, state)
 	case b.Anew && !b.Requeued && b.Run == r.identity.run:
@@ -338,36 +273,39 @@ func (r *Replica) becameAnother(ctx context.Context, table string, state TableSt
 	b := tableBook{
 		ID: state.ID, RestoredAt: state.RestoredAt, Noticed: now, Until: now.Add(replayFor),
 		Anew: state.RestoredAt.IsZero(), Run: r.identity.run,
+		Requeued: table == r.cfg.SyncTable, // nothing of the outbox goes there but what goes with other tables
 	}
 	if !b.Anew {
 		b.Lost = b.RestoredAt.Add(-restoreSlack)
 	}
-	if old, ok := r.book(table); ok && !old.Noticed.IsZero() && !old.Requeued && old.Lost.Before(b.Lost) {
-		b.Lost = old.Lost // by the restore before, and not put back yet
-	}
 	r.identity.restores.turn.Add(1)
 	r.doubtTables()
 	r.cfg.Fail("restore-noticed")
-	if table == r.cfg.SyncTable {
-		b.Requeued = true // nothing of the outbox goes there but what goes with other tables
+	switch {
+	case table == r.cfg.SyncTable:
 		r.log.Error("restore: the node's own table in the cloud is another one now", "table", table)
-		return r.keepBook(ctx, table, b)
-	}
-	if b.Anew {
+	case b.Anew:
 		r.log.Error("restore: a table was made again in the cloud; nothing is sent to it and nothing is deleted here", "table", table)
 		r.paces.hold(table, whyAnew, r.clock.Now())
-	} else {
+	default:
 		r.log.Error("restore: a table of the cloud was restored; what it has lost is sent again", "table", table, "restoredTo", state.RestoredAt)
+		r.paces.release(table, classAnother)
 	}
-	return r.keepBook(ctx, table, b)
+	return r.changeBook(ctx, table, func(old *tableBook) {
+		b.follows(old)
+		*old = b
+	})
 }
+
+// classAnother is what a table is stopped for that was made again.
+const classAnother = "another table"
 
 // hold stops a table until the process ends.
 func (p *paces) hold(table, why string, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.of(table)
-	t.stopped = stop{why: why, class: "another table", since: now, until: now.Add(holdFor), held: true}
+	t.stopped = stop{why: why, class: classAnother, since: now, until: now.Add(holdFor), held: true}
 }
 
 const holdFor = 365 * 24 * time.Hour

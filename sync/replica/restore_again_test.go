@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 // Of several writes of one item that a restored table still has, the last one's mark proves those before it.
@@ -141,6 +142,141 @@ func TestTransactionOfALostTimelineOverARestore(t *testing.T) {
 		// Nobody can tell any more what became of it then: it is recorded, and not sent over what was decided.
 		if got := n.lostConflicts(t); len(got) != 1 || c.n(t, "y") != 0 || c.n(t, "z") != 0 {
 			t.Errorf("y is %d, z is %d, recorded are %v", c.n(t, "y"), c.n(t, "z"), got)
+		}
+	})
+}
+
+// A second restore to an instant before the first: what had been acknowledged before the first is not proved by what was sent
+// between the two.
+func TestRestoredFurtherBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, deaf := newShelf(t), false
+		c.set(func() {
+			c.after = func(op, table string) error {
+				if deaf && table == "teams" && op == "write" {
+					return &intent.Error{Class: intent.Unknown}
+				}
+				return nil
+			}
+		})
+		n := openNode(t, c, t.TempDir(), nil)
+		stop := n.run(t)
+		defer stop()
+		n.put(t, "teams", team("x", 0))
+		letPass(10 * time.Minute)
+		second, long := time.Now(), c.snapshot(t, "teams")
+		letPass(time.Minute)
+		n.bump(t, "x")
+		letPass(10 * time.Minute)
+		n.bump(t, "x")
+		letPass(time.Minute)
+		first, then := time.Now(), c.snapshot(t, "teams")
+		letPass(time.Minute)
+		c.set(func() { deaf = true })
+		c.restore(t, "teams", then, "teams-2", first)
+		letPass(6 * time.Minute) // the last write is made sure of, and not answered
+		c.restore(t, "teams", long, "teams-3", second)
+		letPass(6 * time.Minute) // it is done there, before anybody has noticed
+		c.set(func() { deaf = false })
+		letPass(20 * time.Minute)
+		if got := n.lostConflicts(t); int(c.n(t, "x"))+len(got) != 2 {
+			t.Errorf("x is %d, recorded are %v", c.n(t, "x"), got)
+		}
+	})
+}
+
+// Who restores the old table in the place of one that was made anew has it used at once, and nothing is sent again but what
+// that has lost: what others had deleted before stays deleted.
+func TestOldTableInPlaceOfOneMadeAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		n := openNode(t, c, t.TempDir(), nil)
+		stop := n.run(t)
+		defer stop()
+		n.put(t, "teams", team("gone", 1))
+		n.put(t, "teams", team("x", 0))
+		letPass(20 * time.Minute)
+		c.foreign(t, "teams", teamKey("gone"), nil)
+		letPass(20 * time.Minute)
+		point, then := time.Now(), c.snapshot(t, "teams")
+		letPass(time.Minute)
+		n.bump(t, "x")
+		letPass(time.Minute)
+		c.restore(t, "teams", nil, "teams-2", time.Time{})
+		letPass(10 * time.Minute)
+		n.bump(t, "x")
+		c.restore(t, "teams", then, "teams-3", point)
+		letPass(10 * time.Minute)
+		if it, _ := c.item("teams", teamKey("gone")); it != nil || c.n(t, "x") != 2 || len(n.lostConflicts(t)) != 0 {
+			t.Errorf("gone is %v, x is %d, recorded are %v", it, c.n(t, "x"), n.lostConflicts(t))
+		}
+		if st, err := n.Status(t.Context()); err != nil || len(st.Alarms()) != 0 || n.replaying() {
+			t.Errorf("alarms %v, %v, replaying %v", st.Alarms(), err, n.replaying())
+		}
+	})
+}
+
+// More than goes back in one transaction, beside a feed that sees the last write's mark before the lanes have made sure of the
+// others: they are proved all the same.
+func TestManyOfOneItemBesideAFeed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		n := openNode(t, c, t.TempDir(), scanTeams(time.Second))
+		stop := n.run(t)
+		defer stop()
+		n.put(t, "teams", team("x", 0))
+		const many = requeueSlice + 100
+		for range many {
+			n.bump(t, "x")
+			letPass(100 * time.Millisecond)
+		}
+		letPass(10 * time.Second)
+		c.foreign(t, "teams", teamKey("x"), with(inCloud(t, c, "x"), attr.Item{"seen": attr.Int(1)})) // news for the feed
+		point, then := time.Now(), c.snapshot(t, "teams")
+		letPass(10 * time.Second)
+		n.bump(t, "x")
+		letPass(10 * time.Second)
+		c.restore(t, "teams", then, "teams-2", point)
+		letPass(20 * time.Minute)
+		if c.n(t, "x") != many+1 || len(n.lostConflicts(t)) != 0 {
+			t.Errorf("x is %d, recorded are %d", c.n(t, "x"), len(n.lostConflicts(t)))
+		}
+	})
+}
+
+func inCloud(t *testing.T, c *shelf, id string) attr.Item {
+	t.Helper()
+	it, err := c.item("teams", teamKey(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return it
+}
+
+// A transaction that is of this timeline alone, behind the fork, was never sent: it gets new sequences, though its table was
+// restored meanwhile.
+func TestTransactionBehindTheForkOverARestore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, dir, old := newShelf(t), t.TempDir(), t.TempDir()
+		n := openNode(t, c, dir, nil)
+		n.put(t, "teams", team("x", 0))
+		n.drained(t)
+		n.close(t)
+		copyDir(t, dir, old)
+
+		n = openNode(t, c, dir, nil)
+		n.pair(t, "l1", "l2")
+		n.drained(t)
+		point, then := time.Now(), c.snapshot(t, "teams")
+		n.close(t)
+		c.restore(t, "teams", then, "teams-2", point)
+
+		r := openNode(t, c, old, nil)
+		seq := r.pair(t, "y", "z")
+		r.drained(t)
+		it := inCloud(t, c, "y")
+		if got, _ := markSeq(it[intent.AttrMark+"a"]); got <= seq || got>>incarnationShift == seq>>incarnationShift {
+			t.Errorf("it was sent as %d, and was given %d: %v, %v", got, seq, it, r.lostConflicts(t))
 		}
 	})
 }

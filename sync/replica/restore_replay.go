@@ -20,28 +20,22 @@ func (r *Replica) requeue(ctx context.Context, table string, b tableBook) error 
 		return err
 	}
 	r.identity.restores.turn.Add(1) // what is answered from here on was asked before the restore was known to the outbox
+	defer r.rescan()                // not before: what is put back later proves what was before it on an item
 	for more := true; more; {
-		var w *work
 		err := r.store.Update(ctx, func(tx *store.Tx) (err error) {
-			w = r.newWork(tx)
-			more, err = r.requeueSome(w, table, &b)
+			more, err = r.requeueSome(r.newWork(tx), table, &b)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		r.moved(w)
 		r.cfg.Fail("restore-requeued")
 	}
-	if now, ok := r.book(table); ok && now.ID == b.ID {
-		b.Through = max(b.Through, now.Through) // of who has done a part of it beside us
-	}
-	b.Requeued, b.Until = true, r.serverNow().Add(replayFor)
-	if err := r.keepBook(ctx, table, b); err != nil {
-		return err
-	}
-	r.rescan()
-	return nil
+	return r.changeBook(ctx, table, func(now *tableBook) {
+		if now.is(&b) {
+			now.Requeued, now.Until = true, r.serverNow().Add(replayFor)
+		}
+	})
 }
 
 // requeueSome puts some units back; more: there are others.
@@ -51,7 +45,11 @@ func (r *Replica) requeueSome(w *work, table string, b *tableBook) (more bool, e
 		entries []*intent.Entry
 	}
 	var found []logged
+	now := r.serverNow().Add(restoreSharp)
 	err = eachReplayed(w.tx, b.Lost, func(at time.Time, entries []*intent.Entry) (bool, error) {
+		if at.After(b.Noticed.Add(restoreSharp)) && at.Before(now) {
+			return true, nil // it was sent to the table as it is now
+		}
 		if slices.ContainsFunc(entries, func(e *intent.Entry) bool { return e.Table == table }) {
 			found = append(found, logged{at, entries})
 		}
@@ -69,7 +67,16 @@ func (r *Replica) requeueSome(w *work, table string, b *tableBook) (more bool, e
 			return false, err
 		}
 	}
-	return len(found) == requeueSlice, w.finish()
+	return len(found) == requeueSlice, cmp.Or(w.finish(), r.keepThrough(w.tx, table, b))
+}
+
+// keepThrough stores how far what a table has lost is put back.
+func (r *Replica) keepThrough(tx *store.Tx, table string, b *tableBook) error {
+	return r.changeBookIn(tx, table, func(now *tableBook) {
+		if now.is(b) {
+			now.Through = max(now.Through, b.Through)
+		}
+	})
 }
 
 // putBack has a settled unit wait again, before all later ones of its items. It counts as unanswered.
@@ -180,8 +187,12 @@ func (r *Replica) endReplays(ctx context.Context) {
 	for _, table := range open {
 		b := books[table]
 		if !slices.ContainsFunc(rows, func(row *nodeRow) bool { return row.replayed[table].Str() != b.ID }) && !done[table].IsZero() {
-			b.Until = r.serverNow()
-			if err := r.keepBook(ctx, table, b); err != nil {
+			err := r.changeBook(ctx, table, func(now *tableBook) {
+				if now.is(&b) {
+					now.Until = r.serverNow()
+				}
+			})
+			if err != nil {
 				r.complain("ending a replay", err)
 			}
 		}

@@ -1,8 +1,8 @@
 package replica
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/touchline/touchline/store"
@@ -16,7 +16,7 @@ func (r *Replica) requeueSent(ctx context.Context, table string, b *tableBook) e
 	defer r.identity.history.Add(1)
 	for after, more := []byte(nil), true; more; {
 		err := r.store.Update(ctx, func(tx *store.Tx) (err error) {
-			after, more, err = requeueSentSome(tx, after, table, b)
+			after, more, err = r.requeueSentSome(tx, after, table, b)
 			return err
 		})
 		if err != nil {
@@ -27,9 +27,9 @@ func (r *Replica) requeueSent(ctx context.Context, table string, b *tableBook) e
 	return nil
 }
 
-func requeueSentSome(tx *store.Tx, after []byte, table string, b *tableBook) (next []byte, more bool, err error) {
+func (r *Replica) requeueSentSome(tx *store.Tx, after []byte, table string, b *tableBook) (next []byte, more bool, err error) {
 	var units []*unit
-	looked := 0
+	looked, env := 0, r.env(tx)
 	err = tx.Side(sideOutbox).Each(nil, after, func(k, v []byte) (bool, error) {
 		next = append([]byte(nil), k...)
 		looked++
@@ -38,7 +38,7 @@ func requeueSentSome(tx *store.Tx, after []byte, table string, b *tableBook) (ne
 			return true, nil
 		}
 		u, err := readUnit(id, v)
-		if err == nil && u.wasSentTo(table) {
+		if err == nil && u.wasSentTo(table, env) {
 			units = append(units, u)
 		}
 		return err == nil && looked < flagBatch, err
@@ -49,7 +49,7 @@ func requeueSentSome(tx *store.Tx, after []byte, table string, b *tableBook) (ne
 	t := tally{}
 	for _, u := range units {
 		for _, e := range u.Entries {
-			before := e.Replay && e.Before // by a restore before this one
+			before := e.Replay && e.Before && b.keepsBefore(e)
 			b.replay(e, b.RestoredAt)
 			e.Before = before
 		}
@@ -58,18 +58,23 @@ func requeueSentSome(tx *store.Tx, after []byte, table string, b *tableBook) (ne
 			return nil, false, err
 		}
 	}
-	return next, looked == flagBatch, t.keep(tx)
+	return next, looked == flagBatch, cmp.Or(t.keep(tx), r.keepThrough(tx, table, b))
+}
+
+// keepsBefore tells of a write from before the instant of a restore that was noticed before that it is so of this one too.
+func (b *tableBook) keepsBefore(e *intent.Entry) bool {
+	return e.Again == b.Noticed.UnixMilli() || !b.Earlier.IsZero() && !b.RestoredAt.Before(b.Earlier)
 }
 
 // wasSentTo tells of a unit that it was sent and is not answered, or that a lost timeline may have sent it and had its proof,
 // and has an entry for a table. State has a newer one.
-func (u *unit) wasSentTo(table string) bool {
+func (u *unit) wasSentTo(table string, env intent.Env) bool {
 	if u.held() || u.Entries[0].Policy == store.PolicyState {
 		return false
 	}
-	there, sent := false, false
+	there, sent := false, u.MayBeProved(env)
 	for _, e := range u.Entries {
-		there, sent = there || e.Table == table, sent || e.Sent > 0 || e.Unsure || e.Lost && e.Txn != 0
+		there, sent = there || e.Table == table, sent || e.Sent > 0 || e.Unsure
 	}
 	return there && sent
 }
@@ -102,24 +107,14 @@ func (r *Replica) reopen(w *work, f *flight, b *tableBook, now time.Time) {
 // replaysThrough notes of a unit that is made sure of beside what was put back that the node has not replayed before. If its
 // transaction is undone, more is looked at than need be.
 func (r *Replica) replaysThrough(tx *store.Tx, u *unit) error {
-	id := &r.identity
-	id.mu.Lock()
-	defer id.mu.Unlock()
 	for _, e := range u.Entries {
-		b := id.restores.books[e.Table]
-		if !e.Replay || b == nil || b.Through >= e.Seq {
+		b, ok := r.book(e.Table)
+		if !e.Replay || !ok || b.Through >= e.Seq {
 			continue
 		}
-		raised := *b
-		raised.Through = e.Seq
-		data, err := json.Marshal(&raised)
-		if err != nil {
+		if err := r.changeBookIn(tx, e.Table, func(b *tableBook) { b.Through = e.Seq }); err != nil {
 			return err
 		}
-		if err := tx.Side(sideIdentity).Set([]byte(tableBookPrefix+e.Table), data); err != nil {
-			return err
-		}
-		id.restores.books[e.Table] = &raised
 	}
 	return nil
 }

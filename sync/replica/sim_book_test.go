@@ -41,7 +41,7 @@ type book struct {
 	foreign map[string]int64       // counter: what foreign writers have added
 	locks   lockBook
 	writers map[string]string          // "match fence": who wrote under it
-	owed    map[string]uint64          // "match ball": state effect that came before its event
+	owed    map[string]owing           // "match ball": the state that came before its event
 	claims  map[string]map[string]bool // name: ids that were told they have it
 	cloned  map[string]bool            // nodes of which two have run at once
 	cut     map[string]uint64          // item: the last time that a foreign writer or the TTL took its marks away
@@ -85,7 +85,7 @@ func newBook(s *sim) *book {
 	return &book{
 		s: s, bySeq: map[string]*act{}, effects: map[string][]effectAt{}, sent: map[sending]uint64{}, lines: map[string][]int{}, digits: map[string]string{},
 		last: map[string]uint64{}, images: map[string][]imageAt{}, shown: map[string][]time.Time{}, issued: map[string]bool{},
-		foreign: map[string]int64{}, locks: newLockBook(), writers: map[string]string{}, owed: map[string]uint64{},
+		foreign: map[string]int64{}, locks: newLockBook(), writers: map[string]string{}, owed: map[string]owing{},
 		first: map[string]uint64{}, left: map[string]int{}, rows: map[string]int{}, back: map[string]uint64{}, plainN: map[string]uint64{},
 		lastN: map[string]uint64{}, plain: map[string]uint64{}, cut: map[string]uint64{}, cloned: map[string]bool{}, claims: map[string]map[string]bool{},
 		seen: seen{ofItem: map[string][]*act{}, changed: map[string]map[string]changeAt{}, written: map[string]writtenAt{}, lives: map[string]livedAt{}},

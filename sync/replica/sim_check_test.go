@@ -221,12 +221,13 @@ func (b *book) whole() {
 func (b *book) events(recorded map[string]*replica.Conflict) {
 	told := map[string]bool{}
 	for _, a := range b.acts {
-		if a.table == "events" && (a.undone || recorded[fmt.Sprintf("%s %d", a.node, a.seq)] != nil) {
-			told[a.key["pk"].Str()+" "+a.key["sk"].Str()] = true
+		key := a.key["pk"].Str() + " " + a.key["sk"].Str()
+		if a.table == "events" && (a.undone && b.owed[key].by == a.node || recorded[fmt.Sprintf("%s %d", a.node, a.seq)] != nil) {
+			told[key] = true
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(b.owed)) {
-		n := b.owed[key]
+		n := b.owed[key].n
 		if !told[key] && b.epoch == 0 {
 			b.s.violate("the state of #%d came before its event %s", n, key)
 		}

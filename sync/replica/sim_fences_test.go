@@ -17,6 +17,12 @@ type lockBook struct {
 	sent    map[string]time.Time // rvn of a change: when it left its node
 }
 
+// owing is an effect that waits for another, and who had it.
+type owing struct {
+	n  uint64
+	by string
+}
+
 func newLockBook() lockBook {
 	return lockBook{
 		fences: map[string]int64{}, renewed: map[string]time.Time{}, deleted: map[string]time.Time{}, sent: map[string]time.Time{},
@@ -60,8 +66,8 @@ func (b *book) state(e *simcloud.Effect) {
 	upto, _ := e.New["upto"].Int()
 	for ball := int64(1); ball <= upto; ball++ {
 		key := fmt.Sprintf("%s ball%06d", match, ball)
-		if images := b.images["events "+match+"/ball"+fmt.Sprintf("%06d", ball)]; len(images) == 0 && b.owed[key] == 0 {
-			b.owed[key] = e.N
+		if images := b.images["events "+match+"/ball"+fmt.Sprintf("%06d", ball)]; len(images) == 0 && b.owed[key].n == 0 {
+			b.owed[key] = owing{e.N, e.By}
 		}
 	}
 }

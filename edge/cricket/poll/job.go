@@ -25,7 +25,8 @@ type job struct {
 	last  time.Time
 	fails int       // runs in a row that failed
 	again time.Time // rare, after a run that did not do the work: when it is tried again; zero: the run did
-	told  time.Time // when an error of it was logged; zero: it has worked since
+	told  string    // the error of it that was logged last; "": it has worked since
+	tells time.Time // when that was
 }
 
 // each makes the due of a job that always runs.
@@ -174,15 +175,13 @@ func (p *Poller) finish(ctx context.Context, j *job, now time.Time, err error) {
 	case ctx.Err() != nil:
 	case err != nil:
 		s.Failed++
-		if text := told(err); text != s.LastError {
-			s.LastError = text
-			if j.told.IsZero() || now.Sub(j.told) >= toldEvery {
-				j.told = now
-				p.Log.Error("cricket "+j.name, "err", text)
-			}
+		s.LastError = told(err)
+		if s.LastError != j.told && (j.told == "" || now.Sub(j.tells) >= toldEvery) {
+			j.told, j.tells = s.LastError, now
+			p.Log.Error("cricket "+j.name, "err", s.LastError)
 		}
 	case s.LastError != "":
-		s.LastError, j.told = "", time.Time{}
+		s.LastError, j.told = "", ""
 		p.Log.Info("cricket " + j.name + " works again")
 	}
 	p.jobs[j.name] = s

@@ -50,3 +50,17 @@ func TestFailingJobIsLoggedNowAndThen(t *testing.T) {
 		t.Errorf("a new failure is not told:\n%s", log.String())
 	}
 }
+
+// An error that comes after another and lasts is told too, if late.
+func TestLastingErrorIsLogged(t *testing.T) {
+	var log bytes.Buffer
+	p := &Poller{Config: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}, jobs: map[string]JobStatus{}}
+	j, now := &job{name: "seat"}, time.Date(2026, 7, 1, 10, 0, 0, 0, time.UTC)
+	p.finish(t.Context(), j, now, errors.New("no route"))
+	for i := range 60 * 12 {
+		p.finish(t.Context(), j, now.Add(time.Duration(i+1)*5*time.Second), errors.New("access denied"))
+	}
+	if got := strings.Count(log.String(), "access denied"); got != 1 {
+		t.Errorf("%d lines of an hour:\n%s", got, log.String())
+	}
+}

@@ -240,11 +240,9 @@ const (
 	kindTransact
 )
 
-// makes tells whether a write can make an item, a lock's record among them: nothing but that there is none holds its copy
-// back.
+// makes tells whether a write can make an item: nothing but that there is none holds its copy back.
 func makes(call *intent.Call) bool {
-	return call.Op != store.OpDelete &&
-		(strings.Contains(call.Condition, "attribute_not_exists(#p)") || strings.Contains(call.Condition, "attribute_not_exists(lockKey)"))
+	return call.Op != store.OpDelete && strings.Contains(call.Condition, "attribute_not_exists(#p)")
 }
 
 // plan is what will become of a request.

@@ -18,6 +18,11 @@ func (u *Unit) parted(env Env) bool {
 	return true
 }
 
+// MayBeProved tells of a transaction that a lost timeline may have sent it as it is here, and have had its proof.
+func (u *Unit) MayBeProved(env Env) bool {
+	return u.multi() && u.Entries[0].Lost && !u.parted(env) && !slices.ContainsFunc(u.Entries, func(e *Entry) bool { return e.anothers(env) })
+}
+
 // renumber has a unit be sent under new sequences, without a question: nothing that the cloud has is about the old ones.
 func (u *Unit) renumber() Action {
 	o := u.outcome(OutRenumber)
