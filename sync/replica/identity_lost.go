@@ -207,6 +207,7 @@ func (r *Replica) anew(ctx context.Context, f *flight) error {
 			return err
 		}
 		if u != nil { // else who settles the answer finds out
+			f.keepSent(u)
 			f.unit = u
 		}
 		f.history = now
@@ -214,19 +215,33 @@ func (r *Replica) anew(ctx context.Context, f *flight) error {
 	})
 }
 
+// keepSent tells a unit of the outbox what the flight knows better, of what has left already: only its mark is stored.
+func (f *flight) keepSent(u *unit) {
+	for i, e := range u.Entries {
+		if len(u.Entries) != len(f.Entries) {
+			return
+		}
+		mine := f.Entries[i]
+		f.changed = f.changed || mine.Sent > e.Sent || mine.Unsure && !e.Unsure
+		e.Sent, e.Unsure = max(e.Sent, mine.Sent), e.Unsure || mine.Unsure
+	}
+}
+
 // keepLost has a unit that was on its way while the node left a history, or found a table restored, keep the flags that it
-// was given meanwhile.
-func (r *Replica) keepLost(f *flight, there *unit) {
+// was given meanwhile. replay: it is to be made sure of since.
+func (r *Replica) keepLost(f *flight, there *unit) (replay bool) {
 	for i, e := range there.Entries {
 		if len(there.Entries) == len(f.Entries) && e.Replay && e.Again != f.Entries[i].Again {
 			mine := f.Entries[i]
+			replay = true
 			mine.Replay, mine.Unsure, mine.Before, mine.Again = true, true, e.Before, e.Again
 		}
 	}
 	if f.history == r.identity.history.Load() || len(there.Entries) != len(f.Entries) {
-		return
+		return replay
 	}
 	for i, e := range there.Entries {
 		f.Entries[i].Lost = f.Entries[i].Lost || e.Lost
 	}
+	return replay
 }

@@ -103,4 +103,3 @@ func (b *tableBook) follows(old *tableBook) {
 
 // is tells of what is remembered of a table that it is of the same restore.
 func (b *tableBook) is(of *tableBook) bool { return b.ID == of.ID && b.Noticed.Equal(of.Noticed) }
-

@@ -3,6 +3,7 @@ package replica
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/touchline/touchline/store"
@@ -10,7 +11,8 @@ import (
 )
 
 // requeueSent has what was sent and is not answered be made sure of too: what the table has lost may have been its effect,
-// and the proof of a transaction is in another table. It can be interrupted and repeated.
+// and the proof of a transaction is in another table. So has what lanes have on its way, of which the outbox does not say yet
+// that it was sent: its mark does. It can be interrupted and repeated.
 func (r *Replica) requeueSent(ctx context.Context, table string, b *tableBook) error {
 	r.identity.history.Add(1) // what lanes have on its way from before
 	defer r.identity.history.Add(1)
@@ -28,6 +30,10 @@ func (r *Replica) requeueSent(ctx context.Context, table string, b *tableBook) e
 }
 
 func (r *Replica) requeueSentSome(tx *store.Tx, after []byte, table string, b *tableBook) (next []byte, more bool, err error) {
+	marked, err := r.allMarked(tx)
+	if err != nil {
+		return nil, false, err
+	}
 	var units []*unit
 	looked, env := 0, r.env(tx)
 	err = tx.Side(sideOutbox).Each(nil, after, func(k, v []byte) (bool, error) {
@@ -38,10 +44,16 @@ func (r *Replica) requeueSentSome(tx *store.Tx, after []byte, table string, b *t
 			return true, nil
 		}
 		u, err := readUnit(id, v)
-		if err == nil && u.wasSentTo(table, env) {
+		if err != nil {
+			return false, err
+		}
+		if slices.Contains(marked, id.seq) {
+			u.suspect(r.stateNow().Lost)
+		}
+		if u.wasSentTo(table, env) {
 			units = append(units, u)
 		}
-		return err == nil && looked < flagBatch, err
+		return looked < flagBatch, nil
 	})
 	if err != nil {
 		return nil, false, err
@@ -80,9 +92,11 @@ func (u *unit) wasSentTo(table string, env intent.Env) bool {
 }
 
 // restoredSince tells whether a table of a unit was found to be restored since the request left whose answer says that it
-// was applied: that may have been in what is no more.
-func (r *Replica) restoredSince(f *flight) (b tableBook, yes bool) {
-	if f.outcome.Result != intent.OutApplied || f.turn == r.identity.restores.turn.Load() || f.Entries[0].Policy == store.PolicyState {
+// was applied: that may have been in what is no more. flagged: since it was read from the outbox; a transaction that was
+// applied before may have read its images behind that.
+func (r *Replica) restoredSince(f *flight, flagged bool) (b tableBook, yes bool) {
+	same := f.turn == r.identity.restores.turn.Load() && !flagged
+	if f.outcome.Result != intent.OutApplied || same || f.Entries[0].Policy == store.PolicyState {
 		return b, false
 	}
 	for _, e := range f.Entries {

@@ -206,9 +206,9 @@ func (r *Replica) settleUnit(w *work, f *flight, now time.Time) ([]*Conflict, er
 		return nil, nil
 	}
 	f.size = there.size
-	r.keepLost(f, there)
+	flagged := r.keepLost(f, there)
 	w.know(f.unit)
-	if b, yes := r.restoredSince(f); yes {
+	if b, yes := r.restoredSince(f, flagged); yes {
 		r.reopen(w, f, &b, now)
 		return nil, nil
 	}
