@@ -4,7 +4,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 // A write that was folded into one whose commit has failed, and is on disk all the same, is not lost: the account knows
@@ -24,6 +28,84 @@ func TestAccountOfAFailedCommit(t *testing.T) {
 			s.book.account(nil)
 			if s.broken() == there {
 				t.Errorf("violated: %v", s.failed)
+			}
+		})
+	}
+}
+
+// lostTime is a node that was put back: the number 7 was given to one write in the time that was lost, and to another one
+// now. What the first has had is an effect in the cloud.
+func lostTime(t *testing.T, first, now *act, counts int64) *sim {
+	t.Helper()
+	s := &sim{}
+	s.cloud = simcloud.New(simcloud.Options{})
+	s.cloud.Create(cloudSpecs()...)
+	s.net = simcloud.NewNetwork(s.cloud, nil, 1)
+	s.book = newBook(s)
+	if _, err := s.cloud.Write("n1", intent.Call{
+		Op: store.OpPut, Table: "counters", Item: attr.Item{"pk": attr.S("c0"), "n": attr.Int(counts)},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	snapshot := s.book.disk("n1")
+	first.node, first.seq = "n1", 7
+	now.node, now.seq = "n1", 7
+	s.book.acknowledge(first)
+	s.book.effects["n1 7"] = []effectAt{{n: 1, at: time.Unix(1, 0), item: first.table + " " + keyText(first.key)}}
+	s.book.latest = 1
+	s.book.putBack("n1", snapshot)
+	s.book.acknowledge(now)
+	return s
+}
+
+func refusedWrite(a *act) map[string]*replica.Conflict {
+	return map[string]*replica.Conflict{"n1 7": {
+		Kind: replica.KindRefused, Decided: []replica.Decided{{Entry: &intent.Entry{Seq: 7, Table: a.table, Key: a.key}}},
+	}}
+}
+
+// A counter may have what was counted in a lost time, whatever is recorded of the write that has its number now; and what
+// is counted now has no effect by one that its number had there.
+func TestCountersOfALostTime(t *testing.T) {
+	for name, c := range map[string]struct {
+		countsNow bool
+		counter   int64
+		broken    bool
+	}{
+		"counted there, had its effect":        {counter: 3},
+		"counted there, had none":              {counter: 0},
+		"counted there, applied twice":         {counter: 6, broken: true},
+		"counted now, recorded as not applied": {countsNow: true, counter: 0},
+		"counted now, recorded, and applied":   {countsNow: true, counter: 3, broken: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			set := &act{table: "items", key: pk("i4"), op: store.OpUpdate, what: "set", id: "n1.1"}
+			count := &act{table: "counters", key: pk("c0"), op: store.OpUpdate, what: "count", inc: 3}
+			first, now := count, set
+			if c.countsNow {
+				first, now = set, count
+			}
+			s := lostTime(t, first, now, c.counter)
+			if !c.countsNow {
+				delete(s.book.effects, "n1 7") // it was folded into a later one there
+			}
+			s.book.counters(refusedWrite(now))
+			if s.broken() != c.broken {
+				t.Errorf("violated: %v", s.failed)
+			}
+		})
+	}
+}
+
+// What has become of a write is not told by an effect that another one had under its number, in a lost time.
+func TestAccountOfALostTime(t *testing.T) {
+	for name, item := range map[string]string{"of the same item": "i4", "of another item": "i3"} {
+		t.Run(name, func(t *testing.T) {
+			first := &act{table: "items", key: pk(item), op: store.OpUpdate, what: "set", id: "n1.1"}
+			now := &act{table: "items", key: pk("i4"), op: store.OpUpdate, what: "set", id: "n1.2"}
+			s := lostTime(t, first, now, 0)
+			if s.book.account(nil); !s.broken() {
+				t.Error("it had no effect and is in no record, and nobody has missed it")
 			}
 		})
 	}

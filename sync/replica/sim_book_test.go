@@ -170,9 +170,13 @@ func (b *book) stands(at time.Time) bool {
 	return !at.After(seen)
 }
 
-// effective tells whether an entry has an effect that stands.
-func (b *book) effective(entry string) bool {
-	return slices.ContainsFunc(b.effects[entry], func(e effectAt) bool { return b.stands(e.at) })
+// had tells whether a write has had an effect that stands. Its number may have been given before, in a timeline that was lost,
+// to another write: an effect on another item, or from before it was written, was of that.
+func (b *book) had(a *act) bool {
+	item := a.table + " " + keyText(a.key)
+	return slices.ContainsFunc(b.effects[fmt.Sprintf("%s %d", a.node, a.seq)], func(e effectAt) bool {
+		return e.item == item && e.n > a.after && b.stands(e.at)
+	})
 }
 
 // markParts takes a mark apart: "<node> <seq>.<nine digits>", and a tenth digit where it closes.

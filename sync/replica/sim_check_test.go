@@ -70,7 +70,7 @@ func (b *book) account(recorded map[string]*replica.Conflict) {
 		entry := fmt.Sprintf("%s %d", a.node, a.seq)
 		item := a.node + " " + a.table + " " + keyText(a.key)
 		switch {
-		case b.effective(entry), recorded[entry] != nil, a.id != "" && slices.ContainsFunc(b.shown[a.id], b.stands), a.table == "matches" && b.epoch > 0,
+		case b.had(a), recorded[entry] != nil, a.id != "" && slices.ContainsFunc(b.shown[a.id], b.stands), a.table == "matches" && b.epoch > 0,
 			(a.op == store.OpDelete || a.id == "") && b.proved(a): // sums are compared by themselves
 			later[item] = true
 		case a.maybe: // nobody was told that it is done; where it is all the same, what was folded into it is too
@@ -103,13 +103,15 @@ func (b *book) counters(recorded map[string]*replica.Conflict) {
 			if a.table != "counters" || a.key["pk"].Str() != key {
 				continue
 			}
-			entry := fmt.Sprintf("%s %d", a.node, a.seq)
+			record := recorded[fmt.Sprintf("%s %d", a.node, a.seq)]
 			switch {
-			case recorded[entry] != nil && !b.effective(entry):
-				if kind := recorded[entry].Kind; kind == replica.KindUnknown || kind == replica.KindLost {
+			case a.gone: // what is recorded under its number is of a write that was given that since
+				high += a.inc
+			case record != nil && !b.had(a):
+				if record.Kind == replica.KindUnknown || record.Kind == replica.KindLost {
 					high += a.inc
 				}
-			case a.maybe || a.gone || b.cloned[a.node]:
+			case a.maybe || b.cloned[a.node]:
 				high += a.inc
 			default:
 				low, high = low+a.inc, high+a.inc
