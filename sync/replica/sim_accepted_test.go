@@ -111,12 +111,6 @@ func (b *book) copied(e *simcloud.Effect, item string) bool {
 	return e.Old == nil && e.New != nil && l.cut && l.began <= b.back[e.By]
 }
 
-// on tells whether an entry has had an effect on an item: a restored machine may have given its number to another, before it
-// knew of the time that it has lost.
-func (b *book) on(entry, item string) bool {
-	return slices.ContainsFunc(b.effects[entry], func(e effectAt) bool { return e.item == item })
-}
-
 // overtaken tells of a write that its node does not read that an image of the cloud was taken in behind it, as in the same
 // commit, on which it does not hold. Accepted: it waits as doubtful (section 3), or the cloud has decided on it by now.
 func (b *book) overtaken(l *simLife, a *act) bool {

@@ -110,3 +110,19 @@ func TestAccountOfALostTime(t *testing.T) {
 		})
 	}
 }
+
+// One that was won in a lost time was won once, whatever asked for it again under the same number.
+func TestFirstsOfALostTime(t *testing.T) {
+	first := &act{table: "firsts", key: pk("f2"), op: store.OpPut, what: "first", id: "n1.1"}
+	now := &act{table: "firsts", key: pk("f2"), op: store.OpPut, what: "first", id: "n1.2"}
+	s := lostTime(t, first, now, 0)
+	if s.book.firsts(refusedWrite(now)); s.broken() {
+		t.Errorf("violated: %v", s.failed)
+	}
+	other := &act{node: "n2", seq: 8, table: "firsts", key: pk("f2"), op: store.OpPut, what: "first", id: "n2.1"}
+	s.book.acknowledge(other)
+	s.book.effects["n2 8"] = []effectAt{{n: 2, at: time.Unix(2, 0), item: "firsts f2"}}
+	if s.book.firsts(nil); !s.broken() {
+		t.Error("it was won by two")
+	}
+}

@@ -171,14 +171,14 @@ func (b *book) firsts(recorded map[string]*replica.Conflict) {
 	won := map[string]string{}
 	for _, a := range b.acts {
 		entry := fmt.Sprintf("%s %d", a.node, a.seq)
-		if a.table != "firsts" || !b.on(entry, "firsts "+keyText(a.key)) || b.epoch > 0 || b.cloned[a.node] {
+		if a.table != "firsts" || !b.had(a) || b.epoch > 0 || b.cloned[a.node] {
 			continue
 		}
 		key := keyText(a.key)
 		if won[key] != "" {
 			b.s.violate("firsts %s was won by %s and %s", key, won[key], entry)
 		}
-		if c := recorded[entry]; c != nil && about(c, a) {
+		if c := recorded[entry]; c != nil && !a.gone && about(c, a) {
 			b.s.violate("firsts %s: %s has won and is in the conflict log (%s)", key, entry, recorded[entry])
 		}
 		won[key] = entry
