@@ -21,7 +21,8 @@ type Table struct {
 	Status          string // "ACTIVE", "CREATING", ...
 	Building        []string
 	OnDemand        bool
-	Stream          string    // "NEW_AND_OLD_IMAGES", ...; empty: there is none
+	Stream          string // "NEW_AND_OLD_IMAGES", ...; empty: there is none
+	CreatedAt       time.Time
 	RestoredAt      time.Time // the instant whose data a restored table has; zero: it was not restored
 	RestoredFrom    string    // ARN of that backup or table; empty: it was not restored
 }
@@ -66,6 +67,9 @@ func described(name string, d *types.TableDescription) Table {
 	}
 	if s := d.StreamSpecification; s != nil && s.StreamEnabled != nil && *s.StreamEnabled {
 		t.Stream = string(s.StreamViewType)
+	}
+	if d.CreationDateTime != nil {
+		t.CreatedAt = *d.CreationDateTime
 	}
 	if r := d.RestoreSummary; r != nil {
 		if r.RestoreDateTime != nil {
@@ -141,5 +145,5 @@ func (c *Client) Table(ctx context.Context, name string) (replica.TableState, er
 		return replica.TableState{}, err
 	}
 	t := described(name, out.Table)
-	return replica.TableState{ID: t.ID, RestoredAt: t.RestoredAt, Key: t.Key}, nil
+	return replica.TableState{ID: t.ID, CreatedAt: t.CreatedAt, RestoredAt: t.RestoredAt, Key: t.Key}, nil
 }

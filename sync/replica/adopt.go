@@ -3,6 +3,7 @@ package replica
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -30,6 +31,7 @@ type adopted uint8
 const (
 	adoptSame    adopted = iota // it is the base already
 	adoptTaken                  // it is the base now
+	adoptWaits                  // a transaction that is made sure of is to find things as they are
 	adoptStale                  // the base was set since the read began: nobody knows which is newer, the item is to be read again
 	adoptKept                   // it is absent from a table that has lost writes: it stays as it is here
 	adoptRefused                // no item of that table
@@ -99,7 +101,7 @@ func (a *adoption) count(v adopted, im *image) {
 		a.refused++
 	case adoptKept:
 		a.kept++
-	case adoptSame, adoptProves:
+	case adoptSame, adoptProves, adoptWaits:
 	}
 }
 
@@ -199,7 +201,7 @@ func (r *Replica) provedBy(units []*unit, it *workItem, side intent.Sidecar, out
 	if u.provesEarlier() {
 		proved = slices.DeleteFunc(slices.Clone(units[:i]), func(u *unit) bool { return !u.Entries[0].Replay })
 		if slices.ContainsFunc(proved, func(u *unit) bool { return len(u.Entries) > 1 }) {
-			return nil, adoptStale // it looks at all of its items itself, and is to find this mark waiting there
+			return nil, adoptWaits // it looks at all of its items itself, and is to find this mark waiting there
 		}
 	}
 	switch {
@@ -293,7 +295,7 @@ func (r *Replica) adoptUnit(ctx context.Context, id unitID) error {
 			return err
 		}
 		if shown, err := r.adoptAll(w, u, images, &out); err != nil || !shown {
-			return err
+			return cmp.Or(err, errNotShown)
 		}
 		if err := r.settleShown(w, u); err != nil {
 			return err
@@ -304,8 +306,14 @@ func (r *Replica) adoptUnit(ctx context.Context, id unitID) error {
 	if err == nil && done != nil {
 		r.adoptedWork(done, &out)
 	}
+	if errors.Is(err, errNotShown) {
+		return nil
+	}
 	return err
 }
+
+// errNotShown undoes what was adopted of a unit of which not all can be.
+var errNotShown = errors.New("the images do not show the transaction")
 
 // adoptAll adopts the images of a unit's items. It tells whether they prove it and all of them could be taken: else
 // nothing is to be kept of it, and the unit goes on as it was.

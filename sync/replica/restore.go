@@ -23,6 +23,7 @@ type Catalogue interface {
 // TableState is which table a name stands for.
 type TableState struct {
 	ID         string    // another one when the table is made again, or restored
+	CreatedAt  time.Time // zero: nobody knows
 	RestoredAt time.Time // the instant that it was restored to; zero: it was not
 
 	Key store.KeySpec // zero: nobody knows
@@ -204,6 +205,7 @@ func (r *Replica) lookAt(ctx context.Context, table string) error {
 	if !ok {
 		return nil
 	}
+	was, known := r.book(table) // before it is asked: what is noticed meanwhile is newer than the answer
 	inner, cancel := r.within(ctx)
 	state, err := cat.Table(inner, table)
 	cancel()
@@ -213,19 +215,22 @@ func (r *Replica) lookAt(ctx context.Context, table string) error {
 	if r.hasOtherKeys(table, &state) {
 		return nil
 	}
-	b, known := r.book(table)
 	switch {
-	case !known || b.ID == "":
+	case !known || was.ID == "":
 		if sent, err := r.sentSince(ctx, table, state.RestoredAt); err != nil || sent {
 			if err == nil { // before it was first looked at
-				err = r.becameAnother(ctx, table, state)
+				err = r.becameAnother(ctx, table, &was, state)
 			}
 			return err
 		}
-		return r.changeBook(ctx, table, func(b *tableBook) { *b = tableBook{ID: state.ID, RestoredAt: state.RestoredAt} })
-	case b.ID != state.ID, !b.RestoredAt.Equal(state.RestoredAt):
-		return r.becameAnother(ctx, table, state)
-	case b.Anew && !b.Requeued && b.Run == r.identity.run:
+		return r.changeBook(ctx, table, func(b *tableBook) {
+			if b.ID == "" {
+				*b = tableBook{ID: state.ID, RestoredAt: state.RestoredAt}
+			}
+		})
+	case was.ID != state.ID, !was.RestoredAt.Equal(state.RestoredAt):
+		return r.becameAnother(ctx, table, &was, state)
+	case was.Anew && !was.Requeued && was.Run == r.identity.run:
 		r.paces.hold(table, whyAnew, r.clock.Now())
 	}
 	return nil
@@ -267,20 +272,37 @@ func (r *Replica) uncatalogued(table string, err error) error {
 	return fmt.Errorf("looking at table %s: %w", table, err)
 }
 
-// becameAnother is what a node does that finds another table under a name.
-func (r *Replica) becameAnother(ctx context.Context, table string, state TableState) error {
-	now := r.serverNow()
+// becameAnother is what a node does that finds another table under a name than the one that it knew.
+func (r *Replica) becameAnother(ctx context.Context, table string, was *tableBook, state TableState) error {
+	id, now := &r.identity, r.serverNow()
 	b := tableBook{
 		ID: state.ID, RestoredAt: state.RestoredAt, Noticed: now, Until: now.Add(replayFor),
-		Anew: state.RestoredAt.IsZero(), Run: r.identity.run,
+		Anew: state.RestoredAt.IsZero(), Run: id.run,
 		Requeued: table == r.cfg.SyncTable, // nothing of the outbox goes there but what goes with other tables
 	}
-	if !b.Anew {
+	if b.Anew {
+		b.Made = state.CreatedAt
+	} else {
 		b.Lost = b.RestoredAt.Add(-restoreSlack)
 	}
-	r.identity.restores.turn.Add(1)
+	id.restores.turn.Add(1)
 	r.doubtTables()
 	r.cfg.Fail("restore-noticed")
+	news := false
+	err := r.changeBook(ctx, table, func(old *tableBook) {
+		if news = old.is(was); news { // else somebody has noticed meanwhile
+			b.follows(old)
+			*old = b
+		}
+	})
+	if err == nil && news {
+		r.tellAnother(table, &b)
+	}
+	return err
+}
+
+// tellAnother says that a table is another one, and stops or releases it.
+func (r *Replica) tellAnother(table string, b *tableBook) {
 	switch {
 	case table == r.cfg.SyncTable:
 		r.log.Error("restore: the node's own table in the cloud is another one now", "table", table)
@@ -288,13 +310,9 @@ func (r *Replica) becameAnother(ctx context.Context, table string, state TableSt
 		r.log.Error("restore: a table was made again in the cloud; nothing is sent to it and nothing is deleted here", "table", table)
 		r.paces.hold(table, whyAnew, r.clock.Now())
 	default:
-		r.log.Error("restore: a table of the cloud was restored; what it has lost is sent again", "table", table, "restoredTo", state.RestoredAt)
+		r.log.Error("restore: a table of the cloud was restored; what it has lost is sent again", "table", table, "restoredTo", b.RestoredAt)
 		r.paces.release(table, classAnother)
 	}
-	return r.changeBook(ctx, table, func(old *tableBook) {
-		b.follows(old)
-		*old = b
-	})
 }
 
 // classAnother is what a table is stopped for that was made again.

@@ -16,6 +16,7 @@ type tableBook struct {
 	Noticed  time.Time `json:"noticed,omitzero"` // it became another one; zero: it has always been this one
 	Lost     time.Time `json:"lost,omitzero"`    // what was acknowledged since may be lost, and is put back; zero: everything
 	Earlier  time.Time `json:"earlier,omitzero"` // what it was restored to before, as was noticed then; zero: it was not
+	Made     time.Time `json:"made,omitzero"`    // of a table made anew: when; zero: nobody knows, or what the one before it was owed is not known
 	Anew     bool      `json:"anew,omitempty"`   // it was made again, and is no restored one: what is absent was never deleted
 	Run      string    `json:"run,omitempty"`    // the run that noticed a table made anew: only a later one sends to it
 	Requeued bool      `json:"requeued,omitempty"`
@@ -89,15 +90,23 @@ func (b *tableBook) loses(run string) bool {
 
 // follows takes over what counts still of what was remembered before.
 func (b *tableBook) follows(old *tableBook) {
-	if old.Noticed.IsZero() {
-		return
-	}
-	if old.Anew && b.RestoredAt.Before(old.Noticed) {
-		return // it is the one again that was before that
-	}
-	b.Earlier = old.RestoredAt
-	if !old.Requeued && old.Lost.Before(b.Lost) {
-		b.Lost = old.Lost
+	unfinished := !old.Noticed.IsZero() && !old.Requeued
+	switch {
+	case b.Anew:
+		if unfinished {
+			b.Made = time.Time{}
+		}
+	case old.Noticed.IsZero():
+	case old.Anew && b.RestoredAt.Before(old.Made):
+		// It is the one again that was there before that.
+	default:
+		b.Earlier = old.RestoredAt
+		if unfinished && old.Earlier.After(b.Earlier) {
+			b.Earlier = old.Earlier
+		}
+		if unfinished && old.Lost.Before(b.Lost) {
+			b.Lost = old.Lost
+		}
 	}
 }
 

@@ -125,7 +125,11 @@ func (w *work) inOrder(it *workItem) error {
 // clock.
 func (b *tableBook) replay(e *intent.Entry, at time.Time) {
 	e.Replay, e.Unsure, e.Sent = true, true, max(e.Sent, 1)
-	e.Before, e.Again = at.Before(b.Lost.Add(restoreSlack-restoreSharp)), b.Noticed.UnixMilli()
+	point := b.Lost.Add(restoreSlack)
+	if b.Lost.IsZero() && !b.Anew {
+		point = b.RestoredAt // nobody knows what of it the table had: nothing is made that may have been deleted
+	}
+	e.Before, e.Again = at.Before(point.Add(-restoreSharp)), b.Noticed.UnixMilli()
 	e.NotBefore, e.Why, e.Held, e.Closed, e.Dead = time.Time{}, "", intent.HoldNone, false, false
 }
 

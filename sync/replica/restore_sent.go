@@ -61,7 +61,7 @@ func (r *Replica) requeueSentSome(tx *store.Tx, after []byte, table string, b *t
 	t := tally{}
 	for _, u := range units {
 		for _, e := range u.Entries {
-			before := e.Replay && e.Before && b.keepsBefore(e)
+			before := e.Replay && e.Before && r.keepsBefore(b, e)
 			b.replay(e, b.RestoredAt)
 			e.Before = before
 		}
@@ -73,9 +73,25 @@ func (r *Replica) requeueSentSome(tx *store.Tx, after []byte, table string, b *t
 	return next, looked == flagBatch, cmp.Or(t.keep(tx), r.keepThrough(tx, table, b))
 }
 
-// keepsBefore tells of a write from before the instant of a restore that was noticed before that it is so of this one too.
-func (b *tableBook) keepsBefore(e *intent.Entry) bool {
-	return e.Again == b.Noticed.UnixMilli() || !b.Earlier.IsZero() && !b.RestoredAt.Before(b.Earlier)
+// keepsBefore tells of a write from before the instant of a restore that was noticed before, of this table or of another of
+// its transaction, that it is so of this one too.
+func (r *Replica) keepsBefore(b *tableBook, e *intent.Entry) bool {
+	if b.Anew {
+		return false
+	}
+	id := &r.identity
+	id.mu.Lock()
+	defer id.mu.Unlock()
+	known, keeps := false, true
+	for _, o := range id.restores.books {
+		if o.Noticed.UnixMilli() == e.Again {
+			known, keeps = true, keeps && !o.Anew && !b.RestoredAt.Before(o.RestoredAt)
+		}
+	}
+	if known {
+		return keeps
+	}
+	return !b.Earlier.IsZero() && !b.RestoredAt.Before(b.Earlier)
 }
 
 // wasSentTo tells of a unit that it was sent and is not answered, or that a lost timeline may have sent it and had its proof,
@@ -100,11 +116,11 @@ func (r *Replica) restoredSince(f *flight, flagged bool) (b tableBook, yes bool)
 		return b, false
 	}
 	for _, e := range f.Entries {
-		if b, yes = r.book(e.Table); yes && !b.Noticed.IsZero() {
-			return b, true
+		if of, ok := r.book(e.Table); ok && of.Noticed.After(b.Noticed) {
+			b, yes = of, true // the last of them: a proof of before it proves nothing
 		}
 	}
-	return b, false
+	return b, yes
 }
 
 // reopen has such a unit stay, to be made sure of.

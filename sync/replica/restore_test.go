@@ -34,7 +34,7 @@ func (c *shelf) restore(t testing.TB, table string, items []attr.Item, id string
 	for _, it := range items {
 		c.foreign(t, table, nil, it)
 	}
-	c.set(func() { c.state[table] = TableState{ID: id, RestoredAt: at} })
+	c.set(func() { c.state[table] = TableState{ID: id, CreatedAt: time.Now(), RestoredAt: at} })
 }
 
 // A restored table gets again what it has lost, once, and in order; what is absent meanwhile is not deleted here; what others

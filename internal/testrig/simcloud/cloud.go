@@ -85,7 +85,7 @@ func (c *Cloud) Create(specs ...store.TableSpec) {
 // newTable is called with the cloud locked.
 func (c *Cloud) newTable(spec store.TableSpec) *table {
 	c.calls++
-	return &table{spec: spec, id: fmt.Sprintf("%s-%d", spec.Name, c.calls), parts: map[string]*partition{}}
+	return &table{spec: spec, id: fmt.Sprintf("%s-%d", spec.Name, c.calls), made: c.options.Now(), parts: map[string]*partition{}}
 }
 
 // Recreate drops a table and makes it again, empty and with another id.

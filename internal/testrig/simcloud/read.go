@@ -36,7 +36,7 @@ func (c *Cloud) Table(name string) (replica.TableState, error) {
 	if err != nil {
 		return replica.TableState{}, err
 	}
-	return replica.TableState{ID: t.id, RestoredAt: t.back}, nil
+	return replica.TableState{ID: t.id, CreatedAt: t.made, RestoredAt: t.back}, nil
 }
 
 // Read gives a page of a Query or a Scan.

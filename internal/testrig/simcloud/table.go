@@ -13,6 +13,7 @@ import (
 type table struct {
 	spec  store.TableSpec
 	id    string
+	made  time.Time
 	back  time.Time // the instant that it was restored to; zero: it was not
 	parts map[string]*partition
 
