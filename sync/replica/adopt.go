@@ -261,17 +261,7 @@ func markSeq(mark attr.Value) (uint64, bool) {
 // adoptUnit reads all items of a transaction and adopts them together: one of them has shown that it was applied, and
 // readers see all of it or none.
 func (r *Replica) adoptUnit(ctx context.Context, id unitID) error {
-	var keys []intent.Ref
-	err := r.store.View(ctx, func(tx *store.Tx) error {
-		u, err := getUnit(tx, id)
-		if err != nil || u == nil {
-			return err
-		}
-		for _, e := range u.Entries {
-			keys = append(keys, intent.Ref{Table: e.Table, Key: e.Key})
-		}
-		return nil
-	})
+	keys, err := r.refsOf(ctx, id)
 	if err != nil || len(keys) == 0 {
 		return err
 	}
@@ -310,6 +300,21 @@ func (r *Replica) adoptUnit(ctx context.Context, id unitID) error {
 		return nil
 	}
 	return err
+}
+
+// refsOf gives the items that a unit writes; none, if it has left.
+func (r *Replica) refsOf(ctx context.Context, id unitID) (keys []intent.Ref, err error) {
+	err = r.store.View(ctx, func(tx *store.Tx) error {
+		u, err := getUnit(tx, id)
+		if err != nil || u == nil {
+			return err
+		}
+		for _, e := range u.Entries {
+			keys = append(keys, intent.Ref{Table: e.Table, Key: e.Key})
+		}
+		return nil
+	})
+	return keys, err
 }
 
 // errNotShown undoes what was adopted of a unit of which not all can be.
