@@ -11,14 +11,18 @@ import (
 func TestSimulationOfManySeeds(t *testing.T) { playSeeds(t, 1, 300, 1) }
 
 // The same seed is the same history: on one processor, as all seeds are played. On several, and with the race detector, whose
-// scheduler shuffles what could go on at one instant, a few have another one at times.
+// scheduler shuffles what could go on at one instant, a few have another one at times. So have those in which a disk is full:
+// which commit meets the limit is up to the order of the maps in which bbolt keeps its free pages.
 func TestSimulationRepeats(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	for seed := range uint64(5) {
-		a, _, _ := simulateHash(t, 1+seed, false)
-		b, _, _ := simulateHash(t, 1+seed, false)
-		if a != b {
-			t.Errorf("seed %d: two runs, two histories", 1+seed)
+	for seed, compared := uint64(1), 0; compared < 5; seed++ {
+		a, _, fired := simulateHash(t, seed, false)
+		if fired["disk full"] > 0 {
+			continue
+		}
+		compared++
+		if b, _, _ := simulateHash(t, seed, false); a != b {
+			t.Errorf("seed %d: two runs, two histories", seed)
 		}
 	}
 }
