@@ -55,6 +55,9 @@ func cloudSentence(st *SyncStatus, now time.Time) string {
 	case "in_step":
 		return "in step: the cloud has all that was written here"
 	case "behind":
+		if st.Since.IsZero() { // the clock was not set when they were written
+			return "behind: " + waitingText(st.Waiting)
+		}
 		return fmt.Sprintf("behind since %s: %s", clockOf(st.Since, now), waitingText(st.Waiting))
 	case "offline":
 		return fmt.Sprintf("offline since %s: %s", clockOf(st.Since, now), waitingText(st.Waiting))

@@ -366,4 +366,8 @@ func TestCloudTableWords(t *testing.T) {
 	if text := fmt.Sprint(cloudTable(&hubState{Sync: st}).Rows); !strings.Contains(text, "0.0 s off the cloud's") {
 		t.Error(text)
 	}
+	st.State = "behind" // with what was written before the clock was set: nobody knows since when
+	if text := cloudSentence(&st, rigNow); text != "behind: 1 write waits" {
+		t.Error(text)
+	}
 }

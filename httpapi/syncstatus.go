@@ -10,7 +10,7 @@ type SyncStatus struct {
 	// State is none (no cloud), in_step, behind (writes wait), offline (the cloud cannot be reached), or stopped (a person
 	// has to look: a clone, credentials, a table).
 	State     string    `json:"state"`
-	Since     time.Time `json:"since,omitzero"` // of behind, offline and stopped
+	Since     time.Time `json:"since,omitzero"` // of behind, offline and stopped; of behind it is unsyncedSince
 	Cloud     string    `json:"cloud,omitempty"`
 	Prefix    string    `json:"prefix,omitempty"`    // of every table's name in the cloud
 	Reason    string    `json:"reason,omitempty"`    // of stopped, and what to do about it
@@ -20,8 +20,8 @@ type SyncStatus struct {
 	LastAt    time.Time `json:"lastErrorAt,omitzero"`
 
 	Waiting    int       `json:"waiting"`                // writes that the cloud does not have yet
-	LagSeconds float64   `json:"lagSeconds"`             // age of the oldest of them
-	Unsynced   time.Time `json:"unsyncedSince,omitzero"` // of it: what was written since would be lost with this machine
+	LagSeconds float64   `json:"lagSeconds"`             // age of the oldest of them; 0: none waits, or unsyncedSince is absent
+	Unsynced   time.Time `json:"unsyncedSince,omitzero"` // of it: what was written since would be lost with this machine; not told of what was written before the clock was set
 	Unanswered int       `json:"unanswered"`             // sent, and not yet known whether they applied
 	Doubtful   int       `json:"doubtful"`               // waiting, and not shown: their condition no longer holds here
 

@@ -119,6 +119,9 @@ func syncLine(st *edge.SyncStatus) string {
 	case "in_step":
 		return "in step with the cloud"
 	case "behind":
+		if st.Since.IsZero() { // the clock was not set when they were written
+			return fmt.Sprintf("behind: %s on the way", writes)
+		}
 		return fmt.Sprintf("behind since %s: %s on the way", instant(st.Since), writes)
 	case "offline":
 		return fmt.Sprintf("offline since %s: %s waiting", instant(st.Since), writes)

@@ -92,6 +92,26 @@ func TestUnsetClockUsesUpNoAge(t *testing.T) {
 	})
 }
 
+// What was written before the machine knew the time does not wait since 1970, and does not hide what waits behind it.
+func TestUnsetClockIsNoAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := openNode(t, newShelf(t), t.TempDir(), nil)
+		n.put(t, "teams", team("x", 1))
+		n.writtenAt(t, "teams", teamKey("x"), time.Unix(60, 0))
+		st, err := n.Status(t.Context())
+		if err != nil || st.Waiting != 1 || !st.Oldest.IsZero() || st.Lag() != 0 {
+			t.Errorf("%d wait since %s, for %s; %v", st.Waiting, st.Oldest, st.Lag(), err)
+		}
+		letPass(time.Minute)
+		second := n.clock.Now()
+		n.pair(t, "x", "y")
+		letPass(time.Minute)
+		if st, err = n.Status(t.Context()); err != nil || !st.Oldest.Equal(second) || st.Lag() != time.Minute {
+			t.Errorf("%d wait since %s, for %s; %v", st.Waiting, st.Oldest, st.Lag(), err)
+		}
+	})
+}
+
 // The replay log is dropped where there is no room, and not because something waits for long, or a clock is ahead that no
 // server has set right: nothing becomes younger by it, and the cloud may be restored tomorrow.
 func TestAgeLeavesTheReplayLog(t *testing.T) {

@@ -93,7 +93,7 @@ func (c *collector) queues() {
 		}
 	})
 	c.add("lag_seconds", "Age of the oldest write that the cloud does not have.", gauge, func(st *Status) float64 { return st.Lag().Seconds() })
-	c.add("unsynced_since_seconds", "When it was written, as a Unix time; 0: there is none.", gauge, func(st *Status) float64 { return seconds(st.Oldest) })
+	c.add("unsynced_since_seconds", "When it was written, as a Unix time; 0: there is none, or the clock was not set.", gauge, func(st *Status) float64 { return seconds(st.Oldest) })
 	c.add("unanswered_writes", "Writes that are on their way, or were sent and not answered.", gauge, func(st *Status) float64 { return float64(st.Unanswered) })
 	c.add("unkept_answers", "Writes whose answers cannot be stored here; that is tried again.", gauge, func(st *Status) float64 { return float64(st.Unkept) })
 	c.add("doubtful_writes", "Writes that wait and are not shown: their condition does not hold here.", gauge, func(st *Status) float64 { return float64(st.Doubtful) })

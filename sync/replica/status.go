@@ -22,11 +22,13 @@ type Status struct {
 	Tables []TableStatus // by name, those with something to tell
 	Lanes  []LaneStatus  // all of them
 
-	Waiting    int64     // writes that the cloud does not have yet
-	Oldest     time.Time // when the oldest of them was written: what was written since would be lost with this machine; zero: none waits
-	Unanswered int64     // units sent of which nobody knows yet whether they applied, as far as the lanes have read
-	Unkept     int64     // units of them whose answers cannot be stored here; that is tried again
-	Doubtful   int64     // entries that are not shown: their condition does not hold on what lies below them
+	Waiting int64 // writes that the cloud does not have yet
+	// Oldest is when the oldest of them was written: what was written since would be lost with this machine. Zero: none waits, or
+	// nobody knows, for what was written before the machine knew the time is left out.
+	Oldest     time.Time
+	Unanswered int64 // units sent of which nobody knows yet whether they applied, as far as the lanes have read
+	Unkept     int64 // units of them whose answers cannot be stored here; that is tried again
+	Doubtful   int64 // entries that are not shown: their condition does not hold on what lies below them
 
 	Feed      []FeedStatus // one for each rule
 	Conflicts ConflictStatus
@@ -164,7 +166,10 @@ func (r *Replica) tableStatus(all counts) (out []TableStatus) {
 	return out
 }
 
-// laneStatus looks at the first unit of a lane, at what may be on its way, and at what waits aside.
+// oldestLooks is how many units of a lane are looked at for one that was written when the machine knew the time.
+const oldestLooks = 100
+
+// laneStatus looks at the first unit of a lane that has an instant, at what may be on its way, and at what waits aside.
 func (r *Replica) laneStatus(tx *store.Tx, no int) (st LaneStatus, oldest time.Time, unanswered int64, err error) {
 	st.Lane = no
 	marked, err := readAttempted(tx, uint8(no))
@@ -172,12 +177,14 @@ func (r *Replica) laneStatus(tx *store.Tx, no int) (st LaneStatus, oldest time.T
 		return st, oldest, 0, err
 	}
 	st.Busy = len(marked) > 0
+	looks := 0
 	err = tx.Side(sideOutbox).Each([]byte{uint8(no)}, nil, func(k, v []byte) (bool, error) {
 		u, err := readUnit(unitID{lane: k[0], seq: binary.BigEndian.Uint64(k[1:])}, v)
-		if err == nil {
+		if err == nil && !u.Entries[0].At.Before(clockSet()) {
 			oldest = u.Entries[0].At
 		}
-		return false, err
+		looks++
+		return oldest.IsZero() && looks < oldestLooks, err
 	})
 	for _, p := range r.lanes[no].parkedUnits() {
 		st.Parked = append(st.Parked, ParkStatus{WriteID: intent.WriteID(r.store.Node(), p.Seq), Table: p.Table, Why: p.Why, Until: p.Until})
@@ -185,7 +192,7 @@ func (r *Replica) laneStatus(tx *store.Tx, no int) (st LaneStatus, oldest time.T
 	return st, oldest, int64(len(marked)), err
 }
 
-// Lag is the age of the oldest write that the cloud does not have; 0: it has all.
+// Lag is the age of the oldest write that the cloud does not have; 0: it has all, or nobody knows (Oldest).
 func (s *Status) Lag() time.Duration {
 	if s.Oldest.IsZero() {
 		return 0
