@@ -96,7 +96,7 @@ func (r *Replica) putBack(w *work, entries []*intent.Entry, b *tableBook, at tim
 		return err
 	}
 	u := &unit{Unit: intent.Unit{Entries: entries}, id: unitID{lane: lane, seq: entries[0].Seq}}
-	if err := w.put(u); err != nil {
+	if err := cmp.Or(w.put(u), foldInto(w.tx, u)); err != nil {
 		return err
 	}
 	return w.eachItem(u, func(it *workItem) {

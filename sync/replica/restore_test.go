@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -378,6 +380,41 @@ func TestRequeueIsOnce(t *testing.T) {
 		n.drained(t)
 		if it, _ := c.item("teams", teamKey("x")); !it["n"].Equal(attr.Int(2)) {
 			t.Errorf("the cloud has %v", it)
+		}
+	})
+}
+
+// Who asks for a write that was folded into one that waits again is not told that the cloud has it.
+func TestFoldedWaitsOverARestore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		n := openNode(t, c, t.TempDir(), nil)
+		folded := n.put(t, "teams", team("x", 1))
+		last := n.put(t, "teams", team("x", 2))
+		n.drained(t)
+		proof := func(want Proof) {
+			t.Helper()
+			for _, seq := range []uint64{folded, last} {
+				if got, err := n.Proved(t.Context(), seq); got != want || err != nil {
+					t.Errorf("%d of %d and %d is proved %d, %v", seq, folded, last, got, err)
+				}
+			}
+		}
+		proof(ProofApplied)
+		c.restore(t, "teams", nil, "teams-2", time.Now().Add(-time.Hour))
+		if err := n.checkTables(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		proof(ProofPending)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := n.Wait(ctx, folded); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("waiting for it ended with %v", err)
+		}
+		n.drained(t)
+		proof(ProofApplied)
+		if c.n(t, "x") != 2 {
+			t.Errorf("x is %d", c.n(t, "x"))
 		}
 	})
 }
