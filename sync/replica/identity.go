@@ -47,11 +47,12 @@ type identity struct {
 // identityState is the store's part.
 type identityState struct {
 	Version int        `json:"version"`
-	Nonce   string     `json:"nonce"`            // drawn last; older than the file's: the store is an older one
-	Before  string     `json:"before,omitempty"` // the file's newest when it was drawn
-	Boots   []boot     `json:"boots"`            // the last runs, oldest first
-	Left    []string   `json:"left,omitempty"`   // the runs of histories that were left, as far as they are not ours too
-	Lost    *lostQueue `json:"lost,omitempty"`   // what waits of histories that have parted
+	Nonce   string     `json:"nonce"`             // drawn last; older than the file's: the store is an older one
+	Before  string     `json:"before,omitempty"`  // the file's newest when it was drawn
+	Boots   []boot     `json:"boots"`             // the last runs, oldest first
+	Left    []string   `json:"left,omitempty"`    // the runs of histories that were left, as far as they are not ours too
+	Lost    *lostQueue `json:"lost,omitempty"`    // what waits of histories that have parted
+	Leaving bool       `json:"leaving,omitempty"` // one is being left: the incarnations that begin then take the signs of it away
 }
 
 // boot is one run.
@@ -83,7 +84,7 @@ func (r *Replica) openIdentity(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	older := file != nil && file.newerThan(state, r.store.Incarnation())
+	older := state.Leaving || file != nil && file.newerThan(state, r.store.Incarnation())
 	crashed := file != nil && !file.Clean || file == nil && len(state.Boots) > 0
 	if file == nil {
 		file = &identityFile{Version: identityVersion, Node: r.store.Node()}
@@ -91,7 +92,7 @@ func (r *Replica) openIdentity(ctx context.Context) error {
 	r.identity.file, r.identity.state = *file, state
 	switch {
 	case older:
-		r.log.Warn("identity: the store is older than the file beside it; its queue is looked at before anything is sent")
+		r.log.Warn("identity: the store is older than what is known of its node; its queue is looked at before anything is sent")
 		err = r.newIncarnation(ctx, file.Incarnation, nil)
 	case crashed:
 		_, err = r.store.BeginIncarnation(ctx, file.Incarnation)

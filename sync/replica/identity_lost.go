@@ -31,6 +31,13 @@ type lostQueue struct {
 // Two incarnations begin: the first keeps the sequences that the entries waiting here get when they are sent anew, so that
 // these are above all earlier marks of this node and below whatever is written from now on.
 func (r *Replica) newIncarnation(ctx context.Context, above uint64, row *nodeRow) error {
+	err := r.changeState(ctx, func(_ *store.Tx, s *identityState) error {
+		s.Leaving = true
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	kept, err := r.store.BeginIncarnation(ctx, above)
 	if err != nil {
 		return err
@@ -42,6 +49,7 @@ func (r *Replica) newIncarnation(ctx context.Context, above uint64, row *nodeRow
 	}
 	return r.changeState(ctx, func(_ *store.Tx, s *identityState) error {
 		was := s.Lost
+		s.Leaving = false
 		s.Lost = &lostQueue{
 			Below: now << incarnationShift, Fork: math.MaxUint64,
 			Next: kept<<incarnationShift | 1<<(incarnationShift-1), // above what was journaled between the two

@@ -425,47 +425,6 @@ func TestOlderStore(t *testing.T) {
 	})
 }
 
-// A crash between any two steps of a connect leaves a node that connects again as itself.
-func TestCrashInConnect(t *testing.T) {
-	for _, point := range []string{"identity-boot", "identity-nonce", "identity-file"} {
-		t.Run(point, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c, dir := newShelf(t), t.TempDir()
-				n := openNode(t, c, dir, nil)
-				n.put(t, "teams", team("x", 0))
-				n.drained(t)
-				n.close(t)
-				n = nil
-				crash := errors.New("crash")
-				func() {
-					defer func() {
-						if e := recover(); e != any(crash) {
-							t.Errorf("no crash at %s: %v", point, e)
-						}
-					}()
-					n = openNode(t, c, dir, func(cfg *Config) {
-						cfg.Fail = func(p string) {
-							if p == point {
-								panic(crash)
-							}
-						}
-					})
-					_ = n.connect(t.Context())
-				}()
-				if n != nil {
-					_ = n.st.Close()
-				}
-				r := openNode(t, c, dir, nil)
-				r.bump(t, "x")
-				r.drained(t)
-				if r.stateNow().Lost != nil || c.n(t, "x") != 1 {
-					t.Errorf("lost %+v, x is %d", r.stateNow().Lost, c.n(t, "x"))
-				}
-			})
-		})
-	}
-}
-
 // A late copy of what a lane has sent under a mark that a newer history does not know is a copy at work.
 func TestUnknownMarkIsSuspect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
