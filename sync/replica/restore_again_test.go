@@ -1,6 +1,9 @@
 package replica
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -242,6 +245,90 @@ func TestManyOfOneItemBesideAFeed(t *testing.T) {
 			t.Errorf("x is %d, recorded are %d", c.n(t, "x"), len(n.lostConflicts(t)))
 		}
 	})
+}
+
+// More goes back than in one transaction, and lanes look at the outbox between two of them: what was written first waits until
+// the last write is there, whose mark proves it.
+func TestLanesWaitForTheLastPutBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, slices := newShelf(t), 0
+		var n *feedNode
+		n = openNode(t, c, t.TempDir(), func(cfg *Config) {
+			cfg.Fail = func(point string) {
+				if point == "restore-requeued" {
+					slices++
+					n.rescan()
+					letPass(10 * time.Second)
+				}
+			}
+		})
+		stop := n.run(t)
+		defer stop()
+		n.addMany(t)
+		c.restore(t, "teams", c.snapshot(t, "teams"), "teams-2", time.Now())
+		letPass(20 * time.Minute)
+		if slices < 2 {
+			t.Errorf("the test needs more than one transaction: there were %d", slices)
+		}
+		if got := len(n.lostConflicts(t)); got != 0 || c.n(t, "x") != manyWrites || n.waitingNow(t) != 0 {
+			t.Errorf("recorded are %d, x is %d, %d wait", got, c.n(t, "x"), n.waitingNow(t))
+		}
+	})
+}
+
+// A node that dies or fails between two of them goes on with it, and then with the lanes.
+func TestPuttingBackGoesOn(t *testing.T) {
+	for _, dies := range []bool{false, true} {
+		t.Run(fmt.Sprintf("dies %t", dies), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, dir := newShelf(t), t.TempDir()
+				ctx, cancel := context.WithCancel(t.Context())
+				n := openNode(t, c, dir, func(cfg *Config) {
+					cfg.Fail = func(point string) {
+						if point == "restore-requeued" {
+							cancel()
+						}
+					}
+				})
+				stop := n.run(t)
+				n.addMany(t)
+				if dies {
+					stop()
+					n.close(t)
+				}
+				c.restore(t, "teams", c.snapshot(t, "teams"), "teams-2", time.Now())
+				if dies {
+					runsInto(t, "restore-requeued", func(fail func(*Config)) {
+						n = openNode(t, c, dir, fail)
+						n.online(t)
+					})
+					n.close(t)
+					n = openNode(t, c, dir, nil)
+					stop = n.run(t)
+				} else if err := n.checkTables(ctx, true); !errors.Is(err, context.Canceled) {
+					t.Errorf("putting back ended with %v", err)
+				}
+				letPass(20 * time.Minute)
+				if got := len(n.lostConflicts(t)); got != 0 || c.n(t, "x") != manyWrites || n.waitingNow(t) != 0 {
+					t.Errorf("recorded are %d, x is %d, %d wait", got, c.n(t, "x"), n.waitingNow(t))
+				}
+				stop()
+			})
+		})
+	}
+}
+
+const manyWrites = requeueSlice + 100
+
+// addMany writes to one item more often than one transaction puts back.
+func (n *feedNode) addMany(t *testing.T) {
+	t.Helper()
+	n.put(t, "teams", team("x", 0))
+	for range manyWrites {
+		n.bump(t, "x")
+		letPass(100 * time.Millisecond)
+	}
+	letPass(10 * time.Second)
 }
 
 func inCloud(t *testing.T, c *shelf, id string) attr.Item {

@@ -20,7 +20,7 @@ func (r *Replica) requeue(ctx context.Context, table string, b tableBook) error 
 		return err
 	}
 	r.identity.restores.turn.Add(1) // what is answered from here on was asked before the restore was known to the outbox
-	defer r.rescan()                // not before: what is put back later proves what was before it on an item
+	defer r.rescan()                // lanes leave alone what goes back until then: goesBack
 	for more := true; more; {
 		err := r.store.Update(ctx, func(tx *store.Tx) (err error) {
 			more, err = r.requeueSome(r.newWork(tx), table, &b)
@@ -102,6 +102,18 @@ func (r *Replica) putBack(w *work, entries []*intent.Entry, b *tableBook, at tim
 	return w.eachItem(u, func(it *workItem) {
 		w.fail(w.inOrder(it))
 		it.rebased = true
+	})
+}
+
+// goesBack tells of a unit that is made sure of that others of its tables have yet to be put back: what was written later
+// proves what was written first, once it is there.
+func (r *Replica) goesBack(u *unit) bool {
+	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
+		if !e.Replay {
+			return false
+		}
+		b, ok := r.book(e.Table)
+		return ok && b.loses(r.identity.run)
 	})
 }
 

@@ -151,6 +151,9 @@ func (l *lane) pick(tx *store.Tx, p *picked, now time.Time) error {
 		if !head {
 			continue // who settles what is before it pushes it
 		}
+		if l.r.goesBack(u) {
+			continue // who puts back the others has the outbox read anew
+		}
 		f := &flight{unit: u, history: l.r.identity.history.Load()}
 		f.wait, f.why = l.waitOf(u, now)
 		if f.wait.After(now) {
