@@ -121,7 +121,7 @@ func (r *Replica) deposeUnits(w *work, ids []unitID, lock string, fence int64) (
 		}
 		f := &flight{unit: u, outcome: intent.Outcome{
 			Result: intent.OutConflict, Code: intent.CodeDeposed, Lock: lock, Fence: fence,
-			Text: "it was written under an earlier lease of this node, and the lock has been taken anew since",
+			Text: "laid aside by this node: it was written under an earlier lease of it, and the lock has been taken anew since",
 		}}
 		c, err := r.leave(w, f)
 		if err != nil {

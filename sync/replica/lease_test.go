@@ -3,6 +3,7 @@ package replica
 import (
 	"errors"
 	"maps"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -95,6 +96,9 @@ func TestTookLease(t *testing.T) {
 		records := n.lostConflicts(t)
 		if len(records) != 1 || records[0].Kind != KindDeposed {
 			t.Errorf("records %v", records)
+		}
+		if len(records) > 0 && !strings.HasPrefix(records[0].Text, "laid aside by this node") { // another is the cloud's refusal
+			t.Errorf("the record says %q", records[0].Text)
 		}
 		c.set(func() { c.fail = nil })
 		letPass(10 * time.Minute)

@@ -35,7 +35,7 @@ const (
 	textGone        = "the item is gone from the cloud, and nobody knows whether the write was applied before"
 	textUnknown     = "the item was changed from outside, and nobody knows whether the write was applied before"
 	textOverwritten = "the item was replaced from outside, and nobody knows whether the write was applied before"
-	textDeposed     = "another node has taken the lock over"
+	textDeposed     = "another node has taken the lock over, by the fence in the cloud"
 	textOlder       = "a later write is there"
 	textTombstone   = "what it made was deleted by another node"
 	textExpired     = "what it would make is past its TTL"

@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -92,6 +93,8 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 		a.result(e, OutConflict, CodeDeposed)
 		if o := a.done[e.Seq]; o.Lock != "match:1" || o.Fence != 6 {
 			t.Errorf("the lock is %q, its fence %d", o.Lock, o.Fence)
+		} else if !strings.Contains(o.Text, "by the fence in the cloud") { // and not by the node that laid it aside
+			t.Errorf("it says %q", o.Text)
 		}
 		w.want("state", "1", `{"_f":{"N":"6"},"s":{"N":"3"}}`)
 	})
