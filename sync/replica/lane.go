@@ -29,7 +29,7 @@ type lane struct {
 	mu     sync.Mutex
 	pushed []uint64   // units to look at, from whoever made them heads
 	again  bool       // read the outbox from its beginning
-	clock  bool       // look at what waits aside: its instants are others now
+	all    bool       // look at all that waits aside: its instants are others now
 	show   []LaneUnit // what waits aside, for the status
 	kept   int        // of stuck, for the status
 
@@ -118,13 +118,19 @@ func (r *Replica) followClock(known time.Duration) time.Duration {
 	if (skew - known).Abs() < skewSlack {
 		return known
 	}
+	r.reconsider()
+	return skew
+}
+
+// reconsider has all lanes look at what waits aside, for what it waits for is no more what they knew, and read the outbox
+// anew for what did not fit there.
+func (r *Replica) reconsider() {
 	for _, l := range r.lanes {
 		l.mu.Lock()
-		l.clock = true
+		l.all = true
 		l.mu.Unlock()
 	}
-	r.rescan() // what did not fit there
-	return skew
+	r.rescan()
 }
 
 // run sends until ctx ends.
@@ -157,7 +163,7 @@ func (l *lane) round(ctx context.Context, now time.Time) (until time.Time, err e
 		}
 	}
 	if len(l.window) == 0 {
-		if (len(l.ready) > 0 || !l.ended) && l.r.net.online() {
+		if (len(l.ready) > 0 || !l.ended) && l.r.net.whenOnline(l.sig) {
 			return now, nil // those that were chosen have to wait; others need not
 		}
 		return l.nextAside(), nil
@@ -199,9 +205,6 @@ func (l *lane) fill(ctx context.Context, now time.Time) error {
 	}
 	pick := len(l.window) == 0 && len(l.ready) > 0 && l.r.net.online()
 	if len(l.done) == 0 && !pick {
-		if len(l.window) == 0 && len(l.ready) > 0 {
-			l.r.net.whenOnline(l.sig)
-		}
 		return nil
 	}
 	return l.settle(ctx, pick, now)
@@ -210,8 +213,8 @@ func (l *lane) fill(ctx context.Context, now time.Time) error {
 // take moves what others have pushed, and what has waited aside long enough, to where the lane looks.
 func (l *lane) take(now time.Time) {
 	l.mu.Lock()
-	pushed, again, all := l.pushed, l.again, l.clock
-	l.pushed, l.again, l.clock = nil, false, false
+	pushed, again, all := l.pushed, l.again, l.all
+	l.pushed, l.again, l.all = nil, false, false
 	l.mu.Unlock()
 	if again || !l.rescan.IsZero() && !now.Before(l.rescan) {
 		l.cursor, l.ended, l.rescan = 0, false, time.Time{}
@@ -360,7 +363,7 @@ func (l *lane) look(tx *store.Tx, u *unit, now time.Time) error {
 // waitOf is until when a unit waits, and why.
 func (l *lane) waitOf(u *unit, now time.Time) (until time.Time, why string) {
 	until, why = l.r.local(u.notBefore()), u.Entries[0].Why
-	if stopped := l.r.paces.stoppedUntil(u.table(), now); stopped.After(until) {
+	if stopped := l.r.paces.stoppedUntil(u.tables(), now); stopped.After(until) {
 		return stopped, whyStopped
 	}
 	return until, why

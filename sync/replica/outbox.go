@@ -81,6 +81,17 @@ func decodeUnit(id unitID, b []byte) (*unit, error) {
 // table is that of the unit's first write, under which it is counted.
 func (u *unit) table() string { return u.Entries[0].Table }
 
+// tables are those of all its items.
+func (u *unit) tables() []string {
+	tables := []string{u.table()}
+	for _, e := range u.Entries[1:] {
+		if !slices.Contains(tables, e.Table) {
+			tables = append(tables, e.Table)
+		}
+	}
+	return tables
+}
+
 // held tells whether somebody has to decide before the unit goes on.
 func (u *unit) held() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Held != intent.HoldNone })

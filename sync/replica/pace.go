@@ -68,32 +68,39 @@ func (p *paces) of(table string) *pace {
 	return t
 }
 
-// take gives the instant at which a send to the table may go: now, or later, and then nothing is taken.
-func (p *paces) take(table string, now time.Time) time.Time {
+// take gives the instant at which a send to tables may go: now, or later, and then nothing is taken.
+func (p *paces) take(tables []string, now time.Time) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t := p.of(table)
-	if t.stopped.why != "" {
-		if now.Before(t.stopped.until) {
-			return t.stopped.until
+	at := now
+	for _, table := range tables {
+		at = maxTime(at, p.of(table).free(now))
+	}
+	if at.After(now) {
+		return at
+	}
+	for _, table := range tables {
+		t := p.of(table)
+		if t.stopped.why != "" { // this one tries it, and the others wait for what it finds
+			t.stopped.until = now.Add(stopWait().Delay(t.stopped.tries, p.rand()))
 		}
-		// This one tries it, and the others wait for what it finds.
-		t.stopped.until = now.Add(stopWait().Delay(t.stopped.tries, p.rand()))
+		t.count(now)
 	}
-	t.count(now)
-	if t.rate == 0 {
+	return now
+}
+
+// free is when the table may be sent to.
+func (t *pace) free(now time.Time) time.Time {
+	switch {
+	case t.stopped.why != "" && now.Before(t.stopped.until):
+		return t.stopped.until
+	case t.rate == 0:
 		return now
-	}
-	if now.After(t.quiet) {
+	case now.After(t.quiet):
 		t.rate, t.next = 0, time.Time{}
 		return now
 	}
-	if t.next.After(now) {
-		return t.next
-	}
-	step := time.Duration(float64(time.Second) / t.rate)
-	t.next = maxTime(t.next, now.Add(-paceBurst)).Add(step)
-	return now
+	return t.next
 }
 
 func maxTime(a, b time.Time) time.Time {
@@ -103,13 +110,17 @@ func maxTime(a, b time.Time) time.Time {
 	return b
 }
 
-// count notes a send, so that it is known what the table got when it was throttled.
+// count notes a send: it takes a token, and what the table got is known when it is throttled.
 func (t *pace) count(now time.Time) {
 	if since := now.Sub(t.window); since >= time.Second {
 		t.seen = float64(t.sent) / since.Seconds()
 		t.sent, t.window = 0, now
 	}
 	t.sent++
+	if t.rate > 0 {
+		step := time.Duration(float64(time.Second) / t.rate)
+		t.next = maxTime(t.next, now.Add(-paceBurst)).Add(step)
+	}
 }
 
 // throttled slows the table down, and gives how long the one that was throttled waits.
@@ -141,13 +152,15 @@ func (p *paces) succeeded(table string, now time.Time) {
 	}
 }
 
-// takes lifts the stop of a table that has taken a request, or refused it for what it has. One that is held is released by
-// who looks at it alone: the request may have been of before.
-func (p *paces) takes(table string) {
+// takes lifts the stop of tables that have taken a request, or refused it for what they have. One that is held is released
+// by who looks at it alone: the request may have been of before.
+func (p *paces) takes(tables []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t := p.of(table); !t.stopped.held {
-		t.stopped = stop{}
+	for _, table := range tables {
+		if t := p.of(table); !t.stopped.held {
+			t.stopped = stop{}
+		}
 	}
 }
 
@@ -157,6 +170,9 @@ func (p *paces) halt(table, class, why string, now time.Time) (news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.of(table)
+	if t.stopped.held { // by who knows more: what was asked before may be answered late
+		return false
+	}
 	news = t.stopped.class != class
 	if news {
 		t.stopped = stop{why: why, class: class, since: now}
@@ -166,19 +182,21 @@ func (p *paces) halt(table, class, why string, now time.Time) (news bool) {
 	return news
 }
 
-// stoppedUntil is when a stopped table is tried again; zero: it is not stopped, or it is time.
-func (p *paces) stoppedUntil(table string, now time.Time) time.Time {
+// stoppedUntil is when those of the tables that are stopped are tried again; zero: none is, or it is time.
+func (p *paces) stoppedUntil(tables []string, now time.Time) (until time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s := p.of(table).stopped; s.why != "" && now.Before(s.until) {
-		return s.until
+	for _, table := range tables {
+		if s := p.of(table).stopped; s.why != "" && now.Before(s.until) {
+			until = maxTime(until, s.until)
+		}
 	}
-	return time.Time{}
+	return until
 }
 
-// stoppedWhy is why nothing is sent to a table; empty: it is not stopped.
-func (p *paces) stoppedWhy(table string, now time.Time) string {
-	if p.stoppedUntil(table, now).IsZero() {
+// stoppedWhy is why nothing is sent to tables; empty: none of them is stopped.
+func (p *paces) stoppedWhy(tables []string, now time.Time) string {
+	if p.stoppedUntil(tables, now).IsZero() {
 		return ""
 	}
 	return whyStopped

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -14,7 +15,7 @@ func TestPaceLearns(t *testing.T) {
 	p := newPaces(half)
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	for range 3000 { // 1000 a second
-		if at := p.take("t", now); at.After(now) {
+		if at := p.take([]string{"t"}, now); at.After(now) {
 			t.Fatal("a table that nobody throttled has to wait")
 		}
 		now = now.Add(time.Millisecond)
@@ -48,7 +49,7 @@ func TestPaceLearns(t *testing.T) {
 // rateOf is how many sends of a thousand asked for in a second may go.
 func rateOf(p *paces, now *time.Time) (n int) {
 	for range 1000 {
-		if at := p.take("t", *now); !at.After(*now) {
+		if at := p.take([]string{"t"}, *now); !at.After(*now) {
 			n++
 		}
 		*now = now.Add(time.Millisecond)
@@ -63,26 +64,52 @@ func TestStoppedTable(t *testing.T) {
 	if !p.halt("t", "no table", "gone", now) || p.halt("t", "no table", "gone", now) {
 		t.Error("a table that stops is news once")
 	}
-	if at := p.take("t", now); !at.After(now) {
+	if at := p.take([]string{"t"}, now); !at.After(now) {
 		t.Error("a stopped table is sent to")
 	}
-	now = p.stoppedUntil("t", now)
-	if at := p.take("t", now); at.After(now) {
+	now = p.stoppedUntil([]string{"t"}, now)
+	if at := p.take([]string{"t"}, now); at.After(now) {
 		t.Error("nobody may try")
 	}
-	if at := p.take("t", now); !at.After(now) {
+	if at := p.take([]string{"t"}, now); !at.After(now) {
 		t.Error("two try at once")
 	}
 	if len(p.stoppedTables()) != 1 {
 		t.Error("it is not listed")
 	}
-	p.takes("t")
-	if at := p.take("t", now); at.After(now) || len(p.stoppedTables()) != 0 {
+	p.takes([]string{"t"})
+	if at := p.take([]string{"t"}, now); at.After(now) || len(p.stoppedTables()) != 0 {
 		t.Error("it has not come back")
 	}
 	p.hold("t", "another", now)
-	if p.takes("t"); len(p.stoppedTables()) != 1 {
+	if p.halt("t", "no table", "gone", now); !p.stoppedUntil([]string{"t"}, now).Equal(now.Add(holdFor)) {
+		t.Error("an answer to what was asked before has a table that is another one be tried again soon")
+	}
+	if p.takes([]string{"t"}); len(p.stoppedTables()) != 1 {
 		t.Error("an answer to what was asked before has a table that is another one be sent to")
+	}
+}
+
+// A transaction goes when all of its tables may be sent to, and stops none that is not in its way.
+func TestPaceOfSeveralTables(t *testing.T) {
+	p := newPaces(half)
+	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	both := []string{"a", "b"}
+	p.hold("b", "another", now)
+	if at := p.take(both, now); !at.Equal(now.Add(holdFor)) || !p.stoppedUntil(both, now).Equal(at) {
+		t.Errorf("with the second table held it goes at %v", at)
+	}
+	if at := p.take([]string{"a"}, now); at.After(now) {
+		t.Errorf("a write of the first table alone goes at %v", at)
+	}
+	if !p.release("b", "another table") || p.release("b", "another table") {
+		t.Error("a table is released once")
+	}
+	p.throttled("b", now)
+	for p.take(both, now).Equal(now) { // what the burst allows
+	}
+	if at := p.take([]string{"a"}, now); at.After(now) {
+		t.Errorf("beside a throttled table a write of the other goes at %v", at)
 	}
 }
 
@@ -149,6 +176,17 @@ func TestReadings(t *testing.T) {
 	b := r.start()
 	if !a.overtaken("y") || a.overtaken("x") || b.overtaken("y") {
 		t.Error("what is overtaken is wrong")
+	}
+	for i := range 3 * maxSets {
+		r.touch(fmt.Sprint(i))
+	}
+	if !a.overtaken("y") || !a.overtaken("x") || len(r.set) > maxSets || len(r.sets) > maxSets {
+		t.Errorf("of many bases %d are remembered, or one that was forgotten is taken for one that was not set", len(r.set))
+	}
+	if c := r.start(); c.overtaken("x") || c.overtaken(fmt.Sprint(3*maxSets-1)) {
+		t.Error("a base that was there before the read began overtakes it, of many")
+	} else {
+		c.end()
 	}
 	a.end()
 	b.end()

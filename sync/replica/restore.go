@@ -311,7 +311,7 @@ func (r *Replica) tellAnother(table string, b *tableBook) {
 		r.paces.hold(table, whyAnew, r.clock.Now())
 	default:
 		r.log.Error("restore: a table of the cloud was restored; what it has lost is sent again", "table", table, "restoredTo", b.RestoredAt)
-		r.paces.release(table, classAnother)
+		r.release(table, classAnother)
 	}
 }
 

@@ -41,7 +41,7 @@ func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 			return false // whatever the answer was, it will be found again
 		}
 		if a.Kind == intent.ActSend && takes(ans.Err) {
-			l.r.paces.takes(f.table())
+			l.r.paces.takes(f.tables())
 		}
 		answered = ans.Err == nil || ans.Err.Class != intent.Offline && ans.Err.Class != intent.Unknown
 		env := l.r.env(nil)
@@ -83,9 +83,10 @@ func (l *lane) without(f *flight, a *intent.Action, known []intent.Known) bool {
 		}
 		return true
 	case intent.ActSend:
-		if at := l.r.paces.take(f.table(), l.r.clock.Now()); at.After(l.r.clock.Now()) {
+		now, tables := l.r.clock.Now(), f.tables()
+		if at := l.r.paces.take(tables, now); at.After(now) {
 			f.outcome, f.idle = intent.Outcome{Result: intent.OutThrottled}, true
-			f.park(at, cmp.Or(l.r.paces.stoppedWhy(f.table(), l.r.clock.Now()), "the table's pace"))
+			f.park(at, cmp.Or(l.r.paces.stoppedWhy(tables, now), "the table's pace"))
 			return true
 		}
 	case intent.ActRead:
@@ -135,15 +136,26 @@ func (l *lane) learn(f *flight, err *intent.Error) {
 	case intent.OutParked:
 		f.park(now.Add(o.After), cmp.Or(f.Entries[0].Why, f.why))
 	case intent.OutStopTable:
-		table := orElse(o.Table, f.table())
-		if l.r.paces.halt(table, err.Class.String(), err.Error(), now) {
-			l.r.log.Error("nothing of a table is sent", "table", table, "error", err, "alarm", o.Alarm)
-		}
-		f.park(l.r.paces.stoppedUntil(table, now), whyStopped)
+		l.stop(f, err, now)
 	case intent.OutTimeline:
 		l.r.suspectCopy(errTimeline.Error())
 		f.park(now.Add(time.Second), "this node's history is looked into")
 	}
+}
+
+// stop notes that a table is not there, or not this node's to write to. Of a transaction whose answer does not tell which of
+// its tables it is, the others' writes are not to wait: it waits alone.
+func (l *lane) stop(f *flight, err *intent.Error, now time.Time) {
+	table := f.outcome.Table
+	if table == "" {
+		l.r.log.Error("a write waits for a table", "seq", f.id.seq, "error", err, "alarm", f.outcome.Alarm)
+		f.park(now.Add(stopWait().Delay(f.tries(), l.r.float())), err.Error())
+		return
+	}
+	if l.r.paces.halt(table, err.Class.String(), err.Error(), now) {
+		l.r.log.Error("nothing of a table is sent", "table", table, "error", err, "alarm", f.outcome.Alarm)
+	}
+	f.park(l.r.paces.stoppedUntil([]string{table}, now), whyStopped)
 }
 
 var errTimeline = errors.New("the cloud has writes of this node that this file does not know")

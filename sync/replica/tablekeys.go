@@ -19,7 +19,7 @@ const classKeys = "other keys"
 func (r *Replica) hasOtherKeys(table string, state *TableState) bool {
 	spec := r.spec(table)
 	if spec == nil || state.Key == (store.KeySpec{}) || state.Key == spec.Key {
-		r.paces.release(table, classKeys)
+		r.release(table, classKeys)
 		return false
 	}
 	why := fmt.Sprintf("%s (%s, here %s): touchline migrate --cloud --dry-run shows the differences", whyKeys, keysText(state.Key), keysText(spec.Key))
@@ -47,11 +47,22 @@ func (p *paces) holdClass(table, class, why string, now time.Time) (news bool) {
 	return news
 }
 
-// release lets a table go that is stopped for a reason of that class.
-func (p *paces) release(table, class string) {
+// release lets a table go that is stopped for a reason of that class, and what waits for it.
+func (r *Replica) release(table, class string) {
+	if r.paces.release(table, class) {
+		r.log.Info("a table is sent to again", "table", table)
+		r.reconsider()
+	}
+}
+
+// release tells whether the table was stopped for that.
+func (p *paces) release(table, class string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t := p.of(table); t.stopped.class == class {
-		t.stopped = stop{}
+	t := p.of(table)
+	if t.stopped.class != class {
+		return false
 	}
+	t.stopped = stop{}
+	return true
 }

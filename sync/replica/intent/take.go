@@ -1,6 +1,9 @@
 package intent
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 )
@@ -39,8 +42,11 @@ func (u *Unit) common(a Action, err *Error, o *Outcome) bool {
 	case Credentials:
 		o.Result, o.Alarm = OutRefresh, "the cloud does not accept the credentials, or the clock is wrong"
 	case NoTable, Denied:
-		o.Result, o.Table = OutStopTable, a.table()
+		o.Result, o.Table = OutStopTable, u.refusedTable(&a, err)
 		o.Alarm = "table " + o.Table + ": " + err.Class.String()
+		if o.Table == "" {
+			o.Alarm = "one of its tables: " + err.Class.String()
+		}
 	case Canceled:
 		if !transient(err.Reasons) {
 			return false
@@ -70,15 +76,35 @@ func (a *Action) wasUnsure(i int, e *Entry) bool {
 	return e.Unsure
 }
 
-// table names the table that an action is about first.
-func (a *Action) table() string {
+// refusedTable is the table of the unit's items that the cloud does not have, or does not let this node write to. Of several
+// only some answers tell which it is. Empty: one of another kind, or nobody knows.
+func (u *Unit) refusedTable(a *Action, err *Error) (table string) {
+	asked := a.tables()
+	for _, name := range asked { // the longest: one name may be part of another
+		if len(name) > len(table) && (len(asked) == 1 || err.Err != nil && strings.Contains(err.Err.Error(), name)) {
+			table = name
+		}
+	}
+	first := u.Entries[0].Table
 	switch {
-	case len(a.Calls) > 0:
-		return a.Calls[0].Table
-	case len(a.Reads) > 0:
-		return a.Reads[0].Table
+	case table == "" && !slices.ContainsFunc(u.Entries, func(e *Entry) bool { return e.Table != first }):
+		return first
+	case slices.ContainsFunc(u.Entries, func(e *Entry) bool { return e.Table == table }):
+		return table
 	}
 	return ""
+}
+
+// tables names those that an action asks of.
+func (a *Action) tables() (names []string) {
+	for i := range a.Calls {
+		names = append(names, a.Calls[i].Table)
+	}
+	for i := range a.Reads {
+		names = append(names, a.Reads[i].Table)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // transient tells whether a transaction was in the way of another, or too fast.

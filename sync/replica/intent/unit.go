@@ -104,7 +104,7 @@ const (
 	OutUnknown   // nobody knows: back off with full jitter, then ask Next, which repeats the same
 	OutOffline   // one probe, the others sleep
 	OutRefresh   // clock or credentials: refresh, alarm, keep
-	OutStopTable // the table Table is missing or denied: alarm, keep
+	OutStopTable // the table Table, or one of several that nobody can name, is missing or denied: alarm, keep
 	OutTimeline  // a copy or an older file of this node is writing: section 6, everything stops until identity is settled
 	OutRenumber  // the entry, of a lost timeline, is sent under a new sequence and new digits: give it both and clear Lost
 )
@@ -120,7 +120,7 @@ type Outcome struct {
 	Code   Code        // of OutSuperseded, OutConflict, OutQuarantine
 	Text   string      // one sentence for a person, without values of the item
 	After  time.Duration
-	Table  string // of OutStopTable
+	Table  string // of OutStopTable; empty: nobody knows which
 	Lock   string // of CodeDeposed: the lock whose fence was higher
 	Fence  int64  // of CodeDeposed: the fence that was seen there
 	Alarm  string // somebody should know; empty: nobody
