@@ -1,17 +1,32 @@
 package replica
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // readings order consistent reads against bases. A read counts from the instant it began: what it found of a key is
 // taken only if the key's base was not set since; else nobody knows which is newer, and the key is read again. That is
 // told in memory: of each key whose base was set while a read was on its way, when that was. The answer to a send is such
-// a read of one item, begun when it was sent.
+// a read of one item, begun when it was sent. Of more bases than maxSets the first are forgotten: what is found by a read that
+// began before is read again.
 type readings struct {
-	mu   sync.Mutex
-	tick uint64            // counts the bases set
-	open map[uint64]int    // begins of reads on their way
-	set  map[string]uint64 // by item (itemID): the tick of its base; kept while a read that began before it is open
+	mu     sync.Mutex
+	tick   uint64            // counts the bases set
+	open   map[uint64]int    // begins of reads on their way
+	set    map[string]uint64 // by item (itemID): the tick of its base; kept while a read is open
+	sets   []baseSet         // the same in their order
+	forgot uint64            // the tick of the last one that was forgotten
 }
+
+// baseSet is the setting of a base.
+type baseSet struct {
+	tick uint64
+	item string
+}
+
+// maxSets bounds what is remembered while lanes always have a request on its way. More are seldom set before one is answered.
+const maxSets = 1 << 15
 
 // reading is one consistent read on its way.
 type reading struct {
@@ -41,6 +56,8 @@ func (d *reading) end() {
 	}
 	if len(r.open) == 0 {
 		clear(r.set)
+		clear(r.sets)
+		r.sets = r.sets[:0]
 	}
 }
 
@@ -49,7 +66,7 @@ func (d *reading) end() {
 func (d *reading) overtaken(item string) bool {
 	d.r.mu.Lock()
 	defer d.r.mu.Unlock()
-	return d.r.set[item] > d.begin
+	return d.begin < d.r.forgot || d.r.set[item] > d.begin
 }
 
 // touch notes that the base of an item is being set. It is called within the transaction: if that is undone, an item is
@@ -58,7 +75,23 @@ func (r *readings) touch(item string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.tick++
-	if len(r.open) > 0 {
-		r.set[item] = r.tick
+	if len(r.open) == 0 {
+		return
 	}
+	r.set[item] = r.tick
+	r.sets = append(r.sets, baseSet{r.tick, item})
+	if len(r.sets) > maxSets {
+		r.forget(maxSets / 4)
+	}
+}
+
+// forget lets the first n settings go.
+func (r *readings) forget(n int) {
+	for _, s := range r.sets[:n] {
+		if r.set[s.item] == s.tick {
+			delete(r.set, s.item)
+		}
+	}
+	r.forgot = r.sets[n-1].tick
+	r.sets = slices.Delete(r.sets, 0, n)
 }
