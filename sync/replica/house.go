@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -229,7 +230,7 @@ func (w *eventWaits) settled(r *Replica, u *unit) {
 		}
 	}
 	w.mu.Unlock()
-	slices.SortFunc(who, func(a, b unitID) int { return int(a.seq>>1) - int(b.seq>>1) })
+	slices.SortFunc(who, func(a, b unitID) int { return cmp.Compare(a.seq, b.seq) })
 	for _, id := range who {
 		r.push(id)
 	}

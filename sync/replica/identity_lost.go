@@ -8,6 +8,7 @@ import (
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 // lostQueue is what was queued when this node found that another copy of it, or a later state of itself, has been at
@@ -174,7 +175,7 @@ func (r *Replica) newSequence(tx *store.Tx) (seq uint64, digits uint32, err erro
 	if err != nil {
 		return 0, 0, err
 	}
-	return seq, uint32(r.cfg.Rand() % 1e9), tx.Side(sideIdentity).Set([]byte(keyState), data)
+	return seq, uint32(r.cfg.Rand()%intent.MaxDigits) + 1, tx.Side(sideIdentity).Set([]byte(keyState), data)
 }
 
 // first is the first of the new sequences.

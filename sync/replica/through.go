@@ -278,8 +278,11 @@ func (r *Replica) throughResult(ctx context.Context, t *through, seq uint64) (Th
 			return out, throughRefused(t, id, refusal)
 		case out.Proof == ProofApplied:
 			return out, nil
-		case u == nil:
+		case u == nil && ctx.Err() == nil:
 			continue // it was settled between two looks
+		case u == nil:
+			out.Proof = ProofPending
+			return out, nil
 		}
 		err = r.waitFor(ctx, u.id)
 		if ctx.Err() != nil { // nobody knows yet: that is the answer
