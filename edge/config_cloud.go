@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/touchline/touchline/sync/dynamo"
 	"github.com/touchline/touchline/sync/lease"
 	"github.com/touchline/touchline/sync/replica"
 )
@@ -62,6 +63,9 @@ func defaultCloud() CloudConfig {
 
 // configured tells whether there is a cloud.
 func (c *CloudConfig) configured() bool { return c.Region != "" || c.Endpoint != "" }
+
+// name says which cloud a client goes to, for people.
+func (c *CloudConfig) name(client *dynamo.Client) string { return c.Region + " (" + client.Endpoint() + ")" }
 
 // transactions is the choice as the replicator takes it; nil: it asks.
 func (c *CloudConfig) transactions() *bool {

@@ -19,6 +19,8 @@ type (
 	CloudReport = migrations.CloudReport
 	// CloudTableReport is its part about one table.
 	CloudTableReport = migrations.CloudTableReport
+	// CloudDifference is where a table is not as it is declared.
+	CloudDifference = migrations.CloudDifference
 )
 
 // CloudMigration says what may be done to the cloud's tables.
@@ -73,6 +75,7 @@ func (c Config) MigrateCloud(ctx context.Context, o CloudMigration, log *slog.Lo
 		DryRun: o.DryRun, Add: o.Add, Progress: w.at,
 		Wait: func(ctx context.Context) error { return clock.Sleep(ctx, clock.Real(), lookAgain) },
 	})
+	r.Cloud, r.Prefix = c.Cloud.name(client), c.Cloud.Prefix
 	if err != nil && errors.Is(context.Cause(ctx), errSlowCloud) {
 		err = fault.Wrap(err, fault.Unavailable, "cloud_slow", "the cloud was not done after %s: %s for %s. "+
 			"What was begun goes on there, and the next run looks after the rest", o.Limit, w.doing, w.clock.Now().Sub(w.since).Round(time.Second))

@@ -38,7 +38,7 @@ func (c *CloudConfig) open(ctx context.Context, log *slog.Logger) (*Cloud, error
 		return nil, err
 	}
 	return &Cloud{
-		Config: *c, Name: c.Region + " (" + client.Endpoint() + ")", Items: client, Locks: client.Locks(cricket.TableLocks), Close: client.Reset,
+		Config: *c, Name: c.name(client), Items: client, Locks: client.Locks(cricket.TableLocks), Close: client.Reset,
 	}, nil
 }
 

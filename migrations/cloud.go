@@ -73,6 +73,8 @@ type CloudOptions struct {
 
 // CloudReport is what was found and done.
 type CloudReport struct {
+	Cloud  string             `json:"cloud,omitempty"`  // where, in words
+	Prefix string             `json:"prefix,omitempty"` // of every table's name there
 	Tables []CloudTableReport `json:"tables"`
 	DryRun bool               `json:"dryRun"`
 	// Remaining are the differences that keep a node from working as it should, and the tables that are missing.
@@ -91,12 +93,14 @@ type CloudDifference struct {
 	What string `json:"what"` // "partition key", "index by-c", "expiry", ...
 	Have string `json:"have"`
 	Want string `json:"want"`
-	// Addable: it lacks something that can be added while it is used.
+	// Addable: it lacks something that can be added while it is used. Nothing is added to a table with other keys.
 	Addable bool `json:"addable"`
 	// Added: that was done.
 	Added bool `json:"added"`
 	// Harmless: a node works with it as it is.
 	Harmless bool `json:"harmless"`
+	// Fixed: it stays so as long as the table is there.
+	Fixed bool `json:"fixed"`
 
 	add func(ctx context.Context, cloud Cloud) error
 }

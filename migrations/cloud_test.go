@@ -194,6 +194,23 @@ func TestCloudLacks(t *testing.T) {
 	}
 }
 
+// A table with other keys is somebody else's: nothing is added to it, least of all an expiry, which deletes.
+func TestCloudLeavesOtherTables(t *testing.T) {
+	c := newCloud()
+	must(t, c, migrations.CloudOptions{})
+	m := c.tables["matches"]
+	m.Key.Partition.Name, m.TTL, m.Stream, m.Indexes = "id", "", "", nil
+	r := must(t, c, migrations.CloudOptions{Add: true})
+	if r.Remaining != 5 || len(c.did) > 0 {
+		t.Errorf("%+v, did %v", r, c.did)
+	}
+	for i, d := range r.Tables[0].Differences {
+		if d.Addable || d.Added || d.Fixed != (i == 0) {
+			t.Errorf("%+v", d)
+		}
+	}
+}
+
 // What differs is told in words and left as it is, also when additions are wanted.
 func TestCloudDiffers(t *testing.T) {
 	tests := []struct {

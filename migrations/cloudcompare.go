@@ -12,6 +12,7 @@ import (
 // compare tells everything in which a table of the cloud is not what is declared.
 func compare(want *CloudTable, have *CloudState) []CloudDifference {
 	out := keyDifferences("", want.Key, have.Key)
+	foreign := len(out) > 0
 	for _, x := range want.Indexes {
 		out = append(out, indexDifferences(want, x, have)...)
 	}
@@ -30,6 +31,11 @@ func compare(want *CloudTable, have *CloudState) []CloudDifference {
 			Harmless: true,
 		})
 	}
+	if foreign { // it holds something else: an expiry could delete that
+		for i := range out {
+			out[i].Addable = false
+		}
+	}
 	return out
 }
 
@@ -37,14 +43,14 @@ func named(name string) func(store.IndexSpec) bool {
 	return func(x store.IndexSpec) bool { return x.Name == name }
 }
 
-// keyDifferences compares the keys of a table or an index, whose name comes before what differs.
+// keyDifferences compares the keys of a table or an index, whose name comes before what differs. Those of a table are fixed.
 func keyDifferences(of string, want, have store.KeySpec) (out []CloudDifference) {
 	for _, part := range []struct {
 		what       string
 		want, have store.KeyAttr
 	}{{"partition key", want.Partition, have.Partition}, {"sort key", want.Sort, have.Sort}} {
 		if part.want != part.have {
-			out = append(out, CloudDifference{What: of + part.what, Have: keyText(part.have), Want: keyText(part.want)})
+			out = append(out, CloudDifference{What: of + part.what, Have: keyText(part.have), Want: keyText(part.want), Fixed: of == ""})
 		}
 	}
 	return out
@@ -61,7 +67,7 @@ func indexDifferences(t *CloudTable, want store.IndexSpec, state *CloudState) []
 	i := slices.IndexFunc(state.Indexes, named(want.Name))
 	what := "index " + want.Name
 	if i < 0 {
-		d := CloudDifference{What: what, Have: "missing", Want: indexText(want), Addable: !want.Local}
+		d := CloudDifference{What: what, Have: "missing", Want: indexText(want), Addable: !want.Local, Fixed: want.Local}
 		d.add = func(ctx context.Context, cloud Cloud) error { return cloud.AddIndex(ctx, t.TableSpec, want) }
 		return []CloudDifference{d}
 	}

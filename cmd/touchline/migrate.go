@@ -26,6 +26,9 @@ func newMigrate() *cobra.Command {
 		Example: "  touchline migrate --cloud --dry-run\n  touchline migrate --cloud --yes",
 		Args:    usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := m.misused(cmd); err != nil {
+				return err
+			}
 			if !m.cloud {
 				return cmd.Help()
 			}

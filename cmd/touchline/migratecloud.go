@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,8 +30,28 @@ func (m *cloudMigration) add(cmd *cobra.Command) {
 	f.BoolVar(&m.o.DryRun, "dry-run", false, "with --cloud: tell what would be done, and do nothing")
 	f.BoolVar(&m.o.Add, "yes", false, "with --cloud: add what tables that are there lack")
 	f.BoolVar(&m.o.NoStreams, "no-streams", false, "with --cloud: want no streams, for a server that has none")
-	f.DurationVar(&m.o.Limit, "limit", time.Hour, "with --cloud: give up after that long; what the cloud has begun goes on there")
+	f.DurationVar(&m.o.Limit, "limit", limitUsual, "with --cloud: give up after that long; what the cloud has begun goes on there")
 	outputFlag(cmd, &m.output)
+}
+
+// limitUsual is how long the cloud has by default.
+const limitUsual = time.Hour
+
+// misused refuses flags that mean nothing as they are.
+func (m *cloudMigration) misused(cmd *cobra.Command) error {
+	var err error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if !m.cloud {
+			err = fmt.Errorf("--%s goes with --cloud", f.Name)
+		}
+	})
+	if err == nil && m.o.Limit <= 0 {
+		err = fmt.Errorf("--limit must be longer than nothing, not %s", m.o.Limit)
+	}
+	if err != nil {
+		return usageError{hint(cmd, err)}
+	}
+	return nil
 }
 
 func (m *cloudMigration) run(cmd *cobra.Command) error {
@@ -44,57 +65,90 @@ func (m *cloudMigration) run(cmd *cobra.Command) error {
 		return err
 	}
 	shown := newMeter(cmd)
-	r, err := c.MigrateCloud(cmd.Context(), m.o, log, func(p edge.Progress) {
+	r, failed := c.MigrateCloud(cmd.Context(), m.o, log, func(p edge.Progress) {
 		shown.show(edge.Progress{What: fmt.Sprintf("%3d %% %s", p.Done*100/max(p.Total, 1), p.What)})
 	})
-	interrupted := errors.Is(err, context.Canceled)
-	if err := shown.end(err); err != nil {
-		if interrupted {
-			return fault.Wrap(err, fault.Unavailable, "interrupted", "interrupted: what was begun goes on in the cloud, and the next run looks after the rest")
+	interrupted := errors.Is(failed, context.Canceled)
+	failed = shown.end(failed)
+	if failed == nil || didAnything(&r) {
+		f := maintainFlags{output: m.output}
+		if err := f.print(cmd, r, cloudText(&r, m.o, failed == nil)); err != nil {
+			return err
 		}
-		return err
 	}
-	f := maintainFlags{output: m.output}
-	if err := f.print(cmd, r, cloudText(&r, m.o)); err != nil {
-		return err
-	}
-	if r.Remaining > 0 {
+	switch {
+	case interrupted:
+		return fault.Wrap(failed, fault.Unavailable, "interrupted", "interrupted: what was begun goes on in the cloud, and the next run looks after the rest")
+	case failed != nil:
+		return failed
+	case r.Remaining > 0:
 		return fault.New(fault.Conflict, "cloud_differs", "%d difference(s) remain", r.Remaining)
 	}
 	return nil
 }
 
-// cloudText is the report for people: a line a table, and a line below it for each difference.
-func cloudText(r *edge.CloudReport, o edge.CloudMigration) string {
+// didAnything tells whether a run that failed has left something in the cloud, which its report then says.
+func didAnything(r *edge.CloudReport) bool {
+	for i := range r.Tables {
+		t := &r.Tables[i]
+		if t.State == "created" || slices.ContainsFunc(t.Differences, func(d edge.CloudDifference) bool { return d.Added }) {
+			return true
+		}
+	}
+	return false
+}
+
+// cloudText is the report for people: which cloud, a line a table, and a line below it for each difference. Of a run that
+// did not get to its end it tells what that has done.
+func cloudText(r *edge.CloudReport, o edge.CloudMigration, whole bool) string {
 	var out strings.Builder
+	fmt.Fprintf(&out, "the cloud %s", r.Cloud)
+	if r.Prefix != "" {
+		fmt.Fprintf(&out, ", where each of these names begins with %s", r.Prefix)
+	}
+	out.WriteString("\n")
 	addable := 0
 	for i := range r.Tables {
 		t := &r.Tables[i]
+		if t.Table == "" || !whole && t.State == "ok" {
+			continue // not looked at yet, or not in whole
+		}
 		fmt.Fprintf(&out, "%s: %s\n", t.Table, cloudState(t, o.DryRun))
 		for _, d := range t.Differences {
-			what := d.String()
-			switch {
-			case d.Added:
-				what = d.What + ": added: " + d.Want
-			case d.Addable:
+			if d.Addable && !d.Added {
 				addable++
-			case d.Harmless:
-				what += " (a node works with it as it is)"
-			default:
-				what += " (this cannot be changed while the table is there)"
 			}
-			fmt.Fprintf(&out, "  %s\n", what)
+			fmt.Fprintf(&out, "  %s\n", differenceText(&d, o))
 		}
 	}
 	switch {
+	case !whole:
 	case addable > 0 && !o.Add:
 		fmt.Fprintf(&out, "%d of these can be added: --yes does it\n", addable)
 	case r.DryRun && r.Remaining > 0:
-		out.WriteString("nothing was done: without --dry-run it is\n")
+		out.WriteString("nothing was done: this was a dry run\n")
 	case r.Remaining == 0:
 		out.WriteString("the cloud is as it should be\n")
 	}
 	return out.String()
+}
+
+// differenceText says where a table differs, and what of that can be helped.
+func differenceText(d *edge.CloudDifference, o edge.CloudMigration) string {
+	switch {
+	case d.Added:
+		return d.What + ": added: " + d.Want
+	case d.Addable && o.Add && o.DryRun:
+		return d.String() + " (would be added)"
+	case d.Addable:
+		return d.String()
+	case d.Harmless:
+		return d.String() + " (a node works with it as it is)"
+	case d.Fixed:
+		return d.String() + " (this cannot be changed while the table is there)"
+	default:
+		return d.String() + " (not changed here, for it may be somebody else's: change it in the cloud)"
+	}
 }
 
 func cloudState(t *edge.CloudTableReport, dry bool) string {
