@@ -32,7 +32,11 @@ func (p *problemList) cloud(st *SyncStatus) {
 		p.add("%s", alarm)
 	}
 	if st.State == "offline" {
-		p.add("The cloud cannot be reached since %s; %s, and what is here is served.", clockOf(st.Since, p.at), waitingText(st.Waiting))
+		still := ""
+		if st.Mode == "strict" {
+			still = " What needs a lease stands still (cloud.offline: strict)."
+		}
+		p.add("The cloud cannot be reached since %s; %s, and what is here is served.%s", clockOf(st.Since, p.at), waitingText(st.Waiting), still)
 	}
 	if n := st.Conflicts.Open; n > 0 {
 		p.add("The cloud did not take %s as it was meant: look at the conflicts below (touchline conflicts show ID).", counting(n, "write"))
@@ -80,21 +84,42 @@ func cloudTable(h *hubState) page.HubTable {
 		{"Unanswered: sent, and nobody knows yet whether they applied", fmt.Sprint(st.Unanswered)},
 		{"Doubtful: not shown here, the cloud decides", fmt.Sprint(st.Doubtful)},
 		{"Not in the cloud since", clockOf(st.Unsynced, h.At)},
-		{"Last error", cmp.Or(st.LastError, "none")},
+		{"Last error", lastErrorText(st, h.At)},
 		{"Conflicts", fmt.Sprintf("%d to look at, %d quarantined, %d kept", st.Conflicts.Open, st.Conflicts.Quarantined, st.Conflicts.Kept)},
 		{"Room for what waits", fmt.Sprintf("%.0f %% used (%s)", 100*st.Budget.Used, cmp.Or(st.Budget.Which, "nothing"))},
 		{"Kept after sending, for a cloud that is restored", counting(st.Replay.Entries, "write")},
+		{"Used since the start", fmt.Sprintf("%s, %.1f write units, %.1f read units", counting(int(st.Usage.Requests), "request"), st.Usage.WriteUnits, st.Usage.ReadUnits)},
 		{"Clock", clockText(st)},
+		{"Offline", offlineText(st.Mode)},
 		{"This node", fmt.Sprintf("%s, incarnation %d", st.Node.ID, st.Node.Incarnation)},
 	}
 	return t
+}
+
+// lastErrorText says when it was, too: it stays after the cloud has come back.
+func lastErrorText(st *SyncStatus, now time.Time) string {
+	if st.LastError == "" {
+		return "none"
+	}
+	return st.LastError + " (" + clockOf(st.LastAt, now) + ")"
+}
+
+// offlineText says what goes on without the cloud.
+func offlineText(mode string) string {
+	switch mode {
+	case "strict":
+		return "strict: what needs a lease stands still"
+	case "observe":
+		return "observe: the feed is read on, nothing is pushed"
+	}
+	return mode
 }
 
 func clockText(st *SyncStatus) string {
 	if !st.Reached {
 		return "not known: the cloud was not reached yet"
 	}
-	return fmt.Sprintf("%+.1f s off the cloud's", -st.Skew)
+	return fmt.Sprintf("%+.1f s off the cloud's", st.Ahead())
 }
 
 // cloudTables are the lists behind it: what waits of which table, what is read, what was not taken.
@@ -116,10 +141,19 @@ func cloudTables(h *hubState) []page.HubTable {
 	for _, f := range h.Sync.Feed {
 		read.Rows = append(read.Rows, []string{f.Rule, clockOf(f.LastPass, h.At), fmt.Sprint(f.Items), fmt.Sprint(f.Errors), cmp.Or(f.LastError, "–")})
 	}
-	conflicts := page.HubTable{ID: "conflicts", Title: "Conflicts", None: "No conflict is open.", Heads: []string{"Number", "At", "Kind", "Table", "Writes", "What"}}
+	conflicts := page.HubTable{ID: "conflicts", Title: "Conflicts", None: "No conflict is open.", Heads: []string{"Number", "At", "Kind", "Table", "Key", "Writes", "What"}}
 	for i := range h.Conflicts {
 		c := &h.Conflicts[i]
-		conflicts.Rows = append(conflicts.Rows, []string{fmt.Sprint(c.ID), clockOf(c.At, h.At), c.Kind, c.Table, fmt.Sprint(c.Writes), c.Text})
+		conflicts.Rows = append(conflicts.Rows, []string{fmt.Sprint(c.ID), clockOf(c.At, h.At), c.Kind, c.Table, string(c.Key), fmt.Sprint(c.Writes), c.Text})
 	}
-	return []page.HubTable{waiting, parked, read, conflicts}
+	return []page.HubTable{waiting, parked, read, leaseTable(h), conflicts}
+}
+
+// leaseTable is what this node holds: matches, and the readings of the feed that one node does for all.
+func leaseTable(h *hubState) page.HubTable {
+	t := page.HubTable{ID: "leases", Title: "Leases", None: "This node holds none.", Heads: []string{"Lease", "Fence", "Until"}}
+	for _, l := range h.Sync.Leases {
+		t.Rows = append(t.Rows, []string{l.Key, fmt.Sprint(l.Fence), clockOf(l.Deadline, h.At)})
+	}
+	return t
 }

@@ -362,9 +362,22 @@ func TestCloudTableWords(t *testing.T) {
 			t.Errorf("%q is not in %s", want, text)
 		}
 	}
-	st.Reached = true
-	if text := fmt.Sprint(cloudTable(&hubState{Sync: st}).Rows); !strings.Contains(text, "0.0 s off the cloud's") {
-		t.Error(text)
+	st.Reached, st.Skew, st.Mode = true, 0.01, "strict"
+	st.LastError, st.LastAt = "offline: GetItem", time.Date(2026, 11, 22, 7, 30, 1, 0, time.UTC)
+	now := st.LastAt.Add(time.Minute)
+	text = fmt.Sprint(cloudTable(&hubState{At: now, Sync: st}).Rows)
+	for _, want := range []string{"+0.0 s off the cloud's", "offline: GetItem (07:30:01)", "strict: what needs a lease stands still"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+	st.Leases = []SyncLease{{Key: "match:7", Fence: 41, Deadline: now}}
+	conflict := Conflict{ID: 3, Table: "teams", Key: json.RawMessage(`{"teamId":{"S":"9"}}`)}
+	text = fmt.Sprint(cloudTables(&hubState{At: now, Sync: st, Conflicts: []Conflict{conflict}}))
+	for _, want := range []string{"match:7 41 07:31:01", `{"teamId":{"S":"9"}}`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
 	}
 	st.State = "behind" // with what was written before the clock was set: nobody knows since when
 	if text := cloudSentence(&st, rigNow); text != "behind: 1 write waits" {

@@ -1,6 +1,9 @@
 package httpapi
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // SyncStatus is how far this node and the cloud are one. Its JSON is the same over HTTP, on the admin socket and from
 // the command line, and stays as it is: members may come, none goes.
@@ -37,6 +40,9 @@ type SyncStatus struct {
 	Skew      float64      `json:"skewSeconds"` // the cloud's clock minus ours
 	Alarms    []string     `json:"alarms"`      // in plain words: a person has to act
 }
+
+// Ahead is how far this machine's clock is ahead of the cloud's, in tenths of a second, for people.
+func (s *SyncStatus) Ahead() float64 { return math.Round(-10*s.Skew)/10 + 0 } // no minus before a zero
 
 // SyncTable is what waits of a table.
 type SyncTable struct {

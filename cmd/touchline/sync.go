@@ -105,7 +105,7 @@ func syncText(st *edge.SyncStatus) string {
 	s.row("kept after sending", fmt.Sprintf("%s, %s", counted(st.Replay.Entries, "write"), megabytes(st.Replay.Bytes)))
 	s.row("used", fmt.Sprintf("%s, %.1f write units, %.1f read units", counted(int(st.Usage.Requests), "request"), st.Usage.WriteUnits, st.Usage.ReadUnits))
 	if st.Reached {
-		s.row("clock", fmt.Sprintf("%+.1f s off the cloud's", -st.Skew))
+		s.row("clock", fmt.Sprintf("%+.1f s off the cloud's", st.Ahead()))
 	}
 	s.row("node", fmt.Sprintf("%s, incarnation %d, boot %s", st.Node.ID, st.Node.Incarnation, st.Node.Boot))
 	s.row("offline mode", st.Mode)
