@@ -34,6 +34,9 @@ func newConflicts() *cobra.Command {
 	return cmd
 }
 
+// mostConflicts is how many a node tells at once.
+const mostConflicts = 100
+
 func newConflictsList() *cobra.Command {
 	var f maintainFlags
 	var ask edge.ConflictAsk
@@ -44,6 +47,9 @@ func newConflictsList() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if all := edge.ConflictStates(); !slices.Contains(all, ask.State) {
 				return usageError{hint(cmd, fmt.Errorf("--state must be one of %s, not %q", strings.Join(all, ", "), ask.State))}
+			}
+			if ask.Limit < 1 || ask.Limit > mostConflicts {
+				return usageError{hint(cmd, fmt.Errorf("--limit must be from 1 to %d, not %d", mostConflicts, ask.Limit))}
 			}
 			dir, err := f.dataDir(cmd)
 			if err != nil {
@@ -59,7 +65,7 @@ func newConflictsList() *cobra.Command {
 	f.add(cmd)
 	cmd.Flags().StringVar(&ask.State, "state", "open", "which: "+strings.Join(edge.ConflictStates(), ", "))
 	cmd.Flags().StringVar(&ask.Table, "table", "", "only those about a table")
-	cmd.Flags().IntVar(&ask.Limit, "limit", 50, "how many at most, up to 100")
+	cmd.Flags().IntVar(&ask.Limit, "limit", 50, fmt.Sprintf("how many at most, up to %d", mostConflicts))
 	cmd.Flags().Uint64Var(&ask.Before, "before", 0, "only those older than the one of this number")
 	return cmd
 }
@@ -72,10 +78,10 @@ func conflictLines(page *edge.ConflictList, state string) string {
 		return "there is none\n"
 	}
 	s := newSheet()
-	s.row("ID", "AT", "KIND", "STATE", "TABLE", "WRITES", "WHAT")
+	s.row("ID", "AT", "KIND", "STATE", "TABLE", "KEY", "WRITES", "WHAT")
 	for i := range page.Items {
 		c := &page.Items[i]
-		s.row(fmt.Sprint(c.ID), instant(c.At), c.Kind, c.State, c.Table, fmt.Sprint(c.Writes), c.Text)
+		s.row(fmt.Sprint(c.ID), instant(c.At), c.Kind, c.State, c.Table, clipped(string(c.Key), widestKey), fmt.Sprint(c.Writes), c.Text)
 	}
 	out := s.String()
 	if page.Cursor != nil {
@@ -89,6 +95,7 @@ func newConflictsShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show ID...",
 		Short: "Show conflicts in whole: what was asked, and what the cloud had",
+		Long:  "Show conflicts: what was asked, and what the cloud had. Long items are cut; -o json has them in whole.",
 		Args:  usage(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, ids, err := f.conflicts(cmd, args)
@@ -223,9 +230,23 @@ func conflictWrite(s *sheet, what string, w *edge.ConflictWrite) {
 		{"known before", string(w.Base)}, {"the cloud has", string(w.Met)},
 	} {
 		if part.text != "" {
-			s.row(part.name, part.text)
+			s.row(part.name, clipped(part.text, widestPart))
 		}
 	}
+}
+
+// How much of a key in a list, and of an item, is for people. -o json has all of it.
+const (
+	widestKey  = 60
+	widestPart = 2000
+)
+
+// clipped is the beginning of a text that is too long for people, and how long it is.
+func clipped(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return fmt.Sprintf("%s... (%d bytes)", strings.ToValidUTF8(text[:most], ""), len(text))
 }
 
 func times(n int) string {
