@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -30,6 +31,12 @@ var answers = map[fault.Kind]answer{
 	fault.Unavailable:  {status: http.StatusServiceUnavailable, retry: "2"},
 	fault.Full:         {status: http.StatusServiceUnavailable, retry: "60"},
 	fault.Locked:       {status: http.StatusServiceUnavailable, retry: "2", hide: true},
+}
+
+// retryable is an error that knows when it makes sense to come again.
+type retryable interface {
+	error
+	RetryAfter() time.Duration
 }
 
 // methodNotAllowed is not a kind: only the router knows it.
@@ -89,6 +96,9 @@ func failureOf(err error) failure {
 		return internalFailure()
 	}
 	f := failure{status: a.status, retry: a.retry, code: e.Code, message: e.Message}
+	if later, ok := errors.AsType[retryable](err); ok {
+		f.retry = seconds(later.RetryAfter())
+	}
 	if e.Code == methodNotAllowed {
 		f.status = http.StatusMethodNotAllowed
 	}

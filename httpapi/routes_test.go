@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/testrig/corpus"
@@ -71,6 +72,8 @@ func scenarios() []scenario {
 		{name: "locked", path: "/cricket/matches/1144530", prepare: broken(fault.New(fault.Locked, "locked", "pid 7")), status: 503,
 			headers: map[string]string{"Retry-After": "2"}, not: []string{"pid 7"}},
 		{name: "full", path: "/cricket/matches/1144530", prepare: broken(fault.New(fault.Full, "full", "no room")), status: 503, headers: map[string]string{"Retry-After": "60"}},
+		{name: "knows when", path: "/cricket/matches/1144530", prepare: broken(inHalfAMinute{fault.New(fault.Unavailable, "budget_entries", "too much waits")}),
+			status: 503, headers: map[string]string{"Retry-After": "30"}, body: []string{"budget_entries"}},
 		{name: "late", path: "/cricket/matches/1144530", prepare: broken(context.DeadlineExceeded), status: 503, headers: map[string]string{"Retry-After": "2"}},
 
 		{name: "home", path: "/", status: 200, headers: map[string]string{"Content-Type": htmlType, "Cache-Control": "no-store", "Content-Security-Policy": "*"},
@@ -253,3 +256,10 @@ func FuzzMatchFilter(f *testing.F) {
 		}
 	})
 }
+
+// inHalfAMinute is an error that knows when to come again.
+type inHalfAMinute struct{ error }
+
+func (inHalfAMinute) RetryAfter() time.Duration { return 30 * time.Second }
+
+func (e inHalfAMinute) Unwrap() error { return e.error }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi/sigv4"
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
@@ -115,10 +116,19 @@ func (a *API) refusal(err error) *Error {
 		e.Status, e.Type, e.Message = http.StatusBadRequest, ofModel+"ResourceNotFoundException", f.Message
 	case f.Code == "table_exists":
 		e.Status, e.Type, e.Message = http.StatusBadRequest, ofModel+"ResourceInUseException", f.Message
-	case f.Kind == fault.Full:
+	case f.Kind == fault.Full, f.Kind == fault.Unavailable: // SDKs come again by themselves
 		e.Status, e.Type, e.Message = http.StatusServiceUnavailable, ofCoral+"ServiceUnavailableException", f.Message
+		if _, ok := errors.AsType[later](err); ok {
+			e.cause = nil // who refuses a write until there is room has logged that once
+		}
 	}
 	return e
+}
+
+// later is an error that knows when to come again: nothing has failed.
+type later interface {
+	error
+	RetryAfter() time.Duration
 }
 
 func conditionFailed(failed *store.ConditionFailedError) *Error {
