@@ -65,7 +65,9 @@ func defaultCloud() CloudConfig {
 func (c *CloudConfig) configured() bool { return c.Region != "" || c.Endpoint != "" }
 
 // name says which cloud a client goes to, for people.
-func (c *CloudConfig) name(client *dynamo.Client) string { return c.Region + " (" + client.Endpoint() + ")" }
+func (c *CloudConfig) name(client *dynamo.Client) string {
+	return c.Region + " (" + client.Endpoint() + ")"
+}
 
 // transactions is the choice as the replicator takes it; nil: it asks.
 func (c *CloudConfig) transactions() *bool {
@@ -141,13 +143,19 @@ func (c *CloudConfig) timeProblems() (out []Problem) {
 	return out
 }
 
+// mostBudget is more than any node needs, and as bytes still a number.
+const mostBudget = 1_000_000_000
+
 func (c *CloudBudgetConfig) problems() (out []Problem) {
 	for _, n := range []struct {
 		key    string
 		v, low int
 	}{{"megabytes", c.Megabytes, 16}, {"entries", c.Entries, 1000}, {"replay_megabytes", c.ReplayMB, 1}} {
-		if n.v < n.low {
+		switch {
+		case n.v < n.low:
 			out = append(out, Problem{"cloud.budget." + n.key, fmt.Sprintf("must be at least %d, not %d", n.low, n.v)})
+		case n.v > mostBudget:
+			out = append(out, Problem{"cloud.budget." + n.key, fmt.Sprintf("must be at most %d, not %d", mostBudget, n.v)})
 		}
 	}
 	return out

@@ -34,6 +34,9 @@ func TestCloudProblems(t *testing.T) {
 			"cloud.deadline", "cloud.endpoint", "cloud.lease_ttl", "cloud.offline", "cloud.poll.live", "cloud.poll.tables", "cloud.prefix",
 			"cloud.region", "cloud.sync_table", "cloud.transactions",
 		}},
+		"more bytes than a number holds": {good(func(c *CloudConfig) {
+			c.Region, c.Budget.Megabytes, c.Budget.Entries, c.Budget.ReplayMB = "x", 1<<43, 1<<43, 1<<43
+		}), []string{"cloud.budget.entries", "cloud.budget.megabytes", "cloud.budget.replay_megabytes"}},
 	} {
 		var keys []string
 		for _, p := range c.config.problems() {
