@@ -6,6 +6,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Kind says what a caller can do about an error.
@@ -47,10 +48,10 @@ func Wrap(err error, kind Kind, code, format string, args ...any) *Error {
 
 // Error gives the message and, for logs, the cause behind it.
 func (e *Error) Error() string {
-	if e.Err != nil {
-		return e.Message + ": " + e.Err.Error()
+	if e.Err == nil || strings.HasSuffix(e.Message, e.Err.Error()) { // the message tells of the cause already
+		return e.Message
 	}
-	return e.Message
+	return e.Message + ": " + e.Err.Error()
 }
 
 // Unwrap gives the cause.
