@@ -56,7 +56,7 @@ func errorText(err error) string {
 
 // shortened keeps a line of a text, and of that what a person reads.
 func shortened(text string) string {
-	const most = 200
+	const most = 400 // room for an ARN: which table it is stands at its end
 	text, _, _ = strings.Cut(text, "\n")
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "..."

@@ -210,7 +210,7 @@ func (s *Status) Alarms() (out []string) {
 	}
 	out = append(out, stoppedAlarms(s.Tables)...)
 	if s.Budget.Level > LevelOK {
-		add("The room for what waits is %.0f %% full (%s): at 90 %% writes begin to be refused.", 100*s.Budget.Used, s.Budget.Which)
+		add("The room for what waits is %.0f %% full (%s): %s.", 100*s.Budget.Used, s.Budget.Which, refusedAt(s.Budget.Level))
 	}
 	if s.Unkept > 0 {
 		add("The cloud's answers to %s cannot be kept here: see the log.", countOf(int(s.Unkept), "write"))
@@ -226,6 +226,19 @@ func (s *Status) Alarms() (out []string) {
 		add("The log of conflicts is nearly full: the oldest records go first.")
 	}
 	return out
+}
+
+// refusedAt says what is not taken at a level.
+func refusedAt(level Level) string {
+	switch {
+	case level >= LevelReadOnly:
+		return "all writes are refused"
+	case level >= LevelCorrections:
+		return "all writes but deletes and those that make an item no longer are refused"
+	case level >= LevelRebuildable:
+		return "writes of what can be rebuilt are refused"
+	}
+	return "at 90 % writes begin to be refused"
 }
 
 // stoppedAlarms are a line for each reason for which nothing of tables is sent. A table of which nothing waits is no
