@@ -24,7 +24,7 @@ type match struct {
 	followers map[string]int64 // user to the expiry of the follow
 	sessions  map[string]*session
 	order     []string  // keys of sessions, sorted; nil: to be made
-	alerts    []alert   // on their way to phones, the oldest first
+	alerts    []*alert  // on their way to phones, the oldest first
 	waiting   []waiting // alerts whose claims are not proved
 
 	held   bool      // this node pushes for the match
@@ -152,8 +152,8 @@ func (m *match) lastAlert() uint64 {
 
 // alertFor is the oldest alert that a session still has to get.
 func (m *match) alertFor(s *session, now time.Time) *alert {
-	for i := range m.alerts {
-		if a := &m.alerts[i]; a.no > s.told && now.Before(a.until) {
+	for _, a := range m.alerts {
+		if a.no > s.told && now.Before(a.until) {
 			return a
 		}
 	}
@@ -162,7 +162,7 @@ func (m *match) alertFor(s *session, now time.Time) *alert {
 
 // dropAlerts forgets alerts whose time is over.
 func (m *match) dropAlerts(now time.Time) {
-	m.alerts = slices.DeleteFunc(m.alerts, func(a alert) bool { return !now.Before(a.until) })
+	m.alerts = slices.DeleteFunc(m.alerts, func(a *alert) bool { return !now.Before(a.until) })
 }
 
 // keys gives the sessions in a fixed order.

@@ -55,7 +55,7 @@ func (c *Coordinator) claimed(m *match, seq uint64, e *cricket.Event, until time
 // journal.
 func (c *Coordinator) release(m *match, e *cricket.Event, until time.Time) {
 	c.alerts++
-	m.alerts = append(m.alerts, alert{no: c.alerts, event: *e, until: until})
+	m.alerts = append(m.alerts, &alert{no: c.alerts, event: *e, until: until})
 	m.dirty = true
 }
 

@@ -1,0 +1,102 @@
+package push
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/internal/clock"
+)
+
+// toldTimes counts how often a phone was sent an alert.
+func toldTimes(all []sent, tok, text string) (n int) {
+	for _, p := range all {
+		if p.Token == token(tok) && p.Alert == text {
+			n++
+		}
+	}
+	return n
+}
+
+// stragglers counts the pushes whose answers the loop did not wait for.
+func (r *rig) stragglers() float64 {
+	r.t.Helper()
+	var m dto.Metric
+	if err := r.coord.metrics.stragglers.Write(&m); err != nil {
+		r.t.Fatal(err)
+	}
+	return m.GetCounter().GetValue()
+}
+
+// slowUntil holds the pushes to one token back in real time until it is let go, and then until an instant of the clock.
+type slowUntil struct {
+	*slowFor
+	clk   clock.Clock
+	until atomic.Pointer[time.Time]
+}
+
+// Send implements Sender.
+func (s *slowUntil) Send(ctx context.Context, p apns.Push) apns.Result {
+	at := s.until.Load()
+	if at == nil || p.Token != s.token {
+		return s.outbox.Send(ctx, p)
+	}
+	res := s.slowFor.Send(ctx, p)
+	if err := s.clk.Wait(ctx, *at, nil); err != nil {
+		return apns.Result{Action: apns.Retry, Reason: apns.ReasonNoAnswer, Maybe: true, Err: err}
+	}
+	return res
+}
+
+// An answer that comes when an older alert of the match has passed is still the answer for its own alert: nothing is told
+// twice, and nothing is taken for told.
+func TestLateAnswerIsForItsAlert(t *testing.T) {
+	for _, later := range []bool{false, true} {
+		t.Run(fmt.Sprintf("another came meanwhile %v", later), func(t *testing.T) {
+			r := newRig(t)
+			slow := &slowUntil{slowFor: &slowFor{outbox: r.out, token: token("upd ada"), let: make(chan struct{})}, clk: r.clk}
+			r.ready(slow)
+			r.follow("7", "bob")
+			r.activate("7", "bob", "upd bob")
+			r.pass(4 * time.Second)
+			began := r.clk.Now()
+			r.score("7", 2, "first")
+			r.pass(time.Minute)
+			r.score("7", 3, "second")
+			r.pass(began.Add(alertLife - 2*time.Second).Sub(r.clk.Now()))
+			until := began.Add(alertLife + 5*time.Second)
+			slow.until.Store(&until)
+			slow.armed.Store(true)
+			r.score("7", 4, "third")
+			for r.stragglers() == 0 {
+				if err := clock.Sleep(t.Context(), clock.Real(), 10*time.Millisecond); err != nil {
+					t.Fatal(err)
+				}
+			}
+			close(slow.let)
+			if later {
+				r.score("7", 5, "fourth")
+			}
+			r.pass(3 * time.Second)
+			r.score("7", 6, "") // something that has the loop look at the match
+			r.pass(4 * time.Minute)
+			want := map[string]int{"first": 1, "second": 1, "third": 1}
+			if later {
+				want["fourth"] = 1
+			}
+			all := r.out.take()
+			for _, tok := range []string{"upd ada", "upd bob"} {
+				for text, n := range want {
+					if got := toldTimes(all, tok, text); got != n {
+						t.Errorf("%s was told %q %d times", tok, text, got)
+					}
+				}
+			}
+		})
+	}
+}
