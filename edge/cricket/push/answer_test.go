@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/touchline/touchline/edge/cricket/push/apns"
@@ -23,12 +24,12 @@ func toldTimes(all []sent, tok, text string) (n int) {
 	return n
 }
 
-// stragglers counts the pushes whose answers the loop did not wait for.
-func (r *rig) stragglers() float64 {
-	r.t.Helper()
+// count reads a counter.
+func count(t *testing.T, c prometheus.Metric) float64 {
+	t.Helper()
 	var m dto.Metric
-	if err := r.coord.metrics.stragglers.Write(&m); err != nil {
-		r.t.Fatal(err)
+	if err := c.Write(&m); err != nil {
+		t.Fatal(err)
 	}
 	return m.GetCounter().GetValue()
 }
@@ -73,7 +74,7 @@ func TestLateAnswerIsForItsAlert(t *testing.T) {
 			slow.until.Store(&until)
 			slow.armed.Store(true)
 			r.score("7", 4, "third")
-			for r.stragglers() == 0 {
+			for count(t, r.coord.metrics.stragglers) == 0 {
 				if err := clock.Sleep(t.Context(), clock.Real(), 10*time.Millisecond); err != nil {
 					t.Fatal(err)
 				}

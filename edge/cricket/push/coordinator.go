@@ -170,8 +170,8 @@ func (c *Coordinator) turn(ctx context.Context) error {
 	return c.round(ctx)
 }
 
-// leave saves how far the loop came. What was read and not sent is lost to the phones, by rule: an alert leaves at
-// most once.
+// leave saves how far the loop came, and the alerts that no push can have brought to anybody yet: the next process tells
+// them.
 func (c *Coordinator) leave(ctx context.Context) error {
 	if !c.loaded {
 		return nil // the cursor in the store is the true one
@@ -229,7 +229,10 @@ func (c *Coordinator) look(ctx context.Context, m *match, now time.Time) error {
 	if err := c.claim(ctx, m, now); err != nil {
 		return err
 	}
-	if err := c.prove(ctx, m, now); err != nil || !m.held {
+	if err := c.prove(ctx, m, now); err != nil {
+		return err
+	}
+	if err := c.expire(ctx, m, now); err != nil || !m.held {
 		return err
 	}
 	if err := c.ensure(ctx, m); err != nil {
@@ -255,6 +258,9 @@ func (c *Coordinator) work(ctx context.Context, now time.Time, touched []*match,
 	}
 	// From here on a crash loses the alerts of this round and doubles none.
 	if err := c.save(ctx, touched); err != nil {
+		for _, j := range jobs {
+			j.stays()
+		}
 		return err
 	}
 	return c.settle(ctx, c.send(ctx, jobs))

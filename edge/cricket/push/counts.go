@@ -40,12 +40,12 @@ type pushRow struct {
 }
 
 func (m *match) row() pushRow {
-	return pushRow{Counts: m.counts, Timestamp: m.stamp, Waiting: m.waiting}
+	return pushRow{Counts: m.counts, Timestamp: m.stamp, Waiting: m.owed()}
 }
 
 // saved tells whether the store has the row as it is.
 func (m *match) saved() bool {
-	return m.kept.Counts == m.counts && m.kept.Timestamp == m.stamp && sameWaiting(m.kept.Waiting, m.waiting)
+	return m.kept.Counts == m.counts && m.kept.Timestamp == m.stamp && sameWaiting(m.kept.Waiting, m.owed())
 }
 
 func stateKey(key string) attr.Item { return attr.Item{"stateKey": attr.S(key)} }
@@ -68,7 +68,7 @@ func (m *match) readRow(tx *store.Tx) error {
 func (c *Coordinator) save(ctx context.Context, matches []*match) error {
 	cursor := c.cursor
 	for _, m := range c.list() {
-		if !sameWaiting(m.kept.Waiting, m.waiting) && !slices.Contains(matches, m) {
+		if !sameWaiting(m.kept.Waiting, m.owed()) && !slices.Contains(matches, m) {
 			matches = append(slices.Clip(matches), m)
 		}
 	}

@@ -230,11 +230,12 @@ func crashes(t *testing.T, rng *rand.Rand) {
 		r.activate("7", u, u+" 0")
 	}
 	k := r.mortal(1+rng.IntN(36), rng.IntN(2) == 0)
-	runs, lives := 0, 1
+	runs, lives, alerts := 0, 1, 0
 	for i := range 60 {
 		text := ""
 		if rng.IntN(4) == 0 {
 			text = fmt.Sprintf("alert %d", i)
+			alerts++
 		}
 		runs++
 		r.score("7", runs, text)
@@ -258,6 +259,10 @@ func crashes(t *testing.T, rng *rand.Rand) {
 	all := r.out.take()
 	judge(t, all)
 	for _, u := range users {
+		// A crash loses the one alert whose push it comes before, and no other.
+		if n := toldOf(all, token(u)); n < alerts-(lives-1) {
+			t.Errorf("%s was told %d of %d alerts, with %d crashes", u, n, alerts, lives-1)
+		}
 		if s := r.session("7", u); s.Status != cricket.SessionEnded || s.UpdateToken != "" {
 			t.Errorf("%s: %+v", u, s)
 		}
@@ -297,6 +302,17 @@ func judge(t *testing.T, all []sent) {
 		stamps[p.Token], times[p.Token], told[p.Token+p.Alert] = p.Stamp, p.At, true
 		ended[p.Token] = ended[p.Token] || p.Event == "end"
 	}
+}
+
+// toldOf counts the alerts to the tokens that begin like this one.
+func toldOf(all []sent, tok string) (n int) {
+	prefix := strings.TrimRight(tok, "0")
+	for _, p := range all {
+		if strings.HasPrefix(p.Token, prefix) && p.Alert != "" && p.Event != "start" {
+			n++
+		}
+	}
+	return n
 }
 
 // lastOf gives the last push to the tokens that begin like this one.

@@ -109,7 +109,7 @@ func (c *Coordinator) launch(ctx context.Context, jobs []*job) *salvo {
 func (r *salvo) work(ctx context.Context, leave func()) {
 	for j := range r.queue {
 		r.taken()
-		if r.c.mayStill(j) {
+		if ctx.Err() == nil && r.c.mayStill(j) {
 			j.result = r.c.cfg.Sender.Send(ctx, j.push)
 		} else {
 			j.skip = true

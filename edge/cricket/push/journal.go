@@ -174,8 +174,14 @@ func (c *Coordinator) applyActive(ctx context.Context, r *store.Record) error {
 
 // applyEvent takes an event whose creation is the claim of its alert. A match is heard of by its first event before its row.
 func (c *Coordinator) applyEvent(ctx context.Context, r *store.Record) error {
-	if !r.New["alert"].Bool() || r.Old["alert"].Bool() || r.Origin == store.OriginCloud {
+	if r.Origin == store.OriginCloud {
 		return nil // what another node has claimed is told there
+	}
+	if rule := r.New["dropped"].Str(); rule != "" && r.Old["dropped"].Str() == "" {
+		c.metrics.dropped.WithLabelValues(rule).Inc()
+	}
+	if !r.New["alert"].Bool() || r.Old["alert"].Bool() {
+		return nil
 	}
 	id := r.Key["matchId"].Str()
 	m := c.matches[id]
@@ -185,17 +191,12 @@ func (c *Coordinator) applyEvent(ctx context.Context, r *store.Record) error {
 			return err
 		}
 	}
-	until := r.At.Add(alertLife)
-	if c.cfg.Proofs == nil && !c.clock.Now().Before(until) {
-		c.metrics.late.Inc()
-		return nil
-	}
 	var e cricket.Event
 	if err := attr.Unmarshal(r.New, &e); err != nil {
 		c.unreadable(r, err)
 		return nil
 	}
-	c.claimed(m, r.Seq, &e, until)
+	c.claimed(m, r.Seq, &e, r.At.Add(alertLife))
 	return nil
 }
 

@@ -78,6 +78,8 @@ type alert struct {
 	no    uint64 // in the order in which they were released
 	event cricket.Event
 	until time.Time // later it is only in the banner
+	claim waiting   // for the match's row
+	left  int       // pushes of it that have arrived or may have
 }
 
 func newMatch(id string) *match {
@@ -158,11 +160,6 @@ func (m *match) alertFor(s *session, now time.Time) *alert {
 		}
 	}
 	return nil
-}
-
-// dropAlerts forgets alerts whose time is over.
-func (m *match) dropAlerts(now time.Time) {
-	m.alerts = slices.DeleteFunc(m.alerts, func(a *alert) bool { return !now.Before(a.until) })
 }
 
 // keys gives the sessions in a fixed order.

@@ -13,6 +13,7 @@ type metrics struct {
 	refusals *prometheus.CounterVec
 	alarms   *prometheus.CounterVec
 	late     prometheus.Counter
+	dropped  *prometheus.CounterVec
 	sessions *prometheus.GaugeVec
 
 	stragglers prometheus.Counter
@@ -32,6 +33,8 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		late: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "touchline_push_alerts_late_total", Help: "Alerts that were too old to be sent.",
 		}),
+		dropped: counter("touchline_push_alerts_dropped_total",
+			"Events of an alert's kind that nobody is told of, by the rule: stale is news that was too old, baseline what came after a silence.", "rule"),
 		stragglers: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "touchline_push_stragglers_total", Help: "Pushes whose answers the loop did not wait for.",
 		}),
@@ -47,7 +50,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	if r == nil {
 		return m, nil
 	}
-	for _, c := range []prometheus.Collector{m.pushes, m.refusals, m.alarms, m.late, m.sessions, m.stragglers, m.channels, m.claims, m.inherited} {
+	for _, c := range []prometheus.Collector{m.pushes, m.refusals, m.alarms, m.late, m.dropped, m.sessions, m.stragglers, m.channels, m.claims, m.inherited} {
 		if err := r.Register(c); err != nil {
 			return nil, fault.Wrap(err, fault.Internal, "metrics", "the metrics of push cannot be registered")
 		}

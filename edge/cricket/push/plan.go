@@ -69,7 +69,6 @@ func (c *Coordinator) plan(m *match, now time.Time) (jobs []*job, planned bool) 
 		return nil, false
 	}
 	m.dirty, m.next, m.lacking = false, time.Time{}, false
-	m.dropAlerts(now)
 	sessions := make([]*session, 0, len(m.sessions)+1)
 	for _, key := range m.keys() {
 		sessions = append(sessions, m.sessions[key])

@@ -38,13 +38,9 @@ type waiting struct {
 	event *cricket.Event // nil: not read yet
 }
 
-// claimed takes a new event with an alert: it is told at once, or when its claim is proved.
+// claimed takes a new event with an alert: it is told when its claim is proved, without a cloud in this round.
 func (c *Coordinator) claimed(m *match, seq uint64, e *cricket.Event, until time.Time) {
 	m.dirty = true
-	if c.cfg.Proofs == nil {
-		c.release(m, e, until)
-		return
-	}
 	known := func(w waiting) bool { return w.Seq == seq } // read again after a crash
 	if !slices.ContainsFunc(m.waiting, known) {
 		m.waiting = append(m.waiting, waiting{Seq: seq, Key: e.Key, Until: until.UnixMilli(), event: e})
@@ -53,9 +49,9 @@ func (c *Coordinator) claimed(m *match, seq uint64, e *cricket.Event, until time
 
 // release has an alert told. The numbers rise in the order in which alerts are released, which need not be that of the
 // journal.
-func (c *Coordinator) release(m *match, e *cricket.Event, until time.Time) {
+func (c *Coordinator) release(m *match, e *cricket.Event, w *waiting) {
 	c.alerts++
-	m.alerts = append(m.alerts, &alert{no: c.alerts, event: *e, until: until})
+	m.alerts = append(m.alerts, &alert{no: c.alerts, event: *e, until: time.UnixMilli(w.Until), claim: *w})
 	m.dirty = true
 }
 
@@ -93,24 +89,30 @@ func (c *Coordinator) proved(ctx context.Context, seq uint64) (Proof, error) {
 
 func (c *Coordinator) decideClaim(ctx context.Context, m *match, w *waiting, proof Proof, now time.Time) error {
 	if proof == ProofRefused {
-		c.metrics.claims.WithLabelValues("refused").Inc()
+		c.claimCame("refused")
 		return nil
 	}
-	until := time.UnixMilli(w.Until)
-	if !now.Before(until) {
-		c.metrics.claims.WithLabelValues("late").Inc()
-		c.metrics.late.Inc()
-		return c.store.Update(ctx, func(tx *store.Tx) error { return cricket.DropAlert(tx, m.id, w.Key, cricket.StaleRule) })
+	if !now.Before(time.UnixMilli(w.Until)) {
+		c.claimCame("late")
+		return c.tooLate(ctx, m, w.Key)
 	}
-	c.metrics.claims.WithLabelValues("proved").Inc()
+	c.claimCame("proved")
 	e, err := c.eventOf(ctx, m.id, w)
 	if err == nil && e != nil {
-		c.release(m, e, until)
+		c.release(m, e, w)
 	}
 	return err
 }
 
-// eventOf gives the event of a claim, nil where it is gone: it was taken back meanwhile.
+// claimCame counts what came of a claim that had to be proved.
+func (c *Coordinator) claimCame(outcome string) {
+	if c.cfg.Proofs != nil {
+		c.metrics.claims.WithLabelValues(outcome).Inc()
+	}
+}
+
+// eventOf gives the event of a claim, nil where it is gone: it was taken back meanwhile, and perhaps told anew under a
+// claim of its own.
 func (c *Coordinator) eventOf(ctx context.Context, matchID string, w *waiting) (e *cricket.Event, err error) {
 	if w.event != nil {
 		return w.event, nil
@@ -123,14 +125,10 @@ func (c *Coordinator) eventOf(ctx context.Context, matchID string, w *waiting) (
 		e = &cricket.Event{}
 		return attr.Unmarshal(item, e)
 	})
+	if err == nil && e != nil && e.At.After(time.UnixMilli(w.Until).Add(time.Second-alertLife)) {
+		return nil, nil
+	}
 	return e, err
-}
-
-// decided tells whether the store's row has a claim that waits no more.
-func (m *match) decided() bool {
-	return slices.ContainsFunc(m.kept.Waiting, func(w waiting) bool {
-		return !slices.ContainsFunc(m.waiting, func(still waiting) bool { return still.Seq == w.Seq })
-	})
 }
 
 // sameWaiting compares what rows say.

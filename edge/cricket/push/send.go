@@ -51,6 +51,7 @@ func (c *Coordinator) build(m *match, jobs []*job, now time.Time) {
 			payloads[key] = body
 		}
 		j.address(m, try.stamp, now, body)
+		j.leaves()
 		j.session.last = try
 		if j.push.Priority == apns.PriorityUrgent && !c.spend(j, now) {
 			j.push.Priority = apns.PriorityNormal

@@ -39,6 +39,9 @@ func (c *Coordinator) settle(ctx context.Context, jobs []*job) error {
 			changes = append(changes, j.rowOnly())
 			continue
 		}
+		if !j.came() {
+			j.stays()
+		}
 		if j.skip || j.result.Status == 0 && ctx.Err() != nil {
 			continue
 		}
@@ -137,7 +140,7 @@ func (c *Coordinator) outcome(j *job, storm bool) rowChange {
 	} else {
 		s.last = attempt{} // it never left
 	}
-	if j.alert != nil && (res.Action == apns.Accepted || res.Maybe) {
+	if j.alert != nil && j.came() {
 		s.told = j.alert.no // what may have arrived is not sent again
 	}
 	switch res.Action {

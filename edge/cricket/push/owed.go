@@ -1,0 +1,99 @@
+package push
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/store"
+)
+
+// owed lists the claims that the match's row is to have, so that the next process goes on with them: those that are not
+// proved, and those of alerts that somebody waits for and that no push can have brought to anybody. It is committed that
+// a claim is owed no more before the first push of its alert leaves.
+func (m *match) owed() []waiting {
+	out := slices.Clip(m.waiting)
+	for _, a := range m.alerts {
+		if m.untold(a) {
+			out = append(out, a.claim)
+		}
+	}
+	return out
+}
+
+// untold tells whether an alert has still to be told to anybody.
+func (m *match) untold(a *alert) bool {
+	if a.left > 0 {
+		return false
+	}
+	if s := m.broadcasting(); s != nil && s.told < a.no {
+		return true
+	}
+	for _, s := range m.sessions {
+		if s.row.Status == cricket.SessionActive && s.row.UpdateToken != "" && s.told < a.no {
+			return true
+		}
+	}
+	return false
+}
+
+// leaves notes that the alert of a push may be on a phone from now on.
+func (j *job) leaves() {
+	if j.alert != nil {
+		j.alert.left++
+	}
+}
+
+// stays takes that back.
+func (j *job) stays() {
+	if j.alert != nil && j.push.ID != "" { // it was built
+		j.alert.left--
+	}
+}
+
+// came tells whether a push has arrived or may have.
+func (j *job) came() bool {
+	return !j.skip && (j.result.Action == apns.Accepted || j.result.Maybe)
+}
+
+// expire forgets the alerts whose time is over. Where nobody could be told of one the event says so.
+func (c *Coordinator) expire(ctx context.Context, m *match, now time.Time) error {
+	for len(m.alerts) > 0 {
+		i := slices.IndexFunc(m.alerts, func(a *alert) bool { return !now.Before(a.until) })
+		if i < 0 {
+			break
+		}
+		if a := m.alerts[i]; m.untold(a) {
+			if err := c.tooLate(ctx, m, a.event.Key); err != nil {
+				return err
+			}
+		}
+		m.alerts = slices.Delete(m.alerts, i, i+1)
+	}
+	for _, a := range m.alerts {
+		if m.untold(a) {
+			m.wake = earlier(m.wake, a.until)
+		}
+	}
+	return nil
+}
+
+// tooLate notes that nobody is told of an event any more.
+func (c *Coordinator) tooLate(ctx context.Context, m *match, key string) error {
+	err := c.store.Update(ctx, func(tx *store.Tx) error { return cricket.DropAlert(tx, m.id, key, cricket.StaleRule) })
+	if err == nil {
+		c.metrics.late.Inc()
+		c.log.Warn("an alert was too old to be told", "match", m.id, "event", key)
+	}
+	return err
+}
+
+// decided tells whether the store's row has a claim that is owed no more.
+func (m *match) decided() bool {
+	owed := m.owed()
+	return slices.ContainsFunc(m.kept.Waiting, func(w waiting) bool {
+		return !slices.ContainsFunc(owed, func(still waiting) bool { return still.Seq == w.Seq })
+	})
+}

@@ -1,0 +1,146 @@
+package push
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+)
+
+// restart ends the coordinator in order and starts the next.
+func (r *rig) restart() {
+	r.t.Helper()
+	r.halt()
+	r.run(r.out)
+}
+
+// An alert that no push has carried when the process ends in order is told by the next one: here the phone was told
+// something else less than a second before.
+func TestStopBeforeAnAlertLeaves(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.score("7", 2, "")
+	r.settle()
+	r.score("7", 2, "WICKET!")
+	r.pass(100 * time.Millisecond)
+	if n := toldTimes(r.out.take(), "upd ada", "WICKET!"); n != 0 {
+		t.Fatal("it was told within a second of another push")
+	}
+	for range 2 {
+		r.restart()
+		r.pass(300 * time.Millisecond)
+	}
+	r.pass(time.Minute)
+	r.restart()
+	r.pass(time.Minute)
+	if n := toldTimes(r.out.take(), "upd ada", "WICKET!"); n != 1 {
+		t.Errorf("told %d times", n)
+	}
+}
+
+// So is one in a minute in which nothing is sent because Apple called us wrong: whoever mends that restarts.
+func TestStopInAPause(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.out.first(2, apns.Result{Action: apns.Stop, Alarm: true, Status: 403, Reason: "InvalidProviderToken"})
+	r.score("7", 2, "refused")
+	r.pass(5 * time.Second)
+	r.score("7", 3, "kept back")
+	r.pass(5 * time.Second)
+	r.out.take()
+	r.out.script(nil)
+	r.restart()
+	r.pass(10 * time.Second)
+	r.restart()
+	r.pass(10 * time.Second)
+	all := r.out.take()
+	for _, text := range []string{"refused", "kept back"} {
+		if n := toldTimes(all, "upd ada", text); n != 1 {
+			t.Errorf("%q told %d times", text, n)
+		}
+	}
+}
+
+// ending is the Sender of a process that is told to end while its push is on its way.
+type ending struct {
+	r   *rig
+	res apns.Result
+}
+
+// Send implements Sender.
+func (e *ending) Send(_ context.Context, p apns.Push) apns.Result {
+	if p.Priority != apns.PriorityUrgent {
+		return apns.Result{Action: apns.Accepted, Status: 200}
+	}
+	e.r.kill()
+	return e.res
+}
+
+// A push that never left is no alert told; one that may have arrived is.
+func TestStopWhileAnAlertLeaves(t *testing.T) {
+	for _, maybe := range []bool{false, true} {
+		t.Run(fmt.Sprintf("maybe arrived %v", maybe), func(t *testing.T) {
+			r := newRig(t)
+			r.ready(&ending{r, apns.Result{Action: apns.Retry, Reason: apns.ReasonNoAnswer, Maybe: maybe, Err: context.Canceled}})
+			r.score("7", 2, "WICKET!")
+			r.pass(2 * time.Second)
+			r.restart()
+			r.pass(time.Minute)
+			r.restart()
+			r.pass(time.Minute)
+			want := map[bool]int{false: 1, true: 0}[maybe]
+			if n := toldTimes(r.out.take(), "upd ada", "WICKET!"); n != want {
+				t.Errorf("told %d times by the next process, want %d", n, want)
+			}
+		})
+	}
+}
+
+// An alert that nobody could be told of while it was news says so, with and without a cloud to prove claims, and so does the
+// counter; what is told, or has nobody to be told to, does not.
+func TestUntoldSaysSo(t *testing.T) {
+	r := newRig(t)
+	r.score("8", 1, "")
+	r.live("8")
+	r.score("8", 2, "nobody follows")
+	lonely := fmt.Sprintf("w:1:%d", r.n)
+	r.ready(r.out)
+	r.score("7", 2, "told")
+	told := fmt.Sprintf("w:1:%d", r.n)
+	r.pass(2 * time.Second)
+	r.out.script(func(sent) apns.Result { return unavailable })
+	r.score("7", 3, "refused for two minutes")
+	refused := fmt.Sprintf("w:1:%d", r.n)
+	r.pass(5 * time.Minute)
+	r.restart()
+	r.pass(time.Minute)
+	if e := r.event("7", refused); e.Alert || e.Dropped != cricket.StaleRule {
+		t.Errorf("of what was refused: %+v", e)
+	}
+	r.halt()
+	r.score("7", 4, "while nobody ran")
+	late := fmt.Sprintf("w:1:%d", r.n)
+	r.pass(5 * time.Minute)
+	r.run(r.out)
+	r.pass(5 * time.Minute)
+	if e := r.event("7", late); e.Alert || e.Dropped != cricket.StaleRule {
+		t.Errorf("of what came while nobody ran: %+v", e)
+	}
+	for name, c := range map[string]prometheus.Metric{
+		"late": r.coord.metrics.late, "dropped": r.coord.metrics.dropped.WithLabelValues(cricket.StaleRule),
+	} {
+		if n := count(t, c); n != 1 {
+			t.Errorf("%v were %s of this process", n, name)
+		}
+	}
+	for id, key := range map[string]string{"7": told, "8": lonely} {
+		if e := r.event(id, key); !e.Alert || e.Dropped != "" {
+			t.Errorf("%+v", e)
+		}
+	}
+}
