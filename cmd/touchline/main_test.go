@@ -12,7 +12,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"touchline": main})
+	testscript.Main(m, map[string]func(){"touchline": touchline})
 }
 
 // The scripts run the binary as a person would and hold what it prints.
