@@ -37,7 +37,6 @@ type ReplayReport struct {
 	Restarts int    `json:"restarts,omitempty"`
 
 	InningsEnds    []string       `json:"inningsEnds"` // their causes, in order
-	Dropped        map[string]int `json:"dropped"`     // events that nobody was alerted to though their kind is, by rule
 	Corrections    []SummaryAlert `json:"corrections"`
 	ByPriority     map[string]int `json:"pushesByPriority"` // "10", "5"
 	UrgentPerHour  int            `json:"p10PerHour"`       // most of a device in any running hour

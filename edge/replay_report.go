@@ -133,7 +133,7 @@ func (r *replayRig) report(ctx context.Context) (*ReplayReport, error) {
 	}
 	out := &ReplayReport{
 		Summary: *summary, NoBalls: r.NoBalls, Faults: r.Faults, Restarts: r.ReplayConfig.Restarts,
-		InningsEnds: []string{}, Dropped: map[string]int{}, Corrections: []SummaryAlert{},
+		InningsEnds: []string{}, Corrections: []SummaryAlert{},
 		ByPriority: maps.Clone(r.pushes.byPriority), UrgentPerHour: r.pushes.worst, LargestPayload: r.pushes.largest,
 		Shown: r.pushes.alerts[r.audience.on[0].Name], TooLong: r.pushes.long, Late: r.pushes.backwards, Ignored: r.pushes.ignored,
 	}
@@ -154,9 +154,6 @@ const eventCorrection cricket.EventType = "correction"
 // sort fills what is told of the events beyond the summary.
 func (r *ReplayReport) sort() {
 	for _, e := range r.Record {
-		if e.Dropped != "" {
-			r.Dropped[e.Dropped]++
-		}
 		switch e.Type {
 		case cricket.EventInningsEnd:
 			r.InningsEnds = append(r.InningsEnds, e.Detail)

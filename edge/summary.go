@@ -20,7 +20,13 @@ type Summary struct {
 	Result  string           `json:"result"`
 	Events  map[string]int   `json:"events"` // by type
 	Alerts  []SummaryAlert   `json:"alerts"` // in the order they were told
+	Dropped map[string]int   `json:"dropped"` // events that nobody was alerted to though their kind is, by rule
 	Pushes  SummaryPushes    `json:"pushes"`
+}
+
+// late counts the events that would have been alerts had the node come to them in time.
+func (s *Summary) late() int {
+	return s.Dropped[cricket.StaleRule] + s.Dropped["burst"] + s.Dropped["baseline"]
 }
 
 // SummaryInnings is one innings, super overs and forfeited ones included.
@@ -71,7 +77,7 @@ func summarize(ctx context.Context, c *cricket.Service, id, title string, pushes
 	}
 	s := &Summary{
 		Match: id, Title: title, Result: d.Result, Pushes: pushes,
-		Innings: []SummaryInnings{}, Events: map[string]int{}, Alerts: []SummaryAlert{},
+		Innings: []SummaryInnings{}, Events: map[string]int{}, Alerts: []SummaryAlert{}, Dropped: map[string]int{},
 	}
 	names := map[int64]string{}
 	for _, t := range d.Teams {
@@ -86,6 +92,9 @@ func summarize(ctx context.Context, c *cricket.Service, id, title string, pushes
 		s.Events[string(e.Type)]++
 		if e.Alert {
 			s.Alerts = append(s.Alerts, SummaryAlert{e.Key, e.Text})
+		}
+		if e.Dropped != "" {
+			s.Dropped[e.Dropped]++
 		}
 	}
 	return s, nil
@@ -103,6 +112,9 @@ func (s *Summary) Print(w io.Writer) error {
 	line("\n%s\n\n", s.Result)
 	for _, kind := range slices.Sorted(maps.Keys(s.Events)) {
 		line("%s\t%d\n", kind, s.Events[kind])
+	}
+	if n := s.late(); n > 0 {
+		line("\nalerts left out because the news was old: %d\n", n)
 	}
 	line("\n%d alerts; pushes: %d sent, %d accepted, %d refused\n", len(s.Alerts), s.Pushes.Sent, s.Pushes.Accepted, s.Pushes.Refused)
 	return tw.Flush()

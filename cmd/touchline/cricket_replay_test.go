@@ -26,7 +26,7 @@ func TestPlain(t *testing.T) {
 
 // A report says what its keys are, and why an event has no alert.
 func TestReplayReport(t *testing.T) {
-	r := &edge.ReplayReport{Dropped: map[string]int{"merged": 3, "burst": 1}, PhonesRight: true}
+	r := &edge.ReplayReport{Summary: edge.Summary{Dropped: map[string]int{"merged": 3, "burst": 1}}, PhonesRight: true}
 	r.Alerts = []edge.SummaryAlert{{Key: "w:1:1", Text: "WICKET! Perera c Astle b Santner"}}
 	var out bytes.Buffer
 	if err := printReplay(&out, r); err != nil {
