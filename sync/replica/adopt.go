@@ -23,6 +23,7 @@ type image struct {
 	item  attr.Item // sidecar included; nil: there is none
 	read  *reading
 	began time.Time // of the read, server-corrected
+	turn  uint64    // how many restores were known then
 }
 
 // verdicts on an image.
@@ -32,7 +33,7 @@ const (
 	adoptSame    adopted = iota // it is the base already
 	adoptTaken                  // it is the base now
 	adoptWaits                  // a transaction that is made sure of is to find things as they are
-	adoptStale                  // the base was set since the read began: nobody knows which is newer, the item is to be read again
+	adoptStale                  // the base was set since the read began, or a table found restored: the item is to be read again
 	adoptKept                   // it is absent from a table that has lost writes: it stays as it is here
 	adoptRefused                // no item of that table
 	adoptProves                 // it proves a transaction, whose other items have to be read with it
@@ -155,6 +156,8 @@ func (r *Replica) adoptOne(w *work, im *image, out *adoption, together bool) (ad
 		return adoptRefused, nil
 	case err != nil:
 		return 0, err
+	case im.turn != r.identity.restores.turn.Load(): // it may be of a table that is no more, and proves nothing of the one that is
+		return adoptStale, nil
 	case sameBase(it.sh, im.item):
 		return adoptSame, nil
 	case im.read.overtaken(it.id()):

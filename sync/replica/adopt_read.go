@@ -11,7 +11,7 @@ import (
 func (r *Replica) readImage(ctx context.Context, table string, key attr.Item) (image, error) {
 	ctx, cancel := r.within(ctx)
 	defer cancel()
-	im := image{table: table, key: key, began: r.serverNow(), read: r.reads.start()}
+	im := image{table: table, key: key, began: r.serverNow(), read: r.reads.start(), turn: r.identity.restores.turn.Load()}
 	it, err := r.cloud.Get(ctx, table, key)
 	if err != nil {
 		im.read.end()

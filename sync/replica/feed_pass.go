@@ -91,7 +91,7 @@ func (r *Replica) resume(ctx context.Context, p *pass) (*pass, error) {
 func (r *Replica) page(ctx context.Context, p *pass) (n int, last bool, err error) {
 	read := r.reads.start()
 	defer read.end()
-	began := r.serverNow()
+	began, turn := r.serverNow(), r.identity.restores.turn.Load()
 	page, err := r.readPage(ctx, p)
 	if err != nil {
 		if classOf(err) == intent.Validation && p.after != nil && !p.alone { // a position that the table does not have any more
@@ -108,7 +108,7 @@ func (r *Replica) page(ctx context.Context, p *pass) (n int, last bool, err erro
 			r.feeds.countRefused(1)
 			continue
 		}
-		images = append(images, image{table: p.table, key: key, item: it, read: read, began: began})
+		images = append(images, image{table: p.table, key: key, item: it, read: read, began: began, turn: turn})
 	}
 	if err := r.note(ctx, p, images); err != nil {
 		return 0, false, err

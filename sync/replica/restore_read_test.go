@@ -1,0 +1,108 @@
+package replica
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// What was read before a table was found to be restored proves nothing of the table as it is now: the write waits on, and is
+// made sure of.
+func TestReadOverARestore(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		ids  []string
+		slow int // the read of an item of the table that takes long
+	}{
+		{name: "one write", ids: []string{"x"}, slow: 1},
+		{name: "a transaction", ids: []string{"x", "y"}, slow: 3}, // after one has shown it, all are read
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { readOver(t, c.ids, c.slow) })
+		})
+	}
+}
+
+func readOver(t *testing.T, ids []string, slow int) {
+	u := newUnanswered(t)
+	reads, release := 0, make(chan struct{})
+	n := openNode(t, u.shelf, t.TempDir(), nil)
+	stop := n.run(t)
+	defer stop()
+	letPass(time.Minute)
+	point := time.Now()
+	letPass(time.Second)
+	u.lose(func() { n.pair(t, ids...) })
+	if got := n.waitingNow(t); got != int64(len(ids)) || u.n(t, "x") != 1 {
+		t.Fatalf("%d wait, x is %d", got, u.n(t, "x"))
+	}
+	u.set(func() {
+		u.read = func() {
+			if reads++; reads == slow {
+				u.mu.Unlock()
+				<-release
+				u.mu.Lock()
+			}
+		}
+	})
+	done := make(chan error, 1)
+	go func() { done <- n.refresh(t.Context(), "teams", teamKey("x")) }()
+	letPass(time.Second)
+	u.restore(t, "teams", nil, "teams-2", point)
+	if err := n.checkTables(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	close(release)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if got := n.waitingNow(t); got != int64(len(ids)) {
+		t.Errorf("%d wait after a read of the table as it was", got)
+	}
+	u.set(func() { u.away = false })
+	letPass(10 * time.Minute)
+	for _, id := range ids {
+		if u.n(t, id) != 1 {
+			t.Errorf("%s is %d, %d wait, recorded are %v", id, u.n(t, id), n.waitingNow(t), n.lostConflicts(t))
+		}
+	}
+}
+
+// unanswered is a cloud that can take a write, lose the answer and then be away to all but reads of items.
+type unanswered struct {
+	*shelf
+
+	deaf, away bool
+	read       func() // after an item of teams was read; the lock is held
+}
+
+func newUnanswered(t *testing.T) *unanswered {
+	u := &unanswered{shelf: newShelf(t)}
+	u.after = func(op, table string) error {
+		switch {
+		case u.deaf && table == "teams" && (op == "transact" || op == "write"):
+			u.away = true
+			return &intent.Error{Class: intent.Unknown}
+		case u.read != nil && table == "teams" && op == "get":
+			u.read()
+		}
+		return nil
+	}
+	u.fail = func(op, _ string) error {
+		if u.away && op != "table" && op != "get" {
+			return &intent.Error{Class: intent.Offline}
+		}
+		return nil
+	}
+	return u
+}
+
+// lose has the answer to a write be lost. The cloud is away behind it.
+func (u *unanswered) lose(write func()) {
+	u.set(func() { u.deaf = true })
+	write()
+	letPass(time.Minute)
+	u.set(func() { u.deaf = false })
+}
