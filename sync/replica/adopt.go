@@ -324,17 +324,21 @@ func (r *Replica) refsOf(ctx context.Context, id unitID) (keys []intent.Ref, err
 var errNotShown = errors.New("the images do not show the transaction")
 
 // adoptAll adopts the images of a unit's items. It tells whether they prove it and all of them could be taken: else
-// nothing is to be kept of it, and the unit goes on as it was.
+// nothing is to be kept of it, and the unit goes on as it was. One that is made sure of in a restored table is proved by all
+// of its items alone: what one has kept another may have lost.
 func (r *Replica) adoptAll(w *work, u *unit, images []image, out *adoption) (shown bool, err error) {
+	whole := true
 	for i := range images {
 		_, side := intent.Split(images[i].item)
 		it, err := w.item(images[i].table, images[i].key)
 		if err != nil {
 			return false, err
 		}
-		shown = shown || images[i].item != nil && u.shownBy(it, side, w.env.Node)
+		there := images[i].item != nil && u.shownBy(it, side, w.env.Node)
+		shown = shown || there
+		whole = whole && (there || images[i].item == nil && u.Entries[i].Op == store.OpDelete)
 	}
-	if !shown {
+	if !shown || !whole && u.Entries[0].Replay {
 		return false, nil
 	}
 	for i := range images {

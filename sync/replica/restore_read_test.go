@@ -5,6 +5,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -105,4 +107,43 @@ func (u *unanswered) lose(write func()) {
 	write()
 	letPass(time.Minute)
 	u.set(func() { u.deaf = false })
+}
+
+// A transaction over a table that was restored and one that was not is not proved by the mark that the second has kept.
+func TestOneTableShowsATransactionOverARestore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUnanswered(t)
+		n := openNode(t, u.shelf, t.TempDir(), nil)
+		stop := n.run(t)
+		defer stop()
+		letPass(time.Minute)
+		point := time.Now()
+		letPass(time.Second)
+		follow := attr.Item{"match": attr.S("m"), "user": attr.S("u")}
+		u.lose(func() {
+			err := n.st.Update(t.Context(), func(tx *store.Tx) error {
+				return tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
+					{Put: &store.PutItem{Table: "teams", Item: team("x", 1)}}, {Put: &store.PutItem{Table: "follows", Item: follow}},
+				}})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+		u.restore(t, "teams", nil, "teams-2", point)
+		if err := n.checkTables(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.refresh(t.Context(), "follows", follow); err != nil {
+			t.Fatal(err)
+		}
+		if got := n.waitingNow(t); got != 2 {
+			t.Errorf("%d wait after a read of what was not restored", got)
+		}
+		u.set(func() { u.away = false })
+		letPass(2 * time.Hour)
+		if u.n(t, "x") != 1 && len(n.lostConflicts(t)) == 0 {
+			t.Errorf("x is lost, and nothing is recorded: %d wait", n.waitingNow(t))
+		}
+	})
 }
