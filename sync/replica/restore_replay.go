@@ -84,10 +84,10 @@ func (r *Replica) putBack(w *work, entries []*intent.Entry, b *tableBook, at tim
 	for _, e := range entries {
 		b.replay(e, at)
 	}
-	it, err := w.item(entries[0].Table, entries[0].Key)
-	if fault.Is(err, fault.NotFound) {
-		return nil // the table is gone here too
+	if entries = r.stillHere(w, entries); len(entries) == 0 {
+		return nil
 	}
+	it, err := w.item(entries[0].Table, entries[0].Key)
 	if err != nil {
 		return err
 	}

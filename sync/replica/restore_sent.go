@@ -94,6 +94,27 @@ func (r *Replica) keepsBefore(b *tableBook, e *intent.Entry) bool {
 	return !b.Earlier.IsZero() && !b.RestoredAt.Before(b.Earlier)
 }
 
+// stillHere leaves out of a settled unit what it wrote to tables that are gone here: they are nobody's any more, and the others
+// have lost what they have lost all the same.
+func (r *Replica) stillHere(w *work, entries []*intent.Entry) []*intent.Entry {
+	gone := func(e *intent.Entry) bool { return w.env.Spec(e.Table) == nil }
+	i := slices.IndexFunc(entries, gone)
+	if i < 0 {
+		return entries
+	}
+	here := slices.DeleteFunc(slices.Clone(entries), gone)
+	r.log.Warn("restore: a write to a table that is gone here is not sent again", "table", entries[i].Table, "seq", entries[i].Seq)
+	for _, e := range here {
+		if e.Txn != 0 {
+			e.Txn = here[0].Seq
+		}
+	}
+	if len(here) > 0 {
+		here[0].Checks = entries[0].Checks
+	}
+	return here
+}
+
 // wasSentTo tells of a unit that it was sent and is not answered, or that a lost timeline may have sent it and had its proof,
 // and has an entry for a table. State has a newer one.
 func (u *unit) wasSentTo(table string, env intent.Env) bool {
