@@ -295,6 +295,9 @@ func (t *takingAll) proof() {
 	case t.lead.Replay && !t.lead.met.ready:
 		t.replayed(images)
 		return
+	case t.marked(images):
+		t.applied(images)
+		return
 	}
 	worst := ruling{v: verdictAgain}
 	for i, e := range t.u.Entries {
@@ -310,6 +313,17 @@ func (t *takingAll) proof() {
 		worst.add(verdictDecided, d)
 	}
 	t.act(worst)
+}
+
+// marked tells whether an item carries the mark of the transaction. Its proof may be gone with its table, or past its time; none
+// of it can have applied without all of it, and what of it a table has lost by a restore is made sure of by itself.
+func (t *takingAll) marked(images []attr.Item) bool {
+	for i, e := range t.u.Entries {
+		if _, side := Split(images[i]); e.Shown(side, t.env.Node) {
+			return true
+		}
+	}
+	return false
 }
 
 // fits tells whether an entry's condition and guards would hold on an image, but for those that another send renews.

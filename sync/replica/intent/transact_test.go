@@ -234,3 +234,33 @@ func TestTransactionIsSplit(t *testing.T) {
 		t.Errorf("checks %+v", t1.Checks)
 	}
 }
+
+// The row of the proof can be lost with its table, or be past its time: the mark of one item proves the transaction too, whatever
+// others have done to the other items.
+func TestTransactionWhoseProofIsGone(t *testing.T) {
+	t.Parallel()
+	for _, deleted := range []bool{false, true} {
+		w := newWorld(t)
+		a, b := w.node("a"), w.node("b")
+		w.made("a", "i")
+		txn := a.mustTransact(update("t", "i", "ADD n :n", "", ":n", 1), put("t", "k", "", "x", 1))
+		a.step(loseAnswer)
+		for k, it := range w.cloud.items {
+			if strings.HasPrefix(k, "touchline-sync") && strings.HasPrefix(it[SyncKey].Str(), "txn#") {
+				delete(w.cloud.items, k)
+			}
+		}
+		if deleted {
+			b.learn("t", "k")
+			b.write(remove("t", "k", ""))
+			b.drain()
+		}
+		a.crash()
+		a.drain()
+		a.results(txn, OutApplied, "")
+		w.want("t", "i", `{"n":{"N":"1"},"x":{"N":"0"}}`)
+		if there := w.item("t", "k") != nil; there == deleted {
+			t.Errorf("deleted %v, and it is there %v", deleted, there)
+		}
+	}
+}
