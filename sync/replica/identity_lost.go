@@ -206,10 +206,15 @@ func (w *work) followRenumbered(old, now *unit) error {
 
 // anew reads a unit again that a lane has read before the node left a history: it may have been flagged since.
 func (r *Replica) anew(ctx context.Context, f *flight) error {
-	now := r.identity.history.Load()
-	if f.history == now {
+	if f.history == r.identity.history.Load() {
 		return nil
 	}
+	return r.readAnew(ctx, f)
+}
+
+// readAnew reads a unit that a lane has in hand again.
+func (r *Replica) readAnew(ctx context.Context, f *flight) error {
+	now := r.identity.history.Load()
 	return r.store.View(ctx, func(tx *store.Tx) error {
 		u, err := getUnit(tx, f.id)
 		if err != nil {

@@ -34,6 +34,11 @@ func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 		}
 		stored := a.Attempt && f.tells()
 		ans, err := l.ask(ctx, f, &a)
+		if errors.Is(err, errFlagged) {
+			if err = l.r.readAnew(ctx, f); err == nil {
+				continue
+			}
+		}
 		if err != nil {
 			return l.give(f, err)
 		}
@@ -270,15 +275,26 @@ func (l *lane) ask(ctx context.Context, f *flight, a *intent.Action) (intent.Ans
 }
 
 // attempt makes sure that the unit is known to have been attempted before its first byte leaves. The first time the mark
-// of the window has seen to that; where the entries have changed since, they are written.
+// of the window has seen to that; where the entries have changed since, they are written, unless they were flagged meanwhile:
+// errFlagged.
 func (l *lane) attempt(ctx context.Context, f *flight, a *intent.Action) error {
-	tells := f.tells()
-	f.Attempt(a)
-	if !tells {
+	if !f.tells() {
+		f.Attempt(a)
 		return nil
 	}
-	size := f.size
+	size, attempted := f.size, false
 	err := l.r.store.Update(ctx, func(tx *store.Tx) error {
+		there, err := getUnit(tx, f.id)
+		if err != nil {
+			return err
+		}
+		if f.history != l.r.identity.history.Load() || f.flagged(there) {
+			return errFlagged
+		}
+		if !attempted {
+			f.Attempt(a)
+			attempted = true
+		}
 		t := tally{}
 		if err := putUnit(tx, f.unit, t); err != nil {
 			return err
@@ -292,6 +308,14 @@ func (l *lane) attempt(ctx context.Context, f *flight, a *intent.Action) error {
 	f.changed = false
 	l.r.cfg.Fail("attempted")
 	return nil
+}
+
+// errFlagged is that a unit was flagged in the outbox since a lane has read it: what is to be done with it is another thing now.
+var errFlagged = errors.New("the unit was flagged meanwhile")
+
+// flagged tells that the unit has left the outbox, or is to be made sure of, since the flight has read it.
+func (f *flight) flagged(there *unit) bool {
+	return there == nil || there.Entries[0].Replay && there.Entries[0].Again != f.Entries[0].Again
 }
 
 // tells tells whether a unit holds what a restarted node could not know again: what has been found out, or what was there

@@ -1,0 +1,85 @@
+package replica
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// A unit that is flagged as of a lost history between two steps of its sending is looked for before it is sent: what a step has
+// found out does not take the flag away.
+func TestFlaggedBetweenTwoSteps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		c.foreign(t, "teams", nil, with(team("x", 1), attr.Item{"_c": attr.S("b.1.5"), "_n": attr.Int(1)}))
+		flagged, before := false, 0
+		var n *feedNode
+		n = openNode(t, c, t.TempDir(), func(cfg *Config) {
+			cfg.Fail = func(point string) {
+				dead, _ := c.item("touchline-sync", attr.Item{"id": attr.S("dead#b.1.5")})
+				if point != "answer" || dead == nil || flagged {
+					return
+				}
+				flagged, before = true, c.count("get teams")
+				if err := n.newIncarnation(context.Background(), 0, nil); err != nil {
+					t.Error(err)
+				}
+				if err := n.flagLost(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		if err := n.refresh(t.Context(), "teams", teamKey("x")); err != nil {
+			t.Fatal(err)
+		}
+		err := n.st.Update(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Delete(store.DeleteItem{Table: "teams", Key: teamKey("x")}) // of another's life: its tombstone comes first
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.drained(t)
+		if it, _ := c.item("teams", teamKey("x")); it != nil || !flagged {
+			t.Errorf("the item is %v, flagged %v", it, flagged)
+		}
+		if c.count("get teams") == before {
+			t.Error("it was sent without a look")
+		}
+	})
+}
+
+// What was flagged since a flight has read its unit stays flagged when the flight stores that it is being sent.
+func TestAttemptKeepsAFlag(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := openNode(t, newShelf(t), t.TempDir(), nil)
+		n.put(t, "teams", team("x", 1))
+		read := func() (u *unit) {
+			err := n.st.View(t.Context(), func(tx *store.Tx) error {
+				return eachUnit(tx, func(v *unit) (bool, error) { u = v; return false, nil })
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return u
+		}
+		f, flagged := &flight{unit: read(), changed: true}, read()
+		err := n.st.Update(t.Context(), func(tx *store.Tx) error {
+			b := tableBook{Noticed: time.Now()}
+			b.replay(flagged.Entries[0], time.Now())
+			return putUnit(tx, flagged, tally{})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = n.lanes[0].attempt(t.Context(), f, &intent.Action{Kind: intent.ActSend, Attempt: true})
+		if e := read().Entries[0]; !e.Replay {
+			t.Errorf("the flag is gone: %+v", e)
+		}
+	})
+}
