@@ -16,6 +16,7 @@ func (n *Node) newLeases(ctx context.Context) (*lease.Manager, error) {
 	c := lease.Config{Node: n.store.Node(), Boot: ulid.Make().String(), Logger: n.parts.Log}
 	if cloud := n.parts.Cloud; cloud != nil {
 		c.Table, c.TTL, c.Skew, c.Took = cloud.Locks, cloud.Config.LeaseTTL, cloud.Items.Skew, n.took
+		c.Fit = n.sync.Usable
 		return lease.New(c)
 	}
 	c.Table, c.Local = lease.Local(n.store, cricket.TableLocks), true

@@ -18,8 +18,8 @@ type Summary struct {
 	Title   string           `json:"title"`
 	Innings []SummaryInnings `json:"innings"`
 	Result  string           `json:"result"`
-	Events  map[string]int   `json:"events"` // by type
-	Alerts  []SummaryAlert   `json:"alerts"` // in the order they were told
+	Events  map[string]int   `json:"events"`  // by type
+	Alerts  []SummaryAlert   `json:"alerts"`  // in the order they were told
 	Dropped map[string]int   `json:"dropped"` // events that nobody was alerted to though their kind is, by rule
 	Pushes  SummaryPushes    `json:"pushes"`
 }

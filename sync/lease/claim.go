@@ -74,6 +74,9 @@ func (m *Manager) stillFor(key string, r *Record, now Instant) time.Duration {
 // Before the first unit of work the state that the lock guards must be read anew: another node may have written it. That
 // is what Config.Took does.
 func (m *Manager) Acquire(ctx context.Context, key string) (*Lease, error) {
+	if err := m.fit(); err != nil {
+		return nil, err
+	}
 	if err := m.begin(key); err != nil {
 		return nil, err
 	}

@@ -37,6 +37,9 @@ type Config struct {
 	// Took is called when a lock has been taken, under its lease and before Acquire gives it: what the lock guards is to be
 	// read anew, for another node may have written it. If it fails the lock goes back. Default none.
 	Took func(ctx context.Context, key string, fence int64) error
+	// Fit tells whether this node can do now what locks are taken for; an error says why not. It is asked before a lock is
+	// taken and before each renewal: who cannot takes none, and gives back what it has. Default: it always can.
+	Fit func() error
 	// Skew is the server's clock minus ours, as the table's answers tell it. Default 0.
 	Skew   func() time.Duration
 	Times  Times         // default RealTimes()
@@ -51,6 +54,7 @@ type Manager struct {
 	ttl      time.Duration
 	local    bool
 	took     func(ctx context.Context, key string, fence int64) error
+	fit      func() error
 	skew     func() time.Duration
 	times    Times
 	rvn      func() string
@@ -81,8 +85,11 @@ func New(cfg Config) (*Manager, error) {
 	}
 	m := &Manager{
 		table: cfg.Table, node: cfg.Node, me: HolderText(cfg.Node, cfg.Boot), ttl: cfg.TTL, local: cfg.Local,
-		took: cfg.Took, skew: cfg.Skew, times: cfg.Times, rvn: cfg.RVN, log: cfg.Logger, wake: make(chan struct{}, 1),
+		took: cfg.Took, fit: cfg.Fit, skew: cfg.Skew, times: cfg.Times, rvn: cfg.RVN, log: cfg.Logger, wake: make(chan struct{}, 1),
 		busy: map[string]bool{}, leases: map[string]*Lease{}, seen: map[string]*sighting{},
+	}
+	if m.fit == nil {
+		m.fit = func() error { return nil }
 	}
 	if m.skew == nil {
 		m.skew = func() time.Duration { return 0 }
@@ -243,6 +250,10 @@ func (m *Manager) keep(ctx context.Context, l *Lease) {
 			return
 		case <-t.C:
 		}
+		if err := m.fit(); err != nil {
+			m.giveBack(ctx, l, err)
+			return
+		}
 		began := time.Now()
 		if err := l.renew(ctx); err != nil && ctx.Err() == nil && l.Err() == nil {
 			if untold, due := m.unrenewed.due(time.Now()); due {
@@ -252,6 +263,14 @@ func (m *Manager) keep(ctx context.Context, l *Lease) {
 			continue
 		}
 		wait = max(m.ttl/3-l.age(), m.ttl/12)
+	}
+}
+
+// giveBack ends a lease that is of no use to this node.
+func (m *Manager) giveBack(ctx context.Context, l *Lease, why error) {
+	m.log.Warn("a lease is given back", "key", l.key, "fence", l.Fence(), "reason", why)
+	if err := l.Release(ctx); err != nil {
+		m.log.Warn("a lease was not given back and will run out", "key", l.key, "error", err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -279,5 +280,39 @@ func TestRunComplainsOnce(t *testing.T) {
 		if lines != 2 || rest < 49 {
 			t.Errorf("%d lines, the second counts %d", lines, rest)
 		}
+	})
+}
+
+// A node that cannot do what its locks are for gives them back, and takes none until it can.
+func TestRunUnfit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, table, stop := running(t, nil)
+		var unfit atomic.Bool
+		m.fit = func() error {
+			if unfit.Load() {
+				return fault.New(fault.Unavailable, "unfit", "it cannot write")
+			}
+			return nil
+		}
+		l, err := m.Acquire(t.Context(), match)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sleep(time.Minute)
+		unfit.Store(true)
+		sleep(ttl / 3)
+		r, _, err := table.Get(t.Context(), match)
+		if l.Check() == nil || err != nil || !r.Released() {
+			t.Errorf("a third of the TTL later the lock is %+v (%v), the lease %v", r, err, l.Err())
+		}
+		_, err = m.Acquire(t.Context(), match)
+		if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != "unfit" {
+			t.Errorf("it takes the lock all the same: %v", err)
+		}
+		unfit.Store(false)
+		if _, err := m.Acquire(t.Context(), match); err != nil {
+			t.Errorf("fit again: %v", err)
+		}
+		stop()
 	})
 }

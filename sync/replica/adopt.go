@@ -338,7 +338,7 @@ func (r *Replica) adoptAll(w *work, u *unit, images []image, out *adoption) (sho
 		shown = shown || there
 		whole = whole && (there || images[i].item == nil && u.Entries[i].Op == store.OpDelete)
 	}
-	if !shown || !whole && u.Entries[0].Replay {
+	if !shown || !whole && (u.Entries[0].Replay || r.owes(u)) {
 		return false, nil
 	}
 	for i := range images {

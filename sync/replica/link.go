@@ -3,7 +3,9 @@ package replica
 import (
 	"errors"
 	"strings"
+	"time"
 
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -62,6 +64,21 @@ func shortened(text string) string {
 		text = strings.ToValidUTF8(text[:most], "") + "..."
 	}
 	return text
+}
+
+// unusableAfter is how long the cloud may be away before a node leaves to others what it does for all of them.
+const unusableAfter = 30 * time.Second
+
+// Usable is nil while what is written here gets to the cloud, or may do so at once: who works for other nodes too, under a
+// lease, is to leave it to them else. The locks table may answer all the same: it is asked by itself.
+func (r *Replica) Usable() error {
+	switch st := r.net.state(); {
+	case st.Why != "":
+		return fault.New(fault.Unavailable, "cloud_unusable", "nothing that is written here gets to the cloud: %s", st.Why)
+	case !st.Up && !st.Since.IsZero() && r.clock.Now().Sub(st.Since) > unusableAfter:
+		return fault.New(fault.Unavailable, "cloud_away", "nothing that is written here has got to the cloud for %v", unusableAfter)
+	}
+	return nil
 }
 
 // linkFailed notes that a connect did not succeed, and says so once for each reason until the cloud is there.

@@ -104,6 +104,7 @@ func (r *Replica) checkTables(ctx context.Context, always bool) error {
 	id.mu.Lock()
 	tables, all := id.restores.missed, always || now.Sub(id.restores.checked) >= tablesEvery
 	id.mu.Unlock()
+	turn := id.restores.turn.Load()
 	if all {
 		tables = r.mirroredTables()
 	}
@@ -111,7 +112,7 @@ func (r *Replica) checkTables(ctx context.Context, always bool) error {
 	if err == nil {
 		id.mu.Lock()
 		id.restores.missed = missed
-		if all {
+		if all && id.restores.turn.Load() == turn { // else what was looked at first may have become another one too
 			id.restores.checked = now
 		}
 		id.mu.Unlock()

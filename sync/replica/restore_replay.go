@@ -105,18 +105,6 @@ func (r *Replica) putBack(w *work, entries []*intent.Entry, b *tableBook, at tim
 	})
 }
 
-// goesBack tells of a unit that is made sure of that others of its tables have yet to be put back: what was written later
-// proves what was written first, once it is there.
-func (r *Replica) goesBack(u *unit) bool {
-	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
-		if !e.Replay {
-			return false
-		}
-		b, ok := r.book(e.Table)
-		return ok && b.loses(r.identity.run)
-	})
-}
-
 // inOrder has the units that wait on an item do so in the order in which they were written, which is that on all items: by
 // their numbers two transactions could each wait for the other, when one of them was renumbered.
 func (w *work) inOrder(it *workItem) error {

@@ -94,6 +94,26 @@ func (r *Replica) keepsBefore(b *tableBook, e *intent.Entry) bool {
 	return !b.Earlier.IsZero() && !b.RestoredAt.Before(b.Earlier)
 }
 
+// goesBack tells of a unit that is made sure of that others of its tables have yet to be put back: what was written later
+// proves what was written first, once it is there.
+func (r *Replica) goesBack(u *unit) bool {
+	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
+		if !e.Replay {
+			return false
+		}
+		b, ok := r.book(e.Table)
+		return ok && b.loses(r.identity.run)
+	})
+}
+
+// owes tells of a unit that one of its tables has lost what is still to be put back, were it after the next start.
+func (r *Replica) owes(u *unit) bool {
+	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
+		b, ok := r.book(e.Table)
+		return ok && !b.Noticed.IsZero() && !b.Requeued
+	})
+}
+
 // stillHere leaves out of a settled unit what it wrote to tables that are gone here: they are nobody's any more, and the others
 // have lost what they have lost all the same.
 func (r *Replica) stillHere(w *work, entries []*intent.Entry) []*intent.Entry {

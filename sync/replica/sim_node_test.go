@@ -148,7 +148,7 @@ func (l *simLife) open() (err error) {
 		return err
 	}
 	l.leases, err = lease.New(lease.Config{
-		Table: l.link.Locks(simLocks), Node: n.name, Boot: fmt.Sprintf("b%d", n.runs), Times: n,
+		Table: l.link.Locks(simLocks), Node: n.name, Boot: fmt.Sprintf("b%d", n.runs), Times: n, Fit: l.rep.Usable,
 		Skew: func() time.Duration { return time.Now().Truncate(time.Second).Sub(n.now()) }, // of the read before each change
 		RVN:  func() string { return fmt.Sprintf("%016x", draw()) },
 	})

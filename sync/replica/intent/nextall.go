@@ -295,7 +295,7 @@ func (t *takingAll) proof() {
 	case t.lead.Replay && !t.lead.met.ready:
 		t.replayed(images)
 		return
-	case t.marked(images):
+	case !t.lead.Replay && t.marked(images):
 		t.applied(images)
 		return
 	}

@@ -1,0 +1,61 @@
+package edge
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// A node that may use the locks of its cloud but cannot write what it would do under them leaves them to others, and says why.
+func TestNodeThatCannotWriteHoldsNoLocks(t *testing.T) {
+	items, cloud := simulated(t)
+	n, err := Open(t.Context(), t.TempDir(), Parts{Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Cloud: cloud})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.leases.Acquire(t.Context(), "feed:livescores"); err != nil {
+		t.Fatal(err)
+	}
+	items.Hide(syncTable, true)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{}, 2)
+	for _, run := range []func(context.Context) error{n.sync.Run, n.leases.Run} {
+		go func() {
+			_ = run(ctx)
+			ended <- struct{}{}
+		}()
+	}
+	until(t, "the lock is given back", func() bool { return len(n.leases.Held()) == 0 })
+	_, err = n.leases.Acquire(t.Context(), cricket.MatchLock("7"))
+	if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != "cloud_unusable" {
+		t.Errorf("the lock of a match: %v", err)
+	}
+	items.Hide(syncTable, false)
+	until(t, "locks are taken again", func() bool {
+		_, err := n.leases.Acquire(t.Context(), cricket.MatchLock("7"))
+		return err == nil
+	})
+	cancel()
+	<-ended
+	<-ended
+	if err := n.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+const syncTable = "touchline-sync"
+
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); !is(); <-time.After(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within two minutes: %s", what)
+		}
+	}
+}
