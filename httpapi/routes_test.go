@@ -72,7 +72,7 @@ func scenarios() []scenario {
 		{name: "locked", path: "/cricket/matches/1144530", prepare: broken(fault.New(fault.Locked, "locked", "pid 7")), status: 503,
 			headers: map[string]string{"Retry-After": "2"}, not: []string{"pid 7"}},
 		{name: "full", path: "/cricket/matches/1144530", prepare: broken(fault.New(fault.Full, "full", "no room")), status: 503, headers: map[string]string{"Retry-After": "60"}},
-		{name: "knows when", path: "/cricket/matches/1144530", prepare: broken(inHalfAMinute{fault.New(fault.Unavailable, "budget_entries", "too much waits")}),
+		{name: "knows when", path: "/cricket/matches/1144530", prepare: broken(soonError{fault.New(fault.Unavailable, "budget_entries", "too much waits")}),
 			status: 503, headers: map[string]string{"Retry-After": "30"}, body: []string{"budget_entries"}},
 		{name: "late", path: "/cricket/matches/1144530", prepare: broken(context.DeadlineExceeded), status: 503, headers: map[string]string{"Retry-After": "2"}},
 
@@ -257,9 +257,9 @@ func FuzzMatchFilter(f *testing.F) {
 	})
 }
 
-// inHalfAMinute is an error that knows when to come again.
-type inHalfAMinute struct{ error }
+// soonError is an error that knows when to come again.
+type soonError struct{ error }
 
-func (inHalfAMinute) RetryAfter() time.Duration { return 30 * time.Second }
+func (soonError) RetryAfter() time.Duration { return 30 * time.Second }
 
-func (e inHalfAMinute) Unwrap() error { return e.error }
+func (e soonError) Unwrap() error { return e.error }

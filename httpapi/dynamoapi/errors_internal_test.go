@@ -8,11 +8,11 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-type noRoom struct{ error }
+type noRoomError struct{ error }
 
-func (noRoom) RetryAfter() time.Duration { return time.Second }
+func (noRoomError) RetryAfter() time.Duration { return time.Second }
 
-func (e noRoom) Unwrap() error { return e.error }
+func (e noRoomError) Unwrap() error { return e.error }
 
 // What the node cannot do now is told as that, so that clients come again, and not as its failure.
 func TestRefusedForNow(t *testing.T) {
@@ -20,7 +20,7 @@ func TestRefusedForNow(t *testing.T) {
 	for _, tt := range []struct {
 		err    error
 		logged bool
-	}{{away, true}, {noRoom{away}, false}} {
+	}{{away, true}, {noRoomError{away}, false}} {
 		e := new(API).refusal(tt.err)
 		if e.Status != http.StatusServiceUnavailable || e.name() != "ServiceUnavailableException" || e.Message != away.Message ||
 			(e.cause != nil) != tt.logged {

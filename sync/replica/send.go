@@ -34,21 +34,18 @@ func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 		}
 		stored := a.Attempt && f.tells()
 		ans, err := l.ask(ctx, f, &a)
-		if errors.Is(err, errFlagged) {
-			if err = l.r.readAnew(ctx, f); err == nil {
-				continue
+		switch {
+		case errors.Is(err, errFlagged):
+			if err := l.r.readAnew(ctx, f); err != nil {
+				return l.give(f, err)
 			}
-		}
-		if err != nil {
+			continue
+		case err != nil:
 			return l.give(f, err)
-		}
-		if ctx.Err() != nil {
+		case ctx.Err() != nil:
 			return false // whatever the answer was, it will be found again
 		}
-		if a.Kind == intent.ActSend && takes(ans.Err) {
-			l.r.paces.takes(f.tables())
-		}
-		answered = ans.Err == nil || ans.Err.Class != intent.Offline && ans.Err.Class != intent.Unknown
+		answered = l.heard(f, &a, ans.Err)
 		env := l.r.env(nil)
 		f.outcome, f.known, f.answered = f.Take(a, ans, known, env), known, env.Now
 		f.changed = f.changed || stored // as one that is unanswered
@@ -59,6 +56,14 @@ func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 	f.outcome = intent.Outcome{Result: intent.OutParked}
 	f.park(l.r.clock.Now().Add(time.Second), "it took many steps")
 	return true
+}
+
+// heard notes what any answer tells of its tables. It tells whether the cloud has said something at all.
+func (l *lane) heard(f *flight, a *intent.Action, err *intent.Error) bool {
+	if a.Kind == intent.ActSend && takes(err) {
+		l.r.paces.takes(f.tables())
+	}
+	return err == nil || err.Class != intent.Offline && err.Class != intent.Unknown
 }
 
 // takes tells of an answer that its table is there and that this node may write to it.
