@@ -43,7 +43,7 @@ type Level uint8
 const (
 	LevelOK          Level = iota
 	LevelWarn              // 60 %: somebody should know
-	LevelTight             // 80 %: the replay log is cut short; hydration waits
+	LevelTight             // 80 %: the replay log is cut short
 	LevelRebuildable       // 90 %: what is rebuildable is refused: state
 	LevelCorrections       // 95 %: all is refused but deletes and what makes items smaller
 	LevelReadOnly          // 98 %: all is refused

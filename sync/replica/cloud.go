@@ -19,7 +19,7 @@ type Cloud interface {
 	Transact(ctx context.Context, calls []intent.Call, token string) error
 	// Get reads an item consistently; nil: there is none.
 	Get(ctx context.Context, table string, key attr.Item) (attr.Item, error)
-	// Read gives one page of a consistent Query (Partition set) or Scan.
+	// Read gives one page of a consistent Query (KeyCondition set) or Scan.
 	Read(ctx context.Context, r Reading) (Page, error)
 	// Skew is the server's clock minus ours as its latest answers tell it.
 	Skew() time.Duration

@@ -41,12 +41,12 @@ func pollWait() backoff.Policy {
 type feeds struct {
 	mu      sync.Mutex
 	rules   []*feedRule
-	subs    map[string]*subscription // by passKey: partitions that somebody has asked for (Ensure)
-	held    map[string]time.Time     // by passKey, and by item: when it was last read as a whole
-	flights map[string]*ensuring     // by passKey or item: what is being read for Ensure
+	subs    map[string]*subscription // by pass.key: partitions that somebody has asked for (Ensure)
+	held    map[string]time.Time     // by pass.key, and by item: when it was last read as a whole
+	flights map[string]*ensuring     // by pass.key or item: what is being read for Ensure
 	refused uint64                   // rows that were no items
 
-	unfinished map[string]*pass // by passKey, of the feed's own goroutine: passes that go on in the next round
+	unfinished map[string]*pass // by pass.key, of the feed's own goroutine: passes that go on in the next round
 }
 
 // feedRule is a rule at work.
@@ -55,7 +55,7 @@ type feedRule struct {
 
 	next   time.Time
 	tries  int    // rounds in a row that failed
-	begins string // passKey with which the next round begins: the last one ended for want of budget
+	begins string // pass.key with which the next round begins: the last one ended for want of budget
 	status FeedStatus
 }
 

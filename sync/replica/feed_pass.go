@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// sideCheckpoint holds how far passes have come that were not through when their round ended: by passKey.
+// sideCheckpoint holds how far passes have come that were not through when their round ended: by pass.key.
 const sideCheckpoint = "checkpoint"
 
 // pass is one reading of a whole table or partition, from its begin to its end.

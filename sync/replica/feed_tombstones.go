@@ -13,8 +13,7 @@ const (
 	sweepSlice   = 2000 // shadows looked at in one View, and at most as many changed in one transaction
 )
 
-// forgetTombstones takes out what is remembered of bases that went more than a day ago: a stream or another node that is
-// behind by more is hydrated again.
+// forgetTombstones takes out what is remembered of bases that went more than a day ago: no reading is behind by more.
 func (r *Replica) forgetTombstones(ctx context.Context) {
 	for after := []byte(nil); ; {
 		var old [][]byte

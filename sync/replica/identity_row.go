@@ -14,8 +14,8 @@ const (
 	nodePrefix = "node:"
 
 	attrIncarnation = "incarnation"
-	attrSettled     = "settled" // the sequence below which everything is settled
-	attrNonce       = "nonce"   // drawn at each connect
+	attrSettled     = "settled" // the last sequence up to which everything is settled
+	attrNonce       = "nonce"   // drawn at each connect, and with each write of the row that follows a send
 	attrBoots       = "boots"   // the last runs, oldest first: "<boot id>:<last sequence before it>"
 	attrLeft        = "parted"  // the runs of histories that this one has left: what each of them had waiting may have been sent
 	attrTwice       = "twice"   // numbers that losses have parted: "<after>:<below>"
@@ -29,7 +29,7 @@ type nodeRow struct {
 	incarnation uint64
 	settled     uint64
 	nonce       string
-	boots       []boot // First is not kept there
+	boots       []boot
 	left        []string
 	twice       []span
 	copies      bool
