@@ -9,7 +9,6 @@ import (
 	faults "github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/storetest"
 	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
@@ -47,19 +46,7 @@ func TestTransactionsAreAskedFor(t *testing.T) {
 	for _, has := range []bool{true, false} {
 		c := simcloud.New(simcloud.Options{NoTransactions: !has})
 		c.Create(cloudTables()...)
-		s, err := store.OpenMemory(store.Options{Node: "a"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			storetest.Check(t, s)
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		if err := s.Define(t.Context(), specs()...); err != nil {
-			t.Fatal(err)
-		}
+		s := memoryStore(t, store.Options{Node: "a"})
 		way := &asked{wire: &wire{cloud: c, node: "a"}, has: has}
 		n := nodeOn(t, s, c, func(cfg *replica.Config) { cfg.Cloud = way })
 		if err := s.Update(t.Context(), putTwo); err != nil {
@@ -86,7 +73,7 @@ func TestTransactionsAreAskedFor(t *testing.T) {
 
 		late := &asked{wire: &wire{cloud: c, node: "a"}, err: offline}
 		nodeOn(t, s, c, func(cfg *replica.Config) { cfg.Cloud = late })
-		err = s.Update(t.Context(), putTwo)
+		err := s.Update(t.Context(), putTwo)
 		if got := err == nil; got != has || !has && !faults.Is(err, faults.Invalid) {
 			t.Errorf("has %v: the next run, offline, says %v", has, err)
 		}

@@ -8,25 +8,12 @@ import (
 
 	kinds "github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/storetest"
 )
 
 // A store that is full to the last page, whose answers cannot be stored while somebody reads, loses none of them: what
 // could not be settled is found again, and all is drained when there are pages again.
 func TestFullStoreDrains(t *testing.T) {
-	s, err := store.OpenMemory(store.Options{Node: "a", MaxSize: 16 << 20, ReadDeadline: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		storetest.Check(t, s)
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := s.Define(t.Context(), specs()...); err != nil {
-		t.Fatal(err)
-	}
+	s := memoryStore(t, store.Options{Node: "a", MaxSize: 16 << 20, ReadDeadline: time.Hour})
 	c := newCloud()
 	n := nodeOn(t, s, c)
 	const writes = 1500
@@ -38,7 +25,7 @@ func TestFullStoreDrains(t *testing.T) {
 		}
 		return nil
 	})
-	err = s.View(t.Context(), func(*store.Tx) error { // which holds back all pages that are let go of
+	err := s.View(t.Context(), func(*store.Tx) error { // which holds back all pages that are let go of
 		var full error
 		for i := 0; full == nil; i++ {
 			full = s.Update(t.Context(), func(tx *store.Tx) error {

@@ -164,7 +164,13 @@ func newCloud() *simcloud.Cloud {
 // newNode opens a store in memory and a replica on it, which does not run yet.
 func newNode(t testing.TB, c *simcloud.Cloud, name string, change ...func(*replica.Config)) *node {
 	t.Helper()
-	s, err := store.OpenMemory(store.Options{Node: name})
+	return nodeOn(t, memoryStore(t, store.Options{Node: name}), c, change...)
+}
+
+// memoryStore opens a store in memory that has the tables of these tests, and is checked at the test's end.
+func memoryStore(t testing.TB, o store.Options) *store.Store {
+	t.Helper()
+	s, err := store.OpenMemory(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +183,7 @@ func newNode(t testing.TB, c *simcloud.Cloud, name string, change ...func(*repli
 	if err := s.Define(t.Context(), specs()...); err != nil {
 		t.Fatal(err)
 	}
-	return nodeOn(t, s, c, change...)
+	return s
 }
 
 // nodeOn puts a replica on a store that is open.
