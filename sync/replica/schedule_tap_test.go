@@ -1,0 +1,157 @@
+package replica_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// tap is a replica.Cloud with a hand on it: what it does to a node's requests is a schedule's wish.
+type tap struct {
+	replica.Cloud
+
+	mu      sync.Mutex
+	away    bool   // nothing passes, either way
+	deaf    bool   // writes have no effect and no answer; reads pass
+	shut    string // a table of which it is deaf
+	lose    int    // answers of the next writes that are lost
+	hold    int    // of the next writes that are held, and arrive late
+	held    []func()
+	reads   []func() // reads whose answers are held
+	slow    bool     // the next read's answer is held
+	between func(c *intent.Call)
+	tokens  []string
+}
+
+var errNoAnswer = errors.New("no answer")
+
+func lost() error { return &intent.Error{Class: intent.Unknown, Err: errNoAnswer} }
+
+// with changes what happens to requests.
+func (t *tap) with(f func(t *tap)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f(t)
+}
+
+func (t *tap) offline() { t.with(func(t *tap) { t.away = true }) }
+func (t *tap) online()  { t.with(func(t *tap) { t.away, t.deaf = false, false }) }
+
+// loseAnswers has the next writes answered by nobody; they are done.
+func (t *tap) loseAnswers(n int) { t.with(func(t *tap) { t.lose = n }) }
+
+// holdWrites has the next writes arrive when arrive is called, and not answered.
+func (t *tap) holdWrites(n int) { t.with(func(t *tap) { t.hold = n }) }
+
+// arrive delivers what is held.
+func (t *tap) arrive() {
+	var held []func()
+	t.with(func(t *tap) { held, t.held = t.held, nil })
+	for _, f := range held {
+		f()
+	}
+}
+
+// around does one write as the schedule wants it.
+func (t *tap) around(calls []intent.Call, do func(context.Context) error) func(context.Context) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	mine := len(calls) > 0 && calls[0].Table != simSync
+	switch {
+	case t.away:
+		return func(context.Context) error {
+			return &intent.Error{Class: intent.Offline, Err: errors.New("no route")}
+		}
+	case t.deaf && mine, len(calls) > 0 && t.shut == calls[0].Table:
+		return func(context.Context) error { return lost() }
+	case t.hold > 0 && mine:
+		t.hold--
+		t.held = append(t.held, func() { _ = do(context.Background()) })
+		return func(context.Context) error { return lost() }
+	case t.lose > 0 && mine:
+		t.lose--
+		return func(ctx context.Context) error {
+			_ = do(ctx)
+			return lost()
+		}
+	}
+	if t.between != nil && len(calls) == 1 && mine {
+		between := t.between
+		return func(ctx context.Context) error {
+			between(&calls[0])
+			return do(ctx)
+		}
+	}
+	return do
+}
+
+// Write implements replica.Cloud.
+func (t *tap) Write(ctx context.Context, c intent.Call) (it attr.Item, err error) {
+	do := t.around([]intent.Call{c}, func(ctx context.Context) (err error) {
+		it, err = t.Cloud.Write(ctx, c)
+		return err
+	})
+	if err := do(ctx); err != nil {
+		return nil, err
+	}
+	return it, nil
+}
+
+// Transact implements replica.Cloud.
+func (t *tap) Transact(ctx context.Context, calls []intent.Call, token string) error {
+	t.with(func(t *tap) { t.tokens = append(t.tokens, token) })
+	return t.around(calls, func(ctx context.Context) error { return t.Cloud.Transact(ctx, calls, token) })(ctx)
+}
+
+// Get implements replica.Cloud.
+func (t *tap) Get(ctx context.Context, table string, key attr.Item) (attr.Item, error) {
+	if err := t.reached(); err != nil {
+		return nil, err
+	}
+	return t.Cloud.Get(ctx, table, key)
+}
+
+// Read implements replica.Cloud.
+func (t *tap) Read(ctx context.Context, r replica.Reading) (replica.Page, error) {
+	if err := t.reached(); err != nil {
+		return replica.Page{}, err
+	}
+	page, err := t.Cloud.Read(ctx, r)
+	var wait chan struct{}
+	t.with(func(t *tap) {
+		if t.slow && r.Table == "items" {
+			t.slow = false
+			wait = make(chan struct{})
+			t.reads = append(t.reads, func() { close(wait) })
+		}
+	})
+	if wait != nil {
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return replica.Page{}, lost()
+		}
+	}
+	return page, err
+}
+
+// Table implements replica.Catalogue.
+func (t *tap) Table(ctx context.Context, name string) (replica.TableState, error) {
+	if err := t.reached(); err != nil {
+		return replica.TableState{}, err
+	}
+	return t.Cloud.(replica.Catalogue).Table(ctx, name)
+}
+
+func (t *tap) reached() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.away {
+		return &intent.Error{Class: intent.Offline, Err: errors.New("no route")}
+	}
+	return nil
+}
