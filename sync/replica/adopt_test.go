@@ -2,14 +2,10 @@ package replica
 
 import (
 	"context"
-	"fmt"
 	"maps"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"pgregory.net/rapid"
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -32,7 +28,7 @@ func (n *feedNode) adoptNow(t testing.TB, table string, key, item attr.Item) ado
 // pendingMark is the mark of the one entry that waits on an item.
 func (n *feedNode) pendingMark(t testing.TB, table string, key attr.Item) (mark attr.Value) {
 	t.Helper()
-	err := n.st.View(context.Background(), func(tx *store.Tx) error {
+	n.inView(t, func(tx *store.Tx) error {
 		w := n.newWork(tx)
 		it, err := w.item(table, key)
 		if err != nil {
@@ -44,34 +40,13 @@ func (n *feedNode) pendingMark(t testing.TB, table string, key attr.Item) (mark 
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return mark
 }
 
 // unanswered has what waits on an item be sent, without an answer.
 func (n *feedNode) unanswered(t testing.TB, table string, key attr.Item) {
 	t.Helper()
-	err := n.st.Update(context.Background(), func(tx *store.Tx) error {
-		w := n.newWork(tx)
-		it, err := w.item(table, key)
-		if err != nil {
-			return err
-		}
-		entries, err := w.entries(it)
-		for _, e := range entries {
-			e.Sent, e.Unsure = 1, true
-			w.changed(e)
-		}
-		if err != nil {
-			return err
-		}
-		return w.finish()
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n.changeWaiting(t, table, key, func(e *intent.Entry) { e.Sent, e.Unsure = 1, true })
 }
 
 func with(it attr.Item, more attr.Item) attr.Item {
@@ -115,13 +90,10 @@ func TestAdopt(t *testing.T) {
 		{
 			"a row that the cloud never had stays",
 			func(t *testing.T, n *feedNode) {
-				err := n.st.Update(t.Context(), func(tx *store.Tx) error {
+				n.inTx(t, func(tx *store.Tx) error {
 					_, err := tx.Adopt("teams", teamKey("x"), team("x", 9)) // as from the time before there was a cloud
 					return err
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
 			},
 			func(*testing.T, *feedNode) attr.Item { return nil }, team("x", 9), 0,
 		},
@@ -175,18 +147,13 @@ func TestAdopt(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			n := openNode(t, newShelf(t), t.TempDir(), nil)
+			_, n := opened(t, nil)
 			if tt.do != nil {
 				tt.do(t, n)
 			}
 			n.adoptNow(t, "teams", teamKey("x"), tt.image(t, n))
-			got := n.row(t, "teams", teamKey("x"))
-			if (got == nil) != (tt.want == nil) || !attr.EqualItems(got, tt.want) {
-				t.Errorf("readers see %v, want %v", got, tt.want)
-			}
-			if w := n.waitingNow(t); w != tt.waits {
-				t.Errorf("%d writes wait, want %d", w, tt.waits)
-			}
+			n.sees(t, "x", tt.want)
+			n.waits(t, tt.waits)
 		})
 	}
 }
@@ -202,7 +169,7 @@ func mustN(t testing.TB, text string) attr.Value {
 
 // An adopted image is no write of the application: the journal says where it comes from.
 func TestAdoptedOrigin(t *testing.T) {
-	n := openNode(t, newShelf(t), t.TempDir(), nil)
+	_, n := opened(t, nil)
 	n.adoptNow(t, "teams", teamKey("x"), team("x", 1))
 	records, err := n.st.Journal(t.Context(), n.st.Seq()-1, 10)
 	if err != nil || len(records) != 1 || records[0].Origin != store.OriginCloud {
@@ -218,7 +185,7 @@ func TestAdoptedOrigin(t *testing.T) {
 // A base set since a read began makes what it found be read again, whichever looks newer; a tombstone counts as one.
 func TestOvertakenRead(t *testing.T) {
 	for _, meanwhile := range []attr.Item{team("x", 2), nil} {
-		n := openNode(t, newShelf(t), t.TempDir(), nil)
+		_, n := opened(t, nil)
 		n.adoptNow(t, "teams", teamKey("x"), team("x", 1))
 		read := n.reads.start()
 		n.adoptNow(t, "teams", teamKey("x"), meanwhile)
@@ -230,17 +197,14 @@ func TestOvertakenRead(t *testing.T) {
 		if err != nil || len(out.again) != 1 || out.taken != 1 {
 			t.Errorf("%+v, %v", out, err)
 		}
-		if got := n.row(t, "teams", teamKey("x")); (got == nil) != (meanwhile == nil) || !attr.EqualItems(got, meanwhile) {
-			t.Errorf("readers see %v, want %v", got, meanwhile)
-		}
+		n.sees(t, "x", meanwhile)
 	}
 }
 
 // Rows that are no items of the table are left out, and those beside them taken.
 func TestForeignRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		n := openNode(t, c, t.TempDir(), nil)
+		c, n := opened(t, nil)
 		n.online(t)
 		p := newPass(n.spec("teams"), attr.Value{}, nil)
 		spec := *p.spec
@@ -267,41 +231,26 @@ func TestForeignRows(t *testing.T) {
 // One item of a transaction shows its mark: all of it is read, and readers see all of it.
 func TestTransactionShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		n := openNode(t, c, t.TempDir(), func(cfg *Config) { cfg.Poll = []PollRule{{Table: "teams", Every: 10 * time.Second}} })
+		c, n := opened(t, scanTeams(10*time.Second))
 		for _, id := range []string{"x", "y"} {
 			c.foreign(t, "teams", nil, team(id, 1))
 		}
 		n.online(t)
 		n.round(t.Context(), n.feeds.loadRules(n.cfg.Poll)[0])
-		bump := func(id string) store.WriteItem {
-			u := store.UpdateItem{Table: "teams", Key: teamKey(id), Update: "ADD n :one"}
-			u.Values = attr.Item{":one": attr.Int(1)}
-			return store.WriteItem{Update: &u}
-		}
-		err := n.st.Update(t.Context(), func(tx *store.Tx) error {
-			return tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{bump("x"), bump("y")}})
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		lost := false
-		c.set(func() {
-			c.after = func(op, _ string) error {
-				if op == "transact" && !lost {
-					lost = true
-					return &intent.Error{Class: intent.Unknown}
-				}
-				return nil
+		n.together(t, oneMore("x"), oneMore("y"))
+		lost := 0
+		c.loseAnswers(func(op, _ string) bool {
+			if op == "transact" {
+				lost++
 			}
+			return op == "transact" && lost == 1
 		})
 		n.drained(t)
+		n.cloudHas(t, teams{"x": 2, "y": 2})
 		for _, id := range []string{"x", "y"} {
-			if got := n.row(t, "teams", teamKey(id)); !got["n"].Equal(attr.Int(2)) || c.n(t, id) != 2 {
-				t.Errorf("%s: readers see %v, the cloud has %d", id, got, c.n(t, id))
-			}
+			n.sees(t, id, team(id, 2))
 		}
-		if !lost {
+		if lost == 0 {
 			t.Error("no answer was lost")
 		}
 	})
@@ -309,14 +258,14 @@ func TestTransactionShown(t *testing.T) {
 
 func TestTombstones(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := openNode(t, newShelf(t), t.TempDir(), nil)
+		_, n := opened(t, nil)
 		for _, id := range []string{"x", "y"} {
 			n.adoptNow(t, "teams", teamKey(id), with(team(id, 1), attr.Item{"_c": attr.S("b.1.5")}))
 			n.adoptNow(t, "teams", teamKey(id), nil)
 		}
 		n.adoptNow(t, "teams", teamKey("y"), team("y", 2)) // and is there again
 		tomb := func(id string) (g gone, there bool) {
-			err := n.st.View(t.Context(), func(tx *store.Tx) error {
+			n.inView(t, func(tx *store.Tx) error {
 				it, err := itemOf(tx, n.spec("teams"), teamKey(id))
 				if err != nil {
 					return err
@@ -327,9 +276,6 @@ func TestTombstones(t *testing.T) {
 				}
 				return err
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
 			return g, there
 		}
 		if g, _ := tomb("x"); g.life != "b.1.5" || g.at.IsZero() {
@@ -349,161 +295,4 @@ func TestTombstones(t *testing.T) {
 			t.Errorf("of the item that is there again: %+v, %v", g, there)
 		}
 	})
-}
-
-// adoptStep is one step of the model.
-type adoptStep struct {
-	Kind string // own, foreign, ensure, refresh, wait
-	Item string
-	For  int // milliseconds of a wait
-}
-
-func drawSteps(rt *rapid.T) []adoptStep {
-	kinds := rapid.SampledFrom([]string{"own", "own", "foreign", "ensure", "refresh", "wait"})
-	items := rapid.SampledFrom([]string{"x", "y", "z"})
-	return rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) adoptStep {
-		s := adoptStep{Kind: kinds.Draw(rt, "kind")}
-		if s.Kind == "wait" {
-			s.For = rapid.IntRange(1, 3000).Draw(rt, "ms")
-		} else {
-			s.Item = items.Draw(rt, "item")
-		}
-		return s
-	}), 5, 25).Draw(rt, "steps")
-}
-
-// The cloud's history of some items, own writes and lost answers among it: readers never see an older state after a newer
-// one, and what they see is the base with what waits.
-func TestAdoptModel(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		steps, lose := drawSteps(rt), rapid.IntRange(0, 3).Draw(rt, "answers lost, of 8")
-		var wrong string
-		synctest.Test(t, func(t *testing.T) { wrong = adoptModel(t, steps, lose) })
-		if wrong != "" {
-			rt.Fatal(wrong)
-		}
-	})
-}
-
-// model is what should be there: counters that only grow.
-type model struct {
-	own, foreign map[string]int64
-	seen         map[string]int64 // of foreign ones, what was read last
-}
-
-func adoptModel(t *testing.T, steps []adoptStep, lose int) (wrong string) {
-	c := newShelf(t)
-	n := openNode(t, c, t.TempDir(), func(cfg *Config) {
-		cfg.Poll = []PollRule{{Table: "teams", Every: 5 * time.Second}}
-		var seed atomic.Uint64
-		cfg.Rand = func() uint64 {
-			k := seed.Add(0x9e3779b97f4a7c15)
-			return k ^ k>>29
-		}
-	})
-	k := 0
-	c.set(func() {
-		c.after = func(_, table string) error {
-			if table == "touchline-sync" {
-				return nil
-			}
-			if k++; k*5%8 < lose {
-				return &intent.Error{Class: intent.Unknown, Err: context.DeadlineExceeded}
-			}
-			return nil
-		}
-	})
-	stop := n.run(t)
-	m := model{own: map[string]int64{}, foreign: map[string]int64{}, seen: map[string]int64{}}
-	for i, s := range steps {
-		if err := m.step(t, n, s); err != nil && classOf(err) != intent.Unknown {
-			wrong = err.Error()
-		}
-		if wrong == "" {
-			wrong = m.look(t, n)
-		}
-		if wrong != "" {
-			stop()
-			return fmt.Sprintf("step %d, %+v: %s", i, s, wrong)
-		}
-	}
-	c.set(func() { c.after = nil })
-	letPass(2 * time.Minute)
-	stop()
-	return m.end(t, n)
-}
-
-func (m *model) step(t *testing.T, n *feedNode, s adoptStep) error {
-	switch s.Kind {
-	case "own":
-		n.bump(t, s.Item)
-		m.own[s.Item]++
-	case "foreign":
-		n.cloud.foreignAdd(t, s.Item, "f")
-		m.foreign[s.Item]++
-	case "ensure":
-		return n.Ensure(t.Context(), "teams", teamKey(s.Item))
-	case "refresh":
-		return n.refresh(t.Context(), "teams", teamKey(s.Item))
-	case "wait":
-		letPass(time.Duration(s.For) * time.Millisecond)
-	}
-	return nil
-}
-
-// look compares what readers see with the model.
-func (m *model) look(t *testing.T, n *feedNode) string {
-	for _, id := range []string{"x", "y", "z"} {
-		it := n.row(t, "teams", teamKey(id))
-		mine, _ := it["n"].Int()
-		theirs, _ := it["f"].Int()
-		switch {
-		case mine != m.own[id]:
-			return fmt.Sprintf("%s shows %d of %d own writes: %v; the cloud has %v", id, mine, m.own[id], it, n.cloud.raw(id))
-		case theirs < m.seen[id] || theirs > m.foreign[id]:
-			return fmt.Sprintf("%s shows %d of others, after %d, of %d", id, theirs, m.seen[id], m.foreign[id])
-		}
-		m.seen[id] = theirs
-	}
-	return ""
-}
-
-// end compares what is there when everything has healed.
-func (m *model) end(t *testing.T, n *feedNode) string {
-	for _, id := range []string{"x", "y", "z"} {
-		it := n.cloud.raw(id)
-		if mine, _ := it["n"].Int(); mine != m.own[id] {
-			return fmt.Sprintf("%s: the cloud has %d of %d acknowledged writes; conflicts %v", id, mine, m.own[id], n.lostConflicts(t))
-		}
-		want, _ := intent.Split(it)
-		if got := n.row(t, "teams", teamKey(id)); !attr.EqualItems(got, want) {
-			return fmt.Sprintf("%s: readers see %v, the cloud has %v", id, got, want)
-		}
-	}
-	if left := n.waitingNow(t); left != 0 {
-		return fmt.Sprintf("%d writes wait", left)
-	}
-	return ""
-}
-
-func (c *shelf) raw(id string) attr.Item {
-	it, err := c.item("teams", teamKey(id))
-	if err != nil {
-		panic(err)
-	}
-	return it
-}
-
-// foreignAdd adds one to a counter of an item, as somebody who knows nothing of us.
-func (c *shelf) foreignAdd(t testing.TB, id, name string) {
-	t.Helper()
-	u := store.UpdateItem{Table: "teams", Key: teamKey(id), Update: fmt.Sprintf("ADD %s :one", name)}
-	u.Values = attr.Item{":one": attr.Int(1)}
-	err := c.st.Update(context.Background(), func(tx *store.Tx) error {
-		_, err := tx.Update(u)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }

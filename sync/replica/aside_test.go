@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,32 +14,19 @@ import (
 // nothing is taken from the answer but that the update was sent. What is written behind it is not folded into it.
 func TestAttemptedStaysWhereTheTableIsNotSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		n := openNode(t, c, t.TempDir(), func(cfg *Config) { cfg.Poll = nil })
-		stop := n.run(t)
-		defer stop()
+		c, n := running(t, func(cfg *Config) { cfg.Poll = nil })
 		n.put(t, "teams", team("one", 1))
 		letPass(10 * time.Second)
 		c.foreign(t, "teams", teamKey("one"), nil)
-		c.set(func() {
-			c.fail = func(op, table string) error {
-				if op == "table" && table == "teams" {
-					return &intent.Error{Class: intent.Unknown, Err: errors.New("no answer within the deadline")}
-				}
-				return nil
-			}
-		})
+		c.refuse(intent.Unknown, func(op, table string) bool { return op == "table" && table == "teams" })
 		write := func(name string) (seq uint64) {
-			err := n.st.Update(t.Context(), func(tx *store.Tx) error {
+			n.inTx(t, func(tx *store.Tx) error {
 				u := store.UpdateItem{Table: "teams", Key: teamKey("one"), Update: "SET v = :v", Condition: "attribute_exists(id)"}
 				u.Values = attr.Item{":v": attr.S(name)}
 				_, err := tx.Update(u)
 				seq = tx.Seq()
 				return err
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
 			return seq
 		}
 		first := write("first")
@@ -49,7 +35,7 @@ func TestAttemptedStaysWhereTheTableIsNotSeen(t *testing.T) {
 			t.Fatal("nobody has looked at the table")
 		}
 		second := write("second")
-		c.set(func() { c.fail = nil })
+		c.heal()
 		var ids []unitID
 		var sent int
 		err := n.st.View(t.Context(), func(tx *store.Tx) error {

@@ -37,15 +37,9 @@ func TestFlaggedBetweenTwoSteps(t *testing.T) {
 		if err := n.refresh(t.Context(), "teams", teamKey("x")); err != nil {
 			t.Fatal(err)
 		}
-		err := n.st.Update(t.Context(), func(tx *store.Tx) error {
-			_, err := tx.Delete(store.DeleteItem{Table: "teams", Key: teamKey("x")}) // of another's life: its tombstone comes first
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		n.remove(t, "teams", teamKey("x")) // of another's life: its tombstone comes first
 		n.drained(t)
-		if it, _ := c.item("teams", teamKey("x")); it != nil || !flagged {
+		if it := c.team(t, "x"); it != nil || !flagged {
 			t.Errorf("the item is %v, flagged %v", it, flagged)
 		}
 		if c.count("get teams") == before {
@@ -57,26 +51,20 @@ func TestFlaggedBetweenTwoSteps(t *testing.T) {
 // What was flagged since a flight has read its unit stays flagged when the flight stores that it is being sent.
 func TestAttemptKeepsAFlag(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := openNode(t, newShelf(t), t.TempDir(), nil)
+		_, n := opened(t, nil)
 		n.put(t, "teams", team("x", 1))
 		read := func() (u *unit) {
-			err := n.st.View(t.Context(), func(tx *store.Tx) error {
+			n.inView(t, func(tx *store.Tx) error {
 				return eachUnit(tx, func(v *unit) (bool, error) { u = v; return false, nil })
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
 			return u
 		}
 		f, flagged := &flight{unit: read(), changed: true}, read()
-		err := n.st.Update(t.Context(), func(tx *store.Tx) error {
+		n.inTx(t, func(tx *store.Tx) error {
 			b := tableBook{Noticed: time.Now()}
 			b.replay(flagged.Entries[0], time.Now())
 			return putUnit(tx, flagged, tally{})
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 		_ = n.lanes[0].attempt(t.Context(), f, &intent.Action{Kind: intent.ActSend, Attempt: true})
 		if e := read().Entries[0]; !e.Replay {
 			t.Errorf("the flag is gone: %+v", e)

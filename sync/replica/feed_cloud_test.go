@@ -3,7 +3,7 @@ package replica
 import (
 	"context"
 	"errors"
-	"path/filepath"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -25,6 +25,7 @@ type shelf struct {
 	after func(op, table string) error
 	state map[string]TableState
 	asked []string
+	made  int // tables of the teams after the first
 }
 
 func newShelf(t testing.TB) *shelf {
@@ -238,7 +239,7 @@ func (c *shelf) Table(ctx context.Context, name string) (TableState, error) {
 // foreign writes as somebody who knows nothing of us: a whole item, nil deletes.
 func (c *shelf) foreign(t testing.TB, table string, key, item attr.Item) {
 	t.Helper()
-	err := c.st.Update(context.Background(), func(tx *store.Tx) error {
+	c.inTx(t, func(tx *store.Tx) error {
 		if item == nil {
 			_, err := tx.Delete(store.DeleteItem{Table: table, Key: key})
 			return err
@@ -246,9 +247,6 @@ func (c *shelf) foreign(t testing.TB, table string, key, item attr.Item) {
 		_, err := tx.Put(store.PutItem{Table: table, Item: item})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // away has every request fail as if there were no network.
@@ -256,55 +254,115 @@ func away(string, string) error {
 	return &intent.Error{Class: intent.Offline, Err: errors.New("no route")}
 }
 
-// nodeOf opens a node on the shelf. dir keeps its identity file; a store that is given is gone on with.
-type feedNode struct {
-	*Replica
-
-	st    *store.Store
-	cloud *shelf
+// inTx is a transaction of somebody who knows nothing of us.
+func (c *shelf) inTx(t testing.TB, fn func(tx *store.Tx) error) {
+	t.Helper()
+	if err := c.st.Update(context.Background(), fn); err != nil {
+		t.Fatal(err)
+	}
 }
 
-func openNode(t testing.TB, c *shelf, dir string, change func(*Config)) *feedNode {
-	t.Helper()
-	path := filepath.Join(dir, "node.db")
-	st, err := store.Open(path, store.Options{Node: "a", NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := st.Define(context.Background(), feedTables()...); err != nil {
-		t.Fatal(err)
-	}
-	open := false
-	defer func() {
-		if !open {
-			_ = st.Close() // a crash on the way
+// refuse has requests be answered with an error in their place.
+func (c *shelf) refuse(class intent.Class, when func(op, table string) bool) {
+	c.set(func() { c.fail = failing(class, when) })
+}
+
+// loseAnswers has requests be done, and not answered.
+func (c *shelf) loseAnswers(when func(op, table string) bool) {
+	c.set(func() { c.after = failing(intent.Unknown, when) })
+}
+
+func failing(class intent.Class, when func(op, table string) bool) func(op, table string) error {
+	return func(op, table string) error {
+		if !when(op, table) {
+			return nil
 		}
-	}()
-	cfg := Config{Store: st, Cloud: c, Dir: dir}
-	if change != nil {
-		change(&cfg)
+		return &intent.Error{Class: class, Err: errors.New("a test")}
 	}
-	r, err := New(cfg)
+}
+
+// heal has every request be done and answered.
+func (c *shelf) heal() { c.set(func() { c.fail, c.after = nil, nil }) }
+
+// unlocked is for what a test's fail and after do with the shelf, or wait for: it is locked while they are asked.
+func (c *shelf) unlocked(do func()) {
+	c.mu.Unlock()
+	defer c.mu.Lock()
+	do()
+}
+
+// team is what the cloud has of a team, sidecar included.
+func (c *shelf) team(t testing.TB, id string) attr.Item {
+	t.Helper()
+	it, err := c.item("teams", teamKey(id))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Open(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	open = true
-	t.Cleanup(func() { _ = st.Close() })
-	return &feedNode{Replica: r, st: st, cloud: c}
+	return it
 }
 
-// online connects without the loops of Run.
-func (n *feedNode) online(t testing.TB) {
+// n is how far a team has counted.
+func (c *shelf) n(t testing.TB, id string) int64 {
 	t.Helper()
-	if err := n.connect(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	n.net.begin(n.clock.Now())
-	n.net.probed("", n.clock.Now())
+	n, _ := c.team(t, id)["n"].Int()
+	return n
 }
 
-// letPass has the time of the bubble go on.
-func letPass(d time.Duration) { <-time.After(d) }
+// nodeRow is what the node has told the cloud of itself.
+func (c *shelf) nodeRow(t testing.TB) attr.Item {
+	t.Helper()
+	it, err := c.item("touchline-sync", nodeKey("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return it
+}
+
+// backup is what the teams had at an instant of the server.
+type backup struct {
+	at    time.Time
+	teams []attr.Item
+}
+
+// backUp keeps what the teams have.
+func (c *shelf) backUp(t testing.TB) backup {
+	t.Helper()
+	b := backup{at: time.Now().Add(c.Skew())}
+	err := c.st.View(context.Background(), func(tx *store.Tx) error {
+		page, err := tx.Scan(store.Scan{Table: "teams"})
+		b.teams = page.Items
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// restoreTo puts the teams back to a backup, in another table of the same name, as a restore does. An empty backup with a
+// zero instant makes the table anew.
+func (c *shelf) restoreTo(t testing.TB, b backup) {
+	t.Helper()
+	c.replaceTeams(t, b)
+	c.set(func() {
+		c.made++
+		c.state["teams"] = TableState{ID: fmt.Sprint("teams-", 1+c.made), CreatedAt: time.Now(), RestoredAt: b.at}
+	})
+}
+
+// makeAnew has the teams be another table, which is empty.
+func (c *shelf) makeAnew(t testing.TB) {
+	t.Helper()
+	c.restoreTo(t, backup{})
+}
+
+// replaceTeams has the teams be those of a backup, in the same table.
+func (c *shelf) replaceTeams(t testing.TB, b backup) {
+	t.Helper()
+	for _, it := range c.backUp(t).teams {
+		c.foreign(t, "teams", attr.Item{"id": it["id"]}, nil)
+	}
+	for _, it := range b.teams {
+		c.foreign(t, "teams", nil, it)
+	}
+}

@@ -1,15 +1,11 @@
 package replica
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
@@ -123,11 +119,11 @@ func TestAbsent(t *testing.T) {
 		c.set(func() {
 			c.after = func(string, string) error { // behind the scan
 				c.after = nil
-				c.mu.Unlock()
-				defer c.mu.Lock()
-				c.foreign(t, "teams", nil, team("back", 2))
-				c.foreign(t, "teams", nil, team("new", 1))
-				n.adoptNow(t, "teams", teamKey("new"), team("new", 1)) // acknowledged
+				c.unlocked(func() {
+					c.foreign(t, "teams", nil, team("back", 2))
+					c.foreign(t, "teams", nil, team("new", 1))
+					n.adoptNow(t, "teams", teamKey("new"), team("new", 1)) // acknowledged
+				})
 				return nil
 			}
 		})
@@ -135,9 +131,7 @@ func TestAbsent(t *testing.T) {
 		for id, want := range map[string]attr.Item{
 			"gone": nil, "waits": team("waits", 2), "back": team("back", 2), "kept": team("kept", 1), "new": team("new", 1),
 		} {
-			if got := n.row(t, "teams", teamKey(id)); (got == nil) != (want == nil) || !attr.EqualItems(got, want) {
-				t.Errorf("%s: readers see %v, want %v", id, got, want)
-			}
+			n.sees(t, id, want)
 		}
 	})
 }
@@ -216,24 +210,12 @@ func TestCheckpointWithItems(t *testing.T) {
 		for i := range pageLimit + 1 {
 			c.foreign(t, "follows", nil, follow("m", fmt.Sprintf("%05d", i)))
 		}
-		crash := errors.New("crash")
-		n := openNode(t, c, dir, func(cfg *Config) {
-			cfg.Fail = func(p string) {
-				if p == "feed-page" {
-					panic(crash)
-				}
-			}
-		})
+		n := openNode(t, c, dir, crashAt("feed-page"))
 		n.online(t)
-		func() {
-			defer func() {
-				if recover() != any(crash) {
-					t.Error("no crash")
-				}
-			}()
+		crashes(t, func() {
 			budget := 5
 			_, _ = n.pass(t.Context(), newPass(n.spec("follows"), attr.S("m"), rawOf(t, "m")), &budget)
-		}()
+		})
 		n.close(t)
 		n = openNode(t, c, dir, nil)
 		n.online(t)
@@ -248,10 +230,7 @@ func TestCheckpointWithItems(t *testing.T) {
 // The feed asks nothing while the cloud is away, and goes on by itself.
 func TestPollOffline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		n := openNode(t, c, t.TempDir(), scanTeams(5*time.Second))
-		stop := n.run(t)
-		defer stop()
+		c, n := running(t, scanTeams(5*time.Second))
 		letPass(time.Minute)
 		c.set(func() { c.fail = away })
 		letPass(time.Minute)
@@ -276,14 +255,7 @@ func TestPollThrottled(t *testing.T) {
 		n := openNode(t, c, t.TempDir(), func(cfg *Config) {
 			cfg.Poll = []PollRule{{Table: "teams", Every: 5 * time.Second}, {Table: "reference", Every: 5 * time.Second}}
 		})
-		c.set(func() {
-			c.fail = func(op, table string) error {
-				if op == "read" && table == "teams" {
-					return &intent.Error{Class: intent.Throttled, Err: errors.New("slow down")}
-				}
-				return nil
-			}
-		})
+		c.refuse(intent.Throttled, func(op, table string) bool { return op == "read" && table == "teams" })
 		stop := n.run(t)
 		defer stop()
 		letPass(30 * time.Minute)
@@ -320,172 +292,17 @@ func TestManyPartitions(t *testing.T) {
 	})
 }
 
-func TestEnsure(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		n := openNode(t, c, t.TempDir(), nil)
-		c.foreign(t, "follows", nil, follow("m", "u"))
-		c.foreign(t, "follows", nil, follow("m", "v"))
-		c.foreign(t, "teams", nil, team("x", 1))
-		if err := n.Ensure(t.Context(), "follows", attr.Item{"match": attr.S("m")}); err != nil || n.row(t, "follows", follow("m", "u")) != nil {
-			t.Errorf("before there was a connection: %v", err)
-		}
-		stop := n.run(t)
-		defer stop()
-		letPass(time.Second)
-		ensure := func(table string, keys ...attr.Item) {
-			t.Helper()
-			if err := n.Ensure(t.Context(), table, keys...); err != nil {
-				t.Fatal(err)
-			}
-		}
-		ensure("follows", follow("m", "u"))
-		if n.row(t, "follows", follow("m", "u")) == nil || n.row(t, "follows", follow("m", "v")) != nil {
-			t.Error("an item is the item")
-		}
-		part := attr.Item{"match": attr.S("m")}
-		ensure("follows", part)
-		if n.row(t, "follows", follow("m", "v")) == nil {
-			t.Error("a partition is all its items")
-		}
-		reads := c.count("read follows")
-		ensure("follows", part)
-		ensure("follows", follow("m", "v"))
-		if got := c.count("read follows") - reads + c.count("get follows") - 1; got != 0 {
-			t.Errorf("what is held is read again %d times", got)
-		}
-		ensure("teams", teamKey("x"), teamKey("none"))
-		if n.row(t, "teams", teamKey("x")) == nil {
-			t.Error("the team is not here")
-		}
-
-		c.foreign(t, "follows", nil, follow("m", "w"))
-		c.foreign(t, "follows", follow("m", "u"), nil)
-		letPass(70 * time.Second)
-		if n.row(t, "follows", follow("m", "w")) == nil || n.row(t, "follows", follow("m", "u")) != nil {
-			t.Error("the partition is not subscribed")
-		}
-		letPass(subscribedFor)
-		reads = c.count("read follows")
-		letPass(subscribedFor)
-		if got := c.count("read follows") - reads; got != 0 {
-			t.Errorf("a partition that nobody wants is read %d times", got)
-		}
-	})
-}
-
-func TestEnsureRefuses(t *testing.T) {
-	n := openNode(t, newShelf(t), t.TempDir(), nil)
-	tests := []struct {
-		table string
-		key   attr.Item
-		want  fault.Kind
-	}{
-		{"nowhere", teamKey("x"), fault.NotFound},
-		{"teams", attr.Item{"id": attr.Int(1)}, fault.Invalid},
-		{"teams", attr.Item{}, fault.Invalid},
-		{"teams", teamKey(""), fault.Invalid},
-		{"teams", attr.Item{"id": attr.S("x"), "n": attr.Int(1)}, fault.Invalid},
-		{"follows", attr.Item{"user": attr.S("u")}, fault.Invalid},
-		{"follows", attr.Item{"match": attr.S("m"), "user": attr.Int(1)}, fault.Invalid},
-	}
-	for _, tt := range tests {
-		if err := n.Ensure(t.Context(), tt.table, tt.key); fault.KindOf(err) != tt.want || err == nil {
-			t.Errorf("%s %v: %v", tt.table, tt.key, err)
-		}
-	}
-}
-
-// Those who want the same at once wait for one read; the cloud being slow or away, they go on with what is here.
-func TestEnsureJoined(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		n := openNode(t, c, t.TempDir(), nil)
-		c.foreign(t, "follows", nil, follow("m", "u"))
-		stop := n.run(t)
-		defer stop()
-		letPass(time.Second)
-		slow := time.Second
-		c.set(func() {
-			c.after = func(op, table string) error {
-				if table == "follows" {
-					c.mu.Unlock()
-					letPass(slow)
-					c.mu.Lock()
-				}
-				return nil
-			}
-		})
-		all := func() (took time.Duration, errs []error) {
-			start, done := time.Now(), make(chan error, 10)
-			for range 10 {
-				go func() { done <- n.Ensure(t.Context(), "follows", attr.Item{"match": attr.S("m")}) }()
-			}
-			for range 10 {
-				if err := <-done; err != nil {
-					errs = append(errs, err)
-				}
-			}
-			return time.Since(start), errs
-		}
-		if took, errs := all(); len(errs) > 0 || c.count("read follows") != 1 || took != slow {
-			t.Errorf("%v, %d reads in %s", errs, c.count("read follows"), took)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), slow/2)
-		defer cancel()
-		err := n.Ensure(ctx, "follows", attr.Item{"match": attr.S("other")})
-		if ctx.Err() == nil || err != nil && !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("at the end of the caller's time: %v", err)
-		}
-		c.set(func() { c.after, c.fail = nil, away })
-		if err := n.Ensure(t.Context(), "follows", attr.Item{"match": attr.S("third")}); err != nil {
-			t.Errorf("the cloud being away: %v", err)
-		}
-	})
-}
-
-// Subscriptions are bounded: the one that was wanted least recently goes.
-func TestSubscriptionsBounded(t *testing.T) {
-	var f feeds
-	now := time.Unix(1_800_000_000, 0)
-	spec := feedTables()[1]
-	for i := range subscribedMost + 3 {
-		f.subscribe(newPass(&spec, attr.S("m"), fmt.Appendf(nil, "%05d", i)), now.Add(time.Duration(i)*time.Second))
-	}
-	if len(f.subs) != subscribedMost {
-		t.Errorf("%d subscriptions", len(f.subs))
-	}
-	due := f.dueSubscriptions(now.Add(subscribedEvery + 10*time.Second))
-	if len(due) != 8 || due[0].pass.key != "follows\x0000003" {
-		t.Errorf("%d due, the first %q", len(due), due[0].pass.key)
-	}
-	if !slices.IsSortedFunc(due, func(a, b *subscription) int { return a.next.Compare(b.next) }) {
-		t.Error("not in the order of their times")
-	}
-}
-
 // What is quarantined on an item is never sent and finds nothing out: that the item is gone in the cloud is seen by the feed.
 func TestDeletedUnderAQuarantine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		n := openNode(t, c, t.TempDir(), scanTeams(20*time.Second))
-		stop := n.run(t)
-		defer stop()
+		c, n := running(t, scanTeams(20*time.Second))
 		c.foreign(t, "teams", nil, team("x", 1))
 		letPass(time.Minute)
-		c.set(func() {
-			c.fail = func(op, table string) error {
-				if op == "write" && table == "teams" {
-					return &intent.Error{Class: intent.TooLarge, Err: errors.New("a test")}
-				}
-				return nil
-			}
-		})
+		c.refuse(intent.TooLarge, func(op, table string) bool { return op == "write" && table == "teams" })
 		n.bump(t, "x")
 		letPass(time.Minute)
-		st, err := n.Status(t.Context())
-		if err != nil || st.Conflicts.Quarantined != 1 {
-			t.Fatalf("%d writes are quarantined, %v", st.Conflicts.Quarantined, err)
+		if got := n.status(t).Conflicts.Quarantined; got != 1 {
+			t.Fatalf("%d writes are quarantined", got)
 		}
 		c.foreign(t, "teams", teamKey("x"), nil)
 		letPass(2 * time.Minute)
@@ -499,38 +316,20 @@ func TestDeletedUnderAQuarantine(t *testing.T) {
 // hours if another table of it is not to be had: the feed sees it before.
 func TestDeletedUnderACheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		n := openNode(t, c, t.TempDir(), scanTeams(20*time.Second))
-		stop := n.run(t)
-		defer stop()
+		c, n := running(t, scanTeams(20*time.Second))
 		c.foreign(t, "teams", nil, team("x", 1))
 		letPass(time.Minute)
-		c.set(func() {
-			c.fail = func(op, table string) error {
-				if op == "transact" && table == "follows" {
-					return &intent.Error{Class: intent.NoTable, Err: errors.New("a test")}
-				}
-				return nil
-			}
-		})
-		err := n.st.Update(t.Context(), func(tx *store.Tx) error {
-			return tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
-				{Put: &store.PutItem{Table: "follows", Item: follow("m", "u")}},
-				{Put: &store.PutItem{Table: "follows", Item: follow("m", "v")}},
-				{Check: &store.ConditionCheck{Table: "teams", Key: teamKey("x"), Condition: "attribute_exists(id)"}},
-			}})
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c.refuse(intent.NoTable, func(op, table string) bool { return op == "transact" && table == "follows" })
+		n.together(t,
+			store.WriteItem{Put: &store.PutItem{Table: "follows", Item: follow("m", "u")}},
+			store.WriteItem{Put: &store.PutItem{Table: "follows", Item: follow("m", "v")}},
+			store.WriteItem{Check: &store.ConditionCheck{Table: "teams", Key: teamKey("x"), Condition: "attribute_exists(id)"}})
 		letPass(time.Minute)
 		c.foreign(t, "teams", teamKey("x"), nil)
 		letPass(2 * time.Minute)
 		if it := n.row(t, "teams", teamKey("x")); it != nil {
 			t.Errorf("readers see %v, which the cloud does not have", it)
 		}
-		if st, err := n.Status(t.Context()); err != nil || st.Waiting == 0 {
-			t.Errorf("the transaction waits no more: %v", err)
-		}
+		n.waits(t, 2)
 	})
 }

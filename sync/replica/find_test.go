@@ -9,7 +9,7 @@ import (
 // An entry of a transaction is found in its unit, also where one with a unit of its own was written before it in the same
 // Update and lies in the same lane.
 func TestAnEntryIsFoundBehindAnotherUnit(t *testing.T) {
-	n := openNode(t, newShelf(t), t.TempDir(), func(c *Config) { c.Lanes = 1 })
+	_, n := opened(t, func(c *Config) { c.Lanes = 1 })
 	put := func(seqs ...uint64) *unit {
 		u := &unit{id: unitID{seq: seqs[0]}}
 		for _, seq := range seqs {
@@ -17,7 +17,7 @@ func TestAnEntryIsFoundBehindAnotherUnit(t *testing.T) {
 		}
 		return u
 	}
-	err := n.st.Update(t.Context(), func(tx *store.Tx) error {
+	n.inTx(t, func(tx *store.Tx) error {
 		for _, u := range []*unit{put(10, 12), put(11)} {
 			if err := putUnit(tx, u, tally{}); err != nil {
 				return err
@@ -31,7 +31,4 @@ func TestAnEntryIsFoundBehindAnotherUnit(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -12,10 +12,7 @@ import (
 // An item past its TTL that nobody reads any more goes from here too when the cloud has let it go: ghosts do not pile up.
 func TestGhostsGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		n := openNode(t, c, t.TempDir(), nil)
-		stop := n.run(t)
-		defer stop()
+		c, n := running(t, nil)
 		ghost := attr.Item{"match": attr.S("7"), "ttl": attr.Int(n.clock.Now().Add(time.Hour).Unix())}
 		n.put(t, "states", ghost)
 		letPass(time.Minute)
@@ -40,7 +37,7 @@ func TestGhostsGo(t *testing.T) {
 			letPass(15 * time.Minute)
 			sweep()
 		}
-		err := n.st.View(t.Context(), func(tx *store.Tx) error {
+		n.inView(t, func(tx *store.Tx) error {
 			tx.ShowExpired()
 			it, err := tx.Get("states", attr.Item{"match": attr.S("7")})
 			if it != nil {
@@ -48,8 +45,5 @@ func TestGhostsGo(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 	})
 }

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/touchline/touchline/store/attr"
 )
 
 // What is written goes out while somebody is told for long of a fence that has refused a write.
@@ -28,7 +26,7 @@ func TestErrandsHoldUpNoLane(t *testing.T) {
 		<-asked
 		n.put(t, "teams", team("x", 1))
 		letPass(time.Second)
-		if it, _ := c.item("teams", attr.Item{"id": attr.S("x")}); it == nil {
+		if it := c.team(t, "x"); it == nil {
 			t.Error("the write waits")
 		}
 	})

@@ -1,10 +1,7 @@
 package replica
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
 
@@ -82,152 +78,14 @@ func TestNodeRow(t *testing.T) {
 	}
 }
 
-// put writes an item as the application, and gives its sequence.
-func (n *feedNode) put(t testing.TB, table string, item attr.Item) uint64 {
-	t.Helper()
-	var seq uint64
-	err := n.st.Update(t.Context(), func(tx *store.Tx) error {
-		_, err := tx.Put(store.PutItem{Table: table, Item: item})
-		seq = tx.Seq()
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return seq
-}
-
-func (n *feedNode) update(t testing.TB, table string, key attr.Item, update string, values attr.Item) {
-	t.Helper()
-	u := store.UpdateItem{Table: table, Key: key, Update: update}
-	u.Values = values
-	err := n.st.Update(t.Context(), func(tx *store.Tx) error {
-		_, err := tx.Update(u)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (n *feedNode) row(t testing.TB, table string, key attr.Item) (it attr.Item) {
-	t.Helper()
-	err := n.st.View(t.Context(), func(tx *store.Tx) (err error) {
-		it, err = tx.Get(table, key)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return it
-}
-
-// run runs the node until stop, which waits for its end.
-func (n *feedNode) run(t testing.TB) (stop func()) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- n.Run(ctx) }()
-	return func() {
-		cancel()
-		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Errorf("Run ended with %v", err)
-		}
-	}
-}
-
-// drained runs the node until nothing waits.
-func (n *feedNode) drained(t testing.TB) {
-	t.Helper()
-	stop := n.run(t)
-	defer stop()
-	for range 600 {
-		letPass(time.Second)
-		if n.waitingNow(t) == 0 {
-			return
-		}
-	}
-	t.Errorf("%d writes still wait", n.waitingNow(t))
-}
-
-func (n *feedNode) waitingNow(t testing.TB) int64 {
-	t.Helper()
-	st, err := n.Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return st.Waiting
-}
-
-// close ends the node's use of its file, so that it can be copied or opened again.
-func (n *feedNode) close(t testing.TB) {
-	t.Helper()
-	if err := n.st.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func copyDir(t testing.TB, from, to string) {
-	t.Helper()
-	files, err := os.ReadDir(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		src, err := os.Open(filepath.Join(from, f.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		dst, err := os.Create(filepath.Join(to, f.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.Copy(dst, src); err != nil {
-			t.Fatal(err)
-		}
-		_, _ = src.Close(), dst.Close()
-	}
-}
-
-func teamKey(id string) attr.Item { return attr.Item{"id": attr.S(id)} }
-
-func team(id string, n int64) attr.Item { return attr.Item{"id": attr.S(id), "n": attr.Int(n)} }
-
-func (n *feedNode) lostConflicts(t testing.TB) (out []*Conflict) {
-	t.Helper()
-	list, _, err := n.Conflicts(t.Context(), ConflictQuery{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return list
-}
-
-// bump is an ADD: applied twice it shows.
-func (n *feedNode) bump(t testing.TB, id string) {
-	t.Helper()
-	n.update(t, "teams", teamKey(id), "ADD n :one", attr.Item{":one": attr.Int(1)})
-}
-
-func (c *shelf) n(t testing.TB, id string) int64 {
-	t.Helper()
-	it, err := c.item("teams", teamKey(id))
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, _ := it["n"].Int()
-	return n
-}
-
 // A node that ends in order and begins again goes on as it was; one that crashed begins a new incarnation, for its file may
 // be a copy made while it ran.
 func TestRunsOfOneNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, dir := newShelf(t), t.TempDir()
-		n := openNode(t, c, dir, nil)
+		_, n := opened(t, nil)
 		n.put(t, "teams", team("x", 0))
 		n.drained(t)
-		n.close(t)
-		again := openNode(t, c, dir, nil)
+		again := n.again(t)
 		if got := again.st.Incarnation(); got != 1 {
 			t.Errorf("after an orderly end the incarnation is %d", got)
 		}
@@ -238,15 +96,13 @@ func TestRunsOfOneNode(t *testing.T) {
 		if err := again.setFile(t.Context(), again.identity.file); err != nil {
 			t.Fatal(err)
 		}
-		again.close(t)
-		crashed := openNode(t, c, dir, nil)
+		crashed := again.again(t)
 		if got := crashed.st.Incarnation(); got != 2 {
 			t.Errorf("after a crash the incarnation is %d", got)
 		}
 		crashed.drained(t)
-		if c.n(t, "x") != 1 || c.n(t, "y") != 7 || len(crashed.lostConflicts(t)) != 0 {
-			t.Errorf("the cloud has x %d, y %d, conflicts %v", c.n(t, "x"), c.n(t, "y"), crashed.lostConflicts(t))
-		}
+		crashed.cloudHas(t, teams{"x": 1, "y": 7})
+		crashed.recorded(t, 0)
 	})
 }
 
@@ -254,40 +110,24 @@ func TestRunsOfOneNode(t *testing.T) {
 // restored node writes goes out, and its sequences are no other ones' (schedule 6).
 func TestSnapshotRestored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, dir, old := newShelf(t), t.TempDir(), t.TempDir()
-		n := openNode(t, c, dir, nil)
-		n.put(t, "teams", team("x", 0))
-		n.drained(t)
-		n.bump(t, "x") // e100, queued
-		n.close(t)
-		copyDir(t, dir, old)
-
-		n = openNode(t, c, dir, nil)
+		c, n, snapshot := pastSnapshot(t, func(n *feedNode) { n.bump(t, "x") })
 		n.bump(t, "y")
 		n.drained(t)
-		if c.n(t, "x") != 1 || c.n(t, "y") != 1 {
-			t.Fatalf("before: x %d, y %d", c.n(t, "x"), c.n(t, "y"))
-		}
-		n.close(t)
+		n.cloudHas(t, teams{"x": 1, "y": 1})
 
-		r := openNode(t, c, old, nil)
+		r := n.backTo(t, snapshot)
 		r.bump(t, "y") // its sequence was another write's in the lost timeline
 		r.bump(t, "z")
 		r.drained(t)
-		if c.n(t, "x") != 1 {
-			t.Errorf("the queued entry counts %d times", c.n(t, "x"))
-		}
-		if c.n(t, "z") != 1 {
-			t.Errorf("what the restored node wrote is there %d times", c.n(t, "z"))
-		}
-		lost := r.lostConflicts(t)
+		r.cloudHas(t, teams{"x": 1, "z": 1}) // what was queued, and what the restored node wrote
+		lost := r.conflicts(t)
 		if got := c.n(t, "y") + int64(len(lost)); got < 2 {
 			t.Errorf("the write to y is neither there (%d) nor recorded (%d)", c.n(t, "y"), len(lost))
 		}
 		if r.st.Incarnation() < 3 {
 			t.Errorf("the incarnation is %d", r.st.Incarnation())
 		}
-		row, _ := c.item("touchline-sync", nodeKey("a"))
+		row := c.nodeRow(t)
 		if number(row[attrIncarnation]) != r.st.Incarnation() {
 			t.Errorf("the cloud has incarnation %s", row[attrIncarnation].Str())
 		}
@@ -300,13 +140,7 @@ func TestSnapshotRestored(t *testing.T) {
 // Two copies of a node run: both begin incarnations of their own, both find out, both stop; a restart of one goes on.
 func TestCloneRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, dir, copied := newShelf(t), t.TempDir(), t.TempDir()
-		o := openNode(t, c, dir, nil)
-		o.put(t, "teams", team("x", 0))
-		o.drained(t)
-		o.close(t)
-		copyDir(t, dir, copied)
-		o, cl := openNode(t, c, dir, nil), openNode(t, c, copied, nil)
+		c, o, cl := copies(t)
 		stopO, stopC := o.run(t), cl.run(t)
 		for range 40 {
 			letPass(30 * time.Second)
@@ -323,19 +157,18 @@ func TestCloneRunning(t *testing.T) {
 		if o.st.Incarnation() == cl.st.Incarnation() {
 			t.Errorf("both are in incarnation %d", o.st.Incarnation())
 		}
-		row, _ := c.item("touchline-sync", nodeKey("a"))
+		row := c.nodeRow(t)
 		if !row[attrCopies].Bool() {
 			t.Errorf("the row does not tell: %v", row)
 		}
 		stopO()
 		stopC()
 		waits := o.waitingNow(t)
-		o.close(t)
 		before := c.n(t, "x")
-		again := openNode(t, c, dir, nil)
+		again := o.again(t)
 		again.drained(t)
-		if got := c.n(t, "x"); got < before+waits-int64(len(again.lostConflicts(t))) {
-			t.Errorf("x was %d, %d waited, %d are recorded; now it is %d", before, waits, len(again.lostConflicts(t)), got)
+		if got := c.n(t, "x"); got < before+waits-int64(len(again.conflicts(t))) {
+			t.Errorf("x was %d, %d waited, %d are recorded; now it is %d", before, waits, len(again.conflicts(t)), got)
 		}
 	})
 }
@@ -370,22 +203,20 @@ func TestIdentityLost(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c, dir := newShelf(t), t.TempDir()
-				n := openNode(t, c, dir, nil)
+				c, n := opened(t, nil)
 				n.put(t, "teams", team("x", 0))
 				n.drained(t)
 				n.close(t)
-				tt.lose(t, c, dir)
-				r := openNode(t, c, dir, nil)
+				tt.lose(t, c, n.dir)
+				r := n.again(t)
 				r.bump(t, "y")
 				r.drained(t)
-				if c.n(t, "y") != 1 || len(r.lostConflicts(t)) != 0 {
-					t.Errorf("y is %d in the cloud, conflicts %v", c.n(t, "y"), r.lostConflicts(t))
-				}
+				r.cloudHas(t, teams{"y": 1})
+				r.recorded(t, 0)
 				if got := r.st.Incarnation() > 1; got != tt.anew {
 					t.Errorf("incarnation %d", r.st.Incarnation())
 				}
-				row, _ := c.item("touchline-sync", nodeKey("a"))
+				row := c.nodeRow(t)
 				if number(row[attrIncarnation]) != r.st.Incarnation() || row[attrNonce].Str() != r.identity.file.Nonces[0] {
 					t.Errorf("the row is %v, the file %+v", row, r.identity.file)
 				}
@@ -397,43 +228,27 @@ func TestIdentityLost(t *testing.T) {
 // A store that was put back without its file is known by the nonce that the file drew since.
 func TestOlderStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, dir, old := newShelf(t), t.TempDir(), t.TempDir()
-		n := openNode(t, c, dir, nil)
-		n.put(t, "teams", team("x", 0))
-		n.drained(t)
-		n.bump(t, "x")
-		n.close(t)
-		copyDir(t, dir, old)
-		n = openNode(t, c, dir, nil)
+		_, n, snapshot := pastSnapshot(t, func(n *feedNode) { n.bump(t, "x") })
 		n.drained(t)
 		n.close(t)
-		data, err := os.ReadFile(filepath.Join(old, "node.db"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "node.db"), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		r := openNode(t, c, dir, nil)
+		storeBack(t, snapshot, n.dir)
+		r := n.again(t)
 		if lost := r.stateNow().Lost; lost == nil {
 			t.Error("nobody noticed")
 		}
 		r.drained(t)
-		if c.n(t, "x") != 1 {
-			t.Errorf("the queued entry counts %d times", c.n(t, "x"))
-		}
+		r.cloudHas(t, teams{"x": 1})
 	})
 }
 
 // A late copy of what a lane has sent under a mark that a newer history does not know is a copy at work.
 func TestUnknownMarkIsSuspect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, dir := newShelf(t), t.TempDir()
-		n := openNode(t, c, dir, func(cfg *Config) { cfg.Poll = []PollRule{{Table: "teams", Every: 10 * time.Second}} })
+		c, n := opened(t, scanTeams(10*time.Second))
 		n.put(t, "teams", team("x", 0))
 		n.drained(t)
 		mark, _ := attr.N("1099511630000.5")
-		it, _ := c.item("teams", teamKey("x"))
+		it := c.team(t, "x")
 		it["_a_a"] = mark
 		c.foreign(t, "teams", nil, it)
 		stop := n.run(t)
@@ -443,78 +258,6 @@ func TestUnknownMarkIsSuspect(t *testing.T) {
 			t.Error("a mark of ours that we have not made is nothing to this node")
 		}
 	})
-}
-
-func TestSettledNodes(t *testing.T) {
-	now := time.Unix(1_800_000_000, 0)
-	var s settledNodes
-	n, fresh := s.node("b", now)
-	if !fresh || n.latest() != 0 || n.past(now) != 0 {
-		t.Fatalf("of a node that nobody knows: %d, %d", n.latest(), n.past(now))
-	}
-	for i := range 10 {
-		n.learn(uint64(100*i), now.Add(time.Duration(i)*learnEvery))
-	}
-	now = now.Add(9 * learnEvery)
-	if n.latest() != 900 || n.past(now) != 600 || len(n.seen) > 5 {
-		t.Errorf("latest %d, 15 minutes ago %d, %d kept", n.latest(), n.past(now), len(n.seen))
-	}
-	n.learn(50, now) // a restored cloud
-	if n.latest() != 900 {
-		t.Errorf("what was settled is settled no more: %d", n.latest())
-	}
-	if due := s.due(now); len(due) != 0 {
-		t.Errorf("due at once: %v", due)
-	}
-	s.nodes["b"].asked = now
-	if due := s.due(now.Add(learnEvery)); len(due) != 1 {
-		t.Errorf("due later: %v", due)
-	}
-	if due := s.due(now.Add(2 * askedFor)); len(due) != 0 || len(s.nodes) != 0 {
-		t.Errorf("a node that nobody asks about is read: %v", due)
-	}
-	for i := range maxNodes + 10 {
-		s.node("n"+string(rune('a'+i%26))+time.Duration(i).String(), now.Add(time.Duration(i)))
-	}
-	if len(s.nodes) != maxNodes {
-		t.Errorf("%d nodes are remembered", len(s.nodes))
-	}
-}
-
-// What another node has settled is learned from its row, once somebody wants to know.
-func TestSettledOfOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		c.foreign(t, "touchline-sync", nil, attr.Item{"id": attr.S("node:b"), attrSettled: attr.Int(77), attrNonce: attr.S("n")})
-		n := openNode(t, c, t.TempDir(), nil)
-		stop := n.run(t)
-		defer stop()
-		letPass(time.Second)
-		if got := n.settledOf("b"); got != 0 {
-			t.Errorf("before anybody has read it: %d", got)
-		}
-		letPass(2 * time.Minute)
-		if got, past := n.settledOf("b"), n.pastOf("b"); got != 77 || past != 0 {
-			t.Errorf("settled %d, 15 minutes ago %d", got, past)
-		}
-		letPass(20 * time.Minute)
-		if got := n.pastOf("b"); got != 77 {
-			t.Errorf("15 minutes ago: %d", got)
-		}
-	})
-}
-
-// settled is below everything that waits, folded entries and those of any lane included.
-func TestSettledHere(t *testing.T) {
-	c := newShelf(t)
-	n := openNode(t, c, t.TempDir(), nil)
-	first := n.put(t, "teams", team("x", 1))
-	n.put(t, "teams", team("x", 2)) // takes the place of the first
-	n.put(t, "teams", team("y", 1))
-	got, err := n.settledHere(t.Context())
-	if err != nil || got >= first {
-		t.Errorf("settled %d (%v) although %d waits", got, err, first)
-	}
 }
 
 // The store beside a file is the older one also where the file has long forgotten its nonce; not where the file was about

@@ -12,8 +12,7 @@ import (
 // the others.
 func TestLaneWakesBehindAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		n := openNode(t, c, t.TempDir(), func(cfg *Config) { cfg.Lanes = 1 })
+		c, n := opened(t, func(cfg *Config) { cfg.Lanes = 1 })
 		n.put(t, "teams", team("x", 0))
 		n.put(t, "teams", team("y", 0))
 		gone := false

@@ -65,10 +65,7 @@ func state(fence, score int64) attr.Item {
 // what the cloud has.
 func TestTookLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		n := openNode(t, c, t.TempDir(), nil)
-		stop := n.run(t)
-		defer stop()
+		c, n := running(t, nil)
 		letPass(time.Second)
 		c.set(func() { c.fail = away })
 		key := attr.Item{"match": attr.S("7")}
@@ -93,7 +90,7 @@ func TestTookLease(t *testing.T) {
 		if got := n.row(t, "states", key); !attr.EqualItems(got, state(8, 44)) {
 			t.Errorf("the work begins from %v", got)
 		}
-		records := n.lostConflicts(t)
+		records := n.conflicts(t)
 		if len(records) != 1 || records[0].Kind != KindDeposed {
 			t.Errorf("records %v", records)
 		}
@@ -114,8 +111,7 @@ func TestTookLease(t *testing.T) {
 // The match has ended and its row is gone: it stays gone.
 func TestTookLeaseOfNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		n := openNode(t, c, t.TempDir(), nil)
+		c, n := opened(t, nil)
 		c.foreign(t, "states", nil, state(5, 1))
 		n.online(t)
 		if err := n.TookLease(t.Context(), "match:7", 6); err != nil {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -171,7 +170,7 @@ func TestTableWithOtherKeys(t *testing.T) {
 		keys := func(k store.KeySpec) { c.set(func() { c.state["follows"] = TableState{ID: "follows-1", Key: k} }) }
 		keys(store.KeySpec{Partition: str("match"), Sort: store.KeyAttr{Name: "user", Type: store.KeyNumber}})
 		n := openNode(t, c, t.TempDir(), nil)
-		n.put(t, "follows", attr.Item{"match": attr.S("m"), "user": attr.S("u")})
+		n.put(t, "follows", follow("m", "u"))
 		stop := n.run(t)
 		letPass(time.Minute)
 		st, err := n.Status(t.Context())
@@ -203,13 +202,7 @@ func TestStoppedAlarms(t *testing.T) {
 // Two copies that were started together find out within half a minute, and say what to do.
 func TestCopiesFindOutSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, dir, copied := newShelf(t), t.TempDir(), t.TempDir()
-		o := openNode(t, c, dir, nil)
-		o.put(t, "teams", team("x", 0))
-		o.drained(t)
-		o.close(t)
-		copyDir(t, dir, copied)
-		o, cl := openNode(t, c, dir, nil), openNode(t, c, copied, nil)
+		_, o, cl := copies(t)
 		stopO, stopC := o.run(t), cl.run(t)
 		letPass(45 * time.Second)
 		for _, n := range []*feedNode{o, cl} {

@@ -2,8 +2,6 @@ package replica
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -12,49 +10,28 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// storeBack puts a node's store alone back to that of another directory, as from a backup.
-func storeBack(t *testing.T, from, to string) {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(from, "node.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(to, "node.db"), data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // A store that is older than its file, with something in its queue that the lost timeline has settled: that is the loss
 // which was noticed at open, and no second one. What was written since is nobody else's.
 func TestALossNoticedAtOpenIsOneLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, dir, old := newShelf(t), t.TempDir(), t.TempDir()
-		n := openNode(t, c, dir, nil)
-		n.put(t, "teams", team("x", 0))
-		n.drained(t)
-		n.bump(t, "x")
-		n.close(t)
-		copyDir(t, dir, old)
-		n = openNode(t, c, dir, nil)
+		c, n, snapshot := pastSnapshot(t, func(n *feedNode) { n.bump(t, "x") })
 		n.drained(t)
 		n.put(t, "teams", team("l", 0))
 		n.drained(t)
 		n.close(t)
-		storeBack(t, old, dir)
-		r := openNode(t, c, dir, nil)
+		storeBack(t, snapshot, n.dir)
+		r := n.again(t)
 		seq := r.put(t, "teams", team("new", 1))
 		r.drained(t)
 		lost := r.stateNow().Lost
 		if lost == nil || lost.Fork >= seq || lost.Below > seq {
 			t.Errorf("%d is taken for one of the lost timeline: %+v", seq, lost)
 		}
-		it, _ := c.item("teams", teamKey("new"))
-		if got, _ := markSeq(it[intent.AttrMark+"a"]); got != seq || !it[intent.AttrHold].IsZero() {
+		it := c.team(t, "new")
+		if got, _ := sentAs(it); got != seq || !it[intent.AttrHold].IsZero() {
 			t.Errorf("it was sent as if it had been before: %v", it)
 		}
-		if c.n(t, "x") != 1 {
-			t.Errorf("x is %d", c.n(t, "x"))
-		}
+		r.cloudHas(t, teams{"x": 1})
 	})
 }
 
@@ -63,46 +40,38 @@ func TestALossNoticedAtOpenIsOneLoss(t *testing.T) {
 func TestPutBackTwiceBeforeItConnects(t *testing.T) {
 	for _, connects := range []bool{false, true} { // the first time, before it is put back again
 		synctest.Test(t, func(t *testing.T) {
-			c, dir, old, twice := newShelf(t), t.TempDir(), t.TempDir(), t.TempDir()
-			n := openNode(t, c, dir, nil)
-			n.put(t, "teams", team("x", 0))
-			n.drained(t)
-			n.close(t)
-			copyDir(t, dir, old)
-			n = openNode(t, c, dir, nil)
+			c, n, snapshot := pastSnapshot(t, nil)
 			theirs := n.pair(t, "l1", "l2")
 			n.put(t, "teams", team("l3", 0))
 			n.drained(t)
-			n.close(t)
 
-			n = openNode(t, c, old, nil)
+			n = n.backTo(t, snapshot)
 			if got := n.pair(t, "p", "q"); got != theirs {
 				t.Fatalf("the transactions are %d and %d: the test needs them to be one", got, theirs)
 			}
 			single := n.put(t, "teams", team("new", 1))
-			n.st.Close()
-			copyDir(t, old, twice)
-			n = openNode(t, c, old, nil) // its end was none: it begins an incarnation
+			twice := n.snapshot(t)
+			n = n.again(t) // its end was none: it begins an incarnation
 			if connects {
 				if err := n.connect(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
-			n.st.Close()
-			storeBack(t, twice, old)
+			n.close(t)
+			storeBack(t, twice, n.dir)
 
-			r := openNode(t, c, old, nil)
+			r := n.again(t)
 			if lost := r.stateNow().Lost; lost == nil || lost.Fork != math.MaxUint64 {
 				t.Fatalf("the test needs a loss that is noticed at open: %+v", lost)
 			}
 			r.drained(t)
-			recorded := len(r.lostConflicts(t))
+			recorded := len(r.conflicts(t))
 			for _, id := range []string{"p", "q", "new"} {
-				it, _ := c.item("teams", teamKey(id))
+				it := c.team(t, id)
 				if it == nil && recorded == 0 {
 					t.Errorf("%s is neither in the cloud nor recorded", id)
 				}
-				got, ok := markSeq(it[intent.AttrMark+"a"])
+				got, ok := sentAs(it)
 				if ok && got <= single {
 					t.Errorf("%s was sent as %d, which is another write's", id, got)
 				}
@@ -153,43 +122,30 @@ func TestSpans(t *testing.T) {
 // though the row in the cloud is of the other.
 func TestPutBackToALostTimeline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, dir, before, within := newShelf(t), t.TempDir(), t.TempDir(), t.TempDir()
-		n := openNode(t, c, dir, nil)
-		n.put(t, "teams", team("x", 0))
-		n.drained(t)
-		n.close(t)
-		copyDir(t, dir, before)
-		n = openNode(t, c, dir, nil)
+		_, n, before := pastSnapshot(t, nil)
 		n.bump(t, "x")
 		n.put(t, "teams", team("new", 1))
-		n.st.Close()
-		copyDir(t, dir, within)
-		n = openNode(t, c, dir, nil)
+		within := n.snapshot(t)
+		n = n.again(t)
 		n.drained(t)
-		n.close(t)
 
-		n = openNode(t, c, before, nil)
+		n = n.backTo(t, before)
 		n.put(t, "teams", team("y", 1))
 		n.drained(t)
-		n.close(t)
 
-		r := openNode(t, c, within, nil)
+		r := n.backTo(t, within)
 		r.drained(t)
-		if c.n(t, "x") != 1 || c.n(t, "new") != 1 || c.n(t, "y") != 1 {
-			t.Errorf("x is %d, new %d, y %d, conflicts %v", c.n(t, "x"), c.n(t, "new"), c.n(t, "y"), r.lostConflicts(t))
-		}
+		r.cloudHas(t, teams{"x": 1, "new": 1, "y": 1})
 	})
 }
 
 // Of two copies that run, what one has written since they parted is no number of the other's: it is sent, and not recorded.
 func TestWhatALiveCopyHasWrittenIsItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, dir, clone := newShelf(t), t.TempDir(), t.TempDir()
-		n := openNode(t, c, dir, nil)
+		c, n := opened(t, nil)
 		n.put(t, "teams", team("x", 0))
 		n.drained(t)
-		copyDir(t, dir, clone)
-		s := openNode(t, c, clone, nil)
+		s := openNode(t, c, n.disk(t), nil)
 		for _, copied := range []*feedNode{s, n} { // n finds that s was there, and leaves its history
 			if err := copied.connect(t.Context()); err != nil {
 				t.Fatal(err)
@@ -197,8 +153,7 @@ func TestWhatALiveCopyHasWrittenIsItsOwn(t *testing.T) {
 		}
 		s.put(t, "teams", team("new", 1))
 		s.drained(t)
-		if got := s.lostConflicts(t); c.n(t, "new") != 1 || len(got) != 0 {
-			t.Errorf("new is %d in the cloud, recorded are %v", c.n(t, "new"), got)
-		}
+		s.cloudHas(t, teams{"new": 1})
+		s.recorded(t, 0)
 	})
 }

@@ -9,16 +9,12 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 // Of several writes of one item that a restored table still has, the last one's mark proves those before it.
 func TestRestoredTableHasTheLastOfMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		n := openNode(t, c, t.TempDir(), nil)
-		stop := n.run(t)
-		defer stop()
+		c, n := running(t, nil)
 		n.put(t, "teams", team("x", 1))
 		n.pair(t, "y", "z")
 		for range 3 {
@@ -26,40 +22,32 @@ func TestRestoredTableHasTheLastOfMany(t *testing.T) {
 			n.bump(t, "y")
 			letPass(10 * time.Second)
 		}
-		point, then := time.Now(), c.snapshot(t, "teams")
+		backup := c.backUp(t)
 		letPass(10 * time.Second)
 		n.bump(t, "x")
 		letPass(10 * time.Second)
-		c.restore(t, "teams", then, "teams-2", point)
+		c.restoreTo(t, backup)
 		letPass(10 * time.Minute)
-		if c.n(t, "x") != 5 || c.n(t, "y") != 4 || c.n(t, "z") != 1 {
-			t.Errorf("x is %d, y is %d, z is %d", c.n(t, "x"), c.n(t, "y"), c.n(t, "z"))
-		}
-		if got := n.lostConflicts(t); len(got) != 0 {
-			t.Errorf("conflicts %v", got)
-		}
+		n.cloudHas(t, teams{"x": 5, "y": 4, "z": 1})
+		n.recorded(t, 0)
 	})
 }
 
 // What went to a restored table before anybody had noticed proves nothing of what that table has lost.
 func TestMarkFromAfterTheRestoreProvesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		n := openNode(t, c, t.TempDir(), nil)
-		stop := n.run(t)
-		defer stop()
+		c, n := running(t, nil)
 		n.put(t, "teams", team("x", 1))
 		letPass(10 * time.Second)
-		point, then := time.Now(), c.snapshot(t, "teams")
+		backup := c.backUp(t)
 		letPass(10 * time.Second)
 		n.bump(t, "x")
 		letPass(10 * time.Second)
-		c.restore(t, "teams", then, "teams-2", point)
+		c.restoreTo(t, backup)
 		n.bump(t, "x")
 		letPass(10 * time.Minute)
-		if got := n.lostConflicts(t); c.n(t, "x") != 2 || len(got) != 1 {
-			t.Errorf("x is %d, recorded are %v", c.n(t, "x"), got)
-		}
+		n.cloudHas(t, teams{"x": 2})
+		n.recorded(t, 1)
 	})
 }
 
@@ -67,23 +55,21 @@ func TestMarkFromAfterTheRestoreProvesNothing(t *testing.T) {
 // anything that would show it.
 func TestOneRestoredTableTellsOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		n := openNode(t, c, t.TempDir(), nil)
-		stop := n.run(t)
-		defer stop()
+		c, n := running(t, nil)
 		letPass(10 * time.Second)
-		point := time.Now()
+		backup := c.backUp(t)
 		letPass(time.Second)
 		n.put(t, "teams", team("x", 1))
-		n.put(t, "follows", attr.Item{"match": attr.S("m"), "user": attr.S("u")})
+		n.put(t, "follows", follow("m", "u"))
 		letPass(30 * time.Second)
-		c.restore(t, "teams", nil, "teams-2", point)
-		c.foreign(t, "follows", attr.Item{"match": attr.S("m"), "user": attr.S("u")}, nil)
-		c.set(func() { c.state["follows"] = TableState{ID: "follows-2", RestoredAt: point} })
+		c.restoreTo(t, backup)
+		c.foreign(t, "follows", follow("m", "u"), nil)
+		c.set(func() { c.state["follows"] = TableState{ID: "follows-2", RestoredAt: backup.at} })
 		n.bump(t, "x")
 		letPass(time.Second) // all are looked at soon anyway
-		if it, _ := c.item("follows", attr.Item{"match": attr.S("m"), "user": attr.S("u")}); it == nil || c.n(t, "x") != 2 {
-			t.Errorf("the cloud has %v of the one table, x is %d in the other", it, c.n(t, "x"))
+		n.cloudHas(t, teams{"x": 2})
+		if it, err := c.item("follows", follow("m", "u")); it == nil || err != nil {
+			t.Errorf("of the other table the cloud has %v, %v", it, err)
 		}
 	})
 }
@@ -91,29 +77,24 @@ func TestOneRestoredTableTellsOfOthers(t *testing.T) {
 // A table that is restored once more before what it had lost is put back gets what both restores took.
 func TestRestoredAgainBeforeItIsPutBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		n := openNode(t, c, t.TempDir(), nil)
-		point := time.Now()
+		c, n := opened(t, nil)
+		backup := c.backUp(t)
 		letPass(time.Second)
 		n.put(t, "teams", team("x", 1))
 		n.drained(t)
 		letPass(time.Minute)
-		c.restore(t, "teams", nil, "teams-2", point)
+		c.restoreTo(t, backup)
 		if err := n.lookAt(t.Context(), "teams"); err != nil {
 			t.Fatal(err)
 		}
-		letPass(20 * time.Minute)
-		c.restore(t, "teams", nil, "teams-3", time.Now().Add(-time.Minute))
-		if err := n.checkTables(t.Context(), true); err != nil {
-			t.Fatal(err)
-		}
+		letPass(19 * time.Minute)
+		backup = c.backUp(t)
+		letPass(time.Minute)
+		c.restoreTo(t, backup)
+		n.lookAtTables(t)
 		n.drained(t)
-		if c.n(t, "x") != 1 {
-			t.Error("what the first restore has taken is not sent again")
-		}
-		if got := n.lostConflicts(t); len(got) != 0 {
-			t.Errorf("conflicts %v", got)
-		}
+		n.cloudHas(t, teams{"x": 1})
+		n.recorded(t, 0)
 	})
 }
 
@@ -121,31 +102,24 @@ func TestRestoredAgainBeforeItIsPutBack(t *testing.T) {
 // proof lies in another table, and proves nothing of what is there now. It is not lost without a record.
 func TestTransactionOfALostTimelineOverARestore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, dir, old := newShelf(t), t.TempDir(), t.TempDir()
-		n := openNode(t, c, dir, nil)
+		c, n := opened(t, nil)
 		n.put(t, "teams", team("x", 0))
 		n.drained(t)
-		point, then := time.Now(), c.snapshot(t, "teams")
+		backup := c.backUp(t)
 		letPass(time.Minute)
 		n.pair(t, "y", "z")
-		n.close(t)
-		copyDir(t, dir, old)
-
-		n = openNode(t, c, dir, nil)
+		snapshot := n.snapshot(t)
+		n = n.again(t)
 		n.drained(t)
-		n.close(t)
-		if c.n(t, "y") != 1 {
-			t.Fatal("it was not sent")
-		}
+		n.cloudHas(t, teams{"y": 1})
 		letPass(time.Minute)
-		c.restore(t, "teams", then, "teams-2", point)
+		c.restoreTo(t, backup)
 
-		n = openNode(t, c, old, nil)
+		n = n.backTo(t, snapshot)
 		n.drained(t)
 		// Nobody can tell any more what became of it then: it is recorded, and not sent over what was decided.
-		if got := n.lostConflicts(t); len(got) != 1 || c.n(t, "y") != 0 || c.n(t, "z") != 0 {
-			t.Errorf("y is %d, z is %d, recorded are %v", c.n(t, "y"), c.n(t, "z"), got)
-		}
+		n.cloudHas(t, teams{"y": 0, "z": 0})
+		n.recorded(t, 1)
 	})
 }
 
@@ -153,36 +127,25 @@ func TestTransactionOfALostTimelineOverARestore(t *testing.T) {
 // between the two.
 func TestRestoredFurtherBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, deaf := newShelf(t), false
-		c.set(func() {
-			c.after = func(op, table string) error {
-				if deaf && table == "teams" && op == "write" {
-					return &intent.Error{Class: intent.Unknown}
-				}
-				return nil
-			}
-		})
-		n := openNode(t, c, t.TempDir(), nil)
-		stop := n.run(t)
-		defer stop()
+		c, n := running(t, nil)
 		n.put(t, "teams", team("x", 0))
 		letPass(10 * time.Minute)
-		second, long := time.Now(), c.snapshot(t, "teams")
+		before := c.backUp(t)
 		letPass(time.Minute)
 		n.bump(t, "x")
 		letPass(10 * time.Minute)
 		n.bump(t, "x")
 		letPass(time.Minute)
-		first, then := time.Now(), c.snapshot(t, "teams")
+		later := c.backUp(t)
 		letPass(time.Minute)
-		c.set(func() { deaf = true })
-		c.restore(t, "teams", then, "teams-2", first)
+		c.loseAnswers(func(op, table string) bool { return op == "write" && table == "teams" })
+		c.restoreTo(t, later)
 		letPass(6 * time.Minute) // the last write is made sure of, and not answered
-		c.restore(t, "teams", long, "teams-3", second)
+		c.restoreTo(t, before)
 		letPass(6 * time.Minute) // it is done there, before anybody has noticed
-		c.set(func() { deaf = false })
+		c.heal()
 		letPass(20 * time.Minute)
-		if got := n.lostConflicts(t); int(c.n(t, "x"))+len(got) != 2 {
+		if got := n.conflicts(t); int(c.n(t, "x"))+len(got) != 2 {
 			t.Errorf("x is %d, recorded are %v", c.n(t, "x"), got)
 		}
 	})
@@ -192,29 +155,25 @@ func TestRestoredFurtherBack(t *testing.T) {
 // that has lost: what others had deleted before stays deleted.
 func TestOldTableInPlaceOfOneMadeAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		n := openNode(t, c, t.TempDir(), nil)
-		stop := n.run(t)
-		defer stop()
+		c, n := running(t, nil)
 		n.put(t, "teams", team("gone", 1))
 		n.put(t, "teams", team("x", 0))
 		letPass(20 * time.Minute)
 		c.foreign(t, "teams", teamKey("gone"), nil)
 		letPass(20 * time.Minute)
-		point, then := time.Now(), c.snapshot(t, "teams")
+		backup := c.backUp(t)
 		letPass(time.Minute)
 		n.bump(t, "x")
 		letPass(time.Minute)
-		c.restore(t, "teams", nil, "teams-2", time.Time{})
+		c.makeAnew(t)
 		letPass(10 * time.Minute)
 		n.bump(t, "x")
-		c.restore(t, "teams", then, "teams-3", point)
+		c.restoreTo(t, backup)
 		letPass(10 * time.Minute)
-		if it, _ := c.item("teams", teamKey("gone")); it != nil || c.n(t, "x") != 2 || len(n.lostConflicts(t)) != 0 {
-			t.Errorf("gone is %v, x is %d, recorded are %v", it, c.n(t, "x"), n.lostConflicts(t))
-		}
-		if st, err := n.Status(t.Context()); err != nil || len(st.Alarms()) != 0 || n.replaying() {
-			t.Errorf("alarms %v, %v, replaying %v", st.Alarms(), err, n.replaying())
+		n.cloudHas(t, teams{"gone": 0, "x": 2})
+		n.recorded(t, 0)
+		if st := n.status(t); len(st.Alarms()) != 0 || n.replaying() {
+			t.Errorf("alarms %v, replaying %v", st.Alarms(), n.replaying())
 		}
 	})
 }
@@ -223,10 +182,7 @@ func TestOldTableInPlaceOfOneMadeAnew(t *testing.T) {
 // others: they are proved all the same.
 func TestManyOfOneItemBesideAFeed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		n := openNode(t, c, t.TempDir(), scanTeams(time.Second))
-		stop := n.run(t)
-		defer stop()
+		c, n := running(t, scanTeams(time.Second))
 		n.put(t, "teams", team("x", 0))
 		const many = requeueSlice + 100
 		for range many {
@@ -234,16 +190,15 @@ func TestManyOfOneItemBesideAFeed(t *testing.T) {
 			letPass(100 * time.Millisecond)
 		}
 		letPass(10 * time.Second)
-		c.foreign(t, "teams", teamKey("x"), with(inCloud(t, c, "x"), attr.Item{"seen": attr.Int(1)})) // news for the feed
-		point, then := time.Now(), c.snapshot(t, "teams")
+		c.foreign(t, "teams", teamKey("x"), with(c.team(t, "x"), attr.Item{"seen": attr.Int(1)})) // news for the feed
+		backup := c.backUp(t)
 		letPass(10 * time.Second)
 		n.bump(t, "x")
 		letPass(10 * time.Second)
-		c.restore(t, "teams", then, "teams-2", point)
+		c.restoreTo(t, backup)
 		letPass(20 * time.Minute)
-		if c.n(t, "x") != many+1 || len(n.lostConflicts(t)) != 0 {
-			t.Errorf("x is %d, recorded are %d", c.n(t, "x"), len(n.lostConflicts(t)))
-		}
+		n.cloudHas(t, teams{"x": many + 1})
+		n.recorded(t, 0)
 	})
 }
 
@@ -251,9 +206,9 @@ func TestManyOfOneItemBesideAFeed(t *testing.T) {
 // the last write is there, whose mark proves it.
 func TestLanesWaitForTheLastPutBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, slices := newShelf(t), 0
 		var n *feedNode
-		n = openNode(t, c, t.TempDir(), func(cfg *Config) {
+		slices := 0
+		c, made := opened(t, func(cfg *Config) {
 			cfg.Fail = func(point string) {
 				if point == "restore-requeued" {
 					slices++
@@ -262,17 +217,17 @@ func TestLanesWaitForTheLastPutBack(t *testing.T) {
 				}
 			}
 		})
-		stop := n.run(t)
-		defer stop()
+		n = made
+		defer n.run(t)()
 		n.addMany(t)
-		c.restore(t, "teams", c.snapshot(t, "teams"), "teams-2", time.Now())
+		c.restoreTo(t, c.backUp(t))
 		letPass(20 * time.Minute)
 		if slices < 2 {
 			t.Errorf("the test needs more than one transaction: there were %d", slices)
 		}
-		if got := len(n.lostConflicts(t)); got != 0 || c.n(t, "x") != manyWrites || n.waitingNow(t) != 0 {
-			t.Errorf("recorded are %d, x is %d, %d wait", got, c.n(t, "x"), n.waitingNow(t))
-		}
+		n.cloudHas(t, teams{"x": manyWrites})
+		n.recorded(t, 0)
+		n.waits(t, 0)
 	})
 }
 
@@ -281,9 +236,8 @@ func TestPuttingBackGoesOn(t *testing.T) {
 	for _, dies := range []bool{false, true} {
 		t.Run(fmt.Sprintf("dies %t", dies), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c, dir := newShelf(t), t.TempDir()
 				ctx, cancel := context.WithCancel(t.Context())
-				n := openNode(t, c, dir, func(cfg *Config) {
+				c, n := opened(t, func(cfg *Config) {
 					cfg.Fail = func(point string) {
 						if point == "restore-requeued" {
 							cancel()
@@ -296,22 +250,20 @@ func TestPuttingBackGoesOn(t *testing.T) {
 					stop()
 					n.close(t)
 				}
-				c.restore(t, "teams", c.snapshot(t, "teams"), "teams-2", time.Now())
+				c.restoreTo(t, c.backUp(t))
 				if dies {
-					runsInto(t, "restore-requeued", func(fail func(*Config)) {
-						n = openNode(t, c, dir, fail)
-						n.online(t)
-					})
+					n = openNode(t, c, n.dir, crashAt("restore-requeued"))
+					crashes(t, func() { n.online(t) })
 					n.close(t)
-					n = openNode(t, c, dir, nil)
+					n = openNode(t, c, n.dir, nil)
 					stop = n.run(t)
 				} else if err := n.checkTables(ctx, true); !errors.Is(err, context.Canceled) {
 					t.Errorf("putting back ended with %v", err)
 				}
 				letPass(20 * time.Minute)
-				if got := len(n.lostConflicts(t)); got != 0 || c.n(t, "x") != manyWrites || n.waitingNow(t) != 0 {
-					t.Errorf("recorded are %d, x is %d, %d wait", got, c.n(t, "x"), n.waitingNow(t))
-				}
+				n.cloudHas(t, teams{"x": manyWrites})
+				n.recorded(t, 0)
+				n.waits(t, 0)
 				stop()
 			})
 		})
@@ -331,39 +283,18 @@ func (n *feedNode) addMany(t *testing.T) {
 	letPass(10 * time.Second)
 }
 
-func inCloud(t *testing.T, c *shelf, id string) attr.Item {
-	t.Helper()
-	it, err := c.item("teams", teamKey(id))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return it
-}
-
 // A transaction that is of this timeline alone, behind the fork, was never sent: it gets new sequences, though its table was
 // restored meanwhile.
 func TestTransactionBehindTheForkOverARestore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, dir, old := newShelf(t), t.TempDir(), t.TempDir()
-		n := openNode(t, c, dir, nil)
-		n.put(t, "teams", team("x", 0))
-		n.drained(t)
-		n.close(t)
-		copyDir(t, dir, old)
-
-		n = openNode(t, c, dir, nil)
+		c, n, snapshot := pastSnapshot(t, nil)
 		n.pair(t, "l1", "l2")
 		n.drained(t)
-		point, then := time.Now(), c.snapshot(t, "teams")
-		n.close(t)
-		c.restore(t, "teams", then, "teams-2", point)
+		c.restoreTo(t, c.backUp(t))
 
-		r := openNode(t, c, old, nil)
+		r := n.backTo(t, snapshot)
 		seq := r.pair(t, "y", "z")
 		r.drained(t)
-		it := inCloud(t, c, "y")
-		if got, _ := markSeq(it[intent.AttrMark+"a"]); got <= seq || got>>incarnationShift == seq>>incarnationShift {
-			t.Errorf("it was sent as %d, and was given %d: %v, %v", got, seq, it, r.lostConflicts(t))
-		}
+		r.renumbered(t, "y", seq)
 	})
 }

@@ -4,33 +4,22 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/touchline/touchline/store"
 )
 
 // What is withdrawn of a table that was made anew, and is absent there because of that, is withdrawn when all have sent again
 // what they know: it does not wait for ever, and while it waits the status says why.
 func TestDeletedFromATableMadeAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, dir := newShelf(t), t.TempDir()
-		n := openNode(t, c, dir, scanTeams(20*time.Second))
+		c, n := opened(t, scanTeams(20*time.Second))
 		stop := n.run(t)
 		c.foreign(t, "teams", nil, team("theirs", 1))
 		letPass(time.Minute)
-		c.restore(t, "teams", nil, "teams-2", time.Time{})
-		if err := n.st.Update(t.Context(), func(tx *store.Tx) error {
-			_, err := tx.Delete(store.DeleteItem{Table: "teams", Key: teamKey("theirs")})
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
+		c.makeAnew(t)
+		n.remove(t, "teams", teamKey("theirs"))
 		reasons := func(n *feedNode) {
 			t.Helper()
 			letPass(45 * time.Second)
-			st, err := n.Status(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			st := n.status(t)
 			for i := range st.Lanes {
 				for _, p := range st.Lanes[i].Parked {
 					if p.Why == "" {
@@ -41,16 +30,12 @@ func TestDeletedFromATableMadeAnew(t *testing.T) {
 		}
 		reasons(n)
 		stop()
-		n.close(t)
-		n = openNode(t, c, dir, scanTeams(20*time.Second))
-		stop = n.run(t)
-		defer stop()
+		n = n.again(t)
+		defer n.run(t)()
 		reasons(n)
 		letPass(2 * time.Hour)
-		if got := n.waitingNow(t); got != 0 {
-			t.Errorf("%d writes wait", got)
-		}
-		if n.row(t, "teams", teamKey("theirs")) != nil || len(c.snapshot(t, "teams")) != 0 {
+		n.waits(t, 0)
+		if n.row(t, "teams", teamKey("theirs")) != nil || c.team(t, "theirs") != nil {
 			t.Error("it is back")
 		}
 	})

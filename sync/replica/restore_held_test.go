@@ -15,36 +15,26 @@ import (
 // own effect is no sign of another copy.
 func TestHeldOverTheRestoreOfAnotherTable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		away, armed := false, false
-		c.set(func() {
-			c.after = func(op, _ string) error {
-				away = away || armed && op == "transact"
-				return nil
-			}
-			c.fail = func(op, _ string) error {
-				if away && op != "table" {
-					return &intent.Error{Class: intent.Offline}
-				}
-				return nil
-			}
-		})
 		var log bytes.Buffer
-		n := openNode(t, c, t.TempDir(), func(cfg *Config) { cfg.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		c, n := opened(t, func(cfg *Config) { cfg.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		stop := n.run(t)
 		letPass(time.Minute)
-		c.set(func() { armed = true })
+		away := false
+		c.refuse(intent.Offline, func(op, _ string) bool { return away && op != "table" })
+		c.loseAnswers(func(op, _ string) bool {
+			away = away || op == "transact"
+			return false
+		})
 		n.pair(t, "x", "y")
 		letPass(10 * time.Second)
 		c.set(func() { c.state["follows"] = TableState{ID: "follows-2", RestoredAt: time.Now()} })
-		if err := n.checkTables(t.Context(), true); err != nil {
-			t.Fatal(err)
-		}
-		c.set(func() { away, armed = false, false })
+		n.lookAtTables(t)
+		c.heal()
 		letPass(10 * time.Minute)
 		stop()
-		if got := log.String(); n.waitingNow(t) != 0 || strings.Contains(got, "cannot have written") {
-			t.Errorf("%d wait, the log: %s", n.waitingNow(t), got)
+		n.waits(t, 0)
+		if got := log.String(); strings.Contains(got, "cannot have written") {
+			t.Errorf("the log: %s", got)
 		}
 	})
 }

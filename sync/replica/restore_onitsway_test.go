@@ -4,8 +4,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 // What was on its way when a table was found restored is in the outbox as never sent, but for its mark: it is made sure of like
@@ -29,53 +27,37 @@ func TestOnItsWayOverARestore(t *testing.T) {
 }
 
 func onItsWay(t *testing.T, held string, lost, dies bool) {
-	c, dir, old := newShelf(t), t.TempDir(), t.TempDir()
-	hold := false
-	release := make(chan struct{})
-	c.set(func() {
-		c.after = func(op, table string) error {
-			if !hold || op != held || table != "teams" {
-				return nil
-			}
-			hold = false
-			c.mu.Unlock()
-			<-release
-			c.mu.Lock()
-			if lost {
-				return &intent.Error{Class: intent.Unknown}
-			}
-			return nil
-		}
-	})
-	n := openNode(t, c, dir, nil)
+	c, n := opened(t, nil)
 	stop := n.run(t)
 	letPass(time.Minute)
-	point := time.Now()
+	backup := c.backUp(t)
 	letPass(time.Second)
-	c.set(func() { hold = true })
+	hold, release := true, make(chan struct{})
+	c.loseAnswers(func(op, table string) bool {
+		if !hold || op != held || table != "teams" {
+			return false
+		}
+		hold = false
+		c.unlocked(func() { <-release })
+		return lost
+	})
 	n.pair(t, "x", "y")
 	letPass(2 * time.Second)
 	if c.n(t, "x") != 1 || n.waitingNow(t) != 2 {
 		t.Fatalf("the transaction is not on its way: x is %d, %d wait", c.n(t, "x"), n.waitingNow(t))
 	}
-	c.restore(t, "teams", nil, "teams-2", point)
-	if err := n.checkTables(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
-	if dies {
-		copyDir(t, dir, old)
-	}
+	c.restoreTo(t, backup)
+	n.lookAtTables(t)
+	disk := n.disk(t)
 	close(release)
 	if dies {
 		stop()
-		n.close(t)
-		c.restore(t, "teams", nil, "teams-2", point) // of what the end has let go on
-		n = openNode(t, c, old, nil)
+		c.replaceTeams(t, backup) // of what the end has let go on
+		n = n.backTo(t, disk)
 		stop = n.run(t)
 	}
 	letPass(10 * time.Minute)
-	if c.n(t, "x") != 1 || c.n(t, "y") != 1 || n.waitingNow(t) != 0 {
-		t.Errorf("x is %d, y is %d, recorded are %v", c.n(t, "x"), c.n(t, "y"), n.lostConflicts(t))
-	}
+	n.cloudHas(t, teams{"x": 1, "y": 1})
+	n.waits(t, 0)
 	stop()
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -34,41 +33,39 @@ func readOver(t *testing.T, ids []string, slow int) {
 	stop := n.run(t)
 	defer stop()
 	letPass(time.Minute)
-	point := time.Now()
+	backup := u.backUp(t)
 	letPass(time.Second)
-	u.lose(func() { n.pair(t, ids...) })
+	u.lose(func() {
+		var items []store.WriteItem
+		for _, id := range ids {
+			items = append(items, newTeam(id))
+		}
+		n.together(t, items...)
+	})
 	if got := n.waitingNow(t); got != int64(len(ids)) || u.n(t, "x") != 1 {
 		t.Fatalf("%d wait, x is %d", got, u.n(t, "x"))
 	}
 	u.set(func() {
 		u.read = func() {
 			if reads++; reads == slow {
-				u.mu.Unlock()
-				<-release
-				u.mu.Lock()
+				u.unlocked(func() { <-release })
 			}
 		}
 	})
 	done := make(chan error, 1)
 	go func() { done <- n.refresh(t.Context(), "teams", teamKey("x")) }()
 	letPass(time.Second)
-	u.restore(t, "teams", nil, "teams-2", point)
-	if err := n.checkTables(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
+	u.restoreTo(t, backup)
+	n.lookAtTables(t)
 	close(release)
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	if got := n.waitingNow(t); got != int64(len(ids)) {
-		t.Errorf("%d wait after a read of the table as it was", got)
-	}
+	n.waits(t, int64(len(ids))) // after a read of the table as it was
 	u.set(func() { u.away = false })
 	letPass(10 * time.Minute)
 	for _, id := range ids {
-		if u.n(t, id) != 1 {
-			t.Errorf("%s is %d, %d wait, recorded are %v", id, u.n(t, id), n.waitingNow(t), n.lostConflicts(t))
-		}
+		n.cloudHas(t, teams{id: 1})
 	}
 }
 
@@ -117,32 +114,20 @@ func TestOneTableShowsATransactionOverARestore(t *testing.T) {
 		stop := n.run(t)
 		defer stop()
 		letPass(time.Minute)
-		point := time.Now()
+		backup := u.backUp(t)
 		letPass(time.Second)
-		follow := attr.Item{"match": attr.S("m"), "user": attr.S("u")}
 		u.lose(func() {
-			err := n.st.Update(t.Context(), func(tx *store.Tx) error {
-				return tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
-					{Put: &store.PutItem{Table: "teams", Item: team("x", 1)}}, {Put: &store.PutItem{Table: "follows", Item: follow}},
-				}})
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			n.together(t, newTeam("x"), store.WriteItem{Put: &store.PutItem{Table: "follows", Item: follow("m", "u")}})
 		})
-		u.restore(t, "teams", nil, "teams-2", point)
-		if err := n.checkTables(t.Context(), true); err != nil {
+		u.restoreTo(t, backup)
+		n.lookAtTables(t)
+		if err := n.refresh(t.Context(), "follows", follow("m", "u")); err != nil {
 			t.Fatal(err)
 		}
-		if err := n.refresh(t.Context(), "follows", follow); err != nil {
-			t.Fatal(err)
-		}
-		if got := n.waitingNow(t); got != 2 {
-			t.Errorf("%d wait after a read of what was not restored", got)
-		}
+		n.waits(t, 2) // after a read of what was not restored
 		u.set(func() { u.away = false })
 		letPass(2 * time.Hour)
-		if u.n(t, "x") != 1 && len(n.lostConflicts(t)) == 0 {
+		if u.n(t, "x") != 1 && len(n.conflicts(t)) == 0 {
 			t.Errorf("x is lost, and nothing is recorded: %d wait", n.waitingNow(t))
 		}
 	})

@@ -1,14 +1,12 @@
 package replica
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -16,19 +14,9 @@ import (
 // node starts anew.
 func TestAnAnswerThatCannotBeKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		n := openNode(t, c, t.TempDir(), func(c *Config) { c.Lanes = 1 })
-		stop := n.run(t)
-		defer stop()
+		c, n := running(t, func(c *Config) { c.Lanes = 1 })
 		letPass(time.Second)
-		c.set(func() {
-			c.fail = func(op, table string) error {
-				if table == "prefs" && op != "get" {
-					return &intent.Error{Class: intent.TooLarge, Err: errors.New("a test")}
-				}
-				return nil
-			}
-		})
+		c.refuse(intent.TooLarge, func(op, table string) bool { return table == "prefs" && op != "get" })
 		sums := func(raw []byte) {
 			if err := n.st.Update(t.Context(), func(tx *store.Tx) error { return tx.Side(sideConflicts).Set([]byte("t"), raw) }); err != nil {
 				t.Fatal(err)
@@ -39,7 +27,7 @@ func TestAnAnswerThatCannotBeKept(t *testing.T) {
 		letPass(time.Minute)
 		n.put(t, "teams", team("y", 1))
 		letPass(time.Minute)
-		if it, _ := c.item("teams", attr.Item{"id": attr.S("y")}); it == nil {
+		if it := c.team(t, "y"); it == nil {
 			t.Error("what is behind it has to wait")
 		}
 		parked, unkept := n.lanes[0].parkedUnits(), n.lanes[0].stuckUnits()
@@ -49,9 +37,8 @@ func TestAnAnswerThatCannotBeKept(t *testing.T) {
 		asked := len(c.asked)
 		sums([]byte("{}"))
 		letPass(20 * time.Minute)
-		st, err := n.Status(t.Context())
-		if err != nil || st.Unkept != 0 || st.Conflicts.Quarantined != 1 {
-			t.Errorf("%+v, %v", st.Conflicts, err)
+		if st := n.status(t); st.Unkept != 0 || st.Conflicts.Quarantined != 1 {
+			t.Errorf("%d unkept, %+v", st.Unkept, st.Conflicts)
 		}
 		for _, what := range c.asked[asked:] {
 			if strings.HasSuffix(what, " prefs") && !strings.HasPrefix(what, "get") && !strings.HasPrefix(what, "table") {

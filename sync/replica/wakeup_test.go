@@ -13,15 +13,11 @@ import (
 // What is pushed while the lane has its answer in hand, and then parks it, is looked at again: nobody pushes it twice.
 func TestPushedWhileInHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := openNode(t, newShelf(t), t.TempDir(), nil)
+		_, n := opened(t, nil)
 		n.net.probed("", n.clock.Now())
 		n.put(t, "teams", team("x", 1))
-		l, u := inLane(t, n)
+		l, u := inHand(t, n)
 		now := n.clock.Now()
-		l.take(now)
-		if err := l.fill(t.Context(), now); err != nil {
-			t.Fatal(err)
-		}
 		f := l.window[0]
 		l.window = nil
 		f.outcome, f.idle = intent.Outcome{Result: intent.OutParked}, true // its events are not settled
@@ -53,21 +49,27 @@ func inLane(t testing.TB, n *feedNode) (l *lane, found *unit) {
 	return l, found
 }
 
+// inHand has the one unit that waits be in the hand of its lane, about to be sent.
+func inHand(t testing.TB, n *feedNode) (*lane, *unit) {
+	t.Helper()
+	l, u := inLane(t, n)
+	now := n.clock.Now()
+	l.take(now)
+	if err := l.fill(t.Context(), now); err != nil {
+		t.Fatal(err)
+	}
+	return l, u
+}
+
 // A unit that has left the outbox while its lane had it in hand is not sent any more: others count on that.
 func TestSettledElsewhereIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		n := openNode(t, c, t.TempDir(), nil)
+		c, n := opened(t, nil)
 		n.net.probed("", n.clock.Now())
 		n.put(t, "teams", team("x", 1))
 		n.unanswered(t, "teams", teamKey("x"))
-		l, u := inLane(t, n)
-		now := n.clock.Now()
-		l.take(now)
-		if err := l.fill(t.Context(), now); err != nil {
-			t.Fatal(err)
-		}
-		err := n.st.Update(t.Context(), func(tx *store.Tx) error { // a feed has seen its mark
+		l, u := inHand(t, n)
+		n.inTx(t, func(tx *store.Tx) error { // a feed has seen its mark
 			w := n.newWork(tx)
 			have, err := w.unit(u.id)
 			if err != nil {
@@ -78,17 +80,14 @@ func TestSettledElsewhereIsNotSent(t *testing.T) {
 			}
 			return w.finish()
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 		if !n.net.enter(l.sig) || !l.send(t.Context(), l.window[0]) {
 			t.Fatal("it is not finished with")
 		}
-		if it, _ := c.item("teams", teamKey("x")); it != nil {
+		if it := c.team(t, "x"); it != nil {
 			t.Errorf("it was sent: %v", it)
 		}
 		l.done, l.window = l.window, nil
-		if err := l.settle(t.Context(), false, now); err != nil {
+		if err := l.settle(t.Context(), false, n.clock.Now()); err != nil {
 			t.Error(err)
 		}
 		if len(l.inHand) != 0 {
@@ -100,45 +99,20 @@ func TestSettledElsewhereIsNotSent(t *testing.T) {
 // A write that is quarantined for weeks does not use up the age of the budget: it waits for a person, not for the cloud.
 func TestQuarantineDoesNotAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := openNode(t, newShelf(t), t.TempDir(), nil)
+		_, n := opened(t, nil)
 		n.put(t, "teams", team("x", 1))
-		err := n.st.Update(t.Context(), func(tx *store.Tx) error {
-			w := n.newWork(tx)
-			it, err := w.item("teams", teamKey("x"))
-			if err != nil {
-				return err
-			}
-			entries, err := w.entries(it)
-			for _, e := range entries {
-				e.Held = intent.HoldPoison
-				w.changed(e)
-			}
-			if err != nil {
-				return err
-			}
-			return w.finish()
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		n.changeWaiting(t, "teams", teamKey("x"), func(e *intent.Entry) { e.Held = intent.HoldPoison })
 		letPass(20 * 24 * time.Hour)
-		if _, err := n.chores(t.Context(), n.clock.Now()); err != nil {
-			t.Fatal(err)
-		}
-		if err := n.st.Update(t.Context(), func(tx *store.Tx) error {
-			_, err := tx.Put(store.PutItem{Table: "teams", Item: team("y", 1)})
-			return err
-		}); err != nil {
-			t.Errorf("another write: %v", err)
-		}
+		n.doChores(t, n.clock.Now())
+		n.put(t, "teams", team("y", 1)) // which is not refused
 	})
 }
 
 // Entries that were given another number keep the group in which they were written, and state waits for them behind
 // later ones.
 func TestStateWaitsForRenumberedEvents(t *testing.T) {
-	n := openNode(t, newShelf(t), t.TempDir(), nil)
-	err := n.st.Update(t.Context(), func(tx *store.Tx) error {
+	_, n := opened(t, nil)
+	n.inTx(t, func(tx *store.Tx) error {
 		for _, e := range []intent.Entry{{Seq: 7, Group: 7}, {Seq: 1 << 41, Group: 5}} {
 			e.Lock, e.Fence = "match:7", 3
 			if err := (&unit{Unit: intent.Unit{Entries: []*intent.Entry{&e}}}).index(tx, true); err != nil {
@@ -152,14 +126,11 @@ func TestStateWaitsForRenumberedEvents(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // Units that nobody is told of any more are not remembered for ever.
 func TestEventWaitsAreForgotten(t *testing.T) {
-	n := openNode(t, newShelf(t), t.TempDir(), nil)
+	_, n := opened(t, nil)
 	state := func(seq uint64) *unit {
 		return &unit{id: unitID{seq: seq}, Unit: intent.Unit{Entries: []*intent.Entry{{Seq: seq, Lock: "match:7", Policy: store.PolicyState}}}}
 	}
@@ -179,20 +150,19 @@ func TestEventWaitsAreForgotten(t *testing.T) {
 // has been told that.
 func TestParkedByAWrongClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newShelf(t)
-		n := openNode(t, c, t.TempDir(), nil)
+		c, n := opened(t, nil)
 		for id, wait := range map[string]time.Duration{"x": 3 * time.Hour, "y": 4 * time.Hour} {
 			n.put(t, "teams", team(id, 1))
 			n.park(t, "teams", teamKey(id), n.clock.Now().Add(wait))
 		}
-		c.set(func() { c.fail = func(string, string) error { return &intent.Error{Class: intent.Offline} } })
+		c.set(func() { c.fail = away })
 		stop := n.run(t)
 		defer stop()
 		letPass(time.Minute)
 		c.set(func() { c.fail, c.skew = nil, 3*time.Hour })
 		letPass(time.Minute)
-		x, _ := c.item("teams", teamKey("x"))
-		y, _ := c.item("teams", teamKey("y"))
+		x := c.team(t, "x")
+		y := c.team(t, "y")
 		if x == nil || y != nil {
 			t.Errorf("the cloud has x: %v, and y, whose time has not come: %v", x, y)
 		}
@@ -202,23 +172,5 @@ func TestParkedByAWrongClock(t *testing.T) {
 // park has what waits on an item wait until an instant of the server.
 func (n *feedNode) park(t testing.TB, table string, key attr.Item, until time.Time) {
 	t.Helper()
-	err := n.st.Update(t.Context(), func(tx *store.Tx) error {
-		w := n.newWork(tx)
-		it, err := w.item(table, key)
-		if err != nil {
-			return err
-		}
-		entries, err := w.entries(it)
-		if err != nil {
-			return err
-		}
-		for _, e := range entries {
-			e.NotBefore, e.Why = until, intent.WhyHold
-			w.changed(e)
-		}
-		return w.finish()
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n.changeWaiting(t, table, key, func(e *intent.Entry) { e.NotBefore, e.Why = until, intent.WhyHold })
 }

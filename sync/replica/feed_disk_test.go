@@ -1,0 +1,129 @@
+package replica
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// close ends the node's use of its disk, so that it can be copied or opened again. A node that has run, and was ended, has
+// ended in good order.
+func (n *feedNode) close(t testing.TB) {
+	t.Helper()
+	if err := n.st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	n.closed = true
+}
+
+// disk is a copy of the node's disk as it is.
+func (n *feedNode) disk(t testing.TB) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	copyDir(t, n.dir, dir)
+	return dir
+}
+
+// snapshot closes the node and keeps what its disk has.
+func (n *feedNode) snapshot(t testing.TB) (dir string) {
+	t.Helper()
+	n.close(t)
+	return n.disk(t)
+}
+
+// again is another process on the node's disk, when this one has ended.
+func (n *feedNode) again(t testing.TB) *feedNode {
+	t.Helper()
+	return n.backTo(t, n.dir)
+}
+
+// backTo puts the machine back to a snapshot: what it has done since is in the cloud alone.
+func (n *feedNode) backTo(t testing.TB, snapshot string) *feedNode {
+	t.Helper()
+	if !n.closed {
+		n.close(t)
+	}
+	return openNode(t, n.cloud, snapshot, n.change)
+}
+
+// pastSnapshot is a node that goes on behind a snapshot of it, which has one team that was sent and what is queued then (nil:
+// nothing). A machine that is put back to it has forgotten what the node does from here on.
+func pastSnapshot(t testing.TB, queued func(n *feedNode)) (c *shelf, n *feedNode, snapshot string) {
+	t.Helper()
+	c, n = opened(t, nil)
+	n.put(t, "teams", team("x", 0))
+	n.drained(t)
+	if queued != nil {
+		queued(n)
+	}
+	snapshot = n.snapshot(t)
+	return c, n.again(t), snapshot
+}
+
+// copies are two nodes with the same past.
+func copies(t testing.TB) (c *shelf, one, other *feedNode) {
+	t.Helper()
+	c, one, copied := pastSnapshot(t, nil)
+	return c, one, openNode(t, c, copied, nil)
+}
+
+// errCrash is what a node dies of where a test has it die.
+var errCrash = errors.New("crash")
+
+// crashAt has a node die at a point.
+func crashAt(point string) func(*Config) {
+	return func(cfg *Config) {
+		cfg.Fail = func(p string) {
+			if p == point {
+				panic(errCrash)
+			}
+		}
+	}
+}
+
+// crashes wants a node to die of what it does.
+func crashes(t testing.TB, do func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		if e := recover(); e != any(errCrash) {
+			t.Errorf("no crash: %v", e)
+		}
+	}()
+	do()
+}
+
+func copyDir(t testing.TB, from, to string) {
+	t.Helper()
+	files, err := os.ReadDir(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		copyFile(t, filepath.Join(from, f.Name()), filepath.Join(to, f.Name()))
+	}
+}
+
+func copyFile(t testing.TB, from, to string) {
+	t.Helper()
+	src, err := os.Open(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dst, err := os.Create(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(dst, src); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = src.Close(), dst.Close()
+}
+
+// storeBack puts a node's store alone back to that of another directory, as from a backup.
+func storeBack(t *testing.T, from, to string) {
+	t.Helper()
+	copyFile(t, filepath.Join(from, "node.db"), filepath.Join(to, "node.db"))
+}
