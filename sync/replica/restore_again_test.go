@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 // Of several writes of one item that a restored table still has, the last one's mark proves those before it.
@@ -138,11 +139,21 @@ func TestRestoredFurtherBack(t *testing.T) {
 		letPass(time.Minute)
 		later := c.backUp(t)
 		letPass(time.Minute)
-		c.loseAnswers(func(op, table string) bool { return op == "write" && table == "teams" })
+		write := func(op, table string) bool { return op == "write" && table == "teams" }
+		c.refuse(intent.Throttled, write)
 		c.restoreTo(t, later)
-		letPass(6 * time.Minute) // the last write is made sure of, and not answered
+		letPass(6 * time.Minute) // the last write is to be made sure of, and is not
 		c.restoreTo(t, before)
+		sent := false
+		c.refuse(intent.Throttled, func(op, table string) bool { return sent && write(op, table) })
+		c.loseAnswers(func(op, table string) bool {
+			sent = sent || write(op, table)
+			return write(op, table)
+		})
 		letPass(6 * time.Minute) // it is done there, before anybody has noticed
+		if !sent || c.n(t, "x") != 1 || n.TableSeen("teams") != "teams-3" {
+			t.Fatalf("sent %v, x is %d, the table is taken for %s", sent, c.n(t, "x"), n.TableSeen("teams"))
+		}
 		c.heal()
 		letPass(20 * time.Minute)
 		if got := n.conflicts(t); int(c.n(t, "x"))+len(got) != 2 {
@@ -178,26 +189,45 @@ func TestOldTableInPlaceOfOneMadeAnew(t *testing.T) {
 	})
 }
 
-// More than goes back in one transaction, beside a feed that sees the last write's mark before the lanes have made sure of the
-// others: they are proved all the same.
+// A feed that sees the last write's mark before the lanes have made sure of those before it takes it for the proof of all: it
+// settles the last write, and no lane would find that mark waiting any more.
 func TestManyOfOneItemBesideAFeed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, scanTeams(time.Second))
-		n.put(t, "teams", team("x", 0))
-		const many = requeueSlice + 100
-		for range many {
-			n.bump(t, "x")
-			letPass(100 * time.Millisecond)
-		}
+		backup := n.manyOf(t, 20)
+		c.refuse(intent.Throttled, func(op, table string) bool { return table == "teams" && op != "table" && op != "read" })
+		c.restoreTo(t, backup)
+		letPass(6 * time.Minute)
+		n.waits(t, 21)
+		c.foreign(t, "teams", nil, with(c.team(t, "x"), attr.Item{"seen": attr.Int(1)})) // news for the feed
 		letPass(10 * time.Second)
-		c.foreign(t, "teams", teamKey("x"), with(c.team(t, "x"), attr.Item{"seen": attr.Int(1)})) // news for the feed
-		backup := c.backUp(t)
-		letPass(10 * time.Second)
-		n.bump(t, "x")
-		letPass(10 * time.Second)
+		n.waits(t, 1) // what the table has lost
+		c.heal()
+		letPass(10 * time.Minute)
+		n.cloudHas(t, teams{"x": 21})
+		n.recorded(t, 0)
+	})
+}
+
+// More than goes back in one transaction: no lane looks for any of it before the last of it waits, for that proves the others.
+func TestManyOfOneItemGoBackInPieces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pieces := 0
+		c, n := running(t, func(cfg *Config) {
+			cfg.Fail = func(point string) {
+				if point == "restore-requeued" {
+					pieces++
+					letPass(10 * time.Second) // in which the lanes do what they can
+				}
+			}
+		})
+		backup := n.manyOf(t, manyWrites)
 		c.restoreTo(t, backup)
 		letPass(20 * time.Minute)
-		n.cloudHas(t, teams{"x": many + 1})
+		if pieces < 2 {
+			t.Errorf("put back in %d pieces", pieces)
+		}
+		n.cloudHas(t, teams{"x": manyWrites + 1})
 		n.recorded(t, 0)
 	})
 }
@@ -219,7 +249,7 @@ func TestLanesWaitForTheLastPutBack(t *testing.T) {
 		})
 		n = made
 		defer n.run(t)()
-		n.addMany(t)
+		n.addMany(t, manyWrites)
 		c.restoreTo(t, c.backUp(t))
 		letPass(20 * time.Minute)
 		if slices < 2 {
@@ -245,7 +275,7 @@ func TestPuttingBackGoesOn(t *testing.T) {
 					}
 				})
 				stop := n.run(t)
-				n.addMany(t)
+				n.addMany(t, manyWrites)
 				if dies {
 					stop()
 					n.close(t)
@@ -270,17 +300,29 @@ func TestPuttingBackGoesOn(t *testing.T) {
 	}
 }
 
+// manyWrites are more than one transaction puts back.
 const manyWrites = requeueSlice + 100
 
-// addMany writes to one item more often than one transaction puts back.
-func (n *feedNode) addMany(t *testing.T) {
+// addMany has many writes of one item be sent.
+func (n *feedNode) addMany(t *testing.T, many int) {
 	t.Helper()
 	n.put(t, "teams", team("x", 0))
-	for range manyWrites {
+	for range many {
 		n.bump(t, "x")
 		letPass(100 * time.Millisecond)
 	}
 	letPass(10 * time.Second)
+}
+
+// manyOf has many writes of one item be sent, and one more behind a backup.
+func (n *feedNode) manyOf(t *testing.T, many int) (b backup) {
+	t.Helper()
+	n.addMany(t, many)
+	b = n.cloud.backUp(t)
+	letPass(10 * time.Second)
+	n.bump(t, "x")
+	letPass(10 * time.Second)
+	return b
 }
 
 // A transaction that is of this timeline alone, behind the fork, was never sent: it gets new sequences, though its table was
