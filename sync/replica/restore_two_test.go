@@ -197,6 +197,12 @@ func TestHalfOfATransactionIsNotAdopted(t *testing.T) {
 		if got := n.pendingOn(t, "x"); len(got) != 2 {
 			t.Errorf("on x wait %d", got)
 		}
+		n.inView(t, func(tx *store.Tx) error {
+			return eachReplayed(tx, time.Time{}, func(_ time.Time, entries []*intent.Entry) (bool, error) {
+				t.Errorf("what waits is in the replay log, as sent: %d", entries[0].Seq)
+				return true, nil
+			})
+		})
 		n.waits(t, 3)
 		n.sees(t, "x", team("x", 3))
 	})
