@@ -334,12 +334,7 @@ func TestTransactions(t *testing.T) {
 
 // A conflict takes the write out of the view, and is recorded.
 func TestConflict(t *testing.T) {
-	c := newCloud()
-	n := newNode(t, c, "a")
-	n.run()
-	n.put("data", item("p", "s", "status", "idle"))
-	n.drained()
-	n.stop()
+	c, n := idleItem(t)
 	u := store.UpdateItem{Table: "data", Key: key("p", "s"), Update: "SET #s = :new", Condition: "#s = :idle"}
 	u.Names = map[string]string{"#s": "status"}
 	u.Values = attr.Item{":new": attr.S("mine"), ":idle": attr.S("idle")}
@@ -347,13 +342,11 @@ func TestConflict(t *testing.T) {
 		_, err := tx.Update(u)
 		return err
 	})
-	b := newNode(t, c, "b")
 	u.Values = attr.Item{":new": attr.S("theirs"), ":idle": attr.S("idle")}
 	image, err := c.Write("foreign", intent.Call{Op: store.OpUpdate, Table: "data", Key: key("p", "s"), Update: u.Update, Condition: u.Condition, Params: u.Params})
 	if err != nil || image == nil {
 		t.Fatal(image, err)
 	}
-	_ = b
 	n2 := nodeOn(t, n.store, c).run()
 	n2.drained()
 	if got := n2.get("data", key("p", "s")); got["status"].Str() != "theirs" {

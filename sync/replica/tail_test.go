@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -12,14 +13,20 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// What was computed from an item with a rejected write on it goes with that one, into one record, and what was not goes on.
-func TestTailGoesWithTheRejected(t *testing.T) {
+// idleItem is a node that has made an item whose status is idle, and runs no more: what it writes waits.
+func idleItem(t *testing.T) (*simcloud.Cloud, *node) {
+	t.Helper()
 	c := newCloud()
-	n := newNode(t, c, "a")
-	n.run()
+	n := newNode(t, c, "a").run()
 	n.put("data", item("p", "s", "status", "idle"))
 	n.drained()
 	n.stop()
+	return c, n
+}
+
+// What was computed from an item with a rejected write on it goes with that one, into one record, and what was not goes on.
+func TestTailGoesWithTheRejected(t *testing.T) {
+	c, n := idleItem(t)
 	write := func(u store.UpdateItem) uint64 {
 		u.Table, u.Key = "data", key("p", "s")
 		return n.update(func(tx *store.Tx) error {
