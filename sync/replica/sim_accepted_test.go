@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/store"
@@ -13,6 +14,13 @@ import (
 )
 
 // What the protocol accepts, and the book is not to complain of.
+
+func newSeen() seen {
+	return seen{
+		ofItem: map[string][]*act{}, changed: map[string]map[string]changeAt{}, written: map[string]writtenAt{},
+		lives: map[string]livedAt{}, named: map[string]string{}, moved: map[string]uint64{},
+	}
+}
 
 // unnamed tells of an item that a foreign writer has made it and no node has given its life a name.
 func unnamed(it attr.Item) bool { return it != nil && it[intent.AttrLife].IsZero() }
@@ -103,12 +111,44 @@ func (b *book) lived(e *simcloud.Effect, item string, cuts bool) {
 	}
 }
 
+// row notes what a row of the nodes' own table tells.
+func (b *book) row(e *simcloud.Effect) {
+	key := keyText(e.Key)
+	if node, ok := strings.CutPrefix(key, intent.NodeID("")); ok {
+		b.rows[node]++
+	}
+	if life, ok := strings.CutPrefix(key, intent.MovedID("")); ok && b.moved[life] == 0 {
+		b.moved[life] = e.N
+	}
+}
+
+// begun is the life that a call asks to begin; "": it is for an item that is there.
+func begun(c *intent.Call) string {
+	if c.Names["#p"] == "" || !strings.Contains(c.Condition, "attribute_not_exists(#p)") {
+		return ""
+	}
+	return cmp.Or(c.Item[intent.AttrLife].Str(), c.Values[":d"].Str())
+}
+
 // copied tells of a create that its node was put back to a snapshot with it in its queue, and that the lost timeline had
 // brought it into the cloud already, it may be folded into a later write: the life that both copies name tells. Accepted: a
 // foreign writer or the TTL has ended that life, so that there is no tombstone, and nothing else to know it by (section 1).
-func (b *book) copied(e *simcloud.Effect, item string) bool {
-	l := b.lives[item+" "+e.New[intent.AttrLife].Str()]
-	return e.Old == nil && e.New != nil && l.cut && l.began <= b.back[e.By]
+// Where another life has begun since, the copy moves to it (section 2), and says so before; where a lost timeline had said so,
+// it is known by that.
+func (b *book) copied(e *simcloud.Effect, entry, item string) bool {
+	if e.New == nil {
+		return false
+	}
+	on := e.New[intent.AttrLife].Str()
+	life := on
+	if e.Old != nil {
+		life = b.named[entry+" "+item]
+		if life == on || b.moved[life] <= b.back[e.By] {
+			return false
+		}
+	}
+	l := b.lives[item+" "+life]
+	return l.cut && l.began <= b.back[e.By]
 }
 
 // overtaken tells of a write that its node does not read that an image of the cloud was taken in behind it, as in the same

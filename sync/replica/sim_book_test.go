@@ -58,6 +58,8 @@ type seen struct {
 	changed map[string]map[string]changeAt // table, item: the last effect
 	written map[string]writtenAt           // "node table key"
 	lives   map[string]livedAt             // "item life"
+	named   map[string]string              // "node seq item": the life that a create has asked to begin
+	moved   map[string]uint64              // life: the effect which told first that its create goes to another one
 }
 
 type changeAt struct {
@@ -88,7 +90,7 @@ func newBook(s *sim) *book {
 		foreign: map[string]int64{}, locks: newLockBook(), writers: map[string]string{}, owed: map[string]owing{},
 		first: map[string]uint64{}, left: map[string]int{}, rows: map[string]int{}, back: map[string]uint64{}, plainN: map[string]uint64{},
 		lastN: map[string]uint64{}, plain: map[string]uint64{}, cut: map[string]uint64{}, cloned: map[string]bool{}, claims: map[string]map[string]bool{},
-		seen: seen{ofItem: map[string][]*act{}, changed: map[string]map[string]changeAt{}, written: map[string]writtenAt{}, lives: map[string]livedAt{}},
+		seen: newSeen(),
 	}
 }
 
@@ -224,8 +226,12 @@ func (b *book) sends(mark string, c *intent.Call) {
 	if key == nil {
 		key = keyIn(c.Item)
 	}
-	if as := (sending{entry: entry, item: c.Table + " " + keyText(key), line: b.line(node)}); b.sent[as] == 0 {
+	as := sending{entry: entry, item: c.Table + " " + keyText(key), line: b.line(node)}
+	if b.sent[as] == 0 {
 		b.sent[as] = b.latest + 1
+	}
+	if life := begun(c); life != "" {
+		b.named[entry+" "+as.item] = life
 	}
 }
 
@@ -240,9 +246,7 @@ func (b *book) effect(e *simcloud.Effect) {
 		b.lock(e)
 		return
 	case simSync:
-		if node, ok := strings.CutPrefix(keyText(e.Key), intent.NodeID("")); ok {
-			b.rows[node]++
-		}
+		b.row(e)
 		return
 	}
 	item := e.Table + " " + keyText(e.Key)
@@ -296,7 +300,7 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 	}
 	last := b.last[lane]
 	accepted := closes || // it shows nobody anything: the queue of a restored snapshot may do so late
-		b.unsentThere(e, entry, lane) || b.behindRenumbered(e, lane, seq) || b.copied(e, item)
+		b.unsentThere(e, entry, lane) || b.behindRenumbered(e, lane, seq) || b.copied(e, entry, item)
 	if strict && last > seq && !accepted {
 		b.s.violate("order: %s had an effect on %s after sequence %d", entry, item, last)
 	}
