@@ -283,9 +283,14 @@ func (n *Node) start(loops *sync.WaitGroup, fail context.CancelCauseFunc) {
 func (n *Node) Rest() { n.rest() }
 
 // ready tells whether the node can serve. It can without a cloud, without a feed, and on a full disk, which it says.
-func (n *Node) ready(context.Context) []httpapi.Check {
+func (n *Node) ready(ctx context.Context) []httpapi.Check {
 	st := n.store.Stats()
-	return []httpapi.Check{{Name: "store", Err: n.store.Err(), Warning: noRoom(&st, n.wall.Now())}}
+	checks := []httpapi.Check{{Name: "store", Err: n.store.Err(), Warning: noRoom(&st, n.wall.Now())}}
+	if n.sync != nil {
+		refuses, err := n.sync.Refusing(ctx)
+		checks = append(checks, httpapi.Check{Name: httpapi.CheckCloud, Err: err, Warning: refuses})
+	}
+	return checks
 }
 
 // listenError is what a person is told of a port that cannot be had.

@@ -249,11 +249,19 @@ func TestNodeAndCloud(t *testing.T) {
 func TestNodeWithoutItsCloud(t *testing.T) {
 	items, cloud := simulated(t)
 	items.down.Store(true)
+	cloud.Config.Budget.Entries = 1
 	dir, p := t.TempDir(), Parts{Cloud: cloud, Log: slog.New(slog.DiscardHandler)}
 	token, admin := signedIn(t, dir, &p)
 	served(t, dir, p, func(base string) {
 		u := user{t, base, token, admin}
+		if body, _ := u.ask("GET", "/readyz?verbose", "", "", 200); !strings.Contains(body, "[+] cloud ok") {
+			t.Errorf("with room: %s", body)
+		}
 		u.ask("POST", "/cricket/user/follow/7", "{}", "", 201)
+		if body, _ := u.ask("GET", "/readyz?verbose", "", "", 200); !strings.Contains(body, "[!] cloud: the room for what waits is 100 % full (entries)") {
+			t.Errorf("without room: %s", body)
+		}
+		u.ask("DELETE", "/cricket/user/follow/7", "", "", 503)
 		if st := u.sync(); st.State != "offline" || st.Since.IsZero() || st.Waiting != 1 {
 			t.Errorf("%+v", st)
 		}

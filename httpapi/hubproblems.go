@@ -22,7 +22,7 @@ func problemsOf(h *hubState, checks []Check) []string {
 		switch {
 		case c.Err != nil:
 			p.add("This node is not ready (%s): %v.", c.Name, c.Err)
-		case c.Warning != "":
+		case c.Warning != "" && c.Name != CheckCloud: // which says it with its other alarms
 			p.add("This node's %s: %s.", c.Name, c.Warning)
 		}
 	}

@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -154,6 +156,18 @@ func admitted(level Level, w *store.Write) bool {
 		return w.Op == store.OpDelete || w.Old != nil && len(w.New) <= len(w.Old)
 	}
 	return false
+}
+
+// Refusing says what is refused just now because of what waits for the cloud; empty: nothing.
+func (r *Replica) Refusing(ctx context.Context) (what string, err error) {
+	err = r.store.View(ctx, func(tx *store.Tx) error {
+		all, err := readCounts(tx)
+		if s := r.levels.state(r.cfg.Budget, all.total()); err == nil && s.Level >= LevelRebuildable {
+			what = fmt.Sprintf("the room for what waits is %.0f %% full (%s): %s", 100*s.Used, s.Which, refusedAt(s.Level))
+		}
+		return err
+	})
+	return what, err
 }
 
 // RefusedError refuses a write for want of room. The Kind of its fault is Full where the disk is short, else Unavailable.
