@@ -83,10 +83,10 @@ func (r *Replica) present(ctx context.Context, row *nodeRow) (*lookAgain, error)
 
 // waitsBehind tells whether something waits here that the row says is settled: then the row was written by a later state of
 // this node, whose nonce the file knows because no connect has come between. What is sent again for a restored cloud was
-// settled before, and waits all the same; and what waited when an older store was opened is looked for already.
+// settled before, and waits all the same; and what waited at a loss that was noticed before is looked for, or is about to be.
 func (r *Replica) waitsBehind(ctx context.Context, settled uint64) (behind bool, err error) {
 	known := uint64(0)
-	if lost := r.stateNow().Lost; lost != nil && !lost.Told {
+	if lost := r.stateNow().Lost; lost != nil && (!lost.Told || !lost.Flagged) {
 		known = lost.Below
 	}
 	err = r.store.View(ctx, func(tx *store.Tx) error {
