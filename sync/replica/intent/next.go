@@ -128,11 +128,12 @@ func (e *Entry) prepare(env Env) *Action {
 	return nil
 }
 
-// needsDead tells whether the entry deletes what a node may not know that it has made: another one, or this one, when an
-// older state of its disk is restored with the create still in the queue. What the maker has told the cloud to be settled
-// it will know; but while a cloud that was restored is given again what it has lost, it makes that anew.
+// needsDead tells whether the entry ends a life, by a delete or in the place of an item past its TTL, which a node may not
+// know that it has begun: another one, or this one, when an older state of its disk is restored with the create still in
+// the queue. What the maker has told the cloud to be settled it will know; but while a cloud that was restored is given
+// again what it has lost, it makes that anew.
 func (e *Entry) needsDead(env Env) bool {
-	if e.Op != store.OpDelete || e.Dead || e.Life.Kind != LifeOurs {
+	if e.Op != store.OpDelete && !e.Ghost || e.Dead || e.Life.Kind != LifeOurs {
 		return false
 	}
 	node, seq, ok := maker(e.Life.ID)
