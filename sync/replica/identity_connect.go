@@ -95,7 +95,8 @@ func (r *Replica) waitsBehind(ctx context.Context, settled uint64) (behind bool,
 			return err
 		}
 		return eachUnit(tx, func(u *unit) (bool, error) {
-			behind = u.id.seq <= settled && u.id.seq >= known && !u.Entries[0].Replay && !u.Entries[0].Lost
+			lead := u.Entries[0]
+			behind = lead.KnownBy() <= settled && u.id.seq >= known && !lead.Replay && !lead.Lost
 			return !behind, nil
 		})
 	})

@@ -26,11 +26,11 @@ func Coalesce(earlier, later *Entry, first bool, exprs *expr.Cache) (folded *Ent
 	f.Read = earlier.Read || later.Read
 	f.Folds = append(slices.Clone(earlier.Folds), earlier.Seq)
 	f.Folds = append(f.Folds, later.Folds...)
-	if earlier.Policy == store.PolicyState { // an older image counts as settled when there is a newer one
-		return &f, later.Op == store.OpPut || !earlier.creates()
-	}
 	if f.Begun = earlier.Begun; f.Begun == 0 && earlier.creates() {
 		f.Begun = earlier.Seq
+	}
+	if earlier.Policy == store.PolicyState { // an older image counts as settled when there is a newer one
+		return &f, later.Op == store.OpPut || !earlier.creates()
 	}
 	if !earlier.covers(later, exprs) || earlier.Condition != "" && later.Condition == "" && !earlier.carries(later) {
 		return nil, false // one that would go on without the earlier must not fall with it

@@ -37,3 +37,61 @@ func TestGhostEndsALifeThatItsMakerDoesNotKnowOf(t *testing.T) {
 		}
 	}
 }
+
+// A create with earlier writes folded into it begins a life by the name of the first of them. Who deletes that leaves no
+// tombstone when the maker has told that one to be settled: put back to where the create waits, the maker knows it by that.
+func TestFoldedCreateSettledInALostTimeline(t *testing.T) {
+	t.Parallel()
+	for _, own := range []bool{false, true} { // who deletes
+		w := newWorld(t)
+		a, b := w.node("a"), w.node("b")
+		first := a.write(put("t", "i", "", "x", 1))
+		between := a.write(put("t", "j", "", "x", 1)) // its table is missing: it waits
+		f, ok := Coalesce(first, a.write(update("t", "i", "SET x = :x", "", ":x", 2)), true, w.cloud.cache)
+		if !ok {
+			t.Fatal("they are not folded")
+		}
+		queued := *f // in the snapshot
+		a.queue = []*Entry{f}
+		a.drain()
+		between.Held = HoldTable
+		a.queue = []*Entry{between}
+		deletes := b
+		if own {
+			deletes = a
+			a.write(remove("t", "i", ""))
+		} else {
+			b.learn("t", "i")
+			b.write(remove("t", "i", ""))
+		}
+		for len(deletes.Item("t", key("i"))) > 0 {
+			deletes.step(arrive)
+		}
+		w.want("t", "i", "nothing")
+
+		a.lost = w.settled("a")
+		if a.lost < first.Seq || a.lost >= queued.Seq {
+			t.Fatalf("the test needs a settled number between %d and %d, not %d", first.Seq, queued.Seq, a.lost)
+		}
+		queued.Lost = true
+		a.queue, a.known = []*Entry{&queued}, map[string]Known{}
+		a.drain()
+		a.result(&queued, OutConflict, CodeLost)
+		w.want("t", "i", "nothing")
+	}
+}
+
+// Images of state are folded as well, and what the first of them begins is known by it in every timeline.
+func TestFoldedStateIsKnownByItsFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.node("a")
+	first := a.write(put("state", "1", "", "s", 1, "_f", 5))
+	f, ok := Coalesce(first, a.write(put("state", "1", "", "s", 2, "_f", 5)), true, w.cloud.cache)
+	if !ok {
+		t.Fatal("they are not folded")
+	}
+	if got := f.lifeID("a"); got != WriteID("a", first.Seq) {
+		t.Errorf("its life is %s", got)
+	}
+}

@@ -94,8 +94,18 @@ func (e *Entry) anothers(env Env) bool {
 	return e.Lost && e.Sent == 0 && !e.Unsure && env.Twice != nil && env.Twice(e.Seq)
 }
 
-// settledThere tells of an entry of a lost timeline that it was settled there.
-func (e *Entry) settledThere(env Env) bool { return e.Seq <= env.Lost }
+// settledThere tells of an entry of a lost timeline that it was settled there. A create is known by the first of the writes
+// that it stands for: they are settled with it, and by that one's number the others know that no tombstone is needed.
+func (e *Entry) settledThere(env Env) bool { return e.KnownBy() <= env.Lost }
+
+// KnownBy gives the sequence by which others know the entry: of a create that of the life which it begins. When a node has
+// settled all up to it, the entry is settled.
+func (e *Entry) KnownBy() uint64 {
+	if e.creates() && e.Begun != 0 {
+		return e.Begun
+	}
+	return e.Seq
+}
 
 // Earliest gives the first of the sequences that the entry stands for. By it the entries of an item stand in the order in
 // which they were written: a renumbered one has a greater number than what is behind it and is not looked for yet.
