@@ -237,16 +237,22 @@ func (r *Replica) lookAt(ctx context.Context, table string) error {
 	return nil
 }
 
-// sentSince tells whether anything was sent to a restored table of whose restore nobody can tell which was first.
+// sentSince tells whether anything was sent to a restored table of whose restore nobody can tell which was first, or a lost
+// timeline may have sent what waits: the row that proves it is in another table.
 func (r *Replica) sentSince(ctx context.Context, table string, restored time.Time) (sent bool, err error) {
 	if restored.IsZero() {
 		return false, nil
 	}
 	err = r.store.View(ctx, func(tx *store.Tx) error {
-		return eachReplayed(tx, restored.Add(-restoreSlack), func(_ time.Time, entries []*intent.Entry) (bool, error) {
+		err := eachReplayed(tx, restored.Add(-restoreSlack), func(_ time.Time, entries []*intent.Entry) (bool, error) {
 			sent = slices.ContainsFunc(entries, func(e *intent.Entry) bool { return e.Table == table })
 			return !sent, nil
 		})
+		if sent || err != nil {
+			return err
+		}
+		sent, err = r.waitsSentTo(tx, table)
+		return err
 	})
 	return sent, err
 }

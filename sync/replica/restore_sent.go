@@ -30,30 +30,15 @@ func (r *Replica) requeueSent(ctx context.Context, table string, b *tableBook) e
 }
 
 func (r *Replica) requeueSentSome(tx *store.Tx, after []byte, table string, b *tableBook) (next []byte, more bool, err error) {
-	marked, err := r.allMarked(tx)
-	if err != nil {
-		return nil, false, err
-	}
 	var units []*unit
-	looked, env := 0, r.env(tx)
-	err = tx.Side(sideOutbox).Each(nil, after, func(k, v []byte) (bool, error) {
+	looked := 0
+	err = r.eachSentTo(tx, after, table, func(k []byte, u *unit) bool {
 		next = append([]byte(nil), k...)
-		looked++
-		id, ok := unitIDOf(k)
-		if !ok {
-			return true, nil
-		}
-		u, err := readUnit(id, v)
-		if err != nil {
-			return false, err
-		}
-		if slices.Contains(marked, id.seq) {
-			u.suspect(r.stateNow().Lost)
-		}
-		if u.wasSentTo(table, env) {
+		if u != nil {
 			units = append(units, u)
 		}
-		return looked < flagBatch, nil
+		looked++
+		return looked < flagBatch
 	})
 	if err != nil {
 		return nil, false, err
@@ -71,6 +56,42 @@ func (r *Replica) requeueSentSome(tx *store.Tx, after []byte, table string, b *t
 		}
 	}
 	return next, looked == flagBatch, cmp.Or(t.keep(tx), r.keepThrough(tx, table, b))
+}
+
+// eachSentTo calls fn with each key of the outbox behind one, and with the unit if that was sent to a table: it is known to be
+// unanswered, or may be proved by what another timeline has sent.
+func (r *Replica) eachSentTo(tx *store.Tx, after []byte, table string, fn func(k []byte, u *unit) bool) error {
+	marked, err := r.allMarked(tx)
+	if err != nil {
+		return err
+	}
+	env := r.env(tx)
+	return tx.Side(sideOutbox).Each(nil, after, func(k, v []byte) (bool, error) {
+		id, ok := unitIDOf(k)
+		if !ok {
+			return fn(k, nil), nil
+		}
+		u, err := readUnit(id, v)
+		if err != nil {
+			return false, err
+		}
+		if slices.Contains(marked, id.seq) {
+			u.suspect(r.stateNow().Lost)
+		}
+		if !u.wasSentTo(table, env) {
+			u = nil
+		}
+		return fn(k, u), nil
+	})
+}
+
+// waitsSentTo tells whether any such unit waits.
+func (r *Replica) waitsSentTo(tx *store.Tx, table string) (sent bool, err error) {
+	err = r.eachSentTo(tx, nil, table, func(_ []byte, u *unit) bool {
+		sent = u != nil
+		return !sent
+	})
+	return sent, err
 }
 
 // keepsBefore tells of a write from before the instant of a restore that was noticed before, of this table or of another of
