@@ -61,7 +61,9 @@ func (b *book) monotone(l *simLife) {
 	}
 }
 
-// proven gives the last effect on an item of those writes of a node that it knows to have had one.
+// proven gives the last effect on an item of those writes of a node that it knows to have had one. Of a write that had several
+// there that is the first: the protocol accepts copies that come when a foreign writer or the TTL has ended the life (section 1),
+// and the node that was told of the first need not have read what has been since.
 func (b *book) proven(l *simLife, item string) (n uint64) {
 	b.mu.Lock()
 	acts := b.ofItem[l.n.name+" "+item]
@@ -75,15 +77,22 @@ func (b *book) proven(l *simLife, item string) (n uint64) {
 		if p, err := l.rep.Proved(context.Background(), a.seq); err != nil || p != replica.ProofApplied {
 			continue
 		}
-		b.mu.Lock()
-		for _, e := range b.effects[fmt.Sprintf("%s %d", a.node, a.seq)] {
-			if e.item == item {
-				n = max(n, e.n)
-			}
-		}
-		b.mu.Unlock()
+		n = max(n, b.firstOf(a, item))
 	}
 	return n
+}
+
+// firstOf gives the first effect of a write on an item, 0: none. One from before it was written was of another, which had its
+// number in a lost time.
+func (b *book) firstOf(a *act, item string) uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, e := range b.effects[fmt.Sprintf("%s %d", a.node, a.seq)] {
+		if e.item == item && e.n > a.after {
+			return e.n
+		}
+	}
+	return 0
 }
 
 // unsettled tells whether a write of the node on the item waits: then the view is no image of the cloud.
