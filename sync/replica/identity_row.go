@@ -18,7 +18,7 @@ const (
 	attrNonce       = "nonce"   // drawn at each connect, and with each write of the row that follows a send
 	attrBoots       = "boots"   // the last runs, oldest first: "<boot id>:<last sequence before it>"
 	attrLeft        = "parted"  // the runs of histories that this one has left: what each of them had waiting may have been sent
-	attrTwice       = "twice"   // numbers that losses have parted: "<after>:<below>"
+	attrTwice       = "twice"   // numbers that losses have parted: "<after>:<below>", and spanOurs
 	attrCopies      = "copies"  // true: two copies were seen at work
 	attrReplayed    = "replayed"
 	attrSeen        = "seen" // server's time of the last write, epoch milliseconds: for people

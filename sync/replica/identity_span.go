@@ -16,6 +16,7 @@ import (
 type span struct {
 	After uint64 `json:"after"`
 	Below uint64 `json:"below"`
+	Ours  bool   `json:"ours,omitempty"` // it was this history that noticed: no copy that has its entries sends them under these numbers
 }
 
 func (s span) has(seq uint64) bool { return s.After < seq && seq < s.Below }
@@ -38,11 +39,18 @@ func (l *lostQueue) tell(ours []boot, row *nodeRow) {
 		l.Fork = max(l.Fork, s.After)
 	}
 	for _, s := range row.twice {
-		if !slices.Contains(l.Twice, s) {
+		known := slices.ContainsFunc(l.Twice, func(k span) bool { return k.After == s.After && k.Below == s.Below })
+		if !known {
+			s.Ours = s.Ours && commonSince(s.After, ours, row.boots)
 			l.Twice = append(l.Twice, s)
 		}
 	}
 	l.Twice = lastSpans(l.Twice)
+}
+
+// commonSince tells whether two histories have a run in common that began after a sequence.
+func commonSince(after uint64, ours, theirs []boot) bool {
+	return slices.ContainsFunc(ours, func(b boot) bool { return b.After >= after && indexBoot(theirs, b.ID) >= 0 })
 }
 
 // tell is told what the cloud knows of the history that is lost, and keeps its runs for whoever is put back to one of them.
@@ -86,7 +94,7 @@ func (l *lostQueue) numbersTwice(settled uint64) []span {
 		return nil
 	}
 	spans := slices.Clone(l.Twice)
-	if own := (span{After: l.Fork, Below: l.Below}); l.Told && own.After < own.Below {
+	if own := (span{After: l.Fork, Below: l.Below, Ours: true}); l.Told && own.After < own.Below {
 		spans = append(spans, own)
 	}
 	return lastSpans(slices.DeleteFunc(spans, func(s span) bool { return s.Below <= settled }))
@@ -102,18 +110,32 @@ func (l *lostQueue) twice(seq uint64) bool {
 	return slices.ContainsFunc(l.Twice, func(s span) bool { return s.has(seq) })
 }
 
+// never tells of such a number that the entry which waits here was not, and will not be, sent under it, by any copy.
+func (l *lostQueue) never(seq uint64) bool {
+	return slices.ContainsFunc(l.Twice, func(s span) bool { return s.Ours && s.has(seq) })
+}
+
 // spanList writes spans as the row has them.
 func spanList(spans []span) attr.Value {
 	out := make([]attr.Value, len(spans))
 	for i, s := range spans {
-		out[i] = attr.S(fmt.Sprintf("%d:%d", s.After, s.Below))
+		text := fmt.Sprintf("%d:%d", s.After, s.Below)
+		if s.Ours {
+			text += spanOurs
+		}
+		out[i] = attr.S(text)
 	}
 	return attr.L(out...)
 }
 
+// spanOurs is behind a span that the history of the row has noticed itself.
+const spanOurs = ":ours"
+
 func parseSpan(text string) (s span, ok bool) {
+	text, s.Ours = strings.CutSuffix(text, spanOurs)
 	after, below, ok := strings.Cut(text, ":")
 	from, err := strconv.ParseUint(after, 10, 64)
 	to, err2 := strconv.ParseUint(below, 10, 64)
-	return span{After: from, Below: to}, ok && err == nil && err2 == nil
+	s.After, s.Below = from, to
+	return s, ok && err == nil && err2 == nil
 }

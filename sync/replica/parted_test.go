@@ -106,7 +106,7 @@ func TestSpans(t *testing.T) {
 		}
 	}
 	told := second.numbersTwice(5)
-	if want := []span{{After: 28, Below: 50}, {After: 70, Below: 90}}; !slices.Equal(told, want) {
+	if want := []span{{After: 28, Below: 50, Ours: true}, {After: 70, Below: 90, Ours: true}}; !slices.Equal(told, want) {
 		t.Errorf("the cloud is told %v", told)
 	}
 	row := readRow(attr.Item{attrTwice: spanList(told)})

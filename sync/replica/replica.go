@@ -209,7 +209,7 @@ func (r *Replica) env(tx *store.Tx) intent.Env {
 		Kept:   func(table string, key attr.Item, mark attr.Value) bool { return r.keptMark(tx, table, key, mark) },
 	}
 	if lost := r.stateNow().Lost; lost != nil {
-		env.Lost, env.Fork, env.Anew, env.Twice = min(lost.Settled, lost.Fork), lost.Fork, lost.first(), lost.twice
+		env.Lost, env.Fork, env.Anew, env.Twice, env.Never = min(lost.Settled, lost.Fork), lost.Fork, lost.first(), lost.twice, lost.never
 	}
 	return env
 }

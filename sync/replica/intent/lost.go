@@ -65,11 +65,13 @@ func (t *taking) lost() {
 }
 
 // mustLeave tells whether another copy of this node could still have the entry apply on its life, under the number that it
-// has there. A delete does no harm twice, and on a life without a name a foreign Put takes every mark away.
+// has there. A delete does no harm twice, and on a life without a name a foreign Put takes every mark away. A number that all
+// who have the entry know to be another write's is not set as a mark either.
 func (e *Entry) mustLeave(side Sidecar, env Env) bool {
 	order, _ := attr.Compare(side.Marks[env.Node], e.Mark())
 	shut := side.Marks[env.Node].Kind() == attr.KindN && order > 0
-	return !shut && e.Op != store.OpDelete && e.Life.ID != ""
+	never := e.anothers(env) && env.Never != nil && env.Never(e.Seq)
+	return !shut && !never && e.Op != store.OpDelete && e.Life.ID != ""
 }
 
 // left is the answer to closing the old mark. Where it was refused a copy may have been faster: the entry is looked for anew.

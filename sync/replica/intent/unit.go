@@ -28,7 +28,10 @@ type Env struct {
 	Fork         uint64 // the last sequence that the lost timeline may have too; 0: nobody knows
 	Anew         uint64 // the first of the sequences that were given anew since; 0: none
 	// Twice tells of a sequence that waits that an earlier history of this node may have given it to another write; nil: of none.
-	Twice     func(seq uint64) bool
+	Twice func(seq uint64) bool
+	// Never tells of such a sequence that the entry which waits here was not, and will not be, sent under it, by any copy of this
+	// node; nil: of none.
+	Never     func(seq uint64) bool
 	Replaying bool // the cloud was restored, and not all nodes have replayed: what is absent is not yet deleted
 
 	Spec    func(table string) *store.TableSpec // nil: no such table any more
