@@ -95,3 +95,43 @@ func TestFoldedStateIsKnownByItsFirst(t *testing.T) {
 		t.Errorf("its life is %s", got)
 	}
 }
+
+// A create that had moved to another life when the snapshot was made, and was sent there in the timeline that is lost, is not
+// made once more when that life has ended. One that was not sent there is.
+func TestMovedBeforeTheLostTimeline(t *testing.T) {
+	t.Parallel()
+	for _, sent := range []bool{true, false} {
+		w := newWorld(t)
+		a, b := w.node("a"), w.node("b")
+		a.untold = true
+		e := a.write(update("t", "i", "SET x = :x", "", ":x", 1))
+		a.step(loseRequest)
+		b.write(put("t", "i", "", "y", 2))
+		b.drain()
+		for !e.Moved {
+			if !a.step(arrive) {
+				t.Fatal("it waits")
+			}
+		}
+		queued := *e // in the snapshot
+		if sent {
+			a.drain()
+			a.result(e, OutApplied, "")
+		}
+		b.write(remove("t", "i", ""))
+		b.drain()
+		w.want("t", "i", "nothing")
+		queued.Lost = true
+		a.queue, a.known = []*Entry{&queued}, map[string]Known{}
+		a.crash()
+		queue := a.queue[0]
+		a.drain()
+		if sent {
+			a.result(queue, OutConflict, CodeLost)
+			w.want("t", "i", "nothing")
+			continue
+		}
+		a.result(queue, OutApplied, "")
+		w.want("t", "i", `{"x":{"N":"1"}}`)
+	}
+}

@@ -43,7 +43,7 @@ func (t *taking) lost() {
 	switch {
 	case there.Equal(e.Mark()):
 		t.o.Result = OutApplied
-	case there.Equal(e.closedMark()), e.settledThere(t.env), moved:
+	case there.Equal(e.closedMark()), e.settledThere(t.env), moved && !same:
 		t.o.Met[0] = image
 		t.settle(conflict(CodeLost, textLost))
 	case e.outdone(side, t.env) && !(same && (renumbered(there, t.env) || there.Equal(e.leftMark(t.env)))), e.partly(there):
@@ -58,6 +58,8 @@ func (t *taking) lost() {
 		// can tell.
 		t.o.Met[0] = image
 		t.settle(conflict(CodeLost, textLost))
+	case e.Moved && !e.creates():
+		e.Lost = false // no row tells that it was sent on this life
 	default:
 		e.Lost, e.Unsure = false, true
 		e.Sent = max(e.Sent, 1)

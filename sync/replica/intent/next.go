@@ -209,10 +209,10 @@ func (e *Entry) aliveRefs(env Env) []Ref {
 }
 
 // lostRefs are what tells what has become of an entry in a lost timeline: its item, and of a create whether it has gone to
-// another life.
+// another life, there or before.
 func (e *Entry) lostRefs(env Env) []Ref {
 	refs := []Ref{e.ref()}
-	if e.creates() {
+	if e.creates() || e.Moved {
 		refs = append(refs, syncRef(MovedID(e.lifeID(env.Node)), env))
 	}
 	return refs
