@@ -135,3 +135,52 @@ func TestMovedBeforeTheLostTimeline(t *testing.T) {
 		w.want("t", "i", `{"x":{"N":"1"}}`)
 	}
 }
+
+// A create that has gone to another life, was sent there without an answer, and finds that life ended is not made once more:
+// it is recorded, when no copy of its first send can arrive any more. One that arrives before is known by its mark.
+func TestMovedAndUnansweredWhereTheLifeHasEnded(t *testing.T) {
+	t.Parallel()
+	for _, applied := range []bool{true, false} { // to the life that ends
+		w := newWorld(t)
+		a, b := w.node("a"), w.node("b")
+		e := a.write(update("t", "i", "SET x = :x", "", ":x", 1))
+		a.step(delay)
+		b.write(put("t", "i", "", "y", 2))
+		b.drain()
+		for !e.Moved || !e.Dead {
+			if !a.step(arrive) {
+				t.Fatal("it waits")
+			}
+		}
+		if applied {
+			a.step(loseAnswer)
+			w.want("t", "i", `{"x":{"N":"1"},"y":{"N":"2"}}`)
+			w.now = w.now.Add(holdFor + time.Second)
+			b.learn("t", "i")
+			b.write(remove("t", "i", ""))
+			b.drain()
+		} else {
+			a.step(loseRequest)
+			w.foreignDelete("t", "i")
+		}
+		w.want("t", "i", "nothing")
+		for a.step(arrive) { // until it is parked
+		}
+		w.deliver()
+		if len(a.queue) > 0 {
+			a.crash()
+			e = a.queue[0]
+		}
+		a.drain()
+		if n := w.cloud.effects[WriteID("a", e.Seq)]; n != 1 {
+			t.Errorf("applied %v: it had %d effects", applied, n)
+		}
+		if applied {
+			a.result(e, OutConflict, CodeGone)
+			w.want("t", "i", "nothing")
+			continue
+		}
+		a.result(e, OutApplied, "")
+		w.want("t", "i", `{"x":{"N":"1"}}`)
+	}
+}

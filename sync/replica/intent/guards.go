@@ -70,11 +70,16 @@ func (e *Entry) nothing(f facts, env Env) (verdict, decision) {
 	case e.Op == store.OpDelete:
 		e.moveTo(Sidecar{}, false)
 		return verdictAgain, decision{}
-	case e.Late && !f.dead && !e.Replay:
+	case e.Late && !f.dead && !e.Replay && !f.unsure:
 		// It was a create, and a copy of that could still make what we would call deleted: it is one again.
 		e.moveTo(Sidecar{}, false)
 		e.Unsure = true
 		return verdictAgain, decision{}
+	case e.Late && !f.dead && !e.Replay && e.Why != WhyHold:
+		// It may have been applied to what is gone, and is not made once more. But what is said of it now such a copy could
+		// still make untrue: for as long as one may be under way it waits.
+		e.NotBefore, e.Why = env.Now.Add(holdFor), WhyHold
+		return verdictPark, decision{}
 	}
 	return e.vanished(f, env)
 }
