@@ -27,7 +27,7 @@ func call[In, Out any](ctx context.Context, c *Client, op string, tables []strin
 	c.usage.asked.Add(1)
 	out, err := do(context.WithValue(ctx, exchangeKey{}, x), in)
 	if err != nil {
-		return nil, c.sort(op, tables, x, c.http.times.Now().Mono-began, err)
+		return nil, c.classify(op, tables, x, c.http.times.Now().Mono-began, err)
 	}
 	return out, nil
 }

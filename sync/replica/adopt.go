@@ -23,7 +23,7 @@ type image struct {
 	item  attr.Item // sidecar included; nil: there is none
 	read  *reading
 	began time.Time // of the read, server-corrected
-	turn  uint64    // how many restores were known then
+	epoch uint64    // how many restores were known then
 }
 
 // verdicts on an image.
@@ -156,7 +156,7 @@ func (r *Replica) adoptOne(w *work, im *image, out *adoption, together bool) (ad
 		return adoptRefused, nil
 	case err != nil:
 		return 0, err
-	case im.turn != r.identity.restores.turn.Load(): // it may be of a table that is no more, and proves nothing of the one that is
+	case im.epoch != r.identity.restores.epoch.Load(): // it may be of a table that is no more, and proves nothing of the one that is
 		return adoptStale, nil
 	case sameBase(it.sh, im.item):
 		return adoptSame, nil
@@ -354,10 +354,10 @@ func sortedUnits(ids map[unitID]bool) []unitID {
 	return slices.SortedFunc(maps.Keys(ids), func(a, b unitID) int { return cmp.Compare(a.seq, b.seq) })
 }
 
-// follows tells of the image behind an applied entry that it is later than a base which was set while the answer was on its
+// isLater tells of the image behind an applied entry that it is later than a base which was set while the answer was on its
 // way: what is read may be older than a send that is answered, and its effect must not be lost to readers with the entry. It is
 // told by the life and the count of our sends; the item is read again in any case.
-func follows(e *intent.Entry, after intent.Known, sh *shadow) bool {
+func isLater(e *intent.Entry, after intent.Known, sh *shadow) bool {
 	before := sh.known
 	switch {
 	case after.Item == nil: // it was deleted: unless it has another life by now

@@ -11,7 +11,7 @@ import (
 func (r *Replica) readImage(ctx context.Context, table string, key attr.Item) (image, error) {
 	ctx, cancel := r.within(ctx)
 	defer cancel()
-	im := image{table: table, key: key, began: r.serverNow(), read: r.reads.start(), turn: r.identity.restores.turn.Load()}
+	im := image{table: table, key: key, began: r.serverNow(), read: r.reads.start(), epoch: r.identity.restores.epoch.Load()}
 	it, err := r.cloud.Get(ctx, table, key)
 	if err != nil {
 		im.read.end()
@@ -27,13 +27,13 @@ func endReads(images []image) {
 	}
 }
 
-// readAgain bounds how often an item is read again because its base moved meanwhile: what moves that often is moved by
+// maxRereads bounds how often an item is read again because its base moved meanwhile: what moves that often is moved by
 // answers of the cloud, which are as good.
-const readAgain = 3
+const maxRereads = 3
 
 // refresh reads an item and adopts it.
 func (r *Replica) refresh(ctx context.Context, table string, key attr.Item) error {
-	for range readAgain {
+	for range maxRereads {
 		im, err := r.readImage(ctx, table, key)
 		if err != nil {
 			return err
@@ -86,8 +86,8 @@ func (r *Replica) follow(ctx context.Context, out *adoption, again bool) error {
 	return nil
 }
 
-// readAgain has an item read consistently: what is known of it came in an order that nobody can tell.
-func (r *Replica) readAgain(table string, key attr.Item) {
+// bookReread has an item read consistently: what is known of it came in an order that nobody can tell.
+func (r *Replica) bookReread(table string, key attr.Item) {
 	r.books.mu.Lock()
 	r.books.reads = append(r.books.reads, intent.Ref{Table: table, Key: key})
 	r.books.mu.Unlock()

@@ -17,7 +17,7 @@ func (n *feedNode) adoptNow(t testing.TB, table string, key, item attr.Item) ado
 	t.Helper()
 	read := n.reads.start()
 	defer read.end()
-	im := image{table: table, key: key, item: item, read: read, began: n.serverNow(), turn: n.identity.restores.turn.Load()}
+	im := image{table: table, key: key, item: item, read: read, began: n.serverNow(), epoch: n.identity.restores.epoch.Load()}
 	out, err := n.adopt(context.Background(), []image{im}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ func TestFlaggedBetweenTwoSteps(t *testing.T) {
 		flagged, before := false, 0
 		var n *feedNode
 		n = openNode(t, c, t.TempDir(), func(cfg *Config) {
-			cfg.Fail = func(point string) {
+			cfg.Failpoint = func(point string) {
 				dead, _ := c.item("touchline-sync", attr.Item{"id": attr.S("dead#b.1.5")})
 				if point != "answer" || dead == nil || flagged {
 					return

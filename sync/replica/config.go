@@ -37,8 +37,8 @@ type Config struct {
 	// is not repeated: it is on record, and the holder's next one carries the raised fence. nil: nobody is told.
 	Deposed func(ctx context.Context, lock string, fence int64) (raised int64, err error)
 
-	// Fail is called between the steps that a crash may tear apart, with the name of the place; nil: by nobody.
-	Fail func(point string)
+	// Failpoint is called between the steps that a crash may tear apart, with the name of the place; nil: by nobody.
+	Failpoint func(point string)
 }
 
 const (
@@ -72,8 +72,8 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Deadline == 0 {
 		c.Deadline = defaultDeadline
 	}
-	if c.Fail == nil {
-		c.Fail = func(string) {}
+	if c.Failpoint == nil {
+		c.Failpoint = func(string) {}
 	}
 	c.Budget = c.Budget.withDefaults()
 	return c, nil

@@ -247,7 +247,7 @@ func (r *Replica) retry(w *work, c *Conflict) error {
 		}
 	}
 	for _, group := range c.groups() {
-		seqs, err := again(w.tx, group)
+		seqs, err := rewrite(w.tx, group)
 		if err != nil {
 			return retryRefused(c.ID, group[0], err)
 		}
@@ -272,8 +272,8 @@ func (c *Conflict) groups() (out [][]*intent.Entry) {
 	return out
 }
 
-// again makes the writes of a unit anew, its conditions on other items included.
-func again(tx *store.Tx, group []*intent.Entry) (seqs []uint64, err error) {
+// rewrite makes the writes of a unit anew, its conditions on other items included.
+func rewrite(tx *store.Tx, group []*intent.Entry) (seqs []uint64, err error) {
 	var writes []store.WriteItem
 	for _, e := range group {
 		if e.Policy == store.PolicyThrough {

@@ -73,7 +73,7 @@ func crashAt(t *testing.T, nth int, lossy bool) (died bool) {
 	gone := make(chan struct{})
 	n := nodeOn(t, first, c, func(cfg *replica.Config) {
 		cfg.Dir, cfg.Lanes = dir, 1
-		cfg.Fail = func(point string) {
+		cfg.Failpoint = func(point string) {
 			if !slices.Contains([]string{"send", "answer", "attempted", "settle", "settled"}, point) {
 				return // the others' steps have tests of their own
 			}

@@ -75,7 +75,7 @@ var errCrash = errors.New("crash")
 // crashAt has a node die at a point.
 func crashAt(point string) func(*Config) {
 	return func(cfg *Config) {
-		cfg.Fail = func(p string) {
+		cfg.Failpoint = func(p string) {
 			if p == point {
 				panic(errCrash)
 			}

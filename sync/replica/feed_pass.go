@@ -91,7 +91,7 @@ func (r *Replica) resume(ctx context.Context, p *pass) (*pass, error) {
 func (r *Replica) page(ctx context.Context, p *pass) (n int, last bool, err error) {
 	read := r.reads.start()
 	defer read.end()
-	began, turn := r.serverNow(), r.identity.restores.turn.Load()
+	began, epoch := r.serverNow(), r.identity.restores.epoch.Load()
 	page, err := r.readPage(ctx, p)
 	if err != nil {
 		if classOf(err) == intent.Validation && p.after != nil && !p.alone { // a position that the table does not have any more
@@ -108,7 +108,7 @@ func (r *Replica) page(ctx context.Context, p *pass) (n int, last bool, err erro
 			r.feeds.countRefused(1)
 			continue
 		}
-		images = append(images, image{table: p.table, key: key, item: it, read: read, began: began, turn: turn})
+		images = append(images, image{table: p.table, key: key, item: it, read: read, began: began, epoch: epoch})
 	}
 	if err := r.note(ctx, p, images); err != nil {
 		return 0, false, err
@@ -120,7 +120,7 @@ func (r *Replica) page(ctx context.Context, p *pass) (n int, last bool, err erro
 	if !p.alone && (!last || p.kept) {
 		more = p.keep
 	}
-	r.cfg.Fail("feed-page")
+	r.cfg.Failpoint("feed-page")
 	out, err := r.adopt(ctx, images, more)
 	if err != nil {
 		p.after = before

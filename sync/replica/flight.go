@@ -12,19 +12,19 @@ import (
 // flight is a unit that is being sent.
 type flight struct {
 	*unit
-	read     *reading  // since the request left whose answer is to be settled
-	began    time.Time // when that was, server-corrected
-	outcome  intent.Outcome
-	known    []intent.Known // as the answer was judged
-	changed  bool           // the entries are not as the outbox has them
-	wait     time.Time      // it is parked until; zero, if parked: until somebody pushes it
-	why      string
-	idle     bool      // nothing was asked: there was no reason to
-	gone     bool      // it was not in the outbox any more
-	turn     uint64    // how many restores were known when its last request left
-	answered time.Time // server-corrected; zero: nothing was asked
-	stuck    int       // how often its outcome could not be settled
-	history  uint64    // of the node's histories, the one in which the unit was read: see Replica.anew
+	read      *reading  // since the request left whose answer is to be settled
+	began     time.Time // when that was, server-corrected
+	outcome   intent.Outcome
+	known     []intent.Known // as the answer was judged
+	changed   bool           // the entries are not as the outbox has them
+	wait      time.Time      // it is parked until; zero, if parked: until somebody pushes it
+	why       string
+	idle      bool      // nothing was asked: there was no reason to
+	gone      bool      // it was not in the outbox any more
+	epoch     uint64    // how many restores were known when its last request left
+	answered  time.Time // server-corrected; zero: nothing was asked
+	stuck     int       // how often its outcome could not be settled
+	flagEpoch uint64    // of the node's histories, the one in which the unit was read: see rereadIfFlagged
 }
 
 // seqHeap has the least sequence first.

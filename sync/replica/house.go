@@ -109,7 +109,7 @@ func (r *Replica) readBooked(ctx context.Context) {
 			r.log.Warn("an item cannot be read again; a later read will", "table", ref.Table, "error", err)
 			if e, gone := unreached(err); gone {
 				r.offline(intent.Outcome{}, e)
-				r.readAgain(ref.Table, ref.Key)
+				r.bookReread(ref.Table, ref.Key)
 			}
 			return
 		}

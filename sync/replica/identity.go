@@ -21,9 +21,9 @@ const keyState = "state"
 // identity is who this node is to the cloud: its id and incarnation, which are the store's, and the boot id, which names
 // one run of it. What of that must not be forgotten is in the store (identityState) and in the file (identityFile).
 type identity struct {
-	history atomic.Uint64 // changes when units are flagged as of a lost history
-	turn    chan struct{} // held by who changes the file: one at a time
-	sends   atomic.Bool   // something was sent since the last nonce was drawn
+	flagEpoch atomic.Uint64 // changes when units are flagged as of a lost history
+	fileLock  chan struct{} // held by who changes the file: one at a time
+	sends     atomic.Bool   // something was sent since the last nonce was drawn
 
 	mu    sync.Mutex
 	run   string // names the process
@@ -117,8 +117,8 @@ func (r *Replica) beginBoot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.cfg.Fail("identity-boot")
-	defer id.takeTurn()()
+	r.cfg.Failpoint("identity-boot")
+	defer id.lockFile()()
 	file := id.copyFile()
 	file.Boot, file.Incarnation, file.Clean = b.ID, r.store.Incarnation(), false
 	return r.setFile(ctx, file)
@@ -130,10 +130,10 @@ const incarnationShift = 40
 // randomID draws 16 hexadecimal digits.
 func (r *Replica) randomID() string { return fmt.Sprintf("%016x", r.cfg.Rand()) }
 
-// takeTurn waits until nobody else changes the file.
-func (id *identity) takeTurn() (end func()) {
-	id.turn <- struct{}{}
-	return func() { <-id.turn }
+// lockFile waits until nobody else changes the file.
+func (id *identity) lockFile() (end func()) {
+	id.fileLock <- struct{}{}
+	return func() { <-id.fileLock }
 }
 
 // copyFile gives a copy to be changed and set.

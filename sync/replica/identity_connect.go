@@ -129,7 +129,7 @@ func (r *Replica) leaveHistory(ctx context.Context, row *nodeRow) error {
 	if err := r.newIncarnation(ctx, above, row); err != nil {
 		return err
 	}
-	r.cfg.Fail("identity-new")
+	r.cfg.Failpoint("identity-new")
 	return r.beginBoot(ctx)
 }
 
@@ -150,7 +150,7 @@ func (r *Replica) stopCopies(ctx context.Context, row *nodeRow) error {
 // drawNonce draws one and keeps it: in the store, then in the file. A store whose nonce is one of the file's older ones
 // is an older store.
 func (r *Replica) drawNonce(ctx context.Context) (string, error) {
-	defer r.identity.takeTurn()()
+	defer r.identity.lockFile()()
 	nonce, file := r.randomID(), r.identity.copyFile()
 	err := r.changeState(ctx, func(_ *store.Tx, s *identityState) error {
 		s.Nonce, s.Before = nonce, file.newest()
@@ -159,12 +159,12 @@ func (r *Replica) drawNonce(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	r.cfg.Fail("identity-nonce")
+	r.cfg.Failpoint("identity-nonce")
 	file.draw(nonce)
 	if err := r.setFile(ctx, file); err != nil {
 		return "", err
 	}
-	r.cfg.Fail("identity-file")
+	r.cfg.Failpoint("identity-file")
 	return nonce, nil
 }
 

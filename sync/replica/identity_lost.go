@@ -43,7 +43,7 @@ func (r *Replica) newIncarnation(ctx context.Context, above uint64, row *nodeRow
 	if err != nil {
 		return err
 	}
-	r.cfg.Fail("identity-incarnation")
+	r.cfg.Failpoint("identity-incarnation")
 	now, err := r.store.BeginIncarnation(ctx, kept)
 	if err != nil {
 		return err
@@ -85,8 +85,8 @@ func (r *Replica) flagLost(ctx context.Context) error {
 	if lost == nil || lost.Flagged {
 		return nil
 	}
-	r.identity.history.Add(1) // what lanes have on its way from before
-	defer r.identity.history.Add(1)
+	r.identity.flagEpoch.Add(1) // what lanes have on its way from before
+	defer r.identity.flagEpoch.Add(1)
 	for done := false; !done; {
 		err := r.changeState(ctx, func(tx *store.Tx, s *identityState) (err error) {
 			if s.Lost.After == nil {
@@ -102,7 +102,7 @@ func (r *Replica) flagLost(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.cfg.Fail("identity-flagged")
+		r.cfg.Failpoint("identity-flagged")
 	}
 	return nil
 }
@@ -204,9 +204,9 @@ func (w *work) followRenumbered(old, now *unit) error {
 	return nil
 }
 
-// anew reads a unit again that a lane has read before the node left a history: it may have been flagged since.
-func (r *Replica) anew(ctx context.Context, f *flight) error {
-	if f.history == r.identity.history.Load() {
+// rereadIfFlagged reads a unit again that a lane has read before the node left a history: it may have been flagged since.
+func (r *Replica) rereadIfFlagged(ctx context.Context, f *flight) error {
+	if f.flagEpoch == r.identity.flagEpoch.Load() {
 		return nil
 	}
 	return r.readAnew(ctx, f)
@@ -214,7 +214,7 @@ func (r *Replica) anew(ctx context.Context, f *flight) error {
 
 // readAnew reads a unit that a lane has in hand again.
 func (r *Replica) readAnew(ctx context.Context, f *flight) error {
-	now := r.identity.history.Load()
+	now := r.identity.flagEpoch.Load()
 	return r.store.View(ctx, func(tx *store.Tx) error {
 		u, err := getUnit(tx, f.id)
 		if err != nil {
@@ -224,7 +224,7 @@ func (r *Replica) readAnew(ctx context.Context, f *flight) error {
 			f.keepSent(u)
 			f.unit = u
 		}
-		f.history = now
+		f.flagEpoch = now
 		return nil
 	})
 }
@@ -251,7 +251,7 @@ func (r *Replica) keepLost(f *flight, there *unit) (replay bool) {
 			mine.Replay, mine.Unsure, mine.Before, mine.Again = true, true, e.Before, e.Again
 		}
 	}
-	if f.history == r.identity.history.Load() || len(there.Entries) != len(f.Entries) {
+	if f.flagEpoch == r.identity.flagEpoch.Load() || len(there.Entries) != len(f.Entries) {
 		return replay
 	}
 	for i, e := range there.Entries {

@@ -26,12 +26,12 @@ type lane struct {
 	hinted atomic.Uint64 // greatest sequence that Compile has written here, maybe to be undone
 	urgent atomic.Bool   // somebody waits for an acknowledgement
 
-	mu     sync.Mutex
-	pushed []uint64   // units to look at, from whoever made them heads
-	again  bool       // read the outbox from its beginning
-	all    bool       // look at all that waits aside: its instants are others now
-	show   []LaneUnit // what waits aside, for the status
-	kept   int        // of stuck, for the status
+	mu          sync.Mutex
+	pushed      []uint64   // units to look at, from whoever made them heads
+	rescanAsked bool       // read the outbox from its beginning
+	all         bool       // look at all that waits aside: its instants are others now
+	show        []LaneUnit // what waits aside, for the status
+	kept        int        // of stuck, for the status
 
 	// Of the lane's own goroutine.
 	cursor uint64              // the outbox is read up to here
@@ -101,7 +101,7 @@ func (r *Replica) urge(id unitID) {
 func (r *Replica) rescan() {
 	for _, l := range r.lanes {
 		l.mu.Lock()
-		l.again = true
+		l.rescanAsked = true
 		l.mu.Unlock()
 		l.sig.Set()
 	}
@@ -147,7 +147,7 @@ func (l *lane) run(ctx context.Context) error {
 		if until.Equal(now) {
 			continue
 		}
-		l.tell() // it may sleep for long
+		l.publishStatus() // it may sleep for long
 		if l.r.clock.Wait(ctx, until, l.sig) != nil {
 			break
 		}
@@ -213,8 +213,8 @@ func (l *lane) fill(ctx context.Context, now time.Time) error {
 // take moves what others have pushed, and what has waited aside long enough, to where the lane looks.
 func (l *lane) take(now time.Time) {
 	l.mu.Lock()
-	pushed, again, all := l.pushed, l.again, l.all
-	l.pushed, l.again, l.all = nil, false, false
+	pushed, again, all := l.pushed, l.rescanAsked, l.all
+	l.pushed, l.rescanAsked, l.all = nil, false, false
 	l.mu.Unlock()
 	if again || !l.rescan.IsZero() && !now.Before(l.rescan) {
 		l.cursor, l.ended, l.rescan = 0, false, time.Time{}
@@ -279,8 +279,8 @@ func (l *lane) nextAside() time.Time {
 	return until
 }
 
-// tell keeps for the status what waits aside.
-func (l *lane) tell() {
+// publishStatus keeps for the status what waits aside.
+func (l *lane) publishStatus() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.show, l.kept = l.show[:0], len(l.stuck)

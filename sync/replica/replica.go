@@ -70,8 +70,8 @@ func New(c Config) (*Replica, error) {
 		cfg: c, store: c.Store, cloud: c.Cloud, clock: c.Clock, log: c.Log, exprs: expr.NewCache(1024),
 		levels: &levels{}, waiting: newWaiters(), events: newEventWaits(), reads: newReadings(),
 	}
-	r.identity.turn = make(chan struct{}, 1)
-	r.identity.restores.one = make(chan struct{}, 1)
+	r.identity.fileLock = make(chan struct{}, 1)
+	r.identity.restores.requeueing = make(chan struct{}, 1)
 	r.paces = newPaces(r.float)
 	r.makeLanes(c.Lanes)
 	return r, nil
@@ -209,7 +209,7 @@ func (r *Replica) env(tx *store.Tx) intent.Env {
 		Kept:   func(table string, key attr.Item, mark attr.Value) bool { return r.keptMark(tx, table, key, mark) },
 	}
 	if lost := r.stateNow().Lost; lost != nil {
-		env.Lost, env.Fork, env.Anew, env.Twice, env.Never = min(lost.Settled, lost.Fork), lost.Fork, lost.first(), lost.twice, lost.never
+		env.Lost, env.Fork, env.FirstRenumbered, env.Twice, env.Never = min(lost.Settled, lost.Fork), lost.Fork, lost.first(), lost.twice, lost.never
 	}
 	return env
 }

@@ -40,12 +40,12 @@ const (
 
 // restores are the tables that were looked at.
 type restores struct {
-	books   map[string]*tableBook
-	one     chan struct{} // of those who put back
-	turn    atomic.Uint64 // counts those found to be others: what was asked before may be of what is no more
-	checked time.Time     // all of them
-	missed  []string      // of them, those that could not be looked at
-	denied  bool          // somebody has been told that they cannot be
+	books      map[string]*tableBook
+	requeueing chan struct{} // of those who put back
+	epoch      atomic.Uint64 // counts those found to be others: what was asked before may be of what is no more
+	checked    time.Time     // all of them
+	missed     []string      // of them, those that could not be looked at
+	denied     bool          // somebody has been told that they cannot be
 }
 
 // keepsAbsent tells whether what is absent from a table of the cloud stays here: while the writes that a restored table
@@ -70,14 +70,14 @@ func (r *Replica) lostItem(it *workItem) bool {
 }
 
 func (b *tableBook) lostAnew(set time.Time) bool {
-	return b.Anew && !b.Noticed.IsZero() && set.Before(b.Noticed)
+	return b.Recreated && !b.Noticed.IsZero() && set.Before(b.Noticed)
 }
 
 // mayComeBack tells whether what is absent from a table of the cloud may still be sent again by somebody who has it. Behind
 // that the absence counts for what is written to it: else a delete of what a table made anew never had would wait for ever.
 func (r *Replica) mayComeBack(table string) bool {
 	b, ok := r.book(table)
-	return ok && !b.Noticed.IsZero() && (b.Anew && !b.Requeued || r.serverNow().Before(b.Until))
+	return ok && !b.Noticed.IsZero() && (b.Recreated && !b.Requeued || r.serverNow().Before(b.Until))
 }
 
 // replaying tells whether any table of the cloud has lost writes that are still being sent again.
@@ -104,7 +104,7 @@ func (r *Replica) checkTables(ctx context.Context, always bool) error {
 	id.mu.Lock()
 	tables, all := id.restores.missed, always || now.Sub(id.restores.checked) >= tablesEvery
 	id.mu.Unlock()
-	turn := id.restores.turn.Load()
+	epoch := id.restores.epoch.Load()
 	if all {
 		tables = r.mirroredTables()
 	}
@@ -112,7 +112,7 @@ func (r *Replica) checkTables(ctx context.Context, always bool) error {
 	if err == nil {
 		id.mu.Lock()
 		id.restores.missed = missed
-		if all && id.restores.turn.Load() == turn { // else what was looked at first may have become another one too
+		if all && id.restores.epoch.Load() == epoch { // else what was looked at first may have become another one too
 			id.restores.checked = now
 		}
 		id.mu.Unlock()
@@ -142,8 +142,8 @@ func (r *Replica) lookAtAll(ctx context.Context, tables []string) (missed []stri
 func (r *Replica) requeueAll(ctx context.Context) error {
 	id := &r.identity
 	select { // lanes and feeds come together
-	case id.restores.one <- struct{}{}:
-		defer func() { <-id.restores.one }()
+	case id.restores.requeueing <- struct{}{}:
+		defer func() { <-id.restores.requeueing }()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -189,12 +189,12 @@ func (r *Replica) mirroredTables() []string {
 // checkTable looks at one table, and if that is another one at all tables: seldom is one restored alone, and of one that
 // is restored once more before this node has seen the first time it would not learn what that took away.
 func (r *Replica) checkTable(ctx context.Context, table string) error {
-	turn := &r.identity.restores.turn
-	before := turn.Load()
+	epoch := &r.identity.restores.epoch
+	before := epoch.Load()
 	if err := r.lookAt(ctx, table); err != nil {
 		return err
 	}
-	if b, ok := r.book(table); turn.Load() == before && !(ok && b.loses(r.identity.run)) {
+	if b, ok := r.book(table); epoch.Load() == before && !(ok && b.loses(r.identity.run)) {
 		return nil
 	}
 	return r.checkTables(ctx, true)
@@ -231,7 +231,7 @@ func (r *Replica) lookAt(ctx context.Context, table string) error {
 		})
 	case was.ID != state.ID, !was.RestoredAt.Equal(state.RestoredAt):
 		return r.becameAnother(ctx, table, &was, state)
-	case was.Anew && !was.Requeued && was.Run == r.identity.run:
+	case was.Recreated && !was.Requeued && was.Run == r.identity.run:
 		r.paces.hold(table, whyAnew, r.clock.Now())
 	}
 	return nil
@@ -284,21 +284,21 @@ func (r *Replica) becameAnother(ctx context.Context, table string, was *tableBoo
 	id, now := &r.identity, r.serverNow()
 	b := tableBook{
 		ID: state.ID, RestoredAt: state.RestoredAt, Noticed: now, Until: now.Add(replayFor),
-		Anew: state.RestoredAt.IsZero(), Run: id.run,
+		Recreated: state.RestoredAt.IsZero(), Run: id.run,
 		Requeued: table == r.cfg.SyncTable, // nothing of the outbox goes there but what goes with other tables
 	}
-	if b.Anew {
+	if b.Recreated {
 		b.Made = state.CreatedAt
 	} else {
 		b.Lost = b.RestoredAt.Add(-restoreSlack)
 	}
-	id.restores.turn.Add(1)
+	id.restores.epoch.Add(1)
 	r.doubtTables()
-	r.cfg.Fail("restore-noticed")
+	r.cfg.Failpoint("restore-noticed")
 	news := false
 	err := r.changeBook(ctx, table, func(old *tableBook) {
 		if news = old.is(was); news { // else somebody has noticed meanwhile
-			b.follows(old)
+			b.inherit(old)
 			*old = b
 		}
 	})
@@ -313,7 +313,7 @@ func (r *Replica) tellAnother(table string, b *tableBook) {
 	switch {
 	case table == r.cfg.SyncTable:
 		r.log.Error("restore: the node's own table in the cloud is another one now", "table", table)
-	case b.Anew:
+	case b.Recreated:
 		r.log.Error("restore: a table was made again in the cloud; nothing is sent to it and nothing is deleted here", "table", table)
 		r.paces.hold(table, whyAnew, r.clock.Now())
 	default:

@@ -214,7 +214,7 @@ func TestManyOfOneItemGoBackInPieces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pieces := 0
 		c, n := running(t, func(cfg *Config) {
-			cfg.Fail = func(point string) {
+			cfg.Failpoint = func(point string) {
 				if point == "restore-requeued" {
 					pieces++
 					letPass(10 * time.Second) // in which the lanes do what they can
@@ -239,7 +239,7 @@ func TestLanesWaitForTheLastPutBack(t *testing.T) {
 		var n *feedNode
 		slices := 0
 		c, made := opened(t, func(cfg *Config) {
-			cfg.Fail = func(point string) {
+			cfg.Failpoint = func(point string) {
 				if point == "restore-requeued" {
 					slices++
 					n.rescan()
@@ -268,7 +268,7 @@ func TestPuttingBackGoesOn(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				c, n := opened(t, func(cfg *Config) {
-					cfg.Fail = func(point string) {
+					cfg.Failpoint = func(point string) {
 						if point == "restore-requeued" {
 							cancel()
 						}

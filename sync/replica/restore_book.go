@@ -13,15 +13,15 @@ type tableBook struct {
 	ID         string    `json:"id"`
 	RestoredAt time.Time `json:"restoredAt,omitzero"`
 
-	Noticed  time.Time `json:"noticed,omitzero"` // it became another one; zero: it has always been this one
-	Lost     time.Time `json:"lost,omitzero"`    // what was acknowledged since may be lost, and is put back; zero: everything
-	Earlier  time.Time `json:"earlier,omitzero"` // what it was restored to before, as was noticed then; zero: it was not
-	Made     time.Time `json:"made,omitzero"`    // of a table made anew: when; zero: nobody knows, or what the one before it was owed is not known
-	Anew     bool      `json:"anew,omitempty"`   // it was made again, and is no restored one: what is absent was never deleted
-	Run      string    `json:"run,omitempty"`    // the run that noticed a table made anew: only a later one sends to it
-	Requeued bool      `json:"requeued,omitempty"`
-	Through  uint64    `json:"through,omitempty"` // the last sequence that was put back
-	Until    time.Time `json:"until,omitzero"`    // what is absent is not deleted before; server-corrected
+	Noticed   time.Time `json:"noticed,omitzero"` // it became another one; zero: it has always been this one
+	Lost      time.Time `json:"lost,omitzero"`    // what was acknowledged since may be lost, and is put back; zero: everything
+	Earlier   time.Time `json:"earlier,omitzero"` // what it was restored to before, as was noticed then; zero: it was not
+	Made      time.Time `json:"made,omitzero"`    // of a table made anew: when; zero: nobody knows, or what the one before it was owed is not known
+	Recreated bool      `json:"anew,omitempty"`   // it was made again, and is no restored one: what is absent was never deleted
+	Run       string    `json:"run,omitempty"`    // the run that noticed a table made anew: only a later one sends to it
+	Requeued  bool      `json:"requeued,omitempty"`
+	Through   uint64    `json:"through,omitempty"` // the last sequence that was put back
+	Until     time.Time `json:"until,omitzero"`    // what is absent is not deleted before; server-corrected
 }
 
 // loadBooks reads what earlier runs have seen.
@@ -31,7 +31,7 @@ func (r *Replica) loadBooks(ctx context.Context) error {
 		return tx.Side(sideIdentity).Each([]byte(tableBookPrefix), nil, func(k, v []byte) (bool, error) {
 			b := &tableBook{}
 			if err := json.Unmarshal(v, b); err == nil { // what cannot be read is looked up anew
-				if !b.Anew && b.Lost.IsZero() && !b.RestoredAt.IsZero() { // of a version that did not store it
+				if !b.Recreated && b.Lost.IsZero() && !b.RestoredAt.IsZero() { // of a version that did not store it
 					b.Lost = b.RestoredAt.Add(-restoreSlack)
 				}
 				books[string(k[len(tableBookPrefix):])] = b
@@ -85,19 +85,19 @@ func (r *Replica) changeBookIn(tx *store.Tx, table string, change func(b *tableB
 
 // loses tells of a table that it has lost what a run is to put back.
 func (b *tableBook) loses(run string) bool {
-	return !b.Noticed.IsZero() && !b.Requeued && !(b.Anew && b.Run == run)
+	return !b.Noticed.IsZero() && !b.Requeued && !(b.Recreated && b.Run == run)
 }
 
-// follows takes over what counts still of what was remembered before.
-func (b *tableBook) follows(old *tableBook) {
+// inherit takes over what counts still of what was remembered before.
+func (b *tableBook) inherit(old *tableBook) {
 	unfinished := !old.Noticed.IsZero() && !old.Requeued
 	switch {
-	case b.Anew:
+	case b.Recreated:
 		if unfinished {
 			b.Made = time.Time{}
 		}
 	case old.Noticed.IsZero():
-	case old.Anew && b.RestoredAt.Before(old.Made):
+	case old.Recreated && b.RestoredAt.Before(old.Made):
 		// It is the one again that was there before that.
 	default:
 		b.Earlier = old.RestoredAt

@@ -19,8 +19,8 @@ func (r *Replica) requeue(ctx context.Context, table string, b tableBook) error 
 	if err := r.requeueSent(ctx, table, &b); err != nil {
 		return err
 	}
-	r.identity.restores.turn.Add(1) // what is answered from here on was asked before the restore was known to the outbox
-	defer r.rescan()                // lanes leave alone what goes back until then: goesBack
+	r.identity.restores.epoch.Add(1) // what is answered from here on was asked before the restore was known to the outbox
+	defer r.rescan()                 // lanes leave alone what goes back until then: goesBack
 	for more := true; more; {
 		err := r.store.Update(ctx, func(tx *store.Tx) (err error) {
 			more, err = r.requeueSome(r.newWork(tx), table, &b)
@@ -29,7 +29,7 @@ func (r *Replica) requeue(ctx context.Context, table string, b tableBook) error 
 		if err != nil {
 			return err
 		}
-		r.cfg.Fail("restore-requeued")
+		r.cfg.Failpoint("restore-requeued")
 	}
 	return r.changeBook(ctx, table, func(now *tableBook) {
 		if now.is(&b) {
@@ -126,7 +126,7 @@ func (w *work) inOrder(it *workItem) error {
 func (b *tableBook) replay(e *intent.Entry, at time.Time) {
 	e.Replay, e.Unsure, e.Sent = true, true, max(e.Sent, 1)
 	point := b.Lost.Add(restoreSlack)
-	if b.Lost.IsZero() && !b.Anew {
+	if b.Lost.IsZero() && !b.Recreated {
 		point = b.RestoredAt // nobody knows what of it the table had: nothing is made that may have been deleted
 	}
 	e.Before, e.Again = at.Before(point.Add(-restoreSharp)), b.Noticed.UnixMilli()

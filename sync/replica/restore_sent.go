@@ -14,8 +14,8 @@ import (
 // and the proof of a transaction is in another table. So has what lanes have on its way, of which the outbox does not say yet
 // that it was sent: its mark does. It can be interrupted and repeated.
 func (r *Replica) requeueSent(ctx context.Context, table string, b *tableBook) error {
-	r.identity.history.Add(1) // what lanes have on its way from before
-	defer r.identity.history.Add(1)
+	r.identity.flagEpoch.Add(1) // what lanes have on its way from before
+	defer r.identity.flagEpoch.Add(1)
 	for after, more := []byte(nil), true; more; {
 		err := r.store.Update(ctx, func(tx *store.Tx) (err error) {
 			after, more, err = r.requeueSentSome(tx, after, table, b)
@@ -24,7 +24,7 @@ func (r *Replica) requeueSent(ctx context.Context, table string, b *tableBook) e
 		if err != nil {
 			return err
 		}
-		r.cfg.Fail("restore-flagged")
+		r.cfg.Failpoint("restore-flagged")
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (r *Replica) waitsSentTo(tx *store.Tx, table string) (sent bool, err error)
 // keepsBefore tells of a write from before the instant of a restore that was noticed before, of this table or of another of
 // its transaction, that it is so of this one too.
 func (r *Replica) keepsBefore(b *tableBook, e *intent.Entry) bool {
-	if b.Anew {
+	if b.Recreated {
 		return false
 	}
 	id := &r.identity
@@ -106,7 +106,7 @@ func (r *Replica) keepsBefore(b *tableBook, e *intent.Entry) bool {
 	known, keeps := false, true
 	for _, o := range id.restores.books {
 		if o.Noticed.UnixMilli() == e.Again {
-			known, keeps = true, keeps && !o.Anew && !b.RestoredAt.Before(o.RestoredAt)
+			known, keeps = true, keeps && !o.Recreated && !b.RestoredAt.Before(o.RestoredAt)
 		}
 	}
 	if known {
@@ -173,7 +173,7 @@ func (u *unit) wasSentTo(table string, env intent.Env) bool {
 // was applied: that may have been in what is no more. flagged: since it was read from the outbox; a transaction that was
 // applied before may have read its images behind that.
 func (r *Replica) restoredSince(f *flight, flagged bool) (b tableBook, yes bool) {
-	same := f.turn == r.identity.restores.turn.Load() && !flagged
+	same := f.epoch == r.identity.restores.epoch.Load() && !flagged
 	if f.outcome.Result != intent.OutApplied || same || f.Entries[0].Policy == store.PolicyState {
 		return b, false
 	}

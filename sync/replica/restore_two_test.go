@@ -57,7 +57,7 @@ func TestRestoredAgainWhileItIsPutBack(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			again := func() {}
 			c, n := opened(t, func(cfg *Config) {
-				cfg.Fail = func(point string) {
+				cfg.Failpoint = func(point string) {
 					if point == "restore-requeued" {
 						again()
 					}
@@ -110,7 +110,7 @@ func TestRestoreIsNoticedByTwo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		other, flagged := func() {}, 0
 		c, n := opened(t, func(cfg *Config) {
-			cfg.Fail = func(point string) {
+			cfg.Failpoint = func(point string) {
 				switch point {
 				case "restore-flagged":
 					flagged++
@@ -142,7 +142,7 @@ func TestPutBackByOne(t *testing.T) {
 		var n *feedNode
 		flagged, done := 0, make(chan error, 1)
 		c, made := opened(t, func(cfg *Config) {
-			cfg.Fail = func(point string) {
+			cfg.Failpoint = func(point string) {
 				if point != "restore-flagged" {
 					return
 				}
@@ -239,8 +239,8 @@ func TestBeforeOneRestoreAndAnother(t *testing.T) {
 		{name: "the same instant", other: tableBook{RestoredAt: point}, this: tableBook{RestoredAt: point}, want: true},
 		{name: "this one to later", other: tableBook{RestoredAt: point}, this: tableBook{RestoredAt: point.Add(time.Minute)}, want: true},
 		{name: "this one further back", other: tableBook{RestoredAt: point}, this: tableBook{RestoredAt: point.Add(-time.Minute)}},
-		{name: "the other made anew", other: tableBook{Anew: true}, this: tableBook{RestoredAt: point}},
-		{name: "this one made anew", other: tableBook{RestoredAt: point}, this: tableBook{Anew: true}},
+		{name: "the other made anew", other: tableBook{Recreated: true}, this: tableBook{RestoredAt: point}},
+		{name: "this one made anew", other: tableBook{RestoredAt: point}, this: tableBook{Recreated: true}},
 		{name: "a restore before both", other: tableBook{RestoredAt: point}, this: tableBook{RestoredAt: point}, noticed: now.Add(-time.Minute)},
 		{
 			name: "a restore of this one before, to earlier", other: tableBook{RestoredAt: point},

@@ -20,7 +20,7 @@ import (
 func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 	answered := false
 	defer func() { l.r.net.leave(answered) }()
-	if err := l.r.anew(ctx, f); err != nil {
+	if err := l.r.rereadIfFlagged(ctx, f); err != nil {
 		return l.give(f, err)
 	}
 	l.r.events.expect(f.unit)
@@ -32,7 +32,7 @@ func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 		if l.without(f, &a, known) {
 			return true
 		}
-		stored := a.Attempt && f.tells()
+		stored := a.Attempt && f.mustPersist()
 		ans, err := l.ask(ctx, f, &a)
 		switch {
 		case errors.Is(err, errFlagged):
@@ -213,7 +213,7 @@ func (l *lane) next(ctx context.Context, f *flight) (known []intent.Known, a int
 			return err
 		}
 		env := l.r.env(tx)
-		f.began, f.turn = env.Now, l.r.identity.restores.turn.Load()
+		f.began, f.epoch = env.Now, l.r.identity.restores.epoch.Load()
 		provisional := f.provisional()
 		a = f.Next(known, env)
 		f.changed = f.changed || provisional && !f.provisional()
@@ -255,7 +255,7 @@ func (l *lane) ask(ctx context.Context, f *flight, a *intent.Action) (intent.Ans
 	if a.Kind == intent.ActSend {
 		l.r.identity.sends.Store(true)
 	}
-	l.r.cfg.Fail("send")
+	l.r.cfg.Failpoint("send")
 	ctx, cancel := context.WithTimeout(ctx, l.r.cfg.Deadline)
 	defer cancel()
 	var ans intent.Answer
@@ -275,7 +275,7 @@ func (l *lane) ask(ctx context.Context, f *flight, a *intent.Action) (intent.Ans
 		ans.Image, err = l.r.cloud.Write(ctx, a.Calls[0])
 	}
 	ans.Err = asCloudError(err)
-	l.r.cfg.Fail("answer")
+	l.r.cfg.Failpoint("answer")
 	return ans, nil
 }
 
@@ -283,7 +283,7 @@ func (l *lane) ask(ctx context.Context, f *flight, a *intent.Action) (intent.Ans
 // of the window has seen to that; where the entries have changed since, they are written, unless they were flagged meanwhile:
 // errFlagged.
 func (l *lane) attempt(ctx context.Context, f *flight, a *intent.Action) error {
-	if !f.tells() {
+	if !f.mustPersist() {
 		f.Attempt(a)
 		return nil
 	}
@@ -293,7 +293,7 @@ func (l *lane) attempt(ctx context.Context, f *flight, a *intent.Action) error {
 		if err != nil {
 			return err
 		}
-		if f.history != l.r.identity.history.Load() || f.flagged(there) {
+		if f.flagEpoch != l.r.identity.flagEpoch.Load() || f.flagged(there) {
 			return errFlagged
 		}
 		if !attempted {
@@ -311,7 +311,7 @@ func (l *lane) attempt(ctx context.Context, f *flight, a *intent.Action) error {
 		return err
 	}
 	f.changed = false
-	l.r.cfg.Fail("attempted")
+	l.r.cfg.Failpoint("attempted")
 	return nil
 }
 
@@ -323,9 +323,9 @@ func (f *flight) flagged(there *unit) bool {
 	return there == nil || there.Entries[0].Replay && there.Entries[0].Again != f.Entries[0].Again
 }
 
-// tells tells whether a unit holds what a restarted node could not know again: what has been found out, or what was there
+// mustPersist tells whether a unit holds what a restarted node could not know again: what has been found out, or what was there
 // before an update to a foreign life that nobody has named.
-func (f *flight) tells() bool {
+func (f *flight) mustPersist() bool {
 	return f.changed || slices.ContainsFunc(f.Entries, func(e *intent.Entry) bool {
 		return len(e.Was) > 0 && e.Life == (intent.Life{Kind: intent.LifeForeign})
 	})

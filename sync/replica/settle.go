@@ -62,7 +62,7 @@ func (l *lane) finished(f *flight) {
 func (l *lane) commit(ctx context.Context, done []*flight, pick bool, now time.Time) error {
 	var w *work
 	var next picked
-	l.r.cfg.Fail("settle")
+	l.r.cfg.Failpoint("settle")
 	err := l.r.store.Update(ctx, func(tx *store.Tx) error {
 		w = l.r.newWork(tx)
 		if err := l.r.settleUnits(w, done, now); err != nil {
@@ -84,7 +84,7 @@ func (l *lane) commit(ctx context.Context, done []*flight, pick bool, now time.T
 		}
 		return err
 	}
-	l.r.cfg.Fail("settled")
+	l.r.cfg.Failpoint("settled")
 	l.moveOn(done, next, now)
 	l.r.moved(w)
 	return nil
@@ -154,7 +154,7 @@ func (l *lane) pick(tx *store.Tx, p *picked, now time.Time) error {
 		if l.r.goesBack(u) {
 			continue // who puts back the others has the outbox read anew
 		}
-		f := &flight{unit: u, history: l.r.identity.history.Load()}
+		f := &flight{unit: u, flagEpoch: l.r.identity.flagEpoch.Load()}
 		f.wait, f.why = l.waitOf(u, now)
 		if f.wait.After(now) {
 			p.aside = append(p.aside, f)
@@ -251,7 +251,7 @@ func (r *Replica) showBases(w *work, f *flight, each func(i int, it *workItem)) 
 			switch {
 			case !applied && known[i].Item == nil && e.Policy != store.PolicyState && r.lostItem(it):
 				// A write that is refused because the item is not there deletes nothing of what the table has lost.
-			case !overtaken, applied && follows(e, *known[i], it.sh):
+			case !overtaken, applied && isLater(e, *known[i], it.sh):
 				w.base(it, *known[i], f.began)
 			}
 		}
@@ -380,7 +380,7 @@ func (r *Replica) moved(w *work) {
 			r.push(it.head)
 		}
 		if it.refetch {
-			r.readAgain(it.spec.Name, it.key)
+			r.bookReread(it.spec.Name, it.key)
 		}
 	}
 	for _, u := range w.gone {

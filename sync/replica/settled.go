@@ -330,7 +330,7 @@ func (r *Replica) lastWord(ctx context.Context) {
 			r.complain("telling the cloud what is settled", err)
 		}
 	}
-	defer id.takeTurn()()
+	defer id.lockFile()()
 	file := id.copyFile()
 	file.Clean = true
 	if err := r.setFile(ctx, file); err != nil {

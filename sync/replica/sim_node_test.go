@@ -141,7 +141,7 @@ func (l *simLife) open() (err error) {
 	transactions := (*bool)(nil)
 	l.rep, err = replica.New(replica.Config{
 		Store: l.store, Cloud: l.link, Dir: l.dir, Clock: simClock{l}, Rand: draw, SyncTable: simSync, LockTable: simLocks,
-		Poll: simPolls(), Transactions: transactions, Fail: l.failpoint, Log: n.s.log(l),
+		Poll: simPolls(), Transactions: transactions, Failpoint: l.failpoint, Log: n.s.log(l),
 		Lanes: 4, Budget: n.s.budget(),
 	})
 	if err != nil {

@@ -203,7 +203,7 @@ func TestRenumberedAfterACrash(t *testing.T) {
 		n.close(t)
 		flagged, crashed := false, ""
 		r := openNode(t, c, snapshot, func(cfg *Config) {
-			cfg.Fail = func(point string) {
+			cfg.Failpoint = func(point string) {
 				flagged = flagged || point == "identity-flagged"
 				if flagged && point == "settled" && crashed == "" {
 					crashed = t.TempDir()

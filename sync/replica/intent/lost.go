@@ -136,7 +136,9 @@ func (e *Entry) outdone(side Sidecar, env Env) bool {
 
 // renumbered tells of a mark of ours that it was made since the timeline was lost. What was journaled before it on that
 // life had no effect there until then, and can have none since.
-func renumbered(mark attr.Value, env Env) bool { return env.Anew != 0 && whole(mark) >= env.Anew }
+func renumbered(mark attr.Value, env Env) bool {
+	return env.FirstRenumbered != 0 && whole(mark) >= env.FirstRenumbered
+}
 
 // lost has looked for a transaction that was parted by an earlier loss: a row under its number is another's proof. It was
 // not sent where each item is still on its life and has no mark that is greater.

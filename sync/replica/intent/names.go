@@ -85,7 +85,7 @@ func (e *Entry) closedMark() attr.Value { return number("%d.%09d1", e.Seq, e.Dig
 // leftMark is the closed mark of an entry that gets a new sequence. It names the loss, so that who closed it knows it again
 // after a crash, and another copy of this node does not take the entry for one that it may send.
 func (e *Entry) leftMark(env Env) attr.Value {
-	return number("%d.%09d2%07d", e.Seq, e.Digits, env.Anew>>incarnationShift%1e7)
+	return number("%d.%09d2%07d", e.Seq, e.Digits, env.FirstRenumbered>>incarnationShift%1e7)
 }
 
 // stamp is the time of policy newest as it is written: no two entries have the same.

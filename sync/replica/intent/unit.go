@@ -17,16 +17,16 @@ type Known struct {
 // Env is what the protocol needs to know of the node and of the world. Its functions are cheap and pure for the time of a
 // call.
 type Env struct {
-	Node         string
-	Now          time.Time     // corrected by the server's clock, as far as that is known
-	Skew         time.Duration // what Now was corrected by: the server's clock minus ours
-	Synced       bool          // a server has told its time since the node started
-	SyncTable    string
-	LockTable    string // of the leases; empty: there are none, and no fence is looked up
-	Transactions bool   // the cloud has them
-	Lost         uint64 // what a lost timeline of this node had settled, of what waits here too
-	Fork         uint64 // the last sequence that the lost timeline may have too; 0: nobody knows
-	Anew         uint64 // the first of the sequences that were given anew since; 0: none
+	Node            string
+	Now             time.Time     // corrected by the server's clock, as far as that is known
+	Skew            time.Duration // what Now was corrected by: the server's clock minus ours
+	Synced          bool          // a server has told its time since the node started
+	SyncTable       string
+	LockTable       string // of the leases; empty: there are none, and no fence is looked up
+	Transactions    bool   // the cloud has them
+	Lost            uint64 // what a lost timeline of this node had settled, of what waits here too
+	Fork            uint64 // the last sequence that the lost timeline may have too; 0: nobody knows
+	FirstRenumbered uint64 // the first of the sequences that were given anew since; 0: none
 	// Twice tells of a sequence that waits that an earlier history of this node may have given it to another write; nil: of none.
 	Twice func(seq uint64) bool
 	// Never tells of such a sequence that the entry which waits here was not, and will not be, sent under it, by any copy of this

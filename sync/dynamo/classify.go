@@ -17,8 +17,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// sort makes of a foreign error what it tells about the call. It is the one place where that is decided.
-func (c *Client) sort(op string, tables []string, x *exchange, took time.Duration, err error) *intent.Error {
+// classify makes of a foreign error what it tells about the call. It is the one place where that is decided.
+func (c *Client) classify(op string, tables []string, x *exchange, took time.Duration, err error) *intent.Error {
 	f := &CallError{Operation: op, After: took}
 	if resp, ok := errors.AsType[*smithyhttp.ResponseError](err); ok {
 		f.Status = resp.HTTPStatusCode()
