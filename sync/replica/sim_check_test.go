@@ -113,6 +113,9 @@ func (b *book) counters(recorded map[string]*replica.Conflict) {
 				}
 			case a.maybe || b.cloned[a.node]:
 				high += a.inc
+				if b.cloned[a.node] && b.had(a) { // one copy has sent it, and the other may have folded it on (DESIGN, Limits)
+					high += a.inc
+				}
 			default:
 				low, high = low+a.inc, high+a.inc
 			}
