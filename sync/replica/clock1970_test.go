@@ -19,20 +19,8 @@ func (n *feedNode) writtenAt(t *testing.T, table string, key attr.Item, at time.
 // logSent puts what waits on an item into the replay log, as sent at an instant.
 func (n *feedNode) logSent(t *testing.T, table string, key attr.Item, at time.Time) {
 	t.Helper()
-	n.inTx(t, func(tx *store.Tx) error {
-		w := n.newWork(tx)
-		it, err := w.item(table, key)
-		if err != nil {
-			return err
-		}
-		entries, err := w.entries(it)
-		if err != nil {
-			return err
-		}
-		if err := w.replay(w.bySeq[entries[0].Seq], at); err != nil {
-			return err
-		}
-		return w.finish()
+	n.withWaiting(t, table, key, func(w *work, entries []*intent.Entry) error {
+		return w.replay(w.bySeq[entries[0].Seq], at)
 	})
 }
 

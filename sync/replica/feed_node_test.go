@@ -256,6 +256,18 @@ func (n *feedNode) pendingOn(t testing.TB, id string) (seqs []uint64) {
 // changeWaiting changes what waits on an item, behind the back of the node.
 func (n *feedNode) changeWaiting(t testing.TB, table string, key attr.Item, change func(e *intent.Entry)) {
 	t.Helper()
+	n.withWaiting(t, table, key, func(w *work, entries []*intent.Entry) error {
+		for _, e := range entries {
+			change(e)
+			w.changed(e)
+		}
+		return nil
+	})
+}
+
+// withWaiting works on what waits on an item, in a transaction.
+func (n *feedNode) withWaiting(t testing.TB, table string, key attr.Item, do func(w *work, entries []*intent.Entry) error) {
+	t.Helper()
 	n.inTx(t, func(tx *store.Tx) error {
 		w := n.newWork(tx)
 		it, err := w.item(table, key)
@@ -266,9 +278,8 @@ func (n *feedNode) changeWaiting(t testing.TB, table string, key attr.Item, chan
 		if err != nil {
 			return err
 		}
-		for _, e := range entries {
-			change(e)
-			w.changed(e)
+		if err := do(w, entries); err != nil {
+			return err
 		}
 		return w.finish()
 	})

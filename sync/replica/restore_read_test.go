@@ -27,14 +27,9 @@ func TestReadOverARestore(t *testing.T) {
 }
 
 func readOver(t *testing.T, ids []string, slow int) {
-	u := newUnanswered(t)
 	reads, release := 0, make(chan struct{})
-	n := openNode(t, u.shelf, t.TempDir(), nil)
-	stop := n.run(t)
+	u, n, backup, stop := backedUp(t)
 	defer stop()
-	letPass(time.Minute)
-	backup := u.backUp(t)
-	letPass(time.Second)
 	u.lose(func() {
 		var items []store.WriteItem
 		for _, id := range ids {
@@ -106,16 +101,23 @@ func (u *unanswered) lose(write func()) {
 	u.set(func() { u.deaf = false })
 }
 
+// backedUp runs a node with such a cloud, of which there is a backup from before anything is written.
+func backedUp(t *testing.T) (u *unanswered, n *feedNode, before backup, stop func()) {
+	t.Helper()
+	u = newUnanswered(t)
+	n = openNode(t, u.shelf, t.TempDir(), nil)
+	stop = n.run(t)
+	letPass(time.Minute)
+	before = u.backUp(t)
+	letPass(time.Second)
+	return u, n, before, stop
+}
+
 // A transaction over a table that was restored and one that was not is not proved by the mark that the second has kept.
 func TestOneTableShowsATransactionOverARestore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUnanswered(t)
-		n := openNode(t, u.shelf, t.TempDir(), nil)
-		stop := n.run(t)
+		u, n, backup, stop := backedUp(t)
 		defer stop()
-		letPass(time.Minute)
-		backup := u.backUp(t)
-		letPass(time.Second)
 		u.lose(func() {
 			n.together(t, newTeam("x"), store.WriteItem{Put: &store.PutItem{Table: "follows", Item: follow("m", "u")}})
 		})
