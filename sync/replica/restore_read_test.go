@@ -101,6 +101,23 @@ func (u *unanswered) lose(write func()) {
 	u.set(func() { u.deaf = false })
 }
 
+// Nor is it where the first table was made anew, though what that has lost goes back only when the node starts again.
+func TestOneTableShowsATransactionOverATableMadeAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u, n, _, stop := backedUp(t)
+		defer stop()
+		u.lose(func() {
+			n.together(t, newTeam("x"), store.WriteItem{Put: &store.PutItem{Table: "follows", Item: follow("m", "u")}})
+		})
+		u.makeAnew(t)
+		n.lookAtTables(t)
+		if err := n.refresh(t.Context(), "follows", follow("m", "u")); err != nil {
+			t.Fatal(err)
+		}
+		n.waits(t, 2)
+	})
+}
+
 // backedUp runs a node with such a cloud, of which there is a backup from before anything is written.
 func backedUp(t *testing.T) (u *unanswered, n *feedNode, before backup, stop func()) {
 	t.Helper()
