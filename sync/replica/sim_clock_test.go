@@ -28,7 +28,7 @@ func (n *simNode) Now() lease.Instant {
 	return lease.Instant{Wall: n.wall().Round(0), Mono: boot - n.slept, Boot: boot}
 }
 
-// gate holds up a goroutine of a machine that is paused.
+// gate holds up a goroutine of a machine that is paused. Healing may end the pause.
 func (n *simNode) gate() {
 	for {
 		n.mu.Lock()
@@ -37,7 +37,7 @@ func (n *simNode) gate() {
 		if left <= 0 {
 			return
 		}
-		n.s.sleep(left)
+		n.s.sleep(min(left, 5*time.Second))
 	}
 }
 
