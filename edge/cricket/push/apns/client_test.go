@@ -77,6 +77,7 @@ func (r *rig) another() *Client {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(c.Close)
+	c.lines.patience = time.Minute // more than any machine needs
 	return c
 }
 
@@ -507,7 +508,7 @@ func TestFirstAnswersRefuse(t *testing.T) {
 
 // TestGoAwayInACrowd ends connections under the pushes: what was on them is answered or sent again, once.
 func TestGoAwayInACrowd(t *testing.T) {
-	r := newRig(t, nil)
+	r := newRig(t, patient)
 	var phones []sandbox.Phone
 	for i := range 100 {
 		p, err := r.box.AddPhone(sandbox.Phone{Name: "Ada", DeviceID: fmt.Sprint("crowd", i)}, nil)
@@ -539,6 +540,84 @@ func TestGoAwayInACrowd(t *testing.T) {
 	}
 	if r.box.Connections() < 2 {
 		t.Error("no connection was replaced")
+	}
+}
+
+// TestConnectionThatGivesNoStream replaces a connection whose only stream is taken by a push that is never answered.
+func TestConnectionThatGivesNoStream(t *testing.T) {
+	r := newRig(t, patient)
+	r.lines.patience = 10 * time.Millisecond
+	other, err := r.box.AddPhone(sandbox.Phone{Name: "Bob", DeviceID: "d2"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.box.SetStreams(1)
+	if res := r.Send(t.Context(), r.push()); res.Action != Accepted {
+		t.Fatalf("the first: %+v", res)
+	}
+	r.pass()
+	r.box.Script(r.phone.DeviceToken, 1, sandbox.Reply{Hang: true})
+	ctx, giveUp := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if res := r.Send(ctx, r.push()); res.Action != Retry || !res.Maybe {
+			t.Errorf("what hung: %+v", res)
+		}
+	})
+	host := strings.TrimPrefix(r.cfg.Host, "https://")
+	underWay := func() int {
+		r.lines.mu.Lock()
+		defer r.lines.mu.Unlock()
+		return r.lines.hosts[host].under
+	}
+	for underWay() == 0 {
+		if err := clock.Sleep(t.Context(), clock.Real(), 10*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := r.push()
+	p.Token = other.DeviceToken
+	if res := r.Send(t.Context(), p); res.Action != Accepted {
+		t.Errorf("what waited: %+v", res)
+	}
+	if n := r.box.Connections(); n < 2 {
+		t.Errorf("%d connections", n)
+	}
+	giveUp()
+	wg.Wait()
+}
+
+// TestConnectionOverBeforeAStream has connections end between a place on them and the request: before the first one, and
+// after some. Nothing was sent, so that it is sent on the next.
+func TestConnectionOverBeforeAStream(t *testing.T) {
+	for _, before := range []int{0, 1} {
+		r := newRig(t, nil)
+		conn, err := r.lines.dial(t.Context(), strings.TrimPrefix(r.cfg.Host, "https://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := func() error {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.cfg.Host, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := conn.RoundTrip(req)
+			if err == nil {
+				_ = res.Body.Close()
+			}
+			return err
+		}
+		for range before {
+			if err := request(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := conn.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := request(); err == nil || !unprocessed(err) {
+			t.Errorf("after %d requests: %v counts as sent", before, err)
+		}
 	}
 }
 

@@ -14,8 +14,10 @@ import (
 
 // How connections are held.
 const (
-	dialWithin   = 10 * time.Second
-	stalledAfter = 2 * time.Second // nobody got a stream for so long: the connection counts as given up
+	dialWithin    = 10 * time.Second
+	patienceUsual = 2 * time.Second       // nobody got a stream for so long: the connection is given up
+	lingering     = 5 * time.Millisecond  // until streams that have ended are looked for again
+	retiring      = 50 * time.Millisecond // the same on a connection that was given up
 )
 
 // lines are the connections to Apple, one to a host. A request waits here until the connection may have another
@@ -25,6 +27,8 @@ const (
 type lines struct {
 	dial  func(ctx context.Context, host string) (*http.ClientConn, error)
 	plain http.RoundTripper // in place of all this, for a caller that brings its own transport
+
+	patience time.Duration // with a connection that gives nobody a stream
 
 	mu    sync.Mutex
 	hosts map[string]*line
@@ -37,6 +41,7 @@ type line struct {
 	number  uint64           // of the connection
 	under   int              // requests that are under way on it
 	dialing bool
+	looking bool         // soon, whether there is room
 	waiting []chan error // requests that want a stream, the oldest first
 	got     time.Time    // when one was had last
 }
@@ -44,8 +49,9 @@ type line struct {
 func newLines(cfg *Config) *lines {
 	t := newTransport(cfg)
 	return &lines{
-		plain: cfg.Transport,
-		hosts: map[string]*line{},
+		plain:    cfg.Transport,
+		patience: patienceUsual,
+		hosts:    map[string]*line{},
 		dial: func(ctx context.Context, host string) (*http.ClientConn, error) {
 			if _, _, err := net.SplitHostPort(host); err != nil {
 				host = net.JoinHostPort(host, "443")
@@ -119,7 +125,7 @@ func (t ticket) back() {
 		ln.under--
 	}
 	t.lines.mu.Unlock()
-	t.lines.changed(t.host, t.number, t.conn)
+	t.lines.changed(t.host, t.number)
 }
 
 // again makes a request ready to be sent a second time; nil if it cannot be.
@@ -148,11 +154,13 @@ type streamError struct {
 
 func (e streamError) Error() string { return "stream reset" }
 
-// What net/http calls a stream that a GOAWAY left out, and one that never began because its connection was over. It
-// exports neither error; TestGoAwayInACrowd holds the words.
+// What net/http calls a stream that a GOAWAY left out, and one that never began because its connection was over, which
+// it says in other words of the first on a connection. It exports none of these errors; TestGoAwayInACrowd and
+// TestConnectionOverBeforeAStream hold the words.
 const (
-	wordsGoAway   = "http2: Transport received Server's graceful shutdown GOAWAY"
-	wordsUnusable = "http2: client conn not usable"
+	wordsGoAway         = "http2: Transport received Server's graceful shutdown GOAWAY"
+	wordsUnusable       = "http2: client conn not usable"
+	wordsNotEstablished = "http2: client conn could not be established"
 )
 
 // unprocessed tells failures of which HTTP/2 says that the other side did nothing: a stream it refused, and one beyond
@@ -161,69 +169,25 @@ func unprocessed(err error) bool {
 	if reset, ok := errors.AsType[streamError](err); ok {
 		return reset.Code == refusedStream
 	}
-	return err.Error() == wordsGoAway || err.Error() == wordsUnusable
+	return slices.Contains([]string{wordsGoAway, wordsUnusable, wordsNotEstablished}, err.Error())
 }
 
 // acquire gives a place on the connection to a host, when there is one.
 func (l *lines) acquire(ctx context.Context, host string) (ticket, error) {
 	for {
-		conn, number, wait := l.look(host)
-		if conn == nil {
-			if err := l.wait(ctx, host, wait); err != nil {
-				return ticket{}, err
-			}
-			continue
+		t, turn := l.ask(host)
+		if turn == nil {
+			return t, nil
 		}
-		free, over := room(conn)
-		if l.take(host, number, free) {
-			return ticket{l, host, number, conn}, nil
-		}
-		if over || l.stalled(host, number) {
-			l.replace(number)
-			continue
-		}
-		wait = l.enqueue(host)
-		if free, over := room(conn); over || free > l.underWay(host) {
-			l.wake(host, 1) // given back between the refusal and the queue
-		}
-		if err := l.wait(ctx, host, wait); err != nil {
+		if err := l.wait(ctx, host, turn); err != nil {
 			return ticket{}, err
 		}
 	}
 }
 
-// room tells how many streams a connection may have in all, 0 while no further one may begin, and whether it is over:
-// it has none and takes none.
-func room(conn *http.ClientConn) (streams int, over bool) {
-	open, free := conn.InFlight(), conn.Available()
-	if free == 0 {
-		return 0, conn.Err() != nil || open == 0
-	}
-	return open + free, false
-}
-
-// take takes one of so many places, if the requests under way leave one.
-func (l *lines) take(host string, number uint64, streams int) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	ln := l.hosts[host]
-	if ln.number != number || ln.conn == nil || ln.under >= streams {
-		return false
-	}
-	ln.under++
-	ln.got = time.Now()
-	return true
-}
-
-func (l *lines) underWay(host string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.hosts[host].under
-}
-
-// look gives the connection of a host. Where there is none it has one dialled, by one request for all, and gives a
-// place in the queue.
-func (l *lines) look(host string) (conn *http.ClientConn, number uint64, wait chan error) {
+// ask gives a place on the connection to a host, or one in the queue. A connection that is over or stalled is given up, and
+// where there is none one is dialled, by one request for all.
+func (l *lines) ask(host string) (t ticket, turn chan error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ln := l.hosts[host]
@@ -232,15 +196,54 @@ func (l *lines) look(host string) (conn *http.ClientConn, number uint64, wait ch
 		l.hosts[host] = ln
 	}
 	if ln.conn != nil {
-		return ln.conn, ln.number, nil
+		free, over := ln.room()
+		if free > 0 {
+			ln.under++
+			ln.got = time.Now()
+			return ticket{l, host, ln.number, ln.conn}, nil
+		}
+		if over || time.Since(ln.got) >= l.patience {
+			ln.giveUp()
+		}
 	}
-	wait = make(chan error, 1)
-	ln.waiting = append(ln.waiting, wait)
-	if !ln.dialing {
+	turn = make(chan error, 1)
+	ln.waiting = append(ln.waiting, turn)
+	if ln.conn != nil {
+		l.lookAgain(host, ln)
+	} else if !ln.dialing {
 		ln.dialing = true
 		go l.connect(host)
 	}
-	return nil, ln.number, wait
+	return ticket{}, turn
+}
+
+// room tells how many requests more the connection may have now, and whether it is over: it has none and takes none. The
+// lock is held, so that none begins that is not counted as under way.
+func (ln *line) room() (free int, over bool) {
+	open, free := ln.conn.InFlight(), ln.conn.Available()
+	if ln.conn.Err() != nil || open == 0 && free == 0 && ln.under == 0 {
+		return 0, true
+	}
+	if free == 0 {
+		return 0, false
+	}
+	return max(0, open+free-ln.under), false
+}
+
+// lookAgain has somebody look whether there is room, where net/http still counts streams whose places were given back. It
+// tells when they are gone, but not always: its hook is not called for a state that is again as it was at the last call.
+func (l *lines) lookAgain(host string, ln *line) {
+	if ln.looking || ln.conn.InFlight() <= ln.under {
+		return
+	}
+	ln.looking = true
+	number := ln.number
+	time.AfterFunc(lingering, func() {
+		l.mu.Lock()
+		ln.looking = false
+		l.mu.Unlock()
+		l.changed(host, number)
+	})
 }
 
 // connect dials, and tells all who wait. Its goroutine ends with the dialling, which is bounded.
@@ -260,125 +263,102 @@ func (l *lines) connect(host string) {
 	number := ln.number
 	l.mu.Unlock()
 	if err == nil {
-		conn.SetStateHook(func(c *http.ClientConn) { l.changed(host, number, c) })
+		conn.SetStateHook(func(*http.ClientConn) { l.changed(host, number) })
 	}
 	for _, w := range waiting {
 		w <- err
 	}
 }
 
-// changed is called when a stream has ended, when the limit has changed, and when the connection has ended.
-func (l *lines) changed(host string, number uint64, conn *http.ClientConn) {
-	l.mu.Lock()
-	ln := l.hosts[host]
-	current := ln.number == number && ln.conn != nil
-	waiting, under := len(ln.waiting), ln.under
-	l.mu.Unlock()
-	if !current {
-		if conn.Err() == nil && conn.InFlight() == 0 {
-			_ = conn.Close() // given up, and nothing is on it any more
-		}
-		return
-	}
-	if waiting == 0 {
-		return
-	}
-	streams, over := room(conn)
-	if over {
-		streams = under + waiting
-	}
-	if streams > under {
-		l.wake(host, streams-under)
-	}
-}
-
-// wake lets the oldest requests in the queue look again.
-func (l *lines) wake(host string, n int) {
+// changed is called when a place is given back, when a stream has ended, when the limit has changed, and when the connection
+// has ended.
+func (l *lines) changed(host string, number uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ln := l.hosts[host]
+	if ln.number != number || ln.conn == nil || len(ln.waiting) == 0 {
+		return
+	}
+	free, over := ln.room()
+	if over {
+		free = len(ln.waiting)
+	}
+	ln.wake(free)
+	l.lookAgain(host, ln)
+}
+
+// wake lets the oldest requests in the queue ask again.
+func (ln *line) wake(n int) {
 	n = min(n, len(ln.waiting))
-	for _, w := range ln.waiting[:n] {
-		w <- nil
+	for _, turn := range ln.waiting[:n] {
+		turn <- nil
 	}
 	ln.waiting = ln.waiting[n:]
 }
 
-func (l *lines) enqueue(host string) chan error {
-	w := make(chan error, 1)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.hosts[host].waiting = append(l.hosts[host].waiting, w)
-	return w
+// giveUp lets a connection go; what is still on it may end there.
+func (ln *line) giveUp() {
+	old := ln.conn
+	ln.conn = nil
+	ln.wake(len(ln.waiting))
+	time.AfterFunc(0, func() { retire(old) }) // whose hook wants the lock
+}
+
+// retire closes a connection when nothing is on it.
+func retire(conn *http.ClientConn) {
+	if conn.Err() == nil && conn.InFlight() > 0 {
+		time.AfterFunc(retiring, func() { retire(conn) })
+		return
+	}
+	_ = conn.Close()
 }
 
 // wait waits for a turn, for the connection to count as stalled, or for the request to be given up.
-func (l *lines) wait(ctx context.Context, host string, w chan error) error {
-	t := time.NewTimer(stalledAfter)
+func (l *lines) wait(ctx context.Context, host string, turn chan error) error {
+	t := time.NewTimer(l.patience)
 	defer t.Stop()
 	select {
-	case err := <-w:
+	case err := <-turn:
 		return err
 	case <-t.C:
-		l.dequeue(host, w)
-		return nil
 	case <-ctx.Done():
-		if !l.dequeue(host, w) {
-			l.wake(host, 1) // its turn goes to the next
-		}
-		return context.Cause(ctx)
 	}
-}
-
-// dequeue takes a request out of the queue; false if its turn has come meanwhile.
-func (l *lines) dequeue(host string, w chan error) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ln := l.hosts[host]
-	i := slices.Index(ln.waiting, w)
+	if !ln.dequeue(turn) && ctx.Err() != nil {
+		ln.wake(1) // its turn goes to the next
+	}
+	return context.Cause(ctx)
+}
+
+// dequeue takes a request out of the queue; false if its turn has come meanwhile.
+func (ln *line) dequeue(turn chan error) bool {
+	i := slices.Index(ln.waiting, turn)
 	if i >= 0 {
 		ln.waiting = slices.Delete(ln.waiting, i, i+1)
 	}
 	return i >= 0
 }
 
-func (l *lines) stalled(host string, number uint64) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	ln := l.hosts[host]
-	return ln.number == number && time.Since(ln.got) >= stalledAfter
-}
-
-// replace gives a connection up; what is still on it may end there. Many answers ask for it at once: it is done for
-// the first of them.
+// replace gives a connection up. Many answers ask for it at once: it is done for the first of them.
 func (l *lines) replace(number uint64) {
 	l.mu.Lock()
-	var old *http.ClientConn
-	var waiting []chan error
+	defer l.mu.Unlock()
 	for _, ln := range l.hosts {
 		if ln.number == number && ln.conn != nil {
-			old, ln.conn = ln.conn, nil
-			waiting, ln.waiting = ln.waiting, nil
+			ln.giveUp()
 		}
-	}
-	l.mu.Unlock()
-	for _, w := range waiting {
-		w <- nil
-	}
-	if old != nil && old.InFlight() == 0 {
-		_ = old.Close()
 	}
 }
 
 // close gives all connections up.
 func (l *lines) close() {
 	l.mu.Lock()
-	var numbers []uint64
+	defer l.mu.Unlock()
 	for _, ln := range l.hosts {
-		numbers = append(numbers, ln.number)
-	}
-	l.mu.Unlock()
-	for _, n := range numbers {
-		l.replace(n)
+		if ln.conn != nil {
+			ln.giveUp()
+		}
 	}
 }
