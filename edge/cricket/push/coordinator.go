@@ -61,6 +61,8 @@ type Coordinator struct {
 	changed *clock.Signal
 	metrics *metrics
 
+	patience time.Duration // with the last answers of a round
+
 	// The loop's own, a projection of the store as of cursor.
 	matches  map[string]*match
 	loaded   bool
@@ -105,7 +107,8 @@ func New(cfg Config) (*Coordinator, error) {
 	}
 	c := &Coordinator{
 		cfg: cfg, store: cfg.Store, clock: cfg.Clock, log: cfg.Logger, changed: clock.NewSignal(), metrics: m,
-		matches: map[string]*match{}, urgent: map[string][]time.Time{}, views: map[string]MatchView{},
+		patience: patienceUsual,
+		matches:  map[string]*match{}, urgent: map[string][]time.Time{}, views: map[string]MatchView{},
 		alarms: map[string]Alarm{}, asked: map[string]bool{}, cleaning: map[string]bool{}, manage: cfg.manager(),
 	}
 	c.host.c, c.locks.c = c, c

@@ -10,8 +10,8 @@ import (
 
 // How a round of pushes is bounded.
 const (
-	roundSize = 8192        // pushes in a round: after it the loop looks at what is new
-	patience  = time.Second // real time: how long the loop waits for the last answers of a round
+	roundSize     = 8192        // pushes in a round: after it the loop looks at what is new
+	patienceUsual = time.Second // real time: how long the loop waits for the last answers of a round
 )
 
 // pick chooses what is sent in this round: alerts and starts first, then whoever has waited longest. What is left out is
@@ -161,7 +161,7 @@ func (r *salvo) wait() {
 		return
 	case <-r.empty:
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), r.c.patience)
 	defer cancel()
 	select {
 	case <-r.done:

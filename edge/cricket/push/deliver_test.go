@@ -57,6 +57,7 @@ func (s *slowFor) Send(ctx context.Context, p apns.Push) apns.Result {
 // TestStragglers goes on without the answer for one phone: others are told at once, that phone when the answer came.
 func TestStragglers(t *testing.T) {
 	r := newRig(t)
+	r.patience = patienceUsual
 	slow := &slowFor{outbox: r.out, token: token("upd bob"), let: make(chan struct{})}
 	r.ready(slow)
 	r.follow("7", "bob")

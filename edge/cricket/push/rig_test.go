@@ -1,6 +1,7 @@
 package push
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -37,6 +38,8 @@ type rig struct {
 	stop  func() error
 	n     int // events made
 
+	patience time.Duration // of the coordinator: 0 is more than any machine needs
+
 	channels Channels
 	proofs   Proofs
 	rights   Rights
@@ -65,7 +68,7 @@ func (r *rig) run(s Sender) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.coord = c
+	r.coord, c.patience = c, cmp.Or(r.patience, 10*time.Minute)
 	ctx, cancel := context.WithCancel(r.ctx)
 	r.kill = cancel
 	done := make(chan error, 1)
