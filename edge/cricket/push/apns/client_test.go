@@ -546,7 +546,6 @@ func TestGoAwayInACrowd(t *testing.T) {
 // TestConnectionThatGivesNoStream replaces a connection whose only stream is taken by a push that is never answered.
 func TestConnectionThatGivesNoStream(t *testing.T) {
 	r := newRig(t, patient)
-	r.lines.patience = 10 * time.Millisecond
 	other, err := r.box.AddPhone(sandbox.Phone{Name: "Bob", DeviceID: "d2"}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -557,6 +556,20 @@ func TestConnectionThatGivesNoStream(t *testing.T) {
 	}
 	r.pass()
 	r.box.Script(r.phone.DeviceToken, 1, sandbox.Reply{Hang: true})
+	until := func(open int) {
+		for {
+			r.lines.mu.Lock()
+			n := r.lines.hosts[strings.TrimPrefix(r.cfg.Host, "https://")].conn.InFlight()
+			r.lines.mu.Unlock()
+			if n == open {
+				return
+			}
+			if err := clock.Sleep(t.Context(), clock.Real(), time.Millisecond); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	until(0)
 	ctx, giveUp := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -564,17 +577,8 @@ func TestConnectionThatGivesNoStream(t *testing.T) {
 			t.Errorf("what hung: %+v", res)
 		}
 	})
-	host := strings.TrimPrefix(r.cfg.Host, "https://")
-	underWay := func() int {
-		r.lines.mu.Lock()
-		defer r.lines.mu.Unlock()
-		return r.lines.hosts[host].under
-	}
-	for underWay() == 0 {
-		if err := clock.Sleep(t.Context(), clock.Real(), 10*time.Millisecond); err != nil {
-			t.Fatal(err)
-		}
-	}
+	until(1)
+	r.lines.patience = 10 * time.Millisecond
 	p := r.push()
 	p.Token = other.DeviceToken
 	if res := r.Send(t.Context(), p); res.Action != Accepted {

@@ -15,9 +15,9 @@ import (
 // How connections are held.
 const (
 	dialWithin    = 10 * time.Second
-	patienceUsual = 2 * time.Second       // nobody got a stream for so long: the connection is given up
-	lingering     = 5 * time.Millisecond  // until streams that have ended are looked for again
-	retiring      = 50 * time.Millisecond // the same on a connection that was given up
+	patienceUsual = 2 * time.Second        // nobody got a stream for so long: the connection is given up
+	lookEvery     = 5 * time.Millisecond   // whether there is room for those who wait, at the latest
+	dialGap       = 100 * time.Millisecond // from one dialling to the next
 )
 
 // lines are the connections to Apple, one to a host. A request waits here until the connection may have another
@@ -37,13 +37,28 @@ type lines struct {
 
 // line is the way to a host.
 type line struct {
-	conn    *http.ClientConn // nil: none
-	number  uint64           // of the connection
-	under   int              // requests that are under way on it
+	host    string
+	conn    *connection // nil: none
 	dialing bool
-	looking bool         // soon, whether there is room
-	waiting []chan error // requests that want a stream, the oldest first
-	got     time.Time    // when one was had last
+	dialed  time.Time   // when that ended last
+	looking bool        // soon somebody looks whether there is room
+	waiting []chan turn // requests that want a stream, the oldest first
+	got     time.Time   // when one was had last
+}
+
+// connection is one to a host, and what goes on it.
+type connection struct {
+	*http.ClientConn
+	number uint64
+	under  int  // requests that have a place on it
+	known  bool // it has answered, so that its limits are known: net/http takes it for one of a hundred streams before
+	over   bool // given up: closed when the last place is given back
+}
+
+// turn is what a request has waited for.
+type turn struct {
+	ticket ticket
+	err    error // no connection can be had
 }
 
 func newLines(cfg *Config) *lines {
@@ -81,10 +96,17 @@ var errNeverLeft = errors.New("the push did not leave")
 
 // ticket is a request's place on a connection.
 type ticket struct {
-	lines  *lines
-	host   string
-	number uint64
-	conn   *http.ClientConn
+	lines *lines
+	line  *line
+	conn  *connection
+}
+
+// number is that of the connection, 0 where there is none.
+func (t ticket) number() uint64 {
+	if t.conn == nil {
+		return 0
+	}
+	return t.conn.number
 }
 
 // roundTrip sends a request on the connection to its host. What a connection that is given up has certainly not
@@ -101,18 +123,31 @@ func (l *lines) roundTrip(req *http.Request) (res *http.Response, t ticket, err 
 			return nil, t, fmt.Errorf("%w: %w", errNeverLeft, err)
 		}
 		if res, err = t.conn.RoundTrip(req); err == nil {
+			l.answered(t)
 			return res, t, nil
 		}
 		t.back()
 		if !unprocessed(err) {
 			return nil, t, err
 		}
-		l.replace(t.number)
+		if !refused(err) {
+			l.replace(t.number())
+		}
 		if req = again(req); req == nil {
 			return nil, t, err
 		}
 	}
 	return nil, t, fmt.Errorf("%w: %w", errNeverLeft, err)
+}
+
+// answered notes that a connection has answered.
+func (l *lines) answered(t ticket) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !t.conn.known {
+		t.conn.known = true
+		l.serve(t.line)
+	}
 }
 
 // back gives a place back to those who wait.
@@ -121,11 +156,10 @@ func (t ticket) back() {
 		return
 	}
 	t.lines.mu.Lock()
-	if ln := t.lines.hosts[t.host]; ln.number == t.number {
-		ln.under--
-	}
-	t.lines.mu.Unlock()
-	t.lines.changed(t.host, t.number)
+	defer t.lines.mu.Unlock()
+	t.conn.under--
+	t.conn.closeUnused()
+	t.lines.serve(t.line)
 }
 
 // again makes a request ready to be sent a second time; nil if it cannot be.
@@ -166,179 +200,157 @@ const (
 // unprocessed tells failures of which HTTP/2 says that the other side did nothing: a stream it refused, and one beyond
 // the last that a GOAWAY names.
 func unprocessed(err error) bool {
-	if reset, ok := errors.AsType[streamError](err); ok {
-		return reset.Code == refusedStream
-	}
-	return slices.Contains([]string{wordsGoAway, wordsUnusable, wordsNotEstablished}, err.Error())
+	return refused(err) || slices.Contains([]string{wordsGoAway, wordsUnusable, wordsNotEstablished}, err.Error())
+}
+
+// refused tells that a stream was one too many on a connection that is in order.
+func refused(err error) bool {
+	reset, ok := errors.AsType[streamError](err)
+	return ok && reset.Code == refusedStream
 }
 
 // acquire gives a place on the connection to a host, when there is one.
 func (l *lines) acquire(ctx context.Context, host string) (ticket, error) {
-	for {
-		t, turn := l.ask(host)
-		if turn == nil {
-			return t, nil
+	ln, ready := l.enqueue(host)
+	select {
+	case got := <-ready:
+		if ctx.Err() == nil || got.err != nil {
+			return got.ticket, got.err
 		}
-		if err := l.wait(ctx, host, turn); err != nil {
-			return ticket{}, err
-		}
+		got.ticket.back()
+	case <-ctx.Done():
+		l.leave(ln, ready)
 	}
+	return ticket{}, context.Cause(ctx)
 }
 
-// ask gives a place on the connection to a host, or one in the queue. A connection that is over or stalled is given up, and
-// where there is none one is dialled, by one request for all.
-func (l *lines) ask(host string) (t ticket, turn chan error) {
+// enqueue puts a request behind all who wait, and serves them.
+func (l *lines) enqueue(host string) (*line, chan turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ln := l.hosts[host]
 	if ln == nil {
-		ln = &line{}
+		ln = &line{host: host}
 		l.hosts[host] = ln
 	}
-	if ln.conn != nil {
-		free, over := ln.room()
-		if free > 0 {
-			ln.under++
-			ln.got = time.Now()
-			return ticket{l, host, ln.number, ln.conn}, nil
-		}
-		if over || time.Since(ln.got) >= l.patience {
-			ln.giveUp()
-		}
+	ready := make(chan turn, 1)
+	ln.waiting = append(ln.waiting, ready)
+	l.serve(ln)
+	return ln, ready
+}
+
+// leave takes a request out of the queue; if its turn has come meanwhile it goes to the next.
+func (l *lines) leave(ln *line, ready chan turn) {
+	l.mu.Lock()
+	i := slices.Index(ln.waiting, ready)
+	if i >= 0 {
+		ln.waiting = slices.Delete(ln.waiting, i, i+1)
 	}
-	turn = make(chan error, 1)
-	ln.waiting = append(ln.waiting, turn)
+	l.mu.Unlock()
+	if i < 0 {
+		(<-ready).ticket.back()
+	}
+}
+
+// serve gives those who wait the places there are, the oldest first. A connection that is over or stalled is given up, and
+// where there is none one is dialled. It is called, under the lock, whenever something has changed: a request came, a place
+// was given back, net/http says that a stream has ended, that the limit is another one or that the connection has ended.
+func (l *lines) serve(ln *line) {
+	if len(ln.waiting) == 0 {
+		return
+	}
 	if ln.conn != nil {
-		l.lookAgain(host, ln)
-	} else if !ln.dialing {
+		free, over := ln.conn.room()
+		if !over && (free > 0 || time.Since(ln.got) < l.patience) {
+			l.give(ln, free)
+			return
+		}
+		ln.giveUp()
+	}
+	if !ln.dialing {
 		ln.dialing = true
-		go l.connect(host)
+		time.AfterFunc(time.Until(ln.dialed.Add(dialGap)), func() { l.connect(ln) })
 	}
-	return ticket{}, turn
 }
 
-// room tells how many requests more the connection may have now, and whether it is over: it has none and takes none. The
-// lock is held, so that none begins that is not counted as under way.
-func (ln *line) room() (free int, over bool) {
-	open, free := ln.conn.InFlight(), ln.conn.Available()
-	if ln.conn.Err() != nil || open == 0 && free == 0 && ln.under == 0 {
-		return 0, true
+// give gives so many places. As long as some wait somebody looks again: net/http still counts streams whose places were
+// given back, and tells when they are gone, but not always, as its hook is not called for a state that is as it was at the
+// last call; and the connection may come to count as stalled.
+func (l *lines) give(ln *line, free int) {
+	n := min(free, len(ln.waiting))
+	for _, ready := range ln.waiting[:n] {
+		ln.conn.under++
+		ln.got = time.Now()
+		ready <- turn{ticket: ticket{l, ln, ln.conn}}
 	}
-	if free == 0 {
-		return 0, false
-	}
-	return max(0, open+free-ln.under), false
-}
-
-// lookAgain has somebody look whether there is room, where net/http still counts streams whose places were given back. It
-// tells when they are gone, but not always: its hook is not called for a state that is again as it was at the last call.
-func (l *lines) lookAgain(host string, ln *line) {
-	if ln.looking || ln.conn.InFlight() <= ln.under {
+	ln.waiting = ln.waiting[n:]
+	if len(ln.waiting) == 0 || ln.looking {
 		return
 	}
 	ln.looking = true
-	number := ln.number
-	time.AfterFunc(lingering, func() {
+	time.AfterFunc(lookEvery, func() {
 		l.mu.Lock()
+		defer l.mu.Unlock()
 		ln.looking = false
-		l.mu.Unlock()
-		l.changed(host, number)
+		l.serve(ln)
 	})
 }
 
+// room tells how many requests more the connection may have now, and whether it is over: it has none and takes none. The
+// lock is held, so that none begins that has no place.
+func (c *connection) room() (free int, over bool) {
+	open, free := c.InFlight(), c.Available()
+	switch {
+	case c.Err() != nil || open == 0 && free == 0 && c.under == 0:
+		return 0, true
+	case free == 0:
+		return 0, false
+	case !c.known:
+		return max(0, 1-max(open, c.under)), false
+	default:
+		return max(0, open+free-c.under), false
+	}
+}
+
 // connect dials, and tells all who wait. Its goroutine ends with the dialling, which is bounded.
-func (l *lines) connect(host string) {
+func (l *lines) connect(ln *line) {
 	ctx, cancel := context.WithTimeout(context.Background(), dialWithin)
 	defer cancel()
-	conn, err := l.dial(ctx, host)
-	l.mu.Lock()
-	ln := l.hosts[host]
-	ln.dialing = false
+	conn, err := l.dial(ctx, ln.host)
 	if err == nil {
-		l.count++
-		ln.conn, ln.number, ln.under, ln.got = conn, l.count, 0, time.Now()
+		defer conn.SetStateHook(func(*http.ClientConn) { // behind the unlocking: it may be called at once
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.serve(ln)
+		})
 	}
-	waiting := ln.waiting
-	ln.waiting = nil
-	number := ln.number
-	l.mu.Unlock()
-	if err == nil {
-		conn.SetStateHook(func(*http.ClientConn) { l.changed(host, number) })
-	}
-	for _, w := range waiting {
-		w <- err
-	}
-}
-
-// changed is called when a place is given back, when a stream has ended, when the limit has changed, and when the connection
-// has ended.
-func (l *lines) changed(host string, number uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	ln := l.hosts[host]
-	if ln.number != number || ln.conn == nil || len(ln.waiting) == 0 {
+	ln.dialing, ln.dialed = false, time.Now()
+	if err == nil {
+		l.count++
+		ln.conn, ln.got = &connection{ClientConn: conn, number: l.count}, ln.dialed
+		l.serve(ln)
 		return
 	}
-	free, over := ln.room()
-	if over {
-		free = len(ln.waiting)
+	for _, ready := range ln.waiting {
+		ready <- turn{err: err}
 	}
-	ln.wake(free)
-	l.lookAgain(host, ln)
-}
-
-// wake lets the oldest requests in the queue ask again.
-func (ln *line) wake(n int) {
-	n = min(n, len(ln.waiting))
-	for _, turn := range ln.waiting[:n] {
-		turn <- nil
-	}
-	ln.waiting = ln.waiting[n:]
+	ln.waiting = nil
 }
 
 // giveUp lets a connection go; what is still on it may end there.
 func (ln *line) giveUp() {
-	old := ln.conn
+	ln.conn.over = true
+	ln.conn.closeUnused()
 	ln.conn = nil
-	ln.wake(len(ln.waiting))
-	time.AfterFunc(0, func() { retire(old) }) // whose hook wants the lock
 }
 
-// retire closes a connection when nothing is on it.
-func retire(conn *http.ClientConn) {
-	if conn.Err() == nil && conn.InFlight() > 0 {
-		time.AfterFunc(retiring, func() { retire(conn) })
-		return
+// closeUnused closes a connection that was given up when nobody has a place on it any more.
+func (c *connection) closeUnused() {
+	if c.over && c.under == 0 {
+		time.AfterFunc(0, func() { _ = c.Close() }) // whose hook wants the lock
 	}
-	_ = conn.Close()
-}
-
-// wait waits for a turn, for the connection to count as stalled, or for the request to be given up.
-func (l *lines) wait(ctx context.Context, host string, turn chan error) error {
-	t := time.NewTimer(l.patience)
-	defer t.Stop()
-	select {
-	case err := <-turn:
-		return err
-	case <-t.C:
-	case <-ctx.Done():
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	ln := l.hosts[host]
-	if !ln.dequeue(turn) && ctx.Err() != nil {
-		ln.wake(1) // its turn goes to the next
-	}
-	return context.Cause(ctx)
-}
-
-// dequeue takes a request out of the queue; false if its turn has come meanwhile.
-func (ln *line) dequeue(turn chan error) bool {
-	i := slices.Index(ln.waiting, turn)
-	if i >= 0 {
-		ln.waiting = slices.Delete(ln.waiting, i, i+1)
-	}
-	return i >= 0
 }
 
 // replace gives a connection up. Many answers ask for it at once: it is done for the first of them.
@@ -346,8 +358,9 @@ func (l *lines) replace(number uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, ln := range l.hosts {
-		if ln.number == number && ln.conn != nil {
+		if ln.conn != nil && ln.conn.number == number {
 			ln.giveUp()
+			l.serve(ln)
 		}
 	}
 }
@@ -359,6 +372,7 @@ func (l *lines) close() {
 	for _, ln := range l.hosts {
 		if ln.conn != nil {
 			ln.giveUp()
+			l.serve(ln)
 		}
 	}
 }

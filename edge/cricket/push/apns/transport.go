@@ -49,7 +49,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	maps.Copy(out.Header, req.Header)
 	out.Header["Authorization"] = []string{"bearer " + x.bearer}
 	res, t, err := r.lines.roundTrip(&out)
-	x.line = t.number
+	x.line = t.number()
 	if err != nil {
 		return nil, err
 	}
