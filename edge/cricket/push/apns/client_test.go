@@ -488,6 +488,36 @@ func TestStreamLimits(t *testing.T) {
 	}
 }
 
+// TestOnePlaceBeforeAnAnswer gives one request a place on a connection that has not told how many it takes, and the others
+// theirs, in their order, when it has.
+func TestOnePlaceBeforeAnAnswer(t *testing.T) {
+	r := newRig(t, patient)
+	host := strings.TrimPrefix(r.cfg.Host, "https://")
+	var queue []chan turn
+	for range 5 {
+		_, ready := r.lines.enqueue(host)
+		queue = append(queue, ready)
+	}
+	first := <-queue[0]
+	if first.err != nil {
+		t.Fatal(first.err)
+	}
+	for i, ready := range queue[1:] {
+		if len(ready) > 0 {
+			t.Fatalf("so has number %d", i+2)
+		}
+	}
+	r.lines.answered(first.ticket)
+	for _, ready := range queue[1:] {
+		next := <-ready
+		if next.err != nil || next.ticket.conn != first.ticket.conn {
+			t.Errorf("%+v, want a place on the same connection", next)
+		}
+		next.ticket.back()
+	}
+	first.ticket.back()
+}
+
 // TestFirstAnswersRefuse keeps a crowd waiting behind one stream whose pushes are refused one after the other.
 func TestFirstAnswersRefuse(t *testing.T) {
 	r := newRig(t, patient)
