@@ -18,7 +18,7 @@ import (
 func newSeen() seen {
 	return seen{
 		ofItem: map[string][]*act{}, changed: map[string]map[string]changeAt{}, written: map[string]writtenAt{},
-		lives: map[string]livedAt{}, named: map[string]string{}, moved: map[string]uint64{},
+		lives: map[string]livedAt{}, named: map[string]string{}, moved: map[string]uint64{}, carried: map[string]uint64{},
 	}
 }
 
@@ -108,6 +108,24 @@ func (b *book) lived(e *simcloud.Effect, item string, cuts bool) {
 		l := b.lives[item+" "+was]
 		l.cut = cuts
 		b.lives[item+" "+was] = l
+	}
+}
+
+// carries notes the marks of others that a Put brings to an item of a restored cloud that has them no more. Accepted: its node
+// had not noticed the restore, and its base has the life and by chance the count that the item has (DESIGN, Limits). What the
+// cloud has lost of those others is known there by their marks, and not sent again.
+func (b *book) carries(e *simcloud.Effect, item string) {
+	if b.epoch == 0 || e.Op != store.OpPut {
+		return
+	}
+	for name, mark := range e.New {
+		node, ok := strings.CutPrefix(name, intent.AttrMark)
+		if !ok || node == e.By || mark.Equal(e.Old[name]) {
+			continue
+		}
+		_, _, seq, _ := markParts(node + " " + mark.Str())
+		lane := node + " " + item
+		b.carried[lane] = max(b.carried[lane], seq)
 	}
 }
 

@@ -60,6 +60,7 @@ type seen struct {
 	lives   map[string]livedAt             // "item life"
 	named   map[string]string              // "node seq item": the life that a create has asked to begin
 	moved   map[string]uint64              // life: the effect which told first that its create goes to another one
+	carried map[string]uint64              // "node table key": the highest mark that another's Put brought to a restored cloud
 }
 
 type changeAt struct {
@@ -278,6 +279,7 @@ func (b *book) effect(e *simcloud.Effect) {
 		b.s.violate("sequence reused: %s has had digits %s and %s", entry, d, digits)
 	}
 	b.digits[entry] = digits
+	b.carries(e, item)
 	b.marked(e, item, entry, seq, closes)
 	switch {
 	case closes:

@@ -71,7 +71,8 @@ func (b *book) account(recorded map[string]*replica.Conflict) {
 		item := a.node + " " + a.table + " " + keyText(a.key)
 		switch {
 		case b.had(a), recorded[entry] != nil, a.id != "" && slices.ContainsFunc(b.shown[a.id], b.stands), a.table == "matches" && b.epoch > 0,
-			(a.op == store.OpDelete || a.id == "") && b.proved(a): // sums are compared by themselves
+			(a.op == store.OpDelete || a.id == "") && b.proved(a), // sums are compared by themselves
+			a.seq <= b.carried[item]:
 			later[item] = true
 		case a.maybe: // nobody was told that it is done; where it is all the same, what was folded into it is too
 		case !b.hasSent(a) && later[item]: // folded
