@@ -1,0 +1,216 @@
+package apns
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket/push/sandbox"
+	"github.com/touchline/touchline/internal/clock"
+)
+
+// patient is for a crowd that goes one after the other, however slow the machine is.
+func patient(c *Config) { c.Timeout = time.Minute }
+
+// TestStreamLimits sends a crowd of pushes over a connection that allows one stream at first, then many, then one, then
+// a few: never more than it may, and none is lost.
+func TestStreamLimits(t *testing.T) {
+	r := newRig(t, patient)
+	var tokens []string
+	for i := range 200 {
+		p, err := r.box.AddPhone(sandbox.Phone{Name: "Ada", DeviceID: fmt.Sprint("crowd", i)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tokens = append(tokens, p.DeviceToken)
+	}
+	for _, limit := range []int{1000, 1, 7, 100} {
+		r.box.SetStreams(limit)
+		var wg sync.WaitGroup
+		for _, token := range tokens {
+			wg.Go(func() {
+				p := r.push()
+				p.Token = token
+				if res := r.Send(t.Context(), p); res.Action != Accepted {
+					t.Errorf("limit %d: %+v", limit, res)
+				}
+			})
+		}
+		wg.Wait()
+		r.pass()
+	}
+	if beyond, conns := r.box.Beyond(), r.box.Connections(); beyond != 0 || conns != 1 {
+		t.Errorf("%d streams beyond the limit, %d connections", beyond, conns)
+	}
+}
+
+// TestOnePlaceBeforeAnAnswer gives one request a place on a connection that has not told how many it takes, and the others
+// theirs, in their order, when it has.
+func TestOnePlaceBeforeAnAnswer(t *testing.T) {
+	r := newRig(t, patient)
+	host := strings.TrimPrefix(r.cfg.Host, "https://")
+	var queue []chan turn
+	for range 5 {
+		_, ready := r.lines.enqueue(host)
+		queue = append(queue, ready)
+	}
+	first := <-queue[0]
+	if first.err != nil {
+		t.Fatal(first.err)
+	}
+	for i, ready := range queue[1:] {
+		if len(ready) > 0 {
+			t.Fatalf("so has number %d", i+2)
+		}
+	}
+	r.lines.answered(first.ticket)
+	for _, ready := range queue[1:] {
+		next := <-ready
+		if next.err != nil || next.ticket.conn != first.ticket.conn {
+			t.Errorf("%+v, want a place on the same connection", next)
+		}
+		next.ticket.back()
+	}
+	first.ticket.back()
+}
+
+// TestFirstAnswersRefuse keeps a crowd waiting behind one stream whose pushes are refused one after the other.
+func TestFirstAnswersRefuse(t *testing.T) {
+	r := newRig(t, patient)
+	r.box.Burst(20, sandbox.Reply{Status: 500, Reason: "InternalServerError"})
+	var wg sync.WaitGroup
+	for range 100 {
+		wg.Go(func() {
+			if res := r.deliver(t.Context(), r.push()); res.Status == 0 {
+				t.Errorf("no answer: %+v", res)
+			}
+		})
+	}
+	wg.Wait()
+	if n := r.box.Connections(); n != 1 {
+		t.Errorf("%d connections", n)
+	}
+}
+
+// TestGoAwayInACrowd ends connections under the pushes: what was on them is answered or sent again, once.
+func TestGoAwayInACrowd(t *testing.T) {
+	r := newRig(t, patient)
+	var phones []sandbox.Phone
+	for i := range 100 {
+		p, err := r.box.AddPhone(sandbox.Phone{Name: "Ada", DeviceID: fmt.Sprint("crowd", i)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		phones = append(phones, p)
+		r.box.Script(p.DeviceToken, 0, sandbox.Reply{Delay: time.Duration(i%5) * time.Millisecond})
+	}
+	for range 5 {
+		var wg sync.WaitGroup
+		for i, ph := range phones {
+			wg.Go(func() {
+				p := r.push()
+				p.Token = ph.DeviceToken
+				if i%50 == 49 {
+					r.box.GoAway()
+				}
+				if res := r.Send(t.Context(), p); res.Action != Accepted {
+					t.Errorf("%+v", res)
+				}
+			})
+		}
+		wg.Wait()
+		r.pass()
+	}
+	if got := r.box.Counts()["200"]; got != 500 {
+		t.Errorf("%d pushes accepted, want 500", got)
+	}
+	if r.box.Connections() < 2 {
+		t.Error("no connection was replaced")
+	}
+}
+
+// TestConnectionThatGivesNoStream replaces a connection whose only stream is taken by a push that is never answered.
+func TestConnectionThatGivesNoStream(t *testing.T) {
+	r := newRig(t, patient)
+	other, err := r.box.AddPhone(sandbox.Phone{Name: "Bob", DeviceID: "d2"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.box.SetStreams(1)
+	if res := r.Send(t.Context(), r.push()); res.Action != Accepted {
+		t.Fatalf("the first: %+v", res)
+	}
+	r.pass()
+	r.box.Script(r.phone.DeviceToken, 1, sandbox.Reply{Hang: true})
+	until := func(open int) {
+		for {
+			r.lines.mu.Lock()
+			n := r.lines.hosts[strings.TrimPrefix(r.cfg.Host, "https://")].conn.InFlight()
+			r.lines.mu.Unlock()
+			if n == open {
+				return
+			}
+			if err := clock.Sleep(t.Context(), clock.Real(), time.Millisecond); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	until(0)
+	ctx, giveUp := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if res := r.Send(ctx, r.push()); res.Action != Retry || !res.Maybe {
+			t.Errorf("what hung: %+v", res)
+		}
+	})
+	until(1)
+	r.lines.patience = 10 * time.Millisecond
+	p := r.push()
+	p.Token = other.DeviceToken
+	if res := r.Send(t.Context(), p); res.Action != Accepted {
+		t.Errorf("what waited: %+v", res)
+	}
+	if n := r.box.Connections(); n < 2 {
+		t.Errorf("%d connections", n)
+	}
+	giveUp()
+	wg.Wait()
+}
+
+// TestConnectionOverBeforeAStream has connections end between a place on them and the request: before the first one, and
+// after some. Nothing was sent, so that it is sent on the next.
+func TestConnectionOverBeforeAStream(t *testing.T) {
+	for _, before := range []int{0, 1} {
+		r := newRig(t, nil)
+		conn, err := r.lines.dial(t.Context(), strings.TrimPrefix(r.cfg.Host, "https://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := func() error {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.cfg.Host, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := conn.RoundTrip(req)
+			if err == nil {
+				_ = res.Body.Close()
+			}
+			return err
+		}
+		for range before {
+			if err := request(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := conn.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := request(); err == nil || !unprocessed(err) {
+			t.Errorf("after %d requests: %v counts as sent", before, err)
+		}
+	}
+}
