@@ -2,6 +2,7 @@ package replica
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/touchline/touchline/store"
@@ -25,6 +26,14 @@ type flight struct {
 	answered  time.Time // server-corrected; zero: nothing was asked
 	stuck     int       // how often its outcome could not be settled
 	flagEpoch uint64    // of the node's histories, the one in which the unit was read: see rereadIfFlagged
+}
+
+// written are the unit's tables that an action writes to. A tombstone goes to the node's own table: it is no try of a table
+// that is stopped, and that it was taken tells nothing of that.
+func (f *flight) written(a *intent.Action) []string {
+	return slices.DeleteFunc(f.tables(), func(table string) bool {
+		return !slices.ContainsFunc(a.Calls, func(c intent.Call) bool { return c.Table == table })
+	})
 }
 
 // seqHeap has the least sequence first.

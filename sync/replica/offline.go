@@ -52,6 +52,7 @@ func (n *network) enter(sig *clock.Signal) bool {
 		n.queue = appendOnce(n.queue, sig)
 		return false
 	}
+	n.queue = slices.DeleteFunc(n.queue, func(waits *clock.Signal) bool { return waits == sig }) // its turn is for one that sleeps
 	n.busy++
 	return true
 }

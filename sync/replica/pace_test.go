@@ -164,6 +164,32 @@ func TestSlowStart(t *testing.T) {
 	}
 }
 
+// A lane that waits for its turn is woken when nobody sends, also where one that was woken by something else has gone before it.
+func TestTurnOutOfOrder(t *testing.T) {
+	n := newNetwork(1, half)
+	n.probed("", time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))
+	first, second, third := clock.NewSignal(), clock.NewSignal(), clock.NewSignal()
+	enter := func(sig *clock.Signal, want bool) {
+		t.Helper()
+		if n.enter(sig) != want {
+			t.Fatalf("it may send: %t, want %t", !want, want)
+		}
+	}
+	enter(first, true)
+	enter(second, false)
+	enter(third, false)
+	n.leave(true)
+	enter(third, true) // woken by a commit, before the second has looked
+	second.Clear()
+	enter(second, false)
+	n.leave(true)
+	select {
+	case <-second.C():
+	default:
+		t.Error("nobody sends, and one that wants to sleeps")
+	}
+}
+
 // A read is overtaken by a base that is set after it began, and by no other.
 func TestReadings(t *testing.T) {
 	r := newReadings()

@@ -61,7 +61,7 @@ func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 // heard notes what any answer tells of its tables. It tells whether the cloud has said something at all.
 func (l *lane) heard(f *flight, a *intent.Action, err *intent.Error) bool {
 	if a.Kind == intent.ActSend && takes(err) {
-		l.r.paces.takes(f.tables())
+		l.r.paces.takes(f.written(a))
 	}
 	return err == nil || err.Class != intent.Offline && err.Class != intent.Unknown
 }
@@ -93,7 +93,7 @@ func (l *lane) without(f *flight, a *intent.Action, known []intent.Known) bool {
 		}
 		return true
 	case intent.ActSend:
-		now, tables := l.r.clock.Now(), f.tables()
+		now, tables := l.r.clock.Now(), f.written(a)
 		if at := l.r.paces.take(tables, now); at.After(now) {
 			f.outcome, f.idle = intent.Outcome{Result: intent.OutThrottled}, true
 			f.park(at, cmp.Or(l.r.paces.stoppedWhy(tables, now), "the table's pace"))
