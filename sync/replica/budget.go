@@ -112,6 +112,13 @@ func (l *levels) room(b Budget, n count) Level {
 	return levelOf(max(float64(n.bytes)/float64(b.Bytes), float64(n.entries)/float64(b.Entries), l.disk))
 }
 
+// seenLast is how the budgets stood at the housekeeping's last look, seconds ago at most.
+func (l *levels) seenLast() BudgetState {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last
+}
+
 // look takes what no transaction shows.
 func (l *levels) look(b Budget, oldest, now time.Time, disk store.DiskState) {
 	l.mu.Lock()

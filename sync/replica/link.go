@@ -3,9 +3,7 @@ package replica
 import (
 	"errors"
 	"strings"
-	"time"
 
-	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -27,14 +25,20 @@ func (r *Replica) faultOf(err error) linkFault {
 	}
 	switch f.class {
 	case intent.NoTable:
-		f.why, f.do = "the cloud has no table "+r.cfg.SyncTable, "touchline migrate --cloud makes it"
+		f.why, f.do = "the cloud has no table "+r.cfg.SyncTable, remedyTable
 	case intent.Credentials:
 		f.why, f.do = "the cloud does not take this node's credentials", "look at its keys, its profile or its role"
 	case intent.Denied:
-		f.why, f.do = "this node may not do in the cloud what it needs", "docs/cloud.md has the policy"
+		f.why, f.do = "this node may not do in the cloud what it needs", remedyPolicy
 	}
 	return f
 }
+
+// What a person does where the cloud has no table, or does not let the node use it.
+const (
+	remedyTable  = "touchline migrate --cloud makes it"
+	remedyPolicy = "docs/cloud.md has the policy"
+)
 
 // errorText is an error of the cloud without what is said of it anyway: its class once, and what was asked. Errors that
 // others have wrapped, of which each tells its class, are said by the innermost.
@@ -64,21 +68,6 @@ func shortened(text string) string {
 		text = strings.ToValidUTF8(text[:most], "") + "..."
 	}
 	return text
-}
-
-// unusableAfter is how long the cloud may be away before a node leaves to others what it does for all of them.
-const unusableAfter = 30 * time.Second
-
-// Usable is nil while what is written here gets to the cloud, or may do so at once: who works for other nodes too, under a
-// lease, is to leave it to them else. The locks table may answer all the same: it is asked by itself.
-func (r *Replica) Usable() error {
-	switch st := r.net.state(); {
-	case st.Why != "":
-		return fault.New(fault.Unavailable, "cloud_unusable", "nothing that is written here gets to the cloud: %s", st.Why)
-	case !st.Up && !st.Since.IsZero() && r.clock.Now().Sub(st.Since) > unusableAfter:
-		return fault.New(fault.Unavailable, "cloud_away", "nothing that is written here has got to the cloud for %v", unusableAfter)
-	}
-	return nil
 }
 
 // linkFailed notes that a connect did not succeed, and says so once for each reason until the cloud is there.

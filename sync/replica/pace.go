@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/internal/backoff"
+	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 // paces hold how fast each table is sent to, and which are stopped. A table has all the speed there is until the cloud
@@ -210,6 +211,8 @@ type StoppedTable struct {
 	Why   string
 	Since time.Time
 	Until time.Time // the next try
+
+	denied bool // to this node
 }
 
 // stoppedTables lists them by name.
@@ -218,7 +221,7 @@ func (p *paces) stoppedTables() (out []StoppedTable) {
 	defer p.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(p.tables)) {
 		if s := p.tables[name].stopped; s.why != "" {
-			out = append(out, StoppedTable{Table: name, Why: s.why, Since: s.since, Until: s.until})
+			out = append(out, StoppedTable{Table: name, Why: s.why, Since: s.since, Until: s.until, denied: s.class == intent.Denied.String()})
 		}
 	}
 	return out

@@ -42,6 +42,8 @@ type Replica struct {
 	specs   atomic.Pointer[map[string]*store.TableSpec]
 	opened  atomic.Bool
 
+	hindered hindered // from work under locks
+
 	transacts atomic.Uint32 // whether the cloud has transactions (client.go)
 	probed    bool          // the cloud was asked for them in this run; of connect
 
