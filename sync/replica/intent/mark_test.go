@@ -1,6 +1,9 @@
 package intent
 
-import "testing"
+import (
+	"strconv"
+	"testing"
+)
 
 // A greater mark of ours proves nothing about an entry that was sent and not answered: it may have been refused before.
 func TestGreaterMarkIsNoProof(t *testing.T) {
@@ -13,5 +16,50 @@ func TestGreaterMarkIsNoProof(t *testing.T) {
 	w.cloud.items[at("t", e.Key)][AttrMark+"a"] = (&Entry{Seq: e.Seq + 5, Digits: 7}).Mark()
 	if o := a.refuse(refusal(w, "i")); o.Result != OutTimeline || o.Alarm == "" {
 		t.Errorf("it means %+v", o)
+	}
+}
+
+// What a node has settled it sends again, under the mark that it had, where the cloud was restored: until all have done so
+// a mark that is settled is not taken away, or the repeat after a lost answer applies a second time.
+func TestSettledMarksStayWhileTheyAreSentAgain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		then op
+		want string
+	}{
+		{"before an update", update("t", "i", "SET y = :y", "", ":y", 1), `{"n":{"N":"10"},"x":{"N":"0"},"y":{"N":"1"}}`},
+		{"before a put", put("t", "i", "", "n", 10), `{"n":{"N":"10"}}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.made("n0", "i")
+			for i := range manyMarks + 1 {
+				n := w.node("n" + strconv.Itoa(i))
+				n.learn("t", "i")
+				n.write(update("t", "i", "ADD n :n", "", ":n", 1))
+				n.drain()
+			}
+			a, b := w.node("a"), w.node("b")
+			a.learn("t", "i")
+			restored := w.cloud.items[at("t", key("i"))]
+			e := a.write(update("t", "i", "ADD n :n", "", ":n", 1))
+			a.drain()
+			a.result(e, OutApplied, "")
+
+			w.cloud.items[at("t", key("i"))], w.replaying = restored, true
+			e.Replay, e.Unsure = true, true
+			a.queue = append(a.queue, e)
+			a.step(loseAnswer)
+			a.queue = nil // what others know of a node is what it had settled before the restore
+			b.learn("t", "i")
+			b.write(c.then)
+			b.drain()
+			a.queue = append(a.queue, e)
+			a.drain()
+			a.result(e, OutApplied, "")
+			w.want("t", "i", c.want)
+		})
 	}
 }

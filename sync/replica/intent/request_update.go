@@ -101,9 +101,10 @@ func (r *request) prune(e *Entry, known Known, env Env) {
 	r.must(r.countGuard(known))
 }
 
-// prunable gives the nodes whose marks on an item nobody needs any more.
+// prunable gives the nodes whose marks on an item nobody needs any more. While a cloud that was restored is given again what
+// it has lost, that is none: what a node has told to be settled it sends once more, under the mark that it had.
 func prunable(known Known, env Env) []string {
-	if len(known.Side.Marks) <= manyMarks || env.Past == nil {
+	if len(known.Side.Marks) <= manyMarks || env.Past == nil || env.Replaying {
 		return nil
 	}
 	var nodes []string

@@ -144,6 +144,7 @@ type world struct {
 	cloud        *cloud
 	now          time.Time
 	transactions bool
+	replaying    bool // nodes send again what a restored cloud has lost
 	nodes        map[string]*node
 	specs        map[string]*store.TableSpec
 	late         []late
@@ -204,7 +205,7 @@ func (n *node) env() Env {
 	return Env{
 		Node: n.name, Now: n.w.now, Synced: true, SyncTable: "touchline-sync", LockTable: "locks", Transactions: n.w.transactions,
 		Spec: func(table string) *store.TableSpec { return n.w.specs[table] },
-		Lost: n.lost,
+		Lost: n.lost, Replaying: n.w.replaying,
 		Settled: func(node string) uint64 {
 			if node == n.name && n.untold {
 				return 0
