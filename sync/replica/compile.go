@@ -187,7 +187,10 @@ func (c *compiling) fold(it *workItem, u *unit) error {
 		return nil
 	}
 	if folded.Policy == store.PolicyState {
-		folded.Folds = nil // an older image is done when there is a newer one
+		folded.Folds = nil     // an older image is done when there is a newer one
+		if folded.Begun != 0 { // but the first names the life: it is not settled before that is made
+			folded.Folds = []uint64{folded.Begun}
+		}
 	}
 	u.Entries[0] = folded
 	c.gone = append(c.gone, last)

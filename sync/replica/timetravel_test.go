@@ -194,6 +194,36 @@ func TestSnapshotOfAConnectedNodeIsNoticed(t *testing.T) {
 	})
 }
 
+// A first image of policy state waits in the place of an older one, by which others know what it makes. The node does not tell
+// that one to be settled: put back to a snapshot with it, it would take it for sent in the lost timeline, and record it.
+func TestFirstImageThatTookAnothersPlaceIsNotSettled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		image := func(score int64) attr.Item { return attr.Item{"match": attr.S("7"), "score": attr.Int(score)} }
+		var first uint64
+		c, n, snapshot := pastSnapshot(t, func(n *feedNode) {
+			first = n.put(t, "states", image(1))
+			n.put(t, "states", image(2))
+			if got := n.waitingNow(t); got != 1 {
+				t.Fatalf("%d writes wait: the test needs them to be one", got)
+			}
+		})
+		c.refuse(intent.Throttled, func(op, table string) bool { return table == "states" && op != "get" && op != "table" })
+		stop := n.run(t)
+		letPass(time.Minute)
+		stop()
+		if got, err := n.settledHere(t.Context()); err != nil || got >= first {
+			t.Errorf("settled %d (%v), although %d waits", got, err, first)
+		}
+		c.heal()
+		r := n.backTo(t, snapshot)
+		r.drained(t)
+		r.recorded(t, 0)
+		if it, _ := c.item("states", attr.Item{"match": attr.S("7")}); !it["score"].Equal(attr.Int(2)) {
+			t.Errorf("the cloud has %v", it)
+		}
+	})
+}
+
 // A crash between the choice of what is sent next and its new number: it was not sent, and takes one all the same.
 func TestRenumberedAfterACrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
