@@ -384,14 +384,14 @@ func (r *Replica) moved(w *work) {
 		}
 	}
 	for _, u := range w.gone {
-		r.waiting.settled(u.id.seq)
+		r.waiting.ended(u)
 		r.events.settled(r, u)
 	}
 	for _, id := range w.renumbered { // who waits looks where it is now
 		r.waiting.settled(id.seq)
 	}
 	for _, u := range w.held {
-		r.waiting.settled(u.id.seq)
+		r.waiting.ended(u)
 		r.events.settled(r, u)
 	}
 	for _, text := range w.bad {

@@ -65,6 +65,16 @@ func (w *waiters) settled(seq uint64) {
 	delete(w.list, seq)
 }
 
+// ended tells those who wait for a unit, or for what has fallen together into it: the application did that, and told nobody.
+func (w *waiters) ended(u *unit) {
+	w.settled(u.id.seq)
+	for _, e := range u.Entries {
+		for _, seq := range e.Folds {
+			w.settled(seq)
+		}
+	}
+}
+
 // Wait returns when all entries of the Update whose last record is seq are settled: nil if the cloud has them all, else
 // a *SettledError with the first conflict. An end of ctx is its error. A sequence that wrote nothing to the cloud is
 // settled at once.
@@ -119,10 +129,12 @@ func (r *Replica) waitFor(ctx context.Context, id unitID) error {
 		return err
 	}
 	r.urge(id)
+	look, cancel := context.WithTimeout(ctx, asideWait) // the end of an older image of policy state is told by nobody
+	defer cancel()
 	select {
 	case <-ch:
 		return nil
-	case <-ctx.Done():
+	case <-look.Done():
 		return context.Cause(ctx)
 	}
 }

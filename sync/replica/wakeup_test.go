@@ -174,3 +174,43 @@ func (n *feedNode) park(t testing.TB, table string, key attr.Item, until time.Ti
 	t.Helper()
 	n.changeWaiting(t, table, key, func(e *intent.Entry) { e.NotBefore, e.Why = until, intent.WhyHold })
 }
+
+// Who waits for a write that falls into a later one meanwhile is told when that is settled; where the later one keeps no number
+// of it, as an image of policy state, soon after.
+func TestWaitForWhatIsFolded(t *testing.T) {
+	for _, c := range []struct {
+		table  string
+		writes []attr.Item
+		within time.Duration
+	}{
+		{"teams", []attr.Item{team("x", 1), team("x", 2)}, time.Second},
+		{"states", []attr.Item{state(0, 1), state(0, 2), state(0, 3)}, asideWait},
+	} {
+		t.Run(c.table, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, n := opened(t, nil)
+				for _, it := range c.writes[:len(c.writes)-2] { // the base of those that follow
+					n.put(t, c.table, it)
+					n.drained(t)
+				}
+				seq := n.put(t, c.table, c.writes[len(c.writes)-2])
+				waited, began := make(chan error, 1), time.Now()
+				go func() { waited <- n.Wait(t.Context(), seq) }()
+				synctest.Wait()
+				n.put(t, c.table, c.writes[len(c.writes)-1])
+				if got := n.waitingNow(t); got != 1 {
+					t.Fatalf("%d writes wait: the test needs them to be one", got)
+				}
+				defer n.run(t)()
+				select {
+				case err := <-waited:
+					if took := time.Since(began); err != nil || took > c.within {
+						t.Errorf("Wait: %v, after %v", err, took)
+					}
+				case <-time.After(10 * time.Minute):
+					t.Errorf("it still waits, and %d writes do", n.waitingNow(t))
+				}
+			})
+		})
+	}
+}
