@@ -2,8 +2,12 @@ package apns
 
 import (
 	"context"
+	"crypto/x509"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -51,11 +55,19 @@ func TestStreamLimits(t *testing.T) {
 // TestOnePlaceBeforeAnAnswer gives one request a place on a connection that has not told how many it takes, and the others
 // theirs, in their order, when it has.
 func TestOnePlaceBeforeAnAnswer(t *testing.T) {
-	r := newRig(t, patient)
-	host := strings.TrimPrefix(r.cfg.Host, "https://")
+	srv := httptest.NewUnstartedServer(http.NotFoundHandler())
+	srv.EnableHTTP2 = true
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0) // the test may be over before the handshake is
+	srv.StartTLS()
+	defer srv.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(srv.Certificate())
+	l, host := newLines(&Config{RootCAs: roots}), srv.Listener.Addr().String()
+	defer l.close()
+	l.patience = time.Minute
 	var queue []chan turn
 	for range 5 {
-		_, ready := r.lines.enqueue(host)
+		_, ready := l.enqueue(host)
 		queue = append(queue, ready)
 	}
 	first := <-queue[0]
@@ -67,7 +79,7 @@ func TestOnePlaceBeforeAnAnswer(t *testing.T) {
 			t.Fatalf("so has number %d", i+2)
 		}
 	}
-	r.lines.answered(first.ticket)
+	l.answered(first.ticket)
 	for _, ready := range queue[1:] {
 		next := <-ready
 		if next.err != nil || next.ticket.conn != first.ticket.conn {
