@@ -190,7 +190,7 @@ func errTaken(path string) error {
 }
 
 func cannotWrite(path string, err error) error {
-	if isNoSpace(err) {
+	if IsNoSpace(err) {
 		return fault.Wrap(err, fault.Full, "no_room", "cannot write %s: the disk is full", path)
 	}
 	return fault.Wrap(err, fault.Unavailable, "cannot_write", "cannot write %s: %s", path, reason(err))

@@ -3,6 +3,11 @@ package store
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 
 	"github.com/touchline/touchline/internal/failpoint"
 	"github.com/touchline/touchline/internal/fault"
@@ -36,6 +41,94 @@ func (s *Store) BeginIncarnation(ctx context.Context, above uint64) (uint64, err
 		return 0, err
 	}
 	return next, nil
+}
+
+// KeepIncarnation notes the node's incarnation beside the file where nothing of it is noted yet: a later one, which begins
+// over the note, needs no room on the disk then.
+func (s *Store) KeepIncarnation() error {
+	if s.path == "" {
+		return nil
+	}
+	name := s.path + incarnationsSuffix
+	had, err := readIncarnations(name)
+	if err != nil || had[s.node] > 0 {
+		return err
+	}
+	had[s.node] = s.Incarnation()
+	return noteIncarnations(name, had)
+}
+
+// incarnationsSuffix ends the name of the note of the highest incarnation that each node has had at a path.
+const incarnationsSuffix = ".incarnations"
+
+// newIncarnation gives the node an incarnation that it never had at path, and keeps it in mind.
+func newIncarnation(path string, id identity) (uint64, error) {
+	name := path + incarnationsSuffix
+	had, err := readIncarnations(name)
+	if err != nil {
+		return 0, err
+	}
+	next := max(id.incarnation, had[id.node]) + 1
+	if next > maxIncarnation {
+		return 0, fault.New(fault.Damaged, "bad_incarnations", "%s: there is no incarnation after %d", name, next-1)
+	}
+	had[id.node] = next
+	return next, noteIncarnations(name, had)
+}
+
+func readIncarnations(name string) (map[string]uint64, error) {
+	had := map[string]uint64{}
+	raw, err := os.ReadFile(name)
+	if err == nil {
+		err = json.Unmarshal(raw, &had)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fault.Wrap(err, fault.Damaged, "bad_incarnations",
+			"%s cannot be read, which tells how often the store was restored: %s", name, reason(err))
+	}
+	if had == nil { // the file said null
+		had = map[string]uint64{}
+	}
+	return had, nil
+}
+
+// noteIncarnations puts a note in the place of the one before. On a full disk it is written over that one, which has its
+// room: a text that is shorter than a sector, and that a disk writes as a whole.
+func noteIncarnations(name string, had map[string]uint64) error {
+	raw, err := json.Marshal(had)
+	if err != nil {
+		return fmt.Errorf("incarnations: %w", err)
+	}
+	raw = append(raw, '\n')
+	if err = replaceNote(name, raw); !fault.Is(err, fault.Full) {
+		return err
+	}
+	f, notThere := os.OpenFile(name, os.O_WRONLY, 0)
+	if notThere != nil {
+		return err
+	}
+	_, err = f.WriteAt(raw, 0)
+	if err = errors.Join(err, f.Truncate(int64(len(raw))), f.Sync(), f.Close()); err != nil {
+		return cannotWrite(name, err)
+	}
+	return nil
+}
+
+func replaceNote(name string, raw []byte) error {
+	d, err := newDraft(name + ".tmp")
+	if err != nil {
+		return err
+	}
+	if _, err = d.f.Write(raw); err != nil {
+		err = cannotWrite(name, err)
+	} else {
+		err = d.publish(name, true)
+	}
+	if err != nil {
+		d.discard()
+		return err
+	}
+	return d.f.Close()
 }
 
 func (tx *Tx) beginIncarnation(next uint64) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/touchline/touchline/internal/failpoint"
@@ -125,4 +126,46 @@ func TestIncarnationAndTrimming(t *testing.T) {
 	if records := journal(t, s, 0); len(records) > 90 || records[0].Seq>>40 != 6 {
 		t.Errorf("%d records from %x on", len(records), records[0].Seq)
 	}
+}
+
+// TestIncarnationOnAFullDisk: the note that is there is written over, and what begins later is above it. Where there is none
+// a full disk is an error.
+func TestIncarnationOnAFullDisk(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	note := path + ".incarnations"
+	s := storetest.OpenWith(t, path, store.Options{Node: "a", NoSync: true})
+	full := func(had string) (room func()) { // puts the note back that a draft has taken the place of
+		return failpoint.Arm(failpoint.On(failpoint.DraftNamed, 1, func() error {
+			err := os.Remove(note)
+			if err == nil && had != "" {
+				err = os.WriteFile(note, []byte(had), 0o600)
+			}
+			return errors.Join(err, syscall.ENOSPC)
+		}))
+	}
+	room := full("")
+	_, err := s.BeginIncarnation(t.Context(), 0)
+	wantFault(t, err, fault.Full, "no_room")
+	room()
+	for range 2 { // the second time it is there
+		if err := s.KeepIncarnation(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	has := func(want string) {
+		t.Helper()
+		if got, err := os.ReadFile(note); err != nil || string(got) != want {
+			t.Errorf("the note is %q, %v; want %q", got, err, want)
+		}
+	}
+	has("{\"a\":1}\n")
+	room = full("{\"a\":1,    \"b\":7}\n")
+	_, err = s.BeginIncarnation(t.Context(), 8) // which does not know of b
+	room()
+	if err != nil || s.Incarnation() != 9 {
+		t.Errorf("incarnation %d, %v", s.Incarnation(), err)
+	}
+	has("{\"a\":9}\n")
+	begin(t, s, 0, 10)
+	has("{\"a\":10}\n")
 }

@@ -5,9 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -185,44 +183,4 @@ func writeIncarnation(btx *bolt.Tx, incarnation uint64, j journalState) error {
 		m.Put(metaIncarnation, binary.BigEndian.AppendUint64(nil, incarnation)),
 		m.Put(metaJournal, j.stepTo(incarnation).encode()),
 	)
-}
-
-// newIncarnation gives the node an incarnation that it never had at path, and keeps it in mind.
-func newIncarnation(path string, id identity) (uint64, error) {
-	name := path + ".incarnations"
-	had := map[string]uint64{}
-	raw, err := os.ReadFile(name)
-	if err == nil {
-		err = json.Unmarshal(raw, &had)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return 0, fault.Wrap(err, fault.Damaged, "bad_incarnations",
-			"%s cannot be read, which tells how often the store was restored: %s", name, reason(err))
-	}
-	next := max(id.incarnation, had[id.node]) + 1
-	if next > maxIncarnation {
-		return 0, fault.New(fault.Damaged, "bad_incarnations", "%s: there is no incarnation after %d", name, next-1)
-	}
-	if had == nil { // the file said null
-		had = map[string]uint64{}
-	}
-	had[id.node] = next
-	raw, err = json.Marshal(had)
-	if err != nil {
-		return 0, fmt.Errorf("incarnations: %w", err)
-	}
-	d, err := newDraft(name + ".tmp")
-	if err != nil {
-		return 0, err
-	}
-	if _, err = d.f.Write(append(raw, '\n')); err != nil {
-		err = cannotWrite(name, err)
-	} else {
-		err = d.publish(name, true)
-	}
-	if err != nil {
-		d.discard()
-		return 0, err
-	}
-	return next, d.f.Close()
 }

@@ -42,6 +42,7 @@ const (
 func newRoom(f *os.File, db *bolt.DB, o Options) *room {
 	r := &room{f: f, limit: int64(o.MaxSize), noSync: o.NoSync, page: int64(db.Info().PageSize), allocate: allocate}
 	r.measure()
+	fillHoles(f, r.size.Load())
 	return r
 }
 
@@ -96,7 +97,7 @@ func (r *room) grow(to int64) error {
 		}
 	}
 	r.measure()
-	if isNoSpace(err) {
+	if IsNoSpace(err) {
 		return nil
 	}
 	return err
