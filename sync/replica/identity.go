@@ -70,6 +70,9 @@ const maxBoots = 32
 // made while it ran, and the run itself may have gone on and used the sequences that come next.
 func (r *Replica) openIdentity(ctx context.Context) error {
 	r.identity.run = r.randomID()
+	if err := r.store.KeepIncarnation(); err != nil { // it will be missed if the disk is full one day
+		r.log.Warn("identity: the incarnation is not noted beside the store", "error", err)
+	}
 	if err := r.loadBooks(ctx); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
 
@@ -89,7 +90,7 @@ func (r *Replica) readIdentity(ctx context.Context) (f *identityFile, why string
 	return f, "", nil
 }
 
-// writeIdentity puts the file in the place of the one before, on disk.
+// writeIdentity puts the file in the place of the one before, on disk. Without room it is fault.Full, as in the store.
 func (r *Replica) writeIdentity(ctx context.Context, f *identityFile) error {
 	data, err := json.MarshalIndent(f, "", "  ")
 	if err != nil {
@@ -100,40 +101,12 @@ func (r *Replica) writeIdentity(ctx context.Context, f *identityFile) error {
 			return tx.Side(sideIdentity).Set([]byte(identityName), data)
 		})
 	}
-	if err := replaceFile(filepath.Join(r.cfg.Dir, identityName), append(data, '\n')); err != nil {
+	err = replaceFile(filepath.Join(r.cfg.Dir, identityName), wholePages(data), exchange)
+	switch {
+	case store.IsNoSpace(err):
+		return fault.Wrap(err, fault.Full, "no_room", "cannot write the identity of the node: the disk is full")
+	case err != nil:
 		return fmt.Errorf("writing the identity of the node: %w", err)
 	}
 	return nil
-}
-
-// replaceFile writes a file as a whole: a crash leaves the old one or the new one.
-func replaceFile(path string, data []byte) (err error) {
-	draft := path + ".new"
-	f, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err2 := f.Close(); err == nil {
-		err = err2
-	}
-	if err == nil {
-		err = os.Rename(draft, path)
-	}
-	if err != nil {
-		_ = os.Remove(draft)
-		return err
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -23,6 +23,10 @@ func (r *Replica) faultOf(err error) linkFault {
 	if errors.Is(err, ErrStopped) {
 		return linkFault{class: intent.Denied, why: ErrStopped.Error(), do: remedyCopies}
 	}
+	if fault.Is(err, fault.Full) {
+		f.why, f.do = "the disk is full, and this node cannot note what it has to before it sends", "make room"
+		return f
+	}
 	switch f.class {
 	case intent.NoTable:
 		f.why, f.do = "the cloud has no table "+r.cfg.SyncTable, remedyTable

@@ -291,7 +291,7 @@ func (r *Replica) tellSettled(ctx context.Context) error {
 		}},
 	})
 	if e, ok := errors.AsType[*intent.Error](err); ok && e.Class == intent.ConditionFailed {
-		if r.stateNow().Nonce == nonce { // else it is being written anew just now
+		if now, _ := r.nonces(); now == nonce { // else it is being written anew just now
 			r.reconnect("the row of this node was written by another copy of it, or is gone")
 		}
 		return nil
@@ -309,12 +309,12 @@ func (r *Replica) tellSettled(ctx context.Context) error {
 const ownNonce = "nonce = :nonce OR nonce = :shown"
 
 // nonces gives the nonce drawn last, and the one that the cloud has answered to have: another one, where the last was not
-// answered.
+// answered. One that the store has and the file had no room for was not drawn: the cloud is never told of it.
 func (r *Replica) nonces() (drawn, shown string) {
 	id := &r.identity
 	id.mu.Lock()
 	defer id.mu.Unlock()
-	return id.state.Nonce, id.shown
+	return id.file.newest(), id.shown
 }
 
 // lastWord is what a run says at its end: to the cloud, as far as that can be reached at once, and to the file.
