@@ -4,8 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"fmt"
-	"io"
-	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -57,7 +56,7 @@ func TestStreamLimits(t *testing.T) {
 func TestOnePlaceBeforeAnAnswer(t *testing.T) {
 	srv := httptest.NewUnstartedServer(http.NotFoundHandler())
 	srv.EnableHTTP2 = true
-	srv.Config.ErrorLog = log.New(io.Discard, "", 0) // the test may be over before the handshake is
+	srv.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0) // the test may be over before the handshake is
 	srv.StartTLS()
 	defer srv.Close()
 	roots := x509.NewCertPool()
