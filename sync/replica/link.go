@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
