@@ -86,20 +86,20 @@ func TestNoRoomForTheIdentity(t *testing.T) {
 			t.Errorf("a full disk is %v", err)
 		}
 		stop := n.run(t)
-		defer stop()
 		letPass(time.Minute)
 		const want = "Nothing is sent: the disk is full, and this node cannot note what it has to before it sends; make room."
 		st := n.status(t)
 		if got := strings.Join(st.Alarms(), "\n"); got != want || !strings.Contains(st.Link.Last, "the disk is full") {
 			t.Errorf("alarms %q, last %q", got, st.Link.Last)
 		}
-		if strings.Count(log.String(), `level=ERROR msg="no cloud: the disk is full`) != 1 {
-			t.Errorf("log:\n%s", &log)
-		}
 		room()
 		letPass(time.Minute)
 		if st := n.status(t); !st.Link.Up || len(st.Alarms()) != 0 {
 			t.Errorf("%+v, %q", st.Link, st.Alarms())
+		}
+		stop()
+		if strings.Count(log.String(), `level=ERROR msg="no cloud: the disk is full`) != 1 {
+			t.Errorf("log:\n%s", &log)
 		}
 	})
 }
