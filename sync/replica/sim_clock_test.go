@@ -28,7 +28,7 @@ func (n *simNode) Now() lease.Instant {
 	return lease.Instant{Wall: n.wall().Round(0), Mono: boot - n.slept, Boot: boot}
 }
 
-// gate holds up a goroutine of a machine that is paused. Healing may end the pause.
+// gate holds up a goroutine of a machine that is paused.
 func (n *simNode) gate() {
 	for {
 		n.mu.Lock()
@@ -37,17 +37,25 @@ func (n *simNode) gate() {
 		if left <= 0 {
 			return
 		}
-		n.s.sleep(min(left, 5*time.Second))
+		n.s.sleep(left)
 	}
 }
 
-// pause stops the machine for a while; suspended, its monotonic clock stands still.
+// pause stops the machine for a while, beginning now: one that stands still already goes on no sooner. Suspended, its
+// monotonic clock stands still for as long as that is more.
 func (n *simNode) pause(d time.Duration, suspended bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.paused = time.Now().Add(d)
+	until, from := time.Now().Add(d), time.Now()
+	if from.Before(n.paused) {
+		from = n.paused
+	}
+	if !until.After(from) {
+		return
+	}
+	n.paused = until
 	if suspended {
-		n.slept += d
+		n.slept += until.Sub(from)
 	}
 }
 

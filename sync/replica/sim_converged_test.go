@@ -49,3 +49,43 @@ func TestHiddenByADriftedClockIsNoDivergence(t *testing.T) {
 		})
 	}
 }
+
+// A machine that stands still while the trouble ends goes on as a whole before it is judged, however many pauses have come
+// together: else its lanes run, its feed does not, and what it has not learnt seems lost.
+func TestAPausedMachineIsJudgedWhenItRuns(t *testing.T) {
+	for name, pauses := range map[string]func(n *simNode){
+		"suspended": func(n *simNode) { n.pause(10*time.Minute, true) },
+		"suspended, then paused shorter": func(n *simNode) {
+			n.pause(10*time.Minute, true)
+			n.s.sleep(time.Minute)
+			n.pause(25*time.Second, false)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSim(t, 1)
+				n := newSimNode(s, "n0")
+				s.nodes = append(s.nodes, n)
+				n.start()
+				s.sleep(time.Minute)
+				pauses(n)
+				s.sleep(time.Minute) // its loops have come to where they are held up
+				if err := s.foreign().Put("items", attr.Item{"pk": attr.S("i1"), "a": attr.S(s.id("foreign"))}); err != nil {
+					t.Fatal(err)
+				}
+				s.heal()
+				s.quiet()
+				s.book.converged()
+				if s.broken() {
+					t.Errorf("violated: %v", s.failed)
+				}
+				if at := n.Now(); at.Boot-at.Mono != 10*time.Minute {
+					t.Errorf("its monotonic clock stood still for %v", at.Boot-at.Mono)
+				}
+				n.kill()
+				s.zoo.Wait()
+				_ = os.RemoveAll(s.dir)
+			})
+		})
+	}
+}

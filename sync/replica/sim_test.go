@@ -183,7 +183,7 @@ func (s *sim) boot() {
 }
 
 // heal ends all trouble: machines run, clocks are right, the network is whole, and an operator has dealt with what waits
-// for one.
+// for one. A machine that stands still goes on at its time, all of it at once: healing ends when the last one does.
 func (s *sim) heal() {
 	s.trace("-- healing")
 	s.healed, s.lastBall = true, s.ball()
@@ -195,7 +195,7 @@ func (s *sim) heal() {
 		n.killAt.Store(nil)
 		n.pausesNext.Store(false)
 		n.mu.Lock()
-		n.offset, n.paused, n.broken = 0, time.Time{}, diskFault{}
+		n.offset, n.broken = 0, diskFault{}
 		n.mu.Unlock()
 		if l := n.up(); l != nil && l.store.Err() != nil {
 			n.kill()
@@ -206,5 +206,8 @@ func (s *sim) heal() {
 		if l := n.up(); l != nil {
 			l.link.Heal()
 		}
+	}
+	for _, n := range s.nodes {
+		n.gate()
 	}
 }
