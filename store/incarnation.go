@@ -92,15 +92,18 @@ func readIncarnations(name string) (map[string]uint64, error) {
 	return had, nil
 }
 
+// maxInPlace is the size of a sector, which a disk writes as a whole or not at all.
+const maxInPlace = 512
+
 // noteIncarnations puts a note in the place of the one before. On a full disk it is written over that one, which has its
-// room: a text that is shorter than a sector, and that a disk writes as a whole.
+// room, if it fits a sector (a dozen nodes do: a path has had one, or one more for every foreign backup restored there).
 func noteIncarnations(name string, had map[string]uint64) error {
 	raw, err := json.Marshal(had)
 	if err != nil {
 		return fmt.Errorf("incarnations: %w", err)
 	}
 	raw = append(raw, '\n')
-	if err = replaceNote(name, raw); !fault.Is(err, fault.Full) {
+	if err = replaceNote(name, raw); !fault.Is(err, fault.Full) || len(raw) > maxInPlace {
 		return err
 	}
 	f, notThere := os.OpenFile(name, os.O_WRONLY, 0)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -168,4 +169,14 @@ func TestIncarnationOnAFullDisk(t *testing.T) {
 	has("{\"a\":9}\n")
 	begin(t, s, 0, 10)
 	has("{\"a\":10}\n")
+
+	long := "{\"a\":10,\"" + strings.Repeat("n", 512) + "\":1}\n" // no disk writes that as a whole
+	if err := os.WriteFile(note, []byte(long), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	room = full(long)
+	_, err = s.BeginIncarnation(t.Context(), 0)
+	room()
+	wantFault(t, err, fault.Full, "no_room")
+	has(long)
 }
