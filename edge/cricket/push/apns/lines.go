@@ -197,8 +197,8 @@ const (
 	wordsNotEstablished = "http2: client conn could not be established"
 )
 
-// unprocessed tells failures of which HTTP/2 says that the other side did nothing: a stream it refused, and one beyond
-// the last that a GOAWAY names.
+// unprocessed tells failures after which the other side has certainly done nothing: HTTP/2 says so of a stream it refused
+// and of one beyond the last that a GOAWAY names, and one that never began has sent it nothing.
 func unprocessed(err error) bool {
 	return refused(err) || slices.Contains([]string{wordsGoAway, wordsUnusable, wordsNotEstablished}, err.Error())
 }

@@ -179,7 +179,9 @@ func TestConnectionThatGivesNoStream(t *testing.T) {
 		}
 	})
 	until(1)
+	r.lines.mu.Lock()
 	r.lines.patience = 10 * time.Millisecond
+	r.lines.mu.Unlock()
 	p := r.push()
 	p.Token = other.DeviceToken
 	if res := r.Send(t.Context(), p); res.Action != Accepted {
@@ -192,8 +194,9 @@ func TestConnectionThatGivesNoStream(t *testing.T) {
 	wg.Wait()
 }
 
-// TestConnectionOverBeforeAStream has connections end between a place on them and the request: before the first one, and
-// after some. Nothing was sent, so that it is sent on the next.
+// TestConnectionOverBeforeAStream has connections end between a place on them and the request, before the first one and
+// after some: net/http's words for both are known as those of a request that was not sent. (TestGoAwayInACrowd sends such
+// requests again.)
 func TestConnectionOverBeforeAStream(t *testing.T) {
 	for _, before := range []int{0, 1} {
 		r := newRig(t, nil)
