@@ -11,7 +11,10 @@ import (
 
 // hard are the packages whose guarantees cannot be read from one file: each has a page that says what it is for, how
 // data flows, what it guarantees, and what a crash does to it.
-var hard = []string{"store", "store/expr", "sync/lease", "sync/dynamo", "edge/cricket", "edge/cricket/push", "httpapi/dynamoapi"}
+var hard = []string{
+	"store", "store/expr", "sync/lease", "sync/dynamo", "sync/replica", "sync/replica/intent", "edge/cricket", "edge/cricket/push",
+	"httpapi/auth", "httpapi/dynamoapi",
+}
 
 func designProblems(tr *tree) (problems []string) {
 	for _, dir := range hard {
@@ -89,5 +92,20 @@ func lineNumbers(text string) (found []string) {
 	return found
 }
 
+// syncMetric is where a metric of synchronisation gets its name.
+var syncMetric = regexp.MustCompile(`\b(?:add|each)\("([a-z_]+)"`)
+
+// metricProblems finds the metrics of synchronisation that the operators' page lacks, which says that it lists them all.
+func metricProblems(tr *tree) (problems []string) {
+	const page = "docs/OPERATIONS.md"
+	for _, m := range syncMetric.FindAllStringSubmatch(string(tr.files["sync/replica/metrics.go"]), -1) {
+		if !strings.Contains(string(tr.files[page]), "`"+m[1]+"`") {
+			problems = append(problems, fmt.Sprintf("%s does not list touchline_sync_%s: it says that it lists them all", page, m[1]))
+		}
+	}
+	return problems
+}
+
+func TestMetricsOfSyncAreListed(t *testing.T)  { report(t, metricProblems(project(t))) }
 func TestHardPackagesHaveADesign(t *testing.T) { report(t, designProblems(project(t))) }
 func TestDocumentsNameWhatExists(t *testing.T) { report(t, documentProblems(project(t))) }
