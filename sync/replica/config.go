@@ -33,7 +33,7 @@ type Config struct {
 
 	// Deposed is called when the cloud has refused a write of this node because what is there carries a higher fence of the
 	// lock: whoever still holds the lock with its own fence raises it above that, for a record of a lock that was deleted by
-	// hand begins anew below (section 7). It gives the fence that the lock has then; 0: the lock is not this node's. The write
+	// hand begins anew below. It gives the fence that the lock has then; 0: the lock is not this node's. The write
 	// is not repeated: it is on record, and the holder's next one carries the raised fence. nil: nobody is told.
 	Deposed func(ctx context.Context, lock string, fence int64) (raised int64, err error)
 

@@ -26,7 +26,7 @@ func newSeen() seen {
 func unnamed(it attr.Item) bool { return it != nil && it[intent.AttrLife].IsZero() }
 
 // unsentThere tells of an entry that it waited in a snapshot to which its node was put back, and that the lost timeline had
-// not brought it into the cloud. Accepted: it is sent now, behind all that was sent there (section 6).
+// not brought it into the cloud. Accepted: it is sent now, behind all that was sent there.
 func (b *book) unsentThere(e *simcloud.Effect, entry, lane string) bool {
 	a := b.bySeq[entry]
 	return a != nil && !a.gone && a.id != "" && b.lastN[lane] <= b.back[e.By] && len(b.effects[entry]) == 0 && b.first[a.id] == e.N
@@ -81,7 +81,7 @@ func brings(e *simcloud.Effect, id string) bool {
 
 // behindRenumbered tells of an entry that it is behind one that was renumbered, was written after it, and is on another
 // life. Accepted: the lost timeline may have made what it found absent, and the tombstone of that is by its number, so a
-// create up to the fork keeps it; so does what moves from there to a life that another has begun (section 6). On one life
+// create up to the fork keeps it; so does what moves from there to a life that another has begun. On one life
 // the greater mark is there to refuse it.
 func (b *book) behindRenumbered(e *simcloud.Effect, lane string, seq uint64) bool {
 	w := b.written[lane]
@@ -150,8 +150,8 @@ func begun(c *intent.Call) string {
 
 // copied tells of a create that its node was put back to a snapshot with it in its queue, and that the lost timeline had
 // brought it into the cloud already, it may be folded into a later write: the life that both copies name tells. Accepted: a
-// foreign writer or the TTL has ended that life, so that there is no tombstone, and nothing else to know it by (section 1).
-// Where another life has begun since, the copy moves to it (section 2), and says so before; where a lost timeline had said so,
+// foreign writer or the TTL has ended that life, so that there is no tombstone, and nothing else to know it by.
+// Where another life has begun since, the copy moves to it, and says so before; where a lost timeline had said so,
 // it is known by that.
 func (b *book) copied(e *simcloud.Effect, entry, item string) bool {
 	if e.New == nil {
@@ -170,7 +170,7 @@ func (b *book) copied(e *simcloud.Effect, entry, item string) bool {
 }
 
 // overtaken tells of a write that its node does not read that an image of the cloud was taken in behind it, as in the same
-// commit, on which it does not hold. Accepted: it waits as doubtful (section 3), or the cloud has decided on it by now.
+// commit, on which it does not hold. Accepted: it waits as doubtful, or the cloud has decided on it by now.
 func (b *book) overtaken(l *simLife, a *act) bool {
 	records, err := l.store.Journal(context.Background(), a.seq, 1000)
 	if err != nil || !slices.ContainsFunc(records, func(r store.Record) bool {

@@ -318,7 +318,7 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 		return
 	case e.Op == store.OpDelete && renumbered(seq):
 		// It was written before all that waits behind it, of which a create up to the fork keeps its number: the lost timeline
-		// may have sent it, and its tombstone is by that number (section 6).
+		// may have sent it, and its tombstone is by that number.
 		b.last[lane], b.lastN[lane] = b.plain[lane], b.plainN[lane]
 	case !renumbered(seq) && seq > b.plain[lane]:
 		b.plain[lane], b.plainN[lane] = seq, e.N

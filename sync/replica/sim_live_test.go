@@ -62,7 +62,7 @@ func (b *book) monotone(l *simLife) {
 }
 
 // proven gives the last effect on an item of those writes of a node that it knows to have had one. Of a write that had several
-// there that is the first: the protocol accepts copies that come when a foreign writer or the TTL has ended the life (section 1),
+// there that is the first: the protocol accepts copies that come when a foreign writer or the TTL has ended the life,
 // and the node that was told of the first need not have read what has been since.
 func (b *book) proven(l *simLife, item string) (n uint64) {
 	b.mu.Lock()

@@ -159,7 +159,7 @@ func (l *simLife) open() (err error) {
 }
 
 // budget of some seeds is little, so that it is met. Not where the cloud is restored: the replay log goes first where there
-// is no room (section 8), and with it what could be sent again.
+// is no room, and with it what could be sent again.
 func (s *sim) budget() (b replica.Budget) {
 	if s.seed%8 != 4 && picked(s.seed, "little room", 5) {
 		b.Entries = 80

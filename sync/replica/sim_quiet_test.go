@@ -41,7 +41,7 @@ func (s *sim) quiet() {
 			s.cloud.Expire(time.Now().Add(-time.Minute))
 			before := s.book.changes()
 			s.sleep(time.Minute) // the feeds come round
-			// Else a late copy has come, as sync.md accepts it where its life has ended, and is to be read by all too.
+			// Else a late copy has come, as the protocol accepts it where its life has ended, and is to be read by all too.
 			if s.pendingAll() == 0 && s.book.changes() == before {
 				return
 			}

@@ -51,7 +51,7 @@ type Entry struct {
 	NotBefore time.Time // parked until; zero: not parked
 	Why       string    // why it is parked or held
 	Held      Hold      // why only an operator lets it go on
-	Lost      bool      // of an older timeline of this node: it is looked for before it is sent (section 6)
+	Lost      bool      // of an older timeline of this node: it is looked for before it is sent
 	Replay    bool      // it was settled before the cloud was restored, and is made sure of
 	Before    bool      // of Replay: it was settled before the instant that the cloud was restored to
 	Again     int64     // of Replay: when that was noticed, epoch ms: its proof is another one than the one it had before

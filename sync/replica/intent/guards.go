@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// judgeGuards says what it means that only guards failed: the second table of section 2, a case a row.
+// judgeGuards says what it means that only guards failed: the second table of DESIGN.md, a case a row.
 func (e *Entry) judgeGuards(item attr.Item, side Sidecar, f facts, env Env) (verdict, decision) {
 	switch {
 	case e.Ghost:

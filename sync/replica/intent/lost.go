@@ -29,7 +29,7 @@ func (u *Unit) renumber() Action {
 	return Action{Kind: ActSettle, Outcome: &o}
 }
 
-// lost has looked for an entry of a lost timeline (section 6).
+// lost has looked for an entry of a lost timeline.
 func (t *taking) lost() {
 	if t.fails() {
 		return

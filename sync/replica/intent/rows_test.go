@@ -34,7 +34,7 @@ func (w *world) made(maker, id string, nodes ...string) {
 	}
 }
 
-// The rows of the first table of section 2, in its order.
+// The rows of the first table of DESIGN.md.
 func TestWhatAnAnswerMeans(t *testing.T) {
 	t.Parallel()
 	row := func(name string, f func(t *testing.T, w *world, a *node)) {

@@ -108,7 +108,7 @@ const (
 	OutOffline   // one probe, the others sleep
 	OutRefresh   // clock or credentials: refresh, alarm, keep
 	OutStopTable // the table Table, or one of several that nobody can name, is missing or denied: alarm, keep
-	OutTimeline  // a copy or an older file of this node is writing: section 6, everything stops until identity is settled
+	OutTimeline  // a copy or an older file of this node is writing: everything stops until identity is settled
 	OutRenumber  // the entry, of a lost timeline, is sent under a new sequence and new digits: give it both and clear Lost
 )
 
