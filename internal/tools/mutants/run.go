@@ -176,14 +176,15 @@ func (r *runner) run(ctx context.Context, program string, t testRun, env ...stri
 	cmd.Env = append(os.Environ(), env...)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil, string(out)
-	case limited.Err() != nil && errors.Is(limited.Err(), context.DeadlineExceeded):
-		return []string{"no end of " + t.run}, string(out)
 	}
 	failed = failures(string(out))
-	if failed == nil {
+	switch {
+	case failed != nil:
+	case errors.Is(limited.Err(), context.DeadlineExceeded):
+		failed = []string{"no end of " + t.run}
+	default:
 		failed = []string{"a panic in " + t.run}
 	}
 	return failed, string(out)
