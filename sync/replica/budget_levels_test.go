@@ -1,0 +1,177 @@
+package replica
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// At 60 % of a budget somebody is told, at 80 % the log of what was sent goes, before anybody is refused anything.
+func TestFirstLevels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, n := opened(t, func(c *Config) { c.Budget.Entries = 10 })
+		at := func(count int) Status {
+			for i := int(n.waitingNow(t)); i < count; i++ {
+				n.put(t, "teams", team(fmt.Sprint(i), 1))
+			}
+			n.doChores(t, n.clock.Now())
+			return n.status(t)
+		}
+		at(1)
+		n.logSent(t, "teams", teamKey("0"), n.clock.Now())
+		if st := at(5); st.Budget.Level != LevelOK || len(st.Alarms()) != 0 {
+			t.Errorf("at 50 %%: %+v, %q", st.Budget, st.Alarms())
+		}
+		if st := at(6); st.Budget.Level != LevelWarn || !strings.Contains(strings.Join(st.Alarms(), ""), "at 90 % writes begin to be refused") {
+			t.Errorf("at 60 %%: %+v, %q", st.Budget, st.Alarms())
+		}
+		at(7)
+		n.wantLogged(t, 1, "at 70 %")
+		if st := at(8); st.Budget.Level != LevelTight || st.Budget.Refused != 0 {
+			t.Errorf("at 80 %%: %+v", st.Budget)
+		}
+		n.wantLogged(t, 0, "at 80 %")
+	})
+}
+
+// The log of what was sent keeps to its bytes: the oldest goes first.
+func TestReplayLogKeepsToItsBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 2000
+		_, n := opened(t, func(c *Config) { c.Budget.ReplayBytes = limit })
+		var last time.Time
+		for i := range 30 {
+			id := fmt.Sprint(i)
+			n.put(t, "teams", team(id, 1))
+			last = n.clock.Now()
+			n.logSent(t, "teams", teamKey(id), last)
+			letPass(time.Second)
+		}
+		for more := true; more; {
+			var err error
+			if more, err = n.chores(t.Context(), n.clock.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		n.inView(t, func(tx *store.Tx) error {
+			s, err := readReplaySums(tx)
+			if err != nil {
+				return err
+			}
+			kept, newest := 0, time.Time{}
+			err = eachReplayed(tx, time.Time{}, func(at time.Time, _ []*intent.Entry) (bool, error) {
+				kept, newest = kept+1, at
+				return true, nil
+			})
+			if s.bytes > limit || s.bytes < limit/2 || kept == 0 || kept == 30 || newest.UnixMilli() != last.UnixMilli() {
+				t.Errorf("%d bytes in %d writes, the newest of %s, written %s", s.bytes, kept, newest, last)
+			}
+			return err
+		})
+	})
+}
+
+// Near the end of a budget, whichever it is, what makes an item no longer is taken, and then nothing more; the reason says
+// which budget it is, and where the disk is short that it is full.
+func TestLastLevels(t *testing.T) {
+	const short, long = "short", "a good deal longer than that"
+	for _, c := range []struct {
+		which string
+		kind  fault.Kind
+		fill  func(n *feedNode, share float64) // of what the budget has, and then the house is looked after
+	}{
+		{"age", fault.Unavailable, func(n *feedNode, share float64) {
+			age := time.Duration(share * float64(n.cfg.Budget.Age))
+			n.levels.look(n.cfg.Budget, n.clock.Now().Add(-age), n.clock.Now(), store.DiskState{})
+		}},
+		{"disk", fault.Full, func(n *feedNode, share float64) {
+			n.levels.look(n.cfg.Budget, time.Time{}, n.clock.Now(), store.DiskState{Used: int64(1000 * share), File: 900, Grow: 100})
+		}},
+		{"bytes", fault.Unavailable, func(n *feedNode, share float64) {
+			var all counts
+			if err := n.st.View(t.Context(), func(tx *store.Tx) (err error) {
+				all, err = readCounts(tx)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			n.cfg.Budget.Bytes = int64(float64(all.total().bytes) / share)
+		}},
+	} {
+		t.Run(c.which, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, n := opened(t, nil)
+				n.put(t, "teams", attr.Item{"id": attr.S("x"), "text": attr.S(short + short)})
+				write := func(id, text string) error {
+					return n.st.Update(t.Context(), func(tx *store.Tx) error {
+						_, err := tx.Put(store.PutItem{Table: "teams", Item: attr.Item{"id": attr.S(id), "text": attr.S(text)}})
+						return err
+					})
+				}
+				refused := func(when string, err error) {
+					t.Helper()
+					r, ok := errors.AsType[*RefusedError](err)
+					if !ok || r.State.Which != c.which || !fault.Is(err, c.kind) || r.RetryAfter() <= 0 {
+						t.Errorf("%s: %v", when, err)
+					}
+				}
+				c.fill(n, 0.96)
+				refused("a new item at 96 %", write("y", short))
+				refused("a longer one", write("x", long))
+				if err := write("x", short); err != nil {
+					t.Errorf("one that becomes shorter: %v", err)
+				}
+				c.fill(n, 0.99)
+				refused("a shorter one at 99 %", write("x", ""))
+				c.fill(n, 0.5)
+				if err := write("x", long); err != nil {
+					t.Errorf("with room again: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// The disk of the store counts: its limit, or what the file system has left.
+func TestDiskIsLookedAt(t *testing.T) {
+	s, err := store.OpenMemory(store.Options{Node: "a", MaxSize: 32 << 20, JournalBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	specs := append(feedTables(), store.TableSpec{
+		Name: "here", Key: store.KeySpec{Partition: store.KeyAttr{Name: "id", Type: store.KeyString}}, Policy: store.PolicyLocal,
+	})
+	if err := s.Define(t.Context(), specs...); err != nil {
+		t.Fatal(err)
+	}
+	r, err := New(Config{Store: s, Cloud: newShelf(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; s.Disk().Share() < 0.65; i++ {
+		if err := s.Update(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Put(store.PutItem{Table: "here", Item: attr.Item{"id": attr.S(fmt.Sprint(i)), "text": attr.S(strings.Repeat("x", 50_000))}})
+			return err
+		}); err != nil {
+			t.Fatalf("at %.0f %%: %v", 100*s.Disk().Share(), err)
+		}
+	}
+	if _, err := r.chores(t.Context(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := r.Status(t.Context()); err != nil || st.Budget.Which != "disk" || st.Budget.Level < LevelWarn {
+		t.Errorf("%+v, %v", st.Budget, err)
+	}
+}
