@@ -148,23 +148,36 @@ func (w *writer) one(ctx context.Context) {
 	}
 }
 
+// What befalls a node beside the faults of its network.
+const (
+	mishapKill = iota
+	mishapPause
+	mishapClock
+	mishapCut
+	mishaps
+)
+
 // trouble does to a node what happens to machines and networks, one thing after the other.
 func (n *cloudNode) trouble(ctx context.Context, rng *rand.Rand, faults []faultproxy.Fault) {
 	for i := 0; ctx.Err() == nil; i++ {
 		fault := faults[i%len(faults)]
 		n.door.Set(faultproxy.Draw(rng, fault))
-		switch rng.IntN(6) {
-		case 0:
+		what := rng.IntN(6)
+		switch what {
+		case mishapKill:
 			n.kill()
 			n.start()
-		case 1: // asleep for longer than a lease and a request may last
+		case mishapPause: // asleep for longer than a lease and a request may last
 			n.signal(syscall.SIGSTOP)
 			wait(ctx, time.Duration(2000+rng.IntN(3000))*time.Millisecond)
 			n.signal(syscall.SIGCONT)
-		case 2:
+		case mishapClock:
 			n.door.Skew(time.Duration(rng.IntN(7200)-3600) * time.Second)
-		case 3:
+		case mishapCut:
 			n.door.Cut()
+		}
+		if what < len(n.befell) {
+			n.befell[what]++
 		}
 		wait(ctx, time.Duration(500+rng.IntN(2000))*time.Millisecond)
 		n.door.Set(faultproxy.Weather{})
@@ -242,6 +255,15 @@ func storm(t *testing.T, nodes []*cloudNode, foreign *dynamodb.Client, l *ledger
 		}
 		if met == 0 {
 			t.Errorf("no request has met the fault %v", f)
+		}
+	}
+	for i, what := range [mishaps]string{"killed", "paused", "told a wrong time", "cut off in the midst of requests"} {
+		times := 0
+		for _, n := range nodes {
+			times += n.befell[i]
+		}
+		if t.Logf("nodes were %s %d times", what, times); times == 0 {
+			t.Errorf("no node was %s", what)
 		}
 	}
 }
@@ -425,6 +447,9 @@ func judgePrizes(t *testing.T, nodes []*cloudNode, b *books, items map[string]ma
 			}
 			lost := 0
 			for _, name := range names {
+				if strings.HasPrefix(name, "foreign-") && items[id]["by"] != name {
+					t.Errorf("the cloud itself gave %s to %s, and has %v", id, name, items[id])
+				}
 				if strings.HasPrefix(name, n.name+"-") && items[id]["by"] != name {
 					lost++
 				}

@@ -38,6 +38,8 @@ type cloudNode struct {
 	cmd   *exec.Cmd
 	log   bytes.Buffer
 	kills int
+
+	befell [mishaps]int
 }
 
 // node makes one that does not run yet.
