@@ -5,22 +5,10 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 
 	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
-
-// Transactions implements replica.Prober, so that a node can ask through the tap.
-func (t *tap) Transactions(ctx context.Context) (bool, error) {
-	if err := t.reached(); err != nil {
-		return false, err
-	}
-	if c, can := t.Cloud.(replica.Prober); can {
-		return c.Transactions(ctx)
-	}
-	return true, nil
-}
 
 // plainStage is a stage whose cloud has no transactions, says so, and counts those that it is asked for all the same.
 type plainStage struct {
@@ -50,25 +38,16 @@ func (c plainCloud) Table(ctx context.Context, name string) (replica.TableState,
 	return c.Cloud.(replica.Catalogue).Table(ctx, name)
 }
 
-// playPlain plays a schedule where there are no transactions. A node that had not learnt it would find out what became of
-// its write by the way that poison goes, and the schedule would show nothing of the one that it is about.
-func playPlain(t *testing.T, s schedule, st stage) {
-	t.Helper()
+// on plays a schedule on a stage. Where the cloud has no transactions the nodes have to know it: one that asked for some would
+// find out what became of its write by the way that poison goes, and the schedule would show nothing of what it is about.
+func (s schedule) on(t *testing.T, st stage) {
+	if !s.plain {
+		s.play(newScene(t, st))
+		return
+	}
 	asked := new(atomic.Int32)
 	s.play(newScene(t, plainStage{st, asked}))
 	if n := asked.Load(); n > 0 {
 		t.Errorf("a cloud that has no transactions was asked for %d", n)
-	}
-}
-
-// Those of the schedules that are about a cloud without transactions, with nodes that have asked it. The same against DynamoDB
-// Local is TestPlainSchedulesOnDynamoDBLocal.
-func TestPlainSchedules(t *testing.T) {
-	for _, s := range schedules() {
-		if s.plain {
-			t.Run(s.name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { playPlain(t, s, newSimStage(false)) })
-			})
-		}
 	}
 }

@@ -48,7 +48,7 @@ func (bubbleClock) Wait(ctx context.Context, until time.Time, sig *clock.Signal)
 func TestSchedules(t *testing.T) {
 	for _, s := range schedules() {
 		t.Run(s.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { s.play(newScene(t, newSimStage(!s.plain))) })
+			synctest.Test(t, func(t *testing.T) { s.on(t, newSimStage(!s.plain)) })
 		})
 	}
 }

@@ -147,6 +147,17 @@ func (t *tap) Table(ctx context.Context, name string) (replica.TableState, error
 	return t.Cloud.(replica.Catalogue).Table(ctx, name)
 }
 
+// Transactions implements replica.Prober.
+func (t *tap) Transactions(ctx context.Context) (bool, error) {
+	if err := t.reached(); err != nil {
+		return false, err
+	}
+	if c, can := t.Cloud.(replica.Prober); can {
+		return c.Transactions(ctx)
+	}
+	return true, nil
+}
+
 func (t *tap) reached() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

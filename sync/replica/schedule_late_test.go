@@ -2,24 +2,12 @@ package replica_test
 
 import (
 	"context"
-	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica"
 )
-
-// againSchedules play some of the schedules further, to what they are there to prevent.
-func againSchedules() []schedule {
-	return []schedule{
-		{name: "04 state overtakes event, the holder dies", play: holderDiesWithEvent},
-		{name: "11 created behind a page that is on its way", play: createdBehindPage},
-		{name: "14 newest, the older update comes last", play: newestRecorded},
-		{name: "14 newest, the update that a delete has overtaken", play: newestDeleteRecorded},
-	}
-}
 
 // holderDiesWithEvent: the event has no way to the cloud, and the state of the same fence that was computed from it has one. The
 // holder dies; who takes over must not find a state that says that the event was told.
@@ -124,13 +112,4 @@ func newestDeleteRecorded(sc *scene) {
 		sc.Errorf("it is recorded as %s", c.Kind)
 	}
 	sc.oneWith("settings", "s")
-}
-
-// The same against DynamoDB Local is TestAgainSchedulesOnDynamoDBLocal.
-func TestAgainSchedules(t *testing.T) {
-	for _, s := range againSchedules() {
-		t.Run(s.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { s.play(newScene(t, newSimStage(true))) })
-		})
-	}
 }
