@@ -42,7 +42,7 @@ func kindOf(o *intent.Outcome) ConflictKind {
 	switch o.Code {
 	case intent.CodeGone, intent.CodeDeleted:
 		return KindGone
-	case intent.CodeUnknown, intent.CodeOverwritten:
+	case intent.CodeUnknown, intent.CodeOverwritten, intent.CodeHalf:
 		return KindUnknown
 	case intent.CodeDeposed:
 		return KindDeposed

@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
@@ -81,6 +82,29 @@ func TestDeletedBeforeTheRestorePointStaysDeleted(t *testing.T) {
 			if record.Code != string(intent.CodeRestored) {
 				t.Errorf("it is recorded as %v", record)
 			}
+		}
+	})
+}
+
+// A transaction over two tables of which one is restored is there by half. Nobody can make the other half sure without
+// perhaps applying twice, so a person is asked.
+func TestHalfOfATransactionIsRestored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := running(t, nil)
+		n.put(t, "teams", team("x", 0))
+		letPass(time.Minute)
+		backup := c.backUp(t)
+		letPass(10 * time.Minute)
+		follow := attr.Item{"match": attr.S("7"), "user": attr.S("ann")}
+		n.together(t, oneMore("x"), store.WriteItem{Put: &store.PutItem{Table: "follows", Item: follow}})
+		letPass(time.Minute)
+		n.cloudHas(t, teams{"x": 1})
+		c.restoreTo(t, backup)
+		letPass(10 * time.Minute)
+		n.cloudHas(t, teams{"x": 0})
+		record := n.recorded(t, 1)[0]
+		if record.Code != string(intent.CodeHalf) || record.Kind != KindUnknown || record.State != StateOpen {
+			t.Errorf("it is recorded as %s, %s (%s)", record.Code, record.State, record.Kind)
 		}
 	})
 }

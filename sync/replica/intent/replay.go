@@ -72,8 +72,10 @@ func (t *takingAll) replayed(images []attr.Item) {
 			e.NotBefore, e.Why = t.env.Now.Add(replayPoll), WhyReplay
 		}
 		t.o.Result, t.o.After = OutParked, replayPoll
+	case there > 0: // somebody has to say what becomes of the rest
+		t.act(ruling{v: verdictDecided, d: conflict(CodeHalf, textHalf)})
 	default:
-		t.act(ruling{v: verdictDecided, d: conflict(CodeRestored, textHalf)})
+		t.act(ruling{v: verdictDecided, d: conflict(CodeRestored, textNoTrace)})
 	}
 }
 

@@ -137,7 +137,7 @@ func TestTransactionIsReplayed(t *testing.T) {
 	a.learn("t", "k")
 	again(false)
 	a.drain()
-	a.results(txn, OutConflict, CodeRestored)
+	a.results(txn, OutConflict, CodeHalf)
 	w.want("t", "i", `{"n":{"N":"1"},"x":{"N":"0"}}`)
 
 	lose()

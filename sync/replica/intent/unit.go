@@ -145,7 +145,8 @@ const (
 	CodeExpired     Code = "expired"          // what it would have made is past its TTL
 	CodeUnfit       Code = "unfit"            // the operation cannot be applied to the item that is there
 	CodeLost        Code = "lost_timeline"    // settled in a timeline of this node that is lost
-	CodeRestored    Code = "restored_cloud"   // the restored cloud has a later write of ours
+	CodeRestored    Code = "restored_cloud"   // the restored cloud has something later, or had lost it before
+	CodeHalf        Code = "half_there"       // the restored cloud has a part of the transaction
 	CodeInvalid     Code = "invalid"          // the cloud can never take it
 	CodeTooLarge    Code = "too_large"        // the item would pass the limit
 )
