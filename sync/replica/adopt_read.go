@@ -9,6 +9,9 @@ import (
 
 // readImage reads one item consistently. The caller ends its read when what was found has been adopted.
 func (r *Replica) readImage(ctx context.Context, table string, key attr.Item) (image, error) {
+	if err := r.readable(table); err != nil {
+		return image{}, err
+	}
 	ctx, cancel := r.within(ctx)
 	defer cancel()
 	im := image{table: table, key: key, began: r.serverNow(), read: r.reads.start(), epoch: r.identity.restores.epoch.Load()}

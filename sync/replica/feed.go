@@ -208,6 +208,7 @@ func (r *Replica) passFailed(p *pass, err error) {
 	switch class := classOf(err); {
 	case gone:
 		r.linkLost(err)
+	case errors.Is(err, errOtherKeys): // that was said when it was found
 	case class == intent.NoTable:
 		r.log.Warn("feed: the cloud does not have the table", "table", p.table)
 	default:

@@ -148,6 +148,9 @@ func (r *Replica) stands(p *pass, last bool) {
 }
 
 func (r *Replica) readPage(ctx context.Context, p *pass) (Page, error) {
+	if err := r.readable(p.table); err != nil {
+		return Page{}, err
+	}
 	q := Reading{Table: p.table, After: p.after, Limit: pageLimit}
 	if !p.partition.IsZero() {
 		q.KeyCondition = "#p = :p"

@@ -162,28 +162,44 @@ func TestLossIsTold(t *testing.T) {
 	}
 }
 
-// A table whose keys in the cloud are others is stopped until they are the same, and says what to do.
+// A table whose keys in the cloud are others is stopped until they are the same, and says what to do. What it has is not
+// shown, though it may look like an item of ours.
 func TestTableWithOtherKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newShelf(t)
 		str := func(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyString} }
 		keys := func(k store.KeySpec) { c.set(func() { c.state["follows"] = TableState{ID: "follows-1", Key: k} }) }
 		keys(store.KeySpec{Partition: str("match"), Sort: store.KeyAttr{Name: "user", Type: store.KeyNumber}})
-		n := openNode(t, c, t.TempDir(), nil)
+		n := openNode(t, c, t.TempDir(), func(cfg *Config) { cfg.Poll = []PollRule{{Table: "follows", Every: 5 * time.Second}} })
 		n.put(t, "follows", follow("m", "u"))
+		c.foreign(t, "follows", nil, follow("m", "alien"))
+		shown := func(want bool) {
+			t.Helper()
+			if err := n.Ensure(t.Context(), "follows", follow("m", "alien")); err != nil {
+				t.Error(err)
+			}
+			if it := n.row(t, "follows", follow("m", "alien")); (it != nil) != want {
+				t.Errorf("what another has put into the table is shown: %v, want %v", it, want)
+			}
+		}
 		stop := n.run(t)
 		letPass(time.Minute)
+		shown(false)
 		st, err := n.Status(t.Context())
 		want := "Nothing of the table follows is sent (1 write waits): its keys in the cloud are others (match S, user N, here match S, user S): " +
 			"touchline migrate --cloud --dry-run shows the differences."
 		if err != nil || strings.Join(st.Alarms(), "\n") != want {
 			t.Errorf("%q, %v", st.Alarms(), err)
 		}
+		if want := "follows is not read: its keys in the cloud are others"; st.Feed[0].LastError != want || st.Feed[0].Passes != 0 {
+			t.Errorf("%+v, want %q", st.Feed[0], want)
+		}
 		keys(store.KeySpec{Partition: str("match"), Sort: str("user")})
 		letPass(2 * tablesEvery)
 		if st, err = n.Status(t.Context()); err != nil || len(st.Alarms()) != 0 || st.Waiting != 0 {
 			t.Errorf("%q, %d writes wait, %v", st.Alarms(), st.Waiting, err)
 		}
+		shown(true)
 		stop()
 	})
 }

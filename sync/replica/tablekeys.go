@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,9 +14,12 @@ const whyKeys = "its keys in the cloud are others"
 // classKeys is what such a table is stopped for.
 const classKeys = "other keys"
 
+// errOtherKeys is why such a table is not read.
+var errOtherKeys = errors.New(whyKeys)
+
 // hasOtherKeys compares the keys of a table in the cloud with those that are declared here. A table that has others is
-// stopped, for the cloud takes no write to it, and what it has cannot be read as items of ours; it goes on once they are the
-// same.
+// stopped, for the cloud takes no write to it, and it is not read, since what it has are no items of ours, though some may
+// look like them; it goes on once they are the same.
 func (r *Replica) hasOtherKeys(table string, state *TableState) bool {
 	spec := r.spec(table)
 	if spec == nil || state.Key == (store.KeySpec{}) || state.Key == spec.Key {
@@ -27,6 +31,14 @@ func (r *Replica) hasOtherKeys(table string, state *TableState) bool {
 		r.log.Error("nothing of a table is sent", "table", table, "why", why)
 	}
 	return true
+}
+
+// readable is an error for a table that is not to be read.
+func (r *Replica) readable(table string) error {
+	if r.paces.isStopped(table, classKeys) {
+		return fmt.Errorf("%s is not read: %w", table, errOtherKeys)
+	}
+	return nil
 }
 
 func keysText(k store.KeySpec) string {
@@ -65,4 +77,11 @@ func (p *paces) release(table, class string) bool {
 	}
 	t.stopped = stop{}
 	return true
+}
+
+// isStopped tells whether the table is stopped for a reason of that class.
+func (p *paces) isStopped(table, class string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.of(table).stopped.class == class
 }
