@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -45,7 +46,11 @@ func newConfigCheck() *cobra.Command {
 				return fault.New(fault.Invalid, "bad_config", "%d problem(s) in the configuration", len(problems))
 			}
 			if c.file == "" {
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), "configuration is good: there is no", defaultFile+", the defaults hold")
+				hold := "the defaults hold"
+				if slices.ContainsFunc(slices.Collect(maps.Values(c.sources)), fromEnvironment) {
+					hold = "the environment and the defaults hold"
+				}
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "configuration is good: there is no %s; %s\n", defaultFile, hold)
 				return err
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), "configuration is good:", c.file)
@@ -55,6 +60,9 @@ func newConfigCheck() *cobra.Command {
 	cmd.Flags().StringVar(&path, "config", "", "configuration file (default "+defaultFile+" if it exists)")
 	return cmd
 }
+
+// fromEnvironment tells whether a value's source is a variable, or a file that one names.
+func fromEnvironment(source string) bool { return strings.HasPrefix(source, "environment") }
 
 // where names the place of a key: file and line, or the kind of its source.
 func (c *loaded) where(key string) string {

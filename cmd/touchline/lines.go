@@ -6,29 +6,48 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// keyLines gives the line of every key of a YAML document, so that a complaint can name it.
-func keyLines(raw []byte) (map[string]int, error) {
+// keyPlace is where a key stands in a YAML document, and its value as it is written there; "" where that is no scalar.
+type keyPlace struct {
+	line int
+	text string
+}
+
+// or is the text, and where there is none the value as YAML reads it.
+func (p keyPlace) or(value any) any {
+	if p.text == "" {
+		return value
+	}
+	return p.text
+}
+
+// keyPlaces gives the line of every key of a YAML document, so that a complaint can name it, and the text of its value:
+// an id such as 0123456789 is a number to YAML, and has lost its zero when it is one.
+func keyPlaces(raw []byte) (map[string]keyPlace, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(raw, &doc); err != nil {
 		return nil, fmt.Errorf("%s", oneLine(err))
 	}
-	lines := map[string]int{}
+	places := map[string]keyPlace{}
 	if len(doc.Content) == 0 {
-		return lines, nil
+		return places, nil
 	}
 	if doc.Content[0].Kind != yaml.MappingNode {
 		return nil, fmt.Errorf("line %d: want keys and values", doc.Content[0].Line)
 	}
-	collectLines(doc.Content[0], "", lines)
-	return lines, nil
+	collectPlaces(doc.Content[0], "", places)
+	return places, nil
 }
 
-func collectLines(n *yaml.Node, prefix string, lines map[string]int) {
+func collectPlaces(n *yaml.Node, prefix string, places map[string]keyPlace) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		lines[prefix+key.Value] = key.Line
-		if value.Kind == yaml.MappingNode {
-			collectLines(value, prefix+key.Value+".", lines)
+		place := keyPlace{line: key.Line}
+		switch value.Kind {
+		case yaml.MappingNode:
+			collectPlaces(value, prefix+key.Value+".", places)
+		case yaml.ScalarNode:
+			place.text = value.Value
 		}
+		places[prefix+key.Value] = place
 	}
 }

@@ -94,7 +94,7 @@ func (l *loader) fromFile(path string) (string, map[string]int, error) {
 		}
 		return "", nil, fault.Wrap(err, fault.Invalid, "no_config", "cannot read configuration %s: %s", path, cause(err))
 	}
-	lines, err := keyLines(raw)
+	places, err := keyPlaces(raw)
 	if err != nil {
 		return "", nil, fault.New(fault.Invalid, "bad_yaml", "%s: %s", path, err)
 	}
@@ -102,10 +102,18 @@ func (l *loader) fromFile(path string) (string, map[string]int, error) {
 	if err := k.Load(file.Provider(path), yaml.Parser()); err != nil {
 		return "", nil, fault.New(fault.Invalid, "bad_yaml", "%s: %s", path, oneLine(err))
 	}
+	lines := map[string]int{}
+	for key, place := range places {
+		lines[key] = place.line
+	}
 	keys := k.Keys()
 	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(lines[a], lines[b]) })
 	for _, key := range keys {
-		known, err := l.set(key, k.Get(key), "file")
+		value := k.Get(key)
+		if _, textual := l.k.Get(key).(string); textual && value != nil {
+			value = places[key].or(value)
+		}
+		known, err := l.set(key, value, "file")
 		if !known {
 			err = fmt.Errorf("unknown key %s", key)
 		}
@@ -181,7 +189,10 @@ func (l *loader) set(key string, value any, source string) (known bool, err erro
 
 // likeDefault reads a value as what its key's default is: file, environment and flags write it in their own ways.
 func likeDefault(key string, value, usual any) (any, error) {
-	text := fmt.Sprint(value)
+	text := ""
+	if value != nil {
+		text = fmt.Sprint(value)
+	}
 	if _, ok := usual.(time.Duration); ok {
 		d, err := time.ParseDuration(text)
 		if err != nil {
@@ -205,13 +216,15 @@ func likeDefault(key string, value, usual any) (any, error) {
 		}
 		return b, nil
 	case reflect.Slice:
-		if list, ok := value.(string); ok {
-			return listOf(list), nil
+		if _, ok := value.([]any); !ok { // of one value, of none, or with commas between
+			return listOf(text), nil
 		}
-	default:
-		if value == nil {
-			return "", nil
+	case reflect.String:
+		switch value.(type) {
+		case []any, map[string]any:
+			return nil, fmt.Errorf("%s must be one text, not a list", key)
 		}
+		return text, nil
 	}
 	return value, nil
 }
