@@ -5,8 +5,11 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"time"
 
+	"github.com/touchline/touchline/migrations"
+	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/dynamo"
 	"github.com/touchline/touchline/sync/lease"
 	"github.com/touchline/touchline/sync/replica"
@@ -108,8 +111,11 @@ func (c *CloudConfig) problems() (out []Problem) {
 	if !tablePart.MatchString(c.Prefix) {
 		bad("prefix", "must be up to 100 letters, digits, points, hyphens and underscores, as names of tables are made of")
 	}
-	if !tableName.MatchString(c.SyncTable) {
+	switch {
+	case !tableName.MatchString(c.SyncTable):
 		bad("sync_table", "must be the name of a table: 3 to 255 letters, digits, points, hyphens and underscores")
+	case slices.ContainsFunc(migrations.Tables(), func(t store.TableSpec) bool { return t.Name == c.SyncTable }):
+		bad("sync_table", "must be a table that nothing else is in, and %s has its own use; touchline-sync is the usual one", c.SyncTable)
 	}
 	if c.Offline != offlineStrict && c.Offline != offlineObserve {
 		bad("offline", "must be strict or observe, not %q", c.Offline)

@@ -25,6 +25,7 @@ func TestCloudProblems(t *testing.T) {
 		"no URL":           {good(func(c *CloudConfig) { c.Region, c.Endpoint = "x", "example.com:8000" }), []string{"cloud.endpoint"}},
 		"no region":        {good(func(c *CloudConfig) { c.Endpoint = "http://127.0.0.1:8000" }), []string{"cloud.region"}},
 		"a prefix alone":   {good(func(c *CloudConfig) { c.Prefix = "prod-" }), []string{"cloud.region"}},
+		"another's table":  {good(func(c *CloudConfig) { c.Region, c.SyncTable = "x", "cricket-teams" }), []string{"cloud.sync_table"}},
 		"everything": {good(func(c *CloudConfig) {
 			c.Endpoint, c.Region, c.Prefix, c.SyncTable, c.Offline, c.Transactions = "ftp://x", "a b", "a b", "x", "no", "maybe"
 			c.Deadline, c.LeaseTTL, c.Poll.Tables, c.Poll.Live = 0, time.Second, 0, 0
