@@ -254,11 +254,11 @@ func TestNodeWithoutItsCloud(t *testing.T) {
 	token, admin := signedIn(t, dir, &p)
 	served(t, dir, p, func(base string) {
 		u := user{t, base, token, admin}
-		if body, _ := u.ask("GET", "/readyz?verbose", "", "", 200); !strings.Contains(body, "[+] cloud ok") {
+		if body, _ := u.ask("GET", "/readyz?verbose", "", "", 200); !strings.Contains(body, "[+] cloud backlog ok") {
 			t.Errorf("with room: %s", body)
 		}
 		u.ask("POST", "/cricket/user/follow/7", "{}", "", 201)
-		if body, _ := u.ask("GET", "/readyz?verbose", "", "", 200); !strings.Contains(body, "[!] cloud: the room for what waits is 100 % full (entries)") {
+		if body, _ := u.ask("GET", "/readyz?verbose", "", "", 200); !strings.Contains(body, "[!] cloud backlog: the room for what waits is 100 % full (entries)") {
 			t.Errorf("without room: %s", body)
 		}
 		u.ask("DELETE", "/cricket/user/follow/7", "", "", 503)

@@ -86,8 +86,9 @@ type (
 	PhonePushes = page.PhonePushes
 )
 
-// CheckCloud names the check of the room for what waits for the cloud.
-const CheckCloud = "cloud"
+// CheckCloud names the check of the room for what waits for the cloud. It is good offline too, so it must not read as if
+// the cloud were there.
+const CheckCloud = "cloud backlog"
 
 // Check is one answer to the question whether the node is ready. A nil Err is a yes. Its text is shown to whoever
 // asks. With a Warning the node is ready all the same, but a person should look.
