@@ -96,7 +96,7 @@ func newConflictsShow() *cobra.Command {
 		Use:   "show ID...",
 		Short: "Show conflicts in whole: what was asked, and what the cloud had",
 		Long:  "Show conflicts: what was asked, and what the cloud had. Long items are cut; -o json has them in whole.",
-		Args:  usage(cobra.MinimumNArgs(1)),
+		Args:  usage(numbered),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, ids, err := f.conflicts(cmd, args)
 			if err != nil {
@@ -123,7 +123,7 @@ func newConflictsDecide(verb, short, long string) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use: verb + " ID...", Short: short, Long: long,
-		Args: usage(cobra.MinimumNArgs(1)),
+		Args: usage(numbered),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, ids, err := f.conflicts(cmd, args)
 			if err != nil {
@@ -161,6 +161,14 @@ func (f *maintainFlags) decide(cmd *cobra.Command, dir, verb string, ids []uint6
 	}
 	if failed > 0 {
 		return fault.New(fault.Conflict, "not_all", "%d of %d conflicts could not be dealt with", failed, len(ids))
+	}
+	return nil
+}
+
+// numbered wants the numbers of conflicts, and says where they are to be had.
+func numbered(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return errors.New("name the number of a conflict: touchline conflicts list shows them")
 	}
 	return nil
 }

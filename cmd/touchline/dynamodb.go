@@ -67,7 +67,7 @@ func addEndpointFlags(cmd *cobra.Command, c *edge.DynamoDBConfig) {
 
 func (f *dynamodbFlags) run(cmd *cobra.Command) error {
 	if f.Memory == (f.Data != "") {
-		return usageError{hint(cmd, errors.New("one of --data FILE and --memory is needed: where the data is to be"))}
+		return usageError{hint(cmd, errors.New("say where the data is to be, with --data FILE or with --memory, not both"))}
 	}
 	log, err := edge.NewLogger(f.log, cmd.ErrOrStderr())
 	if err != nil {

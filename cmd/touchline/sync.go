@@ -119,15 +119,29 @@ func syncLine(st *edge.SyncStatus) string {
 	case "in_step":
 		return "in step with the cloud"
 	case "behind":
-		if st.Since.IsZero() { // the clock was not set when they were written
-			return fmt.Sprintf("behind: %s on the way", writes)
+		how := "on the way"
+		if n := heldBack(st); n > 0 {
+			how = fmt.Sprintf("waiting, %d of them for tables that nothing is sent to", n)
 		}
-		return fmt.Sprintf("behind since %s: %s on the way", instant(st.Since), writes)
+		if st.Since.IsZero() { // the clock was not set when they were written
+			return fmt.Sprintf("behind: %s %s", writes, how)
+		}
+		return fmt.Sprintf("behind since %s: %s %s", instant(st.Since), writes, how)
 	case "offline":
 		return fmt.Sprintf("offline since %s: %s waiting", instant(st.Since), writes)
 	default:
 		return fmt.Sprintf("stopped: %s (%s waiting)", cmp.Or(st.Reason, "a person has to act"), writes)
 	}
+}
+
+// heldBack counts the writes of tables that are stopped: they are not on their way before somebody acts.
+func heldBack(st *edge.SyncStatus) (n int) {
+	for i := range st.Tables {
+		if st.Tables[i].Stopped != "" {
+			n += st.Tables[i].Waiting
+		}
+	}
+	return n
 }
 
 func syncWaiting(st *edge.SyncStatus) string {

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/touchline/touchline/edge"
+)
+
+// The first line of a status is what people act on: what waits for a stopped table is not said to be on its way.
+func TestSyncLineOfStoppedTables(t *testing.T) {
+	for status, want := range map[string]string{
+		`{"state": "behind", "waiting": 5, "tables": [
+			{"table": "cricket-devices", "waiting": 3, "stopped": "its keys in the cloud are others"}, {"table": "cricket-teams", "waiting": 2}]}`: "behind: 5 writes waiting, 3 of them for tables that nothing is sent to",
+		`{"state": "behind", "waiting": 2, "tables": [
+			{"table": "cricket-devices", "waiting": 0, "stopped": "its keys in the cloud are others"}, {"table": "cricket-teams", "waiting": 2}]}`: "behind: 2 writes on the way",
+	} {
+		var st edge.SyncStatus
+		if err := json.Unmarshal([]byte(status), &st); err != nil {
+			t.Fatal(err)
+		}
+		if got := syncLine(&st); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
