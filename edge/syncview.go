@@ -145,7 +145,8 @@ func (n *Node) syncStatus(ctx context.Context) (httpapi.SyncStatus, error) {
 	out.State, out.Since = n.syncState(&st)
 	out.Prefix, out.Reason, out.Reached = c.Config.Prefix, cmp.Or(st.Node.Stopped, linkReason(&st.Link)), st.Link.Reached
 	for i := range st.Tables {
-		t := httpapi.SyncTable{Table: st.Tables[i].Table, Waiting: int(st.Tables[i].Waiting)}
+		pace := st.Tables[i].Pace
+		t := httpapi.SyncTable{Table: st.Tables[i].Table, Waiting: int(st.Tables[i].Waiting), Rate: pace.Rate, Throttled: pace.Throttled}
 		if s := st.Tables[i].Stopped; s != nil {
 			t.Stopped = s.Why
 		}

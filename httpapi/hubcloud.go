@@ -127,9 +127,9 @@ func cloudTables(h *hubState) []page.HubTable {
 	if !h.Sync.Configured {
 		return nil
 	}
-	waiting := page.HubTable{ID: "waiting", Title: "Waiting for the cloud", None: "Nothing waits.", Heads: []string{"Table", "Writes", "Stopped"}}
-	for _, t := range h.Sync.Tables {
-		waiting.Rows = append(waiting.Rows, []string{t.Table, fmt.Sprint(t.Waiting), cmp.Or(t.Stopped, "–")})
+	waiting := page.HubTable{ID: "waiting", Title: "Waiting for the cloud", None: "Nothing waits.", Heads: []string{"Table", "Writes", "Hindered"}}
+	for _, t := range h.Sync.Told() {
+		waiting.Rows = append(waiting.Rows, []string{t.Table, fmt.Sprint(t.Waiting), cmp.Or(t.Hindered(), "–")})
 	}
 	parked := page.HubTable{ID: "parked", Title: "Parked: waiting by themselves while others go on", None: "Nothing waits by itself.", Heads: []string{"Write", "Table", "Until", "Why"}}
 	for _, l := range h.Sync.Lanes {

@@ -294,15 +294,18 @@ func TestPreferredWait(t *testing.T) {
 func TestHubPageShowsTheCloud(t *testing.T) {
 	f := &fakeSync{conflicts: conflictsOf(1), status: SyncStatus{
 		At: rigNow, Configured: true, State: "offline", Since: time.Now().Add(-time.Minute), Cloud: "eu-west-1", Waiting: 2, Conflicts: ConflictSums{Open: 1, Kept: 1},
-		Tables: []SyncTable{{Table: "cricket-match-follows", Waiting: 2, Stopped: "access denied"}}, Alarms: []string{"Nothing of it is sent."},
+		Tables: []SyncTable{{Table: "cricket-match-follows", Waiting: 2, Stopped: "access denied"}, {Table: "slow", Rate: 7.3, Throttled: 2}, {Table: "slow-once", Throttled: 9}}, Alarms: []string{"Nothing of it is sent."},
 	}}
 	r := newAppRig(t, func(c *Config) { c.Sync = f })
 	req := httptest.NewRequest(http.MethodGet, "/hub", nil)
 	req.Header.Set("X-Api-Key", "key")
 	w := httptest.NewRecorder()
 	r.server.Handler().ServeHTTP(w, req)
+	if strings.Contains(w.Body.String(), "slow-once") {
+		t.Error("a table that is not hindered is on the hub's page")
+	}
 	for _, want := range []string{
-		"offline since ", "2 writes wait", "access denied", "Nothing of it is sent.", "did not take 1 write", "does not satisfy the condition",
+		"offline since ", "2 writes wait", "access denied", "slowed down by the cloud to 7 a second", "Nothing of it is sent.", "did not take 1 write", "does not satisfy the condition",
 	} {
 		if !strings.Contains(w.Body.String(), want) {
 			t.Errorf("no %q on the hub's page", want)

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"fmt"
 	"math"
 	"time"
 )
@@ -50,6 +51,30 @@ type SyncTable struct {
 	Waiting int       `json:"waiting"`
 	Oldest  time.Time `json:"oldest,omitzero"`
 	Stopped string    `json:"stopped,omitempty"` // why nothing of it is sent
+	Rate    float64   `json:"rate,omitzero"`     // writes a second to which the cloud's throttling has slowed it down; 0: as fast as it goes
+
+	Throttled uint64 `json:"throttled,omitzero"` // answers that were throttles, since the start
+}
+
+// Told are the tables that people are to see: something waits, or would.
+func (s *SyncStatus) Told() (out []SyncTable) {
+	for _, t := range s.Tables {
+		if t.Waiting > 0 || t.Hindered() != "" {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Hindered says in a few words what keeps the table's writes, if anything does.
+func (t *SyncTable) Hindered() string {
+	switch {
+	case t.Stopped != "":
+		return t.Stopped
+	case t.Rate > 0:
+		return fmt.Sprintf("slowed down by the cloud to %.0f a second", max(t.Rate, 1))
+	}
+	return ""
 }
 
 // SyncLane is one of the lines in which writes are sent, one after the other.

@@ -161,11 +161,11 @@ func syncWaiting(st *edge.SyncStatus) string {
 // syncTables lists what waits where, and what is held.
 func syncTables(st *edge.SyncStatus) string {
 	s := newSheet()
-	if len(st.Tables) > 0 {
+	if told := st.Told(); len(told) > 0 {
 		s.gap()
-		s.row("TABLE", "WAITING", "STOPPED")
-		for _, t := range st.Tables {
-			s.row(t.Table, fmt.Sprint(t.Waiting), t.Stopped)
+		s.row("TABLE", "WAITING", "HINDERED")
+		for _, t := range told {
+			s.row(t.Table, fmt.Sprint(t.Waiting), t.Hindered())
 		}
 	}
 	parked := false

@@ -92,6 +92,16 @@ func (c *collector) queues() {
 			emit(yes(st.Tables[i].Stopped != nil), st.Tables[i].Table)
 		}
 	})
+	c.each("table_send_rate", "Sends a second to which the cloud's throttling has slowed a table down; 0: as fast as it goes.", gauge, []string{"table"}, func(st *Status, emit func(float64, ...string)) {
+		for i := range st.Tables {
+			emit(st.Tables[i].Pace.Rate, st.Tables[i].Table)
+		}
+	})
+	c.each("throttled_total", "Answers of the cloud that said: too fast.", counter, []string{"table"}, func(st *Status, emit func(float64, ...string)) {
+		for i := range st.Tables {
+			emit(float64(st.Tables[i].Pace.Throttled), st.Tables[i].Table)
+		}
+	})
 	c.add("lag_seconds", "Age of the oldest write that the cloud does not have.", gauge, func(st *Status) float64 { return st.Lag().Seconds() })
 	c.add("unsynced_since_seconds", "When it was written, as a Unix time; 0: there is none, or the clock was not set.", gauge, func(st *Status) float64 { return seconds(st.Oldest) })
 	c.add("unanswered_writes", "Writes that are on their way, or were sent and not answered.", gauge, func(st *Status) float64 { return float64(st.Unanswered) })

@@ -28,8 +28,9 @@ type pace struct {
 	sent    int       // in the second that began at
 	window  time.Time
 	seen    float64 // sends in the last whole second
-	slowed  uint64  // throttles, since the start
 	stopped stop
+
+	throttles uint64 // since the start
 }
 
 // stop is why nothing is sent to a table.
@@ -129,7 +130,7 @@ func (p *paces) throttled(table string, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.of(table)
-	t.slowed++
+	t.throttles++
 	t.streak++
 	if t.rate == 0 {
 		t.rate = max(t.seen, float64(t.sent), paceFloor/0.7)
@@ -204,6 +205,30 @@ func (p *paces) stoppedWhy(tables []string, now time.Time) string {
 }
 
 const whyStopped = "its table is stopped"
+
+// Pace is how fast a table is sent to.
+type Pace struct {
+	Rate      float64 // sends a second that the cloud's throttling leaves; 0: as fast as it goes
+	Throttled uint64  // answers that were throttles, since the start
+}
+
+// slowed gives the paces of the tables that were ever throttled.
+func (p *paces) slowed(now time.Time) map[string]Pace {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := map[string]Pace{}
+	for name, t := range p.tables {
+		if t.throttles == 0 {
+			continue
+		}
+		pace := Pace{Throttled: t.throttles}
+		if !now.After(t.quiet) {
+			pace.Rate = t.rate
+		}
+		out[name] = pace
+	}
+	return out
+}
 
 // StoppedTable is a table to which nothing is sent.
 type StoppedTable struct {

@@ -29,6 +29,9 @@ func TestPaceLearns(t *testing.T) {
 		now = now.Add(time.Second)
 		p.throttled("t", now)
 	}
+	if told := p.slowed(now)["t"]; told.Throttled != 21 || told.Rate < paceFloor || told.Rate > float64(first) {
+		t.Errorf("after twenty more it is told: %+v", told)
+	}
 	low := rateOf(p, &now)
 	if low > first/10 || low < 1 {
 		t.Errorf("after twenty more: %d a second", low)
@@ -43,6 +46,9 @@ func TestPaceLearns(t *testing.T) {
 	now = now.Add(2 * time.Minute)
 	if got := rateOf(p, &now); got < 900 {
 		t.Errorf("after two minutes of quiet: %d a second", got)
+	}
+	if told := p.slowed(now); told["t"] != (Pace{Throttled: 21}) || len(told) != 1 {
+		t.Errorf("after two minutes of quiet it is told: %+v", told)
 	}
 }
 

@@ -43,6 +43,7 @@ type TableStatus struct {
 	Waiting int64
 	Bytes   int64
 	Stopped *StoppedTable // nil: it is sent to
+	Pace    Pace
 }
 
 // LaneStatus is how a lane goes.
@@ -145,7 +146,7 @@ func (r *Replica) readStatus(tx *store.Tx, st *Status) error {
 	return nil
 }
 
-// tableStatus lists the tables of which something waits, and those to which nothing is sent.
+// tableStatus lists the tables of which something waits, those to which nothing is sent, and those that were throttled.
 func (r *Replica) tableStatus(all counts) (out []TableStatus) {
 	by := map[string]*TableStatus{}
 	of := func(name string) *TableStatus {
@@ -159,6 +160,9 @@ func (r *Replica) tableStatus(all counts) (out []TableStatus) {
 	}
 	for _, stopped := range r.paces.stoppedTables() {
 		of(stopped.Table).Stopped = &stopped
+	}
+	for name, pace := range r.paces.slowed(r.clock.Now()) {
+		of(name).Pace = pace
 	}
 	for _, name := range slices.Sorted(maps.Keys(by)) {
 		out = append(out, *by[name])
