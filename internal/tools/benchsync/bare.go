@@ -28,7 +28,7 @@ func (b *bench) bare(ctx context.Context, table string, asked []write, progress 
 	})
 	_, _ = fmt.Fprintf(progress, "%s: making the items\n", table)
 	err := each(ctx, b.set.lanes, asked, func(ctx context.Context, w write) error {
-		if w.op == 0 || w.op == store.OpPut {
+		if !w.prepares() {
 			return nil
 		}
 		if err := barePut(ctx, db, table, w.id); err != nil || w.pair == 0 {
@@ -56,13 +56,13 @@ func bareWrite(ctx context.Context, db *dynamodb.Client, table string, w write) 
 	switch {
 	case w.op == 0:
 	case w.pair != 0:
-		one, two := updateOf(table, w.id), updateOf(table, w.pair)
+		one, two := w.update(table, w.id), w.update(table, w.pair)
 		_, err = db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
 			{Update: &types.Update{TableName: &table, Key: wire(one.Key), UpdateExpression: &one.Update, ExpressionAttributeValues: wire(one.Values)}},
 			{Update: &types.Update{TableName: &table, Key: wire(two.Key), UpdateExpression: &two.Update, ExpressionAttributeValues: wire(two.Values)}},
 		}})
 	case w.op == store.OpUpdate:
-		u := updateOf(table, w.id)
+		u := w.update(table, w.id)
 		_, err = db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName: &table, Key: wire(u.Key), UpdateExpression: &u.Update, ExpressionAttributeValues: wire(u.Values),
 			ReturnValues: types.ReturnValueAllNew,
@@ -75,15 +75,26 @@ func bareWrite(ctx context.Context, db *dynamodb.Client, table string, w write) 
 	return err
 }
 
-// wire has an item as the SDK wants it: strings and integers are all there are.
+// wire has an item as the SDK wants it.
 func wire(it attr.Item) map[string]types.AttributeValue {
 	out := make(map[string]types.AttributeValue, len(it))
 	for name, v := range it {
-		if n, ok := v.Int(); ok {
-			out[name] = &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
-			continue
-		}
-		out[name] = &types.AttributeValueMemberS{Value: v.Str()}
+		out[name] = wireValue(v)
 	}
 	return out
+}
+
+// wireValue knows strings, integers and lists, which are all there are.
+func wireValue(v attr.Value) types.AttributeValue {
+	if n, ok := v.Int(); ok {
+		return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
+	}
+	if v.Kind() == attr.KindL {
+		list := make([]types.AttributeValue, 0, len(v.List()))
+		for _, inner := range v.List() {
+			list = append(list, wireValue(inner))
+		}
+		return &types.AttributeValueMemberL{Value: list}
+	}
+	return &types.AttributeValueMemberS{Value: v.Str()}
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,6 +34,7 @@ type result struct {
 	units, own  float64 // write units of what was sent, and of the application's own calls
 	server      float64 // as the server counts what succeeded
 	commits     uint64  // of the store while it drained
+	found       account // behind the drain
 }
 
 func newBench(ctx context.Context, set settings, folder string, server *ddblocal.Instance) (*bench, error) {
@@ -86,7 +86,7 @@ func (b *bench) measure(ctx context.Context, m mix, writes int, bareFirst bool, 
 	return r, nil
 }
 
-// drain queues the writes and sends them.
+// drain queues the writes, sends them, and looks at what has become of them.
 func (b *bench) drain(ctx context.Context, spec store.TableSpec, syncTable string, asked []write, r *result, progress io.Writer) error {
 	path := filepath.Join(b.folder, spec.Name+".db")
 	s, err := store.Open(path, store.Options{Node: "bench"})
@@ -136,7 +136,9 @@ func (b *bench) drain(ctx context.Context, spec store.TableSpec, syncTable strin
 	r.calls, r.units = meter.calls.Load(), float64(meter.units.Load())
 	r.server = b.cloud.Usage().WriteUnits - used
 	r.commits = s.Stats().Commits - commits
-	return nil
+	_, _ = fmt.Fprintf(progress, "%s: comparing\n", spec.Name)
+	r.found, err = check(ctx, s, spec.Name, asked, b.cloud.Read)
+	return err
 }
 
 // emptied runs the replicator until nothing waits, and tells how long that took.
@@ -199,57 +201,6 @@ func (m *meter) Transact(ctx context.Context, calls []intent.Call, token string)
 
 func unitsOf(size int) int64 { return max(1, int64(size+1023)/1024) }
 
-// write is one write of the application's.
-type write struct {
-	op   store.Op
-	id   int
-	pair int // of a transaction: the item that is updated with it; 0: it is alone
-}
-
-// plan spreads the mix evenly over the writes.
-func plan(m mix, writes int) []write {
-	out := make([]write, 0, writes)
-	for i := range writes {
-		w := write{op: store.OpDelete, id: i + 1}
-		switch part := i * 37 % 100; {
-		case part < m.updates:
-			w.op = store.OpUpdate
-		case part < m.updates+m.creates:
-			w.op = store.OpPut
-		}
-		if m.together {
-			if i%2 == 1 {
-				continue
-			}
-			w.pair = i + 2
-		}
-		out = append(out, w)
-	}
-	if m.together {
-		for len(out) < writes { // a transaction stands for two writes
-			out = append(out, write{})
-		}
-	}
-	return out
-}
-
-func keyOf(id int) attr.Item {
-	return attr.Item{"pk": attr.S(fmt.Sprintf("p%07d", id)), "sk": attr.S("item")}
-}
-
-func itemOf(id int) attr.Item {
-	it := keyOf(id)
-	it["n"] = attr.Int(0)
-	it["text"] = attr.S(strings.Repeat("x", 470))
-	return it
-}
-
-func updateOf(table string, id int) *store.UpdateItem {
-	u := &store.UpdateItem{Table: table, Key: keyOf(id), Update: "SET n = :n, seen = :t"}
-	u.Values = attr.Item{":n": attr.Int(int64(id)), ":t": attr.S("2026-11-21T12:00:00Z")}
-	return u
-}
-
 // queue writes into the store: first what has to be there, or then the writes themselves.
 func queue(ctx context.Context, s *store.Store, table string, asked []write, prepare bool) error {
 	const together = 200
@@ -268,30 +219,6 @@ func queue(ctx context.Context, s *store.Store, table string, asked []write, pre
 		}
 	}
 	return nil
-}
-
-func (w write) perform(tx *store.Tx, table string, prepare bool) (err error) {
-	put := func(id int) error {
-		_, err := tx.Put(store.PutItem{Table: table, Item: itemOf(id), Condition: "attribute_not_exists(pk)", NoOld: true})
-		return err
-	}
-	switch {
-	case w.op == 0:
-	case prepare && w.op == store.OpPut:
-	case prepare:
-		if err = put(w.id); err == nil && w.pair != 0 {
-			err = put(w.pair)
-		}
-	case w.pair != 0:
-		err = tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{{Update: updateOf(table, w.id)}, {Update: updateOf(table, w.pair)}}})
-	case w.op == store.OpUpdate:
-		_, err = tx.Update(*updateOf(table, w.id))
-	case w.op == store.OpPut:
-		err = put(w.id)
-	default:
-		_, err = tx.Delete(store.DeleteItem{Table: table, Key: keyOf(w.id), NoOld: true})
-	}
-	return err
 }
 
 // each does something for all writes, as many at once as there are lanes.

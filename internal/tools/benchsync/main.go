@@ -93,6 +93,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	_, _ = fmt.Fprintf(out, "%s\nDynamoDB Local in memory, %d at once, items of 500 bytes\n\n", machine, set.lanes)
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', tabwriter.AlignRight)
 	_, _ = fmt.Fprintln(w, "mix\twrites\tdrained/s\tbare SDK/s\tof it\tcalls\tunits sent\tunits of the calls alone\tratio\tserver's units\tcommits\t")
+	var found strings.Builder
 	for i, m := range set.mixes {
 		n := set.writes
 		if i > 0 {
@@ -104,6 +105,11 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 		}
 		_, _ = fmt.Fprintf(w, "%s\t%d\t%.0f\t%.0f\t%.0f %%\t%d\t%.0f\t%.0f\t%.3f\t%.0f\t%d\t\n", m.name, n, r.drain, r.bare, 100*r.drain/r.bare,
 			r.calls, r.units, r.own, r.units/r.own, r.server, r.commits)
+		_, _ = fmt.Fprintf(&found, "%s: %v\n", m.name, r.found)
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "\n%s", &found)
+	return err
 }

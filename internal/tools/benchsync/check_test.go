@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
+	"github.com/touchline/touchline/sync/replica"
+)
+
+const tableName = "ours"
+
+// The plan is what the mix says, and the items that have several updates get them in their order.
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	kinds, last := map[store.Op]int{}, map[int]int{}
+	several := 0
+	for _, w := range plan(mix{updates: 70, creates: 20}, 10_000) {
+		kinds[w.op]++
+		if w.turn != 0 && w.turn != last[w.id]+1 {
+			t.Fatalf("item %d: write %d behind %d", w.id, w.turn, last[w.id])
+		}
+		if w.turn == 0 && last[w.id] != 0 {
+			t.Fatalf("item %d has %d others", w.id, last[w.id])
+		}
+		if last[w.id] = w.turn; w.turn > 0 {
+			several++
+		}
+	}
+	if kinds[store.OpUpdate] != 7000 || kinds[store.OpPut] != 2000 || kinds[store.OpDelete] != 1000 || several != 1400 {
+		t.Errorf("%v, %d of them in turn", kinds, several)
+	}
+}
+
+// Whatever is not as it was written, or not the same on both sides, is told.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	asked := plan(mix{updates: 70, creates: 20}, 1000)
+	pick := func(so func(write) bool) (string, attr.Item) {
+		w := asked[slices.IndexFunc(asked, so)]
+		return keyOf(w.id)["pk"].Str(), keyOf(w.id)
+	}
+	several, _ := pick(func(w write) bool { return w.turn > 1 })
+	updated, _ := pick(func(w write) bool { return w.op == store.OpUpdate && w.turn == 0 })
+	created, _ := pick(func(w write) bool { return w.op == store.OpPut })
+	deleted, deletedKey := pick(func(w write) bool { return w.op == store.OpDelete })
+	swap := func(it attr.Item) {
+		list := slices.Clone(it["turns"].List())
+		list[0], list[1] = list[1], list[0]
+		it["turns"] = attr.L(list...)
+	}
+	for _, c := range []struct {
+		name         string
+		theirs, ours func(items map[string]attr.Item)
+		detail       string
+	}{
+		{name: "all is well"},
+		{name: "a value in DynamoDB", theirs: func(items map[string]attr.Item) { items[updated]["n"] = attr.Int(-1) }, detail: updated + " n: in DynamoDB"},
+		{name: "a value here", ours: func(items map[string]attr.Item) { items[updated]["n"] = attr.Int(-1) }, detail: updated + " n: in DynamoDB"},
+		{name: "an update without its effect", theirs: func(items map[string]attr.Item) { delete(items[updated], "seen") }, ours: func(items map[string]attr.Item) { delete(items[updated], "seen") }, detail: updated + " seen: in DynamoDB nothing, in the store nothing"},
+		{name: "an item that DynamoDB lacks", theirs: func(items map[string]attr.Item) { delete(items, created) }, detail: created + " n: in DynamoDB nothing"},
+		{name: "an item that the store lacks", ours: func(items map[string]attr.Item) { delete(items, created) }, detail: "in the store nothing"},
+		{name: "an item that both lack", theirs: func(items map[string]attr.Item) { delete(items, created) }, ours: func(items map[string]attr.Item) { delete(items, created) }, detail: created},
+		{name: "a delete without its effect", theirs: func(items map[string]attr.Item) { items[deleted] = deletedKey }, detail: deleted},
+		{name: "a delete without its effect here", ours: func(items map[string]attr.Item) { items[deleted] = deletedKey }, detail: deleted},
+		{name: "another order in DynamoDB", theirs: func(items map[string]attr.Item) { swap(items[several]) }, detail: several + " turns: in DynamoDB {\"L\":[{\"N\":\"2\"},{\"N\":\"1\"}"},
+		{name: "another order on both sides", theirs: func(items map[string]attr.Item) { swap(items[several]) }, ours: func(items map[string]attr.Item) { swap(items[several]) }, detail: several + " turns: in DynamoDB {\"L\":[{\"N\":\"2\"},{\"N\":\"1\"}"},
+		{name: "a write twice", theirs: func(items map[string]attr.Item) {
+			items[several]["turns"] = attr.L(append(slices.Clone(items[several]["turns"].List()), attr.Int(9))...)
+		}, detail: several + " turns"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			found, err := checked(t, asked, c.theirs, c.ours)
+			switch {
+			case c.detail == "" && err != nil:
+				t.Error(err)
+			case c.detail == "":
+				if found != (account{equal: 776, items: 16, writes: 140}) {
+					t.Errorf("%+v", found)
+				}
+			case err == nil || !strings.Contains(err.Error(), "1 items") || !strings.Contains(err.Error(), c.detail):
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// checked has the check look at a store and a cloud with what was asked for, and with what was changed in each.
+func checked(t *testing.T, asked []write, changeTheirs, changeOurs func(map[string]attr.Item)) (account, error) {
+	t.Helper()
+	theirs, ours := map[string]attr.Item{}, map[string]attr.Item{}
+	for _, w := range asked {
+		if it := w.leaves(); it != nil {
+			ours[it["pk"].Str()], theirs[it["pk"].Str()] = it, maps.Clone(it)
+		}
+	}
+	if changeTheirs != nil {
+		changeTheirs(theirs)
+	}
+	if changeOurs != nil {
+		changeOurs(ours)
+	}
+	s := storetest.Open(t, table(tableName))
+	err := s.Update(t.Context(), func(tx *store.Tx) error {
+		for _, it := range ours {
+			if _, err := tx.Put(store.PutItem{Table: tableName, Item: it}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return check(t.Context(), s, tableName, asked, pages(theirs))
+}
+
+// pages is a cloud that gives a hundred items at a time, with what nodes keep on them.
+func pages(items map[string]attr.Item) func(context.Context, replica.Reading) (replica.Page, error) {
+	names := slices.Sorted(maps.Keys(items))
+	return func(_ context.Context, r replica.Reading) (p replica.Page, err error) {
+		from := 0
+		if r.After != nil {
+			from, _ = slices.BinarySearch(names, r.After["pk"].Str())
+			from++
+		}
+		for _, name := range names[from:min(from+100, len(names))] {
+			image := maps.Clone(items[name])
+			image["_n"], image["_c"], image["_a_node"] = attr.Int(1), attr.S("node.1.1"), attr.Int(1)
+			p.Items = append(p.Items, image)
+			p.LastKey = attr.Item{"pk": image["pk"], "sk": image["sk"]}
+		}
+		if from+100 >= len(names) {
+			p.LastKey = nil
+		}
+		return p, nil
+	}
+}
