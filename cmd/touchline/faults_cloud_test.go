@@ -152,16 +152,20 @@ func (w *writer) one(ctx context.Context) {
 const (
 	mishapKill = iota
 	mishapPause
-	mishapClock
 	mishapCut
+	mishapClock
 	mishaps
 )
 
-// trouble does to a node what happens to machines and networks, one thing after the other.
-func (n *cloudNode) trouble(ctx context.Context, rng *rand.Rand, faults []faultproxy.Fault) {
+// trouble does to a node what happens to machines and networks, one thing after the other; lied: to its clock too.
+func (n *cloudNode) trouble(ctx context.Context, rng *rand.Rand, faults []faultproxy.Fault, lied bool) {
 	for i := 0; ctx.Err() == nil; i++ {
 		fault := faults[i%len(faults)]
 		n.door.Set(faultproxy.Draw(rng, fault))
+		if lied && i%2 == 0 {
+			n.door.Skew(time.Duration(rng.IntN(7200)-3600) * time.Second)
+			n.befell[mishapClock]++
+		}
 		what := rng.IntN(6)
 		switch what {
 		case mishapKill:
@@ -171,12 +175,10 @@ func (n *cloudNode) trouble(ctx context.Context, rng *rand.Rand, faults []faultp
 			n.signal(syscall.SIGSTOP)
 			wait(ctx, time.Duration(2000+rng.IntN(3000))*time.Millisecond)
 			n.signal(syscall.SIGCONT)
-		case mishapClock:
-			n.door.Skew(time.Duration(rng.IntN(7200)-3600) * time.Second)
 		case mishapCut:
 			n.door.Cut()
 		}
-		if what < len(n.befell) {
+		if what <= mishapCut {
 			n.befell[what]++
 		}
 		wait(ctx, time.Duration(500+rng.IntN(2000))*time.Millisecond)
@@ -194,9 +196,9 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Three nodes share a cloud, each behind a network that does everything a network does, and are killed, put to sleep and
-// lied to about the time, while their clients and a writer who knows nothing of them write the same items. Afterwards every
-// acknowledged write is accounted for, and all nodes are equal to the cloud.
+// Three nodes share a cloud, each behind a network that does everything a network does, and are killed and put to sleep, and
+// one is lied to about the time, while their clients and a writer who knows nothing of them write the same items. Afterwards
+// every acknowledged write is accounted for, and all nodes are equal to the cloud.
 func TestNodesUnderFaults(t *testing.T) {
 	const seed = 11
 	rig := newCloudRig(t)
@@ -213,26 +215,32 @@ func TestNodesUnderFaults(t *testing.T) {
 	nodes := make([]*cloudNode, 3)
 	for i := range nodes {
 		nodes[i] = rig.node(string(rune('a'+i)), seed+uint64(i))
+		nodes[i].env = []string{"TOUCHLINE_AUTH__DEV_ISSUER=true"}
 		nodes[i].start()
 	}
 	t.Cleanup(func() { keepLogs(t, nodes) })
 	for _, n := range nodes {
 		n.until("it has what was there", time.Minute, func() bool { return len(table(t.Context(), t, n.api, nodeTable)) == shared })
 	}
-	storm(t, nodes, foreign, l, seed)
+	regs := newRegistrations(t, nodes)
+	storm(t, nodes, foreign, l, regs, seed)
 	for _, n := range nodes {
 		n.door.Set(faultproxy.Weather{})
 		n.door.Skew(0)
 	}
 	settle(t, nodes, foreign)
 	judge(t, nodes, foreign, l)
+	regs.settle(foreign)
+	regs.lastWords(foreign)
+	regs.settle(foreign)
+	regs.judge(foreign)
 	for _, n := range nodes {
 		n.stop()
 	}
 }
 
 // storm is the bad half minute.
-func storm(t *testing.T, nodes []*cloudNode, foreign *dynamodb.Client, l *ledger, seed uint64) {
+func storm(t *testing.T, nodes []*cloudNode, foreign *dynamodb.Client, l *ledger, regs *registrations, seed uint64) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
 	defer cancel()
@@ -243,7 +251,9 @@ func storm(t *testing.T, nodes []*cloudNode, foreign *dynamodb.Client, l *ledger
 		rng := rand.New(rand.NewPCG(seed, 100+uint64(i)))
 		faults := faultproxy.Faults()
 		rng.Shuffle(len(faults), func(a, b int) { faults[a], faults[b] = faults[b], faults[a] })
-		group.Go(func() { n.trouble(ctx, rng, faults) })
+		group.Go(func() { n.trouble(ctx, rng, faults, !regs.right(n)) })
+		again := rand.New(rand.NewPCG(seed, 200+uint64(i)))
+		group.Go(func() { regs.run(ctx, n, again) })
 	}
 	w := &writer{name: "foreign", api: foreign, table: cloudTable, l: l, rng: rand.New(rand.NewPCG(seed, 99))}
 	group.Go(func() { w.run(ctx, 40*time.Millisecond) })
@@ -257,7 +267,7 @@ func storm(t *testing.T, nodes []*cloudNode, foreign *dynamodb.Client, l *ledger
 			t.Errorf("no request has met the fault %v", f)
 		}
 	}
-	for i, what := range [mishaps]string{"killed", "paused", "told a wrong time", "cut off in the midst of requests"} {
+	for i, what := range [mishaps]string{"killed", "paused", "cut off in the midst of requests", "told a wrong time"} {
 		times := 0
 		for _, n := range nodes {
 			times += n.befell[i]
@@ -318,7 +328,7 @@ func (w recordWrite) sets() (names []string, tally int) {
 	return slices.Collect(maps.Values(w.Names)), tally
 }
 
-// conflicts are all that a node has recorded, by the item they are about.
+// conflicts are all that a node has recorded of the table, by the item they are about.
 func (n *cloudNode) conflicts() map[string][]record {
 	n.t.Helper()
 	out := map[string][]record{}
@@ -327,7 +337,7 @@ func (n *cloudNode) conflicts() map[string][]record {
 		var page struct {
 			Items []record `json:"items"`
 		}
-		if !n.ask(&page, "conflicts", "list", "--state", "all", "--limit", "100", "--before", strconv.FormatUint(before, 10)) {
+		if !n.ask(&page, "conflicts", "list", "--state", "all", "--table", nodeTable, "--limit", "100", "--before", strconv.FormatUint(before, 10)) {
 			n.t.Fatalf("%s does not tell its conflicts", n.name)
 		}
 		for _, c := range page.Items {

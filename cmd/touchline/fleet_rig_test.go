@@ -3,13 +3,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/x509"
-	"encoding/json"
 	"encoding/pem"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,7 +20,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/touchline/touchline/edge"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 	"github.com/touchline/touchline/edge/cricket/replay"
 	"github.com/touchline/touchline/internal/clock"
@@ -169,34 +165,9 @@ func (f *fleet) start(name string) {
 	f.nodes = append(f.nodes, n)
 }
 
-// as asks a node as a user, gives the answer's status (0: there is none), and reads its JSON into what is not nil.
+// as is cloudNode.as with the fleet's client.
 func (f *fleet) as(n *cloudNode, user, method, path string, body, into any) int {
-	c := edge.DefaultConfig()
-	c.DataDir = n.dir
-	token, err := edge.Token(c, edge.TokenConfig{User: user, Admin: user == "admin", Life: time.Hour})
-	if err != nil {
-		return 0
-	}
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return 0
-	}
-	req, err := http.NewRequestWithContext(f.t.Context(), method, "http://"+n.web+"/cricket"+path, bytes.NewReader(raw))
-	if err != nil {
-		return 0
-	}
-	req.Header.Set("Authorization", "Bearer "+token.Token)
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := f.client.Do(req)
-	if err != nil {
-		return 0
-	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
-	if err != nil || into != nil && json.Unmarshal(answer, into) != nil {
-		return 0
-	}
-	return resp.StatusCode
+	return n.as(f.client, user, method, path, body, into)
 }
 
 // status asks a node how it and the cloud stand.

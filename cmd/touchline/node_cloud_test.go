@@ -22,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/touchline/touchline/edge"
 	"github.com/touchline/touchline/internal/testrig/faultproxy"
 )
 
@@ -140,6 +141,36 @@ func (n *cloudNode) stop() {
 func (n *cloudNode) ask(into any, args ...string) bool {
 	out, err := n.rig.command(append(args, "--data-dir", n.dir, "-o", "json")...).Output()
 	return err == nil && json.Unmarshal(out, into) == nil
+}
+
+// as asks the node as a user, gives the answer's status (0: there is none), and reads its JSON into what is not nil.
+func (n *cloudNode) as(client *http.Client, user, method, path string, body, into any) int {
+	c := edge.DefaultConfig()
+	c.DataDir = n.dir
+	token, err := edge.Token(c, edge.TokenConfig{User: user, Admin: user == "admin", Life: time.Hour})
+	if err != nil {
+		return 0
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return 0
+	}
+	req, err := http.NewRequestWithContext(n.t.Context(), method, "http://"+n.web+"/cricket"+path, bytes.NewReader(raw))
+	if err != nil {
+		return 0
+	}
+	req.Header.Set("Authorization", "Bearer "+token.Token)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := client.Do(req)
+	if err != nil {
+		return 0
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil || into != nil && json.Unmarshal(answer, into) != nil {
+		return 0
+	}
+	return resp.StatusCode
 }
 
 // syncState is what the test looks at of `sync status`.

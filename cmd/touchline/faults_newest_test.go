@@ -1,0 +1,268 @@
+//go:build long && linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/touchline/touchline/internal/testrig/faultproxy"
+)
+
+const (
+	newestTable = "cricket-devices" // of policy newest
+	newestUser  = "somebody"
+	newestItems = 4 // of each sort
+
+	// clockBound is by how much the clocks of two nodes that nobody lies to may differ. A node knows the cloud's clock by the
+	// Date of its answers: to half a second, and to half of the way of an answer, of which those over five seconds do not count.
+	clockBound = 6 * time.Second
+)
+
+// registrations are writes of whole items to a table of policy newest, where stamps decide. What can be said of them:
+//
+//   - Whatever the clocks tell: nodes and cloud are equal in the end, and every item is one that was written, whole.
+//   - Of items to which only nodes with right clocks write ("right"): no acknowledged write has lost to another that had been
+//     acknowledged longer than the clocks' error before it began.
+//   - Of the others ("any"), while a clock is wrong by an hour: no more than that. Who is right again, and has seen what
+//     is there, wins over a stamp of an hour ahead.
+type registrations struct {
+	t     *testing.T
+	nodes []*cloudNode
+
+	mu  sync.Mutex
+	all map[string]registration // by the write's name
+	n   int
+}
+
+// registration is one write.
+type registration struct {
+	name, item string
+	from, to   time.Time
+	acked      bool
+}
+
+// newRegistrations has all items be there, so that nothing of what follows is a create.
+func newRegistrations(t *testing.T, nodes []*cloudNode) *registrations {
+	t.Helper()
+	r := &registrations{t: t, nodes: nodes, all: map[string]registration{}}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, item := range newestNames() {
+		r.must(nodes[0], item, rng)
+	}
+	nodes[0].drained(time.Minute)
+	return r
+}
+
+func newestNames() (names []string) {
+	for i := range newestItems {
+		names = append(names, fmt.Sprint("right", i), fmt.Sprint("any", i))
+	}
+	return names
+}
+
+// right tells whether nobody lies to a node about the time.
+func (r *registrations) right(n *cloudNode) bool { return n != r.nodes[len(r.nodes)-1] }
+
+// run writes until it is told to stop.
+func (r *registrations) run(ctx context.Context, n *cloudNode, rng *rand.Rand) {
+	for ctx.Err() == nil {
+		sort := "any"
+		if r.right(n) && rng.IntN(2) == 0 {
+			sort = "right"
+		}
+		r.write(n, fmt.Sprint(sort, rng.IntN(newestItems)), rng)
+		wait(ctx, 40*time.Millisecond)
+	}
+}
+
+// write puts an item. Its TTL lies within what a lie about the time makes the past, and what it does not.
+func (r *registrations) write(n *cloudNode, item string, rng *rand.Rand) registration {
+	r.mu.Lock()
+	r.n++
+	w := registration{name: fmt.Sprintf("%s-%d", n.name, r.n), item: item, from: time.Now()}
+	r.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	ends := w.from.Add(time.Duration(10+rng.IntN(110)) * time.Minute)
+	_, err := n.api.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(newestTable), Item: map[string]types.AttributeValue{
+		"userId": s(newestUser), "deviceToken": s(item), "by": s(w.name), "again": s(w.name), "ttl": num(int(ends.Unix())),
+	}})
+	w.to, w.acked = time.Now(), err == nil
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all[w.name] = w
+	return w
+}
+
+// must is write where nothing is in its way.
+func (r *registrations) must(n *cloudNode, item string, rng *rand.Rand) registration {
+	r.t.Helper()
+	w := r.write(n, item, rng)
+	if !w.acked {
+		r.t.Fatalf("%s does not take a write of %s", n.name, item)
+	}
+	return w
+}
+
+// read gives what somebody has, item by item as text, and which write each item is of.
+func (r *registrations) read(from *dynamodb.Client, table string) (flat, by map[string]string) {
+	r.t.Helper()
+	items := allOf(r.t.Context(), r.t, from, table)
+	by = map[string]string{}
+	for _, it := range items {
+		name, again := text(it["by"]), text(it["again"])
+		if name != again {
+			name += " and " + again
+		}
+		by[text(it["deviceToken"])] = name
+	}
+	return byKey(items, []string{"deviceToken"}), by
+}
+
+// cloud tells which write each item in the cloud is of.
+func (r *registrations) cloud(foreign *dynamodb.Client) map[string]string {
+	r.t.Helper()
+	_, by := r.read(foreign, "p-"+newestTable)
+	return by
+}
+
+// settle waits until everything has been sent and everybody has read it. The devices of a user are read when somebody asks
+// for something of theirs.
+func (r *registrations) settle(foreign *dynamodb.Client) {
+	r.t.Helper()
+	for _, n := range r.nodes {
+		n.drained(2 * time.Minute)
+	}
+	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	for _, n := range r.nodes {
+		n.until("its devices are the cloud's", 2*time.Minute, func() bool {
+			n.as(client, newestUser, http.MethodGet, "/user/follow/none", nil, nil)
+			there, _ := r.read(foreign, "p-"+newestTable)
+			here, _ := r.read(n.api, newestTable)
+			return maps.Equal(there, here)
+		})
+	}
+}
+
+// lastWords writes once more to two items, so that one knows how it must end: an older write that comes late, and one that
+// claims to be of an hour ahead.
+func (r *registrations) lastWords(foreign *dynamodb.Client) {
+	r.t.Helper()
+	rng := rand.New(rand.NewPCG(2, 2))
+	a, b, wrong := r.nodes[0], r.nodes[1], r.nodes[len(r.nodes)-1]
+	a.door.Set(faultproxy.Weather{Fault: faultproxy.Partition})
+	r.must(a, "right0", rng)
+	wait(r.t.Context(), clockBound+time.Second)
+	later := r.must(b, "right0", rng)
+	b.until("its write is in the cloud", time.Minute, func() bool { return r.cloud(foreign)["right0"] == later.name })
+	a.door.Set(faultproxy.Weather{})
+
+	wrong.door.Skew(time.Hour)
+	wrong.until("it believes that the cloud is an hour ahead", time.Minute, func() bool { return wrong.sync().Skew > 3000 })
+	ahead := r.must(wrong, "any0", rng)
+	wrong.until("its write is in the cloud", time.Minute, func() bool { return r.cloud(foreign)["any0"] == ahead.name })
+	wrong.door.Skew(0)
+	wrong.until("it knows the time again", time.Minute, func() bool { return wrong.sync().Skew == 0 })
+	r.settle(foreign)
+	if by := r.cloud(foreign); by["right0"] != later.name {
+		r.t.Errorf("right0 is of %s, which came later and is older than %s", by["right0"], later.name)
+	}
+	last := r.must(b, "any0", rng)
+	r.settle(foreign)
+	if by := r.cloud(foreign); by["any0"] != last.name {
+		r.t.Errorf("any0 is of %s, of an hour ahead; %s was written on it later", by["any0"], last.name)
+	}
+}
+
+// judge looks at what is in the cloud when everybody is equal to it.
+func (r *registrations) judge(foreign *dynamodb.Client) {
+	r.t.Helper()
+	by := r.cloud(foreign)
+	wrong, judged := wronglyWon(by, r.all)
+	for _, text := range wrong {
+		r.t.Error(text)
+	}
+	acked := 0
+	for _, w := range r.all {
+		if w.acked {
+			acked++
+		}
+	}
+	lies := r.nodes[len(r.nodes)-1].befell[mishapClock]
+	if acked < 300 || judged == 0 || lies == 0 {
+		r.t.Errorf("%d writes of policy newest acknowledged, %d items judged by time, %d lies about the time", acked, judged, lies)
+	}
+	r.t.Logf("%d writes of policy newest, %d acknowledged, %d lies about the time; the items are of %v", len(r.all), acked, lies, by)
+}
+
+// wronglyWon tells what cannot be of the items' writes, and how many items it could judge by the time of their writes.
+func wronglyWon(by map[string]string, all map[string]registration) (wrong []string, judged int) {
+	if there, want := slices.Sorted(maps.Keys(by)), slices.Sorted(slices.Values(newestNames())); !slices.Equal(there, want) {
+		wrong = append(wrong, fmt.Sprintf("there are the items %v", there))
+	}
+	for item, name := range by {
+		won, written := all[name]
+		switch {
+		case !written || won.item != item:
+			wrong = append(wrong, fmt.Sprintf("%s is of %s, which nobody has written there", item, name))
+		case !won.acked || !strings.HasPrefix(item, "right"): // when it was taken in, or by which clock, is not known
+		default:
+			judged++
+			for _, w := range all {
+				if w.item == item && w.acked && w.from.After(won.to.Add(clockBound)) {
+					wrong = append(wrong, fmt.Sprintf("%s is of %s, and %s was acknowledged %v later", item, name, w.name, w.to.Sub(won.to)))
+				}
+			}
+		}
+	}
+	return wrong, judged
+}
+
+// The judge sees a lost item, one of nobody's, one of two writes, and an older one that has won, but for what a clock may err.
+func TestWronglyWon(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	all, by := map[string]registration{}, map[string]string{}
+	write := func(name, item string, at time.Duration, acked bool) {
+		all[name] = registration{name: name, item: item, from: began.Add(at), to: began.Add(at + time.Millisecond), acked: acked}
+	}
+	for _, item := range newestNames() {
+		write("first of "+item, item, 0, true)
+		write("soon of "+item, item, clockBound, true)
+		write("lost of "+item, item, 3*clockBound, false)
+		by[item] = "first of " + item
+	}
+	write("late", "right1", 2*clockBound, true)
+	by["right1"] = "late"
+	write("late of any", "any1", 2*clockBound, true)
+	if wrong, judged := wronglyWon(by, all); len(wrong) > 0 || judged != newestItems {
+		t.Errorf("%d judged, %q", judged, wrong)
+	}
+	for item, name := range map[string]string{
+		"right1": "first of right1", "right2": "nobody", "any1": "first of any1 and late of any", "any2": "first of any3",
+	} {
+		changed := maps.Clone(by)
+		changed[item] = name
+		if wrong, _ := wronglyWon(changed, all); len(wrong) != 1 {
+			t.Errorf("%s of %s: %q", item, name, wrong)
+		}
+	}
+	delete(by, "any3")
+	if wrong, _ := wronglyWon(by, all); len(wrong) != 1 {
+		t.Errorf("without an item: %q", wrong)
+	}
+}
