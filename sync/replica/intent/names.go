@@ -99,6 +99,12 @@ func number(format string, args ...any) attr.Value {
 	return v
 }
 
+// fraction gives what a mark or a stamp has behind its point: those of one entry are the same, and of two are not.
+func fraction(v attr.Value) string {
+	_, text, _ := strings.Cut(v.Str(), ".")
+	return text
+}
+
 // whole gives what a mark or a stamp has before its point; 0 for anything else.
 func whole(v attr.Value) uint64 {
 	if v.Kind() != attr.KindN {

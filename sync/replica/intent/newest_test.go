@@ -112,6 +112,74 @@ func TestAWrongClockAtBoot(t *testing.T) {
 	b.result(later, OutApplied, "")
 }
 
+// A write comes after what it was made upon, however far ahead the clock was by which that has its time: its own stamp is
+// not taken back to before it.
+func TestAfterWhatItWasMadeUpon(t *testing.T) {
+	t.Parallel()
+	set := func(n int) op { return update("newest", "i", "SET x = :x", "", ":x", n) }
+	const wrong = 2 * time.Second // ahead
+	for name, play := range map[string]func(w *world, a, b *node) (last *Entry){
+		"another's": func(w *world, a, b *node) *Entry {
+			w.now = w.now.Add(wrong)
+			b.write(set(1))
+			b.drain()
+			w.now = w.now.Add(-wrong)
+			a.learn("newest", "i")
+			return a.write(set(2))
+		},
+		"its own": func(w *world, a, _ *node) *Entry {
+			w.now = w.now.Add(wrong)
+			a.write(set(1))
+			a.drain()
+			w.now = w.now.Add(-wrong)
+			return a.write(set(2))
+		},
+		"its own, written together": func(w *world, a, _ *node) *Entry {
+			w.now = w.now.Add(wrong)
+			a.write(set(1))
+			last := a.write(set(2))
+			w.now = w.now.Add(-wrong / 2)
+			a.step(loseAnswer) // the first, with a stamp that was taken back, but not far enough
+			w.now = w.now.Add(-wrong / 2)
+			return last
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			a, b := w.node("a"), w.node("bb")
+			a.write(put("newest", "i", "", "x", 0))
+			a.drain()
+			b.learn("newest", "i")
+			w.now = w.now.Add(time.Minute)
+			last := play(w, a, b)
+			w.now = w.now.Add(time.Millisecond)
+			a.drain()
+			a.result(last, OutApplied, "")
+			w.want("newest", "i", `{"x":{"N":"2"}}`)
+		})
+	}
+}
+
+// What has come since is not what it was made upon: the later of the two stays.
+func TestNotAfterWhatHasComeSince(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, b := w.node("a"), w.node("bb")
+	a.write(put("newest", "i", "", "x", 0))
+	a.drain()
+	b.learn("newest", "i")
+	w.now = w.now.Add(time.Minute)
+	older := a.write(update("newest", "i", "SET x = :x", "", ":x", 1))
+	w.now = w.now.Add(time.Microsecond)
+	b.write(update("newest", "i", "SET x = :x", "", ":x", 2))
+	b.drain()
+	a.learn("newest", "i")
+	w.now = w.now.Add(time.Minute)
+	a.drain()
+	a.result(older, OutSuperseded, CodeOlder)
+	w.want("newest", "i", `{"x":{"N":"2"}}`)
+}
+
 func TestATimeFarAheadIsNone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

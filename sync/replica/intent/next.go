@@ -81,7 +81,7 @@ func (e *Entry) next(known Known, env Env) Action {
 	if a := e.wait(known, env); a != nil {
 		return *a
 	}
-	if a := e.prepare(env); a != nil {
+	if a := e.prepare(known, env); a != nil {
 		return *a
 	}
 	switch {
@@ -110,8 +110,8 @@ func (e *Entry) wait(known Known, env Env) *Action {
 }
 
 // prepare gives what is sent before the operation can be; nil: nothing.
-func (e *Entry) prepare(env Env) *Action {
-	e.restamp(env)
+func (e *Entry) prepare(known Known, env Env) *Action {
+	e.restamp(known.Side, env)
 	life := e.Life
 	if life.Kind == LifeForeign && life.ID == "" && e.Update == "" && !e.Ghost {
 		a := send(stepLabel, labelCall(e, env))
@@ -141,18 +141,35 @@ func (e *Entry) needsDead(env Env) bool {
 }
 
 // restamp gives a stamp that no server had confirmed the server's time, once and before it is sent, and takes back one
-// that lies ahead.
-func (e *Entry) restamp(env Env) {
-	if e.Stamp == 0 || e.Sent > 0 {
+// that lies ahead; but not to before what the entry was made upon.
+func (e *Entry) restamp(side Sidecar, env Env) {
+	if e.Stamp == 0 || e.Sent > 0 || !env.Synced {
 		return
 	}
-	if e.Provisional && env.Synced {
+	upon := e.upon(side, env)
+	if e.Provisional {
 		e.Stamp += env.Skew.Microseconds()
 		e.Provisional = false
 	}
-	if env.Synced {
-		e.Stamp = min(e.Stamp, env.Now.UnixMicro())
+	e.Stamp = max(min(e.Stamp, env.Now.UnixMicro()), upon)
+}
+
+// upon is the earliest stamp with which the entry comes after the base, if it was made upon that: its stamp is the one that
+// follows (stampNow), or the base's time is of an earlier write of this run. Of another base, which may be of a later write than
+// the entry is, and of a time that lies too far ahead, it is 0.
+func (e *Entry) upon(side Sidecar, env Env) int64 {
+	base := whole(side.Time)
+	if base > uint64(limitOf(env)) || e.Stamp != int64(base)+1 && !e.isBehind(side, env.Node) {
+		return 0
 	}
+	return int64(base) + 1
+}
+
+// isBehind tells whether the base's time is of a write of this node before the entry, in the same incarnation.
+func (e *Entry) isBehind(side Sidecar, node string) bool {
+	mark := side.Marks[node]
+	last := whole(mark)
+	return last < e.Seq && last>>incarnationShift == e.Seq>>incarnationShift && fraction(mark) != "" && fraction(mark) == fraction(side.Time)
 }
 
 // needsLock tells whether the entry is a first image, which nothing but the lock's own fence can refuse.

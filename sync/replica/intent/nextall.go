@@ -28,7 +28,7 @@ func (u *Unit) nextAll(known []Known, env Env) Action {
 		if a := e.wait(known[i], env); a != nil {
 			return *a
 		}
-		e.restamp(env)
+		e.restamp(known[i].Side, env)
 		if e.needsDead(env) {
 			lead.met.dead = i
 			return send(stepDead, deadCall(e.Life.ID, env))
