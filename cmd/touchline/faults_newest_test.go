@@ -88,7 +88,8 @@ func (r *registrations) run(ctx context.Context, n *cloudNode, rng *rand.Rand) {
 	}
 }
 
-// write puts an item. Its TTL lies within what a lie about the time makes the past, and what it does not.
+// write puts an item. Its TTL lies beyond what a lie about the time makes the past: who takes an item for expired makes it anew,
+// and such a create, unanswered, may wait a quarter of an hour for its late copies.
 func (r *registrations) write(n *cloudNode, item string, rng *rand.Rand) registration {
 	r.mu.Lock()
 	r.n++
@@ -96,7 +97,7 @@ func (r *registrations) write(n *cloudNode, item string, rng *rand.Rand) registr
 	r.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	ends := w.from.Add(time.Duration(10+rng.IntN(110)) * time.Minute)
+	ends := w.from.Add(time.Duration(70+rng.IntN(110)) * time.Minute)
 	_, err := n.api.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(newestTable), Item: map[string]types.AttributeValue{
 		"userId": s(newestUser), "deviceToken": s(item), "by": s(w.name), "again": s(w.name), "ttl": num(int(ends.Unix())),
 	}})

@@ -200,6 +200,11 @@ func (n *cloudNode) sync() (s syncState) {
 func (n *cloudNode) drained(limit time.Duration) syncState {
 	n.t.Helper()
 	var s syncState
+	defer func() {
+		if s.Waiting > 0 {
+			n.t.Logf("%s: %s", n.name, n.status())
+		}
+	}()
 	n.until("nothing waits", limit, func() bool {
 		s = n.sync()
 		return s.State != "no answer" && s.Waiting == 0
