@@ -362,17 +362,17 @@ func (l *lane) look(tx *store.Tx, u *unit, now time.Time) error {
 
 // waitOf is until when a unit waits, and why.
 func (l *lane) waitOf(u *unit, now time.Time) (until time.Time, why string) {
-	until, why = l.r.local(u.notBefore()), u.Entries[0].Why
+	until, why = l.r.local(u.parkedUntil(l.r.serverNow())), u.Entries[0].Why
 	if stopped := l.r.paces.stoppedUntil(u.tables(), now); stopped.After(until) {
 		return stopped, whyStopped
 	}
 	return until, why
 }
 
-// notBefore is until when a unit is parked.
-func (u *unit) notBefore() (t time.Time) {
+// parkedUntil is until when a unit is parked, by the server's clock.
+func (u *unit) parkedUntil(now time.Time) (t time.Time) {
 	for _, e := range u.Entries {
-		t = maxTime(t, e.NotBefore)
+		t = maxTime(t, e.ParkedUntil(now))
 	}
 	return t
 }

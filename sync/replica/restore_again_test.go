@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -144,15 +145,17 @@ func TestRestoredFurtherBack(t *testing.T) {
 		c.restoreTo(t, later)
 		letPass(6 * time.Minute) // the last write is to be made sure of, and is not
 		c.restoreTo(t, before)
-		sent := false
-		c.refuse(intent.Throttled, func(op, table string) bool { return sent && write(op, table) })
+		var sent atomic.Bool
+		c.refuse(intent.Throttled, func(op, table string) bool { return sent.Load() && write(op, table) })
 		c.loseAnswers(func(op, table string) bool {
-			sent = sent || write(op, table)
+			if write(op, table) {
+				sent.Store(true)
+			}
 			return write(op, table)
 		})
 		letPass(6 * time.Minute) // it is done there, before anybody has noticed
-		if !sent || c.n(t, "x") != 1 || n.TableSeen("teams") != "teams-3" {
-			t.Fatalf("sent %v, x is %d, the table is taken for %s", sent, c.n(t, "x"), n.TableSeen("teams"))
+		if !sent.Load() || c.n(t, "x") != 1 || n.TableSeen("teams") != "teams-3" {
+			t.Fatalf("sent %v, x is %d, the table is taken for %s", sent.Load(), c.n(t, "x"), n.TableSeen("teams"))
 		}
 		c.heal()
 		letPass(20 * time.Minute)

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -136,10 +137,9 @@ func TestAnswerFromBeforeARestore(t *testing.T) {
 		letPass(time.Minute)
 		backup := c.backUp(t)
 		letPass(time.Minute)
-		once := false
+		var once atomic.Bool
 		c.loseAnswers(func(op, table string) bool {
-			if table == "teams" && op != "get" && !once {
-				once = true
+			if table == "teams" && op != "get" && once.CompareAndSwap(false, true) {
 				c.unlocked(func() {
 					c.restoreTo(t, backup)
 					n.lookAtTables(t)
@@ -149,7 +149,7 @@ func TestAnswerFromBeforeARestore(t *testing.T) {
 		})
 		n.bump(t, "x")
 		letPass(10 * time.Minute)
-		if !once {
+		if !once.Load() {
 			t.Error("nothing was sent")
 		}
 		n.cloudHas(t, teams{"x": 1})

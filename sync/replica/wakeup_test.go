@@ -7,6 +7,7 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -167,6 +168,58 @@ func TestParkedByAWrongClock(t *testing.T) {
 			t.Errorf("the cloud has x: %v, and y, whose time has not come: %v", x, y)
 		}
 	})
+}
+
+// A write that others were too quick for rests, by the time that the cloud told then. That was a lie of an hour, and is put
+// right: the write does not rest for an hour.
+func TestRestOfALyingClock(t *testing.T) {
+	quicker := func(tx *store.Tx) error {
+		_, err := tx.Update(store.UpdateItem{
+			Table: "teams", Key: teamKey("x"), Update: "ADD n :one, #count :one",
+			Params: expr.Params{Names: map[string]string{"#count": intent.AttrCount}, Values: attr.Item{":one": attr.Int(1)}},
+		})
+		return err
+	}
+	for name, again := range map[string]bool{"runs on": false, "starts anew": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, n := opened(t, nil)
+				n.put(t, "teams", team("x", 0))
+				n.drained(t)
+				n.put(t, "teams", team("x", 1))
+				c.set(func() {
+					c.skew = time.Hour
+					c.fail = func(op, table string) error {
+						if op == "write" && table == "teams" { // another node is quicker, each time
+							c.unlocked(func() { c.inTx(t, quicker) })
+						}
+						return nil
+					}
+				})
+				stop, parked := n.run(t), ""
+				letPass(time.Minute)
+				for _, l := range n.status(t).Lanes {
+					for _, p := range l.Parked {
+						parked += p.Why
+					}
+				}
+				if parked != intent.WhyCount {
+					t.Fatalf("it is parked for %q", parked)
+				}
+				c.set(func() { c.skew, c.fail = 0, nil })
+				if again {
+					stop()
+					n = n.again(t)
+					stop = n.run(t)
+				}
+				letPass(2 * time.Minute)
+				if waits := n.waitingNow(t); waits != 0 {
+					t.Errorf("%d writes wait", waits)
+				}
+				stop()
+			})
+		})
+	}
 }
 
 // park has what waits on an item wait until an instant of the server.

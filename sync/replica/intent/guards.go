@@ -54,13 +54,16 @@ func (e *Entry) countRefused(env Env) (verdict, decision) {
 	if e.Refused < countTries {
 		return verdictAgain, decision{}
 	}
-	rest := min(time.Second<<min(e.Refused-countTries, 6), time.Minute)
+	rest := min(time.Second<<min(e.Refused-countTries, 6), maxRest)
 	e.NotBefore, e.Why = env.Now.Add(rest/2+time.Duration(env.Rand()%uint64(rest))), WhyCount
 	return verdictPark, decision{}
 }
 
-// countTries: the count guard that is refused for this many times parks the item.
-const countTries = 3
+const (
+	countTries  = 3 // the count guard that is refused for this many times parks the item
+	maxRest     = time.Minute
+	longestRest = maxRest + maxRest/2 // what chance adds to it included
+)
 
 // nothing: there is no item.
 func (e *Entry) nothing(f facts, env Env) (verdict, decision) {

@@ -23,11 +23,11 @@ const eventsPoll = time.Second
 // says the same.
 func (u *Unit) Next(known []Known, env Env) Action {
 	for _, e := range u.Entries {
-		switch {
-		case e.Held != HoldNone:
+		if e.Held != HoldNone {
 			return Action{Kind: ActPark, Why: e.Why}
-		case e.NotBefore.After(env.Now):
-			return Action{Kind: ActPark, Until: e.NotBefore, Why: e.Why}
+		}
+		if until := e.ParkedUntil(env.Now); until.After(env.Now) {
+			return Action{Kind: ActPark, Until: until, Why: e.Why}
 		}
 	}
 	if u.parted(env) {
@@ -56,6 +56,19 @@ func (u *Unit) Next(known []Known, env Env) Action {
 		return read(stepReplay, e.ref())
 	}
 	return e.next(known[0], env)
+}
+
+// ParkedUntil is until when the entry is parked, by the server's clock; zero: it is not. A rest that would end later than any
+// that begins now was given by a clock which has been put back since: it is over. A hold is kept, whatever the clock was:
+// what it waits for may still arrive.
+func (e *Entry) ParkedUntil(now time.Time) time.Time {
+	switch longest := now.Add(longestRest); e.Why {
+	case WhyCount, WhyReplay:
+		if e.NotBefore.After(longest) {
+			return time.Time{}
+		}
+	}
+	return e.NotBefore
 }
 
 // multi tells whether the unit is a transaction of the application's.
