@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -92,11 +93,16 @@ func (c *shelf) set(f func()) {
 	f()
 }
 
-// count gives how often something was asked.
-func (c *shelf) count(what string) (n int) {
+// requests gives what was asked so far, in its order.
+func (c *shelf) requests() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, a := range c.asked {
+	return slices.Clone(c.asked)
+}
+
+// count gives how often something was asked.
+func (c *shelf) count(what string) (n int) {
+	for _, a := range c.requests() {
 		if a == what {
 			n++
 		}

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,9 +36,9 @@ func TestWrittenBehindAMovedCreate(t *testing.T) {
 			n := openNode(t, c, t.TempDir(), func(cfg *Config) { cfg.Poll, cfg.Cloud = nil, h })
 			c.foreign(t, "teams", nil, team("one", 7))
 			n.put(t, "teams", team("one", 1))
-			writes := 0
+			var writes atomic.Int32
 			h.before = func() {
-				if writes++; writes != 3 { // the create, the label, the same on the life that has it
+				if writes.Add(1) != 3 { // the create, the label, the same on the life that has it
 					return
 				}
 				n.update(t, "teams", teamKey("one"), "SET v = :v", attr.Item{":v": attr.S("x")})
@@ -55,8 +56,8 @@ func TestWrittenBehindAMovedCreate(t *testing.T) {
 			stop := n.run(t)
 			defer stop()
 			letPass(time.Minute)
-			if writes < 3 {
-				t.Fatalf("%d writes", writes)
+			if got := writes.Load(); got < 3 {
+				t.Fatalf("%d writes", got)
 			}
 			n.waits(t, 0)
 			it := c.team(t, "one")

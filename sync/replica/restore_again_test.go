@@ -215,11 +215,11 @@ func TestManyOfOneItemBesideAFeed(t *testing.T) {
 // More than goes back in one transaction: no lane looks for any of it before the last of it waits, for that proves the others.
 func TestManyOfOneItemGoBackInPieces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pieces := 0
+		var pieces atomic.Int32
 		c, n := running(t, func(cfg *Config) {
 			cfg.Failpoint = func(point string) {
 				if point == "restore-requeued" {
-					pieces++
+					pieces.Add(1)
 					letPass(10 * time.Second) // in which the lanes do what they can
 				}
 			}
@@ -227,8 +227,8 @@ func TestManyOfOneItemGoBackInPieces(t *testing.T) {
 		backup := n.manyOf(t, manyWrites)
 		c.restoreTo(t, backup)
 		letPass(20 * time.Minute)
-		if pieces < 2 {
-			t.Errorf("put back in %d pieces", pieces)
+		if got := pieces.Load(); got < 2 {
+			t.Errorf("put back in %d pieces", got)
 		}
 		n.cloudHas(t, teams{"x": manyWrites + 1})
 		n.recorded(t, 0)
@@ -240,11 +240,11 @@ func TestManyOfOneItemGoBackInPieces(t *testing.T) {
 func TestLanesWaitForTheLastPutBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var n *feedNode
-		slices := 0
+		var slices atomic.Int32
 		c, made := opened(t, func(cfg *Config) {
 			cfg.Failpoint = func(point string) {
 				if point == "restore-requeued" {
-					slices++
+					slices.Add(1)
 					n.rescan()
 					letPass(10 * time.Second)
 				}
@@ -255,8 +255,8 @@ func TestLanesWaitForTheLastPutBack(t *testing.T) {
 		n.addMany(t, manyWrites)
 		c.restoreTo(t, c.backUp(t))
 		letPass(20 * time.Minute)
-		if slices < 2 {
-			t.Errorf("the test needs more than one transaction: there were %d", slices)
+		if got := slices.Load(); got < 2 {
+			t.Errorf("the test needs more than one transaction: there were %d", got)
 		}
 		n.cloudHas(t, teams{"x": manyWrites})
 		n.recorded(t, 0)

@@ -34,13 +34,13 @@ func TestAnAnswerThatCannotBeKept(t *testing.T) {
 		if unkept != 1 || len(parked) == 0 || !strings.Contains(parked[0].Why, "cannot be kept") {
 			t.Errorf("%d unkept, parked %+v", unkept, parked)
 		}
-		asked := len(c.asked)
+		asked := len(c.requests())
 		sums([]byte("{}"))
 		letPass(20 * time.Minute)
 		if st := n.status(t); st.Unkept != 0 || st.Conflicts.Quarantined != 1 {
 			t.Errorf("%d unkept, %+v", st.Unkept, st.Conflicts)
 		}
-		for _, what := range c.asked[asked:] {
+		for _, what := range c.requests()[asked:] {
 			if strings.HasSuffix(what, " prefs") && !strings.HasPrefix(what, "get") && !strings.HasPrefix(what, "table") {
 				t.Errorf("asked again: %s", what)
 			}

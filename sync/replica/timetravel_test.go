@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -255,9 +256,12 @@ func TestRenumberedAfterACrash(t *testing.T) {
 		n.put(t, "teams", team("l", 0))
 		n.drained(t)
 		n.close(t)
+		var mu sync.Mutex // the lanes come to their points beside each other
 		flagged, crashed := false, ""
 		r := openNode(t, c, snapshot, func(cfg *Config) {
 			cfg.Failpoint = func(point string) {
+				mu.Lock()
+				defer mu.Unlock()
 				flagged = flagged || point == "identity-flagged"
 				if flagged && point == "settled" && crashed == "" {
 					crashed = t.TempDir()
