@@ -3,6 +3,7 @@ package replica_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -36,7 +37,7 @@ func refused(t *testing.T, change ...func(*replica.Config)) (n *node, foreign si
 	n.run()
 	n.drained()
 	foreign = simcloud.Foreign{Cloud: c, Name: "console"}
-	image := n.wire.cloud.Item("data", key("p", "s"))
+	image := maps.Clone(n.wire.cloud.Item("data", key("p", "s")))
 	image["status"] = attr.S("taken")
 	if err := foreign.Put("data", image); err != nil {
 		t.Fatal(err)
@@ -95,7 +96,7 @@ func TestRetryConflict(t *testing.T) {
 	if open := n.conflicts(replica.StateOpen); len(open) != 1 || n.status().Waiting != 0 {
 		t.Fatal("a refused retry changed something")
 	}
-	image := n.wire.cloud.Item("data", key("p", "s"))
+	image := maps.Clone(n.wire.cloud.Item("data", key("p", "s")))
 	image["status"] = attr.S("idle")
 	if err := foreign.Put("data", image); err != nil {
 		t.Fatal(err)

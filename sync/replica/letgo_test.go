@@ -3,6 +3,7 @@ package replica_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -65,7 +66,7 @@ func TestMergeWithoutRoom(t *testing.T) {
 	n.run()
 	n.drained()
 	n.wire.setFault(func(int, []intent.Call) fault { return fault{before: offline()} })
-	image := c.Item("data", key("p", "s"))
+	image := maps.Clone(c.Item("data", key("p", "s")))
 	image["status"] = attr.S("taken")
 	if err := (simcloud.Foreign{Cloud: c, Name: "console"}).Put("data", image); err != nil {
 		t.Fatal(err)
