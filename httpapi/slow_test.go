@@ -134,6 +134,8 @@ func TestSlowClientIsGivenASnapshot(t *testing.T) {
 			t.Fatalf("%s is lost", key)
 		}
 	}
+	g.mu.Lock() // the stream goes on
+	defer g.mu.Unlock()
 	for i, at := range g.deadlines {
 		if until := time.Until(at); until > writeWithin || until < 0 {
 			t.Errorf("deadline %d lies %s ahead", i, until)
