@@ -88,6 +88,8 @@ func TestStandByLetsGo(t *testing.T) {
 	r.ticks.fail = func(_ string, now time.Time) error {
 		if now.Sub(midday()) >= time.Minute && !taken { // in the middle of a tick others take all seats
 			taken = true
+			r.locks.mu.Lock() // another loop of the poller may ask for one at this instant
+			defer r.locks.mu.Unlock()
 			for no := range 8 {
 				key := cricket.FeedSeat(no)
 				r.locks.held[key] = &fleetLease{
