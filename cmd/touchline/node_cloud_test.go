@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -37,7 +38,7 @@ type cloudNode struct {
 	api   *dynamodb.Client // of the node's own DynamoDB endpoint
 	env   []string         // of the process, besides what all have
 	cmd   *exec.Cmd
-	log   bytes.Buffer
+	log   processLog
 	kills int
 
 	befell [mishaps]int
@@ -53,6 +54,26 @@ func (r *cloudRig) node(name string, seed uint64) *cloudNode {
 	}
 	n.api = bareClient("http://127.0.0.1:"+freePort(r.t), &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{}})
 	return n
+}
+
+// processLog is what a process says. It can be read while the process runs.
+type processLog struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// Write implements io.Writer.
+func (l *processLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, p...)
+	return len(p), nil
+}
+
+func (l *processLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.text)
 }
 
 // reader has the SDK see an answer when all of it is there: the SDK closes the request's body while net/http may still look
@@ -274,7 +295,7 @@ func keepLogs(t *testing.T, nodes []*cloudNode) {
 		return
 	}
 	for _, n := range nodes {
-		if err := os.WriteFile(filepath.Join(dir, n.name+".log"), n.log.Bytes(), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, n.name+".log"), []byte(n.log.String()), 0o600); err != nil {
 			t.Error(err)
 		}
 	}
