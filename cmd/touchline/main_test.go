@@ -2,9 +2,11 @@ package main
 
 import (
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"testing"
 	"time"
 
@@ -41,19 +43,21 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// freePort finds a port that nobody listens on now.
+// freePort finds a port that nobody listens on now. It is none of those that systems give out by themselves: one of these
+// is soon a client's of another test, before the process for which it was found listens.
 func freePort(t *testing.T) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	var err error
+	for range 100 {
+		port := strconv.Itoa(20_000 + rand.IntN(12_000))
+		var ln net.Listener
+		if ln, err = net.Listen("tcp", "127.0.0.1:"+port); err == nil {
+			_ = ln.Close()
+			return port
+		}
 	}
-	defer ln.Close()
-	_, port, err := net.SplitHostPort(ln.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
+	t.Fatal("no port is free: ", err)
+	return ""
 }
 
 // occupy listens on 127.0.0.1:$PORT until the script ends.
