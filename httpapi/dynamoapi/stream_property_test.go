@@ -269,7 +269,7 @@ func TestStreamBesideWriters(t *testing.T) {
 			}
 		})
 	}
-	state, last, deadline := map[string]int{}, "", time.Now().Add(30*time.Second)
+	state, last, deadline := map[string]int{}, "", time.Now().Add(3*time.Minute)
 	for seen := 0; seen < writers*writes; {
 		p := readPage(t, accepted(t, a, "GetRecords", `{"ShardIterator":`+quoted(next)+`,"Limit":7}`))
 		for _, rec := range p.Records {
@@ -283,7 +283,7 @@ func TestStreamBesideWriters(t *testing.T) {
 			seen++
 		}
 		if next = p.NextShardIterator; time.Now().After(deadline) {
-			t.Fatalf("%d records after 30 seconds", seen)
+			t.Fatalf("%d records after three minutes", seen)
 		}
 	}
 	all.Wait()
