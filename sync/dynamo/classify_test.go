@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/touchline/touchline/store"
@@ -179,32 +180,39 @@ func TestPortalThatSpeaksJSON(t *testing.T) {
 }
 
 func TestHalfOpen(t *testing.T) {
-	release := make(chan struct{})
-	url := tcp(t, func(c net.Conn) { <-release }) // accepts, and says nothing for ever
-	defer close(release)
-	c := client(t, url, deadline(200*time.Millisecond))
-	began := time.Now()
-	e := write(t, c)
-	if e == nil || e.Class != intent.Unknown || !failure(t, e).Offline() {
-		t.Errorf("%v", e)
-	}
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("it took %v", took)
-	}
+	keys(t)
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 10 * time.Second
+		c := client(t, "http://cloud", piped(silent), deadline(limit))
+		began := time.Now()
+		e := write(t, c)
+		if e == nil || e.Class != intent.Unknown || !failure(t, e).Offline() {
+			t.Errorf("%v", e)
+		}
+		if took := time.Since(began); took > limit {
+			t.Errorf("it took %v", took)
+		}
+	})
 }
 
 // The answer's head comes at once and the rest does not: the deadline holds for all of it.
 func TestSlowBody(t *testing.T) {
-	release := make(chan struct{})
-	url := tcp(t, func(c net.Conn) {
-		_, _ = http.ReadRequest(bufio.NewReader(c))
-		fmt.Fprint(c, "HTTP/1.1 200 OK\r\nContent-Type: application/x-amz-json-1.0\r\nContent-Length: 100\r\n\r\n{")
-		<-release
+	keys(t)
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 10 * time.Second
+		slow := piped(func(c net.Conn) {
+			if r, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+				_, _ = io.Copy(io.Discard, r.Body)
+			}
+			fmt.Fprint(c, "HTTP/1.1 200 OK\r\nContent-Type: application/x-amz-json-1.0\r\nContent-Length: 100\r\n\r\n{")
+			silent(c)
+		})
+		began := time.Now()
+		e := write(t, client(t, "http://cloud", slow, deadline(limit)))
+		if e == nil || e.Class != intent.Unknown || !failure(t, e).Offline() || time.Since(began) != limit {
+			t.Errorf("%v after %v", e, time.Since(began))
+		}
 	})
-	defer close(release)
-	if e := write(t, client(t, url, deadline(300*time.Millisecond))); e == nil || e.Class != intent.Unknown || !failure(t, e).Offline() {
-		t.Errorf("%v", e)
-	}
 }
 
 func TestBrokenAnswers(t *testing.T) {
@@ -289,7 +297,7 @@ func TestOffline(t *testing.T) {
 			if e == nil || e.Class != intent.Offline || !failure(t, e).Offline() {
 				t.Errorf("%v", e)
 			}
-			if took := time.Since(began); took > 5*time.Second {
+			if took := time.Since(began); took > 30*time.Second { // half of the client's deadline
 				t.Errorf("it took %v", took)
 			}
 		})
@@ -310,17 +318,17 @@ func (brokenConn) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
 
 // An answer that did not come in time leaves the call unknown: the caller's deadline as well as our own.
 func TestCallersDeadline(t *testing.T) {
-	release := make(chan struct{})
-	s := serve(t, func(http.ResponseWriter, *http.Request) { <-release })
-	defer close(release)
-	c := client(t, s.URL)
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	_, err := c.Get(ctx, "events", item("a"))
-	e, ok := errors.AsType[*intent.Error](err)
-	if !ok || e.Class != intent.Unknown || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v", err)
-	}
+	keys(t)
+	synctest.Test(t, func(t *testing.T) {
+		c := client(t, "http://cloud", piped(silent))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := c.Get(ctx, "events", item("a"))
+		e, ok := errors.AsType[*intent.Error](err)
+		if !ok || e.Class != intent.Unknown || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+	})
 }
 
 // Who asks and does not wait for the answer says nothing of the way to the cloud, and nothing of the keys: neither before the
@@ -380,7 +388,7 @@ func TestAfterAnOutage(t *testing.T) {
 	if n := s.asked.Load(); n != calls+1 {
 		t.Errorf("%d requests for %d calls", n, calls+1)
 	}
-	if took := time.Since(began); took > 20*time.Second {
+	if took := time.Since(began); took > 2*time.Minute {
 		t.Errorf("it took %v", took)
 	}
 }
@@ -467,7 +475,7 @@ func TestNoCredentials(t *testing.T) {
 	if e == nil || e.Class != intent.Credentials || s.asked.Load() != 0 {
 		t.Errorf("%v after %d requests", e, s.asked.Load())
 	}
-	if took := time.Since(began); took > time.Second {
+	if took := time.Since(began); took > 5*time.Second { // who asks Amazon's machines for them waits longer
 		t.Errorf("it took %v", took)
 	}
 }

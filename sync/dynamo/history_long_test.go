@@ -88,7 +88,7 @@ func TestConditionalWritesAreLinearizable(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if got := porcupine.CheckOperationsTimeout(casModel(), h.ops, time.Minute); got != porcupine.Ok {
+	if got := porcupine.CheckOperationsTimeout(casModel(), h.ops, 10*time.Minute); got != porcupine.Ok {
 		t.Errorf("the history of %d calls is %s", len(h.ops), got)
 	}
 }
@@ -197,7 +197,7 @@ func TestLeasesAreLinearizable(t *testing.T) {
 			taken++
 		}
 	}
-	if got := porcupine.CheckOperationsTimeout(lockModel(), h.ops, time.Minute); got != porcupine.Ok || taken < 20 {
+	if got := porcupine.CheckOperationsTimeout(lockModel(), h.ops, 10*time.Minute); got != porcupine.Ok || taken < 20 {
 		t.Errorf("the history of %d calls, %d of them successes, is %s", len(h.ops), taken, got)
 	}
 }

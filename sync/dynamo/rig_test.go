@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -31,10 +32,11 @@ func keys(t testing.TB) {
 	}
 }
 
-// client makes one for a URL, with deadlines fit for a test.
+// client makes one for a URL. It waits for its answers as long as a machine may take that has other things to do: the tests
+// of deadlines say their own.
 func client(t testing.TB, endpoint string, options ...func(*Config)) *Client {
 	t.Helper()
-	cfg := Config{Endpoint: endpoint, Region: "eu-west-1", Prefix: "t-", Deadline: 2 * time.Second}
+	cfg := Config{Endpoint: endpoint, Region: "eu-west-1", Prefix: "t-", Deadline: time.Minute}
 	for _, o := range options {
 		o(&cfg)
 	}
@@ -48,6 +50,23 @@ func client(t testing.TB, endpoint string, options ...func(*Config)) *Client {
 
 func deadline(d time.Duration) func(*Config) { return func(c *Config) { c.Deadline = d } }
 
+// piped has connections end in memory, each at a function of its own: in a bubble of synctest, where deadlines are the bubble's.
+func piped(handle func(net.Conn)) func(*Config) {
+	return func(c *Config) {
+		c.Dial = func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go func() {
+				defer theirs.Close()
+				handle(theirs)
+			}()
+			return ours, nil
+		}
+	}
+}
+
+// silent hears everything until its client has gone, and says nothing.
+func silent(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
+
 func logTo(l *slog.Logger) func(*Config) { return func(c *Config) { c.Log = l } }
 
 // local is a client of a DynamoDB Local of its own.
@@ -56,7 +75,7 @@ func local(t testing.TB, options ...func(*Config)) *Client {
 	keys(t)
 	s := ddblocal.Start(t)
 	dial := s.Client.Transport.(*http.Transport).DialContext
-	return client(t, s.URL, append([]func(*Config){func(c *Config) { c.Dial, c.Deadline = dial, 10*time.Second }}, options...)...)
+	return client(t, s.URL, append([]func(*Config){func(c *Config) { c.Dial = dial }}, options...)...)
 }
 
 func spec(name string) store.TableSpec {

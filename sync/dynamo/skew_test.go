@@ -1,13 +1,17 @@
 package dynamo
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
 	"time"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -125,30 +129,40 @@ func TestNetworkChanges(t *testing.T) {
 
 // After an error of the network everything that lies idle is closed: it may go the same dead way.
 func TestConnectionsAfterAnError(t *testing.T) {
-	hang := make(chan struct{})
-	var slow atomic.Bool
-	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if slow.Load() {
-			<-hang
+	keys(t)
+	synctest.Test(t, func(t *testing.T) {
+		var dialled atomic.Int64
+		var slow atomic.Bool
+		c := client(t, "http://cloud", piped(func(c net.Conn) {
+			dialled.Add(1)
+			for in := bufio.NewReader(c); ; {
+				r, err := http.ReadRequest(in)
+				if err != nil {
+					return
+				}
+				_, _ = io.Copy(io.Discard, r.Body)
+				if slow.Load() {
+					silent(c)
+					return
+				}
+				fmt.Fprint(c, "HTTP/1.1 200 OK\r\nContent-Type: application/x-amz-json-1.0\r\nContent-Length: 2\r\n\r\n{}")
+			}
+		}))
+		if e := write(t, c); e != nil {
+			t.Fatal(e)
 		}
-		amazon(200, "{}")(w, r)
+		slow.Store(true)
+		if e := write(t, c); e == nil {
+			t.Fatal("no answer is a success")
+		}
+		slow.Store(false)
+		if e := write(t, c); e != nil {
+			t.Fatal(e)
+		}
+		if n := dialled.Load(); n != 2 {
+			t.Errorf("%d connections, want 2", n)
+		}
 	})
-	c := client(t, s.URL, deadline(200*time.Millisecond))
-	if e := write(t, c); e != nil {
-		t.Fatal(e)
-	}
-	slow.Store(true)
-	if e := write(t, c); e == nil {
-		t.Fatal("no answer is a success")
-	}
-	slow.Store(false)
-	close(hang)
-	if e := write(t, c); e != nil {
-		t.Fatal(e)
-	}
-	if n := s.dialled.Load(); n != 2 {
-		t.Errorf("%d connections, want 2", n)
-	}
 }
 
 func TestOnEC2(t *testing.T) {
