@@ -157,7 +157,7 @@ func (c *crashes) run(point failpoint.Point, nth int) (killed bool, hits map[fai
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
-	cmd.WaitDelay = 10 * time.Second
+	cmd.WaitDelay = time.Minute
 	cmd.Env = append(os.Environ(), crashMode+"="+c.mode, crashFile+"="+c.path(), crashHits+"="+counts,
 		fmt.Sprintf("%s=%d", crashSeed, c.ledger.seed))
 	if point != "" {

@@ -20,7 +20,7 @@ func TestReadDeadlineGivesTheSnapshotBack(t *testing.T) {
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, balls())
 	put(t, s, "balls", ball("final", 1))
 	view(t, s, func(tx *store.Tx) error {
-		deadline := time.Now().Add(10 * time.Second)
+		deadline := time.Now().Add(time.Minute)
 		var err error
 		for err == nil && time.Now().Before(deadline) {
 			_, err = tx.Get("balls", ball("final", 1))
@@ -35,10 +35,17 @@ func TestReadDeadlineGivesTheSnapshotBack(t *testing.T) {
 	if st := s.Stats(); st.OpenReaders != 0 || st.OldestReader != 0 {
 		t.Errorf("%d open, oldest %v", st.OpenReaders, st.OldestReader)
 	}
-	view(t, s, func(tx *store.Tx) error { // the timer runs for the next one too
-		_, err := tx.Get("balls", ball("final", 1))
-		return err
-	})
+	// The timer runs for the next one too, which a busy machine may keep from its one read until its own deadline.
+	err := errors.New("not tried")
+	for tries := 0; err != nil && tries < 100; tries++ {
+		err = s.View(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Get("balls", ball("final", 1))
+			return err
+		})
+	}
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 func TestViewIsASnapshot(t *testing.T) {
