@@ -88,7 +88,7 @@ func TestFullStoreIsTold(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- n.Run(ctx, ln) }()
-	client := &http.Client{Timeout: 10 * time.Second}
+	client := &http.Client{Timeout: time.Minute}
 	read := func(path string) string {
 		resp, err := client.Get("http://" + ln.Addr().String() + path)
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 // node raise its lock, so that the next one goes through.
 func TestRefusedHolderRaisesItsLock(t *testing.T) {
 	items, cloud := simulated(t)
+	cloud.Config.LeaseTTL = 5 * time.Minute // nobody renews it here
 	n, err := Open(t.Context(), t.TempDir(), Parts{Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Cloud: cloud})
 	if err != nil {
 		t.Fatal(err)

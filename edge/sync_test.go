@@ -193,8 +193,8 @@ func TestNodeAndCloud(t *testing.T) {
 	served(t, dir, p, func(base string) {
 		u := user{t, base, token, admin}
 		u.until("in_step")
-		body, head := u.ask("POST", "/cricket/user/follow/7", "{}", "wait=10", 201)
-		if head.Get("Preference-Applied") != "wait=10" || head.Get("Touchline-Seq") == "" || !strings.Contains(body, `"userId":"u1"`) {
+		body, head := u.ask("POST", "/cricket/user/follow/7", "{}", "wait=30", 201)
+		if head.Get("Preference-Applied") != "wait=30" || head.Get("Touchline-Seq") == "" || !strings.Contains(body, `"userId":"u1"`) {
 			t.Errorf("%v %s", head, body)
 		}
 		if held() == nil {
@@ -215,11 +215,11 @@ func TestNodeAndCloud(t *testing.T) {
 			t.Errorf("%+v, the cloud has %v", st, held())
 		}
 
-		u.ask("POST", "/cricket/user/follow/7", "{}", "wait=10", 201)
+		u.ask("POST", "/cricket/user/follow/7", "{}", "wait=30", 201)
 		if err := (simcloud.Foreign{Cloud: items.Cloud, Name: "console"}).Delete(cricket.TableFollows, key); err != nil {
 			t.Fatal(err)
 		}
-		body, _ = u.ask("PATCH", "/cricket/user/follow/7", `{"teamId":10}`, "wait=10", 409)
+		body, _ = u.ask("PATCH", "/cricket/user/follow/7", `{"teamId":10}`, "wait=30", 409)
 		if !strings.Contains(body, `"code":"refused_by_cloud"`) || !strings.Contains(body, `"details":{"conflict":1}`) {
 			t.Errorf("a write that the cloud refused: %s", body)
 		}

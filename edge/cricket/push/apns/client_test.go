@@ -55,7 +55,7 @@ func newRig(t testing.TB, change func(*Config)) *rig {
 	acc := r.box.Account()
 	r.cfg = Config{
 		Host: url, BundleID: acc.BundleID, TeamID: acc.TeamID, KeyID: acc.KeyID, Key: acc.Key, RootCAs: acc.RootCAs,
-		Logger: slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug})), Timeout: 5 * time.Second,
+		Logger: slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug})), Timeout: time.Minute,
 		Clock: r.clk,
 	}
 	if change != nil {
@@ -227,7 +227,7 @@ func TestNoAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.cfg.Host, r.cfg.Timeout = "https://"+l.Addr().String(), 5*time.Second
+	r.cfg.Host, r.cfg.Timeout = "https://"+l.Addr().String(), time.Minute
 	_ = l.Close()
 	dead := r.another().Send(t.Context(), r.push())
 	if dead.Action != Retry || dead.Maybe {

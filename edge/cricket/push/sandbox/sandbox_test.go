@@ -56,7 +56,7 @@ func newRig(t testing.TB, cfg Config) *rig {
 	transport := &http.Transport{
 		ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: r.roots},
 	}
-	r.client = &http.Client{Transport: transport, Timeout: 10 * time.Second}
+	r.client = &http.Client{Transport: transport, Timeout: time.Minute}
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
 		cancel()
