@@ -26,6 +26,16 @@ type sseClient struct {
 
 func openStream(t testing.TB, url string, header map[string]string) *sseClient {
 	t.Helper()
+	s, err := tryStream(t, url, header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// tryStream is openStream where the server may cut the request off.
+func tryStream(t testing.TB, url string, header map[string]string) (*sseClient, error) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -38,14 +48,15 @@ func openStream(t testing.TB, url string, header map[string]string) *sseClient {
 	c.Timeout = 0
 	resp, err := c.Do(req) //nolint:bodyclose // closed by close
 	if err != nil {
-		t.Fatal(err)
+		cancel()
+		return nil, err
 	}
 	s := &sseClient{t: t, resp: resp, got: make(chan message, 1024), cancel: cancel}
 	t.Cleanup(s.close)
 	if resp.StatusCode == http.StatusOK {
 		go s.read(resp.Body)
 	}
-	return s
+	return s, nil
 }
 
 func (s *sseClient) close() {
@@ -99,7 +110,7 @@ func (s *sseClient) next() (m message, ok bool) {
 func (s *sseClient) until(fits func(message) bool) []message {
 	s.t.Helper()
 	var all []message
-	for end := time.Now().Add(15 * time.Second); ; {
+	for end := time.Now().Add(2 * time.Minute); ; {
 		if time.Now().After(end) {
 			s.t.Fatalf("not among %d messages", len(all))
 		}
