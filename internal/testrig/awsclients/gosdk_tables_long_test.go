@@ -17,7 +17,7 @@ import (
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-const waitLimit = 30 * time.Second
+const waitLimit = 3 * time.Minute
 
 // define is a table of pk (text) and sk (number), with an index over g and a stream.
 func define(name string) *dynamodb.CreateTableInput {

@@ -26,14 +26,14 @@ func TestGureguDynamo(t *testing.T) {
 	const leastPassed = 150 // they are 190 with their parts; most need no endpoint
 	program, dir := awsclients.Guregu(t)
 	e := endpoint(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	run := func() ([]byte, error) {
 		cmd := exec.CommandContext(ctx, program, "test", "-v", "-count=1", "./...")
 		cmd.Dir = dir
 		cmd.Env = append(append(os.Environ(), e.Env()...), "HOME="+os.Getenv("HOME"), "GOWORK=off", "GOFLAGS=-mod=readonly",
 			"CGO_ENABLED=0", "DYNAMO_TEST_ENDPOINT="+e.URL, "DYNAMO_TEST_REGION="+e.Region, "DYNAMO_TEST_TABLE=TestDB-%")
-		cmd.WaitDelay = time.Second
+		cmd.WaitDelay = time.Minute
 		return cmd.CombinedOutput()
 	}
 	out, err := run()

@@ -121,7 +121,7 @@ func inProcess(t *testing.T, name string, h http.Handler) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := &http.Server{Handler: h, ReadHeaderTimeout: time.Second}
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
 	done := make(chan struct{})
 	go func() { defer close(done); _ = srv.Serve(ln) }()
 	return &server{
