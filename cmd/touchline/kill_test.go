@@ -42,7 +42,7 @@ func within(t *testing.T, name string, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), processLimit, fmt.Errorf("%v has run for %s", args, processLimit))
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.WaitDelay = 10 * time.Second // and whoever holds its pipes
+	cmd.WaitDelay = time.Minute // and whoever holds its pipes: what it said may be read late as well
 	return cmd
 }
 

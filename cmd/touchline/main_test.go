@@ -2,11 +2,13 @@ package main
 
 import (
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
+	"regexp"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,20 +45,26 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// freePort finds a port that nobody listens on now. It is none of those that systems give out by themselves: one of these
-// is soon a client's of another test, before the process for which it was found listens.
+// portsGiven counts the ports that tests of this process were given.
+var portsGiven atomic.Int32
+
+// freePort finds a port that nobody listens on, and that nobody takes before the test does, or while a node is down that
+// comes back to it: it lies below those that systems give to whoever asks for any, and is given to one test only.
 func freePort(t *testing.T) string {
 	t.Helper()
-	var err error
-	for range 100 {
-		port := strconv.Itoa(20_000 + rand.IntN(12_000))
-		var ln net.Listener
-		if ln, err = net.Listen("tcp", "127.0.0.1:"+port); err == nil {
-			_ = ln.Close()
-			return port
+	const first, count = 20_000, 10_000
+	for range count {
+		port := strconv.Itoa(first + (os.Getpid()+int(portsGiven.Add(1)))%count)
+		ln, err := net.Listen("tcp", "127.0.0.1:"+port)
+		if err != nil {
+			continue // somebody's
 		}
+		if err := ln.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return port
 	}
-	t.Fatal("no port is free: ", err)
+	t.Fatal("no port is free")
 	return ""
 }
 
@@ -67,19 +75,16 @@ func occupy(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Defer(func() { ln.Close() })
 }
 
-// await waits until a node answers at 127.0.0.1:$PORT with a path's answer, and prints it. It asks as who has the
-// node's API key, if the node was given one.
+// await waits until a node answers at 127.0.0.1:$PORT with a path's answer, one that matches if there is a pattern, and
+// prints it. It asks as who has the node's API key, if the node was given one.
 func await(ts *testscript.TestScript, _ bool, args []string) {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(2 * time.Minute)
+	if len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: await path [pattern]")
+	}
+	want, err := regexp.Compile("(?m)" + strings.Join(args[1:], ""))
+	ts.Check(err)
 	client := &http.Client{Timeout: 5 * time.Second}
-	for {
-		select {
-		case <-deadline:
-			ts.Fatalf("nobody answers at port %s", ts.Getenv("PORT"))
-		case <-tick.C:
-		}
+	poll(ts, "nobody answers so", func() bool {
 		req, err := http.NewRequest(http.MethodGet, "http://127.0.0.1:"+ts.Getenv("PORT")+args[0], http.NoBody)
 		ts.Check(err)
 		if key := ts.Getenv("TOUCHLINE_AUTH__API_KEY"); key != "" {
@@ -87,17 +92,17 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		resp, err := client.Do(req)
 		if err != nil {
-			continue
+			return false
 		}
 		body, err := io.ReadAll(resp.Body)
 		ts.Check(resp.Body.Close())
-		ts.Check(err)
-		if resp.StatusCode == http.StatusOK {
-			ts.Logf("%s: %s", args[0], body)
-			ts.Check(writeAnswer(ts.MkAbs("answer"), body))
-			return
+		if err != nil || resp.StatusCode != http.StatusOK || !want.Match(body) {
+			return false
 		}
-	}
+		ts.Logf("%s: %s", args[0], body)
+		ts.Check(writeAnswer(ts.MkAbs("answer"), body))
+		return true
+	})
 }
 
 // writeAnswer puts a body into a file of lines.

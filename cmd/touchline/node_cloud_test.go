@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ type cloudNode struct {
 	log   processLog
 	kills int
 
-	befell [mishaps]int
+	befell [mishaps]atomic.Int32
 }
 
 // node makes one that does not run yet.
@@ -52,7 +53,7 @@ func (r *cloudRig) node(name string, seed uint64) *cloudNode {
 		t: r.t, name: name, rig: r, dir: filepath.Join(r.dir, name), web: "127.0.0.1:" + freePort(r.t),
 		door: faultproxy.Start(r.t, r.Client.Transport.(*http.Transport).DialContext, addr, seed),
 	}
-	n.api = bareClient("http://127.0.0.1:"+freePort(r.t), &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{}})
+	n.api = bareClient("http://127.0.0.1:"+freePort(r.t), &http.Client{Timeout: time.Minute, Transport: &http.Transport{}})
 	return n
 }
 
@@ -110,9 +111,9 @@ func (n *cloudNode) start() {
 	if err := n.cmd.Start(); err != nil {
 		n.t.Fatal(err)
 	}
-	client := &http.Client{Timeout: time.Second}
+	client := &http.Client{Timeout: 5 * time.Second}
 	defer client.CloseIdleConnections()
-	n.until("it answers", time.Minute, func() bool {
+	n.until("it answers", nodePatience, func() bool {
 		resp, err := client.Get("http://" + n.web + "/readyz")
 		if err != nil {
 			return false
@@ -121,6 +122,9 @@ func (n *cloudNode) start() {
 		return resp.StatusCode == http.StatusOK
 	})
 }
+
+// nodePatience is for what takes a node seconds at most, on a machine that has other things to do.
+const nodePatience = 3 * time.Minute
 
 // until waits for something that must come to be.
 func (n *cloudNode) until(what string, limit time.Duration, so func() bool) {
@@ -151,7 +155,7 @@ func (n *cloudNode) signal(s syscall.Signal) {
 func (n *cloudNode) stop() {
 	n.t.Helper()
 	n.signal(syscall.SIGINT)
-	hangs := time.AfterFunc(time.Minute, func() { _ = n.cmd.Process.Kill() })
+	hangs := time.AfterFunc(nodePatience, func() { _ = n.cmd.Process.Kill() })
 	defer hangs.Stop()
 	if err := n.cmd.Wait(); err != nil {
 		n.t.Errorf("%s: %v\n%s", n.name, err, n.log.String())
