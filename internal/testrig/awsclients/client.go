@@ -57,7 +57,7 @@ func (c Client) RunBy(t testing.TB, e Endpoint, program, script string, env ...s
 	cmd := exec.CommandContext(ctx, program, filepath.Base(script))
 	cmd.Dir = filepath.Dir(script)
 	cmd.Env = append(append(e.Env(), c.env...), env...)
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = time.Minute
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", script, err, cache.LastLines(string(out), 40))

@@ -67,7 +67,7 @@ func Run(ctx context.Context, dir, program string, args ...string) ([]byte, erro
 	//nolint:gosec // what runs is a tool of this machine, with arguments of ours
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = dir
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = time.Minute
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w\n%s", filepath.Base(program), err, LastLines(string(out), 8))
