@@ -308,7 +308,7 @@ func (r *Replica) becameAnother(ctx context.Context, table string, was *tableBoo
 	return err
 }
 
-// tellAnother says that a table is another one, and stops or releases it.
+// tellAnother says that a table is another one, and stops one that was made again. requeue releases it, if it is restored.
 func (r *Replica) tellAnother(table string, b *tableBook) {
 	switch {
 	case table == r.cfg.SyncTable:
@@ -318,7 +318,6 @@ func (r *Replica) tellAnother(table string, b *tableBook) {
 		r.paces.hold(table, whyAnew, r.clock.Now())
 	default:
 		r.log.Error("restore: a table of the cloud was restored; what it has lost is sent again", "table", table, "restoredTo", b.RestoredAt)
-		r.release(table, classAnother)
 	}
 }
 

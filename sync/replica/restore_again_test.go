@@ -169,7 +169,13 @@ func TestRestoredFurtherBack(t *testing.T) {
 // that has lost: what others had deleted before stays deleted.
 func TestOldTableInPlaceOfOneMadeAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, n := running(t, nil)
+		c, n := running(t, func(cfg *Config) {
+			cfg.Failpoint = func(point string) {
+				if point == "restore-flagged" { // before it is put back: what waits behind it could be quicker
+					letPass(10 * time.Second)
+				}
+			}
+		})
 		n.put(t, "teams", team("gone", 1))
 		n.put(t, "teams", team("x", 0))
 		letPass(20 * time.Minute)

@@ -31,11 +31,16 @@ func (r *Replica) requeue(ctx context.Context, table string, b tableBook) error 
 		}
 		r.cfg.Failpoint("restore-requeued")
 	}
-	return r.changeBook(ctx, table, func(now *tableBook) {
-		if now.is(&b) {
+	released := false
+	err := r.changeBook(ctx, table, func(now *tableBook) {
+		if released = now.is(&b); released {
 			now.Requeued, now.Until = true, r.serverNow().Add(replayFor)
 		}
 	})
+	if err == nil && released { // not before: what waits would overtake what was lost
+		r.release(table, classAnother)
+	}
+	return err
 }
 
 // requeueSome puts some units back; more: there are others.
