@@ -62,11 +62,9 @@ func (u *Unit) Next(known []Known, env Env) Action {
 // that begins now was given by a clock which has been put back since: it is over. A hold is kept, whatever the clock was:
 // what it waits for may still arrive.
 func (e *Entry) ParkedUntil(now time.Time) time.Time {
-	switch longest := now.Add(longestRest); e.Why {
-	case WhyCount, WhyReplay:
-		if e.NotBefore.After(longest) {
-			return time.Time{}
-		}
+	rests := e.Why == WhyCount || e.Why == WhyReplay
+	if rests && e.NotBefore.After(now.Add(longestRest)) {
+		return time.Time{}
 	}
 	return e.NotBefore
 }

@@ -1,0 +1,37 @@
+package intent
+
+import (
+	"testing"
+	"time"
+)
+
+// A rest that no clock of today can have given is over; a hold, and what else waits for an instant, is kept.
+func TestParkedUntil(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		why   string
+		ahead time.Duration
+		over  bool
+	}{
+		{WhyCount, time.Second, false},
+		{WhyCount, longestRest, false},
+		{WhyCount, time.Hour, true},
+		{WhyReplay, replayPoll, false},
+		{WhyReplay, time.Hour, true},
+		{WhyHold, holdFor, false},
+		{WhyHold, time.Hour, false},
+	} {
+		e := Entry{Why: tt.why, NotBefore: now.Add(tt.ahead)}
+		u := Unit{Entries: []*Entry{&e}}
+		if got := e.ParkedUntil(now); got.IsZero() != tt.over || !tt.over && !got.Equal(e.NotBefore) {
+			t.Errorf("%s for %v: until %v", tt.why, tt.ahead, got)
+		}
+		if tt.over {
+			continue
+		}
+		if a := u.Next(nil, Env{Now: now}); a.Kind != ActPark || !a.Until.Equal(e.NotBefore) || a.Why != tt.why {
+			t.Errorf("%s for %v: %+v", tt.why, tt.ahead, a)
+		}
+	}
+}
