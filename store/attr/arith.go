@@ -6,8 +6,8 @@ import (
 	"github.com/cockroachdb/apd/v3"
 )
 
-// Add gives a + b, exactly. A result with more than 38 digits or outside the range is an error, and so is anything
-// that is not a number.
+// Add returns a + b, exactly. A result with more than 38 digits is an overflow, as is one outside the range; anything
+// that is not a number is an error too.
 func Add(a, b Value) (Value, error) {
 	x, xok := a.Int()
 	y, yok := b.Int()
@@ -17,7 +17,7 @@ func Add(a, b Value) (Value, error) {
 	return exactly(a, b, (*apd.Context).Add)
 }
 
-// Sub gives a - b, with the errors of Add.
+// Sub returns a - b, with the errors of Add.
 func Sub(a, b Value) (Value, error) {
 	x, xok := a.Int()
 	y, yok := b.Int()
@@ -42,7 +42,10 @@ func exactly(a, b Value, op func(c *apd.Context, d, x, y *apd.Decimal) (apd.Cond
 	}
 	ctx := apd.BaseContext.WithPrecision(300)
 	if _, err := op(ctx, &sum, &x, &y); err != nil {
-		return Value{}, invalid("Number overflow. Attempting to store a number with magnitude larger than supported range")
+		return Value{}, errOverflow()
+	}
+	if sum.Reduce(&sum); sum.NumDigits() > maxDigits {
+		return Value{}, errOverflow()
 	}
 	return N(sum.String())
 }

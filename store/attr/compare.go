@@ -2,7 +2,7 @@ package attr
 
 import "strings"
 
-// Equal tells whether two values are the same: of one type and, for numbers, numerically; lists in order, maps and
+// Equal reports whether two values are the same: of one type and, for numbers, numerically; lists in order, maps and
 // sets regardless of it. Two absent values are equal.
 func Equal(a, b Value) bool {
 	if a.kind != b.kind {
@@ -25,7 +25,7 @@ func Equal(a, b Value) bool {
 // Equal is the function as a method: go-cmp uses it.
 func (v Value) Equal(other Value) bool { return Equal(v, other) }
 
-// EqualItems tells whether two items have the same names with equal values.
+// EqualItems reports whether two items have the same names with equal values.
 func EqualItems(a, b Item) bool {
 	if len(a) != len(b) {
 		return false

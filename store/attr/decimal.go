@@ -1,5 +1,7 @@
 package attr
 
+import "strconv"
+
 // decimal is a number taken apart: 0.ddd × 10^exp, first and last digit not zero. No digits mean zero.
 type decimal struct {
 	neg    bool
@@ -8,7 +10,7 @@ type decimal struct {
 	digits [maxDigits]byte // values 0 to 9, not characters
 }
 
-// expClamp bounds the exponent while it is read: far outside the range, far inside an int.
+// expClamp bounds the exponent: far outside the range, far inside an int.
 const expClamp = 1 << 26
 
 // parseDecimal reads a number text of any spelling DynamoDB takes.
@@ -25,13 +27,14 @@ func parseDecimal(text string) (decimal, error) {
 		exp, i, ok = readExponent(text, i+1)
 	}
 	if text == "" {
-		return decimal{}, invalid("The parameter cannot be converted to a numeric value")
+		return decimal{}, badNumber("The parameter cannot be converted to a numeric value")
 	}
 	if !ok || i != len(text) {
-		return decimal{}, invalid("The parameter cannot be converted to a numeric value: %s", text)
+		return decimal{}, badNumber("The parameter cannot be converted to a numeric value: %s", text)
 	}
-	if d.n == 0 {
-		return decimal{}, nil
+	if d.n == 0 { // zero has no magnitude: the service holds the exponent that is written to the range
+		zero := decimal{exp: exp + 1}
+		return decimal{}, zero.check(false)
 	}
 	d.exp += exp
 	return d, d.check(long)
@@ -41,13 +44,17 @@ func parseDecimal(text string) (decimal, error) {
 func (d *decimal) check(long bool) error {
 	switch {
 	case long:
-		return invalid("Attempting to store more than 38 significant digits in a Number")
+		return badNumber("Attempting to store more than 38 significant digits in a Number")
 	case d.exp > maxExponent:
-		return invalid("Number overflow. Attempting to store a number with magnitude larger than supported range")
+		return errOverflow()
 	case d.exp < minExponent:
-		return invalid("Number underflow. Attempting to store a number with magnitude smaller than supported range")
+		return badNumber("Number underflow. Attempting to store a number with magnitude smaller than supported range")
 	}
 	return nil
+}
+
+func errOverflow() error {
+	return badNumber("Number overflow. Attempting to store a number with magnitude larger than supported range")
 }
 
 // readDigits takes the digits and the point, gives where they end, whether there are more significant ones than fit,
@@ -86,23 +93,23 @@ func (d *decimal) readDigits(text string, i int) (end int, long, ok bool) {
 	return i, long, ok
 }
 
-// readExponent takes what follows the e.
+// readExponent takes what follows the e. One that 64 bits do not hold makes the text no number.
 func readExponent(text string, i int) (exp, end int, ok bool) {
 	neg := false
 	if i < len(text) && (text[i] == '-' || text[i] == '+') {
 		neg = text[i] == '-'
 		i++
 	}
-	for ; i < len(text) && text[i]-'0' <= 9; i++ {
-		ok = true
-		if exp < expClamp {
-			exp = exp*10 + int(text[i]-'0')
-		}
+	from := i
+	for i < len(text) && text[i]-'0' <= 9 {
+		i++
 	}
+	digits := text[from:i]
 	if neg {
-		exp = -exp
+		digits = "-" + digits
 	}
-	return exp, i, ok
+	long, err := strconv.ParseInt(digits, 10, 64)
+	return int(max(-expClamp, min(expClamp, long))), i, err == nil
 }
 
 // appendText writes the canonical text, the one DynamoDB answers with: plain digits, never an exponent.

@@ -1,10 +1,10 @@
 package attr
 
-// Decode gives the item of an encoding. Its texts share one copy of the encoding, so that nothing of it refers to
+// Decode returns the item of an encoding. Its texts share one copy of the encoding, so that nothing of it refers to
 // e afterwards. Bytes that Encode does not write are fault.Damaged.
 func (e Encoded) Decode() (Item, error) { return decodeItem(string(e)) }
 
-// decodeItem gives the item of an encoding that the item may keep.
+// decodeItem returns the item of an encoding that the item may keep.
 func decodeItem(text string) (Item, error) {
 	if text == "" || text[0] != wireVersion {
 		return nil, damaged("an item")

@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// must gives the value of a constructor that cannot fail here.
+// must returns the value of a constructor that cannot fail here.
 func must(v attr.Value, err error) attr.Value {
 	if err != nil {
 		panic(err)
@@ -21,7 +21,7 @@ func must(v attr.Value, err error) attr.Value {
 // num makes a number of a text that is one.
 func num(text string) attr.Value { return must(attr.N(text)) }
 
-// rat gives a number as a fraction, the model that numbers are held against.
+// rat returns a number as a fraction, the model that numbers are held against.
 func rat(t rapid.TB, text string) *big.Rat {
 	t.Helper()
 	r, ok := new(big.Rat).SetString(text)
@@ -107,7 +107,7 @@ func genItem(depth int) *rapid.Generator[attr.Item] {
 	return rapid.Map(rapid.MapOfN(genText(), deeper, 0, 5), func(m map[string]attr.Value) attr.Item { return m })
 }
 
-// deep gives a value that holds n maps in each other, with a string in the innermost.
+// deep returns a value that holds n maps in each other, with a string in the innermost.
 func deep(n int) attr.Value {
 	v := attr.S("leaf")
 	for range n {

@@ -70,7 +70,7 @@ func ParseValueJSON(src []byte) (Value, error) {
 	return p.decoded()
 }
 
-// decoded gives the one value that was written.
+// decoded returns the one value that was written.
 func (p *jsonEncoder) decoded() (Value, error) {
 	s := scanner{buf: Encoded(p.out).view()}
 	v, ok := s.value(1)

@@ -105,8 +105,8 @@ func appendSetJSON(dst []byte, set []string, member func([]byte, string) []byte)
 	return append(dst, ']')
 }
 
-// MarshalJSON gives the value as DynamoDB JSON.
+// MarshalJSON returns the value as DynamoDB JSON.
 func (v Value) MarshalJSON() ([]byte, error) { return AppendValueJSON(nil, v), nil }
 
-// String gives the value as DynamoDB JSON, for people.
+// String returns the value as DynamoDB JSON, for people.
 func (v Value) String() string { return string(AppendValueJSON(nil, v)) }

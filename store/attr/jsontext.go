@@ -22,7 +22,7 @@ func appendString(dst []byte, s string) []byte {
 	return appendEscaping(dst, s)
 }
 
-// allPlain tells whether all bytes of a string stand for themselves in JSON. It looks at eight at once, the last time
+// allPlain reports whether all bytes of a string stand for themselves in JSON. It looks at eight at once, the last time
 // at some that it has seen.
 func allPlain(s string) bool {
 	n := len(s)
@@ -48,7 +48,7 @@ func plainWord(w uint64) bool {
 	return (w|(w-' '*ones)|(w^'"'*ones-ones)|(w^'\\'*ones-ones))&high == 0
 }
 
-// plainLen gives how many bytes at the start of a string stand for themselves.
+// plainLen returns how many bytes at the start of a string stand for themselves.
 func plainLen(s string) int {
 	for i := range len(s) {
 		if !isPlain(s[i]) {

@@ -51,7 +51,7 @@ func appendEscaped(dst []byte, text string) []byte {
 	}
 }
 
-// ReadKey reads a value of type k that AppendKey wrote, and gives what follows it.
+// ReadKey reads a value of type k that AppendKey wrote, and returns what follows it.
 func ReadKey(src []byte, k Kind) (v Value, rest []byte, err error) {
 	switch k {
 	case KindS, KindB:
@@ -71,7 +71,7 @@ func ReadKey(src []byte, k Kind) (v Value, rest []byte, err error) {
 	}
 }
 
-// KeyLen gives how many bytes the value of type k takes with which src begins.
+// KeyLen returns how many bytes the value of type k takes with which src begins.
 func KeyLen(src []byte, k Kind) (int, error) {
 	var rest []byte
 	var ok bool

@@ -17,7 +17,7 @@ const (
 	KindBS                   // set of binaries
 )
 
-// String gives DynamoDB's name of the type, the one used in its JSON and by attribute_type; "" for absent.
+// String returns DynamoDB's name of the type, the one used in its JSON and by attribute_type; "" for absent.
 func (k Kind) String() string {
 	switch k {
 	case KindS:

@@ -75,7 +75,7 @@ func marshal(v reflect.Value, level int) (Value, error) {
 
 func marshalTime(t time.Time) (Value, error) {
 	if y := t.UTC().Year(); y < 0 || y > 9999 {
-		return Value{}, fmt.Errorf("the year %d has no four digits", y)
+		return Value{}, fmt.Errorf("the year %d does not have four digits", y)
 	}
 	return Time(t), nil
 }
@@ -139,7 +139,7 @@ func marshalStruct(v reflect.Value, level int) (Value, error) {
 	return M(it), nil
 }
 
-// isEmpty tells whether omitempty leaves a field out. A struct other than a time is never empty.
+// isEmpty reports whether omitempty leaves a field out. A struct other than a time is never empty.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Map, reflect.String, reflect.Array:

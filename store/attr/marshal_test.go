@@ -157,7 +157,7 @@ func TestMarshalRefuses(t *testing.T) {
 		`attr: X: The parameter cannot be converted to a numeric value`: struct{ X float64 }{math.NaN()},
 		`attr: X: Number overflow`:                                      struct{ X float64 }{math.MaxFloat64},
 		`attr: X: Number underflow`:                                     struct{ X float64 }{1e-200},
-		`attr: X: the year 10000 has no four digits`:                    struct{ X time.Time }{time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)},
+		`attr: X: the year 10000 does not have four digits`:             struct{ X time.Time }{time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)},
 		`attr: X[0]: an absent value in a list`:                         struct{ X []attr.Value }{make([]attr.Value, 1)},
 		`next.next: Nesting Levels have exceeded supported limits`:      round,
 	} {

@@ -20,7 +20,7 @@ func N(text string) (Value, error) {
 	return Value{kind: KindN, text: string(d.appendText(nil))}, nil
 }
 
-// isCanonical tells whether a text is the one that a number is held and printed as: no exponent, no plus, no zeros
+// isCanonical reports whether a text is the one that a number is held and printed as: no exponent, no plus, no zeros
 // that say nothing, no negative zero. It is asked for every number read from disk, so it walks the text once.
 func isCanonical(text string) bool {
 	s := text

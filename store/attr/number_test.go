@@ -24,7 +24,7 @@ func codeOf(err error) string {
 func TestNumberText(t *testing.T) {
 	nines := strings.Repeat("9", 38)
 	for text, want := range map[string]string{
-		"0": "0", "-0": "0", "+0.000": "0", "0e999999999999999999999": "0", "00": "0", ".0": "0", "0.": "0",
+		"0": "0", "-0": "0", "+0.000": "0", "0e125": "0", "-0.0e-129": "0", "00": "0", ".0": "0", "0.": "0",
 		"7": "7", "007": "7", "+7": "7", "7.0": "7", "7.": "7", ".5": "0.5", "-.50": "-0.5",
 		"1000": "1000", "1e3": "1000", "1E+3": "1000", "12.34e1": "123.4", "12.34e-3": "0.01234", "0.001e3": "1",
 		"1e125":                             "1" + strings.Repeat("0", 125),
@@ -60,11 +60,16 @@ func TestNumberRefused(t *testing.T) {
 		"1" + strings.Repeat("0", 37) + "1": "Attempting to store more than 38 significant digits in a Number",
 		"0." + strings.Repeat("3", 39):      "Attempting to store more than 38 significant digits in a Number",
 		"1e126":                             "Number overflow. Attempting to store a number with magnitude larger than supported range",
-		"-1e99999999999999999999":           "Number overflow. Attempting to store a number with magnitude larger than supported range",
+		"-1e9223372036854775807":            "Number overflow. Attempting to store a number with magnitude larger than supported range",
+		"1e9223372036854775808":             noNumber + ": 1e9223372036854775808",
+		"0e99999999999999999999":            noNumber,
+		"0e126":                             "Number overflow. Attempting to store a number with magnitude larger than supported range",
+		"0e-131":                            "Number underflow. Attempting to store a number with magnitude smaller than supported range",
+		"-0.0e-131":                         "Number underflow. Attempting to store a number with magnitude smaller than supported range",
 		"10e125":                            "Number overflow. Attempting to store a number with magnitude larger than supported range",
 		"1e-131":                            "Number underflow. Attempting to store a number with magnitude smaller than supported range",
 		"-0.1e-130":                         "Number underflow. Attempting to store a number with magnitude smaller than supported range",
-		"1e-99999999999999999999":           "Number underflow. Attempting to store a number with magnitude smaller than supported range",
+		"1e-9223372036854775808":            "Number underflow. Attempting to store a number with magnitude smaller than supported range",
 	} {
 		_, err := attr.N(text)
 		if err == nil || !strings.HasPrefix(err.Error(), want) || !fault.Is(err, fault.Invalid) {

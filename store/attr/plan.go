@@ -21,7 +21,7 @@ type planField struct {
 	omitEmpty bool
 }
 
-// planOf gives the plan of a struct type.
+// planOf returns the plan of a struct type.
 func planOf(t reflect.Type) (*plan, error) {
 	if p, ok := plans.Load(t); ok {
 		return p.(*plan), nil

@@ -59,7 +59,7 @@ func (s *scanner) tag() byte {
 	return s.buf[s.pos-1]
 }
 
-// peek gives the next tag and stays in front of it.
+// peek returns the next tag and stays in front of it.
 func (s *scanner) peek() byte {
 	if s.pos >= len(s.buf) {
 		return 0
@@ -67,7 +67,7 @@ func (s *scanner) peek() byte {
 	return s.buf[s.pos]
 }
 
-// size reads the size in front of elements and gives the position behind the last of them.
+// size reads the size in front of elements and returns the position behind the last of them.
 func (s *scanner) size() (end int, ok bool) {
 	if len(s.buf)-s.pos < sizeBytes {
 		return 0, false

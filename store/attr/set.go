@@ -71,7 +71,48 @@ func base64Texts(members []string) []string {
 	return texts
 }
 
-// hasTwins tells whether a sorted set holds a member twice.
+// Union returns the set of the members of either of two sets of one type.
+func Union(a, b Value) Value {
+	one, two, order := a.set(), b.set(), a.order()
+	out := make([]string, 0, len(one)+len(two))
+	for len(one) > 0 && len(two) > 0 {
+		switch by := order(one[0], two[0]); {
+		case by < 0:
+			out, one = append(out, one[0]), one[1:]
+		case by > 0:
+			out, two = append(out, two[0]), two[1:]
+		default:
+			out, one, two = append(out, one[0]), one[1:], two[1:]
+		}
+	}
+	return Value{kind: a.kind, many: append(append(out, one...), two...)}
+}
+
+// Difference returns the set of the members of a set that are not in another one of its type: the absent Value if there
+// are none. It looks each member up, so that a large set taken from small ones many times costs little.
+func Difference(a, b Value) Value {
+	gone, order := b.set(), a.order()
+	var out []string
+	for _, member := range a.set() {
+		if _, found := slices.BinarySearchFunc(gone, member, order); !found {
+			out = append(out, member)
+		}
+	}
+	if len(out) == 0 {
+		return Value{}
+	}
+	return Value{kind: a.kind, many: out}
+}
+
+// order is how the members of a set are held.
+func (v Value) order() func(a, b string) int {
+	if v.kind == KindNS {
+		return compareNumbers
+	}
+	return strings.Compare
+}
+
+// hasTwins reports whether a sorted set holds a member twice.
 func hasTwins(set []string) bool {
 	for i := 1; i < len(set); i++ {
 		if set[i] == set[i-1] {

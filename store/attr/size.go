@@ -55,6 +55,30 @@ func SizeOf(v Value) int {
 	}
 }
 
+// Weight counts what a value is made of: itself and all values and members in it, those of a map four times, and the bytes of
+// their texts and names. It is a measure of the work to decode, copy or compare it.
+func Weight(v Value) (values, bytes int) {
+	values, bytes = 1, len(v.text)
+	switch v.kind {
+	case KindL:
+		for _, elem := range v.List() {
+			n, size := Weight(elem)
+			values, bytes = values+n, bytes+size
+		}
+	case KindM:
+		for name, elem := range v.Map() {
+			n, size := Weight(elem)
+			values, bytes = values+n+3, bytes+size+len(name)
+		}
+	case KindSS, KindNS, KindBS:
+		values += len(v.set())
+		for _, member := range v.set() {
+			bytes += len(member)
+		}
+	}
+	return values, bytes
+}
+
 // sizeNumber counts a canonical number: one byte, one for each two significant digits before the point and for each
 // two behind it, and one for a minus. Zeros that lead or trail the digits as a whole are not significant.
 func sizeNumber(text string) int {
@@ -90,12 +114,6 @@ func TooLarge() error { return invalid("Item size has exceeded the maximum allow
 // Measure is Check without the limit of size, and Size, in one walk over the item.
 func Measure(it Item) (size int, err error) { return measureItem(it, 1) }
 
-// CheckValue is Check for one attribute, without the limit of size.
-func CheckValue(v Value) error {
-	_, err := measure(v, 1)
-	return err
-}
-
 func measureItem(it Item, level int) (size int, err error) {
 	for name, v := range it {
 		if err := checkName(name); err != nil {
@@ -110,7 +128,7 @@ func measureItem(it Item, level int) (size int, err error) {
 	return size, nil
 }
 
-// measure gives the size of a value at a level of nesting.
+// measure returns the size of a value at a level of nesting.
 func measure(v Value, level int) (size int, err error) {
 	if level > maxLevel {
 		return 0, tooDeep()

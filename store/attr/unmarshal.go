@@ -135,7 +135,7 @@ func unmarshalList(val Value, v reflect.Value) error {
 	return nil
 }
 
-// elems gives the elements of a list, or the members of a set as values; false for other types.
+// elems returns the elements of a list, or the members of a set as values; false for other types.
 func (v Value) elems() ([]Value, bool) {
 	kind := KindS
 	switch v.kind {

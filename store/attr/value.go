@@ -38,13 +38,13 @@ func L(elems ...Value) Value { return Value{kind: KindL, many: elems} }
 // M makes a map. The value shares the item: it is not changed afterwards.
 func M(it Item) Value { return Value{kind: KindM, many: it} }
 
-// Kind gives the type, 0 for an absent value.
+// Kind returns the type, 0 for an absent value.
 func (v Value) Kind() Kind { return v.kind }
 
-// IsZero tells whether the value is absent.
+// IsZero reports whether the value is absent.
 func (v Value) IsZero() bool { return v.kind == 0 }
 
-// Str gives the text of a string or the canonical text of a number, "" for other types.
+// Str returns the text of a string or the canonical text of a number, "" for other types.
 func (v Value) Str() string {
 	if v.kind == KindS || v.kind == KindN {
 		return v.text
@@ -52,7 +52,7 @@ func (v Value) Str() string {
 	return ""
 }
 
-// Int gives a number that is an integer in the range of int64; false for every other value.
+// Int returns a number that is an integer in the range of int64; false for every other value.
 func (v Value) Int() (int64, bool) {
 	if v.kind != KindN || len(v.text) > 20 || strings.IndexByte(v.text, '.') >= 0 {
 		return 0, false
@@ -61,7 +61,7 @@ func (v Value) Int() (int64, bool) {
 	return n, err == nil
 }
 
-// Bytes gives a copy of a binary value, nil for other types.
+// Bytes returns a copy of a binary value, nil for other types.
 func (v Value) Bytes() []byte {
 	if v.kind != KindB {
 		return nil
@@ -69,22 +69,22 @@ func (v Value) Bytes() []byte {
 	return []byte(v.text)
 }
 
-// Bool gives the truth of a boolean, false for other types.
+// Bool returns the value of a boolean, false for other types.
 func (v Value) Bool() bool { return v.kind == KindBool && v.flag }
 
-// List gives the elements of a list, nil for other types. They are shared: not to be written to.
+// List returns the elements of a list, nil for other types. They are shared: not to be written to.
 func (v Value) List() []Value {
 	list, _ := v.many.([]Value)
 	return list
 }
 
-// Map gives the content of a map, nil for other types. It is shared: not to be written to.
+// Map returns the content of a map, nil for other types. It is shared: not to be written to.
 func (v Value) Map() Item {
 	it, _ := v.many.(Item)
 	return it
 }
 
-// Strs gives the members of a string set or the canonical texts of a number set, ascending; nil for other types.
+// Strs returns the members of a string set or the canonical texts of a number set, ascending; nil for other types.
 // They are shared: not to be written to.
 func (v Value) Strs() []string {
 	if v.kind != KindSS && v.kind != KindNS {
@@ -93,7 +93,7 @@ func (v Value) Strs() []string {
 	return v.set()
 }
 
-// ByteSets gives copies of the members of a binary set, ascending; nil for other types.
+// ByteSets returns copies of the members of a binary set, ascending; nil for other types.
 func (v Value) ByteSets() [][]byte {
 	if v.kind != KindBS {
 		return nil
@@ -106,7 +106,14 @@ func (v Value) ByteSets() [][]byte {
 	return out
 }
 
-// set gives the members of a set of any type.
+// Text returns the text of a string or number, or the bytes of a binary value without copying them; "" for other types.
+func (v Value) Text() string { return v.text }
+
+// Members returns the members of a set of any type, ascending; those of a binary set as bytes. nil for other types. They
+// are shared: not to be written to.
+func (v Value) Members() []string { return v.set() }
+
+// set returns the members of a set of any type.
 func (v Value) set() []string {
 	set, _ := v.many.([]string)
 	return set

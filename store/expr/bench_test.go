@@ -34,7 +34,7 @@ func benchmarkParse(b *testing.B, g grammar, text string) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if _, err := parse(g, text); err != nil {
+		if _, err := parse(g, text, false); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -49,7 +49,7 @@ func BenchmarkParseWorst(b *testing.B) {
 				b.ReportAllocs()
 				b.SetBytes(int64(len(text)))
 				for b.Loop() {
-					_, _ = parse(worst.grammar, text)
+					_, _ = parse(worst.grammar, text, false)
 				}
 			})
 		}

@@ -16,10 +16,10 @@ type Request struct {
 	Filter       string
 	Projection   string
 
-	Partition string    // the key attributes that KeyCondition is about
-	Sort      string    // empty: the key has no sort attribute
-	Kind      attr.Kind // of the partition key, if it is to be looked at before the rest of the condition
+	Key *Key // that KeyCondition is about
 	Params
+
+	Work *Work // that the parsing may cost; nil: as much as it takes
 }
 
 // Bound is a request whose expressions can be run. What was not in the request is nil, Key is the zero KeyRange.
@@ -66,7 +66,7 @@ func Bind(r Request) (Bound, error) { return (*Cache)(nil).Bind(r) }
 // Bind reads all expressions of a request and joins them with its parameters. It refuses what DynamoDB refuses before
 // it looks at an item: faulty texts, placeholders that are not defined, and names and values that no expression uses.
 func (c *Cache) Bind(r Request) (Bound, error) {
-	b := binder{cache: c, params: r.Params}
+	b := binder{cache: c, params: r.Params, work: r.Work}
 	if err := r.Params.Check(); err != nil {
 		return Bound{}, err
 	}
@@ -92,7 +92,7 @@ func (c *Cache) Bind(r Request) (Bound, error) {
 		err = b.unused()
 	}
 	if key != nil && err == nil {
-		out.Key, err = key.keyRange(KeyAttr{Name: r.Partition, Kind: r.Kind}, r.Sort)
+		out.Key, err = key.keyRange(r.Key)
 	}
 	if err != nil {
 		return Bound{}, err
@@ -104,6 +104,7 @@ func (c *Cache) Bind(r Request) (Bound, error) {
 type binder struct {
 	cache  *Cache
 	params Params
+	work   *Work
 	done   [5]*parsed
 	count  int
 }
@@ -116,7 +117,10 @@ type binding struct {
 
 // bind parses a text and looks its placeholders up. Those that are not defined stay empty until a checker refuses them.
 func (b *binder) bind(f form, text string) (*parsed, binding, error) {
-	p, err := b.cache.parse(f.grammar(), text)
+	p, err := b.cache.parse(f.grammar(), text, b.params.Long, b.work)
+	if b.work.Err() != nil {
+		return nil, binding{}, b.work.Err()
+	}
 	if err != nil {
 		return nil, binding{}, f.refused(err)
 	}

@@ -20,7 +20,7 @@ func TestBind(t *testing.T) {
 		{"one expression", Request{Condition: "a = :x", Params: Params{Values: x}}, ""},
 		{"a value of one expression each", Request{Update: "SET a = :x", Condition: "#b = :y", Params: Params{
 			Names: map[string]string{"#b": "b"}, Values: attr.Item{":x": attr.Int(1), ":y": attr.Int(2)}}}, ""},
-		{"all expressions", Request{KeyCondition: "pk = :x", Filter: "a = :x", Projection: "#b", Partition: "pk",
+		{"all expressions", Request{KeyCondition: "pk = :x", Filter: "a = :x", Projection: "#b", Key: testKey("pk", ""),
 			Params: Params{Names: map[string]string{"#b": "b"}, Values: x}}, ""},
 		{"unused value", Request{Condition: "attribute_exists(a)", Params: Params{Values: x}},
 			"Value provided in ExpressionAttributeValues unused in expressions: keys: {:x}"},
@@ -39,10 +39,10 @@ func TestBind(t *testing.T) {
 			"ExpressionAttributeNames can only be specified when using expressions"},
 		{"no expression, values", Request{Params: Params{Values: x}},
 			"ExpressionAttributeValues can only be specified when using expressions"},
-		{"unused before a key condition that cannot be a range", Request{KeyCondition: "pk < :x", Partition: "pk",
+		{"unused before a key condition that cannot be a range", Request{KeyCondition: "pk < :x", Key: testKey("pk", ""),
 			Params: Params{Values: attr.Item{":x": attr.Int(1), ":y": attr.Int(1)}}},
 			"Value provided in ExpressionAttributeValues unused in expressions: keys: {:y}"},
-		{"key condition", Request{KeyCondition: "pk < :x", Partition: "pk", Params: Params{Values: x}},
+		{"key condition", Request{KeyCondition: "pk < :x", Key: testKey("pk", ""), Params: Params{Values: x}},
 			"Query key condition not supported"},
 	} {
 		_, err := Bind(c.r)
@@ -81,7 +81,7 @@ func TestParams(t *testing.T) {
 		checkError(t, "update", err, "", c.want)
 		_, err = ParseProjection("a", c.params)
 		checkError(t, "projection", err, "", c.want)
-		_, err = ParseKeyCondition("a = :x", c.params, "a", "")
+		_, err = ParseKeyCondition("a = :x", c.params, testKey("a", ""))
 		checkError(t, "key condition", err, "", c.want)
 		_, err = Bind(Request{Params: c.params})
 		checkError(t, "bind", err, "", c.want)

@@ -21,6 +21,7 @@ type Cache struct {
 type cacheKey struct {
 	grammar grammar
 	text    string
+	long    bool
 }
 
 type cached struct {
@@ -34,7 +35,7 @@ func NewCache(limit int) *Cache {
 	return &Cache{limit: max(limit, 0), byText: make(map[cacheKey]*cached)}
 }
 
-// Len gives the number of texts in the cache.
+// Len returns the number of texts in the cache.
 func (c *Cache) Len() int {
 	if c == nil {
 		return 0
@@ -45,20 +46,25 @@ func (c *Cache) Len() int {
 }
 
 // parse is parse with the cache. Texts that are refused are not kept: nobody sends them twice on purpose.
-func (c *Cache) parse(g grammar, text string) (*parsed, error) {
-	if c == nil || c.limit == 0 {
-		return parse(g, text)
+func (c *Cache) parse(g grammar, text string, long bool, work *Work) (*parsed, error) {
+	if c != nil && len(text) <= maxText {
+		if p := c.find(cacheKey{g, text, long}); p != nil {
+			return p, nil
+		}
 	}
-	if p := c.find(cacheKey{g, text}); p != nil {
-		return p, nil
+	if err := work.Spend(min(len(text), maxLongText) * perByte); err != nil {
+		return nil, err
+	}
+	if c == nil || c.limit == 0 || len(text) > maxText {
+		return parse(g, text, long)
 	}
 	// The parsed form shares the text, which may be a piece of a whole request body.
 	text = strings.Clone(text)
-	p, err := parse(g, text)
+	p, err := parse(g, text, long)
 	if err != nil {
 		return nil, err
 	}
-	c.keep(cacheKey{g, text}, p)
+	c.keep(cacheKey{g, text, long}, p)
 	return p, nil
 }
 

@@ -10,15 +10,15 @@ import (
 
 func TestCacheKeepsParsedForms(t *testing.T) {
 	c := NewCache(10)
-	first, err := c.parse(grammarCondition, "a = :x")
+	first, err := c.parse(grammarCondition, "a = :x", false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, _ := c.parse(grammarCondition, "a = :x"); again != first {
+	if again, _ := c.parse(grammarCondition, "a = :x", false, nil); again != first {
 		t.Error("the same text was parsed twice")
 	}
 	// One text, two grammars.
-	if _, err := c.parse(grammarUpdate, "a = :x"); err == nil {
+	if _, err := c.parse(grammarUpdate, "a = :x", false, nil); err == nil {
 		t.Error("a condition was taken for an update")
 	}
 	if c.Len() != 1 {
@@ -29,7 +29,7 @@ func TestCacheKeepsParsedForms(t *testing.T) {
 func TestCacheIsBounded(t *testing.T) {
 	c := NewCache(8)
 	const hot = "hot = :x"
-	first, err := c.parse(grammarCondition, hot)
+	first, err := c.parse(grammarCondition, hot, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,10 +43,10 @@ func TestCacheIsBounded(t *testing.T) {
 			t.Fatalf("%d texts", c.Len())
 		}
 	}
-	if c.find(cacheKey{grammarCondition, hot}) != first {
+	if c.find(cacheKey{grammarCondition, hot, false}) != first {
 		t.Error("the text that every second request has was thrown out")
 	}
-	if c.find(cacheKey{grammarCondition, "a99 = :x"}) == nil || c.find(cacheKey{grammarCondition, "a5 = :x"}) != nil {
+	if c.find(cacheKey{grammarCondition, "a99 = :x", false}) == nil || c.find(cacheKey{grammarCondition, "a5 = :x", false}) != nil {
 		t.Error("old texts were kept, new ones not")
 	}
 }

@@ -1,8 +1,6 @@
 package expr
 
 import (
-	"bytes"
-	"slices"
 	"strings"
 	"unicode/utf16"
 
@@ -46,22 +44,25 @@ func (b *binder) condition(f form, text string) (*Condition, error) {
 	return &Condition{root: &p.root, binding: bound}, nil
 }
 
-// Match tells whether the condition holds for an item; nil is the item that does not exist. The only errors are
+// Match reports whether the condition holds for an item; nil is the item that does not exist. The only errors are
 // those of the document: a condition that has been accepted is true or false of every item.
-func (c *Condition) Match(doc Doc) (bool, error) {
+func (c *Condition) Match(doc Doc) (bool, error) { return c.MatchWithin(doc, nil) }
+
+// MatchWithin is Match with a budget; nil: none. It also fails when the budget does.
+func (c *Condition) MatchWithin(doc Doc, work *Work) (bool, error) {
 	if doc == nil {
 		doc = Item(nil)
 	}
-	s := scope{doc: doc, binding: &c.binding}
+	s := scope{doc: doc, binding: &c.binding, work: work}
 	return s.truth(c.root)
 }
 
-// Attributes gives the names of the attributes that the condition looks at, in the order of the text; one may occur
+// Attributes returns the names of the attributes that the condition looks at, in the order of the text; one may occur
 // more than once.
 func (c *Condition) Attributes() []string { return appendAttributes(nil, c.root, c.names) }
 
-// Nested gives the names of the attributes that the condition looks into, by a name or an index behind them, in the order of
-// the text; one may occur more than once.
+// Nested returns the names of the attributes that the condition looks into, by a name or an index behind them, in the
+// order of the text; one may occur more than once.
 func (c *Condition) Nested() []string {
 	if c == nil {
 		return nil
@@ -93,12 +94,15 @@ func appendAttributes(to []string, n *node, names []string) []string {
 type scope struct {
 	doc Doc
 	*binding
+	work    *Work // nil: as much as it takes
 	decoded []decoded
-	members map[int]map[string]bool // of the sets that an update deletes, by their place in values: one may be in many actions
 }
 
 // truth evaluates what is true or false.
 func (s *scope) truth(n *node) (bool, error) {
+	if err := s.work.Spend(perNode); err != nil {
+		return false, err
+	}
 	switch n.op {
 	case opAnd, opOr:
 		left, err := s.truth(&n.args[0])
@@ -128,7 +132,7 @@ func (s *scope) truth(n *node) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return compare(n.op, left, right), nil
+	return s.compare(n.op, left, right)
 }
 
 // compare evaluates a comparator or a function of two values. The zero Value is a missing operand: nothing is true of
@@ -148,14 +152,12 @@ func compare(o op, left, right attr.Value) bool {
 		return left.Kind().String() == right.Str()
 	case opBeginsWith:
 		return beginsWith(left, right)
-	case opContains:
-		return contains(left, right)
 	}
 	order, ok := attr.Compare(left, right)
 	return ok && ordered(o, order)
 }
 
-// ordered tells whether the order of two values is what a comparator asks for.
+// ordered reports whether the order of two values is what a comparator asks for.
 func ordered(o op, order int) bool {
 	switch o {
 	case opLess:
@@ -178,8 +180,8 @@ func (s *scope) in(n *node) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if attr.Equal(left, one) {
-			return true, nil
+		if equal, err := s.compare(opEqual, left, one); equal || err != nil {
+			return equal, err
 		}
 	}
 	return false, nil
@@ -193,25 +195,17 @@ func (s *scope) between(n *node) (bool, error) {
 			return false, err
 		}
 	}
-	return compare(opGreaterEqual, v[0], v[1]) && compare(opLessEqual, v[0], v[2]), nil
+	above, err := s.compare(opGreaterEqual, v[0], v[1])
+	if err != nil || !above {
+		return false, err
+	}
+	return s.compare(opLessEqual, v[0], v[2])
 }
 
-// at gives what lies at a path. A list, map or set is decoded once, however often a condition names it: one may take some
-// milliseconds, and a condition has room for 150 of them.
+// at returns what lies at a path.
 func (s *scope) at(p path) (v attr.Value, err error) {
-	name := p[0].step(s.names).name
-	known := slices.IndexFunc(s.decoded, func(d decoded) bool { return d.name == name })
-	if known >= 0 {
-		v = s.decoded[known].value
-	} else {
-		var ok bool
-		if v, ok, err = s.doc.Get(name); err != nil || !ok {
-			return attr.Value{}, err
-		}
-		switch v.Kind() {
-		case attr.KindL, attr.KindM, attr.KindSS, attr.KindNS, attr.KindBS:
-			s.decoded = append(s.decoded, decoded{name, v})
-		}
+	if v, err = s.attribute(p[0]); err != nil {
+		return attr.Value{}, err
 	}
 	for _, e := range p[1:] {
 		v = child(v, e.step(s.names))
@@ -219,9 +213,44 @@ func (s *scope) at(p path) (v attr.Value, err error) {
 	return v, nil
 }
 
-// decoded is an attribute of the item that is evaluated.
+// attribute returns an attribute of the document. One that is large, or that is looked for in a large item, is read once,
+// however often the expression names it: that may take some milliseconds, and a condition has room for 150 of them.
+func (s *scope) attribute(e element) (attr.Value, error) {
+	for i := range s.decoded {
+		if s.decoded[i].element == e {
+			return s.decoded[i].value, nil
+		}
+	}
+	name := e.step(s.names).name
+	var v attr.Value
+	var err error
+	switch doc := s.doc.(type) {
+	case attr.Encoded:
+		if s.work != nil {
+			if err := s.work.Spend(doc.Len() * perName); err != nil {
+				return attr.Value{}, err
+			}
+		}
+		if v, _, err = doc.Get(name); err != nil || len(doc) <= maxSmall {
+			return v, err
+		}
+	case Item:
+		return doc[name], nil
+	default:
+		if v, _, err = s.doc.Get(name); err != nil {
+			return v, err
+		}
+	}
+	s.decoded = append(s.decoded, decoded{e, v})
+	return v, s.work.spendOn(v, decoding)
+}
+
+// maxSmall is the size of an encoded item of which each attribute is cheap to read again.
+const maxSmall = 1 << 10
+
+// decoded is an attribute of the item that is evaluated, as the expression names it. A missing one is the zero Value.
 type decoded struct {
-	name  string
+	element
 	value attr.Value
 }
 
@@ -235,6 +264,9 @@ func (s *scope) value(n *node) (attr.Value, error) {
 	}
 	v, err := s.value(&n.args[0]) // size
 	if err != nil {
+		return attr.Value{}, err
+	}
+	if err := s.work.Spend(2 * len(v.Text())); err != nil {
 		return attr.Value{}, err
 	}
 	if size, ok := sizeOf(v); ok {
@@ -253,43 +285,17 @@ func sizeOf(v attr.Value) (int, bool) {
 		}
 		return units, true
 	case attr.KindB:
-		return len(v.Bytes()), true
+		return len(v.Text()), true
 	case attr.KindL:
 		return len(v.List()), true
 	case attr.KindM:
 		return len(v.Map()), true
-	case attr.KindSS, attr.KindNS:
-		return len(v.Strs()), true
-	case attr.KindBS:
-		return len(v.ByteSets()), true
+	case attr.KindSS, attr.KindNS, attr.KindBS:
+		return len(v.Members()), true
 	}
 	return 0, false
 }
 
 func beginsWith(v, prefix attr.Value) bool {
-	switch {
-	case v.Kind() != prefix.Kind():
-		return false
-	case v.Kind() == attr.KindS:
-		return strings.HasPrefix(v.Str(), prefix.Str())
-	}
-	return v.Kind() == attr.KindB && bytes.HasPrefix(v.Bytes(), prefix.Bytes())
-}
-
-// contains tells whether a string has a piece, a set a member or a list an element.
-func contains(v, part attr.Value) bool {
-	switch {
-	case v.Kind() == attr.KindL:
-		return slices.ContainsFunc(v.List(), func(e attr.Value) bool { return attr.Equal(e, part) })
-	case v.Kind() == attr.KindS && part.Kind() == attr.KindS:
-		return strings.Contains(v.Str(), part.Str())
-	case v.Kind() == attr.KindB && part.Kind() == attr.KindB:
-		return bytes.Contains(v.Bytes(), part.Bytes())
-	case v.Kind() == attr.KindSS && part.Kind() == attr.KindS, v.Kind() == attr.KindNS && part.Kind() == attr.KindN:
-		return slices.Contains(v.Strs(), part.Str())
-	case v.Kind() == attr.KindBS && part.Kind() == attr.KindB:
-		piece := part.Bytes()
-		return slices.ContainsFunc(v.ByteSets(), func(member []byte) bool { return bytes.Equal(member, piece) })
-	}
-	return false
+	return v.Kind() == prefix.Kind() && (v.Kind() == attr.KindS || v.Kind() == attr.KindB) && strings.HasPrefix(v.Text(), prefix.Text())
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// editNames gives a map with the changes below it made: results has the new value of each path, the zero Value
+// editNames returns a map with the changes below it made: results has the new value of each path, the zero Value
 // removes. The given map stays as it is.
 func (t *tree) editNames(from attr.Item, results []attr.Value) attr.Item {
 	to := make(attr.Item, len(from)+len(t.subs))
@@ -37,7 +37,7 @@ func (t *tree) editIndexes(from []attr.Value, results []attr.Value) []attr.Value
 	return slices.DeleteFunc(to, attr.Value.IsZero)
 }
 
-// edit gives the new value at a place; the zero Value is none. Where paths go on, the place is a map or a list as they
+// edit returns the new value at a place; the zero Value is none. Where paths go on, the place is a map or a list as they
 // need it: scope.reach has seen to that.
 func (t *tree) edit(old attr.Value, results []attr.Value) attr.Value {
 	switch {

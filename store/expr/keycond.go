@@ -20,12 +20,22 @@ const (
 // KeyRange is a key condition: one partition and a range of its sort keys. Low and High are absent where Op has no use
 // for them.
 type KeyRange struct {
-	Partition attr.Value
+	Partition []attr.Value // of each attribute of the partition key
+	Equal     []attr.Value // of the sort attributes before the one that Op is about
 	Op        SortOp
 	Low, High attr.Value
 }
 
-// Contains tells whether a sort key is in the range.
+// SortSize is how many bytes the values of the sort key take, at most.
+func (r KeyRange) SortSize() int {
+	size := 0
+	for _, v := range r.Equal {
+		size += attr.SizeOf(v)
+	}
+	return size + max(attr.SizeOf(r.Low), attr.SizeOf(r.High))
+}
+
+// Contains reports whether the sort attribute that Op is about is in the range.
 func (r KeyRange) Contains(sort attr.Value) bool {
 	switch r.Op {
 	case SortEqual:
@@ -52,21 +62,51 @@ type KeyAttr struct {
 	Kind attr.Kind
 }
 
-// Check refuses values that are not of the key's types, and empty ones. sort is zero for a key without one.
-func (r KeyRange) Check(partition, sort KeyAttr) error {
-	for _, part := range []struct {
-		value attr.Value
-		key   KeyAttr
-	}{{r.Partition, partition}, {r.Low, sort}, {r.High, sort}} {
-		switch v := part.value; {
-		case v.IsZero():
-		case v.Kind() != part.key.Kind:
-			return errKeyType()
-		case v.Kind() == attr.KindN:
-		case attr.SizeOf(v) == 0:
-			return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot "+
-				"contain an empty %s value. Key: %s", emptyName(v.Kind()), part.key.Name)
+// Key is a key with the attributes of the partition key, which are the first so many, and those of the sort key.
+type Key struct {
+	Attrs     []KeyAttr
+	Partition int
+}
+
+// SimpleKey is a key of one partition attribute and one sort attribute, or none.
+func SimpleKey(partition, sort KeyAttr) *Key {
+	k := &Key{Attrs: []KeyAttr{partition}, Partition: 1}
+	if sort.Name != "" {
+		k.Attrs = append(k.Attrs, sort)
+	}
+	return k
+}
+
+// Multi reports whether a part of the key has more than one attribute.
+func (k *Key) Multi() bool { return k.Partition > 1 || len(k.Attrs)-k.Partition > 1 }
+
+// Check refuses values that are not of the key's types, and empty ones.
+func (r KeyRange) Check(k *Key) error {
+	at := 0
+	for _, list := range [...][]attr.Value{r.Partition, r.Equal} {
+		for _, v := range list {
+			if err := k.Attrs[at].check(v); err != nil {
+				return err
+			}
+			at++
 		}
+	}
+	if r.Op == SortAny {
+		return nil
+	}
+	if err := k.Attrs[at].check(r.Low); err != nil || r.High.IsZero() {
+		return err
+	}
+	return k.Attrs[at].check(r.High)
+}
+
+func (a KeyAttr) check(v attr.Value) error {
+	switch {
+	case v.Kind() != a.Kind:
+		return errKeyType()
+	case v.Kind() != attr.KindN && attr.SizeOf(v) == 0:
+		return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot "+
+			"contain an empty %s value. Key: %s", emptyName(v.Kind()), a.Name)
 	}
 	return nil
 }
@@ -82,9 +122,9 @@ func emptyName(k attr.Kind) string {
 	return "string"
 }
 
-// ParseKeyCondition reads a KeyConditionExpression for a key; sort is empty for a key without one. About unused
-// parameters see ParseCondition. The types of the values are not looked at: see KeyRange.Check.
-func ParseKeyCondition(text string, params Params, partition, sort string) (KeyRange, error) {
+// ParseKeyCondition reads a KeyConditionExpression for a key. About unused parameters see ParseCondition. The types of
+// the values are not looked at: see KeyRange.Check.
+func ParseKeyCondition(text string, params Params, key *Key) (KeyRange, error) {
 	if err := params.Check(); err != nil {
 		return KeyRange{}, err
 	}
@@ -93,7 +133,7 @@ func ParseKeyCondition(text string, params Params, partition, sort string) (KeyR
 	if err != nil {
 		return KeyRange{}, err
 	}
-	return c.keyRange(KeyAttr{Name: partition}, sort)
+	return c.keyRange(key)
 }
 
 // CheckKeyCondition refuses a text that is no condition at all, of whatever key.
@@ -104,10 +144,13 @@ func CheckKeyCondition(text string, params Params) error {
 }
 
 // keyRange reads a condition as a key condition.
-func (c *Condition) keyRange(partition KeyAttr, sort string) (KeyRange, error) {
-	k := keyReader{binding: c.binding, partition: partition.Name, kind: partition.Kind, sort: sort}
+func (c *Condition) keyRange(key *Key) (KeyRange, error) {
+	k := keyReader{binding: c.binding, key: key}
 	if err := k.read(c.root); err != nil {
 		return KeyRange{}, err
+	}
+	if key.Multi() {
+		return k.multiRange()
 	}
 	return k.keyRange()
 }
@@ -115,9 +158,8 @@ func (c *Condition) keyRange(partition KeyAttr, sort string) (KeyRange, error) {
 // keyReader collects the conditions of a key condition.
 type keyReader struct {
 	binding
-	partition, sort string
-	kind            attr.Kind // of the partition key; 0: any
-	found           []keyTerm
+	key   *Key
+	found []keyTerm
 }
 
 // keyTerm is a condition on one attribute.
@@ -170,7 +212,7 @@ func (k *keyReader) readTerm(n *node) error {
 	}
 	for i := range k.found {
 		if k.found[i].name == term.name {
-			return invalid("KeyConditionExpressions must only contain one condition per key")
+			return invalid("Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key")
 		}
 	}
 	k.found = append(k.found, term)
@@ -192,37 +234,54 @@ func turned(o op) op {
 	return o
 }
 
-// keyRange makes a range of what was found.
+// keyRange makes a range of what was found, for a key of one attribute a part.
 func (k *keyReader) keyRange() (KeyRange, error) {
 	if len(k.found) > 2 {
-		return KeyRange{}, invalid("Conditions can be of length 1 or 2 only")
+		return KeyRange{}, k.errTooMany()
 	}
-	if len(k.found) > 1 && k.sort == "" {
-		return KeyRange{}, invalid("Query key condition not supported")
+	if len(k.found) > len(k.key.Attrs) {
+		return KeyRange{}, errKeyCondition()
 	}
 	var r KeyRange
-	hash, ok := k.term(k.partition)
+	partition := k.key.Attrs[0]
+	hash, ok := k.term(partition.Name)
 	switch {
 	case !ok:
-		return KeyRange{}, invalid("Query condition missed key schema element: %s", k.partition)
-	case k.kind != 0 && hash.values[0].Kind() != k.kind:
+		return KeyRange{}, errMissed(partition)
+	case partition.Kind != 0 && hash.values[0].Kind() != partition.Kind:
 		return KeyRange{}, errKeyType()
 	case hash.op != opEqual:
-		return KeyRange{}, invalid("Query key condition not supported")
+		return KeyRange{}, errKeyCondition()
 	}
-	r.Partition = hash.values[0]
+	r.Partition = hash.values
 	if len(k.found) == 1 {
 		return r, nil
 	}
-	limit, ok := k.term(k.sort)
+	limit, ok := k.term(k.key.Attrs[1].Name)
 	if !ok {
-		return KeyRange{}, invalid("Query condition missed key schema element: %s", k.sort)
+		return KeyRange{}, errMissed(k.key.Attrs[1])
 	}
-	r.Op, r.Low = sortOp(limit.op), limit.values[0]
-	if limit.op == opBetween {
-		r.High = limit.values[1]
-	}
+	r.limit(limit)
 	return r, nil
+}
+
+// limit sets what a condition says of a sort attribute.
+func (r *KeyRange) limit(t keyTerm) {
+	r.Op, r.Low = sortOp(t.op), t.values[0]
+	if t.op == opBetween {
+		r.High = t.values[1]
+	}
+}
+
+func (k *keyReader) errTooMany() error {
+	return invalid("The number of query conditions (%d) exceeds the number of key attributes defined in the schema (%d)",
+		len(k.found), len(k.key.Attrs))
+}
+
+func errKeyCondition() error { return invalid("Query key condition not supported") }
+
+func errMissed(a KeyAttr) error {
+	return invalid("Query condition missed key schema element: %s", a.Name)
 }
 
 func (k *keyReader) term(name string) (keyTerm, bool) {

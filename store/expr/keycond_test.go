@@ -7,6 +7,11 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
+// testKey is a key whose values may be of any type.
+func testKey(partition, sort string) *Key {
+	return SimpleKey(KeyAttr{Name: partition}, KeyAttr{Name: sort})
+}
+
 func TestKeyRangeContains(t *testing.T) {
 	sorts := []string{"", "a", "ab", "abc", "b", "c"}
 	params := Params{Values: attr.Item{":p": attr.S("p"), ":v": attr.S("ab"), ":w": attr.S("b")}}
@@ -27,7 +32,7 @@ func TestKeyRangeContains(t *testing.T) {
 		{"pk = :p AND sk BETWEEN :v AND :w", []string{"ab", "abc", "b"}},
 		{"pk = :p AND begins_with(sk, :v)", []string{"ab", "abc"}},
 	} {
-		r, err := ParseKeyCondition(c.text, params, "pk", "sk")
+		r, err := ParseKeyCondition(c.text, params, testKey("pk", "sk"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,8 +42,8 @@ func TestKeyRangeContains(t *testing.T) {
 				got = append(got, s)
 			}
 		}
-		if !slices.Equal(got, c.want) || r.Partition.Str() != "p" {
-			t.Errorf("%s: %q of %q, want %q", c.text, got, r.Partition.Str(), c.want)
+		if !slices.Equal(got, c.want) || r.Partition[0].Str() != "p" {
+			t.Errorf("%s: %q of %q, want %q", c.text, got, r.Partition[0].Str(), c.want)
 		}
 		if r.Op != SortAny && r.Contains(attr.Int(1)) {
 			t.Errorf("%s contains a number", c.text)
@@ -48,11 +53,11 @@ func TestKeyRangeContains(t *testing.T) {
 
 func TestKeyWithoutSort(t *testing.T) {
 	params := Params{Values: attr.Item{":p": attr.S("p")}}
-	r, err := ParseKeyCondition("pk = :p", params, "pk", "")
-	if err != nil || r.Op != SortAny || r.Check(KeyAttr{"pk", attr.KindS}, KeyAttr{}) != nil {
+	r, err := ParseKeyCondition("pk = :p", params, testKey("pk", ""))
+	if err != nil || r.Op != SortAny || r.Check(SimpleKey(KeyAttr{"pk", attr.KindS}, KeyAttr{})) != nil {
 		t.Error(r, err)
 	}
-	_, err = ParseKeyCondition("pk = :p AND sk = :p", params, "pk", "")
+	_, err = ParseKeyCondition("pk = :p AND sk = :p", params, testKey("pk", ""))
 	checkError(t, "a sort key that is not there", err, "", "Query key condition not supported")
 }
 
@@ -66,7 +71,7 @@ func TestKeyMissing(t *testing.T) {
 		"x.y = :p":              "KeyConditionExpressions cannot have conditions on nested attributes",
 		"pk = :p AND sk.y = :p": "KeyConditionExpressions cannot have conditions on nested attributes",
 	} {
-		_, err := ParseKeyCondition(text, params, "pk", "sk")
+		_, err := ParseKeyCondition(text, params, testKey("pk", "sk"))
 		checkError(t, text, err, "", want)
 	}
 }
@@ -80,16 +85,16 @@ func TestKeyRangeCheck(t *testing.T) {
 		r    KeyRange
 		want string
 	}{
-		{KeyRange{Partition: s, Op: SortEqual, Low: n}, ""},
-		{KeyRange{Partition: s, Op: SortBetween, Low: n, High: n}, ""},
-		{KeyRange{Partition: n}, wrongType},
-		{KeyRange{Partition: s, Op: SortEqual, Low: s}, wrongType},
-		{KeyRange{Partition: s, Op: SortBetween, Low: n, High: s}, wrongType},
-		{KeyRange{Partition: attr.S("")}, empty + "pk"},
+		{KeyRange{Partition: []attr.Value{s}, Op: SortEqual, Low: n}, ""},
+		{KeyRange{Partition: []attr.Value{s}, Op: SortBetween, Low: n, High: n}, ""},
+		{KeyRange{Partition: []attr.Value{n}}, wrongType},
+		{KeyRange{Partition: []attr.Value{s}, Op: SortEqual, Low: s}, wrongType},
+		{KeyRange{Partition: []attr.Value{s}, Op: SortBetween, Low: n, High: s}, wrongType},
+		{KeyRange{Partition: []attr.Value{attr.S("")}}, empty + "pk"},
 	} {
-		err := c.r.Check(KeyAttr{"pk", attr.KindS}, KeyAttr{"sk", attr.KindN})
+		err := c.r.Check(SimpleKey(KeyAttr{"pk", attr.KindS}, KeyAttr{"sk", attr.KindN}))
 		checkError(t, "check", err, "", c.want)
 	}
-	err := KeyRange{Partition: s, Op: SortBeginsWith, Low: attr.S("")}.Check(KeyAttr{"pk", attr.KindS}, KeyAttr{"sk", attr.KindS})
+	err := KeyRange{Partition: []attr.Value{s}, Op: SortBeginsWith, Low: attr.S("")}.Check(SimpleKey(KeyAttr{"pk", attr.KindS}, KeyAttr{"sk", attr.KindS}))
 	checkError(t, "empty prefix", err, "", empty+"sk")
 }

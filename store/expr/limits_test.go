@@ -13,7 +13,7 @@ func repeat(n int, text, separator string) string {
 	return strings.TrimSuffix(strings.Repeat(text+separator, n), separator)
 }
 
-// nested gives (a=:x OR (a=:x OR … a=:x)) with n pairs of parentheses.
+// nested returns (a=:x OR (a=:x OR … a=:x)) with n pairs of parentheses.
 func nested(n int) string { return strings.Repeat("(a=:x OR ", n) + "a=:x" + strings.Repeat(")", n) }
 
 func TestLimits(t *testing.T) {
@@ -88,8 +88,8 @@ func TestUpdateLimits(t *testing.T) {
 func TestLinear(t *testing.T) {
 	for name, worst := range worstTexts() {
 		g, short, long := worst.grammar, worst.text(1000), worst.text(4000)
-		few := testing.AllocsPerRun(5, func() { _, _ = parse(g, short) })
-		many := testing.AllocsPerRun(5, func() { _, _ = parse(g, long) })
+		few := testing.AllocsPerRun(5, func() { _, _ = parse(g, short, false) })
+		many := testing.AllocsPerRun(5, func() { _, _ = parse(g, long, false) })
 		if many > 5*few+20 {
 			t.Errorf("%s: %v allocations for 1000 bytes, %v for 4000", name, few, many)
 		}

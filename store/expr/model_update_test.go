@@ -252,6 +252,20 @@ func modelSets(clause string, old, operand attr.Value) (attr.Value, error) {
 	return makeSet(old.Kind(), left)
 }
 
+func makeSet(kind attr.Kind, members []string) (attr.Value, error) {
+	switch kind {
+	case attr.KindSS:
+		return attr.SS(members...)
+	case attr.KindNS:
+		return attr.NS(members...)
+	}
+	binary := make([][]byte, len(members))
+	for i, member := range members {
+		binary[i] = []byte(member)
+	}
+	return attr.BS(binary...)
+}
+
 func modelMembers(v attr.Value) []string {
 	members := slices.Clone(v.Strs())
 	for _, member := range v.ByteSets() {

@@ -30,7 +30,7 @@ const (
 	opNot
 )
 
-// String gives the operator or function as DynamoDB's errors name it.
+// String returns the operator or function as DynamoDB's errors name it.
 func (o op) String() string {
 	switch o {
 	case opSize:
@@ -86,10 +86,10 @@ func (o op) sign() string {
 	return "?"
 }
 
-// isFunction tells functions from operators and operands.
+// isFunction reports whether the node is a function, not an operator or an operand.
 func (o op) isFunction() bool { return o >= opUnknown && o <= opListAppend }
 
-// isTruth tells whether the operator has a truth value that nothing can be compared with.
+// isTruth reports whether the operator has a truth value that nothing can be compared with.
 func (o op) isTruth() bool { return o >= opEqual }
 
 // functionOp finds a function by its name, which is case-sensitive; opUnknown when there is none.
@@ -123,7 +123,7 @@ type parsed struct {
 	paths   []path         // a projection
 }
 
-// uses tells whether a placeholder occurs in the expression.
+// uses reports whether a placeholder occurs in the expression.
 func (p *parsed) uses(placeholder string) bool {
 	_, ok := p.number[placeholder]
 	return ok

@@ -17,6 +17,10 @@ const (
 type Params struct {
 	Names  map[string]string
 	Values attr.Item
+
+	// Long says that the texts were not sent but made of parameters that have other limits: they may be longer than an expression
+	// and have more operators.
+	Long bool
 }
 
 // Check refuses parameters that no expression could use.
@@ -30,7 +34,7 @@ func (p Params) Check() error {
 	return nil
 }
 
-// firstFault gives what is wrong with the faulty parameter that sorts first, so that an error is always the same one.
+// firstFault returns what is wrong with the faulty parameter that sorts first, so that an error is always the same one.
 func firstFault[V any](params map[string]V, faultOf func(key string, v V) string) string {
 	first, why := "", ""
 	for key, v := range params {

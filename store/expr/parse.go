@@ -6,6 +6,7 @@ import "fmt"
 // expression within maxOperators and without redundant parentheses cannot reach it.
 const (
 	maxText      = 4096
+	maxLongText  = 1<<16 - 1 // with Params.Long: a place in a text has 16 bits
 	maxOperators = 300
 	maxOperands  = 100 // of IN
 	maxPath      = 32  // elements of a document path
@@ -52,19 +53,19 @@ type parser struct {
 	worstAt   int  // the token that the complaint is about
 }
 
-// parse reads a text. Its errors depend on the text alone.
-func parse(g grammar, text string) (*parsed, error) {
+// parse reads a text. Its errors depend on the text alone, and on whether it may be long.
+func parse(g grammar, text string, long bool) (*parsed, error) {
 	if text == "" {
 		return nil, refuse("The expression can not be empty;")
 	}
-	if len(text) > maxText {
+	if len(text) > maxText && !long || len(text) > maxLongText {
 		return nil, refuse("Expression size has exceeded the maximum allowed size; expression size: %d", len(text))
 	}
 	p := &parser{text: text, grammar: g, tokens: lex(text), out: &parsed{}, worst: rankNothing}
 	if err := p.run(); err != nil {
 		return nil, err
 	}
-	if p.operators > maxOperators {
+	if p.operators > maxOperators && !long {
 		p.complain(rankOperators, 0, "The expression contains too many operators; operator count: %d", maxOperators+1)
 	}
 	if p.complaint != nil {
@@ -110,7 +111,7 @@ func (p *parser) accept(kind tokenKind) bool {
 	return true
 }
 
-// expect takes the present token, which must be of the kind, and gives its text.
+// expect takes the present token, which must be of the kind, and returns its text.
 func (p *parser) expect(kind tokenKind) (string, error) {
 	if p.peek() != kind {
 		return "", p.syntaxError()

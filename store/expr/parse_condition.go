@@ -9,7 +9,7 @@ const (
 	precedenceCompare
 )
 
-// infix gives the operator of a token that stands between two operands and its precedence; precedenceNone for every
+// infix returns the operator of a token that stands between two operands and its precedence; precedenceNone for every
 // other token.
 func infix(kind tokenKind) (op, int) {
 	switch kind {

@@ -140,7 +140,7 @@ func (p *parser) pathIndex() (element, error) {
 	return element{kind: elementIndex, number: int(index)}, err
 }
 
-// placeholder takes the present token and gives its number among the placeholders of its sort.
+// placeholder takes the present token and returns its number among the placeholders of its sort.
 func (p *parser) placeholder(list *[]string) int {
 	text := p.next()
 	number, seen := p.out.number[text]

@@ -10,7 +10,7 @@ const (
 	actionDelete
 )
 
-// String gives the word that begins the clause.
+// String returns the word that begins the clause.
 func (k actionKind) String() string {
 	switch k {
 	case actionSet:

@@ -56,7 +56,7 @@ func (p path) steps(names []string) []step {
 	return out
 }
 
-// same tells whether two paths lead to the same place.
+// same reports whether two paths lead to the same place.
 func (p path) same(q path, names []string) bool {
 	if len(p) != len(q) {
 		return false
@@ -89,7 +89,7 @@ func describe(steps []step) string {
 
 // Doc is what a condition looks at. attr.Encoded is a Doc that reads only what is asked for.
 type Doc interface {
-	// Get gives the value of an attribute and whether it exists. An error means that the item cannot be read; Match
+	// Get returns the value of an attribute and whether it exists. An error means that the item cannot be read; Match
 	// passes it on.
 	Get(name string) (attr.Value, bool, error)
 }

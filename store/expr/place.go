@@ -11,13 +11,13 @@ import (
 // list as a whole, for its elements have no fixed places.
 type Place []string
 
-// Overlaps tells whether one of the places contains the other.
+// Overlaps reports whether one of the places contains the other.
 func (p Place) Overlaps(q Place) bool {
 	n := min(len(p), len(q))
 	return slices.Equal(p[:n], q[:n])
 }
 
-// In gives what an item holds there; the zero Value is nothing.
+// In returns what an item holds there; the zero Value is nothing.
 func (p Place) In(it attr.Item) attr.Value {
 	v := it[p[0]]
 	for _, name := range p[1:] {
@@ -30,7 +30,7 @@ func (p Place) In(it attr.Item) attr.Value {
 // by nobody who compares values of both.
 const placeSeparator = "\x00"
 
-// String gives the place as a text from which ParsePlace makes it again.
+// String returns the place as a text from which ParsePlace makes it again.
 func (p Place) String() string { return strings.Join(p, placeSeparator) }
 
 // ParsePlace is String the other way round.
@@ -48,8 +48,8 @@ func (p path) place(names []string) Place {
 	return out
 }
 
-// Places gives what the condition looks at, in the order of the text; one may occur more than once. A nil Condition looks
-// at nothing.
+// Places returns what the condition looks at, in the order of the text; one may occur more than once. A nil Condition
+// looks at nothing.
 func (c *Condition) Places() []Place {
 	if c == nil {
 		return nil
@@ -57,7 +57,7 @@ func (c *Condition) Places() []Place {
 	return appendPlaces(nil, c.root, c.names)
 }
 
-// Places gives what the update changes, in the order of the text.
+// Places returns what the update changes, in the order of the text.
 func (u *Update) Places() []Place {
 	out := make([]Place, len(u.actions))
 	for i := range u.actions {
@@ -83,7 +83,7 @@ type Change struct {
 	Value attr.Value // not of a REMOVE
 }
 
-// Changes gives the update as changes of whole attributes by values of the request; false if an action is of another
+// Changes returns the update as changes of whole attributes by values of the request; false if an action is of another
 // sort: into a map or list, or computed from the item.
 func (u *Update) Changes() ([]Change, bool) {
 	out := make([]Change, len(u.actions))
@@ -100,7 +100,7 @@ func (u *Update) Changes() ([]Change, bool) {
 	return out, true
 }
 
-// Verbs tells which clauses the update has, and whether it appends to lists.
+// Verbs returns which clauses the update has, and whether it appends to lists.
 func (u *Update) Verbs() (set, remove, add, del, appends bool) {
 	for i := range u.actions {
 		switch u.actions[i].kind {

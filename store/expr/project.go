@@ -45,15 +45,15 @@ func (b *binder) projection(text string) (*Projection, error) {
 	return &Projection{tree: t}, nil
 }
 
-// Project gives an item with the parts that the projection names and that exist; it shares them with the given item.
+// Project returns an item with the parts that the projection names and that exist; it shares them with the given item.
 // Elements of a list keep their order and close up. Nothing there: an empty item.
 func (p *Projection) Project(it attr.Item) attr.Item { return p.tree.pickNames(it) }
 
-// Attributes gives the names of the attributes that the projection looks at, in the order of the text: enough to
+// Attributes returns the names of the attributes that the projection looks at, in the order of the text: enough to
 // know whether an index has them all.
 func (p *Projection) Attributes() []string { return p.tree.attributes() }
 
-// Nested gives the names of the attributes of which the projection names parts only. A nil Projection is of none.
+// Nested returns the names of the attributes of which the projection names parts only. A nil Projection is of none.
 func (p *Projection) Nested() []string {
 	if p == nil {
 		return nil
@@ -61,7 +61,7 @@ func (p *Projection) Nested() []string {
 	return p.tree.nested()
 }
 
-// Names gives the names of the attributes, and whether the projection is of whole attributes only. A nil Projection is
+// Names returns the names of the attributes, and whether the projection is of whole attributes only. A nil Projection is
 // of none.
 func (p *Projection) Names() (names []string, whole bool) {
 	if p == nil {

@@ -89,7 +89,7 @@ func (c recorded) run(t *testing.T) string {
 }
 
 func (c recorded) evaluate(t *testing.T) (string, error) {
-	r := Request{Partition: "pk", Sort: "sk", Params: c.params}
+	r := Request{Key: testKey("pk", "sk"), Params: c.params}
 	switch c.kind {
 	case "condition":
 		return c.evaluateCondition(r)
@@ -99,16 +99,20 @@ func (c recorded) evaluate(t *testing.T) (string, error) {
 		return c.evaluateProjection(r)
 	}
 	if c.text == "" {
-		_, err := ParseKeyCondition(c.text, c.params, r.Partition, r.Sort)
+		_, err := ParseKeyCondition(c.text, c.params, r.Key)
 		return "", err
 	}
 	r.KeyCondition = c.text
 	b, err := Bind(r)
 	if err == nil {
-		err = b.Key.Check(KeyAttr{"pk", attr.KindS}, KeyAttr{"sk", attr.KindS})
+		err = b.Key.Check(SimpleKey(KeyAttr{"pk", attr.KindS}, KeyAttr{"sk", attr.KindS}))
 	}
 	sign := []string{"", "=", "<", "<=", ">", ">=", "BETWEEN", "begins_with"}[b.Key.Op]
-	words := []string{b.Key.Partition.Str(), sign, b.Key.Low.Str(), b.Key.High.Str()}
+	partition := ""
+	if len(b.Key.Partition) > 0 {
+		partition = b.Key.Partition[0].Str()
+	}
+	words := []string{partition, sign, b.Key.Low.Str(), b.Key.High.Str()}
 	return strings.TrimSpace(strings.Join(words, " ")), err
 }
 

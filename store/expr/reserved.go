@@ -3,7 +3,7 @@ package expr
 // longestReserved is the length of the longest reserved word: anything longer needs no look.
 const longestReserved = 14
 
-// reserved tells whether DynamoDB refuses the word as a bare attribute name, in any case. The list is "Reserved
+// reserved reports whether DynamoDB refuses the word as a bare attribute name, in any case. The list is "Reserved
 // words in DynamoDB" of the developer guide, 573 words; it is a switch because that is data nobody can change.
 func reserved(word string) bool {
 	if len(word) > longestReserved {

@@ -2,8 +2,8 @@ package expr
 
 import "strings"
 
-// Rewrite gives an expression with its placeholders replaced and its white space short: what a text must be before it can
-// stand in one request with another. The text is one that has been accepted.
+// Rewrite returns an expression with its placeholders replaced and its white space short: what a text must be before it
+// can stand in one request with another. The text is one that has been accepted.
 func Rewrite(text string, rename func(placeholder string) string) string {
 	if len(text) > maxText {
 		return text
@@ -76,5 +76,5 @@ func (c Clauses) String() string {
 	return strings.Join(parts, " ")
 }
 
-// Enclosed tells whether the whole condition stands in parentheses: a second pair would be refused.
+// Enclosed reports whether the whole condition stands in parentheses: a second pair would be refused.
 func (c *Condition) Enclosed() bool { return c.root.parens }

@@ -123,7 +123,7 @@ func (t *tree) sort() {
 	}
 }
 
-// pick gives the parts of a value that the paths lead to, false if there are none. Lists are closed up.
+// pick returns the parts of a value that the paths lead to, false if there are none. Lists are closed up.
 func (t *tree) pick(v attr.Value) (attr.Value, bool) {
 	if t.leaf != noLeaf {
 		return v, true
@@ -163,7 +163,7 @@ func (t *tree) pickIndexes(from []attr.Value) []attr.Value {
 	return to
 }
 
-// attributes gives the first steps of all paths.
+// attributes returns the first steps of all paths.
 func (t *tree) attributes() []string {
 	names := make([]string, len(t.subs))
 	for i, sub := range t.subs {
@@ -172,7 +172,7 @@ func (t *tree) attributes() []string {
 	return names
 }
 
-// nested gives the first steps of the paths that have more.
+// nested returns the first steps of the paths that have more.
 func (t *tree) nested() (names []string) {
 	for _, sub := range t.subs {
 		if len(sub.subs) > 0 {

@@ -1,6 +1,10 @@
 package expr
 
-import "github.com/touchline/touchline/store/attr"
+import (
+	"slices"
+
+	"github.com/touchline/touchline/store/attr"
+)
 
 // CodeOperand is the fault code of an update that finds a value of the wrong type in the item.
 const CodeOperand = "operand_type"
@@ -44,7 +48,7 @@ func (b *binder) update(text string) (*Update, error) {
 	return u, nil
 }
 
-// targets gives the paths that the actions change.
+// targets returns the paths that the actions change.
 func (p *parsed) targets() []path {
 	paths := make([]path, len(p.actions))
 	for i := range p.actions {
@@ -95,10 +99,18 @@ func longName(k attr.Kind) string {
 	return k.String()
 }
 
-// Attributes gives the names of the attributes that the update changes, whole or in part, in the order of the text.
+// Attributes returns the names of the attributes that the update changes, whole or in part, in the order of the text.
 func (u *Update) Attributes() []string { return u.tree.attributes() }
 
-// Nested gives the names of the attributes that the update changes in part or looks into. A nil Update has none.
+// Creates reports whether the update creates the item where there is none. One that only removes and deletes leaves nothing
+// there, whatever its paths: "REMOVE a.b" on a missing item is no error. A nil Update creates an item of its key alone.
+func (u *Update) Creates() bool {
+	return u == nil || slices.ContainsFunc(u.actions, func(a action) bool {
+		return a.kind == actionSet || a.kind == actionAdd
+	})
+}
+
+// Nested returns the names of the attributes that the update changes in part or looks into. A nil Update has none.
 func (u *Update) Nested() (names []string) {
 	if u == nil {
 		return nil
@@ -110,17 +122,20 @@ func (u *Update) Nested() (names []string) {
 	return names
 }
 
-// Project gives the parts of an item that the update is about: UPDATED_OLD of the item before, UPDATED_NEW of the
+// Project returns the parts of an item that the update is about: UPDATED_OLD of the item before, UPDATED_NEW of the
 // item after.
 func (u *Update) Project(it attr.Item) attr.Item { return u.tree.pickNames(it) }
 
-// Apply gives the item after the update. The given item is never changed, and shares all that the update leaves alone
+// Apply returns the item after the update. The given item is never changed, and shares all that the update leaves alone
 // with the new one. Every right side is evaluated against the given item, whatever the order of the actions. To
-// create an item, give one that has only the key. An error of kind Invalid means that this item does not fit the
+// create an item, give one that has only the key; whether it may be created, Creates says. An error of kind Invalid means that this item does not fit the
 // update: an operand is missing or of the wrong type, or there is nothing to put the value in.
-func (u *Update) Apply(it attr.Item) (attr.Item, error) {
+func (u *Update) Apply(it attr.Item) (attr.Item, error) { return u.ApplyWithin(it, nil) }
+
+// ApplyWithin is Apply with a budget; nil: none.
+func (u *Update) ApplyWithin(it attr.Item, work *Work) (attr.Item, error) {
 	results := make([]attr.Value, len(u.actions))
-	s := scope{doc: Item(it), binding: &u.binding}
+	s := scope{doc: Item(it), binding: &u.binding, work: work}
 	size := 0
 	for i := range u.actions {
 		var err error

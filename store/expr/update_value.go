@@ -1,13 +1,14 @@
 package expr
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/attr"
 )
 
-// result gives the value that an action leaves at its path; the zero Value is none.
+// result returns the value that an action leaves at its path; the zero Value is none.
 func (s *scope) result(a *action) (attr.Value, error) {
 	if err := s.reach(a.path); err != nil {
 		return attr.Value{}, err
@@ -32,10 +33,25 @@ func (s *scope) result(a *action) (attr.Value, error) {
 		return attr.Value{}, wrongOperand()
 	case old.Kind() == attr.KindN:
 		return attr.Add(old, operand)
-	case a.kind == actionAdd:
-		return union(old, operand)
 	}
-	return s.difference(old, a.value.value)
+	return s.joined(a.kind, old, operand)
+}
+
+// joined is what ADD and DELETE make of a set and an operand of its type; the zero Value when no member is left, for there
+// are no empty sets.
+func (s *scope) joined(kind actionKind, old, operand attr.Value) (attr.Value, error) {
+	have, more := len(old.Members()), len(operand.Members())
+	cost := (have + more) * perMember
+	if kind == actionDelete {
+		cost = have * bits.Len(uint(more)) * perMember
+	}
+	if err := s.work.Spend(cost); err != nil {
+		return attr.Value{}, err
+	}
+	if kind == actionAdd {
+		return attr.Union(old, operand), nil
+	}
+	return attr.Difference(old, operand), nil
 }
 
 // reach refuses a path whose last step has no map or list to be taken in.
@@ -124,80 +140,12 @@ func (s *scope) append(n *node) (attr.Value, error) {
 	if err != nil {
 		return attr.Value{}, err
 	}
-	joined := slices.Concat(v[0].List(), v[1].List())
-	if len(joined) > attr.MaxItemSize { // each is a byte at least
+	size := len(v[0].List()) + len(v[1].List())
+	if size > attr.MaxItemSize { // each is a byte at least
 		return attr.Value{}, tooLarge()
 	}
-	return attr.L(joined...), nil
-}
-
-// union joins two sets of one type.
-func union(a, b attr.Value) (attr.Value, error) {
-	members := without(setOf(b), membersOf(setOf(a)))
-	if len(members) == 0 {
-		return a, nil
+	if err := s.work.Spend(size * perMember); err != nil {
+		return attr.Value{}, err
 	}
-	return makeSet(a.Kind(), append(members, setOf(a)...))
-}
-
-// difference takes the members of an operand out of a set; the zero Value when none is left, for there are no empty sets.
-func (s *scope) difference(from attr.Value, operand int) (attr.Value, error) {
-	gone, known := s.members[operand]
-	if !known {
-		gone = membersOf(setOf(s.values[operand]))
-		if s.members == nil {
-			s.members = map[int]map[string]bool{}
-		}
-		s.members[operand] = gone
-	}
-	members := without(setOf(from), gone)
-	if len(members) == 0 {
-		return attr.Value{}, nil
-	}
-	return makeSet(from.Kind(), members)
-}
-
-func membersOf(members []string) map[string]bool {
-	in := make(map[string]bool, len(members))
-	for _, member := range members {
-		in[member] = true
-	}
-	return in
-}
-
-// without gives the members of a that are not gone, in a new slice.
-func without(a []string, gone map[string]bool) []string {
-	var left []string
-	for _, member := range a {
-		if !gone[member] {
-			left = append(left, member)
-		}
-	}
-	return left
-}
-
-// setOf gives the members of a set of any type: equal members are equal texts. They are not to be written to.
-func setOf(v attr.Value) []string {
-	if v.Kind() != attr.KindBS {
-		return v.Strs()
-	}
-	members := make([]string, 0, len(v.ByteSets()))
-	for _, member := range v.ByteSets() {
-		members = append(members, string(member))
-	}
-	return members
-}
-
-func makeSet(kind attr.Kind, members []string) (attr.Value, error) {
-	switch kind {
-	case attr.KindSS:
-		return attr.SS(members...)
-	case attr.KindNS:
-		return attr.NS(members...)
-	}
-	binary := make([][]byte, len(members))
-	for i, member := range members {
-		binary[i] = []byte(member)
-	}
-	return attr.BS(binary...)
+	return attr.L(slices.Concat(v[0].List(), v[1].List())...), nil
 }
