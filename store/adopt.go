@@ -8,8 +8,8 @@ import (
 const OriginCloud = "cloud"
 
 // Adopt sets the row of a key to an item as the cloud has it, nil: to none, with its index entries and a journal record of
-// the origin OriginCloud. It tells whether that changed anything. The replicator is not asked; a condition, a TTL, or the
-// protection of a table are no matter. An item that no table can hold, or that is of another key, is fault.Invalid.
+// the origin OriginCloud. It reports whether that changed anything. The replicator is not asked; a condition, a TTL, or
+// the protection of a table are no matter. An item that no table can hold, or that is of another key, is fault.Invalid.
 //
 // An attribute that cannot be the key of an index leaves the item out of it, as it does in DynamoDB for an item that was
 // there before the index.
@@ -51,7 +51,7 @@ func (tx *Tx) Adopt(table string, key, item attr.Item) (changed bool, err error)
 func (t *table) adopted(item, key attr.Item, old row) (row, error) {
 	for name, v := range key {
 		if !attr.Equal(item[name], v) {
-			return nil, invalid("an item to be adopted has another key than it was asked for, in %s", name)
+			return nil, invalid("an item to be adopted in %s does not have the key that was asked for", name)
 		}
 	}
 	size, err := attr.Measure(item)
@@ -61,7 +61,7 @@ func (t *table) adopted(item, key attr.Item, old row) (row, error) {
 	return newRow(item, size, old), nil
 }
 
-// leavesItem tells whether the row says already what the change would make it say.
+// leavesItem reports whether the row says already what the change would make it say.
 func (c *change) leavesItem(item attr.Item) (bool, error) {
 	if c.old == nil || item == nil {
 		return c.old == nil && item == nil, nil
@@ -70,7 +70,8 @@ func (c *change) leavesItem(item attr.Item) (bool, error) {
 	return err == nil && attr.EqualItems(old, item), err
 }
 
-// RawKey gives the key of an item in the order-keeping bytes of attr.AppendKey, partition key first: what Write.RawKey is.
+// RawKey returns the key of an item in the order-keeping bytes of attr.AppendKey, partition key first: what Write.RawKey
+// is.
 func (tx *Tx) RawKey(table string, key attr.Item) (raw []byte, err error) {
 	if err := tx.enter(); err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 // fillTime ends a slice of filling an index before its items do.
 const fillTime = 2 * time.Millisecond
 
-// fillSlice makes the entries of the next items of a table, behind those that have theirs, and gives the index as it is
+// fillSlice makes the entries of the next items of a table, behind those that have theirs, and returns the index as it is
 // then. Items whose attributes cannot be keys of the index are left out of it, as DynamoDB does. A write may have been
 // there first: its entry stands.
 func (tx *Tx) fillSlice(t *table, ix *index) (*index, error) {
@@ -31,7 +31,7 @@ func (tx *Tx) fillSlice(t *table, ix *index) (*index, error) {
 	c := base.Cursor()
 	k, v := seekBehind(c, f.upTo)
 	for ; k != nil && f.items < end; k, v = c.Next() {
-		if err := tx.fillEntry(bucket, ix, k, v); err != nil {
+		if err := tx.fillEntry(t, bucket, ix, k, v); err != nil {
 			return nil, err
 		}
 		f.upTo, f.items = k, f.items+1
@@ -49,9 +49,9 @@ func (tx *Tx) fillSlice(t *table, ix *index) (*index, error) {
 	return &next, nil
 }
 
-func (tx *Tx) fillEntry(bucket *bolt.Bucket, ix *index, k, v []byte) error {
-	r := row(v)
-	if err := r.check(); err != nil {
+func (tx *Tx) fillEntry(t *table, bucket *bolt.Bucket, ix *index, k, v []byte) error {
+	r, err := tx.rowOf(t, k, v)
+	if err != nil {
 		return err
 	}
 	key, split, err := ix.entryKey(r.item(), k)
@@ -102,7 +102,7 @@ func (s *Store) fillNext(ctx context.Context) (did bool, err error) {
 	return false, nil
 }
 
-// nextFill gives the first index that is not filled.
+// nextFill returns the first index that is not filled.
 func (t *table) nextFill() *index {
 	for _, ix := range t.indexes {
 		if ix.fill != nil {

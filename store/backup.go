@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 	"github.com/touchline/touchline/internal/failpoint"
 )
 
-// BackupInfo tells what is in a backup.
+// BackupInfo describes what is in a backup.
 type BackupInfo struct {
 	Path        string
 	Bytes       int64
@@ -36,7 +37,7 @@ type BackupInfo struct {
 // The snapshot is held as long as the copy takes, at most Options.BackupDeadline, and meanwhile the store finds no free
 // pages: path is on a local disk, not on a network. progress may be nil; it is told the bytes copied and how many there
 // are. A disk without room for the copy and 64 MiB more is fault.Full, a taken name fault.Conflict, a store with
-// damaged pages fault.Damaged.
+// damaged pages, items or journal records fault.Damaged: a backup of these would take the place of one from before.
 func (s *Store) Backup(ctx context.Context, path string, progress func(done, total int64)) (info BackupInfo, err error) {
 	took := stopwatch()
 	if err := mustBeNew(path); err != nil {
@@ -53,7 +54,7 @@ func (s *Store) Backup(ctx context.Context, path string, progress func(done, tot
 			_ = d.f.Close()
 		}
 	}()
-	if info, err = s.copyTo(ctx, d.f, progress); err != nil {
+	if info, err = s.copyTo(ctx, d.f, progress, s.checkContent); err != nil {
 		return info, err
 	}
 	info.Path = path
@@ -70,8 +71,26 @@ func (s *Store) Backup(ctx context.Context, path string, progress func(done, tot
 	return info, nil
 }
 
-// copyTo writes a snapshot of the store into an empty file.
-func (s *Store) copyTo(ctx context.Context, f *os.File, progress func(done, total int64)) (info BackupInfo, err error) {
+// checkContent refuses an item or a journal record that is not what was written.
+func (s *Store) checkContent(bucket, key, value []byte) error {
+	if string(bucket) == string(bucketJournal) {
+		_, err := checkRecord(value)
+		return err
+	}
+	if len(bucket) != bucketNameSize || bucket[0] != kindTable {
+		return nil
+	}
+	t := s.cat.Load().byID[binary.BigEndian.Uint32(bucket[1:])]
+	if t == nil || t.dropped || row(value).check(key) == nil {
+		return nil
+	}
+	return fmt.Errorf("an item of table %s is not what was written to disk", t.spec.Name)
+}
+
+// copyTo writes a snapshot of the store into an empty file, which contents judges if it is not nil.
+func (s *Store) copyTo(
+	ctx context.Context, f *os.File, progress func(done, total int64), contents func(bucket, key, value []byte) error,
+) (info BackupInfo, err error) {
 	held := stopwatch()
 	snap, err := s.copies.begin(ctx, s)
 	if err != nil {
@@ -81,7 +100,7 @@ func (s *Store) copyTo(ctx context.Context, f *os.File, progress func(done, tota
 	info.Node, info.Incarnation = s.node, s.Incarnation()
 	info.Seq, info.Tables = snap.seq, snap.tables
 	sum := sha256.New()
-	w := snapshotWriter{ctx: ctx, f: f, sum: sum, from: snap, meta: snap.meta, progress: progress}
+	w := snapshotWriter{ctx: ctx, f: f, sum: sum, from: snap, meta: snap.meta, progress: progress, contents: contents}
 	w.reserveFreelist()
 	if f.Name() != memoryName {
 		if err := roomFor(filepath.Dir(f.Name()), w.meta.used()); err != nil {
@@ -124,7 +143,7 @@ func writeChecksum(path, sum string) error {
 	return nil
 }
 
-// readChecksum gives the checksum that lies beside a backup. The name in it does not count: files are moved.
+// readChecksum returns the checksum that lies beside a backup. The name in it does not count: files are moved.
 func readChecksum(path string) (string, error) {
 	raw, err := os.ReadFile(path + checksumSuffix)
 	if err != nil {

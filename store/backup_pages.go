@@ -168,6 +168,7 @@ type snapshotWriter struct {
 	from     io.ReaderAt
 	meta     boltMeta // of the copy
 	progress func(done, total int64)
+	contents func(bucket, key, value []byte) error // judges what was copied; nil: nobody does
 	at       int64
 	told     int64 // up to where the disk was told to begin
 }
@@ -234,6 +235,7 @@ func (w *snapshotWriter) freelist() error {
 	copied := w.meta
 	copied.high = w.meta.freelist // without the list itself
 	v := newVerifier(w.f, copied)
+	v.contents = w.contents
 	if err := v.tree(copied.root, nil, nil, 0); err != nil {
 		return damaged(err, "%v", err)
 	}

@@ -44,7 +44,7 @@ func restored(t testing.TB, backup string) (*store.Store, store.RestoreInfo) {
 	return storetest.OpenWith(t, path, quick), info
 }
 
-// all gives what a table holds, in order.
+// all returns what a table holds, in order.
 func all(t testing.TB, s *store.Store, table string) (items []attr.Item) {
 	t.Helper()
 	view(t, s, func(tx *store.Tx) error {

@@ -57,6 +57,11 @@ func (b *batch) seal() error {
 	if err := b.forgetTokens(max(tokenSlice, 2*b.tokens)); err != nil {
 		return err
 	}
+	if b.s.older.Load() {
+		if err := b.btx.Bucket(bucketMeta).Put(metaFormat, encodeFormat()); err != nil {
+			return err
+		}
+	}
 	if b.journal.same(*b.s.journal.Load()) {
 		return nil
 	}
@@ -79,6 +84,7 @@ func (s *Store) advance(b *batch) {
 	}
 	s.journal.Store(&j)
 	s.meter.lastWasFull.Store(false)
+	s.older.Store(false)
 	if b.records > 0 {
 		s.watches.set()
 	}

@@ -86,7 +86,7 @@ func (b BatchGet) rest(reads []write) BatchGet {
 	return rest
 }
 
-// aimBatch gives the gets of a batch with their tables and keys.
+// aimBatch returns the gets of a batch with their tables and keys.
 func (tx *Tx) aimBatch(b BatchGet) ([]write, error) {
 	names, err := b.check()
 	if err != nil {
@@ -132,7 +132,7 @@ func (b BatchGet) askOnce() error {
 
 func errTwice() error { return invalid("Provided list of item keys contains duplicates") }
 
-// check counts, and gives the names of the tables in order.
+// check counts, and returns the names of the tables in order.
 func (b BatchGet) check() (names []string, err error) {
 	if len(b) == 0 {
 		return nil, errConstraint("RequestItems", "Member must have length greater than or equal to 1")
@@ -176,29 +176,44 @@ func (tx *Tx) BatchWrite(b BatchWrite) error {
 		return err
 	}
 	defer tx.leave()
-	writes, err := b.writes()
-	if err != nil {
-		return err
-	}
-	for i := range writes {
-		if err := tx.aimInBatch(&writes[i]); err != nil {
+	call := tx.recall()
+	if stands, err := tx.stands(call); err != nil || !stands {
+		if call, err = tx.judgeBatch(b); err != nil {
 			return err
 		}
 	}
-	if err := onlyOnce(writes); err != nil {
+	if tx.ahead != nil {
+		tx.note(*call)
+		return nil
+	}
+	told, err := tx.compile(call.writes, call.changes, false)
+	if err != nil {
 		return err
+	}
+	return tx.isTold(told, tx.performAll(call.changes))
+}
+
+// judgeBatch takes the requests to their changes.
+func (tx *Tx) judgeBatch(b BatchWrite) (*judged, error) {
+	writes, err := b.writes()
+	if err != nil {
+		return nil, err
+	}
+	for i := range writes {
+		if err := tx.aimInBatch(&writes[i]); err != nil {
+			return nil, err
+		}
+	}
+	if err := onlyOnce(writes); err != nil {
+		return nil, err
 	}
 	changes := make([]change, len(writes))
 	for i := range writes {
 		if changes[i], _, err = tx.judge(&writes[i], false); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	told, err := tx.compile(writes, changes, false)
-	if err != nil {
-		return err
-	}
-	return tx.isTold(told, tx.performAll(changes))
+	return &judged{writes: writes, changes: changes}, nil
 }
 
 // aimInBatch is aim and fit. Of a wrong key DynamoDB says less in a batch than in a PutItem.
@@ -215,9 +230,9 @@ func (tx *Tx) aimInBatch(w *write) (err error) {
 	return w.fit()
 }
 
-// hasKey tells whether an item has the key attributes of the table in their types.
+// hasKey reports whether an item has the key attributes of the table in their types.
 func (t *table) hasKey(it attr.Item) bool {
-	for _, a := range t.spec.Key.attrs() {
+	for _, a := range t.key.attrs {
 		if it[a.Name].Kind() != a.Type.kind() {
 			return false
 		}
@@ -225,7 +240,7 @@ func (t *table) hasKey(it attr.Item) bool {
 	return true
 }
 
-// writes gives the requests of a batch, after refusing what needs no table to be refused.
+// writes returns the requests of a batch, after refusing what needs no table to be refused.
 func (b BatchWrite) writes() ([]write, error) {
 	if len(b) == 0 {
 		return nil, errConstraint("RequestItems", "Member must have length greater than or equal to 1")

@@ -23,7 +23,7 @@ func batchGet(t testing.TB, s *store.Store, b store.BatchGet) (result store.Batc
 	return result, err
 }
 
-// ballKeys gives the keys of the balls from, included, to to, excluded.
+// ballKeys returns the keys of the balls from, included, to to, excluded.
 func ballKeys(from, to int) []attr.Item {
 	var keys []attr.Item
 	for i := from; i < to; i++ {

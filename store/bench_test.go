@@ -132,7 +132,7 @@ func rawKey(n int) []byte { return binary.BigEndian.AppendUint64([]byte("final\x
 
 func rawValue(n int) []byte { return attr.Encode(nil, benchItem(n)) }
 
-// fdatasync gives the least that a durable write needs: one page, overwritten and synced.
+// fdatasync returns the least that a durable write needs: one page, overwritten and synced.
 func fdatasync(b *testing.B) func() {
 	b.Helper()
 	f, err := os.Create(filepath.Join(b.TempDir(), "page"))
@@ -151,7 +151,7 @@ func fdatasync(b *testing.B) func() {
 	}
 }
 
-// interleave runs slices of each function in turn and gives the median time of one call of each.
+// interleave runs slices of each function in turn and returns the median time of one call of each.
 func interleave(b *testing.B, slice int, fns ...func()) []time.Duration {
 	b.Helper()
 	times := make([][]time.Duration, len(fns))
@@ -238,7 +238,7 @@ func BenchmarkWriters(b *testing.B) {
 	}
 }
 
-// crowd has writers put items until there are total, and gives the time for each.
+// crowd has writers put items until there are total, and returns the time for each.
 func crowd(b *testing.B, s *store.Store, writers, total int) time.Duration {
 	var left atomic.Int64
 	left.Store(int64(total))

@@ -1,10 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"encoding/binary"
 	"maps"
 	"slices"
-	"strings"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -13,10 +13,11 @@ import (
 // store takes over when the transaction that wrote them has been committed.
 type catalogue struct {
 	tables map[string]*table
+	names  []string          // of tables, ascending; another slice whenever it changes
 	byID   map[uint32]*table // the dropped ones too, as long as the journal names them
 	nextID uint32            // for tables and indexes; an id is never used again
 
-	streaming map[uint32]*table // those of byID that have a stream, or had one; nil: none
+	streaming []*table // those of byID that have a stream, or had one, by name and id; another slice whenever it changes
 }
 
 // table is a TableSpec made ready for use.
@@ -25,6 +26,7 @@ type table struct {
 	uuid    string // the id that DescribeTable shows; tables of older files have none
 	created int64  // nanoseconds since 1970; 0: not known
 	spec    TableSpec
+	key     keyAttrs
 	sends   bool // as spec says
 	bucket  []byte
 	indexes []*index // as in spec.Indexes
@@ -40,6 +42,7 @@ type table struct {
 type index struct {
 	id     uint32
 	spec   IndexSpec
+	key    keyAttrs
 	bucket []byte
 	fill   *filling // nil: every item has its entry
 	added  bool     // by UpdateTable: Define leaves it alone
@@ -62,17 +65,19 @@ type leftover struct {
 func (l leftover) bucket() []byte { return bucketName(l.kind, l.id) }
 
 func newTable(id uint32, spec TableSpec) *table {
-	return &table{id: id, spec: spec, bucket: bucketName(kindTable, id)}
+	return &table{id: id, spec: spec, key: newKeyAttrs(&spec.Key), bucket: bucketName(kindTable, id)}
 }
 
 func newIndex(id uint32, spec IndexSpec) *index {
-	return &index{id: id, spec: spec, bucket: bucketName(kindIndex, id)}
+	return &index{id: id, spec: spec, key: newKeyAttrs(&spec.Key), bucket: bucketName(kindIndex, id)}
 }
 
 // The kinds of bucketName.
 const (
 	kindTable = 't'
 	kindIndex = 'i'
+
+	bucketNameSize = 5
 )
 
 // bucketName is short and made of an id, so that a table that is dropped and made again starts in a new bucket.
@@ -80,7 +85,7 @@ func bucketName(kind byte, id uint32) []byte {
 	return binary.BigEndian.AppendUint32([]byte{kind}, id)
 }
 
-// index gives an index to be read.
+// index returns an index to be read.
 func (t *table) index(name string) (*index, error) {
 	ix := t.find(name)
 	switch {
@@ -92,7 +97,7 @@ func (t *table) index(name string) (*index, error) {
 	return ix, nil
 }
 
-// find gives an index, filled or not, nil if there is none of the name.
+// find returns an index, filled or not, nil if there is none of the name.
 func (t *table) find(name string) *index {
 	for _, ix := range t.indexes {
 		if ix.spec.Name == name {
@@ -123,7 +128,7 @@ func (t *table) setIndexes(indexes []*index) {
 
 func (c *catalogue) clone() *catalogue {
 	return &catalogue{
-		tables: maps.Clone(c.tables), byID: maps.Clone(c.byID), nextID: c.nextID, streaming: maps.Clone(c.streaming),
+		tables: maps.Clone(c.tables), names: c.names, byID: maps.Clone(c.byID), nextID: c.nextID, streaming: c.streaming,
 	}
 }
 
@@ -131,17 +136,32 @@ func (c *catalogue) clone() *catalogue {
 func (c *catalogue) add(t *table) {
 	t.sends = t.spec.Sends()
 	c.byID[t.id] = t
-	delete(c.streaming, t.id)
-	if len(t.streams) > 0 {
-		if c.streaming == nil {
-			c.streaming = map[uint32]*table{}
-		}
-		c.streaming[t.id] = t
-	}
+	c.setStreaming(t, len(t.streams) > 0)
+	at, known := slices.BinarySearch(c.names, t.spec.Name)
 	if !t.dropped {
 		c.tables[t.spec.Name] = t
+		if !known {
+			c.names = slices.Concat(c.names[:at], []string{t.spec.Name}, c.names[at:])
+		}
 	} else if have := c.tables[t.spec.Name]; have != nil && have.id == t.id {
 		delete(c.tables, t.spec.Name)
+		c.names = slices.Concat(c.names[:at], c.names[at+1:])
+	}
+}
+
+// setStreaming puts a table among those with streams, or takes it out.
+func (c *catalogue) setStreaming(t *table, has bool) {
+	at, found := slices.BinarySearchFunc(c.streaming, t, func(a, b *table) int {
+		return cmp.Or(cmp.Compare(a.spec.Name, b.spec.Name), cmp.Compare(a.id, b.id))
+	})
+	switch {
+	case has && found:
+		c.streaming = slices.Clone(c.streaming)
+		c.streaming[at] = t
+	case has:
+		c.streaming = slices.Concat(c.streaming[:at], []*table{t}, c.streaming[at:])
+	case found:
+		c.streaming = slices.Concat(c.streaming[:at], c.streaming[at+1:])
 	}
 }
 
@@ -151,10 +171,9 @@ func (c *catalogue) ids() []uint32 { return slices.Sorted(maps.Keys(c.byID)) }
 // specs lists the tables by name.
 func (c *catalogue) specs() []TableSpec {
 	out := make([]TableSpec, 0, len(c.tables))
-	for _, t := range c.tables {
-		out = append(out, cloneSpec(t.spec))
+	for _, name := range c.names {
+		out = append(out, cloneSpec(c.tables[name].spec))
 	}
-	slices.SortFunc(out, func(a, b TableSpec) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 
@@ -233,12 +252,12 @@ func (tx *Tx) forgetTable(t *table) error {
 	}
 	next := tx.cat.clone()
 	delete(next.byID, t.id)
-	delete(next.streaming, t.id)
+	next.setStreaming(t, false)
 	tx.cat = next
 	return nil
 }
 
-// tableOf gives the table that a journal record is about, dropped or not. A snapshot may be one commit ahead of its
+// tableOf returns the table that a journal record is about, dropped or not. A snapshot may be one commit ahead of its
 // catalogue, and tells then of a table that only the file knows.
 func (tx *Tx) tableOf(id uint32) (*table, error) {
 	if t := tx.cat.byID[id]; t != nil {
@@ -251,7 +270,7 @@ func (tx *Tx) tableOf(id uint32) (*table, error) {
 	if encoded := tables.Get(tableKey(id)); encoded != nil {
 		return decodeTable(encoded)
 	}
-	return nil, damaged(nil, "the journal tells of an unknown table, %d", id)
+	return nil, damaged(nil, "the journal names an unknown table, %d", id)
 }
 
 func (tx *Tx) createBucket(name []byte) error {

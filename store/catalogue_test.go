@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"reflect"
 	"testing"
 	"time"
@@ -27,6 +28,31 @@ func TestOldCatalogueRow(t *testing.T) {
 	again, err := got.encode()
 	if err != nil || string(again) != old {
 		t.Errorf("written as %s, %v", again, err)
+	}
+}
+
+// An index with several attributes a key part is an object in its row: programs from before there were such keys cannot
+// read the row, and so do not take the index for one of its first attributes.
+func TestCatalogueRowOfMultiKey(t *testing.T) {
+	key := NewKeySpec(
+		[]KeyAttr{{"h1", KeyString}, {"h2", KeyNumber}}, []KeyAttr{{"r1", KeyBinary}, {"r2", KeyString}, {"r3", KeyString}, {"r4", KeyNumber}})
+	want := newTable(3, TableSpec{Name: "tab", Key: KeySpec{Partition: KeyAttr{"id", KeyString}}, Indexes: []IndexSpec{{Name: "many", Key: key}}})
+	want.indexes = []*index{newIndex(4, want.spec.Indexes[0])}
+	row, err := want.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := decodeTable(row)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v; want %+v", got, err, want)
+	}
+	var before struct {
+		Indexes []struct {
+			Key [4]string `json:"key"`
+		} `json:"indexes"`
+	}
+	if err := json.Unmarshal(row, &before); err == nil {
+		t.Errorf("programs from before read %+v of %s", before, row)
 	}
 }
 

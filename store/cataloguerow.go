@@ -28,16 +28,16 @@ type tableRow struct {
 }
 
 type indexRow struct {
-	ID         uint32    `json:"id"`
-	Name       string    `json:"name"`
-	Key        [4]string `json:"key"`
-	Projection uint8     `json:"projection"`
-	Include    []string  `json:"include,omitempty"`
-	Local      bool      `json:"local,omitempty"`
-	Filling    bool      `json:"filling,omitempty"`
-	UpTo       []byte    `json:"upTo,omitempty"`
-	Items      uint64    `json:"items,omitempty"`
-	Added      bool      `json:"added,omitempty"`
+	ID         uint32   `json:"id"`
+	Name       string   `json:"name"`
+	Key        indexKey `json:"key"`
+	Projection uint8    `json:"projection"`
+	Include    []string `json:"include,omitempty"`
+	Local      bool     `json:"local,omitempty"`
+	Filling    bool     `json:"filling,omitempty"`
+	UpTo       []byte   `json:"upTo,omitempty"`
+	Items      uint64   `json:"items,omitempty"`
+	Added      bool     `json:"added,omitempty"`
 }
 
 type leftoverRow struct {
@@ -57,7 +57,7 @@ func (t *table) encode() ([]byte, error) {
 	}
 	for _, ix := range t.indexes {
 		ir := indexRow{
-			ID: ix.id, Name: ix.spec.Name, Key: keyRow(ix.spec.Key),
+			ID: ix.id, Name: ix.spec.Name, Key: indexKey(ix.spec.Key),
 			Projection: uint8(ix.spec.Projection), Include: ix.spec.Include, Local: ix.spec.Local,
 			Added: ix.added,
 		}
@@ -85,7 +85,7 @@ func decodeTable(encoded []byte) (*table, error) {
 	indexes := make([]*index, 0, len(r.Indexes))
 	for _, ir := range r.Indexes {
 		ix := newIndex(ir.ID, IndexSpec{
-			Name: ir.Name, Key: rowKey(ir.Key), Projection: Projection(ir.Projection), Include: ir.Include, Local: ir.Local,
+			Name: ir.Name, Key: KeySpec(ir.Key), Projection: Projection(ir.Projection), Include: ir.Include, Local: ir.Local,
 		})
 		ix.added = ir.Added
 		if ir.Filling {
@@ -109,6 +109,51 @@ func keyRow(k KeySpec) [4]string {
 		row[2], row[3] = k.Sort.Name, string(k.Sort.Type)
 	}
 	return row
+}
+
+// indexKey is a key of an index as it lies in the file: as a table's, or, of several attributes a part, an object, which
+// programs from before there were such keys do not take for one of theirs.
+type indexKey KeySpec
+
+// multiKey lists names and types.
+type multiKey struct {
+	Partition [][2]string `json:"partition"`
+	Sort      [][2]string `json:"sort,omitempty"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (k indexKey) MarshalJSON() ([]byte, error) {
+	key := KeySpec(k)
+	if !key.Multi() {
+		return json.Marshal(keyRow(key))
+	}
+	list := func(attrs []KeyAttr) (out [][2]string) {
+		for _, a := range attrs {
+			out = append(out, [2]string{a.Name, string(a.Type)})
+		}
+		return out
+	}
+	return json.Marshal(multiKey{Partition: list(key.PartitionAttrs()), Sort: list(key.SortAttrs())})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (k *indexKey) UnmarshalJSON(text []byte) error {
+	if len(text) == 0 || text[0] != '{' {
+		var row [4]string
+		err := json.Unmarshal(text, &row)
+		*k = indexKey(rowKey(row))
+		return err
+	}
+	var multi multiKey
+	err := json.Unmarshal(text, &multi)
+	attrs := func(list [][2]string) (out []KeyAttr) {
+		for _, a := range list {
+			out = append(out, rowAttr(a[0], a[1]))
+		}
+		return out
+	}
+	*k = indexKey(NewKeySpec(attrs(multi.Partition), attrs(multi.Sort)))
+	return err
 }
 
 func rowKey(r [4]string) KeySpec {

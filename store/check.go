@@ -126,7 +126,7 @@ func (c *checker) buckets() error {
 			delete(known, string(name))
 			return nil
 		}
-		ours := len(name) == 5 && (name[0] == kindTable || name[0] == kindIndex)
+		ours := len(name) == bucketNameSize && (name[0] == kindTable || name[0] == kindIndex)
 		if ours && binary.BigEndian.Uint32(name[1:]) < c.tx.cat.nextID {
 			return c.say("bucket %x belongs to no table", name)
 		}
@@ -163,7 +163,7 @@ func (c *checker) row(t *table, key []byte, r row) error {
 	if c.tx.ctx.Err() != nil {
 		return context.Cause(c.tx.ctx)
 	}
-	if err := r.check(); err != nil {
+	if err := r.check(key); err != nil {
 		return c.say("row %x: %v", key, err)
 	}
 	it, err := r.decode()
@@ -220,7 +220,7 @@ func (c *checker) index(ix *index, base *bolt.Bucket) error {
 	items := 0
 	err = base.ForEach(func(k, v []byte) error {
 		r := row(v)
-		if err := r.check(); err != nil {
+		if err := r.known(); err != nil {
 			return c.say("item %x: %v", k, err)
 		}
 		key, _, err := ix.entryKey(r.item(), k)
@@ -248,7 +248,7 @@ func (c *checker) entry(ix *index, base *bolt.Bucket, k, v []byte) error {
 		return c.say("entry %x: %v", k, err)
 	}
 	r := row(base.Get(primary))
-	if r == nil || r.check() != nil {
+	if r == nil || r.known() != nil {
 		return c.say("entry %x has no item", k)
 	}
 	want, _, err := ix.entryKey(r.item(), primary)
@@ -288,7 +288,7 @@ func (c *checker) journal() error {
 		return err
 	}
 	if bytes != j.bytes {
-		err = c.say("%d bytes in the records, %d in the books", bytes, j.bytes)
+		err = c.say("%d bytes in the records, %d according to the counter", bytes, j.bytes)
 	}
 	if err != nil {
 		return err
@@ -313,7 +313,7 @@ func (c *checker) kept(kept, wanted map[uint64]bool) error {
 func (c *checker) ending(prev uint64, j journalState) error {
 	begun := j.last&(1<<incarnationBits-1) != 0
 	if prev != j.last && begun && j.first <= j.last {
-		return c.say("ends at %d, the books say %d", prev, j.last)
+		return c.say("ends at %d, the metadata says %d", prev, j.last)
 	}
 	return nil
 }
@@ -334,9 +334,9 @@ func (c *checker) sequence(seq, prev uint64, j journalState) error {
 	newIncarnation := seq&(1<<incarnationBits-1) == 1
 	switch {
 	case seq > j.last:
-		return c.say("record %d lies behind the last, %d", seq, j.last)
+		return c.say("record %d lies after the last, %d", seq, j.last)
 	case prev == 0 && seq != j.first:
-		return c.say("begins at %d, the books say %d", seq, j.first)
+		return c.say("begins at %d, the metadata says %d", seq, j.first)
 	case prev != 0 && seq != prev+1 && !newIncarnation:
 		return c.say("record %d follows %d", seq, prev)
 	}

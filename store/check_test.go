@@ -33,8 +33,8 @@ func TestCheckFindsEachBrokenPromise(t *testing.T) {
 		"item changed":       {func(t *table) []byte { return t.bucket }, changeFirst, "is not what record"},
 		"record gone":        {func(*table) []byte { return bucketJournal }, dropFirst, "begins at"},
 		"record in the past": {func(*table) []byte { return bucketJournal }, copyTo(seqKey(5)), "kept for nobody"},
-		"record too many":    {func(*table) []byte { return bucketJournal }, copyTo(seqKey(1 << 50)), "lies behind the last"},
-		"books":              {func(*table) []byte { return bucketMeta }, changeBooks, "in the books"},
+		"record too many":    {func(*table) []byte { return bucketJournal }, copyTo(seqKey(1 << 50)), "lies after the last"},
+		"books":              {func(*table) []byte { return bucketMeta }, changeBooks, "according to the counter"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -90,8 +90,9 @@ func TestCheckFindsBrokenTables(t *testing.T) {
 		"entry before the filling gone": {func(btx *bolt.Tx, t *table) error { return dropEntry(btx, t, true) }, ""},
 		"size": {func(btx *bolt.Tx, t *table) error {
 			k, v := btx.Bucket(t.bucket).Cursor().First()
-			changed := slices.Clone(v)
+			changed := row(slices.Clone(v))
 			changed[rowSize+3]++
+			changed.seal(k, changed.seq())
 			return btx.Bucket(t.bucket).Put(k, changed)
 		}, "has a size of"},
 	} {
@@ -139,7 +140,9 @@ func dropEntry(btx *bolt.Tx, t *table, before bool) error {
 
 func moveFirst(b *bolt.Bucket) error {
 	k, v := b.Cursor().First()
-	if err := b.Put([]byte("elsewhere"), append([]byte(nil), v...)); err != nil {
+	moved := row(slices.Clone(v))
+	moved.seal([]byte("elsewhere"), moved.seq())
+	if err := b.Put([]byte("elsewhere"), moved); err != nil {
 		return err
 	}
 	return b.Delete(k)
@@ -153,7 +156,7 @@ func changeFirst(b *bolt.Bucket) error {
 	}
 	it["more"] = attr.Bool(true)
 	changed := newRow(it, attr.Size(it), nil)
-	changed.setSeq(row(v).seq())
+	changed.seal(k, row(v).seq())
 	return b.Put(k, changed)
 }
 

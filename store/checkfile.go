@@ -39,7 +39,7 @@ func (s *Store) CheckCopy(ctx context.Context, progress func(where string)) ([]P
 	}
 	defer remove()
 	tell(progress, "a copy of the file")
-	_, err = s.copyTo(ctx, f, nil)
+	_, err = s.copyTo(ctx, f, nil, nil)
 	if fault.Is(err, fault.Damaged) {
 		_ = f.Close()
 		return []Problem{{Where: "file", What: err.Error()}}, nil

@@ -96,7 +96,7 @@ func TestCheckFileFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// filled gives the first bucket of a kind that holds something.
+// filled returns the first bucket of a kind that holds something.
 func filled(tx *bolt.Tx, kind byte) (found *bolt.Bucket) {
 	_ = tx.ForEach(func(name []byte, b *bolt.Bucket) error {
 		if k, _ := b.Cursor().First(); found == nil && len(name) == 5 && name[0] == kind && k != nil {
@@ -132,13 +132,16 @@ func TestCheckFileStandsNoise(t *testing.T) {
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 1))
 	found := 0
-	const rounds = 200
+	rounds := 200
+	if testing.Short() {
+		rounds = 50
+	}
+	name := filepath.Join(t.TempDir(), "noise.db")
 	for range rounds {
 		raw := slices.Clone(good)
 		for range 1 + random.IntN(8) {
 			raw[random.IntN(len(raw))] ^= byte(1 + random.IntN(255))
 		}
-		name := filepath.Join(t.TempDir(), "noise.db")
 		if err := os.WriteFile(name, raw, 0o600); err != nil {
 			t.Fatal(err)
 		}

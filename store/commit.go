@@ -24,7 +24,7 @@ const maxBatch = 512
 const (
 	linger    = 100 * time.Microsecond
 	maxLinger = 10 * linger
-	maxYields = 1 << 14
+	maxYields = 1 << 8
 )
 
 // committer is the one writer, without a goroutine of its own: of those who wait, one leads. The leader takes all that
@@ -48,6 +48,7 @@ type committer struct {
 	stall   *time.Timer // runs while members are served
 	serving bool
 	since   time.Time // when a member got the turn; zero: nobody has it
+	holder  *member   // that has it
 }
 
 // member is one Update on its way.
@@ -195,18 +196,18 @@ func (c *committer) waiting() int {
 // linger waits a moment for somebody to come, as those who were about the last commit will: they share this one then.
 // It yields instead of sleeping because a timer is ten times too coarse.
 func (c *committer) linger(end time.Time) (came bool) {
-	quiet := time.Now().Add(linger)
-	for range maxYields {
+	began := time.Now()
+	for n := 1; ; n++ {
 		runtime.Gosched()
 		yieldProcessor()
 		if c.waiting() > 0 {
 			return true
 		}
-		if now := time.Now(); now.After(quiet) || now.After(end) {
+		now := time.Now()
+		if now.Sub(began) > linger || now.After(end) || n >= maxYields && now.Equal(began) {
 			return false
 		}
 	}
-	return false
 }
 
 // next takes the first of those who wait and gives it the right to run.
@@ -216,7 +217,7 @@ func (c *committer) next() *member {
 	return c.first()
 }
 
-// first is next for who holds mu.
+// first is next for a caller that holds mu.
 func (c *committer) first() *member {
 	for len(c.queue) > 0 {
 		m := c.queue[0]
@@ -247,9 +248,9 @@ func (c *committer) serve(b *batch, leader *member) {
 	defer c.watchStall(false)
 	end := time.Now().Add(maxLinger)
 	b.members = append(b.members, leader)
-	c.hasTurn(time.Now())
+	c.hasTurn(leader)
 	c.take(leader, b.newTx(leader.ctx))
-	c.hasTurn(time.Time{})
+	c.hadTurn()
 	for len(b.members) < c.batchLimit() && b.broken == nil {
 		m := c.next()
 		if m == nil {
@@ -290,10 +291,10 @@ func (c *committer) begin() (b *batch, err error) {
 }
 
 func (c *committer) giveTurn(b *batch, m *member) {
-	c.hasTurn(time.Now())
+	c.hasTurn(m)
 	m.ch <- turn{tx: b.newTx(m.ctx)}
 	<-c.back
-	c.hasTurn(time.Time{})
+	c.hadTurn()
 }
 
 // finish commits what the members have left. Only behind the commit does the memory of the store move.
@@ -320,7 +321,7 @@ func (c *committer) finish(b *batch) (err error) {
 	need, leaves := b.need(), b.leaves()
 	if err := c.s.room.reserve(b.btx, need, leaves); err != nil {
 		_ = b.btx.Rollback()
-		return c.s.latch(err)
+		return c.refusal(err)
 	}
 	if c.s.room.hopeless(need, leaves, started) {
 		_ = b.btx.Rollback()

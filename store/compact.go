@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// CompactInfo tells what a compaction did.
+// CompactInfo describes what a compaction did.
 type CompactInfo struct {
 	Before int64 // bytes of the file
 	After  int64
@@ -29,7 +29,7 @@ type compactionDone struct {
 	err  error
 }
 
-// Compaction tells what Open did: false if there was nothing to do. An error is why the file was left as it is, which
+// Compaction returns what Open did: false if there was nothing to do. An error is why the file was left as it is, which
 // does no harm: no room for the copy, mostly.
 func (s *Store) Compaction() (info CompactInfo, done bool, err error) {
 	c := s.compaction
@@ -61,7 +61,7 @@ func Compact(ctx context.Context, path string, progress func(done, total int64))
 	return info, f.Close()
 }
 
-// compactWorth tells whether a file that is being opened is half air.
+// compactWorth reports whether a file that is being opened is half air.
 func compactWorth(is verified, o Options) bool {
 	return o.CompactAbove >= 0 && is.meta.used() > o.CompactAbove && is.free > is.meta.high/2
 }
@@ -90,7 +90,7 @@ func compactAtOpen(path string, f *os.File, is verified, o Options) (*os.File, v
 	return packed, is, done, nil
 }
 
-// compactFile compacts a locked file, which it closes, and gives the new one, locked.
+// compactFile compacts a locked file, which it closes, and returns the new one, locked.
 func compactFile(ctx context.Context, path string, f *os.File, progress func(done, total int64)) (packed *os.File, info CompactInfo, err error) {
 	took := stopwatch()
 	path = behindLinks(path)

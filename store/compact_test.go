@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// airy makes a store that is mostly free pages, closed in order or killed, and gives its file.
+// airy makes a store that is mostly free pages, closed in order or killed, and returns its file.
 func airy(t testing.TB, inOrder bool) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "airy.db")

@@ -10,14 +10,14 @@ import (
 // countSlice is how many items Count looks at within one View.
 const countSlice = 10_000
 
-// Counts tell how much a table holds. Items past their TTL count until they are swept.
+// Counts is how much a table holds. Items past their TTL count until they are swept.
 type Counts struct {
 	Items   int64
 	Bytes   int64 // as attr.Size counts them
 	Indexes []IndexCounts
 }
 
-// IndexCounts tell how much an index shows, or will when it is filled; in the order of TableSpec.Indexes.
+// IndexCounts is how much an index shows, or will when it is filled; in the order of TableSpec.Indexes.
 type IndexCounts struct {
 	Name  string
 	Items int64
@@ -56,7 +56,7 @@ func newCounts(t *table) (c Counts) {
 	return c
 }
 
-// countSlice counts items behind a key and tells where to go on.
+// countSlice counts items behind a key and returns where to go on.
 func (tx *Tx) countSlice(t *table, after []byte, counts *Counts) (more bool, to []byte, err error) {
 	if err := tx.enter(); err != nil {
 		return false, nil, err
@@ -80,7 +80,7 @@ func (tx *Tx) countSlice(t *table, after []byte, counts *Counts) (more bool, to 
 			return true, slices.Clone(to), nil
 		}
 		r := row(v)
-		if err := r.check(); err != nil {
+		if err := r.known(); err != nil {
 			return false, nil, err
 		}
 		counts.Items++
@@ -101,16 +101,15 @@ func (ix *index) count(t *table, r row, into *IndexCounts) error {
 	if into == nil {
 		return nil
 	}
-	limit := maxPartitionKey
-	for _, a := range ix.spec.Key.attrs() {
+	total := 0
+	for i, a := range ix.key.attrs {
 		v, ok, err := r.item().Get(a.Name)
 		if err != nil {
 			return damaged(err, "an item cannot be decoded")
 		}
-		if !ok || !a.fits(v, limit) {
+		if !ok || !ix.key.fits(i, v, &total) {
 			return nil
 		}
-		limit = maxSortKey
 	}
 	size := r.size()
 	if ix.spec.Projection != ProjectAll {
@@ -127,7 +126,7 @@ func (ix *index) count(t *table, r row, into *IndexCounts) error {
 // sizeShown is the size of what an index shows of an item.
 func (ix *index) sizeShown(t *table, e attr.Encoded) (size int, err error) {
 	names := slices.Clone(ix.spec.Include)
-	for _, a := range append(t.spec.Key.attrs(), ix.spec.Key.attrs()...) {
+	for _, a := range slices.Concat(t.key.attrs, ix.key.attrs) {
 		names = append(names, a.Name)
 	}
 	slices.Sort(names)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/touchline/touchline/internal/failpoint"
@@ -27,14 +28,31 @@ const (
 	crashSeed  = "TOUCHLINE_CRASH_SEED"
 	crashPoint = "TOUCHLINE_CRASH_POINT"
 	crashHits  = "TOUCHLINE_CRASH_HITS"
+	crashShort = "TOUCHLINE_CRASH_SHORT"
 )
 
 // crashJobs is how many jobs each writer does before a child ends by itself.
-const crashJobs = 150
+func crashJobs() int {
+	if crashIsShort() {
+		return 50
+	}
+	return 150
+}
+
+// crashIsShort reports whether this process, or the one that started it, runs with -short.
+func crashIsShort() bool {
+	if short := os.Getenv(crashShort); short != "" {
+		return short == "true"
+	}
+	return testing.Short()
+}
 
 func crashWriters() []string { return []string{"0", "1", "2", "3"} }
 
-func crashOptions() store.Options { return store.Options{JournalBytes: 1 << 20} }
+// crashOptions syncs nothing in a short run: a file holds what a killed process has written, synced or not.
+func crashOptions() store.Options {
+	return store.Options{JournalBytes: 1 << 20, NoSync: crashIsShort()}
+}
 
 // crashChild works until it is killed, or it has done enough. It prints what is acknowledged when it is.
 func crashChild(mode string) error {
@@ -54,7 +72,9 @@ func crashChild(mode string) error {
 			fmt.Println("compacted")
 		}
 	}
-	s, err := store.Open(path, crashOptions())
+	o := crashOptions()
+	o.NoSync = o.NoSync && mode != "create" // where there are points about it
+	s, err := store.Open(path, o)
 	if err != nil {
 		return err
 	}
@@ -62,7 +82,7 @@ func crashChild(mode string) error {
 	if err := s.Define(ctx, crashTables()...); err != nil {
 		return err
 	}
-	jobs := crashJobs
+	jobs := crashJobs()
 	if mode != "work" {
 		jobs = 10
 	}
@@ -80,7 +100,7 @@ func crashChild(mode string) error {
 	return nil
 }
 
-// armChild counts the points, and has the process die at one of them.
+// armChild counts the points, by the hundred where there are many, and has the process die at one of them.
 func armChild() error {
 	points := failpoint.All()
 	counts := make([]atomic.Uint64, len(points))
@@ -105,9 +125,11 @@ func armChild() error {
 		if i < 0 {
 			return fmt.Errorf("%s is not in the list", p)
 		}
-		n := binary.LittleEndian.AppendUint64(nil, counts[i].Add(1))
-		if _, err := f.WriteAt(n, int64(8*i)); err != nil { // before it dies
-			return err
+		n := counts[i].Add(1)
+		if n < 100 || n%100 == 0 {
+			if _, err := f.WriteAt(binary.LittleEndian.AppendUint64(nil, n), int64(8*i)); err != nil { // before it dies
+				return err
+			}
 		}
 		return die(p)
 	})

@@ -21,6 +21,7 @@ import (
 
 	"github.com/touchline/touchline/internal/failpoint"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/storetest"
 )
@@ -108,6 +109,20 @@ func modeOf(p failpoint.Point) string {
 	return "work"
 }
 
+// timesAt is how often a process comes to a point at least, or 20 where that is not known.
+func timesAt(p failpoint.Point) int {
+	if operation := strings.Split(string(p)+"//", "/")[1]; operation == "open" {
+		return 1
+	}
+	switch modeOf(p) {
+	case "create", "close":
+		return 1
+	case "compact", "backup":
+		return 3
+	}
+	return 20
+}
+
 // kill has a process work until it is killed, and looks at what is left.
 func (c *crashes) kill(point failpoint.Point) {
 	c.t.Helper()
@@ -122,10 +137,7 @@ func (c *crashes) kill(point failpoint.Point) {
 		c.newFile()
 	}
 	// A point that is not reached so often is reached the first time, or on a file that is new.
-	for _, nth := range []int{1 + rand.IntN(20), 1, 1} {
-		if c.mode == "create" {
-			nth = 1 // which happens once
-		}
+	for _, nth := range []int{1 + rand.IntN(timesAt(point)), 1, 1} {
 		if c.mode == "restore" && !c.haveBackup() {
 			return
 		}
@@ -148,18 +160,19 @@ func (c *crashes) kill(point failpoint.Point) {
 	c.t.Errorf("processes that do %q end without having been at %q", c.mode, point)
 }
 
-// run starts a process and reads what it acknowledges. It tells whether it was killed.
+// run starts a process and reads what it acknowledges. It reports whether it was killed.
 func (c *crashes) run(point failpoint.Point, nth int) (killed bool, hits map[failpoint.Point]uint64) {
 	c.t.Helper()
 	counts := filepath.Join(c.dir, "hits")
 	// No process has much to do: one that lives so long hangs, and what it has not said by then shows where.
-	ctx, cancel := context.WithTimeout(c.t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(c.t.Context(), hang.Limit(time.Minute))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
 	cmd.WaitDelay = time.Minute
 	cmd.Env = append(os.Environ(), crashMode+"="+c.mode, crashFile+"="+c.path(), crashHits+"="+counts,
-		fmt.Sprintf("%s=%d", crashSeed, c.ledger.seed))
+		fmt.Sprintf("%s=%d", crashSeed, c.ledger.seed), fmt.Sprintf("%s=%t", crashShort, testing.Short()),
+		"GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	if point != "" {
 		cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%s@%d", crashPoint, point, nth))
 	}

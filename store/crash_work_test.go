@@ -112,7 +112,7 @@ func (j job) session() store.WriteItem {
 	}}
 }
 
-// canceled tells whether a TransactWrite of the job has a condition that does not hold.
+// canceled reports whether a TransactWrite of the job has a condition that does not hold.
 func (j job) canceled(before world) bool {
 	for _, s := range j.steps {
 		if _, there := before[s.ball]; s.op == "new" && there {

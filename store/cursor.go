@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Cursor gives how far the reader of that name has come in the journal; false if it is not registered.
+// Cursor returns how far the reader of that name has come in the journal; false if it is not registered.
 func (tx *Tx) Cursor(name string) (seq uint64, ok bool, err error) {
 	if err := tx.enter(); err != nil {
 		return 0, false, err

@@ -92,7 +92,7 @@ func (s *Store) UpdateTable(ctx context.Context, c TableChange) error {
 	})
 }
 
-// settings gives the settings after the change.
+// settings returns the settings after the change.
 func (c TableChange) settings(t *table) (TableSettings, error) {
 	s := t.settings.clone()
 	for _, name := range c.DropIndexes {
@@ -113,7 +113,7 @@ func (c TableChange) settings(t *table) (TableSettings, error) {
 	return s, s.Stream.check()
 }
 
-// apply gives the spec after the change.
+// apply returns the spec after the change.
 func (c TableChange) apply(spec TableSpec) (TableSpec, error) {
 	spec = cloneSpec(spec)
 	for _, name := range c.DropIndexes {
@@ -168,17 +168,17 @@ func (tx *Tx) define(spec TableSpec) error {
 // mayBecome refuses a spec that a table cannot be brought to.
 func (t TableSpec) mayBecome(spec TableSpec) error {
 	if t.Key != spec.Key {
-		return fault.New(fault.Conflict, "table_differs", "table %s is there with another key", t.Name)
+		return fault.New(fault.Conflict, "table_differs", "table %s exists with a different key", t.Name)
 	}
 	for _, ix := range spec.Indexes {
 		old := t.indexSpec(ix.Name)
 		switch {
 		case old != nil && !sameIndex(*old, ix):
 			return fault.New(fault.Conflict, "table_differs",
-				"index %s of table %s is there with another key or projection", ix.Name, t.Name)
+				"index %s of table %s exists with a different key or projection", ix.Name, t.Name)
 		case old == nil && ix.Local:
 			return fault.New(fault.Conflict, "table_differs",
-				"local index %s cannot be added to table %s, which is there already", ix.Name, t.Name)
+				"local index %s cannot be added to table %s, which already exists", ix.Name, t.Name)
 		}
 	}
 	for _, old := range t.Indexes {

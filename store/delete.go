@@ -12,11 +12,13 @@ type DeleteItem struct {
 	Condition string
 	expr.Params
 	NoOld bool // the old item is not wanted
+	Sending
 }
 
 func (d *DeleteItem) write() write {
 	return write{
 		op: OpDelete, name: d.Table, subject: d.Key, request: Request{Condition: d.Condition, Params: d.Params},
+		sending: d.Sending,
 	}
 }
 

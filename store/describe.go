@@ -29,7 +29,7 @@ type IndexDescription struct {
 	Filled uint64 // items of the table looked at so far, while it is IndexCreating
 }
 
-// Describe tells of a table. One that is not there is fault.NotFound.
+// Describe describes a table. One that is not there is fault.NotFound.
 func (s *Store) Describe(name string) (TableDescription, error) {
 	t := s.cat.Load().tables[name]
 	if t == nil {

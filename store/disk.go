@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// DiskState is what a store has of its disk, for who keeps a budget. All sizes are in bytes.
+// DiskState is what a store has of its disk, for callers with a budget. All sizes are in bytes.
 type DiskState struct {
 	File  int64 // the file, all of it allocated
 	Used  int64 // of the file, what holds data: its high water mark less its free pages
@@ -26,7 +26,7 @@ func (d DiskState) Share() float64 {
 	return float64(d.Used) / float64(d.File+d.Grow)
 }
 
-// Disk tells how much room there is. It asks the system, and costs some microseconds.
+// Disk returns how much room there is. It asks the system, and costs some microseconds.
 func (s *Store) Disk() DiskState {
 	d := DiskState{File: s.room.size.Load(), Limit: int64(s.opts.MaxSize), Free: -1, Grow: -1}
 	d.Used = s.usedBytes()

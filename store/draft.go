@@ -73,7 +73,7 @@ func (d *draft) reopen(size int64) error {
 		return err
 	}
 	if info, err := f.Stat(); err != nil || info.Size() != size {
-		return cannotWrite(d.path, errors.New("somebody else has changed it"))
+		return cannotWrite(d.path, errors.New("another process has changed it"))
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (d *draft) publish(path string, replace bool) error {
 	return nil
 }
 
-// has tells whether the draft has that name by now.
+// has reports whether the draft has that name by now.
 func (d *draft) has(path string) bool {
 	mine, err := d.f.Stat()
 	if err != nil {
@@ -160,7 +160,7 @@ func mustBeNew(path string) error {
 	return cannotWrite(path, err)
 }
 
-// sameFile tells whether the open file still has that name.
+// sameFile reports whether the open file still has that name.
 func sameFile(f *os.File, path string) bool {
 	a, err := f.Stat()
 	if err != nil {
@@ -176,7 +176,7 @@ func roomFor(dir string, bytes int64) error {
 	if !known || free >= bytes+leaveFree {
 		return nil
 	}
-	return fault.New(fault.Full, "no_room", "there is no room in %s: %s are needed, %s are free, and %s stay free for the node",
+	return fault.New(fault.Full, "no_room", "there is not enough room in %s: %s needed, %s free, of which %s stay free for the node",
 		dir, megabytes(bytes), megabytes(free), megabytes(leaveFree))
 }
 
@@ -186,7 +186,7 @@ const leaveFree = 64 << 20
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
 func errTaken(path string) error {
-	return fault.New(fault.Conflict, "file_exists", "%s exists already, and nothing is overwritten", path)
+	return fault.New(fault.Conflict, "file_exists", "%s already exists, and nothing is overwritten", path)
 }
 
 func cannotWrite(path string, err error) error {

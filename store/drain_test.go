@@ -91,7 +91,7 @@ func (d *drain) put(n, size int) error {
 	})
 }
 
-// untilFull repeats a write until it is refused, and gives how often it was not.
+// untilFull repeats a write until it is refused, and returns how often it was not.
 func (d *drain) untilFull(write func(n int) error) (n int) {
 	for ; n < 5000; n++ {
 		err := write(n)

@@ -23,16 +23,20 @@ func (s *Store) DropTable(ctx context.Context, name string) error {
 			return invalid("Resource cannot be deleted as it is currently protected against deletion. " +
 				"Disable deletion protection first.")
 		}
-		gone := t.clone()
-		gone.dropped, gone.through = true, tx.journalState().last
-		tx.setStream(gone)
-		for _, ix := range t.indexes {
-			gone.leaving = append(gone.leaving, leftover{kind: kindIndex, id: ix.id, name: ix.spec.Name})
-		}
-		gone.leaving = append(gone.leaving, leftover{kind: kindTable, id: t.id})
-		gone.setIndexes(nil)
-		return tx.breakOff(tx.saveTable(tx.cat.clone(), gone))
+		return tx.breakOff(tx.dropTable(t))
 	})
+}
+
+func (tx *Tx) dropTable(t *table) error {
+	gone := t.clone()
+	gone.dropped, gone.through = true, tx.journalState().last
+	tx.setStream(gone)
+	for _, ix := range t.indexes {
+		gone.leaving = append(gone.leaving, leftover{kind: kindIndex, id: ix.id, name: ix.spec.Name})
+	}
+	gone.leaving = append(gone.leaving, leftover{kind: kindTable, id: t.id})
+	gone.setIndexes(nil)
+	return tx.saveTable(tx.cat.clone(), gone)
 }
 
 // emptyNext is the chore of Housekeep that takes a slice out of a bucket that nobody reads any more, and deletes the
@@ -127,7 +131,7 @@ func (s *Store) forgetNext(ctx context.Context) (did bool, err error) {
 	return false, nil
 }
 
-// forgettable tells whether nothing but a row is left of a table, given the first sequence that the journal shows.
+// forgettable reports whether nothing but a row is left of a table, given the first sequence that the journal shows.
 func (t *table) forgettable(first uint64, now time.Time) bool {
 	return t.dropped && len(t.leaving) == 0 && first > t.through && len(t.shownStreams(now)) == 0
 }

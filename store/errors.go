@@ -17,7 +17,7 @@ type ConditionFailedError struct {
 // Error has DynamoDB's words.
 func (e *ConditionFailedError) Error() string { return "The conditional request failed" }
 
-// Unwrap gives the fault that the edges map.
+// Unwrap returns the fault that the edges map.
 func (e *ConditionFailedError) Unwrap() error {
 	return fault.New(fault.Conflict, "condition_failed", "%s", e.Error())
 }

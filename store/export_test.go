@@ -1,6 +1,10 @@
 package store
 
-import bolt "go.etcd.io/bbolt"
+import (
+	"context"
+
+	bolt "go.etcd.io/bbolt"
+)
 
 // SmallSlices has housekeeping do n things at a time, so that a test needs few items to see it half done.
 func (s *Store) SmallSlices(n int) {
@@ -9,8 +13,8 @@ func (s *Store) SmallSlices(n int) {
 	s.keeper.slice = sliceSizes{fill: n, empty: n, forget: n, sweep: n, deletes: n}
 }
 
-// ReaderMayLoseItsSnapshot tells whether there is a View whose deadline could take its snapshot away right now: it is not
-// within a call.
+// ReaderMayLoseItsSnapshot reports whether there is a View whose deadline could take its snapshot away right now: it is
+// not within a call.
 func (s *Store) ReaderMayLoseItsSnapshot() bool {
 	s.readers.mu.Lock()
 	defer s.readers.mu.Unlock()
@@ -41,4 +45,9 @@ func (s *Store) Entries(table, index string) (n int) {
 func OpenTemporary(o Options) (*Store, error) {
 	o.NoSync, o.JournalBytes = true, 1<<20
 	return openUnnamed(temporaryFile, o.withDefaults())
+}
+
+// ViewWithin is ViewRequest with another budget.
+func (s *Store) ViewWithin(ctx context.Context, limit int, fn func(*Tx) error) error {
+	return s.viewWithin(ctx, limit, fn)
 }

@@ -52,7 +52,7 @@ func wantKind(t *testing.T, err error, kind fault.Kind) {
 	}
 }
 
-// fill puts notes until there is no room, and gives how many there are.
+// fill puts notes until there is no room, and returns how many there are.
 func fill(t *testing.T, s *Store) int {
 	t.Helper()
 	for id := range 10000 {
@@ -246,6 +246,30 @@ func TestIOErrorLatches(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// A file that the disk had no blocks for when it was opened takes no commit until it has them: bbolt would write into a
+// hole, and meet the full disk in the middle of a commit.
+func TestHolesAreARefusal(t *testing.T) {
+	s := openNotes(t, Options{NoSync: true})
+	answers := syscall.ENOSPC
+	s.room.holes, s.room.fill = true, func(f *os.File, size int64) error {
+		if answers != 0 {
+			return answers
+		}
+		return fillHoles(f, size)
+	}
+	wantKind(t, putNote(t.Context(), s, 1, 10), fault.Full)
+	wantKind(t, putNote(t.Context(), s, 1, 10), fault.Full)
+	answers = 0 // somebody has made room: no restart is needed
+	if err := putNote(t.Context(), s, 1, 10); err != nil || s.Err() != nil {
+		t.Errorf("with room again: %v, %v", err, s.Err())
+	}
+	s.room.holes, answers = true, syscall.EIO
+	wantKind(t, putNote(t.Context(), s, 2, 10), fault.Unavailable)
+	if s.Err() == nil {
+		t.Error("not latched: what such a disk holds of the file is not known")
 	}
 }
 

@@ -43,9 +43,9 @@ func (tx *Tx) Get(table string, key attr.Item) (it attr.Item, err error) {
 	return it, err
 }
 
-// GetEncoded is Get for who needs the item's JSON or some attributes only: use is called with the item as it lies in
-// the store, if there is one. Its bytes are not there any more when use has returned, and use makes no other call on
-// the transaction.
+// GetEncoded is Get for callers that need only the item's JSON or some attributes: use is called with the item as it
+// lies in the store, if there is one. Its bytes are not there any more when use has returned, and use makes no other
+// call on the transaction.
 func (tx *Tx) GetEncoded(table string, key attr.Item, use func(attr.Encoded) error) error {
 	if err := tx.enter(); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (tx *Tx) GetEncoded(table string, key attr.Item, use func(attr.Encoded) err
 	return tx.lend(r.item(), use)
 }
 
-// scratch gives room for a key that is looked up and forgotten.
+// scratch returns room for a key that is looked up and forgotten.
 func (tx *Tx) scratch() []byte {
 	if tx.reader == nil {
 		return make([]byte, 0, 64)
@@ -97,14 +97,14 @@ func (tx *Tx) row(t *table, key []byte) (row, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := row(bucket.Get(key))
-	if r == nil {
+	v := bucket.Get(key)
+	if v == nil {
 		return nil, nil
 	}
-	return r, r.check()
+	return tx.rowOf(t, key, v)
 }
 
-// hides tells whether reads do not show a row because its item is past its TTL.
+// hides reports whether reads do not show a row because its item is past its TTL.
 func (tx *Tx) hides(t *table, r row) (bool, error) {
 	if t.spec.TTL == "" || tx.showExpired {
 		return false, nil

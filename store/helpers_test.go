@@ -31,6 +31,9 @@ func balls() store.TableSpec {
 	}
 }
 
+// attrs lists the attributes of a part of a key.
+func attrs(list ...store.KeyAttr) []store.KeyAttr { return list }
+
 // matches has a partition key alone.
 func matches() store.TableSpec {
 	return store.TableSpec{Name: "matches", Key: store.KeySpec{Partition: str("match")}}

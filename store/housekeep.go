@@ -42,7 +42,7 @@ func (k *keeper) sizes() sliceSizes {
 
 // Housekeep does one slice, of about two milliseconds, of what nobody waits for: filling new indexes, emptying what
 // belonged to dropped ones and to dropped tables, deleting items whose time is over, forgetting old tokens of
-// transactions. more tells that there may be something left to do now; when nothing is due it is cheap. An error leaves
+// transactions, and, a slice a minute, verifying all items (Scrub). more tells that there may be something left to do now; when nothing is due it is cheap. An error leaves
 // what is due for a later call, which tries another chore first; a full disk is fault.Full, and no reason to stop.
 //
 // Calls from several goroutines wait for each other. A node has one loop that calls Housekeep until there is no more,
@@ -54,7 +54,7 @@ func (s *Store) Housekeep(ctx context.Context) (more bool, err error) {
 	if k.forgetFrom == nil {
 		k.forgetFrom = map[uint32]uint64{}
 	}
-	chores := []func(context.Context) (bool, error){s.fillNext, s.emptyNext, s.forgetNext, s.sweepNext, s.forgetTokens}
+	chores := []func(context.Context) (bool, error){s.fillNext, s.emptyNext, s.forgetNext, s.sweepNext, s.forgetTokens, s.scrubNext}
 	for range chores {
 		chore := chores[k.turn%len(chores)]
 		k.turn++

@@ -84,7 +84,7 @@ func readIncarnations(name string) (map[string]uint64, error) {
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.Wrap(err, fault.Damaged, "bad_incarnations",
-			"%s cannot be read, which tells how often the store was restored: %s", name, reason(err))
+			"%s, which counts the restores of the store, cannot be read: %s", name, reason(err))
 	}
 	if had == nil { // the file said null
 		had = map[string]uint64{}

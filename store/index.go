@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
+	"strings"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -14,48 +15,34 @@ import (
 // first part. The item is fetched from its table in the same transaction: an entry changes only when its key does,
 // and then one page is dirty instead of a copy of the item.
 
-// entryKey gives the key of the entry of an item with the given primary key, nil if it is not in the index: because it
-// lacks one of its attributes, or has something else in it, which checkItem refuses but an item that was there before
+// entryKey returns the key of the entry of an item with the given primary key, nil if it is not in the index: because it
+// lacks one of its attributes, or has something else in one, which checkItem refuses but an item that was there before
 // the index may hold.
 func (ix *index) entryKey(d doc, primary []byte) (key []byte, split int, err error) {
 	key = make([]byte, 0, 64+len(primary))
-	limit := maxPartitionKey
-	for _, a := range ix.spec.Key.attrs() {
+	total := 0
+	for i, a := range ix.key.attrs {
 		v, ok, err := d.Get(a.Name)
 		if err != nil {
 			return nil, 0, damaged(err, "an item cannot be decoded")
 		}
-		if !ok || !a.fits(v, limit) {
+		if !ok || !ix.key.fits(i, v, &total) {
 			return nil, 0, nil
 		}
 		if key, err = attr.AppendKey(key, v); err != nil {
 			return nil, 0, err
 		}
-		limit = maxSortKey
 	}
 	return append(key, primary...), len(key), nil
 }
 
-// fits tells whether a value can be the attribute's in a key.
-func (a KeyAttr) fits(v attr.Value, limit int) bool {
-	if v.Kind() != a.Type.kind() {
-		return false
-	}
-	if v.Kind() == attr.KindN {
-		return true
-	}
-	size := attr.SizeOf(v)
-	return size > 0 && size <= limit
-}
-
 // checkItem refuses an item whose attributes cannot be keys of the index.
 func (ix *index) checkItem(it attr.Item) error {
-	for i, a := range ix.spec.Key.attrs() {
+	for i, a := range ix.key.attrs {
 		v, ok := it[a.Name]
 		if !ok {
 			continue
 		}
-		limit := [...]int{maxPartitionKey, maxSortKey}[i]
 		if v.Kind() != a.Type.kind() {
 			return invalid("One or more parameter values were invalid: "+
 				"Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s",
@@ -66,11 +53,38 @@ func (ix *index) checkItem(it attr.Item) error {
 				"not supported. The AttributeValue for a key attribute cannot contain an empty %s value. "+
 				"IndexName: %s, IndexKey: %s", emptyName(v), ix.spec.Name, a.Name)
 		}
-		if v.Kind() != attr.KindN && attr.SizeOf(v) > limit {
+		if limit := ix.key.limit(i); !ix.key.multi && v.Kind() != attr.KindN && attr.SizeOf(v) > limit {
 			return errKeySize(limit)
 		}
 	}
-	return nil
+	if !ix.key.multi {
+		return nil
+	}
+	if err := ix.checkPart(it, "HASH", ix.key.attrs[:ix.key.hashes], maxPartitionKey); err != nil {
+		return err
+	}
+	return ix.checkPart(it, "RANGE", ix.key.attrs[ix.key.hashes:], maxSortKey)
+}
+
+// checkPart refuses an item whose values of a part of the key take more than its limit together. Those that the item
+// lacks take nothing.
+func (ix *index) checkPart(it attr.Item, part string, attrs []KeyAttr, limit int) error {
+	size := 0
+	var names []string
+	for _, a := range attrs {
+		if v, ok := it[a.Name]; ok {
+			size += attr.SizeOf(v)
+			names = append(names, a.Name)
+		}
+	}
+	switch {
+	case size <= limit:
+		return nil
+	case len(attrs) == 1:
+		return errKeySize(limit)
+	}
+	return invalid("Aggregate size for %s key attributes %s of index %s has exceeded limit %d bytes, with actual size %d bytes",
+		part, strings.Join(names, ", "), ix.spec.Name, limit, size)
 }
 
 // move brings the entry of an item from what old says to what now says. Equal entries are left alone. While the index is
@@ -105,7 +119,7 @@ func (ix *index) move(tx *Tx, primary []byte, old, now doc) error {
 
 func entryValue(split int) []byte { return binary.AppendUvarint(nil, uint64(split)) }
 
-// primaryOf gives the primary key that an entry ends with.
+// primaryOf returns the primary key that an entry ends with.
 func (ix *index) primaryOf(key, value []byte) ([]byte, error) {
 	split, n := binary.Uvarint(value)
 	if n <= 0 || split >= uint64(len(key)) {
@@ -115,14 +129,14 @@ func (ix *index) primaryOf(key, value []byte) ([]byte, error) {
 }
 
 // itemOf fetches the row that an entry stands for.
-func (ix *index) itemOf(base *bolt.Bucket, key, value []byte) (row, error) {
+func (tx *Tx) itemOf(t *table, ix *index, base *bolt.Bucket, key, value []byte) (row, error) {
 	primary, err := ix.primaryOf(key, value)
 	if err != nil {
 		return nil, err
 	}
-	r := row(base.Get(primary))
-	if r == nil {
+	v := base.Get(primary)
+	if v == nil {
 		return nil, damaged(nil, "an entry of index %s has no item", ix.spec.Name)
 	}
-	return r, r.check()
+	return tx.rowOf(t, primary, v)
 }

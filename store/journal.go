@@ -59,7 +59,7 @@ func (tx *Tx) journalState() journalState {
 
 func seqKey(seq uint64) []byte { return binary.BigEndian.AppendUint64(make([]byte, 0, 8), seq) }
 
-// record gives a record with its images.
+// record returns a record with its images.
 func (tx *Tx) record(bucket *bolt.Bucket, k, v []byte) (Record, error) {
 	st, err := decodeRecord(v)
 	if err != nil {
@@ -117,9 +117,9 @@ type change struct {
 	request Request
 }
 
-// changes tells whether there is something to do: a condition alone changes nothing, nor does the delete of what is not
-// there.
-func (c *change) changes() bool { return c.op != opCheck && (c.op != OpDelete || c.old != nil) }
+// changes reports whether there is something to do: a condition alone changes nothing, nor does what finds no item and
+// leaves none.
+func (c *change) changes() bool { return c.op != opCheck && (c.old != nil || c.now != nil) }
 
 // apply makes a change: the journal record, the row, the index entries. From the first of these on, an error means
 // that the transaction cannot be committed.
@@ -138,7 +138,7 @@ func (tx *Tx) applySteps(c change) error {
 	if c.now == nil {
 		err = tx.batch.remove(bucket, c.key, c.old)
 	} else {
-		c.now.setSeq(seq)
+		c.now.seal(c.key, seq)
 		err = tx.batch.set(bucket, c.key, c.now, c.old)
 	}
 	if err != nil {

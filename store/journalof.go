@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"encoding/binary"
+	"sort"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -66,6 +68,36 @@ func (tx *Tx) JournalOf(q JournalQuery) (JournalPage, error) {
 	}
 	err = tx.readTable(bucket, t, q, &page)
 	return page, err
+}
+
+// JournalAt returns the sequence behind which the records lie that were made at an instant or later: an After for
+// JournalOf. If the clock was set back in between, it is one of the places at which the instant is passed.
+func (s *Store) JournalAt(ctx context.Context, at time.Time) (after uint64, err error) {
+	err = s.View(ctx, func(tx *Tx) error {
+		if err := tx.enter(); err != nil {
+			return err
+		}
+		defer tx.leave()
+		bucket, err := tx.bucket(bucketJournal)
+		if err != nil {
+			return err
+		}
+		j := tx.journalState()
+		n := sort.Search(int(j.last+1-j.first), func(i int) bool {
+			k, v := bucket.Cursor().Seek(seqKey(j.first + uint64(i)))
+			switch {
+			case k == nil:
+				return true
+			case len(v) < recordHeader:
+				err = damaged(errRecord, "journal")
+				return true
+			}
+			return int64(binary.BigEndian.Uint64(v[recordAt:])) >= at.UnixNano()
+		})
+		after = j.first + uint64(n) - 1
+		return err
+	})
+	return after, err
 }
 
 // readTable fills a page.

@@ -1,7 +1,10 @@
 package store
 
 import (
+	"slices"
+
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
 )
 
 // DynamoDB's limits for key attributes, in bytes of the value.
@@ -22,17 +25,114 @@ func (t KeyType) kind() attr.Kind {
 	return 0
 }
 
-// attrs lists the key attributes, one or two.
-func (k KeySpec) attrs() []KeyAttr {
-	if k.Sort.Name == "" {
-		return []KeyAttr{k.Partition}
+// maxKeyPart is how many attributes each part of a global index's key may have.
+const maxKeyPart = 4
+
+// NewKeySpec makes a key of its attributes. Of each part it takes the first four.
+func NewKeySpec(partition, sort []KeyAttr) (k KeySpec) {
+	for i, a := range partition[:min(len(partition), maxKeyPart)] {
+		if i == 0 {
+			k.Partition = a
+		} else {
+			k.MorePartition[i-1] = a
+		}
 	}
-	return []KeyAttr{k.Partition, k.Sort}
+	for i, a := range sort[:min(len(sort), maxKeyPart)] {
+		if i == 0 {
+			k.Sort = a
+		} else {
+			k.MoreSort[i-1] = a
+		}
+	}
+	return k
 }
 
-// has tells whether the attribute is one of the key's.
-func (k KeySpec) has(name string) bool {
-	return name == k.Partition.Name || (k.Sort.Name != "" && name == k.Sort.Name)
+// PartitionAttrs lists the attributes of the partition key, at least one.
+func (k *KeySpec) PartitionAttrs() []KeyAttr { return listAttrs(k.Partition, &k.MorePartition) }
+
+// SortAttrs lists the attributes of the sort key.
+func (k *KeySpec) SortAttrs() []KeyAttr {
+	if k.Sort.Name == "" {
+		return nil
+	}
+	return listAttrs(k.Sort, &k.MoreSort)
+}
+
+// Attrs lists the key attributes, those of the partition key first.
+func (k *KeySpec) Attrs() []KeyAttr { return append(k.PartitionAttrs(), k.SortAttrs()...) }
+
+// Multi reports whether a part of the key has more than one attribute.
+func (k *KeySpec) Multi() bool { return k.MorePartition[0].Name != "" || k.MoreSort[0].Name != "" }
+
+func listAttrs(first KeyAttr, more *[maxKeyPart - 1]KeyAttr) []KeyAttr {
+	out := make([]KeyAttr, 1, 2)
+	out[0] = first
+	for _, a := range more {
+		if a.Name == "" {
+			break
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// keyAttrs is a KeySpec ready for use.
+type keyAttrs struct {
+	attrs  []KeyAttr // those of the partition key first
+	hashes int       // how many are of the partition key
+	multi  bool      // a part has more than one
+	bound  expr.Key  // as key conditions know it
+}
+
+func newKeyAttrs(k *KeySpec) keyAttrs {
+	out := keyAttrs{attrs: k.Attrs(), hashes: len(k.PartitionAttrs()), multi: k.Multi()}
+	for _, a := range out.attrs {
+		out.bound.Attrs = append(out.bound.Attrs, expr.KeyAttr{Name: a.Name, Kind: a.Type.kind()})
+	}
+	out.bound.Partition = out.hashes
+	return out
+}
+
+// has reports whether the attribute is one of the key's.
+func (k *keyAttrs) has(name string) bool {
+	return slices.ContainsFunc(k.attrs, func(a KeyAttr) bool { return a.Name == name })
+}
+
+// limit is how many bytes the part of the key may take to which the attribute with this number belongs.
+func (k *keyAttrs) limit(i int) int {
+	if i < k.hashes {
+		return maxPartitionKey
+	}
+	return maxSortKey
+}
+
+// fits reports whether a value can be the attribute with this number in a key. The attributes of a part share its
+// limit: total is what those before took, and from the first attribute on the caller keeps it.
+func (k *keyAttrs) fits(i int, v attr.Value, total *int) bool {
+	switch {
+	case v.Kind() != k.attrs[i].Type.kind():
+		return false
+	case v.Kind() == attr.KindN && !k.multi:
+		return true
+	case i == 0 || i == k.hashes:
+		*total = 0
+	}
+	size := attr.SizeOf(v)
+	*total += size
+	return size > 0 && *total <= k.limit(i)
+}
+
+// partitionLen returns how many bytes of an encoded key are its partition key.
+func (k *keyAttrs) partitionLen(key []byte) (int, error) {
+	n := 0
+	for _, a := range k.attrs[:k.hashes] {
+		m, err := attr.KeyLen(key[n:], a.Type.kind())
+		if err != nil {
+			return 0, err
+		}
+		n += m
+	}
+	return n, nil
 }
 
 // requestKey encodes the key of an Update or Delete, which is the key attributes and nothing else.
@@ -41,11 +141,7 @@ func (t *table) requestKey(key attr.Item) ([]byte, error) {
 }
 
 func (t *table) appendRequestKey(dst []byte, key attr.Item) ([]byte, error) {
-	n := 1
-	if t.spec.Key.Sort.Name != "" {
-		n = 2
-	}
-	if len(key) != n {
+	if len(key) != len(t.key.attrs) {
 		return nil, errKeySchema()
 	}
 	return t.appendKey(dst, key, func(a KeyAttr, v attr.Value) error {
@@ -73,20 +169,18 @@ func (t *table) itemKey(it attr.Item) ([]byte, error) {
 }
 
 func (t *table) appendKey(dst []byte, it attr.Item, check func(KeyAttr, attr.Value) error) ([]byte, error) {
-	limit := maxPartitionKey
-	for _, a := range t.spec.Key.attrs() {
+	for i, a := range t.key.attrs {
 		v := it[a.Name]
 		if err := check(a, v); err != nil {
 			return nil, err
 		}
-		if err := checkKeyValue(a.Name, v, limit); err != nil {
+		if err := checkKeyValue(a.Name, v, t.key.limit(i)); err != nil {
 			return nil, err
 		}
 		var err error
 		if dst, err = attr.AppendKey(dst, v); err != nil {
 			return nil, err
 		}
-		limit = maxSortKey
 	}
 	return dst, nil
 }
@@ -125,7 +219,7 @@ func errKeySize(limit int) error {
 // keyItem decodes a key that key encoded.
 func (t *table) keyItem(key []byte) (attr.Item, error) {
 	out := attr.Item{}
-	for _, a := range t.spec.Key.attrs() {
+	for _, a := range t.key.attrs {
 		v, rest, err := attr.ReadKey(key, a.Type.kind())
 		if err != nil {
 			return nil, damaged(err, "a key of table %s cannot be decoded", t.spec.Name)

@@ -6,7 +6,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// LockOf gives the name of the lock whose fence an item of the table carries: TableSpec.Lock with the attributes of the
+// LockOf returns the name of the lock whose fence an item of the table carries: TableSpec.Lock with the attributes of the
 // item, strings or numbers, in the places of their names in braces. It is empty if the table names no lock, or the item
 // lacks one of the attributes.
 func (t *TableSpec) LockOf(it attr.Item) string {
@@ -44,7 +44,7 @@ func (t TableSpec) checkLock() error {
 		name, after, closed := strings.Cut(behind, "}")
 		switch {
 		case strings.Contains(before, "}"), found && (!closed || name == "" || strings.Contains(name, "{")):
-			return invalid("table %s: the lock %q is no template such as match:{matchId}", t.Name, t.Lock)
+			return invalid("table %s: the lock %q is not a template such as match:{matchId}", t.Name, t.Lock)
 		case !found:
 			return nil
 		}

@@ -62,7 +62,7 @@ func startEmpty(f *os.File, o Options) (*Store, error) {
 	return s, err
 }
 
-// memoryFile gives an empty file for this process alone; remove is called when it is closed.
+// memoryFile returns an empty file for this process alone; remove is called when it is closed.
 func memoryFile() (f *os.File, remove func(), err error) {
 	if f, err := anonymousFile(memoryName); err == nil {
 		return f, func() {}, nil

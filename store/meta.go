@@ -9,8 +9,13 @@ import (
 	"github.com/touchline/touchline/internal/failpoint"
 )
 
-// formatVersion is the version of everything in the file that has no version of its own: buckets, keys, rows.
-const formatVersion = 2
+// formatVersion is the version of everything in the file that has no version of its own: buckets, keys, rows. Since 3 rows
+// and journal records have checksums; a file of format 2 is read as it is, and is of format 3 from its first commit on,
+// which programs that know format 2 alone then refuse.
+const (
+	formatVersion = 3
+	oldestFormat  = 2
+)
 
 // The buckets that are always there, and the keys of the first one. Those of tables and indexes are named by bucketName.
 var (
@@ -66,6 +71,8 @@ func decodeJournalState(b []byte) (journalState, bool) {
 	}, true
 }
 
+func encodeFormat() []byte { return binary.BigEndian.AppendUint32(nil, formatVersion) }
+
 // identity is who wrote the file.
 type identity struct {
 	node        string
@@ -84,7 +91,7 @@ func writeMeta(btx *bolt.Tx, id identity) error {
 	m := btx.Bucket(bucketMeta)
 	return errors.Join(
 		m.Put(metaMagic, magic),
-		m.Put(metaFormat, binary.BigEndian.AppendUint32(nil, formatVersion)),
+		m.Put(metaFormat, encodeFormat()),
 		m.Put(metaNode, []byte(id.node)),
 		m.Put(metaIncarnation, binary.BigEndian.AppendUint64(nil, id.incarnation)),
 		m.Put(metaJournal, journalState{first: start + 1, last: start}.encode()),
@@ -94,6 +101,7 @@ func writeMeta(btx *bolt.Tx, id identity) error {
 // fileState is what Open reads from the meta bucket.
 type fileState struct {
 	identity
+	format  uint32
 	journal journalState
 	cat     *catalogue
 }
@@ -110,15 +118,16 @@ func readMeta(btx *bolt.Tx) (fileState, error) {
 	if len(format) != 4 {
 		return fileState{}, errors.New("its format version cannot be read")
 	}
-	if v := binary.BigEndian.Uint32(format); v != formatVersion {
-		return fileState{}, newerFormatError(v)
+	version := binary.BigEndian.Uint32(format)
+	if version < oldestFormat || version > formatVersion {
+		return fileState{}, formatError(version)
 	}
 	for _, name := range [][]byte{bucketTables, bucketJournal, bucketCursors} {
 		if btx.Bucket(name) == nil {
 			return fileState{}, errors.New("bucket " + string(name) + " is missing")
 		}
 	}
-	st := fileState{identity: identity{node: string(m.Get(metaNode))}}
+	st := fileState{identity: identity{node: string(m.Get(metaNode))}, format: version}
 	inc := m.Get(metaIncarnation)
 	j, ok := decodeJournalState(m.Get(metaJournal))
 	if len(inc) != 8 || !ok {

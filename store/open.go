@@ -64,7 +64,7 @@ func Open(path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// openLocked gives the file, locked, after creating it if need be.
+// openLocked returns the file, locked, after creating it if need be.
 func openLocked(path string, o Options) (*os.File, error) {
 	for range 3 { // a file that vanishes between two steps is made anew
 		f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -110,8 +110,8 @@ func damagedFile(path string, err error) error {
 	return fault.New(fault.Damaged, "store_damaged", "%s cannot be used as a store: %v", path, err)
 }
 
-func newerFormatError(v uint32) error {
-	return fmt.Errorf("its format is version %d, this program knows version %d", v, formatVersion)
+func formatError(v uint32) error {
+	return fmt.Errorf("its format is version %d, this program knows versions %d to %d", v, oldestFormat, formatVersion)
 }
 
 func boltOptions(o Options) *bolt.Options {
@@ -161,7 +161,9 @@ func start(path string, db *bolt.DB, f *os.File, o Options) (*Store, error) {
 	s.cat.Store(st.cat)
 	s.journal.Store(&st.journal)
 	s.incarnation.Store(st.incarnation)
+	s.older.Store(st.format < formatVersion)
 	s.readers = newReaders(o.ReadDeadline)
+	s.lane = newLane()
 	s.commits = newCommitter(s)
 	return s, nil
 }

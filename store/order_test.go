@@ -87,7 +87,7 @@ func TestWhichFaultIsNamed(t *testing.T) {
 		},
 		{
 			"query: three conditions, table",
-			query(store.Query{Table: "none", KeyCondition: "a = :v AND b = :v AND c = :v", Params: v}), "length 1 or 2",
+			query(store.Query{Table: "none", KeyCondition: "a = :v AND b = :v AND c = :v", Params: v}), "conditions (3) exceeds",
 		},
 		{"query: table, key", query(store.Query{Table: "none", KeyCondition: "a > :v", Params: v}), noTable},
 		{"query: filter, table", query(store.Query{Table: "none", KeyCondition: "a = :v", Filter: "a", Params: v}), syntax},

@@ -81,7 +81,7 @@ func (p *past) add(primary, image []byte) error {
 	return nil
 }
 
-// find gives the item of an entry that was, nil if there is none.
+// find returns the item of an entry that was, nil if there is none.
 func (p *past) find(key []byte) row {
 	if p == nil {
 		return nil
@@ -93,12 +93,12 @@ func (p *past) find(key []byte) row {
 	return p.entries[i].row
 }
 
-// search gives the place of the first entry at or behind key.
+// search returns the place of the first entry at or behind key.
 func (p *past) search(key []byte) (int, bool) {
 	return slices.BinarySearchFunc(p.entries, key, func(e pastEntry, key []byte) int { return bytes.Compare(e.key, key) })
 }
 
-// keys gives the keys of the entries in the walk's direction, from where it begins.
+// keys returns the keys of the entries in the walk's direction, from where it begins.
 func (p *past) keys(w *walk) (out [][]byte) {
 	from, to := 0, len(p.entries)
 	if !w.descending {
@@ -144,7 +144,7 @@ func (p *past) merge(w *walk, next func() (k, v []byte), k, v []byte) (step func
 	}
 }
 
-// isChanged tells whether an entry is of an item that was written since. One that is damaged is left to who reads it.
+// isChanged reports whether an entry is of an item that was written since. A damaged one is left to its reader.
 func (p *past) isChanged(k, v []byte) bool {
 	primary, err := p.index.primaryOf(k, v)
 	return err == nil && p.changed[string(primary)]

@@ -12,11 +12,13 @@ type PutItem struct {
 	Condition string
 	expr.Params
 	NoOld bool // the old item is not wanted: to decode it is a good part of the work
+	Sending
 }
 
 func (p *PutItem) write() write {
 	return write{
 		op: OpPut, name: p.Table, subject: p.Item, request: Request{Condition: p.Condition, Params: p.Params},
+		sending: p.Sending,
 	}
 }
 

@@ -37,9 +37,9 @@ type Page struct {
 // Query reads a page. Items past their TTL are left out, and do not count for the limit.
 func (tx *Tx) Query(q Query) (Page, error) { return tx.query(q, nil) }
 
-// QueryEncoded is Query for who needs the JSON of the items or some attributes only: use is called with each item as
-// it lies in the store, and Page.Items is empty. The bytes are not there any more when use has returned, and use makes
-// no other call on the transaction. An error of use ends the page.
+// QueryEncoded is Query for callers that need only the JSON of the items or some attributes: use is called with each
+// item as it lies in the store, and Page.Items is empty. The bytes are not there any more when use has returned, and
+// use makes no other call on the transaction. An error of use ends the page.
 func (tx *Tx) QueryEncoded(q Query, use func(attr.Encoded) error) (Page, error) {
 	return tx.query(q, use)
 }
@@ -56,8 +56,10 @@ func (tx *Tx) query(q Query, use func(attr.Encoded) error) (Page, error) {
 	if err != nil {
 		return Page{}, cmp.Or(tx.wrongAnyway(q), err)
 	}
-	key := w.keySpec()
-	bound, err := tx.s.exprs.Bind(q.request(key.Partition.bound(), key.Sort.Name))
+	key := w.key()
+	request := q.request(&key.bound)
+	request.Work = tx.work
+	bound, err := tx.s.exprs.Bind(request)
 	if err != nil {
 		return Page{}, cmp.Or(tx.wrongAnyway(q), w.table.spec.CheckStart(q.Index, q.StartKey), err)
 	}
@@ -65,6 +67,7 @@ func (tx *Tx) query(q Query, use func(attr.Encoded) error) (Page, error) {
 		return Page{}, err
 	}
 	w.descending, w.use = q.Descending, use
+	w.single = w.index == nil && w.table.spec.Key.Sort.Name == ""
 	if w.low, w.high, err = key.bounds(bound.Key); err != nil {
 		return Page{}, err
 	}
@@ -83,19 +86,25 @@ func (tx *Tx) query(q Query, use func(attr.Encoded) error) (Page, error) {
 	return w.run()
 }
 
-// request gives the expressions, to be bound to a key.
-func (q *Query) request(partition expr.KeyAttr, sort string) expr.Request {
-	return expr.Request{
-		KeyCondition: q.KeyCondition, Filter: q.Filter, Projection: q.Projection, Params: q.Params,
-		Partition: partition.Name, Kind: partition.Kind, Sort: sort,
-	}
+// request returns the expressions, to be bound to a key.
+func (q *Query) request(key *expr.Key) expr.Request {
+	return expr.Request{KeyCondition: q.KeyCondition, Filter: q.Filter, Projection: q.Projection, Params: q.Params, Key: key}
 }
 
 // wrongAnyway is what is wrong with a query whose table or index is not there, and would be with any: DynamoDB looks at
-// the request first. Of a key condition that is the error that does not depend on the names of the key.
+// the request first. Of a key condition that is the error that does not depend on the names of the key, nor, of an index,
+// on how many there are.
 func (tx *Tx) wrongAnyway(q Query) error {
-	if _, err := tx.s.exprs.Bind(q.request(expr.KeyAttr{Name: "\x00"}, "\x02")); err != nil {
-		if _, other := tx.s.exprs.Bind(q.request(expr.KeyAttr{Name: "\x01"}, "\x02")); other != nil && err.Error() == other.Error() {
+	wrong := func(partition string) error {
+		key := expr.Key{Attrs: []expr.KeyAttr{{Name: partition}, {Name: "\x02"}}, Partition: 1}
+		if q.Index != "" {
+			key.Attrs = append(key.Attrs, slices.Repeat([]expr.KeyAttr{{Name: "\x03"}}, 2*maxKeyPart-len(key.Attrs))...)
+		}
+		_, err := tx.s.exprs.Bind(q.request(&key))
+		return err
+	}
+	if err := wrong("\x00"); err != nil {
+		if other := wrong("\x01"); other != nil && err.Error() == other.Error() {
 			return err
 		}
 	}
@@ -103,37 +112,38 @@ func (tx *Tx) wrongAnyway(q Query) error {
 }
 
 // checkQueryFilter refuses a filter on what the key condition is for.
-func checkQueryFilter(filter *expr.Condition, key KeySpec) error {
+func checkQueryFilter(filter *expr.Condition, key *keyAttrs) error {
 	if filter == nil {
 		return nil
 	}
 	for _, name := range filter.Attributes() {
-		if name == key.Partition.Name || name == key.Sort.Name {
+		if key.has(name) {
 			return invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", name)
 		}
 	}
 	return nil
 }
 
-// bounds gives the keys from low, included, to high, excluded, that a key condition selects.
-func (k KeySpec) bounds(r expr.KeyRange) (low, high []byte, err error) {
-	if err := r.Check(k.Partition.bound(), k.Sort.bound()); err != nil {
+// bounds returns the keys from low, included, to high, excluded, that a key condition selects.
+func (k *keyAttrs) bounds(r expr.KeyRange) (low, high []byte, err error) {
+	if err := r.Check(&k.bound); err != nil {
 		return nil, nil, err
 	}
-	for _, v := range []attr.Value{r.Low, r.High} {
-		if v.Kind() != attr.KindN && attr.SizeOf(v) > maxSortKey {
-			return nil, nil, errKeySize(maxSortKey)
-		}
+	if r.SortSize() > maxSortKey {
+		return nil, nil, errKeySize(maxSortKey)
 	}
-	partition, err := attr.AppendKey(nil, r.Partition)
+	prefix, err := appendKeys(nil, r.Partition)
+	if err == nil {
+		prefix, err = appendKeys(prefix, r.Equal)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	low, high = partition, behind(partition)
+	low, high = prefix, behind(prefix)
 	if r.Op == expr.SortAny {
 		return low, high, nil
 	}
-	from, err := appendSort(partition, r)
+	from, err := appendSort(prefix, r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -149,21 +159,28 @@ func (k KeySpec) bounds(r expr.KeyRange) (low, high []byte, err error) {
 	case expr.SortGreaterEqual:
 		return from, high, nil
 	}
-	to, err := attr.AppendKey(slices.Clip(partition), r.High)
+	to, err := attr.AppendKey(slices.Clip(prefix), r.High)
 	return from, behind(to), err
 }
 
-// bound is the attribute as key conditions know it.
-func (a KeyAttr) bound() expr.KeyAttr { return expr.KeyAttr{Name: a.Name, Kind: a.Type.kind()} }
-
-func appendSort(partition []byte, r expr.KeyRange) ([]byte, error) {
-	if r.Op == expr.SortBeginsWith {
-		return attr.AppendKeyPrefix(slices.Clip(partition), r.Low)
+// appendKeys appends the values of a key.
+func appendKeys(dst []byte, values []attr.Value) (_ []byte, err error) {
+	for _, v := range values {
+		if dst, err = attr.AppendKey(dst, v); err != nil {
+			return nil, err
+		}
 	}
-	return attr.AppendKey(slices.Clip(partition), r.Low)
+	return dst, nil
 }
 
-// behind gives the first key behind all that begin with prefix, nil if there is none.
+func appendSort(prefix []byte, r expr.KeyRange) ([]byte, error) {
+	if r.Op == expr.SortBeginsWith {
+		return attr.AppendKeyPrefix(slices.Clip(prefix), r.Low)
+	}
+	return attr.AppendKey(slices.Clip(prefix), r.Low)
+}
+
+// behind returns the first key behind all that begin with prefix, nil if there is none.
 func behind(prefix []byte) []byte {
 	out := slices.Clone(prefix)
 	for i := len(out) - 1; i >= 0; i-- {

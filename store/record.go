@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"maps"
 	"slices"
 	"time"
@@ -73,11 +74,14 @@ type storedRecord struct {
 }
 
 const (
-	recordVersion = 1
+	recordVersion = 6 // a CRC-32C of all before it is at its end
+	recordPlain   = 1 // without a checksum, from files of format 2
 
 	// Offsets of what is read without the rest.
 	recordAt     = 3
 	recordHeader = recordAt + 8
+
+	recordSum = 4 // bytes of the checksum
 
 	hasRequest = 1 << 0
 	hasPrev    = 1 << 1
@@ -99,7 +103,7 @@ func (r *storedRecord) encode() []byte {
 	if r.now != nil {
 		flags |= hasNow
 	}
-	b := make([]byte, 0, 64+len(r.key)+len(r.old)+len(r.now)+len(r.request.Update)+len(r.request.Condition))
+	b := make([]byte, 0, 64+recordSum+len(r.key)+len(r.old)+len(r.now)+len(r.request.Update)+len(r.request.Condition))
 	b = append(b, recordVersion, byte(r.op), flags)
 	b = binary.BigEndian.AppendUint64(b, uint64(r.at))
 	b = binary.AppendUvarint(b, r.txn)
@@ -115,7 +119,8 @@ func (r *storedRecord) encode() []byte {
 	if flags&hasOld != 0 {
 		b = fields.Append(b, r.old)
 	}
-	return append(b, r.now...)
+	b = append(b, r.now...)
+	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
 func (q Request) append(b []byte) []byte {
@@ -135,10 +140,29 @@ func (q Request) append(b []byte) []byte {
 
 var errRecord = errors.New("a journal record is cut short or of an unknown version")
 
+func knownRecord(b []byte) bool {
+	return len(b) >= recordHeader && b[0] == recordPlain || len(b) >= recordHeader+recordSum && b[0] == recordVersion
+}
+
+// checkRecord compares a record with its checksum, and returns it without.
+func checkRecord(b []byte) ([]byte, error) {
+	if !knownRecord(b) {
+		return nil, damaged(errRecord, "journal")
+	}
+	if b[0] == recordPlain {
+		return b, nil
+	}
+	end := len(b) - recordSum
+	if crc32.Checksum(b[:end], castagnoli) != binary.BigEndian.Uint32(b[end:]) {
+		return nil, damaged(nil, "a journal record does not match its checksum")
+	}
+	return b[:end], nil
+}
+
 // decodeRecord reads a record. Its byte slices lie in b.
 func decodeRecord(b []byte) (r storedRecord, err error) {
-	if len(b) < recordHeader || b[0] != recordVersion {
-		return r, damaged(errRecord, "journal")
+	if b, err = checkRecord(b); err != nil {
+		return r, err
 	}
 	flags := b[2]
 	r.op = Op(b[1])
@@ -170,7 +194,7 @@ func decodeRecord(b []byte) (r storedRecord, err error) {
 
 // tableOfRecord reads of a record which table it is about.
 func tableOfRecord(b []byte) (id uint32, err error) {
-	if len(b) < recordHeader || b[0] != recordVersion {
+	if !knownRecord(b) {
 		return 0, damaged(errRecord, "journal")
 	}
 	d := fields.Reader{B: b[recordHeader:]}

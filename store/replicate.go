@@ -12,22 +12,22 @@ type Replicator interface {
 	// Compile is called with the own application's writes (Origin "") when they have been judged and before any of them is
 	// applied: one call for each Put, Update and Delete and each request of a BatchWrite to a table that sends
 	// (TableSpec.Sends), and one call with all actions of a TransactWrite of which any is about such a table, in their
-	// order, conditions and writes to other tables included. The delete of what is not there is no write, and Compile does
-	// not hear of it, unless as an action of a TransactWrite.
+	// order, conditions and writes to other tables included. The delete of what is not there is no write, nor is an update
+	// that only removes from it; Compile does not hear of them, unless as actions of a TransactWrite.
 	//
 	// An error refuses the writes and takes back what Compile noted of them; the transaction around them may go on. Compile
 	// may read, and use Tx.Side. Writes of items within it are refused: the sequences it was told would not hold.
 	Compile(tx *Tx, writes []Write) error
 
-	// Expire tells whether the sweep may delete an expired row of a table that the cloud has too (it sends, or its policy is
-	// pull). It is called within the sweep's transaction and may use Tx.Side. A row that stays is hidden from readers, and
-	// is asked about again in a later pass.
+	// Expire reports whether the sweep may delete an expired row of a table that the cloud has too (it sends, or its
+	// policy is pull). It is called within the sweep's transaction and may use Tx.Side. A row that stays is hidden from
+	// readers, and is asked about again in a later pass.
 	Expire(tx *Tx, spec *TableSpec, key attr.Item) (bool, error)
 }
 
 // Write is one action on its way into the store, for a Replicator. It belongs to the store and is valid within the call.
 type Write struct {
-	Seq     uint64 // of the journal record that it will have; 0: a ConditionCheck, or the delete of what is not there
+	Seq     uint64 // of the journal record that it will have; 0: it changes nothing (a ConditionCheck, a delete of no item)
 	Txn     uint64 // Seq of the first record of the whole Update
 	Spec    *TableSpec
 	Key     attr.Item
@@ -36,13 +36,31 @@ type Write struct {
 	Old     attr.Encoded // the row before, expired or not; nil: none
 	New     attr.Encoded // after; nil: none. Of a ConditionCheck nil
 	Request Request
+	Sending Sending
 	Bound   expr.Bound // of Request: Update and Condition
 	Atomic  bool       // of a TransactWrite
 	Sends   bool       // to a table that sends
 	Read    bool       // this Update has seen the item before: see Tx.saw
 }
 
-// Sends tells whether writes to the table go to the cloud, were there one.
+// Sending says of a write to a table that sends when the cloud gets it. Without it a write waits for what was written to
+// its items before, and for nothing else. It changes nothing of what is done here, and is not in the journal.
+type Sending struct {
+	// After names items of other keys: the write is sent when what was written to them before, in this Update or an
+	// earlier one, has settled, whatever became of it. What is written to them later waits for the write.
+	After []ItemRef
+	// Ahead has the write be sent before those that wait for their turn, of other items. What waits on its own items, or on
+	// those of After, goes first all the same.
+	Ahead bool
+}
+
+// ItemRef names an item.
+type ItemRef struct {
+	Table string
+	Key   attr.Item
+}
+
+// Sends reports whether writes to the table go to the cloud, were there one.
 func (t *TableSpec) Sends() bool {
 	switch t.Policy {
 	case PolicyIntent, PolicyNewest, PolicyState, PolicyThrough:
@@ -52,7 +70,7 @@ func (t *TableSpec) Sends() bool {
 	return false
 }
 
-// mirrored tells whether the cloud has the table too, and not for locks.
+// mirrored reports whether the cloud has the table too, and not for locks.
 func (t *TableSpec) mirrored() bool { return t.Sends() || t.Policy == PolicyPull && !t.Internal }
 
 // Replicate sets who is told of the writes. It is called once, before the store's first write; without it there is no
@@ -127,7 +145,7 @@ func (tx *Tx) describe(writes []write, changes []change, atomic bool) ([]Write, 
 		w := &out[i]
 		*w = Write{
 			Txn: txn, Spec: &c.table.spec, Key: key, RawKey: c.key, Op: c.op, Request: c.request, Bound: writes[i].bound,
-			Atomic: atomic, Sends: c.table.sends, Read: tx.seen.has(c.table, c.key),
+			Sending: writes[i].sending, Atomic: atomic, Sends: c.table.sends, Read: tx.seen.has(c.table, c.key),
 		}
 		if c.old != nil {
 			w.Old = c.old.item()

@@ -23,7 +23,7 @@ type RestoreOptions struct {
 	Progress  func(done, total int64) // bytes copied; nil: nobody asks
 }
 
-// RestoreInfo tells what was restored.
+// RestoreInfo describes what was restored.
 type RestoreInfo struct {
 	Path        string
 	Bytes       int64
@@ -91,7 +91,7 @@ func Restore(ctx context.Context, backup, path string, o RestoreOptions) (info R
 	return info, d.publish(path, false)
 }
 
-// checksum gives the backup's checksum; "" if it has none and need not.
+// checksum returns the backup's checksum; "" if it has none and need not.
 func (o RestoreOptions) checksum(backup string) (string, error) {
 	want, err := readChecksum(backup)
 	switch {
@@ -105,11 +105,11 @@ func (o RestoreOptions) checksum(backup string) (string, error) {
 	if _, err := os.Stat(backup); err != nil {
 		return "", cannotRead(backup, err)
 	}
-	return "", fault.New(fault.Invalid, "no_checksum", "%s%s is missing: nothing tells whether the backup is whole",
+	return "", fault.New(fault.Invalid, "no_checksum", "%s%s is missing: the backup cannot be verified without it",
 		backup, checksumSuffix)
 }
 
-// copyChecked copies the backup into the draft and gives its checksum.
+// copyChecked copies the backup into the draft and returns its checksum.
 func copyChecked(ctx context.Context, d *draft, from *os.File, progress func(done, total int64)) (string, error) {
 	info, err := from.Stat()
 	if err != nil {
@@ -143,7 +143,7 @@ func copyChecked(ctx context.Context, d *draft, from *os.File, progress func(don
 	}
 }
 
-// leaveHistory gives the store in the draft, which becomes the one at path, its new incarnation.
+// leaveHistory returns the store in the draft, which becomes the one at path, its new incarnation.
 func leaveHistory(d *draft, backup, path string) (info RestoreInfo, err error) {
 	opts := boltOptions(Options{})
 	opts.NoSync, opts.NoFreelistSync = true, false

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/touchline/touchline/internal/failpoint"
 )
@@ -26,8 +27,11 @@ type room struct {
 	left    int64     // how much of the spare it had to leave
 	retry   time.Time // when such a one may be tried again
 
-	// allocate extends f from one size to the other, with blocks behind it. Tests have fuller disks.
+	// allocate extends f from one size to the other, with blocks behind it; fill gives blocks to all of its size. Tests
+	// have fuller disks.
 	allocate func(f *os.File, from, to int64) error
+	fill     func(f *os.File, size int64) error
+	holes    bool // a part of the file may have no blocks yet
 }
 
 const (
@@ -40,16 +44,33 @@ const (
 )
 
 func newRoom(f *os.File, db *bolt.DB, o Options) *room {
-	r := &room{f: f, limit: int64(o.MaxSize), noSync: o.NoSync, page: int64(db.Info().PageSize), allocate: allocate}
+	r := &room{f: f, limit: int64(o.MaxSize), noSync: o.NoSync, page: int64(db.Info().PageSize), allocate: allocate, fill: fillHoles}
 	r.measure()
-	fillHoles(f, r.size.Load())
+	r.holes = r.fill(f, r.size.Load()) != nil // the store can be read all the same
 	return r
+}
+
+// fillLeft fills the holes that the disk had no space for when the store was opened. As long as there are any, bbolt may
+// write into one of them: a full disk would then be met in the middle of a commit, and latch the store.
+func (r *room) fillLeft() error {
+	if !r.holes {
+		return nil
+	}
+	err := r.fill(r.f, r.size.Load())
+	if IsNoSpace(err) {
+		return bolterrors.ErrMaxSizeReached
+	}
+	r.holes = err != nil
+	return err
 }
 
 // reserve has the disk give need bytes above what the file of the open write transaction uses. Where the disk or the
 // limit gives no more that is no error: bbolt gets what is there as its limit, and refuses a commit that does not fit, and
-// leaves some of the spare.
+// leaves some of the spare. A file that has holes takes no commit: that is bbolt's error of a full file too.
 func (r *room) reserve(btx *bolt.Tx, need int, leaves int64) error {
+	if err := r.fillLeft(); err != nil {
+		return err
+	}
 	db, used := btx.DB(), btx.Size()
 	want := used + int64(need) + spare
 	if want > r.size.Load() {
@@ -65,7 +86,7 @@ func (r *room) reserve(btx *bolt.Tx, need int, leaves int64) error {
 	return nil
 }
 
-// hopeless tells whether a commit would be refused as one before it was. bbolt reads the whole file after each refusal,
+// hopeless reports whether a commit would be refused as one before it was. bbolt reads the whole file after each refusal,
 // about a second for a gigabyte: a full store is not to do that all the time while deletes wait. One that may use more of
 // the spare is tried.
 func (r *room) hopeless(need int, leaves int64, now time.Time) bool {

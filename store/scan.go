@@ -41,7 +41,7 @@ func (tx *Tx) scan(q Scan, use func(attr.Encoded) error) (Page, error) {
 	if err := checkSegment(q.Segment, q.TotalSegments); err != nil {
 		return Page{}, err
 	}
-	bound, err := tx.s.exprs.Bind(expr.Request{Filter: q.Filter, Projection: q.Projection, Params: q.Params})
+	bound, err := tx.s.exprs.Bind(expr.Request{Filter: q.Filter, Projection: q.Projection, Params: q.Params, Work: tx.work})
 	if err != nil {
 		return Page{}, err
 	}
@@ -54,6 +54,7 @@ func (tx *Tx) scan(q Scan, use func(attr.Encoded) error) (Page, error) {
 		func() error { return w.checkStart(q.StartKey, true) },
 		func() error { return w.choose(q.Select, bound) },
 		func() error { return w.startAt(q.StartKey) },
+		w.checkSegment,
 		func() error { return w.table.checkPaths(bound.Projection.Nested()) },
 		func() error { return w.table.checkPaths(bound.Filter.Nested()) },
 	} {

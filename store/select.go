@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 )
@@ -59,15 +60,15 @@ func (t *table) checkPaths(looked []string) error {
 	if len(looked) == 0 {
 		return nil
 	}
-	for _, a := range t.spec.Key.attrs() {
+	for _, a := range t.key.attrs {
 		if slices.Contains(looked, a.Name) {
 			return errInsideKey("Key", a.Name)
 		}
 	}
 	for _, local := range [...]bool{false, true} {
-		for i := range t.spec.Indexes {
-			if ix := &t.spec.Indexes[i]; ix.Local == local {
-				for _, a := range ix.Key.attrs() {
+		for i := range t.indexes {
+			if ix := t.indexes[i]; ix.spec.Local == local {
+				for _, a := range ix.key.attrs {
 					if slices.Contains(looked, a.Name) {
 						return errInsideKey("IndexKey", a.Name)
 					}
@@ -82,16 +83,26 @@ func errInsideKey(what, name string) error {
 	return invalid("Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: %s: %s", what, name)
 }
 
+// SelectError is the cause of errors about a Select that does not go with the projection or the index. The text is the error's.
+type SelectError struct{}
+
+// Error adds nothing.
+func (SelectError) Error() string { return "" }
+
+func errSelect(format string, args ...any) error {
+	return fault.Wrap(SelectError{}, fault.Invalid, "validation", format, args...)
+}
+
 func checkSelect(sel Select, index, projection bool) error {
 	switch {
 	case sel == SelectProjected && !index:
-		return invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
+		return errSelect("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
 	case sel == SelectSpecific && !projection:
-		return invalid("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES")
+		return errSelect("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES")
 	case sel == SelectCount && projection:
-		return invalid("Cannot specify the ProjectionExpression when choosing to get only the Count")
+		return errSelect("Cannot specify the ProjectionExpression when choosing to get only the Count")
 	case (sel == SelectAll || sel == SelectProjected) && projection:
-		return invalid("Cannot specify the ProjectionExpression when choosing to get %s", sel)
+		return errSelect("Cannot specify the ProjectionExpression when choosing to get %s", sel)
 	}
 	return nil
 }
@@ -111,7 +122,7 @@ func (s Select) String() string {
 	return ""
 }
 
-// missing gives the attributes of a projection that the index does not show.
+// missing returns the attributes of a projection that the index does not show.
 func (ix *index) missing(t *table, p *expr.Projection) (names []string) {
 	if p == nil {
 		return nil
@@ -124,9 +135,9 @@ func (ix *index) missing(t *table, p *expr.Projection) (names []string) {
 	return names
 }
 
-// shows tells whether the index has the attribute.
+// shows reports whether the index has the attribute.
 func (ix *index) shows(t *table, name string) bool {
-	if ix.spec.Projection == ProjectAll || t.spec.Key.has(name) || ix.spec.Key.has(name) {
+	if ix.spec.Projection == ProjectAll || t.key.has(name) || ix.key.has(name) {
 		return true
 	}
 	return ix.spec.Projection == ProjectInclude && slices.Contains(ix.spec.Include, name)

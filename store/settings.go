@@ -33,8 +33,10 @@ const (
 type Throughput struct {
 	Read      int64     `json:"read,omitempty"`
 	Write     int64     `json:"write,omitempty"`
-	MaxRead   int64     `json:"maxRead,omitempty"` // on demand; -1: no limit, as DynamoDB has it
+	MaxRead   int64     `json:"maxRead,omitempty"` // on demand; 0: no limit
 	MaxWrite  int64     `json:"maxWrite,omitempty"`
+	WarmRead  int64     `json:"warmRead,omitempty"` // WarmThroughput, where it was more than what goes without saying
+	WarmWrite int64     `json:"warmWrite,omitempty"`
 	Increased time.Time `json:"increased,omitzero"` // when Read or Write last was; zero: never
 	Decreased time.Time `json:"decreased,omitzero"`
 	Decreases int       `json:"decreases,omitempty"` // on the day of Decreased, in UTC
@@ -64,7 +66,7 @@ func (s TableSettings) clone() TableSettings {
 	return s
 }
 
-// plain gives the settings as they come out of the file.
+// plain returns the settings as they come out of the file.
 func (s TableSettings) plain() TableSettings {
 	s = s.clone()
 	s.BillingSince, s.ClassSince = plainTime(s.BillingSince), plainTime(s.ClassSince)

@@ -29,10 +29,10 @@ const sidePrefix = "side/"
 
 func sideBucket(name string) []byte { return append([]byte(sidePrefix), name...) }
 
-// Side gives a space by its name. There is nothing to make: one that nobody has written to is empty.
+// Side returns a space by its name. There is nothing to make: one that nobody has written to is empty.
 func (tx *Tx) Side(name string) Side { return Side{tx: tx, name: name} }
 
-// bucket gives the bucket of the space, nil if nobody has written to it.
+// bucket returns the bucket of the space, nil if nobody has written to it.
 func (sd Side) bucket() *bolt.Bucket {
 	if sd.tx.reader != nil {
 		return sd.tx.reader.bucket(sideBucket(sd.name))
@@ -40,7 +40,7 @@ func (sd Side) bucket() *bolt.Bucket {
 	return sd.tx.btx.Bucket(sideBucket(sd.name))
 }
 
-// Get gives a copy of the value of a key, nil if there is none. A value that is there and empty is not nil.
+// Get returns a copy of the value of a key, nil if there is none. A value that is there and empty is not nil.
 func (sd Side) Get(key []byte) ([]byte, error) {
 	if err := sd.tx.enter(); err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func (c *checker) sides() error {
 		}
 		return b.ForEach(func(k, v []byte) error {
 			if len(k) == 0 || v == nil {
-				return c.say("key %x is none, or holds another bucket", k)
+				return c.say("key %x is missing, or holds another bucket", k)
 			}
 			return nil
 		})

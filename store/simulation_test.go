@@ -57,6 +57,7 @@ func TestSimulation(t *testing.T) {
 			"transaction": sim.transaction,
 			"query":       sim.query,
 			"index":       sim.queryIndex,
+			"many":        sim.queryMany,
 			"scan":        sim.scan,
 			"read many":   sim.readMany,
 			"reopen":      sim.reopen,
@@ -73,7 +74,11 @@ func (sim *simulation) open(rt *rapid.T) {
 		NoSync: true, JournalBytes: 2000, Now: func() time.Time { return sim.now },
 	})
 	if err == nil {
-		err = s.Define(sim.t.Context(), balls())
+		spec := balls()
+		spec.Indexes = append(spec.Indexes, store.IndexSpec{
+			Name: "many-index", Key: store.NewKeySpec(attrs(str("match"), str("bowler")), attrs(num("runs"), str("wicket"))),
+		})
+		err = s.Define(sim.t.Context(), spec)
 	}
 	if err != nil {
 		rt.Fatal(err)
@@ -227,7 +232,7 @@ func (m *model) wrote(rt *rapid.T, op store.Op, old attr.Item, err error, now at
 	}
 }
 
-// visible gives what reads should show of the items that are in, in the order of their keys.
+// visible returns what reads should show of the items that are in, in the order of their keys.
 func (sim *simulation) visible(in func(attr.Item) bool) []attr.Item {
 	var out []attr.Item
 	for _, key := range slices.SortedFunc(maps.Keys(sim.model.items), compareKeys(sim.model.items)) {
@@ -283,6 +288,34 @@ func (sim *simulation) queryIndex(rt *rapid.T) {
 		Params: values(":b", bowler), Limit: rapid.IntRange(0, 3).Draw(rt, "limit"),
 	}
 	want := sim.visible(func(it attr.Item) bool { return it["bowler"].Str() == bowler && !it["runs"].IsZero() })
+	sim.compare(rt, want, func(tx *store.Tx, start attr.Item) (store.Page, error) {
+		q.StartKey = start
+		return tx.Query(q)
+	})
+}
+
+// queryMany reads the index whose key has parts of two attributes.
+func (sim *simulation) queryMany(rt *rapid.T) {
+	match, bowler := rapid.SampledFrom([]string{"a", "b", "a\x00"}).Draw(rt, "match"), rapid.SampledFrom([]string{"x", "y", "z"}).Draw(rt, "bowler")
+	runs := rapid.Int64Range(-2, 6).Draw(rt, "runs")
+	q := store.Query{
+		Table: "balls", Index: "many-index", KeyCondition: "#m = :m AND bowler = :b AND runs >= :r",
+		Params: expr.Params{
+			Names: map[string]string{"#m": "match"}, Values: item(":m", match, ":b", bowler, ":r", int(runs)),
+		},
+		Descending: rapid.Bool().Draw(rt, "descending"), Limit: rapid.IntRange(0, 3).Draw(rt, "limit"),
+	}
+	want := sim.visible(func(it attr.Item) bool {
+		n, has := it["runs"].Int()
+		return has && n >= runs && it["match"].Str() == match && it["bowler"].Str() == bowler && !it["wicket"].IsZero()
+	})
+	slices.SortStableFunc(want, func(a, b attr.Item) int { // of the same wickets those of the same runs stay in the order of balls
+		c, _ := attr.Compare(a["runs"], b["runs"])
+		return c
+	})
+	if q.Descending {
+		slices.Reverse(want)
+	}
 	sim.compare(rt, want, func(tx *store.Tx, start attr.Item) (store.Page, error) {
 		q.StartKey = start
 		return tx.Query(q)

@@ -75,6 +75,9 @@ func (sim *simulation) transactWrite(rt *rapid.T, tx *store.Tx, m *model) {
 	t := store.TransactWrite{Token: token}
 	for _, key := range drawKeys(rt) {
 		p := sim.plan(rt, m.items[modelKey(key)], key)
+		if slices.ContainsFunc(plans, func(before planned) bool { return before.code == store.ReasonValidation }) {
+			p.code = store.ReasonNone // no reason is said behind what is not valid
+		}
 		plans, t.Items = append(plans, p), append(t.Items, p.item)
 	}
 	err := tx.TransactWrite(t)

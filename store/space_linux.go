@@ -15,7 +15,7 @@ func freeSpace(dir string) (bytes int64, known bool) {
 	return int64(st.Bavail * uint64(st.Bsize)), true // the size has another type on every system
 }
 
-// IsNoSpace tells whether the disk, or what one user may have of it, was too full for what has failed.
+// IsNoSpace reports whether the disk, or what one user may have of it, was too full for what has failed.
 func IsNoSpace(err error) bool {
 	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG)
 }

@@ -19,9 +19,16 @@ type TableSpec struct {
 }
 
 // KeySpec names the key attributes of a table or an index. An empty Sort.Name means a partition key alone.
+//
+// Each part of a global index's key may have up to four attributes: MorePartition and MoreSort hold those after the
+// first, in their order, without gaps. Items with the same values of all partition attributes are one partition, sorted
+// by the sort attributes one after the other.
 type KeySpec struct {
 	Partition KeyAttr
 	Sort      KeyAttr
+
+	MorePartition [maxKeyPart - 1]KeyAttr
+	MoreSort      [maxKeyPart - 1]KeyAttr
 }
 
 // KeyAttr is a key attribute and its type.

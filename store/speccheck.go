@@ -1,6 +1,9 @@
 package store
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // DynamoDB's limits for tables (Developer Guide, "Quotas in Amazon DynamoDB").
 const (
@@ -20,7 +23,7 @@ func (t TableSpec) check() error {
 	if err := checkName("tableName", t.Name); err != nil {
 		return err
 	}
-	if err := t.Key.check(); err != nil {
+	if err := t.Key.check(false); err != nil {
 		return invalid("table %s: %s", t.Name, err)
 	}
 	if len(t.TTL) > maxAttrName {
@@ -65,7 +68,7 @@ func (t TableSpec) checkIndexes() error {
 			return invalid(wrongParameter+"Duplicate index name: %s", ix.Name)
 		}
 		seen[ix.Name] = true
-		if err := ix.Key.check(); err != nil {
+		if err := ix.Key.check(!ix.Local); err != nil {
 			return invalid("table %s, index %s: %s", t.Name, ix.Name, err)
 		}
 		if err := ix.checkProjection(); err != nil {
@@ -145,7 +148,7 @@ func (t TableSpec) checkTypes() error {
 		keys = append(keys, ix.Key)
 	}
 	for _, k := range keys {
-		for _, a := range k.attrs() {
+		for _, a := range k.Attrs() {
 			if have, ok := types[a.Name]; ok && have != a.Type {
 				return invalid("table %s: key attribute %s has the type %c in one key and %c in another",
 					t.Name, a.Name, have, a.Type)
@@ -156,11 +159,22 @@ func (t TableSpec) checkTypes() error {
 	return nil
 }
 
-func (k KeySpec) check() error {
-	if k.Partition.Name == k.Sort.Name && k.Sort.Name != "" {
+// check refuses what cannot be a key; multi: of a global index, whose parts may have several attributes.
+func (k KeySpec) check(multi bool) error {
+	attrs := k.Attrs()
+	if NewKeySpec(k.PartitionAttrs(), k.SortAttrs()) != k {
+		return invalid("its key leaves out an attribute before another one")
+	}
+	if k.Multi() && !multi {
+		return invalid("only the key of a global index may have parts of several attributes")
+	}
+	if k.Partition.Name == k.Sort.Name && k.Sort.Name != "" && len(attrs) == 2 {
 		return invalid("Both the Hash Key and the Range Key element in the KeySchema have the same name")
 	}
-	for _, a := range k.attrs() {
+	for i, a := range attrs {
+		if slices.ContainsFunc(attrs[:i], func(b KeyAttr) bool { return a.Name == b.Name }) {
+			return invalid("The KeySchema contains multiple key attributes with the same name")
+		}
 		if a.Name == "" || len(a.Name) > maxAttrName {
 			return invalid("a key attribute needs a name of 1 to %d bytes", maxAttrName)
 		}

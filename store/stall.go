@@ -1,16 +1,59 @@
 package store
 
 import (
+	"context"
 	"time"
 
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// hasTurn notes since when a member has had its turn; the zero time: nobody has it.
-func (c *committer) hasTurn(since time.Time) {
+// longTurn is how long a member may have its turn without being named.
+const longTurn = 100 * time.Millisecond
+
+// LongTurn is a transaction that kept the others waiting.
+type LongTurn struct {
+	Context context.Context //nolint:containedctx // of the Update: it names the caller
+	Held    time.Duration
+	Over    bool // false: it still runs, and those who wait are being refused
+}
+
+// OnLongTurn has fn called for each Update whose function ran for more than 100 ms, and for one that does not end. It is called
+// between two turns: it does not wait for anything. It is set once, before the first write.
+func (s *Store) OnLongTurn(fn func(LongTurn)) { s.longTurns.Store(&fn) }
+
+func (c *committer) tellLong(m *member, held time.Duration, over bool) {
+	if fn := c.s.longTurns.Load(); fn != nil {
+		(*fn)(LongTurn{Context: m.ctx, Held: held, Over: over})
+	}
+}
+
+// hasTurn notes that a member has its turn.
+func (c *committer) hasTurn(m *member) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.since = since
+	c.since, c.holder = time.Now(), m
+}
+
+// hadTurn notes that nobody has it any more.
+func (c *committer) hadTurn() {
+	c.mu.Lock()
+	m, held := c.holder, time.Since(c.since)
+	c.since, c.holder = time.Time{}, nil
+	c.mu.Unlock()
+	if held >= longTurn {
+		c.s.meter.longTurn(held)
+		c.tellLong(m, held, true)
+	}
+}
+
+// held is how long the member that has the turn has had it.
+func (c *committer) held() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.serving || c.since.IsZero() {
+		return 0
+	}
+	return time.Since(c.since)
 }
 
 // watchStall starts the watch over the members of a commit, and ends it.
@@ -28,23 +71,27 @@ func (c *committer) watchStall(on bool) {
 // breakStall fails those who wait while one member keeps its turn too long. If one of them is an Update that the
 // member made itself, the member gets its error and ends; otherwise callers learn that the store is stuck.
 func (c *committer) breakStall() {
-	if limit := c.s.opts.WriteStall; c.stalled(limit) {
+	limit := c.s.opts.WriteStall
+	if m, held := c.stalled(limit); m != nil {
+		c.tellLong(m, held, false)
 		c.refuseAll(fault.New(fault.Unavailable, "store_stalled",
 			"another transaction has been running for %v; does it call Update itself?", limit))
 	}
 }
 
-// stalled tells whether a member has had its turn for limit, and comes back when one may have.
-func (c *committer) stalled(limit time.Duration) bool {
+// stalled returns a member that has had its turn for limit, nil: none has, and comes back when one may have.
+func (c *committer) stalled(limit time.Duration) (holder *member, had time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.serving {
-		return false
+		return nil, 0
 	}
-	var had time.Duration
 	if !c.since.IsZero() {
 		had = time.Since(c.since)
 	}
 	c.stall.Reset(max(limit-had, limit/4))
-	return had >= limit
+	if had < limit {
+		return nil, had
+	}
+	return c.holder, had
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/touchline/touchline/store/attr"
 )
@@ -17,33 +18,34 @@ func (w *walk) checkStart(key attr.Item, scan bool) error {
 	case len(key) != len(w.lastKeyNames()):
 		return errStartKey()
 	}
-	return checkStartAttrs(key, w.keySpec().attrs())
+	return w.key().checkStart(key, len(w.key().attrs))
 }
 
 // CheckStart refuses a key to go on after which Query refuses before it looks at what the key condition says of the
-// partition key: for who reads key conditions in another form.
+// partition key: for callers that read key conditions in another form.
 func (t *TableSpec) CheckStart(index string, key attr.Item) error {
 	if key == nil {
 		return nil
 	}
-	names, of := map[string]bool{}, t.Key
-	for _, ix := range t.Indexes {
-		if ix.Name == index {
-			of = ix.Key
+	names, of := map[string]bool{}, &t.Key
+	for i := range t.Indexes {
+		if t.Indexes[i].Name == index {
+			of = &t.Indexes[i].Key
 		}
 	}
-	for _, a := range append(t.Key.attrs(), of.attrs()...) {
+	for _, a := range slices.Concat(t.Key.Attrs(), of.Attrs()) {
 		names[a.Name] = true
 	}
 	if len(key) != len(names) {
 		return errStartKey()
 	}
-	return checkStartAttrs(key, of.attrs()[:1])
+	attrs := newKeyAttrs(of)
+	return attrs.checkStart(key, attrs.hashes)
 }
 
-func checkStartAttrs(key attr.Item, attrs []KeyAttr) error {
-	limit := maxPartitionKey
-	for _, a := range attrs {
+// checkStart looks at the first attributes of the key.
+func (k *keyAttrs) checkStart(key attr.Item, first int) error {
+	for i, a := range k.attrs[:first] {
 		v, ok := key[a.Name]
 		if !ok {
 			return errStartKey()
@@ -51,10 +53,9 @@ func checkStartAttrs(key attr.Item, attrs []KeyAttr) error {
 		if v.Kind() != a.Type.kind() {
 			return errKeySchema()
 		}
-		if err := checkKeyValue(a.Name, v, limit); err != nil {
+		if err := checkKeyValue(a.Name, v, k.limit(i)); err != nil {
 			return err
 		}
-		limit = maxSortKey
 	}
 	return nil
 }
@@ -65,7 +66,7 @@ func (w *walk) startAt(key attr.Item) error {
 		return nil
 	}
 	primary := attr.Item{}
-	for _, a := range w.table.spec.Key.attrs() {
+	for _, a := range w.table.key.attrs {
 		if v, ok := key[a.Name]; ok {
 			primary[a.Name] = v
 		}
@@ -88,33 +89,51 @@ func (w *walk) startAt(key attr.Item) error {
 
 // checkInside refuses a key to go on after that lies outside of a query: in another partition, or where the condition on
 // the sort key does not hold.
-func (w *walk) checkInside(partition attr.Value, sorted bool) error {
+func (w *walk) checkInside(partition []attr.Value, sorted bool) error {
 	if w.start == nil {
 		return nil
 	}
-	mine, err := attr.AppendKey(nil, partition)
+	mine, err := appendKeys(nil, partition)
 	if err != nil {
 		return err
 	}
-	n, err := attr.KeyLen(w.start, partition.Kind())
+	n, err := w.key().partitionLen(w.start)
 	if err != nil {
 		return errStartKey()
 	}
 	same := bytes.Equal(w.start[:n], mine)
-	if !sorted {
-		if !same {
-			return invalid("The provided starting key is outside query boundaries based on provided conditions")
-		}
+	switch {
+	case !sorted && !same:
+		return invalid("The provided starting key is outside query boundaries based on provided conditions")
+	case w.single:
+		return errOneRow()
+	case !sorted:
 		return nil
 	}
 	here := append(mine, w.start[n:]...)
 	switch {
-	case bytes.Compare(here, w.low) < 0 || w.high != nil && bytes.Compare(here, w.high) >= 0:
+	case bytes.Compare(here, w.low) < 0 || w.high != nil && bytes.Compare(here, w.high) >= 0, !same && w.key().multi:
 		return invalid("The provided starting key does not match the range key predicate")
 	case !same:
-		return invalid("The query can return at most one row and cannot be restarted")
+		return errOneRow()
 	}
 	return nil
+}
+
+// checkSegment refuses a key to go on after that belongs to another segment of a scan.
+func (w *walk) checkSegment() error {
+	if w.start == nil {
+		return nil
+	}
+	if mine, err := w.mine(w.start); err != nil || mine {
+		return err
+	}
+	return invalid("The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct "+
+		"Segment. TotalSegments: %d Segment: %d", w.segments, w.segment)
+}
+
+func errOneRow() error {
+	return invalid("The query can return at most one row and cannot be restarted")
 }
 
 func errStartKey() error { return invalid("The provided starting key is invalid") }

@@ -33,9 +33,12 @@ type Stats struct {
 	OldestReader   time.Duration // age; 0: none
 	ExpiredReaders uint64        // Views ended by the deadline
 	Waiting        int           // Updates that wait for their turn
+	Held           time.Duration // how long the Update that has its turn has had it; 0: none has
+	LongTurns      uint64        // Updates that had it for more than 100 ms
+	LongestTurn    time.Duration // of these
 }
 
-// stopwatch tells how long ago it was made.
+// stopwatch returns how long ago it was made.
 func stopwatch() func() time.Duration {
 	started := time.Now()
 	return func() time.Duration { return time.Since(started) }
@@ -66,6 +69,15 @@ type meter struct {
 	took    time.Duration
 	mean    time.Duration
 	times   [timeBuckets + 1]uint64
+	long    uint64
+	longest time.Duration
+}
+
+func (m *meter) longTurn(held time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.long++
+	m.longest = max(m.longest, held)
 }
 
 func (m *meter) committed(members int, took time.Duration) {
@@ -101,6 +113,7 @@ func (m *meter) fill(st *Stats) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	st.Commits, st.Members, st.Refused, st.LastRefused = m.commits, m.members, m.refused, m.fullAt
+	st.LongTurns, st.LongestTurn = m.long, m.longest
 	st.LastMembers, st.LastCommit, st.MeanCommit = m.last, m.took, m.mean
 	sum := uint64(0)
 	for i := range timeBuckets {
@@ -109,12 +122,12 @@ func (m *meter) fill(st *Stats) {
 	}
 }
 
-// Stats gives the present figures. It reads the file, like a View.
+// Stats returns the present figures. It reads the file, like a View.
 func (s *Store) Stats() Stats {
 	j := *s.journal.Load()
 	st := Stats{JournalFirst: j.first, JournalLast: j.last, JournalBytes: j.bytes}
 	s.meter.fill(&st)
-	st.Waiting = s.commits.waiting()
+	st.Waiting, st.Held = s.commits.waiting(), s.commits.held()
 	s.readers.fill(&st)
 	s.fillChores(&st)
 	s.copies.fill(&st)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,8 +28,12 @@ type Options struct {
 	StreamBytes  int64            // the same while a table has a stream, whose records stay for StreamAge; 0: 1 GiB
 
 	BackupDeadline time.Duration // after which the copy of a backup is given up; 0: 10 min
+	SweepEvery     time.Duration // how often items past their TTL are deleted, which reads of a node hide anyway; 0: 10 min
 	CompactAbove   int64         // Open compacts a file above this if half of it is free; 0: 256 MiB, negative: never
 }
+
+// DefaultSweep is Options.SweepEvery where nothing is said. DynamoDB deletes within days.
+const DefaultSweep = 10 * time.Minute
 
 func (o Options) withDefaults() Options {
 	if o.Now == nil {
@@ -42,13 +47,14 @@ func (o Options) withDefaults() Options {
 	o.WriteStall = orElse(o.WriteStall, 10*time.Second)
 	o.JournalAge = orElse(o.JournalAge, 24*time.Hour)
 	o.BackupDeadline = orElse(o.BackupDeadline, 10*time.Minute)
+	o.SweepEvery = orElse(o.SweepEvery, DefaultSweep)
 	o.JournalBytes = orElse(o.JournalBytes, 64<<20)
 	o.StreamBytes = orElse(o.StreamBytes, 1<<30)
 	o.CompactAbove = orElse(o.CompactAbove, 256<<20)
 	return o
 }
 
-// orElse gives n, or what stands for 0.
+// orElse returns n, or what stands for 0.
 func orElse[N int | int64 | time.Duration](n, byDefault N) N {
 	if n == 0 {
 		return byDefault
@@ -71,11 +77,16 @@ type Store struct {
 	incarnation atomic.Uint64
 
 	replicator atomic.Pointer[Replicator]
+	longTurns  atomic.Pointer[func(LongTurn)]
 
+	lane    lane
 	commits *committer
 	readers *readers
 	watches watches
 	keeper  keeper
+	scrub   scrub
+	intact  intact
+	older   atomic.Bool // the file is of a format that the next commit makes the present one
 
 	tableWatches watches
 	exprs        *expr.Cache
@@ -102,6 +113,26 @@ func (s *Store) Path() string { return s.path }
 
 // Tables lists the tables in the order of their names.
 func (s *Store) Tables() []TableSpec { return s.cat.Load().specs() }
+
+// TableNames lists up to limit names of tables behind one, in their order and without those of internal tables, and tells
+// whether there are more. It takes as long as the names that it gives.
+func (s *Store) TableNames(after string, limit int) (names []string, more bool) {
+	c := s.cat.Load()
+	at, found := slices.BinarySearch(c.names, after)
+	if found {
+		at++
+	}
+	for _, name := range c.names[at:] {
+		if c.tables[name].spec.Internal {
+			continue
+		}
+		if len(names) == limit {
+			return names, true
+		}
+		names = append(names, name)
+	}
+	return names, false
+}
 
 // Seq is the sequence of the last committed record of the journal; Incarnation<<40 if there is none in this incarnation.
 func (s *Store) Seq() uint64 { return s.journal.Load().last }

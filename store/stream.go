@@ -1,6 +1,8 @@
 package store
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"time"
 )
@@ -22,7 +24,7 @@ type Stream struct {
 	Through uint64     `json:"through,omitempty"`
 }
 
-// Open tells whether the stream goes on.
+// Open reports whether the stream goes on.
 func (s Stream) Open() bool { return s.Ended.IsZero() }
 
 func (s Stream) shown(now time.Time) bool { return s.Open() || now.Sub(s.Ended) < StreamAge }
@@ -35,32 +37,70 @@ type TableStream struct {
 	Key     KeySpec
 }
 
-// Streams lists the streams of all tables, from the oldest table and stream on: those that go on, and those that ended
-// less than StreamAge ago, also because their table was dropped.
-func (s *Store) Streams() []TableStream { return s.cat.Load().shownStreams(s.opts.Now()) }
+// Streams lists the streams of all tables, by the tables' names: those that go on, and those that ended less than StreamAge ago,
+// also because their table was dropped.
+func (s *Store) Streams() []TableStream {
+	streams, _ := s.StreamsBehind("", "", math.MaxInt)
+	return streams
+}
 
-// Streams is Store.Streams within a transaction: JournalOf of the same one shows no record that is younger. An error
+// StreamsBehind lists up to limit streams behind that of a table with a label, by the tables' names and then by age, and reports
+// whether there are more. It takes as long as the streams that it returns.
+func (s *Store) StreamsBehind(table, label string, limit int) (streams []TableStream, more bool) {
+	c, now := s.cat.Load(), s.opts.Now()
+	for i := c.firstStreaming(table); i < len(c.streaming); {
+		name := c.streaming[i].spec.Name
+		for _, st := range c.streamsOf(name, now) {
+			switch {
+			case name == table && st.Label <= label:
+			case len(streams) == limit:
+				return streams, true
+			default:
+				streams = append(streams, st)
+			}
+		}
+		for i < len(c.streaming) && c.streaming[i].spec.Name == name {
+			i++
+		}
+	}
+	return streams, false
+}
+
+// StreamsOf is Streams for the tables of one name, which was used again if there are several, from the oldest stream on.
+func (s *Store) StreamsOf(table string) []TableStream {
+	return s.cat.Load().streamsOf(table, s.opts.Now())
+}
+
+// StreamsOf is Store.StreamsOf within a transaction: JournalOf of the same one shows no record that is younger. An error
 // means that the transaction has ended.
-func (tx *Tx) Streams() ([]TableStream, error) {
+func (tx *Tx) StreamsOf(table string) ([]TableStream, error) {
 	if err := tx.enter(); err != nil {
 		return nil, err
 	}
 	defer tx.leave()
-	return tx.cat.shownStreams(tx.Now()), nil
+	return tx.cat.streamsOf(table, tx.Now()), nil
 }
 
-func (c *catalogue) shownStreams(now time.Time) []TableStream {
-	var out []TableStream
-	for _, id := range c.ids() {
-		t := c.byID[id]
+func (c *catalogue) streamsOf(name string, now time.Time) (out []TableStream) {
+	for _, t := range c.streaming[c.firstStreaming(name):] {
+		if t.spec.Name != name {
+			break
+		}
 		for _, st := range t.shownStreams(now) {
-			out = append(out, TableStream{Stream: st, Table: t.spec.Name, TableID: t.uuid, Key: t.spec.Key})
+			out = append(out, TableStream{Stream: st, Table: name, TableID: t.uuid, Key: t.spec.Key})
 		}
 	}
+	slices.SortStableFunc(out, func(a, b TableStream) int { return cmp.Compare(a.Label, b.Label) })
 	return out
 }
 
-// shownStreams gives the streams that there is something to tell of.
+// firstStreaming is where the tables of a name, or of later ones, begin among those with streams.
+func (c *catalogue) firstStreaming(name string) int {
+	at, _ := slices.BinarySearchFunc(c.streaming, name, func(t *table, name string) int { return cmp.Compare(t.spec.Name, name) })
+	return at
+}
+
+// shownStreams returns the streams that there is something to tell of.
 func (t *table) shownStreams(now time.Time) []Stream {
 	var out []Stream
 	for _, st := range t.streams {
@@ -71,7 +111,7 @@ func (t *table) shownStreams(now time.Time) []Stream {
 	return out
 }
 
-// streamed tells whether a record lies in a stretch that some stream shows, whichever table it is about.
+// streamed reports whether a record lies in a stretch that some stream shows, whichever table it is about.
 func (c *catalogue) streamed(seq uint64, now time.Time) bool {
 	for _, t := range c.streaming {
 		for _, st := range t.streams {
@@ -83,7 +123,7 @@ func (c *catalogue) streamed(seq uint64, now time.Time) bool {
 	return false
 }
 
-// present gives the stream that goes on, nil if there is none.
+// present returns the stream that goes on, nil if there is none.
 func (t *table) present() *Stream {
 	if n := len(t.streams); n > 0 && t.streams[n-1].Open() {
 		return &t.streams[n-1]
@@ -118,7 +158,7 @@ func (tx *Tx) setStream(t *table) {
 	})
 }
 
-// newLabel gives the instant, or one a little later, that no stream of the table's name has as its label.
+// newLabel returns the instant, or one a little later, that no stream of the table's name has as its label.
 func (c *catalogue) newLabel(t *table, at time.Time) time.Time {
 	var taken []string
 	for _, other := range c.byID {

@@ -1,9 +1,11 @@
 package store_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -119,7 +121,7 @@ func TestAViewSeesTheEndOfAStream(t *testing.T) {
 	last := s.Seq()
 	see := func(when string, open bool) {
 		view(t, s, func(tx *store.Tx) error {
-			streams, err := tx.Streams()
+			streams, err := tx.StreamsOf("balls")
 			if err != nil || len(streams) != 1 || streams[0].Open() != open {
 				t.Fatalf("%s: %+v, %v", when, streams, err)
 			}
@@ -158,4 +160,41 @@ func TestAViewSeesTheEndOfAStream(t *testing.T) {
 		t.Fatalf("%d commits: this test is about one", n)
 	}
 	see("after", false)
+}
+
+// A page of streams costs what it gives, however many there are.
+func TestPageOfStreams(t *testing.T) {
+	cost := map[int]float64{}
+	for _, n := range []int{20, 200} {
+		s := storetest.Open(t)
+		for i := range n {
+			spec := matches()
+			spec.Name = fmt.Sprintf("table-%03d", n-1-i)
+			if err := s.CreateTableWith(t.Context(), spec, store.TableSettings{Stream: store.ViewKeys}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		drop(t, s, "table-003")
+		if err := s.UpdateTable(t.Context(), store.TableChange{Table: "table-004", Settings: func(set *store.TableSettings) error {
+			set.Stream = ""
+			return nil
+		}}); err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		page, more := s.StreamsBehind("table-002", s.StreamsOf("table-002")[0].Label, 3)
+		for _, st := range page {
+			names = append(names, st.Table)
+		}
+		if want := []string{"table-003", "table-004", "table-005"}; !slices.Equal(names, want) || !more {
+			t.Errorf("%v, %v; want %v and more", names, more, want)
+		}
+		if all, more := s.StreamsBehind("", "", n); len(all) != n || more || len(s.Streams()) != n {
+			t.Errorf("%d of %d streams, more: %v", len(all), n, more)
+		}
+		cost[n] = testing.AllocsPerRun(5, func() { s.StreamsBehind("table-010", "", 5) })
+	}
+	if cost[200] > cost[20] {
+		t.Errorf("a page of 5 takes %v allocations of 200 streams, %v of 20", cost[200], cost[20])
+	}
 }

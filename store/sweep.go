@@ -13,10 +13,6 @@ import (
 // copy of a table expires by itself: these deletions are not to be sent to it.
 const OriginTTL = "ttl"
 
-// A pass over all tables with a TTL begins at most this often. DynamoDB deletes within days; reads hide what is past
-// its time anyway.
-const sweepEvery = 10 * time.Minute
-
 // sweep is where the pass stands. It is in memory only: after a restart a new one begins.
 type sweep struct {
 	due    time.Time // of the next pass
@@ -24,15 +20,18 @@ type sweep struct {
 	after  []byte    // key in the first of them; nil: before all
 }
 
-// begin starts a pass if it is time, and tells whether there is one.
-func (w *sweep) begin(cat *catalogue, now time.Time) bool {
+// SweepEvery is how often a pass over all tables with a TTL begins at most.
+func (s *Store) SweepEvery() time.Duration { return s.opts.SweepEvery }
+
+// begin starts a pass if it is time, and reports whether there is one.
+func (w *sweep) begin(cat *catalogue, now time.Time, every time.Duration) bool {
 	if len(w.tables) > 0 {
 		return true
 	}
-	if wait := w.due.Sub(now); wait > 0 && wait <= sweepEvery { // more: the clock was set back
+	if wait := w.due.Sub(now); wait > 0 && wait <= every { // more: the clock was set back
 		return false
 	}
-	w.due = now.Add(sweepEvery)
+	w.due = now.Add(every)
 	for _, id := range cat.ids() {
 		if t := cat.byID[id]; !t.dropped && t.spec.TTL != "" {
 			w.tables = append(w.tables, id)
@@ -52,7 +51,7 @@ func (w *sweep) moved(to []byte) {
 // sweepNext is the chore of Housekeep that deletes items whose time is over.
 func (s *Store) sweepNext(ctx context.Context) (did bool, err error) {
 	w := &s.keeper.sweep
-	if !w.begin(s.cat.Load(), s.opts.Now()) {
+	if !w.begin(s.cat.Load(), s.opts.Now(), s.opts.SweepEvery) {
 		return false, nil
 	}
 	id := w.tables[0]
@@ -72,7 +71,7 @@ func (s *Store) sweepNext(ctx context.Context) (did bool, err error) {
 	return true, err
 }
 
-// findExpired gives the keys of expired items behind a key, and how far it has looked, nil if that is the end.
+// findExpired returns the keys of expired items behind a key, and how far it has looked, nil if that is the end.
 func (s *Store) findExpired(ctx context.Context, id uint32, after []byte) (found [][]byte, to []byte, err error) {
 	err = s.View(ctx, func(tx *Tx) error {
 		if err := tx.enter(); err != nil {
@@ -91,11 +90,7 @@ func (s *Store) findExpired(ctx context.Context, id uint32, after []byte) (found
 		c := bucket.Cursor()
 		k, v := seekBehind(c, after)
 		for n := 0; k != nil && n < size.sweep && len(found) < size.deletes; n++ {
-			gone, err := t.rowExpired(v, tx.Now())
-			if err != nil {
-				return err
-			}
-			if gone {
+			if t.rowExpired(k, v, tx.Now()) {
 				found = append(found, slices.Clone(k))
 			}
 			to = k
@@ -110,15 +105,17 @@ func (s *Store) findExpired(ctx context.Context, id uint32, after []byte) (found
 	return found, to, err
 }
 
-func (t *table) rowExpired(v []byte, now time.Time) (bool, error) {
+// rowExpired reports whether a row is past its time. One that is damaged is left: scrub reports it.
+func (t *table) rowExpired(k, v []byte, now time.Time) bool {
 	r := row(v)
-	if err := r.check(); err != nil {
-		return false, err
+	if r.check(k) != nil {
+		return false
 	}
-	return t.expired(r.item(), now)
+	gone, err := t.expired(r.item(), now)
+	return err == nil && gone
 }
 
-// deleteExpired deletes the items that are still there and still expired, and tells how many that were.
+// deleteExpired deletes the items that are still there and still expired, and returns how many that were.
 func (s *Store) deleteExpired(ctx context.Context, id uint32, keys [][]byte) (n int, err error) {
 	err = s.Update(ctx, func(tx *Tx) error {
 		n = 0

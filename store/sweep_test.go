@@ -73,6 +73,52 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// How often a pass begins is a setting.
+func TestSweepPeriod(t *testing.T) {
+	now := time.Unix(1_563_096_600, 0)
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{
+		NoSync: true, Now: func() time.Time { return now }, SweepEvery: 2 * time.Second,
+	}, balls())
+	housekeep(t, s)
+	for i, after := range []time.Duration{time.Second, time.Second, time.Second, time.Second} {
+		put(t, s, "balls", ball("final", i, "ttl", attr.Int(now.Unix()-1)))
+		now = now.Add(after)
+		housekeep(t, s)
+		if want := uint64((i + 1) / 2 * 2); s.Stats().Swept != want {
+			t.Errorf("after %d seconds %d items are swept, want %d", i+1, s.Stats().Swept, want)
+		}
+	}
+}
+
+// A time with a fraction of a second is a time, as any other number.
+func TestTTLWithFractions(t *testing.T) {
+	s := openSweeping(t, balls())
+	ttl := func(text string) attr.Value {
+		v, err := attr.N(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for i, c := range []struct {
+		ttl  string
+		gone bool
+	}{
+		{"1563096599.5", true}, {"1563096599.999999999", true}, {"1563096600.5", false}, {"1563096600.0", false}, {"15630965995e-1", true},
+		{"1405416599.5", false}, {"0.5", false}, {"-1563096599.5", false}, {"1e40", false}, {"1563096599500", false},
+	} {
+		put(t, s.Store, "balls", ball("final", i, "ttl", ttl(c.ttl)))
+		if got := get(t, s.Store, "balls", ball("final", i)); (got == nil) != c.gone {
+			t.Errorf("%s: %v", c.ttl, got)
+		}
+	}
+	s.wait(time.Hour)
+	housekeep(t, s.Store)
+	if s.Stats().Swept != 5 { // those two that were not over yet too
+		t.Errorf("%d items are swept", s.Stats().Swept)
+	}
+}
+
 // A large table is swept in many slices, each with a few deletes.
 func TestSweepInSlices(t *testing.T) {
 	s := openSweeping(t, balls())

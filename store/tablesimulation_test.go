@@ -27,23 +27,16 @@ func (m tableModel) clone() tableModel {
 	return tableModel{items: maps.Clone(m.items), indexes: maps.Clone(m.indexes)}
 }
 
-// refuses tells whether an item holds what cannot be a key of an index.
+// refuses reports whether an item holds what cannot be a key of an index.
 func (m tableModel) refuses(it attr.Item) bool {
 	for _, ix := range m.indexes {
-		for _, a := range keyAttrs(ix) {
+		for _, a := range ix.Key.Attrs() {
 			if v, ok := it[a.Name]; ok && !isKey(v, a) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-func keyAttrs(ix store.IndexSpec) []store.KeyAttr {
-	if ix.Key.Sort.Name == "" {
-		return []store.KeyAttr{ix.Key.Partition}
-	}
-	return []store.KeyAttr{ix.Key.Partition, ix.Key.Sort}
 }
 
 func isKey(v attr.Value, a store.KeyAttr) bool {
@@ -53,11 +46,11 @@ func isKey(v attr.Value, a store.KeyAttr) bool {
 	return v.Kind() == attr.KindS && v.Str() != ""
 }
 
-// in gives the keys of the items that an index should show.
+// in returns the keys of the items that an index should show.
 func (m tableModel) in(ix store.IndexSpec, now time.Time) (keys []int64) {
 	for id, it := range m.items {
 		shown := true
-		for _, a := range keyAttrs(ix) {
+		for _, a := range ix.Key.Attrs() {
 			v, ok := it[a.Name]
 			shown = shown && ok && isKey(v, a)
 		}
@@ -145,6 +138,8 @@ func drawIndex(rt *rapid.T) store.IndexSpec {
 		{Name: "by-a", Key: store.KeySpec{Partition: str("a")}},
 		{Name: "by-b", Key: store.KeySpec{Partition: num("b"), Sort: str("a")}},
 		{Name: "by-c", Key: store.KeySpec{Partition: str("c"), Sort: num("id")}},
+		{Name: "by-ab-c", Key: store.NewKeySpec(attrs(str("a"), num("b")), attrs(str("c"), num("id")))},
+		{Name: "by-c-ba", Key: store.NewKeySpec(attrs(str("c")), attrs(num("b"), str("a")))},
 	}).Draw(rt, "index")
 }
 

@@ -73,7 +73,7 @@ func newMark(token string, writes []write) mark {
 	return m
 }
 
-// doneBefore tells whether the request was done with this token before. Another request with the token is refused.
+// doneBefore reports whether the request was done with this token before. Another request with the token is refused.
 func (tx *Tx) doneBefore(m mark) (bool, error) {
 	bucket := tx.btx.Bucket(bucketTokens)
 	if m.token == "" || bucket == nil {
@@ -183,7 +183,7 @@ func (s *Store) forgetTokens(ctx context.Context) (did bool, err error) {
 	return err == nil, err
 }
 
-// oldestToken gives the key of the first token by time if it is past its age.
+// oldestToken returns the key of the first token by time if it is past its age.
 func oldestToken(bucket *bolt.Bucket, now time.Time) []byte {
 	k, _ := bucket.Cursor().First() // 'a' is before 't'
 	if len(k) < 9 || k[0] != 'a' {
@@ -212,10 +212,10 @@ func (c *checker) tokens() error {
 		case len(k) > 9 && k[0] == 'a':
 			at, _, err := readToken(bucket.Get(tokenKey(string(k[9:]))))
 			if err != nil || !bytes.Equal(k, tokenTime(at, string(k[9:]))) {
-				return c.say("the time of token %q is of no token", k[9:])
+				return c.say("the time of token %q belongs to no token", k[9:])
 			}
 		default:
-			return c.say("key %x is of no token", k)
+			return c.say("key %x belongs to no token", k)
 		}
 		return nil
 	})

@@ -68,7 +68,7 @@ func (tx *Tx) touchWrite(c *change) error {
 	return nil
 }
 
-// touch tells what a change does to the entry of an item, and whether to any that can be seen.
+// touch returns what a change does to the entry of an item, and whether to any that can be seen.
 func (ix *index) touch(c *change, old, now attr.Item) (it IndexTouch, changed bool, err error) {
 	was, _, err := ix.entryKey(itemDoc(old), c.key)
 	if err != nil {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/touchline/touchline/internal/failpoint"
@@ -46,10 +47,20 @@ type TransactWrite struct {
 	// same request with the same token succeeds without being done again.
 	Token string
 
+	// AllReasons has every action's reason told, as for statements of PartiQL; else there are none behind the first that is not
+	// valid.
+	AllReasons bool
+
 	// Repeated is called instead of doing an action that was done before, with the item of the action as it is now, or
 	// of size 0 if there is none: DynamoDB bills a read of it. It makes no call on the transaction; nil: nobody asks. What
 	// Touched has set is not called then.
 	Repeated func(Touch)
+}
+
+// ChecksOnly reports whether the transaction changes nothing. It has no need of a turn then: see Store.UpdateRequest, in
+// which its token is not remembered either.
+func (t *TransactWrite) ChecksOnly() bool {
+	return !slices.ContainsFunc(t.Items, func(it WriteItem) bool { return it.Check == nil })
 }
 
 // TransactionCanceledError says that actions of a TransactWrite or TransactGet could not be done. Nothing was changed;
@@ -81,7 +92,7 @@ func (e *TransactionCanceledError) Error() string {
 	return "Transaction cancelled, please refer cancellation reasons for specific reasons [" + strings.Join(codes, ", ") + "]"
 }
 
-// Unwrap gives the fault that the edges map.
+// Unwrap returns the fault that the edges map.
 func (e *TransactionCanceledError) Unwrap() error {
 	return fault.New(fault.Conflict, "transaction_canceled", "%s", e.Error())
 }
@@ -97,30 +108,43 @@ func (tx *Tx) TransactWrite(t TransactWrite) error {
 		return err
 	}
 	defer tx.leave()
-	writes, err := t.writes(tx.s.exprs)
-	if err != nil {
-		return err
+	call := tx.recall()
+	if call == nil {
+		writes, err := t.writes(tx)
+		if err != nil {
+			return err
+		}
+		call = &judged{writes: writes, mark: newMark(t.Token, writes)}
 	}
-	mark := newMark(t.Token, writes)
-	switch done, err := tx.doneBefore(mark); {
+	switch done, err := tx.doneBefore(call.mark); {
 	case err != nil:
 		return err
 	case done:
-		return tx.repeat(writes, t.Repeated)
+		return tx.repeat(call.writes, t.Repeated)
 	}
-	changes, err := tx.judgeAll(writes)
+	if stands, err := tx.stands(call); err != nil || !stands {
+		if call.changes, err = tx.judgeAll(call.writes, t.AllReasons); err != nil {
+			return err
+		}
+	}
+	if tx.ahead != nil {
+		tx.note(*call)
+		return nil
+	}
+	return tx.do(call)
+}
+
+// do makes the changes of a transaction.
+func (tx *Tx) do(call *judged) error {
+	told, err := tx.compile(call.writes, call.changes, true)
 	if err != nil {
 		return err
 	}
-	told, err := tx.compile(writes, changes, true)
-	if err != nil {
-		return err
-	}
-	if err := tx.isTold(told, tx.performAll(changes)); err != nil {
+	if err := tx.isTold(told, tx.performAll(call.changes)); err != nil {
 		return err
 	}
 	failpoint.Hit(failpoint.TransactDone)
-	return tx.remember(mark)
+	return tx.remember(call.mark)
 }
 
 // repeat tells of the items that a transaction is about which was done before. A table may be another one since, or none.
@@ -144,7 +168,7 @@ func (tx *Tx) repeat(writes []write, tell func(Touch)) error {
 }
 
 // judgeAll takes the actions from the tables to their changes, and collects the reasons against them.
-func (tx *Tx) judgeAll(writes []write) ([]change, error) {
+func (tx *Tx) judgeAll(writes []write, all bool) ([]change, error) {
 	reasons := make(reasons, len(writes))
 	for i := range writes {
 		w := &writes[i]
@@ -173,7 +197,7 @@ func (tx *Tx) judgeAll(writes []write) ([]change, error) {
 			return nil, err
 		}
 	}
-	return changes, reasons.verdict()
+	return changes, reasons.verdict(all)
 }
 
 // reasons are collected while the actions are looked at; those without a code are of actions that nothing is against.
@@ -189,22 +213,23 @@ func (r reasons) take(i int, err error) error {
 		r[i] = CancellationReason{Code: ReasonConditionFailed, Message: failed.Error(), Item: failed.Old}
 		return nil
 	}
-	if !fault.Is(err, fault.Invalid) || isEmptyKey(err) {
+	if !fault.Is(err, fault.Invalid) || isEmptyKey(err) || isTooMuch(err) {
 		return err
 	}
 	r[i] = CancellationReason{Code: ReasonValidation, Message: err.Error()}
 	return nil
 }
 
-// verdict is the error of the transaction, nil if there is no reason for one.
-func (r reasons) verdict() error {
-	canceled := false
+// verdict is the error of the transaction, nil if there is no reason for one. The service looks no further than to the first
+// action that is not valid: those behind it have no reason of their own, unless all are wanted.
+func (r reasons) verdict(all bool) error {
+	canceled, invalid := false, false
 	for i := range r {
-		if r[i].Code == "" {
-			r[i].Code = ReasonNone
-		} else {
-			canceled = true
+		if r[i].Code == "" || invalid {
+			r[i] = CancellationReason{Code: ReasonNone}
+			continue
 		}
+		canceled, invalid = true, !all && r[i].Code == ReasonValidation
 	}
 	if !canceled {
 		return nil

@@ -4,12 +4,22 @@ import (
 	"strconv"
 
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 )
 
-// writes gives the actions of a transaction, bound, after refusing what needs no table to be refused. Of several faults
+// CheckWrites refuses what is wrong with actions of a transaction alone, as TransactWrite does before it looks at any table. It is
+// for callers that have found a fault in the action behind these: the first one is reported.
+func (s *Store) CheckWrites(items []WriteItem) error {
+	if len(items) == 0 {
+		return nil
+	}
+	t := TransactWrite{Items: items}
+	_, err := t.writes(&Tx{s: s}) // binding asks it for the cache of expressions and the budget alone
+	return err
+}
+
+// writes returns the actions of a transaction, bound, after refusing what needs no table to be refused. Of several faults
 // the one of the first action is reported.
-func (t *TransactWrite) writes(cache *expr.Cache) ([]write, error) {
+func (t *TransactWrite) writes(tx *Tx) ([]write, error) {
 	if err := checkCount(len(t.Items), maxTransactItems, "TransactItems"); err != nil {
 		return nil, err
 	}
@@ -26,7 +36,7 @@ func (t *TransactWrite) writes(cache *expr.Cache) ([]write, error) {
 		if err := w.checkBare(); err != nil {
 			return nil, err
 		}
-		if err := w.bind(cache); err != nil {
+		if err := w.bind(tx); err != nil {
 			return nil, err
 		}
 		bytes += attr.Size(w.subject) + attr.Size(w.request.Params.Values)
@@ -38,7 +48,7 @@ func (t *TransactWrite) writes(cache *expr.Cache) ([]write, error) {
 	return writes, nil
 }
 
-// write gives the one action that is in a WriteItem, the one of the given number from 0.
+// write returns the one action that is in a WriteItem, the one of the given number from 0.
 func (it *WriteItem) write(number int) (w write, err error) {
 	n := 0
 	if it.Put != nil {
@@ -65,7 +75,7 @@ func (it *WriteItem) write(number int) (w write, err error) {
 	return w, nil
 }
 
-// twice tells whether two actions are on one item. Those whose key could not be made are left out.
+// twice reports whether two actions are on one item. Those whose key could not be made are left out.
 func twice(writes []write) bool {
 	seen := make(map[itemID]bool, len(writes))
 	for i := range writes {

@@ -8,8 +8,8 @@ import (
 // TransactGet reads up to 100 items, of 4 MB together, as of one instant: nil where there is none, or where it is past
 // its TTL. No item may be asked for twice, as in DynamoDB.
 //
-// A transaction of this store sees one instant anyway: this is for who speaks DynamoDB's words. Keys that do not fit
-// their table are a TransactionCanceledError.
+// A transaction of this store sees one instant anyway: this is for callers that speak DynamoDB's protocol. Keys that do
+// not fit their table are a TransactionCanceledError.
 func (tx *Tx) TransactGet(items []GetItem) ([]attr.Item, error) {
 	if err := tx.enter(); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (tx *Tx) TransactGet(items []GetItem) ([]attr.Item, error) {
 	return out, nil
 }
 
-// aimAll gives the gets with their tables and keys.
+// aimAll returns the gets with their tables and keys.
 func (tx *Tx) aimAll(items []GetItem) ([]write, error) {
 	if err := checkCount(len(items), maxTransactItems, "TransactItems"); err != nil {
 		return nil, err
@@ -69,10 +69,10 @@ func (tx *Tx) aimAll(items []GetItem) ([]write, error) {
 	if twice(reads) {
 		return nil, invalid("Transaction request cannot include multiple operations on one item")
 	}
-	return reads, reasons.verdict()
+	return reads, reasons.verdict(true)
 }
 
-// shown gives the item in a row, or what a projection shows of it.
+// shown returns the item in a row, or what a projection shows of it.
 func shown(r row, p *expr.Projection) (attr.Item, error) {
 	it, err := r.decode()
 	if err != nil || p == nil {

@@ -102,7 +102,8 @@ func contents(t testing.TB, s *store.Store) (all string) {
 	return all
 }
 
-// codes gives for each action the code that TransactWrite should report, by doing each of them alone.
+// codes returns for each action the code that TransactWrite should report, by doing each of them alone. Behind the first
+// that is not valid it reports none.
 func codes(t testing.TB, s *store.Store, items []store.WriteItem) (out []string, fine bool) {
 	t.Helper()
 	fine = true
@@ -114,6 +115,9 @@ func codes(t testing.TB, s *store.Store, items []store.WriteItem) (out []string,
 			code = store.ReasonConditionFailed
 		case fault.Is(err, fault.Invalid):
 			code = store.ReasonValidation
+		}
+		if slices.Contains(out, store.ReasonValidation) {
+			code = store.ReasonNone
 		}
 		fine = fine && code == store.ReasonNone
 		out = append(out, code)

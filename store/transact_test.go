@@ -67,7 +67,7 @@ func transact(t testing.TB, s *store.Store, items ...store.WriteItem) (err error
 	return err
 }
 
-// wantReasons compares the codes of a canceled transaction, and gives its reasons.
+// wantReasons compares the codes of a canceled transaction, and returns its reasons.
 func wantReasons(t testing.TB, name string, err error, codes ...string) []store.CancellationReason {
 	t.Helper()
 	canceled, ok := errors.AsType[*store.TransactionCanceledError](err)
@@ -300,7 +300,7 @@ func TestTransactWriteCollectsReasons(t *testing.T) {
 			checkBall(7, "attribute_exists(ball)"),
 		}})
 		failed, invalid, none := store.ReasonConditionFailed, store.ReasonValidation, store.ReasonNone
-		reasons := wantReasons(t, "all", err, failed, none, failed, invalid, failed, none)
+		reasons := wantReasons(t, "all", err, failed, none, failed, invalid, none, none) // behind what is not valid none is said
 		wantItem(t, "first", reasons[0].Item, ball("final", 1, "runs", 1))
 		wantItem(t, "third", reasons[2].Item, ball("final", 3, "runs", 3, "ttl", 1))
 		wantItem(t, "not there", reasons[4].Item, nil)

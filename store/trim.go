@@ -33,11 +33,11 @@ func (b *batch) trim() error {
 	slice := max(trimSlice, 2*b.records)
 	floor := uint64(0) // not asked yet
 	for range slice {
-		due, err := b.trimDue()
-		if err != nil || !due {
-			return err
+		if !b.trimDue() {
+			return nil
 		}
 		if floor == 0 {
+			var err error
 			if floor, err = cursorFloor(b.btx.Bucket(bucketCursors)); err != nil {
 				return err
 			}
@@ -52,7 +52,7 @@ func (b *batch) trim() error {
 	return nil
 }
 
-// trimNow tells whether it is time to trim again, or the journal is well above its size, or the file was full: then
+// trimNow reports whether it is time to trim again, or the journal is well above its size, or the file was full: then
 // every page counts.
 func (b *batch) trimNow() bool {
 	c, now := b.s.commits, b.s.opts.Now()
@@ -64,7 +64,7 @@ func (b *batch) trimNow() bool {
 	return true
 }
 
-// outgrown tells whether the journal is well above its size.
+// outgrown reports whether the journal is well above its size.
 func (b *batch) outgrown() bool {
 	above := func(size int64) bool { return b.journal.bytes > uint64(size+size/16) }
 	o := &b.s.opts
@@ -72,27 +72,27 @@ func (b *batch) outgrown() bool {
 		(above(o.StreamBytes) || !b.cat.streamed(b.journal.first, o.Now()))
 }
 
-// trimDue tells whether the first record is one too many.
-func (b *batch) trimDue() (bool, error) {
+// trimDue reports whether the first record is one too many.
+func (b *batch) trimDue() bool {
 	j := &b.journal
 	if j.first > j.last {
-		return false, nil
+		return false
 	}
 	size, age := b.s.opts.JournalBytes, b.s.opts.JournalAge
 	if b.cat.streamed(j.first, b.s.opts.Now()) {
 		size, age = max(size, b.s.opts.StreamBytes), max(age, StreamAge)
 	}
 	if j.bytes > uint64(size) {
-		return true, nil
+		return true
 	}
 	if j.firstAt == 0 {
 		v := b.btx.Bucket(bucketJournal).Get(seqKey(j.first))
 		if len(v) < recordHeader {
-			return false, damaged(errRecord, "journal record %d", j.first)
+			return true // trimFirst passes over it
 		}
 		j.firstAt = int64(binary.BigEndian.Uint64(v[recordAt:]))
 	}
-	return b.s.opts.Now().Sub(time.Unix(0, j.firstAt)) > age, nil
+	return b.s.opts.Now().Sub(time.Unix(0, j.firstAt)) > age
 }
 
 // cursorFloor is the sequence up to which every cursor has read.
@@ -113,17 +113,8 @@ func (b *batch) trimFirst() error {
 	j := &b.journal
 	key := seqKey(j.first)
 	v := bucket.Get(key)
-	r, err := decodeRecord(v)
-	if err != nil {
-		return err
-	}
-	if r.prev != 0 {
-		if err := bucket.Delete(seqKey(r.prev)); err != nil {
-			return err
-		}
-	}
-	if !b.referred(j.first, &r) {
-		if err := bucket.Delete(key); err != nil {
+	if r, err := decodeRecord(v); err == nil { // one that is damaged stays: which others need it is not known, and no commit may fail for it
+		if err := b.trimRecord(bucket, key, &r); err != nil {
 			return err
 		}
 	}
@@ -133,6 +124,19 @@ func (b *batch) trimFirst() error {
 	j.firstAt = 0
 	j.first = j.next(bucket)
 	return nil
+}
+
+// trimRecord deletes the record that the first one refers to, and the first one itself if no later one refers to it.
+func (b *batch) trimRecord(bucket *bolt.Bucket, key []byte, r *storedRecord) error {
+	if r.prev != 0 {
+		if err := bucket.Delete(seqKey(r.prev)); err != nil {
+			return err
+		}
+	}
+	if b.referred(b.journal.first, r) {
+		return nil
+	}
+	return bucket.Delete(key)
 }
 
 // next is the sequence behind the first. There are holes only between incarnations.
@@ -146,7 +150,7 @@ func (j *journalState) next(bucket *bolt.Bucket) uint64 {
 	return j.last + 1
 }
 
-// referred tells whether a later record has this one's image as its old one: it has unless the image is still the
+// referred reports whether a later record has this one's image as its old one: it has unless the image is still the
 // state of the item, or there is none.
 func (b *batch) referred(seq uint64, r *storedRecord) bool {
 	t := b.cat.byID[r.table]

@@ -10,7 +10,7 @@ import (
 // something else.
 const ttlHorizon = 5 * 365 * 24 * time.Hour
 
-// expired tells whether an item is past its time. Reads do not show it then; conditions and updates work on it until
+// expired reports whether an item is past its time. Reads do not show it then; conditions and updates work on it until
 // it is swept, as in DynamoDB.
 func (t *table) expired(d doc, now time.Time) (bool, error) {
 	if t.spec.TTL == "" {
@@ -23,10 +23,12 @@ func (t *table) expired(d doc, now time.Time) (bool, error) {
 	if !ok || v.Kind() != attr.KindN {
 		return false, nil
 	}
-	limit, whole := v.Int()
-	if !whole {
-		return false, nil // DynamoDB wants whole seconds
-	}
 	at := now.Unix()
-	return limit < at && limit > at-int64(ttlHorizon/time.Second), nil
+	horizon := at - int64(ttlHorizon/time.Second)
+	if limit, whole := v.Int(); whole {
+		return limit < at && limit > horizon, nil
+	}
+	before, _ := attr.Compare(v, attr.Int(at)) // both are numbers
+	behind, _ := attr.Compare(v, attr.Int(horizon))
+	return before < 0 && behind > 0, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
 )
 
 // Tx is a transaction of Update or View. It belongs to the function it was given to: it is used by one goroutine and
@@ -30,6 +31,11 @@ type Tx struct {
 	replicator Replicator // nil: nobody is told of the writes
 	seen       seen
 	compiling  bool // Replicator.Compile runs
+
+	work     *expr.Work // that expressions may cost; nil: as much as it takes
+	ahead    *judgement // of a View: what writes would be is noted here
+	judged   *judgement // of an Update: what was noted on a snapshot
+	recalled int        // calls of it
 
 	batch  *batch  // of an Update
 	reader *reader // of a View
@@ -132,7 +138,7 @@ func (tx *Tx) leave() {
 
 // enterWrite is enter for a change.
 func (tx *Tx) enterWrite() error {
-	if tx.batch == nil {
+	if tx.batch == nil && tx.ahead == nil {
 		return errReadOnly()
 	}
 	if tx.compiling {
@@ -148,7 +154,7 @@ func (tx *Tx) table(name string) (*table, error) {
 	return nil, errNoTable(name)
 }
 
-// bucket gives a bucket that the catalogue says is there.
+// bucket returns a bucket that the catalogue says is there.
 func (tx *Tx) bucket(name []byte) (*bolt.Bucket, error) {
 	var b *bolt.Bucket
 	if tx.reader != nil {

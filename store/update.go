@@ -8,19 +8,21 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// UpdateItem changes attributes of an item, or creates it of its key and what the update sets.
+// UpdateItem changes attributes of an item, or creates it of its key and what the update sets or adds. An update that only
+// removes and deletes does not create an item: it succeeds, and nothing is written.
 type UpdateItem struct {
 	Table     string
 	Key       attr.Item
 	Update    string // empty: only the key, if the item is not there
 	Condition string
 	expr.Params
+	Sending
 }
 
 func (u *UpdateItem) write() write {
 	return write{
 		op: OpUpdate, name: u.Table, subject: u.Key,
-		request: Request{Update: u.Update, Condition: u.Condition, Params: u.Params},
+		request: Request{Update: u.Update, Condition: u.Condition, Params: u.Params}, sending: u.Sending,
 	}
 }
 
@@ -33,7 +35,7 @@ type Images struct {
 	update *expr.Update // that led from Old to New; nil: none
 }
 
-// Updated gives of both images what the update expression named: UPDATED_OLD and UPDATED_NEW. Of a nested path that is
+// Updated returns of both images what the update expression named: UPDATED_OLD and UPDATED_NEW. Of a nested path that is
 // the nested part alone, and elements of a list close up. What was not there, or is not there any more, is absent; an
 // image without any of it is empty, and no item stays nil. The sizes stay those of the whole items.
 //
@@ -70,16 +72,19 @@ func (tx *Tx) Update(u UpdateItem) (Images, error) {
 	return images, nil
 }
 
-// updated gives the item after an update, in a map of its own.
-func updated(old, key attr.Item, u *expr.Update) (attr.Item, error) {
+// updated returns the item after an update, in a map of its own; nil: there is none, and the update creates none.
+func updated(old, key attr.Item, u *expr.Update, work *expr.Work) (attr.Item, error) {
 	base := old
 	if base == nil {
+		if !u.Creates() {
+			return nil, nil
+		}
 		base = key
 	}
 	if u == nil {
 		return maps.Clone(base), nil
 	}
-	return u.Apply(base)
+	return u.ApplyWithin(base, work)
 }
 
 // checkUpdate refuses an update of a key attribute, also one that would leave its value.
@@ -88,7 +93,7 @@ func (t *table) checkUpdate(u *expr.Update) error {
 		return nil
 	}
 	for _, name := range u.Attributes() {
-		for _, a := range t.spec.Key.attrs() {
+		for _, a := range t.key.attrs {
 			if name == a.Name {
 				return invalid("One or more parameter values were invalid: "+
 					"Cannot update attribute %s. This attribute is part of the key", name)

@@ -52,7 +52,7 @@ type boltMeta struct {
 	txid     uint64
 }
 
-// closedInOrder tells whether the last commit wrote the free list, which only Close does.
+// closedInOrder reports whether the last commit wrote the free list, which only Close does.
 func (m boltMeta) closedInOrder() bool { return m.freelist != boltNoFreelist }
 
 // used is how much of the file the pages take.

@@ -13,6 +13,9 @@ type verifier struct {
 	meta boltMeta
 	seen []uint64 // a bit for each page that the tree uses
 	bufs [][]byte // one for each level of the tree
+
+	contents func(bucket, key, value []byte) error // judges what lies in the buckets; nil: nobody does
+	in       []byte                                // the bucket that is walked
 }
 
 func newVerifier(f io.ReaderAt, meta boltMeta) *verifier {
@@ -50,7 +53,7 @@ func (v *verifier) read(id uint64, level int) (p boltPage, err error) {
 		return p, v.broken(id, "it holds another number")
 	}
 	if more >= v.meta.high-id {
-		return p, v.broken(id, "it goes on behind the end of the file")
+		return p, v.broken(id, "it extends beyond the end of the file")
 	}
 	for n := id; n <= id+more; n++ {
 		if v.seen[n/64]&(1<<(n%64)) != 0 {
@@ -125,7 +128,11 @@ func (v *verifier) branch(p boltPage, low, high []byte, level int) error {
 
 func (v *verifier) leaf(p boltPage, low, high []byte, level int) error {
 	keys := make([][]byte, p.count)
-	var roots []uint64
+	type named struct {
+		name []byte
+		root uint64
+	}
+	var roots []named
 	for i := range keys {
 		e, err := v.element(p, i)
 		if err != nil {
@@ -133,28 +140,41 @@ func (v *verifier) leaf(p boltPage, low, high []byte, level int) error {
 		}
 		keys[i] = e.key
 		if !e.bucket {
+			if err := v.content(e); err != nil {
+				return err
+			}
 			continue
 		}
+		v.in = e.key
 		root, err := v.bucket(p, e.value)
 		if err != nil {
 			return err
 		}
 		if root != 0 {
-			roots = append(roots, root)
+			roots = append(roots, named{e.key, root})
 		}
 	}
 	if err := v.ordered(p, keys, low, high); err != nil {
 		return err
 	}
-	for _, root := range roots {
-		if err := v.tree(root, nil, nil, level+1); err != nil {
+	for _, r := range roots {
+		v.in = r.name
+		if err := v.tree(r.root, nil, nil, level+1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// bucket looks at the value that is a bucket, and gives its root page: 0 for one whose page lies in the value itself.
+// content has an element judged.
+func (v *verifier) content(e boltElement) error {
+	if v.contents == nil {
+		return nil
+	}
+	return v.contents(v.in, e.key, e.value)
+}
+
+// bucket looks at the value that is a bucket, and returns its root page: 0 for one whose page lies in the value itself.
 func (v *verifier) bucket(p boltPage, value []byte) (root uint64, err error) {
 	if len(value) < bucketHeader {
 		return 0, v.broken(p.id, "a bucket is cut short")
@@ -170,7 +190,7 @@ func (v *verifier) bucket(p boltPage, value []byte) (root uint64, err error) {
 	inner.flags = order.Uint16(inner.data[8:])
 	inner.count = int(order.Uint16(inner.data[10:]))
 	if inner.flags != pageLeaf {
-		return 0, v.broken(p.id, "a bucket is no leaf")
+		return 0, v.broken(p.id, "a bucket is not a leaf")
 	}
 	keys := make([][]byte, inner.count)
 	for i := range keys {
@@ -180,6 +200,9 @@ func (v *verifier) bucket(p boltPage, value []byte) (root uint64, err error) {
 		}
 		if e.bucket {
 			return 0, v.broken(p.id, "a bucket lies in a small one")
+		}
+		if err := v.content(e); err != nil {
+			return 0, err
 		}
 		keys[i] = e.key
 	}
@@ -264,7 +287,7 @@ func (v *verifier) freelist() (uint64, error) {
 		count, ids = order.Uint64(ids), ids[8:]
 	}
 	if p.flags != pageFreelist || count > uint64(len(ids)/8) {
-		return 0, v.broken(p.id, "it is no free list")
+		return 0, v.broken(p.id, "it is not a free list")
 	}
 	last := uint64(1)
 	for i := range count {

@@ -2,7 +2,7 @@ package store
 
 import (
 	"bytes"
-	"hash/crc32"
+	"context"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -30,8 +30,10 @@ type walk struct {
 	start      []byte // the key after which to go on, nil: none
 	descending bool
 	limit      int
+	own        row // the last one of the walk's segment
 	segment    uint32
 	segments   uint32 // 0: all items are this walk's
+	single     bool   // there is one item at most, and so no page behind it
 
 	filter     *expr.Condition
 	projection *expr.Projection
@@ -41,8 +43,9 @@ type walk struct {
 	countOnly  bool
 	use        func(attr.Encoded) error // takes the items; nil: the page does
 
-	page Page
-	size int // bytes
+	page   Page
+	size   int // bytes
+	before int // work that was spent before the walk
 }
 
 func (tx *Tx) newWalk(tableName, indexName string, limit int) (*walk, error) {
@@ -53,7 +56,7 @@ func (tx *Tx) newWalk(tableName, indexName string, limit int) (*walk, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &walk{tx: tx, table: t, limit: limit}
+	w := &walk{tx: tx, table: t, limit: limit, before: tx.work.Spent()}
 	if w.base, err = tx.bucket(t.bucket); err != nil {
 		return nil, err
 	}
@@ -73,21 +76,22 @@ func (tx *Tx) newWalk(tableName, indexName string, limit int) (*walk, error) {
 	return w, err
 }
 
-func (w *walk) keySpec() KeySpec {
+// key is that of what is walked.
+func (w *walk) key() *keyAttrs {
 	if w.index != nil {
-		return w.index.spec.Key
+		return &w.index.key
 	}
-	return w.table.spec.Key
+	return &w.table.key
 }
 
 // lastKeyNames are the attributes of a LastKey.
 func (w *walk) lastKeyNames() map[string]bool {
 	names := map[string]bool{}
-	for _, a := range w.table.spec.Key.attrs() {
+	for _, a := range w.table.key.attrs {
 		names[a.Name] = true
 	}
 	if w.index != nil {
-		for _, a := range w.index.spec.Key.attrs() {
+		for _, a := range w.index.key.attrs {
 			names[a.Name] = true
 		}
 	}
@@ -100,8 +104,21 @@ func (w *walk) run() (Page, error) {
 		next = w.past.merge(w, next, k, v)
 		k, v = next()
 	}
-	for steps := 1; k != nil && w.inside(k); steps++ {
-		full, err := w.step(k, v, steps-w.page.Scanned >= maxSteps)
+	for seen, steps := 1, 0; k != nil && w.inside(k); seen++ {
+		if err := w.wanted(seen); err != nil {
+			return Page{}, err
+		}
+		mine, err := w.mine(k)
+		if err != nil {
+			return Page{}, err
+		}
+		var full bool
+		if mine {
+			steps++
+			full, err = w.step(k, v, steps-w.page.Scanned >= maxSteps)
+		} else {
+			full, err = w.passOver()
+		}
 		if err != nil {
 			return Page{}, err
 		}
@@ -113,37 +130,34 @@ func (w *walk) run() (Page, error) {
 	return w.page, nil
 }
 
-// step looks at one entry and tells whether the page ends with it.
-func (w *walk) step(k, v []byte, last bool) (full bool, err error) {
-	mine, err := w.mine(k)
-	if err != nil || !mine && !last {
-		return false, err
+// wanted is the error of a reader who has gone.
+func (w *walk) wanted(steps int) error {
+	const often = 16
+	if w.tx.reader == nil || steps%often != 0 || w.tx.ctx.Err() == nil {
+		return nil
 	}
+	return context.Cause(w.tx.ctx)
+}
+
+// step looks at one entry and reports whether the page ends with it.
+func (w *walk) step(k, v []byte, last bool) (full bool, err error) {
 	r, err := w.row(k, v)
-	if err == nil && mine {
+	if err == nil {
 		w.saw(k, v)
+		w.own = r
 		full, err = w.visit(r)
 	}
 	if err != nil || !full && !last {
 		return false, err
 	}
+	if w.single {
+		return true, nil
+	}
 	w.page.LastKey, err = w.lastKey(r)
 	return true, err
 }
 
-// mine tells whether a key belongs to the walk's segment.
-func (w *walk) mine(k []byte) (bool, error) {
-	if w.segments <= 1 {
-		return true, nil
-	}
-	n, err := attr.KeyLen(k, w.keySpec().Partition.Type.kind())
-	if err != nil {
-		return false, damaged(err, "a key cannot be decoded")
-	}
-	return crc32.ChecksumIEEE(k[:n])%w.segments == w.segment, nil
-}
-
-// first gives the first entry in the direction of the walk, and how to get the next.
+// first returns the first entry in the direction of the walk, and how to get the next.
 func (w *walk) first() (step func() (k, v []byte), k, v []byte) {
 	c := w.keys.Cursor()
 	if !w.descending {
@@ -162,7 +176,7 @@ func (w *walk) first() (step func() (k, v []byte), k, v []byte) {
 	return firstBelow(w.keys, end)
 }
 
-// firstBelow gives the last entry below end, nil: the last of all, and how to get the one before. It also stands pages
+// firstBelow returns the last entry below end, nil: the last of all, and how to get the one before. It also stands pages
 // that the transaction itself has emptied: Prev gives nil for such a page, and Last turns for ever where there is no other.
 func firstBelow(b *bolt.Bucket, end []byte) (step func() (k, v []byte), k, v []byte) {
 	c := b.Cursor()
@@ -201,10 +215,9 @@ func (w *walk) row(k, v []byte) (row, error) {
 		return r, nil
 	}
 	if w.index != nil {
-		return w.index.itemOf(w.base, k, v)
+		return w.tx.itemOf(w.table, w.index, w.base, k, v)
 	}
-	r := row(v)
-	return r, r.check()
+	return w.tx.rowOf(w.table, k, v)
 }
 
 // saw is Tx.saw of an entry of what is walked. One that is damaged has been refused before; of an index as it was nobody
@@ -222,13 +235,16 @@ func (w *walk) saw(k, v []byte) {
 	w.tx.saw(w.table, k)
 }
 
-// visit takes a row into the page if it is to be shown, and tells whether the page is full.
+// visit takes a row into the page if it is to be shown, and reports whether the page is full.
 func (w *walk) visit(r row) (full bool, err error) {
 	hidden, err := w.tx.hides(w.table, r)
 	if err != nil || hidden {
 		return false, err
 	}
 	w.page.Scanned++
+	if err := w.tx.work.Spend(entryWork + r.size()/entryBytes); err != nil {
+		return false, err
+	}
 	switch {
 	case w.narrow:
 		err = w.takeNarrow(r)
@@ -243,21 +259,36 @@ func (w *walk) visit(r row) (full bool, err error) {
 		w.page.Bytes += r.size()
 		err = w.take(r)
 	}
-	return w.size >= maxPage || (w.limit != 0 && w.page.Scanned >= w.limit), err
+	return w.size >= maxPage || w.limit != 0 && w.page.Scanned >= w.limit || w.tx.work.Spent()-w.before >= pageWork, err
 }
+
+// What it costs to read an entry of a page, in units of expr.Work: itself, and a unit for so many bytes.
+const (
+	entryWork  = 256
+	entryBytes = 4
+)
 
 // readUnit is how much a unit of read capacity reads, in bytes.
 const readUnit = 4 << 10
 
 // countFetched counts an item of which the index shows a part and the table the rest.
 func (w *walk) countFetched(r row) error {
-	it, err := r.decode()
+	it, err := w.decode(r)
 	if err != nil {
 		return err
 	}
 	w.page.Bytes += attr.Size(w.index.project(w.table, it))
 	w.page.Fetched += (r.size() + readUnit - 1) / readUnit
 	return nil
+}
+
+// decode decodes what is not a part of the answer.
+func (w *walk) decode(r row) (attr.Item, error) {
+	it, err := r.decode()
+	if err == nil {
+		err = w.tx.spendOn(it, len(r))
+	}
+	return it, err
 }
 
 func (w *walk) take(r row) error {
@@ -301,7 +332,7 @@ func (w *walk) giveFew(e attr.Encoded) error {
 
 // takeNarrow is take for an index that does not show the whole item: a filter does not see the rest either.
 func (w *walk) takeNarrow(r row) error {
-	it, err := r.decode()
+	it, err := w.decode(r)
 	if err != nil {
 		return err
 	}
@@ -309,7 +340,7 @@ func (w *walk) takeNarrow(r row) error {
 	size := attr.Size(it)
 	w.size += size
 	w.page.Bytes += size
-	if ok, err := w.passes(itemDoc(it)); err != nil || !ok {
+	if ok, err := w.passes(expr.Item(it)); err != nil || !ok {
 		return err
 	}
 	w.page.Count++
@@ -334,7 +365,7 @@ func (w *walk) passes(d doc) (bool, error) {
 	if w.filter == nil {
 		return true, nil
 	}
-	return w.filter.Match(d)
+	return w.filter.MatchWithin(d, w.tx.work)
 }
 
 func (w *walk) lastKey(r row) (attr.Item, error) {

@@ -20,6 +20,7 @@ type write struct {
 	name    string    // of the table
 	subject attr.Item // the item of a put, the key of the others
 	request Request
+	sending Sending
 
 	bound expr.Bound
 	table *table
@@ -28,9 +29,9 @@ type write struct {
 }
 
 // bind reads the expressions.
-func (w *write) bind(cache *expr.Cache) (err error) {
-	w.bound, err = cache.Bind(expr.Request{
-		Update: w.request.Update, Condition: w.request.Condition, Params: w.request.Params,
+func (w *write) bind(tx *Tx) (err error) {
+	w.bound, err = tx.s.exprs.Bind(expr.Request{
+		Update: w.request.Update, Condition: w.request.Condition, Params: w.request.Params, Work: tx.work,
 	})
 	return err
 }
@@ -42,6 +43,17 @@ func (w *write) aim() (err error) {
 	} else {
 		w.key, err = w.table.requestKey(w.subject)
 	}
+	return err
+}
+
+// sendable refuses expressions that are longer than any that may be sent, of a table that the cloud has too.
+func (w *write) sendable(tx *Tx) error {
+	if !w.request.Params.Long || tx.replicator == nil || !w.table.spec.mirrored() {
+		return nil
+	}
+	r := expr.Request{Update: w.request.Update, Condition: w.request.Condition, Params: w.request.Params}
+	r.Long = false
+	_, err := expr.Bind(r)
 	return err
 }
 
@@ -72,9 +84,27 @@ func (w *write) checkBare() (err error) {
 
 // prepare takes an action through all steps up to the one that changes something: what is wrong with the request alone
 // is refused before the table is looked for.
-func (tx *Tx) prepare(w *write, wantOld bool) (change, Images, error) {
+func (tx *Tx) prepare(w *write, wantOld bool) (c change, images Images, err error) {
+	call := tx.recall()
+	switch stands, err := tx.stands(call); {
+	case err != nil:
+		return change{}, Images{}, err
+	case stands:
+		*w = call.writes[0]
+		return call.changes[0], call.images, nil
+	}
+	if c, images, err = tx.prepareNow(w, wantOld); err != nil {
+		tx.note(judged{refused: true})
+		return c, images, err
+	}
+	tx.note(judged{writes: []write{*w}, changes: []change{c}, images: images})
+	return c, images, nil
+}
+
+func (tx *Tx) prepareNow(w *write, wantOld bool) (change, Images, error) {
 	for _, step := range [...]func() error{
-		w.checkBare, func() error { return w.bind(tx.s.exprs) }, func() error { return w.find(tx) }, w.aim, w.fit,
+		w.checkBare, func() error { return w.bind(tx) }, func() error { return w.find(tx) },
+		func() error { return w.sendable(tx) }, w.aim, w.fit,
 	} {
 		if err := step(); err != nil {
 			return change{}, Images{}, err
@@ -100,13 +130,22 @@ func (tx *Tx) judge(w *write, wantOld bool) (change, Images, error) {
 	images := Images{Old: old, OldSize: was.bytes()}
 	switch w.op {
 	case OpPut:
+		if err := tx.work.Spend(w.size); err != nil {
+			return change{}, Images{}, err
+		}
 		c.now, images.NewSize = newRow(w.subject, w.size, was), w.size
 	case OpUpdate:
-		if images.New, err = updated(old, w.subject, w.bound.Update); err != nil {
+		if images.New, err = updated(old, w.subject, w.bound.Update, tx.work); err != nil {
 			return change{}, Images{}, err
+		}
+		if images.New == nil {
+			break
 		}
 		size, err := w.table.checkUpdated(images.New)
 		if err != nil {
+			return change{}, Images{}, err
+		}
+		if err := tx.spendOn(images.New, size); err != nil {
 			return change{}, Images{}, err
 		}
 		images.update, images.NewSize = w.bound.Update, size
@@ -117,6 +156,9 @@ func (tx *Tx) judge(w *write, wantOld bool) (change, Images, error) {
 
 // performOne has the replicator told of a change, and applies it.
 func (tx *Tx) performOne(w *write, c change) error {
+	if tx.ahead != nil {
+		return nil
+	}
 	if tx.replicator == nil || !c.table.sends {
 		return tx.perform(c)
 	}
@@ -136,7 +178,8 @@ func (tx *Tx) isTold(told bool, err error) error {
 	return err
 }
 
-// perform applies a change if it is one: a condition alone is none, nor is the delete of what is not there.
+// perform applies a change if it is one: a condition alone is none, nor is a delete or an update that finds no item and
+// leaves none.
 func (tx *Tx) perform(c change) error {
 	if err := tx.touchWrite(&c); err != nil {
 		return err
@@ -176,13 +219,16 @@ func (tx *Tx) condition(t *table, key []byte, c *expr.Condition, decode bool) (w
 	}
 	holds := true
 	if c != nil {
-		holds, err = c.Match(was.doc())
+		holds, err = c.MatchWithin(was.doc(), tx.work)
 	}
 	if err == nil && (decode || !holds) {
 		old, err = was.decode()
 	}
+	if err == nil && old != nil {
+		err = tx.spendOn(old, len(was))
+	}
 	switch {
-	case err != nil && fault.Is(err, fault.Invalid):
+	case err != nil && (fault.Is(err, fault.Invalid) || tx.work.Err() != nil):
 		return nil, nil, err
 	case err != nil:
 		return nil, nil, damaged(err, "an item cannot be decoded")
@@ -200,7 +246,7 @@ type emptyKeyError struct {
 	what string // "string" or "binary"
 }
 
-// Unwrap gives the fault.
+// Unwrap returns the fault.
 func (e *emptyKeyError) Unwrap() error { return e.error }
 
 func errEmptyKey(v attr.Value, format string, args ...any) error {

@@ -32,8 +32,40 @@ func Differences(files []*File) string {
 	for _, why := range reasons.order {
 		reasons.groups[why].write(&out, why)
 	}
+	out.WriteString(beyondSteps)
 	return out.String()
 }
+
+// beyondSteps is what differs and is too large to be a step.
+const beyondSteps = `
+## Expressions have a budget
+
+No step. Agrees with DynamoDB's documentation: DynamoDB Local.
+
+The service bounds a request by its size and its expressions by 300 operators. Here expressions also have a budget of work, which only
+requests reach that look through large values hundreds of times: "The expressions of the request take too much work on the items
+that they look at", a ValidationException. A page of a Query or Scan ends when its filter has cost as much, before its megabyte is full,
+with a LastEvaluatedKey. The token of a transaction of condition checks alone is not remembered: sent again, it is judged again.
+A Scan of a segment spends on the items of others that it steps over, and is refused after one or two million of them without one of
+its own: fewer segments are the cure.
+
+## Words in which the regions of the service differ
+
+No step. Agrees with DynamoDB's documentation: neither. The documentation has no words; this is what was recorded in 2026, or was not.
+
+- Newer checks of the service put "1 validation error detected: " before everything that PutItem, UpdateItem and DeleteItem refuse
+  in a request alone: expressions, names and values without one, sets with duplicates, NULL that is not true, ReturnValues, Expected.
+  They leave out ": ConditionExpression is null" and show sets as ["a", "a"]. Older checks have the bare words, and not all regions
+  had the newer ones. Here only numbers, Select and the limits of a Query have the newer form; the rest has the older one.
+- BatchWriteItem, the transactions, Scan and PartiQL take the exponent of a number as 32 bits in most regions: 1e2147483647 is an underflow,
+  and a larger one no number. Here every operation takes 64 bits.
+- A TransactWriteItems with a bad number among the values of an expression names the value; one region does not.
+- An empty TableName of PutItem and UpdateItem is told as "Value at 'TableName'" in most regions, and as "Value '' at 'tableName'" here.
+- Two AttributeDefinitions of one name are "Attribute Name is duplicated: a" here, as once recorded. The service is said to have other
+  words now, which were not recorded.
+- More conditions than an index with several attributes a key part has are "Query key condition not supported" here, as in DynamoDB Local. The
+  service was recorded for a table only, with the words used for tables here.
+`
 
 // pair is a step that differs, and where it is.
 type pair struct {

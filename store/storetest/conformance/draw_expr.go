@@ -50,8 +50,8 @@ func (e *expressions) comparator() string {
 // plain is a path without placeholders.
 func (e *expressions) plain(path string) string { return strings.ReplaceAll(path, "#", "") }
 
-// update makes an update of one to three attributes, each named once so that no paths overlap. It tells whether there are
-// several, and whether one of them is within an attribute.
+// update makes an update of one to three attributes, each named once so that no paths overlap. It reports whether there
+// are several, and whether one of them is within an attribute.
 func (e *expressions) update() (text string, several, deep bool) {
 	clauses := map[string][]string{}
 	left := rapid.SliceOfNDistinct(rapid.SampledFrom(names()), 1, 3, rapid.ID).Draw(e.T, "attributes")

@@ -22,6 +22,19 @@ func (e *expressions) conditioned() {
 	}
 }
 
+// updated adds an update, and a condition now and then. One that only removes gets the condition that there is an item: of none
+// DynamoDB Local makes one.
+func (e *expressions) updated() (several, deep bool) {
+	text, several, deep := e.update()
+	e.request["UpdateExpression"] = text
+	if strings.Contains(text, "SET ") || strings.Contains(text, "ADD ") {
+		e.conditioned()
+	} else {
+		e.request["ConditionExpression"] = "attribute_exists(pk)"
+	}
+	return several, deep
+}
+
 func (d draw) put() (modes string, request object) {
 	e := d.expressions(object{"TableName": d.shape.Name, "Item": d.item()})
 	e.conditioned()
@@ -42,9 +55,7 @@ func (d draw) remove() (modes string, request object) {
 
 func (d draw) update() (modes string, request object) {
 	e := d.expressions(object{"TableName": d.shape.Name, "Key": d.key()})
-	text, several, deep := e.update()
-	e.request["UpdateExpression"] = text
-	e.conditioned()
+	several, deep := e.updated()
 	values := []string{"NONE", "ALL_OLD", "ALL_NEW", "UPDATED_OLD", "UPDATED_NEW"}
 	if deep { // DynamoDB Local gives whole attributes
 		values = values[:3]
@@ -168,8 +179,8 @@ func (d draw) scan() (modes string, request object) {
 	return "/all", e.done()
 }
 
-// distinct gives up to n keys, now and then the same one twice; but not one whose number has an exponent: the local version
-// does not always see that the key of a Put and that of another action are the same then.
+// distinct returns up to n keys, now and then the same one twice; but not one whose number has an exponent: the local
+// version does not always see that the key of a Put and that of another action are the same then.
 func (d draw) distinct(n int) (keys []object) {
 	seen := map[string]bool{}
 	for range rapid.IntRange(1, n).Draw(d.T, "keys") {
@@ -215,8 +226,7 @@ func (d draw) transactWrite() (modes string, request object) {
 			e.request = object{"TableName": d.shape.Name, "Item": it}
 			e.conditioned()
 		case "Update":
-			e.request["UpdateExpression"], _, _ = e.update()
-			e.conditioned()
+			e.updated()
 		case "Delete":
 			e.conditioned()
 		default:

@@ -50,7 +50,7 @@ type Difference struct {
 	Ours   Answer
 }
 
-// Of gives the answer that one side is to give.
+// Of returns the answer that one side is to give.
 func (s *Step) Of(side Side) Answer {
 	if side == Ours && s.Differs != nil {
 		return s.Differs.Ours
@@ -203,7 +203,7 @@ func (f *File) String() string {
 	return out.String()
 }
 
-// String gives the lines of the step.
+// String returns the lines of the step.
 func (s *Step) String() string {
 	out := s.head + "\n" + s.Want.String()
 	if s.Differs != nil {

@@ -58,5 +58,5 @@ func contract(text string) string {
 	return out.String()
 }
 
-// Expand gives the request of a step with everything filled in, as it is sent first.
+// Expand returns the request of a step with everything filled in, as it is sent first.
 func (f *File) Expand(s *Step) string { return newPatterns(f.Lets).expand(s.Request, 1) }

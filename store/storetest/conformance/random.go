@@ -18,7 +18,7 @@ type Shape struct {
 	Sort string // the type of its sort key; empty: it has none
 }
 
-// CreateTable gives the request that makes the table.
+// CreateTable returns the request that makes the table.
 func (s Shape) CreateTable() string {
 	type m = map[string]any
 	key := func(names ...string) (out []m) {
@@ -85,7 +85,7 @@ func Random(rt *rapid.T, ctx context.Context, shape Shape, local, ours Target) {
 // GoString is what rapid shows of a step.
 func (s *Step) GoString() string { return s.head }
 
-// askRandom gives an answer with its numbers in normal form. Of Query and Scan it joins all pages.
+// askRandom returns an answer with its numbers in normal form. Of Query and Scan it joins all pages.
 func askRandom(ctx context.Context, target Target, s *Step) (Answer, error) {
 	r := runner{target: target, patterns: newPatterns(nil)}
 	a, err := r.send(ctx, s, 1)

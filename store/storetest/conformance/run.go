@@ -258,7 +258,7 @@ func (r runner) wait(ctx context.Context, request string) error {
 	}
 }
 
-// changing tells whether a state of a description is one that passes.
+// changing reports whether a state of a description is one that passes.
 func changing(body string) bool {
 	for _, state := range []string{"CREATING", "UPDATING", "DELETING", "BACKFILLING"} {
 		if strings.Contains(body, `Status":"`+state) {

@@ -10,9 +10,9 @@ import (
 
 // Target is what can be held to the suite.
 type Target interface {
-	// Do takes the name of an operation and DynamoDB's JSON request and gives its JSON answer. What DynamoDB would refuse
-	// is an error that has Wire() []byte, the body that DynamoDB would send: __type, message, and what belongs to it. Any
-	// other error ends the test.
+	// Do takes the name of an operation and DynamoDB's JSON request and returns its JSON answer. What DynamoDB would
+	// refuse is an error that has Wire() []byte, the body that DynamoDB would send: __type, message, and what belongs to
+	// it. Any other error ends the test.
 	Do(ctx context.Context, operation string, request []byte) (answer []byte, err error)
 }
 
@@ -23,7 +23,7 @@ type Answer struct {
 	Body    string // JSON: the answer, or what the exception holds beside its message
 }
 
-// String gives the answer as the files have it.
+// String returns the answer as the files have it.
 func (a Answer) String() string {
 	if a.Refusal == "" {
 		return "= " + a.Body

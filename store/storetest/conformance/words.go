@@ -58,16 +58,23 @@ func (w words) same(local, ours Answer, several bool) bool {
 	return local.Refusal == ours.Refusal && (local.Message == ours.Message && local.Body == ours.Body || w.pairs[w.pair(local, ours)])
 }
 
-// codes are the reasons of a cancelled transaction without their messages, which DynamoDB Local words otherwise.
+// codes are the reasons of a cancelled transaction without their messages, which DynamoDB Local words otherwise, and
+// without those behind the first ValidationError, which the service does not give and DynamoDB Local does.
 func codes(a Answer) string {
 	body, err := decode([]byte(a.Body))
 	if err != nil {
 		return err.Error()
 	}
 	list, _ := body["CancellationReasons"].([]any)
-	for _, r := range list {
-		if r, ok := r.(map[string]any); ok {
+	invalid := false
+	for i := range list {
+		r, ok := list[i].(map[string]any)
+		switch {
+		case invalid:
+			list[i] = map[string]any{"Code": "None"}
+		case ok:
 			delete(r, "Message")
+			invalid = r["Code"] == "ValidationError"
 		}
 	}
 	return canonical(body)

@@ -1,0 +1,257 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+// costs is a condition that is true and looks through the 380 kB of a large ball as often as it is told: some 380,000 units
+// of work each.
+func costs(times int) string {
+	return "NOT (" + strings.TrimSuffix(strings.Repeat("contains(a, :none) OR ", times), " OR ") + ")"
+}
+
+func large(n int, more ...any) attr.Item {
+	return ball("final", n, append([]any{"a", strings.Repeat("ab", 190_000)}, more...)...)
+}
+
+var none = attr.S("ba~")
+
+// hold keeps the turn until the test lets go of it.
+func hold(t *testing.T, s *store.Store) (release func()) {
+	t.Helper()
+	has, end := make(chan struct{}), make(chan struct{})
+	var held sync.WaitGroup
+	held.Go(func() {
+		_ = s.Update(context.WithoutCancel(t.Context()), func(*store.Tx) error {
+			close(has)
+			<-end
+			return nil
+		})
+	})
+	<-has
+	return func() {
+		close(end)
+		held.Wait()
+	}
+}
+
+// The attack: a hundred conditions of 150 terms on large items. It is refused, in words, and never had a turn: here somebody
+// else has it all the time. So has a transaction of conditions that are few enough, whether they hold or not.
+func TestChecksHaveNoTurn(t *testing.T) {
+	s := storetest.Open(t, balls())
+	put(t, s, "balls", large(0), large(1), large(2), large(3))
+	defer hold(t, s)()
+	check := func(items []store.WriteItem, token string) error {
+		transaction := store.TransactWrite{Items: items, Token: token}
+		return s.UpdateRequest(t.Context(), transaction.ChecksOnly(), func(tx *store.Tx) error { return tx.TransactWrite(transaction) })
+	}
+	var attack []store.WriteItem
+	for i := range 100 {
+		attack = append(attack, checkBall(i, costs(149), ":none", none))
+	}
+	err := check(attack, "")
+	wantFault(t, err, fault.Invalid, expr.CodeWork)
+	if _, ok := errors.AsType[*store.TransactionCanceledError](err); ok {
+		t.Error("the whole request is refused, not one action for a reason")
+	}
+	few := []store.WriteItem{checkBall(0, costs(10), ":none", none), checkBall(1, costs(10), ":none", none)}
+	for _, token := range []string{"", "a-token", "a-token"} {
+		if err := check(few, token); err != nil {
+			t.Error(err)
+		}
+	}
+	few[1].Check.Condition = "contains(a, :none)"
+	wantReasons(t, "one does not hold", check(few, ""), store.ReasonNone, store.ReasonConditionFailed)
+}
+
+// A costly request is stopped early in its turn, judged beside, and in its next turn nothing is left but to look.
+func TestCostlyWriteIsJudgedBeside(t *testing.T) {
+	for name, call := range map[string]func(tx *store.Tx) error{
+		"update": func(tx *store.Tx) error {
+			images, err := tx.Update(store.UpdateItem{
+				Table: "balls", Key: ball("final", 1), Update: "SET n = :n", Condition: costs(20), Params: values(":none", none, ":n", 1),
+			})
+			if err == nil && (images.Old == nil || !sameItem(images.Updated().New, item("n", 1))) {
+				t.Errorf("images %s", show(images.Updated().New))
+			}
+			return err
+		},
+		"put": func(tx *store.Tx) error {
+			old, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 1, "n", 1), Condition: costs(20), Params: values(":none", none)})
+			if err == nil && old == nil {
+				t.Error("no old item")
+			}
+			return err
+		},
+		"delete": func(tx *store.Tx) error {
+			_, err := tx.Delete(store.DeleteItem{Table: "balls", Key: ball("final", 1), Condition: costs(20), Params: values(":none", none)})
+			return err
+		},
+		"transaction": func(tx *store.Tx) error {
+			return tx.TransactWrite(store.TransactWrite{Token: "t", Items: []store.WriteItem{
+				putBall(1, "n", 1), checkBall(2, costs(20), ":none", none),
+			}})
+		},
+	} {
+		s := storetest.Open(t, balls())
+		put(t, s, "balls", large(1), large(2))
+		var spent []int
+		err := s.UpdateRequest(t.Context(), false, func(tx *store.Tx) error {
+			err := call(tx)
+			spent = append(spent, tx.Work().Spent())
+			return err
+		})
+		if err != nil || len(spent) != 3 {
+			t.Fatalf("%s: %v, ran %d times", name, err, len(spent))
+		}
+		if spent[0] > 2<<20 || spent[1] < 7<<20 || spent[2] != 0 {
+			t.Errorf("%s: %d units in the turn, %d on the snapshot, %d in the next turn", name, spent[0], spent[1], spent[2])
+		}
+		if got := get(t, s, "balls", ball("final", 1)); len(got["a"].Str()) > 0 && got["n"].IsZero() {
+			t.Errorf("%s: nothing was written", name)
+		}
+		if n := len(journal(t, s, 0)); n != 3 {
+			t.Errorf("%s: %d records", name, n)
+		}
+	}
+}
+
+// A request whose item has changed since it was judged is judged again, and at last in its turn: nothing is lost.
+func TestJudgedAgainWhenChanged(t *testing.T) {
+	for changes := range 6 {
+		s := storetest.Open(t, balls())
+		put(t, s, "balls", large(1, "n", 0))
+		add := store.UpdateItem{Table: "balls", Key: ball("final", 1), Update: "ADD n :one", Params: values(":one", 1)}
+		left, onSnapshot := changes, 0
+		err := s.UpdateRequest(t.Context(), true, func(tx *store.Tx) error {
+			costly := add
+			costly.Condition, costly.Params = costs(10), values(":one", 1, ":none", none)
+			_, err := tx.Update(costly)
+			if tx.Seq() == s.Seq() && left > 0 && err == nil { // on the snapshot: a transaction that has written is ahead
+				left--
+				onSnapshot++
+				update(t, s, func(tx *store.Tx) error {
+					_, err := tx.Update(add)
+					return err
+				})
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantItem(t, "with every addition", get(t, s, "balls", ball("final", 1)), large(1, "n", onSnapshot+1))
+		if onSnapshot != min(changes, 4) {
+			t.Errorf("judged %d times", onSnapshot)
+		}
+	}
+}
+
+// Others write while somebody sends what is refused and what is costly: each of their writes is done, and the attackers'
+// turns are as short as anybody's. Their work is counted, for no clock can tell on a machine that is busy.
+func TestOthersWriteBesideAnAttack(t *testing.T) {
+	s := storetest.Open(t, balls())
+	put(t, s, "balls", large(1), large(2))
+	ctx, stop := context.WithCancel(t.Context())
+	var attackers sync.WaitGroup
+	for range 4 {
+		attackers.Go(func() {
+			for ctx.Err() == nil {
+				_ = s.UpdateRequest(ctx, false, func(tx *store.Tx) error {
+					_, err := tx.Update(store.UpdateItem{
+						Table: "balls", Key: ball("final", 1), Update: "SET n = :n", Condition: costs(149), Params: values(":none", none, ":n", 1),
+					})
+					return err
+				})
+			}
+		})
+	}
+	const writes = 200
+	for i := range writes {
+		put(t, s, "balls", ball("other", i))
+	}
+	stop()
+	attackers.Wait()
+	wantFault(t, s.UpdateRequest(t.Context(), false, func(tx *store.Tx) error {
+		_, err := tx.Put(store.PutItem{Table: "balls", Item: ball("final", 1), Condition: costs(148) + " AND " + costs(1), Params: values(":none", none)})
+		if err == nil {
+			_, err = tx.Put(store.PutItem{Table: "balls", Item: ball("final", 2), Condition: costs(149), Params: values(":none", none)})
+		}
+		return err
+	}), fault.Invalid, expr.CodeWork)
+}
+
+// A page ends when it has cost enough, and the next one goes on: nobody is refused for the size of a table.
+func TestCostlyPagesEndEarly(t *testing.T) {
+	s := storetest.Open(t, balls())
+	put(t, s, "balls", large(0), large(1), ball("final", 2))
+	for _, filter := range []string{"", costs(100)} {
+		q := store.Query{Table: "balls", KeyCondition: "#m = :m", Filter: filter, Params: values(":m", "final", ":none", none)}
+		if filter == "" {
+			q.Params = values(":m", "final")
+		}
+		q.Params.Names = map[string]string{"#m": "match"}
+		pages, items := 0, 0
+		for q.StartKey = nil; pages == 0 || q.StartKey != nil; pages++ {
+			err := s.ViewRequest(t.Context(), func(tx *store.Tx) error {
+				page, err := tx.Query(q)
+				items += page.Count
+				q.StartKey = page.LastKey
+				return err
+			})
+			if err != nil || pages > 4 {
+				t.Fatal(pages, err)
+			}
+		}
+		if items != 3 || filter == "" && pages != 1 || filter != "" && pages < 2 {
+			t.Errorf("%d items on %d pages", items, pages)
+		}
+	}
+}
+
+// A reader who has gone is not read for any longer, in the middle of a page and in that of a filter.
+func TestReaderHasGone(t *testing.T) {
+	s := storetest.Open(t, balls())
+	for i := range 40 {
+		put(t, s, "balls", ball("final", i))
+	}
+	put(t, s, "balls", large(40))
+	ctx, leave := context.WithCancel(t.Context())
+	read := 0
+	err := s.ViewRequest(ctx, func(tx *store.Tx) error {
+		_, err := tx.ScanEncoded(store.Scan{Table: "balls"}, func(attr.Encoded) error {
+			if read++; read == 10 {
+				leave()
+			}
+			return nil
+		})
+		return err
+	})
+	if !errors.Is(err, context.Canceled) || read >= 40 {
+		t.Errorf("%v, %d items were read", err, read)
+	}
+	ctx, leave = context.WithCancel(t.Context())
+	spent := 0
+	err = s.ViewRequest(ctx, func(tx *store.Tx) error {
+		_, err := tx.ScanEncoded(store.Scan{Table: "balls", Filter: "attribute_not_exists(a) OR " + costs(100), Params: values(":none", none)},
+			func(attr.Encoded) error {
+				leave()
+				return nil
+			})
+		spent = tx.Work().Spent()
+		return err
+	})
+	if !errors.Is(err, context.Canceled) || spent > 4<<20 {
+		t.Errorf("%v after %d units", err, spent)
+	}
+}

@@ -1,0 +1,95 @@
+package store_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+// A scan of a segment goes on after the keys that its pages gave, though they lie among many of other segments, and after no
+// other segment's.
+func TestSegmentsGoOnAfterKeysOfTheirOwn(t *testing.T) {
+	s := storetest.Open(t, balls())
+	for i := range 60 {
+		put(t, s, "balls", ball("match "+strconv.Itoa(i), 1))
+	}
+	const segments = 7
+	found, refused := 0, 0
+	for segment := range segments {
+		var start attr.Item
+		for {
+			var page store.Page
+			scan := store.Scan{Table: "balls", Limit: 1, Segment: segment, TotalSegments: segments, StartKey: start}
+			view(t, s, func(tx *store.Tx) (err error) {
+				page, err = tx.Scan(scan)
+				return err
+			})
+			found += len(page.Items)
+			if start = page.LastKey; start == nil {
+				break
+			}
+			scan.StartKey, scan.Segment = start, (segment+1)%segments
+			err := s.View(t.Context(), func(tx *store.Tx) error {
+				_, err := tx.Scan(scan)
+				return err
+			})
+			if wantFault(t, err, fault.Invalid, "validation"); err != nil && strings.Contains(err.Error(), "correct Segment. TotalSegments: 7") {
+				refused++
+			}
+		}
+	}
+	if found != 60 || refused != 60 {
+		t.Errorf("%d items of 60, and %d keys refused by another segment", found, refused)
+	}
+}
+
+// The items of others that a scan of a segment steps over count for the budget of its request, and for its page.
+func TestSegmentSpendsOnItemsOfOthers(t *testing.T) {
+	s := storetest.Open(t, balls())
+	const items = 200
+	for i := range items {
+		put(t, s, "balls", ball("match "+strconv.Itoa(i), 1))
+	}
+	scan := store.Scan{Table: "balls", Segment: 12345, TotalSegments: 1_000_000}
+	err := s.ViewWithin(t.Context(), items*64-1, func(tx *store.Tx) error {
+		page, err := tx.Scan(scan)
+		if err == nil {
+			t.Errorf("%d items of the segment, %d units", page.Count, tx.Work().Spent())
+		}
+		return err
+	})
+	wantFault(t, err, fault.Invalid, expr.CodeWork)
+
+	// What is left of a page once its first item has been used lasts for 15 items of others, and the page ends with it.
+	const pageWork = 64 << 20
+	scan = store.Scan{Table: "balls", TotalSegments: 20}
+	for found, early := 0, 0; ; {
+		err := s.ViewRequest(t.Context(), func(tx *store.Tx) error {
+			page, err := tx.ScanEncoded(scan, func(attr.Encoded) error { return tx.Work().Spend(pageWork - 1000) })
+			found += page.Count
+			scan.StartKey = page.LastKey
+			if page.Count == 1 && page.LastKey != nil {
+				early++
+			}
+			return err
+		})
+		if err != nil || found > items {
+			t.Fatal(found, err)
+		}
+		if scan.StartKey == nil {
+			scan.Segment++
+		}
+		if scan.Segment == scan.TotalSegments {
+			if found != items || early < items/5 {
+				t.Errorf("%d items of %d, %d pages that ended early", found, items, early)
+			}
+			return
+		}
+	}
+}
