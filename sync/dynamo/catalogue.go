@@ -12,7 +12,8 @@ import (
 
 // This file holds what only an operator's `migrate --cloud` asks. A node needs no permission for any of it.
 
-// DescribeExpiry gives the attribute with the expiry of a table's items; empty: there is none, or it is being switched off.
+// DescribeExpiry returns the attribute with the expiry of a table's items; empty: there is none, or it is being switched
+// off.
 func (c *Client) DescribeExpiry(ctx context.Context, table string) (string, error) {
 	out, err := call(ctx, c, "DescribeTimeToLive", []string{table}, c.db.DescribeTimeToLive,
 		&dynamodb.DescribeTimeToLiveInput{TableName: c.table(table)})
@@ -98,9 +99,12 @@ func bothImages() *types.StreamSpecification {
 }
 
 func schema(k store.KeySpec) []types.KeySchemaElement {
-	out := []types.KeySchemaElement{{AttributeName: new(k.Partition.Name), KeyType: types.KeyTypeHash}}
-	if k.Sort.Name != "" {
-		out = append(out, types.KeySchemaElement{AttributeName: new(k.Sort.Name), KeyType: types.KeyTypeRange})
+	var out []types.KeySchemaElement
+	for _, a := range k.PartitionAttrs() {
+		out = append(out, types.KeySchemaElement{AttributeName: new(a.Name), KeyType: types.KeyTypeHash})
+	}
+	for _, a := range k.SortAttrs() {
+		out = append(out, types.KeySchemaElement{AttributeName: new(a.Name), KeyType: types.KeyTypeRange})
 	}
 	return out
 }
@@ -119,9 +123,9 @@ func projection(x store.IndexSpec) *types.Projection {
 type keyAttrs struct{ defs []types.AttributeDefinition }
 
 func (k *keyAttrs) add(key store.KeySpec) {
-	for _, a := range []store.KeyAttr{key.Partition, key.Sort} {
+	for _, a := range key.Attrs() {
 		known := slices.ContainsFunc(k.defs, func(d types.AttributeDefinition) bool { return text(d.AttributeName) == a.Name })
-		if a.Name != "" && !known {
+		if !known {
 			k.defs = append(k.defs, types.AttributeDefinition{
 				AttributeName: new(a.Name), AttributeType: types.ScalarAttributeType(string(a.Type)),
 			})

@@ -73,12 +73,12 @@ func (c *Client) unasked(f *CallError, err error) intent.Class {
 		return intent.Offline
 	}
 	if strings.Contains(err.Error(), "no EC2 IMDS role found") { // the last of the places that the SDK looks at
-		f.Err = errors.New("no credentials were found: neither in the environment, nor a profile, nor a role")
+		f.Err = errors.New("no credentials were found in the environment, a profile or a role")
 	}
 	return intent.Credentials
 }
 
-// lost tells an error of the network, or of waiting for it, from all others.
+// lost reports whether an error is of the network, or of waiting for it.
 func lost(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return true

@@ -79,7 +79,8 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// from tells where the endpoint comes from, for the log: a variable that somebody has forgotten sends everything elsewhere.
+// from returns where the endpoint comes from, for the log: a variable that somebody has forgotten sends everything
+// elsewhere.
 func (c *Client) from(cfg Config) string {
 	switch {
 	case cfg.Endpoint != "":
@@ -96,7 +97,7 @@ func (c *Client) Endpoint() string { return c.endpoint }
 // Skew is the server's clock minus ours, as its latest answers tell it; 0 before the first.
 func (c *Client) Skew() time.Duration { return c.http.skew.now() }
 
-// Synced tells whether an answer has told the server's clock since the client was made.
+// Synced reports whether an answer has told the server's clock since the client was made.
 func (c *Client) Synced() bool { return c.http.skew.known() }
 
 // Reset closes the connections that nobody uses, so that the next request makes a new one. A node calls it when it comes

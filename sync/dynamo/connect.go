@@ -115,7 +115,7 @@ func rootsOf(conf aws.Config) *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12}
 }
 
-// onEC2 tells whether this machine is Amazon's, by what its firmware says. Nobody is asked for it.
+// onEC2 reports whether this machine is Amazon's, by what its firmware says. Nobody is asked for it.
 func onEC2(sys fs.FS) bool {
 	read := func(name string) string {
 		b, _ := fs.ReadFile(sys, name) // not there: no

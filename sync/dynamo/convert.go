@@ -11,7 +11,7 @@ import (
 // The SDK's values and ours. Numbers are text on both sides and stay exact; an empty list, map or binary is never nil,
 // which the SDK would write as no value at all.
 
-// toItem gives the SDK's form of an item; nil for nil.
+// toItem returns the SDK's form of an item; nil for nil.
 func toItem(it attr.Item) map[string]types.AttributeValue {
 	if it == nil {
 		return nil
@@ -63,8 +63,8 @@ func filled(b []byte) []byte {
 	return b
 }
 
-// fromItem gives our form of an item; nil where there is none, for no item is empty. What a server sends that is no item
-// is an error: nothing of it is believed.
+// fromItem returns our form of an item; nil where there is none, for no item is empty. What a server sends that is no
+// item is an error: nothing of it is believed.
 func fromItem(in map[string]types.AttributeValue) (attr.Item, error) {
 	if len(in) == 0 {
 		return nil, nil

@@ -41,11 +41,11 @@ func (f *CallError) Error() string {
 	return b.String()
 }
 
-// Unwrap gives the error of the network.
+// Unwrap returns the error of the network.
 func (f *CallError) Unwrap() error { return f.Err }
 
-// Offline tells that the way to the cloud is judged to be gone, though the request may have been carried out: nothing
-// answered in time, the connection broke, or somebody else answered. Who sends many requests tries one first.
+// Offline reports whether the way to the cloud is judged to be gone, though the request may have been carried out:
+// nothing answered in time, the connection broke, or somebody else answered. Who sends many requests tries one first.
 func (f *CallError) Offline() bool { return f.away }
 
 // firstLine cuts a text for people at its first line and 300 bytes.

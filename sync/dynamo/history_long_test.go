@@ -93,7 +93,7 @@ func TestConditionalWritesAreLinearizable(t *testing.T) {
 	}
 }
 
-// oneCAS makes a call and gives what the register was last seen to hold.
+// oneCAS makes a call and returns what the register was last seen to hold.
 func oneCAS(t *testing.T, c *Client, h *history, client, seen, to int, rng *rand.Rand) int {
 	begin := h.now()
 	if rng.IntN(4) == 0 {

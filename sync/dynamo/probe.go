@@ -34,7 +34,7 @@ func (c *Client) Transactions(ctx context.Context) (bool, error) {
 	return false, err
 }
 
-// images tells whether the server answers a condition that failed with the item: all that have once done so do.
+// images reports whether the server answers a condition that failed with the item: all that have once done so do.
 type images struct{ seen atomic.Bool }
 
 // old fills in the item of a condition that failed, for a server that has never told one: from before it could (ScyllaDB

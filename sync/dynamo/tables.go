@@ -27,7 +27,8 @@ type Table struct {
 	RestoredFrom    string    // ARN of that backup or table; empty: it was not restored
 }
 
-// Describe tells how a table is; ok is false where there is none. It does not ask for the expiry: that is DescribeExpiry's.
+// Describe reports how a table is; ok is false where there is none. It does not ask for the expiry: that is
+// DescribeExpiry's.
 func (c *Client) Describe(ctx context.Context, table string) (t Table, ok bool, err error) {
 	out, err := c.describe(ctx, table)
 	if e, is := errors.AsType[*intent.Error](err); is && e.Class == intent.NoTable {
@@ -94,16 +95,17 @@ func identity(d *types.TableDescription) string {
 	return text(d.TableId)
 }
 
-func keyOf(schema []types.KeySchemaElement, kinds map[string]store.KeyType) (k store.KeySpec) {
+func keyOf(schema []types.KeySchemaElement, kinds map[string]store.KeyType) store.KeySpec {
+	var partition, sort []store.KeyAttr
 	for _, e := range schema {
 		a := store.KeyAttr{Name: text(e.AttributeName), Type: kinds[text(e.AttributeName)]}
 		if e.KeyType == types.KeyTypeHash {
-			k.Partition = a
+			partition = append(partition, a)
 		} else {
-			k.Sort = a
+			sort = append(sort, a)
 		}
 	}
-	return k
+	return store.NewKeySpec(partition, sort)
 }
 
 func indexOf(name string, local bool, schema []types.KeySchemaElement, p *types.Projection, kinds map[string]store.KeyType) store.IndexSpec {

@@ -64,7 +64,7 @@ func (x *exchange) got(c net.Conn) {
 	x.uses = append(x.uses, useOf(c))
 }
 
-// sent tells whether a byte of the request may have left.
+// sent reports whether a byte of the request may have left.
 func (x *exchange) sent() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -113,7 +113,7 @@ func whole(resp *http.Response) error {
 		return fmt.Errorf("an answer of more than %d bytes", maxBody)
 	}
 	if want := resp.Header.Get("X-Amz-Crc32"); want != "" && want != strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10) {
-		return errors.New("the answer's checksum is wrong: it was changed on its way")
+		return errors.New("the answer's checksum is wrong: it was changed in transit")
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return nil
@@ -153,7 +153,7 @@ func addresses() string {
 	return strings.Join(texts, " ")
 }
 
-var errStranger = errors.New("somebody else answers in the place of DynamoDB")
+var errStranger = errors.New("something other than DynamoDB answered")
 
 // believe refuses what a captive portal, a proxy or a router answers. An error of a server is passed on whatever its form:
 // a load balancer may have made it, and it proves nothing.

@@ -22,7 +22,7 @@ func tenths(c *types.ConsumedCapacity) int64 {
 	return int64(math.Round(*c.CapacityUnits * 10))
 }
 
-// Usage tells what this client has used since it was made. Writes that were refused cost too, and DynamoDB does not say
+// Usage returns what this client has used since it was made. Writes that were refused cost too, and DynamoDB does not say
 // how much.
 func (c *Client) Usage() replica.Usage {
 	return replica.Usage{

@@ -51,7 +51,7 @@ func (c *Client) Write(ctx context.Context, w intent.Call) (attr.Item, error) {
 		return nil, c.delete(ctx, w)
 	}
 	return nil, &intent.Error{Class: intent.Validation, Err: &CallError{
-		Operation: "write", Message: "a ConditionCheck goes in a transaction only", Code: "ValidationException",
+		Operation: "write", Message: "a ConditionCheck is allowed only in a transaction", Code: "ValidationException",
 	}}
 }
 

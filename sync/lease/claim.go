@@ -42,8 +42,8 @@ func (m *Manager) claim(key string, r Record, exists bool, now Instant) (Change,
 		attr.Item{":now": attr.Int(ms), ":seen": attr.Int(r.ExpiresAt), ":h": h}, now), nil
 }
 
-// Holder tells which node holds a lock, as far as that can be seen without taking it: "" where there is no record, it was
-// given back, or it has stood still for its time. The node of a holder that is none of ours is its whole text.
+// Holder returns which node holds a lock, as far as that can be seen without taking it: "" where there is no record, it
+// was given back, or it has stood still for its time. The node of a holder that is none of ours is its whole text.
 func (m *Manager) Holder(ctx context.Context, key string) (node string, err error) {
 	r, exists, err := m.get(ctx, key)
 	if err != nil || !exists || r.Released() {
@@ -55,7 +55,7 @@ func (m *Manager) Holder(ctx context.Context, key string) (node string, err erro
 	return r.Node(), nil
 }
 
-// stillFor notes what a lock looks like and tells how long it has looked like that. now is taken after the reading:
+// stillFor notes what a lock looks like and returns how long it has looked like that. now is taken after the reading:
 // the record may have been written as late as that.
 func (m *Manager) stillFor(key string, r *Record, now Instant) time.Duration {
 	m.mu.Lock()

@@ -9,14 +9,14 @@ import (
 // fill the log, on the disk that may be what is full.
 const complainEvery = time.Minute
 
-// complaint tells the first of a row of failures, and the rest once a minute by their number.
+// complaint reports the first of a row of failures, and the number of the rest once a minute.
 type complaint struct {
 	mu    sync.Mutex
 	last  time.Time // it was told
 	quiet int       // failures since that were not
 }
 
-// due tells whether a failure at now is to be told, and how many before it were not.
+// due reports whether a failure at now is to be told, and how many before it were not.
 func (c *complaint) due(now time.Time) (untold int, due bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

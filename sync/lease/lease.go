@@ -60,7 +60,7 @@ func (l *Lease) Done() <-chan struct{} { return l.ctx.Done() }
 // Err says why the lease is over: a *LostError, or nil while it is not known to be.
 func (l *Lease) Err() error { return context.Cause(l.ctx) }
 
-// Check looks at the clocks and tells whether work under the lease may go on. Ask after every call that blocks: a
+// Check looks at the clocks and reports whether work under the lease may go on. Ask after every call that blocks: a
 // machine that was suspended in it comes back long after the deadline, and its timers do not know.
 func (l *Lease) Check() error {
 	if err := l.Err(); err != nil {
@@ -97,7 +97,7 @@ func (l *Lease) Release(ctx context.Context) error {
 	if l.Check() != nil {
 		return nil // somebody else's by now, perhaps: it runs out by itself
 	}
-	_ = l.lose("it was given back")
+	_ = l.lose("it was released")
 	_, err := l.m.update(ctx, l.m.release(l.key, l.Fence()))
 	if _, notOurs := errors.AsType[*ConditionFailedError](err); notOurs {
 		return nil
@@ -172,7 +172,7 @@ func (l *Lease) judge(r Record, exists bool) error {
 	case r.Holder != l.m.me:
 		return l.lose("another node has taken it")
 	case r.Released():
-		return l.lose("it was given back")
+		return l.lose("it was released")
 	}
 	l.mu.Lock()
 	fell := r.Fence < l.fence
@@ -181,7 +181,7 @@ func (l *Lease) judge(r Record, exists bool) error {
 	}
 	l.mu.Unlock()
 	if fell {
-		return l.lose("its record was deleted and begun again")
+		return l.lose("its record was deleted and created again")
 	}
 	return nil
 }
@@ -245,7 +245,7 @@ type HeldError struct {
 // Error implements error.
 func (e *HeldError) Error() string { return "the lock " + e.Key + " is held by " + e.Holder }
 
-// Unwrap gives the fault.
+// Unwrap returns the fault.
 func (e *HeldError) Unwrap() error { return fault.New(fault.Conflict, "lease_held", "%s", e.Error()) }
 
 // LostError says that a lease is over.
@@ -257,7 +257,7 @@ type LostError struct {
 // Error implements error.
 func (e *LostError) Error() string { return "the lease on " + e.Key + " is over: " + e.Why }
 
-// Unwrap gives the fault.
+// Unwrap returns the fault.
 func (e *LostError) Unwrap() error {
 	return fault.New(fault.Unavailable, "lease_lost", "%s", e.Error())
 }

@@ -37,8 +37,8 @@ type Config struct {
 	// Took is called when a lock has been taken, under its lease and before Acquire gives it: what the lock guards is to be
 	// read anew, for another node may have written it. If it fails the lock goes back. Default none.
 	Took func(ctx context.Context, key string, fence int64) error
-	// Fit tells whether this node can do now what locks are taken for; an error says why not. It is asked before a lock is
-	// taken and before each renewal: who cannot takes none, and gives back what it has. Default: it always can.
+	// Fit reports whether this node can do now what locks are taken for; an error says why not. It is asked before a lock
+	// is taken and before each renewal: who cannot takes none, and gives back what it has. Default: it always can.
 	Fit func() error
 	// Skew is the server's clock minus ours, as the table's answers tell it. Default 0.
 	Skew   func() time.Duration
@@ -214,7 +214,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	for _, l := range last {
 		releases.Go(func() {
 			if err := l.Release(context.WithoutCancel(ctx)); err != nil {
-				m.log.Warn("a lease was not given back and will run out", "key", l.key, "error", err)
+				m.log.Warn("a lease was not released and will expire", "key", l.key, "error", err)
 			}
 		})
 	}
@@ -268,9 +268,9 @@ func (m *Manager) keep(ctx context.Context, l *Lease) {
 
 // giveBack ends a lease that is of no use to this node.
 func (m *Manager) giveBack(ctx context.Context, l *Lease, why error) {
-	m.log.Warn("a lease is given back", "key", l.key, "fence", l.Fence(), "reason", why)
+	m.log.Warn("releasing a lease", "key", l.key, "fence", l.Fence(), "reason", why)
 	if err := l.Release(ctx); err != nil {
-		m.log.Warn("a lease was not given back and will run out", "key", l.key, "error", err)
+		m.log.Warn("a lease was not released and will expire", "key", l.key, "error", err)
 	}
 }
 

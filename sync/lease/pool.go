@@ -41,7 +41,7 @@ type Share struct {
 	gone bool // guarded by the pool's mu
 }
 
-// Hold gives this part's share of a lock's lease: the one that it has, one of the lease that another part has taken, or
+// Hold returns this part's share of a lock's lease: the one that it has, one of the lease that another part has taken, or
 // one of a lease taken now. Nil while another node holds the lock.
 func (u *User) Hold(ctx context.Context, key string) (*Share, error) {
 	if s := u.Has(key); s != nil {
@@ -61,7 +61,7 @@ func (u *User) Hold(ctx context.Context, key string) (*Share, error) {
 	return u.join(key, of), nil
 }
 
-// Has gives this part's share of a lease that this process has, nil where it has none. It asks nobody.
+// Has returns this part's share of a lease that this process has, nil where it has none. It asks nobody.
 func (u *User) Has(key string) *Share {
 	p := u.pool
 	p.mu.Lock()
@@ -124,7 +124,7 @@ func (u *User) Give(ctx context.Context, key string) error {
 	return s.Release(ctx)
 }
 
-// Has tells whether this process has the lease of a lock now. It asks nobody.
+// Has reports whether this process has the lease of a lock now. It asks nobody.
 func (p *Pool) Has(key string) bool {
 	p.mu.Lock()
 	of := p.held[key]
@@ -132,8 +132,8 @@ func (p *Pool) Has(key string) bool {
 	return of != nil && of.lease.Check() == nil
 }
 
-// Holder tells which node holds a lock, as far as that can be seen without taking it: "" where there is no record, it was
-// given back, or it has stood still for its time. The node of a holder that is none of ours is its whole text.
+// Holder returns which node holds a lock, as far as that can be seen without taking it: "" where there is no record, it
+// was given back, or it has stood still for its time. The node of a holder that is none of ours is its whole text.
 func (p *Pool) Holder(ctx context.Context, key string) (node string, err error) {
 	return p.manager.Holder(ctx, key)
 }

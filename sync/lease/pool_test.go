@@ -122,7 +122,7 @@ func TestTook(t *testing.T) {
 		t.Fatal(err)
 	}
 	fail = nil
-	l := a.acquire() // at once: it was given back
+	l := a.acquire() // at once: it was released
 	if len(fences) != 2 || l.Fence() != fences[1] || fences[1] <= fences[0] {
 		t.Errorf("fences %v, %d", fences, l.Fence())
 	}

@@ -28,7 +28,7 @@ type Record struct {
 	TTL       time.Duration
 }
 
-// Released tells that nobody holds the lock.
+// Released reports whether nobody holds the lock.
 func (r *Record) Released() bool { return r.ExpiresAt == 0 }
 
 // Node is the node that holds the lock: the whole text of a holder that is none of ours.
@@ -39,7 +39,7 @@ func (r *Record) Node() string {
 	return r.Holder
 }
 
-// ours tells whether a node of ours holds the lock. What the original application takes over in place keeps our rvn.
+// ours reports whether a node of ours holds the lock. What the original application takes over in place keeps our rvn.
 func (r *Record) ours() bool { return r.RVN != "" && strings.Contains(r.Holder, "#") }
 
 // stands is how long the record is waited for if nobody renews it.
@@ -53,7 +53,7 @@ func (r *Record) stands() time.Duration {
 // HolderText names a holder: one run of one node.
 func HolderText(node, boot string) string { return node + "#" + boot }
 
-// heldBy tells whether a run of that node wrote this holder.
+// heldBy reports whether a run of that node wrote this holder.
 func heldBy(holder, node string) bool {
 	i := strings.LastIndexByte(holder, '#')
 	return i >= 0 && holder[:i] == node
@@ -73,7 +73,7 @@ func ParseRecord(it attr.Item) (Record, error) {
 	}
 	if v := it[attrFence]; !v.IsZero() {
 		if r.Fence, ok = v.Int(); !ok {
-			return Record{}, fault.New(fault.Damaged, "lock_damaged", "the fence of lock %q is no number", r.Key)
+			return Record{}, fault.New(fault.Damaged, "lock_damaged", "the fence of lock %q is not a number", r.Key)
 		}
 	}
 	if ms, ok := it[attrTTL].Int(); ok && ms > 0 {

@@ -11,7 +11,7 @@ import (
 type Table interface {
 	// Get reads a lock consistently; ok is false when there is no record.
 	Get(ctx context.Context, key string) (r Record, ok bool, err error)
-	// Update applies a change under its condition and gives the record after it. A condition that does not hold is
+	// Update applies a change under its condition and returns the record after it. A condition that does not hold is
 	// a *ConditionFailedError with the record as it is. After any other error the change may have been made, and
 	// may even be made later.
 	Update(ctx context.Context, c Change) (Record, error)
@@ -34,9 +34,9 @@ type ConditionFailedError struct {
 }
 
 // Error implements error.
-func (e *ConditionFailedError) Error() string { return "the lock is not as it was expected" }
+func (e *ConditionFailedError) Error() string { return "the lock is not in the expected state" }
 
-// Unwrap gives the fault.
+// Unwrap returns the fault.
 func (e *ConditionFailedError) Unwrap() error {
 	return fault.New(fault.Conflict, "lock_changed", "%s", e.Error())
 }

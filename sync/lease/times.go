@@ -46,7 +46,7 @@ func (t Term) Deadline() time.Time { return t.Sent.Wall.Add(t.length()) }
 // a suspension or a restored machine, and no clock is to be believed then.
 const maxDisagreement = time.Second
 
-// Expired tells whether the term is over at now, on any of the three clocks.
+// Expired reports whether the term is over at now, on any of the three clocks.
 func (t Term) Expired(now Instant) bool {
 	wall := now.Wall.Sub(t.Sent.Wall)
 	mono := now.Mono - t.Sent.Mono

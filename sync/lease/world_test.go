@@ -110,7 +110,7 @@ func (n *node) refused() *HeldError {
 	return held
 }
 
-// waits tries again and again, and gives the time that it took.
+// waits tries again and again, and returns the time that it took.
 func (n *node) waits() (*Lease, time.Duration) {
 	n.w.Helper()
 	began := n.w.at()
