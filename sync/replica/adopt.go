@@ -13,6 +13,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -88,7 +89,7 @@ func (r *Replica) adoptedWork(w *work, out *adoption) {
 	r.moved(w)
 	if n := out.refused + len(w.bad); n > 0 {
 		r.feeds.countRefused(n)
-		r.log.Warn("feed: rows of the cloud that are no items of their tables were left out", "rows", n, "why", w.bad)
+		r.log.Warn("feed: rows of the cloud that are not valid items of their tables were skipped", "rows", n, "why", w.bad)
 	}
 }
 
@@ -133,7 +134,7 @@ func (r *Replica) unlike(ctx context.Context, images []image) (out []image, err 
 	return out, err
 }
 
-// sameBase tells whether an image is the base that a shadow (nil: none) has.
+// sameBase reports whether an image is the base that a shadow (nil: none) has.
 func sameBase(sh *shadow, img attr.Item) bool {
 	if sh == nil || sh.known.Item == nil || img == nil {
 		return img == nil && (sh == nil || sh.known.Item == nil)
@@ -193,8 +194,8 @@ func (r *Replica) adoptOne(w *work, im *image, out *adoption, together bool) (ad
 	return adoptTaken, nil
 }
 
-// provedBy gives the units of an item, in their order, that an image of it proves. Of transactions it gives none: they are
-// settled by who has all of their items, which together tells.
+// provedBy returns the units of an item, in their order, that an image of it proves. Of transactions it gives none: they
+// are settled by who has all of their items, which together tells.
 func (r *Replica) provedBy(units []*unit, it *workItem, side intent.Sidecar, out *adoption, together bool) (proved []*unit, v adopted) {
 	i := slices.IndexFunc(units, func(u *unit) bool { return u.shownBy(it, side, r.store.Node()) })
 	if i < 0 {
@@ -221,14 +222,14 @@ func (r *Replica) provedBy(units []*unit, it *workItem, side intent.Sidecar, out
 	return proved, adoptTaken
 }
 
-// shownBy tells whether an image of an item carries the mark of the unit's entry on it.
+// shownBy reports whether an image of an item carries the mark of the unit's entry on it.
 func (u *unit) shownBy(it *workItem, side intent.Sidecar, node string) bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
 		return e.Table == it.spec.Name && attr.EqualItems(e.Key, it.key) && e.Shown(side, node)
 	})
 }
 
-// provesEarlier tells of a unit that is shown by a restored table that this proves what was written before it on the item:
+// provesEarlier reports whether a unit that a restored table shows proves what was written before it on the item:
 // intent.Env.Kept.
 func (u *unit) provesEarlier() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Replay && e.Before })
@@ -305,7 +306,7 @@ func (r *Replica) adoptUnit(ctx context.Context, id unitID) error {
 	return err
 }
 
-// refsOf gives the items that a unit writes; none, if it has left.
+// refsOf returns the items that a unit writes; none, if it has left.
 func (r *Replica) refsOf(ctx context.Context, id unitID) (keys []intent.Ref, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
 		u, err := getUnit(tx, id)
@@ -323,7 +324,7 @@ func (r *Replica) refsOf(ctx context.Context, id unitID) (keys []intent.Ref, err
 // errNotShown undoes what was adopted of a unit of which not all can be.
 var errNotShown = errors.New("the images do not show the transaction")
 
-// adoptAll adopts the images of a unit's items. It tells whether they prove it and all of them could be taken: else
+// adoptAll adopts the images of a unit's items. It reports whether they prove it and all of them could be taken: else
 // nothing is to be kept of it, and the unit goes on as it was. One that is made sure of in a restored table is proved by all
 // of its items alone: what one has kept another may have lost.
 func (r *Replica) adoptAll(w *work, u *unit, images []image, out *adoption) (shown bool, err error) {
@@ -354,10 +355,10 @@ func sortedUnits(ids map[unitID]bool) []unitID {
 	return slices.SortedFunc(maps.Keys(ids), func(a, b unitID) int { return cmp.Compare(a.seq, b.seq) })
 }
 
-// isLater tells of the image behind an applied entry that it is later than a base which was set while the answer was on its
+// isLater reports whether the image behind an applied entry is later than a base that was set while the answer was on its
 // way: what is read may be older than a send that is answered, and its effect must not be lost to readers with the entry. It is
 // told by the life and the count of our sends; the item is read again in any case.
-func isLater(e *intent.Entry, after intent.Known, sh *shadow) bool {
+func isLater(e *intent.Entry, after intent.Known, sh *shadow, exprs *expr.Cache) bool {
 	before := sh.known
 	switch {
 	case after.Item == nil: // it was deleted: unless it has another life by now
@@ -367,5 +368,7 @@ func isLater(e *intent.Entry, after intent.Known, sh *shadow) bool {
 	case before.Side.Life == after.Side.Life:
 		return after.Side.Count > before.Side.Count
 	}
-	return before.Side.Life == "" // our first send to a foreign item has labelled it
+	// Our first send to a foreign item has labelled it; and whoever reads an item that the entry has made has seen that already,
+	// and has not seen the life of before.
+	return before.Side.Life == "" || e.MakesOver(before.Item, exprs)
 }

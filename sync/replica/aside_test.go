@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// An update finds its item gone, and the look at the table, which tells whether that may be believed, is not answered:
+// An update finds its item gone, and the look at the table, which reports whether that may be believed, is not answered:
 // nothing is taken from the answer but that the update was sent. What is written behind it is not folded into it.
 func TestAttemptedStaysWhereTheTableIsNotSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

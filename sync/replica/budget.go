@@ -14,7 +14,7 @@ import (
 type Budget struct {
 	Bytes   int64         // of the outbox; 0: 2 GiB
 	Entries int64         // in it; 0: 5,000,000
-	Age     time.Duration // of the oldest of them; 0: 14 days
+	Age     time.Duration // of the oldest of them, before a person is warned; 0: 14 days
 
 	ReplayBytes int64         // of the replay log; 0: 256 MiB
 	ReplayAge   time.Duration // of its oldest entry; 0: 72 h
@@ -29,7 +29,7 @@ func (b Budget) withDefaults() Budget {
 	return b
 }
 
-// orElse gives n, or what stands for 0.
+// orElse returns n, or what stands for 0.
 func orElse[N comparable](n, byDefault N) N {
 	var none N
 	if n == none {
@@ -68,22 +68,24 @@ func levelOf(used float64) Level {
 
 // levels know the budgets that no transaction shows, as of the last look, and count who was refused.
 type levels struct {
-	mu      sync.Mutex
-	age     float64
-	disk    float64
-	refused [LevelReadOnly + 1]uint64 // writes, by the level that refused them
-	last    BudgetState
+	mu        sync.Mutex
+	age       float64
+	disk      float64
+	conflicts float64
+	refused   [LevelReadOnly + 1]uint64 // writes, by the level that refused them
+	last      BudgetState
 }
 
 // BudgetState is how the budgets stand.
 type BudgetState struct {
 	Level   Level
 	Used    float64 // of the fullest budget; above 1 there is more than it allows
-	Which   string  // bytes, entries, age or disk
+	Which   string  // bytes, entries, disk, conflicts or age
 	Refused uint64  // writes, since the start
 }
 
-// state is how the budgets stand with that much in the outbox.
+// state is how the budgets stand with that much in the outbox. Age warns and refuses nothing: refusing makes no write younger,
+// and what the cloud has not taken for weeks may be one table of many.
 func (l *levels) state(b Budget, n count) BudgetState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,20 +94,23 @@ func (l *levels) state(b Budget, n count) BudgetState {
 		which string
 		used  float64
 	}{
-		{"entries", float64(n.entries) / float64(b.Entries)}, {"age", l.age}, {"disk", l.disk},
+		{"entries", float64(n.entries) / float64(b.Entries)}, {"disk", l.disk}, {"conflicts", l.conflicts},
 	} {
 		if other.used > s.Used {
 			s.Which, s.Used = other.which, other.used
 		}
 	}
 	s.Level = levelOf(s.Used)
+	if aged := min(levelOf(l.age), LevelWarn); aged > s.Level {
+		s.Which, s.Used, s.Level = "age", l.age, aged
+	}
 	for _, n := range l.refused {
 		s.Refused += n
 	}
 	return s
 }
 
-// room is how far the budgets are used up that less in the replay log helps: nothing becomes younger by it.
+// room is how far the budgets are used up that less in the replay log helps: it makes no conflict decided.
 func (l *levels) room(b Budget, n count) Level {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -119,15 +124,11 @@ func (l *levels) seenLast() BudgetState {
 	return l.last
 }
 
-// look takes what no transaction shows.
-func (l *levels) look(b Budget, oldest, now time.Time, disk store.DiskState) {
+// look takes what no transaction shows: how long the oldest write waits, and how full the disk and the log of conflicts are.
+func (l *levels) look(age, disk, conflicts float64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.age = 0
-	if !oldest.IsZero() {
-		l.age = float64(now.Sub(oldest)) / float64(b.Age)
-	}
-	l.disk = disk.Share()
+	l.age, l.disk, l.conflicts = age, disk, conflicts
 }
 
 // admit refuses writes that the budgets have no room for. What is refused here is refused to whoever writes, before
@@ -152,7 +153,7 @@ func (r *Replica) admit(tx *store.Tx, writes []store.Write) error {
 	return nil
 }
 
-// admitted tells whether a write may still be taken at a level.
+// admitted reports whether a write may still be taken at a level.
 func admitted(level Level, w *store.Write) bool {
 	switch {
 	case level < LevelRebuildable:
@@ -170,7 +171,7 @@ func (r *Replica) Refusing(ctx context.Context) (what string, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
 		all, err := readCounts(tx)
 		if s := r.levels.state(r.cfg.Budget, all.total()); err == nil && s.Level >= LevelRebuildable {
-			what = fmt.Sprintf("the room for what waits is %.0f %% full (%s): %s", 100*s.Used, s.Which, refusedAt(s.Level))
+			what = fmt.Sprintf("the queue for the cloud is %.0f %% full (%s): %s", 100*s.Used, s.Which, refusedAt(s.Level))
 		}
 		return err
 	})
@@ -186,10 +187,13 @@ func (*RefusedError) RetryAfter() time.Duration { return 30 * time.Second }
 // Error has no numbers: they are in the status.
 func (e *RefusedError) Error() string { return e.Unwrap().Error() }
 
-// Unwrap gives the fault that the edges map.
+// Unwrap returns the fault that the edges map.
 func (e *RefusedError) Unwrap() error {
-	if e.State.Which == "disk" {
+	switch e.State.Which {
+	case "disk":
 		return fault.New(fault.Full, "budget_disk", "the node's disk is too full for this write")
+	case "conflicts":
+		return fault.New(fault.Unavailable, "budget_conflicts", "too many conflicts are undecided; the node accepts no such write until they are decided")
 	}
-	return fault.New(fault.Unavailable, "budget_"+e.State.Which, "too much waits for the cloud; the node takes no such write for now")
+	return fault.New(fault.Unavailable, "budget_"+e.State.Which, "too many writes wait for the cloud; the node accepts no such write for now")
 }

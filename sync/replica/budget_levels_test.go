@@ -88,13 +88,8 @@ func TestLastLevels(t *testing.T) {
 		kind  fault.Kind
 		fill  func(n *feedNode, share float64) // of what the budget has, and then the house is looked after
 	}{
-		{"age", fault.Unavailable, func(n *feedNode, share float64) {
-			age := time.Duration(share * float64(n.cfg.Budget.Age))
-			n.levels.look(n.cfg.Budget, n.clock.Now().Add(-age), n.clock.Now(), store.DiskState{})
-		}},
-		{"disk", fault.Full, func(n *feedNode, share float64) {
-			n.levels.look(n.cfg.Budget, time.Time{}, n.clock.Now(), store.DiskState{Used: int64(1000 * share), File: 900, Grow: 100})
-		}},
+		{"conflicts", fault.Unavailable, func(n *feedNode, share float64) { n.levels.look(2, 0, share) }},
+		{"disk", fault.Full, func(n *feedNode, share float64) { n.levels.look(2, share, 0) }},
 		{"bytes", fault.Unavailable, func(n *feedNode, share float64) {
 			var all counts
 			if err := n.st.View(t.Context(), func(tx *store.Tx) (err error) {
@@ -173,5 +168,46 @@ func TestDiskIsLookedAt(t *testing.T) {
 	}
 	if st, err := r.Status(t.Context()); err != nil || st.Budget.Which != "disk" || st.Budget.Level < LevelWarn {
 		t.Errorf("%+v, %v", st.Budget, err)
+	}
+}
+
+// A node that was offline for a month, or one of whose tables the cloud denies, warns and goes on: it takes all writes, deletes
+// too, and keeps its locks. What waits for a stopped table does not even age.
+func TestAgeOnlyWarns(t *testing.T) {
+	for _, stopped := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			_, n := opened(t, nil)
+			n.net.probed("", n.clock.Now())
+			n.put(t, "teams", attr.Item{"id": attr.S("x"), "text": attr.S("waits")})
+			if stopped {
+				n.paces.halt("teams", intent.Denied.String(), "a test", n.clock.Now())
+			}
+			<-time.After(40 * 24 * time.Hour)
+			if _, err := n.chores(t.Context(), n.clock.Now()); err != nil {
+				t.Fatal(err)
+			}
+			n.put(t, "teams", attr.Item{"id": attr.S("y"), "text": attr.S("new")})
+			n.inTx(t, func(tx *store.Tx) error {
+				_, err := tx.Delete(store.DeleteItem{Table: "teams", Key: attr.Item{"id": attr.S("x")}})
+				return err
+			})
+			st, err := n.Status(t.Context())
+			want := BudgetState{Level: LevelWarn, Which: "age"}
+			if stopped {
+				want = BudgetState{Level: LevelOK, Which: "entries"}
+			}
+			if st.Budget.Used = 0; err != nil || st.Budget != want {
+				t.Errorf("stopped %v: %+v, %v, want %+v", stopped, st.Budget, err, want)
+			}
+			if told := strings.Contains(strings.Join(st.Alarms(), " "), "waiting for the cloud for 960 hours"); told == stopped {
+				t.Errorf("stopped %v: %q", stopped, st.Alarms())
+			}
+			if refuses, err := n.Refusing(t.Context()); err != nil || refuses != "" {
+				t.Errorf("stopped %v: refuses %q, %v", stopped, refuses, err)
+			}
+			if err := n.Usable(); err != nil {
+				t.Errorf("stopped %v: %v", stopped, err)
+			}
+		})
 	}
 }

@@ -46,9 +46,9 @@ const (
 // keyTransactions holds in sideMeta whether the cloud had transactions when it was last asked.
 const keyTransactions = "transactions"
 
-// transactions tells whether the cloud has them: as configured, else as it said when it was asked, in this run or in the
-// last that asked. A node that has never reached its cloud takes it to have them: what it then accepts and the cloud has
-// no way to do waits, and says why (intent.WhyTransactions).
+// transactions reports whether the cloud has them: as configured, else as it said when it was asked, in this run or in
+// the last that asked. A node that has never reached its cloud takes it to have them: what it then accepts and the cloud
+// has no way to do waits, and says why (intent.WhyTransactions).
 func (r *Replica) transactions() bool {
 	if r.cfg.Transactions != nil {
 		return *r.cfg.Transactions
@@ -102,7 +102,7 @@ func (r *Replica) askTransactions(ctx context.Context) error {
 	return nil
 }
 
-// synced tells whether a server has told its time since the start.
+// synced reports whether a server has told its time since the start.
 func (r *Replica) synced() bool {
 	if cloud, can := r.cloud.(Timekeeper); can {
 		return cloud.Synced()
@@ -118,9 +118,9 @@ func (r *Replica) usage() Usage {
 	return Usage{}
 }
 
-// unreached tells whether an error says that the way to the cloud is gone, and gives it as the cloud's. That may also be so
-// where nobody knows whether the request was carried out: nothing answered in time, the connection broke, somebody else
-// answered. The error's cause says it then.
+// unreached reports whether an error says that the way to the cloud is gone, and returns it as the cloud's. That may also
+// be so where nobody knows whether the request was carried out: nothing answered in time, the connection broke, somebody
+// else answered. The error's cause says it then.
 func unreached(err error) (*intent.Error, bool) {
 	e, ok := errors.AsType[*intent.Error](err)
 	if !ok || e == nil {

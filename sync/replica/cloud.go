@@ -12,14 +12,14 @@ import (
 // Cloud is what the replicator needs of DynamoDB. Every error is an *intent.Error. Each call is one request with a
 // deadline of its own: nothing is repeated behind the replicator's back, for only it knows what a repetition means.
 type Cloud interface {
-	// Write sends one operation and gives the item after it as far as that is known without asking again: of an update
+	// Write sends one operation and returns the item after it as far as that is known without asking again: of an update
 	// (ALL_NEW) and of a put; nil for a delete.
 	Write(ctx context.Context, c intent.Call) (attr.Item, error)
 	// Transact sends up to 100 operations that are done all or none. It gives no images.
 	Transact(ctx context.Context, calls []intent.Call, token string) error
 	// Get reads an item consistently; nil: there is none.
 	Get(ctx context.Context, table string, key attr.Item) (attr.Item, error)
-	// Read gives one page of a consistent Query (KeyCondition set) or Scan.
+	// Read returns one page of a consistent Query (KeyCondition set) or Scan.
 	Read(ctx context.Context, r Reading) (Page, error)
 	// Skew is the server's clock minus ours as its latest answers tell it.
 	Skew() time.Duration

@@ -1,8 +1,6 @@
 package replica
 
 import (
-	"slices"
-
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -18,7 +16,7 @@ func (r *Replica) Compile(tx *store.Tx, writes []store.Write) error {
 	for i := range writes {
 		if w := &writes[i]; w.Sends && w.Seq != 0 && w.Spec.Policy == store.PolicyThrough {
 			return fault.New(fault.Invalid, "through_table",
-				"Table %s is written through to the cloud: nothing is written to it here before the cloud has taken it", w.Spec.Name)
+				"Table %s is written through to the cloud: nothing is written to it here before the cloud has accepted it", w.Spec.Name)
 		}
 	}
 	if err := r.admit(tx, writes); err != nil {
@@ -33,7 +31,7 @@ func (r *Replica) Compile(tx *store.Tx, writes []store.Write) error {
 // compileOne makes the entry of a single write.
 func (r *Replica) compileOne(tx *store.Tx, w *store.Write) error {
 	c := compiling{work: r.newWork(tx)}
-	s, it, err := c.subject(w)
+	s, err := c.subject(w)
 	if err != nil || s.Write == nil {
 		return err
 	}
@@ -41,7 +39,7 @@ func (r *Replica) compileOne(tx *store.Tx, w *store.Write) error {
 	if err != nil || e == nil {
 		return err
 	}
-	if err := c.add(it, []*intent.Entry{e}); err != nil {
+	if err := c.add([]*intent.Entry{e}, w.Sending); err != nil {
 		return err
 	}
 	return c.keep()
@@ -55,7 +53,7 @@ func (r *Replica) compileAll(tx *store.Tx, writes []store.Write) error {
 		if !writes[i].Sends {
 			continue
 		}
-		s, _, err := c.subject(&writes[i])
+		s, err := c.subject(&writes[i])
 		if err != nil {
 			return err
 		}
@@ -67,51 +65,51 @@ func (r *Replica) compileAll(tx *store.Tx, writes []store.Write) error {
 	if err != nil {
 		return err
 	}
+	sending := sendingOf(writes)
 	var together []*intent.Entry
 	for _, e := range entries {
 		if e.Txn != 0 {
 			together = append(together, e)
-			continue
-		}
-		it, err := c.item(e.Table, e.Key)
-		if err != nil {
-			return err
-		}
-		if err := c.add(it, []*intent.Entry{e}); err != nil {
+		} else if err := c.add([]*intent.Entry{e}, sending); err != nil {
 			return err
 		}
 	}
 	if len(together) > 0 {
-		it, err := c.item(together[0].Table, together[0].Key)
-		if err != nil {
-			return err
-		}
-		if err := c.add(it, together); err != nil {
+		if err := c.add(together, sending); err != nil {
 			return err
 		}
 	}
 	return c.keep()
 }
 
+// sendingOf is what each action of a transaction asks for, together.
+func sendingOf(writes []store.Write) (s store.Sending) {
+	for i := range writes {
+		s.After = append(s.After, writes[i].Sending.After...)
+		s.Ahead = s.Ahead || writes[i].Sending.Ahead
+	}
+	return s
+}
+
 // compiling is work within an application's transaction: rows are the application's, and not touched.
 type compiling struct{ *work }
 
 // subject reads what is known of the item that a write is about. A Write of nil: nothing of it is to be sent.
-func (c *compiling) subject(w *store.Write) (s intent.Subject, it *workItem, err error) {
-	it = &workItem{item: item{spec: w.Spec, key: w.Key, raw: w.RawKey}}
+func (c *compiling) subject(w *store.Write) (s intent.Subject, err error) {
+	it := &workItem{item: item{spec: w.Spec, key: w.Key, raw: w.RawKey}}
 	if have := c.items[it.id()]; have != nil {
 		it = have
 	} else if err := c.load(it, w); err != nil {
-		return s, nil, err
+		return s, err
 	}
 	s = intent.Subject{Write: w, Known: it.sh.known}
 	if it.unknown {
 		if s.Write = asCreate(w); s.Write == nil {
-			return s, it, nil
+			return s, nil
 		}
 	}
 	s.Pending, err = c.entries(it)
-	return s, it, err
+	return s, err
 }
 
 // load is work.item for a transaction that must not be made to see what it would not: the row is in the write.
@@ -149,19 +147,70 @@ func asCreate(w *store.Write) *store.Write {
 }
 
 // add puts entries into the outbox as one unit, or folds the one entry into what waits before it.
-func (c *compiling) add(it *workItem, entries []*intent.Entry) error {
-	lane, err := c.r.laneOf(&it.item)
+func (c *compiling) add(entries []*intent.Entry, sending store.Sending) error {
+	it, err := c.item(entries[0].Table, entries[0].Key)
 	if err != nil {
 		return err
 	}
-	u := &unit{Unit: intent.Unit{Entries: entries}, id: unitID{lane: lane, seq: entries[0].Seq}}
-	if len(entries) == 1 {
+	u := &unit{Unit: intent.Unit{Entries: entries}, id: unitID{lane: c.r.laneOf(&it.item, sending.Ahead), seq: entries[0].Seq}}
+	if err := c.behind(u, sending.After); err != nil {
+		return err
+	}
+	if len(entries) == 1 && len(u.after) == 0 {
 		if err := c.fold(it, u); err != nil {
 			return err
 		}
 	}
 	c.r.hint(u.id)
 	return c.put(u)
+}
+
+// behind has a unit stand behind what waits on other items now.
+func (c *compiling) behind(u *unit, items []store.ItemRef) error {
+	if len(items) == 0 {
+		return nil
+	}
+	own := map[*workItem]bool{}
+	if err := c.eachItem(u, func(it *workItem) { own[it] = true }); err != nil {
+		return err
+	}
+	for _, ref := range items {
+		spec := c.r.spec(ref.Table)
+		if spec == nil || !spec.Sends() {
+			continue
+		}
+		it, err := c.waiting(spec, ref.Key)
+		if err != nil {
+			return err
+		}
+		if it != nil && !own[it] {
+			own[it] = true
+			u.after = append(u.after, intent.Ref{Table: ref.Table, Key: ref.Key})
+		}
+	}
+	return nil
+}
+
+// waiting returns an item if something waits on it.
+func (c *compiling) waiting(spec *store.TableSpec, key attr.Item) (*workItem, error) {
+	it, err := itemOf(c.tx, spec, key)
+	if err != nil {
+		return nil, err
+	}
+	wi := c.items[it.id()]
+	if wi == nil {
+		sh, _, err := readShadow(c.tx, it)
+		if err != nil || sh == nil || len(sh.pending) == 0 {
+			return nil, err
+		}
+		wi = &workItem{item: *it, sh: sh} // with its base: that is kept as long as something waits
+		c.items[it.id()] = wi
+		c.order = append(c.order, wi)
+	}
+	if len(wi.sh.pending) == 0 {
+		return nil, nil //nolint:nilnil // nothing waits
+	}
+	return wi, nil
 }
 
 // fold takes the last unit of the item into u where nothing of it was sent and nobody sees the difference. Of state only
@@ -171,8 +220,8 @@ func (c *compiling) fold(it *workItem, u *unit) error {
 	if len(it.sh.pending) == 0 {
 		return nil
 	}
-	last, err := c.unit(it.sh.pending[len(it.sh.pending)-1])
-	if err != nil || last == nil || len(last.Entries) != 1 || last.Entries[0].Txn != 0 || len(last.Entries[0].Folds) >= maxFolds {
+	last, err := c.unit(it.sh.pending[len(it.sh.pending)-1].unitID)
+	if err != nil || last == nil || len(last.Entries) != 1 || len(last.after) > 0 || last.Entries[0].Txn != 0 || len(last.Entries[0].Folds) >= maxFolds {
 		return err
 	}
 	if !attr.EqualItems(last.Entries[0].Key, it.key) || last.Entries[0].Table != it.spec.Name ||
@@ -193,9 +242,12 @@ func (c *compiling) fold(it *workItem, u *unit) error {
 		}
 	}
 	u.Entries[0] = folded
+	if last.id.lane == c.r.express() {
+		u.id.lane = last.id.lane
+	}
 	c.gone = append(c.gone, last)
 	delete(c.dirty, last.id)
-	it.sh.pending = slices.DeleteFunc(it.sh.pending, func(id unitID) bool { return id == last.id })
+	it.sh.pending = it.sh.pending[:len(it.sh.pending)-1]
 	return nil
 }
 

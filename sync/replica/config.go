@@ -28,7 +28,7 @@ type Config struct {
 	Transactions *bool                // does the cloud have them; nil: it is asked, if it is a Prober
 
 	Budget   Budget
-	Lanes    int           // 0: 16
+	Lanes    int           // requests on their way at once, beside one for what goes ahead; 0: 16
 	Deadline time.Duration // of one request; 0: 10 s
 
 	// Deposed is called when the cloud has refused a write of this node because what is there carries a higher fence of the

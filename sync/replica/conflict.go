@@ -80,7 +80,7 @@ const (
 	StateDecided   ConflictState = "decided"   // by the policy: kept to be looked up, nobody has to do anything
 )
 
-// closed tells that nothing more can be done with it.
+// closed reports whether nothing more can be done with it.
 func (s ConflictState) closed() bool {
 	return s == StateRetried || s == StateDiscarded || s == StateResolved
 }

@@ -72,7 +72,7 @@ func (r *Replica) merge(tx *store.Tx, c *Conflict) error {
 	}
 }
 
-// perform makes writes as the application does, several as one transaction, and gives the sequences of their records.
+// perform makes writes as the application does, several as one transaction, and returns the sequences of their records.
 func perform(tx *store.Tx, writes []store.WriteItem) (seqs []uint64, err error) {
 	before := tx.Seq()
 	switch {
@@ -96,7 +96,7 @@ func perform(tx *store.Tx, writes []store.WriteItem) (seqs []uint64, err error) 
 	return seqs, nil
 }
 
-// refusal tells an error about the write from one of the store.
+// refusal reports whether an error is about the write, not the store's own.
 func refusal(err error) bool {
 	switch fault.KindOf(err) {
 	case fault.Conflict, fault.Invalid, fault.NotFound, fault.TooLarge:
@@ -106,7 +106,7 @@ func refusal(err error) bool {
 	return false
 }
 
-// noRoom tells that a budget has refused a write, and not the store.
+// noRoom reports whether a budget has refused a write, and not the store.
 func noRoom(err error) bool {
 	_, is := errors.AsType[*RefusedError](err)
 	return is
@@ -144,7 +144,7 @@ func (r *Replica) Conflicts(ctx context.Context, q ConflictQuery) (found []*Conf
 	return found, next, err
 }
 
-// Conflict gives a record; an unknown one is fault.NotFound.
+// Conflict returns a record; an unknown one is fault.NotFound.
 func (r *Replica) Conflict(ctx context.Context, id uint64) (c *Conflict, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
 		l, err := openConflicts(tx)

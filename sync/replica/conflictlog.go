@@ -29,7 +29,6 @@ const (
 	conflictMost    = 1 << 20 // of one record: the images go first
 	conflictTrim    = 64      // records taken out in one transaction
 	conflictTraces  = 50_000  // records of which no more is kept than that there was one
-	conflictWarn    = 0.8     // of conflictBytes taken by open ones: a person should look
 )
 
 // conflictSums count what lies in the log.
@@ -40,8 +39,7 @@ type conflictSums struct {
 	Kept        int    `json:"kept"`
 	Bytes       int64  `json:"bytes"`
 	OpenBytes   int64  `json:"openBytes"`
-	Dropped     uint64 `json:"dropped"` // open ones that had to go
-	Traces      int    `json:"traces"`  // of records that have gone
+	Traces      int    `json:"traces"` // of records that have gone
 }
 
 // conflictLog is the log within one transaction.
@@ -59,7 +57,7 @@ func openConflicts(tx *store.Tx) (*conflictLog, error) {
 		return l, err
 	}
 	if err := json.Unmarshal(raw, &l.sums); err != nil {
-		return nil, fault.Wrap(err, fault.Damaged, "damaged", "the sums of the conflict log cannot be read")
+		return nil, fault.Wrap(err, fault.Damaged, "damaged", "the totals of the conflict log cannot be read")
 	}
 	return l, nil
 }
@@ -183,27 +181,27 @@ func (l *conflictLog) take(id uint64) (*Conflict, error) {
 	return old, l.side.Delete(old.indexKey())
 }
 
-// trim takes out what is too old and, while there is too much, the oldest: first what is decided, then what is open.
-// What is quarantined stays: its entries still wait. more: there is something left to do.
+// undecided is the share of the log's room that open records take. They are never dropped: near the end of the room the node
+// refuses writes, which could become conflicts in turn.
+func (l *conflictLog) undecided() float64 { return float64(l.sums.OpenBytes) / float64(l.max) }
+
+// trim takes out what is decided and too old, and the oldest of it while there is too much. more: there is something left to do.
 func (l *conflictLog) trim(now time.Time) (more bool, err error) {
 	var gone []uint64
 	excess := l.sums.Bytes - l.max
-	for _, prefix := range []byte{'d', 'o'} {
-		err := l.side.Each([]byte{prefix}, nil, func(k, v []byte) (bool, error) {
-			if len(k) != 9 || len(v) != 16 {
-				return false, fault.New(fault.Damaged, "damaged", "an entry of the conflict log cannot be read")
-			}
-			id := binary.BigEndian.Uint64(k[1:])
-			if !longAgo(v, now) && excess <= 0 || len(gone) >= conflictTrim {
-				return false, nil
-			}
-			gone = append(gone, id)
-			excess -= int64(binary.BigEndian.Uint64(v[8:]))
-			return true, nil
-		})
-		if err != nil {
-			return false, err
+	err = l.side.Each([]byte{'d'}, nil, func(k, v []byte) (bool, error) {
+		if len(k) != 9 || len(v) != 16 {
+			return false, fault.New(fault.Damaged, "damaged", "an entry of the conflict log cannot be read")
 		}
+		if !longAgo(v, now) && excess <= 0 || len(gone) >= conflictTrim {
+			return false, nil
+		}
+		gone = append(gone, binary.BigEndian.Uint64(k[1:]))
+		excess -= int64(binary.BigEndian.Uint64(v[8:]))
+		return true, nil
+	})
+	if err != nil {
+		return false, err
 	}
 	more = len(gone) >= conflictTrim
 	for _, id := range gone {
@@ -234,7 +232,7 @@ type ConflictQuery struct {
 	Limit  int           // 0: 50
 }
 
-// list gives records, the newest first, and the number to go on before; 0: there are no more.
+// list returns records, the newest first, and the number to go on before; 0: there are no more.
 func (l *conflictLog) list(q ConflictQuery) (out []*Conflict, next uint64, err error) {
 	if q.Limit <= 0 {
 		q.Limit = 50
@@ -264,7 +262,7 @@ func (l *conflictLog) list(q ConflictQuery) (out []*Conflict, next uint64, err e
 	return out, next, err
 }
 
-// about tells whether one of the entries is of a table.
+// about reports whether one of the entries is of a table.
 func (c *Conflict) about(table string) bool {
 	if table == "" {
 		return true
@@ -277,12 +275,12 @@ func (c *Conflict) about(table string) bool {
 	return false
 }
 
-// due tells whether there is something to take out: too much, or too old.
+// due reports whether there is something to take out: too much, or too old.
 func (l *conflictLog) due(now time.Time) (due bool, err error) {
-	if l.sums.Bytes > l.max && l.sums.Kept > l.sums.Quarantined || l.sums.Traces > conflictTraces {
+	if l.sums.Bytes > l.max && l.sums.Bytes > l.sums.OpenBytes || l.sums.Traces > conflictTraces {
 		return true, nil
 	}
-	for _, prefix := range []byte{'d', 'o', 'x'} {
+	for _, prefix := range []byte{'d', 'x'} {
 		err := l.side.Each([]byte{prefix}, nil, func(_, v []byte) (bool, error) {
 			due = due || longAgo(v, now)
 			return false, nil
@@ -312,12 +310,8 @@ func (r *Replica) trimConflicts(ctx context.Context) (more bool, err error) {
 		if err != nil {
 			return err
 		}
-		dropped := l.sums.Dropped
 		if more, err = l.trim(now); err != nil {
 			return err
-		}
-		if n := l.sums.Dropped - dropped; n > 0 {
-			r.log.Warn("conflicts that nobody has decided are too old to be kept", "dropped", n)
 		}
 		return l.save()
 	})

@@ -161,7 +161,7 @@ func TestConflictList(t *testing.T) {
 	})
 }
 
-// The log has room for so much: what is decided goes first, then the oldest; what is quarantined stays whatever its age.
+// The log has room for so much: of what is decided the oldest goes; what is not stays, whatever its age and the room.
 func TestConflictTrim(t *testing.T) {
 	s := storetest.Open(t)
 	var size int64
@@ -194,29 +194,39 @@ func TestConflictTrim(t *testing.T) {
 	inLog(t, s, func(l *conflictLog) error {
 		l.max = 6*size - size/2
 		_, err := l.trim(logStart)
-		if got := ids(l); !slices.Equal(got, []uint64{6, 5, 3, 2, 1}) || l.sums.Dropped != 0 {
-			t.Errorf("one too many: %v are left, %d dropped", got, l.sums.Dropped)
+		if got := ids(l); !slices.Equal(got, []uint64{6, 5, 3, 2, 1}) {
+			t.Errorf("one too many: %v are left", got)
 		}
 		return err
 	})
 	inLog(t, s, func(l *conflictLog) error {
 		l.max = 4*size - size/2
-		_, err := l.trim(logStart)
-		if got := ids(l); !slices.Equal(got, []uint64{6, 5, 1}) || l.sums.Dropped != 2 || l.sums.Open != 2 || l.sums.Quarantined != 1 {
-			t.Errorf("two too many: %v are left, %+v", got, l.sums)
-		}
-		if id, err := l.ofSeq(2); err != nil || id == 0 || l.sums.Traces != 3 {
-			t.Errorf("that an entry was refused is not known any more: %d %v, %+v", id, err, l.sums)
+		_, err := l.trim(logStart.Add(2 * conflictAge))
+		if got := ids(l); !slices.Equal(got, []uint64{6, 5, 3, 2, 1}) || l.sums.Open != 4 || l.sums.Quarantined != 1 || l.undecided() <= 1 {
+			t.Errorf("undecided and too old, and too many: %v are left, %.1f of the room, %+v", got, l.undecided(), l.sums)
 		}
 		return err
 	})
 	inLog(t, s, func(l *conflictLog) error {
-		if _, err := l.trim(logStart.Add(conflictAge)); err != nil || len(ids(l)) != 3 {
+		for _, id := range []uint64{2, 6} {
+			c, err := l.get(id)
+			if err != nil {
+				return err
+			}
+			c.State = StateDiscarded
+			if err := l.change(c); err != nil {
+				return err
+			}
+		}
+		if _, err := l.trim(logStart.Add(conflictAge)); err != nil || len(ids(l)) != 5 {
 			t.Errorf("30 days to the second are not too old: %v %v", ids(l), err)
 		}
 		_, err := l.trim(logStart.Add(conflictAge + time.Second))
-		if got := ids(l); !slices.Equal(got, []uint64{1}) {
-			t.Errorf("too old: %v are left", got)
+		if got := ids(l); !slices.Equal(got, []uint64{5, 3, 1}) {
+			t.Errorf("decided and too old: %v are left", got)
+		}
+		if id, err := l.ofSeq(2); err != nil || id == 0 || l.sums.Traces != 2 {
+			t.Errorf("that an entry was refused is not known any more: %d %v, %+v", id, err, l.sums)
 		}
 		return err
 	})
@@ -228,7 +238,7 @@ func TestConflictTrim(t *testing.T) {
 		if _, err := l.trim(later); err != nil || l.sums.Traces != 0 {
 			t.Errorf("traces are left: %+v %v", l.sums, err)
 		}
-		for seq, want := range map[uint64]uint64{1: 1, 2: 0, 6: 0} {
+		for seq, want := range map[uint64]uint64{1: 1, 2: 0, 5: 5, 6: 0} {
 			if id, err := l.ofSeq(seq); err != nil || id != want {
 				t.Errorf("entry %d is found in record %d, want %d", seq, id, want)
 			}
@@ -241,12 +251,14 @@ func TestConflictTrim(t *testing.T) {
 	})
 }
 
-// What is too old goes by itself, though no other conflict comes.
+// What is decided and too old goes by itself, though no other conflict comes.
 func TestConflictsGrowOld(t *testing.T) {
 	s := storetest.Open(t)
 	inLog(t, s, func(l *conflictLog) error {
 		for i := range conflictTrim + 1 {
-			if err := l.add(logConflict(uint64(i + 1))); err != nil {
+			c := logConflict(uint64(i + 1))
+			c.State = StateDecided
+			if err := l.add(c); err != nil {
 				return err
 			}
 		}
@@ -305,7 +317,7 @@ func TestConflictLogKeepsItsSums(t *testing.T) {
 					if _, err := l.trim(now); err != nil {
 						return err
 					}
-					if l.sums.Bytes > l.max && l.sums.Kept > l.sums.Quarantined {
+					if l.sums.Bytes > l.max && l.sums.Bytes > l.sums.OpenBytes {
 						rt.Fatalf("%d bytes in a log of %d, %+v", l.sums.Bytes, l.max, l.sums)
 					}
 				}
@@ -319,7 +331,7 @@ func TestConflictLogKeepsItsSums(t *testing.T) {
 func checkSums(t testing.TB, rt *rapid.T, s *store.Store) {
 	inLog(t, s, func(l *conflictLog) error {
 		found, _, err := l.list(ConflictQuery{Limit: 1000})
-		want := conflictSums{Next: l.sums.Next, Dropped: l.sums.Dropped, Traces: l.sums.Traces}
+		want := conflictSums{Next: l.sums.Next, Traces: l.sums.Traces}
 		for _, c := range found {
 			raw, err := encodeConflict(c)
 			if err != nil {

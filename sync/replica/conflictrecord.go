@@ -95,7 +95,7 @@ func (st *storedConflict) encode() ([]byte, error) {
 
 func decodeConflict(raw []byte) (*Conflict, error) {
 	if len(raw) < 2 || raw[0] != conflictVersion {
-		return nil, fault.New(fault.Damaged, "damaged", "a record of the conflict log is of no version that is known here")
+		return nil, fault.New(fault.Damaged, "damaged", "a record of the conflict log has an unknown version")
 	}
 	var st storedConflict
 	if err := json.Unmarshal(raw[2:], &st); err != nil {

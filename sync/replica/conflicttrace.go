@@ -15,9 +15,6 @@ func (l *conflictLog) forget(id uint64, now time.Time) error {
 	if err != nil || old == nil {
 		return err
 	}
-	if old.State == StateOpen {
-		l.sums.Dropped++
-	}
 	if old.letGo() { // its entries went on, and may be applied
 		return l.forgetSeqs(id, old.seqs())
 	}
@@ -63,7 +60,7 @@ func (l *conflictLog) trimTraces(now time.Time) (more bool, err error) {
 	return len(gone) >= conflictTrim, nil
 }
 
-// longAgo tells of an instant at the beginning of a value that nothing of then is kept.
+// longAgo reports whether the instant at the beginning of a value is too old for anything of it to be kept.
 func longAgo(v []byte, now time.Time) bool {
 	return len(v) >= 8 && now.Sub(time.UnixMilli(int64(binary.BigEndian.Uint64(v)))) > conflictAge
 }

@@ -63,7 +63,7 @@ func (r *Replica) Ensure(ctx context.Context, table string, keys ...attr.Item) e
 	return nil
 }
 
-// mirrored tells whether the cloud has a table too.
+// mirrored reports whether the cloud has a table too.
 func mirrored(spec *store.TableSpec) bool {
 	return spec.Sends() || spec.Policy == store.PolicyPull && !spec.Internal
 }
@@ -101,7 +101,7 @@ func wantOf(spec *store.TableSpec, key attr.Item) (*want, error) {
 	return w, nil
 }
 
-// rawPartition gives the bytes with which the keys of a partition begin; false: no partition has that key.
+// rawPartition returns the bytes with which the keys of a partition begin; false: no partition has that key.
 func rawPartition(spec *store.TableSpec, value attr.Value) ([]byte, bool) {
 	if !isKind(value, spec.Key.Partition) || value.Kind() != attr.KindN && len(value.Str())+len(value.Bytes()) == 0 {
 		return nil, false
@@ -110,7 +110,7 @@ func rawPartition(spec *store.TableSpec, value attr.Value) ([]byte, bool) {
 	return raw, err == nil
 }
 
-// ensure reads one thing unless it is held, or waits for who is reading it.
+// ensure reads one thing unless it is held, or waits for the caller that is reading it.
 func (r *Replica) ensure(ctx context.Context, w *want, limit time.Time) error {
 	f := &r.feeds
 	for {
@@ -174,8 +174,8 @@ func (r *Replica) fetch(ctx context.Context, w *want, flight *ensuring, limit ti
 	return err
 }
 
-// subscribe notes that a partition is wanted, and tells whether it is held: read as a whole a short time ago, or by a rule
-// that goes on reading it.
+// subscribe notes that a partition is wanted, and reports whether it is held: read as a whole a short time ago, or by a
+// rule that goes on reading it.
 func (r *Replica) subscribe(w *want) (held bool) {
 	f, now := &r.feeds, r.clock.Now()
 	every := r.coveredEvery(w)

@@ -19,7 +19,7 @@ func (r *Replica) InHand() (n int) {
 // Synced is what the protocol takes the server's time for.
 func (r *Replica) Synced() bool { return r.env(nil).Synced }
 
-// Replaying tells whether what a restored cloud has lost is still being sent again, by this node or another.
+// Replaying reports whether what a restored cloud has lost is still being sent again, by this node or another.
 func (r *Replica) Replaying() bool { return r.replaying() }
 
 // TableSeen is the table of the cloud that was last seen under a name.

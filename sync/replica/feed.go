@@ -82,7 +82,7 @@ func (f *feeds) loadRules(rules []PollRule) []*feedRule {
 	return f.rules
 }
 
-// feedStatus tells how the rules fare, in their order.
+// feedStatus reports how the rules fare, in their order.
 func (r *Replica) feedStatus() []FeedStatus {
 	rules := r.feeds.loadRules(r.cfg.Poll)
 	r.feeds.mu.Lock()

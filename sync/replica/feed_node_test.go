@@ -127,7 +127,7 @@ func (n *feedNode) inView(t testing.TB, fn func(tx *store.Tx) error) {
 	}
 }
 
-// put writes an item as the application, and gives its sequence.
+// put writes an item as the application, and returns its sequence.
 func (n *feedNode) put(t testing.TB, table string, item attr.Item) (seq uint64) {
 	t.Helper()
 	n.inTx(t, func(tx *store.Tx) error {
@@ -163,7 +163,7 @@ func (n *feedNode) remove(t testing.TB, table string, key attr.Item) {
 	})
 }
 
-// together writes in one transaction, and gives the first sequence of it.
+// together writes in one transaction, and returns the first sequence of it.
 func (n *feedNode) together(t testing.TB, items ...store.WriteItem) (first uint64) {
 	t.Helper()
 	first = n.st.Seq() + 1
@@ -285,7 +285,7 @@ func (n *feedNode) withWaiting(t testing.TB, table string, key attr.Item, do fun
 	})
 }
 
-// conflicts gives the node's records.
+// conflicts returns the node's records.
 func (n *feedNode) conflicts(t testing.TB) []*Conflict {
 	t.Helper()
 	list, _, err := n.Conflicts(t.Context(), ConflictQuery{})
@@ -295,7 +295,7 @@ func (n *feedNode) conflicts(t testing.TB) []*Conflict {
 	return list
 }
 
-// recorded wants so many records, and gives them.
+// recorded wants so many records, and returns them.
 func (n *feedNode) recorded(t testing.TB, want int) []*Conflict {
 	t.Helper()
 	got := n.conflicts(t)

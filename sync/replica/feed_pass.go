@@ -227,7 +227,7 @@ func (r *Replica) absent(ctx context.Context, p *pass) error {
 		return err
 	}
 	if _, asks := r.cloud.(Catalogue); !asks && p.partition.IsZero() && len(keys) == bases && bases >= massAbsent {
-		r.log.Error("feed: a table is empty in the cloud that was not before; nothing is deleted here", "table", p.table, "items", bases)
+		r.log.Error("feed: a table has become empty in the cloud; nothing is deleted here", "table", p.table, "items", bases)
 		return nil
 	}
 	for _, key := range keys[:min(len(keys), absentMost)] { // the others in the next pass
@@ -241,7 +241,7 @@ func (r *Replica) absent(ctx context.Context, p *pass) error {
 // absentee is an item that a pass has not met.
 type absentee struct {
 	raw     []byte // its key
-	pending []unitID
+	pending []place
 }
 
 // unseen lists the items of the pass's range that the cloud had, and the pass has not met. bases is how many it had.
@@ -268,7 +268,7 @@ func (r *Replica) unseen(ctx context.Context, p *pass) (keys []attr.Item, bases 
 	return keys, bases, err
 }
 
-// settledKeys gives the keys of those absent items on which nothing waits to be sent.
+// settledKeys returns the keys of those absent items on which nothing waits to be sent.
 func settledKeys(tx *store.Tx, table string, found []absentee) (keys []attr.Item, err error) {
 	for _, a := range found {
 		key, err := tx.KeyOf(table, a.raw)
@@ -289,12 +289,12 @@ func settledKeys(tx *store.Tx, table string, found []absentee) (keys []attr.Item
 	return keys, nil
 }
 
-// sends tells whether a change of an item will be sent: then that finds out that the item is gone. What is quarantined waits
-// for a person, and finds out nothing. A condition that a transaction has on the item changes nothing of it, and may wait
-// as long as another table is not to be had.
-func sends(tx *store.Tx, table string, key attr.Item, pending []unitID) (bool, error) {
-	for _, id := range pending {
-		u, err := getUnit(tx, id)
+// sends reports whether a change of an item will be sent: then that finds out that the item is gone. What is quarantined
+// waits for a person, and finds out nothing. A condition that a transaction has on the item changes nothing of it, and
+// may wait as long as another table is not to be had.
+func sends(tx *store.Tx, table string, key attr.Item, pending []place) (bool, error) {
+	for _, p := range pending {
+		u, err := getUnit(tx, p.unitID)
 		if err != nil {
 			return false, err
 		}

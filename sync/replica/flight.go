@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -109,31 +107,4 @@ func (r *Replica) local(at time.Time) time.Time {
 		return at
 	}
 	return at.Add(-r.cloud.Skew())
-}
-
-// isHead tells whether nothing that was written before a unit waits on any of its items.
-func (r *Replica) isHead(tx *store.Tx, u *unit) (bool, error) {
-	first := func(table string, key attr.Item) (bool, error) {
-		spec := r.spec(table)
-		if spec == nil {
-			return true, nil
-		}
-		it, err := itemOf(tx, spec, key)
-		if err != nil {
-			return false, err
-		}
-		return leads(tx, it, u.id)
-	}
-	for _, e := range u.Entries {
-		if ok, err := first(e.Table, e.Key); err != nil || !ok {
-			return false, err
-		}
-	}
-	for i := range u.Entries[0].Checks {
-		c := &u.Entries[0].Checks[i]
-		if ok, err := first(c.Table, c.Key); err != nil || !ok {
-			return false, err
-		}
-	}
-	return true, nil
 }

@@ -37,7 +37,7 @@ func (r *Replica) keepHouse(ctx context.Context) error {
 		if !now.Before(chores) {
 			more, err := r.chores(ctx, now)
 			if err != nil && ctx.Err() == nil {
-				r.log.Error("the replicator's house cannot be kept", "error", err)
+				r.log.Error("the replicator's housekeeping failed", "error", err)
 			}
 			if chores = now.Add(choresEvery); more {
 				chores = now.Add(choresEvery / 50)
@@ -69,7 +69,7 @@ func (r *Replica) runErrands(ctx context.Context) error {
 	}
 }
 
-// wakeLanes tells the lanes of commits. A hint may be of a transaction that is not committed yet, or was undone: a lane
+// wakeLanes notifies the lanes of commits. A hint may be of a transaction that is not committed yet, or was undone: a lane
 // is told until there has been a commit up to it.
 func (r *Replica) wakeLanes() {
 	committed := r.store.Seq()
@@ -119,22 +119,32 @@ func (r *Replica) readBooked(ctx context.Context) {
 // chores are what is done now and then.
 func (r *Replica) chores(ctx context.Context, now time.Time) (more bool, err error) {
 	r.learnSpecs()
-	var oldest time.Time
+	var age, conflicts float64
 	var all counts
 	err = r.store.View(ctx, func(tx *store.Tx) (err error) {
 		if all, err = readCounts(tx); err != nil {
 			return err
 		}
-		oldest, _, err = r.oldest(tx)
+		oldest, _, err := r.oldest(tx)
+		if err != nil {
+			return err
+		}
+		if !oldest.IsZero() {
+			age = float64(now.Sub(oldest)) / float64(r.cfg.Budget.Age)
+		}
+		l, err := openConflicts(tx)
+		if err == nil {
+			conflicts = l.undecided()
+		}
 		return err
 	})
 	if err != nil {
 		return false, err
 	}
-	r.levels.look(r.cfg.Budget, oldest, now, r.store.Disk())
+	r.levels.look(age, r.store.Disk().Share(), conflicts)
 	s := r.levels.state(r.cfg.Budget, all.total())
 	if last := r.levels.seen(s); last != s.Level {
-		r.log.Warn("the room for what waits", "level", s.Level.String(), "before", last.String(), "which", s.Which, "used", s.Used)
+		r.log.Warn("the queue for the cloud changed level", "level", s.Level.String(), "before", last.String(), "which", s.Which, "used", s.Used)
 	}
 	if more, err = r.trimReplay(ctx, now, r.levels.room(r.cfg.Budget, all.total())); err != nil || more {
 		return more, err
@@ -142,7 +152,7 @@ func (r *Replica) chores(ctx context.Context, now time.Time) (more bool, err err
 	return r.trimConflicts(ctx)
 }
 
-// seen notes the level that was told last, and gives the one before.
+// seen notes the level that was told last, and returns the one before.
 func (l *levels) seen(s BudgetState) Level {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -155,10 +165,15 @@ func (l *levels) seen(s BudgetState) Level {
 // what is written before it learns the time has no age that anybody knows.
 func clockSet() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// oldest is when the oldest unit at the head of a lane was written; zero: nobody knows, or nothing waits. What is held waits
-// for a person, and is not to keep others from writing.
+// oldest is when the oldest unit at the head of a lane was written; zero: nobody knows, or nothing waits. What is held or of a
+// stopped table waits for a person, who has been told: it does not age.
 func (r *Replica) oldest(tx *store.Tx) (at time.Time, waits bool, err error) {
+	stopped := map[string]bool{}
+	for _, s := range r.paces.stoppedTables() {
+		stopped[s.Table] = true
+	}
 	for _, l := range r.lanes {
+		looks := 0
 		err = tx.Side(sideOutbox).Each([]byte{l.no}, nil, func(k, v []byte) (bool, error) {
 			u, err := readUnit(unitID{lane: k[0], seq: seqOf(k)}, v)
 			if err != nil {
@@ -168,6 +183,10 @@ func (r *Replica) oldest(tx *store.Tx) (at time.Time, waits bool, err error) {
 				return true, nil
 			}
 			waits = true
+			if slices.ContainsFunc(u.tables(), func(table string) bool { return stopped[table] }) {
+				looks++
+				return looks < oldestLooks, nil
+			}
 			if first := u.Entries[0].At; !first.Before(clockSet()) && (at.IsZero() || first.Before(at)) {
 				at = first
 			}
@@ -180,7 +199,7 @@ func (r *Replica) oldest(tx *store.Tx) (at time.Time, waits bool, err error) {
 	return at, waits, nil
 }
 
-// Drained tells whether nothing is left in the outbox but what waits for a person.
+// Drained reports whether nothing is left in the outbox but what waits for a person.
 func (r *Replica) Drained(ctx context.Context) (drained bool, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
 		_, waits, err := r.oldest(tx)
@@ -212,7 +231,7 @@ func (w *eventWaits) expect(u *unit) {
 	w.locks[e.Lock][u.id] = struct{}{}
 }
 
-// settled tells those who wait that entries are done with.
+// settled notifies the waiters that entries are settled.
 func (w *eventWaits) settled(r *Replica, u *unit) {
 	w.mu.Lock()
 	var who []unitID

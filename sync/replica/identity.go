@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// sideIdentity holds what the store knows of who the node is: keyState, and the tables of the cloud (restore.go).
+// sideIdentity holds what the store knows of the node's identity: keyState, and the tables of the cloud (restore.go).
 const sideIdentity = "identity"
 
 const keyState = "state"
@@ -71,7 +71,7 @@ const maxBoots = 32
 func (r *Replica) openIdentity(ctx context.Context) error {
 	r.identity.run = r.randomID()
 	if err := r.store.KeepIncarnation(); err != nil { // it will be missed if the disk is full one day
-		r.log.Warn("identity: the incarnation is not noted beside the store", "error", err)
+		r.log.Warn("identity: the incarnation could not be saved beside the store", "error", err)
 	}
 	if err := r.loadBooks(ctx); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (r *Replica) openIdentity(ctx context.Context) error {
 	r.identity.file, r.identity.state = *file, state
 	switch {
 	case older:
-		r.log.Warn("identity: the store is older than what is known of its node; its queue is looked at before anything is sent")
+		r.log.Warn("identity: the store is older than the last known state of its node; its queue is verified before anything is sent")
 		err = r.newIncarnation(ctx, file.Incarnation, nil)
 	case crashed:
 		_, err = r.store.BeginIncarnation(ctx, file.Incarnation)
@@ -139,7 +139,7 @@ func (id *identity) lockFile() (end func()) {
 	return func() { <-id.fileLock }
 }
 
-// copyFile gives a copy to be changed and set.
+// copyFile returns a copy to be changed and set.
 func (id *identity) copyFile() identityFile {
 	id.mu.Lock()
 	defer id.mu.Unlock()
@@ -167,14 +167,14 @@ func (r *Replica) bootID() string {
 	return id.file.Boot
 }
 
-// readState gives the store's part; what cannot be read is as good as lost.
+// readState returns the store's part; what cannot be read is as good as lost.
 func (r *Replica) readState(ctx context.Context) (s identityState, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
 		s, err = stateOf(tx)
 		return err
 	})
 	if fault.Is(err, fault.Damaged) {
-		r.log.Warn("identity: what the store knows of the node cannot be read and is made anew")
+		r.log.Warn("identity: the store's record of the node cannot be read and is created again")
 		err = nil
 	}
 	return s, err
@@ -219,7 +219,7 @@ func (r *Replica) changeState(ctx context.Context, change func(tx *store.Tx, s *
 	return nil
 }
 
-// stateNow gives the copy in memory; it is not to be written to.
+// stateNow returns the copy in memory; it is not to be written to.
 func (r *Replica) stateNow() identityState {
 	id := &r.identity
 	id.mu.Lock()
@@ -242,12 +242,12 @@ func (r *Replica) suspectCopy(why string) {
 	id.suspect = true
 	id.mu.Unlock()
 	if first {
-		r.log.Warn("identity: the cloud shows what this node cannot have written", "why", why)
+		r.log.Warn("identity: the cloud has writes that this node cannot have made", "why", why)
 		r.reconnect(why)
 	}
 }
 
-// runAfter gives the last sequence from before this run.
+// runAfter returns the last sequence from before this run.
 func (r *Replica) runAfter() uint64 {
 	boots := r.stateNow().Boots
 	if len(boots) == 0 {
@@ -262,7 +262,7 @@ func (r *Replica) reconnect(why string) {
 	r.errands.get().Set()
 }
 
-// stoppedWhy tells why this node sends nothing, for people; empty: it does.
+// stoppedWhy returns why this node sends nothing, for people; empty: it does.
 func (r *Replica) stoppedWhy() string {
 	id := &r.identity
 	id.mu.Lock()

@@ -38,7 +38,7 @@ func (r *Replica) connect(ctx context.Context) error {
 		}
 		row = again.row
 	}
-	return &intent.Error{Class: intent.Unknown, Err: errors.New("the row of this node changes under its hands")}
+	return &intent.Error{Class: intent.Unknown, Err: errors.New("the row of this node is changed concurrently")}
 }
 
 // lookAgain is the row as a refused write has shown it.
@@ -81,9 +81,10 @@ func (r *Replica) present(ctx context.Context, row *nodeRow) (*lookAgain, error)
 	return r.writeRow(ctx, row, nonce, false)
 }
 
-// waitsBehind tells whether something waits here that the row says is settled: then the row was written by a later state of
-// this node, whose nonce the file knows because no connect has come between. What is sent again for a restored cloud was
-// settled before, and waits all the same; and what waited at a loss that was noticed before is looked for, or is about to be.
+// waitsBehind reports whether something waits here that the row says is settled: then the row was written by a later
+// state of this node, whose nonce the file knows because no connect has come between. What is sent again for a restored
+// cloud was settled before, and waits all the same; and what waited at a loss that was noticed before is looked for, or
+// is about to be.
 func (r *Replica) waitsBehind(ctx context.Context, settled uint64) (behind bool, err error) {
 	known := uint64(0)
 	if lost := r.stateNow().Lost; lost != nil && (!lost.Told || !lost.Flagged) {
@@ -115,7 +116,7 @@ func (r *Replica) takeover(ctx context.Context, row *nodeRow, connected bool) er
 			return r.stopCopies(ctx, row)
 		}
 	}
-	r.log.Warn("identity: another copy of this node, or a later state of it, has been at work; what waits is looked for before it is sent",
+	r.log.Warn("identity: another copy of this node, or a later state of it, has been running; waiting writes are verified before they are sent",
 		"node", r.store.Node())
 	return r.leaveHistory(ctx, row)
 }

@@ -34,7 +34,7 @@ type identityFile struct {
 
 const identityVersion = 1
 
-// knows tells whether this file's node has drawn a nonce.
+// knows reports whether this file's node has drawn a nonce.
 func (f *identityFile) knows(nonce string) bool { return slices.Contains(f.Nonces, nonce) }
 
 func (f *identityFile) newest() string {
@@ -44,7 +44,7 @@ func (f *identityFile) newest() string {
 	return f.Nonces[0]
 }
 
-// newerThan tells that the store is older than the file, or made anew: nonces are drawn into the store first.
+// newerThan reports whether the store is older than the file, or made anew: nonces are drawn into the store first.
 func (f *identityFile) newerThan(s identityState, incarnation uint64) bool {
 	switch {
 	case f.Incarnation > incarnation:
@@ -62,7 +62,7 @@ func (f *identityFile) draw(nonce string) {
 	f.Nonces = append([]string{nonce}, f.Nonces[:min(len(f.Nonces), maxNonces-1)]...)
 }
 
-// readIdentity gives the file, nil if there is none or it cannot be understood: then nothing is known of this node, and
+// readIdentity returns the file, nil if there is none or it cannot be understood: then nothing is known of this node, and
 // what the cloud knows of it is looked at as after a loss. why tells people about the latter.
 func (r *Replica) readIdentity(ctx context.Context) (f *identityFile, why string, err error) {
 	var data []byte
@@ -82,10 +82,10 @@ func (r *Replica) readIdentity(ctx context.Context) (f *identityFile, why string
 	}
 	f = &identityFile{}
 	if err := json.Unmarshal(data, f); err != nil || f.Version != identityVersion || f.Node == "" {
-		return nil, "the identity file cannot be read and is made anew", nil
+		return nil, "the identity file cannot be read and is created again", nil
 	}
 	if f.Node != r.store.Node() {
-		return nil, "the identity file is of another node, " + f.Node + ", and is made anew", nil
+		return nil, "the identity file is of another node, " + f.Node + ", and is created again", nil
 	}
 	return f, "", nil
 }

@@ -87,7 +87,7 @@ func TestNoRoomForTheIdentity(t *testing.T) {
 		}
 		stop := n.run(t)
 		letPass(time.Minute)
-		const want = "Nothing is sent: the disk is full, and this node cannot note what it has to before it sends; make room."
+		const want = "Nothing is sent: the disk is full, and this node cannot record what it is about to send; make room."
 		st := n.status(t)
 		if got := strings.Join(st.Alarms(), "\n"); got != want || !strings.Contains(st.Link.Last, "the disk is full") {
 			t.Errorf("alarms %q, last %q", got, st.Link.Last)

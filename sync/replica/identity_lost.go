@@ -119,7 +119,7 @@ func (r *Replica) allMarked(tx *store.Tx) (seqs []uint64, err error) {
 	return seqs, nil
 }
 
-// flagSome flags some units behind a place in the outbox and gives the place that it has come to, nil at the end.
+// flagSome flags some units behind a place in the outbox and returns the place that it has come to, nil at the end.
 func flagSome(tx *store.Tx, after []byte, below uint64) (next []byte, err error) {
 	var ids []unitID
 	err = tx.Side(sideOutbox).Each(nil, after, func(k, _ []byte) (bool, error) {
@@ -158,9 +158,9 @@ func unitIDOf(key []byte) (unitID, bool) {
 	return unitID{lane: key[0], seq: binary.BigEndian.Uint64(key[1:])}, true
 }
 
-// newSequence gives a sequence and digits to an entry of a lost history that was not sent there (intent.OutRenumber): above
-// all that it has ever waited behind on its item, below all that is written now. It is called in the transaction that
-// stores the entry, for each entry of the unit in their order.
+// newSequence returns a sequence and digits to an entry of a lost history that was not sent there (intent.OutRenumber):
+// above all that it has ever waited behind on its item, below all that is written now. It is called in the transaction
+// that stores the entry, for each entry of the unit in their order.
 func (r *Replica) newSequence(tx *store.Tx) (seq uint64, digits uint32, err error) {
 	s, err := stateOf(tx)
 	if err != nil {

@@ -109,7 +109,7 @@ func judge(file *identityFile, row *nodeRow, incarnation, seq uint64) verdict {
 	return rowOurs
 }
 
-// forkOf gives the last sequence that two histories of one node have in common, by the runs that each knows. Up to it,
+// forkOf returns the last sequence that two histories of one node have in common, by the runs that each knows. Up to it,
 // what waits here may have been sent there; what was journaled behind it is this history's alone. Of histories without a
 // run in common, and of two that parted within one run, nobody can tell: all of it may have been sent.
 func forkOf(ours, theirs []boot) uint64 {

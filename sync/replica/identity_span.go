@@ -48,7 +48,7 @@ func (l *lostQueue) tell(ours []boot, row *nodeRow) {
 	l.Twice = lastSpans(l.Twice)
 }
 
-// commonSince tells whether two histories have a run in common that began after a sequence.
+// commonSince reports whether two histories have a run in common that began after a sequence.
 func commonSince(after uint64, ours, theirs []boot) bool {
 	return slices.ContainsFunc(ours, func(b boot) bool { return b.After >= after && indexBoot(theirs, b.ID) >= 0 })
 }
@@ -88,7 +88,7 @@ func leftList(left []string) attr.Value {
 	return attr.L(out...)
 }
 
-// numbersTwice gives the spans of this loss and of those before it that are not settled.
+// numbersTwice returns the spans of this loss and of those before it that are not settled.
 func (l *lostQueue) numbersTwice(settled uint64) []span {
 	if l == nil {
 		return nil
@@ -105,12 +105,12 @@ func lastSpans(spans []span) []span {
 	return spans[max(0, len(spans)-maxSpans):]
 }
 
-// twice tells whether a number of an entry that waits may have been given to another write by an earlier history.
+// twice reports whether a number of an entry that waits may have been given to another write by an earlier history.
 func (l *lostQueue) twice(seq uint64) bool {
 	return slices.ContainsFunc(l.Twice, func(s span) bool { return s.has(seq) })
 }
 
-// never tells of such a number that the entry which waits here was not, and will not be, sent under it, by any copy.
+// never reports whether no copy has sent, or will send, the entry that waits here under such a number.
 func (l *lostQueue) never(seq uint64) bool {
 	return slices.ContainsFunc(l.Twice, func(s span) bool { return s.Ours && s.has(seq) })
 }

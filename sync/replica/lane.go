@@ -81,7 +81,7 @@ func (r *Replica) hint(id unitID) {
 	}
 }
 
-// push tells a lane that a unit may be a head now. It follows the commit that made it one.
+// push notifies a lane that a unit may be a head now. It follows the commit that made it one.
 func (r *Replica) push(id unitID) {
 	l := r.lanes[id.lane]
 	l.mu.Lock()
@@ -90,7 +90,7 @@ func (r *Replica) push(id unitID) {
 	l.sig.Set()
 }
 
-// urge tells the lane of a unit that somebody waits for it.
+// urge notifies the lane of a unit that a caller waits for it.
 func (r *Replica) urge(id unitID) {
 	l := r.lanes[id.lane]
 	l.urgent.Store(true)
@@ -141,7 +141,7 @@ func (l *lane) run(ctx context.Context) error {
 		l.take(now)
 		until, err := l.round(ctx, now)
 		if err != nil && ctx.Err() == nil {
-			l.r.log.Error("the outbox cannot be worked on", "lane", l.no, "error", err)
+			l.r.log.Error("the outbox cannot be processed", "lane", l.no, "error", err)
 			until = now.Add(time.Second)
 		}
 		if until.Equal(now) {
@@ -188,7 +188,7 @@ func (l *lane) round(ctx context.Context, now time.Time) (until time.Time, err e
 	return now, nil
 }
 
-// due tells whether answers have waited long enough to be settled.
+// due reports whether answers have waited long enough to be settled.
 func (l *lane) due(now time.Time) bool {
 	if len(l.done) == 0 {
 		return false

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica"
@@ -191,9 +193,15 @@ func TestPoison(t *testing.T) {
 	}
 }
 
+// small draws the least numbers: waits are as short as they can be, and no token is like another.
+func small() func() uint64 {
+	var n atomic.Uint64
+	return func() uint64 { return n.Add(1) }
+}
+
 // A table that is missing is stopped alone, and goes on when it is there.
 func TestMissingTable(t *testing.T) {
-	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Rand = func() uint64 { return 0 } })
+	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Rand = small() })
 	missing := true
 	n.wire.setFault(func(_ int, calls []intent.Call) fault {
 		if missing && calls[0].Table == "other" {
@@ -221,7 +229,7 @@ func TestMissingTable(t *testing.T) {
 // A write that is refused shows as well as one that is taken that its table is there again: what waits behind it goes on at
 // once, and not one write at each try.
 func TestMissingTableIsThereForTheRefused(t *testing.T) {
-	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Rand = func() uint64 { return 0 } }) // a try each second
+	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Rand = small() }) // a try each second
 	missing := true
 	n.wire.setFault(func(_ int, calls []intent.Call) fault {
 		if missing && calls[0].Table == "other" {
@@ -248,7 +256,7 @@ func TestMissingTableIsThereForTheRefused(t *testing.T) {
 
 // Poison shows it too: else the second try that it is due would wait for the table, which waits for what the try finds.
 func TestMissingTableIsThereForPoison(t *testing.T) {
-	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Rand = func() uint64 { return 0 } })
+	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Lanes, c.Rand = 1, small() })
 	missing := true
 	n.wire.setFault(func(_ int, calls []intent.Call) fault {
 		switch {
@@ -376,7 +384,7 @@ func TestWait(t *testing.T) {
 			}
 			return nil
 		})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), hang.Limit(time.Minute))
 		if err := n.r.Wait(ctx, seq); err != nil {
 			t.Fatal(err)
 		}

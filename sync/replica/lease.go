@@ -56,8 +56,9 @@ func (r *Replica) TookLease(ctx context.Context, lock string, fence int64) error
 	return nil
 }
 
-// AwaitCloud waits until the cloud has been reached once since the start, for as long as a request may take: for who begins with
-// the node and would else take the moment before for a cloud that is away. An error is the context's.
+// AwaitCloud waits until the cloud has been reached once since the start, for as long as a request may take: for
+// callers that begin with the node and would else take the moment before for a cloud that is away. An error is the
+// context's.
 func (r *Replica) AwaitCloud(ctx context.Context) error {
 	there := clock.NewSignal()
 	limit := r.clock.Now().Add(r.cfg.Deadline)
@@ -132,7 +133,7 @@ func (r *Replica) deposeUnits(w *work, ids []unitID, lock string, fence int64) (
 	return records, waits, nil
 }
 
-// mayApply tells that a send of the unit has had no answer, so that it may have been applied, or be yet.
+// mayApply reports whether a send of the unit has had no answer, so that it may have been applied, or be yet.
 func (u *unit) mayApply() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Unsure })
 }
@@ -148,7 +149,7 @@ func deposed(tx *store.Tx, lock string, fence int64) (ids []unitID, err error) {
 	return ids, err
 }
 
-// lockedKey gives the key, or the partition key, of the items that a lock guards, from its name: the table's template
+// lockedKey returns the key, or the partition key, of the items that a lock guards, from its name: the table's template
 // read backwards. false: the lock is none of that table's.
 func lockedKey(spec *store.TableSpec, lock string) (attr.Item, bool) {
 	values, ok := unfill(spec.Lock, lock)
@@ -250,9 +251,9 @@ func (r *Replica) tellDeposed(ctx context.Context) {
 		cancel()
 		switch {
 		case err != nil:
-			r.log.Warn("a lock whose fence is below that of what it guards cannot be raised", "lock", lock, "fence", booked[lock], "error", err)
+			r.log.Warn("the fence of a lock is below that of its items and cannot be raised", "lock", lock, "fence", booked[lock], "error", err)
 		case raised > 0:
-			r.log.Warn("the fence of a lock was below that of what it guards, and is raised", "lock", lock, "was", booked[lock], "fence", raised)
+			r.log.Warn("the fence of a lock was below that of its items, and is raised", "lock", lock, "was", booked[lock], "fence", raised)
 		}
 	}
 }

@@ -15,7 +15,7 @@ type linkFault struct {
 	do    string // the same: what a person does about it; empty: nothing, it is tried again
 }
 
-// stands tells whether a person has to act before the way is there again.
+// stands reports whether a person has to act before the way is there again.
 func (f *linkFault) stands() bool { return f.do != "" }
 
 // faultOf sorts the error of a connect.
@@ -25,23 +25,23 @@ func (r *Replica) faultOf(err error) linkFault {
 		return linkFault{class: intent.Denied, why: ErrStopped.Error(), do: remedyCopies}
 	}
 	if fault.Is(err, fault.Full) {
-		f.why, f.do = "the disk is full, and this node cannot note what it has to before it sends", "make room"
+		f.why, f.do = "the disk is full, and this node cannot record what it is about to send", "make room"
 		return f
 	}
 	switch f.class {
 	case intent.NoTable:
 		f.why, f.do = "the cloud has no table "+r.cfg.SyncTable, remedyTable
 	case intent.Credentials:
-		f.why, f.do = "the cloud does not take this node's credentials", "look at its keys, its profile or its role"
+		f.why, f.do = "the cloud does not accept this node's credentials", "check its keys, profile or role"
 	case intent.Denied:
-		f.why, f.do = "this node may not do in the cloud what it needs", remedyPolicy
+		f.why, f.do = "this node lacks permissions in the cloud", remedyPolicy
 	}
 	return f
 }
 
 // What a person does where the cloud has no table, or does not let the node use it.
 const (
-	remedyTable  = "touchline migrate --cloud makes it"
+	remedyTable  = "touchline migrate --cloud creates it"
 	remedyPolicy = "docs/cloud.md has the policy"
 )
 
@@ -85,7 +85,7 @@ func (r *Replica) linkFailed(err error) {
 		r.log.Error("no cloud: "+f.why, "do", f.do, "class", f.class.String(), "error", text)
 		return
 	}
-	r.log.Warn("no cloud: "+f.why+"; it is tried again, and what is here is served", "class", f.class.String(), "error", text)
+	r.log.Warn("no cloud: "+f.why+"; the node keeps trying, and serves what it has", "class", f.class.String(), "error", text)
 }
 
 // linkLost notes that the cloud has gone away while it was in use.

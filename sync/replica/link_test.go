@@ -25,22 +25,22 @@ func TestLinkIsTold(t *testing.T) {
 	}{
 		{
 			&intent.Error{Class: intent.NoTable, Err: errors.New("GetItem: ResourceNotFoundException")},
-			`level=ERROR msg="no cloud: the cloud has no table touchline-sync" do="touchline migrate --cloud makes it" class="no table"`,
-			"Nothing is sent: the cloud has no table touchline-sync; touchline migrate --cloud makes it.", "no table: GetItem", "GetItem",
+			`level=ERROR msg="no cloud: the cloud has no table touchline-sync" do="touchline migrate --cloud creates it" class="no table"`,
+			"Nothing is sent: the cloud has no table touchline-sync; touchline migrate --cloud creates it.", "no table: GetItem", "GetItem",
 		},
 		{
 			&intent.Error{Class: intent.Credentials, Err: errors.New("GetItem: UnrecognizedClientException")},
-			`level=ERROR msg="no cloud: the cloud does not take this node's credentials"`,
-			"Nothing is sent: the cloud does not take this node's credentials; look at its keys, its profile or its role.", "credentials: GetItem", "GetItem",
+			`level=ERROR msg="no cloud: the cloud does not accept this node's credentials"`,
+			"Nothing is sent: the cloud does not accept this node's credentials; check its keys, profile or role.", "credentials: GetItem", "GetItem",
 		},
 		{
 			&intent.Error{Class: intent.Denied, Err: errors.New("GetItem: AccessDeniedException")},
-			`level=ERROR msg="no cloud: this node may not do in the cloud what it needs"`,
-			"Nothing is sent: this node may not do in the cloud what it needs; docs/cloud.md has the policy.", "denied: GetItem", "GetItem",
+			`level=ERROR msg="no cloud: this node lacks permissions in the cloud"`,
+			"Nothing is sent: this node lacks permissions in the cloud; docs/cloud.md has the policy.", "denied: GetItem", "GetItem",
 		},
 		{
 			&intent.Error{Class: intent.Offline, Err: &intent.Error{Class: intent.Offline, Err: errors.New("GetItem: no such host")}},
-			`level=WARN msg="no cloud: the cloud cannot be reached; it is tried again, and what is here is served" class=offline`,
+			`level=WARN msg="no cloud: the cloud cannot be reached; the node keeps trying, and serves what it has" class=offline`,
 			"", "offline: GetItem: no such host", "offline",
 		},
 	} {

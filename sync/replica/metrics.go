@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Collector gives what Status tells as metrics, read when they are scraped.
+// Collector returns what Status tells as metrics, read when they are scraped.
 func (r *Replica) Collector() prometheus.Collector {
 	c := &collector{r: r}
 	c.links()
@@ -87,7 +87,7 @@ func (c *collector) queues() {
 			emit(float64(st.Tables[i].Bytes), st.Tables[i].Table)
 		}
 	})
-	c.each("table_stopped", "1 for a table to which nothing is sent until a person acts.", gauge, []string{"table"}, func(st *Status, emit func(float64, ...string)) {
+	c.each("table_stopped", "1 for a table to which nothing is sent until an operator acts.", gauge, []string{"table"}, func(st *Status, emit func(float64, ...string)) {
 		for i := range st.Tables {
 			emit(yes(st.Tables[i].Stopped != nil), st.Tables[i].Table)
 		}
@@ -97,7 +97,7 @@ func (c *collector) queues() {
 			emit(st.Tables[i].Pace.Rate, st.Tables[i].Table)
 		}
 	})
-	c.each("throttled_total", "Answers of the cloud that said: too fast.", counter, []string{"table"}, func(st *Status, emit func(float64, ...string)) {
+	c.each("throttled_total", "Throttled requests.", counter, []string{"table"}, func(st *Status, emit func(float64, ...string)) {
 		for i := range st.Tables {
 			emit(float64(st.Tables[i].Pace.Throttled), st.Tables[i].Table)
 		}
@@ -122,13 +122,11 @@ func (c *collector) queues() {
 }
 
 func (c *collector) records() {
-	c.add("open_conflicts", "Conflicts that somebody should look at.", gauge, func(st *Status) float64 { return float64(st.Conflicts.Open) })
+	c.add("open_conflicts", "Conflicts that need a decision.", gauge, func(st *Status) float64 { return float64(st.Conflicts.Open) })
 	c.add("quarantined_writes", "Records of writes that the cloud can never take as they are.", gauge,
 		func(st *Status) float64 { return float64(st.Conflicts.Quarantined) })
 	c.add("conflict_records", "Records in the conflict log.", gauge, func(st *Status) float64 { return float64(st.Conflicts.Kept) })
 	c.add("conflict_log_bytes", "Size of the conflict log.", gauge, func(st *Status) float64 { return float64(st.Conflicts.Bytes) })
-	c.add("dropped_conflicts_total", "Open conflicts that had to go for want of room or because of their age.", counter,
-		func(st *Status) float64 { return float64(st.Conflicts.Dropped) })
 	c.add("replay_log_writes", "Writes that the cloud has and that are kept, for a cloud that is restored.", gauge,
 		func(st *Status) float64 { return float64(st.Replay.Entries) })
 	c.add("replay_log_bytes", "Bytes of them.", gauge, func(st *Status) float64 { return float64(st.Replay.Bytes) })

@@ -80,7 +80,7 @@ func (n *network) leave(answered bool) {
 	}
 }
 
-// lost notes that the cloud cannot be reached. It tells whether that is news.
+// lost notes that the cloud cannot be reached. It reports whether that is news.
 func (n *network) lost(why string, now time.Time) (news bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -121,7 +121,7 @@ func (n *network) probeAt() (at time.Time, away bool) {
 	return n.next, !n.up
 }
 
-// wasUp tells whether the cloud has ever been there since the start.
+// wasUp reports whether the cloud has ever been there since the start.
 func (n *network) wasUp() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -148,7 +148,7 @@ func (n *network) probed(why string, now time.Time) {
 	n.asleep = nil
 }
 
-// refused notes that a probe found the cloud away, and why. It tells whether that is news.
+// refused notes that a probe found the cloud away, and why. It reports whether that is news.
 func (n *network) refused(f linkFault, text string, now time.Time) (news bool) {
 	n.probed(text, now)
 	n.mu.Lock()
@@ -160,7 +160,7 @@ func (n *network) refused(f linkFault, text string, now time.Time) (news bool) {
 	return news
 }
 
-// online tells whether the cloud was there the last time that somebody asked.
+// online reports whether the cloud was there the last time that somebody asked.
 func (n *network) online() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

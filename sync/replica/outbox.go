@@ -38,11 +38,16 @@ func (id unitID) key() []byte {
 type unit struct {
 	intent.Unit
 
-	id   unitID
-	size int // of its record, 0: it has none yet
+	id    unitID
+	after []intent.Ref // items whose earlier writes settle first: it has a place with each, and is sent nothing of
+	size  int          // of its record, 0: it has none yet
 }
 
-const unitVersion = 1
+// The versions of a unit's record: the first has no after.
+const (
+	unitVersion      = 1
+	unitAfterVersion = 2
+)
 
 // maxFolds bounds how many entries are folded into one.
 const maxFolds = 64
@@ -51,16 +56,24 @@ var errUnit = errors.New("a unit of the outbox is cut short or of an unknown ver
 
 func (u *unit) encode() []byte {
 	b := make([]byte, 0, 512)
-	b = append(b, unitVersion)
+	version := byte(unitVersion)
+	if len(u.after) > 0 {
+		version = unitAfterVersion
+	}
+	b = append(b, version)
 	b = binary.AppendUvarint(b, uint64(len(u.Entries)))
 	for _, e := range u.Entries {
 		b = fields.Append(b, e.Encode())
+	}
+	for _, ref := range u.after {
+		b = fields.Append(b, ref.Table)
+		b = fields.Append(b, attr.Encode(nil, ref.Key))
 	}
 	return b
 }
 
 func decodeUnit(id unitID, b []byte) (*unit, error) {
-	if len(b) == 0 || b[0] != unitVersion {
+	if len(b) == 0 || b[0] != unitVersion && b[0] != unitAfterVersion {
 		return nil, errUnit
 	}
 	u := &unit{id: id, size: len(b)}
@@ -71,6 +84,14 @@ func decodeUnit(id unitID, b []byte) (*unit, error) {
 			return nil, err
 		}
 		u.Entries = append(u.Entries, e)
+	}
+	for b[0] == unitAfterVersion && len(c.B) > 0 && !c.Bad {
+		table := string(c.Bytes())
+		key, err := attr.Encoded(c.Bytes()).Decode()
+		if err != nil {
+			return nil, err
+		}
+		u.after = append(u.after, intent.Ref{Table: table, Key: key})
 	}
 	if c.Bad || len(u.Entries) == 0 {
 		return nil, errUnit
@@ -92,16 +113,9 @@ func (u *unit) tables() []string {
 	return tables
 }
 
-// held tells whether somebody has to decide before the unit goes on.
+// held reports whether somebody has to decide before the unit goes on.
 func (u *unit) held() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Held != intent.HoldNone })
-}
-
-// writes tells whether the unit has an entry on an item, and not a ConditionCheck alone.
-func (u *unit) writes(table string, key attr.Item) bool {
-	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
-		return e.Table == table && attr.EqualItems(e.Key, key)
-	})
 }
 
 // getUnit reads a unit; nil: it is not in the outbox any more.
@@ -195,7 +209,7 @@ func (u *unit) index(tx *store.Tx, in bool) error {
 	return nil
 }
 
-// eventsDone tells whether the events of a lock are settled that this node wrote under the fence or a lower one, up to
+// eventsDone reports whether the events of a lock are settled that this node wrote under the fence or a lower one, up to
 // those of an Update. A node that has taken its lock again builds on events that it queued under its fence before: whoever
 // comes after it sees the state and must find them.
 func eventsDone(tx *store.Tx, lock string, fence int64, group uint64) (done bool, err error) {
@@ -216,17 +230,19 @@ func seqOf(key []byte) uint64 { return binary.BigEndian.Uint64(key[1:]) }
 
 func seqKey(seq uint64) []byte { return binary.BigEndian.AppendUint64(make([]byte, 0, 8), seq) }
 
-// laneOf is the lane of an item: all items of a partition are in one.
-func (r *Replica) laneOf(it *item) (uint8, error) {
+// laneOf is the lane of a unit, by its first item; of one that goes ahead it is the last, which has nothing else.
+func (r *Replica) laneOf(it *item, ahead bool) uint8 {
+	if ahead {
+		return r.express()
+	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(it.spec.Name))
-	partition, err := attr.AppendKey(make([]byte, 0, 64), it.key[it.spec.Key.Partition.Name])
-	if err != nil {
-		return 0, err
-	}
-	_, _ = h.Write(partition)
-	return uint8(h.Sum64() >> 17 % uint64(len(r.lanes))), nil
+	_, _ = h.Write(it.raw)
+	return uint8(h.Sum64() >> 17 % uint64(r.express()))
 }
+
+// express is the lane of what goes ahead.
+func (r *Replica) express() uint8 { return uint8(len(r.lanes) - 1) }
 
 // eachUnit calls fn with the units of all lanes, each lane's in their order, until it wants no more. fn makes no call on
 // the transaction.
@@ -369,7 +385,7 @@ func markAttempted(tx *store.Tx, lane uint8, seqs []uint64) error {
 	return tx.Side(sideAttempted).Set([]byte{lane}, b)
 }
 
-// untouched tells whether no byte of a unit has been sent, and none may be before the transaction that has read it is
+// untouched reports whether no byte of a unit has been sent, and none may be before the transaction that has read it is
 // over: only then may something be folded into it.
 func (u *unit) untouched() bool {
 	return !slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {

@@ -70,7 +70,7 @@ func (p *paces) of(table string) *pace {
 	return t
 }
 
-// take gives the instant at which a send to tables may go: now, or later, and then nothing is taken.
+// take returns the instant at which a send to tables may go: now, or later, and then nothing is taken.
 func (p *paces) take(tables []string, now time.Time) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,7 +125,7 @@ func (t *pace) count(now time.Time) {
 	}
 }
 
-// throttled slows the table down, and gives how long the one that was throttled waits.
+// throttled slows the table down, and returns how long the one that was throttled waits.
 func (p *paces) throttled(table string, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -166,7 +166,7 @@ func (p *paces) takes(tables []string) {
 	}
 }
 
-// halt stops a table for what only somebody can change; it is tried again now and then, by one entry. It tells whether
+// halt stops a table for what only somebody can change; it is tried again now and then, by one entry. It reports whether
 // that is news.
 func (p *paces) halt(table, class, why string, now time.Time) (news bool) {
 	p.mu.Lock()
@@ -212,7 +212,7 @@ type Pace struct {
 	Throttled uint64  // answers that were throttles, since the start
 }
 
-// slowed gives the paces of the tables that were ever throttled.
+// slowed returns the paces of the tables that were ever throttled.
 func (p *paces) slowed(now time.Time) map[string]Pace {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -122,7 +122,7 @@ func (n *feedNode) drainsToOne(t *testing.T) {
 	n.waits(t, 1)
 }
 
-// bumpAs is bump, and gives its number.
+// bumpAs is bump, and returns its number.
 func (n *feedNode) bumpAs(t *testing.T, id string) (seq uint64) {
 	t.Helper()
 	n.bump(t, id)

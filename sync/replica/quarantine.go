@@ -79,7 +79,7 @@ func (r *Replica) letGo(w *work, c *Conflict) error {
 	return nil
 }
 
-// unsure tells whether a late copy of one of the entries may still be applied.
+// unsure reports whether a late copy of one of the entries may still be applied.
 func (c *Conflict) unsure() bool {
 	for _, e := range c.Entries() {
 		if e.Unsure {

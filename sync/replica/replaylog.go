@@ -28,7 +28,7 @@ func readReplaySums(tx *store.Tx) (s replaySums, err error) {
 	c := fields.Reader{B: b}
 	s = replaySums{entries: c.Varint(), bytes: c.Varint()}
 	if c.Bad {
-		return s, fault.New(fault.Damaged, "replay", "the sums of the replay log cannot be read")
+		return s, fault.New(fault.Damaged, "replay", "the totals of the replay log cannot be read")
 	}
 	return s, nil
 }

@@ -79,12 +79,13 @@ func New(c Config) (*Replica, error) {
 	return r, nil
 }
 
+// makeLanes makes n lanes, and one for what goes ahead.
 func (r *Replica) makeLanes(n int) {
-	r.lanes = make([]*lane, n)
+	r.lanes = make([]*lane, n+1)
 	for i := range r.lanes {
 		r.lanes[i] = newLane(r, i)
 	}
-	r.net = newNetwork(n, r.float)
+	r.net = newNetwork(n+1, r.float)
 }
 
 // float is a random number in [0, 1).
@@ -126,7 +127,7 @@ func (r *Replica) openOutbox(tx *store.Tx) error {
 		r.log.Warn("the outbox is not empty, so its number of lanes stays", "lanes", had[0], "configured", lanes[0])
 		lanes = had
 	}
-	if int(lanes[0]) != len(r.lanes) {
+	if lanes[0] != r.express() {
 		r.makeLanes(int(lanes[0]))
 	}
 	if err := tx.Side(sideMeta).Set([]byte("lanes"), lanes); err != nil {
@@ -216,7 +217,7 @@ func (r *Replica) env(tx *store.Tx) intent.Env {
 	return env
 }
 
-// eventsDone tells whether the events that a state waits for are settled; no, if that cannot be read.
+// eventsDone reports whether the events that a state waits for are settled; no, if that cannot be read.
 func (r *Replica) eventsDone(tx *store.Tx, lock string, fence int64, group uint64) (done bool) {
 	err := r.readIn(tx, func(tx *store.Tx) (err error) {
 		done, err = eventsDone(tx, lock, fence, group)
@@ -236,7 +237,7 @@ func (r *Replica) readIn(tx *store.Tx, read func(*store.Tx) error) error {
 	return r.store.View(context.Background(), read)
 }
 
-// spec gives a table as it is declared; nil: there is none.
+// spec returns a table as it is declared; nil: there is none.
 func (r *Replica) spec(table string) *store.TableSpec {
 	if specs := r.specs.Load(); specs != nil {
 		if s := (*specs)[table]; s != nil {

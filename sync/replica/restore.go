@@ -16,7 +16,7 @@ import (
 // Catalogue is what a Cloud may tell of its tables beside their items. A Cloud that has it is asked at each connect, now
 // and then, and before what is absent there is deleted here: a table that was made again or restored has lost writes.
 type Catalogue interface {
-	// Table tells which table has a name just now. Errors are those of a Cloud; intent.NoTable: there is none.
+	// Table returns which table has a name just now. Errors are those of a Cloud; intent.NoTable: there is none.
 	Table(ctx context.Context, name string) (TableState, error)
 }
 
@@ -48,7 +48,7 @@ type restores struct {
 	denied     bool          // somebody has been told that they cannot be
 }
 
-// keepsAbsent tells whether what is absent from a table of the cloud stays here: while the writes that a restored table
+// keepsAbsent reports whether what is absent from a table of the cloud stays here: while the writes that a restored table
 // has lost are sent again, and for good what a table had that was made anew. set is when the base was.
 func (r *Replica) keepsAbsent(table string, set time.Time) bool {
 	b, ok := r.book(table)
@@ -58,7 +58,7 @@ func (r *Replica) keepsAbsent(table string, set time.Time) bool {
 	return r.serverNow().Before(b.Until) || b.lostAnew(set)
 }
 
-// lostAnew tells of a base that was set before its table was made anew: what the new one lacks of it was not deleted.
+// lostAnew reports whether a base was set before its table was created again: what the new one lacks of it was not deleted.
 func (r *Replica) lostAnew(table string, set time.Time) bool {
 	b, ok := r.book(table)
 	return ok && b.lostAnew(set)
@@ -73,14 +73,15 @@ func (b *tableBook) lostAnew(set time.Time) bool {
 	return b.Recreated && !b.Noticed.IsZero() && set.Before(b.Noticed)
 }
 
-// mayComeBack tells whether what is absent from a table of the cloud may still be sent again by somebody who has it. Behind
-// that the absence counts for what is written to it: else a delete of what a table made anew never had would wait for ever.
+// mayComeBack reports whether what is absent from a table of the cloud may still be sent again by somebody who has it.
+// Behind that the absence counts for what is written to it: else a delete of what a table made anew never had would wait
+// for ever.
 func (r *Replica) mayComeBack(table string) bool {
 	b, ok := r.book(table)
 	return ok && !b.Noticed.IsZero() && (b.Recreated && !b.Requeued || r.serverNow().Before(b.Until))
 }
 
-// replaying tells whether any table of the cloud has lost writes that are still being sent again.
+// replaying reports whether any table of the cloud has lost writes that are still being sent again.
 func (r *Replica) replaying() bool {
 	id, now := &r.identity, r.serverNow()
 	id.mu.Lock()
@@ -237,8 +238,8 @@ func (r *Replica) lookAt(ctx context.Context, table string) error {
 	return nil
 }
 
-// sentSince tells whether anything was sent to a restored table of whose restore nobody can tell which was first, or a lost
-// timeline may have sent what waits: the row that proves it is in another table.
+// sentSince reports whether anything was sent to a restored table of whose restore nobody can tell which was first, or a
+// lost timeline may have sent what waits: the row that proves it is in another table.
 func (r *Replica) sentSince(ctx context.Context, table string, restored time.Time) (sent bool, err error) {
 	if restored.IsZero() {
 		return false, nil
@@ -257,7 +258,7 @@ func (r *Replica) sentSince(ctx context.Context, table string, restored time.Tim
 	return sent, err
 }
 
-const whyAnew = "it was made again in the cloud and is not the table it was: restart the node to send to this one what it knows, " +
+const whyAnew = "it was created again in the cloud: restart the node to send what it has to the new table, " +
 	"or restore the old one"
 
 // uncatalogued sorts the errors of a look at a table.
@@ -312,9 +313,9 @@ func (r *Replica) becameAnother(ctx context.Context, table string, was *tableBoo
 func (r *Replica) tellAnother(table string, b *tableBook) {
 	switch {
 	case table == r.cfg.SyncTable:
-		r.log.Error("restore: the node's own table in the cloud is another one now", "table", table)
+		r.log.Error("restore: the node's own table in the cloud was replaced", "table", table)
 	case b.Recreated:
-		r.log.Error("restore: a table was made again in the cloud; nothing is sent to it and nothing is deleted here", "table", table)
+		r.log.Error("restore: a table was created again in the cloud; nothing is sent to it and nothing is deleted here", "table", table)
 		r.paces.hold(table, whyAnew, r.clock.Now())
 	default:
 		r.log.Error("restore: a table of the cloud was restored; what it has lost is sent again", "table", table, "restoredTo", b.RestoredAt)

@@ -310,7 +310,7 @@ func TestPuttingBackGoesOn(t *testing.T) {
 }
 
 // manyWrites are more than one transaction puts back.
-const manyWrites = requeueSlice + 100
+const manyWrites = requeueSlice + 10
 
 // addMany has many writes of one item be sent.
 func (n *feedNode) addMany(t *testing.T, many int) {

@@ -46,7 +46,7 @@ func (r *Replica) loadBooks(ctx context.Context) error {
 	return err
 }
 
-// book gives a copy of what is remembered of a table.
+// book returns a copy of what is remembered of a table.
 func (r *Replica) book(table string) (b tableBook, ok bool) {
 	id := &r.identity
 	id.mu.Lock()
@@ -83,7 +83,7 @@ func (r *Replica) changeBookIn(tx *store.Tx, table string, change func(b *tableB
 	return nil
 }
 
-// loses tells of a table that it has lost what a run is to put back.
+// loses reports whether a table has lost what a run is to put back.
 func (b *tableBook) loses(run string) bool {
 	return !b.Noticed.IsZero() && !b.Requeued && !(b.Recreated && b.Run == run)
 }
@@ -110,5 +110,5 @@ func (b *tableBook) inherit(old *tableBook) {
 	}
 }
 
-// is tells of what is remembered of a table that it is of the same restore.
+// is reports whether what is remembered of a table is of the same restore.
 func (b *tableBook) is(of *tableBook) bool { return b.ID == of.ID && b.Noticed.Equal(of.Noticed) }

@@ -96,11 +96,7 @@ func (r *Replica) putBack(w *work, entries []*intent.Entry, b *tableBook, at tim
 	if err != nil {
 		return err
 	}
-	lane, err := r.laneOf(&it.item)
-	if err != nil {
-		return err
-	}
-	u := &unit{Unit: intent.Unit{Entries: entries}, id: unitID{lane: lane, seq: entries[0].Seq}}
+	u := &unit{Unit: intent.Unit{Entries: entries}, id: unitID{lane: r.laneOf(&it.item, false), seq: entries[0].Seq}}
 	if err := cmp.Or(w.put(u), foldInto(w.tx, u)); err != nil {
 		return err
 	}
@@ -120,9 +116,11 @@ func (w *work) inOrder(it *workItem) error {
 	slices.SortStableFunc(units, func(a, b *unit) int {
 		return cmp.Compare(a.Entries[0].Earliest(), b.Entries[0].Earliest())
 	})
+	places := make([]place, len(units))
 	for i, u := range units {
-		it.sh.pending[i] = u.id
+		places[i] = it.sh.pending[it.sh.index(u.id)]
 	}
+	it.sh.pending = places
 	return nil
 }
 
@@ -208,7 +206,8 @@ func (r *Replica) endReplays(ctx context.Context) {
 	}
 }
 
-// replays gives the tables that were restored, and of them those whose lost writes are still waited for, in their order.
+// replays returns the tables that were restored, and of them those whose lost writes are still waited for, in their
+// order.
 func (r *Replica) replays() (books map[string]tableBook, open []string) {
 	id, now := &r.identity, r.serverNow()
 	id.mu.Lock()
@@ -226,7 +225,7 @@ func (r *Replica) replays() (books map[string]tableBook, open []string) {
 	return books, open
 }
 
-// replayWaits tells whether a unit that was put back for a table is still in the outbox, and has not
+// replayWaits reports whether a unit that was put back for a table is still in the outbox, and has not
 // been looked at.
 func (r *Replica) replayWaits(ctx context.Context, table string, through uint64) (waits bool, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
@@ -252,7 +251,7 @@ func (r *Replica) replayWaits(ctx context.Context, table string, through uint64)
 // replayLooks is how many units that were put back are looked at in a lane: with more the node has not replayed.
 const replayLooks = 10_000
 
-// putBackIn gives the units of a lane that were put back for a table.
+// putBackIn returns the units of a lane that were put back for a table.
 func putBackIn(tx *store.Tx, lane uint8, table string, through uint64) (units []*unit, err error) {
 	err = tx.Side(sideOutbox).Each([]byte{lane}, nil, func(k, v []byte) (bool, error) {
 		id, ok := unitIDOf(k)
@@ -268,7 +267,7 @@ func putBackIn(tx *store.Tx, lane uint8, table string, through uint64) (units []
 	return units, err
 }
 
-// ownTurn tells of a unit that was put back that it waits neither for the other nodes to replay nor behind one that does.
+// ownTurn reports whether a unit that was put back waits neither for the other nodes to replay nor behind one that does.
 func (r *Replica) ownTurn(tx *store.Tx, u *unit) (bool, error) {
 	if u.waitsForOthers() {
 		return false, nil
@@ -289,17 +288,17 @@ func (r *Replica) ownTurn(tx *store.Tx, u *unit) (bool, error) {
 	return true, nil
 }
 
-// standsBehind tells whether a unit that waits for the other nodes is before another on an item.
+// standsBehind reports whether a unit that waits for the other nodes is before another on an item.
 func standsBehind(tx *store.Tx, it *item, id unitID) (bool, error) {
 	sh, _, err := readShadow(tx, it)
 	if err != nil || sh == nil {
 		return false, err
 	}
 	for _, other := range sh.pending {
-		if other == id {
+		if other.unitID == id {
 			break
 		}
-		before, err := getUnit(tx, other)
+		before, err := getUnit(tx, other.unitID)
 		if err != nil {
 			return false, err
 		}
@@ -317,7 +316,7 @@ func (r *Replica) keptMark(tx *store.Tx, table string, key attr.Item, mark attr.
 		return err
 	})
 	if err != nil {
-		r.log.Error("what waits on an item cannot be read", "error", err)
+		r.log.Error("the waiting writes of an item cannot be read", "error", err)
 	}
 	return kept && err == nil
 }
@@ -334,8 +333,8 @@ func keptMark(tx *store.Tx, spec *store.TableSpec, key attr.Item, mark attr.Valu
 	if err != nil || sh == nil {
 		return false, err
 	}
-	for _, id := range sh.pending {
-		u, err := getUnit(tx, id)
+	for _, p := range sh.pending {
+		u, err := getUnit(tx, p.unitID)
 		if err != nil {
 			return false, err
 		}
@@ -346,7 +345,7 @@ func keptMark(tx *store.Tx, spec *store.TableSpec, key attr.Item, mark attr.Valu
 	return false, nil
 }
 
-// waitsForOthers tells of a unit that it is parked until all nodes have replayed.
+// waitsForOthers reports whether a unit is parked until all nodes have replayed.
 func (u *unit) waitsForOthers() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Why == intent.WhyReplay })
 }

@@ -85,7 +85,7 @@ func (r *Replica) eachSentTo(tx *store.Tx, after []byte, table string, fn func(k
 	})
 }
 
-// waitsSentTo tells whether any such unit waits.
+// waitsSentTo reports whether any such unit waits.
 func (r *Replica) waitsSentTo(tx *store.Tx, table string) (sent bool, err error) {
 	err = r.eachSentTo(tx, nil, table, func(_ []byte, u *unit) bool {
 		sent = u != nil
@@ -94,8 +94,8 @@ func (r *Replica) waitsSentTo(tx *store.Tx, table string) (sent bool, err error)
 	return sent, err
 }
 
-// keepsBefore tells of a write from before the instant of a restore that was noticed before, of this table or of another of
-// its transaction, that it is so of this one too.
+// keepsBefore reports whether a write from before the instant of a restore that was noticed before, of this table or of
+// another of its transaction, is so of this one too.
 func (r *Replica) keepsBefore(b *tableBook, e *intent.Entry) bool {
 	if b.Recreated {
 		return false
@@ -115,8 +115,8 @@ func (r *Replica) keepsBefore(b *tableBook, e *intent.Entry) bool {
 	return !b.Earlier.IsZero() && !b.RestoredAt.Before(b.Earlier)
 }
 
-// goesBack tells of a unit that is made sure of that others of its tables have yet to be put back: what was written later
-// proves what was written first, once it is there.
+// goesBack reports whether others of the tables of a unit that is being verified have yet to be put back: what was
+// written later proves what was written first, once it is there.
 func (r *Replica) goesBack(u *unit) bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
 		if !e.Replay {
@@ -127,7 +127,7 @@ func (r *Replica) goesBack(u *unit) bool {
 	})
 }
 
-// owes tells of a unit that one of its tables has lost what is still to be put back, were it after the next start.
+// owes reports whether one of a unit's tables has lost what is still to be put back, even after the next start.
 func (r *Replica) owes(u *unit) bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
 		b, ok := r.book(e.Table)
@@ -144,7 +144,7 @@ func (r *Replica) stillHere(w *work, entries []*intent.Entry) []*intent.Entry {
 		return entries
 	}
 	here := slices.DeleteFunc(slices.Clone(entries), gone)
-	r.log.Warn("restore: a write to a table that is gone here is not sent again", "table", entries[i].Table, "seq", entries[i].Seq)
+	r.log.Warn("restore: a write to a table dropped here is not sent again", "table", entries[i].Table, "seq", entries[i].Seq)
 	for _, e := range here {
 		if e.Txn != 0 {
 			e.Txn = here[0].Seq
@@ -156,7 +156,7 @@ func (r *Replica) stillHere(w *work, entries []*intent.Entry) []*intent.Entry {
 	return here
 }
 
-// wasSentTo tells of a unit that it was sent and is not answered, or that a lost timeline may have sent it and had its proof,
+// wasSentTo reports whether a unit was sent and is not answered, or a lost timeline may have sent it and had its proof,
 // and has an entry for a table. State has a newer one.
 func (u *unit) wasSentTo(table string, env intent.Env) bool {
 	if u.held() || u.Entries[0].Policy == store.PolicyState {
@@ -169,9 +169,9 @@ func (u *unit) wasSentTo(table string, env intent.Env) bool {
 	return there && sent
 }
 
-// restoredSince tells whether a table of a unit was found to be restored since the request left whose answer says that it
-// was applied: that may have been in what is no more. flagged: since it was read from the outbox; a transaction that was
-// applied before may have read its images behind that.
+// restoredSince reports whether a table of a unit was found to be restored since the request left whose answer says that
+// it was applied: that may have been in what is no more. flagged: since it was read from the outbox; a transaction that
+// was applied before may have read its images behind that.
 func (r *Replica) restoredSince(f *flight, flagged bool) (b tableBook, yes bool) {
 	same := f.epoch == r.identity.restores.epoch.Load() && !flagged
 	if f.outcome.Result != intent.OutApplied || same || f.Entries[0].Policy == store.PolicyState {

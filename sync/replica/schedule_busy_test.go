@@ -1,6 +1,7 @@
 package replica_test
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -117,6 +118,31 @@ func heldDelete(sc *scene) {
 	if sc.image("items", pk("held")) == nil {
 		sc.Error("it was deleted while a copy of its create could arrive")
 	}
+	a.put("items", row("held", "v", 2), "", values())
+	a.tellsOfHold("held", 1)
 	a.settle()
-	sc.cloudHas("items", "held", nil)
+	sc.cloudHas("items", "held", row("held", "v", 2))
+}
+
+// tellsOfHold wants the status to say which delete is held, until when, why, and how many writes stand behind it.
+func (p *player) tellsOfHold(key string, behind int) {
+	p.sc.Helper()
+	p.sc.pass(time.Second)
+	st, err := p.Status(context.Background())
+	must(p.sc, err)
+	for _, l := range st.Lanes {
+		for _, parked := range l.Parked {
+			if parked.Why != intent.WhyHold {
+				continue
+			}
+			if wait := parked.Until.Sub(st.At); wait <= 0 || wait > 15*time.Minute {
+				p.sc.Errorf("it is held for %s", wait)
+			}
+			if !same(parked.Key, pk(key)) || parked.Behind != behind {
+				p.sc.Errorf("%s is held, and %d writes behind it", tell(parked.Key), parked.Behind)
+			}
+			return
+		}
+	}
+	p.sc.Errorf("nothing is said to be held: %+v", st.Lanes)
 }

@@ -113,3 +113,38 @@ func newestDeleteRecorded(sc *scene) {
 	}
 	sc.oneWith("settings", "s")
 }
+
+// lifeOfBeforeBehindCreate: a page has an item of a life that has ended when a create makes the item again, and comes between
+// the create and its answer. Who reads sees what is created, and at no instant the life of before.
+func lifeOfBeforeBehindCreate(sc *scene) {
+	a, b := both(sc, "items", nil)
+	sc.round()
+	b.put("items", row("x", "v", "before"), ifAbsent, values())
+	a.tap.with(func(t *tap) { t.slow = true })
+	b.settle()
+	for held := 0; held == 0; a.tap.with(func(t *tap) { held = len(t.reads) }) {
+		sc.pass(100 * time.Millisecond)
+	}
+	b.remove("items", "x", "", values())
+	b.settle()
+	sc.cloudHas("items", "x", nil)
+	a.tap.with(func(t *tap) {
+		page := t.reads[0]
+		t.behind = func() {
+			a.tap.with(func(t *tap) { t.behind = nil })
+			page()
+			<-time.After(time.Second)
+		}
+	})
+	a.put("items", row("x", "v", "created"), "", values())
+	a.settle()
+	sc.oneWith("items", "x")
+	sc.cloudHas("items", "x", row("x", "v", "created"))
+	records, err := a.store.Journal(context.Background(), 0, 1000)
+	must(sc, err)
+	for i := range records {
+		if records[i].New["v"].Str() == "before" {
+			sc.Errorf("readers saw the life of before, in record %d", records[i].Seq)
+		}
+	}
+}

@@ -5,13 +5,16 @@ package replica_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/ddblocal"
+	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/sync/dynamo"
 	"github.com/touchline/touchline/sync/replica"
 )
@@ -34,7 +37,10 @@ func TestSchedulesOnDynamoDBLocal(t *testing.T) {
 		if s.sim || s.moved {
 			continue // what it needs, only the simulated cloud or virtual time has
 		}
-		t.Run(s.name, func(t *testing.T) { s.on(t, newLocalStage(t, server, i)) })
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel() // they wait more than they work
+			s.on(t, newLocalStage(t, server, i))
+		})
 	}
 }
 
@@ -44,6 +50,7 @@ type localStage struct {
 	server *ddblocal.Server
 	prefix string
 	time   *jumpClock
+	asked  atomic.Int32 // requests without an answer
 }
 
 func newLocalStage(t *testing.T, server *ddblocal.Server, no int) *localStage {
@@ -65,7 +72,13 @@ func newLocalStage(t *testing.T, server *ddblocal.Server, no int) *localStage {
 func (s *localStage) client() *dynamo.Client {
 	c, err := dynamo.New(context.Background(), dynamo.Config{
 		Endpoint: s.server.URL, Region: "eu-west-1", Prefix: s.prefix, Deadline: 10 * time.Second,
-		Dial: s.server.Client.Transport.(*http.Transport).DialContext,
+		Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			c, err := s.server.Client.Transport.(*http.Transport).DialContext(ctx, network, addr)
+			if err != nil {
+				return nil, err
+			}
+			return &askingConn{Conn: c, asked: &s.asked}, nil
+		},
 	})
 	must(s.t, err)
 	s.t.Cleanup(c.Reset)
@@ -74,14 +87,53 @@ func (s *localStage) client() *dynamo.Client {
 
 func (s *localStage) cloud(string) replica.Cloud { return s.client() }
 func (s *localStage) clock() clock.Clock         { return s.time }
-func (s *localStage) transactions() bool         { return true }
 
-// pass moves the clock on in steps, and gives what each step wakes a moment of real time.
+// pass moves the clock on in steps, and gives what each step wakes a moment of real time, and the cloud all it needs to
+// answer: a slow machine is no slow cloud.
 func (s *localStage) pass(d time.Duration) {
 	const step = 250 * time.Millisecond
 	for left := d; left > 0; left -= step {
 		s.time.jump(min(step, left))
-		<-time.After(6 * time.Millisecond)
+		for enough := time.Now().Add(hang.Limit(time.Second)); ; {
+			<-time.After(6 * time.Millisecond)
+			if s.asked.Load() == 0 || time.Now().After(enough) {
+				break
+			}
+		}
+	}
+}
+
+// askingConn counts itself among asked from a request to the first byte of its answer.
+type askingConn struct {
+	net.Conn
+	asked *atomic.Int32
+	asks  atomic.Bool
+}
+
+// Write implements net.Conn.
+func (c *askingConn) Write(b []byte) (int, error) {
+	if !c.asks.Swap(true) {
+		c.asked.Add(1)
+	}
+	return c.Conn.Write(b)
+}
+
+// Read implements net.Conn.
+func (c *askingConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.answered()
+	return n, err
+}
+
+// Close implements net.Conn.
+func (c *askingConn) Close() error {
+	c.answered()
+	return c.Conn.Close()
+}
+
+func (c *askingConn) answered() {
+	if c.asks.Swap(false) {
+		c.asked.Add(-1)
 	}
 }
 

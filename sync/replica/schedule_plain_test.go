@@ -17,7 +17,6 @@ type plainStage struct {
 }
 
 func (s plainStage) cloud(node string) replica.Cloud { return plainCloud{s.stage.cloud(node), s.asked} }
-func (plainStage) transactions() bool                { return false }
 
 type plainCloud struct {
 	replica.Cloud

@@ -15,18 +15,16 @@ import (
 type simStage struct {
 	c   *simcloud.Cloud
 	net *simcloud.Network
-	txn bool
 }
 
 func newSimStage(transactions bool) *simStage {
 	c := simcloud.New(simcloud.Options{NoTransactions: !transactions})
 	c.Create(cloudSpecs()...)
-	return &simStage{c: c, net: simcloud.NewNetwork(c, simcloud.NewTimer(), 1), txn: transactions}
+	return &simStage{c: c, net: simcloud.NewNetwork(c, simcloud.NewTimer(), 1)}
 }
 
 func (s *simStage) cloud(node string) replica.Cloud { return s.net.Link(node, time.Now, nil) }
 func (s *simStage) clock() clock.Clock              { return bubbleClock{} }
-func (s *simStage) transactions() bool              { return s.txn }
 
 func (s *simStage) pass(d time.Duration) {
 	<-time.After(d)

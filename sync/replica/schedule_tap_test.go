@@ -3,6 +3,7 @@ package replica_test
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 
 	"github.com/touchline/touchline/store/attr"
@@ -19,11 +20,13 @@ type tap struct {
 	deaf    bool   // writes have no effect and no answer; reads pass
 	shut    string // a table of which it is deaf
 	lose    int    // answers of the next writes that are lost
+	cut     bool   // behind the first of them that is done nothing passes
 	hold    int    // of the next writes that are held, and arrive late
 	held    []func()
 	reads   []func() // reads whose answers are held
 	slow    bool     // the next read's answer is held
 	between func(c *intent.Call)
+	behind  func() // between a write and its answer
 	tokens  []string
 }
 
@@ -39,10 +42,21 @@ func (t *tap) with(f func(t *tap)) {
 }
 
 func (t *tap) offline() { t.with(func(t *tap) { t.away = true }) }
-func (t *tap) online()  { t.with(func(t *tap) { t.away, t.deaf = false, false }) }
+
+func (t *tap) online() {
+	t.with(func(t *tap) {
+		if t.cut {
+			t.cut, t.lose = false, 0
+		}
+		t.away, t.deaf = false, false
+	})
+}
 
 // loseAnswers has the next writes answered by nobody; they are done.
 func (t *tap) loseAnswers(n int) { t.with(func(t *tap) { t.lose = n }) }
+
+// cutOff has the next write be done, and the way to the cloud be gone before it is answered.
+func (t *tap) cutOff() { t.with(func(t *tap) { t.lose, t.cut = math.MaxInt, true }) }
 
 // holdWrites has the next writes arrive when arrive is called, and not answered.
 func (t *tap) holdWrites(n int) { t.with(func(t *tap) { t.hold = n }) }
@@ -75,8 +89,16 @@ func (t *tap) around(calls []intent.Call, do func(context.Context) error) func(c
 	case t.lose > 0 && mine:
 		t.lose--
 		return func(ctx context.Context) error {
-			_ = do(ctx)
+			err := do(ctx)
+			t.with(func(t *tap) { t.away = t.away || t.cut && err == nil })
 			return lost()
+		}
+	}
+	if t.behind != nil && mine {
+		behind := t.behind
+		return func(ctx context.Context) error {
+			defer behind()
+			return do(ctx)
 		}
 	}
 	if t.between != nil && len(calls) == 1 && mine {

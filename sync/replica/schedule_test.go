@@ -49,6 +49,7 @@ func schedules() []schedule {
 		{name: "10 ADD on another type", play: func(sc *scene) { unfit(sc, row("x", "n", 1), "ADD n :v", row("x", "n", "text")) }},
 		{name: "11 an older page arrives late", play: olderPage},
 		{name: "11 created behind a page that is on its way", play: createdBehindPage},
+		{name: "11 a page with the life of before, behind a create", play: lifeOfBeforeBehindCreate, sim: true},
 		{name: "12 expired here, alive there: under a condition", play: expiredCreate},
 		{name: "12 expired here, alive there: upsert", play: expiredUpsert},
 		{name: "13 the dead holder's clock is an hour ahead", play: holderAhead},
@@ -71,9 +72,9 @@ func schedules() []schedule {
 		{name: "19 blip and takeover: one claim", play: oneClaim},
 		{name: "20 snapshot with a queue", play: func(sc *scene) { snapshotWithQueue(sc, false) }},
 		{name: "20 snapshot newer than the last settled record", play: func(sc *scene) { snapshotWithQueue(sc, true) }},
-		{name: "20 snapshot with a create that was deleted since", play: func(sc *scene) { snapshotWithCreate(sc, false) }},
-		{name: "20 snapshot with a create that was deleted later", play: func(sc *scene) { snapshotWithCreate(sc, true) }, moved: true},
-		{name: "20 snapshot with a create, without transactions", play: func(sc *scene) { snapshotWithCreate(sc, false) }, plain: true},
+		{name: "20 snapshot with a create that was deleted since", play: func(sc *scene) { snapshotWithCreate(sc, false, false) }},
+		{name: "20 snapshot with a create that was deleted later", play: func(sc *scene) { snapshotWithCreate(sc, true, false) }, moved: true},
+		{name: "20 snapshot with a create, without transactions", play: func(sc *scene) { snapshotWithCreate(sc, false, true) }, plain: true},
 		{name: "21 late copy of a rejected entry", play: lateCopyOfRejected},
 		{name: "22 deposed first image", play: deposedFirstImage},
 		{name: "23 delete between label and delete", play: betweenLabelAndDelete},
@@ -83,6 +84,14 @@ func schedules() []schedule {
 		{name: "25 one create without transactions, answer lost", play: plainCreate, plain: true},
 		{name: "26 hot item", play: hotItem},
 		{name: "26 held delete", play: heldDelete, moved: true},
+		{name: "27 create applied, answer lost, deleted from outside", play: func(sc *scene) { createCameBack(sc, 0) }},
+		{name: "27 create applied, answer lost, two other lives", play: func(sc *scene) { createCameBack(sc, 2) }},
+		{name: "27 upsert applied, answer lost, in another life", play: upsertCameBack},
+		{name: "27 a copy of a create behind a delete from outside", play: copyOfCreate},
+		{name: "27 create unanswered for 29 days", play: longUnanswered, moved: true},
+		{name: "28 create removed and made again by another", play: func(sc *scene) { createMadeAgain(sc, false) }},
+		{name: "28 the same without transactions", play: func(sc *scene) { createMadeAgain(sc, true) }, plain: true},
+		{name: "29 delete right behind a repeated create", play: deleteBehindCreate, moved: true},
 	}
 }
 
@@ -307,7 +316,7 @@ func restoredFile(sc *scene) {
 
 func foreignPutAfterAdd(sc *scene) {
 	a, _ := both(sc, "counters", row("c", "n", 1))
-	a.tap.loseAnswers(1)
+	a.tap.cutOff()
 	seq := a.update("counters", "c", "ADD n :one", "", values(":one", 1))
 	for {
 		if n, _ := sc.image("counters", pk("c"))["n"].Int(); n == 2 {
@@ -316,6 +325,7 @@ func foreignPutAfterAdd(sc *scene) {
 		sc.pass(100 * time.Millisecond)
 	}
 	sc.foreignPut("counters", row("c", "n", 100))
+	a.tap.online()
 	a.settle()
 	sc.cloudHas("counters", "c", row("c", "n", 100))
 	a.recorded(seq)

@@ -116,6 +116,7 @@ func lockRowDeleted(sc *scene) {
 	if second.Fence() <= first.Fence() {
 		sc.Fatalf("the fence went from %d to %d", first.Fence(), second.Fence())
 	}
+	b.reaches()
 	must(sc, b.TookLease(context.Background(), "match:m", second.Fence()))
 	b.state("m", 2, second.Fence())
 	b.settle()

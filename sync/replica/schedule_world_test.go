@@ -28,8 +28,6 @@ type stage interface {
 	// clock is everybody's; pass lets time go by on it, and whoever is woken do what there is to do.
 	clock() clock.Clock
 	pass(d time.Duration)
-	// transactions tells whether the cloud has them.
-	transactions() bool
 }
 
 // scene is a schedule that plays: its nodes, and the hands of foreign writers.
@@ -193,7 +191,7 @@ func row(key string, pairs ...any) attr.Item {
 	return it
 }
 
-// do runs an Update of an application and gives the sequence of its last record.
+// do runs an Update of an application and returns the sequence of its last record.
 func (p *player) do(fn func(*store.Tx) error) (seq uint64, err error) {
 	err = p.store.Update(context.Background(), func(tx *store.Tx) error {
 		err := fn(tx)
@@ -235,7 +233,7 @@ func (p *player) remove(table, key, condition string, params expr.Params) uint64
 	})
 }
 
-// see gives what readers of the node see.
+// see returns what readers of the node see.
 func (p *player) see(table string, key attr.Item) (it attr.Item) {
 	p.sc.Helper()
 	must(p.sc, p.store.View(context.Background(), func(tx *store.Tx) (err error) {
@@ -270,6 +268,20 @@ func (p *player) settle() {
 	p.sc.Fatalf("%s does not drain: %+v %v", p.name, st, err)
 }
 
+// reaches waits until the node has the cloud, which another one may have had first.
+func (p *player) reaches() {
+	p.sc.Helper()
+	for range 3 * 60 {
+		st, err := p.Status(context.Background())
+		must(p.sc, err)
+		if st.Link.Up {
+			return
+		}
+		p.sc.pass(time.Second)
+	}
+	p.sc.Fatalf("%s does not reach the cloud", p.name)
+}
+
 // tries lets a while pass in which the node tries what it can.
 func (p *player) tries() { p.sc.pass(20 * time.Second) }
 
@@ -287,7 +299,7 @@ func (p *player) records() []*replica.Conflict {
 	return found
 }
 
-// recorded wants the conflict log to tell of an entry, and gives its record.
+// recorded wants the conflict log to tell of an entry, and returns its record.
 func (p *player) recorded(seq uint64) *replica.Conflict {
 	p.sc.Helper()
 	for _, c := range p.records() {
@@ -306,7 +318,7 @@ func (p *player) recorded(seq uint64) *replica.Conflict {
 	return nil
 }
 
-// isEntry tells whether a sequence is that of an entry, or of one that was folded into it.
+// isEntry reports whether a sequence is that of an entry, or of one that was folded into it.
 func isEntry(e *intent.Entry, seq uint64) bool { return e.Seq == seq || slices.Contains(e.Folds, seq) }
 
 func (p *player) unrecorded(seq uint64) {
@@ -390,7 +402,7 @@ func (sc *scene) differ(table, key string) string {
 	return ""
 }
 
-// without gives an item without some attributes.
+// without returns an item without some attributes.
 func without(it attr.Item, names ...string) attr.Item {
 	out := maps.Clone(it)
 	for _, name := range names {

@@ -58,7 +58,7 @@ func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 	return true
 }
 
-// heard notes what any answer tells of its tables. It tells whether the cloud has said something at all.
+// heard notes what any answer tells of its tables. It reports whether the cloud has said something at all.
 func (l *lane) heard(f *flight, a *intent.Action, err *intent.Error) bool {
 	if a.Kind == intent.ActSend && takes(err) {
 		l.r.paces.takes(f.written(a))
@@ -66,7 +66,7 @@ func (l *lane) heard(f *flight, a *intent.Action, err *intent.Error) bool {
 	return err == nil || err.Class != intent.Offline && err.Class != intent.Unknown
 }
 
-// takes tells of an answer that its table is there and that this node may write to it.
+// takes reports whether an answer shows that its table is there and that this node may write to it.
 func takes(err *intent.Error) bool {
 	if err == nil {
 		return true
@@ -184,7 +184,7 @@ func (u *unit) tries() (n int) {
 
 // give puts a unit aside that the node itself cannot work on.
 func (l *lane) give(f *flight, err error) bool {
-	l.r.log.Error("an entry cannot be worked on", "seq", f.id.seq, "table", f.table(), "error", err)
+	l.r.log.Error("an entry cannot be processed", "seq", f.id.seq, "table", f.table(), "error", err)
 	f.outcome, f.idle = intent.Outcome{Result: intent.OutParked}, true
 	f.park(l.r.clock.Now().Add(asideWait), "an error of this node")
 	return true
@@ -318,20 +318,20 @@ func (l *lane) attempt(ctx context.Context, f *flight, a *intent.Action) error {
 // errFlagged is that a unit was flagged in the outbox since a lane has read it: what is to be done with it is another thing now.
 var errFlagged = errors.New("the unit was flagged meanwhile")
 
-// flagged tells that the unit has left the outbox, or is to be made sure of, since the flight has read it.
+// flagged reports whether the unit has left the outbox, or is to be made sure of, since the flight has read it.
 func (f *flight) flagged(there *unit) bool {
 	return there == nil || there.Entries[0].Replay && there.Entries[0].Again != f.Entries[0].Again
 }
 
-// mustPersist tells whether a unit holds what a restarted node could not know again: what has been found out, or what was there
-// before an update to a foreign life that nobody has named.
+// mustPersist reports whether a unit holds what a restarted node could not know again: what has been found out, or what
+// was there before an update to a foreign life that nobody has named.
 func (f *flight) mustPersist() bool {
 	return f.changed || slices.ContainsFunc(f.Entries, func(e *intent.Entry) bool {
 		return len(e.Was) > 0 && e.Life == (intent.Life{Kind: intent.LifeForeign})
 	})
 }
 
-// provisional tells whether a stamp of the unit is of a clock that no server has confirmed.
+// provisional reports whether a stamp of the unit is of a clock that no server has confirmed.
 func (u *unit) provisional() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Provisional })
 }
@@ -393,7 +393,7 @@ func (r *Replica) offline(o intent.Outcome, err *intent.Error) {
 	}
 	text := errorText(err)
 	if r.net.lost(text, r.clock.Now()) {
-		r.log.Error("the cloud does not take this node's signature", "error", text, "alarm", o.Alarm)
+		r.log.Error("the cloud does not accept this node's signature", "error", text, "alarm", o.Alarm)
 	}
 	r.errands.get().Set()
 }

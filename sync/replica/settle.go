@@ -37,7 +37,7 @@ func (l *lane) settle(ctx context.Context, pick bool, now time.Time) error {
 func (l *lane) flush(ctx context.Context) {
 	if len(l.done) > 0 {
 		if err := l.settle(ctx, false, l.r.clock.Now()); err != nil {
-			l.r.log.Warn("answers are not settled: they will be found again", "lane", l.no, "error", err)
+			l.r.log.Warn("answers could not be settled and will be looked up again", "lane", l.no, "error", err)
 		}
 	}
 	for _, f := range append(l.done, l.window...) {
@@ -251,7 +251,7 @@ func (r *Replica) showBases(w *work, f *flight, each func(i int, it *workItem)) 
 			switch {
 			case !applied && known[i].Item == nil && e.Policy != store.PolicyState && r.lostItem(it):
 				// A write that is refused because the item is not there deletes nothing of what the table has lost.
-			case !overtaken, applied && isLater(e, *known[i], it.sh):
+			case !overtaken, applied && isLater(e, *known[i], it.sh, w.env.Exprs):
 				w.base(it, *known[i], f.began)
 			}
 		}
@@ -307,7 +307,7 @@ func (w *work) dropAll(entries []*intent.Entry) error {
 	return nil
 }
 
-// follow tells what stands behind a unit what has become of it.
+// follow applies the outcome of a unit to the entries behind it.
 func (w *work) follow(f *flight) error {
 	for _, e := range f.Entries {
 		it, err := w.item(e.Table, e.Key)
@@ -337,7 +337,7 @@ func (r *Replica) renumber(w *work, f *flight) error {
 		return err
 	}
 	delete(w.units, f.id)
-	moved := &unit{id: f.id}
+	moved := &unit{id: f.id, after: old.after}
 	for i, was := range old.Entries {
 		seq, digits, err := r.newSequence(w.tx)
 		if err != nil {
@@ -362,8 +362,8 @@ func (r *Replica) renumber(w *work, f *flight) error {
 	r.hint(moved.id)
 	w.renumbered = append(w.renumbered, f.id)
 	err := w.eachItem(moved, func(it *workItem) {
-		if i := slices.Index(it.sh.pending, f.id); i >= 0 {
-			it.sh.pending[i] = moved.id
+		if i := it.sh.index(f.id); i >= 0 {
+			it.sh.pending[i].unitID = moved.id
 		}
 		it.dirty = true
 	})
@@ -371,30 +371,4 @@ func (r *Replica) renumber(w *work, f *flight) error {
 		return err
 	}
 	return w.followRenumbered(old, moved)
-}
-
-// moved has memory follow a commit of the driver: lanes learn which units are heads now, and who waits is told.
-func (r *Replica) moved(w *work) {
-	for _, it := range w.order {
-		if it.head != (unitID{}) {
-			r.push(it.head)
-		}
-		if it.refetch {
-			r.bookReread(it.spec.Name, it.key)
-		}
-	}
-	for _, u := range w.gone {
-		r.waiting.ended(u)
-		r.events.settled(r, u)
-	}
-	for _, id := range w.renumbered { // who waits looks where it is now
-		r.waiting.settled(id.seq)
-	}
-	for _, u := range w.held {
-		r.waiting.ended(u)
-		r.events.settled(r, u)
-	}
-	for _, text := range w.bad {
-		r.log.Error("the cloud has an item that this node cannot keep", "error", text)
-	}
 }

@@ -113,8 +113,8 @@ func (s *settledNodes) due(now time.Time) (out []string) {
 	return out
 }
 
-// settledOf gives the sequence up to which everything of a node is settled, as far as that is known; 0: it is not. Of this
-// node it is what it has told the cloud: what a restored state of it will learn there.
+// settledOf returns the sequence up to which everything of a node is settled, as far as that is known; 0: it is not. Of
+// this node it is what it has told the cloud: what a restored state of it will learn there.
 func (r *Replica) settledOf(node string) uint64 {
 	id, now := &r.identity, r.clock.Now()
 	id.mu.Lock()
@@ -138,7 +138,7 @@ func (r *Replica) pastOf(node string) uint64 {
 	return n.past(now)
 }
 
-// settledHere gives the sequence up to which nothing of this node waits.
+// settledHere returns the sequence up to which nothing of this node waits.
 func (r *Replica) settledHere(ctx context.Context) (uint64, error) {
 	settled := r.store.Seq() // read first: what is journaled by now is in the outbox of the View
 	err := r.store.View(ctx, func(tx *store.Tx) error {
@@ -151,11 +151,11 @@ func (r *Replica) settledHere(ctx context.Context) (uint64, error) {
 	return settled, err
 }
 
-// firstWaiting gives the lowest sequence in the outbox, folded ones included.
+// firstWaiting returns the lowest sequence in the outbox, folded ones included.
 func firstWaiting(tx *store.Tx) (uint64, error) {
 	first := uint64(math.MaxUint64)
 	side := tx.Side(sideOutbox)
-	for lane := range maxLanes {
+	for lane := range maxLanes + 1 {
 		err := side.Each([]byte{uint8(lane)}, nil, func(k, _ []byte) (bool, error) {
 			if id, ok := unitIDOf(k); ok {
 				first = min(first, id.seq)
@@ -308,8 +308,8 @@ func (r *Replica) tellSettled(ctx context.Context) error {
 // ownNonce holds for a row that this run has written.
 const ownNonce = "nonce = :nonce OR nonce = :shown"
 
-// nonces gives the nonce drawn last, and the one that the cloud has answered to have: another one, where the last was not
-// answered. One that the store has and the file had no room for was not drawn: the cloud is never told of it.
+// nonces returns the nonce drawn last, and the one that the cloud has answered to have: another one, where the last was
+// not answered. One that the store has and the file had no room for was not drawn: the cloud is never told of it.
 func (r *Replica) nonces() (drawn, shown string) {
 	id := &r.identity
 	id.mu.Lock()

@@ -21,7 +21,7 @@ type shadow struct {
 	known intent.Known
 	// pending are the units that wait on the item, the oldest first: conditions of transactions and writes of policy
 	// through among them.
-	pending  []unitID
+	pending  []place
 	doubtful int       // of them, not in the view because their condition does not hold on what is below
 	set      time.Time // known was set: the server-corrected instant at which the read or the send began that told it
 	gone     gone      // the life that ended here last; zero: none is remembered
@@ -62,7 +62,7 @@ const (
 
 var errShadow = errors.New("a shadow is cut short or of an unknown version")
 
-// shadowOf gives the shadow of an item, nil if the node has never heard of it in the cloud and nothing waits on it. The
+// shadowOf returns the shadow of an item, nil if the node has never heard of it in the cloud and nothing waits on it. The
 // transaction is the driver's own: it is made to see expired items.
 func (r *Replica) shadowOf(tx *store.Tx, it *item) (*shadow, error) {
 	sh, same, err := readShadow(tx, it)
@@ -129,10 +129,14 @@ func (sh *shadow) encode() []byte {
 	b = binary.AppendUvarint(b, uint64(sh.doubtful))
 	b = binary.AppendUvarint(b, uint64(len(sh.pending)))
 	last := uint64(0)
-	for _, id := range sh.pending {
-		b = binary.AppendUvarint(b, id.seq-last)
-		b = append(b, id.lane)
-		last = id.seq
+	for _, p := range sh.pending {
+		b = binary.AppendUvarint(b, p.seq-last)
+		lane := p.lane
+		if p.shared {
+			lane |= placeShared
+		}
+		b = append(b, lane)
+		last = p.seq
 	}
 	if flags&shadowGone != 0 {
 		b = fields.Append(b, sh.gone.life)
@@ -167,12 +171,13 @@ func decodeShadowHead(b []byte) (sh *shadow, flags byte, rest []byte, err error)
 		return nil, 0, nil, errShadow
 	}
 	if n > 0 {
-		sh.pending = make([]unitID, 0, n+1)
+		sh.pending = make([]place, 0, n+1)
 	}
 	last := uint64(0)
 	for range n {
 		last += c.Uvarint()
-		sh.pending = append(sh.pending, unitID{seq: last, lane: c.Byte()})
+		lane := c.Byte()
+		sh.pending = append(sh.pending, place{unitID{seq: last, lane: lane &^ placeShared}, lane&placeShared != 0})
 	}
 	if flags&shadowGone != 0 {
 		sh.gone.life = string(c.Bytes())
@@ -182,29 +187,6 @@ func decodeShadowHead(b []byte) (sh *shadow, flags byte, rest []byte, err error)
 		return nil, 0, nil, errShadow
 	}
 	return sh, flags, c.B, nil
-}
-
-// leads tells whether a unit is the first on an item, but for those that are held: what is written behind a quarantine
-// does not wait for it.
-func leads(tx *store.Tx, it *item, id unitID) (bool, error) {
-	b, err := tx.Side(sideShadow).Get([]byte(it.id()))
-	if err != nil || b == nil {
-		return false, err
-	}
-	sh, _, _, err := decodeShadowHead(b)
-	if err != nil {
-		return false, fault.Wrap(err, fault.Damaged, "shadow", "what is known of an item of %s cannot be read", it.spec.Name)
-	}
-	for _, before := range sh.pending {
-		if before == id {
-			return true, nil
-		}
-		u, err := getUnit(tx, before)
-		if err != nil || u == nil || !u.held() {
-			return false, err
-		}
-	}
-	return false, nil
 }
 
 // millis and fromMillis keep an instant; zero stays zero.

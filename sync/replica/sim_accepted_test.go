@@ -3,6 +3,7 @@ package replica_test
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,6 +20,7 @@ func newSeen() seen {
 	return seen{
 		ofItem: map[string][]*act{}, changed: map[string]map[string]changeAt{}, written: map[string]writtenAt{},
 		lives: map[string]livedAt{}, named: map[string]string{}, moved: map[string]uint64{}, carried: map[string]uint64{},
+		behind: map[string][]link{}, early: map[link]string{},
 	}
 }
 
@@ -65,7 +67,7 @@ func (b *book) writtenAs(e *simcloud.Effect, lane string, seq uint64) (was uint6
 	return cmp.Or(was, seq)
 }
 
-// brings tells whether an effect shows an id that was not there before.
+// brings reports whether an effect shows an id that was not there before.
 func brings(e *simcloud.Effect, id string) bool {
 	for name, v := range e.New {
 		was := e.Old[name]
@@ -94,15 +96,42 @@ type livedAt struct {
 	cut   bool   // a foreign writer or the TTL has ended it, and no node
 }
 
+// proofs tells of the cloud that it has transactions and was never restored: what has made an item has left its proof, and makes
+// none again, nor has an effect on another life of it.
+func (b *book) proofs() bool { return !b.s.plain && b.epoch == 0 }
+
+// refusals sees that nothing is told to be refused which has made its item.
+func (b *book) refusals(recorded map[string]*replica.Conflict) {
+	if b.epoch > 0 {
+		return
+	}
+	for _, a := range b.acts {
+		entry := fmt.Sprintf("%s %d", a.node, a.seq)
+		c := recorded[entry]
+		if c == nil || c.Code != string(intent.CodeCondition) || a.gone || b.cloned[a.node] || !about(c, a) {
+			continue
+		}
+		item := a.table + " " + keyText(a.key)
+		tail := slices.ContainsFunc(c.Tail, func(e *intent.Entry) bool { return isEntry(e, a.seq) })
+		if !tail && slices.ContainsFunc(b.effects[entry], func(e effectAt) bool { return e.made && e.item == item && e.n > a.after }) {
+			b.s.violate("refused falsely: %s has made %s and is in the conflict log (%s)", entry, item, c)
+		}
+	}
+}
+
 // lived notes of an effect which life it begins, and which it ends.
 func (b *book) lived(e *simcloud.Effect, item string, cuts bool) {
 	was, is := e.Old[intent.AttrLife].Str(), e.New[intent.AttrLife].Str()
 	if was == is {
 		return
 	}
-	if l := b.lives[item+" "+is]; is != "" && l.began == 0 {
+	switch l := b.lives[item+" "+is]; {
+	case is == "":
+	case l.began == 0:
 		l.began = e.N
 		b.lives[item+" "+is] = l
+	case b.proofs() && strings.HasPrefix(is, e.By+".") && e.Old == nil:
+		b.s.violate("came back: #%d makes %s again, whose life %s began with #%d", e.N, item, is, l.began)
 	}
 	if was != "" {
 		l := b.lives[item+" "+was]
@@ -154,7 +183,7 @@ func begun(c *intent.Call) string {
 // Where another life has begun since, the copy moves to it, and says so before; where a lost timeline had said so,
 // it is known by that.
 func (b *book) copied(e *simcloud.Effect, entry, item string) bool {
-	if e.New == nil {
+	if e.New == nil || b.proofs() {
 		return false
 	}
 	on := e.New[intent.AttrLife].Str()

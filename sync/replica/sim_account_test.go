@@ -16,7 +16,7 @@ import (
 func TestAccountOfAFailedCommit(t *testing.T) {
 	for name, there := range map[string]bool{"the commit is there": true, "the commit is lost": false} {
 		t.Run(name, func(t *testing.T) {
-			s := &sim{}
+			s := &sim{plain: true}
 			s.book = newBook(s)
 			set := act{node: "n1", seq: 7, table: "items", key: pk("i3"), op: store.OpUpdate, what: "set", id: "n1.1"}
 			later := set
@@ -37,7 +37,7 @@ func TestAccountOfAFailedCommit(t *testing.T) {
 // now. What the first has had is an effect in the cloud.
 func lostTime(t *testing.T, first, now *act, counts int64) *sim {
 	t.Helper()
-	s := &sim{}
+	s := &sim{plain: true}
 	s.cloud = simcloud.New(simcloud.Options{})
 	s.cloud.Create(cloudSpecs()...)
 	s.net = simcloud.NewNetwork(s.cloud, nil, 1)

@@ -41,6 +41,7 @@ type writing struct {
 	what string
 	acts []*act
 	txn  int
+	next func() // when it is acknowledged; nil: nothing
 }
 
 func (w *writing) note(table string, key attr.Item, op store.Op, id string, inc int64, was attr.Item) {
@@ -107,6 +108,9 @@ func (l *simLife) write(what string, fn func(*writing) error) bool {
 			s.book.acknowledge(a)
 			s.trace("%s %s %s %s seq %d id %s inc %d", l.n.name, what, a.table, keyText(a.key), a.seq, a.id, a.inc)
 		}
+		if w.next != nil {
+			w.next()
+		}
 		if !l.dead.Load() {
 			s.book.reads(l, w.acts)
 		}
@@ -133,7 +137,7 @@ func (l *simLife) write(what string, fn func(*writing) error) bool {
 	return false
 }
 
-// noRoom tells that the replicator takes no more for now.
+// noRoom reports whether the replicator takes no more for now.
 func noRoom(err error) bool {
 	_, is := errors.AsType[*replica.RefusedError](err)
 	return is
@@ -209,6 +213,7 @@ func operations() []operation {
 			}, id, "attribute_not_exists(pk)", nil)
 		}},
 		{"pair", 4, pair},
+		{"links", 4, links},
 		{"setting", 4, func(w *writing, s *sim) error {
 			id := s.id(w.l.n.name)
 			return w.update("settings", pk(fmt.Sprintf("s%d", s.n(3))), id, 0, "SET v = :v", "", attr.Item{":v": attr.S(id)})

@@ -60,6 +60,8 @@ type seen struct {
 	lives   map[string]livedAt             // "item life"
 	named   map[string]string              // "node seq item": the life that a create has asked to begin
 	moved   map[string]uint64              // life: the effect which told first that its create goes to another one
+	behind  map[string][]link              // id: what it stands behind
+	early   map[link]string                // and was in the cloud before that
 	carried map[string]uint64              // "node table key": the highest mark that another's Put brought to a restored cloud
 }
 
@@ -77,6 +79,7 @@ type effectAt struct {
 	item  string
 	delta int64
 	plain bool // on a foreign life that nobody had named
+	made  bool // the item
 }
 
 type imageAt struct {
@@ -173,8 +176,8 @@ func (b *book) stands(at time.Time) bool {
 	return !at.After(seen)
 }
 
-// had tells whether a write has had an effect that stands. Its number may have been given before, in a timeline that was lost,
-// to another write: an effect on another item, or from before it was written, was of that.
+// had reports whether a write has had an effect that stands. Its number may have been given before, in a timeline that
+// was lost, to another write: an effect on another item, or from before it was written, was of that.
 func (b *book) had(a *act) bool {
 	item := a.table + " " + keyText(a.key)
 	return slices.ContainsFunc(b.effects[fmt.Sprintf("%s %d", a.node, a.seq)], func(e effectAt) bool {
@@ -326,13 +329,16 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 	for _, was := range b.effects[entry] {
 		// Accepted: on a foreign life that nobody had named an unanswered update is sent again where what it touches is as it was
 		// before. That life may have ended, and a foreign writer have begun another.
+		if b.proofs() && !b.cloned[e.By] && was.made && was.item == item {
+			b.s.violate("came back: %s has made %s with #%d, and has the effect #%d there", entry, item, was.n, e.N)
+		}
 		if strict && was.item == item && b.cut[item] < was.n && !(was.plain && unnamed(e.Old)) {
 			b.s.violate("twice: %s had effects #%d and #%d on %s", entry, was.n, e.N, item)
 		}
 	}
 	was, _ := e.Old["n"].Int()
 	is, _ := e.New["n"].Int()
-	b.effects[entry] = append(b.effects[entry], effectAt{n: e.N, at: e.At, item: item, delta: is - was, plain: unnamed(e.Old)})
+	b.effects[entry] = append(b.effects[entry], effectAt{n: e.N, at: e.At, item: item, delta: is - was, plain: unnamed(e.Old), made: e.Old == nil})
 	a := b.bySeq[entry]
 	if a != nil && e.Op == store.OpUpdate && e.Old == nil && !a.gone && strict && !b.begins(a) {
 		b.s.violate("skeleton: %s (%s) made an item of %s that was deleted", entry, a.what, item)
@@ -343,7 +349,7 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 // an incarnation.
 func renumbered(seq uint64) bool { return seq>>39&1 == 1 }
 
-// begins tells whether a write was made where there was no item, or folded into itself one that was.
+// begins reports whether a write was made where there was no item, or folded into itself one that was.
 func (b *book) begins(a *act) bool {
 	for _, other := range b.acts {
 		if other == a || other.node == a.node && other.table == a.table && other.seq < a.seq && attr.EqualItems(other.key, a.key) &&
@@ -385,6 +391,9 @@ func (b *book) values(e *simcloud.Effect) {
 			b.first[id] = e.N
 		}
 		if e.By != "restore" {
+			if len(b.shown[id]) == 0 {
+				b.follows(id)
+			}
 			b.shown[id] = append(b.shown[id], e.At)
 		}
 	}

@@ -19,11 +19,13 @@ import (
 func (b *book) settle() {
 	recorded := b.recorded()
 	b.account(recorded)
+	b.refusals(recorded)
 	b.counters(recorded)
 	b.converged()
 	b.firsts(recorded)
 	b.whole()
 	b.events(recorded)
+	b.links(recorded)
 	b.kept()
 	b.bounded()
 	for m := range simMatches {
@@ -189,7 +191,7 @@ func (b *book) firsts(recorded map[string]*replica.Conflict) {
 	}
 }
 
-// about tells whether a record is of a write on that item.
+// about reports whether a record is of a write on that item.
 func about(c *replica.Conflict, a *act) bool {
 	same := func(e *intent.Entry) bool { return e.Table == a.table && attr.EqualItems(e.Key, a.key) }
 	return slices.ContainsFunc(c.Tail, same) ||

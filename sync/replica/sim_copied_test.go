@@ -36,7 +36,7 @@ func TestOrderOfACopiedCreateThatMoves(t *testing.T) {
 		"it is told of in both, and known by then": {copiedCreate{foreign: true, asks: true, movedThen: true, moved: true}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &sim{}
+			s := &sim{plain: true}
 			s.net = simcloud.NewNetwork(nil, nil, 1)
 			s.book = newBook(s)
 			c.play(s.book)

@@ -21,7 +21,7 @@ func (d *dice) n(k int) int {
 	return d.rng.IntN(k)
 }
 
-// once tells true in one of k cases.
+// once returns true in one of k cases.
 func (d *dice) once(k int) bool { return d.n(k) == 0 }
 
 // span draws a duration of any order of magnitude between the two.

@@ -19,7 +19,7 @@ type anew struct {
 
 // recreate makes a table anew, in one seed of eight and once: what is judged there is less.
 func (s *sim) recreate(*simNode) bool {
-	if s.seed%8 != 6 || s.book.anew != nil || s.count() < simEvents/4 {
+	if s.seed%8 != 6 || s.book.anew != nil || s.count() < simEvents()/4 {
 		return false
 	}
 	tables := []string{"items", "firsts", "pairs", "settings", "rows", "names"}
@@ -84,7 +84,7 @@ func (b *book) madeAnew(a *anew) {
 
 // stopsAt notes that a process says that it sends nothing to a table.
 func (l *simLife) stopsAt(table, why string) {
-	if strings.HasPrefix(why, "it was made again") {
+	if strings.HasPrefix(why, "it was created again") {
 		l.n.s.net.Count("a table made anew was told")
 		l.n.stopped.Store(&table)
 	}

@@ -71,8 +71,8 @@ func cloudFaults() []mishap {
 	}
 }
 
-// allKnowTheTables tells whether every node has seen which tables the cloud has now, and none can be put back to a time when
-// it had not.
+// allKnowTheTables reports whether every node has seen which tables the cloud has now, and none can be put back to a time
+// when it had not.
 func (s *sim) allKnowTheTables() bool {
 	for _, n := range s.nodes {
 		l := n.up()

@@ -54,8 +54,8 @@ func (s *sim) snapshot(n *simNode) bool {
 // put back, so that its snapshots have to go.
 func (s *sim) cloudGoesBack() bool { return s.seed%8 == 4 || s.seed%8 == 6 }
 
-// chooses gives the snapshot that a machine is put back to, and keeps it for another time now and then: that may be one of a
-// time that was lost meanwhile. nil: there is none.
+// chooses returns the snapshot that a machine is put back to, and keeps it for another time now and then: that may be one
+// of a time that was lost meanwhile. nil: there is none.
 func (s *sim) chooses(n *simNode) *snap {
 	if len(n.snaps) == 0 {
 		return nil

@@ -26,7 +26,7 @@ func mishapsOf(seed uint64) []mishap {
 	return slices.DeleteFunc(mishaps(), func(m mishap) bool { return m.seeds > 0 && !picked(seed, m.name, m.seeds) })
 }
 
-// picked tells whether a seed is among the one of so many that have something.
+// picked reports whether a seed is among the one of so many that have something.
 func picked(seed uint64, what string, of int) bool {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(what))

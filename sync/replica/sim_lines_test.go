@@ -28,7 +28,7 @@ type disk struct {
 	lines []int
 }
 
-// disk gives what is on the disk of a node now.
+// disk returns what is on the disk of a node now.
 func (b *book) disk(node string) disk {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,9 +63,9 @@ func (b *book) putBack(node string, d disk) {
 	}
 }
 
-// hasSent tells whether a write was ever sent as itself, in a timeline that its node's disk has come through: in another one it
-// may have been, and have been folded here. A number of a lost timeline may have been given to another item, or to another write
-// of the same one: what was sent before it was written is of that.
+// hasSent reports whether a write was ever sent as itself, in a timeline that its node's disk has come through: in
+// another one it may have been, and have been folded here. A number of a lost timeline may have been given to another
+// item, or to another write of the same one: what was sent before it was written is of that.
 func (b *book) hasSent(a *act) bool {
 	as := sending{entry: fmt.Sprintf("%s %d", a.node, a.seq), item: a.table + " " + keyText(a.key)}
 	there := func(line int) bool {

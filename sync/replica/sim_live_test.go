@@ -61,9 +61,9 @@ func (b *book) monotone(l *simLife) {
 	}
 }
 
-// proven gives the last effect on an item of those writes of a node that it knows to have had one. Of a write that had several
-// there that is the first: the protocol accepts copies that come when a foreign writer or the TTL has ended the life,
-// and the node that was told of the first need not have read what has been since.
+// proven returns the last effect on an item of those writes of a node that it knows to have had one. Of a write that had
+// several there that is the first: the protocol accepts copies that come when a foreign writer or the TTL has ended the
+// life, and the node that was told of the first need not have read what has been since.
 func (b *book) proven(l *simLife, item string) (n uint64) {
 	b.mu.Lock()
 	acts := b.ofItem[l.n.name+" "+item]
@@ -82,8 +82,8 @@ func (b *book) proven(l *simLife, item string) (n uint64) {
 	return n
 }
 
-// firstOf gives the first effect of a write on an item, 0: none. One from before it was written was of another, which had its
-// number in a lost time.
+// firstOf returns the first effect of a write on an item, 0: none. One from before it was written was of another, which
+// had its number in a lost time.
 func (b *book) firstOf(a *act, item string) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -95,7 +95,7 @@ func (b *book) firstOf(a *act, item string) uint64 {
 	return 0
 }
 
-// unsettled tells whether a write of the node on the item waits: then the view is no image of the cloud.
+// unsettled reports whether a write of the node on the item waits: then the view is no image of the cloud.
 func (b *book) unsettled(l *simLife, item string) bool {
 	b.mu.Lock()
 	acts := b.ofItem[l.n.name+" "+item]
@@ -128,7 +128,7 @@ func (b *book) reads(l *simLife, acts []*act) {
 	}
 }
 
-// holds tells whether an item has a value.
+// holds reports whether an item has a value.
 func holds(it attr.Item, id string) bool {
 	for _, v := range it {
 		if v.Str() == id || v.Map()["x"].Str() == id {
@@ -162,7 +162,7 @@ func (b *book) pairs(l *simLife) {
 	}
 }
 
-// waits tells whether a value on an item is of a write of the node that the cloud does not have.
+// waits reports whether a value on an item is of a write of the node that the cloud does not have.
 func (b *book) waits(l *simLife, item, id string) bool {
 	b.mu.Lock()
 	acts := b.ofItem[l.n.name+" "+item]

@@ -71,6 +71,8 @@ type simLife struct {
 	doomed  atomic.Bool  // it died at a failpoint, its disk is kept
 	readers atomic.Int32 // that are to be open
 
+	links map[string]string // chain: the last write that others name
+
 	turnsMu sync.Mutex
 	turns   map[*clock.Signal]int // of loops, in the order in which they first waited
 }
@@ -86,7 +88,7 @@ func (n *simNode) start() {
 	n.runs++
 	n.stopped.Store(nil)
 	l := &simLife{n: n, dir: filepath.Join(n.s.dir, fmt.Sprintf("%s.%d", n.name, n.runs)), ended: make(chan struct{})}
-	l.turns = map[*clock.Signal]int{}
+	l.turns, l.links = map[*clock.Signal]int{}, map[string]string{}
 	err := l.open()
 	if l.store != nil && l.store.Err() != nil && !l.dead.Load() {
 		l.dies("its store has failed")
@@ -277,7 +279,7 @@ func (n *simNode) kill() {
 	synctest.Wait()
 }
 
-// up gives the process that runs; nil: none does.
+// up returns the process that runs; nil: none does.
 func (n *simNode) up() *simLife {
 	if n.life != nil && n.life.dead.Load() {
 		n.life = nil

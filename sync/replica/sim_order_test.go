@@ -32,7 +32,7 @@ func TestOrderBehindWhatWasRenumbered(t *testing.T) {
 		"one before it was closed":        {written: earlier, closed: create - 5, life: "n0.9.8"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &sim{}
+			s := &sim{plain: true}
 			s.net = simcloud.NewNetwork(nil, nil, 1)
 			s.book = newBook(s)
 			b := s.book
@@ -83,7 +83,7 @@ func TestOrderOfACreateCopiedByASnapshot(t *testing.T) {
 		"taken, and nothing was put back": {life: life, foreign: true, broken: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &sim{}
+			s := &sim{plain: true}
 			s.net = simcloud.NewNetwork(nil, nil, 1)
 			s.book = newBook(s)
 			b := s.book

@@ -18,7 +18,7 @@ func (s *sim) quiet() {
 	if s.book.anew != nil {
 		s.restart()
 	}
-	began, most := time.Now(), s.count()+12*simEvents
+	began, most := time.Now(), s.count()+12*simEvents()
 	for time.Since(began) < limit && !s.broken() && s.count() < most {
 		s.sleep(30 * time.Second)
 		waiting, others := 0, 0
@@ -39,10 +39,10 @@ func (s *sim) quiet() {
 		case waiting == 0:
 			s.idle.Store(true)
 			s.cloud.Expire(time.Now().Add(-time.Minute))
-			before := s.book.changes()
-			s.sleep(time.Minute) // the feeds come round
+			before, fit := s.book.changes(), s.fit()
+			s.sleep(time.Minute) // the feeds come round, and locks are taken
 			// Else a late copy has come, as the protocol accepts it where its life has ended, and is to be read by all too.
-			if s.pendingAll() == 0 && s.book.changes() == before {
+			if fit && s.pendingAll() == 0 && s.book.changes() == before {
 				return
 			}
 		}
@@ -55,6 +55,17 @@ func (s *sim) quiet() {
 			}
 		}
 	}
+}
+
+// fit reports whether all nodes may take locks: one that was short of room leaves them to others for two minutes more, and
+// where all of them were, nobody holds any until then.
+func (s *sim) fit() bool {
+	for _, n := range s.nodes {
+		if l := n.up(); l != nil && l.rep.Usable() != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // changes counts the effects on what nodes have of the cloud.
@@ -131,7 +142,7 @@ func (s *sim) release() {
 	}
 }
 
-// waiting tells what waits, and why.
+// waiting returns what waits, and why.
 func (l *simLife) waiting() string {
 	st, err := l.rep.Status(context.Background())
 	if err != nil {

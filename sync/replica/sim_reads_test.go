@@ -62,7 +62,7 @@ func TestReadsItsWriteBesideAnImageOfTheSameCommit(t *testing.T) {
 }
 
 // inOneCommit has a write on items x wait for its turn until the feed has read what others have written meanwhile and waits
-// behind it, and gives its sequence when it is done.
+// behind it, and returns its sequence when it is done.
 func inOneCommit(n *player, others func(), update, condition string, params expr.Params) (seq uint64) {
 	var both sync.WaitGroup
 	turn := make(chan struct{})

@@ -13,21 +13,29 @@ import (
 	"time"
 )
 
-// simEvents is how long a seed is: writes, requests, effects and mishaps together.
-const simEvents = 5000
+// simEvents is how long a seed is: writes, requests, effects and mishaps together. A short run plays a part of the history.
+func simEvents() int {
+	if testing.Short() && os.Getenv(simAsked) == "" {
+		return 2000
+	}
+	return 5000
+}
+
+// simAsked is set to the number of seeds by who asks for them.
+const simAsked = "TOUCHLINE_SIM_SEEDS"
 
 // The simulation: nodes, a cloud, foreign writers and everything that may go wrong, for a number of seeds. Every seed is
 // one history, the same each time: make sim SEEDS=1 SEED0=n replays one, with its whole trace.
 func TestSimulation(t *testing.T) {
 	first, seeds := simSeeds(t)
 	step := uint64(1)
-	if v := os.Getenv("TOUCHLINE_SIM_STEP"); v != "" { // every so manieth only: those of one kind
+	if v := os.Getenv("TOUCHLINE_SIM_STEP"); v != "" { // only every step-th seed: those of one kind
 		step = uint64(number(t, v))
 	}
 	playSeeds(t, first, seeds, step)
 }
 
-// playSeeds plays so many seeds, every so manieth from the first on.
+// playSeeds plays that many seeds from the first on, step apart.
 func playSeeds(t *testing.T, first uint64, seeds int, step uint64) {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))    // goroutines that wake together run one after the other
@@ -58,9 +66,9 @@ func playSeeds(t *testing.T, first uint64, seeds int, step uint64) {
 func simSeeds(t *testing.T) (first uint64, seeds int) {
 	first, seeds = 1, 20
 	if testing.Short() {
-		seeds = 10
+		seeds = 3
 	}
-	if v := os.Getenv("TOUCHLINE_SIM_SEEDS"); v != "" {
+	if v := os.Getenv(simAsked); v != "" {
 		seeds = number(t, v)
 	}
 	if v := os.Getenv("TOUCHLINE_SIM_SEED0"); v != "" {
@@ -117,7 +125,7 @@ func (s *sim) run() {
 	s.boot()
 	defer s.watchCommits()()
 	list := mishapsOf(s.seed)
-	for s.count() < simEvents && !s.broken() {
+	for s.count() < simEvents() && !s.broken() {
 		s.sleep(s.span(time.Millisecond, 3*time.Second))
 		n := s.nodes[s.n(len(s.nodes))]
 		for range 1 + s.n(3) {

@@ -25,6 +25,7 @@ import (
 type sim struct {
 	testing.TB
 	seed  uint64
+	plain bool // the cloud has no transactions
 	dir   string
 	cloud *simcloud.Cloud
 	net   *simcloud.Network
@@ -51,14 +52,14 @@ type sim struct {
 }
 
 func newSim(t testing.TB, seed uint64) *sim {
-	s := &sim{TB: t, seed: seed, timer: simcloud.NewTimer(), began: time.Now()}
+	s := &sim{TB: t, seed: seed, plain: seed%10 == 9, timer: simcloud.NewTimer(), began: time.Now()}
 	s.dice, s.luck = newDice(seed, 0x73696d), newDice(seed, 0x72617265)
 	s.dir = filepath.Join(simRoot(t), fmt.Sprintf("seed%d", seed))
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	s.book = newBook(s)
-	s.cloud = simcloud.New(simcloud.Options{OnEffect: s.book.effect, NoTransactions: seed%10 == 9, MaxItem: simMaxItem})
+	s.cloud = simcloud.New(simcloud.Options{OnEffect: s.book.effect, NoTransactions: s.plain, MaxItem: simMaxItem})
 	s.cloud.Create(cloudSpecs()...)
 	s.net = simcloud.NewNetwork(s.cloud, s.timer, seed)
 	s.net.Trace = s.trace
@@ -172,6 +173,7 @@ func simSpecs() []store.TableSpec {
 		{Name: "matches", Key: keySpec("pk", ""), Policy: store.PolicyState, Lock: "match:{pk}", Why: "state"},
 		{Name: "events", Key: keySpec("pk", "sk"), Policy: store.PolicyIntent, Lock: "match:{pk}", Why: "events"},
 		{Name: "names", Key: keySpec("pk", ""), Policy: store.PolicyThrough, Why: "unique"},
+		{Name: "links", Key: keySpec("pk", "sk"), Policy: store.PolicyIntent, Why: "writes that name another"},
 		{Name: "notes", Key: keySpec("pk", ""), Policy: store.PolicyLocal, Why: "never leaves"},
 	}
 }

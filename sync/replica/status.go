@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -57,8 +58,10 @@ type LaneStatus struct {
 type ParkStatus struct {
 	WriteID string
 	Table   string
+	Key     attr.Item // of its first item; nil: it has just left the outbox
 	Why     string
 	Until   time.Time // zero: until somebody decides
+	Behind  int       // units that wait on its items until it is settled
 }
 
 // maxParks bounds what a lane lists.
@@ -81,7 +84,6 @@ type ConflictStatus struct {
 	Kept        int // all records
 	Bytes       int64
 	MaxBytes    int64
-	Dropped     uint64 // open ones that had to go for want of room or because of their age
 }
 
 // ReplayStatus is the log of what was sent.
@@ -141,7 +143,7 @@ func (r *Replica) readStatus(tx *store.Tx, st *Status) error {
 		return err
 	}
 	st.Conflicts = ConflictStatus{
-		Open: l.sums.Open, Quarantined: l.sums.Quarantined, Kept: l.sums.Kept, Bytes: l.sums.Bytes, MaxBytes: l.max, Dropped: l.sums.Dropped,
+		Open: l.sums.Open, Quarantined: l.sums.Quarantined, Kept: l.sums.Kept, Bytes: l.sums.Bytes, MaxBytes: l.max,
 	}
 	return nil
 }
@@ -190,10 +192,51 @@ func (r *Replica) laneStatus(tx *store.Tx, no int) (st LaneStatus, oldest time.T
 		looks++
 		return oldest.IsZero() && looks < oldestLooks, err
 	})
-	for _, p := range r.lanes[no].parkedUnits() {
-		st.Parked = append(st.Parked, ParkStatus{WriteID: intent.WriteID(r.store.Node(), p.Seq), Table: p.Table, Why: p.Why, Until: p.Until})
+	if err != nil {
+		return st, oldest, 0, err
 	}
-	return st, oldest, int64(len(marked)), err
+	for _, p := range r.lanes[no].parkedUnits() {
+		parked, err := r.parkStatus(tx, unitID{lane: uint8(no), seq: p.Seq}, p)
+		if err != nil {
+			return st, oldest, 0, err
+		}
+		st.Parked = append(st.Parked, parked)
+	}
+	return st, oldest, int64(len(marked)), nil
+}
+
+// parkStatus tells of a unit that waits by itself what it is about, and how much waits for it.
+func (r *Replica) parkStatus(tx *store.Tx, id unitID, p LaneUnit) (ParkStatus, error) {
+	st := ParkStatus{WriteID: intent.WriteID(r.store.Node(), p.Seq), Table: p.Table, Why: p.Why, Until: p.Until}
+	u, err := getUnit(tx, id)
+	if err != nil || u == nil {
+		return st, err
+	}
+	st.Key = u.Entries[0].Key
+	behind := map[unitID]bool{}
+	err = u.eachPlace(func(table string, key attr.Item, _ bool) error {
+		spec := r.spec(table)
+		if spec == nil {
+			return nil
+		}
+		it, err := itemOf(tx, spec, key)
+		if err != nil {
+			return err
+		}
+		sh, _, err := readShadow(tx, it)
+		if err != nil || sh == nil {
+			return err
+		}
+		at := sh.index(id)
+		for _, other := range sh.pending[at+1:] {
+			if at >= 0 && !(other.shared && sh.pending[at].shared) {
+				behind[other.unitID] = true
+			}
+		}
+		return nil
+	})
+	st.Behind = len(behind)
+	return st, err
 }
 
 // Lag is the age of the oldest write that the cloud does not have; 0: it has all, or nobody knows (Oldest).
@@ -213,21 +256,18 @@ func (s *Status) Alarms() (out []string) {
 		add("Nothing is sent: %s; %s.", s.Link.Why, s.Link.Do)
 	}
 	out = append(out, stoppedAlarms(s.Tables)...)
-	if s.Budget.Level > LevelOK {
-		add("The room for what waits is %.0f %% full (%s): %s.", 100*s.Budget.Used, s.Budget.Which, refusedAt(s.Budget.Level))
+	switch {
+	case s.Budget.Level > LevelOK && s.Budget.Which == "age":
+		add("Writes have been waiting for the cloud for %d hours: they are lost if this machine is.", int(s.Lag().Hours()))
+	case s.Budget.Level > LevelOK:
+		add("The queue for the cloud is %.0f %% full (%s): %s.", 100*s.Budget.Used, s.Budget.Which, refusedAt(s.Budget.Level))
 	}
 	if s.Unkept > 0 {
 		add("The cloud's answers to %s cannot be kept here: see the log.", countOf(int(s.Unkept), "write"))
 	}
 	c := &s.Conflicts
 	if c.Quarantined > 0 {
-		add("%s cannot be sent as they are: look at the conflicts, and retry or discard them.", countOf(c.Quarantined, "write"))
-	}
-	if c.Dropped > 0 {
-		add("%s had to go before anybody looked at them.", countOf(int(c.Dropped), "record"))
-	}
-	if float64(c.Bytes) > conflictWarn*float64(c.MaxBytes) {
-		add("The log of conflicts is nearly full: the oldest records go first.")
+		add("%s cannot be sent as they are: retry or discard their conflicts.", countOf(c.Quarantined, "write"))
 	}
 	return out
 }
@@ -238,9 +278,9 @@ func refusedAt(level Level) string {
 	case level >= LevelReadOnly:
 		return "all writes are refused"
 	case level >= LevelCorrections:
-		return "all writes but deletes and those that make an item no longer are refused"
+		return "all writes are refused, except deletes and those that do not grow an item"
 	case level >= LevelRebuildable:
-		return "writes of what can be rebuilt are refused"
+		return "writes of data that can be rebuilt are refused"
 	}
 	return "at 90 % writes begin to be refused"
 }

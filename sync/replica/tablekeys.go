@@ -49,7 +49,7 @@ func keysText(k store.KeySpec) string {
 	return text
 }
 
-// holdClass stops a table until it is released or the process ends. It tells whether that is news.
+// holdClass stops a table until it is released or the process ends. It reports whether that is news.
 func (p *paces) holdClass(table, class, why string, now time.Time) (news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,7 +67,7 @@ func (r *Replica) release(table, class string) {
 	}
 }
 
-// release tells whether the table was stopped for that.
+// release reports whether the table was stopped for that.
 func (p *paces) release(table, class string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -79,7 +79,7 @@ func (p *paces) release(table, class string) bool {
 	return true
 }
 
-// isStopped tells whether the table is stopped for a reason of that class.
+// isStopped reports whether the table is stopped for a reason of that class.
 func (p *paces) isStopped(table, class string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -94,7 +94,8 @@ func TestRequestWithoutAnAnswerEnds(t *testing.T) {
 // What is quarantined is at the head of the outbox when the node starts anew: what stands behind it in the lane is sent.
 func TestPoisonAtTheHead(t *testing.T) {
 	c := newCloud()
-	n := newNode(t, c, "a")
+	oneLane := func(cfg *replica.Config) { cfg.Lanes = 1 }
+	n := newNode(t, c, "a", oneLane)
 	poison := func(_ int, calls []intent.Call) fault {
 		if calls[0].Item["sk"].Str() == "bad" {
 			return fault{before: &intent.Error{Class: intent.TooLarge, Err: errors.New("a test")}}
@@ -107,7 +108,7 @@ func TestPoisonAtTheHead(t *testing.T) {
 	n.until("it is quarantined", func() bool { return n.status().Conflicts.Quarantined == 1 })
 	n.stop()
 	n.put("data", item("p", "good"))
-	n2 := nodeOn(t, n.store, c)
+	n2 := nodeOn(t, n.store, c, oneLane)
 	n2.wire.setFault(poison)
 	n2.run()
 	n2.until("the other is there", func() bool { return len(c.Items("data")) == 1 })

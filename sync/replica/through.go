@@ -30,9 +30,9 @@ func (e *OfflineError) RetryAfter() time.Duration { return e.After }
 // Error has no more to say.
 func (*OfflineError) Error() string { return "the cloud cannot be reached" }
 
-// Unwrap gives the fault that the edges map.
+// Unwrap returns the fault that the edges map.
 func (*OfflineError) Unwrap() error {
-	return fault.New(fault.Unavailable, "offline", "The cloud cannot be reached, and this is not done without it.")
+	return fault.New(fault.Unavailable, "offline", "The cloud cannot be reached, and this cannot be done without it.")
 }
 
 // Through makes one write, to a table of policy through, in the cloud first: it is journaled, marked and attempted like
@@ -132,7 +132,7 @@ func keyOf(spec *store.TableSpec, it attr.Item) attr.Item {
 	return key
 }
 
-// fingerprint tells one write from another.
+// fingerprint identifies a write.
 func (t *through) fingerprint() string {
 	h := sha256.New()
 	for _, part := range [][]byte{
@@ -162,7 +162,7 @@ func (t *through) noted(tx *store.Tx) (uint64, error) {
 	return uint64(seq), nil
 }
 
-// throughBefore gives the outcome of the same write, if it was made before.
+// throughBefore returns the outcome of the same write, if it was made before.
 func (r *Replica) throughBefore(ctx context.Context, t *through) (ThroughResult, bool, error) {
 	var seq uint64
 	err := r.store.View(ctx, func(tx *store.Tx) (err error) {
@@ -202,11 +202,7 @@ func (r *Replica) startThrough(tx *store.Tx, t *through) (uint64, error) {
 	if e == nil {
 		return 0, fault.New(fault.Internal, "through_nothing", "a write through to the cloud has nothing to send")
 	}
-	lane, err := r.laneOf(&it.item)
-	if err != nil {
-		return 0, err
-	}
-	id := unitID{lane: lane, seq: seq}
+	id := unitID{lane: r.laneOf(&it.item, false), seq: seq}
 	if err := w.put(&unit{Unit: intent.Unit{Entries: []*intent.Entry{e}}, id: id}); err != nil {
 		return 0, err
 	}
@@ -239,6 +235,9 @@ func (t *through) write(it *workItem, seq uint64) *store.Write {
 		from := base
 		if from == nil {
 			from = it.key
+		}
+		if base == nil && !t.bound.Update.Creates() {
+			break
 		}
 		if t.bound.Update == nil {
 			w.New = attr.Encode(nil, from)
@@ -295,7 +294,7 @@ func (r *Replica) throughResult(ctx context.Context, t *through, seq uint64) (Th
 	}
 }
 
-// refusal gives the record that an entry ended in.
+// refusal returns the record that an entry ended in.
 func (r *Replica) refusal(tx *store.Tx, seq uint64) (uint64, *Conflict, error) {
 	log, err := openConflicts(tx)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	kinds "github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica"
@@ -21,7 +22,7 @@ func taking(name, who string) store.WriteItem {
 }
 
 func soon(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // a loaded machine, with the race detector
+	ctx, cancel := context.WithTimeout(t.Context(), hang.Limit(time.Minute))
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -169,4 +170,26 @@ func TestBudget(t *testing.T) {
 func overBudget(err error) bool {
 	var r *replica.RefusedError
 	return errors.As(err, &r) && r.RetryAfter() > 0 && kinds.Is(err, kinds.Unavailable)
+}
+
+// An update that only removes creates no item, here or in the cloud.
+func TestThroughRemovingFromNoItem(t *testing.T) {
+	c := newCloud()
+	n := newNode(t, c, "a").run()
+	n.until("the cloud is there", func() bool { return n.status().Link.Up })
+	remove := store.WriteItem{Update: &store.UpdateItem{Table: "names", Key: key("red", "s"), Update: "REMOVE #o"}}
+	remove.Update.Names = map[string]string{"#o": "owner"}
+	done, err := n.r.Through(soon(t), remove, "")
+	if err != nil || done.Proof != replica.ProofApplied || done.Item != nil {
+		t.Errorf("nothing removed: %+v, %v", done, err)
+	}
+	if got := c.Item("names", key("red", "s")); got != nil {
+		t.Errorf("the cloud has %v", got)
+	}
+	if _, err := n.r.Through(soon(t), taking("red", "ann"), ""); err != nil {
+		t.Fatal(err)
+	}
+	if done, err = n.r.Through(soon(t), remove, "again"); err != nil || done.Item == nil || !done.Item["owner"].IsZero() {
+		t.Errorf("the owner removed: %+v, %v", done, err)
+	}
 }

@@ -23,9 +23,9 @@ const (
 func (r *Replica) Usable() error {
 	switch st := r.net.state(); {
 	case st.Why != "":
-		return fault.New(fault.Unavailable, "cloud_unusable", "nothing that is written here gets to the cloud: %s", st.Why)
+		return fault.New(fault.Unavailable, "cloud_unusable", "no write from this node reaches the cloud: %s", st.Why)
 	case !st.Up && !st.Since.IsZero() && r.clock.Now().Sub(st.Since) > unusableAfter:
-		return fault.New(fault.Unavailable, "cloud_away", "nothing that is written here has got to the cloud for %v", unusableAfter)
+		return fault.New(fault.Unavailable, "cloud_away", "no write from this node has reached the cloud for %v", unusableAfter)
 	}
 	now := r.clock.Now()
 	return r.hindered.noted(r.hindrance(now), now)
@@ -34,11 +34,14 @@ func (r *Replica) Usable() error {
 // hindrance is why nothing can be done here under locks although the cloud is there; nil: it can.
 func (r *Replica) hindrance(now time.Time) error {
 	if s := r.levels.seenLast(); s.Level >= LevelRebuildable {
-		do := "see what waits with touchline sync status"
-		if s.Which == "disk" {
-			do = "make room on the disk"
+		do := "touchline sync status shows what waits"
+		switch s.Which {
+		case "disk":
+			do = "free some disk space"
+		case "conflicts":
+			do = "decide the open conflicts"
 		}
-		return fault.New(fault.Unavailable, "no_room", "writes under locks are refused here, the room for what waits is nearly full (%s): %s", s.Which, do)
+		return fault.New(fault.Unavailable, "no_room", "writes under locks are refused: the queue for the cloud is nearly full (%s): %s", s.Which, do)
 	}
 	for _, stopped := range r.paces.stoppedTables() {
 		spec := r.spec(stopped.Table)
@@ -47,7 +50,7 @@ func (r *Replica) hindrance(now time.Time) error {
 		if spec == nil || spec.Lock == "" || !stopped.denied || !now.Before(stopped.Until) {
 			continue
 		}
-		return fault.New(fault.Unavailable, "table_denied", "the cloud takes nothing of the table %s, which is written under locks: %s; %s",
+		return fault.New(fault.Unavailable, "table_denied", "the cloud accepts nothing for table %s, which is written under locks: %s; %s",
 			stopped.Table, shortened(stopped.Why), remedyPolicy)
 	}
 	return nil

@@ -63,7 +63,7 @@ func TestUsableWithoutRoom(t *testing.T) {
 		letPass(usableAfter)
 		n.usable(t, "with room for a while", "", "")
 		n.levels.seen(BudgetState{Level: LevelReadOnly, Used: 0.99, Which: "disk"})
-		n.usable(t, "on a full disk", "no_room", "make room on the disk")
+		n.usable(t, "on a full disk", "no_room", "free some disk space")
 	})
 }
 

@@ -29,7 +29,7 @@ type waiters struct {
 
 func newWaiters() *waiters { return &waiters{list: map[uint64][]chan struct{}{}} }
 
-// on gives a channel that is closed when a unit is settled. forget ends the interest.
+// on returns a channel that is closed when a unit is settled. forget ends the interest.
 func (w *waiters) on(seq uint64) (ch chan struct{}, forget func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -55,7 +55,7 @@ func (w *waiters) forget(seq uint64, ch chan struct{}) {
 	w.list[seq] = list
 }
 
-// settled tells those who wait for a unit.
+// settled notifies those who wait for a unit.
 func (w *waiters) settled(seq uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -180,11 +180,11 @@ func (r *Replica) pendingOf(tx *store.Tx, seq uint64) (first uint64, pending []u
 type SettledError struct{ Conflict uint64 }
 
 // Error implements error.
-func (*SettledError) Error() string { return "the cloud did not take the write" }
+func (*SettledError) Error() string { return "the cloud did not accept the write" }
 
-// Unwrap gives the fault that the edges map.
+// Unwrap returns the fault that the edges map.
 func (*SettledError) Unwrap() error {
-	return fault.New(fault.Conflict, "cloud_refused", "The cloud did not take the write: see the conflict log.")
+	return fault.New(fault.Conflict, "cloud_refused", "The cloud did not accept the write: see the conflict log.")
 }
 
 // verdict looks whether entries that are settled ended in the conflict log.
@@ -233,12 +233,12 @@ func (l *conflictLog) unlessLetGo(id uint64) (uint64, error) {
 	return id, err
 }
 
-// letGo tells of a quarantine that an operator has let its entries go on under their own numbers.
+// letGo reports whether an operator has released a quarantine's entries under their own numbers.
 func (c *Conflict) letGo() bool {
 	return c.Kind == KindQuarantine && c.State == StateRetried && len(c.NewSeqs) == 0
 }
 
-// Proved tells what is known of the entry of one journal record. A record that sent nothing is applied. A quarantined
+// Proved returns what is known of the entry of one journal record. A record that sent nothing is applied. A quarantined
 // entry is refused until an operator lets it go.
 func (r *Replica) Proved(ctx context.Context, seq uint64) (p Proof, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {

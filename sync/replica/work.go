@@ -38,6 +38,7 @@ type work struct {
 	replayed   replaySums
 	held       []*unit  // quarantined in this work
 	renumbered []unitID // where units were that have another sequence now
+	many       bool     // more lead on an item than can be told each
 
 	err error // the first of those that happened where none can be returned
 	bad []string
@@ -47,12 +48,13 @@ type work struct {
 type workItem struct {
 	item
 	sh      *shadow
-	loaded  bool   // its pending units are in work.units
-	dirty   bool   // the shadow has to be written
-	rebased bool   // the view has to be computed
-	head    unitID // the first that is pending and not held, when the work is finished
-	refetch bool   // what the cloud has is to be read again
-	unknown bool   // there is a row, and the cloud has never had it
+	loaded  bool     // its pending units are in work.units
+	dirty   bool     // the shadow has to be written
+	rebased bool     // the view has to be computed
+	freed   bool     // a place that was not shared has gone from its queue, or somebody is held or not any more
+	heads   []unitID // who waits for nobody there that is held, when the work is finished, as far as that is news
+	refetch bool     // what the cloud has is to be read again
+	unknown bool     // there is a row, and the cloud has never had it
 }
 
 func (r *Replica) newWork(tx *store.Tx) *work {
@@ -64,7 +66,7 @@ func (r *Replica) newWork(tx *store.Tx) *work {
 	return w
 }
 
-// item gives an item with what is known of it. fault.NotFound: there is no such table.
+// item returns an item with what is known of it. fault.NotFound: there is no such table.
 func (w *work) item(table string, key attr.Item) (*workItem, error) {
 	spec := w.env.Spec(table)
 	if spec == nil {
@@ -90,7 +92,7 @@ func (w *work) item(table string, key attr.Item) (*workItem, error) {
 	return wi, nil
 }
 
-// unit gives a unit of the outbox; nil: it is not there.
+// unit returns a unit of the outbox; nil: it is not there.
 func (w *work) unit(id unitID) (*unit, error) {
 	if u := w.units[id]; u != nil {
 		return u, nil
@@ -110,7 +112,7 @@ func (w *work) unit(id unitID) (*unit, error) {
 	return u, nil
 }
 
-// marked tells whether a unit may be on its way while the outbox does not say so yet.
+// marked reports whether a unit may be on its way while the outbox does not say so yet.
 func (w *work) marked(id unitID) (bool, error) {
 	marks, have := w.marks[id.lane]
 	if !have {
@@ -126,7 +128,7 @@ func (w *work) marked(id unitID) (bool, error) {
 	return slices.Contains(marks, id.seq), nil
 }
 
-// suspect has the entries be what a marked unit's are to who does not know better: sent, without an answer. What has been
+// suspect marks the entries as those of a marked unit after a restart: sent, without an answer. What has been
 // flagged as of a lost history is not sent before it is stored without the flag: of that, what was marked by then.
 func (u *unit) suspect(lost *lostQueue) {
 	for _, e := range u.Entries {
@@ -145,16 +147,16 @@ func (w *work) know(u *unit) {
 	}
 }
 
-// pending gives the units that wait on an item, in their order.
+// pending returns the units that wait on an item, in their order.
 func (w *work) pending(it *workItem) ([]*unit, error) {
 	out := make([]*unit, 0, len(it.sh.pending))
-	for _, id := range it.sh.pending {
-		u, err := w.unit(id)
+	for _, p := range it.sh.pending {
+		u, err := w.unit(p.unitID)
 		switch {
 		case err != nil:
 			return nil, err
 		case u == nil:
-			return nil, fault.New(fault.Damaged, "outbox", "entry %d is pending and not in the outbox", id.seq)
+			return nil, fault.New(fault.Damaged, "outbox", "entry %d is pending and not in the outbox", p.seq)
 		}
 		out = append(out, u)
 	}
@@ -162,7 +164,7 @@ func (w *work) pending(it *workItem) ([]*unit, error) {
 	return out, nil
 }
 
-// entries gives the pending entries of an item, in their order, without the conditions that others put on it.
+// entries returns the pending entries of an item, in their order, without the conditions that others put on it.
 func (w *work) entries(it *workItem) ([]*intent.Entry, error) {
 	units, err := w.pending(it)
 	if err != nil {
@@ -235,7 +237,7 @@ func (w *work) touch(u *unit) {
 	for _, e := range u.Entries {
 		it, err := w.item(e.Table, e.Key)
 		if w.fail(err); err == nil {
-			it.rebased, it.dirty = true, true
+			it.rebased, it.dirty, it.freed = true, true, true
 		}
 	}
 }
@@ -244,48 +246,33 @@ func (w *work) touch(u *unit) {
 func (w *work) put(u *unit) error {
 	w.know(u)
 	w.dirty[u.id] = true
-	return w.eachItem(u, func(it *workItem) { it.sh.pending, it.dirty = append(it.sh.pending, u.id), true })
+	return w.eachPlace(u, func(it *workItem, shared bool) {
+		it.sh.pending, it.dirty = append(it.sh.pending, place{u.id, shared}), true
+	})
 }
 
 // drop takes a unit out of the outbox.
 func (w *work) drop(u *unit) error {
 	w.gone = append(w.gone, u)
 	delete(w.dirty, u.id)
-	return w.eachItem(u, func(it *workItem) {
-		it.sh.pending = slices.DeleteFunc(it.sh.pending, func(id unitID) bool { return id == u.id })
+	return w.eachPlace(u, func(it *workItem, _ bool) {
+		if i := it.sh.index(u.id); i >= 0 {
+			it.freed = it.freed || !it.sh.pending[i].shared
+			it.sh.pending = slices.Delete(it.sh.pending, i, i+1)
+		}
 		it.dirty, it.rebased = true, true
 	})
-}
-
-// eachItem calls fn with the items that the unit is about: those it writes, and those it has conditions on.
-func (w *work) eachItem(u *unit, fn func(*workItem)) error {
-	seen := map[*workItem]bool{}
-	visit := func(table string, key attr.Item) error {
-		it, err := w.item(table, key)
-		if err == nil && !seen[it] {
-			seen[it] = true
-			fn(it)
-		}
-		return err
-	}
-	for _, e := range u.Entries {
-		if err := visit(e.Table, e.Key); err != nil {
-			return err
-		}
-	}
-	for i := range u.Entries[0].Checks {
-		c := &u.Entries[0].Checks[i]
-		if err := visit(c.Table, c.Key); err != nil && !fault.Is(err, fault.NotFound) {
-			return err
-		}
-	}
-	return nil
 }
 
 // finish writes what has changed. An item that the store cannot take is left as it is, and told.
 func (w *work) finish() error {
 	if w.err != nil {
 		return w.err
+	}
+	for _, u := range w.held { // what stands behind it does not wait for it
+		if err := w.eachItem(u, func(it *workItem) { it.dirty, it.freed = true, true }); err != nil {
+			return err
+		}
 	}
 	for _, u := range w.gone {
 		if err := dropUnit(w.tx, u, w.tally); err != nil {
@@ -323,27 +310,6 @@ func (w *work) keepItems() error {
 		if it.dirty {
 			if err := w.r.keepShadow(w.tx, &it.item, it.sh); err != nil {
 				return err
-			}
-		}
-	}
-	return nil
-}
-
-// findHeads finds which units lead on the items that have changed.
-func (w *work) findHeads() error {
-	for _, it := range w.order {
-		it.head = unitID{}
-		if !it.dirty {
-			continue
-		}
-		for _, id := range it.sh.pending {
-			u, err := w.unit(id)
-			if err != nil {
-				return err
-			}
-			if u != nil && !u.held() {
-				it.head = id
-				break
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -152,7 +153,7 @@ type node struct {
 	wire  *wire
 	stop  func()
 
-	patience time.Duration // of until; 0: 3 min
+	patience time.Duration // of until; 0: what hang.Limit makes of a minute
 }
 
 func newCloud() *simcloud.Cloud {
@@ -238,7 +239,7 @@ func item(pk, sk string, more ...any) attr.Item {
 	return it
 }
 
-// put writes an item and gives the sequence of its record.
+// put writes an item and returns the sequence of its record.
 func (n *node) put(table string, it attr.Item) uint64 {
 	n.t.Helper()
 	return n.update(func(tx *store.Tx) error {
@@ -305,7 +306,7 @@ func (n *node) status() replica.Status {
 // until waits for what is going to be true.
 func (n *node) until(what string, is func() bool) {
 	n.t.Helper()
-	deadline := time.Now().Add(3 * time.Minute) // a loaded machine, with the race detector
+	deadline := time.Now().Add(hang.Limit(time.Minute))
 	if n.patience > 0 {
 		deadline = time.Now().Add(n.patience)
 	}

@@ -72,5 +72,5 @@ func (e *Error) Error() string {
 	return e.Class.String()
 }
 
-// Unwrap gives the foreign error.
+// Unwrap returns the foreign error.
 func (e *Error) Unwrap() error { return e.Err }

@@ -62,12 +62,12 @@ func Coalesce(earlier, later *Entry, first bool, exprs *expr.Cache) (folded *Ent
 	return &f, true
 }
 
-// fresh tells whether an entry may be changed: nobody has seen it, and it is alone.
+// fresh reports whether an entry may be changed: nobody has seen it, and it is alone.
 func (e *Entry) fresh() bool {
 	return e.Sent == 0 && e.Txn == 0 && e.Held == HoldNone && !e.Lost && !e.Replay && !e.Late && e.Label == "" && !e.Dead
 }
 
-// follows tells whether an entry was written on what the earlier one leaves.
+// follows reports whether an entry was written on what the earlier one leaves.
 func (e *Entry) follows(earlier *Entry) bool {
 	if earlier.creates() {
 		return e.Behind == earlier.Seq
@@ -75,7 +75,7 @@ func (e *Entry) follows(earlier *Entry) bool {
 	return e.Behind == earlier.Behind && e.Life == earlier.Life
 }
 
-// covers tells whether the condition of the later entry is true of all that the earlier one leaves: that one sets every
+// covers reports whether the condition of the later entry is true of all that the earlier one leaves: that one sets every
 // path which it reads.
 func (e *Entry) covers(later *Entry, exprs *expr.Cache) bool {
 	switch {
@@ -173,10 +173,13 @@ func (e *Entry) merge(earlier, later *Entry, exprs *expr.Cache) (*Entry, bool) {
 		}
 		e.Item = item
 	}
+	if earlier.creates() && !e.creates() { // the later one removes all that the earlier one sets: an item would not be created
+		return nil, false
+	}
 	return e, len(e.Update) <= maxText/2
 }
 
-// after gives one change for two of the same attribute.
+// after returns one change for two of the same attribute.
 func after(before, c expr.Change) (expr.Change, bool) {
 	switch {
 	case c.Verb == "SET" || c.Verb == "REMOVE":
@@ -222,7 +225,7 @@ func (e *Entry) write(changes map[string]expr.Change) {
 	}.String()
 }
 
-// free gives the first number above all that are used.
+// free returns the first number above all that are used.
 func free(sign string, used func(yield func(string) bool)) int {
 	next := 0
 	for placeholder := range used {

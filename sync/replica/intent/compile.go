@@ -29,7 +29,7 @@ func Compile(w *store.Write, known Known, pending []*Entry, env Env) (*Entry, er
 	}
 	e := &Entry{
 		Seq: w.Seq, Digits: digits(env.Rand), Group: w.Txn, Table: w.Spec.Name, Policy: w.Spec.Policy, Key: w.Key, Op: w.Op,
-		At: env.Now, Read: w.Read,
+		At: env.Now, Read: w.Read, Proof: true,
 	}
 	item, err := decode(w)
 	if err != nil {
@@ -65,7 +65,7 @@ func (e *Entry) operation(w *store.Write, item attr.Item) {
 	e.Update, e.Condition, e.Params = renumber(w.Request, w.Bound)
 }
 
-// decode gives the item that the write is about: as it will be, or of a delete as it was.
+// decode returns the item that the write is about: as it will be, or of a delete as it was.
 func decode(w *store.Write) (attr.Item, error) {
 	image := w.New
 	if w.Op == store.OpDelete {
@@ -95,10 +95,10 @@ func live(pending []*Entry) []*Entry {
 	return out
 }
 
-// aside tells whether an entry is quarantined, or stands behind one that is.
+// aside reports whether an entry is quarantined, or stands behind one that is.
 func (e *Entry) aside() bool { return e.Held == HoldPoison || e.Held == HoldTail }
 
-// lifeOf gives the life of a confirmed image.
+// lifeOf returns the life of a confirmed image.
 func lifeOf(k Known) Life {
 	switch {
 	case k.Item == nil:
@@ -109,9 +109,10 @@ func lifeOf(k Known) Life {
 	return Life{Kind: LifeOurs, ID: k.Side.Life}
 }
 
-// lifeBehind gives the life on which an entry stands behind the pending ones: that of the view which it was made upon. A
-// delete that is doubtful there ends no life, and a create that is begins none. seen tells that the application found an
-// item: an entry on its way to a life that no base shows yet is not in the view that is computed here, and readers see it.
+// lifeBehind returns the life on which an entry stands behind the pending ones: that of the view which it was made upon.
+// A delete that is doubtful there ends no life, and a create that is begins none. seen tells that the application found
+// an item: an entry on its way to a life that no base shows yet is not in the view that is computed here, and readers see
+// it.
 func lifeBehind(k Known, pending []*Entry, seen bool, exprs *expr.Cache) (life Life, behind uint64) {
 	v := viewing{item: k.Item, life: lifeOf(k), time: k.Side.Time}
 	for _, e := range pending {
@@ -126,8 +127,19 @@ func lifeBehind(k Known, pending []*Entry, seen bool, exprs *expr.Cache) (life L
 	return v.life, v.behind
 }
 
-// creates tells whether the entry begins a life.
-func (e *Entry) creates() bool { return e.Op != store.OpDelete && (e.Life.Kind == LifeNone || e.Ghost) }
+// creates reports whether the entry begins a life.
+func (e *Entry) creates() bool {
+	return e.Op != store.OpDelete && (e.Life.Kind == LifeNone && !e.removes() || e.Ghost)
+}
+
+// removes reports whether the entry is an update that only removes and deletes: on no item it does nothing.
+func (e *Entry) removes() bool {
+	if e.Op != store.OpUpdate || e.Update == "" {
+		return false
+	}
+	c := expr.SplitUpdate(e.Update)
+	return c.Set == "" && c.Add == ""
+}
 
 // ghost notes a write on an item past its TTL that brings it back: a Put with a new life.
 func (e *Entry) ghost(w *store.Write, known Known, pending []*Entry, item attr.Item, env Env) {
@@ -139,7 +151,7 @@ func (e *Entry) ghost(w *store.Write, known Known, pending []*Entry, item attr.I
 	e.Was = attr.Item{w.Spec.TTL: known.Item[w.Spec.TTL]}
 }
 
-// expired tells whether an item is past its TTL, as the store does.
+// expired reports whether an item is past its TTL, as the store does.
 func expired(spec *store.TableSpec, it attr.Item, now time.Time) bool {
 	if spec == nil || spec.TTL == "" || it == nil {
 		return false

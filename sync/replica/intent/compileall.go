@@ -57,8 +57,8 @@ func CompileAll(subjects []Subject, env Env) ([]*Entry, error) {
 	return append(group, out...), nil
 }
 
-// checkOf makes a condition of an action that changes nothing: of a ConditionCheck, and of the delete of what is not
-// there. Rows of tables that the cloud does not have are judged here alone.
+// checkOf makes a condition of an action that changes nothing: of a ConditionCheck, of the delete of what is not there, of
+// an update that only removes from it. Rows of tables that the cloud does not have are judged here alone.
 func checkOf(w *store.Write) (Check, bool) {
 	if w.Seq != 0 || w.Request.Condition == "" || w.Spec.Internal || w.Spec.Policy == store.PolicyLocal || w.Spec.Policy == "" {
 		return Check{}, false

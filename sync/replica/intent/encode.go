@@ -35,6 +35,8 @@ const (
 	flagAgain // the instant Again follows
 	flagMoved
 	flagBegun // the sequence Begun follows
+	flagProof
+	flagSince // the instant Since follows
 )
 
 // policyList has the policies in the order of their numbers, from 1; one that is not here is written as its text.
@@ -48,7 +50,7 @@ func policyList() []store.Policy {
 func (e *Entry) flags() (f uint64) {
 	for i, set := range []bool{
 		e.Provisional, e.Read, e.Ghost, e.Unsure, e.Late, e.Closed, e.Dead, e.Lost, e.Replay, e.Item != nil, e.Was != nil, e.rare(),
-		e.Before, e.Again != 0, e.Moved, e.Begun != 0,
+		e.Before, e.Again != 0, e.Moved, e.Begun != 0, e.Proof, !e.Since.IsZero(),
 	} {
 		if set {
 			f |= 1 << i
@@ -62,7 +64,8 @@ func (e *Entry) rare() bool {
 		e.Label != "" || e.Refused != 0 || !e.NotBefore.IsZero() || e.Why != "" || e.Held != 0
 }
 
-// Encode gives the stored form of the entry, to which DecodeEntry is the way back. Times are kept in nanoseconds, in UTC.
+// Encode returns the stored form of the entry, to which DecodeEntry is the way back. Times are kept in nanoseconds, in
+// UTC.
 func (e *Entry) Encode() []byte {
 	w := writer{b: make([]byte, 0, 160+len(e.Update)+len(e.Condition))}
 	w.b = append(w.b, entryVersion)
@@ -100,6 +103,9 @@ func (e *Entry) Encode() []byte {
 	}
 	if e.Begun != 0 {
 		w.uint(e.Begun)
+	}
+	if !e.Since.IsZero() {
+		w.time(e.Since)
 	}
 	return w.b
 }
@@ -166,23 +172,30 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	if flags&flagRare != 0 {
 		e.decodeRare(&r)
 	}
-	e.Before = flags&flagBefore != 0
-	if flags&flagAgain != 0 {
-		e.Again = r.Varint()
-	}
-	e.Moved = flags&flagMoved != 0
-	if flags&flagBegun != 0 {
-		e.Begun = r.Uvarint()
-	}
+	e.decodeLater(&r, flags)
 	switch {
 	case r.err != nil:
 		return nil, damaged(r.err)
 	case r.Bad:
 		return nil, damaged(errCut)
-	case len(r.B) > 0 || flags >= flagBegun<<1:
-		return nil, damaged(errors.New("with something behind it"))
+	case len(r.B) > 0 || flags >= flagSince<<1:
+		return nil, damaged(errors.New("with trailing data"))
 	}
 	return e, nil
+}
+
+// decodeLater reads the fields that the first version did not have.
+func (e *Entry) decodeLater(r *reader, flags uint64) {
+	e.Before, e.Moved, e.Proof = flags&flagBefore != 0, flags&flagMoved != 0, flags&flagProof != 0
+	if flags&flagAgain != 0 {
+		e.Again = r.Varint()
+	}
+	if flags&flagBegun != 0 {
+		e.Begun = r.Uvarint()
+	}
+	if flags&flagSince != 0 {
+		e.Since = r.time()
+	}
 }
 
 func (e *Entry) decodeRare(r *reader) {

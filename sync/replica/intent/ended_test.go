@@ -13,6 +13,7 @@ func TestGhostEndsALifeThatItsMakerDoesNotKnowOf(t *testing.T) {
 	far := epoch.Unix() + 1e5
 	for _, gone := range []bool{false, true} { // the cloud has let the old item go already
 		w := newWorld(t)
+		w.older = true
 		a, b := w.node("a"), w.node("b")
 		e := a.write(update("t", "i", "SET x = :x, #t = :t", "", ":x", 1, ":t", far).named("#t", "ttl"))
 		a.step(loseAnswer)
@@ -44,6 +45,7 @@ func TestFoldedCreateSettledInALostTimeline(t *testing.T) {
 	t.Parallel()
 	for _, own := range []bool{false, true} { // who deletes
 		w := newWorld(t)
+		w.older = true
 		a, b := w.node("a"), w.node("b")
 		first := a.write(put("t", "i", "", "x", 1))
 		between := a.write(put("t", "j", "", "x", 1)) // its table is missing: it waits
@@ -102,6 +104,7 @@ func TestMovedBeforeTheLostTimeline(t *testing.T) {
 	t.Parallel()
 	for _, sent := range []bool{true, false} {
 		w := newWorld(t)
+		w.older = true
 		a, b := w.node("a"), w.node("b")
 		a.untold = true
 		e := a.write(update("t", "i", "SET x = :x", "", ":x", 1))
@@ -142,6 +145,7 @@ func TestMovedAndUnansweredWhereTheLifeHasEnded(t *testing.T) {
 	t.Parallel()
 	for _, applied := range []bool{true, false} { // to the life that ends
 		w := newWorld(t)
+		w.older = true
 		a, b := w.node("a"), w.node("b")
 		e := a.write(update("t", "i", "SET x = :x", "", ":x", 1))
 		a.step(delay)

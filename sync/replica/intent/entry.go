@@ -55,6 +55,8 @@ type Entry struct {
 	Replay    bool      // it was settled before the cloud was restored, and is made sure of
 	Before    bool      // of Replay: it was settled before the instant that the cloud was restored to
 	Again     int64     // of Replay: when that was noticed, epoch ms: its proof is another one than the one it had before
+	Proof     bool      // where the cloud has transactions it has made nothing, and makes nothing, without its proof
+	Since     time.Time // the first send left that is unanswered, by the server's clock; zero: nobody knows, but not before At
 
 	step step // what Next does instead of sending: a crash begins anew
 	met  met  // what the step is about
@@ -85,7 +87,7 @@ type Life struct {
 	ID   string // of LifeOurs: the value of _c, empty while the create that it stands behind is pending; of LifeForeign: the label ("~..."), empty: none was seen
 }
 
-// LifeKind tells lives apart.
+// LifeKind is the kind of a life.
 type LifeKind uint8
 
 // The kinds of lives.

@@ -2,16 +2,17 @@ package intent
 
 import "github.com/touchline/touchline/store"
 
-// Follow tells the later entries on an entry's item what became of it, when it has left the outbox: those behind a create
+// Follow applies the outcome of an entry that has left the outbox to the later entries on its item: those behind a create
 // learn the life that it has begun, those of policy newest come after it. Now is the item's base by then. Tail comes
 // before it, and what the tail has taken is not in later. It gives those it has changed.
 func Follow(e *Entry, o Outcome, now Known, later []*Entry, env Env) (changed []*Entry) {
 	life := lifeOf(now)
-	if now.Item == nil { // the life has ended since
+	made := e.creates() && o.Result == OutApplied && !e.Shown(now.Side, env.Node)
+	switch {
+	case e.creates() && (made || now.Item == nil): // it has ended since
+		life = Life{Kind: LifeOurs, ID: e.lifeID(env.Node)}
+	case now.Item == nil:
 		life = e.Life
-		if e.creates() {
-			life = Life{Kind: LifeOurs, ID: e.lifeID(env.Node)}
-		}
 	}
 	for _, l := range later {
 		if l.follow(e, o.Result == OutApplied, life) {
@@ -41,7 +42,7 @@ func (e *Entry) follow(before *Entry, applied bool, life Life) (changed bool) {
 	return true
 }
 
-// Rebase tells the pending entries of an item that its base has changed by a feed or a read. It gives those it has
+// Rebase applies a base that a feed or a read has changed to the pending entries of an item. It returns those it has
 // changed: an update, never sent, of an item that has come to the end of its TTL becomes the create of the whole view.
 func Rebase(before, after Known, pending []*Entry, env Env) (changed []*Entry) {
 	if after.Item != nil || before.Item == nil {
@@ -66,7 +67,7 @@ func Rebase(before, after Known, pending []*Entry, env Env) (changed []*Entry) {
 	return nil
 }
 
-// Shown tells whether an image proves that the entry was applied: it carries the entry's exact mark.
+// Shown reports whether an image proves that the entry was applied: it carries the entry's exact mark.
 func (e *Entry) Shown(side Sidecar, node string) bool {
 	return e.Sent > 0 && side.Marks[node].Equal(e.Mark())
 }

@@ -53,6 +53,11 @@ func TestRequests(t *testing.T) {
 	})
 	scene("update that creates", func(w *world, a *node) { a.write(update("t", "i", "SET y = :y", "", ":y", 1)) })
 	scene("update that creates, unanswered", func(w *world, a *node) { a.write(update("t", "i", "SET y = :y", "", ":y", 1)); a.step(loseRequest) })
+	scene("update that creates, of an older version, unanswered", func(w *world, a *node) {
+		w.older = true
+		a.write(update("t", "i", "SET y = :y", "", ":y", 1))
+		a.step(loseRequest)
+	})
 	scene("update that creates, unanswered, no transactions", func(w *world, a *node) {
 		w.transactions = false
 		a.write(update("t", "i", "SET y = :y", "", ":y", 1))

@@ -47,8 +47,8 @@ func (e *Entry) sameLife(item attr.Item, side Sidecar, f facts, env Env) (verdic
 	return verdictAgain, decision{}
 }
 
-// countRefused: others have written since the base of a Put. It is sent again on what they made, and gives its item a rest
-// if that does not help.
+// countRefused: others have written since the base of a Put. It is sent again on what they made, and returns its item a
+// rest if that does not help.
 func (e *Entry) countRefused(env Env) (verdict, decision) {
 	e.Refused++
 	if e.Refused < countTries {
@@ -95,7 +95,7 @@ func (e *Entry) onNone(item attr.Item, side Sidecar, f facts) (verdict, decision
 	switch {
 	case e.Op == store.OpDelete && e.Txn == 0:
 		return verdictApplied, decision{}
-	case !f.unsure:
+	case !f.unsure || e.removes(): // on no item it has done nothing, whatever was answered
 		e.moveTo(side, true)
 		return verdictAgain, decision{}
 	case f.dead:
@@ -146,7 +146,7 @@ func (e *Entry) anotherLife(f facts, env Env) (verdict, decision) {
 	return verdictApplied, decision{}
 }
 
-// untouched tells whether what the entry touches has the values from before it was first sent.
+// untouched reports whether what the entry touches has the values from before it was first sent.
 func (e *Entry) untouched(item attr.Item) bool {
 	if e.Op != store.OpUpdate || e.Was == nil {
 		return false
@@ -210,7 +210,7 @@ func (e *Entry) judgeGhost(item attr.Item, side Sidecar, f facts, env Env) (verd
 	case e.sameTTL(item):
 		return e.countRefused(env)
 	default:
-		e.Unsure = false
+		e.Unsure, e.Moved, e.Dead = false, true, false // a copy could still make the item
 	}
 	e.Ghost, e.Was = false, nil // somebody has given it time: it is an item like any other
 	if e.Update != "" {
@@ -231,7 +231,7 @@ func (e *Entry) sameTTL(item attr.Item) bool {
 // revive makes an update, never sent, of an item that has come to the end of its TTL the create of the whole view.
 func (e *Entry) revive(before Known, env Env) bool {
 	spec := env.Spec(e.Table)
-	if e.Policy != store.PolicyIntent || e.Txn != 0 || e.Ghost || e.Late || e.Op == store.OpDelete ||
+	if e.Policy != store.PolicyIntent || e.Txn != 0 || e.Ghost || e.Late || e.Moved && e.Proof || e.Op == store.OpDelete ||
 		!expired(spec, before.Item, env.Now) || !e.holds(before.Item, env.Exprs) {
 		return false
 	}

@@ -33,6 +33,8 @@ const (
 	textUnfit       = "the write cannot be applied to the item in the cloud"
 	textDeleted     = "the item was deleted in the cloud"
 	textGone        = "the item is gone from the cloud, and nobody knows whether the write was applied before"
+	textAgain       = "the item was made by another write, and nobody knows whether it had been made by this one and deleted before"
+	textUnanswered  = "it was sent and not answered for so long that nothing can tell whether it was applied"
 	textUnknown     = "the item was changed from outside, and nobody knows whether the write was applied before"
 	textOverwritten = "the item was replaced from outside, and nobody knows whether the write was applied before"
 	textDeposed     = "another node has taken the lock over, by the fence in the cloud"
@@ -88,7 +90,7 @@ func (e *Entry) judgeMark(side Sidecar, f facts, env Env) (verdict, decision, bo
 	return verdictTimeline, decision{}, true
 }
 
-// on tells whether an image is of the life.
+// on reports whether an image is of the life.
 func (l Life) on(item attr.Item, side Sidecar) bool {
 	switch {
 	case l.Kind == LifeNone:
@@ -99,7 +101,7 @@ func (l Life) on(item attr.Item, side Sidecar) bool {
 	return item != nil && side.Life == l.ID
 }
 
-// isOlder tells whether a later write is there. A time too far ahead is none.
+// isOlder reports whether a later write is there. A time too far ahead is none.
 func (e *Entry) isOlder(side Sidecar, env Env) bool {
 	if side.Time.Kind() != attr.KindN {
 		return false
@@ -108,7 +110,7 @@ func (e *Entry) isOlder(side Sidecar, env Env) bool {
 	return order >= 0 && int64(whole(side.Time)) <= limitOf(env)
 }
 
-// holds tells whether the application's condition holds on an item, or, of policy state, whether the fence lets it in.
+// holds reports whether the application's condition holds on an item, or, of policy state, whether the fence lets it in.
 func (e *Entry) holds(item attr.Item, exprs *expr.Cache) bool {
 	if e.Policy == store.PolicyState {
 		there, ok := item[AttrFence].Int()
@@ -131,7 +133,7 @@ func (e *Entry) bind(exprs *expr.Cache) (expr.Bound, error) {
 	return exprs.Bind(expr.Request{Update: e.Update, Condition: e.Condition, Params: e.Params})
 }
 
-// apply gives the item after the entry, whatever its condition; nil: none.
+// apply returns the item after the entry, whatever its condition; nil: none.
 func (e *Entry) apply(item attr.Item, exprs *expr.Cache) (attr.Item, error) {
 	switch e.Op {
 	case store.OpDelete:
@@ -145,6 +147,9 @@ func (e *Entry) apply(item attr.Item, exprs *expr.Cache) (attr.Item, error) {
 		return nil, err
 	}
 	if item == nil {
+		if !b.Update.Creates() {
+			return nil, nil
+		}
 		item = e.Key
 	}
 	return b.Update.Apply(item)
@@ -185,8 +190,10 @@ func (e *Entry) refusedUnsure(item attr.Item, side Sidecar, f facts, env Env) (v
 		return v, d, true
 	case f.dead:
 		return verdictDecided, superseded(CodeTombstone, textTombstone), true
+	case !f.alive:
+		return verdictAsk, decision{}, true
 	}
-	return verdictAsk, decision{}, !f.alive
+	return verdictDecided, conflict(CodeUnknown, textAgain), true // a foreign writer leaves no tombstone
 }
 
 // deposed: another has taken the lock. An event is told once, and it is there; what is derived is dropped.

@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// parted tells of a unit that waited when a timeline of this node was lost, that it is of this one alone and was never
+// parted reports whether a unit that waited when a timeline of this node was lost is of this one alone and was never
 // sent: its sequences, and with them its write id, may be those of other writes there.
 func (u *Unit) parted(env Env) bool {
 	for _, e := range u.Entries {
@@ -18,9 +18,9 @@ func (u *Unit) parted(env Env) bool {
 	return true
 }
 
-// MayBeProved tells of a transaction that a lost timeline may have sent it as it is here, and have had its proof.
+// MayBeProved reports whether a lost timeline may have sent a transaction, or a create, as it is here, and had its proof.
 func (u *Unit) MayBeProved(env Env) bool {
-	return u.multi() && u.Entries[0].Lost && !u.parted(env) && !slices.ContainsFunc(u.Entries, func(e *Entry) bool { return e.anothers(env) })
+	return (u.multi() || u.Entries[0].proves(env)) && u.Entries[0].Lost && !u.parted(env) && !slices.ContainsFunc(u.Entries, func(e *Entry) bool { return e.anothers(env) })
 }
 
 // renumber has a unit be sent under new sequences, without a question: nothing that the cloud has is about the old ones.
@@ -38,12 +38,12 @@ func (t *taking) lost() {
 	t.sees(image)
 	item, side := Split(image)
 	e := t.e
-	there, moved := side.Marks[t.env.Node], t.item(1) != nil
+	there, row := side.Marks[t.env.Node], t.item(1)
 	same := item != nil && e.Life.on(item, side)
 	switch {
-	case there.Equal(e.Mark()):
+	case there.Equal(e.Mark()), row[syncMark].Equal(e.Mark()) && !row[syncClosed].Bool():
 		t.o.Result = OutApplied
-	case there.Equal(e.closedMark()), e.settledThere(t.env), moved && !same:
+	case there.Equal(e.closedMark()), e.settledThere(t.env), row != nil && !same:
 		t.o.Met[0] = image
 		t.settle(conflict(CodeLost, textLost))
 	case e.outdone(side, t.env) && !(same && (renumbered(there, t.env) || there.Equal(e.leftMark(t.env)))), e.partly(there):
@@ -66,9 +66,9 @@ func (t *taking) lost() {
 	}
 }
 
-// mustLeave tells whether another copy of this node could still have the entry apply on its life, under the number that it
-// has there. A delete does no harm twice, and on a life without a name a foreign Put takes every mark away. A number that all
-// who have the entry know to be another write's is not set as a mark either.
+// mustLeave reports whether another copy of this node could still have the entry apply on its life, under the number that
+// it has there. A delete does no harm twice, and on a life without a name a foreign Put takes every mark away. A number
+// that all who have the entry know to be another write's is not set as a mark either.
 func (e *Entry) mustLeave(side Sidecar, env Env) bool {
 	order, _ := attr.Compare(side.Marks[env.Node], e.Mark())
 	shut := side.Marks[env.Node].Kind() == attr.KindN && order > 0
@@ -92,18 +92,18 @@ func (t *taking) left() {
 	t.e.step = stepSend
 }
 
-// anothers tells of an entry of a lost timeline that its own number may be another write's in the cloud: an earlier loss had
-// parted it, and whoever knew of that has sent it under a new number, if at all.
+// anothers reports whether the number of an entry of a lost timeline may be another write's in the cloud: an earlier
+// loss had parted it, and whoever knew of that has sent it under a new number, if at all.
 func (e *Entry) anothers(env Env) bool {
 	return e.Lost && e.Sent == 0 && !e.Unsure && env.Twice != nil && env.Twice(e.Seq)
 }
 
-// settledThere tells of an entry of a lost timeline that it was settled there. A create is known by the first of the writes
+// settledThere reports whether an entry of a lost timeline was settled there. A create is known by the first of the writes
 // that it stands for: they are settled with it, and by that one's number the others know that no tombstone is needed.
 func (e *Entry) settledThere(env Env) bool { return e.KnownBy() <= env.Lost }
 
-// KnownBy gives the sequence by which others know the entry: of a create that of the life which it begins. When a node has
-// settled all up to it, the entry is settled.
+// KnownBy returns the sequence by which others know the entry: of a create that of the life which it begins. When a node
+// has settled all up to it, the entry is settled.
 func (e *Entry) KnownBy() uint64 {
 	if e.creates() && e.Begun != 0 {
 		return e.Begun
@@ -111,8 +111,8 @@ func (e *Entry) KnownBy() uint64 {
 	return e.Seq
 }
 
-// Earliest gives the first of the sequences that the entry stands for. By it the entries of an item stand in the order in
-// which they were written: a renumbered one has a greater number than what is behind it and is not looked for yet.
+// Earliest returns the first of the sequences that the entry stands for. By it the entries of an item stand in the order
+// in which they were written: a renumbered one has a greater number than what is behind it and is not looked for yet.
 func (e *Entry) Earliest() uint64 {
 	first := e.Seq
 	for _, seq := range e.Folds {
@@ -121,20 +121,20 @@ func (e *Entry) Earliest() uint64 {
 	return first
 }
 
-// partly tells of a mark of ours that it is of an entry which was folded into this one: here that was never sent, so
+// partly reports whether a mark of ours is of an entry that was folded into this one: here that was never sent, so
 // another timeline has sent it by itself.
 func (e *Entry) partly(mark attr.Value) bool {
 	return mark.Kind() == attr.KindN && slices.Contains(e.Folds, whole(mark))
 }
 
-// outdone tells whether an item carries a greater mark of ours than the entry's, closed or not.
+// outdone reports whether an item carries a greater mark of ours than the entry's, closed or not.
 func (e *Entry) outdone(side Sidecar, env Env) bool {
 	there := side.Marks[env.Node]
 	order, _ := attr.Compare(there, e.closedMark())
 	return there.Kind() == attr.KindN && order > 0
 }
 
-// renumbered tells of a mark of ours that it was made since the timeline was lost. What was journaled before it on that
+// renumbered reports whether a mark of ours was made since the timeline was lost. What was journaled before it on that
 // life had no effect there until then, and can have none since.
 func renumbered(mark attr.Value, env Env) bool {
 	return env.FirstRenumbered != 0 && whole(mark) >= env.FirstRenumbered

@@ -157,6 +157,7 @@ func TestMovedInALostTimeline(t *testing.T) {
 func TestFoldedOnInALostTimeline(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.older = true
 	a, b := w.node("a"), w.node("b")
 	fold := func() *Entry {
 		n := len(a.queue) - 2

@@ -10,9 +10,11 @@ import (
 
 // The attributes of the rows in the table of our own (Env.SyncTable), and of those of the locks table that we read.
 const (
-	SyncKey    = "id"  // partition key, a string: NodeID, DeadID, MovedID, TxnID
+	SyncKey    = "id"  // partition key, a string: NodeID, DeadID, MovedID, MadeID, TxnID
 	SyncTTL    = "ttl" // epoch seconds
 	syncClosed = "closed"
+	syncMoved  = "moved" // of a closed MadeID: to another life
+	syncMark   = "mark"  // of a MadeID: the entry's
 	lockKey    = "lockKey"
 	lockFence  = "fence"
 )
@@ -25,6 +27,9 @@ func DeadID(life string) string { return "dead#" + life }
 
 // MovedID is the key of the row which tells that a create has gone to another life than the one it was to begin.
 func MovedID(life string) string { return "moved#" + life }
+
+// MadeID is the key of the proof that a life was begun by a create, or, closed, that it never will be.
+func MadeID(life string) string { return "made#" + life }
 
 // TxnID is the key of the proof of a transaction, by the write id of its first entry.
 func TxnID(writeID string) string { return "txn#" + writeID }
@@ -48,7 +53,7 @@ func (e *Entry) lifeID(node string) string {
 	return e.writeID(node)
 }
 
-// maker gives the node and the sequence of the entry that began a life; false for a life that no node of ours began.
+// maker returns the node and the sequence of the entry that began a life; false for a life that no node of ours began.
 func maker(life string) (node string, seq uint64, ok bool) {
 	if life == "" || foreign(life) {
 		return "", 0, false
@@ -68,7 +73,7 @@ func maker(life string) (node string, seq uint64, ok bool) {
 // foreignSign begins the label of a life that no node of ours made.
 const foreignSign = "~"
 
-// foreign tells whether a value of _c, or none, is that of an item that no node of ours made.
+// foreign reports whether a value of _c, or none, is that of an item that no node of ours made.
 func foreign(life string) bool { return life == "" || strings.HasPrefix(life, foreignSign) }
 
 // MaxDigits bounds Entry.Digits, which begin at 1.
@@ -99,13 +104,13 @@ func number(format string, args ...any) attr.Value {
 	return v
 }
 
-// fraction gives what a mark or a stamp has behind its point: those of one entry are the same, and of two are not.
+// fraction returns what a mark or a stamp has behind its point: those of one entry are the same, and of two are not.
 func fraction(v attr.Value) string {
 	_, text, _ := strings.Cut(v.Str(), ".")
 	return text
 }
 
-// whole gives what a mark or a stamp has before its point; 0 for anything else.
+// whole returns what a mark or a stamp has before its point; 0 for anything else.
 func whole(v attr.Value) uint64 {
 	if v.Kind() != attr.KindN {
 		return 0

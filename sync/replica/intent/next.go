@@ -22,6 +22,13 @@ const eventsPoll = time.Second
 // Next says what is to be done with a unit now. Known are the bases of its entries' items, in their order. Asked twice it
 // says the same.
 func (u *Unit) Next(known []Known, env Env) Action {
+	a := u.action(known, env)
+	a.at = env.Now
+	return a
+}
+
+// action is Next, without its instant.
+func (u *Unit) action(known []Known, env Env) Action {
 	for _, e := range u.Entries {
 		if e.Held != HoldNone {
 			return Action{Kind: ActPark, Why: e.Why}
@@ -45,7 +52,12 @@ func (u *Unit) Next(known []Known, env Env) Action {
 	case stepHold:
 		return send(stepHold, holdCall(e, e.met.on, env))
 	case stepClose:
+		if e.proves(env) {
+			return send(stepClose, madeCall(e, true, false, env))
+		}
 		return send(stepClose, closeCall(e, e.met.on, env))
+	case stepProof:
+		return read(stepProof, e.proofRefs(env)...)
 	case stepLeave:
 		return send(stepLeave, leaveCall(e, env))
 	}
@@ -69,7 +81,7 @@ func (e *Entry) ParkedUntil(now time.Time) time.Time {
 	return e.NotBefore
 }
 
-// multi tells whether the unit is a transaction of the application's.
+// multi reports whether the unit is a transaction of the application's.
 func (u *Unit) multi() bool { return u.Entries[0].Txn != 0 }
 
 func (e *Entry) ref() Ref { return Ref{Table: e.Table, Key: e.Key} }
@@ -95,11 +107,18 @@ func (e *Entry) next(known Known, env Env) Action {
 	if a := e.prepare(known, env); a != nil {
 		return *a
 	}
+	if e.creates() && !env.Transactions { // what is sent now no proof goes with
+		e.Proof = false
+	}
 	switch {
 	case e.Op == store.OpDelete && e.Life.Kind == LifeNone:
 		return settle(Outcome{Result: OutApplied})
-	case e.creates() && e.Unsure:
-		return e.repeat(known, env)
+	case e.overdue(env) && e.proves(env):
+		return read(stepProof, e.proofRefs(env)...)
+	case e.overdue(env) && e.creates():
+		return read(stepAlive, e.aliveRefs(env)...)
+	case e.proves(env), e.creates() && e.Unsure:
+		return e.create(known, env)
 	case e.needsLock(env):
 		return e.first(known, env)
 	}
@@ -109,7 +128,7 @@ func (e *Entry) next(known Known, env Env) Action {
 	return a
 }
 
-// wait gives what the entry waits for; nil: nothing.
+// wait returns what the entry waits for; nil: nothing.
 func (e *Entry) wait(known Known, env Env) *Action {
 	if e.Policy == store.PolicyState && e.Lock != "" && env.Events != nil && !env.Events(e.Lock, e.Fence, e.Group) {
 		return park(WhyEvents, env.Now.Add(eventsPoll))
@@ -120,7 +139,7 @@ func (e *Entry) wait(known Known, env Env) *Action {
 	return nil
 }
 
-// prepare gives what is sent before the operation can be; nil: nothing.
+// prepare returns what is sent before the operation can be; nil: nothing.
 func (e *Entry) prepare(known Known, env Env) *Action {
 	e.restamp(known.Side, env)
 	life := e.Life
@@ -133,16 +152,39 @@ func (e *Entry) prepare(known Known, env Env) *Action {
 		return &a
 	}
 	if e.Moved && !e.Dead && e.Life.Kind != LifeNone {
-		a := send(stepDead, movedCall(e, env))
+		call := movedCall(e, env)
+		if e.hasProof(env) {
+			call = madeCall(e, true, true, env)
+		}
+		a := send(stepDead, call)
 		return &a
 	}
 	return nil
 }
 
-// needsDead tells whether the entry ends a life, by a delete or in the place of an item past its TTL, which a node may not
-// know that it has begun: another one, or this one, when an older state of its disk is restored with the create still in
-// the queue. What the maker has told the cloud to be settled it will know; but while a cloud that was restored is given
-// again what it has lost, it makes that anew.
+// hasProof reports whether a row tells of the entry alone whether it has made its item. What is sent again to a cloud that was
+// restored is judged by the item: its proof may be left of what the cloud has lost.
+func (e *Entry) hasProof(env Env) bool {
+	return e.Proof && env.Transactions && e.Txn == 0 && !e.Replay
+}
+
+// proves reports whether the entry is sent with its proof.
+func (e *Entry) proves(env Env) bool { return e.hasProof(env) && e.creates() }
+
+// overdue reports whether the entry was unanswered for so long that the rows by which it could be known will not be there for
+// ever: it is looked for, and not sent again. An instant from before the clock was set tells nothing.
+func (e *Entry) overdue(env Env) bool {
+	since := e.Since
+	if since.IsZero() {
+		since = e.At
+	}
+	return e.Unsure && !e.Replay && since.Year() >= 2000 && env.Now.Sub(since) > unansweredFor
+}
+
+// needsDead reports whether the entry ends a life, by a delete or in the place of an item past its TTL, which a node may
+// not know that it has begun: another one, or this one, when an older state of its disk is restored with the create still
+// in the queue. What the maker has told the cloud to be settled it will know; but while a cloud that was restored is
+// given again what it has lost, it makes that anew.
 func (e *Entry) needsDead(env Env) bool {
 	if e.Op != store.OpDelete && !e.Ghost || e.Dead || e.Life.Kind != LifeOurs {
 		return false
@@ -176,14 +218,14 @@ func (e *Entry) upon(side Sidecar, env Env) int64 {
 	return int64(base) + 1
 }
 
-// isBehind tells whether the base's time is of a write of this node before the entry, in the same incarnation.
+// isBehind reports whether the base's time is of a write of this node before the entry, in the same incarnation.
 func (e *Entry) isBehind(side Sidecar, node string) bool {
 	mark := side.Marks[node]
 	last := whole(mark)
 	return last < e.Seq && last>>incarnationShift == e.Seq>>incarnationShift && fraction(mark) != "" && fraction(mark) == fraction(side.Time)
 }
 
-// needsLock tells whether the entry is a first image, which nothing but the lock's own fence can refuse.
+// needsLock reports whether the entry is a first image, which nothing but the lock's own fence can refuse.
 func (e *Entry) needsLock(env Env) bool {
 	return e.Policy == store.PolicyState && e.creates() && e.Lock != "" && env.LockTable != ""
 }
@@ -203,12 +245,16 @@ func (e *Entry) first(known Known, env Env) Action {
 	return a
 }
 
-// repeat sends an unanswered create again, unless it is known to have been deleted since.
-func (e *Entry) repeat(known Known, env Env) Action {
-	if spec := env.Spec(e.Table); spec != nil && expired(spec, e.made(env), env.Now) {
+// create sends a create with its proof. One without, which was sent before and not answered, is sent again unless it is known
+// to have been deleted since.
+func (e *Entry) create(known Known, env Env) Action {
+	if spec := env.Spec(e.Table); e.Unsure && spec != nil && expired(spec, e.made(env), env.Now) {
 		return settle(Outcome{Result: OutSuperseded, Code: CodeExpired, Text: textExpired})
 	}
-	e.Late = true
+	beside := madeCall(e, false, false, env)
+	if !e.proves(env) {
+		e.Late, beside = true, aliveCheck(e, env)
+	}
 	if !env.Transactions {
 		switch {
 		case !e.met.ready:
@@ -219,7 +265,7 @@ func (e *Entry) repeat(known Known, env Env) Action {
 			return a
 		}
 	}
-	calls := []Call{build(e, known, env), aliveCheck(e, env)}
+	calls := []Call{build(e, known, env), beside}
 	if e.needsLock(env) {
 		calls = append(calls, lockCheck(e, env))
 	}
@@ -236,12 +282,26 @@ func (e *Entry) aliveRefs(env Env) []Ref {
 	return refs
 }
 
-// lostRefs are what tells what has become of an entry in a lost timeline: its item, and of a create whether it has gone to
-// another life, there or before.
+// proofRefs are what tells about a create that is sent with its proof. The proof is read first: where it is there, the item is
+// what has become of it since.
+func (e *Entry) proofRefs(env Env) []Ref {
+	refs := []Ref{syncRef(MadeID(e.lifeID(env.Node)), env), e.ref()}
+	if e.needsLock(env) {
+		refs = append(refs, lockRef(e, env))
+	}
+	return refs
+}
+
+// lostRefs are the items that show the outcome of an entry in a lost timeline: its own, and of a create its proof, or whether
+// it has gone to another life, there or before.
 func (e *Entry) lostRefs(env Env) []Ref {
 	refs := []Ref{e.ref()}
-	if e.creates() || e.Moved {
-		refs = append(refs, syncRef(MovedID(e.lifeID(env.Node)), env))
+	switch id := e.lifeID(env.Node); {
+	case !e.creates() && !e.Moved:
+	case e.hasProof(env):
+		refs = append(refs, syncRef(MadeID(id), env))
+	default:
+		refs = append(refs, syncRef(MovedID(id), env))
 	}
 	return refs
 }
@@ -265,7 +325,9 @@ func (u *Unit) Attempt(a *Action) {
 	}
 	a.unsure = make([]bool, len(u.Entries))
 	for i, e := range u.Entries {
-		a.unsure[i] = e.Unsure
+		if a.unsure[i] = e.Unsure; !e.Unsure {
+			e.Since = a.at
+		}
 		e.Sent++
 		e.Unsure = true
 		e.met.ready = false

@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"slices"
 	"time"
 
 	"github.com/touchline/touchline/store"
@@ -15,7 +16,7 @@ func (u *Unit) nextAll(known []Known, env Env) Action {
 	lead := u.Entries[0]
 	proof := syncRef(lead.proofID(env), env)
 	switch {
-	case lead.step == stepProof, lead.Lost, lead.step == stepSend && lead.Replay && !lead.met.ready:
+	case lead.step == stepProof, lead.Lost, u.overdue(env) && lead.step == stepSend, lead.step == stepSend && lead.Replay && !lead.met.ready:
 		return read(stepProof, append([]Ref{proof}, u.refs()...)...)
 	case lead.step == stepImages || lead.step == stepValidate:
 		return read(lead.step, u.refs()...)
@@ -58,7 +59,7 @@ func (u *Unit) refs() []Ref {
 	return refs
 }
 
-// unsure tells whether a send of the transaction is unanswered.
+// unsure reports whether a send of the transaction is unanswered.
 func (u *Unit) unsure() bool {
 	for _, e := range u.Entries {
 		if e.Unsure {
@@ -66,6 +67,11 @@ func (u *Unit) unsure() bool {
 		}
 	}
 	return false
+}
+
+// overdue reports whether the transaction was unanswered for so long that its proof will not be there for ever.
+func (u *Unit) overdue(env Env) bool {
+	return slices.ContainsFunc(u.Entries, func(e *Entry) bool { return e.overdue(env) })
 }
 
 // takeAll is Take for a transaction.
@@ -298,6 +304,12 @@ func (t *takingAll) proof() {
 	case !t.lead.Replay && t.marked(images):
 		t.applied(images)
 		return
+	case t.u.overdue(t.env):
+		for i := range t.u.Entries {
+			t.sees(i, images[i])
+		}
+		t.act(ruling{v: verdictDecided, d: conflict(CodeUnknown, textUnanswered)})
+		return
 	}
 	worst := ruling{v: verdictAgain}
 	for i, e := range t.u.Entries {
@@ -315,8 +327,9 @@ func (t *takingAll) proof() {
 	t.act(worst)
 }
 
-// marked tells whether an item carries the mark of the transaction. Its proof may be gone with its table, or past its time; none
-// of it can have applied without all of it, and what of it a table has lost by a restore is made sure of by itself.
+// marked reports whether an item carries the mark of the transaction. Its proof may be gone with its table, or past its
+// time; none of it can have applied without all of it, and what of it a table has lost by a restore is made sure of by
+// itself.
 func (t *takingAll) marked(images []attr.Item) bool {
 	for i, e := range t.u.Entries {
 		if _, side := Split(images[i]); e.Shown(side, t.env.Node) {
@@ -326,7 +339,7 @@ func (t *takingAll) marked(images []attr.Item) bool {
 	return false
 }
 
-// fits tells whether an entry's condition and guards would hold on an image, but for those that another send renews.
+// fits reports whether an entry's condition and guards would hold on an image, but for those that another send renews.
 func (e *Entry) fits(item attr.Item, side Sidecar, env Env) bool {
 	return e.Life.on(item, side) && e.holds(item, env.Exprs) && (!e.timed() || !e.isOlder(side, env)) &&
 		(e.Op != store.OpDelete || side.Hold < env.Now.UnixMilli())

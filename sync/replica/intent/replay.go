@@ -28,8 +28,8 @@ func (t *taking) replayed() {
 	}
 }
 
-// kept tells of the mark of a later write of ours that a restored cloud has that one as the table it was had it, and so this
-// entry too: of one item nothing is sent before what was written earlier is settled.
+// kept reports whether a restored cloud has a later write of ours, known by its mark, as the original table had it, and
+// so this entry too: of one item nothing is sent before what was written earlier is settled.
 func (e *Entry) kept(side Sidecar, env Env) bool {
 	there := side.Marks[env.Node]
 	order, _ := attr.Compare(there, e.Mark())
@@ -79,7 +79,7 @@ func (t *takingAll) replayed(images []attr.Item) {
 	}
 }
 
-// lacks tells whether an item is absent that another node may yet make again.
+// lacks reports whether an item is absent that another node may yet make again.
 func (t *takingAll) lacks(images []attr.Item) bool {
 	for i, e := range t.u.Entries {
 		if images[i] == nil && !e.creates() && e.Op != store.OpDelete {

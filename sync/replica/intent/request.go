@@ -11,10 +11,12 @@ import (
 )
 
 const (
-	holdFor    = 15 * time.Minute    // the lifetime of a signed request
-	rowsFor    = 30 * 24 * time.Hour // of tombstones and proofs
-	manyMarks  = 8                   // above it a send takes settled ones away
-	pruneLimit = 64                  // marks that one send takes away
+	holdFor = 15 * time.Minute    // the lifetime of a signed request
+	rowsFor = 30 * 24 * time.Hour // of tombstones and proofs
+
+	unansweredFor = rowsFor - 24*time.Hour // what they are to tell of is not sent again after that
+	manyMarks     = 8                      // above it a send takes settled ones away
+	pruneLimit    = 64                     // marks that one send takes away
 )
 
 // request is a call in the making. Our placeholders have letters where an entry's have numbers.
@@ -62,7 +64,7 @@ func (r *request) own(e *Entry, update bool) {
 	}
 }
 
-// partition gives the placeholder of the partition key: a condition on it tells whether there is an item.
+// partition returns the placeholder of the partition key: a condition on it reports whether there is an item.
 func (r *request) partition(e *Entry, env Env) string {
 	return r.name("#p", partitionName(e, env))
 }
@@ -128,7 +130,7 @@ func (r *request) timeGuard(e *Entry, env Env) {
 	}
 }
 
-// timed tells whether the entry has a time guard: a delete beats every update of its life without one.
+// timed reports whether the entry has a time guard: a delete beats every update of its life without one.
 func (e *Entry) timed() bool { return e.Policy == store.PolicyNewest && e.Op != store.OpDelete }
 
 // build makes the call of an entry with all its guards. Known is the base of its item.
@@ -142,6 +144,9 @@ func build(e *Entry, known Known, env Env) Call {
 		r.call.Op = store.OpPut
 		r.own(e, false)
 		r.put(e, known, env)
+	case e.Life.Kind == LifeNone && e.removes():
+		r.own(e, false)
+		r.nothing(e, env)
 	default:
 		r.own(e, true)
 		r.update(e, known, env)
@@ -154,10 +159,20 @@ func (r *request) done() Call {
 	return r.call
 }
 
-func (r *request) delete(e *Entry, env Env) {
-	if e.Life.Kind == LifeNone { // of a transaction whose item has gone: what is left of it is its condition
+// nothing sends what does nothing on no item: with its marks an update would create one. It is the delete of what is not
+// there, under the entry's own condition; an item that is there refuses it and shows itself. In a transaction the condition
+// is all that is left of it.
+func (r *request) nothing(e *Entry, env Env) {
+	r.call.Op = store.OpDelete
+	if e.Txn != 0 {
 		r.call.Op = 0
-		r.lifeGuard(e, e.Life, env)
+	}
+	r.lifeGuard(e, e.Life, env)
+}
+
+func (r *request) delete(e *Entry, env Env) {
+	if e.Life.Kind == LifeNone { // of a transaction whose item has gone
+		r.nothing(e, env)
 		return
 	}
 	r.markGuard(e, env)
@@ -196,7 +211,7 @@ func (r *request) put(e *Entry, known Known, env Env) {
 	if e.timed() {
 		side.Time = e.stamp()
 	}
-	if e.Late || e.Unsure && e.Txn == 0 && e.creates() {
+	if e.repeats(env) {
 		side.Hold = holdUntil(env)
 	}
 	r.call.Item = side.Join(e.Item)

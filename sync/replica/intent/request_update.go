@@ -32,7 +32,7 @@ func (r *request) update(e *Entry, known Known, env Env) {
 	if e.timed() {
 		r.sets = append(r.sets, r.name("#t", AttrTime)+" = :t")
 	}
-	if e.Late || e.Unsure && e.Txn == 0 && e.creates() {
+	if e.repeats(env) {
 		r.hold(env)
 	}
 	r.prune(e, known, env)
@@ -60,6 +60,11 @@ func (r *request) count() {
 	r.value(":z", attr.Int(0))
 	r.value(":o", attr.Int(1))
 	r.sets = append(r.sets, n+" = if_not_exists("+n+", :z) + :o")
+}
+
+// repeats reports whether a copy of the entry's create may be on its way that no proof would refuse.
+func (e *Entry) repeats(env Env) bool {
+	return e.Late || e.Unsure && e.Txn == 0 && e.creates() && !e.proves(env)
 }
 
 // hold keeps nodes from deleting the life as long as a copy of a create may be on its way.
@@ -101,8 +106,8 @@ func (r *request) prune(e *Entry, known Known, env Env) {
 	r.must(r.countGuard(known))
 }
 
-// prunable gives the nodes whose marks on an item nobody needs any more. While a cloud that was restored is given again what
-// it has lost, that is none: what a node has told to be settled it sends once more, under the mark that it had.
+// prunable returns the nodes whose marks on an item nobody needs any more. While a cloud that was restored is given again
+// what it has lost, that is none: what a node has told to be settled it sends once more, under the mark that it had.
 func prunable(known Known, env Env) []string {
 	if len(known.Side.Marks) <= manyMarks || env.Past == nil || env.Replaying {
 		return nil
@@ -205,8 +210,8 @@ func row(id string, env Env) Call {
 // deadCall puts the tombstone of a life.
 func deadCall(life string, env Env) Call { return row(DeadID(life), env) }
 
-// movedCall tells that a create goes to another life, whose end takes its mark away: of the life that it was to begin there
-// is then nothing to be found, and never was.
+// movedCall records that a create goes to another life, whose end takes its mark away: of the life that it was to begin
+// there is then nothing to be found, and never was.
 func movedCall(e *Entry, env Env) Call { return row(MovedID(e.lifeID(env.Node)), env) }
 
 // absent is the condition that a row of our own table is not there.
@@ -221,6 +226,20 @@ func proofCall(e *Entry, closed bool, env Env) Call {
 	c := row(e.proofID(env), env)
 	if closed {
 		c.Item[syncClosed] = attr.Bool(true)
+	}
+	return absent(c)
+}
+
+// madeCall puts the proof of a create, or closes it: no copy of the create can apply any more, because it is decided, or has
+// moved to another life. Its mark tells it from another history's of the same number.
+func madeCall(e *Entry, closed, moved bool, env Env) Call {
+	c := row(MadeID(e.lifeID(env.Node)), env)
+	c.Item[syncMark] = e.Mark()
+	if closed {
+		c.Item[syncClosed] = attr.Bool(true)
+	}
+	if moved {
+		c.Item[syncMoved] = attr.Bool(true)
 	}
 	return absent(c)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// refuse answers a unit's next action by an error, and gives what it means.
+// refuse answers a unit's next action by an error, and returns what it means.
 func (n *node) refuse(err *Error) Outcome {
 	n.w.t.Helper()
 	u := n.unit()
@@ -270,23 +270,25 @@ func TestOnlyGuardsFailed(t *testing.T) {
 		{name: "another life, an update", before: ours, write: change, then: anew, code: CodeDeleted, lost: CodeGone, cloud: `{"x":{"N":"5"}}`},
 	}
 	for _, r := range rows {
-		for _, transactions := range []bool{true, false} {
-			t.Run(r.name, func(t *testing.T) { t.Parallel(); r.run(t, false, transactions) })
-			t.Run(r.name+", a send unanswered", func(t *testing.T) { t.Parallel(); r.run(t, true, transactions) })
+		for _, w := range []world{{transactions: true}, {transactions: true, older: true}, {}} {
+			t.Run(r.name, func(t *testing.T) { t.Parallel(); r.run(t, false, &w) })
+			t.Run(r.name+", a send unanswered", func(t *testing.T) { t.Parallel(); r.run(t, true, &w) })
 		}
 	}
 }
 
-func (r guardRow) run(t *testing.T, lost, transactions bool) {
+func (r guardRow) run(t *testing.T, lost bool, in *world) {
 	t.Helper()
 	w := newWorld(t)
-	w.transactions = transactions
+	w.transactions, w.older = in.transactions, in.older
 	a, b := w.node("a"), w.node("b")
 	r.before(w, a, b)
 	e := a.write(r.write)
 	code, cloud := r.code, r.cloud
 	if lost {
-		code = r.lost
+		if code = r.lost; code == CodeTombstone && w.transactions && !w.older {
+			code = "" // its proof is there
+		}
 		if r.kept != "" {
 			cloud = r.kept
 		}
@@ -321,6 +323,7 @@ func (r guardRow) run(t *testing.T, lost, transactions bool) {
 func TestHoldParksADelete(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.older = true
 	a, b := w.node("a"), w.node("b")
 	e := a.write(put("t", "i", "", "x", 1))
 	a.step(loseRequest)
@@ -427,4 +430,38 @@ func TestMarksStayBounded(t *testing.T) {
 	a.drain()
 	a.result(e, OutApplied, "")
 	w.want("t", "i", `{"n":{"N":"42"},"x":{"N":"0"}}`)
+}
+
+// What only removes does nothing on no item, in the cloud neither: it is sent as the delete of what is not there, and goes to
+// the item that the cloud has.
+func TestRemovingFromNoItem(t *testing.T) {
+	t.Parallel()
+	for _, there := range []bool{false, true} {
+		w := newWorld(t)
+		a := w.node("a")
+		s, _ := a.prepare(update("t", "i", "REMOVE x", ""), a.seq+1, false)
+		if s.Write.Seq != 0 {
+			t.Fatal("the store would have a record of it")
+		}
+		s.Write.Seq, s.Write.Txn = a.seq+1, a.seq+1 // as for a write through to the cloud
+		e, err := Compile(s.Write, s.Known, s.Pending, a.env())
+		if err != nil || e.Life.Kind != LifeNone || e.creates() {
+			t.Fatalf("%+v, %v", e, err)
+		}
+		a.seq++
+		a.queue = append(a.queue, e)
+		if there {
+			w.made("b", "i", "a")
+		}
+		a.step(loseAnswer)
+		a.drain()
+		a.result(e, OutApplied, "")
+		item, _ := Split(w.cloud.items[at("t", key("i"))])
+		if !there && item != nil {
+			t.Errorf("the cloud has %v", item)
+		}
+		if has := !item["x"].IsZero(); there && (item == nil || has) {
+			t.Errorf("of the item that was there is left %v", item)
+		}
+	}
 }

@@ -12,9 +12,15 @@ import (
 
 func TestFollowUnfollowLateAnswer(t *testing.T) {
 	t.Parallel()
-	for _, transactions := range []bool{true, false} {
+	for _, c := range []struct {
+		transactions, older bool
+		result              Result
+		code                Code
+	}{
+		{true, false, OutApplied, ""}, {true, true, OutSuperseded, CodeTombstone}, {false, false, OutSuperseded, CodeTombstone},
+	} {
 		w := newWorld(t)
-		w.transactions = transactions
+		w.transactions, w.older = c.transactions, c.older
 		a, b := w.node("a"), w.node("b")
 		e := a.write(put("t", "f", "attribute_not_exists(pk)", "on", true))
 		a.step(loseAnswer)
@@ -22,7 +28,7 @@ func TestFollowUnfollowLateAnswer(t *testing.T) {
 		b.write(remove("t", "f", ""))
 		b.drain()
 		a.drain()
-		a.result(e, OutSuperseded, CodeTombstone)
+		a.result(e, c.result, c.code)
 		w.want("t", "f", "nothing")
 	}
 }

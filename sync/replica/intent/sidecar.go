@@ -27,7 +27,7 @@ type Sidecar struct {
 	Hold  int64                 // _u: nodes do not delete this life before it, epoch milliseconds
 }
 
-// Reserved tells whether an attribute is ours on tables that send: applications may not use it.
+// Reserved reports whether an attribute is ours on tables that send: applications may not use it.
 func Reserved(name string) bool {
 	switch name {
 	case AttrLife, AttrCount, AttrTime, AttrHold:
@@ -107,7 +107,7 @@ func (s Sidecar) Join(item attr.Item) attr.Item {
 	return image
 }
 
-// IsZero tells whether the item carries nothing of ours.
+// IsZero reports whether the item carries nothing of ours.
 func (s Sidecar) IsZero() bool {
 	return s.Life == "" && s.Count == 0 && len(s.Marks) == 0 && s.Time.IsZero() && s.Hold == 0
 }

@@ -11,19 +11,19 @@ import (
 
 // Queue finds pending entries.
 type Queue interface {
-	// Item gives the pending entries of an item, in their order.
+	// Item returns the pending entries of an item, in their order.
 	Item(table string, key attr.Item) []*Entry
-	// Transaction gives all entries of a cloud transaction, in their order.
+	// Transaction returns all entries of a cloud transaction, in their order.
 	Transaction(txn uint64) []*Entry
 }
 
-// Tail gives what a rejected unit takes along: the later, never sent entries that carry its effect, with their
+// Tail returns what a rejected unit takes along: the later, never sent entries that carry its effect, with their
 // transactions and what those take along in turn, in the order in which they were written.
 func Tail(u *Unit, q Queue) []*Entry {
 	return closure(u, q, (*Entry).carries)
 }
 
-// Behind gives what waits behind a quarantined unit: all later entries of its items, with their transactions, and what
+// Behind returns what waits behind a quarantined unit: all later entries of its items, with their transactions, and what
 // waits behind those.
 func Behind(u *Unit, q Queue) []*Entry {
 	return closure(u, q, func(*Entry, *Entry) bool { return true })
@@ -62,8 +62,8 @@ func closure(u *Unit, q Queue, takes func(rejected, later *Entry) bool) []*Entry
 	return out
 }
 
-// carries tells whether a later entry carries the effect of a rejected one: it was made of a view that had it. What counts
-// in the cloud (ADD), and what has a condition of its own, does not.
+// carries reports whether a later entry carries the effect of a rejected one: it was made of a view that had it. What
+// counts in the cloud (ADD), and what has a condition of its own, does not.
 func (e *Entry) carries(later *Entry) bool {
 	switch {
 	case later.Sent > 0:
@@ -76,7 +76,7 @@ func (e *Entry) carries(later *Entry) bool {
 	return later.falls()
 }
 
-// falls tells whether the entry, behind a rejected one that it was made upon, is taken along.
+// falls reports whether the entry, behind a rejected one that it was made upon, is taken along.
 func (e *Entry) falls() bool {
 	if e.Op != store.OpUpdate || e.Ghost {
 		return true

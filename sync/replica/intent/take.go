@@ -68,7 +68,7 @@ func (u *Unit) notSent(a Action) {
 	}
 }
 
-// wasUnsure tells whether an earlier send of an entry is unanswered.
+// wasUnsure reports whether an earlier send of an entry is unanswered.
 func (a *Action) wasUnsure(i int, e *Entry) bool {
 	if i < len(a.unsure) {
 		return a.unsure[i]
@@ -107,7 +107,7 @@ func (a *Action) tables() (names []string) {
 	return slices.Compact(names)
 }
 
-// transient tells whether a transaction was in the way of another, or too fast.
+// transient reports whether a transaction was in the way of another, or too fast.
 func transient(reasons []Reason) bool {
 	for _, r := range reasons {
 		if r.Class == Throttled || r.Class == Unknown {
@@ -135,10 +135,7 @@ func (t *taking) take() {
 	case stepLabel:
 		t.labelled()
 	case stepDead:
-		if t.fails() {
-			return
-		}
-		t.e.Dead = true
+		t.told()
 	case stepLock:
 		t.locked(t.item(0))
 	case stepAlive:
@@ -155,7 +152,9 @@ func (t *taking) take() {
 		t.left()
 	case stepReplay:
 		t.replayed()
-	case stepProof, stepImages: // of transactions
+	case stepProof:
+		t.proof()
+	case stepImages: // of transactions
 	}
 }
 
@@ -233,6 +232,11 @@ func created(c Call) attr.Item {
 
 // canceled is the answer to a create that was sent with conditions on other rows.
 func (t *taking) canceled(reasons []Reason, unsure bool) {
+	refused := func(r Reason) bool { return r.Class == ConditionFailed }
+	if t.e.proves(t.env) && (unsure && slices.ContainsFunc(reasons, refused) || len(reasons) > 1 && refused(reasons[1])) {
+		t.e.step = stepProof // the reasons need not be complete
+		return
+	}
 	f := facts{unsure: unsure}
 	lock := false
 	for i := 1; i < len(t.a.Calls) && i < len(reasons); i++ {
@@ -284,6 +288,10 @@ func (t *taking) other(dead, lock bool) {
 
 // decide acts on what an image says about the entry.
 func (t *taking) decide(f facts) {
+	if f.unsure && t.e.proves(t.env) {
+		t.e.step = stepProof
+		return
+	}
 	f.before = t.known
 	v, d := t.e.judge(f, t.env)
 	switch v {
@@ -311,7 +319,7 @@ func (t *taking) proven(image attr.Item) {
 	if t.a.step == stepSend { // this one was answered
 		copies--
 	}
-	if life := lifeOf(*t.o.Known[0]); t.e.creates() && copies > 1 && life.ID != "" {
+	if life := lifeOf(*t.o.Known[0]); t.e.creates() && !t.e.proves(t.env) && copies > 1 && life.ID != "" {
 		t.e.step, t.e.met.on, t.o.Result = stepHold, life, OutAgain
 	}
 }
@@ -335,21 +343,25 @@ func (t *taking) closeFirst(d decision, image attr.Item) {
 	item, side := Split(image)
 	t.o.Met[0] = image
 	on := lifeOf(Known{Item: item, Side: side})
-	open := item != nil && (t.e.Unsure || t.e.Late) && !t.e.Closed && !t.e.shutOut(side, t.env.Node)
-	if !open || !t.e.reaches(on) {
+	open := item != nil && (t.e.Unsure || t.e.Late) && !t.e.Closed && !t.e.shutOut(side, t.env.Node) && t.e.reaches(on)
+	if t.e.proves(t.env) {
+		open = t.e.Unsure && !t.e.Closed
+	}
+	if !open {
 		t.settle(d)
 		return
 	}
 	t.e.step, t.e.met.decision, t.e.met.on, t.e.met.image = stepClose, d, on, image
 }
 
-// shutOut tells whether an item carries a greater mark of ours, as after a restore of the cloud: no copy can apply there.
+// shutOut reports whether an item carries a greater mark of ours, as after a restore of the cloud: no copy can apply
+// there.
 func (e *Entry) shutOut(side Sidecar, node string) bool {
 	order, _ := attr.Compare(side.Marks[node], e.closedMark())
 	return side.Marks[node].Kind() == attr.KindN && order > 0
 }
 
-// reaches tells whether a copy of an earlier send could still apply to a life, or to what comes after it.
+// reaches reports whether a copy of an earlier send could still apply to a life, or to what comes after it.
 func (e *Entry) reaches(on Life) bool {
 	return e.creates() || e.Late || e.Life == on
 }

@@ -60,11 +60,14 @@ func (t *taking) alive() {
 		t.proven(f.image)
 		return
 	}
-	if f.image == nil && !f.dead { // nothing speaks against sending it again
+	switch {
+	case t.e.overdue(t.env) && !f.dead:
+		t.closeFirst(conflict(CodeUnknown, textUnanswered), f.image)
+	case f.image == nil && !f.dead: // nothing speaks against sending it again
 		t.e.met.ready = true
-		return
+	default:
+		t.decide(f)
 	}
-	t.decide(f)
 }
 
 // validated looks at the item of a request that is not valid: is it the request, or the item?
@@ -95,7 +98,9 @@ func (t *taking) validated() {
 func (t *taking) closed() {
 	e := t.e
 	if t.ans.Err == nil {
-		t.sees(t.ans.Image)
+		if !e.proves(t.env) {
+			t.sees(t.ans.Image)
+		}
 		t.o.Met[0] = e.met.image
 		e.Closed = true
 		t.settle(e.met.decision)
@@ -103,6 +108,10 @@ func (t *taking) closed() {
 	}
 	if t.ans.Err.Class != ConditionFailed {
 		t.fails()
+		return
+	}
+	if e.proves(t.env) {
+		e.step = stepProof
 		return
 	}
 	old := t.ans.Err.Old

@@ -27,21 +27,22 @@ type Env struct {
 	Lost            uint64 // what a lost timeline of this node had settled, of what waits here too
 	Fork            uint64 // the last sequence that the lost timeline may have too; 0: nobody knows
 	FirstRenumbered uint64 // the first of the sequences that were given anew since; 0: none
-	// Twice tells of a sequence that waits that an earlier history of this node may have given it to another write; nil: of none.
+	// Twice reports whether an earlier history of this node may have given a waiting sequence to another write; nil: never.
 	Twice func(seq uint64) bool
-	// Never tells of such a sequence that the entry which waits here was not, and will not be, sent under it, by any copy of this
-	// node; nil: of none.
+	// Never reports whether the entry that waits here under such a sequence was not, and will not be, sent under it by
+	// any copy of this node; nil: never.
 	Never     func(seq uint64) bool
 	Replaying bool // the cloud was restored, and not all nodes have replayed: what is absent is not yet deleted
 
 	Spec    func(table string) *store.TableSpec // nil: no such table any more
 	Settled func(node string) uint64            // up to it everything of that node is settled, as it has told the cloud; 0: not known
 	Past    func(node string) uint64            // Settled as it was known 15 minutes ago; 0: not known
-	// Events tells that every entry of policy other than state that carries this lock and fence, written by the store's
-	// Update group or an earlier one, is settled; conflict and quarantine count.
+	// Events reports whether every entry of policy other than state that carries this lock and fence, written by the
+	// store's Update group or an earlier one, is settled; conflict and quarantine count.
 	Events func(lock string, fence int64, group uint64) bool
-	// Kept tells of a mark of ours on an item of a restored cloud that it is that of a write which was acknowledged before the
-	// instant that the cloud was restored to: nothing that was written before it on that item was lost. nil: of none.
+	// Kept reports whether a mark of ours on an item of a restored cloud is that of a write that was acknowledged
+	// before the instant that the cloud was restored to: nothing that was written before it on that item was lost. nil:
+	// of none.
 	Kept  func(table string, key attr.Item, mark attr.Value) bool
 	Rand  func() uint64
 	Exprs *expr.Cache // nil: nothing is kept
@@ -75,7 +76,8 @@ type Action struct {
 	Outcome  *Outcome // of ActSettle
 
 	step   step
-	unsure []bool // of the entries, before Attempt
+	unsure []bool    // of the entries, before Attempt
+	at     time.Time // it was made, by the server's clock
 }
 
 // Ref names an item in the cloud.
@@ -112,7 +114,7 @@ const (
 	OutRenumber  // the entry, of a lost timeline, is sent under a new sequence and new digits: give it both and clear Lost
 )
 
-// Settled tells whether the unit leaves the outbox.
+// Settled reports whether the unit leaves the outbox.
 func (r Result) Settled() bool { return r == OutApplied || r == OutSuperseded || r == OutConflict }
 
 // Outcome is what an answer means.

@@ -52,6 +52,11 @@ func (v *viewing) take(e *Entry, exprs *expr.Cache) bool {
 	return true
 }
 
+// MakesOver reports whether readers see what a create makes, while it waits, though another item is there by now.
+func (e *Entry) MakesOver(item attr.Item, exprs *expr.Cache) bool {
+	return e.creates() && !e.Ghost && !e.timed() && e.holds(item, exprs)
+}
+
 // view is apply, but that an entry in the place of an expired item makes it anew.
 func (e *Entry) view(item attr.Item, exprs *expr.Cache) (attr.Item, error) {
 	if e.Ghost {
@@ -60,7 +65,7 @@ func (e *Entry) view(item attr.Item, exprs *expr.Cache) (attr.Item, error) {
 	return e.apply(item, exprs)
 }
 
-// lets tells whether the guards would let the entry through, or take it to the life that is there.
+// lets reports whether the guards would let the entry through, or take it to the life that is there.
 func (v *viewing) lets(e *Entry) bool {
 	if e.timed() && v.item != nil && v.time.Kind() == attr.KindN {
 		if order, _ := attr.Compare(v.time, e.stamp()); order >= 0 {

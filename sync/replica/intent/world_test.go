@@ -17,12 +17,13 @@ type cloud struct {
 	t       fataler
 	items   map[string]attr.Item
 	effects map[string]int // by write id: how often the operation itself was done
+	made    map[string]int // and how often it made the item
 	units   int            // write units, of 1 each
 	cache   *expr.Cache
 }
 
 func newCloud(t fataler) *cloud {
-	return &cloud{t: t, items: map[string]attr.Item{}, effects: map[string]int{}, cache: expr.NewCache(1000)}
+	return &cloud{t: t, items: map[string]attr.Item{}, effects: map[string]int{}, made: map[string]int{}, cache: expr.NewCache(1000)}
 }
 
 func at(table string, key attr.Item) string { return table + string(attr.AppendJSON(nil, key)) }
@@ -45,6 +46,9 @@ func (c *cloud) judge(call Call) (now attr.Item, err *Error) {
 	case store.OpUpdate:
 		from := old
 		if from == nil {
+			if !b.Update.Creates() {
+				break
+			}
 			from = call.Key
 		}
 		if now, bad = b.Update.Apply(from); bad != nil {
@@ -83,7 +87,11 @@ func (c *cloud) count(call Call, old, now attr.Item) {
 	if call.Op != store.OpDelete && !now[name].Equal(mark) {
 		return
 	}
-	c.effects[WriteID(strings.TrimPrefix(name, AttrMark), whole(mark))]++
+	id := WriteID(strings.TrimPrefix(name, AttrMark), whole(mark))
+	c.effects[id]++
+	if old == nil {
+		c.made[id]++
+	}
 }
 
 func (c *cloud) write(call Call) (attr.Item, *Error) {
@@ -144,6 +152,7 @@ type world struct {
 	cloud        *cloud
 	now          time.Time
 	transactions bool
+	older        bool // nodes write as the versions did whose creates have no proof
 	replaying    bool // nodes send again what a restored cloud has lost
 	nodes        map[string]*node
 	specs        map[string]*store.TableSpec
@@ -269,7 +278,7 @@ func (n *node) learn(table, id string) {
 	n.known[k] = after
 }
 
-// unit gives the unit of the first entry that is not waiting.
+// unit returns the unit of the first entry that is not waiting.
 func (n *node) unit() *Unit {
 	seen := map[string]bool{}
 	for _, e := range n.queue {

@@ -86,6 +86,10 @@ func (n *node) prepare(o op, seq uint64, atomic bool) (Subject, bool) {
 	case store.OpUpdate:
 		from := view
 		if from == nil {
+			if !b.Update.Creates() {
+				w.Seq = 0
+				break
+			}
 			from = key(o.id)
 		}
 		now, err := b.Update.Apply(from)
@@ -118,6 +122,7 @@ func (n *node) write(o op) *Entry {
 	}
 	n.seq++
 	if e != nil {
+		e.Proof = e.Proof && !n.w.older
 		n.queue = append(n.queue, e)
 	}
 	return e

@@ -1,0 +1,87 @@
+package intent
+
+import "github.com/touchline/touchline/store/attr"
+
+// A create that is alone is sent with its proof, where the cloud has transactions: a row of our own table that is there as soon
+// as the create has applied, whatever becomes of the item, and that refuses every later copy. What is decided about the create
+// closes it first: then no copy can apply any more.
+
+// proof has read the proof of a create, and then its item.
+func (t *taking) proof() {
+	if t.fails() {
+		return
+	}
+	e, row, image := t.e, t.item(0), t.item(1)
+	t.sees(image)
+	e.step = stepSend
+	switch {
+	case row == nil:
+		t.notMade(image)
+	case !row[syncMark].Equal(e.Mark()): // of another history of this node
+		t.o.Met[0] = image
+		t.settle(conflict(CodeLost, textLost))
+	case row[syncMoved].Bool():
+		t.goneOn(image)
+	case row[syncClosed].Bool():
+		e.Closed = true
+		t.o.Met[0] = image
+		t.settle(t.closedFor())
+	case e.Unsure || e.Sent > 1:
+		t.o.Result = OutApplied
+	default:
+		t.o.Result, t.o.Alarm = OutTimeline, textTimeline
+	}
+}
+
+// notMade: nothing of the create has applied, but a copy of it still may.
+func (t *taking) notMade(image attr.Item) {
+	_, side := Split(image)
+	fence, ok := t.item(2)[lockFence].Int()
+	switch {
+	case side.Marks[t.env.Node].Equal(t.e.Mark()): // the table of the proofs has lost it
+		t.o.Result = OutApplied
+	case t.e.overdue(t.env):
+		t.closeFirst(conflict(CodeUnknown, textUnanswered), image)
+	case image == nil && t.e.needsLock(t.env) && (!ok || fence != t.e.Fence):
+		t.closeFirst(t.e.deposed(fence), image)
+	default:
+		t.decide(facts{image: image})
+	}
+}
+
+// closedFor is what a create was closed for. This process may have forgotten that.
+func (t *taking) closedFor() decision {
+	switch {
+	case t.e.met.decision.result != 0:
+		return t.e.met.decision
+	case t.e.overdue(t.env):
+		return conflict(CodeUnknown, textUnanswered)
+	}
+	return conflict(CodeCondition, textCondition)
+}
+
+// goneOn: the create had moved to a life that was there, and this process has forgotten it. It was not sent on that.
+func (t *taking) goneOn(image attr.Item) {
+	e := t.e
+	item, side := Split(image)
+	e.moveTo(side, item != nil)
+	e.Moved, e.Dead = true, true
+	if item == nil {
+		_, d := e.vanished(facts{}, t.env)
+		t.settle(d)
+	}
+}
+
+// told is the answer to the row that tells of a life that it is deleted, or of a create that it has moved.
+func (t *taking) told() {
+	e := t.e
+	if t.ans.Err != nil && t.ans.Err.Class == ConditionFailed && e.Moved && e.hasProof(t.env) {
+		if row := t.ans.Err.Old; !row[syncClosed].Bool() || !row[syncMark].Equal(e.Mark()) { // a copy was faster
+			e.Life, e.Unsure, e.step = Life{}, true, stepProof
+			return
+		}
+	} else if t.fails() {
+		return
+	}
+	e.Dead = true
+}

@@ -1,0 +1,96 @@
+package replica
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// append appends to a list of an item: it shows the order in which that was done.
+func (n *feedNode) append(t testing.TB, id string, turn int) {
+	t.Helper()
+	n.update(t, "teams", teamKey(id), "SET turns = list_append(if_not_exists(turns, :none), :turn)", attr.Item{
+		":none": attr.L(), ":turn": attr.L(attr.Int(int64(turn))),
+	})
+}
+
+// inOldLanes has the outbox lie as an earlier version wrote it: an item's units are in the lane of its partition, which is
+// another than they would be in now, and no place is shared.
+func (n *feedNode) inOldLanes(t testing.TB) {
+	t.Helper()
+	n.inTx(t, func(tx *store.Tx) error {
+		var units []*unit
+		err := eachUnit(tx, func(u *unit) (bool, error) {
+			units = append(units, u)
+			return true, nil
+		})
+		if err != nil {
+			return err
+		}
+		w := n.newWork(tx)
+		for _, u := range units {
+			old := u.id
+			if err := tx.Side(sideOutbox).Delete(old.key()); err != nil {
+				return err
+			}
+			u.id.lane = (u.id.lane + 5) % n.express()
+			if err := tx.Side(sideOutbox).Set(u.id.key(), u.encode()); err != nil {
+				return err
+			}
+			err := w.eachItem(u, func(it *workItem) { it.sh.pending[it.sh.index(old)] = place{unitID: u.id} })
+			if err != nil {
+				return err
+			}
+		}
+		for _, it := range w.order {
+			if err := n.keepShadow(tx, &it.item, it.sh); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// What an earlier version has left in the outbox goes first, in its order, whatever lanes it lies in; what is written since
+// stands behind it.
+func TestOutboxOfAnEarlierVersion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := opened(t, nil)
+		ids := []string{"a", "b", "c", "d"}
+		turn := 0
+		write := func() {
+			for range 3 {
+				turn++
+				for _, id := range ids {
+					n.append(t, id, turn)
+				}
+				check := store.ConditionCheck{Table: "teams", Key: teamKey("a"), Condition: "attribute_exists(id)"}
+				n.together(t, oneMore("b"), oneMore("c"), store.WriteItem{Check: &check})
+			}
+		}
+		write()
+		n.inOldLanes(t)
+		n = n.again(t)
+		write()
+		n.drained(t)
+		want := ""
+		for i := range turn {
+			want += fmt.Sprint(i+1, " ")
+		}
+		for _, id := range ids {
+			got := ""
+			for _, v := range c.team(t, id)["turns"].List() {
+				got += v.Str() + " "
+			}
+			if got != want {
+				t.Errorf("%s: the order is %s, want %s", id, got, want)
+			}
+		}
+		if got := c.n(t, "b"); got != int64(turn) {
+			t.Errorf("%d transactions were applied, want %d", got, turn)
+		}
+	})
+}

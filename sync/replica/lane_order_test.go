@@ -1,0 +1,262 @@
+package replica_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// putSending puts an item with what is said of when it is sent.
+func (n *node) putSending(table string, it attr.Item, s store.Sending) uint64 {
+	n.t.Helper()
+	return n.update(func(tx *store.Tx) error {
+		_, err := tx.Put(store.PutItem{Table: table, Item: it, Sending: s})
+		return err
+	})
+}
+
+func after(table string, keys ...attr.Item) (s store.Sending) {
+	for _, k := range keys {
+		s.After = append(s.After, store.ItemRef{Table: table, Key: k})
+	}
+	return s
+}
+
+// has reports whether the cloud has an item of a table.
+func (n *node) has(table, pk, sk string) bool {
+	return n.wire.cloud.Item(table, key(pk, sk)) != nil
+}
+
+func skOf(c *intent.Call) string {
+	if c.Item != nil {
+		return c.Item["sk"].Str()
+	}
+	return c.Key["sk"].Str()
+}
+
+// holdBack has writes of some items be unanswered, and not done, until release.
+func (n *node) holdBack(sks ...string) (release func()) {
+	held := true
+	n.wire.setFault(func(_ int, calls []intent.Call) fault {
+		if held && slices.ContainsFunc(calls, func(c intent.Call) bool {
+			return slices.Contains(sks, skOf(&c))
+		}) {
+			return fault{before: unknown()}
+		}
+		return fault{}
+	})
+	return func() { n.wire.mu.Lock(); held = false; n.wire.mu.Unlock() }
+}
+
+// A write that names another waits for it, wherever it lies; what names none does not. So it does after a restart, and the
+// next of the item that was named waits for the write.
+func TestAfterAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNode(t, newCloud(), "a")
+		release := n.holdBack("first")
+		n.update(func(tx *store.Tx) error {
+			_, err := tx.Put(store.PutItem{Table: "data", Item: item("p", "first")})
+			if err != nil {
+				return err
+			}
+			_, err = tx.Put(store.PutItem{Table: "other", Item: item("q", "second"), Sending: after("data", key("p", "first"), key("p", "none"))})
+			return err
+		})
+		n.putSending("data", item("p", "third"), after("other", key("q", "second"))) // of an earlier Update
+		n.put("data", item("p", "alone"))
+		n.add("data", key("p", "first"), 1)
+		n.run()
+		<-time.After(10 * time.Second)
+		if !n.has("data", "p", "alone") || n.has("other", "q", "second") || n.has("data", "p", "third") {
+			t.Errorf("a write did not wait for the one that it names, or one waits that names none: %v", n.wire.sent())
+		}
+		n.stop()
+		n2 := nodeOn(t, n.store, n.wire.cloud)
+		release2 := n2.holdBack("first")
+		n2.run()
+		<-time.After(10 * time.Second)
+		if n2.has("other", "q", "second") || n2.has("data", "p", "third") {
+			t.Error("after a restart it waits no more")
+		}
+		release()
+		release2()
+		n2.drained()
+		n2.same("data", "other")
+		var order []string
+		for _, c := range n2.wire.sent() {
+			order = append(order, skOf(&c))
+		}
+		at := func(sk string) int { return slices.Index(order, sk) }
+		slices.Reverse(order)
+		if last := at("first"); last > at("second") || at("third") > at("second") {
+			t.Errorf("they were sent as %v, the last first", order)
+		}
+	})
+}
+
+// What is named has settled when it is refused, or held for a person.
+func TestAfterWhatIsRefused(t *testing.T) {
+	for name, class := range map[string]intent.Class{"quarantined": intent.TooLarge, "refused": intent.ConditionFailed} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCloud()
+				n := newNode(t, c, "a")
+				n.update(func(tx *store.Tx) error {
+					_, err := tx.Put(store.PutItem{Table: "data", Item: item("p", "first"), Condition: "attribute_not_exists(pk)"})
+					return err
+				})
+				n.putSending("data", item("p", "second"), after("data", key("p", "first")))
+				if class == intent.ConditionFailed {
+					if _, err := c.Write("foreign", intent.Call{Op: store.OpPut, Table: "data", Item: item("p", "first", "v", 1)}); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					n.wire.setFault(func(_ int, calls []intent.Call) (f fault) {
+						if calls[0].Item["sk"].Str() == "first" {
+							f.before = &intent.Error{Class: class, Err: errors.New("a test")}
+						}
+						return f
+					})
+				}
+				n.run()
+				n.until("the second is there", func() bool { return n.has("data", "p", "second") })
+				if n.status().Conflicts.Kept != 1 {
+					t.Errorf("the first was taken: %+v", n.status().Conflicts)
+				}
+			})
+		})
+	}
+}
+
+// guarded is a transaction that writes two items of other's under the condition that one of data's is there.
+func (n *node) guarded(name string) uint64 {
+	n.t.Helper()
+	return n.update(func(tx *store.Tx) error {
+		check := store.ConditionCheck{Table: "data", Key: key("p", "roster"), Condition: "attribute_exists(pk)"}
+		return tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
+			{Put: &store.PutItem{Table: "other", Item: item("p", name)}}, {Put: &store.PutItem{Table: "other", Item: item("p", name+"'")}}, {Check: &check},
+		}})
+	})
+}
+
+// Transactions that have a condition on the same item do not wait for each other; a write to it waits for all that came
+// before, and those behind it for the write.
+func TestChecksShareAPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNode(t, newCloud(), "a").run()
+		n.put("data", item("p", "roster"))
+		n.drained()
+		release := n.holdBack("one")
+		n.guarded("one")
+		n.guarded("two")
+		n.add("data", key("p", "roster"), 1)
+		n.guarded("three")
+		n.guarded("four")
+		<-time.After(10 * time.Second)
+		roster, _ := n.wire.cloud.Item("data", key("p", "roster"))["n"].Int()
+		if n.has("other", "p", "one") || !n.has("other", "p", "two") || roster != 0 || n.has("other", "p", "three") || n.has("other", "p", "four") {
+			t.Errorf("one %v, two %v, the write %d, three %v, four %v", n.has("other", "p", "one"), n.has("other", "p", "two"), roster,
+				n.has("other", "p", "three"), n.has("other", "p", "four"))
+		}
+		release()
+		n.drained()
+		n.same("data", "other")
+	})
+}
+
+// More share a place than are told each when it comes free: all of them go at once, not one after the other.
+func TestManyShareAPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const count = 200
+		n := newNode(t, newCloud(), "a")
+		gate := make(chan struct{})
+		n.wire.setFault(func(_ int, calls []intent.Call) fault {
+			if slices.ContainsFunc(calls, func(c intent.Call) bool { return c.Item["sk"].Str() == "roster" }) {
+				return fault{wait: gate}
+			}
+			return fault{wait: in(80 * time.Millisecond)}
+		})
+		n.put("data", item("p", "roster"))
+		for i := range count {
+			n.guarded(fmt.Sprint("t", i))
+		}
+		n.run()
+		<-time.After(5 * time.Second) // the lanes have come by all of them
+		began := time.Now()
+		close(gate)
+		n.drained()
+		if rate := count / time.Since(began).Seconds(); rate < 60 {
+			t.Errorf("they are sent at %.0f a second", rate)
+		}
+		n.same("data", "other")
+	})
+}
+
+// A transaction that is held for a person keeps nothing waiting on an item that it has but a condition on.
+func TestBehindAHeldCheck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNode(t, newCloud(), "a").run()
+		n.put("data", item("p", "roster"))
+		n.drained()
+		n.wire.setFault(func(_ int, calls []intent.Call) fault {
+			if len(calls) > 1 {
+				return fault{wait: in(time.Second), before: &intent.Error{Class: intent.TooLarge, Err: errors.New("a test")}}
+			}
+			return fault{}
+		})
+		n.update(func(tx *store.Tx) error {
+			check := store.ConditionCheck{Table: "data", Key: key("p", "roster"), Condition: "attribute_exists(pk)"}
+			err := tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
+				{Put: &store.PutItem{Table: "other", Item: item("p", "a")}}, {Put: &store.PutItem{Table: "other", Item: item("p", "b")}}, {Check: &check},
+			}})
+			if err != nil {
+				return err
+			}
+			return addTo(tx, "data", key("p", "roster"), 1)
+		})
+		n.patience = time.Hour
+		n.until("the write is there", func() bool {
+			v, _ := n.wire.cloud.Item("data", key("p", "roster"))["n"].Int()
+			return v == 1
+		})
+		if n.status().Conflicts.Quarantined == 0 {
+			t.Error("nothing is held")
+		}
+	})
+}
+
+// A write that is to go ahead does not wait behind a long queue, nor does its repetition after a restart.
+func TestAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Lanes = 1 })
+		for i := range 500 {
+			n.put("data", item("p", fmt.Sprint("s", i)))
+		}
+		n.putSending("data", item("p", "usual"), store.Sending{})
+		n.putSending("data", item("p", "ahead"), store.Sending{Ahead: true})
+		n.update(func(tx *store.Tx) error { // what is folded into it goes ahead too
+			_, err := tx.Put(store.PutItem{Table: "data", Item: item("p", "ahead", "v", 2)})
+			return err
+		})
+		n2 := nodeOn(t, n.store, n.wire.cloud)
+		n2.wire.setFault(func(int, []intent.Call) fault { return fault{wait: in(80 * time.Millisecond)} })
+		n2.run()
+		n2.drained()
+		n2.same("data")
+		var order []string
+		for _, c := range n2.wire.sent() {
+			order = append(order, skOf(&c))
+		}
+		if at, usual := slices.Index(order, "ahead"), slices.Index(order, "usual"); at > 5 || usual < 400 {
+			t.Errorf("it was the %d. that was sent, the one before it the %d.", at+1, usual+1)
+		}
+	})
+}
