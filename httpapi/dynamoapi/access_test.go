@@ -55,7 +55,7 @@ func TestEveryTableOfARequestNeedsPermission(t *testing.T) {
 	}
 }
 
-// signed sends a request with a signature and gives the body of the answer.
+// signed sends a request with a signature and returns the body of the answer.
 func signed(t *testing.T, url, operation, body string) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))

@@ -19,11 +19,18 @@ type Config struct {
 	Policy store.Policy // of the tables that are created here; empty: PolicyLocal
 	Why    string       // the reason for the policy, for the people who read the catalogue
 
+	// Owned are the tables that a node and its applications work with. They are not deleted, nor lose what is declared of
+	// them, and names that begin as those of the node's own tables do are not free. nil: there is no node behind the API.
+	Owned []store.TableSpec
+
 	Region  string // in ARNs; empty: us-east-1
 	Account string // in ARNs; empty: 000000000000
 
 	Verifier *sigv4.Verifier  // of signatures; nil: nobody is asked who they are
 	Faults   *inject.Injector // on demand; nil: none
+	Reset    ResetAccess      // who may empty the database in one request
+
+	MaxConnections int // open at once; 0: DefaultConnections
 
 	Now    func() time.Time // nil: the wall clock
 	Logger *slog.Logger     // nil: nobody is told
@@ -40,7 +47,10 @@ func (c Config) withDefaults() Config {
 		c.Region = "us-east-1"
 	}
 	if c.Account == "" {
-		c.Account = "000000000000"
+		c.Account = noAccount
+	}
+	if c.MaxConnections == 0 {
+		c.MaxConnections = DefaultConnections
 	}
 	if c.Now == nil {
 		c.Now = clock.Real().Now
@@ -60,6 +70,7 @@ type API struct {
 	encoders   encoders
 	metrics    *metrics
 	sizes      tableSizes
+	costly     costly
 }
 
 // New makes an API. It does no I/O.
@@ -101,15 +112,23 @@ func (a *API) run(ctx context.Context, who *sigv4.Principal, operation, body str
 	if err := on.allowed(who); err != nil {
 		return err
 	}
-	c := &call{Context: ctx, api: a, out: out, fault: a.cfg.Faults.Decide(operation, on.tables)}
+	c := &call{
+		Context: ctx, api: a, out: out, fault: a.cfg.Faults.Decide(operation, on.tables),
+		caller: Caller{Key: who.ID(), Operation: operation, Tables: on.tables},
+	}
 	if err := c.meet(r); err != nil {
 		return err
 	}
 	out.Begin()
+	began := a.cfg.Now()
 	if err := r.run(c); err != nil {
+		a.costly.tell(c, err, a.cfg.Now().Sub(began))
 		return err
 	}
 	out.End()
+	if c.silent {
+		out.Rewind(wire.Mark{})
+	}
 	if c.fault.DropAnswer {
 		return errDropped
 	}

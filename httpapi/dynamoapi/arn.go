@@ -8,6 +8,9 @@ import "strings"
 //	arn:aws:dynamodb:region:account:table/name/index/index
 //	arn:aws:dynamodb:region:account:table/name/stream/label
 
+// noAccount stands in ARNs where no account was configured; nobody has it.
+const noAccount = "000000000000"
+
 func (c Config) tableARN(table string) string {
 	return "arn:aws:dynamodb:" + c.Region + ":" + c.Account + ":table/" + table
 }
@@ -16,7 +19,7 @@ func (c Config) indexARN(table, index string) string { return c.tableARN(table) 
 
 func (c Config) streamARN(table, label string) string { return c.tableARN(table) + "/stream/" + label }
 
-// resource gives what an ARN of DynamoDB names behind "table/": "name", "name/stream/label". Region and account may be
+// resource returns what an ARN of DynamoDB names behind "table/": "name", "name/stream/label". Region and account may be
 // any: a client's configuration has some, and there is but one here.
 func resource(arn string) (name string, ok bool) {
 	parts := strings.SplitN(arn, ":", 6)
@@ -30,13 +33,13 @@ func isAccount(text string) bool {
 	return text != "" && strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' }) < 0
 }
 
-// tableOfARN gives the name of a table by its ARN.
+// tableOfARN returns the name of a table by its ARN.
 func tableOfARN(arn string) (table string, ok bool) {
 	table, ok = resource(arn)
 	return table, ok && isName(table) && len(table) >= minTableName && len(table) <= maxTableName
 }
 
-// streamOfARN gives the table's name and the label of a stream by its ARN.
+// streamOfARN returns the table's name and the label of a stream by its ARN.
 func streamOfARN(arn string) (table, label string, ok bool) {
 	name, ok := resource(arn)
 	if !ok {
@@ -46,7 +49,7 @@ func streamOfARN(arn string) (table, label string, ok bool) {
 	return table, label, ok && isName(table) && label != "" && !strings.Contains(label, "/")
 }
 
-// tableName gives the name of a table that a request calls by its name or its ARN
+// tableName returns the name of a table that a request calls by its name or its ARN
 // (arn:aws:dynamodb:region:account:table/name).
 func tableName(name string) string {
 	if !strings.HasPrefix(name, "arn:") {

@@ -11,7 +11,7 @@ import (
 
 // constrainTables bounds the number of tables, and refuses those that cannot be called so. It gives the tables in order.
 func constrainTables[T any](c *constraints, tables map[string]T, most int, shown func() string) []string {
-	c.count("requestItems", "'{}'", len(tables), 1, most)
+	c.count("requestItems", "'{}'", len(tables), 0, most)
 	names := slices.Sorted(maps.Keys(tables))
 	for _, table := range names {
 		if !c.full() && !isTable(table) {
@@ -22,7 +22,11 @@ func constrainTables[T any](c *constraints, tables map[string]T, most int, shown
 	return names
 }
 
-// isTable tells whether a table can be called so, by its name or its ARN.
+func errNoRequests(operation string) error {
+	return errValidation("The requestItems parameter is required for %s", operation)
+}
+
+// isTable reports whether a table can be called so, by its name or its ARN.
 func isTable(name string) bool {
 	name = tableName(name)
 	return isName(name) && len(name) >= minTableName && len(name) <= maxTableName
@@ -37,7 +41,7 @@ func showTables[T any](tables map[string]T, count func(T) int, parts string) str
 	return "'{" + strings.Join(out, ", ") + "}'"
 }
 
-// called gives the name that a request, whose tables these are, has for a table: the table's own, or its ARN.
+// called returns the name that a request, whose tables these are, has for a table: the table's own, or its ARN.
 func called[T any](tables map[string]T, table string) string {
 	if _, ok := tables[table]; ok {
 		return table

@@ -70,7 +70,8 @@ type batched struct {
 	read  partiql.Read    // of a SELECT
 	write store.WriteItem // of the others
 
-	ran  bool // it got as far as its table
+	bad  error // what is wrong with it without its item
+	ran  bool  // it got as far as its table
 	item attr.Item
 	err  error
 }
@@ -80,18 +81,19 @@ func (r *batchExecuteStatement) run(c *call) error {
 	if err != nil {
 		return err
 	}
-	used := newConsumption(r.capacity)
-	do := c.view
+	do := c.evaluate
 	if writes {
-		do = c.update
+		do = func(fn func(*store.Tx) error) error { return c.update(false, fn) }
 	}
-	err = do(func(tx *store.Tx) error {
+	var used *consumption
+	err = do(func(tx *store.Tx) error { // which may run several times
+		used = newConsumption(r.capacity)
 		if writes {
 			used.watch(tx, false)
 		}
 		for i := range all {
 			b := &all[i]
-			if b.err == nil {
+			if b.err = b.bad; b.err == nil {
 				b.err = b.perform(tx, used)
 			}
 			if b.err != nil && c.api.refusal(b.err).Status >= http.StatusInternalServerError {
@@ -108,14 +110,14 @@ func (r *batchExecuteStatement) run(c *call) error {
 	return nil
 }
 
-// prepared takes all statements as far as they go without their items, and tells whether they write.
+// prepared takes all statements as far as they go without their items, and reports whether they write.
 func (r *batchExecuteStatement) prepared(c *call) (all []batched, writes bool, err error) {
 	all = make([]batched, len(r.statements.V))
 	reads := false
 	for i := range all {
 		b := &all[i]
 		b.statement = &r.statements.V[i]
-		b.err = b.prepare(c)
+		b.bad = b.prepare(c)
 		if read, err := b.parse(); err == nil {
 			reads = reads || read.Kind == partiql.Select
 			writes = writes || read.Kind != partiql.Select
@@ -153,6 +155,9 @@ func (b *batched) prepare(c *call) error {
 		}
 		return err
 	}
+	if err := b.checkIndex(b.spec); err != nil {
+		return err
+	}
 	var single bool
 	b.read, single, err = read.SingleItem(params, keyOf(b.spec.Key))
 	if err == nil && !single {
@@ -161,12 +166,12 @@ func (b *batched) prepare(c *call) error {
 	return err
 }
 
-// twice tells whether two statements are about one item.
+// twice reports whether two statements are about one item.
 func twice(all []batched) bool {
 	seen := map[string]bool{}
 	for i := range all {
 		b := &all[i]
-		if b.err != nil {
+		if b.bad != nil {
 			continue
 		}
 		id := b.spec.Name + "\x00" + string(attr.AppendJSON(nil, b.key()))
@@ -197,7 +202,7 @@ func keyIn(spec *store.TableSpec, w store.WriteItem) attr.Item {
 		return w.Check.Key
 	}
 	key := attr.Item{}
-	for _, a := range keyAttrs(&spec.Key) {
+	for _, a := range spec.Key.Attrs() {
 		key[a.Name] = w.Put.Item[a.Name]
 	}
 	return key
@@ -205,7 +210,7 @@ func keyIn(spec *store.TableSpec, w store.WriteItem) attr.Item {
 
 // perform does a statement that has been prepared.
 func (b *batched) perform(tx *store.Tx, used *consumption) (err error) {
-	b.ran = true
+	b.ran, b.item = true, nil
 	if b.read.Key == nil {
 		b.item, err = b.statement.perform(tx, b.write)
 		return b.refusedIf(err)

@@ -70,9 +70,14 @@ func (r *batchGetItem) constrain(c *constraints) {
 		return
 	}
 	for _, table := range constrainTables(c, r.tables.V, maxBatchKeys, r.shown) {
-		at := "requestItems." + table + ".member.keys"
-		if k := r.tables.V[table]; c.required(at, k.keys.Set) {
-			c.elements(at, len(k.keys.V), maxBatchKeys)
+		k := r.tables.V[table]
+		at := "RequestItems." + table + ".member.Keys"
+		switch n := len(k.keys.V); {
+		case !c.required("requestItems."+table+".member.keys", k.keys.Set):
+		case n < 1:
+			c.failAt(at, "Member must have length greater than or equal to 1")
+		case n > maxBatchKeys:
+			c.failAt(at, "Member must have length less than or equal to %d", maxBatchKeys)
 		}
 	}
 }
@@ -89,9 +94,12 @@ func (r *batchGetItem) touches(visit func(action, table string)) {
 }
 
 func (r *batchGetItem) run(c *call) error {
+	if len(r.tables.V) == 0 {
+		return errNoRequests("BatchGetItem")
+	}
 	ask, err := r.ask()
 	if err != nil {
-		return err
+		return numberAlone(err)
 	}
 	left := leave(ask, c.fault.Unprocessed)
 	var got store.BatchGetResult

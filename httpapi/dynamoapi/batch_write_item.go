@@ -107,6 +107,9 @@ func (r *batchWriteItem) touches(visit func(action, table string)) {
 }
 
 func (r *batchWriteItem) run(c *call) error {
+	if len(r.tables.V) == 0 {
+		return errNoRequests("BatchWriteItem")
+	}
 	batch, err := r.batch()
 	if err != nil {
 		return err
@@ -123,7 +126,7 @@ func (r *batchWriteItem) run(c *call) error {
 		}
 	}
 	if len(batch) > 0 {
-		err = c.update(func(tx *store.Tx) error {
+		err = c.update(false, func(tx *store.Tx) error {
 			l.watch(tx, false)
 			return tx.BatchWrite(batch)
 		})
@@ -160,7 +163,7 @@ func writeRequests(out *wire.Encoder, table string, requests []store.WriteReques
 	out.EndArray()
 }
 
-// batch makes the checks of the request and gives it as the store takes it.
+// batch makes the checks of the request and returns it as the store takes it.
 func (r *batchWriteItem) batch() (store.BatchWrite, error) {
 	batch := store.BatchWrite{}
 	for _, name := range slices.Sorted(maps.Keys(r.tables.V)) {

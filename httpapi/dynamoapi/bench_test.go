@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -68,7 +69,8 @@ func BenchmarkRequest(b *testing.B) {
 				clear(to.header)
 				body := bodies[i%len(bodies)]
 				r := (&http.Request{
-					Method: http.MethodPost, Header: header, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body)),
+					Method: http.MethodPost, URL: &url.URL{Path: "/"}, Header: header, ContentLength: int64(len(body)),
+					Body: io.NopCloser(strings.NewReader(body)),
 				}).WithContext(b.Context())
 				if a.ServeHTTP(to, r); to.status != http.StatusOK {
 					b.Fatalf("status %d for %s", to.status, body)

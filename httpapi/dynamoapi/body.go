@@ -1,7 +1,10 @@
 package dynamoapi
 
 import (
+	"bufio"
+	"compress/flate"
 	"compress/gzip"
+	"compress/zlib"
 	"crypto/sha256"
 	"errors"
 	"io"
@@ -17,6 +20,7 @@ const (
 	maxBody   = 16 << 20  // of a request, as in DynamoDB; of a packed one also when it is unpacked
 	freeBody  = 64 << 10  // what a request may have without asking
 	maxBodies = 128 << 20 // of all requests together, beyond what is free
+	maxDrain  = 64 << 20  // of a refused request that is read on, so that its client comes to reading the answer
 )
 
 // bodies reads requests, and bounds the memory of all of them: a client that sends a large one slowly holds what it has
@@ -34,20 +38,28 @@ type body struct {
 }
 
 // read reads the body of a request. It is released when nothing of the request is needed any more.
-func (b *bodies) read(w http.ResponseWriter, r *http.Request, hashed bool) (out body, err error) {
-	var from io.Reader = http.MaxBytesReader(w, r.Body, maxBody)
+func (b *bodies) read(r *http.Request, hashed bool) (out body, err error) {
+	if r.ContentLength > maxBody {
+		return body{}, errTooLarge()
+	}
+	raw := &wireBytes{from: r.Body}
+	from := io.LimitReader(raw, maxBody+1)
 	sum := sha256.New()
 	if hashed {
 		from = io.TeeReader(from, sum)
 	}
-	if r.Header.Get("Content-Encoding") == "gzip" {
-		if from, err = gzip.NewReader(from); err != nil {
-			return body{}, refuse(ofCoral+"SerializationException", "The body is not gzip")
-		}
+	if from, err = unpacked(from, r.Header.Get("Content-Encoding")); err != nil {
+		return body{}, err
 	}
 	p := parcel{of: b, data: b.buffer()}
 	if err := p.fill(from); err != nil {
 		b.held.Add(-p.held)
+		if r.ContentLength < 0 { // how long it is, only its end tells
+			drain(raw)
+		}
+		if raw.n > maxBody { // whatever else it was refused for
+			return body{}, errTooLarge()
+		}
 		return body{}, unread(err)
 	}
 	out = body{text: string(p.data), held: p.held}
@@ -58,6 +70,60 @@ func (b *bodies) read(w http.ResponseWriter, r *http.Request, hashed bool) (out 
 	return out, nil
 }
 
+// unpacked reads what a Content-Encoding has packed. Deflate is that of zlib, or what is in it alone: clients send both.
+func unpacked(from io.Reader, encoding string) (io.Reader, error) {
+	var err error
+	switch strings.ToLower(encoding) {
+	case "gzip":
+		from, err = gzip.NewReader(from)
+	case "deflate":
+		buffer := bufio.NewReader(from)
+		from = flate.NewReader(buffer)
+		if head, _ := buffer.Peek(2); len(head) == 2 && head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
+			from, err = zlib.NewReader(buffer)
+		}
+	}
+	if err != nil {
+		return nil, refuse(ofCoral+"SerializationException", "The body is not %s", strings.ToLower(encoding))
+	}
+	return from, nil
+}
+
+// wireBytes counts what comes over the wire.
+type wireBytes struct {
+	from io.Reader
+	n    int64
+}
+
+func (c *wireBytes) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// drain reads on in a body that is of no use any more, within a limit. Nothing is kept.
+func drain(body io.Reader) {
+	_, _ = io.CopyN(io.Discard, body, maxDrain) // how far it comes does not matter
+}
+
+// drainBehind lets a refusal be sent before the request has been read to its end, and returns what reads the rest behind
+// it. A client that reads while it sends has its answer at once; one that sends all of it first comes to reading: to
+// close on it would reset the connection, and the answer would be lost.
+func drainBehind(w http.ResponseWriter, r *http.Request) (rest func()) {
+	if r.Header.Get("Expect") != "" { // it waits for leave to send, which it does not get
+		return func() {}
+	}
+	c := http.NewResponseController(w)
+	if c.EnableFullDuplex() != nil { // no connection of net/http's
+		return func() {}
+	}
+	return func() {
+		if c.Flush() == nil {
+			drain(r.Body)
+		}
+	}
+}
+
 // release gives the memory of a body back.
 func (b *bodies) release(of body) { b.held.Add(-of.held) }
 
@@ -66,13 +132,10 @@ func unread(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return errTooLarge()
-	}
 	return refuse(ofCoral+"SerializationException", "The body could not be read")
 }
 
-// buffer gives a buffer to read into.
+// buffer returns a buffer to read into.
 func (b *bodies) buffer() []byte {
 	if buf, ok := b.pool.Get().(*[]byte); ok {
 		return (*buf)[:0]
@@ -89,14 +152,30 @@ func (b *bodies) keep(buf []byte) {
 
 // checkForm refuses what is no request of the protocol at all.
 func checkForm(r *http.Request) error {
+	if headerSize(r) > maxHeader {
+		e := refuse(ofCoral+"RequestEntityTooLargeException", "The headers exceed the maximum of %d bytes", maxHeader)
+		e.Status = http.StatusRequestHeaderFieldsTooLarge
+		return e
+	}
 	media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	media = strings.TrimSpace(media)
-	if r.Method == http.MethodPost && (media == contentType || media == "application/json") {
+	if r.URL.Path == "/" && r.Method == http.MethodPost && (media == contentType || media == "application/json") {
 		return nil
 	}
 	e := refuse(ofCoral+"UnknownOperationException", "")
 	e.Status = http.StatusNotFound
 	return e
+}
+
+// headerSize is how long the headers are with the line above them.
+func headerSize(r *http.Request) int {
+	n := len("POST  HTTP/1.1\r\nHost: \r\n") + len(r.RequestURI) + len(r.Host)
+	for name, values := range r.Header {
+		for _, v := range values {
+			n += len(name) + len(": \r\n") + len(v)
+		}
+	}
+	return n
 }
 
 func errTooLarge() *Error {

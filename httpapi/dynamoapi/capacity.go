@@ -113,16 +113,8 @@ func (u *consumption) fetched(spec *store.TableSpec, n int, consistent bool) {
 	u.count(spec, "", units{read: read})
 }
 
-// whole gives how many units of a size so many bytes begin, at least one.
+// whole returns how many units of a size so many bytes begin, at least one.
 func whole(bytes, unit int) float64 { return float64(max(1, (bytes+unit-1)/unit)) }
-
-// keyAttrs gives the attributes of a key.
-func keyAttrs(key *store.KeySpec) []store.KeyAttr {
-	if key.Sort.Name == "" {
-		return []store.KeyAttr{key.Partition}
-	}
-	return []store.KeyAttr{key.Partition, key.Sort}
-}
 
 // count adds units to a table, and to the part of it that they belong to.
 func (u *consumption) count(spec *store.TableSpec, index string, n units) {

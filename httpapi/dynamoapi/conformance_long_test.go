@@ -49,7 +49,7 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
-// emptied gives a DynamoDB Local without tables.
+// emptied returns a DynamoDB Local without tables.
 func emptied(t testing.TB, s *ddblocal.Server) *ddblocal.Server {
 	t.Helper()
 	must := func(operation string, request any) []byte {

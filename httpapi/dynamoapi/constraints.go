@@ -29,13 +29,20 @@ func (c *constraints) err() error {
 	}
 }
 
-// full tells that as many were found as the service names: more need not be looked for.
+// full reports whether as many were found as the service names: more need not be looked for.
 func (c *constraints) full() bool { return len(c.found) == maxConstraints }
 
 // fail notes that the value at a place breaks a rule. The value is given as it shall be shown, quotes included.
 func (c *constraints) fail(at, value, format string, args ...any) {
 	if !c.full() {
 		c.found = append(c.found, "Value "+value+" at '"+at+"' failed to satisfy constraint: "+fmt.Sprintf(format, args...))
+	}
+}
+
+// failAt notes the same as the newer checks of the service do: a member is named as it stands in the request, and no value is shown.
+func (c *constraints) failAt(member, format string, args ...any) {
+	if !c.full() {
+		c.found = append(c.found, "Value at '"+member+"' failed to satisfy constraint: "+fmt.Sprintf(format, args...))
 	}
 }
 
@@ -49,9 +56,13 @@ func (c *constraints) required(at string, set bool) bool {
 	return set
 }
 
-// name is the rule for names of tables, where an ARN will do too.
+// table is the rule for names of tables, where an ARN will do too. Of an empty name nothing but that is said.
 func (c *constraints) table(at string, v wire.Opt[string]) {
-	if c.required(at, v.Set) && !strings.HasPrefix(v.V, "arn:") {
+	switch {
+	case !c.required(at, v.Set), strings.HasPrefix(v.V, "arn:"):
+	case v.V == "":
+		c.length(at, v, 1, maxTableName)
+	default:
 		c.name(at, v)
 	}
 }

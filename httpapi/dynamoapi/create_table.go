@@ -41,18 +41,16 @@ func readIndexes(d *wire.Decoder, into *wire.Opt[[]indexDefinition], shape strin
 }
 
 func (r *createTable) constrain(c *constraints) {
-	if !r.table.constrain() {
+	if !r.table.constrainNew(c) {
 		return
 	}
 	c.required("attributeDefinitions", r.definitions.Set)
 	constrainDefinitions(c, r.definitions)
-	c.table("tableName", r.table.Opt)
 	r.constrainBilling(c)
-	constrainKey(c, "keySchema", r.key)
-	constrainIndexes(c, "localSecondaryIndexes", r.local)
-	constrainIndexes(c, "globalSecondaryIndexes", r.global)
+	constrainKey(c, "keySchema", r.key, mostInKey)
+	constrainIndexes(c, "localSecondaryIndexes", r.local, mostInKey)
+	constrainIndexes(c, "globalSecondaryIndexes", r.global, 0)
 	r.constrainRest(c)
-	constrainTags(c, r.tags)
 }
 
 func (r *createTable) touches(visit func(action, table string)) { visit("CreateTable", r.table.V) }
@@ -69,18 +67,21 @@ func (r *createTable) run(c *call) error {
 		return err
 	}
 	settings, err := r.settings(c)
+	if err == nil {
+		err = c.api.refuseReserved(spec.Name)
+	}
 	if err != nil {
 		return err
 	}
 	if err := c.api.store.CreateTableWith(c, spec, settings); err != nil {
-		return err
+		return c.refuseHidden(spec.Name, err)
 	}
 	d, err := c.managed(&r.table)
 	if err != nil {
 		return err
 	}
 	c.out.Name("TableDescription")
-	c.describe(d, look{table: "CREATING", index: "CREATING"})
+	c.describe(d, look{table: "CREATING", index: "CREATING", made: true, warming: r.warming()})
 	return nil
 }
 
@@ -186,29 +187,28 @@ func (t *keyTypes) checkUsed(spec store.TableSpec) error {
 
 // addSpec adds the attributes that are in a table's keys.
 func (t *keyTypes) addSpec(spec store.TableSpec) {
-	add := func(key store.KeySpec) {
-		t.add(key.Partition.Name, key.Partition.Type)
-		if key.Sort.Name != "" {
-			t.add(key.Sort.Name, key.Sort.Type)
+	add := func(key *store.KeySpec) {
+		for _, a := range key.Attrs() {
+			t.add(a.Name, a.Type)
 		}
 	}
-	add(spec.Key)
-	for _, ix := range spec.Indexes {
-		add(ix.Key)
+	add(&spec.Key)
+	for i := range spec.Indexes {
+		add(&spec.Indexes[i].Key)
 	}
 }
 
-// settings gives what the store only remembers.
+// settings returns what the store only remembers.
 func (r *createTable) settings(c *call) (store.TableSettings, error) {
 	s := store.TableSettings{
 		Billing: r.mode(), Class: r.class.V, Protected: r.protected.V, Encrypted: r.encryption.V.enabled.V,
 		EncryptedBy: r.encryption.V.key.V, Stream: store.StreamView(r.stream.V.view.V),
-		Throughput: throughputOf(r.throughput, r.onDemand), Indexes: map[string]store.Throughput{}, Tags: map[string]string{},
+		Indexes: map[string]store.Throughput{}, Tags: map[string]string{},
 	}
 	if s.Billing == store.BillingOnDemand {
 		s.BillingSince = c.api.cfg.Now()
 	}
-	if err := checkOnDemand(r.onDemand, s.Billing); err != nil {
+	if err := r.setThroughput(&s); err != nil {
 		return s, err
 	}
 	if err := r.checkStream(); err != nil {
@@ -220,15 +220,35 @@ func (r *createTable) settings(c *call) (store.TableSettings, error) {
 	if len(r.tags.V) > maxTags {
 		return s, errTooManyTags()
 	}
-	for _, def := range r.global.V {
-		s.Indexes[def.name.V] = throughputOf(def.throughput, def.onDemand)
-	}
 	for _, t := range r.tags.V {
 		s.Tags[t.key.V] = t.value.V
 	}
 	return s, nil
 }
 
+// setThroughput gives the table and its global indexes what is asked for.
+func (r *createTable) setThroughput(s *store.TableSettings) (err error) {
+	want := demand{onDemand: r.onDemand, warm: r.warm, billing: s.Billing, made: true}
+	if s.Throughput, err = want.apply(provisioned(r.throughput)); err != nil {
+		return err
+	}
+	for _, def := range r.global.V {
+		if s.Indexes[def.name.V], err = def.demand(s.Billing, true).apply(provisioned(def.throughput)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// warming returns what is asked to be warm from the beginning.
+func (r *createTable) warming() map[string]bool {
+	asked := map[string]bool{"": r.warm.Set}
+	for _, def := range r.global.V {
+		asked[def.name.V] = def.warm.Set
+	}
+	return asked
+}
+
 func errTooManyTags() error {
-	return errWrong("Too many tags: the number of tags of a resource is limited to %d", maxTags)
+	return errValidation("Number of Tags exceed the current limit for the provided ResourceArn")
 }

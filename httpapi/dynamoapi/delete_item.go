@@ -33,7 +33,7 @@ func (r *deleteItem) touches(visit func(action, table string)) { visit("DeleteIt
 func (r *deleteItem) run(c *call) error {
 	del, err := r.delete()
 	if err != nil {
-		return err
+		return numberDetected(err)
 	}
 	images, account, err := r.do(c, func(tx *store.Tx) (im store.Images, err error) {
 		im.Old, err = tx.Delete(del)
@@ -49,7 +49,7 @@ func (r *deleteItem) run(c *call) error {
 	return nil
 }
 
-// delete makes the checks of the request and gives it as the store takes it.
+// delete makes the checks of the request and returns it as the store takes it.
 func (r *deleteItem) delete() (del store.DeleteItem, err error) {
 	expressions := []expression{{"ConditionExpression", r.condition}}
 	if err := r.check(expressions, r.legacy.names(false)...); err != nil {

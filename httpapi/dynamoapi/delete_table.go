@@ -27,11 +27,14 @@ func (r *deleteTable) run(c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := c.api.refuseOwned(d.Spec.Name, "it cannot be deleted"); err != nil {
+		return err
+	}
 	if err := c.api.store.DropTable(c, d.Spec.Name); err != nil {
 		return err
 	}
 	c.api.sizes.forget(d.ID)
 	c.out.Name("TableDescription")
-	c.describe(d, look{table: "DELETING", index: "DELETING"})
+	c.describe(d, look{table: "DELETING"})
 	return nil
 }

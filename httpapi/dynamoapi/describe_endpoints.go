@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 )
 
-// describeEndpoints tells a client that discovers endpoints to stay where it is: the address is the one it has called, as
+// describeEndpoints answers a client that discovers endpoints with the one it has called, as
 // it has called it, which is not the listener's behind a port that is passed on.
 type describeEndpoints struct{}
 
@@ -35,7 +35,7 @@ func (describeEndpoints) run(c *call) error {
 
 type hostKey struct{}
 
-// withHost gives the context of a request, with the host that was called where somebody wants to know.
+// withHost returns the context of a request, with the host that was called where somebody wants to know.
 func withHost(r *http.Request, operation string) context.Context {
 	if operation != "DescribeEndpoints" {
 		return r.Context()

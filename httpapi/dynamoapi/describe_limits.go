@@ -2,7 +2,7 @@ package dynamoapi
 
 import "github.com/touchline/touchline/httpapi/dynamoapi/wire"
 
-// describeLimits tells the quotas of an account. Nothing is limited here: the numbers are those of a new account.
+// describeLimits returns the quotas of an account. Nothing is limited here: the numbers are those of a new account.
 type describeLimits struct{}
 
 func (describeLimits) field(d *wire.Decoder, _ string) error { return d.Skip() }

@@ -5,12 +5,17 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// describeStream tells of a stream and its shard.
+// describeStream describes a stream and its shard.
 type describeStream struct {
 	arn    wire.Opt[string]
 	after  wire.Opt[string] // ExclusiveStartShardId
 	limit  wire.Opt[int64]
-	filter bool // ShardFilter asks for the children of a shard: there are none
+	filter wire.Opt[shardFilter]
+}
+
+// shardFilter is ShardFilter: the shards that a client wants to know of.
+type shardFilter struct {
+	kind, shard wire.Opt[string]
 }
 
 func (r *describeStream) field(d *wire.Decoder, name string) error {
@@ -22,9 +27,22 @@ func (r *describeStream) field(d *wire.Decoder, name string) error {
 	case "Limit":
 		return d.Int(&r.limit)
 	case "ShardFilter":
-		r.filter = true
+		return r.readFilter(d)
 	}
 	return d.Skip()
+}
+
+func (r *describeStream) readFilter(d *wire.Decoder) error {
+	r.filter.Set = true
+	return d.Field("ShardFilter", func(name string) error {
+		switch name {
+		case "Type":
+			return d.OptText(&r.filter.V.kind)
+		case "ShardId":
+			return d.OptText(&r.filter.V.shard)
+		}
+		return d.Skip()
+	})
 }
 
 func (r *describeStream) constrain(c *constraints) {
@@ -33,11 +51,16 @@ func (r *describeStream) constrain(c *constraints) {
 	}
 	c.between("limit", r.limit, 1, maxStreams)
 	constrainShard(c, "exclusiveStartShardId", r.after)
+	c.among("shardFilter.type", r.filter.V.kind, "CHILD_SHARDS")
+	constrainShard(c, "shardFilter.shardId", r.filter.V.shard)
 }
 
 func (r *describeStream) touches(visit func(action, table string)) { visit("DescribeStream", r.arn.V) }
 
 func (r *describeStream) run(c *call) error {
+	if err := r.filter.V.check(r.filter.Set); err != nil {
+		return err
+	}
 	st, err := c.stream(r.arn.V)
 	if err != nil {
 		return err
@@ -55,10 +78,10 @@ func (r *describeStream) run(c *call) error {
 	out.NamedText("StreamViewType", string(st.View))
 	writeTime(out, "CreationRequestDateTime", st.Began)
 	out.NamedText("TableName", st.Table)
-	writeKey(out, st.Key)
+	writeKey(out, &st.Key)
 	out.Name("Shards")
 	out.BeginArray()
-	if !r.filter && (!r.after.Set || r.after.V < shardID(st)) {
+	if !r.filter.Set && (!r.after.Set || r.after.V < shardID(st)) { // the one shard is nobody's child
 		writeShard(out, st)
 	}
 	out.EndArray()
@@ -66,14 +89,27 @@ func (r *describeStream) run(c *call) error {
 	return nil
 }
 
+// check refuses a filter that does not say whose children it means.
+func (f shardFilter) check(given bool) error {
+	switch {
+	case given && !f.kind.Set:
+		return errWrong("ShardFilter must have a Type")
+	case given && !f.shard.Set:
+		return errWrong("ShardFilter of Type CHILD_SHARDS must have the ShardId of the parent shard")
+	}
+	return nil
+}
+
+// writeShard writes a stream's shard. It begins before its first record, so that a reader who goes on behind the beginning
+// misses nothing.
 func writeShard(out *wire.Encoder, st store.TableStream) {
 	out.Begin()
 	out.NamedText("ShardId", shardID(st))
 	out.Name("SequenceNumberRange")
 	out.Begin()
-	out.NamedText("StartingSequenceNumber", sequenceNumber(st.After+1))
+	out.NamedText("StartingSequenceNumber", sequenceNumber(st.After))
 	if !st.Open() {
-		out.NamedText("EndingSequenceNumber", sequenceNumber(max(st.After+1, st.Through)))
+		out.NamedText("EndingSequenceNumber", sequenceNumber(max(st.After, st.Through)))
 	}
 	out.End()
 	out.End()

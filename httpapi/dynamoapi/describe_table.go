@@ -2,7 +2,7 @@ package dynamoapi
 
 import "github.com/touchline/touchline/httpapi/dynamoapi/wire"
 
-// describeTable tells of a table.
+// describeTable describes a table.
 type describeTable struct {
 	table managedTable
 }

@@ -35,12 +35,12 @@ type Error struct {
 // Error is the type and the message.
 func (e *Error) Error() string { return e.name() + ": " + e.Message }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.cause }
 
 func (e *Error) name() string { return e.Type[strings.IndexByte(e.Type, '#')+1:] }
 
-// Wire gives the body of the answer.
+// Wire returns the body of the answer.
 func (e *Error) Wire() []byte {
 	out := wire.NewEncoder(nil)
 	e.write(out)
@@ -96,13 +96,13 @@ func (a *API) refusal(err error) *Error {
 	if canceled, ok := errors.AsType[*store.TransactionCanceledError](err); ok {
 		return transactionCanceled(canceled)
 	}
-	e := refuse(ofModel+"InternalServerError", "The request could not be done: see the log of the node")
+	e := refuse(ofModel+"InternalServerError", "The request failed: see the node's log")
 	e.Status = http.StatusInternalServerError
 	e.cause = err
 	f, ok := errors.AsType[*fault.Error](err)
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		e.Status, e.Type, e.Message = http.StatusServiceUnavailable, ofCoral+"ServiceUnavailableException", "The request was given up"
+		e.Status, e.Type, e.Message = http.StatusServiceUnavailable, ofCoral+"ServiceUnavailableException", "The request was canceled"
 	case !ok:
 	case f.Kind == fault.Invalid && f.Code == "serialization":
 		e.Status, e.Type, e.Message = http.StatusBadRequest, ofCoral+"SerializationException", f.Message
@@ -118,11 +118,47 @@ func (a *API) refusal(err error) *Error {
 		e.Status, e.Type, e.Message = http.StatusBadRequest, ofModel+"ResourceInUseException", f.Message
 	case f.Kind == fault.Full, f.Kind == fault.Unavailable: // SDKs come again by themselves
 		e.Status, e.Type, e.Message = http.StatusServiceUnavailable, ofCoral+"ServiceUnavailableException", f.Message
-		if _, ok := errors.AsType[later](err); ok {
-			e.cause = nil // who refuses a write until there is room has logged that once
+		_, ok := errors.AsType[later](err)
+		if ok || f.Code == "store_stalled" || f.Code == "store_busy" {
+			e.cause = nil // who refuses a write until there is room has logged that once; of those who wait the log names the one who holds
 		}
 	}
 	return e
+}
+
+// isNumber reports whether an error is about a number that DynamoDB does not take.
+func isNumber(err error) bool {
+	return errors.Is(err, attr.NumberError{})
+}
+
+// numberAlone words the error of a number as the newer checks of the service do, those of GetItem, BatchGetItem and Query: an
+// empty text is shown too. Any other error is left as it is.
+func numberAlone(err error) error {
+	if !isNumber(err) {
+		return err
+	}
+	return errValidation("%s", numberMessage(err))
+}
+
+// numberDetected is numberAlone for PutItem, UpdateItem and DeleteItem, which count it as a validation error.
+func numberDetected(err error) error {
+	if !isNumber(err) {
+		return err
+	}
+	return errDetected(numberMessage(err))
+}
+
+func numberMessage(err error) string {
+	message := err.Error()
+	if strings.HasSuffix(message, "numeric value") {
+		message += ": "
+	}
+	return message
+}
+
+// errDetected is one validation error, as newer checks of the service word it.
+func errDetected(message string) error {
+	return errValidation("1 validation error detected: %s", message)
 }
 
 // later is an error that knows when to come again: nothing has failed.

@@ -68,7 +68,7 @@ func (r *executeStatement) run(c *call) error {
 		return plain(err)
 	}
 	var shown attr.Item
-	err = c.update(func(tx *store.Tx) (err error) {
+	err = c.update(false, func(tx *store.Tx) (err error) {
 		used.watch(tx, false)
 		shown, err = r.perform(tx, w)
 		return err
@@ -101,7 +101,7 @@ func (r *executeStatement) selecting(c *call, spec *store.TableSpec, params []at
 		return err
 	}
 	var next *position
-	err = c.view(func(tx *store.Tx) (err error) {
+	err = c.evaluate(func(tx *store.Tx) (err error) {
 		next, err = s.run(tx, from)
 		return err
 	})
@@ -151,7 +151,7 @@ func (s *statement) write(spec *store.TableSpec, params []attr.Value) (w store.W
 	return w, check.BadKey, err
 }
 
-// perform does a write and gives what RETURNING shows of it.
+// perform does a write and returns what RETURNING shows of it.
 func (s *statement) perform(tx *store.Tx, w store.WriteItem) (attr.Item, error) {
 	switch {
 	case w.Put != nil:

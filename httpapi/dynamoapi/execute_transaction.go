@@ -101,7 +101,7 @@ func newMissing(n int) *missing {
 	return m
 }
 
-// is tells whether the error is that of a table that is not there.
+// is reports whether the error is that of a table that is not there.
 func (m *missing) is(i int, err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.name() != "ResourceNotFoundException" {
@@ -164,7 +164,7 @@ func (r *executeTransaction) reads(c *call, params [][]attr.Value) error {
 }
 
 func (r *executeTransaction) writes(c *call, params [][]attr.Value) error {
-	t := store.TransactWrite{Token: r.token.V}
+	t := store.TransactWrite{Token: r.token.V, AllReasons: true}
 	gone := newMissing(len(params))
 	for i := range params {
 		s := &r.statements.V[i]
@@ -189,7 +189,7 @@ func (r *executeTransaction) writes(c *call, params [][]attr.Value) error {
 	}
 	used := newConsumption(r.capacity)
 	t.Repeated = used.reread
-	err := c.update(func(tx *store.Tx) error {
+	err := c.update(t.ChecksOnly(), func(tx *store.Tx) error {
 		used.watch(tx, true)
 		return tx.TransactWrite(t)
 	})

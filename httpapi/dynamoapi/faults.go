@@ -11,7 +11,7 @@ import (
 )
 
 // errDropped is a request whose answer nobody gets: the connection is closed.
-var errDropped = errors.New("the connection is to be closed, as a rule of faults on demand says")
+var errDropped = errors.New("a fault injection rule closes the connection")
 
 // parted is a request of several parts, one of which may be in conflict with another transaction.
 type parted interface{ parts() int }

@@ -37,7 +37,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// isAnswered runs a request, fails where the answer is no JSON or tells of a fault of the node, and gives it.
+// isAnswered runs a request, fails where the answer is no JSON or tells of a fault of the node, and returns it.
 func isAnswered(t *testing.T, a *dynamoapi.API, operation, request string) string {
 	t.Helper()
 	answer, err := a.Do(context.Background(), operation, []byte(request))
@@ -48,7 +48,8 @@ func isAnswered(t *testing.T, a *dynamoapi.API, operation, request string) strin
 		}
 		answer = refused.Wire()
 	}
-	if !json.Valid(answer) {
+	silent := err == nil && (operation == "TagResource" || operation == "UntagResource")
+	if !json.Valid(answer) && !(silent && len(answer) == 0) {
 		t.Fatalf("%s %s: %s", operation, request, answer)
 	}
 	return string(answer)

@@ -48,7 +48,7 @@ func (r *getItem) touches(visit func(action, table string)) { visit("GetItem", r
 func (r *getItem) run(c *call) error {
 	get, err := r.get()
 	if err != nil {
-		return err
+		return numberAlone(err)
 	}
 	used := newConsumption(r.capacity)
 	err = c.view(func(tx *store.Tx) error {
@@ -69,7 +69,7 @@ func (r *getItem) run(c *call) error {
 	return err
 }
 
-// get makes the checks of the request and gives it as the store takes it.
+// get makes the checks of the request and returns it as the store takes it.
 func (r *getItem) get() (store.GetItem, error) {
 	expressions := []expression{{"ProjectionExpression", r.projection}}
 	if err := r.check(expressions, r.legacy.names(false)...); err != nil {

@@ -73,11 +73,7 @@ func (r *getRecords) run(c *call) error {
 // written after the stream had ended.
 func (c *call) readStream(it shardIterator, limit int) (st store.TableStream, page store.JournalPage, err error) {
 	err = c.api.store.View(c, func(tx *store.Tx) error {
-		streams, err := tx.Streams()
-		if err != nil {
-			return err
-		}
-		if st, err = streamAmong(streams, it.stream); err != nil {
+		if st, err = streamAmong(it.stream, tx.StreamsOf); err != nil {
 			return err
 		}
 		page.Came = it.after
@@ -95,7 +91,7 @@ func (c *call) readStream(it shardIterator, limit int) (st store.TableStream, pa
 	return st, page, err
 }
 
-// writeRecords writes as many records of a page as fit into an answer, one at least, and gives how far that is.
+// writeRecords writes as many records of a page as fit into an answer, one at least, and returns how far that is.
 func (c *call) writeRecords(st store.TableStream, page store.JournalPage) (came uint64) {
 	c.out.Name("Records")
 	c.out.BeginArray()

@@ -1,6 +1,8 @@
 package dynamoapi
 
 import (
+	"time"
+
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 	"github.com/touchline/touchline/store"
 )
@@ -11,6 +13,7 @@ type getShardIterator struct {
 	shard    wire.Opt[string]
 	kind     wire.Opt[string]
 	sequence wire.Opt[string]
+	at       wire.Opt[float64] // Timestamp, in seconds since 1970
 }
 
 func (r *getShardIterator) field(d *wire.Decoder, name string) error {
@@ -23,6 +26,8 @@ func (r *getShardIterator) field(d *wire.Decoder, name string) error {
 		return d.OptText(&r.kind)
 	case "SequenceNumber":
 		return d.OptText(&r.sequence)
+	case "Timestamp":
+		return d.Float(&r.at)
 	}
 	return d.Skip()
 }
@@ -35,7 +40,7 @@ func (r *getShardIterator) constrain(c *constraints) {
 		constrainShard(c, "shardId", r.shard)
 	}
 	if c.required("shardIteratorType", r.kind.Set) {
-		c.among("shardIteratorType", r.kind, "AFTER_SEQUENCE_NUMBER", "LATEST", "AT_SEQUENCE_NUMBER", "TRIM_HORIZON")
+		c.among("shardIteratorType", r.kind, "AFTER_SEQUENCE_NUMBER", "LATEST", "AT_SEQUENCE_NUMBER", "TRIM_HORIZON", "AT_TIMESTAMP")
 	}
 	c.length("sequenceNumber", r.sequence, 21, 40)
 }
@@ -52,6 +57,12 @@ func (r *getShardIterator) run(c *call) error {
 		return errWrong("Invalid SequenceNumber")
 	case !exact && r.sequence.Set:
 		return errWrong("SequenceNumber should not be passed for this iterator type")
+	case r.kind.V != "AT_TIMESTAMP" && r.at.Set:
+		return errWrong("Timestamp should not be passed for this iterator type")
+	case r.kind.V == "AT_TIMESTAMP" && !r.at.Set:
+		return errWrong("Timestamp must be passed for iterator type AT_TIMESTAMP")
+	case r.at.V > float64(c.api.cfg.Now().UnixMilli()+1)/1000:
+		return errWrong("Timestamp must not be in the future")
 	}
 	st, err := c.stream(r.arn.V)
 	if err != nil {
@@ -60,7 +71,7 @@ func (r *getShardIterator) run(c *call) error {
 	if r.shard.V != shardID(st) {
 		return refuse(ofModel+"ResourceNotFoundException", "Requested resource not found: Shard %s in Stream %s not found", r.shard.V, r.arn.V)
 	}
-	after, err := r.after(c.api.store, st, seq)
+	after, err := r.after(c, st, seq)
 	if err != nil {
 		return err
 	}
@@ -71,7 +82,8 @@ func (r *getShardIterator) run(c *call) error {
 }
 
 // after is the sequence behind which to read.
-func (r *getShardIterator) after(s *store.Store, st store.TableStream, seq uint64) (uint64, error) {
+func (r *getShardIterator) after(c *call, st store.TableStream, seq uint64) (uint64, error) {
+	s := c.api.store
 	last := s.Seq()
 	if !st.Open() {
 		last = st.Through
@@ -82,8 +94,13 @@ func (r *getShardIterator) after(s *store.Store, st store.TableStream, seq uint6
 		return oldest, nil
 	case "LATEST":
 		return last, nil
+	case "AT_TIMESTAMP":
+		after, err := s.JournalAt(c, time.UnixMilli(int64(max(r.at.V, 0)*1000)))
+		return max(oldest, min(after, last)), err
 	case "AT_SEQUENCE_NUMBER":
-		seq = max(seq, 1) - 1
+		if seq > st.After { // the shard begins there, before its first record
+			seq--
+		}
 	}
 	switch {
 	case seq < st.After || seq > last:

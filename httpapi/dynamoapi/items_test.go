@@ -20,7 +20,7 @@ func open(t testing.TB) *dynamoapi.API {
 	return dynamoapi.New(dynamoapi.Config{Store: s})
 }
 
-// do runs a request and gives the body of the answer, refused or not.
+// do runs a request and returns the body of the answer, refused or not.
 func do(t testing.TB, a *dynamoapi.API, operation, body string) string {
 	t.Helper()
 	answer, err := a.Do(t.Context(), operation, []byte(body))

@@ -43,7 +43,7 @@ func (l *ledger) add(c *call, table string, subject attr.Item) {
 	}
 	e := entry{spec: spec, key: attr.Item{}}
 	if spec != nil {
-		for _, a := range keyAttrs(&spec.Key) {
+		for _, a := range spec.Key.Attrs() {
 			if v, ok := subject[a.Name]; ok {
 				e.key[a.Name] = v
 			}

@@ -117,7 +117,7 @@ func (l *legacyParams) readUpdates(d *wire.Decoder) error {
 	})
 }
 
-// names gives what was given, in the order in which the service names it. KeyConditions go with expressions of other
+// names returns what was given, in the order in which the service names it. KeyConditions go with expressions of other
 // kinds: they are in it only beside a KeyConditionExpression.
 func (l *legacyParams) names(keyExpression bool) (given []string) {
 	for _, p := range [...]struct {
@@ -200,11 +200,12 @@ func (l *legacyParams) checkUpdates() error { return legacy.CheckChanges(l.updat
 
 func (l *legacyParams) checkExpected() error { return legacy.CheckExpected(l.expected.V) }
 
-func (l *legacyParams) checkKeys() error {
+// checkKeys checks KeyConditions as far as it goes without the key, which of an index may have more than two attributes.
+func (l *legacyParams) checkKeys(index bool) error {
 	if err := legacy.CheckComparisons(l.keys.V); err != nil {
 		return err
 	}
-	if l.keys.Set && len(l.keys.V) != 1 && len(l.keys.V) != 2 {
+	if n := len(l.keys.V); l.keys.Set && (n == 0 || n > 2 && !index) {
 		return errValidation("Conditions can be of length 1 or 2 only")
 	}
 	return nil
@@ -226,11 +227,14 @@ func (l *legacyParams) checkKey(spec *store.TableSpec, index string) error {
 			of = &spec.Indexes[i].Key
 		}
 	}
-	key := legacy.Key{Partition: keyAttr(of.Partition), Sort: keyAttr(of.Sort)}
-	if err := legacy.CheckKey(l.keys.V, key); err != nil {
+	key := expr.Key{Partition: len(of.PartitionAttrs())}
+	for _, a := range of.Attrs() {
+		key.Attrs = append(key.Attrs, keyAttr(a))
+	}
+	if err := legacy.CheckKey(l.keys.V, &key); err != nil {
 		return err
 	}
-	return legacy.CheckFilter(l.queryFilter.V, key)
+	return legacy.CheckFilter(l.queryFilter.V, &key)
 }
 
 func keyAttr(a store.KeyAttr) expr.KeyAttr {

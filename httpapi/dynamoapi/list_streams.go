@@ -52,19 +52,11 @@ func (r *listStreams) run(c *call) error {
 			return errValidation("Invalid StreamArn")
 		}
 	}
-	byName := func(a, b store.TableStream) int {
-		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Label, b.Label))
-	}
-	streams := slices.DeleteFunc(c.api.store.Streams(), func(st store.TableStream) bool {
-		return r.table.Set && st.Table != tableName(r.table.V) || r.after.Set && byName(st, after) <= 0
-	})
-	slices.SortFunc(streams, byName)
 	limit := maxStreams
 	if r.limit.Set {
 		limit = int(r.limit.V)
 	}
-	more := len(streams) > limit
-	streams = streams[:min(limit, len(streams))]
+	streams, more := r.page(c.api.store, after, limit)
 	c.out.Name("Streams")
 	c.out.BeginArray()
 	arn := ""
@@ -81,4 +73,15 @@ func (r *listStreams) run(c *call) error {
 		c.out.NamedText("LastEvaluatedStreamArn", arn)
 	}
 	return nil
+}
+
+// page lists streams behind one.
+func (r *listStreams) page(s *store.Store, after store.TableStream, limit int) (streams []store.TableStream, more bool) {
+	if !r.table.Set {
+		return s.StreamsBehind(after.Table, after.Label, limit)
+	}
+	streams = slices.DeleteFunc(s.StreamsOf(tableName(r.table.V)), func(st store.TableStream) bool {
+		return r.after.Set && cmp.Or(cmp.Compare(st.Table, after.Table), cmp.Compare(st.Label, after.Label)) <= 0
+	})
+	return streams[:min(limit, len(streams))], len(streams) > limit
 }

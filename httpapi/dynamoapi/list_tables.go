@@ -34,17 +34,7 @@ func (r *listTables) run(c *call) error {
 	if r.limit.Set {
 		limit = int(r.limit.V)
 	}
-	var names []string
-	more := false
-	for _, spec := range c.api.store.Tables() {
-		if spec.Internal || r.after.Set && spec.Name <= r.after.V {
-			continue
-		}
-		if more = len(names) == limit; more {
-			break
-		}
-		names = append(names, spec.Name)
-	}
+	names, more := c.api.store.TableNames(r.after.V, limit)
 	c.out.Name("TableNames")
 	c.out.BeginArray()
 	for _, name := range names {

@@ -32,8 +32,15 @@ func (r *listTagsOfResource) touches(visit func(action, table string)) {
 }
 
 func (r *listTagsOfResource) run(c *call) error {
-	if err := r.arn.checkShape(c, "ListTagsOfResource"); err != nil {
+	if err := r.arn.checkShape(); err != nil {
 		return err
+	}
+	name, err := r.arn.name()
+	if err != nil {
+		return err
+	}
+	if _, err := c.table(name); err != nil && !r.arn.isOwn(c) {
+		return errAccessDenied()
 	}
 	d, err := r.arn.described(c, noTagged, r.arn.V)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 type params struct {
 	names  wire.Opt[map[string]string]
 	values wire.Opt[map[string]wire.Value]
+	alone  bool // a bad number is told without the name of its value: a newer check of the service
 }
 
 // field reads one of the two members.
@@ -76,7 +77,7 @@ func (p *params) check(expressions []expression, legacy ...string) error {
 	return nil
 }
 
-// bind gives names and values as the store takes them. It comes behind the checks of the request's other values.
+// bind returns names and values as the store takes them. It comes behind the checks of the request's other values.
 func (p *params) bind(expressions ...expression) (expr.Params, error) {
 	out := expr.Params{Names: p.names.V}
 	if p.names.Set && len(p.names.V) == 0 {
@@ -125,7 +126,7 @@ func faulty(expressions []expression, params expr.Params) error {
 	return nil
 }
 
-// projected gives what a read shows: the projection, or what AttributesToGet says.
+// projected returns what a read shows: the projection, or what AttributesToGet says.
 func (p *params) projected(projection wire.Opt[string], old *legacyParams) (string, expr.Params, error) {
 	if err := old.checkAttributes(); err != nil {
 		return "", expr.Params{}, err
@@ -152,6 +153,9 @@ func (p *params) badKey(found error) error {
 func (p *params) badValue() error {
 	for _, name := range slices.Sorted(maps.Keys(p.values.V)) {
 		if err := p.values.V[name].Err; err != nil {
+			if p.alone && isNumber(err) {
+				return err
+			}
 			return errValidation("ExpressionAttributeValues contains invalid value: %s for key %s", err, name)
 		}
 	}

@@ -84,7 +84,7 @@ func (s *selection) step(tx *store.Tx, step *partiql.Step, start attr.Item) (att
 	s.scanned += page.Scanned
 	s.bytes += page.Bytes
 	for _, it := range page.Items {
-		if err := s.take(it); err != nil {
+		if err := s.take(tx, it); err != nil {
 			return nil, err
 		}
 	}
@@ -101,13 +101,13 @@ func (s *selection) get(tx *store.Tx) error {
 	if it == nil {
 		return nil
 	}
-	return s.take(it)
+	return s.take(tx, it)
 }
 
 // take adds an item if the last condition holds.
-func (s *selection) take(it attr.Item) error {
+func (s *selection) take(tx *store.Tx, it attr.Item) error {
 	if s.read.After != nil {
-		if holds, err := s.read.After.Match(expr.Item(it)); err != nil || !holds {
+		if holds, err := s.read.After.MatchWithin(expr.Item(it), tx.Work()); err != nil || !holds {
 			return err
 		}
 	}

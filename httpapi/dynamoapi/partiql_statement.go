@@ -90,7 +90,7 @@ func (s *statement) touches(visit func(action, table string)) {
 	}
 }
 
-// values gives the parameters. What is wrong with one is told before the text is read.
+// values returns the parameters. What is wrong with one is told before the text is read.
 func (s *statement) values() ([]attr.Value, error) {
 	values := make([]attr.Value, len(s.parameters.V))
 	for i, v := range s.parameters.V {
@@ -115,7 +115,7 @@ func keyOf(k store.KeySpec) partiql.Key {
 	return key
 }
 
-// source gives what a SELECT reads.
+// source returns what a SELECT reads.
 func (s *statement) source(spec *store.TableSpec) (partiql.Source, error) {
 	src := partiql.Source{Table: keyOf(spec.Key)}
 	if s.read.Index == "" {
@@ -130,18 +130,30 @@ func (s *statement) source(spec *store.TableSpec) (partiql.Source, error) {
 			return src, errValidation("Strongly consistent read is not supported on Global Secondary Indexes")
 		}
 		src.Index = &partiql.Index{Name: ix.Name, Key: keyOf(ix.Key), Shows: func(name string) bool { return shows(spec, ix, name) }}
-		return src, nil
+		return src, s.checkIndex(spec)
 	}
 	return src, errValidation("The table does not have the specified index")
 }
 
-// shows tells whether an index has an attribute of the items.
+// checkIndex refuses to read an index whose key has parts of several attributes. That is the service's rule, for all that
+// its words name tables.
+func (s *statement) checkIndex(spec *store.TableSpec) error {
+	for i := range spec.Indexes {
+		if ix := &spec.Indexes[i]; ix.Name == s.read.Index && ix.Key.Multi() {
+			return errValidation("PartiQL statements cannot be executed on tables with multi-attribute HASH keys " +
+				"or multi-attribute RANGE keys.")
+		}
+	}
+	return nil
+}
+
+// shows reports whether an index has an attribute of the items.
 func shows(spec *store.TableSpec, ix *store.IndexSpec, name string) bool {
 	if ix.Projection == store.ProjectAll {
 		return true
 	}
 	ofKey := func(a store.KeyAttr) bool { return a.Name == name }
-	if slices.ContainsFunc(keyAttrs(&spec.Key), ofKey) || slices.ContainsFunc(keyAttrs(&ix.Key), ofKey) {
+	if slices.ContainsFunc(spec.Key.Attrs(), ofKey) || slices.ContainsFunc(ix.Key.Attrs(), ofKey) {
 		return true
 	}
 	return ix.Projection == store.ProjectInclude && slices.Contains(ix.Include, name)

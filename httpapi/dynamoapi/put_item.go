@@ -34,7 +34,7 @@ func (r *putItem) touches(visit func(action, table string)) { visit("PutItem", r
 func (r *putItem) run(c *call) error {
 	put, err := r.put()
 	if err != nil {
-		return err
+		return numberDetected(err)
 	}
 	images, account, err := r.do(c, func(tx *store.Tx) (im store.Images, err error) {
 		im.Old, err = tx.Put(put)
@@ -50,7 +50,7 @@ func (r *putItem) run(c *call) error {
 	return nil
 }
 
-// put makes the checks of the request and gives it as the store takes it.
+// put makes the checks of the request and returns it as the store takes it.
 func (r *putItem) put() (put store.PutItem, err error) {
 	expressions := []expression{{"ConditionExpression", r.condition}}
 	if err := r.check(expressions, r.legacy.names(false)...); err != nil {

@@ -33,16 +33,21 @@ func (r *query) constrain(c *constraints) {
 	c.table("tableName", r.table)
 	r.legacy.constrainOperator(c)
 	r.legacy.constrainAttributes(c)
-	r.constrainLimit(c)
+	if r.limit.Set && r.limit.V < 1 { // one of the newer checks, for a Query alone
+		c.failAt("Limit", "Member must have value greater than or equal to 1")
+	} else {
+		r.constrainLimit(c)
+	}
 	r.legacy.constrainKeys(c)
 }
 
 func (r *query) touches(visit func(action, table string)) { visit("Query", r.table.V) }
 
 func (r *query) run(c *call) error {
+	r.alone = true
 	ask, err := r.ask()
 	if err != nil {
-		return err
+		return numberAlone(err)
 	}
 	if r.keyCondition.Set {
 		ask.keyCondition = r.keyCondition.V
@@ -54,7 +59,8 @@ func (r *query) run(c *call) error {
 		Table: tableName(r.table.V), Index: r.index.V, KeyCondition: ask.keyCondition, Filter: ask.filter, Projection: ask.projection,
 		Params: ask.params, Select: r.what(), Descending: r.forward.Set && !r.forward.V, Limit: r.limitOf(), StartKey: r.start.V,
 	}
-	return r.page(c, func(tx *store.Tx, use func(attr.Encoded) error) (store.Page, error) { return tx.QueryEncoded(q, use) })
+	err = r.page(c, func(tx *store.Tx, use func(attr.Encoded) error) (store.Page, error) { return tx.QueryEncoded(q, use) })
+	return r.selectError(err, errDetected)
 }
 
 // ask makes the checks that need no table.

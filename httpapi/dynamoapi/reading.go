@@ -1,8 +1,10 @@
 package dynamoapi
 
 import (
+	"errors"
 	"math"
 	"regexp"
+	"strings"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi/legacy"
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
@@ -89,13 +91,26 @@ func (r *reading) what() store.Select {
 	return store.SelectDefault
 }
 
+// selectError names AttributesToGet where that is the projection which does not go with Select. Query and Scan word it each in
+// their way.
+func (r *reading) selectError(err error, word func(message string) error) error {
+	if !errors.Is(err, store.SelectError{}) {
+		return err
+	}
+	message := err.Error()
+	if r.legacy.attributes.Set {
+		message = strings.Replace(message, "specify the ProjectionExpression", "specify the AttributesToGet", 1)
+	}
+	return word(message)
+}
+
 // expressions reads the texts of the request, or makes them of the parameters from the time before there were expressions.
 func (r *reading) expressions(given []expression) (texts, error) {
 	bound, err := r.bind(given...)
 	if err != nil {
 		return texts{}, err
 	}
-	if err := r.legacy.checkKeys(); err != nil {
+	if err := r.legacy.checkKeys(r.index.Set); err != nil {
 		return texts{}, err
 	}
 	b := legacy.NewBuilder(bound)
@@ -141,7 +156,7 @@ func (r *reading) limitOf() int { return int(r.limit.V) }
 func (r *reading) page(c *call, read func(tx *store.Tx, use func(attr.Encoded) error) (store.Page, error)) error {
 	use := func(e attr.Encoded) error { return c.out.Encoded(e) }
 	var page store.Page
-	err := c.view(func(tx *store.Tx) (err error) {
+	err := c.evaluate(func(tx *store.Tx) (err error) {
 		if r.selected.V != "COUNT" {
 			c.out.Name("Items")
 			c.out.BeginArray()

@@ -118,7 +118,7 @@ func short(text string) string {
 	return text
 }
 
-// answers tells whether an answer is the one that is wanted.
+// answers reports whether an answer is the one that is wanted.
 func answers(t *testing.T, got, want string) bool {
 	t.Helper()
 	var body map[string]any

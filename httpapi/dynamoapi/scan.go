@@ -54,7 +54,8 @@ func (r *scan) run(c *call) error {
 		Table: tableName(r.table.V), Index: r.index.V, Filter: ask.filter, Projection: ask.projection, Params: ask.params,
 		Select: r.what(), Limit: r.limitOf(), StartKey: r.start.V, Segment: int(r.segment.V), TotalSegments: int(r.segments.V),
 	}
-	return r.page(c, func(tx *store.Tx, use func(attr.Encoded) error) (store.Page, error) { return tx.ScanEncoded(q, use) })
+	err = r.page(c, func(tx *store.Tx, use func(attr.Encoded) error) (store.Page, error) { return tx.ScanEncoded(q, use) })
+	return r.selectError(err, func(message string) error { return errValidation("%s", message) })
 }
 
 // ask makes the checks that need no table.

@@ -9,13 +9,11 @@ import (
 	"net/http"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
-
-	"golang.org/x/net/netutil"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi/sigv4"
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/internal/connlimit"
 	"github.com/touchline/touchline/internal/rebind"
 )
 
@@ -26,21 +24,22 @@ const (
 	answerWithin     = 60 * time.Second
 	idleFor          = 5 * time.Minute // clients keep connections in a pool
 	drainFor         = 10 * time.Second
-	maxHeader        = 16 << 10
-	maxConnections   = 8192 // more wait
-	maxIdle          = 4096 // who comes when there are more open connections may not keep theirs, so that nobody waits for the idle
+	maxHeader        = 16 << 10 // net/http lets some more pass, which checkForm refuses
+
+	// DefaultConnections may be open at once.
+	DefaultConnections = 8192
 )
 
 // Run serves on ln until ctx ends, which is no error. Requests that have begun are finished, within a limit.
 func (a *API) Run(ctx context.Context, ln net.Listener) error {
-	var open crowd
 	srv := &http.Server{
-		Handler: rebind.Guard(ln, open.thin(a)), ConnState: open.note, ReadHeaderTimeout: readHeaderWithin, ReadTimeout: readWithin, WriteTimeout: answerWithin,
+		Handler: rebind.Guard(ln, a, elsewhere), ReadHeaderTimeout: readHeaderWithin, ReadTimeout: readWithin, WriteTimeout: answerWithin,
 		IdleTimeout: idleFor, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(a.cfg.Logger.Handler(), slog.LevelDebug),
 	}
+	guarded := connlimit.New(connlimit.Config{Port: "dynamodb", Most: a.cfg.MaxConnections, Log: a.cfg.Logger}).Guard(srv, ln)
 	serving, served := context.WithCancelCause(ctx)
 	var loop sync.WaitGroup
-	loop.Go(func() { served(srv.Serve(netutil.LimitListener(ln, maxConnections))) })
+	loop.Go(func() { served(srv.Serve(guarded)) })
 	<-serving.Done()
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainFor)
 	defer cancel()
@@ -55,31 +54,16 @@ func (a *API) Run(ctx context.Context, ln net.Listener) error {
 	return err
 }
 
-// crowd counts the open connections of a server.
-type crowd struct{ open atomic.Int64 }
-
-func (c *crowd) note(_ net.Conn, is http.ConnState) {
-	switch is {
-	case http.StateNew:
-		c.open.Add(1)
-	case http.StateClosed, http.StateHijacked:
-		c.open.Add(-1)
-	}
-}
-
-// thin closes connections behind their answers while there are many.
-func (c *crowd) thin(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if c.open.Load() > maxIdle {
-			w.Header().Set("Connection", "close")
-		}
-		h.ServeHTTP(w, r)
-	})
+// elsewhere refuses a request for another machine's name, with the error that the model has for that.
+func elsewhere(w http.ResponseWriter, r *http.Request) {
+	e := refuse(ofModel+"InvalidEndpointException", rebind.Refusal)
+	e.Status = http.StatusMisdirectedRequest
+	send(w, r, e.Status, e.Wire())
 }
 
 // ServeHTTP answers a request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodGet {
+	if r.Method == http.MethodGet && r.URL.Path == "/" {
 		a.health(w)
 		return
 	}
@@ -99,10 +83,13 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		status = refused.Status
 	}
 	a.note(r, operation, refused, a.cfg.Now().Sub(began))
+	if refused != nil {
+		defer drainBehind(w, r)()
+	}
 	send(w, r, status, out.Bytes())
 }
 
-// health is what the service says to who only looks.
+// health is the service's answer to a health check.
 func (a *API) health(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = fmt.Fprintf(w, "healthy: dynamodb.%s.amazonaws.com ", a.cfg.Region) // the client may have gone
@@ -115,10 +102,13 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, out *wire.Encoder) (
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
+	if r.URL.Path == resetPath {
+		return "", a.reset(w, r, out)
+	}
 	if err := checkForm(r); err != nil {
 		return "", err
 	}
-	body, err := a.bodies.read(w, r, a.cfg.Verifier != nil)
+	body, err := a.bodies.read(r, a.cfg.Verifier != nil)
 	if err != nil {
 		return "", err
 	}

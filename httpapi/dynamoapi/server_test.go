@@ -18,9 +18,11 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi"
+	"github.com/touchline/touchline/internal/testrig/hang"
+	"github.com/touchline/touchline/store/storetest"
 )
 
-// served runs an API on a port and gives its address.
+// served runs an API on a port and returns its address.
 func served(t testing.TB, a *dynamoapi.API) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -142,7 +144,7 @@ func TestHealth(t *testing.T) {
 
 func packed(text string) *bytes.Buffer {
 	var out bytes.Buffer
-	z := gzip.NewWriter(&out)
+	z, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed) // the level is one that there is
 	_, _ = io.WriteString(z, text)
 	_ = z.Close()
 	return &out
@@ -229,7 +231,7 @@ func TestBodiesTogether(t *testing.T) {
 		conn.Close()
 	}
 	senders.Wait()
-	for deadline := time.Now().Add(2 * time.Minute); ; {
+	for deadline := time.Now().Add(hang.Limit(time.Minute)); ; {
 		if post(t, addr, getTarget, strings.NewReader(`{"Unknown":"`+strings.Repeat("x", size)+`"}`)).status == 400 {
 			return
 		}
@@ -270,5 +272,41 @@ func TestForeignHost(t *testing.T) {
 	r.Host = "dynamodb.example.com"
 	if got := send(t, r); got.status != http.StatusMisdirectedRequest {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Idle connections, before or after a request, do not take the port away from others.
+func TestIdleConnectionsDoNotHoldThePort(t *testing.T) {
+	addr := served(t, dynamoapi.New(dynamoapi.Config{Store: storetest.Open(t), MaxConnections: 8}))
+	for i := range 40 {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if i%10 == 0 {
+			fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		}
+	}
+	for range 20 {
+		if got := post(t, addr, "DynamoDB_20120810.ListTables", strings.NewReader(`{}`)); got.status != 200 {
+			t.Fatal(got.body)
+		}
+	}
+}
+
+// A request for another machine's name is refused with the error that the model has for that.
+func TestOtherMachinesAreRefused(t *testing.T) {
+	address := served(t, dynamoapi.New(dynamoapi.Config{Store: storetest.Open(t)}))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/", strings.NewReader(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = "evil.example"
+	r.Header.Set("X-Amz-Target", "DynamoDB_20120810.ListTables")
+	got := send(t, r)
+	const want = `{"__type":"com.amazonaws.dynamodb.v20120810#InvalidEndpointException","message":"this node serves its own machine only"}`
+	if got.status != http.StatusMisdirectedRequest || got.body != want || got.header.Get("Content-Type") != "application/x-amz-json-1.0" {
+		t.Errorf("%d %v %s", got.status, got.header, got.body)
 	}
 }

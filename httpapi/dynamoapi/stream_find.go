@@ -15,16 +15,20 @@ import (
 
 // stream finds a stream by its ARN. It can be read for a day after it was ended or its table deleted.
 func (c *call) stream(arn string) (store.TableStream, error) {
-	return streamAmong(c.api.store.Streams(), arn)
+	return streamAmong(arn, func(table string) ([]store.TableStream, error) { return c.api.store.StreamsOf(table), nil })
 }
 
-func streamAmong(streams []store.TableStream, arn string) (store.TableStream, error) {
+func streamAmong(arn string, of func(table string) ([]store.TableStream, error)) (store.TableStream, error) {
 	table, label, ok := streamOfARN(arn)
 	if !ok {
 		return store.TableStream{}, errValidation("Invalid StreamArn")
 	}
+	streams, err := of(table)
+	if err != nil {
+		return store.TableStream{}, err
+	}
 	for _, st := range streams {
-		if st.Table == table && st.Label == label {
+		if st.Label == label {
 			return st, nil
 		}
 	}

@@ -199,7 +199,7 @@ func (r *streamRun) finish() {
 	}
 }
 
-// scanned gives the numbers of the items in an answer of Scan.
+// scanned returns the numbers of the items in an answer of Scan.
 func scanned(t rapid.TB, body string) map[string]int {
 	t.Helper()
 	var got struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// images gives what a record of a stream shows beside the key; nil: not that.
+// images returns what a record of a stream shows beside the key; nil: not that.
 func images(view store.StreamView, r *store.Record) (now, old attr.Item) {
 	if view == store.ViewNew || view == store.ViewBoth {
 		now = r.New

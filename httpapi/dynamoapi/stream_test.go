@@ -21,7 +21,7 @@ func quoted(text string) string {
 	return string(b)
 }
 
-// text gives a text at a path of an answer.
+// text returns a text at a path of an answer.
 func text(t rapid.TB, body string, path ...any) string {
 	t.Helper()
 	var s string
@@ -33,7 +33,7 @@ func text(t rapid.TB, body string, path ...any) string {
 	return s
 }
 
-// streamed makes a table with a stream and gives the ARN.
+// streamed makes a table with a stream and returns the ARN.
 func streamed(t testing.TB, a *dynamoapi.API, table, view string) string {
 	t.Helper()
 	got := accepted(t, a, "CreateTable", `{"TableName":"`+table+`","BillingMode":"PAY_PER_REQUEST",`+simple+
@@ -104,7 +104,7 @@ func TestDescribeStreamAndListStreams(t *testing.T) {
 	now := time.Date(2026, 11, 21, 14, 23, 23, 82e6, time.UTC)
 	a, s := managed(t, func() time.Time { return now })
 	bbb, aaa := streamed(t, a, "bbb", "KEYS_ONLY"), streamed(t, a, "aaa", "NEW_IMAGE")
-	first := fmt.Sprintf("1%020d", s.Seq()+1)
+	first := fmt.Sprintf("1%020d", s.Seq())
 	shard := text(t, accepted(t, a, "DescribeStream", `{"StreamArn":"`+bbb+`"}`), "StreamDescription", "Shards", 0, "ShardId")
 	want := `{"StreamDescription":{"StreamArn":"arn:aws:dynamodb:us-east-1:000000000000:table/bbb/stream/2026-11-21T14:23:23.082",` +
 		`"StreamLabel":"2026-11-21T14:23:23.082","StreamStatus":"ENABLED","StreamViewType":"KEYS_ONLY","CreationRequestDateTime":1.795271003082e+09,` +
@@ -201,7 +201,8 @@ func TestWhereAReaderMayBegin(t *testing.T) {
 	for _, step := range []struct{ kind, more, want string }{
 		{"TRIM_HORIZON", "", "01234"}, {"LATEST", "", ""}, {"AT_SEQUENCE_NUMBER", number(first + 2), "234"},
 		{"AFTER_SEQUENCE_NUMBER", number(first + 2), "34"}, {"AT_SEQUENCE_NUMBER", number(first), "01234"},
-		{"AFTER_SEQUENCE_NUMBER", number(first + 4), ""},
+		{"AFTER_SEQUENCE_NUMBER", number(first + 4), ""}, {"AT_SEQUENCE_NUMBER", number(first - 1), "01234"},
+		{"AFTER_SEQUENCE_NUMBER", number(first - 1), "01234"},
 	} {
 		if got, next := read(iterator(t, a, arn, step.kind, step.more), ""); got != step.want || next == "" {
 			t.Errorf("%s%s: %q, then %q", step.kind, step.more, got, next)
@@ -223,7 +224,7 @@ func TestWhereAReaderMayBegin(t *testing.T) {
 	wrong := `One or more parameter values were invalid: `
 	for _, step := range []struct{ got, want string }{
 		{iterator(t, a, arn, "AT_SEQUENCE_NUMBER", ""), wrong + "Invalid SequenceNumber"},
-		{iterator(t, a, arn, "AT_SEQUENCE_NUMBER", number(first-1)), wrong + "Invalid SequenceNumber"},
+		{iterator(t, a, arn, "AT_SEQUENCE_NUMBER", number(first-2)), wrong + "Invalid SequenceNumber"},
 		{iterator(t, a, arn, "AT_SEQUENCE_NUMBER", number(0)), wrong + "Invalid SequenceNumber"},
 		{iterator(t, a, arn, "AFTER_SEQUENCE_NUMBER", number(first+7)), wrong + "Invalid SequenceNumber"},
 		{iterator(t, a, arn, "AT_SEQUENCE_NUMBER", `,"SequenceNumber":"999999999999999999999"`), wrong + "Invalid SequenceNumber"},

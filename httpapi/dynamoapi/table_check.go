@@ -1,9 +1,9 @@
 package dynamoapi
 
 import (
+	"slices"
 	"strings"
 
-	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 	"github.com/touchline/touchline/store"
 )
 
@@ -18,7 +18,7 @@ func newKeyTypes(defs []attributeDefinition) (keyTypes, error) {
 	for _, def := range defs {
 		kind := store.KeyType(def.kind.V[0])
 		if _, twice := t.types[def.name.V]; twice {
-			return t, errWrong("Duplicate AttributeName in AttributeDefinitions: %s", def.name.V)
+			return t, errValidation("Attribute Name is duplicated: %s", def.name.V)
 		}
 		t.add(def.name.V, kind)
 	}
@@ -32,31 +32,73 @@ func (t *keyTypes) add(name string, kind store.KeyType) {
 	}
 }
 
-// key checks the key of a table or an index and gives it.
+// key checks the key of a table or a local index and returns it.
 func (t *keyTypes) key(elements []keyElement) (store.KeySpec, error) {
-	var key store.KeySpec
+	if err := t.checkFirst(elements, false); err != nil {
+		return store.KeySpec{}, err
+	}
+	if len(elements) == 2 && elements[1].kind.V != "RANGE" {
+		return store.KeySpec{}, errValidation("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type")
+	}
+	return t.spec(elements[:1], elements[1:]), nil
+}
+
+// mostInPart is how many attributes each part of a global index's key may have.
+const mostInPart = 4
+
+// globalKey checks the key of a global index and returns it.
+func (t *keyTypes) globalKey(elements []keyElement) (store.KeySpec, error) {
+	if err := t.checkFirst(elements, true); err != nil {
+		return store.KeySpec{}, err
+	}
+	ofSort := func(e keyElement) bool { return e.kind.V == "RANGE" }
+	hashes := slices.IndexFunc(elements, ofSort)
+	if hashes < 0 {
+		hashes = len(elements)
+	}
+	partition, sort := elements[:hashes], elements[hashes:]
+	switch {
+	case slices.ContainsFunc(sort, func(e keyElement) bool { return !ofSort(e) }):
+		return store.KeySpec{}, errWrong("All HASH key attributes must precede RANGE key attributes in the KeySchema")
+	case len(partition) > mostInPart:
+		return store.KeySpec{}, errWrong("The KeySchema exceeds the maximum allowed number of HASH key attributes")
+	case len(sort) > mostInPart:
+		return store.KeySpec{}, errWrong("The KeySchema exceeds the maximum allowed number of RANGE key attributes")
+	}
+	return t.spec(partition, sort), nil
+}
+
+// checkFirst is what all keys have to keep to: their attributes are defined, each is there once, and the first is a HASH.
+func (t *keyTypes) checkFirst(elements []keyElement, global bool) error {
 	var names []string
-	undefined := false
+	undefined, twice := false, false
 	for _, e := range elements {
-		names = append(names, e.name.V)
 		undefined = undefined || t.types[e.name.V] == 0
+		twice = twice || slices.Contains(names, e.name.V)
+		names = append(names, e.name.V)
 	}
 	switch {
 	case undefined:
-		return key, errWrong("Some index key attributes are not defined in AttributeDefinitions. "+
+		return errWrong("Some index key attributes are not defined in AttributeDefinitions. "+
 			"Keys: [%s], AttributeDefinitions: [%s]", strings.Join(names, ", "), strings.Join(t.names, ", "))
-	case len(names) == 2 && names[0] == names[1]:
-		return key, errValidation("Both the Hash Key and the Range Key element in the KeySchema have the same name")
+	case twice && len(names) == 2 && !(global && elements[0].kind.V == elements[1].kind.V):
+		return errValidation("Both the Hash Key and the Range Key element in the KeySchema have the same name")
+	case twice:
+		return errValidation("The KeySchema contains multiple key attributes with the same name")
 	case elements[0].kind.V != "HASH":
-		return key, errValidation("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")
-	case len(names) == 2 && elements[1].kind.V != "RANGE":
-		return key, errValidation("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type")
+		return errValidation("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")
 	}
-	key.Partition = store.KeyAttr{Name: names[0], Type: t.types[names[0]]}
-	if len(names) == 2 {
-		key.Sort = store.KeyAttr{Name: names[1], Type: t.types[names[1]]}
+	return nil
+}
+
+func (t *keyTypes) spec(partition, sort []keyElement) store.KeySpec {
+	attrs := func(elements []keyElement) (out []store.KeyAttr) {
+		for _, e := range elements {
+			out = append(out, store.KeyAttr{Name: e.name.V, Type: t.types[e.name.V]})
+		}
+		return out
 	}
-	return key, nil
+	return store.NewKeySpec(attrs(partition), attrs(sort))
 }
 
 // local checks a local index of a table.
@@ -80,7 +122,7 @@ func (t *keyTypes) local(def *indexDefinition, table store.KeySpec) (store.Index
 func (t *keyTypes) global(def *indexDefinition, billing string) (store.IndexSpec, error) {
 	ix := store.IndexSpec{Name: def.name.V}
 	var err error
-	if ix.Key, err = t.key(def.key.V); err != nil {
+	if ix.Key, err = t.globalKey(def.key.V); err != nil {
 		return ix, err
 	}
 	if err := def.projection.V.apply(&ix); err != nil {
@@ -92,7 +134,7 @@ func (t *keyTypes) global(def *indexDefinition, billing string) (store.IndexSpec
 	case billing != store.BillingOnDemand && !def.throughput.Set:
 		return ix, errWrong("ProvisionedThroughput must be specified for index: %s", ix.Name)
 	}
-	return ix, checkOnDemand(def.onDemand, billing)
+	return ix, nil
 }
 
 // apply checks a projection and sets it.
@@ -110,9 +152,4 @@ func (p projectionSpec) apply(ix *store.IndexSpec) error {
 	}
 	ix.Projection, ix.Include = kinds[p.kind.V], p.include.V
 	return nil
-}
-
-// throughputOf gives what was asked for of a table or an index.
-func throughputOf(provisioned, onDemand wire.Opt[throughputSpec]) store.Throughput {
-	return onDemand.V.limits(store.Throughput{Read: provisioned.V.read.V, Write: provisioned.V.write.V})
 }

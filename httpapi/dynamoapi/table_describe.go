@@ -14,6 +14,9 @@ type look struct {
 	index string            // status of the global indexes; empty: as they are
 	of    map[string]string // status of single global indexes
 	gone  []store.IndexSpec // global indexes that were there before
+	made  bool              // the table is being created
+
+	warming map[string]bool // global indexes, or "" for the table, that are asked to be warmer
 
 	counts     store.Counts                // what is in it
 	throughput *store.Throughput           // of the table as it was
@@ -26,12 +29,19 @@ func (c *call) describe(d store.TableDescription, l look) {
 	if l.table == "" {
 		l.table = "ACTIVE"
 	}
+	left := l.table != "DELETING" // of a table on its way out the service says neither keys nor indexes, nor when it was made
 	out.Begin()
-	writeDefinitions(out, spec, l.gone)
+	if left {
+		writeDefinitions(out, spec, l.gone)
+	}
 	out.NamedText("TableName", spec.Name)
-	writeKey(out, spec.Key)
+	if left {
+		writeKey(out, &spec.Key)
+	}
 	out.NamedText("TableStatus", l.table)
-	writeTime(out, "CreationDateTime", d.Created)
+	if left {
+		writeTime(out, "CreationDateTime", d.Created)
+	}
 	throughput := d.Settings.Throughput
 	if l.throughput != nil {
 		throughput = *l.throughput
@@ -45,13 +55,17 @@ func (c *call) describe(d store.TableDescription, l look) {
 		out.NamedText("TableId", d.ID)
 	}
 	c.writeBilling(d)
-	c.writeIndexes(d, l)
+	if left {
+		c.writeIndexes(d, l)
+	}
 	c.writeStream(d)
 	c.writeOptions(d)
+	writeOnDemand(out, throughput)
+	writeWarm(out, throughput, onDemand(d), l, "")
 	out.End()
 }
 
-// onDemand tells whether a table is paid by the request. Those of which nothing was ever said have no limit either.
+// onDemand reports whether a table is paid by the request. Those of which nothing was ever said have no limit either.
 func onDemand(d store.TableDescription) bool { return d.Settings.Billing != store.BillingProvisioned }
 
 func writeDefinitions(out *wire.Encoder, spec store.TableSpec, gone []store.IndexSpec) {
@@ -69,19 +83,19 @@ func writeDefinitions(out *wire.Encoder, spec store.TableSpec, gone []store.Inde
 	out.EndArray()
 }
 
-func writeKey(out *wire.Encoder, key store.KeySpec) {
+func writeKey(out *wire.Encoder, key *store.KeySpec) {
 	out.Name("KeySchema")
 	out.BeginArray()
-	element := func(name, kind string) {
-		out.Begin()
-		out.NamedText("AttributeName", name)
-		out.NamedText("KeyType", kind)
-		out.End()
+	elements := func(attrs []store.KeyAttr, kind string) {
+		for _, a := range attrs {
+			out.Begin()
+			out.NamedText("AttributeName", a.Name)
+			out.NamedText("KeyType", kind)
+			out.End()
+		}
 	}
-	element(key.Partition.Name, "HASH")
-	if key.Sort.Name != "" {
-		element(key.Sort.Name, "RANGE")
-	}
+	elements(key.PartitionAttrs(), "HASH")
+	elements(key.SortAttrs(), "RANGE")
 	out.EndArray()
 }
 
@@ -108,24 +122,6 @@ func (c *call) writeThroughput(of store.Throughput, onDemand bool) {
 	out.NamedInt("NumberOfDecreasesToday", int64(decreases))
 	out.NamedInt("ReadCapacityUnits", of.Read)
 	out.NamedInt("WriteCapacityUnits", of.Write)
-	out.End()
-}
-
-// writeOnDemand writes the limits of reads and writes on demand, where there are any.
-func writeOnDemand(out *wire.Encoder, of store.Throughput) {
-	if of.MaxRead == 0 && of.MaxWrite == 0 {
-		return
-	}
-	limit := func(n int64) int64 {
-		if n == 0 {
-			return -1
-		}
-		return n
-	}
-	out.Name("OnDemandThroughput")
-	out.Begin()
-	out.NamedInt("MaxReadRequestUnits", limit(of.MaxRead))
-	out.NamedInt("MaxWriteRequestUnits", limit(of.MaxWrite))
 	out.End()
 }
 
@@ -186,5 +182,4 @@ func (c *call) writeOptions(d store.TableDescription) {
 	}
 	out.Name("DeletionProtectionEnabled")
 	out.Bool(s.Protected)
-	writeOnDemand(out, s.Throughput)
 }

@@ -44,7 +44,7 @@ func (c *call) writeIndexes(d store.TableDescription, l look) {
 func (c *call) writeIndex(d store.TableDescription, ix store.IndexSpec, l look) {
 	out := c.out
 	out.NamedText("IndexName", ix.Name)
-	writeKey(out, ix.Key)
+	writeKey(out, &ix.Key)
 	out.Name("Projection")
 	out.Begin()
 	writeProjection(out, ix)
@@ -103,5 +103,6 @@ func (c *call) writeGlobal(d store.TableDescription, ix store.IndexSpec, l look)
 	c.out.Name("ProvisionedThroughput")
 	c.writeThroughput(throughput, onDemand(d))
 	writeOnDemand(c.out, throughput)
+	writeWarm(c.out, throughput, onDemand(d), l, ix.Name)
 	c.out.End()
 }

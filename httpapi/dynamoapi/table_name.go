@@ -20,7 +20,7 @@ type managedTable struct {
 	wrong error
 }
 
-// constrain checks the length, and tells whether the constraints of the request matter yet. The pattern is one of them.
+// constrain checks the length, and reports whether the constraints of the request matter yet. The pattern is one of them.
 func (t *managedTable) constrain() bool {
 	switch n := len(t.V); {
 	case !t.Set:
@@ -30,6 +30,16 @@ func (t *managedTable) constrain() bool {
 		t.wrong = errValidation("TableName must be at least 3 characters long and at most 255 characters long")
 	}
 	return t.wrong == nil
+}
+
+// constrainNew is constrain for the name of a table that is to be made, whose length is one of the model's constraints. What is
+// wrong with the name is said alone.
+func (t *managedTable) constrainNew(c *constraints) bool {
+	if !t.Set {
+		return t.constrain()
+	}
+	c.table("tableName", t.Opt)
+	return len(c.found) == 0
 }
 
 // managed describes the table of such an operation.

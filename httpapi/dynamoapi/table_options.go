@@ -1,8 +1,8 @@
 package dynamoapi
 
 import (
-	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 	"github.com/touchline/touchline/store"
@@ -30,6 +30,7 @@ type tableOptions struct {
 	billing    wire.Opt[string]
 	throughput wire.Opt[throughputSpec]
 	onDemand   wire.Opt[throughputSpec]
+	warm       wire.Opt[throughputSpec]
 	stream     wire.Opt[streamSpec]
 	encryption wire.Opt[encryptionSpec]
 	class      wire.Opt[string]
@@ -45,6 +46,8 @@ func (o *tableOptions) field(d *wire.Decoder, name string) error {
 		return readThroughput(d, &o.throughput)
 	case "OnDemandThroughput":
 		return readOnDemand(d, &o.onDemand)
+	case "WarmThroughput":
+		return readWarm(d, &o.warm)
 	case "StreamSpecification":
 		return o.readStream(d)
 	case "SSESpecification":
@@ -53,6 +56,9 @@ func (o *tableOptions) field(d *wire.Decoder, name string) error {
 		return d.OptText(&o.class)
 	case "DeletionProtectionEnabled":
 		return d.Bool(&o.protected)
+	}
+	if why := absent(name); why != "" {
+		return errAbsent(name, why)
 	}
 	return d.Skip()
 }
@@ -114,25 +120,6 @@ func (o *tableOptions) checkStream() error {
 	return nil
 }
 
-// checkOnDemand refuses limits of reads and writes on demand that mean nothing. -1 takes a limit away.
-func checkOnDemand(v wire.Opt[throughputSpec], billing string) error {
-	if !v.Set {
-		return nil
-	}
-	if billing != store.BillingOnDemand {
-		return errWrong("OnDemandThroughput can only be specified when BillingMode is PAY_PER_REQUEST")
-	}
-	for _, m := range []struct {
-		name string
-		n    wire.Opt[int64]
-	}{{"MaxReadRequestUnits", v.V.read}, {"MaxWriteRequestUnits", v.V.write}} {
-		if m.n.Set && m.n.V < 1 && m.n.V != -1 {
-			return errWrong("%s must be at least 1, or -1 for no limit", m.name)
-		}
-	}
-	return nil
-}
-
 // checkBounds refuses more throughput than there is.
 func checkBounds(v wire.Opt[throughputSpec]) error {
 	const most = 1_000_000_000_000
@@ -143,17 +130,6 @@ func checkBounds(v wire.Opt[throughputSpec]) error {
 		return errValidation("Given value %d for WriteCapacityUnits is out of bounds", v.V.write.V)
 	}
 	return nil
-}
-
-// settings gives what was asked for as the store keeps it.
-func (v throughputSpec) limits(of store.Throughput) store.Throughput {
-	if v.read.Set {
-		of.MaxRead = v.read.V
-	}
-	if v.write.Set {
-		of.MaxWrite = v.write.V
-	}
-	return of
 }
 
 func errWrong(format string, args ...any) error {
@@ -183,31 +159,42 @@ func readTags(d *wire.Decoder, into *wire.Opt[[]tag]) error {
 	return readList(d, into, func(d *wire.Decoder, v *tag) error { return v.read(d) })
 }
 
-func constrainTags(c *constraints, v wire.Opt[[]tag]) {
-	for i, t := range v.V {
-		at := fmt.Sprintf("tags.%d.member", i+1)
-		if c.required(at+".key", t.key.Set) {
-			c.length(at+".key", t.key, 1, 4*maxTagKey)
-		}
-		c.required(at+".value", t.value.Set)
-	}
-}
-
 // checkTags refuses tags that cannot be, alone or with each other.
 func checkTags(tags []tag) error {
 	seen := map[string]bool{}
 	for _, t := range tags {
-		switch {
-		case len([]rune(t.key.V)) > maxTagKey:
-			return errWrong("Tag Key exceeds the maximum size limit of %d characters", maxTagKey)
-		case len([]rune(t.value.V)) > maxTagValue:
-			return errWrong("Tag Value exceeds the maximum size limit of %d characters", maxTagValue)
-		case strings.HasPrefix(strings.ToLower(t.key.V), "aws:"):
-			return errWrong("Tag keys starting with 'aws:' are reserved for system use")
-		case seen[t.key.V]:
-			return errWrong("Duplicate Tag Key found: %s", t.key.V)
+		if err := checkTagKey(t.key); err != nil {
+			return err
+		}
+		if !t.value.Set || !isTagText(t.value.V, maxTagValue) {
+			return errValidation("The Tag Value provided is invalid, Value: %s", orNull(t.value))
+		}
+		if seen[t.key.V] {
+			return errValidation("Duplicate Tag Keys provided as input: Duplicate Tag Key found %s", t.key.V)
 		}
 		seen[t.key.V] = true
 	}
 	return nil
+}
+
+func checkTagKey(key wire.Opt[string]) error {
+	switch {
+	case key.V == "", !isTagText(key.V, maxTagKey):
+		return errValidation("The Tag Key provided is invalid, Key: %s", orNull(key))
+	case strings.HasPrefix(strings.ToLower(key.V), "aws:"):
+		return errValidation("Tag Key cannot be prefixed with aws:, Key: %s", key.V)
+	}
+	return nil
+}
+
+// isTagText reports whether a key or value of a tag has no more than so many characters, all of them allowed: letters,
+// digits and spaces of any script, and some signs.
+func isTagText(text string, most int) bool {
+	n := 0
+	for _, r := range text {
+		if n++; n > most || !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsSpace(r) && !strings.ContainsRune("_.:/=+-@", r) {
+			return false
+		}
+	}
+	return true
 }

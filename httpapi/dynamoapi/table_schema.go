@@ -1,6 +1,7 @@
 package dynamoapi
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -27,7 +28,7 @@ type projectionSpec struct {
 	include wire.Opt[[]string]
 }
 
-// throughputSpec is ProvisionedThroughput, or OnDemandThroughput.
+// throughputSpec is ProvisionedThroughput, OnDemandThroughput or WarmThroughput.
 type throughputSpec struct {
 	read, write wire.Opt[int64]
 }
@@ -39,6 +40,7 @@ type indexDefinition struct {
 	projection wire.Opt[projectionSpec]
 	throughput wire.Opt[throughputSpec]
 	onDemand   wire.Opt[throughputSpec]
+	warm       wire.Opt[throughputSpec]
 }
 
 // readList reads a list.
@@ -103,25 +105,25 @@ func readProjection(d *wire.Decoder, into *wire.Opt[projectionSpec]) error {
 }
 
 func readThroughput(d *wire.Decoder, into *wire.Opt[throughputSpec]) error {
-	into.Set = true
-	return d.Field("ProvisionedThroughput", func(name string) error {
-		switch name {
-		case "ReadCapacityUnits":
-			return d.Long(&into.V.read)
-		case "WriteCapacityUnits":
-			return d.Long(&into.V.write)
-		}
-		return d.Skip()
-	})
+	return readUnits(d, into, "ProvisionedThroughput", "ReadCapacityUnits", "WriteCapacityUnits")
 }
 
 func readOnDemand(d *wire.Decoder, into *wire.Opt[throughputSpec]) error {
+	return readUnits(d, into, "OnDemandThroughput", maxReads, maxWrites)
+}
+
+func readWarm(d *wire.Decoder, into *wire.Opt[throughputSpec]) error {
+	return readUnits(d, into, "WarmThroughput", warmReads, warmWrites)
+}
+
+// readUnits reads a number of reads and one of writes, which have other names in each shape.
+func readUnits(d *wire.Decoder, into *wire.Opt[throughputSpec], shape, reads, writes string) error {
 	into.Set = true
-	return d.Field("OnDemandThroughput", func(name string) error {
+	return d.Field(shape, func(name string) error {
 		switch name {
-		case "MaxReadRequestUnits":
+		case reads:
 			return d.Long(&into.V.read)
-		case "MaxWriteRequestUnits":
+		case writes:
 			return d.Long(&into.V.write)
 		}
 		return d.Skip()
@@ -147,6 +149,8 @@ func (v *indexDefinition) field(d *wire.Decoder, local bool) func(name string) e
 			return readThroughput(d, &v.throughput)
 		case name == "OnDemandThroughput" && !local:
 			return readOnDemand(d, &v.onDemand)
+		case name == "WarmThroughput" && !local:
+			return readWarm(d, &v.warm)
 		}
 		return d.Skip()
 	}
@@ -177,7 +181,8 @@ func constrainDefinitions(c *constraints, v wire.Opt[[]attributeDefinition]) {
 	}
 }
 
-func constrainKey(c *constraints, at string, v wire.Opt[[]keyElement]) {
+// constrainKey is the rule for keys; most is how many elements one may have, 0: the operation says so itself.
+func constrainKey(c *constraints, at string, v wire.Opt[[]keyElement], most int) {
 	if !c.required(at, v.Set) {
 		return
 	}
@@ -185,7 +190,7 @@ func constrainKey(c *constraints, at string, v wire.Opt[[]keyElement]) {
 	for i := range v.V {
 		shown = append(shown, v.V[i].String())
 	}
-	c.count(at, quoted("["+strings.Join(shown, ", ")+"]"), len(v.V), 1, 2)
+	c.count(at, quoted("["+strings.Join(shown, ", ")+"]"), len(v.V), 1, cmp.Or(most, maxListed))
 	for i, e := range v.V {
 		at := fmt.Sprintf("%s.%d.member", at, i+1)
 		if c.required(at+".attributeName", e.name.Set) {
@@ -225,17 +230,20 @@ func constrainThroughput(c *constraints, at string, v wire.Opt[throughputSpec]) 
 	atLeast(at+".readCapacityUnits", v.V.read)
 }
 
-func (v *indexDefinition) constrain(c *constraints, at string) {
+// mostInKey is how many attributes the key of a table or a local index may have.
+const mostInKey = 2
+
+func (v *indexDefinition) constrain(c *constraints, at string, mostInKey int) {
 	if c.required(at+".indexName", v.name.Set) {
 		c.name(at+".indexName", v.name)
 	}
-	constrainKey(c, at+".keySchema", v.key)
+	constrainKey(c, at+".keySchema", v.key, mostInKey)
 	constrainProjection(c, at+".projection", v.projection)
 	constrainThroughput(c, at+".provisionedThroughput", v.throughput)
 }
 
-func constrainIndexes(c *constraints, at string, v wire.Opt[[]indexDefinition]) {
+func constrainIndexes(c *constraints, at string, v wire.Opt[[]indexDefinition], mostInKey int) {
 	for i := range v.V {
-		v.V[i].constrain(c, fmt.Sprintf("%s.%d.member", at, i+1))
+		v.V[i].constrain(c, fmt.Sprintf("%s.%d.member", at, i+1), mostInKey)
 	}
 }

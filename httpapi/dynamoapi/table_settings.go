@@ -10,6 +10,10 @@ import (
 func (r *updateTable) set(c *call, before store.TableDescription, s *store.TableSettings) error {
 	now := c.api.cfg.Now()
 	mode := r.mode(before)
+	s.Throughput = keepWarm(s.Throughput, onDemand(before))
+	for name, of := range s.Indexes {
+		s.Indexes[name] = keepWarm(of, onDemand(before))
+	}
 	if err := r.setBilling(s, mode, now); err != nil {
 		return err
 	}
@@ -48,22 +52,23 @@ func (r *updateTable) setBilling(s *store.TableSettings, mode string, now time.T
 		}
 		s.Throughput = of
 	}
-	if err := checkOnDemand(r.onDemand, mode); err != nil {
-		return err
-	}
-	s.Throughput = r.onDemand.V.limits(s.Throughput)
-	return nil
+	var err error
+	s.Throughput, err = demand{onDemand: r.onDemand, warm: r.warm, billing: mode}.apply(s.Throughput)
+	return err
 }
 
 // free is what is left of throughput that is not paid in advance any more.
 func free(of store.Throughput) store.Throughput {
-	return store.Throughput{MaxRead: of.MaxRead, MaxWrite: of.MaxWrite}
+	return store.Throughput{MaxRead: of.MaxRead, MaxWrite: of.MaxWrite, WarmRead: of.WarmRead, WarmWrite: of.WarmWrite}
 }
 
 func (r *updateTable) setIndexes(s *store.TableSettings, mode string, now time.Time) error {
+	var err error
 	for _, u := range r.updates.V {
 		if def := u.create.V; u.create.Set {
-			s.Indexes[def.name.V] = throughputOf(def.throughput, def.onDemand)
+			if s.Indexes[def.name.V], err = def.demand(mode, true).apply(provisioned(def.throughput)); err != nil {
+				return err
+			}
 		}
 		if !u.update.Set {
 			continue
@@ -71,17 +76,18 @@ func (r *updateTable) setIndexes(s *store.TableSettings, mode string, now time.T
 		def := u.update.V
 		of := s.Indexes[def.name.V]
 		if mode == store.BillingProvisioned && def.throughput.Set {
-			var err error
 			if of, err = changed(of, def.throughput.V, now, "index "+def.name.V, "index"); err != nil {
 				return err
 			}
 		}
-		s.Indexes[def.name.V] = def.onDemand.V.limits(of)
+		if s.Indexes[def.name.V], err = def.demand(mode, false).apply(of); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// changed gives the throughput that was asked for, with when it grew and shrank; to ask for what is there is refused.
+// changed returns the throughput that was asked for, with when it grew and shrank; to ask for what is there is refused.
 func changed(of store.Throughput, want throughputSpec, now time.Time, what, kind string) (store.Throughput, error) {
 	read, write := want.read.V, want.write.V
 	if read == of.Read && write == of.Write {
@@ -105,7 +111,7 @@ func changed(of store.Throughput, want throughputSpec, now time.Time, what, kind
 	return of, nil
 }
 
-// sameDay tells whether two instants are of one day in UTC.
+// sameDay reports whether two instants are of one day in UTC.
 func sameDay(a, b time.Time) bool {
 	const day = 24 * time.Hour
 	return a.UTC().Truncate(day).Equal(b.UTC().Truncate(day))

@@ -28,7 +28,7 @@ type counted struct {
 	until  time.Time
 }
 
-// size tells how much is in a table and its indexes.
+// size returns how much is in a table and its indexes.
 func (c *call) size(d store.TableDescription) (store.Counts, error) {
 	z, seq, now := &c.api.sizes, c.api.store.Seq(), c.api.cfg.Now()
 	z.mu.Lock()
@@ -55,7 +55,7 @@ func (c *call) size(d store.TableDescription) (store.Counts, error) {
 	return counts, nil
 }
 
-// covers tells whether a count has all indexes that a table has, filled as they are.
+// covers reports whether a count has all indexes that a table has, filled as they are.
 func (have *counted) covers(d store.TableDescription) bool {
 	return !slices.ContainsFunc(d.Indexes, func(ix store.IndexDescription) bool {
 		return !slices.ContainsFunc(have.counts.Indexes, func(c store.IndexCounts) bool { return c.Name == ix.Name })
@@ -67,4 +67,11 @@ func (z *tableSizes) forget(id string) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	delete(z.by, id)
+}
+
+// forgetAll forgets all tables.
+func (z *tableSizes) forgetAll() {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	clear(z.by)
 }

@@ -12,30 +12,42 @@ type taggedTable struct {
 	wire.Opt[string]
 }
 
-// checkShape refuses what is not an ARN at all. The service takes it for something that the caller may not see.
-func (t *taggedTable) checkShape(c *call, operation string) error {
-	if !t.Set {
-		return errValidation("Invalid TableArn")
-	}
+// checkShape refuses what is no ARN of a table. What belongs to another service the caller may not see.
+func (t *taggedTable) checkShape() error {
 	parts := strings.SplitN(t.V, ":", 6)
-	if len(parts) == 6 && strings.Contains(parts[5], "/") && !strings.Contains(t.V, "::") {
-		return nil
+	switch {
+	case !t.Set:
+		return errValidation("Invalid TableArn")
+	case parts[0] != "arn" || len(parts) == 1:
+		return errWrong("ARNs must start with 'arn:': %s", t.V)
+	case len(parts) < 6 || parts[2] != "dynamodb" || parts[3] == "" || !isAccount(parts[4]):
+		return errAccessDenied()
 	}
-	what := t.V
-	if what == "" {
-		what = "*"
+	of, ok := strings.CutPrefix(parts[5], "table/")
+	switch _, sub, _ := strings.Cut(of, "/"); {
+	case !ok || strings.HasPrefix(sub, "backup/"):
+		return errWrong("Provided Arn is not a DynamoDB resource arn: %s", t.V)
+	case strings.HasPrefix(sub, "index/"):
+		return errWrong("Invalid resource arn provided, only table or stream is accepted. Provided resource arn: %s", t.V)
 	}
-	return refuse(ofCoral+"AccessDeniedException", "User: arn:aws:iam::%s:root is not authorized to perform: dynamodb:%s on resource: %s",
-		c.api.cfg.Account, operation, what)
+	return nil
 }
 
-// name gives the table's name.
+func errAccessDenied() error { return refuse(ofCoral+"AccessDeniedException", "Access is denied") }
+
+// name returns the table's name.
 func (t *taggedTable) name() (string, error) {
 	name, ok := tableOfARN(t.V)
 	if !ok {
 		return "", errValidation("Invalid TableArn: Invalid ResourceArn provided as input %s", t.V)
 	}
 	return name, nil
+}
+
+// isOwn reports whether the ARN is of the API's own account. One that was not configured is nobody's: tables of any
+// account are found under it, and of those that are not there nobody says so.
+func (t *taggedTable) isOwn(c *call) bool {
+	return c.api.cfg.Account != noAccount && strings.Contains(t.V, ":"+c.api.cfg.Account+":")
 }
 
 // described describes the table. The texts of the operations differ.

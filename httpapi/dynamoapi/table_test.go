@@ -22,7 +22,7 @@ func managed(t testing.TB, now func() time.Time) (*dynamoapi.API, *store.Store) 
 	return dynamoapi.New(dynamoapi.Config{Store: s, Now: now}), s
 }
 
-// accepted runs a request that is not refused and gives the answer.
+// accepted runs a request that is not refused and returns the answer.
 func accepted(t testing.TB, a *dynamoapi.API, operation, body string) string {
 	t.Helper()
 	got, err := a.Do(t.Context(), operation, []byte(body))
@@ -135,7 +135,7 @@ func TestListTablesInPages(t *testing.T) {
 	}
 	const arn = `"ResourceArn":"arn:aws:dynamodb:us-east-1:000000000000:table/own"`
 	for op, body := range map[string]string{
-		"ListTagsOfResource": `{` + arn + `}`, "TagResource": `{` + arn + `,"Tags":[{"Key":"k","Value":"v"}]}`,
+		"TagResource":   `{` + arn + `,"Tags":[{"Key":"k","Value":"v"}]}`,
 		"UntagResource": `{` + arn + `,"TagKeys":["k"]}`, "UpdateTable": `{"TableName":"own","DeletionProtectionEnabled":true}`,
 		"DescribeTimeToLive": `{"TableName":"own"}`, "UpdateTimeToLive": `{"TableName":"own","TimeToLiveSpecification":{"AttributeName":"x","Enabled":true}}`,
 	} {
@@ -160,7 +160,7 @@ func TestCreateDescribeDelete(t *testing.T) {
 			"ProvisionedThroughput":{"ReadCapacityUnits":7,"WriteCapacityUnits":8}}],
 		"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"},"SSESpecification":{"Enabled":true,"SSEType":"KMS","KMSMasterKeyId":"k1"},
 		"TableClass":"STANDARD_INFREQUENT_ACCESS","DeletionProtectionEnabled":true,"Tags":[{"Key":"k","Value":"v"}]}`
-	want := func(table, index string) string {
+	want := func(table, index, tableWarm, indexWarm string) string {
 		d, err := s.Describe("abd")
 		if err != nil {
 			t.Fatal(err)
@@ -174,19 +174,20 @@ func TestCreateDescribeDelete(t *testing.T) {
 			`"IndexArn":"arn:aws:dynamodb:us-east-1:000000000000:table/abd/index/loc"}],` +
 			`"GlobalSecondaryIndexes":[{"IndexName":"glo","KeySchema":[{"AttributeName":"c","KeyType":"HASH"}],"Projection":{"ProjectionType":"KEYS_ONLY"},` +
 			`"IndexSizeBytes":0,"ItemCount":0,"IndexArn":"arn:aws:dynamodb:us-east-1:000000000000:table/abd/index/glo","IndexStatus":"` + index + `",` +
-			`"ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":7,"WriteCapacityUnits":8}}],` +
+			`"ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":7,"WriteCapacityUnits":8}` + indexWarm + `}],` +
 			`"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"},"LatestStreamLabel":"2026-11-21T14:23:23.082",` +
 			`"LatestStreamArn":"arn:aws:dynamodb:us-east-1:000000000000:table/abd/stream/2026-11-21T14:23:23.082",` +
 			`"SSEDescription":{"Status":"ENABLED","SSEType":"KMS","KMSMasterKeyArn":"k1"},"TableClassSummary":{"TableClass":"STANDARD_INFREQUENT_ACCESS"},` +
-			`"DeletionProtectionEnabled":true}`
+			`"DeletionProtectionEnabled":true` + tableWarm + `}`
 	}
 	got := accepted(t, a, "CreateTable", create)
-	if want := `{"TableDescription":` + want("CREATING", "CREATING") + `}`; got != want {
+	if want := `{"TableDescription":` + want("CREATING", "CREATING", "", "") + `}`; got != want {
 		t.Errorf("CreateTable:\ngot  %s\nwant %s", got, want)
 	}
 	for _, name := range []string{"abd", "arn:aws:dynamodb:eu-west-1:123456789012:table/abd"} {
 		got = accepted(t, a, "DescribeTable", `{"TableName":"`+name+`"}`)
-		if want := `{"Table":` + want("ACTIVE", "ACTIVE") + `}`; got != want {
+		if want := `{"Table":` + want("ACTIVE", "ACTIVE", `,"WarmThroughput":{"ReadUnitsPerSecond":3,"WriteUnitsPerSecond":2,"Status":"ACTIVE"}`,
+			`,"WarmThroughput":{"ReadUnitsPerSecond":7,"WriteUnitsPerSecond":8,"Status":"ACTIVE"}`) + `}`; got != want {
 			t.Errorf("DescribeTable %s:\ngot  %s\nwant %s", name, got, want)
 		}
 	}
@@ -200,8 +201,16 @@ func TestCreateDescribeDelete(t *testing.T) {
 func TestDeletedTableIsGone(t *testing.T) {
 	a, _ := managed(t, time.Now)
 	accepted(t, a, "CreateTable", `{"TableName":"abd","BillingMode":"PAY_PER_REQUEST",`+simple+`}`)
-	if got := accepted(t, a, "DeleteTable", `{"TableName":"abd"}`); !strings.Contains(got, `"TableStatus":"DELETING"`) {
-		t.Errorf("DeleteTable: %s", got)
+	got := accepted(t, a, "DeleteTable", `{"TableName":"abd"}`)
+	for _, member := range []string{"TableId", "TableArn", "BillingModeSummary", "ProvisionedThroughput", "ItemCount"} {
+		if !strings.Contains(got, `"`+member+`":`) {
+			t.Errorf("DeleteTable, without %s: %s", member, got)
+		}
+	}
+	for _, member := range []string{"CreationDateTime", "KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes"} {
+		if strings.Contains(got, member) || !strings.Contains(got, `"TableStatus":"DELETING"`) {
+			t.Errorf("DeleteTable, with %s: %s", member, got)
+		}
 	}
 	const gone = `{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"Requested resource not found: Table: abd not found"}`
 	if got := do(t, a, "DescribeTable", `{"TableName":"abd"}`); got != gone {

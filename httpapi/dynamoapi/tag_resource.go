@@ -27,12 +27,11 @@ func (r *tagResource) constrain(*constraints) {}
 func (r *tagResource) touches(visit func(action, table string)) { visit("TagResource", r.arn.V) }
 
 func (r *tagResource) run(c *call) error {
-	if err := r.arn.checkShape(c, "TagResource"); err != nil {
+	if err := r.arn.checkShape(); err != nil {
 		return err
 	}
 	var model constraints
 	model.required("tags", r.tags.Set)
-	constrainTags(&model, r.tags)
 	if err := model.err(); err != nil {
 		return err
 	}
@@ -49,6 +48,7 @@ func (r *tagResource) run(c *call) error {
 	if err != nil {
 		return err
 	}
+	c.silent = true
 	return c.api.store.UpdateTable(c, store.TableChange{Table: d.Spec.Name, Settings: func(s *store.TableSettings) error {
 		for _, t := range r.tags.V {
 			s.Tags[t.key.V] = t.value.V

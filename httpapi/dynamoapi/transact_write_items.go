@@ -1,6 +1,7 @@
 package dynamoapi
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -150,13 +151,13 @@ func (r *transactWriteItems) run(c *call) error {
 		}
 		one, err := a.item()
 		if err != nil {
-			return err
+			return cmp.Or(c.api.store.CheckWrites(write.Items), err)
 		}
 		write.Items = append(write.Items, one)
 		a.account(c, l)
 	}
 	write.Repeated = l.repeated
-	err := c.update(func(tx *store.Tx) error {
+	err := c.update(write.ChecksOnly(), func(tx *store.Tx) error {
 		l.watch(tx, true)
 		return tx.TransactWrite(write)
 	})
@@ -184,7 +185,7 @@ func (a *transactAction) only() error {
 	return errValidation("TransactItems can only contain one of Check, Put, Update or Delete")
 }
 
-// part gives the one action that is set.
+// part returns the one action that is set.
 func (a *transactAction) part() *transactPart {
 	for _, p := range [...]*transactPart{a.put, a.update, a.delete} {
 		if p != nil {
@@ -194,7 +195,7 @@ func (a *transactAction) part() *transactPart {
 	return a.check
 }
 
-// item makes the checks of an action and gives it as the store takes it.
+// item makes the checks of an action and returns it as the store takes it.
 func (a *transactAction) item() (out store.WriteItem, err error) {
 	p := a.part()
 	expressions := []expression{{"ConditionExpression", p.condition}}

@@ -27,7 +27,7 @@ func (r *untagResource) constrain(*constraints) {}
 func (r *untagResource) touches(visit func(action, table string)) { visit("UntagResource", r.arn.V) }
 
 func (r *untagResource) run(c *call) error {
-	if err := r.arn.checkShape(c, "UntagResource"); err != nil {
+	if err := r.arn.checkShape(); err != nil {
 		return err
 	}
 	var model constraints
@@ -41,10 +41,16 @@ func (r *untagResource) run(c *call) error {
 	if len(r.keys.V) == 0 {
 		return errValidation("Atleast one Tag Key needs to be provided as Input.")
 	}
+	for _, key := range r.keys.V {
+		if err := checkTagKey(wire.Opt[string]{V: key, Set: true}); err != nil {
+			return err
+		}
+	}
 	d, err := r.arn.described(c, "Requested resource not found")
 	if err != nil {
 		return err
 	}
+	c.silent = true
 	return c.api.store.UpdateTable(c, store.TableChange{Table: d.Spec.Name, Settings: func(s *store.TableSettings) error {
 		for _, key := range r.keys.V {
 			delete(s.Tags, key)

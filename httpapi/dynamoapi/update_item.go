@@ -46,7 +46,7 @@ func (r *updateItem) touches(visit func(action, table string)) { visit("UpdateIt
 func (r *updateItem) run(c *call) error {
 	update, err := r.asked()
 	if err != nil {
-		return err
+		return numberDetected(err)
 	}
 	images, account, err := r.do(c, func(tx *store.Tx) (store.Images, error) { return tx.Update(update) })
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == expr.CodeOperand && r.legacy.updates.Set {
@@ -62,7 +62,7 @@ func (r *updateItem) run(c *call) error {
 	return nil
 }
 
-// asked makes the checks of the request and gives it as the store takes it.
+// asked makes the checks of the request and returns it as the store takes it.
 func (r *updateItem) asked() (u store.UpdateItem, err error) {
 	expressions := []expression{{"UpdateExpression", r.update}, {"ConditionExpression", r.condition}}
 	if err := r.check(expressions, r.legacy.names(false)...); err != nil {
@@ -82,7 +82,7 @@ func (r *updateItem) asked() (u store.UpdateItem, err error) {
 	return u, err
 }
 
-// shown gives the attributes that are to be returned.
+// shown returns the attributes that are to be returned.
 func (r *updateItem) shown(images store.Images) attr.Item {
 	switch r.returnValues.V {
 	case "ALL_OLD":

@@ -58,12 +58,10 @@ func (r *updateTable) constrain(c *constraints) {
 		at := fmt.Sprintf("globalSecondaryIndexUpdates.%d.member.", i+1)
 		if u.update.Set {
 			name(c, at+"update.indexName", u.update.V.name)
-			if u.update.V.onDemand.Set || c.required(at+"update.provisionedThroughput", u.update.V.throughput.Set) {
-				constrainThroughput(c, at+"update.provisionedThroughput", u.update.V.throughput)
-			}
+			constrainThroughput(c, at+"update.provisionedThroughput", u.update.V.throughput)
 		}
 		if u.create.Set {
-			u.create.V.constrain(c, at+"create")
+			u.create.V.constrain(c, at+"create", 0)
 		}
 		if u.remove.Set {
 			name(c, at+"delete.indexName", u.remove.V.name)
@@ -92,6 +90,9 @@ func (r *updateTable) run(c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := r.checkOwned(c, before); err != nil {
+		return err
+	}
 	change := store.TableChange{Table: before.Spec.Name}
 	if err := r.plan(before, &change); err != nil {
 		return err
@@ -116,22 +117,40 @@ func (r *updateTable) run(c *call) error {
 // check refuses what can be said without the table.
 func (r *updateTable) check() error {
 	nothing := !r.throughput.Set && !r.billing.Set && !r.stream.Set && len(r.updates.V) == 0 && !r.encryption.Set &&
-		!r.class.Set && !r.protected.Set && !r.onDemand.Set
+		!r.class.Set && !r.protected.Set && !r.onDemand.Set && !r.warm.Set
 	switch {
 	case nothing:
-		return errValidation("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, " +
-			"GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required")
+		return errValidation("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates, " +
+			"SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, ReplicaTransitRoleArn, MultiRegionConsistency, " +
+			"DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass is required")
 	case r.billing.V == store.BillingProvisioned && !r.throughput.Set:
 		return errWrong("ProvisionedThroughput must be specified when BillingMode is PROVISIONED")
 	}
 	if err := checkBounds(r.throughput); err != nil {
 		return err
 	}
+	if err := (demand{warm: r.warm}).checkNamed(); err != nil {
+		return err
+	}
+	if err := r.checkUpdates(); err != nil {
+		return err
+	}
+	return r.checkStream()
+}
+
+// checkUpdates refuses changes of indexes that are none, or two at once.
+func (r *updateTable) checkUpdates() error {
 	seen := map[string]bool{}
 	for _, u := range r.updates.V {
 		if !u.create.Set && !u.update.Set && !u.remove.Set {
 			return errWrong("One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, " +
 				"GlobalSecondaryIndexUpdate.Delete must not be null")
+		}
+		if err := u.update.V.demand("", false).checkNamed(); err != nil {
+			return err
+		}
+		if u.create.Set && u.update.Set || u.remove.Set && (u.create.Set || u.update.Set) {
+			return errWrong("Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object")
 		}
 		for _, of := range []wire.Opt[indexDefinition]{u.update, u.create, u.remove} {
 			if of.Set && seen[of.V.name.V] {
@@ -140,7 +159,7 @@ func (r *updateTable) check() error {
 			seen[of.V.name.V] = of.Set || seen[of.V.name.V]
 		}
 	}
-	return r.checkStream()
+	return nil
 }
 
 // mode is the billing mode after the change.
@@ -190,6 +209,9 @@ func (r *updateTable) planIndexes(before store.TableDescription, mode string, ch
 	for i := range r.updates.V {
 		u := &r.updates.V[i]
 		if u.create.Set {
+			if !r.definitions.Set {
+				return errWrong("AttributeDefinitions is not specified for index: %s", u.create.V.name.V)
+			}
 			ix, err := types.global(&u.create.V, mode)
 			if err != nil {
 				return err
@@ -216,10 +238,12 @@ func (v *indexDefinition) checkUpdate(before store.TableDescription, mode string
 			"Please contact DynamoDB service team for more info: Action Blocked: IndexUpdate")
 	case !slices.ContainsFunc(before.Spec.Indexes, func(ix store.IndexSpec) bool { return !ix.Local && ix.Name == v.name.V }):
 		return errNoTable()
-	case mode == store.BillingOnDemand && v.throughput.Set:
-		return errWrong("ProvisionedThroughput should not be specified for index: %s when BillingMode is PAY_PER_REQUEST", v.name.V)
+	case mode == store.BillingOnDemand && (v.throughput.Set || !v.warm.Set && v.onDemand.V == throughputSpec{}):
+		return errWrong("The only Updates for index: %s when TableThroughputMode is PAY_PER_REQUEST can be to OnDemandThroughput, WarmThroughput", v.name.V)
+	case mode == store.BillingProvisioned && !v.throughput.Set && !v.warm.Set && !v.onDemand.Set:
+		return errWrong("ProvisionedThroughput must be specified for index: %s", v.name.V)
 	}
-	return checkOnDemand(v.onDemand, mode)
+	return nil
 }
 
 // checkOneAtATime refuses to make or delete a second index, also while another one is being filled.
@@ -239,7 +263,7 @@ func (r *updateTable) checkOneAtATime(before store.TableDescription) error {
 	return nil
 }
 
-// updated gives what the request changes of a global index that stays, nil if it does not.
+// updated returns what the request changes of a global index that stays, nil if it does not.
 func (r *updateTable) updated(index string) *indexDefinition {
 	for i := range r.updates.V {
 		if u := &r.updates.V[i]; u.update.Set && u.update.V.name.V == index {
@@ -251,9 +275,12 @@ func (r *updateTable) updated(index string) *indexDefinition {
 
 // look shows the table as the service shows it while it works on the change.
 func (r *updateTable) look(before, after store.TableDescription) look {
-	l := look{table: "UPDATING", of: map[string]string{}, indexes: map[string]store.Throughput{}}
+	l := look{of: map[string]string{}, indexes: map[string]store.Throughput{}, warming: map[string]bool{"": r.warm.Set}}
+	if r.throughput.Set || r.billing.Set || r.stream.Set || r.encryption.Set || r.class.Set || len(r.updates.V) > 0 {
+		l.table = "UPDATING" // limits, warmth and protection change while the table is ACTIVE
+	}
 	was := func(before, after store.Throughput) store.Throughput {
-		after.Read, after.Write = before.Read, before.Write
+		after.Read, after.Write, after.WarmRead, after.WarmWrite = before.Read, before.Write, before.WarmRead, before.WarmWrite
 		if after.Decreases > 0 && !after.Decreased.Equal(before.Decreased) {
 			after.Decreases-- // it is not counted yet
 		}
@@ -269,6 +296,7 @@ func (r *updateTable) look(before, after store.TableDescription) look {
 		}
 	}
 	for _, u := range r.updates.V {
+		l.warming[u.create.V.name.V+u.update.V.name.V] = u.create.V.warm.Set || u.update.V.warm.Set
 		switch {
 		case u.create.Set:
 			l.of[u.create.V.name.V] = "CREATING"

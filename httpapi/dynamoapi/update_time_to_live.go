@@ -39,7 +39,7 @@ func (r *updateTimeToLive) constrain(c *constraints) {
 	c.table("tableName", r.table.Opt)
 	if c.required("timeToLiveSpecification", r.spec) {
 		c.required("timeToLiveSpecification.enabled", r.enabled.Set)
-		if c.required("timeToLiveSpecification.attributeName", r.attribute.Set) && r.attribute.V != "" {
+		if c.required("timeToLiveSpecification.attributeName", r.attribute.Set) {
 			c.length("timeToLiveSpecification.attributeName", r.attribute, 1, 255)
 		}
 	}
@@ -50,9 +50,6 @@ func (r *updateTimeToLive) touches(visit func(action, table string)) {
 }
 
 func (r *updateTimeToLive) run(c *call) error {
-	if r.table.wrong == nil && r.attribute.V == "" {
-		return errValidation("TimeToLiveSpecification.AttributeName must be non empty")
-	}
 	d, err := c.managed(&r.table)
 	if err != nil {
 		return err
@@ -68,6 +65,9 @@ func (r *updateTimeToLive) run(c *call) error {
 	}
 	if !r.enabled.V {
 		want = ""
+	}
+	if err := c.api.refuseOwned(d.Spec.Name, "the expiry of its items stays as it is"); err != nil {
+		return err
 	}
 	if err := c.api.store.UpdateTable(c, store.TableChange{Table: d.Spec.Name, TTL: &want}); err != nil {
 		return err

@@ -60,6 +60,7 @@ func (r *writing) bindLegacy(expressions ...expression) (condition, update strin
 	if err := r.legacy.checkExpected(); err != nil {
 		return "", "", p, err
 	}
+	r.alone = true
 	if p, err = r.bind(expressions...); err != nil || !r.legacy.expected.Set && !r.legacy.updates.Set {
 		return r.condition.V, "", p, err
 	}
@@ -88,7 +89,7 @@ func (r *writing) do(c *call, write func(tx *store.Tx) (store.Images, error)) (i
 	if err := r.legacy.checkOperator(); err != nil {
 		return images, a, err
 	}
-	err = c.update(func(tx *store.Tx) (err error) {
+	err = c.update(false, func(tx *store.Tx) (err error) {
 		a.units.watch(tx, false)
 		images, err = write(tx)
 		return err

@@ -79,7 +79,7 @@ type Choice struct {
 	seed  uint64
 }
 
-// Of tells which of n items are chosen: at least one, if there is any.
+// Of returns which of n items are chosen: at least one, if there is any.
 func (c *Choice) Of(n int) []bool {
 	out := make([]bool, n)
 	if n == 0 {

@@ -127,7 +127,7 @@ func TestWhichRequests(t *testing.T) {
 	}
 }
 
-// hits gives the numbers, from 1, of the requests that meet a fault.
+// hits returns the numbers, from 1, of the requests that meet a fault.
 func hits(in *Injector, n int) (out []int) {
 	for i := range n {
 		if in.Decide("PutItem", []string{"A"}).Rules != nil {
@@ -259,25 +259,25 @@ func TestProblems(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"rules: [{kind: slow}]", "line 1: rules[0].kind: must be one of throttle, error-500, transaction-conflict, unprocessed, " +
 			"stale-index, latency, drop-request, drop-answer"},
-		{"rules:\n- kind: latency", "line 2: rules[0].latency: must be more than nothing, and no more than 10m0s"},
-		{"rules:\n- kind: latency\n  latency: 2s\n  latency_max: 1s", "line 4: rules[0].latency_max: must be no less than latency, and no more than 10m0s"},
-		{"rules:\n- kind: stale-index\n  delay: -1s", "line 3: rules[0].delay: must be more than nothing, and no more than 10m0s"},
+		{"rules:\n- kind: latency", "line 2: rules[0].latency: must be above 0, and no more than 10m0s"},
+		{"rules:\n- kind: latency\n  latency: 2s\n  latency_max: 1s", "line 4: rules[0].latency_max: must be at least latency, and at most 10m0s"},
+		{"rules:\n- kind: stale-index\n  delay: -1s", "line 3: rules[0].delay: must be above 0, and no more than 10m0s"},
 		{"rules:\n- kind: throttle\n  error: Slow\n  delay: 1s", "line 3: rules[0].error: must be ProvisionedThroughputExceededException, " +
 			"ThrottlingException or RequestLimitExceeded; line 4: rules[0].delay: is for the kind stale-index"},
-		{"rules:\n- kind: throttle\n  probability: 1.5\n  every: 2", "line 3: rules[0].probability: must be more than 0, and no more than 1; " +
-			"line 4: rules[0].every: must not be there where probability is"},
+		{"rules:\n- kind: throttle\n  probability: 1.5\n  every: 2", "line 3: rules[0].probability: must be above 0, and at most 1; " +
+			"line 4: rules[0].every: cannot be combined with probability"},
 		{"rules:\n- kind: throttle\n  probability: 0\n  tables: []", "line 3: rules[0].probability: would mean never: leave the rule out; " +
 			"line 4: rules[0].tables: would mean never: leave the rule out"},
 		{"rules:\n- kind: throttle\n  every: -1\n  count: -1", "line 3: rules[0].every: must be 1 or more; line 4: rules[0].count: must be 1 or more"},
-		{"rules:\n- kind: unprocessed\n  share: 2\n  operations: [PutItem, Put, '']", "line 3: rules[0].share: must be more than 0, and no more than 1; " +
-			"line 4: rules[0].operations[0]: is no operation that unprocessed can be about: BatchGetItem, BatchWriteItem; " +
+		{"rules:\n- kind: unprocessed\n  share: 2\n  operations: [PutItem, Put, '']", "line 3: rules[0].share: must be above 0, and at most 1; " +
+			"line 4: rules[0].operations[0]: is not an operation that unprocessed applies to: BatchGetItem, BatchWriteItem; " +
 			"line 4: rules[0].operations[1]: must be an operation's name, with * for any text; " +
 			"line 4: rules[0].operations[2]: must be an operation's name, with * for any text"},
 		{"rules:\n- kind: throttle\n  name: a\n  tables: ['a[b]']\n- kind: throttle\n  name: a", "line 4: rules[0].tables[0]: must be a table's name, with * for any text; " +
 			"line 6: rules[1].name: is that of rules[0] too"},
 		{"rules:\n- kind: throttle\n  name: a;b", "line 3: rules[0].name: must be up to 64 letters, digits, spaces and _.-"},
-		{"rules:\n- kind: throttle\n  chance: 1", "line 3: rules[0]: unknown key chance"},
-		{"rules:" + strings.Repeat("\n- kind: throttle", 1001), "line 1: rules: must be no more than 1000"},
+		{"rules:\n- kind: throttle\n  chance: 1", "line 3: rules[0]: has an unknown key"},
+		{"rules:" + strings.Repeat("\n- kind: throttle", 1001), "line 1: rules: must be at most 1000"},
 	}
 	for _, test := range tests {
 		_, err := Parse([]byte(test.text))

@@ -33,7 +33,7 @@ type rule struct {
 	injected uint64
 }
 
-// New makes an Injector. The error is a *fault.Error that tells all that is wrong with the rules.
+// New makes an Injector. The error is a *fault.Error that lists all that is wrong with the rules.
 func New(rules Rules) (*Injector, error) {
 	in := &Injector{injected: map[Kind]uint64{}}
 	in.state.Store(&state{})
@@ -68,7 +68,7 @@ func (in *Injector) Set(rules Rules) error {
 	return nil
 }
 
-// Decide tells what is to happen to a request for an operation that touches these tables, by their names. It is asked
+// Decide returns what is to happen to a request for an operation that touches these tables, by their names. It is asked
 // once for each request, when the request is known to be a good one.
 func (in *Injector) Decide(operation string, tables []string) Fault {
 	if in == nil {
@@ -94,7 +94,7 @@ func (in *Injector) Decide(operation string, tables []string) Fault {
 	return f
 }
 
-// fires tells whether the rule has a part in a request, and counts it.
+// fires reports whether the rule has a part in a request, and counts it.
 func (r *rule) fires(operation string, tables []string) bool {
 	if !slices.Contains(r.Kind.operations(), operation) && r.Kind.narrow() ||
 		len(r.Operations) > 0 && !someFits(r.Operations, operation) ||
@@ -112,13 +112,13 @@ func (r *rule) fires(operation string, tables []string) bool {
 	return true
 }
 
-// narrow tells whether a kind is about some operations only.
+// narrow reports whether a kind is about some operations only.
 func (k Kind) narrow() bool {
 	_, ok := about[k]
 	return ok
 }
 
-// add puts the rule's part into a fault, and tells whether it ends the request.
+// add puts the rule's part into a fault, and reports whether it ends the request.
 func (r *rule) add(f *Fault, operation string) (ends bool) {
 	switch r.Kind {
 	case Throttle:
@@ -165,7 +165,7 @@ type Status struct {
 	Injected uint64 `json:"injected"` // those that met the fault
 }
 
-// Status tells how the present rules fare, in their order.
+// Status reports how the present rules fare, in their order.
 func (in *Injector) Status() []Status {
 	if in == nil {
 		return nil
@@ -181,7 +181,7 @@ func (in *Injector) Status() []Status {
 	return out
 }
 
-// Injected tells how many faults of each kind have happened since the Injector was made.
+// Injected returns how many faults of each kind have happened since the Injector was made.
 func (in *Injector) Injected() map[Kind]uint64 {
 	out := map[Kind]uint64{}
 	if in == nil {

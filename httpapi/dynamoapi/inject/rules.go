@@ -19,7 +19,7 @@ type Rules struct {
 	Rules []Rule `koanf:"rules"`
 }
 
-// Rule is one fault, and when it happens. The package tells what the fields mean.
+// Rule is one fault, and when it happens. The package comment explains the fields.
 type Rule struct {
 	Name        string        `koanf:"name"`
 	Kind        Kind          `koanf:"kind"`
@@ -80,7 +80,7 @@ var (
 	}
 )
 
-// operations gives what a kind can be about.
+// operations returns what a kind can be about.
 func (k Kind) operations() []string {
 	if names, ok := about[k]; ok {
 		return names
@@ -88,7 +88,7 @@ func (k Kind) operations() []string {
 	return everything
 }
 
-// Load reads a file of rules. The error is a *fault.Error that tells all problems, by line and key.
+// Load reads a file of rules. The error is a *fault.Error that lists all problems, by line and key.
 func Load(file string) (Rules, error) {
 	raw, err := readFile(file)
 	if err != nil {
@@ -116,7 +116,7 @@ func readFile(file string) ([]byte, error) {
 	return raw, nil
 }
 
-// Parse reads rules in YAML or JSON. The error is a *fault.Error that tells all problems, by line and key.
+// Parse reads rules in YAML or JSON. The error is a *fault.Error that lists all problems, by line and key.
 func Parse(raw []byte) (Rules, error) {
 	var r Rules
 	lines, problems := strictyaml.Decode(raw, &r)
@@ -156,13 +156,13 @@ func refused(problems []strictyaml.Problem) error {
 	return fault.New(fault.Invalid, "bad_rules", "%s", strictyaml.Join(problems))
 }
 
-// Problems tells everything that is wrong with rules.
+// Problems returns everything that is wrong with rules.
 func (r Rules) Problems() (problems []strictyaml.Problem) {
 	bad := func(key, format string, args ...any) {
 		problems = append(problems, strictyaml.Problem{Key: key, Text: fmt.Sprintf(format, args...)})
 	}
 	if len(r.Rules) > maxRules {
-		bad("rules", "must be no more than %d", maxRules)
+		bad("rules", "must be at most %d", maxRules)
 	}
 	names := map[string]int{}
 	for i, rule := range r.Rules {
@@ -206,17 +206,17 @@ func (r Rule) when(at string, bad complaint) {
 		case o == "" || strings.Trim(o, letters+"*") != "" || !fitsSome(o, everything):
 			bad(key, "must be an operation's name, with * for any text")
 		case !fitsSome(o, r.Kind.operations()):
-			bad(key, "is no operation that %s can be about: %s", r.Kind, strings.Join(r.Kind.operations(), ", "))
+			bad(key, "is not an operation that %s applies to: %s", r.Kind, strings.Join(r.Kind.operations(), ", "))
 		}
 	}
 	if !(r.Probability >= 0 && r.Probability <= 1) {
-		bad(at+"probability", "must be more than 0, and no more than 1")
+		bad(at+"probability", "must be above 0, and at most 1")
 	}
 	if r.Every < 0 {
 		bad(at+"every", "must be 1 or more")
 	}
 	if r.Every != 0 && r.Probability != 0 {
-		bad(at+"every", "must not be there where probability is")
+		bad(at+"every", "cannot be combined with probability")
 	}
 	if r.Count < 0 {
 		bad(at+"count", "must be 1 or more")
@@ -239,16 +239,16 @@ func (r Rule) what(at string, bad complaint) {
 		bad(at+"error", "must be ProvisionedThroughputExceededException, ThrottlingException or RequestLimitExceeded")
 	}
 	if !(r.Share >= 0 && r.Share <= 1) {
-		bad(at+"share", "must be more than 0, and no more than 1")
+		bad(at+"share", "must be above 0, and at most 1")
 	}
 	if r.Kind == StaleIndex && (r.Delay <= 0 || r.Delay > maxWait) {
-		bad(at+"delay", "must be more than nothing, and no more than %v", maxWait)
+		bad(at+"delay", "must be above 0, and no more than %v", maxWait)
 	}
 	if r.Kind == Latency && (r.Latency <= 0 || r.Latency > maxWait) {
-		bad(at+"latency", "must be more than nothing, and no more than %v", maxWait)
+		bad(at+"latency", "must be above 0, and no more than %v", maxWait)
 	}
 	if r.LatencyMax != 0 && (r.LatencyMax < r.Latency || r.LatencyMax > maxWait) {
-		bad(at+"latency_max", "must be no less than latency, and no more than %v", maxWait)
+		bad(at+"latency_max", "must be at least latency, and at most %v", maxWait)
 	}
 }
 
@@ -262,7 +262,7 @@ func list(kinds []Kind) string {
 	return strings.Join(texts, ", ")
 }
 
-// fits tells whether a name fits a pattern, in which asterisks stand for any text.
+// fits reports whether a name fits a pattern, in which asterisks stand for any text.
 func fits(pattern, name string) bool {
 	if pattern == name || pattern == "*" {
 		return true

@@ -21,12 +21,12 @@ type Builder struct {
 func NewBuilder(given expr.Params) *Builder {
 	return &Builder{
 		given: given,
-		made:  expr.Params{Names: map[string]string{}, Values: attr.Item{}},
+		made:  expr.Params{Names: map[string]string{}, Values: attr.Item{}, Long: true},
 		names: map[string]string{},
 	}
 }
 
-// Params gives the request's own parameters and those of the expressions that were made.
+// Params returns the request's own parameters and those of the expressions that were made.
 func (b *Builder) Params() expr.Params {
 	if len(b.made.Names) == 0 {
 		return b.given
@@ -36,7 +36,7 @@ func (b *Builder) Params() expr.Params {
 	return b.made
 }
 
-// name gives the placeholder of an attribute.
+// name returns the placeholder of an attribute.
 func (b *Builder) name(attribute string) string {
 	if p, ok := b.names[attribute]; ok {
 		return p
@@ -49,7 +49,7 @@ func (b *Builder) name(attribute string) string {
 	return p
 }
 
-// value gives a placeholder of a value.
+// value returns a placeholder of a value.
 func (b *Builder) value(v attr.Value) string {
 	p := free(":", len(b.made.Values), b.given.Values)
 	for !b.made.Values[p].IsZero() {
@@ -59,7 +59,7 @@ func (b *Builder) value(v attr.Value) string {
 	return p
 }
 
-// free gives a placeholder that is not taken.
+// free returns a placeholder that is not taken.
 func free[V any](sigil string, number int, taken map[string]V) string {
 	p := sigil + strconv.FormatInt(int64(number), 36)
 	for _, ok := taken[p]; ok; _, ok = taken[p] {
@@ -68,7 +68,7 @@ func free[V any](sigil string, number int, taken map[string]V) string {
 	return p
 }
 
-// Condition gives Expected as a ConditionExpression; empty for none.
+// Condition returns Expected as a ConditionExpression; empty for none.
 func (b *Builder) Condition(all []Expectation, or bool) string {
 	list := make([]Comparison, len(all))
 	for i := range all {
@@ -77,7 +77,7 @@ func (b *Builder) Condition(all []Expectation, or bool) string {
 	return b.Filter(list, or)
 }
 
-// Filter gives comparisons as a FilterExpression, or as a KeyConditionExpression; empty for none.
+// Filter returns comparisons as a FilterExpression, or as a KeyConditionExpression; empty for none.
 func (b *Builder) Filter(all []Comparison, or bool) string {
 	terms := make([]string, len(all))
 	for i := range all {
@@ -89,8 +89,14 @@ func (b *Builder) Filter(all []Comparison, or bool) string {
 	return strings.Join(terms, " AND ")
 }
 
+// maxOperands is how many operands the IN of an expression may have. That of these parameters has no such limit.
+const maxOperands = 100
+
 func (b *Builder) comparison(c *Comparison) string {
 	name := b.name(c.Name)
+	if c.Operator == "IN" && len(c.Values) > maxOperands {
+		return "contains(" + b.value(listOf(c.Values)) + "," + name + ")"
+	}
 	values := make([]string, len(c.Values))
 	for i, v := range c.Values {
 		values[i] = b.value(v.V)
@@ -117,7 +123,16 @@ func (b *Builder) comparison(c *Comparison) string {
 	}
 }
 
-// Projection gives AttributesToGet as a ProjectionExpression; empty for none.
+// listOf returns values as one.
+func listOf(values []Value) attr.Value {
+	list := make([]attr.Value, len(values))
+	for i, v := range values {
+		list[i] = v.V
+	}
+	return attr.L(list...)
+}
+
+// Projection returns AttributesToGet as a ProjectionExpression; empty for none.
 func (b *Builder) Projection(attributes []string) string {
 	names := make([]string, len(attributes))
 	for i, a := range attributes {
@@ -126,7 +141,7 @@ func (b *Builder) Projection(attributes []string) string {
 	return strings.Join(names, ",")
 }
 
-// Update gives AttributeUpdates as an UpdateExpression; empty for none.
+// Update returns AttributeUpdates as an UpdateExpression; empty for none.
 func (b *Builder) Update(all []Change) string {
 	sections := map[string][]string{}
 	add := func(section, term string) { sections[section] = append(sections[section], term) }

@@ -38,12 +38,6 @@ type Change struct {
 	Value  *Value // nil: absent
 }
 
-// Key is the key of a table or an index.
-type Key struct {
-	Partition expr.KeyAttr
-	Sort      expr.KeyAttr // without a name: there is none
-}
-
 // Operators are the comparison operators, in the order in which the service lists them.
 func Operators() []string {
 	return []string{
@@ -108,7 +102,7 @@ func (c *Comparison) check() error {
 	return nil
 }
 
-// arguments gives how many values an operator takes.
+// arguments returns how many values an operator takes.
 func arguments(op string) (least, most int) {
 	const anyNumber = 1 << 30
 	switch op {
@@ -122,7 +116,7 @@ func arguments(op string) (least, most int) {
 	return 1, 1
 }
 
-// takes tells whether an operator compares with values of a type.
+// takes reports whether an operator compares with values of a type.
 func takes(op string, k attr.Kind) bool {
 	text := k == attr.KindS || k == attr.KindB
 	set := k == attr.KindSS || k == attr.KindNS || k == attr.KindBS
@@ -190,7 +184,7 @@ func (e *Expectation) checkComparison() error {
 	return c.check()
 }
 
-// comparison gives the expectation in the newer form.
+// comparison returns the expectation in the newer form.
 func (e *Expectation) comparison() Comparison {
 	c := e.Comparison
 	if e.Value != nil {
@@ -262,35 +256,52 @@ func CheckAttributes(names []string) error {
 	return nil
 }
 
-// CheckKey refuses KeyConditions that are not of a key, which is the table's or an index's.
-func CheckKey(all []Comparison, key Key) error {
+// CheckKey refuses KeyConditions that are not of a key, which is the table's or an index's. Of a key with parts of several
+// attributes it looks at each condition alone: how they go together is the same for a KeyConditionExpression.
+func CheckKey(all []Comparison, key *expr.Key) error {
+	if key.Multi() {
+		return checkMultiKey(all)
+	}
 	if len(all) != 1 && len(all) != 2 {
 		return invalid("Conditions can be of length 1 or 2 only")
 	}
-	for _, a := range []expr.KeyAttr{key.Partition, key.Sort} {
-		if a.Name == "" {
-			continue
-		}
-		if a == key.Partition && key.Sort.Name == "" && len(all) > 1 {
+	for i, a := range key.Attrs {
+		if len(all) > len(key.Attrs) {
 			return invalid("Query key condition not supported")
 		}
 		at := slices.IndexFunc(all, func(c Comparison) bool { return c.Name == a.Name })
 		if at < 0 {
-			if a == key.Partition || len(all) > 1 {
+			if i == 0 || len(all) > 1 {
 				return invalid("Query condition missed key schema element: %s", a.Name)
 			}
 			continue
 		}
-		if err := all[at].checkKey(a, a == key.Partition); err != nil {
+		if err := all[at].checkKey(a, i == 0); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *Comparison) checkKey(a expr.KeyAttr, partition bool) error {
+func checkMultiKey(all []Comparison) error {
+	for i := range all {
+		if err := all[i].checkIndexable(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Comparison) checkIndexable() error {
 	if slices.Contains([]string{"NULL", "NOT_NULL", "NE", "CONTAINS", "NOT_CONTAINS", "IN"}, c.Operator) {
 		return invalid("Attempted conditional constraint is not an indexable operation")
+	}
+	return nil
+}
+
+func (c *Comparison) checkKey(a expr.KeyAttr, partition bool) error {
+	if err := c.checkIndexable(); err != nil {
+		return err
 	}
 	for _, v := range c.Values {
 		if v.V.Kind() != a.Kind {
@@ -304,8 +315,8 @@ func (c *Comparison) checkKey(a expr.KeyAttr, partition bool) error {
 }
 
 // CheckFilter refuses a QueryFilter on an attribute of the key.
-func CheckFilter(all []Comparison, key Key) error {
-	for _, a := range []expr.KeyAttr{key.Partition, key.Sort} {
+func CheckFilter(all []Comparison, key *expr.Key) error {
+	for _, a := range key.Attrs {
 		if slices.ContainsFunc(all, func(c Comparison) bool { return c.Name == a.Name }) {
 			return invalid("QueryFilter can only contain non-primary key attributes: Primary key attribute: %s", a.Name)
 		}

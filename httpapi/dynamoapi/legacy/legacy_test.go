@@ -191,3 +191,57 @@ func TestManyParameters(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestManyValuesOfIN: the IN of these parameters may have more values than that of an expression, and means the same.
+func TestManyValuesOfIN(t *testing.T) {
+	for _, n := range []int{100, 101, 27_500} {
+		c := Comparison{Name: "a", Operator: "IN", Compared: true, Listed: true}
+		for i := range n {
+			c.Values = append(c.Values, Value{V: attr.Int(int64(i))})
+		}
+		b := NewBuilder(expr.Params{})
+		text := b.Filter([]Comparison{c}, false)
+		filter, err := expr.ParseFilter(text, b.Params())
+		if err != nil {
+			t.Fatalf("%d values: %v", n, err)
+		}
+		for _, of := range []struct {
+			item attr.Item
+			want bool
+		}{
+			{attr.Item{"a": attr.Int(int64(n - 1))}, true}, {attr.Item{"a": attr.Int(int64(n))}, false},
+			{attr.Item{"a": attr.S("1")}, false}, {attr.Item{"b": attr.Int(1)}, false}, {attr.Item{"a": attr.L(attr.Int(1))}, false},
+		} {
+			if got, err := filter.Match(expr.Item(of.item)); got != of.want || err != nil {
+				t.Errorf("%d values: %v is %v, %v", n, of.item, got, err)
+			}
+		}
+	}
+}
+
+// TestManyAttributes: these parameters may be about more attributes than an expression has room for.
+func TestManyAttributes(t *testing.T) {
+	const n = 2000
+	var changes []Change
+	var expected []Expectation
+	it := attr.Item{}
+	for i := range n {
+		name := fmt.Sprintf("attribute%d", i)
+		v := &Value{V: attr.Int(int64(i))}
+		changes = append(changes, Change{Name: name, Value: v})
+		expected = append(expected, Expectation{Comparison: Comparison{Name: name}, Value: v})
+		it[name] = v.V
+	}
+	b := NewBuilder(expr.Params{})
+	bound, err := expr.Bind(expr.Request{Update: b.Update(changes), Condition: b.Condition(expected, false), Params: b.Params()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if holds, err := bound.Condition.Match(expr.Item(it)); !holds || err != nil {
+		t.Errorf("the condition is %v, %v", holds, err)
+	}
+	it["attribute1999"] = attr.Int(0)
+	if holds, err := bound.Condition.Match(expr.Item(it)); holds || err != nil {
+		t.Errorf("of another item it is %v, %v", holds, err)
+	}
+}

@@ -21,10 +21,11 @@ func newBuilder(params []attr.Value) *builder {
 	return &builder{params: params, known: map[string]string{}}
 }
 
-// shared gives the names and values.
+// shared returns the names and values.
 func (b *builder) shared() expr.Params { return expr.Params{Names: b.names, Values: b.values} }
 
-// name gives the placeholder of an attribute's name. A placeholder keeps reserved words and odd characters out of the texts.
+// name returns the placeholder of an attribute's name. A placeholder keeps reserved words and odd characters out of the
+// texts.
 func (b *builder) name(name string) string {
 	if p, ok := b.known["#"+name]; ok {
 		return p
@@ -38,7 +39,7 @@ func (b *builder) name(name string) string {
 	return p
 }
 
-// value gives the placeholder of a value.
+// value returns the placeholder of a value.
 func (b *builder) value(v attr.Value) string {
 	key := ":" + string(attr.Encode(nil, attr.Item{"": v}))
 	if p, ok := b.known[key]; ok {
@@ -169,17 +170,42 @@ func (b *builder) typeTest(n *node) (string, error) {
 	}
 	kind := typeOf(n.name)
 	if kind == "" {
-		name := strings.ToUpper(n.name)
-		if name == "INT" {
-			name = "INTEGER"
-		}
 		return "", invalidAt(n.at, "Unsupported data type for IS operator: %s. Supported data types are "+
-			"[MISSING, NULL, BOOLEAN, BLOB, STRING, NUMERIC, STRUCT, TUPLE, LIST]", name)
+			"[MISSING, NULL, BOOLEAN, BLOB, STRING, NUMERIC, STRUCT, TUPLE, LIST]", strings.ToUpper(n.name))
 	}
 	return "attribute_type(" + path + ", " + b.value(attr.S(kind)) + ")", nil
 }
 
-// typeOf gives DynamoDB's name of a type of PartiQL.
+// typeName returns the name by which a type of PartiQL is known, of those that it may be written with; "" for what is no
+// type. Two of the types have a second word, which take reads if it is there.
+func typeName(word string, take func(word string) bool) string {
+	switch word {
+	case "bool":
+		return "boolean"
+	case "int":
+		return "integer"
+	case "dec":
+		return "decimal"
+	case "char", "character":
+		if take("varying") {
+			return "character_varying"
+		}
+		return "character"
+	case "varchar":
+		return "character_varying"
+	case "double":
+		if take("precision") {
+			return "double_precision"
+		}
+	case "missing", "null", "boolean", "blob", "string", "numeric", "struct", "tuple", "list", // which DynamoDB has
+		"any", "bag", "bigint", "clob", "date", "decimal", "float", "int2", "int4", "int8", "integer", "real", "sexp", "smallint",
+		"symbol", "time", "timestamp":
+		return word
+	}
+	return ""
+}
+
+// typeOf returns DynamoDB's name of a type of PartiQL.
 func typeOf(name string) string {
 	switch name {
 	case "null":

@@ -78,7 +78,7 @@ func TestCompile(t *testing.T) {
 	}
 }
 
-// compiled gives what a statement becomes, as the golden file has it.
+// compiled returns what a statement becomes, as the golden file has it.
 func compiled(text string, params []attr.Value) string {
 	s, err := Parse(text)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // root is what the service calls the top of a literal.
 const root = "root"
 
-// isConstant tells whether the node has a value of its own, whatever the item.
+// isConstant reports whether the node has a value of its own, whatever the item.
 func (n *node) isConstant() bool {
 	switch n.kind {
 	case nodeValue, nodeParam, nodeIon, nodeList, nodeBag, nodeMap:
@@ -19,7 +19,7 @@ func (n *node) isConstant() bool {
 	return false
 }
 
-// constant gives the value of a literal or a parameter.
+// constant returns the value of a literal or a parameter.
 func (n *node) constant(params []attr.Value) (attr.Value, error) {
 	if n.kind == nodeParam {
 		return params[n.param], nil
@@ -30,8 +30,8 @@ func (n *node) constant(params []attr.Value) (attr.Value, error) {
 // maxLevels is how deep lists and maps may lie in one another, with the item as the first level.
 const maxLevels = 32
 
-// literal gives the value of a literal, under names where it lies in the whole one, level levels deep. There are no parameters
-// in it.
+// literal returns the value of a literal, under names where it lies in the whole one, level levels deep. There are no
+// parameters in it.
 func (n *node) literal(under string, level int) (attr.Value, error) {
 	if level >= maxLevels {
 		return attr.Value{}, invalid("Nesting Levels have exceeded supported limits under %s", under)
@@ -91,7 +91,7 @@ func (n *node) literalMap(under string, level int) (attr.Value, error) {
 	return attr.M(it), nil
 }
 
-// key gives a key of a map, which is not in it yet.
+// key returns a key of a map, which is not in it yet.
 func (n *node) key(i int, it attr.Item, twice place) (string, error) {
 	k := n.keys[i]
 	if k.kind != nodeValue || k.value.Kind() != attr.KindS {

@@ -49,7 +49,7 @@ func FuzzStatement(f *testing.F) {
 	})
 }
 
-// parameters gives as many values as the text wants, from a list in DynamoDB JSON.
+// parameters returns as many values as the text wants, from a list in DynamoDB JSON.
 func parameters(values []byte, n int) []attr.Value {
 	out := make([]attr.Value, n)
 	v, err := attr.ParseValueJSON([]byte(`{"L":` + string(values) + `}`))
@@ -96,7 +96,7 @@ func bindRead(s *Statement, params []attr.Value) error {
 	for _, step := range r.Steps {
 		_, err := expr.Bind(expr.Request{
 			KeyCondition: step.KeyCondition, Filter: step.Filter, Projection: step.Projection, Params: step.Params,
-			Partition: src.key().Partition.Name, Sort: src.key().Sort.Name,
+			Key: expr.SimpleKey(expr.KeyAttr{Name: src.key().Partition.Name}, expr.KeyAttr{Name: src.key().Sort.Name}),
 		})
 		if err != nil {
 			return err

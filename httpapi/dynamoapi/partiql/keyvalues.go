@@ -55,7 +55,7 @@ func mirrored(op string) string {
 	return "<="
 }
 
-// among tells whether the condition gives the values that a key attribute may have, and gives them.
+// among reports whether the condition gives the values that a key attribute may have, and returns them.
 func (r *reading) among(c *node, a Attr) ([]attr.Value, bool, error) {
 	var constants []*node
 	switch {
@@ -133,7 +133,7 @@ func distinct(values []attr.Value) ([]attr.Value, bool, error) {
 	return values, true, nil
 }
 
-// common gives what is in both lists.
+// common returns what is in both lists.
 func common(a, b []attr.Value) []attr.Value {
 	return slices.DeleteFunc(a, func(v attr.Value) bool {
 		return !slices.ContainsFunc(b, func(other attr.Value) bool { return attr.Equal(v, other) })

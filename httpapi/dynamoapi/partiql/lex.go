@@ -185,7 +185,7 @@ func scanSign(text string) (token, int) {
 	return token{}, -1
 }
 
-// isLetter tells whether a word may begin with the byte.
+// isLetter reports whether a word may begin with the byte.
 func isLetter(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '$'
 }

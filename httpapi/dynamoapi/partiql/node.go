@@ -50,7 +50,7 @@ type step struct {
 	index int
 }
 
-// attribute gives the name of the attribute that the path is, or "".
+// attribute returns the name of the attribute that the path is, or "".
 func (n *node) attribute() string {
 	if n.kind == nodePath && len(n.steps) == 1 {
 		return n.steps[0].name
@@ -58,7 +58,7 @@ func (n *node) attribute() string {
 	return ""
 }
 
-// isCondition tells whether the node is true or false of an item.
+// isCondition reports whether the node is true or false of an item.
 func (n *node) isCondition() bool {
 	switch n.kind {
 	case nodeCompare, nodeAnd, nodeOr, nodeNot, nodeIs, nodeIn, nodeBetween:
@@ -101,7 +101,7 @@ func (n *node) attributes(visit func(name string)) {
 	}
 }
 
-// conjuncts gives the conditions of which all must hold.
+// conjuncts returns the conditions of which all must hold.
 func (n *node) conjuncts() []*node {
 	switch {
 	case n == nil:
@@ -112,7 +112,7 @@ func (n *node) conjuncts() []*node {
 	return []*node{n}
 }
 
-// samePath tells whether two paths are the same.
+// samePath reports whether two paths are the same.
 func samePath(a, b []step) bool {
 	if len(a) != len(b) {
 		return false

@@ -115,6 +115,8 @@ func (p *parser) statement() (*Statement, error) {
 		return p.updating()
 	case first.is(tokKeyword, "delete"):
 		return p.deleting()
+	case first.is(tokKeyword, "from"):
+		return p.updatingFrom()
 	case first.is(tokKeyword, "exists") && p.takeSign("("):
 		if err := p.word("select"); err != nil {
 			return nil, err

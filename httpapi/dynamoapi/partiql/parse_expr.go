@@ -147,11 +147,14 @@ func (p *parser) between(n *node) (*node, error) {
 func (p *parser) typeTest(left *node) (*node, error) {
 	op := p.next()
 	not := p.takeWord("not")
-	t := p.next()
-	if t.kind != tokKeyword {
+	name := ""
+	if t := p.next(); t.kind == tokKeyword || t.kind == tokWord {
+		name = typeName(strings.ToLower(t.text), p.takeWord)
+	}
+	if name == "" {
 		return nil, malformed("Expected type name")
 	}
-	n := &node{kind: nodeIs, at: op.at, name: t.text, args: []*node{left}}
+	n := &node{kind: nodeIs, at: op.at, name: name, args: []*node{left}}
 	if not {
 		n = negated(op.at, n)
 	}

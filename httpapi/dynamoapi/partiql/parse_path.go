@@ -77,7 +77,7 @@ func (p *parser) index() (step, error) {
 	return step{index: int(i)}, nil
 }
 
-// number gives the node of a literal; its name is the text.
+// number returns the node of a literal; its name is the text.
 func number(t token) (*node, error) {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(t.text), "e")
 	whole, fraction, _ := strings.Cut(mantissa, ".")

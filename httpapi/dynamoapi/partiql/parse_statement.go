@@ -201,6 +201,33 @@ func (p *parser) updating() (*Statement, error) {
 	if p.alias() {
 		s.note(invalid("Aliasing is not supported"))
 	}
+	if err := p.changes(s); err != nil {
+		return nil, err
+	}
+	return s, p.tail(s)
+}
+
+// updatingFrom reads the other form of an UPDATE, from behind its FROM: the WHERE comes before what is changed.
+func (p *parser) updatingFrom() (*Statement, error) {
+	s := &Statement{Kind: Update}
+	if err := p.target(s); err != nil {
+		return nil, err
+	}
+	if p.alias() {
+		s.note(invalid("Aliasing is not supported"))
+	}
+	if err := p.filter(s); err != nil {
+		return nil, err
+	}
+	if err := p.changes(s); err != nil {
+		return nil, err
+	}
+	_, err := p.returning(s)
+	return s, err
+}
+
+// changes reads the SETs and REMOVEs of an UPDATE.
+func (p *parser) changes(s *Statement) error {
 	for {
 		var err error
 		switch {
@@ -210,14 +237,13 @@ func (p *parser) updating() (*Statement, error) {
 			var n *node
 			n, err = p.assigned()
 			s.removes = append(s.removes, n)
+		case len(s.sets)+len(s.removes) == 0:
+			return malformed("Expected data manipulation")
 		default:
-			if len(s.sets)+len(s.removes) == 0 {
-				return nil, malformed("Expected data manipulation")
-			}
-			return s, p.tail(s)
+			return nil
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 }

@@ -191,7 +191,7 @@ func split(path []step) (head, rest []step) {
 	return path[:i+1], path[i+1:]
 }
 
-// within gives the projection of {"element": value} on paths within the value; none is nil.
+// within returns the projection of {"element": value} on paths within the value; none is nil.
 func within(paths [][]step) (*expr.Projection, error) {
 	if paths == nil {
 		return nil, nil
@@ -204,7 +204,7 @@ func within(paths [][]step) (*expr.Projection, error) {
 	return expr.ParseProjection(strings.Join(texts, ", "), b.shared())
 }
 
-// Show gives what is shown of an item.
+// Show returns what is shown of an item.
 func (c *Columns) Show(it attr.Item) attr.Item {
 	if c == nil {
 		return it
@@ -225,7 +225,7 @@ func (c *Columns) Show(it attr.Item) attr.Item {
 	return out
 }
 
-// of gives what the step leads to, the absent value if there is nothing.
+// of returns what the step leads to, the absent value if there is nothing.
 func (s step) of(v attr.Value) attr.Value {
 	if s.index == noIndex {
 		return v.Map()[s.name]

@@ -19,7 +19,7 @@ type Key struct {
 	Partition, Sort Attr
 }
 
-// all gives the attributes of the key.
+// all returns the attributes of the key.
 func (k Key) all() []Attr {
 	if k.Sort.Name == "" {
 		return []Attr{k.Partition}
@@ -134,8 +134,8 @@ func joined(exists, rest string) string {
 	return exists + " AND " + rest
 }
 
-// change finds the key and gives the rest of the condition to write, which gives update and condition. The rest is such as
-// may stand beside an AND and, if it is needed, an OR.
+// change finds the key and returns the rest of the condition to write, which gives update and condition. The rest is such
+// as may stand beside an AND and, if it is needed, an OR.
 func (s *Statement) change(params []attr.Value, key Key,
 	write func(b *builder, exists, rest string) (update, condition string, err error),
 ) (Change, error) {
@@ -191,7 +191,7 @@ func (s *Statement) target(params []attr.Value, key Key) (k attr.Item, rest []*n
 	return k, rest, twice, nil
 }
 
-// equality tells whether the node is a key attribute = a constant, on either side.
+// equality reports whether the node is a key attribute = a constant, on either side.
 func (n *node) equality(params []attr.Value, key Key) (a Attr, v attr.Value, ok bool, err error) {
 	if n.kind != nodeCompare || n.name != "=" {
 		return a, v, false, nil
@@ -246,7 +246,7 @@ func (s *Statement) update(b *builder) (string, error) {
 	return strings.Join(clauses, " "), nil
 }
 
-// setOperation gives the members of a set_add or set_delete.
+// setOperation returns the members of a set_add or set_delete.
 func (a assignment) setOperation(b *builder) (string, error) {
 	name := strings.ToUpper(a.value.name)
 	args := a.value.args

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// canonical gives the request as it is signed. payload is the hash of the body, in hexadecimal, or UNSIGNED-PAYLOAD.
+// canonical returns the request as it is signed. payload is the hash of the body, in hexadecimal, or UNSIGNED-PAYLOAD.
 func (c *claim) canonical(r *http.Request, payload string) string {
 	var b strings.Builder
 	b.Grow(1024)
@@ -85,7 +85,7 @@ func writeQuery(b *strings.Builder, raw string) {
 	}
 }
 
-// reescape gives a part of a query in the one form in which it is signed. What cannot be unescaped is as it came.
+// reescape returns a part of a query in the one form in which it is signed. What cannot be unescaped is as it came.
 func reescape(s string) string {
 	plain, err := url.QueryUnescape(s)
 	if err != nil {

@@ -212,8 +212,8 @@ func (c *claim) scope(regions []string) *Error {
 	return nil
 }
 
-// AccessKey gives the id of the key that a request says it is signed with, for a log where nobody verifies it; empty: it
-// does not say, or not in a way that belongs in a log.
+// AccessKey returns the id of the key that a request says it is signed with, for a log where nobody verifies it; empty:
+// it does not say, or not in a way that belongs in a log.
 func AccessKey(r *http.Request) string {
 	const mark = "Credential="
 	text := r.Header.Get("Authorization")

@@ -38,7 +38,7 @@ func errUnrecognized() *Error {
 	return refuse("UnrecognizedClientException", "The security token included in the request is invalid.")
 }
 
-// errMismatch tells what was signed here, as the service does: nothing in it is not the client's own.
+// errMismatch returns what was signed here, as the service does: nothing in it is not the client's own.
 func errMismatch(canonical, toSign string) *Error {
 	return errInvalid("The request signature we calculated does not match the signature you provided. "+
 		"Check your AWS Secret Access Key and signing method. Consult the service documentation for details.\n\n"+

@@ -3,11 +3,11 @@ package sigv4
 import (
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/secretfile"
 	"github.com/touchline/touchline/internal/strictyaml"
 )
 
@@ -84,9 +84,9 @@ type key struct {
 	grants []grant
 }
 
-// Load reads a file of keys. The error is a *fault.Error that tells all problems, by line and key.
+// Load reads a file of keys. The error is a *fault.Error that lists all problems, by line and key.
 func Load(file string) (*Keyring, error) {
-	raw, err := readFile(file, maxFile)
+	raw, err := secretfile.Read(file, maxFile)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "no_keys", "cannot read the keys in %s: %s", file, reason(err))
 	}
@@ -97,7 +97,7 @@ func Load(file string) (*Keyring, error) {
 	return compile(c), nil
 }
 
-// NewKeyring makes a Keyring of keys whose secrets have been read. The error is a *fault.Error that tells all problems.
+// NewKeyring makes a Keyring of keys whose secrets have been read. The error is a *fault.Error that lists all problems.
 func NewKeyring(c Config) (*Keyring, error) {
 	if problems := c.Problems(); len(problems) > 0 {
 		return nil, fault.New(fault.Invalid, "bad_keys", "%s", strictyaml.Join(problems))
@@ -120,7 +120,7 @@ func read(raw []byte, dir string) (c Config, problems []strictyaml.Problem) {
 	return c, problems
 }
 
-// ReadSecrets fetches the secrets that are in files of their own, and tells what is wrong with these. Files lie in dir
+// ReadSecrets fetches the secrets that are in files of their own, and returns what is wrong with these. Files lie in dir
 // unless they say otherwise.
 func (c *Config) ReadSecrets(dir string) (problems []strictyaml.Problem) {
 	for i := range c.Keys {
@@ -131,19 +131,19 @@ func (c *Config) ReadSecrets(dir string) (problems []strictyaml.Problem) {
 	return problems
 }
 
-// readSecret fetches the secret from its file, and tells what is wrong.
+// readSecret fetches the secret from its file, and returns what is wrong.
 func (k *Key) readSecret(dir string) (problem string) {
 	if k.SecretFile == "" {
 		return ""
 	}
 	if k.Secret != "" {
-		return "must not be there where secret is"
+		return "cannot be combined with secret"
 	}
 	file := k.SecretFile
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(dir, file)
 	}
-	raw, err := readFile(file, maxSecret+2)
+	raw, err := secretfile.Read(file, maxSecret+2)
 	if err != nil {
 		return fmt.Sprintf("cannot read %s: %s", file, reason(err))
 	}
@@ -154,7 +154,7 @@ func (k *Key) readSecret(dir string) (problem string) {
 	return ""
 }
 
-// Problems tells everything that is wrong with keys whose secrets have been read.
+// Problems returns everything that is wrong with keys whose secrets have been read.
 func (c Config) Problems() (problems []strictyaml.Problem) {
 	bad := func(key, format string, args ...any) {
 		problems = append(problems, strictyaml.Problem{Key: key, Text: fmt.Sprintf(format, args...)})
@@ -165,7 +165,7 @@ func (c Config) Problems() (problems []strictyaml.Problem) {
 		}
 	}
 	if len(c.Keys) == 0 {
-		bad("keys", "must hold at least one key, or nobody could do anything")
+		bad("keys", "must hold at least one key: without one nobody has access")
 	}
 	first := map[string]int{}
 	for i, k := range c.Keys {
@@ -181,7 +181,7 @@ func (c Config) Problems() (problems []strictyaml.Problem) {
 			bad(at+"secret", "must be %d to %d bytes long, here or in the file that secret_file names", minSecret, maxSecret)
 		}
 		if len(k.Allow) == 0 {
-			bad(at+"allow", "must allow something")
+			bad(at+"allow", "must allow at least one action")
 		}
 		for j, g := range k.Allow {
 			g.problems(fmt.Sprintf("%sallow[%d].", at, j), bad)
@@ -200,18 +200,6 @@ func compile(c Config) *Keyring {
 		r.byID[k.ID] = made
 	}
 	return r
-}
-
-// readFile reads a file that has a bound.
-func readFile(name string, limit int64) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > limit {
-		return nil, fmt.Errorf("it is longer than %d bytes", limit)
-	}
-	return os.ReadFile(name)
 }
 
 // reason is an error without the path, which the text around it has already.

@@ -16,7 +16,20 @@ import (
 )
 
 func TestExampleFile(t *testing.T) {
-	keys, err := Load("testdata/keys.yaml")
+	dir := t.TempDir() // a checkout is readable by everybody, and such keys are refused
+	if err := os.CopyFS(dir, os.DirFS("testdata")); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if err := os.Chmod(file, 0o700); err != nil { // a directory too
+			t.Fatal(err)
+		}
+	}
+	keys, err := Load(filepath.Join(dir, "keys.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,15 +46,15 @@ func TestFileProblems(t *testing.T) {
 	const head = "keys:\n- access_key: AKID\n  "
 	const allow = "\n  allow: [{tables: [a], actions: [read]}]"
 	tests := []struct{ text, want string }{
-		{"", "keys: must hold at least one key, or nobody could do anything"},
+		{"", "keys: must hold at least one key: without one nobody has access"},
 		{"keys: hunter2hunter2hunter2", "line 1: keys: must be a list"},
 		{head + "secret: hunter2" + allow, "line 3: keys[0].secret: must be 16 to 256 bytes long, here or in the file that secret_file names"},
-		{head + "secret: hunter2hunter2hunter2\n  secret_file: s" + allow, "line 4: keys[0].secret_file: must not be there where secret is"},
+		{head + "secret: hunter2hunter2hunter2\n  secret_file: s" + allow, "line 4: keys[0].secret_file: cannot be combined with secret"},
 		{head + "secret_file: none" + allow,
 			"line 3: keys[0].secret_file: cannot read DIR/none: no such file or directory"},
-		{head + "secret: hunter2hunter2hunter2", "line 2: keys[0].allow: must allow something"},
+		{head + "secret: hunter2hunter2hunter2", "line 2: keys[0].allow: must allow at least one action"},
 		{head + "secret: hunter2hunter2hunter2\n  allow: [{}]",
-			`line 4: keys[0].allow[0].tables: must name some; "*" is all; line 4: keys[0].allow[0].actions: must name some; "*" is all`},
+			`line 4: keys[0].allow[0].tables: must not be empty; "*" means all; line 4: keys[0].allow[0].actions: must not be empty; "*" means all`},
 		{head + "secret: hunter2hunter2hunter2\n  allow:\n  - tables: ['a?']\n    actions: [PutItems, Backup*, 'dynamodb:*', iam:GetUser]",
 			"line 5: keys[0].allow[0].tables[0]: must be a table's name, with * for any text; " +
 				"line 6: keys[0].allow[0].actions[0]: must be read, write, admin, or an action's name, with * for any text; " +

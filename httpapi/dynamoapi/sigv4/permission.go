@@ -21,7 +21,7 @@ var groups = map[string][]string{
 	"admin": {"CreateTable", "UpdateTable", "DeleteTable", "UpdateTimeToLive", "TagResource", "UntagResource"},
 }
 
-// known tells whether any action has a name that fits a pattern.
+// known reports whether any action has a name that fits a pattern.
 func known(pattern string) bool {
 	for _, actions := range groups {
 		if slices.ContainsFunc(actions, func(action string) bool { return fits(pattern, action) }) {
@@ -31,7 +31,7 @@ func known(pattern string) bool {
 	return false
 }
 
-// fits tells whether a name fits a pattern, in which asterisks stand for any text. Neither holds what else path.Match
+// fits reports whether a name fits a pattern, in which asterisks stand for any text. Neither holds what else path.Match
 // knows: patterns are checked when they are read, and a name with a slash fits only what has the same.
 func fits(pattern, name string) bool {
 	if pattern == name || pattern == "*" {
@@ -41,7 +41,7 @@ func fits(pattern, name string) bool {
 	return ok && err == nil
 }
 
-// goodPattern tells whether a pattern has only what names of tables and actions have, and asterisks.
+// goodPattern reports whether a pattern has only what names of tables and actions have, and asterisks.
 func goodPattern(pattern string) bool {
 	return pattern != "" && strings.Trim(pattern, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-*") == ""
 }
@@ -52,7 +52,7 @@ func (g Grant) problems(at string, bad func(key, format string, args ...any)) {
 		values []string
 	}{{"tables", g.Tables}, {"actions", g.Actions}} {
 		if len(list.values) == 0 {
-			bad(at+list.name, `must name some; "*" is all`)
+			bad(at+list.name, `must not be empty; "*" means all`)
 		}
 	}
 	for i, t := range g.Tables {
@@ -108,7 +108,7 @@ type Principal struct {
 	region, account string
 }
 
-// Anyone gives a Principal without a key that may do everything, for a server that verifies nothing.
+// Anyone returns a Principal without a key that may do everything, for a server that verifies nothing.
 func Anyone() *Principal {
 	return &Principal{grants: []grant{{tables: []string{"*"}, patterns: []string{"*"}}}}
 }
@@ -121,7 +121,7 @@ func (p *Principal) ID() string {
 	return p.id
 }
 
-// Allow tells whether an action, by IAM's name without "dynamodb:", is allowed on all of the tables, which are named by
+// Allow reports whether an action, by IAM's name without "dynamodb:", is allowed on all of the tables, which are named by
 // their names, not their ARNs. No table: the action is about none, and must be allowed on all. The error is nil or a
 // *Error that names the first table on which it is not.
 func (p *Principal) Allow(action string, tables ...string) error {

@@ -69,7 +69,7 @@ func verify(v *Verifier, r *http.Request, body string) (*Principal, error) {
 	return v.Verify(r, sha256.Sum256([]byte(body)))
 }
 
-// refusal gives the short type and the message, and holds that the status and the namespace are right.
+// refusal returns the short type and the message, and holds that the status and the namespace are right.
 func refusal(t testing.TB, err error) string {
 	t.Helper()
 	r, ok := errors.AsType[*Error](err)

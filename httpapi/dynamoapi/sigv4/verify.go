@@ -61,8 +61,8 @@ func (v *Verifier) SetKeys(keys *Keyring) {
 	v.state.Store(&state{keys: keys, derived: map[scope][]byte{}})
 }
 
-// Verify tells who sent a request whose body, as it came over the wire (before it is unpacked), has this hash. The body of
-// r is not read. The error is nil or a *Error.
+// Verify identifies the sender of a request whose body, as it came over the wire (before it is unpacked), has this
+// hash. The body of r is not read. The error is nil or a *Error.
 func (v *Verifier) Verify(r *http.Request, payload [sha256.Size]byte) (*Principal, error) {
 	if v == nil {
 		return Anyone(), nil
@@ -112,7 +112,7 @@ func (v *Verifier) checkSignature(r *http.Request, c *claim, s *state, key *key,
 	return nil
 }
 
-// signingKey gives the key for the scope of a claim, and whether it is remembered already.
+// signingKey returns the key for the scope of a claim, and whether it is remembered already.
 func (s *state) signingKey(c *claim, key *key) (signing []byte, known bool) {
 	s.mu.Lock()
 	signing, known = s.derived[scope{c.id, c.date, c.region}]
@@ -139,7 +139,7 @@ func stringToSign(stamp, region, service, canonical string) string {
 		hex.EncodeToString(hashed[:])
 }
 
-// derive gives the key that signs on a date in a region.
+// derive returns the key that signs on a date in a region.
 func derive(secret Secret, date, region, service string) []byte {
 	signing := mac([]byte("AWS4"+string(secret)), date)
 	for _, part := range []string{region, service, terminator} {

@@ -273,7 +273,7 @@ func (d *Decoder) number(kind string) (string, error) {
 	return rest[:n], nil
 }
 
-// numberLen gives how many bytes the JSON number takes with which a text begins; 0: none.
+// numberLen returns how many bytes the JSON number takes with which a text begins; 0: none.
 func numberLen(text string) int {
 	i := 0
 	digits := func() bool {

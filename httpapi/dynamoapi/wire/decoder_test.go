@@ -194,7 +194,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// strictText tells whether a JSON text has none of what encoding/json lets pass: bytes that are not UTF-8 and halves of
+// strictText reports whether a JSON text has none of what encoding/json lets pass: bytes that are not UTF-8 and halves of
 // surrogate pairs.
 func strictText(text string) bool {
 	return strings.ToValidUTF8(text, "") == text && !strings.Contains(strings.ToLower(text), `\ud`)

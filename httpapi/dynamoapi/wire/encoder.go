@@ -16,10 +16,10 @@ type Encoder struct {
 // NewEncoder makes an encoder that appends to buf.
 func NewEncoder(buf []byte) *Encoder { return &Encoder{buf: buf} }
 
-// Bytes gives what was written.
+// Bytes returns what was written.
 func (e *Encoder) Bytes() []byte { return e.buf }
 
-// Len gives the number of bytes that were written.
+// Len returns the number of bytes that were written.
 func (e *Encoder) Len() int { return len(e.buf) }
 
 // Mark is a place to which Rewind goes back.

@@ -1,0 +1,70 @@
+package dynamoapi
+
+import (
+	"net/http"
+	"net/netip"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+)
+
+// resetPath is where tests empty the database: POST /_/reset.
+const resetPath = "/_/reset"
+
+// ResetAccess says who may empty the database in one request.
+type ResetAccess uint8
+
+// Nobody may reset, programs on this machine may, or all programs.
+const (
+	ResetOff ResetAccess = iota
+	ResetFromLoopback
+	ResetFromAnywhere
+)
+
+// reset empties all tables, or with ?tables=true drops them, in one commit. It is no operation of DynamoDB, and is not signed;
+// its errors have the shape of all others here.
+func (a *API) reset(w http.ResponseWriter, r *http.Request, out *wire.Encoder) error {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		return &Error{Status: http.StatusMethodNotAllowed, Type: ofCoral + "UnknownOperationException", Message: resetPath + " answers POST only"}
+	}
+	if why := a.noReset(r); why != "" {
+		return &Error{Status: http.StatusForbidden, Type: ofCoral + "AccessDeniedException", Message: why}
+	}
+	tables := r.URL.Query().Get("tables")
+	if tables != "" && tables != "true" && tables != "false" {
+		return errValidation("tables must be true or false")
+	}
+	names, err := a.store.Reset(r.Context(), tables == "true")
+	if err != nil {
+		return err
+	}
+	a.sizes.forgetAll()
+	a.cfg.Logger.InfoContext(r.Context(), "reset", "tables", len(names), "dropped", tables == "true")
+	out.Begin()
+	out.Name("TableNames")
+	out.BeginArray()
+	for _, name := range names {
+		out.Text(name)
+	}
+	out.EndArray()
+	out.End()
+	return nil
+}
+
+// noReset is why a request may not reset; empty: it may. A page in a browser may not: its request needs no preflight.
+func (a *API) noReset(r *http.Request) string {
+	if err := http.NewCrossOriginProtection().Check(r); err != nil {
+		return "A web page of another origin may not reset"
+	}
+	switch a.cfg.Reset {
+	case ResetFromAnywhere:
+		return ""
+	case ResetFromLoopback:
+		if from, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && from.Addr().Unmap().IsLoopback() {
+			return ""
+		}
+		return "Only programs on the endpoint's machine may reset; --remote-reset lets others"
+	default:
+		return "Reset is off; touchline dynamodb --any-key turns it on"
+	}
+}

@@ -1,0 +1,176 @@
+package dynamoapi
+
+import (
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/store"
+)
+
+// The members of OnDemandThroughput and WarmThroughput.
+const (
+	maxReads   = "MaxReadRequestUnits"
+	maxWrites  = "MaxWriteRequestUnits"
+	warmReads  = "ReadUnitsPerSecond"
+	warmWrites = "WriteUnitsPerSecond"
+)
+
+// What a table or an index that is paid by the request is warm for from the beginning.
+const (
+	initialReads  = 12_000
+	initialWrites = 4_000
+)
+
+// demand is what a request wants of a table or a global index beside provisioned throughput.
+type demand struct {
+	onDemand, warm wire.Opt[throughputSpec]
+
+	index   string // empty: of the table
+	billing string // the mode of the table once the request is done
+	made    bool   // it is being created, not changed
+}
+
+// demand returns what is wanted of a global index.
+func (v *indexDefinition) demand(billing string, made bool) demand {
+	return demand{onDemand: v.onDemand, warm: v.warm, index: v.name.V, billing: billing, made: made}
+}
+
+// provisioned returns ProvisionedThroughput as the store keeps it.
+func provisioned(v wire.Opt[throughputSpec]) store.Throughput {
+	return store.Throughput{Read: v.V.read.V, Write: v.V.write.V}
+}
+
+// of names the table or the index in a message. The service writes an index in two ways.
+func (d demand) of(sign string) string {
+	if d.index == "" {
+		return "table"
+	}
+	return "index" + sign + d.index
+}
+
+// apply returns throughput with what is wanted. -1 takes a limit on demand away.
+func (d demand) apply(have store.Throughput) (store.Throughput, error) {
+	if err := d.checkOnDemand(); err != nil {
+		return have, err
+	}
+	if err := d.checkWarm(have); err != nil {
+		return have, err
+	}
+	set := func(into *int64, v wire.Opt[int64]) {
+		if v.Set {
+			*into = max(v.V, 0)
+		}
+	}
+	set(&have.MaxRead, d.onDemand.V.read)
+	set(&have.MaxWrite, d.onDemand.V.write)
+	set(&have.WarmRead, d.warm.V.read)
+	set(&have.WarmWrite, d.warm.V.write)
+	return have, nil
+}
+
+// checkOnDemand refuses limits where nothing is paid by the request, and those that are none.
+func (d demand) checkOnDemand() error {
+	for _, m := range []struct {
+		name string
+		n    wire.Opt[int64]
+	}{{maxReads, d.onDemand.V.read}, {maxWrites, d.onDemand.V.write}} {
+		switch {
+		case !m.n.Set:
+		case d.billing != store.BillingOnDemand:
+			return d.errProvisioned(m.name)
+		case m.n.V < 1 && (d.made || m.n.V != -1):
+			return errWrong("Requested %s for OnDemandThroughput for %s is outside of valid range", m.name, d.of(" : "))
+		}
+	}
+	return nil
+}
+
+func (d demand) errProvisioned(member string) error {
+	of, mode := "", "the table BillingMode is PROVISIONED"
+	if d.index != "" {
+		of = " for index: " + d.index
+	}
+	if d.made {
+		mode = "table BillingMode is PROVISIONED."
+	}
+	return errWrong("%s for OnDemandThroughput%s cannot be specified when %s", member, of, mode)
+}
+
+// checkWarm refuses to be less warm than it is.
+func (d demand) checkWarm(have store.Throughput) error {
+	read, write := warmth(have, d.billing == store.BillingOnDemand)
+	for _, m := range []struct {
+		name, unit string
+		n          wire.Opt[int64]
+		least      int64
+	}{{warmReads, "ReadCapacityUnits", d.warm.V.read, read}, {warmWrites, "WriteCapacityUnits", d.warm.V.write, write}} {
+		if !m.n.Set || m.n.V >= m.least {
+			continue
+		}
+		than := "current WarmThroughput, decreasing WarmThroughput is not supported"
+		switch {
+		case d.made && d.billing == store.BillingOnDemand:
+			than = "initial throughput for OnDemand. See: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/" +
+				"on-demand-capacity-mode.html#on-demand-capacity-mode-initial"
+		case d.made:
+			than = m.unit + " of ProvisionedThroughput"
+		}
+		return errWrong("Requested %s for WarmThroughput for %s is lower than %s", m.name, d.of(" "), than)
+	}
+	return nil
+}
+
+// checkNamed refuses an empty WarmThroughput where it is all that an update has. It needs no table.
+func (d demand) checkNamed() error {
+	if !d.warm.Set || d.warm.V.read.Set || d.warm.V.write.Set {
+		return nil
+	}
+	return errWrong("WarmThroughput must have at least one of ReadUnitsPerSecond or WriteUnitsPerSecond specified for %s", d.of(": "))
+}
+
+// warmth returns what a table or an index is warm for: what it has been at most, and what comes with its mode.
+func warmth(of store.Throughput, onDemand bool) (read, write int64) {
+	read, write = of.Read, of.Write
+	if onDemand {
+		read, write = initialReads, initialWrites
+	}
+	return max(read, of.WarmRead), max(write, of.WarmWrite)
+}
+
+// keepWarm notes how warm it is, before that is changed: nothing cools down.
+func keepWarm(of store.Throughput, onDemand bool) store.Throughput {
+	of.WarmRead, of.WarmWrite = warmth(of, onDemand)
+	return of
+}
+
+// writeOnDemand writes the limits of reads and writes on demand, where there are any.
+func writeOnDemand(out *wire.Encoder, of store.Throughput) {
+	if of.MaxRead <= 0 && of.MaxWrite <= 0 {
+		return
+	}
+	out.Name("OnDemandThroughput")
+	out.Begin()
+	if of.MaxRead > 0 {
+		out.NamedInt(maxReads, of.MaxRead)
+	}
+	if of.MaxWrite > 0 {
+		out.NamedInt(maxWrites, of.MaxWrite)
+	}
+	out.End()
+}
+
+// writeWarm writes how warm a table or an index is. The answer that creates it tells that only where it was asked for.
+func writeWarm(out *wire.Encoder, of store.Throughput, onDemand bool, l look, index string) {
+	status := "ACTIVE"
+	switch {
+	case l.warming[index]:
+		status = "UPDATING"
+	case l.made:
+		return
+	}
+	read, write := warmth(of, onDemand)
+	out.Name("WarmThroughput")
+	out.Begin()
+	out.NamedInt(warmReads, read)
+	out.NamedInt(warmWrites, write)
+	out.NamedText("Status", status)
+	out.End()
+}
