@@ -26,7 +26,7 @@ const (
 
 const keyIdentity = "touchline.identity"
 
-// identityOf gives who is asking. On a route for users or admins it is always known, on a public one never.
+// identityOf returns the caller. On a route for users or admins it is always known, on a public one never.
 func identityOf(c *gin.Context) (auth.Identity, bool) {
 	id, ok := c.Value(keyIdentity).(auth.Identity)
 	return id, ok
@@ -37,10 +37,8 @@ func identityOf(c *gin.Context) (auth.Identity, bool) {
 func (s *Server) allow(a access) gin.HandlerFunc {
 	return s.wrap(func(c *gin.Context) error {
 		id, err := s.identify(c, a)
-		if !c.GetBool(keyQuiet) || a > optional && err != nil {
-			if err := s.limit(c, id); err != nil {
-				return err
-			}
+		if err := s.limitAccess(c, a, id, err); err != nil {
+			return err
 		}
 		if err == nil && a != public {
 			c.Set(keyIdentity, id)
@@ -52,7 +50,18 @@ func (s *Server) allow(a access) gin.HandlerFunc {
 	})
 }
 
-// permit tells whether a level admits who is asking; err is what came of asking who that is.
+// limitAccess counts a request; failed is what came of asking who sent it.
+func (s *Server) limitAccess(c *gin.Context, a access, id auth.Identity, failed error) error {
+	switch {
+	case a > optional && fault.Is(failed, fault.Unauthorized) && !errors.Is(failed, errSignIn):
+		return s.limitFailure(c, credentialsOf(c.Request))
+	case !c.GetBool(keyQuiet) || a > optional && failed != nil:
+		return s.limit(c, id)
+	}
+	return nil
+}
+
+// permit reports whether a level admits who is asking; err is what came of asking who that is.
 func permit(a access, id auth.Identity, err error) error {
 	switch a {
 	case public, optional:
@@ -114,5 +123,5 @@ func (s *Server) identify(c *gin.Context, a access) (auth.Identity, error) {
 	return id, err
 }
 
-// isStream tells whether a request is for a stream, all of which end so.
+// isStream reports whether a request is for a stream, all of which end so.
 func isStream(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/stream") }

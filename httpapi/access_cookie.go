@@ -19,7 +19,7 @@ const cookieName = "touchline_token"
 // maxCookie is the longest token that a browser keeps as a cookie, with the rest of the cookie.
 const maxCookie = 3900
 
-// byCookie tells who is asking by the cookie, which a browser adds to whatever is sent here, whoever has it sent. So it
+// byCookie identifies the caller by the cookie, which a browser adds to whatever is sent here, whoever has it sent. So it
 // counts for looking at pages and streams, and else only in what our own pages send. Two cookies of the name are one
 // that somebody else has set for the whole domain, and nobody can tell which.
 func (s *Server) byCookie(r *http.Request) (auth.Identity, error) {
@@ -39,12 +39,12 @@ func (s *Server) byCookie(r *http.Request) (auth.Identity, error) {
 
 func safe(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// isNavigation tells whether a browser goes to a page: the answer is shown, not given to who sent it here.
+// isNavigation reports whether a browser goes to a page: the answer is shown, not handed to the page that sent it here.
 func isNavigation(r *http.Request) bool {
 	return safe(r) && r.Header.Get("Sec-Fetch-Mode") == "navigate"
 }
 
-// sameOrigin tells whether a browser vouches that one of our own pages sent a request. What it says of the site counts
+// sameOrigin reports whether a browser vouches that one of our own pages sent a request. What it says of the site counts
 // also behind a proxy that changes the Host; the origin is for browsers that do not say.
 func sameOrigin(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
@@ -53,7 +53,7 @@ func sameOrigin(r *http.Request) bool {
 	return originHost(r) != "" && originHost(r) == r.Host
 }
 
-// crossOrigin tells whether a browser says that somebody else's page sent a request. It says nothing of what a program
+// crossOrigin reports whether a browser says that somebody else's page sent a request. It says nothing of what a program
 // or a person has sent.
 func crossOrigin(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
@@ -79,24 +79,24 @@ func originHost(r *http.Request) string {
 // setCookie keeps a token in the browser, for pages and streams of this origin alone, until it expires.
 func (s *Server) setCookie(c *gin.Context, token string, expires time.Time) {
 	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // Secure wherever the browser came by https
-		Name: cookieName, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: overTLS(c.Request),
+		Name: cookieName, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.overTLS(c.Request),
 		MaxAge: max(1, int(expires.Sub(s.wall.Now()).Seconds())),
 	})
 }
 
-func clearCookie(c *gin.Context) {
+func (s *Server) clearCookie(c *gin.Context) {
 	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // as the one that it takes away
-		Name: cookieName, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: overTLS(c.Request), MaxAge: -1,
+		Name: cookieName, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.overTLS(c.Request), MaxAge: -1,
 	})
 }
 
-// overTLS tells whether the browser came by https. Behind a proxy that ends TLS only the browser knows: it names its
-// scheme with every form that it sends, and a client that lies does so about its own cookie.
-func overTLS(r *http.Request) bool {
-	return r.TLS != nil || strings.HasPrefix(r.Header.Get("Origin"), "https://")
+// overTLS reports whether the browser came by https: a trusted proxy says so, or the browser itself, which names its
+// scheme with every form that it sends. A client that lies does so about its own cookie.
+func (s *Server) overTLS(r *http.Request) bool {
+	return r.TLS != nil || s.limits.Load().proxies.https(r) || strings.HasPrefix(r.Header.Get("Origin"), "https://")
 }
 
-// demoFor tells whether a request without credentials is of the person at this machine: a page that they open, or a
+// demoFor reports whether a request without credentials is of the person at this machine: a page that they open, or a
 // program that they run. What somebody else's page has their browser send is not, and what a proxy hands on may not be.
 func (s *Server) demoFor(r *http.Request) bool {
 	addr, err := netip.ParseAddrPort(r.RemoteAddr)

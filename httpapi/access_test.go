@@ -206,6 +206,7 @@ func TestLevels(t *testing.T) {
 			t.Errorf("%s %s changes what is not the user's own", r.method, r.path)
 		}
 		switch path := s.address(r.at, r.path); {
+		case r.at == atPage && r.path == "/docs": // the document is everybody's
 		case r.at == atPage && r.access != user && r.access != admin, path == "/_/stream" && r.access != user:
 			t.Errorf("%s shows matches to anybody", path)
 		case (path == "/statusz" || path == "/metrics") && r.access != admin:
@@ -294,7 +295,7 @@ func TestChallenge(t *testing.T) {
 		{"", `Bearer realm="touchline"`},
 		{"Bearer " + token("u1", "aud", "other"), `Bearer realm="touchline", error="invalid_token", error_description="The token is for another app: ` +
 			`its aud is none of the configured client ids."`},
-		{"Bearer x\"y\\z", `Bearer realm="touchline", error="invalid_token", error_description="That is no token: a JWT has three base64url parts divided by dots."`},
+		{"Bearer x\"y\\z", `Bearer realm="touchline", error="invalid_token", error_description="That is not a token: a JWT has three base64url parts separated by dots."`},
 	} {
 		var headers []string
 		if tt.header != "" {

@@ -110,7 +110,7 @@ func (s *Server) adminRoutes(node Maintenance) http.Handler {
 	return e
 }
 
-// wrap makes a gin handler of ours. Errors show their text, whatever their kind: who asks is the operator.
+// wrap makes a gin handler of ours. Errors show their text, whatever their kind: the caller is the operator.
 func (a *adminSocket) wrap(h handler) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if err := h(c); err != nil {
@@ -161,7 +161,7 @@ func (a *adminSocket) postBackup(c *gin.Context) error {
 		return err
 	}
 	if ask.Path != "" && !filepath.IsAbs(ask.Path) {
-		return fault.New(fault.Invalid, "validation", "path must be absolute: the node has a directory of its own")
+		return fault.New(fault.Invalid, "validation", "path must be absolute: the node runs in another directory")
 	}
 	out := a.stream(c)
 	info, err := a.node.Backup(c.Request.Context(), ask.Path, func(done, total int64) {
@@ -228,10 +228,10 @@ func readAdminBody(c *gin.Context, into any) error {
 		return nil
 	}
 	if err == nil && d.More() {
-		err = errors.New("there is more behind the object")
+		err = errors.New("there is more after the object")
 	}
 	if err != nil {
-		return fault.Wrap(err, fault.Invalid, "validation", "the body is not the JSON object that is wanted: %v", err)
+		return fault.Wrap(err, fault.Invalid, "validation", "the body is not the expected JSON object: %v", err)
 	}
 	return nil
 }

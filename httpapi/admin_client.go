@@ -126,7 +126,7 @@ func (a *AdminClient) failed(ctx context.Context, err error) error {
 		return fault.Wrap(err, fault.Unavailable, "no_answer", "the node ended before it was done")
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
-		return fault.Wrap(err, fault.Unavailable, "no_admin", "nobody answers on the admin socket %s: %v", a.socket, op.Err)
+		return fault.Wrap(err, fault.Unavailable, "no_admin", "nothing answers on the admin socket %s: %v", a.socket, op.Err)
 	}
 	return fault.Wrap(err, fault.Unavailable, "no_answer", "the node does not answer on %s: %v", a.socket, err)
 }

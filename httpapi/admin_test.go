@@ -63,7 +63,7 @@ func (n *caretaker) PushTest(_ context.Context, ask json.RawMessage) (any, error
 	return map[string]bool{"ok": true}, n.err
 }
 
-// serveAdmin serves the admin routes on a socket and gives its path.
+// serveAdmin serves the admin routes on a socket and returns its path.
 func serveAdmin(t *testing.T, n Maintenance) string {
 	t.Helper()
 	cfg, _, _ := config(t)

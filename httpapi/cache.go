@@ -24,7 +24,7 @@ func (s *Server) getFeedFixtures(c *gin.Context) error {
 	p := queryParser{values: c.Request.URL.Query()}
 	match, league := p.text("matchId", maxMatchID), p.text("leagueId", maxMatchID)
 	if match != "" && league != "" {
-		p.bad("leagueId", "cannot be there with matchId")
+		p.bad("leagueId", "cannot be combined with matchId")
 	}
 	if len(p.details) > 0 {
 		return &invalidError{p.details}
@@ -118,7 +118,7 @@ func (s *Server) getCacheStats(c *gin.Context) error {
 	})
 }
 
-// leagueCode gives the code of the league that a filter names by its id, as the feed numbers it.
+// leagueCode returns the code of the league that a filter names by its id, as the feed numbers it.
 func (s *Server) leagueCode(c *gin.Context, text string) (string, error) {
 	if text == "" || strings.Trim(text, "0123456789") != "" || s.cfg.Store == nil {
 		return text, nil

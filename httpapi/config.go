@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"log/slog"
+	"net/netip"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,23 +19,23 @@ import (
 // Cricket is what the routes need of the cricket service. cricket.Service is one. An unknown match is
 // fault.NotFound.
 type Cricket interface { //nolint:interfacebloat // what pages and routes read of one application
-	// Matches gives a page of fixtures; next is the cursor of the following one, "" on the last.
+	// Matches returns a page of fixtures; next is the cursor of the following one, "" on the last.
 	Matches(ctx context.Context, f cricket.MatchFilter) (fixtures []cricket.Fixture, next string, err error)
-	// Live gives the fixtures of the matches that are on.
+	// Live returns the fixtures of the matches that are on.
 	Live(ctx context.Context) ([]cricket.Fixture, error)
-	// Match gives the fixture of a match.
+	// Match returns the fixture of a match.
 	Match(ctx context.Context, id string) (cricket.Fixture, error)
-	// Display gives the display state; a match that has not been read yet has none.
+	// Display returns the display state; a match that has not been read yet has none.
 	Display(ctx context.Context, id string) (cricket.Display, error)
-	// Card gives the scorecard, which is empty before the first ball.
+	// Card returns the scorecard, which is empty before the first ball.
 	Card(ctx context.Context, id string) (cricket.Card, error)
-	// Events gives what happened, in the order it became sure; none for an unknown match.
+	// Events returns what happened, in the order it became sure; none for an unknown match.
 	Events(ctx context.Context, id string) ([]cricket.Event, error)
 }
 
 // Journal is what the streams need of the store. store.Store is one.
 type Journal interface {
-	// Journal gives up to limit records behind a sequence, in order. Trimmed records are left out.
+	// Journal returns up to limit records behind a sequence, in order. Trimmed records are left out.
 	Journal(ctx context.Context, after uint64, limit int) ([]store.Record, error)
 	// Seq is the sequence of the last record.
 	Seq() uint64
@@ -54,12 +55,18 @@ type (
 	CloudStatus = page.CloudStatus
 	// FeedStatus is how the polling of the live feed goes.
 	FeedStatus = page.FeedStatus
+	// FeedRead is which endpoint of the feed is asked about a match.
+	FeedRead = page.FeedRead
+	// Audience is who follows a match, as far as a node knows.
+	Audience = page.Audience
 	// PushStatus counts pushes and their answers.
 	PushStatus = page.PushStatus
 	// JournalStatus gives the sequence numbers that the journal holds.
 	JournalStatus = page.JournalStatus
 	// ChoreStatus is what the store does that nobody waits for.
 	ChoreStatus = page.ChoreStatus
+	// VerifyStatus is what the daily pass over all items has found.
+	VerifyStatus = page.VerifyStatus
 	// Chore is one piece of work and how far it is.
 	Chore = page.Chore
 	// EndpointStatus is what the DynamoDB endpoint has answered.
@@ -120,7 +127,7 @@ type RateConfig struct {
 // of a match once more to the phones that show it. A match whose display is not known yet is fault.Conflict; while
 // nothing can be pushed it is fault.Unavailable, which says why.
 type Notifier interface {
-	// Notify queues the pushes and tells how many phones will get one; it does not wait for Apple.
+	// Notify queues the pushes and returns how many phones will get one; it does not wait for Apple.
 	Notify(ctx context.Context, n Notice) (phones int, err error)
 }
 
@@ -143,6 +150,7 @@ type Config struct {
 	MultiDevice bool     // several devices a user
 	CORS        []string // origins of web applications that may call; none: only our own pages
 	Rate        RateConfig
+	Proxies     []netip.Prefix   // whose X-Forwarded-For and X-Forwarded-Proto are believed; none: nobody's
 	Sync        Sync             // nil: there is no cloud
 	Ensure      Ensure           // nil: what is not in the store is nowhere
 	Replay      ReplayDeck       // nil: there are no replays here
@@ -150,21 +158,25 @@ type Config struct {
 	Hub         func() HubHealth // nil: only what the store tells
 	App         AppInfo          // what an app asks about itself
 
-	Node     func() NodeStatus                 // nil: only what httpapi knows itself
-	Phones   func() []PhoneView                // nil: none
-	Ready    func(ctx context.Context) []Check // nil: ready while it runs
-	Featured func() string                     // the match that / opens with; nil or "": the node picks
-	Metrics  *prometheus.Registry              // nil: an empty one of its own
-	Auth     auth.Authenticator                // nil: nobody can sign in
-	Demo     func() (token string, err error)  // signs in whoever comes from this machine without credentials; nil: nobody
-	Logger   *slog.Logger                      // nil: silent
+	Node     func() NodeStatus                                           // nil: only what httpapi knows itself
+	Audience func(ctx context.Context, matchID string) (Audience, error) // nil: nobody follows a match
+	Phones   func() []PhoneView                                          // nil: none
+	Ready    func(ctx context.Context) []Check                           // nil: ready while it runs
+	Featured func() string                                               // the match that / opens with; nil or "": the node picks
+	Metrics  *prometheus.Registry                                        // nil: an empty one of its own
+	Auth     auth.Authenticator                                          // nil: nobody can sign in
+	Demo     func() (token string, err error)                            // signs in whoever comes from this machine without credentials; nil: nobody
+	Logger   *slog.Logger                                                // nil: silent
 	Version  string
 
 	Development bool          // serves /_/gallery
 	Heartbeat   time.Duration // of silent streams; 15 s when zero
 	PageTick    time.Duration // how often a page looks at phones and node; 1 s when zero
-	MaxStreams  int           // open at once; 8192 when zero
+	MaxStreams  int           // open at once; 8192 when zero, and fewer where there are few connections
+	UserStreams int           // of them of one user or address; 16 when zero
 	Drain       time.Duration // for requests to end at shutdown; 10 s when zero
+
+	MaxConnections int // open at once; MaxStreams and ShortConnections when zero
 }
 
 func (c Config) withDefaults() Config {
@@ -192,8 +204,8 @@ func (c Config) withDefaults() Config {
 	if c.Mount == "" {
 		c.Mount = "/cricket"
 	}
-	if c.MaxStreams == 0 {
-		c.MaxStreams = 8192
+	if c.UserStreams == 0 {
+		c.UserStreams = defaultUserStreams
 	}
 	for _, d := range []struct {
 		v     *time.Duration

@@ -81,7 +81,7 @@ func (c *contract) check(t testing.TB, r *http.Request, body []byte, rec *httpte
 	ask.Host, ask.URL.Scheme, ask.URL.Host = "", "", ""
 	route, params, err := c.router.FindRoute(ask)
 	if err != nil { // no such route: only the error's shape is promised
-		if rec.Code < 400 || r.Method != http.MethodHead && c.doc.Components.Schemas["Error"].Value.VisitJSON(decoded(t, rec.Body.Bytes())) != nil {
+		if rec.Code < 400 || r.Method != http.MethodHead && c.doc.Components.Schemas["APIError"].Value.VisitJSON(decoded(t, rec.Body.Bytes())) != nil {
 			t.Errorf("%s %s is not in the document and answers %d: %s", r.Method, r.URL, rec.Code, rec.Body)
 		}
 		return

@@ -51,7 +51,7 @@ func (s *Server) newCORS() (gin.HandlerFunc, error) {
 	}, nil
 }
 
-// ValidOrigin tells whether a text is an origin as browsers send it, or the star for all of them.
+// ValidOrigin reports whether a text is an origin as browsers send it, or the star for all of them.
 func ValidOrigin(text string) bool {
 	if text == "*" {
 		return true

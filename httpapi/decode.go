@@ -41,7 +41,7 @@ func readBody(c *gin.Context) (*body, error) {
 		return nil, fault.New(fault.TooLarge, "too_large", "The body is larger than %d bytes.", maxAppBody)
 	}
 	if err != nil {
-		return nil, fault.Wrap(err, fault.Invalid, "validation", "The body did not arrive in whole.")
+		return nil, fault.Wrap(err, fault.Invalid, "validation", "The body did not arrive completely.")
 	}
 	return parseBody(raw)
 }
@@ -59,7 +59,7 @@ func parseBody(raw []byte) (*body, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, badBody("has more behind its first value")
+		return nil, badBody("has more after its first value")
 	}
 	if err := json.Unmarshal(raw, &b.members); err != nil {
 		return nil, badBody("must be a JSON object")
@@ -94,7 +94,7 @@ func walkValue(d *json.Decoder, depth int) error {
 			}
 			text, _ := name.(string)
 			if seen[text] {
-				return &invalidError{[]detail{{clip(text, 64), "is there twice"}}}
+				return &invalidError{[]detail{{clip(text, 64), "is given twice"}}}
 			}
 			seen[text] = true
 		}
@@ -120,7 +120,7 @@ func (b *body) bad(field, format string, args ...any) {
 	b.details = append(b.details, detail{field, fmt.Sprintf(format, args...)})
 }
 
-// err tells everything that was wrong.
+// err returns everything that was wrong.
 func (b *body) err() error {
 	if len(b.details) > 0 {
 		return &invalidError{b.details}
@@ -128,7 +128,7 @@ func (b *body) err() error {
 	return nil
 }
 
-// get gives a member; a null counts as absent.
+// get returns a member; a null counts as absent.
 func (b *body) get(name string) (json.RawMessage, bool) {
 	raw, ok := b.members[name]
 	return raw, ok && string(raw) != "null"

@@ -33,12 +33,12 @@ func (s *Server) getHubPage(c *gin.Context) error {
 }
 
 func hubInput(h *hubState) page.HubInput {
-	tables := []page.HubTable{matchTable(h.Matches), feedTable(h), jobTable(h), pushTable(&h.Push), oddTable(h.Feed.Oddities), cloudTable(h)}
+	tables := []page.HubTable{matchTable(h.Matches, h.At), feedTable(h), jobTable(h), pushTable(&h.Push), oddTable(h.Feed.Oddities), cloudTable(h)}
 	tables = append(append(tables, cloudTables(h)...), nodeTable(h))
 	return page.HubInput{At: clockOf(h.At, h.At), Problems: h.Problems, Tables: tables}
 }
 
-func matchTable(all []hubMatch) page.HubTable {
+func matchTable(all []hubMatch, now time.Time) page.HubTable {
 	t := page.HubTable{
 		ID: "matches", Title: "Matches", None: "No match is registered.",
 		Heads: []string{"Match", "Status", "Phase", "Read", "Owner", "Fence", "Last tick", "Followers", "Live Activities"},
@@ -60,6 +60,12 @@ func matchTable(all []hubMatch) page.HubTable {
 			read = "in the live list"
 		default:
 			read = "not in the live list"
+		}
+		if w := m.Watched; w != nil && w.From != "" {
+			read += ", " + w.From
+			if !w.Next.IsZero() {
+				read += ", next " + clockOf(w.Next, now)
+			}
 		}
 		t.Rows = append(t.Rows, []string{
 			strings.TrimSpace(m.Name + " " + m.MatchID), m.Status, strings.ReplaceAll(m.Phase, "_", " "), read, cmp.Or(m.Owner, "–"), fence, tick, fmt.Sprint(m.Followers), cmp.Or(counted(m.Sessions), "none"),

@@ -34,12 +34,12 @@ func (p *problemList) cloud(st *SyncStatus) {
 	if st.State == "offline" {
 		still := ""
 		if st.Mode == "strict" {
-			still = " What needs a lease stands still (cloud.offline: strict)."
+			still = " Work that needs a lease has stopped (cloud.offline: strict)."
 		}
-		p.add("The cloud cannot be reached since %s; %s, and what is here is served.%s", clockOf(st.Since, p.at), waitingText(st.Waiting), still)
+		p.add("The cloud cannot be reached since %s; %s, and the node serves what it has.%s", clockOf(st.Since, p.at), waitingText(st.Waiting), still)
 	}
 	if n := st.Conflicts.Open; n > 0 {
-		p.add("The cloud did not take %s as it was meant: look at the conflicts below (touchline conflicts show ID).", counting(n, "write"))
+		p.add("The cloud did not accept %s as intended: see the conflicts below (touchline conflicts show ID).", counting(n, "write"))
 	}
 }
 
@@ -57,7 +57,7 @@ func waitingText(n int) string {
 func cloudSentence(st *SyncStatus, now time.Time) string {
 	switch st.State {
 	case "in_step":
-		return "in step: the cloud has all that was written here"
+		return "in sync: the cloud has everything written here"
 	case "behind":
 		if st.Since.IsZero() { // the clock was not set when they were written
 			return "behind: " + waitingText(st.Waiting)
@@ -66,22 +66,22 @@ func cloudSentence(st *SyncStatus, now time.Time) string {
 	case "offline":
 		return fmt.Sprintf("offline since %s: %s", clockOf(st.Since, now), waitingText(st.Waiting))
 	case "stopped":
-		return "stopped: " + cmp.Or(st.Reason, "a person has to act") + "; " + waitingText(st.Waiting)
+		return "stopped: " + cmp.Or(st.Reason, "an operator has to act") + "; " + waitingText(st.Waiting)
 	default:
-		return "there is none: what is here is here alone"
+		return "none is configured: nothing is replicated"
 	}
 }
 
 func cloudTable(h *hubState) page.HubTable {
 	st := &h.Sync
-	t := page.HubTable{ID: "cloud", Title: "Cloud", None: "There is no cloud: what is here is here alone.", Heads: []string{"What", "Figure"}}
+	t := page.HubTable{ID: "cloud", Title: "Cloud", None: "No cloud is configured: nothing is replicated.", Heads: []string{"What", "Figure"}}
 	if !st.Configured {
 		return t
 	}
 	t.Rows = [][]string{
 		{"State", cloudSentence(st, h.At)}, {"Cloud", st.Cloud}, {"Prefix of the tables", cmp.Or(st.Prefix, "none")},
 		{"Writes that wait", fmt.Sprint(st.Waiting)},
-		{"Unanswered: sent, and nobody knows yet whether they applied", fmt.Sprint(st.Unanswered)},
+		{"Unanswered: sent, outcome not known yet", fmt.Sprint(st.Unanswered)},
 		{"Doubtful: not shown here, the cloud decides", fmt.Sprint(st.Doubtful)},
 		{"Not in the cloud since", clockOf(st.Unsynced, h.At)},
 		{"Last error", lastErrorText(st, h.At)},
@@ -108,9 +108,9 @@ func lastErrorText(st *SyncStatus, now time.Time) string {
 func offlineText(mode string) string {
 	switch mode {
 	case "strict":
-		return "strict: what needs a lease stands still"
+		return "strict: work that needs a lease stops"
 	case "observe":
-		return "observe: the feed is read on, nothing is pushed"
+		return "observe: polling goes on, nothing is pushed"
 	}
 	return mode
 }
@@ -131,10 +131,10 @@ func cloudTables(h *hubState) []page.HubTable {
 	for _, t := range h.Sync.Told() {
 		waiting.Rows = append(waiting.Rows, []string{t.Table, fmt.Sprint(t.Waiting), cmp.Or(t.Hindered(), "–")})
 	}
-	parked := page.HubTable{ID: "parked", Title: "Parked: waiting by themselves while others go on", None: "Nothing waits by itself.", Heads: []string{"Write", "Table", "Until", "Why"}}
+	parked := page.HubTable{ID: "parked", Title: "Parked: waiting by themselves while others go on", None: "Nothing waits by itself.", Heads: []string{"Write", "Table", "Key", "Until", "Behind it", "Why"}}
 	for _, l := range h.Sync.Lanes {
 		for _, p := range l.Parked {
-			parked.Rows = append(parked.Rows, []string{p.WriteID, p.Table, clockOf(p.Until, h.At), p.Words()})
+			parked.Rows = append(parked.Rows, []string{p.WriteID, p.Table, string(p.Key), clockOf(p.Until, h.At), fmt.Sprint(p.Behind), p.Words()})
 		}
 	}
 	read := page.HubTable{ID: "read", Title: "Read from the cloud", None: "Nothing is read.", Heads: []string{"Table", "Last pass", "Items", "Errors", "Last error"}}

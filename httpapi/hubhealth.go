@@ -20,6 +20,11 @@ type HubLease struct {
 type HubWatched struct {
 	Listed  bool `json:"listed"`  // the feed's live list has it
 	Closely bool `json:"closely"` // its balls are asked for
+
+	From string    `json:"from,omitempty"`  // the endpoint that is asked; empty: another node asks
+	Next time.Time `json:"nextAt,omitzero"` // when it is asked next
+
+	StandIn bool `json:"standIn"` // it is read by itself, while the live list is left alone
 }
 
 // FeedHealth is how the polling goes.

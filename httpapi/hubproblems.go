@@ -58,6 +58,7 @@ func (p *problemList) feed(h *hubState) {
 	for i := range f.Endpoints {
 		p.endpoint(&f.Endpoints[i])
 	}
+	p.standIns(h.Matches)
 	switch {
 	case f.LastError != "" && f.LastAt.IsZero():
 		p.add("The live list could not be read yet: %s.", f.LastError)
@@ -69,6 +70,20 @@ func (p *problemList) feed(h *hubState) {
 	}
 }
 
+// standIns says how the matches of the live list are read while it is left alone.
+func (p *problemList) standIns(all []hubMatch) {
+	var next time.Time
+	from := ""
+	for i := range all {
+		if w := all[i].Watched; w != nil && w.StandIn && (from == "" || w.Next.Before(next)) {
+			from, next = w.From, w.Next
+		}
+	}
+	if from != "" {
+		p.add("The live list is left alone: its matches are read by %s meanwhile, next at %s.", from, clockOf(next, p.at))
+	}
+}
+
 func (p *problemList) endpoint(e *EndpointHealth) {
 	until := ""
 	if !e.Until.IsZero() {
@@ -76,7 +91,7 @@ func (p *problemList) endpoint(e *EndpointHealth) {
 	}
 	switch {
 	case e.Alarm != "":
-		p.add("A person has to act: the feed refuses %s since %s (%s).", e.Endpoint, clockOf(e.AlarmAt, p.at), e.Alarm)
+		p.add("Action needed: the feed refuses %s since %s (%s).", e.Endpoint, clockOf(e.AlarmAt, p.at), e.Alarm)
 	case e.State == "refused":
 		p.add("The feed refuses %s; it is left alone%s (%s).", e.Endpoint, until, cmp.Or(e.LastError, "no reason is known"))
 	case e.State == "open" || e.State == "half-open":
@@ -96,7 +111,7 @@ func (p *problemList) push(h *PushHealth) {
 		return
 	}
 	if h.Paused.After(p.at) {
-		p.add("Nothing is pushed until %s: Apple says that we are wrong.", clockOf(h.Paused, p.at))
+		p.add("Nothing is pushed until %s: Apple rejects this node's settings.", clockOf(h.Paused, p.at))
 	}
 	switch h.Circuit {
 	case "open":
@@ -135,7 +150,12 @@ func (p *problemList) match(m *hubMatch, pushes bool) {
 	case late >= ownerLate && m.Lease == nil && m.Owner != "":
 		p.add("%s is live and node %s, which looks after it, has said nothing for %d seconds: has it ended?", name, m.Owner, int(late/time.Second))
 	}
-	if pushes && m.Followers > 0 && m.Sessions[string(cricket.SessionActive)]+m.Sessions[string(cricket.SessionPending)] == 0 {
+	active, pending := m.Sessions[string(cricket.SessionActive)], m.Sessions[string(cricket.SessionPending)]
+	if pushes && pending > 0 && m.Phase != string(cricket.PhaseStumps) {
+		p.add("%s is live and %d of %d Live Activities are pending: no update token has come from these phones, so no alert reaches them.",
+			name, pending, active+pending)
+	}
+	if pushes && m.Followers > 0 && active+pending == 0 {
 		p.add("%s is live with %s and no Live Activity: did their apps register a push-to-start token?", name, counting(m.Followers, "follower"))
 	}
 }

@@ -105,7 +105,7 @@ func (s *Server) readHub(ctx context.Context) (hubState, error) {
 	health, node := s.cfg.Hub().whole(), s.nodeStatus()
 	out := hubState{
 		At: s.cfg.Clock.Now(), Version: s.cfg.Version, Role: node.Role, Feed: health.Feed, Push: health.Push,
-		Streams: hubStreams{Open: s.hub.count(), Limit: s.cfg.MaxStreams},
+		Streams: hubStreams{Open: s.hub.count(), Limit: s.limits.Load().streams},
 	}
 	err := s.view(ctx, func(tx *store.Tx) (err error) {
 		if out.Matches, err = hubMatches(tx, &health, out.At); err == nil {

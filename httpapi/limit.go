@@ -1,15 +1,118 @@
 package httpapi
 
 import (
-	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"sync"
 
-	"golang.org/x/net/netutil"
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/internal/fault"
 )
 
-// shortConnections may be open at once beside the streams: short requests, of those who have a stream too. More wait.
-const shortConnections = 1024
+const (
+	// ShortConnections may be open at once beside the streams: short requests, also of those who have a stream.
+	ShortConnections = 1024
 
-// limited takes only so many connections from ln at a time.
-func limited(ln net.Listener, streams int) net.Listener {
-	return netutil.LimitListener(ln, streams+shortConnections)
+	defaultStreams     = 8192
+	defaultUserStreams = 16
+	streamRetry        = 30 // seconds until who has too many streams may ask again
+)
+
+// Limits are what a server allows. They can be changed while it runs.
+type Limits struct {
+	Rate           RateConfig
+	MaxStreams     int // open at once; 8192 when zero
+	MaxConnections int // open at once; MaxStreams and ShortConnections when zero
+	Proxies        []netip.Prefix
 }
+
+// limits are Limits as requests are held against them.
+type limits struct {
+	Limits
+	streams int
+	buckets *buckets // nil: nobody is limited
+	proxies proxies
+}
+
+func (c *Config) limits() Limits {
+	return Limits{Rate: c.Rate, MaxStreams: c.MaxStreams, MaxConnections: c.MaxConnections, Proxies: c.Proxies}
+}
+
+// withDefaults leaves a quarter of few connections to short requests.
+func (l Limits) withDefaults() Limits {
+	if l.MaxStreams == 0 {
+		l.MaxStreams = defaultStreams
+	}
+	if l.MaxConnections == 0 {
+		l.MaxConnections = l.MaxStreams + ShortConnections
+	}
+	if l.MaxConnections < l.MaxStreams+ShortConnections {
+		l.MaxStreams = max(1, min(l.MaxStreams, l.MaxConnections-l.MaxConnections/4))
+	}
+	return l
+}
+
+// SetLimits has other limits hold from now on. How much each user has asked is kept where the rate stays.
+func (s *Server) SetLimits(l Limits) error {
+	l = l.withDefaults()
+	next := &limits{Limits: l, streams: l.MaxStreams, proxies: slices.Clone(l.Proxies)}
+	if was := s.limits.Load(); was != nil && was.Rate == l.Rate {
+		next.buckets = was.buckets
+	} else {
+		var err error
+		if next.buckets, err = newBuckets(l.Rate); err != nil {
+			return err
+		}
+	}
+	s.limits.Store(next)
+	s.conns.SetMost(l.MaxConnections)
+	return nil
+}
+
+// readers counts the open streams of each user.
+type readers struct {
+	mu sync.Mutex
+	of map[string]int
+}
+
+// enter counts a stream of a user in, unless there are as many already.
+func (r *readers) enter(name string, most int) (leave func(), ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.of[name] >= most {
+		return nil, false
+	}
+	r.of[name]++
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.of[name]--; r.of[name] == 0 {
+			delete(r.of, name)
+		}
+	}, true
+}
+
+// enterStream counts a stream in, unless there are too many: of all, or of one user or address. The API key may have any
+// number: it is the operator's own.
+func (s *Server) enterStream(c *gin.Context, kind string) (leave func(), err error) {
+	if s.hub.count() >= s.limits.Load().streams {
+		return nil, fault.New(fault.Unavailable, "too_many_streams", "Too many streams are open.")
+	}
+	left := func() {}
+	if id, _ := identityOf(c); !keyAlone(id) {
+		var ok bool
+		if left, ok = s.readers.enter(bucketOf(s.limits.Load().proxies.client(c.Request), id), s.cfg.UserStreams); !ok {
+			c.Header("Retry-After", strconv.Itoa(streamRetry))
+			return nil, fault.New(fault.Throttled, "stream_limit", "You have %d open streams, the most allowed: close one first.", s.cfg.UserStreams)
+		}
+	}
+	gauge := s.metrics.streams.WithLabelValues(kind)
+	gauge.Inc()
+	return func() { gauge.Dec(); left() }, nil
+}
+
+// keyAlone reports whether only the API key was shown, and no user.
+func keyAlone(id auth.Identity) bool { return id.Key && id.Subject == "" }

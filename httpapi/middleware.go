@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/rebind"
 )
 
 const (
@@ -32,6 +32,19 @@ func identify(c *gin.Context) {
 }
 
 func requestID(c *gin.Context) string { return c.GetString(keyRequestID) }
+
+type elsewhereKey struct{}
+
+// elsewhere answers a request for another machine's name as every other error.
+func (s *Server) elsewhere(w http.ResponseWriter, r *http.Request) {
+	s.handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), elsewhereKey{}, true)))
+}
+
+func (s *Server) notElsewhere(c *gin.Context) {
+	if c.Request.Context().Value(elsewhereKey{}) != nil {
+		s.fail(c, fault.New(fault.Invalid, notHere, rebind.Refusal))
+	}
+}
 
 // guard sets what a browser must and must not do with anything we send, and bounds what we read.
 func guard(c *gin.Context) {
@@ -53,6 +66,7 @@ func quiet(c *gin.Context) { c.Set(keyQuiet, true) }
 // observe measures a request and logs it, once, with the error if there was one.
 func (s *Server) observe(c *gin.Context) {
 	start := s.wall.Now()
+	s.noteUntrusted(c.Request)
 	c.Next()
 	if c.GetBool(keyTaken) {
 		return // a stream: it is told of when it ends
@@ -76,7 +90,7 @@ type note struct {
 func (s *Server) noteOf(c *gin.Context) note {
 	n := note{
 		method: known(c.Request.Method), route: c.FullPath(), path: strings.Clone(loggedPath(c.Request.URL.Path)),
-		client: clientAddr(c.Request), id: requestID(c), quiet: c.GetBool(keyQuiet),
+		client: s.clientText(c.Request), id: requestID(c), quiet: c.GetBool(keyQuiet),
 	}
 	if n.route == "" {
 		n.route = "none" // else every guessed path were a metric of its own
@@ -112,16 +126,6 @@ func (s *Server) report(n note, took time.Duration) {
 		attrs = append(attrs, slog.Any("err", n.err))
 	}
 	s.log.LogAttrs(context.Background(), level, "request", attrs...)
-}
-
-// clientAddr is who is connected. Forwarding headers are not believed, and gin's own reading has no room for the zone
-// of a link-local address.
-func clientAddr(r *http.Request) string {
-	addr, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return ""
-	}
-	return addr.Addr().WithZone("").Unmap().String()
 }
 
 // rescue turns a panic into the answer that the route's clients understand. Where the answer has begun already the

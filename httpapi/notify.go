@@ -47,7 +47,7 @@ func (s *Server) postNotification(c *gin.Context) error {
 		return err
 	}
 	if s.cfg.Notifier == nil {
-		return fault.New(fault.Unavailable, "push_not_configured", "This node has no way to Apple: cricket.push.key is not set.")
+		return fault.New(fault.Unavailable, "push_not_configured", "This node cannot push: cricket.push.key is not set.")
 	}
 	if _, err := s.cfg.Cricket.Match(c.Request.Context(), n.MatchID); err != nil {
 		return err

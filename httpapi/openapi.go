@@ -5,6 +5,7 @@ import (
 	_ "embed" // the document
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	"github.com/gin-gonic/gin"
 	"go.yaml.in/yaml/v3"
@@ -15,7 +16,8 @@ var openAPI []byte
 
 // document is the description of the application's routes, under the mount where they lie here.
 type document struct {
-	yaml, json []byte
+	yaml []byte
+	json func() ([]byte, error) // converted when it is first asked for
 }
 
 func newDocument(mount string) (document, error) {
@@ -24,13 +26,13 @@ func newDocument(mount string) (document, error) {
 		return document{}, fmt.Errorf("openapi.yaml: %w", err)
 	}
 	d := document{yaml: bytes.Replace(openAPI, []byte("- url: /cricket\n"), fmt.Appendf(nil, "- url: %s\n", quoted), 1)}
-	var all any
-	if err := yaml.Unmarshal(d.yaml, &all); err != nil {
-		return document{}, fmt.Errorf("openapi.yaml: %w", err)
-	}
-	if d.json, err = json.Marshal(all); err != nil {
-		return document{}, fmt.Errorf("openapi.yaml: %w", err)
-	}
+	d.json = sync.OnceValues(func() ([]byte, error) {
+		var all any
+		if err := yaml.Unmarshal(d.yaml, &all); err != nil {
+			return nil, fmt.Errorf("openapi.yaml: %w", err)
+		}
+		return json.Marshal(all)
+	})
 	return d, nil
 }
 
@@ -40,6 +42,10 @@ func (s *Server) getOpenAPIYAML(c *gin.Context) error {
 }
 
 func (s *Server) getOpenAPIJSON(c *gin.Context) error {
-	writeTagged(c, jsonType, s.document.json)
+	body, err := s.document.json()
+	if err != nil {
+		return err
+	}
+	writeTagged(c, jsonType, body)
 	return nil
 }

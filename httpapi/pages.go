@@ -117,7 +117,7 @@ func (s *Server) navFor(who auth.Identity) *page.Nav {
 // operatorPart is the strip that shows how the node fares.
 const operatorPart = "node"
 
-// shownTo leaves out of a view what is not for who is asking: how the node fares is for admins.
+// shownTo leaves out of a view what the caller may not see: the node's state is for admins.
 func shownTo(who auth.Identity, v page.View) page.View {
 	if !who.Admin {
 		v.Parts = slices.DeleteFunc(slices.Clone(v.Parts), func(p page.Part) bool { return p.ID == operatorPart })

@@ -33,7 +33,7 @@ func (s *Server) streamPage(c *gin.Context) error {
 	if _, _, err := s.views.get(c.Request.Context(), id); err != nil {
 		return err
 	}
-	gauge, err := s.enterStream("page")
+	leave, err := s.enterStream(c, "page")
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (s *Server) streamPage(c *gin.Context) error {
 		p.out = out
 		return p.run(ctx)
 	}
-	return s.serveStream(c, &stream{kind: "page", sub: sub, run: run}, func() { unsubscribe(); gauge() })
+	return s.serveStream(c, &stream{kind: "page", sub: sub, run: run}, func() { unsubscribe(); leave() })
 }
 
 // parseHave reads which parts a page has: "score.1x2y3z top.4a5b6c".

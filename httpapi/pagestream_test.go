@@ -18,7 +18,7 @@ import (
 
 var streamAttr = regexp.MustCompile(`data-stream="([^"]*)"`)
 
-// pageAddress loads a page and gives the address it listens to.
+// pageAddress loads a page and returns the address it listens to.
 func pageAddress(t *testing.T, url string) string {
 	t.Helper()
 	return streamOf(t, load(t, url, nil))

@@ -49,7 +49,7 @@ func readPage(c *gin.Context, others ...string) (pageAsk, error) {
 }
 
 func badCursor() error {
-	return fault.New(fault.Invalid, "bad_cursor", "The cursor is not one that this list gave out.")
+	return fault.New(fault.Invalid, "bad_cursor", "The cursor was not issued by this list.")
 }
 
 // rows reads a page of a table. A row that is not as this version writes it is passed over.
@@ -76,7 +76,7 @@ func rows[T any](s *Server, c *gin.Context, ask *pageAsk, read func(tx *store.Tx
 	return all, next, err
 }
 
-// isToken tells what looks like a token of Apple's.
+// isToken reports whether a text looks like one of Apple's tokens.
 func isToken(text string) bool {
 	return len(text) >= 32 && strings.Trim(text, "0123456789abcdefABCDEF") == ""
 }

@@ -39,8 +39,11 @@ type retryable interface {
 	RetryAfter() time.Duration
 }
 
-// methodNotAllowed is not a kind: only the router knows it.
-const methodNotAllowed = "method_not_allowed"
+// What is no kind: only the router and the listener know it.
+const (
+	methodNotAllowed = "method_not_allowed"
+	notHere          = "not_here" // for a name that is not this machine's
+)
 
 // detail is one thing that is wrong with a request.
 type detail struct {
@@ -76,7 +79,7 @@ func failureOf(err error) failure {
 	if refused, ok := errors.AsType[*refusedError](err); ok {
 		return failure{
 			status: http.StatusConflict, code: "refused_by_cloud", conflict: refused.conflict,
-			message: "The write was taken here and refused by the cloud, so it does not hold.",
+			message: "The write was accepted here but refused by the cloud, so it has no effect.",
 		}
 	}
 	if bad, ok := errors.AsType[*invalidError](err); ok {
@@ -99,8 +102,11 @@ func failureOf(err error) failure {
 	if later, ok := errors.AsType[retryable](err); ok {
 		f.retry = seconds(later.RetryAfter())
 	}
-	if e.Code == methodNotAllowed {
+	switch e.Code {
+	case methodNotAllowed:
 		f.status = http.StatusMethodNotAllowed
+	case notHere:
+		f.status = http.StatusMisdirectedRequest
 	}
 	if a.hide {
 		f.code, f.message = "unavailable", "Not now."

@@ -53,14 +53,14 @@ func (p *queryParser) bad(field, format string, args ...any) {
 	p.details = append(p.details, detail{field, fmt.Sprintf(format, args...)})
 }
 
-// one gives a parameter that may stand there once; an empty one counts as absent.
+// one returns a parameter that may stand there once; an empty one counts as absent.
 func (p *queryParser) one(name string) string {
 	v := p.values[name]
 	if len(v) == 0 {
 		return ""
 	}
 	if len(v) > 1 {
-		p.bad(name, "is there %d times", len(v))
+		p.bad(name, "is given %d times", len(v))
 		return ""
 	}
 	return v[0]

@@ -1,11 +1,14 @@
 package httpapi
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"math"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -40,26 +43,49 @@ func newBuckets(c RateConfig) (*buckets, error) {
 	return &buckets{rate: rate.Limit(float64(c.PerMinute) / 60), burst: max(1, c.Burst), of: of}, nil
 }
 
-// bucketOf names who is limited: a user, whatever addresses they come from, the API key, or else the address. Who has an
-// IPv6 address has all of its network.
-func bucketOf(r *http.Request, id auth.Identity) string {
+// bucketOf names who is limited: a user, whatever addresses they come from, the API key, or else the client's address.
+func bucketOf(addr netip.Addr, id auth.Identity) string {
 	switch {
 	case id.Subject != "":
 		return "user " + id.Subject
 	case id.Key:
 		return "key"
 	}
-	at, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
+	return addrBucket(addr)
+}
+
+// addrBucket names an address. Who has one of IPv6 has all of its network.
+func addrBucket(addr netip.Addr) string {
+	if !addr.IsValid() {
 		return "elsewhere"
 	}
-	addr := at.Addr().WithZone("").Unmap()
 	if addr.Is6() {
 		if net, err := addr.Prefix(64); err == nil {
 			return "net " + net.String()
 		}
 	}
 	return "addr " + addr.String()
+}
+
+// failureBuckets name what failed attempts to sign in are counted by: the credentials, and the client's address. A proxy's
+// own address stands for all of its clients, and is not counted.
+func (p proxies) failureBuckets(r *http.Request, credentials string) []string {
+	sum := sha256.Sum256([]byte(credentials))
+	names := []string{"failed token " + string(sum[:16])}
+	if addr := p.client(r); !p.trusts(addr) {
+		names = append(names, "failed "+addrBucket(addr))
+	}
+	return names
+}
+
+// credentialsOf is whatever a request signs in with.
+func credentialsOf(r *http.Request) string {
+	h := r.Header
+	all := slices.Concat(h.Values("Authorization"), h.Values("X-Api-Key"))
+	for _, cookie := range r.CookiesNamed(cookieName) {
+		all = append(all, cookie.Value)
+	}
+	return strings.Join(all, "\n")
 }
 
 // take takes one request out of a bucket; left is how many more there are, full when all of them are back.
@@ -76,21 +102,38 @@ func (b *buckets) take(name string, now time.Time) (ok bool, left int, full, nex
 	return ok, max(0, int(tokens)), wait(float64(b.burst) - tokens), wait(1 - tokens)
 }
 
-// limit counts a request, and says with the answer how it stands (draft-ietf-httpapi-ratelimit-headers, version 3). A
-// stream is one request, however long it lasts.
+// limit counts a request of a user, key or address. A stream is one request, however long it lasts.
 func (s *Server) limit(c *gin.Context, id auth.Identity) error {
-	if s.buckets == nil {
+	return s.limitBy(c, bucketOf(s.limits.Load().proxies.client(c.Request), id))
+}
+
+// limitFailure counts an attempt to sign in that has failed. Failures have buckets of their own: they keep nobody from
+// signing in.
+func (s *Server) limitFailure(c *gin.Context, credentials string) error {
+	return s.limitBy(c, s.limits.Load().proxies.failureBuckets(c.Request, credentials)...)
+}
+
+// limitBy takes a request out of buckets, and says with the answer how the emptiest stands
+// (draft-ietf-httpapi-ratelimit-headers, version 3).
+func (s *Server) limitBy(c *gin.Context, names ...string) error {
+	b := s.limits.Load().buckets
+	if b == nil {
 		return nil
 	}
-	ok, left, full, next := s.buckets.take(bucketOf(c.Request, id), s.wall.Now())
+	allowed, least, longest, wait := true, b.burst, time.Duration(0), time.Duration(0)
+	for _, name := range names {
+		ok, left, full, next := b.take(name, s.wall.Now())
+		allowed = allowed && ok
+		least, longest, wait = min(least, left), max(longest, full), max(wait, next)
+	}
 	h := c.Writer.Header()
-	h.Set("RateLimit-Limit", strconv.Itoa(s.buckets.burst))
-	h.Set("RateLimit-Remaining", strconv.Itoa(left))
-	h.Set("RateLimit-Reset", seconds(full))
-	if ok {
+	h.Set("RateLimit-Limit", strconv.Itoa(b.burst))
+	h.Set("RateLimit-Remaining", strconv.Itoa(least))
+	h.Set("RateLimit-Reset", seconds(longest))
+	if allowed {
 		return nil
 	}
-	h.Set("Retry-After", seconds(max(time.Second, next)))
+	h.Set("Retry-After", seconds(max(time.Second, wait)))
 	return fault.New(fault.Throttled, "rate_limited", "Too many requests: come again in %s s.", h.Get("Retry-After"))
 }
 

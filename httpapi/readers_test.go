@@ -112,7 +112,7 @@ func BenchmarkReaders(b *testing.B) {
 
 func benchReaders(b *testing.B, many int, packed bool) {
 	cfg, f, in := config(b)
-	cfg.Heartbeat, cfg.MaxStreams, cfg.Clock = time.Hour, many+1, clock.Real()
+	cfg.Heartbeat, cfg.MaxStreams, cfg.UserStreams, cfg.Clock = time.Hour, many+1, many+1, clock.Real()
 	url, _ := start(b, cfg)
 	resident, inUse := memory()
 	cmd := exec.CommandContext(b.Context(), os.Args[0])

@@ -46,7 +46,7 @@ func answerUpdate[T any](s *Server, c *gin.Context, change func(tx *store.Tx) (T
 // listed makes a list of what a service gives in whole.
 func listed[T any](all []T, err error) (list[T], error) { return newList(all, ""), err }
 
-// feedID gives the id in the path, as the feed numbers leagues, teams and seasons.
+// feedID returns the id in the path, as the feed numbers leagues, teams and seasons.
 func feedID(c *gin.Context) (string, error) {
 	id := c.Param("id")
 	if id == "" || len(id) > maxMatchID {

@@ -16,7 +16,7 @@ type ReplayDeck interface {
 	Tapes() []Tape
 	// Start plays a tape from its beginning.
 	Start(r StartReplay) (Playing, error)
-	// List gives what was started and not removed.
+	// List returns what was started and not removed.
 	List() []Playing
 	// Control changes a replay.
 	Control(id string, c ReplayControl) (Playing, error)

@@ -21,7 +21,7 @@ func (s *Server) getReplayPage(c *gin.Context) error {
 
 func (s *Server) replayPage(c *gin.Context, deck ReplayDeck, status int, problem string) error {
 	who, _ := identityOf(c)
-	body, err := s.pages.Replays(page.ReplayInput{Tapes: deck.Tapes(), Playing: deck.List(), Problem: problem, Nav: s.navFor(who)})
+	body, err := s.pages.Replays(page.ReplayInput{Tapes: deck.Tapes(), Query: c.Query("q"), Playing: deck.List(), Problem: problem, Nav: s.navFor(who)})
 	if err != nil {
 		return err
 	}

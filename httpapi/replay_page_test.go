@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
 )
 
 // TestReplayPage works the forms as a browser without scripts does.
@@ -37,6 +39,7 @@ func TestReplayPage(t *testing.T) {
 		{"admin", "POST", "/replay", url.Values{"tapeId": {"7"}}, "same-origin", 404, "Nothing is being played"},
 		{"admin", "POST", "/replay", url.Values{"tapeId": {"1144530"}, "speed": {"-1"}}, "same-origin", 400, "Nothing is being played"},
 		{"admin", "POST", "/replay", url.Values{"tapeId": {"1144530"}, "speed": {"30"}, "faults": {"7"}}, "same-origin", 303, "ball 0 of 612"},
+		{"admin", "GET", "/replay?q=nothing+of+that+name", nil, "none", 200, "ball 0 of 612"},
 		{"admin", "POST", "/replay/1144530", url.Values{"action": {"seek"}, "position": {"300"}}, "same-origin", 303, "ball 300 of 612"},
 		{"admin", "POST", "/replay/1144530", url.Values{"action": {"pause"}}, "same-origin", 303, `value="play"`},
 		{"admin", "POST", "/replay/1144530", url.Values{"action": {"speed"}, "speed": {"NaN"}}, "same-origin", 400, `value="30"`},
@@ -72,7 +75,7 @@ func TestHubPage(t *testing.T) {
 				},
 				Push:   PushHealth{Configured: true, Circuit: "closed", Reasons: map[string]int64{"BadTopic": 5}, Alarms: []PushAlarm{{Reason: "BadTopic", Count: 5, Last: at, Advice: "Name the app's bundle id."}}},
 				Leases: map[string]HubLease{"7": {Fence: 12}},
-				Watch:  map[string]HubWatched{"7": {Listed: true, Closely: true}},
+				Watch:  map[string]HubWatched{"7": {Listed: true, Closely: true, From: "livescores", Next: at.Add(3 * time.Second)}},
 			}
 		}
 	})
@@ -85,7 +88,7 @@ func TestHubPage(t *testing.T) {
 			t.Errorf("%s: %d", as, w.Code)
 		}
 		for _, text := range []string{
-			"England v India 7", "7 of 2000", "timeout &lt;b&gt;", ">12</td>", "every ball", "unknown status", "failing, left alone until 1 Jun 12:00", "league 3", "1 Jun 12:01",
+			"England v India 7", "7 of 2000", "timeout &lt;b&gt;", ">12</td>", "every ball, livescores, next 1 Jun 12:00", "unknown status", "failing, left alone until 1 Jun 12:00", "league 3", "1 Jun 12:01",
 			"The feed fails at livescores; it is left alone, until 1 Jun 12:00", "Apple answered BadTopic 5 times, last at 1 Jun 12:00: Name the app",
 			"The job team sync failed at 1 Jun 12:00, and is tried again at 1 Jun 12:01: no answer.", "BadTopic, since the start",
 		} {
@@ -117,7 +120,7 @@ func TestHubProblems(t *testing.T) {
 		"No league is active":                       func(h *hubState) { h.Leagues.Active = 0 },
 		"could not be read since 12:00:00: 503.":    func(h *hubState) { h.Feed.LastError = "503" },
 		"could not be read yet: 503.":               func(h *hubState) { h.Feed.LastError, h.Feed.LastAt = "503", time.Time{} },
-		"A person has to act: the feed refuses":     func(h *hubState) { endpoint(h).Alarm = "401" },
+		"Action needed: the feed refuses":           func(h *hubState) { endpoint(h).Alarm = "401" },
 		"The feed refuses livescores":               func(h *hubState) { endpoint(h).State = "refused" },
 		"it is left alone, until 12:00:00 (once)":   func(h *hubState) { endpoint(h).State, endpoint(h).Until = "open", at },
 		"asks for a rest at livescores, until 12:0": func(h *hubState) { endpoint(h).State, endpoint(h).Until = "resting", at },
@@ -133,13 +136,24 @@ func TestHubProblems(t *testing.T) {
 		},
 		"A v B is live and was not read for 6 min": func(h *hubState) { h.Matches[0].TickAgeSeconds = 360 },
 		"live with 2 followers and no Live":        func(h *hubState) { h.Matches[0].Sessions = map[string]int{"ended": 2} },
-		"90 of 100 streams are open":               func(h *hubState) { h.Streams.Open = 90 },
+		"live and 2 of 3 Live Activities are pending: no update token": func(h *hubState) {
+			h.Matches[0].Sessions = map[string]int{"active": 1, "pending": 2}
+		},
+		"its matches are read by fixtures/{id} meanwhile, next at 12:00:05": func(h *hubState) {
+			h.Matches[0].Watched = &HubWatched{Listed: true, From: "fixtures/{id}", Next: at.Add(5 * time.Second), StandIn: true}
+		},
+		"90 of 100 streams are open": func(h *hubState) { h.Streams.Open = 90 },
 	} {
 		h := well()
 		change(h)
 		if got := problemsOf(h, nil); len(got) != 1 || !strings.Contains(got[0], want) {
 			t.Errorf("want %q alone, got %q", want, got)
 		}
+	}
+	stumps := well()
+	stumps.Matches[0].Phase, stumps.Matches[0].Sessions = string(cricket.PhaseStumps), map[string]int{"pending": 2}
+	if got := problemsOf(stumps, nil); len(got) != 0 {
+		t.Errorf("of phones that rest overnight: %v", got)
 	}
 	h := well()
 	h.Push.Circuit, endpoint(h).Alarm = "open", "401"
@@ -152,7 +166,7 @@ func TestHubProblems(t *testing.T) {
 		t.Errorf("of a full disk: %q", got)
 	}
 	got := problemsOf(h, []Check{{Name: "store", Err: errors.New("full")}})
-	if len(got) != 3 || !strings.Contains(got[0], "not ready (store): full") || !strings.Contains(got[1], "A person has to act") {
+	if len(got) != 3 || !strings.Contains(got[0], "not ready (store): full") || !strings.Contains(got[1], "Action needed") {
 		t.Errorf("in this order: %q", got)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -57,7 +58,7 @@ func (f *fake) Matches(_ context.Context, q cricket.MatchFilter) ([]cricket.Fixt
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if q.Cursor != "" {
-		return nil, "", fault.New(fault.Invalid, "bad_cursor", "cursor is not one this node gave out")
+		return nil, "", fault.New(fault.Invalid, "bad_cursor", "cursor was not issued by this node")
 	}
 	out := []cricket.Fixture{}
 	for _, fx := range f.fixtures {
@@ -205,16 +206,20 @@ func cacheRecord(key string, v any) store.Record {
 	return store.Record{Table: cricket.TableDisplay, Key: attr.Item{"cacheKey": attr.S(key)}, New: item}
 }
 
-// scene loads a moment of the gallery.
+// theScenes are the moments of the gallery, read once.
+var theScenes = sync.OnceValues(page.Scenes)
+
+// scene is a moment of the gallery: a copy, whose slices and maps nobody changes.
 func scene(t testing.TB, name string) *page.Input {
 	t.Helper()
-	scenes, err := page.Scenes()
+	scenes, err := theScenes()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range scenes {
 		if scenes[i].Name == name {
-			return scenes[i].Match
+			in := *scenes[i].Match
+			return &in
 		}
 	}
 	t.Fatalf("there is no scene %q", name)
@@ -241,6 +246,10 @@ func newServer(t testing.TB, cfg Config) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { // where Run does not, this waits for streams: a store that is closed next must have no reader
+		s.drain()
+		s.streams.Wait()
+	})
 	return s
 }
 
@@ -260,7 +269,7 @@ func start(t testing.TB, cfg Config) (address string, stop func() error) {
 		select {
 		case err := <-done:
 			return err
-		case <-time.After(time.Minute):
+		case <-time.After(hang.Limit(time.Minute)):
 			return errors.New("the server did not end")
 		}
 	})

@@ -134,6 +134,8 @@ func (s *Server) pageRoutes() []route {
 		{method: "GET", at: atPage, path: "/replay", access: admin, do: s.getReplayPage},
 		{method: "POST", at: atPage, path: "/replay", access: admin, do: s.postReplayForm},
 		{method: "POST", at: atPage, path: "/replay/:id", access: admin, do: s.postReplayControlForm},
+		{method: "GET", at: atPage, path: "/docs", access: public, do: s.getDocs},
+		{method: "GET", at: atNode, path: "/_/docs/:version/:name", access: public, do: s.getDocsFile, quiet: true},
 		{method: "GET", at: atNode, path: "/_/stream", access: user, do: s.streamPage, stream: true},
 		{method: "GET", at: atNode, path: "/_/assets/:version/:name", access: public, do: s.getAsset, quiet: true},
 	}
@@ -160,7 +162,7 @@ func (s *Server) address(at place, path string) string {
 	}
 }
 
-// underMount tells whether a path is one of the application's, known or not.
+// underMount reports whether a path is one of the application's, known or not.
 func (s *Server) underMount(path string) bool {
 	if s.cfg.Mount != "/" {
 		return path == s.cfg.Mount || strings.HasPrefix(path, s.cfg.Mount+"/")
@@ -183,7 +185,7 @@ func (s *Server) routes() http.Handler {
 	e.RedirectTrailingSlash = false
 	e.ContextWithFallback = true
 	_ = e.SetTrustedProxies(nil) // nobody's word counts for who is asking; nil cannot fail
-	e.Use(identify, s.observe, s.rescue, guard, s.cors)
+	e.Use(identify, s.observe, s.rescue, guard, s.notElsewhere, s.cors)
 	e.NoRoute(s.noRoute)
 	e.NoMethod(s.noMethod)
 	for _, r := range s.table() {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/connlimit"
 	"github.com/touchline/touchline/internal/rebind"
 )
 
@@ -38,11 +40,17 @@ type Server struct {
 	metrics  *metrics
 	scrape   http.Handler
 	document document
+	docs     []byte // the page that shows it
 	hubNow   hubCache
 	handler  http.Handler
-	buckets  *buckets // nil: nobody is limited
-	cors     gin.HandlerFunc
-	cross    *http.CrossOriginProtection
+	limits   atomic.Pointer[limits]
+	readers  readers
+
+	untrusted atomic.Bool // a proxy that is not trusted was logged
+
+	conns *connlimit.Limiter
+	cors  gin.HandlerFunc
+	cross *http.CrossOriginProtection
 
 	snapshots *snapshots
 	encoder   *encoder
@@ -70,14 +78,19 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg: cfg, log: cfg.Logger, wall: clock.Real(), pages: pages, metrics: m,
 		scrape: scraper(cfg.Metrics), encoder: newEncoder(),
-		hub: newHub(cfg.Journal, cfg.Clock, cfg.Logger),
+		hub:     newHub(cfg.Journal, cfg.Clock, cfg.Logger),
+		readers: readers{of: map[string]int{}},
+		conns:   connlimit.New(connlimit.Config{Port: "http", Log: cfg.Logger}),
 	}
 	if s.document, err = newDocument(cfg.Mount); err != nil {
 		return nil, err
 	}
+	if s.docs, err = newDocs(cfg.Mount); err != nil {
+		return nil, err
+	}
 	s.views = &views{s: s, of: map[string]*viewEntry{}}
 	s.cross = http.NewCrossOriginProtection()
-	if s.buckets, err = newBuckets(cfg.Rate); err != nil {
+	if err := s.SetLimits(cfg.limits()); err != nil {
 		return nil, err
 	}
 	if s.cors, err = s.newCORS(); err != nil {
@@ -117,9 +130,10 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // lets requests finish for a while, and returns when everything it started has ended. A server runs once.
 func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 	srv := &http.Server{
-		Handler: rebind.Guard(ln, s.handler), ReadHeaderTimeout: readHeaderWithin, ReadTimeout: readWithin, WriteTimeout: answerWithin,
+		Handler: rebind.Guard(ln, s.handler, s.elsewhere), ReadHeaderTimeout: readHeaderWithin, ReadTimeout: readWithin, WriteTimeout: answerWithin,
 		IdleTimeout: idleFor, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 	}
+	guarded := s.conns.Guard(srv, ln)
 	hubCtx, stopHub := context.WithCancel(context.WithoutCancel(ctx))
 	var loops sync.WaitGroup
 	leave := s.cfg.Clock.Join()
@@ -128,7 +142,7 @@ func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 		s.hub.run(hubCtx)
 	})
 	serving, served := context.WithCancelCause(ctx)
-	loops.Go(func() { served(srv.Serve(limited(ln, s.cfg.MaxStreams))) })
+	loops.Go(func() { served(srv.Serve(guarded)) })
 	<-serving.Done()
 
 	err := s.shutDown(ctx, srv)

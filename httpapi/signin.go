@@ -82,6 +82,11 @@ func (s *Server) postSignIn(c *gin.Context) error {
 		return err
 	}
 	id, err := s.verifyCookie(c, in.Token)
+	if s.cfg.Auth != nil && fault.Is(err, fault.Unauthorized) {
+		if err := s.limitFailure(c, in.Token); err != nil {
+			return err
+		}
+	}
 	if err != nil && form && errors.As(err, new(*fault.Error)) {
 		f := failureOf(err)
 		challenge(c, err)
@@ -118,7 +123,7 @@ func (s *Server) verifyCookie(c *gin.Context, token string) (auth.Identity, erro
 	return s.cfg.Auth.Verify(c.Request.Context(), token)
 }
 
-// readSignIn reads the body; form tells whether a person's browser has sent it.
+// readSignIn reads the body; form reports whether a person's browser has sent it.
 func readSignIn(r *http.Request) (in signInBody, form bool, err error) {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch kind {
@@ -143,7 +148,7 @@ func (s *Server) postSignOut(c *gin.Context) error {
 	if err := s.ownPage(c.Request); err != nil {
 		return err
 	}
-	clearCookie(c)
+	s.clearCookie(c)
 	c.Header("Cache-Control", "no-store")
 	if strings.Contains(c.GetHeader("Accept"), "text/html") {
 		c.Redirect(http.StatusSeeOther, pathSignIn)

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/touchline/touchline/internal/testrig/hang"
 )
 
 // accessLog is a log that can be read while it is written.
@@ -54,7 +56,7 @@ func TestSignInInABrowser(t *testing.T) {
 	b.do(t, chromedp.EmulateViewport(1280, 900))
 	b.do(t, chromedp.Navigate(home+"/signin?to=%2Fmatches%3Fx%3D1"))
 	send("rubbish")
-	b.waitFor(t, `document.querySelector(".signin__problem")?.textContent.startsWith("That is no token")`)
+	b.waitFor(t, `document.querySelector(".signin__problem")?.textContent.startsWith("That is not a token")`)
 	for _, w := range []int64{320, 719, 1280, 1920} {
 		b.do(t, chromedp.EmulateViewport(w, 800))
 		if got := eval[int64](t, b, `document.documentElement.scrollWidth`); got > w {
@@ -124,7 +126,7 @@ func TestSignInInABrowser(t *testing.T) {
 // press clicks what leads to another page, and waits for it.
 func (b *browser) press(t *testing.T, selector string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(b.ctx, hang.Limit(time.Minute))
 	defer cancel()
 	if _, err := chromedp.RunResponse(ctx, chromedp.Click(chromedp.CSS(selector))); err != nil {
 		t.Fatalf("press %s: %v", selector, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/hang"
 )
 
 // gated is a connection whose other end does not read until the gate opens.
@@ -80,7 +81,7 @@ func (g *gated) open() {
 // eventually waits for something that another goroutine brings about.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	end := time.After(time.Minute)
+	end := time.After(hang.Limit(time.Minute))
 	for !ok() {
 		select {
 		case <-end:

@@ -27,7 +27,7 @@ type snapshotEntry struct {
 	wire *wire
 }
 
-// get gives the whole state of a match, or for "" that of all that are on, and the sequence of the journal that it
+// get returns the whole state of a match, or for "" that of all that are on, and the sequence of the journal that it
 // holds at least. The wire is nil where there is nothing to tell.
 func (n *snapshots) get(ctx context.Context, match string) (*wire, uint64, error) {
 	e := n.entry(match)

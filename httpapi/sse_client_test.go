@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/touchline/touchline/internal/testrig/hang"
 )
 
 // message is one event as a client reads it.
@@ -94,13 +96,13 @@ func (s *sseClient) read(body io.Reader) {
 	}
 }
 
-// next gives the next message; ok is false when the stream ended.
+// next returns the next message; ok is false when the stream ended.
 func (s *sseClient) next() (m message, ok bool) {
 	s.t.Helper()
 	select {
 	case m, ok = <-s.got:
 		return m, ok
-	case <-time.After(time.Minute):
+	case <-time.After(hang.Limit(time.Minute)):
 		s.t.Fatal("nothing came")
 		return message{}, false
 	}
@@ -110,7 +112,7 @@ func (s *sseClient) next() (m message, ok bool) {
 func (s *sseClient) until(fits func(message) bool) []message {
 	s.t.Helper()
 	var all []message
-	for end := time.Now().Add(2 * time.Minute); ; {
+	for end := time.Now().Add(hang.Limit(time.Minute)); ; {
 		if time.Now().After(end) {
 			s.t.Fatalf("not among %d messages", len(all))
 		}

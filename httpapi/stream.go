@@ -10,7 +10,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/touchline/touchline/httpapi/auth"
-	"github.com/touchline/touchline/internal/fault"
 )
 
 // Bounds of a replay: behind them a snapshot is cheaper.
@@ -56,7 +55,7 @@ func (s *Server) streamAll(c *gin.Context) error {
 }
 
 func (s *Server) streamJournal(c *gin.Context, kind string, watch *eventsWatch, last *uint64) error {
-	gauge, err := s.enterStream(kind)
+	leave, err := s.enterStream(c, kind)
 	if err != nil {
 		return err
 	}
@@ -66,25 +65,15 @@ func (s *Server) streamJournal(c *gin.Context, kind string, watch *eventsWatch, 
 		m.out = out
 		return m.run(ctx, last)
 	}
-	return s.serveStream(c, &stream{kind: kind, sub: sub, run: run}, func() { unsubscribe(); gauge() })
+	return s.serveStream(c, &stream{kind: kind, sub: sub, run: run}, func() { unsubscribe(); leave() })
 }
 
-// streamsUntil is when a stream that opens now ends with the token of who opens it; zero: never.
+// streamsUntil is when a stream that opens now ends with its caller's token; zero: never.
 func streamsUntil(c *gin.Context) time.Time {
 	if who, ok := identityOf(c); ok && !who.Expires.IsZero() {
 		return who.Expires.Add(auth.Leeway)
 	}
 	return time.Time{}
-}
-
-// enterStream counts a stream in, unless there are too many.
-func (s *Server) enterStream(kind string) (leave func(), err error) {
-	if s.hub.count() >= s.cfg.MaxStreams {
-		return nil, fault.New(fault.Unavailable, "too_many_streams", "Too many streams are open.")
-	}
-	gauge := s.metrics.streams.WithLabelValues(kind)
-	gauge.Inc()
-	return gauge.Dec, nil
 }
 
 // streamContext ends with the request or when the server begins to shut down.
@@ -120,7 +109,7 @@ func lastEventID(c *gin.Context) (*uint64, error) {
 		}
 		n, err := strconv.ParseUint(param, 10, 64)
 		if err != nil {
-			return nil, &invalidError{[]detail{{"lastEventId", "must be an id that this stream gave out"}}}
+			return nil, &invalidError{[]detail{{"lastEventId", "must be an id issued by this stream"}}}
 		}
 		return &n, nil
 	}

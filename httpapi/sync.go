@@ -10,11 +10,11 @@ import (
 
 // Sync is what the routes need of whoever keeps the node and the cloud one. A node without a cloud has none.
 type Sync interface {
-	// Status tells how far they are.
+	// Status reports how far they are.
 	Status(ctx context.Context) (SyncStatus, error)
 	// Conflicts lists records, the newest first.
 	Conflicts(ctx context.Context, ask ConflictAsk) (found []Conflict, next uint64, err error)
-	// Conflict gives one in whole; an unknown one is fault.NotFound.
+	// Conflict returns one in whole; an unknown one is fault.NotFound.
 	Conflict(ctx context.Context, id uint64) (Conflict, error)
 	// Decide does with one what an operator wants: "retry" writes anew what it holds, "discard" notes that it is not
 	// wanted. One that has been decided already is fault.Conflict. The record as it is afterwards.

@@ -305,7 +305,7 @@ func TestHubPageShowsTheCloud(t *testing.T) {
 		t.Error("a table that is not hindered is on the hub's page")
 	}
 	for _, want := range []string{
-		"offline since ", "2 writes wait", "access denied", "slowed down by the cloud to 7 a second", "Nothing of it is sent.", "did not take 1 write", "does not satisfy the condition",
+		"offline since ", "2 writes wait", "access denied", "slowed down by the cloud to 7 a second", "Nothing of it is sent.", "did not accept 1 write", "does not satisfy the condition",
 	} {
 		if !strings.Contains(w.Body.String(), want) {
 			t.Errorf("no %q on the hub's page", want)
@@ -355,11 +355,11 @@ func TestAdminSocketTellsOfTheCloud(t *testing.T) {
 
 // The page says in words what a person meets nowhere else, and no figure that nobody knows.
 func TestCloudTableWords(t *testing.T) {
-	st := SyncStatus{Configured: true, State: "stopped", Reason: "the cloud has no table touchline-sync; touchline migrate --cloud makes it", Prefix: "prod-", Waiting: 1}
+	st := SyncStatus{Configured: true, State: "stopped", Reason: "the cloud has no table touchline-sync; touchline migrate --cloud creates it", Prefix: "prod-", Waiting: 1}
 	text := fmt.Sprint(cloudTable(&hubState{Sync: st}).Rows)
 	for _, want := range []string{
-		"stopped: the cloud has no table touchline-sync; touchline migrate --cloud makes it; 1 write waits", "prod-",
-		"Kept after sending", "nobody knows yet", "not shown here", "not known: the cloud was not reached yet",
+		"stopped: the cloud has no table touchline-sync; touchline migrate --cloud creates it; 1 write waits", "prod-",
+		"Kept after sending", "outcome not known yet", "not shown here", "not known: the cloud was not reached yet",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)
@@ -369,7 +369,7 @@ func TestCloudTableWords(t *testing.T) {
 	st.LastError, st.LastAt = "offline: GetItem", time.Date(2026, 11, 22, 7, 30, 1, 0, time.UTC)
 	now := st.LastAt.Add(time.Minute)
 	text = fmt.Sprint(cloudTable(&hubState{At: now, Sync: st}).Rows)
-	for _, want := range []string{"+0.0 s off the cloud's", "offline: GetItem (07:30:01)", "strict: what needs a lease stands still"} {
+	for _, want := range []string{"+0.0 s off the cloud's", "offline: GetItem (07:30:01)", "strict: work that needs a lease stops"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)
 		}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"time"
@@ -86,21 +87,23 @@ type SyncLane struct {
 
 // SyncPark is an item that waits by itself.
 type SyncPark struct {
-	WriteID string    `json:"writeId"`
-	Table   string    `json:"table"`
-	Why     string    `json:"why"`
-	Until   time.Time `json:"until,omitzero"` // zero: until somebody decides
+	WriteID string          `json:"writeId"`
+	Table   string          `json:"table"`
+	Key     json.RawMessage `json:"key,omitempty"` // DynamoDB JSON
+	Why     string          `json:"why"`
+	Until   time.Time       `json:"until,omitzero"` // zero: until somebody decides
+	Behind  int             `json:"behind"`         // writes of the same items that wait for it
 }
 
 // Words says for a person why the item waits. Reasons that are words already stay as they are.
 func (p SyncPark) Words() string {
 	switch p.Why {
 	case "hold":
-		return "the item may still be made by a late copy of a request: it is deleted when none can come any more"
+		return "the item may still be made by a late copy of the request that made it: it is deleted when none can come any more"
 	case "events":
-		return "the events that belong to it go first"
+		return "the events that belong to it are sent first"
 	case "count guard":
-		return "others write the item faster than a whole new one of it can be sent"
+		return "others write the item faster than a full replacement can be sent"
 	case "replay":
 		return "the cloud was restored: all nodes send what it lost before this is judged"
 	case "table":
@@ -130,12 +133,11 @@ type SyncLease struct {
 
 // ConflictSums counts the records of conflicts.
 type ConflictSums struct {
-	Open        int    `json:"open"`        // that somebody should look at, without quarantined ones
-	Quarantined int    `json:"quarantined"` // writes that the cloud can never take as they are, open
-	Kept        int    `json:"kept"`        // all records, decided ones too
-	Bytes       int64  `json:"bytes"`
-	MaxBytes    int64  `json:"maxBytes"`
-	Dropped     uint64 `json:"dropped"` // open records that had to go for want of room or because of their age
+	Open        int   `json:"open"`        // that somebody should look at, without quarantined ones
+	Quarantined int   `json:"quarantined"` // writes that the cloud can never take as they are, open
+	Kept        int   `json:"kept"`        // all records, decided ones too
+	Bytes       int64 `json:"bytes"`
+	MaxBytes    int64 `json:"maxBytes"`
 }
 
 // SyncReplay is the log of writes that the cloud has, kept for a cloud that is restored to yesterday.

@@ -11,11 +11,11 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// userID gives whose rows a request is about. The API key is nobody's.
+// userID returns whose rows a request is about. The API key is nobody's.
 func userID(c *gin.Context) (string, error) {
 	who, ok := identityOf(c)
 	if !ok || who.Subject == "" {
-		return "", fault.New(fault.Forbidden, "no_user", "The API key stands for no user: sign in as one.")
+		return "", fault.New(fault.Forbidden, "no_user", "The API key belongs to no user: sign in as one.")
 	}
 	return who.Subject, nil
 }
@@ -37,7 +37,7 @@ func (s *Server) view(ctx context.Context, do func(tx *store.Tx) error) error {
 }
 
 func noStore() error {
-	return fault.New(fault.Unavailable, "no_store", "This node keeps nothing for users.")
+	return fault.New(fault.Unavailable, "no_store", "This node stores no user data.")
 }
 
 // follower is who follows what.
@@ -127,7 +127,7 @@ func (s *Server) playing(ctx context.Context, match string, team int64) error {
 	return &invalidError{[]detail{{"teamId", "is not a team of this match"}}}
 }
 
-// displayIfOn gives the display of a match that is on; nil for others.
+// displayIfOn returns the display of a match that is on; nil for others.
 func (s *Server) displayIfOn(ctx context.Context, match string) (*cricket.Display, error) {
 	d, err := s.cfg.Cricket.Display(ctx, match)
 	switch {

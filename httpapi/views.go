@@ -31,7 +31,7 @@ type viewEntry struct {
 	view page.View
 }
 
-// get gives the parts of a match's page, or of the list for the id "", and the sequence of the journal they hold at
+// get returns the parts of a match's page, or of the list for the id "", and the sequence of the journal they hold at
 // least. A view is used again while nothing was committed since, up to one tick of the page: phones and node move
 // without the journal.
 func (v *views) get(ctx context.Context, id string) (page.View, uint64, error) {
@@ -115,6 +115,11 @@ func (v *views) input(ctx context.Context, id string) (page.Input, error) {
 	}
 	if in.Card, err = v.s.cfg.Cricket.Card(ctx, id); err != nil {
 		return page.Input{}, err
+	}
+	if v.s.cfg.Audience != nil {
+		if in.Audience, err = v.s.cfg.Audience(ctx, id); err != nil {
+			return page.Input{}, err
+		}
 	}
 	in.Events, err = v.s.cfg.Cricket.Events(ctx, id)
 	return in, err

@@ -20,8 +20,8 @@ type Identity struct {
 	Expires time.Time // end of the token; zero: none
 }
 
-// Authenticator tells who is asking. An error is ErrNone, fault.Unauthorized with a text for the app's developer, or
-// fault.Unavailable where the issuer's keys are not to be had. No error holds a part of a token or a key.
+// Authenticator identifies the caller. An error is ErrNone, fault.Unauthorized with a text for the app's developer, or
+// fault.Unavailable where the issuer's keys cannot be fetched. No error holds a part of a token or a key.
 type Authenticator interface {
 	// Identify reads the Authorization and X-API-Key headers. Without either it is ErrNone; one that is wrong is an error
 	// even where the other is right.
@@ -72,7 +72,7 @@ type KeySet struct {
 
 // KeyStore keeps issuers' keys over a restart.
 type KeyStore interface {
-	// LoadKeys gives what was saved last; a nil Body: nothing yet.
+	// LoadKeys returns what was saved last; a nil Body: nothing yet.
 	LoadKeys(ctx context.Context, issuer string) (KeySet, error)
 	// SaveKeys replaces what was saved before.
 	SaveKeys(ctx context.Context, k KeySet) error

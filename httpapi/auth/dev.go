@@ -14,13 +14,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/secretfile"
 )
 
 // DevIssuer signs tokens with a key of this machine, for development and for the demo: whoever can read the key is
@@ -75,21 +75,21 @@ func ReadDevIssuer(dir string) (*DevIssuer, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fault.New(fault.NotFound, "no_dev_issuer",
-			"there is no key for tokens in %s: touchline serve --dev-issuer makes one", dir)
+			"there is no token key in %s: touchline serve --dev-issuer creates one", dir)
 	case err != nil:
-		return nil, fault.Wrap(err, fault.Unavailable, "bad_dev_issuer", "cannot read the key for tokens %s", path)
-	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return nil, fault.New(fault.Invalid, "bad_dev_issuer", "others may read the key for tokens: chmod 600 %s", path)
+		return nil, fault.Wrap(err, fault.Unavailable, "bad_dev_issuer", "cannot read the token key %s", path)
+	case secretfile.Check(path) != nil:
+		return nil, fault.New(fault.Invalid, "bad_dev_issuer", "other users can read or change the token key: chmod 600 %s", path)
 	case !info.Mode().IsRegular() || info.Size() > maxDevFile:
-		return nil, fault.New(fault.Invalid, "bad_dev_issuer", "%s is no key for tokens", path)
+		return nil, fault.New(fault.Invalid, "bad_dev_issuer", "%s is not a token key", path)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fault.Wrap(err, fault.Unavailable, "bad_dev_issuer", "cannot read the key for tokens %s", path)
+		return nil, fault.Wrap(err, fault.Unavailable, "bad_dev_issuer", "cannot read the token key %s", path)
 	}
 	key, err := parseDevKey(text)
 	if err != nil {
-		return nil, fault.Wrap(err, fault.Invalid, "bad_dev_issuer", "%s is no key for tokens: remove it, and a new one is made", path)
+		return nil, fault.Wrap(err, fault.Invalid, "bad_dev_issuer", "%s is not a token key: remove it, and a new one is created", path)
 	}
 	return devIssuerOf(key)
 }
@@ -122,7 +122,7 @@ func devIssuerOf(key *ecdsa.PrivateKey) (*DevIssuer, error) {
 // save writes the key where there is none. The name appears with the whole key behind it or not at all.
 func (d *DevIssuer) save(path string) (err error) {
 	failed := func(err error) error {
-		return fault.Wrap(err, fault.Unavailable, "no_dev_issuer", "cannot write the key for tokens %s", path)
+		return fault.Wrap(err, fault.Unavailable, "no_dev_issuer", "cannot write the token key %s", path)
 	}
 	der, err := x509.MarshalPKCS8PrivateKey(d.private)
 	if err != nil {
@@ -172,7 +172,7 @@ func (d *DevIssuer) Sign(g Grant, now time.Time) (token string, expires time.Tim
 		return "", time.Time{}, fault.New(fault.Invalid, "bad_user",
 			"a user's id is 1 to %d printable characters without spaces, # and /", maxSubject)
 	case g.Life < time.Second || g.Life > MaxDevLife:
-		return "", time.Time{}, fault.New(fault.Invalid, "bad_life", "a token counts for 1 s to %d h", int(MaxDevLife.Hours()))
+		return "", time.Time{}, fault.New(fault.Invalid, "bad_life", "a token is valid for 1 s to %d h", int(MaxDevLife.Hours()))
 	case slices.Contains(g.Groups, ""):
 		return "", time.Time{}, fault.New(fault.Invalid, "bad_group", "the name of a group is empty")
 	}

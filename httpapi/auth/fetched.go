@@ -97,7 +97,7 @@ func (f *fetched) find(ctx context.Context, kid string, ask bool) (key any, wait
 	}
 	switch {
 	case !usable:
-		return nil, nil, fault.New(fault.Unavailable, "no_keys", "Tokens cannot be checked now: the issuer's keys are not to be had.")
+		return nil, nil, fault.New(fault.Unavailable, "no_keys", "Tokens cannot be checked now: the issuer's keys cannot be fetched.")
 	case f.failed > 0:
 		return nil, nil, fault.New(fault.Unavailable, "no_keys",
 			"The token's key (kid) is not known here, and its issuer cannot be asked now.")
@@ -121,14 +121,14 @@ func (f *fetched) load(ctx context.Context) error {
 	}
 	keys, err := parseKeys(set.Body)
 	if err != nil {
-		f.log.Warn("kept keys cannot be read", "err", err)
+		f.log.Warn("stored keys cannot be read", "err", err)
 		return nil
 	}
 	f.set, f.keys, f.askedAt = set, keys, set.FetchedAt
 	return nil
 }
 
-// ask begins a fetch unless it is too soon, and gives what to wait for; nil: no fetch is under way.
+// ask begins a fetch unless it is too soon, and returns what to wait for; nil: no fetch is under way.
 func (f *fetched) ask(now time.Time) <-chan struct{} {
 	if f.asking != nil {
 		return f.asking
@@ -157,7 +157,7 @@ func (f *fetched) refresh(known KeySet) {
 	set, err := f.fetch(f.life, known)
 	if err == nil && f.cfg.Keys != nil {
 		if err := f.cfg.Keys.SaveKeys(f.life, set); err != nil && f.life.Err() == nil {
-			f.log.Warn("keys are not kept", "err", err)
+			f.log.Warn("keys could not be stored", "err", err)
 		}
 	}
 	f.mu.Lock()

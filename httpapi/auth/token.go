@@ -38,11 +38,11 @@ func (v *Verifier) judge(ctx context.Context, token string) (verdict, error) {
 			return nil, unauthorized("The token must be signed with %s.", by.alg)
 		}
 		if _, ok := t.Header["crit"]; ok {
-			return nil, unauthorized("The token's header wants something that this node does not know (crit).")
+			return nil, unauthorized("The token's header requires something that this node does not know (crit).")
 		}
 		kid, _ := t.Header["kid"].(string)
 		if kid == "" {
-			return nil, unauthorized("The token does not say which key it is signed with (kid).")
+			return nil, unauthorized("The token does not name its signing key (kid).")
 		}
 		round = by.ring.round() // before the key: one of an older round is only judged once more
 		key, err := by.ring.key(ctx, kid)
@@ -81,7 +81,7 @@ func (t *trusted) check(c *claims) error {
 	return nil
 }
 
-// goodSubject tells whether users may be known by this id. Without # and spaces it stays one part of a composite key.
+// goodSubject reports whether users may be known by this id. Without # and spaces it stays one part of a composite key.
 func goodSubject(sub string) bool {
 	return sub != "" && len(sub) <= maxSubject && !strings.ContainsFunc(sub, func(r rune) bool {
 		return r <= ' ' || r == '#' || r == '/' || r > '~'
@@ -96,7 +96,7 @@ func tokenError(err error, said *claims) error {
 	}
 	switch {
 	case errors.Is(err, jwt.ErrTokenMalformed):
-		return unauthorized("That is no token: a JWT has three base64url parts divided by dots.")
+		return unauthorized("That is not a token: a JWT has three base64url parts separated by dots.")
 	case errors.Is(err, jwt.ErrTokenExpired):
 		return unauthorized("The token expired at %s: sign in again.", said.ExpiresAt.UTC().Format(time.RFC3339))
 	case errors.Is(err, jwt.ErrTokenNotValidYet):
@@ -104,7 +104,7 @@ func tokenError(err error, said *claims) error {
 	case errors.Is(err, jwt.ErrTokenRequiredClaimMissing):
 		return unauthorized("The token has no exp.")
 	case errors.Is(err, jwt.ErrTokenSignatureInvalid), errors.Is(err, jwt.ErrTokenUnverifiable):
-		return unauthorized("The token is not signed by its issuer, or not in the way that it signs.")
+		return unauthorized("The token is not signed by its issuer, or not with its algorithm.")
 	default:
 		return unauthorized("The token is not valid.")
 	}

@@ -26,8 +26,8 @@ const (
 // Verifier is the Authenticator of a Config. Make it with New, end it with Close.
 type Verifier struct {
 	cfg    Config
-	apiKey [sha256.Size]byte
-	trust  map[string]*trusted // by iss
+	apiKey atomic.Pointer[[sha256.Size]byte] // nil: there is none
+	trust  map[string]*trusted               // by iss
 	parser *jwt.Parser
 	good   *otter.Cache[[sha256.Size]byte, verdict]
 }
@@ -39,9 +39,9 @@ type trusted struct {
 	ring keyring
 }
 
-// keyring gives the keys of an issuer.
+// keyring returns the keys of an issuer.
 type keyring interface {
-	// key gives the key of a kid, or fault.Unauthorized, or fault.Unavailable where nobody can tell.
+	// key returns the key of a kid, or fault.Unauthorized, or fault.Unavailable where nobody can tell.
 	key(ctx context.Context, kid string) (any, error)
 	// round counts the changes of the keys: a token that was judged in another round is judged again.
 	round() uint64
@@ -78,7 +78,8 @@ func New(c Config) (*Verifier, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cache of tokens: %w", err)
 	}
-	v := &Verifier{cfg: c, apiKey: sha256.Sum256([]byte(c.APIKey)), trust: map[string]*trusted{}, good: good}
+	v := &Verifier{cfg: c, trust: map[string]*trusted{}, good: good}
+	v.SetAPIKey(c.APIKey)
 	v.parser = jwt.NewParser(
 		jwt.WithValidMethods([]string{jwt.SigningMethodRS256.Name, jwt.SigningMethodES256.Name}), jwt.WithStrictDecoding(),
 		jwt.WithExpirationRequired(), jwt.WithLeeway(Leeway), jwt.WithTimeFunc(c.Clock.Now),
@@ -90,6 +91,16 @@ func New(c Config) (*Verifier, error) {
 		v.trust[i.URL] = v.newTrusted(i)
 	}
 	return v, nil
+}
+
+// SetAPIKey has another API key count from now on; empty: none does.
+func (v *Verifier) SetAPIKey(key string) {
+	if key == "" {
+		v.apiKey.Store(nil)
+		return
+	}
+	sum := sha256.Sum256([]byte(key))
+	v.apiKey.Store(&sum)
 }
 
 func (v *Verifier) newTrusted(i Issuer) *trusted {
@@ -151,7 +162,7 @@ func bearer(h http.Header) (token string, ok bool, err error) {
 	return token, true, nil
 }
 
-// checkKey tells whether the API key was shown. It compares hashes, so that not even the length shows in the time.
+// checkKey reports whether the API key was shown. It compares hashes, so that not even the length shows in the time.
 func (v *Verifier) checkKey(h http.Header) (ok bool, err error) {
 	values := h.Values("X-Api-Key")
 	if len(values) == 0 {
@@ -160,8 +171,8 @@ func (v *Verifier) checkKey(h http.Header) (ok bool, err error) {
 	if len(values) > 1 {
 		return false, unauthorized("There is more than one X-API-Key header.")
 	}
-	sum := sha256.Sum256([]byte(values[0]))
-	if subtle.ConstantTimeCompare(sum[:], v.apiKey[:]) != 1 || v.cfg.APIKey == "" {
+	sum, want := sha256.Sum256([]byte(values[0])), v.apiKey.Load()
+	if want == nil || subtle.ConstantTimeCompare(sum[:], want[:]) != 1 {
 		return false, unauthorized("The X-API-Key is not this node's.")
 	}
 	return true, nil

@@ -54,7 +54,11 @@ func newWorm(runs []inningsRuns, d *cricket.Display) Worm {
 	for i := range runs {
 		top = max(top, float64(runs[i].Line.Runs))
 	}
-	h := math.Ceil(top * 1.08) // headroom for the label of the highest line
+	target := d.Target
+	if d.Lead != nil || lastIsSuper(d) {
+		target = 0
+	}
+	h := math.Ceil(max(top, float64(target)) * 1.08) // headroom for the label of the highest line, the target among them
 	step := niceStep(h, 6)
 	c := Worm{
 		Known: true, ViewBox: fmt.Sprintf("0 0 %g %g", w, h),
@@ -66,8 +70,8 @@ func newWorm(runs []inningsRuns, d *cricket.Display) Worm {
 		c.Lines = append(c.Lines, line)
 	}
 	apart(c.Lines, runs, w, h)
-	if d.Target > 0 && d.Lead == nil && !lastIsSuper(d) {
-		c.Target = &WormTarget{percent(1 - float64(d.Target)/h), fmt.Sprintf("Target %d", d.Target)}
+	if target > 0 {
+		c.Target = &WormTarget{percent(1 - float64(target)/h), fmt.Sprintf("Target %d", target)}
 	}
 	c.Say = wormWords(runs)
 	return c

@@ -26,7 +26,7 @@ const (
 // Hex writes c as "#1a4fb8".
 func (c RGB) Hex() string { return fmt.Sprintf("#%06x", uint32(c)) }
 
-// channels gives red, green and blue as light, 0 to 1.
+// channels returns red, green and blue as light, 0 to 1.
 func (c RGB) channels() (r, g, b float64) {
 	return linear(uint8(c >> 16)), linear(uint8(c >> 8)), linear(uint8(c))
 }
@@ -125,7 +125,7 @@ func Readable(c, on RGB, ratio float64) RGB {
 	return black
 }
 
-// Slab gives a background close to c and the colour of text on it, far enough apart for scores.
+// Slab returns a background close to c and the colour of text on it, far enough apart for scores.
 func Slab(c RGB) (bg, text RGB) {
 	text = white
 	if Contrast(c, night) > Contrast(c, white) {

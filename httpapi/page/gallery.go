@@ -32,7 +32,7 @@ type recording struct {
 	Events  []cricket.Event `json:"events"`
 }
 
-// Scenes gives every state that is designed. Development only: it is for those who look at the pages.
+// Scenes returns every state that is designed. Development only: it is for those who look at the pages.
 func Scenes() ([]Scene, error) {
 	rec := map[string]Input{}
 	for _, name := range []string{"chase", "superover", "final", "t20", "test"} {

@@ -55,7 +55,10 @@ func firstInnings(in *Input) {
 	in.Phones = scenePhones(in)
 }
 
-func inningsBreak(in *Input) { phase(cricket.PhaseInningsBreak, "Innings Break", "")(in) }
+func inningsBreak(in *Input) {
+	phase(cricket.PhaseInningsBreak, "Innings Break", "")(in)
+	in.Display.Equation = "ENG need 242"
+}
 
 // afterSix stops the first innings in its 34th over.
 func afterSix(in *Input) {
@@ -122,7 +125,8 @@ func superOverBreak(in *Input) {
 	d.Target, d.Required, d.RequiredRate, d.BallsLeft, d.Equation = 0, 0, "", 0, ""
 	d.Batters, d.Partnership = nil, nil
 	in.Card.Innings = in.Card.Innings[:2]
-	inningsBreak(in)
+	phase(cricket.PhaseInningsBreak, "Innings Break", "")(in)
+	d.Equation = "ENG need 14 to win the super over"
 }
 
 // sceneReplays are a replay under way, one that waits, and one that is over.

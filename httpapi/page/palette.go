@@ -99,7 +99,7 @@ func hueKit(n int) kit {
 // alike is the difference under which two sides cannot be told apart.
 const alike = 0.16
 
-// classes gives the style classes of two sides. The first keeps its colours; the second changes when it must.
+// classes returns the style classes of two sides. The first keeps its colours; the second changes when it must.
 func classes(home, away kit) (a, b string) {
 	a, b = "t-"+home.slug, "t-"+away.slug
 	h, _ := Slab(home.first)

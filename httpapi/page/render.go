@@ -57,7 +57,7 @@ func New(base string) (*Renderer, error) {
 // Version is the hash of all assets; it stands in their path.
 func (r *Renderer) Version() string { return r.version }
 
-// Asset gives an asset by its name.
+// Asset returns an asset by its name.
 func (r *Renderer) Asset(name string) (Asset, bool) {
 	a, ok := r.assets[name]
 	return a, ok

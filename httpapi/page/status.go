@@ -60,6 +60,15 @@ type FeedStatus struct {
 	FinalReads int64    `json:"finalReads"`       // readings for the end of a match
 	Alarms     []string `json:"alarms,omitempty"` // endpoints that refuse us, with what is wrong
 	FailedJobs []string `json:"failedJobs,omitempty"`
+
+	Reads []FeedRead `json:"reads,omitempty"` // what is asked about the matches that this node reads
+}
+
+// FeedRead is which endpoint of the feed is asked about a match.
+type FeedRead struct {
+	MatchID  string    `json:"matchId"`
+	Endpoint string    `json:"endpoint"`        // livescores, or fixtures/{id} for a match by itself
+	NextAt   time.Time `json:"nextAt,omitzero"` // absent: with news
 }
 
 // PushStatus counts what was sent to APNs and how it answered.
@@ -96,6 +105,18 @@ type ChoreStatus struct {
 	Swept    uint64  `json:"swept"`              // items deleted because their time was over, since the start
 	Filling  []Chore `json:"filling,omitempty"`  // indexes that cannot be read yet
 	Dropping []Chore `json:"dropping,omitempty"` // what is left of dropped tables and indexes
+
+	Verify VerifyStatus `json:"verify"`
+}
+
+// VerifyStatus is what the daily pass over all items has found.
+type VerifyStatus struct {
+	Running bool      `json:"running"`
+	Ended   time.Time `json:"ended,omitzero"`    // of the last whole pass since the start
+	Items   uint64    `json:"items"`             // in that pass
+	Damaged uint64    `json:"damaged"`           // items, index entries and journal records that are not what was written
+	Where   []string  `json:"where,omitempty"`   // of these: table, table/index or journal
+	Refused uint64    `json:"refused,omitempty"` // requests that met a damaged item, since the start
 }
 
 // EndpointStatus is what the DynamoDB endpoint has answered since the start.
@@ -174,15 +195,14 @@ type PhonePushes struct {
 // contentState is what the pages read of a content state, cricket.ContentState as it went over the wire. What is
 // missing is not drawn, and an unknown field does no harm: a page shows what a phone holds, whoever sent it.
 type contentState struct {
-	Status   string         `json:"status"`
-	Teams    []contentTeam  `json:"teams"`
-	Batters  []contentRow   `json:"batters"`
-	Bowler   *contentRow    `json:"bowler"`
-	Equation string         `json:"equation"`
-	Note     string         `json:"note"`
-	Result   string         `json:"result"`
-	KeyEvent *contentBanner `json:"keyEvent"`
-	Balls    []string       `json:"lastBalls"`
+	Status   string        `json:"status"`
+	Teams    []contentTeam `json:"teams"`
+	Batters  []contentRow  `json:"batters"`
+	Bowler   *contentRow   `json:"bowler"`
+	Equation string        `json:"equation"`
+	Note     string        `json:"note"`
+	Result   string        `json:"result"`
+	Balls    []string      `json:"lastBalls"`
 }
 
 type contentTeam struct {
@@ -201,9 +221,4 @@ type contentRow struct {
 	Wickets  int    `json:"wickets"`
 	Overs    string `json:"overs"`
 	OnStrike bool   `json:"onStrike"`
-}
-
-type contentBanner struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // hueColour is the n-th of the colours for unknown teams: equally strong, equally far apart.
@@ -18,8 +19,8 @@ func hueColour(n int) RGB {
 // teamCSS writes the style sheets with a class for each known kit: --slab and --on for a coloured background and the
 // text on it, --ink for lines and text on a panel, in light and in dark. Inline styles would need a weaker content
 // security policy; a class does not. all is for pages with any teams; of has one for each kit, by its slug, for the page
-// of a match, which has two.
-func teamCSS() (all []byte, of map[string][]byte) {
+// of a match, which has two. They are made once, and nobody changes them.
+var teamCSS = sync.OnceValues(func() (all []byte, of map[string][]byte) {
 	of = map[string][]byte{}
 	var light, dark bytes.Buffer
 	add := func(k kit) {
@@ -37,7 +38,7 @@ func teamCSS() (all []byte, of map[string][]byte) {
 	}
 	fmt.Fprintf(&light, "%s%s}\n", inDark, dark.Bytes())
 	return light.Bytes(), of
-}
+})
 
 const inDark = "@media (prefers-color-scheme: dark) {\n"
 

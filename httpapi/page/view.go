@@ -17,6 +17,17 @@ type Input struct {
 	Events  []cricket.Event
 	Node    NodeStatus
 	Phones  []PhoneView
+
+	Audience Audience
+}
+
+// Audience is who follows a match, as far as this node knows.
+type Audience struct {
+	Followers int
+	Active    int            // phones with a Live Activity
+	Pending   int            // phones whose Live Activity has no update token yet
+	Reached   map[string]int // by event, how many phones its alert may have come to
+	Elsewhere bool           // another node pushes for the match, or none does
 }
 
 // Match is the match page, worked out: the templates only print it.
@@ -69,6 +80,7 @@ func NewMatch(in Input) Match {
 		Cards:    b.cards(),
 		Node:     NewNodeView(in.Node),
 	}
+	m.Node.reads(&in)
 	runs := b.runs()
 	m.Worm, m.Bars, m.Table = newWorm(runs, &in.Display), newBars(runs, &in.Display), newOverTable(runs)
 	m.Elsewhere = b.elsewhere()
@@ -81,8 +93,8 @@ func NewMatch(in Input) Match {
 	return m
 }
 
-// elsewhere tells whether another node keeps the scorecard: this one has a cloud, through which it knows of a match that
-// has begun, and no innings of it. Scorecards do not go to the cloud.
+// elsewhere reports whether another node keeps the scorecard: this one has a cloud, through which it knows of a match
+// that has begun, and no innings of it. Scorecards do not go to the cloud.
 func (b *builder) elsewhere() bool {
 	cloud := b.in.Node.Cloud.State
 	begun := b.in.Display.Phase != "" && b.in.Display.Phase != cricket.PhasePrematch && b.in.Display.Phase != cricket.PhaseAbandoned

@@ -29,7 +29,7 @@ type CardBatterRow struct {
 	NotOut bool
 }
 
-// cards gives the scorecards, the newest innings first.
+// cards returns the scorecards, the newest innings first.
 func (b *builder) cards() []InningsCard {
 	lines := b.in.Display.Innings
 	var out []InningsCard

@@ -94,7 +94,7 @@ func (b *builder) facts() []Stat {
 	return out
 }
 
-// best gives the top scores and the best bowling, of the latest innings or of all but super overs: for when nobody is
+// best returns the top scores and the best bowling, of the latest innings or of all but super overs: for when nobody is
 // in the middle.
 func (b *builder) best(all bool) (batters []cricket.Batter, bowler *cricket.Bowler) {
 	cur := b.current()
@@ -173,7 +173,7 @@ type Disc struct {
 // overGroups is how many overs are drawn; narrow screens show fewer of them.
 const overGroups = 8
 
-// overs gives the latest overs, the newest first, across the innings. It takes them from the scorecard, which has
+// overs returns the latest overs, the newest first, across the innings. It takes them from the scorecard, which has
 // whole overs; where balls are not known to the card the display's last six stand alone.
 func (b *builder) overs() []OverGroup {
 	var out []OverGroup

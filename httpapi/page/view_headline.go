@@ -23,19 +23,23 @@ func (b *builder) headline() (line, context string) {
 	case cricket.PhaseStumps:
 		return or(equation, "Stumps"), or(d.Note, d.Status)
 	case cricket.PhaseInningsBreak:
-		return or(equation, b.chase(), "Innings break"), b.note()
+		return or(equation, "Innings break"), b.note()
 	case cricket.PhaseBreak:
 		return or(equation, d.Status), or(d.Note, d.Status)
 	case cricket.PhaseInterrupted:
-		return or(equation, b.chase(), "Play stopped"), or(d.Note, "Play stopped")
+		return or(equation, "Play stopped"), or(d.Note, "Play stopped")
 	case cricket.PhaseLive:
-		return or(equation, b.firstInnings()), or(b.note(), b.inHand(), tossText(f))
+		context := or(b.note(), b.inHand())
+		if len(d.Innings) < 2 {
+			context = or(context, tossText(f))
+		}
+		return or(d.Result, equation, b.firstInnings()), context
 	default:
 		return b.beforeStart()
 	}
 }
 
-// or gives the first text that says something.
+// or returns the first text that says something.
 func or(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {
@@ -78,34 +82,12 @@ func (b *builder) inHand() string {
 	if cur.SuperOver {
 		left, label = 2-cur.Wickets, "Super over"
 	}
-	if b.in.Display.Target == 0 && (b.in.Display.Lead == nil || len(b.in.Display.Innings) < 2) || left < 1 {
+	d := &b.in.Display
+	ended := d.Target > 0 && (d.Required == 0 || d.Lead == nil && d.BallsLeft == 0)
+	if d.Target == 0 && (d.Lead == nil || len(d.Innings) < 2) || left < 1 || ended {
 		return label
 	}
 	return joined(label, plural(left, "wicket", "wickets")+" in hand")
-}
-
-// chase says at the end of an innings what the side that bats next needs. A match of several days has its lead.
-func (b *builder) chase() string {
-	d, cur := &b.in.Display, b.current()
-	if cur == nil || d.Lead != nil || d.Phase != cricket.PhaseInningsBreak {
-		return ""
-	}
-	if cur.No%2 == 0 {
-		if before := d.Innings[len(d.Innings)-2]; before.Runs == cur.Runs {
-			return "Scores level"
-		}
-		return ""
-	}
-	for i := range d.Teams {
-		if t := &d.Teams[i]; t.ID != cur.TeamID {
-			text := fmt.Sprintf("%s need %d to win", t.Name, cur.Runs+1)
-			if cur.SuperOver {
-				text += " the super over"
-			}
-			return text
-		}
-	}
-	return ""
 }
 
 // firstInnings is the context while nobody chases.

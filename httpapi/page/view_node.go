@@ -2,6 +2,8 @@ package page
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -16,6 +18,8 @@ type StatGroup struct {
 	Title string
 	Stats []Stat
 }
+
+const feedGroup = "Feed"
 
 // NewNodeView works out the operator's strip.
 func NewNodeView(n NodeStatus) NodeView {
@@ -37,7 +41,7 @@ func NewNodeView(n NodeStatus) NodeView {
 				{"Role", or(n.Role, "idle")}, {"Key", lease}, {"Fence", fence}, {"Deadline", deadline},
 				{"Cloud", cloudText(n.Cloud)},
 			}},
-			{"Feed", []Stat{
+			{feedGroup, []Stat{
 				{"Polls", grouped(n.Feed.Polls)}, {"Unchanged", grouped(n.Feed.Unchanged)},
 				{"Failed", grouped(n.Feed.Failed)}, {"Last answer", or(n.Feed.LastAnswer, "–")},
 				{"Age", ago(time.Duration(n.Feed.AgeSeconds * float64(time.Second)))},
@@ -51,6 +55,7 @@ func NewNodeView(n NodeStatus) NodeView {
 				{"Last commit", fmt.Sprintf("%.2f ms", n.Commits.LastMillis)},
 				{"Writes a commit", fmt.Sprintf("%.1f", n.Commits.Members)},
 				{"Refused for lack of room", grouped(n.Commits.Refused)},
+				{"Damaged on disk", damagedText(n.Chores.Verify)},
 			}},
 			{"Process", []Stat{
 				{"Version", or(n.Version, "devel")}, {"Up", ago(time.Duration(n.UptimeSeconds * float64(time.Second)))},
@@ -64,6 +69,17 @@ func NewNodeView(n NodeStatus) NodeView {
 		v.Groups = append(v.Groups, cloudGroup(n.Cloud, n.Clock.Now))
 	}
 	return v
+}
+
+// damagedText is what the daily pass over all items has found.
+func damagedText(v VerifyStatus) string {
+	switch {
+	case v.Damaged > 0:
+		return grouped(v.Damaged) + " in " + strings.Join(v.Where, ", ")
+	case v.Ended.IsZero():
+		return "not all verified yet"
+	}
+	return "none of " + grouped(v.Items) + " items, at " + v.Ended.UTC().Format("15:04")
 }
 
 // cloudGroup is how the node stands with its cloud, for a person at the venue.
@@ -99,3 +115,18 @@ func position(seq uint64) string {
 }
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/(1<<20)) }
+
+// reads adds which endpoint of the feed this node asks about the match of a page, and when next.
+func (v *NodeView) reads(in *Input) {
+	for _, r := range in.Node.Feed.Reads {
+		if r.MatchID != in.Display.MatchID {
+			continue
+		}
+		next := "–"
+		if !r.NextAt.IsZero() {
+			next = r.NextAt.UTC().Format("15:04:05")
+		}
+		i := slices.IndexFunc(v.Groups, func(g StatGroup) bool { return g.Title == feedGroup })
+		v.Groups[i].Stats = append(v.Groups[i].Stats, Stat{"This match is read from", r.Endpoint}, Stat{"Next", next})
+	}
+}

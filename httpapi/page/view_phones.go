@@ -11,6 +11,7 @@ import (
 type Phones struct {
 	Phones []Phone
 	Told   string // "3 phones follow this match"
+	None   string // what there is to say where no phone is to see
 }
 
 // Phone is one phone's lock screen, as its Live Activity and its alerts leave it.
@@ -32,7 +33,6 @@ type Phone struct {
 	Batters  []PhoneBatter
 	Bowler   string
 	Balls    []Disc
-	Banner   *Banner
 	Alerts   []PhoneNote
 	Used     int
 	Budget   int
@@ -66,12 +66,36 @@ func (b *builder) phones() Phones {
 			p.Phones = append(p.Phones, b.phone(v))
 		}
 	}
-	if n := len(p.Phones); n == 1 {
+	switch n := len(p.Phones); n {
+	case 0:
+		p.None = b.unseen()
+	case 1:
 		p.Told = "1 phone follows this match"
-	} else {
+	default:
 		p.Told = fmt.Sprintf("%d phones follow this match", n)
 	}
 	return p
+}
+
+// unseen says who follows a match whose phones are not here to see, as real ones are not.
+func (b *builder) unseen() string {
+	a := &b.in.Audience
+	switch {
+	case a.Followers == 0 && a.Elsewhere:
+		return "No follower is known to this node: another may serve them."
+	case a.Followers == 0:
+		return "Nobody follows this match yet."
+	}
+	text := plural(a.Followers, "user follows", "users follow") + " this match"
+	switch {
+	case !b.in.Node.Pushes.Configured:
+		return text + "; this node has no push."
+	case a.Elsewhere:
+		return text + "; another node pushes to them."
+	case a.Pending > 0:
+		return text + fmt.Sprintf("; a Live Activity is on %s, and pending on %d without an update token.", plural(a.Active, "phone", "phones"), a.Pending)
+	}
+	return text + fmt.Sprintf("; a Live Activity is on %s.", plural(a.Active, "phone", "phones"))
 }
 
 func (b *builder) phone(v *PhoneView) Phone {
@@ -132,12 +156,6 @@ func (b *builder) fillState(p *Phone, st *contentState) {
 	}
 	for _, mark := range st.Balls {
 		p.Balls = append(p.Balls, discOf(mark, markKind(mark)))
-	}
-	if k := st.KeyEvent; k != nil && k.Text != "" {
-		kind, mark := eventMark(k.Type)
-		// The score is on the card already.
-		text, _, _ := strings.Cut(k.Text, " · ")
-		p.Banner = &Banner{Kind: kind, Mark: mark, Text: text}
 	}
 	if p.Leading == "" && len(p.Teams) > 0 {
 		p.Leading = strings.TrimSpace(p.Teams[0].Code + " " + p.Teams[0].Score)

@@ -3,7 +3,9 @@ package page
 import (
 	"fmt"
 	"html/template"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -38,6 +40,7 @@ type Playing struct {
 // ReplayInput is everything the page of replays shows.
 type ReplayInput struct {
 	Tapes   []Tape
+	Query   string // of the tapes those that have all its words; empty: all
 	Playing []Playing
 	Problem string // what was wrong with what was asked for; empty: nothing
 	Nav     *Nav
@@ -49,6 +52,8 @@ type Replay struct {
 	Playing []ReplayPanel
 	Stopped []ReplayPanel // can only be played anew
 	Tapes   []Tape
+	Count   string // "3 of 48 matches"
+	Query   string
 	Speeds  []string
 }
 
@@ -71,7 +76,11 @@ func speeds() []string { return []string{"1", "5", "30", "100", "1000"} }
 
 // NewReplay works the page out.
 func NewReplay(in ReplayInput) Replay {
-	r := Replay{Problem: in.Problem, Tapes: in.Tapes, Speeds: speeds()}
+	r := Replay{Problem: in.Problem, Tapes: found(in.Tapes, in.Query), Query: in.Query, Speeds: speeds()}
+	r.Count = plural(len(in.Tapes), "match", "matches")
+	if len(r.Tapes) < len(in.Tapes) {
+		r.Count = fmt.Sprintf("%d of %s", len(r.Tapes), r.Count)
+	}
 	for i := range in.Playing {
 		p := &in.Playing[i]
 		panel := ReplayPanel{
@@ -94,6 +103,20 @@ func NewReplay(in ReplayInput) Replay {
 		r.Playing = append(r.Playing, panel)
 	}
 	return r
+}
+
+// found returns the tapes that have every word of a query somewhere, in either case.
+func found(tapes []Tape, query string) []Tape {
+	words := strings.Fields(strings.ToLower(query))
+	var out []Tape
+	for i := range tapes {
+		t := &tapes[i]
+		text := strings.ToLower(strings.Join([]string{t.ID, t.Title, t.Date, t.Type, t.Event, t.Venue, t.Result, t.Why}, "\n"))
+		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
+			out = append(out, *t)
+		}
+	}
+	return out
 }
 
 // Replays renders the page of replays. It works by plain forms.

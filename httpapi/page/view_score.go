@@ -78,7 +78,7 @@ func (b *builder) overOf(key string) string {
 	return ""
 }
 
-// scoreSide gives a side's figures. The main match stays the big figure once a super over is done, because that is
+// scoreSide returns a side's figures. The main match stays the big figure once a super over is done, because that is
 // what the record says.
 func (b *builder) scoreSide(t *cricket.TeamScore, super bool) Side {
 	info := b.side(t.ID)

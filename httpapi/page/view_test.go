@@ -80,17 +80,26 @@ func TestHeadline(t *testing.T) {
 		"test":      {"Lead by 63", "7 wickets in hand"},
 		"first":     {"New Zealand batting first", "Toss: New Zealand chose to bat"},
 		"prematch":  {"Starts 10:00 UTC", "in 42 min · Toss: New Zealand chose to bat"},
-		"break":     {"England need 242 to win", ""},
+		"break":     {"ENG need 242", ""},
 		"rain":      {"Need 125 from 32", "Rain stopped play at 15:07"},
 		"lunch":     {"Lead by 63", "Lunch"},
 		"stumps":    {"Lead by 63", "Stump Day 4"},
 		"abandoned": {"Match abandoned", "Rain"},
-		"sobreak":   {"England need 14 to win the super over", ""},
+		"sobreak":   {"ENG need 14 to win the super over", ""},
 	} {
 		m := NewMatch(*scenes[name].Match)
 		if got := [2]string{m.Score.Headline, m.Score.Context}; got != want {
 			t.Errorf("%s says %q, want %q", name, got, want)
 		}
+	}
+	over := *scenes["superover"].Match // its last ball is bowled, and there is no result yet
+	over.Display.Equation, over.Display.Required, over.Display.BallsLeft, over.Display.Note = "scores level", 1, 0, ""
+	if m := NewMatch(over); m.Score.Headline != "Scores level" || m.Score.Context != "Super over" {
+		t.Errorf("a super over that ends level says %q, %q", m.Score.Headline, m.Score.Context)
+	}
+	over.Display.Result, over.Display.Equation = "New Zealand won the Super Over", "" // by the score, before the feed says so
+	if m := NewMatch(over); m.Score.Headline != over.Display.Result {
+		t.Errorf("a super over that is won says %q", m.Score.Headline)
 	}
 }
 
@@ -144,8 +153,10 @@ func TestTold(t *testing.T) {
 		t.Error(diff)
 	}
 	in.Phones = nil
-	if got := NewMatch(in).Timeline.Items[3].Told; got != "Alert to followers" {
-		t.Errorf("with no phone here it says %q", got)
+	in.Audience.Reached = map[string]int{"a": 7}
+	items := NewMatch(in).Timeline.Items
+	if items[3].Told != "Alert to 7 phones" || items[2].Told != "Alert to no known phone" {
+		t.Errorf("with no phone here it says %q and %q", items[3].Told, items[2].Told)
 	}
 }
 
@@ -197,6 +208,9 @@ func TestChartsStayInTheirPlots(t *testing.T) {
 		}
 		m := NewMatch(*s.Match)
 		box := number.FindAllString(m.Worm.ViewBox, -1)
+		if goal := m.Worm.Target; goal != nil && !within(t, strings.TrimSuffix(goal.Y, "%"), "100") {
+			t.Errorf("%s: the target lies at %s", name, goal.Y)
+		}
 		for i, line := range m.Worm.Lines {
 			for p := range strings.FieldsSeq(line.Points) {
 				x, y, _ := strings.Cut(p, ",")
@@ -229,6 +243,70 @@ func within(t *testing.T, v, most string) bool {
 		t.Fatal(err)
 	}
 	return x >= 0 && x <= m+1e-9
+}
+
+// A target that no innings has reached yet, as a rain rule makes it, lies in the plot too; of a Test and of a super over
+// there is none to draw.
+func TestTargetInTheWorm(t *testing.T) {
+	scenes, _ := allScenes(t)
+	for name, want := range map[string]string{"chase": "7.41%", "superover": "", "test": ""} {
+		in := *scenes[name].Match
+		in.Display.Target = 400
+		got := ""
+		if goal := NewMatch(in).Worm.Target; goal != nil {
+			got = goal.Y
+		}
+		if got != want {
+			t.Errorf("%s: the target of 400 lies at %q, want %q", name, got, want)
+		}
+	}
+}
+
+// The order of a bowler's figures is the same wherever they stand.
+func TestBowlingColumns(t *testing.T) {
+	scenes, r := allScenes(t)
+	v, err := r.Match(*scenes["chase"].Match, View{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range v.Parts {
+		heads, found := regexp.MustCompile(`<[^>]*>`), false
+		for table := range strings.SplitSeq(p.HTML, "<thead>") {
+			row, _, _ := strings.Cut(table, "</thead>")
+			if row = heads.ReplaceAllString(row, " "); strings.Contains(row, "Econ") {
+				found = true
+				if got := strings.Fields(row)[1:]; !slices.Equal(got, []string{"O", "M", "R", "W", "Econ"}) {
+					t.Errorf("%s: the columns of bowling are %q", p.ID, got)
+				}
+			}
+		}
+		if want := p.ID == "crease" || p.ID == "cards"; found != want {
+			t.Errorf("%s has bowling: %v", p.ID, found)
+		}
+	}
+}
+
+// The tapes are searched by all that stands with them.
+func TestReplaySearch(t *testing.T) {
+	scenes, r := allScenes(t)
+	for query, want := range map[string]string{
+		"": "3 matches", " ENGLAND  ashes ": "1 of 3 matches", "england": "2 of 3 matches", "2022-11": "1 of 3 matches",
+		"1144530": "1 of 3 matches", "england malawi": "0 of 3 matches",
+	} {
+		in := *scenes["replays"].Replay
+		in.Query = query
+		page := NewReplay(in)
+		if page.Count != want || len(page.Playing) != 3 {
+			t.Errorf("%q finds %s, and %d are played", query, page.Count, len(page.Playing))
+		}
+		body, err := r.Replays(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if none := strings.Contains(string(body), "No match has all of these words."); none != (len(page.Tapes) == 0) {
+			t.Errorf("%q: nothing found is said: %v", query, none)
+		}
+	}
 }
 
 // Names come from a feed: they are text, never markup.
@@ -278,15 +356,69 @@ func TestPartsAreReused(t *testing.T) {
 }
 
 // What nobody could be told is not said to have been.
-func TestToldWithoutPush(t *testing.T) {
-	e := &cricket.Event{Alert: true}
-	for want, got := range map[string]string{
-		"Would alert: this node has no push": toldText(e, 0, false, false), "Alert to followers": toldText(e, 0, false, true),
-		"Alert to 2 phones": toldText(e, 2, true, true), "Alert on its way": toldText(e, 0, true, true),
+func TestToldTo(t *testing.T) {
+	at := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		push, elsewhere bool
+		after           time.Duration
+		phones          int
+		want            string
+	}{
+		{want: "Would alert: this node has no push"},
+		{push: true, phones: 2, want: "Alert to 2 phones"},
+		{push: true, after: onItsWay - time.Second, want: "Alert on its way"},
+		{push: true, after: onItsWay, want: "Alert to no known phone"},
+		{push: true, after: onItsWay, elsewhere: true, want: "Alert by another node"},
+		{push: true, after: onItsWay, elsewhere: true, phones: 1, want: "Alert to 1 phone"},
 	} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
+		var b builder
+		b.in.Node.Pushes.Configured, b.in.Audience.Elsewhere, b.in.Node.Clock.Now = tt.push, tt.elsewhere, at.Add(tt.after)
+		if got := b.toldText(&cricket.Event{Alert: true, At: at}, tt.phones); got != tt.want {
+			t.Errorf("%+v: %q", tt, got)
 		}
+	}
+}
+
+// A node whose phones are not here to see says who follows, and does not deny followers that it has or may not know.
+func TestUnseenPhones(t *testing.T) {
+	for _, tt := range []struct {
+		audience Audience
+		push     bool
+		want     string
+	}{
+		{Audience{}, true, "Nobody follows this match yet."},
+		{Audience{Elsewhere: true}, true, "No follower is known to this node: another may serve them."},
+		{Audience{Followers: 1}, false, "1 user follows this match; this node has no push."},
+		{Audience{Followers: 2, Elsewhere: true}, true, "2 users follow this match; another node pushes to them."},
+		{Audience{Followers: 2, Active: 2}, true, "2 users follow this match; a Live Activity is on 2 phones."},
+		{Audience{Followers: 3, Active: 1, Pending: 2}, true,
+			"3 users follow this match; a Live Activity is on 1 phone, and pending on 2 without an update token."},
+	} {
+		b := builder{in: Input{Audience: tt.audience}}
+		b.in.Node.Pushes.Configured = tt.push
+		if got := b.phones(); got.None != tt.want || got.Told != "" {
+			t.Errorf("%+v: %q, %q", tt.audience, got.Told, got.None)
+		}
+	}
+}
+
+// The operator's strip says which endpoint is asked about the match, and when next.
+func TestNodeSaysWhatIsAsked(t *testing.T) {
+	scenes, _ := allScenes(t)
+	in := *scenes["chase"].Match
+	in.Node.Feed.Reads = []FeedRead{
+		{MatchID: "another", Endpoint: "livescores"},
+		{MatchID: in.Display.MatchID, Endpoint: "fixtures/{id}", NextAt: time.Date(2026, 6, 1, 12, 0, 5, 0, time.UTC)},
+	}
+	var got []Stat
+	for _, g := range NewMatch(in).Node.Groups {
+		if g.Title == feedGroup {
+			got = g.Stats[len(g.Stats)-2:]
+		}
+	}
+	want := []Stat{{"This match is read from", "fixtures/{id}"}, {"Next", "12:00:05"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

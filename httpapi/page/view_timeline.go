@@ -48,7 +48,7 @@ func (b *builder) timeline() Timeline {
 		}
 		item := Item{
 			Key: e.Key, Kind: kind, Mark: mark, Over: e.Over, Text: e.Text, Alert: e.Alert,
-			Told: toldText(&e, told[e.Key], len(b.in.Phones) > 0 && b.in.Node.Clock.Now.Sub(e.At) < onItsWay, b.in.Node.Pushes.Configured), Loud: kind == "wicket" || kind == "end",
+			Told: b.toldText(&e, cmp.Or(told[e.Key], b.in.Audience.Reached[e.Key])), Loud: kind == "wicket" || kind == "end",
 			At: clockTime(e.At), Stamp: e.At.UTC().Format("2006-01-02T15:04:05Z"),
 		}
 		if n := e.Innings; n >= 1 && n <= len(b.in.Display.Innings) {
@@ -115,21 +115,22 @@ func (b *builder) told() map[string]int {
 	return told
 }
 
-// onItsWay is how long an alert that no phone shows may still come: phones that were started anew have lost theirs.
+// onItsWay is how long an alert that has reached no phone may still come.
 const onItsWay = 2 * time.Minute
 
-// toldText says what was told to whom, and if nobody was told, why. expected: phones are known, and may show it yet;
-// pushes: the node can push at all.
-func toldText(e *cricket.Event, phones int, expected, pushes bool) string {
+// toldText says how many phones an alert reached, and if none was sent, why.
+func (b *builder) toldText(e *cricket.Event, phones int) string {
 	switch {
-	case e.Alert && !pushes && phones == 0:
-		return "Would alert: this node has no push"
 	case e.Alert && phones > 0:
 		return "Alert to " + plural(phones, "phone", "phones")
-	case e.Alert && expected:
+	case e.Alert && !b.in.Node.Pushes.Configured:
+		return "Would alert: this node has no push"
+	case e.Alert && b.in.Audience.Elsewhere:
+		return "Alert by another node"
+	case e.Alert && b.in.Node.Clock.Now.Sub(e.At) < onItsWay:
 		return "Alert on its way"
 	case e.Alert:
-		return "Alert to followers"
+		return "Alert to no known phone"
 	}
 	switch e.Dropped {
 	case "":
@@ -151,7 +152,7 @@ func toldText(e *cricket.Event, phones int, expected, pushes bool) string {
 	}
 }
 
-// eventMark gives an event's style and the sign it wears.
+// eventMark returns an event's style and the sign it wears.
 func eventMark(eventType string) (kind, mark string) {
 	switch cricket.EventType(eventType) {
 	case cricket.EventWicket:

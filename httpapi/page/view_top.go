@@ -55,7 +55,7 @@ func (b *builder) top() Top {
 	return Top{Competition: name, Detail: strings.Join(detail, " · "), Pill: pill, Badges: badges}
 }
 
-// playing tells whether the figures are expected to move.
+// playing reports whether the figures are expected to move.
 func playing(p cricket.Phase) bool { return p == cricket.PhaseLive }
 
 func pillOf(phase cricket.Phase, status string, day int) Pill {

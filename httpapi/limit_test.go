@@ -1,0 +1,164 @@
+package httpapi
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// safeLog is a log that may be read while it is written.
+type safeLog struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *safeLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *safeLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// asks sends a request over a connection that stays open, and returns the status.
+func asks(t *testing.T, addr, path string) int {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path)
+	if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode
+}
+
+// Idle connections, before or after a request, do not take the port away from others.
+func TestIdleConnectionsDoNotHoldThePort(t *testing.T) {
+	cfg, _, _ := config(t)
+	cfg.MaxConnections = 8
+	var told safeLog
+	cfg.Logger = slog.New(slog.NewTextHandler(&told, nil))
+	url, _ := start(t, cfg)
+	addr := strings.TrimPrefix(url, "http://")
+	for range 4 {
+		asks(t, addr, "/livez")
+	}
+	for range 40 {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
+	for range 20 {
+		if status := asks(t, addr, "/livez"); status != http.StatusOK {
+			t.Fatal(status)
+		}
+	}
+	if text := told.String(); strings.Count(text, "too many connections") != 1 || !strings.Contains(text, "port=http limit=8 idleClosed=") {
+		t.Error(text)
+	}
+}
+
+// A user has 16 streams open and no more, from wherever they come; others and the API key have theirs, and one that ends
+// makes room.
+func TestStreamsOfAUser(t *testing.T) {
+	cfg, _, _ := config(t)
+	cfg.Heartbeat = time.Hour
+	s := newServer(t, cfg)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx, ln) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	url := "http://" + ln.Addr().String()
+	paths := []string{streamPath, "/cricket/stream", "/_/stream?match=" + finalID}
+	var open []*sseClient
+	for i := range 16 {
+		c := openStream(t, url+paths[i%3], nil)
+		if c.resp.StatusCode != http.StatusOK {
+			t.Fatalf("stream %d: %s", i, c.resp.Status)
+		}
+		open = append(open, c)
+	}
+	for _, path := range paths {
+		c := openStream(t, url+path, nil)
+		body, err := io.ReadAll(c.resp.Body)
+		if err != nil || c.resp.StatusCode != http.StatusTooManyRequests || c.resp.Header.Get("Retry-After") != "30" {
+			t.Errorf("%s: %s %v", path, c.resp.Status, c.resp.Header)
+		}
+		want := `{"error":{"code":"stream_limit","message":"You have 16 open streams, the most allowed: close one first."}}`
+		if strings.HasPrefix(path, "/_/") {
+			want = `"code":"stream_limit"`
+		}
+		if !strings.Contains(string(body), want) {
+			t.Errorf("%s: %s", path, body)
+		}
+	}
+	for range 17 {
+		if c := openStream(t, url+streamPath, map[string]string{"X-API-Key": "key"}); c.resp.StatusCode != http.StatusOK {
+			t.Fatalf("the API key: %s", c.resp.Status)
+		}
+	}
+	if c := openStream(t, url+streamPath, map[string]string{"Authorization": "Bearer u1"}); c.resp.StatusCode != http.StatusOK {
+		t.Errorf("another user: %s", c.resp.Status)
+	}
+	open[0].close()
+	eventually(t, "room", func() bool {
+		s.readers.mu.Lock()
+		defer s.readers.mu.Unlock()
+		return s.readers.of["user u0"] < 16
+	})
+	if c := openStream(t, url+streamPath, nil); c.resp.StatusCode != http.StatusOK {
+		t.Errorf("after one has ended: %s", c.resp.Status)
+	}
+}
+
+// With few connections a quarter of them is not for streams.
+func TestLimitStreams(t *testing.T) {
+	for _, tt := range []struct{ streams, connections, wantStreams, wantConnections int }{
+		{0, 0, 8192, 9216},
+		{100, 0, 100, 1124},
+		{8192, 40, 30, 40},
+		{5, 40, 5, 40},
+		{8192, 4, 3, 4},
+		{1, 1, 1, 1},
+	} {
+		c := Limits{MaxStreams: tt.streams, MaxConnections: tt.connections}.withDefaults()
+		if c.MaxStreams != tt.wantStreams || c.MaxConnections != tt.wantConnections {
+			t.Errorf("%+v: %d streams, %d connections", tt, c.MaxStreams, c.MaxConnections)
+		}
+	}
+}
