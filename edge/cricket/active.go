@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Register makes the row of a match that is about to start: idle, and so waited for. It tells whether it did; a match
+// Register makes the row of a match that is about to start: idle, and so waited for. It reports whether it did; a match
 // that has a row, whatever its state, is left alone.
 func (s *Service) Register(ctx context.Context, matchID string, by Owner) (registered bool, err error) {
 	err = s.store.Update(ctx, func(tx *store.Tx) error {
@@ -154,7 +154,7 @@ func EndedMatches(tx *store.Tx) (ids []string, err error) {
 	return ids, nil
 }
 
-// Polled gives those of the matches that are registered and have not ended.
+// Polled returns those of the matches that are registered and have not ended.
 func Polled(tx *store.Tx, ids ...string) (polled []string, err error) {
 	items, err := getAll(tx, TableActiveMatches, matchKeys(ids))
 	for _, item := range items {

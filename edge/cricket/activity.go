@@ -34,6 +34,19 @@ const (
 	EndTokenInvalid EndReason = "token_invalid"
 )
 
+// StartAnswer is what came of the last start that was sent to a device. Without one it is not known: the answer was lost,
+// or the process ended before it came.
+type StartAnswer string
+
+// The answers. A start that was taken is on the lock screen, or will be: another would be a second card.
+const (
+	StartTaken   StartAnswer = "taken"
+	StartRefused StartAnswer = "refused"
+)
+
+// StartLife is how long Apple may hold a start for a phone that it cannot reach.
+const StartLife = 10 * time.Minute
+
 // Session is the Live Activity of one device for one match: a row of live-activities. An ended session that still
 // has a token owes its phone an end push.
 type Session struct {
@@ -48,6 +61,8 @@ type Session struct {
 	SessionStartedAt time.Time     `dynamodbav:"sessionStartedAt,omitempty" json:"sessionStartedAt,omitzero"`
 	StartTries       int           `dynamodbav:"startTries,omitempty" json:"-"` // starts sent without a token in answer
 	StartSentAt      time.Time     `dynamodbav:"startSentAt,omitempty" json:"-"`
+	StartAnswer      StartAnswer   `dynamodbav:"startAnswer,omitempty" json:"-"` // to the last of them
+	ResumedAt        time.Time     `dynamodbav:"resumedAt,omitempty" json:"-"`   // when it was taken up again after its end
 	SuspendedAt      time.Time     `dynamodbav:"suspendedAt,omitempty" json:"suspendedAt,omitzero"`
 	EndedAt          time.Time     `dynamodbav:"endedAt,omitempty" json:"endedAt,omitzero"`
 	EndReason        EndReason     `dynamodbav:"endReason,omitempty" json:"endReason,omitempty"`
@@ -75,6 +90,7 @@ type sessionChange struct {
 	update       string
 	condition    string
 	values       attr.Item
+	after        []store.ItemRef // rows whose changes others see first
 }
 
 // apply makes the change. #s stands for status and #ttl for ttl where they are used; :now is the transaction's.
@@ -92,7 +108,7 @@ func (c sessionChange) apply(tx *store.Tx) (s Session, err error) {
 	}
 	images, err := tx.Update(store.UpdateItem{
 		Table: TableLiveActivities, Key: sessionKey(c.matchID, c.key),
-		Update: c.update, Condition: c.condition, Params: p,
+		Update: c.update, Condition: c.condition, Params: p, Sending: store.Sending{After: c.after},
 	})
 	if err != nil {
 		return Session{}, err
@@ -112,8 +128,8 @@ func (c sessionChange) applyIf(tx *store.Tx) (done bool, err error) {
 // wanted is the condition of Ensure: there is no session yet, or one that has ended.
 const wanted = "attribute_not_exists(matchId) OR #s = :ended"
 
-// Satisfied tells whether a write under a condition was one of Ensure, and what it asked for is there: there is the row.
-// The condition may use other placeholders than Ensure, and be in brackets.
+// Satisfied reports whether a write under a condition was one of Ensure, and what it asked for is there: there is the
+// row. The condition may use other placeholders than Ensure, and be in brackets.
 func (Activities) Satisfied(condition string, p expr.Params, there attr.Item) bool {
 	plain := placeholder().ReplaceAllStringFunc(condition, func(name string) string {
 		if strings.HasPrefix(name, "#") {
@@ -132,8 +148,11 @@ func (Activities) Satisfied(condition string, p expr.Params, there attr.Item) bo
 // placeholder finds the names and values of an expression. It is asked for by conflicts alone.
 func placeholder() *regexp.Regexp { return regexp.MustCompile(`[#:][A-Za-z0-9_]+`) }
 
+// startFields are what a session remembers of its starts, as long as the card of one may come or be there.
+const startFields = "startTries, startSentAt, startAnswer"
+
 // Ensure sees to it that a follower's device has a session that waits for a token or has one. An ended session is
-// taken up again; one whose end push has not gone out yet is simply active again.
+// taken up again, with what it remembers of its starts; one whose end push has not gone out yet is simply active again.
 func (a Activities) Ensure(tx *store.Tx, matchID, userID, deviceID string, expires int64) (Session, error) {
 	key := SessionKey(userID, deviceID)
 	old, err := a.Get(tx, matchID, key)
@@ -146,7 +165,7 @@ func (a Activities) Ensure(tx *store.Tx, matchID, userID, deviceID string, expir
 	c := sessionChange{
 		matchID: matchID, key: key,
 		update: "SET #s = :status, userId = :user, deviceId = :device, createdAt = if_not_exists(createdAt, :now), " +
-			"#ttl = :ttl REMOVE endedAt, endReason, startTries, startSentAt, channelId",
+			"#ttl = :ttl REMOVE endedAt, endReason, channelId",
 		condition: wanted,
 		values: attr.Item{
 			":status": attr.S(string(SessionPending)), ":user": attr.S(userID), ":device": attr.S(deviceID),
@@ -155,16 +174,23 @@ func (a Activities) Ensure(tx *store.Tx, matchID, userID, deviceID string, expir
 	}
 	if old.UpdateToken != "" {
 		c.values[":status"] = attr.S(string(SessionActive))
+		c.update += ", " + startFields
+	} else if old.Key != "" {
+		c.update = strings.Replace(c.update, "SET ", "SET resumedAt = :now, ", 1)
 	}
 	return c.apply(tx)
 }
 
-// end ends a session that has not ended; owed keeps the token for the end push.
+// end ends a session that has not ended; owed keeps the token for the end push. A card whose token has not come stays
+// remembered, unless it was swiped away.
 func (Activities) end(tx *store.Tx, matchID, key string, why EndReason, owed bool) (done bool, err error) {
 	c := endChange(tx, matchID, key, why)
-	c.update += " REMOVE startTries, startSentAt, suspendedAt, channelId"
+	c.update += " REMOVE suspendedAt, channelId"
 	if !owed {
 		c.update += ", updateToken"
+		if why == EndDismissed {
+			c.update += ", " + startFields
+		}
 	}
 	c.condition = "attribute_exists(matchId) AND NOT #s = :ended"
 	return c.applyIf(tx)
@@ -188,7 +214,7 @@ func (a Activities) Ended(tx *store.Tx, s *Session, why EndReason) (done bool, e
 		return a.end(tx, s.MatchID, s.Key, why, false)
 	}
 	c := endChange(tx, s.MatchID, s.Key, why)
-	c.update += " REMOVE updateToken, startTries, startSentAt"
+	c.update += " REMOVE updateToken, " + startFields
 	c.condition = "NOT #s = :ended AND updateToken = :token"
 	c.values[":token"] = attr.S(s.UpdateToken)
 	return c.applyIf(tx)
@@ -207,7 +233,7 @@ func (Activities) Settle(tx *store.Tx, s *Session) (done bool, err error) {
 func (Activities) Suspend(tx *store.Tx, s *Session) (done bool, err error) {
 	return sessionChange{
 		matchID: s.MatchID, key: s.Key,
-		update:    "SET #s = :suspended, suspendedAt = :now REMOVE updateToken, startTries, startSentAt",
+		update:    "SET #s = :suspended, suspendedAt = :now REMOVE updateToken, " + startFields,
 		condition: "#s = :active AND updateToken = :token",
 		values: attr.Item{
 			":suspended": attr.S(string(SessionSuspended)), ":active": attr.S(string(SessionActive)),
@@ -220,7 +246,7 @@ func (Activities) Suspend(tx *store.Tx, s *Session) (done bool, err error) {
 func (Activities) Rest(tx *store.Tx, s *Session) (done bool, err error) {
 	c := sessionChange{
 		matchID: s.MatchID, key: s.Key,
-		update:    "SET #s = :pending REMOVE updateToken, channelId, sessionStartedAt, startTries, startSentAt",
+		update:    "SET #s = :pending REMOVE updateToken, channelId, sessionStartedAt, " + startFields,
 		condition: "#s = :active AND updateToken = :token",
 		values: attr.Item{
 			":pending": attr.S(string(SessionPending)), ":active": attr.S(string(SessionActive)),
@@ -239,7 +265,7 @@ func (Activities) Joined(tx *store.Tx, s *Session, channel string) (done bool, e
 	return sessionChange{
 		matchID: s.MatchID, key: s.Key,
 		update: "SET #s = :active, channelId = :channel, sessionStartedAt = :now " +
-			"REMOVE suspendedAt, startTries, startSentAt",
+			"REMOVE suspendedAt, " + startFields,
 		condition: "#s IN (:pending, :suspended)",
 		values: attr.Item{
 			":active": attr.S(string(SessionActive)), ":channel": attr.S(channel),
@@ -252,7 +278,7 @@ func (Activities) Joined(tx *store.Tx, s *Session, channel string) (done bool, e
 func (Activities) Starting(tx *store.Tx, s *Session) (done bool, err error) {
 	return sessionChange{
 		matchID: s.MatchID, key: s.Key,
-		update:    "SET startTries = if_not_exists(startTries, :zero) + :one, startSentAt = :now",
+		update:    "SET startTries = if_not_exists(startTries, :zero) + :one, startSentAt = :now REMOVE startAnswer",
 		condition: "#s IN (:pending, :suspended)",
 		values: attr.Item{
 			":zero": attr.Int(0), ":one": attr.Int(1), ":pending": attr.S(string(SessionPending)),
@@ -261,19 +287,37 @@ func (Activities) Starting(tx *store.Tx, s *Session) (done bool, err error) {
 	}.applyIf(tx)
 }
 
-// Again forgets the tries to start an activity: there is news of the device.
+// Answered notes what came of the start that was noted at an instant.
+func (Activities) Answered(tx *store.Tx, s *Session, noted time.Time, answer StartAnswer) (done bool, err error) {
+	return sessionChange{
+		matchID: s.MatchID, key: s.Key,
+		update: "SET startAnswer = :answer", condition: "startSentAt = :noted",
+		values: attr.Item{":answer": attr.S(string(answer)), ":noted": attr.Time(noted)},
+	}.applyIf(tx)
+}
+
+// Unsent notes that the start that was noted at an instant never left: it was no try.
+func (Activities) Unsent(tx *store.Tx, s *Session, noted time.Time) (done bool, err error) {
+	return sessionChange{
+		matchID: s.MatchID, key: s.Key,
+		update: "SET startAnswer = :answer, startTries = startTries - :one", condition: "startSentAt = :noted",
+		values: attr.Item{":answer": attr.S(string(StartRefused)), ":noted": attr.Time(noted), ":one": attr.Int(1)},
+	}.applyIf(tx)
+}
+
+// Again forgets the starts that Apple refused: there is news of the device.
 func (Activities) Again(tx *store.Tx, s *Session) (done bool, err error) {
 	return sessionChange{
 		matchID: s.MatchID, key: s.Key,
-		update:    "REMOVE startTries, startSentAt",
-		condition: "#s IN (:pending, :suspended) AND startTries > :zero",
+		update:    "REMOVE " + startFields,
+		condition: "#s IN (:pending, :suspended) AND startAnswer = :refused",
 		values: attr.Item{
-			":zero": attr.Int(0), ":pending": attr.S(string(SessionPending)), ":suspended": attr.S(string(SessionSuspended)),
+			":refused": attr.S(string(StartRefused)), ":pending": attr.S(string(SessionPending)), ":suspended": attr.S(string(SessionSuspended)),
 		},
 	}.applyIf(tx)
 }
 
-// Get gives a session by match and sort key; NotFound if there is none.
+// Get returns a session by match and sort key; NotFound if there is none.
 func (Activities) Get(tx *store.Tx, matchID, key string) (s Session, err error) {
 	item, err := tx.Get(TableLiveActivities, sessionKey(matchID, key))
 	if err != nil {

@@ -186,6 +186,7 @@ func TestTokenAfterLeaving(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		leave func(*userRig)
+		start bool          // a start push was sent before they left
 		again bool          // they follow again before the token comes
 		after time.Duration // from leaving to the token
 		began time.Duration // from leaving to the activity's start; 0: the app does not say
@@ -195,13 +196,18 @@ func TestTokenAfterLeaving(t *testing.T) {
 		"dismissed":            {leave: dismiss, after: time.Second, want: SessionEnded},
 		"began before":         {leave: unfollow, after: time.Second, began: -time.Second, want: SessionEnded},
 		"another activity":     {leave: unfollow, after: time.Minute, began: time.Second, want: SessionActive},
+		"a late start":         {leave: unfollow, start: true, after: time.Minute, began: time.Second, want: SessionEnded},
+		"a dismissed start":    {leave: dismiss, start: true, after: time.Minute, began: time.Second, want: SessionActive},
 		"followed again":       {leave: unfollow, again: true, after: time.Second, want: SessionActive},
 		"a long time after it": {leave: unfollow, after: lateToken, want: SessionActive},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newUserRig(t)
 			follow(r)
-			r.ensure("u1", "d1")
+			waits := r.ensure("u1", "d1")
+			if c.start {
+				r.do(func(tx *store.Tx) error { _, err := Activities{}.Starting(tx, &waits); return err })
+			}
 			c.leave(r)
 			left := r.now
 			if c.again {
@@ -387,6 +393,10 @@ func TestSessionInvariants(t *testing.T) {
 				return err
 			},
 			"starting": func(tx *store.Tx) error { _, err := Activities{}.Starting(tx, &seen); return err },
+			"answered": func(tx *store.Tx) error {
+				_, err := Activities{}.Answered(tx, &seen, seen.StartSentAt, StartTaken)
+				return err
+			},
 			"suspend":  func(tx *store.Tx) error { _, err := Activities{}.Suspend(tx, &seen); return err },
 			"rest":     func(tx *store.Tx) error { _, err := Activities{}.Rest(tx, &seen); return err },
 			"settle":   func(tx *store.Tx) error { _, err := Activities{}.Settle(tx, &seen); return err },
@@ -401,7 +411,7 @@ func TestSessionInvariants(t *testing.T) {
 				return nil
 			},
 		}
-		names := []string{"ensure", "register", "starting", "suspend", "rest", "settle", "ended", "joined", "unfollow", "look"}
+		names := []string{"ensure", "register", "starting", "answered", "suspend", "rest", "settle", "ended", "joined", "unfollow", "look"}
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			op := rapid.SampledFrom(names).Draw(t, "op")
 			if err := s.Update(context.Background(), ops[op]); err != nil {
@@ -421,6 +431,9 @@ func TestSessionInvariants(t *testing.T) {
 			has := now.UpdateToken != ""
 			may := now.Status == SessionActive || now.Status == SessionEnded && now.EndReason == EndUnfollowed
 			listens := now.ChannelID != ""
+			if now.Status == SessionActive && now.StartTries+len(now.StartAnswer) > 0 || now.StartSentAt.IsZero() && now.StartAnswer != "" {
+				t.Fatalf("after %s a start is remembered: %+v", op, now)
+			}
 			if has && !may || (has || listens) != (now.Status == SessionActive) && now.Status != SessionEnded || has && listens {
 				t.Fatalf("after %s: %+v", op, now)
 			}

@@ -13,8 +13,8 @@ import (
 // UnnamedDevice stands for the device of an app that names none, and whose user has none registered.
 const UnnamedDevice = "default"
 
-// lateToken is how long after its user has left an activity a token may still be of it.
-const lateToken = 10 * time.Minute
+// lateToken is how long after its user has left an activity a token may still be of it: as long as Apple may hold its start.
+const lateToken = StartLife
 
 // Register takes the update token that a device got for its activity: the first of a new one or, while the session
 // is active, one that replaces it. Without a deviceID it is for the user's device heard of last. startedAt is when the
@@ -52,10 +52,11 @@ func (a Activities) Register(
 	if !left && fx.over() && (old.Key == "" || old.Status == SessionEnded) {
 		return Session{}, matchOver(matchID)
 	}
-	if err := a.onlyOne(tx, matchID, userID, key, token); err != nil {
+	lost, err := a.onlyOne(tx, matchID, userID, key, token)
+	if err != nil {
 		return Session{}, err
 	}
-	c := sessionChange{matchID: matchID, key: key, values: attr.Item{":token": attr.S(token)}}
+	c := sessionChange{matchID: matchID, key: key, values: attr.Item{":token": attr.S(token)}, after: lost}
 	if left {
 		c.update = "SET updateToken = :token"
 		old, err = c.apply(tx)
@@ -84,17 +85,17 @@ func (Activities) running(tx *store.Tx, fx *Fixture, old *Session, c sessionChan
 	}
 	c.update = "SET #s = :active, updateToken = :token, userId = :user, deviceId = :device, " +
 		"sessionStartedAt = :began, createdAt = if_not_exists(createdAt, :now), #ttl = :ttl " +
-		"REMOVE endedAt, endReason, suspendedAt, startTries, startSentAt, channelId"
+		"REMOVE endedAt, endReason, suspendedAt, resumedAt, channelId, " + startFields
 	c.values[":active"], c.values[":began"], c.values[":ttl"] = attr.S(string(SessionActive)), attr.Time(began), attr.Int(expires)
 	return c.apply(tx)
 }
 
 // onlyOne takes a token from every other session of its user: an activity has one session, and each state goes to it
-// once. That of an app that has changed the name of its device ends.
-func (a Activities) onlyOne(tx *store.Tx, matchID, userID, key, token string) error {
+// once. That of an app that has changed the name of its device ends. lost are the rows that had it.
+func (a Activities) onlyOne(tx *store.Tx, matchID, userID, key, token string) (lost []store.ItemRef, err error) {
 	all, err := a.OfUser(tx, userID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := range all {
 		s := &all[i]
@@ -102,17 +103,19 @@ func (a Activities) onlyOne(tx *store.Tx, matchID, userID, key, token string) er
 			continue
 		}
 		if err := a.loseToken(tx, s); err != nil {
-			return err
+			return nil, err
 		}
+		lost = append(lost, store.ItemRef{Table: TableLiveActivities, Key: sessionKey(s.MatchID, s.Key)})
 	}
-	return nil
+	return lost, nil
 }
 
-// left tells whether the user unfollowed the match, or dismissed the activity, before the phone's token came: a start
-// push was on its way, or the token rotated. An app that has begun another since says so by startedAt, or follows again.
+// left reports whether the user unfollowed the match, or dismissed the activity, before the phone's token came: a start
+// push was on its way, or the token rotated. An app that has begun another since says so by startedAt, or follows again. What
+// a start push began that was still on its way begins late too.
 func (Activities) left(tx *store.Tx, old *Session, startedAt time.Time) (bool, error) {
 	if old.Status != SessionEnded || old.EndReason != EndUnfollowed && old.EndReason != EndDismissed ||
-		startedAt.After(old.EndedAt) || !tx.Now().Before(old.EndedAt.Add(lateToken)) {
+		startedAt.After(old.EndedAt) && old.StartSentAt.IsZero() || !tx.Now().Before(old.EndedAt.Add(lateToken)) {
 		return false, nil
 	}
 	_, err := Follows{}.Get(tx, old.MatchID, old.UserID)
@@ -170,7 +173,7 @@ func (a Activities) End(tx *store.Tx, matchID, userID string) error {
 	return err
 }
 
-// endUser ends what a user still has of a match and tells how many activities that were; the phones are owed an end
+// endUser ends what a user still has of a match and returns how many activities that were; the phones are owed an end
 // push.
 func (a Activities) endUser(tx *store.Tx, matchID, userID string, why EndReason) (n int, err error) {
 	all, err := a.OfUser(tx, userID)
@@ -196,7 +199,7 @@ func (Activities) OfUser(tx *store.Tx, userID string) ([]Session, error) {
 	}))
 }
 
-// openFixture gives a match that phones may still be told about. NotFound: it is unknown; Conflict: it is over. One
+// openFixture returns a match that phones may still be told about. NotFound: it is unknown; Conflict: it is over. One
 // that has a result is not over as long as it may be taken up again.
 func openFixture(tx *store.Tx, matchID string) (fx Fixture, err error) {
 	if fx, err = (Fixtures{}).Get(tx, matchID); err != nil {
@@ -216,14 +219,14 @@ func openFixture(tx *store.Tx, matchID string) (fx Fixture, err error) {
 	return fx, nil
 }
 
-// over tells that a match has a result, or never will.
+// over reports whether a match has a result, or never will.
 func (fx *Fixture) over() bool { return fx.Phase == PhaseCompleted || fx.Phase == PhaseAbandoned }
 
 func matchOver(matchID string) error {
 	return fault.New(fault.Conflict, "match_over", "match %q is over", matchID)
 }
 
-// isLive tells whether a match is polled and told.
+// isLive reports whether a match is polled and told.
 func isLive(tx *store.Tx, matchID string) (bool, error) {
 	item, err := tx.Get(TableActiveMatches, matchKey(matchID))
 	return item["status"].Str() == ActiveLive, err

@@ -1,7 +1,6 @@
 package cricket
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -14,7 +13,7 @@ const boundaryCooldown = "boundary"
 // mergedIn is the rule that drops an alert because another of its tick is told instead.
 const mergedIn = "merged"
 
-// alerts tells whether phones are told of events of a type.
+// alerts reports whether phones are told of events of a type.
 func (o Options) alerts(t EventType) bool {
 	r := ruleOf(t)
 	if on, chosen := o.Alerts[t]; chosen && (r.alert || r.optional) {
@@ -23,7 +22,7 @@ func (o Options) alerts(t EventType) bool {
 	return r.alert
 }
 
-// alerts tells whether phones are to be told of a candidate that is sure, if no rule drops it.
+// alerts reports whether phones are to be told of a candidate that is sure, if no rule drops it.
 func (r *round) alerts(c *confirmed) bool {
 	if c.Type == EventCorrection {
 		return corrects(r.challenges[c.Key].fact)
@@ -31,14 +30,20 @@ func (r *round) alerts(c *confirmed) bool {
 	return !c.Quiet && r.options.alerts(c.Type)
 }
 
+// owes reports whether phones have to hear of a candidate, late if need be: a correction, the result, and what is so after
+// phones were told that it is not. Its words change with the readings until they are told, and it goes when there is nothing
+// to correct any more.
+func (r *round) owes(c *Candidate) bool {
+	return c.Type == EventCorrection || c.Key == resultKey || r.owed[factKey(&c.Event)]
+}
+
 // decide makes events of what is sure, and at most one alert among them: the most telling that no rule drops. A
-// dropped alert is not delayed; the event is recorded with the rule's name. Only a correction that another alert is
-// before is held on, and a result for which the hour has no room (a third one, of a feed that took back two): they have
-// to be said, later is how.
+// dropped alert is not delayed; the event is recorded with the rule's name. What phones are owed is held on until it can be
+// told: while another alert is before it, or the hour is full.
 func (r *round) decide(sure []confirmed) (events []Event, later []Pending) {
 	r.leaveToResult(sure)
 	best := r.best(sure)
-	full := best >= 0 && !r.room(&sure[best])
+	with := r.together(sure, best)
 	wanted := map[string]bool{}
 	for i := range sure {
 		c := &sure[i]
@@ -46,15 +51,14 @@ func (r *round) decide(sure []confirmed) (events []Event, later []Pending) {
 			continue
 		}
 		wants := c.dropped == "" && r.alerts(c)
-		switch {
-		case full && c.Key == resultKey && wants:
-			r.state.Result = c.Text
+		if wants && i != best && r.owes(&c.Candidate) && !slices.Contains(with, i) {
+			if c.Key == resultKey {
+				r.state.Result = c.Text
+			}
 			later = append(later, c.held)
 			continue
-		case !full && c.Type == EventCorrection && wants && i != best:
-			later = append(later, c.held)
-			continue
-		case full && wants:
+		}
+		if wants && c.full && (best < 0 || r.owes(&sure[best].Candidate)) {
 			c.dropped = "budget"
 		}
 		e := c.Event
@@ -64,8 +68,9 @@ func (r *round) decide(sure []confirmed) (events []Event, later []Pending) {
 		}
 		events = append(events, e)
 	}
-	if best >= 0 && !full {
-		r.claim(events, slices.IndexFunc(events, func(e Event) bool { return e.Key == sure[best].Key }), wanted)
+	if best >= 0 {
+		i := slices.IndexFunc(events, func(e Event) bool { return e.Key == sure[best].Key })
+		r.claim(events, i, r.owes(&sure[best].Candidate), wanted)
 	}
 	for i := range events {
 		if e := &events[i]; e.Type == EventCorrection {
@@ -75,6 +80,39 @@ func (r *round) decide(sure []confirmed) (events []Event, later []Pending) {
 	return events, later
 }
 
+// longestTogether bounds the words of corrections that are told in one alert: a phone cuts longer ones.
+const longestTogether = 160
+
+// together lists the corrections that are told with the one at best, as far as an alert has room for them, and the wickets
+// that another wicket's alert counts.
+func (r *round) together(sure []confirmed, best int) (with []int) {
+	if best < 0 {
+		return nil
+	}
+	room := longestTogether - len(sure[best].Text)
+	for i := range sure {
+		c := &sure[i]
+		if i == best || c.dropped != "" || !r.alerts(c) || strings.HasPrefix(c.Key, takeBack) {
+			continue
+		}
+		switch kind := sure[best].Type; {
+		case c.Type == EventCorrection && kind == EventCorrection:
+			if room -= len(andAlso(c.Text)); room >= 0 {
+				with = append(with, i)
+			}
+		case speaksForWickets(kind) && (c.Type == EventWicket || c.Type == EventFiveFor || c.Type == EventTenFor):
+			with = append(with, i)
+		}
+	}
+	return with
+}
+
+// correctionWord begins every correction.
+const correctionWord = "Correction: "
+
+// andAlso is a correction behind another one.
+func andAlso(text string) string { return "; " + strings.TrimPrefix(text, correctionWord) }
+
 // leaveToResult drops the end of the innings that decides the match: the result tells it, within seconds. One that takes
 // a wicket speaks for that.
 func (r *round) leaveToResult(sure []confirmed) {
@@ -83,7 +121,7 @@ func (r *round) leaveToResult(sure []confirmed) {
 	})
 	for i := range sure {
 		c := &sure[i]
-		if c.Type == EventInningsEnd && c.dropped == "" && r.snap.decides(c.Innings) && (!fell || c.Detail == string(CauseTarget)) {
+		if c.Type == EventInningsEnd && c.dropped == "" && !r.owes(&c.Candidate) && r.snap.decides(c.Innings) && (!fell || c.Detail == string(CauseTarget)) {
 			c.dropped = mergedIn
 		}
 	}
@@ -98,8 +136,12 @@ func (r *round) best(sure []confirmed) int {
 		if strings.HasPrefix(c.Key, takeBack) || !r.alerts(c) || c.dropped != "" {
 			continue
 		}
-		if ruleOf(c.Type).priority > 1 && r.state.cooling(c.Type, r.now) {
+		owed := r.owes(&c.Candidate)
+		if !owed && ruleOf(c.Type).priority > 1 && r.state.cooling(c.Type, r.now) {
 			c.dropped = "cooldown"
+			continue
+		}
+		if c.full = !r.room(c, owed); c.full {
 			continue
 		}
 		if best < 0 || !moreTelling(sure[best].Type, c.Type) {
@@ -120,72 +162,71 @@ func moreTelling(a, b EventType) bool {
 }
 
 // claim makes events[best] the alert of the tick, and merges the others into it.
-func (r *round) claim(events []Event, best int, wanted map[string]bool) {
+func (r *round) claim(events []Event, best int, owed bool, wanted map[string]bool) {
 	e := &events[best]
 	r.merge(events, best, wanted)
-	e.Alert = true
+	e.Alert, e.Owed = true, owed
 	r.told[e.Key] = true
 	r.state.AlertTimes = append(slices.Clone(r.state.AlertTimes), r.now.UnixMilli())
+	r.state.LastAlert = e.Key
 	r.state.cool(e.Type, r.now)
 }
 
-// merge has the alert speak for the other events of its tick that would have been one.
+// merge has the alert speak for the other events of its tick that would have been one: in its words for the wickets and
+// the hauls that they made.
 func (r *round) merge(events []Event, best int, wanted map[string]bool) {
-	e, wickets := &events[best], 1
+	e := &events[best]
+	var wickets, hauls, corrections []string
 	for i := range events {
 		other := &events[i]
-		if i == best || other.Dropped != "" || !wanted[other.Key] {
+		if i != best && (other.Dropped != "" || !wanted[other.Key]) {
+			continue
+		}
+		switch other.Type {
+		case EventWicket:
+			wickets = append(wickets, strings.TrimPrefix(other.Text, wicketCry))
+		case EventFiveFor, EventTenFor:
+			hauls = append(hauls, other.Text)
+		default:
+		}
+		if i == best {
 			continue
 		}
 		other.Dropped = mergedIn
-		if other.Type != EventWicket {
-			continue
+		if other.Type == EventCorrection {
+			corrections = append(corrections, andAlso(other.Text))
+			r.told[other.Key] = true
 		}
-		switch e.Type {
-		case EventInningsEnd:
-			wicket, _, _ := strings.Cut(other.Text, " · ")
-			e.Text = wicket + ". " + e.Text
+		if speaksForWickets(e.Type) && (other.Type == EventWicket || other.Type == EventFiveFor || other.Type == EventTenFor) {
 			r.told[other.Key] = true
-		case EventWicket:
-			wickets++
-			r.told[other.Key] = true
-		case EventHatTrick:
-			r.told[other.Key] = true
-		default:
 		}
 	}
-	if wickets > 1 {
-		e.Text = fmt.Sprintf("%d wickets! %s", wickets, strings.TrimPrefix(e.Text, "WICKET! "))
-	}
+	e.Text = inWordsOf(e, wickets, hauls) + strings.Join(corrections, "")
 }
 
-// room tells whether the running hour has room for an alert.
-func (r *round) room(c *confirmed) bool {
+// The alerts of a match in a running hour: a phone has a budget of its own, and what it drops would be the wrong ones.
+const (
+	usualAlerts = 8  // of any kind
+	finerAlerts = 10 // of priority 1 and 2
+	firstAlerts = 12 // of priority 1: no more news than these
+	mostAlerts  = 15 // with corrections and the result, the last of them for what ends the match
+)
+
+// room reports whether the running hour has room for an alert.
+func (r *round) room(c *confirmed, owed bool) bool {
 	r.state.forgetAlerts(r.now)
-	return withinBudget(len(r.state.AlertTimes), budgeted(c.Type, c.Detail))
-}
-
-// budgeted is the type that an alert counts as: the correction of a result weighs as much as a wicket.
-func budgeted(t EventType, detail string) EventType {
-	if t == EventCorrection && detail == resultKey {
-		return EventWicket
-	}
-	return t
-}
-
-// withinBudget limits the alerts of a match in a running hour: a phone has a budget of its own, and what it drops
-// would be the wrong ones.
-func withinBudget(alerts int, t EventType) bool {
-	priority := ruleOf(t).priority
+	n, priority := len(r.state.AlertTimes), ruleOf(c.Type).priority
 	switch {
-	case alerts < 8:
+	case c.Key == resultKey || c.Detail == resultKey:
+		return n < mostAlerts
+	case owed:
+		return n < mostAlerts-1
+	case n < usualAlerts:
 		return true
-	case alerts < 10:
+	case n < finerAlerts:
 		return priority <= 2
-	case alerts == 10:
-		return priority == 1
 	default:
-		return alerts == 11 && tellsState(t) && t != EventSuperOver
+		return n < firstAlerts && priority == 1
 	}
 }
 

@@ -58,7 +58,7 @@ func (s *Snapshot) inningsLine(in *Innings) InningsLine {
 	}
 }
 
-// teamScores gives both sides, the one batting first.
+// teamScores returns both sides, the one batting first.
 func (s *Snapshot) teamScores() []TeamScore {
 	order := s.Teams
 	in := s.current()
@@ -125,6 +125,10 @@ func (s *Snapshot) equation(d *Display, in *Innings) string {
 	switch {
 	case d.Result != "" || d.Phase == PhaseCompleted:
 		return ""
+	case d.Target > 0 && s.Ended(in) != CauseNone:
+		return chaseEnd(d.Target - in.Runs)
+	case s.Ended(in) != CauseNone && !s.MultiDay():
+		return strings.Join(s.nextNeeds(in), "")
 	case d.Required > 0 && s.MultiDay():
 		return fmt.Sprintf("need %d to win", d.Required)
 	case d.Required > 0 && d.BallsLeft > 0:
@@ -133,6 +137,18 @@ func (s *Snapshot) equation(d *Display, in *Innings) string {
 		return strings.TrimPrefix(s.leadText(in), ", ")
 	default:
 		return ""
+	}
+}
+
+// chaseEnd is how a chase ended, before there is a result.
+func chaseEnd(need int) string {
+	switch {
+	case need <= 0:
+		return "target reached"
+	case need == 1:
+		return "scores level"
+	default:
+		return plural(need-1, "run") + " short"
 	}
 }
 
@@ -161,7 +177,7 @@ func (s *Snapshot) atCrease(in *Innings, balls []Ball) []Batter {
 	return batters
 }
 
-// justIn tells a batter who has come in since the last ball: nobody has seen them at the crease yet.
+// justIn reports whether a batter came in after the last ball.
 func (s *Snapshot) justIn(innings int, row *BattingRow, balls []Ball) bool {
 	for i := range balls {
 		if balls[i].PairIDs[0] == row.PlayerID || balls[i].PairIDs[1] == row.PlayerID {
@@ -194,7 +210,7 @@ func (s *Snapshot) nextStriker(last *Ball, balls []Ball) int64 {
 	return last.BatterID
 }
 
-// overDone tells whether the last ball ended its over.
+// overDone reports whether the last ball ended its over.
 func (s *Snapshot) overDone(balls []Ball) bool {
 	last, legal := &balls[len(balls)-1], 0
 	for i := len(balls) - 1; i >= 0 && balls[i].Over == last.Over; i-- {
@@ -243,7 +259,8 @@ func (s *Snapshot) stand(balls []Ball) *Stand {
 	return &st
 }
 
-// bannerBalls is how many balls an event stays in the banner, bannerTime how long where balls are not known.
+// bannerBalls is how many balls an event stays in the banner, a wicket twice as many where there is but the end of an over
+// to show instead; bannerTime is how long where balls are not known.
 const (
 	bannerBalls = 6
 	bannerTime  = 4 * time.Minute
@@ -251,26 +268,48 @@ const (
 
 // bannerSince is how old an event in the banner may be.
 func (s *Snapshot) bannerSince(now time.Time) time.Time {
+	return s.ago(2*bannerBalls, 2*bannerTime, now)
+}
+
+// ago is the time of the ball so many before the end, or so long before now where balls are not known.
+func (s *Snapshot) ago(balls int, d time.Duration, now time.Time) time.Time {
 	if n := len(s.Balls); n > 0 {
-		return s.Balls[max(0, n-bannerBalls)].UpdatedAt
+		return s.Balls[max(0, n-balls)].UpdatedAt
 	}
-	return now.Add(-bannerTime)
+	return now.Add(-d)
 }
 
 // banner is the most telling of the latest events; of equals the later one. It stays until it is old or something as
 // telling happens. A batter in the nineties is in it while nothing else is.
 func (s *Snapshot) banner(all []Candidate, now time.Time) *KeyEvent {
-	since := s.bannerSince(now)
+	oldest, since := s.bannerSince(now), s.ago(bannerBalls, bannerTime, now)
 	var best *Candidate
+	least := 0
 	for i := range all {
 		c := &all[i]
-		if c.SeenAt.Before(since) || best != nil && ruleOf(c.Type).priority > ruleOf(best.Type).priority {
+		rank := bannerRank(c, c.SeenAt.Before(since))
+		if c.SeenAt.Before(oldest) || rank == 0 || best != nil && rank > least {
 			continue
 		}
-		best = c
+		best, least = c, rank
 	}
 	if best == nil {
 		return nil
 	}
 	return &KeyEvent{Key: best.Key, Type: wireType(best.Type), Text: best.Text, At: best.SeenAt}
+}
+
+// bannerRank orders the banner, 1 first; 0 is not for it. An older wicket comes before what every over brings. That there
+// is a super over is telling until something happens in it.
+func bannerRank(c *Candidate, older bool) int {
+	priority := ruleOf(c.Type).priority
+	switch {
+	case older && c.Type == EventWicket:
+		return 2*ruleOf(EventOverEnd).priority - 1
+	case older:
+		return 0
+	case c.Type == EventSuperOver:
+		priority = ruleOf(EventInningsEnd).priority
+	}
+	return 2 * priority
 }

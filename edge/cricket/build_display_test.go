@@ -33,6 +33,47 @@ func TestDisplayOfAChase(t *testing.T) {
 	}
 }
 
+// A chase that is over says how it ended, until there is a result: no more runs are needed from balls that nobody bowls.
+func TestEquationAfterAChase(t *testing.T) {
+	for then, want := range map[string]string{
+		"1 2 . 1 . .": "1 run short", "1 2 . 1 1 .": "scores level", "1 2 . 1 2": "target reached", "1 2 . .": "need 3 from 2",
+		strings.Repeat("W ", 5): "need 6 from 1",
+	} {
+		s := newScript(t, 1)
+		s.second("1 1 1 1 1 .", then)
+		if d := s.shown(); d.Equation != want || d.Phase != PhaseLive {
+			t.Errorf("after %s: %s, %q, want %q", then, d.Phase, d.Equation, want)
+		}
+	}
+	s := newScript(t, 2)
+	s.second("1 1 1 1 1 .", strings.Repeat("W ", 10))
+	if d := s.shown(); d.Equation != "5 runs short" {
+		t.Errorf("all out: %q", d.Equation)
+	}
+}
+
+// Once an innings of limited overs has ended the equation is what the next needs, by the revised target where rain made one.
+func TestEquationBetweenInnings(t *testing.T) {
+	s := newScript(t, 1)
+	s.innings(teamA)
+	s.bowl("1 1 1 1 1 1")
+	if d := s.shown(); d.Equation != "BET need 7" || d.Phase != PhaseLive {
+		t.Errorf("%s: %q", d.Phase, d.Equation)
+	}
+	s.snap.Status, s.snap.RevTarget, s.snap.RevOvers = "Innings Break", 5, "0.4"
+	s.polls(2)
+	if d := s.shown(); d.Equation != "BET need 5 off 0.4" || d.Phase != PhaseInningsBreak {
+		t.Errorf("%s, after rain: %q", d.Phase, d.Equation)
+	}
+	s = newScript(t, 1)
+	s.second("1 1 1 1 1 1", "2 2 2 . . .")
+	s.innings(teamB)
+	s.bowl("4 W W")
+	if d := s.shown(); d.Equation != "ALP need 5 to win the super over" {
+		t.Errorf("in a super over: %q", d.Equation)
+	}
+}
+
 func TestDisplayOfFiveBallOvers(t *testing.T) {
 	s := newScript(t, 20)
 	s.snap.Type = "100-Ball"
@@ -134,7 +175,11 @@ func TestBanner(t *testing.T) {
 	banner("wicket w:1:1")
 	at(".")
 	banner("four b:1012")
-	for range 7 {
+	for range 2 {
+		at(".")
+	}
+	banner("wicket w:1:1") // the last overs' rather than what the over was
+	for range 5 {
 		at(".")
 	}
 	banner("over_end ov:1:2")

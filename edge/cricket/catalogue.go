@@ -33,7 +33,9 @@ func ruleOf(t EventType) rule {
 		return rule{priority: 1, alert: true, lasting: true}
 	case EventInningsEnd:
 		return rule{priority: 2, alert: true, lasting: true}
-	case EventDelayed, EventPostponed, EventCancelled, EventTargetRevised:
+	case EventTargetRevised:
+		return rule{priority: 2, alert: true, lasting: true}
+	case EventDelayed, EventPostponed, EventCancelled:
 		return rule{priority: 2, alert: true}
 	case EventFollowOn:
 		return rule{priority: 3, alert: true, lasting: true}

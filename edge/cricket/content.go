@@ -148,7 +148,7 @@ func inningsScore(in *InningsLine) string {
 	}
 }
 
-// Hash tells states apart that look different on a phone: it leaves out when the state was made, and the banner's event.
+// Hash returns a hash of what a phone shows: it leaves out when the state was made, and the banner's event.
 func (c ContentState) Hash() uint64 {
 	c.UpdatedAt = SwiftDate(time.UnixMilli(swiftEpoch))
 	if c.KeyEvent != nil {

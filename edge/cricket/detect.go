@@ -30,7 +30,7 @@ type detection struct {
 	out      []Candidate
 }
 
-// Detect tells everything that has happened in a match as the reading has it, in order. It knows nothing of what
+// Detect returns everything that has happened in a match as the reading has it, in order. It knows nothing of what
 // was told before: keys do. So a poll that was missed, a restart and a second poller all find the same events. What
 // the reading cannot show comes from prev: an interruption that is over, balls that it leaves out.
 func Detect(prev *State, s *Snapshot) []Candidate {
@@ -57,14 +57,14 @@ func detect(prev *State, s *Snapshot, recorded keySet, recent *time.Time) *detec
 	return d
 }
 
-// past tells what was recorded and is no news, not for the banner either.
+// past reports whether an event was recorded and is no news, not even for the banner.
 func (d *detection) past(at time.Time, family string, numbers ...int64) bool {
 	return d.recent != nil && at.Before(*d.recent) && d.recorded.holds(family, numbers...)
 }
 
 func (d *detection) add(c Candidate) { d.out = append(d.out, c) }
 
-// innings tells what happened in one innings.
+// innings adds what happened in one innings.
 func (d *detection) innings(in *Innings) {
 	s := d.s
 	balls := s.ballsIn(in.No)
@@ -72,7 +72,7 @@ func (d *detection) innings(in *Innings) {
 	d.missing(in)
 	d.revised(in)
 	if s.IsSuperOver(in.No) && (in.No-s.regulation())%2 == 1 {
-		d.add(s.superOver((in.No-s.regulation()+1)/2, in.No, in.UpdatedAt))
+		d.add(s.superOver((in.No-s.regulation()+1)/2, in.No, s.begunAt(in)))
 	}
 	t := newTally(d, in, balls)
 	for i := range balls {
@@ -100,7 +100,7 @@ func (s *Snapshot) ballsIn(innings int) []Ball {
 	return s.Balls[from:to]
 }
 
-// agrees tells whether score and balls of an innings say the same. They are a ball apart for a moment in many
+// agrees reports whether score and balls of an innings say the same. They are a ball apart for a moment in many
 // replies; what only one of them shows waits for the next.
 func (s *Snapshot) agrees(in *Innings) bool {
 	balls := s.ballsIn(in.No)
@@ -121,7 +121,7 @@ func (s *Snapshot) agrees(in *Innings) bool {
 	return runs == in.Runs && wickets <= in.Wickets && legal == s.legal(in)
 }
 
-// torn tells whether the innings in play disagrees with its balls.
+// torn reports whether the innings in play disagrees with its balls.
 func (s *Snapshot) torn() bool {
 	in := s.current()
 	return in != nil && !s.agrees(in)

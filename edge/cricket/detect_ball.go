@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// tally follows one innings ball by ball and tells what each ball made happen.
+// tally follows one innings ball by ball and reports what each ball made happen.
 type tally struct {
 	*detection
 	in      *Innings
@@ -157,17 +157,17 @@ func (t *tally) candidate(b *Ball, kind EventType, key, text string) Candidate {
 	}
 }
 
-// past tells an event of a ball that was recorded and is no news. Where rows tell what balls do not, they have to know
+// past reports whether an event of a ball was recorded and is no news. Where rows tell what balls do not, they have to know
 // what balls have told.
 func (t *tally) past(b *Ball, family string, numbers ...int64) bool {
 	return t.lines && t.detection.past(b.UpdatedAt, family, numbers...)
 }
 
 // must is an event that was recorded and must stay true, without its words.
-func (t *tally) must(b *Ball, kind EventType, key string, about int64) {
+func (t *tally) must(b *Ball, kind EventType, key, about string) {
 	t.addOnce(Candidate{
 		Event:  Event{Key: key, Type: kind, Innings: t.in.No, Over: b.Label, BallID: b.ID},
-		SeenAt: b.UpdatedAt, Subject: subject(about),
+		SeenAt: b.UpdatedAt, Subject: about,
 	})
 }
 
@@ -191,7 +191,7 @@ func (t *tally) score() string {
 	return fmt.Sprintf("%s %d/%d (%s)", t.code, t.runs, t.wickets, overs)
 }
 
-// boundary tells a four or a six, unless a row has told it before its ball came.
+// boundary reports a four or a six, unless a row has told it before its ball came.
 func (t *tally) boundary(b *Ball, bat *batTally) {
 	var kind EventType
 	var word string
@@ -211,10 +211,18 @@ func (t *tally) boundary(b *Ball, bat *batTally) {
 		return
 	}
 	if t.past(b, familyBall, b.ID) {
+		if b.ID >= t.s.revisable() {
+			t.must(b, kind, ballKey(b.ID), string(kind))
+		}
 		return
 	}
-	t.add(t.candidate(b, kind, ballKey(b.ID), fmt.Sprintf("%s %s · %s", word, t.s.who(b.BatterID, batterWord), t.score())))
+	c := t.candidate(b, kind, ballKey(b.ID), fmt.Sprintf("%s %s · %s", word, t.s.who(b.BatterID, batterWord), t.score()))
+	c.Subject = string(kind)
+	t.add(c)
 }
+
+// revisable is the ball from which on a feed is expected to revise what it said: older boundaries stay as they are recorded.
+func (s *Snapshot) revisable() int64 { return s.Balls[max(0, len(s.Balls)-2*lastBalls)].ID }
 
 // crossed finds the milestones that the ball took the batter over.
 func (t *tally) crossed(b *Ball, before int, bat *batTally) {
@@ -222,15 +230,18 @@ func (t *tally) crossed(b *Ball, before int, bat *batTally) {
 		switch {
 		case before >= m.runs || m.runs > bat.runs:
 		case t.past(b, familyMilestone, int64(m.runs), int64(t.in.No), b.BatterID):
-			t.must(b, m.kind, milestoneKey(m.runs, t.in.No, b.BatterID), b.BatterID)
+			t.must(b, m.kind, milestoneKey(m.runs, t.in.No, b.BatterID), withRuns(b.BatterID, bat.runs))
 		default:
 			text := fmt.Sprintf("%s! %s %d (%d)", m.word, t.s.who(b.BatterID, batterWord), bat.runs, bat.balls)
 			c := t.candidate(b, m.kind, milestoneKey(m.runs, t.in.No, b.BatterID), text)
-			c.Subject = subject(b.BatterID)
+			c.Subject = withRuns(b.BatterID, bat.runs)
 			t.addOnce(c)
 		}
 	}
 }
+
+// withRuns is a batter as the subject of a milestone, with the runs at which it was reached.
+func withRuns(batter int64, runs int) string { return fmt.Sprintf("%d+%d", batter, runs) }
 
 // The steps in which a team's runs and those of a partnership count.
 const runStep = 50
@@ -279,14 +290,14 @@ func (t *tally) wicket(b *Ball, bowl *bowlTally, how dismissal, streak *Streak) 
 	t.stand = 0
 	t.out[who] = true
 	if t.past(b, familyWicket, int64(t.in.No), int64(t.wickets)) {
-		t.must(b, EventWicket, wicketKey(t.in.No, t.wickets), who)
+		t.must(b, EventWicket, wicketKey(t.in.No, t.wickets), wicketSubject(who, how, b.BowlerID, b.CatchID))
 	} else {
 		text := t.wicketText(who, how, b.BowlerID, b.CatchID)
 		if n := streak.length(); n > 3 {
 			text = strings.Replace(text, " · ", fmt.Sprintf(", %d in %d · ", n, n), 1)
 		}
 		c := t.candidate(b, EventWicket, wicketKey(t.in.No, t.wickets), text)
-		c.Detail, c.Subject = string(how), subject(who)
+		c.Detail, c.Subject = string(how), wicketSubject(who, how, b.BowlerID, b.CatchID)
 		t.add(c)
 	}
 	if how.credited() {
@@ -300,7 +311,7 @@ func (t *tally) wicketText(who int64, how dismissal, bowler, catcher int64) stri
 	if words := t.s.howOut(how, bowler, catcher); words != string(outUnknown) {
 		name += " " + words
 	}
-	return fmt.Sprintf("WICKET! %s %d (%d) · %s", name, bat.runs, bat.balls, t.score())
+	return fmt.Sprintf(wicketCry+"%s %d (%d) · %s", name, bat.runs, bat.balls, t.score())
 }
 
 // haul finds a bowler's third and later wickets, the fifth and the tenth among them; in a match of more innings the
@@ -351,9 +362,9 @@ func (t *tally) onFire(b *Ball, bat *batTally) {
 	t.addOnce(t.candidate(b, EventBatsmanOnFire, batterFireKey(t.in.No, b.BatterID), text))
 }
 
-// newBatter tells who is at the crease for the first time; the pair that opens is no news.
+// newBatter reports who is at the crease for the first time; the pair that opens is no news.
 func (t *tally) newBatter(b *Ball) {
-	opening := len(t.bat) == 0
+	opening := b == &t.balls[0]
 	for _, id := range [...]int64{b.PairIDs[0], b.PairIDs[1], b.BatterID} {
 		if id == 0 {
 			continue

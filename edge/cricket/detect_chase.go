@@ -12,7 +12,7 @@ func isClose(need, left int) bool {
 	return left > 0 && left <= closeBalls && need > 0 && need <= closeRate*left
 }
 
-// chases tells the innings that is chasing with overs to do it in; that of a super over is close anyway.
+// chases reports whether an innings chases in limited overs; a super over's chase is close anyway.
 func (s *Snapshot) chases(in *Innings) bool {
 	return !s.MultiDay() && !s.IsSuperOver(in.No) && s.Target(in) > 0
 }
@@ -45,7 +45,7 @@ func closeText(code string, need, left int) string {
 	return fmt.Sprintf("%s need %d off %d", code, need, left)
 }
 
-// chaseNow tells a chase that is close, or was when the score was all there was to see.
+// chaseNow reports a chase that is close, or was when the score was all there was to see.
 func (t *tally) chaseNow() {
 	if !t.s.closeNow(t.in) && (len(t.balls) > 0 || !t.m.Close || !t.s.chases(t.in)) {
 		return
@@ -56,7 +56,7 @@ func (t *tally) chaseNow() {
 	t.addOnce(c)
 }
 
-// targetReached tells a chase that has been won on the score, before the feed says so: it is the result, under the
+// targetReached reports a chase that has been won on the score, before the feed says so: it is the result, under the
 // result's key. Once play was shortened the first innings' arithmetic is no target.
 func (d *detection) targetReached(in *Innings) {
 	s := d.s
@@ -66,7 +66,7 @@ func (d *detection) targetReached(in *Innings) {
 	}
 	c := d.inningsEvent(in, EventResult, resultKey, s.chaseWon(in))
 	c.Detail = detailTarget
-	c.Subject = endSubject(EventResult, in.TeamID)
+	c.Subject = endSubject(EventResult, in.TeamID, c.Text)
 	c.Mark = fmt.Sprintf("%d/%d", target, in.Runs)
 	d.add(c)
 }

@@ -110,6 +110,9 @@ func facts(all []cricket.Candidate) []fact {
 			if c.Type == cricket.EventBowlerOnFire {
 				f.Subject = ""
 			}
+			if strings.HasPrefix(c.Key, "m") { // with how many runs is known from the balls alone
+				f.Subject, _, _ = strings.Cut(f.Subject, "+")
+			}
 			out = append(out, f)
 		default:
 		}

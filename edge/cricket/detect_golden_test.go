@@ -19,15 +19,20 @@ var updateTexts = flag.Bool("update-texts", false, "write the golden files of th
 const shownOfMany = 4
 
 // The texts of real matches, as a person has read and mended them: a T20 with a hat-trick, a final that a super over
-// did not settle, a match of four days, one that rain shortened, and the final by its score alone.
+// did not settle, a match of four days, one that rain shortened, and the final by its score alone. With -short those of a
+// day and more are left out.
 func TestTexts(t *testing.T) {
 	for _, tc := range []struct {
 		name, id string
 		balls    bool
+		long     bool
 	}{
-		{"t20", "1192877", true}, {"final", "1144530", true}, {"fourday", "1244270", true}, {"rain", "947101", true},
-		{"final_without_balls", "1144530", false},
+		{"t20", "1192877", true, false}, {"final", "1144530", true, true}, {"fourday", "1244270", true, true}, {"rain", "947101", true, false},
+		{"final_without_balls", "1144530", false, true},
 	} {
+		if tc.long && testing.Short() {
+			continue
+		}
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			golden(t, filepath.Join("testdata", "detect", tc.name+".txt"), texts(play(t, tc.id, tc.balls).events))

@@ -11,7 +11,7 @@ func (d *detection) inningsEvent(in *Innings, kind EventType, key, text string) 
 	return Candidate{Event: Event{Key: key, Type: kind, Text: text, Innings: in.No}, SeenAt: in.UpdatedAt}
 }
 
-// start tells that play is under way: with the first ball or, where balls are not asked for, with the status.
+// start reports that play is under way: with the first ball or, where balls are not asked for, with the status.
 func (d *detection) start(in *Innings, balls []Ball) {
 	s := d.s
 	if in.No != s.Innings[0].No || len(balls) == 0 && (s.Balls != nil || s.phase() == PhasePrematch) && s.legal(in) == 0 && in.Runs == 0 {
@@ -20,14 +20,19 @@ func (d *detection) start(in *Innings, balls []Ball) {
 	text := fmt.Sprintf("%s v %s is under way. %s batting.",
 		s.code(s.Teams[0].ID), s.code(s.Teams[1].ID), s.code(in.TeamID))
 	c := d.inningsEvent(in, EventMatchStart, startKey, text)
-	c.SeenAt = in.UpdatedAt.Add(-time.Duration(s.legal(in)) * perBall)
-	if len(balls) > 0 {
-		c.SeenAt = balls[0].UpdatedAt
-	}
+	c.SeenAt = s.begunAt(in)
 	d.add(c)
 }
 
-// missing tells an innings that has no score line because it was forfeited: the one after it has.
+// begunAt is when an innings began: with its first ball or, where balls are not known, so many balls ago.
+func (s *Snapshot) begunAt(in *Innings) time.Time {
+	if balls := s.ballsIn(in.No); len(balls) > 0 {
+		return balls[0].UpdatedAt
+	}
+	return in.UpdatedAt.Add(-time.Duration(s.legal(in)) * perBall)
+}
+
+// missing reports an innings that has no score line because it was forfeited: the one after it has.
 func (d *detection) missing(in *Innings) {
 	s := d.s
 	before := s.innings(in.No - 1)
@@ -47,7 +52,7 @@ func (s *Snapshot) superOver(n, innings int, at time.Time) Candidate {
 	return Candidate{Event: Event{Key: superOverKey(n), Type: EventSuperOver, Text: text, Innings: innings}, SeenAt: at}
 }
 
-// superOverAhead tells a super over from the feed's words, before its first innings has a score line.
+// superOverAhead reports a super over from the feed's words, before its first innings has a score line.
 func (d *detection) superOverAhead() {
 	s, in := d.s, d.s.current()
 	if in == nil || s.over() || s.MultiDay() || in.No < 2 || in.No%2 == 1 {
@@ -69,7 +74,7 @@ func (s *Snapshot) saysSuperOver() bool {
 	return strings.Contains(note, "super over") && !strings.Contains(note, "won")
 }
 
-// followOn tells that a side bats again at once.
+// followOn reports that a side bats again at once.
 func (d *detection) followOn() {
 	s := d.s
 	second := s.innings(2)
@@ -83,12 +88,12 @@ func (d *detection) followOn() {
 	c := d.inningsEvent(second, EventFollowOn, followOnKey, text)
 	c.Innings, c.Subject = 3, subject(second.TeamID)
 	if third := s.innings(3); third != nil {
-		c.SeenAt = third.UpdatedAt.Add(-time.Duration(s.legal(third)) * perBall)
+		c.SeenAt = s.begunAt(third)
 	}
 	d.add(c)
 }
 
-// followsOn tells whether the side that batted second bats third too, or is told to.
+// followsOn reports whether the side that batted second bats third too, or is told to.
 func (s *Snapshot) followsOn() bool {
 	second, third := s.innings(2), s.innings(3)
 	if !s.MultiDay() || second == nil {
@@ -97,19 +102,19 @@ func (s *Snapshot) followsOn() bool {
 	return third == nil && s.FollowOn || third != nil && third.TeamID == second.TeamID
 }
 
-// playsSuperOver tells whether the innings in play is one of a super over.
+// playsSuperOver reports whether the innings in play is one of a super over.
 func (s *Snapshot) playsSuperOver() bool {
 	in := s.current()
 	return in != nil && s.IsSuperOver(in.No)
 }
 
-// inningsEnd tells the end of an innings and what it means: a declaration, a target that was reached.
+// inningsEnd reports the end of an innings and what it means: a declaration, a target that was reached.
 func (d *detection) inningsEnd(in *Innings, cause Cause) {
 	s := d.s
 	c := d.inningsEvent(in, EventInningsEnd, inningsEndKey(in.No), s.inningsEndText(in, cause))
 	c.Detail = string(cause)
 	c.Mark = fmt.Sprintf("%d/%d/%s", in.Runs, in.Wickets, cause)
-	c.Subject = subject(in.TeamID)
+	c.Subject = fmt.Sprintf("%d/%d/%d/%s", in.TeamID, in.Runs, in.Wickets, cause)
 	d.add(c)
 	switch cause {
 	case CauseDeclared:
@@ -123,7 +128,7 @@ func (d *detection) inningsEnd(in *Innings, cause Cause) {
 
 // inningsEndText is "IND 352/8 (50). AUS need 353".
 func (s *Snapshot) inningsEndText(in *Innings, cause Cause) string {
-	side, other := s.code(in.TeamID), s.code(s.other(in.TeamID))
+	side := s.code(in.TeamID)
 	text := side + " " + scoreLine(in, cause)
 	switch {
 	case cause == CauseForfeited && in.No < 3:
@@ -134,12 +139,21 @@ func (s *Snapshot) inningsEndText(in *Innings, cause Cause) string {
 		return side + " reach the target: " + scoreLine(in, cause)
 	case s.MultiDay():
 		return text + s.chaseText(in)
-	case s.IsSuperOver(in.No) && s.Target(in) == 0:
-		return text + fmt.Sprintf(". %s need %d to win the super over", other, in.Runs+1)
-	case in.No == 1 && !s.over():
-		return text + fmt.Sprintf(". %s need %d", other, s.chaseTarget()) + s.chaseOvers(in)
 	default:
-		return text
+		return strings.Join(append([]string{text}, s.nextNeeds(in)...), ". ")
+	}
+}
+
+// nextNeeds is what the side that bats next in limited overs needs, "AUS need 353"; none after a chase.
+func (s *Snapshot) nextNeeds(in *Innings) []string {
+	other := s.code(s.other(in.TeamID))
+	switch {
+	case s.IsSuperOver(in.No) && s.Target(in) == 0:
+		return []string{fmt.Sprintf("%s need %d to win the super over", other, in.Runs+1)}
+	case in.No == 1 && !s.MultiDay() && !s.over():
+		return []string{fmt.Sprintf("%s need %d", other, s.chaseTarget()) + s.chaseOvers(in)}
+	default:
+		return nil
 	}
 }
 

@@ -253,7 +253,7 @@ func TestPhases(t *testing.T) {
 		"NS": PhasePrematch, "Delayed": PhasePrematch, "2nd innings": PhaseLive, "Innings Break": PhaseInningsBreak,
 		"Lunch": PhaseBreak, "TEA BREAK": PhaseBreak, "Dinner.": PhaseBreak, "Stump Day 4": PhaseStumps, "Stump Day 12": PhaseStumps,
 		"Int": PhaseInterrupted, "int.": PhaseInterrupted, "Aban": PhaseAbandoned, "Postp.": PhaseAbandoned,
-		"Cancl.": PhaseAbandoned, "Finished": PhaseCompleted, "Super Over": "", "Stump Day": "", "": "",
+		"Cancl.": PhaseAbandoned, "Finished": PhaseCompleted, "Super Over": PhaseLive, "Stump Day": "", "": "",
 	} {
 		got, known := status.Phase()
 		if got != want || known != (want != "") {

@@ -2,6 +2,8 @@ package cricket
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -24,7 +26,7 @@ func (d *detection) ending() {
 		Event:   Event{Key: resultKey, Type: kind, Text: text, Innings: s.stop().Innings, Detail: s.resultDetail()},
 		SeenAt:  at,
 		Mark:    fmt.Sprintf("%s/%d/%s/%s", kind, s.Winner, s.NoResult, s.Note),
-		Subject: endSubject(kind, s.Winner),
+		Subject: endSubject(kind, s.Winner, text),
 	})
 	if name, ok := s.Players[s.Player]; ok && s.Player != 0 {
 		c := d.matchEvent(EventPlayerOfMatch, bestKey, "Player of the match: "+name.Full, at.Add(-s.Skew))
@@ -41,9 +43,30 @@ func (s *Snapshot) resultDetail() string {
 	return ""
 }
 
-// endSubject is who or what a match's end is about.
-func endSubject(kind EventType, winner int64) string {
-	return fmt.Sprintf("%s/%d", kind, winner)
+// decidedOtherwise reports whether a winner's words say that the scores were level: by the rain rule, or something else decided.
+func decidedOtherwise(text string) bool {
+	return slices.ContainsFunc([]string{"tied (", "Super Over", "super over", "boundar"}, func(words string) bool { return strings.Contains(text, words) })
+}
+
+// endSubject is who or what a match's end is about and, behind a plus, by how much, as its words have it.
+func endSubject(kind EventType, winner int64, text string) string {
+	out := fmt.Sprintf("%s/%d", kind, winner)
+	_, by, found := strings.Cut(text, " won by ")
+	switch {
+	case decidedOtherwise(text):
+		return out + "+tied"
+	case !found:
+		return out
+	}
+	out += "+"
+	for word := range strings.FieldsSeq(by) {
+		if _, err := strconv.Atoi(word); err == nil || strings.HasPrefix(word, "innings") {
+			out += word[:min(len(word), 3)]
+		} else if strings.HasPrefix(word, "run") || strings.HasPrefix(word, "wicket") || strings.HasPrefix(word, "wkt") {
+			return out + word[:1]
+		}
+	}
+	return out
 }
 
 // result reads how a finished match ended. While the feed names neither winner nor why there is none, the text
@@ -141,7 +164,7 @@ func (s *Snapshot) scoresText() string {
 
 func (s *Snapshot) abandoned() bool { return s.phase() == PhaseAbandoned }
 
-// level tells whether a limited-overs match was tied on its regulation innings.
+// level reports whether a limited-overs match was tied on its regulation innings.
 func (s *Snapshot) level() bool {
 	second := s.innings(2)
 	return !s.MultiDay() && second != nil && s.Target(second) > 0 && second.Runs == s.Target(second)-1 && s.Ended(second) != CauseNone

@@ -51,7 +51,7 @@ func (t *tally) nextSilent() {
 	}
 }
 
-// rows tells what no ball has shown in the end: the silent wickets that are left, milestones and hauls that rows are
+// rows reports what no ball has shown in the end: the silent wickets that are left, milestones and hauls that rows are
 // ahead with and, where balls were not asked for or some are missing, all the rest that rows and score can tell.
 func (t *tally) rows() {
 	for i := range t.s.Batting {
@@ -109,6 +109,7 @@ func (t *tally) rowWicket(row *BattingRow) {
 	text := t.wicketText(row.PlayerID, how, row.BowlerID, row.CatchID)
 	c := t.rowEvent(EventWicket, wicketKey(t.in.No, t.wickets), text, row.PlayerID, t.sinceLabel(row.FoWOvers))
 	c.Over, c.Detail = row.FoWOvers, string(how)
+	c.Subject = wicketSubject(row.PlayerID, how, row.BowlerID, row.CatchID)
 	t.add(c)
 }
 
@@ -119,7 +120,7 @@ func (t *tally) namelessWickets() {
 	}
 	for t.wickets < t.in.Wickets {
 		t.wickets++
-		c := t.rowEvent(EventWicket, wicketKey(t.in.No, t.wickets), "WICKET! "+t.score(), 0, 0)
+		c := t.rowEvent(EventWicket, wicketKey(t.in.No, t.wickets), wicketCry+t.score(), 0, 0)
 		c.Detail, c.Subject = string(outUnknown), unknownSubject
 		t.add(c)
 	}
@@ -139,7 +140,7 @@ func (t *tally) rowMilestones(row *BattingRow) {
 	}
 }
 
-// rowHaul tells a bowler's wickets from the row.
+// rowHaul reports a bowler's wickets from the row.
 func (t *tally) rowHaul(row *BowlingRow) {
 	name := t.s.who(row.PlayerID, bowlerWord)
 	seen := entry(t.bowl, row.PlayerID)
@@ -182,7 +183,7 @@ func (t *tally) sinceHaul(bowler int64, nth int) time.Duration {
 	return time.Duration(t.s.legal(t.in)-falls[nth-1]) * perBall
 }
 
-// rowBoundaries tells the fours and sixes that no ball shows, each by its number among those of the batter.
+// rowBoundaries reports the fours and sixes that no ball shows, each by its number among those of the batter.
 func (t *tally) rowBoundaries() {
 	for i := range t.s.Batting {
 		row := &t.s.Batting[i]
@@ -228,7 +229,7 @@ func (t *tally) nowScore() string {
 	return fmt.Sprintf("%s %d/%d (%s)", t.code, t.in.Runs, t.in.Wickets, wholeOvers(t.in.Overs))
 }
 
-// rowMaidens tells the maidens of the bowlers' rows that no ball shows.
+// rowMaidens reports the maidens of the bowlers' rows that no ball shows.
 func (t *tally) rowMaidens() {
 	for i := range t.s.Bowling {
 		row := &t.s.Bowling[i]
@@ -248,7 +249,7 @@ func (t *tally) rowMaidens() {
 	}
 }
 
-// rowBatters tells who came in and who is on fire.
+// rowBatters reports who came in and who is on fire.
 func (t *tally) rowBatters() {
 	n := 0
 	for i := range t.s.Batting {
@@ -270,7 +271,7 @@ func (t *tally) rowBatters() {
 	}
 }
 
-// rowScore tells overs, the powerplay, the team's fifties and those of the partnerships from the score.
+// rowScore reports overs, the powerplay, the team's fifties and those of the partnerships from the score.
 func (t *tally) rowScore() {
 	legal, per := t.s.legal(t.in), t.s.BallsPerOver()
 	for n := 1; n*per <= legal; n++ {
@@ -307,7 +308,7 @@ func plain(c Candidate) Candidate {
 	return c
 }
 
-// rowStands tells the partnerships from the falls of wickets.
+// rowStands reports the partnerships from the falls of wickets.
 func (t *tally) rowStands() {
 	var falls []int
 	for i := range t.s.Batting {

@@ -12,7 +12,7 @@ type overTally struct {
 	ended bool // its end was told
 }
 
-// hatTrick tells the second wicket with two balls in a row, and the third; the fourth makes no other hat-trick.
+// hatTrick reports the second wicket with two balls in a row, and the third; the fourth makes no other hat-trick.
 func (t *tally) hatTrick(b *Ball, streak *Streak) {
 	if streak == nil {
 		return
@@ -31,7 +31,7 @@ func (t *tally) hatTrick(b *Ball, streak *Streak) {
 	}
 }
 
-// rememberedHatTricks tells those that the reading does not reach back to.
+// rememberedHatTricks reports those that the reading does not reach back to.
 func (d *detection) rememberedHatTricks() {
 	for _, k := range d.m.HatTricks {
 		if len(d.s.Balls) > 0 && k.Balls[0] >= d.s.Balls[0].ID || len(k.Balls) < 3 {
@@ -70,7 +70,7 @@ func (t *tally) sixes(b *Ball, bat *batTally) {
 	t.add(c)
 }
 
-// jumped tells whether the row has told these sixes before their balls came.
+// jumped reports whether the row has told these sixes before their balls came.
 func (t *tally) jumped(batter int64, sixes int) bool {
 	for n := sixes - 1; n <= sixes+1; n++ {
 		if t.known.holds(familyRowSixes, int64(t.in.No), batter, int64(n)) {
@@ -91,7 +91,7 @@ func (t *tally) newOver(b *Ball) {
 	t.overs.balls = append(t.overs.balls, b)
 }
 
-// endOfOver tells the end of an over with its last legal ball, and what the over was.
+// endOfOver reports the end of an over with its last legal ball, and what the over was.
 func (t *tally) endOfOver(b *Ball) {
 	if !b.Legal() || t.overs.ended {
 		return
@@ -112,7 +112,7 @@ func (t *tally) endOfOver(b *Ball) {
 	t.overEnd(b)
 }
 
-// overEnd tells the end of the over in play, and of the powerplay with it.
+// overEnd reports the end of the over in play, and of the powerplay with it.
 func (t *tally) overEnd(b *Ball) {
 	no := b.Over + 1
 	if !t.past(b, familyOver, int64(t.in.No), int64(no)) {
@@ -198,7 +198,7 @@ func (s *Snapshot) maidensIn(balls []Ball) []maidenOver {
 	return out
 }
 
-// rowMaiden tells whether the bowler's row has told this maiden before its balls came: the oldest that balls have not
+// rowMaiden reports whether the bowler's row has told this maiden before its balls came: the oldest that balls have not
 // told are those.
 func (t *tally) rowMaiden(b *Ball) bool {
 	rows := t.known.rowMaidens(t.in.No, b.BowlerID)

@@ -18,7 +18,7 @@ func (d *detection) matchEvent(kind EventType, key, text string, at time.Time) C
 	}
 }
 
-// beforePlay tells the toss, the line-ups, and a start that is put off or called off.
+// beforePlay reports the toss, the line-ups, and a start that is put off or called off.
 func (d *detection) beforePlay() {
 	s := d.s
 	if s.Toss.TeamID != 0 {
@@ -39,7 +39,7 @@ func (d *detection) beforePlay() {
 	d.notStarted()
 }
 
-// notStarted tells a start that is put off or called off. Once play has begun no start is delayed.
+// notStarted reports a start that is put off or called off. Once play has begun no start is delayed.
 func (d *detection) notStarted() {
 	s := d.s
 	var kind EventType
@@ -60,13 +60,13 @@ func (d *detection) notStarted() {
 	d.add(d.matchEvent(kind, statusKey(s.Status.word()), text, d.m.StatusAt))
 }
 
-// begun tells whether a ball has been bowled.
+// begun reports whether a ball has been bowled.
 func (s *Snapshot) begun() bool {
 	in := s.current()
 	return in != nil && (in.No > 1 || in.Runs > 0 || s.legal(in) > 0 || len(s.Balls) > 0)
 }
 
-// standstill tells the breaks: lunch and its kin, close of play, rain, and that play goes on after rain.
+// standstill reports the breaks: lunch and its kin, close of play, rain, and that play goes on after rain.
 func (d *detection) standstill() {
 	s, in := d.s, d.s.current()
 	if kind, ok := breakOf(s.Status.word()); ok {
@@ -157,7 +157,7 @@ func (s *Snapshot) standing(in *Innings) string {
 	return text + s.leadText(in)
 }
 
-// revised tells overs and target that rain has changed, as far as the feed names them.
+// revised reports overs and target that rain has changed, as far as the feed names them.
 func (d *detection) revised(in *Innings) {
 	s := d.s
 	if in.No != s.stop().Innings || s.MultiDay() {
@@ -175,7 +175,7 @@ func (d *detection) revised(in *Innings) {
 	}
 	overs := wholeOvers(s.RevOvers)
 	c := d.matchEvent(EventTargetRevised, revisedKey(target, overs), s.revisedText(target, overs), in.UpdatedAt.Add(-s.Skew))
-	c.Innings = in.No
+	c.Innings, c.Subject = in.No, strings.TrimPrefix(c.Key, revisedPrefix)
 	d.add(c)
 }
 
@@ -192,7 +192,7 @@ func (s *Snapshot) revisedText(target int, overs string) string {
 	}
 }
 
-// shorterChase tells whether the first innings had more overs than are left to the second.
+// shorterChase reports whether the first innings had more overs than are left to the second.
 func (s *Snapshot) shorterChase() bool {
 	first := s.innings(1)
 	return first != nil && s.legal(first) > s.revisedQuota(first)

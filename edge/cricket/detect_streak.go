@@ -37,8 +37,8 @@ func newSpells(s *Snapshot, m *Memory) *spells {
 	return sp
 }
 
-// ball takes the next ball in and gives the bowler's streak if it lengthened it, nil otherwise; it is good until the next. Super overs are no
-// part of the match's runs.
+// ball takes the next ball in and returns the bowler's streak if it lengthened it, nil otherwise; it is good until the
+// next. Super overs are no part of the match's runs.
 func (sp *spells) ball(b *Ball) *Streak {
 	if sp.s.IsSuperOver(b.Innings) {
 		return nil
@@ -68,7 +68,7 @@ func (sp *spells) end(bowler int64) {
 	}
 }
 
-// gap tells whether legal balls are missing between two that follow each other in a reading. Overs of five and of
+// gap reports whether legal balls are missing between two that follow each other in a reading. Overs of five and of
 // seven balls are umpires' mistakes and no gaps.
 func (s *Snapshot) gap(a, b *Ball) bool {
 	na, nb := ballInOver(a.Label), ballInOver(b.Label)

@@ -43,7 +43,7 @@ func (s *script) fill() {
 	}
 }
 
-// look tells what one reading shows, with or without its balls, as lines "key text".
+// look returns what one reading shows, with or without its balls, as lines "key text".
 func (s *script) look(balls bool, types ...EventType) []string {
 	s.fill()
 	snap := s.snap
@@ -378,7 +378,7 @@ func TestCatalogue(t *testing.T) {
 		EventDrinks: {5, false, false, 0, false}, EventLunch: {5, false, false, 0, false}, EventTea: {5, false, false, 0, false},
 		EventDinner: {5, false, false, 0, false}, EventStumps: {4, true, false, 0, false},
 		EventInterrupted: {4, true, false, 10 * minute, false}, EventResumed: {4, false, false, 10 * minute, false},
-		EventTargetRevised: {2, true, false, 0, false}, EventInningsEnd: {2, true, false, 0, true},
+		EventTargetRevised: {2, true, false, 0, true}, EventInningsEnd: {2, true, false, 0, true},
 		EventFollowOn: {3, true, false, 0, true}, EventDeclared: {3, false, false, 0, false},
 		EventSuperOver: {1, true, false, 0, true}, EventChaseClose: {4, true, false, 0, true},
 		EventResult: {1, true, false, 0, true}, EventTie: {1, true, false, 0, true},

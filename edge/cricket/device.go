@@ -43,7 +43,7 @@ func noDevice() error {
 	return fault.New(fault.NotFound, "device_not_found", "the device is not registered")
 }
 
-// validToken tells what is not a token of Apple: an even number of hex digits, 64 to 200.
+// validToken refuses what is not one of Apple's tokens: an even number of hex digits, 64 to 200.
 func validToken(name, token string) error {
 	const digits = "0123456789abcdefABCDEF"
 	if len(token) < 64 || len(token) > 200 || len(token)%2 != 0 || strings.Trim(token, digits) != "" {
@@ -63,6 +63,7 @@ func (ds Devices) Register(tx *store.Tx, d Device) (Device, error) {
 	if err != nil {
 		return Device{}, err
 	}
+	var gone []store.ItemRef
 	for i := range all {
 		o := &all[i]
 		same := o.DeviceID == d.DeviceID
@@ -75,8 +76,9 @@ func (ds Devices) Register(tx *store.Tx, d Device) (Device, error) {
 		if err := ds.remove(tx, o); err != nil {
 			return Device{}, err
 		}
+		gone = append(gone, store.ItemRef{Table: TableDevices, Key: deviceKey(o.UserID, o.DeviceToken)})
 	}
-	return ds.upsert(tx, &d)
+	return ds.upsert(tx, &d, gone)
 }
 
 func (ds Devices) check(d *Device) error {
@@ -102,7 +104,9 @@ func (ds Devices) check(d *Device) error {
 	return nil
 }
 
-func (ds Devices) upsert(tx *store.Tx, d *Device) (out Device, err error) {
+// upsert writes the row of a device. Others see it when they do not see any more the rows in whose place it is: two rows of
+// one phone would be two starts.
+func (ds Devices) upsert(tx *store.Tx, d *Device, inPlaceOf []store.ItemRef) (out Device, err error) {
 	now := tx.Now()
 	set := []string{"platform = :platform", "deviceId = :device", "lastSeenAt = :now", "#ttl = :ttl", "apnsToken = :token"}
 	p := expr.Params{
@@ -131,6 +135,7 @@ func (ds Devices) upsert(tx *store.Tx, d *Device) (out Device, err error) {
 	}
 	images, err := tx.Update(store.UpdateItem{
 		Table: TableDevices, Key: deviceKey(d.UserID, d.DeviceToken), Update: "SET " + strings.Join(set, ", "), Params: p,
+		Sending: store.Sending{After: inPlaceOf},
 	})
 	if err != nil {
 		return Device{}, err
@@ -221,7 +226,7 @@ func (Devices) Of(tx *store.Tx, userID string) ([]Device, error) {
 	}))
 }
 
-// Latest gives the device of a user that was heard of last; NotFound if they have none.
+// Latest returns the device of a user that was heard of last; NotFound if they have none.
 func (ds Devices) Latest(tx *store.Tx, userID string) (latest Device, err error) {
 	all, err := ds.Of(tx, userID)
 	if err != nil {
@@ -236,7 +241,7 @@ func (ds Devices) Latest(tx *store.Tx, userID string) (latest Device, err error)
 // channelsSince is the first version of iOS whose activities listen to broadcast channels.
 const channelsSince = 18
 
-// HearsChannels tells whether the device can listen to a broadcast channel. One that does not say its version cannot.
+// HearsChannels reports whether the device can listen to a broadcast channel. One that does not say its version cannot.
 func (d *Device) HearsChannels() bool {
 	major, _, _ := strings.Cut(strings.TrimSpace(d.OSVersion), ".")
 	n, err := strconv.Atoi(major)

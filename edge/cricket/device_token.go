@@ -40,7 +40,7 @@ func (d *Device) tokenKeys() []string {
 	return keys
 }
 
-// tokenOwner gives the entry of a token; without one its UserID is empty.
+// tokenOwner returns the entry of a token; without one its UserID is empty.
 func tokenOwner(tx *store.Tx, key string) (e tokenEntry, err error) {
 	item, err := tx.Get(TableDeviceTokens, tokenKey(key))
 	if err != nil || item == nil {

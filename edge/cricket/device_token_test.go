@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// owners gives the entries of the devices' tokens: user and device token by kind and token, and of an update token the
+// owners returns the entries of the devices' tokens: user and device token by kind and token, and of an update token the
 // user and the session.
 func (r *userRig) owners() map[string]string {
 	r.t.Helper()

@@ -40,7 +40,7 @@ type keyFamily struct {
 // keySet is an Emitted unpacked, by family name.
 type keySet map[string]*keyFamily
 
-// splitKey gives the family of a key and its numbers. A number that would not be written the same again (007) is
+// splitKey returns the family of a key and its numbers. A number that would not be written the same again (007) is
 // text.
 func splitKey(key string) (family string, numbers []int64) {
 	var name [48]byte
@@ -138,7 +138,7 @@ func (ks keySet) remove(key string) {
 	}
 }
 
-// all gives the keys by family name, then by number.
+// all returns the keys by family name, then by number.
 func (ks keySet) all() []string {
 	var out []string
 	for _, f := range ks.families() {
@@ -207,7 +207,7 @@ func packKeys(keys [][]int64) (tokens []byte, count int) {
 	return tokens, count
 }
 
-// follows tells whether key is last with d added to its last number.
+// follows reports whether key is last with d added to its last number.
 func follows(last, key []int64, d int64) bool {
 	n := len(key) - 1
 	return n >= 0 && key[n] == last[n]+d && slices.Equal(last[:n], key[:n])
@@ -346,10 +346,10 @@ func (r *packReader) after(f *keyFamily, arity int, d int64) {
 	f.keys = append(f.keys, key)
 }
 
-// Has tells whether a key is in the set.
+// Has reports whether a key is in the set.
 func (e Emitted) Has(key string) bool { return e.unpack().has(key) }
 
-// Keys gives the keys of the set.
+// Keys returns the keys of the set.
 func (e Emitted) Keys() []string { return e.unpack().all() }
 
 // With is the set with more keys.

@@ -84,6 +84,8 @@ type Event struct {
 	Detail  string    `dynamodbav:"detail,omitempty" json:"detail,omitempty"`   // kind of wicket, cause of an innings end, how a result was found
 	Alert   bool      `dynamodbav:"alert" json:"alert"`                         // claimed: phones are told, once
 	Dropped string    `dynamodbav:"dropped,omitempty" json:"dropped,omitempty"` // why not: the rule's name
+	Owed    bool      `dynamodbav:"owed,omitempty" json:"-"`                    // an alert that has to reach phones, late if need be
+	Instead string    `dynamodbav:"instead,omitempty" json:"-"`                 // of a correction: the corrected event as it would be told now; empty: there is none
 }
 
 // StaleRule is the rule that drops an alert whose news is old.

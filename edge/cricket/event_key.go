@@ -15,6 +15,9 @@ const (
 	closeKey     = "close"
 	bestKey      = "pom"
 	resumedAfter = ":resumed"
+
+	revisedPrefix    = "dls:"
+	correctionPrefix = "corr:"
 )
 
 // The families of keys that differ in their numbers alone; a hole stands for a number.
@@ -129,4 +132,6 @@ func breakKey(day int, word string) string { return "brk:" + strconv.Itoa(day) +
 
 func interruptedKey(overs string) string { return "int:" + overs }
 
-func revisedKey(target int, overs string) string { return "dls:" + strconv.Itoa(target) + ":" + overs }
+func revisedKey(target int, overs string) string {
+	return revisedPrefix + strconv.Itoa(target) + ":" + overs
+}

@@ -2,7 +2,7 @@ package cricket
 
 import "time"
 
-// MustLast tells whether an event of a type must stay true of the record.
+// MustLast reports whether an event of a type must stay true of the record.
 func MustLast(t EventType) bool { return ruleOf(t).lasting }
 
 // StepInFull is Step that looks at the whole match with all its words, whatever was recorded.

@@ -98,23 +98,23 @@ func matchKeys(ids []string) []attr.Item {
 	return keys
 }
 
-// Get gives a fixture; NotFound if there is none.
+// Get returns a fixture; NotFound if there is none.
 func (Fixtures) Get(tx *store.Tx, id string) (Fixture, error) {
 	return oneRow[Fixture](tx, TableFixtures, matchKey(id), noMatch(id))
 }
 
-// Batch gives those of the fixtures that are there, by id.
+// Batch returns those of the fixtures that are there, by id.
 func (Fixtures) Batch(tx *store.Tx, ids ...string) ([]Fixture, error) {
 	items, err := getAll(tx, TableFixtures, matchKeys(ids))
 	return unmarshalItems[Fixture](items), err
 }
 
-// Missing gives the keys of those of the fixtures that have no row here.
+// Missing returns the keys of those of the fixtures that have no row here.
 func (Fixtures) Missing(tx *store.Tx, ids ...string) ([]attr.Item, error) {
 	return missing(tx, TableFixtures, matchKeys(ids))
 }
 
-// Between gives the fixtures of a league, by its code, that start in a span of time, both ends included.
+// Between returns the fixtures of a league, by its code, that start in a span of time, both ends included.
 func (Fixtures) Between(tx *store.Tx, leagueCode string, from, to time.Time) ([]Fixture, error) {
 	return unmarshalAll[Fixture](tx.QueryAll(store.Query{
 		Table: TableFixtures, Index: "leagueCode-startTime-index",
@@ -125,7 +125,7 @@ func (Fixtures) Between(tx *store.Tx, leagueCode string, from, to time.Time) ([]
 	}))
 }
 
-// Ahead gives the fixtures of all leagues that start in a span of time and have not begun.
+// Ahead returns the fixtures of all leagues that start in a span of time and have not begun.
 func (Fixtures) Ahead(tx *store.Tx, from, until time.Time) ([]Fixture, error) {
 	return unmarshalAll[Fixture](tx.ScanAll(store.Scan{
 		Table: TableFixtures,
@@ -172,7 +172,7 @@ func (Fixtures) Archive(tx *store.Tx, id string) error {
 
 // Sync takes what the list of fixtures says of a match. Where the match is registered, what its ticks write is left to
 // them: the score, the status and the result are theirs. A match that was postponed and has another time is archived no
-// more. It tells whether anything was written.
+// more. It reports whether anything was written.
 func (Fixtures) Sync(tx *store.Tx, s *Snapshot) (changed bool, err error) {
 	now := tx.Now()
 	st := State{}

@@ -30,7 +30,7 @@ const (
 )
 
 // ErrTooBig is the answer to a reply that has no room in the cache, compressed or not.
-var ErrTooBig = fault.New(fault.TooLarge, "reply_too_large", "the reply has no room in the fixture cache")
+var ErrTooBig = fault.New(fault.TooLarge, "reply_too_large", "the reply is too large for the fixture cache")
 
 // CachedFixture is a row of cricket-fixture-cache: what the feed said last of a match, without balls and without the
 // players nested in its rows.
@@ -75,7 +75,7 @@ func cacheLife(s *Snapshot, now time.Time) time.Duration {
 	}
 }
 
-// Get gives the cached reply of a match; found is false if there is none that is fresh, whether or not its row has
+// Get returns the cached reply of a match; found is false if there is none that is fresh, whether or not its row has
 // been swept yet.
 func (FixtureCache) Get(tx *store.Tx, matchID string) (f CachedFixture, found bool, err error) {
 	item, err := tx.Get(TableFixtureCache, matchKey(matchID))
@@ -86,13 +86,13 @@ func (FixtureCache) Get(tx *store.Tx, matchID string) (f CachedFixture, found bo
 	return f, found, nil
 }
 
-// Batch gives those of the replies that are cached and fresh.
+// Batch returns those of the replies that are cached and fresh.
 func (FixtureCache) Batch(tx *store.Tx, ids ...string) ([]CachedFixture, error) {
 	items, err := getAll(tx, TableFixtureCache, matchKeys(ids))
 	return cachedFixtures(items, tx.Now()), err
 }
 
-// ByLeague gives the fresh replies of a league's matches by their start.
+// ByLeague returns the fresh replies of a league's matches by their start.
 func (FixtureCache) ByLeague(tx *store.Tx, leagueID string) ([]CachedFixture, error) {
 	now := tx.Now()
 	var items []attr.Item
@@ -112,7 +112,7 @@ func (FixtureCache) ByLeague(tx *store.Tx, leagueID string) ([]CachedFixture, er
 	return cachedFixtures(items, now), nil
 }
 
-// All gives every fresh reply.
+// All returns every fresh reply.
 func (FixtureCache) All(tx *store.Tx) ([]CachedFixture, error) {
 	var items []attr.Item
 	for item, err := range tx.ScanAll(store.Scan{Table: TableFixtureCache}) {
@@ -150,7 +150,7 @@ func (FixtureCache) Put(tx *store.Tx, f *CachedFixture, by Owner) error {
 	return err
 }
 
-// Clear empties the cache, or forgets one match if it is named, and tells how many rows went.
+// Clear empties the cache, or forgets one match if it is named, and returns how many rows went.
 func (FixtureCache) Clear(tx *store.Tx, matchID string) (n int, err error) {
 	var keys []attr.Item
 	if matchID != "" {

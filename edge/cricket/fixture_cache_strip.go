@@ -8,7 +8,7 @@ import (
 // rowsOf are the lists of a reply whose rows may carry players. The line-up is none of them: its rows are the players.
 func rowsOf() []string { return []string{"batting", "bowling", "runs", "scoreboards"} }
 
-// withoutPlayers gives a reply without the player objects nested in its rows: the rows name them by id, and the
+// withoutPlayers returns a reply without the player objects nested in its rows: the rows name them by id, and the
 // line-up has them once. A reply that has none there, as ours have not, is given as it is.
 func withoutPlayers(raw []byte) []byte {
 	if !nestsPlayers(raw) {
@@ -37,7 +37,7 @@ func withoutPlayers(raw []byte) []byte {
 	return out
 }
 
-// nestsPlayers tells whether a reply has what only the includes of players in rows bring: a live tick does not read a
+// nestsPlayers reports whether a reply has what only the includes of players in rows bring: a live tick does not read a
 // text that needs no change.
 func nestsPlayers(raw []byte) bool {
 	for _, name := range []string{`"batsman"`, `"bowler"`, `"catchstump"`, `"batsmanout"`, `"runoutby"`} {

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -56,25 +55,26 @@ func TestFixtureCacheLife(t *testing.T) {
 }
 
 // letters is text that compresses to about three quarters.
-func letters(rng *rand.Rand, n int) string {
-	var b strings.Builder
-	for range n {
-		b.WriteByte(byte('a' + rng.IntN(26)))
+func letters(random *rand.ChaCha8, n int) string {
+	text := make([]byte, n)
+	_, _ = random.Read(text)
+	for i, b := range text {
+		text[i] = 'a' + b%26
 	}
-	return b.String()
+	return string(text)
 }
 
 // A reply comes back as it was, plain or compressed; one without room is not kept, and takes the older one along.
 func TestFixtureCacheSizes(t *testing.T) {
 	r := newReference(t)
 	var cache cricket.FixtureCache
-	rng := rand.New(rand.NewPCG(3, 4))
+	random := rand.NewChaCha8([32]byte{3, 4})
 	for _, tt := range []struct {
 		size int
 		kind attr.Kind
 	}{{0, attr.KindS}, {64<<10 - 20, attr.KindS}, {64 << 10, attr.KindB}, {400 << 10, attr.KindB}, {800 << 10, 0}} {
 		s := snap("1", "2nd Innings", r.now)
-		s.Raw = fmt.Appendf(nil, `{"id":1,"note":%q}`, letters(rng, tt.size))
+		s.Raw = fmt.Appendf(nil, `{"id":1,"note":%q}`, letters(random, tt.size))
 		f := cached(t, s, r.now)
 		err := r.Update(t.Context(), func(tx *store.Tx) error {
 			err := cache.Put(tx, &f, cricket.Owner{Fence: 3})

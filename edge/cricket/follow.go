@@ -134,7 +134,7 @@ func (Follows) SetTeam(tx *store.Tx, matchID, userID string, teamID int64) (f Fo
 	return f, attr.Unmarshal(images.New, &f)
 }
 
-// Get gives a user's follow of a match; NotFound if there is none.
+// Get returns a user's follow of a match; NotFound if there is none.
 func (Follows) Get(tx *store.Tx, matchID, userID string) (f Follow, err error) {
 	item, err := tx.Get(TableFollows, followKey(matchID, userID))
 	if err != nil {
@@ -159,7 +159,7 @@ func matchQuery(table, matchID string) store.Query {
 	}
 }
 
-// unmarshalAll gives what the items of a walk stand for. An item that is not as this version writes it is passed over:
+// unmarshalAll returns what the items of a walk stand for. An item that is not as this version writes it is passed over:
 // others write these tables too, and one bad row must not stop a match, or all of them.
 func unmarshalAll[T any](items iter.Seq2[attr.Item, error]) (all []T, err error) {
 	for item, err := range items {

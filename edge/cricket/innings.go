@@ -45,7 +45,7 @@ func (s *Snapshot) regulation() int {
 	return 2
 }
 
-// IsSuperOver tells whether an innings is beyond regulation.
+// IsSuperOver reports whether an innings is beyond regulation.
 func (s *Snapshot) IsSuperOver(innings int) bool { return innings > s.regulation() }
 
 // current is the innings being played or the last one played; nil before the first.
@@ -56,7 +56,7 @@ func (s *Snapshot) current() *Innings {
 	return &s.Innings[len(s.Innings)-1]
 }
 
-// last tells whether no later innings has begun.
+// last reports whether no later innings has begun.
 func (s *Snapshot) last(in *Innings) bool { return in.No >= s.current().No }
 
 // legal counts the legal balls of an innings.
@@ -86,7 +86,7 @@ func (s *Snapshot) quota(in *Innings) int {
 	return s.scheduled(in)
 }
 
-// overs tells whether an innings has had its overs. Overs that rain takes off the second do not end the first.
+// overs reports whether an innings has had its overs. Overs that rain takes off the second do not end the first.
 func (s *Snapshot) bowledOut(in *Innings) bool {
 	legal, revised, whole := s.legal(in), s.revisedQuota(in), s.scheduled(in)
 	if in.No == 1 {
@@ -182,17 +182,17 @@ func (s *Snapshot) noteTarget() int {
 	return 0
 }
 
-// shortened tells whether rain took overs off the match.
+// shortened reports whether rain took overs off the match.
 func (s *Snapshot) shortened() bool { return s.RevOvers != "" || s.RevTarget > 0 }
 
-// rainRuled tells whether a rain rule made the target: the feed says so, or the target is not what the scores make it.
+// rainRuled reports whether a rain rule made the target: the feed says so, or the target is not what the scores make it.
 // Overs that were fewer for both sides alike need no rule.
 func (s *Snapshot) rainRuled() bool {
 	return s.RevTarget > 0 && s.RevTarget != s.chaseSum() || s.RainScore[0].Known || s.RainScore[1].Known ||
 		s.noteHas("dls", "d/l", "vjd", "duckworth")
 }
 
-// namesTarget tells whether the feed names the target itself.
+// namesTarget reports whether the feed names the target itself.
 func (s *Snapshot) namesTarget() bool { return s.RevTarget > 0 || s.noteTarget() > 0 }
 
 // Cause says why an innings ended.
@@ -209,7 +209,7 @@ const (
 	CauseClosed    Cause = "closed"
 )
 
-// Ended tells whether and why an innings is over. The last innings of a match that just stops (rain, a draw) has
+// Ended reports whether and why an innings is over. The last innings of a match that just stops (rain, a draw) has
 // no cause: the result says it.
 func (s *Snapshot) Ended(in *Innings) Cause {
 	phase := s.phase()
@@ -235,8 +235,8 @@ func (s *Snapshot) Ended(in *Innings) Cause {
 	}
 }
 
-// decides tells whether nothing but the result can follow the end of an innings: the side batting last has the target, or
-// has neither reached it nor a tie.
+// decides reports whether nothing but the result can follow the end of an innings: the side batting last has the target,
+// or has neither reached it nor a tie.
 func (s *Snapshot) decides(innings int) bool {
 	in := s.innings(innings)
 	if in == nil || !s.last(in) {
@@ -253,7 +253,7 @@ func (s *Snapshot) decides(innings int) bool {
 	}
 }
 
-// shortHanded tells an innings that ended with nine or eight wickets down for want of batters: the others were absent
+// shortHanded reports whether an innings ended with nine or eight wickets down for want of batters: the others were absent
 // or had retired hurt. Where overs are limited nobody declares; else the balls tell who went off and did not come back.
 func (s *Snapshot) shortHanded(in *Innings, over bool) bool {
 	if !over || s.IsSuperOver(in.No) || in.Wickets < 8 {
@@ -279,7 +279,7 @@ func (s *Snapshot) wentOff(in *Innings) int {
 	return n
 }
 
-// decided tells whether a match that is finished was lost by the side batting last, on the score alone: an innings
+// decided reports whether a match that is finished was lost by the side batting last, on the score alone: an innings
 // that rain cut short has a revised target.
 func (s *Snapshot) decided(in *Innings) bool {
 	return s.RevTarget == 0 && s.Winner != 0 && s.Winner != in.TeamID

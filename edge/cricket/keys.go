@@ -10,7 +10,7 @@ import (
 // DisplayKey is the cache key of a match's display state. The neutral view has no team.
 func DisplayKey(matchID string) string { return "DISPLAY#" + matchID + "#-" }
 
-// DisplayMatch gives the match of a neutral view's cache key.
+// DisplayMatch returns the match of a neutral view's cache key.
 func DisplayMatch(key string) (matchID string, ok bool) {
 	rest, ok := strings.CutPrefix(key, "DISPLAY#")
 	if !ok {
@@ -22,7 +22,7 @@ func DisplayMatch(key string) (matchID string, ok bool) {
 // CardKey is the cache key of one innings of a match's scorecard.
 func CardKey(matchID string, innings int) string { return fmt.Sprintf("CARD#%s#%d", matchID, innings) }
 
-// CardMatch gives the match of a scorecard's cache key.
+// CardMatch returns the match of a scorecard's cache key.
 func CardMatch(key string) (matchID string, ok bool) {
 	rest, ok := strings.CutPrefix(key, "CARD#")
 	if !ok {

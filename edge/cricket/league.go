@@ -27,7 +27,7 @@ func noLeague(id string) error {
 	return fault.New(fault.NotFound, "league_not_found", "no league %q", id)
 }
 
-// Get gives a league; NotFound if there is none.
+// Get returns a league; NotFound if there is none.
 func (Leagues) Get(tx *store.Tx, id string) (LeagueRecord, error) {
 	return oneRow[LeagueRecord](tx, TableLeagues, leagueKey(id), noLeague(id))
 }
@@ -40,7 +40,7 @@ func (Leagues) All(tx *store.Tx) ([]LeagueRecord, error) {
 // Active lists those whose matches are synced and polled.
 func (Leagues) Active(tx *store.Tx) ([]LeagueRecord, error) { return leaguesWith(tx, "active") }
 
-// Marquee gives the league whose matches are polled most closely; found is false where there is none. Should others
+// Marquee returns the league whose matches are polled most closely; found is false where there is none. Should others
 // have made two, it is the one with the lower id.
 func (Leagues) Marquee(tx *store.Tx) (league LeagueRecord, found bool, err error) {
 	all, err := leaguesWith(tx, "marquee")
@@ -71,7 +71,7 @@ func (Leagues) Put(tx *store.Tx, r LeagueRecord) error {
 	return syncRow(tx, TableLeagues, leagueKey(r.LeagueID), item, "active", "marquee")
 }
 
-// Missing gives the keys of those of the leagues that have no row here.
+// Missing returns the keys of those of the leagues that have no row here.
 func (Leagues) Missing(tx *store.Tx, records ...LeagueRecord) ([]attr.Item, error) {
 	var keys []attr.Item
 	for i := range records {

@@ -172,7 +172,7 @@ func (m *Memory) noteRows(prev *State, s *Snapshot, in *Innings, known keySet) {
 	}
 }
 
-// sameOver tells whether the balls since the last reading are all of one over.
+// sameOver reports whether the balls since the last reading are all of one over.
 func (s *Snapshot) sameOver(prev *State, in *Innings) bool {
 	for _, p := range prev.PreviousScore {
 		if p.Innings == in.No {
@@ -223,7 +223,7 @@ func fourKind() boundary { return boundary{func(b *Ball) bool { return b.Four },
 
 func sixKind() boundary { return boundary{func(b *Ball) bool { return b.Six }, 6} }
 
-// of gives the ids of a batter's balls of the kind.
+// of returns the ids of a batter's balls of the kind.
 func (k boundary) of(balls []Ball, batter int64) []int64 {
 	var ids []int64
 	for i := range balls {

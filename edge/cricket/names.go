@@ -3,6 +3,9 @@ package cricket
 import (
 	"cmp"
 	"fmt"
+	"hash/fnv"
+	"maps"
+	"strconv"
 	"strings"
 )
 
@@ -12,6 +15,28 @@ const (
 	bowlerWord = "Bowler"
 	longName   = 24
 )
+
+// distinct returns the reading with those players called in full who share their last name with another: "Moeen Ali",
+// "BKG Mendis". The full name is the feed's, which has the initials where it does not know more.
+func (s *Snapshot) distinct() *Snapshot {
+	count := make(map[string]int, len(s.Players))
+	for _, n := range s.Players {
+		count[n.Last]++
+	}
+	delete(count, "")
+	maps.DeleteFunc(count, func(_ string, players int) bool { return players < 2 })
+	if len(count) == 0 {
+		return s
+	}
+	named := *s
+	named.Players = maps.Clone(s.Players)
+	for id, n := range s.Players {
+		if count[n.Last] > 0 {
+			named.Players[id] = Name{Full: n.Full, Last: cmp.Or(n.Full, n.Last)}
+		}
+	}
+	return &named
+}
 
 // who is how a text calls a player: by last name or, where it is not known, by what the player does.
 func (s *Snapshot) who(id int64, otherwise string) string {
@@ -44,12 +69,7 @@ func (s *Snapshot) name(id int64) string {
 }
 
 // lastName is how a player is called on a card.
-func (s *Snapshot) lastName(id int64) string {
-	if n, ok := s.Players[id]; ok && n.Last != "" {
-		return n.Last
-	}
-	return fmt.Sprintf("#%d", id)
-}
+func (s *Snapshot) lastName(id int64) string { return s.who(id, "#"+strconv.FormatInt(id, 10)) }
 
 // team finds a side by its id.
 func (s *Snapshot) team(id int64) Team {
@@ -75,11 +95,13 @@ const (
 	outHitWicket   dismissal = "hit_wicket"
 	outRetired     dismissal = "retired_out"
 	outObstructing dismissal = "obstructing"
+	outHandled     dismissal = "handled_ball"
+	outHitTwice    dismissal = "hit_twice"
 	outTimedOut    dismissal = "timed_out"
 	outUnknown     dismissal = "out"
 )
 
-// containsFold tells whether a text has a part, whatever its letters' case; it needs no copy of the text.
+// containsFold reports whether a text has a part, whatever its letters' case; it needs no copy of the text.
 func containsFold(text, part string) bool {
 	for i := range len(text) - len(part) + 1 {
 		if strings.EqualFold(text[i:i+len(part)], part) {
@@ -109,6 +131,10 @@ func dismissalOf(outcome string, bowler, catcher int64) dismissal {
 		return outRetired
 	case has("obstruct"):
 		return outObstructing
+	case has("handled"):
+		return outHandled
+	case has("twice"):
+		return outHitTwice
 	case has("timed"):
 		return outTimedOut
 	case has("bowled"):
@@ -135,14 +161,30 @@ func rowDismissal(r *BattingRow) dismissal {
 	}
 }
 
-// credited tells whether the bowler gets the wicket.
+// credited reports whether the bowler gets the wicket.
 func (d dismissal) credited() bool {
 	switch d {
-	case outRunOut, outRetired, outObstructing, outTimedOut:
+	case outRunOut, outRetired, outObstructing, outHandled, outHitTwice, outTimedOut:
 		return false
 	default:
 		return true
 	}
+}
+
+// wicketSubject is who is out and, behind a plus, a digest of how and by whom, as far as that is in the words of the wicket.
+func wicketSubject(who int64, how dismissal, bowler, catcher int64) string {
+	switch how {
+	case outUnknown:
+		return subject(who)
+	case outCaught, outStumped:
+	case outRunOut, outRetired, outObstructing, outTimedOut:
+		bowler, catcher = 0, 0
+	default:
+		catcher = 0
+	}
+	h := fnv.New32a()
+	_, _ = fmt.Fprint(h, how, bowler, catcher)
+	return fmt.Sprintf("%d+%d", who, h.Sum32()%4096) // two bytes in the row of the match
 }
 
 // howOut writes a dismissal as a scorecard does, without the names that are not known.
@@ -173,6 +215,10 @@ func (s *Snapshot) howOut(d dismissal, bowler, catcher int64) string {
 		return "retired out"
 	case outObstructing:
 		return "obstructing the field"
+	case outHandled:
+		return "handled the ball"
+	case outHitTwice:
+		return "hit the ball twice"
 	case outTimedOut:
 		return "timed out"
 	default:

@@ -25,13 +25,13 @@ func passingFact(key string, now time.Time) fact {
 	return fact{key: key, standing: factPassing, subject: strconv.FormatInt(now.Unix(), 10)}
 }
 
-// outlived tells whether it has stood too long to be a mistake.
+// outlived reports whether it has stood too long to be a mistake.
 func (f *fact) outlived(now time.Time) bool {
 	told, err := strconv.ParseInt(f.subject, 10, 64)
 	return err != nil || now.Sub(time.Unix(told, 0)) >= passingWait
 }
 
-// still tells whether a reading says the same of play as such an alert, or nothing that is known.
+// still reports whether a reading says the same of play as such an alert, or nothing that is known.
 func (s *Snapshot) still(key string) bool {
 	switch phase := s.phase(); {
 	case phase == PhaseAbandoned || phase == "":

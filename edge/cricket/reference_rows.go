@@ -38,7 +38,7 @@ func getAll(tx *store.Tx, table string, keys []attr.Item) (items []attr.Item, er
 	return items, nil
 }
 
-// missing gives those of the keys that have no item here.
+// missing returns those of the keys that have no item here.
 func missing(tx *store.Tx, table string, keys []attr.Item) (out []attr.Item, err error) {
 	for _, key := range keys {
 		item, err := tx.Get(table, key)
@@ -81,7 +81,7 @@ func oneRow[T any](tx *store.Tx, table string, key attr.Item, missing error) (ro
 }
 
 // setAttributes writes the attributes of next that the row has otherwise, on the condition that the row is there.
-// Attributes that next does not have stay, those of others among them. It tells whether anything was written.
+// Attributes that next does not have stay, those of others among them. It reports whether anything was written.
 func setAttributes(tx *store.Tx, table string, key, old, next attr.Item) (changed bool, err error) {
 	return growAttributes(tx, table, key, old, next, attr.Value{})
 }

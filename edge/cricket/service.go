@@ -144,7 +144,7 @@ func decodeCursor(text string) (attr.Item, error) {
 	if text == "" {
 		return nil, nil
 	}
-	bad := fault.New(fault.Invalid, "bad_cursor", "cursor is not one this node gave out")
+	bad := fault.New(fault.Invalid, "bad_cursor", "cursor was not issued by this node")
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
 		return nil, bad
@@ -160,7 +160,7 @@ func noMatch(id string) error {
 	return fault.New(fault.NotFound, "match_not_found", "there is no match %q here", id)
 }
 
-// Match gives the fixture of a match.
+// Match returns the fixture of a match.
 func (s *Service) Match(ctx context.Context, id string) (Fixture, error) {
 	var f Fixture
 	err := s.store.View(ctx, func(tx *store.Tx) error {
@@ -176,7 +176,7 @@ func (s *Service) Match(ctx context.Context, id string) (Fixture, error) {
 	return f, err
 }
 
-// Display gives the display state of a match.
+// Display returns the display state of a match.
 func (s *Service) Display(ctx context.Context, id string) (Display, error) {
 	var d Display
 	err := s.store.View(ctx, func(tx *store.Tx) error {
@@ -189,7 +189,7 @@ func (s *Service) Display(ctx context.Context, id string) (Display, error) {
 	return d, err
 }
 
-// Card gives the scorecard of a match, all innings.
+// Card returns the scorecard of a match, all innings.
 func (s *Service) Card(ctx context.Context, id string) (Card, error) {
 	card := Card{MatchID: id, Innings: []CardInnings{}}
 	err := s.store.View(ctx, func(tx *store.Tx) error {
@@ -221,7 +221,7 @@ func readCached(tx *store.Tx, key string, v any) (found bool, err error) {
 	return true, json.Unmarshal([]byte(item["state"].Str()), v)
 }
 
-// Events gives what happened in a match, in the order it became sure.
+// Events returns what happened in a match, in the order it became sure.
 func (s *Service) Events(ctx context.Context, id string) ([]Event, error) {
 	events := []Event{}
 	err := s.store.View(ctx, func(tx *store.Tx) error {
@@ -233,7 +233,7 @@ func (s *Service) Events(ctx context.Context, id string) ([]Event, error) {
 	return events, err
 }
 
-// State gives the row of a match in active-matches; found is false before it is registered.
+// State returns the row of a match in active-matches; found is false before it is registered.
 func (s *Service) State(ctx context.Context, id string) (st State, found bool, err error) {
 	err = s.store.View(ctx, func(tx *store.Tx) error {
 		st, found, err = readState(tx, id)

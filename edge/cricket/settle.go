@@ -44,7 +44,7 @@ func (s *Snapshot) verdict() verdict {
 	}
 }
 
-// noteHas tells whether the feed's note has one of some words.
+// noteHas reports whether the feed's note has one of some words.
 func (s *Snapshot) noteHas(words ...string) bool {
 	note := strings.ToLower(s.Note)
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(note, w) })
@@ -66,7 +66,7 @@ func (s *Snapshot) revisedVerdict(in *Innings) verdict {
 	}
 }
 
-// noteNames tells whether the note names a side as the winner.
+// noteNames reports whether the note names a side as the winner.
 func (s *Snapshot) noteNames(team int64) bool {
 	name := s.team(team).Name
 	return name != "" && s.noteHas(strings.ToLower(name)+" won")
@@ -92,7 +92,7 @@ func (s *Snapshot) chaseVerdict(in *Innings, target int) verdict {
 	}
 }
 
-// marginFits tells whether a note that gives runs gives the right ones.
+// marginFits reports whether a note that gives runs gives the right ones.
 func (s *Snapshot) marginFits(in *Innings, target int) bool {
 	var runs int
 	_, by, found := strings.Cut(strings.ToLower(s.Note), " won by ")
@@ -116,7 +116,7 @@ func (s *Snapshot) multiDayVerdict(in *Innings) verdict {
 	}
 }
 
-// settled tells whether the scores bear the result out.
+// settled reports whether the scores bear the result out.
 func (s *Snapshot) settled() bool { return s.verdict() == verdictSound }
 
 // believable holds a result back until the scores bear it out, though not for ever.
@@ -126,8 +126,8 @@ func (r *round) believable(c *Candidate, p Pending) bool {
 	}
 	wait := resultWait
 	switch {
-	case c.Type == EventCorrection:
-		return true // what it says was judged when it was found
+	case c.Type == EventCorrection && c.Instead == "":
+		return true // play goes on
 	case c.Detail == detailTarget:
 		wait = targetHold
 	case r.snap.settled():
@@ -171,11 +171,28 @@ func (st *State) finish(events []Event, now time.Time) {
 			if e.Detail != detailTarget {
 				st.FinishedAt = now
 			}
+		case e.Type == EventCorrection && e.Detail == resultKey && e.Instead != "":
+			st.Result = e.Instead
 		case e.Type == EventCorrection && e.Detail == resultKey && !st.Emitted.Has(resultKey):
 			st.FinishedAt, st.Result = time.Time{}, ""
 		}
 	}
-	if !st.FinishedAt.IsZero() && st.Status == ActiveLive && now.Sub(st.FinishedAt) >= keepOpen {
+	if st.FinishedAt.IsZero() || st.Status != ActiveLive {
+		return
+	}
+	if latest := now.Add(lastCall - keepOpen); st.owes() && st.FinishedAt.Before(latest) {
+		st.FinishedAt = latest
+	}
+	if now.Sub(st.FinishedAt) >= keepOpen {
 		st.end(now)
 	}
+}
+
+// owes reports whether a correction, or what is so after one, is held: the match ends when it has been told.
+func (st *State) owes() bool {
+	withdrawn := st.Told.withdrawn()
+	return slices.ContainsFunc(st.Pending, func(p Pending) bool {
+		return strings.HasPrefix(p.Key, correctionPrefix) || withdrawn[p.Key] ||
+			withdrawn[targetFact] && strings.HasPrefix(p.Key, revisedPrefix)
+	})
 }

@@ -3,6 +3,7 @@ package cricket
 import (
 	"errors"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,8 @@ type sentry struct {
 	t     *testing.T
 	fence int64 // under which everything is written that carries one
 	seen  map[string]int
+
+	alerts []string // keys of the events with an alert, in the order in which they were claimed
 
 	event uint64 // of the last event in the transaction, by its sequence
 	state uint64
@@ -67,9 +70,24 @@ func (s *sentry) look(w *store.Write) {
 		if s.state != 0 {
 			s.t.Errorf("the event %v comes behind its state", w.Key)
 		}
+		if alert, _, _ := w.New.Get("alert"); alert.Bool() && w.Op == store.OpPut {
+			s.claims(w)
+		}
 	case TableActiveMatches:
 		s.state = w.Seq
 	}
+}
+
+// claims sees that a claim goes ahead of everything but the claim before it.
+func (s *sentry) claims(w *store.Write) {
+	var want []store.ItemRef
+	if n := len(s.alerts); n > 0 {
+		want = []store.ItemRef{{Table: TableEvents, Key: eventKey("7", s.alerts[n-1])}}
+	}
+	if !w.Sending.Ahead || !reflect.DeepEqual(w.Sending.After, want) {
+		s.t.Errorf("the claim %v is sent %+v, want ahead, and after %v", w.Key, w.Sending, want)
+	}
+	s.alerts = append(s.alerts, w.Key["eventKey"].Str())
 }
 
 // Expire implements store.Replicator.
@@ -162,6 +180,9 @@ func TestWritesSuitTheirPolicies(t *testing.T) {
 	}
 	if err := s.service.CleanUp(ctx, "7", s.by); err != nil {
 		t.Fatal(err)
+	}
+	if len(s.sentry.alerts) < 2 {
+		t.Errorf("claimed were %v", s.sentry.alerts)
 	}
 	for _, want := range []string{
 		TableActiveMatches + " PutItem", TableEvents + " PutItem", TableFixtures + " UpdateItem", TableFixtureCache + " PutItem", TableDevices + " UpdateItem",

@@ -164,7 +164,7 @@ func (b *Ball) BatRuns() int {
 	return b.Runs - b.NoBallRuns
 }
 
-// Legal tells whether it counts towards the over.
+// Legal reports whether it counts towards the over.
 func (b *Ball) Legal() bool { return !b.Wide && !b.NoBall }
 
 // BallsPerOver is six, and five in The Hundred.
@@ -175,5 +175,5 @@ func (s *Snapshot) BallsPerOver() int {
 	return 6
 }
 
-// MultiDay tells first-class cricket, where an innings has no quota of overs.
+// MultiDay reports whether a match is first-class cricket, where an innings has no quota of overs.
 func (s *Snapshot) MultiDay() bool { return s.Overs == 0 }

@@ -12,7 +12,7 @@ const (
 	maxInnings = 64  // super overs may repeat
 )
 
-// sound gives a reading that the rules can count on: innings numbered from 1 without a gap (but for one that was
+// sound returns a reading that the rules can count on: innings numbered from 1 without a gap (but for one that was
 // forfeited), rows and balls of those alone, every ball once and in order, nothing below zero. A reading that is so
 // already is given as it is.
 func (s *Snapshot) sound() *Snapshot {
@@ -75,7 +75,7 @@ func (s *Snapshot) isSound() bool {
 	return true
 }
 
-// follows tells whether an innings can have the score line after that of another, 0 for none. Side by side they are but
+// follows reports whether an innings can have the score line after that of another, 0 for none. Side by side they are but
 // where an innings of several days was forfeited, which need not have a line.
 func (s *Snapshot) follows(before, no int) bool {
 	return no == before+1 || s.MultiDay() && no == before+2 && no <= s.regulation()
@@ -95,7 +95,7 @@ func soundBall(b *Ball, innings int) bool {
 		small(b.Runs) && small(b.Byes) && small(b.LegByes) && small(b.NoBallRuns)
 }
 
-// small tells what can come of one ball.
+// small reports whether one ball can bring so many runs.
 func small(runs int) bool { return runs >= 0 && runs <= 99 }
 
 func ballOrder(a, b *Ball) int {
@@ -116,7 +116,7 @@ func soundBalls(balls []Ball, innings int) []Ball {
 	return kept
 }
 
-// overs tells whether a text is a number of overs, "49.3".
+// overs reports whether a text is a number of overs, "49.3".
 func overs(text string) bool {
 	n := ballsOf(text, 6)
 	if n < 0 || n > 6*maxRuns {

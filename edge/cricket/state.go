@@ -29,6 +29,7 @@ type State struct {
 	Cooldowns       map[string]int64 `dynamodbav:"cooldowns,omitempty"`  // event type to the end of its cooldown, epoch ms
 	Pending         []Pending        `dynamodbav:"pending,omitempty"`    // seen, and held until they are sure
 	AlertTimes      []int64          `dynamodbav:"alertTimes,omitempty"` // of the running hour, epoch ms
+	LastAlert       string           `dynamodbav:"lastAlert,omitempty"`  // key of the latest event with an alert
 	FinishedAt      time.Time        `dynamodbav:"finishedAt,omitempty"` // when the result was confirmed
 	Result          string           `dynamodbav:"result,omitempty"`
 	Torn            int              `dynamodbav:"torn,omitempty"` // readings in a row whose score and balls disagree
@@ -95,7 +96,7 @@ type Notice struct {
 	At   time.Time `dynamodbav:"at"`
 }
 
-// Quiet tells whether another look at the same reading can change nothing.
+// Quiet reports whether another look at the same reading can change nothing.
 func (st *State) Quiet() bool {
 	return st.PreviousStatus != "" && len(st.Pending) == 0 && st.FinishedAt.IsZero() && st.Torn == 0 &&
 		st.Doubts == 0 && st.NewStatus == ""

@@ -33,7 +33,7 @@ func (s Status) Phase() (phase Phase, known bool) {
 	switch t := s.word(); t {
 	case "ns", "delayed":
 		return PhasePrematch, true
-	case "1st innings", "2nd innings", "3rd innings", "4th innings":
+	case "1st innings", "2nd innings", "3rd innings", "4th innings", "super over":
 		return PhaseLive, true
 	case "innings break":
 		return PhaseInningsBreak, true
@@ -54,7 +54,7 @@ func (s Status) Phase() (phase Phase, known bool) {
 	}
 }
 
-// NotPlayed tells a match that was postponed or cancelled: it has no result, and play is not coming.
+// NotPlayed reports whether a match was postponed or cancelled: it has no result, and play is not coming.
 func (s Status) NotPlayed() bool {
 	w := s.word()
 	return w == "postp" || w == "cancl"
@@ -101,7 +101,7 @@ func (s *Snapshot) phase() Phase {
 	return p
 }
 
-// over tells whether the match is: nothing more is played.
+// over reports whether the match is: nothing more is played.
 func (s *Snapshot) over() bool {
 	p := s.phase()
 	return p == PhaseCompleted || p == PhaseAbandoned

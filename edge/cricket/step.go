@@ -20,6 +20,7 @@ const (
 	burstBalls  = 3                // more new balls in one reading are a feed catching up
 	tornPolls   = 6                // so many readings may disagree with their balls before the balls count anyway
 	keepOpen    = 15 * time.Minute // a finished match stays live, in case the feed re-opens it
+	lastCall    = 2 * time.Minute  // a match whose corrections wait for room ends no sooner than so long after
 	abandonWait = 30 * time.Minute // an abandoned match may go on yet
 	idleLife    = 12 * time.Hour   // a match that has not begun so long after its time is not coming
 	keepEnded   = 24 * time.Hour   // an ended row stays readable
@@ -56,7 +57,7 @@ func Step(prev State, s *Snapshot, o Options, now time.Time) Outcome {
 // step is Step. It may look at the whole match with all its words instead of at what is new, and comes to the same.
 func step(prev State, s *Snapshot, o Options, now time.Time, brief bool) Outcome {
 	next := prev
-	s = s.sound()
+	s = s.sound().distinct()
 	if !next.trust(s) {
 		next.LastTickAt = now
 		next.finish(nil, now)
@@ -131,7 +132,7 @@ func (st *State) judge(
 	if st.Torn > 0 && st.Torn <= tornPolls {
 		return nil, nil
 	}
-	r := round{state: st, snap: s, options: o, now: now, challenges: byKey, told: map[string]bool{}}
+	r := round{state: st, snap: s, options: o, now: now, challenges: byKey, told: map[string]bool{}, owed: st.Told.withdrawn()}
 	r.first = Pending{
 		Since: now.UnixMilli(), Burst: newBalls(prev, s) > burstBalls,
 		Baseline: prev.PreviousStatus == "" || now.Sub(prev.LastTickAt) > baselineGap,
@@ -158,6 +159,7 @@ type round struct {
 	first      Pending              // how an event is held that was not seen before
 	challenges map[string]challenge // by key of the correction
 	told       map[string]bool      // keys that phones are told, by an alert of their own or another's
+	owed       map[string]bool      // keys that phones were told are not so
 }
 
 func tornCount(before int, s *Snapshot) int {
@@ -170,11 +172,14 @@ func tornCount(before int, s *Snapshot) int {
 // newBalls counts the balls that the last tick did not have; by the score where balls are not known.
 func newBalls(prev *State, s *Snapshot) int {
 	if len(s.Balls) == 0 {
-		in := s.current()
-		if in == nil || len(prev.PreviousScore) != len(s.Innings) {
-			return 0
+		n := 0
+		for i := range s.Innings {
+			n += s.legal(&s.Innings[i])
 		}
-		return s.legal(in) - ballsOf(prev.PreviousScore[len(s.Innings)-1].Overs, s.BallsPerOver())
+		for _, p := range prev.PreviousScore {
+			n -= ballsOf(p.Overs, s.BallsPerOver())
+		}
+		return n
 	}
 	n := 0
 	for i := len(s.Balls) - 1; i >= 0 && s.Balls[i].ID > prev.PreviousBallID; i-- {
@@ -188,6 +193,7 @@ type confirmed struct {
 	Candidate
 	held    Pending
 	dropped string // the rule that keeps it from being an alert, if one does already
+	full    bool   // the hour has no room for it
 }
 
 // confirm splits candidates into those that are sure now and those that are held on. What was pending and is no longer
@@ -201,7 +207,7 @@ func (r *round) confirm(pending []Pending, candidates []Candidate) (sure []confi
 		}
 		p.Seen = min(p.Seen+1, 2)
 		if r.longSettled(&c, p, len(held)) {
-			sure = append(sure, confirmed{c, p, "baseline"})
+			sure = append(sure, confirmed{Candidate: c, held: p, dropped: "baseline"})
 			continue
 		}
 		if !r.hasHeld(p, c.Type) || !r.believable(&c, p) {
@@ -213,7 +219,7 @@ func (r *round) confirm(pending []Pending, candidates []Candidate) (sure []confi
 		if c.Key == resultKey {
 			r.snap.nameWinner(&c)
 		}
-		sure = append(sure, confirmed{c, p, r.staleness(&c, p)})
+		sure = append(sure, confirmed{Candidate: c, held: p, dropped: r.staleness(&c, p)})
 	}
 	return sure, held
 }
@@ -224,7 +230,7 @@ func digest(texts ...string) string {
 	return strconv.FormatUint(uint64(h.Sum32()), 36)
 }
 
-// hasHeld tells whether an event was the same in two readings, long enough apart.
+// hasHeld reports whether an event was the same in two readings, long enough apart.
 func (r *round) hasHeld(p Pending, t EventType) bool {
 	return p.Seen >= 2 && r.now.UnixMilli()-p.Since >= holdOf(t).Milliseconds()
 }
@@ -242,10 +248,10 @@ func holdOf(t EventType) time.Duration {
 	}
 }
 
-// longSettled tells what a node that joins need not hold: phones are not told of it, and nobody will correct it. Nor is
-// what there is no room for held then.
+// longSettled reports whether a node that joins need not hold an event: phones are not told of it, and nobody will
+// correct it. Nor is what there is no room for held then.
 func (r *round) longSettled(c *Candidate, p Pending, held int) bool {
-	if !p.Baseline || p.Seen > 1 || c.Key == resultKey || tellsState(c.Type) || c.Type == EventCorrection {
+	if !p.Baseline || p.Seen > 1 || tellsState(c.Type) || r.owes(c) {
 		return false
 	}
 	in := r.snap.current()
@@ -268,12 +274,12 @@ func (r *round) staleness(c *Candidate, p Pending) string {
 	s := r.snap
 	phase := s.phase()
 	switch {
+	case r.owes(c):
+		return "" // late is better than never
 	case p.Baseline && !tellsState(c.Type):
 		return "baseline"
 	case phase == PhaseAbandoned && suspended(c.Type):
 		return "abandoned"
-	case c.Type == EventCorrection:
-		return ""
 	case c.BallID != 0 && r.age(c, p) > staleAfter, s.overtaken(c.Key):
 		return StaleRule
 	case p.Burst && s.olderOvers(c):
@@ -283,7 +289,7 @@ func (r *round) staleness(c *Candidate, p Pending) string {
 	}
 }
 
-// suspended tells what an abandoned match does not tell: it may go on, or never have been so.
+// suspended reports whether an abandoned match holds an event back: it may go on, or never have been abandoned.
 func suspended(t EventType) bool {
 	switch t {
 	case EventCancelled, EventPostponed, EventDelayed, EventCorrection:
@@ -293,7 +299,7 @@ func suspended(t EventType) bool {
 	}
 }
 
-// overtaken tells a milestone that is no news: the batter has the next, or is out on fifty and some.
+// overtaken reports whether a milestone is old news: the batter has reached the next, or is out.
 func (s *Snapshot) overtaken(key string) bool {
 	family, numbers := splitKey(key)
 	if family != familyMilestone {
@@ -309,13 +315,18 @@ func (s *Snapshot) overtaken(key string) bool {
 // nextMilestone is the milestone after one.
 func nextMilestone(runs int64) int64 { return runs - runs%50 + 50 }
 
-// olderOvers tells what came in the older part of a burst.
+// olderOvers reports whether an event came in the older part of a burst: before its last two overs or in an innings before.
+// How an innings ended, and what the next one needs, is news into the third over of that.
 func (s *Snapshot) olderOvers(c *Candidate) bool {
 	in := s.current()
-	if in == nil || c.Innings == 0 || c.Over == "" {
+	if in == nil || c.Innings == 0 {
 		return false
 	}
-	return c.Innings != in.No || ballsOf(c.Over, s.BallsPerOver()) < s.legal(in)-2*s.BallsPerOver()
+	newest := s.legal(in) - 2*s.BallsPerOver()
+	if c.Over == "" {
+		return c.Innings < in.No && newest > 0
+	}
+	return c.Innings != in.No || ballsOf(c.Over, s.BallsPerOver()) < newest
 }
 
 // register makes the row of a match: idle before play, live from then on, ended when play is not coming.

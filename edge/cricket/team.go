@@ -20,7 +20,7 @@ func teamKey(id string) attr.Item { return attr.Item{"teamId": attr.S(id)} }
 
 func noTeam(id string) error { return fault.New(fault.NotFound, "team_not_found", "no team %q", id) }
 
-// Get gives a team; NotFound if there is none.
+// Get returns a team; NotFound if there is none.
 func (Teams) Get(tx *store.Tx, id string) (TeamRecord, error) {
 	return oneRow[TeamRecord](tx, TableTeams, teamKey(id), noTeam(id))
 }
@@ -56,7 +56,7 @@ func (Teams) Put(tx *store.Tx, records ...TeamRecord) error {
 	return nil
 }
 
-// Missing gives the keys of those of the teams that have no row here.
+// Missing returns the keys of those of the teams that have no row here.
 func (Teams) Missing(tx *store.Tx, records ...TeamRecord) ([]attr.Item, error) {
 	var keys []attr.Item
 	for i := range records {

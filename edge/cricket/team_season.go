@@ -16,7 +16,7 @@ func teamSeasonKey(seasonID, teamID string) attr.Item {
 	return attr.Item{"seasonId": attr.S(seasonID), "teamId": attr.S(teamID)}
 }
 
-// Get gives a team of a season; NotFound if there is none.
+// Get returns a team of a season; NotFound if there is none.
 func (TeamSeasons) Get(tx *store.Tx, seasonID, teamID string) (TeamSeasonRecord, error) {
 	return oneRow[TeamSeasonRecord](tx, TableTeamSeasons, teamSeasonKey(seasonID, teamID),
 		fault.New(fault.NotFound, "team_season_not_found", "team %q is not in season %q", teamID, seasonID))

@@ -63,7 +63,7 @@ func (e *DeposedError) Error() string {
 	return fmt.Sprintf("match %s is written under fence %d by another holder", e.MatchID, e.Fence)
 }
 
-// Unwrap gives the fault.
+// Unwrap returns the fault.
 func (e *DeposedError) Unwrap() error {
 	return fault.New(fault.Conflict, "deposed", "match %s has passed to another node", e.MatchID)
 }
@@ -90,7 +90,7 @@ func (s *Service) Tick(ctx context.Context, snap *Snapshot, by Owner) (State, er
 		out := Step(prev, snap, s.options, tx.Now())
 		out.State.InstanceID = by.Node
 		after = out.State
-		return s.writeOutcome(tx, snap, row, prev.LastTickAt, &out, by)
+		return s.writeOutcome(tx, snap, row, &prev, &out, by)
 	})
 	return after, err
 }
@@ -120,7 +120,7 @@ func (s *Service) Observe(ctx context.Context, prev State, snap *Snapshot) (Stat
 // writeOutcome writes what a tick comes to. The state is last: to the cloud it goes when all before it have been settled,
 // so that nobody has a state whose events may still be refused or lost.
 func (s *Service) writeOutcome(
-	tx *store.Tx, snap *Snapshot, row attr.Item, last time.Time, out *Outcome, by Owner,
+	tx *store.Tx, snap *Snapshot, row attr.Item, prev *State, out *Outcome, by Owner,
 ) error {
 	now := tx.Now()
 	for _, key := range out.Cleared {
@@ -130,7 +130,7 @@ func (s *Service) writeOutcome(
 	}
 	until := snap.keptUntil(now)
 	for i := range out.Events {
-		if err := writeEvent(tx, snap.MatchID, &out.Events[i], by, until); err != nil {
+		if err := writeEvent(tx, snap.MatchID, &out.Events[i], prev.LastAlert, by, until); err != nil {
 			return err
 		}
 	}
@@ -142,7 +142,7 @@ func (s *Service) writeOutcome(
 			return err
 		}
 	}
-	return s.writeState(tx, row, last, &out.State, by)
+	return s.writeState(tx, row, prev.LastTickAt, &out.State, by)
 }
 
 // Touch notes that the match is being watched although nothing changes, so that no other node takes it over. The row is
@@ -222,7 +222,7 @@ func keepUnknown(row, item attr.Item) {
 	}
 }
 
-// sameState tells whether a row has a state but for the time of its last tick and the fence it was written under.
+// sameState reports whether a row has a state but for the time of its last tick and the fence it was written under.
 func sameState(row, state attr.Item) bool {
 	extra := 0
 	if _, fenced := row[fenceName]; fenced {
@@ -270,8 +270,10 @@ func clearEvent(tx *store.Tx, matchID, key string, by Owner) error {
 }
 
 // writeEvent creates the event's row. Its creation is the claim of the alert, so it must not exist, here or in the cloud,
-// whoever made it: an event that is there already was recorded before, and stays as it is.
-func writeEvent(tx *store.Tx, matchID string, e *Event, by Owner, until int64) error {
+// whoever made it: an event that is there already was recorded before, and stays as it is. The claims of a match's alerts
+// are decided in the order in which they were made, whatever lies between them: a correction is not told before what it
+// corrects. lastAlert is the key of the one before; a claim does not wait behind a queue of follows.
+func writeEvent(tx *store.Tx, matchID string, e *Event, lastAlert string, by Owner, until int64) error {
 	item, err := attr.Marshal(e)
 	if err != nil {
 		return err
@@ -279,7 +281,11 @@ func writeEvent(tx *store.Tx, matchID string, e *Event, by Owner, until int64) e
 	item["matchId"] = attr.S(matchID)
 	item["node"], item[fenceName] = attr.S(by.Node), attr.Int(by.Fence)
 	item["ttl"] = attr.Int(until)
-	_, err = tx.Put(store.PutItem{Table: TableEvents, Item: item, Condition: "attribute_not_exists(eventKey)"})
+	put := store.PutItem{Table: TableEvents, Item: item, Condition: "attribute_not_exists(eventKey)"}
+	if put.Ahead = e.Alert; e.Alert && lastAlert != "" {
+		put.After = []store.ItemRef{{Table: TableEvents, Key: eventKey(matchID, lastAlert)}}
+	}
+	_, err = tx.Put(put)
 	if _, claimed := errors.AsType[*store.ConditionFailedError](err); claimed {
 		return nil
 	}

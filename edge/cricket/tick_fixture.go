@@ -72,7 +72,7 @@ func fixtureAttributes(old, next attr.Item) []string {
 	return names
 }
 
-// fixtureNews tells whether more than the time is new.
+// fixtureNews reports whether more than the time is new.
 func fixtureNews(old, next attr.Item) bool {
 	names := fixtureAttributes(old, next)
 	return len(names) > 1 || len(names) == 1 && names[0] != "liveUpdatedAt"

@@ -46,9 +46,11 @@ func packTold(facts []fact) Told {
 
 // challenge is a fact that the reading contradicts, with what is to be said about it.
 type challenge struct {
-	fact   fact
-	now    *Candidate // what the reading has under the key, nil: nothing
-	retake bool       // nobody was told: the event is taken back without a word
+	fact fact
+	now  *Candidate // what the reading has under the key, nil: nothing
+
+	elsewhere int  // the number of the wicket that a batter fell as who is out, but not as was told
+	retake    bool // nobody was told: the event is taken back without a word
 }
 
 // Corrections are held as events are. A taking back is held under a key that no event has.
@@ -67,17 +69,21 @@ func (st *State) challenged(
 		found[facts[i].key] = nil
 	}
 	for i := range all {
-		if is, asked := found[all[i].Key]; asked && is == nil {
-			found[all[i].Key] = &all[i]
+		key := factKey(&all[i].Event)
+		if is, asked := found[key]; asked && is == nil {
+			found[key] = &all[i]
 		}
 	}
 	for _, f := range facts {
 		ch := challenge{fact: f, now: found[f.key]}
-		if !s.contradicts(&ch, now) {
-			continue
+		if !s.contradicts(&ch, now) || f.key == targetFact && ch.now != nil && !known.has(ch.now.Key) {
+			continue // a target that is new is told as such
 		}
 		if ch.now != nil && ch.now.Text == "" {
 			ch.now = inWords(prev, s, known, f.key)
+		}
+		if ch.now == nil {
+			ch.elsewhere = fellAs(&f, all)
 		}
 		ch.retake = f.standing == factQuiet && f.key != resultKey
 		c := st.correction(ch, s, known)
@@ -87,41 +93,92 @@ func (st *State) challenged(
 	return out, byKey
 }
 
-// contradicts tells whether a reading says otherwise than a fact.
+// contradicts reports whether a reading says otherwise than a fact.
 func (s *Snapshot) contradicts(ch *challenge, now time.Time) bool {
 	f := &ch.fact
-	same := ch.now != nil && (ch.now.Subject == f.subject || f.subject == anySubject)
+	same := ch.now != nil && sameSubject(f.key, f.subject, ch.now.Subject)
 	switch {
 	case !s.judges(f.key, f.subject):
 		return false
 	case f.standing == factPassing:
 		return !f.outlived(now) && !s.still(f.key)
 	case f.standing == factWithdrawn:
-		return ch.now != nil
+		return false // its key is free: what is so after all is news
 	case same:
 		return false
-	default: // another end of the match has to be believed first
-		return f.key != resultKey || ch.now == nil || s.settled()
+	default: // the scores must not deny another end of the match; what they leave open waits
+		return f.key != resultKey || ch.now == nil || s.settled() || s.Winner != 0 && s.verdict() == verdictOpen
 	}
+}
+
+// fellAs is the number of the wicket that the batter of a fact fell as, if another than was told; 0: the batter is in.
+func fellAs(f *fact, all []Candidate) int {
+	family, was := splitKey(f.key)
+	if family != familyWicket {
+		return 0
+	}
+	who, _, _ := strings.Cut(f.subject, "+")
+	for i := range all {
+		if c := &all[i]; c.Type == EventWicket && c.Innings == int(was[0]) && strings.HasPrefix(c.Subject+"+", who+"+") {
+			_, numbers := splitKey(c.Key)
+			return int(numbers[1])
+		}
+	}
+	return 0
 }
 
 // inWords finds an event again that was left without its text: that it is challenged is rare.
 func inWords(prev *State, s *Snapshot, known keySet, key string) *Candidate {
 	all := detect(prev, s, known, nil).out
-	if i := slices.IndexFunc(all, func(c Candidate) bool { return c.Key == key }); i >= 0 {
+	if i := slices.IndexFunc(all, func(c Candidate) bool { return factKey(&c.Event) == key }); i >= 0 {
 		return &all[i]
 	}
 	return nil
 }
 
+// targetFact is the key of the fact which target phones were told last: there is one at a time.
+const targetFact = "dls"
+
+// factKey is the key of the fact that an event makes.
+func factKey(e *Event) string {
+	if e.Type == EventTargetRevised {
+		return targetFact
+	}
+	return e.Key
+}
+
+// eventKey is the key of the event that made a fact.
+func (f *fact) eventKey() string {
+	if f.key == targetFact {
+		return revisedPrefix + f.subject
+	}
+	return f.key
+}
+
+// sameSubject reports whether two subjects under one key are the same as far as both are known: how a batter is out, with how
+// many runs one has a fifty, and by how much a match was won may be missing.
+func sameSubject(key, told, now string) bool {
+	if told == now || told == anySubject {
+		return true
+	}
+	who, how, _ := strings.Cut(told, "+")
+	is, way, _ := strings.Cut(now, "+")
+	return who == is && (way == "" || how == "" && key != resultKey)
+}
+
 // anySubject is the subject of a fact whose own was not kept.
 const anySubject = "?"
 
-// judges tells whether a reading can contradict a fact: without the balls it was found in, it cannot, nor by a target that
-// was revised since.
+// judges reports whether a reading can contradict a fact: without the balls it was found in, it cannot, nor by a target
+// that was revised since.
 func (s *Snapshot) judges(key, subject string) bool {
 	family, numbers := splitKey(key)
 	switch family {
+	case familyBall:
+		in := s.current()
+		return len(s.Balls) > 0 && in != nil && s.agrees(in) && numbers[0] >= s.revisable()
+	case familyRowSixes:
+		return len(s.Balls) == 0 // with them the same sixes have another key
 	case familyHatTrick, familySixes:
 		return len(s.Balls) > 0 && slices.ContainsFunc(s.Innings, func(in Innings) bool {
 			balls := s.ballsIn(in.No)
@@ -143,7 +200,7 @@ func (st *State) correction(ch challenge, s *Snapshot, known keySet) Candidate {
 	c.Mark = "gone"
 	if ch.now != nil {
 		c.Innings, c.Over, c.Subject = ch.now.Innings, ch.now.Over, ch.now.Subject
-		c.Mark = "now " + ch.now.Subject
+		c.Mark, c.Instead = "now "+ch.now.Subject, ch.now.Text
 	}
 	c.Text = s.correctionText(ch)
 	return c
@@ -151,9 +208,9 @@ func (st *State) correction(ch challenge, s *Snapshot, known keySet) Candidate {
 
 // correctionKey is the first that is free: an event can be corrected again.
 func correctionKey(key string, known keySet) string {
-	corr := "corr:" + key
+	corr := correctionPrefix + key
 	for n := 2; known.has(corr); n++ {
-		corr = "corr:" + key + ":" + strconv.Itoa(n)
+		corr = correctionPrefix + key + ":" + strconv.Itoa(n)
 	}
 	return corr
 }
@@ -173,10 +230,12 @@ func (s *Snapshot) correctionText(ch challenge) string {
 		return "Correction: " + ch.now.Text
 	case familyWicket:
 		switch {
+		case ch.now == nil && ch.elsewhere > 0:
+			return fmt.Sprintf("Correction: %s was the %s wicket, not the %s", who, ordinal(ch.elsewhere), ordinal(int(numbers[1])))
 		case ch.now == nil:
 			return fmt.Sprintf("Correction: %s not out (review)", who)
-		case ch.fact.standing == factWithdrawn:
-			return "Corrected wicket: " + strings.TrimPrefix(ch.now.Text, "WICKET! ")
+		case who == s.called(ch.now.Subject):
+			return correctionWord + strings.TrimPrefix(ch.now.Text, wicketCry)
 		default:
 			return fmt.Sprintf("Correction: it was %s, not %s", s.called(ch.now.Subject), who)
 		}
@@ -213,6 +272,8 @@ func (s *Snapshot) notSo(family string, numbers []int64) string {
 		return "no follow-on"
 	case closeKey:
 		return "the chase is not that close"
+	case targetFact:
+		return "the target stands"
 	default:
 		return "that was not so"
 	}
@@ -220,7 +281,8 @@ func (s *Snapshot) notSo(family string, numbers []int64) string {
 
 // called is the name of the player that a subject is about.
 func (s *Snapshot) called(subject string) string {
-	if id, err := strconv.ParseInt(subject, 10, 64); err == nil {
+	who, _, _ := strings.Cut(subject, "+")
+	if id, err := strconv.ParseInt(who, 10, 64); err == nil {
 		return s.lastName(id)
 	}
 	return "the batter"
@@ -235,22 +297,9 @@ func (s *Snapshot) battingRow(innings int, player int64) *BattingRow {
 	return nil
 }
 
-// corrects tells whether the correction of an event is an alert: what phones were told of a wicket, a hundred or the
-// result.
-func corrects(f fact) bool {
-	if f.standing == factQuiet || f.standing == factPassing {
-		return false // quiet is of the result: any other is taken back without a word
-	}
-	family, numbers := splitKey(f.key)
-	switch family {
-	case resultKey, familyWicket:
-		return true
-	case familyMilestone:
-		return numbers[0] >= 100
-	default:
-		return false
-	}
-}
+// corrects reports whether the correction of an event is an alert: whatever phones were told has to be put right where it
+// was told. What passes by itself needs no more than the banner.
+func corrects(f fact) bool { return f.standing == factTold }
 
 // settleFacts brings the facts up to date with what became sure: new ones, corrected ones, those taken back. It gives
 // the keys that are free again, whose rows are to go.
@@ -259,7 +308,7 @@ func (r *round) settleFacts(sure []confirmed, events []Event, known keySet) (cle
 		return nil
 	}
 	facts := slices.DeleteFunc(r.state.Told.facts(), func(f fact) bool {
-		return f.standing == factPassing && f.outlived(r.now)
+		return f.standing == factPassing && f.outlived(r.now) || r.snap.settledBall(f.key)
 	})
 	for i := range sure {
 		c := &sure[i]
@@ -273,14 +322,9 @@ func (r *round) settleFacts(sure []confirmed, events []Event, known keySet) (cle
 		if recorded && passing(c.Type) && r.told[c.Key] {
 			facts = append(facts, passingFact(c.Key, r.now))
 		}
-		if !recorded || !ruleOf(c.Type).lasting && c.Key != resultKey {
-			continue
+		if recorded && (ruleOf(c.Type).lasting || c.Key == resultKey || isBoundary(&c.Event)) {
+			facts = r.noted(facts, c)
 		}
-		f := fact{key: c.Key, standing: factQuiet, subject: c.Subject}
-		if r.told[c.Key] {
-			f.standing = factTold
-		}
-		facts = append(facts, f)
 	}
 	for _, key := range cleared {
 		known.remove(key)
@@ -289,7 +333,30 @@ func (r *round) settleFacts(sure []confirmed, events []Event, known keySet) (cle
 	return cleared
 }
 
-// correctFact takes a correction that became sure into the facts, and gives the key that is free again.
+// noted is the facts with that of an event that became sure.
+func (r *round) noted(facts []fact, c *confirmed) []fact {
+	f := fact{key: factKey(&c.Event), standing: factQuiet, subject: c.Subject}
+	if r.told[c.Key] {
+		f.standing = factTold
+	}
+	if old := slices.IndexFunc(facts, func(old fact) bool { return old.key == f.key }); old < 0 {
+		return append(facts, f)
+	} else if r.told[c.Key] {
+		facts[old] = f // else phones know of the one before
+	}
+	return facts
+}
+
+// isBoundary reports whether an event is a four or a six of a ball, which a feed may revise for a while.
+func isBoundary(e *Event) bool { return e.BallID != 0 && (e.Type == EventFour || e.Type == EventSix) }
+
+// settledBall reports whether a key is that of a ball too old to be revised.
+func (s *Snapshot) settledBall(key string) bool {
+	family, numbers := splitKey(key)
+	return family == familyBall && len(s.Balls) > 0 && numbers[0] < s.revisable()
+}
+
+// correctFact takes a correction that became sure into the facts, and returns the key that is free again.
 func correctFact(facts *[]fact, ch challenge) (cleared []string) {
 	i := slices.IndexFunc(*facts, func(f fact) bool { return f.key == ch.fact.key })
 	if i < 0 {
@@ -297,18 +364,31 @@ func correctFact(facts *[]fact, ch challenge) (cleared []string) {
 	}
 	f := &(*facts)[i]
 	switch {
-	case ch.retake, f.key == resultKey && ch.now == nil:
+	case ch.retake:
 		*facts = slices.Delete(*facts, i, i+1)
-		return []string{ch.fact.key}
+		return []string{ch.fact.eventKey()}
 	case f.standing == factPassing: // its key stays used: a word that flaps is told once
 		*facts = slices.Delete(*facts, i, i+1)
 	case ch.now == nil:
 		f.standing = factWithdrawn
+		return []string{ch.fact.eventKey()}
 	default:
 		f.subject = ch.now.Subject
-		if f.standing == factWithdrawn {
-			f.standing = factTold
+		if was := ch.fact.eventKey(); was != f.eventKey() {
+			return []string{was}
 		}
 	}
 	return nil
+}
+
+// withdrawn lists the keys of what phones were told is not so. What happens under one of them after all is owed to them,
+// as a correction is.
+func (t Told) withdrawn() map[string]bool {
+	out := map[string]bool{}
+	for _, f := range t.facts() {
+		if f.standing == factWithdrawn {
+			out[f.key] = true
+		}
+	}
+	return out
 }

@@ -84,13 +84,13 @@ func TestCorrections(t *testing.T) {
 		s.undo()
 		s.polls(4)
 		s.play("1 . W")
-		want(t, s.keys(EventWicket, EventCorrection), "w:1:1!", "corr:w:1:1!", "corr:w:1:1:2!")
-		if got := s.texts(EventCorrection)[1]; !strings.HasPrefix(got, "Corrected wicket: P102 b P211") {
+		want(t, s.keys(EventWicket, EventCorrection), "w:1:1!", "corr:w:1:1!", "w:1:1!")
+		if got := s.texts(EventWicket)[1]; !strings.HasPrefix(got, "WICKET! P102 b P211") {
 			t.Errorf("the wicket that fell is told as %q", got)
 		}
 		s.undo()
 		s.polls(4)
-		want(t, s.keys(EventCorrection), "corr:w:1:1!", "corr:w:1:1:2!", "corr:w:1:1:3!")
+		want(t, s.keys(EventCorrection), "corr:w:1:1!", "corr:w:1:1:2!")
 	})
 	t.Run("merged into an innings end", func(t *testing.T) {
 		s := newScript(t, 1)
@@ -101,7 +101,8 @@ func TestCorrections(t *testing.T) {
 		want(t, s.keys(EventWicket, EventInningsEnd), "w:1:1-merged", "inn:1!")
 		s.undo()
 		s.polls(4)
-		want(t, s.keys(EventCorrection), "corr:w:1:1!")
+		want(t, s.keys(EventCorrection), "corr:inn:1!", "corr:w:1:1-merged")
+		want(t, s.texts(EventCorrection)[:1], "Correction: ALP 1/0 (1). BET need 2; P102 not out (review)")
 	})
 	t.Run("two wickets, one of them taken back", func(t *testing.T) {
 		s := newScript(t, 20)
@@ -146,9 +147,9 @@ func TestCorrections(t *testing.T) {
 		want(t, s.texts(EventCorrection), "Correction: P101 on 99, not 100")
 		s.pair = [2]int64{101, 102}
 		s.play("1")
-		want(t, s.keys(EventHundred, EventCorrection), "m100:1:101!", "corr:m100:1:101!", "corr:m100:1:101:2!")
+		want(t, s.keys(EventHundred, EventCorrection), "m100:1:101!", "corr:m100:1:101!", "m100:1:101!")
 	})
-	t.Run("a fifty is corrected in silence", func(t *testing.T) {
+	t.Run("a fifty that was a run short", func(t *testing.T) {
 		s := newScript(t, 50)
 		s.innings(teamA)
 		s.play(strings.Repeat("6 ", 8))
@@ -160,7 +161,7 @@ func TestCorrections(t *testing.T) {
 		s.snap.Innings[0].UpdatedAt = s.now
 		s.row(1, 101).Runs--
 		s.polls(4)
-		want(t, s.keys(EventFifty, EventCorrection), "m50:1:101!", "corr:m50:1:101")
+		want(t, s.keys(EventFifty, EventCorrection), "m50:1:101!", "corr:m50:1:101!")
 	})
 }
 
@@ -183,7 +184,7 @@ func TestCorrectionWaitsItsTurn(t *testing.T) {
 	s.polls(4)
 	s.bowl("W")
 	s.polls(4)
-	want(t, s.keys(EventWicket, EventCorrection), "w:1:1!", "corr:w:1:1!", "corr:w:1:1:2!")
+	want(t, s.keys(EventWicket, EventCorrection), "w:1:1!", "corr:w:1:1!", "w:1:1!")
 }
 
 func TestResultIsCorrected(t *testing.T) {
@@ -214,6 +215,24 @@ func TestResultIsCorrected(t *testing.T) {
 		want(t, s.keys(EventCorrection))
 		if s.state.Result != "Betas won by 10 wickets" {
 			t.Errorf("the display has %q", s.state.Result)
+		}
+	})
+	t.Run("a margin that the scores leave open", func(t *testing.T) {
+		s := newScript(t, 20) // overs that nobody says are fewer
+		s.innings(teamA)
+		s.play("1 1 1 1 1 1")
+		s.innings(teamB)
+		s.play("1 1 1 . . .")
+		s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamA, "Alphas won by 84 runs"
+		s.polls(80)
+		want(t, s.texts(EventResult), "Alphas won by 84 runs")
+		s.snap.Note = "Alphas won by 3 runs"
+		s.polls(30)
+		want(t, s.texts(EventCorrection))
+		s.polls(60)
+		want(t, s.texts(EventCorrection), "Correction: Alphas won by 3 runs")
+		if s.state.Result != "Alphas won by 3 runs" {
+			t.Errorf("the display keeps %q", s.state.Result)
 		}
 	})
 	t.Run("a moment of play", func(t *testing.T) {
@@ -298,5 +317,155 @@ func TestVerdict(t *testing.T) {
 				t.Errorf("verdict %d, want %d", got, tc.want)
 			}
 		})
+	}
+}
+
+// What phones were told and is not so, and what is so after that, has room in the hour beyond that of news, and waits
+// where there is none: it is told late, in one alert, or not at all once there is nothing to correct.
+func TestCorrectionsFindRoom(t *testing.T) {
+	full := func(s *script, n int) {
+		s.state.AlertTimes = nil
+		for i := range n {
+			s.state.AlertTimes = append(s.state.AlertTimes, s.now.Add(-58*time.Minute+time.Duration(i)*time.Second).UnixMilli())
+		}
+	}
+	t.Run("beyond the news", func(t *testing.T) {
+		s := toldWicket(t)
+		full(s, firstAlerts)
+		s.undo()
+		s.polls(4)
+		want(t, s.keys(EventCorrection), "corr:w:1:1!")
+		s.play("W")
+		s.play("W")
+		want(t, s.keys(EventWicket), "w:1:1!", "w:1:1!", "w:1:2-budget")
+	})
+	t.Run("late", func(t *testing.T) {
+		s := toldWicket(t)
+		full(s, mostAlerts)
+		s.undo()
+		s.polls(12)
+		want(t, s.keys(EventCorrection))
+		s.polls(48)
+		want(t, s.keys(EventCorrection), "corr:w:1:1!")
+	})
+	t.Run("not at all", func(t *testing.T) {
+		s := toldWicket(t)
+		with := s.snap
+		with.Balls, with.Batting, with.Innings = slices.Clone(with.Balls), slices.Clone(with.Batting), slices.Clone(with.Innings)
+		full(s, mostAlerts)
+		s.undo()
+		s.polls(12)
+		s.snap = with
+		s.snap.Innings[0].UpdatedAt = s.now
+		s.polls(60)
+		want(t, s.keys(EventWicket, EventCorrection), "w:1:1!")
+	})
+	t.Run("the match waits for it", func(t *testing.T) {
+		s := newScript(t, 1)
+		s.innings(teamA)
+		s.play("1 1 W 1 1 1")
+		s.innings(teamB)
+		s.play("6")
+		s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamB, "Betas won by 10 wickets"
+		s.polls(4)
+		full(s, mostAlerts)
+		row := s.row(1, 102)
+		if !row.Out {
+			row = s.row(1, 101)
+		}
+		row.Out, row.BowlerID, row.FoWOvers = false, 0, ""
+		b := &s.snap.Balls[2]
+		b.Wicket, b.Outcome = false, ""
+		s.snap.Innings[0].Wickets--
+		s.polls(int(keepOpen/(2500*time.Millisecond)) + 8)
+		if want(t, s.keys(EventCorrection)[:1], "corr:inn:1!"); s.state.Status == ActiveLive {
+			s.polls(100)
+		}
+		if s.state.Status != ActiveEnded {
+			t.Error("it goes on when it has been told")
+		}
+	})
+}
+
+// A wicket is told with how it fell, an innings with its score, a target once: when they change phones hear of it.
+func TestFactsAreCorrected(t *testing.T) {
+	t.Run("how it fell", func(t *testing.T) {
+		s := toldWicket(t)
+		b := &s.snap.Balls[len(s.snap.Balls)-1]
+		b.Outcome = "LBW OUT"
+		s.polls(4)
+		if got := s.texts(EventCorrection); len(got) != 1 || !strings.HasPrefix(got[0], "Correction: P101 lbw b P211 1 ") {
+			t.Errorf("told %q", got)
+		}
+	})
+	t.Run("the score of an innings", func(t *testing.T) {
+		s := newScript(t, 1)
+		s.innings(teamA)
+		s.play("1 1 1 1 1 1")
+		b := &s.snap.Balls[5]
+		b.Runs, b.Four = 4, true
+		s.snap.Innings[0].Runs += 3
+		s.snap.Innings[0].UpdatedAt = s.now
+		s.polls(4)
+		want(t, s.texts(EventInningsEnd, EventCorrection), "ALP 6/0 (1). BET need 7", "Correction: ALP 9/0 (1). BET need 10")
+	})
+	t.Run("a target that was none", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play("1 1 1")
+		s.snap.RevOvers = "18"
+		s.polls(4)
+		s.snap.RevOvers = "10"
+		s.polls(4)
+		s.snap.RevOvers = "18"
+		s.polls(4)
+		s.snap.RevOvers = ""
+		s.polls(4)
+		want(t, s.keys(EventTargetRevised, EventCorrection), "dls:0:18!", "dls:0:10!", "corr:dls!", "corr:dls:2!")
+		want(t, s.texts(EventCorrection), "Correction: Match reduced to 18 overs a side", "Correction: the target stands")
+		s.snap.RevOvers = "18"
+		s.polls(4)
+		want(t, s.keys(EventTargetRevised), "dls:0:18!", "dls:0:10!", "dls:0:18!")
+	})
+	t.Run("a wicket that fell as another", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play("W W")
+		b := &s.snap.Balls[0]
+		row := s.row(1, b.BatterID)
+		row.Out, row.BowlerID, row.FoWOvers = false, 0, ""
+		b.Wicket, b.Outcome = false, ""
+		s.snap.Innings[0].Wickets--
+		s.snap.Innings[0].UpdatedAt = s.now
+		s.polls(4)
+		want(t, s.texts(EventCorrection)[:1], "Correction: it was P103, not P101; P103 was the 1st wicket, not the 2nd")
+	})
+}
+
+// A boundary that the feed takes back is not counted, one that it calls otherwise is counted as that.
+func TestBoundariesAreRevised(t *testing.T) {
+	s := newScript(t, 20)
+	s.innings(teamA)
+	s.play("1 4 6")
+	four, six := &s.snap.Balls[1], &s.snap.Balls[2]
+	want(t, s.keys(EventFour, EventSix), ballKey(four.ID), ballKey(six.ID))
+	four.Runs, four.Four = 3, false
+	six.Runs, six.Six, six.Four = 4, false, true
+	s.snap.Innings[0].Runs -= 3
+	s.snap.Innings[0].UpdatedAt = s.now
+	s.row(1, four.BatterID).Runs -= 3
+	s.polls(6)
+	if s.known[ballKey(four.ID)] {
+		t.Error("the row of a four that was none is still there")
+	}
+	want(t, s.keys(EventFour, EventSix, EventCorrection), ballKey(four.ID), ballKey(six.ID), ballKey(six.ID))
+	if last := s.told[len(s.told)-1]; last.Type != EventFour || !s.known[last.Key] {
+		t.Errorf("a six that was a four is %+v", last)
+	}
+	s.play(strings.Repeat("1 ", 2*lastBalls+6))
+	for _, f := range s.state.Told.facts() {
+		if strings.HasPrefix(f.key, "b:") {
+			t.Errorf("%+v is kept of an old ball", f)
+		}
 	}
 }

@@ -75,7 +75,7 @@ func (st *State) doubts(s *Snapshot) doubt {
 	}
 }
 
-// nameless tells a reading that was sent without the names of a side, its league or a batter.
+// nameless reports whether a reading came without the names of a side, its league or a batter.
 func (s *Snapshot) nameless() bool {
 	for _, t := range s.Teams {
 		if t.ID != 0 && t.Name == "" {
@@ -116,7 +116,7 @@ func (s *Snapshot) steady(before []PreviousScore) *Snapshot {
 	return &fixed
 }
 
-// behind tells whether a score went down.
+// behind reports whether a score went down.
 func (st *State) behind(s *Snapshot) bool {
 	for _, p := range st.PreviousScore {
 		in := s.innings(p.Innings)
@@ -127,7 +127,7 @@ func (st *State) behind(s *Snapshot) bool {
 	return false
 }
 
-// lost tells whether one of the last balls is no longer there.
+// lost reports whether one of the last balls is no longer there.
 func (st *State) lost(s *Snapshot) bool {
 	newest := s.Balls[max(0, len(s.Balls)-2*lastBalls):]
 	for i := range st.Last30Balls {
@@ -153,12 +153,13 @@ func (s *Snapshot) sign() string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// settleStatus gives the reading as it is shown: a new phase, or a word nobody knows, counts once two readings have it,
-// for a feed says that play is interrupted, or over, and takes it back. What begins a match counts at once.
+// settleStatus returns the reading as it is shown: a new phase, or a word nobody knows, counts once two readings have it,
+// for a feed says that play is interrupted, or over, and takes it back. What begins a match counts at once, and that play
+// goes on where another ball has been bowled: in a super over there are six.
 func (st *State) settleStatus(s *Snapshot) *Snapshot {
 	phase, known := s.phaseKnown()
 	if st.PreviousStatus == "" || s.Status == st.PreviousStatus || known && phase == st.MatchPhase ||
-		st.MatchPhase == PhasePrematch && phase != PhaseCompleted || st.NewStatus == s.Status {
+		st.MatchPhase == PhasePrematch && phase != PhaseCompleted || phase == PhaseLive && st.playsOn(s) || st.NewStatus == s.Status {
 		st.NewStatus = ""
 		return s
 	}
@@ -166,4 +167,14 @@ func (st *State) settleStatus(s *Snapshot) *Snapshot {
 	shown := *s
 	shown.Status = st.PreviousStatus
 	return &shown
+}
+
+// playsOn reports whether a ball was bowled since the last reading.
+func (st *State) playsOn(s *Snapshot) bool {
+	in := s.current()
+	if in == nil {
+		return false
+	}
+	i := slices.IndexFunc(st.PreviousScore, func(p PreviousScore) bool { return p.Innings == in.No })
+	return s.legal(in) > 0 && (i < 0 || s.legal(in) > ballsOf(st.PreviousScore[i].Overs, s.BallsPerOver()))
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// copied gives the reading as it stands, for a feed that tells it again later.
+// copied returns the reading as it stands, for a feed that tells it again later.
 func (s *script) copied() Snapshot {
 	c := s.snap
 	c.Innings, c.Batting = slices.Clone(c.Innings), slices.Clone(c.Batting)

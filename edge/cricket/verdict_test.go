@@ -203,7 +203,7 @@ func TestInterruptionThatWasNone(t *testing.T) {
 		s.polls(16)
 		want(t, s.keys(EventInterrupted), "int:0.3!")
 		for _, e := range s.told {
-			if e.Type == EventCorrection && (e.Alert || e.Detail != "int:0.3" && e.Detail != "inn:1") {
+			if e.Type == EventCorrection && (e.Alert && e.Detail != "inn:1" || e.Detail != "int:0.3" && e.Detail != "inn:1") {
 				t.Errorf("corrected by %+v", e)
 			}
 		}

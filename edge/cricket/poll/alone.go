@@ -37,6 +37,8 @@ func (p *Poller) nextAlone(w *watch) time.Time {
 		return w.state.LastTickAt.Add(takeoverAfter) // it is another node's until then
 	}
 	switch {
+	case p.isStandIn(w):
+		return p.due(sportmonks.Fixture, latest(w.asked, w.seen), pause(w, followEvery), p.alone())
 	case isPrematch(w):
 		return p.due(sportmonks.Fixture, w.asked, prematchEvery, p.alone())
 	case w.state.FinishedAt.IsZero() && w.state.Status != cricket.ActiveEnded:
@@ -49,7 +51,7 @@ func (p *Poller) nextAlone(w *watch) time.Time {
 // alone is how many matches are read one by one.
 func (p *Poller) alone() (n int) {
 	for _, w := range p.watched {
-		if !w.listed && p.isMine(w) {
+		if (!w.listed || p.isStandIn(w)) && p.isMine(w) {
 			n++
 		}
 	}
@@ -74,7 +76,7 @@ func (p *Poller) readAlone(ctx context.Context, now time.Time, isFor func(*watch
 func (p *Poller) readOne(ctx context.Context, w *watch, now time.Time) error {
 	w.asked = now
 	p.called(sportmonks.Fixture, now)
-	balls := !isPrematch(w) && w.state.PreviousBallID != 0
+	balls := !isPrematch(w) && (w.state.PreviousBallID != 0 || w.listed && p.closely(w))
 	final := isFinal(w)
 	if final {
 		ctx = sportmonks.Final(ctx)
@@ -90,6 +92,9 @@ func (p *Poller) readOne(ctx context.Context, w *watch, now time.Time) error {
 		return err
 	}
 	w.gone = time.Time{}
+	if !isPrematch(w) {
+		p.count(func(s *Status) { s.ReadAt = now })
+	}
 	if final {
 		p.count(func(s *Status) { s.FinalReads++ })
 		if at := finals(); w.final < len(at) && !now.Before(w.left.Add(at[w.final])) {

@@ -35,7 +35,7 @@ func overAt(w *watch) time.Time {
 	return never()
 }
 
-// unknown tells that the feed is known not to have a match.
+// unknown reports whether the feed is known not to have a match.
 func (p *Poller) unknown(id string) bool { return p.Knows != nil && !p.Knows(id) }
 
 // endUnknown ends the matches that the feed is known not to have, of an earlier life of this node too.
@@ -53,9 +53,9 @@ func (p *Poller) endUnknown(ctx context.Context) error {
 
 // missed notes that the feed does not know a match. It may have forgotten it for a moment only.
 func (p *Poller) missed(w *watch, now time.Time) {
-	if w.gone.IsZero() {
+	if w.gone.IsZero() && !w.listed {
 		w.gone = now
-		p.Log.Warn("the feed does not know a match any more", "match", w.id, "ends", now.Add(goneEnd))
+		p.Log.Warn("the feed no longer has a match", "match", w.id, "ends", now.Add(goneEnd))
 	}
 }
 

@@ -5,6 +5,7 @@
 //	orchestrator    30 s   looks at what is registered; the leader registers matches 45 min before their start
 //	score            5 s   all live matches, without balls
 //	marquee        2.5 s   the matches that are watched closely, with balls; carries all live ones, score reads its answer
+//	stand-in        10 s   matches in play by themselves, while the live list is left alone: its budget is another
 //	prematch        60 s   toss and line-ups of registered matches, which the live list does not have yet
 //	reconcile              matches that have left the live list: their own record decides, at 0, 1, 5 and 15 min
 //	cleanup                what is over for good: follows, fixture, row

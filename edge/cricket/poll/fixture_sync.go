@@ -112,7 +112,7 @@ func (p *Poller) ensureFixtures(ctx context.Context, some []cricket.Snapshot) er
 	})
 }
 
-// uncached gives what the list says of the matches that nobody polls and of which nothing fresh is cached.
+// uncached returns what the list says of the matches that nobody polls and of which nothing fresh is cached.
 func uncached(tx *store.Tx, some []cricket.Snapshot) (rows []cricket.CachedFixture, err error) {
 	var ids []string
 	for i := range some {

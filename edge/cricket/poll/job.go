@@ -15,7 +15,7 @@ import (
 // job is one thing that is done again and again by a loop.
 type job struct {
 	name string
-	// due tells when it is to run next, given when it ran last (zero: never); on is false while it has nothing to do.
+	// due returns when it is to run next, given when it ran last (zero: never); on is false while it has nothing to do.
 	due   func(last time.Time) (at time.Time, on bool)
 	run   func(ctx context.Context, now time.Time) error
 	eager bool // it may run twice at the same instant: it knows itself whether there is something to do
@@ -50,7 +50,7 @@ const shortest = 500 * time.Millisecond
 func never() time.Time { return time.Unix(1<<40, 0) }
 
 // loop runs jobs when they are due, in their order where several are, until ctx ends. The signal has it look again; each
-// round ends with pause. may tells whether a job may run at all.
+// round ends with pause. may reports whether a job may run at all.
 func (p *Poller) loop(ctx context.Context, jobs []*job, wake *clock.Signal, pause func(), may func(*job) bool) {
 	for ctx.Err() == nil {
 		for _, j := range jobs {
@@ -190,7 +190,7 @@ func (p *Poller) finish(ctx context.Context, j *job, now time.Time, err error) {
 // maxTold is how many different errors of one run are told.
 const maxTold = 5
 
-// told gives the text of an error; of several joined each text once, in order, and not too many.
+// told returns the text of an error; of several joined each text once, in order, and not too many.
 func told(err error) string {
 	var texts []string
 	var collect func(err error)

@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// started gives a list of fixtures with one match that starts at an instant.
+// started returns a list of fixtures with one match that starts at an instant.
 func started(id int, league int64, at time.Duration) cricket.Snapshot {
 	s := match(id, league, "NS", 0)
 	s.StartsAt = midday().Add(at)

@@ -26,7 +26,7 @@ const absentPolls = 3
 // is the marquee. A match with its balls is half a megabyte to three; more than a few are no body to read every 2.5 s.
 const closeMatches = 4
 
-// closely tells whether a match is asked for with its balls: one of the marquee league, and where there is none, every
+// closely reports whether a match is asked for with its balls: one of the marquee league, and where there is none, every
 // match while the list is short.
 func (p *Poller) closely(w *watch) bool {
 	if marquee := p.marqueeLeague(); marquee != 0 {
@@ -49,7 +49,7 @@ func (p *Poller) listLength() int {
 	return n
 }
 
-// closeOn gives the matches in the list that are watched closely.
+// closeOn returns the matches in the list that are watched closely.
 func (p *Poller) closeOn() (on []*watch) {
 	for _, w := range p.watched {
 		if w.listed && !w.cleaned && p.isMine(w) && p.closely(w) {

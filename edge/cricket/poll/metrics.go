@@ -18,7 +18,7 @@ type collector struct {
 	seat, nodes, observed, given, torn  *prometheus.Desc
 }
 
-// Collector gives the poller's metrics.
+// Collector returns the poller's metrics.
 func (p *Poller) Collector() prometheus.Collector {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("touchline_cricket_"+name, help, labels, nil)
@@ -28,17 +28,17 @@ func (p *Poller) Collector() prometheus.Collector {
 		runs:      desc("job_runs_total", "Runs of a job.", "job"),
 		failed:    desc("job_failures_total", "Runs of a job that ended with an error.", "job"),
 		last:      desc("job_last_run_timestamp_seconds", "When a job ran last, by the node's clock.", "job"),
-		matches:   desc("watched_matches", "Matches under this node's eyes.", "status", "phase"),
-		takeovers: desc("takeovers_total", "Matches taken from nodes that had fallen silent."),
-		finals:    desc("final_reads_total", "Readings for the end of a match."),
+		matches:   desc("watched_matches", "Matches that this node watches.", "status", "phase"),
+		takeovers: desc("takeovers_total", "Matches taken over from nodes that had gone silent."),
+		finals:    desc("final_reads_total", "Reads for the end of a match."),
 		leading:   desc("feed_leading", "1 while this node finds and registers matches for all."),
-		seat:      desc("seat", "This node's seat among those that poll, from 1; 0: none."),
+		seat:      desc("seat", "This node's slot among the nodes that poll, from 1; 0: none."),
 		nodes:     desc("polling_nodes", "Nodes that poll, as this one sees them."),
-		observed:  desc("observed_readings_total", "Readings taken in for this node's own readers, the locks being out of reach."),
-		torn:      desc("torn_matches", "Matches whose score and balls have disagreed for six readings: the feed is to be looked at."),
-		given:     desc("given_away_total", "Matches left to nodes that came later."),
+		observed:  desc("observed_readings_total", "Reads for this node's own readers only, while the locks were out of reach."),
+		torn:      desc("torn_matches", "Matches whose score and balls have disagreed for six reads: check the feed."),
+		given:     desc("given_away_total", "Matches handed over to nodes that joined later."),
 		cached:    desc("fixture_cache_writes_total", "Replies written to the fixture cache."),
-		tooBig:    desc("fixture_cache_too_large_total", "Replies that had no room in the fixture cache."),
+		tooBig:    desc("fixture_cache_too_large_total", "Replies too large for the fixture cache."),
 	}
 }
 

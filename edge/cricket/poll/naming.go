@@ -59,7 +59,7 @@ func (p *Poller) marqueeLeague() int64 {
 	return p.names.marquee
 }
 
-// isActive tells whether the league of a match is synced and polled.
+// isActive reports whether the league of a match is synced and polled.
 func (p *Poller) isActive(s *cricket.Snapshot) bool {
 	return p.activeLeague(s.League.ID, s.League.Code)
 }
@@ -74,12 +74,12 @@ func (p *Poller) activeLeague(id int64, code string) bool {
 	return p.wanted(code)
 }
 
-// wanted tells whether a league is active when it is first seen.
+// wanted reports whether a league is active when it is first seen.
 func (p *Poller) wanted(code string) bool {
 	return slices.Contains(p.Leagues, AllLeagues) || code != "" && slices.Contains(p.Leagues, code)
 }
 
-// named gives a match of a reading with the clock of its feed, whether balls were asked for, and the names that admins
+// named returns a match of a reading with the clock of its feed, whether balls were asked for, and the names that admins
 // have given to its league and teams. Readings are shared and stay as they are.
 func (p *Poller) named(s *cricket.Snapshot, r *reading) *cricket.Snapshot {
 	own := *s

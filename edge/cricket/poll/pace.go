@@ -7,16 +7,37 @@ import (
 )
 
 // due is when an endpoint that was asked at last is to be asked again, at the interval that is wanted or the one that the
-// budget allows. calls is how many are made each time.
+// budget allows, and not while it is left alone. calls is how many are made each time.
 func (p *Poller) due(endpoint sportmonks.Endpoint, last time.Time, want time.Duration, calls int) time.Time {
+	at := onGrid(last, want)
 	if longer := p.stretched(endpoint, want, calls); longer > want && !last.IsZero() {
-		return last.Add(longer)
+		at = last.Add(longer)
 	}
-	return onGrid(last, want)
+	return latest(at, p.restsUntil(endpoint))
 }
 
-// stretched gives the interval at which calls of an endpoint can go on until the end of the feed's hour, the reserve for
-// final reads left alone: the one that is wanted, or a longer one.
+// restsUntil is until when an endpoint is left alone: the feed asks for it, fails, refuses us, or the calls of the hour are
+// used up. Zero: it is asked.
+func (p *Poller) restsUntil(endpoint sportmonks.Endpoint) time.Time {
+	if p.Budgets == nil {
+		return time.Time{}
+	}
+	until := p.Budgets.Health()[endpoint].Until
+	if !until.After(p.Clock.Now()) {
+		return time.Time{}
+	}
+	return until
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// stretched returns the interval at which calls of an endpoint can go on until the end of the feed's hour, the reserve
+// for final reads left alone: the one that is wanted, or a longer one.
 //
 // What is left of the hour is divided evenly over what is left of its calls: a node that shares its token, or was
 // started again, slows down instead of running dry.
@@ -34,7 +55,7 @@ func (p *Poller) stretched(endpoint sportmonks.Endpoint, want time.Duration, cal
 	}
 	usable := b.Remaining - b.Reserve
 	if usable <= 0 {
-		return max(want, left)
+		return max(want, b.Next.Sub(p.lastCall(endpoint)))
 	}
 	if endpoint != sportmonks.Fixtures { // those one node reads for all
 		calls *= p.readers()

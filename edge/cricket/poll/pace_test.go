@@ -150,7 +150,8 @@ func TestBudgetStretches(t *testing.T) {
 		{sportmonks.Budget{Limit: 2000, Remaining: 2000, Reserve: 200}, 2500 * time.Millisecond},
 		{sportmonks.Budget{Limit: 1000, Remaining: 1000, Reserve: 100}, 4 * time.Second},
 		{sportmonks.Budget{Limit: 2000, Remaining: 320, Reserve: 200, Reset: midday().Add(time.Hour)}, 30 * time.Second},
-		{sportmonks.Budget{Limit: 2000, Remaining: 200, Reserve: 200, Reset: midday().Add(10 * time.Minute)}, 10 * time.Minute},
+		{sportmonks.Budget{Limit: 2000, Remaining: 200, Reserve: 200, Reset: midday().Add(10 * time.Minute), Next: midday().Add(10 * time.Minute)}, 10 * time.Minute},
+		{sportmonks.Budget{Limit: 2000, Remaining: 0, Reserve: 200, Reset: midday().Add(time.Hour), Next: midday().Add(5 * time.Minute)}, 5 * time.Minute},
 	} {
 		t.Run(fmt.Sprint(tt.want), func(t *testing.T) {
 			r := newRig(t)

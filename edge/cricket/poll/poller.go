@@ -34,15 +34,15 @@ type Reference interface {
 	Seasons(ctx context.Context) ([]cricket.SeasonRecord, error)
 	// Teams lists the teams.
 	Teams(ctx context.Context) ([]cricket.TeamRecord, error)
-	// Squad gives the players of a team in a season; fault.NotFound where the feed has none.
+	// Squad returns the players of a team in a season; fault.NotFound where the feed has none.
 	Squad(ctx context.Context, teamID, seasonID string) ([]cricket.SquadPlayer, error)
 }
 
 // Budgets is how the feed's client stands.
 type Budgets interface {
-	// Budgets tells what is left of the calls of the running hour, by endpoint.
+	// Budgets returns what is left of the calls of the running hour, by endpoint.
 	Budgets() map[sportmonks.Endpoint]sportmonks.Budget
-	// Health tells which endpoints are left alone, and why.
+	// Health returns which endpoints are left alone, and why.
 	Health() map[sportmonks.Endpoint]sportmonks.Health
 }
 
@@ -64,7 +64,7 @@ type Lease interface {
 type Leases interface {
 	// Hold takes the lock, or gives the lease of it that this node has; nil while another node holds it.
 	Hold(ctx context.Context, key string) (Lease, error)
-	// Holder tells which node holds the lock, as far as that can be seen without taking it; "" if none does.
+	// Holder returns which node holds the lock, as far as that can be seen without taking it; "" if none does.
 	Holder(ctx context.Context, key string) (node string, err error)
 }
 
@@ -125,7 +125,7 @@ type Config struct {
 	// Leagues are the codes of the leagues that are active from the first time the feed names them; AllLeagues for
 	// every one. A league that has a row in cricket-leagues is active if the row says so.
 	Leagues []string
-	// Knows tells whether the feed has a match, where that can be told for certain: one that it has not is ended at
+	// Knows reports whether the feed has a match, where that can be told for certain: one that it has not is ended at
 	// once. Nil for a feed that may have forgotten a match for a while.
 	Knows func(id string) bool
 }
@@ -180,6 +180,7 @@ func New(c Config) *Poller {
 		{name: "orchestrator", due: p.orchestrateDue, run: p.orchestrate, seeks: true, eager: true},
 		{name: "marquee", due: p.marqueeDue, run: p.marquee},
 		{name: "score", due: p.scoreDue, run: p.score, seeks: true},
+		{name: "stand-in", due: p.aloneDue(p.isStandIn), run: p.standIn},
 		{name: "prematch", due: p.aloneDue(isPrematch), run: p.prematch},
 		{name: "reconcile", due: p.aloneDue(hasLeft), run: p.reconcile},
 		{name: "cleanup", due: p.cleanupDue, run: p.cleanup},
@@ -235,7 +236,7 @@ func (p *Poller) hold(ctx context.Context, key string) (Lease, error) {
 	return p.Leases.Hold(ctx, key)
 }
 
-// holder tells which node holds a lock.
+// holder returns which node holds a lock.
 func (p *Poller) holder(ctx context.Context, key string) (string, error) {
 	p.holds.Lock()
 	defer p.holds.Unlock()

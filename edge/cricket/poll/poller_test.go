@@ -5,8 +5,10 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -48,8 +50,9 @@ type node struct {
 	path  string
 	id    string
 	fence int64
-	wrap  func(poll.Matches) poll.Matches // nil: as it is
-	shown cricket.Display                 // at the end of the last run
+	wrap  func(poll.Matches) poll.Matches              // nil: as it is
+	feed  func(clock.Clock, http.Handler) http.Handler // what is before the replay
+	shown cricket.Display                              // at the end of the last run
 }
 
 func newNode(t *testing.T, id string) *node {
@@ -58,10 +61,13 @@ func newNode(t *testing.T, id string) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &node{t: t, match: m, id: id, path: filepath.Join(t.TempDir(), "touchline.db")}
+	return &node{
+		t: t, match: m, id: id, path: filepath.Join(t.TempDir(), "touchline.db"),
+		feed: func(_ clock.Clock, replay http.Handler) http.Handler { return replay },
+	}
 }
 
-// run polls from where the match was left until stop says so of a state, and tells how the match stands then.
+// run polls from where the match was left until stop says so of a state, and reports how the match stands then.
 func (n *node) run(stop func(cricket.State, time.Time) bool) (cricket.State, []cricket.Event) {
 	n.t.Helper()
 	n.fence++
@@ -80,7 +86,7 @@ func (n *node) run(stop func(cricket.State, time.Time) bool) (cricket.State, []c
 	} else if found {
 		now = clock.NewStepped(st.LastTickAt)
 	}
-	srv := httptest.NewServer(replay.NewFeed(n.match, now, "demo"))
+	srv := httptest.NewServer(n.feed(now, replay.NewFeed(n.match, now, "demo")))
 	defer srv.Close()
 	feed, err := sportmonks.New(sportmonks.Config{BaseURL: srv.URL + "/api/v2.0", Token: "demo", Clock: now})
 	if err != nil {
@@ -132,21 +138,35 @@ func (u *until) Tick(ctx context.Context, s *cricket.Snapshot, by cricket.Owner)
 
 func ended(st cricket.State, _ time.Time) bool { return st.Status == cricket.ActiveEnded }
 
+// cleanRuns are matches that a node polled from their start to their end, each run by the first test that wants it. Nobody
+// changes what it found.
+var cleanRuns sync.Map
+
+func cleanRun(t *testing.T, id string) (cricket.State, []cricket.Event) {
+	t.Helper()
+	once, _ := cleanRuns.LoadOrStore(id, sync.OnceValues(func() (cricket.State, []cricket.Event) { return newNode(t, id).run(ended) }))
+	return once.(func() (cricket.State, []cricket.Event))()
+}
+
 // A node that is stopped again and again, at any tick, finds and tells the same as one that is not.
 func TestRestartsChangeNothing(t *testing.T) {
 	const id = "1343760"
-	wantState, wantEvents := newNode(t, id).run(ended)
+	wantState, wantEvents := cleanRun(t, id)
 	if wantState.Result != "Malawi won by 10 wickets" || len(wantEvents) == 0 {
 		t.Fatalf("the clean run says %q with %d events", wantState.Result, len(wantEvents))
 	}
-	for seed := range uint64(4) {
+	seeds, longest := uint64(4), 60
+	if testing.Short() {
+		seeds, longest = 1, 150
+	}
+	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		n := newNode(t, id)
 		var state cricket.State
 		var events []cricket.Event
 		restarts := 0
 		for state.Status != cricket.ActiveEnded {
-			ticks := 1 + rng.IntN(60)
+			ticks := 1 + rng.IntN(longest)
 			state, events = n.run(func(st cricket.State, now time.Time) bool {
 				ticks--
 				return ticks == 0 || ended(st, now)
@@ -180,7 +200,7 @@ var errRefused = errors.New("there is no room")
 
 // A reading that could not be taken in is taken in at the next poll, though the feed says that nothing is new.
 func TestFailedTickIsOwed(t *testing.T) {
-	_, want := newNode(t, "1343760").run(ended)
+	_, want := cleanRun(t, "1343760")
 	n := newNode(t, "1343760")
 	n.wrap = func(m poll.Matches) poll.Matches { return &failing{Matches: m} }
 	state, got := n.run(ended)

@@ -11,7 +11,7 @@ import (
 // not have it.
 const prematchEvery = time.Minute
 
-// isPrematch tells a match that is registered and has not begun.
+// isPrematch reports whether a match is registered and has not begun.
 func isPrematch(w *watch) bool { return !w.listed && w.state.Status == cricket.ActiveIdle }
 
 // prematch reads the matches that are about to start.

@@ -21,7 +21,7 @@ func finals() []time.Duration {
 // the list.
 const endsAfter = 15 * time.Minute
 
-// hasLeft tells a match that was live and that the list has no more.
+// hasLeft reports whether a match was live and is no longer in the list.
 func hasLeft(w *watch) bool {
 	if w.listed || w.left.IsZero() || isPrematch(w) {
 		return false
@@ -29,7 +29,7 @@ func hasLeft(w *watch) bool {
 	return w.state.Status == cricket.ActiveLive || w.final < len(finals())
 }
 
-// isFinal tells that a reading of a match is for its end, and may use what is kept of the budget for such.
+// isFinal reports whether a reading of a match is for its end, and may use what is kept of the budget for such.
 func isFinal(w *watch) bool {
 	return !w.listed && !w.left.IsZero() && (!w.state.FinishedAt.IsZero() || w.state.Status == cricket.ActiveEnded)
 }

@@ -36,6 +36,7 @@ type script struct {
 	leagues  []cricket.LeagueRecord
 	budgets  map[sportmonks.Endpoint]sportmonks.Budget
 	listErr  func(now time.Time) error
+	health   func(now time.Time) map[sportmonks.Endpoint]sportmonks.Health
 
 	mu    sync.Mutex
 	calls []call
@@ -50,7 +51,7 @@ func (f *script) note(what string, args ...any) time.Time {
 	return now
 }
 
-// asked gives when something was asked, as durations since midday.
+// asked returns when something was asked, as durations since midday.
 func (f *script) asked(what string) (at []time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -141,7 +142,12 @@ func (f *script) Squad(_ context.Context, team, season string) ([]cricket.SquadP
 
 func (f *script) Budgets() map[sportmonks.Endpoint]sportmonks.Budget { return f.budgets }
 
-func (f *script) Health() map[sportmonks.Endpoint]sportmonks.Health { return nil }
+func (f *script) Health() map[sportmonks.Endpoint]sportmonks.Health {
+	if f.health == nil {
+		return nil
+	}
+	return f.health(f.clock.Now())
+}
 
 // fleetLocks are locks with terms, on the clock of the test. A holder that renews does so whenever it asks.
 type fleetLocks struct {
@@ -164,7 +170,7 @@ func newFleetLocks(c clock.Clock) *fleetLocks {
 	return &fleetLocks{clock: c, term: 90 * time.Second, held: map[string]*fleetLease{}}
 }
 
-// of gives the locks as a node sees them.
+// of returns the locks as a node sees them.
 func (l *fleetLocks) of(node string) poll.Leases { return nodeLocks{l, node} }
 
 type nodeLocks struct {
@@ -210,7 +216,7 @@ func (l *fleetLease) Release(context.Context) error {
 	return nil
 }
 
-// holder tells who holds a lock.
+// holder returns who holds a lock.
 func (l *fleetLocks) holder(key string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

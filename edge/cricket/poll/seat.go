@@ -31,7 +31,7 @@ type seat struct {
 	tryAt  time.Time // they are not tried before
 }
 
-// leads tells whether this node has the first seat.
+// leads reports whether this node has the first seat.
 func (s *seat) leads() bool { return s.lease != nil && s.no == 0 }
 
 // sit keeps the node's seat, moves up to a lower one that is free, or takes the first free one where it has none. The error
@@ -89,7 +89,7 @@ func (p *Poller) moveUp(ctx context.Context) error {
 var errAway = errors.New("the locks cannot be reached")
 
 // lookAround sees who else has a seat, and spreads the matches anew. A seat that cannot be looked at counts as before: the
-// node's own lease tells whether the locks can be reached.
+// node's own lease reports whether the locks can be reached.
 func (p *Poller) lookAround(ctx context.Context) {
 	nodes := []string{p.Node}
 	for no := range seats {
@@ -117,7 +117,7 @@ func (p *Poller) lookAround(ctx context.Context) {
 	}
 }
 
-// moving tells whether a match is another node's than it is to be, as far as is known here.
+// moving reports whether a match is another node's than it is to be, as far as is known here.
 func (p *Poller) moving() bool {
 	now := p.Clock.Now()
 	for _, w := range p.watched {

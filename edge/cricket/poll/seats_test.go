@@ -73,7 +73,7 @@ func sortedKeys[V any](m map[string]V) []string {
 // Three nodes share the matches evenly, also where one is there first and has taken all; nothing moves then. One dies, and
 // the others have its matches, each of which was without a node for as long as its lease lasts and a little.
 func TestMatchesAreShared(t *testing.T) {
-	const n = 30
+	n := slateSize()
 	r := newRig(t)
 	r.slate(n)
 	died := 10 * time.Minute
@@ -83,17 +83,25 @@ func TestMatchesAreShared(t *testing.T) {
 		t.Errorf("alone: %v", got)
 	}
 	for _, span := range [][2]time.Duration{{5 * time.Minute, 7 * time.Minute}, {7 * time.Minute, died - time.Second}} {
-		if got := r.ticked(span[0], span[1]); got["a"] != 10 || got["b"] != 10 || got["c"] != 10 {
+		if got := r.ticked(span[0], span[1]); got["a"] != n/3 || got["b"] != n/3 || got["c"] != n/3 {
 			t.Errorf("from %s to %s: %v", span[0], span[1], got)
 		}
 	}
-	if got := r.ticked(15*time.Minute, 20*time.Minute); got["a"] != 15 || got["b"] != 15 || len(got) != 2 {
+	if got := r.ticked(15*time.Minute, 20*time.Minute); got["a"] != n/2 || got["b"] != n/2 || len(got) != 2 {
 		t.Errorf("after one has died: %v", got)
 	}
 	r.handedOver(died)
-	if st := all[0].Status(); st.GivenAway < 20 || st.Takeovers == 0 {
+	if st := all[0].Status(); st.GivenAway < int64(n*2/3) || st.Takeovers == 0 {
 		t.Errorf("status %+v", st)
 	}
+}
+
+// slateSize is how many matches nodes share: 30, and 6 with -short.
+func slateSize() int {
+	if testing.Short() {
+		return 6
+	}
+	return 30
 }
 
 // handedOver holds that every match was ticked all the time, whoever did it, and moved at most twice.
@@ -123,13 +131,18 @@ func (r *rig) handedOver(died time.Duration) {
 // Of two that come right behind each other the others see the first one before the second, and take from it and from one
 // another by turns. What one gives up is another's at once all the same.
 func TestOneComesBehindAnother(t *testing.T) {
-	for _, behind := range []time.Duration{200 * time.Millisecond, 2 * time.Second, 4900 * time.Millisecond, 7 * time.Second} {
+	n := slateSize()
+	all := []time.Duration{200 * time.Millisecond, 7 * time.Second, 2 * time.Second, 4900 * time.Millisecond}
+	if testing.Short() {
+		all = all[:2]
+	}
+	for _, behind := range all {
 		r := newRig(t)
-		r.slate(30)
+		r.slate(n)
 		first, end := 2*time.Minute-100*time.Millisecond, 4*time.Minute
 		r.run(end, life{config: r.node("a")}, life{config: r.node("b"), from: first}, life{config: r.node("c"), from: first + behind})
 		r.handedOver(end)
-		if got := r.ticked(3*time.Minute, end); got["a"] != 10 || got["b"] != 10 || got["c"] != 10 {
+		if got := r.ticked(3*time.Minute, end); got["a"] != n/3 || got["b"] != n/3 || got["c"] != n/3 {
 			t.Errorf("%s behind: %v", behind, got)
 		}
 	}
@@ -161,29 +174,35 @@ func TestWrittenAnewUnderARaisedFence(t *testing.T) {
 
 // Nodes that start together into a full list do not all end up with the same: nobody ever has them all.
 func TestColdStartTogether(t *testing.T) {
-	const n = 30
+	n := slateSize()
 	r := newRig(t)
 	r.slate(n)
 	r.run(4*time.Minute, life{config: r.node("a")}, life{config: r.node("b"), from: time.Second}, life{config: r.node("c"), from: time.Second})
-	if got := r.ticked(2*time.Minute, 4*time.Minute); got["a"] != 10 || got["b"] != 10 || got["c"] != 10 {
+	if got := r.ticked(2*time.Minute, 4*time.Minute); got["a"] != n/3 || got["b"] != n/3 || got["c"] != n/3 {
 		t.Errorf("ticked %v", got)
 	}
 }
 
-// The feed's budget is per token: what several nodes ask for stays within it, and each of them hears often enough.
+// The feed's budget is per token: what several nodes ask for stays within it, and each of them hears often enough. With
+// -short there is a third of an hour left, and a third of its calls.
 func TestNodesShareTheBudget(t *testing.T) {
 	r := newRig(t)
-	r.slate(6)
-	end := time.Hour - time.Second
+	matches, hour := 6, time.Hour
+	if testing.Short() {
+		matches, hour = 3, 20*time.Minute
+	}
+	r.slate(matches)
+	end := hour - time.Second
+	most := int(hour / (2 * time.Second))
 	limited := func(name string) poll.Config {
 		c := r.node(name)
-		c.Budgets = hourly{r}
+		c.Budgets = limitedTo{r, most, hour}
 		return c
 	}
 	r.run(end, life{config: limited("a")}, life{config: limited("b"), from: time.Second}, life{config: limited("c"), from: time.Second})
 	asked := len(r.feed.asked("list")) + len(r.feed.asked("list with balls"))
-	if asked > 1800 {
-		t.Errorf("%d calls in the hour", asked)
+	if asked > most {
+		t.Errorf("%d calls, %d are allowed", asked, most)
 	}
 	for id, at := range r.ticks.at {
 		for i := 1; i < len(at); i++ {
@@ -194,17 +213,23 @@ func TestNodesShareTheBudget(t *testing.T) {
 	}
 }
 
-// hourly is a budget of 2,000 calls an hour for everybody together, as a server counts it.
-type hourly struct{ r *rig }
+// limitedTo is a budget for everybody together until the server counts anew, as the server counts it: so many calls, and
+// the reserve, a ninth of these.
+type limitedTo struct {
+	r    *rig
+	most int
+	hour time.Duration
+}
 
-func (h hourly) Budgets() map[sportmonks.Endpoint]sportmonks.Budget {
-	used := len(h.r.feed.asked("list")) + len(h.r.feed.asked("list with balls"))
+func (l limitedTo) Budgets() map[sportmonks.Endpoint]sportmonks.Budget {
+	used := len(l.r.feed.asked("list")) + len(l.r.feed.asked("list with balls"))
+	reserve := l.most / 9
 	return map[sportmonks.Endpoint]sportmonks.Budget{sportmonks.Livescores: {
-		Limit: 2000, Used: used, Remaining: 2000 - used, Reserve: 200, Reset: midday().Add(time.Hour),
+		Limit: l.most + reserve, Used: used, Remaining: l.most + reserve - used, Reserve: reserve, Reset: midday().Add(l.hour),
 	}}
 }
 
-func (h hourly) Health() map[sportmonks.Endpoint]sportmonks.Health { return nil }
+func (l limitedTo) Health() map[sportmonks.Endpoint]sportmonks.Health { return nil }
 
 // A seat is one node's; more nodes than seats stand by and ask the feed for nothing.
 func TestStandBy(t *testing.T) {

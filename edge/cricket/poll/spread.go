@@ -48,7 +48,7 @@ func spread(nodes []string, claims []claim) map[string]string {
 	return out
 }
 
-// shares gives how many of the matches each node is to have.
+// shares returns how many of the matches each node is to have.
 func shares(nodes []string, has map[string]int, matches int) map[string]int {
 	order := slices.SortedFunc(slices.Values(nodes), func(a, b string) int {
 		return cmp.Or(cmp.Compare(has[b], has[a]), strings.Compare(a, b))

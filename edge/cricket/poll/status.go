@@ -16,6 +16,7 @@ type Status struct {
 	Failed        int64
 	LastAt        time.Time // of the last good answer, by the node's clock
 	LastUnchanged bool      // that answer was the one before
+	ReadAt        time.Time // of the last good answer about a match in play, of the list or of a match by itself
 	LastError     string    // "" after a good answer
 
 	Leading    bool     // this node has the first seat: it finds and registers matches
@@ -45,9 +46,12 @@ type Held struct {
 	Status     string    // idle, live, or ended while its last reads are not done
 	Phase      cricket.Phase
 	LastTickAt time.Time
-	Listed     bool // the live list has it
-	Closely    bool // its balls are asked for
-	Torn       int  // readings in a row whose score and balls disagree: from six on it is told as it is
+	Listed     bool                // the live list has it
+	Closely    bool                // its balls are asked for
+	From       sportmonks.Endpoint // that this node reads it from; empty: another node does
+	Next       time.Time           // when it is read next; zero: with news
+	StandIn    bool                // the live list is left alone, and it is read by itself
+	Torn       int                 // readings in a row whose score and balls disagree: from six on it is told as it is
 }
 
 // JobStatus is how a job goes.
@@ -60,7 +64,7 @@ type JobStatus struct {
 	NextRun   time.Time // zero: it has nothing to do for now
 }
 
-// Status tells how the polling goes.
+// Status reports how the polling goes.
 func (p *Poller) Status() Status {
 	var budgets map[sportmonks.Endpoint]sportmonks.Budget
 	var health map[sportmonks.Endpoint]sportmonks.Health
@@ -74,6 +78,16 @@ func (p *Poller) Status() Status {
 	s.Budgets, s.Health, s.Marquee = budgets, health, p.names.marquee
 	for _, name := range slices.Sorted(maps.Keys(p.jobs)) {
 		s.Jobs = append(s.Jobs, p.jobs[name])
+	}
+	for i := range s.Matches {
+		m := &s.Matches[i]
+		switch {
+		case m.From != sportmonks.Livescores:
+		case m.Closely:
+			m.Next = p.jobs["marquee"].NextRun
+		default:
+			m.Next = p.jobs["score"].NextRun
+		}
 	}
 	return s
 }
@@ -96,7 +110,7 @@ func (p *Poller) note(now time.Time, r sportmonks.Reading, err error) {
 		case r.Unchanged:
 			s.Unchanged++
 		}
-		s.LastAt, s.LastError, s.LastUnchanged = now, "", r.Unchanged
+		s.LastAt, s.LastError, s.LastUnchanged, s.ReadAt = now, "", r.Unchanged, now
 	})
 }
 
@@ -115,6 +129,8 @@ func (p *Poller) publish() {
 			LastTickAt: w.state.LastTickAt, Listed: w.listed, Closely: w.listed && p.closely(w),
 			Torn: w.standing().Torn,
 		}
+		h.From, h.Next = p.readFrom(w)
+		h.StandIn = h.From == sportmonks.Fixture && p.isStandIn(w)
 		if w.touched.After(h.LastTickAt) {
 			h.LastTickAt = w.touched
 		}

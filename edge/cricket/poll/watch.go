@@ -44,7 +44,7 @@ type watch struct {
 	seenHere *cricket.State // what this node saw itself while it could not write; nil: nothing
 }
 
-// source tells answers apart: of one request, the generation grows with every answer that is not the one before.
+// source identifies an answer: of one request, the generation grows with every answer that differs from the one before.
 type source struct {
 	request string
 	gen     int
@@ -65,7 +65,7 @@ func (p *Poller) newReading(request string, balls bool, r sportmonks.Reading) *r
 	return &reading{Reading: r, src: source{request, p.gens[request]}, balls: balls}
 }
 
-// sorted gives the watches by id: what is done to several is done in the same order everywhere.
+// sorted returns the watches by id: what is done to several is done in the same order everywhere.
 func (p *Poller) sorted() []*watch {
 	out := make([]*watch, 0, len(p.watched))
 	for _, id := range slices.Sorted(maps.Keys(p.watched)) {
@@ -83,8 +83,8 @@ func (p *Poller) watchOf(id string) *watch {
 	return w
 }
 
-// isMine tells whether a match is this node's to look after. One that is in no row yet is the leader's when the node whose
-// share it is has had time to find it in the list.
+// isMine reports whether a match is this node's to look after. One that is in no row yet is the leader's when the node
+// whose share it is has had time to find it in the list.
 func (p *Poller) isMine(w *watch) bool {
 	if w.lease != nil || p.observing || p.shares[w.id] == p.Node {
 		return true
@@ -92,7 +92,7 @@ func (p *Poller) isMine(w *watch) bool {
 	return p.seat.leads() && w.state.Status == "" && p.Clock.Now().Sub(w.since) >= soleWait
 }
 
-// mayTake tells whether a match that is this node's share may be taken now: it is nobody's, or of a node that gives it
+// mayTake reports whether a match that is this node's share may be taken now: it is nobody's, or of a node that gives it
 // away, or of one that has gone and been silent for long enough.
 func (p *Poller) mayTake(w *watch, now time.Time) bool {
 	if w.lease != nil || p.observing {

@@ -19,7 +19,7 @@ const (
 
 // Channels makes and deletes broadcast channels. apns.Client does.
 type Channels interface {
-	// CreateChannel makes one and gives its id, empty unless the result is Accepted.
+	// CreateChannel makes one and returns its id, empty unless the result is Accepted.
 	CreateChannel(ctx context.Context) (id string, res apns.Result)
 	// DeleteChannel deletes one. It is Gone if Apple does not know it any more.
 	DeleteChannel(ctx context.Context, id string) apns.Result
@@ -32,10 +32,11 @@ type Channels interface {
 type channel struct {
 	id      string
 	session *session
+	off     bool      // channels are switched off: who listens is told so by an end, and started anew
 	over    time.Time // when to delete it; zero: it is in use
 }
 
-// open tells whether activities may still be started on it.
+// open reports whether activities may still be started on it.
 func (ch *channel) open() bool { return ch.over.IsZero() }
 
 func newChannel(matchID, id string, stamp int64) *channel {
@@ -90,7 +91,7 @@ func (m *match) readChannel(tx *store.Tx) error {
 	return nil
 }
 
-// broadcasting gives the channel's session, if anybody listens: its activities are as old as the oldest of them.
+// broadcasting returns the channel's session, if anybody listens: its activities are as old as the oldest of them.
 func (m *match) broadcasting() *session {
 	if m.channel == nil || !m.channel.open() {
 		return nil
@@ -157,8 +158,10 @@ func (c *Coordinator) tend(ctx context.Context, m *match, now time.Time) error {
 		return nil
 	case m.channel.open() && (m.closed(now) && m.broadcasting() == nil || m.hopeless(now)):
 		m.channel.over, m.dirty = now, true // nobody is left to be told
-	case c.cfg.Channels == nil && m.channel.open():
-		m.channel.over, m.dirty = now, true // switched off: phones are started anew with tokens
+	case c.cfg.Channels == nil && m.channel.open() && m.broadcasting() == nil:
+		m.channel.over = now
+	case c.cfg.Channels == nil && !m.channel.off:
+		m.channel.off, m.dirty = true, true
 	}
 	if m.channel.open() {
 		return nil
@@ -253,7 +256,7 @@ func (c *Coordinator) managed(res *apns.Result) {
 	c.misses++
 }
 
-// silentUntil is manageAt for who is not the loop.
+// silentUntil is manageAt for callers outside the loop.
 func (c *Coordinator) silentUntil() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -263,7 +266,7 @@ func (c *Coordinator) silentUntil() time.Time {
 // refusedChannel goes on without a channel for a while.
 func (c *Coordinator) refusedChannel(m *match, what string, res *apns.Result, now time.Time) {
 	m.tendAt = now.Add(max(channelRetry, res.RetryAfter))
-	c.log.Warn("no broadcast channel: phones are told by their tokens", "match", m.id, "step", what, "reason", res.Reason, "err", res.Err)
+	c.log.Warn("no broadcast channel: phones are notified by token", "match", m.id, "step", what, "reason", res.Reason, "err", res.Err)
 	if res.Alarm {
 		c.alarm(res.Reason, 1)
 	}
@@ -301,7 +304,7 @@ func (c *Coordinator) closeChannel(ctx context.Context, m *match, now time.Time)
 // deleted is the answer to the deletion of a channel.
 type deleted struct{ res apns.Result }
 
-// ok tells whether it is gone; else it has to be tried again.
+// ok reports whether it is gone; else it has to be tried again.
 func (d deleted) ok() bool { return d.res.Action == apns.Accepted || d.res.Action == apns.Gone }
 
 // deleteChannel deletes a channel at Apple.

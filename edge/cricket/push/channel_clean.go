@@ -55,7 +55,7 @@ func (c *Coordinator) cleanBeside(ctx context.Context, id string, row channelRow
 	})
 }
 
-// channelRows gives the rows of all channels, by match.
+// channelRows returns the rows of all channels, by match.
 func (c *Coordinator) channelRows(ctx context.Context) (map[string]channelRow, error) {
 	rows := map[string]channelRow{}
 	err := c.store.View(ctx, func(tx *store.Tx) error {
@@ -103,7 +103,7 @@ func (c *Coordinator) cleanChannel(ctx context.Context, matchID string, row chan
 	}
 	left := slices.DeleteFunc(now, func(id string) bool { return known[id] })
 	if len(left) > 1 {
-		c.log.Warn("broadcast channels that nobody here knows: one may be left from a crash", "match", matchID, "channels", len(left))
+		c.log.Warn("unknown broadcast channels: some may be left over from a crash", "match", matchID, "channels", len(left))
 	}
 	if len(left) == 1 && !c.deleteChannel(ctx, left[0]).ok() {
 		return nil

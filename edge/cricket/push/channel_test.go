@@ -133,7 +133,8 @@ func TestChannelOverDays(t *testing.T) {
 	}
 }
 
-// TestChannelLost is a channel that Apple forgot: the phones are started anew on another one.
+// TestChannelLost is a channel that Apple forgot: the phones are started anew on another one. The card that nobody can end
+// any more says that it is stale.
 func TestChannelLost(t *testing.T) {
 	r := newWithChannels(t, "18.1", "18.2")
 	r.run(r.client)
@@ -144,12 +145,17 @@ func TestChannelLost(t *testing.T) {
 	}
 	r.score("7", 2, "")
 	r.pass(5 * time.Second)
-	r.shows("by tokens", 2, false)
+	r.showsOn(2, "by tokens", 2, false)
 	r.score("7", 3, "")
-	r.pass(2 * time.Minute)
+	r.pass(staleAfter)
 	r.score("7", 4, "")
 	r.pass(2 * time.Second)
-	r.shows("after that", 4, false)
+	r.showsOn(2, "after that", 4, false)
+	for _, v := range r.box.Phones() {
+		if v.Activities[0].Stale || !v.Activities[1].Stale {
+			t.Errorf("%s: the old card is not the stale one", v.Name)
+		}
+	}
 	if views := r.box.Channels(); len(views) != 1 || views[0].ID == lost {
 		t.Errorf("channels %+v", views)
 	}
@@ -311,7 +317,7 @@ func TestChannelOverARestart(t *testing.T) {
 	r.pass(5 * time.Second)
 	r.score("7", 4, "")
 	r.pass(2 * time.Second)
-	r.shows("without channels", 4, false)
+	r.shows("without channels", 4, false) // the card on the channel was ended
 	if n := len(r.box.Channels()); n != 0 || r.session("7", "u0").UpdateToken == "" {
 		t.Errorf("%d channels left, %+v", n, r.session("7", "u0"))
 	}

@@ -263,8 +263,9 @@ func (c *Coordinator) work(ctx context.Context, now time.Time, touched []*match,
 	if err := c.save(ctx, touched); err != nil {
 		for _, j := range jobs {
 			j.stays()
+			j.skip = true
 		}
-		return err
+		return errors.Join(err, c.unsent(ctx, jobs))
 	}
 	return c.settle(ctx, c.send(ctx, jobs))
 }
@@ -280,7 +281,7 @@ func (c *Coordinator) unsaved() (out []*match) {
 	return out
 }
 
-// list gives the matches in the order of their ids: the same journal makes the same pushes in the same order.
+// list returns the matches in the order of their ids: the same journal makes the same pushes in the same order.
 func (c *Coordinator) list() []*match {
 	out := make([]*match, 0, len(c.matches))
 	for _, id := range slices.Sorted(maps.Keys(c.matches)) {

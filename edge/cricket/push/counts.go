@@ -24,11 +24,55 @@ type Counts struct {
 
 // MatchView is what the coordinator does for a match, for a page.
 type MatchView struct {
-	MatchID  string                        `json:"matchId"`
-	Sessions map[cricket.SessionStatus]int `json:"sessions"`
-	Pushes   Counts                        `json:"pushes"`
-	Paused   bool                          `json:"paused"`  // Apple called us wrong: nothing is sent for a minute
-	Channel  bool                          `json:"channel"` // phones that can are told by a broadcast channel
+	MatchID   string                        `json:"matchId"`
+	Sessions  map[cricket.SessionStatus]int `json:"sessions"`
+	Pushes    Counts                        `json:"pushes"`
+	Paused    bool                          `json:"paused"`  // Apple called us wrong: nothing is sent for a minute
+	Channel   bool                          `json:"channel"` // phones that can are told by a broadcast channel
+	Held      bool                          `json:"held"`    // this node pushes for the match
+	Followers int                           `json:"followers"`
+	Reached   map[string]int                `json:"reached"` // by event, how many phones its alert may have come to
+}
+
+// reach is how many phones the alert of an event may have come to.
+type reach struct {
+	Event  string `dynamodbav:"event"`
+	Phones int    `dynamodbav:"phones"`
+}
+
+// reachKept is how many of the newest alerts are kept with that: as many events as a page shows.
+const reachKept = 60
+
+// reaches counts the phones that the alert of a push has come to: of a broadcast all who listen.
+func (j *job) reaches() {
+	if j.alert == nil || !j.came() {
+		return
+	}
+	m, n := j.match, 1
+	if j.session.isChannel() {
+		n = 0
+		for _, s := range m.sessions {
+			if s.listensTo(j.session.row.ChannelID) {
+				n++
+			}
+		}
+	}
+	key := j.alert.event.Key
+	i := slices.IndexFunc(m.reached, func(r reach) bool { return r.Event == key })
+	if i < 0 {
+		i = len(m.reached)
+		m.reached = append(m.reached, reach{Event: key})
+	}
+	m.reached[i].Phones += n
+	m.reached = m.reached[max(0, len(m.reached)-reachKept):]
+}
+
+func reachedBy(all []reach) map[string]int {
+	out := make(map[string]int, len(all))
+	for _, r := range all {
+		out[r.Event] = r.Phones
+	}
+	return out
 }
 
 // pushRow is what the store keeps for a match: the counters, and the last timestamp, so that timestamps rise over
@@ -37,15 +81,17 @@ type pushRow struct {
 	Counts
 	Timestamp int64     `dynamodbav:"timestamp"`
 	Waiting   []waiting `dynamodbav:"waiting,omitempty"`
+	Reached   []reach   `dynamodbav:"reached,omitempty"`
 }
 
 func (m *match) row() pushRow {
-	return pushRow{Counts: m.counts, Timestamp: m.stamp, Waiting: m.owed()}
+	return pushRow{Counts: m.counts, Timestamp: m.stamp, Waiting: m.owed(), Reached: slices.Clone(m.reached)}
 }
 
-// saved tells whether the store has the row as it is.
+// saved reports whether the store has the row as it is.
 func (m *match) saved() bool {
-	return m.kept.Counts == m.counts && m.kept.Timestamp == m.stamp && sameWaiting(m.kept.Waiting, m.owed())
+	return m.kept.Counts == m.counts && m.kept.Timestamp == m.stamp && sameWaiting(m.kept.Waiting, m.owed()) &&
+		slices.Equal(m.kept.Reached, m.reached)
 }
 
 func stateKey(key string) attr.Item { return attr.Item{"stateKey": attr.S(key)} }
@@ -59,7 +105,7 @@ func (m *match) readRow(tx *store.Tx) error {
 	if err := attr.Unmarshal(item, &m.kept); err != nil {
 		return err
 	}
-	m.counts, m.stamp, m.waiting = m.kept.Counts, m.kept.Timestamp, slices.Clone(m.kept.Waiting)
+	m.counts, m.stamp, m.waiting, m.reached = m.kept.Counts, m.kept.Timestamp, slices.Clone(m.kept.Waiting), slices.Clone(m.kept.Reached)
 	return nil
 }
 
@@ -129,7 +175,7 @@ func (c *Coordinator) publish(matches []*match) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, m := range matches {
-		v := MatchView{MatchID: m.id, Sessions: map[cricket.SessionStatus]int{}, Pushes: m.counts, Paused: paused, Channel: m.channel != nil}
+		v := MatchView{MatchID: m.id, Sessions: map[cricket.SessionStatus]int{}, Pushes: m.counts, Paused: paused, Channel: m.channel != nil, Held: m.held, Followers: len(m.followers), Reached: reachedBy(m.reached)}
 		for _, s := range m.sessions {
 			v.Sessions[s.row.Status]++
 		}
@@ -143,7 +189,7 @@ func (c *Coordinator) publish(matches []*match) {
 	c.metrics.setSessions(sessions)
 }
 
-// View tells what the coordinator does for a match; of one that is over only the pushes are known.
+// View returns what the coordinator does for a match; of one that is over only the pushes are known, and whom they reached.
 func (c *Coordinator) View(ctx context.Context, matchID string) (MatchView, error) {
 	c.mu.Lock()
 	v, ok := c.views[matchID]
@@ -153,13 +199,13 @@ func (c *Coordinator) View(ctx context.Context, matchID string) (MatchView, erro
 	}
 	m := newMatch(matchID)
 	err := c.store.View(ctx, m.readRow)
-	return MatchView{MatchID: matchID, Sessions: map[cricket.SessionStatus]int{}, Pushes: m.counts}, err
+	return MatchView{MatchID: matchID, Sessions: map[cricket.SessionStatus]int{}, Pushes: m.counts, Reached: reachedBy(m.reached)}, err
 }
 
 // bearerStore keeps the provider token in the store.
 type bearerStore struct{ store *store.Store }
 
-// Bearers gives the place where this node keeps its provider token.
+// Bearers returns the place where this node keeps its provider token.
 func Bearers(s *store.Store) apns.TokenStore { return bearerStore{s} }
 
 type bearerRow struct {

@@ -315,7 +315,7 @@ func toldOf(all []sent, tok string) (n int) {
 	return n
 }
 
-// lastOf gives the last push to the tokens that begin like this one.
+// lastOf returns the last push to the tokens that begin like this one.
 func lastOf(all []sent, tok string) (last sent) {
 	prefix := strings.TrimRight(tok, "0")
 	for _, p := range all {

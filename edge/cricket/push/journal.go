@@ -196,8 +196,16 @@ func (c *Coordinator) applyEvent(ctx context.Context, r *store.Record) error {
 		c.unreadable(r, err)
 		return nil
 	}
-	c.claimed(m, r.Seq, &e, r.At.Add(alertLife))
+	c.claimed(m, r.Seq, &e, r.At.Add(lifeOf(&e)))
 	return nil
+}
+
+// lifeOf is how long an alert is news.
+func lifeOf(e *cricket.Event) time.Duration {
+	if e.Owed {
+		return owedLife
+	}
+	return alertLife
 }
 
 // unreadable passes over a row that is not as this version writes it: it must not stop every other match.

@@ -39,7 +39,8 @@ type match struct {
 
 	stamp   int64 // the highest timestamp that a push of this match has carried
 	counts  Counts
-	kept    pushRow         // what the store has of these two
+	reached []reach         // by the newest alerts, the oldest first
+	kept    pushRow         // what the store has of these three
 	recheck map[string]bool // users whose devices or follow changed
 	doubt   bool            // look at all followers
 	orphans bool            // some follower has no device
@@ -162,7 +163,7 @@ func (m *match) alertFor(s *session, now time.Time) *alert {
 	return nil
 }
 
-// keys gives the sessions in a fixed order.
+// keys returns the sessions in a fixed order.
 func (m *match) keys() []string {
 	if m.order == nil {
 		m.order = slices.Sorted(maps.Keys(m.sessions))
@@ -183,18 +184,18 @@ func (m *match) closing() time.Time {
 	}
 }
 
-// closed tells whether that is so.
+// closed reports whether that is so.
 func (m *match) closed(now time.Time) bool {
 	at := m.closing()
 	return !at.IsZero() && !now.Before(at)
 }
 
-// hopeless tells that an end has been tried for long enough.
+// hopeless reports whether an end has been tried for long enough.
 func (m *match) hopeless(now time.Time) bool {
 	return !m.finishedAt.IsZero() && !now.Before(m.finishedAt.Add(endAfter+endLife))
 }
 
-// playing tells whether activities are started: not overnight, and not for what is over.
+// playing reports whether activities are started: not overnight, and not for what is over.
 func (m *match) playing() bool {
 	if m.status != cricket.ActiveLive || !m.finishedAt.IsZero() || m.display == nil {
 		return false
@@ -207,7 +208,7 @@ func (m *match) playing() bool {
 	}
 }
 
-// finished tells that nothing is left to do for a match. One without a row in active-matches has not begun: its
+// finished reports whether nothing is left to do for a match. One without a row in active-matches has not begun: its
 // phones wait, and it is loaded when the row appears.
 func (m *match) finished() bool {
 	if m.channel != nil || m.tending || m.asking || len(m.waiting) > 0 {

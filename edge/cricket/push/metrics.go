@@ -27,21 +27,21 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
 	m := &metrics{
-		pushes:   counter("touchline_push_total", "Pushes by what they were for and what came of them.", "kind", "outcome"),
+		pushes:   counter("touchline_push_total", "Pushes by purpose and outcome.", "kind", "outcome"),
 		refusals: counter("touchline_push_refusals_total", "Pushes that were not accepted, by Apple's reason.", "reason"),
-		alarms:   counter("touchline_push_alarms_total", "Answers that a person has to look at.", "reason"),
+		alarms:   counter("touchline_push_alarms_total", "Answers that need an operator.", "reason"),
 		late: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "touchline_push_alerts_late_total", Help: "Alerts that were too old to be sent.",
 		}),
 		dropped: counter("touchline_push_alerts_dropped_total",
-			"Events of an alert's kind that nobody is told of, by the rule: stale is news that was too old, baseline what came after a silence.", "rule"),
+			"Events of an alert type that were not announced, by rule: stale is news that was too old, baseline what came after a silence.", "rule"),
 		stragglers: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "touchline_push_stragglers_total", Help: "Pushes whose answers the loop did not wait for.",
 		}),
-		channels: counter("touchline_push_channels_total", "Broadcast channels by what was done and what came of it.", "what", "outcome"),
-		claims:   counter("touchline_push_claims_total", "Alerts that waited for the cloud to have their event, by what came of it.", "outcome"),
+		channels: counter("touchline_push_channels_total", "Broadcast channel calls by action and outcome.", "what", "outcome"),
+		claims:   counter("touchline_push_claims_total", "Alerts that waited until the cloud had their event, by outcome.", "outcome"),
 		inherited: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "touchline_push_inherited_total", Help: "Matches that were over, taken to end what phones still showed.",
+			Name: "touchline_push_inherited_total", Help: "Finished matches, taken over to end what phones still showed.",
 		}),
 		sessions: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "touchline_push_sessions", Help: "Live Activity sessions of matches in play, by status.",

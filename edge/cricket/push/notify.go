@@ -41,7 +41,7 @@ func (c *Coordinator) Notify(ctx context.Context, n Notice) (NoticeReport, error
 	case n.Title == "" || n.Body == "" || len(n.Users) == 0:
 		return out, fault.New(fault.Invalid, "validation", "title, body and users are required")
 	case len(n.Title)+len(n.Body) > noticeText:
-		return out, fault.New(fault.Invalid, "validation", "title and body may have %d bytes", noticeText)
+		return out, fault.New(fault.Invalid, "validation", "title and body may have at most %d bytes", noticeText)
 	}
 	payload, err := json.Marshal(map[string]any{
 		"aps": map[string]any{"alert": map[string]string{"title": n.Title, "body": n.Body}, "sound": "default"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/store"
@@ -72,7 +73,7 @@ func (m *match) uncertain() []string {
 	return slices.Sorted(maps.Keys(users))
 }
 
-// ensureUser gives each of a follower's devices a session and tells how many they have.
+// ensureUser gives each of a follower's devices a session and returns how many they have.
 func (m *match) ensureUser(tx *store.Tx, user string) (n int, err error) {
 	devices, err := cricket.Devices{}.Of(tx, user)
 	if err != nil {
@@ -129,7 +130,7 @@ func (j *job) prepare(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	j.skip = true
+	j.skip, j.noted = true, time.Time{} // a transaction may be run twice
 	for i := range devices {
 		if devices[i].DeviceID == row.DeviceID {
 			j.device = devices[i]
@@ -138,10 +139,12 @@ func (j *job) prepare(tx *store.Tx) error {
 	if j.device.PushToStartToken == "" {
 		return nil
 	}
-	if ch := j.match.channel; ch != nil && ch.open() && j.device.HearsChannels() {
+	if ch := j.match.channel; ch != nil && ch.open() && !ch.off && j.device.HearsChannels() {
 		j.channel = ch.id
 	}
 	done, err := cricket.Activities{}.Starting(tx, row)
-	j.skip = !done
+	if j.skip = !done; done {
+		j.noted = tx.Now()
+	}
 	return err
 }

@@ -23,7 +23,7 @@ func (m *match) owed() []waiting {
 	return out
 }
 
-// untold tells whether an alert has still to be told to anybody.
+// untold reports whether an alert has still to be told to anybody.
 func (m *match) untold(a *alert) bool {
 	if a.left > 0 {
 		return false
@@ -53,7 +53,7 @@ func (j *job) stays() {
 	}
 }
 
-// came tells whether a push has arrived or may have.
+// came reports whether a push has arrived or may have.
 func (j *job) came() bool {
 	return !j.skip && (j.result.Action == apns.Accepted || j.result.Maybe)
 }
@@ -85,12 +85,12 @@ func (c *Coordinator) tooLate(ctx context.Context, m *match, key string) error {
 	err := c.store.Update(ctx, func(tx *store.Tx) error { return cricket.DropAlert(tx, m.id, key, cricket.StaleRule) })
 	if err == nil {
 		c.metrics.late.Inc()
-		c.log.Warn("an alert was too old to be told", "match", m.id, "event", key)
+		c.log.Warn("an alert was too old to be sent", "match", m.id, "event", key)
 	}
 	return err
 }
 
-// decided tells whether the store's row has a claim that is owed no more.
+// decided reports whether the store's row has a claim that is owed no more.
 func (m *match) decided() bool {
 	owed := m.owed()
 	return slices.ContainsFunc(m.kept.Waiting, func(w waiting) bool {

@@ -16,11 +16,13 @@ const (
 	endAfter     = 15 * time.Minute  // between the confirmed result and the end of the activities
 	lingerAfter  = 20 * time.Minute  // how long the final state stays on the lock screen
 	alertLife    = 2 * time.Minute   // later an event is only in the banner
+	owedLife     = time.Hour         // of a correction and the result, which are told late rather than never
 	endLife      = 4 * time.Hour     // an end push is tried for so long
-	startGap     = 30 * time.Second  // between two tries to start an activity
-	startTries   = 3                 // then only news of the device brings another soon
-	healEvery    = 30 * time.Minute  // a start is tried again without news
-	urgentHourly = 12                // pushes of priority 10 a device gets in an hour; about 15 are shown
+	startGap     = 30 * time.Second  // between a start that Apple refused, or an end, and the next start
+	startTries   = 3                 // that Apple refused: then only news of the device brings another soon
+	healEvery    = 30 * time.Minute  // a start that Apple refused is tried again without news
+	cardLife     = 8 * time.Hour     // of an activity on a lock screen: a start that Apple took is not repeated sooner
+	urgentHourly = 15                // pushes of priority 10 a device gets in an hour: more are not shown
 )
 
 // kind is what a push is for.
@@ -45,7 +47,7 @@ func (k kind) String() string {
 	return [...]string{"nothing", "start", "update", "alert", "finish", "rest", "renew", "release", "give_up", "expire", "lost"}[k]
 }
 
-// pushes tells kinds that something is sent for from those that only change a row.
+// pushes reports whether a kind sends something; the others only change a row.
 func (k kind) pushes() bool { return k < giveUp }
 
 // job is something to be done for a session now.
@@ -55,6 +57,7 @@ type job struct {
 	kind    kind
 	alert   *alert
 	device  cricket.Device // of a start
+	noted   time.Time      // when a start was noted, before it leaves; zero: it was not
 	channel string         // that the activity of a start listens to
 	hash    uint64         // of the state in it
 	push    apns.Push
@@ -63,7 +66,7 @@ type job struct {
 	skip    bool      // found to be impossible
 }
 
-// plan gives what is due for a match and notes when to look again; planned is false if there was no need to look.
+// plan returns what is due for a match and notes when to look again; planned is false if there was no need to look.
 func (c *Coordinator) plan(m *match, now time.Time) (jobs []*job, planned bool) {
 	if !m.dirty && (m.next.IsZero() || now.Before(m.next)) {
 		return nil, false
@@ -158,17 +161,29 @@ func (m *match) decideWaiting(s *session, now time.Time) (kind, time.Time) {
 	if now.Before(m.opening) {
 		return nothing, m.opening
 	}
-	at := now
-	switch {
-	case s.row.StartTries >= startTries:
-		at = s.row.StartSentAt.Add(healEvery)
-	case s.row.StartTries > 0:
-		at = s.row.StartSentAt.Add(startGap)
-	}
+	at := later(later(now, s.nextStart()), s.row.ResumedAt.Add(startGap))
 	if s.row.Status == cricket.SessionSuspended {
 		at = later(at, s.row.SuspendedAt.Add(startGap)) // the app may have sent a new token already
 	}
 	return start, at
+}
+
+// nextStart is when an activity may be started, by what came of the starts before. One that Apple took is on the phone, or
+// lost: another would be a second card. One without an answer is repeated once, when Apple holds it no more and no token
+// has come.
+func (s *session) nextStart() time.Time {
+	wait := cardLife
+	switch row := &s.row; {
+	case row.StartTries == 0:
+		return time.Time{}
+	case row.StartAnswer == cricket.StartRefused && row.StartTries < startTries:
+		wait = startGap
+	case row.StartAnswer == cricket.StartRefused:
+		wait = healEvery
+	case row.StartAnswer == "" && row.StartTries == 1:
+		wait = cricket.StartLife
+	}
+	return s.row.StartSentAt.Add(wait)
 }
 
 // decideActive looks at a session with a token.
@@ -183,6 +198,8 @@ func (m *match) decideActive(s *session, now time.Time) (kind, time.Time) {
 		return expire, now
 	case m.closed(now):
 		return finish, now
+	case s.isChannel() && m.channel.off:
+		return renew, now
 	case m.display == nil:
 		return nothing, m.closing()
 	case m.alertFor(s, now) != nil:

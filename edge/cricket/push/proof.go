@@ -23,7 +23,7 @@ const (
 	ProofRefused              // another node has created it, or it cannot be known: nothing is told here
 )
 
-// Proofs tells what has become of what this node has written: of two that find the same event one has its row in the cloud.
+// Proofs reports the outcome of this node's writes: of two nodes that find the same event, one has its row in the cloud.
 type Proofs interface {
 	// Proved is about the write with a sequence of the journal. It asks nobody.
 	Proved(ctx context.Context, seq uint64) (Proof, error)
@@ -111,7 +111,7 @@ func (c *Coordinator) claimCame(outcome string) {
 	}
 }
 
-// eventOf gives the event of a claim, nil where it is gone: it was taken back meanwhile, and perhaps told anew under a
+// eventOf returns the event of a claim, nil where it is gone: it was taken back meanwhile, and perhaps told anew under a
 // claim of its own.
 func (c *Coordinator) eventOf(ctx context.Context, matchID string, w *waiting) (e *cricket.Event, err error) {
 	if w.event != nil {
@@ -125,7 +125,7 @@ func (c *Coordinator) eventOf(ctx context.Context, matchID string, w *waiting) (
 		e = &cricket.Event{}
 		return attr.Unmarshal(item, e)
 	})
-	if err == nil && e != nil && e.At.After(time.UnixMilli(w.Until).Add(time.Second-alertLife)) {
+	if err == nil && e != nil && e.At.After(time.UnixMilli(w.Until).Add(time.Second-lifeOf(e))) {
 		return nil, nil
 	}
 	return e, err

@@ -10,7 +10,7 @@ import (
 )
 
 // Refresh has the display of a match sent again, in silence, to the Live Activities that are on: the state that is the
-// newest when the push leaves. It tells how many phones show one, and does not wait for Apple; it may be called beside
+// newest when the push leaves. It returns how many phones show one, and does not wait for Apple; it may be called beside
 // Run, from anywhere. A match whose display is not known yet is fault.Conflict.
 func (c *Coordinator) Refresh(ctx context.Context, matchID string) (phones int, err error) {
 	err = c.store.View(ctx, func(tx *store.Tx) error {

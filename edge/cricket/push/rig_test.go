@@ -285,7 +285,7 @@ func (o *outbox) Send(_ context.Context, p apns.Push) apns.Result {
 	return apns.Result{Action: apns.Accepted, Status: 200, ID: p.ID}
 }
 
-// take gives what was sent since the last call.
+// take returns what was sent since the last call.
 func (o *outbox) take() []sent {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -301,7 +301,7 @@ func (o *outbox) script(f func(p sent) apns.Result) {
 	o.answer = f
 }
 
-// one gives the only push sent since the last look.
+// one returns the only push sent since the last look.
 func (r *rig) one() sent {
 	r.t.Helper()
 	all := r.out.take()

@@ -10,10 +10,10 @@ import (
 // rightEvery is how often a node asks for the right to end what a match has left behind.
 const rightEvery = 30 * time.Second
 
-// Rights tells which matches this node pushes for, where several nodes share them: those whose lease it holds. An alert is
+// Rights says which matches this node pushes for, where several nodes share them: those whose lease it holds. An alert is
 // not among what they are for: that is the node's that has its event's creation proved.
 type Rights interface {
-	// Has tells whether this node may push for a match now. It asks nobody.
+	// Has reports whether this node may push for a match now. It asks nobody.
 	Has(matchID string) bool
 	// Take asks for a match that nobody polls any more, whose phones are still owed something; false while another node has it.
 	Take(ctx context.Context, matchID string) (taken bool, err error)
@@ -48,12 +48,12 @@ func (c *Coordinator) claim(ctx context.Context, m *match, now time.Time) error 
 	return c.inherit(ctx, m)
 }
 
-// mayStill tells whether a push may leave: between its planning and this moment the right to it may have ended.
+// mayStill reports whether a push may leave: between its planning and this moment the right to it may have ended.
 func (c *Coordinator) mayStill(j *job) bool {
 	return c.cfg.Rights == nil || j.kind == tell || c.cfg.Rights.Has(j.match.id)
 }
 
-// leftOver tells that nobody polls a match any more, and that its phones are owed something all the same.
+// leftOver reports whether nobody polls a match any more, and that its phones are owed something all the same.
 func (m *match) leftOver() bool {
 	return (m.status == "" || m.status == cricket.ActiveEnded) && !m.finished()
 }
@@ -68,7 +68,7 @@ func (c *Coordinator) askFor(ctx context.Context, m *match, now time.Time) {
 	c.locks.add(ctx, errand{
 		do: func(ctx context.Context) {
 			if taken, err := c.cfg.Rights.Take(ctx, m.id); err != nil {
-				c.log.Warn("the lease of a match that is over cannot be asked for", "match", m.id, "err", err)
+				c.log.Warn("cannot take the lease of a finished match", "match", m.id, "err", err)
 			} else if taken {
 				c.metrics.inherited.Inc()
 			}

@@ -14,7 +14,7 @@ import (
 // smallPush is the size of what is sent after Apple called a push too large.
 const smallPush = 700
 
-// payloadKey tells the payloads of one match and round apart: every follower gets the same bytes.
+// payloadKey identifies a payload within one match and round: every follower gets the same bytes.
 type payloadKey struct {
 	kind    kind
 	alert   uint64
@@ -116,9 +116,9 @@ func (j *job) address(m *match, stamp int64, now time.Time, body []byte) {
 	switch j.kind {
 	case start:
 		j.push.Token = j.device.PushToStartToken
-		j.push.Priority, life = apns.PriorityUrgent, startGap // gone before the next try is made
+		j.push.Priority, life = apns.PriorityUrgent, cricket.StartLife
 	case tell:
-		j.push.Priority, life = apns.PriorityUrgent, alertLife
+		j.push.Priority, life = apns.PriorityUrgent, lifeOf(&j.alert.event)
 	case finish, rest, renew, release:
 		life = endLife
 	}

@@ -29,7 +29,7 @@ func (c *Coordinator) settle(ctx context.Context, jobs []*job) error {
 	storm := c.isStorm(jobs)
 	if storm {
 		c.alarm(AlarmStorm, 1)
-		c.log.Error("most tokens were rejected: wrong environment or app? none is given up")
+		c.log.Error("most tokens were rejected: wrong environment or app? all are kept")
 	}
 	var changes []rowChange
 	alarms := map[string]int{}
@@ -41,6 +41,10 @@ func (c *Coordinator) settle(ctx context.Context, jobs []*job) error {
 		}
 		if !j.came() {
 			j.stays()
+		}
+		j.reaches()
+		if change := j.answered(); change != nil {
+			changes = append(changes, change)
 		}
 		if j.skip || j.result.Status == 0 && ctx.Err() != nil {
 			continue
@@ -57,7 +61,7 @@ func (c *Coordinator) settle(ctx context.Context, jobs []*job) error {
 	}
 	for reason, n := range alarms {
 		c.alarm(reason, n)
-		c.log.Error("push refused: a person has to look", "reason", reason, "pushes", n)
+		c.log.Error("push refused: operator action needed", "reason", reason, "pushes", n)
 	}
 	return c.change(context.WithoutCancel(ctx), changes)
 }
@@ -80,13 +84,25 @@ func (c *Coordinator) change(ctx context.Context, changes []rowChange) error {
 	return nil
 }
 
+// unsent takes it back that the starts of a round were going to leave.
+func (c *Coordinator) unsent(ctx context.Context, jobs []*job) error {
+	var changes []rowChange
+	for _, j := range jobs {
+		if change := j.answered(); change != nil {
+			changes = append(changes, change)
+		}
+	}
+	return c.change(ctx, changes)
+}
+
 // tally is how many tokens of a round were rejected.
 type tally struct {
 	at             time.Time
 	sent, rejected int
 }
 
-// isStorm tells whether so many tokens were rejected in this minute, and most of this round, that the fault must be ours.
+// isStorm reports whether so many tokens were rejected in this minute, and most of this round, that the fault must be
+// ours.
 func (c *Coordinator) isStorm(jobs []*job) bool {
 	round := tally{at: c.clock.Now()}
 	for _, j := range jobs {
@@ -228,6 +244,27 @@ func (j *job) done() rowChange {
 		}
 	default:
 		return nil
+	}
+}
+
+// answered is the change of the row of a start that was noted, by what came of it: nothing where the answer was lost.
+func (j *job) answered() rowChange {
+	row, noted, res := j.session.row, j.noted, &j.result
+	if noted.IsZero() || j.came() && res.Action != apns.Accepted {
+		return nil
+	}
+	answer := cricket.StartRefused
+	if j.came() {
+		answer = cricket.StartTaken
+	}
+	sent := !j.skip && res.Status != 0
+	return func(tx *store.Tx) (err error) {
+		if sent {
+			_, err = cricket.Activities{}.Answered(tx, &row, noted, answer)
+		} else {
+			_, err = cricket.Activities{}.Unsent(tx, &row, noted)
+		}
+		return err
 	}
 }
 

@@ -29,7 +29,7 @@ type Status struct {
 	Matches []MatchView `json:"matches"`           // in play, by id
 }
 
-// Status tells how the pushing stands.
+// Status reports how the pushing stands.
 func (c *Coordinator) Status() Status {
 	c.mu.Lock()
 	out := Status{Alarms: slices.Collect(maps.Values(c.alarms)), Matches: slices.Collect(maps.Values(c.views))}

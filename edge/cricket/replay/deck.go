@@ -136,7 +136,7 @@ func checkSpeed(s float64) error {
 	return fault.New(fault.Invalid, "bad_speed", "the speed must be from %g to %d", minSpeed, maxSpeed)
 }
 
-// List gives what was started and not removed, in the order of the starts.
+// List returns what was started and not removed, in the order of the starts.
 func (d *Deck) List() []Playing {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -165,7 +165,7 @@ func (d *Deck) Control(id string, c Control) (Playing, error) {
 	return p.playing(now), nil
 }
 
-// Has tells whether a match is a replay on the deck: one that the feed knows.
+// Has reports whether a match is a replay on the deck: one that the feed knows.
 func (d *Deck) Has(matchID string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -197,7 +197,7 @@ type shelf struct {
 	Plays   []saved `json:"plays"`
 }
 
-// Save gives the deck as JSON, a few hundred bytes a replay. Replays that play go on while nobody has the deck loaded:
+// Save returns the deck as JSON, a few hundred bytes a replay. Replays that play go on while nobody has the deck loaded:
 // their time is the wall clock's.
 func (d *Deck) Save() ([]byte, error) {
 	d.mu.Lock()

@@ -56,14 +56,14 @@ func newPlay(tape *Match, state saved) (*play, error) {
 	own.ID = state.ID
 	p.match = &Match{tape: &own, balls: slices.Clone(tape.balls)}
 	if _, err := fmt.Sscan(own.ID, &p.match.id); err != nil {
-		return nil, fault.Wrap(err, fault.Damaged, "bad_deck", "%s is no id of a match", own.ID)
+		return nil, fault.Wrap(err, fault.Damaged, "bad_deck", "%s is not a match id", own.ID)
 	}
 	p.match.number()
 	p.match.static = newStatic(&own, state.StartedAt)
 	return p, nil
 }
 
-// sound tells whether the runs of a saved replay make sense.
+// sound reports whether the runs of a saved replay make sense.
 func (p *play) sound() bool {
 	if len(p.Runs) == 0 || p.Runs[0].First != 0 || p.StartedAt.IsZero() {
 		return false
@@ -203,7 +203,7 @@ func (p *play) playing(now time.Time) Playing {
 // control changes the replay; build makes it so.
 func (p *play) control(c Control, now time.Time) error {
 	if p.Stopped != nil && c.Action != "stop" {
-		return fault.New(fault.Conflict, "replay_stopped", "the replay was stopped: start the tape again")
+		return fault.New(fault.Conflict, "replay_stopped", "the replay was stopped: start the recording again")
 	}
 	cursor := p.cursor(now)
 	switch c.Action {

@@ -127,7 +127,11 @@ func ballsTold(data map[string]any) int {
 // The cursor is floor((now - startedAt) / msPerBall), and stands still on the last ball of an innings for
 // ceil(20 minutes / msPerBall) of these.
 func TestDeckCursor(t *testing.T) {
-	for _, speed := range []float64{0.5, 1, 30, 400} {
+	speeds := []float64{0.5, 1, 30, 400}
+	if testing.Short() {
+		speeds = []float64{1, 30}
+	}
+	for _, speed := range speeds {
 		d, c := newDeckAt(t)
 		p := start(t, d, StartReplay{TapeID: "1343760", Speed: speed})
 		first := 0 // balls of the first innings
@@ -269,8 +273,9 @@ func TestDeckOfALongLife(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, one := range List() {
-		for _, other := range List() {
+	tapes := List()
+	for _, one := range tapes {
+		for _, other := range tapes {
 			if one.ID != other.ID && strings.HasPrefix(other.ID, one.ID) {
 				t.Errorf("a replay of %s can have the id of one of %s", one.ID, other.ID)
 			}

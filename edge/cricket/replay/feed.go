@@ -260,7 +260,7 @@ func (s *show) render(v *view, inc include) [][]byte {
 	return append(pieces, []byte("]}"))
 }
 
-// answerWith sends a body, or 304 to who has it already; then it is not even made.
+// answerWith sends a body, or 304 to a client that has it already; then it is not even made.
 func answerWith(w http.ResponseWriter, r *http.Request, tag string, body func() [][]byte) {
 	h := w.Header()
 	h.Set("ETag", tag)

@@ -2,12 +2,14 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -45,6 +47,21 @@ type desk struct {
 	m *Match
 	h *hand
 	f http.Handler
+}
+
+// looped are the recordings that a slow rule looks at: all, and with -short the shortest of each format.
+func looped() []Info {
+	all := slices.Clone(List())
+	if !testing.Short() {
+		return all
+	}
+	slices.SortStableFunc(all, func(a, b Info) int { return cmp.Compare(a.Balls, b.Balls) })
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(in Info) bool {
+		another := seen[in.Type]
+		seen[in.Type] = true
+		return another
+	})
 }
 
 func newDesk(t testing.TB, id string) *desk {

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay/tape"
 )
 
-// liar tells a match with the faults of a real feed, and worse. What it tells is a function of the instant: all lies
+// liar plays a match with the faults of a real feed, and worse. Its answers are a function of the instant: all faults
 // are planned when it is made.
 type liar struct {
 	m        *Match

@@ -45,7 +45,7 @@ type ball struct {
 	last    bool   // of its over
 }
 
-// List tells all recorded matches, oldest first.
+// List returns all recorded matches, oldest first.
 func List() []Info {
 	names, err := recordings.ReadDir("matches")
 	if err != nil {
@@ -98,7 +98,7 @@ func info(t *tape.Match) Info {
 func New(t *tape.Match) (*Match, error) {
 	m := &Match{tape: t}
 	if _, err := fmt.Sscan(t.ID, &m.id); err != nil {
-		return nil, fmt.Errorf("match %s: the id is no number: %w", t.ID, err)
+		return nil, fmt.Errorf("match %s: the id is not a number: %w", t.ID, err)
 	}
 	if err := m.schedule(); err != nil {
 		return nil, fmt.Errorf("match %s: %w", t.ID, err)

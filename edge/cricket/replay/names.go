@@ -100,7 +100,7 @@ func scheduledOvers(t *tape.Match) int {
 	return t.Overs
 }
 
-// competition gives the league as the feed would file the match: a tour is a stage of the league of its form.
+// competition returns the league as the feed would file the match: a tour is a stage of the league of its form.
 func competition(t *tape.Match) (league, code, stage string) {
 	stage = t.Event.Stage
 	if stage == "" && t.Event.Group != "" {

@@ -87,7 +87,7 @@ func rule(method string) string {
 	}
 }
 
-// superOverTied tells whether the last super over did not settle the match either.
+// superOverTied reports whether the last super over did not settle the match either.
 func superOverTied(t *tape.Match) bool {
 	n := len(t.Innings)
 	return n >= 2 && t.Innings[n-1].SuperOver && total(&t.Innings[n-1]) == total(&t.Innings[n-2])
@@ -147,7 +147,7 @@ func (m *Match) target(i int) int {
 	}
 }
 
-// revised gives the feed's revised overs and target, as far as they are known at a moment: from the innings break on,
+// revised returns the feed's revised overs and target, as far as they are known at a moment: from the innings break on,
 // or the overs from the first ball when the first innings was as short already.
 func (m *Match) revised(v *view) (overs string, runs int, ok bool) {
 	t := m.tape

@@ -98,7 +98,7 @@ func (m *Match) elected(v *view) string {
 	}
 }
 
-// teamID gives a side's id, 0 for none.
+// teamID returns a side's id, 0 for none.
 func (m *Match) teamID(side int) int64 {
 	if side < 0 {
 		return 0
@@ -106,7 +106,7 @@ func (m *Match) teamID(side int) int64 {
 	return m.static.teamIDs[side]
 }
 
-// team gives a side's object, nil for none.
+// team returns a side's object, nil for none.
 func (m *Match) team(side int) []byte {
 	if side < 0 {
 		return nil
@@ -114,7 +114,7 @@ func (m *Match) team(side int) []byte {
 	return m.static.teams[side]
 }
 
-// player gives a player's object, nil for nobody.
+// player returns a player's object, nil for nobody.
 func (m *Match) player(r tape.Ref) []byte {
 	open := m.static.players[r]
 	if open == nil {

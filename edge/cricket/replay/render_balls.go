@@ -27,7 +27,7 @@ type ballPages struct {
 
 type ballEnd struct{ page, at int }
 
-// upto gives the first n balls, separated by commas, as pieces to be written one after the other. The pieces are
+// upto returns the first n balls, separated by commas, as pieces to be written one after the other. The pieces are
 // shared: a reader must not change them, and later balls are only ever written behind them.
 func (p *ballPages) upto(n int) [][]byte {
 	p.mu.Lock()
@@ -44,7 +44,7 @@ func (p *ballPages) upto(n int) [][]byte {
 	return append(pieces, p.pages[end.page][:end.at])
 }
 
-// told gives the balls of a view as pieces: the true ones, then those that are told in another way.
+// told returns the balls of a view as pieces: the true ones, then those that are told in another way.
 func (p *ballPages) told(v *view) [][]byte {
 	prefix, tail := v.tail(p.m)
 	pieces := p.upto(prefix)

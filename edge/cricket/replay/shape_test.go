@@ -61,7 +61,7 @@ func TestShapeOfReplies(t *testing.T) {
 		t.Fatal(err)
 	}
 	real71344.add(t, src)
-	for _, in := range List() {
+	for _, in := range looped() {
 		d := newDesk(t, in.ID)
 		ours := kinds{}
 		for i := range 4 {
@@ -115,7 +115,7 @@ func mayBeNull(path string) bool {
 	}
 }
 
-// unknownInside tells whether the real reply had null where ours has an object, so that its inside is not known.
+// unknownInside reports whether the real reply had null where ours has an object, so that its inside is not known.
 func unknownInside(want kinds, path string) bool {
 	for outer, types := range want {
 		if len(types) == 1 && types["null"] && len(path) > len(outer) && path[:len(outer)] == outer {

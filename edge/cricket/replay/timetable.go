@@ -56,7 +56,7 @@ func (m *Match) End() time.Time {
 	return m.moments[i].At
 }
 
-// At tells how the match stands at an instant.
+// At reports how the match stands at an instant.
 func (m *Match) At(t time.Time) Moment { return m.moments[m.moment(t)] }
 
 // NextChange is the first instant after t at which some answer of the feed changes; false when none does any more.

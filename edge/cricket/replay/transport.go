@@ -47,7 +47,7 @@ func (d *direct) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// ask has the handler answer; it tells whether the handler gave up.
+// ask has the handler answer; it reports whether the handler gave up.
 func (d *direct) ask(a *answer, req *http.Request) (cut bool) {
 	defer func() {
 		if r := recover(); r != nil {

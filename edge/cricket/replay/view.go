@@ -56,7 +56,7 @@ func (v *view) at(mo Moment) *view {
 	return &other
 }
 
-// tail gives how many balls from the first on are told as they were, and what comes after them.
+// tail returns how many balls from the first on are told as they were, and what comes after them.
 func (v *view) tail(m *Match) (prefix int, tail []ball) {
 	prefix = v.Balls
 	for _, set := range []map[int]*tape.Delivery{v.altered, v.only} {

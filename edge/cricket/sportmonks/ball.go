@@ -75,7 +75,8 @@ func noBallName(name string) bool {
 	return false
 }
 
-// wicket tells a dismissal. Who retires hurt or not out may bat again: the pair changes, the wickets do not.
+// wicket reports whether a ball brought a dismissal. Whoever retires hurt or not out may bat again: the pair changes,
+// the wickets do not.
 func wicket(score *wireScore, name string, someoneOut bool) bool {
 	if notDismissed(name) {
 		return false

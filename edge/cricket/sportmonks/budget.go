@@ -22,11 +22,12 @@ type Budget struct {
 	Remaining int       // Limit - Used, never below 0
 	Reserve   int       // the last tenth, which only reads for a final state may use
 	Reset     time.Time // when the window ends; zero before its first call
+	Next      time.Time // when an ordinary read may be made again; zero: now
 	Known     bool      // the feed's own headers stand behind Limit
 	At        time.Time // when they were heard, zero if never
 }
 
-// Low tells that only the reserve is left: an ordinary read would be refused.
+// Low reports whether only the reserve is left: an ordinary read would be refused.
 func (b Budget) Low() bool { return b.Limit > 0 && b.Remaining <= b.Reserve }
 
 type finalKey struct{}
@@ -35,7 +36,7 @@ type finalKey struct{}
 // with must not be missed because the match was watched closely.
 func Final(ctx context.Context) context.Context { return context.WithValue(ctx, finalKey{}, true) }
 
-// IsFinal tells whether the reads of ctx are for a final state.
+// IsFinal reports whether the reads of ctx are for a final state.
 func IsFinal(ctx context.Context) bool {
 	final, _ := ctx.Value(finalKey{}).(bool)
 	return final
@@ -50,7 +51,7 @@ type budget struct {
 	told  int // calls used, as the feed said last in this window
 	at    time.Time
 
-	guessed bool // the feed's window began before ours, nobody knows when: reset is the latest it can end
+	guessed bool // nobody knows when the feed's window ends, as it began before ours or is another: reset is the latest
 	spent   time.Time
 }
 
@@ -99,13 +100,31 @@ func (b *budget) spend(now time.Time, final bool) bool {
 // Answers of concurrent calls arrive in another order than they were counted in.
 const countSlack = 16
 
-// heard corrects the count by what an answer says. Another program with the same token, or an earlier life of this
-// node, may have used more than we know; a count that falls says that the feed's window began anew before ours.
-func (b *budget) heard(h http.Header, now time.Time) {
+// heard corrects the count by what an answer says.
+func (b *budget) heard(resp *http.Response, now time.Time) {
+	left := b.counted(resp.Header, now)
+	switch throttled := resp.StatusCode == http.StatusTooManyRequests; {
+	case throttled && left <= 0 && !b.affords(now, false):
+		// What is used up is there again when a 429 says so, whatever else the feed says. Without a word its hour may be
+		// another than ours.
+		wait, told := retryAfter(resp.Header, now)
+		if told {
+			b.reset = now.Add(wait)
+		}
+		b.guessed = !told && !resetAt(resp.Header, now).After(now)
+	case !throttled && left < 0 && b.used > b.limit:
+		b.used, b.told, b.reset, b.guessed = 1, 0, now.Add(window), false // it has answered beyond the limit: all is anew
+	}
+}
+
+// counted corrects the count by what the feed says is left, and returns that; -1: it does not say. Another program with
+// the same token, or an earlier life of this node, may have used more than we know; a count that falls says that the
+// feed's window began anew before ours.
+func (b *budget) counted(h http.Header, now time.Time) (left int) {
 	limit, err1 := strconv.Atoi(h.Get("X-RateLimit-Limit"))
 	left, err2 := strconv.Atoi(h.Get("X-RateLimit-Remaining"))
 	if err1 != nil || err2 != nil || limit < 1 || left < 0 {
-		return
+		return -1
 	}
 	b.roll(now)
 	used := max(limit-left, 0)
@@ -118,13 +137,25 @@ func (b *budget) heard(h http.Header, now time.Time) {
 		b.reset, b.guessed = at, false
 	}
 	b.limit, b.used, b.told, b.known, b.at = limit, max(b.used, used), used, true, now
+	return left
+}
+
+// next is when an ordinary call may be made again, zero: now.
+func (b *budget) next(now time.Time) time.Time {
+	if b.affords(now, false) {
+		return time.Time{}
+	}
+	if probe := b.spent.Add(probeEvery); b.guessed && probe.Before(b.reset) {
+		return probe
+	}
+	return b.reset
 }
 
 func (b *budget) public(now time.Time) Budget {
 	b.roll(now)
 	return Budget{
 		Limit: b.limit, Used: b.used, Remaining: max(b.limit-b.used, 0), Reserve: b.reserve(), Reset: b.reset,
-		Known: b.known, At: b.at,
+		Next: b.next(now), Known: b.known, At: b.at,
 	}
 }
 
@@ -139,7 +170,7 @@ func (e *endpoint) spend(final bool) error {
 	return nil
 }
 
-// affordable gives the error of a call that the budget does not allow.
+// affordable returns the error of a call that the budget does not allow.
 func (e *endpoint) affordable(final bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -150,19 +181,15 @@ func (e *endpoint) affordable(final bool) error {
 }
 
 func (e *endpoint) broke(final bool) *Error {
-	what := "the budget of %d calls an hour is used up, but for final states"
+	what := "the budget of %d calls an hour is used up, except for final reads"
 	if final {
 		what = "the budget of %d calls an hour is used up"
 	}
-	until := e.budget.reset
-	if probe := e.budget.spent.Add(probeEvery); e.budget.guessed && probe.Before(until) {
-		until = probe
-	}
-	return &Error{Endpoint: e.name, Until: until,
+	return &Error{Endpoint: e.name, Until: e.budget.next(e.now()),
 		Fault: fault.New(fault.Throttled, CodeBudget, what, e.budget.limit)}
 }
 
-// Budget tells what is left of an endpoint's calls; the zero value for an endpoint that is not read.
+// Budget returns what is left of an endpoint's calls; the zero value for an endpoint that is not read.
 func (c *Client) Budget(name Endpoint) Budget {
 	e, ok := c.endpoints[name]
 	if !ok {
@@ -173,7 +200,7 @@ func (c *Client) Budget(name Endpoint) Budget {
 	return e.budget.public(c.clock.Now())
 }
 
-// Budgets tells it of every endpoint.
+// Budgets returns the Budget of every endpoint.
 func (c *Client) Budgets() map[Endpoint]Budget {
 	out := make(map[Endpoint]Budget, len(c.endpoints))
 	for name := range c.endpoints {

@@ -2,6 +2,7 @@ package sportmonks_test
 
 import (
 	"context"
+	"net/http"
 	"strconv"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ func TestBudgetOfAnHour(t *testing.T) {
 			t.Errorf("until %v, want %v; asked %d times", own.Until, reset, f.asked())
 		}
 	}
-	want := sportmonks.Budget{Limit: 40, Used: 36, Remaining: 4, Reserve: 4, Reset: reset}
+	want := sportmonks.Budget{Limit: 40, Used: 36, Remaining: 4, Reserve: 4, Reset: reset, Next: reset}
 	if got := c.Budgets()[sportmonks.Livescores]; got != want || !got.Low() {
 		t.Errorf("budget %+v, want %+v", got, want)
 	}
@@ -190,20 +191,70 @@ func TestBudgetOfAnHourThatBeganBefore(t *testing.T) {
 	}
 }
 
-// 429 without a word, near the limit as we counted it: the window has to end.
+// 429 without a word, near the limit as we counted it: the feed's hour may be another than ours, so it is asked now and then.
 func TestThrottledAtTheEndOfTheWindow(t *testing.T) {
-	f := newFeed(t, answer(200, oneMatch), answer(200, oneMatch), answer(429, ""))
+	f := newFeed(t, answer(200, oneMatch), answer(200, oneMatch), answer(429, ""), answer(200, oneMatch))
 	c := limited(t, f, 3)
+	read := func() error {
+		_, err := c.Livescores(t.Context(), false)
+		return err
+	}
 	for range 2 {
-		if _, err := c.Livescores(t.Context(), false); err != nil {
+		if err := read(); err != nil {
 			t.Fatal(err)
 		}
 		f.pass(t, time.Minute)
 	}
-	_, err := c.Livescores(t.Context(), false)
-	own := wantError(t, err, fault.Throttled, sportmonks.CodeThrottled)
-	if !own.Until.Equal(start().Add(time.Hour)) {
-		t.Errorf("until %v", own.Until)
+	own := wantError(t, read(), fault.Throttled, sportmonks.CodeThrottled)
+	if until := own.Until.Sub(f.clock.Now()); until != 5*time.Minute {
+		t.Errorf("until %v", until)
+	}
+	f.pass(t, 5*time.Minute)
+	for range 3 { // an answer beyond the limit says that the count began anew
+		if err := read(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A 429 that says when to come again is the end of what it says is used up, whatever else the feed says or leaves out:
+// neither its Reset nor an hour of ours outlasts it.
+func TestRetryAfterWins(t *testing.T) {
+	for name, tt := range map[string]struct {
+		headers []string
+		wait    time.Duration
+		used    int // counted two answers later
+	}{
+		"nothing left":            {append(rates(2000, 0, ""), "Retry-After", "20"), 20 * time.Second, 2},
+		"nothing left until when": {append(rates(2000, 0, "1800"), "Retry-After", "20"), 20 * time.Second, 2},
+		"by date": {append(rates(2000, 0, ""), "Retry-After", start().Add(20*time.Second).Format(http.TimeFormat)),
+			20 * time.Second, 2},
+		"the hour has some left": {append(rates(2000, 500, ""), "Retry-After", "20"), 20 * time.Second, 1502},
+		"only when":              {[]string{"Retry-After", "20"}, 20 * time.Second, 3},
+		"only when it is reset":  {rates(2000, 0, "40"), 40 * time.Second, 2},
+		"neither":                {rates(2000, 0, ""), 5 * time.Minute, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFeed(t, answer(429, `{"message":"Too Many Attempts."}`, tt.headers...), answer(200, oneMatch))
+			_, err := f.client.Livescores(t.Context(), false)
+			own := wantError(t, err, fault.Throttled, sportmonks.CodeThrottled)
+			if wait := own.Until.Sub(start()); wait != tt.wait {
+				t.Errorf("left alone for %v, want %v", wait, tt.wait)
+			}
+			if h := f.client.Health()[sportmonks.Livescores]; !h.Until.Equal(own.Until) {
+				t.Errorf("health %+v", h)
+			}
+			f.pass(t, tt.wait)
+			for range 2 {
+				if _, err := f.client.Livescores(t.Context(), false); err != nil {
+					t.Fatal(err)
+				}
+				f.pass(t, time.Second)
+			}
+			if got := f.client.Budget(sportmonks.Livescores); got.Used != tt.used || !got.Next.IsZero() {
+				t.Errorf("budget %+v, want %d used", got, tt.used)
+			}
+		})
 	}
 }
 

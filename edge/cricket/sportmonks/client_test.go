@@ -83,7 +83,7 @@ func (f *feed) request(i int) *http.Request {
 	return f.seen[i]
 }
 
-// waits gives the pauses between attempts.
+// waits returns the pauses between attempts.
 func (f *feed) waits() []time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -60,7 +60,7 @@ type span struct {
 
 func (d *decoder) span(b []byte) span { return span{size: len(b), hash: maphash.Bytes(d.seed, b)} }
 
-// at tells whether the text at this place is the remembered one.
+// at reports whether the text at this place is the remembered one.
 func (s span) at(d *decoder, b []byte, at int) bool {
 	return s.size > 0 && at+s.size <= len(b) && d.span(b[at:at+s.size]) == s
 }
@@ -295,7 +295,7 @@ func (w *ballWalk) fresh(element []byte, text span) error {
 
 func nameHandle(p *one[wirePlayer]) unique.Handle[cricket.Name] { return unique.Make(nameOf(&p.value)) }
 
-// decodeAt decodes the value at this place and gives its end.
+// decodeAt decodes the value at this place and returns its end.
 func decodeAt(b []byte, at int, into any) (end int, err error) {
 	end, err = valueEnd(b, at)
 	if err != nil {

@@ -79,8 +79,8 @@ func newEndpoint(name Endpoint, calls int, now func() time.Time) *endpoint {
 	return e
 }
 
-// ill tells an error that speaks about the endpoint's health. A caller that went away, a match that does not exist
-// and a refusal that has its own rest do not.
+// ill reports whether an error says something about the endpoint's health. A caller that went away, a match that does
+// not exist and a refusal that has its own rest do not.
 func ill(err error) bool {
 	if errors.Is(err, context.Canceled) {
 		return false
@@ -109,7 +109,7 @@ func (e *endpoint) rest(until time.Time, why *Error) {
 	}
 }
 
-// closed gives the error of an endpoint that is left alone.
+// closed returns the error of an endpoint that is left alone.
 func (e *endpoint) closed() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -175,12 +175,12 @@ func (e *endpoint) heard(resp *http.Response) {
 	if resp.StatusCode != http.StatusTooManyRequests {
 		e.throttled = 0
 	}
-	e.budget.heard(resp.Header, e.now())
+	e.budget.heard(resp, e.now())
 }
 
-// throttle gives how long a 429 asks us to stay away: Retry-After, else the end of the window as the feed tells it,
-// else as we counted it if we have come near the limit; else the calls were another's, or the limit is another, and we
-// wait a minute, doubled for each 429 in a row. Never more than the window of an hour, and never nothing.
+// throttle returns how long a 429 asks us to stay away: Retry-After, else the end of the window as the feed tells it. Else
+// nobody knows when it ends, and we wait a minute, doubled for each 429 in a row, or as long as what is used up is left
+// alone. Never more than the window of an hour, and never nothing.
 func (e *endpoint) throttle(resp *http.Response) time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -190,11 +190,8 @@ func (e *endpoint) throttle(resp *http.Response) time.Duration {
 	if reset := resetAt(resp.Header, now); !told && reset.After(now) {
 		wait, told = reset.Sub(now), true
 	}
-	if !told && !e.budget.guessed && !e.budget.affords(now, false) && e.budget.reset.After(now) {
-		wait, told = e.budget.reset.Sub(now), true
-	}
 	if !told {
-		wait = throttledFor << min(e.throttled-1, 10)
+		wait = max(throttledFor<<min(e.throttled-1, 10), e.budget.next(now).Sub(now))
 	}
 	return min(wait, longest)
 }

@@ -49,7 +49,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap gives the fault, so that fault.KindOf and errors.Is see kind and cause.
+// Unwrap returns the fault, so that fault.KindOf and errors.Is see kind and cause.
 func (e *Error) Unwrap() error { return e.Fault }
 
 // statusError translates an answer that is not 200 or 304.

@@ -31,7 +31,7 @@ type Health struct {
 	LastFail string    // what the last failure was; it stays
 }
 
-// Health tells how every endpoint stands.
+// Health reports how every endpoint stands.
 func (c *Client) Health() map[Endpoint]Health {
 	out := make(map[Endpoint]Health, len(c.endpoints))
 	for name, e := range c.endpoints {

@@ -16,7 +16,7 @@ const maxMemories = 24
 
 func newMemories() *memories { return &memories{byKey: map[string]*memory{}} }
 
-// take gives the memory of a request, a new one if there is none.
+// take returns the memory of a request, a new one if there is none.
 func (m *memories) take(key string) *memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()

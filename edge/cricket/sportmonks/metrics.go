@@ -9,20 +9,20 @@ type collector struct {
 	alarm                                        *prometheus.Desc
 }
 
-// Collector gives the client's metrics.
+// Collector returns the client's metrics.
 func (c *Client) Collector() prometheus.Collector {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("touchline_feed_"+name, help, labels, nil)
 	}
 	return &collector{
 		client:    c,
-		calls:     desc("calls_total", "Attempts that left for the feed.", "endpoint"),
-		failed:    desc("failures_total", "Readings that brought no good answer.", "endpoint"),
+		calls:     desc("calls_total", "Requests sent to the feed.", "endpoint"),
+		failed:    desc("failures_total", "Reads that got no good answer.", "endpoint"),
 		limit:     desc("budget_limit", "Calls that the feed allows in an hour.", "endpoint"),
 		remaining: desc("budget_remaining", "Calls that are left in this hour.", "endpoint"),
 		state:     desc("endpoint_state", "1 for the state that an endpoint is in.", "endpoint", "state"),
-		alarm:     desc("alarm", "1 where the feed refuses the token: a person has to act.", "endpoint"),
-		odds:      desc("oddities_total", "What the feed sent that it should not have, or that is not known.", "kind"),
+		alarm:     desc("alarm", "1 if the feed refuses the token: operator action needed.", "endpoint"),
+		odds:      desc("oddities_total", "Unexpected or unknown values in the feed.", "kind"),
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 )
 
-// nameOf gives a player's name in full and as a scoreboard shows it.
+// nameOf returns a player's name in full and as a scoreboard shows it.
 func nameOf(p *wirePlayer) cricket.Name {
 	first, last := words(p.FirstName), words(p.LastName)
 	full := words(p.FullName)
@@ -60,7 +60,7 @@ func initials(word string) bool {
 	return letters > 0 && letters <= 5
 }
 
-// particle tells a word in lower case that belongs to the family name after it: "van der Dussen".
+// particle reports whether a word in lower case belongs to the family name after it: "van der Dussen".
 func particle(word string) bool {
 	for _, r := range word {
 		return unicode.IsLower(r)

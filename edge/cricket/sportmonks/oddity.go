@@ -56,7 +56,7 @@ func newOddities(log *slog.Logger, redact func(string) string) *oddities {
 	}
 }
 
-// Oddities tells how often the feed sent what it should not have, or what is not known here, by kind. Of the kinds
+// Oddities returns how often the feed sent what it should not have, or what is not known here, by kind. Of the kinds
 // "unknown_..." different values are counted, of the others occurrences.
 func (c *Client) Oddities() map[string]int64 {
 	c.oddities.mu.Lock()
@@ -95,7 +95,7 @@ func (o *oddities) unknown(kind, value string) {
 	default:
 		o.seen[key] = true
 		o.counts[kind]++
-		o.log.Warn("the feed sent what is not known here; it is ignored", "what", kind, "value", value)
+		o.log.Warn("the feed sent an unknown value; it is ignored", "what", kind, "value", value)
 	}
 }
 
@@ -135,7 +135,7 @@ func (o *oddities) match(s *cricket.Snapshot) {
 	}
 }
 
-// knownType tells the feed's types of match, women's in front or not.
+// knownType reports whether the feed is known to use a type of match, with or without "Women's" in front.
 func knownType(kind string) bool {
 	k := strings.ToLower(strings.TrimSpace(kind))
 	for _, prefix := range []string{"womens ", "women ", "woman "} {

@@ -14,7 +14,7 @@ var (
 	errSyntax    = errors.New("not JSON")
 )
 
-// space gives the first index from i on that is not blank.
+// space returns the first index from i on that is not blank.
 func space(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
 		i++
@@ -22,7 +22,7 @@ func space(b []byte, i int) int {
 	return i
 }
 
-// stringEnd gives the index after the string whose opening quote is at i.
+// stringEnd returns the index after the string whose opening quote is at i.
 func stringEnd(b []byte, i int) (int, error) {
 	for i++; i < len(b); i++ {
 		switch b[i] {
@@ -35,7 +35,7 @@ func stringEnd(b []byte, i int) (int, error) {
 	return 0, errTruncated
 }
 
-// valueEnd gives the index after the value that starts at i.
+// valueEnd returns the index after the value that starts at i.
 func valueEnd(b []byte, i int) (int, error) {
 	if i >= len(b) {
 		return 0, errTruncated

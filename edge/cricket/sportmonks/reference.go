@@ -73,7 +73,7 @@ func (c *Client) listed(r result, rq *request, body []byte) (result, error) {
 	return r, nil
 }
 
-// eachRow gives every row of the list at this place, or the single record there, decoded. A row that cannot be read
+// eachRow returns every row of the list at this place, or the single record there, decoded. A row that cannot be read
 // is set aside: it must not silence the others.
 func eachRow[W any](r *reply, b []byte, at int, take func(*W)) (end int, err error) {
 	row := func(at int) (int, error) {

@@ -119,7 +119,7 @@ func (m *memory) unchanged(r result) result {
 	return r
 }
 
-// more tells whether the feed has another page. Either of its two ways to say so may be missing.
+// more reports whether the feed has another page. Either of its two ways to say so may be missing.
 func (r *reply) more() bool {
 	return r.meta.CurrentPage < r.meta.LastPage || r.next != "" && r.meta.LastPage == 0
 }
@@ -145,7 +145,7 @@ type fetch struct {
 
 type fetchKey struct{}
 
-// do gives the answer's status, which is 200 with f.body filled or 304, and its header.
+// do returns the answer's status, which is 200 with f.body filled or 304, and its header.
 func (f *fetch) do(ctx context.Context, rq *request, etag string) (int, http.Header, error) {
 	u := f.client.base.JoinPath(rq.path)
 	u.RawQuery = rq.query.Encode()
@@ -236,7 +236,7 @@ func (f *fetch) readBody(resp *http.Response) error {
 	return err
 }
 
-// etag gives the answer's entity tag if it may be sent back: a tag that is no valid header value would make every
+// etag returns the answer's entity tag if it may be sent back: a tag that is no valid header value would make every
 // further request fail before it is sent.
 func etag(h http.Header) string {
 	tag := h.Get("ETag")

@@ -133,7 +133,7 @@ func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, erro
 	return false, nil
 }
 
-// permanent tells an error that the next attempt would meet too: a certificate that is not trusted.
+// permanent reports whether the next attempt would meet the same error: a certificate that is not trusted.
 func permanent(err error) bool {
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
 	return untrusted
@@ -155,7 +155,7 @@ func (f *fetch) again(why *Error, asked time.Duration) bool {
 		f.final = why // what the feed said tells more than that it cannot be asked again
 		return false
 	}
-	c.log.Debug("the feed is asked again", "endpoint", string(why.Endpoint), "status", why.Status,
+	c.log.Debug("retrying the feed", "endpoint", string(why.Endpoint), "status", why.Status,
 		"code", why.Fault.Code, "wait", f.wait, "try", f.tries)
 	return true
 }

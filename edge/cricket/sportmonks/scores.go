@@ -14,7 +14,7 @@ func newScores() *scores { return &scores{byID: map[int64]wireScore{}} }
 // The catalogue has a hundred and some entries; a reply that invents ids must not fill the memory.
 const maxScores = 4096
 
-// find gives the zero score for an id that is not known.
+// find returns the zero score for an id that is not known.
 func (s *scores) find(id int64) wireScore {
 	s.mu.Lock()
 	defer s.mu.Unlock()

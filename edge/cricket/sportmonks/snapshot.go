@@ -88,7 +88,7 @@ func scheduledOvers(kind string, sent text) int {
 	return 0
 }
 
-// innings gives the score lines by number. Penalty runs stand on the scoreboards alone, there on the row of extras
+// innings returns the score lines by number. Penalty runs stand on the scoreboards alone, there on the row of extras
 // and, as clients report, sometimes on the total too.
 func innings(rows []wireRuns, boards []wireScoreboard) []cricket.Innings {
 	penalty := map[int]int{}

@@ -39,7 +39,7 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// tidy gives a text as it can be put on a page, into a log or beside other text: blanks for ends of lines, nothing for
+// tidy returns a text as it can be put on a page, into a log or beside other text: blanks for ends of lines, nothing for
 // control characters and those that turn the direction of what follows, and an end after maxText bytes.
 func tidy(s string) string {
 	if len(s) <= maxText && !strings.ContainsFunc(s, untidy) {
@@ -310,7 +310,7 @@ type wireLinks struct {
 	Next text `json:"next"`
 }
 
-// inningsOf gives the number behind "S1"; 0 when there is none.
+// inningsOf returns the number behind "S1"; 0 when there is none.
 func inningsOf(scoreboard text) int {
 	n, err := strconv.Atoi(strings.TrimLeft(strings.TrimSpace(string(scoreboard)), "sS"))
 	if err != nil || n < 0 {

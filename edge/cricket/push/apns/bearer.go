@@ -38,7 +38,7 @@ type Bearer struct {
 // TokenStore keeps the provider token over restarts, and for other processes with the same key. Without it a process
 // that starts often makes one each time, and Apple refuses them all for 20 minutes.
 type TokenStore interface {
-	// Load gives what was saved last under that fingerprint; ok is false where there is nothing.
+	// Load returns what was saved last under that fingerprint; ok is false where there is nothing.
 	Load(ctx context.Context, key string) (b Bearer, ok bool, err error)
 	// Save replaces it; Bearer.Key is the fingerprint.
 	Save(ctx context.Context, b Bearer) error
@@ -72,10 +72,10 @@ func newBearers(cfg *Config) (*bearers, error) {
 	}, nil
 }
 
-// errHeld tells that there is no provider token that may be used, and that none may be made yet.
-var errHeld = errors.New("apple wants no new provider token yet")
+// errHeld means that there is no usable provider token, and that none may be made yet.
+var errHeld = errors.New("apple does not accept a new provider token yet")
 
-// get gives a bearer that Apple should take.
+// get returns a bearer that Apple should take.
 func (b *bearers) get(ctx context.Context) (*Bearer, error) {
 	if c := b.current.Load(); c != nil && b.age(c) < bearerRefresh {
 		return c, nil
@@ -121,7 +121,7 @@ func (b *bearers) renew(ctx context.Context, refused *Bearer) (ok bool, err erro
 }
 
 // revert goes back to the bearer before the refused one, if it still holds, and makes no new one for 20 minutes. Where
-// there is none to go back to it tells how long to wait.
+// there is none to go back to it returns how long to wait.
 func (b *bearers) revert(ctx context.Context, refused *Bearer) (wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

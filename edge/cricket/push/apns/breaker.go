@@ -59,7 +59,7 @@ func (b *breaker) enter() (turn uint64, ok bool) {
 	return b.turn, true
 }
 
-// leave tells what came of a push that was let through.
+// leave notes the outcome of a push that was let through.
 func (b *breaker) leave(turn uint64, o outcome) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -29,7 +29,7 @@ const listLimit = 1 << 20
 // keepNewest is the storage policy of our channels: a phone that comes back online is sent the last message.
 const keepNewest = 1
 
-// CreateChannel makes a broadcast channel for Live Activities and gives its id, empty unless the result is Accepted.
+// CreateChannel makes a broadcast channel for Live Activities and returns its id, empty unless the result is Accepted.
 // The circuit of the pushes neither stops it nor learns from it.
 func (c *Client) CreateChannel(ctx context.Context) (id string, res Result) {
 	body, err := json.Marshal(map[string]any{"push-type": "LiveActivity", "message-storage-policy": keepNewest})
@@ -96,7 +96,7 @@ func (c *Client) broadcast(ctx context.Context, p Push, b *Bearer) Result {
 	return res
 }
 
-// request is one request that apns2 cannot make, on the same connections; answer is the body, 2xx or not.
+// request is one request that apns2 cannot create, on the same connections; answer is the body, 2xx or not.
 func (c *Client) request(
 	ctx context.Context, method, url string, h http.Header, body []byte, b *Bearer,
 ) (res Result, x *exchange, answer []byte) {

@@ -92,7 +92,7 @@ func newTransport(cfg *Config) *http.Transport {
 }
 
 // errNeverLeft marks what failed before the request was on its way.
-var errNeverLeft = errors.New("the push did not leave")
+var errNeverLeft = errors.New("the push was not sent")
 
 // ticket is a request's place on a connection.
 type ticket struct {
@@ -197,19 +197,19 @@ const (
 	wordsNotEstablished = "http2: client conn could not be established"
 )
 
-// unprocessed tells failures after which the other side has certainly done nothing: HTTP/2 says so of a stream it refused
+// unprocessed reports whether the other side has certainly done nothing: HTTP/2 says so of a stream it refused
 // and of one beyond the last that a GOAWAY names, and one that never began has sent it nothing.
 func unprocessed(err error) bool {
 	return refused(err) || slices.Contains([]string{wordsGoAway, wordsUnusable, wordsNotEstablished}, err.Error())
 }
 
-// refused tells that a stream was one too many on a connection that is in order.
+// refused reports whether a stream was one too many on a connection that is in order.
 func refused(err error) bool {
 	reset, ok := errors.AsType[streamError](err)
 	return ok && reset.Code == refusedStream
 }
 
-// acquire gives a place on the connection to a host, when there is one.
+// acquire returns a place on the connection to a host, when there is one.
 func (l *lines) acquire(ctx context.Context, host string) (ticket, error) {
 	ln, ready := l.enqueue(host)
 	select {
@@ -296,8 +296,8 @@ func (l *lines) give(ln *line, free int) {
 	})
 }
 
-// room tells how many requests more the connection may have now, and whether it is over: it has none and takes none. The
-// lock is held, so that none begins that has no place.
+// room returns how many requests more the connection may have now, and whether it is over: it has none and takes none.
+// The lock is held, so that none begins that has no place.
 func (c *connection) room() (free int, over bool) {
 	open, free := c.InFlight(), c.Available()
 	switch {

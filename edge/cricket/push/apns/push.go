@@ -52,11 +52,3 @@ type Result struct {
 
 	line uint64 // the connection it went by
 }
-
-// Redact shortens a device token to what may be logged.
-func Redact(token string) string {
-	if len(token) <= 6 {
-		return token
-	}
-	return token[:6]
-}

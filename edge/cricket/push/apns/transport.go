@@ -101,5 +101,5 @@ func withoutURL(err error) error {
 	return err
 }
 
-// neverLeft tells errors that came before the request was on its way: it cannot have reached a phone.
+// neverLeft reports whether an error came before the request left: it cannot have reached a phone.
 func neverLeft(err error) bool { return errors.Is(err, errNeverLeft) }

@@ -32,7 +32,7 @@ type ChannelView struct {
 	Pushes    int       `json:"pushes"`
 }
 
-// Channels tells which broadcast channels there are, by id.
+// Channels returns which broadcast channels there are, by id.
 func (s *Sandbox) Channels() []ChannelView {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,7 +46,7 @@ func (s *Sandbox) Channels() []ChannelView {
 	return views
 }
 
-// listeners gives the running activities of a channel. Called with the lock held.
+// listeners returns the running activities of a channel. Called with the lock held.
 func (s *Sandbox) listeners(id string, now time.Time) (all []*listener) {
 	for _, ph := range s.phones {
 		for _, a := range ph.activities {
@@ -131,7 +131,7 @@ func (s *Sandbox) checkChannelRate(r *request) *refusal {
 	return nil
 }
 
-// broadcast hands an accepted push to all who listen and tells what came of it.
+// broadcast hands an accepted push to all who listen and returns what came of it.
 func (s *Sandbox) broadcast(r *request) string {
 	p, err := decodePayload(r.body)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// newChannel makes a channel and gives its id.
+// newChannel makes a channel and returns its id.
 func (r *rig) newChannel() string {
 	r.t.Helper()
 	a := r.do(r.manage(http.MethodPost, "channels", `{"push-type":"LiveActivity","message-storage-policy":1}`))

@@ -181,7 +181,7 @@ func (w *wire) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// pass steps over a piece of what is written and gives its size. Called with the lock held.
+// pass steps over a piece of what is written and returns its size. Called with the lock held.
 func (w *wire) pass(p []byte) int {
 	if w.rest > 0 {
 		n := min(w.rest, len(p))

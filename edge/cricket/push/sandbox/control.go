@@ -66,7 +66,7 @@ func (s *Sandbox) TokensOfPhones() []PhoneTokens {
 	return out
 }
 
-// Control gives the handler by which people and tests look into the sandbox and steer it. It shows whole tokens and
+// Control returns the handler by which people and tests look into the sandbox and steer it. It shows whole tokens and
 // guards nothing: serve it on a loopback address.
 func (s *Sandbox) Control() http.Handler {
 	mux := http.NewServeMux()
@@ -119,7 +119,7 @@ func (s *Sandbox) controlFaults(mux *http.ServeMux) {
 			return nil, err
 		}
 		if b.N < 1 || b.N > 100_000 {
-			return nil, fault.New(fault.Invalid, "n", "n is how many pushes are answered so, 1 to 100000")
+			return nil, fault.New(fault.Invalid, "n", "n, the number of pushes to answer like this, must be from 1 to 100000")
 		}
 		s.Burst(b.N, b.reply())
 		return nil, nil
@@ -155,7 +155,7 @@ func readJSON(r *http.Request, v any) error {
 	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, controlBody))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
-		return fault.Wrap(err, fault.Invalid, "body", "the body is not the JSON that is wanted here: %s", err)
+		return fault.Wrap(err, fault.Invalid, "body", "the body is not the expected JSON: %s", err)
 	}
 	return nil
 }
@@ -186,7 +186,7 @@ func (s *Sandbox) answerer(f func(*http.Request) (any, error)) http.HandlerFunc 
 	}
 }
 
-// controlAddPhone puts a phone on the network: {"name", "osVersion"}, and gives its tokens.
+// controlAddPhone puts a phone on the network: {"name", "osVersion"}, and returns its tokens.
 func (s *Sandbox) controlAddPhone(r *http.Request) (any, error) {
 	var p Phone
 	if err := readJSON(r, &p); err != nil {

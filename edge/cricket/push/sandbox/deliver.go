@@ -11,7 +11,7 @@ import (
 // shownWord is what a phone says of a push that it showed.
 const shownWord = "shown"
 
-// deliver hands an accepted push to its phone and tells what the phone made of it. The server's answer is 200
+// deliver hands an accepted push to its phone and returns what the phone made of it. The server's answer is 200
 // either way: that is Apple's too.
 func (s *Sandbox) deliver(ctx context.Context, r *request) string {
 	p, err := decodePayload(r.body)
@@ -95,7 +95,8 @@ func (ph *phone) spend(priority int, now time.Time) error {
 	return nil
 }
 
-// begin starts a Live Activity. The app ends an older one for the same match. Called with the lock held.
+// begin starts a Live Activity. One for the same match stays beside it: the system does not know that they are of one
+// match. Called with the lock held.
 func (s *Sandbox) begin(ph *phone, p payload, now time.Time) (*activity, error) {
 	if err := p.wantStart(s.shapes()); err != nil {
 		return nil, err
@@ -112,11 +113,7 @@ func (s *Sandbox) begin(ph *phone, p payload, now time.Time) (*activity, error) 
 	ph.activities = slices.DeleteFunc(ph.activities, func(o *activity) bool { return !o.onScreen(now) })
 	running := 0
 	for _, o := range ph.activities {
-		switch {
-		case o.over(now):
-		case o.matchID == a.matchID:
-			o.end(now, now)
-		default:
+		if !o.over(now) {
 			running++
 		}
 	}

@@ -65,7 +65,7 @@ func (p payload) at(now time.Time) (time.Time, error) {
 	return time.Time{}, errors.New("timestamp is not in seconds")
 }
 
-// wantStart tells what keeps a push from starting an activity.
+// wantStart returns the reason why a push cannot start an activity.
 func (p payload) wantStart(fit *shapes) error {
 	switch {
 	case p.Event != "start":
@@ -86,7 +86,7 @@ func (p payload) wantStart(fit *shapes) error {
 	return p.wantState(fit)
 }
 
-// wantUpdate tells what keeps a push from changing an activity. An end may come without a state.
+// wantUpdate returns the reason why a push cannot change an activity. An end may come without a state.
 func (p payload) wantUpdate(fit *shapes) error {
 	switch p.Event {
 	case "update":

@@ -67,7 +67,7 @@ type endpoint struct {
 	deadWhy  string
 }
 
-// gone tells since when and why a token is dead; no reason: it is not.
+// gone returns since when and why a token is dead; no reason: it is not.
 func (e *endpoint) gone(now time.Time) (since time.Time, reason string) {
 	if e.deadWhy != "" {
 		return e.deadAt, e.deadWhy
@@ -118,12 +118,12 @@ func (a *activity) goneAt() time.Time {
 	return a.started.Add(activityLife)
 }
 
-// over tells that pushes change nothing any more.
+// over reports whether pushes change nothing any more.
 func (a *activity) over(now time.Time) bool {
 	return !a.ended.IsZero() || !now.Before(a.started.Add(activityLife))
 }
 
-// onScreen tells whether the lock screen shows it.
+// onScreen reports whether the lock screen shows it.
 func (a *activity) onScreen(now time.Time) bool {
 	if !a.ended.IsZero() {
 		return now.Before(a.dismissed)
@@ -154,7 +154,7 @@ func (s *Sandbox) issue(ph *phone, k tokenKind, a *activity) string {
 	return token
 }
 
-// StartActivity begins an activity as an app does that asks for one itself, and gives its update token.
+// StartActivity begins an activity as an app does that asks for one itself, and returns its update token.
 func (s *Sandbox) StartActivity(deviceID, matchID string) (token string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,17 +170,25 @@ func (s *Sandbox) StartActivity(deviceID, matchID string) (token string, err err
 	return "", fault.New(fault.NotFound, "phone", "no phone %s", deviceID)
 }
 
-// Unregister makes a token dead, as when the app is deleted.
+// Unregister makes a token dead, as when the app is deleted: its activity leaves the screen.
 func (s *Sandbox) Unregister(token string) {
-	s.kill(token, "Unregistered")
+	if a := s.kill(token, "Unregistered"); a != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		a.end(s.cfg.Clock.Now(), s.cfg.Clock.Now())
+	}
 }
 
-func (s *Sandbox) kill(token, why string) {
+// kill makes a token dead and returns the activity that it updated, if it was one of those.
+func (s *Sandbox) kill(token, why string) *activity {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.tokens[token]; e != nil && e.deadWhy == "" {
-		e.deadAt, e.deadWhy = s.cfg.Clock.Now(), why
+	e := s.tokens[token]
+	if e == nil || e.deadWhy != "" {
+		return nil
 	}
+	e.deadAt, e.deadWhy = s.cfg.Clock.Now(), why
+	return e.activity
 }
 
 // Rotate gives a phone's activity for a match a new update token, as the system does now and then, and tells the
@@ -214,7 +222,7 @@ func (s *Sandbox) Dismiss(ctx context.Context, deviceID, matchID string) error {
 	return ph.tell(ctx, told)
 }
 
-// find gives the running activity of a phone for a match.
+// find returns the running activity of a phone for a match, the latest of several.
 func (s *Sandbox) find(deviceID, matchID string) (*phone, *activity) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,7 +231,7 @@ func (s *Sandbox) find(deviceID, matchID string) (*phone, *activity) {
 		if ph.DeviceID != deviceID {
 			continue
 		}
-		for _, a := range ph.activities {
+		for _, a := range slices.Backward(ph.activities) {
 			if a.matchID == matchID && !a.over(now) {
 				return ph, a
 			}
@@ -232,7 +240,7 @@ func (s *Sandbox) find(deviceID, matchID string) (*phone, *activity) {
 	return nil, nil
 }
 
-// hearsChannels tells whether the phone's system knows broadcast channels: iOS 18 and later.
+// hearsChannels reports whether the phone's system knows broadcast channels: iOS 18 and later.
 func (ph *phone) hearsChannels() bool {
 	major, _, _ := strings.Cut(ph.System, ".")
 	n, err := strconv.Atoi(major)

@@ -26,13 +26,15 @@ func TestPushToStart(t *testing.T) {
 	if len(v.Alerts) != 1 || v.Alerts[0].Body != "It has begun" || v.UrgentLastHour != 1 {
 		t.Errorf("alerts %+v, urgent %d", v.Alerts, v.UrgentLastHour)
 	}
-	// A second start replaces the first.
+	// A second start is a second card, and the first goes on.
 	second := r.begin()
-	if v := r.view(); len(v.Activities) != 1 || second == token {
+	if v := r.view(); len(v.Activities) != 2 || second == token {
 		t.Errorf("after a second start: %+v", v.Activities)
 	}
-	if a := r.do(r.newPush(token, updateBody(r.clk.Now(), "update", ""))); a.reason != "ExpiredToken" || a.timestamp == 0 {
-		t.Errorf("push to the replaced activity: %+v", a)
+	r.accepted(r.newPush(token, updateBody(r.clk.Now(), "update", "")))
+	r.Unregister(token)
+	if v := r.view(); len(v.Activities) != 1 {
+		t.Errorf("the card of a dead token stays: %+v", v.Activities)
 	}
 }
 

@@ -42,7 +42,7 @@ func newProvider(team, keyID string, key *ecdsa.PublicKey, now func() time.Time)
 	}
 }
 
-// check gives the refusal of an authorization header, or nil.
+// check returns the refusal of an authorization header, or nil.
 func (p provider) check(header string) *refusal {
 	scheme, bearer, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "bearer") || bearer == "" {
@@ -84,7 +84,7 @@ func (s *seen) add(bearer string, iat time.Time) {
 	}
 }
 
-// verify checks form and signature and gives the token's iat.
+// verify checks form and signature and returns the token's iat.
 func (p provider) verify(bearer string) (iat time.Time, ok bool) {
 	var claims jwt.RegisteredClaims
 	t, err := p.parser.ParseWithClaims(bearer, &claims, func(*jwt.Token) (any, error) { return p.key, nil })

@@ -56,7 +56,7 @@ func (r *recorder) add(rec Record) {
 	r.ring[int((r.seq-1)%uint64(cap(r.ring)))] = rec
 }
 
-// after gives what came after seq and is still there, oldest first.
+// after returns what came after seq and is still there, oldest first.
 func (r *recorder) after(seq uint64) []Record {
 	first := max(seq, r.seq-uint64(len(r.ring)))
 	out := make([]Record, 0, r.seq-min(first, r.seq))
@@ -66,14 +66,14 @@ func (r *recorder) after(seq uint64) []Record {
 	return out
 }
 
-// Records gives the pushes after a sequence number that are still kept, oldest first. Tokens are cut to six digits.
+// Records returns the pushes after a sequence number that are still kept, oldest first. Tokens are cut to six digits.
 func (s *Sandbox) Records(after uint64) []Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.record.after(after)
 }
 
-// Counts gives how many pushes were answered how: "200", "410 Unregistered".
+// Counts returns how many pushes were answered how: "200", "410 Unregistered".
 func (s *Sandbox) Counts() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -79,13 +79,13 @@ func New(cfg Config) (*Sandbox, error) {
 		}
 		made, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 		if err != nil {
-			return nil, fault.Wrap(err, fault.Internal, "sandbox", "the sandbox cannot make a key")
+			return nil, fault.Wrap(err, fault.Internal, "sandbox", "the sandbox cannot create a key")
 		}
 		*key = made
 	}
 	roots, ca, cert, err := newCA(cfg.CAKey, cfg.wall())
 	if err != nil {
-		return nil, fault.Wrap(err, fault.Internal, "sandbox", "the sandbox cannot make its certificate")
+		return nil, fault.Wrap(err, fault.Internal, "sandbox", "the sandbox cannot create its certificate")
 	}
 	key := cfg.Key
 	if cfg.Seed == "" {
@@ -144,14 +144,14 @@ type Account struct {
 	CA                      []byte // RootCAs as the text of a PEM file
 }
 
-// Account gives the one account that this sandbox knows.
+// Account returns the one account that this sandbox knows.
 func (s *Sandbox) Account() Account {
 	return Account{
 		BundleID: s.cfg.BundleID, TeamID: s.cfg.TeamID, KeyID: s.cfg.KeyID, Key: s.key, CAKey: s.cfg.CAKey, RootCAs: s.roots, CA: s.ca,
 	}
 }
 
-// URL waits until the sandbox listens and gives its address.
+// URL waits until the sandbox listens and returns its address.
 func (s *Sandbox) URL(ctx context.Context) (string, error) {
 	select {
 	case <-ctx.Done():

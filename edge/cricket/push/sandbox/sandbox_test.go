@@ -178,7 +178,7 @@ func updateBody(at time.Time, event, more string) string {
 	return fmt.Sprintf(`{"aps":{"timestamp":%d,"event":%q,"content-state":%s%s}}`, at.Unix(), event, goodState, more)
 }
 
-// begin starts a Live Activity and gives its update token.
+// begin starts a Live Activity and returns its update token.
 func (r *rig) begin() string {
 	r.t.Helper()
 	r.accepted(r.newPush(r.phone.PushToStartToken, startBody(r.clk.Now())))

@@ -64,7 +64,7 @@ func (s *Sandbox) ClearScripts() {
 	clear(s.script)
 }
 
-// scripted counts a push and gives its script's reply.
+// scripted counts a push and returns its script's reply.
 func (s *Sandbox) scripted(token string) (Reply, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

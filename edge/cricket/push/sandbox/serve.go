@@ -49,7 +49,7 @@ func (s *Sandbox) serve(w http.ResponseWriter, req *http.Request) {
 	s.write(w, r, refused, reply.Body)
 }
 
-// isBroadcast tells a push to a channel from one to a device.
+// isBroadcast reports whether a push goes to a channel, not to a device.
 func (r *request) isBroadcast() bool { return strings.HasPrefix(r.path, "/4/broadcasts/") }
 
 // addressee is what scripts go by: the token, or the channel's id.
@@ -151,5 +151,5 @@ func (s *Sandbox) note(r *request, refused *refusal, shown string) {
 
 func redact(token string) string { return token[:min(6, len(token))] }
 
-// unix gives an instant of epoch seconds.
+// unix returns an instant of epoch seconds.
 func unix(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }

@@ -95,7 +95,7 @@ func attributes() schema {
 // attributesType is the name of the Swift type that a start has to say.
 const attributesType = "MatchAttributes"
 
-// decode tells what keeps raw from becoming a Swift value of that shape. Unknown properties are an error too: Swift
+// decode returns the reason why raw is no Swift value of that shape. Unknown properties are an error too: Swift
 // skips them, but here they mean that node and app have drifted apart.
 func decode(raw json.RawMessage, s schema) error {
 	d := json.NewDecoder(bytes.NewReader(raw))

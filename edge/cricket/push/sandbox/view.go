@@ -47,7 +47,7 @@ type ShownAlert struct {
 	At time.Time `json:"at"`
 }
 
-// Phones tells what every phone shows now, in the order they were added.
+// Phones returns what every phone shows now, in the order they were added.
 func (s *Sandbox) Phones() []PhoneView {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -98,7 +98,7 @@ func TestWhatIsRefused(t *testing.T) {
 		{"a fact we do not know", `"city":"Ghent"`, `"roof":"open"`, `unknown field "roof"`},
 		{"a fact of a delivery", `"wides":1`, `"leftwides":1`, `unknown field "leftwides"`},
 		{"extras that do not add up", `"byes":4`, `"byes":3`, "innings 1, over 0, delivery 2: the kinds of extras"},
-		{"a total that is none", `"total":4`, `"total":5`, "bat and extras are not the total"},
+		{"a total that is none", `"total":4`, `"total":5`, "runs off the bat and extras do not add up to the total"},
 		{"a stranger", `"batter":"C D"`, `"batter":"X Y"`, `"X Y" is not in the side`},
 		{"a third side in the field", `"team":"Blues","absent_hurt"`, `"team":"Greens","absent_hurt"`, `"Greens" is neither team`},
 		{"a third side", `"team":"Reds","target"`, `"team":"Greens","target"`, `"Greens" is neither team`},

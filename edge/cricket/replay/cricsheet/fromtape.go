@@ -6,7 +6,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay/tape"
 )
 
-// fromTape tells a recording in the source's words again.
+// fromTape converts a recording back into the source's form.
 func fromTape(m *tape.Match) *source {
 	s := &source{Info: info{
 		BallsPerOver: m.BallsPerOver, City: m.City, Dates: m.Dates,

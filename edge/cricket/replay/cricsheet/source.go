@@ -173,7 +173,7 @@ func decode(src []byte) (*source, error) {
 		return nil, err
 	}
 	if len(s.Innings) == 0 {
-		return nil, errors.New("it has no innings, so it is no match of Cricsheet")
+		return nil, errors.New("it has no innings, so it is not a Cricsheet match")
 	}
 	if len(s.Info.Teams) != 2 {
 		return nil, errors.New("a match has two teams")
@@ -197,7 +197,7 @@ func (d *delivery) check() error {
 		return errors.New("the kinds of extras do not add up")
 	}
 	if d.Runs.Total != d.Runs.Batter+d.Runs.Extras {
-		return errors.New("bat and extras are not the total")
+		return errors.New("runs off the bat and extras do not add up to the total")
 	}
 	return nil
 }

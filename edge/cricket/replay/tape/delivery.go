@@ -21,7 +21,7 @@ func dismissals() []dismissal {
 	}
 }
 
-// KindKnown tells whether the form has a word for a kind of dismissal.
+// KindKnown reports whether the form has a word for a kind of dismissal.
 func KindKnown(k Kind) bool { return wordOf(k) != "" }
 
 func wordOf(k Kind) string {
@@ -148,7 +148,7 @@ func parseOutcome(d *Delivery, s string) error {
 		n := strings.TrimLeft(p, "0123456789")
 		runs, err := count(p[:len(p)-len(n)])
 		if err != nil || runs > maxRuns {
-			return fmt.Errorf("%q are no runs", p)
+			return fmt.Errorf("%q is not a number of runs", p)
 		}
 		if first && (n == "" || n == "r") {
 			d.Bat, d.Run, first = runs, n == "r", false
@@ -173,7 +173,7 @@ func setExtra(d *Delivery, word string, runs, after int) (int, error) {
 		*e.runs = runs
 		return i + 1, nil
 	}
-	return 0, fmt.Errorf("%q is no kind of extra", word)
+	return 0, fmt.Errorf("%q is not a kind of extra", word)
 }
 
 func parseWicket(s string, striker Ref) (Wicket, error) {
@@ -199,13 +199,13 @@ func parseWicket(s string, striker Ref) (Wicket, error) {
 	word, out, found := strings.Cut(rest, ":")
 	if found {
 		if len(out) != 1 || Ref(out[0]) == striker {
-			return w, fmt.Errorf("%q: who is out is one letter, and left away when it is the striker", s)
+			return w, fmt.Errorf("%q: the batter who is out is one letter, omitted for the striker", s)
 		}
 		w.Out = Ref(out[0])
 	}
 	var ok bool
 	if w.Kind, ok = kindOf(word); !ok {
-		return w, fmt.Errorf("%q is no kind of dismissal", word)
+		return w, fmt.Errorf("%q is not a kind of dismissal", word)
 	}
 	return w, nil
 }

@@ -118,7 +118,7 @@ func all(v string, checks []check) error {
 func oneOf(words ...string) check {
 	return func(v string) error {
 		if !slices.Contains(words, v) {
-			return fmt.Errorf("%q is none of %s", v, strings.Join(words, ", "))
+			return fmt.Errorf("%q is not one of %s", v, strings.Join(words, ", "))
 		}
 		return nil
 	}

@@ -22,7 +22,7 @@ func Parse(name string, src []byte) (*Match, error) {
 		text, rest, ok := bytes.Cut(src, []byte("\n"))
 		src = rest
 		if !ok {
-			return nil, fmt.Errorf("%s:%d: the last line has no end", name, line)
+			return nil, fmt.Errorf("%s:%d: the last line is not terminated", name, line)
 		}
 		if err := p.line(line, string(text)); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, line, err)
@@ -70,7 +70,7 @@ func (p *parser) line(n int, s string) error {
 	}
 	key, value, _ := strings.Cut(s, " ")
 	if key == "" {
-		return errors.New("a line begins with a blank")
+		return errors.New("a line begins with a space")
 	}
 	switch p.at {
 	case inHeader:
@@ -106,7 +106,7 @@ func (p *parser) open(key, value string) error {
 		p.m.Innings = append(p.m.Innings, Innings{Team: team})
 		p.at = inInnings
 	default:
-		return fmt.Errorf("no section can begin here with %q", key)
+		return fmt.Errorf("no section can begin with %q here", key)
 	}
 	return nil
 }
@@ -114,10 +114,10 @@ func (p *parser) open(key, value string) error {
 func (p *parser) header(key, value string) error {
 	f, ok := p.fields[key]
 	if !ok {
-		return fmt.Errorf("%q is no keyword of the header", key)
+		return fmt.Errorf("%q is not a header keyword", key)
 	}
 	if p.seen[key] && !f.many {
-		return fmt.Errorf("%q stands here twice", key)
+		return fmt.Errorf("%q is given twice", key)
 	}
 	if value == "" {
 		return errValue
@@ -130,7 +130,7 @@ func (p *parser) team(key, value string) error {
 	t := &p.m.Teams[p.teams]
 	if key == "toss" {
 		if p.m.Toss.Winner >= 0 || len(t.Players) > 0 {
-			return errors.New(`"toss" must stand before the players, and once`)
+			return errors.New(`"toss" must come before the players, and once`)
 		}
 		p.m.Toss.Winner = p.teams
 		value, p.m.Toss.Uncontested = strings.CutPrefix(value, "uncontested ")
@@ -168,7 +168,7 @@ func (p *parser) after(key, value string) error {
 		p.m.BowlOut = append(p.m.BowlOut, BowlOut{Bowler: r, Hit: how == "hit"})
 		return oneOf("hit", "miss")(how)
 	default:
-		return fmt.Errorf("%q cannot stand here", key)
+		return fmt.Errorf("%q is not allowed here", key)
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func (p *parser) after(key, value string) error {
 // ref reads the letter of a player who exists.
 func (p *parser) ref(s string) (Ref, error) {
 	if len(s) != 1 || !p.known(Ref(s[0])) {
-		return 0, fmt.Errorf("%q is nobody's letter", s)
+		return 0, fmt.Errorf("%q is not a player's letter", s)
 	}
 	return Ref(s[0]), nil
 }
@@ -192,7 +192,7 @@ func (p *parser) innings(key, value string) error {
 		return p.over(in, key, value)
 	}
 	if len(in.Overs) > 0 {
-		return fmt.Errorf("%q must stand before the overs", key)
+		return fmt.Errorf("%q must come before the overs", key)
 	}
 	for _, f := range inningsFlags(in) {
 		if f.word == key && value == "" && !*f.set {
@@ -225,11 +225,11 @@ func (p *parser) agreed(in *Innings, key, value string) (err error) {
 	case "powerplay":
 		f := strings.Split(value, " ")
 		if len(f) != 3 || overs(f[0]) != nil || overs(f[1]) != nil || f[2] == "" {
-			return errors.New("a powerplay is from, to and kind")
+			return errors.New("a powerplay needs from, to and kind")
 		}
 		in.Powerplays = append(in.Powerplays, Powerplay{From: f[0], To: f[1], Kind: f[2]})
 	default:
-		return fmt.Errorf("%q cannot stand here", key)
+		return fmt.Errorf("%q is not allowed here", key)
 	}
 	return err
 }
@@ -251,7 +251,7 @@ func parseMiscount(in *Innings, value string) error {
 func overNumber(s string) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 || n > 999 || strconv.Itoa(n) != s {
-		return 0, fmt.Errorf("%q is no number of an over", s)
+		return 0, fmt.Errorf("%q is not an over number", s)
 	}
 	return n, nil
 }
@@ -302,7 +302,7 @@ func (p *parser) over(in *Innings, key, value string) error {
 func (p *parser) sub(w string) (Sub, error) {
 	pair, reason, _ := strings.Cut(w[1:], ":")
 	if len(pair) != 2 || reason == "" {
-		return Sub{}, fmt.Errorf("%q is no replacement", w)
+		return Sub{}, fmt.Errorf("%q is not a replacement", w)
 	}
 	s := Sub{In: Ref(pair[0]), Out: Ref(pair[1]), Reason: reason}
 	if !p.known(s.In) || !p.known(s.Out) || s.In.Team() != s.Out.Team() {
@@ -316,19 +316,19 @@ func (p *parser) sub(w string) (Sub, error) {
 func (p *parser) checkDelivery(team int, d *Delivery) error {
 	for _, r := range [...]Ref{d.Batter, d.NonStriker} {
 		if !p.known(r) || r.Team() != team {
-			return fmt.Errorf("%q is no batter of this side", r)
+			return fmt.Errorf("%q is not a batter of this side", r)
 		}
 	}
 	if !p.known(d.Bowler) || d.Bowler.Team() == team {
-		return errors.New("nobody of the other side bowls")
+		return errors.New("no bowler of the other side is named")
 	}
 	for _, w := range d.Wickets {
 		if !p.known(w.Out) || w.Out.Team() != team {
-			return fmt.Errorf("%q is no batter of this side", w.Out)
+			return fmt.Errorf("%q is not a batter of this side", w.Out)
 		}
 		known := func(f Fielder) bool { return f.Who == 0 || (p.known(f.Who) && f.Who.Team() != team) }
 		if i := slices.IndexFunc(w.Fielders, func(f Fielder) bool { return !known(f) }); i >= 0 {
-			return fmt.Errorf("%q is no fielder of the other side", w.Fielders[i].Who)
+			return fmt.Errorf("%q is not a fielder of the other side", w.Fielders[i].Who)
 		}
 	}
 	return nil

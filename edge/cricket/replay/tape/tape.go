@@ -160,7 +160,7 @@ func (d *Delivery) Total() int {
 	return d.Bat + d.Wides + d.NoBalls + d.Byes + d.LegByes + d.Penalty
 }
 
-// Legal tells whether the ball counts towards the over.
+// Legal reports whether the ball counts towards the over.
 func (d *Delivery) Legal() bool { return d.Wides == 0 && d.NoBalls == 0 }
 
 // Kind is the way of a dismissal or retirement, in the record's own words.
@@ -184,10 +184,10 @@ const (
 	RetiredNotOut   Kind = "retired not out"
 )
 
-// Out tells whether the batter is out: who retires hurt or by leave is not.
+// Out reports whether the batter is out: who retires hurt or by leave is not.
 func (k Kind) Out() bool { return k != RetiredHurt && k != RetiredNotOut }
 
-// Credited tells whether the wicket is the bowler's.
+// Credited reports whether the wicket is the bowler's.
 func (k Kind) Credited() bool {
 	switch k {
 	case Bowled, Caught, CaughtAndBowled, LBW, Stumped, HitWicket:
@@ -234,5 +234,5 @@ func (m *Match) TeamIndex(name string) int {
 	return -1
 }
 
-// MultiDay tells first-class cricket, where an innings has no quota of overs.
+// MultiDay reports whether a match is first-class cricket, where an innings has no quota of overs.
 func (m *Match) MultiDay() bool { return m.Type == "Test" || m.Type == "MDM" }

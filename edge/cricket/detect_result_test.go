@@ -1,0 +1,21 @@
+package cricket
+
+import "testing"
+
+// A win that something else than the scores decided is another end than one by a margin, whatever the feed calls it; words
+// without a margin leave it open.
+func TestEndSubject(t *testing.T) {
+	for text, want := range map[string]string{
+		"England won by 12 runs":               "result/7+12r",
+		"England won by an innings and 5 runs": "result/7+inn5r",
+		"England won by 3 wickets":             "result/7+3w",
+		"England won the Super Over":           "result/7+tied",
+		"Match tied (Eng. won the Super Over)": "result/7+tied",
+		"England won on boundary count":        "result/7+tied",
+		"England won":                          "result/7",
+	} {
+		if got := endSubject(EventResult, 7, text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}

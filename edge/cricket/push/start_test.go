@@ -1,0 +1,186 @@
+package push
+
+import (
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/edge/cricket/push/sandbox"
+	"github.com/touchline/touchline/store"
+)
+
+// waits is a match in play with a follower whose activity was sent a start.
+func (r *rig) waits(id, user string) {
+	r.t.Helper()
+	r.fixture(id)
+	r.live(id)
+	r.score(id, 1, "")
+	r.run(r.out)
+	r.settle()
+	r.follow(id, user)
+	r.settle()
+	if p := r.one(); p.Event != "start" {
+		r.t.Fatalf("%+v", p)
+	}
+}
+
+// unfollow has a user leave a match.
+func (r *rig) unfollow(id, user string) {
+	r.t.Helper()
+	r.do(func(tx *store.Tx) error { return cricket.Follows{}.Remove(tx, id, user) })
+}
+
+// starts counts the starts among the pushes since the last look.
+func (r *rig) starts() (n int) {
+	r.t.Helper()
+	for _, p := range r.out.take() {
+		if p.Event == "start" {
+			n++
+		}
+	}
+	return n
+}
+
+// TestStartThatAppleRefuses is repeated: three times half a minute apart, then every half hour, and at once on news of the
+// device. What Apple takes is the last.
+func TestStartThatAppleRefuses(t *testing.T) {
+	r := newRig(t)
+	r.out.script(func(sent) apns.Result {
+		return apns.Result{Action: apns.Suspend, Status: 400, Reason: "BadDeviceToken"}
+	})
+	r.waits("7", "ada")
+	r.pass(startGap - time.Second)
+	r.none("before half a minute")
+	r.pass(startGap + 2*time.Second)
+	if n := r.starts(); n != startTries-1 {
+		t.Errorf("%d more tries within a minute", n)
+	}
+	r.pass(healEvery - 2*time.Minute)
+	r.none("after three tries")
+	r.pass(3 * time.Minute)
+	if n := r.starts(); n != 1 {
+		t.Errorf("%d tries half an hour later", n)
+	}
+	r.out.script(nil)
+	r.follow("7", "ada") // its app was opened
+	r.pass(cardLife / 2)
+	if n := r.starts(); n != 1 {
+		t.Errorf("%d tries after news of the device", n)
+	}
+}
+
+// TestStartThatNeverLeft is no try: a way to Apple that is closed for an hour costs no phone its activity.
+func TestStartThatNeverLeft(t *testing.T) {
+	for _, res := range []apns.Result{
+		{Action: apns.Retry, Reason: apns.ReasonCircuitOpen}, {Action: apns.Retry, Reason: apns.ReasonNoAnswer},
+	} {
+		r := newRig(t)
+		r.out.script(func(sent) apns.Result { return res })
+		r.waits("7", "ada")
+		r.pass(time.Hour)
+		if s := r.session("7", "ada"); s.StartTries != 0 {
+			t.Errorf("%s: %+v", res.Reason, s)
+		}
+		r.out.take()
+		r.out.script(nil)
+		r.pass(longestRetry + time.Second)
+		if n := r.starts(); n != 1 {
+			t.Errorf("%s: %d starts when the way is open", res.Reason, n)
+		}
+		r.pass(cardLife / 2)
+		if n := r.starts(); n != 0 {
+			t.Errorf("%s: %d starts after that", res.Reason, n)
+		}
+	}
+}
+
+// TestStartWithoutAnswer may have been taken: it is repeated once, when Apple holds it no more and no token has come.
+func TestStartWithoutAnswer(t *testing.T) {
+	r := newRig(t)
+	r.out.script(func(sent) apns.Result {
+		return apns.Result{Action: apns.Retry, Reason: apns.ReasonNoAnswer, Maybe: true}
+	})
+	r.fixture("7")
+	r.live("7")
+	r.score("7", 1, "")
+	r.run(r.out)
+	r.follow("7", "ada")
+	r.settle()
+	if p := r.one(); p.Expiration.Sub(p.At) != cricket.StartLife {
+		t.Errorf("Apple holds it for %s", p.Expiration.Sub(p.At))
+	}
+	r.follow("7", "ada")
+	r.pass(cricket.StartLife - time.Second)
+	r.none("while Apple may hold it")
+	r.pass(time.Minute)
+	if n := r.starts(); n != 1 {
+		t.Errorf("%d starts afterwards", n)
+	}
+	r.pass(cardLife / 2)
+	if n := r.starts(); n != 0 {
+		t.Errorf("%d starts after the second", n)
+	}
+}
+
+// TestFollowAgain starts no second activity beside one that may be there, and none at once.
+func TestFollowAgain(t *testing.T) {
+	for name, tc := range map[string]struct {
+		leave func(r *rig)
+		want  int // starts in the next hours
+	}{
+		"the card has no token yet": {func(r *rig) { r.unfollow("7", "ada") }, 0},
+		"the card was ended": {func(r *rig) {
+			r.activate("7", "ada", "upd ada")
+			r.pass(2 * time.Second)
+			r.unfollow("7", "ada")
+			r.pass(2 * time.Second)
+		}, 1},
+		"the card was swiped away": {func(r *rig) {
+			r.do(func(tx *store.Tx) error { return cricket.Activities{}.Dismiss(tx, "7", "ada", "d-ada") })
+		}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.waits("7", "ada")
+			tc.leave(r)
+			r.out.take()
+			r.follow("7", "ada")
+			r.pass(startGap - time.Second)
+			if n := r.starts(); n != 0 {
+				t.Errorf("%d starts at once", n)
+			}
+			r.pass(cardLife / 2)
+			if n := r.starts(); n != tc.want {
+				t.Errorf("%d starts, want %d", n, tc.want)
+			}
+		})
+	}
+}
+
+// TestOneCard has apps that never hand on their tokens, which Apple has taken the starts of: over hours, with news of the
+// device and follows that are taken back, each phone shows one card.
+func TestOneCard(t *testing.T) {
+	r := newWithPhones(t, 0)
+	ph, err := r.box.AddPhone(sandbox.Phone{Name: "ada", UserID: "ada", DeviceID: "d-ada"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.phones = append(r.phones, ph)
+	r.fixture("7")
+	r.live("7")
+	r.score("7", 1, "")
+	r.followAll("7")
+	r.run(r.client)
+	for range 3 {
+		r.pass(2 * time.Minute)
+		r.followAll("7")
+		r.pass(40 * time.Minute)
+		r.unfollow("7", "ada")
+		r.followAll("7")
+	}
+	r.pass(time.Hour)
+	if v := r.box.Phones()[0]; len(v.Activities) != 1 || v.Received != 1 {
+		t.Errorf("%d cards, %d pushes", len(v.Activities), v.Received)
+	}
+}
