@@ -25,7 +25,7 @@ func adminSocket(dir string) (string, error) {
 	path := filepath.Join(dir, adminFile)
 	if len(path) > maxSocketPath {
 		return "", fault.New(fault.Invalid, "long_path",
-			"%s is too long for a socket: %d bytes, at most %d; a data directory with a shorter path has one", path, len(path), maxSocketPath)
+			"%s is too long for a socket: %d bytes, at most %d; use a data directory with a shorter path", path, len(path), maxSocketPath)
 	}
 	return path, nil
 }
@@ -68,7 +68,7 @@ func adminError(path string, err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		reason = op.Err.Error()
 	}
-	return fault.Wrap(err, fault.Unavailable, "no_admin", "cannot make the admin socket %s: %s", path, reason)
+	return fault.Wrap(err, fault.Unavailable, "no_admin", "cannot create the admin socket %s: %s", path, reason)
 }
 
 // adminListener removes its socket when it is closed. The store is still locked then: nobody else has made one.

@@ -9,15 +9,15 @@ import (
 
 // feedClient is what a feed over HTTP tells of itself. sportmonks.Client does.
 type feedClient interface {
-	// Health tells how every endpoint stands.
+	// Health reports how every endpoint stands.
 	Health() map[sportmonks.Endpoint]sportmonks.Health
-	// Budgets tells what is left of the hour.
+	// Budgets returns what is left of the hour.
 	Budgets() map[sportmonks.Endpoint]sportmonks.Budget
 	// Alarms are the endpoints that a person has to look after, with what is wrong.
 	Alarms() map[sportmonks.Endpoint]string
 	// Oddities counts what the feed sent that it should not have.
 	Oddities() map[string]int64
-	// Collector gives its metrics.
+	// Collector returns its metrics.
 	Collector() prometheus.Collector
 }
 
@@ -27,12 +27,12 @@ func (n *Node) apiConfig(metrics *prometheus.Registry) (httpapi.Config, error) {
 	c := httpapi.Config{
 		Cricket: n.cricket, Journal: n.store, Store: n.store, Clock: p.Clock,
 		Mount: p.Cricket.Mount, MultiDevice: p.Cricket.Devices.Multi,
-		Node: n.status, Hub: func() httpapi.HubHealth { return n.hubHealth(metrics) }, Phones: p.Phones, Ready: n.ready, Demo: p.Demo,
+		Node: n.status, Hub: func() httpapi.HubHealth { return n.hubHealth(metrics) }, Phones: p.Phones, Audience: n.audienceOf, Ready: n.ready, Demo: p.Demo,
 		App:      httpapi.AppInfo(p.Cricket.App),
 		Featured: func() string { return p.Featured },
 		Metrics:  metrics, Logger: p.Log, Version: p.Version, Development: p.Gallery,
 	}
-	p.HTTP.apply(&c)
+	p.HTTP.apply(&c, p.Connections)
 	if n.sync != nil {
 		c.Sync, c.Ensure = cloudRoutes{n}, n.sync.Ensure
 	}

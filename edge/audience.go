@@ -87,7 +87,7 @@ func (a *audience) forget(ctx context.Context) error {
 	})
 }
 
-// over tells whether the match has ended and every activity with it.
+// over reports whether the match has ended and every activity with it.
 func (a *audience) over(ctx context.Context, c *cricket.Service) (bool, error) {
 	st, found, err := c.State(ctx, a.match)
 	if err != nil || !found || st.Status != cricket.ActiveEnded {

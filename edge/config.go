@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,10 +10,12 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
 	"github.com/touchline/touchline/httpapi/dynamoapi/sigv4"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
 )
 
 // Config is what a node is told. The names in the tags are those of the configuration file; a value may also come
@@ -39,18 +42,21 @@ type DynamoDBConfig struct {
 	Listen string `koanf:"listen"` // empty: there is none
 	Auth   string `koanf:"auth"`   // file of keys and what each may do; empty: whoever can connect may do everything
 	Inject string `koanf:"inject"` // file of faults to answer with; empty: none
+
+	TTLSweep time.Duration `koanf:"ttl_sweep"` // how often items past their TTL are deleted; 0: store.DefaultSweep
 }
 
 // DefaultConfig is what holds where nothing is said.
 func DefaultConfig() Config {
 	return Config{
-		DataDir: "/var/lib/touchline",
-		Listen:  "127.0.0.1:8080",
-		Log:     LogConfig{Format: "auto", Level: "info"},
-		HTTP:    HTTPConfig{Rate: RateConfig{PerMinute: 600, Burst: 120}, MaxStreams: 8192},
-		Auth:    AuthConfig{AdminGroup: "admin"},
-		Cloud:   defaultCloud(),
-		Cricket: defaultCricket(),
+		DataDir:  "/var/lib/touchline",
+		Listen:   "127.0.0.1:8080",
+		Log:      LogConfig{Format: "auto", Level: "info"},
+		HTTP:     HTTPConfig{Rate: RateConfig{PerMinute: 600, Burst: 120}, MaxStreams: 8192, TrustedProxies: []string{}},
+		Auth:     AuthConfig{AdminGroup: "admin"},
+		DynamoDB: DynamoDBConfig{TTLSweep: store.DefaultSweep},
+		Cloud:    defaultCloud(),
+		Cricket:  defaultCricket(),
 	}
 }
 
@@ -60,7 +66,7 @@ type Problem struct {
 	Text string
 }
 
-// Problems tells everything that is wrong, so that it can be mended in one go.
+// Problems returns everything that is wrong, so that it can be fixed in one go.
 func (c Config) Problems() []Problem {
 	var out []Problem
 	bad := func(key, format string, args ...any) {
@@ -72,6 +78,12 @@ func (c Config) Problems() []Problem {
 	out = append(out, c.identityProblems()...)
 	if p := c.DynamoDB.problem(); p != "" {
 		bad("dynamodb.listen", "%s", p)
+	}
+	if p := c.DynamoDB.sweepProblem(); p != "" {
+		bad("dynamodb.ttl_sweep", "%s", p)
+	}
+	if sameAddress(c.Listen, c.DynamoDB.Listen) {
+		bad("dynamodb.listen", "cannot be the address of listen: choose another port")
 	}
 	out = append(out, c.DynamoDB.fileProblems()...)
 	switch c.Log.Format {
@@ -91,22 +103,46 @@ func loopbackOnly(listen string) error {
 	local, err := isLoopback(listen)
 	if err == nil && !local {
 		return fault.New(fault.Invalid, "not_loopback",
-			"must be a loopback address (127.0.0.1, [::1] or localhost), not %q: the demo signs in whoever can connect", listen)
+			"must be a loopback address (127.0.0.1, [::1] or localhost), not %q: the demo signs in everyone who can connect", listen)
 	}
 	return err
 }
 
-// isLoopback tells whether only this machine can reach an address to listen on.
+// isLoopback reports whether only this machine can reach an address to listen on.
 func isLoopback(listen string) (bool, error) {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil || port == "" {
 		return false, fault.New(fault.Invalid, "bad_listen", "must be host:port, such as 127.0.0.1:8080, not %q", listen)
 	}
+	if _, err := new(net.Resolver).LookupPort(context.Background(), "tcp", port); err != nil {
+		return false, fault.New(fault.Invalid, "bad_listen", "must have a port from 0 to 65535, not %q", port)
+	}
 	addr, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && addr.IsLoopback(), nil
 }
 
-// fileProblems tells what is wrong with the files that the section names.
+// sameAddress reports whether two addresses cannot both be listened on: one port, and one host, or every host.
+func sameAddress(a, b string) bool {
+	hostA, portA, errA := net.SplitHostPort(a)
+	hostB, portB, errB := net.SplitHostPort(b)
+	if errA != nil || errB != nil || portA != portB || portA == "0" {
+		return false
+	}
+	plain := func(host string) string {
+		addr, err := netip.ParseAddr(host)
+		switch {
+		case host == "" || err == nil && addr.IsUnspecified():
+			return ""
+		case host == "localhost":
+			return "127.0.0.1"
+		}
+		return host
+	}
+	hostA, hostB = plain(hostA), plain(hostB)
+	return hostA == hostB || hostA == "" || hostB == ""
+}
+
+// fileProblems returns what is wrong with the files that the section names.
 func (c DynamoDBConfig) fileProblems() (out []Problem) {
 	bad := func(key string, err error) {
 		if f, ok := errors.AsType[*fault.Error](err); ok {
@@ -124,6 +160,14 @@ func (c DynamoDBConfig) fileProblems() (out []Problem) {
 	return out
 }
 
+// sweepProblem is what is wrong with the time between two passes over expired items; empty: nothing.
+func (c DynamoDBConfig) sweepProblem() string {
+	if c.TTLSweep != 0 && (c.TTLSweep < time.Second || c.TTLSweep > 24*time.Hour) {
+		return fmt.Sprintf("must be from 1s to 24h0m0s, not %s", c.TTLSweep)
+	}
+	return ""
+}
+
 // problem is what is wrong with the address; empty: nothing.
 func (c DynamoDBConfig) problem() string {
 	if c.Listen == "" {
@@ -134,7 +178,7 @@ func (c DynamoDBConfig) problem() string {
 	case err != nil:
 		return err.Error()
 	case !local && c.Auth == "":
-		return fmt.Sprintf("%q can be reached from other machines, and whoever reaches it may do everything: name a file of "+
+		return fmt.Sprintf("%q can be reached from other machines, and anyone who can reach it may do everything: name a file of "+
 			"keys (dynamodb.auth, --dynamodb-auth), or listen on 127.0.0.1", c.Listen)
 	}
 	return ""

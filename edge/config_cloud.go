@@ -64,7 +64,7 @@ func defaultCloud() CloudConfig {
 	}
 }
 
-// configured tells whether there is a cloud.
+// configured reports whether there is a cloud.
 func (c *CloudConfig) configured() bool { return c.Region != "" || c.Endpoint != "" }
 
 // name says which cloud a client goes to, for people.
@@ -104,18 +104,18 @@ func (c *CloudConfig) problems() (out []Problem) {
 	}
 	switch {
 	case c.Region == "" && (c.Endpoint != "" || c.Profile != "" || c.Prefix != ""):
-		bad("region", "must be set where there is a cloud, such as eu-west-1; for a server of your own any word will do")
+		bad("region", "must be set to use a cloud, such as eu-west-1; for a server of your own any word will do")
 	case c.Region != "" && !regionName.MatchString(c.Region):
 		bad("region", "must be the name of a region, such as eu-west-1, not %q", c.Region)
 	}
 	if !tablePart.MatchString(c.Prefix) {
-		bad("prefix", "must be up to 100 letters, digits, points, hyphens and underscores, as names of tables are made of")
+		bad("prefix", "must be up to 100 letters, digits, dots, hyphens and underscores: table names allow nothing else")
 	}
 	switch {
 	case !tableName.MatchString(c.SyncTable):
-		bad("sync_table", "must be the name of a table: 3 to 255 letters, digits, points, hyphens and underscores")
+		bad("sync_table", "must be the name of a table: 3 to 255 letters, digits, dots, hyphens and underscores")
 	case slices.ContainsFunc(migrations.Tables(), func(t store.TableSpec) bool { return t.Name == c.SyncTable }):
-		bad("sync_table", "must be a table that nothing else is in, and %s has its own use; touchline-sync is the usual one", c.SyncTable)
+		bad("sync_table", "must be a table with nothing else in it, and %s has another use; touchline-sync is the default", c.SyncTable)
 	}
 	if c.Offline != offlineStrict && c.Offline != offlineObserve {
 		bad("offline", "must be strict or observe, not %q", c.Offline)
@@ -128,7 +128,7 @@ func (c *CloudConfig) problems() (out []Problem) {
 	return append(append(out, c.timeProblems()...), c.Budget.problems()...)
 }
 
-// timeProblems tells what is wrong with the durations.
+// timeProblems returns what is wrong with the durations.
 func (c *CloudConfig) timeProblems() (out []Problem) {
 	for _, d := range []struct {
 		key       string

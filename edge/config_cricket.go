@@ -2,6 +2,7 @@ package edge
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -62,7 +63,7 @@ type AppConfig struct {
 	Maintenance bool   `koanf:"maintenance"` // apps show that the service is being worked on
 }
 
-// isVersion tells a version that an app can compare: 2, 2.14 or 2.14.0.
+// isVersion reports whether a text is a version that an app can compare: 2, 2.14 or 2.14.0.
 func isVersion(text string) bool {
 	parts := strings.Split(text, ".")
 	return len(parts) <= 4 && !slices.ContainsFunc(parts, func(part string) bool {
@@ -105,29 +106,30 @@ func (c CricketConfig) problems() (out []Problem) {
 		out = append(out, Problem{"cricket." + key, fmt.Sprintf(format, args...)})
 	}
 	switch {
-	case !strings.HasPrefix(c.Mount, "/"), strings.ContainsAny(c.Mount, ":*?#% "), len(c.Mount) > 1 && strings.HasSuffix(c.Mount, "/"):
+	case !strings.HasPrefix(c.Mount, "/"), strings.ContainsAny(c.Mount, ":*?#% "), path.Clean(c.Mount) != c.Mount,
+		strings.ContainsFunc(c.Mount, func(r rune) bool { return r < ' ' || r == '\\' || r > '~' }):
 		bad("mount", "must be a path such as /cricket, or /, not %q", c.Mount)
 	case slices.Contains(ownPaths(), firstSegment(c.Mount)):
 		bad("mount", "%s is the node's own", firstSegment(c.Mount))
 	}
 	if slices.Contains(c.Leagues, "") {
-		bad("leagues", "an empty code stands for no league")
+		bad("leagues", "an empty code names no league")
 	}
 	if err := secureURL(c.Feed.BaseURL); err != nil {
 		bad("feed.base_url", "%s", err)
 	}
-	if c.Feed.CallsPerHour < 60 {
-		bad("feed.calls_per_hour", "must be at least 60, not %d", c.Feed.CallsPerHour)
+	if c.Feed.CallsPerHour < 60 || c.Feed.CallsPerHour > mostRate {
+		bad("feed.calls_per_hour", "must be from 60 to %d, not %d", mostRate, c.Feed.CallsPerHour)
 	}
 	if c.Replay && c.Feed.Token != "" {
-		bad("replay", "takes the place of the feed: remove cricket.feed.token, or this")
+		bad("replay", "replaces the feed: remove cricket.feed.token, or this")
 	}
 	return append(append(out, c.App.problems()...), c.Push.problems()...)
 }
 
 // ownPaths are the first segments of what the node itself answers, whatever is mounted.
 func ownPaths() []string {
-	return []string{"/_", "/hub", "/livez", "/matches", "/metrics", "/readyz", "/replay", "/signin", "/signout", "/statusz"}
+	return []string{"/_", "/docs", "/hub", "/livez", "/matches", "/metrics", "/readyz", "/replay", "/signin", "/signout", "/statusz"}
 }
 
 func firstSegment(path string) string {
@@ -152,7 +154,7 @@ func (p PushConfig) problems() (out []Problem) {
 		{"cricket.push.bundle_id", p.BundleID}, {"cricket.push.team_id", p.TeamID}, {"cricket.push.key_id", p.KeyID},
 	} {
 		if f.value == "" {
-			out = append(out, Problem{f.key, "must be set where cricket.push.key is"})
+			out = append(out, Problem{f.key, "must be set when cricket.push.key is"})
 		}
 	}
 	for _, f := range []struct{ key, value string }{{"cricket.push.team_id", p.TeamID}, {"cricket.push.key_id", p.KeyID}} {
@@ -161,12 +163,12 @@ func (p PushConfig) problems() (out []Problem) {
 		}
 	}
 	if _, err := apns.ParseKey([]byte(p.Key)); err != nil {
-		out = append(out, Problem{"cricket.push.key", "is not the text of a .p8 key file as Apple gives it"})
+		out = append(out, Problem{"cricket.push.key", "is not the text of a .p8 key file as Apple issues it"})
 	}
 	return out
 }
 
-// appleID tells the form in which Apple names teams and keys.
+// appleID reports whether a text has the form of Apple's team and key ids.
 func appleID(s string) bool {
 	return len(s) == 10 && !strings.ContainsFunc(s, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
 }

@@ -1,12 +1,27 @@
 package edge
 
-import "fmt"
+import (
+	"fmt"
+	"net/netip"
+
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// The most that a limit may be: above it a number is a slip of the keyboard.
+const (
+	mostRate    = 1_000_000
+	mostStreams = 1_000_000
+)
 
 // HTTPConfig is how the node's own address behaves.
 type HTTPConfig struct {
 	CORS       []string   `koanf:"cors"` // origins of web apps that may call, such as https://app.example
 	Rate       RateConfig `koanf:"rate"`
 	MaxStreams int        `koanf:"max_streams"` // event streams open at once
+
+	// Addresses and networks (CIDR) of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.
+	TrustedProxies []string `koanf:"trusted_proxies"`
 }
 
 // RateConfig is how much one user, key or address may ask.
@@ -29,6 +44,46 @@ type CognitoConfig struct {
 	ClientIDs []string `koanf:"client_ids"`
 }
 
+// limits are the section's as the API takes them, within so many connections (0: as many as it wants). The section has no
+// problems.
+func (h HTTPConfig) limits(connections int) httpapi.Limits {
+	l := httpapi.Limits{
+		Rate:       httpapi.RateConfig{PerMinute: h.Rate.PerMinute, Burst: h.Rate.Burst},
+		MaxStreams: h.MaxStreams, MaxConnections: connections,
+	}
+	for _, text := range h.TrustedProxies {
+		if net, err := parseProxy(text); err == nil {
+			l.Proxies = append(l.Proxies, net)
+		}
+	}
+	return l
+}
+
+// apply has the API behave as the section says.
+func (h HTTPConfig) apply(c *httpapi.Config, connections int) {
+	l := h.limits(connections)
+	c.CORS, c.Rate, c.MaxStreams, c.MaxConnections, c.Proxies = h.CORS, l.Rate, l.MaxStreams, l.MaxConnections, l.Proxies
+}
+
+// parseProxy reads an address, or a network in CIDR notation. One of all addresses would have anybody's word count.
+func parseProxy(text string) (netip.Prefix, error) {
+	if addr, err := netip.ParseAddr(text); err == nil {
+		addr = addr.WithZone("").Unmap()
+		return netip.PrefixFrom(addr, addr.BitLen()), nil
+	}
+	net, err := netip.ParsePrefix(text)
+	switch {
+	case err != nil || net.Addr().Is4In6():
+		return net, fault.New(fault.Invalid, "bad_proxy", "%q is not an address or network such as 127.0.0.1 or 10.0.0.0/8", text)
+	case net.Bits() == 0:
+		return net, fault.New(fault.Invalid, "bad_proxy", "%s covers every address: name only the proxies", text)
+	}
+	return net.Masked(), nil
+}
+
+// connections is how many connections the section wants.
+func (h HTTPConfig) connections() int { return h.MaxStreams + httpapi.ShortConnections }
+
 func (h HTTPConfig) problems() (out []Problem) {
 	bad := func(key, format string, args ...any) {
 		out = append(out, Problem{"http." + key, fmt.Sprintf(format, args...)})
@@ -36,8 +91,16 @@ func (h HTTPConfig) problems() (out []Problem) {
 	if h.Rate.PerMinute < 0 || h.Rate.Burst < 0 || h.Rate.PerMinute > 0 && h.Rate.Burst == 0 {
 		bad("rate", "per_minute and burst must both be above 0, or per_minute 0 for no limit")
 	}
-	if h.MaxStreams < 1 {
-		bad("max_streams", "must be at least 1, not %d", h.MaxStreams)
+	if h.Rate.PerMinute > mostRate || h.Rate.Burst > mostRate {
+		bad("rate", "per_minute and burst must be at most %d; per_minute 0 is no limit", mostRate)
+	}
+	if h.MaxStreams < 1 || h.MaxStreams > mostStreams {
+		bad("max_streams", "must be from 1 to %d, not %d", mostStreams, h.MaxStreams)
+	}
+	for _, text := range h.TrustedProxies {
+		if _, err := parseProxy(text); err != nil {
+			bad("trusted_proxies", "%s", err)
+		}
 	}
 	return out
 }

@@ -37,6 +37,7 @@ type DemoConfig struct {
 	Version string
 	Out     io.Writer // where progress and errors are told
 	Quiet   bool      // errors only
+	Program string    // how this program was called, for the commands that are named at the end
 }
 
 // MatchInfo is a recorded match for a list.
@@ -99,7 +100,7 @@ func Demo(ctx context.Context, c DemoConfig) (*Summary, error) {
 func (d *demo) run(ctx context.Context, ln net.Listener) (*Summary, error) {
 	dir := filepath.Join(d.DataDir, d.Match)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fault.Wrap(err, fault.Unavailable, "no_data_dir", "cannot make the data directory %s: %s", dir, reasonOf(err))
+		return nil, fault.Wrap(err, fault.Unavailable, "no_data_dir", "cannot create the data directory %s: %s", dir, reasonOf(err))
 	}
 	start, err := d.position(ctx, dir)
 	if err != nil {
@@ -125,7 +126,7 @@ func (d *demo) run(ctx context.Context, ln net.Listener) (*Summary, error) {
 	return summary, errors.Join(err, around.wait())
 }
 
-// position tells where the match is to go on: at its start, or where a match that was not played to its end was
+// position returns where the match is to go on: at its start, or where a match that was not played to its end was
 // left. A match that was is forgotten, to be played again.
 func (d *demo) position(ctx context.Context, dir string) (time.Time, error) {
 	path := filepath.Join(dir, storeFile)

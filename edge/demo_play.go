@@ -55,7 +55,9 @@ func (d *demo) play(ctx context.Context, ln net.Listener) (*Summary, error) {
 		return nil, errors.Join(err, d.node.Close())
 	}
 	d.say("%s, %s\n", title(d.match.Info()), d.match.Info().Date)
-	d.say("watch it at http://%s (%s, Ctrl-C ends)\n", ln.Addr(), d.speedName())
+	home := "http://" + ln.Addr().String()
+	d.say("watch it at %s (%s, Ctrl-C ends)\n", home, d.speedName())
+	d.say("operator's page %s, API %s, OpenAPI document %s\n", home+"/hub", home+"/docs", home+defaultCricket().Mount+"/openapi.yaml")
 	var summary *Summary
 	var watchErr error
 	var watch sync.WaitGroup
@@ -72,11 +74,12 @@ func (d *demo) play(ctx context.Context, ln net.Listener) (*Summary, error) {
 	err := d.node.Run(ctx, ln)
 	cancel()
 	watch.Wait()
+	d.goOn()
 	switch {
 	case asked.Err() == nil && !errors.Is(watchErr, context.Canceled):
 		err = errors.Join(err, watchErr)
 	case asked.Err() != nil && d.Once && err == nil && summary == nil: // what the watcher met after that is of no account: the store was closed under it
-		err = fault.New(fault.Unavailable, "interrupted", "interrupted before the match was over; the next start goes on from there")
+		err = fault.New(fault.Unavailable, "interrupted", "interrupted before the end of the match; the next start resumes it")
 	}
 	if !d.Once {
 		summary = nil
@@ -91,10 +94,24 @@ func (d *demo) stopClock() {
 	}
 }
 
-// say tells the person at the terminal; a terminal that is gone is no reason to end.
+// say prints a line on the terminal; a terminal that is gone is no reason to end.
 func (d *demo) say(format string, args ...any) {
 	if !d.Quiet {
 		_, _ = fmt.Fprintf(d.Out, format, args...)
+	}
+}
+
+// goOn says at the end what else there is.
+func (d *demo) goOn() {
+	const form = "  %-52s %s\n"
+	d.say("next steps:\n")
+	for _, next := range [][2]string{
+		{" demo --list", "the recorded matches; demo --match ID --speed 60 plays one"},
+		{" cricket replay --faults 7 " + d.Match, "this match from a faulty feed, at top speed"},
+		{" dynamodb --memory", "DynamoDB's API on this machine, for any AWS SDK"},
+		{" serve --help", "the node itself; docs/OPERATIONS.md explains how to follow a real match"},
+	} {
+		d.say(form, d.Program+next[0], next[1])
 	}
 }
 
@@ -148,7 +165,7 @@ func (d *demo) watch(ctx context.Context) (*Summary, error) {
 // longAfter is how long after the feed's last word a match may take to be over.
 const longAfter = 2 * time.Hour
 
-// stuck tells why the match will not come to its end.
+// stuck returns the reason why the match will not come to its end.
 func (d *demo) stuck() error {
 	switch {
 	case d.node.store.Stats().Refused > 0:

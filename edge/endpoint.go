@@ -26,6 +26,8 @@ type Endpoint struct {
 	verifier *sigv4.Verifier  // nil: nobody is asked who they are
 	faults   *inject.Injector // nil: none
 	files    []*watchedFile   // of both
+	most     int              // connections open at once; 0: the API's default
+	reset    dynamoapi.ResetAccess
 
 	api    *dynamoapi.API       // nil until there is a store
 	counts *prometheus.Registry // what the API counts, alone
@@ -40,6 +42,11 @@ func NewEndpoint(ctx context.Context, c DynamoDBConfig, flag string, log *slog.L
 	if p := c.problem(); p != "" {
 		return nil, fault.New(fault.Invalid, "bad_listen", "cannot listen: %s", p)
 	}
+	return newEndpoint(ctx, c, flag, log)
+}
+
+// newEndpoint is NewEndpoint for an address that may be used.
+func newEndpoint(ctx context.Context, c DynamoDBConfig, flag string, log *slog.Logger) (*Endpoint, error) {
 	e := &Endpoint{log: log}
 	err := errors.Join(e.readKeys(c.Auth), e.readFaults(c.Inject))
 	if err == nil {
@@ -81,7 +88,7 @@ func (e *Endpoint) readFaults(file string) error {
 		case err != nil:
 			return err
 		case e.faults == nil:
-			e.log.Warn("requests of the DynamoDB API will meet faults on demand", "file", file)
+			e.log.Warn("fault injection is on for the DynamoDB API", "file", file)
 			e.faults, err = inject.New(rules)
 			return err
 		default:
@@ -112,10 +119,18 @@ func (e *Endpoint) Close() {
 	}
 }
 
-// open makes the API over a store. Tables that are created there get the policy.
-func (e *Endpoint) open(s *store.Store, policy store.Policy) {
+// limit bounds the connections that are open at once.
+func (e *Endpoint) limit(most int) {
+	if e != nil {
+		e.most = most
+	}
+}
+
+// open makes the API over a store. Tables that are created there get the policy; those that are owned are a node's.
+func (e *Endpoint) open(s *store.Store, policy store.Policy, owned ...store.TableSpec) {
 	e.api = dynamoapi.New(dynamoapi.Config{
-		Store: s, Policy: policy, Verifier: e.verifier, Faults: e.faults, Logger: e.log,
+		Store: s, Policy: policy, Owned: owned, Verifier: e.verifier, Faults: e.faults, Reset: e.reset, Logger: e.log,
+		MaxConnections: e.most,
 	})
 	e.counts = prometheus.NewRegistry()
 	e.counts.MustRegister(e.api)

@@ -135,7 +135,7 @@ func TestNodeAnswersDynamoDB(t *testing.T) {
 		{"GetItem", `{"TableName":"touchline-push-state","Key":{"stateKey":{"S":"APNS#provider"}}}`, 400, "ResourceNotFoundException"},
 		{"Scan", `{"TableName":"touchline-migrations"}`, 400, "ResourceNotFoundException"},
 		{"DescribeTable", `{"TableName":"touchline-push-state"}`, 400, "ResourceNotFoundException"},
-		{"DeleteTable", `{"TableName":"cricket-locks"}`, 400, "protected against deletion"},
+		{"DeleteTable", `{"TableName":"cricket-locks"}`, 400, "it cannot be deleted"},
 		{"CreateTable", scoresTable, 200, "scores"},
 		{"PutItem", `{"TableName":"scores","Item":{"id":{"S":"final"}}}`, 200, "{}"},
 		{"PutItem", `{"TableName":"cricket-match-follows","Item":{"matchId":{"S":"7"},"userId":{"S":"asha"}}}`, 200, "{}"},
@@ -222,5 +222,44 @@ func TestEndpointListen(t *testing.T) {
 		if told != (code == "bad_listen") {
 			t.Errorf("%s: problems %v", listen, problems)
 		}
+	}
+}
+
+// A client of the endpoint cannot take an application's table, or what is declared of it, away from the node, and is not
+// told which tables the node keeps for itself.
+func TestNodeKeepsItsTables(t *testing.T) {
+	n := runShown(t)
+	const another = `"BillingMode":"PAY_PER_REQUEST","KeySchema":[{"AttributeName":"id","KeyType":"HASH"}],
+		"AttributeDefinitions":[{"AttributeName":"id","AttributeType":"S"}]}`
+	for _, c := range []struct {
+		operation, body string
+		status          int
+		says            string
+	}{
+		{"UpdateTable", `{"TableName":"cricket-devices","DeletionProtectionEnabled":false}`, 400, "its deletion protection stays on"},
+		{"DeleteTable", `{"TableName":"cricket-devices"}`, 400, "it cannot be deleted"},
+		{"DeleteTable", `{"TableName":"arn:aws:dynamodb:us-east-1:000000000000:table/cricket-devices"}`, 400, "it cannot be deleted"},
+		{"UpdateTimeToLive", `{"TableName":"cricket-devices","TimeToLiveSpecification":{"Enabled":false,"AttributeName":"ttl"}}`, 400, "stays as it is"},
+		{"UpdateTimeToLive", `{"TableName":"cricket-teams","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"x"}}`, 400, "stays as it is"},
+		{"UpdateTable", `{"TableName":"cricket-devices","DeletionProtectionEnabled":true}`, 200, ""},
+		{"DescribeTable", `{"TableName":"cricket-devices"}`, 200, `"DeletionProtectionEnabled":true`},
+		{"CreateTable", `{"TableName":"touchline-keys",` + another, 400, "AccessDeniedException"},
+		{"CreateTable", `{"TableName":"touchline-free",` + another, 400, "AccessDeniedException"},
+		{"CreateTable", `{"TableName":"touching",` + another, 200, ""},
+		{"UpdateTable", `{"TableName":"touching","DeletionProtectionEnabled":false,"BillingMode":"PAY_PER_REQUEST"}`, 200, ""},
+		{"DeleteTable", `{"TableName":"touching"}`, 200, ""},
+	} {
+		if status, answer := n.ask(c.operation, c.body); status != c.status || !strings.Contains(answer, c.says) {
+			t.Errorf("%s %s: %d %s", c.operation, c.body, status, answer)
+		}
+	}
+	_, taken := n.ask("CreateTable", `{"TableName":"touchline-keys",`+another)
+	_, free := n.ask("CreateTable", `{"TableName":"touchline-free",`+another)
+	if taken != free {
+		t.Errorf("the answer tells which names are taken: %s, %s", taken, free)
+	}
+	s := n.stop()
+	if _, err := s.Describe(cricket.TableDevices); err != nil {
+		t.Error(err)
 	}
 }

@@ -42,7 +42,7 @@ func (p *Parts) options() cricket.Options {
 	return o
 }
 
-// proofs tells push what has become of the claims of alerts.
+// proofs reports the outcome of the claims of alerts to push.
 type proofs struct{ replica *replica.Replica }
 
 // Proved implements push.Proofs.

@@ -31,7 +31,7 @@ func (n *Node) replays() deckRoutes { return deckRoutes{n.parts.Deck, n.reads} }
 // askHolder bounds the question who reads the feed.
 const askHolder = 2 * time.Second
 
-// reads tells whether what is put on this node's deck is read; else it is fault.Conflict, which says where to go.
+// reads reports whether what is put on this node's deck is read; else it is fault.Conflict, which says where to go.
 func (n *Node) reads() error {
 	if n.sync == nil || n.poller == nil {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/hang"
 )
 
 // Of two nodes with a deck each, one reads its own. The other refuses a start and says where to go, and its seat does not
@@ -44,14 +45,14 @@ func TestOneDeckOfAFleetIsRead(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		for deadline := time.Now().Add(2 * time.Minute); i == 0 && !n.poller.Status().Leading; <-time.After(10 * time.Millisecond) {
+		for deadline := time.Now().Add(hang.Limit(time.Minute)); i == 0 && !n.poller.Status().Leading; <-time.After(10 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("the first node does not lead: %+v", n.poller.Status())
 			}
 		}
 	}
 	ask := httpapi.StartReplay{TapeID: "1192877", Speed: 1}
-	for deadline := time.Now().Add(2 * time.Minute); ; <-time.After(10 * time.Millisecond) {
+	for deadline := time.Now().Add(hang.Limit(time.Minute)); ; <-time.After(10 * time.Millisecond) {
 		_, err := nodes[1].replays().Start(ask)
 		if !fault.Is(err, fault.Conflict) || time.Now().After(deadline) {
 			t.Fatalf("a start at the node that stands by: %v", err)

@@ -2,6 +2,7 @@ package edge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -20,6 +21,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
@@ -34,12 +36,11 @@ const (
 	fleetTTL   = time.Second // half a minute of the matches
 )
 
-// What happens here takes seconds, on a machine that does much else with the race detector on a minute. How soon it has to
-// happen is held in virtual time, by the tests of edge/cricket/poll: here, that it does.
-const (
-	fleetPatience = 3 * time.Minute
-	fleetSilence  = 20 * time.Second * fleetSpeed
-)
+// fleetPatience: what happens here takes seconds. How soon it has to happen is held in virtual time, by the tests of
+// edge/cricket/poll: here, that it does.
+var fleetPatience = hang.Limit(time.Minute)
+
+const fleetSilence = 20 * time.Second * fleetSpeed
 
 // fleet is nodes that share a cloud, a feed and a push service, and the phones behind that.
 type fleet struct {
@@ -52,6 +53,7 @@ type fleet struct {
 	apns  string
 	token string
 
+	apps    sync.WaitGroup // that have not told of their activity yet
 	mu      sync.Mutex
 	members map[string]*member
 }
@@ -84,6 +86,7 @@ func newFleet(t *testing.T) *fleet {
 	done := make(chan error, 1)
 	go func() { done <- f.box.Run(ctx) }()
 	t.Cleanup(func() { // after the nodes
+		f.apps.Wait()
 		end()
 		if err := <-done; err != nil {
 			t.Error(err)
@@ -230,21 +233,35 @@ func (f *fleet) play(tape string, balls int) (matchID string) {
 	return p.MatchID
 }
 
-// follow has a phone's user follow a match at some node that knows it. Its app talks to whoever lives.
+// register is a phone's app that tells whoever lives of its activity.
+func (f *fleet) register(ctx context.Context, p sandbox.Phone, a sandbox.Activity) error {
+	alive := f.alive()
+	if len(alive) == 0 {
+		return errors.New("no node is there")
+	}
+	if err := alive[0].ensure(ctx, a.MatchID, p.UserID); err != nil {
+		return err
+	}
+	return alive[0].store.Update(ctx, func(tx *store.Tx) error {
+		_, err := cricket.Activities{}.Register(tx, a.MatchID, p.UserID, p.DeviceID, a.UpdateToken, a.StartedAt)
+		return err
+	})
+}
+
+// follow has a phone's user follow a match at some node that knows it. Its app goes on until it has told of its activity:
+// the start push is not repeated.
 func (f *fleet) follow(name, match string) {
 	f.t.Helper()
 	app := func(ctx context.Context, p sandbox.Phone, a sandbox.Activity) error {
-		alive := f.alive()
-		if len(alive) == 0 {
+		if f.register(ctx, p, a) == nil {
 			return nil
 		}
-		if err := alive[0].ensure(ctx, a.MatchID, p.UserID); err != nil {
-			return err
-		}
-		return alive[0].store.Update(ctx, func(tx *store.Tx) error {
-			_, err := cricket.Activities{}.Register(tx, a.MatchID, p.UserID, p.DeviceID, a.UpdateToken, a.StartedAt)
-			return err
+		f.apps.Go(func() {
+			for f.t.Context().Err() == nil && f.register(f.t.Context(), p, a) != nil {
+				<-time.After(20 * time.Millisecond)
+			}
 		})
+		return nil
 	}
 	p, err := f.box.AddPhone(sandbox.Phone{Name: name, UserID: "user-" + name, DeviceID: name}, app)
 	if err != nil {
@@ -299,7 +316,7 @@ func (f *fleet) shares(matches []string) map[string]int {
 	return out
 }
 
-// nameOf gives the member with a node's id.
+// nameOf returns the member with a node's id.
 func (f *fleet) ids() map[string]*member {
 	out := map[string]*member{}
 	for _, m := range f.alive() {
@@ -323,7 +340,7 @@ func (f *fleet) told() map[string]map[string]int {
 	return out
 }
 
-// events gives the events of a match as the cloud has them.
+// events returns the events of a match as the cloud has them.
 func (f *fleet) events(match string) (out []cricket.Event) {
 	f.t.Helper()
 	for _, item := range f.cloud.Items(cricket.TableEvents) {
@@ -439,7 +456,7 @@ func testFleet(t *testing.T, nodes int) {
 	f.check(matches)
 }
 
-// sameDisplays tells what differs between the nodes; empty: nothing.
+// sameDisplays returns what differs between the nodes; empty: nothing.
 func (f *fleet) sameDisplays(matches []string) string {
 	for _, id := range matches {
 		all := f.alive()

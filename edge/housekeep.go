@@ -19,9 +19,10 @@ func housekeep(ctx context.Context, s *store.Store, c clock.Clock, log *slog.Log
 	changed := clock.NewSignal()
 	stop := s.WatchTables(changed)
 	defer stop()
-	said := false
+	said, damaged, every := false, uint64(0), min(housekeepEvery, s.SweepEvery())
 	for {
 		more, err := s.Housekeep(ctx)
+		damaged = sayDamaged(s.Scrub(), damaged, log)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -33,9 +34,26 @@ func housekeep(ctx context.Context, s *store.Store, c clock.Clock, log *slog.Log
 		case err == nil:
 			said = false
 		}
-		if err := c.Wait(ctx, c.Now().Add(housekeepEvery), changed); err != nil {
+		if err := c.Wait(ctx, c.Now().Add(every), changed); err != nil {
 			return err
 		}
+	}
+}
+
+// sayDamaged logs what the pass over all items has found beyond what it had found before, and returns how much that is now.
+func sayDamaged(found store.ScrubStats, before uint64, log *slog.Logger) uint64 {
+	n := found.Damaged()
+	if n > before {
+		log.Error("items on disk are not what was written: they are refused; run touchline check, restore the last backup, and check the disk",
+			"damaged", n, "where", found.Where())
+	}
+	return n
+}
+
+func verifyStatus(found store.ScrubStats) httpapi.VerifyStatus {
+	return httpapi.VerifyStatus{
+		Running: !found.Current.Began.IsZero(), Ended: found.Last.Ended, Items: found.Last.Items,
+		Damaged: found.Damaged(), Where: found.Where(), Refused: found.Refused,
 	}
 }
 

@@ -1,12 +1,14 @@
 package edge_test
 
 import (
-	"context"
+	"bytes"
 	"encoding/json"
 	"log/slog"
-	"net"
 	"net/http"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,6 +25,15 @@ import (
 // putExpiring makes the store of a node that kept two states for the display, one of them too long.
 func putExpiring(t *testing.T, dir string, times ...time.Time) {
 	t.Helper()
+	var items []attr.Item
+	for _, at := range times {
+		items = append(items, attr.Item{"cacheKey": attr.S(at.String()), "ttl": attr.Int(at.Unix())})
+	}
+	putDisplay(t, dir, items...)
+}
+
+func putDisplay(t *testing.T, dir string, items ...attr.Item) {
+	t.Helper()
 	s, err := store.Open(filepath.Join(dir, "touchline.db"), store.Options{NoSync: true})
 	if err == nil {
 		err = migrations.Apply(t.Context(), s)
@@ -31,8 +42,7 @@ func putExpiring(t *testing.T, dir string, times ...time.Time) {
 		t.Fatal(err)
 	}
 	err = s.Update(t.Context(), func(tx *store.Tx) error {
-		for _, at := range times {
-			it := attr.Item{"cacheKey": attr.S(at.String()), "ttl": attr.Int(at.Unix())}
+		for _, it := range items {
 			if _, err := tx.Put(store.PutItem{Table: cricket.TableDisplay, Item: it}); err != nil {
 				return err
 			}
@@ -58,25 +68,16 @@ func TestNodeSweeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Join()()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, end := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- n.Run(ctx, ln) }()
+	addr, end := runNode(t, n)
 	for _, want := range []uint64{1, 1, 2} {
 		if err := clock.Sleep(t.Context(), c, 4*time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		if got := readStatus(t, ln.Addr().String()).Chores.Swept; got != want {
+		if got := readStatus(t, addr).Chores.Swept; got != want {
 			t.Errorf("at %s %d items are swept, want %d", c.Now(), got, want)
 		}
 	}
 	end()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
 }
 
 const operatorKey = "a-key-for-the-tests-alone"
@@ -100,4 +101,48 @@ func readStatus(t *testing.T, addr string) (st httpapi.NodeStatus) {
 		t.Fatal(err)
 	}
 	return st
+}
+
+// A running node verifies all items, shows when it has, and what it found.
+func TestNodeVerifiesItems(t *testing.T) {
+	start := time.Date(2019, 7, 14, 9, 59, 0, 0, time.UTC)
+	dir := t.TempDir()
+	const state = "a state for the display"
+	putDisplay(t, dir, attr.Item{"cacheKey": attr.S("final"), "state": attr.S(state)}, attr.Item{"cacheKey": attr.S("other")})
+	damage(t, filepath.Join(dir, "touchline.db"), state)
+	c := clock.NewStepped(start)
+	var log bytes.Buffer
+	n, err := edge.Open(t.Context(), dir, edge.Parts{Clock: c, Log: slog.New(slog.NewTextHandler(&log, nil)), Auth: keyed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Join()()
+	addr, end := runNode(t, n)
+	if err := clock.Sleep(t.Context(), c, 4*time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	got := readStatus(t, addr).Chores.Verify
+	if got.Ended.IsZero() || got.Items < 2 || got.Damaged != 2 || !slices.Equal(got.Where, []string{cricket.TableDisplay, "journal"}) {
+		t.Errorf("got %+v", got)
+	}
+	end()
+	if n := strings.Count(log.String(), "items on disk are not what was written"); n != 1 || !strings.Contains(log.String(), cricket.TableDisplay) {
+		t.Errorf("logged %d times: %s", n, log.String())
+	}
+}
+
+// damage flips a bit of a text wherever it stands in a file: in the item and in its journal record.
+func damage(t *testing.T, path, text string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Count(b, []byte(text)) < 2 {
+		t.Fatal("there is no such text")
+	}
+	b = bytes.ReplaceAll(b, []byte(text), append([]byte{text[0] ^ 1}, text[1:]...))
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -32,7 +32,7 @@ func (n *Node) feedHealth(out *httpapi.HubHealth) {
 	out.Leases, out.Watch = map[string]httpapi.HubLease{}, map[string]httpapi.HubWatched{}
 	for i := range p.Matches {
 		m := &p.Matches[i]
-		out.Watch[m.MatchID] = httpapi.HubWatched{Listed: m.Listed, Closely: m.Closely}
+		out.Watch[m.MatchID] = httpapi.HubWatched{Listed: m.Listed, Closely: m.Closely, From: string(m.From), Next: m.Next, StandIn: m.StandIn}
 		if m.Fence != 0 {
 			out.Leases[m.MatchID] = httpapi.HubLease{Fence: m.Fence, Deadline: m.Deadline}
 		}

@@ -43,13 +43,7 @@ func (c Config) identity(log *slog.Logger) AuthMaker {
 	}
 }
 
-// apply has the API behave as the section says.
-func (h HTTPConfig) apply(c *httpapi.Config) {
-	c.CORS, c.MaxStreams = h.CORS, h.MaxStreams
-	c.Rate = httpapi.RateConfig{PerMinute: h.Rate.PerMinute, Burst: h.Rate.Burst}
-}
-
-// identityProblems tells what is wrong with who may ask what. A node that others can reach must know its users: this
+// identityProblems returns what is wrong with who may ask what. A node that others can reach must know its users: this
 // machine's own are whoever is logged in here.
 func (c Config) identityProblems() (out []Problem) {
 	local, err := isLoopback(c.Listen)
@@ -63,12 +57,12 @@ func (c Config) identityProblems() (out []Problem) {
 				"configure auth.cognito (issuer and client_ids), or auth.api_key, or listen on 127.0.0.1", c.Listen)})
 		}
 		if c.Auth.DevIssuer {
-			out = append(out, Problem{"auth.dev_issuer", "is for a node that listens on 127.0.0.1: whoever reads its key is anybody"})
+			out = append(out, Problem{"auth.dev_issuer", "is for a node that listens on 127.0.0.1: anyone who reads its key can sign in as any user"})
 		}
 	}
 	for _, origin := range c.HTTP.CORS {
 		if !httpapi.ValidOrigin(origin) {
-			out = append(out, Problem{"http.cors", fmt.Sprintf("%q is no origin such as https://app.example, in small letters and without a path", origin)})
+			out = append(out, Problem{"http.cors", fmt.Sprintf("%q is not an origin such as https://app.example, in lower case and without a path", origin)})
 		}
 	}
 	return out
@@ -81,13 +75,13 @@ func (a AuthConfig) problems() (out []Problem) {
 			bad("cognito.issuer", err.Error())
 		}
 		if len(a.Cognito.ClientIDs) == 0 {
-			bad("cognito.client_ids", "must name the app clients whose tokens count, where auth.cognito.issuer is set")
+			bad("cognito.client_ids", "must name the app clients whose tokens are accepted, when auth.cognito.issuer is set")
 		}
 	} else if len(a.Cognito.ClientIDs) > 0 {
-		bad("cognito.issuer", "must be set where auth.cognito.client_ids are")
+		bad("cognito.issuer", "must be set when auth.cognito.client_ids are")
 	}
 	if slices.Contains(a.Cognito.ClientIDs, "") {
-		bad("cognito.client_ids", "an empty one stands for no app")
+		bad("cognito.client_ids", "an empty id names no app")
 	}
 	if a.AdminGroup == "" {
 		bad("admin_group", "must name the group whose members are admins")
@@ -95,7 +89,7 @@ func (a AuthConfig) problems() (out []Problem) {
 	switch {
 	case a.APIKey == "":
 	case len(a.APIKey) < minAPIKey:
-		bad("api_key", fmt.Sprintf("must be at least %d characters long: whoever has it may do everything", minAPIKey))
+		bad("api_key", fmt.Sprintf("must be at least %d characters long: anyone who has it may do everything", minAPIKey))
 	case strings.ContainsFunc(a.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }):
 		bad("api_key", "must be printable ASCII without spaces: it travels in a header")
 	}

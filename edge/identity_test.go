@@ -72,8 +72,8 @@ func TestIdentityProblems(t *testing.T) {
 
 func TestHTTPApply(t *testing.T) {
 	var c httpapi.Config
-	HTTPConfig{CORS: []string{"https://a"}, Rate: RateConfig{PerMinute: 7, Burst: 3}, MaxStreams: 5}.apply(&c)
-	if c.Rate != (httpapi.RateConfig{PerMinute: 7, Burst: 3}) || c.MaxStreams != 5 || len(c.CORS) != 1 {
+	HTTPConfig{CORS: []string{"https://a"}, Rate: RateConfig{PerMinute: 7, Burst: 3}, MaxStreams: 5}.apply(&c, 9)
+	if c.Rate != (httpapi.RateConfig{PerMinute: 7, Burst: 3}) || c.MaxStreams != 5 || c.MaxConnections != 9 || len(c.CORS) != 1 {
 		t.Errorf("%+v", c)
 	}
 }

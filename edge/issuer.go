@@ -39,7 +39,7 @@ func (d *demoSignIn) identity(*store.Store) (*auth.Verifier, error) {
 	return auth.New(auth.Config{Issuers: []auth.Issuer{d.issuer.Issuer()}, Clock: d.clock})
 }
 
-// signIn gives a token of the demo's user, as httpapi.Config.Demo does.
+// signIn returns a token of the demo's user, as httpapi.Config.Demo does.
 func (d *demoSignIn) signIn() (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

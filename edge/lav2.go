@@ -91,7 +91,7 @@ func (m *maintenance) MigrateLAv2(ctx context.Context, ask httpapi.MigrateAsk, p
 	o := LAv2Options{Apply: ask.Apply, DropOld: ask.DropOld}
 	if len(ask.Names) > 0 {
 		if err := json.Unmarshal(ask.Names, &o.Names); err != nil {
-			return nil, fault.Wrap(err, fault.Invalid, "validation", "names are not what the old attributes are called")
+			return nil, fault.Wrap(err, fault.Invalid, "validation", "names must map attribute names to the old ones")
 		}
 	}
 	return migrateLAv2(ctx, m.store, o, progress)

@@ -10,6 +10,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/hang"
 )
 
 // A node that may use the locks of its cloud but cannot write what it would do under them leaves them to others, and says why.
@@ -53,9 +54,9 @@ const syncTable = "touchline-sync"
 
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); !is(); <-time.After(10 * time.Millisecond) {
+	for deadline := time.Now().Add(hang.Limit(time.Minute)); !is(); <-time.After(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within two minutes: %s", what)
+			t.Fatalf("not in time: %s", what)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func Check(ctx context.Context, dir, file string, progress func(Progress)) (Chec
 	return httpapi.NewCheckResult(problems), err
 }
 
-// RestoreResult tells of a restored backup.
+// RestoreResult describes a restored backup.
 type RestoreResult struct {
 	Path        string `json:"path"`
 	Bytes       int64  `json:"bytes"`
@@ -101,9 +101,9 @@ func Restore(ctx context.Context, dir, backup string, unchecked bool, progress f
 		switch f.Code {
 		case "file_exists":
 			return RestoreResult{}, fault.Wrap(err, f.Kind, f.Code,
-				"%s exists already: stop the node if it runs, move the file away, and restore again", path)
+				"%s already exists: stop the node if it runs, move the file away, and restore again", path)
 		case "no_checksum":
-			return RestoreResult{}, fault.Wrap(err, f.Kind, f.Code, "%s (--unchecked restores it all the same)", f.Message)
+			return RestoreResult{}, fault.Wrap(err, f.Kind, f.Code, "%s (--unchecked restores it anyway)", f.Message)
 		}
 	}
 	return RestoreResult{
@@ -111,7 +111,7 @@ func Restore(ctx context.Context, dir, backup string, unchecked bool, progress f
 	}, err
 }
 
-// CompactResult tells what a compaction did.
+// CompactResult describes what a compaction did.
 type CompactResult struct {
 	Path        string  `json:"path"`
 	Before      int64   `json:"before"` // bytes
@@ -163,7 +163,7 @@ func backupTarget(dir, target string, now time.Time) (string, error) {
 	}
 	folder := filepath.Join(dir, "backups")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return "", fault.Wrap(err, fault.Unavailable, "cannot_write", "cannot make %s: %s", folder, reasonOf(err))
+		return "", fault.Wrap(err, fault.Unavailable, "cannot_write", "cannot create %s: %s", folder, reasonOf(err))
 	}
 	drafts, _ := filepath.Glob(filepath.Join(folder, "touchline-*.db.tmp")) // fails only on a bad pattern
 	for _, name := range drafts {

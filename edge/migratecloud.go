@@ -41,7 +41,7 @@ const (
 	defaultMigration = time.Hour
 )
 
-// MigrateCloud makes the tables that the cloud of a configuration lacks, and tells how those that are there differ from
+// MigrateCloud makes the tables that the cloud of a configuration lacks, and reports how those that are there differ from
 // what the applications declare. The progress counts tables in Done and Total.
 //
 // What DynamoDB has begun and not done within the limit is an error of kind fault.Unavailable: it goes on there, and the
@@ -77,13 +77,13 @@ func (c Config) MigrateCloud(ctx context.Context, o CloudMigration, log *slog.Lo
 	})
 	r.Cloud, r.Prefix = c.Cloud.name(client), c.Cloud.Prefix
 	if err != nil && errors.Is(context.Cause(ctx), errSlowCloud) {
-		err = fault.Wrap(err, fault.Unavailable, "cloud_slow", "the cloud was not done after %s: %s for %s. "+
-			"What was begun goes on there, and the next run looks after the rest", o.Limit, w.doing, w.clock.Now().Sub(w.since).Round(time.Second))
+		err = fault.Wrap(err, fault.Unavailable, "cloud_slow", "the cloud had not finished after %s: %s for %s. "+
+			"Work already started continues there, and the next run does the rest", o.Limit, w.doing, w.clock.Now().Sub(w.since).Round(time.Second))
 	}
 	return r, err
 }
 
-var errSlowCloud = errors.New("the time for it is over")
+var errSlowCloud = errors.New("the time limit has passed")
 
 // watching follows what a migration does, for its log and its error.
 type watching struct {
@@ -100,7 +100,7 @@ func (w *watching) at(doing string, done, total int) {
 		w.doing, w.since, w.told = doing, now, now
 	} else if now.Sub(w.told) >= tellEvery {
 		w.told = now
-		w.log.Warn("the cloud takes its time", "for", doing, "since", now.Sub(w.since).Round(time.Second), "done", done, "of", total)
+		w.log.Warn("the cloud is slow", "for", doing, "since", now.Sub(w.since).Round(time.Second), "done", done, "of", total)
 	}
 	if w.shown != nil {
 		w.shown(Progress{What: doing, Done: int64(done), Total: int64(total)})

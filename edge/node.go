@@ -51,7 +51,10 @@ type Parts struct {
 	DynamoDB *Endpoint // nil: none; Run closes it
 	Cloud    *Cloud    // nil: the node is alone with its store
 
-	JournalBytes int64 // kept for readers that lag; 0: the store's default
+	Connections int // that the node's own address may have open; 0: as many as HTTP wants
+
+	JournalBytes int64         // kept for readers that lag; 0: the store's default
+	TTLSweep     time.Duration // how often items past their TTL are deleted; 0: the store's default
 
 	Store *store.Store // nil: the one in the node's directory; a given one outlives the node
 }
@@ -88,6 +91,7 @@ func Open(ctx context.Context, dir string, p Parts) (*Node, error) {
 	}
 	n := &Node{parts: p, store: s, cricket: cricket.NewService(s, p.options()), wall: clock.Real()}
 	n.started = n.wall.Now()
+	namesLongTurns(s, p.Log)
 	n.tellCompaction()
 	n.hold = p.Clock.Join()
 	n.work, n.rest = context.WithCancel(context.WithoutCancel(ctx))
@@ -103,9 +107,9 @@ func (p *Parts) openStore(dir string) (*store.Store, error) {
 		return p.Store, nil
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fault.Wrap(err, fault.Unavailable, "no_data_dir", "cannot make the data directory %s: %s", dir, reasonOf(err))
+		return nil, fault.Wrap(err, fault.Unavailable, "no_data_dir", "cannot create the data directory %s: %s", dir, reasonOf(err))
 	}
-	return store.Open(filepath.Join(dir, storeFile), store.Options{Now: p.Clock.Now, JournalBytes: p.JournalBytes})
+	return store.Open(filepath.Join(dir, storeFile), store.Options{Now: p.Clock.Now, JournalBytes: p.JournalBytes, SweepEvery: p.TTLSweep})
 }
 
 // closeStore closes the store that the node has opened, after what reads it by itself.
@@ -139,7 +143,7 @@ func (n *Node) assemble(ctx context.Context) error {
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	metrics.MustRegister(n.collector())
 	if e := n.parts.DynamoDB; e != nil {
-		e.open(n.store, store.PolicyIntent)
+		e.open(n.store, store.PolicyIntent, migrations.Tables()...)
 		metrics.MustRegister(e.api)
 	}
 	if n.sync != nil {
@@ -282,15 +286,29 @@ func (n *Node) start(loops *sync.WaitGroup, fail context.CancelCauseFunc) {
 // Rest ends polling, pushing and housekeeping; the node goes on serving what it holds.
 func (n *Node) Rest() { n.rest() }
 
-// ready tells whether the node can serve. It can without a cloud, without a feed, and on a full disk, which it says.
+// ready reports whether the node can serve. It can without a cloud, without a feed, and on a full disk, which it says.
 func (n *Node) ready(ctx context.Context) []httpapi.Check {
 	st := n.store.Stats()
-	checks := []httpapi.Check{{Name: "store", Err: n.store.Err(), Warning: noRoom(&st, n.wall.Now())}}
+	checks := []httpapi.Check{
+		{Name: "store", Err: n.store.Err(), Warning: noRoom(&st, n.wall.Now())},
+		{Name: "writer", Err: heldWriter(&st)},
+		{Name: "tables", Err: missingTables(n.store)},
+	}
 	if n.sync != nil {
 		refuses, err := n.sync.Refusing(ctx)
 		checks = append(checks, httpapi.Check{Name: httpapi.CheckCloud, Err: err, Warning: refuses})
 	}
 	return checks
+}
+
+// missingTables reports the first table that the node or an application works with and that is not there.
+func missingTables(s *store.Store) error {
+	for _, spec := range migrations.Tables() {
+		if _, err := s.Describe(spec.Name); err != nil {
+			return fault.Wrap(err, fault.Unavailable, "table_missing", "table %s is missing: a restart creates an empty one", spec.Name)
+		}
+	}
+	return nil
 }
 
 // listenError is what a person is told of a port that cannot be had.

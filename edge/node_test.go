@@ -29,6 +29,55 @@ func openNode(t *testing.T, c clock.Clock) *edge.Node {
 	return n
 }
 
+// memoryNode opens a node over a store in memory.
+func memoryNode(t *testing.T, o store.Options) (*store.Store, *edge.Node) {
+	t.Helper()
+	s, err := store.OpenMemory(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	n, err := edge.Open(t.Context(), "", edge.Parts{Clock: clock.Real(), Store: s, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, n
+}
+
+// runNode runs a node on a free port until end is called, which waits for it and reports its error.
+func runNode(t *testing.T, n *edge.Node) (addr string, end func()) {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- n.Run(ctx, ln) }()
+	return ln.Addr().String(), func() {
+		t.Helper()
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// readiness is the answer of /readyz?verbose.
+func readiness(t *testing.T, addr string) (status int, body string) {
+	t.Helper()
+	resp, err := (&http.Client{Timeout: time.Minute}).Get("http://" + addr + "/readyz?verbose")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	all, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(all)
+}
+
 // Between Open and Run a stepped clock stands, though another loop waits for an instant already: a match must not be
 // over before the node looks.
 func TestClockWaitsForTheNode(t *testing.T) {
@@ -41,20 +90,11 @@ func TestClockWaitsForTheNode(t *testing.T) {
 	if err := clock.Sleep(short, c, time.Minute); !errors.Is(err, context.DeadlineExceeded) || !c.Now().Equal(start) {
 		t.Errorf("the clock went on to %s without the node (%v)", c.Now(), err)
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, end := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- n.Run(ctx, ln) }()
+	_, end := runNode(t, n)
 	if err := clock.Sleep(t.Context(), c, time.Minute); err != nil {
 		t.Errorf("the clock does not go on with the node: %v", err)
 	}
 	end()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
 }
 
 // A node that is never run gives its store and the clock back.
@@ -72,38 +112,12 @@ func TestCloseWithoutRun(t *testing.T) {
 
 // A node whose store has no room serves reads, is ready, and says what is wrong wherever it is asked.
 func TestFullStoreIsTold(t *testing.T) {
-	s, err := store.OpenMemory(store.Options{MaxSize: 4 << 20})
-	if err != nil {
-		t.Fatal(err)
+	s, n := memoryNode(t, store.Options{MaxSize: 4 << 20})
+	addr, end := runNode(t, n)
+	if status, body := readiness(t, addr); status != http.StatusOK || !strings.Contains(body, "[+] store ok") {
+		t.Errorf("with room: %d %s", status, body)
 	}
-	t.Cleanup(func() { _ = s.Close() })
-	n, err := edge.Open(t.Context(), "", edge.Parts{Clock: clock.Real(), Store: s, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, end := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- n.Run(ctx, ln) }()
-	client := &http.Client{Timeout: time.Minute}
-	read := func(path string) string {
-		resp, err := client.Get("http://" + ln.Addr().String() + path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = resp.Body.Close() }()
-		body, err := io.ReadAll(resp.Body)
-		if err != nil || resp.StatusCode != http.StatusOK {
-			t.Errorf("%s: %d %v", path, resp.StatusCode, err)
-		}
-		return string(body)
-	}
-	if got := read("/readyz?verbose"); !strings.Contains(got, "[+] store ok") {
-		t.Errorf("with room: %s", got)
-	}
+	var err error
 	for i := 0; err == nil && i < 100; i++ {
 		err = s.Update(t.Context(), func(tx *store.Tx) error {
 			_, err := tx.Put(store.PutItem{Table: cricket.TableDisplay, Item: attr.Item{
@@ -115,11 +129,28 @@ func TestFullStoreIsTold(t *testing.T) {
 	if !fault.Is(err, fault.Full) {
 		t.Fatalf("the store was not filled: %v", err)
 	}
-	if got := read("/readyz?verbose"); !strings.Contains(got, "[!] store: there is no room") || !strings.HasSuffix(got, "ready\n") {
-		t.Errorf("without room: %s", got)
+	status, body := readiness(t, addr)
+	if status != http.StatusOK || !strings.Contains(body, "[!] store: there is no room") || !strings.HasSuffix(body, "ready\n") {
+		t.Errorf("without room: %d %s", status, body)
 	}
 	end()
-	if err := <-done; err != nil {
-		t.Error(err)
+}
+
+// A node that lacks one of its tables is not ready, and says which.
+func TestMissingTableIsTold(t *testing.T) {
+	s, n := memoryNode(t, store.Options{})
+	addr, end := runNode(t, n)
+	if status, body := readiness(t, addr); status != http.StatusOK || !strings.Contains(body, "[+] tables ok") {
+		t.Errorf("before: %d %s", status, body)
 	}
+	unprotect := func(set *store.TableSettings) error { set.Protected = false; return nil }
+	err := errors.Join(s.UpdateTable(t.Context(), store.TableChange{Table: cricket.TableDevices, Settings: unprotect}),
+		s.DropTable(t.Context(), cricket.TableDevices))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, body := readiness(t, addr); status != http.StatusServiceUnavailable || !strings.Contains(body, "[-] tables: table cricket-devices is missing") {
+		t.Errorf("without a table: %d %s", status, body)
+	}
+	end()
 }

@@ -37,14 +37,14 @@ type notifier struct {
 // Notify implements httpapi.Notifier. One text is on its way at a time.
 func (n *notifier) Notify(ctx context.Context, ask httpapi.Notice) (phones int, err error) {
 	if paused := n.push.Status().Paused; !paused.IsZero() {
-		return 0, fault.New(fault.Unavailable, "push_paused", "Nothing is pushed until %s: Apple says that this node is wrong. The hub says why.",
+		return 0, fault.New(fault.Unavailable, "push_paused", "Nothing is pushed until %s: Apple rejects this node's settings. The operator's page says why.",
 			paused.UTC().Format(time.RFC3339))
 	}
 	if ask.Title == "" {
 		return n.push.Refresh(ctx, ask.MatchID)
 	}
 	if !n.busy.CompareAndSwap(false, true) {
-		return 0, fault.New(fault.Conflict, "notice_under_way", "Another text is on its way to its phones: try again when it is there.")
+		return 0, fault.New(fault.Conflict, "notice_under_way", "Another message is still being sent: try again when it has arrived.")
 	}
 	users, phones, err := n.reached(ctx, &ask)
 	if err != nil || phones == 0 {
@@ -54,13 +54,13 @@ func (n *notifier) Notify(ctx context.Context, ask httpapi.Notice) (phones int, 
 	n.going.Go(func() {
 		defer n.busy.Store(false)
 		report, err := n.push.Notify(n.work, push.Notice{Users: users, Title: ask.Title, Body: ask.Body})
-		n.log.Info("an admin's text was pushed", "match", ask.MatchID, "devices", report.Devices, "accepted", report.Accepted,
+		n.log.Info("an admin's notification was pushed", "match", ask.MatchID, "devices", report.Devices, "accepted", report.Accepted,
 			"refused", report.Refused, "dropped", report.Dropped, "err", err)
 	})
 	return phones, nil
 }
 
-// reached gives who is told, and on how many devices.
+// reached returns who is told, and on how many devices.
 func (n *notifier) reached(ctx context.Context, ask *httpapi.Notice) (users []string, devices int, err error) {
 	err = n.store.View(ctx, func(tx *store.Tx) error {
 		users, devices = slices.Clone(ask.UserIDs), 0

@@ -44,13 +44,13 @@ type PushTestResult struct {
 	Note   string `json:"note,omitempty"` // what else has to be known
 }
 
-// wrongToken is a token of the right form that no device has: what Apple says to it tells whether the key is right.
+// wrongToken is a token of the right form that no device has: what Apple says to it reports whether the key is right.
 const wrongToken = "0000000000000000000000000000000000000000000000000000000000000000"
 
 // PushTest sends one push as the configuration says and explains the answer. It goes under the provider token of the
 // node in Dir: one that runs sends it itself, else the token is taken from its database, or kept there for it. Apple
-// refuses a second one within 20 minutes, and with it every push of who made it. The error is for what keeps the push
-// from being sent at all.
+// refuses a second one within 20 minutes, and with it every push of the process that made it. The error is for what
+// keeps the push from being sent at all.
 func PushTest(ctx context.Context, c PushTestConfig) (PushTestResult, error) {
 	out := PushTestResult{Host: c.Push.Host}
 	if c.Push.Key == "" {
@@ -96,7 +96,7 @@ func (c *PushTestConfig) openStore(ctx context.Context) (*store.Store, error) {
 		return nil, nil
 	}
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
-		return nil, fault.Wrap(err, fault.Unavailable, "no_data_dir", "cannot make the data directory %s: %s", c.Dir, reasonOf(err))
+		return nil, fault.Wrap(err, fault.Unavailable, "no_data_dir", "cannot create the data directory %s: %s", c.Dir, reasonOf(err))
 	}
 	s, err := store.Open(filepath.Join(c.Dir, storeFile), store.Options{LockTimeout: heldAfter, CompactAbove: -1})
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *PushTestConfig) openStore(ctx context.Context) (*store.Store, error) {
 func (m *maintenance) PushTest(ctx context.Context, ask json.RawMessage) (any, error) {
 	var c PushTestConfig
 	if err := json.Unmarshal(ask, &c); err != nil {
-		return nil, fault.New(fault.Invalid, "validation", "this is no test of the push service") // err may quote the key
+		return nil, fault.New(fault.Invalid, "validation", "this is not a test of the push service") // err may quote the key
 	}
 	return pushTest(ctx, c, push.Bearers(m.store))
 }
@@ -191,17 +191,17 @@ func (r *PushTestResult) explain(res *apns.Result, toDevice bool) {
 			"Whether the bundle id is right shows with a real one (--token)."
 	case res.Reason == "TooManyProviderTokenUpdates":
 		r.OK = !toDevice
-		r.Says = "Host, key, key id and team id are right, but another process with this key, elsewhere, has made a provider token " +
-			"lately, and Apple takes a new one only every 20 minutes: the push itself was refused (429 " + res.Reason + ")."
+		r.Says = "Host, key, key id and team id are right, but another process with this key has made a provider token " +
+			"recently, and Apple accepts a new one only every 20 minutes: the push itself was refused (429 " + res.Reason + ")."
 		if toDevice {
 			r.Advice = "Try again in 20 minutes, or on the machine that the other process runs on."
 		}
 	case res.Reason == apns.ReasonNoBearer && res.RetryAfter > 0:
 		r.OK = !toDevice
-		r.Says = fmt.Sprintf("Nothing was sent: Apple has refused a provider token as one too many lately, which it does only where the "+
+		r.Says = fmt.Sprintf("Nothing was sent: Apple has refused a provider token as one too many, which it does only if the "+
 			"credentials are right. The next one may be made in %d minutes.", int(math.Ceil(res.RetryAfter.Minutes())))
 		if toDevice {
-			r.Advice = "Try again by then. Where it comes back, another machine uses the same key."
+			r.Advice = "Try again then. If this comes back, another machine uses the same key."
 		}
 	case res.Status == 0:
 		r.Says, r.Advice = "No answer came.", apns.Advice(res.Reason)
@@ -209,15 +209,15 @@ func (r *PushTestResult) explain(res *apns.Result, toDevice bool) {
 			r.Says = "No answer came: " + res.Err.Error()
 		}
 		if _, ok := errors.AsType[*tls.CertificateVerificationError](res.Err); ok {
-			r.Advice = "The certificate of the other side is of an authority that this machine does not know: a proxy looks into the " +
-				"connection, or this is a sandbox whose ca.pem has to be named (cricket.push.ca_file, or --ca)."
+			r.Advice = "The certificate is from an authority that this machine does not trust: a proxy inspects the " +
+				"connection, or this is a sandbox whose ca.pem must be named (cricket.push.ca_file, or --ca)."
 		}
 	default:
 		r.Says, r.Advice = fmt.Sprintf("Apple answered %d %s.", res.Status, res.Reason), apns.Advice(res.Reason)
 	}
 }
 
-// Print tells people.
+// Print writes the result as text.
 func (r PushTestResult) Print(w io.Writer) error {
 	word := "ok"
 	if !r.OK {
@@ -234,5 +234,5 @@ func (r PushTestResult) Print(w io.Writer) error {
 	return err
 }
 
-// JSON tells programs, on one line.
+// JSON writes the result on one line, for programs.
 func (r PushTestResult) JSON(w io.Writer) error { return json.NewEncoder(w).Encode(r) }

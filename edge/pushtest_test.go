@@ -19,7 +19,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// runSandbox runs the sandbox as its command does and gives what it prints.
+// runSandbox runs the sandbox as its command does and returns what it prints.
 func runSandbox(t *testing.T, change func(*edge.SandboxConfig)) edge.SandboxReady {
 	t.Helper()
 	ready := make(chan edge.SandboxReady, 1)

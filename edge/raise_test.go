@@ -8,6 +8,7 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -30,7 +31,7 @@ func TestRefusedHolderRaisesItsLock(t *testing.T) {
 		_ = n.sync.Run(ctx)
 	}()
 	var held *lease.Lease
-	for deadline := time.Now().Add(2 * time.Minute); held == nil; <-time.After(10 * time.Millisecond) { // what it guards is read first
+	for deadline := time.Now().Add(hang.Limit(time.Minute)); held == nil; <-time.After(10 * time.Millisecond) { // what it guards is read first
 		if held, err = n.leases.Acquire(t.Context(), cricket.MatchLock("7")); err != nil && time.Now().After(deadline) {
 			t.Fatal(err)
 		}
@@ -47,7 +48,7 @@ func TestRefusedHolderRaisesItsLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(2 * time.Minute); held.Fence() != fence+1001; {
+	for deadline := time.Now().Add(hang.Limit(time.Minute)); held.Fence() != fence+1001; {
 		if time.Now().After(deadline) {
 			t.Errorf("the fence is %d, and the match has %d", held.Fence(), fence+1000)
 			break

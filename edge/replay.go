@@ -19,6 +19,8 @@ type ReplayConfig struct {
 	Phones   int      // that follow each match; 0: 2
 	Log      *slog.Logger
 
+	// Clean, if there is one, gives the replay of a match without faults; else it is played beside one with faults.
+	Clean func(ctx context.Context, match string) (*ReplayReport, error)
 	// Report takes what became of a match, in the order of the sources.
 	Report func(*ReplayReport) error
 	// Passed, if there is one, hears of each folder that has files besides matches, and of how many.
@@ -46,9 +48,13 @@ type ReplayReport struct {
 	Ignored        int            `json:"ignored"`          // pushes that a phone made nothing of
 	PhonesRight    bool           `json:"phonesRight"`      // what each phone showed last is the display
 
+	LastWords *LastWords `json:"lastWords,omitempty"` // nil: of a feed without faults, which is the truth
+
 	Display cricket.Display `json:"-"`
 	Record  []cricket.Event `json:"-"` // all events, in the order they were recorded
 	Shown   []string        `json:"-"` // the texts of the alerts that the first phone showed
+
+	last map[string]string // what it had last on each subject
 }
 
 // Replay plays matches through the whole node at top speed, each in a node of its own with a store in memory. It goes
@@ -135,8 +141,29 @@ func (c *ReplayConfig) collect(ctx context.Context, results []chan replayResult)
 	return nil
 }
 
-// replayOne plays one match.
+// replayOne plays one match, and against a lying feed without its lies too: the truth is what its last words are held
+// against.
 func replayOne(ctx context.Context, c *ReplayConfig, s replaySource) (*ReplayReport, error) {
+	report, err := replayOnce(ctx, c, s)
+	if err != nil || c.Faults == 0 {
+		return report, err
+	}
+	var clean *ReplayReport
+	if c.Clean != nil {
+		clean, err = c.Clean(ctx, report.Match)
+	} else {
+		truth := *c
+		truth.Faults, truth.Restarts, truth.Progress = 0, 0, nil
+		clean, err = replayOnce(ctx, &truth, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	report.LastWords = lastWords(report.last, clean.Record)
+	return report, nil
+}
+
+func replayOnce(ctx context.Context, c *ReplayConfig, s replaySource) (*ReplayReport, error) {
 	m, err := s.load()
 	if err != nil {
 		return nil, err

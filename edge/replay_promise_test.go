@@ -54,7 +54,11 @@ func TestPromises(t *testing.T) {
 		{"an alert twice", "alert w:1:1 twice", func(r *edge.ReplayReport) { r.Alerts = append(r.Alerts, r.Alerts[0]) }},
 		{"no result", "nobody was told the result", func(r *edge.ReplayReport) { r.Alerts = r.Alerts[:1] }},
 		{"shown twice", `showed "Reds won by 9 runs" 2 times`, func(r *edge.ReplayReport) { r.Shown = append(r.Shown, "Reds won by 9 runs") }},
-		{"thirteen an hour", "13 pushes", func(r *edge.ReplayReport) { r.UrgentPerHour = 13 }},
+		{"sixteen an hour", "16 pushes", func(r *edge.ReplayReport) { r.UrgentPerHour = 16 }},
+		{"last words that are wrong", "of w:1:1", func(r *edge.ReplayReport) {
+			r.LastWords = &edge.LastWords{Wrong: 1, Each: []string{"wrong: of w:1:1"}}
+		}},
+		{"last words that are true", "", func(r *edge.ReplayReport) { r.LastWords = &edge.LastWords{} }},
 		{"too long", "a payload of 2049", func(r *edge.ReplayReport) { r.LargestPayload = 2049 }},
 		{"backwards", "did not rise", func(r *edge.ReplayReport) { r.Late = 1 }},
 		{"ignored", "ignored 1", func(r *edge.ReplayReport) { r.Ignored = 1 }},

@@ -86,7 +86,7 @@ func (l *pushLedger) add(r *sandbox.Record) {
 	}
 }
 
-// right tells whether all phones showed the display last, but for when it was made.
+// right reports whether all phones showed the display last, but for when it was made.
 func (l *pushLedger) right(d *cricket.Display, phones int) bool {
 	state := cricket.NewContentState(d)
 	want, err := state.Encode(twoKB)
@@ -118,6 +118,9 @@ func withoutDate(state json.RawMessage) []byte {
 // report reads from the store what became of the match.
 func (r *replayRig) report(ctx context.Context) (*ReplayReport, error) {
 	r.pushes.take(r.phones)
+	if err := r.words.take(ctx, r.store); err != nil {
+		return nil, err
+	}
 	accepted, refused := 0, 0
 	for how, n := range r.phones.Counts() {
 		if how == "200" {
@@ -145,6 +148,7 @@ func (r *replayRig) report(ctx context.Context) (*ReplayReport, error) {
 		return nil, err
 	}
 	out.sort()
+	out.last = r.words.last(out.Shown)
 	return out, nil
 }
 

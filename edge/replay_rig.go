@@ -31,6 +31,7 @@ type replayRig struct {
 	apns     string
 	audience *audience
 	pushes   *pushLedger
+	words    toldWords
 
 	node     *Node
 	halt     func() // stops the node's work
@@ -76,7 +77,7 @@ func (r *replayRig) newFeed() (*sportmonks.Client, error) {
 	})
 }
 
-// play runs the match to its end and tells what became of it.
+// play runs the match to its end and returns what became of it.
 func (r *replayRig) play(asked context.Context) (report *ReplayReport, err error) {
 	ctx, cancel := context.WithCancelCause(asked)
 	defer cancel(nil)
@@ -166,6 +167,9 @@ func (r *replayRig) watch(ctx context.Context) error {
 			}
 		}
 		r.pushes.take(r.phones)
+		if err := r.words.take(ctx, r.store); err != nil {
+			return err
+		}
 		now := r.clock.Now()
 		r.tell(now)
 		if over, err := r.audience.over(ctx, r.node.cricket); err != nil || over {
@@ -185,7 +189,7 @@ func (r *replayRig) watch(ctx context.Context) error {
 	}
 }
 
-// tell tells how far the match is.
+// tell reports how far the match is.
 func (r *replayRig) tell(now time.Time) {
 	if r.Progress != nil {
 		whole := r.match.End().Sub(r.match.Start())

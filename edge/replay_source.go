@@ -98,7 +98,7 @@ func (s replaySource) load() (*replay.Match, error) {
 	}
 	t, err := cricsheet.Convert(id, "", src)
 	if err != nil {
-		return nil, fault.Wrap(err, fault.Invalid, "match_file", "%s is no match file of Cricsheet: %s", s.path, plainJSON(err))
+		return nil, fault.Wrap(err, fault.Invalid, "match_file", "%s is not a Cricsheet match file: %s", s.path, plainJSON(err))
 	}
 	m, err := replay.New(t)
 	if err != nil {
@@ -110,14 +110,14 @@ func (s replaySource) load() (*replay.Match, error) {
 // plainJSON says what is wrong with a file of JSON without the decoder's own terms. Other errors keep their text.
 func plainJSON(err error) string {
 	if bad, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Sprintf("byte %d is not as JSON has it", bad.Offset)
+		return fmt.Sprintf("it is not valid JSON at byte %d", bad.Offset)
 	}
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		where := kind.Field
 		if where == "" {
 			where = "all of it"
 		}
-		return fmt.Sprintf("%s is not a value of the kind that belongs there (%s)", where, kind.Value)
+		return fmt.Sprintf("%s has a value of the wrong type (%s)", where, kind.Value)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return "it ends too early"

@@ -76,15 +76,15 @@ const maxPhones = 10_000
 func Sandbox(ctx context.Context, c SandboxConfig) error {
 	for flag, addr := range map[string]string{"--listen": c.Listen, "--control": c.Control} {
 		if local, err := isLoopback(addr); addr != "" && (err != nil || !local && !c.Public) {
-			return fault.New(fault.Invalid, "bad_listen", "%s %s: a loopback address is wanted; --public allows another, and "+
-				"whoever reaches it sees every token and push", flag, addr)
+			return fault.New(fault.Invalid, "bad_listen", "%s %s: a loopback address is required; --public allows another, and "+
+				"anyone who reaches it sees every token and push", flag, addr)
 		}
 	}
 	if c.Phones < 0 || c.Phones > maxPhones {
-		return fault.New(fault.Invalid, "bad_phones", "--phones %d: from 0 to %d are simulated", c.Phones, maxPhones)
+		return fault.New(fault.Invalid, "bad_phones", "--phones %d: must be from 0 to %d", c.Phones, maxPhones)
 	}
 	if c.Delay < 0 {
-		return fault.New(fault.Invalid, "bad_delay", "--delay %s: nothing is answered before it was asked", c.Delay)
+		return fault.New(fault.Invalid, "bad_delay", "--delay %s: must not be negative", c.Delay)
 	}
 	key, err := savedKey(filepath.Join(c.Dir, sandboxKey))
 	if err != nil {
@@ -128,7 +128,9 @@ func (c *SandboxConfig) run(ctx context.Context, box *sandbox.Sandbox, ready San
 			return err
 		}
 		srv := &http.Server{
-			Handler: rebind.Guard(ln, box.Control()), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
+			Handler: rebind.Guard(ln, box.Control(), func(w http.ResponseWriter, _ *http.Request) {
+				http.Error(w, rebind.Refusal, http.StatusMisdirectedRequest)
+			}), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
 			WriteTimeout: 30 * time.Second,
 		}
 		ready.Control = "http://" + ln.Addr().String()
@@ -167,7 +169,7 @@ func savedKey(path string) (*ecdsa.PrivateKey, error) {
 	}
 	key, err := apns.ParseKey(text)
 	if err != nil {
-		return nil, fault.Wrap(err, fault.Invalid, "bad_key", "%s is not a key file: remove it, and the sandbox makes another", path)
+		return nil, fault.Wrap(err, fault.Invalid, "bad_key", "%s is not a key file: remove it, and the sandbox creates another", path)
 	}
 	return key, nil
 }
@@ -184,7 +186,7 @@ func keyFile(key *ecdsa.PrivateKey) ([]byte, error) {
 // write puts the authority's certificate and the keys where a sender, and the next sandbox, find them.
 func (r *SandboxReady) write(dir string, a sandbox.Account) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fault.Wrap(err, fault.Unavailable, "no_dir", "cannot make the directory %s: %s", dir, reasonOf(err))
+		return fault.Wrap(err, fault.Unavailable, "no_dir", "cannot create the directory %s: %s", dir, reasonOf(err))
 	}
 	key, err := keyFile(a.Key)
 	if err != nil {
@@ -204,7 +206,7 @@ func (r *SandboxReady) write(dir string, a sandbox.Account) error {
 	return nil
 }
 
-// Print tells people where things are.
+// Print says where things are.
 func (r SandboxReady) Print(w io.Writer) error {
 	var b strings.Builder
 	for _, line := range [][2]string{

@@ -36,6 +36,7 @@ func (n *Node) status() httpapi.NodeStatus {
 		out.Commits.Members = float64(st.Members) / float64(st.Commits)
 	}
 	out.Chores = choreStatus(&st)
+	out.Chores.Verify = verifyStatus(n.store.Scrub())
 	if e := n.parts.DynamoDB; e != nil {
 		out.DynamoDB = e.status()
 	}
@@ -45,7 +46,7 @@ func (n *Node) status() httpapi.NodeStatus {
 	return out
 }
 
-// cloudStatus tells how the node stands with its cloud. A store that cannot be read says so itself.
+// cloudStatus reports how the node stands with its cloud. A store that cannot be read says so itself.
 func (n *Node) cloudStatus(out *httpapi.NodeStatus) {
 	if n.sync == nil {
 		return
@@ -71,7 +72,7 @@ func noRoom(st *store.Stats, now time.Time) string {
 	if st.LastRefused.IsZero() || now.Sub(st.LastRefused) >= refusedOf {
 		return ""
 	}
-	return fmt.Sprintf("there is no room for writes, the last was refused at %s UTC (%d since the start); what is there is served",
+	return fmt.Sprintf("there is no room for writes, the last was refused at %s UTC (%d since the start); existing data is still served",
 		st.LastRefused.UTC().Format("15:04:05"), st.Refused)
 }
 
@@ -81,7 +82,7 @@ func (n *Node) feedStatus(out *httpapi.NodeStatus, now time.Time) {
 	}
 	p := n.poller.Status()
 	out.Feed = httpapi.FeedStatus{
-		Configured: true, Polls: p.Polls, Unchanged: p.Unchanged, Failed: p.Failed, LastAnswer: p.LastError, LastAt: p.LastAt,
+		Configured: true, Polls: p.Polls, Unchanged: p.Unchanged, Failed: p.Failed, LastAnswer: p.LastError, LastAt: p.ReadAt,
 		Leading: p.Leading, Seat: p.Seat, Nodes: p.Nodes, Observing: p.Observing, Torn: tornOf(p.Matches),
 		Takeovers: p.Takeovers, FinalReads: p.FinalReads, Alarms: n.feedAlarms(),
 	}
@@ -96,8 +97,13 @@ func (n *Node) feedStatus(out *httpapi.NodeStatus, now time.Time) {
 			out.Feed.LastAnswer = "304"
 		}
 	}
-	if !p.LastAt.IsZero() {
-		out.Feed.AgeSeconds = now.Sub(p.LastAt).Seconds()
+	if !p.ReadAt.IsZero() {
+		out.Feed.AgeSeconds = now.Sub(p.ReadAt).Seconds()
+	}
+	for i := range p.Matches {
+		if m := &p.Matches[i]; m.From != "" {
+			out.Feed.Reads = append(out.Feed.Reads, httpapi.FeedRead{MatchID: m.MatchID, Endpoint: string(m.From), NextAt: m.Next})
+		}
 	}
 	for _, m := range p.Matches {
 		out.Role = "observer"
@@ -176,12 +182,13 @@ func phoneViews(s *sandbox.Sandbox) []httpapi.PhoneView {
 // reading is what the node's parts say of themselves at one instant.
 type reading struct {
 	store  store.Stats
+	scrub  store.ScrubStats
 	poll   poll.Status
 	leases int
 }
 
 func (n *Node) read() *reading {
-	r := &reading{store: n.store.Stats()}
+	r := &reading{store: n.store.Stats(), scrub: n.store.Scrub()}
 	if n.poller != nil {
 		r.poll = n.poller.Status()
 	}

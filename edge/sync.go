@@ -158,7 +158,7 @@ func (n *Node) drain(ctx context.Context) {
 			return // what is quarantined waits for a person
 		}
 		if clock.Sleep(ctx, n.wall, drainLook) != nil {
-			n.parts.Log.Info("writes wait for the cloud; they go when the node runs again", "waiting", st.Waiting)
+			n.parts.Log.Info("writes wait for the cloud; they are sent when the node runs again", "waiting", st.Waiting)
 			return
 		}
 	}

@@ -52,8 +52,8 @@ func used[V any](text string, all map[string]V) map[string]V {
 	return out
 }
 
-// merged tells what a wait for the cloud comes to that ended in a conflict, where that has been resolved: the conflict of
-// another write of the same request, or 0: what was asked for is there.
+// merged returns what a wait for the cloud comes to that ended in a conflict, where that has been resolved: the conflict
+// of another write of the same request, or 0: what was asked for is there.
 func (c cloudRoutes) merged(ctx context.Context, id, seq uint64) (refused uint64, err error) {
 	found, err := c.n.sync.Conflict(ctx, id)
 	if err != nil || found.State != replica.StateResolved {
@@ -78,7 +78,7 @@ func (c cloudRoutes) merged(ctx context.Context, id, seq uint64) (refused uint64
 	return 0, nil
 }
 
-// within tells whether an entry has one of the sequences.
+// within reports whether an entry has one of the sequences.
 func within(entries []*intent.Entry, first, last uint64) bool {
 	for _, e := range entries {
 		if first <= e.Seq && e.Seq <= last {

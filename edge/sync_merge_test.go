@@ -10,6 +10,7 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -66,7 +67,7 @@ func (p *pair) do(i int, f func(tx *store.Tx) error) (seq uint64) {
 func (p *pair) join(i int) {
 	p.t.Helper()
 	p.items[i].down.Store(false)
-	for deadline := time.Now().Add(2 * time.Minute); ; <-time.After(10 * time.Millisecond) {
+	for deadline := time.Now().Add(hang.Limit(time.Minute)); ; <-time.After(10 * time.Millisecond) {
 		st, err := p.nodes[i].sync.Status(p.t.Context())
 		if err != nil {
 			p.t.Fatal(err)

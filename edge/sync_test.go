@@ -17,6 +17,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
@@ -142,7 +143,7 @@ func (u user) sync() (st httpapi.SyncStatus) {
 // until waits for a state of node and cloud.
 func (u user) until(state string) httpapi.SyncStatus {
 	u.t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); ; {
+	for deadline := time.Now().Add(hang.Limit(time.Minute)); ; {
 		st := u.sync()
 		if st.State == state {
 			return st
@@ -227,7 +228,7 @@ func TestNodeAndCloud(t *testing.T) {
 		if body, _ := u.ask("GET", "/cricket/conflicts", "", "", 200); !strings.Contains(body, `"items":[{"id":1`) {
 			t.Errorf("the conflicts: %s", body)
 		}
-		if body, _ := u.ask("GET", "/hub", "", "", 200); !strings.Contains(body, "did not take 1 write") {
+		if body, _ := u.ask("GET", "/hub", "", "", 200); !strings.Contains(body, "did not accept 1 write") {
 			t.Error("the hub's page is silent about the conflict")
 		}
 		if body, _ := u.ask("GET", "/cricket/conflicts/1", "", "", 200); !strings.Contains(body, `"op":"update"`) || !strings.Contains(body, `"base":{`) {
@@ -258,7 +259,7 @@ func TestNodeWithoutItsCloud(t *testing.T) {
 			t.Errorf("with room: %s", body)
 		}
 		u.ask("POST", "/cricket/user/follow/7", "{}", "", 201)
-		if body, _ := u.ask("GET", "/readyz?verbose", "", "", 200); !strings.Contains(body, "[!] cloud backlog: the room for what waits is 100 % full (entries)") {
+		if body, _ := u.ask("GET", "/readyz?verbose", "", "", 200); !strings.Contains(body, "[!] cloud backlog: the queue for the cloud is 100 % full (entries)") {
 			t.Errorf("without room: %s", body)
 		}
 		u.ask("DELETE", "/cricket/user/follow/7", "", "", 503)

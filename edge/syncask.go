@@ -56,7 +56,7 @@ func asked[T any](dir string, ask func(*httpapi.AdminClient) (T, error)) (out T,
 	}
 	out, err = ask(client)
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == "no_admin" {
-		err = fault.Wrap(err, fault.Unavailable, "no_node", "no node runs with the data in %s: only a running one can answer (touchline serve runs it)", dir)
+		err = fault.Wrap(err, fault.Unavailable, "no_node", "no node is running with the data in %s (touchline serve starts one)", dir)
 	}
 	return out, err
 }

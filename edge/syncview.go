@@ -170,7 +170,9 @@ func (n *Node) syncStatus(ctx context.Context) (httpapi.SyncStatus, error) {
 func laneView(l *replica.LaneStatus) httpapi.SyncLane {
 	out := httpapi.SyncLane{Lane: l.Lane, Busy: l.Busy}
 	for _, p := range l.Parked {
-		out.Parked = append(out.Parked, httpapi.SyncPark(p))
+		out.Parked = append(out.Parked, httpapi.SyncPark{
+			WriteID: p.WriteID, Table: p.Table, Key: itemJSON(p.Key), Why: p.Why, Until: p.Until, Behind: p.Behind,
+		})
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/touchline/touchline/internal/clock"
@@ -17,16 +18,19 @@ type watchedFile struct {
 	what string // "keys": for the log
 	path string
 	load func() error // takes what the file says now
-	seen os.FileInfo  // as it was read; nil: it was not there
+
+	mu   sync.Mutex  // held while it is read
+	seen os.FileInfo // as it was read; nil: it was not there
 }
 
 // watch looks at the file until ctx ends. It has been loaded once.
 func (f *watchedFile) watch(ctx context.Context, c clock.Clock, log *slog.Logger) {
 	for clock.Sleep(ctx, c, lookEvery) == nil {
-		if !f.changed() {
+		changed, err := f.look()
+		if !changed {
 			continue
 		}
-		if err := f.load(); err != nil {
+		if err != nil {
 			log.Error("the file of "+f.what+" has changed and is wrong: what it said before holds on", "file", f.path, "err", err)
 			continue
 		}
@@ -34,7 +38,25 @@ func (f *watchedFile) watch(ctx context.Context, c clock.Clock, log *slog.Logger
 	}
 }
 
-// changed tells whether the file is another one than it was when it was looked at last: written to, or replaced.
+// look reads the file if it has changed.
+func (f *watchedFile) look() (changed bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.changed() {
+		return false, nil
+	}
+	return true, f.load()
+}
+
+// reload reads the file, changed or not: what it names may have changed.
+func (f *watchedFile) reload() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.changed()
+	return f.load()
+}
+
+// changed reports whether the file is another one than it was when it was looked at last: written to, or replaced.
 func (f *watchedFile) changed() bool {
 	now, err := os.Stat(f.path)
 	if err != nil {

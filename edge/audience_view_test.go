@@ -1,0 +1,45 @@
+package edge
+
+import (
+	"testing"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
+	"github.com/touchline/touchline/sync/replica"
+)
+
+// A node that does not push for a match knows its followers from the store, and says that another node may push to them.
+func TestAudience(t *testing.T) {
+	s := storetest.Open(t, cricket.Tables()...)
+	err := s.Update(t.Context(), func(tx *store.Tx) error {
+		if _, err := tx.Put(store.PutItem{Table: cricket.TableFixtures, Item: attr.Item{"matchId": attr.S("7")}}); err != nil {
+			return err
+		}
+		for _, user := range []string{"ada", "bob"} {
+			if _, _, err := (cricket.Follows{}).Add(tx, "7", user, 0); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	coordinator, err := push.New(push.Config{Store: s, Clock: clock.Real()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, n := range map[string]*Node{
+		"alone, without push": {store: s}, "alone": {store: s, push: coordinator},
+		"in a fleet": {store: s, push: coordinator, sync: new(replica.Replica)},
+	} {
+		got, err := n.audienceOf(t.Context(), "7")
+		if err != nil || got.Followers != 2 || got.Elsewhere != (n.sync != nil) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}

@@ -1,0 +1,29 @@
+package edge
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Values are all settings of a configuration, as text, by key; a list has commas between.
+func (c Config) Values() map[string]string {
+	out := map[string]string{}
+	var walk func(prefix string, v reflect.Value)
+	walk = func(prefix string, v reflect.Value) {
+		for f, field := range v.Fields() {
+			key := prefix + f.Tag.Get("koanf")
+			if field.Kind() == reflect.Struct {
+				walk(key+".", field)
+				continue
+			}
+			if list, ok := reflect.TypeAssert[[]string](field); ok {
+				out[key] = strings.Join(list, ",")
+				continue
+			}
+			out[key] = fmt.Sprint(field.Interface())
+		}
+	}
+	walk("", reflect.ValueOf(c))
+	return out
+}
