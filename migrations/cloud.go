@@ -11,7 +11,7 @@ import (
 // Cloud is what bringing the cloud's tables up needs of it. Names are without the prefix that they have there. An error of
 // kind fault.Throttled passes by itself: too much is being made at once, or somebody else is at it.
 type Cloud interface {
-	// Describe tells how a table is; ok is false where there is none.
+	// Describe reports how a table is; ok is false where there is none.
 	Describe(ctx context.Context, table string) (t CloudState, ok bool, err error)
 	// Create begins to make a table billed by the request, with all its indexes, without its expiry.
 	Create(ctx context.Context, spec store.TableSpec, stream bool) error
@@ -218,7 +218,7 @@ func (r *cloudRun) finish(ctx context.Context, t *CloudTable, report *CloudTable
 	return nil
 }
 
-// isOurs tells that a table is made by this run, or was begun by one before.
+// isOurs reports whether a table is made by this run, or was begun by one before.
 func isOurs(report *CloudTableReport) bool {
 	return report.State == "created" || report.State == "being created"
 }
@@ -298,7 +298,7 @@ func doing(s *CloudState) string {
 	return fmt.Sprintf("filling %v", s.Building)
 }
 
-// count tells what keeps a node from working as it should.
+// count counts what keeps a node from working as it should.
 func (r *cloudRun) count() {
 	for i := range r.report.Tables {
 		t := &r.report.Tables[i]

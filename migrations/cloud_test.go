@@ -227,6 +227,9 @@ func TestCloudDiffers(t *testing.T) {
 			"sort key: it is sk (S), and should be none", 1},
 		{"index key", func(m, _ *migrations.CloudState) { m.Indexes[0].Key.Partition.Name = "liga" },
 			"index by-league, partition key: it is liga (S), and should be league (S)", 1},
+		{"index with more in its key", func(m, _ *migrations.CloudState) {
+			m.Indexes[0].Key.MorePartition[0] = store.KeyAttr{Name: "region", Type: store.KeyNumber}
+		}, "index by-league, partition key: it is league (S), region (N), and should be league (S)", 1},
 		{"index local", func(m, _ *migrations.CloudState) { m.Indexes[0].Local = true },
 			"index by-league: it is local, and should be global", 1},
 		{"projection", func(m, _ *migrations.CloudState) { m.Indexes[0].Projection = store.ProjectKeysOnly },

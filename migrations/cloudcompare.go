@@ -1,6 +1,7 @@
 package migrations
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,7 +10,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// compare tells everything in which a table of the cloud is not what is declared.
+// compare returns everything in which a table of the cloud is not what is declared.
 func compare(want *CloudTable, have *CloudState) []CloudDifference {
 	out := keyDifferences("", want.Key, have.Key)
 	foreign := len(out) > 0
@@ -47,20 +48,25 @@ func named(name string) func(store.IndexSpec) bool {
 func keyDifferences(of string, want, have store.KeySpec) (out []CloudDifference) {
 	for _, part := range []struct {
 		what       string
-		want, have store.KeyAttr
-	}{{"partition key", want.Partition, have.Partition}, {"sort key", want.Sort, have.Sort}} {
-		if part.want != part.have {
+		want, have []store.KeyAttr
+	}{
+		{"partition key", want.PartitionAttrs(), have.PartitionAttrs()}, {"sort key", want.SortAttrs(), have.SortAttrs()},
+	} {
+		if !slices.Equal(part.want, part.have) {
 			out = append(out, CloudDifference{What: of + part.what, Have: keyText(part.have), Want: keyText(part.want), Fixed: of == ""})
 		}
 	}
 	return out
 }
 
-func keyText(a store.KeyAttr) string {
-	if a.Name == "" {
-		return "none"
+func keyText(attrs []store.KeyAttr) string {
+	var texts []string
+	for _, a := range attrs {
+		if a.Name != "" {
+			texts = append(texts, fmt.Sprintf("%s (%c)", a.Name, a.Type))
+		}
 	}
-	return fmt.Sprintf("%s (%c)", a.Name, a.Type)
+	return cmp.Or(strings.Join(texts, ", "), "none")
 }
 
 func indexDifferences(t *CloudTable, want store.IndexSpec, state *CloudState) []CloudDifference {
@@ -88,9 +94,9 @@ func indexDifferences(t *CloudTable, want store.IndexSpec, state *CloudState) []
 }
 
 func indexText(x store.IndexSpec) string {
-	key := keyText(x.Key.Partition)
-	if x.Key.Sort.Name != "" {
-		key += ", " + keyText(x.Key.Sort)
+	key := keyText(x.Key.PartitionAttrs())
+	if sort := x.Key.SortAttrs(); len(sort) > 0 {
+		key += ", sorted by " + keyText(sort)
 	}
 	return fmt.Sprintf("%s on %s with %s", placeText(x), key, projectionText(x))
 }

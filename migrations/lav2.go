@@ -288,7 +288,7 @@ func (r *run) take(tx *store.Tx, t oldTable, row attr.Item, counts *LAv2Counts) 
 	return err
 }
 
-// exists tells whether the new row is there. A table that is not is empty: a dry run defines none.
+// exists reports whether the new row is there. A table that is not is empty: a dry run defines none.
 func (r *run) exists(tx *store.Tx, table string, key attr.Item) (bool, error) {
 	item, err := tx.Get(table, key)
 	if fault.Is(err, fault.NotFound) && !r.o.Apply {

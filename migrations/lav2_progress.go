@@ -64,7 +64,7 @@ func (p *progress) with(table string, t *tableProgress) *progress {
 
 func progressKey() attr.Item { return attr.Item{"step": attr.S("la-v2")} }
 
-// readProgress gives the progress of the last run; nil where there was none.
+// readProgress returns the progress of the last run; nil where there was none.
 func readProgress(ctx context.Context, s *store.Store) (p *progress, err error) {
 	err = s.View(ctx, func(tx *store.Tx) error {
 		item, err := tx.Get(tableSteps, progressKey())

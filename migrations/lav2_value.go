@@ -10,7 +10,7 @@ import (
 
 // This file reads values whose types nobody has written down.
 
-// find gives the first of the attributes that the row has, and that is not NULL.
+// find returns the first of the attributes that the row has, and that is not NULL.
 func find(row attr.Item, names []string) (attr.Value, bool) {
 	for _, name := range names {
 		if v, ok := row[name]; ok && v.Kind() != attr.KindNull {
@@ -20,7 +20,7 @@ func find(row attr.Item, names []string) (attr.Value, bool) {
 	return attr.Value{}, false
 }
 
-// textOf gives a string, a number or a truth as text; "" for anything else.
+// textOf returns a string, a number or a truth as text; "" for anything else.
 func textOf(row attr.Item, names []string) string {
 	v, _ := find(row, names)
 	return scalar(v)
@@ -57,7 +57,7 @@ func wholeOf(v attr.Value) (int64, bool) {
 	return n, err == nil
 }
 
-// member gives the first of the members of a map.
+// member returns the first of the members of a map.
 func member(it attr.Item, names ...string) attr.Value {
 	v, _ := find(it, names)
 	return v

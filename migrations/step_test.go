@@ -37,7 +37,7 @@ func put(t *testing.T, s *store.Store, table string, items ...attr.Item) {
 	}
 }
 
-// rows gives one attribute of each item of a table by its key.
+// rows returns one attribute of each item of a table by its key.
 func rows(t *testing.T, s *store.Store, table, key, value string) map[string]string {
 	t.Helper()
 	out := map[string]string{}

@@ -65,7 +65,7 @@ var (
 	programs = []string{"internal/tools/...", "internal/archtest"}
 )
 
-// covers tells whether one of the patterns of the table stands for pkg.
+// covers reports whether one of the patterns of the table stands for pkg.
 func covers(pkg string, patterns ...string) bool {
 	for _, p := range patterns {
 		folder, deep := strings.CutSuffix(p, "/...")

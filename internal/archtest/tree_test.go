@@ -11,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -76,23 +77,28 @@ func load(t *testing.T, root fs.FS) *tree {
 	return tr
 }
 
-// project loads the tree this test lies in.
+// loaded is the tree that these tests are part of, read by the first of them. Nobody changes it.
+var loaded sync.Map
+
+// project returns the tree that these tests are part of.
 func project(t *testing.T) *tree {
 	t.Helper()
-	tr := load(t, os.DirFS("../.."))
+	const root = "../.."
+	once, _ := loaded.LoadOrStore(root, sync.OnceValue(func() *tree { return load(t, os.DirFS(root)) }))
+	tr := once.(func() *tree)()
 	if !bytes.Contains(tr.files["go.mod"], []byte("module "+module+"\n")) {
 		t.Fatalf("../.. is not the root of %s: archtest has moved, so mend the path in project", module)
 	}
 	return tr
 }
 
-// exists tells whether a path from the root is a file or a folder.
+// exists reports whether a path from the root is a file or a folder.
 func (tr *tree) exists(name string) bool {
 	name = path.Clean(name)
 	return tr.files[name] != nil || tr.dirs[name]
 }
 
-// packages gives the Go files of each folder.
+// packages returns the Go files of each folder.
 func (tr *tree) packages() map[string][]source {
 	byDir := map[string][]source{}
 	for _, src := range tr.code {
@@ -101,7 +107,7 @@ func (tr *tree) packages() map[string][]source {
 	return byDir
 }
 
-// matching gives the paths of the files that one of the suffixes ends, in order.
+// matching returns the paths of the files that one of the suffixes ends, in order.
 func (tr *tree) matching(suffixes ...string) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(tr.files)) {

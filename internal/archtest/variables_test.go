@@ -50,7 +50,7 @@ func packageVars(file *ast.File, into map[string]*ast.ValueSpec) {
 	}
 }
 
-// commentOf gives the comment at the end of a declaration's line, marks for linters included.
+// commentOf returns the comment at the end of a declaration's line, marks for linters included.
 func commentOf(spec *ast.ValueSpec) (text string) {
 	if spec.Comment != nil {
 		for _, c := range spec.Comment.List {
@@ -71,7 +71,7 @@ func varSpecs(file *ast.File) (specs []*ast.ValueSpec) {
 	return specs
 }
 
-// written gives the places where a variable of the package is assigned to, counted, deleted from or pointed at.
+// written returns the places where a variable of the package is assigned to, counted, deleted from or pointed at.
 func written(file *ast.File, vars map[string]*ast.ValueSpec) (found []*ast.Ident) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		for _, target := range targets(n) {
@@ -89,7 +89,7 @@ func written(file *ast.File, vars map[string]*ast.ValueSpec) (found []*ast.Ident
 	return found
 }
 
-// targets gives what a statement or expression changes, or enables others to.
+// targets returns what a statement or expression changes, or enables others to.
 func targets(n ast.Node) []ast.Expr {
 	switch n := n.(type) {
 	case *ast.AssignStmt:
@@ -141,7 +141,7 @@ func root(e ast.Expr) *ast.Ident {
 	}
 }
 
-// changeable gives the variables whose type or first value is made to be changed.
+// changeable returns the variables whose type or first value is made to be changed.
 func changeable(file *ast.File) (found []*ast.Ident) {
 	for _, spec := range varSpecs(file) {
 		parts := slices.Clone(spec.Values)

@@ -11,7 +11,7 @@ type Policy struct {
 	Floor time.Duration // no wait is shorter
 }
 
-// Delay gives the wait before try attempt+1, attempt counting from 0: uniform between Floor and the ceiling
+// Delay returns the wait before try attempt+1, attempt counting from 0: uniform between Floor and the ceiling
 // Base*2^attempt, at most Max. random is in [0, 1). Full jitter spreads clients that failed together better than a
 // wait with a little jitter added to it.
 func (p Policy) Delay(attempt int, random float64) time.Duration {

@@ -44,7 +44,7 @@ func Kill() {
 	select {} // the signal may take a moment
 }
 
-// On gives a function for Arm that runs the action when p is reached for the nth time, counted from 1.
+// On returns a function for Arm that runs the action when p is reached for the nth time, counted from 1.
 func On(p Point, nth int64, action func() error) func(Point) error {
 	var count atomic.Int64
 	return func(at Point) error {

@@ -46,7 +46,7 @@ func Wrap(err error, kind Kind, code, format string, args ...any) *Error {
 	return &Error{Kind: kind, Code: code, Message: fmt.Sprintf(format, args...), Err: err}
 }
 
-// Error gives the message and, for logs, the cause behind it.
+// Error returns the message and, for logs, the cause behind it.
 func (e *Error) Error() string {
 	if e.Err == nil || strings.HasSuffix(e.Message, e.Err.Error()) { // the message tells of the cause already
 		return e.Message
@@ -54,7 +54,7 @@ func (e *Error) Error() string {
 	return e.Message + ": " + e.Err.Error()
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // KindOf finds the kind in an error chain; Internal when there is none.
@@ -65,7 +65,7 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// Is tells whether the chain of err holds an Error of that kind.
+// Is reports whether the chain of err holds an Error of that kind.
 func Is(err error, kind Kind) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Kind == kind

@@ -50,7 +50,7 @@ func (x *Lexer) Expect(b byte) error {
 	return nil
 }
 
-// Next tells whether another element follows the i before it, and steps over the comma or over the end.
+// Next reports whether another element follows the i before it, and steps over the comma or over the end.
 func (x *Lexer) Next(i int, end byte) (bool, error) {
 	if x.Take(end) {
 		return false, nil
@@ -137,7 +137,7 @@ func (x *Lexer) NoList() error {
 	return Malformed("Unexpected field type")
 }
 
-// beginsValue tells whether a text begins like a value that is no null.
+// beginsValue reports whether a text begins like a value that is no null.
 func beginsValue(text string) bool {
 	return text != "" && strings.IndexByte(`{["tf-0123456789`, text[0]) >= 0
 }

@@ -2,17 +2,20 @@
 package rebind
 
 import (
-	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"strings"
 )
 
+// Refusal says why a request was refused: 421 is its status.
+const Refusal = "this node serves its own machine only"
+
 // Guard refuses requests to a name that is not this machine's while the listener is on loopback. A page of any web
 // site may point a name of its own at 127.0.0.1 and have a browser here read what only this machine should (DNS
-// rebinding); what its requests cannot change is the name they ask for.
-func Guard(ln net.Listener, h http.Handler) http.Handler {
+// rebinding); what its requests cannot change is the name they ask for. refuse answers with 421 and Refusal, in the shape
+// of the port's errors.
+func Guard(ln net.Listener, h http.Handler, refuse http.HandlerFunc) http.Handler {
 	addr, err := netip.ParseAddrPort(ln.Addr().String())
 	if err != nil || !addr.Addr().IsLoopback() {
 		return h
@@ -26,20 +29,7 @@ func Guard(ln net.Listener, h http.Handler) http.Handler {
 	})
 }
 
-// refuse answers a browser's visit in plain words, and programs in the shape of the node's other errors.
-func refuse(w http.ResponseWriter, r *http.Request) {
-	const text = "this node serves its own machine only"
-	if strings.Contains(r.Header.Get("Accept"), "text/html") {
-		http.Error(w, text, http.StatusMisdirectedRequest)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(http.StatusMisdirectedRequest)
-	_, _ = io.WriteString(w, `{"error":{"code":"not_here","message":"`+text+`"}}`+"\n") // who does not read it has gone
-}
-
-// loopbackName tells whether a Host header names this machine.
+// loopbackName reports whether a Host header names this machine.
 func loopbackName(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -1,4 +1,4 @@
-// Package strictyaml reads a small YAML or JSON file that a person wrote into a struct, and tells everything that is
+// Package strictyaml reads a small YAML or JSON file that a person wrote into a struct, and reports everything that is
 // wrong with it in one go, by line and key: keys that nobody knows or that come twice, values of the wrong kind,
 // aliases. It never repeats a value, because it may be a secret.
 //
@@ -57,7 +57,7 @@ func Join(problems []Problem) string {
 // Lines has the line of each key that a file has.
 type Lines map[string]int
 
-// Of gives the line of a key, or of the nearest one that it is in; 0: none is there.
+// Of returns the line of a key, or of the nearest one that it is in; 0: none is there.
 func (l Lines) Of(key string) int {
 	for key != "" {
 		if line, ok := l[key]; ok {
@@ -102,10 +102,50 @@ func syntax(err error) Problem {
 		return p
 	}
 	p.Line, _ = strconv.Atoi(m[1]) // digits, or none
-	if text := m[2]; !strings.Contains(text, "anchor") {
-		p.Text += ": " + text
+	for _, known := range []struct{ text, words string }{
+		{"did not find expected ',' or ']'", "a list in brackets is not closed"},
+		{"did not find expected ',' or '}'", "an object in braces is not closed"},
+		{"did not find expected key", "the indentation does not fit the lines above"},
+		{"did not find expected '-'", "the indentation does not fit the lines above"},
+		{"mapping values are not allowed", "there is a colon inside a value: put the value in quotes, or look at the indentation"},
+		{"could not find expected ':'", "a key has no colon"},
+		{"cannot start any token", "a line begins with a character that it cannot, such as a tab: indent with spaces"},
+		{"found unexpected end of stream", "a quotation mark is missing"},
+	} {
+		if strings.Contains(m[2], known.text) {
+			p.Text += ": " + known.words
+		}
 	}
 	return p
+}
+
+// Syntax says in words what is wrong with a text that the YAML library refused.
+func Syntax(err error) Problem { return syntax(err) }
+
+// Near reports whether a name is so like one of the known ones that it is a slip of the keyboard. Any other name may be a
+// secret that was put in the wrong place, and must not be shown.
+func Near(name string, known []string) bool {
+	return slices.ContainsFunc(known, func(k string) bool { return distance(name, k) <= 2 })
+}
+
+// distance counts the letters to add, to remove or to change (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
 }
 
 type decoder struct {
@@ -122,7 +162,7 @@ func (d *decoder) value(n *yaml.Node, key string, v reflect.Value) {
 	kind := v.Kind()
 	switch {
 	case n.Kind == yaml.AliasNode:
-		d.bad(n, key, "must be written out: aliases are not read")
+		d.bad(n, key, "must be written out: aliases are not supported")
 	case kind == reflect.Struct && n.Kind == yaml.MappingNode:
 		d.object(n, key, v)
 	case kind == reflect.Slice && n.Kind == yaml.SequenceNode:
@@ -152,7 +192,7 @@ func (d *decoder) object(n *yaml.Node, key string, v reflect.Value) {
 		field, known := fieldOf(v, name)
 		if !known {
 			// Where a colon is missing or one too many the name may be anything: it is told only if it looks like one.
-			d.bad(name, key, "%s", unknown(name))
+			d.bad(name, key, "%s", unknown(name, v))
 			continue
 		}
 		path := name.Value
@@ -169,13 +209,15 @@ func (d *decoder) object(n *yaml.Node, key string, v reflect.Value) {
 	}
 }
 
-var likeAName = regexp.MustCompile(`^[a-z][a-z_-]{0,31}$`)
-
-func unknown(name *yaml.Node) string {
-	if name.Kind == yaml.ScalarNode && likeAName.MatchString(name.Value) {
+func unknown(name *yaml.Node, v reflect.Value) string {
+	var known []string
+	for f := range v.Type().Fields() {
+		known = append(known, f.Tag.Get("koanf"))
+	}
+	if name.Kind == yaml.ScalarNode && Near(name.Value, known) {
 		return "unknown key " + name.Value
 	}
-	return "has a key that is not known"
+	return "has an unknown key"
 }
 
 func fieldOf(v reflect.Value, name *yaml.Node) (reflect.Value, bool) {
@@ -190,7 +232,7 @@ func fieldOf(v reflect.Value, name *yaml.Node) (reflect.Value, bool) {
 	return reflect.Value{}, false
 }
 
-// scalar sets v, and tells whether the node is of its kind. A string may be any scalar, as it is written.
+// scalar sets v, and reports whether the node is of its kind. A string may be any scalar, as it is written.
 func scalar(n *yaml.Node, v reflect.Value) bool {
 	if v.Type() == reflect.TypeFor[time.Duration]() {
 		length, err := time.ParseDuration(n.Value)

@@ -71,11 +71,11 @@ func TestProblems(t *testing.T) {
 		{"parts: s3cret", "line 1: parts: must be a list"},
 		{"parts:\n- s3cret", "line 2: parts[0]: must be keys and values"},
 		{"- s3cret", "line 1: must be keys and values"},
-		{"parts:\n- name: a\n  s3cret s3cret: b", "line 3: parts[0]: has a key that is not known"},
-		{"title: &s3cret a\nparts:\n- words: [*s3cret]", "line 3: parts[0].words[0]: must be written out: aliases are not read"},
+		{"parts:\n- name: a\n  s3cret s3cret: b", "line 3: parts[0]: has an unknown key"},
+		{"title: &s3cret a\nparts:\n- words: [*s3cret]", "line 3: parts[0].words[0]: must be written out: aliases are not supported"},
 		{"title: *s3cret", "is not YAML"},
 		{"title: a\n--- \ntitle: b", "must be one document"},
-		{"title: [a\n", "line 1: is not YAML: did not find expected ',' or ']'"},
+		{"title: [a\n", "line 1: is not YAML: a list in brackets is not closed"},
 		{"n: x\non: x", "line 1: n: must be a whole number; line 2: on: must be true or false"},
 	}
 	for _, test := range tests {

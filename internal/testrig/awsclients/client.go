@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,7 +43,10 @@ type Client struct {
 // Program is the program that runs the scripts.
 func (c Client) Program() string { return c.program }
 
-// Run runs a script with arguments in its folder, and gives what it printed. The test ends where the script fails.
+// Env is what a process needs to find the client's packages.
+func (c Client) Env() []string { return slices.Clone(c.env) }
+
+// Run runs a script with arguments in its folder, and returns what it printed. The test ends where the script fails.
 func (c Client) Run(t testing.TB, e Endpoint, script string, env ...string) string {
 	t.Helper()
 	return c.RunBy(t, e, c.program, script, env...)

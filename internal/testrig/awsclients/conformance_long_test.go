@@ -127,10 +127,10 @@ func (e *unsaidError) Error() string { return e.why }
 // refused is what the service refused, with the body it would have sent.
 type refused struct{ body []byte }
 
-// Error gives the body.
+// Error returns the body.
 func (e *refused) Error() string { return string(e.body) }
 
-// Wire gives the body.
+// Wire returns the body.
 func (e *refused) Wire() []byte { return e.body }
 
 // say calls the client's method.

@@ -36,7 +36,7 @@ var (
 	all     = flag.Bool("all", false, "let a script go on where something differs")
 )
 
-// endpoint gives an endpoint without tables.
+// endpoint returns an endpoint without tables.
 func endpoint(t testing.TB) awsclients.Endpoint {
 	t.Helper()
 	e := caller()

@@ -272,7 +272,7 @@ func TestGoSDKAnyValue(t *testing.T) {
 	c := client(endpoint(t))
 	makeTable(t, c, "tab")
 	rapid.Check(t, func(rt *rapid.T) {
-		given := item(0, rapid.MapOfN(rapid.StringMatching(`[a-zA-Z. #:é]{1,9}`).Filter(func(s string) bool { return s != "g" }),
+		given := item(0, rapid.MapOfN(rapid.StringMatching(`[a-zA-Z. #:é]{1,9}`).Filter(notAKey),
 			anyValue(3), 0, 6).Draw(rt, "item"))
 		if _, err := c.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("tab"), Item: given}); err != nil {
 			rt.Fatal(err)
@@ -286,6 +286,9 @@ func TestGoSDKAnyValue(t *testing.T) {
 		}
 	})
 }
+
+// notAKey reports whether an attribute may have any type: keys of the table and its index may not.
+func notAKey(name string) bool { return name != "pk" && name != "sk" && name != "g" }
 
 // anyValue makes values of all kinds that nest up to depth levels.
 func anyValue(depth int) *rapid.Generator[types.AttributeValue] {

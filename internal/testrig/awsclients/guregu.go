@@ -15,7 +15,7 @@ const (
 	gureguSum    = "h1:aJbhtnxtbXHqSJ1m8Wc5i0+L5l05x/3LIngoO7+J7EA="
 )
 
-// Guregu gives the folder with the source of guregu/dynamo, a module with tests and a go.sum of its own, and the go
+// Guregu returns the folder with the source of guregu/dynamo, a module with tests and a go.sum of its own, and the go
 // command. Where there is no way to the module proxy, the test is skipped.
 func Guregu(t testing.TB) (program, dir string) {
 	t.Helper()

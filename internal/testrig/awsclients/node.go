@@ -17,7 +17,7 @@ var nodePackages []byte
 //go:embed pins/package-lock.json
 var nodeLock []byte
 
-// Node gives a Node whose CommonJS scripts find the AWS SDK for JavaScript. Where there is no Node or no way to npm's
+// Node returns a Node whose CommonJS scripts find the AWS SDK for JavaScript. Where there is no Node or no way to npm's
 // registry, the test is skipped.
 func Node(t testing.TB) Client {
 	t.Helper()

@@ -14,7 +14,7 @@ import (
 //go:embed pins/requirements.txt
 var requirements string
 
-// Python gives a Python that has boto3, and the AWS CLI as the module awscli. Where there is no Python or no way to
+// Python returns a Python that has boto3, and the AWS CLI as the module awscli. Where there is no Python or no way to
 // PyPI, the test is skipped.
 func Python(t testing.TB) Client {
 	t.Helper()

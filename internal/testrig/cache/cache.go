@@ -15,7 +15,7 @@ import (
 // fillLimit is how long a registry has.
 const fillLimit = 5 * time.Minute
 
-// Folder gives the folder of the cache that is called name, which says what is in it and in which versions. Where it is
+// Folder returns the folder of the cache that is called name, which says what is in it and in which versions. Where it is
 // not there, fill puts what belongs into it into an empty folder beside it, which gets the name when it is whole. Of two
 // processes one fills it, and the other waits.
 func Folder(ctx context.Context, name string, fill func(ctx context.Context, dir string) error) (string, error) {
@@ -75,7 +75,7 @@ func Run(ctx context.Context, dir, program string, args ...string) ([]byte, erro
 	return out, nil
 }
 
-// LastLines gives the end of what a program said.
+// LastLines returns the end of what a program said.
 func LastLines(text string, n int) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")

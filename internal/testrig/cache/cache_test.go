@@ -59,7 +59,7 @@ func TestFolderThatCouldNotBeFilledIsNotThere(t *testing.T) {
 }
 
 func TestRunShowsTheLastLines(t *testing.T) {
-	_, err := Run(t.Context(), t.TempDir(), "sh", "-c", "seq 1 20; exit 3")
+	_, err := Run(t.Context(), t.TempDir(), "/bin/sh", "-c", "seq 1 20; exit 3")
 	if err == nil || !strings.HasSuffix(err.Error(), "19\n20") || strings.Contains(err.Error(), "12\n") {
 		t.Errorf("the error is %v", err)
 	}

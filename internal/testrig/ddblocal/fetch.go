@@ -44,8 +44,8 @@ const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 `
 
-// fetch gives the folder with DynamoDB Local's jars, and has Maven download them where it is not there. An error says what
-// the machine lacks.
+// fetch returns the folder with DynamoDB Local's jars, and has Maven download them where it is not there. An error says
+// what the machine lacks.
 func fetch(ctx context.Context) (string, error) {
 	dir, err := cache.Folder(ctx, "ddblocal-"+version, download)
 	if err != nil {

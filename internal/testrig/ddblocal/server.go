@@ -59,7 +59,7 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// Do sends a request, DynamoDB's JSON, and gives the answer. What DynamoDB refuses is an *Error.
+// Do sends a request, DynamoDB's JSON, and returns the answer. What DynamoDB refuses is an *Error.
 func (s *Server) Do(ctx context.Context, operation string, request []byte) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL, bytes.NewReader(request))
 	if err != nil {
@@ -91,7 +91,7 @@ type Error struct {
 	Body []byte // as DynamoDB sent it: JSON with __type, the message and what belongs to that type
 }
 
-// Error gives the name and the message.
+// Error returns the name and the message.
 func (e *Error) Error() string {
 	var b struct {
 		Type    string `json:"__type"`
@@ -103,7 +103,7 @@ func (e *Error) Error() string {
 	return b.Type[strings.LastIndexByte(b.Type, '#')+1:] + ": " + b.Message
 }
 
-// Wire gives the body of the refusal.
+// Wire returns the body of the refusal.
 func (e *Error) Wire() []byte { return e.Body }
 
 type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
@@ -192,7 +192,7 @@ func (o *output) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String gives what was said.
+// String returns what was said.
 func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

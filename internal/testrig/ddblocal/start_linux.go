@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startAlone runs the command in a network namespace of its own and gives a dialer into it.
+// startAlone runs the command in a network namespace of its own and returns a dialer into it.
 func (p *process) startAlone() (dialer, error) {
 	if err := p.run(&syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET}); err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ func (l *link) run() {
 	}
 }
 
-// one does with a request what it meets. It tells whether the connection goes on.
+// one does with a request what it meets. It reports whether the connection goes on.
 func (l *link) one(raw []byte) bool {
 	w := l.p.meets()
 	switch w.Fault {
@@ -80,7 +80,7 @@ func (l *link) one(raw []byte) bool {
 	return err == nil
 }
 
-// cutOff tells whether nothing passes now.
+// cutOff reports whether nothing passes now.
 func (p *Proxy) cutOff() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -88,7 +88,7 @@ func (p *Proxy) Cut() {
 	}
 }
 
-// Met tells how many requests have met a fault, and with None how many have passed unharmed.
+// Met returns how many requests have met a fault, and with None how many have passed unharmed.
 func (p *Proxy) Met(f Fault) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,7 +118,7 @@ func (p *Proxy) turn() {
 	p.changed = make(chan struct{})
 }
 
-// active tells whether the fault is there now: one that flaps comes and goes.
+// active reports whether the fault is there now: one that flaps comes and goes.
 func (p *Proxy) active() bool {
 	w := p.weather
 	return w.Fault != None && (w.Flap == 0 || time.Since(p.since)/w.Flap%2 == 0)
@@ -221,7 +221,7 @@ func (p *Proxy) meets() Weather {
 	return w
 }
 
-// outlast waits for the end of a partition and tells whether what was held still arrives.
+// outlast waits for the end of a partition and reports whether what was held still arrives.
 func (p *Proxy) outlast() (arrives bool) {
 	for {
 		p.mu.Lock()

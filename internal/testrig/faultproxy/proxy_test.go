@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/touchline/touchline/internal/testrig/faultproxy"
+	"github.com/touchline/touchline/internal/testrig/hang"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -31,7 +32,7 @@ type rig struct {
 }
 
 // patience is for what comes at once, on a machine that has other things to do. Who waits for nothing to come has less.
-const patience = time.Minute
+var patience = hang.Limit(time.Minute)
 
 func start(t *testing.T) *rig {
 	t.Helper()
@@ -49,7 +50,7 @@ func start(t *testing.T) *rig {
 	return r
 }
 
-// ask gives the head of an answer that came whole.
+// ask returns the head of an answer that came whole.
 func (r *rig) ask() (http.Header, error) { return r.askIn(r.t.Context()) }
 
 func (r *rig) askIn(ctx context.Context) (http.Header, error) {
@@ -84,7 +85,7 @@ func (r *rig) carried(n int64) {
 	}
 }
 
-// within waits until it is so, and tells whether it ever was.
+// within waits until it is so, and reports whether it ever was.
 func within(so func() bool) bool {
 	for end := time.Now().Add(patience); !so(); <-time.After(10 * time.Millisecond) {
 		if time.Now().After(end) {

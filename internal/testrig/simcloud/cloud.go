@@ -112,7 +112,7 @@ func (c *Cloud) Hide(name string, hidden bool) {
 	}
 }
 
-// TableID gives the id of a table, another one when it was made again or restored; empty: there is no such table.
+// TableID returns the id of a table, another one when it was made again or restored; empty: there is no such table.
 func (c *Cloud) TableID(name string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,14 +122,14 @@ func (c *Cloud) TableID(name string) string {
 	return ""
 }
 
-// Units gives the write units that were used so far, also by what was refused.
+// Units returns the write units that were used so far, also by what was refused.
 func (c *Cloud) Units() float64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.units
 }
 
-// Log gives the effects behind the given number, in order.
+// Log returns the effects behind the given number, in order.
 func (c *Cloud) Log(after uint64) []Effect {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,7 +137,7 @@ func (c *Cloud) Log(after uint64) []Effect {
 	return c.log[at:len(c.log):len(c.log)]
 }
 
-// Items gives all items of a table in the order of their keys, sidecars included.
+// Items returns all items of a table in the order of their keys, sidecars included.
 func (c *Cloud) Items(name string) []attr.Item {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,7 +153,7 @@ func (c *Cloud) Items(name string) []attr.Item {
 	return out
 }
 
-// Item gives one item; nil: there is none.
+// Item returns one item; nil: there is none.
 func (c *Cloud) Item(name string, key attr.Item) attr.Item {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -154,6 +154,12 @@ func (d drawer) call(check bool) intent.Call {
 		c.Item = d.item(c.Table)
 	case store.OpUpdate:
 		c.Key, c.Update = d.key(c.Table), d.update(c.Values)
+		if strings.HasPrefix(c.Update, "REMOVE") || strings.HasPrefix(c.Update, "DELETE") { // of no item DynamoDB Local makes one
+			if c.Condition != "" {
+				c.Condition = " AND (" + c.Condition + ")"
+			}
+			c.Condition = "attribute_exists(pk)" + c.Condition
+		}
 	default:
 		c.Key = d.key(c.Table)
 	}

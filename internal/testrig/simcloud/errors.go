@@ -26,10 +26,10 @@ type emptyKeyError struct{ refusal *intent.Error }
 // Error implements error.
 func (e emptyKeyError) Error() string { return e.refusal.Error() }
 
-// Unwrap gives the refusal.
+// Unwrap returns the refusal.
 func (e emptyKeyError) Unwrap() error { return e.refusal }
 
-// asError gives an error of the expressions or the values as the cloud's.
+// asError returns an error of the expressions or the values as the cloud's.
 func asError(err error) *intent.Error {
 	if e, ok := errors.AsType[*intent.Error](err); ok {
 		return e

@@ -35,7 +35,7 @@ func (f Foreign) Delete(table string, key attr.Item) error {
 	return err
 }
 
-// Expire deletes what is past its TTL at the given instant, as DynamoDB does some time later, and gives how many items
+// Expire deletes what is past its TTL at the given instant, as DynamoDB does some time later, and returns how many items
 // that were. An instant before now is a service that is late; one after it, a service whose clock is ahead of the nodes'.
 func (c *Cloud) Expire(at time.Time) (expired int) {
 	c.mu.Lock()

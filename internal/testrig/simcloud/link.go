@@ -36,7 +36,7 @@ func NewNetwork(c *Cloud, t *Timer, seed uint64) *Network {
 	return &Network{Cloud: c, Timer: t, rand: rand.New(rand.NewPCG(seed, 0x6e6574)), fired: map[string]int{}}
 }
 
-// Fired gives how often each fault has struck.
+// Fired returns how often each fault has struck.
 func (n *Network) Fired() map[string]int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -189,7 +189,7 @@ func (l *Link) sends(call *intent.Call) {
 	}
 }
 
-// busyOne gives the reasons of a transaction of which one item was busy.
+// busyOne returns the reasons of a transaction of which one item was busy.
 func (l *Link) busyOne(n int) []intent.Reason {
 	reasons := make([]intent.Reason, n)
 	for i := range reasons {
@@ -240,7 +240,7 @@ const (
 	kindTransact
 )
 
-// makes tells whether a write can make an item: nothing but that there is none holds its copy back.
+// makes reports whether a write can make an item: nothing but that there is none holds its copy back.
 func makes(call *intent.Call) bool {
 	return call.Op != store.OpDelete && strings.Contains(call.Condition, "attribute_not_exists(#p)")
 }

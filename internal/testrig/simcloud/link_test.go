@@ -3,6 +3,7 @@ package simcloud_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -341,4 +342,58 @@ func TestTablesOutOfReach(t *testing.T) {
 			t.Errorf("an item above the limit: %v", err)
 		}
 	})
+}
+
+// As the service's, an update that only removes creates no item.
+func TestRemovingFromNoItem(t *testing.T) {
+	w := newWorld(1, simcloud.Options{})
+	for _, update := range []string{"REMOVE a", "REMOVE a.b, c[0]"} {
+		call := intent.Call{Op: store.OpUpdate, Table: "plain", Key: attr.Item{"pk": attr.S("x")}, Update: update}
+		after, err := w.Write("n", call)
+		if err != nil || after != nil {
+			t.Errorf("%s: %v, %v", update, after, err)
+		}
+		if err := w.Transact("n", []intent.Call{call}, ""); err != nil {
+			t.Errorf("%s in a transaction: %v", update, err)
+		}
+	}
+	if items, effects := w.Items("plain"), w.Log(0); len(items)+len(effects) > 0 {
+		t.Errorf("there are %v, by %v", items, effects)
+	}
+}
+
+// As the service's, an item that lacks a part of an index's key is taken, and one with a part of another type or with parts that are
+// too large together is not.
+func TestMultiAttributeIndex(t *testing.T) {
+	w := newWorld(1, simcloud.Options{})
+	attrs := func(kind store.KeyType, names ...string) (out []store.KeyAttr) {
+		for _, name := range names {
+			out = append(out, store.KeyAttr{Name: name, Type: kind})
+		}
+		return out
+	}
+	w.Create(store.TableSpec{
+		Name: "multi", Key: store.KeySpec{Partition: store.KeyAttr{Name: "pk", Type: store.KeyString}}, Indexes: []store.IndexSpec{
+			{Name: "many", Key: store.NewKeySpec(attrs(store.KeyString, "h1", "h2"), append(attrs(store.KeyString, "r1"), attrs(store.KeyNumber, "r2")...))},
+		},
+	})
+	text := func(n int) attr.Value { return attr.S(strings.Repeat("x", n)) }
+	for name, c := range map[string]struct {
+		it   attr.Item
+		want intent.Class
+	}{
+		"all parts":               {attr.Item{"h1": text(1000), "h2": text(1048), "r1": text(1000), "r2": attr.Int(1)}, intent.Applied},
+		"without one":             {attr.Item{"h1": text(1), "r2": attr.Int(1)}, intent.Applied},
+		"the second of a type":    {attr.Item{"h1": text(1), "h2": attr.Int(1)}, intent.Validation},
+		"the last of a type":      {attr.Item{"r2": text(1)}, intent.Validation},
+		"an empty part":           {attr.Item{"h2": text(0)}, intent.Validation},
+		"a large partition key":   {attr.Item{"h1": text(1024), "h2": text(1025)}, intent.Validation},
+		"a large sort key":        {attr.Item{"r1": text(1024), "r2": attr.Int(1)}, intent.Validation},
+		"each part at most by it": {attr.Item{"h1": text(2048)}, intent.Applied},
+	} {
+		c.it["pk"] = attr.S(name)
+		if _, err := w.Write("n", intent.Call{Op: store.OpPut, Table: "multi", Item: c.it}); classOf(err) != c.want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

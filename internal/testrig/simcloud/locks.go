@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Locks gives the locks table of that name as leases see it, over this link.
+// Locks returns the locks table of that name as leases see it, over this link.
 func (l *Link) Locks(table string) lease.Table { return &locks{link: l, table: table} }
 
 type locks struct {

@@ -34,7 +34,7 @@ func (l *Link) plan(k kind) plan {
 	return p
 }
 
-// lasting gives what a fault that lasts does to a request; false: it lets this one through.
+// lasting plans what a lasting fault does to a request; false: it lets this one through.
 func (l *Link) lasting(p *plan, mode Fault) bool {
 	n := l.net
 	p.fault = mode

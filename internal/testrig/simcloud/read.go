@@ -27,7 +27,7 @@ func (c *Cloud) Get(name string, key attr.Item) (attr.Item, error) {
 	return t.get(k).image(), nil
 }
 
-// Table tells which table a name stands for.
+// Table returns which table a name stands for.
 func (c *Cloud) Table(name string) (replica.TableState, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -39,7 +39,7 @@ func (c *Cloud) Table(name string) (replica.TableState, error) {
 	return replica.TableState{ID: t.id, CreatedAt: t.made, RestoredAt: t.back}, nil
 }
 
-// Read gives a page of a Query or a Scan.
+// Read returns a page of a Query or a Scan.
 func (c *Cloud) Read(r replica.Reading) (replica.Page, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,22 +69,18 @@ func (c *Cloud) Read(r replica.Reading) (replica.Page, error) {
 
 // query reads one partition. Called with the cloud locked.
 func (c *Cloud) query(t *table, r *replica.Reading, after string) (replica.Page, error) {
-	key := t.spec.Key
-	bound, err := c.exprs.Bind(expr.Request{
-		KeyCondition: r.KeyCondition, Params: r.Params, Partition: key.Partition.Name, Sort: key.Sort.Name,
-		Kind: kindOf(key.Partition.Type),
-	})
+	spec := t.spec.Key
+	key := expr.SimpleKey(
+		expr.KeyAttr{Name: spec.Partition.Name, Kind: kindOf(spec.Partition.Type)},
+		expr.KeyAttr{Name: spec.Sort.Name, Kind: kindOf(spec.Sort.Type)})
+	bound, err := c.exprs.Bind(expr.Request{KeyCondition: r.KeyCondition, Params: r.Params, Key: key})
 	if err != nil {
 		return replica.Page{}, asError(err)
 	}
-	sort := expr.KeyAttr{}
-	if key.Sort.Name != "" {
-		sort = expr.KeyAttr{Name: key.Sort.Name, Kind: kindOf(key.Sort.Type)}
-	}
-	if err := bound.Key.Check(expr.KeyAttr{Name: key.Partition.Name, Kind: kindOf(key.Partition.Type)}, sort); err != nil {
+	if err := bound.Key.Check(key); err != nil {
 		return replica.Page{}, asError(err)
 	}
-	part, err := attr.AppendKey(nil, bound.Key.Partition)
+	part, err := attr.AppendKey(nil, bound.Key.Partition[0])
 	if err != nil {
 		return replica.Page{}, invalid("%v", err)
 	}
@@ -98,7 +94,7 @@ func (c *Cloud) query(t *table, r *replica.Reading, after string) (replica.Page,
 	}
 	for _, k := range rows.order {
 		raw := string(part) + k
-		if after != "" && raw <= after || key.Sort.Name != "" && !bound.Key.Contains(rows.rows[k].item[key.Sort.Name]) {
+		if after != "" && raw <= after || spec.Sort.Name != "" && !bound.Key.Contains(rows.rows[k].item[spec.Sort.Name]) {
 			continue
 		}
 		if !p.take(raw, rows.rows[k]) {

@@ -108,14 +108,9 @@ func (t *table) each(after string, fn func(raw string, r *row) bool) {
 }
 
 // keyAttrs lists the key attributes, one or two.
-func (t *table) keyAttrs() []store.KeyAttr {
-	if t.spec.Key.Sort.Name == "" {
-		return []store.KeyAttr{t.spec.Key.Partition}
-	}
-	return []store.KeyAttr{t.spec.Key.Partition, t.spec.Key.Sort}
-}
+func (t *table) keyAttrs() []store.KeyAttr { return t.spec.Key.Attrs() }
 
-// keyOf gives the key of the item in either row.
+// keyOf returns the key of the item in either row.
 func (t *table) keyOf(rows ...*row) attr.Item {
 	for _, r := range rows {
 		if r == nil {
@@ -173,13 +168,20 @@ func kindOf(t store.KeyType) attr.Kind {
 func (t *table) checkIndexes(it attr.Item) error {
 	for i := range t.spec.Indexes {
 		key := &t.spec.Indexes[i].Key
-		for _, a := range []store.KeyAttr{key.Partition, key.Sort} {
-			v := it[a.Name]
-			if a.Name == "" || v.IsZero() {
-				continue
+		for part, attrs := range [...][]store.KeyAttr{key.PartitionAttrs(), key.SortAttrs()} {
+			size := 0
+			for _, a := range attrs {
+				v := it[a.Name]
+				if v.IsZero() {
+					continue
+				}
+				if v.Kind() != kindOf(a.Type) || v.Kind() != attr.KindN && attr.SizeOf(v) == 0 {
+					return invalid("One or more parameter values were invalid: Type mismatch for Index Key %s", a.Name)
+				}
+				size += attr.SizeOf(v)
 			}
-			if v.Kind() != kindOf(a.Type) || v.Kind() != attr.KindN && attr.SizeOf(v) == 0 {
-				return invalid("One or more parameter values were invalid: Type mismatch for Index Key %s", a.Name)
+			if size > 2048>>part {
+				return invalid("One or more parameter values were invalid: an index key exceeds its size limit")
 			}
 		}
 	}

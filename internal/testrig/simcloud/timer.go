@@ -16,7 +16,7 @@ type Timer struct {
 // NewTimer makes a timer.
 func NewTimer() *Timer { return &Timer{used: map[int64]struct{}{}} }
 
-// Span gives how long to wait so that about d has passed, at an instant of its own.
+// Span returns how long to wait so that about d has passed, at an instant of its own.
 func (t *Timer) Span(d time.Duration) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -2,6 +2,7 @@ package simcloud
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/touchline/touchline/store"
@@ -127,6 +128,12 @@ func (c *Cloud) judgeAll(actions []action) error {
 	}
 	if !canceled {
 		return nil
+	}
+	first := slices.IndexFunc(reasons, func(r intent.Reason) bool { return r.Class == intent.Validation || r.Class == intent.TooLarge })
+	if first >= 0 { // behind what is not valid nothing is looked at
+		for i := range reasons[first+1:] {
+			reasons[first+1+i] = intent.Reason{Class: intent.Applied}
+		}
 	}
 	return &intent.Error{Class: intent.Canceled, Reasons: reasons, Err: errors.New("TransactionCanceledException")}
 }

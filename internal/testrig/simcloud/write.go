@@ -125,6 +125,9 @@ func (a *action) judge(most int) error {
 func (a *action) update(most int) (err error) {
 	base := a.was.image()
 	if base == nil {
+		if !a.bound.Update.Creates() {
+			return nil
+		}
 		base = a.call.Key
 	}
 	var item attr.Item
@@ -146,7 +149,7 @@ func (a *action) update(most int) (err error) {
 
 // perform is called with the cloud locked, after everything was judged.
 func (c *Cloud) perform(a *action, by string, txn uint64) {
-	if a.call.Op == 0 || a.call.Op == store.OpDelete && a.was == nil {
+	if a.call.Op == 0 || a.was == nil && a.now == nil {
 		return
 	}
 	c.apply(a.table, a.key, a.call.Op, a.now, by, markOf(a.call), txn)

@@ -49,7 +49,7 @@ func (c cutter) file() cutter {
 	return c
 }
 
-// of gives the instant up to which changes, made at these, are there.
+// of returns the instant up to which changes, made at these, are there.
 func (c cutter) of(ats []int) int {
 	switch {
 	case c.all >= 0:
@@ -131,7 +131,7 @@ func (d *Disk) put(node *inode, path string, written map[*inode]string, cut cutt
 	return f.Close()
 }
 
-// namesAfter gives the names that are left: of each folder's changes those up to some instant, in their order.
+// namesAfter returns the names that are left: of each folder's changes those up to some instant, in their order.
 func (d *Disk) namesAfter(cut cutter) map[string]*inode {
 	names := maps.Clone(d.durable)
 	instants := map[string][]int{}

@@ -87,7 +87,7 @@ type Real struct {
 	Mkdir    func(name string, perm fs.FileMode) error
 }
 
-// New gives a disk with all that lies in the folder now, on disk.
+// New returns a disk with all that lies in the folder now, on disk.
 func New(root string, seed uint64, system Real) (*Disk, error) {
 	d := &Disk{
 		root: root, real: system, rng: rand.New(rand.NewPCG(seed, 0xd15c)), trace: fnv.New64a(),
@@ -145,14 +145,14 @@ func (d *Disk) Ops() int {
 	return d.ops
 }
 
-// Tripped tells whether the fault has happened.
+// Tripped reports whether the fault has happened.
 func (d *Disk) Tripped() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.tripped
 }
 
-// Seen gives the counts.
+// Seen returns the counts.
 func (d *Disk) Seen() Seen {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -166,14 +166,14 @@ func (d *Disk) Trace() uint64 {
 	return d.trace.Sum64()
 }
 
-// covers tells whether a path is on the disk.
+// covers reports whether a path is on the disk.
 func (d *Disk) covers(path string) bool {
 	return strings.HasPrefix(path, d.root+string(filepath.Separator))
 }
 
 var errOff = errors.New("the power is off")
 
-// begin counts an operation and tells whether its fault is due. Kinds are those that fit the operation.
+// begin counts an operation and reports whether its fault is due. Kinds are those that fit the operation.
 func (d *Disk) begin(name string, kinds ...Kind) (Kind, error) {
 	if d.off {
 		return NoFault, &fs.PathError{Op: name, Path: d.root, Err: errOff}

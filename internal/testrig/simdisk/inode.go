@@ -40,7 +40,7 @@ func (n *inode) missing(from, to int64) (bytes int64) {
 	return bytes
 }
 
-// occupy allocates a range and tells what it took.
+// occupy allocates a range and returns what it took.
 func (n *inode) occupy(from, to int64) int64 {
 	bytes := n.missing(from, to)
 	for b := from / block; b*block < to; b++ {
@@ -104,7 +104,7 @@ func (n *inode) clean() {
 	n.sizes = nil
 }
 
-// image is what the disk holds if each sector and the size have got as far as cut says. It tells how many sectors have
+// image is what the disk holds if each sector and the size have got as far as cut says. It returns how many sectors have
 // lost something, and whether one write is there in part.
 func (n *inode) image(cut cutter) (image []byte, lost int, torn bool) {
 	size := int64(len(n.durable))

@@ -52,7 +52,7 @@ func (d *Disk) Write(f *os.File, b []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// writable tells how much of a write is done, and why not all of it.
+// writable returns how much of a write is done, and why not all of it.
 func (d *Disk) writable(node *inode, at int64, length int, kind Kind) (int, error) {
 	part := d.rng.IntN(length)
 	switch kind {

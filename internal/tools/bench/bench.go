@@ -95,7 +95,7 @@ func (b *bench) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(b.progress, "bench: "+format+"\n", args...)
 }
 
-// file gives a path that no other of this run has.
+// file returns a path that no other of this run has.
 func (b *bench) file(name string) string {
 	b.files++
 	return filepath.Join(b.dir, fmt.Sprintf("%d-%s", b.files, name))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/binary"
+	"hash/crc32"
 	"time"
 
 	"github.com/touchline/touchline/store/attr"
@@ -19,11 +20,12 @@ type change struct {
 
 // Sizes of what stands before an item in its row, as the store writes it.
 const (
-	rowVersion    = 2
-	rowSeq        = 1
+	rowVersion    = 5
+	rowSum        = 1
+	rowSeq        = rowSum + 4
 	rowSize       = rowSeq + 8
 	rowHeader     = rowSize + 4
-	recordVersion = 1
+	recordVersion = 6
 	opPut         = 1
 	hasPrev       = 1 << 1
 	hasOld        = 1 << 2
@@ -57,9 +59,14 @@ func encodeKey(it attr.Item, names ...string) (dst []byte, err error) {
 	return dst, nil
 }
 
-// sealed is the row with its sequence.
+// castagnoli is the polynomial of the checksums.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// sealed is the row with its sequence and its checksum.
 func (c *change) sealed(seq uint64) []byte {
 	binary.BigEndian.PutUint64(c.row[rowSeq:], seq)
+	sum := crc32.Update(crc32.Update(0, castagnoli, c.key), castagnoli, c.row[rowSeq:])
+	binary.BigEndian.PutUint32(c.row[rowSum:], sum)
 	return c.row
 }
 
@@ -72,7 +79,7 @@ func (c *change) record(at time.Time, prev uint64, old []byte) []byte {
 	if old != nil {
 		flags |= hasOld
 	}
-	b := make([]byte, 0, 64+len(c.key)+len(old)+len(c.row))
+	b := make([]byte, 0, 64+crc32.Size+len(c.key)+len(old)+len(c.row))
 	b = append(b, recordVersion, opPut, flags)
 	b = binary.BigEndian.AppendUint64(b, uint64(at.UnixNano()))
 	b = binary.AppendUvarint(b, c.txn)
@@ -85,5 +92,6 @@ func (c *change) record(at time.Time, prev uint64, old []byte) []byte {
 	if old != nil {
 		b = append(binary.AppendUvarint(b, uint64(len(old))), old...)
 	}
-	return append(b, c.row[rowHeader:]...)
+	b = append(b, c.row[rowHeader:]...)
+	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }

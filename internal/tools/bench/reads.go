@@ -74,7 +74,7 @@ func measureGet(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// keysOf gives the keys of all items, as a request has them and encoded.
+// keysOf returns the keys of all items, as a request has them and encoded.
 func keysOf(items int) (keys []attr.Item, encoded [][]byte, err error) {
 	for n := range items {
 		key := keyOf(n)

@@ -109,7 +109,7 @@ func (b *bench) measureCrash(ctx context.Context, path string) error {
 	return nil
 }
 
-// workAndWatch gives the most memory that a node has while it works.
+// workAndWatch returns the most memory that a node has while it works.
 func (b *bench) workAndWatch(node *process) (most []float64, err error) {
 	done := make(chan error, 1)
 	go func() {

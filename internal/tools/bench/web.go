@@ -83,7 +83,7 @@ func (b *bench) filled(ctx context.Context, items int) (string, error) {
 	return s.Path(), s.Close()
 }
 
-// startServer runs the server on a file and gives its address.
+// startServer runs the server on a file and returns its address.
 func startServer(ctx context.Context, cpu int, path string) (srv *process, addr string, err error) {
 	if srv, err = startChild(ctx, cpu, "server", path); err != nil {
 		return nil, "", err

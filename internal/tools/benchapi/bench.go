@@ -200,7 +200,7 @@ type workload struct {
 	clients int
 }
 
-// asked gives those who have the operation.
+// asked returns those who have the operation.
 func (b *bench) asked(w workload) (out []*server) {
 	for _, s := range b.servers {
 		if s.lacks != w.id {
@@ -256,7 +256,7 @@ func (s *server) ask(ctx context.Context, calls [][]call, d time.Duration) (coun
 	var wg sync.WaitGroup
 	for i, own := range calls {
 		wg.Go(func() {
-			for n := 0; time.Now().Before(end) && errs[i] == nil; n++ {
+			for n := 0; errs[i] == nil && (n == 0 || time.Now().Before(end)); n++ { // once, however late it gets its turn
 				errs[i] = own[n%len(own)](ctx, s.client)
 				counts[i]++
 			}

@@ -173,7 +173,7 @@ func writeBatch(items []int) call {
 	}
 }
 
-// distinct gives so many different keys: an item may be in a request once.
+// distinct returns so many different keys: an item may be in a request once.
 func distinct(next func() int, count int) []int {
 	seen := make(map[int]bool, count)
 	out := make([]int, 0, count)

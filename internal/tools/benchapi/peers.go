@@ -82,7 +82,7 @@ func startDynalite(ctx context.Context) (*server, error) {
 	return s, err
 }
 
-// fetchDynalite gives the folder with dynalite, and has npm fill it where it is not there.
+// fetchDynalite returns the folder with dynalite, and has npm fill it where it is not there.
 func fetchDynalite(ctx context.Context) (string, error) {
 	return cache.Folder(ctx, "dynalite-"+dynaliteVersion, func(ctx context.Context, dir string) error {
 		npm, err := exec.LookPath("npm")

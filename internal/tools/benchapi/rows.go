@@ -26,7 +26,7 @@ func (b *bench) measure(ctx context.Context) error {
 	return b.measureStarts(ctx)
 }
 
-// needs tells whether a row needs a workload. Those about memory are about a server that has done everything.
+// needs reports whether a row needs a workload. Those about memory are about a server that has done everything.
 func (b *bench) needs(w workload) bool {
 	if b.WantsGroup("resident") {
 		return true

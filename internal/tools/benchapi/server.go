@@ -84,7 +84,7 @@ var address = regexp.MustCompile(`127\.0\.0\.1:[1-9][0-9]*`)
 // startTimeout is how long a program may take to name its address.
 const startTimeout = 30 * time.Second
 
-// startProgram runs a command until stop, and gives the address that it names.
+// startProgram runs a command until stop, and returns the address that it names.
 func startProgram(cmd *exec.Cmd) (p *program, addr string, err error) {
 	r, w, err := os.Pipe()
 	if err != nil {

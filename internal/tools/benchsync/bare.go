@@ -13,11 +13,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
 
-// bare has the SDK's client make the application's own calls, and gives how many writes it made a second.
+// bare has the SDK's client make the application's own calls, and returns how many writes it made a second.
 func (b *bench) bare(ctx context.Context, table string, asked []write, progress io.Writer) (float64, error) {
 	db := dynamodb.New(dynamodb.Options{
 		Region: "local", BaseEndpoint: aws.String("http://" + b.server.Addr), Retryer: aws.NopRetryer{},
@@ -41,7 +42,12 @@ func (b *bench) bare(ctx context.Context, table string, asked []write, progress 
 	}
 	_, _ = fmt.Fprintf(progress, "%s: the bare client writes\n", table)
 	started := time.Now()
-	err = each(ctx, b.set.lanes, asked, func(ctx context.Context, w write) error { return bareWrite(ctx, db, table, w) })
+	err = each(ctx, b.set.lanes, asked, func(ctx context.Context, w write) error {
+		if err := clock.Sleep(ctx, clock.Real(), b.latency); err != nil {
+			return err
+		}
+		return bareWrite(ctx, db, table, w)
+	})
 	return float64(len(asked)) / time.Since(started).Seconds(), err
 }
 

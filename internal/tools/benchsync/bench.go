@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/ddblocal"
 	"github.com/touchline/touchline/internal/tools/measure"
 	"github.com/touchline/touchline/store"
@@ -25,6 +26,8 @@ type bench struct {
 	folder string
 	server *ddblocal.Instance
 	cloud  *dynamo.Client
+
+	latency time.Duration // of each request, beside what the server takes
 }
 
 // result is a mix measured.
@@ -98,7 +101,7 @@ func (b *bench) drain(ctx context.Context, spec store.TableSpec, syncTable strin
 	if err := s.Define(ctx, spec); err != nil {
 		return err
 	}
-	meter := &meter{Client: b.cloud}
+	meter := &meter{Client: b.cloud, latency: b.latency}
 	yes := true
 	rep, err := replica.New(replica.Config{Store: s, Cloud: meter, SyncTable: syncTable, Lanes: b.set.lanes, Transactions: &yes})
 	if err != nil {
@@ -141,7 +144,7 @@ func (b *bench) drain(ctx context.Context, spec store.TableSpec, syncTable strin
 	return err
 }
 
-// emptied runs the replicator until nothing waits, and tells how long that took.
+// emptied runs the replicator until nothing waits, and returns how long that took.
 func emptied(ctx context.Context, rep *replica.Replica) (took time.Duration, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -179,11 +182,15 @@ func ignoreCanceled(err error) error {
 // meter counts what is sent to the cloud.
 type meter struct {
 	*dynamo.Client
+	latency      time.Duration
 	calls, units atomic.Int64
 }
 
 // Write implements replica.Cloud.
 func (m *meter) Write(ctx context.Context, c intent.Call) (attr.Item, error) {
+	if err := clock.Sleep(ctx, clock.Real(), m.latency); err != nil {
+		return nil, err
+	}
 	image, err := m.Client.Write(ctx, c)
 	m.calls.Add(1)
 	m.units.Add(unitsOf(max(attr.Size(c.Item), attr.Size(image))))
@@ -192,6 +199,9 @@ func (m *meter) Write(ctx context.Context, c intent.Call) (attr.Item, error) {
 
 // Transact implements replica.Cloud.
 func (m *meter) Transact(ctx context.Context, calls []intent.Call, token string) error {
+	if err := clock.Sleep(ctx, clock.Real(), m.latency); err != nil {
+		return err
+	}
 	m.calls.Add(1)
 	for i := range calls {
 		m.units.Add(2 * unitsOf(attr.Size(calls[i].Item)))

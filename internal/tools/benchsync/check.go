@@ -34,7 +34,7 @@ func (a account) String() string {
 // checker holds an item in the store, the one in DynamoDB, and what was written against each other.
 type checker struct {
 	account
-	last    map[string]write // the last one of each item, by its partition key
+	last    map[string]write // the last one of each item, by its name
 	seen    map[string]bool
 	differ  int
 	details []string
@@ -48,7 +48,7 @@ func check(
 	for _, w := range asked {
 		for _, id := range []int{w.id, w.pair} {
 			if id != 0 {
-				c.last[keyOf(id)["pk"].Str()] = write{op: w.op, id: id, turn: w.turn}
+				c.last[nameOf(keyOf(id))] = write{op: w.op, id: id, turn: w.turn}
 			}
 		}
 	}
@@ -83,7 +83,7 @@ func (c *checker) page(ctx context.Context, s *store.Store, table string, images
 			if err != nil {
 				return err
 			}
-			c.compare(theirs["pk"].Str(), ours, theirs)
+			c.compare(nameOf(theirs), ours, theirs)
 		}
 		return nil
 	})
@@ -96,7 +96,7 @@ func (c *checker) rest(ctx context.Context, s *store.Store, table string) error 
 			if err != nil {
 				return err
 			}
-			if id := ours["pk"].Str(); !c.seen[id] {
+			if id := nameOf(ours); !c.seen[id] {
 				c.compare(id, ours, nil)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"text/tabwriter"
+	"time"
 
 	"github.com/touchline/touchline/internal/testrig/ddblocal"
 	"github.com/touchline/touchline/internal/tools/measure"
@@ -29,7 +30,14 @@ type mix struct {
 	name             string
 	updates, creates int
 	together         bool // two updates as one transaction, each counted as a write
+	follows          bool // of one match: items of one partition, and the cloud is far away
 }
+
+// On a long way: how long each request takes beside what the server does, and how many writes are measured.
+const (
+	farAway = 80 * time.Millisecond
+	onAWay  = 2000
+)
 
 func allMixes() []mix {
 	return []mix{
@@ -38,6 +46,7 @@ func allMixes() []mix {
 		{name: "creates", creates: 100},
 		{name: "deletes"},
 		{name: "transactions", updates: 100, together: true},
+		{name: "follows", creates: 100, follows: true},
 	}
 }
 
@@ -98,6 +107,10 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 		n := set.writes
 		if i > 0 {
 			n /= 10
+		}
+		b.latency = 0
+		if m.follows {
+			n, b.latency = min(n, onAWay), farAway
 		}
 		r, err := b.measure(ctx, m, n, i%2 == 0, progress)
 		if err != nil {

@@ -20,7 +20,7 @@ const (
 // write is one write of the application's.
 type write struct {
 	op   store.Op
-	id   int
+	id   int // below zero: of an item that is in one partition with all such
 	pair int // of a transaction: the item that is updated with it; 0: it is alone
 	turn int // of several updates to one item: which it is, from 1; 0: the item has no other
 }
@@ -31,6 +31,9 @@ func plan(m mix, writes int) []write {
 	var inTurn sharing
 	for i := range writes {
 		w := write{op: store.OpDelete, id: i + 1}
+		if m.follows {
+			w.id = -w.id
+		}
 		switch part := i * 37 % 100; {
 		case part < m.updates:
 			w.op = store.OpUpdate
@@ -55,7 +58,7 @@ func plan(m mix, writes int) []write {
 	return out
 }
 
-// sharing gives updates to items that have others.
+// sharing puts updates on items that have others.
 type sharing struct {
 	updates int
 	ids     [open]int
@@ -76,7 +79,20 @@ func (s *sharing) share(w *write) {
 }
 
 func keyOf(id int) attr.Item {
+	if id < 0 {
+		return attr.Item{"pk": attr.S(onePartition), "sk": attr.S(fmt.Sprintf("p%07d", -id))}
+	}
 	return attr.Item{"pk": attr.S(fmt.Sprintf("p%07d", id)), "sk": attr.S("item")}
+}
+
+const onePartition = "match"
+
+// nameOf is what is different in the keys of any two items.
+func nameOf(key attr.Item) string {
+	if pk := key["pk"].Str(); pk != onePartition {
+		return pk
+	}
+	return key["sk"].Str()
 }
 
 func itemOf(id int) attr.Item {
@@ -100,7 +116,7 @@ func (w write) update(table string, id int) *store.UpdateItem {
 	return u
 }
 
-// prepares tells whether the write's item has to be there before.
+// prepares reports whether the write's item has to be there before.
 func (w write) prepares() bool { return w.op != 0 && w.op != store.OpPut && w.turn <= 1 }
 
 // leaves is the write's item when it is the last one there; nil: there is none.

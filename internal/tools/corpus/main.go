@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-// collect writes the file of a target and gives the number of inputs in it.
+// collect writes the file of a target and returns the number of inputs in it.
 func collect(cache, target string) (int, error) {
 	files, err := filepath.Glob(filepath.Join(cache, filepath.FromSlash(target), "*"))
 	if err != nil || len(files) == 0 {

@@ -246,7 +246,7 @@ func (c *counter) cause(i int) string {
 	}
 }
 
-// short tells whether the first innings was exactly as long as the second was allowed to be.
+// short reports whether the first innings was exactly as long as the second was allowed to be.
 func (c *counter) short() bool {
 	text := c.m.Innings[1].Target.Overs.String()
 	if text == "" {
@@ -265,7 +265,7 @@ func (c *counter) allOut(i int) int {
 	return 10
 }
 
-// over tells whether the last innings came to its own end.
+// over reports whether the last innings came to its own end.
 func (c *counter) over(i int) bool {
 	in, l := &c.m.Innings[i], c.out.Innings[i]
 	allOut := c.allOut(i)

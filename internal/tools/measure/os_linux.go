@@ -78,7 +78,7 @@ func ProcessTime(pid int) time.Duration {
 	return time.Duration(ticks) * (time.Second / 100)
 }
 
-// MemoryOf gives a field of the status of a process in MB: VmHWM is the most it ever had resident, RssAnon what it has
+// MemoryOf returns a field of the status of a process in MB: VmHWM is the most it ever had resident, RssAnon what it has
 // that is no file. It is false where the system does not tell.
 func MemoryOf(pid int, field string) (float64, bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

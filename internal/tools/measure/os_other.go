@@ -30,7 +30,7 @@ func CPUTime() time.Duration { return 0 }
 // ProcessTime is the processor time that another process has used so far.
 func ProcessTime(int) time.Duration { return 0 }
 
-// MemoryOf gives a field of the status of a process.
+// MemoryOf returns a field of the status of a process.
 func MemoryOf(int, string) (float64, bool) { return 0, false }
 
 func cpuModel() string { return runtime.GOARCH }

@@ -44,7 +44,7 @@ func Interleave(ctx context.Context, rounds int, sides ...Side) ([]Sample, error
 	return out, nil
 }
 
-// Slice runs one slice behind a garbage collection and gives the seconds that an operation took, and those of this
+// Slice runs one slice behind a garbage collection and returns the seconds that an operation took, and those of this
 // process's processor time.
 func (s Side) Slice() (wall, cpu float64, err error) {
 	if s.Prepare != nil {
@@ -74,7 +74,7 @@ func FigureOf(values []float64, unit string) Figure {
 	return Figure{Median: middle, Min: sorted[0], Max: sorted[len(sorted)-1], Unit: unit}
 }
 
-// Scaled gives the values times a factor: seconds as microseconds, say.
+// Scaled returns the values times a factor: seconds as microseconds, say.
 func Scaled(values []float64, by float64, unit string) Figure {
 	out := make([]float64, len(values))
 	for i, v := range values {

@@ -24,7 +24,7 @@ func AtMost(id, what, floor string, limit float64) Target {
 	return Target{ID: id, What: what, Floor: floor, Limit: limit, Most: true}
 }
 
-// Met tells whether a measured value meets the target.
+// Met reports whether a measured value meets the target.
 func (t Target) Met(v float64) bool {
 	if t.Most {
 		return v <= t.Limit
@@ -62,10 +62,10 @@ type Row struct {
 	Missing string  `json:"notMeasured,omitempty"` // why there is no figure
 }
 
-// Wants tells whether a row is selected.
+// Wants reports whether a row is selected.
 func (t *Table) Wants(id string) bool { return t.Select == nil || t.Select.MatchString(id) }
 
-// WantsGroup tells whether any row of a group is selected.
+// WantsGroup reports whether any row of a group is selected.
 func (t *Table) WantsGroup(name string) bool {
 	for _, target := range t.Targets {
 		if strings.HasPrefix(target.ID, name+"/") && t.Wants(target.ID) {
@@ -122,7 +122,7 @@ func (t *Table) add(id string, fill func(*Row, Target)) {
 	panic("no target " + id)
 }
 
-// Rows gives the rows in the order of the targets, whatever was measured first.
+// Rows returns the rows in the order of the targets, whatever was measured first.
 func (t *Table) Rows() []Row {
 	out := make([]Row, 0, len(t.rows))
 	for _, target := range t.Targets {

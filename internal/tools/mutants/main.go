@@ -69,7 +69,7 @@ func command(ctx context.Context, args []string) error {
 	return missed(outcomes)
 }
 
-// chosen gives the mutants of the list that are to be planted. All of the list must be in order.
+// chosen returns the mutants of the list that are to be planted. All of the list must be in order.
 func chosen(only, root string) ([]mutant, error) {
 	re, err := regexp.Compile(only)
 	if err != nil {

@@ -159,7 +159,7 @@ func failedSeed(text string, first, n int) int {
 	return first + n - 1
 }
 
-// run runs tests and gives the names of those that failed; nil: all passed. A program that crashes or does not end has
+// run runs tests and returns the names of those that failed; nil: all passed. A program that crashes or does not end has
 // failed too.
 func (r *runner) run(ctx context.Context, program string, t testRun, env ...string) (failed []string, text string) {
 	limited, cancel := context.WithTimeout(ctx, r.timeout)
@@ -200,7 +200,7 @@ func skipping(names []string) string {
 	return strings.Join(tops, "|")
 }
 
-// failures gives the names of the tests that failed, of a test with others within it those.
+// failures returns the names of the tests that failed, of a test with others within it those.
 func failures(out string) (names []string) {
 	for _, match := range failedTest.FindAllStringSubmatch(out, -1) {
 		names = append(names, match[1])

@@ -40,7 +40,7 @@ func patches() []patch {
 			"(File).Write", "(File).WriteAt", "(File).Sync", "(File).Truncate",
 			"OpenFile", "Rename", "Link", "Remove", "Mkdir",
 		}},
-		{pkg: store, adds: "store.go.txt", renames: []string{"allocate"}},
+		{pkg: store, adds: "store.go.txt", renames: []string{"allocate", "fillHoles"}},
 		{
 			pkg: bolt, adds: "bbolt.go.txt", renames: []string{"fdatasync"},
 			ordered: map[string][]string{"bucket.go": {"b.buckets", "b.nodes"}},
@@ -52,7 +52,7 @@ func patches() []patch {
 	}
 }
 
-// write makes the copies in dir and gives the flags for the go command. Packages of this module and of the standard
+// write makes the copies in dir and returns the flags for the go command. Packages of this module and of the standard
 // library are overlaid; a module of the cache cannot be, so that bbolt is copied as a whole and replaced.
 func write(folder string) (string, error) {
 	dir, err := filepath.Abs(folder)
@@ -185,7 +185,7 @@ type edit struct {
 	text string
 }
 
-// change gives the text of a file with its functions renamed and its loops ordered.
+// change returns the text of a file with its functions renamed and its loops ordered.
 func (p patch) change(name string, text []byte) (out []byte, renamed []string, err error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, name, text, parser.ParseComments)
@@ -221,7 +221,7 @@ func (p patch) change(name string, text []byte) (out []byte, renamed []string, e
 	return out, renamed, nil
 }
 
-// fullName gives F of func F and (T).F of func (t *T) F.
+// fullName returns F of func F and (T).F of func (t *T) F.
 func fullName(fn *ast.FuncDecl) string {
 	if fn.Recv == nil {
 		return fn.Name.Name

@@ -51,10 +51,10 @@ def numbers():
             ("1E-131", "Number underflow. Attempting to store a number with magnitude smaller than supported range", None),
             ("abc", "The parameter cannot be converted to a numeric value: abc",
              "A value provided cannot be converted into a number"),
-            ("", "The parameter cannot be converted to a numeric value",
+            ("", "The parameter cannot be converted to a numeric value: ",
              "A value provided cannot be converted into a number")]:
-        refused("the number " + given, "ValidationException", lambda given=given: put(n={"N": given}), message,
-                local or message)
+        refused("the number " + given, "ValidationException", lambda given=given: put(n={"N": given}),
+                "1 validation error detected: " + message, local or message)
 
 
 def conditions():

@@ -158,7 +158,8 @@ def delete():
     refused("a bad name", "ValidationException", lambda: c.create_table(
         TableName="no", KeySchema=KEYS[:1], BillingMode="PAY_PER_REQUEST",
         AttributeDefinitions=[{"AttributeName": "artist", "AttributeType": "S"}]),
-        "TableName must be at least 3 characters long and at most 255 characters long",
+        "1 validation error detected: Value 'no' at 'tableName' failed to satisfy constraint: Member must have length greater than "
+        "or equal to 3",
         local="Invalid table/index name.  Table/index names must be between 3 and 255 characters long, and may contain only "
         "the characters a-z, A-Z, 0-9, '_', '-', and '.'")
 
