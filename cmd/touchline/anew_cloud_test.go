@@ -49,7 +49,7 @@ func (n *cloudNode) status() string {
 	return string(all)
 }
 
-// onlyHeld tells whether all that waits does because a late copy of an earlier write may come, and how much that is.
+// onlyHeld reports whether all that waits does because a late copy of an earlier write may come, and how much that is.
 func (n *cloudNode) onlyHeld() (held int, only bool) {
 	var s struct {
 		Waiting int
@@ -101,10 +101,11 @@ func TestTableMadeAnewUnderNodes(t *testing.T) {
 	}
 	<-time.After(10 * time.Second) // two passes of the feed
 	for _, n := range nodes {
-		s, have := n.sync(), n.items()
-		if s.Waiting > 0 && !strings.Contains(strings.Join(s.Alarms, " "), "made again") {
-			t.Errorf("%s: %d writes wait, and nobody is told why", n.name, s.Waiting)
-		}
+		n.until("nothing waits, or its reason is told", nodePatience, func() bool {
+			s := n.sync()
+			return s.Waiting == 0 || strings.Contains(strings.Join(s.Alarms, " "), "created again")
+		})
+		have := n.items()
 		for _, id := range []string{"kept", "changed", "late"} {
 			if have[id] == "" {
 				t.Errorf("%s has lost %s", n.name, id)

@@ -8,34 +8,34 @@ import (
 	"github.com/touchline/touchline/edge"
 )
 
-const apnsSandboxLong = `Run a push service on this machine that answers as Apple's does, with simulated phones behind it, until interrupted:
-for developing an app or its server without an Apple account, and for tests. It refuses what Apple refuses, in Apple's
-order and words, and its phones ignore what real ones would.
+const apnsSandboxLong = `Run a local push service that answers as Apple's does, with simulated phones behind it, until interrupted. Use it
+to develop an app or its server without an Apple account, and for tests. It rejects what Apple rejects, in the same order
+and with the same reasons, and its phones ignore what real ones would.
 
   touchline apns-sandbox --dir /tmp/apns --phones 2
 
-It writes two files into --dir, ca.pem (the authority that its certificate is of) and AuthKey.p8 (the key to sign
-provider tokens with), keeps them for the next start there, and prints addresses, ids and the tokens of the phones; -o json prints them on one line for a
-program. Any APNs client can be pointed at it: host and port as printed, ca.pem as a trusted authority, AuthKey.p8, the
-key id and the team id. With curl, and a provider token made from the key ($JWT):
+It writes two files into --dir and keeps them there for the next start: ca.pem (the authority of its certificate) and
+AuthKey.p8 (the key that signs provider tokens). It prints addresses, ids and the phones' tokens; -o json prints them on
+one line for a program. Any APNs client can use it, with the printed host and port, ca.pem as a trusted authority,
+AuthKey.p8, the key id and the team id. With curl, and a provider token made from the key ($JWT):
 
   curl --http2 --cacert /tmp/apns/ca.pem -H "authorization: bearer $JWT" -H 'apns-push-type: liveactivity' \
     -H 'apns-topic: com.example.touchline.push-type.liveactivity' -H 'apns-priority: 5' \
     -d '{"aps":{"timestamp":1767225600,"event":"update","content-state":{}}}' https://127.0.0.1:2197/3/device/$TOKEN
 
-It takes any token of the right form (an unknown one becomes a phone) and any content state; --strict takes only tokens of
-its phones, and only what Touchline's app can decode (docs/live-activities.md).
+It accepts any well-formed token (an unknown one becomes a phone) and any content state; --strict accepts only tokens of
+its phones, and only content that Touchline's app can decode (docs/live-activities.md).
 
 The other address is plain HTTP, for people and tests:
 
-  GET  /           a page with phones and pushes       GET    /log.txt   a line a push
+  GET  /           a page with phones and pushes       GET    /log.txt   a line per push
   GET  /log        pushes as JSON, ?after=SEQ          GET    /phones    phones with their tokens
   GET  /counts     answers by status and reason        GET    /channels  broadcast channels
   POST /phones     {"name","osVersion"}: one more      POST   /phones/ID/rotate?match=  or /dismiss?match=
   POST /scripts    {"token","n","status","reason","body","retryAfter","delayMs","hang","reset","lost","goAway","streams"}:
-                   what the n-th push to a token is answered (0: every one; no token: of all pushes)
+                   the answer to the n-th push to a token (0: to every one; no token: of all pushes)
   DELETE /scripts  the usual answers again             POST   /burst     {"n","status","reason"}: the next n pushes
-  POST /goaway     end the connections                 POST   /streams   {"streams"}: as many streams as may be open
+  POST /goaway     end the connections                 POST   /streams   {"streams"}: how many streams may be open
   POST /tokens/TOKEN/unregister                        (410 from then on)
 
 A script for "manage" answers the requests about broadcast channels. Exit codes: 0 ended by a signal, 1 failure (port in
@@ -47,7 +47,7 @@ func newAPNsSandbox() *cobra.Command {
 	log := edge.LogConfig{Format: "auto", Level: "warn"}
 	cmd := &cobra.Command{
 		Use:   "apns-sandbox --dir DIR",
-		Short: "Run a push service with simulated phones, in the place of Apple's",
+		Short: "Run a local push service with simulated phones instead of Apple's",
 		Long:  apnsSandboxLong,
 		Args:  usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
@@ -69,15 +69,15 @@ func newAPNsSandbox() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&c.Dir, "dir", "", "directory for ca.pem and AuthKey.p8, which are kept for the next start; made if it is not there")
-	flags.StringVar(&c.Listen, "listen", "127.0.0.1:2197", "address of the push service; port 0 takes a free one")
-	flags.StringVar(&c.Control, "control", "127.0.0.1:2198", "address of page, log and controls; port 0 takes a free one, empty: none")
-	flags.BoolVar(&c.Public, "public", false, "allow addresses that other machines reach; they see every token and push")
+	flags.StringVar(&c.Dir, "dir", "", "directory of ca.pem and AuthKey.p8, kept for the next start; created if missing")
+	flags.StringVar(&c.Listen, "listen", "127.0.0.1:2197", "address of the push service; port 0 picks a free port")
+	flags.StringVar(&c.Control, "control", "127.0.0.1:2198", "address of page, log and controls; port 0 picks a free port, empty: none")
+	flags.BoolVar(&c.Public, "public", false, "allow addresses reachable from other machines, which then see every token and push")
 	flags.IntVar(&c.Phones, "phones", 1, "simulated phones at the start")
-	flags.StringVar(&c.System, "ios", "18.0", "version of iOS on them; from 18 on they can listen to broadcast channels")
-	flags.BoolVar(&c.Strict, "strict", false, "take only tokens of known phones, and only what Touchline's app can decode")
-	flags.DurationVar(&c.Delay, "delay", 0, "wait so long before every answer, such as 50ms")
-	flags.StringVar(&c.BundleID, "bundle-id", "com.example.touchline", "the app")
+	flags.StringVar(&c.System, "ios", "18.0", "their iOS version; from 18 on they support broadcast channels")
+	flags.BoolVar(&c.Strict, "strict", false, "accept only tokens of known phones, and only content that Touchline's app can decode")
+	flags.DurationVar(&c.Delay, "delay", 0, "delay before every answer, such as 50ms")
+	flags.StringVar(&c.BundleID, "bundle-id", "com.example.touchline", "bundle id of the app")
 	flags.StringVar(&c.TeamID, "team-id", "TEAM000001", "the team that provider tokens must name")
 	flags.StringVar(&c.KeyID, "key-id", "KEY0000001", "the key that provider tokens must name")
 	outputFlag(cmd, &output)

@@ -13,8 +13,8 @@ func newBackup() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup [FILE]",
 		Short: "Write a backup of the database to a new file",
-		Long: "Write a backup of the database to a new file, by default touchline-TIME.db in the folder backups of the data\n" +
-			"directory, and its checksum beside it. A node that runs goes on meanwhile; it writes the file itself.",
+		Long: "Write a backup of the database to a new file, by default backups/touchline-TIME.db in the data\n" +
+			"directory, with its checksum beside it. A running node writes the file itself and keeps serving.",
 		Args: usage(named(cobra.MaximumNArgs(1))),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := f.dataDir(cmd)

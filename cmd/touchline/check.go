@@ -14,9 +14,9 @@ func newCheck() *cobra.Command {
 	var f maintainFlags
 	cmd := &cobra.Command{
 		Use:   "check [FILE]",
-		Short: "Look at everything in the database or a backup; exit 1 if anything is wrong",
-		Long: "Look at everything in the database, or in a backup: pages, items, indexes, journal. Nothing is changed. A node that\n" +
-			"runs goes on meanwhile; it checks a copy, for which the disk needs room.",
+		Short: "Verify the database or a backup; exit 1 if anything is wrong",
+		Long: "Verify the database or a backup: pages, items, indexes and journal. Nothing is changed. A running node\n" +
+			"keeps serving; it checks a copy, which needs disk space.",
 		Args: usage(named(cobra.MaximumNArgs(1))),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := f.dataDir(cmd)
@@ -43,7 +43,7 @@ func newCheck() *cobra.Command {
 				return err
 			}
 			if n := len(r.Problems); n > 0 {
-				return fault.New(fault.Damaged, "store_damaged", "%d problem(s) in %s", n, what)
+				return fault.New(fault.Damaged, "store_damaged", "%s in %s", counted(n, "problem"), what)
 			}
 			return nil
 		},

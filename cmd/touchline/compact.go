@@ -12,9 +12,9 @@ func newCompact() *cobra.Command {
 	var f maintainFlags
 	cmd := &cobra.Command{
 		Use:   "compact",
-		Short: "Give the disk back what the database does not use",
-		Long: "Write the database anew without its free pages. The node must be stopped; the disk needs room for both files. A node\n" +
-			"that starts does this by itself when the file is above 256 MiB and more than half of it is free.",
+		Short: "Return the database's unused space to the disk",
+		Long: "Rewrite the database without its free pages. The node must be stopped; the disk needs room for both files. At its\n" +
+			"start a node does this by itself if the file is above 256 MiB and more than half free.",
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir, err := f.dataDir(cmd)

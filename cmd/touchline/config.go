@@ -28,7 +28,7 @@ func newConfigCheck() *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Tell everything that is wrong with the configuration; exit 1 if anything is",
+		Short: "List every error in the configuration; exit 1 if there is any",
 		Args:  usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := load(path, cmd.Flags())
@@ -43,7 +43,7 @@ func newConfigCheck() *cobra.Command {
 				}
 			}
 			if len(problems) > 0 {
-				return fault.New(fault.Invalid, "bad_config", "%d problem(s) in the configuration", len(problems))
+				return fault.New(fault.Invalid, "bad_config", "%s in the configuration", counted(len(problems), "problem"))
 			}
 			if c.file == "" {
 				hold := "the defaults hold"
@@ -61,7 +61,7 @@ func newConfigCheck() *cobra.Command {
 	return cmd
 }
 
-// fromEnvironment tells whether a value's source is a variable, or a file that one names.
+// fromEnvironment reports whether a value's source is a variable, or a file that one names.
 func fromEnvironment(source string) bool { return strings.HasPrefix(source, "environment") }
 
 // where names the place of a key: file and line, or the kind of its source.
@@ -69,10 +69,29 @@ func (c *loaded) where(key string) string {
 	if line := c.lines[key]; line > 0 && (c.sources[key] == "file" || c.sources[key] == "") {
 		return fmt.Sprintf("%s:%d", c.file, line)
 	}
-	if source := c.sources[key]; source != "" {
+	source := c.sources[key]
+	if source != "" && source != "default" {
 		return source
 	}
-	return "configuration" // a section of several sources
+	for at := key; c.file != ""; { // a key that is missing: its section stands somewhere, or it is the file that lacks it
+		dot := strings.LastIndexByte(at, '.')
+		if dot < 0 {
+			return c.file
+		}
+		at = at[:dot]
+		if line := c.lines[at]; line > 0 {
+			return fmt.Sprintf("%s:%d", c.file, line)
+		}
+	}
+	return "configuration" // of several sources, or none
+}
+
+// source is where, and "default" for a value that nobody has set.
+func (c *loaded) source(key string) string {
+	if c.sources[key] == "default" {
+		return "default"
+	}
+	return c.where(key)
 }
 
 func newConfigPrint() *cobra.Command {
@@ -80,7 +99,7 @@ func newConfigPrint() *cobra.Command {
 	var sources bool
 	cmd := &cobra.Command{
 		Use:   "print",
-		Short: "Show the configuration as it holds, secrets masked",
+		Short: "Show the effective configuration, secrets masked",
 		Args:  usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := load(path, cmd.Flags())
@@ -96,8 +115,8 @@ func newConfigPrint() *cobra.Command {
 }
 
 func (c *loaded) print(w io.Writer, sources bool) error {
-	values := flatten(c.Config)
-	for _, key := range sortedKeys(values) {
+	values := c.Values()
+	for _, key := range slices.Sorted(maps.Keys(values)) {
 		value := values[key]
 		if u, err := url.Parse(value); err == nil && (u.User != nil || u.RawQuery != "") {
 			value = u.Scheme + "://********" // whatever was put there, it is no place for it
@@ -107,7 +126,7 @@ func (c *loaded) print(w io.Writer, sources bool) error {
 		}
 		line := fmt.Sprintf("%s: %s", key, value)
 		if sources {
-			line = fmt.Sprintf("%-60s # %s", line, c.where(key))
+			line = fmt.Sprintf("%-60s # %s", line, c.source(key))
 		}
 		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " ")); err != nil {
 			return err

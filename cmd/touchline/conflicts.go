@@ -19,18 +19,18 @@ import (
 func newConflicts() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "conflicts",
-		Short: "Look at what the cloud did not take, and decide about it",
-		Long: "A write that was taken here and that the cloud then did not take as it was meant is a conflict: its record tells what was\n" +
-			"asked, what the cloud had instead, and what became of it. It is kept for 30 days. A running node is asked.",
+		Short: "Show writes that the cloud refused, and decide about them",
+		Long: "A conflict is a write accepted here that the cloud did not accept as intended. Its record shows the request, what\n" +
+			"the cloud had instead, and the outcome, and is kept for 30 days. The node must be running.",
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newConflictsList(), newConflictsShow(),
-		newConflictsDecide("retry", "Write anew what the conflicts hold, under new numbers",
-			"The same operations are done again, all of a conflict or none, on what the items are now, and go to the cloud as new\n"+
-				"writes. One whose condition does not hold here is refused at once, and its conflict stays open."),
-		newConflictsDecide("discard", "Note that what the conflicts hold is not wanted",
-			"The records stay for 30 days. Writes that were quarantined leave what waits for the cloud."))
+		newConflictsDecide("retry", "Write the contents of conflicts again, under new numbers",
+			"The same operations are applied again to the current items, all of a conflict or none, and sent to the cloud as new\n"+
+				"writes. If a condition does not hold here, the retry is refused at once and its conflict stays open."),
+		newConflictsDecide("discard", "Mark the contents of conflicts as unwanted",
+			"The records stay for 30 days. Quarantined writes are removed from the queue for the cloud."))
 	return cmd
 }
 
@@ -63,17 +63,17 @@ func newConflictsList() *cobra.Command {
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVar(&ask.State, "state", "open", "which: "+strings.Join(edge.ConflictStates(), ", "))
-	cmd.Flags().StringVar(&ask.Table, "table", "", "only those about a table")
+	cmd.Flags().StringVar(&ask.State, "state", "open", "one of "+strings.Join(edge.ConflictStates(), ", "))
+	cmd.Flags().StringVar(&ask.Table, "table", "", "only conflicts of this table")
 	cmd.Flags().IntVar(&ask.Limit, "limit", 50, fmt.Sprintf("how many at most, up to %d", mostConflicts))
-	cmd.Flags().Uint64Var(&ask.Before, "before", 0, "only those older than the one of this number")
+	cmd.Flags().Uint64Var(&ask.Before, "before", 0, "only conflicts older than this number")
 	return cmd
 }
 
 func conflictLines(page *edge.ConflictList, state string) string {
 	if len(page.Items) == 0 {
 		if state == "open" {
-			return "no conflict is open\n"
+			return "no open conflicts\n"
 		}
 		return "there is none\n"
 	}
@@ -94,8 +94,8 @@ func newConflictsShow() *cobra.Command {
 	var f maintainFlags
 	cmd := &cobra.Command{
 		Use:   "show ID...",
-		Short: "Show conflicts in whole: what was asked, and what the cloud had",
-		Long:  "Show conflicts: what was asked, and what the cloud had. Long items are cut; -o json has them in whole.",
+		Short: "Show conflicts in full: the request, and what the cloud had",
+		Long:  "Show conflicts: the request, and what the cloud had. Long items are truncated; -o json has them in full.",
 		Args:  usage(numbered),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, ids, err := f.conflicts(cmd, args)
@@ -138,7 +138,7 @@ func newConflictsDecide(verb, short, long string) *cobra.Command {
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().BoolVar(&yes, "yes", false, "do it without asking")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask for confirmation")
 	return cmd
 }
 
@@ -160,7 +160,7 @@ func (f *maintainFlags) decide(cmd *cobra.Command, dir, verb string, ids []uint6
 		fmt.Fprintf(cmd.ErrOrStderr(), "conflict %d: %s\n", id, message(err)) //nolint:errcheck // nobody reads it then
 	}
 	if failed > 0 {
-		return fault.New(fault.Conflict, "not_all", "%d of %d conflicts could not be dealt with", failed, len(ids))
+		return fault.New(fault.Conflict, "not_all", "%d of %d conflicts could not be decided", failed, len(ids))
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func (f *maintainFlags) conflicts(cmd *cobra.Command, args []string) (dir string
 	for _, arg := range args {
 		id, err := strconv.ParseUint(arg, 10, 64)
 		if err != nil {
-			return "", nil, usageError{hint(cmd, fmt.Errorf("%q is no number of a conflict", arg))}
+			return "", nil, usageError{hint(cmd, fmt.Errorf("%q is not a conflict number", arg))}
 		}
 		ids = append(ids, id)
 	}
@@ -189,7 +189,7 @@ func (f *maintainFlags) conflicts(cmd *cobra.Command, args []string) (dir string
 // confirmed asks the person at the terminal; where nobody can be asked, that is an error.
 func confirmed(cmd *cobra.Command, verb string, ids []string) (bool, error) {
 	if f, ok := cmd.InOrStdin().(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
-		return false, usageError{hint(cmd, errors.New("nobody can be asked here: --yes does it without"))}
+		return false, usageError{hint(cmd, errors.New("cannot ask for confirmation without a terminal: use --yes"))}
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s conflict %s? [y/N] ", verb, strings.Join(ids, ", ")) //nolint:errcheck // the answer is no then
 	line, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')

@@ -27,18 +27,20 @@ func newCricketReplay() *cobra.Command {
 	var f replayFlags
 	cmd := &cobra.Command{
 		Use:   "replay FILE|DIR|ID...",
-		Short: "Play matches through the whole node at top speed, and tell what people would have been told",
-		Long: "Play matches through the whole node at top speed: feed, poller, rules, store, pushes and simulated phones, nothing on\n" +
-			"disk. A match is an id of 'touchline demo --list', a JSON file of cricsheet.org, or a folder of such files. For each it\n" +
-			"tells the score lines and the result, what happened, every alert in its order, and what was pushed.",
+		Short: "Replay matches through the whole node at top speed, and print the alerts users would have received",
+		Long: "Replay matches through the whole node at top speed: feed, poller, rules, store, pushes and simulated phones, nothing on\n" +
+			"disk. A match is an id from 'touchline demo --list', a JSON file from cricsheet.org, or a folder of such files. For each\n" +
+			"it prints the scores and the result, the events, every alert in order, and the pushes; with --faults also what phones heard\n" +
+			"last, held against the same match without faults: what is wrong, what never was, and what was taken back and is so. The\n" +
+			"promise is 0, 0 and 0.",
 		Example: "  touchline cricket replay 1144530\n  touchline cricket replay --faults 7 --restarts 3 -o json ~/cricsheet/t20s",
 		Args:    usage(named(cobra.MinimumNArgs(1))),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&f.NoBalls, "no-balls", false, "read score lines and rows only, as for a plan without balls")
-	flags.Uint64Var(&f.Faults, "faults", 0, "seed of a feed that lies: revised and deleted balls, torn and late answers, errors (0: it does not)")
-	flags.IntVar(&f.Restarts, "restarts", 0, "how often the node is thrown away in mid-match and built anew from its store")
+	flags.BoolVar(&f.NoBalls, "no-balls", false, "read scores and rows only, as with a feed plan without balls")
+	flags.Uint64Var(&f.Faults, "faults", 0, "seed of feed faults: revised and deleted balls, inconsistent and late answers, errors (0: none)")
+	flags.IntVar(&f.Restarts, "restarts", 0, "how often the node is discarded in mid-match and rebuilt from its store")
 	flags.IntVar(&f.Parallel, "parallel", 0, "matches at once (default 2)")
 	outputFlag(cmd, &f.output)
 	return cmd
@@ -56,7 +58,7 @@ func (f *replayFlags) run(cmd *cobra.Command, args []string) error {
 		if files == 1 {
 			what = "file is"
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d %s passed over: no match is called so\n", dir, files, what) //nolint:errcheck // there is nowhere else to tell
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d %s skipped: their names are not match ids\n", dir, files, what) //nolint:errcheck // there is nowhere else to tell
 	}
 	f.Failed = func(err error) {
 		progress.clear()
@@ -91,7 +93,13 @@ func printReplay(w io.Writer, r *edge.ReplayReport) error {
 	line("priority 10: %d, at most %d an hour a phone; priority 5: %d; largest payload %d bytes\n",
 		r.ByPriority["10"], r.UrgentPerHour, r.ByPriority["5"], r.LargestPayload)
 	if !r.PhonesRight {
-		line("a phone shows something else than the node\n")
+		line("a phone shows something other than the node\n")
+	}
+	if w := r.LastWords; w != nil {
+		line("last words of a phone: %d wrong, %d false, %d untold\n", w.Wrong, w.False, w.Untold)
+		for _, each := range w.Each {
+			line("%s\n", each)
+		}
 	}
 	line("\nalerts, each after the key of its event:\n")
 	for _, a := range r.Alerts {
@@ -110,25 +118,25 @@ func printReplay(w io.Writer, r *edge.ReplayReport) error {
 func whyNot(rule string) string {
 	switch rule {
 	case "merged":
-		return "the alert of another event at the same moment spoke for it"
+		return "another alert at the same moment covered it"
 	case "cooldown":
-		return "one of its kind was told a moment before"
+		return "one of its kind went out a moment before"
 	case "budget":
-		return "the hour's alerts were used up"
+		return "the hourly alert limit was reached"
 	case "baseline":
-		return "it had happened before the node looked"
+		return "it happened before the node was watching"
 	case "stale":
 		return "it was too old to be news"
 	case "burst":
 		return "several balls came at once"
 	case "abandoned":
-		return "the match had been given up"
+		return "the match had been abandoned"
 	default:
 		return ""
 	}
 }
 
-// progress is a line on a terminal that tells how far the matches are; elsewhere it says nothing.
+// progress is a line on a terminal that shows how far the matches are; elsewhere it is silent.
 type progress struct {
 	w io.Writer // nil: no terminal
 

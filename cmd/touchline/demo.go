@@ -32,18 +32,18 @@ func newDemo() *cobra.Command {
 		Use:   "demo",
 		Short: "Replay a recorded match through the whole node",
 		Long: "Replay a recorded real match through the whole node: a feed, the poller, the store, pushes to simulated phones,\n" +
-			"and a page that shows it all. No cloud, no account. An unfinished match goes on where it was left.",
+			"and a page that shows it all. No cloud, no account. An unfinished match resumes where it was left.",
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.Match, "match", edge.DefaultMatch, "the match to replay; --list shows all")
-	flags.StringVar(&f.speed, "speed", "30", "how many times faster than real time, or max (every poll of real time, without the waits)")
+	flags.StringVar(&f.speed, "speed", "30", "how many times faster than real time, or max (every real-time poll, without the waits)")
 	flags.StringVar(&f.Listen, "listen", "127.0.0.1:8080", "address of the page; loopback only")
 	flags.StringVar(&f.DataDir, "data-dir", "", "directory of the demo's databases (default $XDG_DATA_HOME/touchline/demo)")
-	flags.BoolVar(&f.Once, "once", false, "end after the match and print a summary")
-	flags.BoolVar(&f.Quiet, "quiet", false, "do not tell on standard error what happens")
-	flags.BoolVar(&f.list, "list", false, "list the recorded matches and end")
+	flags.BoolVar(&f.Once, "once", false, "exit after the match and print a summary")
+	flags.BoolVar(&f.Quiet, "quiet", false, "do not log to standard error")
+	flags.BoolVar(&f.list, "list", false, "list the recorded matches and exit")
 	outputFlag(cmd, &f.output)
 	err := cmd.RegisterFlagCompletionFunc("match", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var ids []string
@@ -74,7 +74,7 @@ func (f *demoFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	f.Out = cmd.ErrOrStderr()
+	f.Out, f.Program = cmd.ErrOrStderr(), os.Args[0]
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(demoMemory)
 	}
@@ -107,7 +107,7 @@ func demoDir() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("no home directory: say where the demo may keep its data with --data-dir")
+		return "", fmt.Errorf("no home directory: set the demo's directory with --data-dir")
 	}
 	return filepath.Join(home, ".local", "share", "touchline", "demo"), nil
 }

@@ -10,26 +10,32 @@ import (
 	"github.com/touchline/touchline/edge"
 )
 
-const dynamodbLong = `Answer DynamoDB's API alone, from a file or from memory, until interrupted: for tests and CI in the place of
-DynamoDB Local, or for a program that wants DynamoDB's interface on one machine. There is no node around it.
+const dynamodbLong = `Serve only DynamoDB's API, from a file or from memory, until interrupted. Use it as a replacement for DynamoDB Local
+in tests and CI, or for a program that needs DynamoDB's interface on one machine. No node runs around it.
 
-  touchline dynamodb --memory                     # nothing is kept
+  touchline dynamodb --memory                     # in memory only
   touchline dynamodb --data app.db                # every acknowledged write is on disk
+  touchline dynamodb --memory --listen 0.0.0.0:8000 --any-key    # in a container, for tests
 
-Any AWS SDK and the AWS CLI (2.13 or 1.29, and later) find it by one variable. They want credentials and a region too; which ones
-does not matter without --dynamodb-auth:
+AWS SDKs and the AWS CLI (2.13 or 1.29, and later) read the address from the environment. Any credentials and region will do
+without --dynamodb-auth:
 
-  export AWS_ENDPOINT_URL_DYNAMODB=http://127.0.0.1:8000
-  export AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_REGION=us-east-1
+  export AWS_ENDPOINT_URL_DYNAMODB=http://127.0.0.1:8000 AWS_ENDPOINT_URL_DYNAMODB_STREAMS=http://127.0.0.1:8000
+  export AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_REGION=us-east-1 AWS_DEFAULT_REGION=us-east-1
   aws dynamodb list-tables
 
 or, without the variable: aws dynamodb list-tables --endpoint-url http://127.0.0.1:8000
 
-It prints one line when it answers. --listen 127.0.0.1:0 takes a free port; -o json prints the line for a program:
+It prints one line when it is ready. --listen 127.0.0.1:0 picks a free port; -o json prints the line for a program:
 
   {"endpoint":"http://127.0.0.1:41753","listen":"127.0.0.1:41753"}
 
-SIGTERM and SIGINT let requests finish that have begun. Exit codes: 0 ended by a signal, 1 failure (port in use, file
+With --any-key other machines may connect too, and each may do everything. Tests then reset the data with
+
+  curl -X POST http://127.0.0.1:8000/_/reset                # removes every item, in one commit
+  curl -X POST http://127.0.0.1:8000/_/reset?tables=true    # drops the tables too
+
+SIGTERM and SIGINT let requests finish that have begun; SIGHUP has the files of keys and faults read again. Exit codes: 0 ended by a signal, 1 failure (port in use, file
 in use), 2 wrong usage, 130 ended by a second signal.`
 
 // dynamodbFlags are the flags of the endpoint alone.
@@ -43,16 +49,18 @@ func newDynamoDB() *cobra.Command {
 	var f dynamodbFlags
 	cmd := &cobra.Command{
 		Use:   "dynamodb (--data FILE | --memory)",
-		Short: "Answer DynamoDB's API alone, in the place of DynamoDB Local",
+		Short: "Serve only DynamoDB's API, as a replacement for DynamoDB Local",
 		Long:  dynamodbLong,
 		Args:  usage(cobra.NoArgs),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.Listen, "listen", "127.0.0.1:8000", "address to answer on; port 0 takes a free one")
-	flags.StringVar(&f.Data, "data", "", "file that holds the data; made if it is not there, with its folder")
-	flags.BoolVar(&f.Memory, "memory", false, "hold the data in memory and forget it at the end")
+	flags.StringVar(&f.Listen, "listen", "127.0.0.1:8000", "address to serve on; port 0 picks a free port")
+	flags.StringVar(&f.Data, "data", "", "file that holds the data; created if missing, with its directory")
+	flags.BoolVar(&f.Memory, "memory", false, "keep the data in memory only")
 	addEndpointFlags(cmd, &f.DynamoDBConfig)
+	flags.BoolVar(&f.AnyKey, "any-key", false, "accept every key, on any address, and POST /_/reset from this machine: for tests")
+	flags.BoolVar(&f.RemoteReset, "remote-reset", false, "with --any-key: accept POST /_/reset from other machines too")
 	flags.StringVar(&f.log.Level, "log-level", "warn", "debug, info, warn or error")
 	flags.StringVar(&f.log.Format, "log-format", "auto", "auto (text on a terminal, else json), text or json")
 	outputFlag(cmd, &f.output)
@@ -61,13 +69,20 @@ func newDynamoDB() *cobra.Command {
 
 // addEndpointFlags adds the flags that the endpoint has alone and in a node.
 func addEndpointFlags(cmd *cobra.Command, c *edge.DynamoDBConfig) {
-	cmd.Flags().StringVar(&c.Auth, "dynamodb-auth", "", "file of access keys and what each may do; without one signatures are not looked at")
-	cmd.Flags().StringVar(&c.Inject, "inject", "", "file of faults to answer with, for testing clients; read again when it changes")
+	cmd.Flags().StringVar(&c.Auth, "dynamodb-auth", "", "file of access keys and their permissions; without it signatures are not checked")
+	cmd.Flags().DurationVar(&c.TTLSweep, "ttl-sweep", edge.DefaultConfig().DynamoDB.TTLSweep, "how often items past their TTL are deleted, from 1s")
+	cmd.Flags().StringVar(&c.Inject, "inject", "", "file of faults to inject, for testing clients; reloaded when it changes")
 }
 
 func (f *dynamodbFlags) run(cmd *cobra.Command) error {
 	if f.Memory == (f.Data != "") {
-		return usageError{hint(cmd, errors.New("say where the data is to be, with --data FILE or with --memory, not both"))}
+		return usageError{hint(cmd, errors.New("choose where to keep the data: --data FILE or --memory, not both"))}
+	}
+	switch {
+	case f.AnyKey && f.Auth != "":
+		return usageError{hint(cmd, errors.New("--any-key accepts every key, --dynamodb-auth only those of its file: choose one"))}
+	case f.RemoteReset && !f.AnyKey:
+		return usageError{hint(cmd, errors.New("--remote-reset needs --any-key"))}
 	}
 	log, err := edge.NewLogger(f.log, cmd.ErrOrStderr())
 	if err != nil {
@@ -76,6 +91,9 @@ func (f *dynamodbFlags) run(cmd *cobra.Command) error {
 	f.Log = log
 	collectLess(aloneLimit)
 	f.Ready = func(a edge.Answering) { f.tell(cmd, a) }
+	ask, stop := hangups()
+	defer stop()
+	f.Reload = ask
 	return edge.DynamoDB(cmd.Context(), f.StandaloneConfig)
 }
 
@@ -88,6 +106,9 @@ func (f *dynamodbFlags) tell(cmd *cobra.Command, a edge.Answering) {
 	from := "from " + a.Data
 	if a.Data == "" {
 		from = "from memory"
+	}
+	if a.AnyKey {
+		from += ", for every key"
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "answering DynamoDB's API at %s %s\n", a.Endpoint, from) //nolint:errcheck // as above
 }

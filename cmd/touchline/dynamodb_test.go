@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -24,6 +25,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/internal/testrig/hang"
 )
 
 const usersTable = `{"TableName":"users","BillingMode":"PAY_PER_REQUEST",
@@ -43,6 +45,22 @@ func ddb(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		return ok
 	})
+}
+
+// reset sends POST /_/reset with a query, wants a status, and leaves the answer's body in a file.
+func reset(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) < 1 {
+		ts.Fatalf("usage: reset status [query]")
+	}
+	resp, err := (&http.Client{Timeout: time.Minute}).Post("http://127.0.0.1:"+ts.Getenv("PORT")+"/_/reset"+strings.Join(args[1:], ""), "", http.NoBody)
+	ts.Check(err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	ts.Check(err)
+	ts.Check(writeAnswer(ts.MkAbs("answer"), body))
+	if strconv.Itoa(resp.StatusCode) != args[0] {
+		ts.Fatalf("status %d, want %s: %s", resp.StatusCode, args[0], body)
+	}
 }
 
 // untilDDB sends an operation until its answer matches.
@@ -71,7 +89,7 @@ func as(ts *testscript.TestScript, _ bool, args []string) {
 func poll(ts *testscript.TestScript, complaint string, done func() bool) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(2 * time.Minute)
+	deadline := time.After(hang.Limit(time.Minute))
 	for !done() {
 		select {
 		case <-deadline:
@@ -208,7 +226,7 @@ func TestKilledEndpoint(t *testing.T) {
 	}
 }
 
-// writeUntilKilled writes from several clients, kills the process after a while, and gives the ids it acknowledged.
+// writeUntilKilled writes from several clients, kills the process after a while, and returns the ids it acknowledged.
 func writeUntilKilled(e *endpoint, life int) (acked []string) {
 	const clients, enough = 4, 100
 	var mu sync.Mutex

@@ -349,7 +349,7 @@ type recordWrite struct {
 
 var addition = regexp.MustCompile(`(\S+) (:\w+)`)
 
-// sets gives the attributes that the write is about, and what it adds to the tally.
+// sets returns the attributes that the write is about, and what it adds to the tally.
 func (w recordWrite) sets() (names []string, tally int) {
 	_, adds, _ := strings.Cut(w.Update, "ADD ")
 	for _, m := range addition.FindAllStringSubmatch(adds, -1) {

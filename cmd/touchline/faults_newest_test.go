@@ -73,7 +73,7 @@ func newestNames() (names []string) {
 	return names
 }
 
-// right tells whether nobody lies to a node about the time.
+// right reports whether nobody lies to a node about the time.
 func (r *registrations) right(n *cloudNode) bool { return n != r.nodes[len(r.nodes)-1] }
 
 // run writes until it is told to stop.
@@ -118,7 +118,7 @@ func (r *registrations) must(n *cloudNode, item string, rng *rand.Rand) registra
 	return w
 }
 
-// read gives what somebody has, item by item as text, and which write each item is of.
+// read returns what somebody has, item by item as text, and which write each item is of.
 func (r *registrations) read(from *dynamodb.Client, table string) (flat, by map[string]string) {
 	r.t.Helper()
 	items := allOf(r.t.Context(), r.t, from, table)
@@ -133,7 +133,7 @@ func (r *registrations) read(from *dynamodb.Client, table string) (flat, by map[
 	return byKey(items, []string{"deviceToken"}), by
 }
 
-// cloud tells which write each item in the cloud is of.
+// cloud returns which write each item in the cloud is of.
 func (r *registrations) cloud(foreign *dynamodb.Client) map[string]string {
 	r.t.Helper()
 	_, by := r.read(foreign, "p-"+newestTable)
@@ -219,7 +219,7 @@ func (r *registrations) acked() (n int) {
 	return n
 }
 
-// wronglyWon tells what cannot be of the items' writes, and how many items it could judge by the time of their writes.
+// wronglyWon returns what cannot be of the items' writes, and how many items it could judge by the time of their writes.
 func wronglyWon(by map[string]string, all map[string]registration) (wrong []string, judged int) {
 	if there, want := slices.Sorted(maps.Keys(by)), slices.Sorted(slices.Values(newestNames())); !slices.Equal(there, want) {
 		wrong = append(wrong, fmt.Sprintf("there are the items %v", there))

@@ -19,8 +19,8 @@ import (
 	"github.com/touchline/touchline/edge"
 )
 
-// differs tells where a node does not have what the cloud has; empty: nowhere. What belongs to matches that are others' is read when
-// somebody asks for it, as here.
+// differs returns where a node does not have what the cloud has; empty: nowhere. What belongs to matches that are others'
+// is read when somebody asks for it, as here.
 func (f *fleet) differs(n *cloudNode) string {
 	f.t.Helper()
 	for _, p := range f.phones {
@@ -47,7 +47,7 @@ func (f *fleet) differs(n *cloudNode) string {
 	return ""
 }
 
-// byKey gives items as text, without what the nodes keep on them.
+// byKey returns items as text, without what the nodes keep on them.
 func byKey(items []map[string]types.AttributeValue, keys []string) map[string]string {
 	out := map[string]string{}
 	for _, it := range items {
@@ -260,8 +260,8 @@ func (f *fleet) judgePhone(p *fleetPhone, events map[string]fleetEvent) {
 	f.say("%s heard %d alerts", p.Name, told)
 }
 
-// hadTrouble tells whether the node that claimed an alert was killed, paused or cut off about then: what it had taken upon itself
-// is told by nobody else.
+// hadTrouble reports whether the node that claimed an alert was killed, paused or cut off about then: what it had taken
+// upon itself is told by nobody else.
 func (f *fleet) hadTrouble(e fleetEvent) bool {
 	return slices.ContainsFunc(f.spells, func(s spell) bool {
 		return f.ids[s.node] == e.node && e.at.After(s.from.Add(-2*fleetTTL)) && (s.to.IsZero() || e.at.Before(s.to))

@@ -135,7 +135,7 @@ func (f *fleet) killOneAndHalfOpenAnother() {
 	f.recovered(other)
 }
 
-// waits tells whether something comes to wait for the cloud within a while.
+// waits reports whether something comes to wait for the cloud within a while.
 func (f *fleet) waits(n *cloudNode, limit time.Duration) bool {
 	for end := time.Now().Add(limit); time.Now().Before(end); wait(f.t.Context(), 50*time.Millisecond) {
 		if s, ok := f.status(n); ok && s.Waiting > 0 && s.works() {
@@ -145,7 +145,7 @@ func (f *fleet) waits(n *cloudNode, limit time.Duration) bool {
 	return false
 }
 
-// works tells whether a node holds a lease that has not run out.
+// works reports whether a node holds a lease that has not run out.
 func (f *fleet) works(n *cloudNode) bool {
 	s, ok := f.status(n)
 	return !ok || s.works()

@@ -93,7 +93,7 @@ func (h holder) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// A node that is killed at each of its alerts, the last of which is the result, a quarter of an hour before the match is
+// A node that is killed at each of its alerts (at every fifth with -short), the last of which is the result, a quarter of an hour before the match is
 // over, goes on where it was: the same innings, result, events and alerts as one that is not, and each alert once.
 func TestKilledInTheMiddle(t *testing.T) {
 	bin := binary(t)
@@ -107,8 +107,13 @@ func TestKilledInTheMiddle(t *testing.T) {
 	}
 	dir := t.TempDir()
 	told := map[string]int{}
-	for _, alert := range want.Alerts {
-		killAt(t, demo(t, bin, dir), alert.Text, told)
+	step, kills := 1, 0
+	if testing.Short() {
+		step = 5
+	}
+	for i := (len(want.Alerts) - 1) % step; i < len(want.Alerts); i += step { // the last, the result, is one of them
+		killAt(t, demo(t, bin, dir), want.Alerts[i].Text, told)
+		kills++
 	}
 	last := demo(t, bin, dir)
 	var stderr strings.Builder
@@ -119,7 +124,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 	}
 	countAlerts(stderr.String(), told)
 	if diff := cmp.Diff(want, summaryOf(t, out)); diff != "" {
-		t.Errorf("after %d kills (-clean +killed):\n%s", len(want.Alerts), diff)
+		t.Errorf("after %d kills (-clean +killed):\n%s", kills, diff)
 	}
 	once := map[string]int{}
 	for _, alert := range want.Alerts {

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/touchline/touchline/internal/strictyaml"
 )
 
 // keyPlace is where a key stands in a YAML document, and its value as it is written there; "" where that is no scalar.
@@ -20,34 +23,39 @@ func (p keyPlace) or(value any) any {
 	return p.text
 }
 
-// keyPlaces gives the line of every key of a YAML document, so that a complaint can name it, and the text of its value:
+// keyPlaces returns the line of every key of a YAML document, so that a complaint can name it, and the text of its value:
 // an id such as 0123456789 is a number to YAML, and has lost its zero when it is one.
 func keyPlaces(raw []byte) (map[string]keyPlace, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(raw, &doc); err != nil {
-		return nil, fmt.Errorf("%s", oneLine(err))
+		return nil, errors.New(strictyaml.Syntax(err).String())
 	}
 	places := map[string]keyPlace{}
 	if len(doc.Content) == 0 {
 		return places, nil
 	}
 	if doc.Content[0].Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("line %d: want keys and values", doc.Content[0].Line)
+		return nil, fmt.Errorf("line %d: expected keys and values", doc.Content[0].Line)
 	}
-	collectPlaces(doc.Content[0], "", places)
-	return places, nil
+	return places, collectPlaces(doc.Content[0], "", places)
 }
 
-func collectPlaces(n *yaml.Node, prefix string, places map[string]keyPlace) {
+func collectPlaces(n *yaml.Node, prefix string, places map[string]keyPlace) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		place := keyPlace{line: key.Line}
+		if first, twice := places[prefix+key.Value]; twice {
+			return fmt.Errorf("line %d: repeats the key of line %d", key.Line, first.line)
+		}
 		switch value.Kind {
 		case yaml.MappingNode:
-			collectPlaces(value, prefix+key.Value+".", places)
+			if err := collectPlaces(value, prefix+key.Value+".", places); err != nil {
+				return err
+			}
 		case yaml.ScalarNode:
 			place.text = value.Value
 		}
 		places[prefix+key.Value] = place
 	}
+	return nil
 }

@@ -21,6 +21,8 @@ import (
 
 	"github.com/touchline/touchline/edge"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/secretfile"
+	"github.com/touchline/touchline/internal/strictyaml"
 )
 
 const (
@@ -67,7 +69,7 @@ func load(path string, flags *pflag.FlagSet) (*loaded, error) {
 		return nil, fault.New(fault.Invalid, "bad_config", "%s", strings.Join(l.wrong, "\n"))
 	}
 	if err := l.k.UnmarshalWithConf("", &out.Config, koanf.UnmarshalConf{Tag: "koanf"}); err != nil {
-		return nil, fault.Wrap(err, fault.Invalid, "bad_config", "%s: %s", describe(out.file), oneLine(err))
+		return nil, fault.Wrap(err, fault.Invalid, "bad_config", "%s: a value has the wrong type for its key", describe(out.file))
 	}
 	return out, nil
 }
@@ -78,8 +80,6 @@ func describe(file string) string {
 	}
 	return file
 }
-
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
 // fromFile reads the configuration file. Only a file that was asked for must be there.
 func (l *loader) fromFile(path string) (string, map[string]int, error) {
@@ -100,7 +100,7 @@ func (l *loader) fromFile(path string) (string, map[string]int, error) {
 	}
 	k := koanf.New(".")
 	if err := k.Load(file.Provider(path), yaml.Parser()); err != nil {
-		return "", nil, fault.New(fault.Invalid, "bad_yaml", "%s: %s", path, oneLine(err))
+		return "", nil, fault.New(fault.Invalid, "bad_yaml", "%s: %s", path, strictyaml.Syntax(err))
 	}
 	lines := map[string]int{}
 	for key, place := range places {
@@ -115,13 +115,41 @@ func (l *loader) fromFile(path string) (string, map[string]int, error) {
 		}
 		known, err := l.set(key, value, "file")
 		if !known {
-			err = fmt.Errorf("unknown key %s", key)
+			err = l.unknown(key)
 		}
 		if err != nil {
 			l.wrong = append(l.wrong, fmt.Sprintf("%s:%d: %s", path, lines[key], err))
 		}
 	}
+	if err := guarded(path, keys); err != nil {
+		l.wrong = append(l.wrong, err.Error())
+	}
 	return path, lines, nil
+}
+
+// guarded refuses a configuration file that other users can change, and one with a secret in it that they can read.
+func guarded(path string, keys []string) error {
+	err := secretfile.Check(path)
+	holds := slices.IndexFunc(keys, func(key string) bool { return slices.Contains(secrets(), key) })
+	switch {
+	case errors.Is(err, secretfile.ErrWritable):
+		return fmt.Errorf("%s: %w (chmod go-w %s)", path, err, path)
+	case errors.Is(err, secretfile.ErrReadable) && holds >= 0:
+		return fmt.Errorf("%s: holds %s, and %w (chmod 600 %s)", path, keys[holds], err, path)
+	}
+	return nil
+}
+
+// unknown is what is told of a key that nobody knows: its name only where it is like a known one, for it may be a secret.
+func (l *loader) unknown(key string) error {
+	known := l.k.Keys()
+	for _, secret := range secrets() {
+		known = append(known, secret+"_file")
+	}
+	if strictyaml.Near(key, known) {
+		return fmt.Errorf("unknown key %s", key)
+	}
+	return errors.New("an unknown key, or one that belongs in another section")
 }
 
 func (l *loader) fromEnv() error {
@@ -153,6 +181,8 @@ func (l *loader) fromFlags(flags *pflag.FlagSet) error {
 		switch {
 		case f.Name == "inject":
 			key = "dynamodb.inject"
+		case f.Name == "ttl-sweep":
+			key = "dynamodb.ttl_sweep"
 		case f.Name == "dev-issuer":
 			key = "auth.dev_issuer"
 		case f.Name == "replay":
@@ -167,15 +197,22 @@ func (l *loader) fromFlags(flags *pflag.FlagSet) error {
 	return err
 }
 
+// maxSecretFile is how long the file of a secret may be, in bytes: a certificate chain's worth.
+const maxSecretFile = 64 << 10
+
 // set takes a value over if its key exists, or if the key with _file after it names a secret.
 func (l *loader) set(key string, value any, source string) (known bool, err error) {
 	if secret, ok := strings.CutSuffix(key, "_file"); ok && slices.Contains(secrets(), secret) {
-		raw, err := os.ReadFile(filepath.Clean(fmt.Sprint(value)))
+		raw, err := secretfile.Read(filepath.Clean(fmt.Sprint(value)), maxSecretFile)
 		if err != nil {
-			return true, fmt.Errorf("cannot read %v: %s", value, cause(err))
+			return true, fmt.Errorf("cannot read the file for %s: %s", secret, cause(err)) // its name may be the secret itself
+		}
+		text := strings.TrimSpace(string(raw))
+		if text == "" {
+			return true, fmt.Errorf("there is nothing in %v", value)
 		}
 		l.sources[secret] = source + " (" + fmt.Sprint(value) + ")"
-		return true, l.k.Set(secret, strings.TrimSpace(string(raw)))
+		return true, l.k.Set(secret, text)
 	}
 	if !l.k.Exists(key) {
 		return false, nil
@@ -202,7 +239,7 @@ func likeDefault(key string, value, usual any) (any, error) {
 	}
 	switch reflect.ValueOf(usual).Kind() {
 	case reflect.Map:
-		return nil, fmt.Errorf("%s is a section: its keys stand below it", key)
+		return nil, fmt.Errorf("%s is a section: its keys go below it", key)
 	case reflect.Int:
 		n, err := strconv.Atoi(text)
 		if err != nil {
@@ -216,13 +253,20 @@ func likeDefault(key string, value, usual any) (any, error) {
 		}
 		return b, nil
 	case reflect.Slice:
-		if _, ok := value.([]any); !ok { // of one value, of none, or with commas between
+		list, ok := value.([]any)
+		if !ok { // of one value, of none, or with commas between
 			return listOf(text), nil
+		}
+		for _, one := range list {
+			switch one.(type) {
+			case []any, map[string]any, nil:
+				return nil, fmt.Errorf("%s must be a list of strings", key)
+			}
 		}
 	case reflect.String:
 		switch value.(type) {
 		case []any, map[string]any:
-			return nil, fmt.Errorf("%s must be one text, not a list", key)
+			return nil, fmt.Errorf("%s must be a single string, not a list", key)
 		}
 		return text, nil
 	}

@@ -24,8 +24,10 @@ func main() {
 	os.Exit(run())
 }
 
-// run executes the command line. The first interrupt ends the work in order, the second one at once.
+// run executes the command line. The first interrupt ends the work in order, the second one at once. A hangup ends nothing:
+// a command that can reload does so (hangups), and for the others the terminal is not needed.
 func run() int {
+	signal.Ignore(syscall.SIGHUP)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	signals := make(chan os.Signal, 2)
@@ -45,6 +47,13 @@ func run() int {
 		return exitUsage
 	}
 	return exitFailure
+}
+
+// hangups returns each SIGHUP, until stop is called.
+func hangups() (ask <-chan os.Signal, stop func()) {
+	signals := make(chan os.Signal, 1) // those that come while one is handled are one
+	signal.Notify(signals, syscall.SIGHUP)
+	return signals, func() { signal.Ignore(syscall.SIGHUP) }
 }
 
 // message is what a person is shown of an error: one line, without the causes that only a log needs.

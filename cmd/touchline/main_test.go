@@ -2,9 +2,11 @@ package main
 
 import (
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -28,20 +30,33 @@ func TestScripts(t *testing.T) {
 			e.Setenv("PORT", freePort(t))
 			e.Setenv("WEB", freePort(t))
 			e.Setenv("USERS", usersTable)
-			return nil
+			e.Setenv("NOW", strconv.FormatInt(time.Now().Unix(), 10))
+			return private(e.WorkDir)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"occupy":  occupy,
 			"corrupt": corrupt,
 			"await":   await,
 			"ddb":     ddb,
+			"reset":   reset,
 
 			"untilddb": untilDDB,
 			"as":       as,
 			"mode":     mode,
+			"idle":     idle,
 		},
 		RequireExplicitExec: true,
 		Deadline:            time.Now().Add(processLimit),
+	})
+}
+
+// private takes the files of a script from other users: nodes refuse secrets that these can read.
+func private(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			err = os.Chmod(path, 0o600)
+		}
+		return err
 	})
 }
 
@@ -73,6 +88,17 @@ func occupy(ts *testscript.TestScript, _ bool, _ []string) {
 	ln, err := net.Listen("tcp", "127.0.0.1:"+ts.Getenv("PORT"))
 	ts.Check(err)
 	ts.Defer(func() { ln.Close() })
+}
+
+// idle opens connections to 127.0.0.1:$PORT that say nothing until the script ends.
+func idle(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	for range n {
+		conn, err := net.Dial("tcp", "127.0.0.1:"+ts.Getenv("PORT"))
+		ts.Check(err)
+		ts.Defer(func() { conn.Close() })
+	}
 }
 
 // await waits until a node answers at 127.0.0.1:$PORT with a path's answer, one that matches if there is a pattern, and

@@ -18,11 +18,11 @@ func newMigrate() *cobra.Command {
 	var m cloudMigration
 	cmd := &cobra.Command{
 		Use:   "migrate",
-		Short: "Make the cloud's tables, or carry data of other versions over",
-		Long: "With --cloud: make the tables that the cloud of the configuration lacks, look at those that are there, and say\n" +
-			"exactly where they differ from what this version works with. Nothing that is there is changed or dropped; --yes adds\n" +
-			"indexes, expiries and streams that a table lacks. What was interrupted goes on when it is started again. The exit code\n" +
-			"is 1 if anything remains that keeps a node from working as it should.",
+		Short: "Create the cloud's tables, or carry over data of other versions",
+		Long: "With --cloud: create the tables missing in the configured cloud, check the existing ones, and list every difference\n" +
+			"from what this version needs. Nothing existing is changed or dropped; --yes adds missing indexes, expiries and\n" +
+			"streams. After an interrupt, run it again to continue. The exit code is 1 if anything remains that keeps a node\n" +
+			"from working properly.",
 		Example: "  touchline migrate --cloud --dry-run\n  touchline migrate --cloud --yes",
 		Args:    usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -45,11 +45,11 @@ func newMigrateLAv2() *cobra.Command {
 	var o edge.LAv2Options
 	cmd := &cobra.Command{
 		Use:   "la-v2",
-		Short: "Carry the tables from before Live Activities v2 over into the new ones",
+		Short: "Carry over the tables from before Live Activities v2",
 		Long: "Carry the tables from before Live Activities v2 over: activity-subscriptions into live-activities,\n" +
-			"match-processing-state into active-matches; prematch-notifications and state-hashes have nothing after them.\n" +
-			"Without --apply it writes nothing and tells what it would do. A new row that is there stays as it is. What was\n" +
-			"interrupted goes on where it was when it is started again. A node that runs does it itself.",
+			"match-processing-state into active-matches; prematch-notifications and state-hashes have no successor.\n" +
+			"Without --apply it writes nothing and reports what it would do. Existing new rows stay as they are. After an\n" +
+			"interrupt, run it again to continue where it left off. A running node does the work itself.",
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := load(f.config, cmd.Flags())
@@ -64,7 +64,7 @@ func newMigrateLAv2() *cobra.Command {
 			interrupted := errors.Is(err, context.Canceled)
 			if err := m.end(err); err != nil {
 				if interrupted && o.Apply {
-					return fault.Wrap(err, fault.Unavailable, "interrupted", "interrupted: what is done is kept, the next run goes on from there")
+					return fault.Wrap(err, fault.Unavailable, "interrupted", "interrupted: finished work is kept, and the next run continues from there")
 				}
 				return err
 			}
@@ -90,7 +90,7 @@ func migrationText(r *edge.LAv2Report, drop bool) string {
 		return "there are no old tables: nothing to do\n"
 	}
 	if r.Resumed {
-		out.WriteString("resumed a run that was interrupted: its counts are in these\n")
+		out.WriteString("resumed an interrupted run: its counts are included\n")
 	}
 	written := "written"
 	if !r.Applied {
@@ -109,12 +109,12 @@ func migrationText(r *edge.LAv2Report, drop bool) string {
 			out.WriteString("  the old table is dropped\n")
 		}
 	}
-	fmt.Fprintf(&out, "in all: %s\n", countsText(&r.Total, written))
+	fmt.Fprintf(&out, "total: %s\n", countsText(&r.Total, written))
 	switch {
 	case !r.Applied && drop && r.KeptOld == "":
-		out.WriteString("nothing was written: --apply does it, and drops the old tables\n")
+		out.WriteString("nothing was written: use --apply to write, which also drops the old tables\n")
 	case !r.Applied:
-		out.WriteString("nothing was written: --apply does it\n")
+		out.WriteString("nothing was written: use --apply to write\n")
 	}
 	return out.String()
 }

@@ -25,12 +25,12 @@ type cloudMigration struct {
 
 func (m *cloudMigration) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&m.cloud, "cloud", false, "make and check the tables in the cloud")
+	f.BoolVar(&m.cloud, "cloud", false, "create and check the tables in the cloud")
 	f.StringVar(&m.config, "config", "", "configuration file (default "+defaultFile+" if it exists)")
-	f.BoolVar(&m.o.DryRun, "dry-run", false, "with --cloud: tell what would be done, and do nothing")
-	f.BoolVar(&m.o.Add, "yes", false, "with --cloud: add what tables that are there lack")
-	f.BoolVar(&m.o.NoStreams, "no-streams", false, "with --cloud: want no streams, for a server that has none")
-	f.DurationVar(&m.o.Limit, "limit", limitUsual, "with --cloud: give up after that long; what the cloud has begun goes on there")
+	f.BoolVar(&m.o.DryRun, "dry-run", false, "with --cloud: report what would be done, and change nothing")
+	f.BoolVar(&m.o.Add, "yes", false, "with --cloud: add what existing tables lack")
+	f.BoolVar(&m.o.NoStreams, "no-streams", false, "with --cloud: require no streams, for a server without them")
+	f.DurationVar(&m.o.Limit, "limit", limitUsual, "with --cloud: time limit; work already started in the cloud continues there")
 	outputFlag(cmd, &m.output)
 }
 
@@ -46,7 +46,7 @@ func (m *cloudMigration) misused(cmd *cobra.Command) error {
 		}
 	})
 	if err == nil && m.o.Limit <= 0 {
-		err = fmt.Errorf("--limit must be longer than nothing, not %s", m.o.Limit)
+		err = fmt.Errorf("--limit must be greater than zero, not %s", m.o.Limit)
 	}
 	if err != nil {
 		return usageError{hint(cmd, err)}
@@ -78,16 +78,16 @@ func (m *cloudMigration) run(cmd *cobra.Command) error {
 	}
 	switch {
 	case interrupted:
-		return fault.Wrap(failed, fault.Unavailable, "interrupted", "interrupted: what was begun goes on in the cloud, and the next run looks after the rest")
+		return fault.Wrap(failed, fault.Unavailable, "interrupted", "interrupted: work already started continues in the cloud, and the next run does the rest")
 	case failed != nil:
 		return failed
 	case r.Remaining > 0:
-		return fault.New(fault.Conflict, "cloud_differs", "%d difference(s) remain", r.Remaining)
+		return fault.New(fault.Conflict, "cloud_differs", "%s left", counted(r.Remaining, "difference"))
 	}
 	return nil
 }
 
-// didAnything tells whether a run that failed has left something in the cloud, which its report then says.
+// didAnything reports whether a run that failed has left something in the cloud, which its report then says.
 func didAnything(r *edge.CloudReport) bool {
 	for i := range r.Tables {
 		t := &r.Tables[i]
@@ -99,7 +99,7 @@ func didAnything(r *edge.CloudReport) bool {
 }
 
 // cloudText is the report for people: which cloud, a line a table, and a line below it for each difference. Of a run that
-// did not get to its end it tells what that has done.
+// did not get to its end it returns what that has done.
 func cloudText(r *edge.CloudReport, o edge.CloudMigration, whole bool) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "the cloud %s", r.Cloud)
@@ -124,7 +124,7 @@ func cloudText(r *edge.CloudReport, o edge.CloudMigration, whole bool) string {
 	switch {
 	case !whole:
 	case addable > 0 && !o.Add:
-		fmt.Fprintf(&out, "%d of these can be added: --yes does it\n", addable)
+		fmt.Fprintf(&out, "%d of these can be added: use --yes to add them\n", addable)
 	case r.DryRun && r.Remaining > 0:
 		out.WriteString("nothing was done: this was a dry run\n")
 	case r.Remaining == 0:
@@ -147,13 +147,13 @@ func differenceText(d *edge.CloudDifference, o edge.CloudMigration) string {
 	case d.Fixed:
 		return d.String() + " (this cannot be changed while the table is there)"
 	default:
-		return d.String() + " (not changed here, for it may be somebody else's: change it in the cloud)"
+		return d.String() + " (not changed here: it may not be this node's; change it in the cloud)"
 	}
 }
 
 func cloudState(t *edge.CloudTableReport, dry bool) string {
 	if t.State == "missing" && dry {
-		return "missing, would be made"
+		return "missing, would be created"
 	}
 	return t.State
 }

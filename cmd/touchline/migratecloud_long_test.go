@@ -42,7 +42,7 @@ func (r *cloudRig) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// migrate runs the command and gives its report and its exit code.
+// migrate runs the command and returns its report and its exit code.
 func (r *cloudRig) migrate(args ...string) (edge.CloudReport, int) {
 	r.t.Helper()
 	cmd := r.command(append([]string{"migrate", "--cloud", "-o", "json", "--limit", "3m"}, args...)...)

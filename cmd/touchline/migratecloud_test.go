@@ -24,7 +24,7 @@ func TestCloudText(t *testing.T) {
 	const head = "the cloud eu-west-1 (https://x), where each of these names begins with p-\na: created\n"
 	const differs = `d: differs
   sort key: it is none, and should be x (S) (this cannot be changed while the table is there)
-  stream: it is KEYS_ONLY, and should be both (not changed here, for it may be somebody else's: change it in the cloud)
+  stream: it is KEYS_ONLY, and should be both (not changed here: it may not be this node's; change it in the cloud)
   index y: it is there, and should be not there (a node works with it as it is)
   expiry (TTL): it is none, and should be by ttl`
 	for _, tt := range []struct {
@@ -35,9 +35,9 @@ func TestCloudText(t *testing.T) {
 		want  string
 	}{
 		{"whole", edge.CloudMigration{}, false, true,
-			head + "b: ok\nc: missing\n" + differs + "\n  index x: added: global\n1 of these can be added: --yes does it\n"},
+			head + "b: ok\nc: missing\n" + differs + "\n  index x: added: global\n1 of these can be added: use --yes to add them\n"},
 		{"dry", edge.CloudMigration{DryRun: true, Add: true}, true, true,
-			head + "b: ok\nc: missing, would be made\n" + differs + " (would be added)\n  index x: added: global\nnothing was done: this was a dry run\n"},
+			head + "b: ok\nc: missing, would be created\n" + differs + " (would be added)\n  index x: added: global\nnothing was done: this was a dry run\n"},
 		{"failed", edge.CloudMigration{}, false, false, head + "c: missing\n" + differs + "\n  index x: added: global\n"},
 	} {
 		r := report()

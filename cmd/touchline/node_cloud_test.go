@@ -26,6 +26,7 @@ import (
 
 	"github.com/touchline/touchline/edge"
 	"github.com/touchline/touchline/internal/testrig/faultproxy"
+	"github.com/touchline/touchline/internal/testrig/hang"
 )
 
 // cloudNode is a `touchline serve` with a way of its own to the cloud.
@@ -124,7 +125,7 @@ func (n *cloudNode) start() {
 }
 
 // nodePatience is for what takes a node seconds at most, on a machine that has other things to do.
-const nodePatience = 3 * time.Minute
+var nodePatience = hang.Limit(2 * time.Minute)
 
 // until waits for something that must come to be.
 func (n *cloudNode) until(what string, limit time.Duration, so func() bool) {

@@ -9,7 +9,7 @@ import (
 
 func newPush() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "push", Short: "Test the way to Apple's push service", Args: usage(cobra.NoArgs),
+		Use: "push", Short: "Test the connection to Apple's push service", Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newPushTest())
@@ -21,11 +21,11 @@ func newPushTest() *cobra.Command {
 	var c edge.PushTestConfig
 	cmd := &cobra.Command{
 		Use:   "test",
-		Short: "Send one push as the configuration says, and explain the answer",
-		Long: "Send one push with the host, key, key id, team id and bundle id of the configuration, and say in plain words what the\n" +
-			"answer means. With --token a device gets a notification; without one a made-up token is used, which Apple refuses only\n" +
-			"if everything else is right, and nobody is disturbed. It goes under the provider token of the node with that data directory (which\n" +
-			"sends it itself if it runs), since Apple takes a new token only every 20 minutes. Exit code 1 if something is wrong.",
+		Short: "Send one push with the configured settings, and explain the answer",
+		Long: "Send one push with the host, key, key id, team id and bundle id of the configuration, and explain the\n" +
+			"answer. With --token a device gets a notification; without it a made-up token is used, which Apple refuses only\n" +
+			"if everything else is right, so no phone is disturbed. It uses the provider token of the node with that data directory\n" +
+			"(a running node sends it itself), because Apple accepts a new token only every 20 minutes. Exit code 1 if something is wrong.",
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			loaded, err := load(path, cmd.Flags())
@@ -51,7 +51,7 @@ func newPushTest() *cobra.Command {
 	cmd.Flags().StringVar(&path, "config", "", "configuration file (default "+defaultFile+" if it exists)")
 	cmd.Flags().String("data-dir", edge.DefaultConfig().DataDir, "directory of the node's database, which keeps the provider token")
 	cmd.Flags().StringVar(&c.Token, "token", "", "device token to send a notification to, hexadecimal")
-	cmd.Flags().StringVar(&c.CA, "ca", "", "file of an authority to trust besides the system's, such as the ca.pem of apns-sandbox (default cricket.push.ca_file)")
+	cmd.Flags().StringVar(&c.CA, "ca", "", "file of a certificate authority to trust besides the system's, such as the ca.pem of apns-sandbox (default cricket.push.ca_file)")
 	outputFlag(cmd, &output)
 	return cmd
 }

@@ -13,9 +13,9 @@ func newRestore() *cobra.Command {
 	var unchecked bool
 	cmd := &cobra.Command{
 		Use:   "restore BACKUP",
-		Short: "Make the database out of a backup",
-		Long: "Make the database in the data directory out of a backup. Nothing is overwritten: stop the node and move the present\n" +
-			"database away first. The backup is looked at as a whole before the database appears.",
+		Short: "Restore the database from a backup",
+		Long: "Restore the database in the data directory from a backup. Nothing is overwritten: stop the node and move the current\n" +
+			"database away first. The whole backup is verified before the database appears.",
 		Args: usage(named(cobra.ExactArgs(1))),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := f.dataDir(cmd)

@@ -2,10 +2,12 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // usageError is a command line that cannot be understood.
@@ -16,15 +18,17 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "touchline",
 		Short:         "Edge node for live sports",
-		Long:          "Touchline serves live sports at the ground: it polls the feed, works out what happened, tells phones and pages,\nand keeps its own database, with or without the internet.",
+		Long:          "Touchline serves live sports at the ground: it polls the feed, derives the events, notifies phones and\nweb pages, and keeps its own database, with or without the internet.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Version:       buildInfo().String(),
 		Args:          usage(cobra.NoArgs),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{hint(cmd, plain(err))}
+		return usageError{hint(cmd, didYouMean(plain(err), flagLike(cmd, err)))}
 	})
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(newServe(), newDynamoDB(), newDemo(), newCricket(), newAPNsSandbox(), newPush(), newBackup(), newRestore(), newCheck(), newCompact(), newMigrate(), newSync(), newConflicts(), newConfig(), newToken(), newVersion())
 	return root
 }
@@ -33,10 +37,46 @@ func newRoot() *cobra.Command {
 func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
-			return usageError{hint(cmd, plain(err))}
+			return usageError{hint(cmd, didYouMean(plain(err), commandLike(cmd, args)))}
 		}
 		return nil
 	}
+}
+
+// likeness is by how many letters a name may differ from what was typed.
+const likeness = 2
+
+// didYouMean adds what was probably meant.
+func didYouMean(err error, names []string) error {
+	if len(names) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w, did you mean %s?", err, strings.Join(names, " or "))
+}
+
+// commandLike returns the subcommands whose names are like the first argument.
+func commandLike(cmd *cobra.Command, args []string) []string {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = likeness
+	return cmd.SuggestionsFor(args[0])
+}
+
+// flagLike returns the flags whose names are like that of the error.
+func flagLike(cmd *cobra.Command, err error) (names []string) {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok || unknown.GetSpecifiedShortnames() != "" {
+		return nil
+	}
+	flags := &cobra.Command{SuggestionsMinimumDistance: likeness} // a likeness of names is what cobra has for commands
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		flags.AddCommand(&cobra.Command{Use: f.Name, Hidden: f.Hidden, Run: func(*cobra.Command, []string) {}})
+	})
+	for _, name := range flags.SuggestionsFor(unknown.GetSpecifiedName()) {
+		names = append(names, "--"+name)
+	}
+	return names
 }
 
 // named refuses an empty name, as an unset variable of a shell makes it: it would stand for the default.
@@ -54,9 +94,9 @@ func plain(err error) error {
 	text := err.Error()
 	if strings.HasPrefix(text, "requires at least ") || strings.HasPrefix(text, "accepts ") && strings.Contains(text, ", received ") {
 		if strings.HasSuffix(text, "received 0") {
-			return errors.New("the command needs something to work on")
+			return errors.New("the command needs an argument")
 		}
-		return errors.New("that is not the number of names that the command takes")
+		return errors.New("wrong number of arguments")
 	}
 	flag, reason, found := strings.Cut(text, ": strconv.")
 	if !found {
@@ -68,7 +108,7 @@ func plain(err error) error {
 	}
 	switch reason {
 	case "invalid syntax":
-		reason = "it is not a number of the kind that is wanted"
+		reason = "it is not a valid number"
 	case "value out of range":
 		reason = "it is too large or too small"
 	}

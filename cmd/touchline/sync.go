@@ -15,7 +15,7 @@ import (
 
 func newSync() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "sync", Short: "Tell how a running node stands with its cloud", Args: usage(cobra.NoArgs),
+		Use: "sync", Short: "Inspect the sync between a running node and its cloud", Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newSyncStatus())
@@ -26,10 +26,10 @@ func newSyncStatus() *cobra.Command {
 	var f maintainFlags
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Tell how far a running node and its cloud are one",
-		Long: "Tell whether the cloud can be reached, what waits for it and since when, what it has refused, and what a person has to\n" +
-			"look at. The node that runs with that data directory is asked. With -o json the same for programs, whose members stay.\n" +
-			"The exit code says whether the node answered, and not how it stands: 0 if it did, whatever it told.",
+		Short: "Show the sync status of a running node and its cloud",
+		Long: "Show whether the cloud can be reached, what waits for it and since when, what it has refused, and what needs an\n" +
+			"operator. The node with that data directory must be running. -o json is for programs; its members are stable.\n" +
+			"The exit code reports only whether the node answered: 0 if it did, whatever its status.",
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir, err := f.dataDir(cmd)
@@ -83,7 +83,7 @@ func (s *sheet) String() string {
 // syncText is the status for people: the sentence that matters, figures, and tables of what there is something to tell of.
 func syncText(st *edge.SyncStatus) string {
 	if !st.Configured {
-		return "no cloud is configured (cloud.region): nothing is sent, and what is here is here alone\n"
+		return "no cloud is configured (cloud.region): nothing is replicated\n"
 	}
 	s := newSheet()
 	s.row(syncLine(st))
@@ -100,7 +100,7 @@ func syncText(st *edge.SyncStatus) string {
 		s.row("last error", st.LastError+" ("+instant(st.LastAt)+")")
 	}
 	c := &st.Conflicts
-	s.row("conflicts", fmt.Sprintf("%d open, %d quarantined, %d kept, %d dropped", c.Open, c.Quarantined, c.Kept, c.Dropped))
+	s.row("conflicts", fmt.Sprintf("%d open, %d quarantined, %d kept", c.Open, c.Quarantined, c.Kept))
 	s.row("room", fmt.Sprintf("%s, %.0f %% used (%s)", st.Budget.Level, 100*st.Budget.Used, st.Budget.Which))
 	s.row("kept after sending", fmt.Sprintf("%s, %s", counted(st.Replay.Entries, "write"), megabytes(st.Replay.Bytes)))
 	s.row("used", fmt.Sprintf("%s, %.1f write units, %.1f read units", counted(int(st.Usage.Requests), "request"), st.Usage.WriteUnits, st.Usage.ReadUnits))
@@ -117,11 +117,11 @@ func syncLine(st *edge.SyncStatus) string {
 	writes := counted(st.Waiting, "write")
 	switch st.State {
 	case "in_step":
-		return "in step with the cloud"
+		return "in sync with the cloud"
 	case "behind":
-		how := "on the way"
+		how := "in flight"
 		if n := heldBack(st); n > 0 {
-			how = fmt.Sprintf("waiting, %d of them for tables that nothing is sent to", n)
+			how = fmt.Sprintf("waiting, %d of them for stopped tables", n)
 		}
 		if st.Since.IsZero() { // the clock was not set when they were written
 			return fmt.Sprintf("behind: %s %s", writes, how)
@@ -130,7 +130,7 @@ func syncLine(st *edge.SyncStatus) string {
 	case "offline":
 		return fmt.Sprintf("offline since %s: %s waiting", instant(st.Since), writes)
 	default:
-		return fmt.Sprintf("stopped: %s (%s waiting)", cmp.Or(st.Reason, "a person has to act"), writes)
+		return fmt.Sprintf("stopped: %s (%s waiting)", cmp.Or(st.Reason, "an operator has to act"), writes)
 	}
 }
 
@@ -150,7 +150,7 @@ func syncWaiting(st *edge.SyncStatus) string {
 		text += fmt.Sprintf(", not in the cloud since %s (%s)", instant(st.Unsynced), time.Duration(st.LagSeconds*float64(time.Second)).Round(time.Second))
 	}
 	if st.Unanswered > 0 {
-		text += fmt.Sprintf(", %d unanswered (sent; nobody knows yet whether they applied)", st.Unanswered)
+		text += fmt.Sprintf(", %d unanswered (sent; the outcome is not known yet)", st.Unanswered)
 	}
 	if st.Doubtful > 0 {
 		text += fmt.Sprintf(", %d doubtful (not shown here; the cloud decides)", st.Doubtful)
@@ -173,10 +173,10 @@ func syncTables(st *edge.SyncStatus) string {
 		for _, p := range st.Lanes[i].Parked {
 			if !parked {
 				s.gap()
-				s.row("PARKED", "TABLE", "LANE", "UNTIL", "WHY")
+				s.row("PARKED", "TABLE", "KEY", "LANE", "UNTIL", "BEHIND", "WHY")
 				parked = true
 			}
-			s.row(p.WriteID, p.Table, fmt.Sprint(st.Lanes[i].Lane), instant(p.Until), p.Words())
+			s.row(p.WriteID, p.Table, string(p.Key), fmt.Sprint(st.Lanes[i].Lane), instant(p.Until), fmt.Sprint(p.Behind), p.Words())
 		}
 	}
 	if len(st.Feed) > 0 {

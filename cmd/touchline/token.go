@@ -15,10 +15,10 @@ func newToken() *cobra.Command {
 	var t edge.TokenConfig
 	cmd := &cobra.Command{
 		Use:   "token --user ID",
-		Short: "Make a token to sign in with, for development",
-		Long: "Make an ID token with the key that 'touchline serve --dev-issuer' has made in its data directory, and print it.\n" +
-			"An app sends it as Authorization: Bearer TOKEN; a browser takes it at /signin. Whoever has it is that user until\n" +
-			"it expires.",
+		Short: "Create a sign-in token, for development",
+		Long: "Create and print an ID token, signed with the key that 'touchline serve --dev-issuer' keeps in its data directory.\n" +
+			"An app sends it as Authorization: Bearer TOKEN; in a browser, enter it at /signin. Anyone holding it is that user\n" +
+			"until it expires.",
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if t.User == "" {
@@ -42,9 +42,9 @@ func newToken() *cobra.Command {
 	flags.StringVar(&f.config, "config", "", "configuration file (default "+defaultFile+" if it exists)")
 	flags.String("data-dir", edge.DefaultConfig().DataDir, "directory of the node's database, which has the key")
 	flags.StringVar(&t.User, "user", "", "id of the user")
-	flags.BoolVar(&t.Admin, "admin", false, "make the user an admin: of the group that auth.admin_group names")
-	flags.StringSliceVar(&t.Groups, "groups", nil, "further groups of the user, with commas between")
-	flags.DurationVar(&t.Life, "ttl", 12*time.Hour, "how long the token counts, up to 720h")
+	flags.BoolVar(&t.Admin, "admin", false, "make the user an admin, a member of the group auth.admin_group")
+	flags.StringSliceVar(&t.Groups, "groups", nil, "further groups of the user, separated by commas")
+	flags.DurationVar(&t.Life, "ttl", 12*time.Hour, "how long the token is valid, up to 720h")
 	outputFlag(cmd, &f.output)
 	return cmd
 }

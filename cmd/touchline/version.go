@@ -40,18 +40,23 @@ func buildInfo() build {
 	return b
 }
 
+// String is the one line that people see.
+func (b build) String() string {
+	return fmt.Sprintf("touchline %s (commit %s, %s, %s)", b.Version, b.Commit, b.Date, b.Go)
+}
+
 func newVersion() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Show what binary this is",
+		Short: "Show the version of this binary",
 		Args:  usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := buildInfo()
 			if output == "json" {
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(b)
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "touchline %s (commit %s, %s, %s)\n", b.Version, b.Commit, b.Date, b.Go)
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), b)
 			return err
 		},
 	}
