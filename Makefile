@@ -4,7 +4,6 @@ GO     ?= go
 TAGS   := nomsgpack
 TOOL   := $(GO) tool -modfile=tools/go.mod
 BIN    := bin/touchline
-GO_MIN := $(shell sed -n 's/^go \([0-9.]*\)$$/\1/p' go.mod)
 
 # Arguments: make run ARGS='--match 1086066 --speed 60', make bench ARGS='-rows ^lone', make gobench BENCH=Get COUNT=10,
 # make fuzz FUZZTIME=5m
@@ -40,11 +39,18 @@ run: build ## build and start the demo, a recorded match played live on http://1
 	@exec $(BIN) demo $(ARGS)
 
 .PHONY: test
-test: need-go ## run every test, with the race detector where there is a C compiler
-	@GO='$(GO)' TAGS='$(TAGS)' sh tools/test.sh
+test: need-go ## test every package and every rule, with the race detector where there is a C compiler (5 minutes on two cores)
+	@GO='$(GO)' TAGS='$(TAGS)' $(SHELL) tools/test.sh fast
+
+.PHONY: test-long
+test-long: need-go ## test what takes longer: every match, many seeds, fleets, other people's clients (16 minutes)
+	@GO='$(GO)' TAGS='$(TAGS)' $(SHELL) tools/test.sh long
+
+.PHONY: test-all
+test-all: test test-long ## run all tests
 
 .PHONY: check
-check: need-go ## everything that CI does, in its order: tidy, format and lint, build, benchmarks once, tests
+check: need-go ## tidy, format and lint, build, benchmarks once, test
 	@$(GO) mod tidy -diff
 	@$(MAKE) lint build
 	@$(MAKE) bench-once
@@ -52,7 +58,8 @@ check: need-go ## everything that CI does, in its order: tidy, format and lint, 
 
 .PHONY: build
 build: need-go ## build bin/touchline: static, stripped, with its version inside
-	@$(GO) build -buildvcs=$(BUILDVCS) -trimpath -tags '$(TAGS)' -ldflags '-s -w' -o $(BIN) ./cmd/touchline
+	@sh tools/aloud.sh 'building $(BIN): the first time Go fetches modules and compiles everything, which takes some minutes; later builds take seconds' \
+		$(GO) build -buildvcs=$(BUILDVCS) -trimpath -tags '$(TAGS)' -ldflags '-s -w' -o $(BIN) ./cmd/touchline
 
 .PHONY: bench
 bench: need-go ## measure the targets of docs/PERFORMANCE.md (ARGS='-quick', '-rows regexp', '-o json'; ten minutes)
@@ -135,14 +142,14 @@ tidy: need-go ## bring go.mod and tools/go.mod in line with the imports
 clean: ## remove what was built
 	@rm -rf bin dist
 
-# A clear word before the first thing goes wrong. An older go fetches the right toolchain by itself unless GOTOOLCHAIN
-# forbids it; then "go env" fails or tells an old version.
+# Check the Go version before anything fails for want of it. An older go fetches the right toolchain by itself unless
+# GOTOOLCHAIN forbids it; then "go env" fails or prints the old version. Nothing here needs more than a shell and coreutils.
 .PHONY: need-go
 need-go:
-	@command -v $(GO) >/dev/null 2>&1 || { \
-		echo "touchline needs Go $(GO_MIN) or newer, and '$(GO)' is not on the PATH: https://go.dev/dl/" >&2; exit 1; }
-	@have=$$($(GO) env GOVERSION 2>/dev/null); \
-	echo "$${have##*go}" | awk -F '[.a-z-]' -v min='$(GO_MIN)' '{ split(min, m, "."); \
-		exit !($$1 > m[1] || $$1 == m[1] && ($$2 > m[2] || $$2 == m[2] && $$3+0 >= m[3]+0)) }' || { \
-		echo "touchline needs Go $(GO_MIN) or newer; here is $$(GOTOOLCHAIN=local $(GO) version 2>&1 | head -1)," >&2; \
+	@while read -r word version; do [ "$$word" != go ] || need=$$version; done <go.mod; \
+	command -v $(GO) >/dev/null 2>&1 || { \
+		echo "touchline needs Go $$need or newer, and '$(GO)' is not on the PATH: https://go.dev/dl/" >&2; exit 1; }; \
+	have=$$($(GO) env GOVERSION 2>/dev/null); have=$${have##*go}; \
+	[ -n "$$have" ] && [ "$$(printf '%s\n' "$$need" "$${have%% *}" | sort -V | head -n 1)" = "$$need" ] || { \
+		echo "touchline needs Go $$need or newer; this is $$(GOTOOLCHAIN=local $(GO) version 2>&1 | head -n 1)," >&2; \
 		echo "and a newer one was not fetched (GOTOOLCHAIN, network): https://go.dev/dl/" >&2; exit 1; }

@@ -1,46 +1,64 @@
 #!/bin/sh
-# Runs every test of the project and ends with one summary of them all. Called by "make test".
+# Runs tests and ends with one summary of them. Called by "make test" and "make test-long".
 #
-# Tests run with the race detector. Those in files with the build tag "long" (whole matches, many seeds, outside
-# clients) run in a second go without it: there it would cost minutes and find nothing that the first did not. Those
-# with the tag "simdisk" run in a third, in a build whose files lie on a simulated disk; that is for Linux alone.
+#   test.sh fast   every package and every rule, with -short (small loops) and the race detector. It needs go, git and
+#                  coreutils; a test that uses more is skipped where that is missing.
+#   test.sh long   everything in full size (every match, many seeds, outside clients), without the race detector, which
+#                  would make it take hours: all tests, those in files with the build tag "long" too, and those with
+#                  the tag "simdisk" (Linux only), in a build whose files are on a simulated disk.
 #
-#   GO, TAGS   the go command, the build tags
+#   GO, TAGS   the go command and the build tags
 #   CI         if set, nothing may be missing: no race detector or a skipped test is a failure
 set -u
 : "${GO:=go}" "${TAGS:=nomsgpack}"
 
-# race prints -race where the race detector can be had. The probe builds what -race adds to a program, so it also
+# missing prints which programs are not here, which tests are left out for it, and how to get them.
+missing() {
+	[ -n "$RACE" ] || [ "$1" = long ] || echo "  no C compiler: the race detector is off (Debian: apt-get install gcc libc6-dev)"
+	has chromium chromium-browser google-chrome google-chrome-stable "${CHROMIUM:-}" ||
+		[ "$1" = long ] || echo "  no Chromium: pages are not tested in a browser (Debian: apt-get install chromium)"
+	[ "$1" = long ] || return 0
+	has java && has mvn || echo "  no Java or no Maven: nothing is compared with DynamoDB Local (Debian: apt-get install default-jre-headless maven)"
+	has python3 || echo "  no Python: boto3 and the AWS CLI are not tested (Debian: apt-get install python3-venv)"
+	has npm || echo "  no Node.js or no npm: the AWS SDK for JavaScript is not tested (Debian: apt-get install nodejs npm)"
+}
+
+# has reports whether one of the programs is on the PATH.
+has() {
+	for program in "$@"; do
+		[ -z "$program" ] || ! command -v "$program" >/dev/null 2>&1 || return 0
+	done
+	return 1
+}
+
+# race prints -race where the race detector works. The probe builds what -race adds to a program, so it also
 # finds a compiler without headers and a system that has no race detector.
 race() {
 	why=$(CGO_ENABLED=1 "$GO" build -race runtime/race runtime/cgo 2>&1) && { echo -race; return; }
-	echo "the race detector is off: it needs a C compiler (Debian: apt-get install gcc libc6-dev)" >&2
-	echo "$why" >&2
-	[ -z "${CI:-}" ]
+	[ -z "${CI:-}" ] || { echo "no race detector: $why" >&2; return 1; }
 }
 
-# events writes go test's JSON events of all runs.
-events() {
-	status=0
-	if [ -n "$RACE" ]; then cgo=1; else cgo=0; fi
-	CGO_ENABLED=$cgo "$GO" test -json $RACE -shuffle=on -timeout 20m -tags "$TAGS" ./... || status=1
+# The packages with the longest tests come first, so that no core is idle in the end; more packages at a time than cores,
+# since many tests wait for processes and servers; and less garbage collection than usual, for there is memory enough.
+PACKAGES='./sync/replica ./cmd/touchline ./edge ./store ./edge/cricket/... ./httpapi/... ./...'
+GOGC=${GOGC:-400}
+export GOGC
 
-	tagged long || status=1
+# fast and long write the JSON events of go test.
+fast() {
+	if [ -n "$RACE" ]; then cgo=1; else cgo=0; fi
+	# A program with the race detector sleeps for a second before it exits, for the sake of goroutines that still run.
+	# Tests wait for theirs.
+	CGO_ENABLED=$cgo GORACE=${GORACE:-atexit_sleep_ms=0} "$GO" test -json -short $RACE -shuffle=on -p 4 -timeout 30m -tags "$TAGS" $PACKAGES
+}
+
+long() {
+	status=0
+	"$GO" test -json -shuffle=on -p 3 -timeout 40m -tags "$TAGS,long" $PACKAGES || status=1
 	[ "$("$GO" env GOOS)" = linux ] || return $status
 	simulated=$("$GO" run ./internal/tools/simdisk bin/simdisk) || return 1
-	tagged simdisk $simulated || status=1
+	"$GO" test -json -shuffle=on -timeout 40m -tags "$TAGS,simdisk" $simulated -run '^TestSimulatedDisk' ./store || status=1
 	return $status
-}
-
-# tagged runs the tests in files with a build tag, with more flags if there are any.
-tagged() {
-	tag=$1
-	shift
-	files=$(grep -rlE --include='*_test.go' "^//go:build (.*[^a-z!])?$tag([^a-z]|\$)" . 2>/dev/null)
-	[ -n "$files" ] || return 0
-	names=$(sed -nE 's/^func ((Test|Example)[A-Za-z0-9_]*)\(.*/\1/p' $files | sort -u | paste -s -d '|' -)
-	dirs=$(for f in $files; do dirname "$f"; done | sort -u)
-	"$GO" test -json -shuffle=on -timeout 30m -tags "$TAGS,$tag" "$@" -run "^($names)\$" $dirs
 }
 
 # skipped judges the tests that did not run: where a person has no Chromium or no Java a test is skipped and says so;
@@ -52,12 +70,21 @@ skipped() {
 }
 
 case ${1:-} in
-events) events ;;
-skipped) skipped ;;
-*)
+fast | long)
 	RACE=$(race) || exit 1
 	export GO TAGS RACE
+	if [ "$1" = fast ]; then
+		echo "Testing every package, the long loops cut short (whole: make test-all). On two cores this takes 5 minutes, 2 without the race"
+		echo "detector, and some minutes more the first time, when everything is compiled."
+	else
+		echo "Testing every match, many seeds, fleets and other people's clients: 16 minutes on two cores."
+	fi
+	missing "$1"
 	exec "$GO" tool -modfile=tools/go.mod gotestsum --format pkgname --format-hide-empty-pkg \
-		--post-run-command 'sh tools/test.sh skipped' --raw-command -- sh tools/test.sh events
+		--post-run-command '/bin/sh tools/test.sh skipped' --raw-command -- /bin/sh tools/test.sh "events-$1"
 	;;
+events-fast) fast ;;
+events-long) long ;;
+skipped) skipped ;;
+*) echo "usage: test.sh fast | long" >&2; exit 2 ;;
 esac
