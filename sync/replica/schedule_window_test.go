@@ -220,12 +220,17 @@ func olderPage(sc *scene) {
 // expired puts a row whose time is over here, and not yet deleted in the cloud.
 func expired(sc *scene) *player {
 	a := sc.node("A")
-	ttl := sc.clock().Now().Unix() + 5
+	a.reaches() // else it may be too late for the row when it is sent: a disk is slow, and the clock of a stage jumps
+	ttl := sc.clock().Now().Unix() + 60
 	a.put("rows", row("r", "v", "old", "ttl", ttl), "", values())
 	a.settle()
-	sc.pass(10 * time.Second)
+	sc.pass(65 * time.Second)
 	if a.see("rows", pk("r")) != nil {
 		sc.Fatal("it is seen past its time")
+	}
+	if a.holds("rows", pk("r")) == nil || sc.image("rows", pk("r")) == nil {
+		sc.Fatalf("it is gone before anybody deleted it: here %s, in the cloud %s; %v",
+			tell(a.holds("rows", pk("r"))), tell(sc.image("rows", pk("r"))), a.records())
 	}
 	return a
 }

@@ -233,10 +233,16 @@ func (p *player) remove(table, key, condition string, params expr.Params) uint64
 	})
 }
 
-// see returns what readers of the node see.
-func (p *player) see(table string, key attr.Item) (it attr.Item) {
+// see returns what readers of the node see; holds, also what is past its TTL.
+func (p *player) see(table string, key attr.Item) attr.Item   { return p.get(table, key, false) }
+func (p *player) holds(table string, key attr.Item) attr.Item { return p.get(table, key, true) }
+
+func (p *player) get(table string, key attr.Item, expired bool) (it attr.Item) {
 	p.sc.Helper()
 	must(p.sc, p.store.View(context.Background(), func(tx *store.Tx) (err error) {
+		if expired {
+			tx.ShowExpired()
+		}
 		it, err = tx.Get(table, key)
 		return err
 	}))
