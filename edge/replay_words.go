@@ -23,8 +23,7 @@ type LastWords struct {
 }
 
 // subjectOf is what an event is about, as far as its last word has to be true: its key, but for a target, of which there is
-// one at a time. What passes by itself has none: rain,
-// and how close a chase is.
+// one at a time. What passes by itself has none: rain, and how close a chase is.
 func subjectOf(kind cricket.EventType, key string) string {
 	switch kind {
 	case cricket.EventTargetRevised:
@@ -119,9 +118,16 @@ func sameStart(text, body string) bool {
 	return text == body || strings.HasSuffix(body, "…") && strings.HasPrefix(text, strings.TrimSuffix(body, "…"))
 }
 
+var (
+	// figures are what an alert says of the moment that it was told at: balls faced, a score.
+	figures = regexp.MustCompile(` \([\d.]+\)| \d+-\d+`)
+	// tail is what may follow the batters of a wicket: how many in how many balls, a bowler's haul.
+	tail = regexp.MustCompile(`^(\d+ in \d+|(five|ten) (for|in) .*)$`)
+)
+
 // facts are the words of an alert without those of others that were merged into it, and without the balls faced.
 func facts(text string) string {
-	text = regexp.MustCompile(` \([\d.]+\)| \d+-\d+`).ReplaceAllString(text, "")
+	text = figures.ReplaceAllString(text, "")
 	if people, score, found := strings.Cut(text, " · "); found && !strings.Contains(score, ". ") {
 		return lastOut(people) + " · " + score
 	}
@@ -142,7 +148,7 @@ func lastOut(people string) string {
 	if strings.HasSuffix(before, " wickets") {
 		before = "WICKET"
 	}
-	parts := slices.DeleteFunc(strings.Split(list, ", "), regexp.MustCompile(`^(\d+ in \d+|(five|ten) (for|in) .*)$`).MatchString)
+	parts := slices.DeleteFunc(strings.Split(list, ", "), tail.MatchString)
 	if len(parts) == 0 {
 		return before
 	}
