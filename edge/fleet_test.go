@@ -489,9 +489,10 @@ func (f *fleet) check(matches []string) {
 			if e.Key == "result" {
 				results++
 			}
+			body, known := heardOf(heard, e.Text)
 			switch {
-			case heard[e.Text]:
-				delete(heard, e.Text)
+			case known:
+				delete(heard, body)
 				if !e.Alert {
 					f.t.Errorf("%s heard of what nobody claimed: %+v", phone, e)
 				}
@@ -505,4 +506,14 @@ func (f *fleet) check(matches []string) {
 		}
 		f.history(id, fleetSilence)
 	}
+}
+
+// heardOf returns the body that tells a text, which is cut where it is too long for an alert.
+func heardOf(heard map[string]bool, text string) (body string, known bool) {
+	for body := range heard {
+		if sameStart(text, body) {
+			return body, true
+		}
+	}
+	return "", false
 }
