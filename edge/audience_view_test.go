@@ -35,7 +35,7 @@ func TestAudience(t *testing.T) {
 	}
 	for name, n := range map[string]*Node{
 		"alone, without push": {store: s}, "alone": {store: s, push: coordinator},
-		"in a fleet": {store: s, push: coordinator, sync: new(replica.Replica)},
+		"in a fleet": {store: s, push: coordinator, sync: new(replica.Replica)}, "in a fleet, without push": {store: s, sync: new(replica.Replica)},
 	} {
 		got, err := n.audienceOf(t.Context(), "7")
 		if err != nil || got.Followers != 2 || got.Elsewhere != (n.sync != nil) {
