@@ -212,11 +212,20 @@ func (e *Entry) judgeGhost(item attr.Item, side Sidecar, f facts, env Env) (verd
 	default:
 		e.Unsure, e.Moved, e.Dead = false, true, false // a copy could still make the item
 	}
-	e.Ghost, e.Was = false, nil // somebody has given it time: it is an item like any other
+	e.noGhost()
+	return verdictAgain, decision{}
+}
+
+// noGhost has an entry that was to take the place of an item past its TTL be what was asked for: somebody has given that time,
+// it is an item like any other.
+func (e *Entry) noGhost() {
+	if !e.Ghost {
+		return
+	}
+	e.Ghost, e.Was = false, nil
 	if e.Update != "" {
 		e.Op, e.Item = store.OpUpdate, nil
 	}
-	return verdictAgain, decision{}
 }
 
 func (e *Entry) sameTTL(item attr.Item) bool {

@@ -2,6 +2,7 @@ package intent
 
 import (
 	"encoding/hex"
+	"fmt"
 	"testing"
 	"time"
 
@@ -70,6 +71,58 @@ func TestMovedCreateThatWasForgotten(t *testing.T) {
 		}
 		a.result(e, OutApplied, "")
 		w.want("t", "i", `{"n":{"N":"1"},"y":{"N":"2"}}`)
+	}
+}
+
+// So does one that was to take the place of an item past its TTL, which somebody has given time meanwhile.
+func TestMovedGhostThatWasForgotten(t *testing.T) {
+	t.Parallel()
+	far := epoch.Unix() + 1e5
+	for name, write := range map[string]func() op{
+		"a put":     func() op { return put("t", "i", "", "y", 2, "ttl", far) },
+		"an update": func() op { return update("t", "i", "SET y = :y, #t = :t", "", ":y", 2, ":t", far).named("#t", "ttl") },
+	} {
+		for _, gone := range []bool{false, true} {
+			w := newWorld(t)
+			a, b := w.node("a"), w.node("b")
+			a.write(put("t", "i", "", "x", 1, "ttl", w.now.Unix()+60))
+			a.drain()
+			b.learn("t", "i")
+			b.write(update("t", "i", "SET #t = :t, b = :y", "", ":y", 1, ":t", far+1).named("#t", "ttl"))
+			w.now = w.now.Add(time.Hour)
+			e := a.write(write())
+			if !e.Ghost {
+				t.Fatal("the test needs an item past its TTL")
+			}
+			a.step(delay)
+			stored := e.Encode()
+			b.drain()
+			for !e.Moved || !e.Dead {
+				if !a.step(arrive) {
+					t.Fatal("it waits")
+				}
+			}
+			if gone {
+				w.foreignDelete("t", "i")
+			}
+			e, err := DecodeEntry(stored)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.queue, a.known = []*Entry{e}, map[string]Known{}
+			a.drain()
+			if gone {
+				a.result(e, OutConflict, CodeDeleted)
+				w.want("t", "i", "nothing")
+				continue
+			}
+			a.result(e, OutApplied, "")
+			want := fmt.Sprintf(`{"ttl":{"N":"%d"},"y":{"N":"2"}}`, far)
+			if name == "an update" {
+				want = fmt.Sprintf(`{"b":{"N":"1"},"ttl":{"N":"%d"},"x":{"N":"1"},"y":{"N":"2"}}`, far)
+			}
+			w.want("t", "i", want)
+		}
 	}
 }
 
