@@ -221,7 +221,7 @@ func (c *compiling) fold(it *workItem, u *unit) error {
 		return nil
 	}
 	last, err := c.unit(it.sh.pending[len(it.sh.pending)-1].unitID)
-	if err != nil || last == nil || len(last.Entries) != 1 || len(last.after) > 0 || last.Entries[0].Txn != 0 || len(last.Entries[0].Folds) >= maxFolds {
+	if err != nil || last == nil || len(last.Entries) != 1 || len(last.after) > 0 || last.Entries[0].Txn != 0 || len(last.Entries[0].Folds) >= c.r.limits.Folds {
 		return err
 	}
 	if !attr.EqualItems(last.Entries[0].Key, it.key) || last.Entries[0].Table != it.spec.Name ||

@@ -8,6 +8,15 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
+// Limits are the replica's, see there.
+type Limits = limits
+
+// UsualLimits are those of every replica that nobody has limited.
+func UsualLimits() Limits { return usualLimits() }
+
+// Limit gives the replica other limits, before it is opened.
+func (r *Replica) Limit(l Limits) { r.limits = l }
+
 // InHand is how many units the lanes hold in memory. The lanes do not run.
 func (r *Replica) InHand() (n int) {
 	for _, l := range r.lanes {

@@ -29,7 +29,6 @@ type PollRule struct {
 
 const (
 	pollEvery  = 30 * time.Second
-	pageLimit  = 200 // items of a page: what one transaction takes in must not hold the writers up
 	roundPages = 200 // of a rule in one round: what is left is read first in the next
 )
 

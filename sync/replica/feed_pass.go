@@ -151,7 +151,7 @@ func (r *Replica) readPage(ctx context.Context, p *pass) (Page, error) {
 	if err := r.readable(p.table); err != nil {
 		return Page{}, err
 	}
-	q := Reading{Table: p.table, After: p.after, Limit: pageLimit}
+	q := Reading{Table: p.table, After: p.after, Limit: r.limits.Page}
 	if !p.partition.IsZero() {
 		q.KeyCondition = "#p = :p"
 		q.Params = expr.Params{

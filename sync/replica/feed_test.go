@@ -141,7 +141,7 @@ func TestAbsent(t *testing.T) {
 func TestLongPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, dir := newShelf(t), t.TempDir()
-		const items = 5*pageLimit + 7
+		const page, items = 200, 5*200 + 7
 		for i := range items {
 			c.foreign(t, "follows", nil, follow("m", fmt.Sprintf("%05d", i)))
 		}
@@ -150,7 +150,7 @@ func TestLongPass(t *testing.T) {
 		p := newPass(n.spec("follows"), attr.S("m"), rawOf(t, "m"))
 		budget := 2
 		got, err := n.pass(t.Context(), p, &budget)
-		if err != nil || got != 2*pageLimit {
+		if err != nil || got != 2*page {
 			t.Fatalf("%d items, %v", got, err)
 		}
 		n.close(t)
@@ -161,7 +161,7 @@ func TestLongPass(t *testing.T) {
 		c.foreign(t, "follows", follow("m", fmt.Sprintf("%05d", items-1)), nil)
 		p = newPass(n.spec("follows"), attr.S("m"), rawOf(t, "m"))
 		budget = 10
-		if got, err = n.pass(t.Context(), p, &budget); err != nil || got != items-1-2*pageLimit {
+		if got, err = n.pass(t.Context(), p, &budget); err != nil || got != items-1-2*page {
 			t.Fatalf("after the restart %d items, %v", got, err)
 		}
 		if n.row(t, "follows", follow("m", "00001")) == nil {
@@ -206,8 +206,8 @@ func rawOf(t testing.TB, text string) []byte {
 // A position and what was read before it are there together or not at all.
 func TestCheckpointWithItems(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, dir := newShelf(t), t.TempDir()
-		for i := range pageLimit + 1 {
+		c, dir, page := newShelf(t), t.TempDir(), usualLimits().Page
+		for i := range page + 1 {
 			c.foreign(t, "follows", nil, follow("m", fmt.Sprintf("%05d", i)))
 		}
 		n := openNode(t, c, dir, crashAt("feed-page"))
@@ -221,7 +221,7 @@ func TestCheckpointWithItems(t *testing.T) {
 		n.online(t)
 		budget := 5
 		got, err := n.pass(t.Context(), newPass(n.spec("follows"), attr.S("m"), rawOf(t, "m")), &budget)
-		if err != nil || got != pageLimit+1 {
+		if err != nil || got != page+1 {
 			t.Errorf("%d items, %v", got, err)
 		}
 	})

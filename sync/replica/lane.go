@@ -59,10 +59,7 @@ type LaneUnit struct {
 }
 
 const (
-	maxWindow  = 64
-	maxAside   = 1024 // units in hand; what does not fit is read again later
-	scanSlice  = 128  // units read in one View
-	maxSteps   = 64   // of a unit without a pause
+	maxSteps   = 64 // of a unit without a pause
 	rescanWait = time.Second
 	ackDelay   = 250 * time.Millisecond // an answer nobody waits for may wait so long for others to share its commit
 	asideWait  = 30 * time.Second       // what waits for something that may be missed is looked at again
@@ -318,7 +315,7 @@ func (l *lane) scanSlice(tx *store.Tx, now time.Time) error {
 			return false, err
 		}
 		units = append(units, u)
-		return len(units) < scanSlice, nil
+		return len(units) < l.r.limits.Scan, nil
 	})
 	if err != nil {
 		return err
@@ -332,7 +329,7 @@ func (l *lane) scanSlice(tx *store.Tx, now time.Time) error {
 		}
 		l.cursor = u.id.seq
 	}
-	l.ended = len(units) < scanSlice
+	l.ended = len(units) < l.r.limits.Scan
 	return nil
 }
 
@@ -349,7 +346,7 @@ func (l *lane) look(tx *store.Tx, u *unit, now time.Time) error {
 	switch {
 	case !wait.After(now):
 		l.addReady(u.id.seq)
-	case len(l.inHand) < maxAside:
+	case len(l.inHand) < l.r.limits.Aside:
 		l.setAside(u.id.seq, wait, now, u.table(), why)
 	default: // too many to remember
 		at := maxTime(wait, now.Add(rescanWait))

@@ -49,9 +49,6 @@ const (
 	unitAfterVersion = 2
 )
 
-// maxFolds bounds how many entries are folded into one.
-const maxFolds = 64
-
 var errUnit = errors.New("a unit of the outbox is cut short or of an unknown version")
 
 func (u *unit) encode() []byte {

@@ -132,16 +132,13 @@ func (w *work) findHeads() error {
 				continue
 			}
 			it.heads = append(it.heads, p.unitID)
-			if w.many = w.many || len(it.heads) >= maxHeads; !p.shared || !it.freed || w.many {
+			if w.many = w.many || len(it.heads) >= w.r.limits.Heads; !p.shared || !it.freed || w.many {
 				break
 			}
 		}
 	}
 	return nil
 }
-
-// maxHeads is how many of an item are told that they lead: with more the lanes read the outbox anew.
-const maxHeads = 64
 
 // moved has memory follow a commit of the driver: lanes learn which units are heads now, and who waits is told.
 func (r *Replica) moved(w *work) {

@@ -22,12 +22,13 @@ import (
 // What it must not forget lies in side buckets of the store, and changes in the transactions that make it true. What is
 // in memory is a window on that, moved behind the commits.
 type Replica struct {
-	cfg   Config // complete
-	store *store.Store
-	cloud Cloud
-	clock clock.Clock
-	log   *slog.Logger
-	exprs *expr.Cache
+	cfg    Config // complete
+	limits limits
+	store  *store.Store
+	cloud  Cloud
+	clock  clock.Clock
+	log    *slog.Logger
+	exprs  *expr.Cache
 
 	lanes   []*lane
 	net     *network    // whether the cloud can be reached, and how many lanes may send
@@ -70,7 +71,7 @@ func New(c Config) (*Replica, error) {
 	}
 	r := &Replica{
 		cfg: c, store: c.Store, cloud: c.Cloud, clock: c.Clock, log: c.Log, exprs: expr.NewCache(1024),
-		levels: &levels{}, waiting: newWaiters(), events: newEventWaits(), reads: newReadings(),
+		limits: usualLimits(), levels: &levels{}, waiting: newWaiters(), events: newEventWaits(), reads: newReadings(),
 	}
 	r.identity.fileLock = make(chan struct{}, 1)
 	r.identity.restores.requeueing = make(chan struct{}, 1)
@@ -207,7 +208,7 @@ func (r *Replica) env(tx *store.Tx) intent.Env {
 	env := intent.Env{
 		Node: r.store.Node(), Now: r.clock.Now().Add(skew), Skew: skew, Synced: r.synced(),
 		SyncTable: r.cfg.SyncTable, LockTable: r.cfg.LockTable, Transactions: r.transactions(), Replaying: r.replaying(),
-		Spec: r.spec, Settled: r.settledOf, Past: r.pastOf, Rand: r.cfg.Rand, Exprs: r.exprs,
+		Spec: r.spec, Settled: r.settledOf, Past: r.pastOf, Rand: r.cfg.Rand, Exprs: r.exprs, Marks: r.limits.Marks, Signed: r.limits.Signed,
 		Events: func(lock string, fence int64, group uint64) bool { return r.eventsDone(tx, lock, fence, group) },
 		Kept:   func(table string, key attr.Item, mark attr.Value) bool { return r.keptMark(tx, table, key, mark) },
 	}

@@ -191,9 +191,9 @@ func (l *lane) moveOn(done []*flight, next picked, now time.Time) {
 	if len(next.popped) > 0 {
 		l.window = append(l.window, next.window...)
 		if len(next.window) >= l.width {
-			l.width = min(2*l.width, maxWindow)
+			l.width = min(2*l.width, l.r.limits.Window)
 		} else {
-			l.width = max(4, len(next.window))
+			l.width = min(max(4, len(next.window)), l.r.limits.Window)
 		}
 	}
 }

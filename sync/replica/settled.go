@@ -20,13 +20,11 @@ import (
 
 // How often a node tells how far it has settled, and reads the same of others.
 const (
-	tellEvery  = time.Minute
-	tellSoon   = 5 * time.Second  // after a connect
-	tellWatch  = 10 * time.Minute // after a connect that found another copy, in which it looks more often
-	learnEvery = 5 * time.Minute
-	pastAfter  = 15 * time.Minute // a signed request's lifetime: what was settled then has no copies on their way
-	askedFor   = time.Hour        // a node nobody has asked about for that long is not read any more
-	maxNodes   = 4096             // known at once: beyond that the one asked about least recently is forgotten
+	tellEvery = time.Minute
+	tellSoon  = 5 * time.Second  // after a connect
+	tellWatch = 10 * time.Minute // after a connect that found another copy, in which it looks more often
+	askedFor  = time.Hour        // a node nobody has asked about for that long is not read any more
+	maxNodes  = 4096             // known at once: beyond that the one asked about least recently is forgotten
 )
 
 // settledNodes is how far other nodes have settled, as far as somebody here wanted to know. It is in memory: what is not
@@ -36,7 +34,7 @@ type settledNodes struct {
 }
 
 type settledNode struct {
-	seen  []settledAt // the oldest is the newest that is older than pastAfter, if there is one
+	seen  []settledAt // the oldest is the newest that is older than limits.Signed, if there is one
 	asked time.Time
 	read  time.Time // zero: not yet
 }
@@ -47,13 +45,13 @@ type settledAt struct {
 }
 
 // learn notes a reading. A sequence only grows: a lower one is that of a restored cloud, and what was settled stays so.
-func (n *settledNode) learn(seq uint64, now time.Time) {
+func (n *settledNode) learn(seq uint64, now time.Time, signed time.Duration) {
 	n.read = now
 	if k := len(n.seen); k > 0 {
 		seq = max(seq, n.seen[k-1].seq)
 	}
 	n.seen = append(n.seen, settledAt{seq, now})
-	for len(n.seen) > 1 && !n.seen[1].at.After(now.Add(-pastAfter)) {
+	for len(n.seen) > 1 && !n.seen[1].at.After(now.Add(-signed)) {
 		n.seen = n.seen[1:]
 	}
 }
@@ -65,10 +63,10 @@ func (n *settledNode) latest() uint64 {
 	return n.seen[len(n.seen)-1].seq
 }
 
-func (n *settledNode) past(now time.Time) uint64 {
+func (n *settledNode) past(now time.Time, signed time.Duration) uint64 {
 	out := uint64(0)
 	for _, s := range n.seen {
-		if !s.at.After(now.Add(-pastAfter)) {
+		if !s.at.After(now.Add(-signed)) {
 			out = s.seq
 		}
 	}
@@ -100,13 +98,13 @@ func (s *settledNodes) leastAsked() (name string) {
 	return name
 }
 
-// due lists the nodes to be read, in the order of their names.
-func (s *settledNodes) due(now time.Time) (out []string) {
+// due lists the nodes to be read, in the order of their names: each thrice in the lifetime of a signed request.
+func (s *settledNodes) due(now time.Time, signed time.Duration) (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.nodes)) {
 		n := s.nodes[name]
 		if n.asked.Before(now.Add(-askedFor)) {
 			delete(s.nodes, name)
-		} else if n.read.IsZero() || !n.read.After(now.Add(-learnEvery)) {
+		} else if n.read.IsZero() || !n.read.After(now.Add(-signed/3)) {
 			out = append(out, name)
 		}
 	}
@@ -126,7 +124,7 @@ func (r *Replica) settledOf(node string) uint64 {
 	return n.latest()
 }
 
-// pastOf is settledOf as it was known 15 minutes ago: no copy of what was settled then is on its way any more.
+// pastOf is settledOf as it was known a signed request's lifetime ago: no copy of what was settled then is on its way any more.
 func (r *Replica) pastOf(node string) uint64 {
 	if node == r.store.Node() {
 		return 0
@@ -135,7 +133,7 @@ func (r *Replica) pastOf(node string) uint64 {
 	id.mu.Lock()
 	defer id.mu.Unlock()
 	n, _ := id.settled.node(node, now)
-	return n.past(now)
+	return n.past(now, r.limits.Signed)
 }
 
 // settledHere returns the sequence up to which nothing of this node waits.
@@ -219,7 +217,7 @@ func (r *Replica) keepRow(ctx context.Context) {
 	id := &r.identity
 	id.mu.Lock()
 	connected := id.connected && id.stopped == ""
-	names := id.settled.due(r.clock.Now())
+	names := id.settled.due(r.clock.Now(), r.limits.Signed)
 	id.mu.Unlock()
 	if !connected {
 		return
@@ -241,7 +239,7 @@ func (r *Replica) keepRow(ctx context.Context) {
 		now := r.clock.Now()
 		id.mu.Lock()
 		if n := id.settled.nodes[name]; n != nil {
-			n.learn(seq, now)
+			n.learn(seq, now, r.limits.Signed)
 		}
 		id.mu.Unlock()
 	}

@@ -9,31 +9,32 @@ import (
 )
 
 func TestSettledNodes(t *testing.T) {
+	const signed, learnEvery = 15 * time.Minute, 5 * time.Minute
 	now := time.Unix(1_800_000_000, 0)
 	var s settledNodes
 	n, fresh := s.node("b", now)
-	if !fresh || n.latest() != 0 || n.past(now) != 0 {
-		t.Fatalf("of a node that nobody knows: %d, %d", n.latest(), n.past(now))
+	if !fresh || n.latest() != 0 || n.past(now, signed) != 0 {
+		t.Fatalf("of a node that nobody knows: %d, %d", n.latest(), n.past(now, signed))
 	}
 	for i := range 10 {
-		n.learn(uint64(100*i), now.Add(time.Duration(i)*learnEvery))
+		n.learn(uint64(100*i), now.Add(time.Duration(i)*learnEvery), signed)
 	}
 	now = now.Add(9 * learnEvery)
-	if n.latest() != 900 || n.past(now) != 600 || len(n.seen) > 5 {
-		t.Errorf("latest %d, 15 minutes ago %d, %d kept", n.latest(), n.past(now), len(n.seen))
+	if n.latest() != 900 || n.past(now, signed) != 600 || len(n.seen) > 5 {
+		t.Errorf("latest %d, 15 minutes ago %d, %d kept", n.latest(), n.past(now, signed), len(n.seen))
 	}
-	n.learn(50, now) // a restored cloud
+	n.learn(50, now, signed) // a restored cloud
 	if n.latest() != 900 {
 		t.Errorf("what was settled is settled no more: %d", n.latest())
 	}
-	if due := s.due(now); len(due) != 0 {
+	if due := s.due(now, signed); len(due) != 0 {
 		t.Errorf("due at once: %v", due)
 	}
 	s.nodes["b"].asked = now
-	if due := s.due(now.Add(learnEvery)); len(due) != 1 {
+	if due := s.due(now.Add(learnEvery), signed); len(due) != 1 {
 		t.Errorf("due later: %v", due)
 	}
-	if due := s.due(now.Add(2 * askedFor)); len(due) != 0 || len(s.nodes) != 0 {
+	if due := s.due(now.Add(2*askedFor), signed); len(due) != 0 || len(s.nodes) != 0 {
 		t.Errorf("a node that nobody asks about is read: %v", due)
 	}
 	for i := range maxNodes + 10 {

@@ -20,7 +20,7 @@ func newSeen() seen {
 	return seen{
 		ofItem: map[string][]*act{}, changed: map[string]map[string]changeAt{}, written: map[string]writtenAt{},
 		lives: map[string]livedAt{}, named: map[string]string{}, moved: map[string]uint64{}, carried: map[string]uint64{},
-		behind: map[string][]link{}, early: map[link]string{},
+		states: map[string][]stateAt{}, meant: map[string][]string{}, behind: map[string][]link{}, early: map[link]string{},
 	}
 }
 

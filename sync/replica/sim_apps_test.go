@@ -26,12 +26,14 @@ type act struct {
 	what   string // which of the applications' operations
 	id     string // the value it wrote; empty: it deletes, or counts
 	inc    int64
-	upsert bool   // it found no item
-	txn    int    // the same for all of one TransactWrite; 0: alone
-	after  uint64 // the last effect in the cloud when it was acknowledged
-	maybe  bool   // the process died in it: it may be there or not
-	gone   bool   // on a disk that was put back to an earlier state: nothing is promised
-	undone bool   // gone, with all that the node had recorded since
+	upsert bool      // it found no item
+	whole  attr.Item // what it puts
+	at     time.Time // when it was acknowledged
+	txn    int       // the same for all of one TransactWrite; 0: alone
+	after  uint64    // the last effect in the cloud when it was acknowledged
+	maybe  bool      // the process died in it: it may be there or not
+	gone   bool      // on a disk that was put back to an earlier state: nothing is promised
+	undone bool      // gone, with all that the node had recorded since
 }
 
 // writing is one Update of an application.
@@ -56,6 +58,7 @@ func (w *writing) put(table string, item attr.Item, id, condition string, values
 	was, err := w.tx.Put(store.PutItem{Table: table, Item: item, Condition: condition, Params: expr.Params{Values: values}})
 	if err == nil {
 		w.note(table, key, store.OpPut, id, 0, was)
+		w.acts[len(w.acts)-1].whole = item
 	}
 	return err
 }
@@ -128,6 +131,8 @@ func (l *simLife) write(what string, fn func(*writing) error) bool {
 		s.net.Count("write refused by the budget of what waits")
 	case kinds.Is(err, kinds.Full), kinds.Is(err, kinds.Unavailable), kinds.Is(err, kinds.Throttled):
 		s.net.Count("write refused for room")
+	case l.n.damaged.Load():
+		s.net.Count("write refused for what cannot be read")
 	case kinds.Is(err, kinds.Invalid), kinds.Is(err, kinds.Conflict):
 		s.trace("%s %s refused: %v", l.n.name, what, err)
 		s.net.Count("refused: " + what)
@@ -150,7 +155,12 @@ type operation struct {
 	do     func(*writing, *sim) error
 }
 
-func itemKey(s *sim) attr.Item { return pk(fmt.Sprintf("i%d", s.n(6))) }
+func itemKey(s *sim) attr.Item {
+	if s.hot > 0 && s.luck.n(4) > 0 {
+		return pk(fmt.Sprintf("i%d", s.hot-1))
+	}
+	return pk(fmt.Sprintf("i%d", s.n(6)))
+}
 
 // operations are what applications do to tables that everybody shares.
 func operations() []operation {

@@ -62,6 +62,8 @@ type seen struct {
 	moved   map[string]uint64              // life: the effect which told first that its create goes to another one
 	behind  map[string][]link              // id: what it stands behind
 	early   map[link]string                // and was in the cloud before that
+	states  map[string][]stateAt           // item
+	meant   map[string][]string            // "node seq item": the lives that a delete was sent for
 	carried map[string]uint64              // "node table key": the highest mark that another's Put brought to a restored cloud
 }
 
@@ -105,7 +107,7 @@ func (b *book) acknowledge(a *act) {
 	if old := b.bySeq[key]; old != nil && !old.gone && !old.maybe && !b.cloned[a.node] {
 		b.s.violate("%s gave sequence %d twice: %s and %s", a.node, a.seq, old.what, a.what)
 	}
-	a.after = b.latest
+	a.after, a.at = b.latest, time.Now()
 	b.bySeq[key] = a
 	b.acts = append(b.acts, a)
 	item := a.node + " " + a.table + " " + keyText(a.key)
@@ -234,6 +236,7 @@ func (b *book) sends(mark string, c *intent.Call) {
 	if b.sent[as] == 0 {
 		b.sent[as] = b.latest + 1
 	}
+	b.guarded(as, c)
 	if life := begun(c); life != "" {
 		b.named[entry+" "+as.item] = life
 	}
@@ -258,6 +261,7 @@ func (b *book) effect(e *simcloud.Effect) {
 		b.changed[e.Table] = map[string]changeAt{}
 	}
 	b.changed[e.Table][item] = changeAt{n: e.N, key: e.Key}
+	b.becomes(e, item)
 	shown, _ := intent.Split(e.New)
 	b.images[item] = append(b.images[item], imageAt{n: e.N, text: imageText(shown)})
 	b.values(e)
@@ -340,6 +344,9 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 	is, _ := e.New["n"].Int()
 	b.effects[entry] = append(b.effects[entry], effectAt{n: e.N, at: e.At, item: item, delta: is - was, plain: unnamed(e.Old), made: e.Old == nil})
 	a := b.bySeq[entry]
+	if strict {
+		b.putWhole(e, a)
+	}
 	if a != nil && e.Op == store.OpUpdate && e.Old == nil && !a.gone && strict && !b.begins(a) {
 		b.s.violate("skeleton: %s (%s) made an item of %s that was deleted", entry, a.what, item)
 	}

@@ -20,6 +20,8 @@ func (b *book) settle() {
 	recorded := b.recorded()
 	b.account(recorded)
 	b.refusals(recorded)
+	b.records()
+	b.deletes(recorded)
 	b.counters(recorded)
 	b.converged()
 	b.firsts(recorded)

@@ -11,8 +11,8 @@ import (
 // copyFaults are of machines that are put back to an earlier state, or run twice.
 func copyFaults() []mishap {
 	return []mishap{
-		{"snapshot", 150, 0, (*sim).snapshot},
-		{"snapshot restored", 500, 0, (*sim).restoreSnapshot},
+		{"snapshot", 100, 0, (*sim).snapshot},
+		{"snapshot restored", 250, 0, (*sim).restoreSnapshot},
 		{"clone running", 700, 0, (*sim).clone},
 	}
 }
@@ -102,7 +102,7 @@ func (s *sim) restoreSnapshot(n *simNode) bool {
 	s.trace("%s is put back to its snapshot", n.name)
 	s.book.putBack(n.name, sn.disk)
 	n.restored = true
-	if points := []string{"identity-new", "identity-incarnation", "identity-flagged"}; s.luck.once(2) {
+	if points := []string{"identity-new", "identity-incarnation", "identity-flagged"}; s.luck.n(4) > 0 {
 		n.killAt.Store(&points[s.luck.n(len(points))]) // while it finds out
 	}
 	clear(n.reads)

@@ -18,7 +18,7 @@ type mishap struct {
 
 // mishaps are all of them, in the order in which they are drawn.
 func mishaps() []mishap {
-	return slices.Concat(processFaults(), clockFaults(), copyFaults(), lockFaults(), cloudFaults(), diskFaults(), foreignFaults())
+	return slices.Concat(processFaults(), clockFaults(), copyFaults(), lockFaults(), cloudFaults(), diskFaults(), foreignFaults(), clusterFaults())
 }
 
 // mishapsOf are those of a seed.

@@ -36,7 +36,8 @@ type simNode struct {
 	slept  time.Duration // the monotonic clock has stood still for
 	paused time.Time     // nothing of it runs until then
 
-	broken diskFault // guarded by mu
+	broken  diskFault   // guarded by mu
+	damaged atomic.Bool // something that it keeps cannot be read
 
 	killIn     atomic.Int32           // failpoints until the process dies; 0: it does not
 	killAt     atomic.Pointer[string] // failpoint at which the process dies
@@ -149,6 +150,7 @@ func (l *simLife) open() (err error) {
 	if err != nil {
 		return err
 	}
+	l.rep.Limit(n.s.limits())
 	l.leases, err = lease.New(lease.Config{
 		Table: l.link.Locks(simLocks), Node: n.name, Boot: fmt.Sprintf("b%d", n.runs), Times: n, Fit: l.rep.Usable,
 		Skew: func() time.Duration { return time.Now().Truncate(time.Second).Sub(n.now()) }, // of the read before each change

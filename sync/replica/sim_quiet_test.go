@@ -18,7 +18,7 @@ func (s *sim) quiet() {
 	if s.book.anew != nil {
 		s.restart()
 	}
-	began, most := time.Now(), s.count()+12*simEvents()
+	began, most := time.Now(), s.count()+60*simEvents()
 	for time.Since(began) < limit && !s.broken() && s.count() < most {
 		s.sleep(30 * time.Second)
 		waiting, others := 0, 0
@@ -135,6 +135,7 @@ func (s *sim) release() {
 			continue
 		}
 		for _, c := range l.quarantined() {
+			s.book.passesPoison(l, c)
 			s.net.Count(map[bool]string{true: "too large quarantined", false: "poison quarantined"}[c.Code == "too_large"])
 			_, err := l.rep.DiscardConflict(context.Background(), c.ID)
 			s.trace("%s: operator discards conflict %d: %v", n.name, c.ID, err)

@@ -18,7 +18,7 @@ func simEvents() int {
 	if testing.Short() && os.Getenv(simAsked) == "" {
 		return 2000
 	}
-	return 5000
+	return 3500
 }
 
 // simAsked is set to the number of seeds by who asks for them.
@@ -59,7 +59,7 @@ func playSeeds(t *testing.T, first uint64, seeds int, step uint64) {
 	}
 	took := time.Since(began)
 	t.Logf("%d seeds, %d events, %.0f events a second", seeds, events, float64(events)/took.Seconds())
-	checkFired(t, fired, seeds >= 100)
+	checkFired(t, fired, seeds >= 200)
 }
 
 // simSeeds is which seeds to run: as many as asked for by make sim, else some.

@@ -30,6 +30,7 @@ func (l *simLife) follow(match string) {
 }
 
 func (l *simLife) hold(match string, held *lease.Lease) {
+	took := time.Now()
 	ctx, cancel := held.Context(l.ctx)
 	defer cancel()
 	for l.rep.TookLease(ctx, held.Key(), held.Fence()) != nil {
@@ -42,6 +43,7 @@ func (l *simLife) hold(match string, held *lease.Lease) {
 			return
 		}
 		if !l.n.s.idle.Load() {
+			l.n.s.book.worksUnder(l, "match:"+match, held.Fence(), took)
 			l.poll(match, held.Fence())
 		}
 		if l.sleep(3*time.Second) != nil {

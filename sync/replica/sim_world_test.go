@@ -45,6 +45,7 @@ type sim struct {
 	failed []string
 	ids    int
 	healed bool
+	hot    int // the item that all write just now, from 1; 0: none
 
 	writer   atomic.Pointer[simLife] // the last whose store began a transaction
 	lastBall int64                   // of the source, which ends with the trouble
@@ -62,7 +63,11 @@ func newSim(t testing.TB, seed uint64) *sim {
 	s.cloud = simcloud.New(simcloud.Options{OnEffect: s.book.effect, NoTransactions: s.plain, MaxItem: simMaxItem})
 	s.cloud.Create(cloudSpecs()...)
 	s.net = simcloud.NewNetwork(s.cloud, s.timer, seed)
+	if !usual(seed) {
+		s.net.Signed = s.limits().Signed * 14 / 15
+	}
 	s.net.Trace = s.trace
+	s.net.Hangs = func(node string) { s.violate("%s waits for an answer without a deadline", node) }
 	s.net.Sent = s.sends
 	s.net.Told = func(node string, err error) {
 		if e, ok := errors.AsType[*intent.Error](err); ok && e.Class == intent.ConditionFailed {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/touchline/touchline/store"
@@ -15,8 +16,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// signedFor is how long a signed request can still arrive, a little less than the protocol reckons with.
-const signedFor = 14 * time.Minute
+// SignedFor is how long a signed request can still arrive, a little less than the protocol reckons with.
+const SignedFor = 14 * time.Minute
 
 // Network is what the links of a simulation share.
 type Network struct {
@@ -25,6 +26,9 @@ type Network struct {
 	Trace func(format string, args ...any)  // told of every request; nil: nobody asks
 	Told  func(node string, err error)      // told what a node was told of a request, if it was refused; nil: nobody asks
 	Sent  func(mark string, c *intent.Call) // told of every write that leaves a node; nil: nobody asks
+	Hangs func(node string)                 // told of a request without a deadline, whose answer never comes; nil: nobody asks
+
+	Signed time.Duration // for how long a signed request can arrive
 
 	mu    sync.Mutex
 	rand  *rand.Rand
@@ -33,7 +37,7 @@ type Network struct {
 
 // NewNetwork makes a network whose faults the seed decides.
 func NewNetwork(c *Cloud, t *Timer, seed uint64) *Network {
-	return &Network{Cloud: c, Timer: t, rand: rand.New(rand.NewPCG(seed, 0x6e6574)), fired: map[string]int{}}
+	return &Network{Cloud: c, Timer: t, rand: rand.New(rand.NewPCG(seed, 0x6e6574)), fired: map[string]int{}, Signed: SignedFor}
 }
 
 // Fired returns how often each fault has struck.
@@ -283,7 +287,12 @@ func exchange[T any](ctx context.Context, l *Link, k kind, do func() (T, error))
 		l.net.Count(p.fault.String())
 	}
 	l.trace(k, &p)
-	arrive := func() { _, _ = do() }
+	var refused atomic.Bool
+	arrive := func() {
+		if !refused.Load() {
+			_, _ = do()
+		}
+	}
 	for _, d := range p.late {
 		l.net.Timer.After(d, arrive)
 	}
@@ -301,6 +310,8 @@ func exchange[T any](ctx context.Context, l *Link, k kind, do func() (T, error))
 		return zero, unanswered(err)
 	}
 	got, err = do()
+	// A copy of what was refused, and told to be, comes from nowhere: over TLS the answer ends the request.
+	refused.Store(err != nil && p.fault == LateCopy)
 	switch {
 	case p.deaf:
 		return zero, l.silence(ctx)
@@ -327,6 +338,9 @@ func (l *Link) wait(ctx context.Context, d time.Duration) error {
 
 // silence waits for an answer that never comes: without a deadline, as long as TCP would.
 func (l *Link) silence(ctx context.Context) error {
+	if _, ends := ctx.Deadline(); !ends && l.net.Hangs != nil && !l.isDead() {
+		l.net.Hangs(l.node)
+	}
 	_ = l.wait(ctx, 15*time.Minute)
 	return unanswered(errTimeout)
 }

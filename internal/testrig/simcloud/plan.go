@@ -97,10 +97,10 @@ func (l *Link) moment(p *plan, f Fault, k kind) {
 	case Delay:
 		p.up, p.down = n.logSpan(100*time.Millisecond, 40*time.Second), n.logSpan(100*time.Millisecond, 40*time.Second)
 	case LateCopy:
-		p.late = append(p.late, p.up+p.down+n.logSpan(10*time.Millisecond, signedFor))
+		p.late = append(p.late, p.up+p.down+n.logSpan(10*time.Millisecond, n.Signed))
 	case LateLost:
 		p.lost = true
-		p.late = append(p.late, n.logSpan(10*time.Millisecond, signedFor))
+		p.late = append(p.late, n.logSpan(10*time.Millisecond, n.Signed))
 	case Reorder:
 		p.up = n.span(50*time.Millisecond, 2*time.Second)
 	case Duplicate:

@@ -46,7 +46,7 @@ func (b *builder) overlay(m *mutant) (string, error) {
 // build makes the test program of a package; overlay may be empty. Without optimisation nothing is gained: the time goes
 // into linking.
 func (b *builder) build(ctx context.Context, name, pkg, overlay string) (string, error) {
-	out := filepath.Join(b.dir, name+"-"+strings.Trim(strings.ReplaceAll(pkg, "/", "_"), "._")+".test")
+	out := filepath.Join(b.dir, name, strings.Trim(strings.ReplaceAll(pkg, "/", "_"), "._")+".test")
 	args := []string{"test", "-c", "-vet=off", "-tags", b.tags, "-o", out}
 	if overlay != "" {
 		args = append(args, "-overlay", overlay)
@@ -61,10 +61,7 @@ func (b *builder) build(ctx context.Context, name, pkg, overlay string) (string,
 
 // clean removes what was built for a mutant.
 func (b *builder) clean(m *mutant) {
-	names, _ := filepath.Glob(filepath.Join(b.dir, m.name+"*"))
-	for _, name := range names {
-		_ = os.RemoveAll(name)
-	}
+	_ = os.RemoveAll(filepath.Join(b.dir, m.name))
 }
 
 // moduleRoot is the folder of the module around the working directory.

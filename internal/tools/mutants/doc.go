@@ -2,7 +2,7 @@
 // one at a time, into the build of a test program (go test -overlay: the tree is never changed, and no mutant lies in a
 // program that is shipped), runs the tests that should catch it and the simulation, seed by seed, and says what did:
 //
-//	go run ./internal/tools/mutants [-only regexp] [-seeds 300] [-doc docs/mutants.md]
+//	go run ./internal/tools/mutants [-only regexp] [-sim] [-jobs 2] [-seeds 300] [-doc docs/mutants.md]
 //
 // A mutant is a file of planted. Its head has lines of a name and a value:
 //
@@ -20,6 +20,8 @@
 //
 // A text is whole lines. The test of this package sees without running anything that every old text still occurs once, that
 // what comes out is Go, and that the tests that are named are there, so that the list does not rot.
+//
+// With -sim the tests that mutants name are left out, and the simulation is played for all: what it notices alone.
 //
 // The tests that a mutant names are first run without it: they must pass. A mutant that does not build is an error; one
 // whose tests do not end within -timeout is caught.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -10,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -31,6 +33,8 @@ func command(ctx context.Context, args []string) error {
 	seeds := flags.Int("seeds", 300, "seeds of the simulation, at most; 0: none is played")
 	seed0 := flags.Int("seed0", 1, "the first of them")
 	tags := flags.String("tags", "nomsgpack", "build tags")
+	alone := flags.Bool("sim", false, "play the simulation alone, for every mutant: what does it notice by itself?")
+	jobs := flags.Int("jobs", 1, "mutants tried at once")
 	lenient := flags.Bool("lenient", false, "leave out, and say so, what fails without any mutant")
 	timeout := flags.Duration("timeout", 5*time.Minute, "of one run; a mutant that takes longer is caught")
 	if err := flags.Parse(args); err != nil {
@@ -43,6 +47,11 @@ func command(ctx context.Context, args []string) error {
 	mutants, err := chosen(*only, root)
 	if err != nil {
 		return err
+	}
+	if *alone {
+		for i := range mutants {
+			mutants[i].tests, mutants[i].sim = nil, true
+		}
 	}
 	dir, err := os.MkdirTemp("", "mutants-*")
 	if err != nil {
@@ -57,11 +66,11 @@ func command(ctx context.Context, args []string) error {
 		return err
 	}
 	r.planted = true
-	outcomes, err := r.tryAll(ctx, mutants)
+	outcomes, err := r.tryAll(ctx, mutants, *jobs)
 	if err != nil {
 		return err
 	}
-	if *doc != "" && *only == "" {
+	if *doc != "" && *only == "" && !*alone {
 		if err := writePage(*doc, outcomes, *seeds); err != nil {
 			return err
 		}
@@ -87,21 +96,34 @@ func chosen(only, root string) ([]mutant, error) {
 	return slices.DeleteFunc(mutants, func(m mutant) bool { return !re.MatchString(m.name) }), nil
 }
 
-// tryAll plants one after the other and prints what becomes of it. One that does not build does not keep the others from
-// being tried.
-func (r *runner) tryAll(ctx context.Context, mutants []mutant) (outcomes []outcome, errs error) {
+// tryAll plants them, so many at once, and prints what becomes of each. One that does not build does not keep the others
+// from being tried.
+func (r *runner) tryAll(ctx context.Context, mutants []mutant, jobs int) (outcomes []outcome, errs error) {
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	turn := make(chan struct{}, max(1, jobs))
 	for i := range mutants {
-		out, err := r.try(ctx, &mutants[i])
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			errs = errors.Join(errs, fmt.Errorf("%s: %w", mutants[i].name, err))
-			continue
-		}
-		fmt.Println(out.line())
-		outcomes = append(outcomes, out)
+		turn <- struct{}{}
+		all.Go(func() {
+			out, err := r.try(ctx, &mutants[i])
+			<-turn
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case ctx.Err() != nil:
+			case err != nil:
+				errs = errors.Join(errs, fmt.Errorf("%s: %w", mutants[i].name, err))
+			default:
+				fmt.Println(out.line())
+				outcomes = append(outcomes, out)
+			}
+		})
 	}
+	all.Wait()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	slices.SortFunc(outcomes, func(a, b outcome) int { return cmp.Compare(a.mutant.name, b.mutant.name) })
 	return outcomes, errs
 }
 

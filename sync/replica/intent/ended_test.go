@@ -159,7 +159,7 @@ func TestMovedAndUnansweredWhereTheLifeHasEnded(t *testing.T) {
 		if applied {
 			a.step(loseAnswer)
 			w.want("t", "i", `{"x":{"N":"1"},"y":{"N":"2"}}`)
-			w.now = w.now.Add(holdFor + time.Second)
+			w.now = w.now.Add(SignedFor + time.Second)
 			b.learn("t", "i")
 			b.write(remove("t", "i", ""))
 			b.drain()

@@ -81,7 +81,7 @@ func (e *Entry) nothing(f facts, env Env) (verdict, decision) {
 	case e.Late && !f.dead && !e.Replay && e.Why != WhyHold:
 		// It may have been applied to what is gone, and is not made once more. But what is said of it now such a copy could
 		// still make untrue: for as long as one may be under way it waits.
-		e.NotBefore, e.Why = env.Now.Add(holdFor), WhyHold
+		e.NotBefore, e.Why = env.Now.Add(env.signed()), WhyHold
 		return verdictPark, decision{}
 	}
 	return e.vanished(f, env)

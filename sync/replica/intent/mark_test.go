@@ -35,7 +35,7 @@ func TestSettledMarksStayWhileTheyAreSentAgain(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.made("n0", "i")
-			for i := range manyMarks + 1 {
+			for i := range ManyMarks + 1 {
 				n := w.node("n" + strconv.Itoa(i))
 				n.learn("t", "i")
 				n.write(update("t", "i", "ADD n :n", "", ":n", 1))

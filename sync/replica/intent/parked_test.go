@@ -19,7 +19,7 @@ func TestParkedUntil(t *testing.T) {
 		{WhyCount, time.Hour, true},
 		{WhyReplay, replayPoll, false},
 		{WhyReplay, time.Hour, true},
-		{WhyHold, holdFor, false},
+		{WhyHold, SignedFor, false},
 		{WhyHold, time.Hour, false},
 	} {
 		e := Entry{Why: tt.why, NotBefore: now.Add(tt.ahead)}

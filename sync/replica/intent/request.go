@@ -10,12 +10,16 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
+// What an Env may have otherwise.
 const (
-	holdFor = 15 * time.Minute    // the lifetime of a signed request
+	ManyMarks = 8                // above it a send takes settled ones away
+	SignedFor = 15 * time.Minute // the lifetime of a signed request
+)
+
+const (
 	rowsFor = 30 * 24 * time.Hour // of tombstones and proofs
 
 	unansweredFor = rowsFor - 24*time.Hour // what they are to tell of is not sent again after that
-	manyMarks     = 8                      // above it a send takes settled ones away
 	pruneLimit    = 64                     // marks that one send takes away
 )
 

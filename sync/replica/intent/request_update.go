@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -72,7 +73,7 @@ func (r *request) hold(env Env) {
 	r.sets = append(r.sets, r.name("#u", AttrHold)+" = "+r.value(":u", attr.Int(holdUntil(env))))
 }
 
-func holdUntil(env Env) int64 { return env.Now.Add(holdFor).UnixMilli() }
+func holdUntil(env Env) int64 { return env.Now.Add(env.signed()).UnixMilli() }
 
 // unchanged lets an operation on a foreign life be repeated only where what it touches has still the values from before
 // it was first sent: a foreign writer may have made it its own, and taken the mark away.
@@ -109,7 +110,7 @@ func (r *request) prune(e *Entry, known Known, env Env) {
 // prunable returns the nodes whose marks on an item nobody needs any more. While a cloud that was restored is given again
 // what it has lost, that is none: what a node has told to be settled it sends once more, under the mark that it had.
 func prunable(known Known, env Env) []string {
-	if len(known.Side.Marks) <= manyMarks || env.Past == nil || env.Replaying {
+	if len(known.Side.Marks) <= cmp.Or(env.Marks, ManyMarks) || env.Past == nil || env.Replaying {
 		return nil
 	}
 	var nodes []string

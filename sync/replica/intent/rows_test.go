@@ -411,7 +411,7 @@ func TestMarksStayBounded(t *testing.T) {
 		e := n.write(update("t", "i", "ADD n :n", "", ":n", 1))
 		n.drain()
 		n.result(e, OutApplied, "")
-		if got := len(sidecar(w, "i").Marks); got > manyMarks+1 {
+		if got := len(sidecar(w, "i").Marks); got > ManyMarks+1 {
 			t.Fatalf("%d marks after %d nodes", got, i+1)
 		}
 	}

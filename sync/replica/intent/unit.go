@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/touchline/touchline/store"
@@ -36,7 +37,7 @@ type Env struct {
 
 	Spec    func(table string) *store.TableSpec // nil: no such table any more
 	Settled func(node string) uint64            // up to it everything of that node is settled, as it has told the cloud; 0: not known
-	Past    func(node string) uint64            // Settled as it was known 15 minutes ago; 0: not known
+	Past    func(node string) uint64            // Settled as it was known a signed request's lifetime ago; 0: not known
 	// Events reports whether every entry of policy other than state that carries this lock and fence, written by the
 	// store's Update group or an earlier one, is settled; conflict and quarantine count.
 	Events func(lock string, fence int64, group uint64) bool
@@ -46,7 +47,12 @@ type Env struct {
 	Kept  func(table string, key attr.Item, mark attr.Value) bool
 	Rand  func() uint64
 	Exprs *expr.Cache // nil: nothing is kept
+
+	Marks  int           // on an item, above which a send takes settled ones away; 0: ManyMarks
+	Signed time.Duration // for how long a signed request can arrive, and a copy of it is waited for; 0: SignedFor
 }
+
+func (env *Env) signed() time.Duration { return cmp.Or(env.Signed, SignedFor) }
 
 // Unit is what is sent together: one item's entry, or all entries of a cloud transaction in the order of their sequences.
 type Unit struct {

@@ -352,7 +352,7 @@ func (n *node) step(f fate) bool {
 		ans.Err.Class = Throttled
 	case delay:
 		if a.Kind == ActSend {
-			n.w.late = append(n.w.late, late{a, n.w.now.Add(holdFor)})
+			n.w.late = append(n.w.late, late{a, n.w.now.Add(SignedFor)})
 		}
 	}
 	o := u.Take(a, ans, known, n.env())

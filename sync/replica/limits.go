@@ -1,0 +1,24 @@
+package replica
+
+import (
+	"time"
+
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// limits are the constants that have to be passed before some of the protocol comes about at all. Tests of this package make
+// them small: a history of minutes and three nodes then prunes marks, forgets holds and reads page by page.
+type limits struct {
+	Marks  int           // on an item, above which a send takes settled ones away
+	Signed time.Duration // for how long a signed request can arrive
+	Page   int           // items of a page of the feed: what one transaction takes in must not hold the writers up
+	Aside  int           // units that a lane has in hand; what does not fit is read again later
+	Scan   int           // units of the outbox read in one View
+	Window int           // units marked in one commit
+	Folds  int           // entries folded into one
+	Heads  int           // units of an item that are told that they lead: with more the lanes read the outbox anew
+}
+
+func usualLimits() limits {
+	return limits{Marks: intent.ManyMarks, Signed: intent.SignedFor, Page: 200, Aside: 1024, Scan: 128, Window: 64, Folds: 64, Heads: 64}
+}
