@@ -11,6 +11,7 @@ import (
 type limits struct {
 	Marks  int           // on an item, above which a send takes settled ones away
 	Signed time.Duration // for how long a signed request can arrive
+	Tell   time.Duration // how often a node tells how far it has settled
 	Page   int           // items of a page of the feed: what one transaction takes in must not hold the writers up
 	Aside  int           // units that a lane has in hand; what does not fit is read again later
 	Scan   int           // units of the outbox read in one View
@@ -20,5 +21,5 @@ type limits struct {
 }
 
 func usualLimits() limits {
-	return limits{Marks: intent.ManyMarks, Signed: intent.SignedFor, Page: 200, Aside: 1024, Scan: 128, Window: 64, Folds: 64, Heads: 64}
+	return limits{Marks: intent.ManyMarks, Signed: intent.SignedFor, Tell: time.Minute, Page: 200, Aside: 1024, Scan: 128, Window: 64, Folds: 64, Heads: 64}
 }

@@ -18,9 +18,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// How often a node tells how far it has settled, and reads the same of others.
+// How often a node tells how far it has settled after a connect, and for how long it reads the same of others.
 const (
-	tellEvery = time.Minute
 	tellSoon  = 5 * time.Second  // after a connect
 	tellWatch = 10 * time.Minute // after a connect that found another copy, in which it looks more often
 	askedFor  = time.Hour        // a node nobody has asked about for that long is not read any more
@@ -200,10 +199,10 @@ func (r *Replica) tellNext() time.Duration {
 	switch {
 	case !id.connected || since < tellSoon:
 		return tellSoon
-	case since < tellEvery || id.replaced > 0 && since < tellWatch:
+	case since < r.limits.Tell || id.replaced > 0 && since < tellWatch:
 		return 2 * tellSoon
 	}
-	return r.jittered(tellEvery)
+	return r.jittered(r.limits.Tell)
 }
 
 // jittered is a span with a tenth more or less, so that nodes that started together part.

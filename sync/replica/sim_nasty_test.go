@@ -27,6 +27,7 @@ func (s *sim) limits() replica.Limits {
 	d := newDice(s.seed, 0x6c696d)
 	l.Marks = d.n(3)
 	l.Signed = d.span(20*time.Second, 3*time.Minute)
+	l.Tell = d.span(time.Second, time.Minute)
 	l.Page = 1 + d.n(4)
 	l.Aside = 1 + d.n(8)
 	l.Scan = 1 + d.n(4)
@@ -58,7 +59,7 @@ func (s *sim) cluster(n *simNode) bool {
 	if usual(s.seed) {
 		return false
 	}
-	s.hot = 1 + s.luck.n(6)
+	s.hot = 1 + max(0, s.luck.n(10)-4) // the first is what transactions have a condition on
 	defer func() { s.hot = 0 }()
 	other := s.nodes[s.luck.n(len(s.nodes))]
 	faults := answersLost()
@@ -88,6 +89,8 @@ func (s *sim) cluster(n *simNode) bool {
 			n.killAt.Store(new([]string{"answer", "settle", "settled", "attempted", "send"}[s.luck.n(5)]))
 		case 1:
 			n.kill()
+		case 2:
+			n.pause(s.luck.span(time.Second, time.Minute), s.luck.once(2))
 		}
 		if n.up() == nil {
 			n.start()
@@ -103,7 +106,7 @@ func (s *sim) cluster(n *simNode) bool {
 func (l *simLife) crowd() {
 	s := l.n.s
 	names := []string{
-		"create", "put", "set", "set if seen", "put what was read", "delete", "delete if seen", "delete if seen", "count", "row", "pair", "setting",
+		"create", "put", "set", "set if seen", "put what was read", "delete", "delete if seen", "delete if seen", "count", "row", "pair", "pair", "setting",
 	}
 	name := names[s.luck.n(len(names))]
 	for _, o := range operations() {
