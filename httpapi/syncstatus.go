@@ -104,6 +104,8 @@ func (p SyncPark) Words() string {
 		return "the events that belong to it are sent first"
 	case "count guard":
 		return "others write the item faster than a full replacement can be sent"
+	case "yields":
+		return "a full replacement of the item by another node, which others' writes kept from being sent, goes first"
 	case "replay":
 		return "the cloud was restored: all nodes send what it lost before this is judged"
 	case "table":

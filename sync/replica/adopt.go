@@ -145,7 +145,7 @@ func sameBase(sh *shadow, img attr.Item) bool {
 
 func sameSide(a, b intent.Sidecar) bool {
 	return a.Life == b.Life && a.Count == b.Count && a.Hold == b.Hold && attr.Equal(a.Time, b.Time) &&
-		maps.EqualFunc(a.Marks, b.Marks, attr.Equal)
+		attr.Equal(a.Turn, b.Turn) && maps.EqualFunc(a.Marks, b.Marks, attr.Equal)
 }
 
 // adoptOne takes one image. together tells that all items of the transactions which it may prove are adopted in the same

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -14,9 +15,10 @@ type flight struct {
 	read      *reading  // since the request left whose answer is to be settled
 	began     time.Time // when that was, server-corrected
 	outcome   intent.Outcome
-	known     []intent.Known // as the answer was judged
-	changed   bool           // the entries are not as the outbox has them
-	wait      time.Time      // it is parked until; zero, if parked: until somebody pushes it
+	shown     []*intent.Known // by entry: the item as the last answer had it that showed one; nil: its base is newer, or none did
+	known     []intent.Known  // as the answer was judged
+	changed   bool            // the entries are not as the outbox has them
+	wait      time.Time       // it is parked until; zero, if parked: until somebody pushes it
 	why       string
 	idle      bool      // nothing was asked: there was no reason to
 	gone      bool      // it was not in the outbox any more
@@ -32,6 +34,55 @@ func (f *flight) written(a *intent.Action) []string {
 	return slices.DeleteFunc(f.tables(), func(table string) bool {
 		return !slices.ContainsFunc(a.Calls, func(c intent.Call) bool { return c.Table == table })
 	})
+}
+
+// sees notes what an answer has shown of the unit's items.
+func (f *flight) sees(known []*intent.Known) {
+	if f.shown == nil {
+		f.shown = make([]*intent.Known, len(f.Entries))
+	}
+	for i, k := range known {
+		switch {
+		case k == nil:
+		case k.Item == nil: // what the absence means for the base is decided when it is settled
+			f.shown[i] = nil
+		default:
+			f.shown[i] = k
+		}
+	}
+}
+
+// knownOf reads the bases of a flight's items. What an answer to the flight itself has shown since, and is stored when it is
+// settled, comes first: a Put that was refused is computed anew from what refused it. Last is the flight's last request; nil:
+// it has made none.
+func (r *Replica) knownOf(tx *store.Tx, f *flight, last *reading) ([]intent.Known, error) {
+	out := make([]intent.Known, len(f.Entries))
+	for i, e := range f.Entries {
+		spec := r.spec(e.Table)
+		if spec == nil {
+			continue
+		}
+		it, err := itemOf(tx, spec, e.Key)
+		if err != nil {
+			return nil, err
+		}
+		sh, err := r.shadowOf(tx, it)
+		if err != nil {
+			return nil, err
+		}
+		if sh != nil {
+			out[i] = sh.known
+		}
+		if f.shown == nil || f.shown[i] == nil {
+			continue
+		}
+		if last == nil || last.overtaken(it.id()) {
+			f.shown[i] = nil
+			continue
+		}
+		out[i] = *f.shown[i]
+	}
+	return out, nil
 }
 
 // seqHeap has the least sequence first.

@@ -222,7 +222,7 @@ func (r *Replica) readAnew(ctx context.Context, f *flight) error {
 		}
 		if u != nil { // else who settles the answer finds out
 			f.keepSent(u)
-			f.unit = u
+			f.unit, f.shown = u, nil
 		}
 		f.flagEpoch = now
 		return nil

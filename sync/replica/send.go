@@ -48,6 +48,7 @@ func (l *lane) send(ctx context.Context, f *flight) (finished bool) {
 		answered = l.heard(f, &a, ans.Err)
 		env := l.r.env(nil)
 		f.outcome, f.known, f.answered = f.Take(a, ans, known, env), known, env.Now
+		f.sees(f.outcome.Known)
 		f.changed = f.changed || stored // as one that is unanswered
 		if finished, again := l.took(ctx, f, &a, ans.Err); !again {
 			return finished
@@ -195,10 +196,11 @@ func (f *flight) park(until time.Time, why string) { f.wait, f.why = until, why 
 
 // next asks what is to be done with a unit, by what is known now.
 func (l *lane) next(ctx context.Context, f *flight) (known []intent.Known, a intent.Action, err error) {
-	if f.read != nil {
-		f.read.end()
-	}
+	last := f.read
 	f.read = l.r.reads.start()
+	if last != nil {
+		defer last.end()
+	}
 	err = l.r.store.View(ctx, func(tx *store.Tx) error {
 		there, err := tx.Side(sideOutbox).Get(f.id.key())
 		if err != nil {
@@ -208,7 +210,7 @@ func (l *lane) next(ctx context.Context, f *flight) (known []intent.Known, a int
 			a = intent.Action{Kind: intent.ActSettle, Outcome: &intent.Outcome{Result: intent.OutParked}}
 			return nil
 		}
-		known, err = l.r.knownOf(tx, f.unit)
+		known, err = l.r.knownOf(tx, f, last)
 		if err != nil {
 			return err
 		}
@@ -216,33 +218,10 @@ func (l *lane) next(ctx context.Context, f *flight) (known []intent.Known, a int
 		f.began, f.epoch = env.Now, l.r.identity.restores.epoch.Load()
 		provisional := f.provisional()
 		a = f.Next(known, env)
-		f.changed = f.changed || provisional && !f.provisional()
+		f.changed = f.changed || a.Noted || provisional && !f.provisional()
 		return nil
 	})
 	return known, a, err
-}
-
-// knownOf reads the bases of a unit's items.
-func (r *Replica) knownOf(tx *store.Tx, u *unit) ([]intent.Known, error) {
-	out := make([]intent.Known, len(u.Entries))
-	for i, e := range u.Entries {
-		spec := r.spec(e.Table)
-		if spec == nil {
-			continue
-		}
-		it, err := itemOf(tx, spec, e.Key)
-		if err != nil {
-			return nil, err
-		}
-		sh, err := r.shadowOf(tx, it)
-		if err != nil {
-			return nil, err
-		}
-		if sh != nil {
-			out[i] = sh.known
-		}
-	}
-	return out, nil
 }
 
 // ask does what an action says. An error is the node's own: nothing was sent.
@@ -369,7 +348,7 @@ func (r *Replica) asItWas(ctx context.Context, f *flight) error {
 		for i, e := range u.Entries {
 			e.Sent = max(e.Sent, f.Entries[i].Sent)
 		}
-		f.unit, f.changed = u, true
+		f.unit, f.changed, f.shown = u, true, nil
 		return nil
 	})
 }

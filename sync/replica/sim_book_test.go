@@ -271,6 +271,9 @@ func (b *book) effect(e *simcloud.Effect) {
 	}
 	cuts := e.By == "foreign" && (e.Op != store.OpUpdate || e.Old == nil) || e.By == "ttl" // what is made anew has no marks either
 	b.lived(e, item, cuts)
+	if turn := e.New[intent.AttrTurn]; !turn.IsZero() && !turn.Equal(e.Old[intent.AttrTurn]) {
+		b.s.net.Count("a Put asked for its turn")
+	}
 	if e.Mark == "" {
 		if cuts {
 			b.cut[item] = e.N

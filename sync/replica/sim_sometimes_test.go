@@ -26,7 +26,7 @@ func sometimes() []string {
 // outcomes are what nodes had to do about it.
 func outcomes() []string {
 	return []string{
-		"mark closed", "write refused for room", "write refused by a store that has failed", "others drained beside poison",
+		"mark closed", "a Put asked for its turn", "write refused for room", "write refused by a store that has failed", "others drained beside poison",
 		"a complete pass compared", "a table was stopped", "a table made anew was told", "two halves were read apart",
 		"conflict record: conflict condition_failed",
 	}

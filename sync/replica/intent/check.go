@@ -20,7 +20,7 @@ func checkWrite(w *store.Write, pending []*Entry) error {
 		}
 	}
 	if w.Op == store.OpPut {
-		for _, name := range []string{AttrLife, AttrCount, AttrTime, AttrHold} {
+		for _, name := range []string{AttrLife, AttrCount, AttrTime, AttrHold, AttrTurn} {
 			if has, err := w.New.Has(name); err != nil {
 				return err
 			} else if has {
@@ -108,7 +108,7 @@ func checkTexts(e *Entry, u *expr.Update, env Env) error {
 		widest.Stamp = 1
 	}
 	widest.Late = true
-	known := Known{Side: Sidecar{Life: e.Life.ID, Count: 1}}
+	known := Known{Side: Sidecar{Life: e.Life.ID, Count: 1, Turn: attr.Int(env.Now.Add(turnFor).UnixMilli())}}
 	if u != nil && e.Life.Kind == LifeForeign && e.Life.ID == "" {
 		widest.Was, widest.Unsure = attr.Item{}, true
 		for _, p := range u.Places() {

@@ -23,6 +23,9 @@ func Coalesce(earlier, later *Entry, first bool, exprs *expr.Cache) (folded *Ent
 	}
 	f := *later
 	f.Life, f.Behind, f.Ghost, f.Was, f.At = earlier.Life, earlier.Behind, earlier.Ghost, earlier.Was, earlier.At
+	if f.Yields = earlier.Yields; !f.Yields.IsZero() {
+		f.NotBefore, f.Why = earlier.NotBefore, earlier.Why
+	}
 	f.Read = earlier.Read || later.Read
 	f.Folds = append(slices.Clone(earlier.Folds), earlier.Seq)
 	f.Folds = append(f.Folds, later.Folds...)

@@ -107,16 +107,17 @@ func TestSidecar(t *testing.T) {
 	t.Parallel()
 	image := attr.Item{
 		"pk": attr.S("i"), "_c": attr.S("a.1.5"), "_n": attr.Int(7), "_a_a": number("%d.%09d", 5, 1), "_a_x-y": attr.Int(3),
-		"_t": attr.Int(99), "_u": attr.Int(123), "_f": attr.Int(4), "_other": attr.S("stays"),
+		"_t": attr.Int(99), "_u": attr.Int(123), "_r": attr.Int(77), "_f": attr.Int(4), "_other": attr.S("stays"),
 	}
 	item, side := Split(image)
-	if len(item) != 3 || side.Life != "a.1.5" || side.Count != 7 || len(side.Marks) != 2 || side.Hold != 123 || !side.Time.Equal(attr.Int(99)) {
+	if len(item) != 3 || side.Life != "a.1.5" || side.Count != 7 || len(side.Marks) != 2 || side.Hold != 123 || !side.Time.Equal(attr.Int(99)) ||
+		!side.Turn.Equal(attr.Int(77)) {
 		t.Errorf("split into %v and %+v", item, side)
 	}
 	if back := side.Join(item); !attr.EqualItems(back, image) {
 		t.Errorf("joined to %v", back)
 	}
-	if len(image) != 9 || len(item) != 3 {
+	if len(image) != 10 || len(item) != 3 {
 		t.Error("an image was changed")
 	}
 	if it, s := Split(nil); it != nil || !s.IsZero() || s.Join(nil) != nil {

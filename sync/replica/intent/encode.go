@@ -36,7 +36,8 @@ const (
 	flagMoved
 	flagBegun // the sequence Begun follows
 	flagProof
-	flagSince // the instant Since follows
+	flagSince  // the instant Since follows
+	flagYields // the instant Yields follows
 )
 
 // policyList has the policies in the order of their numbers, from 1; one that is not here is written as its text.
@@ -50,7 +51,7 @@ func policyList() []store.Policy {
 func (e *Entry) flags() (f uint64) {
 	for i, set := range []bool{
 		e.Provisional, e.Read, e.Ghost, e.Unsure, e.Late, e.Closed, e.Dead, e.Lost, e.Replay, e.Item != nil, e.Was != nil, e.rare(),
-		e.Before, e.Again != 0, e.Moved, e.Begun != 0, e.Proof, !e.Since.IsZero(),
+		e.Before, e.Again != 0, e.Moved, e.Begun != 0, e.Proof, !e.Since.IsZero(), !e.Yields.IsZero(),
 	} {
 		if set {
 			f |= 1 << i
@@ -106,6 +107,9 @@ func (e *Entry) Encode() []byte {
 	}
 	if !e.Since.IsZero() {
 		w.time(e.Since)
+	}
+	if !e.Yields.IsZero() {
+		w.time(e.Yields)
 	}
 	return w.b
 }
@@ -178,7 +182,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 		return nil, damaged(r.err)
 	case r.Bad:
 		return nil, damaged(errCut)
-	case len(r.B) > 0 || flags >= flagSince<<1:
+	case len(r.B) > 0 || flags >= flagYields<<1:
 		return nil, damaged(errors.New("with trailing data"))
 	}
 	return e, nil
@@ -195,6 +199,9 @@ func (e *Entry) decodeLater(r *reader, flags uint64) {
 	}
 	if flags&flagSince != 0 {
 		e.Since = r.time()
+	}
+	if flags&flagYields != 0 {
+		e.Yields = r.time()
 	}
 }
 

@@ -50,7 +50,7 @@ func drawEntry(t *rapid.T) *Entry {
 		Life: Life{Kind: LifeKind(num("life") % 3), ID: text("life id")}, Sent: int(num("sent") % 1000),
 		Read: yes("read"), Ghost: yes("ghost"), Unsure: yes("unsure"), Late: yes("late"), Closed: yes("closed"), Dead: yes("dead"),
 		Lost: yes("lost"), Replay: yes("replay"), Provisional: yes("provisional"),
-		Before: yes("before"), Proof: yes("proof"), Since: when("since"),
+		Before: yes("before"), Proof: yes("proof"), Since: when("since"), Yields: when("yields"),
 	}
 	if yes("known policy") {
 		e.Policy = store.PolicyNewest

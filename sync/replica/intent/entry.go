@@ -56,6 +56,7 @@ type Entry struct {
 	Before    bool      // of Replay: it was settled before the instant that the cloud was restored to
 	Again     int64     // of Replay: when that was noticed, epoch ms: its proof is another one than the one it had before
 	Proof     bool      // where the cloud has transactions it has made nothing, and makes nothing, without its proof
+	Yields    time.Time // it has let another node's Put pass since then, by the server's clock; zero: it has not
 	Since     time.Time // the first send left that is unanswered, by the server's clock; zero: nobody knows, but not before At
 
 	step step // what Next does instead of sending: a crash begins anew

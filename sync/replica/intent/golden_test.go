@@ -75,6 +75,19 @@ func TestRequests(t *testing.T) {
 		a.step(loseRequest)
 	})
 	scene("put", func(w *world, a *node) { ours(w, a); a.write(put("t", "i", "attribute_exists(pk)", "y", 1)) })
+	scene("put that others have overtaken twice", func(w *world, a *node) {
+		ours(w, a)
+		a.write(put("t", "i", "attribute_exists(pk)", "y", 1)).Refused = turnTries
+	})
+	scene("update that has let a put pass", func(w *world, a *node) {
+		ours(w, a)
+		w.foreignSet("t", "i", AttrTurn, w.now.Add(turnFor).UnixMilli())
+		a.learn("t", "i")
+		a.write(cond(update("t", "i", "SET y = :y", "", ":y", 1)))
+		a.step(arrive)
+		w.now = w.now.Add(firstYield)
+		w.foreignSet("t", "i", AttrTurn, nil)
+	})
 	scene("put that creates", func(w *world, a *node) { a.write(put("t", "i", "attribute_not_exists(pk)", "y", 1)) })
 	scene("put over a foreign item", func(w *world, a *node) {
 		w.foreignPut("t", "i", "x", 0)

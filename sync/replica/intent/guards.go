@@ -40,30 +40,14 @@ func (e *Entry) sameLife(item attr.Item, side Sidecar, f facts, env Env) (verdic
 	case e.Op == store.OpDelete && side.Hold >= env.Now.UnixMilli():
 		e.NotBefore, e.Why = time.UnixMilli(side.Hold+1), WhyHold
 		return verdictPark, decision{}
+	case e.yield(side, env):
+		return verdictPark, decision{}
 	case e.Op == store.OpPut && item != nil:
 		return e.countRefused(env)
 	}
 	e.met.noPrune = true
 	return verdictAgain, decision{}
 }
-
-// countRefused: others have written since the base of a Put. It is sent again on what they made, and returns its item a
-// rest if that does not help.
-func (e *Entry) countRefused(env Env) (verdict, decision) {
-	e.Refused++
-	if e.Refused < countTries {
-		return verdictAgain, decision{}
-	}
-	rest := min(time.Second<<min(e.Refused-countTries, 6), maxRest)
-	e.NotBefore, e.Why = env.Now.Add(rest/2+time.Duration(env.Rand()%uint64(rest))), WhyCount
-	return verdictPark, decision{}
-}
-
-const (
-	countTries  = 3 // the count guard that is refused for this many times parks the item
-	maxRest     = time.Minute
-	longestRest = maxRest + maxRest/2 // what chance adds to it included
-)
 
 // nothing: there is no item.
 func (e *Entry) nothing(f facts, env Env) (verdict, decision) {
@@ -207,6 +191,8 @@ func (e *Entry) judgeGhost(item attr.Item, side Sidecar, f facts, env Env) (verd
 		if v, d := e.onNone(item, side, f); v != verdictAgain {
 			return v, d
 		}
+	case e.yield(side, env):
+		return verdictPark, decision{}
 	case e.sameTTL(item):
 		return e.countRefused(env)
 	default:

@@ -15,7 +15,7 @@ const (
 	verdictDecided                 // the decision
 	verdictTimeline                // no proof: somebody else writes under our name
 	verdictAsk                     // whether its tombstone is there decides
-	verdictPark                    // a hold or a count guard: NotBefore is set
+	verdictPark                    // a hold, a count guard or another's turn: NotBefore is set
 )
 
 // facts are what is known about an entry when an image is judged.

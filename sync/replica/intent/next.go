@@ -12,6 +12,7 @@ const (
 	WhyEvents = "events"      // state before its events: until they are settled
 	WhyHold   = "hold"        // a copy of the item's create may still arrive
 	WhyCount  = "count guard" // others write the item faster than a Put of it can be sent
+	WhyYield  = "yields"      // another node's Put of the item is let pass
 	WhyReplay = "replay"      // the cloud was restored: until all nodes have replayed
 	WhyTable  = "table"       // HoldTable
 )
@@ -71,11 +72,17 @@ func (u *Unit) action(known []Known, env Env) Action {
 }
 
 // ParkedUntil is until when the entry is parked, by the server's clock; zero: it is not. A rest that would end later than any
-// that begins now was given by a clock which has been put back since: it is over. A hold is kept, whatever the clock was:
-// what it waits for may still arrive.
+// that begins now, or has not begun yet, was given by a clock which has been put back since: it is over. A hold is kept,
+// whatever the clock was: what it waits for may still arrive.
 func (e *Entry) ParkedUntil(now time.Time) time.Time {
-	rests := e.Why == WhyCount || e.Why == WhyReplay
-	if rests && e.NotBefore.After(now.Add(longestRest)) {
+	over := false
+	switch e.Why {
+	case WhyCount, WhyReplay:
+		over = e.NotBefore.After(now.Add(longestRest))
+	case WhyYield:
+		over = now.Before(e.Yields)
+	}
+	if over {
 		return time.Time{}
 	}
 	return e.NotBefore
@@ -136,6 +143,11 @@ func (e *Entry) wait(known Known, env Env) *Action {
 	if hold := known.Side.Hold; e.Op == store.OpDelete && hold >= env.Now.UnixMilli() && known.Item != nil {
 		return park(WhyHold, time.UnixMilli(hold+1))
 	}
+	if e.Yields.IsZero() && e.yield(known.Side, env) {
+		a := park(WhyYield, e.NotBefore)
+		a.Noted = true
+		return a
+	}
 	return nil
 }
 
@@ -157,6 +169,10 @@ func (e *Entry) prepare(known Known, env Env) *Action {
 			call = madeCall(e, true, true, env)
 		}
 		a := send(stepDead, call)
+		return &a
+	}
+	if e.needsTurn(known.Side, env) {
+		a := send(stepTurn, turnCall(e, env))
 		return &a
 	}
 	return nil

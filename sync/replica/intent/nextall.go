@@ -35,6 +35,12 @@ func (u *Unit) nextAll(known []Known, env Env) Action {
 			return send(stepDead, deadCall(e.Life.ID, env))
 		}
 	}
+	for i, e := range u.Entries { // when none of them yields
+		if e.needsTurn(known[i].Side, env) {
+			lead.met.turn = i
+			return send(stepTurn, turnCall(e, env))
+		}
+	}
 	return Action{Kind: ActSend, Calls: u.calls(known, env), Transact: true, Attempt: true, step: stepSend}
 }
 
@@ -78,7 +84,7 @@ func (u *Unit) overdue(env Env) bool {
 func (u *Unit) takeAll(a Action, ans Answer, known []Known, env Env, o *Outcome) {
 	lead := u.Entries[0]
 	t := takingAll{u: u, lead: lead, a: a, ans: ans, known: known, env: env, o: o}
-	if ans.Err != nil && a.step != stepSend && a.step != stepClose {
+	if ans.Err != nil && a.step != stepSend && a.step != stepClose && a.step != stepTurn {
 		t.unexpected()
 		return
 	}
@@ -87,6 +93,8 @@ func (u *Unit) takeAll(a Action, ans Answer, known []Known, env Env, o *Outcome)
 		t.sent()
 	case stepDead:
 		u.Entries[lead.met.dead].Dead = true
+	case stepTurn:
+		t.turn()
 	case stepProof:
 		t.proof()
 	case stepImages:

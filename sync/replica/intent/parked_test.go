@@ -19,10 +19,11 @@ func TestParkedUntil(t *testing.T) {
 		{WhyCount, time.Hour, true},
 		{WhyReplay, replayPoll, false},
 		{WhyReplay, time.Hour, true},
+		{WhyYield, time.Second, false},
 		{WhyHold, SignedFor, false},
 		{WhyHold, time.Hour, false},
 	} {
-		e := Entry{Why: tt.why, NotBefore: now.Add(tt.ahead)}
+		e := Entry{Why: tt.why, NotBefore: now.Add(tt.ahead), Yields: now}
 		u := Unit{Entries: []*Entry{&e}}
 		if got := e.ParkedUntil(now); got.IsZero() != tt.over || !tt.over && !got.Equal(e.NotBefore) {
 			t.Errorf("%s for %v: until %v", tt.why, tt.ahead, got)
@@ -33,5 +34,9 @@ func TestParkedUntil(t *testing.T) {
 		if a := u.Next(nil, Env{Now: now}); a.Kind != ActPark || !a.Until.Equal(e.NotBefore) || a.Why != tt.why {
 			t.Errorf("%s for %v: %+v", tt.why, tt.ahead, a)
 		}
+	}
+	e := Entry{Why: WhyYield, NotBefore: now.Add(firstYield), Yields: now}
+	if got := e.ParkedUntil(now.Add(-time.Millisecond)); !got.IsZero() {
+		t.Errorf("it lets pass what it has not met: until %v", got)
 	}
 }

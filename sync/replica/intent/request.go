@@ -155,6 +155,7 @@ func build(e *Entry, known Known, env Env) Call {
 		r.own(e, true)
 		r.update(e, known, env)
 	}
+	r.turnGuard(e, known, env)
 	return r.done()
 }
 

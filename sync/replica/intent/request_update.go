@@ -123,7 +123,7 @@ func prunable(known Known, env Env) []string {
 	return nodes[:min(len(nodes), pruneLimit)]
 }
 
-// kept is the sidecar that a Put writes again: without the marks named and without a hold that is over.
+// kept is the sidecar that a Put writes again: without the marks named, a hold that is over, and a turn.
 func (s Sidecar) kept(without []string, env Env) Sidecar {
 	marks := make(map[string]attr.Value, len(s.Marks)+1)
 	maps.Copy(marks, s.Marks)
@@ -134,6 +134,7 @@ func (s Sidecar) kept(without []string, env Env) Sidecar {
 	if s.Hold < env.Now.UnixMilli() {
 		s.Hold = 0
 	}
+	s.Turn = attr.Value{}
 	return s
 }
 

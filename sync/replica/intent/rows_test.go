@@ -349,24 +349,27 @@ func TestHoldParksADelete(t *testing.T) {
 	b.result(d, OutApplied, "")
 }
 
+// Whoever respects no turn is refused to the end: the item rests.
 func TestCountGuardParks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a, b := w.node("a"), w.node("b")
+	a := w.node("a")
 	w.made("b", "i", "a")
 	e := a.write(put("t", "i", "", "y", 1))
 	for i := range countTries {
-		b.write(update("t", "i", "ADD n :n", "", ":n", 1))
-		b.drain()
+		w.foreignSet("t", "i", AttrCount, 10*i+10)
 		a.step(arrive)
-		if parked := !e.NotBefore.IsZero(); parked != (i == countTries-1) {
-			t.Errorf("after %d refusals: parked %v", i+1, parked)
+		if parked := !e.NotBefore.IsZero(); parked != (i == countTries-1) || e.Refused != i+1 {
+			t.Errorf("after %d refusals: parked %v", e.Refused, parked)
+		}
+		if i == turnTries-1 {
+			a.step(arrive) // it asks for its turn
 		}
 	}
 	a.drain()
 	a.result(e, OutApplied, "")
 	w.want("t", "i", `{"y":{"N":"1"}}`)
-	if side := sidecar(w, "i"); len(side.Marks) != 2 || side.Count != 5 {
+	if side := sidecar(w, "i"); len(side.Marks) != 2 || side.Count != 10*countTries+2 || !side.Turn.IsZero() {
 		t.Errorf("the put left the sidecar %+v", side)
 	}
 }

@@ -13,6 +13,7 @@ const (
 	AttrCount = "_n"
 	AttrTime  = "_t"
 	AttrHold  = "_u"
+	AttrTurn  = "_r"
 	AttrMark  = "_a_" // and the id of a node
 	AttrFence = "_f"  // the application's own attribute: never stripped
 )
@@ -25,12 +26,13 @@ type Sidecar struct {
 	Marks map[string]attr.Value // _a_<node>: the last entry of each node
 	Time  attr.Value            // _t: the time of policy newest, a number
 	Hold  int64                 // _u: nodes do not delete this life before it, epoch milliseconds
+	Turn  attr.Value            // _r: until when the others let a Put pass, a number: epoch milliseconds, and behind the point the Put's digits
 }
 
 // Reserved reports whether an attribute is ours on tables that send: applications may not use it.
 func Reserved(name string) bool {
 	switch name {
-	case AttrLife, AttrCount, AttrTime, AttrHold:
+	case AttrLife, AttrCount, AttrTime, AttrHold, AttrTurn:
 		return true
 	}
 	return strings.HasPrefix(name, AttrMark)
@@ -75,6 +77,8 @@ func (s *Sidecar) take(name string, v attr.Value) {
 		s.Time = v
 	case AttrHold:
 		s.Hold, _ = v.Int()
+	case AttrTurn:
+		s.Turn = v
 	default:
 		if s.Marks == nil {
 			s.Marks = map[string]attr.Value{}
@@ -101,6 +105,9 @@ func (s Sidecar) Join(item attr.Item) attr.Item {
 	if s.Hold != 0 {
 		image[AttrHold] = attr.Int(s.Hold)
 	}
+	if !s.Turn.IsZero() {
+		image[AttrTurn] = s.Turn
+	}
 	for node, mark := range s.Marks {
 		image[AttrMark+node] = mark
 	}
@@ -109,5 +116,5 @@ func (s Sidecar) Join(item attr.Item) attr.Item {
 
 // IsZero reports whether the item carries nothing of ours.
 func (s Sidecar) IsZero() bool {
-	return s.Life == "" && s.Count == 0 && len(s.Marks) == 0 && s.Time.IsZero() && s.Hold == 0
+	return s.Life == "" && s.Count == 0 && len(s.Marks) == 0 && s.Time.IsZero() && s.Hold == 0 && s.Turn.IsZero()
 }

@@ -19,6 +19,7 @@ const (
 	stepClose                // the mark, or the proof, is closed
 	stepLost                 // an entry of a lost timeline: what has become of it?
 	stepLeave                // the mark of an entry of a lost timeline is closed before it gets another
+	stepTurn                 // the others are asked to let a Put pass
 	stepReplay               // a create from before the instant that the cloud was restored to: is it there?
 )
 
@@ -28,6 +29,7 @@ type met struct {
 	noPrune  bool // marks were in the way of being taken away
 	again    bool // a request that is not valid fitted the item that was there
 	dead     int  // stepDead of a transaction: of which entry
+	turn     int  // stepTurn of a transaction: of which entry
 	decision decision
 	on       Life      // where the mark is closed
 	image    attr.Item // that the decision met

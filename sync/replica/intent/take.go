@@ -136,6 +136,8 @@ func (t *taking) take() {
 		t.labelled()
 	case stepDead:
 		t.told()
+	case stepTurn:
+		t.turn()
 	case stepLock:
 		t.locked(t.item(0))
 	case stepAlive:

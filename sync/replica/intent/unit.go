@@ -80,6 +80,7 @@ type Action struct {
 	Until    time.Time // zero: until an operator, or what Why names
 	Why      string
 	Outcome  *Outcome // of ActSettle
+	Noted    bool     // of ActPark: the entries say since when they wait, and are to be stored
 
 	step   step
 	unsure []bool    // of the entries, before Attempt

@@ -334,6 +334,7 @@ func (n *node) step(f fate) bool {
 	a := u.Next(known, n.env())
 	switch a.Kind {
 	case ActPark:
+		n.w.log = append(n.w.log, n.name+": parked, "+a.Why)
 		return false
 	case ActSettle:
 		n.settle(u, *a.Outcome)
