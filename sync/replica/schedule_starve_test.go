@@ -105,16 +105,19 @@ func deadInItsTurn(sc *scene) {
 	sc.oneWith("items", "hot")
 }
 
-// A Put that one write has overtaken is sent a second time, computed from that one, and does not rest.
+// A Put that one write overtakes is sent a second time, computed from that one, and does not rest.
 func overtakenPut(sc *scene) {
-	a, b := both(sc, "items", row("hot", "old", 1))
-	b.update("items", "hot", "SET b = :n", "", values(":n", 1))
-	b.settle()
+	a := sc.node("A")
+	a.put("items", row("hot", "old", 1), "", values())
+	a.settle()
 	puts := 0
 	a.tap.with(func(t *tap) {
 		t.between = func(c *intent.Call) {
-			if c.Op == store.OpPut {
-				puts++
+			if c.Op != store.OpPut {
+				return
+			}
+			if puts++; puts == 1 {
+				sc.foreignUpdate("items", "hot", "ADD #n :one", values("#n", intent.AttrCount, ":one", 1))
 			}
 		}
 	})
