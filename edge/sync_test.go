@@ -298,7 +298,7 @@ func TestNodeWithoutACloud(t *testing.T) {
 // Each reason why a write waits by itself has words for a person; what is words already stays.
 func TestParkedWords(t *testing.T) {
 	for _, why := range []string{
-		intent.WhyEvents, intent.WhyHold, intent.WhyCount, intent.WhyReplay, intent.WhyTable, intent.WhyTransactions,
+		intent.WhyEvents, intent.WhyHold, intent.WhyCount, intent.WhyYield, intent.WhyReplay, intent.WhyTable, intent.WhyTransactions,
 	} {
 		if words := (httpapi.SyncPark{Why: why}).Words(); words == why || words == "" {
 			t.Errorf("%q has no words", why)

@@ -251,7 +251,7 @@ func table(ctx context.Context, t *testing.T, c *dynamodb.Client, name string) m
 		for _, it := range page.Items {
 			for attribute := range it {
 				switch {
-				case attribute == "_c", attribute == "_n", attribute == "_t", attribute == "_u", strings.HasPrefix(attribute, "_a_"):
+				case attribute == "_c", attribute == "_n", attribute == "_t", attribute == "_u", attribute == "_r", strings.HasPrefix(attribute, "_a_"):
 					delete(it, attribute)
 				}
 			}
