@@ -48,7 +48,8 @@ type ReplayReport struct {
 	Ignored        int            `json:"ignored"`          // pushes that a phone made nothing of
 	PhonesRight    bool           `json:"phonesRight"`      // what each phone showed last is the display
 
-	LastWords *LastWords `json:"lastWords,omitempty"` // nil: of a feed without faults, which is the truth
+	LastWords  *LastWords  `json:"lastWords,omitempty"`  // nil: of a feed without faults, which is the truth
+	RecordDiff *RecordDiff `json:"recordDiff,omitempty"` // likewise
 
 	Display cricket.Display `json:"-"`
 	Record  []cricket.Event `json:"-"` // all events, in the order they were recorded
@@ -160,6 +161,7 @@ func replayOne(ctx context.Context, c *ReplayConfig, s replaySource) (*ReplayRep
 		return nil, err
 	}
 	report.LastWords = lastWords(report.last, clean.Record)
+	report.RecordDiff = recordDiff(report.Record, clean.Record)
 	return report, nil
 }
 

@@ -184,6 +184,9 @@ func againstClean(r, clean *edge.ReplayReport) (problems []string) {
 	if w := r.LastWords; w != nil && w.Wrong+w.False+w.Untold > 0 {
 		say("last words: %s", strings.Join(w.Each, "\n"))
 	}
+	if d := r.RecordDiff; d != nil && len(d.Each) > 0 {
+		say("events recorded: %s", strings.Join(d.Each, "\n"))
+	}
 	truth, record := byKey(clean.Record), byKey(r.Record)
 	corrected := map[string]bool{}
 	for i := range slices.Backward(r.Record) { // a correction comes after what it corrects

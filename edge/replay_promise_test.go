@@ -59,6 +59,10 @@ func TestPromises(t *testing.T) {
 			r.LastWords = &edge.LastWords{Wrong: 1, Each: []string{"wrong: of w:1:1"}}
 		}},
 		{"last words that are true", "", func(r *edge.ReplayReport) { r.LastWords = &edge.LastWords{} }},
+		{"a record that is wrong", "false: four", func(r *edge.ReplayReport) {
+			r.RecordDiff = &edge.RecordDiff{Each: []string{"false: four"}}
+		}},
+		{"a record that is right", "", func(r *edge.ReplayReport) { r.RecordDiff = &edge.RecordDiff{} }},
 		{"too long", "a payload of 2049", func(r *edge.ReplayReport) { r.LargestPayload = 2049 }},
 		{"backwards", "did not rise", func(r *edge.ReplayReport) { r.Late = 1 }},
 		{"ignored", "ignored 1", func(r *edge.ReplayReport) { r.Ignored = 1 }},

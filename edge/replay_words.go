@@ -53,7 +53,7 @@ func (w *toldWords) take(ctx context.Context, s *store.Store) error {
 		for i := range records {
 			r := &records[i]
 			w.seq = r.Seq
-			if r.Table != cricket.TableEvents || r.New == nil {
+			if r.Table != cricket.TableEvents || r.New == nil || r.Old != nil {
 				continue
 			}
 			var e cricket.Event

@@ -6,8 +6,8 @@ import (
 	"github.com/touchline/touchline/edge"
 )
 
-// What a phone heard last is true, though the feed lies and the node is restarted: one match of each format here, with -short
-// the two shortest, and all of them in TestReplayUnderLies.
+// What a phone heard last is true, though the feed lies and the node is restarted, and so is the record: one match of each
+// format here, with -short the two shortest, and all of them in TestReplayUnderLies.
 func TestLastWords(t *testing.T) {
 	matches := oneOfEachFormat()
 	if testing.Short() {
@@ -19,6 +19,9 @@ func TestLastWords(t *testing.T) {
 			r := replayed(t, edge.ReplayConfig{Sources: []string{id}, Faults: 2, Restarts: 1})
 			if w := r.LastWords; w == nil || w.Wrong+w.False+w.Untold > 0 {
 				t.Errorf("last words: %+v", w)
+			}
+			if d := r.RecordDiff; d == nil || len(d.Each) > 0 {
+				t.Errorf("record: %+v", d)
 			}
 			for _, problem := range delivery(r) {
 				t.Error(problem)

@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -91,7 +92,7 @@ func summarize(ctx context.Context, c *cricket.Service, id, title string, pushes
 	for _, e := range events {
 		s.Events[string(e.Type)]++
 		if e.Alert {
-			s.Alerts = append(s.Alerts, SummaryAlert{e.Key, e.Text})
+			s.Alerts = append(s.Alerts, SummaryAlert{e.Key, cmp.Or(e.Told, e.Text)})
 		}
 		if e.Dropped != "" {
 			s.Dropped[e.Dropped]++

@@ -31,8 +31,8 @@ func newCricketReplay() *cobra.Command {
 		Long: "Replay matches through the whole node at top speed: feed, poller, rules, store, pushes and simulated phones, nothing on\n" +
 			"disk. A match is an id from 'touchline demo --list', a JSON file from cricsheet.org, or a folder of such files. For each\n" +
 			"it prints the scores and the result, the events, every alert in order, and the pushes; with --faults also what phones heard\n" +
-			"last, held against the same match without faults: what is wrong, what never was, and what was taken back and is so. The\n" +
-			"promise is 0, 0 and 0.",
+			"last, held against the same match without faults: what is wrong, what never was, and what was taken back and is so; and in\n" +
+			"which events the two records differ. The promise is 0 everywhere.",
 		Example: "  touchline cricket replay 1144530\n  touchline cricket replay --faults 7 --restarts 3 -o json ~/cricsheet/t20s",
 		Args:    usage(named(cobra.MinimumNArgs(1))),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
@@ -101,6 +101,12 @@ func printReplay(w io.Writer, r *edge.ReplayReport) error {
 			line("%s\n", each)
 		}
 	}
+	if d := r.RecordDiff; d != nil {
+		line("events recorded: %d missing, %d false\n", total(d.Missing), total(d.False))
+		for _, each := range d.Each {
+			line("%s\n", each)
+		}
+	}
 	line("\nalerts, each after the key of its event:\n")
 	for _, a := range r.Alerts {
 		line("%s\t%s\n", a.Key, a.Text)
@@ -112,6 +118,14 @@ func printReplay(w io.Writer, r *edge.ReplayReport) error {
 		line("%s\t%d\t%s\n", rule, r.Dropped[rule], whyNot(rule))
 	}
 	return tw.Flush()
+}
+
+// total adds up what was counted by type.
+func total(byType map[string]int) (sum int) {
+	for _, n := range byType {
+		sum += n
+	}
+	return sum
 }
 
 // whyNot explains a rule by which an event has no alert.

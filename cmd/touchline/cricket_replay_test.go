@@ -28,6 +28,7 @@ func TestPlain(t *testing.T) {
 func TestReplayReport(t *testing.T) {
 	r := &edge.ReplayReport{Summary: edge.Summary{Dropped: map[string]int{"merged": 3, "burst": 1}}, PhonesRight: true}
 	r.LastWords = &edge.LastWords{Untold: 1, Each: []string{"untold: w:1:2"}}
+	r.RecordDiff = &edge.RecordDiff{False: map[string]int{"four": 2}, Each: []string{"false: four"}}
 	r.Alerts = []edge.SummaryAlert{{Key: "w:1:1", Text: "WICKET! Perera c Astle b Santner"}}
 	var out bytes.Buffer
 	if err := printReplay(&out, r); err != nil {
@@ -35,6 +36,7 @@ func TestReplayReport(t *testing.T) {
 	}
 	for _, want := range []string{
 		"last words of a phone: 0 wrong, 0 false, 1 untold\nuntold: w:1:2\n",
+		"events recorded: 0 missing, 2 false\nfalse: four\n",
 		"alerts, each after the key of its event:\nw:1:1  WICKET! Perera",
 		"events without an alert of their own:\nburst   1  several balls came at once\nmerged  3  another alert at the same moment",
 	} {

@@ -2,6 +2,7 @@ package cricket
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -142,6 +143,9 @@ func NewAlert(d *Display, e *Event) *Alert {
 	title := alertTitle(e.Type)
 	if title == "" {
 		title = versus(d)
+	}
+	if n, _, several := strings.Cut(e.Text, wicketsCry); several && e.Type == EventWicket {
+		title = n + " wickets"
 	}
 	return &Alert{Title: cut(title, 60), Body: cut(e.Text, 170), Sound: alertSound}
 }

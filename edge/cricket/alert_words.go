@@ -8,6 +8,9 @@ import (
 // wicketCry is what the text of a wicket begins with.
 const wicketCry = "WICKET! "
 
+// wicketsCry follows the number of several.
+const wicketsCry = " wickets! "
+
 // speaksForWickets reports whether an alert's words can have the wickets and hauls of its tick.
 func speaksForWickets(t EventType) bool {
 	return t == EventWicket || t == EventInningsEnd || t == EventHatTrick
@@ -37,7 +40,7 @@ func inWordsOf(e *Event, wickets, hauls []string) string {
 func wicketsText(wickets, hauls []string) string {
 	cry, score := wicketCry, ""
 	if n := len(wickets); n > 1 {
-		cry = strconv.Itoa(n) + " wickets! "
+		cry = strconv.Itoa(n) + wicketsCry
 	}
 	var out []string
 	for _, w := range wickets {

@@ -90,7 +90,8 @@ func TestRareDismissals(t *testing.T) {
 	}
 }
 
-// Penalty runs between innings stand in the score before a ball is bowled: the openers are no news all the same.
+// Penalty runs between innings stand in the score before a ball is bowled: the openers are no news all the same, and the
+// target that phones were told is another.
 func TestPenaltyBetweenInnings(t *testing.T) {
 	s := newScript(t, 2)
 	s.innings(teamA)
@@ -104,6 +105,8 @@ func TestPenaltyBetweenInnings(t *testing.T) {
 	s.play("1 . W .")
 	want(t, s.keys(EventNewBatsman), "nb:2:203")
 	want(t, s.keys(EventWicket), "w:2:1!")
+	want(t, s.texts(EventInningsEnd, EventCorrection), "ALP 4/0 (2). BET need 5", "Correction: ALP 9/0 (2). BET need 10")
+	want(t, []string{s.rows["inn:1"].Text}, "ALP 9/0 (2). BET need 10")
 }
 
 // After a jump of the feed the target of an innings that is well under way is no news; that of one just begun is.

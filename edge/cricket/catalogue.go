@@ -35,17 +35,21 @@ func ruleOf(t EventType) rule {
 		return rule{priority: 2, alert: true, lasting: true}
 	case EventTargetRevised:
 		return rule{priority: 2, alert: true, lasting: true}
-	case EventDelayed, EventPostponed, EventCancelled:
+	case EventDelayed: // like stumps and an interruption it may be taken back, and be so again
+		return rule{priority: 2, alert: true, cooldown: interruptCooldown}
+	case EventPostponed, EventCancelled:
 		return rule{priority: 2, alert: true}
 	case EventFollowOn:
 		return rule{priority: 3, alert: true, lasting: true}
-	case EventCorrection, EventDeclared: // a correction alerts for what was told; the innings end tells a declaration
+	case EventCorrection: // it alerts for what was told
 		return rule{priority: 3}
-	case EventMatchStart, EventStumps:
+	case EventDeclared: // the innings end tells it
+		return rule{priority: 3, lasting: true}
+	case EventMatchStart:
 		return rule{priority: 4, alert: true}
 	case EventChaseClose:
 		return rule{priority: 4, alert: true, lasting: true}
-	case EventInterrupted:
+	case EventInterrupted, EventStumps:
 		return rule{priority: 4, alert: true, cooldown: interruptCooldown}
 	case EventResumed:
 		return rule{priority: 4, cooldown: interruptCooldown}
@@ -53,8 +57,10 @@ func ruleOf(t EventType) rule {
 		return rule{priority: 5, optional: true}
 	case EventDrinks, EventLunch, EventTea, EventDinner:
 		return rule{priority: 5}
-	case EventPowerplayEnd, EventPlayerOfMatch:
+	case EventPowerplayEnd:
 		return rule{priority: 7}
+	case EventPlayerOfMatch:
+		return rule{priority: 7, lasting: true}
 	default: // EventLineup among them
 		return rule{priority: 6}
 	}

@@ -43,6 +43,19 @@ func (c *contentCase) encode() ([]byte, error) {
 	return p.Encode(0)
 }
 
+// The title of an alert counts the wickets that its words do.
+func TestTitleOfSeveralWickets(t *testing.T) {
+	for text, want := range map[string]string{
+		"WICKET! P101 b P211 0 (2) · ALP 0/1 (0.2)":                            "Wicket",
+		"2 wickets! P101 b P211 0 (2), P103 b P211 0 (2) · ALP 0/2 (0.4)":      "2 wickets",
+		"10 wickets! P101 b P211 0 (2), P103 b P211 0 (2) · ALP 9 all out (4)": "10 wickets",
+	} {
+		if got := NewAlert(&Display{}, &Event{Type: EventWicket, Text: text}).Title; got != want {
+			t.Errorf("%q is titled %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestContentGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/content/*.json")
 	if err != nil || len(files) < 4 {

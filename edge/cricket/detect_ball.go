@@ -18,6 +18,7 @@ type tally struct {
 	stand   int // runs since the last wicket
 	target  int
 	quota   int
+	first   int64 // the ball from which on events are told in full: a few more than are revised, for a milestone may move
 	bat     map[int64]*batTally
 	bowl    map[int64]*bowlTally
 	out     map[int64]bool
@@ -40,7 +41,7 @@ type bowlTally struct{ wickets, conceded int }
 func newTally(d *detection, in *Innings, balls []Ball) *tally {
 	t := &tally{
 		detection: d, in: in, balls: balls, code: d.s.code(in.TeamID), runs: in.Penalty,
-		target: d.s.Target(in), quota: d.s.quota(in),
+		target: d.s.Target(in), quota: d.s.quota(in), first: d.s.revisable(revisedBalls + lastBalls/2),
 		bat: map[int64]*batTally{}, bowl: map[int64]*bowlTally{}, out: map[int64]bool{}, told: map[string]struct{}{},
 		lines: len(balls) > 0 && d.s.agrees(in),
 	}
@@ -157,10 +158,10 @@ func (t *tally) candidate(b *Ball, kind EventType, key, text string) Candidate {
 	}
 }
 
-// past reports whether an event of a ball was recorded and is no news. Where rows tell what balls do not, they have to know
-// what balls have told.
+// past reports whether an event of a ball was recorded, is no news, and no revision changes it any more. Where rows tell what
+// balls do not, they have to know what balls have told.
 func (t *tally) past(b *Ball, family string, numbers ...int64) bool {
-	return t.lines && t.detection.past(b.UpdatedAt, family, numbers...)
+	return t.lines && b.ID < t.first && t.detection.past(b.UpdatedAt, family, numbers...)
 }
 
 // must is an event that was recorded and must stay true, without its words.
@@ -211,18 +212,12 @@ func (t *tally) boundary(b *Ball, bat *batTally) {
 		return
 	}
 	if t.past(b, familyBall, b.ID) {
-		if b.ID >= t.s.revisable() {
-			t.must(b, kind, ballKey(b.ID), string(kind))
-		}
 		return
 	}
 	c := t.candidate(b, kind, ballKey(b.ID), fmt.Sprintf("%s %s · %s", word, t.s.who(b.BatterID, batterWord), t.score()))
 	c.Subject = string(kind)
 	t.add(c)
 }
-
-// revisable is the ball from which on a feed is expected to revise what it said: older boundaries stay as they are recorded.
-func (s *Snapshot) revisable() int64 { return s.Balls[max(0, len(s.Balls)-2*lastBalls)].ID }
 
 // crossed finds the milestones that the ball took the batter over.
 func (t *tally) crossed(b *Ball, before int, bat *batTally) {

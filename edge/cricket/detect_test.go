@@ -365,7 +365,7 @@ func TestCatalogue(t *testing.T) {
 	const minute = time.Minute
 	for kind, want := range map[EventType]rule{
 		EventMatchStart: {4, true, false, 0, false}, EventToss: {5, false, true, 0, false}, EventLineup: {6, false, false, 0, false},
-		EventDelayed: {2, true, false, 0, false}, EventPostponed: {2, true, false, 0, false}, EventCancelled: {2, true, false, 0, false},
+		EventDelayed: {2, true, false, 10 * minute, false}, EventPostponed: {2, true, false, 0, false}, EventCancelled: {2, true, false, 0, false},
 		EventWicket: {2, true, false, 0, true}, EventHatTrick: {1, true, false, 0, true}, EventOnHatTrick: {4, false, true, 0, false},
 		EventFiveFor: {3, true, false, 0, true}, EventTenFor: {3, true, false, 0, true},
 		EventSix: {5, false, true, minute, false}, EventFour: {6, false, true, minute, false},
@@ -376,14 +376,14 @@ func TestCatalogue(t *testing.T) {
 		EventBowlerOnFire: {6, false, false, 10 * minute, false}, EventBatsmanOnFire: {6, false, false, 10 * minute, false},
 		EventNewBatsman: {7, false, false, minute / 2, false}, EventPowerplayEnd: {7, false, false, 0, false},
 		EventDrinks: {5, false, false, 0, false}, EventLunch: {5, false, false, 0, false}, EventTea: {5, false, false, 0, false},
-		EventDinner: {5, false, false, 0, false}, EventStumps: {4, true, false, 0, false},
+		EventDinner: {5, false, false, 0, false}, EventStumps: {4, true, false, 10 * minute, false},
 		EventInterrupted: {4, true, false, 10 * minute, false}, EventResumed: {4, false, false, 10 * minute, false},
 		EventTargetRevised: {2, true, false, 0, true}, EventInningsEnd: {2, true, false, 0, true},
-		EventFollowOn: {3, true, false, 0, true}, EventDeclared: {3, false, false, 0, false},
+		EventFollowOn: {3, true, false, 0, true}, EventDeclared: {3, false, false, 0, true},
 		EventSuperOver: {1, true, false, 0, true}, EventChaseClose: {4, true, false, 0, true},
 		EventResult: {1, true, false, 0, true}, EventTie: {1, true, false, 0, true},
 		EventDraw: {1, true, false, 0, true}, EventNoResult: {1, true, false, 0, true}, EventAbandoned: {1, true, false, 0, true},
-		EventPlayerOfMatch: {7, false, false, 0, false}, EventCorrection: {3, false, false, 0, false},
+		EventPlayerOfMatch: {7, false, false, 0, true}, EventCorrection: {3, false, false, 0, false},
 	} {
 		if got := ruleOf(kind); got != want {
 			t.Errorf("%s: %+v, want %+v", kind, got, want)

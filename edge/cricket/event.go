@@ -85,6 +85,7 @@ type Event struct {
 	Alert   bool      `dynamodbav:"alert" json:"alert"`                         // claimed: phones are told, once
 	Dropped string    `dynamodbav:"dropped,omitempty" json:"dropped,omitempty"` // why not: the rule's name
 	Owed    bool      `dynamodbav:"owed,omitempty" json:"-"`                    // an alert that has to reach phones, late if need be
+	Told    string    `dynamodbav:"told,omitempty" json:"-"`                    // what phones were told, where the text is another since
 	Instead string    `dynamodbav:"instead,omitempty" json:"-"`                 // of a correction: the corrected event as it would be told now; empty: there is none
 }
 

@@ -18,6 +18,7 @@ const (
 
 	revisedPrefix    = "dls:"
 	correctionPrefix = "corr:"
+	breakPrefix      = "brk:"
 )
 
 // The families of keys that differ in their numbers alone; a hole stands for a number.
@@ -128,7 +129,7 @@ func stumpsKey(day string) string { return "stumps:" + day }
 
 func statusKey(word string) string { return "st:" + word }
 
-func breakKey(day int, word string) string { return "brk:" + strconv.Itoa(day) + ":" + word }
+func breakKey(day int, word string) string { return breakPrefix + strconv.Itoa(day) + ":" + word }
 
 func interruptedKey(overs string) string { return "int:" + overs }
 

@@ -84,6 +84,14 @@ func (p *told) take(t *testing.T, s *cricket.Snapshot, now time.Time) {
 	for _, key := range out.Cleared {
 		delete(p.rows, key)
 	}
+	for _, e := range out.Revised {
+		row, is := p.rows[e.Key]
+		if !is {
+			t.Errorf("%s is revised, and was not recorded", e.Key)
+		}
+		e.At, e.Alert, e.Dropped, e.Owed = row.At, row.Alert, row.Dropped, row.Owed
+		p.rows[e.Key] = e
+	}
 	alerts := 0
 	for _, e := range out.Events {
 		if _, twice := p.rows[e.Key]; twice {

@@ -10,19 +10,23 @@ import (
 // the feed: one that stands still itself repeats a wrong word for minutes.
 const passingWait = 5 * time.Minute
 
-// passing are the alerts that pass by themselves, so that they cannot be held to stay true.
+// passing are the events that pass by themselves, so that they cannot be held to stay true.
 func passing(t EventType) bool {
 	switch t {
-	case EventDelayed, EventInterrupted, EventStumps:
+	case EventDelayed, EventInterrupted, EventStumps, EventDrinks, EventLunch, EventTea, EventDinner:
 		return true
 	default:
 		return false
 	}
 }
 
-// passingFact is what is kept of such an alert: its subject is when it was told, in seconds.
-func passingFact(key string, now time.Time) fact {
-	return fact{key: key, standing: factPassing, subject: strconv.FormatInt(now.Unix(), 10)}
+// passingFact is what is kept of such an event: its subject is when it was recorded, in seconds.
+func passingFact(key string, told bool, now time.Time) fact {
+	f := fact{key: key, standing: factPassed, subject: strconv.FormatInt(now.Unix(), 10)}
+	if told {
+		f.standing = factPassing
+	}
+	return f
 }
 
 // outlived reports whether it has stood too long to be a mistake.
@@ -31,13 +35,15 @@ func (f *fact) outlived(now time.Time) bool {
 	return err != nil || now.Sub(time.Unix(told, 0)) >= passingWait
 }
 
-// still reports whether a reading says the same of play as such an alert, or nothing that is known.
+// still reports whether a reading says the same of play as such an event, or nothing that is known.
 func (s *Snapshot) still(key string) bool {
 	switch phase := s.phase(); {
 	case phase == PhaseAbandoned || phase == "":
 		return true
 	case strings.HasPrefix(key, stumpsKey("")):
 		return phase == PhaseStumps
+	case strings.HasPrefix(key, breakPrefix):
+		return strings.HasSuffix(key, ":"+s.Status.word())
 	default:
 		return phase == PhaseInterrupted || s.Status.word() == "delayed"
 	}

@@ -16,6 +16,7 @@ type script struct {
 	snap    Snapshot
 	state   State
 	known   map[string]bool
+	rows    map[string]Event // cricket-events
 	options Options
 	now     time.Time
 	told    []Event // everything that became sure
@@ -32,7 +33,7 @@ const (
 
 func newScript(t *testing.T, overs int) *script {
 	start := time.Date(2026, 7, 1, 10, 0, 0, 0, time.UTC)
-	s := &script{t: t, known: map[string]bool{}, now: start, id: 1000}
+	s := &script{t: t, known: map[string]bool{}, rows: map[string]Event{}, now: start, id: 1000}
 	s.snap = Snapshot{
 		MatchID: "7", Status: "NS", Type: "T20", Overs: overs, StartsAt: start,
 		Teams:   [2]Team{{teamA, "Alphas", "ALP"}, {teamB, "Betas", "BET"}},
@@ -132,6 +133,15 @@ func (s *script) poll() Outcome {
 	s.state = out.State
 	for _, key := range out.Cleared {
 		delete(s.known, key)
+		delete(s.rows, key)
+	}
+	for _, e := range out.Revised {
+		row, is := s.rows[e.Key]
+		if !is {
+			s.t.Errorf("event %s is revised, and was not recorded", e.Key)
+		}
+		e.At, e.Alert, e.Dropped, e.Owed = row.At, row.Alert, row.Dropped, row.Owed
+		s.rows[e.Key] = e
 	}
 	alerts := 0
 	for _, e := range out.Events {
@@ -141,7 +151,7 @@ func (s *script) poll() Outcome {
 		if s.known[e.Key] {
 			s.t.Errorf("event %s told twice", e.Key)
 		}
-		s.known[e.Key] = true
+		s.known[e.Key], s.rows[e.Key] = true, e
 		s.told = append(s.told, e)
 	}
 	if alerts > 1 {

@@ -42,6 +42,7 @@ type Outcome struct {
 	State   State
 	Events  []Event  // newly sure; at most one of them is an alert
 	Cleared []string // keys of events that were taken back, their rows are to go
+	Revised []Event  // what the rows of events say from now on that were something else
 	Kept    bool     // the reading is doubted: display and fixture stay as they are
 	Display Display
 	Cards   []CardInnings // of the innings that may have changed; the caller writes what did
@@ -73,20 +74,18 @@ func step(prev State, s *Snapshot, o Options, now time.Time, brief bool) Outcome
 	}
 	d := detect(&prev, s, known, recent)
 	all := d.out
-	var events []Event
-	var cleared []string
+	var out Outcome
 	if prev.Status != ActiveEnded {
-		events, cleared = next.judge(&prev, s, all, known, o, now)
+		out = next.judge(&prev, s, all, known, o, now)
 	}
 	next.Memory = d.m
 	next.remember(shown, now)
 	next.register(s, now)
 	next.follow(all, s, known, now)
-	next.finish(events, now)
-	return Outcome{
-		State: next, Events: events, Cleared: cleared,
-		Display: next.display(shown, all, now), Cards: shown.cardsSince(&prev), Shown: shown,
-	}
+	next.finish(out.Events, now)
+	out.State, out.Shown = next, shown
+	out.Display, out.Cards = next.display(shown, all, now), shown.cardsSince(&prev)
+	return out
 }
 
 // display is the reading as phones show it, with a correction in the banner for a while.
@@ -117,10 +116,10 @@ func (s *Snapshot) cardsSince(prev *State) []CardInnings {
 	return out
 }
 
-// judge finds what became sure with this reading, and what phones are told of it.
+// judge finds what became sure with this reading, what phones are told of it, and what was not so.
 func (st *State) judge(
 	prev *State, s *Snapshot, all []Candidate, known keySet, o Options, now time.Time,
-) ([]Event, []string) {
+) Outcome {
 	var fresh []Candidate
 	for i := range all {
 		if all[i].Key != "" && !known.has(all[i].Key) {
@@ -130,7 +129,7 @@ func (st *State) judge(
 	against, byKey := st.challenged(prev, all, s, known, now)
 	st.Torn = tornCount(prev.Torn, s)
 	if st.Torn > 0 && st.Torn <= tornPolls {
-		return nil, nil
+		return Outcome{}
 	}
 	r := round{state: st, snap: s, options: o, now: now, challenges: byKey, told: map[string]bool{}, owed: st.Told.withdrawn()}
 	r.first = Pending{
@@ -143,11 +142,11 @@ func (st *State) judge(
 	for i := range events {
 		known.add(events[i].Key)
 	}
-	cleared := r.settleFacts(sure, events, known)
+	cleared, revised := r.settleFacts(sure, events, known)
 	if len(events)+len(cleared) > 0 || prev.Emitted == nil {
 		st.Emitted = known.pack()
 	}
-	return events, cleared
+	return Outcome{Events: events, Cleared: cleared, Revised: revised}
 }
 
 // round is one reading's way through the rules.

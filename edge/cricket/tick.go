@@ -129,6 +129,11 @@ func (s *Service) writeOutcome(
 		}
 	}
 	until := snap.keptUntil(now)
+	for i := range out.Revised {
+		if err := reviseEvent(tx, snap.MatchID, &out.Revised[i], by); err != nil {
+			return err
+		}
+	}
 	for i := range out.Events {
 		if err := writeEvent(tx, snap.MatchID, &out.Events[i], prev.LastAlert, by, until); err != nil {
 			return err
@@ -262,6 +267,24 @@ func eventKey(matchID, key string) attr.Item {
 func clearEvent(tx *store.Tx, matchID, key string, by Owner) error {
 	_, err := tx.Delete(store.DeleteItem{
 		Table: TableEvents, Key: eventKey(matchID, key), Condition: ownFence, Params: by.fenceParams(),
+	})
+	if fault.Is(err, fault.Conflict) {
+		return nil
+	}
+	return err
+}
+
+// reviseEvent has the row of an event say what is so. Whether phones were told, when, and of what, stays.
+func reviseEvent(tx *store.Tx, matchID string, e *Event, by Owner) error {
+	params := by.fenceParams()
+	params.Names["#type"], params.Names["#text"], params.Names["#over"] = "type", "text", "over"
+	params.Values[":type"], params.Values[":text"] = attr.S(string(e.Type)), attr.S(e.Text)
+	params.Values[":innings"], params.Values[":over"] = attr.Int(int64(e.Innings)), attr.S(e.Over)
+	params.Values[":ball"], params.Values[":detail"] = attr.Int(e.BallID), attr.S(e.Detail)
+	_, err := tx.Update(store.UpdateItem{
+		Table: TableEvents, Key: eventKey(matchID, e.Key),
+		Update:    "SET #type = :type, #text = :text, innings = :innings, #over = :over, ballId = :ball, detail = :detail, told = if_not_exists(told, #text)",
+		Condition: "attribute_exists(eventKey) AND " + ownFence, Params: params,
 	})
 	if fault.Is(err, fault.Conflict) {
 		return nil

@@ -173,6 +173,27 @@ func TestTickOfAnEventThatIsThere(t *testing.T) {
 	}
 }
 
+// The row of an event that was otherwise says what is so, that phones were told, and what.
+func TestTickRevisesARow(t *testing.T) {
+	s, db, tick := ticker(t)
+	tick(1)
+	s.innings(teamA)
+	s.bowl("1 W")
+	tick(6)
+	before := eventRow(t, db, "w:1:1")
+	b := &s.snap.Balls[1]
+	mine, other := s.row(1, b.BatterID), s.row(1, s.pair[1])
+	other.Out, other.BowlerID, other.FoWOvers, other.FoWRuns = true, mine.BowlerID, mine.FoWOvers, mine.FoWRuns
+	mine.Out, mine.BowlerID, mine.FoWOvers = false, 0, ""
+	b.OutID, b.Outcome = s.pair[1], "Run Out"
+	tick(6)
+	row := eventRow(t, db, "w:1:1")
+	if row["text"].Str() != "WICKET! P101 run out 1 (1) · ALP 1/1 (0.2)" || row["detail"].Str() != "run_out" ||
+		row["told"].Str() != before["text"].Str() || !row["alert"].Bool() || row["at"].Str() != before["at"].Str() {
+		t.Errorf("the row was %v\nand is %v", before, row)
+	}
+}
+
 // What is written on the first day of a long match goes with what is written on the last: a week after its end.
 func TestTickOfALongMatch(t *testing.T) {
 	s, db, tick := ticker(t)

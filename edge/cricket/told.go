@@ -17,6 +17,7 @@ const (
 	factQuiet     = '~' // it was recorded, and phones were not told
 	factWithdrawn = '!' // phones were told, and told that it was not so
 	factPassing   = '@' // phones were told, and it passes by itself; the subject is when
+	factPassed    = '^' // it was recorded, phones were not told, and it passes by itself
 )
 
 // fact is an event that was recorded and must stay true.
@@ -24,13 +25,19 @@ type fact struct {
 	key      string
 	standing byte
 	subject  string
+	words    string // of what a ball made not long ago: the ball, and a digest of what the row says
 }
+
+// beforeWords parts the words of a fact from its subject.
+const beforeWords = "|"
 
 func (t Told) facts() []fact {
 	var out []fact
 	for _, text := range Emitted(t).Keys() {
-		if i := strings.IndexAny(text, string([]byte{factTold, factQuiet, factWithdrawn, factPassing})); i > 0 {
-			out = append(out, fact{key: text[:i], standing: text[i], subject: text[i+1:]})
+		if i := strings.IndexAny(text, string([]byte{factTold, factQuiet, factWithdrawn, factPassing, factPassed})); i > 0 {
+			f := fact{key: text[:i], standing: text[i]}
+			f.subject, f.words, _ = strings.Cut(text[i+1:], beforeWords)
+			out = append(out, f)
 		}
 	}
 	return out
@@ -39,7 +46,11 @@ func (t Told) facts() []fact {
 func packTold(facts []fact) Told {
 	ks := keySet{}
 	for _, f := range facts {
-		ks.add(f.key + string(f.standing) + f.subject)
+		text := f.key + string(f.standing) + f.subject
+		if f.words != "" {
+			text += beforeWords + f.words
+		}
+		ks.add(text)
 	}
 	return Told(ks.pack())
 }
@@ -48,9 +59,11 @@ func packTold(facts []fact) Told {
 type challenge struct {
 	fact fact
 	now  *Candidate // what the reading has under the key, nil: nothing
+	same bool       // as far as its subject goes
 
 	elsewhere int  // the number of the wicket that a batter fell as who is out, but not as was told
 	retake    bool // nobody was told: the event is taken back without a word
+	reword    bool // nor need anybody be: its row says what is so from now on
 }
 
 // Corrections are held as events are. A taking back is held under a key that no event has.
@@ -64,6 +77,7 @@ func (st *State) challenged(
 	var out []Candidate
 	byKey := map[string]challenge{}
 	facts := st.Told.facts()
+	judged := s.judgedFrom()
 	found := make(map[string]*Candidate, len(facts))
 	for i := range facts {
 		found[facts[i].key] = nil
@@ -76,7 +90,8 @@ func (st *State) challenged(
 	}
 	for _, f := range facts {
 		ch := challenge{fact: f, now: found[f.key]}
-		if !s.contradicts(&ch, now) || f.key == targetFact && ch.now != nil && !known.has(ch.now.Key) {
+		ch.same = ch.now != nil && sameSubject(f.key, f.subject, ch.now.Subject)
+		if !s.contradicts(&ch, judged, now) || f.key == targetFact && ch.now != nil && !known.has(ch.now.Key) {
 			continue // a target that is new is told as such
 		}
 		if ch.now != nil && ch.now.Text == "" {
@@ -85,7 +100,7 @@ func (st *State) challenged(
 		if ch.now == nil {
 			ch.elsewhere = fellAs(&f, all)
 		}
-		ch.retake = f.standing == factQuiet && f.key != resultKey
+		ch.hush()
 		c := st.correction(ch, s, known)
 		byKey[c.Key] = ch
 		out = append(out, c)
@@ -94,17 +109,19 @@ func (st *State) challenged(
 }
 
 // contradicts reports whether a reading says otherwise than a fact.
-func (s *Snapshot) contradicts(ch *challenge, now time.Time) bool {
+func (s *Snapshot) contradicts(ch *challenge, judged int64, now time.Time) bool {
 	f := &ch.fact
-	same := ch.now != nil && sameSubject(f.key, f.subject, ch.now.Subject)
+	reworded := ch.same && s.rewords(f, ch.now)
 	switch {
-	case !s.judges(f.key, f.subject):
-		return false
-	case f.standing == factPassing:
-		return !f.outlived(now) && !s.still(f.key)
 	case f.standing == factWithdrawn:
 		return false // its key is free: what is so after all is news
-	case same:
+	case f.minor() || reworded:
+		return f.ball() >= judged && (!ch.same || reworded)
+	case !s.judges(f.key, f.subject):
+		return false
+	case f.standing == factPassing, f.standing == factPassed:
+		return !f.outlived(now) && !s.still(f.key)
+	case ch.same:
 		return false
 	default: // the scores must not deny another end of the match; what they leave open waits
 		return f.key != resultKey || ch.now == nil || s.settled() || s.Winner != 0 && s.verdict() == verdictOpen
@@ -139,6 +156,9 @@ func inWords(prev *State, s *Snapshot, known keySet, key string) *Candidate {
 // targetFact is the key of the fact which target phones were told last: there is one at a time.
 const targetFact = "dls"
 
+// wasSo ends the subject of a target that phones were told, and that was so until another took its place.
+const wasSo = "+"
+
 // factKey is the key of the fact that an event makes.
 func factKey(e *Event) string {
 	if e.Type == EventTargetRevised {
@@ -150,7 +170,7 @@ func factKey(e *Event) string {
 // eventKey is the key of the event that made a fact.
 func (f *fact) eventKey() string {
 	if f.key == targetFact {
-		return revisedPrefix + f.subject
+		return revisedPrefix + strings.TrimSuffix(f.subject, wasSo)
 	}
 	return f.key
 }
@@ -175,8 +195,7 @@ func (s *Snapshot) judges(key, subject string) bool {
 	family, numbers := splitKey(key)
 	switch family {
 	case familyBall:
-		in := s.current()
-		return len(s.Balls) > 0 && in != nil && s.agrees(in) && numbers[0] >= s.revisable()
+		return false // as a version before has kept it
 	case familyRowSixes:
 		return len(s.Balls) == 0 // with them the same sixes have another key
 	case familyHatTrick, familySixes:
@@ -194,13 +213,13 @@ func (s *Snapshot) judges(key, subject string) bool {
 // correction is the candidate that a challenge makes.
 func (st *State) correction(ch challenge, s *Snapshot, known keySet) Candidate {
 	c := Candidate{Event: Event{Key: takeBack + ch.fact.key, Type: EventCorrection, Detail: ch.fact.key}}
-	if !ch.retake {
+	if !ch.silent() {
 		c.Key = correctionKey(ch.fact.key, known)
 	}
 	c.Mark = "gone"
 	if ch.now != nil {
 		c.Innings, c.Over, c.Subject = ch.now.Innings, ch.now.Over, ch.now.Subject
-		c.Mark, c.Instead = "now "+ch.now.Subject, ch.now.Text
+		c.Mark, c.Instead = "now "+ch.now.Subject+s.words(ch.now), ch.now.Text
 	}
 	c.Text = s.correctionText(ch)
 	return c
@@ -264,6 +283,8 @@ func (s *Snapshot) notSo(family string, numbers []int64) string {
 		return fmt.Sprintf("not %d wickets for %s yet", numbers[0], s.lastName(numbers[2]))
 	case familyHatTrick:
 		return "no hat-trick for " + s.lastName(numbers[0])
+	case familyOnHatTrick:
+		return s.lastName(numbers[0]) + " not on a hat-trick"
 	case familySixes:
 		return "not three sixes in a row for " + s.lastName(numbers[0])
 	case familySuperOver:
@@ -302,27 +323,26 @@ func (s *Snapshot) battingRow(innings int, player int64) *BattingRow {
 func corrects(f fact) bool { return f.standing == factTold }
 
 // settleFacts brings the facts up to date with what became sure: new ones, corrected ones, those taken back. It gives
-// the keys that are free again, whose rows are to go.
-func (r *round) settleFacts(sure []confirmed, events []Event, known keySet) (cleared []string) {
+// the keys that are free again, whose rows are to go, and the rows that say something else from now on.
+func (r *round) settleFacts(sure []confirmed, events []Event, known keySet) (cleared []string, revised []Event) {
 	if len(sure) == 0 {
-		return nil
+		return nil, nil
 	}
-	facts := slices.DeleteFunc(r.state.Told.facts(), func(f fact) bool {
-		return f.standing == factPassing && f.outlived(r.now) || r.snap.settledBall(f.key)
-	})
+	facts := r.keptFacts()
 	for i := range sure {
 		c := &sure[i]
 		recorded := slices.ContainsFunc(events, func(e Event) bool { return e.Key == c.Key })
 		if ch, ok := r.challenges[c.Key]; ok {
-			if recorded || ch.retake {
-				cleared = append(cleared, correctFact(&facts, ch)...)
+			if recorded || ch.silent() {
+				free, says := r.correctFact(&facts, ch)
+				cleared, revised = append(cleared, free...), append(revised, says...)
 			}
 			continue
 		}
-		if recorded && passing(c.Type) && r.told[c.Key] {
-			facts = append(facts, passingFact(c.Key, r.now))
+		if recorded && passing(c.Type) {
+			facts = append(facts, passingFact(c.Key, r.told[c.Key], r.now))
 		}
-		if recorded && (ruleOf(c.Type).lasting || c.Key == resultKey || isBoundary(&c.Event)) {
+		if recorded && (ruleOf(c.Type).lasting || c.Key == resultKey || r.revisable(&c.Event)) {
 			facts = r.noted(facts, c)
 		}
 	}
@@ -330,55 +350,26 @@ func (r *round) settleFacts(sure []confirmed, events []Event, known keySet) (cle
 		known.remove(key)
 	}
 	r.state.Told = packTold(facts)
-	return cleared
+	return cleared, revised
 }
 
 // noted is the facts with that of an event that became sure.
 func (r *round) noted(facts []fact, c *confirmed) []fact {
 	f := fact{key: factKey(&c.Event), standing: factQuiet, subject: c.Subject}
+	if r.revisable(&c.Event) {
+		f.words = r.snap.words(&c.Candidate)
+	}
 	if r.told[c.Key] {
 		f.standing = factTold
 	}
 	if old := slices.IndexFunc(facts, func(old fact) bool { return old.key == f.key }); old < 0 {
 		return append(facts, f)
 	} else if r.told[c.Key] {
-		facts[old] = f // else phones know of the one before
+		facts[old] = f
+	} else if f.key == targetFact { // phones know of the one before, which was so until now
+		facts[old].subject = strings.TrimSuffix(facts[old].subject, wasSo) + wasSo
 	}
 	return facts
-}
-
-// isBoundary reports whether an event is a four or a six of a ball, which a feed may revise for a while.
-func isBoundary(e *Event) bool { return e.BallID != 0 && (e.Type == EventFour || e.Type == EventSix) }
-
-// settledBall reports whether a key is that of a ball too old to be revised.
-func (s *Snapshot) settledBall(key string) bool {
-	family, numbers := splitKey(key)
-	return family == familyBall && len(s.Balls) > 0 && numbers[0] < s.revisable()
-}
-
-// correctFact takes a correction that became sure into the facts, and returns the key that is free again.
-func correctFact(facts *[]fact, ch challenge) (cleared []string) {
-	i := slices.IndexFunc(*facts, func(f fact) bool { return f.key == ch.fact.key })
-	if i < 0 {
-		return nil
-	}
-	f := &(*facts)[i]
-	switch {
-	case ch.retake:
-		*facts = slices.Delete(*facts, i, i+1)
-		return []string{ch.fact.eventKey()}
-	case f.standing == factPassing: // its key stays used: a word that flaps is told once
-		*facts = slices.Delete(*facts, i, i+1)
-	case ch.now == nil:
-		f.standing = factWithdrawn
-		return []string{ch.fact.eventKey()}
-	default:
-		f.subject = ch.now.Subject
-		if was := ch.fact.eventKey(); was != f.eventKey() {
-			return []string{was}
-		}
-	}
-	return nil
 }
 
 // withdrawn lists the keys of what phones were told is not so. What happens under one of them after all is owed to them,

@@ -1,0 +1,133 @@
+package cricket
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// revisedBalls is how far back a feed is expected to revise what it said: what older balls made stays as it is recorded.
+const revisedBalls = 2 * lastBalls
+
+// revisable is the first of the last so many balls.
+func (s *Snapshot) revisable(balls int) int64 {
+	if len(s.Balls) == 0 {
+		return 0
+	}
+	return s.Balls[max(0, len(s.Balls)-balls)].ID
+}
+
+// revisable reports whether a ball made an event that may be revised.
+func (r *round) revisable(e *Event) bool {
+	return e.BallID != 0 && e.BallID >= r.snap.revisable(revisedBalls)
+}
+
+// judgedFrom is the ball from which on a reading can contradict what balls made: the innings it is of, and those after, say
+// the same by their balls as by their scores.
+func (s *Snapshot) judgedFrom() int64 {
+	if len(s.Balls) == 0 {
+		return math.MaxInt64
+	}
+	first := s.Balls[max(0, len(s.Balls)-revisedBalls)]
+	for i := range s.Innings {
+		if in := &s.Innings[i]; in.No >= first.Innings && !s.agrees(in) {
+			return math.MaxInt64
+		}
+	}
+	return first.ID
+}
+
+// words are what a fact keeps of a candidate that a ball made, "1234:0:98765": the ball, the penalty runs that its score
+// counts in, and a digest of the text.
+func (s *Snapshot) words(c *Candidate) string {
+	if c.BallID == 0 {
+		return ""
+	}
+	penalty := 0
+	if in := s.innings(c.Innings); in != nil {
+		penalty = in.Penalty
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(c.Text))
+	return fmt.Sprintf("%d:%d:%d", c.BallID, penalty, h.Sum32()>>12) // 20 bits do for one event
+}
+
+// rewords reports whether a candidate says a fact in other words. Penalty runs stand in the scores of all balls, also of those
+// before they were awarded: what was recorded before is right as it is.
+func (s *Snapshot) rewords(f *fact, c *Candidate) bool {
+	was, is := strings.Split(f.words, ":"), strings.Split(s.words(c), ":")
+	return len(was) == 3 && (len(is) < 3 || was[1] == is[1] && (was[0] != is[0] || was[2] != is[2]))
+}
+
+// ball is the ball of a fact's words.
+func (f *fact) ball() int64 {
+	id, _, _ := strings.Cut(f.words, ":")
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// minor reports whether a fact is of an event that need not last: a boundary, an over, a new batter. A feed may revise what
+// made it for a while, and then its row says what is so, without a word to anybody.
+func (f *fact) minor() bool {
+	return f.words != "" && (f.subject == "" || f.subject == string(EventFour) || f.subject == string(EventSix))
+}
+
+// hush settles whether anything is said about a challenge.
+func (ch *challenge) hush() {
+	f := &ch.fact
+	ch.reword = ch.same || ch.now != nil && f.minor() && f.standing == factQuiet
+	ch.retake = !ch.reword && (f.standing == factQuiet && f.key != resultKey || f.standing == factPassed)
+}
+
+// silent reports whether nothing is said about a challenge.
+func (ch *challenge) silent() bool { return ch.retake || ch.reword }
+
+// keptFacts are the facts but for those that have passed, and for what is too old to be revised.
+func (r *round) keptFacts() []fact {
+	first := r.snap.revisable(revisedBalls)
+	facts := slices.DeleteFunc(r.state.Told.facts(), func(f fact) bool {
+		return (f.standing == factPassing || f.standing == factPassed) && f.outlived(r.now) || f.minor() && f.ball() < first
+	})
+	for i := range facts {
+		if facts[i].ball() < first {
+			facts[i].words = ""
+		}
+	}
+	return facts
+}
+
+// correctFact takes a correction that became sure into the facts, and returns the key that is free again, or what its row says
+// from now on.
+func (r *round) correctFact(facts *[]fact, ch challenge) (cleared []string, revised []Event) {
+	i := slices.IndexFunc(*facts, func(f fact) bool { return f.key == ch.fact.key })
+	if i < 0 {
+		return nil, nil
+	}
+	f, was := &(*facts)[i], ch.fact.eventKey()
+	switch {
+	case ch.retake, f.standing == factPassing:
+		*facts = slices.Delete(*facts, i, i+1)
+		return []string{was}, nil
+	case ch.now == nil:
+		f.standing = factWithdrawn
+		return []string{was}, nil
+	}
+	f.words = r.snap.words(ch.now)
+	if !ch.same {
+		f.subject = ch.now.Subject
+	}
+	switch {
+	case f.eventKey() == was:
+		return nil, []Event{ch.now.Event}
+	case strings.HasSuffix(ch.fact.subject, wasSo):
+		return nil, nil
+	default:
+		return []string{was}, nil
+	}
+}

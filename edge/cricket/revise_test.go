@@ -1,0 +1,157 @@
+package cricket
+
+import (
+	"strings"
+	"testing"
+)
+
+// runs adds runs to a ball, its row and the score, as a scorer does who corrects it.
+func (s *script) runs(b *Ball, more int) {
+	b.Runs += more
+	in := &s.snap.Innings[b.Innings-1]
+	in.Runs += more
+	in.UpdatedAt = s.now
+	s.row(b.Innings, b.BatterID).Runs += more
+}
+
+// What a ball made, and the feed revises, is in the record as it is in the end, and nobody hears of it.
+func TestRowsSayWhatIsSo(t *testing.T) {
+	t.Run("an over that was no maiden", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play(". . . . . .")
+		if _, is := s.rows["md:1:1"]; !is {
+			t.Fatal("no maiden is recorded")
+		}
+		s.runs(&s.snap.Balls[3], 2)
+		s.polls(6)
+		if row, is := s.rows["md:1:1"]; is {
+			t.Errorf("the maiden is still there: %+v", row)
+		}
+		if got := s.rows["ov:1:1"].Text; got != "Over 1: 0 0 0 2 0 0 (2)" {
+			t.Errorf("the over is %q", got)
+		}
+		want(t, s.keys(EventOverEnd, EventMaiden, EventCorrection), "md:1:1", "ov:1:1")
+	})
+	t.Run("a batter who did not come in, a bowler on no hat-trick", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play("W W")
+		s.ball("1")
+		s.polls(6)
+		for _, key := range []string{"oht:211:1006", "nb:1:104"} {
+			if _, is := s.rows[key]; !is {
+				t.Fatalf("no %s is recorded in %v", key, s.keys())
+			}
+		}
+		b, last := &s.snap.Balls[1], &s.snap.Balls[2]
+		row := s.row(1, b.BatterID)
+		row.Out, row.BowlerID, row.FoWOvers, row.FoWRuns = false, 0, "", 0
+		b.Wicket, b.Outcome = false, ""
+		last.BatterID, last.PairIDs = b.BatterID, b.PairIDs
+		s.snap.Innings[0].Wickets--
+		s.snap.Innings[0].UpdatedAt = s.now
+		s.polls(6)
+		for _, key := range []string{"oht:211:1006", "nb:1:104"} {
+			if row, is := s.rows[key]; is {
+				t.Errorf("it is still there: %+v", row)
+			}
+		}
+		want(t, s.keys(EventCorrection), "corr:w:1:2!")
+	})
+	t.Run("phones were told", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.options.Alerts = map[EventType]bool{EventSix: true, EventFour: true, EventOnHatTrick: true}
+		s.innings(teamA)
+		s.play("1")
+		s.ball("6")
+		s.polls(4)
+		s.runs(&s.snap.Balls[0], 1) // the score in its words: no alert
+		s.polls(4)
+		six := &s.snap.Balls[1]
+		if got := s.rows[ballKey(six.ID)].Text; got != "SIX! P102 · ALP 8/0 (0.2)" {
+			t.Errorf("the six is %q", got)
+		}
+		want(t, s.keys(EventCorrection))
+		s.runs(six, -2)
+		six.Six, six.Four = false, true
+		s.polls(4)
+		want(t, s.texts(EventCorrection), "Correction: FOUR! P102 · ALP 6/0 (0.2)")
+		if row := s.rows[ballKey(six.ID)]; row.Type != EventFour {
+			t.Errorf("its row is %+v", row)
+		}
+	})
+	t.Run("another batter was out", func(t *testing.T) {
+		s := toldWicket(t)
+		b := &s.snap.Balls[len(s.snap.Balls)-1]
+		mine, other := s.row(1, b.BatterID), s.row(1, s.pair[1])
+		other.Out, other.BowlerID, other.FoWOvers, other.FoWRuns = true, mine.BowlerID, mine.FoWOvers, mine.FoWRuns
+		mine.Out, mine.BowlerID, mine.FoWOvers = false, 0, ""
+		b.OutID, b.Outcome = s.pair[1], "Run Out"
+		s.polls(4)
+		if row := s.rows["w:1:1"]; !strings.HasPrefix(row.Text, "WICKET! P102 run out") || row.Detail != "run_out" {
+			t.Errorf("its row is %+v", row)
+		}
+	})
+	t.Run("penalty runs change no score before them", func(t *testing.T) {
+		s := toldWicket(t)
+		before := s.rows["w:1:1"].Text
+		in := &s.snap.Innings[0]
+		in.Runs, in.Penalty, in.UpdatedAt = in.Runs+5, 5, s.now
+		s.polls(6)
+		if got := s.rows["w:1:1"].Text; got != before {
+			t.Errorf("%q has become %q", before, got)
+		}
+	})
+	t.Run("what is old stays", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play("4 " + strings.Repeat("1 ", 2*lastBalls+6))
+		first := &s.snap.Balls[0]
+		s.runs(first, -4)
+		first.Four = false
+		s.polls(6)
+		if _, is := s.rows[ballKey(first.ID)]; !is {
+			t.Error("a four of an over long gone is taken back")
+		}
+	})
+}
+
+// The match is not over, and has no best player.
+func TestBestPlayerOfNoEnd(t *testing.T) {
+	s := newScript(t, 20)
+	s.innings(teamA)
+	s.play("1 1")
+	s.snap.Status, s.snap.Player = "Finished", 101
+	s.polls(8)
+	if _, is := s.rows[bestKey]; !is {
+		t.Fatalf("no best player in %v", s.keys())
+	}
+	s.snap.Status, s.snap.Player = "1st Innings", 0
+	s.polls(8)
+	if row, is := s.rows[bestKey]; is {
+		t.Errorf("it is still there: %+v", row)
+	}
+}
+
+// A target that was so until another took its place stays in the record, though phones heard of the other as a correction.
+func TestTargetThatWasSo(t *testing.T) {
+	s := newScript(t, 20)
+	s.innings(teamA)
+	s.play("1 1")
+	s.snap.RevOvers = "18.0"
+	s.polls(8)
+	want(t, s.keys(EventTargetRevised), "dls:0:18!")
+	for range finerAlerts {
+		s.state.AlertTimes = append(s.state.AlertTimes, s.now.UnixMilli())
+	}
+	s.innings(teamB)
+	s.snap.RevTarget = 149
+	s.polls(8)
+	want(t, s.keys(EventTargetRevised, EventCorrection), "dls:0:18!", "dls:149:18-budget", "corr:dls!")
+	for _, key := range []string{"dls:0:18", "dls:149:18"} {
+		if _, is := s.rows[key]; !is {
+			t.Errorf("%s is not in the record", key)
+		}
+	}
+}
