@@ -90,6 +90,36 @@ func TestClosingForgottenByACrash(t *testing.T) {
 	a.result(e, OutConflict, CodeCondition)
 }
 
+// A create that was applied, and whose item a foreign writer has replaced, is not refused: nobody knows, also where a crash
+// comes before the answer of closing its mark.
+func TestClosingOfACreateForgottenByACrash(t *testing.T) {
+	t.Parallel()
+	for name, replace := range map[string]func(w *world){
+		"replaced":              func(w *world) { w.foreignPut("t", "i", "x", 9) },
+		"deleted and made anew": func(w *world) { w.foreignDelete("t", "i"); w.foreignPut("t", "i", "x", 9) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.older = true // without a proof
+			a := w.node("a")
+			a.write(put("t", "i", "attribute_not_exists(pk)", "x", 1))
+			a.step(loseAnswer)
+			replace(w)
+			for a.queue[0].step != stepClose {
+				if !a.step(arrive) {
+					t.Fatal("it waits")
+				}
+			}
+			a.step(loseAnswer)
+			a.crash()
+			e := a.queue[0]
+			a.drain()
+			a.result(e, OutConflict, CodeOverwritten)
+			w.want("t", "i", `{"x":{"N":"9"}}`)
+		})
+	}
+}
+
 func TestEntriesBehindALabel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -55,7 +55,7 @@ const (
 // judge says what the refusal of an entry means: the mark first, then the application's condition, then the guards.
 func (e *Entry) judge(f facts, env Env) (verdict, decision) {
 	item, side := Split(f.image)
-	if v, d, ok := e.judgeMark(side, f, env); ok {
+	if v, d, ok := e.judgeMark(item, side, f, env); ok {
 		return v, d
 	}
 	if e.timed() && e.Life.on(item, side) && e.isOlder(side, env) {
@@ -68,7 +68,7 @@ func (e *Entry) judge(f facts, env Env) (verdict, decision) {
 }
 
 // judgeMark looks for our mark; ok: it decides.
-func (e *Entry) judgeMark(side Sidecar, f facts, env Env) (verdict, decision, bool) {
+func (e *Entry) judgeMark(item attr.Item, side Sidecar, f facts, env Env) (verdict, decision, bool) {
 	there, mine := side.Marks[env.Node], e.Mark()
 	if there.IsZero() || there.Kind() != attr.KindN {
 		return 0, decision{}, false
@@ -80,14 +80,29 @@ func (e *Entry) judgeMark(side Sidecar, f facts, env Env) (verdict, decision, bo
 	case order == 0 && (f.unsure || e.Sent > 1):
 		return verdictApplied, decision{}, true
 	case there.Equal(e.closedMark()):
-		e.Closed = true // an earlier answer was lost, or this process has forgotten what it was about
-		return verdictDecided, conflict(CodeCondition, textCondition), true
+		e.Closed = true
+		v, d := e.closedBefore(item, side, f, env)
+		return v, d, true
 	case order > 0 && e.Replay && e.kept(side, env):
 		return verdictApplied, decision{}, true
 	case order > 0 && e.Replay:
 		return verdictDecided, conflict(CodeRestored, textRestored), true
 	}
 	return verdictTimeline, decision{}, true
+}
+
+// closedBefore decides about an entry whose mark was closed: the answer was lost, or this process has forgotten the decision.
+// That it is not on this item says nothing about the one in whose place this may have come.
+func (e *Entry) closedBefore(item attr.Item, side Sidecar, f facts, env Env) (verdict, decision) {
+	if side.Life == foreignSign+e.writeID(env.Node) {
+		side.Life = "" // closing has named it
+	}
+	if f.unsure {
+		if v, d, ok := e.refusedUnsure(item, side, f, env); ok {
+			return v, d
+		}
+	}
+	return verdictDecided, conflict(CodeCondition, textCondition)
 }
 
 // on reports whether an image is of the life.
