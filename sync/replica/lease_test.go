@@ -108,6 +108,49 @@ func TestTookLease(t *testing.T) {
 	})
 }
 
+// A state that carries an earlier one on is laid aside with it, and told once.
+func TestTookLeaseOfTwoStates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := running(t, nil)
+		letPass(time.Second)
+		c.set(func() {
+			c.fail = func(op, table string) error {
+				if table == "states" && op != "get" {
+					return &intent.Error{Class: intent.Throttled, Err: errors.New("slow down")}
+				}
+				return nil
+			}
+		})
+		n.put(t, "states", state(5, 1))
+		letPass(time.Second) // it was sent: nothing folds into it
+		n.put(t, "states", state(5, 2))
+		if got := n.waitingNow(t); got != 2 {
+			t.Fatalf("%d writes wait", got)
+		}
+		c.foreign(t, "states", nil, state(8, 44))
+		if err := n.TookLease(t.Context(), "match:7", 9); err != nil {
+			t.Fatal(err)
+		}
+		told := map[uint64]int{}
+		for _, c := range n.conflicts(t) {
+			for _, e := range c.Entries() {
+				told[e.Seq]++
+			}
+		}
+		for seq, times := range told {
+			if times != 1 {
+				t.Errorf("%d is in %d records", seq, times)
+			}
+		}
+		if len(told) != 2 {
+			t.Errorf("told of %d writes", len(told))
+		}
+		if got := n.waitingNow(t); got != 0 {
+			t.Errorf("%d writes wait", got)
+		}
+	})
+}
+
 // The match has ended and its row is gone: it stays gone.
 func TestTookLeaseOfNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

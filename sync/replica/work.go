@@ -92,9 +92,12 @@ func (w *work) item(table string, key attr.Item) (*workItem, error) {
 	return wi, nil
 }
 
-// unit returns a unit of the outbox; nil: it is not there.
+// unit returns a unit of the outbox; nil: it is not there, or was dropped here.
 func (w *work) unit(id unitID) (*unit, error) {
 	if u := w.units[id]; u != nil {
+		if slices.Contains(w.gone, u) {
+			return nil, nil
+		}
 		return u, nil
 	}
 	u, err := getUnit(w.tx, id)
