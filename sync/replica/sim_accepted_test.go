@@ -20,6 +20,7 @@ func newSeen() seen {
 	return seen{
 		ofItem: map[string][]*act{}, changed: map[string]map[string]changeAt{}, written: map[string]writtenAt{},
 		lives: map[string]livedAt{}, named: map[string]string{}, moved: map[string]uint64{}, carried: map[string]uint64{},
+		noticed: map[string]bool{}, pruned: map[string]uint64{},
 		states: map[string][]stateAt{}, meant: map[string][]string{}, behind: map[string][]link{}, early: map[link]string{},
 	}
 }
@@ -156,6 +157,28 @@ func (b *book) carries(e *simcloud.Effect, item string) {
 		lane := node + " " + item
 		b.carried[lane] = max(b.carried[lane], seq)
 	}
+}
+
+// takes notes the marks of others that a node takes away from an item of a restored cloud. Accepted, where it has not noticed the
+// restore: what the others put back was there, and nothing tells (DESIGN, Limits).
+func (b *book) takes(e *simcloud.Effect, item string) {
+	if b.epoch == 0 || b.noticed[e.By] || e.New == nil || !e.New[intent.AttrLife].Equal(e.Old[intent.AttrLife]) {
+		return
+	}
+	for name, mark := range e.Old {
+		if node, ok := strings.CutPrefix(name, intent.AttrMark); ok && node != e.By && e.New[name].IsZero() {
+			_, _, seq, _ := markParts(node + " " + mark.Str())
+			lane := node + " " + item
+			b.pruned[lane] = max(b.pruned[lane], seq)
+		}
+	}
+}
+
+// notices is told that a node knows of a restore of the cloud.
+func (b *book) notices(node string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.noticed[node] = true
 }
 
 // row notes what a row of the nodes' own table tells.

@@ -65,6 +65,8 @@ type seen struct {
 	states  map[string][]stateAt           // item
 	meant   map[string][]string            // "node seq item": the lives that a delete was sent for
 	carried map[string]uint64              // "node table key": the highest mark that another's Put brought to a restored cloud
+	noticed map[string]bool                // node: it knows of the last restore of the cloud
+	pruned  map[string]uint64              // "node table key": the highest mark that was taken away by another that did not
 }
 
 type changeAt struct {
@@ -149,6 +151,7 @@ func (b *book) restored(to time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.epoch++
+	clear(b.noticed)
 	b.backs = append(b.backs, cloudBack{when: time.Now(), to: to})
 }
 
@@ -290,6 +293,7 @@ func (b *book) effect(e *simcloud.Effect) {
 	}
 	b.digits[entry] = digits
 	b.carries(e, item)
+	b.takes(e, item)
 	b.marked(e, item, entry, seq, closes)
 	switch {
 	case closes:

@@ -123,6 +123,9 @@ func (b *book) counters(recorded map[string]*replica.Conflict) {
 				}
 			default:
 				low, high = low+a.inc, high+a.inc
+				if a.seq <= b.pruned[a.node+" counters "+key] {
+					high += a.inc
+				}
 			}
 		}
 		got, _ := b.s.cloud.Item("counters", pk(key))["n"].Int()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/touchline/touchline/store"
@@ -138,6 +139,9 @@ func (h traceHandler) Handle(_ context.Context, r slog.Record) error {
 		text += " " + a.String()
 		return true
 	})
+	if strings.HasPrefix(r.Message, "restore: a table of the cloud was restored") {
+		h.l.n.s.book.notices(h.l.n.name)
+	}
 	if !h.l.dead.Load() {
 		h.l.n.s.trace("%s log: %s", h.l.n.name, text)
 	}
