@@ -49,9 +49,11 @@ func (f *feed) troubled(next http.Handler) http.Handler {
 	})
 }
 
-// tooMany answers 429, with seconds to wait unless they are 0.
+// tooMany answers 429 with nothing left of the window, whose end it does not tell, and with seconds to wait unless they are 0.
 func tooMany(seconds int) func(http.ResponseWriter, *http.Request, http.Handler) {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		w.Header().Set("X-RateLimit-Limit", "2000")
+		w.Header().Set("X-RateLimit-Remaining", "0")
 		if seconds > 0 {
 			w.Header().Set("Retry-After", strconv.Itoa(seconds))
 		}
