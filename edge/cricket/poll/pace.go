@@ -22,11 +22,7 @@ func (p *Poller) restsUntil(endpoint sportmonks.Endpoint) time.Time {
 	if p.Budgets == nil {
 		return time.Time{}
 	}
-	until := p.Budgets.Health()[endpoint].Until
-	if !until.After(p.Clock.Now()) {
-		return time.Time{}
-	}
-	return until
+	return p.Budgets.RestsUntil(endpoint)
 }
 
 func latest(a, b time.Time) time.Time {
@@ -45,8 +41,8 @@ func (p *Poller) stretched(endpoint sportmonks.Endpoint, want time.Duration, cal
 	if p.Budgets == nil || calls == 0 {
 		return want
 	}
-	b, known := p.Budgets.Budgets()[endpoint]
-	if !known || b.Limit <= 0 {
+	b := p.Budgets.Budget(endpoint)
+	if b.Limit <= 0 {
 		return want
 	}
 	left := time.Hour

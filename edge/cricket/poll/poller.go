@@ -40,6 +40,10 @@ type Reference interface {
 
 // Budgets is how the feed's client stands.
 type Budgets interface {
+	// Budget returns what is left of an endpoint's calls of the running hour; the zero value for one that is not read.
+	Budget(endpoint sportmonks.Endpoint) sportmonks.Budget
+	// RestsUntil returns until when an endpoint is left alone; zero: it is asked.
+	RestsUntil(endpoint sportmonks.Endpoint) time.Time
 	// Budgets returns what is left of the calls of the running hour, by endpoint.
 	Budgets() map[sportmonks.Endpoint]sportmonks.Budget
 	// Health returns which endpoints are left alone, and why.

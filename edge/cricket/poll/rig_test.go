@@ -142,6 +142,15 @@ func (f *script) Squad(_ context.Context, team, season string) ([]cricket.SquadP
 
 func (f *script) Budgets() map[sportmonks.Endpoint]sportmonks.Budget { return f.budgets }
 
+func (f *script) Budget(e sportmonks.Endpoint) sportmonks.Budget { return f.budgets[e] }
+
+func (f *script) RestsUntil(e sportmonks.Endpoint) time.Time {
+	if until := f.Health()[e].Until; until.After(f.clock.Now()) {
+		return until
+	}
+	return time.Time{}
+}
+
 func (f *script) Health() map[sportmonks.Endpoint]sportmonks.Health {
 	if f.health == nil {
 		return nil

@@ -229,6 +229,10 @@ func (l limitedTo) Budgets() map[sportmonks.Endpoint]sportmonks.Budget {
 	}}
 }
 
+func (l limitedTo) Budget(e sportmonks.Endpoint) sportmonks.Budget { return l.Budgets()[e] }
+
+func (l limitedTo) RestsUntil(sportmonks.Endpoint) time.Time { return time.Time{} }
+
 func (l limitedTo) Health() map[sportmonks.Endpoint]sportmonks.Health { return nil }
 
 // A seat is one node's; more nodes than seats stand by and ask the feed for nothing.

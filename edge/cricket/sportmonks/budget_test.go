@@ -46,7 +46,8 @@ func TestBudgetOfAnHour(t *testing.T) {
 	if got := c.Budgets()[sportmonks.Livescores]; got != want || !got.Low() {
 		t.Errorf("budget %+v, want %+v", got, want)
 	}
-	if h := c.Health()[sportmonks.Livescores]; h.State != sportmonks.StateBroke || !h.Until.Equal(reset) {
+	if h := c.Health()[sportmonks.Livescores]; h.State != sportmonks.StateBroke || !h.Until.Equal(reset) ||
+		!c.RestsUntil(sportmonks.Livescores).Equal(reset) {
 		t.Errorf("health %+v", h)
 	}
 	if _, err := c.Fixtures(t.Context(), start(), start()); err != nil {
@@ -241,8 +242,9 @@ func TestRetryAfterWins(t *testing.T) {
 			if wait := own.Until.Sub(start()); wait != tt.wait {
 				t.Errorf("left alone for %v, want %v", wait, tt.wait)
 			}
-			if h := f.client.Health()[sportmonks.Livescores]; !h.Until.Equal(own.Until) {
-				t.Errorf("health %+v", h)
+			h, until := f.client.Health()[sportmonks.Livescores], f.client.RestsUntil(sportmonks.Livescores)
+			if !h.Until.Equal(own.Until) || !until.Equal(own.Until) || !f.client.RestsUntil(sportmonks.Fixture).IsZero() {
+				t.Errorf("health %+v, rests until %v", h, until)
 			}
 			f.pass(t, tt.wait)
 			for range 2 {

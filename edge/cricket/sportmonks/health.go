@@ -40,6 +40,22 @@ func (c *Client) Health() map[Endpoint]Health {
 	return out
 }
 
+// RestsUntil returns until when an endpoint is left alone: the feed asks for it, fails, refuses us, or the calls of the hour are
+// used up. Zero: it is asked, or not read.
+func (c *Client) RestsUntil(name Endpoint) time.Time {
+	e, ok := c.endpoints[name]
+	if !ok {
+		return time.Time{}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := e.now()
+	if until, _ := e.rests(now); until.After(now) {
+		return until
+	}
+	return time.Time{}
+}
+
 // Alarms are the endpoints that a person has to look after, with what is wrong.
 func (c *Client) Alarms() map[Endpoint]string {
 	out := map[Endpoint]string{}
@@ -57,18 +73,27 @@ func (e *endpoint) health() Health {
 	defer e.mu.Unlock()
 	now := e.now()
 	h := Health{
-		State: StateClosed, Alarm: e.alarm, AlarmAt: e.alarmAt,
+		Alarm: e.alarm, AlarmAt: e.alarmAt,
 		Calls: e.calls, Failed: e.failed, GoodAt: e.goodAt, LastFail: e.lastFail,
 	}
-	switch {
-	case now.Before(e.until):
-		h.State, h.Until = stateOf(e.why), e.until
-	case !e.budget.affords(now, false):
-		h.State, h.Until = StateBroke, e.broke(false).Until
-	case trial:
-		h.State = StateHalfOpen
+	if h.Until, h.State = e.rests(now); h.State == "" {
+		h.State = StateClosed
+		if trial {
+			h.State = StateHalfOpen
+		}
 	}
 	return h
+}
+
+// rests returns until when the endpoint is left alone, and as what; empty: it is not.
+func (e *endpoint) rests(now time.Time) (until time.Time, as State) {
+	switch {
+	case now.Before(e.until):
+		return e.until, stateOf(e.why)
+	case !e.budget.affords(now, false):
+		return e.budget.next(now), StateBroke
+	}
+	return time.Time{}, ""
 }
 
 func stateOf(why *Error) State {
