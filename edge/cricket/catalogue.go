@@ -54,7 +54,7 @@ func ruleOf(t EventType) rule {
 	case EventResumed:
 		return rule{priority: 4, cooldown: interruptCooldown}
 	case EventToss:
-		return rule{priority: 5, optional: true}
+		return rule{priority: 5, optional: true, lasting: true}
 	case EventDrinks, EventLunch, EventTea, EventDinner:
 		return rule{priority: 5}
 	case EventPowerplayEnd:

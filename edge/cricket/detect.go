@@ -15,9 +15,6 @@ type Candidate struct {
 	Quiet   bool      // never an alert, whatever is switched on
 }
 
-// unknownSubject is who an event is about that names nobody: a wicket that only the score shows.
-const unknownSubject = "?"
-
 // detection is one look at a reading.
 type detection struct {
 	s        *Snapshot

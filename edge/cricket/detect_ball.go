@@ -165,9 +165,9 @@ func (t *tally) past(b *Ball, family string, numbers ...int64) bool {
 }
 
 // must is an event that was recorded and must stay true, without its words.
-func (t *tally) must(b *Ball, kind EventType, key, about string) {
+func (t *tally) must(b *Ball, kind EventType, key, about, detail string) {
 	t.addOnce(Candidate{
-		Event:  Event{Key: key, Type: kind, Innings: t.in.No, Over: b.Label, BallID: b.ID},
+		Event:  Event{Key: key, Type: kind, Innings: t.in.No, Over: b.Label, BallID: b.ID, Detail: detail},
 		SeenAt: b.UpdatedAt, Subject: about,
 	})
 }
@@ -179,9 +179,6 @@ func (t *tally) addOnce(c Candidate) {
 		t.add(c)
 	}
 }
-
-// subject names a player or a team as what an event is about.
-func subject(id int64) string { return strconv.FormatInt(id, 10) }
 
 // score is how the innings stands, "IND 182/4 (32.1)".
 func (t *tally) score() string {
@@ -225,7 +222,7 @@ func (t *tally) crossed(b *Ball, before int, bat *batTally) {
 		switch {
 		case before >= m.runs || m.runs > bat.runs:
 		case t.past(b, familyMilestone, int64(m.runs), int64(t.in.No), b.BatterID):
-			t.must(b, m.kind, milestoneKey(m.runs, t.in.No, b.BatterID), withRuns(b.BatterID, bat.runs))
+			t.must(b, m.kind, milestoneKey(m.runs, t.in.No, b.BatterID), withRuns(b.BatterID, bat.runs), "")
 		default:
 			text := fmt.Sprintf("%s! %s %d (%d)", m.word, t.s.who(b.BatterID, batterWord), bat.runs, bat.balls)
 			c := t.candidate(b, m.kind, milestoneKey(m.runs, t.in.No, b.BatterID), text)
@@ -284,15 +281,16 @@ func (t *tally) wicket(b *Ball, bowl *bowlTally, how dismissal, streak *Streak) 
 	t.wickets++
 	t.stand = 0
 	t.out[who] = true
+	key, about := wicketKey(t.in.No, t.wickets), t.s.wicketSubject(who, how, b.BowlerID, b.CatchID, entry(t.bat, who).runs)
 	if t.past(b, familyWicket, int64(t.in.No), int64(t.wickets)) {
-		t.must(b, EventWicket, wicketKey(t.in.No, t.wickets), wicketSubject(who, how, b.BowlerID, b.CatchID))
+		t.must(b, EventWicket, key, about, string(how))
 	} else {
 		text := t.wicketText(who, how, b.BowlerID, b.CatchID)
 		if n := streak.length(); n > 3 {
 			text = strings.Replace(text, " · ", fmt.Sprintf(", %d in %d · ", n, n), 1)
 		}
-		c := t.candidate(b, EventWicket, wicketKey(t.in.No, t.wickets), text)
-		c.Detail, c.Subject = string(how), wicketSubject(who, how, b.BowlerID, b.CatchID)
+		c := t.candidate(b, EventWicket, key, text)
+		c.Detail, c.Subject = string(how), about
 		t.add(c)
 	}
 	if how.credited() {

@@ -81,12 +81,12 @@ func (d *detection) followOn() {
 	if !s.followsOn() || second == nil {
 		return
 	}
-	text := s.code(second.TeamID) + " follow on"
-	if lead := s.lead(second); lead < 0 {
+	text, lead := s.code(second.TeamID)+" follow on", s.lead(second)
+	if lead < 0 {
 		text += fmt.Sprintf(", trail by %d", -lead)
 	}
 	c := d.inningsEvent(second, EventFollowOn, followOnKey, text)
-	c.Innings, c.Subject = 3, subject(second.TeamID)
+	c.Innings, c.Subject = 3, fmt.Sprintf("%d+%d", second.TeamID, lead)
 	if third := s.innings(3); third != nil {
 		c.SeenAt = s.begunAt(third)
 	}
@@ -114,15 +114,32 @@ func (d *detection) inningsEnd(in *Innings, cause Cause) {
 	c := d.inningsEvent(in, EventInningsEnd, inningsEndKey(in.No), s.inningsEndText(in, cause))
 	c.Detail = string(cause)
 	c.Mark = fmt.Sprintf("%d/%d/%s", in.Runs, in.Wickets, cause)
-	c.Subject = fmt.Sprintf("%d/%d/%d/%s", in.TeamID, in.Runs, in.Wickets, cause)
+	c.Subject = fmt.Sprintf("%d/%d/%d/%s", in.TeamID, in.Runs, in.Wickets, cause) + s.inningsLeaves(in)
 	d.add(c)
 	switch cause {
 	case CauseDeclared:
 		c = d.inningsEvent(in, EventDeclared, declaredKey(in.No), fmt.Sprintf("%s declare %d/%d", s.code(in.TeamID), in.Runs, in.Wickets))
-		c.Mark, c.Subject = fmt.Sprintf("%d/%d", in.Runs, in.Wickets), subject(in.TeamID)
+		c.Mark = fmt.Sprintf("%d/%d", in.Runs, in.Wickets)
+		c.Subject = subject(in.TeamID) + "+" + c.Mark
 		d.add(c)
 	case CauseTarget:
 		d.targetReached(in)
+	}
+}
+
+// needMark begins what a chase needs in the subject of the innings before it.
+const needMark = "need"
+
+// inningsLeaves is the part of the subject of an innings' end that depends on more than that innings: the lead, and what the
+// chase needs. A reading of a match that is over does not tell what a chase needed.
+func (s *Snapshot) inningsLeaves(in *Innings) string {
+	switch {
+	case s.MultiDay():
+		return fmt.Sprintf("+lead%d", s.lead(in))
+	case in.No == 1 && !s.over():
+		return fmt.Sprintf("+%s%d%s", needMark, s.chaseTarget(), s.chaseOvers(in))
+	default:
+		return ""
 	}
 }
 
@@ -150,7 +167,7 @@ func (s *Snapshot) nextNeeds(in *Innings) []string {
 	switch {
 	case s.IsSuperOver(in.No) && s.Target(in) == 0:
 		return []string{fmt.Sprintf("%s need %d to win the super over", other, in.Runs+1)}
-	case in.No == 1 && !s.MultiDay() && !s.over():
+	case in.No == 1 && !s.MultiDay(): // also of a match that is over, for feeds say so in the break
 		return []string{fmt.Sprintf("%s need %d", other, s.chaseTarget()) + s.chaseOvers(in)}
 	default:
 		return nil

@@ -48,17 +48,16 @@ func decidedOtherwise(text string) bool {
 	return slices.ContainsFunc([]string{"tied (", "Super Over", "super over", "boundar"}, func(words string) bool { return strings.Contains(text, words) })
 }
 
-// endSubject is who or what a match's end is about and, behind a plus, by how much, as its words have it.
-func endSubject(kind EventType, winner int64, text string) string {
-	out := fmt.Sprintf("%s/%d", kind, winner)
+// marginIn is by how much a match was won, as words have it, "18r"; "" where they do not say.
+func marginIn(text string) string {
 	_, by, found := strings.Cut(text, " won by ")
 	switch {
 	case decidedOtherwise(text):
-		return out + "+tied"
+		return "tied"
 	case !found:
-		return out
+		return ""
 	}
-	out += "+"
+	out := ""
 	for word := range strings.FieldsSeq(by) {
 		if _, err := strconv.Atoi(word); err == nil || strings.HasPrefix(word, "innings") {
 			out += word[:min(len(word), 3)]

@@ -102,14 +102,15 @@ func (t *tally) rowWicket(row *BattingRow) {
 	t.wickets++
 	t.stand = 0
 	t.out[row.PlayerID] = true
-	if len(t.balls) == 0 {
-		t.runs, t.legal = row.FoWRuns, t.when(row.FoWOvers)
+	how, runs, legal := rowDismissal(row), t.runs, t.legal
+	if fell := t.when(row.FoWOvers); fell > 0 || len(t.balls) == 0 {
+		t.runs, t.legal = row.FoWRuns, fell // balls may have been bowled since
 	}
-	how := rowDismissal(row)
 	text := t.wicketText(row.PlayerID, how, row.BowlerID, row.CatchID)
+	t.runs, t.legal = runs, legal
 	c := t.rowEvent(EventWicket, wicketKey(t.in.No, t.wickets), text, row.PlayerID, t.sinceLabel(row.FoWOvers))
 	c.Over, c.Detail = row.FoWOvers, string(how)
-	c.Subject = wicketSubject(row.PlayerID, how, row.BowlerID, row.CatchID)
+	c.Subject = t.s.wicketSubject(row.PlayerID, how, row.BowlerID, row.CatchID, entry(t.bat, row.PlayerID).runs)
 	t.add(c)
 }
 

@@ -28,6 +28,7 @@ func (d *detection) beforePlay() {
 		}
 		c := d.matchEvent(EventToss, tossKey, text, d.m.TossAt)
 		c.Mark = fmt.Sprintf("%d/%s", s.Toss.TeamID, s.Toss.Chose)
+		c.Subject = strings.TrimRight(subject(s.Toss.TeamID)+"+"+s.Toss.Chose, "+")
 		c.Innings = 0
 		d.add(c)
 	}
@@ -175,7 +176,7 @@ func (d *detection) revised(in *Innings) {
 	}
 	overs := wholeOvers(s.RevOvers)
 	c := d.matchEvent(EventTargetRevised, revisedKey(target, overs), s.revisedText(target, overs), in.UpdatedAt.Add(-s.Skew))
-	c.Innings, c.Subject = in.No, strings.TrimPrefix(c.Key, revisedPrefix)
+	c.Innings, c.Subject = in.No, strings.TrimRight(strings.TrimPrefix(c.Key, revisedPrefix)+"+"+ruleIn(c.Text), "+")
 	d.add(c)
 }
 

@@ -364,7 +364,7 @@ func TestNamelessWicket(t *testing.T) {
 func TestCatalogue(t *testing.T) {
 	const minute = time.Minute
 	for kind, want := range map[EventType]rule{
-		EventMatchStart: {4, true, false, 0, false}, EventToss: {5, false, true, 0, false}, EventLineup: {6, false, false, 0, false},
+		EventMatchStart: {4, true, false, 0, false}, EventToss: {5, false, true, 0, true}, EventLineup: {6, false, false, 0, false},
 		EventDelayed: {2, true, false, 10 * minute, false}, EventPostponed: {2, true, false, 0, false}, EventCancelled: {2, true, false, 0, false},
 		EventWicket: {2, true, false, 0, true}, EventHatTrick: {1, true, false, 0, true}, EventOnHatTrick: {4, false, true, 0, false},
 		EventFiveFor: {3, true, false, 0, true}, EventTenFor: {3, true, false, 0, true},

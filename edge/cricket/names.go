@@ -3,7 +3,6 @@ package cricket
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
 	"maps"
 	"strconv"
 	"strings"
@@ -169,22 +168,6 @@ func (d dismissal) credited() bool {
 	default:
 		return true
 	}
-}
-
-// wicketSubject is who is out and, behind a plus, a digest of how and by whom, as far as that is in the words of the wicket.
-func wicketSubject(who int64, how dismissal, bowler, catcher int64) string {
-	switch how {
-	case outUnknown:
-		return subject(who)
-	case outCaught, outStumped:
-	case outRunOut, outRetired, outObstructing, outTimedOut:
-		bowler, catcher = 0, 0
-	default:
-		catcher = 0
-	}
-	h := fnv.New32a()
-	_, _ = fmt.Fprint(h, how, bowler, catcher)
-	return fmt.Sprintf("%d+%d", who, h.Sum32()%4096) // two bytes in the row of the match
 }
 
 // howOut writes a dismissal as a scorecard does, without the names that are not known.

@@ -81,7 +81,7 @@ func (f *fact) minor() bool {
 // hush settles whether anything is said about a challenge.
 func (ch *challenge) hush() {
 	f := &ch.fact
-	ch.reword = ch.same || ch.now != nil && f.minor() && f.standing == factQuiet
+	ch.reword = ch.same || ch.now != nil && f.standing == factQuiet && (f.minor() || f.key != resultKey && f.sameHero(ch.now))
 	ch.retake = !ch.reword && (f.standing == factQuiet && f.key != resultKey || f.standing == factPassed)
 }
 
@@ -119,7 +119,7 @@ func (r *round) correctFact(facts *[]fact, ch challenge) (cleared []string, revi
 		return []string{was}, nil
 	}
 	f.words = r.snap.words(ch.now)
-	if !ch.same {
+	if !ch.same || ch.more {
 		f.subject = ch.now.Subject
 	}
 	switch {

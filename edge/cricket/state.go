@@ -40,6 +40,7 @@ type State struct {
 	Stamp           time.Time        `dynamodbav:"stamp,omitempty"`     // newest stamp of a score that was taken in
 	Doubt           string           `dynamodbav:"doubt,omitempty"`     // sign of the last reading that was not taken in
 	Nameless        bool             `dynamodbav:"nameless,omitempty"`  // the feed leaves out names, and goes on doing so
+	LinedUp         bool             `dynamodbav:"linedUp,omitempty"`   // the last reading had line-ups: they name the fielders
 	Doubts          int              `dynamodbav:"doubts,omitempty"`    // how many of them in a row
 	NewStatus       Status           `dynamodbav:"newStatus,omitempty"` // seen once, not believed yet
 	TTL             int64            `dynamodbav:"ttl,omitempty"`
@@ -105,7 +106,7 @@ func (st *State) Quiet() bool {
 // remember takes the reading into the state for the next tick to compare with.
 func (st *State) remember(s *Snapshot, now time.Time) {
 	st.LastTickAt = now
-	st.Nameless = s.nameless()
+	st.Nameless, st.LinedUp = s.nameless(), s.LineUp > 0
 	st.PreviousStatus = s.Status
 	if phase, known := s.phaseKnown(); known && (phase != PhasePrematch || len(s.Innings) == 0) {
 		st.MatchPhase = phase // what has a score has begun, whatever the feed says

@@ -60,6 +60,7 @@ type challenge struct {
 	fact fact
 	now  *Candidate // what the reading has under the key, nil: nothing
 	same bool       // as far as its subject goes
+	more bool       // the same, and the reading has more to say of it
 
 	elsewhere int  // the number of the wicket that a batter fell as who is out, but not as was told
 	retake    bool // nobody was told: the event is taken back without a word
@@ -90,7 +91,10 @@ func (st *State) challenged(
 	}
 	for _, f := range facts {
 		ch := challenge{fact: f, now: found[f.key]}
-		ch.same = ch.now != nil && sameSubject(f.key, f.subject, ch.now.Subject)
+		if ch.now != nil {
+			how := f.agreement(ch.now)
+			ch.same, ch.more = how != differs, how == fuller
+		}
 		if !s.contradicts(&ch, judged, now) || f.key == targetFact && ch.now != nil && !known.has(ch.now.Key) {
 			continue // a target that is new is told as such
 		}
@@ -115,6 +119,8 @@ func (s *Snapshot) contradicts(ch *challenge, judged int64, now time.Time) bool 
 	switch {
 	case f.standing == factWithdrawn:
 		return false // its key is free: what is so after all is news
+	case ch.more:
+		return true
 	case f.minor() || reworded:
 		return f.ball() >= judged && (!ch.same || reworded)
 	case !s.judges(f.key, f.subject):
@@ -170,24 +176,11 @@ func factKey(e *Event) string {
 // eventKey is the key of the event that made a fact.
 func (f *fact) eventKey() string {
 	if f.key == targetFact {
-		return revisedPrefix + strings.TrimSuffix(f.subject, wasSo)
+		target, _, _ := strings.Cut(f.subject, "+")
+		return revisedPrefix + target
 	}
 	return f.key
 }
-
-// sameSubject reports whether two subjects under one key are the same as far as both are known: how a batter is out, with how
-// many runs one has a fifty, and by how much a match was won may be missing.
-func sameSubject(key, told, now string) bool {
-	if told == now || told == anySubject {
-		return true
-	}
-	who, how, _ := strings.Cut(told, "+")
-	is, way, _ := strings.Cut(now, "+")
-	return who == is && (way == "" || how == "" && key != resultKey)
-}
-
-// anySubject is the subject of a fact whose own was not kept.
-const anySubject = "?"
 
 // judges reports whether a reading can contradict a fact: without the balls it was found in, it cannot, nor by a target
 // that was revised since.
@@ -205,6 +198,8 @@ func (s *Snapshot) judges(key, subject string) bool {
 		})
 	case closeKey:
 		return subject == s.closeSubject()
+	case tossKey:
+		return s.Toss.TeamID != 0
 	default:
 		return true
 	}
@@ -253,7 +248,7 @@ func (s *Snapshot) correctionText(ch challenge) string {
 			return fmt.Sprintf("Correction: %s was the %s wicket, not the %s", who, ordinal(ch.elsewhere), ordinal(int(numbers[1])))
 		case ch.now == nil:
 			return fmt.Sprintf("Correction: %s not out (review)", who)
-		case who == s.called(ch.now.Subject):
+		case who == s.called(ch.now.Subject), ch.fact.subject == unknownSubject:
 			return correctionWord + strings.TrimPrefix(ch.now.Text, wicketCry)
 		default:
 			return fmt.Sprintf("Correction: it was %s, not %s", s.called(ch.now.Subject), who)

@@ -64,6 +64,7 @@ func (st *State) doubts(s *Snapshot) doubt {
 	case st.PreviousBallID != 0 && len(s.Balls) == 0 && !s.NoBalls,
 		len(st.PreviousBatting) > 0 && len(s.Batting) == 0,
 		len(st.PreviousBowling) > 0 && len(s.Bowling) == 0,
+		st.LinedUp && s.LineUp == 0,
 		!st.Nameless && s.nameless():
 		return partial
 	case len(s.Innings) < len(st.PreviousScore), stamp.Before(st.Stamp), stamp.Equal(st.Stamp) && st.behind(s):

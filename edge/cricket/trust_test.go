@@ -23,8 +23,8 @@ func TestDoubtedReadings(t *testing.T) {
 		"late reply": {func(_ *script, before Snapshot) Snapshot { return before }, true},
 		"lower score": {func(s *script, _ Snapshot) Snapshot {
 			c := s.copied()
-			c.Innings[0].Runs -= 3
-			c.Balls[1].Runs -= 3
+			c.Innings[0].Runs--
+			c.Balls[0].Runs--
 			return c
 		}, true},
 		"fewer wickets":  {func(s *script, _ Snapshot) Snapshot { c := s.copied(); c.Innings[0].Wickets--; return c }, true},
@@ -41,9 +41,9 @@ func TestDoubtedReadings(t *testing.T) {
 		}, false},
 		"its run as well": {func(s *script, _ Snapshot) Snapshot {
 			c := s.copied()
-			c.Innings[0].Runs -= c.Balls[1].Total()
+			c.Innings[0].Runs -= c.Balls[3].Total()
 			c.Innings[0].Overs, c.Innings[0].UpdatedAt = "0.3", s.now
-			c.Balls = slices.Delete(c.Balls, 1, 2)
+			c.Balls = slices.Delete(c.Balls, 3, 4)
 			return c
 		}, true},
 	} {

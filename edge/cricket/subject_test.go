@@ -1,0 +1,258 @@
+package cricket
+
+import (
+	"strings"
+	"testing"
+)
+
+// What a chase needs is in the row of the innings before it as it is so in the end: phones hear of a revised target by itself.
+func TestNeedOfARevisedTarget(t *testing.T) {
+	s := newScript(t, 1)
+	s.innings(teamA)
+	s.play("1 1 1 1 1 1")
+	row := func(want string) {
+		t.Helper()
+		if got := s.rows["inn:1"].Text; got != want {
+			t.Errorf("the innings ended as %q, want %q", got, want)
+		}
+	}
+	row("ALP 6/0 (1). BET need 7")
+	s.snap.Status, s.snap.RevTarget, s.snap.RevOvers = "Innings Break", 5, "0.4"
+	s.polls(8)
+	row("ALP 6/0 (1). BET need 5 off 0.4")
+	s.innings(teamB)
+	s.play("1 1 . .")
+	s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamA, "Alphas won by 2 runs (DLS)"
+	s.snap.RevTarget, s.snap.RevOvers = 0, ""
+	s.polls(8)
+	row("ALP 6/0 (1). BET need 5 off 0.4")
+	want(t, s.keys(EventInningsEnd, EventTargetRevised, EventCorrection)[:2], "inn:1!", "dls:5:0.4!")
+	for _, text := range s.texts(EventCorrection) {
+		if strings.Contains(text, "need") {
+			t.Errorf("told %q", text)
+		}
+	}
+}
+
+// A feed that calls a match finished in its break does not keep what the chase needs from phones.
+func TestNeedInABreakCalledTheEnd(t *testing.T) {
+	s := newScript(t, 1)
+	s.innings(teamA)
+	s.bowl("1 1 1 1 1 1")
+	s.snap.Status = "Finished"
+	s.polls(8)
+	s.snap.Status = "Innings Break"
+	s.polls(8)
+	want(t, s.texts(EventInningsEnd, EventCorrection), "ALP 6/0 (1). BET need 7")
+}
+
+// The rain rule is in the words of a target and of a result: a note that names another one than was taken for it corrects both,
+// and one that names none says nothing.
+func TestRuleThatIsNamedLate(t *testing.T) {
+	t.Run("target", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play("1 1")
+		s.innings(teamB)
+		s.polls(4)
+		s.snap.RevTarget, s.snap.RevOvers = 149, "18"
+		s.polls(4)
+		s.snap.Note = "Target 149 runs from 18 overs (VJD)"
+		s.polls(4)
+		s.snap.Note = ""
+		s.polls(4)
+		want(t, s.texts(EventTargetRevised, EventCorrection), "Revised target: 149 off 18 (DLS)", "Correction: Revised target: 149 off 18 (VJD)")
+		if got := s.rows["dls:149:18"].Text; got != "Revised target: 149 off 18 (VJD)" {
+			t.Errorf("its row is %q", got)
+		}
+	})
+	t.Run("of a target that nobody was told", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play("1 1")
+		for range finerAlerts {
+			s.state.AlertTimes = append(s.state.AlertTimes, s.now.UnixMilli())
+		}
+		s.innings(teamB)
+		s.snap.RevTarget, s.snap.RevOvers = 149, "18"
+		s.polls(4)
+		s.snap.Note = "Target 149 runs from 18 overs (VJD)"
+		s.polls(4)
+		want(t, s.keys(EventTargetRevised, EventCorrection), "dls:149:18-budget")
+		if got := s.rows["dls:149:18"].Text; got != "Revised target: 149 off 18 (VJD)" {
+			t.Errorf("its row is %q", got)
+		}
+	})
+	t.Run("result", func(t *testing.T) {
+		s := newScript(t, 1)
+		s.innings(teamA)
+		s.play("1 1 1 1 1 1")
+		s.innings(teamB)
+		s.snap.RevTarget, s.snap.RevOvers = 5, "0.4"
+		s.play("6")
+		s.snap.Status, s.snap.Winner = "Finished", teamB
+		s.polls(4)
+		s.snap.Note = "Betas won by 10 wickets (VJD)"
+		s.polls(4)
+		s.snap.Note = "Betas won by 10 wickets"
+		s.polls(4)
+		want(t, s.texts(EventResult), "Betas won by 10 wickets (DLS)")
+		if got := s.texts(EventCorrection); len(got) == 0 || got[len(got)-1] != "Correction: Betas won by 10 wickets (VJD)" {
+			t.Errorf("told %q", got)
+		}
+		if got := s.rows[resultKey].Text; got != "Betas won by 10 wickets (VJD)" {
+			t.Errorf("its row is %q", got)
+		}
+	})
+}
+
+// Line-ups name the fielders: a reading without them is left alone for a while, as one without balls is, and a name that comes
+// later still is told.
+func TestFielderWhoIsNamedLate(t *testing.T) {
+	caught := func(s *script) {
+		s.ball("W")
+		b := &s.snap.Balls[len(s.snap.Balls)-1]
+		b.Outcome, b.CatchID = "Catch Out", 207
+		s.row(1, b.BatterID).CatchID = 207
+	}
+	t.Run("line-ups are left out", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.snap.LineUp = bothLineUps
+		s.innings(teamA)
+		s.play("1 1")
+		caught(s)
+		fielder := s.snap.Players[207]
+		delete(s.snap.Players, 207)
+		s.snap.LineUp = 0
+		s.polls(4)
+		s.snap.LineUp, s.snap.Players[207] = bothLineUps, fielder
+		s.polls(4)
+		want(t, s.texts(EventWicket, EventCorrection), "WICKET! P101 c P207 b P211 1 (2) · ALP 2/1 (0.3)")
+		s.snap.LineUp = 0
+		delete(s.snap.Players, 207)
+		s.polls(doubtPolls)
+		if s.state.Doubts > 0 {
+			t.Error("line-ups that are gone for good are waited for")
+		}
+		s.polls(8)
+		want(t, s.keys(EventCorrection))
+	})
+	t.Run("later", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play("1 1")
+		fielder := s.snap.Players[207]
+		delete(s.snap.Players, 207)
+		caught(s)
+		s.polls(4)
+		s.snap.Players[207] = fielder
+		s.polls(8)
+		want(t, s.texts(EventWicket, EventCorrection),
+			"WICKET! P101 caught b P211 1 (2) · ALP 2/1 (0.3)", "Correction: P101 c P207 b P211 1 (2) · ALP 2/1 (0.3)")
+	})
+}
+
+// A wicket that only the score shows is one of somebody once a row says whose, and no other by a reading that does not.
+func TestWicketThatIsNamedLate(t *testing.T) {
+	for name, full := range map[string]bool{"told": false, "not told": true} {
+		t.Run(name, func(t *testing.T) {
+			s := newScript(t, 20)
+			s.innings(teamA)
+			s.play("1 1")
+			if full {
+				for range firstAlerts {
+					s.state.AlertTimes = append(s.state.AlertTimes, s.now.UnixMilli())
+				}
+			}
+			in := &s.snap.Innings[0]
+			in.Wickets, in.UpdatedAt = 1, s.now
+			s.polls(4)
+			row := s.row(1, 102)
+			row.Out, row.HowOut, row.FoWOvers, row.FoWRuns = true, "Retired out", "0.2", 2
+			s.polls(4)
+			row.Out, row.HowOut, row.FoWOvers, row.FoWRuns = false, "", "", 0
+			s.polls(4)
+			if got := s.rows["w:1:1"]; got.Text != "WICKET! P102 retired out 1 (1) · ALP 2/1 (0.2)" || got.Detail != "retired_out" {
+				t.Errorf("its row is %+v", got)
+			}
+			if full {
+				want(t, s.keys(EventWicket, EventCorrection), "w:1:1-budget")
+			} else {
+				want(t, s.texts(EventWicket, EventCorrection), "WICKET! ALP 2/1 (0.2)", "Correction: P102 retired out 1 (1) · ALP 2/1 (0.2)")
+			}
+		})
+	}
+}
+
+// With how many runs a batter was out is in the words of the wicket.
+func TestRunsOfABatterWhoIsOut(t *testing.T) {
+	s := toldWicket(t)
+	s.runs(&s.snap.Balls[0], 1)
+	s.polls(4)
+	want(t, s.texts(EventCorrection), "Correction: P101 b P211 2 (2) · ALP 3/1 (0.3)")
+}
+
+// The lead is in the words of an innings' end, of a follow-on the deficit, of a declaration the score.
+func TestLeadThatIsRevised(t *testing.T) {
+	s := newScript(t, 0)
+	s.snap.Type = "Test/5day"
+	s.innings(teamA)
+	s.play("6 6 1")
+	s.snap.Innings[0].UpdatedAt = s.now
+	s.innings(teamB)
+	s.play("1")
+	s.snap.Status = "Innings Break"
+	s.polls(8)
+	want(t, s.texts(EventInningsEnd), "ALP 13/0 dec (0.3)", "BET 1/0 dec (0.1), trail by 12")
+	s.runs(&s.snap.Balls[0], 1)
+	s.polls(8)
+	for key, text := range map[string]string{"inn:2": "BET 1/0 dec (0.1), trail by 13", "dec:1": "ALP declare 14/0"} {
+		if got := s.rows[key].Text; got != text {
+			t.Errorf("%s is %q, want %q", key, got, text)
+		}
+	}
+	want(t, s.texts(EventCorrection)[:1], "Correction: ALP 14/0 dec (0.3); BET 1/0 dec (0.1), trail by 13")
+	s.snap.FollowOn = true
+	s.polls(8)
+	s.runs(&s.snap.Balls[0], -1)
+	s.polls(8)
+	if got := s.rows[followOnKey].Text; got != "BET follow on, trail by 12" {
+		t.Errorf("the follow-on is %q", got)
+	}
+}
+
+// What the winner of the toss chose may come later than who won it; a reading without a toss says nothing of it.
+func TestTossIsRevised(t *testing.T) {
+	s := newScript(t, 20)
+	row := func(want string) {
+		t.Helper()
+		s.polls(8)
+		if got := s.rows[tossKey].Text; got != want {
+			t.Errorf("the toss is %q, want %q", got, want)
+		}
+	}
+	s.snap.Toss = Toss{TeamID: teamA}
+	row("ALP won the toss")
+	s.snap.Toss.Chose = "batting"
+	row("ALP won the toss, chose to bat")
+	s.snap.Toss = Toss{}
+	row("ALP won the toss, chose to bat")
+	s.snap.Toss = Toss{TeamID: teamB, Chose: "bowling"}
+	row("BET won the toss, chose to field")
+	want(t, s.keys(EventCorrection))
+}
+
+// A wicket that no ball shows, of a batter who retires between two, has the score it fell at, however late it is told.
+func TestScoreOfASilentWicket(t *testing.T) {
+	s := newScript(t, 20)
+	s.innings(teamA)
+	s.play("1 1")
+	row := s.row(1, 102)
+	row.Out, row.HowOut, row.FoWOvers, row.FoWRuns = true, "Retired out", "0.2", 2
+	s.snap.Innings[0].Wickets++
+	s.pair = [2]int64{101, 103}
+	s.snap.Batting = append(s.snap.Batting, BattingRow{Innings: 1, TeamID: teamA, PlayerID: 103})
+	s.bowl("2 2")
+	s.polls(4)
+	want(t, s.texts(EventWicket), "WICKET! P102 retired out 1 (1) · ALP 2/1 (0.2)")
+}
