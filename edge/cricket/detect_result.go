@@ -45,13 +45,16 @@ func (s *Snapshot) resultDetail() string {
 
 // decidedOtherwise reports whether a winner's words say that the scores were level: by the rain rule, or something else decided.
 func decidedOtherwise(text string) bool {
-	return slices.ContainsFunc([]string{"tied (", "Super Over", "super over", "boundar"}, func(words string) bool { return strings.Contains(text, words) })
+	ways := []string{"tied (", "Super Over", "super over", "boundar", "bowl-out", "fewer wickets"}
+	return slices.ContainsFunc(ways, func(words string) bool { return strings.Contains(text, words) })
 }
 
-// marginIn is by how much a match was won, as words have it, "18r"; "" where they do not say.
+// marginIn is by how much a match was won, as words have it, "18r", or what else decided it; "" where they do not say.
 func marginIn(text string) string {
 	_, by, found := strings.Cut(text, " won by ")
 	switch {
+	case strings.Contains(text, "award"):
+		return "awarded"
 	case decidedOtherwise(text):
 		return "tied"
 	case !found:

@@ -13,6 +13,11 @@ func TestEndSubject(t *testing.T) {
 		"Match tied (Eng. won the Super Over)": "result/7+tied",
 		"England won on boundary count":        "result/7+tied",
 		"England won":                          "result/7",
+		"England won (D/L method)":             "result/7++dls",
+		"England won by 3 wickets (VJD)":       "result/7+3w+vjd",
+		"England won the bowl-out":             "result/7+tied",
+		"England won (match awarded)":          "result/7+awarded",
+		"England won by losing fewer wickets":  "result/7+tied",
 	} {
 		if got := endSubject(EventResult, 7, text); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)

@@ -235,6 +235,17 @@ func TestResultIsCorrected(t *testing.T) {
 			t.Errorf("the display keeps %q", s.state.Result)
 		}
 	})
+	t.Run("without a margin", func(t *testing.T) {
+		for _, text := range []string{"Betas won (match awarded)", "Betas won the bowl-out"} {
+			s := finished(t)
+			s.snap.Note = text
+			s.polls(4)
+			want(t, s.texts(EventCorrection), "Correction: "+text)
+			if got := s.rows[resultKey].Text; got != text {
+				t.Errorf("its row is %q", got)
+			}
+		}
+	})
 	t.Run("a moment of play", func(t *testing.T) {
 		s := finished(t)
 		s.snap.Status = "2nd Innings"
