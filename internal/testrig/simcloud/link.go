@@ -28,6 +28,9 @@ type Network struct {
 	Sent  func(mark string, c *intent.Call) // told of every write that leaves a node; nil: nobody asks
 	Hangs func(node string)                 // told of a request without a deadline, whose answer never comes; nil: nobody asks
 
+	// Reads is told of every page that a node asks for, and of its answer, which is nil before it comes; nil: nobody asks.
+	Reads func(node string, r replica.Reading, page *replica.Page)
+
 	Signed time.Duration // for how long a signed request can arrive
 
 	mu    sync.Mutex
@@ -210,7 +213,18 @@ func (l *Link) Get(ctx context.Context, table string, key attr.Item) (attr.Item,
 
 // Read implements replica.Cloud.
 func (l *Link) Read(ctx context.Context, r replica.Reading) (replica.Page, error) {
-	return exchange(ctx, l, kindRead, allowed(l, r.Table, func() (replica.Page, error) { return l.net.Cloud.Read(r) }))
+	l.reads(r, nil)
+	page, err := exchange(ctx, l, kindRead, allowed(l, r.Table, func() (replica.Page, error) { return l.net.Cloud.Read(r) }))
+	if err == nil {
+		l.reads(r, &page)
+	}
+	return page, err
+}
+
+func (l *Link) reads(r replica.Reading, page *replica.Page) {
+	if l.net.Reads != nil && !l.isDead() {
+		l.net.Reads(l.node, r, page)
+	}
 }
 
 // Table implements replica.Catalogue.
@@ -220,7 +234,7 @@ func (l *Link) Table(ctx context.Context, name string) (replica.TableState, erro
 
 // Transactions implements replica.Prober.
 func (l *Link) Transactions(ctx context.Context) (bool, error) {
-	return exchange(ctx, l, kindRead, func() (bool, error) { return !l.net.Cloud.options.NoTransactions, nil })
+	return exchange(ctx, l, kindRead, func() (bool, error) { return l.net.Cloud.transactions(), nil })
 }
 
 // Skew implements replica.Cloud. Answers tell the time in whole seconds.
@@ -329,9 +343,10 @@ func unanswered(err error) *intent.Error { return &intent.Error{Class: intent.Un
 // wait lets time pass for the request, and for its node if that is paused.
 func (l *Link) wait(ctx context.Context, d time.Duration) error {
 	err := l.net.Timer.Sleep(ctx, d)
+	began := time.Now()
 	l.gate()
-	if err == nil {
-		err = ctx.Err() // a paused node finds its deadline passed
+	if paused := time.Since(began) > 0; err == nil && !(paused && l.net.IntN(2) == 0) {
+		err = ctx.Err() // a node that goes on finds its deadline passed, and an answer: it takes the one or the other
 	}
 	return err
 }

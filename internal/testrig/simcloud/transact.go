@@ -15,6 +15,19 @@ const (
 	maxTransact = 4 << 20
 )
 
+// GainTransactions has a cloud without transactions have them from now on, as after an update of the service.
+func (c *Cloud) GainTransactions() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.options.NoTransactions = false
+}
+
+func (c *Cloud) transactions() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.options.NoTransactions
+}
+
 // Transact does all operations or none.
 func (c *Cloud) Transact(by string, calls []intent.Call, tokenText string) error {
 	c.mu.Lock()

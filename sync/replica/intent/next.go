@@ -114,9 +114,17 @@ func (e *Entry) next(known Known, env Env) Action {
 	if a := e.prepare(known, env); a != nil {
 		return *a
 	}
-	if e.creates() && !env.Transactions { // what is sent now no proof goes with
+	noted := e.Proof && e.creates() && !env.Transactions // what is sent now no proof goes with, and none may after a crash
+	if noted {
 		e.Proof = false
 	}
+	a := e.itself(known, env)
+	a.Noted = a.Noted || noted
+	return a
+}
+
+// itself sends the entry, or asks what has to be known for that.
+func (e *Entry) itself(known Known, env Env) Action {
 	switch {
 	case e.Op == store.OpDelete && e.Life.Kind == LifeNone:
 		return settle(Outcome{Result: OutApplied})

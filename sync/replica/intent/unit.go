@@ -80,7 +80,7 @@ type Action struct {
 	Until    time.Time // zero: until an operator, or what Why names
 	Why      string
 	Outcome  *Outcome // of ActSettle
-	Noted    bool     // of ActPark: the entries say since when they wait, and are to be stored
+	Noted    bool     // the entries have changed, as by how long they wait or that no proof goes with them, and are to be stored
 
 	step   step
 	unsure []bool    // of the entries, before Attempt
