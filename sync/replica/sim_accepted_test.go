@@ -16,12 +16,35 @@ import (
 
 // What the protocol accepts, and the book is not to complain of.
 
+// seen is what the checks go by that are made while the trouble lasts.
+type seen struct {
+	anew      *anew                          // the table that was made anew; nil: none was
+	ofItem    map[string][]*act              // "node table key"
+	changed   map[string]map[string]changeAt // table, item: the last effect
+	written   map[string]writtenAt           // "node table key"
+	lives     map[string]livedAt             // "item life"
+	named     map[string]string              // "node seq item": the life that a create has asked to begin
+	moved     map[string]uint64              // life: the effect which told first that its create goes to another one
+	behind    map[string][]link              // id: what it stands behind
+	early     map[link]string                // and was in the cloud before that
+	states    map[string][]stateAt           // item
+	meant     map[string][]string            // "node seq item": the lives that a delete was sent for
+	carried   map[string]uint64              // "node table key": the highest mark that another's Put brought to a restored cloud
+	noticed   map[string]bool                // node: it knows of the last restore of the cloud
+	pruned    map[string]uint64              // "node table key": the highest mark that was taken away by another that did not
+	dead      map[string]bool                // lives that have a tombstone
+	lastWord  map[string]string              // setting: the last word on it; nil: not said yet
+	brought   map[string]uint64              // "item id": the effect of an update that has brought it
+	settledBy map[string][]toldAt            // node: how far it has told to be settled
+}
+
 func newSeen() seen {
 	return seen{
 		ofItem: map[string][]*act{}, changed: map[string]map[string]changeAt{}, written: map[string]writtenAt{},
 		lives: map[string]livedAt{}, named: map[string]string{}, moved: map[string]uint64{}, carried: map[string]uint64{},
 		noticed: map[string]bool{}, pruned: map[string]uint64{},
 		states: map[string][]stateAt{}, meant: map[string][]string{}, behind: map[string][]link{}, early: map[link]string{},
+		dead: map[string]bool{}, settledBy: map[string][]toldAt{}, brought: map[string]uint64{},
 	}
 }
 
@@ -186,6 +209,12 @@ func (b *book) row(e *simcloud.Effect) {
 	key := keyText(e.Key)
 	if node, ok := strings.CutPrefix(key, intent.NodeID("")); ok {
 		b.rows[node]++
+		if settled, ok := e.New["settled"].Int(); ok {
+			b.settledBy[node] = append(b.settledBy[node], toldAt{uint64(settled), e.At})
+		}
+	}
+	if life, ok := strings.CutPrefix(key, intent.DeadID("")); ok {
+		b.dead[life] = true
 	}
 	if life, ok := strings.CutPrefix(key, intent.MovedID("")); ok && b.moved[life] == 0 {
 		b.moved[life] = e.N

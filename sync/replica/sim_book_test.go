@@ -35,6 +35,7 @@ type book struct {
 	first   map[string]uint64      // and which effect did so
 	latest  uint64                 // the last effect
 	left    map[string]int         // node: how many requests with a mark have left it
+	leftAt  map[string]time.Time   // "node seq": when it was last sent
 	rows    map[string]int         // node: how often its row in the cloud was written
 	back    map[string]uint64      // node: the last effect when it was put back to a snapshot
 	issued  map[string]bool        // ids that somebody wrote
@@ -51,24 +52,6 @@ type book struct {
 	seen
 }
 
-// seen is what the checks go by that are made while the trouble lasts.
-type seen struct {
-	anew    *anew                          // the table that was made anew; nil: none was
-	ofItem  map[string][]*act              // "node table key"
-	changed map[string]map[string]changeAt // table, item: the last effect
-	written map[string]writtenAt           // "node table key"
-	lives   map[string]livedAt             // "item life"
-	named   map[string]string              // "node seq item": the life that a create has asked to begin
-	moved   map[string]uint64              // life: the effect which told first that its create goes to another one
-	behind  map[string][]link              // id: what it stands behind
-	early   map[link]string                // and was in the cloud before that
-	states  map[string][]stateAt           // item
-	meant   map[string][]string            // "node seq item": the lives that a delete was sent for
-	carried map[string]uint64              // "node table key": the highest mark that another's Put brought to a restored cloud
-	noticed map[string]bool                // node: it knows of the last restore of the cloud
-	pruned  map[string]uint64              // "node table key": the highest mark that was taken away by another that did not
-}
-
 type changeAt struct {
 	n   uint64
 	key attr.Item
@@ -83,6 +66,7 @@ type effectAt struct {
 	item  string
 	delta int64
 	plain bool // on a foreign life that nobody had named
+	anew  bool // with one begun by a foreign writer since it was first sent
 	made  bool // the item
 }
 
@@ -96,7 +80,7 @@ func newBook(s *sim) *book {
 		s: s, bySeq: map[string]*act{}, effects: map[string][]effectAt{}, sent: map[sending]uint64{}, lines: map[string][]int{}, digits: map[string]string{},
 		last: map[string]uint64{}, images: map[string][]imageAt{}, shown: map[string][]time.Time{}, issued: map[string]bool{},
 		foreign: map[string]int64{}, locks: newLockBook(), writers: map[string]string{}, owed: map[string]owing{},
-		first: map[string]uint64{}, left: map[string]int{}, rows: map[string]int{}, back: map[string]uint64{}, plainN: map[string]uint64{},
+		first: map[string]uint64{}, left: map[string]int{}, leftAt: map[string]time.Time{}, rows: map[string]int{}, back: map[string]uint64{}, plainN: map[string]uint64{},
 		lastN: map[string]uint64{}, plain: map[string]uint64{}, cut: map[string]uint64{}, cloned: map[string]bool{}, claims: map[string]map[string]bool{},
 		seen: newSeen(),
 	}
@@ -224,6 +208,7 @@ func (b *book) sends(mark string, c *intent.Call) {
 	defer b.mu.Unlock()
 	if c.Table == simLocks {
 		b.locks.sent[c.Values[":rvn"].Str()] = time.Now()
+		b.locks.asked[keyText(c.Key)+" "+c.Values[":me"].Str()] = c
 	}
 	if mark == "" {
 		return
@@ -231,6 +216,7 @@ func (b *book) sends(mark string, c *intent.Call) {
 	entry, _, _, _ := markParts(mark)
 	node, _, _ := strings.Cut(entry, " ")
 	b.left[node]++
+	b.leftAt[entry] = time.Now()
 	key := c.Key
 	if key == nil {
 		key = keyIn(c.Item)
@@ -277,6 +263,7 @@ func (b *book) effect(e *simcloud.Effect) {
 	if turn := e.New[intent.AttrTurn]; !turn.IsZero() && !turn.Equal(e.Old[intent.AttrTurn]) {
 		b.s.net.Count("a Put asked for its turn")
 	}
+	b.leaves(e)
 	if e.Mark == "" {
 		if cuts {
 			b.cut[item] = e.N
@@ -349,10 +336,14 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 	}
 	was, _ := e.Old["n"].Int()
 	is, _ := e.New["n"].Int()
-	b.effects[entry] = append(b.effects[entry], effectAt{n: e.N, at: e.At, item: item, delta: is - was, plain: unnamed(e.Old), made: e.Old == nil})
+	b.effects[entry] = append(b.effects[entry], effectAt{
+		n: e.N, at: e.At, item: item, delta: is - was, plain: unnamed(e.Old), made: e.Old == nil, anew: b.cut[item] >= b.firstSent(entry, item),
+	})
 	a := b.bySeq[entry]
 	if strict {
 		b.putWhole(e, a)
+		b.onItsLife(e, a, item)
+		b.broughtOnce(e, item)
 	}
 	if a != nil && e.Op == store.OpUpdate && e.Old == nil && !a.gone && strict && !b.begins(a) {
 		b.s.violate("skeleton: %s (%s) made an item of %s that was deleted", entry, a.what, item)

@@ -23,6 +23,7 @@ func (b *book) settle() {
 	b.records()
 	b.deletes(recorded)
 	b.counters(recorded)
+	b.settled()
 	b.converged()
 	b.firsts(recorded)
 	b.whole()

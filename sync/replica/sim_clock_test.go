@@ -41,6 +41,13 @@ func (n *simNode) gate() {
 	}
 }
 
+// stands reports whether the machine is paused.
+func (n *simNode) stands() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return time.Now().Before(n.paused)
+}
+
 // pause stops the machine for a while, beginning now: one that stands still already goes on no sooner. Suspended, its
 // monotonic clock stands still for as long as that is more.
 func (n *simNode) pause(d time.Duration, suspended bool) {

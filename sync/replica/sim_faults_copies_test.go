@@ -106,6 +106,7 @@ func (s *sim) restoreSnapshot(n *simNode) bool {
 		n.killAt.Store(&points[s.luck.n(len(points))]) // while it finds out
 	}
 	clear(n.reads)
+	n.forgets()
 	n.start()
 	return true
 }

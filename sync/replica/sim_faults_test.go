@@ -18,7 +18,7 @@ type mishap struct {
 
 // mishaps are all of them, in the order in which they are drawn.
 func mishaps() []mishap {
-	return slices.Concat(processFaults(), clockFaults(), copyFaults(), lockFaults(), cloudFaults(), diskFaults(), foreignFaults(), clusterFaults())
+	return slices.Concat(processFaults(), clockFaults(), copyFaults(), lockFaults(), cloudFaults(), diskFaults(), foreignFaults(), clusterFaults(), plots())
 }
 
 // mishapsOf are those of a seed.
@@ -35,10 +35,14 @@ func picked(seed uint64, what string, of int) bool {
 
 // due draws whether it happens now. Those that not all seeds have are drawn by themselves.
 func (m *mishap) due(s *sim) bool {
-	if m.seeds > 0 {
-		return s.luck.once(m.rare)
+	rare := m.rare
+	if s.dwells(m.name) {
+		rare /= 10
 	}
-	return s.once(m.rare)
+	if m.seeds > 0 {
+		return s.luck.once(rare)
+	}
+	return s.once(rare)
 }
 
 // always is a mishap for which there is always an occasion.

@@ -2,19 +2,23 @@ package replica_test
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 // What is judged of locks and of what is written under them.
 
 // lockBook is what is known of locks.
 type lockBook struct {
-	fences  map[string]int64     // lock: the highest
-	renewed map[string]time.Time // lock: the last write of a holder
-	deleted map[string]time.Time // lock: when its record was last deleted, by hand
-	sent    map[string]time.Time // rvn of a change: when it left its node
+	fences  map[string]int64        // lock: the highest
+	renewed map[string]time.Time    // lock: the last write of a holder
+	deleted map[string]time.Time    // lock: when its record was last deleted, by hand
+	sent    map[string]time.Time    // rvn of a change: when it left its node
+	asked   map[string]*intent.Call // "lock holder": the last change that it asked for
 }
 
 // owing is an effect that waits for another, and who had it.
@@ -26,6 +30,7 @@ type owing struct {
 func newLockBook() lockBook {
 	return lockBook{
 		fences: map[string]int64{}, renewed: map[string]time.Time{}, deleted: map[string]time.Time{}, sent: map[string]time.Time{},
+		asked: map[string]*intent.Call{},
 	}
 }
 
@@ -48,6 +53,43 @@ func (b *book) lock(e *simcloud.Effect) {
 	}
 	l.fences[key] = fence
 	l.renewed[key] = e.At
+	for _, n := range b.s.nodes {
+		if n.name == e.By && n.pausesRenewed.CompareAndSwap(true, false) {
+			n.pause(b.s.luck.span(1500*time.Millisecond, 3600*time.Millisecond), false)
+		}
+	}
+}
+
+// untaken is for how long a lock stands at least, however fast the clocks of the others run: the record lasts 10 s by theirs.
+const untaken = 9 * time.Second
+
+// terms sees that nobody takes a lock for its own when others may have taken it.
+func (b *book) terms(l *simLife) {
+	match, held := l.holding()
+	if held == nil || l.n.stands() || held.Check() != nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	lock := "match:" + match
+	if stood := time.Since(b.locks.renewed[lock]); b.locks.fences[lock] == held.Fence() && stood > untaken && !l.dead.Load() {
+		b.s.violate("%s counts on %s, whose record nobody has renewed for %v", l.n.name, lock, stood)
+	}
+}
+
+// refusedLock sees that no holder is refused a renewal whose lock has its name and its fence: it need not know more, for the
+// answer to the last one may be lost.
+func (b *book) refusedLock(node string, there attr.Item) {
+	lock, holder := keyText(there), there["holder"].Str()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.locks.asked[lock+" "+holder]
+	if there["lockKey"].IsZero() || c == nil || !strings.HasPrefix(holder, node) || c.Values[":ttl"].IsZero() || !c.Values[":start"].IsZero() {
+		return
+	}
+	if fence := there["fence"]; fence.Equal(c.Values[":f"]) {
+		b.s.violate("%s was refused its own lock %s, fence %s", node, lock, fence.Str())
+	}
 }
 
 // state judges a new state of a match: its fence is its writer's alone, and its events are there.

@@ -18,11 +18,16 @@ import (
 // look reads as an application would, and sees that nothing is open when nobody is at work.
 func (b *book) look(l *simLife) {
 	b.monotone(l)
+	b.resumedPasses(l)
+	b.terms(l)
 	if b.s.luck.once(4) {
 		b.pairs(l)
 	}
 	if b.s.luck.once(10) {
 		b.checkpoint(l)
+	}
+	if b.s.luck.once(5) {
+		b.tellsTrue(l)
 	}
 	if open := l.store.Stats().OpenReaders; open > int(l.readers.Load()) && !l.dead.Load() {
 		b.s.violate("%s has %d open readers and does nothing", l.n.name, open)
@@ -196,7 +201,7 @@ func (b *book) checkpoint(l *simLife) {
 		case st.Feed[i].Passes < was.passes+2:
 			continue
 		default:
-			b.taken(l, rule.Table, was.n)
+			b.taken(l, rule.Table, was.n, false)
 		}
 		b.mu.Lock()
 		l.n.passed[rule.Table] = passedAt{run: l.n.runs, passes: st.Feed[i].Passes, n: b.latest}
@@ -211,8 +216,8 @@ type passedAt struct {
 	n      uint64
 }
 
-// taken compares the items of a table that have not changed in the cloud since an effect.
-func (b *book) taken(l *simLife, table string, n uint64) {
+// taken compares the items of a table that have not changed in the cloud since an effect; there: those alone that are there.
+func (b *book) taken(l *simLife, table string, n uint64, there bool) {
 	if table == "rows" { // an expired item is here one moment and there another
 		return
 	}
@@ -231,10 +236,13 @@ func (b *book) taken(l *simLife, table string, n uint64) {
 	b.s.net.Count("a complete pass compared")
 	for _, item := range slices.Sorted(maps.Keys(quiet)) {
 		key := quiet[item]
-		there, _ := intent.Split(b.s.cloud.Item(table, key))
+		is, _ := intent.Split(b.s.cloud.Item(table, key))
+		if is == nil && there {
+			continue
+		}
 		here := l.view(table, key)
-		if imageText(here) != imageText(there) && !l.dead.Load() && !b.unsettled(l, table+" "+keyText(key)) {
-			b.s.violate("%s has read all of %s, and %s is %s here and %s in the cloud", l.n.name, table, keyText(key), tell(here), tell(there))
+		if imageText(here) != imageText(is) && !l.dead.Load() && !b.unsettled(l, table+" "+keyText(key)) {
+			b.s.violate("%s has read all of %s, and %s is %s here and %s in the cloud", l.n.name, table, keyText(key), tell(here), tell(is))
 		}
 	}
 }

@@ -34,6 +34,9 @@ func (s *sim) limits() replica.Limits {
 	l.Window = 1 + d.n(8)
 	l.Folds = d.n(4)
 	l.Heads = 1 + d.n(2)
+	if s.seed%8 == 4 {
+		l.Marks = replica.UsualLimits().Marks // what a restore puts back reaches further back than a mark is kept here
+	}
 	return l
 }
 

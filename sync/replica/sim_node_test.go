@@ -39,17 +39,21 @@ type simNode struct {
 	broken  diskFault   // guarded by mu
 	damaged atomic.Bool // something that it keeps cannot be read
 
-	killIn     atomic.Int32           // failpoints until the process dies; 0: it does not
-	killAt     atomic.Pointer[string] // failpoint at which the process dies
-	pausesNext atomic.Bool            // for 25 s when it is about to send
-	maxSize    int                    // of its file; 0: simDisk
-	snaps      []*snap                // of its disk
-	restored   bool                   // to it
+	killIn        atomic.Int32           // failpoints until the process dies; 0: it does not
+	killAt        atomic.Pointer[string] // failpoint at which the process dies
+	pausesNext    atomic.Bool            // for 25 s when it is about to send
+	pausesRenewed atomic.Bool            // for seconds when the cloud has taken its renewal of a lock
+	maxSize       int                    // of its file; 0: simDisk
+	snaps         []*snap                // of its disk
+	restored      bool                   // to it
 
 	stopped atomic.Pointer[string] // table to which its process says that it sends nothing
 
 	reads  map[string]uint64   // item: the last effect that an application has seen of it
 	passed map[string]passedAt // table
+
+	begun   map[string]passFrom // table: the pass that goes on; guarded by the book, as the next
+	resumed map[string]passFrom // table: one that was gone on with by another process, to be judged
 }
 
 // simDisk is how much room a machine has: how much there really is changes from run to run.
@@ -75,7 +79,8 @@ type simLife struct {
 	links map[string]string // chain: the last write that others name
 
 	turnsMu sync.Mutex
-	turns   map[*clock.Signal]int // of loops, in the order in which they first waited
+	turns   map[*clock.Signal]int   // of loops, in the order in which they first waited
+	held    map[string]*lease.Lease // match; guarded by turnsMu
 }
 
 func newSimNode(s *sim, name string) *simNode {
@@ -89,7 +94,7 @@ func (n *simNode) start() {
 	n.runs++
 	n.stopped.Store(nil)
 	l := &simLife{n: n, dir: filepath.Join(n.s.dir, fmt.Sprintf("%s.%d", n.name, n.runs)), ended: make(chan struct{})}
-	l.turns, l.links = map[*clock.Signal]int{}, map[string]string{}
+	l.turns, l.links, l.held = map[*clock.Signal]int{}, map[string]string{}, map[string]*lease.Lease{}
 	err := l.open()
 	if l.store != nil && l.store.Err() != nil && !l.dead.Load() {
 		l.dies("its store has failed")

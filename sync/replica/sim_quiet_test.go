@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica"
 )
 
@@ -36,6 +39,7 @@ func (s *sim) quiet() {
 		case waiting > 0 && others == 0:
 			s.net.Count("others drained beside poison")
 			s.release()
+		case waiting == 0 && s.lastWords():
 		case waiting == 0:
 			s.idle.Store(true)
 			s.cloud.Expire(time.Now().Add(-time.Minute))
@@ -53,6 +57,41 @@ func (s *sim) quiet() {
 				s.violate("%s: %d units still wait %v after healing, %d of them not for poison: %s", n.name, waiting,
 					time.Since(began), others, l.waiting())
 			}
+		}
+	}
+}
+
+// lastWords has an application change each setting when nothing else is on its way: that is the last word, whatever time it
+// carries that is there. It reports whether it has, which is once.
+func (s *sim) lastWords() bool {
+	if s.book.lastWord != nil {
+		return false
+	}
+	s.book.lastWord = map[string]string{}
+	s.sleep(time.Minute) // what was deleted last is known to all
+	for i := range 3 {
+		l := s.nodes[s.luck.n(len(s.nodes))].up()
+		if l == nil {
+			continue
+		}
+		key, id := fmt.Sprintf("s%d", i), s.id(l.n.name)
+		if l.write("setting", func(w *writing) error {
+			return w.update("settings", pk(key), id, 0, "SET v = :v", "", attr.Item{":v": attr.S(id)})
+		}) {
+			s.book.lastWord[key] = id
+		}
+	}
+	return true
+}
+
+// settled sees that the last words are there. A table made anew has lost what they were said upon.
+func (b *book) settled() {
+	if b.epoch > 0 {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(b.lastWord)) {
+		if is := b.s.cloud.Item("settings", pk(key))["v"].Str(); is != b.lastWord[key] {
+			b.s.violate("setting %s is %s, and the last word was %s", key, is, b.lastWord[key])
 		}
 	}
 }

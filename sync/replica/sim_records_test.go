@@ -26,7 +26,7 @@ type stateAt struct {
 // notDone are the codes of records that leave no doubt: the write has had no effect, and never will.
 func notDone(code string) bool {
 	switch intent.Code(code) {
-	case intent.CodeCondition, intent.CodeDeleted, intent.CodeOlder, intent.CodeUnfit, intent.CodeInvalid, intent.CodeTooLarge:
+	case intent.CodeCondition, intent.CodeDeposed, intent.CodeDeleted, intent.CodeOlder, intent.CodeUnfit, intent.CodeInvalid, intent.CodeTooLarge:
 		return true
 	}
 	return false
@@ -54,40 +54,136 @@ func (b *book) records() {
 			if notDone(c.Code) {
 				b.undone(n.name, c)
 			}
+			b.ended(n.name, c)
 		}
 	}
 }
 
-// undone sees that nothing of a record has an effect.
+// undone sees that nothing of a record has an effect. Accepted: on a foreign life without a name, begun after one on which the mark
+// was closed had ended.
 func (b *book) undone(node string, c *replica.Conflict) {
 	for _, e := range c.Entries() {
 		item := e.Table + " " + keyText(e.Key)
 		for _, at := range b.effects[fmt.Sprintf("%s %d", node, e.Seq)] {
-			if at.item == item {
+			if at.item == item && !(at.plain && at.anew) {
 				b.s.violate("recorded falsely: %s %d has had the effect #%d on %s and is in the conflict log (%s)", node, e.Seq, at.n, item, c)
 			}
 		}
 	}
 }
 
-// passesPoison sees that nothing is sent that stood behind what an operator is to decide.
+// passesPoison sees that nothing is sent that stood behind what an operator is to decide: what was written before that was last
+// sent. What is written later does not wait for it.
 func (b *book) passesPoison(l *simLife, c *replica.Conflict) {
-	const unsure = 1500 * time.Millisecond // of the instant of a record
 	if b.epoch > 0 || l.n.restored || b.cloned[l.n.name] {
 		return
 	}
 	for _, d := range c.Decided {
 		item := d.Entry.Table + " " + keyText(d.Entry.Key)
+		left := b.leftAt[fmt.Sprintf("%s %d", l.n.name, d.Entry.Seq)]
 		for _, a := range b.ofItem[l.n.name+" "+item] {
-			if a.seq <= d.Entry.Seq || a.gone || !a.at.Before(c.At.Add(-unsure)) {
+			if a.seq <= d.Entry.Seq || a.gone || !a.at.Before(left) {
 				continue
 			}
 			for _, e := range b.effects[fmt.Sprintf("%s %d", a.node, a.seq)] {
-				if e.item == item && e.n > a.after && e.at.After(c.At.Add(unsure)) {
+				if e.item == item && e.n > a.after && e.at.After(left) {
 					b.s.violate("%s %d had the effect #%d on %s, and stood behind %s", a.node, a.seq, e.n, item, c)
 				}
 			}
 		}
+	}
+}
+
+// ended sees that what is said of the end of an item is so: a tombstone is there if one is named, and a row that has come to the
+// end of its TTL was deleted by nobody.
+func (b *book) ended(node string, c *replica.Conflict) {
+	for _, d := range c.Decided {
+		first := d.Entry.Seq
+		if d.Entry.Begun != 0 {
+			first = d.Entry.Begun
+		}
+		switch intent.Code(c.Code) {
+		case intent.CodeTombstone:
+			if life := intent.WriteID(node, first); !b.dead[life] {
+				b.s.violate("recorded falsely: %s %d has no tombstone %s (%s)", node, d.Entry.Seq, life, c)
+			}
+		case intent.CodeDeleted:
+			b.onlyExpired(node, d, c)
+		}
+	}
+}
+
+// onlyExpired sees that a change of a row is not said to have met a deletion, where the row has done nothing since but come to
+// its end: then it is made anew.
+func (b *book) onlyExpired(node string, d replica.Decided, c *replica.Conflict) {
+	a := b.bySeq[fmt.Sprintf("%s %d", node, d.Entry.Seq)]
+	if a == nil || a.gone || a.maybe || a.upsert || a.op != store.OpUpdate || a.table != "rows" || len(d.Entry.Folds) > 0 {
+		return
+	}
+	ends, ok := d.Base["ttl"].Int()
+	if was := b.stateAt(a.table+" "+keyText(a.key), a.after); !was.there || was.life != d.Entry.Life.ID {
+		return // its life had ended before
+	}
+	var since []simcloud.Effect
+	for _, e := range b.s.cloud.Log(a.after) {
+		if e.Table == a.table && attr.EqualItems(e.Key, a.key) {
+			since = append(since, e)
+		}
+	}
+	late := len(since) == 1 && since[0].By == "ttl" && since[0].At.Unix()-ends > 2
+	if ok && late && since[0].At.Unix()-ends < 86400 { // a TTL of years ago, as a clock of 1970 gives it, is none
+		b.s.violate("recorded falsely: %s %d has met the end of a TTL and nothing else (%s)", node, d.Entry.Seq, c)
+	}
+}
+
+// stateAt is what an item was behind an effect, of whichever item that was.
+func (b *book) stateAt(item string, n uint64) (was stateAt) {
+	for _, s := range b.states[item] {
+		if s.n <= n {
+			was = s
+		}
+	}
+	return was
+}
+
+// onItsLife sees that an update has no effect on an item that another node has made after it was written.
+func (b *book) onItsLife(e *simcloud.Effect, a *act, item string) {
+	life := e.Old[intent.AttrLife].Str()
+	if a == nil || a.gone || a.maybe || a.op != store.OpUpdate || a.upsert || a.table != e.Table || a.table == "rows" || e.Old == nil || life == "" ||
+		strings.HasPrefix(life, "~") || strings.HasPrefix(life, a.node+".") {
+		return
+	}
+	if began := b.lives[item+" "+life].began; began > a.after && !b.behindOwn(a) {
+		b.s.violate("on another life: %s %d had the effect #%d on %s, whose life %s began with #%d, after it was written", a.node, a.seq, e.N,
+			item, life, began)
+	}
+}
+
+// behindOwn reports whether a write may stand behind a create of its node, and go where that goes.
+func (b *book) behindOwn(a *act) bool {
+	return slices.ContainsFunc(b.ofItem[a.node+" "+a.table+" "+keyText(a.key)], func(other *act) bool {
+		if other.seq >= a.seq || !other.upsert {
+			return false
+		}
+		at := b.effects[fmt.Sprintf("%s %d", other.node, other.seq)]
+		return !slices.ContainsFunc(at, func(e effectAt) bool { return e.n > other.after && e.n <= a.after })
+	})
+}
+
+// broughtOnce sees that an update does not bring its value twice, under whatever number.
+func (b *book) broughtOnce(e *simcloud.Effect, item string) {
+	if e.Op != store.OpUpdate || e.Old == nil {
+		return
+	}
+	for _, a := range b.ofItem[e.By+" "+item] {
+		if a.id == "" || a.op != store.OpUpdate || !brings(e, a.id) {
+			continue
+		}
+		at := item + " " + a.id
+		if n := b.brought[at]; n > 0 && b.cut[item] < n {
+			b.s.violate("twice: %s was brought to %s with #%d and #%d", a.id, item, n, e.N)
+		}
+		b.brought[at] = e.N
 	}
 }
 
@@ -152,6 +248,17 @@ func (b *book) putWhole(e *simcloud.Effect, a *act) {
 		if !strings.HasPrefix(v.Str(), a.node+".") {
 			b.s.violate("mixed: %s %d put %s, and #%d has %s of %s beside it", a.node, a.seq, tell(a.whole), e.N, name, v.Str())
 		}
+	}
+}
+
+// hasRead sees that who has taken a lock knows the state that it guards, as it was then.
+func (b *book) hasRead(l *simLife, match string, there attr.Item) {
+	if b.epoch > 0 || b.cloned[l.n.name] || l.dead.Load() {
+		return
+	}
+	was, _ := there["upto"].Int()
+	if is, _ := l.view("matches", pk(match))["upto"].Int(); is < was {
+		b.s.violate("%s has taken match:%s, whose state is at %d, and has it at %d", l.n.name, match, was, is)
 	}
 }
 

@@ -31,7 +31,10 @@ func (l *simLife) follow(match string) {
 }
 
 func (l *simLife) hold(match string, held *lease.Lease) {
-	took := time.Now()
+	took, there := time.Now(), l.n.s.cloud.Item("matches", pk(match))
+	l.turnsMu.Lock()
+	l.held[match] = held
+	l.turnsMu.Unlock()
 	ctx, cancel := held.Context(l.ctx)
 	defer cancel()
 	for l.rep.TookLease(ctx, held.Key(), held.Fence()) != nil {
@@ -39,6 +42,7 @@ func (l *simLife) hold(match string, held *lease.Lease) {
 			return
 		}
 	}
+	l.n.s.book.hasRead(l, match, there)
 	for {
 		if held.Check() != nil || ctx.Err() != nil {
 			return

@@ -25,7 +25,7 @@ import (
 type sim struct {
 	testing.TB
 	seed  uint64
-	plain bool // the cloud has no transactions
+	plain bool // the cloud has no transactions, or had none in the beginning
 	dir   string
 	cloud *simcloud.Cloud
 	net   *simcloud.Network
@@ -45,7 +45,8 @@ type sim struct {
 	failed []string
 	ids    int
 	healed bool
-	hot    int // the item that all write just now, from 1; 0: none
+	hot    int  // the item that all write just now, from 1; 0: none
+	gained bool // the cloud has transactions by now
 
 	writer   atomic.Pointer[simLife] // the last whose store began a transaction
 	lastBall int64                   // of the source, which ends with the trouble
@@ -69,8 +70,10 @@ func newSim(t testing.TB, seed uint64) *sim {
 	s.net.Trace = s.trace
 	s.net.Hangs = func(node string) { s.violate("%s waits for an answer without a deadline", node) }
 	s.net.Sent = s.sends
+	s.net.Reads = s.reads
 	s.net.Told = func(node string, err error) {
 		if e, ok := errors.AsType[*intent.Error](err); ok && e.Class == intent.ConditionFailed {
+			s.book.refusedLock(node, e.Old)
 			s.detail("%s is told: %v %s", node, err, image(e.Old))
 			return
 		}
