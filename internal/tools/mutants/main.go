@@ -29,7 +29,7 @@ func main() {
 func command(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	only := flags.String("only", "", "a regular expression of the names of the mutants to plant")
-	doc := flags.String("doc", "", "the page to write the table into, if all were planted")
+	doc := flags.String("doc", "", "the page whose table is told of those that were planted, one by one")
 	seeds := flags.Int("seeds", 300, "seeds of the simulation, at most; 0: none is played")
 	seed0 := flags.Int("seed0", 1, "the first of them")
 	tags := flags.String("tags", "nomsgpack", "build tags")
@@ -66,14 +66,12 @@ func command(ctx context.Context, args []string) error {
 		return err
 	}
 	r.planted = true
-	outcomes, err := r.tryAll(ctx, mutants, *jobs)
+	outcomes, err := r.tryAll(ctx, mutants, *jobs, func(o *outcome) error {
+		fmt.Println(o.line())
+		return tellPage(*doc, o, *alone)
+	})
 	if err != nil {
 		return err
-	}
-	if *doc != "" && *only == "" && !*alone {
-		if err := writePage(*doc, outcomes, *seeds); err != nil {
-			return err
-		}
 	}
 	return missed(outcomes)
 }
@@ -96,9 +94,9 @@ func chosen(only, root string) ([]mutant, error) {
 	return slices.DeleteFunc(mutants, func(m mutant) bool { return !re.MatchString(m.name) }), nil
 }
 
-// tryAll plants them, so many at once, and prints what becomes of each. One that does not build does not keep the others
+// tryAll plants them, so many at once, and tells what becomes of each. One that does not build does not keep the others
 // from being tried.
-func (r *runner) tryAll(ctx context.Context, mutants []mutant, jobs int) (outcomes []outcome, errs error) {
+func (r *runner) tryAll(ctx context.Context, mutants []mutant, jobs int, tell func(*outcome) error) (outcomes []outcome, errs error) {
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	turn := make(chan struct{}, max(1, jobs))
@@ -114,7 +112,7 @@ func (r *runner) tryAll(ctx context.Context, mutants []mutant, jobs int) (outcom
 			case err != nil:
 				errs = errors.Join(errs, fmt.Errorf("%s: %w", mutants[i].name, err))
 			default:
-				fmt.Println(out.line())
+				errs = errors.Join(errs, tell(&out))
 				outcomes = append(outcomes, out)
 			}
 		})
@@ -125,14 +123,6 @@ func (r *runner) tryAll(ctx context.Context, mutants []mutant, jobs int) (outcom
 	}
 	slices.SortFunc(outcomes, func(a, b outcome) int { return cmp.Compare(a.mutant.name, b.mutant.name) })
 	return outcomes, errs
-}
-
-func writePage(path string, outcomes []outcome, seeds int) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(f, outcomes, seeds), f.Close())
 }
 
 // missed is the error of mutants that nothing noticed.

@@ -135,26 +135,39 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// A page is told of each mutant by itself: what it says of others stays, and of the tests, where the simulation was played alone.
 func TestPage(t *testing.T) {
-	var b strings.Builder
-	m := &mutant{name: "name", words: "what is wrong"}
-	err := write(&b, []outcome{
-		{mutant: m, tests: []string{"TestA", "TestB"}}, {mutant: m, ran: true, seed: 12, tried: 12}, {mutant: m, ran: true, tried: 300},
-	}, 300)
+	path := filepath.Join(t.TempDir(), "mutants.md")
+	m := func(name string) *mutant { return &mutant{name: name, words: "what is wrong"} }
+	for _, o := range []struct {
+		outcome
+		alone bool
+	}{
+		{outcome: outcome{mutant: m("b"), tests: []string{"TestA", "TestB", "TestC"}}},
+		{outcome: outcome{mutant: m("c"), ran: true, seed: 12, tried: 12}},
+		{outcome: outcome{mutant: m("a"), ran: true, tried: 300}},
+		{outcome: outcome{mutant: m("b"), ran: true, seed: 7, tried: 7}, alone: true},
+		{outcome: outcome{mutant: m("d"), tests: []string{"TestA"}, ran: true, seed: 3, tried: 3}},
+		{outcome: outcome{mutant: m("d"), ran: true, tried: 9}, alone: true},
+		{outcome: outcome{mutant: m("c"), ran: true, seed: 13, tried: 13}, alone: true},
+	} {
+		if err := tellPage(path, &o.outcome, o.alone); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{
-		"2 of 3 were caught.",
-		"| name | what is wrong | TestA, TestB | - |",
-		"| name | what is wrong | the simulation | 12 |",
-		"| name | what is wrong | **nothing** | not in 300 |",
-	} {
-		if !strings.Contains(b.String(), line+"\n") {
-			t.Errorf("%q is missing in\n%s", line, &b)
-		}
+	want := "3 of 4 were caught, 2 of them by the simulation.\n\n| mutant | what is wrong | caught by | seeds |\n|---|---|---|---|\n" +
+		"| a | what is wrong | **nothing** | not in 300 |\n" +
+		"| b | what is wrong | TestA, TestB and 1 more; the simulation | 7 |\n" +
+		"| c | what is wrong | the simulation | 13 |\n" +
+		"| d | what is wrong | TestA | not in 9 |\n"
+	if !strings.HasSuffix(string(page), want) {
+		t.Errorf("got\n%s", page)
 	}
-	if err := missed([]outcome{{mutant: m, ran: true, tried: 300}}); err == nil || !strings.Contains(err.Error(), "name") {
+	if err := missed([]outcome{{mutant: m("a"), ran: true, tried: 300}}); err == nil || !strings.Contains(err.Error(), "a") {
 		t.Errorf("got %v", err)
 	}
 }
