@@ -60,15 +60,15 @@ func marginIn(text string) string {
 	case !found:
 		return ""
 	}
-	out := ""
+	var out strings.Builder
 	for word := range strings.FieldsSeq(by) {
 		if _, err := strconv.Atoi(word); err == nil || strings.HasPrefix(word, "innings") {
-			out += word[:min(len(word), 3)]
+			out.WriteString(word[:min(len(word), 3)])
 		} else if strings.HasPrefix(word, "run") || strings.HasPrefix(word, "wicket") || strings.HasPrefix(word, "wkt") {
-			return out + word[:1]
+			return out.String() + word[:1]
 		}
 	}
-	return out
+	return out.String()
 }
 
 // result reads how a finished match ended. While the feed names neither winner nor why there is none, the text
