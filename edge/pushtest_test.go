@@ -49,48 +49,53 @@ func runSandbox(t *testing.T, change func(*edge.SandboxConfig)) edge.SandboxRead
 	}
 }
 
-// TestPushTest tests a right configuration and every wrong one, and looks at what it is told.
+// TestPushTest tests a right configuration and every wrong one, and looks at what it is told. Each has a sandbox of its own,
+// since each signs a token of its own, and Apple takes one token in 20 minutes.
 func TestPushTest(t *testing.T) {
-	box := runSandbox(t, nil)
-	key, err := os.ReadFile(box.Key)
-	if err != nil {
-		t.Fatal(err)
+	rightFor := func(t *testing.T) (edge.PushTestConfig, edge.SandboxReady) {
+		box := runSandbox(t, nil)
+		key, err := os.ReadFile(box.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return edge.PushTestConfig{CA: box.CA, Push: edge.PushConfig{
+			Host: box.URL, BundleID: box.BundleID, TeamID: box.TeamID, KeyID: box.KeyID, Key: string(key),
+		}}, box
 	}
-	good := edge.PushTestConfig{CA: box.CA, Push: edge.PushConfig{
-		Host: box.URL, BundleID: box.BundleID, TeamID: box.TeamID, KeyID: box.KeyID, Key: string(key),
-	}}
 	for name, tc := range map[string]struct {
-		change func(*edge.PushTestConfig)
+		change func(*edge.PushTestConfig, edge.SandboxReady)
 		ok     bool
 		says   string
 	}{
-		"a made-up token":    {func(*edge.PushTestConfig) {}, true, "are right"},
-		"a device":           {func(c *edge.PushTestConfig) { c.Token = box.Phones[0].DeviceToken }, true, "accepted"},
-		"another's device":   {func(c *edge.PushTestConfig) { c.Token = strings.Repeat("ab", 32) }, false, "BadDeviceToken"},
-		"the wrong team":     {func(c *edge.PushTestConfig) { c.Push.TeamID = "OTHER00000" }, false, "InvalidProviderToken"},
-		"the wrong key id":   {func(c *edge.PushTestConfig) { c.Push.KeyID = "OTHER00000" }, false, "InvalidProviderToken"},
-		"the wrong bundle":   {func(c *edge.PushTestConfig) { c.Push.BundleID = "com.other" }, false, "TopicDisallowed"},
-		"unknown authority":  {func(c *edge.PushTestConfig) { c.CA = "" }, false, "No answer came"},
-		"nobody at the host": {func(c *edge.PushTestConfig) { c.Push.Host = "https://127.0.0.1:1" }, false, "No answer came"},
+		"a made-up token":    {func(*edge.PushTestConfig, edge.SandboxReady) {}, true, "are right"},
+		"a device":           {func(c *edge.PushTestConfig, box edge.SandboxReady) { c.Token = box.Phones[0].DeviceToken }, true, "accepted"},
+		"another's device":   {func(c *edge.PushTestConfig, _ edge.SandboxReady) { c.Token = strings.Repeat("ab", 32) }, false, "BadDeviceToken"},
+		"the wrong team":     {func(c *edge.PushTestConfig, _ edge.SandboxReady) { c.Push.TeamID = "OTHER00000" }, false, "InvalidProviderToken"},
+		"the wrong key id":   {func(c *edge.PushTestConfig, _ edge.SandboxReady) { c.Push.KeyID = "OTHER00000" }, false, "InvalidProviderToken"},
+		"the wrong bundle":   {func(c *edge.PushTestConfig, _ edge.SandboxReady) { c.Push.BundleID = "com.other" }, false, "TopicDisallowed"},
+		"unknown authority":  {func(c *edge.PushTestConfig, _ edge.SandboxReady) { c.CA = "" }, false, "No answer came"},
+		"nobody at the host": {func(c *edge.PushTestConfig, _ edge.SandboxReady) { c.Push.Host = "https://127.0.0.1:1" }, false, "No answer came"},
 	} {
-		c := good
-		tc.change(&c)
-		res, err := edge.PushTest(t.Context(), c)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if res.OK != tc.ok || !strings.Contains(res.Says, tc.says) || res.OK == (res.Advice != "") {
-			t.Errorf("%s: %+v", name, res)
-		}
-		if strings.Count(res.Says+res.Advice, "No answer came") > 1 {
-			t.Errorf("%s: said twice: %+v", name, res)
-		}
-		var text strings.Builder
-		if err := res.Print(&text); err != nil || strings.Contains(text.String(), "abab") {
-			t.Errorf("%s: %v %s", name, err, text.String())
-		}
+		t.Run(name, func(t *testing.T) {
+			c, box := rightFor(t)
+			tc.change(&c, box)
+			res, err := edge.PushTest(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if res.OK != tc.ok || !strings.Contains(res.Says, tc.says) || res.OK == (res.Advice != "") {
+				t.Errorf("%+v", res)
+			}
+			if strings.Count(res.Says+res.Advice, "No answer came") > 1 {
+				t.Errorf("said twice: %+v", res)
+			}
+			var text strings.Builder
+			if err := res.Print(&text); err != nil || strings.Contains(text.String(), "abab") {
+				t.Errorf("%v %s", err, text.String())
+			}
+		})
 	}
+	good, _ := rightFor(t)
 	for name, change := range map[string]func(*edge.PushTestConfig){
 		"no key":    func(c *edge.PushTestConfig) { c.Push.Key = "" },
 		"no team":   func(c *edge.PushTestConfig) { c.Push.TeamID = "" },

@@ -270,8 +270,13 @@ func sameFact(a, b *cricket.Event) bool {
 	}
 }
 
-// who is the batter in the text of a wicket, "WICKET! Kohli b Starc 54 (63)".
+// who is the batter in the text of a wicket, "WICKET! Kohli b Starc 54 (63)". Of some that fell at once, "2 wickets! Rohit
+// b Starc 9 (12), Kohli run out 54 (63)", it is the last: the text has the last one's key.
 func who(text string) string {
+	if several, _, found := strings.Cut(text, " wickets! "); found && !strings.Contains(several, " ") {
+		all, _, _ := strings.Cut(text, " · ")
+		text = "! " + all[max(strings.Index(all, "! "), strings.LastIndex(all, ", "))+2:]
+	}
 	_, after, found := strings.Cut(text, "! ")
 	if !found {
 		_, after, _ = strings.Cut(text, ": ")
