@@ -2,6 +2,7 @@ package replica_test
 
 import (
 	"fmt"
+	"maps"
 	"testing/synctest"
 	"time"
 
@@ -20,6 +21,7 @@ func plots() []mishap {
 		{"a page is lost", 25, 2, running((*sim).losesPage)},
 		{"put back within seconds", 60, 3, (*sim).putBackSoon},
 		{"expired on its way", 40, 3, running((*sim).expiresOnItsWay)},
+		{"a write falls with others", 15, 4, running((*sim).fallsWithOthers)},
 		{"a stamp far ahead", 60, 3, always((*sim).stampAhead)},
 		{"the cloud has transactions now", 1, 0, (*sim).gainsTransactions},
 	}
@@ -283,6 +285,55 @@ func (s *sim) expiresOnItsWay(l *simLife) {
 	if n.up() == nil {
 		n.start()
 	}
+}
+
+// fallsWithOthers has writes wait behind one that the cloud never takes, or whose condition holds no more.
+func (s *sim) fallsWithOthers(l *simLife) {
+	poison := s.luck.once(2)
+	key := pk(fmt.Sprintf("i%d", 1+s.luck.n(5)))
+	if poison {
+		key = pk("poison" + l.n.name)
+	}
+	set := func(update, condition string) {
+		l.write("set while", func(w *writing) error {
+			id := s.id(w.l.n.name)
+			return w.update("items", key, id, 0, update, condition, attr.Item{":v": attr.S(id)})
+		})
+		synctest.Wait()
+	}
+	set("SET w = :v", "")
+	s.sleep(s.luck.span(time.Second, 4*time.Second))
+	if l = l.n.up(); l == nil {
+		return
+	}
+	l.link.SetMode(simcloud.NoDNS)
+	if poison {
+		l.write("poison", func(w *writing) error {
+			id := s.id(w.l.n.name)
+			return w.update("items", key, id, 0, "SET v = :v, g = :g", "", attr.Item{":v": attr.S(id), ":g": attr.Int(1)})
+		})
+		set("SET c = :v", "attribute_exists(w)") // which is not folded into it
+	} else {
+		set("SET b = :v", "attribute_exists(w)")
+		l.write("put what was read", func(w *writing) error { return putAgain(w, s, key) })
+		synctest.Wait()
+		_ = s.foreign().Update("items", key, "REMOVE w", expr.Params{})
+	}
+	s.sleep(s.luck.span(100*time.Millisecond, 2*time.Second))
+	l.link.SetMode(simcloud.None)
+	s.sleep(s.luck.span(2*time.Second, 8*time.Second))
+}
+
+// putAgain puts what was read of an item with another value.
+func putAgain(w *writing, s *sim, key attr.Item) error {
+	it, err := w.tx.Get("items", key)
+	if err != nil || it == nil {
+		return err
+	}
+	id := s.id(w.l.n.name)
+	next := maps.Clone(it)
+	next["v"] = attr.S(id)
+	return w.put("items", next, id, "", nil)
 }
 
 // stampAhead leaves a time on a setting that is none, as a clock of years ahead would have.

@@ -64,6 +64,9 @@ func (b *book) records() {
 func (b *book) undone(node string, c *replica.Conflict) {
 	for _, e := range c.Entries() {
 		item := e.Table + " " + keyText(e.Key)
+		if a := b.bySeq[fmt.Sprintf("%s %d", node, e.Seq)]; a != nil && a.id != "" && !a.gone && !b.had(a) && len(b.shown[a.id]) > 0 {
+			b.s.violate("recorded falsely: %s of %s %d was in the cloud with #%d, and is in the conflict log (%s)", a.id, node, e.Seq, b.first[a.id], c)
+		}
 		for _, at := range b.effects[fmt.Sprintf("%s %d", node, e.Seq)] {
 			if at.item == item && !(at.plain && at.anew) {
 				b.s.violate("recorded falsely: %s %d has had the effect #%d on %s and is in the conflict log (%s)", node, e.Seq, at.n, item, c)
