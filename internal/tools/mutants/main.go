@@ -44,7 +44,7 @@ func command(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	mutants, err := chosen(*only, root)
+	mutants, list, err := chosen(*only, root)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func command(ctx context.Context, args []string) error {
 	r.planted = true
 	outcomes, err := r.tryAll(ctx, mutants, *jobs, func(o *outcome) error {
 		fmt.Println(o.line())
-		return tellPage(*doc, o, *alone)
+		return tellPage(*doc, o, *alone, list)
 	})
 	if err != nil {
 		return err
@@ -76,22 +76,23 @@ func command(ctx context.Context, args []string) error {
 	return missed(outcomes)
 }
 
-// chosen returns the mutants of the list that are to be planted. All of the list must be in order.
-func chosen(only, root string) ([]mutant, error) {
+// chosen returns the mutants of the list that are to be planted, and the names of all. All of the list must be in order.
+func chosen(only, root string) (mutants []mutant, list []string, err error) {
 	re, err := regexp.Compile(only)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	mutants, err := readMutants()
+	mutants, err = readMutants()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i := range mutants {
+		list = append(list, mutants[i].name)
 		if err := mutants[i].check(root); err != nil {
-			return nil, fmt.Errorf("%s: %w", mutants[i].name, err)
+			return nil, nil, fmt.Errorf("%s: %w", mutants[i].name, err)
 		}
 	}
-	return slices.DeleteFunc(mutants, func(m mutant) bool { return !re.MatchString(m.name) }), nil
+	return slices.DeleteFunc(mutants, func(m mutant) bool { return !re.MatchString(m.name) }), list, nil
 }
 
 // tryAll plants them, so many at once, and tells what becomes of each. One that does not build does not keep the others

@@ -138,6 +138,10 @@ func TestFailures(t *testing.T) {
 // A page is told of each mutant by itself: what it says of others stays, and of the tests, where the simulation was played alone.
 func TestPage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mutants.md")
+	gone := "| mutant | what is wrong | caught by | seeds |\n|---|---|---|---|\n| gone | it is no more | TestA | - |\n"
+	if err := os.WriteFile(path, []byte(gone), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	m := func(name string) *mutant { return &mutant{name: name, words: "what is wrong"} }
 	for _, o := range []struct {
 		outcome
@@ -151,7 +155,7 @@ func TestPage(t *testing.T) {
 		{outcome: outcome{mutant: m("d"), ran: true, tried: 9}, alone: true},
 		{outcome: outcome{mutant: m("c"), ran: true, seed: 13, tried: 13}, alone: true},
 	} {
-		if err := tellPage(path, &o.outcome, o.alone); err != nil {
+		if err := tellPage(path, &o.outcome, o.alone, []string{"a", "b", "c", "d"}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -65,8 +65,9 @@ func (r *row) tests() string {
 	return strings.TrimSuffix(strings.Replace(tests, nothing, "", 1), "; ")
 }
 
-// tellPage gives a mutant its row on the page: with alone, of the simulation, which leaves what it says of tests.
-func tellPage(path string, o *outcome, alone bool) error {
+// tellPage gives a mutant its row on the page: with alone, of the simulation, which leaves what it says of tests. Rows of mutants
+// that are not in the list go.
+func tellPage(path string, o *outcome, alone bool, list []string) error {
 	if path == "" {
 		return nil
 	}
@@ -74,11 +75,12 @@ func tellPage(path string, o *outcome, alone bool) error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
+	rows := slices.DeleteFunc(readRows(string(text)), func(r row) bool { return !slices.Contains(list, r.name) })
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(write(f, withRow(readRows(string(text)), o, alone)), f.Close())
+	return errors.Join(write(f, withRow(rows, o, alone)), f.Close())
 }
 
 func readRows(page string) (rows []row) {
