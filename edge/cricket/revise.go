@@ -20,10 +20,24 @@ func (s *Snapshot) revisable(balls int) int64 {
 	return s.Balls[max(0, len(s.Balls)-balls)].ID
 }
 
-// revisable reports whether a ball made an event that may be revised.
+// revisable reports whether an event may be revised: a ball made it, or the score told it while balls were missing.
 func (r *round) revisable(e *Event) bool {
-	return e.BallID != 0 && e.BallID >= r.snap.revisable(revisedBalls)
+	if e.BallID == 0 {
+		return len(r.snap.Balls) > 0 && awaitsBalls(e.Type)
+	}
+	return e.BallID >= r.snap.revisable(revisedBalls)
 }
+
+// awaitsBalls reports whether balls say more of an event than the score does: "Over 11: 0 0 0 4 4 1 (9)" for "End of over 11".
+func awaitsBalls(t EventType) bool {
+	return t == EventOverEnd || t == EventPowerplayEnd || t == EventTeamMilestone
+}
+
+// fromScore stands in the words of a fact that the score told in the place of their digest.
+const fromScore = "score"
+
+// fromScore reports whether the score told the fact, so that balls that come later have its words.
+func (f *fact) fromScore() bool { return strings.HasSuffix(f.words, ":"+fromScore) }
 
 // judgedFrom is the ball from which on a reading can contradict what balls made: the innings it is of, and those after, say
 // the same by their balls as by their scores.
@@ -41,14 +55,18 @@ func (s *Snapshot) judgedFrom() int64 {
 }
 
 // words are what a fact keeps of a candidate that a ball made, "1234:0:98765": the ball, the penalty runs that its score
-// counts in, and a digest of the text.
+// counts in, and a digest of the text. Where the score told it the ball is the last one that was there.
 func (s *Snapshot) words(c *Candidate) string {
-	if c.BallID == 0 {
-		return ""
-	}
 	penalty := 0
 	if in := s.innings(c.Innings); in != nil {
 		penalty = in.Penalty
+	}
+	switch {
+	case c.BallID != 0:
+	case awaitsBalls(c.Type) && len(s.Balls) > 0:
+		return fmt.Sprintf("%d:%d:%s", s.Balls[len(s.Balls)-1].ID, penalty, fromScore)
+	default:
+		return ""
 	}
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(c.Text))

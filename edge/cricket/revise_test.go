@@ -103,6 +103,24 @@ func TestRowsSayWhatIsSo(t *testing.T) {
 			t.Errorf("%q has become %q", before, got)
 		}
 	})
+	t.Run("an over whose last ball came late", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play(". . . . 4")
+		s.ball("1")
+		late := s.snap.Balls[5]
+		s.snap.Balls = s.snap.Balls[:5]
+		s.polls(tornPolls + 4)
+		if got := s.rows["ov:1:1"].Text; got != "End of over 1: ALP 5/0 (1)" {
+			t.Fatalf("without its last ball the over is %q", got)
+		}
+		s.snap.Balls = append(s.snap.Balls, late)
+		s.polls(6)
+		if got := s.rows["ov:1:1"].Text; got != "Over 1: 0 0 0 0 4 1 (5)" {
+			t.Errorf("the over is %q", got)
+		}
+		want(t, s.keys(EventOverEnd, EventCorrection), "ov:1:1")
+	})
 	t.Run("what is old stays", func(t *testing.T) {
 		s := newScript(t, 20)
 		s.innings(teamA)
