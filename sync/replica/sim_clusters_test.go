@@ -257,6 +257,9 @@ func (s *sim) expiresOnItsWay(l *simLife) {
 	l.link.SetMode(simcloud.NoDNS)
 	touch := func() {
 		l.write("row touched", func(w *writing) error {
+			if it, err := w.tx.Get("rows", key); err != nil || it == nil {
+				return err // another node has given it less time: what is written to it now nobody reads, as in DynamoDB
+			}
 			id := s.id(w.l.n.name)
 			return w.update("rows", key, id, 0, "SET v = :v", "", attr.Item{":v": attr.S(id)})
 		})
