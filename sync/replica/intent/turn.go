@@ -129,8 +129,17 @@ func (t *taking) turn() {
 		return
 	}
 	t.sees(err.Old)
+	t.e.unneeded(err.Old)
 	if !t.e.hasTurn(t.o.Known[0].Side) {
 		t.decide(facts{image: err.Old, unsure: t.e.Unsure})
+	}
+}
+
+// unneeded takes back that the entry needs its turn, where the answer to the asking shows no item: there is nothing that
+// others go on writing, and nothing that could carry a turn.
+func (e *Entry) unneeded(image attr.Item) {
+	if image == nil {
+		e.Refused = 0
 	}
 }
 
@@ -146,6 +155,7 @@ func (t *takingAll) turn() {
 		return
 	}
 	t.sees(i, err.Old)
+	t.u.Entries[i].unneeded(err.Old)
 	switch {
 	case t.u.Entries[i].hasTurn(t.o.Known[i].Side):
 	case t.u.unsure():

@@ -297,6 +297,31 @@ func TestTransactionTakesItsTurn(t *testing.T) {
 	}
 }
 
+// A Put in the place of an expired item that is gone by now needs no turn: nobody writes before it.
+func TestNoTurnOfAnItemThatIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, b := w.node("a"), w.node("b")
+	b.write(put("t", "i", "", "x", 1, "ttl", w.now.Unix()+60))
+	b.drain()
+	a.learn("t", "i")
+	w.now = w.now.Add(time.Hour)
+	ghost := a.write(put("t", "i", "", "y", 2, "ttl", w.now.Unix()+1e5))
+	for range turnTries {
+		b.write(update("t", "i", "ADD n :n", "", ":n", 1))
+		b.step(arrive)
+		a.step(arrive)
+	}
+	if !ghost.Ghost || ghost.Refused != turnTries {
+		t.Fatalf("%+v", ghost)
+	}
+	w.foreignDelete("t", "i")
+	for range 4 {
+		a.step(arrive)
+	}
+	a.result(ghost, OutApplied, "")
+}
+
 // What waits and was never sent may be folded, and waits no longer for it.
 func TestFoldedWhileItYields(t *testing.T) {
 	t.Parallel()
