@@ -1,9 +1,12 @@
 package replica
 
 import (
+	"cmp"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/touchline/touchline/store"
 )
 
 // What was on its way when a table was found restored is in the outbox as never sent, but for its mark: it is made sure of like
@@ -60,4 +63,44 @@ func onItsWay(t *testing.T, held string, lost, dies bool) {
 	n.cloudHas(t, teams{"x": 1, "y": 1})
 	n.waits(t, 0)
 	stop()
+}
+
+// A write that stood behind another is on its way when a feed sees its mark, and its table is restored: it is put back, behind
+// nothing. The answer that comes then, or never does, leaves it where it stands now.
+func TestPutBackWhileOnItsWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := opened(t, scanTeams(5*time.Second))
+		stop := n.run(t)
+		letPass(time.Minute)
+		backup := c.backUp(t)
+		letPass(time.Second)
+		sent, release := 0, make(chan struct{})
+		c.loseAnswers(func(op, table string) bool {
+			if op != "write" || table != "teams" {
+				return false
+			}
+			if sent++; sent == 2 {
+				c.unlocked(func() { <-release })
+			}
+			return sent == 2
+		})
+		n.inTx(t, func(tx *store.Tx) error {
+			_, err := tx.Put(store.PutItem{Table: "teams", Item: team("first", 1)})
+			behind := store.Sending{After: []store.ItemRef{{Table: "teams", Key: teamKey("first")}}}
+			_, err2 := tx.Put(store.PutItem{Table: "teams", Item: team("second", 1), Sending: behind})
+			return cmp.Or(err, err2)
+		})
+		letPass(8 * time.Second) // a scan has shown it
+		if sent != 2 || n.waitingNow(t) != 0 {
+			t.Fatalf("it is not on its way with its mark seen: %d were sent, %d wait", sent, n.waitingNow(t))
+		}
+		c.restoreTo(t, backup)
+		n.lookAtTables(t)
+		close(release)
+		letPass(10 * time.Minute)
+		n.cloudHas(t, teams{"first": 1, "second": 1})
+		n.waits(t, 0)
+		n.recorded(t, 0)
+		stop()
+	})
 }

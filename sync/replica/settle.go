@@ -208,7 +208,7 @@ func (r *Replica) settleUnit(w *work, f *flight, now time.Time) ([]*Conflict, er
 		f.gone = true
 		return nil, nil
 	}
-	f.size = there.size
+	f.size, f.after = there.size, there.after // put back meanwhile, it has no place behind others
 	flagged := r.keepLost(f, there)
 	w.know(f.unit)
 	if b, yes := r.restoredSince(f, flagged); yes {
