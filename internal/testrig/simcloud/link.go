@@ -325,7 +325,7 @@ func exchange[T any](ctx context.Context, l *Link, k kind, do func() (T, error))
 	}
 	got, err = do()
 	// A copy of what was refused, and told to be, comes from nowhere: over TLS the answer ends the request.
-	refused.Store(err != nil && p.fault == LateCopy)
+	refused.Store(err != nil)
 	switch {
 	case p.deaf:
 		return zero, l.silence(ctx)

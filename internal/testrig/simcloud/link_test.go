@@ -147,6 +147,37 @@ func TestNoLateCopyOfAnAnsweredCreate(t *testing.T) {
 	})
 }
 
+// A request that was refused is not done by a copy, though its condition holds when that would come: over TLS there is none.
+func TestNoCopyOfWhatWasRefused(t *testing.T) {
+	for _, f := range []simcloud.Fault{simcloud.LateCopy, simcloud.Duplicate} {
+		t.Run(f.String(), func(t *testing.T) {
+			refused := 0
+			for seed := range uint64(30) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(seed, simcloud.Options{})
+					w.link.Next(f)
+					time.AfterFunc(15*time.Millisecond, func() { // the request has arrived, and a copy may be on its way
+						_ = simcloud.Foreign{Cloud: w.Cloud, Name: "f"}.Put("plain", key("c"))
+					})
+					call := count()
+					call.Condition = "attribute_exists(pk)"
+					if _, err := w.link.Write(t.Context(), call); classOf(err) != intent.ConditionFailed {
+						return
+					}
+					refused++
+					<-time.After(15 * time.Minute)
+					if w.counted() != 0 {
+						t.Errorf("seed %d: it was refused, and has an effect", seed)
+					}
+				})
+			}
+			if refused == 0 {
+				t.Error("none was refused")
+			}
+		})
+	}
+}
+
 // A transaction that meets a busy item names it among the reasons, one for each call.
 func TestBusyTransaction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
