@@ -383,7 +383,7 @@ func markAttempted(tx *store.Tx, lane uint8, seqs []uint64) error {
 }
 
 // untouched reports whether no byte of a unit has been sent, and none may be before the transaction that has read it is
-// over: only then may something be folded into it.
+// over: only then may something be folded into it. What was sent and never came to the cloud counts only where that was stored.
 func (u *unit) untouched() bool {
 	return !slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
 		return e.Sent > 0 || e.Unsure || e.Held != intent.HoldNone || e.Lost || e.Replay

@@ -1,6 +1,7 @@
 package replica_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -27,6 +28,35 @@ func TestAccountOfAFailedCommit(t *testing.T) {
 			}
 			s.book.account(nil)
 			if s.broken() == there {
+				t.Errorf("violated: %v", s.failed)
+			}
+		})
+	}
+}
+
+// A write that was sent, and whose only answer was that it had not come to the cloud, may be folded into the next of its item. One
+// of which nobody knows whether it came is lost, if it is nowhere.
+func TestAccountOfAWriteThatCameBack(t *testing.T) {
+	for _, c := range []struct {
+		sent, back int
+		lost       bool
+	}{{1, 1, false}, {2, 2, false}, {1, 0, true}, {2, 1, true}} {
+		t.Run(fmt.Sprintf("%d of %d", c.back, c.sent), func(t *testing.T) {
+			s := &sim{plain: true}
+			s.book = newBook(s)
+			set := act{node: "n1", seq: 7, table: "items", key: pk("i3"), op: store.OpUpdate, what: "set", id: "n1.1"}
+			later := set
+			later.seq, later.id = 8, "n1.2"
+			s.book.acknowledge(&set)
+			for i := range c.sent {
+				s.book.sends("n1 7.123456789", &intent.Call{Op: store.OpUpdate, Table: "items", Key: pk("i3")})
+				if i < c.back {
+					s.book.comesBack("n1 7.123456789", &intent.Call{Op: store.OpUpdate, Table: "items", Key: pk("i3")})
+				}
+			}
+			s.book.acknowledge(&later)
+			s.book.effects["n1 8"] = []effectAt{{n: 1, at: time.Unix(1, 0), item: "items i3"}}
+			if s.book.account(nil); s.broken() != c.lost {
 				t.Errorf("violated: %v", s.failed)
 			}
 		})

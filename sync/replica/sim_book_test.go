@@ -22,7 +22,8 @@ type book struct {
 	acts    []*act
 	bySeq   map[string]*act        // "node seq"
 	effects map[string][]effectAt  // "node seq": those under the entry's mark, but for the closing of it
-	sent    map[sending]uint64     // the next effect when it was first sent
+	sent    map[sending]uint64     // the next effect when it was first sent, as far as anybody knows to the cloud
+	tries   map[sending]int        // how often it was
 	lines   map[string][]int       // node: the timelines that its disk has come through after the first, the present one last
 	begun   int                    // timelines, of all nodes
 	digits  map[string]string      // "node seq": nine digits, always the same
@@ -77,7 +78,7 @@ type imageAt struct {
 
 func newBook(s *sim) *book {
 	return &book{
-		s: s, bySeq: map[string]*act{}, effects: map[string][]effectAt{}, sent: map[sending]uint64{}, lines: map[string][]int{}, digits: map[string]string{},
+		s: s, bySeq: map[string]*act{}, effects: map[string][]effectAt{}, sent: map[sending]uint64{}, tries: map[sending]int{}, lines: map[string][]int{}, digits: map[string]string{},
 		last: map[string]uint64{}, images: map[string][]imageAt{}, shown: map[string][]time.Time{}, issued: map[string]bool{},
 		foreign: map[string]int64{}, locks: newLockBook(), writers: map[string]string{}, owed: map[string]owing{},
 		first: map[string]uint64{}, left: map[string]int{}, leftAt: map[string]time.Time{}, rows: map[string]int{}, back: map[string]uint64{}, plainN: map[string]uint64{},
@@ -213,21 +214,16 @@ func (b *book) sends(mark string, c *intent.Call) {
 	if mark == "" {
 		return
 	}
-	entry, _, _, _ := markParts(mark)
-	node, _, _ := strings.Cut(entry, " ")
+	as, node := b.sendingOf(mark, c)
 	b.left[node]++
-	b.leftAt[entry] = time.Now()
-	key := c.Key
-	if key == nil {
-		key = keyIn(c.Item)
-	}
-	as := sending{entry: entry, item: c.Table + " " + keyText(key), line: b.line(node)}
+	b.leftAt[as.entry] = time.Now()
+	b.tries[as]++
 	if b.sent[as] == 0 {
 		b.sent[as] = b.latest + 1
 	}
 	b.guarded(as, c)
 	if life := begun(c); life != "" {
-		b.named[entry+" "+as.item] = life
+		b.named[as.entry+" "+as.item] = life
 	}
 }
 

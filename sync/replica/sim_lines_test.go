@@ -3,6 +3,9 @@ package replica_test
 import (
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 // A machine that is put back to a snapshot begins another timeline. The book knows through which ones its disk has come: a
@@ -12,6 +15,31 @@ import (
 type sending struct {
 	entry, item string
 	line        int
+}
+
+// sendingOf is what a write with a mark is, as its node sends it now.
+func (b *book) sendingOf(mark string, c *intent.Call) (as sending, node string) {
+	entry, _, _, _ := markParts(mark)
+	node, _, _ = strings.Cut(entry, " ")
+	key := c.Key
+	if key == nil {
+		key = keyIn(c.Item)
+	}
+	return sending{entry: entry, item: c.Table + " " + keyText(key), line: b.line(node)}, node
+}
+
+// comesBack notes that a write has not come to the cloud, and that its node knows: with nothing of it sent but that, the next may
+// be folded with it.
+func (b *book) comesBack(mark string, c *intent.Call) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if mark == "" {
+		return
+	}
+	as, _ := b.sendingOf(mark, c)
+	if b.tries[as]--; b.tries[as] == 0 {
+		delete(b.sent, as)
+	}
 }
 
 // line is the present timeline of a node.
@@ -63,7 +91,7 @@ func (b *book) putBack(node string, d disk) {
 	}
 }
 
-// hasSent reports whether a write was ever sent as itself, in a timeline that its node's disk has come through: in
+// hasSent reports whether a write was ever sent as itself, and not known to have come back, in a timeline that its node's disk has come through: in
 // another one it may have been, and have been folded here. A number of a lost timeline may have been given to another
 // item, or to another write of the same one: what was sent before it was written is of that.
 func (b *book) hasSent(a *act) bool {

@@ -26,6 +26,7 @@ type Network struct {
 	Trace func(format string, args ...any)  // told of every request; nil: nobody asks
 	Told  func(node string, err error)      // told what a node was told of a request, if it was refused; nil: nobody asks
 	Sent  func(mark string, c *intent.Call) // told of every write that leaves a node; nil: nobody asks
+	Back  func(mark string, c *intent.Call) // told of every such write that never came to the cloud, when its node is told so; nil: nobody asks
 	Hangs func(node string)                 // told of a request without a deadline, whose answer never comes; nil: nobody asks
 
 	// Reads is told of every page that a node asks for, and of its answer, which is nil before it comes; nil: nobody asks.
@@ -162,7 +163,9 @@ func (l *Link) Write(ctx context.Context, call intent.Call) (attr.Item, error) {
 	if makes(&call) {
 		k = kindCreate
 	}
-	return exchange(ctx, l, k, allowed(l, call.Table, func() (attr.Item, error) { return l.net.Cloud.Write(l.node, call) }))
+	got, err := exchange(ctx, l, k, allowed(l, call.Table, func() (attr.Item, error) { return l.net.Cloud.Write(l.node, call) }))
+	l.comeBack(err, &call)
+	return got, err
 }
 
 // Transact implements replica.Cloud.
@@ -178,6 +181,9 @@ func (l *Link) Transact(ctx context.Context, calls []intent.Call, token string) 
 		}
 		return struct{}{}, l.net.Cloud.Transact(l.node, calls, token)
 	})
+	for i := range calls {
+		l.comeBack(err, &calls[i])
+	}
 	if e, ok := errors.AsType[*intent.Error](err); ok && e.Err == errBusy { //nolint:errorlint // it is that very error
 		return &intent.Error{Class: e.Class, Err: e.Err, Reasons: l.busyOne(len(calls))}
 	}
@@ -193,6 +199,14 @@ func (l *Link) isDead() bool {
 func (l *Link) sends(call *intent.Call) {
 	if l.net.Sent != nil && !l.isDead() {
 		l.net.Sent(markOf(call), call)
+	}
+}
+
+// comeBack tells of a write that has not come to the cloud, where the answer says so.
+func (l *Link) comeBack(err error, call *intent.Call) {
+	e, ok := errors.AsType[*intent.Error](err)
+	if ok && (e.Class == intent.Offline || e.Class == intent.Credentials) && l.net.Back != nil && !l.isDead() {
+		l.net.Back(markOf(call), call)
 	}
 }
 
