@@ -249,6 +249,7 @@ func (r *Replica) keepLost(f *flight, there *unit) (replay bool) {
 			mine := f.Entries[i]
 			replay = true
 			mine.Replay, mine.Unsure, mine.Before, mine.Again = true, true, e.Before, e.Again
+			mine.Closed, mine.Dead = false, false // the cloud may have lost these too
 		}
 	}
 	if f.flagEpoch == r.identity.flagEpoch.Load() || len(there.Entries) != len(f.Entries) {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 // What was on its way when a table was found restored is in the outbox as never sent, but for its mark: it is made sure of like
@@ -101,6 +103,45 @@ func TestPutBackWhileOnItsWay(t *testing.T) {
 		n.cloudHas(t, teams{"first": 1, "second": 1})
 		n.waits(t, 0)
 		n.recorded(t, 0)
+		stop()
+	})
+}
+
+// A tombstone that was put before a restore may be lost with it: a delete that is on its way then puts it once more.
+func TestTombstoneOfADeleteOnItsWayOverARestore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := opened(t, scanTeams(5*time.Second))
+		theirs := team("x", 1)
+		theirs[intent.AttrLife] = attr.S("b.1.5")
+		c.foreign(t, "teams", nil, theirs)
+		stop := n.run(t)
+		letPass(time.Minute)
+		backup := c.backUp(t)
+		dead := attr.Item{intent.SyncKey: attr.S(intent.DeadID("b.1.5"))}
+		letPass(time.Second)
+		hold, release := true, make(chan struct{})
+		c.loseAnswers(func(op, table string) bool {
+			if !hold || op != "write" || table != "teams" {
+				return false
+			}
+			hold = false
+			c.unlocked(func() { <-release })
+			return true
+		})
+		n.remove(t, "teams", teamKey("x"))
+		letPass(time.Second)
+		if it, err := c.item("touchline-sync", dead); hold || it == nil || err != nil {
+			t.Fatalf("the delete is not on its way, behind its tombstone: %v, %v", it, err)
+		}
+		c.restoreTo(t, backup)
+		c.foreign(t, "touchline-sync", dead, nil)
+		n.lookAtTables(t)
+		close(release)
+		letPass(10 * time.Minute)
+		n.waits(t, 0)
+		if it, err := c.item("touchline-sync", dead); c.team(t, "x") != nil || it == nil || err != nil {
+			t.Errorf("the cloud has the item %v and the tombstone %v, %v; recorded are %v", c.team(t, "x"), it, err, n.conflicts(t))
+		}
 		stop()
 	})
 }
