@@ -140,9 +140,13 @@ func renumbered(mark attr.Value, env Env) bool {
 	return env.FirstRenumbered != 0 && whole(mark) >= env.FirstRenumbered
 }
 
-// lost has looked for a transaction that was parted by an earlier loss: a row under its number is another's proof. It was
-// not sent where each item is still on its life and has no mark that is greater.
+// lost has looked for a transaction that was parted by an earlier loss: a row under its number is another's proof, its exact
+// mark is its own. It was not sent where each item is still on its life and has no mark that is greater.
 func (t *takingAll) lost(images []attr.Item) {
+	if t.marked(images) {
+		t.applied(images)
+		return
+	}
 	t.o.Result = OutRenumber
 	for i, e := range t.u.Entries {
 		t.sees(i, images[i])

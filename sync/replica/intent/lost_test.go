@@ -219,6 +219,31 @@ func TestNumberOfAnotherWriteProvesNothing(t *testing.T) {
 	}
 }
 
+// A number that losses have parted proves nothing, the exact mark does: its digits are of that write alone. A transaction that
+// the lost timeline has sent is not sent once more under another number, also where only one of its items has its mark.
+func TestMarkOfAPartedNumberProvesATransaction(t *testing.T) {
+	t.Parallel()
+	for _, foreign := range []bool{false, true} {
+		w := newWorld(t)
+		a := w.node("a")
+		w.made("a", "i")
+		w.made("a", "j")
+		txn := a.mustTransact(update("t", "i", "ADD n :n", "", ":n", 1), update("t", "j", "ADD n :n", "", ":n", 1))
+		one, other := *txn[0], *txn[1] // in the snapshot
+		a.drain()
+		if foreign {
+			w.foreignPut("t", "i", "n", 9)
+		}
+		one.Lost, other.Lost = true, true
+		u := &Unit{Entries: []*Entry{&one, &other}}
+		env := a.env()
+		env.Fork, env.Twice = other.Seq, func(seq uint64) bool { return seq >= one.Seq }
+		if o := a.found(u, env); o.Result != OutApplied || o.Known[1] == nil {
+			t.Errorf("foreign %v: it became %d %q", foreign, o.Result, o.Code)
+		}
+	}
+}
+
 // What carries the effect of a rejected entry is taken along also where the rejected one was renumbered and has a greater
 // number by now: else its effect would arrive with what was made upon it.
 func TestTailOfARenumberedEntry(t *testing.T) {

@@ -340,7 +340,7 @@ func (t *takingAll) proof() {
 // itself.
 func (t *takingAll) marked(images []attr.Item) bool {
 	for i, e := range t.u.Entries {
-		if _, side := Split(images[i]); e.Shown(side, t.env.Node) {
+		if _, side := Split(images[i]); side.Marks[t.env.Node].Equal(e.Mark()) {
 			return true
 		}
 	}
