@@ -266,3 +266,19 @@ func (b *book) overtaken(l *simLife, a *act) bool {
 	doubtful, err := l.rep.Doubtful(context.Background(), a.table, a.key)
 	return err == nil && slices.Contains(doubtful, a.seq)
 }
+
+// lostBelow tells of half of a transaction that its node does not show it on an item which a restored cloud has lost. Accepted:
+// it waits as doubtful for who may send that again, the other half on what is there (DESIGN, Limits).
+func (b *book) lostBelow(l *simLife, key attr.Item, id string) bool {
+	doubtful, err := l.rep.Doubtful(context.Background(), "pairs", key)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	item := "pairs " + keyText(key)
+	if err != nil || len(b.backs) == 0 || !slices.ContainsFunc(b.ofItem[l.n.name+" "+item], func(a *act) bool {
+		return a.id == id && slices.Contains(doubtful, a.seq)
+	}) {
+		return false
+	}
+	restored := b.backs[len(b.backs)-1].when
+	return slices.ContainsFunc(b.states[item], func(s stateAt) bool { return !s.there && !s.at.Before(restored) })
+}

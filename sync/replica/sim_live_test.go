@@ -146,8 +146,9 @@ func holds(it attr.Item, id string) bool {
 // pairs sees that a node shows its own transactions whole while they wait. Accepted: of those in the cloud each item is read
 // by itself, as DynamoDB has it, so that one half of another's may be here before the other half. That the cloud never has
 // half of one is seen at the end (whole).
-func (b *book) pairs(l *simLife) {
-	p := b.s.luck.n(3)
+func (b *book) pairs(l *simLife) { b.pair(l, b.s.luck.n(3)) }
+
+func (b *book) pair(l *simLife, p int) {
 	left, right := pk(fmt.Sprintf("p%d-left", p)), pk(fmt.Sprintf("p%d-right", p))
 	var one, other attr.Item
 	err := l.store.View(context.Background(), func(tx *store.Tx) (err error) {
@@ -160,8 +161,12 @@ func (b *book) pairs(l *simLife) {
 		return
 	}
 	b.s.net.Count("two halves were read apart")
-	for _, half := range []attr.Item{one, other} {
-		if b.waits(l, "pairs "+half["pk"].Str(), half["v"].Str()) {
+	for _, half := range []struct {
+		here attr.Item
+		not  attr.Item // the key of the other
+	}{{one, right}, {other, left}} {
+		id := half.here["v"].Str()
+		if b.waits(l, "pairs "+half.here["pk"].Str(), id) && !b.lostBelow(l, half.not, id) {
 			b.s.violate("%s sees half of its own transaction: %s and %s", l.n.name, tell(one), tell(other))
 		}
 	}

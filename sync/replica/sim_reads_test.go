@@ -61,6 +61,64 @@ func TestReadsItsWriteBesideAnImageOfTheSameCommit(t *testing.T) {
 	}
 }
 
+// Half of a transaction that waits is seen alone where the other half is doubtful on what a restored cloud has lost, and nowhere
+// else.
+func TestHalfOfATransactionOnWhatIsLost(t *testing.T) {
+	restored := time.Unix(1e9, 0)
+	for _, tt := range []struct {
+		name     string
+		restored bool
+		lost     time.Duration // behind the restore
+		doubtful bool
+		violated bool
+	}{
+		{name: "lost by the restore", restored: true, doubtful: true},
+		{name: "no restore", doubtful: true, violated: true},
+		{name: "there since the restore", restored: true, lost: -time.Second, doubtful: true, violated: true},
+		{name: "not doubtful", restored: true, violated: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sc := newScene(t, newSimStage(true))
+				n := sc.node("n1")
+				sc.foreignPut("pairs", row("p0-left", "v", "old"))
+				sc.foreignPut("pairs", row("p0-right", "v", "old"))
+				sc.round()
+				n.tap.with(func(tap *tap) { tap.deaf, tap.shut = true, simSync }) // nor is it closed
+				set := func(key, v string) store.WriteItem {
+					return store.WriteItem{Update: &store.UpdateItem{
+						Table: "pairs", Key: pk(key), Update: "SET v = :v", Condition: "v = :seen", Params: values(":v", v, ":seen", "old"),
+					}}
+				}
+				left := "mine"
+				if !tt.doubtful {
+					left = "not the same"
+				}
+				last := n.must(func(tx *store.Tx) error {
+					return tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{set("p0-left", left), set("p0-right", "mine")}})
+				})
+				if tt.doubtful {
+					sc.foreignPut("pairs", row("p0-left", "v", "new"))
+					sc.round()
+				}
+				s := &sim{TB: t, net: n.sc.stage.(*simStage).net}
+				s.book = newBook(s)
+				for i, key := range []string{"p0-left", "p0-right"} {
+					s.book.acknowledge(&act{node: "n1", seq: last - 1 + uint64(i), table: "pairs", key: pk(key), op: store.OpUpdate, id: "mine"})
+				}
+				s.book.states["pairs p0-left"] = []stateAt{{n: 1, at: restored.Add(tt.lost)}, {n: 2, at: restored.Add(time.Minute), there: true}}
+				if tt.restored {
+					s.book.backs = []cloudBack{{when: restored}}
+				}
+				s.book.pair(&simLife{n: newSimNode(s, "n1"), store: n.store, rep: n.Replica}, 0)
+				if s.broken() != tt.violated {
+					t.Errorf("violated: %v", s.failed)
+				}
+			})
+		})
+	}
+}
+
 // inOneCommit has a write on items x wait for its turn until the feed has read what others have written meanwhile and waits
 // behind it, and returns its sequence when it is done.
 func inOneCommit(n *player, others func(), update, condition string, params expr.Params) (seq uint64) {

@@ -19,6 +19,7 @@ import (
 // stateAt is what an item was behind an effect.
 type stateAt struct {
 	n     uint64
+	at    time.Time
 	there bool
 	life  string
 }
@@ -192,7 +193,7 @@ func (b *book) broughtOnce(e *simcloud.Effect, item string) {
 
 // becomes notes what an item is behind an effect.
 func (b *book) becomes(e *simcloud.Effect, item string) {
-	b.states[item] = append(b.states[item], stateAt{n: e.N, there: e.New != nil, life: e.New[intent.AttrLife].Str()})
+	b.states[item] = append(b.states[item], stateAt{n: e.N, at: e.At, there: e.New != nil, life: e.New[intent.AttrLife].Str()})
 }
 
 // guarded notes the life that a delete is sent for.
