@@ -63,6 +63,44 @@ func TestAccountOfAWriteThatCameBack(t *testing.T) {
 	}
 }
 
+// What a node shows of a table that is made anew is nothing that it is to keep where that is its own write, which never came to the
+// cloud and is refused since. What the cloud had is to be kept.
+func TestShownOfATableMadeAnew(t *testing.T) {
+	for _, c := range []struct {
+		name               string
+		came, refused, own bool
+		on                 intent.LifeKind
+	}{
+		{name: "refused", refused: true, own: true},
+		{name: "in the cloud once", refused: true, came: true},
+		{name: "in no record"},
+		{name: "written on what was there", refused: true, on: intent.LifeOurs},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := &sim{plain: true}
+			s.book = newBook(s)
+			a := &act{node: "n1", seq: 7, table: "pairs", key: pk("p0-left"), op: store.OpUpdate, what: "pair", id: "n1.1"}
+			s.book.acknowledge(a)
+			if c.came {
+				s.book.shown["n1.1"] = []time.Time{time.Unix(1, 0)}
+			}
+			s.book.anew = &anew{table: "pairs", since: 1}
+			recorded := map[string]*replica.Conflict{}
+			if c.refused {
+				recorded = refusedWrite(a)
+				recorded["n1 7"].Decided[0].Entry.Life.Kind = c.on
+			}
+			shown := tell(row("p0-left", "v", "n1.1"))
+			if got := s.book.refusedSince("n1", "p0-left", shown, recorded); got != c.own {
+				t.Errorf("its own, refused: %v", got)
+			}
+			if s.book.refusedSince("n1", "p0-left", tell(row("p0-left", "v", "n1.10")), recorded) {
+				t.Error("another's value counts as its own")
+			}
+		})
+	}
+}
+
 // lostTime is a node that was put back: the number 7 was given to one write in the time that was lost, and to another one
 // now. What the first has had is an effect in the cloud.
 func lostTime(t *testing.T, first, now *act, counts int64) *sim {

@@ -29,7 +29,7 @@ func (b *book) settle() {
 	b.whole()
 	b.events(recorded)
 	b.links(recorded)
-	b.kept()
+	b.kept(recorded)
 	b.bounded()
 	for m := range simMatches {
 		lock := fmt.Sprintf("match:m%d", m)

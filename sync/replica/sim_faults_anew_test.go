@@ -2,11 +2,17 @@ package replica_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 // anew is what is known of the table that somebody has dropped and made again, empty. Nodes stop sending to it, say so, and
@@ -110,7 +116,7 @@ func (s *sim) restart() {
 }
 
 // kept sees that no node has deleted anything because the new table does not have it.
-func (b *book) kept() {
+func (b *book) kept(recorded map[string]*replica.Conflict) {
 	a := b.anew
 	if a == nil || a.table == "rows" { // they expire
 		return
@@ -133,11 +139,27 @@ func (b *book) kept() {
 		}
 		there := l.rows(a.table, false)
 		for key, it := range a.had[n.name] {
-			if there[key] == "" && !deleted[key] {
+			if there[key] == "" && !deleted[key] && !b.refusedSince(n.name, key, it, recorded) {
 				b.s.violate("%s had %s %s, and the table was made anew: %s is gone", n.name, a.table, key, it)
 			}
 		}
 	}
+}
+
+// refusedSince reports whether what a node showed when the table was made anew was a write of its own that never came to the
+// cloud, and is recorded: it had not read what the cloud had there.
+func (b *book) refusedSince(node, key, it string, recorded map[string]*replica.Conflict) bool {
+	return slices.ContainsFunc(b.ofItem[node+" "+b.anew.table+" "+key], func(a *act) bool {
+		return a.id != "" && a.after <= b.anew.since && len(b.shown[a.id]) == 0 && strings.Contains(it, strconv.Quote(a.id)) &&
+			onNone(recorded[fmt.Sprintf("%s %d", node, a.seq)], a)
+	})
+}
+
+// onNone reports whether a record is of a write to an item that was not there.
+func onNone(c *replica.Conflict, a *act) bool {
+	return c != nil && slices.ContainsFunc(c.Entries(), func(e *intent.Entry) bool {
+		return e.Table == a.table && attr.EqualItems(e.Key, a.key) && e.Life.Kind == intent.LifeNone
+	})
 }
 
 // lacks tells of an item that the cloud does not have that nodes may have it all the same.
