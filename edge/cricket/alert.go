@@ -50,15 +50,15 @@ func (r *round) decide(sure []confirmed) (events []Event, later []Pending) {
 		if strings.HasPrefix(c.Key, takeBack) {
 			continue
 		}
-		wants := c.dropped == "" && r.alerts(c)
-		if wants && i != best && r.owes(&c.Candidate) && !slices.Contains(with, i) {
+		wants, merges := c.dropped == "" && r.alerts(c), slices.Contains(with, i)
+		if wants && i != best && r.owes(&c.Candidate) && !merges {
 			if c.Key == resultKey {
 				r.state.Result = c.Text
 			}
 			later = append(later, c.held)
 			continue
 		}
-		if wants && c.full && (best < 0 || r.owes(&sure[best].Candidate)) {
+		if wants && c.full && !merges && (best < 0 || r.owes(&sure[best].Candidate)) {
 			c.dropped = "budget"
 		}
 		e := c.Event

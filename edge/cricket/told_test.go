@@ -371,6 +371,25 @@ func TestCorrectionsFindRoom(t *testing.T) {
 		s.polls(60)
 		want(t, s.keys(EventWicket, EventCorrection), "w:1:1!")
 	})
+	t.Run("in the words of one that has room", func(t *testing.T) {
+		s := newScript(t, 1)
+		s.innings(teamA)
+		s.play("1 1 W 1 1 1")
+		s.innings(teamB)
+		s.play("1 1 . . . .")
+		s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamA, "Alphas won by 3 runs"
+		s.polls(8)
+		full(s, mostAlerts-1) // the last is for what ends the match
+		s.snap.Status, s.snap.Winner, s.snap.Note = "2nd Innings", 0, ""
+		b := &s.snap.Balls[2]
+		row := s.row(1, b.BatterID)
+		row.Out, row.BowlerID, row.FoWOvers, row.FoWRuns = false, 0, "", 0
+		b.Wicket, b.Outcome = false, ""
+		s.snap.Innings[0].Wickets--
+		s.snap.Innings[0].UpdatedAt, s.snap.Innings[1].UpdatedAt = s.now, s.now
+		s.polls(8)
+		want(t, s.keys(EventCorrection), "corr:inn:1-merged", "corr:result!", "corr:w:1:1-merged")
+	})
 	t.Run("the match waits for it", func(t *testing.T) {
 		s := newScript(t, 1)
 		s.innings(teamA)
