@@ -2,6 +2,7 @@ package replica
 
 import (
 	"cmp"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,15 +77,17 @@ func TestPutBackWhileOnItsWay(t *testing.T) {
 		letPass(time.Minute)
 		backup := c.backUp(t)
 		letPass(time.Second)
-		sent, release := 0, make(chan struct{})
+		var sent atomic.Int64
+		release := make(chan struct{})
 		c.loseAnswers(func(op, table string) bool {
 			if op != "write" || table != "teams" {
 				return false
 			}
-			if sent++; sent == 2 {
+			second := sent.Add(1) == 2
+			if second {
 				c.unlocked(func() { <-release })
 			}
-			return sent == 2
+			return second
 		})
 		n.inTx(t, func(tx *store.Tx) error {
 			_, err := tx.Put(store.PutItem{Table: "teams", Item: team("first", 1)})
@@ -93,8 +96,8 @@ func TestPutBackWhileOnItsWay(t *testing.T) {
 			return cmp.Or(err, err2)
 		})
 		letPass(8 * time.Second) // a scan has shown it
-		if sent != 2 || n.waitingNow(t) != 0 {
-			t.Fatalf("it is not on its way with its mark seen: %d were sent, %d wait", sent, n.waitingNow(t))
+		if sent.Load() != 2 || n.waitingNow(t) != 0 {
+			t.Fatalf("it is not on its way with its mark seen: %d were sent, %d wait", sent.Load(), n.waitingNow(t))
 		}
 		c.restoreTo(t, backup)
 		n.lookAtTables(t)
@@ -119,18 +122,18 @@ func TestTombstoneOfADeleteOnItsWayOverARestore(t *testing.T) {
 		backup := c.backUp(t)
 		dead := attr.Item{intent.SyncKey: attr.S(intent.DeadID("b.1.5"))}
 		letPass(time.Second)
-		hold, release := true, make(chan struct{})
+		var held atomic.Bool
+		release := make(chan struct{})
 		c.loseAnswers(func(op, table string) bool {
-			if !hold || op != "write" || table != "teams" {
+			if op != "write" || table != "teams" || held.Swap(true) {
 				return false
 			}
-			hold = false
 			c.unlocked(func() { <-release })
 			return true
 		})
 		n.remove(t, "teams", teamKey("x"))
 		letPass(time.Second)
-		if it, err := c.item("touchline-sync", dead); hold || it == nil || err != nil {
+		if it, err := c.item("touchline-sync", dead); !held.Load() || it == nil || err != nil {
 			t.Fatalf("the delete is not on its way, behind its tombstone: %v, %v", it, err)
 		}
 		c.restoreTo(t, backup)
