@@ -63,7 +63,7 @@ type ItemRef struct {
 // Sends reports whether writes to the table go to the cloud, were there one.
 func (t *TableSpec) Sends() bool {
 	switch t.Policy {
-	case PolicyIntent, PolicyNewest, PolicyState, PolicyThrough:
+	case PolicyIntent, PolicyNewest, PolicyState:
 		return !t.Internal
 	case PolicyPull, PolicyLocal, PolicyLock:
 	}

@@ -116,7 +116,7 @@ func openTold(t *testing.T) (*store.Store, *told) {
 	internal := ofPolicy("internal", store.PolicyIntent)
 	internal.Internal = true
 	s := storetest.Open(t, balls(), matches(), internal,
-		ofPolicy("newest", store.PolicyNewest), ofPolicy("state", store.PolicyState), ofPolicy("through", store.PolicyThrough),
+		ofPolicy("newest", store.PolicyNewest), ofPolicy("state", store.PolicyState),
 		ofPolicy("local", store.PolicyLocal), ofPolicy("pull", store.PolicyPull), ofPolicy("lock", store.PolicyLock))
 	r := &told{}
 	s.Replicate(r)
@@ -128,7 +128,7 @@ func TestWhichTablesSend(t *testing.T) {
 	for _, spec := range s.Tables() {
 		r.calls = nil
 		put(t, s, spec.Name, ball("final", 1))
-		want := slices.Contains([]string{"balls", "newest", "state", "through"}, spec.Name)
+		want := slices.Contains([]string{"balls", "newest", "state"}, spec.Name)
 		if (len(r.calls) == 1) != want || spec.Sends() != want {
 			t.Errorf("table %s: told of %d writes, it sends: %v", spec.Name, len(r.calls), spec.Sends())
 		}

@@ -71,11 +71,10 @@ type Policy string
 
 // The replication policies.
 const (
-	PolicyIntent  Policy = "intent"  // the operation with its own condition
-	PolicyNewest  Policy = "newest"  // last writer by hybrid time
-	PolicyState   Policy = "state"   // newest image under the owner's fence
-	PolicyThrough Policy = "through" // proved in the cloud before it shows
-	PolicyPull    Policy = "pull"    // owned elsewhere, never sent
-	PolicyLocal   Policy = "local"   // never leaves this node
-	PolicyLock    Policy = "lock"    // leases only
+	PolicyIntent Policy = "intent" // the operation with its own condition
+	PolicyNewest Policy = "newest" // last writer by hybrid time
+	PolicyState  Policy = "state"  // newest image under the owner's fence
+	PolicyPull   Policy = "pull"   // owned elsewhere, never sent
+	PolicyLocal  Policy = "local"  // never leaves this node
+	PolicyLock   Policy = "lock"   // leases only
 )

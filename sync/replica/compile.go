@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -13,12 +12,6 @@ import (
 //
 // Nothing in memory moves here but hints, for the transaction may still be undone.
 func (r *Replica) Compile(tx *store.Tx, writes []store.Write) error {
-	for i := range writes {
-		if w := &writes[i]; w.Sends && w.Seq != 0 && w.Spec.Policy == store.PolicyThrough {
-			return fault.New(fault.Invalid, "through_table",
-				"Table %s is written through to the cloud: nothing is written to it here before the cloud has accepted it", w.Spec.Name)
-		}
-	}
 	if err := r.admit(tx, writes); err != nil {
 		return err
 	}

@@ -276,9 +276,6 @@ func (c *Conflict) groups() (out [][]*intent.Entry) {
 func rewrite(tx *store.Tx, group []*intent.Entry) (seqs []uint64, err error) {
 	var writes []store.WriteItem
 	for _, e := range group {
-		if e.Policy == store.PolicyThrough {
-			return nil, fault.New(fault.Invalid, "retry_through", "its caller was told that it is refused, and asks again")
-		}
 		writes = append(writes, writeOf(e))
 		for i := range e.Checks {
 			k := &e.Checks[i]

@@ -255,14 +255,13 @@ func (w *eventWaits) settled(r *Replica, u *unit) {
 	}
 }
 
-// ownTable holds notes of the node itself, so that they have sequences: of writes through to the cloud, and of entries
-// that were given another number.
+// ownTable holds notes of the node itself, so that they have sequences: of entries that were given another number.
 func ownTable() store.TableSpec {
 	return store.TableSpec{
 		Name: ownTableName, Internal: true, Policy: store.PolicyLocal, TTL: "ttl",
-		Why: "the node's own notes: which write through to the cloud has which number",
+		Why: "the node's own notes: a sequence for each entry that was given another number",
 		Key: store.KeySpec{Partition: store.KeyAttr{Name: "id", Type: store.KeyString}},
 	}
 }
 
-const ownTableName = "touchline-through"
+const ownTableName = "touchline-through" // an earlier version had writes through to the cloud in it

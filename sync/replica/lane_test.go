@@ -406,3 +406,9 @@ func TestWait(t *testing.T) {
 	}
 	close(gate)
 }
+
+func soon(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), hang.Limit(time.Minute))
+	t.Cleanup(cancel)
+	return ctx
+}

@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -24,9 +23,6 @@ func (r *Replica) record(w *work, f *flight) (*Conflict, error) {
 			return nil, err
 		}
 		c.Decided = append(c.Decided, d)
-	}
-	if o.Result == intent.OutConflict && f.Entries[0].Policy == store.PolicyThrough {
-		c.State = StateDecided // whoever asked is told
 	}
 	return c, nil
 }

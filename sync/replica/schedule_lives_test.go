@@ -191,34 +191,6 @@ func restoreLeavesDeleted(sc *scene) {
 	sc.oneWith("items", "y")
 }
 
-func throughRetried(sc *scene) {
-	a, b := sc.node("A"), sc.node("B")
-	sc.round() // both have been connected
-	claim := store.WriteItem{Put: &store.PutItem{Table: "names", Item: row("jersey7", "by", "A"), Condition: ifAbsent}}
-	a.tap.loseAnswers(1)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	result, err := a.Through(ctx, claim, "key1")
-	must(sc, err)
-	for range 60 {
-		if result.Proof != replica.ProofPending {
-			break
-		}
-		sc.pass(time.Second)
-		result, err = a.Through(ctx, claim, "key1")
-		must(sc, err)
-	}
-	if result.Proof != replica.ProofApplied {
-		sc.Errorf("told %+v", result)
-	}
-	sc.round()
-	claim.Put.Item = row("jersey7", "by", "B")
-	if other, err := b.Through(ctx, claim, "key2"); err == nil && other.Proof == replica.ProofApplied {
-		sc.Errorf("B was told %+v", other)
-	}
-	sc.cloudHas("names", "jersey7", row("jersey7", "by", "A"))
-}
-
 // holderAhead: the holder's clock is an hour ahead when it dies. Leases measure in real time, of the bubble or of the
 // machine, so their TTL here is short.
 func holderAhead(sc *scene) {

@@ -53,7 +53,6 @@ func schedules() []schedule {
 		{name: "12 expired here, alive there: under a condition", play: expiredCreate},
 		{name: "12 expired here, alive there: upsert", play: expiredUpsert},
 		{name: "13 the dead holder's clock is an hour ahead", play: holderAhead},
-		{name: "14 through, answer lost, client retries", play: throughRetried},
 		{name: "14 newest, delete against update", play: func(sc *scene) { newestDelete(sc, true) }},
 		{name: "14 newest, update against delete", play: func(sc *scene) { newestDelete(sc, false) }},
 		{name: "14 newest, the older update comes last", play: newestRecorded},

@@ -42,13 +42,12 @@ type book struct {
 	issued  map[string]bool        // ids that somebody wrote
 	foreign map[string]int64       // counter: what foreign writers have added
 	locks   lockBook
-	writers map[string]string          // "match fence": who wrote under it
-	owed    map[string]owing           // "match ball": the state that came before its event
-	claims  map[string]map[string]bool // name: ids that were told they have it
-	cloned  map[string]bool            // nodes of which two have run at once
-	cut     map[string]uint64          // item: the last time that a foreign writer or the TTL took its marks away
-	epoch   int                        // how often the cloud was restored
-	backs   []cloudBack                // and when, to what
+	writers map[string]string // "match fence": who wrote under it
+	owed    map[string]owing  // "match ball": the state that came before its event
+	cloned  map[string]bool   // nodes of which two have run at once
+	cut     map[string]uint64 // item: the last time that a foreign writer or the TTL took its marks away
+	epoch   int               // how often the cloud was restored
+	backs   []cloudBack       // and when, to what
 
 	seen
 }
@@ -82,7 +81,7 @@ func newBook(s *sim) *book {
 		last: map[string]uint64{}, images: map[string][]imageAt{}, shown: map[string][]time.Time{}, issued: map[string]bool{},
 		foreign: map[string]int64{}, locks: newLockBook(), writers: map[string]string{}, owed: map[string]owing{},
 		first: map[string]uint64{}, left: map[string]int{}, leftAt: map[string]time.Time{}, rows: map[string]int{}, back: map[string]uint64{}, plainN: map[string]uint64{},
-		lastN: map[string]uint64{}, plain: map[string]uint64{}, cut: map[string]uint64{}, cloned: map[string]bool{}, claims: map[string]map[string]bool{},
+		lastN: map[string]uint64{}, plain: map[string]uint64{}, cut: map[string]uint64{}, cloned: map[string]bool{},
 		seen: newSeen(),
 	}
 }

@@ -267,24 +267,4 @@ func (b *book) bounded() {
 	}
 }
 
-// claimed books what somebody was told who asked for a name.
-func (b *book) claimed(node, name, id string, result replica.ThroughResult, err error) {
-	b.s.trace("%s claims %s with %s: %+v %v", node, name, id, result, err)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if err != nil || result.Proof != replica.ProofApplied {
-		return
-	}
-	if b.claims[name] == nil {
-		b.claims[name] = map[string]bool{}
-	}
-	b.claims[name][id] = true
-	if len(b.claims[name]) > 1 && b.epoch == 0 {
-		b.s.violate("the name %s was given to %v", name, b.claims[name])
-	}
-	if len(b.shown[id]) == 0 {
-		b.s.violate("%s was told that it has %s, and the cloud never had it", id, name)
-	}
-}
-
 var _ replica.Cloud = (*simcloud.Link)(nil)

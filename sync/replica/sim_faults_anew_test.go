@@ -28,7 +28,7 @@ func (s *sim) recreate(*simNode) bool {
 	if s.seed%8 != 6 || s.book.anew != nil || s.count() < simEvents()/4 {
 		return false
 	}
-	tables := []string{"items", "firsts", "pairs", "settings", "rows", "names"}
+	tables := []string{"items", "firsts", "pairs", "settings", "rows"}
 	a := &anew{table: tables[s.n(len(tables))], had: map[string]map[string]string{}}
 	there := map[string]bool{} // what a node alone has may be refused yet
 	for _, it := range s.cloud.Items(a.table) {

@@ -135,10 +135,6 @@ func (s *sim) run() {
 				synctest.Wait() // nobody else is at work at an instant of ours: who would be first?
 			}
 		}
-		if l := n.up(); l != nil && s.once(12) {
-			l.through(fmt.Sprintf("name%d", s.count()/400))
-			synctest.Wait()
-		}
 		for _, m := range list {
 			if m.due(s) && !s.broken() {
 				if m.rare > 10 {

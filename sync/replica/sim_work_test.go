@@ -110,24 +110,6 @@ func (l *simLife) poll(match string, fence int64) {
 	})
 }
 
-// through claims a name that only one may have, and says what it was told.
-func (l *simLife) through(name string) {
-	s := l.n.s
-	id := s.id(l.n.name)
-	turn := time.Duration(s.ids) // one commit may tell several
-	l.work.Go(func() {
-		ctx, cancel := context.WithTimeout(l.ctx, s.timer.Span(20*time.Second))
-		defer cancel()
-		result, err := l.rep.Through(ctx, store.WriteItem{Put: &store.PutItem{
-			Table: "names", Item: attr.Item{"pk": attr.S(name), "v": attr.S(id)}, Condition: "attribute_not_exists(pk)",
-		}}, id)
-		s.sleep(700*time.Microsecond + turn) // its turn is behind that of the lane that told it
-		if !l.dead.Load() {
-			s.book.claimed(l.n.name, name, id, result, err)
-		}
-	})
-}
-
 // log sends what the node logs to the trace.
 func (s *sim) log(l *simLife) *slog.Logger { return slog.New(traceHandler{l: l}) }
 

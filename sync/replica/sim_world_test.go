@@ -180,7 +180,6 @@ func simSpecs() []store.TableSpec {
 		{Name: "settings", Key: keySpec("pk", ""), Policy: store.PolicyNewest, Why: "the newest wins"},
 		{Name: "matches", Key: keySpec("pk", ""), Policy: store.PolicyState, Lock: "match:{pk}", Why: "state"},
 		{Name: "events", Key: keySpec("pk", "sk"), Policy: store.PolicyIntent, Lock: "match:{pk}", Why: "events"},
-		{Name: "names", Key: keySpec("pk", ""), Policy: store.PolicyThrough, Why: "unique"},
 		{Name: "links", Key: keySpec("pk", "sk"), Policy: store.PolicyIntent, Why: "writes that name another"},
 		{Name: "notes", Key: keySpec("pk", ""), Policy: store.PolicyLocal, Why: "never leaves"},
 	}

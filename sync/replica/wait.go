@@ -270,18 +270,6 @@ func (r *Replica) proved(tx *store.Tx, seq uint64) (Proof, error) {
 	return ProofApplied, nil
 }
 
-// unitNow finds the unit that a write is in by now: it may have been folded into another one, or given another number.
-func (r *Replica) unitNow(tx *store.Tx, seq uint64) (*unit, error) {
-	to, err := tx.Side(sideFolded).Get(seqKey(seq))
-	if err != nil {
-		return nil, err
-	}
-	if len(to) == 8 {
-		seq = binary.BigEndian.Uint64(to)
-	}
-	return r.findUnit(tx, seq)
-}
-
 // findUnit finds the unit that the entry of a sequence is in; nil: it is settled, or there never was one.
 func (r *Replica) findUnit(tx *store.Tx, seq uint64) (*unit, error) {
 	for lane := range r.lanes {

@@ -26,7 +26,6 @@ func specs() []store.TableSpec {
 		{Name: "other", Key: both, Policy: store.PolicyIntent},
 		{Name: "events", Key: both, Policy: store.PolicyIntent, Lock: "match:{pk}"},
 		{Name: "state", Key: both, Policy: store.PolicyState, Lock: "match:{pk}"},
-		{Name: "names", Key: both, Policy: store.PolicyThrough},
 		{Name: "screen", Key: both, Policy: store.PolicyLocal},
 	}
 }

@@ -13,12 +13,7 @@ func invalid(format string, args ...any) error {
 }
 
 // checkWrite refuses what a table that sends does not take, whatever the item.
-func checkWrite(w *store.Write, pending []*Entry) error {
-	for _, p := range pending {
-		if p.Policy == store.PolicyThrough {
-			return errPending()
-		}
-	}
+func checkWrite(w *store.Write) error {
 	if w.Op == store.OpPut {
 		for _, name := range []string{AttrLife, AttrCount, AttrTime, AttrHold, AttrTurn} {
 			if has, err := w.New.Has(name); err != nil {

@@ -16,8 +16,7 @@ import (
 // folded entry has the later one's sequence and takes the place of both; the two given stay as they are. First: nothing of
 // the item waits before the earlier one, whose rejection could take along one of the two and not the other.
 func Coalesce(earlier, later *Entry, first bool, exprs *expr.Cache) (folded *Entry, ok bool) {
-	if !earlier.fresh() || !later.fresh() || earlier.Policy != later.Policy || earlier.Policy == store.PolicyThrough ||
-		earlier.Lock != later.Lock || earlier.Fence != later.Fence || later.creates() || earlier.Op == store.OpDelete ||
+	if !earlier.fresh() || !later.fresh() || earlier.Policy != later.Policy || earlier.Lock != later.Lock || earlier.Fence != later.Fence || later.creates() || earlier.Op == store.OpDelete ||
 		!later.follows(earlier) {
 		return nil, false
 	}

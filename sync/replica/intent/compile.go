@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -17,14 +16,13 @@ const (
 )
 
 // Compile makes the entry of one write, before it is applied to the store; nil: nothing of it is to be sent. An error of
-// kind fault.Invalid, in DynamoDB's words, refuses the write, and so does fault.Conflict, while a write of policy through
-// waits for its proof. Pending are the item's entries so far, in their order.
+// kind fault.Invalid, in DynamoDB's words, refuses the write. Pending are the item's entries so far, in their order.
 func Compile(w *store.Write, known Known, pending []*Entry, env Env) (*Entry, error) {
 	if w.Seq == 0 || w.Op == 0 || !w.Sends {
 		return nil, nil
 	}
 	pending = live(pending)
-	if err := checkWrite(w, pending); err != nil {
+	if err := checkWrite(w); err != nil {
 		return nil, err
 	}
 	e := &Entry{
@@ -116,9 +114,7 @@ func lifeOf(k Known) Life {
 func lifeBehind(k Known, pending []*Entry, seen bool, exprs *expr.Cache) (life Life, behind uint64) {
 	v := viewing{item: k.Item, life: lifeOf(k), time: k.Side.Time}
 	for _, e := range pending {
-		if e.Policy != store.PolicyThrough {
-			v.take(e, exprs)
-		}
+		v.take(e, exprs)
 	}
 	if last := len(pending) - 1; v.item == nil && seen && last >= 0 &&
 		pending[last].Op != store.OpDelete && pending[last].Life.Kind != LifeNone {
@@ -212,9 +208,4 @@ func renumber(r store.Request, b expr.Bound) (update, condition string, p expr.P
 		}
 	}
 	return update, condition, p
-}
-
-// errPending refuses a write on an item that waits for the proof of another.
-func errPending() error {
-	return fault.New(fault.Conflict, "through_pending", "a write of this item waits for its proof in the cloud")
 }

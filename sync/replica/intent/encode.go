@@ -40,11 +40,11 @@ const (
 	flagYields // the instant Yields follows
 )
 
-// policyList has the policies in the order of their numbers, from 1; one that is not here is written as its text.
+// policyList has the policies in the order of their numbers, from 1; one that is not here is written as its text. "through"
+// is one of an earlier version.
 func policyList() []store.Policy {
 	return []store.Policy{
-		store.PolicyIntent, store.PolicyNewest, store.PolicyState, store.PolicyThrough, store.PolicyPull, store.PolicyLocal,
-		store.PolicyLock,
+		store.PolicyIntent, store.PolicyNewest, store.PolicyState, "through", store.PolicyPull, store.PolicyLocal, store.PolicyLock,
 	}
 }
 

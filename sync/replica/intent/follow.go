@@ -49,7 +49,7 @@ func Rebase(before, after Known, pending []*Entry, env Env) (changed []*Entry) {
 		return nil
 	}
 	for i, e := range pending {
-		if e.aside() || e.Policy == store.PolicyThrough {
+		if e.aside() {
 			continue
 		}
 		if e.Sent > 0 || e.Behind != 0 || !e.Life.on(before.Item, before.Side) || !e.revive(before, env) {

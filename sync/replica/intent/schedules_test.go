@@ -316,25 +316,6 @@ func (o op) named(placeholder, name string) op {
 	return o
 }
 
-func TestThroughAnswerLost(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	a := w.node("a")
-	e := a.write(put("through", "name", "attribute_not_exists(pk)", "owner", "me"))
-	if a.view("through", "name") != nil {
-		t.Error("it shows before its proof")
-	}
-	a.step(loseAnswer)
-	if again := a.write(put("through", "name", "attribute_not_exists(pk)", "owner", "you")); again != nil {
-		t.Error("another write of the item is taken while one waits for its proof")
-	}
-	a.drain()
-	a.result(e, OutApplied, "")
-	if got := show(a.view("through", "name")); got != `{"owner":{"S":"me"}}` {
-		t.Errorf("it shows as %s", got)
-	}
-}
-
 func TestDeleteAgainstUpdateOfNewest(t *testing.T) {
 	t.Parallel()
 	for _, deleteFirst := range []bool{true, false} {

@@ -8,11 +8,11 @@ import (
 
 // View is what readers see of an item: its pending entries, in their order, applied to the base. Doubtful are the
 // sequences of those whose condition or guards do not hold there, or that cannot be applied: they are not in it.
-// Entries of policy through and quarantined ones are not in it either. The items given are not changed.
+// Quarantined ones are not in it either. The items given are not changed.
 func View(known Known, pending []*Entry, exprs *expr.Cache) (item attr.Item, doubtful []uint64) {
 	v := viewing{item: known.Item, life: lifeOf(known), time: known.Side.Time}
 	for _, e := range pending {
-		if e.Policy == store.PolicyThrough || e.aside() {
+		if e.aside() {
 			continue
 		}
 		if !v.take(e, exprs) {

@@ -176,7 +176,6 @@ func newWorld(t fataler) *world {
 		{Name: "newest", Policy: store.PolicyNewest},
 		{Name: "state", Policy: store.PolicyState, Lock: "match:{pk}", TTL: "ttl"},
 		{Name: "events", Policy: store.PolicyIntent, Lock: "match:{match}"},
-		{Name: "through", Policy: store.PolicyThrough},
 		{Name: "local", Policy: store.PolicyLocal},
 		{Name: "locks", Policy: store.PolicyLock},
 	} {
