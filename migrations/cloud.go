@@ -45,8 +45,7 @@ func (s *CloudState) settled() bool {
 // CloudTable is a table that the cloud is to have.
 type CloudTable struct {
 	store.TableSpec
-	Stream   bool // others follow its changes
-	Borrowed bool // somebody else owns it: it is looked at and never made
+	Stream bool // others follow its changes
 }
 
 // CloudTables are those of the applications' tables that are in the cloud: all but what never leaves a node.
@@ -56,9 +55,7 @@ func CloudTables() []CloudTable {
 		if spec.Internal || spec.Policy == store.PolicyLocal || spec.Policy == "" {
 			continue
 		}
-		out = append(out, CloudTable{
-			TableSpec: spec, Stream: spec.Policy != store.PolicyLock, Borrowed: spec.Policy == store.PolicyPull,
-		})
+		out = append(out, CloudTable{TableSpec: spec, Stream: spec.Policy != store.PolicyLock})
 	}
 	return out
 }
@@ -159,7 +156,7 @@ func (r *cloudRun) begin(ctx context.Context, t *CloudTable, report *CloudTableR
 		return nil
 	}
 	report.State = "missing"
-	if r.o.DryRun || t.Borrowed {
+	if r.o.DryRun {
 		return nil
 	}
 	return r.create(ctx, t, report)

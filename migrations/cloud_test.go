@@ -321,17 +321,7 @@ func TestCloudTables(t *testing.T) {
 	if locks := names["cricket-locks"]; locks.Stream || locks.TTL != "" || locks.Name == "" {
 		t.Errorf("%+v", locks)
 	}
-	if events := names["cricket-events"]; !events.Stream || events.TTL != "ttl" || events.Borrowed {
+	if events := names["cricket-events"]; !events.Stream || events.TTL != "ttl" {
 		t.Errorf("%+v", events)
-	}
-}
-
-// A table that somebody else owns is looked at, and never made.
-func TestCloudBorrowed(t *testing.T) {
-	c := newCloud()
-	r, err := migrations.MigrateCloud(t.Context(), c, []migrations.CloudTable{{TableSpec: store.TableSpec{Name: "theirs", Key: key("id")}, Borrowed: true}},
-		migrations.CloudOptions{Add: true})
-	if err != nil || states(&r) != "theirs missing" || r.Remaining != 1 || len(c.did) > 0 {
-		t.Errorf("%+v, %v, did %v", r, err, c.did)
 	}
 }

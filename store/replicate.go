@@ -65,13 +65,10 @@ func (t *TableSpec) Sends() bool {
 	switch t.Policy {
 	case PolicyIntent, PolicyNewest, PolicyState:
 		return !t.Internal
-	case PolicyPull, PolicyLocal, PolicyLock:
+	case PolicyLocal, PolicyLock:
 	}
 	return false
 }
-
-// mirrored reports whether the cloud has the table too, and not for locks.
-func (t *TableSpec) mirrored() bool { return t.Sends() || t.Policy == PolicyPull && !t.Internal }
 
 // Replicate sets who is told of the writes. It is called once, before the store's first write; without it there is no
 // cloud, and nothing of what a Replicator needs is done.

@@ -117,7 +117,7 @@ func openTold(t *testing.T) (*store.Store, *told) {
 	internal.Internal = true
 	s := storetest.Open(t, balls(), matches(), internal,
 		ofPolicy("newest", store.PolicyNewest), ofPolicy("state", store.PolicyState),
-		ofPolicy("local", store.PolicyLocal), ofPolicy("pull", store.PolicyPull), ofPolicy("lock", store.PolicyLock))
+		ofPolicy("local", store.PolicyLocal), ofPolicy("lock", store.PolicyLock))
 	r := &told{}
 	s.Replicate(r)
 	return s, r
@@ -264,7 +264,7 @@ func TestNotTold(t *testing.T) {
 		"a transaction of local tables": func(tx *store.Tx) error {
 			return tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{
 				{Put: &store.PutItem{Table: "local", Item: item("match", "a")}},
-				{Put: &store.PutItem{Table: "pull", Item: item("match", "a")}},
+				{Put: &store.PutItem{Table: "local", Item: item("match", "b")}},
 			}})
 		},
 		"a canceled transaction": func(tx *store.Tx) error {
@@ -488,11 +488,11 @@ func TestReadInAnotherTransaction(t *testing.T) {
 
 // TestSweepAsks: an expired row that the replicator keeps stays, hidden, and is asked about in every pass.
 func TestSweepAsks(t *testing.T) {
-	pull := ofPolicy("pull", store.PolicyPull)
-	pull.TTL = "ttl"
+	newest := ofPolicy("newest", store.PolicyNewest)
+	newest.TTL = "ttl"
 	local := ofPolicy("local", store.PolicyLocal)
 	local.TTL = "ttl"
-	s := openSweeping(t, balls(), pull, local)
+	s := openSweeping(t, balls(), newest, local)
 	asked := map[string]int{}
 	r := &told{}
 	r.expire = func(_ *store.Tx, spec *store.TableSpec, key attr.Item) (bool, error) {
@@ -502,7 +502,7 @@ func TestSweepAsks(t *testing.T) {
 	}
 	s.Replicate(r)
 	put(t, s.Store, "balls", ball("final", 1, "ttl", s.until(time.Minute)), ball("final", 2, "ttl", s.until(time.Minute)))
-	put(t, s.Store, "pull", item("match", "final", "ttl", s.until(time.Minute)))
+	put(t, s.Store, "newest", item("match", "final", "ttl", s.until(time.Minute)))
 	put(t, s.Store, "local", item("match", "final", "ttl", s.until(time.Minute)))
 	housekeep(t, s.Store)
 	r.calls = nil
@@ -511,7 +511,7 @@ func TestSweepAsks(t *testing.T) {
 		housekeep(t, s.Store)
 	}
 	want := map[string]int{
-		`balls{"ball":{"N":"1"},"match":{"S":"final"}}`: 2, `balls{"ball":{"N":"2"},"match":{"S":"final"}}`: 1, `pull{"match":{"S":"final"}}`: 2,
+		`balls{"ball":{"N":"1"},"match":{"S":"final"}}`: 2, `balls{"ball":{"N":"2"},"match":{"S":"final"}}`: 1, `newest{"match":{"S":"final"}}`: 2,
 	}
 	if fmt.Sprint(asked) != fmt.Sprint(want) || s.Stats().Swept != 2 || len(r.calls) > 0 {
 		t.Errorf("asked about %v, swept %d, told of %v", asked, s.Stats().Swept, r.calls)

@@ -74,7 +74,6 @@ const (
 	PolicyIntent Policy = "intent" // the operation with its own condition
 	PolicyNewest Policy = "newest" // last writer by hybrid time
 	PolicyState  Policy = "state"  // newest image under the owner's fence
-	PolicyPull   Policy = "pull"   // owned elsewhere, never sent
 	PolicyLocal  Policy = "local"  // never leaves this node
 	PolicyLock   Policy = "lock"   // leases only
 )

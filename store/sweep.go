@@ -145,7 +145,7 @@ func (tx *Tx) sweepRow(t *table, key []byte) (did bool, err error) {
 		return false, err
 	}
 	gone, err := t.expired(old.item(), tx.Now())
-	if err == nil && gone && tx.replicator != nil && t.spec.mirrored() {
+	if err == nil && gone && tx.replicator != nil && t.spec.Sends() {
 		gone, err = tx.mayExpire(t, key)
 	}
 	if err != nil || !gone {

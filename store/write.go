@@ -48,7 +48,7 @@ func (w *write) aim() (err error) {
 
 // sendable refuses expressions that are longer than any that may be sent, of a table that the cloud has too.
 func (w *write) sendable(tx *Tx) error {
-	if !w.request.Params.Long || tx.replicator == nil || !w.table.spec.mirrored() {
+	if !w.request.Params.Long || tx.replicator == nil || !w.table.spec.Sends() {
 		return nil
 	}
 	r := expr.Request{Update: w.request.Update, Condition: w.request.Condition, Params: w.request.Params}

@@ -51,7 +51,7 @@ func (r *Replica) Ensure(ctx context.Context, table string, keys ...attr.Item) e
 		}
 		wants = append(wants, w)
 	}
-	if !mirrored(spec) {
+	if !spec.Sends() {
 		return nil
 	}
 	limit := r.clock.Now().Add(r.cfg.Deadline)
@@ -61,11 +61,6 @@ func (r *Replica) Ensure(ctx context.Context, table string, keys ...attr.Item) e
 		}
 	}
 	return nil
-}
-
-// mirrored reports whether the cloud has a table too.
-func mirrored(spec *store.TableSpec) bool {
-	return spec.Sends() || spec.Policy == store.PolicyPull && !spec.Internal
 }
 
 // want is one thing that Ensure is asked for.

@@ -64,7 +64,7 @@ func feedTables() []store.TableSpec {
 		{Name: "follows", Key: store.KeySpec{Partition: str("match"), Sort: str("user")}, Policy: store.PolicyIntent},
 		{Name: "prefs", Key: store.KeySpec{Partition: str("id")}, Policy: store.PolicyNewest},
 		{Name: "states", Key: store.KeySpec{Partition: str("match")}, Policy: store.PolicyState, Lock: "match:{match}", TTL: "ttl"},
-		{Name: "reference", Key: store.KeySpec{Partition: str("id")}, Policy: store.PolicyPull},
+		{Name: "leagues", Key: store.KeySpec{Partition: str("id")}, Policy: store.PolicyIntent},
 	}
 }
 

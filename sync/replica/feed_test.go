@@ -253,13 +253,13 @@ func TestPollThrottled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newShelf(t)
 		n := openNode(t, c, t.TempDir(), func(cfg *Config) {
-			cfg.Poll = []PollRule{{Table: "teams", Every: 5 * time.Second}, {Table: "reference", Every: 5 * time.Second}}
+			cfg.Poll = []PollRule{{Table: "teams", Every: 5 * time.Second}, {Table: "leagues", Every: 5 * time.Second}}
 		})
 		c.refuse(intent.Throttled, func(op, table string) bool { return op == "read" && table == "teams" })
 		stop := n.run(t)
 		defer stop()
 		letPass(30 * time.Minute)
-		if slow, fast := c.count("read teams"), c.count("read reference"); slow > 200 || fast < 300 {
+		if slow, fast := c.count("read teams"), c.count("read leagues"); slow > 200 || fast < 300 {
 			t.Errorf("%d reads of the throttled table, %d of the other", slow, fast)
 		}
 		if st := n.feedStatus()[0]; st.LastError == "" || st.Errors == 0 || st.Passes != 0 {

@@ -42,7 +42,7 @@ func (r *Replica) TookLease(ctx context.Context, lock string, fence int64) error
 	specs := r.store.Tables()
 	for i := range specs {
 		spec := &specs[i]
-		if spec.Lock == "" || !mirrored(spec) {
+		if spec.Lock == "" || !spec.Sends() {
 			continue
 		}
 		key, ok := lockedKey(spec, lock)

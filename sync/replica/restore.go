@@ -179,7 +179,7 @@ func (r *Replica) mirroredTables() []string {
 	names := []string{r.cfg.SyncTable}
 	specs := r.store.Tables()
 	for i := range specs {
-		if mirrored(&specs[i]) {
+		if specs[i].Sends() {
 			names = append(names, specs[i].Name)
 		}
 	}

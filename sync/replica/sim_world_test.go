@@ -199,7 +199,7 @@ func cloudSpecs() []store.TableSpec {
 	specs = specs[:len(specs)-1]
 	return append(specs,
 		store.TableSpec{Name: simLocks, Key: keySpec("lockKey", ""), Policy: store.PolicyLock, Why: "leases"},
-		store.TableSpec{Name: simSync, Key: keySpec(intent.SyncKey, ""), TTL: intent.SyncTTL, Policy: store.PolicyPull, Why: "ours"})
+		store.TableSpec{Name: simSync, Key: keySpec(intent.SyncKey, ""), TTL: intent.SyncTTL, Policy: store.PolicyLocal, Why: "ours"})
 }
 
 func pk(key string) attr.Item { return attr.Item{"pk": attr.S(key)} }

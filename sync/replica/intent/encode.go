@@ -40,12 +40,10 @@ const (
 	flagYields // the instant Yields follows
 )
 
-// policyList has the policies in the order of their numbers, from 1; one that is not here is written as its text. "through"
-// is one of an earlier version.
+// policyList has the policies of tables that send in the order of their numbers, from 1; one that is not here is written as
+// its text.
 func policyList() []store.Policy {
-	return []store.Policy{
-		store.PolicyIntent, store.PolicyNewest, store.PolicyState, "through", store.PolicyPull, store.PolicyLocal, store.PolicyLock,
-	}
+	return []store.Policy{store.PolicyIntent, store.PolicyNewest, store.PolicyState}
 }
 
 func (e *Entry) flags() (f uint64) {
