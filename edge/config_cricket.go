@@ -19,8 +19,7 @@ type CricketConfig struct {
 	Replay  bool          `koanf:"replay"` // recorded matches in the place of the feed, started by admins
 	Feed    FeedConfig    `koanf:"feed"`
 	Push    PushConfig    `koanf:"push"`
-	App     AppConfig     `koanf:"app"`     // what apps ask about themselves
-	Migrate MigrateConfig `koanf:"migrate"` // what old tables called their attributes
+	App     AppConfig     `koanf:"app"` // what apps ask about themselves
 }
 
 // AlertsConfig switches on the alerts that phones are spared by default.
@@ -89,7 +88,6 @@ func defaultCricket() CricketConfig {
 		Leagues: []string{},
 		Feed:    FeedConfig{BaseURL: "https://cricket.sportmonks.com/api/v2.0", CallsPerHour: 2000},
 		Push:    PushConfig{Host: "https://api.push.apple.com"},
-		Migrate: DefaultMigrateConfig(),
 	}
 }
 

@@ -34,12 +34,10 @@ type Maintenance interface {
 	PushTest(ctx context.Context, ask json.RawMessage) (any, error)
 }
 
-// MigrateAsk asks for a migration. Names are the old attributes' as the command line has configured them, in the form
-// that the migration defines: the socket passes them on.
+// MigrateAsk asks for a migration.
 type MigrateAsk struct {
-	Apply   bool            `json:"apply"`
-	DropOld bool            `json:"dropOld"`
-	Names   json.RawMessage `json:"names,omitempty"`
+	Apply   bool `json:"apply"`
+	DropOld bool `json:"dropOld"`
 }
 
 const (

@@ -248,7 +248,7 @@ func TestAdminClientGoes(t *testing.T) {
 func TestAdminMigrates(t *testing.T) {
 	n := &caretaker{steps: 3}
 	client := NewAdminClient(serveAdmin(t, n))
-	ask := MigrateAsk{Apply: true, DropOld: true, Names: json.RawMessage(`{"subscriptions":{"token":["t"]}}`)}
+	ask := MigrateAsk{Apply: true, DropOld: true}
 	told := 0
 	var got struct{ Read int }
 	err := client.MigrateLAv2(t.Context(), ask, func(AdminProgress) { told++ }, &got)

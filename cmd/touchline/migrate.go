@@ -49,22 +49,21 @@ func newMigrateLAv2() *cobra.Command {
 		Long: "Carry the tables from before Live Activities v2 over: activity-subscriptions into live-activities,\n" +
 			"match-processing-state into active-matches; prematch-notifications and state-hashes have no successor.\n" +
 			"Without --apply it writes nothing and reports what it would do. Existing new rows stay as they are. After an\n" +
-			"interrupt, run it again to continue where it left off. A running node does the work itself.",
+			"interrupt, run it again. A running node does the work itself.",
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := load(f.config, cmd.Flags())
 			if err != nil {
 				return err
 			}
-			o.Names = c.MigrateNames()
 			m := newMeter(cmd)
 			r, err := edge.MigrateLAv2(cmd.Context(), c.DataDir, o, func(p edge.Progress) {
-				m.show(edge.Progress{What: fmt.Sprintf("%s: %d of %d rows", p.What, p.Done, p.Total)})
+				m.show(edge.Progress{What: fmt.Sprintf("%s: %d rows", p.What, p.Done)})
 			})
 			interrupted := errors.Is(err, context.Canceled)
 			if err := m.end(err); err != nil {
 				if interrupted && o.Apply {
-					return fault.Wrap(err, fault.Unavailable, "interrupted", "interrupted: finished work is kept, and the next run continues from there")
+					return fault.Wrap(err, fault.Unavailable, "interrupted", "interrupted: what was written is kept, and the next run finds it there")
 				}
 				return err
 			}
@@ -79,7 +78,7 @@ func newMigrateLAv2() *cobra.Command {
 	}
 	f.add(cmd)
 	cmd.Flags().BoolVar(&o.Apply, "apply", false, "write; without it nothing is written")
-	cmd.Flags().BoolVar(&o.DropOld, "drop-old", false, "drop the old tables when all of their rows were carried over")
+	cmd.Flags().BoolVar(&o.DropOld, "drop-old", false, "drop the old tables if all of their rows could be read")
 	return cmd
 }
 
@@ -88,9 +87,6 @@ func migrationText(r *edge.LAv2Report, drop bool) string {
 	var out strings.Builder
 	if len(r.Tables) == 0 {
 		return "there are no old tables: nothing to do\n"
-	}
-	if r.Resumed {
-		out.WriteString("resumed an interrupted run: its counts are included\n")
 	}
 	written := "written"
 	if !r.Applied {
@@ -102,9 +98,10 @@ func migrationText(r *edge.LAv2Report, drop bool) string {
 		if becomes == "" {
 			becomes = "nothing"
 		}
-		fmt.Fprintf(&out, "%s -> %s: %s\n", t.Table, becomes, countsText(&t.LAv2Counts, written))
+		fmt.Fprintf(&out, "%s -> %s: %s\n", t.Table, becomes, countsText(&t.Counts, written))
 		reasons(&out, "skipped", t.Skipped)
 		reasons(&out, "unreadable", t.Unreadable)
+		reasons(&out, "left behind", t.Left)
 		if t.Dropped && r.Applied {
 			out.WriteString("  the old table is dropped\n")
 		}

@@ -32,6 +32,7 @@ var arrows = []arrow{
 		pkg: "edge/cricket/push", may: []string{"edge/cricket", "edge/cricket/push/apns", "store", "store/attr"},
 		tests: []string{"edge/cricket/push/sandbox", "edge/cricket/replay", "store/expr"},
 	},
+	{pkg: "edge/cricket/lav2", may: []string{"edge/cricket", "store", "store/attr"}},
 	{pkg: "edge/cricket/push/apns", tests: []string{"edge/cricket/push/sandbox"}},
 	{pkg: "edge/cricket/push/sandbox", tests: []string{"edge/cricket/push/apns"}},
 	{pkg: "edge/cricket/replay", may: []string{"edge/cricket", "edge/cricket/replay/tape"}},

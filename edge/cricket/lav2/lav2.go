@@ -1,0 +1,199 @@
+// Package lav2 carries over the tables that the application had before version 2 of its Live Activities. How the old rows
+// looked is documented nowhere: one whose attributes have the names that the new tables document becomes a row of theirs.
+// Everything else is counted and named in the report, and nothing old is changed.
+package lav2
+
+import (
+	"context"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// Options say what a run may do.
+type Options struct {
+	Apply   bool // write; else only tell what would be written
+	DropOld bool // after a complete run, drop the old tables; without Apply, tell which would be dropped
+
+	// Progress is told after each transaction how many rows of an old table were read.
+	Progress func(table string, rows int64)
+}
+
+// Report is what a run did, or would do.
+type Report struct {
+	Applied bool    `json:"applied"`
+	Tables  []Table `json:"tables"` // the old tables that there are
+	Total   Counts  `json:"total"`
+	KeptOld string  `json:"keptOld,omitempty"` // why the old tables were not dropped although that was asked for
+}
+
+// Table is what became of one old table.
+type Table struct {
+	Table   string `json:"table"`
+	Becomes string `json:"becomes"` // "" for a table that has nothing after it
+	Counts
+	Dropped bool `json:"dropped"` // or would be
+}
+
+// Counts count old rows. Read is the sum of Written, AlreadyThere, Skipped and Unreadable.
+type Counts struct {
+	Read         int64            `json:"read"`
+	Written      int64            `json:"written"`      // new rows made of them
+	AlreadyThere int64            `json:"alreadyThere"` // the new row exists, and stays as it is
+	Skipped      map[string]int64 `json:"skipped"`      // by the reason
+	Unreadable   map[string]int64 `json:"unreadable"`   // by what is wrong with them
+	Left         map[string]int64 `json:"left"`         // rows with an attribute that no new table has, by its name
+}
+
+func newCounts() Counts {
+	return Counts{Skipped: map[string]int64{}, Unreadable: map[string]int64{}, Left: map[string]int64{}}
+}
+
+func (c *Counts) add(o *Counts) {
+	c.Read += o.Read
+	c.Written += o.Written
+	c.AlreadyThere += o.AlreadyThere
+	for _, by := range []struct{ all, more map[string]int64 }{
+		{c.Skipped, o.Skipped}, {c.Unreadable, o.Unreadable}, {c.Left, o.Left},
+	} {
+		for what, n := range by.more {
+			by.all[what] += n
+		}
+	}
+}
+
+// pageRows is how many old rows a transaction takes.
+const pageRows = 200
+
+// oldTable is a table of before. Each may be there with and without the prefix.
+type oldTable struct {
+	name, becomes string
+	carry         func(tx *store.Tx, row attr.Item) (carried, error)
+}
+
+func oldTables() []oldTable {
+	return []oldTable{
+		{"activity-subscriptions", cricket.TableLiveActivities, session},
+		{"match-processing-state", cricket.TableActiveMatches, activeMatch},
+		{"prematch-notifications", "", needless},
+		{"state-hashes", "", needless},
+	}
+}
+
+// Run reads every row of the old tables, and writes what becomes of them if it may. What one that was interrupted has
+// written is there for the next.
+func Run(ctx context.Context, s *store.Store, o Options) (Report, error) {
+	r := Report{Applied: o.Apply, Tables: []Table{}, Total: newCounts()}
+	for _, old := range oldTables() {
+		for _, prefix := range []string{"", "cricket-"} {
+			t := old
+			t.name = prefix + old.name
+			switch _, err := s.Describe(t.name); {
+			case fault.Is(err, fault.NotFound):
+				continue
+			case err != nil:
+				return r, err
+			}
+			counts, err := carry(ctx, s, &t, &o)
+			if err != nil {
+				return r, err
+			}
+			r.Tables = append(r.Tables, Table{Table: t.name, Becomes: t.becomes, Counts: counts})
+			r.Total.add(&counts)
+		}
+	}
+	return r, r.drop(ctx, s, &o)
+}
+
+// carry takes one old table over, a page a transaction.
+func carry(ctx context.Context, s *store.Store, t *oldTable, o *Options) (Counts, error) {
+	all := newCounts()
+	in := s.View
+	if o.Apply {
+		in = s.Update
+	}
+	for from, more := attr.Item(nil), true; more; more = from != nil {
+		var counts Counts
+		var next attr.Item
+		err := in(ctx, func(tx *store.Tx) error {
+			page, err := tx.Scan(store.Scan{Table: t.name, Limit: pageRows, StartKey: from})
+			if err != nil {
+				return err
+			}
+			counts, next = newCounts(), page.LastKey
+			for _, row := range page.Items {
+				if err := t.take(tx, row, o, &counts); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return all, err
+		}
+		from = next
+		all.add(&counts)
+		if o.Progress != nil {
+			o.Progress(t.name, all.Read)
+		}
+	}
+	return all, nil
+}
+
+// take makes the new row of an old one, or counts why there is none.
+func (t *oldTable) take(tx *store.Tx, row attr.Item, o *Options, counts *Counts) error {
+	counts.Read++
+	c, err := t.carry(tx, row)
+	switch {
+	case err != nil:
+		return err
+	case c.unreadable != "":
+		counts.Unreadable[c.unreadable]++
+		return nil
+	case c.skip != "":
+		counts.Skipped[c.skip]++
+		return nil
+	}
+	there, err := tx.Get(t.becomes, c.key)
+	switch {
+	case fault.Is(err, fault.NotFound) && !o.Apply: // a file of an earlier version has no such table: a dry run makes none
+	case err != nil:
+		return err
+	case there != nil:
+		counts.AlreadyThere++
+		return nil
+	}
+	counts.Written++
+	for name := range row {
+		if !c.names[name] {
+			counts.Left[name]++
+		}
+	}
+	if !o.Apply {
+		return nil
+	}
+	_, err = tx.Put(store.PutItem{Table: t.becomes, Item: c.row, NoOld: true})
+	return err
+}
+
+// drop drops the old tables, unless a row would be lost that nobody has read.
+func (r *Report) drop(ctx context.Context, s *store.Store, o *Options) error {
+	if !o.DropOld {
+		return nil
+	}
+	if len(r.Total.Unreadable) > 0 {
+		r.KeptOld = "some of their rows cannot be read"
+		return nil
+	}
+	for i := range r.Tables {
+		if o.Apply {
+			if err := s.DropTable(ctx, r.Tables[i].Table); err != nil {
+				return err
+			}
+		}
+		r.Tables[i].Dropped = true
+	}
+	return nil
+}
