@@ -1,7 +1,6 @@
 package lease
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -87,7 +86,11 @@ func (m *Manager) Acquire(ctx context.Context, key string) (*Lease, error) {
 	}
 	held, cancel := l.Context(ctx)
 	defer cancel()
-	if err := cmp.Or(m.took(held, key, l.Fence()), l.Check()); err != nil {
+	err = m.took(held, key, l.Fence())
+	if err == nil {
+		err = l.Check()
+	}
+	if err != nil {
 		return nil, errors.Join(err, l.Release(context.WithoutCancel(ctx)))
 	}
 	return l, nil

@@ -134,7 +134,10 @@ func (l *Lease) RaiseFence(ctx context.Context, above int64) error {
 	if err != nil {
 		return err
 	}
-	return cmp.Or(l.judge(r, true), l.Check())
+	if err := l.judge(r, true); err != nil {
+		return err
+	}
+	return l.Check()
 }
 
 // renew sends one renewal. Twice, if our own record answers that it is not as expected: an answer to a change of the
@@ -151,7 +154,10 @@ func (l *Lease) renew(ctx context.Context) error {
 		failed, refused := errors.AsType[*ConditionFailedError](err)
 		switch {
 		case err == nil:
-			return cmp.Or(l.judge(r, true), l.extend(sent))
+			if err := l.judge(r, true); err != nil {
+				return err
+			}
+			return l.extend(sent)
 		case !refused:
 			return err
 		}

@@ -72,7 +72,10 @@ func (r *Replica) requeueSome(w *work, table string, b *tableBook) (more bool, e
 			return false, err
 		}
 	}
-	return len(found) == requeueSlice, cmp.Or(w.finish(), r.keepThrough(w.tx, table, b))
+	if err := w.finish(); err != nil {
+		return false, err
+	}
+	return len(found) == requeueSlice, r.keepThrough(w.tx, table, b)
 }
 
 // keepThrough stores how far what a table has lost is put back.
@@ -97,7 +100,10 @@ func (r *Replica) putBack(w *work, entries []*intent.Entry, b *tableBook, at tim
 		return err
 	}
 	u := &unit{Unit: intent.Unit{Entries: entries}, id: unitID{lane: r.laneOf(&it.item, false), seq: entries[0].Seq}}
-	if err := cmp.Or(w.put(u), foldInto(w.tx, u)); err != nil {
+	if err := w.put(u); err != nil {
+		return err
+	}
+	if err := foldInto(w.tx, u); err != nil {
 		return err
 	}
 	return w.eachItem(u, func(it *workItem) {

@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -55,7 +54,10 @@ func (r *Replica) requeueSentSome(tx *store.Tx, after []byte, table string, b *t
 			return nil, false, err
 		}
 	}
-	return next, looked == flagBatch, cmp.Or(t.keep(tx), r.keepThrough(tx, table, b))
+	if err := t.keep(tx); err != nil {
+		return nil, false, err
+	}
+	return next, looked == flagBatch, r.keepThrough(tx, table, b)
 }
 
 // eachSentTo calls fn with each key of the outbox behind one, and with the unit if that was sent to a table: it is known to be

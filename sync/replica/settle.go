@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"cmp"
 	"container/heap"
 	"context"
 	"slices"
@@ -354,7 +353,10 @@ func (r *Replica) renumber(w *work, f *flight) error {
 		e.Folds = append(slices.Clone(was.Folds), was.Seq)
 		moved.Entries = append(moved.Entries, &e)
 	}
-	if err := cmp.Or(foldInto(w.tx, moved), r.replaysThrough(w.tx, moved)); err != nil {
+	if err := foldInto(w.tx, moved); err != nil {
+		return err
+	}
+	if err := r.replaysThrough(w.tx, moved); err != nil {
 		return err
 	}
 	w.know(moved)
