@@ -2,46 +2,18 @@ package sandbox
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
-	"encoding/binary"
 	"io"
 	"net"
 	"sync"
+
+	"golang.org/x/net/http2"
 )
 
-// What of HTTP/2 is looked at (RFC 9113): frames have a head of nine bytes.
-const (
-	frameHead    = 9
-	frameData    = 0x0
-	frameHeaders = 0x1
-	frameReset   = 0x3
-	frameSetting = 0x4
-	frameGoAway  = 0x7
-	flagEnd      = 0x1 // of DATA and HEADERS: the stream ends; of SETTINGS: an acknowledgement
-	maxStreamsID = 0x3 // SETTINGS_MAX_CONCURRENT_STREAMS
-	prefaceSize  = 24
-)
-
-// head is the head of a frame.
-type head struct {
-	length int
-	kind   byte
-	flags  byte
-	stream uint32
-}
-
-func parseHead(b []byte) head {
-	return head{
-		length: int(b[0])<<16 | int(b[1])<<8 | int(b[2]), kind: b[3], flags: b[4],
-		stream: binary.BigEndian.Uint32(b[5:9]) & (1<<31 - 1),
-	}
-}
-
-func (h head) append(b []byte) []byte {
-	b = append(b, byte(h.length>>16), byte(h.length>>8), byte(h.length), h.kind, h.flags)
-	return binary.BigEndian.AppendUint32(b, h.stream)
-}
+// frameHead is the size of the head of a frame (RFC 9113).
+const frameHead = 9
 
 // wire is the connection of a client, below Go's server and above TLS. The server cannot change the number of streams
 // that it allows while a connection lives, as Apple's does: wire writes such SETTINGS, and GOAWAY, between the server's
@@ -49,84 +21,65 @@ func (h head) append(b []byte) []byte {
 type wire struct {
 	net.Conn // TLS
 
-	rd    *bufio.Reader // of one goroutine, the server's
-	left  int           // of the frame being read
-	lead  []byte        // of what was read and not handed on yet
-	begun bool
+	rd    io.Reader     // of one goroutine, the server's; what it reads is kept in raw
+	in    *http2.Framer // over rd
+	raw   bytes.Buffer  // what was read and not handed on yet
+	begun bool          // the client's preface was read
 
 	mu      sync.Mutex
-	told    uint32   // the number of streams that the client was told last
-	waiting []uint32 // told and not acknowledged
-	allowed uint32   // acknowledged
+	out     *http2.Framer // writes frames of ours
+	pending bytes.Buffer  // what the server wrote of a frame that is not whole yet
+	told    uint32        // the number of streams that the client was told last
+	waiting []uint32      // told and not acknowledged
+	allowed uint32        // acknowledged
 	open    map[uint32]struct{}
 	newest  uint32 // the highest stream opened
 	beyond  int    // streams opened though they were not allowed
 	first   bool   // the server's own SETTINGS have been written
 	acked   bool   // and acknowledged
-	rest    int    // of the frame being written
-	part    []byte // of a head being written
-	queue   []byte // frames to be written at the next boundary
 	last    uint32 // the last stream that is served, 0: all
+	away    bool   // a GOAWAY waits for the server's own SETTINGS, which come first
 	trusted bool   // a valid provider token has been seen
 }
 
 func newWire(c net.Conn, streams uint32) *wire {
-	return &wire{Conn: c, rd: bufio.NewReader(c), told: streams, allowed: 1 << 30, open: map[uint32]struct{}{}}
+	w := &wire{Conn: c, told: streams, allowed: 1 << 30, open: map[uint32]struct{}{}, out: http2.NewFramer(c, nil)}
+	w.rd = io.TeeReader(bufio.NewReader(c), &w.raw)
+	w.in = http2.NewFramer(nil, w.rd)
+	return w
 }
 
 // Read gives the server what the client sent, without the acknowledgements that are not its own.
 func (w *wire) Read(p []byte) (int, error) {
-	for {
-		if len(w.lead) > 0 {
-			n := copy(p, w.lead)
-			w.lead = w.lead[n:]
-			return n, nil
-		}
-		if w.left > 0 {
-			n, err := w.rd.Read(p[:min(len(p), w.left)])
-			w.left -= n
-			return n, err
-		}
-		if err := w.next(); err != nil {
+	if !w.begun {
+		if _, err := io.CopyN(io.Discard, w.rd, int64(len(http2.ClientPreface))); err != nil {
 			return 0, err
 		}
+		w.begun = true
 	}
-}
-
-// next reads the preface or the head of a frame.
-func (w *wire) next() error {
-	size := frameHead
-	if !w.begun {
-		size = prefaceSize
+	for w.raw.Len() == 0 {
+		f, err := w.in.ReadFrame()
+		if err != nil {
+			return 0, err
+		}
+		if w.came(f.Header()) {
+			w.raw.Reset()
+		}
 	}
-	raw := make([]byte, size)
-	if _, err := io.ReadFull(w.rd, raw); err != nil {
-		return err
-	}
-	if !w.begun {
-		w.begun, w.lead = true, raw
-		return nil
-	}
-	h := parseHead(raw)
-	if w.came(h) {
-		_, err := w.rd.Discard(h.length)
-		return err
-	}
-	w.left, w.lead = h.length, raw
-	return nil
+	return w.raw.Read(p)
 }
 
 // came notes a frame of the client; ours tells that it is not for the server: an acknowledgement of what it did not
 // send, and streams beyond the last that a GOAWAY named.
-func (w *wire) came(h head) (ours bool) {
+func (w *wire) came(h http2.FrameHeader) (ours bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.last != 0 && h.stream > w.last {
+	if w.last != 0 && h.StreamID > w.last {
 		return true
 	}
-	switch h.kind {
-	case frameSetting:
-		if h.flags&flagEnd == 0 {
+	switch h.Type {
+	case http2.FrameSettings:
+		if !h.Flags.Has(http2.FlagSettingsAck) {
 			return false
 		}
 		if len(w.waiting) > 0 {
@@ -135,98 +88,78 @@ func (w *wire) came(h head) (ours bool) {
 		ours = w.acked
 		w.acked = true
 		return ours
-	case frameHeaders:
-		if h.stream <= w.newest {
+	case http2.FrameHeaders:
+		if h.StreamID <= w.newest {
 			return false // trailers
 		}
-		w.newest = h.stream
-		w.open[h.stream] = struct{}{}
+		w.newest = h.StreamID
+		w.open[h.StreamID] = struct{}{}
 		if len(w.open) > int(w.allowed) {
 			w.beyond++
 		}
-	case frameReset:
-		delete(w.open, h.stream)
+	case http2.FrameRSTStream:
+		delete(w.open, h.StreamID)
 	}
 	return false
 }
 
-// Write sends what the server writes, with our frames between its own.
+// Write sends the whole frames of what the server writes. What is left waits for its end, so that frames of ours may be
+// written at any time.
 func (w *wire) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	began := w.first
-	if !w.first && len(p) >= frameHead {
-		w.first = true
-		p = w.rewrite(p)
-	}
-	done := 0
-	for i := 0; i < len(p); {
-		if (began || i > 0) && w.rest == 0 && len(w.part) == 0 && len(w.queue) > 0 {
-			if _, err := w.Conn.Write(p[done:i]); err != nil {
-				return done, err
-			}
-			done = i
-			if err := w.flush(); err != nil {
-				return done, err
-			}
+	w.pending.Write(p)
+	whole := 0
+	for {
+		h, err := http2.ReadFrameHeader(bytes.NewReader(w.pending.Bytes()[whole:]))
+		size := frameHead + int(h.Length)
+		if err != nil || w.pending.Len() < whole+size { // no whole head, or no whole frame
+			break
 		}
-		i += w.pass(p[i:])
+		if !w.first {
+			if err := w.settings(w.pending.Next(size)); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		whole += size
+		ends := (h.Type == http2.FrameHeaders || h.Type == http2.FrameData) && h.Flags.Has(http2.FlagDataEndStream)
+		if ends || h.Type == http2.FrameRSTStream {
+			delete(w.open, h.StreamID)
+		}
 	}
-	if _, err := w.Conn.Write(p[done:]); err != nil {
-		return done, err
-	}
-	if w.rest == 0 && len(w.part) == 0 {
-		return len(p), w.flush()
+	if whole > 0 {
+		if _, err := w.Conn.Write(w.pending.Next(whole)); err != nil {
+			return 0, err
+		}
 	}
 	return len(p), nil
 }
 
-// pass steps over a piece of what is written and returns its size. Called with the lock held.
-func (w *wire) pass(p []byte) int {
-	if w.rest > 0 {
-		n := min(w.rest, len(p))
-		w.rest -= n
-		return n
+// settings writes the server's own SETTINGS, its first frame, with the number of streams that are allowed at first. Called
+// with the lock held.
+func (w *wire) settings(frame []byte) error {
+	f, err := http2.NewFramer(nil, bytes.NewReader(frame)).ReadFrame()
+	if err != nil {
+		return err
 	}
-	n := min(frameHead-len(w.part), len(p))
-	w.part = append(w.part, p[:n]...)
-	if len(w.part) < frameHead {
-		return n
+	own, ok := f.(*http2.SettingsFrame)
+	if !ok {
+		return http2.ConnectionError(http2.ErrCodeProtocol)
 	}
-	h := parseHead(w.part)
-	w.part, w.rest = w.part[:0], h.length
-	ends := (h.kind == frameHeaders || h.kind == frameData) && h.flags&flagEnd != 0
-	if ends || h.kind == frameReset {
-		delete(w.open, h.stream)
-	}
-	return n
-}
-
-// rewrite puts the number of streams allowed at first into the server's own SETTINGS, which come in its first write.
-// Called with the lock held.
-func (w *wire) rewrite(p []byte) []byte {
-	h := parseHead(p)
-	if h.kind != frameSetting || len(p) < frameHead+h.length {
-		return p
-	}
-	out := append([]byte(nil), p...)
-	for at := frameHead; at+6 <= frameHead+h.length; at += 6 {
-		if binary.BigEndian.Uint16(out[at:]) == maxStreamsID {
-			binary.BigEndian.PutUint32(out[at+2:], w.told)
+	var all []http2.Setting
+	_ = own.ForeachSetting(func(s http2.Setting) error {
+		if s.ID == http2.SettingMaxConcurrentStreams {
+			s.Val = w.told
 		}
-	}
-	w.waiting = append(w.waiting, w.told)
-	return out
-}
-
-// flush writes what waits. Called with the lock held, between two frames.
-func (w *wire) flush() error {
-	if len(w.queue) == 0 {
+		all = append(all, s)
 		return nil
+	})
+	w.first, w.waiting = true, append(w.waiting, w.told)
+	if err := w.out.WriteSettings(all...); err != nil || !w.away {
+		return err
 	}
-	_, err := w.Conn.Write(w.queue)
-	w.queue = nil
-	return err
+	return w.out.WriteGoAway(w.last, http2.ErrCodeNo, nil)
 }
 
 // allow tells the client how many streams it may have from now on. An error of the connection is the server's to see.
@@ -237,27 +170,19 @@ func (w *wire) allow(streams uint32) {
 		return
 	}
 	w.told = streams
-	w.waiting = append(w.waiting, streams)
-	b := head{length: 6, kind: frameSetting}.append(w.queue)
-	b = binary.BigEndian.AppendUint16(b, maxStreamsID)
-	w.send(binary.BigEndian.AppendUint32(b, streams))
+	if w.first {
+		w.waiting = append(w.waiting, streams)
+		_ = w.out.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: streams})
+	}
 }
 
 // goAway tells the client that no further stream will be served here; what it has opened is.
 func (w *wire) goAway() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	b := head{length: 8, kind: frameGoAway}.append(w.queue)
-	w.last = max(w.newest, 1)
-	b = binary.BigEndian.AppendUint32(b, w.last)
-	w.send(binary.BigEndian.AppendUint32(b, 0)) // NO_ERROR
-}
-
-// send writes frames of ours, now if the server is between two of its own. Called with the lock held.
-func (w *wire) send(frames []byte) {
-	w.queue = frames
-	if w.first && w.rest == 0 && len(w.part) == 0 {
-		_ = w.flush()
+	w.last, w.away = max(w.newest, 1), true
+	if w.first {
+		_ = w.out.WriteGoAway(w.last, http2.ErrCodeNo, nil)
 	}
 }
 
