@@ -34,15 +34,6 @@ func markOf(b *Ball) BallMark {
 
 func countMark(n int, suffix string) string { return strconv.Itoa(n) + suffix }
 
-// cards makes the scorecard of every innings.
-func (s *Snapshot) cards() []CardInnings {
-	out := make([]CardInnings, 0, len(s.Innings))
-	for i := range s.Innings {
-		out = append(out, s.card(&s.Innings[i]))
-	}
-	return out
-}
-
 // eleven is a side.
 const eleven = 11
 

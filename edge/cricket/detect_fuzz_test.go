@@ -110,7 +110,9 @@ func TestDetectAnything(t *testing.T) {
 			}
 			st.Memory = st.Memory.next(&st, &snap, st.Emitted.unpack())
 			_ = snap.display(&st, all, s.now)
-			_ = snap.cards()
+			for i := range snap.Innings {
+				_ = snap.card(&snap.Innings[i])
+			}
 			st.remember(&snap, s.now)
 			s.now = s.now.Add(10 * time.Second)
 		}

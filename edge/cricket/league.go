@@ -40,16 +40,6 @@ func (Leagues) All(tx *store.Tx) ([]LeagueRecord, error) {
 // Active lists those whose matches are synced and polled.
 func (Leagues) Active(tx *store.Tx) ([]LeagueRecord, error) { return leaguesWith(tx, "active") }
 
-// Marquee returns the league whose matches are polled most closely; found is false where there is none. Should others
-// have made two, it is the one with the lower id.
-func (Leagues) Marquee(tx *store.Tx) (league LeagueRecord, found bool, err error) {
-	all, err := leaguesWith(tx, "marquee")
-	if err != nil || len(all) == 0 {
-		return LeagueRecord{}, false, err
-	}
-	return all[0], true, nil
-}
-
 func leaguesWith(tx *store.Tx, flag string) ([]LeagueRecord, error) {
 	return unmarshalAll[LeagueRecord](tx.ScanAll(store.Scan{
 		Table: TableLeagues, Filter: "#flag = :true",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -112,15 +113,14 @@ func TestOneMarquee(t *testing.T) {
 		})
 		r.do(func(tx *store.Tx) error {
 			all, err := leagues.All(tx)
-			n := 0
+			var marquee []string
 			for _, l := range all {
 				if l.Marquee {
-					n++
+					marquee = append(marquee, l.LeagueID)
 				}
 			}
-			m, found, _ := leagues.Marquee(tx)
-			if n > 1 || on && (!found || m.LeagueID != id) {
-				t.Errorf("%d marquee leagues, %q after %q became it", n, m.LeagueID, id)
+			if len(marquee) > 1 || on && !slices.Equal(marquee, []string{id}) {
+				t.Errorf("marquee are %v after %q became it", marquee, id)
 			}
 			return err
 		})

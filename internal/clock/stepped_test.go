@@ -76,31 +76,6 @@ func TestSteppedSignalHoldsTime(t *testing.T) {
 	}
 }
 
-// Workers of Each may wait on the clock, and time does not run away between their end and their caller's next step.
-func TestEachOnSteppedClock(t *testing.T) {
-	c := clock.NewStepped(epoch())
-	leave, leaveOther := c.Join(), c.Join()
-	ctx, cancel := context.WithCancel(t.Context())
-	var wg sync.WaitGroup
-	wg.Go(func() { // another loop would be glad to move time on
-		defer leaveOther()
-		for clock.Sleep(ctx, c, time.Hour) == nil {
-		}
-	})
-	wg.Go(func() {
-		defer leave()
-		defer cancel()
-		for range 200 {
-			before := c.Now()
-			clock.Each(c, 4, 9, func(i int) { _ = clock.Sleep(t.Context(), c, time.Duration(i)*time.Second) })
-			if got := c.Now().Sub(before); got < 8*time.Second || got > 20*time.Second {
-				t.Errorf("nine sleeps of up to 8 s on four workers took %s", got)
-			}
-		}
-	})
-	wg.Wait()
-}
-
 func TestScaledRunsFaster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clock.NewScaled(epoch(), 30)
