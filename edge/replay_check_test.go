@@ -229,7 +229,7 @@ func toldByRows(record []cricket.Event, truth map[string]*cricket.Event) map[row
 	for _, e := range record {
 		switch e.Type {
 		case cricket.EventFour, cricket.EventSix, cricket.EventMaiden:
-			if truth[e.Key] == nil && e.BallID == 0 {
+			if ofBall := strings.HasPrefix(e.Key, "b:") || strings.HasPrefix(e.Key, "md:"); truth[e.Key] == nil && !ofBall {
 				rows[rowKind{e.Type, e.Innings}]++
 			}
 		default:

@@ -33,8 +33,11 @@ type batTally struct {
 	seen                      bool
 	fire                      bool
 	row                       []int64 // ids of the sixes in a row
-	skipFours, skipSixes      int     // balls that rows have told already
+	rowFours, rowSixes        fromRows
 }
+
+// fromRows are balls that show what rows have told before they came: how many there are, and how many of them have passed.
+type fromRows struct{ all, passed int }
 
 type bowlTally struct{ wickets, conceded int }
 
@@ -98,8 +101,8 @@ func (t *tally) absorb() {
 	for i := range t.s.Batting {
 		if r := &t.s.Batting[i]; r.Innings == t.in.No {
 			bat := entry(t.bat, r.PlayerID)
-			bat.skipFours = fourKind().absorbed(t.known, t.balls, t.in.No, r.PlayerID)
-			bat.skipSixes = sixKind().absorbed(t.known, t.balls, t.in.No, r.PlayerID)
+			bat.rowFours.all = fourKind().absorbed(t.known, t.balls, t.in.No, r.PlayerID)
+			bat.rowSixes.all = sixKind().absorbed(t.known, t.balls, t.in.No, r.PlayerID)
 		}
 	}
 }
@@ -189,31 +192,30 @@ func (t *tally) score() string {
 	return fmt.Sprintf("%s %d/%d (%s)", t.code, t.runs, t.wickets, overs)
 }
 
-// boundary reports a four or a six, unless a row has told it before its ball came.
+// boundary reports a four or a six: under the key of the row that has told it before its ball came, if one has.
 func (t *tally) boundary(b *Ball, bat *batTally) {
 	var kind EventType
 	var word string
-	skip := &bat.skipFours
+	rows, rowKey, key := &bat.rowFours, rowFourKey, ballKey(b.ID)
 	switch {
 	case b.Four:
 		kind, word = EventFour, "FOUR!"
 		bat.fours++
 	case b.Six:
-		kind, word, skip = EventSix, "SIX!", &bat.skipSixes
+		kind, word, rows, rowKey = EventSix, "SIX!", &bat.rowSixes, rowSixKey
 		bat.sixes++
 	default:
 		return
 	}
-	if *skip > 0 && !t.known.holds(familyBall, b.ID) {
-		*skip--
+	if rows.passed < rows.all && !t.known.holds(familyBall, b.ID) {
+		rows.passed++
+		key = rowKey(t.in.No, b.BatterID, rows.passed)
+	} else if t.past(b, familyBall, b.ID) {
 		return
 	}
-	if t.past(b, familyBall, b.ID) {
-		return
-	}
-	c := t.candidate(b, kind, ballKey(b.ID), fmt.Sprintf("%s %s · %s", word, t.s.who(b.BatterID, batterWord), t.score()))
+	c := t.candidate(b, kind, key, fmt.Sprintf("%s %s · %s", word, t.s.who(b.BatterID, batterWord), t.score()))
 	c.Subject = string(kind)
-	t.add(c)
+	t.addOnce(c)
 }
 
 // crossed finds the milestones that the ball took the batter over.

@@ -51,7 +51,7 @@ func (t *tally) chaseNow() {
 		return
 	}
 	text := closeText(t.code, max(0, t.target-t.in.Runs), max(0, t.quota-t.s.legal(t.in)))
-	c := plain(t.rowEvent(EventChaseClose, closeKey, text, 0, 0))
+	c := t.rowEvent(EventChaseClose, closeKey, text, 0, 0)
 	c.Subject = t.s.closeSubject()
 	t.addOnce(c)
 }

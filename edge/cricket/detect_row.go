@@ -89,7 +89,19 @@ func (t *tally) rowEvent(kind EventType, key, text string, player int64, ago tim
 		Event:   Event{Key: key, Type: kind, Text: text, Innings: t.in.No},
 		SeenAt:  t.in.UpdatedAt.Add(-max(0, ago)),
 		Mark:    subject(player),
-		Subject: subject(player),
+		Subject: rowSubject(kind, player),
+	}
+}
+
+// rowSubject is the subject of an event as a ball has it too: what need not last is about nobody.
+func rowSubject(kind EventType, player int64) string {
+	switch {
+	case kind == EventFour || kind == EventSix:
+		return string(kind)
+	case ruleOf(kind).lasting:
+		return subject(player)
+	default:
+		return ""
 	}
 }
 
@@ -281,7 +293,7 @@ func (t *tally) rowScore() {
 			text += ": " + t.nowScore()
 		}
 		c := t.rowEvent(EventOverEnd, overKey(t.in.No, n), text, 0, time.Duration(legal-n*per)*perBall)
-		t.addOnce(plain(c))
+		t.addOnce(c)
 	}
 	if pp := t.in.Powerplay; pp > 0 && pp*per <= legal && !t.s.IsSuperOver(t.in.No) {
 		text := "Powerplay over"
@@ -289,7 +301,7 @@ func (t *tally) rowScore() {
 			text = fmt.Sprintf("Powerplay: %s %d/%d", t.code, t.in.Runs, t.in.Wickets)
 		}
 		c := t.rowEvent(EventPowerplayEnd, powerplayKey(t.in.No), text, 0, time.Duration(legal-pp*per)*perBall)
-		t.addOnce(plain(c))
+		t.addOnce(c)
 	}
 	for n := runStep; n <= t.in.Runs; n += runStep {
 		text := fmt.Sprintf("%s %d up", t.code, n)
@@ -298,15 +310,9 @@ func (t *tally) rowScore() {
 		}
 		c := t.rowEvent(EventTeamMilestone, teamRunsKey(n, t.in.No), text, 0, time.Duration(t.in.Runs-n)*perRun)
 		c.Quiet = n%100 != 0
-		t.addOnce(plain(c))
+		t.addOnce(c)
 	}
 	t.rowStands()
-}
-
-// plain is an event that is about nobody.
-func plain(c Candidate) Candidate {
-	c.Subject = ""
-	return c
 }
 
 // rowStands reports the partnerships from the falls of wickets.
@@ -322,9 +328,8 @@ func (t *tally) rowStands() {
 	before := 0
 	for i, fall := range falls {
 		for n := runStep; n <= fall-before; n += runStep {
-			c := t.rowEvent(EventPartnership, standKey(n, t.in.No, i+1), standText(n, i+1), 0,
-				time.Duration(t.in.Runs-before-n)*perRun)
-			t.addOnce(plain(c))
+			t.addOnce(t.rowEvent(EventPartnership, standKey(n, t.in.No, i+1), standText(n, i+1), 0,
+				time.Duration(t.in.Runs-before-n)*perRun))
 		}
 		before = fall
 	}
@@ -338,6 +343,6 @@ func (t *tally) nineties() {
 			continue
 		}
 		text := fmt.Sprintf("%s %d*", t.s.who(r.PlayerID, batterWord), r.Runs)
-		t.add(plain(t.rowEvent(EventNineties, "", text, r.PlayerID, 0)))
+		t.add(t.rowEvent(EventNineties, "", text, r.PlayerID, 0))
 	}
 }

@@ -161,11 +161,14 @@ type maidenOver struct {
 // maiden finds an over of legal balls by one bowler who conceded nothing; byes are not his. It is known when the
 // over has all its legal balls.
 func (t *tally) maiden(b *Ball) {
-	if !t.s.isMaiden(t.overs.balls) || t.rowMaiden(b) {
+	if !t.s.isMaiden(t.overs.balls) {
 		return
 	}
-	text := "Maiden: " + t.s.who(b.BowlerID, bowlerWord)
-	t.add(t.candidate(b, EventMaiden, maidenKey(t.in.No, b.Over+1), text))
+	key := maidenKey(t.in.No, b.Over+1)
+	if n := t.rowMaiden(b); n > 0 {
+		key = rowMaidenKey(t.in.No, b.BowlerID, n)
+	}
+	t.addOnce(t.candidate(b, EventMaiden, key, "Maiden: "+t.s.who(b.BowlerID, bowlerWord)))
 }
 
 func (s *Snapshot) isMaiden(over []*Ball) bool {
@@ -198,17 +201,21 @@ func (s *Snapshot) maidensIn(balls []Ball) []maidenOver {
 	return out
 }
 
-// rowMaiden reports whether the bowler's row has told this maiden before its balls came: the oldest that balls have not
-// told are those.
-func (t *tally) rowMaiden(b *Ball) bool {
+// rowMaiden is the number under which the bowler's row has told this maiden before its balls came, 0: it has not. The oldest
+// that balls have not told are those.
+func (t *tally) rowMaiden(b *Ball) int {
 	rows := t.known.rowMaidens(t.in.No, b.BowlerID)
 	if rows == 0 || t.known.holds(familyMaiden, int64(t.in.No), int64(b.Over)+1) {
-		return false
+		return 0
 	}
+	n := 1
 	for _, o := range t.s.maidensIn(t.balls) {
 		if o.bowler == b.BowlerID && o.no <= b.Over && !t.known.holds(familyMaiden, int64(t.in.No), int64(o.no)) {
-			rows--
+			n++
 		}
 	}
-	return rows > 0
+	if n > rows {
+		return 0
+	}
+	return n
 }

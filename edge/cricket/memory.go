@@ -140,9 +140,10 @@ func (m *Memory) day(s *Snapshot) int {
 	return day + 1
 }
 
-// noteRows keeps what rows and balls of the innings in play have told, so that neither tells it once more.
+// noteRows keeps what rows and balls of the innings in play have told, so that neither tells it once more. What balls have
+// told stays so while they disagree with the score: some may be missing.
 func (m *Memory) noteRows(prev *State, s *Snapshot, in *Innings, known keySet) {
-	balls := s.ballsIn(in.No)
+	balls, agrees := s.ballsIn(in.No), s.agrees(in)
 	sameOver := s.sameOver(prev, in)
 	var batters []BatterSeen
 	for i := range s.Batting {
@@ -156,8 +157,11 @@ func (m *Memory) noteRows(prev *State, s *Snapshot, in *Innings, known keySet) {
 			seen = m.Batters[k]
 		}
 		if len(balls) > 0 {
-			seen.Fours = len(fourKind().of(balls, r.PlayerID)) - fourKind().absorbed(known, balls, in.No, r.PlayerID)
-			seen.Sixes = len(sixKind().of(balls, r.PlayerID)) - sixKind().absorbed(known, balls, in.No, r.PlayerID)
+			if agrees {
+				seen.Fours, seen.Sixes = 0, 0
+			}
+			seen.Fours = max(seen.Fours, fourKind().told(known, balls, in.No, r.PlayerID))
+			seen.Sixes = max(seen.Sixes, sixKind().told(known, balls, in.No, r.PlayerID))
 		} else if k >= 0 && sameOver && r.Sixes >= seen.Last+2 {
 			seen.Jump = r.Sixes
 		}
@@ -168,7 +172,7 @@ func (m *Memory) noteRows(prev *State, s *Snapshot, in *Innings, known keySet) {
 		m.Batters = batters
 	}
 	if len(balls) > 0 {
-		m.noteMaidens(known, s, in, balls)
+		m.noteMaidens(known, s, in, balls, agrees)
 	}
 }
 
@@ -183,24 +187,23 @@ func (s *Snapshot) sameOver(prev *State, in *Innings) bool {
 }
 
 // noteMaidens keeps how many maidens of each bowler balls have told.
-func (m *Memory) noteMaidens(known keySet, s *Snapshot, in *Innings, balls []Ball) {
-	overs := s.maidensIn(balls)
+func (m *Memory) noteMaidens(known keySet, s *Snapshot, in *Innings, balls []Ball, agrees bool) {
+	overs, before := s.maidensIn(balls), m.Bowlers
 	m.Bowlers = nil
 	for i := range s.Bowling {
 		r := &s.Bowling[i]
 		if r.Innings != in.No || r.Maidens == 0 {
 			continue
 		}
-		n, untold := 0, 0
+		n := -known.absorbedMaidens(overs, in.No, r.PlayerID)
 		for _, o := range overs {
 			if o.bowler == r.PlayerID {
 				n++
-				if !known.holds(familyMaiden, int64(in.No), int64(o.no)) {
-					untold++
-				}
 			}
 		}
-		n -= min(untold, known.rowMaidens(in.No, r.PlayerID))
+		if k := slices.IndexFunc(before, func(b BowlerSeen) bool { return b.Player == r.PlayerID }); k >= 0 && !agrees {
+			n = max(n, before[k].Maidens)
+		}
 		m.Bowlers = append(m.Bowlers, BowlerSeen{r.PlayerID, n})
 	}
 }
@@ -250,6 +253,22 @@ func (k boundary) absorbed(known keySet, balls []Ball, innings int, batter int64
 		}
 	}
 	return min(rows, untold)
+}
+
+// told is how many of a batter's boundaries balls tell.
+func (k boundary) told(known keySet, balls []Ball, innings int, batter int64) int {
+	return len(k.of(balls, batter)) - k.absorbed(known, balls, innings, batter)
+}
+
+// absorbedMaidens is absorbed for the maidens of a bowler.
+func (ks keySet) absorbedMaidens(overs []maidenOver, innings int, bowler int64) int {
+	untold := 0
+	for _, o := range overs {
+		if o.bowler == bowler && !ks.holds(familyMaiden, int64(innings), int64(o.no)) {
+			untold++
+		}
+	}
+	return min(untold, ks.rowMaidens(innings, bowler))
 }
 
 // rowMaidens counts the maidens of a bowler that were told from rows alone.

@@ -28,16 +28,23 @@ func (r *round) revisable(e *Event) bool {
 	return e.BallID >= r.snap.revisable(revisedBalls)
 }
 
-// awaitsBalls reports whether balls say more of an event than the score does: "Over 11: 0 0 0 4 4 1 (9)" for "End of over 11".
+// awaitsBalls reports whether balls say more of an event than score and rows do: "Over 11: 0 0 0 4 4 1 (9)" for "End of over 11".
 func awaitsBalls(t EventType) bool {
-	return t == EventOverEnd || t == EventPowerplayEnd || t == EventTeamMilestone
+	_, ofPlay := ruleOfPlay(t)
+	return ofPlay || t == EventPowerplayEnd || t == EventChaseClose
 }
 
-// fromScore stands in the words of a fact that the score told in the place of their digest.
+// fromScore stands in the words of a fact that score or rows told in the place of their digest.
 const fromScore = "score"
 
-// fromScore reports whether the score told the fact, so that balls that come later have its words.
+// fromScore reports whether score or rows told the fact, so that balls that come later have its words.
 func (f *fact) fromScore() bool { return strings.HasSuffix(f.words, ":"+fromScore) }
+
+// counted reports whether a fact is one of a number in a row of the scorecard: a boundary, a maiden.
+func (f *fact) counted() bool {
+	family, _ := splitKey(f.key)
+	return family == familyRowBoundary || family == familyRowMaiden
+}
 
 // judgedFrom is the ball from which on a reading can contradict what balls made: the innings it is of, and those after, say
 // the same by their balls as by their scores.
@@ -55,7 +62,7 @@ func (s *Snapshot) judgedFrom() int64 {
 }
 
 // words are what a fact keeps of a candidate that a ball made, "1234:0:98765": the ball, the penalty runs that its score
-// counts in, and a digest of the text. Where the score told it the ball is the last one that was there.
+// counts in, and a digest of the text. Where score or rows told it the ball is the last one that was there.
 func (s *Snapshot) words(c *Candidate) string {
 	penalty := 0
 	if in := s.innings(c.Innings); in != nil {
@@ -76,6 +83,9 @@ func (s *Snapshot) words(c *Candidate) string {
 // rewords reports whether a candidate says a fact in other words. Penalty runs stand in the scores of all balls, also of those
 // before they were awarded: what was recorded before is right as it is.
 func (s *Snapshot) rewords(f *fact, c *Candidate) bool {
+	if f.fromScore() {
+		return c.BallID != 0
+	}
 	was, is := strings.Split(f.words, ":"), strings.Split(s.words(c), ":")
 	return len(was) == 3 && (len(is) < 3 || was[1] == is[1] && (was[0] != is[0] || was[2] != is[2]))
 }

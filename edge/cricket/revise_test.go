@@ -1,6 +1,7 @@
 package cricket
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -12,6 +13,18 @@ func (s *script) runs(b *Ball, more int) {
 	in.Runs += more
 	in.UpdatedAt = s.now
 	s.row(b.Innings, b.BatterID).Runs += more
+}
+
+// without polls a feed for a while that lacks some balls, and the same with them.
+func (s *script) without(balls ...int) {
+	all := s.snap.Balls
+	s.snap.Balls = slices.Clone(all)
+	for _, i := range slices.Backward(balls) {
+		s.snap.Balls = slices.Delete(s.snap.Balls, i, i+1)
+	}
+	s.polls(doubtPolls + tornPolls + 4)
+	s.snap.Balls = all
+	s.polls(6)
 }
 
 // What a ball made, and the feed revises, is in the record as it is in the end, and nobody hears of it.
@@ -120,6 +133,93 @@ func TestRowsSayWhatIsSo(t *testing.T) {
 			t.Errorf("the over is %q", got)
 		}
 		want(t, s.keys(EventOverEnd, EventCorrection), "ov:1:1")
+	})
+	t.Run("a ball that was gone for a while", func(t *testing.T) {
+		s := newScript(t, 5)
+		s.innings(teamA)
+		s.play("1 1")
+		s.innings(teamB)
+		before := s.snap
+		before.Batting = slices.Clone(s.snap.Batting)
+		before.Innings = slices.Clone(s.snap.Innings)
+		s.play("1")
+		with := s.rows[closeKey].Text
+		after := s.snap
+		s.snap = before
+		s.snap.Innings[1].UpdatedAt = s.now
+		s.polls(6)
+		if without := s.rows[closeKey].Text; with != "BET need 2 off 29" || without != "BET need 3 off 30" {
+			t.Fatalf("with its ball the chase is %q, without %q", with, without)
+		}
+		s.snap = after
+		s.polls(6)
+		if got := s.rows[closeKey].Text; got != with {
+			t.Errorf("the chase is %q", got)
+		}
+	})
+	t.Run("boundaries whose balls were gone for a while", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play("6 . . . . .")
+		s.play("4 . . . . . 1")
+		keys := s.keys()
+		s.without(0, 6)
+		want(t, s.keys(), keys...)
+	})
+	t.Run("a maiden whose ball was gone for a while", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play(". . . . . . 1 1")
+		s.snap.Bowling = []BowlingRow{{Innings: 1, TeamID: teamB, PlayerID: s.snap.Balls[0].BowlerID, Overs: "1.0", Maidens: 1}}
+		s.poll()
+		keys := s.keys()
+		s.without(3)
+		want(t, s.keys(), keys...)
+	})
+	t.Run("what rows told too early, and what is not so", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play("1 6 . . . .")
+		s.bowl("4 1")
+		b := s.snap.Balls[6]
+		s.snap.Balls = slices.Delete(slices.Clone(s.snap.Balls), 6, 7)
+		row := s.row(1, b.BatterID)
+		row.Fours, row.Sixes = 0, row.Sixes+1
+		s.snap.Bowling = []BowlingRow{{Innings: 1, TeamID: teamB, PlayerID: 211, Overs: "1.0", Maidens: 1}}
+		s.polls(doubtPolls + tornPolls + 4)
+		want(t, s.keys(EventFour, EventSix, EventMaiden), "b:1006", "6:1:102:1", "mdr:1:211:1")
+		row.Fours, row.Sixes = 1, row.Sixes-1
+		s.snap.Bowling[0].Maidens = 0
+		s.snap.Balls = slices.Insert(s.snap.Balls, 6, b)
+		s.polls(6)
+		want(t, s.keys(EventFour, EventSix, EventMaiden, EventCorrection), "b:1006", "6:1:102:1", "mdr:1:211:1", "b:1021")
+		for _, key := range []string{"6:1:102:1", "mdr:1:211:1"} {
+			if row, is := s.rows[key]; is {
+				t.Errorf("it is still there: %+v", row)
+			}
+		}
+	})
+	t.Run("what rows told early", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play("6 6 6")
+		s.bowl("4 1")
+		late := s.snap.Balls[3]
+		s.snap.Balls = slices.Delete(slices.Clone(s.snap.Balls), 3, 4)
+		s.polls(doubtPolls + tornPolls + 4)
+		fire, four := batterFireKey(1, 101), rowFourKey(1, 101, 1)
+		if got := s.rows[fire].Text; got != "P101 23 (5)" {
+			t.Fatalf("without a ball it is %q", got)
+		}
+		s.snap.Balls = slices.Insert(s.snap.Balls, 3, late)
+		s.polls(6)
+		if got := s.rows[fire].Text; got != "P101 22 (4)" {
+			t.Errorf("with the ball it is %q", got)
+		}
+		if got := s.rows[four]; got.Text != "FOUR! P101 · ALP 22/0 (0.4)" || got.BallID != late.ID {
+			t.Errorf("the four is %+v", got)
+		}
+		want(t, s.keys(EventFour, EventCorrection), four)
 	})
 	t.Run("what is old stays", func(t *testing.T) {
 		s := newScript(t, 20)

@@ -96,6 +96,12 @@ func (s *script) score(in *Innings, b *Ball) {
 	in.UpdatedAt = s.now
 	row := s.row(in.No, b.BatterID)
 	row.Runs += b.BatRuns()
+	if b.Four {
+		row.Fours++
+	}
+	if b.Six {
+		row.Sixes++
+	}
 	if b.Legal() {
 		s.legal++
 		row.Balls++

@@ -121,8 +121,8 @@ func (s *Snapshot) contradicts(ch *challenge, judged int64, now time.Time) bool 
 		return false // its key is free: what is so after all is news
 	case ch.more:
 		return true
-	case f.fromScore():
-		return ch.now != nil && ch.now.BallID != 0 && f.ball() >= judged
+	case f.fromScore() && f.minor() && !reworded:
+		return f.counted() && ch.now == nil && f.ball() >= judged
 	case f.minor() || reworded:
 		return f.ball() >= judged && (!ch.same || reworded)
 	case !s.judges(f.key, f.subject):
