@@ -47,7 +47,7 @@ func (r *Replica) Doubtful(ctx context.Context, table string, key attr.Item) (se
 		}
 		entries, err := w.entries(it)
 		if err == nil {
-			_, seqs = intent.View(it.sh.known, entries, r.exprs)
+			_, seqs = intent.View(it.sh.known, entries, w.env)
 		}
 		return err
 	})

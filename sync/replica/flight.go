@@ -70,7 +70,7 @@ func (r *Replica) knownOf(tx *store.Tx, f *flight, last *reading) ([]intent.Know
 		if err != nil {
 			return nil, err
 		}
-		if sh != nil {
+		if sh != nil && !sh.lost {
 			out[i] = sh.known
 		}
 		if f.shown == nil || f.shown[i] == nil {

@@ -250,6 +250,8 @@ func (r *Replica) showBases(w *work, f *flight, each func(i int, it *workItem)) 
 			switch {
 			case !applied && known[i].Item == nil && e.Policy != store.PolicyState && r.lostItem(it):
 				// A write that is refused because the item is not there deletes nothing of what the table has lost.
+			case !overtaken && f.awaits(e) && known[i].Item == nil && it.sh.known.Item != nil:
+				it.sh.lost, it.dirty = true, true
 			case !overtaken, applied && isLater(e, *known[i], it.sh, w.env.Exprs):
 				w.base(it, *known[i], f.began)
 			}
@@ -259,6 +261,11 @@ func (r *Replica) showBases(w *work, f *flight, each func(i int, it *workItem)) 
 		}
 	}
 	return nil
+}
+
+// awaits reports whether an answer has parked an entry until all nodes have replayed.
+func (f *flight) awaits(e *intent.Entry) bool {
+	return f.outcome.Result == intent.OutParked && e.Why == intent.WhyReplay
 }
 
 // leave takes a unit out of the outbox: it is applied, superseded or in conflict.

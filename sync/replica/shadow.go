@@ -23,6 +23,7 @@ type shadow struct {
 	// through among them.
 	pending  []place
 	doubtful int       // of them, not in the view because their condition does not hold on what is below
+	lost     bool      // the table was restored without known.Item: readers see it until all have replayed, nothing is sent upon it
 	set      time.Time // known was set: the server-corrected instant at which the read or the send began that told it
 	gone     gone      // the life that ended here last; zero: none is remembered
 }
@@ -58,6 +59,7 @@ const (
 	shadowHasItem = 1 << 0 // the cloud has the item
 	shadowSame    = 1 << 1 // the row is its image, only the sidecar is here
 	shadowGone    = 1 << 2
+	shadowLost    = 1 << 3
 )
 
 var errShadow = errors.New("a shadow is cut short or of an unknown version")
@@ -102,7 +104,7 @@ func (r *Replica) setBase(it *item, sh *shadow, known intent.Known, at time.Time
 	if sh.known.Item != nil && known.Item == nil {
 		sh.gone = gone{life: sh.known.Side.Life, at: at}
 	}
-	sh.known, sh.set = known, at
+	sh.known, sh.set, sh.lost = known, at, false
 	r.reads.touch(it.id())
 }
 
@@ -122,6 +124,9 @@ func (sh *shadow) encode() []byte {
 	}
 	if sh.gone != (gone{}) {
 		flags |= shadowGone
+	}
+	if sh.lost && !same {
+		flags |= shadowLost
 	}
 	b := make([]byte, 0, 64+2*len(sh.pending)+64*len(image))
 	b = append(b, shadowVersion, flags)
@@ -165,7 +170,7 @@ func decodeShadowHead(b []byte) (sh *shadow, flags byte, rest []byte, err error)
 	}
 	flags = b[1]
 	c := fields.Reader{B: b[2:]}
-	sh = &shadow{set: fromMillis(c.Varint()), doubtful: int(c.Uvarint())}
+	sh = &shadow{set: fromMillis(c.Varint()), doubtful: int(c.Uvarint()), lost: flags&shadowLost != 0}
 	n := c.Uvarint()
 	if n > uint64(len(c.B)) {
 		return nil, 0, nil, errShadow

@@ -338,7 +338,7 @@ func (w *work) show(it *workItem) error {
 			return err
 		}
 		var seqs []uint64
-		view, seqs = intent.View(it.sh.known, entries, w.env.Exprs)
+		view, seqs = intent.View(it.sh.known, entries, w.env)
 		doubtful = len(seqs)
 	}
 	if doubtful != it.sh.doubtful {

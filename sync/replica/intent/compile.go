@@ -37,7 +37,7 @@ func Compile(w *store.Write, known Known, pending []*Entry, env Env) (*Entry, er
 		e.Lock = w.Spec.LockOf(item)
 		e.Fence, _ = item[AttrFence].Int()
 	}
-	e.Life, e.Behind = lifeBehind(known, pending, w.Old != nil, env.Exprs)
+	e.Life, e.Behind = lifeBehind(known, pending, w.Old != nil, env)
 	e.operation(w, item)
 	e.ghost(w, known, pending, item, env)
 	if e.Policy == store.PolicyNewest {
@@ -111,14 +111,14 @@ func lifeOf(k Known) Life {
 // A delete that is doubtful there ends no life, and a create that is begins none. seen tells that the application found
 // an item: an entry on its way to a life that no base shows yet is not in the view that is computed here, and readers see
 // it.
-func lifeBehind(k Known, pending []*Entry, seen bool, exprs *expr.Cache) (life Life, behind uint64) {
-	v := viewing{item: k.Item, life: lifeOf(k), time: k.Side.Time}
-	for _, e := range pending {
-		v.take(e, exprs)
-	}
+func lifeBehind(k Known, pending []*Entry, seen bool, env Env) (life Life, behind uint64) {
+	v, _ := view(k, pending, env)
 	if last := len(pending) - 1; v.item == nil && seen && last >= 0 &&
 		pending[last].Op != store.OpDelete && pending[last].Life.Kind != LifeNone {
 		return pending[last].Life, pending[last].Behind
+	}
+	if v.behind != 0 {
+		v.life.ID = ""
 	}
 	return v.life, v.behind
 }

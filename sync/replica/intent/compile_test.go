@@ -168,13 +168,13 @@ func TestDoubtful(t *testing.T) {
 	a.write(update("t", "i", "SET z = :y", "", ":y", 1))
 	w.foreignSet("t", "i", "x", 9)
 	a.learn("t", "i")
-	view, doubtful := View(a.known[at("t", key("i"))], a.queue, nil)
+	view, doubtful := View(a.known[at("t", key("i"))], a.queue, a.env())
 	if show(view) != `{"x":{"N":"9"},"z":{"N":"1"}}` || len(doubtful) != 1 || doubtful[0] != one.Seq {
 		t.Errorf("the view is %s, doubtful %d", show(view), doubtful)
 	}
 	w.foreignSet("t", "i", "x", 0)
 	a.learn("t", "i")
-	if _, doubtful := View(a.known[at("t", key("i"))], a.queue, nil); len(doubtful) != 0 {
+	if _, doubtful := View(a.known[at("t", key("i"))], a.queue, a.env()); len(doubtful) != 0 {
 		t.Errorf("doubtful still: %d", doubtful)
 	}
 }

@@ -356,7 +356,7 @@ func TestLifeOfTheEntry(t *testing.T) {
 	b.drain()
 	a.learn("t", "i") // the feed brings the other life before it is sent
 	d.learn("t", "i")
-	if _, doubtful := View(a.known[at("t", key("i"))], a.queue, nil); len(doubtful) != 1 {
+	if _, doubtful := View(a.known[at("t", key("i"))], a.queue, a.env()); len(doubtful) != 1 {
 		t.Errorf("doubtful are %d", len(doubtful))
 	}
 	a.drain()

@@ -8,22 +8,36 @@ import (
 
 // View is what readers see of an item: its pending entries, in their order, applied to the base. Doubtful are the
 // sequences of those whose condition or guards do not hold there, or that cannot be applied: they are not in it.
-// Quarantined ones are not in it either. The items given are not changed.
-func View(known Known, pending []*Entry, exprs *expr.Cache) (item attr.Item, doubtful []uint64) {
-	v := viewing{item: known.Item, life: lifeOf(known), time: known.Side.Time}
+// Quarantined ones are not in it either, nor is what is put back and the base has. The items given are not changed.
+func View(known Known, pending []*Entry, env Env) (item attr.Item, doubtful []uint64) {
+	v, doubtful := view(known, pending, env)
+	return v.item, doubtful
+}
+
+func view(known Known, pending []*Entry, env Env) (v viewing, doubtful []uint64) {
+	v = viewing{node: env.Node, item: known.Item, life: lifeOf(known), time: known.Side.Time}
 	for _, e := range pending {
-		if e.aside() {
+		if e.aside() || e.Replay && !e.Lost && e.reached(known.Side, env.Node) {
 			continue
 		}
-		if !v.take(e, exprs) {
+		if !v.take(e, env.Exprs) {
 			doubtful = append(doubtful, e.Seq)
 		}
 	}
-	return v.item, doubtful
+	return v, doubtful
+}
+
+// reached reports whether an image that carries our mark is of the entry, or of a later one. What is put back was applied
+// before, and the base may be from then: applied to it once more, an ADD would be seen twice.
+func (e *Entry) reached(side Sidecar, node string) bool {
+	there := side.Marks[node]
+	order, _ := attr.Compare(there, e.Mark())
+	return there.Kind() == attr.KindN && order >= 0
 }
 
 // viewing is an item while entries are applied to it.
 type viewing struct {
+	node   string
 	item   attr.Item
 	life   Life
 	behind uint64     // the entry that has begun the life, if it is pending
@@ -43,7 +57,7 @@ func (v *viewing) take(e *Entry, exprs *expr.Cache) bool {
 	case next == nil:
 		v.life, v.behind = Life{}, 0
 	case e.Ghost || v.item == nil:
-		v.life, v.behind = Life{Kind: LifeOurs}, e.Seq
+		v.life, v.behind = Life{Kind: LifeOurs, ID: e.lifeID(v.node)}, e.Seq
 	}
 	v.item = next
 	if e.timed() {
@@ -79,8 +93,8 @@ func (v *viewing) lets(e *Entry) bool {
 		return false
 	case e.Behind != 0:
 		return v.behind == e.Behind || v.behind == 0
-	case v.behind != 0:
-		return false
+	case v.behind != 0: // of what is put back it knows the name
+		return v.life == e.Life
 	}
 	return v.life == e.Life || v.life.Kind == LifeForeign
 }

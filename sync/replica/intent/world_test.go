@@ -264,7 +264,7 @@ func key(id string) attr.Item { return attr.Item{"pk": attr.S(id)} }
 
 // view is what readers of the node see.
 func (n *node) view(table, id string) attr.Item {
-	it, _ := View(n.known[at(table, key(id))], n.Item(table, key(id)), n.w.cloud.cache)
+	it, _ := View(n.known[at(table, key(id))], n.Item(table, key(id)), n.env())
 	return it
 }
 

@@ -58,7 +58,7 @@ func (n *node) prepare(o op, seq uint64, atomic bool) (Subject, bool) {
 	k := at(o.table, key(o.id))
 	spec := n.w.specs[o.table]
 	known, pending := n.known[k], n.Item(o.table, key(o.id))
-	view, _ := View(known, pending, n.w.cloud.cache)
+	view, _ := View(known, pending, n.env())
 	params := expr.Params{Names: o.names}
 	if len(o.values) > 0 {
 		params.Values = o.values
