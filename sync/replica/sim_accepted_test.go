@@ -36,6 +36,8 @@ type seen struct {
 	lastWord  map[string]string              // setting: the last word on it; nil: not said yet
 	brought   map[string]uint64              // "item id": the effect of an update that has brought it
 	settledBy map[string][]toldAt            // node: how far it has told to be settled
+	closed    map[string]closedAt            // "node table key": the last mark that was closed
+	goesOn    map[string]uint64              // "node seq item": the next effect when it was last sent, but to close its mark
 }
 
 func newSeen() seen {
@@ -45,6 +47,7 @@ func newSeen() seen {
 		noticed: map[string]bool{}, pruned: map[string]uint64{},
 		states: map[string][]stateAt{}, meant: map[string][]string{}, behind: map[string][]link{}, early: map[link]string{},
 		dead: map[string]bool{}, settledBy: map[string][]toldAt{}, brought: map[string]uint64{},
+		closed: map[string]closedAt{}, goesOn: map[string]uint64{},
 	}
 }
 
@@ -112,6 +115,19 @@ func brings(e *simcloud.Effect, id string) bool {
 func (b *book) behindRenumbered(e *simcloud.Effect, lane string, seq uint64) bool {
 	w := b.written[lane]
 	return !renumbered(seq) && renumbered(b.last[lane]) && w.upTo < seq && e.New != nil && e.New[intent.AttrLife].Str() != w.life
+}
+
+// closedAt is the closing of a mark.
+type closedAt struct {
+	n, seq uint64
+	life   string // on which it lies
+}
+
+// forgotten tells of an entry whose mark was closed that its node does not know of it, since it has sent it again: the answer was
+// lost, or the process died before the record. Accepted: the life that the mark was on has ended, and nothing else tells.
+func (b *book) forgotten(e *simcloud.Effect, entry, item, lane string, seq uint64) bool {
+	c := b.closed[lane]
+	return c.seq == seq && c.n == b.lastN[lane] && b.last[lane] == seq+1 && e.Old[intent.AttrLife].Str() != c.life && b.goesOn[entry+" "+item] > c.n
 }
 
 // livedAt is what has become of a life.

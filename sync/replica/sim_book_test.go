@@ -220,6 +220,9 @@ func (b *book) sends(mark string, c *intent.Call) {
 	if b.sent[as] == 0 {
 		b.sent[as] = b.latest + 1
 	}
+	if c.Values[":x"].IsZero() { // no mark is closed
+		b.goesOn[as.entry+" "+as.item] = b.latest + 1
+	}
 	b.guarded(as, c)
 	if life := begun(c); life != "" {
 		b.named[as.entry+" "+as.item] = life
@@ -298,7 +301,7 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 	}
 	last := b.last[lane]
 	accepted := closes || // it shows nobody anything: the queue of a restored snapshot may do so late
-		b.unsentThere(e, entry, lane) || b.behindRenumbered(e, lane, seq) || b.copied(e, entry, item)
+		b.unsentThere(e, entry, lane) || b.behindRenumbered(e, lane, seq) || b.copied(e, entry, item) || b.forgotten(e, entry, item, lane, seq)
 	if strict && last > seq && !accepted {
 		b.s.violate("order: %s had an effect on %s after sequence %d", entry, item, last)
 	}
@@ -307,6 +310,7 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 	switch {
 	case closes:
 		b.s.net.Count("mark closed")
+		b.closed[lane] = closedAt{e.N, seq, e.New[intent.AttrLife].Str()}
 		b.last[lane] = seq + 1 // nothing of it may come any more
 		if strict {
 			b.last[lane] = max(last, seq+1)

@@ -7,6 +7,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -112,6 +113,76 @@ func TestOrderOfACreateCopiedByASnapshot(t *testing.T) {
 				b.putBack("n0", disk{acts: map[*act]bool{b.acts[0]: true}})
 			}
 			effect("n0", create, store.OpUpdate, nil, image("n0.3", life))
+			if s.broken() != c.broken {
+				t.Errorf("violated: %v", s.failed)
+			}
+		})
+	}
+}
+
+// A create without a proof whose mark was closed, of which its node was not told, is decided anew where another node has deleted
+// what the mark was on: it is made. A copy from before the closing is not to come, nor is it to apply where the mark still is.
+func TestOrderOfACreateWhoseClosingIsForgotten(t *testing.T) {
+	const (
+		create = uint64(1)<<40 + 14
+		mark   = "n1 1099511627790.327798957"
+		label  = "~n1.1.1099511627790"
+		life   = "n1.1.1099511627790"
+	)
+	for name, c := range map[string]struct {
+		again   bool // it is sent after the closing
+		closes  bool // only to close it once more
+		deleted bool // what the mark was on
+		behind  bool // what its node wrote later has had an effect
+		broken  bool
+	}{
+		"sent again, and the item was deleted":      {again: true, deleted: true},
+		"a copy from before":                        {deleted: true, broken: true},
+		"closed again, and a copy from before":      {again: true, closes: true, deleted: true, broken: true},
+		"sent again, and the item is there":         {again: true, broken: true},
+		"sent again, and what is behind it applied": {again: true, deleted: true, behind: true, broken: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &sim{plain: true}
+			s.net = simcloud.NewNetwork(nil, nil, 1)
+			s.book = newBook(s)
+			b := s.book
+			b.issued["n1.57"], b.issued["foreign.80"] = true, true
+			b.acknowledge(&act{node: "n1", seq: create, table: "items", key: pk("i4"), op: store.OpPut, id: "n1.57"})
+			image := func(id, life string) attr.Item {
+				return attr.Item{"pk": attr.S("i4"), "v": attr.S(id), intent.AttrLife: attr.S(life)}
+			}
+			effect := func(by, mark string, op store.Op, was, is attr.Item) {
+				b.effect(&simcloud.Effect{N: b.latest + 1, Table: "items", Key: pk("i4"), Op: op, Old: was, New: is, By: by, Mark: mark})
+			}
+			sends := func(values attr.Item) {
+				b.sends(mark, &intent.Call{Op: store.OpPut, Table: "items", Key: pk("i4"), Params: expr.Params{Values: values}})
+			}
+			closing := attr.Item{":x": attr.Int(1)}
+			there := attr.Item{"pk": attr.S("i4"), "v": attr.S("foreign.80")}
+			effect("foreign", "", store.OpPut, nil, there)
+			sends(nil)
+			sends(closing)
+			was := image("foreign.80", label)
+			effect("n1", mark+"1", store.OpUpdate, there, was)
+			if c.deleted {
+				effect("n0", "", store.OpDelete, was, nil)
+				was = nil
+			}
+			if c.behind {
+				effect("n1", fmt.Sprintf("n1 %d.123456789", create+2), store.OpDelete, image("foreign.80", "n0.1.9"), nil)
+			}
+			switch {
+			case c.closes:
+				sends(closing)
+			case c.again:
+				sends(nil)
+			}
+			is := image("n1.57", life)
+			if was != nil {
+				is = image("n1.57", label)
+			}
+			effect("n1", mark, store.OpPut, was, is)
 			if s.broken() != c.broken {
 				t.Errorf("violated: %v", s.failed)
 			}

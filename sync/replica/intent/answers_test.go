@@ -120,6 +120,44 @@ func TestClosingOfACreateForgottenByACrash(t *testing.T) {
 	}
 }
 
+// A closed mark goes with its item. Where the node was not told of the closing, nothing says that the create was decided: another
+// node deletes what was in its way, as soon as the hold is over, and the create is made, as if it had been away all the time.
+func TestClosingOfACreateGoesWithItsItem(t *testing.T) {
+	t.Parallel()
+	for _, crash := range []bool{false, true} {
+		w := newWorld(t)
+		w.older = true // without a proof
+		a, b := w.node("a"), w.node("b")
+		a.write(put("t", "i", "attribute_not_exists(pk)", "x", 1))
+		a.step(loseRequest)
+		w.foreignPut("t", "i", "x", 9)
+		for a.queue[0].step != stepClose {
+			if !a.step(arrive) {
+				t.Fatal("it waits")
+			}
+		}
+		a.step(loseAnswer)
+		if crash {
+			a.crash()
+		}
+		b.learn("t", "i")
+		began := w.now
+		b.write(remove("t", "i", ""))
+		b.drain()
+		if w.now.Sub(began) < SignedFor {
+			t.Errorf("it was deleted %v after the closing", w.now.Sub(began))
+		}
+		w.want("t", "i", "nothing")
+		e := a.queue[0]
+		a.drain()
+		a.result(e, OutApplied, "")
+		w.want("t", "i", `{"x":{"N":"1"}}`)
+		if n := w.cloud.effects[WriteID("a", e.Seq)]; n != 1 {
+			t.Errorf("crash %v: it had %d effects", crash, n)
+		}
+	}
+}
+
 func TestEntriesBehindALabel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
