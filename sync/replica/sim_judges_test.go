@@ -25,12 +25,14 @@ func newJudged() *judged {
 	return &judged{s, time.Unix(1e9, 0)}
 }
 
-// effect is an update by a node of an item that is and stays there.
+// effect is a change of an item under a node's mark; of sequence 0, a foreign one.
 func (j *judged) effect(by string, seq uint64, op store.Op, was, is attr.Item) {
 	j.at = j.at.Add(time.Second)
-	j.book.effect(&simcloud.Effect{
-		N: j.book.latest + 1, At: j.at, Table: "items", Key: pk("i1"), Op: op, Old: was, New: is, By: by, Mark: fmt.Sprintf("%s %d.123456789", by, seq),
-	})
+	e := &simcloud.Effect{N: j.book.latest + 1, At: j.at, Table: "items", Key: pk("i1"), Op: op, Old: was, New: is, By: by}
+	if seq > 0 {
+		e.Mark = fmt.Sprintf("%s %d.123456789", by, seq)
+	}
+	j.book.effect(e)
 }
 
 // What an effect leaves of others' marks is judged: they are not taken back, nor away before all copies are over.
@@ -84,6 +86,7 @@ func TestJudgesLives(t *testing.T) {
 		life   string // on which the update is; n1.1.5 was there when it was written
 		upsert bool   // it was written where nothing was
 		again  bool   // it comes under another number once more
+		came   uint64 // it was written behind create 8 of its node; which write of that node came to the next life before it
 		broken bool
 	}{
 		"on its life":                      {life: "n1.1.5"},
@@ -92,16 +95,27 @@ func TestJudgesLives(t *testing.T) {
 		"on one that its own node began":   {life: "n0.1.6"},
 		"its value is brought once more":   {life: "n1.1.5", again: true, broken: true},
 		"on one that a foreign writer has": {life: "~n1.1.6"},
+		"behind a create that has moved":   {life: "n1.1.6", came: 8},
+		"behind a create that has not":     {life: "n1.1.6", came: 7, broken: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := newJudged()
-			for _, id := range []string{"n0.1", "n1.1", "n1.2", "n1.3"} {
+			for _, id := range []string{"n0.1", "n0.2", "n1.1", "n1.2", "n1.3"} {
 				j.book.issued[id] = true
 			}
-			j.effect("n1", 5, store.OpPut, nil, image("n1.1.5", "n1.1"))
+			if c.came > 0 {
+				j.book.acknowledge(&act{node: "n0", seq: 8, table: "items", key: pk("i1"), op: store.OpUpdate, id: "n0.2", upsert: true})
+				j.effect("n0", 8, store.OpUpdate, nil, image("n0.1.8", "n0.2"))
+				j.effect("foreign", 0, store.OpDelete, image("n0.1.8", "n0.2"), nil)
+			} else {
+				j.effect("n1", 5, store.OpPut, nil, image("n1.1.5", "n1.1"))
+			}
 			j.book.acknowledge(&act{node: "n0", seq: 9, table: "items", key: pk("i1"), op: store.OpUpdate, id: "n0.1", upsert: c.upsert})
 			if c.life != "n1.1.5" {
 				j.effect("n1", 6, store.OpPut, nil, image(c.life, "n1.2"))
+			}
+			if c.came > 0 {
+				j.effect("n0", c.came, store.OpUpdate, image(c.life, "n1.2"), image(c.life, "n0.2"))
 			}
 			j.effect("n0", 9, store.OpUpdate, image(c.life, "n1.2"), image(c.life, "n0.1"))
 			if c.again {

@@ -163,14 +163,16 @@ func (b *book) onItsLife(e *simcloud.Effect, a *act, item string) {
 	}
 }
 
-// behindOwn reports whether a write may stand behind a create of its node, and go where that goes.
+// behindOwn reports whether a write may stand behind a create of its node, and go where that goes: one that had no effect when the
+// write was made, or one without a proof whose answer was lost, and which has had another effect since.
 func (b *book) behindOwn(a *act) bool {
 	return slices.ContainsFunc(b.ofItem[a.node+" "+a.table+" "+keyText(a.key)], func(other *act) bool {
 		if other.seq >= a.seq || !other.upsert {
 			return false
 		}
 		at := b.effects[fmt.Sprintf("%s %d", other.node, other.seq)]
-		return !slices.ContainsFunc(at, func(e effectAt) bool { return e.n > other.after && e.n <= a.after })
+		before := slices.ContainsFunc(at, func(e effectAt) bool { return e.n > other.after && e.n <= a.after })
+		return !before || slices.ContainsFunc(at, func(e effectAt) bool { return e.n > a.after })
 	})
 }
 
