@@ -158,6 +158,38 @@ func TestClosingOfACreateGoesWithItsItem(t *testing.T) {
 	}
 }
 
+// What is written behind a create without a proof is on the life that this began. Where another node has deleted that, it is not
+// applied to what is there by now.
+func TestBehindACreateThatWasDeleted(t *testing.T) {
+	t.Parallel()
+	for name, again := range map[string]bool{"deleted": false, "deleted and made again": true} {
+		for i, behind := range []op{update("t", "i", "SET y = :y", "", ":y", 1), put("t", "i", "", "y", 1)} {
+			w := newWorld(t)
+			w.transactions = false // and no proof
+			a, b := w.node("a"), w.node("b")
+			create := a.write(put("t", "i", "", "x", 1))
+			later := a.write(behind)
+			a.step(loseAnswer)
+			b.learn("t", "i")
+			b.write(remove("t", "i", ""))
+			b.drain()
+			want := "nothing"
+			if again {
+				b.write(put("t", "i", "", "z", 1))
+				b.drain()
+				want = `{"z":{"N":"1"}}`
+			}
+			a.drain()
+			a.result(create, OutSuperseded, CodeTombstone)
+			a.result(later, OutConflict, CodeDeleted)
+			if t.Failed() {
+				t.Logf("%s, write %d", name, i)
+			}
+			w.want("t", "i", want)
+		}
+	}
+}
+
 func TestEntriesBehindALabel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

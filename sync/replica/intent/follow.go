@@ -7,9 +7,9 @@ import "github.com/touchline/touchline/store"
 // before it, and what the tail has taken is not in later. It gives those it has changed.
 func Follow(e *Entry, o Outcome, now Known, later []*Entry, env Env) (changed []*Entry) {
 	life := lifeOf(now)
-	made := e.creates() && o.Result == OutApplied && !e.Shown(now.Side, env.Node)
+	ended := now.Item == nil || o.Code == CodeTombstone || o.Result == OutApplied && !e.Shown(now.Side, env.Node)
 	switch {
-	case e.creates() && (made || now.Item == nil): // it has ended since
+	case e.creates() && ended: // what it began
 		life = Life{Kind: LifeOurs, ID: e.lifeID(env.Node)}
 	case now.Item == nil:
 		life = e.Life
