@@ -12,7 +12,11 @@ func (c Config) Values() map[string]string {
 	var walk func(prefix string, v reflect.Value)
 	walk = func(prefix string, v reflect.Value) {
 		for f, field := range v.Fields() {
-			key := prefix + f.Tag.Get("koanf")
+			tag := f.Tag.Get("koanf")
+			if tag == "-" {
+				continue
+			}
+			key := prefix + tag
 			if field.Kind() == reflect.Struct {
 				walk(key+".", field)
 				continue
@@ -25,5 +29,8 @@ func (c Config) Values() map[string]string {
 		}
 	}
 	walk("", reflect.ValueOf(c))
+	for _, a := range c.Apps {
+		walk(a.Name+".", reflect.ValueOf(a.Settings).Elem())
+	}
 	return out
 }

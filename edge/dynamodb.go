@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/httpapi/dynamoapi"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/connlimit"
@@ -17,7 +18,7 @@ import (
 
 // StandaloneConfig is what the DynamoDB API alone is told.
 type StandaloneConfig struct {
-	DynamoDBConfig
+	node.DynamoDBConfig
 	Data   string // the file that holds the data; empty with Memory
 	Memory bool   // nothing is kept
 
@@ -42,10 +43,10 @@ type Answering struct {
 
 // DynamoDB answers the DynamoDB API alone, from a file or from memory, until ctx ends.
 func DynamoDB(ctx context.Context, c StandaloneConfig) error {
-	if _, err := isLoopback(c.Listen); err != nil { // an empty address too: elsewhere it stands for no endpoint
+	if _, err := node.IsLoopback(c.Listen); err != nil { // an empty address too: elsewhere it stands for no endpoint
 		return fault.New(fault.Invalid, "bad_listen", "cannot listen: %s", err)
 	}
-	if p := c.sweepProblem(); p != "" {
+	if p := c.SweepProblem(); p != "" {
 		return fault.New(fault.Invalid, "bad_sweep", "--ttl-sweep %s", p)
 	}
 	e, err := c.endpoint(ctx)
@@ -53,7 +54,7 @@ func DynamoDB(ctx context.Context, c StandaloneConfig) error {
 		return err
 	}
 	defer e.Close()
-	e.limit(shareFiles(connlimit.Files(), c.Log, dynamoapi.DefaultConnections)[0])
+	e.Limit(node.ShareFiles(connlimit.Files(), c.Log, dynamoapi.DefaultConnections)[0])
 	s, err := c.open()
 	if err != nil {
 		return err
@@ -66,20 +67,20 @@ func DynamoDB(ctx context.Context, c StandaloneConfig) error {
 }
 
 // endpoint takes the port.
-func (c StandaloneConfig) endpoint(ctx context.Context) (*Endpoint, error) {
-	if p := c.problem(); p != "" && !c.AnyKey {
+func (c StandaloneConfig) endpoint(ctx context.Context) (*node.Endpoint, error) {
+	if p := c.ListenProblem(); p != "" && !c.AnyKey {
 		return nil, fault.New(fault.Invalid, "bad_listen", "cannot listen: %s; for tests, --any-key accepts every key", p)
 	}
 	if !c.AnyKey {
-		return NewEndpoint(ctx, c.DynamoDBConfig, "--listen", c.Log)
+		return node.NewEndpoint(ctx, c.DynamoDBConfig, "--listen", c.Log)
 	}
-	e, err := newEndpoint(ctx, c.DynamoDBConfig, "--listen", c.Log)
+	e, err := node.NewOpenEndpoint(ctx, c.DynamoDBConfig, "--listen", c.Log)
 	if err != nil {
 		return nil, err
 	}
-	e.reset = dynamoapi.ResetFromLoopback
+	e.ResetBy(dynamoapi.ResetFromLoopback)
 	if c.RemoteReset {
-		e.reset = dynamoapi.ResetFromAnywhere
+		e.ResetBy(dynamoapi.ResetFromAnywhere)
 	}
 	c.Log.Warn("every key is accepted: anyone who can reach the address may read, change and delete everything", "listen", e.Addr(), "remoteReset", c.RemoteReset)
 	return e, nil
@@ -107,17 +108,17 @@ func (c StandaloneConfig) open() (*store.Store, error) {
 }
 
 // run answers until ctx ends or the store fails, and looks after the store meanwhile.
-func (c StandaloneConfig) run(ctx context.Context, e *Endpoint, s *store.Store) error {
+func (c StandaloneConfig) run(ctx context.Context, e *node.Endpoint, s *store.Store) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer failWith(s, cancel)()
+	defer node.FailWith(s, cancel)()
 	work, rest := context.WithCancel(context.WithoutCancel(ctx))
 	var loop sync.WaitGroup
-	loop.Go(func() { _ = housekeep(work, s, clock.Real(), c.Log) }) // ends with its context only
-	namesLongTurns(s, c.Log)
-	e.open(s, store.PolicyLocal)
-	err := e.run(ctx)
+	loop.Go(func() { _ = node.Housekeep(work, s, clock.Real(), c.Log) }) // ends with its context only
+	node.NameLongTurns(s, c.Log)
+	e.Open(s, store.PolicyLocal)
+	err := e.Run(ctx)
 	rest()
 	loop.Wait()
-	return errors.Join(causeOf(ctx), err)
+	return errors.Join(node.CauseOf(ctx), err)
 }

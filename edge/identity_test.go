@@ -17,15 +17,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/golang-jwt/jwt/v5"
+	"github.com/golang-jwt/jwt/v4"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/touchline/touchline/httpapi"
-	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
-	"github.com/touchline/touchline/migrations"
-	"github.com/touchline/touchline/store/storetest"
 )
 
 func TestIdentityProblems(t *testing.T) {
@@ -34,30 +31,36 @@ func TestIdentityProblems(t *testing.T) {
 		change func(c *Config)
 		want   []string // keys
 	}{
-		"default":              {func(*Config) {}, nil},
-		"dev issuer":           {func(c *Config) { c.Auth.DevIssuer = true }, nil},
-		"LAN":                  {func(c *Config) { c.Listen = "0.0.0.0:8080" }, []string{"listen"}},
-		"LAN, any":             {func(c *Config) { c.Listen = ":8080" }, []string{"listen"}},
-		"LAN with a pool":      {func(c *Config) { c.Listen, c.Auth.Cognito = "0.0.0.0:80", CognitoConfig{pool, []string{"app"}} }, nil},
+		"default":    {func(*Config) {}, nil},
+		"dev issuer": {func(c *Config) { c.Auth.DevIssuer = true }, nil},
+		"LAN":        {func(c *Config) { c.Listen = "0.0.0.0:8080" }, []string{"listen"}},
+		"LAN, any":   {func(c *Config) { c.Listen = ":8080" }, []string{"listen"}},
+		"LAN with a pool": {func(c *Config) {
+			c.Listen, c.Auth.Cognito = "0.0.0.0:80", node.CognitoConfig{Issuer: pool, ClientIDs: []string{"app"}}
+		}, nil},
 		"LAN with a key":       {func(c *Config) { c.Listen, c.Auth.APIKey = "0.0.0.0:80", "0123456789abcdefghij" }, nil},
 		"LAN with dev issuer":  {func(c *Config) { c.Listen, c.Auth.DevIssuer = "192.168.0.7:80", true }, []string{"listen", "auth.dev_issuer"}},
 		"all, LAN, dev issuer": {func(c *Config) { c.Listen, c.Auth.DevIssuer, c.Auth.APIKey = ":80", true, "0123456789abcdefghij" }, []string{"auth.dev_issuer"}},
 		"no address":           {func(c *Config) { c.Listen = "8080" }, []string{"listen"}},
 		"pool without clients": {func(c *Config) { c.Auth.Cognito.Issuer = pool }, []string{"auth.cognito.client_ids"}},
 		"clients without pool": {func(c *Config) { c.Auth.Cognito.ClientIDs = []string{"app"} }, []string{"auth.cognito.issuer"}},
-		"empty client":         {func(c *Config) { c.Auth.Cognito = CognitoConfig{pool, []string{"app", ""}} }, []string{"auth.cognito.client_ids"}},
-		"pool over http":       {func(c *Config) { c.Auth.Cognito = CognitoConfig{"http://pool.example", []string{"app"}} }, []string{"auth.cognito.issuer"}},
-		"pool with a password": {func(c *Config) { c.Auth.Cognito = CognitoConfig{"https://a:b@pool.example", []string{"app"}} }, []string{"auth.cognito.issuer"}},
-		"short key":            {func(c *Config) { c.Auth.APIKey = "0123456789abcdefghi" }, []string{"auth.api_key"}},
-		"key with a space":     {func(c *Config) { c.Auth.APIKey = "0123456789 abcdefghij" }, []string{"auth.api_key"}},
-		"no admin group":       {func(c *Config) { c.Auth.AdminGroup = "" }, []string{"auth.admin_group"}},
-		"origins":              {func(c *Config) { c.HTTP.CORS = []string{"https://app.example", "*", "app.example", "https://x/"} }, []string{"http.cors", "http.cors"}},
+		"empty client":         {func(c *Config) { c.Auth.Cognito = node.CognitoConfig{Issuer: pool, ClientIDs: []string{"app", ""}} }, []string{"auth.cognito.client_ids"}},
+		"pool over http": {func(c *Config) {
+			c.Auth.Cognito = node.CognitoConfig{Issuer: "http://pool.example", ClientIDs: []string{"app"}}
+		}, []string{"auth.cognito.issuer"}},
+		"pool with a password": {func(c *Config) {
+			c.Auth.Cognito = node.CognitoConfig{Issuer: "https://a:b@pool.example", ClientIDs: []string{"app"}}
+		}, []string{"auth.cognito.issuer"}},
+		"short key":        {func(c *Config) { c.Auth.APIKey = "0123456789abcdefghi" }, []string{"auth.api_key"}},
+		"key with a space": {func(c *Config) { c.Auth.APIKey = "0123456789 abcdefghij" }, []string{"auth.api_key"}},
+		"no admin group":   {func(c *Config) { c.Auth.AdminGroup = "" }, []string{"auth.admin_group"}},
+		"origins":          {func(c *Config) { c.HTTP.CORS = []string{"https://app.example", "*", "app.example", "https://x/"} }, []string{"http.cors", "http.cors"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := DefaultConfig()
 			tt.change(&c)
 			var got []string
-			for _, p := range c.identityProblems() {
+			for _, p := range node.IdentityProblems(c.Listen, &c.Auth, &c.HTTP) {
 				got = append(got, p.Key)
 				if c.Auth.APIKey != "" && strings.Contains(p.Text, c.Auth.APIKey) {
 					t.Errorf("%q shows the key", p.Text)
@@ -70,41 +73,12 @@ func TestIdentityProblems(t *testing.T) {
 	}
 }
 
-func TestHTTPApply(t *testing.T) {
-	var c httpapi.Config
-	HTTPConfig{CORS: []string{"https://a"}, Rate: RateConfig{PerMinute: 7, Burst: 3}, MaxStreams: 5}.apply(&c, 9)
-	if c.Rate != (httpapi.RateConfig{PerMinute: 7, Burst: 3}) || c.MaxStreams != 5 || c.MaxConnections != 9 || len(c.CORS) != 1 {
-		t.Errorf("%+v", c)
-	}
-}
-
-// What is fetched of an issuer is in the store as it was.
-func TestKeyStore(t *testing.T) {
-	k := keyStore{storetest.Open(t, migrations.Tables()...)}
-	if set, err := k.LoadKeys(t.Context(), "https://a"); err != nil || set.Body != nil {
-		t.Errorf("%+v, %v", set, err)
-	}
-	want := auth.KeySet{Issuer: "https://a", Body: []byte(`{"keys":[]}`), ETag: `"x"`, FetchedAt: time.Date(2026, 6, 9, 10, 0, 0, 0, time.UTC)}
-	for _, tag := range []string{`"old"`, `"x"`, ""} {
-		want.ETag = tag
-		if err := k.SaveKeys(t.Context(), want); err != nil {
-			t.Fatal(err)
-		}
-		got, err := k.LoadKeys(t.Context(), "https://a")
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("%v (-want +got):\n%s", err, diff)
-		}
-	}
-	if set, err := k.LoadKeys(t.Context(), "https://b"); err != nil || set.Body != nil {
-		t.Errorf("another issuer: %+v, %v", set, err)
-	}
-}
-
 // served runs a node in dir, asks it what do asks, and ends it.
-func served(t *testing.T, dir string, p Parts, do func(base string)) {
+func served(t *testing.T, dir string, p node.Parts, do func(base string)) {
 	t.Helper()
 	p.Clock, p.Log = clock.Real(), slog.New(slog.DiscardHandler)
-	n, err := Open(t.Context(), dir, p)
+	p.Apps = applications()
+	n, err := node.Open(t.Context(), dir, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,8 +128,8 @@ func TestCognitoOffline(t *testing.T) {
 	}))
 	defer pool.Close()
 	c := DefaultConfig()
-	c.Auth.Cognito = CognitoConfig{Issuer: pool.URL, ClientIDs: []string{"app"}}
-	if problems := c.identityProblems(); len(problems) > 0 {
+	c.Auth.Cognito = node.CognitoConfig{Issuer: pool.URL, ClientIDs: []string{"app"}}
+	if problems := c.Problems(); len(problems) > 0 {
 		t.Fatal(problems)
 	}
 	unsigned := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.MapClaims{
@@ -171,7 +145,7 @@ func TestCognitoOffline(t *testing.T) {
 		if !online {
 			pool.Close()
 		}
-		served(t, dir, Parts{Auth: c.identity(slog.New(slog.DiscardHandler))}, func(base string) {
+		served(t, dir, node.Parts{Auth: c.Auth.Maker(c.DataDir, slog.New(slog.DiscardHandler))}, func(base string) {
 			if status, _ := statusOf(t, base+"/cricket/matches", "Authorization", "Bearer "+token); status != http.StatusOK {
 				t.Errorf("online %t: %d", online, status)
 			}
@@ -190,7 +164,7 @@ func TestDevIssuer(t *testing.T) {
 		t.Fatalf("before there is a key: %v", err)
 	}
 	var user, staff TokenInfo
-	served(t, c.DataDir, Parts{Auth: c.identity(slog.New(slog.DiscardHandler))}, func(base string) {
+	served(t, c.DataDir, node.Parts{Auth: c.Auth.Maker(c.DataDir, slog.New(slog.DiscardHandler))}, func(base string) {
 		var err error
 		if user, err = Token(c, TokenConfig{User: "u1", Groups: []string{"a", "b"}, Life: time.Hour}); err != nil {
 			t.Fatal(err)
@@ -211,7 +185,7 @@ func TestDevIssuer(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	c.Auth.DevIssuer = false
-	served(t, c.DataDir, Parts{Auth: c.identity(slog.New(slog.DiscardHandler))}, func(base string) {
+	served(t, c.DataDir, node.Parts{Auth: c.Auth.Maker(c.DataDir, slog.New(slog.DiscardHandler))}, func(base string) {
 		if status, _ := statusOf(t, base+"/cricket/hub", "Authorization", "Bearer "+staff.Token); status != http.StatusUnauthorized {
 			t.Errorf("not told to, it accepts: %d", status)
 		}
@@ -220,11 +194,11 @@ func TestDevIssuer(t *testing.T) {
 
 // The demo's page needs no click, and neither does a program beside it.
 func TestDemoSignIn(t *testing.T) {
-	d, err := newDemoSignIn()
+	d, err := node.NewDemoSignIn("demo")
 	if err != nil {
 		t.Fatal(err)
 	}
-	served(t, t.TempDir(), Parts{Auth: d.identity, Demo: d.signIn}, func(base string) {
+	served(t, t.TempDir(), node.Parts{Auth: d.Identity, Demo: d.SignIn}, func(base string) {
 		status, cookies := statusOf(t, base+"/matches", "Accept", "text/html")
 		if status != http.StatusOK || len(cookies) != 1 {
 			t.Fatalf("the page: %d, %v", status, cookies)
@@ -240,32 +214,3 @@ func TestDemoSignIn(t *testing.T) {
 		}
 	})
 }
-
-// A token of the demo is used until it is old.
-func TestDemoTokenRenewed(t *testing.T) {
-	d, err := newDemoSignIn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &setClock{at: time.Unix(1_800_000_000, 0)}
-	d.clock = c
-	var last string
-	for _, tt := range []struct {
-		after time.Duration
-		fresh bool
-	}{{0, true}, {11 * time.Hour, false}, {time.Second, true}, {0, false}} {
-		c.at = c.at.Add(tt.after)
-		token, err := d.signIn()
-		if err != nil || (token != last) != tt.fresh {
-			t.Errorf("at %s: fresh %t, %v", c.at, token != last, err)
-		}
-		last = token
-	}
-}
-
-type setClock struct {
-	clock.Clock
-	at time.Time
-}
-
-func (c *setClock) Now() time.Time { return c.at }

@@ -3,11 +3,9 @@ package edge
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"time"
 
+	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
@@ -24,13 +22,10 @@ type (
 	CheckResult = httpapi.CheckResult
 )
 
-// heldAfter is how long a command waits for a file before it takes it to be a running node's.
-const heldAfter = 100 * time.Millisecond
-
 // Backup writes a backup of the database in dir to a new file; without a target into dir/backups. A node that runs
 // makes it itself.
 func Backup(ctx context.Context, dir, target string, progress func(Progress)) (BackupResult, error) {
-	path, err := database(dir)
+	path, err := node.Database(dir)
 	if err != nil {
 		return BackupResult{}, err
 	}
@@ -39,9 +34,9 @@ func Backup(ctx context.Context, dir, target string, progress func(Progress)) (B
 			return BackupResult{}, err
 		}
 	}
-	s, err := store.Open(path, store.Options{LockTimeout: heldAfter, CompactAbove: -1})
+	s, err := store.Open(path, store.Options{LockTimeout: node.HeldAfter, CompactAbove: -1})
 	if fault.Is(err, fault.Locked) {
-		client, err := askNode(dir)
+		client, err := node.Ask(dir)
 		if err != nil {
 			return BackupResult{}, err
 		}
@@ -51,7 +46,7 @@ func Backup(ctx context.Context, dir, target string, progress func(Progress)) (B
 		return BackupResult{}, err
 	}
 	defer s.Close() //nolint:errcheck // the backup is made; what Close adds is the speed of the next start
-	if target, err = backupTarget(dir, target, clock.Real().Now()); err != nil {
+	if target, err = node.BackupTarget(dir, target, clock.Real().Now()); err != nil {
 		return BackupResult{}, err
 	}
 	info, err := s.Backup(ctx, target, bytesOf("copy", progress))
@@ -63,7 +58,7 @@ func Check(ctx context.Context, dir, file string, progress func(Progress)) (Chec
 	path := file
 	if path == "" {
 		var err error
-		if path, err = database(dir); err != nil {
+		if path, err = node.Database(dir); err != nil {
 			return CheckResult{}, err
 		}
 	}
@@ -73,7 +68,7 @@ func Check(ctx context.Context, dir, file string, progress func(Progress)) (Chec
 		}
 	})
 	if fault.Is(err, fault.Locked) && file == "" {
-		client, err := askNode(dir)
+		client, err := node.Ask(dir)
 		if err != nil {
 			return CheckResult{}, err
 		}
@@ -95,7 +90,7 @@ type RestoreResult struct {
 // Restore makes the database in dir out of a backup. There must be none. A backup without its checksum is refused
 // unless unchecked.
 func Restore(ctx context.Context, dir, backup string, unchecked bool, progress func(Progress)) (RestoreResult, error) {
-	path := filepath.Join(dir, storeFile)
+	path := filepath.Join(dir, node.StoreFile)
 	r, err := store.Restore(ctx, backup, path, store.RestoreOptions{Unchecked: unchecked, Progress: bytesOf("copy", progress)})
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		switch f.Code {
@@ -121,7 +116,7 @@ type CompactResult struct {
 
 // Compact writes the database in dir anew, without its free pages. No node may run.
 func Compact(ctx context.Context, dir string, progress func(Progress)) (CompactResult, error) {
-	path, err := database(dir)
+	path, err := node.Database(dir)
 	if err != nil {
 		return CompactResult{}, err
 	}
@@ -131,45 +126,6 @@ func Compact(ctx context.Context, dir string, progress func(Progress)) (CompactR
 			"%s is in use by another touchline process: stop the node, then compact", path)
 	}
 	return CompactResult{Path: path, Before: info.Before, After: info.After, TookSeconds: info.Took.Seconds()}, err
-}
-
-// database is the file in dir, which must be there.
-func database(dir string) (string, error) {
-	path := filepath.Join(dir, storeFile)
-	if _, err := os.Stat(path); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return "", fault.Wrap(err, fault.NotFound, "no_database", "there is no database in %s (--data-dir names another directory)", dir)
-		}
-		return "", fault.Wrap(err, fault.Unavailable, "no_database", "cannot read %s: %s", path, reasonOf(err))
-	}
-	return path, nil
-}
-
-// askNode makes a client of the node that holds the database in dir.
-func askNode(dir string) (*httpapi.AdminClient, error) {
-	socket, err := adminSocket(dir)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.NewAdminClient(socket), nil
-}
-
-// backupTarget is the file of a backup: the one that was asked for, or one with the time in its name, in a folder of
-// its own, from which it removes the drafts of processes that were killed: who calls holds the store, and nobody else
-// writes there.
-func backupTarget(dir, target string, now time.Time) (string, error) {
-	if target != "" {
-		return target, nil
-	}
-	folder := filepath.Join(dir, "backups")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return "", fault.Wrap(err, fault.Unavailable, "cannot_write", "cannot create %s: %s", folder, reasonOf(err))
-	}
-	drafts, _ := filepath.Glob(filepath.Join(folder, "touchline-*.db.tmp")) // fails only on a bad pattern
-	for _, name := range drafts {
-		_ = os.Remove(name) // the next backup tries again
-	}
-	return filepath.Abs(filepath.Join(folder, "touchline-"+now.UTC().Format("20060102T150405Z")+".db"))
 }
 
 func bytesOf(what string, progress func(Progress)) func(done, total int64) {

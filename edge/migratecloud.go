@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/migrations"
@@ -47,10 +48,10 @@ const (
 // What DynamoDB has begun and not done within the limit is an error of kind fault.Unavailable: it goes on there, and the
 // next run looks after the rest.
 func (c Config) MigrateCloud(ctx context.Context, o CloudMigration, log *slog.Logger, progress func(Progress)) (CloudReport, error) {
-	if !c.Cloud.configured() {
+	if !c.Cloud.Configured() {
 		return CloudReport{}, fault.New(fault.Invalid, "no_cloud", "there is no cloud: set cloud.region, and cloud.endpoint if it is not AWS's")
 	}
-	for _, p := range c.Cloud.problems() {
+	for _, p := range c.Cloud.Problems(node.Schema(c.running()).Tables) {
 		return CloudReport{}, fault.New(fault.Invalid, "bad_config", "%s: %s", p.Key, p.Text)
 	}
 	client, err := dynamo.New(ctx, dynamo.Config{
@@ -75,7 +76,7 @@ func (c Config) MigrateCloud(ctx context.Context, o CloudMigration, log *slog.Lo
 		DryRun: o.DryRun, Add: o.Add, Progress: w.at,
 		Wait: func(ctx context.Context) error { return clock.Sleep(ctx, clock.Real(), lookAgain) },
 	})
-	r.Cloud, r.Prefix = c.Cloud.name(client), c.Cloud.Prefix
+	r.Cloud, r.Prefix = c.Cloud.Name(client), c.Cloud.Prefix
 	if err != nil && errors.Is(context.Cause(ctx), errSlowCloud) {
 		err = fault.Wrap(err, fault.Unavailable, "cloud_slow", "the cloud had not finished after %s: %s for %s. "+
 			"Work already started continues there, and the next run does the rest", o.Limit, w.doing, w.clock.Now().Sub(w.since).Round(time.Second))
@@ -109,7 +110,7 @@ func (w *watching) at(doing string, done, total int) {
 
 // cloudTables are those of the applications and the replicator's own.
 func (c *Config) cloudTables() []migrations.CloudTable {
-	return append(migrations.CloudTables(), migrations.CloudTable{TableSpec: store.TableSpec{
+	return append(node.Schema(c.running()).CloudTables(), migrations.CloudTable{TableSpec: store.TableSpec{
 		Name: c.Cloud.SyncTable, TTL: intent.SyncTTL,
 		Key: store.KeySpec{Partition: store.KeyAttr{Name: intent.SyncKey, Type: store.KeyString}},
 	}})

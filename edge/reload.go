@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -54,7 +55,7 @@ type reloader struct {
 	Reload
 	now      Config // as it holds
 	apply    func(c Config) error
-	endpoint *Endpoint // nil: none
+	endpoint *node.Endpoint // nil: none
 	log      *slog.Logger
 }
 
@@ -108,7 +109,7 @@ func (r *reloader) take() (live, rest, files []string, err error) {
 		return nil, nil, nil, err
 	}
 	r.now = merged
-	files, err = r.endpoint.reload()
+	files, err = r.endpoint.Reload()
 	return live, rest, files, err
 }
 
@@ -120,36 +121,11 @@ func textOf(err error) string {
 	return err.Error()
 }
 
-// reconfigure has a running node take over the live settings of a configuration.
-func (n *Node) reconfigure(c Config, connections int, level *slog.LevelVar) error {
-	if err := n.api.SetLimits(c.HTTP.limits(connections)); err != nil {
-		return err
-	}
-	if n.users != nil {
-		n.users.SetAPIKey(c.Auth.APIKey)
-	}
-	return level.UnmarshalText([]byte(c.Log.Level))
-}
-
-// reload reads the endpoint's files again, changed or not, and gives their names. A file that is wrong changes nothing.
-func (e *Endpoint) reload() (files []string, err error) {
-	if e == nil {
-		return nil, nil
-	}
-	for _, f := range e.files {
-		if err := f.reload(); err != nil {
-			return files, err
-		}
-		files = append(files, f.path)
-	}
-	return files, nil
-}
-
 // startReloading reads the files of an endpoint that stands alone whenever that is asked for, until the returned function
 // is called.
-func (c *StandaloneConfig) startReloading(ctx context.Context, e *Endpoint) (stop func()) {
+func (c *StandaloneConfig) startReloading(ctx context.Context, e *node.Endpoint) (stop func()) {
 	return onSignal(ctx, c.Reload, func() {
-		if files, err := e.reload(); err != nil {
+		if files, err := e.Reload(); err != nil {
 			c.Log.Error("a file was not reloaded: its previous contents stay in force", "err", textOf(err))
 		} else {
 			c.Log.Info("reloaded; a change of flags needs a restart", "files", files)

@@ -3,14 +3,18 @@ package edge
 import (
 	"slices"
 	"testing"
+
+	"github.com/touchline/touchline/edge/cricket/cricketapp"
+	"github.com/touchline/touchline/edge/node"
 )
 
 // What a running node takes over is what it says that it takes over.
 func TestLiveKeys(t *testing.T) {
 	was := DefaultConfig()
-	next := was
-	next.Auth.APIKey, next.Log.Level, next.DataDir, next.Cricket.Mount = "a-key-for-this-test-alone", "debug", "/elsewhere", "/scores"
-	next.HTTP = HTTPConfig{Rate: RateConfig{PerMinute: 1, Burst: 2}, MaxStreams: 3, TrustedProxies: []string{"10.0.0.0/8"}, CORS: []string{"https://app.example"}}
+	next := DefaultConfig()
+	next.Auth.APIKey, next.Log.Level, next.DataDir = "a-key-for-this-test-alone", "debug", "/elsewhere"
+	next.Apps[0].Settings.(*cricketapp.Settings).Mount = "/scores"
+	next.HTTP = node.HTTPConfig{Rate: node.RateConfig{PerMinute: 1, Burst: 2}, MaxStreams: 3, TrustedProxies: []string{"10.0.0.0/8"}, CORS: []string{"https://app.example"}}
 	live, rest := changedKeys(was, next)
 	if !slices.Equal(live, liveKeys()) || !slices.Equal(rest, []string{"cricket.mount", "data_dir", "http.cors"}) {
 		t.Errorf("live %v, the rest %v", live, rest)

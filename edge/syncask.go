@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/fault"
 )
@@ -47,10 +48,10 @@ func DecideConflict(ctx context.Context, dir string, id uint64, verb string) (Co
 
 // asked asks the node with its data in dir, which must run.
 func asked[T any](dir string, ask func(*httpapi.AdminClient) (T, error)) (out T, err error) {
-	if _, err := database(dir); err != nil {
+	if _, err := node.Database(dir); err != nil {
 		return out, err
 	}
-	client, err := askNode(dir)
+	client, err := node.Ask(dir)
 	if err != nil {
 		return out, err
 	}

@@ -48,10 +48,10 @@ type CloudTable struct {
 	Stream bool // others follow its changes
 }
 
-// CloudTables are those of the applications' tables that are in the cloud: all but what never leaves a node.
-func CloudTables() []CloudTable {
+// CloudTables are those of the tables that are in the cloud: all but what never leaves a node.
+func (m Schema) CloudTables() []CloudTable {
 	var out []CloudTable
-	for _, spec := range Tables() {
+	for _, spec := range m.Tables {
 		if spec.Internal || spec.Policy == store.PolicyLocal || spec.Policy == "" {
 			continue
 		}

@@ -305,23 +305,3 @@ func TestCloudThrottled(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
-
-// Which tables are in the cloud: not what is local or the node's own, and the locks are.
-func TestCloudTables(t *testing.T) {
-	names := map[string]migrations.CloudTable{}
-	for _, table := range migrations.CloudTables() {
-		names[table.Name] = table
-	}
-	for _, spec := range migrations.Tables() {
-		_, there := names[spec.Name]
-		if want := !spec.Internal && spec.Policy != store.PolicyLocal; there != want {
-			t.Errorf("%s (%s): %v", spec.Name, spec.Policy, there)
-		}
-	}
-	if locks := names["cricket-locks"]; locks.Stream || locks.TTL != "" || locks.Name == "" {
-		t.Errorf("%+v", locks)
-	}
-	if events := names["cricket-events"]; !events.Stream || events.TTL != "ttl" {
-		t.Errorf("%+v", events)
-	}
-}

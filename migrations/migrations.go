@@ -1,13 +1,19 @@
-// Package migrations brings a store to what this binary works with. It collects the tables of all applications, and the
-// changes of data that earlier versions have written.
+// Package migrations brings a store, and its cloud, to what this binary works with: tables, and changes of data that earlier
+// versions have written. What that is comes from the applications.
 package migrations
 
 import (
 	"context"
+	"slices"
 
-	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/store"
 )
+
+// Schema is what an application, or the node itself, keeps in a store.
+type Schema struct {
+	Tables []store.TableSpec
+	Steps  []Step // in the order in which they are taken; a new one comes last
+}
 
 // tableSteps is the node's own: which steps this store has behind it.
 const tableSteps = "touchline-migrations"
@@ -15,36 +21,36 @@ const tableSteps = "touchline-migrations"
 // TableKeys is the node's own: the keys of the issuers whose tokens users sign in with, by issuer, as they were fetched.
 const TableKeys = "touchline-keys"
 
-// TableReplays is the node's own: the recorded matches that it plays in the place of its feed.
-const TableReplays = "touchline-replays"
-
-// Tables are the tables of all applications and the node's own.
-func Tables() []store.TableSpec {
-	return append(cricket.Tables(),
-		own(tableSteps, "step", "tells of this file alone"),
-		own(TableKeys, "issuer", "fetched by every node for itself"),
-		own(TableReplays, "deck", "played by this node alone"),
-	)
+// WithNode is everything in a node's store: the schemas of its applications, and the node's own tables.
+func WithNode(apps ...Schema) Schema {
+	var all Schema
+	for _, a := range apps {
+		all.Tables, all.Steps = slices.Concat(all.Tables, a.Tables), slices.Concat(all.Steps, a.Steps)
+	}
+	all.Tables = append(all.Tables,
+		Private(tableSteps, "step", "tells of this file alone"),
+		Private(TableKeys, "issuer", "fetched by every node for itself"))
+	return all
 }
 
-// own is a table that no application has, and no other node sees.
-func own(name, key, why string) store.TableSpec {
+// Private is a table that no other node sees.
+func Private(name, key, why string) store.TableSpec {
 	return store.TableSpec{
 		Name: name, Internal: true, Policy: store.PolicyLocal, Why: why,
 		Key: store.KeySpec{Partition: store.KeyAttr{Name: key, Type: store.KeyString}},
 	}
 }
 
-// Apply defines the tables that are missing, protects the applications' against deletion, and takes the steps that the store does not have behind it. It is done before
-// anything else uses the store, and doing it again changes nothing.
-func Apply(ctx context.Context, s *store.Store) error {
-	if err := s.Define(ctx, Tables()...); err != nil {
+// Apply defines the tables that are missing, protects the applications' against deletion, and takes the steps that the store
+// does not have behind it. It is done before anything else uses the store, and doing it again changes nothing.
+func (m Schema) Apply(ctx context.Context, s *store.Store) error {
+	if err := s.Define(ctx, m.Tables...); err != nil {
 		return err
 	}
-	if err := protect(ctx, s); err != nil {
+	if err := m.protect(ctx, s); err != nil {
 		return err
 	}
-	for _, st := range steps() {
+	for _, st := range m.Steps {
 		if err := st.take(ctx, s); err != nil {
 			return err
 		}
@@ -54,8 +60,8 @@ func Apply(ctx context.Context, s *store.Store) error {
 
 // protect has the deletion of an application's table refused, as DynamoDB does where deletion protection is on: a node
 // does not work without its tables, and a client of the DynamoDB API may not know that one is behind them.
-func protect(ctx context.Context, s *store.Store) error {
-	for _, spec := range Tables() {
+func (m Schema) protect(ctx context.Context, s *store.Store) error {
+	for _, spec := range m.Tables {
 		d, err := s.Describe(spec.Name)
 		if err != nil {
 			return err

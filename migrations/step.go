@@ -5,29 +5,20 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
 
-// step is a change of data that may be there already. It is taken once in the life of a store, in one transaction with
+// Step is a change of data that may be there already. It is taken once in the life of a store, in one transaction with
 // the record of it.
-type step struct {
-	name string // in the record: it stays what it is
-	run  func(tx *store.Tx) error
+type Step struct {
+	Name string // in the record: it stays what it is
+	Run  func(tx *store.Tx) error
 }
 
-// steps are all steps, in the order in which they are taken. A new one comes last.
-func steps() []step {
-	return []step{
-		{"push-state-of-its-own", cricket.MovePushState},
-		{"owners-of-device-tokens", cricket.FillDeviceTokens},
-	}
-}
+func (st Step) key() attr.Item { return attr.Item{"step": attr.S(st.Name)} }
 
-func (st step) key() attr.Item { return attr.Item{"step": attr.S(st.name)} }
-
-func (st step) take(ctx context.Context, s *store.Store) error {
+func (st Step) take(ctx context.Context, s *store.Store) error {
 	done := false
 	err := s.View(ctx, func(tx *store.Tx) error {
 		item, err := tx.Get(tableSteps, st.key())
@@ -38,7 +29,7 @@ func (st step) take(ctx context.Context, s *store.Store) error {
 		return err
 	}
 	err = s.Update(ctx, func(tx *store.Tx) error {
-		if err := st.run(tx); err != nil {
+		if err := st.Run(tx); err != nil {
 			return err
 		}
 		item := st.key()
@@ -47,7 +38,7 @@ func (st step) take(ctx context.Context, s *store.Store) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("migration %s: %w", st.name, err)
+		return fmt.Errorf("migration %s: %w", st.Name, err)
 	}
 	return nil
 }

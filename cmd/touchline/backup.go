@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/internal/cli"
 )
 
 func newBackup() *cobra.Command {
@@ -15,7 +16,7 @@ func newBackup() *cobra.Command {
 		Short: "Write a backup of the database to a new file",
 		Long: "Write a backup of the database to a new file, by default backups/touchline-TIME.db in the data\n" +
 			"directory, with its checksum beside it. A running node writes the file itself and keeps serving.",
-		Args: usage(named(cobra.MaximumNArgs(1))),
+		Args: cli.Usage(cli.Named(cobra.MaximumNArgs(1))),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := f.dataDir(cmd)
 			if err != nil {
@@ -25,13 +26,13 @@ func newBackup() *cobra.Command {
 			if len(args) > 0 {
 				target = args[0]
 			}
-			m := newMeter(cmd)
-			r, err := edge.Backup(cmd.Context(), dir, target, m.show)
-			if err := m.end(err); err != nil {
+			m := cli.NewMeter(cmd)
+			r, err := edge.Backup(cmd.Context(), dir, target, shown(m))
+			if err := m.End(err); err != nil {
 				return err
 			}
 			return f.print(cmd, r, fmt.Sprintf("%s: %s, %d tables, journal up to %d, in %.1f s\nrestore it with: touchline restore %s --data-dir DIR\n",
-				r.Path, megabytes(r.Bytes), r.Tables, r.Seq, r.TookSeconds, r.Path))
+				r.Path, cli.Megabytes(r.Bytes), r.Tables, r.Seq, r.TookSeconds, r.Path))
 		},
 	}
 	f.add(cmd)

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/internal/cli"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -17,7 +18,7 @@ func newCheck() *cobra.Command {
 		Short: "Verify the database or a backup; exit 1 if anything is wrong",
 		Long: "Verify the database or a backup: pages, items, indexes and journal. Nothing is changed. A running node\n" +
 			"keeps serving; it checks a copy, which needs disk space.",
-		Args: usage(named(cobra.MaximumNArgs(1))),
+		Args: cli.Usage(cli.Named(cobra.MaximumNArgs(1))),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := f.dataDir(cmd)
 			if err != nil {
@@ -27,9 +28,9 @@ func newCheck() *cobra.Command {
 			if len(args) > 0 {
 				what, file = args[0], args[0]
 			}
-			m := newMeter(cmd)
-			r, err := edge.Check(cmd.Context(), dir, file, m.show)
-			if err := m.end(err); err != nil {
+			m := cli.NewMeter(cmd)
+			r, err := edge.Check(cmd.Context(), dir, file, shown(m))
+			if err := m.End(err); err != nil {
 				return err
 			}
 			var text strings.Builder

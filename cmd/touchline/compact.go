@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/internal/cli"
 )
 
 func newCompact() *cobra.Command {
@@ -15,19 +16,19 @@ func newCompact() *cobra.Command {
 		Short: "Return the database's unused space to the disk",
 		Long: "Rewrite the database without its free pages. The node must be stopped; the disk needs room for both files. At its\n" +
 			"start a node does this by itself if the file is above 256 MiB and more than half free.",
-		Args: usage(cobra.NoArgs),
+		Args: cli.Usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir, err := f.dataDir(cmd)
 			if err != nil {
 				return err
 			}
-			m := newMeter(cmd)
-			r, err := edge.Compact(cmd.Context(), dir, m.show)
-			if err := m.end(err); err != nil {
+			m := cli.NewMeter(cmd)
+			r, err := edge.Compact(cmd.Context(), dir, shown(m))
+			if err := m.End(err); err != nil {
 				return err
 			}
 			return f.print(cmd, r, fmt.Sprintf("%s: %s before, %s now, in %.1f s\n",
-				r.Path, megabytes(r.Before), megabytes(r.After), r.TookSeconds))
+				r.Path, cli.Megabytes(r.Before), cli.Megabytes(r.After), r.TookSeconds))
 		},
 	}
 	f.add(cmd)

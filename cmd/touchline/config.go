@@ -11,13 +11,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/internal/cli"
 	"github.com/touchline/touchline/internal/fault"
 )
 
 func newConfig() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "config", Short: "Check and show the configuration", Args: usage(cobra.NoArgs),
+		Use: "config", Short: "Check and show the configuration", Args: cli.Usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newConfigCheck(), newConfigPrint())
@@ -29,14 +30,14 @@ func newConfigCheck() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "List every error in the configuration; exit 1 if there is any",
-		Args:  usage(cobra.NoArgs),
+		Args:  cli.Usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := load(path, cmd.Flags())
 			if err != nil {
 				return err
 			}
 			problems := c.Problems()
-			slices.SortStableFunc(problems, func(a, b edge.Problem) int { return cmp.Compare(c.lines[a.Key], c.lines[b.Key]) })
+			slices.SortStableFunc(problems, func(a, b app.Problem) int { return cmp.Compare(c.lines[a.Key], c.lines[b.Key]) })
 			for _, p := range problems {
 				if _, err := fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s: %s\n", c.where(p.Key), p.Key, p.Text); err != nil {
 					return err
@@ -100,7 +101,7 @@ func newConfigPrint() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "print",
 		Short: "Show the effective configuration, secrets masked",
-		Args:  usage(cobra.NoArgs),
+		Args:  cli.Usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := load(path, cmd.Flags())
 			if err != nil {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/internal/cli"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -22,7 +23,7 @@ func newConflicts() *cobra.Command {
 		Short: "Show writes that the cloud refused, and decide about them",
 		Long: "A conflict is a write accepted here that the cloud did not accept as intended. Its record shows the request, what\n" +
 			"the cloud had instead, and the outcome, and is kept for 30 days. The node must be running.",
-		Args: usage(cobra.NoArgs),
+		Args: cli.Usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newConflictsList(), newConflictsShow(),
@@ -43,13 +44,13 @@ func newConflictsList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List conflicts, the newest first",
-		Args:  usage(cobra.NoArgs),
+		Args:  cli.Usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if all := edge.ConflictStates(); !slices.Contains(all, ask.State) {
-				return usageError{hint(cmd, fmt.Errorf("--state must be one of %s, not %q", strings.Join(all, ", "), ask.State))}
+				return cli.Misuse(cmd, fmt.Errorf("--state must be one of %s, not %q", strings.Join(all, ", "), ask.State))
 			}
 			if ask.Limit < 1 || ask.Limit > mostConflicts {
-				return usageError{hint(cmd, fmt.Errorf("--limit must be from 1 to %d, not %d", mostConflicts, ask.Limit))}
+				return cli.Misuse(cmd, fmt.Errorf("--limit must be from 1 to %d, not %d", mostConflicts, ask.Limit))
 			}
 			dir, err := f.dataDir(cmd)
 			if err != nil {
@@ -96,7 +97,7 @@ func newConflictsShow() *cobra.Command {
 		Use:   "show ID...",
 		Short: "Show conflicts in full: the request, and what the cloud had",
 		Long:  "Show conflicts: the request, and what the cloud had. Long items are truncated; -o json has them in full.",
-		Args:  usage(numbered),
+		Args:  cli.Usage(numbered),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, ids, err := f.conflicts(cmd, args)
 			if err != nil {
@@ -123,7 +124,7 @@ func newConflictsDecide(verb, short, long string) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use: verb + " ID...", Short: short, Long: long,
-		Args: usage(numbered),
+		Args: cli.Usage(numbered),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, ids, err := f.conflicts(cmd, args)
 			if err != nil {
@@ -157,7 +158,7 @@ func (f *maintainFlags) decide(cmd *cobra.Command, dir, verb string, ids []uint6
 		if len(ids) == 1 {
 			return err
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "conflict %d: %s\n", id, message(err)) //nolint:errcheck // nobody reads it then
+		fmt.Fprintf(cmd.ErrOrStderr(), "conflict %d: %s\n", id, cli.Message(err)) //nolint:errcheck // nobody reads it then
 	}
 	if failed > 0 {
 		return fault.New(fault.Conflict, "not_all", "%d of %d conflicts could not be decided", failed, len(ids))
@@ -178,7 +179,7 @@ func (f *maintainFlags) conflicts(cmd *cobra.Command, args []string) (dir string
 	for _, arg := range args {
 		id, err := strconv.ParseUint(arg, 10, 64)
 		if err != nil {
-			return "", nil, usageError{hint(cmd, fmt.Errorf("%q is not a conflict number", arg))}
+			return "", nil, cli.Misuse(cmd, fmt.Errorf("%q is not a conflict number", arg))
 		}
 		ids = append(ids, id)
 	}
@@ -189,7 +190,7 @@ func (f *maintainFlags) conflicts(cmd *cobra.Command, args []string) (dir string
 // confirmed asks the person at the terminal; where nobody can be asked, that is an error.
 func confirmed(cmd *cobra.Command, verb string, ids []string) (bool, error) {
 	if f, ok := cmd.InOrStdin().(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
-		return false, usageError{hint(cmd, errors.New("cannot ask for confirmation without a terminal: use --yes"))}
+		return false, cli.Misuse(cmd, errors.New("cannot ask for confirmation without a terminal: use --yes"))
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s conflict %s? [y/N] ", verb, strings.Join(ids, ", ")) //nolint:errcheck // the answer is no then
 	line, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')

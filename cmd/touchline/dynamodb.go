@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/internal/cli"
 )
 
 const dynamodbLong = `Serve only DynamoDB's API, from a file or from memory, until interrupted. Use it as a replacement for DynamoDB Local
@@ -41,7 +43,7 @@ in use), 2 wrong usage, 130 ended by a second signal.`
 // dynamodbFlags are the flags of the endpoint alone.
 type dynamodbFlags struct {
 	edge.StandaloneConfig
-	log    edge.LogConfig
+	log    node.LogConfig
 	output string
 }
 
@@ -51,7 +53,7 @@ func newDynamoDB() *cobra.Command {
 		Use:   "dynamodb (--data FILE | --memory)",
 		Short: "Serve only DynamoDB's API, as a replacement for DynamoDB Local",
 		Long:  dynamodbLong,
-		Args:  usage(cobra.NoArgs),
+		Args:  cli.Usage(cobra.NoArgs),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
@@ -63,12 +65,12 @@ func newDynamoDB() *cobra.Command {
 	flags.BoolVar(&f.RemoteReset, "remote-reset", false, "with --any-key: accept POST /_/reset from other machines too")
 	flags.StringVar(&f.log.Level, "log-level", "warn", "debug, info, warn or error")
 	flags.StringVar(&f.log.Format, "log-format", "auto", "auto (text on a terminal, else json), text or json")
-	outputFlag(cmd, &f.output)
+	cli.OutputFlag(cmd, &f.output)
 	return cmd
 }
 
 // addEndpointFlags adds the flags that the endpoint has alone and in a node.
-func addEndpointFlags(cmd *cobra.Command, c *edge.DynamoDBConfig) {
+func addEndpointFlags(cmd *cobra.Command, c *node.DynamoDBConfig) {
 	cmd.Flags().StringVar(&c.Auth, "dynamodb-auth", "", "file of access keys and their permissions; without it signatures are not checked")
 	cmd.Flags().DurationVar(&c.TTLSweep, "ttl-sweep", edge.DefaultConfig().DynamoDB.TTLSweep, "how often items past their TTL are deleted, from 1s")
 	cmd.Flags().StringVar(&c.Inject, "inject", "", "file of faults to inject, for testing clients; reloaded when it changes")
@@ -76,17 +78,17 @@ func addEndpointFlags(cmd *cobra.Command, c *edge.DynamoDBConfig) {
 
 func (f *dynamodbFlags) run(cmd *cobra.Command) error {
 	if f.Memory == (f.Data != "") {
-		return usageError{hint(cmd, errors.New("choose where to keep the data: --data FILE or --memory, not both"))}
+		return cli.Misuse(cmd, errors.New("choose where to keep the data: --data FILE or --memory, not both"))
 	}
 	switch {
 	case f.AnyKey && f.Auth != "":
-		return usageError{hint(cmd, errors.New("--any-key accepts every key, --dynamodb-auth only those of its file: choose one"))}
+		return cli.Misuse(cmd, errors.New("--any-key accepts every key, --dynamodb-auth only those of its file: choose one"))
 	case f.RemoteReset && !f.AnyKey:
-		return usageError{hint(cmd, errors.New("--remote-reset needs --any-key"))}
+		return cli.Misuse(cmd, errors.New("--remote-reset needs --any-key"))
 	}
-	log, err := edge.NewLogger(f.log, cmd.ErrOrStderr())
+	log, err := node.NewLogger(f.log, cmd.ErrOrStderr())
 	if err != nil {
-		return usageError{hint(cmd, fmt.Errorf("--log-level must be debug, info, warn or error, not %q", f.log.Level))}
+		return cli.Misuse(cmd, fmt.Errorf("--log-level must be debug, info, warn or error, not %q", f.log.Level))
 	}
 	f.Log = log
 	collectLess(aloneLimit)

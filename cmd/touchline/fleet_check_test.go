@@ -15,8 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
-
-	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/edge/cricket/cricketapp"
 )
 
 // differs returns where a node does not have what the cloud has; empty: nowhere. What belongs to matches that are others'
@@ -103,13 +102,13 @@ func (f *fleet) judge() {
 }
 
 // alone plays each match in a node that is alone.
-func (f *fleet) alone() (out []*edge.ReplayReport) {
+func (f *fleet) alone() (out []*cricketapp.ReplayReport) {
 	f.t.Helper()
 	var tapes []string
 	for _, m := range f.matches {
 		tapes = append(tapes, m.tape)
 	}
-	err := edge.Replay(f.t.Context(), edge.ReplayConfig{Sources: tapes, Phones: 1, Report: func(r *edge.ReplayReport) error {
+	err := cricketapp.Replay(f.t.Context(), cricketapp.ReplayConfig{Sources: tapes, Phones: 1, Report: func(r *cricketapp.ReplayReport) error {
 		out = append(out, r)
 		return nil
 	}})
@@ -158,7 +157,7 @@ type fleetEvent struct {
 
 // judgeEvents looks at the events of a match: each was made once, those that count are all there, and whoever followed
 // heard each that was claimed, once.
-func (f *fleet) judgeEvents(m fleetMatch, alone *edge.ReplayReport) {
+func (f *fleet) judgeEvents(m fleetMatch, alone *cricketapp.ReplayReport) {
 	f.t.Helper()
 	events := map[string]fleetEvent{}
 	made := map[string]int{}
@@ -191,7 +190,7 @@ func (f *fleet) judgeEvents(m fleetMatch, alone *edge.ReplayReport) {
 
 // judgeRecord holds the events against those that one node finds that plays the match alone: the key events up to the last
 // one that was found must all be there.
-func (f *fleet) judgeRecord(m fleetMatch, events map[string]fleetEvent, alone *edge.ReplayReport) {
+func (f *fleet) judgeRecord(m fleetMatch, events map[string]fleetEvent, alone *cricketapp.ReplayReport) {
 	f.t.Helper()
 	last, found := -1, map[string]int{}
 	for i := range alone.Record {

@@ -14,8 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/edge/cricket/cricketapp"
 )
 
 // binary is this test binary under the name by which it is touchline.
@@ -53,13 +52,13 @@ func demo(t *testing.T, bin, dir string) *exec.Cmd {
 		"--listen", "127.0.0.1:0", "--data-dir", dir)
 }
 
-func summaryOf(t *testing.T, out []byte) edge.Summary {
+func summaryOf(t *testing.T, out []byte) cricketapp.Summary {
 	t.Helper()
-	var s edge.Summary
+	var s cricketapp.Summary
 	if err := json.Unmarshal(out, &s); err != nil {
 		t.Fatalf("%v in %q", err, out)
 	}
-	s.Pushes = edge.SummaryPushes{} // phones that were killed too are told the state again
+	s.Pushes = cricketapp.SummaryPushes{} // phones that were killed too are told the state again
 	return s
 }
 

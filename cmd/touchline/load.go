@@ -17,9 +17,11 @@ import (
 	"github.com/knadh/koanf/providers/file"
 	"github.com/knadh/koanf/providers/structs"
 	"github.com/knadh/koanf/v2"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/secretfile"
 	"github.com/touchline/touchline/internal/strictyaml"
@@ -48,13 +50,22 @@ type loader struct {
 // load merges default, file, environment and flags, in that order. Keys that nobody knows are errors.
 func load(path string, flags *pflag.FlagSet) (*loaded, error) {
 	l := &loader{k: koanf.New("."), sources: map[string]string{}}
-	if err := l.k.Load(structs.Provider(edge.DefaultConfig(), "koanf"), nil); err != nil {
+	out := &loaded{Config: edge.DefaultConfig(), sources: l.sources}
+	if err := l.k.Load(structs.Provider(out.Config, "koanf"), nil); err != nil {
 		return nil, err
+	}
+	for _, a := range out.Apps {
+		section := koanf.New(".")
+		if err := section.Load(structs.Provider(a.Settings, "koanf"), nil); err != nil {
+			return nil, err
+		}
+		if err := l.k.MergeAt(section, a.Name); err != nil {
+			return nil, err
+		}
 	}
 	for _, key := range l.k.Keys() {
 		l.sources[key] = "default"
 	}
-	out := &loaded{sources: l.sources}
 	var err error
 	if out.file, out.lines, err = l.fromFile(path); err != nil {
 		return nil, err
@@ -71,7 +82,32 @@ func load(path string, flags *pflag.FlagSet) (*loaded, error) {
 	if err := l.k.UnmarshalWithConf("", &out.Config, koanf.UnmarshalConf{Tag: "koanf"}); err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "bad_config", "%s: a value has the wrong type for its key", describe(out.file))
 	}
+	for _, a := range out.Apps {
+		if err := l.k.UnmarshalWithConf(a.Name, a.Settings, koanf.UnmarshalConf{Tag: "koanf"}); err != nil {
+			return nil, fault.Wrap(err, fault.Invalid, "bad_config", "%s: a value has the wrong type for its key", describe(out.file))
+		}
+	}
+	out.Said = map[string]bool{}
+	for key, source := range out.sources {
+		if section, _, in := strings.Cut(key, "."); in && source != "default" {
+			out.Said[section] = true
+		}
+	}
 	return out, nil
+}
+
+// loadFor is load for the commands of an application.
+func loadFor(cmd *cobra.Command, file, application string) (dataDir string, s app.Settings, err error) {
+	c, err := load(file, cmd.Flags())
+	if err != nil {
+		return "", nil, err
+	}
+	for _, a := range c.Apps {
+		if a.Name == application {
+			s = a.Settings
+		}
+	}
+	return c.DataDir, s, nil
 }
 
 func describe(file string) string {
@@ -185,8 +221,8 @@ func (l *loader) fromFlags(flags *pflag.FlagSet) error {
 			key = "dynamodb.ttl_sweep"
 		case f.Name == "dev-issuer":
 			key = "auth.dev_issuer"
-		case f.Name == "replay":
-			key = "cricket.replay"
+		case edge.Flags()[f.Name].Key != "":
+			key = edge.Flags()[f.Name].Key
 		case !l.k.Exists(key): // --log-level is log.level
 			key = strings.Replace(key, "_", ".", 1)
 		}
@@ -301,6 +337,9 @@ func secrets() []string {
 	walk = func(prefix string, t reflect.Type) {
 		for f := range t.Fields() {
 			key := prefix + f.Tag.Get("koanf")
+			if f.Tag.Get("koanf") == "-" {
+				continue
+			}
 			if f.Type.Kind() == reflect.Struct {
 				walk(key+".", f.Type)
 			}
@@ -309,7 +348,11 @@ func secrets() []string {
 			}
 		}
 	}
-	walk("", reflect.TypeFor[edge.Config]())
+	c := edge.DefaultConfig()
+	walk("", reflect.TypeOf(c))
+	for _, a := range c.Apps {
+		walk(a.Name+".", reflect.TypeOf(a.Settings).Elem())
+	}
 	return out
 }
 

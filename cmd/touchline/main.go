@@ -9,7 +9,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/cli"
 )
 
 // Exit codes.
@@ -42,8 +42,8 @@ func run() int {
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintln(os.Stderr, "touchline: "+message(err))
-	if errors.As(err, new(usageError)) {
+	fmt.Fprintln(os.Stderr, "touchline: "+cli.Message(err))
+	if errors.As(err, new(cli.UsageError)) {
 		return exitUsage
 	}
 	return exitFailure
@@ -54,12 +54,4 @@ func hangups() (ask <-chan os.Signal, stop func()) {
 	signals := make(chan os.Signal, 1) // those that come while one is handled are one
 	signal.Notify(signals, syscall.SIGHUP)
 	return signals, func() { signal.Ignore(syscall.SIGHUP) }
-}
-
-// message is what a person is shown of an error: one line, without the causes that only a log needs.
-func message(err error) string {
-	if f, ok := errors.AsType[*fault.Error](err); ok {
-		return f.Message
-	}
-	return err.Error()
 }

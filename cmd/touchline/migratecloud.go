@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/internal/cli"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -31,7 +33,7 @@ func (m *cloudMigration) add(cmd *cobra.Command) {
 	f.BoolVar(&m.o.Add, "yes", false, "with --cloud: add what existing tables lack")
 	f.BoolVar(&m.o.NoStreams, "no-streams", false, "with --cloud: require no streams, for a server without them")
 	f.DurationVar(&m.o.Limit, "limit", limitUsual, "with --cloud: time limit; work already started in the cloud continues there")
-	outputFlag(cmd, &m.output)
+	cli.OutputFlag(cmd, &m.output)
 }
 
 // limitUsual is how long the cloud has by default.
@@ -49,7 +51,7 @@ func (m *cloudMigration) misused(cmd *cobra.Command) error {
 		err = fmt.Errorf("--limit must be greater than zero, not %s", m.o.Limit)
 	}
 	if err != nil {
-		return usageError{hint(cmd, err)}
+		return cli.Misuse(cmd, err)
 	}
 	return nil
 }
@@ -60,16 +62,16 @@ func (m *cloudMigration) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	log, err := edge.NewLogger(edge.LogConfig{Format: c.Log.Format, Level: "warn"}, cmd.ErrOrStderr())
+	log, err := node.NewLogger(node.LogConfig{Format: c.Log.Format, Level: "warn"}, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	shown := newMeter(cmd)
+	meter := cli.NewMeter(cmd)
 	r, failed := c.MigrateCloud(cmd.Context(), m.o, log, func(p edge.Progress) {
-		shown.show(edge.Progress{What: fmt.Sprintf("%3d %% %s", p.Done*100/max(p.Total, 1), p.What)})
+		meter.Show(fmt.Sprintf("%3d %% %s", p.Done*100/max(p.Total, 1), p.What), 0, 0)
 	})
 	interrupted := errors.Is(failed, context.Canceled)
-	failed = shown.end(failed)
+	failed = meter.End(failed)
 	if failed == nil || didAnything(&r) {
 		f := maintainFlags{output: m.output}
 		if err := f.print(cmd, r, cloudText(&r, m.o, failed == nil)); err != nil {

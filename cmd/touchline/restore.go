@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/internal/cli"
 )
 
 func newRestore() *cobra.Command {
@@ -16,19 +17,19 @@ func newRestore() *cobra.Command {
 		Short: "Restore the database from a backup",
 		Long: "Restore the database in the data directory from a backup. Nothing is overwritten: stop the node and move the current\n" +
 			"database away first. The whole backup is verified before the database appears.",
-		Args: usage(named(cobra.ExactArgs(1))),
+		Args: cli.Usage(cli.Named(cobra.ExactArgs(1))),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := f.dataDir(cmd)
 			if err != nil {
 				return err
 			}
-			m := newMeter(cmd)
-			r, err := edge.Restore(cmd.Context(), dir, args[0], unchecked, m.show)
-			if err := m.end(err); err != nil {
+			m := cli.NewMeter(cmd)
+			r, err := edge.Restore(cmd.Context(), dir, args[0], unchecked, shown(m))
+			if err := m.End(err); err != nil {
 				return err
 			}
 			return f.print(cmd, r, fmt.Sprintf("%s: %s, %d tables of node %s, restored as incarnation %d\n",
-				r.Path, megabytes(r.Bytes), r.Tables, r.Node, r.Incarnation))
+				r.Path, cli.Megabytes(r.Bytes), r.Tables, r.Node, r.Incarnation))
 		},
 	}
 	f.add(cmd)

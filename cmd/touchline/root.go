@@ -1,17 +1,11 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"slices"
-	"strings"
-
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
+	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/internal/cli"
 )
-
-// usageError is a command line that cannot be understood.
-type usageError struct{ error }
 
 // newRoot makes the command tree.
 func newRoot() *cobra.Command {
@@ -22,107 +16,17 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       buildInfo().String(),
-		Args:          usage(cobra.NoArgs),
+		Args:          cli.Usage(cobra.NoArgs),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{hint(cmd, didYouMean(plain(err), flagLike(cmd, err)))}
+		return cli.UnknownFlag(cmd, err)
 	})
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(newServe(), newDynamoDB(), newDemo(), newCricket(), newAPNsSandbox(), newPush(), newBackup(), newRestore(), newCheck(), newCompact(), newMigrate(), newSync(), newConflicts(), newConfig(), newToken(), newVersion())
+	shell := &app.Shell{Version: buildInfo().Version, DefaultFile: defaultFile, DataDir: edge.DefaultConfig().DataDir, Load: loadFor}
+	of := edge.Commands(shell)
+	root.AddCommand(newServe(), newDynamoDB(), newBackup(), newRestore(), newCheck(), newCompact(), newMigrate(of.Migrate), newSync(),
+		newConflicts(), newConfig(), newToken(), newVersion())
+	root.AddCommand(of.Root...)
 	return root
 }
-
-// usage marks the errors of an argument check as usage errors.
-func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usageError{hint(cmd, didYouMean(plain(err), commandLike(cmd, args)))}
-		}
-		return nil
-	}
-}
-
-// likeness is by how many letters a name may differ from what was typed.
-const likeness = 2
-
-// didYouMean adds what was probably meant.
-func didYouMean(err error, names []string) error {
-	if len(names) == 0 {
-		return err
-	}
-	return fmt.Errorf("%w, did you mean %s?", err, strings.Join(names, " or "))
-}
-
-// commandLike returns the subcommands whose names are like the first argument.
-func commandLike(cmd *cobra.Command, args []string) []string {
-	if len(args) == 0 {
-		return nil
-	}
-	cmd.SuggestionsMinimumDistance = likeness
-	return cmd.SuggestionsFor(args[0])
-}
-
-// flagLike returns the flags whose names are like that of the error.
-func flagLike(cmd *cobra.Command, err error) (names []string) {
-	unknown, ok := errors.AsType[*pflag.NotExistError](err)
-	if !ok || unknown.GetSpecifiedShortnames() != "" {
-		return nil
-	}
-	flags := &cobra.Command{SuggestionsMinimumDistance: likeness} // a likeness of names is what cobra has for commands
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		flags.AddCommand(&cobra.Command{Use: f.Name, Hidden: f.Hidden, Run: func(*cobra.Command, []string) {}})
-	})
-	for _, name := range flags.SuggestionsFor(unknown.GetSpecifiedName()) {
-		names = append(names, "--"+name)
-	}
-	return names
-}
-
-// named refuses an empty name, as an unset variable of a shell makes it: it would stand for the default.
-func named(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return cobra.MatchAll(check, func(_ *cobra.Command, args []string) error {
-		if slices.Contains(args, "") {
-			return errors.New("the name of the file is empty")
-		}
-		return nil
-	})
-}
-
-// plain says in words what the libraries say of a command line in their own terms.
-func plain(err error) error {
-	text := err.Error()
-	if strings.HasPrefix(text, "requires at least ") || strings.HasPrefix(text, "accepts ") && strings.Contains(text, ", received ") {
-		if strings.HasSuffix(text, "received 0") {
-			return errors.New("the command needs an argument")
-		}
-		return errors.New("wrong number of arguments")
-	}
-	flag, reason, found := strings.Cut(text, ": strconv.")
-	if !found {
-		return err
-	}
-	_, reason, _ = strings.Cut(reason, ": ")
-	if i := strings.LastIndex(reason, ": "); i >= 0 {
-		reason = reason[i+2:]
-	}
-	switch reason {
-	case "invalid syntax":
-		reason = "it is not a valid number"
-	case "value out of range":
-		reason = "it is too large or too small"
-	}
-	return errors.New(flag + ": " + reason)
-}
-
-type hinted struct {
-	error
-	hint string
-}
-
-// Error is one line that says where help is.
-func (h hinted) Error() string {
-	return strings.ReplaceAll(h.error.Error(), "\n", " ") + " (see '" + h.hint + " --help')"
-}
-
-func hint(cmd *cobra.Command, err error) error { return hinted{err, cmd.CommandPath()} }

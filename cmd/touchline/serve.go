@@ -4,6 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/internal/cli"
 )
 
 func newServe() *cobra.Command {
@@ -13,7 +15,7 @@ func newServe() *cobra.Command {
 		Short: "Run the node",
 		Long: "Run the node until it is interrupted. Without a feed token nothing is polled, without a push key nothing is pushed;\n" +
 			"what the node already has is served in any case. SIGHUP reloads the configuration and the files named in it.",
-		Args: usage(cobra.NoArgs),
+		Args: cli.Usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := load(path, cmd.Flags())
 			if err != nil {
@@ -22,7 +24,7 @@ func newServe() *cobra.Command {
 			if err := c.Validate(); err != nil {
 				return err
 			}
-			log, level, err := edge.NewLeveledLogger(c.Log, cmd.ErrOrStderr())
+			log, level, err := node.NewLeveledLogger(c.Log, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -47,7 +49,9 @@ func newServe() *cobra.Command {
 	cmd.Flags().String("data-dir", d.DataDir, "directory of the node's database")
 	cmd.Flags().String("listen", d.Listen, "address to serve on; one reachable from other machines requires a sign-in method (auth.*)")
 	cmd.Flags().Bool("dev-issuer", d.Auth.DevIssuer, "accept tokens created by 'touchline token'; for development, on a loopback address only")
-	cmd.Flags().Bool("replay", d.Cricket.Replay, "recorded matches instead of the feed, started by admins at /replay")
+	for _, f := range edge.Flags() {
+		cmd.Flags().Bool(f.Name, false, f.Usage)
+	}
 	cmd.Flags().String("dynamodb-listen", d.DynamoDB.Listen, "address to serve DynamoDB's API on, such as 127.0.0.1:8000; empty: none")
 	cmd.Flags().String("dynamodb-auth", d.DynamoDB.Auth, "file of access keys and their permissions at the DynamoDB API")
 	cmd.Flags().String("inject", d.DynamoDB.Inject, "file of faults to inject at the DynamoDB API; reloaded when it changes")

@@ -11,11 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/internal/cli"
 )
 
 func newSync() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "sync", Short: "Inspect the sync between a running node and its cloud", Args: usage(cobra.NoArgs),
+		Use: "sync", Short: "Inspect the sync between a running node and its cloud", Args: cli.Usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newSyncStatus())
@@ -30,7 +31,7 @@ func newSyncStatus() *cobra.Command {
 		Long: "Show whether the cloud can be reached, what waits for it and since when, what it has refused, and what needs an\n" +
 			"operator. The node with that data directory must be running. -o json is for programs; its members are stable.\n" +
 			"The exit code reports only whether the node answered: 0 if it did, whatever its status.",
-		Args: usage(cobra.NoArgs),
+		Args: cli.Usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir, err := f.dataDir(cmd)
 			if err != nil {
@@ -102,7 +103,7 @@ func syncText(st *edge.SyncStatus) string {
 	c := &st.Conflicts
 	s.row("conflicts", fmt.Sprintf("%d open, %d quarantined, %d kept", c.Open, c.Quarantined, c.Kept))
 	s.row("room", fmt.Sprintf("%s, %.0f %% used (%s)", st.Budget.Level, 100*st.Budget.Used, st.Budget.Which))
-	s.row("kept after sending", fmt.Sprintf("%s, %s", counted(st.Replay.Entries, "write"), megabytes(st.Replay.Bytes)))
+	s.row("kept after sending", fmt.Sprintf("%s, %s", counted(st.Replay.Entries, "write"), cli.Megabytes(st.Replay.Bytes)))
 	s.row("used", fmt.Sprintf("%s, %.1f write units, %.1f read units", counted(int(st.Usage.Requests), "request"), st.Usage.WriteUnits, st.Usage.ReadUnits))
 	if st.Reached {
 		s.row("clock", fmt.Sprintf("%+.1f s off the cloud's", st.Ahead()))

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/touchline/touchline/edge"
+	"github.com/touchline/touchline/internal/cli"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -19,10 +20,10 @@ func newToken() *cobra.Command {
 		Long: "Create and print an ID token, signed with the key that 'touchline serve --dev-issuer' keeps in its data directory.\n" +
 			"An app sends it as Authorization: Bearer TOKEN; in a browser, enter it at /signin. Anyone holding it is that user\n" +
 			"until it expires.",
-		Args: usage(cobra.NoArgs),
+		Args: cli.Usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if t.User == "" {
-				return usageError{hint(cmd, errors.New("--user must name the user"))}
+				return cli.Misuse(cmd, errors.New("--user must name the user"))
 			}
 			c, err := load(f.config, cmd.Flags())
 			if err != nil {
@@ -45,6 +46,6 @@ func newToken() *cobra.Command {
 	flags.BoolVar(&t.Admin, "admin", false, "make the user an admin, a member of the group auth.admin_group")
 	flags.StringSliceVar(&t.Groups, "groups", nil, "further groups of the user, separated by commas")
 	flags.DurationVar(&t.Life, "ttl", 12*time.Hour, "how long the token is valid, up to 720h")
-	outputFlag(cmd, &f.output)
+	cli.OutputFlag(cmd, &f.output)
 	return cmd
 }

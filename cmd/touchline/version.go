@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+	"github.com/touchline/touchline/internal/cli"
 )
 
 // build says what binary this is.
@@ -50,7 +51,7 @@ func newVersion() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Show the version of this binary",
-		Args:  usage(cobra.NoArgs),
+		Args:  cli.Usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := buildInfo()
 			if output == "json" {
@@ -60,21 +61,6 @@ func newVersion() *cobra.Command {
 			return err
 		},
 	}
-	outputFlag(cmd, &output)
+	cli.OutputFlag(cmd, &output)
 	return cmd
-}
-
-// outputFlag adds -o, checked.
-func outputFlag(cmd *cobra.Command, output *string) {
-	cmd.Flags().StringVarP(output, "output", "o", "text", "text or json")
-	check := cmd.PreRunE
-	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
-		if *output != "text" && *output != "json" {
-			return usageError{hint(cmd, fmt.Errorf("-o must be text or json, not %q", *output))}
-		}
-		if check != nil {
-			return check(cmd, args)
-		}
-		return nil
-	}
 }

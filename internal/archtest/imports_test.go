@@ -10,15 +10,21 @@ import (
 // "x/..." stands for x and all below it, "..." for everything; the first row that fits a package counts. Everybody
 // may import the leaves. Tests may import what their package may, what their row adds, and the packages made for tests.
 var arrows = []arrow{
-	{pkg: "cmd/touchline", may: []string{"edge"}, tests: []string{"edge/cricket/replay", "edge/cricket/push/sandbox"}},
-	{pkg: "edge", may: []string{"edge/...", "httpapi/...", "migrations", "sync/...", "store/..."}, tests: []string{"..."}},
+	{pkg: "cmd/touchline", may: []string{"edge", "edge/app", "edge/node"}, tests: []string{"edge/cricket/..."}},
+	{
+		pkg: "edge", may: []string{"edge/app", "edge/node", builders, "httpapi/...", "migrations", "sync/...", "store/..."},
+		tests: []string{"..."},
+	},
+	{pkg: "edge/app", may: []string{"httpapi", "migrations", "sync/lease", "sync/replica", "store", "store/attr"}},
+	{pkg: "edge/node", may: []string{"edge/app", "httpapi/...", "migrations", "sync/...", "store/..."}, tests: []string{builders, apps}},
+	{pkg: builders, may: []string{"edge/app", "edge/node", "edge/cricket/...", "httpapi/...", "migrations", "sync/...", "store/..."}},
 
 	{pkg: "httpapi", may: []string{"httpapi/auth", "httpapi/page", apps, "store", "store/attr"}},
 	{pkg: "httpapi/page", may: []string{apps}},
 	{pkg: "httpapi/auth", may: []string{apps, "store"}},
 	{pkg: "httpapi/dynamoapi", may: []string{"httpapi/dynamoapi/...", "store", "store/expr", "store/attr"}},
 	{pkg: "httpapi/dynamoapi/...", may: []string{"store/expr", "store/attr"}}, // its parts know neither it nor the store
-	{pkg: "migrations", may: []string{apps, "store", "store/attr"}},
+	{pkg: "migrations", may: []string{"store", "store/attr"}},
 	{pkg: "sync/dynamo", may: []string{"sync/replica/...", "sync/lease", "store", "store/expr", "store/attr"}},
 	{pkg: "sync/replica", may: []string{"sync/replica/intent", "store", "store/expr", "store/attr"}, tests: []string{"sync/lease", "sync/dynamo"}},
 	{pkg: "sync/replica/intent", may: []string{"store", "store/expr", "store/attr"}}, // pure: nothing that waits or asks
@@ -54,6 +60,9 @@ var arrows = []arrow{
 // apps stands for the applications' own packages: domain rules and services on store.Tx.
 const apps = "edge/APP"
 
+// builders stands for the packages that put an application together: they alone know both the node and the application.
+const builders = "edge/APP/BUILDER"
+
 type arrow struct {
 	pkg   string
 	may   []string
@@ -61,9 +70,10 @@ type arrow struct {
 }
 
 var (
-	appNames = []string{"edge/cricket", "edge/threefc", "edge/hacktracker", "edge/scorekeeper", "edge/pickem"}
-	forTests = []string{"store/storetest/...", "internal/testrig/..."}
-	programs = []string{"internal/tools/...", "internal/archtest"}
+	appNames    = []string{"edge/cricket", "edge/threefc", "edge/hacktracker", "edge/scorekeeper", "edge/pickem"}
+	appBuilders = []string{"edge/cricket/cricketapp"}
+	forTests    = []string{"store/storetest/...", "internal/testrig/..."}
+	programs    = []string{"internal/tools/...", "internal/archtest"}
 )
 
 // covers reports whether one of the patterns of the table stands for pkg.
@@ -73,7 +83,7 @@ func covers(pkg string, patterns ...string) bool {
 		switch {
 		case p == "..." || p == pkg,
 			deep && (pkg == folder || strings.HasPrefix(pkg, folder+"/")),
-			p == apps && covers(pkg, appNames...):
+			p == apps && covers(pkg, appNames...), p == builders && covers(pkg, appBuilders...):
 			return true
 		}
 	}

@@ -1,0 +1,98 @@
+// Package app is the contract between a node and the applications that run in it. An application is one value, an App; once
+// its node is open it is one more, an Instance. There is no registry and no plug-in: package edge lists the applications, and
+// nothing else in the tree knows one by its name.
+//
+// The node brings the store, time, the cloud, leases and the server. The application brings tables, rules, routes and pages.
+// Neither sees the inside of the other:
+//
+//	edge -> the application's builder -> { edge/app, httpapi/<application>, edge/<application> } -> { httpapi, store }
+package app
+
+import (
+	"context"
+
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/migrations"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica"
+)
+
+// App is an application as it is before a node is opened.
+type App struct {
+	Name  string // of its section in the configuration, and of its commands: "cricket"
+	Title string // for people: "Sightscreen"
+
+	// Settings is the application's section with its defaults, changed by file, environment and flags before Open.
+	Settings Settings
+	// Default runs the application on a node whose configuration says nothing of any.
+	Default bool
+
+	Schema migrations.Schema // what it stores
+	Cloud  Cloud             // what it shares
+
+	// Commands are the application's; nil: it has none.
+	Commands func(sh *Shell) Commands
+	// Flags of `touchline serve` set a key of the section to true.
+	Flags []Flag
+
+	// Open puts the application together over the node's open store. It starts nothing: that is for Instance.Loops.
+	Open func(ctx context.Context, h *Host) (*Instance, error)
+}
+
+// Flag is a switch of `touchline serve`.
+type Flag struct{ Name, Key, Usage string }
+
+// Cloud is what an application shares with other nodes. All of it is known before the store is opened.
+type Cloud struct {
+	// Locks is the table of its leases; empty: the node's own, LocksTable, which all other applications share.
+	Locks string
+	// Reads is what the node reads of what others write.
+	Reads []Read
+	// Merge answers in the place of a person what becomes of a refused write, by table.
+	Merge map[string]replica.MergeFunc
+	// Before is what has to be here before the node works under a lock that it has just taken.
+	Before func(lock string) []Rows
+}
+
+// Rows are the items under a key: one, or a whole partition where the key has no sort part.
+type Rows struct {
+	Table string
+	Key   attr.Item
+}
+
+// Pace is how often something is read from the cloud.
+type Pace uint8
+
+// The paces, whose times an operator can set.
+const (
+	Slow   Pace = iota // small tables, as a whole (cloud.poll.tables)
+	Live               // what belongs to the locks that this node holds (cloud.poll.live)
+	Seldom             // large tables of which little changes: every 15 minutes
+)
+
+// Read is a part of a table that the node reads from the cloud.
+type Read struct {
+	Table string
+	Every Pace
+	// Partitions are those to read, given the locks that this node holds; nil: the whole table is.
+	Partitions func(tx *store.Tx, held []string) ([]attr.Value, error)
+}
+
+// Instance is an application in an open node.
+type Instance struct {
+	// Serve adds what the application serves.
+	Serve func(c *httpapi.Config)
+	// Loops run until their context ends. All of them join the clock before the first one runs.
+	Loops []func(ctx context.Context) error
+	// Status adds how the application is doing; nil: it has nothing to tell.
+	Status func(out *httpapi.NodeStatus)
+	// Tasks are what the operator can ask of the application over the admin socket, by name.
+	Tasks map[string]Task
+	// Close lets go of what works beyond the loops. They have ended; the store is still open.
+	Close func()
+}
+
+// Task does one thing for an operator: ask and answer are JSON of the application's and its command's. It holds the store's
+// maintenance alone.
+type Task func(ctx context.Context, ask []byte, progress func(httpapi.AdminProgress)) (answer any, err error)

@@ -1,0 +1,21 @@
+package app
+
+import "github.com/spf13/cobra"
+
+// Shell is what the commands of an application are given.
+type Shell struct {
+	Version     string
+	DefaultFile string // of the configuration
+	DataDir     string // where nothing is said
+	// Load reads the configuration that the flags of a command name, and file if it is not empty: the directory of the
+	// node's data, and the application's settings.
+	Load func(cmd *cobra.Command, file, application string) (dataDir string, s Settings, err error)
+}
+
+// Commands are what an application adds to the command line.
+type Commands struct {
+	Own     []*cobra.Command // below the application's name: touchline NAME ...
+	Demo    *cobra.Command   // touchline demo; nil: there is none
+	Root    []*cobra.Command // touchline ...: tools that stand for themselves
+	Migrate []*cobra.Command // touchline migrate ...: data of earlier versions
+}

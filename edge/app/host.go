@@ -1,0 +1,41 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/lease"
+	"github.com/touchline/touchline/sync/replica"
+)
+
+// LocksTable holds the leases of all applications that have no table of their own for them.
+const LocksTable = "touchline-locks"
+
+// Host is what a node gives an application that it opens.
+type Host struct {
+	Node    string // the id of this node
+	Store   *store.Store
+	Clock   clock.Clock
+	Log     *slog.Logger
+	Metrics *prometheus.Registry
+	Leases  *lease.Pool
+	Sync    Sync // nil: the node has no cloud
+	Observe bool // without the cloud the node goes on for its own readers (cloud.offline: observe)
+
+	// Work ends when the node's work does, which is before it stops serving.
+	Work context.Context //nolint:containedctx // the life of the loops, for what begins in a request and outlives it
+}
+
+// Sync is what an application asks of the replication with the cloud. replica.Replica is one.
+type Sync interface {
+	// Ensure has items here, or whole partitions, that another node may have written. A cloud that cannot be reached is no
+	// error.
+	Ensure(ctx context.Context, table string, keys ...attr.Item) error
+	// Proved reports what became of the write of a journal record.
+	Proved(ctx context.Context, seq uint64) (replica.Proof, error)
+}

@@ -1,0 +1,64 @@
+package app
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// Problem is one thing wrong with a configuration. Key is its path, "cricket.feed.base_url".
+type Problem struct {
+	Key  string
+	Text string
+}
+
+// Settings is a section of the configuration: a pointer to a struct whose fields have the tag koanf, and secret:"true" for
+// what is never shown.
+type Settings interface {
+	// Path is where the application's routes lie: "/cricket", or "/" on a node that serves nothing else.
+	Path() string
+	// Problems returns everything that is wrong, so that it can be fixed in one go. Keys are those within the section.
+	Problems() []Problem
+}
+
+// SecureURL wants https, but for a server on this machine.
+func SecureURL(raw string) error {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" {
+		return fault.New(fault.Invalid, "bad_url", "must be an https URL")
+	}
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return fault.New(fault.Invalid, "bad_url", "must hold no user, password or query: secrets have keys of their own")
+	}
+	host := u.Hostname()
+	addr, err := netip.ParseAddr(host)
+	local := host == "localhost" || err == nil && addr.IsLoopback()
+	if u.Scheme != "https" && !(u.Scheme == "http" && local) {
+		return fault.New(fault.Invalid, "bad_url", "must be an https URL, or http on a loopback address")
+	}
+	return nil
+}
+
+// MountProblem is what is wrong with the path of an application's routes; empty: nothing.
+func MountProblem(name, mount string) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(mount, "/"), "/")
+	first = "/" + first
+	switch {
+	case !strings.HasPrefix(mount, "/"), strings.ContainsAny(mount, ":*?#% "), path.Clean(mount) != mount,
+		strings.ContainsFunc(mount, func(r rune) bool { return r < ' ' || r == '\\' || r > '~' }):
+		return fmt.Sprintf("must be a path such as /%s, or /, not %q", name, mount)
+	case slices.Contains(nodePaths(), first):
+		return first + " is the node's own"
+	}
+	return ""
+}
+
+// nodePaths are the first segments of what the node itself answers, whatever is mounted.
+func nodePaths() []string {
+	return []string{"/_", "/docs", "/hub", "/livez", "/matches", "/metrics", "/readyz", "/replay", "/signin", "/signout", "/statusz"}
+}

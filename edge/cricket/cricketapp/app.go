@@ -1,0 +1,271 @@
+// Package cricketapp builds the cricket application, Sightscreen: it joins the rules, the feed, the pushes and the routes into
+// one app.App, and holds the commands that play recorded matches through a whole node.
+package cricketapp
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/cobra"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/poll"
+	"github.com/touchline/touchline/edge/cricket/push"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/migrations"
+	"github.com/touchline/touchline/store"
+)
+
+// name is the application's in the configuration.
+const name = "cricket"
+
+// SenderMaker makes the way to the push service, given where its provider token is kept.
+type SenderMaker func(s *store.Store) (push.Sender, error)
+
+// Outside is what the application talks to. A demo has a feed and a push service of its own.
+type Outside struct {
+	Feed     poll.Feed   // nil: nothing is polled
+	Sender   SenderMaker // nil: nothing is pushed
+	Deck     *deck       // the replays that are the feed; nil: it is real
+	Phones   func() []httpapi.PhoneView
+	Featured string // the match that the page opens with
+}
+
+// New is the application as its settings say.
+func New() *app.App {
+	s := DefaultSettings()
+	return build(s, s.outside, nil)
+}
+
+// build makes the application; opened, if there is one, is given what it is in a node.
+func build(s *Settings, outside func(*app.Host) (Outside, error), opened func(*application)) *app.App {
+	return &app.App{
+		Commands: commands, Flags: []app.Flag{{Name: "replay", Key: "replay", Usage: "recorded matches instead of the feed, started by admins at /replay"}},
+		Name: name, Title: "Sightscreen", Settings: s, Default: true, Schema: ownSchema(), Cloud: shared(),
+		Open: func(ctx context.Context, h *app.Host) (*app.Instance, error) {
+			o, err := outside(h)
+			if err != nil {
+				return nil, err
+			}
+			a, err := open(ctx, s, o, h)
+			if err != nil {
+				return nil, err
+			}
+			if opened != nil {
+				opened(a)
+			}
+			return a.instance(), nil
+		},
+	}
+}
+
+// played is a node that plays a recorded match.
+type played struct {
+	*node.Node
+	*application
+}
+
+// openPlayed opens a node with cricket alone, which talks to what it is given.
+func openPlayed(ctx context.Context, dir string, p node.Parts, s *Settings, o Outside) (*played, error) {
+	out := &played{}
+	p.Apps = []*app.App{build(s, func(*app.Host) (Outside, error) { return o, nil }, func(a *application) { out.application = a })}
+	var err error
+	out.Node, err = node.Open(ctx, dir, p)
+	return out, err
+}
+
+// commands are the application's: a demo, the push service's tools, and the replay of recorded matches.
+func commands(sh *app.Shell) app.Commands {
+	return app.Commands{
+		Own: []*cobra.Command{newReplay()}, Demo: newDemo(sh.Version), Root: []*cobra.Command{newAPNsSandbox(), newPush(sh)},
+		Migrate: []*cobra.Command{newMigrateLAv2(sh)},
+	}
+}
+
+// tableReplays is the node's own: the recorded matches that it plays in the place of its feed.
+const tableReplays = "touchline-replays"
+
+// ownSchema is what cricket keeps.
+func ownSchema() migrations.Schema {
+	return migrations.Schema{
+		Tables: append(cricket.Tables(), migrations.Private(tableReplays, "deck", "played by this node alone")),
+		Steps: []migrations.Step{
+			{Name: "push-state-of-its-own", Run: cricket.MovePushState},
+			{Name: "owners-of-device-tokens", Run: cricket.FillDeviceTokens},
+		},
+	}
+}
+
+// schema is what a node with cricket alone keeps.
+func schema() migrations.Schema { return migrations.WithNode(ownSchema()) }
+
+// outside is the real feed, or a deck of replays, and Apple's push service.
+func (c *Settings) outside(h *app.Host) (o Outside, err error) {
+	if c.Feed.Token != "" {
+		o.Feed, err = sportmonks.New(sportmonks.Config{
+			BaseURL: c.Feed.BaseURL, Token: c.Feed.Token, Clock: h.Clock, Logger: h.Log, CallsPerHour: c.Feed.CallsPerHour,
+		})
+		if err != nil {
+			return o, err
+		}
+	}
+	if c.Replay {
+		if o.Deck, err = newDeck(h.Clock, h.Log); err != nil {
+			return o, err
+		}
+		o.Feed = o.Deck.feed
+		c.Leagues = []string{poll.AllLeagues} // whoever starts a match wants to see it
+	}
+	if c.Push.Key != "" {
+		o.Sender = c.Push.sender(h.Log, h.Sync != nil)
+	}
+	return o, nil
+}
+
+// sender makes the way to Apple. fleet tells that other nodes may push with the same key.
+func (p PushConfig) sender(log *slog.Logger, fleet bool) SenderMaker {
+	return func(s *store.Store) (push.Sender, error) {
+		key, err := apns.ParseKey([]byte(p.Key))
+		if err != nil {
+			return nil, fault.Wrap(err, fault.Invalid, "bad_key", "cricket.push.key is not the text of a .p8 key file")
+		}
+		roots, err := authorities(p.CAFile)
+		if err != nil {
+			return nil, err
+		}
+		return apns.New(apns.Config{
+			Host: p.Host, BundleID: p.BundleID, TeamID: p.TeamID, KeyID: p.KeyID, Key: key,
+			ManageHost: p.ManageHost, Tokens: push.Bearers(s), Fleet: fleet, RootCAs: roots, Logger: log,
+		})
+	}
+}
+
+// application is cricket in an open node.
+type application struct {
+	Outside
+
+	host    *app.Host
+	set     *Settings
+	wall    clock.Clock
+	began   time.Time
+	cricket *cricket.Service
+	poller  *poll.Poller      // nil without a feed
+	push    *push.Coordinator // nil without a sender
+	notices *notifier         // nil without a sender
+}
+
+func open(ctx context.Context, s *Settings, o Outside, h *app.Host) (*application, error) {
+	a := &application{Outside: o, host: h, set: s, wall: clock.Real(), cricket: cricket.NewService(h.Store, s.Alerts.options(h.Sync != nil))}
+	a.began = a.wall.Now()
+	if a.Deck != nil {
+		if err := a.Deck.open(ctx, h.Store); err != nil {
+			return nil, err
+		}
+	}
+	a.openPoller()
+	a.countPolls()
+	return a, a.openPush()
+}
+
+func (a *application) instance() *app.Instance {
+	return &app.Instance{
+		Serve: a.serve, Loops: a.loops(), Status: a.status, Close: a.notices.wait,
+		Tasks: map[string]app.Task{"la-v2": a.migrateLAv2, "push-test": a.testPush},
+	}
+}
+
+func (a *application) openPoller() {
+	if a.Feed == nil {
+		return
+	}
+	h := a.host
+	if c, ok := a.Feed.(feedClient); ok {
+		h.Metrics.MustRegister(c.Collector())
+	}
+	reference, _ := a.Feed.(poll.Reference)
+	budgets, _ := a.Feed.(poll.Budgets)
+	c := poll.Config{
+		Node: h.Node, Feed: a.Feed, Leases: newHeld(h.Leases), Ahead: newHeld(h.Leases), Match: a.cricket, Data: h.Store,
+		Clock: h.Clock, Log: h.Log, Reference: reference, Budgets: budgets, Leagues: a.set.Leagues,
+	}
+	if h.Sync != nil {
+		c.Cloud = h.Sync
+		if h.Observe {
+			c.Observe = a.cricket
+		}
+	}
+	a.poller = a.Deck.polled(c)
+	h.Metrics.MustRegister(a.poller.Collector())
+}
+
+// countPolls registers the counts of the live list's readings, which are there without a feed as well.
+func (a *application) countPolls() {
+	count := func(name, help string, of func(poll.Status) int64) {
+		a.host.Metrics.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "touchline_feed_" + name, Help: help}, func() float64 {
+			if a.poller == nil {
+				return 0
+			}
+			return float64(of(a.poller.Status()))
+		}))
+	}
+	count("polls_total", "Polls of the live list.", func(s poll.Status) int64 { return s.Polls })
+	count("unchanged_total", "Polls whose answer was the same as the one before.", func(s poll.Status) int64 { return s.Unchanged })
+	count("failed_total", "Polls without a good answer.", func(s poll.Status) int64 { return s.Failed })
+}
+
+func (a *application) openPush() error {
+	if a.Sender == nil {
+		return nil
+	}
+	h := a.host
+	sender, err := a.Sender(h.Store)
+	if err != nil {
+		return err
+	}
+	c := push.Config{Store: h.Store, Sender: sender, Clock: h.Clock, Logger: h.Log, Registerer: h.Metrics}
+	if a.set.Push.Channels {
+		c.Channels, _ = sender.(push.Channels)
+	}
+	if h.Sync != nil {
+		c.Proofs, c.Rights = proofs{h.Sync}, rights{h.Leases, h.Leases.User()}
+	}
+	if a.push, err = push.New(c); err != nil {
+		return err
+	}
+	a.notices = &notifier{push: a.push, store: h.Store, work: h.Work, log: h.Log}
+	return nil
+}
+
+func (a *application) loops() (all []func(context.Context) error) {
+	if a.host.Sync != nil {
+		all = append(all, a.mirror)
+	}
+	if a.poller != nil {
+		all = append(all, a.poller.Run)
+	}
+	if a.push != nil {
+		all = append(all, a.push.Run)
+	}
+	return all
+}
+
+// serve adds the application's routes and pages.
+func (a *application) serve(c *httpapi.Config) {
+	c.Cricket, c.Mount, c.MultiDevice, c.App = a.cricket, a.set.Mount, a.set.Devices.Multi, httpapi.AppInfo(a.set.App)
+	c.Hub = func() httpapi.HubHealth { return a.hubHealth(a.host.Metrics) }
+	c.Phones, c.Audience, c.Featured = a.Phones, a.audienceOf, func() string { return a.Featured }
+	if a.Deck != nil {
+		c.Replay = a.replays()
+	}
+	if a.notices != nil {
+		c.Notifier = a.notices
+	}
+}

@@ -1,0 +1,116 @@
+package cricketapp
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/edge/cricket/push/sandbox"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+// audience is who follows a replayed match: simulated phones, and in the node's store what their apps have told it.
+type audience struct {
+	store  *store.Store
+	phones *sandbox.Sandbox
+	match  string
+	on     []sandbox.Phone // switched on
+}
+
+// switchOn puts phones on the network. Their apps tell the node of their tokens as the real ones would.
+func (a *audience) switchOn(phones []sandbox.Phone) error {
+	for _, p := range phones {
+		on, err := a.phones.AddPhone(p, a.tokenChanged)
+		if err != nil {
+			return err
+		}
+		a.on = append(a.on, on)
+	}
+	return nil
+}
+
+// tokenChanged is the app's call when its activity has a token.
+func (a *audience) tokenChanged(ctx context.Context, p sandbox.Phone, begun sandbox.Activity) error {
+	return a.store.Update(ctx, func(tx *store.Tx) error {
+		_, err := cricket.Activities{}.Register(tx, begun.MatchID, p.UserID, p.DeviceID, begun.UpdateToken, begun.StartedAt)
+		return err
+	})
+}
+
+// follow registers the devices and has their users follow the match, once it is known.
+func (a *audience) follow(ctx context.Context) (bool, error) {
+	err := a.store.Update(ctx, func(tx *store.Tx) error {
+		for _, p := range a.on {
+			if _, _, err := (cricket.Follows{}).Add(tx, a.match, p.UserID, 0); err != nil {
+				return err
+			}
+			device := cricket.Device{UserID: p.UserID, DeviceToken: p.DeviceToken, DeviceID: p.DeviceID, Platform: "ios"}
+			if _, err := (cricket.Devices{}).Register(tx, device); err != nil {
+				return err
+			}
+			if _, err := (cricket.Devices{}).SetPushToStart(tx, p.UserID, p.DeviceToken, p.PushToStartToken); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	switch fault.KindOf(err) {
+	case fault.NotFound:
+		return false, nil
+	case fault.Conflict: // the match is completed already: nobody follows it any more
+		return true, nil
+	default:
+		return err == nil, err
+	}
+}
+
+// forget suspends the activities of an earlier run: they are gone with its phones.
+func (a *audience) forget(ctx context.Context) error {
+	return a.store.Update(ctx, func(tx *store.Tx) error {
+		sessions, err := cricket.Activities{}.OfMatch(tx, a.match)
+		if err != nil {
+			return err
+		}
+		for i := range sessions {
+			if sessions[i].Status != cricket.SessionActive {
+				continue
+			}
+			if _, err := (cricket.Activities{}).Suspend(tx, &sessions[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// over reports whether the match has ended and every activity with it.
+func (a *audience) over(ctx context.Context, c *cricket.Service) (bool, error) {
+	st, found, err := c.State(ctx, a.match)
+	if err != nil || !found || st.Status != cricket.ActiveEnded {
+		return false, err
+	}
+	open := false
+	err = a.store.View(ctx, func(tx *store.Tx) error {
+		sessions, err := cricket.Activities{}.OfMatch(tx, a.match)
+		for i := range sessions {
+			open = open || sessions[i].Status == cricket.SessionActive || sessions[i].UpdateToken != ""
+		}
+		return err
+	})
+	return !open, err
+}
+
+// toSandbox makes the way to a push service on this machine.
+func toSandbox(service *sandbox.Sandbox, url string, c clock.Clock, log *slog.Logger) SenderMaker {
+	account := service.Account()
+	return func(s *store.Store) (push.Sender, error) {
+		return apns.New(apns.Config{
+			Host: url, BundleID: account.BundleID, TeamID: account.TeamID, KeyID: account.KeyID,
+			Key: account.Key, RootCAs: account.RootCAs, Tokens: push.Bearers(s), Clock: c, Logger: log,
+		})
+	}
+}

@@ -1,0 +1,32 @@
+package cricketapp
+
+import (
+	"context"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// mostCounted is how many followers are counted for a page of a match that the coordinator has not read: it knows the others.
+const mostCounted = 1000
+
+// audienceOf returns who follows a match, as far as this node knows.
+func (a *application) audienceOf(ctx context.Context, matchID string) (out httpapi.Audience, err error) {
+	err = a.host.Store.View(ctx, func(tx *store.Tx) error {
+		q := store.Query{Table: cricket.TableFollows, KeyCondition: "matchId = :m", Select: store.SelectCount, Limit: mostCounted}
+		q.Values = attr.Item{":m": attr.S(matchID)}
+		page, err := tx.Query(q)
+		out.Followers = page.Count
+		return err
+	})
+	out.Elsewhere = a.host.Sync != nil
+	if err != nil || a.push == nil {
+		return out, err
+	}
+	v, err := a.push.View(ctx, matchID)
+	out.Active, out.Pending, out.Reached = v.Sessions[cricket.SessionActive], v.Sessions[cricket.SessionPending], v.Reached
+	out.Followers, out.Elsewhere = max(out.Followers, v.Followers), a.host.Sync != nil && !v.Held
+	return out, err
+}

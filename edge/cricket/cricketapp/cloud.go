@@ -1,0 +1,88 @@
+package cricketapp
+
+import (
+	"strings"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica"
+)
+
+// shared is what nodes with cricket share: small tables are read as a whole, and what belongs to the matches whose lease a
+// node holds.
+func shared() app.Cloud {
+	live := func(table string, of func(*store.Tx, []string) ([]attr.Value, error)) app.Read {
+		return app.Read{Table: table, Every: app.Live, Partitions: of}
+	}
+	return app.Cloud{
+		Locks: cricket.TableLocks,
+		Reads: []app.Read{
+			{Table: cricket.TableLeagues}, {Table: cricket.TableTeams}, {Table: cricket.TableActiveMatches},
+			{Table: cricket.TableFixtures, Partitions: knownMatches},
+			{Table: cricket.TableFixtures, Every: app.Seldom}, // they are many, and those that change soon are read by themselves
+			live(cricket.TableFollows, heldMatches), live(cricket.TableLiveActivities, heldMatches), live(cricket.TableEvents, heldMatches),
+			live(cricket.TableDevices, followers),
+		},
+		Merge:  map[string]replica.MergeFunc{cricket.TableLiveActivities: mergeSession},
+		Before: beforeWork,
+	}
+}
+
+// beforeWork is what a match's holder works with, and who is told of it: else a phone that another node has started would be
+// started once more. Other locks, of a poller slot or a job, guard no rows.
+func beforeWork(lock string) (rows []app.Rows) {
+	id, ok := strings.CutPrefix(lock, cricket.MatchLock(""))
+	if !ok {
+		return nil
+	}
+	for _, table := range []string{cricket.TableFixtures, cricket.TableFollows, cricket.TableLiveActivities} {
+		rows = append(rows, app.Rows{Table: table, Key: attr.Item{"matchId": attr.S(id)}})
+	}
+	return rows
+}
+
+// knownMatches are the matches that some node looks after.
+func knownMatches(tx *store.Tx, _ []string) (ids []attr.Value, err error) {
+	for row, err := range tx.ScanAll(store.Scan{Table: cricket.TableActiveMatches, Projection: "matchId"}) {
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, row["matchId"])
+	}
+	return ids, nil
+}
+
+// heldMatches are the matches whose lease this node holds.
+func heldMatches(_ *store.Tx, held []string) (ids []attr.Value, err error) {
+	for _, lock := range held {
+		if id, ok := strings.CutPrefix(lock, cricket.MatchLock("")); ok {
+			ids = append(ids, attr.S(id))
+		}
+	}
+	return ids, nil
+}
+
+// followers are the users who follow them: whose devices are told.
+func followers(tx *store.Tx, held []string) (users []attr.Value, err error) {
+	matches, err := heldMatches(tx, held)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, match := range matches {
+		q := store.Query{Table: cricket.TableFollows, KeyCondition: "matchId = :m", Projection: "userId"}
+		q.Values = attr.Item{":m": match}
+		for row, err := range tx.QueryAll(q) {
+			if err != nil {
+				return nil, err
+			}
+			if user := row["userId"].Str(); !seen[user] {
+				seen[user] = true
+				users = append(users, attr.S(user))
+			}
+		}
+	}
+	return users, nil
+}

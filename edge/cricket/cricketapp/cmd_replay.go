@@ -1,0 +1,207 @@
+package cricketapp
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/touchline/touchline/internal/cli"
+)
+
+// replayFlags are the flags of cricket replay.
+type replayFlags struct {
+	ReplayConfig
+	output string
+}
+
+func newReplay() *cobra.Command {
+	var f replayFlags
+	cmd := &cobra.Command{
+		Use:   "replay FILE|DIR|ID...",
+		Short: "Replay matches through the whole node at top speed, and print the alerts users would have received",
+		Long: "Replay matches through the whole node at top speed: feed, poller, rules, store, pushes and simulated phones, nothing on\n" +
+			"disk. A match is an id from 'touchline demo --list', a JSON file from cricsheet.org, or a folder of such files. For each\n" +
+			"it prints the scores and the result, the events, every alert in order, and the pushes; with --faults also what phones heard\n" +
+			"last, held against the same match without faults: what is wrong, what never was, and what was taken back and is so; and in\n" +
+			"which events the two records differ. The promise is 0 everywhere.",
+		Example: "  touchline cricket replay 1144530\n  touchline cricket replay --faults 7 --restarts 3 -o json ~/cricsheet/t20s",
+		Args:    cli.Usage(cli.Named(cobra.MinimumNArgs(1))),
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&f.NoBalls, "no-balls", false, "read scores and rows only, as with a feed plan without balls")
+	flags.Uint64Var(&f.Faults, "faults", 0, "seed of feed faults: revised and deleted balls, inconsistent and late answers, errors (0: none)")
+	flags.IntVar(&f.Restarts, "restarts", 0, "how often the node is discarded in mid-match and rebuilt from its store")
+	flags.IntVar(&f.Parallel, "parallel", 0, "matches at once (default 2)")
+	cli.OutputFlag(cmd, &f.output)
+	return cmd
+}
+
+func (f *replayFlags) run(cmd *cobra.Command, args []string) error {
+	if f.Restarts < 0 || f.Restarts > 1000 || f.Parallel < 0 || f.Parallel > 64 {
+		return cli.Misuse(cmd, fmt.Errorf("--restarts must be from 0 to 1000, --parallel from 0 to 64"))
+	}
+	f.Sources = args
+	out, progress := cmd.OutOrStdout(), newProgress(cmd.ErrOrStderr())
+	f.Progress = progress.tell
+	f.Passed = func(dir string, files int) {
+		what := "files are"
+		if files == 1 {
+			what = "file is"
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d %s skipped: their names are not match ids\n", dir, files, what) //nolint:errcheck // there is nowhere else to tell
+	}
+	f.Failed = func(err error) {
+		progress.clear()
+		fmt.Fprintln(cmd.ErrOrStderr(), "touchline: "+cli.Message(err)) //nolint:errcheck // there is nowhere else to tell
+	}
+	lines := json.NewEncoder(out)
+	lines.SetEscapeHTML(false)
+	first := true
+	f.Report = func(r *ReplayReport) error {
+		progress.clear()
+		if f.output == "json" {
+			return lines.Encode(r)
+		}
+		if !first {
+			fmt.Fprintln(out) //nolint:errcheck // the report's own writing tells
+		}
+		first = false
+		return printReplay(out, r)
+	}
+	err := Replay(cmd.Context(), f.ReplayConfig)
+	progress.clear()
+	return err
+}
+
+// printReplay writes a report for a person.
+func printReplay(w io.Writer, r *ReplayReport) error {
+	if err := r.Print(w); err != nil {
+		return err
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := func(format string, args ...any) { fmt.Fprintf(tw, format, args...) } //nolint:errcheck // Flush tells
+	line("priority 10: %d, at most %d an hour a phone; priority 5: %d; largest payload %d bytes\n",
+		r.ByPriority["10"], r.UrgentPerHour, r.ByPriority["5"], r.LargestPayload)
+	if !r.PhonesRight {
+		line("a phone shows something other than the node\n")
+	}
+	if w := r.LastWords; w != nil {
+		line("last words of a phone: %d wrong, %d false, %d untold\n", w.Wrong, w.False, w.Untold)
+		for _, each := range w.Each {
+			line("%s\n", each)
+		}
+	}
+	if d := r.RecordDiff; d != nil {
+		line("events recorded: %d missing, %d false\n", total(d.Missing), total(d.False))
+		for _, each := range d.Each {
+			line("%s\n", each)
+		}
+	}
+	line("\nalerts, each after the key of its event:\n")
+	for _, a := range r.Alerts {
+		line("%s\t%s\n", a.Key, a.Text)
+	}
+	if len(r.Dropped) > 0 {
+		line("\nevents without an alert of their own:\n")
+	}
+	for _, rule := range slices.Sorted(maps.Keys(r.Dropped)) {
+		line("%s\t%d\t%s\n", rule, r.Dropped[rule], whyNot(rule))
+	}
+	return tw.Flush()
+}
+
+// total adds up what was counted by type.
+func total(byType map[string]int) (sum int) {
+	for _, n := range byType {
+		sum += n
+	}
+	return sum
+}
+
+// whyNot explains a rule by which an event has no alert.
+func whyNot(rule string) string {
+	switch rule {
+	case "merged":
+		return "another alert at the same moment covered it"
+	case "cooldown":
+		return "one of its kind went out a moment before"
+	case "budget":
+		return "the hourly alert limit was reached"
+	case "baseline":
+		return "it happened before the node was watching"
+	case "stale":
+		return "it was too old to be news"
+	case "burst":
+		return "several balls came at once"
+	case "abandoned":
+		return "the match had been abandoned"
+	default:
+		return ""
+	}
+}
+
+// progress is a line on a terminal that shows how far the matches are; elsewhere it is silent.
+type progress struct {
+	w io.Writer // nil: no terminal
+
+	mu    sync.Mutex
+	last  time.Time
+	shown bool
+	done  map[string]float64
+}
+
+func newProgress(w io.Writer) *progress {
+	p := &progress{done: map[string]float64{}}
+	if file, ok := w.(*os.File); ok && isTerminal(file) {
+		p.w = w
+	}
+	return p
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// clearLine begins the terminal's line anew.
+const clearLine = "\r\x1b[K"
+
+func (p *progress) tell(title string, done float64) {
+	if p.w == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.done[title] = done; done >= 1 {
+		delete(p.done, title)
+	}
+	if time.Since(p.last) < 100*time.Millisecond {
+		return
+	}
+	p.last, p.shown = time.Now(), true
+	var text strings.Builder
+	text.WriteString(clearLine)
+	for _, title := range slices.Sorted(maps.Keys(p.done)) {
+		fmt.Fprintf(&text, "%.30s %.0f%%  ", title, 100*p.done[title])
+	}
+	_, _ = io.WriteString(p.w, text.String())
+}
+
+// clear makes room for other lines.
+func (p *progress) clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown {
+		_, _ = io.WriteString(p.w, clearLine)
+		p.shown = false
+	}
+}

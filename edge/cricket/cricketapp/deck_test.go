@@ -1,0 +1,64 @@
+package cricketapp
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+// What admins have put on the deck is there after a restart, as far as it would be by then.
+func TestDeckOutlivesTheNode(t *testing.T) {
+	s := storetest.Open(t)
+	if err := schema().Apply(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	now := clock.NewStepped(time.Date(2026, 7, 1, 10, 0, 0, 0, time.UTC))
+	start := func() deckRoutes {
+		t.Helper()
+		d, err := newDeck(now, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.open(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		return deckRoutes{deck: d}
+	}
+	first := start()
+	seen := 0
+	first.changed = func() { seen++ }
+	kept, err := first.Start(httpapi.StartReplay{TapeID: "1192877", Speed: 2, Faults: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, err := first.Start(httpapi.StartReplay{TapeID: "1144530", Speed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept, err = first.Control(kept.ID, httpapi.ReplayControl{Action: "seek", Position: 60}); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Remove(gone.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first.Start(httpapi.StartReplay{TapeID: "none", Speed: 1}); err == nil || seen != 4 {
+		t.Errorf("%d of 4 changes were told, %v", seen, err)
+	}
+	again := start().List()
+	if diff := cmp.Diff([]httpapi.Playing{kept}, again); diff != "" {
+		t.Errorf("on the deck after a restart (-before +after):\n%s", diff)
+	}
+	if _, err := start().Start(httpapi.StartReplay{TapeID: "none", Speed: 1}); !fault.Is(err, fault.NotFound) {
+		t.Errorf("an unknown tape: %v, want fault.NotFound", err)
+	}
+	if n := len(start().List()); n != 1 {
+		t.Errorf("a refused start left %d replays on the deck, want 1", n)
+	}
+}

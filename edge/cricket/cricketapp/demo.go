@@ -1,0 +1,199 @@
+package cricketapp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push/sandbox"
+	"github.com/touchline/touchline/edge/cricket/replay"
+	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+// DefaultMatch is the final of the men's World Cup of 2019: tied, the super over tied, decided on boundaries.
+const DefaultMatch = "1144530"
+
+// demoToken is what the replay feed wants to see; it guards nothing.
+const demoToken = "demo"
+
+// DemoConfig is what the demo is told.
+type DemoConfig struct {
+	Match   string
+	Speed   float64 // 0: as fast as it can, on a stepped clock
+	Listen  string
+	DataDir string
+	Once    bool // end after the match
+	Version string
+	Out     io.Writer // where progress and errors are told
+	Quiet   bool      // errors only
+	Program string    // how this program was called, for the commands that are named at the end
+}
+
+// MatchInfo is a recorded match for a list.
+type MatchInfo struct {
+	ID     string `json:"id"`
+	Date   string `json:"date"`
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Result string `json:"result"`
+}
+
+// Matches lists the recorded matches.
+func Matches() []MatchInfo {
+	var out []MatchInfo
+	for _, m := range replay.List() {
+		out = append(out, MatchInfo{m.ID, m.Date, m.Type, title(m), m.Result})
+	}
+	return out
+}
+
+func title(m replay.Info) string {
+	return fmt.Sprintf("%s v %s, %s", m.Teams[0], m.Teams[1], m.Event)
+}
+
+// demo is a node with everything around it that a match needs.
+type demo struct {
+	DemoConfig
+	match *replay.Match
+	clock clock.Clock
+	log   *slog.Logger
+	node  *played
+
+	phones   *sandbox.Sandbox
+	audience *audience
+}
+
+// Demo replays a match through a node of its own. It returns when ctx ends, or with Once after the match, then with
+// the summary.
+func Demo(ctx context.Context, c DemoConfig) (*Summary, error) {
+	if err := node.LoopbackOnly(c.Listen); err != nil {
+		return nil, fault.Wrap(nil, fault.Invalid, "bad_listen", "--listen %s", err)
+	}
+	match, err := replay.Load(c.Match)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.NotFound, "match_not_recorded",
+			"no recorded match %q: touchline demo --list shows all", c.Match)
+	}
+	d := &demo{DemoConfig: c, match: match}
+	if d.log, err = node.NewLogger(node.LogConfig{Format: "auto", Level: "warn"}, c.Out); err != nil {
+		return nil, err
+	}
+	ln, err := node.Listen(ctx, c.Listen, "--listen")
+	if err != nil {
+		return nil, err
+	}
+	defer ln.Close() //nolint:errcheck // the server has closed it in the good case
+	return d.run(ctx, ln)
+}
+
+func (d *demo) run(ctx context.Context, ln net.Listener) (*Summary, error) {
+	dir := filepath.Join(d.DataDir, d.Match)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fault.Wrap(err, fault.Unavailable, "no_data_dir", "cannot create the data directory %s: %s", dir, node.ReasonOf(err))
+	}
+	start, err := d.position(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if d.Speed == 0 {
+		d.clock = clock.NewStepped(start)
+	} else {
+		d.clock = clock.NewScaled(start, d.Speed)
+	}
+	// What is around the node outlives it: a node that ends still has pushes on their way.
+	outside, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	around, err := d.startAround(outside)
+	var summary *Summary
+	if err == nil {
+		d.node, err = d.newNode(ctx, dir, around)
+	}
+	if err == nil {
+		summary, err = d.play(ctx, ln)
+	}
+	end()
+	return summary, errors.Join(err, around.wait())
+}
+
+// position returns where the match is to go on: at its start, or where a match that was not played to its end was
+// left. A match that was is forgotten, to be played again.
+func (d *demo) position(ctx context.Context, dir string) (time.Time, error) {
+	path := filepath.Join(dir, node.StoreFile)
+	if _, err := os.Stat(path); err != nil {
+		return d.match.Start(), nil // whatever is wrong with the path, opening it will tell
+	}
+	s, err := store.Open(path, store.Options{Now: d.match.Start})
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer s.Close() //nolint:errcheck // it was opened to look
+	if err := schema().Apply(ctx, s); err != nil {
+		return time.Time{}, err
+	}
+	st, found, err := cricket.NewService(s, cricket.Options{}).State(ctx, d.Match)
+	switch {
+	case err != nil || !found:
+		return d.match.Start(), err
+	case st.Status == cricket.ActiveEnded:
+		if err := s.Close(); err != nil {
+			return time.Time{}, err
+		}
+		return d.match.Start(), os.Remove(path)
+	default:
+		return st.LastTickAt, nil
+	}
+}
+
+// around is what a real node finds outside: the feed and the push service.
+type around struct {
+	feed string // base URL
+	apns string
+	errs chan error
+	n    int
+}
+
+// wait waits for the servers to end; their context has ended.
+func (a *around) wait() error {
+	var errs []error
+	for range a.n {
+		errs = append(errs, <-a.errs)
+	}
+	return errors.Join(errs...)
+}
+
+func (a *around) serve(f func() error) {
+	a.n++
+	go func() { a.errs <- f() }()
+}
+
+func (d *demo) startAround(ctx context.Context) (*around, error) {
+	a := &around{errs: make(chan error, 2)}
+	ln, err := node.Listen(ctx, "127.0.0.1:0", "--listen")
+	if err != nil {
+		return a, err
+	}
+	a.feed = "http://" + ln.Addr().String() + "/api/v2.0"
+	feed := &http.Server{
+		Handler:           replay.NewFeed(d.match, d.clock, demoToken),
+		ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+	}
+	a.serve(func() error { return node.ServeUntil(ctx, feed, ln) })
+	d.phones, err = sandbox.New(sandbox.Config{Clock: d.clock, Seed: d.Match, Logger: d.log})
+	if err != nil {
+		return a, err
+	}
+	a.serve(func() error { return d.phones.Run(ctx) })
+	a.apns, err = d.phones.URL(ctx)
+	return a, err
+}

@@ -1,0 +1,211 @@
+package cricketapp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/poll"
+	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// demoJournal is small: a demo's readers never lag, and its memory is to stay small too.
+const demoJournal = 4 << 20
+
+// newNode makes the demo's node: the real feed client and the real push client, pointed at what is around it.
+func (d *demo) newNode(ctx context.Context, dir string, a *around) (*played, error) {
+	feed, err := sportmonks.New(sportmonks.Config{BaseURL: a.feed, Token: demoToken, Clock: d.clock, Logger: d.log})
+	if err != nil {
+		return nil, err
+	}
+	users, err := node.NewDemoSignIn(demoUser)
+	if err != nil {
+		return nil, err
+	}
+	set := DefaultSettings()
+	set.Leagues = []string{poll.AllLeagues}
+	return openPlayed(ctx, dir, node.Parts{
+		Clock: d.clock, Speed: d.speedName(), Version: d.Version, Log: d.log, JournalBytes: demoJournal, Gallery: true,
+		Auth: users.Identity, Demo: users.SignIn,
+	}, set, Outside{
+		Feed: feed, Featured: d.Match, Phones: func() []httpapi.PhoneView { return phoneViews(d.phones) },
+		Sender: toSandbox(d.phones, a.apns, d.clock, d.log),
+	})
+}
+
+func (d *demo) speedName() string {
+	if d.Speed == 0 {
+		return "max"
+	}
+	return fmt.Sprintf("%gx", d.Speed)
+}
+
+// play runs the node with its audience until the match is over (Once) or ctx ends.
+func (d *demo) play(ctx context.Context, ln net.Listener) (*Summary, error) {
+	asked := ctx // ends when the person says so
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if err := d.switchPhonesOn(ctx); err != nil {
+		return nil, errors.Join(err, d.node.Close())
+	}
+	d.say("%s, %s\n", title(d.match.Info()), d.match.Info().Date)
+	home := "http://" + ln.Addr().String()
+	d.say("watch it at %s (%s, Ctrl-C ends)\n", home, d.speedName())
+	d.say("operator's page %s, API %s, OpenAPI document %s\n", home+"/hub", home+"/docs", home+DefaultSettings().Mount+"/openapi.yaml")
+	var summary *Summary
+	var watchErr error
+	var watch sync.WaitGroup
+	leave := d.clock.Join()
+	watch.Go(func() {
+		defer leave()
+		summary, watchErr = d.watch(ctx)
+		d.node.Rest()
+		d.stopClock()
+		if d.Once || watchErr != nil {
+			cancel()
+		}
+	})
+	err := d.node.Run(ctx, ln)
+	cancel()
+	watch.Wait()
+	d.goOn()
+	switch {
+	case asked.Err() == nil && !errors.Is(watchErr, context.Canceled):
+		err = errors.Join(err, watchErr)
+	case asked.Err() != nil && d.Once && err == nil && summary == nil: // what the watcher met after that is of no account: the store was closed under it
+		err = fault.New(fault.Unavailable, "interrupted", "interrupted before the end of the match; the next start resumes it")
+	}
+	if !d.Once {
+		summary = nil
+	}
+	return summary, err
+}
+
+// stopClock leaves a finished match as it was when it ended, for whoever looks at the page later.
+func (d *demo) stopClock() {
+	if c, ok := d.clock.(*clock.Scaled); ok {
+		c.Stop()
+	}
+}
+
+// say prints a line on the terminal; a terminal that is gone is no reason to end.
+func (d *demo) say(format string, args ...any) {
+	if !d.Quiet {
+		_, _ = fmt.Fprintf(d.Out, format, args...)
+	}
+}
+
+// goOn says at the end what else there is.
+func (d *demo) goOn() {
+	const form = "  %-52s %s\n"
+	d.say("next steps:\n")
+	for _, next := range [][2]string{
+		{" demo --list", "the recorded matches; demo --match ID --speed 60 plays one"},
+		{" cricket replay --faults 7 " + d.Match, "this match from a faulty feed, at top speed"},
+		{" dynamodb --memory", "DynamoDB's API on this machine, for any AWS SDK"},
+		{" serve --help", "the node itself; docs/OPERATIONS.md explains how to follow a real match"},
+	} {
+		d.say(form, d.Program+next[0], next[1])
+	}
+}
+
+// switchPhonesOn puts the demo's phones on the network.
+func (d *demo) switchPhonesOn(ctx context.Context) error {
+	d.audience = &audience{store: d.node.Store(), phones: d.phones, match: d.Match}
+	if err := d.audience.switchOn(demoPhones()); err != nil {
+		return err
+	}
+	return d.audience.forget(ctx)
+}
+
+// watch has the users follow the match as soon as the node knows it, tells the terminal what happens, and returns
+// when the match is over and every phone has been told.
+func (d *demo) watch(ctx context.Context) (*Summary, error) {
+	changed := clock.NewSignal()
+	stop := d.node.Store().Watch(changed)
+	defer stop()
+	following, last := false, d.node.Store().Seq()
+	for {
+		if !following {
+			var err error
+			if following, err = d.audience.follow(ctx); err != nil {
+				return nil, err
+			}
+		}
+		var err error
+		if last, err = d.tell(ctx, last); err != nil {
+			return nil, err
+		}
+		over, err := d.audience.over(ctx, d.node.cricket)
+		if err != nil {
+			return nil, err
+		}
+		if over {
+			// A second later nobody is in the middle of anything any more.
+			if err := clock.Sleep(ctx, d.clock, time.Second); err != nil {
+				return nil, err
+			}
+			return d.summarize(ctx)
+		}
+		if err := d.stuck(); err != nil {
+			return nil, err
+		}
+		if err := d.clock.Wait(ctx, d.clock.Now().Add(time.Minute), changed); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// longAfter is how long after the feed's last word a match may take to be over.
+const longAfter = 2 * time.Hour
+
+// stuck returns the reason why the match will not come to its end.
+func (d *demo) stuck() error {
+	switch {
+	case d.node.Store().Stats().Refused > 0:
+		return fault.New(fault.Full, "store_full", "the disk under %s is full: the match cannot go on", d.node.Store().Path())
+	case d.clock.Now().After(d.match.End().Add(longAfter)):
+		return fault.New(fault.Unavailable, "match_lost", "the match was over before the node saw its end: try a lower --speed")
+	default:
+		return nil
+	}
+}
+
+// tell shows the alerts on the terminal as they are claimed.
+func (d *demo) tell(ctx context.Context, last uint64) (uint64, error) {
+	for {
+		records, err := d.node.Store().Journal(ctx, last, 64)
+		if err != nil || len(records) == 0 {
+			return last, err
+		}
+		for i := range records {
+			r := &records[i]
+			last = r.Seq
+			if r.Table == cricket.TableEvents && r.Old == nil && r.New["alert"].Bool() {
+				d.say("%s  %s\n", r.At.Format("Jan 2 15:04"), r.New["text"].Str())
+			}
+		}
+	}
+}
+
+func (d *demo) summarize(ctx context.Context) (*Summary, error) {
+	v, err := d.node.push.View(ctx, d.Match)
+	if err != nil {
+		return nil, err
+	}
+	c := v.Pushes
+	pushes := SummaryPushes{Sent: int64(c.Sent), Accepted: int64(c.Accepted), Refused: int64(c.Refused)}
+	s, err := summarize(ctx, d.node.cricket, d.Match, title(d.match.Info()), pushes)
+	if err == nil {
+		d.say("%s\n", s.Result)
+	}
+	return s, err
+}

@@ -1,0 +1,55 @@
+//go:build long
+
+package cricketapp
+
+import (
+	"testing"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+)
+
+// Two nodes, of which one is left for a while.
+func TestFleetOfTwo(t *testing.T) { testFleet(t, 2) }
+
+// The holder of a match is cut off from the cloud and not from Apple; the other takes over; the first comes back. Every event is
+// there once, nobody hears one twice, and in the end both show the same.
+func TestFleetBlip(t *testing.T) {
+	f := newFleet(t)
+	defer f.end()
+	for _, name := range []string{"node0", "node1"} {
+		f.start(name)
+	}
+	match := f.play("1208093", 214)
+	matches := []string{match}
+	f.follow("phone0", match)
+	f.until("the phone shows its match", func() bool {
+		for _, s := range f.cloud.Items(cricket.TableLiveActivities) {
+			if s["status"].Str() == string(cricket.SessionActive) {
+				return true
+			}
+		}
+		return false
+	})
+	var holder *member
+	f.until("somebody holds it", func() bool {
+		holder = f.ids()[f.row(match)["instanceId"].Str()]
+		return holder != nil
+	})
+	for range 3 {
+		cut := holder
+		cut.link.SetMode(simcloud.NoDNS)
+		f.until("another takes over", func() bool {
+			holder = f.ids()[f.row(match)["instanceId"].Str()]
+			return holder != nil && holder != cut
+		})
+		cut.link.Heal()
+		f.until("it can be reached again", func() bool {
+			st, err := replicaOf(cut.node).Status(t.Context())
+			return err == nil && st.Link.Up && st.Waiting == 0
+		})
+	}
+	f.until("the match has a result", func() bool { return !f.row(match)["finishedAt"].IsZero() })
+	f.until("all show the same", func() bool { return f.sameDisplays(matches) == "" })
+	f.check(matches)
+}

@@ -1,0 +1,91 @@
+package cricketapp_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/edge/cricket/cricketapp"
+	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/migrations"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// foreignRows puts into every table that clients of the DynamoDB API can write rows that no node would: keys alone, and
+// every attribute of the wrong type, of the match that is played and of others.
+func foreignRows(t *testing.T, dir, match string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(filepath.Join(dir, "touchline.db"), store.Options{NoSync: true})
+	if err == nil {
+		err = cricketSchema().Apply(t.Context(), s)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	wrong := attr.Item{}
+	for name := range strings.FieldsSeq("state status matchPhase finishedAt expiresAt holder fence rvn ttlMs alert type text at " +
+		"deviceId updateToken pushToStartToken apnsToken startTries startAnswer resumedAt createdAt last30Balls cooldowns pending teamId startTime " +
+		"active marquee adminFields raw squad archivedAt liveUpdatedAt") {
+		wrong[name] = attr.M(attr.Item{"x": attr.L(attr.S("y"))})
+	}
+	err = s.Update(t.Context(), func(tx *store.Tx) error {
+		for _, spec := range cricketSchema().Tables {
+			if spec.Internal {
+				continue
+			}
+			for _, of := range []string{match, "other"} {
+				if spec.Key.Sort.Name == "" && of == match {
+					continue // the row of the match itself is the match
+				}
+				for _, sort := range []string{"keys alone", "all wrong"} {
+					item := attr.Item{}
+					if sort == "all wrong" {
+						maps.Copy(item, wrong)
+					}
+					item[spec.Key.Partition.Name] = attr.S(of)
+					if spec.Key.Sort.Name != "" {
+						item[spec.Key.Sort.Name] = attr.S(sort)
+					} else {
+						item[spec.Key.Partition.Name] = attr.S(of + sort)
+					}
+					for _, ix := range spec.Indexes { // a key of an index has its type, or the item is refused
+						delete(item, ix.Key.Partition.Name)
+						delete(item, ix.Key.Sort.Name)
+					}
+					if _, err := tx.Put(store.PutItem{Table: spec.Name, Item: item}); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What clients of the DynamoDB API write into the applications' tables stops neither the node nor a match.
+func amongForeignRows(t *testing.T, match string, clean *cricketapp.Summary) {
+	t.Helper()
+	dir := t.TempDir()
+	foreignRows(t, filepath.Join(dir, match), match)
+	got := playDemo(t, match, dir)
+	delete(got.Events, "") // the row of keys alone is an event, without a type
+	if diff := cmp.Diff(clean, got); diff != "" {
+		t.Errorf("with rows of others (-without +with):\n%s", diff)
+	}
+}
+
+// cricketSchema is what a node with cricket alone keeps.
+func cricketSchema() migrations.Schema { return node.Schema([]*app.App{cricketapp.New()}) }

@@ -1,0 +1,70 @@
+package cricketapp
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/touchline/touchline/edge/cricket/lav2"
+	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+type (
+	// LAv2Options say what the migration of the tables from before Live Activities v2 may do.
+	LAv2Options = lav2.Options
+	// LAv2Report is what it did, or would do.
+	LAv2Report = lav2.Report
+	// LAv2Counts are its counts.
+	LAv2Counts = lav2.Counts
+)
+
+// MigrateLAv2 carries the old tables of the database in dir over into those of the second version of Live Activities. A
+// node that runs does it itself.
+func MigrateLAv2(ctx context.Context, dir string, o LAv2Options, progress func(httpapi.AdminProgress)) (report LAv2Report, err error) {
+	path, err := node.Database(dir)
+	if err != nil {
+		return report, err
+	}
+	s, err := store.Open(path, store.Options{LockTimeout: node.HeldAfter, CompactAbove: -1})
+	if fault.Is(err, fault.Locked) {
+		client, err := node.Ask(dir)
+		if err != nil {
+			return report, err
+		}
+		err = client.MigrateLAv2(ctx, httpapi.MigrateAsk{Apply: o.Apply, DropOld: o.DropOld}, progress, &report)
+		return report, err
+	}
+	if err != nil {
+		return report, err
+	}
+	report, err = migrateLAv2(ctx, s, o, progress)
+	if closing := s.Close(); err == nil {
+		err = closing
+	}
+	return report, err
+}
+
+// migrateLAv2 migrates a store that this process holds. The new tables are made if this is a file of a version before;
+// a dry run makes nothing.
+func migrateLAv2(ctx context.Context, s *store.Store, o LAv2Options, progress func(httpapi.AdminProgress)) (LAv2Report, error) {
+	if o.Apply {
+		if err := schema().Apply(ctx, s); err != nil {
+			return LAv2Report{}, err
+		}
+	}
+	if progress != nil {
+		o.Progress = func(table string, rows int64) { progress(httpapi.AdminProgress{What: table, Done: rows}) }
+	}
+	return lav2.Run(ctx, s, o)
+}
+
+// migrateLAv2 is the app.Task of that name.
+func (a *application) migrateLAv2(ctx context.Context, ask []byte, progress func(httpapi.AdminProgress)) (any, error) {
+	var o httpapi.MigrateAsk
+	if err := json.Unmarshal(ask, &o); err != nil {
+		return nil, err
+	}
+	return migrateLAv2(ctx, a.host.Store, LAv2Options{Apply: o.Apply, DropOld: o.DropOld}, progress)
+}

@@ -1,0 +1,28 @@
+package cricketapp
+
+import (
+	"context"
+
+	"github.com/touchline/touchline/edge/cricket/poll"
+	"github.com/touchline/touchline/sync/lease"
+)
+
+// held gives a part of the node its shares of the leases that the node has taken.
+type held struct {
+	pool *lease.Pool
+	user *lease.User
+}
+
+func newHeld(p *lease.Pool) held { return held{p, p.User()} }
+
+// Hold implements poll.Leases.
+func (h held) Hold(ctx context.Context, key string) (poll.Lease, error) {
+	s, err := h.user.Hold(ctx, key)
+	if s == nil {
+		return nil, err
+	}
+	return s, err
+}
+
+// Holder implements poll.Leases.
+func (h held) Holder(ctx context.Context, key string) (string, error) { return h.pool.Holder(ctx, key) }

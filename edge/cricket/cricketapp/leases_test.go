@@ -1,0 +1,56 @@
+package cricketapp
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/hang"
+)
+
+// A node that may use the locks of its cloud but cannot write what it would do under them leaves them to others, and says why.
+func TestNodeThatCannotWriteHoldsNoLocks(t *testing.T) {
+	items, cloud := simulated(t)
+	n, err := openPlayed(t.Context(), t.TempDir(), node.Parts{Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Cloud: cloud}, DefaultSettings(), Outside{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	leases := n.host.Leases.User()
+	if _, err := leases.Hold(t.Context(), "feed:livescores"); err != nil {
+		t.Fatal(err)
+	}
+	items.Hide(syncTable, true)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	end := n.Begin(ctx, cancel)
+	until(t, "the lock is given back", func() bool { return !n.host.Leases.Has("feed:livescores") })
+	_, err = leases.Hold(t.Context(), cricket.MatchLock("7"))
+	if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != "cloud_unusable" {
+		t.Errorf("the lock of a match: %v", err)
+	}
+	items.Hide(syncTable, false)
+	until(t, "locks are taken again", func() bool {
+		_, err := leases.Hold(t.Context(), cricket.MatchLock("7"))
+		return err == nil
+	})
+	end()
+	if err := n.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+const syncTable = "touchline-sync"
+
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(hang.Limit(time.Minute)); !is(); <-time.After(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not in time: %s", what)
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package cricketapp
+
+import (
+	"strings"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/sync/replica"
+)
+
+// mergeSession settles the wish for a session that another node had first, as when a user follows a match on two of them:
+// what was wished for is there. A token that came for it here since goes to the session of the other node.
+func mergeSession(c replica.MergeCase) (writes []store.WriteItem, ok bool) {
+	e := c.Entries[0]
+	if len(c.Entries) > 1 || e.Op != store.OpUpdate || !(cricket.Activities{}).Satisfied(e.Condition, e.Params, c.Items[0].Remote) {
+		return nil, false
+	}
+	later := c.Tail
+	if len(e.Folds) > 0 { // the token is in the same write
+		later = append(later[:0:0], e)
+		later = append(later, c.Tail...)
+	}
+	switch {
+	case len(later) == 0:
+		return nil, true
+	case len(later) > 1 || later[0].Op != store.OpUpdate || later[0] != e && later[0].Condition != "": // for a person
+		return nil, false
+	}
+	u := later[0]
+	return []store.WriteItem{{Update: &store.UpdateItem{Table: u.Table, Key: u.Key, Update: u.Update, Params: expr.Params{
+		Names: used(u.Update, u.Names), Values: used(u.Update, u.Values),
+	}}}}, true
+}
+
+// used are those placeholders that a text uses: DynamoDB refuses others.
+func used[V any](text string, all map[string]V) map[string]V {
+	words := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" ,=()+-.[]", c) })
+	out := map[string]V{}
+	for _, w := range words {
+		if v, ok := all[w]; ok {
+			out[w] = v
+		}
+	}
+	return out
+}

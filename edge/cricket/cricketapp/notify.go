@@ -1,0 +1,95 @@
+package cricketapp
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+// pusher is what a notifier needs of the coordinator. push.Coordinator is one.
+type pusher interface {
+	Notify(ctx context.Context, n push.Notice) (push.NoticeReport, error)
+	Refresh(ctx context.Context, matchID string) (phones int, err error)
+	Status() push.Status
+}
+
+// notifier pushes what admins want users to have: a text as an ordinary alert to their devices, and without one the
+// display once more, in silence, to the Live Activities of the match.
+type notifier struct {
+	push  pusher
+	store *store.Store
+	work  context.Context //nolint:containedctx // the life of the node's work, which a notice outlives its request for
+	log   *slog.Logger
+
+	busy  atomic.Bool
+	going sync.WaitGroup
+}
+
+// Notify implements httpapi.Notifier. One text is on its way at a time.
+func (n *notifier) Notify(ctx context.Context, ask httpapi.Notice) (phones int, err error) {
+	if paused := n.push.Status().Paused; !paused.IsZero() {
+		return 0, fault.New(fault.Unavailable, "push_paused", "Nothing is pushed until %s: Apple rejects this node's settings. The operator's page says why.",
+			paused.UTC().Format(time.RFC3339))
+	}
+	if ask.Title == "" {
+		return n.push.Refresh(ctx, ask.MatchID)
+	}
+	if !n.busy.CompareAndSwap(false, true) {
+		return 0, fault.New(fault.Conflict, "notice_under_way", "Another message is still being sent: try again when it has arrived.")
+	}
+	users, phones, err := n.reached(ctx, &ask)
+	if err != nil || phones == 0 {
+		n.busy.Store(false)
+		return 0, err
+	}
+	n.going.Go(func() {
+		defer n.busy.Store(false)
+		report, err := n.push.Notify(n.work, push.Notice{Users: users, Title: ask.Title, Body: ask.Body})
+		n.log.Info("an admin's notification was pushed", "match", ask.MatchID, "devices", report.Devices, "accepted", report.Accepted,
+			"refused", report.Refused, "dropped", report.Dropped, "err", err)
+	})
+	return phones, nil
+}
+
+// reached returns who is told, and on how many devices.
+func (n *notifier) reached(ctx context.Context, ask *httpapi.Notice) (users []string, devices int, err error) {
+	err = n.store.View(ctx, func(tx *store.Tx) error {
+		users, devices = slices.Clone(ask.UserIDs), 0
+		if users == nil {
+			follows, err := cricket.Follows{}.Of(tx, ask.MatchID)
+			if err != nil {
+				return err
+			}
+			for i := range follows {
+				users = append(users, follows[i].UserID)
+			}
+		}
+		slices.Sort(users)
+		users = slices.Compact(users)
+		for _, user := range users {
+			of, err := cricket.Devices{}.Of(tx, user)
+			if err != nil {
+				return err
+			}
+			devices += len(of)
+		}
+		return nil
+	})
+	return users, devices, err
+}
+
+// wait returns when nothing is on its way; the work has ended before, or it takes as long as Apple does.
+func (n *notifier) wait() {
+	if n != nil {
+		n.going.Wait()
+	}
+}

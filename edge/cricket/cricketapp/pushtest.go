@@ -1,0 +1,239 @@
+package cricketapp
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket/push"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+// PushTestConfig is what a test of the way to Apple is told.
+type PushTestConfig struct {
+	Push  PushConfig
+	Token string       // of a device, for a real notification; empty: only host and key are tested
+	CA    string       // file of an authority to trust besides the system's, for a sandbox; empty: PushConfig.CAFile
+	Dir   string       `json:"-"` // of the node's data, where the provider token is kept; empty: nowhere
+	Log   *slog.Logger `json:"-"`
+}
+
+// PushTestResult is what came of it.
+type PushTestResult struct {
+	OK     bool   `json:"ok"`
+	Host   string `json:"host"`
+	Status int    `json:"status"` // of the answer; 0: none came
+	Reason string `json:"reason,omitempty"`
+	Says   string `json:"says"` // what that means
+	Advice string `json:"advice,omitempty"`
+	Millis int64  `json:"millis"`
+	Note   string `json:"note,omitempty"` // what else has to be known
+}
+
+// wrongToken is a token of the right form that no device has: what Apple says to it reports whether the key is right.
+const wrongToken = "0000000000000000000000000000000000000000000000000000000000000000"
+
+// PushTest sends one push as the configuration says and explains the answer. It goes under the provider token of the
+// node in Dir: one that runs sends it itself, else the token is taken from its database, or kept there for it. Apple
+// refuses a second one within 20 minutes, and with it every push of the process that made it. The error is for what
+// keeps the push from being sent at all.
+func PushTest(ctx context.Context, c PushTestConfig) (PushTestResult, error) {
+	out := PushTestResult{Host: c.Push.Host}
+	if c.Push.Key == "" {
+		return out, fault.New(fault.Invalid, "no_key", "no push key is configured: set cricket.push.key_file to the .p8 file from developer.apple.com")
+	}
+	for _, p := range c.Push.problems() {
+		return out, fault.New(fault.Invalid, "bad_config", "%s %s", p.Key, p.Text)
+	}
+	if c.CA == "" {
+		c.CA = c.Push.CAFile
+	}
+	if c.CA != "" {
+		path, err := filepath.Abs(c.CA) // the node has another working directory
+		if err != nil {
+			return out, err
+		}
+		c.CA = path
+	}
+	s, err := c.openStore(ctx)
+	switch {
+	case fault.Is(err, fault.Locked):
+		client, err := node.Ask(c.Dir)
+		if err != nil {
+			return out, err
+		}
+		return out, client.PushTest(ctx, c, &out)
+	case err != nil:
+		out, err = pushTest(ctx, c, nil)
+		out.Note = "The provider token of this test is not kept in " + c.Dir + ", which cannot be used: a node that starts " +
+			"within 20 minutes makes another, which Apple may refuse until they are over."
+		return out, err
+	case s == nil:
+		return pushTest(ctx, c, nil)
+	}
+	out, err = pushTest(ctx, c, push.Bearers(s))
+	return out, errors.Join(err, s.Close())
+}
+
+// openStore opens the database of a node that does not run. It is made where there is none yet: the node that starts
+// next must find the provider token. Locked: the node runs; nil: there is no directory for it.
+func (c *PushTestConfig) openStore(ctx context.Context) (*store.Store, error) {
+	if c.Dir == "" {
+		return nil, nil
+	}
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return nil, fault.Wrap(err, fault.Unavailable, "no_data_dir", "cannot create the data directory %s: %s", c.Dir, node.ReasonOf(err))
+	}
+	s, err := store.Open(filepath.Join(c.Dir, node.StoreFile), store.Options{LockTimeout: node.HeldAfter, CompactAbove: -1})
+	if err != nil {
+		return nil, err
+	}
+	if err := schema().Apply(ctx, s); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// testPush is the app.Task push-test.
+func (a *application) testPush(ctx context.Context, ask []byte, _ func(httpapi.AdminProgress)) (any, error) {
+	var c PushTestConfig
+	if err := json.Unmarshal(ask, &c); err != nil {
+		return nil, fault.New(fault.Invalid, "validation", "this is not a test of the push service") // err may quote the key
+	}
+	return pushTest(ctx, c, push.Bearers(a.host.Store))
+}
+
+// pushTest is the test in this process, under a provider token that tokens keeps; nil: it is lost.
+func pushTest(ctx context.Context, c PushTestConfig, tokens apns.TokenStore) (PushTestResult, error) {
+	out := PushTestResult{Host: c.Push.Host}
+	key, err := apns.ParseKey([]byte(c.Push.Key))
+	if err != nil {
+		return out, fault.Wrap(err, fault.Invalid, "bad_key", "cricket.push.key is not the text of a .p8 key file")
+	}
+	cfg := apns.Config{
+		Host: c.Push.Host, BundleID: c.Push.BundleID, TeamID: c.Push.TeamID, KeyID: c.Push.KeyID, Key: key,
+		Tokens: tokens, Logger: c.Log,
+	}
+	if cfg.RootCAs, err = authorities(c.CA); err != nil {
+		return out, err
+	}
+	client, err := apns.New(cfg)
+	if err != nil {
+		return out, err
+	}
+	defer client.Close()
+	wall := clock.Real()
+	began := wall.Now()
+	res := client.Send(ctx, testPush(c.Token, began))
+	out.Millis = wall.Now().Sub(began).Milliseconds()
+	out.explain(&res, c.Token != "")
+	return out, ctx.Err()
+}
+
+// authorities are the system's and those of a file; nil: the system's.
+func authorities(file string) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Invalid, "ca", "cannot read %s: %s", file, node.ReasonOf(err))
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fault.New(fault.Invalid, "ca", "%s holds no certificate", file)
+	}
+	return pool, nil
+}
+
+// testPush is a notification that says what it is, or one that no device gets.
+func testPush(token string, now time.Time) apns.Push {
+	p := apns.Push{
+		Token: token, Type: apns.TypeAlert, Priority: apns.PriorityUrgent, Expiration: now.Add(time.Minute),
+		Payload: []byte(`{"aps":{"alert":{"title":"Touchline","body":"Push works."}}}`),
+	}
+	if token == "" {
+		p.Token, p.Priority = wrongToken, apns.PriorityNormal
+	}
+	return p
+}
+
+// explain puts an answer into words. To a token that nobody has BadDeviceToken is the right answer: Apple looks at the
+// key first.
+func (r *PushTestResult) explain(res *apns.Result, toDevice bool) {
+	r.Status, r.Reason = res.Status, res.Reason
+	switch {
+	case res.Action == apns.Accepted:
+		r.OK, r.Says = true, "Apple has accepted the push. It should be on the device; if it is not, notifications are switched off there."
+		if !toDevice {
+			r.Says = "The push was accepted, though no device has that token: this is a sandbox that takes any."
+		}
+	case !toDevice && res.Reason == "BadDeviceToken":
+		r.OK = true
+		r.Says = "Host, key, key id and team id are right: Apple refused only the device token, which is made up. " +
+			"Whether the bundle id is right shows with a real one (--token)."
+	case res.Reason == "TooManyProviderTokenUpdates":
+		r.OK = !toDevice
+		r.Says = "Host, key, key id and team id are right, but another process with this key has made a provider token " +
+			"recently, and Apple accepts a new one only every 20 minutes: the push itself was refused (429 " + res.Reason + ")."
+		if toDevice {
+			r.Advice = "Try again in 20 minutes, or on the machine that the other process runs on."
+		}
+	case res.Reason == apns.ReasonNoBearer && res.RetryAfter > 0:
+		r.OK = !toDevice
+		r.Says = fmt.Sprintf("Nothing was sent: Apple has refused a provider token as one too many, which it does only if the "+
+			"credentials are right. The next one may be made in %d minutes.", int(math.Ceil(res.RetryAfter.Minutes())))
+		if toDevice {
+			r.Advice = "Try again then. If this comes back, another machine uses the same key."
+		}
+	case res.Status == 0:
+		r.Says, r.Advice = "No answer came.", apns.Advice(res.Reason)
+		if res.Err != nil {
+			r.Says = "No answer came: " + res.Err.Error()
+		}
+		if _, ok := errors.AsType[*tls.CertificateVerificationError](res.Err); ok {
+			r.Advice = "The certificate is from an authority that this machine does not trust: a proxy inspects the " +
+				"connection, or this is a sandbox whose ca.pem must be named (cricket.push.ca_file, or --ca)."
+		}
+	default:
+		r.Says, r.Advice = fmt.Sprintf("Apple answered %d %s.", res.Status, res.Reason), apns.Advice(res.Reason)
+	}
+}
+
+// Print writes the result as text.
+func (r PushTestResult) Print(w io.Writer) error {
+	word := "ok"
+	if !r.OK {
+		word = "failed"
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s: %s (%d ms)\n%s\n", word, r.Host, r.Millis, r.Says)
+	for _, more := range []string{r.Advice, r.Note} {
+		if more != "" {
+			text.WriteString(more + "\n")
+		}
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// JSON writes the result on one line, for programs.
+func (r PushTestResult) JSON(w io.Writer) error { return json.NewEncoder(w).Encode(r) }

@@ -1,0 +1,64 @@
+package cricketapp
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/hang"
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/lease"
+)
+
+// A node holds a match whose row in the cloud carries a higher fence than its lock: the write that this refuses has the
+// node raise its lock, so that the next one goes through.
+func TestRefusedHolderRaisesItsLock(t *testing.T) {
+	items, cloud := simulated(t)
+	cloud.Config.LeaseTTL = 5 * time.Minute // nobody renews it here
+	n, err := openPlayed(t.Context(), t.TempDir(), node.Parts{Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Cloud: cloud}, DefaultSettings(), Outside{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = replicaOf(n).Run(ctx)
+	}()
+	var held *lease.Share
+	for deadline := time.Now().Add(hang.Limit(time.Minute)); held == nil; <-time.After(10 * time.Millisecond) { // what it guards is read first
+		if held, err = n.host.Leases.User().Hold(t.Context(), cricket.MatchLock("7")); err != nil && time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+	fence := held.Fence()
+	row := attr.Item{"matchId": attr.S("7"), "_f": attr.Int(fence + 1000)}
+	if err := (simcloud.Foreign{Cloud: items.Cloud, Name: "holder"}).Put(cricket.TableActiveMatches, row); err != nil {
+		t.Fatal(err)
+	}
+	err = n.host.Store.Update(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Put(store.PutItem{Table: cricket.TableActiveMatches, Item: attr.Item{"matchId": attr.S("7"), "_f": attr.Int(fence)}})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(hang.Limit(time.Minute)); held.Fence() != fence+1001; {
+		if time.Now().After(deadline) {
+			t.Errorf("the fence is %d, and the match has %d", held.Fence(), fence+1000)
+			break
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+	cancel()
+	<-ended
+	if err := n.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,291 @@
+package cricketapp_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/cricketapp"
+)
+
+// replayed plays one match.
+func replayed(t *testing.T, c cricketapp.ReplayConfig) *cricketapp.ReplayReport {
+	t.Helper()
+	var out *cricketapp.ReplayReport
+	if c.Faults > 0 && strings.Trim(c.Sources[0], "0123456789") == "" {
+		c.Clean = func(context.Context, string) (*cricketapp.ReplayReport, error) { return cleanRun(t, c.Sources[0]), nil }
+	}
+	c.Report = func(r *cricketapp.ReplayReport) error {
+		out = r
+		return nil
+	}
+	if err := cricketapp.Replay(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// cleanRuns are the recorded matches from a feed without faults, each played by the first test that wants it. Nobody
+// changes a report.
+var cleanRuns sync.Map
+
+func cleanRun(t *testing.T, id string) *cricketapp.ReplayReport {
+	t.Helper()
+	run, _ := cleanRuns.LoadOrStore(id, sync.OnceValues(func() (out *cricketapp.ReplayReport, err error) {
+		err = cricketapp.Replay(context.WithoutCancel(t.Context()), cricketapp.ReplayConfig{Sources: []string{id}, Report: func(r *cricketapp.ReplayReport) error {
+			out = r
+			return nil
+		}})
+		return out, err
+	}))
+	report, err := run.(func() (*cricketapp.ReplayReport, error))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// oneOfEachFormat are the shortest whole matches of their formats: for rules that hold over all matches elsewhere.
+func oneOfEachFormat() []string {
+	return []string{"1343760", "1208093", "1252718", "1073430", "1347416", "1244270", "1263169"}
+}
+
+// countedAs is the name under which an independent count over the records knows a type of events; "" for those that
+// no record tells of, and for those of balls where balls are not read.
+func countedAs(e cricket.EventType, balls bool) string {
+	switch e {
+	case cricket.EventFour, cricket.EventSix, cricket.EventConsecutiveSixes, cricket.EventMaiden, cricket.EventHatTrick:
+		if !balls {
+			return ""
+		}
+	case cricket.EventWicket, cricket.EventFifty, cricket.EventHundred, cricket.EventHundred50, cricket.EventTwoHundred,
+		cricket.Event250, cricket.Event300, cricket.EventFiveFor, cricket.EventTenFor, cricket.EventInningsEnd,
+		cricket.EventSuperOver, cricket.EventResult, cricket.EventTie, cricket.EventDraw, cricket.EventNoResult:
+	default:
+		return ""
+	}
+	return string(e)
+}
+
+// againstCount tells in what a replay differs from the independent count.
+func againstCount(r *cricketapp.ReplayReport, want expected) (problems []string) {
+	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	if diff := cmp.Diff(want.Innings, r.Innings, numbersOnly()); diff != "" {
+		say("innings (-count +node):\n%s", diff)
+	}
+	words := map[string]string{"win": want.Winner + " won", "tie": "Match tied", "draw": "Match drawn", "no result": "No result"}
+	if !strings.HasPrefix(r.Result, words[want.Result]) {
+		say("result %q, want %q", r.Result, words[want.Result])
+	}
+	wantEvents, events, wickets := map[string]int{}, map[string]int{}, map[string]int{}
+	for kind, n := range want.Events {
+		if countedAs(cricket.EventType(kind), !r.NoBalls) != "" {
+			wantEvents[kind] = n
+		}
+	}
+	for _, e := range r.Record {
+		if kind := countedAs(e.Type, !r.NoBalls); kind != "" {
+			events[kind]++
+		}
+		if e.Type == cricket.EventWicket {
+			wickets[e.Detail]++
+		}
+	}
+	if diff := cmp.Diff(wantEvents, events); diff != "" {
+		say("events (-count +node):\n%s", diff)
+	}
+	if diff := cmp.Diff(want.Wickets, wickets); diff != "" {
+		say("kinds of wickets (-count +node):\n%s", diff)
+	}
+	if diff := cmp.Diff(want.Ends, r.InningsEnds, cmpopts.EquateEmpty()); diff != "" {
+		say("causes of innings ends (-count +node):\n%s", diff)
+	}
+	return append(problems, delivery(r)...)
+}
+
+// delivery returns what is wrong with what phones were sent, whatever the feed told.
+func delivery(r *cricketapp.ReplayReport) (problems []string) {
+	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	if !r.PhonesRight {
+		say("a phone shows something else than the display")
+	}
+	if r.UrgentPerHour > 15 {
+		say("%d pushes of priority 10 in an hour", r.UrgentPerHour)
+	}
+	if r.LargestPayload > 2048 {
+		say("a payload of %d bytes", r.LargestPayload)
+	}
+	if r.Late > 0 {
+		say("%d timestamps did not rise", r.Late)
+	}
+	if r.Pushes.Refused > 0 || r.Pushes.Sent == 0 {
+		say("pushes %+v", r.Pushes)
+	}
+	if r.Ignored > 0 {
+		say("phones ignored %d pushes", r.Ignored)
+	}
+	told := map[string]bool{}
+	for _, a := range r.Alerts {
+		if told[a.Key] {
+			say("alert %s twice", a.Key)
+		}
+		told[a.Key] = true
+	}
+	if !told["result"] {
+		say("nobody was told the result")
+	}
+	return append(problems, twice(r)...)
+}
+
+// twice returns which alerts a phone showed more often than they were told. What was taken back, and is so after all, is
+// told again under its own key, in the words that the record has in the end, or in words that it has no more.
+func twice(r *cricketapp.ReplayReport) (problems []string) {
+	events, taken, all := map[string]int{}, map[string]int{}, 0
+	for _, e := range r.Record {
+		if e.Type == cricket.EventCorrection {
+			taken[e.Detail]++
+			all++
+		}
+	}
+	for _, e := range r.Record {
+		if e.Alert {
+			events[e.Text] += 1 + taken[e.Key]
+		}
+	}
+	shown := map[string]int{}
+	for _, text := range r.Shown {
+		may, recorded := events[text]
+		if !recorded {
+			may = all
+		}
+		if shown[text]++; shown[text] > max(1, may) {
+			problems = append(problems, fmt.Sprintf("a phone showed %q %d times", text, shown[text]))
+		}
+	}
+	return problems
+}
+
+// againstClean tells in what a replay of a lying feed breaks what is promised, beside the replay of the true one.
+func againstClean(r, clean *cricketapp.ReplayReport) (problems []string) {
+	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	display := cmp.Diff(clean.Display, r.Display,
+		cmpopts.IgnoreFields(cricket.Display{}, "UpdatedAt"), cmpopts.IgnoreFields(cricket.KeyEvent{}, "At"))
+	if display != "" {
+		say("final display (-true +lied to):\n%s", display)
+	}
+	if w := r.LastWords; w != nil && w.Wrong+w.False+w.Untold > 0 {
+		say("last words: %s", strings.Join(w.Each, "\n"))
+	}
+	if d := r.RecordDiff; d != nil && len(d.Each) > 0 {
+		say("events recorded: %s", strings.Join(d.Each, "\n"))
+	}
+	truth, record := byKey(clean.Record), byKey(r.Record)
+	corrected := map[string]bool{}
+	for i := range slices.Backward(r.Record) { // a correction comes after what it corrects
+		e := &r.Record[i]
+		if e.Type == cricket.EventCorrection {
+			corrected[e.Detail] = true
+			key, _ := strings.CutPrefix(e.Key, "corr:")
+			corrected[key] = true
+			continue
+		}
+		if e.Alert && !sameFact(e, truth[e.Key]) && !corrected[e.Key] {
+			say("alert %s (%s) is not so, and was not corrected; the truth: %s", e.Key, e.Text, text(truth[e.Key]))
+		}
+	}
+	rows := toldByRows(r.Record, truth)
+	for _, key := range slices.Sorted(maps.Keys(truth)) {
+		e, got := truth[key], record[key]
+		switch {
+		case got == nil && rows[rowKind{e.Type, e.Innings}] > 0:
+			rows[rowKind{e.Type, e.Innings}]--
+		case got == nil && countedAs(e.Type, !r.NoBalls) != "":
+			say("%s (%s) is missing", key, e.Text)
+		case got == nil || !e.Alert || got.Alert || got.Dropped != "":
+		default:
+			say("alert %s (%s) is missing, and no rule dropped it", key, e.Text)
+		}
+	}
+	return append(problems, delivery(r)...)
+}
+
+// rowKind is what a row of the scorecard can tell while the balls are missing: a four, a six, a maiden of an innings.
+type rowKind struct {
+	kind    cricket.EventType
+	innings int
+}
+
+// toldByRows counts what rows have told under keys of their own, as the balls that came later would have.
+func toldByRows(record []cricket.Event, truth map[string]*cricket.Event) map[rowKind]int {
+	rows := map[rowKind]int{}
+	for _, e := range record {
+		switch e.Type {
+		case cricket.EventFour, cricket.EventSix, cricket.EventMaiden:
+			if ofBall := strings.HasPrefix(e.Key, "b:") || strings.HasPrefix(e.Key, "md:"); truth[e.Key] == nil && !ofBall {
+				rows[rowKind{e.Type, e.Innings}]++
+			}
+		default:
+		}
+	}
+	return rows
+}
+
+func byKey(events []cricket.Event) map[string]*cricket.Event {
+	out := map[string]*cricket.Event{}
+	for i := range events {
+		out[events[i].Key] = &events[i]
+	}
+	return out
+}
+
+func text(e *cricket.Event) string {
+	if e == nil {
+		return "nothing of the kind"
+	}
+	return e.Text
+}
+
+// sameFact reports whether two events of one key say the same: of a wicket who was out, of a result who won.
+func sameFact(a, b *cricket.Event) bool {
+	if b == nil {
+		return false
+	}
+	switch a.Type {
+	case cricket.EventWicket:
+		return who(a.Text) == who(b.Text)
+	case cricket.EventResult, cricket.EventTie, cricket.EventDraw, cricket.EventNoResult, cricket.EventAbandoned:
+		one, _, _ := strings.Cut(a.Text, " by ")
+		other, _, _ := strings.Cut(b.Text, " by ")
+		return strings.HasPrefix(other, strings.TrimSuffix(one, ".")) || strings.HasPrefix(one, other)
+	default:
+		return true
+	}
+}
+
+// who is the batter in the text of a wicket, "WICKET! Kohli b Starc 54 (63)". Of some that fell at once, "2 wickets! Rohit
+// b Starc 9 (12), Kohli run out 54 (63)", it is the last: the text has the last one's key.
+func who(text string) string {
+	if several, _, found := strings.Cut(text, " wickets! "); found && !strings.Contains(several, " ") {
+		all, _, _ := strings.Cut(text, " · ")
+		text = "! " + all[max(strings.Index(all, "! "), strings.LastIndex(all, ", "))+2:]
+	}
+	_, after, found := strings.Cut(text, "! ")
+	if !found {
+		_, after, _ = strings.Cut(text, ": ")
+	}
+	words := strings.Fields(after)
+	for i, w := range words {
+		if i > 0 && slices.Contains([]string{"b", "c", "caught", "lbw", "st", "run", "hit", "retired", "timed", "obstructing", "out"}, w) {
+			return strings.Join(words[:i], " ")
+		}
+	}
+	return text
+}

@@ -1,0 +1,24 @@
+package cricketapp
+
+import (
+	"context"
+
+	"github.com/touchline/touchline/edge/cricket/poll"
+	"github.com/touchline/touchline/edge/cricket/sportmonks"
+)
+
+// pollFeed is what the poller asks of the feed.
+type pollFeed = poll.Feed
+
+// withoutBalls is a feed that is never asked for balls.
+type withoutBalls struct{ *sportmonks.Client }
+
+// Livescores implements poll.Feed.
+func (f withoutBalls) Livescores(ctx context.Context, _ bool) (sportmonks.Reading, error) {
+	return f.Client.Livescores(ctx, false)
+}
+
+// Fixture implements poll.Feed.
+func (f withoutBalls) Fixture(ctx context.Context, id string, _ bool) (sportmonks.Reading, error) {
+	return f.Client.Fixture(ctx, id, false)
+}

@@ -1,0 +1,168 @@
+package cricketapp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"strconv"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push/sandbox"
+)
+
+// ledgerSize is how many pushes the push service keeps until the ledger takes them.
+const ledgerSize = 4096
+
+// twoKB is what a payload should not exceed: the push service's own limit is twice that.
+const twoKB = 2048
+
+// pushLedger adds up what phones were sent.
+type pushLedger struct {
+	seq        uint64
+	byPriority map[string]int
+	urgent     map[string][]time.Time // phone to its pushes of priority 10 in the running hour
+	worst      int                    // of any phone in any running hour
+	largest    int
+	long       int
+	backwards  int
+	ignored    int
+	stamps     map[string]int64           // activity's token to the timestamp of its newest push
+	shown      map[string]json.RawMessage // phone to the state it showed last
+	alerts     map[string][]string        // phone to the alerts it showed
+}
+
+func newPushLedger() *pushLedger {
+	return &pushLedger{
+		byPriority: map[string]int{}, urgent: map[string][]time.Time{}, stamps: map[string]int64{},
+		shown: map[string]json.RawMessage{}, alerts: map[string][]string{},
+	}
+}
+
+// take adds the pushes since the last time.
+func (l *pushLedger) take(s *sandbox.Sandbox) {
+	for _, r := range s.Records(l.seq) {
+		l.seq = r.Seq
+		l.add(&r)
+	}
+}
+
+func (l *pushLedger) add(r *sandbox.Record) {
+	l.byPriority[strconv.Itoa(r.Priority)]++
+	l.largest = max(l.largest, r.Bytes)
+	if r.Bytes > twoKB {
+		l.long++
+	}
+	if r.Priority == 10 {
+		hour := append(l.urgent[r.Phone], r.At)
+		for r.At.Sub(hour[0]) >= time.Hour {
+			hour = hour[1:]
+		}
+		l.urgent[r.Phone] = hour
+		l.worst = max(l.worst, len(hour))
+	}
+	if r.Shown != "shown" {
+		l.ignored++
+		return
+	}
+	if r.Alert != nil && r.Event != "start" { // that one says only that the match is live
+		l.alerts[r.Phone] = append(l.alerts[r.Phone], r.Alert.Body)
+	}
+	if r.Event == "start" {
+		l.stamps[r.Phone] = 0 // a new activity
+	}
+	if r.Timestamp <= l.stamps[r.Phone] {
+		l.backwards++
+	}
+	l.stamps[r.Phone] = r.Timestamp
+	var p struct {
+		APS struct {
+			State json.RawMessage `json:"content-state"`
+		} `json:"aps"`
+	}
+	if json.Unmarshal(r.Payload, &p) == nil && len(p.APS.State) > 0 {
+		l.shown[r.Phone] = p.APS.State
+	}
+}
+
+// right reports whether all phones showed the display last, but for when it was made.
+func (l *pushLedger) right(d *cricket.Display, phones int) bool {
+	state := cricket.NewContentState(d)
+	want, err := state.Encode(twoKB)
+	if err != nil || len(l.shown) != phones {
+		return false
+	}
+	for _, got := range l.shown {
+		if !bytes.Equal(withoutDate(got), withoutDate(want)) {
+			return false
+		}
+	}
+	return true
+}
+
+// withoutDate is a content state without the instant it was made at.
+func withoutDate(state json.RawMessage) []byte {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(state, &m) != nil {
+		return nil
+	}
+	delete(m, "updatedAt")
+	out, err := json.Marshal(m)
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// report reads from the store what became of the match.
+func (r *replayRig) report(ctx context.Context) (*ReplayReport, error) {
+	r.pushes.take(r.phones)
+	if err := r.words.take(ctx, r.store); err != nil {
+		return nil, err
+	}
+	accepted, refused := 0, 0
+	for how, n := range r.phones.Counts() {
+		if how == "200" {
+			accepted += n
+		} else {
+			refused += n
+		}
+	}
+	pushes := SummaryPushes{Sent: int64(accepted + refused), Accepted: int64(accepted), Refused: int64(refused)}
+	summary, err := summarize(ctx, r.node.cricket, r.id, title(r.match.Info()), pushes)
+	if err != nil {
+		return nil, err
+	}
+	out := &ReplayReport{
+		Summary: *summary, NoBalls: r.NoBalls, Faults: r.Faults, Restarts: r.ReplayConfig.Restarts,
+		InningsEnds: []string{}, Corrections: []SummaryAlert{},
+		ByPriority: maps.Clone(r.pushes.byPriority), UrgentPerHour: r.pushes.worst, LargestPayload: r.pushes.largest,
+		Shown: r.pushes.alerts[r.audience.on[0].Name], TooLong: r.pushes.long, Late: r.pushes.backwards, Ignored: r.pushes.ignored,
+	}
+	if out.Display, err = r.node.cricket.Display(ctx, r.id); err != nil {
+		return nil, err
+	}
+	out.PhonesRight = r.pushes.right(&out.Display, r.Phones)
+	if out.Record, err = r.node.cricket.Events(ctx, r.id); err != nil {
+		return nil, err
+	}
+	out.sort()
+	out.last = r.words.last(out.Shown)
+	return out, nil
+}
+
+// eventCorrection is the type of an event that takes an alert back.
+const eventCorrection cricket.EventType = "correction"
+
+// sort fills what is told of the events beyond the summary.
+func (r *ReplayReport) sort() {
+	for _, e := range r.Record {
+		switch e.Type {
+		case cricket.EventInningsEnd:
+			r.InningsEnds = append(r.InningsEnds, e.Detail)
+		case eventCorrection:
+			r.Corrections = append(r.Corrections, SummaryAlert{e.Key, e.Text})
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package cricketapp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket/poll"
+	"github.com/touchline/touchline/edge/cricket/push/sandbox"
+	"github.com/touchline/touchline/edge/cricket/replay"
+	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+// replayRig plays one match: a node on a store in memory, a stepped clock, a feed without a wire, a push service with
+// phones.
+type replayRig struct {
+	*ReplayConfig
+	match    *replay.Match
+	id       string
+	clock    *clock.Stepped
+	store    *store.Store
+	feed     *sportmonks.Client
+	phones   *sandbox.Sandbox
+	apns     string
+	audience *audience
+	pushes   *pushLedger
+	words    toldWords
+
+	node     *played
+	halt     func() // stops the node's work
+	failed   context.CancelCauseFunc
+	restarts []time.Time // still to come
+}
+
+func newReplayRig(c *ReplayConfig, m *replay.Match) (*replayRig, error) {
+	r := &replayRig{ReplayConfig: c, match: m, id: m.Info().ID, clock: clock.NewStepped(m.Start()), pushes: newPushLedger()}
+	var err error
+	if r.feed, err = r.newFeed(); err != nil {
+		return nil, err
+	}
+	r.phones, err = sandbox.New(sandbox.Config{Clock: r.clock, Seed: r.id, LogSize: ledgerSize, Logger: c.Log})
+	if err != nil {
+		return nil, err
+	}
+	if r.store, err = store.OpenMemory(store.Options{Now: r.clock.Now, JournalBytes: demoJournal}); err != nil {
+		return nil, err
+	}
+	r.audience = &audience{store: r.store, phones: r.phones, match: r.id}
+	random := rand.New(rand.NewPCG(c.Faults, uint64(len(r.id))))
+	span := m.End().Sub(m.Start())
+	for range c.Restarts {
+		r.restarts = append(r.restarts, m.Start().Add(time.Duration(random.Float64()*float64(span))))
+	}
+	slices.SortFunc(r.restarts, time.Time.Compare)
+	return r, nil
+}
+
+// newFeed is the client of a feed that tells the truth, or lies.
+func (r *replayRig) newFeed() (*sportmonks.Client, error) {
+	random := rand.New(rand.NewPCG(r.Faults, 1)) // waits between attempts are the same in every run
+	var mu sync.Mutex
+	return sportmonks.New(sportmonks.Config{
+		BaseURL: "http://127.0.0.1/api/v2.0", Token: demoToken, Clock: r.clock, Logger: r.Log,
+		Transport: replay.Transport(replay.NewFeed(r.match, r.clock, demoToken, replay.Lie(r.Faults))),
+		Random: func() float64 {
+			mu.Lock()
+			defer mu.Unlock()
+			return random.Float64()
+		},
+	})
+}
+
+// play runs the match to its end and returns what became of it.
+func (r *replayRig) play(asked context.Context) (report *ReplayReport, err error) {
+	ctx, cancel := context.WithCancelCause(asked)
+	defer cancel(nil)
+	r.failed = cancel
+	outside, end := context.WithCancel(context.WithoutCancel(ctx)) // the push service outlives the node
+	served := make(chan error, 1)
+	go func() { served <- r.phones.Run(outside) }()
+	defer func() {
+		end()
+		err = errors.Join(err, <-served, r.store.Close())
+	}()
+	if r.apns, err = r.phones.URL(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.audience.switchOn(replayPhones(r.Phones)); err != nil {
+		return nil, err
+	}
+	leave := r.clock.Join()
+	defer leave()
+	if err := r.start(ctx); err != nil {
+		return nil, err
+	}
+	err = r.watch(ctx)
+	r.halt()
+	if err != nil {
+		return nil, errors.Join(r.why(asked, ctx, err), r.node.Close())
+	}
+	report, err = r.report(ctx)
+	return report, errors.Join(err, r.node.Close())
+}
+
+// why is the reason why a match was not played to its end.
+func (r *replayRig) why(asked, ctx context.Context, err error) error {
+	switch {
+	case asked.Err() != nil:
+		return asked.Err()
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	default:
+		return err
+	}
+}
+
+func replayPhones(n int) []sandbox.Phone {
+	var out []sandbox.Phone
+	for i := range n {
+		name := fmt.Sprintf("phone-%d", i+1)
+		out = append(out, sandbox.Phone{Name: name, Model: "iPhone 16", UserID: "user-" + name, DeviceID: name})
+	}
+	return out
+}
+
+// start builds the node from the store and sets it to work.
+func (r *replayRig) start(ctx context.Context) error {
+	var feed pollFeed = r.feed
+	if r.NoBalls {
+		feed = withoutBalls{r.feed}
+	}
+	var err error
+	r.node, err = openPlayed(ctx, "", node.Parts{Clock: r.clock, Speed: "max", Log: r.Log, Store: r.store},
+		&Settings{Mount: "/" + name, Leagues: []string{poll.AllLeagues}}, Outside{Feed: feed, Sender: toSandbox(r.phones, r.apns, r.clock, r.Log)})
+	if err != nil {
+		return err
+	}
+	r.halt = r.node.Begin(ctx, r.failed)
+	return nil
+}
+
+// longestReplay is how long after the feed's last word a match may take to be over.
+const longestReplay = longAfter + time.Hour
+
+// watch has the users follow the match as soon as the node knows it, notes what is pushed, throws the node away at its
+// times, and returns when the match is over and every phone has been told.
+func (r *replayRig) watch(ctx context.Context) error {
+	changed := clock.NewSignal()
+	stop := r.store.Watch(changed)
+	defer stop()
+	following := false
+	for {
+		var err error
+		if !following {
+			if following, err = r.audience.follow(ctx); err != nil {
+				return err
+			}
+		}
+		r.pushes.take(r.phones)
+		if err := r.words.take(ctx, r.store); err != nil {
+			return err
+		}
+		now := r.clock.Now()
+		r.tell(now)
+		if over, err := r.audience.over(ctx, r.node.cricket); err != nil || over {
+			// A second later nobody is in the middle of anything any more.
+			return errors.Join(err, clock.Sleep(ctx, r.clock, time.Second))
+		}
+		if now.After(r.match.End().Add(longestReplay)) {
+			return fault.New(fault.Unavailable, "match_lost", "the node never saw the end of the match")
+		}
+		next, err := r.restartWhenDue(ctx, now)
+		if err != nil {
+			return err
+		}
+		if err := r.clock.Wait(ctx, next, changed); err != nil {
+			return err
+		}
+	}
+}
+
+// tell reports how far the match is.
+func (r *replayRig) tell(now time.Time) {
+	if r.Progress != nil {
+		whole := r.match.End().Sub(r.match.Start())
+		r.Progress(title(r.match.Info()), min(1, float64(now.Sub(r.match.Start()))/float64(whole)))
+	}
+}
+
+// restartWhenDue throws poller, coordinator and service away, if it is time, and builds them anew from the store. Time
+// stands meanwhile: the caller has joined the clock. It gives the instant at which to look again.
+func (r *replayRig) restartWhenDue(ctx context.Context, now time.Time) (next time.Time, err error) {
+	if len(r.restarts) > 0 && !now.Before(r.restarts[0]) {
+		r.restarts = r.restarts[1:]
+		r.halt()
+		if err := errors.Join(r.node.Close(), r.start(ctx)); err != nil {
+			return next, err
+		}
+	}
+	next = now.Add(time.Minute)
+	if len(r.restarts) > 0 && r.restarts[0].Before(next) {
+		next = r.restarts[0]
+	}
+	return next, nil
+}

@@ -1,0 +1,131 @@
+package cricketapp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/touchline/touchline/edge/cricket/replay"
+	"github.com/touchline/touchline/edge/cricket/replay/cricsheet"
+	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// replaySource is one match to be played: a recorded one by its id, or a Cricsheet file.
+type replaySource struct{ id, path string }
+
+// replaySources makes a list of ids, files and folders. What exists as a file or folder is taken for one; a name that is
+// only digits is an id first. passed, if there is one, hears how many files of a folder are no matches.
+func replaySources(names []string, passed func(dir string, files int)) ([]replaySource, error) {
+	var out []replaySource
+	for _, name := range names {
+		if isDigits(name) {
+			if _, err := replay.Load(name); err == nil {
+				out = append(out, replaySource{id: name})
+				continue
+			}
+		}
+		info, err := os.Stat(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, `./\`):
+			return nil, fault.New(fault.NotFound, "match_not_recorded",
+				"no recorded match %q and no such file: touchline demo --list shows the matches", name)
+		case err != nil:
+			return nil, fault.Wrap(err, fault.NotFound, "no_file", "cannot read %s: %s", name, node.ReasonOf(err))
+		case !info.IsDir():
+			out = append(out, replaySource{path: name})
+		default:
+			files, others, err := matchFiles(name)
+			if err != nil {
+				return nil, err
+			}
+			if others > 0 && passed != nil {
+				passed(name, others)
+			}
+			out = append(out, files...)
+		}
+	}
+	return out, nil
+}
+
+// matchFiles are the match files of a folder: Cricsheet names them by their numbers. others is how many files are none.
+func matchFiles(dir string) (matches []replaySource, others int, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, 0, fault.Wrap(err, fault.Unavailable, "no_folder", "cannot read %s: %s", dir, node.ReasonOf(err))
+	}
+	for _, e := range entries {
+		id, isJSON := strings.CutSuffix(e.Name(), ".json")
+		switch {
+		case e.IsDir():
+		case isJSON && isDigits(id):
+			matches = append(matches, replaySource{path: filepath.Join(dir, e.Name())})
+		default:
+			others++
+		}
+	}
+	if len(matches) == 0 {
+		return nil, 0, fault.New(fault.NotFound, "no_matches", "%s has no match files: Cricsheet's are called 1234567.json", dir)
+	}
+	return matches, others, nil
+}
+
+func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// maxMatchFile bounds what is read for a match: a Test is under two megabytes.
+const maxMatchFile = 64 << 20
+
+// load reads the match. A file gets its id from its name; one that has no number there is called 1.
+func (s replaySource) load() (*replay.Match, error) {
+	if s.id != "" {
+		return replay.Load(s.id)
+	}
+	info, err := os.Stat(s.path)
+	if err == nil && info.Size() > maxMatchFile {
+		return nil, fault.New(fault.TooLarge, "match_file", "%s is too large for a match", s.path)
+	}
+	src, err := os.ReadFile(s.path)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.NotFound, "no_file", "cannot read %s: %s", s.path, node.ReasonOf(err))
+	}
+	id := strings.TrimLeft(strings.TrimSuffix(filepath.Base(s.path), ".json"), "0")
+	if !isDigits(id) || len(id) > 15 {
+		id = "1"
+	}
+	t, err := cricsheet.Convert(id, "", src)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Invalid, "match_file", "%s is not a Cricsheet match file: %s", s.path, plainJSON(err))
+	}
+	m, err := replay.New(t)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Invalid, "match_file", "%s cannot be played: %s", s.path, err)
+	}
+	return m, nil
+}
+
+// plainJSON says what is wrong with a file of JSON without the decoder's own terms. Other errors keep their text.
+func plainJSON(err error) string {
+	if bad, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Sprintf("it is not valid JSON at byte %d", bad.Offset)
+	}
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		where := kind.Field
+		if where == "" {
+			where = "all of it"
+		}
+		return fmt.Sprintf("%s has a value of the wrong type (%s)", where, kind.Value)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return "it ends too early"
+	}
+	before, field, found := strings.Cut(err.Error(), "json: unknown field ")
+	if found {
+		return before + "it has " + field + ", which no match has"
+	}
+	return err.Error()
+}

@@ -1,0 +1,207 @@
+package cricketapp
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// LastWords counts the subjects (a wicket, an innings, a milestone, the result) of which the last alert that a phone showed
+// is not the truth, which is what a feed without faults makes of the match. All are zero: that is the promise.
+type LastWords struct {
+	Wrong  int      `json:"wrong"`  // it says something else of the subject
+	False  int      `json:"false"`  // there is no such thing
+	Untold int      `json:"untold"` // it was taken back, and is so
+	Each   []string `json:"-"`      // in words
+}
+
+// subjectOf is what an event is about, as far as its last word has to be true: its key, but for a target, of which there is
+// one at a time. What passes by itself has none: rain, and how close a chase is.
+func subjectOf(kind cricket.EventType, key string) string {
+	switch kind {
+	case cricket.EventTargetRevised:
+		return "dls" // as its corrections name it
+	case cricket.EventDelayed, cricket.EventInterrupted, cricket.EventStumps, cricket.EventPostponed, cricket.EventCancelled,
+		cricket.EventMatchStart, cricket.EventChaseClose:
+		return ""
+	default:
+		return key
+	}
+}
+
+// toldWords are the alerts of a match in the order in which they were claimed, also of events that were taken back since.
+type toldWords struct {
+	seq    uint64
+	events []cricket.Event
+}
+
+// take reads the journal on.
+func (w *toldWords) take(ctx context.Context, s *store.Store) error {
+	const some = 256
+	for {
+		records, err := s.Journal(ctx, w.seq, some)
+		if err != nil {
+			return err
+		}
+		for i := range records {
+			r := &records[i]
+			w.seq = r.Seq
+			if r.Table != cricket.TableEvents || r.New == nil || r.Old != nil {
+				continue
+			}
+			var e cricket.Event
+			if err := attr.Unmarshal(r.New, &e); err != nil {
+				return err
+			}
+			w.events = append(w.events, e)
+		}
+		if len(records) < some {
+			return nil
+		}
+	}
+}
+
+// last returns the last words on each subject that a phone had, by what it showed; "" is that there is no such thing. A
+// correction that another alert speaks for has its words in it.
+func (w *toldWords) last(shown []string) map[string]string {
+	out := map[string]string{}
+	from := 0
+	for _, body := range shown {
+		i := slices.IndexFunc(w.events[from:], func(e cricket.Event) bool { return e.Alert && sameStart(e.Text, body) })
+		if i < 0 {
+			continue // not of an event, or of one that was told twice
+		}
+		from += i
+		alert := &w.events[from]
+		from++
+		for j := range w.events {
+			e := &w.events[j]
+			switch {
+			case j != from-1 && !spokenFor(e, alert):
+			case e.Type == cricket.EventCorrection:
+				out[e.Detail] = facts(e.Instead)
+			default:
+				if subject := subjectOf(e.Type, e.Key); subject != "" {
+					out[subject] = facts(e.Text)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// spokenFor reports whether an alert tells another event of its tick: a correction with its words, a wicket or a haul in
+// those of a wicket or of what the wicket ended.
+func spokenFor(e, alert *cricket.Event) bool {
+	if e.Dropped != "merged" || !e.At.Equal(alert.At) {
+		return false
+	}
+	switch e.Type {
+	case cricket.EventCorrection:
+		return strings.Contains(alert.Text, strings.TrimPrefix(e.Text, "Correction: "))
+	case cricket.EventWicket, cricket.EventFiveFor, cricket.EventTenFor:
+		return alert.Type == cricket.EventWicket || alert.Type == cricket.EventHatTrick || alert.Type == cricket.EventInningsEnd
+	default:
+		return false
+	}
+}
+
+// sameStart reports whether an alert's body is a text, or its beginning.
+func sameStart(text, body string) bool {
+	return text == body || strings.HasSuffix(body, "…") && strings.HasPrefix(text, strings.TrimSuffix(body, "…"))
+}
+
+var (
+	// figures are what an alert says of the moment that it was told at: balls faced, a score.
+	figures = regexp.MustCompile(` \([\d.]+\)| \d+-\d+`)
+	// tail is what may follow the batters of a wicket: how many in how many balls, a bowler's haul.
+	tail = regexp.MustCompile(`^(\d+ in \d+|(five|ten) (for|in) .*)$`)
+)
+
+// facts are the words of an alert without those of others that were merged into it, and without the balls faced.
+func facts(text string) string {
+	text = figures.ReplaceAllString(text, "")
+	if people, score, found := strings.Cut(text, " · "); found && !strings.Contains(score, ". ") {
+		return lastOut(people) + " · " + score
+	}
+	sentences := strings.Split(text, ". ")
+	keep := 1
+	if strings.Contains(sentences[len(sentences)-1], " need ") {
+		keep = 2
+	}
+	return strings.Join(sentences[max(0, len(sentences)-keep):], ". ")
+}
+
+// lastOut is the last batter of "2 wickets! A b B 1, C lbw b B 0, five for B".
+func lastOut(people string) string {
+	before, list, found := strings.Cut(people, "! ")
+	if !found {
+		return people
+	}
+	if strings.HasSuffix(before, " wickets") {
+		before = "WICKET"
+	}
+	parts := slices.DeleteFunc(strings.Split(list, ", "), tail.MatchString)
+	if len(parts) == 0 {
+		return before
+	}
+	return before + "! " + parts[len(parts)-1]
+}
+
+// truthOf is what a match's record says of each subject: a correction of it as the feed's own scorer made it.
+func truthOf(record []cricket.Event) map[string]string {
+	truth := map[string]string{}
+	for i := range record {
+		e := &record[i]
+		switch subject := subjectOf(e.Type, e.Key); {
+		case e.Type == cricket.EventCorrection && e.Instead == "":
+			delete(truth, e.Detail)
+		case e.Type == cricket.EventCorrection:
+			truth[e.Detail] = facts(e.Instead)
+		case subject != "":
+			truth[subject] = facts(e.Text)
+		}
+	}
+	return truth
+}
+
+// sameFacts reports whether two words say the same. Where rain has changed the target since the end of an innings, those of
+// the innings are its score: the target has words of its own.
+func sameFacts(a, b string) bool {
+	if a == b {
+		return true
+	}
+	score, need, _ := strings.Cut(a, ". ")
+	other, left, _ := strings.Cut(b, ". ")
+	return score == other && (strings.Contains(need, " off ") || strings.Contains(left, " off "))
+}
+
+// lastWords holds what a phone showed last against the replay of the same match without faults.
+func lastWords(last map[string]string, clean []cricket.Event) *LastWords {
+	truth := truthOf(clean)
+	w := &LastWords{}
+	say := func(count *int, format string, args ...any) {
+		*count++
+		w.Each = append(w.Each, fmt.Sprintf(format, args...))
+	}
+	for _, subject := range slices.Sorted(maps.Keys(last)) {
+		said := last[subject]
+		is, so := truth[subject]
+		switch {
+		case said == "" && so:
+			say(&w.Untold, "untold: %s was taken back and is so: %q", subject, is)
+		case said != "" && !so:
+			say(&w.False, "false: %s is not so: %q", subject, said)
+		case !sameFacts(said, is):
+			say(&w.Wrong, "wrong: of %s it says %q, and %q is so", subject, said, is)
+		}
+	}
+	return w
+}

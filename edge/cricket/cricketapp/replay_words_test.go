@@ -1,0 +1,43 @@
+package cricketapp_test
+
+import (
+	"testing"
+
+	"github.com/touchline/touchline/edge/cricket/cricketapp"
+)
+
+// What a phone heard last is true, though the feed lies and the node is restarted, and so is the record: one match of each
+// format here, with -short the two shortest, and all of them in TestReplayUnderLies.
+func TestLastWords(t *testing.T) {
+	matches := oneOfEachFormat()
+	if testing.Short() {
+		matches = []string{"1343760", "1252718"}
+	}
+	for _, id := range matches {
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			r := replayed(t, cricketapp.ReplayConfig{Sources: []string{id}, Faults: 2, Restarts: 1})
+			if w := r.LastWords; w == nil || w.Wrong+w.False+w.Untold > 0 {
+				t.Errorf("last words: %+v", w)
+			}
+			if d := r.RecordDiff; d == nil || len(d.Each) > 0 {
+				t.Errorf("record: %+v", d)
+			}
+			for _, problem := range delivery(r) {
+				t.Error(problem)
+			}
+		})
+	}
+}
+
+// The command's own measure finds what is wrong: it plays the truth beside the lies.
+func TestLastWordsOfAFile(t *testing.T) {
+	t.Parallel()
+	r := replayed(t, cricketapp.ReplayConfig{Sources: []string{oneOver(t)}, Faults: 3})
+	if w := r.LastWords; w == nil || w.Wrong+w.False+w.Untold > 0 || len(w.Each) > 0 {
+		t.Errorf("last words: %+v", w)
+	}
+	if clean := replayed(t, cricketapp.ReplayConfig{Sources: []string{oneOver(t)}}); clean.LastWords != nil {
+		t.Errorf("a feed without faults is the truth, and is held against %+v", clean.LastWords)
+	}
+}

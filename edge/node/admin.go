@@ -1,0 +1,183 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+// adminFile is the name of the admin socket beside the database.
+const adminFile = "admin.sock"
+
+// maxSocketPath is what fits the address of a unix socket on every system (108 bytes with the end on Linux, 104 on
+// others).
+const maxSocketPath = 103
+
+// adminSocket is where the node with its data in dir is asked.
+func adminSocket(dir string) (string, error) {
+	path := filepath.Join(dir, adminFile)
+	if len(path) > maxSocketPath {
+		return "", fault.New(fault.Invalid, "long_path",
+			"%s is too long for a socket: %d bytes, at most %d; use a data directory with a shorter path", path, len(path), maxSocketPath)
+	}
+	return path, nil
+}
+
+// listenAdmin makes the admin socket of the node that holds the store in dir: what is there is of a node that died. It
+// is made in a folder of its own and moved when its mode is right, so that nobody can connect before.
+func listenAdmin(ctx context.Context, dir string) (net.Listener, error) {
+	path, err := adminSocket(dir)
+	if err != nil {
+		return nil, err
+	}
+	private := filepath.Join(dir, ".admin")
+	if err := os.RemoveAll(private); err != nil {
+		return nil, adminError(path, err)
+	}
+	if err := os.Mkdir(private, 0o700); err != nil {
+		return nil, adminError(path, err)
+	}
+	defer os.Remove(private) //nolint:errcheck // an empty folder does no harm
+	draft := filepath.Join(private, "s")
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "unix", draft)
+	if err != nil {
+		return nil, adminError(path, err)
+	}
+	ln.(*net.UnixListener).SetUnlinkOnClose(false) // it has another name by then
+	err = os.Chmod(draft, 0o600)
+	if err == nil {
+		err = os.Rename(draft, path)
+	}
+	if err != nil {
+		_ = os.Remove(draft)
+		return nil, adminError(path, errors.Join(err, ln.Close()))
+	}
+	return &adminListener{ln, path}, nil
+}
+
+func adminError(path string, err error) error {
+	reason := ReasonOf(err)
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		reason = op.Err.Error()
+	}
+	return fault.Wrap(err, fault.Unavailable, "no_admin", "cannot create the admin socket %s: %s", path, reason)
+}
+
+// adminListener removes its socket when it is closed. The store is still locked then: nobody else has made one.
+type adminListener struct {
+	net.Listener
+	path string
+}
+
+// Close implements net.Listener.
+func (l *adminListener) Close() error {
+	_ = os.Remove(l.path)
+	return l.Listener.Close()
+}
+
+// startAdmin serves the admin socket until the returned function is called, which waits for its end. A node without one
+// works: that it cannot be had is logged.
+func (n *Node) startAdmin(ctx context.Context) (stop func()) {
+	ln, err := listenAdmin(ctx, filepath.Dir(n.store.Path()))
+	if err != nil {
+		n.parts.Log.Warn("no admin socket", "err", err)
+		return func() {}
+	}
+	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var loop sync.WaitGroup
+	loop.Go(func() {
+		if err := n.api.RunAdmin(serving, ln, &maintenance{n: n, store: n.store}); err != nil {
+			n.parts.Log.Warn("the admin socket has ended", "err", err)
+		}
+	})
+	return func() {
+		cancel()
+		_ = ln.Close()
+		loop.Wait()
+	}
+}
+
+// maintenance is what the admin socket may do with the store, one thing at a time.
+type maintenance struct {
+	n     *Node
+	store *store.Store
+	busy  sync.Mutex
+}
+
+func (m *maintenance) begin() error {
+	if m.busy.TryLock() {
+		return nil
+	}
+	return fault.New(fault.Conflict, "busy", "the node is busy with another backup, check or migration")
+}
+
+// Backup implements httpapi.Maintenance.
+func (m *maintenance) Backup(ctx context.Context, path string, progress func(done, total int64)) (store.BackupInfo, error) {
+	if err := m.begin(); err != nil {
+		return store.BackupInfo{}, err
+	}
+	defer m.busy.Unlock()
+	path, err := BackupTarget(filepath.Dir(m.store.Path()), path, clock.Real().Now())
+	if err != nil {
+		return store.BackupInfo{}, err
+	}
+	return m.store.Backup(ctx, path, progress)
+}
+
+// Check implements httpapi.Maintenance.
+func (m *maintenance) Check(ctx context.Context, progress func(where string)) ([]store.Problem, error) {
+	if err := m.begin(); err != nil {
+		return nil, err
+	}
+	defer m.busy.Unlock()
+	return m.store.CheckCopy(ctx, progress)
+}
+
+// tellCompaction logs what opening the store has done about its size.
+func (n *Node) tellCompaction() {
+	info, done, err := n.store.Compaction()
+	switch {
+	case err != nil:
+		n.parts.Log.Warn("the database is half empty and could not be compacted", "err", err)
+	case done:
+		n.parts.Log.Info("database compacted", "before", info.Before, "after", info.After, "took", info.Took)
+	}
+}
+
+// MigrateLAv2 implements httpapi.Maintenance.
+func (m *maintenance) MigrateLAv2(ctx context.Context, ask httpapi.MigrateAsk, progress func(httpapi.AdminProgress)) (any, error) {
+	raw, err := json.Marshal(ask)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.begin(); err != nil {
+		return nil, err
+	}
+	defer m.busy.Unlock()
+	return m.task(ctx, "la-v2", raw, progress)
+}
+
+// PushTest implements httpapi.Maintenance.
+func (m *maintenance) PushTest(ctx context.Context, ask json.RawMessage) (any, error) {
+	return m.task(ctx, "push-test", ask, nil)
+}
+
+// task has an application do something for an operator.
+func (m *maintenance) task(ctx context.Context, name string, ask []byte, progress func(httpapi.AdminProgress)) (any, error) {
+	for _, a := range m.n.apps {
+		if do := a.Tasks[name]; do != nil {
+			return do(ctx, ask, progress)
+		}
+	}
+	return nil, fault.New(fault.NotFound, "no_task", "no application of this node can do that")
+}

@@ -1,0 +1,32 @@
+package node
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/touchline/touchline/httpapi"
+)
+
+// apiConfig is the node's own address: what it serves, to whom, and how much.
+func (n *Node) apiConfig(metrics *prometheus.Registry) (httpapi.Config, error) {
+	p := &n.parts
+	c := httpapi.Config{
+		Journal: n.store, Store: n.store, Clock: p.Clock, Node: n.status, Ready: n.ready, Demo: p.Demo,
+		Metrics: metrics, Logger: p.Log, Version: p.Version, Development: p.Gallery,
+	}
+	p.HTTP.apply(&c, p.Connections)
+	if n.sync != nil {
+		c.Sync, c.Ensure = cloudRoutes{n}, n.sync.Ensure
+	}
+	for _, a := range n.apps {
+		a.Serve(&c)
+	}
+	if p.Auth == nil {
+		return c, nil
+	}
+	var err error
+	if n.users, err = p.Auth(n.store); err != nil {
+		return c, err
+	}
+	c.Auth = n.users
+	return c, nil
+}

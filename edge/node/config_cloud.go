@@ -1,0 +1,189 @@
+package node
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/dynamo"
+	"github.com/touchline/touchline/sync/lease"
+	"github.com/touchline/touchline/sync/replica"
+)
+
+// CloudConfig is the DynamoDB, or what speaks its protocol, that the node keeps in step with. There is one where region is
+// set. Access keys are no part of it: they come the way that every AWS tool finds them (environment, profile, role).
+type CloudConfig struct {
+	Endpoint     string `koanf:"endpoint"` // URL; empty: AWS's own for the region
+	Region       string `koanf:"region"`   // for a server of one's own any word will do; empty: there is no cloud
+	Profile      string `koanf:"profile"`  // of the AWS files; empty: AWS_PROFILE, else the default one
+	Prefix       string `koanf:"prefix"`   // of every table's name in the cloud
+	SyncTable    string `koanf:"sync_table"`
+	Offline      string `koanf:"offline"`      // what goes on while the cloud is away: strict or observe
+	Transactions string `koanf:"transactions"` // does the cloud have them: auto, on or off
+
+	Deadline time.Duration     `koanf:"deadline"`  // of one request
+	LeaseTTL time.Duration     `koanf:"lease_ttl"` // how long a lock stands that nobody renews
+	Poll     CloudPollConfig   `koanf:"poll"`
+	Budget   CloudBudgetConfig `koanf:"budget"`
+}
+
+// CloudPollConfig is how often the node looks at what others have written.
+type CloudPollConfig struct {
+	Tables time.Duration `koanf:"tables"` // small tables, read in whole: leagues, teams, the matches that are on
+	Live   time.Duration `koanf:"live"`   // what belongs to the matches whose lease is held
+}
+
+// CloudBudgetConfig bounds what may wait for the cloud, and what is kept of what it has.
+type CloudBudgetConfig struct {
+	Megabytes int           `koanf:"megabytes"`
+	Entries   int           `koanf:"entries"`
+	Age       time.Duration `koanf:"age"`
+	ReplayMB  int           `koanf:"replay_megabytes"`
+	ReplayAge time.Duration `koanf:"replay_age"`
+}
+
+// The ways to go on while the cloud is away.
+const (
+	offlineStrict  = "strict"  // nothing is read for the matches of a lease that has run out
+	offlineObserve = "observe" // the feed is read on for whoever is near; nothing is pushed, no shared state is written
+)
+
+// DefaultCloud is what holds where nothing is said.
+func DefaultCloud() CloudConfig {
+	return CloudConfig{
+		SyncTable: "touchline-sync", Offline: offlineObserve, Transactions: "auto",
+		Deadline: 10 * time.Second, LeaseTTL: lease.DefaultTTL,
+		Poll: CloudPollConfig{Tables: 30 * time.Second, Live: 5 * time.Second},
+		Budget: CloudBudgetConfig{
+			Megabytes: 2048, Entries: 5_000_000, Age: 14 * 24 * time.Hour, ReplayMB: 256, ReplayAge: 72 * time.Hour,
+		},
+	}
+}
+
+// Configured reports whether there is a cloud.
+func (c *CloudConfig) Configured() bool { return c.Region != "" || c.Endpoint != "" }
+
+// Name says which cloud a client goes to, for people.
+func (c *CloudConfig) Name(client *dynamo.Client) string {
+	return c.Region + " (" + client.Endpoint() + ")"
+}
+
+// transactions is the choice as the replicator takes it; nil: it asks.
+func (c *CloudConfig) transactions() *bool {
+	if c.Transactions == "auto" {
+		return nil
+	}
+	return new(c.Transactions == "on")
+}
+
+// budget is the section as the replicator takes it.
+func (c *CloudBudgetConfig) budget() replica.Budget {
+	return replica.Budget{
+		Bytes: int64(c.Megabytes) << 20, Entries: int64(c.Entries), Age: c.Age, ReplayBytes: int64(c.ReplayMB) << 20, ReplayAge: c.ReplayAge,
+	}
+}
+
+var (
+	regionName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,62}[A-Za-z0-9])?$`)
+	tableName  = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,255}$`)
+	tablePart  = regexp.MustCompile(`^[A-Za-z0-9_.-]{0,100}$`)
+)
+
+// Problems returns what is wrong with the section of a node with these tables.
+func (c *CloudConfig) Problems(tables []store.TableSpec) (out []app.Problem) {
+	bad := func(key, format string, args ...any) {
+		out = append(out, app.Problem{Key: "cloud." + key, Text: fmt.Sprintf(format, args...)})
+	}
+	if c.Endpoint != "" {
+		if err := cloudURL(c.Endpoint); err != "" {
+			bad("endpoint", "%s", err)
+		}
+	}
+	switch {
+	case c.Region == "" && (c.Endpoint != "" || c.Profile != "" || c.Prefix != ""):
+		bad("region", "must be set to use a cloud, such as eu-west-1; for a server of your own any word will do")
+	case c.Region != "" && !regionName.MatchString(c.Region):
+		bad("region", "must be the name of a region, such as eu-west-1, not %q", c.Region)
+	}
+	if !tablePart.MatchString(c.Prefix) {
+		bad("prefix", "must be up to 100 letters, digits, dots, hyphens and underscores: table names allow nothing else")
+	}
+	switch {
+	case !tableName.MatchString(c.SyncTable):
+		bad("sync_table", "must be the name of a table: 3 to 255 letters, digits, dots, hyphens and underscores")
+	case slices.ContainsFunc(tables, func(t store.TableSpec) bool { return t.Name == c.SyncTable }):
+		bad("sync_table", "must be a table with nothing else in it, and %s has another use; touchline-sync is the default", c.SyncTable)
+	}
+	if c.Offline != offlineStrict && c.Offline != offlineObserve {
+		bad("offline", "must be strict or observe, not %q", c.Offline)
+	}
+	switch c.Transactions {
+	case "auto", "on", "off":
+	default:
+		bad("transactions", "must be auto, on or off, not %q", c.Transactions)
+	}
+	return append(append(out, c.timeProblems()...), c.Budget.problems()...)
+}
+
+// timeProblems returns what is wrong with the durations.
+func (c *CloudConfig) timeProblems() (out []app.Problem) {
+	for _, d := range []struct {
+		key       string
+		v         time.Duration
+		low, high time.Duration
+	}{
+		{"deadline", c.Deadline, time.Second, time.Minute},
+		{"lease_ttl", c.LeaseTTL, 3 * time.Second, 5 * time.Minute},
+		{"poll.tables", c.Poll.Tables, time.Second, time.Hour},
+		{"poll.live", c.Poll.Live, time.Second, 10 * time.Minute},
+		{"budget.age", c.Budget.Age, time.Hour, 365 * 24 * time.Hour},
+		{"budget.replay_age", c.Budget.ReplayAge, 0, 35 * 24 * time.Hour},
+	} {
+		if d.v < d.low || d.v > d.high {
+			out = append(out, app.Problem{Key: "cloud." + d.key, Text: fmt.Sprintf("must be from %s to %s, not %s", d.low, d.high, d.v)})
+		}
+	}
+	return out
+}
+
+// mostBudget is more than any node needs, and as bytes still a number.
+const mostBudget = 1_000_000_000
+
+func (c *CloudBudgetConfig) problems() (out []app.Problem) {
+	for _, n := range []struct {
+		key    string
+		v, low int
+	}{{"megabytes", c.Megabytes, 16}, {"entries", c.Entries, 1000}, {"replay_megabytes", c.ReplayMB, 1}} {
+		switch {
+		case n.v < n.low:
+			out = append(out, app.Problem{Key: "cloud.budget." + n.key, Text: fmt.Sprintf("must be at least %d, not %d", n.low, n.v)})
+		case n.v > mostBudget:
+			out = append(out, app.Problem{Key: "cloud.budget." + n.key, Text: fmt.Sprintf("must be at most %d, not %d", mostBudget, n.v)})
+		}
+	}
+	return out
+}
+
+// cloudURL says what is wrong with the address of a cloud; empty: nothing. Requests are signed, not hidden: they go in the
+// clear only to this machine and within a private network.
+func cloudURL(raw string) string {
+	if app.SecureURL(raw) == nil {
+		return ""
+	}
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "must be a URL, such as http://127.0.0.1:8000"
+	}
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "must hold no user, password or query: access keys come from the AWS environment or profile"
+	}
+	if addr, err := netip.ParseAddr(u.Hostname()); err == nil && addr.IsPrivate() {
+		return ""
+	}
+	return "must be an https URL, or http on a loopback or private address"
+}

@@ -1,0 +1,108 @@
+package node
+
+import (
+	"fmt"
+	"net/netip"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// The most that a limit may be: above it a number is a slip of the keyboard.
+const (
+	mostRate    = 1_000_000
+	mostStreams = 1_000_000
+)
+
+// HTTPConfig is how the node's own address behaves.
+type HTTPConfig struct {
+	CORS       []string   `koanf:"cors"` // origins of web apps that may call, such as https://app.example
+	Rate       RateConfig `koanf:"rate"`
+	MaxStreams int        `koanf:"max_streams"` // event streams open at once
+
+	// Addresses and networks (CIDR) of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.
+	TrustedProxies []string `koanf:"trusted_proxies"`
+}
+
+// RateConfig is how much one user, key or address may ask.
+type RateConfig struct {
+	PerMinute int `koanf:"per_minute"` // 0: no limit
+	Burst     int `koanf:"burst"`
+}
+
+// AuthConfig is who may ask what.
+type AuthConfig struct {
+	Cognito    CognitoConfig `koanf:"cognito"`
+	AdminGroup string        `koanf:"admin_group"`
+	APIKey     string        `koanf:"api_key" secret:"true"` // X-API-Key of a full admin; empty: none
+	DevIssuer  bool          `koanf:"dev_issuer"`            // accept tokens of this node's own key: on a loopback address only
+}
+
+// CognitoConfig is the user pool whose ID tokens users sign in with.
+type CognitoConfig struct {
+	Issuer    string   `koanf:"issuer"` // https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_AbCdEf
+	ClientIDs []string `koanf:"client_ids"`
+}
+
+// Limits are the section's as the API takes them, within so many connections (0: as many as it wants). The section has no
+// problems.
+func (h HTTPConfig) Limits(connections int) httpapi.Limits {
+	l := httpapi.Limits{
+		Rate:       httpapi.RateConfig{PerMinute: h.Rate.PerMinute, Burst: h.Rate.Burst},
+		MaxStreams: h.MaxStreams, MaxConnections: connections,
+	}
+	for _, text := range h.TrustedProxies {
+		if net, err := parseProxy(text); err == nil {
+			l.Proxies = append(l.Proxies, net)
+		}
+	}
+	return l
+}
+
+// apply has the API behave as the section says.
+func (h HTTPConfig) apply(c *httpapi.Config, connections int) {
+	l := h.Limits(connections)
+	c.CORS, c.Rate, c.MaxStreams, c.MaxConnections, c.Proxies = h.CORS, l.Rate, l.MaxStreams, l.MaxConnections, l.Proxies
+}
+
+// parseProxy reads an address, or a network in CIDR notation. One of all addresses would have anybody's word count.
+func parseProxy(text string) (netip.Prefix, error) {
+	if addr, err := netip.ParseAddr(text); err == nil {
+		addr = addr.WithZone("").Unmap()
+		return netip.PrefixFrom(addr, addr.BitLen()), nil
+	}
+	net, err := netip.ParsePrefix(text)
+	switch {
+	case err != nil || net.Addr().Is4In6():
+		return net, fault.New(fault.Invalid, "bad_proxy", "%q is not an address or network such as 127.0.0.1 or 10.0.0.0/8", text)
+	case net.Bits() == 0:
+		return net, fault.New(fault.Invalid, "bad_proxy", "%s covers every address: name only the proxies", text)
+	}
+	return net.Masked(), nil
+}
+
+// Connections is how many connections the section wants.
+func (h HTTPConfig) Connections() int { return h.MaxStreams + httpapi.ShortConnections }
+
+// Problems returns what is wrong with the section.
+func (h HTTPConfig) Problems() (out []app.Problem) {
+	bad := func(key, format string, args ...any) {
+		out = append(out, app.Problem{Key: "http." + key, Text: fmt.Sprintf(format, args...)})
+	}
+	if h.Rate.PerMinute < 0 || h.Rate.Burst < 0 || h.Rate.PerMinute > 0 && h.Rate.Burst == 0 {
+		bad("rate", "per_minute and burst must both be above 0, or per_minute 0 for no limit")
+	}
+	if h.Rate.PerMinute > mostRate || h.Rate.Burst > mostRate {
+		bad("rate", "per_minute and burst must be at most %d; per_minute 0 is no limit", mostRate)
+	}
+	if h.MaxStreams < 1 || h.MaxStreams > mostStreams {
+		bad("max_streams", "must be from 1 to %d, not %d", mostStreams, h.MaxStreams)
+	}
+	for _, text := range h.TrustedProxies {
+		if _, err := parseProxy(text); err != nil {
+			bad("trusted_proxies", "%s", err)
+		}
+	}
+	return out
+}

@@ -1,0 +1,35 @@
+package node
+
+import "testing"
+
+// Limits have bounds, and proxies are named, not everybody.
+func TestHTTPConfig(t *testing.T) {
+	for _, tt := range []struct {
+		change func(*HTTPConfig)
+		bad    string
+	}{
+		{func(*HTTPConfig) {}, ""},
+		{func(h *HTTPConfig) {
+			h.TrustedProxies = []string{"127.0.0.1", "10.0.0.0/8", "::1", "fd00::/8", "fe80::1%eth0"}
+		}, ""},
+		{func(h *HTTPConfig) { h.TrustedProxies = []string{"0.0.0.0/0"} }, "http.trusted_proxies"},
+		{func(h *HTTPConfig) { h.TrustedProxies = []string{"::/0"} }, "http.trusted_proxies"},
+		{func(h *HTTPConfig) { h.TrustedProxies = []string{"proxy.example"} }, "http.trusted_proxies"},
+		{func(h *HTTPConfig) { h.TrustedProxies = []string{"10.0.0.0/33"} }, "http.trusted_proxies"},
+		{func(h *HTTPConfig) { h.TrustedProxies = []string{""} }, "http.trusted_proxies"},
+		{func(h *HTTPConfig) { h.MaxStreams = 1_000_001 }, "http.max_streams"},
+		{func(h *HTTPConfig) { h.MaxStreams = 0 }, "http.max_streams"},
+		{func(h *HTTPConfig) { h.Rate.PerMinute = 1_000_001 }, "http.rate"},
+		{func(h *HTTPConfig) { h.Rate.Burst = 1_000_001 }, "http.rate"},
+	} {
+		h := HTTPConfig{Rate: RateConfig{PerMinute: 600, Burst: 120}, MaxStreams: 8192}
+		tt.change(&h)
+		problems := h.Problems()
+		if len(problems) > 1 || (len(problems) == 1) != (tt.bad != "") || len(problems) == 1 && problems[0].Key != tt.bad {
+			t.Errorf("%+v: %v, want %q", h, problems, tt.bad)
+		}
+		if tt.bad == "" && len(h.Limits(0).Proxies) != len(h.TrustedProxies) {
+			t.Errorf("%v became %v", h.TrustedProxies, h.Limits(0).Proxies)
+		}
+	}
+}

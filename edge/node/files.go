@@ -1,0 +1,54 @@
+package node
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// HeldAfter is how long a command waits for a file before it takes it to be a running node's.
+const HeldAfter = 100 * time.Millisecond
+
+// Database is the file in dir, which must be there.
+func Database(dir string) (string, error) {
+	path := filepath.Join(dir, StoreFile)
+	if _, err := os.Stat(path); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", fault.Wrap(err, fault.NotFound, "no_database", "there is no database in %s (--data-dir names another directory)", dir)
+		}
+		return "", fault.Wrap(err, fault.Unavailable, "no_database", "cannot read %s: %s", path, ReasonOf(err))
+	}
+	return path, nil
+}
+
+// Ask makes a client of the node that holds the database in dir.
+func Ask(dir string) (*httpapi.AdminClient, error) {
+	socket, err := adminSocket(dir)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.NewAdminClient(socket), nil
+}
+
+// BackupTarget is the file of a backup: the one that was asked for, or one with the time in its name, in a folder of
+// its own, from which it removes the drafts of processes that were killed: who calls holds the store, and nobody else
+// writes there.
+func BackupTarget(dir, target string, now time.Time) (string, error) {
+	if target != "" {
+		return target, nil
+	}
+	folder := filepath.Join(dir, "backups")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", fault.Wrap(err, fault.Unavailable, "cannot_write", "cannot create %s: %s", folder, ReasonOf(err))
+	}
+	drafts, _ := filepath.Glob(filepath.Join(folder, "touchline-*.db.tmp")) // fails only on a bad pattern
+	for _, name := range drafts {
+		_ = os.Remove(name) // the next backup tries again
+	}
+	return filepath.Abs(filepath.Join(folder, "touchline-"+now.UTC().Format("20060102T150405Z")+".db"))
+}

@@ -1,0 +1,70 @@
+package node
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/store"
+)
+
+// housekeepEvery is how often the store is asked for what time alone makes due. What it then does less often, it knows.
+const housekeepEvery = time.Minute
+
+// Housekeep does the store's housekeeping until ctx ends. A slice that fails is tried again a minute later: the node
+// works without it. What is wrong is logged once until nothing is.
+func Housekeep(ctx context.Context, s *store.Store, c clock.Clock, log *slog.Logger) error {
+	changed := clock.NewSignal()
+	stop := s.WatchTables(changed)
+	defer stop()
+	said, damaged, every := false, uint64(0), min(housekeepEvery, s.SweepEvery())
+	for {
+		more, err := s.Housekeep(ctx)
+		damaged = sayDamaged(s.Scrub(), damaged, log)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil && !said:
+			log.Warn("housekeeping of the store failed and will be tried again", "error", err)
+			said = true
+		case err == nil && more:
+			continue
+		case err == nil:
+			said = false
+		}
+		if err := c.Wait(ctx, c.Now().Add(every), changed); err != nil {
+			return err
+		}
+	}
+}
+
+// sayDamaged logs what the pass over all items has found beyond what it had found before, and returns how much that is now.
+func sayDamaged(found store.ScrubStats, before uint64, log *slog.Logger) uint64 {
+	n := found.Damaged()
+	if n > before {
+		log.Error("items on disk are not what was written: they are refused; run touchline check, restore the last backup, and check the disk",
+			"damaged", n, "where", found.Where())
+	}
+	return n
+}
+
+func verifyStatus(found store.ScrubStats) httpapi.VerifyStatus {
+	return httpapi.VerifyStatus{
+		Running: !found.Current.Began.IsZero(), Ended: found.Last.Ended, Items: found.Last.Items,
+		Damaged: found.Damaged(), Where: found.Where(), Refused: found.Refused,
+	}
+}
+
+// choreStatus shows what housekeeping is at.
+func choreStatus(st *store.Stats) httpapi.ChoreStatus {
+	out := httpapi.ChoreStatus{Swept: st.Swept}
+	for _, p := range st.Filling {
+		out.Filling = append(out.Filling, httpapi.Chore{Table: p.Table, Index: p.Index, Done: p.Items})
+	}
+	for _, p := range st.Dropping {
+		out.Dropping = append(out.Dropping, httpapi.Chore{Table: p.Table, Index: p.Index, Done: p.Removed})
+	}
+	return out
+}

@@ -1,0 +1,129 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/migrations"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// minAPIKey is the shortest API key that is not to be guessed.
+const minAPIKey = 20
+
+// AuthMaker makes what tells a node's users apart, given where the keys of their issuers are kept.
+type AuthMaker func(s *store.Store) (*auth.Verifier, error)
+
+// Maker makes the sign-in of a section. The development issuer's key is in the data directory, which must be there when the
+// node is opened.
+func (a AuthConfig) Maker(dataDir string, log *slog.Logger) AuthMaker {
+	return func(s *store.Store) (*auth.Verifier, error) {
+		out := auth.Config{
+			AdminGroup: a.AdminGroup, APIKey: a.APIKey, Clock: clock.Real(), Keys: keyStore{s}, Logger: log,
+		}
+		if a.Cognito.Issuer != "" {
+			out.Issuers = append(out.Issuers, auth.Issuer{URL: a.Cognito.Issuer, ClientIDs: a.Cognito.ClientIDs})
+		}
+		if a.DevIssuer {
+			dev, err := auth.OpenDevIssuer(dataDir)
+			if err != nil {
+				return nil, err
+			}
+			out.Issuers = append(out.Issuers, dev.Issuer())
+		}
+		return auth.New(out)
+	}
+}
+
+// IdentityProblems returns what is wrong with who may ask what at an address. A node that others can reach must know its
+// users: this machine's own are whoever is logged in here.
+func IdentityProblems(listen string, a *AuthConfig, h *HTTPConfig) (out []app.Problem) {
+	local, err := IsLoopback(listen)
+	if err != nil {
+		out = append(out, app.Problem{Key: "listen", Text: err.Error()})
+	}
+	out = append(out, a.problems()...)
+	if err == nil && !local {
+		if a.Cognito.Issuer == "" && a.APIKey == "" {
+			out = append(out, app.Problem{Key: "listen", Text: fmt.Sprintf("%q can be reached from other machines, and nobody could sign in: "+
+				"configure auth.cognito (issuer and client_ids), or auth.api_key, or listen on 127.0.0.1", listen)})
+		}
+		if a.DevIssuer {
+			out = append(out, app.Problem{Key: "auth.dev_issuer", Text: "is for a node that listens on 127.0.0.1: anyone who reads its key can sign in as any user"})
+		}
+	}
+	for _, origin := range h.CORS {
+		if !httpapi.ValidOrigin(origin) {
+			out = append(out, app.Problem{Key: "http.cors", Text: fmt.Sprintf("%q is not an origin such as https://app.example, in lower case and without a path", origin)})
+		}
+	}
+	return out
+}
+
+func (a AuthConfig) problems() (out []app.Problem) {
+	bad := func(key, text string) { out = append(out, app.Problem{Key: "auth." + key, Text: text}) }
+	if a.Cognito.Issuer != "" {
+		if err := app.SecureURL(a.Cognito.Issuer); err != nil {
+			bad("cognito.issuer", err.Error())
+		}
+		if len(a.Cognito.ClientIDs) == 0 {
+			bad("cognito.client_ids", "must name the app clients whose tokens are accepted, when auth.cognito.issuer is set")
+		}
+	} else if len(a.Cognito.ClientIDs) > 0 {
+		bad("cognito.issuer", "must be set when auth.cognito.client_ids are")
+	}
+	if slices.Contains(a.Cognito.ClientIDs, "") {
+		bad("cognito.client_ids", "an empty id names no app")
+	}
+	if a.AdminGroup == "" {
+		bad("admin_group", "must name the group whose members are admins")
+	}
+	switch {
+	case a.APIKey == "":
+	case len(a.APIKey) < minAPIKey:
+		bad("api_key", fmt.Sprintf("must be at least %d characters long: anyone who has it may do everything", minAPIKey))
+	case strings.ContainsFunc(a.APIKey, func(r rune) bool { return r <= ' ' || r > '~' }):
+		bad("api_key", "must be printable ASCII without spaces: it travels in a header")
+	}
+	return out
+}
+
+// keyStore keeps the keys of issuers in the node's store.
+type keyStore struct{ s *store.Store }
+
+// LoadKeys implements auth.KeyStore.
+func (k keyStore) LoadKeys(ctx context.Context, issuer string) (set auth.KeySet, err error) {
+	err = k.s.View(ctx, func(tx *store.Tx) error {
+		it, err := tx.Get(migrations.TableKeys, attr.Item{"issuer": attr.S(issuer)})
+		if err != nil || it == nil {
+			return err
+		}
+		at, err := time.Parse(time.RFC3339, it["fetchedAt"].Str())
+		if err != nil {
+			return nil //nolint:nilerr // as good as none: they are fetched again
+		}
+		set = auth.KeySet{Issuer: issuer, Body: it["keys"].Bytes(), ETag: it["etag"].Str(), FetchedAt: at}
+		return nil
+	})
+	return set, err
+}
+
+// SaveKeys implements auth.KeyStore.
+func (k keyStore) SaveKeys(ctx context.Context, set auth.KeySet) error {
+	return k.s.Update(ctx, func(tx *store.Tx) error {
+		_, err := tx.Put(store.PutItem{Table: migrations.TableKeys, NoOld: true, Item: attr.Item{
+			"issuer": attr.S(set.Issuer), "keys": attr.B(set.Body), "etag": attr.S(set.ETag),
+			"fetchedAt": attr.S(set.FetchedAt.UTC().Format(time.RFC3339)),
+		}})
+		return err
+	})
+}

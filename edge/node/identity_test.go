@@ -1,0 +1,73 @@
+package node
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/migrations"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+func TestHTTPApply(t *testing.T) {
+	var c httpapi.Config
+	HTTPConfig{CORS: []string{"https://a"}, Rate: RateConfig{PerMinute: 7, Burst: 3}, MaxStreams: 5}.apply(&c, 9)
+	if c.Rate != (httpapi.RateConfig{PerMinute: 7, Burst: 3}) || c.MaxStreams != 5 || c.MaxConnections != 9 || len(c.CORS) != 1 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// What is fetched of an issuer is in the store as it was.
+func TestKeyStore(t *testing.T) {
+	k := keyStore{storetest.Open(t, migrations.WithNode().Tables...)}
+	if set, err := k.LoadKeys(t.Context(), "https://a"); err != nil || set.Body != nil {
+		t.Errorf("%+v, %v", set, err)
+	}
+	want := auth.KeySet{Issuer: "https://a", Body: []byte(`{"keys":[]}`), ETag: `"x"`, FetchedAt: time.Date(2026, 6, 9, 10, 0, 0, 0, time.UTC)}
+	for _, tag := range []string{`"old"`, `"x"`, ""} {
+		want.ETag = tag
+		if err := k.SaveKeys(t.Context(), want); err != nil {
+			t.Fatal(err)
+		}
+		got, err := k.LoadKeys(t.Context(), "https://a")
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	}
+	if set, err := k.LoadKeys(t.Context(), "https://b"); err != nil || set.Body != nil {
+		t.Errorf("another issuer: %+v, %v", set, err)
+	}
+}
+
+// A token of the demo is used until it is old.
+func TestDemoTokenRenewed(t *testing.T) {
+	d, err := NewDemoSignIn("demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &setClock{at: time.Unix(1_800_000_000, 0)}
+	d.clock = c
+	var last string
+	for _, tt := range []struct {
+		after time.Duration
+		fresh bool
+	}{{0, true}, {11 * time.Hour, false}, {time.Second, true}, {0, false}} {
+		c.at = c.at.Add(tt.after)
+		token, err := d.SignIn()
+		if err != nil || (token != last) != tt.fresh {
+			t.Errorf("at %s: fresh %t, %v", c.at, token != last, err)
+		}
+		last = token
+	}
+}
+
+type setClock struct {
+	clock.Clock
+	at time.Time
+}
+
+func (c *setClock) Now() time.Time { return c.at }

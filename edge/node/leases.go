@@ -1,0 +1,124 @@
+package node
+
+import (
+	"context"
+	"slices"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/sync/lease"
+)
+
+// locks are the leases that this node takes in one table. Applications that have no table of their own share one.
+type locks struct {
+	table   string
+	apps    []*app.App
+	manager *lease.Manager
+	pool    *lease.Pool
+}
+
+func locksTable(a *app.App) string {
+	if a.Cloud.Locks == "" {
+		return app.LocksTable
+	}
+	return a.Cloud.Locks
+}
+
+// locksOf are those of an application.
+func (n *Node) locksOf(a *app.App) *locks {
+	i := slices.IndexFunc(n.locks, func(l *locks) bool { return l.table == locksTable(a) })
+	return n.locks[i]
+}
+
+// openLocks makes the managers over the locks that the nodes of a cloud share. Without a cloud they are over the node's own
+// tables, and what its earlier runs have left is freed: the file's lock proves them dead.
+func (n *Node) openLocks(ctx context.Context) error {
+	boot := ulid.Make().String()
+	for _, a := range n.parts.Apps {
+		if i := slices.IndexFunc(n.locks, func(l *locks) bool { return l.table == locksTable(a) }); i >= 0 {
+			n.locks[i].apps = append(n.locks[i].apps, a)
+			continue
+		}
+		l := &locks{table: locksTable(a), apps: []*app.App{a}}
+		if err := n.openManager(ctx, l, boot); err != nil {
+			return err
+		}
+		l.pool = lease.NewPool(l.manager)
+		n.locks = append(n.locks, l)
+	}
+	return nil
+}
+
+func (n *Node) openManager(ctx context.Context, l *locks, boot string) (err error) {
+	c := lease.Config{Node: n.store.Node(), Boot: boot, Logger: n.parts.Log}
+	if cloud := n.parts.Cloud; cloud != nil {
+		c.Table, c.TTL, c.Skew = cloud.Locks(l.table), cloud.Config.LeaseTTL, cloud.Items.Skew
+		c.Took = func(ctx context.Context, lock string, fence int64) error { return n.took(ctx, l, lock, fence) }
+		c.Fit = n.sync.Usable
+		l.manager, err = lease.New(c)
+		return err
+	}
+	c.Table, c.Local = lease.Local(n.store, l.table), true
+	if l.manager, err = lease.New(c); err != nil {
+		return err
+	}
+	if _, err := l.manager.Recover(ctx); err != nil { // a row that is none of ours: the locks run out by themselves
+		n.parts.Log.Warn("the locks of earlier runs could not be freed", "err", err)
+	}
+	return nil
+}
+
+// held are the leases that this node holds.
+func (n *Node) held() (all []lease.Status) {
+	for _, l := range n.locks {
+		all = append(all, l.manager.Held()...)
+	}
+	return all
+}
+
+// took readies the node for work under a lock: what the lock guards is read, and what the application works with under it.
+func (n *Node) took(ctx context.Context, l *locks, lock string, fence int64) error {
+	var before []app.Rows
+	for _, a := range l.apps {
+		if a.Cloud.Before != nil {
+			before = append(before, a.Cloud.Before(lock)...)
+		}
+	}
+	if len(before) == 0 {
+		return nil // it guards no rows
+	}
+	if err := n.sync.AwaitCloud(ctx); err != nil {
+		return err
+	}
+	if err := n.sync.TookLease(ctx, lock, fence); err != nil {
+		return err
+	}
+	for _, r := range before {
+		if err := n.sync.Ensure(ctx, r.Table, r.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fenced is the table of the locks whose fences rows carry; empty: none do.
+func (n *Node) fenced() string {
+	for _, a := range n.parts.Apps {
+		if a.Cloud.Locks != "" {
+			return a.Cloud.Locks
+		}
+	}
+	return ""
+}
+
+// fencedOff raises the fence of a lock that this node holds above one that has refused a write under it. The application
+// writes the rows anew by its next turn.
+func (n *Node) fencedOff(ctx context.Context, lock string, fence int64) (raised int64, err error) {
+	for _, l := range n.locks {
+		if l.table == n.fenced() {
+			return l.manager.Raise(ctx, lock, fence)
+		}
+	}
+	return 0, nil
+}

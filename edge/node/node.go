@@ -1,0 +1,340 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/migrations"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/replica"
+)
+
+// StoreFile is the name of the database in its directory.
+const StoreFile = "touchline.db"
+
+// Parts are what a node is given besides its configuration: the ways out of the process, time, and its applications.
+type Parts struct {
+	Clock   clock.Clock
+	Speed   string // of the clock, for the page: real, max or 30x
+	Gallery bool   // serve the gallery of page parts
+	Version string
+	Log     *slog.Logger
+
+	Apps []*app.App // those that run
+
+	HTTP HTTPConfig
+	Auth AuthMaker              // nil: nobody can sign in
+	Demo func() (string, error) // signs in whoever comes from this machine; nil: nobody
+
+	DynamoDB *Endpoint // nil: none; Run closes it
+	Cloud    *Cloud    // nil: the node is alone with its store
+
+	Connections int // that the node's own address may have open; 0: as many as HTTP wants
+
+	JournalBytes int64         // kept for readers that lag; 0: the store's default
+	TTLSweep     time.Duration // how often items past their TTL are deleted; 0: the store's default
+
+	Store *store.Store // nil: the one in the node's directory; a given one outlives the node
+}
+
+// Schema is what a node with these applications keeps in its store. Leases of those that have no table of their own for
+// them lie in one that all share.
+func Schema(apps []*app.App) migrations.Schema {
+	all := make([]migrations.Schema, 0, len(apps)+1)
+	shared := false
+	for _, a := range apps {
+		all = append(all, a.Schema)
+		shared = shared || a.Cloud.Locks == ""
+	}
+	if shared {
+		all = append(all, migrations.Schema{Tables: []store.TableSpec{{
+			Name: app.LocksTable, Key: store.KeySpec{Partition: store.KeyAttr{Name: "lockKey", Type: store.KeyString}},
+			Policy: store.PolicyLock, Why: "leases are decided where all nodes see them; never expired by TTL",
+		}}})
+	}
+	return migrations.WithNode(all...)
+}
+
+// Node is a running edge node: one store, and everything that reads and writes it.
+type Node struct {
+	parts   Parts
+	schema  migrations.Schema
+	wall    clock.Clock // real time, for the uptime
+	store   *store.Store
+	sync    *replica.Replica // nil without a cloud
+	locks   []*locks         // by table
+	apps    []*app.Instance  // of parts.Apps, in their order
+	api     *httpapi.Server
+	users   *auth.Verifier // nil: nobody can sign in
+	started time.Time
+
+	hold func()             // lets a stepped clock go, once the loops have joined it
+	rest context.CancelFunc // ends the work, not the serving
+	work context.Context    //nolint:containedctx // the life of the loops, which Rest ends before Run's own
+}
+
+// Open opens the node's store in dir and puts the node together. Close it by Run, or by Close if Run is never called.
+func Open(ctx context.Context, dir string, p Parts) (*Node, error) {
+	s, err := p.openStore(dir)
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{parts: p, schema: Schema(p.Apps), store: s, wall: clock.Real()}
+	n.started = n.wall.Now()
+	NameLongTurns(s, p.Log)
+	n.tellCompaction()
+	n.hold = p.Clock.Join()
+	n.work, n.rest = context.WithCancel(context.WithoutCancel(ctx))
+	if err := n.assemble(ctx); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	return n, nil
+}
+
+// Store is the node's store.
+func (n *Node) Store() *store.Store { return n.store }
+
+// openStore opens the node's store in dir, or takes the one it was given.
+func (p *Parts) openStore(dir string) (*store.Store, error) {
+	if p.Store != nil {
+		return p.Store, nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fault.Wrap(err, fault.Unavailable, "no_data_dir", "cannot create the data directory %s: %s", dir, ReasonOf(err))
+	}
+	return store.Open(filepath.Join(dir, StoreFile), store.Options{Now: p.Clock.Now, JournalBytes: p.JournalBytes, SweepEvery: p.TTLSweep})
+}
+
+// closeStore closes the store that the node has opened, after what reads it by itself.
+func (n *Node) closeStore() error {
+	for _, a := range n.apps {
+		if a.Close != nil {
+			a.Close()
+		}
+	}
+	if n.users != nil {
+		n.users.Close()
+	}
+	if c := n.parts.Cloud; c != nil && c.Close != nil {
+		c.Close()
+	}
+	if n.parts.Store != nil {
+		return nil
+	}
+	return n.store.Close()
+}
+
+func (n *Node) assemble(ctx context.Context) error {
+	if err := n.openCloud(ctx); err != nil {
+		return err
+	}
+	if err := n.schema.Apply(ctx, n.store); err != nil {
+		return err
+	}
+	metrics := prometheus.NewRegistry()
+	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	metrics.MustRegister(n.collector())
+	if e := n.parts.DynamoDB; e != nil {
+		e.Open(n.store, store.PolicyIntent, n.schema.Tables...)
+		metrics.MustRegister(e.api)
+	}
+	if n.sync != nil {
+		metrics.MustRegister(n.sync.Collector())
+	}
+	if err := n.openLocks(ctx); err != nil {
+		return err
+	}
+	for _, a := range n.parts.Apps {
+		instance, err := a.Open(ctx, n.host(a, metrics))
+		if err != nil {
+			return err
+		}
+		n.apps = append(n.apps, instance)
+	}
+	api, err := n.apiConfig(metrics)
+	if err != nil {
+		return err
+	}
+	n.api, err = httpapi.New(api)
+	return err
+}
+
+// host is what an application is given.
+func (n *Node) host(a *app.App, metrics *prometheus.Registry) *app.Host {
+	h := &app.Host{
+		Node: n.store.Node(), Store: n.store, Clock: n.parts.Clock, Log: n.parts.Log, Metrics: metrics,
+		Leases: n.locksOf(a).pool, Work: n.work,
+	}
+	if n.sync != nil {
+		h.Sync, h.Observe = n.sync, n.parts.Cloud.Config.Offline == offlineObserve
+	}
+	return h
+}
+
+// Close lets go of the store of a node that does not run.
+func (n *Node) Close() error {
+	n.hold()
+	n.rest()
+	return n.closeStore()
+}
+
+// Run serves on ln and works until ctx ends or the store fails, and closes the store. The order of the end: no new
+// readers, streams and requests finish, those of the DynamoDB API too, the poller gives its leases back, the store is closed.
+func (n *Node) Run(ctx context.Context, ln net.Listener) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	end := n.begin(ctx, cancel)
+	stopWatching := FailWith(n.store, cancel)
+	stopAdmin := n.startAdmin(ctx)
+	stopEndpoint := n.startEndpoint(ctx, cancel)
+	err := n.api.Run(ctx, ln)
+	err = errors.Join(err, stopEndpoint())
+	stopAdmin()
+	stopWatching()
+	end()
+	return errors.Join(CauseOf(ctx), err, n.closeStore())
+}
+
+// begin sets the node to work: it keeps in step with its cloud, its leases are kept, its loops run. end stops the loops,
+// lets what they wrote go to the cloud for a moment, and then gives the leases back: nobody works under them any more.
+func (n *Node) begin(ctx context.Context, fail context.CancelCauseFunc) (end func()) {
+	var loops, leases sync.WaitGroup
+	endCloud := n.runCloud(ctx, fail)
+	holding, letGo := context.WithCancel(context.WithoutCancel(ctx))
+	for _, l := range n.locks {
+		leases.Go(func() {
+			if err := l.manager.Run(holding); err != nil && holding.Err() == nil {
+				fail(err)
+			}
+		})
+	}
+	n.start(&loops, fail)
+	return func() {
+		n.rest()
+		loops.Wait()
+		endCloud()
+		letGo()
+		leases.Wait()
+	}
+}
+
+// start runs the loops of the node. All of them join the clock before the first one runs, and since the node was
+// opened no other loop could move a stepped clock on without them.
+func (n *Node) start(loops *sync.WaitGroup, fail context.CancelCauseFunc) {
+	runs := []func(context.Context) error{
+		func(ctx context.Context) error { return Housekeep(ctx, n.store, n.parts.Clock, n.parts.Log) },
+	}
+	for _, a := range n.apps {
+		runs = append(runs, a.Loops...)
+	}
+	leaves := make([]func(), len(runs))
+	for i := range runs {
+		leaves[i] = n.parts.Clock.Join()
+	}
+	n.hold()
+	for i, run := range runs {
+		loops.Go(func() {
+			defer leaves[i]()
+			if err := run(n.work); err != nil && n.work.Err() == nil {
+				fail(err)
+			}
+		})
+	}
+}
+
+// Begin sets a node to work that serves nobody; end stops it.
+func (n *Node) Begin(ctx context.Context, fail context.CancelCauseFunc) (end func()) {
+	return n.begin(ctx, fail)
+}
+
+// Rest ends the applications' loops and housekeeping; the node goes on serving what it holds.
+func (n *Node) Rest() { n.rest() }
+
+// ready reports whether the node can serve. It can without a cloud, without a feed, and on a full disk, which it says.
+func (n *Node) ready(ctx context.Context) []httpapi.Check {
+	st := n.store.Stats()
+	checks := []httpapi.Check{
+		{Name: "store", Err: n.store.Err(), Warning: noRoom(&st, n.wall.Now())},
+		{Name: "writer", Err: heldWriter(&st)},
+		{Name: "tables", Err: missingTables(n.store, n.schema.Tables)},
+	}
+	if n.sync != nil {
+		refuses, err := n.sync.Refusing(ctx)
+		checks = append(checks, httpapi.Check{Name: httpapi.CheckCloud, Err: err, Warning: refuses})
+	}
+	return checks
+}
+
+// missingTables reports the first table that the node or an application works with and that is not there.
+func missingTables(s *store.Store, tables []store.TableSpec) error {
+	for _, spec := range tables {
+		if _, err := s.Describe(spec.Name); err != nil {
+			return fault.Wrap(err, fault.Unavailable, "table_missing", "table %s is missing: a restart creates an empty one", spec.Name)
+		}
+	}
+	return nil
+}
+
+// listenError is what a person is told of a port that cannot be had.
+func listenError(err error, addr, flag string) error {
+	reason := err.Error()
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		reason = op.Err.Error()
+	}
+	return fault.Wrap(err, fault.Unavailable, "cannot_listen", "cannot listen on %s: %s (%s chooses another address)", addr, reason, flag)
+}
+
+// Listen takes the port before anything is started, so that a port in use is the first thing a person learns. The flag
+// is the one by which to choose another.
+func Listen(ctx context.Context, addr, flag string) (net.Listener, error) {
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, listenError(err, addr, flag)
+	}
+	return ln, nil
+}
+
+// ServeUntil runs an HTTP server until ctx ends.
+func ServeUntil(ctx context.Context, s *http.Server, ln net.Listener) error {
+	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
+	defer stop()
+	if err := s.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// ReasonOf is the operating system's word for what is wrong, without the path.
+func ReasonOf(err error) string {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+// Reconfigure has a running node take over the live settings of its sections.
+func (n *Node) Reconfigure(h HTTPConfig, apiKey string, connections int) error {
+	if err := n.api.SetLimits(h.Limits(connections)); err != nil {
+		return err
+	}
+	if n.users != nil {
+		n.users.SetAPIKey(apiKey)
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package node
+
+import (
+	"context"
+
+	"github.com/touchline/touchline/sync/replica"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// Settled returns when the cloud has all that the transaction of a journal record has written; refused is the conflict, if
+// one of its writes became one that no application has answered. The node has a cloud.
+func (n *Node) Settled(ctx context.Context, seq uint64) (refused uint64, err error) {
+	err = n.sync.Wait(ctx, seq)
+	if refused = refusedBy(err); refused != 0 {
+		return n.merged(ctx, refused, seq)
+	}
+	return 0, err
+}
+
+// merged returns what a wait for the cloud comes to that ended in a conflict, where that has been resolved: the conflict
+// of another write of the same request, or 0: what was asked for is there.
+func (n *Node) merged(ctx context.Context, id, seq uint64) (refused uint64, err error) {
+	found, err := n.sync.Conflict(ctx, id)
+	if err != nil || found.State != replica.StateResolved {
+		return id, err
+	}
+	first := seq
+	for _, e := range found.Entries() {
+		first = min(first, e.Seq)
+	}
+	open, _, err := n.sync.Conflicts(ctx, replica.ConflictQuery{State: replica.StateOpen})
+	if err != nil {
+		return 0, err
+	}
+	for _, other := range open {
+		if within(other.Entries(), first, seq) {
+			return other.ID, nil
+		}
+	}
+	if all := found.NewSeqs; len(all) > 0 { // they go the way of every write
+		return n.Settled(ctx, all[len(all)-1])
+	}
+	return 0, nil
+}
+
+// within reports whether an entry has one of the sequences.
+func within(entries []*intent.Entry, first, last uint64) bool {
+	for _, e := range entries {
+		if first <= e.Seq && e.Seq <= last {
+			return true
+		}
+	}
+	return false
+}
