@@ -3,6 +3,8 @@ package edge
 import (
 	"context"
 	"log/slog"
+	"slices"
+	"strings"
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/node"
@@ -42,8 +44,14 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger, agai
 		log.Warn("the data directory is open to other users: chmod 700", "dir", c.DataDir, "err", err.Error())
 	}
 	home := "http://" + reachable(ln.Addr().String())
-	log.Info("serving", "listen", ln.Addr().String(), "data", c.DataDir, "version", version, "applications", names(p.Apps),
-		"dynamodb", p.DynamoDB.Addr(), "cloud", p.Cloud != nil, "hub", home+"/hub", "docs", home+"/docs")
+	var documents []string
+	for _, a := range p.Apps {
+		documents = append(documents, home+strings.TrimSuffix(a.Settings.Path(), "/")+"/openapi.yaml")
+	}
+	log.Info("serving", append([]any{
+		"listen", ln.Addr().String(), "data", c.DataDir, "version", version, "dynamodb", p.DynamoDB.Addr(), "cloud", p.Cloud != nil,
+		"hub", home + pagesAt(p.Apps) + "/hub", "openapi", strings.Join(documents, " "),
+	}, n.Started()...)...)
 	r := &reloader{Reload: again, now: c, endpoint: p.DynamoDB, log: log, apply: func(next Config) error {
 		http, _ := next.connections(connlimit.Files(), slog.New(slog.DiscardHandler)) // the log has it since the start
 		if err := n.Reconfigure(next.HTTP, next.Auth.APIKey, http); err != nil {
@@ -59,19 +67,11 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger, agai
 }
 
 // pagesAt is where the pages lie: beside an application that has all of "/", under "/_".
-func pagesAt(mount string) string {
-	if mount == "/" {
+func pagesAt(apps []*app.App) string {
+	if slices.ContainsFunc(apps, func(a *app.App) bool { return a.Settings.Path() == "/" }) {
 		return "/_"
 	}
 	return ""
-}
-
-// names are the applications' titles.
-func names(apps []*app.App) (all []string) {
-	for _, a := range apps {
-		all = append(all, a.Title)
-	}
-	return all
 }
 
 // connections is how many connections the node's own address and the DynamoDB endpoint may have open, in a process that may

@@ -87,6 +87,8 @@ type Instance struct {
 	Loops []func(ctx context.Context) error
 	// Status adds how the application is doing; nil: it has nothing to tell.
 	Status func(out *httpapi.NodeStatus)
+	// Started are log attributes that say what the application works with, for the line that says that the node serves.
+	Started []any
 	// Tasks are what the operator can ask of the application over the admin socket, by name.
 	Tasks map[string]Task
 	// Close lets go of what works beyond the loops. They have ended; the store is still open.

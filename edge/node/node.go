@@ -109,6 +109,14 @@ func Open(ctx context.Context, dir string, p Parts) (*Node, error) {
 // Store is the node's store.
 func (n *Node) Store() *store.Store { return n.store }
 
+// Started are the log attributes of its applications.
+func (n *Node) Started() (attrs []any) {
+	for _, a := range n.apps {
+		attrs = append(attrs, a.Started...)
+	}
+	return attrs
+}
+
 // openStore opens the node's store in dir, or takes the one it was given.
 func (p *Parts) openStore(dir string) (*store.Store, error) {
 	if p.Store != nil {
