@@ -85,6 +85,8 @@ type Instance struct {
 	Serve func(c *httpapi.Config)
 	// Loops run until their context ends. All of them join the clock before the first one runs.
 	Loops []func(ctx context.Context) error
+	// Consumers take the journal, each from where it was left.
+	Consumers []Consumer
 	// Status adds how the application is doing; nil: it has nothing to tell.
 	Status func(out *httpapi.NodeStatus)
 	// Started are log attributes that say what the application works with, for the line that says that the node serves.
@@ -93,6 +95,17 @@ type Instance struct {
 	Tasks map[string]Task
 	// Close lets go of what works beyond the loops. They have ended; the store is still open.
 	Close func()
+}
+
+// Consumer takes what the journal says of some tables, in order, also what came from the cloud. An error keeps it where it is:
+// the node logs it and tries again, and nothing else waits for it.
+type Consumer struct {
+	Name   string // unique within the application; it stays what it is
+	Tables []string
+	// Take deals with records. What it writes is committed together with how far it has come: it happens once.
+	Take func(tx *store.Tx, records []store.Record) error
+	// Anew deals with everything as it is now: at the very first start, and where the journal no longer has what comes next.
+	Anew func(tx *store.Tx) error
 }
 
 // Task does one thing for an operator: ask and answer are JSON of the application's and its command's. It holds the store's

@@ -72,16 +72,18 @@ func Schema(apps []*app.App) migrations.Schema {
 
 // Node is a running edge node: one store, and everything that reads and writes it.
 type Node struct {
-	parts   Parts
-	schema  migrations.Schema
-	wall    clock.Clock // real time, for the uptime
-	store   *store.Store
-	sync    *replica.Replica // nil without a cloud
-	locks   []*locks         // by table
-	apps    []*app.Instance  // of parts.Apps, in their order
-	api     *httpapi.Server
-	users   *auth.Verifier // nil: nobody can sign in
-	started time.Time
+	parts  Parts
+	schema migrations.Schema
+	wall   clock.Clock // real time, for the uptime
+	store  *store.Store
+	sync   *replica.Replica // nil without a cloud
+	locks  []*locks         // by table
+	apps   []*app.Instance  // of parts.Apps, in their order
+
+	consumers []*consumer
+	api       *httpapi.Server
+	users     *auth.Verifier // nil: nobody can sign in
+	started   time.Time
 
 	hold func()             // lets a stepped clock go, once the loops have joined it
 	rest context.CancelFunc // ends the work, not the serving
@@ -173,6 +175,9 @@ func (n *Node) assemble(ctx context.Context) error {
 			return err
 		}
 		n.apps = append(n.apps, instance)
+		for _, c := range instance.Consumers {
+			n.consumers = append(n.consumers, n.newConsumer(a.Name, c, metrics))
+		}
 	}
 	api, err := n.apiConfig(metrics)
 	if err != nil {
@@ -249,6 +254,9 @@ func (n *Node) start(loops *sync.WaitGroup, fail context.CancelCauseFunc) {
 	}
 	for _, a := range n.apps {
 		runs = append(runs, a.Loops...)
+	}
+	for _, c := range n.consumers {
+		runs = append(runs, c.run)
 	}
 	leaves := make([]func(), len(runs))
 	for i := range runs {

@@ -179,7 +179,7 @@ func (a *application) instance() *app.Instance {
 	return &app.Instance{
 		Serve: a.serve, Loops: a.loops(), Status: a.status, Close: a.notices.wait,
 		Started: []any{"feed", a.Feed != nil, "replay", a.Deck != nil, "push", a.Sender != nil},
-		Tasks: map[string]app.Task{"la-v2": a.migrateLAv2, "push-test": a.testPush},
+		Tasks:   map[string]app.Task{"la-v2": a.migrateLAv2, "push-test": a.testPush},
 	}
 }
 

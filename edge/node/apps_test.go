@@ -1,0 +1,177 @@
+package node_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/edge/cricket/cricketapp"
+	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/hang"
+	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
+)
+
+// beside runs a node with cricket and a counter.
+func beside(t *testing.T, c *counter, cloud *node.Cloud) (base string) {
+	t.Helper()
+	n, err := node.Open(t.Context(), t.TempDir(), node.Parts{
+		Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Apps: []*app.App{cricketapp.New(), c.app()}, Cloud: cloud, Auth: keyed,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- n.Run(ctx, ln) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return "http://" + ln.Addr().String()
+}
+
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(hang.Limit(time.Minute)); !is(); <-time.After(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not in time: %s", what)
+		}
+	}
+}
+
+func ask(t *testing.T, url string) (status int, body string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-API-Key", operatorKey)
+	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(raw) + errorText(err)
+}
+
+func errorText(err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// Two applications in one node: each has its tables, loops and consumer, and what goes wrong in one does not touch the other.
+func TestTwoApplications(t *testing.T) {
+	c := &counter{}
+	base := beside(t, c, nil)
+	until(t, "the first sum", func() bool { return c.host.Store.Seq() > 0 && c.ticks.Load() > 0 })
+	add := func(n int64) {
+		t.Helper()
+		if err := c.count(t.Context(), "main", n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(2)
+	add(3)
+	until(t, "the total is 5", func() bool { return c.sumOf(t.Context()) == 5 })
+	lag := func() (line string) {
+		_, body := ask(t, base+"/metrics")
+		for line = range strings.Lines(body) {
+			if strings.HasPrefix(line, `touchline_consumer_lag_records{application="counter",consumer="total"}`) {
+				return strings.TrimSpace(line)
+			}
+		}
+		return ""
+	}
+	until(t, "the consumer has taken all", func() bool { return strings.HasSuffix(lag(), " 0") })
+	c.broken.Store(true)
+	add(4)
+	until(t, "the consumer lags", func() bool { return lag() != "" && !strings.HasSuffix(lag(), " 0") })
+	if status, body := ask(t, base+"/cricket/matches"); status != http.StatusOK {
+		t.Errorf("cricket, beside a consumer that fails: %d %s", status, body)
+	}
+	if status, body := ask(t, base+"/readyz?verbose"); status != http.StatusOK {
+		t.Errorf("readiness: %d %s", status, body)
+	}
+	if n := c.sumOf(t.Context()); n != 5 {
+		t.Errorf("a total of %d while the consumer fails", n)
+	}
+	c.broken.Store(false)
+	until(t, "it goes on where it was", func() bool { return c.sumOf(t.Context()) == 9 })
+}
+
+// sharedCloud is a simulated cloud with the tables of both applications.
+func sharedCloud(t *testing.T, apps ...*app.App) (*simcloud.Cloud, *simcloud.Network) {
+	t.Helper()
+	cloud := simcloud.New(simcloud.Options{Now: time.Now})
+	cloud.Create(node.Schema(apps).Tables...)
+	cloud.Create(store.TableSpec{Name: "touchline-sync", Key: store.KeySpec{Partition: store.KeyAttr{Name: intent.SyncKey, Type: store.KeyString}}})
+	return cloud, simcloud.NewNetwork(cloud, simcloud.NewTimer(), 7)
+}
+
+func linked(net *simcloud.Network, name string) (*simcloud.Link, *node.Cloud) {
+	c := node.DefaultCloud()
+	c.Region, c.Poll.Live, c.Poll.Tables = "sim", time.Second, time.Second
+	link := net.Link(name, time.Now, nil)
+	return link, &node.Cloud{Config: c, Name: "sim", Items: link, Locks: link.Locks}
+}
+
+// Two nodes with both applications over one cloud: what is counted at one is in the other's total, one of them does the job,
+// of two that open a gate the first one does and nobody is asked, and cricket's locks are not the counter's.
+func TestTwoApplicationsOfAFleet(t *testing.T) {
+	a, b := &counter{}, &counter{}
+	cloud, network := sharedCloud(t, cricketapp.New(), a.app())
+	linkA, cloudA := linked(network, "a")
+	linkB, cloudB := linked(network, "b")
+	beside(t, a, cloudA)
+	beside(t, b, cloudB)
+	if err := errors.Join(a.count(t.Context(), "north", 2), b.count(t.Context(), "south", 3)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "both have the same total", func() bool { return a.sumOf(t.Context()) == 5 && b.sumOf(t.Context()) == 5 })
+	until(t, "one of them works", func() bool { return a.ticks.Load()+b.ticks.Load() > 0 })
+	if a.ticks.Load() > 0 && b.ticks.Load() > 0 {
+		t.Errorf("the job ran %d times here and %d times there", a.ticks.Load(), b.ticks.Load())
+	}
+	lock := attr.Item{"lockKey": attr.S("counter:tick")}
+	if cloud.Item(app.LocksTable, lock) == nil || cloud.Item("cricket-locks", lock) != nil {
+		t.Errorf("the lock of the job is in another table: %v, %v", cloud.Item(app.LocksTable, lock), cloud.Item("cricket-locks", lock))
+	}
+
+	linkA.SetMode(simcloud.NoDNS)
+	linkB.SetMode(simcloud.NoDNS)
+	if err := errors.Join(a.openGate(t.Context(), "east", "a"), b.openGate(t.Context(), "east", "b")); err != nil {
+		t.Fatal(err)
+	}
+	linkA.Heal()
+	until(t, "the first has opened it", func() bool { return cloud.Item(counts, gate("east"))["by"].Str() == "a" })
+	linkB.Heal()
+	until(t, "the second knows", func() bool {
+		var by string
+		_ = b.host.Store.View(t.Context(), func(tx *store.Tx) error {
+			it, err := tx.Get(counts, gate("east"))
+			by = it["by"].Str()
+			return err
+		})
+		return by == "a"
+	})
+}

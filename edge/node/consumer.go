@@ -1,0 +1,123 @@
+package node
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/store"
+)
+
+const (
+	consumed     = 64          // journal records that a consumer is given at once
+	consumeAgain = time.Second // after an error; twice as long after each further one
+	consumeLast  = time.Minute // at most
+	keepEvery    = 1000        // records that concern it not, after which its cursor is kept all the same
+)
+
+// consumer runs an app.Consumer.
+type consumer struct {
+	app.Consumer
+
+	node   *Node
+	cursor string        // its name in the store
+	at     atomic.Uint64 // the last record that it has dealt with; 0: not known yet
+	kept   uint64        // as the store has it: what concerns nobody is kept now and then only
+	failed int           // in a row
+}
+
+// newConsumer registers the lag of a consumer as a metric.
+func (n *Node) newConsumer(of string, c app.Consumer, metrics prometheus.Registerer) *consumer {
+	out := &consumer{Consumer: c, node: n, cursor: of + "/" + c.Name}
+	metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "touchline_consumer_lag_records", Help: "Journal records that a consumer has not taken yet.",
+		ConstLabels: prometheus.Labels{"application": of, "consumer": c.Name},
+	}, out.lag))
+	return out
+}
+
+func (c *consumer) lag() float64 { return float64(c.node.store.Seq() - c.at.Load()) }
+
+// run takes the journal until ctx ends.
+func (c *consumer) run(ctx context.Context) error {
+	changed := clock.NewSignal()
+	stop := c.node.store.Watch(changed)
+	defer stop()
+	for {
+		more, err := c.take(ctx)
+		var again time.Time // never: a commit wakes it
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			again = c.node.parts.Clock.Now().Add(min(consumeAgain<<min(c.failed, 10), consumeLast))
+			if c.failed++; c.failed == 1 {
+				c.node.parts.Log.Warn("a consumer of the journal has failed and is tried again", "consumer", c.cursor, "err", err)
+			}
+		default:
+			c.failed = 0
+		}
+		if more && err == nil {
+			continue
+		}
+		if c.node.parts.Clock.Wait(ctx, again, changed) != nil {
+			return nil
+		}
+	}
+}
+
+// take gives the consumer the next records; more: there may be others behind them.
+func (c *consumer) take(ctx context.Context) (more bool, err error) {
+	s := c.node.store
+	at := c.at.Load()
+	if at == 0 {
+		if err := s.View(ctx, func(tx *store.Tx) (err error) {
+			at, _, err = tx.Cursor(c.cursor)
+			return err
+		}); err != nil {
+			return false, err
+		}
+		c.at.Store(at)
+		c.kept = at
+	}
+	if at == 0 || at+1 < s.FirstSeq() {
+		return true, c.update(ctx, func(tx *store.Tx) (uint64, error) { return tx.Seq(), c.Anew(tx) })
+	}
+	records, err := s.Journal(ctx, at, consumed)
+	if err != nil || len(records) == 0 {
+		return false, err
+	}
+	last := records[len(records)-1].Seq
+	mine := slices.DeleteFunc(records, func(r store.Record) bool { return !slices.Contains(c.Tables, r.Table) })
+	if len(mine) == 0 && last-c.kept < keepEvery {
+		c.at.Store(last)
+		return true, nil
+	}
+	return true, c.update(ctx, func(tx *store.Tx) (uint64, error) {
+		if len(mine) == 0 {
+			return last, nil
+		}
+		return last, c.Take(tx, mine)
+	})
+}
+
+// update commits what do writes with how far it has come.
+func (c *consumer) update(ctx context.Context, do func(tx *store.Tx) (upTo uint64, err error)) error {
+	var upTo uint64
+	err := c.node.store.Update(ctx, func(tx *store.Tx) (err error) {
+		if upTo, err = do(tx); err != nil {
+			return err
+		}
+		return tx.SetCursor(c.cursor, upTo)
+	})
+	if err == nil {
+		c.at.Store(upTo)
+		c.kept = upTo
+	}
+	return err
+}

@@ -1,0 +1,151 @@
+package node_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/migrations"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/sync/replica"
+)
+
+// counter is a small application that uses every part of the contract: people count at gates, and what they count is added up
+// in a row for others to read. It keeps one table: "gate#NAME" has what was counted at a gate, "total" is derived.
+type counter struct {
+	host   *app.Host
+	broken atomic.Bool // its consumer fails
+	anew   atomic.Int64
+	ticks  atomic.Int64 // of its job at this node
+	asked  atomic.Int64
+}
+
+const counts = "counter-counts"
+
+// counterSettings are its section.
+type counterSettings struct {
+	Mount string `koanf:"mount"`
+}
+
+func (s *counterSettings) Path() string { return s.Mount }
+
+func (s *counterSettings) Problems() (out []app.Problem) {
+	if p := app.MountProblem("counter", s.Mount); p != "" {
+		out = append(out, app.Problem{Key: "mount", Text: p})
+	}
+	return out
+}
+
+func gate(name string) attr.Item { return attr.Item{"id": attr.S("gate#" + name)} }
+
+func total() attr.Item { return attr.Item{"id": attr.S("total")} }
+
+func (c *counter) app() *app.App {
+	return &app.App{
+		Name: "counter", Title: "Counter", Settings: &counterSettings{Mount: "/counter"},
+		Schema: migrations.Schema{
+			Tables: []store.TableSpec{{
+				Name: counts, Key: store.KeySpec{Partition: store.KeyAttr{Name: "id", Type: store.KeyString}},
+				Policy: store.PolicyIntent, Why: "people count at several gates at once",
+			}},
+			Steps: []migrations.Step{{Name: "counter-opens", Run: func(tx *store.Tx) error {
+				_, err := tx.Put(store.PutItem{Table: counts, Item: attr.Item{"id": attr.S("gate#main"), "n": attr.Int(0)}, Condition: "attribute_not_exists(id)"})
+				return err
+			}}},
+		},
+		Cloud: app.Cloud{
+			Reads:  []app.Read{{Table: counts, Every: app.Live}},
+			Merge:  map[string]replica.MergeFunc{counts: c.merge},
+			Before: func(lock string) []app.Rows { return nil },
+		},
+		Open: c.open,
+	}
+}
+
+func (c *counter) open(_ context.Context, h *app.Host) (*app.Instance, error) {
+	c.host = h
+	return &app.Instance{
+		Serve:     func(*httpapi.Config) {},
+		Loops:     []func(context.Context) error{c.tick},
+		Consumers: []app.Consumer{{Name: "total", Tables: []string{counts}, Take: c.take, Anew: c.sum}},
+		Tasks: map[string]app.Task{"count": func(context.Context, []byte, func(httpapi.AdminProgress)) (any, error) {
+			return c.asked.Add(1), nil
+		}},
+	}, nil
+}
+
+// count adds to a gate; the first who counts at one opens it.
+func (c *counter) count(ctx context.Context, name string, n int64) error {
+	return c.host.Store.Update(ctx, func(tx *store.Tx) error {
+		_, err := tx.Update(store.UpdateItem{Table: counts, Key: gate(name), Update: "ADD n :n", Params: expr.Params{Values: attr.Item{":n": attr.Int(n)}}})
+		return err
+	})
+}
+
+// open a gate that nobody has opened: of two nodes that do, the first one does.
+func (c *counter) openGate(ctx context.Context, name, by string) error {
+	return c.host.Store.Update(ctx, func(tx *store.Tx) error {
+		_, err := tx.Put(store.PutItem{
+			Table: counts, Item: attr.Item{"id": gate(name)["id"], "n": attr.Int(0), "by": attr.S(by)}, Condition: "attribute_not_exists(id)",
+		})
+		return err
+	})
+}
+
+// merge: a gate that another has opened is open.
+func (c *counter) merge(m replica.MergeCase) (writes []store.WriteItem, ok bool) {
+	return nil, m.Entries[0].Op == store.OpPut && m.Items[0].Remote != nil && len(m.Tail) == 0
+}
+
+func (c *counter) take(tx *store.Tx, _ []store.Record) error { return c.sum(tx) }
+
+// sum writes the total where it is not what it should be.
+func (c *counter) sum(tx *store.Tx) error {
+	if c.broken.Load() {
+		return errors.New("broken")
+	}
+	var n int64
+	for item, err := range tx.ScanAll(store.Scan{Table: counts}) {
+		if err != nil {
+			return err
+		}
+		if item["id"].Str() != "total" {
+			at, _ := item["n"].Int()
+			n += at
+		}
+	}
+	was, err := tx.Get(counts, total())
+	if at, _ := was["n"].Int(); err != nil || was != nil && at == n {
+		return err
+	}
+	_, err = tx.Put(store.PutItem{Table: counts, Item: attr.Item{"id": attr.S("total"), "n": attr.Int(n)}})
+	return err
+}
+
+// sumOf is the total that a node shows.
+func (c *counter) sumOf(ctx context.Context) (n int64) {
+	_ = c.host.Store.View(ctx, func(tx *store.Tx) error {
+		it, err := tx.Get(counts, total())
+		n, _ = it["n"].Int()
+		return err
+	})
+	return n
+}
+
+// tick is a job that one node of a fleet does.
+func (c *counter) tick(ctx context.Context) error {
+	leases := c.host.Leases.User()
+	for clock.Sleep(ctx, c.host.Clock, 10*time.Millisecond) == nil {
+		if l, err := leases.Hold(ctx, "counter:tick"); err == nil && l != nil {
+			c.ticks.Add(1)
+		}
+	}
+	_ = leases.Give(context.WithoutCancel(ctx), "counter:tick")
+	return nil
+}
