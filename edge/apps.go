@@ -2,6 +2,7 @@ package edge
 
 import (
 	"github.com/spf13/cobra"
+
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/cricket/cricketapp"
 	"github.com/touchline/touchline/internal/cli"

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/touchline/touchline/edge/cricket/cricketapp"
 )
 

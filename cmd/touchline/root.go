@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+
 	"github.com/touchline/touchline/edge"
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/internal/cli"

@@ -20,8 +20,7 @@ import (
 // in a row for others to read. It keeps one table: "gate#NAME" has what was counted at a gate, "total" is derived.
 type counter struct {
 	host   *app.Host
-	broken atomic.Bool // its consumer fails
-	anew   atomic.Int64
+	broken atomic.Bool  // its consumer fails
 	ticks  atomic.Int64 // of its job at this node
 	asked  atomic.Int64
 }

@@ -8,8 +8,9 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"github.com/touchline/touchline/internal/fault"
 	"golang.org/x/term"
+
+	"github.com/touchline/touchline/internal/fault"
 )
 
 // Meter shows progress on one line of a terminal, and nothing elsewhere.

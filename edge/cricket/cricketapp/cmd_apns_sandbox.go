@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/spf13/cobra"
+
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/cli"
 )

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/cli"

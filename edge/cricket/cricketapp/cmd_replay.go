@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
 	"github.com/touchline/touchline/internal/cli"
+	"github.com/touchline/touchline/internal/clock"
 )
 
 // replayFlags are the flags of cricket replay.
@@ -151,7 +153,8 @@ func whyNot(rule string) string {
 
 // progress is a line on a terminal that shows how far the matches are; elsewhere it is silent.
 type progress struct {
-	w io.Writer // nil: no terminal
+	w     io.Writer // nil: no terminal
+	clock clock.Clock
 
 	mu    sync.Mutex
 	last  time.Time
@@ -160,7 +163,7 @@ type progress struct {
 }
 
 func newProgress(w io.Writer) *progress {
-	p := &progress{done: map[string]float64{}}
+	p := &progress{clock: clock.Real(), done: map[string]float64{}}
 	if file, ok := w.(*os.File); ok && isTerminal(file) {
 		p.w = w
 	}
@@ -184,10 +187,11 @@ func (p *progress) tell(title string, done float64) {
 	if p.done[title] = done; done >= 1 {
 		delete(p.done, title)
 	}
-	if time.Since(p.last) < 100*time.Millisecond {
+	now := p.clock.Now()
+	if now.Sub(p.last) < 100*time.Millisecond {
 		return
 	}
-	p.last, p.shown = time.Now(), true
+	p.last, p.shown = now, true
 	var text strings.Builder
 	text.WriteString(clearLine)
 	for _, title := range slices.Sorted(maps.Keys(p.done)) {
