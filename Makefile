@@ -106,9 +106,9 @@ crash: need-go ## kill processes that use the store, N times (500), and its disk
 
 .PHONY: replay-seeds
 replay-seeds: need-go ## play recorded matches from a feed that lies, SEEDS times (2000) from seed SEED0 (1) on
-	@$(GO) test -c -tags '$(TAGS),long' -o bin/replay-seeds.test ./edge
-	@cd edge && TOUCHLINE_REPLAY_SEEDS='$(SEEDS)' TOUCHLINE_REPLAY_SEED0='$(SEED0)' GOGC=400 \
-		../bin/replay-seeds.test -test.timeout 24h -test.run '^TestReplayUnderLies$$'
+	@$(GO) test -c -tags '$(TAGS),long' -o bin/replay-seeds.test ./edge/cricket/cricketapp
+	@cd edge/cricket/cricketapp && TOUCHLINE_REPLAY_SEEDS='$(SEEDS)' TOUCHLINE_REPLAY_SEED0='$(SEED0)' GOGC=400 \
+		../../../bin/replay-seeds.test -test.timeout 24h -test.run '^TestReplayUnderLies$$'
 
 .PHONY: mutants
 mutants: need-go ## plant every mutant of synchronisation alone and see that a test notices, in up to SEEDS seeds (2000) of the simulation; docs/mutants.md
