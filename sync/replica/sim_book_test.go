@@ -208,7 +208,6 @@ func (b *book) sends(mark string, c *intent.Call) {
 	defer b.mu.Unlock()
 	if c.Table == simLocks {
 		b.locks.sent[c.Values[":rvn"].Str()] = time.Now()
-		b.locks.asked[keyText(c.Key)+" "+c.Values[":me"].Str()] = c
 	}
 	if mark == "" {
 		return

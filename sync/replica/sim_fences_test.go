@@ -2,7 +2,6 @@ package replica_test
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/touchline/touchline/internal/testrig/simcloud"
@@ -14,11 +13,10 @@ import (
 
 // lockBook is what is known of locks.
 type lockBook struct {
-	fences  map[string]int64        // lock: the highest
-	renewed map[string]time.Time    // lock: the last write of a holder
-	deleted map[string]time.Time    // lock: when its record was last deleted, by hand
-	sent    map[string]time.Time    // rvn of a change: when it left its node
-	asked   map[string]*intent.Call // "lock holder": the last change that it asked for
+	fences  map[string]int64     // lock: the highest
+	renewed map[string]time.Time // lock: the last write of a holder
+	deleted map[string]time.Time // lock: when its record was last deleted, by hand
+	sent    map[string]time.Time // rvn of a change: when it left its node
 }
 
 // owing is an effect that waits for another, and who had it.
@@ -30,7 +28,6 @@ type owing struct {
 func newLockBook() lockBook {
 	return lockBook{
 		fences: map[string]int64{}, renewed: map[string]time.Time{}, deleted: map[string]time.Time{}, sent: map[string]time.Time{},
-		asked: map[string]*intent.Call{},
 	}
 }
 
@@ -78,17 +75,11 @@ func (b *book) terms(l *simLife) {
 }
 
 // refusedLock sees that no holder is refused a renewal whose lock has its name and its fence: it need not know more, for the
-// answer to the last one may be lost.
-func (b *book) refusedLock(node string, there attr.Item) {
-	lock, holder := keyText(there), there["holder"].Str()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	c := b.locks.asked[lock+" "+holder]
-	if there["lockKey"].IsZero() || c == nil || !strings.HasPrefix(holder, node) || c.Values[":ttl"].IsZero() || !c.Values[":start"].IsZero() {
-		return
-	}
-	if fence := there["fence"]; fence.Equal(c.Values[":f"]) {
-		b.s.violate("%s was refused its own lock %s, fence %s", node, lock, fence.Str())
+// answer to the last one may be lost. The name is that of a run: a clone may hold what its original is refused.
+func (b *book) refusedLock(c *intent.Call, there attr.Item) {
+	renewal := c.Table == simLocks && !c.Values[":ttl"].IsZero() && c.Values[":start"].IsZero()
+	if renewal && there["holder"].Equal(c.Values[":me"]) && there["fence"].Equal(c.Values[":f"]) {
+		b.s.violate("%s was refused its own lock %s, fence %s", there["holder"].Str(), keyText(c.Key), there["fence"].Str())
 	}
 }
 

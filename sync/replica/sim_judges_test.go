@@ -1,13 +1,17 @@
 package replica_test
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/lease"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -125,6 +129,52 @@ func TestJudgesLives(t *testing.T) {
 			if j.broken() != c.broken {
 				t.Errorf("violated: %v", j.failed)
 			}
+		})
+	}
+}
+
+// A holder is refused its own lock only where its own renewal is: a clone of its node may be refused what it keeps.
+func TestJudgesRefusedLocks(t *testing.T) {
+	const renewing = "SET expiresAt = :e, rvn = :rvn, ttlMs = :ttl"
+	const taking = "SET holder = :me, expiresAt = :e, rvn = :rvn, ttlMs = :ttl, fence = if_not_exists(fence, :start) + :one"
+	const ifHeld = "holder = :me AND fence = :f"
+	change := func(holder, update, condition string, values attr.Item) lease.Change {
+		all := attr.Item{":me": attr.S(holder), ":e": attr.Int(1), ":rvn": attr.S("r"), ":ttl": attr.Int(10000)}
+		maps.Copy(all, values)
+		return lease.Change{Key: "match:m0", Update: update, Condition: condition, Values: all}
+	}
+	held := func(fence int64) attr.Item { return attr.Item{":f": attr.Int(fence)} }
+	begins := attr.Item{":start": attr.Int(6), ":one": attr.Int(1)}
+	seen := func(values attr.Item) attr.Item {
+		values = maps.Clone(values)
+		values[":seen"] = attr.S("was")
+		return values
+	}
+	for name, c := range map[string]struct {
+		refused lease.Change
+		broken  bool
+	}{
+		"its renewal":                      {change("n0#b4", renewing, ifHeld+" AND rvn = :seen", seen(held(7))), true},
+		"its renewal under an older fence": {change("n0#b4", renewing, ifHeld, held(6)), false},
+		"a clone that would take it":       {change("n0#b3", taking, "rvn = :seen", seen(begins)), false},
+		"a clone's renewal":                {change("n0#b3", renewing, ifHeld, held(7)), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSim(t, 1)
+				locks := s.net.Link("n0", time.Now, nil).Locks(simLocks)
+				for _, done := range []lease.Change{
+					change("n0#b4", taking, "attribute_not_exists(lockKey)", begins), change("n0#b4", renewing, ifHeld, held(7)),
+				} {
+					if _, err := locks.Update(t.Context(), done); err != nil {
+						t.Fatal(err)
+					}
+				}
+				_, err := locks.Update(t.Context(), c.refused)
+				if _, refused := errors.AsType[*lease.ConditionFailedError](err); !refused || s.broken() != c.broken {
+					t.Errorf("%v, violated: %v", err, s.failed)
+				}
+			})
 		})
 	}
 }

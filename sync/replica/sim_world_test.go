@@ -70,10 +70,9 @@ func newSim(t testing.TB, seed uint64) *sim {
 	s.net.Trace = s.trace
 	s.net.Hangs = func(node string) { s.violate("%s waits for an answer without a deadline", node) }
 	s.net.Sent, s.net.Back = s.sends, s.book.comesBack
-	s.net.Reads = s.reads
+	s.net.Refused, s.net.Reads = s.book.refusedLock, s.reads
 	s.net.Told = func(node string, err error) {
 		if e, ok := errors.AsType[*intent.Error](err); ok && e.Class == intent.ConditionFailed {
-			s.book.refusedLock(node, e.Old)
 			s.detail("%s is told: %v %s", node, err, image(e.Old))
 			return
 		}

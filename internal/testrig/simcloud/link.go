@@ -29,6 +29,10 @@ type Network struct {
 	Back  func(mark string, c *intent.Call) // told of every such write that never came to the cloud, when its node is told so; nil: nobody asks
 	Hangs func(node string)                 // told of a request without a deadline, whose answer never comes; nil: nobody asks
 
+	// Refused is told of every single write whose condition did not hold, and of what was there, when its node is told so;
+	// nil: nobody asks.
+	Refused func(c *intent.Call, there attr.Item)
+
 	// Reads is told of every page that a node asks for, and of its answer, which is nil before it comes; nil: nobody asks.
 	Reads func(node string, r replica.Reading, page *replica.Page)
 
@@ -164,6 +168,7 @@ func (l *Link) Write(ctx context.Context, call intent.Call) (attr.Item, error) {
 		k = kindCreate
 	}
 	got, err := exchange(ctx, l, k, allowed(l, call.Table, func() (attr.Item, error) { return l.net.Cloud.Write(l.node, call) }))
+	l.refused(err, &call)
 	l.comeBack(err, &call)
 	return got, err
 }
@@ -199,6 +204,14 @@ func (l *Link) isDead() bool {
 func (l *Link) sends(call *intent.Call) {
 	if l.net.Sent != nil && !l.isDead() {
 		l.net.Sent(markOf(call), call)
+	}
+}
+
+// refused tells of a write whose condition did not hold.
+func (l *Link) refused(err error, call *intent.Call) {
+	e, ok := errors.AsType[*intent.Error](err)
+	if ok && e.Class == intent.ConditionFailed && l.net.Refused != nil && !l.isDead() {
+		l.net.Refused(call, e.Old)
 	}
 }
 

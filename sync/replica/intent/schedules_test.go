@@ -187,6 +187,29 @@ func TestUpdateOfAnExpiredRowByTheDeposed(t *testing.T) {
 	w.want("state", "1", "nothing")
 }
 
+// The same of one that was sent and not answered, without transactions, where the expired row is still there.
+func TestUnansweredUpdateOfAnExpiredRowByTheDeposed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.transactions = false
+	a := w.node("a")
+	w.cloud.items[at("locks", attr.Item{"lockKey": attr.S("match:1")})] = values("lockKey", "match:1", "fence", 5)
+	a.write(put("state", "1", "", "s", 1, "_f", 5, "ttl", epoch.Unix()+60))
+	a.drain()
+	w.now = w.now.Add(time.Hour)
+	e := a.write(put("state", "1", "", "s", 2, "_f", 5, "ttl", w.now.Unix()+60))
+	a.step(arrive) // its lock
+	a.step(delay)
+	if !e.Ghost || !e.Unsure {
+		t.Fatalf("it was not sent in the place of the expired row: %+v", e)
+	}
+	w.cloud.items[at("locks", attr.Item{"lockKey": attr.S("match:1")})] = values("lockKey", "match:1", "fence", 6)
+	a.drain()
+	a.result(e, OutConflict, CodeDeposed)
+	w.deliver()
+	w.want("state", "1", fmt.Sprintf(`{"_f":{"N":"5"},"s":{"N":"1"},"ttl":{"N":"%d"}}`, epoch.Unix()+60))
+}
+
 func TestStateWaitsForItsEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -274,6 +297,18 @@ func TestExpiredHereAliveThere(t *testing.T) {
 		a.step(loseAnswer)
 		a.drain()
 		a.result(e, OutApplied, "")
+		w.want("t", "i", fmt.Sprintf(`{"ttl":{"N":"%d"},"x":{"N":"1"},"y":{"N":"2"}}`, later))
+	})
+	t.Run("an upsert, unanswered, without transactions", func(t *testing.T) { // what is read before it is sent again refuses nothing
+		w, a, _ := begin()
+		w.transactions = false
+		e := a.write(update("t", "i", "SET y = :y, #t = :t", "", ":y", 2, ":t", later).named("#t", "ttl"))
+		a.step(loseRequest)
+		a.drain()
+		a.result(e, OutApplied, "")
+		if e.Sent != 2 || e.Refused != 0 {
+			t.Errorf("sent %d times, refused %d times", e.Sent, e.Refused)
+		}
 		w.want("t", "i", fmt.Sprintf(`{"ttl":{"N":"%d"},"x":{"N":"1"},"y":{"N":"2"}}`, later))
 	})
 	t.Run("an upsert, somebody has given it time", func(t *testing.T) {

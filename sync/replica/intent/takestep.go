@@ -49,13 +49,14 @@ func (t *taking) alive() {
 	t.e.step = stepSend
 	f := facts{image: t.item(0), unsure: t.e.Unsure, dead: t.item(1) != nil}
 	f.alive = !f.dead
+	item, side := Split(f.image)
+	free := item == nil || t.e.Ghost && t.e.Life.on(item, side) && t.e.sameTTL(item) // for the entry to make its item
 	if len(t.a.Reads) > 2 {
-		if fence, ok := t.item(2)[lockFence].Int(); f.image == nil && (!ok || fence != t.e.Fence) {
-			t.settle(t.e.deposed(fence))
+		if fence, ok := t.item(2)[lockFence].Int(); free && (!ok || fence != t.e.Fence) {
+			t.closeFirst(t.e.deposed(fence), f.image)
 			return
 		}
 	}
-	_, side := Split(f.image)
 	if f.image != nil && side.Marks[t.env.Node].Equal(t.e.Mark()) {
 		t.proven(f.image)
 		return
@@ -63,7 +64,7 @@ func (t *taking) alive() {
 	switch {
 	case t.e.overdue(t.env) && !f.dead:
 		t.closeFirst(conflict(CodeUnknown, textUnanswered), f.image)
-	case f.image == nil && !f.dead: // nothing speaks against sending it again
+	case free && !f.dead: // nothing speaks against sending it again
 		t.e.met.ready = true
 	default:
 		t.decide(f)
