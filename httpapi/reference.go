@@ -136,27 +136,3 @@ func (s *Server) getSeasonTeams(c *gin.Context) error {
 		return listed(cricket.TeamSeasons{}.Of(tx, id))
 	})
 }
-
-// change reads a member of a patch: nil where it is absent, so that what is not named stays.
-func (b *body) change(name string, most int) *string {
-	if _, ok := b.get(name); !ok {
-		return nil
-	}
-	before := len(b.details)
-	v := b.text(name, most)
-	if len(b.details) > before {
-		return nil
-	}
-	return &v
-}
-
-// patch tells what is wrong with a patch: it changes something, and leaves a name.
-func (b *body) patch(empty bool, name *string) error {
-	if name != nil && *name == "" {
-		b.bad("name", "must not be empty")
-	}
-	if empty && len(b.details) == 0 {
-		b.bad("body", "names nothing to change")
-	}
-	return b.err()
-}
