@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/touchline/touchline/httpapi/admin"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -94,7 +95,7 @@ func (n *Node) startAdmin(ctx context.Context) (stop func()) {
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var loop sync.WaitGroup
 	loop.Go(func() {
-		if err := n.api.RunAdmin(serving, ln, &maintenance{store: n.store}); err != nil {
+		if err := admin.Run(serving, ln, n.api, n.adminConfig()); err != nil {
 			n.parts.Log.Warn("the admin socket has ended", "err", err)
 		}
 	})
@@ -103,6 +104,14 @@ func (n *Node) startAdmin(ctx context.Context) (stop func()) {
 		_ = ln.Close()
 		loop.Wait()
 	}
+}
+
+// adminConfig is what the socket can do.
+func (n *Node) adminConfig() admin.Config {
+	m := &maintenance{store: n.store}
+	return admin.Config{Node: m, Logger: n.parts.Log, Commands: []admin.Command{
+		{Path: pathMigrateLAv2, Do: m.migrateLAv2}, {Path: pathPushTest, Do: m.pushTest},
+	}}
 }
 
 // maintenance is what the admin socket may do with the store, one thing at a time.
@@ -118,7 +127,7 @@ func (m *maintenance) begin() error {
 	return fault.New(fault.Conflict, "busy", "the node is busy with another backup, check or migration")
 }
 
-// Backup implements httpapi.Maintenance.
+// Backup implements admin.Maintenance.
 func (m *maintenance) Backup(ctx context.Context, path string, progress func(done, total int64)) (store.BackupInfo, error) {
 	if err := m.begin(); err != nil {
 		return store.BackupInfo{}, err
@@ -131,7 +140,7 @@ func (m *maintenance) Backup(ctx context.Context, path string, progress func(don
 	return m.store.Backup(ctx, path, progress)
 }
 
-// Check implements httpapi.Maintenance.
+// Check implements admin.Maintenance.
 func (m *maintenance) Check(ctx context.Context, progress func(where string)) ([]store.Problem, error) {
 	if err := m.begin(); err != nil {
 		return nil, err

@@ -3,18 +3,12 @@ package edge
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/touchline/touchline/edge/cricket/sportmonks"
 	"github.com/touchline/touchline/httpapi"
+	cricketapi "github.com/touchline/touchline/httpapi/cricket"
 )
 
 // feedClient is what a feed over HTTP tells of itself. sportmonks.Client does.
 type feedClient interface {
-	// Health reports how every endpoint stands.
-	Health() map[sportmonks.Endpoint]sportmonks.Health
-	// Budgets returns what is left of the hour.
-	Budgets() map[sportmonks.Endpoint]sportmonks.Budget
-	// Alarms are the endpoints that a person has to look after, with what is wrong.
-	Alarms() map[sportmonks.Endpoint]string
 	// Oddities counts what the feed sent that it should not have.
 	Oddities() map[string]int64
 	// Collector returns its metrics.
@@ -25,16 +19,39 @@ type feedClient interface {
 func (n *Node) apiConfig(metrics *prometheus.Registry) (httpapi.Config, error) {
 	p := &n.parts
 	c := httpapi.Config{
-		Cricket: n.cricket, Journal: n.store, Store: n.store, Clock: p.Clock,
-		Mount: p.Cricket.Mount, MultiDevice: p.Cricket.Devices.Multi,
-		Node: n.status, Hub: func() httpapi.HubHealth { return n.hubHealth(metrics) }, Phones: p.Phones, Audience: n.audienceOf, Ready: n.ready, Demo: p.Demo,
-		App:      httpapi.AppInfo(p.Cricket.App),
-		Featured: func() string { return p.Featured },
-		Metrics:  metrics, Logger: p.Log, Version: p.Version, Development: p.Gallery,
+		Journal: n.store, Store: n.store, Clock: p.Clock, Node: n.status, Ready: n.ready, Demo: p.Demo,
+		Metrics: metrics, Logger: p.Log, Version: p.Version, Development: p.Gallery,
 	}
 	p.HTTP.apply(&c, p.Connections)
 	if n.sync != nil {
-		c.Sync, c.Ensure = cloudRoutes{n}, n.sync.Ensure
+		c.Sync = cloudRoutes{n}
+	}
+	app, err := cricketapi.New(n.cricketConfig(metrics))
+	if err != nil {
+		return c, err
+	}
+	c.Apps = []httpapi.App{app}
+	if p.Auth == nil {
+		return c, nil
+	}
+	if n.users, err = p.Auth(n.store); err != nil {
+		return c, err
+	}
+	c.Auth = n.users
+	return c, nil
+}
+
+// cricketConfig is what cricket's routes and pages work with.
+func (n *Node) cricketConfig(metrics *prometheus.Registry) cricketapi.Config {
+	p := &n.parts
+	c := cricketapi.Config{
+		Service: n.cricket, Store: n.store, Mount: p.Cricket.Mount, CORS: p.HTTP.CORS, MultiDevice: p.Cricket.Devices.Multi, Version: p.Version,
+		Info: cricketapi.AppInfo{MinVersion: p.Cricket.App.MinVersion, StoreURL: p.Cricket.App.StoreURL, Maintenance: p.Cricket.App.Maintenance},
+		Feed: n.feedState, Push: func() *cricketapi.Pushes { return n.pushState(metrics) },
+		Phones: p.Phones, Audience: n.audienceOf, Featured: func() string { return p.Featured },
+	}
+	if n.sync != nil {
+		c.Ensure = n.sync.Ensure
 	}
 	if p.Deck != nil {
 		c.Replay = n.replays()
@@ -43,13 +60,5 @@ func (n *Node) apiConfig(metrics *prometheus.Registry) (httpapi.Config, error) {
 		n.notices = &notifier{push: n.push, store: n.store, work: n.work, log: p.Log}
 		c.Notifier = n.notices
 	}
-	if p.Auth == nil {
-		return c, nil
-	}
-	var err error
-	if n.users, err = p.Auth(n.store); err != nil {
-		return c, err
-	}
-	c.Auth = n.users
-	return c, nil
+	return c
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
-	"github.com/touchline/touchline/httpapi"
+	cricketpage "github.com/touchline/touchline/httpapi/cricket/page"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 )
@@ -34,7 +34,7 @@ func (d *demo) newNode(ctx context.Context, dir string, a *around) (*Node, error
 	return Open(ctx, dir, Parts{
 		Clock: d.clock, Speed: d.speedName(), Feed: feed, Featured: d.Match, Version: d.Version, Log: d.log,
 		JournalBytes: demoJournal, Gallery: true, Cricket: config, Auth: users.identity, Demo: users.signIn,
-		Phones: func() []httpapi.PhoneView { return phoneViews(d.phones) },
+		Phones: func() []cricketpage.PhoneView { return phoneViews(d.phones) },
 		Sender: toSandbox(d.phones, a.apns, d.clock, d.log),
 	})
 }
@@ -57,7 +57,7 @@ func (d *demo) play(ctx context.Context, ln net.Listener) (*Summary, error) {
 	d.say("%s, %s\n", title(d.match.Info()), d.match.Info().Date)
 	home := "http://" + ln.Addr().String()
 	d.say("watch it at %s (%s, Ctrl-C ends)\n", home, d.speedName())
-	d.say("operator's page %s, API %s, OpenAPI document %s\n", home+"/hub", home+"/docs", home+defaultCricket().Mount+"/openapi.yaml")
+	d.say("operator's page %s, API %s, OpenAPI document %s\n", home+"/_/hub", home+"/_/docs", home+defaultCricket().Mount+"/openapi.yaml")
 	var summary *Summary
 	var watchErr error
 	var watch sync.WaitGroup

@@ -1,79 +1,38 @@
 package edge
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/touchline/touchline/httpapi"
+	cricketapi "github.com/touchline/touchline/httpapi/cricket"
 )
 
 // refusalsMetric is the name under which push counts what Apple refuses.
 const refusalsMetric = "touchline_push_refusals_total"
 
-// hubHealth is what an operator sees of feed, jobs, pushes and leases.
-func (n *Node) hubHealth(metrics prometheus.Gatherer) httpapi.HubHealth {
-	var out httpapi.HubHealth
-	n.feedHealth(&out)
-	n.pushHealth(&out.Push, metrics)
+// feedState is what the poller and the feed's client tell; nil: nothing polls.
+func (n *Node) feedState() *cricketapi.Feed {
+	if n.poller == nil {
+		return nil
+	}
+	out := &cricketapi.Feed{Status: n.poller.Status()}
+	if client, ok := n.parts.Feed.(feedClient); ok {
+		out.Oddities = client.Oddities()
+	}
 	return out
 }
 
-func (n *Node) feedHealth(out *httpapi.HubHealth) {
-	if n.poller == nil {
-		return
-	}
-	p := n.poller.Status()
-	out.Feed = httpapi.FeedHealth{
-		Configured: true, Leading: p.Leading, Seat: p.Seat, Nodes: p.Nodes, Observing: p.Observing, Torn: tornOf(p.Matches), Polls: p.Polls, Unchanged: p.Unchanged, Failed: p.Failed, LastAt: p.LastAt, LastError: p.LastError,
-		Takeovers: p.Takeovers, FinalReads: p.FinalReads, Cached: p.Cached, TooBig: p.TooBig, Marquee: p.Marquee,
-	}
-	out.Leases, out.Watch = map[string]httpapi.HubLease{}, map[string]httpapi.HubWatched{}
-	for i := range p.Matches {
-		m := &p.Matches[i]
-		out.Watch[m.MatchID] = httpapi.HubWatched{Listed: m.Listed, Closely: m.Closely, From: string(m.From), Next: m.Next, StandIn: m.StandIn}
-		if m.Fence != 0 {
-			out.Leases[m.MatchID] = httpapi.HubLease{Fence: m.Fence, Deadline: m.Deadline}
-		}
-	}
-	for i := range p.Jobs {
-		j := &p.Jobs[i]
-		out.Feed.Jobs = append(out.Feed.Jobs, httpapi.JobHealth{
-			Name: j.Name, Runs: j.Runs, Failed: j.Failed, LastRun: j.LastRun, LastError: j.LastError, NextRun: j.NextRun,
-		})
-	}
-	client, ok := n.parts.Feed.(feedClient)
-	if !ok {
-		return
-	}
-	out.Feed.Oddities = client.Oddities()
-	budgets := client.Budgets()
-	for name, h := range client.Health() {
-		b := budgets[name]
-		out.Feed.Endpoints = append(out.Feed.Endpoints, httpapi.EndpointHealth{
-			Endpoint: string(name), State: string(h.State), Until: h.Until, Alarm: h.Alarm, AlarmAt: h.AlarmAt, Calls: h.Calls, Failed: h.Failed,
-			LastGood: h.GoodAt, LastError: h.LastFail, Used: b.Used, Limit: b.Limit, Reserve: b.Reserve, ResetAt: b.Reset,
-		})
-	}
-	slices.SortFunc(out.Feed.Endpoints, func(a, b httpapi.EndpointHealth) int { return cmp.Compare(a.Endpoint, b.Endpoint) })
-}
-
-func (n *Node) pushHealth(out *httpapi.PushHealth, metrics prometheus.Gatherer) {
+// pushState is what the coordinator tells; nil: nothing is pushed.
+func (n *Node) pushState(metrics prometheus.Gatherer) *cricketapi.Pushes {
 	if n.push == nil {
-		return
+		return nil
 	}
-	st := n.push.Status()
-	out.Configured, out.Paused, out.Circuit = true, st.Paused, st.Circuit
-	for i := range st.Alarms {
-		out.Alarms = append(out.Alarms, httpapi.PushAlarm(st.Alarms[i]))
-	}
+	out := &cricketapi.Pushes{Status: n.push.Status(), Reasons: countsOf(metrics, refusalsMetric)}
 	for _, c := range n.pushCounts() {
-		out.Sent += int64(c.Sent)
-		out.Accepted += int64(c.Accepted)
-		out.Refused += int64(c.Refused)
+		out.Counts.Sent += c.Sent
+		out.Counts.Accepted += c.Accepted
+		out.Counts.Refused += c.Refused
 	}
-	out.Reasons = countsOf(metrics, refusalsMetric)
+	return out
 }
 
 // countsOf reads a counter with one label: what was counted by the label's values. What cannot be gathered is not there.

@@ -1,10 +1,11 @@
 package edge
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 
 	"github.com/touchline/touchline/edge/cricket/lav2"
-	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
@@ -32,7 +33,7 @@ func MigrateLAv2(ctx context.Context, dir string, o LAv2Options, progress func(P
 		if err != nil {
 			return report, err
 		}
-		err = client.MigrateLAv2(ctx, httpapi.MigrateAsk{Apply: o.Apply, DropOld: o.DropOld}, progress, &report)
+		err = client.Command(ctx, pathMigrateLAv2, migrateAsk{o.Apply, o.DropOld}, progress, &report)
 		return report, err
 	}
 	if err != nil {
@@ -59,8 +60,21 @@ func migrateLAv2(ctx context.Context, s *store.Store, o LAv2Options, progress fu
 	return lav2.Run(ctx, s, o)
 }
 
-// MigrateLAv2 implements httpapi.Maintenance.
-func (m *maintenance) MigrateLAv2(ctx context.Context, ask httpapi.MigrateAsk, progress func(Progress)) (any, error) {
+// pathMigrateLAv2 is where a node that runs is asked to.
+const pathMigrateLAv2 = "/migrate/la-v2"
+
+// migrateAsk asks it.
+type migrateAsk struct {
+	Apply   bool `json:"apply"`
+	DropOld bool `json:"dropOld"`
+}
+
+// migrateLAv2 is the command of the admin socket.
+func (m *maintenance) migrateLAv2(ctx context.Context, raw json.RawMessage, progress func(Progress)) (any, error) {
+	var ask migrateAsk
+	if err := json.Unmarshal([]byte(cmp.Or(string(raw), "{}")), &ask); err != nil {
+		return nil, fault.New(fault.Invalid, "validation", "the body is not the expected JSON object: %v", err)
+	}
 	if err := m.begin(); err != nil {
 		return nil, err
 	}

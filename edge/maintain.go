@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/admin"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -17,11 +17,11 @@ import (
 // What the commands that look after the files tell.
 type (
 	// Progress is how far a command has come.
-	Progress = httpapi.AdminProgress
+	Progress = admin.Progress
 	// BackupResult tells of a backup.
-	BackupResult = httpapi.BackupResult
+	BackupResult = admin.BackupResult
 	// CheckResult tells of a check.
-	CheckResult = httpapi.CheckResult
+	CheckResult = admin.CheckResult
 )
 
 // heldAfter is how long a command waits for a file before it takes it to be a running node's.
@@ -55,7 +55,7 @@ func Backup(ctx context.Context, dir, target string, progress func(Progress)) (B
 		return BackupResult{}, err
 	}
 	info, err := s.Backup(ctx, target, bytesOf("copy", progress))
-	return httpapi.NewBackupResult(info), err
+	return admin.NewBackupResult(info), err
 }
 
 // Check looks at everything in the database in dir, or in a file. A node that runs does it itself, beside its writers.
@@ -79,7 +79,7 @@ func Check(ctx context.Context, dir, file string, progress func(Progress)) (Chec
 		}
 		return client.Check(ctx, progress)
 	}
-	return httpapi.NewCheckResult(problems), err
+	return admin.NewCheckResult(problems), err
 }
 
 // RestoreResult describes a restored backup.
@@ -146,12 +146,12 @@ func database(dir string) (string, error) {
 }
 
 // askNode makes a client of the node that holds the database in dir.
-func askNode(dir string) (*httpapi.AdminClient, error) {
+func askNode(dir string) (*admin.Client, error) {
 	socket, err := adminSocket(dir)
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.NewAdminClient(socket), nil
+	return admin.NewClient(socket), nil
 }
 
 // backupTarget is the file of a backup: the one that was asked for, or one with the time in its name, in a folder of

@@ -19,6 +19,8 @@ import (
 	"github.com/touchline/touchline/edge/cricket/push"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/auth"
+	cricketpage "github.com/touchline/touchline/httpapi/cricket/page"
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/migrations"
@@ -36,7 +38,7 @@ type Parts struct {
 	Speed    string      // of the clock, for the page: real, max or 30x
 	Feed     poll.Feed   // nil: nothing is polled
 	Sender   SenderMaker // nil: nothing is pushed
-	Phones   func() []httpapi.PhoneView
+	Phones   func() []cricketpage.PhoneView
 	Featured string // the match that the page opens with
 	Gallery  bool   // serve the gallery of page parts
 	Version  string
@@ -287,16 +289,16 @@ func (n *Node) start(loops *sync.WaitGroup, fail context.CancelCauseFunc) {
 func (n *Node) Rest() { n.rest() }
 
 // ready reports whether the node can serve. It can without a cloud, without a feed, and on a full disk, which it says.
-func (n *Node) ready(ctx context.Context) []httpapi.Check {
+func (n *Node) ready(ctx context.Context) []operator.Check {
 	st := n.store.Stats()
-	checks := []httpapi.Check{
+	checks := []operator.Check{
 		{Name: "store", Err: n.store.Err(), Warning: noRoom(&st, n.wall.Now())},
 		{Name: "writer", Err: heldWriter(&st)},
 		{Name: "tables", Err: missingTables(n.store)},
 	}
 	if n.sync != nil {
 		refuses, err := n.sync.Refusing(ctx)
-		checks = append(checks, httpapi.Check{Name: httpapi.CheckCloud, Err: err, Warning: refuses})
+		checks = append(checks, operator.Check{Name: operator.CheckCloud, Err: err, Warning: refuses})
 	}
 	return checks
 }

@@ -76,7 +76,7 @@ func PushTest(ctx context.Context, c PushTestConfig) (PushTestResult, error) {
 		if err != nil {
 			return out, err
 		}
-		return out, client.PushTest(ctx, c, &out)
+		return out, client.Command(ctx, pathPushTest, c, nil, &out)
 	case err != nil:
 		out, err = pushTest(ctx, c, nil)
 		out.Note = "The provider token of this test is not kept in " + c.Dir + ", which cannot be used: a node that starts " +
@@ -108,8 +108,11 @@ func (c *PushTestConfig) openStore(ctx context.Context) (*store.Store, error) {
 	return s, nil
 }
 
-// PushTest implements httpapi.Maintenance.
-func (m *maintenance) PushTest(ctx context.Context, ask json.RawMessage) (any, error) {
+// pathPushTest is where a node that runs is asked for a test.
+const pathPushTest = "/push/test"
+
+// pushTest is the command of the admin socket.
+func (m *maintenance) pushTest(ctx context.Context, ask json.RawMessage, _ func(Progress)) (any, error) {
 	var c PushTestConfig
 	if err := json.Unmarshal(ask, &c); err != nil {
 		return nil, fault.New(fault.Invalid, "validation", "this is not a test of the push service") // err may quote the key

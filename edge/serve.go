@@ -68,7 +68,7 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger, agai
 	}
 	log.Info("serving", "listen", ln.Addr().String(), "data", c.DataDir, "version", version,
 		"feed", p.Feed != nil, "replay", p.Deck != nil, "push", p.Sender != nil, "dynamodb", p.DynamoDB.Addr(), "cloud", p.Cloud != nil,
-		"hub", "http://"+reachable(ln.Addr().String())+pagesAt(c.Cricket.Mount)+"/hub",
+		"hub", "http://"+reachable(ln.Addr().String())+"/_/hub",
 		"openapi", "http://"+reachable(ln.Addr().String())+strings.TrimSuffix(c.Cricket.Mount, "/")+"/openapi.yaml")
 	r := &reloader{Reload: again, now: c, endpoint: p.DynamoDB, log: log, apply: func(next Config) error {
 		http, _ := next.connections(connlimit.Files(), slog.New(slog.DiscardHandler)) // the log has it since the start
@@ -79,14 +79,6 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger, agai
 	stop()
 	log.Info("stopped")
 	return err
-}
-
-// pagesAt is where the pages lie: beside an application that has all of "/", under "/_".
-func pagesAt(mount string) string {
-	if mount == "/" {
-		return "/_"
-	}
-	return ""
 }
 
 // sender makes the way to Apple. fleet tells that other nodes may push with the same key.

@@ -47,7 +47,7 @@ func newServe() *cobra.Command {
 	cmd.Flags().String("data-dir", d.DataDir, "directory of the node's database")
 	cmd.Flags().String("listen", d.Listen, "address to serve on; one reachable from other machines requires a sign-in method (auth.*)")
 	cmd.Flags().Bool("dev-issuer", d.Auth.DevIssuer, "accept tokens created by 'touchline token'; for development, on a loopback address only")
-	cmd.Flags().Bool("replay", d.Cricket.Replay, "recorded matches instead of the feed, started by admins at /replay")
+	cmd.Flags().Bool("replay", d.Cricket.Replay, "recorded matches instead of the feed, started by admins at /cricket/-/replay")
 	cmd.Flags().String("dynamodb-listen", d.DynamoDB.Listen, "address to serve DynamoDB's API on, such as 127.0.0.1:8000; empty: none")
 	cmd.Flags().String("dynamodb-auth", d.DynamoDB.Auth, "file of access keys and their permissions at the DynamoDB API")
 	cmd.Flags().String("inject", d.DynamoDB.Inject, "file of faults to inject at the DynamoDB API; reloaded when it changes")

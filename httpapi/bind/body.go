@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -22,23 +23,25 @@ import (
 
 // Bounds of what a body may hold.
 const (
-	maxBody = 64 << 10
-	maxDepth   = 16
+	maxBody  = 64 << 10
+	maxDepth = 16
 )
 
 // MaxID is the longest id that is looked up, in bytes.
 const MaxID = 128
 
-// Body is a request's JSON object. Members that nobody knows are passed over, so that a newer app can talk to an older
-// node; a known one must have its type. Reading it collects what is wrong, one entry a member.
+// Body is a request's JSON object. A known member must have its type. Reading it collects what is wrong, one entry a member.
 type Body struct {
 	problems
 
 	members map[string]json.RawMessage
+	strict  bool
+	known   map[string]bool // members that were asked for
 }
 
-// ReadBody reads the JSON object that a request carries. No body is an empty object, where that may be.
-func ReadBody(c *gin.Context) (*Body, error) {
+// ReadBody reads the JSON object that a request carries. No body is an empty object, where that may be. Of a strict one Err
+// reports members that nobody asked for; a tolerant one passes them over, so that a newer app can talk to an older node.
+func ReadBody(c *gin.Context, strict bool) (*Body, error) {
 	raw, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxBody))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, fault.New(fault.TooLarge, "too_large", "The body is larger than %d bytes.", maxBody)
@@ -46,12 +49,12 @@ func ReadBody(c *gin.Context) (*Body, error) {
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "validation", "The body did not arrive completely.")
 	}
-	return ParseBody(raw)
+	return ParseBody(raw, strict)
 }
 
 // ParseBody reads the JSON object of a request that was read already.
-func ParseBody(raw []byte) (*Body, error) {
-	b := &Body{members: map[string]json.RawMessage{}}
+func ParseBody(raw []byte, strict bool) (*Body, error) {
+	b := &Body{members: map[string]json.RawMessage{}, strict: strict, known: map[string]bool{}}
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return b, nil
 	}
@@ -120,8 +123,22 @@ func clip(text string, most int) string {
 
 // Get returns a member; a null counts as absent.
 func (b *Body) Get(name string) (json.RawMessage, bool) {
+	b.known[name] = true
 	raw, ok := b.members[name]
 	return raw, ok && string(raw) != "null"
+}
+
+// Err returns everything that was wrong as an *Error; nil: nothing. Members that are read after it count as unknown.
+func (b *Body) Err() error {
+	if b.strict {
+		for _, name := range slices.Sorted(maps.Keys(b.members)) {
+			if !b.known[name] {
+				b.Bad(clip(name, 64), "is not known here")
+				b.known[name] = true
+			}
+		}
+	}
+	return b.problems.Err()
 }
 
 // Need reads a member that must be there.

@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-
 // Query reads parameters and collects what is wrong with them.
 type Query struct {
 	problems

@@ -13,8 +13,14 @@ var arrows = []arrow{
 	{pkg: "cmd/touchline", may: []string{"edge"}, tests: []string{"edge/cricket/replay", "edge/cricket/push/sandbox"}},
 	{pkg: "edge", may: []string{"edge/...", "httpapi/...", "migrations", "sync/...", "store/..."}, tests: []string{"..."}},
 
-	{pkg: "httpapi", may: []string{"httpapi/auth", "httpapi/page", apps, "store", "store/attr"}},
-	{pkg: "httpapi/page", may: []string{apps}},
+	{pkg: "httpapi", may: []string{"httpapi/auth", "httpapi/bind", "httpapi/operator", "httpapi/page", "httpapi/sse", "store", "store/attr"}},
+	{pkg: "httpapi/bind", may: []string{"store/attr"}},
+	{pkg: "httpapi/sse", may: []string{"store"}},
+	{pkg: "httpapi/page", may: []string{"httpapi/page/colour"}},
+	{pkg: "httpapi/page/colour"},
+	{pkg: "httpapi/operator", may: []string{"httpapi/page"}},
+	{pkg: "httpapi/admin", may: []string{"httpapi", "httpapi/operator", "store"}},
+	{pkg: "httpapi/cricket/...", may: []string{"httpapi/...", "edge/cricket/...", "store", "store/attr"}},
 	{pkg: "httpapi/auth", may: []string{apps, "store"}},
 	{pkg: "httpapi/dynamoapi", may: []string{"httpapi/dynamoapi/...", "store", "store/expr", "store/attr"}},
 	{pkg: "httpapi/dynamoapi/...", may: []string{"store/expr", "store/attr"}}, // its parts know neither it nor the store

@@ -1,0 +1,210 @@
+package operator
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Sync is what the routes need of whoever keeps the node and the cloud one. A node without a cloud has none.
+type Sync interface {
+	// Status reports how far they are.
+	Status(ctx context.Context) (SyncStatus, error)
+	// Conflicts lists records, the newest first.
+	Conflicts(ctx context.Context, ask ConflictAsk) (found []Conflict, next uint64, err error)
+	// Conflict returns one in whole; an unknown one is fault.NotFound.
+	Conflict(ctx context.Context, id uint64) (Conflict, error)
+	// Decide does with one what an operator wants: "retry" writes anew what it holds, "discard" notes that it is not
+	// wanted. One that has been decided already is fault.Conflict. The record as it is afterwards.
+	Decide(ctx context.Context, id uint64, verb string) (Conflict, error)
+	// Wait returns when the cloud has all that the transaction of a journal record has written; refused is the
+	// conflict, if one of its writes became one. An end of ctx is its error.
+	Wait(ctx context.Context, seq uint64) (refused uint64, err error)
+}
+
+// SyncStatus is how far this node and the cloud are one. Its JSON is the same over HTTP, on the admin socket and from
+// the command line, and stays as it is: members may come, none goes.
+type SyncStatus struct {
+	At         time.Time `json:"at"`
+	Configured bool      `json:"configured"` // there is a cloud to be one with
+	// State is none (no cloud), in_step, behind (writes wait), offline (the cloud cannot be reached), or stopped (a person
+	// has to look: a clone, credentials, a table).
+	State     string    `json:"state"`
+	Since     time.Time `json:"since,omitzero"` // of behind, offline and stopped; of behind it is unsyncedSince
+	Cloud     string    `json:"cloud,omitempty"`
+	Prefix    string    `json:"prefix,omitempty"`    // of every table's name in the cloud
+	Reason    string    `json:"reason,omitempty"`    // of stopped, and what to do about it
+	Reached   bool      `json:"reached,omitempty"`   // the cloud has answered since the process began: its clock is known
+	Mode      string    `json:"mode,omitempty"`      // what goes on offline: strict or observe
+	LastError string    `json:"lastError,omitempty"` // the latest, without secrets
+	LastAt    time.Time `json:"lastErrorAt,omitzero"`
+
+	Waiting    int       `json:"waiting"`                // writes that the cloud does not have yet
+	LagSeconds float64   `json:"lagSeconds"`             // age of the oldest of them; 0: none waits, or unsyncedSince is absent
+	Unsynced   time.Time `json:"unsyncedSince,omitzero"` // of it: what was written since would be lost with this machine; not told of what was written before the clock was set
+	Unanswered int       `json:"unanswered"`             // sent, and not yet known whether they applied
+	Doubtful   int       `json:"doubtful"`               // waiting, and not shown: their condition no longer holds here
+
+	Tables    []SyncTable  `json:"tables"` // those with something to tell, by name
+	Lanes     []SyncLane   `json:"lanes"`  // those with something to do
+	Feed      []SyncFeed   `json:"feed"`   // one for each rule
+	Leases    []SyncLease  `json:"leases"` // that this node holds, by key
+	Conflicts ConflictSums `json:"conflicts"`
+	Replay    SyncReplay   `json:"replayLog"`
+	Budget    SyncBudget   `json:"budget"`
+	Node      SyncNode     `json:"node"`
+	Usage     SyncUsage    `json:"usage"`       // since the process began
+	Skew      float64      `json:"skewSeconds"` // the cloud's clock minus ours
+	Alarms    []string     `json:"alarms"`      // in plain words: a person has to act
+}
+
+// Ahead is how far this machine's clock is ahead of the cloud's, in tenths of a second, for people.
+func (s *SyncStatus) Ahead() float64 { return math.Round(-10*s.Skew)/10 + 0 } // no minus before a zero
+
+// SyncTable is what waits of a table.
+type SyncTable struct {
+	Table   string    `json:"table"`
+	Waiting int       `json:"waiting"`
+	Oldest  time.Time `json:"oldest,omitzero"`
+	Stopped string    `json:"stopped,omitempty"` // why nothing of it is sent
+	Rate    float64   `json:"rate,omitzero"`     // writes a second to which the cloud's throttling has slowed it down; 0: as fast as it goes
+
+	Throttled uint64 `json:"throttled,omitzero"` // answers that were throttles, since the start
+}
+
+// Told are the tables that people are to see: something waits, or would.
+func (s *SyncStatus) Told() (out []SyncTable) {
+	for _, t := range s.Tables {
+		if t.Waiting > 0 || t.Hindered() != "" {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Hindered says in a few words what keeps the table's writes, if anything does.
+func (t *SyncTable) Hindered() string {
+	switch {
+	case t.Stopped != "":
+		return t.Stopped
+	case t.Rate > 0:
+		return fmt.Sprintf("slowed down by the cloud to %.0f a second", max(t.Rate, 1))
+	}
+	return ""
+}
+
+// SyncLane is one of the lines in which writes are sent, one after the other.
+type SyncLane struct {
+	Lane   int        `json:"lane"`
+	Busy   bool       `json:"busy"`   // a request is on its way
+	Parked []SyncPark `json:"parked"` // items that wait while the lane goes on; the first hundred
+}
+
+// SyncPark is an item that waits by itself.
+type SyncPark struct {
+	WriteID string          `json:"writeId"`
+	Table   string          `json:"table"`
+	Key     json.RawMessage `json:"key,omitempty"` // DynamoDB JSON
+	Why     string          `json:"why"`
+	Until   time.Time       `json:"until,omitzero"` // zero: until somebody decides
+	Behind  int             `json:"behind"`         // writes of the same items that wait for it
+}
+
+// Words says for a person why the item waits. Reasons that are words already stay as they are.
+func (p SyncPark) Words() string {
+	switch p.Why {
+	case "hold":
+		return "the item may still be made by a late copy of the request that made it: it is deleted when none can come any more"
+	case "events":
+		return "the events that belong to it are sent first"
+	case "count guard":
+		return "others write the item faster than a full replacement can be sent"
+	case "yields":
+		return "a full replacement of the item by another node, which others' writes kept from being sent, goes first"
+	case "replay":
+		return "the cloud was restored: all nodes send what it lost before this is judged"
+	case "table":
+		return "its table is missing, or closed to this node"
+	case "transactions":
+		return "the cloud has no transactions, and this write needs one"
+	default:
+		return p.Why
+	}
+}
+
+// SyncFeed is how a rule by which this node learns of others' changes fares.
+type SyncFeed struct {
+	Rule      string    `json:"rule"`
+	LastPass  time.Time `json:"lastPass,omitzero"` // the last complete one
+	Items     int       `json:"items"`             // that it had
+	Errors    uint64    `json:"errors"`
+	LastError string    `json:"lastError,omitempty"` // of the latest pass; empty: it was good
+}
+
+// SyncLease is a lease that this node holds.
+type SyncLease struct {
+	Key      string    `json:"key"`
+	Fence    int64     `json:"fence"`
+	Deadline time.Time `json:"deadline"`
+}
+
+// ConflictSums counts the records of conflicts.
+type ConflictSums struct {
+	Open        int   `json:"open"`        // that somebody should look at, without quarantined ones
+	Quarantined int   `json:"quarantined"` // writes that the cloud can never take as they are, open
+	Kept        int   `json:"kept"`        // all records, decided ones too
+	Bytes       int64 `json:"bytes"`
+	MaxBytes    int64 `json:"maxBytes"`
+}
+
+// SyncReplay is the log of writes that the cloud has, kept for a cloud that is restored to yesterday.
+type SyncReplay struct {
+	Entries int       `json:"entries"`
+	Bytes   int64     `json:"bytes"`
+	Oldest  time.Time `json:"oldest,omitzero"`
+}
+
+// SyncBudget is how much of what may wait does.
+type SyncBudget struct {
+	Level string  `json:"level"` // ok, warn, tight, rebuildable, corrections or readonly
+	Used  float64 `json:"used"`  // of the fullest of the budgets: 0 to 1
+	Which string  `json:"which,omitempty"`
+}
+
+// SyncUsage is what the cloud was asked, and what it counted for that.
+type SyncUsage struct {
+	Requests   int64   `json:"requests"`
+	WriteUnits float64 `json:"writeUnits"` // 0 where the server counts none
+	ReadUnits  float64 `json:"readUnits"`
+}
+
+// SyncNode is who this node is to the cloud.
+type SyncNode struct {
+	ID          string `json:"id"`
+	Incarnation uint64 `json:"incarnation"`
+	Boot        string `json:"boot,omitempty"`
+	Clone       string `json:"clone,omitempty"` // another process works under this node's name
+}
+
+// Whole has lists where there is nothing, not null.
+func (s SyncStatus) Whole() SyncStatus {
+	if s.State == "" {
+		s.State = "none"
+	}
+	s.Tables, s.Lanes, s.Feed, s.Leases = some(s.Tables), some(s.Lanes), some(s.Feed), some(s.Leases)
+	s.Alarms = some(s.Alarms)
+	for i := range s.Lanes {
+		s.Lanes[i].Parked = some(s.Lanes[i].Parked)
+	}
+	return s
+}
+
+// some is a list that is written as [] where it is empty.
+func some[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
