@@ -136,11 +136,11 @@ func (n *Node) syncStatus(ctx context.Context) (operator.SyncStatus, error) {
 	out := operator.SyncStatus{
 		At: st.At, Configured: true, Cloud: c.Name, Mode: c.Config.Offline, LastError: st.Link.Last, LastAt: st.Link.LastAt,
 		Waiting: int(st.Waiting), LagSeconds: st.Lag().Seconds(), Unsynced: st.Oldest, Unanswered: int(st.Unanswered), Doubtful: int(st.Doubtful),
-		Conflicts: operator.ConflictSums(st.Conflicts), Skew: st.Skew.Seconds(), Alarms: st.Alarms(),
-		Usage:  operator.SyncUsage(st.Usage),
-		Replay: operator.SyncReplay{Entries: int(st.Replay.Entries), Bytes: st.Replay.Bytes, Oldest: st.Replay.Oldest},
-		Budget: operator.SyncBudget{Level: st.Budget.Level.String(), Used: st.Budget.Used, Which: st.Budget.Which},
-		Node:   operator.SyncNode{ID: st.Node.Node, Incarnation: st.Node.Incarnation, Boot: st.Node.Boot, Clone: st.Node.Stopped},
+		Feed: st.Feed, Leases: n.leases.Held(), Conflicts: st.Conflicts, Skew: st.Skew.Seconds(), Alarms: st.Alarms(),
+		Usage:  st.Usage,
+		Replay: st.Replay,
+		Budget: st.Budget,
+		Node:   st.Node,
 	}
 	out.State, out.Since = n.syncState(&st)
 	out.Prefix, out.Reason, out.Reached = c.Config.Prefix, cmp.Or(st.Node.Stopped, linkReason(&st.Link)), st.Link.Reached
@@ -156,13 +156,6 @@ func (n *Node) syncStatus(ctx context.Context) (operator.SyncStatus, error) {
 		if l := laneView(&st.Lanes[i]); l.Busy || len(l.Parked) > 0 {
 			out.Lanes = append(out.Lanes, l)
 		}
-	}
-	for i := range st.Feed {
-		f := &st.Feed[i]
-		out.Feed = append(out.Feed, operator.SyncFeed{Rule: f.Rule, LastPass: f.LastPass, Items: f.Items, Errors: f.Errors, LastError: f.LastError})
-	}
-	for _, l := range n.leases.Held() {
-		out.Leases = append(out.Leases, operator.SyncLease{Key: l.Key, Fence: l.Fence, Deadline: l.Deadline})
 	}
 	return out, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/sync/replica"
 )
 
 // fakeSync is a cloud that answers as a test wants.
@@ -95,7 +96,7 @@ func TestSyncRoutes(t *testing.T) {
 	f := &fakeSync{conflicts: conflictsOf(3), status: operator.SyncStatus{
 		At: rigNow, Configured: true, State: "offline", Since: rigNow, Cloud: "eu-west-1", Waiting: 2, Mode: "observe",
 		Tables: []operator.SyncTable{{Table: "cricket-match-follows", Waiting: 2}}, Lanes: []operator.SyncLane{{Lane: 3, Parked: []operator.SyncPark{{WriteID: "n1.1.12", Table: "t", Why: "a hold"}}}},
-		Feed: []operator.SyncFeed{{Rule: "cricket-teams", Items: 9}}, Node: operator.SyncNode{ID: "n1", Incarnation: 1}, Budget: operator.SyncBudget{Level: "ok"}, Usage: operator.SyncUsage{Requests: 12, WriteUnits: 7.5, ReadUnits: 3},
+		Feed: []replica.FeedStatus{{Rule: "cricket-teams", Items: 9}}, Node: replica.IdentityStatus{Node: "n1", Incarnation: 1}, Budget: replica.BudgetState{Level: replica.LevelOK}, Usage: replica.Usage{Requests: 12, WriteUnits: 7.5, ReadUnits: 3},
 	}}
 	f.conflicts[1].State, f.conflicts[1].Table = "resolved", "cricket-user-devices"
 	r := newAppRig(t, func(c *setup) { c.Sync = f })
@@ -206,7 +207,7 @@ func TestPreferWait(t *testing.T) {
 
 func TestHubPageShowsTheCloud(t *testing.T) {
 	f := &fakeSync{conflicts: conflictsOf(1), status: operator.SyncStatus{
-		At: rigNow, Configured: true, State: "offline", Since: time.Now().Add(-time.Minute), Cloud: "eu-west-1", Waiting: 2, Conflicts: operator.ConflictSums{Open: 1, Kept: 1},
+		At: rigNow, Configured: true, State: "offline", Since: time.Now().Add(-time.Minute), Cloud: "eu-west-1", Waiting: 2, Conflicts: replica.ConflictStatus{Open: 1, Kept: 1},
 		Tables: []operator.SyncTable{{Table: "cricket-match-follows", Waiting: 2, Stopped: "access denied"}, {Table: "slow", Rate: 7.3, Throttled: 2}, {Table: "slow-once", Throttled: 9}}, Alarms: []string{"Nothing of it is sent."},
 	}}
 	r := newAppRig(t, func(c *setup) { c.Sync = f })

@@ -72,11 +72,11 @@ func cloudTable(h *State) page.Table {
 		{"Last error", lastErrorText(st, h.At)},
 		{"Conflicts", fmt.Sprintf("%d to look at, %d quarantined, %d kept", st.Conflicts.Open, st.Conflicts.Quarantined, st.Conflicts.Kept)},
 		{"Room for what waits", fmt.Sprintf("%.0f %% used (%s)", 100*st.Budget.Used, cmp.Or(st.Budget.Which, "nothing"))},
-		{"Kept after sending, for a cloud that is restored", Count(st.Replay.Entries, "write")},
+		{"Kept after sending, for a cloud that is restored", Count(int(st.Replay.Entries), "write")},
 		{"Used since the start", fmt.Sprintf("%s, %.1f write units, %.1f read units", Count(int(st.Usage.Requests), "request"), st.Usage.WriteUnits, st.Usage.ReadUnits)},
 		{"Clock", clockText(st)},
 		{"Offline", offlineText(st.Mode)},
-		{"This node", fmt.Sprintf("%s, incarnation %d", st.Node.ID, st.Node.Incarnation)},
+		{"This node", fmt.Sprintf("%s, incarnation %d", st.Node.Node, st.Node.Incarnation)},
 	}
 	return t
 }

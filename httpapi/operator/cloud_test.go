@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/touchline/touchline/sync/lease"
 )
 
 // The page says in words what a person meets nowhere else, and no figure that nobody knows.
@@ -29,7 +31,7 @@ func TestCloudTableWords(t *testing.T) {
 			t.Errorf("%q is not in %s", want, text)
 		}
 	}
-	st.Leases = []SyncLease{{Key: "match:7", Fence: 41, Deadline: now}}
+	st.Leases = []lease.Status{{Key: "match:7", Fence: 41, Deadline: now}}
 	conflict := Conflict{ID: 3, Table: "teams", Key: json.RawMessage(`{"teamId":{"S":"9"}}`)}
 	text = fmt.Sprint(cloudTables(&State{At: now, Sync: st, Conflicts: []Conflict{conflict}}))
 	for _, want := range []string{"match:7 41 07:31:01", `{"teamId":{"S":"9"}}`} {

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/touchline/touchline/sync/lease"
+	"github.com/touchline/touchline/sync/replica"
 )
 
 // Sync is what the routes need of whoever keeps the node and the cloud one. A node without a cloud has none.
@@ -47,17 +50,17 @@ type SyncStatus struct {
 	Unanswered int       `json:"unanswered"`             // sent, and not yet known whether they applied
 	Doubtful   int       `json:"doubtful"`               // waiting, and not shown: their condition no longer holds here
 
-	Tables    []SyncTable  `json:"tables"` // those with something to tell, by name
-	Lanes     []SyncLane   `json:"lanes"`  // those with something to do
-	Feed      []SyncFeed   `json:"feed"`   // one for each rule
-	Leases    []SyncLease  `json:"leases"` // that this node holds, by key
-	Conflicts ConflictSums `json:"conflicts"`
-	Replay    SyncReplay   `json:"replayLog"`
-	Budget    SyncBudget   `json:"budget"`
-	Node      SyncNode     `json:"node"`
-	Usage     SyncUsage    `json:"usage"`       // since the process began
-	Skew      float64      `json:"skewSeconds"` // the cloud's clock minus ours
-	Alarms    []string     `json:"alarms"`      // in plain words: a person has to act
+	Tables    []SyncTable            `json:"tables"` // those with something to tell, by name
+	Lanes     []SyncLane             `json:"lanes"`  // those with something to do
+	Feed      []replica.FeedStatus   `json:"feed"`   // one for each rule
+	Leases    []lease.Status         `json:"leases"` // that this node holds, by key
+	Conflicts replica.ConflictStatus `json:"conflicts"`
+	Replay    replica.ReplayStatus   `json:"replayLog"`
+	Budget    replica.BudgetState    `json:"budget"`
+	Node      replica.IdentityStatus `json:"node"`
+	Usage     replica.Usage          `json:"usage"`       // since the process began
+	Skew      float64                `json:"skewSeconds"` // the cloud's clock minus ours
+	Alarms    []string               `json:"alarms"`      // in plain words: a person has to act
 }
 
 // Ahead is how far this machine's clock is ahead of the cloud's, in tenths of a second, for people.
@@ -132,60 +135,6 @@ func (p SyncPark) Words() string {
 	default:
 		return p.Why
 	}
-}
-
-// SyncFeed is how a rule by which this node learns of others' changes fares.
-type SyncFeed struct {
-	Rule      string    `json:"rule"`
-	LastPass  time.Time `json:"lastPass,omitzero"` // the last complete one
-	Items     int       `json:"items"`             // that it had
-	Errors    uint64    `json:"errors"`
-	LastError string    `json:"lastError,omitempty"` // of the latest pass; empty: it was good
-}
-
-// SyncLease is a lease that this node holds.
-type SyncLease struct {
-	Key      string    `json:"key"`
-	Fence    int64     `json:"fence"`
-	Deadline time.Time `json:"deadline"`
-}
-
-// ConflictSums counts the records of conflicts.
-type ConflictSums struct {
-	Open        int   `json:"open"`        // that somebody should look at, without quarantined ones
-	Quarantined int   `json:"quarantined"` // writes that the cloud can never take as they are, open
-	Kept        int   `json:"kept"`        // all records, decided ones too
-	Bytes       int64 `json:"bytes"`
-	MaxBytes    int64 `json:"maxBytes"`
-}
-
-// SyncReplay is the log of writes that the cloud has, kept for a cloud that is restored to yesterday.
-type SyncReplay struct {
-	Entries int       `json:"entries"`
-	Bytes   int64     `json:"bytes"`
-	Oldest  time.Time `json:"oldest,omitzero"`
-}
-
-// SyncBudget is how much of what may wait does.
-type SyncBudget struct {
-	Level string  `json:"level"` // ok, warn, tight, rebuildable, corrections or readonly
-	Used  float64 `json:"used"`  // of the fullest of the budgets: 0 to 1
-	Which string  `json:"which,omitempty"`
-}
-
-// SyncUsage is what the cloud was asked, and what it counted for that.
-type SyncUsage struct {
-	Requests   int64   `json:"requests"`
-	WriteUnits float64 `json:"writeUnits"` // 0 where the server counts none
-	ReadUnits  float64 `json:"readUnits"`
-}
-
-// SyncNode is who this node is to the cloud.
-type SyncNode struct {
-	ID          string `json:"id"`
-	Incarnation uint64 `json:"incarnation"`
-	Boot        string `json:"boot,omitempty"`
-	Clone       string `json:"clone,omitempty"` // another process works under this node's name
 }
 
 // Whole has lists where there is nothing, not null.

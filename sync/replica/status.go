@@ -69,36 +69,36 @@ const maxParks = 100
 
 // FeedStatus is how a rule of the feed fares.
 type FeedStatus struct {
-	Rule      string    // the table, and of what partitions
-	LastPass  time.Time // the end of the last complete one; zero: there was none
-	Items     int       // that it had
-	Passes    uint64    // complete ones
-	Errors    uint64
-	LastError string // of the latest pass; empty: it was good
+	Rule      string    `json:"rule"`              // the table, and of what partitions
+	LastPass  time.Time `json:"lastPass,omitzero"` // the end of the last complete one; zero: there was none
+	Items     int       `json:"items"`             // that it had
+	Passes    uint64    `json:"-"`                 // complete ones
+	Errors    uint64    `json:"errors"`
+	LastError string    `json:"lastError,omitempty"` // of the latest pass; empty: it was good
 }
 
 // ConflictStatus counts the records of conflicts.
 type ConflictStatus struct {
-	Open        int // that somebody should look at, without quarantined ones
-	Quarantined int // open
-	Kept        int // all records
-	Bytes       int64
-	MaxBytes    int64
+	Open        int   `json:"open"`        // that somebody should look at, without quarantined ones
+	Quarantined int   `json:"quarantined"` // open
+	Kept        int   `json:"kept"`        // all records
+	Bytes       int64 `json:"bytes"`
+	MaxBytes    int64 `json:"maxBytes"`
 }
 
 // ReplayStatus is the log of what was sent.
 type ReplayStatus struct {
-	Entries int64
-	Bytes   int64
-	Oldest  time.Time
+	Entries int64     `json:"entries"`
+	Bytes   int64     `json:"bytes"`
+	Oldest  time.Time `json:"oldest,omitzero"`
 }
 
 // IdentityStatus is who the node is to the cloud.
 type IdentityStatus struct {
-	Node        string
-	Incarnation uint64
-	Boot        string
-	Stopped     string // why nothing is sent: another process works under this node's name; empty: it is
+	Node        string `json:"id"`
+	Incarnation uint64 `json:"incarnation"`
+	Boot        string `json:"boot,omitempty"`
+	Stopped     string `json:"clone,omitempty"` // why nothing is sent: another process works under this node's name; empty: it is
 }
 
 // Status reads how things stand. It looks at counts and at the first units of the lanes, so it costs the same however
