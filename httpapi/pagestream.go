@@ -23,8 +23,11 @@ const (
 // streamPage keeps one page in step: it sends the parts whose HTML changed, at most four times a second, with one
 // connection for everything. A page that is slow gets the newest state when it is ready for it.
 func (s *Server) streamPage(c *gin.Context) error {
-	topic := c.Query("page")
-	m, ok := s.appNamed(c.Query("app"))
+	topic, name := c.Query("page"), c.Query("app")
+	if name == "" {
+		return s.streamFormer(c)
+	}
+	m, ok := s.appNamed(name)
 	if !ok || len(topic) > maxTopic {
 		return fault.New(fault.NotFound, "not_found", "There is no such page here.")
 	}
@@ -50,6 +53,17 @@ func (s *Server) streamPage(c *gin.Context) error {
 		return p.run(ctx)
 	}
 	return s.serveStream(c, &stream{sub: sub, run: run}, func() { unsubscribe(); leave() })
+}
+
+// streamFormer has a page that an earlier version has sent load itself again: it does not say whose it is.
+func (s *Server) streamFormer(c *gin.Context) error {
+	gone := func(_ context.Context, out *sse.Conn) error {
+		if err := out.Open(); err != nil {
+			return err
+		}
+		return out.Send(sse.NewFrame("gone", 0, []byte("{}")))
+	}
+	return s.serveStream(c, &stream{sub: sse.NewSubscriber(true), run: gone}, func() {})
 }
 
 // parseHave reads which parts a page has: "score.1x2y3z top.4a5b6c".

@@ -134,7 +134,7 @@ func TestPagesAndStreamsEnsureEvents(t *testing.T) {
 	})
 	srv := httptest.NewServer(r.server.Handler())
 	defer srv.Close()
-	for _, ask := range []string{"/cricket/-/matches/7", "/cricket/-/matches/7/overs", "/_/stream?page=7", "/cricket/matches/7/stream"} {
+	for _, ask := range []string{"/cricket/-/matches/7", "/cricket/-/matches/7/overs", "/_/stream?app=cricket&page=7", "/cricket/matches/7/stream"} {
 		count.Store(0)
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+ask, nil)
 		if err != nil {

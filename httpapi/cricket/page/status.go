@@ -97,34 +97,3 @@ type PhonePushes struct {
 	Applied  int `json:"applied"`
 	Dropped  int `json:"dropped"`
 }
-
-// contentState is what the pages read of a content state, cricket.ContentState as it went over the wire. What is
-// missing is not drawn, and an unknown field does no harm: a page shows what a phone holds, whoever sent it.
-type contentState struct {
-	Status   string        `json:"status"`
-	Teams    []contentTeam `json:"teams"`
-	Batters  []contentRow  `json:"batters"`
-	Bowler   *contentRow   `json:"bowler"`
-	Equation string        `json:"equation"`
-	Note     string        `json:"note"`
-	Result   string        `json:"result"`
-	Balls    []string      `json:"lastBalls"`
-}
-
-type contentTeam struct {
-	Code    string `json:"code"`
-	Runs    int    `json:"runs"`
-	Wickets int    `json:"wickets"`
-	Overs   string `json:"overs"`
-	Batting bool   `json:"batting"`
-	Batted  bool   `json:"batted"`
-}
-
-type contentRow struct {
-	Name     string `json:"name"`
-	Runs     int    `json:"runs"`
-	Balls    int    `json:"balls"`
-	Wickets  int    `json:"wickets"`
-	Overs    string `json:"overs"`
-	OnStrike bool   `json:"onStrike"`
-}

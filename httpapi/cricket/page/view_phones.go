@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
 )
 
 // Phones is the row of lock screens.
@@ -108,7 +110,7 @@ func (b *builder) phone(v *PhoneView) Phone {
 	for i := range v.P10Budget {
 		p.Ticks = append(p.Ticks, i < v.P10Used)
 	}
-	var st contentState
+	var st cricket.ContentState
 	if len(v.State) == 0 || json.Unmarshal(v.State, &st) != nil || len(st.Teams) == 0 {
 		p.Waiting = "Waiting for the first push"
 		if v.Pushes.Received > 0 {
@@ -131,7 +133,7 @@ func alertAge(d time.Duration) string {
 	return ago(d) + " ago"
 }
 
-func (b *builder) fillState(p *Phone, st *contentState) {
+func (b *builder) fillState(p *Phone, st *cricket.ContentState) {
 	for i := range st.Teams {
 		t := &st.Teams[i]
 		team := PhoneTeam{Class: b.classByCode(t), Code: t.Code, Batting: t.Batting}
@@ -154,7 +156,7 @@ func (b *builder) fillState(p *Phone, st *contentState) {
 	if w := st.Bowler; w != nil {
 		p.Bowler = fmt.Sprintf("%s %d-%d (%s)", w.Name, w.Wickets, w.Runs, w.Overs)
 	}
-	for _, mark := range st.Balls {
+	for _, mark := range st.LastBalls {
 		p.Balls = append(p.Balls, discOf(mark, markKind(mark)))
 	}
 	if p.Leading == "" && len(p.Teams) > 0 {
@@ -162,7 +164,7 @@ func (b *builder) fillState(p *Phone, st *contentState) {
 	}
 }
 
-func (b *builder) classByCode(t *contentTeam) string {
+func (b *builder) classByCode(t *cricket.ContentTeam) string {
 	for _, s := range b.sides {
 		if s.Code == t.Code {
 			return s.Class
