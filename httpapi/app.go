@@ -32,7 +32,7 @@ type App struct {
 	Strict  bool                                           // bodies with unknown members are refused
 	CORS    []string                                       // origins of web applications that may call; none: only our own pages
 	Rate    RateConfig                                     // how much each may ask of it, counted by itself; zero: as the node allows, with the others
-	Ready   func() []operator.Check                        // beside the node's own; nil: none
+	Ready   func(ctx context.Context) []operator.Check     // beside the node's own; nil: none
 	Status  func(node *operator.NodeStatus) map[string]any // members that it adds to /statusz; nil: none
 
 	// Topics says what a journal record means to streams and pages; ok is false for one that concerns no reader of it. An error is

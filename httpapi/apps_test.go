@@ -120,13 +120,21 @@ func TestOneApplicationIsTheFirstPage(t *testing.T) {
 			t.Errorf("the list beside %s: %d %s", mount, w.Code, w.Body)
 		}
 	}
-	old := map[string]string{"/_/counters/c1": "/-/counters/c1"} // where its pages lay beside "/"
-	s := newServer(t, cfg)
+}
+
+// One of several applications may have all of "/": its pages are at /-/, the list is at /_/, and its former pages lay under /_.
+func TestAnApplicationAtTheRoot(t *testing.T) {
+	cfg, f, _ := two(t)
 	mountAt(t, cfg, f, "/")
-	s = newServer(t, cfg)
-	for from, to := range old {
-		if w := web.Ask(s.Handler(), "GET", from, ""); w.Code != http.StatusPermanentRedirect || w.Header().Get("Location") != to {
-			t.Errorf("%s: %d to %s", from, w.Code, w.Header().Get("Location"))
+	s := newServer(t, cfg)
+	for path, want := range map[string]string{
+		"/": `{"name":"counter"}`, "/counts/c1": `{"n":3}`, "/nothing": `"oops":"not_found"`, "/tally/nothing": `"oops":"tally:not_found"`,
+		"/tally/counts/c1": `{"n":40}`, "/-/counts/c1": `<p data-part="count">3</p>`, "/tally/-/counts/c1": `<p data-part="count">40</p>`,
+		"/_/": `<a href="/-/">The counter</a>`, "/_/nothing": `"type":"about:blank"`, "/-/nothing": `"type":"about:blank"`,
+		"/_/counters/c1": `href="/-/counters/c1"`, "/livez": "ok", "/openapi.yaml": `- url: "/"`,
+	} {
+		if w := web.Ask(s.Handler(), "GET", path, ""); !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: no %s in %d %.300s", path, want, w.Code, w.Body)
 		}
 	}
 }

@@ -59,7 +59,7 @@ func (s *Server) checks(ctx context.Context) []operator.Check {
 	checks := s.cfg.Ready(ctx)
 	for _, m := range s.apps {
 		if m.Ready != nil {
-			checks = append(checks, m.Ready()...)
+			checks = append(checks, m.Ready(ctx)...)
 		}
 	}
 	if s.draining.Err() != nil {

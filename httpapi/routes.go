@@ -110,20 +110,16 @@ func (s *Server) home() string {
 
 // firstPage is the route of "/": the list of what runs, or where that is one application its first page.
 func (s *Server) firstPage() placed {
+	p := placed{Route: Route{Method: "GET", Path: "/", Access: User, Do: s.getIndex}}
 	if len(s.apps) == 1 {
 		for _, r := range s.apps[0].Pages {
 			if r.Path == "/" {
-				paths := []string{"/"}
-				if s.atRoot() != nil {
-					paths = nil // its API has it
-				}
-				return placed{Route: r, paths: paths, app: s.apps[0]}
+				p = placed{Route: r, app: s.apps[0]}
 			}
 		}
 	}
-	p := placed{Route: Route{Method: "GET", Path: "/", Access: User, Do: s.getIndex}, paths: []string{"/"}}
-	if s.atRoot() != nil {
-		p.paths = nil
+	if s.atRoot() == nil { // else an API has it
+		p.paths = []string{"/"}
 	}
 	return p
 }

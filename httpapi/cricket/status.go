@@ -85,6 +85,7 @@ func (a *api) status(node *operator.NodeStatus) map[string]any {
 
 // nodeStatus is what the node does for cricket.
 func (a *api) nodeStatus(node *operator.NodeStatus) (out page.Status) {
+	out.Feed.Jobs = []poll.JobStatus{}
 	if f := a.Feed(); f != nil {
 		out.Feed = feedStatus(f, node.Clock.Now)
 		for i := range f.Matches {
