@@ -10,9 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/web"
-	"go.uber.org/goleak"
 )
 
 // TestMain sees that nothing is left running.

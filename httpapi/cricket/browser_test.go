@@ -13,7 +13,7 @@ import (
 )
 
 func TestPageInABrowser(t *testing.T) {
-	b := web.OpenBrowser(t)
+	b := openBrowser(t)
 	if b == nil {
 		return
 	}
@@ -30,9 +30,9 @@ func TestPageInABrowser(t *testing.T) {
 	}
 
 	// The page updates by itself; what a reader did to it stays.
-	web.Eval[bool](t, b, `window.same = true`)
-	web.Eval[bool](t, b, `(document.querySelector(".node").open = true)`)
-	web.Eval[bool](t, b, `(document.querySelector(".events").focus(), document.querySelector(".events").scrollTop = 50, true)`)
+	eval[bool](t, b, `window.same = true`)
+	eval[bool](t, b, `(document.querySelector(".node").open = true)`)
+	eval[bool](t, b, `(document.querySelector(".events").focus(), document.querySelector(".events").scrollTop = 50, true)`)
 	b.WaitFor(t, `document.querySelector(".events").scrollTop === 50`)
 	d := in.Display
 	d.Teams = slices.Clone(d.Teams)
@@ -49,7 +49,7 @@ func TestPageInABrowser(t *testing.T) {
 		`window.same`, `document.querySelector(".node").open`, `document.activeElement.classList.contains("events")`,
 		`document.querySelector(".events").scrollTop >= 50`,
 	} {
-		if !web.Eval[bool](t, b, held) {
+		if !eval[bool](t, b, held) {
 			t.Errorf("not so after the update: %s", held)
 		}
 	}
@@ -68,7 +68,7 @@ func TestPageInABrowser(t *testing.T) {
 // Every state of every page stands at every width without a scroll bar at the bottom. With -short it is the narrowest and
 // the two beside the width at which the layout changes.
 func TestScenesInABrowser(t *testing.T) {
-	b := web.OpenBrowser(t)
+	b := openBrowser(t)
 	if b == nil {
 		return
 	}
@@ -88,7 +88,7 @@ func TestScenesInABrowser(t *testing.T) {
 		b.Do(t, chromedp.Navigate(home+"/_/gallery/cricket/"+scenes[i].Name))
 		for _, w := range widths {
 			b.Do(t, chromedp.EmulateViewport(w, 800))
-			if got := web.Eval[int64](t, b, `document.documentElement.scrollWidth`); got > w {
+			if got := eval[int64](t, b, `document.documentElement.scrollWidth`); got > w {
 				t.Errorf("%s is %d wide on a screen of %d", scenes[i].Name, got, w)
 			}
 		}
@@ -100,7 +100,7 @@ func TestScenesInABrowser(t *testing.T) {
 
 // On a wide screen the scorecards leave no column empty, and on any a list that goes on below its edge fades out there.
 func TestWholeRowsInABrowser(t *testing.T) {
-	b := web.OpenBrowser(t)
+	b := openBrowser(t)
 	if b == nil {
 		return
 	}
@@ -111,7 +111,7 @@ func TestWholeRowsInABrowser(t *testing.T) {
 		for _, width := range []int64{360, 1280, 1920} {
 			b.Do(t, chromedp.EmulateViewport(width, 900))
 			b.Do(t, chromedp.Navigate(home+"/_/gallery/cricket/"+scene))
-			if !web.Eval[bool](t, b, `[...document.querySelectorAll(".events")].every((e) => e.scrollHeight <= e.clientHeight || getComputedStyle(e).maskImage.includes("gradient"))`) {
+			if !eval[bool](t, b, `[...document.querySelectorAll(".events")].every((e) => e.scrollHeight <= e.clientHeight || getComputedStyle(e).maskImage.includes("gradient"))`) {
 				t.Errorf("%s at %d: the list of events is cut at its edge", scene, width)
 			}
 			filled := `(() => {
@@ -120,7 +120,7 @@ func TestWholeRowsInABrowser(t *testing.T) {
 				const all = document.querySelector(".cardrow").offsetWidth;
 				return [...rows.values()].every((width) => width > 0.9 * all);
 			})()`
-			if !web.Eval[bool](t, b, filled) {
+			if !eval[bool](t, b, filled) {
 				t.Errorf("%s at %d: a column of the scorecards is empty", scene, width)
 			}
 		}

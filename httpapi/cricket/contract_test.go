@@ -19,6 +19,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/legacy"
 	gocmp "github.com/google/go-cmp/cmp"
+
 	"github.com/touchline/touchline/httpapi"
 )
 

@@ -5,12 +5,11 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
-	"github.com/touchline/touchline/internal/testrig/web"
 )
 
 // The page of the API shows every operation, tries one, and asks nothing of other hosts.
 func TestDocsInABrowser(t *testing.T) {
-	b := web.OpenBrowser(t)
+	b := openBrowser(t)
 	if b == nil {
 		return
 	}
@@ -23,7 +22,7 @@ func TestDocsInABrowser(t *testing.T) {
 		b.Do(t, chromedp.Click(`#operations-matches-listLiveMatches .`+button))
 	}
 	b.WaitFor(t, `document.querySelector("#operations-matches-listLiveMatches .live-responses-table")?.textContent.includes("ENG")`)
-	web.Shoot(t, b, "docs")
+	shoot(t, b, "docs")
 	if bad := b.Complaints(home); len(bad) > 0 {
 		t.Errorf("the browser complains:\n%s", strings.Join(bad, "\n"))
 	}

@@ -6,10 +6,11 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
-	"pgregory.net/rapid"
 )
 
 // Whatever comes in whatever order: what is taken is in order, no event is missing unless a snapshot says so, and of

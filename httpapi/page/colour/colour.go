@@ -18,6 +18,7 @@ const (
 	night      RGB = 0x080c12
 )
 
+// The contrast that is asked for.
 const (
 	TextContrast  = 4.5 // WCAG AA for text
 	DarkContrast  = 6.5 // the same on the dark panel, where a line at 4.5 looks dull

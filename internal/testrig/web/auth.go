@@ -70,8 +70,10 @@ func Token(user string, changes ...any) string {
 	claims := jwt.MapClaims{
 		"iss": PoolURL, "aud": "app", "sub": user, "token_use": "id", "exp": now.Add(time.Hour).Unix(), "iat": now.Unix(),
 	}
-	for i := 0; i < len(changes); i += 2 {
-		claims[changes[i].(string)] = changes[i+1]
+	for i, v := range changes {
+		if i%2 == 1 {
+			claims[changes[i-1].(string)] = v
+		}
 	}
 	t := jwt.NewWithClaims(jwt.SigningMethodRS256, claims)
 	t.Header["kid"] = "k1"

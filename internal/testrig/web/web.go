@@ -1,5 +1,5 @@
 // Package web helps tests of what is served over HTTP: requests without a listener, servers on a port of their own, event streams,
-// sign-in, a journal in memory, and a browser.
+// sign-in, and a journal in memory.
 package web
 
 import (
@@ -19,13 +19,15 @@ import (
 
 // Runner is a server.
 type Runner interface {
+	// Run serves on ln until ctx ends.
 	Run(ctx context.Context, ln net.Listener) error
 }
 
 // Run runs a server on a port of its own until stop or the end of the test.
 func Run(t testing.TB, s Runner) (address string, stop func() error) {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	var lc net.ListenConfig
+	ln, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +74,7 @@ func Eventually(t testing.TB, what string, ok func() bool) {
 
 // Ask sends a request with headers, given as name and value, to a handler without a listener.
 func Ask(h http.Handler, method, path, body string, headers ...string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r := httptest.NewRequestWithContext(context.Background(), method, path, strings.NewReader(body))
 	r.RemoteAddr = "203.0.113.9:40000"
 	for i := 0; i < len(headers); i += 2 {
 		if headers[i] == "RemoteAddr" {

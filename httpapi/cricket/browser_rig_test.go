@@ -1,4 +1,4 @@
-package web
+package cricket
 
 import (
 	"context"
@@ -22,16 +22,16 @@ import (
 	"github.com/touchline/touchline/internal/testrig/hang"
 )
 
-// Browser is a tab of a headless Chromium and what it complained about.
-type Browser struct {
+// browser is a tab of a headless Chromium and what it complained about.
+type browser struct {
 	ctx  context.Context
 	mu   sync.Mutex
 	said []string // errors of the console, exceptions, blocked requests
 	asks []string // every address it requested
 }
 
-// OpenBrowser starts Chromium. Where there is none, CI fails, and a developer's run says so and goes on.
-func OpenBrowser(t *testing.T) *Browser {
+// openBrowser starts Chromium. Where there is none, CI fails, and a developer's run says so and goes on.
+func openBrowser(t *testing.T) *browser {
 	t.Helper()
 	path := os.Getenv("CHROMIUM")
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
@@ -58,14 +58,14 @@ func OpenBrowser(t *testing.T) *Browser {
 		cancel()
 		stop()
 	})
-	b := &Browser{ctx: ctx}
+	b := &browser{ctx: ctx}
 	if err := chromedp.Listen(ctx, b.hear); err != nil {
 		t.Fatal(err)
 	}
 	return b
 }
 
-func (b *Browser) hear(ev any) {
+func (b *browser) hear(ev any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch e := ev.(type) {
@@ -85,7 +85,7 @@ func (b *Browser) hear(ev any) {
 }
 
 // Complaints returns what the browser complained about, and every request that left this host.
-func (b *Browser) Complaints(home string) []string {
+func (b *browser) Complaints(home string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	out := slices.Clone(b.said)
@@ -102,14 +102,14 @@ func (b *Browser) Complaints(home string) []string {
 }
 
 // Asked reports whether an address with that part in it was requested.
-func (b *Browser) Asked(part string) bool {
+func (b *browser) Asked(part string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.ContainsFunc(b.asks, func(a string) bool { return strings.Contains(a, part) })
 }
 
 // Do does steps.
-func (b *Browser) Do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
+func (b *browser) Do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, hang.Limit(time.Minute))
 	defer cancel()
@@ -119,7 +119,7 @@ func (b *Browser) Do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 }
 
 // WaitFor waits until a JavaScript condition holds. A page that is left while it is asked does not answer: the next one is asked.
-func (b *Browser) WaitFor(t *testing.T, condition string) {
+func (b *browser) WaitFor(t *testing.T, condition string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, hang.Limit(time.Minute))
 	defer cancel()
@@ -135,8 +135,8 @@ func (b *Browser) WaitFor(t *testing.T, condition string) {
 	}
 }
 
-// Eval evaluates JavaScript.
-func Eval[T any](t *testing.T, b *Browser, expression string) T {
+// eval evaluates JavaScript.
+func eval[T any](t *testing.T, b *browser, expression string) T {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, hang.Limit(time.Minute))
 	defer cancel()
@@ -148,7 +148,7 @@ func Eval[T any](t *testing.T, b *Browser, expression string) T {
 }
 
 // Press clicks what leads to another page, and waits for it.
-func (b *Browser) Press(t *testing.T, selector string) {
+func (b *browser) Press(t *testing.T, selector string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, hang.Limit(time.Minute))
 	defer cancel()
@@ -157,8 +157,8 @@ func (b *Browser) Press(t *testing.T, selector string) {
 	}
 }
 
-// Shoot keeps a picture where one was asked for, to look at.
-func Shoot(t *testing.T, b *Browser, name string) {
+// shoot keeps a picture where one was asked for, to look at.
+func shoot(t *testing.T, b *browser, name string) {
 	t.Helper()
 	dir := os.Getenv("PICTURES")
 	if dir == "" {
