@@ -113,13 +113,8 @@ func (s *Server) appAt(path string) *mounted {
 			return nil
 		}
 	}
-	if root == nil || path == "/_" || strings.HasPrefix(path, "/_/") || !root.owns(path) {
+	if root == nil || path == "/_" || strings.HasPrefix(path, "/_/") || !root.owns(path) || s.own[path] {
 		return nil
-	}
-	for _, r := range s.nodeRoutes() {
-		if r.Path == path {
-			return nil
-		}
 	}
 	return root
 }

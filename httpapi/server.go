@@ -37,7 +37,8 @@ type Server struct {
 	log     *slog.Logger
 	wall    clock.Clock // real time, for deadlines and heartbeats
 	apps    []*mounted
-	pages   *page.Renderer // of the node's own pages
+	own     map[string]bool // paths of the node's routes
+	pages   *page.Renderer  // of the node's own pages
 	events  *sse.Broadcaster
 	metrics *metrics
 	scrape  http.Handler
@@ -81,6 +82,10 @@ func New(cfg Config) (*Server, error) {
 	}
 	if err := s.distinct(); err != nil {
 		return nil, err
+	}
+	s.own = map[string]bool{}
+	for _, r := range s.nodeRoutes() {
+		s.own[r.Path] = true
 	}
 	if s.pages, err = page.New(page.Look{Base: strings.TrimSuffix(s.home(), "/")}); err != nil {
 		return nil, err
