@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -70,10 +71,8 @@ func Token(user string, changes ...any) string {
 	claims := jwt.MapClaims{
 		"iss": PoolURL, "aud": "app", "sub": user, "token_use": "id", "exp": now.Add(time.Hour).Unix(), "iat": now.Unix(),
 	}
-	for i, v := range changes {
-		if i%2 == 1 {
-			claims[changes[i-1].(string)] = v
-		}
+	for change := range slices.Chunk(changes, 2) {
+		claims[change[0].(string)] = change[1]
 	}
 	t := jwt.NewWithClaims(jwt.SigningMethodRS256, claims)
 	t.Header["kid"] = "k1"
