@@ -2,6 +2,7 @@ package operator
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/touchline/touchline/httpapi/page"
@@ -69,9 +70,10 @@ func (s *State) Judge(checks []Check, apps []string) {
 
 // Page is the operator's page.
 func (s *State) Page() page.OperatorInput {
-	tables := append(append(s.Tables, cloudTable(s)), cloudTables(s)...)
-	tables = append(tables, page.Table{ID: "node", Title: "Node", Heads: []string{"What", "Figure"}, Rows: [][]string{
+	node := page.Table{ID: "node", Title: "Node", Heads: []string{"What", "Figure"}, Rows: [][]string{
 		{"Version", s.Version}, {"Streams", fmt.Sprintf("%d of %d", s.Streams.Open, s.Streams.Limit)},
-	}})
+	}}
+	// A new slice: a state is kept, and shown to several at once.
+	tables := slices.Concat(s.Tables, []page.Table{cloudTable(s)}, cloudTables(s), []page.Table{node})
 	return page.OperatorInput{At: Clock(s.At, s.At), Problems: s.Problems, Tables: tables}
 }
