@@ -300,11 +300,11 @@ func TestParkedWords(t *testing.T) {
 	for _, why := range []string{
 		intent.WhyEvents, intent.WhyHold, intent.WhyCount, intent.WhyYield, intent.WhyReplay, intent.WhyTable, intent.WhyTransactions,
 	} {
-		if words := (operator.SyncPark{Why: why}).Words(); words == why || words == "" {
+		if words := (&replica.ParkStatus{Why: why}).Words(); words == why || words == "" {
 			t.Errorf("%q has no words", why)
 		}
 	}
-	if words := (operator.SyncPark{Why: "no answer"}).Words(); words != "no answer" {
+	if words := (&replica.ParkStatus{Why: "no answer"}).Words(); words != "no answer" {
 		t.Errorf("%q", words)
 	}
 }

@@ -136,7 +136,7 @@ func (n *Node) syncStatus(ctx context.Context) (operator.SyncStatus, error) {
 	out := operator.SyncStatus{
 		At: st.At, Configured: true, Cloud: c.Name, Mode: c.Config.Offline, LastError: st.Link.Last, LastAt: st.Link.LastAt,
 		Waiting: int(st.Waiting), LagSeconds: st.Lag().Seconds(), Unsynced: st.Oldest, Unanswered: int(st.Unanswered), Doubtful: int(st.Doubtful),
-		Feed: st.Feed, Leases: n.leases.Held(), Conflicts: st.Conflicts, Skew: st.Skew.Seconds(), Alarms: st.Alarms(),
+		Tables: st.Tables, Feed: st.Feed, Leases: n.leases.Held(), Conflicts: st.Conflicts, Skew: st.Skew.Seconds(), Alarms: st.Alarms(),
 		Usage:  st.Usage,
 		Replay: st.Replay,
 		Budget: st.Budget,
@@ -144,30 +144,12 @@ func (n *Node) syncStatus(ctx context.Context) (operator.SyncStatus, error) {
 	}
 	out.State, out.Since = n.syncState(&st)
 	out.Prefix, out.Reason, out.Reached = c.Config.Prefix, cmp.Or(st.Node.Stopped, linkReason(&st.Link)), st.Link.Reached
-	for i := range st.Tables {
-		pace := st.Tables[i].Pace
-		t := operator.SyncTable{Table: st.Tables[i].Table, Waiting: int(st.Tables[i].Waiting), Rate: pace.Rate, Throttled: pace.Throttled}
-		if s := st.Tables[i].Stopped; s != nil {
-			t.Stopped = s.Why
-		}
-		out.Tables = append(out.Tables, t)
-	}
 	for i := range st.Lanes {
-		if l := laneView(&st.Lanes[i]); l.Busy || len(l.Parked) > 0 {
+		if l := st.Lanes[i]; l.Busy || len(l.Parked) > 0 {
 			out.Lanes = append(out.Lanes, l)
 		}
 	}
 	return out, nil
-}
-
-func laneView(l *replica.LaneStatus) operator.SyncLane {
-	out := operator.SyncLane{Lane: l.Lane, Busy: l.Busy}
-	for _, p := range l.Parked {
-		out.Parked = append(out.Parked, operator.SyncPark{
-			WriteID: p.WriteID, Table: p.Table, Key: itemJSON(p.Key), Why: p.Why, Until: p.Until, Behind: p.Behind,
-		})
-	}
-	return out
 }
 
 // linkReason says why there is no cloud where a person has to act; empty: nobody has to.

@@ -137,8 +137,8 @@ func syncLine(st *edge.SyncStatus) string {
 // heldBack counts the writes of tables that are stopped: they are not on their way before somebody acts.
 func heldBack(st *edge.SyncStatus) (n int) {
 	for i := range st.Tables {
-		if st.Tables[i].Stopped != "" {
-			n += st.Tables[i].Waiting
+		if st.Tables[i].Stopped != nil {
+			n += int(st.Tables[i].Waiting)
 		}
 	}
 	return n

@@ -95,7 +95,7 @@ func conflictsOf(n int) (out []operator.Conflict) {
 func TestSyncRoutes(t *testing.T) {
 	f := &fakeSync{conflicts: conflictsOf(3), status: operator.SyncStatus{
 		At: rigNow, Configured: true, State: "offline", Since: rigNow, Cloud: "eu-west-1", Waiting: 2, Mode: "observe",
-		Tables: []operator.SyncTable{{Table: "cricket-match-follows", Waiting: 2}}, Lanes: []operator.SyncLane{{Lane: 3, Parked: []operator.SyncPark{{WriteID: "n1.1.12", Table: "t", Why: "a hold"}}}},
+		Tables: []replica.TableStatus{{Table: "cricket-match-follows", Waiting: 2}}, Lanes: []replica.LaneStatus{{Lane: 3, Parked: []replica.ParkStatus{{WriteID: "n1.1.12", Table: "t", Why: "a hold"}}}},
 		Feed: []replica.FeedStatus{{Rule: "cricket-teams", Items: 9}}, Node: replica.IdentityStatus{Node: "n1", Incarnation: 1}, Budget: replica.BudgetState{Level: replica.LevelOK}, Usage: replica.Usage{Requests: 12, WriteUnits: 7.5, ReadUnits: 3},
 	}}
 	f.conflicts[1].State, f.conflicts[1].Table = "resolved", "cricket-user-devices"
@@ -208,7 +208,7 @@ func TestPreferWait(t *testing.T) {
 func TestHubPageShowsTheCloud(t *testing.T) {
 	f := &fakeSync{conflicts: conflictsOf(1), status: operator.SyncStatus{
 		At: rigNow, Configured: true, State: "offline", Since: time.Now().Add(-time.Minute), Cloud: "eu-west-1", Waiting: 2, Conflicts: replica.ConflictStatus{Open: 1, Kept: 1},
-		Tables: []operator.SyncTable{{Table: "cricket-match-follows", Waiting: 2, Stopped: "access denied"}, {Table: "slow", Rate: 7.3, Throttled: 2}, {Table: "slow-once", Throttled: 9}}, Alarms: []string{"Nothing of it is sent."},
+		Tables: []replica.TableStatus{{Table: "cricket-match-follows", Waiting: 2, Stopped: &replica.StoppedTable{Why: "access denied"}}, {Table: "slow", Pace: replica.Pace{Rate: 7.3, Throttled: 2}}, {Table: "slow-once", Pace: replica.Pace{Throttled: 9}}}, Alarms: []string{"Nothing of it is sent."},
 	}}
 	r := newAppRig(t, func(c *setup) { c.Sync = f })
 	req := httptest.NewRequest(http.MethodGet, "/_/hub", nil)

@@ -2,8 +2,6 @@ package operator
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"math"
 	"time"
 
@@ -50,8 +48,8 @@ type SyncStatus struct {
 	Unanswered int       `json:"unanswered"`             // sent, and not yet known whether they applied
 	Doubtful   int       `json:"doubtful"`               // waiting, and not shown: their condition no longer holds here
 
-	Tables    []SyncTable            `json:"tables"` // those with something to tell, by name
-	Lanes     []SyncLane             `json:"lanes"`  // those with something to do
+	Tables    []replica.TableStatus  `json:"tables"` // those with something to tell, by name
+	Lanes     []replica.LaneStatus   `json:"lanes"`  // those with something to do
 	Feed      []replica.FeedStatus   `json:"feed"`   // one for each rule
 	Leases    []lease.Status         `json:"leases"` // that this node holds, by key
 	Conflicts replica.ConflictStatus `json:"conflicts"`
@@ -66,75 +64,14 @@ type SyncStatus struct {
 // Ahead is how far this machine's clock is ahead of the cloud's, in tenths of a second, for people.
 func (s *SyncStatus) Ahead() float64 { return math.Round(-10*s.Skew)/10 + 0 } // no minus before a zero
 
-// SyncTable is what waits of a table.
-type SyncTable struct {
-	Table   string    `json:"table"`
-	Waiting int       `json:"waiting"`
-	Oldest  time.Time `json:"oldest,omitzero"`
-	Stopped string    `json:"stopped,omitempty"` // why nothing of it is sent
-	Rate    float64   `json:"rate,omitzero"`     // writes a second to which the cloud's throttling has slowed it down; 0: as fast as it goes
-
-	Throttled uint64 `json:"throttled,omitzero"` // answers that were throttles, since the start
-}
-
 // Told are the tables that people are to see: something waits, or would.
-func (s *SyncStatus) Told() (out []SyncTable) {
+func (s *SyncStatus) Told() (out []replica.TableStatus) {
 	for _, t := range s.Tables {
 		if t.Waiting > 0 || t.Hindered() != "" {
 			out = append(out, t)
 		}
 	}
 	return out
-}
-
-// Hindered says in a few words what keeps the table's writes, if anything does.
-func (t *SyncTable) Hindered() string {
-	switch {
-	case t.Stopped != "":
-		return t.Stopped
-	case t.Rate > 0:
-		return fmt.Sprintf("slowed down by the cloud to %.0f a second", max(t.Rate, 1))
-	}
-	return ""
-}
-
-// SyncLane is one of the lines in which writes are sent, one after the other.
-type SyncLane struct {
-	Lane   int        `json:"lane"`
-	Busy   bool       `json:"busy"`   // a request is on its way
-	Parked []SyncPark `json:"parked"` // items that wait while the lane goes on; the first hundred
-}
-
-// SyncPark is an item that waits by itself.
-type SyncPark struct {
-	WriteID string          `json:"writeId"`
-	Table   string          `json:"table"`
-	Key     json.RawMessage `json:"key,omitempty"` // DynamoDB JSON
-	Why     string          `json:"why"`
-	Until   time.Time       `json:"until,omitzero"` // zero: until somebody decides
-	Behind  int             `json:"behind"`         // writes of the same items that wait for it
-}
-
-// Words says for a person why the item waits. Reasons that are words already stay as they are.
-func (p SyncPark) Words() string {
-	switch p.Why {
-	case "hold":
-		return "the item may still be made by a late copy of the request that made it: it is deleted when none can come any more"
-	case "events":
-		return "the events that belong to it are sent first"
-	case "count guard":
-		return "others write the item faster than a full replacement can be sent"
-	case "yields":
-		return "a full replacement of the item by another node, which others' writes kept from being sent, goes first"
-	case "replay":
-		return "the cloud was restored: all nodes send what it lost before this is judged"
-	case "table":
-		return "its table is missing, or closed to this node"
-	case "transactions":
-		return "the cloud has no transactions, and this write needs one"
-	default:
-		return p.Why
-	}
 }
 
 // Whole has lists where there is nothing, not null.
