@@ -150,6 +150,8 @@ func TestAnErrorInOneApplication(t *testing.T) {
 	stream.Until(web.Named(frameCount))
 	all := web.Open(t, url+"/tally/stream", nil)
 	all.Next()
+	broken := web.Open(t, url+"/counter/stream", nil)
+	broken.Next()
 	f.mu.Lock()
 	f.fail, f.panicOn = errors.New("the disk of the counter"), "c1"
 	f.mu.Unlock()
@@ -174,10 +176,11 @@ func TestAnErrorInOneApplication(t *testing.T) {
 	}
 	stream.Close()
 	all.Close()
+	broken.Close()
 	if err := stop(); err != nil {
 		t.Error(err)
 	}
-	for _, want := range []string{`app=counter`, "a bug of counter", "not understood"} {
+	for _, want := range []string{`app=counter`, "a bug of counter", "a bug of all of counter", "not understood"} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("%s was not logged: %s", want, said.String())
 		}

@@ -189,7 +189,14 @@ func (f *counter) topic(r *store.Record) (ch sse.Change, ok bool, err error) {
 	default:
 		return ch, false, nil
 	}
-	ch.All = func() sse.Frame { return ch.Frame }
+	ch.All = func() sse.Frame {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.panicOn == id {
+			panic("a bug of all of " + f.name)
+		}
+		return ch.Frame
+	}
 	return ch, true, nil
 }
 

@@ -77,7 +77,18 @@ func (m *mounted) changeOf(r *store.Record) (ch sse.Change, ok bool, err error) 
 	if m.Topics == nil {
 		return sse.Change{}, false, nil
 	}
-	return m.Topics(r)
+	ch, ok, err = m.Topics(r)
+	if all := ch.All; all != nil {
+		ch.All = func() (f sse.Frame) { // which the broadcaster calls
+			defer func() {
+				if v := recover(); v != nil {
+					m.views.s.log.Error("journal record not understood", "app", m.Name, "seq", r.Seq, "err", v)
+				}
+			}()
+			return all()
+		}
+	}
+	return ch, ok, err
 }
 
 // ensureAgain is how often an open stream says that somebody still reads its topic.
