@@ -7,14 +7,12 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/operator"
 )
 
 // ConflictList is a page of conflicts.
-type ConflictList struct {
-	Items  []operator.Conflict `json:"items"`
-	Cursor *string             `json:"cursor"` // of the next page; nil: there is none
-}
+type ConflictList = httpapi.List[operator.Conflict]
 
 // Sync asks how far the node and the cloud are one.
 func (a *Client) Sync(ctx context.Context) (out operator.SyncStatus, err error) {
