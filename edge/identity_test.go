@@ -199,7 +199,7 @@ func TestDemoSignIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	served(t, t.TempDir(), node.Parts{Auth: d.Identity, Demo: d.SignIn}, func(base string) {
-		status, cookies := statusOf(t, base+"/matches", "Accept", "text/html")
+		status, cookies := statusOf(t, base+"/cricket/-/matches", "Accept", "text/html")
 		if status != http.StatusOK || len(cookies) != 1 {
 			t.Fatalf("the page: %d, %v", status, cookies)
 		}

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/touchline/touchline/edge/node"
-	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/admin"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -15,11 +15,11 @@ import (
 // What the commands that look after the files tell.
 type (
 	// Progress is how far a command has come.
-	Progress = httpapi.AdminProgress
+	Progress = admin.Progress
 	// BackupResult tells of a backup.
-	BackupResult = httpapi.BackupResult
+	BackupResult = admin.BackupResult
 	// CheckResult tells of a check.
-	CheckResult = httpapi.CheckResult
+	CheckResult = admin.CheckResult
 )
 
 // Backup writes a backup of the database in dir to a new file; without a target into dir/backups. A node that runs
@@ -50,7 +50,7 @@ func Backup(ctx context.Context, dir, target string, progress func(Progress)) (B
 		return BackupResult{}, err
 	}
 	info, err := s.Backup(ctx, target, bytesOf("copy", progress))
-	return httpapi.NewBackupResult(info), err
+	return admin.NewBackupResult(info), err
 }
 
 // Check looks at everything in the database in dir, or in a file. A node that runs does it itself, beside its writers.
@@ -74,7 +74,7 @@ func Check(ctx context.Context, dir, file string, progress func(Progress)) (Chec
 		}
 		return client.Check(ctx, progress)
 	}
-	return httpapi.NewCheckResult(problems), err
+	return admin.NewCheckResult(problems), err
 }
 
 // RestoreResult describes a restored backup.

@@ -3,10 +3,8 @@ package edge
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"strings"
 
-	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/httpapi/dynamoapi"
 	"github.com/touchline/touchline/internal/clock"
@@ -50,7 +48,7 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger, agai
 	}
 	log.Info("serving", append([]any{
 		"listen", ln.Addr().String(), "data", c.DataDir, "version", version, "dynamodb", p.DynamoDB.Addr(), "cloud", p.Cloud != nil,
-		"hub", home + pagesAt(p.Apps) + "/hub", "openapi", strings.Join(documents, " "),
+		"hub", home + "/_/hub", "openapi", strings.Join(documents, " "),
 	}, n.Started()...)...)
 	r := &reloader{Reload: again, now: c, endpoint: p.DynamoDB, log: log, apply: func(next Config) error {
 		http, _ := next.connections(connlimit.Files(), slog.New(slog.DiscardHandler)) // the log has it since the start
@@ -64,14 +62,6 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger, agai
 	stop()
 	log.Info("stopped")
 	return err
-}
-
-// pagesAt is where the pages lie: beside an application that has all of "/", under "/_".
-func pagesAt(apps []*app.App) string {
-	if slices.ContainsFunc(apps, func(a *app.App) bool { return a.Settings.Path() == "/" }) {
-		return "/_"
-	}
-	return ""
 }
 
 // connections is how many connections the node's own address and the DynamoDB endpoint may have open, in a process that may

@@ -12,35 +12,35 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// access is who may use a route.
-type access uint8
+// Access is who may use a route.
+type Access uint8
 
 // The levels. The zero value is none of them: a route whose level was forgotten is for nobody.
 const (
-	_        access = iota
-	public          // anybody; who it is does not matter
-	optional        // anybody; identityOf tells who it is, where that is known
-	user            // a user, or whoever has the API key: that one has no Subject
-	admin           // a member of the admin group, or whoever has the API key
+	_        Access = iota
+	Public          // anybody; who it is does not matter
+	Optional        // anybody; Identity tells who it is, where that is known
+	User            // a user, or whoever has the API key: that one has no Subject
+	Admin           // a member of the admin group, or whoever has the API key
 )
 
 const keyIdentity = "touchline.identity"
 
-// identityOf returns the caller. On a route for users or admins it is always known, on a public one never.
-func identityOf(c *gin.Context) (auth.Identity, bool) {
+// Identity returns the caller. On a route for users or admins it is always known, on a public one never.
+func Identity(c *gin.Context) (auth.Identity, bool) {
 	id, ok := c.Value(keyIdentity).(auth.Identity)
 	return id, ok
 }
 
 // allow lets those through who may use a route, as long as they do not ask too much. A route that is quiet has said so
 // before: it is not limited, but for those who guess at it.
-func (s *Server) allow(a access) gin.HandlerFunc {
+func (s *Server) allow(a Access) gin.HandlerFunc {
 	return s.wrap(func(c *gin.Context) error {
 		id, err := s.identify(c, a)
 		if err := s.limitAccess(c, a, id, err); err != nil {
 			return err
 		}
-		if err == nil && a != public {
+		if err == nil && a != Public {
 			c.Set(keyIdentity, id)
 		}
 		if err := permit(a, id, err); err != nil {
@@ -51,24 +51,24 @@ func (s *Server) allow(a access) gin.HandlerFunc {
 }
 
 // limitAccess counts a request; failed is what came of asking who sent it.
-func (s *Server) limitAccess(c *gin.Context, a access, id auth.Identity, failed error) error {
+func (s *Server) limitAccess(c *gin.Context, a Access, id auth.Identity, failed error) error {
 	switch {
-	case a > optional && fault.Is(failed, fault.Unauthorized) && !errors.Is(failed, errSignIn):
+	case a > Optional && fault.Is(failed, fault.Unauthorized) && !errors.Is(failed, errSignIn):
 		return s.limitFailure(c, credentialsOf(c.Request))
-	case !c.GetBool(keyQuiet) || a > optional && failed != nil:
+	case !c.GetBool(keyQuiet) || a > Optional && failed != nil:
 		return s.limit(c, id)
 	}
 	return nil
 }
 
 // permit reports whether a level admits who is asking; err is what came of asking who that is.
-func permit(a access, id auth.Identity, err error) error {
+func permit(a Access, id auth.Identity, err error) error {
 	switch a {
-	case public, optional:
+	case Public, Optional:
 		return nil
-	case user:
+	case User:
 		return err
-	case admin:
+	case Admin:
 		if err == nil && !id.Admin {
 			return fault.New(fault.Forbidden, "forbidden", "This is for admins.")
 		}
@@ -83,7 +83,7 @@ func (s *Server) refuse(c *gin.Context, err error) error {
 	if !fault.Is(err, fault.Unauthorized) {
 		return err
 	}
-	if wantsHTML(c.Request) && !s.underMount(c.Request.URL.Path) {
+	if wantsHTML(c.Request) && s.appAt(c.Request.URL.Path) == nil {
 		c.Header("Cache-Control", "no-store")
 		c.Redirect(http.StatusSeeOther, pathSignIn+"?"+url.Values{"to": {c.Request.URL.RequestURI()}}.Encode())
 		c.Abort()
@@ -108,7 +108,7 @@ var errSignIn error = fault.New(fault.Unauthorized, "unauthorized",
 
 // identify finds out who is asking: by the headers, by the cookie where it counts, or by the demo's leave. What a program
 // says in headers is never replaced by what a browser adds by itself.
-func (s *Server) identify(c *gin.Context, a access) (auth.Identity, error) {
+func (s *Server) identify(c *gin.Context, a Access) (auth.Identity, error) {
 	if s.cfg.Auth == nil {
 		return auth.Identity{}, errSignIn
 	}
@@ -117,7 +117,7 @@ func (s *Server) identify(c *gin.Context, a access) (auth.Identity, error) {
 		return id, err
 	}
 	id, err = s.byCookie(c.Request)
-	if err != nil && s.cfg.Demo != nil && a != public && s.demoFor(c.Request) {
+	if err != nil && s.cfg.Demo != nil && a != Public && s.demoFor(c.Request) {
 		return s.signInDemo(c)
 	}
 	return id, err
@@ -125,3 +125,12 @@ func (s *Server) identify(c *gin.Context, a access) (auth.Identity, error) {
 
 // isStream reports whether a request is for a stream, all of which end so.
 func isStream(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/stream") }
+
+// Subject returns whose rows a request is about. The API key is nobody's.
+func Subject(c *gin.Context) (string, error) {
+	who, ok := Identity(c)
+	if !ok || who.Subject == "" {
+		return "", fault.New(fault.Forbidden, "no_user", "The API key belongs to no user: sign in as one.")
+	}
+	return who.Subject, nil
+}

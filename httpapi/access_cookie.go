@@ -30,7 +30,7 @@ func (s *Server) byCookie(r *http.Request) (auth.Identity, error) {
 	case len(found) > 1:
 		return auth.Identity{}, fault.New(fault.Unauthorized, "unauthorized", "There is more than one cookie %s.", cookieName)
 	}
-	looks := safe(r) && (isStream(r) || !s.underMount(r.URL.Path))
+	looks := safe(r) && (isStream(r) || s.appAt(r.URL.Path) == nil)
 	if !looks && !sameOrigin(r) || crossOrigin(r) && !isNavigation(r) {
 		return auth.Identity{}, errSignIn
 	}
@@ -108,7 +108,7 @@ func (s *Server) demoFor(r *http.Request) bool {
 			return false
 		}
 	}
-	if isNavigation(r) && !s.underMount(r.URL.Path) {
+	if isNavigation(r) && s.appAt(r.URL.Path) == nil {
 		return true
 	}
 	return !crossOrigin(r) && s.cross.Check(r) == nil
@@ -121,7 +121,7 @@ func (s *Server) signInDemo(c *gin.Context) (auth.Identity, error) {
 		return auth.Identity{}, err
 	}
 	id, err := s.cfg.Auth.Verify(c.Request.Context(), token)
-	if err == nil && wantsHTML(c.Request) && !s.underMount(c.Request.URL.Path) {
+	if err == nil && wantsHTML(c.Request) && s.appAt(c.Request.URL.Path) == nil {
 		s.setCookie(c, token, id.Expires)
 	}
 	return id, err

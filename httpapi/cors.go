@@ -12,20 +12,20 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// cors lets the pages of the configured origins call the application. All others get answers without the headers by
-// which a browser would let them read, and no leave to send anything but what any page can. It is for the application's
-// mount alone. Cookies are never part of it: other origins sign in with a header.
-func (s *Server) newCORS() (gin.HandlerFunc, error) {
-	if len(s.cfg.CORS) == 0 {
+// newCORS lets the pages of other origins call an application. All others get answers without the headers by which a browser
+// would let them read, and no leave to send anything but what any page can. It is for the application's routes alone. Cookies
+// are never part of it: other origins sign in with a header.
+func newCORS(origins []string) (gin.HandlerFunc, error) {
+	if len(origins) == 0 {
 		return func(*gin.Context) {}, nil
 	}
-	for _, origin := range s.cfg.CORS {
+	for _, origin := range origins {
 		if !ValidOrigin(origin) {
 			return nil, fault.New(fault.Invalid, "bad_origin", "%q is no origin such as https://app.example", origin)
 		}
 	}
 	allowed := cors.New(cors.Config{
-		AllowOrigins: s.cfg.CORS,
+		AllowOrigins: origins,
 		AllowMethods: []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"},
 		AllowHeaders: []string{"Authorization", "Content-Type", "If-None-Match", "Last-Event-ID", "Prefer", "X-API-Key"},
 		ExposeHeaders: []string{
@@ -33,15 +33,15 @@ func (s *Server) newCORS() (gin.HandlerFunc, error) {
 		},
 		AllowCredentials: false, MaxAge: time.Hour,
 	})
-	all := slices.Contains(s.cfg.CORS, "*")
+	all := slices.Contains(origins, "*")
 	return func(c *gin.Context) {
 		origin := c.GetHeader("Origin")
-		if origin == "" || !s.underMount(c.Request.URL.Path) {
+		if origin == "" {
 			return
 		}
 		h := c.Writer.Header()
 		vary := slices.Clone(h.Values("Vary")) // the module forgets what stood there, and lends us a slice of its own
-		if all || slices.Contains(s.cfg.CORS, origin) {
+		if all || slices.Contains(origins, origin) {
 			allowed(c)
 		}
 		if !all {
@@ -49,6 +49,13 @@ func (s *Server) newCORS() (gin.HandlerFunc, error) {
 		}
 		h["Vary"] = vary
 	}, nil
+}
+
+// allowOrigins has the application that a request is for say which origins may call it.
+func (s *Server) allowOrigins(c *gin.Context) {
+	if m := s.appAt(c.Request.URL.Path); m != nil {
+		m.cors(c)
+	}
 }
 
 // ValidOrigin reports whether a text is an origin as browsers send it, or the star for all of them.

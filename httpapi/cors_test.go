@@ -6,14 +6,16 @@ import (
 	"testing"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/web"
 )
 
 const webApp = "https://app.example"
 
 func corsServer(t *testing.T, mount string, origins ...string) *Server {
 	t.Helper()
-	cfg, _, _ := config(t)
-	cfg.Auth, cfg.CORS, cfg.Mount, cfg.Rate = verifier(t), origins, mount, RateConfig{PerMinute: 60, Burst: 10}
+	cfg, f := config(t)
+	cfg.Auth, cfg.Apps[0].CORS, cfg.Rate = web.Verifier(t), origins, RateConfig{PerMinute: 60, Burst: 10}
+	mountAt(t, cfg, f, mount)
 	return newServer(t, cfg)
 }
 
@@ -29,31 +31,31 @@ func TestCORS(t *testing.T) {
 		status  int
 		allowed string // Access-Control-Allow-Origin
 	}{
-		"nobody is allowed":          {"/cricket", nil, "GET", "/cricket/matches", webApp, nil, 401, ""},
-		"nobody, preflight":          {"/cricket", nil, "OPTIONS", "/cricket/matches", webApp, preflight, 405, ""},
-		"allowed":                    {"/cricket", []string{webApp}, "GET", "/cricket/matches", webApp, []string{"Authorization", "Bearer " + token("u1")}, 200, webApp},
-		"allowed, an error":          {"/cricket", []string{webApp}, "GET", "/cricket/matches", webApp, nil, 401, webApp},
-		"allowed, unknown":           {"/cricket", []string{webApp}, "GET", "/cricket/nothing", webApp, nil, 404, webApp},
-		"allowed, preflight":         {"/cricket", []string{webApp}, "OPTIONS", "/cricket/user/follow/1", webApp, preflight, 204, webApp},
-		"allowed, another mount":     {"/", []string{webApp}, "OPTIONS", "/user/follow/1", webApp, preflight, 204, webApp},
-		"another origin":             {"/cricket", []string{webApp}, "GET", "/cricket/matches", "https://evil.example", nil, 401, ""},
-		"another, preflight":         {"/cricket", []string{webApp}, "OPTIONS", "/cricket/matches", "https://evil.example", preflight, 405, ""},
-		"a longer name":              {"/cricket", []string{webApp}, "OPTIONS", "/cricket/matches", webApp + ".evil.example", preflight, 405, ""},
-		"another scheme":             {"/cricket", []string{webApp}, "OPTIONS", "/cricket/matches", "http://app.example", preflight, 405, ""},
-		"another port":               {"/cricket", []string{webApp}, "OPTIONS", "/cricket/matches", webApp + ":8443", preflight, 405, ""},
-		"no origin at all":           {"/cricket", []string{webApp}, "OPTIONS", "/cricket/matches", "null", preflight, 405, ""},
-		"in capitals":                {"/cricket", []string{webApp}, "OPTIONS", "/cricket/matches", "HTTPS://APP.EXAMPLE", preflight, 405, ""},
-		"the star":                   {"/cricket", []string{"*"}, "GET", "/cricket/matches", "https://any.example", nil, 401, "*"},
-		"the star, preflight":        {"/cricket", []string{"*"}, "OPTIONS", "/cricket/matches", "https://any.example", preflight, 204, "*"},
-		"pages are our own":          {"/cricket", []string{webApp, "*"}, "GET", "/matches", webApp, []string{"X-API-Key", rigKey}, 200, ""},
-		"signing in is our own":      {"/cricket", []string{webApp}, "POST", "/signin", webApp, nil, 403, ""},
+		"nobody is allowed":          {"/counter", nil, "GET", "/counter/counts", webApp, nil, 401, ""},
+		"nobody, preflight":          {"/counter", nil, "OPTIONS", "/counter/counts", webApp, preflight, 405, ""},
+		"allowed":                    {"/counter", []string{webApp}, "GET", "/counter/counts", webApp, []string{"Authorization", "Bearer " + web.Token("u1")}, 200, webApp},
+		"allowed, an error":          {"/counter", []string{webApp}, "GET", "/counter/counts", webApp, nil, 401, webApp},
+		"allowed, unknown":           {"/counter", []string{webApp}, "GET", "/counter/nothing", webApp, nil, 404, webApp},
+		"allowed, preflight":         {"/counter", []string{webApp}, "OPTIONS", "/counter/counts/c1", webApp, preflight, 204, webApp},
+		"allowed, another mount":     {"/", []string{webApp}, "OPTIONS", "/counts/c1", webApp, preflight, 204, webApp},
+		"another origin":             {"/counter", []string{webApp}, "GET", "/counter/counts", "https://evil.example", nil, 401, ""},
+		"another, preflight":         {"/counter", []string{webApp}, "OPTIONS", "/counter/counts", "https://evil.example", preflight, 405, ""},
+		"a longer name":              {"/counter", []string{webApp}, "OPTIONS", "/counter/counts", webApp + ".evil.example", preflight, 405, ""},
+		"another scheme":             {"/counter", []string{webApp}, "OPTIONS", "/counter/counts", "http://app.example", preflight, 405, ""},
+		"another port":               {"/counter", []string{webApp}, "OPTIONS", "/counter/counts", webApp + ":8443", preflight, 405, ""},
+		"no origin at all":           {"/counter", []string{webApp}, "OPTIONS", "/counter/counts", "null", preflight, 405, ""},
+		"in capitals":                {"/counter", []string{webApp}, "OPTIONS", "/counter/counts", "HTTPS://APP.EXAMPLE", preflight, 405, ""},
+		"the star":                   {"/counter", []string{"*"}, "GET", "/counter/counts", "https://any.example", nil, 401, "*"},
+		"the star, preflight":        {"/counter", []string{"*"}, "OPTIONS", "/counter/counts", "https://any.example", preflight, 204, "*"},
+		"pages are our own":          {"/counter", []string{webApp, "*"}, "GET", "/counter/-/", webApp, []string{"X-API-Key", web.Key}, 200, ""},
+		"signing in is our own":      {"/counter", []string{webApp}, "POST", "/signin", webApp, nil, 403, ""},
 		"no preflight to signing in": {"/", []string{webApp}, "OPTIONS", "/signin", webApp, preflight, 405, ""},
-		"metrics are nobody's":       {"/", []string{webApp}, "GET", "/metrics", webApp, []string{"X-API-Key", rigKey}, 200, ""},
-		"pages beside the root":      {"/", []string{webApp}, "GET", "/_/matches", webApp, []string{"X-API-Key", rigKey}, 200, ""},
+		"metrics are nobody's":       {"/", []string{webApp}, "GET", "/metrics", webApp, []string{"X-API-Key", web.Key}, 200, ""},
+		"pages beside the root":      {"/", []string{webApp}, "GET", "/-/", webApp, []string{"X-API-Key", web.Key}, 200, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := corsServer(t, tt.mount, tt.origins...)
-			w := ask(s, tt.method, tt.path, "", append([]string{"Origin", tt.origin}, tt.headers...)...)
+			w := web.Ask(s.Handler(), tt.method, tt.path, "", append([]string{"Origin", tt.origin}, tt.headers...)...)
 			h := w.Header()
 			if w.Code != tt.status || h.Get("Access-Control-Allow-Origin") != tt.allowed {
 				t.Fatalf("%d, %q: %s", w.Code, h.Get("Access-Control-Allow-Origin"), w.Body)
@@ -62,7 +64,7 @@ func TestCORS(t *testing.T) {
 				t.Error("cookies may come along")
 			}
 			vary := strings.Join(h.Values("Vary"), ", ")
-			if under := s.underMount(tt.path); under && len(tt.origins) > 0 && !slices.Contains(tt.origins, "*") && !strings.Contains(vary, "Origin") {
+			if under := s.appAt(tt.path) != nil; under && len(tt.origins) > 0 && !slices.Contains(tt.origins, "*") && !strings.Contains(vary, "Origin") {
 				t.Errorf("Vary: %s", vary)
 			}
 			if tt.method == "OPTIONS" && tt.allowed != "" {
@@ -80,9 +82,9 @@ func TestCORS(t *testing.T) {
 
 // What the module sets does not take away what stood there before, and is not shared between answers.
 func TestCORSKeepsVary(t *testing.T) {
-	s := corsServer(t, "/cricket", webApp)
+	s := corsServer(t, "/counter", webApp)
 	for range 3 {
-		w := ask(s, "GET", "/cricket/matches", "", "Origin", webApp, "Accept-Encoding", "gzip", "X-API-Key", rigKey)
+		w := web.Ask(s.Handler(), "GET", "/counter/counts", "", "Origin", webApp, "Accept-Encoding", "gzip", "X-API-Key", web.Key)
 		vary := strings.Split(strings.Join(w.Header().Values("Vary"), ", "), ", ")
 		slices.Sort(vary)
 		if !slices.Contains(vary, "Origin") || !slices.Contains(vary, "Accept-Encoding") || len(slices.Compact(slices.Clone(vary))) != len(vary) {
@@ -102,9 +104,9 @@ func TestValidOrigin(t *testing.T) {
 			t.Errorf("%q: %t", origin, !want)
 		}
 	}
-	cfg, _, _ := config(t)
-	cfg.CORS = []string{"/.*/"}
-	if _, err := New(cfg); !fault.Is(err, fault.Invalid) {
+	cfg, _ := config(t)
+	cfg.Apps[0].CORS = []string{"/.*/"}
+	if _, err := New(*cfg); !fault.Is(err, fault.Invalid) {
 		t.Errorf("%v", err)
 	}
 }

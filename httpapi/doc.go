@@ -1,8 +1,8 @@
-// Package httpapi is the node's face to HTTP: the routes of the applications, streams of server-sent events, health and
-// metrics, and the embedded pages (which package page draws).
+// Package httpapi serves applications over HTTP. Each hands it one value (App): routes, errors, topics, pages; the server adds
+// sign-in, limits, event streams, health and metrics, and the node's own pages. It knows no application by name.
 //
-// It decides nothing about cricket. A handler binds and checks what came, asks a service that the Config names, and
-// writes the answer or, by one table, the error. What moves is read from the store's journal by one loop and handed to
-// the streams; nothing is sent to a client from within a transaction, and a client that reads slowly loses single
-// updates, never the present state.
+// A handler binds and checks what came (Body, Subject), asks its service, and writes the answer (JSON, Answer, Page, Stream) or
+// returns the error, which one table turns into a status and the application into a body. What moves is read from the store's
+// journal by one loop and handed to the streams; nothing is sent to a client from within a transaction, and a client that reads
+// slowly loses single updates, never the present state.
 package httpapi

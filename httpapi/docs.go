@@ -10,6 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -29,33 +30,65 @@ func docsFiles() map[string]string {
 	}
 }
 
-// newDocs makes the page that shows the description of the application's routes, and sends requests to try them.
-func newDocs(mount string) ([]byte, error) {
+// newDocs makes the page that shows the description of an application's routes, and sends requests to try them.
+func newDocs(prefix string) ([]byte, error) {
 	t, err := template.ParseFS(swaggerUI, "swagger-ui/docs.html")
 	if err != nil {
 		return nil, fmt.Errorf("docs.html: %w", err)
 	}
-	mount = strings.TrimSuffix(mount, "/")
 	var out bytes.Buffer
 	err = t.Execute(&out, struct{ Files, Document, YAML string }{
-		"/_/docs/" + swaggerVersion, mount + "/openapi.json", mount + "/openapi.yaml",
+		"/_/docs/" + swaggerVersion, prefix + "/openapi.json", prefix + "/openapi.yaml",
 	})
 	return out.Bytes(), err
 }
 
-// getDocs sends the page. Its style sheet has pictures in it.
+// getDocs shows the description of the application that the path names; without a name that of the only one, or a list. Its
+// style sheet has pictures in it.
 func (s *Server) getDocs(c *gin.Context) error {
+	m, ok := s.described(c.Param("name"))
+	if !ok {
+		return s.getDocsIndex(c)
+	}
+	page, err := newDocs(m.prefix)
+	if err != nil {
+		return err
+	}
 	h := c.Writer.Header()
 	h.Set("Content-Security-Policy", strings.Replace(h.Get("Content-Security-Policy"), "img-src 'self'", "img-src 'self' data:", 1))
-	writeTagged(c, "text/html; charset=utf-8", s.docs)
+	writeTagged(c, htmlType, page)
 	return nil
+}
+
+// described finds an application that has a description.
+func (s *Server) described(name string) (m *mounted, ok bool) {
+	m, ok = s.appNamed(name)
+	return m, ok && m.OpenAPI != nil
+}
+
+// getDocsIndex lists the descriptions.
+func (s *Server) getDocsIndex(c *gin.Context) error {
+	if c.Param("name") != "" {
+		return fault.New(fault.NotFound, "not_found", "There is no such description.")
+	}
+	g := page.Group{ID: "docs", Title: "API documents", None: "No application here has an API."}
+	for _, m := range s.apps {
+		if m.OpenAPI != nil {
+			g.Tiles = append(g.Tiles, page.Tile{Href: "/_/docs/" + m.Name, Title: m.Title, Line: m.prefix + "/openapi.yaml"})
+		}
+	}
+	body, err := s.pages.Index("API documents", []page.Group{g}, nil)
+	if err != nil {
+		return err
+	}
+	return HTML(c, http.StatusOK, body)
 }
 
 // getDocsFile sends a file of the page. Its path has its version, so it never changes.
 func (s *Server) getDocsFile(c *gin.Context) error {
-	name := c.Param("name")
+	name := c.Param("file")
 	kind, ok := docsFiles()[name]
-	if !ok || c.Param("version") != swaggerVersion {
+	if !ok || c.Param("name") != swaggerVersion {
 		return fault.New(fault.NotFound, "not_found", "There is no such file in this version.")
 	}
 	body, err := swaggerUI.ReadFile("swagger-ui/" + name)

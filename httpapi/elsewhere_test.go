@@ -5,12 +5,14 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/touchline/touchline/internal/testrig/web"
 )
 
 // A request for another machine's name is refused as everything else is at that place: in the application's shape, as a problem,
 // as a page.
 func TestOtherMachinesAreRefused(t *testing.T) {
-	cfg, _, _ := config(t)
+	cfg, _ := config(t)
 	address, stop := start(t, cfg)
 	defer func() {
 		if err := stop(); err != nil {
@@ -18,9 +20,9 @@ func TestOtherMachinesAreRefused(t *testing.T) {
 		}
 	}()
 	for _, test := range []struct{ path, accept, contentType, body string }{
-		{"/cricket/matches", "", "application/json; charset=utf-8",
-			`{"error":{"code":"not_here","message":"this node serves its own machine only"}}`},
-		{streamPath, "text/event-stream", "application/json; charset=utf-8", `"code":"not_here"`},
+		{"/counter/counts", "", "application/json; charset=utf-8",
+			`"oops":"not_here","why":"this node serves its own machine only"`},
+		{streamPath, "text/event-stream", "application/json; charset=utf-8", `"oops":"not_here"`},
 		{"/metrics", "", "application/problem+json", `"status":421,"detail":"this node serves its own machine only"`},
 		{"/_/", "text/html", "text/html; charset=utf-8", "<p>This node serves its own machine only</p>"},
 	} {
@@ -30,7 +32,7 @@ func TestOtherMachinesAreRefused(t *testing.T) {
 		}
 		r.Host = "evil.example"
 		r.Header.Set("Accept", test.accept)
-		resp, err := client(t).Do(r)
+		resp, err := web.Client(t).Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}

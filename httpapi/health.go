@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -52,13 +54,28 @@ func (s *Server) getReady(c *gin.Context) error {
 	return nil
 }
 
-// checks are the node's, and whether the server is about to end.
-func (s *Server) checks(ctx context.Context) []Check {
+// checks are the node's and its applications', and whether the server is about to end.
+func (s *Server) checks(ctx context.Context) []operator.Check {
 	checks := s.cfg.Ready(ctx)
+	for _, m := range s.apps {
+		if m.Ready != nil {
+			checks = append(checks, m.Ready(ctx)...)
+		}
+	}
 	if s.draining.Err() != nil {
-		checks = append(checks, Check{Name: "running", Err: fault.New(fault.Unavailable, "draining", "shutting down")})
+		checks = append(checks, operator.Check{Name: "running", Err: fault.New(fault.Unavailable, "draining", "shutting down")})
 	}
 	return checks
+}
+
+// Ready is nil while the node is ready, for an application that answers that in words of its own.
+func Ready(c *gin.Context) error {
+	for _, check := range serverOf(c).checks(c.Request.Context()) {
+		if check.Err != nil {
+			return notReady([]string{check.Name})
+		}
+	}
+	return nil
 }
 
 func notReady(failed []string) error {
@@ -66,16 +83,44 @@ func notReady(failed []string) error {
 }
 
 // nodeStatus is the node's own account, with what only httpapi knows.
-func (s *Server) nodeStatus() NodeStatus {
+func (s *Server) nodeStatus() operator.NodeStatus {
 	n := s.cfg.Node()
-	n.Streams = s.hub.count()
-	n.Journal = JournalStatus{First: s.cfg.Journal.FirstSeq(), Last: s.cfg.Journal.Seq()}
+	n.Streams = s.events.Count()
+	n.Journal = operator.JournalStatus{First: s.cfg.Journal.FirstSeq(), Last: s.cfg.Journal.Seq()}
 	return n
 }
 
+// Node is the node's own account of itself.
+func Node(c *gin.Context) operator.NodeStatus { return serverOf(c).nodeStatus() }
+
+// getStatus answers with the node's account and the members that its applications add.
 func (s *Server) getStatus(c *gin.Context) error {
+	node := s.nodeStatus()
+	own, err := json.Marshal(node)
+	if err != nil {
+		return fmt.Errorf("encode status: %w", err)
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(own, &members); err != nil {
+		return fmt.Errorf("encode status: %w", err)
+	}
+	out := map[string]any{}
+	for name, v := range members {
+		out[name] = v
+	}
+	for _, m := range s.apps {
+		if m.Status == nil {
+			continue
+		}
+		for name, v := range m.Status(&node) {
+			if _, taken := out[name]; taken {
+				name = m.Name + "." + name
+			}
+			out[name] = v
+		}
+	}
 	c.Header("Cache-Control", "no-store")
-	writeBody(c, http.StatusOK, "application/json; charset=utf-8", s.nodeStatus())
+	writeBody(c, http.StatusOK, jsonType, out)
 	return nil
 }
 

@@ -98,11 +98,11 @@ func (r *readers) enter(name string, most int) (leave func(), ok bool) {
 // enterStream counts a stream in, unless there are too many: of all, or of one user or address. The API key may have any
 // number: it is the operator's own.
 func (s *Server) enterStream(c *gin.Context, kind string) (leave func(), err error) {
-	if s.hub.count() >= s.limits.Load().streams {
+	if s.events.Count() >= s.limits.Load().streams {
 		return nil, fault.New(fault.Unavailable, "too_many_streams", "Too many streams are open.")
 	}
 	left := func() {}
-	if id, _ := identityOf(c); !keyAlone(id) {
+	if id, _ := Identity(c); !keyAlone(id) {
 		var ok bool
 		if left, ok = s.readers.enter(bucketOf(s.limits.Load().proxies.client(c.Request), id), s.cfg.UserStreams); !ok {
 			c.Header("Retry-After", strconv.Itoa(streamRetry))

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/touchline/touchline/internal/testrig/web"
 )
 
 // safeLog is a log that may be read while it is written.
@@ -58,7 +60,7 @@ func asks(t *testing.T, addr, path string) int {
 
 // Idle connections, before or after a request, do not take the port away from others.
 func TestIdleConnectionsDoNotHoldThePort(t *testing.T) {
-	cfg, _, _ := config(t)
+	cfg, _ := config(t)
 	cfg.MaxConnections = 8
 	var told safeLog
 	cfg.Logger = slog.New(slog.NewTextHandler(&told, nil))
@@ -87,7 +89,7 @@ func TestIdleConnectionsDoNotHoldThePort(t *testing.T) {
 // A user has 16 streams open and no more, from wherever they come; others and the API key have theirs, and one that ends
 // makes room.
 func TestStreamsOfAUser(t *testing.T) {
-	cfg, _, _ := config(t)
+	cfg, _ := config(t)
 	cfg.Heartbeat = time.Hour
 	s := newServer(t, cfg)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -104,22 +106,22 @@ func TestStreamsOfAUser(t *testing.T) {
 		}
 	})
 	url := "http://" + ln.Addr().String()
-	paths := []string{streamPath, "/cricket/stream", "/_/stream?match=" + finalID}
-	var open []*sseClient
+	paths := []string{streamPath, "/counter/stream", listenPath}
+	var open []*web.Stream
 	for i := range 16 {
-		c := openStream(t, url+paths[i%3], nil)
-		if c.resp.StatusCode != http.StatusOK {
-			t.Fatalf("stream %d: %s", i, c.resp.Status)
+		c := web.Open(t, url+paths[i%3], nil)
+		if c.Resp.StatusCode != http.StatusOK {
+			t.Fatalf("stream %d: %s", i, c.Resp.Status)
 		}
 		open = append(open, c)
 	}
 	for _, path := range paths {
-		c := openStream(t, url+path, nil)
-		body, err := io.ReadAll(c.resp.Body)
-		if err != nil || c.resp.StatusCode != http.StatusTooManyRequests || c.resp.Header.Get("Retry-After") != "30" {
-			t.Errorf("%s: %s %v", path, c.resp.Status, c.resp.Header)
+		c := web.Open(t, url+path, nil)
+		body, err := io.ReadAll(c.Resp.Body)
+		if err != nil || c.Resp.StatusCode != http.StatusTooManyRequests || c.Resp.Header.Get("Retry-After") != "30" {
+			t.Errorf("%s: %s %v", path, c.Resp.Status, c.Resp.Header)
 		}
-		want := `{"error":{"code":"stream_limit","message":"You have 16 open streams, the most allowed: close one first."}}`
+		want := `"oops":"stream_limit","why":"You have 16 open streams, the most allowed: close one first."`
 		if strings.HasPrefix(path, "/_/") {
 			want = `"code":"stream_limit"`
 		}
@@ -128,21 +130,21 @@ func TestStreamsOfAUser(t *testing.T) {
 		}
 	}
 	for range 17 {
-		if c := openStream(t, url+streamPath, map[string]string{"X-API-Key": "key"}); c.resp.StatusCode != http.StatusOK {
-			t.Fatalf("the API key: %s", c.resp.Status)
+		if c := web.Open(t, url+streamPath, map[string]string{"X-API-Key": "key"}); c.Resp.StatusCode != http.StatusOK {
+			t.Fatalf("the API key: %s", c.Resp.Status)
 		}
 	}
-	if c := openStream(t, url+streamPath, map[string]string{"Authorization": "Bearer u1"}); c.resp.StatusCode != http.StatusOK {
-		t.Errorf("another user: %s", c.resp.Status)
+	if c := web.Open(t, url+streamPath, map[string]string{"Authorization": "Bearer u1"}); c.Resp.StatusCode != http.StatusOK {
+		t.Errorf("another user: %s", c.Resp.Status)
 	}
-	open[0].close()
-	eventually(t, "room", func() bool {
+	open[0].Close()
+	web.Eventually(t, "room", func() bool {
 		s.readers.mu.Lock()
 		defer s.readers.mu.Unlock()
 		return s.readers.of["user u0"] < 16
 	})
-	if c := openStream(t, url+streamPath, nil); c.resp.StatusCode != http.StatusOK {
-		t.Errorf("after one has ended: %s", c.resp.Status)
+	if c := web.Open(t, url+streamPath, nil); c.Resp.StatusCode != http.StatusOK {
+		t.Errorf("after one has ended: %s", c.Resp.Status)
 	}
 }
 

@@ -24,8 +24,10 @@ const (
 	maxBody      = 1 << 20
 )
 
-// identify gives each request an id of our own: one that came with the request could be anybody's invention.
-func identify(c *gin.Context) {
+// enter gives each request an id of our own: one that came with the request could be anybody's invention. Handlers find the
+// server through it.
+func (s *Server) enter(c *gin.Context) {
+	c.Set(keyServer, s)
 	id := rand.Text()
 	c.Set(keyRequestID, id)
 	c.Header("X-Request-Id", id)
@@ -98,11 +100,11 @@ func (s *Server) noteOf(c *gin.Context) note {
 	return n
 }
 
-// loggedPath leaves tokens out of a path: whoever has a device's can push to it.
+// loggedPath leaves tokens out of a path: they are secrets.
 func loggedPath(path string) string {
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
-		if isToken(part) {
+		if IsToken(part) {
 			parts[i] = "..."
 		}
 	}
@@ -148,11 +150,8 @@ func (s *Server) rescue(c *gin.Context) {
 	c.Next()
 }
 
-// handler is a route's code: it answers, or returns the error to answer with.
-type handler func(c *gin.Context) error
-
 // wrap makes a gin handler of ours.
-func (s *Server) wrap(h handler) gin.HandlerFunc {
+func (s *Server) wrap(h Handler) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		err := h(c)
 		switch {
@@ -172,4 +171,9 @@ func (s *Server) noRoute(c *gin.Context) {
 func (s *Server) noMethod(c *gin.Context) {
 	allowed := c.Writer.Header().Get("Allow")
 	s.fail(c, fault.New(fault.Invalid, methodNotAllowed, "This address answers %s only.", strings.ReplaceAll(allowed, ", ", " and ")))
+}
+
+// IsToken reports whether a text looks like a token of a device or a session: a long hexadecimal number.
+func IsToken(text string) bool {
+	return len(text) >= 32 && strings.Trim(text, "0123456789abcdefABCDEF") == ""
 }

@@ -1,31 +1,33 @@
 package httpapi
 
 import (
-	"bytes"
-	_ "embed" // the document
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"sync"
 
 	"github.com/gin-gonic/gin"
 	"go.yaml.in/yaml/v3"
 )
 
-//go:embed openapi.yaml
-var openAPI []byte
-
-// document is the description of the application's routes, under the mount where they lie here.
+// document is the description of an application's routes, under the mount where they lie here.
 type document struct {
 	yaml []byte
 	json func() ([]byte, error) // converted when it is first asked for
 }
 
-func newDocument(mount string) (document, error) {
+// firstServer is where a document says that the routes lie.
+var firstServer = regexp.MustCompile(`(?m)^servers:\n\s*- url: (.*)$`)
+
+func newDocument(text []byte, mount string) (document, error) {
 	quoted, err := json.Marshal(mount)
 	if err != nil {
 		return document{}, fmt.Errorf("openapi.yaml: %w", err)
 	}
-	d := document{yaml: bytes.Replace(openAPI, []byte("- url: /cricket\n"), fmt.Appendf(nil, "- url: %s\n", quoted), 1)}
+	d := document{yaml: text}
+	if at := firstServer.FindSubmatchIndex(text); at != nil {
+		d.yaml = append(append(append([]byte{}, text[:at[2]]...), quoted...), text[at[3]:]...)
+	}
 	d.json = sync.OnceValues(func() ([]byte, error) {
 		var all any
 		if err := yaml.Unmarshal(d.yaml, &all); err != nil {
@@ -36,13 +38,13 @@ func newDocument(mount string) (document, error) {
 	return d, nil
 }
 
-func (s *Server) getOpenAPIYAML(c *gin.Context) error {
-	writeTagged(c, "application/yaml; charset=utf-8", s.document.yaml)
+func (d *document) getYAML(c *gin.Context) error {
+	writeTagged(c, "application/yaml; charset=utf-8", d.yaml)
 	return nil
 }
 
-func (s *Server) getOpenAPIJSON(c *gin.Context) error {
-	body, err := s.document.json()
+func (d *document) getJSON(c *gin.Context) error {
+	body, err := d.json()
 	if err != nil {
 		return err
 	}

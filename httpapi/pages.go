@@ -9,131 +9,94 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/fault"
 )
 
-const htmlType = "text/html; charset=utf-8"
+const (
+	htmlType = "text/html; charset=utf-8"
+	maxTopic = 256 // bytes of a topic's name
+)
 
-// getHome opens with the match that a visitor most likely came for; with several the list, with none the quiet page.
-func (s *Server) getHome(c *gin.Context) error {
-	id, err := s.home(c.Request.Context())
+// Page answers with the page of a topic, which then follows its stream.
+func Page(c *gin.Context, topic string) error {
+	s, m := serverOf(c), appOf(c)
+	if err := m.ensure(c.Request.Context(), topic); err != nil {
+		return err
+	}
+	view, _, err := m.views.get(c.Request.Context(), topic)
 	if err != nil {
 		return err
 	}
-	if id == "" {
-		return s.listPage(c)
-	}
-	return s.matchPage(c, id)
-}
-
-// home picks that match: the one the node features, the only one that is on, or the only one there is.
-func (s *Server) home(ctx context.Context) (string, error) {
-	if id := s.cfg.Featured(); id != "" {
-		_, err := s.cfg.Cricket.Match(ctx, id)
-		if err == nil {
-			return id, nil
-		}
-		if !fault.Is(err, fault.NotFound) {
-			return "", err
-		}
-	}
-	found, err := s.cfg.Cricket.Live(ctx)
-	if err == nil && len(found) == 0 {
-		found, _, err = s.cfg.Cricket.Matches(ctx, cricket.MatchFilter{Limit: 2})
-	}
-	if err != nil || len(found) != 1 {
-		return "", err
-	}
-	return found[0].MatchID, nil
-}
-
-func (s *Server) getMatchPage(c *gin.Context) error {
-	id, err := matchID(c)
-	if err != nil {
-		return err
-	}
-	return s.matchPage(c, id)
-}
-
-// getOversPage has the figures of every over, which the match page leaves out until somebody wants them.
-func (s *Server) getOversPage(c *gin.Context) error {
-	id, err := matchID(c)
-	if err != nil {
-		return err
-	}
-	in, err := s.views.input(c.Request.Context(), id)
-	if err != nil {
-		return err
-	}
-	body, err := s.pages.Overs(in)
-	if err != nil {
-		return err
-	}
-	c.Header("Cache-Control", "no-store")
-	c.Data(http.StatusOK, htmlType, body)
-	return nil
-}
-
-func (s *Server) getListPage(c *gin.Context) error { return s.listPage(c) }
-
-func (s *Server) matchPage(c *gin.Context, id string) error {
-	return s.framedPage(c, "match", id)
-}
-
-func (s *Server) listPage(c *gin.Context) error {
-	return s.framedPage(c, "list", "")
-}
-
-func (s *Server) framedPage(c *gin.Context, kind, id string) error {
-	if err := s.ensureEvents(c.Request.Context(), id); err != nil {
-		return err
-	}
-	view, _, err := s.views.get(c.Request.Context(), id)
-	if err != nil {
-		return err
-	}
-	who, _ := identityOf(c)
+	who, _ := Identity(c)
 	view = shownTo(who, view)
-	view.Nav = s.navFor(who)
-	body, err := s.pages.Page(kind, view, streamAddress(id, view))
+	body, err := m.Look.Page(view, m.streamAddress(topic, view), s.nav(c))
 	if err != nil {
 		return err
 	}
-	c.Header("Cache-Control", "no-store")
-	c.Data(http.StatusOK, htmlType, body)
-	return nil
+	return HTML(c, http.StatusOK, body)
 }
 
-// navFor is where somebody may go on to.
-func (s *Server) navFor(who auth.Identity) *page.Nav {
-	return &page.Nav{
-		Hub: who.Admin, Replays: who.Admin && s.cfg.Replay != nil, SignIn: s.cfg.Auth != nil, SignedIn: who.Subject != "",
+// BarePage answers with a page of one part, which has no stream.
+func BarePage(c *gin.Context, status int, view page.View) error {
+	body, err := appOf(c).Look.Bare(view, serverOf(c).nav(c))
+	if err != nil {
+		return err
 	}
+	return HTML(c, status, body)
 }
 
-// operatorPart is the strip that shows how the node fares.
-const operatorPart = "node"
+// OwnPage refuses what another origin's page has a browser send.
+func OwnPage(c *gin.Context) error { return serverOf(c).ownPage(c.Request) }
+
+// ensure has what a topic shows here.
+func (m *mounted) ensure(ctx context.Context, topic string) error {
+	if m.Ensure == nil {
+		return nil
+	}
+	return m.Ensure(ctx, topic)
+}
+
+// nav is where a reader may go on to: on an application's pages those of that one, on the node's those of all.
+func (s *Server) nav(c *gin.Context) *page.Nav {
+	who, _ := Identity(c)
+	n := &page.Nav{SignIn: s.cfg.Auth != nil, SignedIn: who.Subject != ""}
+	apps := s.apps
+	if m := appOf(c); m != nil {
+		apps = []*mounted{m}
+	}
+	if len(s.apps) > 1 {
+		n.Links = append(n.Links, page.Link{Href: s.home(), Text: "All"})
+	}
+	for _, m := range apps {
+		if m.Nav != nil {
+			n.Links = append(n.Links, m.Nav(who)...)
+		}
+	}
+	if who.Admin {
+		n.Links = append(n.Links, page.Link{Href: "/_/hub", Text: "Hub"})
+	}
+	return n
+}
 
 // shownTo leaves out of a view what the caller may not see: the node's state is for admins.
 func shownTo(who auth.Identity, v page.View) page.View {
-	if !who.Admin {
-		v.Parts = slices.DeleteFunc(slices.Clone(v.Parts), func(p page.Part) bool { return p.ID == operatorPart })
+	if !who.Admin && v.Operator != "" {
+		v.Parts = slices.DeleteFunc(slices.Clone(v.Parts), func(p page.Part) bool { return p.ID == v.Operator })
 	}
 	return v
 }
 
-// streamAddress is what the page listens to. It says which parts the page has, so that they are not sent again.
-func streamAddress(id string, v page.View) string {
+// streamAddress is what a page listens to. It says which parts the page has, so that they are not sent again.
+func (m *mounted) streamAddress(topic string, v page.View) string {
 	have := make([]string, 0, len(v.Parts))
 	for _, p := range v.Parts {
 		have = append(have, p.ID+"."+p.Hash)
 	}
-	q := url.Values{"have": {strings.Join(have, " ")}}
-	if id != "" {
-		q.Set("match", id)
+	q := url.Values{"app": {m.Name}, "have": {strings.Join(have, " ")}}
+	if topic != "" {
+		q.Set("page", topic)
 	}
 	return "/_/stream?" + q.Encode()
 }
@@ -141,11 +104,85 @@ func streamAddress(id string, v page.View) string {
 // getAsset serves a file of the pages. Its path has the hash of all of them, so it never changes; a path of an older
 // version is gone.
 func (s *Server) getAsset(c *gin.Context) error {
-	a, ok := s.pages.Asset(c.Param("name"))
-	if !ok || c.Param("version") != s.pages.Version() {
-		return fault.New(fault.NotFound, "not_found", "There is no such file in this version.")
+	looks := []*page.Renderer{s.pages}
+	for _, m := range s.apps {
+		if m.Look != nil {
+			looks = append(looks, m.Look)
+		}
 	}
-	c.Header("Cache-Control", "public, max-age=31536000, immutable")
-	c.Data(http.StatusOK, a.Type, a.Body)
-	return nil
+	for _, look := range looks {
+		if a, ok := look.Asset(c.Param("name")); ok && c.Param("version") == look.Version() {
+			c.Header("Cache-Control", "public, max-age=31536000, immutable")
+			c.Data(http.StatusOK, a.Type, a.Body)
+			return nil
+		}
+	}
+	return fault.New(fault.NotFound, "not_found", "There is no such file in this version.")
+}
+
+// getIndex lists the applications that run, with what is on.
+func (s *Server) getIndex(c *gin.Context) error {
+	var groups []page.Group
+	for _, m := range s.apps {
+		g := page.Group{ID: m.Name, Title: m.Title, None: "Nothing is on."}
+		if len(m.Pages) > 0 {
+			g.Href = m.prefix + "/-/"
+		}
+		if m.Live != nil {
+			var err error
+			if g.Tiles, err = m.Live(c.Request.Context()); err != nil {
+				s.log.Error("an application does not say what is on", "app", m.Name, "err", err)
+				g.None = "What is on cannot be read now."
+			}
+		}
+		groups = append(groups, g)
+	}
+	body, err := s.pages.Index("Applications", groups, s.nav(c))
+	if err != nil {
+		return err
+	}
+	return HTML(c, http.StatusOK, body)
+}
+
+// scenes are those of an application.
+func (m *mounted) scenes() ([]page.Scene, error) {
+	if m.Scenes == nil {
+		return nil, nil
+	}
+	return m.Scenes()
+}
+
+// getGallery shows every part in every state, from fixed data: a page an application, one behind the other.
+func (s *Server) getGallery(c *gin.Context) error {
+	for _, m := range s.apps {
+		scenes, err := m.scenes()
+		if err != nil {
+			return err
+		}
+		if name := c.Query("app"); len(scenes) == 0 || name != "" && name != m.Name {
+			continue
+		}
+		body, err := m.Look.Gallery("/_/gallery/"+m.Name+"/", scenes)
+		if err != nil {
+			return err
+		}
+		return HTML(c, http.StatusOK, body)
+	}
+	return fault.New(fault.NotFound, "not_found", "There are no scenes.")
+}
+
+// getScene shows one state of a page as the whole page.
+func (s *Server) getScene(c *gin.Context) error {
+	if m, ok := s.appNamed(c.Param("app")); ok {
+		scenes, err := m.scenes()
+		if err != nil {
+			return err
+		}
+		for i := range scenes {
+			if scenes[i].Name == c.Param("scene") {
+				return HTML(c, http.StatusOK, scenes[i].Page)
+			}
+		}
+	}
+	return fault.New(fault.NotFound, "not_found", "There is no such scene.")
 }

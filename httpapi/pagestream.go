@@ -11,6 +11,7 @@ import (
 
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -22,32 +23,47 @@ const (
 // streamPage keeps one page in step: it sends the parts whose HTML changed, at most four times a second, with one
 // connection for everything. A page that is slow gets the newest state when it is ready for it.
 func (s *Server) streamPage(c *gin.Context) error {
-	id := c.Query("match")
-	if len(id) > maxMatchID {
-		return fault.New(fault.NotFound, "match_not_found", "There is no such match here.")
+	topic, name := c.Query("page"), c.Query("app")
+	if name == "" {
+		return s.streamFormer(c)
 	}
-	watch := &eventsWatch{s: s, match: id}
+	m, ok := s.appNamed(name)
+	if !ok || len(topic) > maxTopic {
+		return fault.New(fault.NotFound, "not_found", "There is no such page here.")
+	}
+	watch := &watch{s: s, app: m, topic: topic}
 	if err := watch.look(c.Request.Context()); err != nil {
 		return err
 	}
-	if _, _, err := s.views.get(c.Request.Context(), id); err != nil {
+	if _, _, err := m.views.get(c.Request.Context(), topic); err != nil {
 		return err
 	}
 	leave, err := s.enterStream(c, "page")
 	if err != nil {
 		return err
 	}
-	sub, unsubscribe := s.hub.subscribe(id, true)
-	p := &pageStream{s: s, id: id, sub: sub, watch: watch, have: map[string]string{}, expires: streamsUntil(c)}
-	p.who, _ = identityOf(c)
+	sub, unsubscribe := s.events.Subscribe(sse.Topic{App: m.Name, Name: topic}, true)
+	p := &pageStream{s: s, sub: sub, watch: watch, have: map[string]string{}, expires: streamsUntil(c)}
+	p.who, _ = Identity(c)
 	if c.GetHeader("Last-Event-ID") == "" { // a page that comes again has newer parts than its address says
 		p.have = parseHave(c.Query("have"))
 	}
-	run := func(ctx context.Context, out *sse) error {
+	run := func(ctx context.Context, out *sse.Conn) error {
 		p.out = out
 		return p.run(ctx)
 	}
-	return s.serveStream(c, &stream{kind: "page", sub: sub, run: run}, func() { unsubscribe(); leave() })
+	return s.serveStream(c, &stream{sub: sub, run: run}, func() { unsubscribe(); leave() })
+}
+
+// streamFormer has a page that an earlier version has sent load itself again: it does not say whose it is.
+func (s *Server) streamFormer(c *gin.Context) error {
+	gone := func(_ context.Context, out *sse.Conn) error {
+		if err := out.Open(); err != nil {
+			return err
+		}
+		return out.Send(sse.NewFrame("gone", 0, []byte("{}")))
+	}
+	return s.serveStream(c, &stream{sub: sse.NewSubscriber(true), run: gone}, func() {})
 }
 
 // parseHave reads which parts a page has: "score.1x2y3z top.4a5b6c".
@@ -64,14 +80,13 @@ func parseHave(text string) map[string]string {
 // pageStream is one open page.
 type pageStream struct {
 	s    *Server
-	id   string
-	sub  *subscriber
+	sub  *sse.Subscriber
 	who  auth.Identity
-	out  *sse
+	out  *sse.Conn
 	have map[string]string // hash of each part the page shows
 
 	expires time.Time // of the reader's token; zero: never
-	watch   *eventsWatch
+	watch   *watch
 }
 
 // pageParts is what goes to the page.
@@ -86,7 +101,7 @@ type pagePart struct {
 }
 
 func (p *pageStream) run(ctx context.Context) error {
-	if err := p.out.open(); err != nil {
+	if err := p.out.Open(); err != nil {
 		return err
 	}
 	spoke := p.s.wall.Now()
@@ -105,10 +120,10 @@ func (p *pageStream) run(ctx context.Context) error {
 		if spoke, err = p.beat(said, spoke, looked); err != nil {
 			return err
 		}
-		if err := p.s.wall.Wait(ctx, looked.Add(p.s.cfg.PageTick), p.sub.sig); err != nil {
+		if err := p.s.wall.Wait(ctx, looked.Add(p.s.cfg.PageTick), p.sub.Sig); err != nil {
 			return err
 		}
-		if p.out.gone.Load() {
+		if p.out.Gone() {
 			return errGone
 		}
 		if err := p.s.wall.Wait(ctx, looked.Add(min(pagePause, p.s.cfg.PageTick)), nil); err != nil {
@@ -124,17 +139,17 @@ func (p *pageStream) beat(said bool, spoke, now time.Time) (time.Time, error) {
 	case said:
 		return now, nil
 	case now.Sub(spoke) >= pageBeat:
-		return now, p.out.wires(p.s.encoder.tick)
+		return now, p.out.Tick()
 	}
 	return spoke, nil
 }
 
 // look sends what changed since the last look.
 func (p *pageStream) look(ctx context.Context) (said bool, err error) {
-	view, seq, err := p.s.views.get(ctx, p.id)
+	view, seq, err := p.watch.app.views.get(ctx, p.watch.topic)
 	if err != nil {
 		if fault.Is(err, fault.NotFound) {
-			return true, p.out.wires(newWire("gone", 0, []byte("{}")))
+			return true, p.out.Send(sse.NewFrame("gone", 0, []byte("{}")))
 		}
 		return false, err
 	}
@@ -148,7 +163,7 @@ func (p *pageStream) look(ctx context.Context) (said bool, err error) {
 		return false, fmt.Errorf("encode parts: %w", err)
 	}
 	// The id only has to be there: it tells a page that comes again from a new one.
-	if err := p.out.wires(newWire("parts", seq+1, data)); err != nil {
+	if err := p.out.Send(sse.NewFrame("parts", seq+1, data)); err != nil {
 		return false, err
 	}
 	for _, part := range view.Parts {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -45,50 +46,33 @@ const (
 	notHere          = "not_here" // for a name that is not this machine's
 )
 
-// detail is one thing that is wrong with a request.
-type detail struct {
-	Field   string `json:"field"`
-	Message string `json:"message"`
+// Failure is an error worked out for the client.
+type Failure struct {
+	Status    int
+	Code      string
+	Message   string
+	Details   []bind.Detail // of a request that is not valid
+	RequestID string
+	Conflict  uint64 // of a write that the cloud refused; 0: of another error
+
+	retry string // Retry-After
 }
 
-// invalidError is a request with more than one thing to say about it.
-type invalidError struct {
-	details []detail
-}
-
-func (e *invalidError) Error() string {
-	parts := make([]string, 0, len(e.details))
-	for _, d := range e.details {
-		parts = append(parts, d.Field+": "+d.Message)
-	}
-	return strings.Join(parts, "; ")
-}
-
-// failure is an error worked out for the client.
-type failure struct {
-	status  int
-	retry   string
-	code    string
-	message string
-	details []detail
-
-	conflict uint64 // of a write that the cloud refused
-}
-
-func failureOf(err error) failure {
+// FailureOf works an error out. What is not known is a 500 without a text.
+func FailureOf(err error) Failure {
 	if refused, ok := errors.AsType[*refusedError](err); ok {
-		return failure{
-			status: http.StatusConflict, code: "refused_by_cloud", conflict: refused.conflict,
-			message: "The write was accepted here but refused by the cloud, so it has no effect.",
+		return Failure{
+			Status: http.StatusConflict, Code: "refused_by_cloud", Conflict: refused.conflict,
+			Message: "The write was accepted here but refused by the cloud, so it has no effect.",
 		}
 	}
-	if bad, ok := errors.AsType[*invalidError](err); ok {
-		return failure{
-			status: http.StatusBadRequest, code: "validation", message: "The request is not valid.", details: bad.details,
+	if bad, ok := errors.AsType[*bind.Error](err); ok {
+		return Failure{
+			Status: http.StatusBadRequest, Code: "validation", Message: "The request is not valid.", Details: bad.Details,
 		}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return failure{status: http.StatusServiceUnavailable, retry: "2", code: "timeout", message: "It took too long."}
+		return Failure{Status: http.StatusServiceUnavailable, retry: "2", Code: "timeout", Message: "It took too long."}
 	}
 	e, ok := errors.AsType[*fault.Error](err)
 	if !ok {
@@ -98,25 +82,25 @@ func failureOf(err error) failure {
 	if !ok {
 		return internalFailure()
 	}
-	f := failure{status: a.status, retry: a.retry, code: e.Code, message: e.Message}
+	f := Failure{Status: a.status, retry: a.retry, Code: e.Code, Message: e.Message}
 	if later, ok := errors.AsType[retryable](err); ok {
 		f.retry = seconds(later.RetryAfter())
 	}
 	switch e.Code {
 	case methodNotAllowed:
-		f.status = http.StatusMethodNotAllowed
+		f.Status = http.StatusMethodNotAllowed
 	case notHere:
-		f.status = http.StatusMisdirectedRequest
+		f.Status = http.StatusMisdirectedRequest
 	}
 	if a.hide {
-		f.code, f.message = "unavailable", "Not now."
+		f.Code, f.Message = "unavailable", "Not now."
 	}
 	return f
 }
 
-func internalFailure() failure {
-	return failure{
-		status: http.StatusInternalServerError, code: "internal", message: "Something went wrong on our side.",
+func internalFailure() Failure {
+	return Failure{
+		Status: http.StatusInternalServerError, Code: "internal", Message: "Something went wrong on our side.",
 	}
 }
 
@@ -127,7 +111,7 @@ func (s *Server) fail(c *gin.Context, err error) {
 	if c.Writer.Written() {
 		return // a stream that broke off: the status is gone already
 	}
-	f := failureOf(err)
+	f := FailureOf(err)
 	h := c.Writer.Header()
 	for _, name := range []string{"ETag", "Cache-Control", "Content-Type", "Content-Length"} {
 		h.Del(name)
@@ -136,60 +120,40 @@ func (s *Server) fail(c *gin.Context, err error) {
 	if f.retry != "" && h.Get("Retry-After") == "" {
 		h.Set("Retry-After", f.retry)
 	}
+	f.RequestID = requestID(c)
+	m := s.appAt(c.Request.URL.Path)
 	switch {
-	case s.underMount(c.Request.URL.Path):
-		s.failApplication(c, f)
-	case wantsHTML(c.Request):
+	case m != nil && m.Problem != nil:
+		writeBody(c, f.Status, jsonType, m.Problem(f))
+	case m == nil && wantsHTML(c.Request):
 		s.failPage(c, f)
 	default:
 		s.failProblem(c, f)
 	}
 }
 
-// applicationError is the shape of every error under an application's mount.
-type applicationError struct {
-	Error struct {
-		Code    string `json:"code"`
-		Message string `json:"message"`
-		Details any    `json:"details,omitempty"`
-	} `json:"error"`
+// Problem is RFC 9457. Its type is about:blank: the status says what it is, code and detail say more.
+type Problem struct {
+	Type      string        `json:"type"`
+	Title     string        `json:"title"`
+	Status    int           `json:"status"`
+	Detail    string        `json:"detail,omitempty"`
+	Instance  string        `json:"instance,omitempty"`
+	Code      string        `json:"code"`
+	RequestID string        `json:"requestId"`
+	Errors    []bind.Detail `json:"errors,omitempty"`
 }
 
-func (s *Server) failApplication(c *gin.Context, f failure) {
-	var body applicationError
-	body.Error.Code, body.Error.Message = f.code, f.message
-	switch {
-	case f.conflict != 0:
-		body.Error.Details = map[string]uint64{"conflict": f.conflict}
-	case len(f.details) > 0:
-		body.Error.Details = f.details
-	case f.status >= http.StatusInternalServerError:
-		body.Error.Details = map[string]string{"requestId": requestID(c)}
-	}
-	writeBody(c, f.status, "application/json; charset=utf-8", body)
-}
-
-// problem is RFC 9457. Its type is about:blank: the status says what it is, code and detail say more.
-type problem struct {
-	Type      string   `json:"type"`
-	Title     string   `json:"title"`
-	Status    int      `json:"status"`
-	Detail    string   `json:"detail,omitempty"`
-	Instance  string   `json:"instance,omitempty"`
-	Code      string   `json:"code"`
-	RequestID string   `json:"requestId"`
-	Errors    []detail `json:"errors,omitempty"`
-}
-
-func problemOf(c *gin.Context, f failure) problem {
-	return problem{
-		Type: "about:blank", Title: http.StatusText(f.status), Status: f.status, Detail: f.message,
-		Instance: c.Request.URL.EscapedPath(), Code: f.code, RequestID: requestID(c), Errors: f.details,
+// ProblemOf is a failure as the node's own routes tell it.
+func ProblemOf(c *gin.Context, f Failure) Problem {
+	return Problem{
+		Type: "about:blank", Title: http.StatusText(f.Status), Status: f.Status, Detail: f.Message,
+		Instance: c.Request.URL.EscapedPath(), Code: f.Code, RequestID: requestID(c), Errors: f.Details,
 	}
 }
 
-func (s *Server) failProblem(c *gin.Context, f failure) {
-	writeBody(c, f.status, "application/problem+json", problemOf(c, f))
+func (s *Server) failProblem(c *gin.Context, f Failure) {
+	writeBody(c, f.Status, "application/problem+json", ProblemOf(c, f))
 }
 
 // wantsHTML tells a person's browser from a program: only the first names text/html.
@@ -198,9 +162,9 @@ func wantsHTML(r *http.Request) bool {
 		strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-func (s *Server) failPage(c *gin.Context, f failure) {
-	title, text := http.StatusText(f.status), f.message
-	if f.status >= http.StatusInternalServerError {
+func (s *Server) failPage(c *gin.Context, f Failure) {
+	title, text := http.StatusText(f.Status), f.Message
+	if f.Status >= http.StatusInternalServerError {
 		text += " The operator finds it under request " + requestID(c) + "."
 	}
 	body, err := s.pages.Notice(title, text)
@@ -209,5 +173,16 @@ func (s *Server) failPage(c *gin.Context, f failure) {
 		s.failProblem(c, f)
 		return
 	}
-	c.Data(f.status, "text/html; charset=utf-8", body)
+	c.Data(f.Status, "text/html; charset=utf-8", body)
+}
+
+// Fault is the error that a problem tells of, for clients of ours.
+func (p Problem) Fault() error {
+	kind := fault.Unavailable
+	for k, a := range answers {
+		if a.status == p.Status && !a.hide && p.Status < http.StatusInternalServerError {
+			kind = k
+		}
+	}
+	return fault.New(kind, p.Code, "%s", p.Detail)
 }

@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"github.com/touchline/touchline/internal/testrig/web"
 )
 
 func trusted(t *testing.T, nets ...string) proxies {
@@ -58,12 +60,12 @@ func TestClientBehindProxies(t *testing.T) {
 // proxied is a server behind a proxy on its own machine; ask asks for a client of it.
 func proxied(t *testing.T, trust proxies, log *slog.Logger) (asked func(client, method, path, body string, headers ...string) *httptest.ResponseRecorder) {
 	t.Helper()
-	cfg, _, _ := config(t)
-	cfg.Auth, cfg.Rate, cfg.Proxies, cfg.Logger = verifier(t), RateConfig{PerMinute: 1, Burst: 20}, trust, log
+	cfg, _ := config(t)
+	cfg.Auth, cfg.Rate, cfg.Proxies, cfg.Logger = web.Verifier(t), RateConfig{PerMinute: 1, Burst: 20}, trust, log
 	s := newServer(t, cfg)
 	return func(client, method, path, body string, headers ...string) *httptest.ResponseRecorder {
 		headers = append([]string{"RemoteAddr", "127.0.0.1:40000", "X-Forwarded-For", client, "X-Forwarded-Proto", "https"}, headers...)
-		return ask(s, method, path, body, headers...)
+		return web.Ask(s.Handler(), method, path, body, headers...)
 	}
 }
 
@@ -73,7 +75,7 @@ func TestGuessesBehindAProxy(t *testing.T) {
 		ask := proxied(t, trust, nil)
 		asJSON := []string{"Content-Type", "application/json"}
 		for i := range 150 {
-			w := ask("198.51.100.66", "GET", "/cricket/matches", "", "Authorization", fmt.Sprint("Bearer guess", i))
+			w := ask("198.51.100.66", "GET", "/counter/counts", "", "Authorization", fmt.Sprint("Bearer guess", i))
 			want := http.StatusUnauthorized
 			if i >= 20 {
 				want = http.StatusTooManyRequests
@@ -82,12 +84,12 @@ func TestGuessesBehindAProxy(t *testing.T) {
 				t.Fatalf("%s: guess %d: %d, want %d", name, i, w.Code, want)
 			}
 		}
-		for path, want := range map[string]int{"/signin": 200, "/cricket/app/config": 200} {
+		for path, want := range map[string]int{"/signin": 200, "/counter": 200} {
 			if w := ask("198.51.100.7", "GET", path, ""); w.Code != want {
 				t.Errorf("%s: %s of somebody else: %d", name, path, w.Code)
 			}
 		}
-		w := ask("198.51.100.7", "POST", "/signin", `{"token":"`+token("u1")+`"}`, asJSON...)
+		w := ask("198.51.100.7", "POST", "/signin", `{"token":"`+web.Token("u1")+`"}`, asJSON...)
 		if w.Code != http.StatusOK {
 			t.Errorf("%s: signing in: %d %s", name, w.Code, w.Body)
 		}
@@ -108,16 +110,16 @@ func TestOneWrongTokenFromEverywhere(t *testing.T) {
 	ask := proxied(t, trusted(t, "127.0.0.1/32"), nil)
 	var last int
 	for i := range 21 {
-		last = ask(fmt.Sprint("198.51.100.", i), "GET", "/cricket/matches", "", "Authorization", "Bearer old").Code
+		last = ask(fmt.Sprint("198.51.100.", i), "GET", "/counter/counts", "", "Authorization", "Bearer old").Code
 	}
 	if last != http.StatusTooManyRequests {
 		t.Errorf("the 21st time: %d", last)
 	}
-	if w := ask("198.51.100.1", "GET", "/cricket/matches", "", "Authorization", "Bearer "+token("u1")); w.Code != http.StatusOK {
+	if w := ask("198.51.100.1", "GET", "/counter/counts", "", "Authorization", "Bearer "+web.Token("u1")); w.Code != http.StatusOK {
 		t.Errorf("a right token: %d", w.Code)
 	}
 	for i := range 40 { // the proxy itself, or a program on its machine: by token alone
-		if w := ask("", "GET", "/cricket/matches", "", "Authorization", fmt.Sprint("Bearer ", i)); w.Code != http.StatusUnauthorized {
+		if w := ask("", "GET", "/counter/counts", "", "Authorization", fmt.Sprint("Bearer ", i)); w.Code != http.StatusUnauthorized {
 			t.Fatalf("token %d: %d", i, w.Code)
 		}
 	}
@@ -126,7 +128,7 @@ func TestOneWrongTokenFromEverywhere(t *testing.T) {
 // X-Forwarded-Proto counts from a trusted proxy only; a proxy that is not trusted is named in the log, once.
 func TestForwardedProto(t *testing.T) {
 	asJSON := []string{"Content-Type", "application/json"}
-	body := `{"token":"` + token("u1") + `"}`
+	body := `{"token":"` + web.Token("u1") + `"}`
 	for _, tt := range []struct {
 		trust  proxies
 		secure bool
@@ -148,11 +150,11 @@ func TestForwardedProto(t *testing.T) {
 
 // Other limits hold at once, and what was asked under the same rate still counts.
 func TestSetLimits(t *testing.T) {
-	cfg, _, _ := config(t)
-	cfg.Auth, cfg.Rate = verifier(t), RateConfig{PerMinute: 1, Burst: 2}
+	cfg, _ := config(t)
+	cfg.Auth, cfg.Rate = web.Verifier(t), RateConfig{PerMinute: 1, Burst: 2}
 	s := newServer(t, cfg)
 	status := func() int {
-		return ask(s, "GET", "/cricket/matches", "", "Authorization", "Bearer "+token("u1")).Code
+		return web.Ask(s.Handler(), "GET", "/counter/counts", "", "Authorization", "Bearer "+web.Token("u1")).Code
 	}
 	for i, tt := range []struct {
 		rate RateConfig

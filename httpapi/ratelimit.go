@@ -117,6 +117,9 @@ func (s *Server) limitFailure(c *gin.Context, credentials string) error {
 // (draft-ietf-httpapi-ratelimit-headers, version 3).
 func (s *Server) limitBy(c *gin.Context, names ...string) error {
 	b := s.limits.Load().buckets
+	if m := s.appAt(c.Request.URL.Path); m != nil && m.buckets != nil {
+		b = m.buckets
+	}
 	if b == nil {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/internal/testrig/web"
 )
 
 // Tokens come back at their pace, up to the burst.
@@ -94,23 +95,23 @@ func TestBucketOf(t *testing.T) {
 
 func limitedServer(t *testing.T, perMinute, burst int) *Server {
 	t.Helper()
-	cfg, _, _ := config(t)
-	cfg.Auth, cfg.Rate = verifier(t), RateConfig{PerMinute: perMinute, Burst: burst}
+	cfg, _ := config(t)
+	cfg.Auth, cfg.Rate = web.Verifier(t), RateConfig{PerMinute: perMinute, Burst: burst}
 	return newServer(t, cfg)
 }
 
 func TestRateLimit(t *testing.T) {
 	s := limitedServer(t, 1, 5)
-	one := []string{"Authorization", "Bearer " + token("u1")}
+	one := []string{"Authorization", "Bearer " + web.Token("u1")}
 	var w *httptest.ResponseRecorder
 	for i := range 5 {
-		w = ask(s, "GET", "/cricket/matches", "", one...)
+		w = web.Ask(s.Handler(), "GET", "/counter/counts", "", one...)
 		if h := w.Header(); w.Code != http.StatusOK || h.Get("RateLimit-Limit") != "5" || h.Get("RateLimit-Remaining") != strconv.Itoa(4-i) {
 			t.Fatalf("request %d: %d %v", i, w.Code, h)
 		}
 	}
-	w = ask(s, "GET", "/cricket/matches", "", one...)
-	if h := w.Header(); w.Code != http.StatusTooManyRequests || codeOf(w) != "rate_limited" || h.Get("RateLimit-Remaining") != "0" ||
+	w = web.Ask(s.Handler(), "GET", "/counter/counts", "", one...)
+	if h := w.Header(); w.Code != http.StatusTooManyRequests || web.Code(w) != "rate_limited" || h.Get("RateLimit-Remaining") != "0" ||
 		h.Get("Retry-After") != "60" || h.Get("RateLimit-Reset") != "300" {
 		t.Fatalf("%d %v %s", w.Code, h, w.Body)
 	}
@@ -119,20 +120,20 @@ func TestRateLimit(t *testing.T) {
 		headers []string
 		status  int
 	}{
-		"the same, from elsewhere": {"/cricket/matches", append([]string{"RemoteAddr", "198.51.100.1:1"}, one...), 429},
-		"the same, a stream":       {"/cricket/matches/" + finalID + "/stream", one, 429},
-		"the same, a page":         {"/matches", append([]string{"Accept", "text/html"}, one...), 429},
-		"the same, by cookie":      {"/matches", []string{"Cookie", cookieName + "=" + token("u1")}, 429},
-		"another user there":       {"/cricket/matches", []string{"Authorization", "Bearer " + token("u2")}, 200},
-		"the API key":              {"/cricket/matches", []string{"X-API-Key", rigKey}, 200},
+		"the same, from elsewhere": {"/counter/counts", append([]string{"RemoteAddr", "198.51.100.1:1"}, one...), 429},
+		"the same, a stream":       {streamPath, one, 429},
+		"the same, a page":         {"/counter/-/counts/c1", append([]string{"Accept", "text/html"}, one...), 429},
+		"the same, by cookie":      {"/counter/-/counts/c1", []string{"Cookie", cookieName + "=" + web.Token("u1")}, 429},
+		"another user there":       {"/counter/counts", []string{"Authorization", "Bearer " + web.Token("u2")}, 200},
+		"the API key":              {"/counter/counts", []string{"X-API-Key", web.Key}, 200},
 		"nobody":                   {"/signin", nil, 200},
 		"health":                   {"/livez", one, 200},
 		"ready":                    {"/readyz", one, 200},
-		"status":                   {"/statusz", []string{"X-API-Key", rigKey}, 200},
-		"metrics":                  {"/metrics", []string{"X-API-Key", rigKey}, 200},
-		"a forwarded address":      {"/cricket/matches", append([]string{"X-Forwarded-For", "198.51.100.2"}, one...), 429},
+		"status":                   {"/statusz", []string{"X-API-Key", web.Key}, 200},
+		"metrics":                  {"/metrics", []string{"X-API-Key", web.Key}, 200},
+		"a forwarded address":      {"/counter/counts", append([]string{"X-Forwarded-For", "198.51.100.2"}, one...), 429},
 	} {
-		if w := ask(s, "GET", tt.path, "", tt.headers...); w.Code != tt.status {
+		if w := web.Ask(s.Handler(), "GET", tt.path, "", tt.headers...); w.Code != tt.status {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
 	}
@@ -145,28 +146,28 @@ func TestRateLimitOfGuesses(t *testing.T) {
 	for i := range 20 {
 		headers := []string{"X-API-Key", fmt.Sprint("guess", i), "X-Forwarded-For", fmt.Sprint("198.51.100.", i)}
 		if i%2 == 0 {
-			headers = []string{"Authorization", "Bearer " + token(fmt.Sprint("u", i), "aud", "other")}
+			headers = []string{"Authorization", "Bearer " + web.Token(fmt.Sprint("u", i), "aud", "other")}
 		}
-		if w := ask(s, "GET", "/cricket/matches", "", headers...); w.Code != http.StatusUnauthorized {
+		if w := web.Ask(s.Handler(), "GET", "/counter/counts", "", headers...); w.Code != http.StatusUnauthorized {
 			t.Fatalf("guess %d: %d", i, w.Code)
 		}
 	}
-	for _, path := range []string{"/cricket/matches", "/metrics"} {
-		if w := ask(s, "GET", path, "", "X-API-Key", "guess20"); w.Code != http.StatusTooManyRequests {
+	for _, path := range []string{"/counter/counts", "/metrics"} {
+		if w := web.Ask(s.Handler(), "GET", path, "", "X-API-Key", "guess20"); w.Code != http.StatusTooManyRequests {
 			t.Errorf("guess 20, %s: %d", path, w.Code)
 		}
 	}
-	if w := ask(s, "POST", "/signin", `{"token":"x"}`, "Content-Type", "application/json"); w.Code != http.StatusTooManyRequests {
+	if w := web.Ask(s.Handler(), "POST", "/signin", `{"token":"x"}`, "Content-Type", "application/json"); w.Code != http.StatusTooManyRequests {
 		t.Errorf("signing in: %d", w.Code)
 	}
-	if w := ask(s, "GET", "/cricket/matches", "", "Authorization", "Bearer "+token("honest")); w.Code != http.StatusOK {
+	if w := web.Ask(s.Handler(), "GET", "/counter/counts", "", "Authorization", "Bearer "+web.Token("honest")); w.Code != http.StatusOK {
 		t.Errorf("an honest neighbour: %d", w.Code)
 	}
-	w := ask(s, "GET", "/cricket/matches/"+finalID+"/stream", "", "Authorization", "Bearer "+token("reader"))
+	w := web.Ask(s.Handler(), "GET", "/counter/counts/c1"+"/stream", "", "Authorization", "Bearer "+web.Token("reader"))
 	if got := w.Header().Get("RateLimit-Remaining"); got != "19" {
 		t.Errorf("a stream: %s left", got)
 	}
-	if w := ask(s, "GET", "/livez", ""); w.Header().Get("RateLimit-Limit") != "" {
+	if w := web.Ask(s.Handler(), "GET", "/livez", ""); w.Header().Get("RateLimit-Limit") != "" {
 		t.Error("health is limited")
 	}
 }

@@ -7,175 +7,157 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// place says where a route lies.
-type place uint8
-
-const (
-	atNode place = iota // as it stands, whatever is mounted where
-	atApp               // under the application's mount
-	atPage              // among the pages: at "/", or under "/_" where the application is mounted at "/"
-)
-
-// route is one thing that the server answers. A GET answers HEAD as well, but for a stream.
-type route struct {
-	method string
-	at     place
-	path   string
-	access access
-	do     handler
-	stream bool // goes on for as long as the reader stays
-	quiet  bool // asked all the time: logged at debug level while it works
+// placed is a route with where it lies.
+type placed struct {
+	Route
+	paths []string
+	app   *mounted // nil: the node's own
 }
 
 // table is everything that the server answers.
-func (s *Server) table() []route {
-	var all []route
-	for _, part := range [][]route{s.nodeRoutes(), s.matchRoutes(), s.userRoutes(), s.staffRoutes(), s.pageRoutes()} {
-		all = append(all, part...)
+func (s *Server) table() (all []placed) {
+	for _, r := range s.nodeRoutes() {
+		all = append(all, placed{Route: r, paths: []string{r.Path}})
+	}
+	for _, m := range s.apps {
+		all = append(all, m.routes()...)
+		all = append(all, s.moved(m)...)
+	}
+	return append(all, s.firstPage())
+}
+
+// routes are those under the mount of an application: its root answers with and without a slash.
+func (m *mounted) routes() (all []placed) {
+	add := func(base string, r Route) {
+		p := placed{Route: r, paths: []string{base + r.Path}, app: m}
+		if r.Path == "/" && base != "" {
+			p.paths = []string{base, base + "/"}
+		}
+		all = append(all, p)
+	}
+	for _, r := range append(m.documentRoutes(), m.Routes...) {
+		add(m.prefix, r)
+	}
+	for _, r := range m.Pages {
+		add(m.prefix+"/-", r)
 	}
 	return all
 }
 
-func (s *Server) nodeRoutes() []route {
-	return append(s.signInRoutes(), []route{
-		{method: "GET", at: atNode, path: "/livez", access: public, do: s.getLive, quiet: true},
-		{method: "GET", at: atNode, path: "/readyz", access: public, do: s.getReady, quiet: true},
-		{method: "GET", at: atNode, path: "/statusz", access: admin, do: s.getStatus, quiet: true},
-		{method: "GET", at: atNode, path: "/metrics", access: admin, do: s.getMetrics, quiet: true},
+// nodeRoutes are the node's own.
+func (s *Server) nodeRoutes() []Route {
+	all := append(s.signInRoutes(), []Route{
+		{Method: "GET", Path: "/livez", Access: Public, Do: s.getLive, Quiet: true},
+		{Method: "GET", Path: "/readyz", Access: Public, Do: s.getReady, Quiet: true},
+		{Method: "GET", Path: "/statusz", Access: Admin, Do: s.getStatus, Quiet: true},
+		{Method: "GET", Path: "/metrics", Access: Admin, Do: s.getMetrics, Quiet: true},
+		{Method: "GET", Path: "/_/", Access: User, Do: s.getIndex},
+		{Method: "GET", Path: "/_/hub", Access: Admin, Do: s.getHubPage},
+		{Method: "GET", Path: "/_/docs", Access: Public, Do: s.getDocs},
+		{Method: "GET", Path: "/_/docs/:name", Access: Public, Do: s.getDocs},
+		{Method: "GET", Path: "/_/docs/:name/:file", Access: Public, Do: s.getDocsFile, Quiet: true},
+		{Method: "GET", Path: "/_/stream", Access: User, Do: s.streamPage, Stream: true},
+		{Method: "GET", Path: "/_/assets/:version/:name", Access: Public, Do: s.getAsset, Quiet: true},
+		{Method: "GET", Path: "/_/api/hub", Access: Admin, Do: getHub},
 	}...)
-}
-
-// matchRoutes are what an application reads: of itself, and of matches.
-func (s *Server) matchRoutes() []route {
-	return []route{
-		{method: "GET", at: atApp, path: "/", access: public, do: s.getRoot},
-		{method: "GET", at: atApp, path: "/health", access: public, do: s.getHealth, quiet: true},
-		{method: "GET", at: atApp, path: "/health/ready", access: public, do: s.getHealthReady, quiet: true},
-		{method: "GET", at: atApp, path: "/app/config", access: public, do: s.getAppConfig},
-		{method: "GET", at: atApp, path: "/openapi.yaml", access: public, do: s.getOpenAPIYAML},
-		{method: "GET", at: atApp, path: "/openapi.json", access: public, do: s.getOpenAPIJSON},
-
-		{method: "GET", at: atApp, path: "/matches", access: user, do: s.getMatches},
-		{method: "GET", at: atApp, path: "/matches/live", access: user, do: s.getLiveMatches},
-		{method: "GET", at: atApp, path: "/matches/:id", access: user, do: s.getMatch},
-		{method: "GET", at: atApp, path: "/matches/:id/display", access: user, do: s.getDisplay},
-		{method: "GET", at: atApp, path: "/matches/:id/card", access: user, do: s.getCard},
-		{method: "GET", at: atApp, path: "/matches/:id/events", access: user, do: s.getEvents},
-		{method: "GET", at: atApp, path: "/matches/:id/stream", access: user, do: s.streamMatch, stream: true},
-		{method: "GET", at: atApp, path: "/leagues", access: user, do: s.getLeagues},
-		{method: "GET", at: atApp, path: "/leagues/:id", access: user, do: s.getLeague},
-		{method: "GET", at: atApp, path: "/teams", access: user, do: s.getTeams},
-		{method: "GET", at: atApp, path: "/teams/:id", access: user, do: s.getTeam},
-		{method: "GET", at: atApp, path: "/seasons/:id/teams", access: user, do: s.getSeasonTeams},
-		{method: "GET", at: atApp, path: "/stream", access: user, do: s.streamAll, stream: true},
-	}
-}
-
-// userRoutes are what users keep here of their own.
-func (s *Server) userRoutes() []route {
-	return []route{
-		{method: "GET", at: atApp, path: "/user/activities", access: user, do: s.getActivities},
-		{method: "POST", at: atApp, path: "/user/activity/:id", access: user, do: s.postActivity},
-		{method: "DELETE", at: atApp, path: "/user/activity/:id", access: user, do: s.deleteActivity},
-		{method: "GET", at: atApp, path: "/user/device", access: user, do: s.getDevice},
-		{method: "POST", at: atApp, path: "/user/device", access: user, do: s.postDevice},
-		{method: "DELETE", at: atApp, path: "/user/device", access: user, do: s.deleteUserDevice},
-		{method: "PUT", at: atApp, path: "/user/device/push-to-start", access: user, do: s.putPushToStart},
-		{method: "GET", at: atApp, path: "/user/follow/:id", access: user, do: s.getFollow},
-		{method: "POST", at: atApp, path: "/user/follow/:id", access: user, do: s.postFollow},
-		{method: "PATCH", at: atApp, path: "/user/follow/:id", access: user, do: s.patchFollow},
-		{method: "DELETE", at: atApp, path: "/user/follow/:id", access: user, do: s.deleteFollow},
-
-		// The same under the names that older apps know.
-		{method: "POST", at: atApp, path: "/matches/:id/activity-token", access: user, do: s.postActivityToken},
-		{method: "POST", at: atApp, path: "/matches/:id/activity-dismissed", access: user, do: s.postActivityDismissed},
-		{method: "POST", at: atApp, path: "/user/follow/match", access: user, do: s.postFollowMatch},
-		{method: "PATCH", at: atApp, path: "/user/follow/match/:id/team", access: user, do: s.patchFollow},
-		{method: "DELETE", at: atApp, path: "/user/follow/match/:id", access: user, do: s.deleteFollow},
-		{method: "POST", at: atApp, path: "/devices", access: user, do: s.postDevice},
-		{method: "DELETE", at: atApp, path: "/devices/:deviceToken", access: user, do: s.deleteDevice},
-		{method: "POST", at: atApp, path: "/devices/push-to-start-token", access: user, do: s.putPushToStart},
-	}
-}
-
-// staffRoutes are for admins.
-func (s *Server) staffRoutes() []route {
-	return []route{
-		{method: "GET", at: atApp, path: "/hub", access: admin, do: s.getHub},
-		{method: "GET", at: atApp, path: "/sync", access: admin, do: s.getSync, quiet: true},
-		{method: "GET", at: atApp, path: "/conflicts", access: admin, do: s.getConflicts},
-		{method: "GET", at: atApp, path: "/conflicts/:id", access: admin, do: s.getConflict},
-		{method: "POST", at: atApp, path: "/conflicts/:id/retry", access: admin, do: s.postConflictRetry},
-		{method: "POST", at: atApp, path: "/conflicts/:id/discard", access: admin, do: s.postConflictDiscard},
-		{method: "PATCH", at: atApp, path: "/leagues/:id", access: admin, do: s.patchLeague},
-		{method: "DELETE", at: atApp, path: "/leagues/:id", access: admin, do: s.deleteLeague},
-		{method: "PATCH", at: atApp, path: "/teams/:id", access: admin, do: s.patchTeam},
-		{method: "GET", at: atApp, path: "/admin/sportmonks/fixtures", access: admin, do: s.getFeedFixtures},
-		{method: "POST", at: atApp, path: "/admin/cache/clear", access: admin, do: s.postCacheClear},
-		{method: "GET", at: atApp, path: "/admin/cache/stats", access: admin, do: s.getCacheStats},
-		{method: "POST", at: atApp, path: "/admin/notifications/push", access: admin, do: s.postNotification},
-		{method: "GET", at: atApp, path: "/admin/notifications/users", access: admin, do: s.getNotified},
-		{method: "GET", at: atApp, path: "/admin/notifications/subscriptions", access: admin, do: s.getSubscriptions},
-		{method: "GET", at: atApp, path: "/admin/replay/tapes", access: admin, do: s.getTapes},
-		{method: "GET", at: atApp, path: "/admin/replay/matches", access: admin, do: s.getReplays},
-		{method: "POST", at: atApp, path: "/admin/replay/matches", access: admin, do: s.postReplay},
-		{method: "POST", at: atApp, path: "/admin/replay/matches/:id/control", access: admin, do: s.postReplayControl},
-		{method: "DELETE", at: atApp, path: "/admin/replay/matches/:id", access: admin, do: s.deleteReplay},
-	}
-}
-
-func (s *Server) pageRoutes() []route {
-	all := []route{
-		{method: "GET", at: atPage, path: "/", access: user, do: s.getHome},
-		{method: "GET", at: atPage, path: "/matches", access: user, do: s.getListPage},
-		{method: "GET", at: atPage, path: "/matches/:id", access: user, do: s.getMatchPage},
-		{method: "GET", at: atPage, path: "/matches/:id/overs", access: user, do: s.getOversPage},
-		{method: "GET", at: atPage, path: "/hub", access: admin, do: s.getHubPage},
-		{method: "GET", at: atPage, path: "/replay", access: admin, do: s.getReplayPage},
-		{method: "POST", at: atPage, path: "/replay", access: admin, do: s.postReplayForm},
-		{method: "POST", at: atPage, path: "/replay/:id", access: admin, do: s.postReplayControlForm},
-		{method: "GET", at: atPage, path: "/docs", access: public, do: s.getDocs},
-		{method: "GET", at: atNode, path: "/_/docs/:version/:name", access: public, do: s.getDocsFile, quiet: true},
-		{method: "GET", at: atNode, path: "/_/stream", access: user, do: s.streamPage, stream: true},
-		{method: "GET", at: atNode, path: "/_/assets/:version/:name", access: public, do: s.getAsset, quiet: true},
+	for _, r := range OperatorRoutes() {
+		r.Path = "/_/api" + r.Path
+		all = append(all, r)
 	}
 	if s.cfg.Development {
 		all = append(all,
-			route{method: "GET", at: atNode, path: "/_/gallery", access: public, do: s.getGallery},
-			route{method: "GET", at: atNode, path: "/_/gallery/:scene", access: public, do: s.getScene})
+			Route{Method: "GET", Path: "/_/gallery", Access: Public, Do: s.getGallery},
+			Route{Method: "GET", Path: "/_/gallery/:app/:scene", Access: Public, Do: s.getScene})
+	}
+	if s.atRoot() == nil {
+		all = append(all, s.nodeMoved()...)
 	}
 	return all
 }
 
-// address is the full path of a route.
-func (s *Server) address(at place, path string) string {
-	alone := s.cfg.Mount == "/"
-	switch {
-	case at == atApp && !alone && path == "/":
-		return s.cfg.Mount
-	case at == atApp && !alone:
-		return s.cfg.Mount + path
-	case at == atPage && alone:
-		return "/_" + path
-	default:
-		return path
+// OperatorRoutes are what the node tells admins of itself and its cloud, for applications whose clients know them under the
+// application's mount. The node has them at /_/api too.
+func OperatorRoutes() []Route {
+	return []Route{
+		{Method: "GET", Path: "/sync", Access: Admin, Do: getSync, Quiet: true},
+		{Method: "GET", Path: "/conflicts", Access: Admin, Do: getConflicts},
+		{Method: "GET", Path: "/conflicts/:id", Access: Admin, Do: getConflict},
+		{Method: "POST", Path: "/conflicts/:id/retry", Access: Admin, Do: decideConflict("retry")},
+		{Method: "POST", Path: "/conflicts/:id/discard", Access: Admin, Do: decideConflict("discard")},
 	}
 }
 
-// underMount reports whether a path is one of the application's, known or not.
-func (s *Server) underMount(path string) bool {
-	if s.cfg.Mount != "/" {
-		return path == s.cfg.Mount || strings.HasPrefix(path, s.cfg.Mount+"/")
-	}
-	if path == "/_" || strings.HasPrefix(path, "/_/") {
-		return false
-	}
-	for _, r := range s.nodeRoutes() {
-		if r.path == path {
-			return false
+// atRoot is the application that is mounted at "/", if any.
+func (s *Server) atRoot() *mounted {
+	for _, m := range s.apps {
+		if m.prefix == "" {
+			return m
 		}
 	}
-	return true
+	return nil
+}
+
+// home is the address of the node's first page.
+func (s *Server) home() string {
+	switch {
+	case s.atRoot() == nil:
+		return "/"
+	case len(s.apps) == 1:
+		return "/-/"
+	}
+	return "/_/"
+}
+
+// firstPage is the route of "/": the list of what runs, or where that is one application its first page.
+func (s *Server) firstPage() placed {
+	p := placed{Route: Route{Method: "GET", Path: "/", Access: User, Do: s.getIndex}}
+	if len(s.apps) == 1 {
+		for _, r := range s.apps[0].Pages {
+			if r.Path == "/" {
+				p = placed{Route: r, app: s.apps[0]}
+			}
+		}
+	}
+	if s.atRoot() == nil { // else an API has it
+		p.paths = []string{"/"}
+	}
+	return p
+}
+
+// moved sends former addresses of pages on. Where an application is mounted at "/", they lay under "/_".
+func (s *Server) moved(m *mounted) (all []placed) {
+	base := ""
+	if m.prefix == "" {
+		base = "/_"
+	}
+	for _, path := range m.Moved {
+		from := base + path
+		if s.atRoot() != nil && base == "" {
+			continue // the other application's API has it
+		}
+		all = append(all, placed{Route: Route{Method: "GET", Path: path, Access: Public, Do: movedFrom(base, m.prefix+"/-")}, paths: []string{from}})
+	}
+	return all
+}
+
+// nodeMoved sends the former addresses of the node's pages on.
+func (s *Server) nodeMoved() []Route {
+	return []Route{
+		{Method: "GET", Path: "/hub", Access: Public, Do: movedFrom("", "/_")},
+		{Method: "GET", Path: "/docs", Access: Public, Do: movedFrom("", "/_")},
+	}
+}
+
+// movedFrom answers that what lay under one base lies under another.
+func movedFrom(base, now string) Handler {
+	return func(c *gin.Context) error {
+		to := now + strings.TrimPrefix(c.Request.URL.EscapedPath(), base)
+		if q := c.Request.URL.RawQuery; q != "" {
+			to += "?" + q
+		}
+		c.Redirect(http.StatusPermanentRedirect, to)
+		return nil
+	}
 }
 
 func (s *Server) routes() http.Handler {
@@ -185,30 +167,21 @@ func (s *Server) routes() http.Handler {
 	e.RedirectTrailingSlash = false
 	e.ContextWithFallback = true
 	_ = e.SetTrustedProxies(nil) // nobody's word counts for who is asking; nil cannot fail
-	e.Use(identify, s.observe, s.rescue, guard, s.notElsewhere, s.cors)
+	e.Use(s.enter, s.observe, s.rescue, guard, s.notElsewhere, s.allowOrigins)
 	e.NoRoute(s.noRoute)
 	e.NoMethod(s.noMethod)
 	for _, r := range s.table() {
-		var chain []gin.HandlerFunc
-		if r.quiet {
+		chain := []gin.HandlerFunc{func(c *gin.Context) { c.Set(keyApp, r.app) }}
+		if r.Quiet {
 			chain = append(chain, quiet)
 		}
-		chain = append(chain, s.allow(r.access), s.wrap(r.do))
-		for _, path := range s.addresses(&r) {
-			e.Handle(r.method, path, chain...)
-			if r.method == http.MethodGet && !r.stream {
+		chain = append(chain, s.allow(r.Access), s.wrap(r.Do))
+		for _, path := range r.paths {
+			e.Handle(r.Method, path, chain...)
+			if r.Method == http.MethodGet && !r.Stream {
 				e.Handle(http.MethodHead, path, chain...)
 			}
 		}
 	}
 	return e
-}
-
-// addresses are the paths of a route: the root of an application answers with and without a slash.
-func (s *Server) addresses(r *route) []string {
-	path := s.address(r.at, r.path)
-	if r.at == atApp && r.path == "/" && path != "/" {
-		return []string{path, path + "/"}
-	}
-	return []string{path}
 }

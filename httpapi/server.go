@@ -7,16 +7,18 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/gin-gonic/gin"
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/connlimit"
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/rebind"
 )
 
@@ -31,79 +33,83 @@ const (
 
 // Server answers HTTP. Make it with New and run it with Run.
 type Server struct {
-	cfg      Config
-	log      *slog.Logger
-	wall     clock.Clock // real time, for deadlines and heartbeats
-	pages    *page.Renderer
-	views    *views
-	hub      *hub
-	metrics  *metrics
-	scrape   http.Handler
-	document document
-	docs     []byte // the page that shows it
-	hubNow   hubCache
-	handler  http.Handler
-	limits   atomic.Pointer[limits]
-	readers  readers
+	cfg     Config
+	log     *slog.Logger
+	wall    clock.Clock // real time, for deadlines and heartbeats
+	apps    []*mounted
+	own     map[string]bool // paths of the node's routes
+	pages   *page.Renderer  // of the node's own pages
+	events  *sse.Broadcaster
+	metrics *metrics
+	scrape  http.Handler
+	state   stateCache
+	handler http.Handler
+	limits  atomic.Pointer[limits]
+	readers readers
 
 	untrusted atomic.Bool // a proxy that is not trusted was logged
 
 	conns *connlimit.Limiter
-	cors  gin.HandlerFunc
 	cross *http.CrossOriginProtection
 
-	snapshots *snapshots
-	encoder   *encoder
-	streams   sync.WaitGroup // that have taken their connection over
+	encoder *sse.Encoder
+	streams sync.WaitGroup // that have taken their connection over
 
 	draining context.Context //nolint:containedctx // a latch that streams and /readyz watch, not a request's context
 	drain    func()
 }
 
-// New makes a server. It does no I/O. An error is a metric that is registered already, or a bug in the pages.
+// New makes a server. It does no I/O. An error is a metric that is registered already, an application's bad origin or address, or
+// a bug in the pages.
 func New(cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
-	base := ""
-	if cfg.Mount == "/" {
-		base = "/_"
-	}
-	pages, err := page.New(base)
-	if err != nil {
-		return nil, err
-	}
 	m, err := newMetrics(cfg.Metrics)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
-		cfg: cfg, log: cfg.Logger, wall: clock.Real(), pages: pages, metrics: m,
-		scrape: scraper(cfg.Metrics), encoder: newEncoder(),
-		hub:     newHub(cfg.Journal, cfg.Clock, cfg.Logger),
-		readers: readers{of: map[string]int{}},
-		conns:   connlimit.New(connlimit.Config{Port: "http", Log: cfg.Logger}),
+		cfg: cfg, log: cfg.Logger, wall: clock.Real(), metrics: m, scrape: scraper(cfg.Metrics), encoder: sse.NewEncoder(),
+		readers: readers{of: map[string]int{}}, conns: connlimit.New(connlimit.Config{Port: "http", Log: cfg.Logger}),
+		cross: http.NewCrossOriginProtection(),
 	}
-	if s.document, err = newDocument(cfg.Mount); err != nil {
+	s.events = sse.NewBroadcaster(cfg.Journal, cfg.Clock, cfg.Logger, s.announced)
+	for _, a := range cfg.Apps {
+		m, err := s.mount(a)
+		if err != nil {
+			return nil, fmt.Errorf("application %s: %w", a.Name, err)
+		}
+		s.apps = append(s.apps, m)
+	}
+	if err := s.distinct(); err != nil {
 		return nil, err
 	}
-	if s.docs, err = newDocs(cfg.Mount); err != nil {
+	s.own = map[string]bool{}
+	for _, r := range s.nodeRoutes() {
+		s.own[r.Path] = true
+	}
+	if s.pages, err = page.New(page.Look{Base: strings.TrimSuffix(s.home(), "/")}); err != nil {
 		return nil, err
 	}
-	s.views = &views{s: s, of: map[string]*viewEntry{}}
-	s.cross = http.NewCrossOriginProtection()
 	if err := s.SetLimits(cfg.limits()); err != nil {
 		return nil, err
 	}
-	if s.cors, err = s.newCORS(); err != nil {
-		return nil, err
-	}
-	s.snapshots = &snapshots{s: s, of: map[string]*snapshotEntry{}}
 	var drain context.CancelCauseFunc
 	s.draining, drain = context.WithCancelCause(context.Background())
 	s.drain = func() { drain(errDrain) }
-	if s.handler, err = compressed(s.routes()); err != nil {
-		return nil, err
+	s.handler, err = compressed(s.routes())
+	return s, err
+}
+
+// distinct sees that no two applications have a name or a place in common.
+func (s *Server) distinct() error {
+	for i, a := range s.apps {
+		for _, b := range s.apps[:i] {
+			if a.Name == b.Name || a.prefix == b.prefix || strings.HasPrefix(a.prefix, b.prefix+"/") && b.prefix != "" || strings.HasPrefix(b.prefix, a.prefix+"/") && a.prefix != "" {
+				return fault.New(fault.Invalid, "bad_mount", "The applications %s at %s and %s at %s cannot be served together.", b.Name, b.Mount, a.Name, a.Mount)
+			}
+		}
 	}
-	return s, nil
+	return nil
 }
 
 // compressed wraps all answers but streams, which compress what they share once.
@@ -129,24 +135,21 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // Run serves on ln until ctx ends, which is no error. It first turns readers away (/readyz says no), ends the streams,
 // lets requests finish for a while, and returns when everything it started has ended. A server runs once.
 func (s *Server) Run(ctx context.Context, ln net.Listener) error {
-	srv := &http.Server{
-		Handler: rebind.Guard(ln, s.handler, s.elsewhere), ReadHeaderTimeout: readHeaderWithin, ReadTimeout: readWithin, WriteTimeout: answerWithin,
-		IdleTimeout: idleFor, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
-	}
+	srv := NewHTTPServer(rebind.Guard(ln, s.handler, s.elsewhere), s.log)
 	guarded := s.conns.Guard(srv, ln)
-	hubCtx, stopHub := context.WithCancel(context.WithoutCancel(ctx))
+	eventsCtx, stopEvents := context.WithCancel(context.WithoutCancel(ctx))
 	var loops sync.WaitGroup
 	leave := s.cfg.Clock.Join()
 	loops.Go(func() {
 		defer leave()
-		s.hub.run(hubCtx)
+		s.events.Run(eventsCtx)
 	})
 	serving, served := context.WithCancelCause(ctx)
 	loops.Go(func() { served(srv.Serve(guarded)) })
 	<-serving.Done()
 
 	err := s.shutDown(ctx, srv)
-	stopHub()
+	stopEvents()
 	loops.Wait()
 	if ctx.Err() == nil { // it ended by itself: the listener broke
 		return fmt.Errorf("serve: %w", context.Cause(serving))
@@ -154,10 +157,18 @@ func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 	return err
 }
 
+// NewHTTPServer makes an HTTP server with the time-outs of all of ours.
+func NewHTTPServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: readHeaderWithin, ReadTimeout: readWithin, WriteTimeout: answerWithin, IdleTimeout: idleFor,
+		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+}
+
 // shutDown ends the streams first: http.Server would wait for them for ever.
 func (s *Server) shutDown(ctx context.Context, srv *http.Server) error {
 	s.drain()
-	s.hub.hurry(s.wall.Now().Add(time.Second))
+	s.events.Hurry(s.wall.Now().Add(time.Second))
 	defer s.streams.Wait()
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.Drain)
 	defer cancel()

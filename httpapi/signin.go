@@ -21,11 +21,11 @@ const (
 )
 
 // signInRoutes are how a browser comes by its cookie.
-func (s *Server) signInRoutes() []route {
-	return []route{
-		{method: "GET", at: atNode, path: pathSignIn, access: optional, do: s.getSignIn},
-		{method: "POST", at: atNode, path: pathSignIn, access: public, do: s.postSignIn},
-		{method: "POST", at: atNode, path: pathSignOut, access: public, do: s.postSignOut},
+func (s *Server) signInRoutes() []Route {
+	return []Route{
+		{Method: "GET", Path: pathSignIn, Access: Optional, Do: s.getSignIn},
+		{Method: "POST", Path: pathSignIn, Access: Public, Do: s.postSignIn},
+		{Method: "POST", Path: pathSignOut, Access: Public, Do: s.postSignOut},
 	}
 }
 
@@ -43,7 +43,7 @@ func (s *Server) getSignIn(c *gin.Context) error {
 		c.Data(http.StatusOK, htmlType, body)
 		return nil
 	}
-	id, _ := identityOf(c)
+	id, _ := Identity(c)
 	return s.signInPage(c, http.StatusOK, page.SignInInput{To: to, Subject: id.Subject, Admin: id.Admin})
 }
 
@@ -88,10 +88,10 @@ func (s *Server) postSignIn(c *gin.Context) error {
 		}
 	}
 	if err != nil && form && errors.As(err, new(*fault.Error)) {
-		f := failureOf(err)
+		f := FailureOf(err)
 		challenge(c, err)
 		_ = c.Error(err)
-		return s.signInPage(c, f.status, page.SignInInput{To: s.goOn(in.To), Problem: f.message})
+		return s.signInPage(c, f.Status, page.SignInInput{To: s.goOn(in.To), Problem: f.Message})
 	}
 	if err != nil {
 		challenge(c, err)
@@ -170,7 +170,7 @@ func (s *Server) ownPage(r *http.Request) error {
 // goOn is where somebody goes who has signed in: where they came from, or the first page.
 func (s *Server) goOn(to string) string {
 	if to = localPath(to); to == "/" {
-		return s.address(atPage, "/")
+		return s.home()
 	}
 	return to
 }

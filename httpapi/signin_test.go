@@ -12,12 +12,13 @@ import (
 
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/web"
 )
 
 func signInServer(t *testing.T) *Server {
 	t.Helper()
-	cfg, _, _ := config(t)
-	cfg.Auth = verifier(t)
+	cfg, _ := config(t)
+	cfg.Auth = web.Verifier(t)
 	return newServer(t, cfg)
 }
 
@@ -38,7 +39,7 @@ func cookieOf(t *testing.T, w *httptest.ResponseRecorder) *http.Cookie {
 
 func TestSignIn(t *testing.T) {
 	s := signInServer(t)
-	good := token("u1", "cognito:groups", []string{"scorers"})
+	good := web.Token("u1", "cognito:groups", []string{"scorers"})
 	form := func(kv ...string) string {
 		v := url.Values{}
 		for i := 0; i < len(kv); i += 2 {
@@ -55,7 +56,7 @@ func TestSignIn(t *testing.T) {
 		cookie     bool
 		secure     bool
 	}{
-		"form":                           {body: form("token", good, "to", "/matches?x=1"), kind: formType, status: 303, to: "/matches?x=1", cookie: true},
+		"form":                           {body: form("token", good, "to", "/counter/-/counts/c1?x=1"), kind: formType, status: 303, to: "/counter/-/counts/c1?x=1", cookie: true},
 		"form, to home":                  {body: form("token", "\n "+good+" \n"), kind: formType, status: 303, to: "/", cookie: true},
 		"our own page":                   {body: form("token", good), kind: formType, headers: []string{"Sec-Fetch-Site", "same-origin", "Origin", "http://example.com"}, status: 303, to: "/", cookie: true},
 		"over TLS":                       {body: form("token", good), kind: formType, headers: []string{"Sec-Fetch-Site", "same-origin", "Origin", "https://example.com"}, status: 303, to: "/", cookie: true, secure: true},
@@ -64,13 +65,13 @@ func TestSignIn(t *testing.T) {
 		"JSON, charset":                  {body: `{"token":"` + good + `"}`, kind: "application/json; charset=utf-8", status: 200, text: `"u1"`, cookie: true},
 		"bad form":                       {body: form("token", "x"), kind: formType, status: 401, text: "That is not a token"},
 		"bad JSON token":                 {body: `{"token":"x"}`, kind: "application/json", status: 401, text: "That is not a token"},
-		"expired":                        {body: form("token", token("u1", "exp", 1_700_000_000)), kind: formType, status: 401, text: "The token expired at 2023-11-14T22:13:20Z"},
+		"expired":                        {body: form("token", web.Token("u1", "exp", 1_700_000_000)), kind: formType, status: 401, text: "The token expired at 2023-11-14T22:13:20Z"},
 		"nothing":                        {body: form("token", ""), kind: formType, status: 400, text: "Paste a token."},
 		"no JSON":                        {body: `{"token":`, kind: "application/json", status: 400, text: "bad_body"},
 		"no type":                        {body: good, kind: "", status: 400, text: "bad_body"},
 		"plain text":                     {body: `{"token":"` + good + `"}`, kind: "text/plain", status: 400, text: "bad_body"},
 		"token in the query only":        {body: "", kind: formType, headers: []string{"X-Path", "/signin?token=" + good}, status: 400, text: "Paste a token."},
-		"too long for a cookie":          {body: form("token", token("u1", "pad", strings.Repeat("x", 3000))), kind: formType, status: 413, text: "too long for a cookie"},
+		"too long for a cookie":          {body: form("token", web.Token("u1", "pad", strings.Repeat("x", 3000))), kind: formType, status: 413, text: "too long for a cookie"},
 		"another site":                   {body: form("token", good), kind: formType, headers: []string{"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"}, status: 403, text: "cross_origin"},
 		"another site, an older browser": {body: form("token", good), kind: formType, headers: []string{"Origin", "https://evil.example"}, status: 403, text: "cross_origin"},
 		"a sibling":                      {body: form("token", good), kind: formType, headers: []string{"Sec-Fetch-Site", "same-site", "Origin", "http://a.example.com"}, status: 403, text: "cross_origin"},
@@ -81,7 +82,7 @@ func TestSignIn(t *testing.T) {
 			if len(tt.headers) > 0 && tt.headers[0] == "X-Path" {
 				path = tt.headers[1]
 			}
-			w := ask(s, "POST", path, tt.body, headers...)
+			w := web.Ask(s.Handler(), "POST", path, tt.body, headers...)
 			if w.Code != tt.status || w.Header().Get("Location") != tt.to || !strings.Contains(w.Body.String(), tt.text) {
 				t.Fatalf("%d to %q: %s", w.Code, w.Header().Get("Location"), w.Body)
 			}
@@ -100,7 +101,7 @@ func TestSignIn(t *testing.T) {
 				t.Errorf("cookie %s", c)
 			}
 			// It opens what it is for.
-			if w := ask(s, "GET", "/cricket/matches", "", "Cookie", c.Name+"="+c.Value, "Sec-Fetch-Site", "same-origin"); w.Code != http.StatusOK {
+			if w := web.Ask(s.Handler(), "GET", "/counter/counts", "", "Cookie", c.Name+"="+c.Value, "Sec-Fetch-Site", "same-origin"); w.Code != http.StatusOK {
 				t.Errorf("with the cookie: %d %s", w.Code, w.Body)
 			}
 		})
@@ -110,7 +111,7 @@ func TestSignIn(t *testing.T) {
 // Over a connection that is itself TLS no header is needed.
 func TestSignInOverTLS(t *testing.T) {
 	s := signInServer(t)
-	r := httptest.NewRequest("POST", "/signin", strings.NewReader(`{"token":"`+token("u1")+`"}`))
+	r := httptest.NewRequest("POST", "/signin", strings.NewReader(`{"token":"`+web.Token("u1")+`"}`))
 	r.TLS = &tls.ConnectionState{}
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
@@ -122,38 +123,39 @@ func TestSignInOverTLS(t *testing.T) {
 
 // Where the application lies at the root, the pages begin elsewhere.
 func TestSignInBesideTheRoot(t *testing.T) {
-	cfg, _, _ := config(t)
-	cfg.Auth, cfg.Mount = verifier(t), "/"
+	cfg, f := config(t)
+	cfg.Auth = web.Verifier(t)
+	mountAt(t, cfg, f, "/")
 	s := newServer(t, cfg)
-	w := ask(s, "POST", "/signin", url.Values{"token": {token("u1")}}.Encode(), "Content-Type", formType)
-	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/_/" {
+	w := web.Ask(s.Handler(), "POST", "/signin", url.Values{"token": {web.Token("u1")}}.Encode(), "Content-Type", formType)
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/-/" {
 		t.Errorf("%d to %s", w.Code, w.Header().Get("Location"))
 	}
-	if body := ask(s, "GET", "/signin", "", "Accept", "text/html").Body.String(); !strings.Contains(body, `class="brand" href="/_/"`) {
+	if body := web.Ask(s.Handler(), "GET", "/signin", "", "Accept", "text/html").Body.String(); !strings.Contains(body, `class="brand" href="/-/"`) {
 		t.Error(body)
 	}
 }
 
 func TestSignOut(t *testing.T) {
 	s := signInServer(t)
-	w := ask(s, "POST", "/signout", "", "Accept", "text/html", "Cookie", cookieName+"="+token("u1"), "Sec-Fetch-Site", "same-origin")
+	w := web.Ask(s.Handler(), "POST", "/signout", "", "Accept", "text/html", "Cookie", cookieName+"="+web.Token("u1"), "Sec-Fetch-Site", "same-origin")
 	if c := cookieOf(t, w); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/signin" || c == nil || c.MaxAge >= 0 || c.Value != "" {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
-	if w := ask(s, "POST", "/signout", ""); w.Code != http.StatusNoContent || cookieOf(t, w) == nil {
+	if w := web.Ask(s.Handler(), "POST", "/signout", ""); w.Code != http.StatusNoContent || cookieOf(t, w) == nil {
 		t.Errorf("a program: %d", w.Code)
 	}
-	if w := ask(s, "POST", "/signout", "", "Sec-Fetch-Site", "cross-site"); w.Code != http.StatusForbidden || cookieOf(t, w) != nil {
+	if w := web.Ask(s.Handler(), "POST", "/signout", "", "Sec-Fetch-Site", "cross-site"); w.Code != http.StatusForbidden || cookieOf(t, w) != nil {
 		t.Errorf("another site: %d", w.Code)
 	}
-	if w := ask(s, "GET", "/signout", ""); w.Code != http.StatusMethodNotAllowed || cookieOf(t, w) != nil {
+	if w := web.Ask(s.Handler(), "GET", "/signout", ""); w.Code != http.StatusMethodNotAllowed || cookieOf(t, w) != nil {
 		t.Errorf("GET: %d", w.Code)
 	}
 }
 
 func TestSignInPage(t *testing.T) {
 	s := signInServer(t)
-	w := ask(s, "GET", "/signin?to=/matches%3Fx%3D%22%3E%3Cb%3E", "", "Accept", "text/html")
+	w := web.Ask(s.Handler(), "GET", "/signin?to=/matches%3Fx%3D%22%3E%3Cb%3E", "", "Accept", "text/html")
 	body := w.Body.String()
 	if w.Code != http.StatusOK || !strings.Contains(body, `name="to" value="/matches?x=&#34;&gt;&lt;b&gt;"`) ||
 		!strings.Contains(body, `<form class="signin__form" method="post" action="/signin"`) || strings.Contains(body, "You are signed in") {
@@ -162,16 +164,16 @@ func TestSignInPage(t *testing.T) {
 	if csp := w.Header().Get("Content-Security-Policy"); !strings.Contains(csp, "form-action 'self'") {
 		t.Error(csp)
 	}
-	w = ask(s, "GET", "/signin", "", "Accept", "text/html", "Cookie", cookieName+"="+adminToken())
+	w = web.Ask(s.Handler(), "GET", "/signin", "", "Accept", "text/html", "Cookie", cookieName+"="+web.AdminToken())
 	if body := w.Body.String(); !strings.Contains(body, "signed in as <strong>boss</strong>, an admin") || !strings.Contains(body, `action="/signout"`) {
 		t.Error(body)
 	}
 	// A link from another site leads here without the cookie: it is sent on from here, once, and then it has it.
-	w = ask(s, "GET", "/signin?to=/matches", "", "Accept", "text/html", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate")
+	w = web.Ask(s.Handler(), "GET", "/signin?to=/matches", "", "Accept", "text/html", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate")
 	if got := w.Header().Get("Refresh"); got != "0; url=/matches" || strings.Contains(w.Body.String(), "<form") {
 		t.Errorf("%q %s", got, w.Body)
 	}
-	w = ask(s, "GET", "/signin?to=//evil.example/", "", "Accept", "text/html", "Sec-Fetch-Site", "cross-site")
+	w = web.Ask(s.Handler(), "GET", "/signin?to=//evil.example/", "", "Accept", "text/html", "Sec-Fetch-Site", "cross-site")
 	if got := w.Header().Get("Refresh"); got != "" || strings.Contains(w.Body.String(), "evil") {
 		t.Errorf("%q %s", got, w.Body)
 	}
@@ -179,7 +181,7 @@ func TestSignInPage(t *testing.T) {
 
 // Nothing leads off this node.
 func TestLocalPath(t *testing.T) {
-	for _, to := range []string{"/", "/matches", "/matches/1144530?a=b&c=%2F%2Fx#d", "/_/replay", "/cricket/matches"} {
+	for _, to := range []string{"/", "/counter/-/counts/c1", "/matches/1144530?a=b&c=%2F%2Fx#d", "/-/counts/c1", "/counter/counts"} {
 		if got := localPath(to); got != to {
 			t.Errorf("%q became %q", to, got)
 		}
@@ -209,7 +211,7 @@ func demoServer(t *testing.T) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(v.Close)
-	cfg, _, _ := config(t)
+	cfg, _ := config(t)
 	cfg.Auth = v
 	cfg.Demo = func() (string, error) {
 		token, _, err := issuer.Sign(auth.Grant{Subject: "demo", Groups: []string{"admin"}, Life: time.Hour}, clock.Real().Now())
@@ -228,31 +230,31 @@ func TestDemo(t *testing.T) {
 		status       int
 		cookie       bool
 	}{
-		"a page":                    {"GET", "/matches", []string{"Accept", "text/html"}, 200, true},
-		"a page from a link":        {"GET", "/matches", []string{"Accept", "text/html", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, 200, true},
-		"a page, an old cookie":     {"GET", "/matches", []string{"Accept", "text/html", "Cookie", cookieName + "=" + token("u1")}, 200, true},
-		"a program":                 {"GET", "/cricket/matches", nil, 200, false},
-		"a program, IPv6":           {"GET", "/cricket/matches", []string{"RemoteAddr", "[::1]:40000"}, 200, false},
-		"a program, an admin's":     {"GET", "/cricket/admin/replay/tapes", nil, 404, false},
-		"a program that changes":    {"DELETE", "/cricket/admin/replay/matches/x", nil, 404, false},
-		"our page reads":            {"GET", "/cricket/matches", []string{"Sec-Fetch-Site", "same-origin"}, 200, false},
-		"our page changes":          {"DELETE", "/cricket/admin/replay/matches/x", []string{"Sec-Fetch-Site", "same-origin", "Origin", "http://example.com"}, 404, false},
-		"a bad token":               {"GET", "/cricket/matches", []string{"Authorization", "Bearer x"}, 401, false},
-		"another site reads":        {"GET", "/cricket/matches", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "cors"}, 401, false},
-		"another site's script":     {"GET", "/cricket/matches", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors"}, 401, false},
-		"another site's frame":      {"GET", "/cricket/matches", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, 401, false},
-		"another site changes":      {"DELETE", "/cricket/admin/replay/matches/x", []string{"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"}, 401, false},
-		"another site's form":       {"POST", "/cricket/admin/replay/matches", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Origin", "https://evil.example"}, 401, false},
-		"another port's form":       {"POST", "/cricket/admin/replay/matches", []string{"Sec-Fetch-Site", "same-site", "Origin", "http://example.com:3000"}, 401, false},
-		"an older browser's form":   {"POST", "/cricket/admin/replay/matches", []string{"Origin", "https://evil.example"}, 401, false},
-		"another machine":           {"GET", "/cricket/matches", []string{"RemoteAddr", "192.168.0.7:40000"}, 401, false},
-		"another machine says here": {"GET", "/cricket/matches", []string{"RemoteAddr", "192.168.0.7:40000", "X-Forwarded-For", "127.0.0.1"}, 401, false},
-		"a proxy on this machine":   {"GET", "/cricket/matches", []string{"X-Forwarded-For", "203.0.113.9"}, 401, false},
-		"another proxy on it":       {"GET", "/cricket/matches", []string{"Forwarded", "for=203.0.113.9"}, 401, false},
-		"another machine, a page":   {"GET", "/matches", []string{"RemoteAddr", "192.168.0.7:40000", "Accept", "text/html"}, 303, false},
+		"a page":                    {"GET", "/counter/-/counts/c1", []string{"Accept", "text/html"}, 200, true},
+		"a page from a link":        {"GET", "/counter/-/counts/c1", []string{"Accept", "text/html", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, 200, true},
+		"a page, an old cookie":     {"GET", "/counter/-/counts/c1", []string{"Accept", "text/html", "Cookie", cookieName + "=" + web.Token("u1")}, 200, true},
+		"a program":                 {"GET", "/counter/counts", nil, 200, false},
+		"a program, IPv6":           {"GET", "/counter/counts", []string{"RemoteAddr", "[::1]:40000"}, 200, false},
+		"a program, an admin's":     {"GET", "/counter/admin/things", nil, 404, false},
+		"a program that changes":    {"DELETE", "/counter/admin/things/x", nil, 404, false},
+		"our page reads":            {"GET", "/counter/counts", []string{"Sec-Fetch-Site", "same-origin"}, 200, false},
+		"our page changes":          {"DELETE", "/counter/admin/things/x", []string{"Sec-Fetch-Site", "same-origin", "Origin", "http://example.com"}, 404, false},
+		"a bad token":               {"GET", "/counter/counts", []string{"Authorization", "Bearer x"}, 401, false},
+		"another site reads":        {"GET", "/counter/counts", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "cors"}, 401, false},
+		"another site's script":     {"GET", "/counter/counts", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors"}, 401, false},
+		"another site's frame":      {"GET", "/counter/counts", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, 401, false},
+		"another site changes":      {"DELETE", "/counter/admin/things/x", []string{"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"}, 401, false},
+		"another site's form":       {"POST", "/counter/admin/things", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Origin", "https://evil.example"}, 401, false},
+		"another port's form":       {"POST", "/counter/admin/things", []string{"Sec-Fetch-Site", "same-site", "Origin", "http://example.com:3000"}, 401, false},
+		"an older browser's form":   {"POST", "/counter/admin/things", []string{"Origin", "https://evil.example"}, 401, false},
+		"another machine":           {"GET", "/counter/counts", []string{"RemoteAddr", "192.168.0.7:40000"}, 401, false},
+		"another machine says here": {"GET", "/counter/counts", []string{"RemoteAddr", "192.168.0.7:40000", "X-Forwarded-For", "127.0.0.1"}, 401, false},
+		"a proxy on this machine":   {"GET", "/counter/counts", []string{"X-Forwarded-For", "203.0.113.9"}, 401, false},
+		"another proxy on it":       {"GET", "/counter/counts", []string{"Forwarded", "for=203.0.113.9"}, 401, false},
+		"another machine, a page":   {"GET", "/counter/-/counts/c1", []string{"RemoteAddr", "192.168.0.7:40000", "Accept", "text/html"}, 303, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := ask(s, tt.method, tt.path, "", append([]string{"RemoteAddr", here}, tt.headers...)...)
+			w := web.Ask(s.Handler(), tt.method, tt.path, "", append([]string{"RemoteAddr", here}, tt.headers...)...)
 			c := cookieOf(t, w)
 			if w.Code != tt.status || (c != nil) != tt.cookie {
 				t.Fatalf("%d, cookie %v: %s", w.Code, c, w.Body)
@@ -262,7 +264,7 @@ func TestDemo(t *testing.T) {
 			}
 		})
 	}
-	w := ask(s, "GET", "/signin", "", "RemoteAddr", here, "Accept", "text/html")
+	w := web.Ask(s.Handler(), "GET", "/signin", "", "RemoteAddr", here, "Accept", "text/html")
 	if !strings.Contains(w.Body.String(), "<strong>demo</strong>") {
 		t.Error(w.Body)
 	}
@@ -270,7 +272,7 @@ func TestDemo(t *testing.T) {
 
 func TestSignedInShape(t *testing.T) {
 	s := signInServer(t)
-	w := ask(s, "POST", "/signin", `{"token":"`+token("u1")+`"}`, "Content-Type", "application/json")
+	w := web.Ask(s.Handler(), "POST", "/signin", `{"token":"`+web.Token("u1")+`"}`, "Content-Type", "application/json")
 	var got map[string]any
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || len(got) != 4 || got["userId"] != "u1" {
 		t.Errorf("%v, %v", got, err)

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"net/http"
 	"os"
@@ -10,11 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/clock"
-	"github.com/touchline/touchline/internal/testrig/hang"
+	"github.com/touchline/touchline/internal/testrig/web"
 )
 
 // gated is a connection whose other end does not read until the gate opens.
@@ -78,67 +77,68 @@ func (g *gated) open() {
 	g.gate = nil
 }
 
-// eventually waits for something that another goroutine brings about.
-func eventually(t *testing.T, what string, ok func() bool) {
+// pending is more events than wait for a slow client.
+const pending = 128
+
+// running has the server's broadcaster run, and returns what waits until it has read to the end of the journal.
+func running(t *testing.T, s *Server, f *counter) (readAll func()) {
 	t.Helper()
-	end := time.After(hang.Limit(time.Minute))
-	for !ok() {
-		select {
-		case <-end:
-			t.Fatalf("never: %s", what)
-		case <-time.After(time.Millisecond):
-		}
+	ctx, stop := context.WithCancel(t.Context())
+	var loop sync.WaitGroup
+	loop.Go(func() { s.events.Run(ctx) })
+	t.Cleanup(func() { stop(); loop.Wait() })
+	end, leave := s.events.Subscribe(sse.Topic{App: f.name, Name: "the end"}, false)
+	t.Cleanup(leave)
+	return func() {
+		t.Helper()
+		f.note("the end", 0)
+		web.Eventually(t, "the end of the journal", func() bool {
+			frames, _ := end.Take()
+			return len(frames) > 0
+		})
 	}
 }
 
 // A client that does not read holds up nobody; when it reads again it has lost single states and no event.
 func TestSlowClientIsGivenASnapshot(t *testing.T) {
-	cfg, f, in := config(t)
+	cfg, f := config(t)
 	s := newServer(t, cfg)
-	ctx := t.Context()
+	readAll := running(t, s, f)
+	ctx, stop := context.WithCancel(t.Context())
 	var loops sync.WaitGroup
-	loops.Go(func() { s.hub.run(ctx) })
-	t.Cleanup(loops.Wait)
+	t.Cleanup(func() { stop(); loops.Wait() })
 
-	sub, leave := s.hub.subscribe(finalID, false)
+	sub, leave := s.events.Subscribe(sse.Topic{App: "counter", Name: "c1"}, false)
 	t.Cleanup(leave)
 	g := &gated{header: http.Header{}}
-	m := &matchStream{s: s, id: finalID, sub: sub, out: newSSE(g, clock.Real())}
+	m := &topicStream{s: s, app: s.apps[0], topic: "c1", sub: sub, out: sse.New(g, clock.Real(), s.encoder)}
 	loops.Go(func() { _ = m.run(ctx, nil) })
-	eventually(t, "the first snapshot", func() bool { return strings.Contains(g.text(), "event: display") })
+	web.Eventually(t, "the first snapshot", func() bool { return strings.Contains(g.text(), "event: count") })
 
 	stuck := g.close()
-	f.putDisplay(in.Display)
+	f.count("c1", 4)
 	<-stuck
-	for n := range 2 * maxPending {
-		f.putEvent(t, finalID, wicket(n))
+	for n := range 2 * pending {
+		f.note("c1", n)
 	}
-	d := in.Display
-	d.Equation = "need 3 from 2"
-	f.putDisplay(d)
-	eventually(t, "the hub at the end of the journal", func() bool {
-		s.hub.mu.Lock()
-		defer s.hub.mu.Unlock()
-		return s.hub.cursor == f.Seq()
-	})
-	sub.mu.Lock()
-	if len(sub.events) > maxPending || !sub.lost {
-		t.Errorf("%d events wait, lost %v: the inbox has no bound", len(sub.events), sub.lost)
-	}
-	sub.mu.Unlock()
+	f.count("c1", 77)
+	readAll()
 
 	before := len(g.text())
 	g.open()
-	eventually(t, "the newest state", func() bool { return strings.Contains(g.text()[before:], "need 3 from 2") })
-	for n := range 2 * maxPending {
-		if key := `"key":"` + wicket(n).Key + `"`; !strings.Contains(g.text()[before:], key) {
+	web.Eventually(t, "the newest state", func() bool { return strings.Contains(g.text()[before:], `{"n":77}`) })
+	for n := range 2 * pending {
+		if key := noteText(n); !strings.Contains(g.text()[before:], key) {
 			t.Fatalf("%s is lost", key)
 		}
+	}
+	if text := web.Ask(s.Handler(), "GET", "/metrics", "", "X-API-Key", "key").Body.String(); !strings.Contains(text, "\ntouchline_http_stream_snapshots_total 1\n") {
+		t.Errorf("no snapshot for a client that lagged: the inbox has no bound: %.300s", text)
 	}
 	g.mu.Lock() // the stream goes on
 	defer g.mu.Unlock()
 	for i, ahead := range g.ahead {
-		if ahead > writeWithin || ahead < 0 {
+		if ahead > 10*time.Second || ahead < 0 {
 			t.Errorf("deadline %d lies %s ahead", i, ahead)
 		}
 	}
@@ -146,73 +146,13 @@ func TestSlowClientIsGivenASnapshot(t *testing.T) {
 
 // A client that never reads again is gone after its write deadline.
 func TestDeadClientEndsItsStream(t *testing.T) {
-	cfg, _, _ := config(t)
+	cfg, _ := config(t)
 	s := newServer(t, cfg)
-	sub, leave := s.hub.subscribe(finalID, false)
+	sub, leave := s.events.Subscribe(sse.Topic{App: "counter", Name: "c1"}, false)
 	defer leave()
 	g := &gated{header: http.Header{}, fail: os.ErrDeadlineExceeded}
-	m := &matchStream{s: s, id: finalID, sub: sub, out: newSSE(g, clock.Real())}
+	m := &topicStream{s: s, app: s.apps[0], topic: "c1", sub: sub, out: sse.New(g, clock.Real(), s.encoder)}
 	if err := m.run(t.Context(), nil); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("it ended with %v", err)
-	}
-}
-
-// Whatever comes in whatever order: what is taken is in order, no event is missing unless a snapshot says so, and of
-// each slot the newest is there.
-func TestInbox(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		sub := newSubscriber(finalID, false)
-		events, newest := map[uint64]bool{}, map[string]uint64{}
-		seq := uint64(0)
-		for range rapid.IntRange(1, 6).Draw(t, "rounds") {
-			for range rapid.IntRange(0, 2*maxPending).Draw(t, "frames") {
-				seq++
-				f := frame{name: frameEvent, seq: seq}
-				if slot := rapid.SampledFrom([]string{"", "", "d", "c1"}).Draw(t, "slot"); slot != "" {
-					f.slot, newest[slot] = slot, seq
-				} else {
-					events[seq] = true
-				}
-				sub.offer(f)
-			}
-			frames, lost := sub.take()
-			if lost != (len(events) > maxPending) {
-				t.Fatalf("lost %v with %d events", lost, len(events))
-			}
-			last := uint64(0)
-			for _, f := range frames {
-				if f.seq <= last {
-					t.Fatalf("%d after %d", f.seq, last)
-				}
-				last = f.seq
-				if f.slot != "" && newest[f.slot] != f.seq {
-					t.Fatalf("%s at %d, newest is %d", f.slot, f.seq, newest[f.slot])
-				}
-				delete(events, f.seq)
-			}
-			if !lost && len(events) > 0 {
-				t.Fatalf("%d events are missing", len(events))
-			}
-			clear(events)
-			clear(newest)
-		}
-	})
-}
-
-// A panic after the answer has begun cuts the connection: nobody takes half an answer for the whole.
-func TestPanicInTheMiddleCutsTheConnection(t *testing.T) {
-	cfg, f, _ := config(t)
-	f.fixtures["panic2"] = cricket.Fixture{MatchID: "panic2"}
-	url, _ := start(t, cfg)
-	f.mu.Lock()
-	f.panicOn = "panic2"
-	f.mu.Unlock()
-	resp, err := client(t).Get(url + "/cricket/matches/panic2/stream")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if _, err := new(bytes.Buffer).ReadFrom(resp.Body); err == nil {
-		t.Error("the stream ended as if it were whole")
 	}
 }

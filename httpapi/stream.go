@@ -3,13 +3,18 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
 	"strconv"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/httpapi/bind"
+	"github.com/touchline/touchline/httpapi/sse"
+	"github.com/touchline/touchline/store"
 )
 
 // Bounds of a replay: behind them a snapshot is cheaper.
@@ -21,56 +26,97 @@ const (
 // errDrain ends streams at shutdown.
 var errDrain = errors.New("the server is shutting down")
 
-// streamMatch sends what happens in a match as server-sent events: display, card (one innings) and event, with the
-// journal's sequence as id. A client that names the last id it saw is sent what it missed; one that names none, or
-// one that is too long ago, is sent a snapshot: all events, all innings and the display, of which the last has the id.
-// Events carry their key: one that is there already replaces itself.
-func (s *Server) streamMatch(c *gin.Context) error {
-	id, err := matchID(c)
-	if err != nil {
-		return err
-	}
+// Stream sends what happens in a topic as server-sent events, with the journal's sequence as id; the empty topic is everything
+// of the application. A client that names the last id it saw is sent what it missed; one that names none, or one that is too
+// long ago, is sent a snapshot, of which the last frame has the id. kind is for the metrics.
+func Stream(c *gin.Context, kind, topic string) error {
+	s, m := serverOf(c), appOf(c)
 	last, err := lastEventID(c)
 	if err != nil {
 		return err
 	}
-	if _, err := s.cfg.Cricket.Match(c.Request.Context(), id); err != nil {
-		return err
-	}
-	watch := &eventsWatch{s: s, match: id}
+	watch := &watch{s: s, app: m, topic: topic}
 	if err := watch.look(c.Request.Context()); err != nil {
 		return err
 	}
-	return s.streamJournal(c, "match", watch, last)
-}
-
-// streamAll sends what happens in all matches: the same events as streamMatch, in an envelope that names the match. Its
-// snapshot has the displays of the matches that are on.
-func (s *Server) streamAll(c *gin.Context) error {
-	last, err := lastEventID(c)
-	if err != nil {
-		return err
-	}
-	return s.streamJournal(c, "all", &eventsWatch{s: s}, last)
-}
-
-func (s *Server) streamJournal(c *gin.Context, kind string, watch *eventsWatch, last *uint64) error {
 	leave, err := s.enterStream(c, kind)
 	if err != nil {
 		return err
 	}
-	sub, unsubscribe := s.hub.subscribe(watch.match, false)
-	m := &matchStream{s: s, id: watch.match, sub: sub, watch: watch, expires: streamsUntil(c)}
-	run := func(ctx context.Context, out *sse) error {
-		m.out = out
-		return m.run(ctx, last)
+	sub, unsubscribe := s.events.Subscribe(sse.Topic{App: m.Name, Name: topic}, false)
+	t := &topicStream{s: s, app: m, topic: topic, sub: sub, watch: watch, expires: streamsUntil(c)}
+	run := func(ctx context.Context, out *sse.Conn) error {
+		t.out = out
+		return t.run(ctx, last)
 	}
-	return s.serveStream(c, &stream{kind: kind, sub: sub, run: run}, func() { unsubscribe(); leave() })
+	return s.serveStream(c, &stream{sub: sub, run: run}, func() { unsubscribe(); leave() })
+}
+
+// announced is what a record means to the readers of all applications. One that does not understand it keeps no other from it.
+func (s *Server) announced(r *store.Record) (all []sse.Announced) {
+	for _, m := range s.apps {
+		ch, ok, err := m.changeOf(r)
+		if err != nil {
+			s.log.Error("journal record not understood", "app", m.Name, "seq", r.Seq, "err", err)
+			continue
+		}
+		if ok {
+			all = append(all, sse.Announced{App: m.Name, Change: ch})
+		}
+	}
+	return all
+}
+
+// changeOf asks the application, whose bug ends no one else's streams.
+func (m *mounted) changeOf(r *store.Record) (ch sse.Change, ok bool, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	if m.Topics == nil {
+		return sse.Change{}, false, nil
+	}
+	ch, ok, err = m.Topics(r)
+	if all := ch.All; all != nil {
+		ch.All = func() (f sse.Frame) { // which the broadcaster calls
+			defer func() {
+				if v := recover(); v != nil {
+					m.views.s.log.Error("journal record not understood", "app", m.Name, "seq", r.Seq, "err", v)
+				}
+			}()
+			return all()
+		}
+	}
+	return ch, ok, err
+}
+
+// ensureAgain is how often an open stream says that somebody still reads its topic.
+const ensureAgain = time.Minute
+
+// watch keeps what a stream shows coming here.
+type watch struct {
+	s     *Server
+	app   *mounted
+	topic string
+	again time.Time
+}
+
+// look is called as often as the stream has a turn. A nil watch keeps nothing.
+func (w *watch) look(ctx context.Context) error {
+	if w == nil {
+		return nil
+	}
+	if now := w.s.wall.Now(); !now.Before(w.again) {
+		w.again = now.Add(ensureAgain)
+		return w.app.ensure(ctx, w.topic)
+	}
+	return nil
 }
 
 // streamsUntil is when a stream that opens now ends with its caller's token; zero: never.
 func streamsUntil(c *gin.Context) time.Time {
-	if who, ok := identityOf(c); ok && !who.Expires.IsZero() {
+	if who, ok := Identity(c); ok && !who.Expires.IsZero() {
 		return who.Expires.Add(auth.Leeway)
 	}
 	return time.Time{}
@@ -85,13 +131,13 @@ func (s *Server) streamContext(parent context.Context) (context.Context, context
 
 // ended says why a stream is over. A shutdown tells the client when to come again, at a moment of its own, so that not
 // all of them come at once; a client that went is nothing to report.
-func ended(ctx context.Context, err error, out *sse) error {
+func ended(ctx context.Context, err error, out *sse.Conn) error {
 	select {
 	case <-ctx.Done():
 		err = nil
 		if errors.Is(context.Cause(ctx), errDrain) {
-			out.within = time.Second
-			_ = out.goodbye(time.Second + rand.N(4*time.Second)) // if it cannot be told, it has its old value
+			out.Hurry(time.Second)
+			_ = out.Goodbye(time.Second + rand.N(4*time.Second)) // if it cannot be told, it has its old value
 		}
 	default:
 	}
@@ -109,7 +155,7 @@ func lastEventID(c *gin.Context) (*uint64, error) {
 		}
 		n, err := strconv.ParseUint(param, 10, 64)
 		if err != nil {
-			return nil, &invalidError{[]detail{{"lastEventId", "must be an id issued by this stream"}}}
+			return nil, bind.Invalid("lastEventId", "must be an id issued by this stream")
 		}
 		return &n, nil
 	}
@@ -120,51 +166,52 @@ func lastEventID(c *gin.Context) (*uint64, error) {
 	return &n, nil
 }
 
-// matchStream is one client's stream of one match, or of all.
-type matchStream struct {
+// topicStream is one client's stream of one topic, or of everything.
+type topicStream struct {
 	s       *Server
-	id      string // "": all
-	sub     *subscriber
-	out     *sse
+	app     *mounted
+	topic   string // "": everything
+	sub     *sse.Subscriber
+	out     *sse.Conn
 	sent    uint64    // everything up to here is with the client
 	expires time.Time // of the client's token; zero: never
-	watch   *eventsWatch
+	watch   *watch
 }
 
-func (m *matchStream) run(ctx context.Context, last *uint64) error {
-	if err := m.out.open(); err != nil {
+func (t *topicStream) run(ctx context.Context, last *uint64) error {
+	if err := t.out.Open(); err != nil {
 		return err
 	}
-	if err := m.begin(ctx, last); err != nil {
+	if err := t.begin(ctx, last); err != nil {
 		return err
 	}
 	for {
-		due := m.s.wall.Now().Add(m.s.cfg.Heartbeat)
-		if !m.expires.IsZero() && m.expires.Before(due) {
-			due = m.expires
+		due := t.s.wall.Now().Add(t.s.cfg.Heartbeat)
+		if !t.expires.IsZero() && t.expires.Before(due) {
+			due = t.expires
 		}
-		if err := m.s.wall.Wait(ctx, due, m.sub.sig); err != nil {
+		if err := t.s.wall.Wait(ctx, due, t.sub.Sig); err != nil {
 			return err
 		}
 		switch {
-		case m.out.gone.Load():
+		case t.out.Gone():
 			return errGone
-		case !m.expires.IsZero() && !m.s.wall.Now().Before(m.expires):
+		case !t.expires.IsZero() && !t.s.wall.Now().Before(t.expires):
 			return nil // to come again it needs a new token
 		}
-		if err := m.watch.look(ctx); err != nil {
+		if err := t.watch.look(ctx); err != nil {
 			return err
 		}
-		frames, lost := m.sub.take()
+		frames, lost := t.sub.Take()
 		var err error
 		switch {
 		case lost:
-			m.s.metrics.snapshots.Inc()
-			err = m.snapshot(ctx)
+			t.s.metrics.snapshots.Inc()
+			err = t.snapshot(ctx)
 		case len(frames) > 0:
-			err = m.forward(frames)
+			err = t.forward(frames)
 		default:
-			err = m.out.beat()
+			err = t.out.Beat()
 		}
 		if err != nil {
 			return err
@@ -173,35 +220,35 @@ func (m *matchStream) run(ctx context.Context, last *uint64) error {
 }
 
 // begin brings the client up to date.
-func (m *matchStream) begin(ctx context.Context, last *uint64) error {
-	j := m.s.cfg.Journal
+func (t *topicStream) begin(ctx context.Context, last *uint64) error {
+	j := t.s.cfg.Journal
 	if last == nil || *last > j.Seq() || *last+1 < j.FirstSeq() {
-		return m.snapshot(ctx)
+		return t.snapshot(ctx)
 	}
-	frames, upTo, ok, err := m.missed(ctx, *last)
+	frames, upTo, ok, err := t.missed(ctx, *last)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return m.snapshot(ctx)
+		return t.snapshot(ctx)
 	}
-	m.sent = *last
-	if err := m.forward(frames); err != nil {
+	t.sent = *last
+	if err := t.forward(frames); err != nil {
 		return err
 	}
-	m.sent = max(m.sent, upTo)
+	t.sent = max(t.sent, upTo)
 	return nil
 }
 
 // missed collects what the journal has for this client. The inbox that bounds a slow client bounds this as well.
-func (m *matchStream) missed(ctx context.Context, after uint64) (frames []frame, upTo uint64, ok bool, err error) {
-	end := m.s.cfg.Journal.Seq()
+func (t *topicStream) missed(ctx context.Context, after uint64) (frames []sse.Frame, upTo uint64, ok bool, err error) {
+	end := t.s.cfg.Journal.Seq()
 	if end-after > maxReplayed {
 		return nil, 0, false, nil
 	}
-	box := newSubscriber(m.id, false)
+	box := sse.NewSubscriber(false)
 	for after < end {
-		records, err := m.s.cfg.Journal.Journal(ctx, after, replayBatch)
+		records, err := t.s.cfg.Journal.Journal(ctx, after, replayBatch)
 		if err != nil {
 			return nil, 0, false, err
 		}
@@ -212,53 +259,52 @@ func (m *matchStream) missed(ctx context.Context, after uint64) (frames []frame,
 			return nil, 0, false, nil // trimmed meanwhile
 		}
 		for i := range records {
-			ch, ok, err := changeOf(&records[i])
+			ch, ok, err := t.app.changeOf(&records[i])
 			if err != nil {
 				return nil, 0, false, err
 			}
-			switch {
-			case !ok:
-			case m.id == "" && ch.frame.name != "":
-				box.offer(ch.wide())
-			case ch.match == m.id:
-				box.offer(ch.frame)
+			if !ok {
+				continue
+			}
+			if f, ok := ch.For(t.topic); ok {
+				box.Offer(f)
 			}
 		}
 		after = records[len(records)-1].Seq
 	}
-	frames, lost := box.take()
+	frames, lost := box.Take()
 	return frames, after, !lost, nil
 }
 
 // forward sends frames that are new to the client.
-func (m *matchStream) forward(frames []frame) error {
+func (t *topicStream) forward(frames []sse.Frame) error {
 	fresh := frames[:0]
 	for _, f := range frames {
-		if f.seq > m.sent {
+		if f.Seq > t.sent {
 			fresh = append(fresh, f)
 		}
 	}
 	if len(fresh) == 0 {
 		return nil
 	}
-	if err := m.out.send(fresh...); err != nil {
+	if err := t.out.Send(fresh...); err != nil {
 		return err
 	}
-	m.sent = fresh[len(fresh)-1].seq
+	t.sent = fresh[len(fresh)-1].Seq
 	return nil
 }
 
 // snapshot sends the whole state.
-func (m *matchStream) snapshot(ctx context.Context) error {
-	w, seq, err := m.s.snapshots.get(ctx, m.id)
+func (t *topicStream) snapshot(ctx context.Context) error {
+	all, some, seq, err := t.app.snapshots.get(ctx, t.topic)
 	if err != nil {
 		return err
 	}
-	if w != nil {
-		if err := m.out.wires(w); err != nil {
+	if some {
+		if err := t.out.Send(all); err != nil {
 			return err
 		}
 	}
-	m.sent = max(m.sent, seq)
+	t.sent = max(t.sent, seq)
 	return nil
 }

@@ -5,22 +5,21 @@ import (
 	"sync"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/fault"
 )
 
 const (
-	freshFor  = 100 * time.Millisecond // a view this young serves everybody who asks
-	maxViews  = 64                     // matches whose view is kept
-	listLimit = 100                    // matches on the list
+	freshFor = 100 * time.Millisecond // a view this young serves everybody who asks
+	maxViews = 64                     // pages whose view is kept
 )
 
-// views renders the parts of a page once for all who look at it.
+// views renders the parts of an application's pages once for all who look at them.
 type views struct {
-	s  *Server
-	mu sync.Mutex
-	of map[string]*viewEntry
+	s   *Server
+	app *mounted
+	mu  sync.Mutex
+	of  map[string]*viewEntry // by topic
 }
 
 // viewEntry is the latest view of one page.
@@ -31,9 +30,8 @@ type viewEntry struct {
 	view page.View
 }
 
-// get returns the parts of a match's page, or of the list for the id "", and the sequence of the journal they hold at
-// least. A view is used again while nothing was committed since, up to one tick of the page: phones and node move
-// without the journal.
+// get returns the parts of a topic's page, and the sequence of the journal they hold at least. A view is used again while nothing
+// was committed since, up to one tick of the page: the node moves without the journal.
 func (v *views) get(ctx context.Context, id string) (page.View, uint64, error) {
 	e := v.entry(id)
 	e.mu.Lock()
@@ -84,57 +82,10 @@ func (v *views) count() int {
 	return len(v.of)
 }
 
-func (v *views) render(ctx context.Context, id string, last page.View) (page.View, error) {
-	if id == "" {
-		fixtures, _, err := v.s.cfg.Cricket.Matches(ctx, cricket.MatchFilter{Limit: listLimit})
-		if err != nil {
-			return page.View{}, err
-		}
-		return v.s.pages.List(page.ListInput{Fixtures: fixtures, Node: v.s.nodeStatus()}, last)
+func (v *views) render(ctx context.Context, topic string, last page.View) (page.View, error) {
+	if v.app.View == nil || v.app.Look == nil {
+		return page.View{}, fault.New(fault.NotFound, "not_found", "There is no such page.")
 	}
-	in, err := v.input(ctx, id)
-	if err != nil {
-		return page.View{}, err
-	}
-	return v.s.pages.Match(in, last)
-}
-
-// input reads what the match page shows. A match that no reading has been seen of yet has no display: the fixture
-// makes one.
-func (v *views) input(ctx context.Context, id string) (page.Input, error) {
-	in := page.Input{Node: v.s.nodeStatus(), Phones: v.s.cfg.Phones()}
-	var err error
-	if in.Fixture, err = v.s.cfg.Cricket.Match(ctx, id); err != nil {
-		return page.Input{}, err
-	}
-	if in.Display, err = v.s.cfg.Cricket.Display(ctx, id); err != nil {
-		if !fault.Is(err, fault.NotFound) {
-			return page.Input{}, err
-		}
-		in.Display = displayOf(&in.Fixture)
-	}
-	if in.Card, err = v.s.cfg.Cricket.Card(ctx, id); err != nil {
-		return page.Input{}, err
-	}
-	if v.s.cfg.Audience != nil {
-		if in.Audience, err = v.s.cfg.Audience(ctx, id); err != nil {
-			return page.Input{}, err
-		}
-	}
-	in.Events, err = v.s.cfg.Cricket.Events(ctx, id)
-	return in, err
-}
-
-func displayOf(f *cricket.Fixture) cricket.Display {
-	d := cricket.Display{
-		MatchID: f.MatchID, League: f.LeagueName, Phase: f.Phase, Status: f.Status, Note: f.Note, Result: f.Result,
-		UpdatedAt: f.LiveUpdatedAt,
-	}
-	if d.Phase == "" {
-		d.Phase = cricket.PhasePrematch
-	}
-	for _, t := range f.Teams {
-		d.Teams = append(d.Teams, cricket.TeamScore{ID: t.ID, Name: t.Name, Code: t.Code, Overs: "0.0"})
-	}
-	return d
+	node := v.s.nodeStatus()
+	return v.app.View(ctx, &node, topic, last)
 }

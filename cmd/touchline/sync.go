@@ -103,12 +103,12 @@ func syncText(st *edge.SyncStatus) string {
 	c := &st.Conflicts
 	s.row("conflicts", fmt.Sprintf("%d open, %d quarantined, %d kept", c.Open, c.Quarantined, c.Kept))
 	s.row("room", fmt.Sprintf("%s, %.0f %% used (%s)", st.Budget.Level, 100*st.Budget.Used, st.Budget.Which))
-	s.row("kept after sending", fmt.Sprintf("%s, %s", counted(st.Replay.Entries, "write"), cli.Megabytes(st.Replay.Bytes)))
+	s.row("kept after sending", fmt.Sprintf("%s, %s", counted(int(st.Replay.Entries), "write"), cli.Megabytes(st.Replay.Bytes)))
 	s.row("used", fmt.Sprintf("%s, %.1f write units, %.1f read units", counted(int(st.Usage.Requests), "request"), st.Usage.WriteUnits, st.Usage.ReadUnits))
 	if st.Reached {
 		s.row("clock", fmt.Sprintf("%+.1f s off the cloud's", st.Ahead()))
 	}
-	s.row("node", fmt.Sprintf("%s, incarnation %d, boot %s", st.Node.ID, st.Node.Incarnation, st.Node.Boot))
+	s.row("node", fmt.Sprintf("%s, incarnation %d, boot %s", st.Node.Node, st.Node.Incarnation, st.Node.Boot))
 	s.row("offline mode", st.Mode)
 	return s.String() + syncTables(st)
 }
@@ -138,8 +138,8 @@ func syncLine(st *edge.SyncStatus) string {
 // heldBack counts the writes of tables that are stopped: they are not on their way before somebody acts.
 func heldBack(st *edge.SyncStatus) (n int) {
 	for i := range st.Tables {
-		if st.Tables[i].Stopped != "" {
-			n += st.Tables[i].Waiting
+		if st.Tables[i].Stopped != nil {
+			n += int(st.Tables[i].Waiting)
 		}
 	}
 	return n

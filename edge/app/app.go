@@ -12,6 +12,7 @@ import (
 	"context"
 
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/admin"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -81,18 +82,16 @@ type Read struct {
 
 // Instance is an application in an open node.
 type Instance struct {
-	// Serve adds what the application serves.
-	Serve func(c *httpapi.Config)
+	// API is the application's face to HTTP. Name, title and mount are the App's.
+	API httpapi.App
 	// Loops run until their context ends. All of them join the clock before the first one runs.
 	Loops []func(ctx context.Context) error
 	// Consumers take the journal, each from where it was left.
 	Consumers []Consumer
-	// Status adds how the application is doing; nil: it has nothing to tell.
-	Status func(out *httpapi.NodeStatus)
 	// Started are log attributes that say what the application works with, for the line that says that the node serves.
 	Started []any
-	// Tasks are what the operator can ask of the application over the admin socket, by name.
-	Tasks map[string]Task
+	// Commands are what the operator can ask of the application over the admin socket.
+	Commands []admin.Command
 	// Close lets go of what works beyond the loops. They have ended; the store is still open.
 	Close func()
 }
@@ -107,7 +106,3 @@ type Consumer struct {
 	// Anew deals with everything as it is now: at the very first start, and where the journal no longer has what comes next.
 	Anew func(tx *store.Tx) error
 }
-
-// Task does one thing for an operator: ask and answer are JSON of the application's and its command's. It holds the store's
-// maintenance alone.
-type Task func(ctx context.Context, ask []byte, progress func(httpapi.AdminProgress)) (answer any, err error)

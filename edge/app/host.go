@@ -27,6 +27,10 @@ type Host struct {
 	Sync    Sync // nil: the node has no cloud
 	Observe bool // without the cloud the node goes on for its own readers (cloud.offline: observe)
 
+	Version string
+	// Maintain begins something with the store that is done one at a time, as a backup is; done ends it.
+	Maintain func() (done func(), err error)
+
 	// Work ends when the node's work does, which is before it stops serving.
 	Work context.Context //nolint:containedctx // the life of the loops, for what begins in a request and outlives it
 }

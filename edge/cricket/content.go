@@ -87,6 +87,15 @@ func (d SwiftDate) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(ms)/1000, 'f', -1, 64), nil
 }
 
+// UnmarshalJSON implements json.Unmarshaler.
+func (d *SwiftDate) UnmarshalJSON(raw []byte) error {
+	seconds, err := strconv.ParseFloat(string(raw), 64)
+	if err == nil {
+		*d = SwiftDate(time.UnixMilli(swiftEpoch + int64(seconds*1000)))
+	}
+	return err
+}
+
 // NewContentState takes from a display what a lock screen shows.
 func NewContentState(d *Display) ContentState {
 	c := ContentState{

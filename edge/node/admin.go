@@ -2,14 +2,13 @@ package node
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net"
 	"os"
 	"path/filepath"
 	"sync"
 
-	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/admin"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -96,7 +95,7 @@ func (n *Node) startAdmin(ctx context.Context) (stop func()) {
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var loop sync.WaitGroup
 	loop.Go(func() {
-		if err := n.api.RunAdmin(serving, ln, &maintenance{n: n, store: n.store}); err != nil {
+		if err := admin.Run(serving, ln, n.api, n.adminConfig()); err != nil {
 			n.parts.Log.Warn("the admin socket has ended", "err", err)
 		}
 	})
@@ -107,9 +106,17 @@ func (n *Node) startAdmin(ctx context.Context) (stop func()) {
 	}
 }
 
+// adminConfig is what the socket can do: what the node does with its store, and what applications bring.
+func (n *Node) adminConfig() admin.Config {
+	c := admin.Config{Node: n.upkeep, Logger: n.parts.Log}
+	for _, a := range n.apps {
+		c.Commands = append(c.Commands, a.Commands...)
+	}
+	return c
+}
+
 // maintenance is what the admin socket may do with the store, one thing at a time.
 type maintenance struct {
-	n     *Node
 	store *store.Store
 	busy  sync.Mutex
 }
@@ -121,7 +128,7 @@ func (m *maintenance) begin() error {
 	return fault.New(fault.Conflict, "busy", "the node is busy with another backup, check or migration")
 }
 
-// Backup implements httpapi.Maintenance.
+// Backup implements admin.Maintenance.
 func (m *maintenance) Backup(ctx context.Context, path string, progress func(done, total int64)) (store.BackupInfo, error) {
 	if err := m.begin(); err != nil {
 		return store.BackupInfo{}, err
@@ -134,7 +141,7 @@ func (m *maintenance) Backup(ctx context.Context, path string, progress func(don
 	return m.store.Backup(ctx, path, progress)
 }
 
-// Check implements httpapi.Maintenance.
+// Check implements admin.Maintenance.
 func (m *maintenance) Check(ctx context.Context, progress func(where string)) ([]store.Problem, error) {
 	if err := m.begin(); err != nil {
 		return nil, err
@@ -154,30 +161,10 @@ func (n *Node) tellCompaction() {
 	}
 }
 
-// MigrateLAv2 implements httpapi.Maintenance.
-func (m *maintenance) MigrateLAv2(ctx context.Context, ask httpapi.MigrateAsk, progress func(httpapi.AdminProgress)) (any, error) {
-	raw, err := json.Marshal(ask)
-	if err != nil {
-		return nil, err
-	}
+// Maintain begins something with the store that is done one at a time; done ends it.
+func (m *maintenance) Maintain() (done func(), err error) {
 	if err := m.begin(); err != nil {
 		return nil, err
 	}
-	defer m.busy.Unlock()
-	return m.task(ctx, "la-v2", raw, progress)
-}
-
-// PushTest implements httpapi.Maintenance.
-func (m *maintenance) PushTest(ctx context.Context, ask json.RawMessage) (any, error) {
-	return m.task(ctx, "push-test", ask, nil)
-}
-
-// task has an application do something for an operator.
-func (m *maintenance) task(ctx context.Context, name string, ask []byte, progress func(httpapi.AdminProgress)) (any, error) {
-	for _, a := range m.n.apps {
-		if do := a.Tasks[name]; do != nil {
-			return do(ctx, ask, progress)
-		}
-	}
-	return nil, fault.New(fault.NotFound, "no_task", "no application of this node can do that")
+	return m.busy.Unlock, nil
 }

@@ -15,10 +15,15 @@ func (n *Node) apiConfig(metrics *prometheus.Registry) (httpapi.Config, error) {
 	}
 	p.HTTP.apply(&c, p.Connections)
 	if n.sync != nil {
-		c.Sync, c.Ensure = cloudRoutes{n}, n.sync.Ensure
+		c.Sync = cloudRoutes{n}
 	}
-	for _, a := range n.apps {
-		a.Serve(&c)
+	for i, a := range n.apps {
+		api := a.API
+		api.Name, api.Title, api.Mount = p.Apps[i].Name, p.Apps[i].Title, p.Apps[i].Settings.Path()
+		if api.CORS == nil {
+			api.CORS = p.HTTP.CORS
+		}
+		c.Apps = append(c.Apps, api)
 	}
 	if p.Auth == nil {
 		return c, nil

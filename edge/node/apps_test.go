@@ -3,6 +3,7 @@ package node_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -23,9 +24,10 @@ import (
 )
 
 // beside runs a node with cricket and a counter.
-func beside(t *testing.T, c *counter, cloud *node.Cloud) (base string) {
+func beside(t *testing.T, c *counter, cloud *node.Cloud) (base, dir string) {
 	t.Helper()
-	n, err := node.Open(t.Context(), t.TempDir(), node.Parts{
+	dir = t.TempDir()
+	n, err := node.Open(t.Context(), dir, node.Parts{
 		Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Apps: []*app.App{cricketapp.New(), c.app()}, Cloud: cloud, Auth: keyed,
 	})
 	if err != nil {
@@ -44,7 +46,7 @@ func beside(t *testing.T, c *counter, cloud *node.Cloud) (base string) {
 			t.Error(err)
 		}
 	})
-	return "http://" + ln.Addr().String()
+	return "http://" + ln.Addr().String(), dir
 }
 
 func until(t *testing.T, what string, is func() bool) {
@@ -82,7 +84,7 @@ func errorText(err error) string {
 // Two applications in one node: each has its tables, loops and consumer, and what goes wrong in one does not touch the other.
 func TestTwoApplications(t *testing.T) {
 	c := &counter{}
-	base := beside(t, c, nil)
+	base, dir := beside(t, c, nil)
 	until(t, "the first sum", func() bool { return c.host.Store.Seq() > 0 && c.ticks.Load() > 0 })
 	add := func(n int64) {
 		t.Helper()
@@ -93,6 +95,22 @@ func TestTwoApplications(t *testing.T) {
 	add(2)
 	add(3)
 	until(t, "the total is 5", func() bool { return c.sumOf(t.Context()) == 5 })
+	for path, want := range map[string]string{
+		"/counter/total": `200 {"total":5}`, "/counter/nothing": `404 {"wrong":"not_found"}`, "/counter/broken": `500 {"wrong":"internal"}`,
+		"/cricket/health": `200 {"status":"ok"}`, "/cricket/nothing": `404 {"error":{"code":"not_found","message":"There is nothing at this address."}}`,
+	} {
+		if status, body := ask(t, base+path); fmt.Sprint(status, " ", body) != want {
+			t.Errorf("%s: %d %s, want %s", path, status, body, want)
+		}
+	}
+	client, err := node.Ask(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told struct{ Asked int64 }
+	if err := client.Command(t.Context(), "/counter/asked", struct{}{}, nil, &told); err != nil || told.Asked != 1 {
+		t.Errorf("the operator's command: %+v, %v", told, err)
+	}
 	lag := func() (line string) {
 		_, body := ask(t, base+"/metrics")
 		for line = range strings.Lines(body) {

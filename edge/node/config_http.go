@@ -63,7 +63,7 @@ func (h HTTPConfig) Limits(connections int) httpapi.Limits {
 // apply has the API behave as the section says.
 func (h HTTPConfig) apply(c *httpapi.Config, connections int) {
 	l := h.Limits(connections)
-	c.CORS, c.Rate, c.MaxStreams, c.MaxConnections, c.Proxies = h.CORS, l.Rate, l.MaxStreams, l.MaxConnections, l.Proxies
+	c.Rate, c.MaxStreams, c.MaxConnections, c.Proxies = l.Rate, l.MaxStreams, l.MaxConnections, l.Proxies
 }
 
 // parseProxy reads an address, or a network in CIDR notation. One of all addresses would have anybody's word count.

@@ -2,12 +2,17 @@ package node_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"net/http"
 	"sync/atomic"
 	"time"
 
+	"github.com/gin-gonic/gin"
+
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/admin"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
@@ -70,12 +75,17 @@ func (c *counter) app() *app.App {
 func (c *counter) open(_ context.Context, h *app.Host) (*app.Instance, error) {
 	c.host = h
 	return &app.Instance{
-		Serve:     func(*httpapi.Config) {},
+		API: httpapi.App{Routes: []httpapi.Route{
+			{Method: http.MethodGet, Path: "/total", Access: httpapi.Public, Do: func(g *gin.Context) error {
+				return httpapi.JSON(g, map[string]int64{"total": c.sumOf(g.Request.Context())})
+			}},
+			{Method: http.MethodGet, Path: "/broken", Access: httpapi.Public, Do: func(*gin.Context) error { panic("a bug of the counter") }},
+		}, Problem: func(f httpapi.Failure) any { return map[string]string{"wrong": f.Code} }},
 		Loops:     []func(context.Context) error{c.tick},
 		Consumers: []app.Consumer{{Name: "total", Tables: []string{counts}, Take: c.take, Anew: c.sum}},
-		Tasks: map[string]app.Task{"count": func(context.Context, []byte, func(httpapi.AdminProgress)) (any, error) {
-			return c.asked.Add(1), nil
-		}},
+		Commands: []admin.Command{{Path: "/counter/asked", Do: func(context.Context, json.RawMessage, func(admin.Progress)) (any, error) {
+			return map[string]int64{"asked": c.asked.Add(1)}, nil
+		}}},
 	}, nil
 }
 

@@ -9,10 +9,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/dynamoapi"
 	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
 	"github.com/touchline/touchline/httpapi/dynamoapi/sigv4"
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -149,15 +149,15 @@ func (e *Endpoint) Run(ctx context.Context) error {
 }
 
 // status is what the endpoint has answered, for /statusz.
-func (e *Endpoint) status() *httpapi.EndpointStatus {
+func (e *Endpoint) status() *operator.EndpointStatus {
 	counts, err := requestCounts(e.counts)
 	if err != nil {
 		e.log.Warn("the requests of the DynamoDB API could not be counted", "err", err)
 	}
-	out := &httpapi.EndpointStatus{Listen: e.Addr(), Requests: counts}
+	out := &operator.EndpointStatus{Listen: e.Addr(), Requests: counts}
 	if e.faults != nil {
 		for _, r := range e.faults.Status() {
-			out.Faults = append(out.Faults, httpapi.FaultCount{Rule: r.Name, Kind: string(r.Kind), Seen: r.Seen, Injected: r.Injected})
+			out.Faults = append(out.Faults, operator.FaultCount{Rule: r.Name, Kind: string(r.Kind), Seen: r.Seen, Injected: r.Injected})
 		}
 	}
 	return out

@@ -18,7 +18,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/cricketapp"
 	"github.com/touchline/touchline/edge/node"
-	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -173,7 +173,7 @@ func TestNodeCountsDynamoDB(t *testing.T) {
 	n.ask("GetItem", `{"TableName":"nobody","Key":{"id":{"S":"a"}}}`)
 	n.ask("Nonsense1", `{}`)
 	n.ask("Nonsense2", `{}`)
-	want := &httpapi.EndpointStatus{Listen: n.api, Requests: []httpapi.RequestCount{
+	want := &operator.EndpointStatus{Listen: n.api, Requests: []operator.RequestCount{
 		{Operation: "GetItem", Outcome: "ResourceNotFoundException", Count: 1},
 		{Operation: "ListTables", Outcome: "ok", Count: 3},
 		{Operation: "unknown", Outcome: "UnknownOperationException", Count: 2},

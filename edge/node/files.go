@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/admin"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -27,12 +27,12 @@ func Database(dir string) (string, error) {
 }
 
 // Ask makes a client of the node that holds the database in dir.
-func Ask(dir string) (*httpapi.AdminClient, error) {
+func Ask(dir string) (*admin.Client, error) {
 	socket, err := adminSocket(dir)
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.NewAdminClient(socket), nil
+	return admin.NewClient(socket), nil
 }
 
 // BackupTarget is the file of a backup: the one that was asked for, or one with the time in its name, in a folder of

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 )
@@ -50,21 +50,21 @@ func sayDamaged(found store.ScrubStats, before uint64, log *slog.Logger) uint64 
 	return n
 }
 
-func verifyStatus(found store.ScrubStats) httpapi.VerifyStatus {
-	return httpapi.VerifyStatus{
+func verifyStatus(found store.ScrubStats) operator.VerifyStatus {
+	return operator.VerifyStatus{
 		Running: !found.Current.Began.IsZero(), Ended: found.Last.Ended, Items: found.Last.Items,
 		Damaged: found.Damaged(), Where: found.Where(), Refused: found.Refused,
 	}
 }
 
 // choreStatus shows what housekeeping is at.
-func choreStatus(st *store.Stats) httpapi.ChoreStatus {
-	out := httpapi.ChoreStatus{Swept: st.Swept}
+func choreStatus(st *store.Stats) operator.ChoreStatus {
+	out := operator.ChoreStatus{Swept: st.Swept}
 	for _, p := range st.Filling {
-		out.Filling = append(out.Filling, httpapi.Chore{Table: p.Table, Index: p.Index, Done: p.Items})
+		out.Filling = append(out.Filling, operator.Chore{Table: p.Table, Index: p.Index, Done: p.Items})
 	}
 	for _, p := range st.Dropping {
-		out.Dropping = append(out.Dropping, httpapi.Chore{Table: p.Table, Index: p.Index, Done: p.Removed})
+		out.Dropping = append(out.Dropping, operator.Chore{Table: p.Table, Index: p.Index, Done: p.Removed})
 	}
 	return out
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/cricketapp"
 	"github.com/touchline/touchline/edge/node"
-	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -86,7 +86,7 @@ const operatorKey = "a-key-for-the-tests-alone"
 // keyed lets in who has the operator's key.
 func keyed(*store.Store) (*auth.Verifier, error) { return auth.New(auth.Config{APIKey: operatorKey}) }
 
-func readStatus(t *testing.T, addr string) (st httpapi.NodeStatus) {
+func readStatus(t *testing.T, addr string) (st operator.NodeStatus) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/statusz", nil)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/migrations"
@@ -80,6 +81,8 @@ type Node struct {
 	locks  []*locks         // by table
 	apps   []*app.Instance  // of parts.Apps, in their order
 
+	upkeep *maintenance
+
 	consumers []*consumer
 	api       *httpapi.Server
 	users     *auth.Verifier // nil: nobody can sign in
@@ -96,7 +99,7 @@ func Open(ctx context.Context, dir string, p Parts) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{parts: p, schema: Schema(p.Apps), store: s, wall: clock.Real()}
+	n := &Node{parts: p, schema: Schema(p.Apps), store: s, wall: clock.Real(), upkeep: &maintenance{store: s}}
 	n.started = n.wall.Now()
 	NameLongTurns(s, p.Log)
 	n.tellCompaction()
@@ -191,7 +194,7 @@ func (n *Node) assemble(ctx context.Context) error {
 func (n *Node) host(a *app.App, metrics *prometheus.Registry) *app.Host {
 	h := &app.Host{
 		Node: n.store.Node(), Store: n.store, Clock: n.parts.Clock, Log: n.parts.Log, Metrics: metrics,
-		Leases: n.locksOf(a).pool, Work: n.work,
+		Leases: n.locksOf(a).pool, Work: n.work, Version: n.parts.Version, Maintain: n.upkeep.Maintain,
 	}
 	if n.sync != nil {
 		h.Sync, h.Observe = n.sync, n.parts.Cloud.Config.Offline == offlineObserve
@@ -282,16 +285,16 @@ func (n *Node) Begin(ctx context.Context, fail context.CancelCauseFunc) (end fun
 func (n *Node) Rest() { n.rest() }
 
 // ready reports whether the node can serve. It can without a cloud, without a feed, and on a full disk, which it says.
-func (n *Node) ready(ctx context.Context) []httpapi.Check {
+func (n *Node) ready(ctx context.Context) []operator.Check {
 	st := n.store.Stats()
-	checks := []httpapi.Check{
+	checks := []operator.Check{
 		{Name: "store", Err: n.store.Err(), Warning: noRoom(&st, n.wall.Now())},
 		{Name: "writer", Err: heldWriter(&st)},
 		{Name: "tables", Err: missingTables(n.store, n.schema.Tables)},
 	}
 	if n.sync != nil {
 		refuses, err := n.sync.Refusing(ctx)
-		checks = append(checks, httpapi.Check{Name: httpapi.CheckCloud, Err: err, Warning: refuses})
+		checks = append(checks, operator.Check{Name: operator.CheckCloud, Err: err, Warning: refuses})
 	}
 	return checks
 }

@@ -9,21 +9,21 @@ import (
 	"strings"
 	"time"
 
-	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/store"
 )
 
 // status is the node's state for /statusz and the operator's strip.
-func (n *Node) status() httpapi.NodeStatus {
+func (n *Node) status() operator.NodeStatus {
 	st := n.store.Stats()
 	now := n.parts.Clock.Now()
-	out := httpapi.NodeStatus{
+	out := operator.NodeStatus{
 		Version: n.parts.Version, UptimeSeconds: n.wall.Now().Sub(n.started).Seconds(),
-		Cloud:       httpapi.CloudStatus{State: "none"},
-		Journal:     httpapi.JournalStatus{First: st.JournalFirst, Last: st.JournalLast},
-		Commits:     httpapi.CommitStatus{LastMillis: float64(st.LastCommit.Microseconds()) / 1000},
+		Cloud:       operator.CloudStatus{State: "none"},
+		Journal:     operator.JournalStatus{First: st.JournalFirst, Last: st.JournalLast},
+		Commits:     operator.CommitStatus{LastMillis: float64(st.LastCommit.Microseconds()) / 1000},
 		MemoryBytes: residentBytes(), Goroutines: runtime.NumGoroutine(),
-		Clock: httpapi.ClockStatus{Speed: n.parts.Speed, Now: now},
+		Clock: operator.ClockStatus{Speed: n.parts.Speed, Now: now},
 	}
 	out.Commits.Refused, out.Commits.Warning = st.Refused, noRoom(&st, n.wall.Now())
 	if st.Commits > 0 {
@@ -35,16 +35,11 @@ func (n *Node) status() httpapi.NodeStatus {
 		out.DynamoDB = e.status()
 	}
 	n.cloudStatus(&out)
-	for _, a := range n.apps {
-		if a.Status != nil {
-			a.Status(&out)
-		}
-	}
 	return out
 }
 
 // cloudStatus reports how the node stands with its cloud. A store that cannot be read says so itself.
-func (n *Node) cloudStatus(out *httpapi.NodeStatus) {
+func (n *Node) cloudStatus(out *operator.NodeStatus) {
 	if n.sync == nil {
 		return
 	}

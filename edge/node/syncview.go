@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -17,13 +17,13 @@ import (
 // cloudRoutes shows the replicator to whoever asks the node.
 type cloudRoutes struct{ n *Node }
 
-// Status implements httpapi.Sync.
-func (c cloudRoutes) Status(ctx context.Context) (httpapi.SyncStatus, error) {
+// Status implements operator.Sync.
+func (c cloudRoutes) Status(ctx context.Context) (operator.SyncStatus, error) {
 	return c.n.syncStatus(ctx)
 }
 
-// Conflicts implements httpapi.Sync.
-func (c cloudRoutes) Conflicts(ctx context.Context, ask httpapi.ConflictAsk) (out []httpapi.Conflict, next uint64, err error) {
+// Conflicts implements operator.Sync.
+func (c cloudRoutes) Conflicts(ctx context.Context, ask operator.ConflictAsk) (out []operator.Conflict, next uint64, err error) {
 	q := replica.ConflictQuery{Table: ask.Table, Before: ask.Before, Limit: ask.Limit, State: replica.StateOpen}
 	switch ask.State {
 	case "":
@@ -39,39 +39,39 @@ func (c cloudRoutes) Conflicts(ctx context.Context, ask httpapi.ConflictAsk) (ou
 	return out, next, err
 }
 
-// Conflict implements httpapi.Sync.
-func (c cloudRoutes) Conflict(ctx context.Context, id uint64) (httpapi.Conflict, error) {
+// Conflict implements operator.Sync.
+func (c cloudRoutes) Conflict(ctx context.Context, id uint64) (operator.Conflict, error) {
 	return c.whole(c.n.sync.Conflict(ctx, id))
 }
 
-// Decide implements httpapi.Sync.
-func (c cloudRoutes) Decide(ctx context.Context, id uint64, verb string) (httpapi.Conflict, error) {
+// Decide implements operator.Sync.
+func (c cloudRoutes) Decide(ctx context.Context, id uint64, verb string) (operator.Conflict, error) {
 	switch verb {
 	case "retry":
 		return c.whole(c.n.sync.RetryConflict(ctx, id))
 	case "discard":
 		return c.whole(c.n.sync.DiscardConflict(ctx, id))
 	default:
-		return httpapi.Conflict{}, fault.New(fault.NotFound, "not_found", "A conflict can be retried or discarded.")
+		return operator.Conflict{}, fault.New(fault.NotFound, "not_found", "A conflict can be retried or discarded.")
 	}
 }
 
-// Wait implements httpapi.Sync.
+// Wait implements operator.Sync.
 func (c cloudRoutes) Wait(ctx context.Context, seq uint64) (refused uint64, err error) {
 	return c.n.Settled(ctx, seq)
 }
 
-func (c cloudRoutes) whole(found *replica.Conflict, err error) (httpapi.Conflict, error) {
+func (c cloudRoutes) whole(found *replica.Conflict, err error) (operator.Conflict, error) {
 	if err != nil {
-		return httpapi.Conflict{}, err
+		return operator.Conflict{}, err
 	}
 	return c.conflict(found, true), nil
 }
 
 // conflict shows a record; in whole with its writes and images.
-func (c cloudRoutes) conflict(r *replica.Conflict, whole bool) httpapi.Conflict {
+func (c cloudRoutes) conflict(r *replica.Conflict, whole bool) operator.Conflict {
 	first := r.Decided[0].Entry
-	out := httpapi.Conflict{
+	out := operator.Conflict{
 		ID: r.ID, At: r.At, Kind: string(r.Kind), State: string(r.State), Table: first.Table, Key: itemJSON(first.Key),
 		WriteID: intent.WriteID(c.n.store.Node(), first.Seq), Policy: string(first.Policy), Code: r.Code, Text: r.Text,
 		Writes: len(r.Decided) + len(r.Tail), ClosedAt: r.ClosedAt, Note: r.Note, NewSeqs: r.NewSeqs,
@@ -90,8 +90,8 @@ func (c cloudRoutes) conflict(r *replica.Conflict, whole bool) httpapi.Conflict 
 	return out
 }
 
-func (c cloudRoutes) write(e *intent.Entry) httpapi.ConflictWrite {
-	w := httpapi.ConflictWrite{
+func (c cloudRoutes) write(e *intent.Entry) operator.ConflictWrite {
+	w := operator.ConflictWrite{
 		WriteID: intent.WriteID(c.n.store.Node(), e.Seq), Table: e.Table, Key: itemJSON(e.Key), At: e.At, Op: opName(e.Op), Item: itemJSON(e.Item),
 		Update: e.Update, Condition: e.Condition, Values: itemJSON(e.Values), Sent: e.Sent, Fence: e.Fence,
 	}
@@ -123,54 +123,29 @@ func opName(op store.Op) string {
 }
 
 // syncStatus is the state of node and cloud as it is shown.
-func (n *Node) syncStatus(ctx context.Context) (httpapi.SyncStatus, error) {
+func (n *Node) syncStatus(ctx context.Context) (operator.SyncStatus, error) {
 	st, err := n.sync.Status(ctx)
 	if err != nil {
-		return httpapi.SyncStatus{}, err
+		return operator.SyncStatus{}, err
 	}
 	c := n.parts.Cloud
-	out := httpapi.SyncStatus{
+	out := operator.SyncStatus{
 		At: st.At, Configured: true, Cloud: c.Name, Mode: c.Config.Offline, LastError: st.Link.Last, LastAt: st.Link.LastAt,
 		Waiting: int(st.Waiting), LagSeconds: st.Lag().Seconds(), Unsynced: st.Oldest, Unanswered: int(st.Unanswered), Doubtful: int(st.Doubtful),
-		Conflicts: httpapi.ConflictSums(st.Conflicts), Skew: st.Skew.Seconds(), Alarms: st.Alarms(),
-		Usage:  httpapi.SyncUsage(st.Usage),
-		Replay: httpapi.SyncReplay{Entries: int(st.Replay.Entries), Bytes: st.Replay.Bytes, Oldest: st.Replay.Oldest},
-		Budget: httpapi.SyncBudget{Level: st.Budget.Level.String(), Used: st.Budget.Used, Which: st.Budget.Which},
-		Node:   httpapi.SyncNode{ID: st.Node.Node, Incarnation: st.Node.Incarnation, Boot: st.Node.Boot, Clone: st.Node.Stopped},
+		Tables: st.Tables, Feed: st.Feed, Leases: n.held(), Conflicts: st.Conflicts, Skew: st.Skew.Seconds(), Alarms: st.Alarms(),
+		Usage:  st.Usage,
+		Replay: st.Replay,
+		Budget: st.Budget,
+		Node:   st.Node,
 	}
 	out.State, out.Since = n.syncState(&st)
 	out.Prefix, out.Reason, out.Reached = c.Config.Prefix, cmp.Or(st.Node.Stopped, linkReason(&st.Link)), st.Link.Reached
-	for i := range st.Tables {
-		pace := st.Tables[i].Pace
-		t := httpapi.SyncTable{Table: st.Tables[i].Table, Waiting: int(st.Tables[i].Waiting), Rate: pace.Rate, Throttled: pace.Throttled}
-		if s := st.Tables[i].Stopped; s != nil {
-			t.Stopped = s.Why
-		}
-		out.Tables = append(out.Tables, t)
-	}
 	for i := range st.Lanes {
-		if l := laneView(&st.Lanes[i]); l.Busy || len(l.Parked) > 0 {
+		if l := st.Lanes[i]; l.Busy || len(l.Parked) > 0 {
 			out.Lanes = append(out.Lanes, l)
 		}
 	}
-	for i := range st.Feed {
-		f := &st.Feed[i]
-		out.Feed = append(out.Feed, httpapi.SyncFeed{Rule: f.Rule, LastPass: f.LastPass, Items: f.Items, Errors: f.Errors, LastError: f.LastError})
-	}
-	for _, l := range n.held() {
-		out.Leases = append(out.Leases, httpapi.SyncLease{Key: l.Key, Fence: l.Fence, Deadline: l.Deadline})
-	}
 	return out, nil
-}
-
-func laneView(l *replica.LaneStatus) httpapi.SyncLane {
-	out := httpapi.SyncLane{Lane: l.Lane, Busy: l.Busy}
-	for _, p := range l.Parked {
-		out.Parked = append(out.Parked, httpapi.SyncPark{
-			WriteID: p.WriteID, Table: p.Table, Key: itemJSON(p.Key), Why: p.Why, Until: p.Until, Behind: p.Behind,
-		})
-	}
-	return out
 }
 
 // linkReason says why there is no cloud where a person has to act; empty: nobody has to.

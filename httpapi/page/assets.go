@@ -25,9 +25,9 @@ type Asset struct {
 	Body []byte
 }
 
-// loadAssets reads the embedded files and adds the ones that are made. Version is the hash of them all: it stands in
+// loadAssets reads the embedded files and adds those of an application. Version is the hash of them all: it stands in
 // their path, so that they may be cached for ever and modules can still name each other by plain relative paths.
-func loadAssets() (assets map[string]Asset, version string, err error) {
+func loadAssets(more map[string][]byte) (assets map[string]Asset, version string, err error) {
 	assets = map[string]Asset{}
 	entries, err := fs.ReadDir(assetFiles, "assets")
 	if err != nil {
@@ -40,13 +40,8 @@ func loadAssets() (assets map[string]Asset, version string, err error) {
 		}
 		assets[e.Name()] = Asset{Name: e.Name(), Type: contentType(e.Name()), Body: body}
 	}
-	all, kits := teamCSS()
-	made := map[string][]byte{"team.css": all}
-	for slug, css := range kits {
-		made[kitFile(slug)] = css
-	}
-	for name, css := range made {
-		assets[name] = Asset{Name: name, Type: contentType(name), Body: css}
+	for name, body := range more {
+		assets[name] = Asset{Name: name, Type: contentType(name), Body: body}
 	}
 
 	sum := sha256.New()

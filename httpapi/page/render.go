@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"hash/fnv"
 	"html/template"
+	"io/fs"
 	"reflect"
 	"strconv"
+	"strings"
 )
 
 // Part is a piece of a page that is sent again when it changes.
@@ -18,18 +20,29 @@ type Part struct {
 
 // View is a rendered page: its parts and its title.
 type View struct {
-	Title string
-	Parts []Part
-	Kits  []string // style sheets of its teams; none: that of all teams
-	Nav   *Nav     // under the page; nil: nothing
-	data  []any    // what each part was made of
+	Title    string
+	Kind     string // of page: the template "<kind>-page" puts the parts together
+	Operator string // id of the part that is for admins alone; empty: all are for everybody
+	Parts    []Part
+	Styles   []string // style sheets beside those of all pages
+	data     []any    // what each part was made of
 }
 
-// Nav is where a reader may go on to.
+// Nav is where a reader may go on to, under a page.
 type Nav struct {
-	Hub, Replays bool
-	SignIn       bool // somebody can sign in here
-	SignedIn     bool
+	Links    []Link
+	SignIn   bool // somebody can sign in here
+	SignedIn bool
+}
+
+// Link leads to another page.
+type Link struct{ Href, Text string }
+
+// Look is what an application brings to its pages. The zero value is that of the node's own.
+type Look struct {
+	Base      string            // what the addresses of the pages begin with: "/counter/-"
+	Templates fs.FS             // *.html; one of them may define "symbols": icons beside the node's
+	Assets    map[string][]byte // style sheets and scripts, by name
 }
 
 // Renderer turns views into HTML. It is made once and safe for concurrent use.
@@ -37,22 +50,26 @@ type Renderer struct {
 	templates *template.Template
 	assets    map[string]Asset
 	version   string
+	base      string
 }
 
-// New parses the templates and reads the assets, which are all embedded: an error is a bug in this package. base is
-// what the addresses of the pages begin with: nothing, or "/_" where they lie beside an application.
-func New(base string) (*Renderer, error) {
-	at := template.FuncMap{"at": func(path string) string { return base + path }}
+// New parses the templates and reads the assets, which are all embedded: an error is a bug.
+func New(l Look) (*Renderer, error) {
+	at := template.FuncMap{"at": func(path string) string { return l.Base + path }}
 	t, err := template.New("page").Funcs(at).ParseFS(templateFiles, "templates/*.html")
+	if err == nil && l.Templates != nil {
+		t, err = t.ParseFS(l.Templates, "*.html")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("parse templates: %w", err)
 	}
-	assets, version, err := loadAssets()
-	if err != nil {
-		return nil, err
-	}
-	return &Renderer{templates: t, assets: assets, version: version}, nil
+	r := &Renderer{templates: t, base: l.Base}
+	r.assets, r.version, err = loadAssets(l.Assets)
+	return r, err
 }
+
+// At is the address of a page.
+func (r *Renderer) At(path string) string { return r.base + path }
 
 // Version is the hash of all assets; it stands in their path.
 func (r *Renderer) Version() string { return r.version }
@@ -63,178 +80,89 @@ func (r *Renderer) Asset(name string) (Asset, bool) {
 	return a, ok
 }
 
-// chartView is what the worm's template reads: the chart, and the match whose figures a disclosure fetches.
-type chartView struct {
-	Worm Worm
+// Block is a part before it is rendered: the name of its template, and what that reads.
+type Block struct {
 	ID   string
-
-	Elsewhere bool // see Match
+	Data any
 }
 
-// barsView is what the template of the bars reads.
-type barsView struct {
-	Bars
-	Elsewhere bool // see Match
-}
-
-// keptView is what the template of a list reads that comes from the scorecard.
-type keptView[T any] struct {
-	Rows      []T
-	Elsewhere bool // see Match
-}
-
-// Match renders the parts of the match page. Parts that say what they said in last, an earlier view of the same match
-// or none, are taken from it: most seconds change nothing but an age.
-func (r *Renderer) Match(in Input, last View) (View, error) {
-	m := NewMatch(in)
-	m.Score.Stale = m.Top.Badges.Stale
-	v, err := r.parts(last, m.Title, []block{
-		{"top", m.Top}, {"score", m.Score}, {"crease", m.Crease}, {"overs", keptView[OverGroup]{m.Overs, m.Elsewhere}},
-		{"worm", chartView{m.Worm, m.ID, m.Elsewhere}}, {"bars", barsView{m.Bars, m.Elsewhere}}, {"timeline", m.Timeline},
-		{"phones", m.Phones}, {"cards", keptView[InningsCard]{m.Cards, m.Elsewhere}}, {"node", m.Node},
-	})
-	v.Kits = m.Kits
-	return v, err
-}
-
-// Overs renders the page with the figures of every over, which the match page fetches when somebody wants them.
-func (r *Renderer) Overs(in Input) ([]byte, error) {
-	m := NewMatch(in)
-	return r.framed("overs-page", m, frame{Title: "Over by over · " + m.Title + " · touchline", Body: "page-overs", Kits: m.Kits})
-}
-
-// List renders the parts of the list of matches, as Match does.
-func (r *Renderer) List(in ListInput, last View) (View, error) {
-	l := NewList(in)
-	return r.parts(last, l.Title, []block{{"top", l.Top}, {"list", l}, {"node", l.Node}})
-}
-
-// block is a part before it is rendered.
-type block struct {
-	id   string
-	data any
-}
-
-func (r *Renderer) parts(last View, title string, blocks []block) (View, error) {
+// Parts renders the parts of a page. Those that say what they said in last, an earlier view of the same page or none, are
+// taken from it: most seconds change nothing but an age.
+func (r *Renderer) Parts(last View, title string, blocks []Block) (View, error) {
 	v := View{Title: title, Parts: make([]Part, 0, len(blocks)), data: make([]any, 0, len(blocks))}
 	for i, b := range blocks {
-		v.data = append(v.data, b.data)
-		if i < len(last.Parts) && last.Parts[i].ID == b.id && reflect.DeepEqual(last.data[i], b.data) {
+		v.data = append(v.data, b.Data)
+		if i < len(last.Parts) && last.Parts[i].ID == b.ID && reflect.DeepEqual(last.data[i], b.Data) {
 			v.Parts = append(v.Parts, last.Parts[i])
 			continue
 		}
 		var buf bytes.Buffer
-		if err := r.templates.ExecuteTemplate(&buf, b.id, b.data); err != nil {
-			return View{}, fmt.Errorf("render %s: %w", b.id, err)
+		if err := r.templates.ExecuteTemplate(&buf, b.ID, b.Data); err != nil {
+			return View{}, fmt.Errorf("render %s: %w", b.ID, err)
 		}
 		h := fnv.New64a()
 		_, _ = h.Write(buf.Bytes())
-		v.Parts = append(v.Parts, Part{ID: b.id, HTML: buf.String(), Hash: strconv.FormatUint(h.Sum64(), 36)})
+		v.Parts = append(v.Parts, Part{ID: b.ID, HTML: buf.String(), Hash: strconv.FormatUint(h.Sum64(), 36)})
 	}
 	return v, nil
 }
 
-// frame is what the layout reads.
-type frame struct {
-	Title   string
-	Stream  string // address of the page's stream; empty: the page stands still
+// Frame is what the layout reads.
+type Frame struct {
+	Title  string
+	Body   string   // kind of page, for the style sheets
+	Stream string   // address of the page's stream; empty: the page stands still
+	Styles []string // style sheets beside page.css
+	Module string   // script of the page; empty: page.js where there is a stream, else none
+	Nav    *Nav     // nil: nothing under the page
+}
+
+// layout is a frame around what a template has made.
+type layout struct {
+	Frame
 	Assets  string
-	Kits    []string // style sheets beside page.css; none: team.css
-	Body    string
-	Module  string // script of the page; empty: page.js where there is a stream, else none
-	Nav     *Nav
 	Content template.HTML
 }
 
-// extra are the style sheets of pages that are not for everybody.
-func extra() []string { return []string{"team.css", "extra.css"} }
-
-// Page puts a view into its frame. kind is match or list; stream is the address the page listens to, if any.
-func (r *Renderer) Page(kind string, v View, stream string) ([]byte, error) {
+// Page puts a view into its frame. Stream is the address that the page listens to, if any.
+func (r *Renderer) Page(v View, stream string, nav *Nav) ([]byte, error) {
 	parts := make(map[string]template.HTML, len(v.Parts))
 	for _, p := range v.Parts {
 		parts[p.ID] = template.HTML(p.HTML) //nolint:gosec // made by our own templates, which escape
 	}
-	return r.framed(kind+"-page", map[string]any{"Parts": parts}, frame{
-		Title: v.Title + " · touchline", Stream: stream, Body: "page-" + kind, Kits: v.Kits, Nav: v.Nav,
+	return r.Framed(v.Kind+"-page", map[string]any{"Parts": parts}, Frame{
+		Title: v.Title, Stream: stream, Body: v.Kind, Styles: v.Styles, Nav: nav,
 	})
+}
+
+// Bare puts a page of one part into its frame, which keeps itself in step by a script (refresh.js) where there is one.
+func (r *Renderer) Bare(v View, nav *Nav) ([]byte, error) {
+	return r.Framed("bare-page", template.HTML(v.Parts[0].HTML), //nolint:gosec // made by our own templates, which escape
+		Frame{Title: v.Title, Body: v.Kind, Module: "refresh.js", Styles: append([]string{"extra.css"}, v.Styles...), Nav: nav})
 }
 
 // Notice renders a page that says one thing: not found, or out of order.
 func (r *Renderer) Notice(title, text string) ([]byte, error) {
-	data := map[string]string{"Title": title, "Text": sentence(text)}
-	return r.framed("notice-page", data, frame{Title: title + " · touchline", Body: "page-notice"})
+	if text != "" {
+		text = strings.ToUpper(text[:1]) + text[1:]
+	}
+	return r.Framed("notice-page", map[string]string{"Title": title, "Text": text}, Frame{Title: title, Body: "notice", Styles: []string{"extra.css"}})
 }
 
-func (r *Renderer) framed(name string, data any, f frame) ([]byte, error) {
+// Framed puts what a template makes of data into a frame.
+func (r *Renderer) Framed(name string, data any, f Frame) ([]byte, error) {
 	var buf bytes.Buffer
 	if err := r.templates.ExecuteTemplate(&buf, name, data); err != nil {
 		return nil, fmt.Errorf("render %s: %w", name, err)
 	}
-	f.Content = template.HTML(buf.String()) //nolint:gosec // made by our own templates, which escape
-	f.Assets = "/_/assets/" + r.version + "/"
-	if len(f.Kits) == 0 {
-		f.Kits = []string{"team.css"}
-	}
+	f.Title += " · touchline"
 	var out bytes.Buffer
-	if err := r.templates.ExecuteTemplate(&out, "layout", f); err != nil {
+	err := r.templates.ExecuteTemplate(&out, "layout", layout{
+		Frame: f, Assets: "/_/assets/" + r.version + "/",
+		Content: template.HTML(buf.String()), //nolint:gosec // made by our own templates, which escape
+	})
+	if err != nil {
 		return nil, fmt.Errorf("render layout: %w", err)
 	}
 	return out.Bytes(), nil
-}
-
-// Scene renders a scene of the gallery as a page that stands still.
-func (r *Renderer) Scene(s *Scene) ([]byte, error) {
-	kind, v, err := r.scene(s)
-	if err != nil {
-		return nil, err
-	}
-	if s.Replay != nil {
-		return r.Replays(*s.Replay)
-	}
-	if s.Hub != nil {
-		return r.Hub(*s.Hub)
-	}
-	return r.Page(kind, v, "")
-}
-
-func (r *Renderer) scene(s *Scene) (kind string, v View, err error) {
-	if s.Replay != nil {
-		v, err = r.replay(s.Replay)
-		return "replay", v, err
-	}
-	if s.Hub != nil {
-		v, err = r.hub(s.Hub)
-		return "hub", v, err
-	}
-	if s.List != nil {
-		v, err = r.List(*s.List, View{})
-		return "list", v, err
-	}
-	v, err = r.Match(*s.Match, View{})
-	return "match", v, err
-}
-
-// galleryScene is a scene as the gallery's template reads it.
-type galleryScene struct {
-	Name, What string
-	Parts      []template.HTML
-}
-
-// Gallery renders one page with every part in every state.
-func (r *Renderer) Gallery(scenes []Scene) ([]byte, error) {
-	var list []galleryScene
-	for i := range scenes {
-		_, v, err := r.scene(&scenes[i])
-		if err != nil {
-			return nil, err
-		}
-		g := galleryScene{Name: scenes[i].Name, What: scenes[i].What}
-		for _, p := range v.Parts {
-			g.Parts = append(g.Parts, template.HTML(p.HTML)) //nolint:gosec // made by our own templates, which escape
-		}
-		list = append(list, g)
-	}
-	data := map[string]any{"Scenes": list, "Kit": newKitBox()}
-	return r.framed("gallery-page", data, frame{Title: "Gallery · touchline", Body: "page-gallery", Kits: extra()})
 }

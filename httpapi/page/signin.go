@@ -10,5 +10,5 @@ type SignInInput struct {
 
 // SignIn renders the page where a token can be pasted.
 func (r *Renderer) SignIn(in SignInInput) ([]byte, error) {
-	return r.framed("signin-page", in, frame{Title: "Sign in · touchline", Body: "page-signin", Kits: extra()})
+	return r.Framed("signin-page", in, Frame{Title: "Sign in", Body: "signin", Styles: []string{"extra.css"}})
 }

@@ -56,6 +56,10 @@ func TestRulesFindWhatTheyForbid(t *testing.T) {
 		{"unfinished", wordProblems, files("store/a.go", "package store\n\n// TO"+"DO: more\n"), "store/a.go:3 says TO" + "DO"},
 		{"finished", wordProblems, files("store/a.go", "package store\n\n// mktemp XX"+"XX\n"), ""},
 
+		{"an application's word", appWordProblems, files("httpapi/a.go", "package httpapi\n\n// the Teams' page\n"), "httpapi/a.go:3 says Teams"},
+		{"an application's word where it may be", appWordProblems,
+			files("httpapi/cricket/a.go", "// cricket\n", "httpapi/a_test.go", "// innings\n", "edge/a.go", "// cricket\n", "httpapi/b.go", "// teammate\n"), ""},
+
 		{"no design", designProblems, files("sync/lease/a.go", "package lease\n"), "sync/lease/DESIGN.md is missing"},
 		{"design", designProblems, files("sync/lease/a.go", "package lease\n", "sync/lease/DESIGN.md", "x"), ""},
 		{"design before code", designProblems, files("docs/a.md", "x"), ""},

@@ -276,9 +276,9 @@ func (m *Manager) giveBack(ctx context.Context, l *Lease, why error) {
 
 // Status is a lease as an operator sees it.
 type Status struct {
-	Key      string
-	Fence    int64
-	Deadline time.Time
+	Key      string    `json:"key"`
+	Fence    int64     `json:"fence"`
+	Deadline time.Time `json:"deadline"`
 }
 
 // Held lists the leases that this node has now, by key.

@@ -56,6 +56,17 @@ func (l Level) String() string {
 	return [...]string{"ok", "warn", "tight", "rebuildable", "corrections", "readonly"}[min(l, LevelReadOnly)]
 }
 
+// MarshalText implements encoding.TextMarshaler: the name.
+func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler. A name that a newer node has is the fullest level.
+func (l *Level) UnmarshalText(name []byte) error {
+	for *l = LevelOK; *l < LevelReadOnly && l.String() != string(name); {
+		*l++
+	}
+	return nil
+}
+
 func levelOf(used float64) Level {
 	level := LevelOK
 	for i, share := range [...]float64{0.60, 0.80, 0.90, 0.95, 0.98} {
@@ -78,10 +89,10 @@ type levels struct {
 
 // BudgetState is how the budgets stand.
 type BudgetState struct {
-	Level   Level
-	Used    float64 // of the fullest budget; above 1 there is more than it allows
-	Which   string  // bytes, entries, disk, conflicts or age
-	Refused uint64  // writes, since the start
+	Level   Level   `json:"level"`
+	Used    float64 `json:"used"`            // of the fullest budget; above 1 there is more than it allows
+	Which   string  `json:"which,omitempty"` // bytes, entries, disk, conflicts or age
+	Refused uint64  `json:"-"`               // writes, since the start
 }
 
 // state is how the budgets stand with that much in the outbox. Age warns and refuses nothing: refusing makes no write younger,

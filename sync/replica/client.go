@@ -31,9 +31,9 @@ type (
 
 // Usage counts what the cloud was asked since the start, and what it said that this costs.
 type Usage struct {
-	Requests   int64
-	WriteUnits float64 // as DynamoDB counts them, indexes included; 0 where the server counts none
-	ReadUnits  float64
+	Requests   int64   `json:"requests"`
+	WriteUnits float64 `json:"writeUnits"` // as DynamoDB counts them, indexes included; 0 where the server counts none
+	ReadUnits  float64 `json:"readUnits"`
 }
 
 // Values of Replica.transacts, and of keyTransactions in the store.

@@ -208,8 +208,8 @@ const whyStopped = "its table is stopped"
 
 // Pace is how fast a table is sent to.
 type Pace struct {
-	Rate      float64 // sends a second that the cloud's throttling leaves; 0: as fast as it goes
-	Throttled uint64  // answers that were throttles, since the start
+	Rate      float64 `json:"rate,omitzero"`      // sends a second that the cloud's throttling leaves; 0: as fast as it goes
+	Throttled uint64  `json:"throttled,omitzero"` // answers that were throttles, since the start
 }
 
 // slowed returns the paces of the tables that were ever throttled.
@@ -238,6 +238,15 @@ type StoppedTable struct {
 	Until time.Time // the next try
 
 	denied bool // to this node
+}
+
+// MarshalText implements encoding.TextMarshaler: why.
+func (s *StoppedTable) MarshalText() ([]byte, error) { return []byte(s.Why), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *StoppedTable) UnmarshalText(why []byte) error {
+	s.Why = string(why)
+	return nil
 }
 
 // stoppedTables lists them by name.

@@ -138,8 +138,10 @@ func (p *player) tellsOfHold(key string, behind int) {
 			if wait := parked.Until.Sub(st.At); wait <= 0 || wait > 15*time.Minute {
 				p.sc.Errorf("it is held for %s", wait)
 			}
-			if !same(parked.Key, pk(key)) || parked.Behind != behind {
-				p.sc.Errorf("%s is held, and %d writes behind it", tell(parked.Key), parked.Behind)
+			of, err := attr.ParseJSON(parked.Key)
+			must(p.sc, err)
+			if !same(of, pk(key)) || parked.Behind != behind {
+				p.sc.Errorf("%s is held, and %d writes behind it", parked.Key, parked.Behind)
 			}
 			return
 		}

@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,28 +41,61 @@ type Status struct {
 
 // TableStatus is what waits of a table.
 type TableStatus struct {
-	Table   string
-	Waiting int64
-	Bytes   int64
-	Stopped *StoppedTable // nil: it is sent to
-	Pace    Pace
+	Table   string        `json:"table"`
+	Waiting int64         `json:"waiting"`
+	Bytes   int64         `json:"-"`
+	Stopped *StoppedTable `json:"stopped,omitempty"` // nil: it is sent to
+	Pace
+}
+
+// Hindered says in a few words what keeps the table's writes, if anything does.
+func (t *TableStatus) Hindered() string {
+	switch {
+	case t.Stopped != nil:
+		return t.Stopped.Why
+	case t.Pace.Rate > 0:
+		return fmt.Sprintf("slowed down by the cloud to %.0f a second", max(t.Pace.Rate, 1))
+	}
+	return ""
 }
 
 // LaneStatus is how a lane goes.
 type LaneStatus struct {
-	Lane   int
-	Busy   bool         // a request of it is on its way
-	Parked []ParkStatus // what waits while the lane goes on, the oldest first, at most maxParks
+	Lane   int          `json:"lane"`
+	Busy   bool         `json:"busy"`   // a request of it is on its way
+	Parked []ParkStatus `json:"parked"` // what waits while the lane goes on, the oldest first, at most maxParks
 }
 
 // ParkStatus is a unit that waits by itself.
 type ParkStatus struct {
-	WriteID string
-	Table   string
-	Key     attr.Item // of its first item; nil: it has just left the outbox
-	Why     string
-	Until   time.Time // zero: until somebody decides
-	Behind  int       // units that wait on its items until it is settled
+	WriteID string          `json:"writeId"`
+	Table   string          `json:"table"`
+	Key     json.RawMessage `json:"key,omitempty"` // of its first item, as DynamoDB JSON; nil: it has just left the outbox
+	Why     string          `json:"why"`
+	Until   time.Time       `json:"until,omitzero"` // zero: until somebody decides
+	Behind  int             `json:"behind"`         // units that wait on its items until it is settled
+}
+
+// Words says for a person why the item waits. Reasons that are words already stay as they are.
+func (p *ParkStatus) Words() string {
+	switch p.Why {
+	case "hold":
+		return "the item may still be made by a late copy of the request that made it: it is deleted when none can come any more"
+	case "events":
+		return "the events that belong to it are sent first"
+	case "count guard":
+		return "others write the item faster than a full replacement can be sent"
+	case "yields":
+		return "a full replacement of the item by another node, which others' writes kept from being sent, goes first"
+	case "replay":
+		return "the cloud was restored: all nodes send what it lost before this is judged"
+	case "table":
+		return "its table is missing, or closed to this node"
+	case "transactions":
+		return "the cloud has no transactions, and this write needs one"
+	default:
+		return p.Why
+	}
 }
 
 // maxParks bounds what a lane lists.
@@ -69,36 +103,36 @@ const maxParks = 100
 
 // FeedStatus is how a rule of the feed fares.
 type FeedStatus struct {
-	Rule      string    // the table, and of what partitions
-	LastPass  time.Time // the end of the last complete one; zero: there was none
-	Items     int       // that it had
-	Passes    uint64    // complete ones
-	Errors    uint64
-	LastError string // of the latest pass; empty: it was good
+	Rule      string    `json:"rule"`              // the table, and of what partitions
+	LastPass  time.Time `json:"lastPass,omitzero"` // the end of the last complete one; zero: there was none
+	Items     int       `json:"items"`             // that it had
+	Passes    uint64    `json:"-"`                 // complete ones
+	Errors    uint64    `json:"errors"`
+	LastError string    `json:"lastError,omitempty"` // of the latest pass; empty: it was good
 }
 
 // ConflictStatus counts the records of conflicts.
 type ConflictStatus struct {
-	Open        int // that somebody should look at, without quarantined ones
-	Quarantined int // open
-	Kept        int // all records
-	Bytes       int64
-	MaxBytes    int64
+	Open        int   `json:"open"`        // that somebody should look at, without quarantined ones
+	Quarantined int   `json:"quarantined"` // open
+	Kept        int   `json:"kept"`        // all records
+	Bytes       int64 `json:"bytes"`
+	MaxBytes    int64 `json:"maxBytes"`
 }
 
 // ReplayStatus is the log of what was sent.
 type ReplayStatus struct {
-	Entries int64
-	Bytes   int64
-	Oldest  time.Time
+	Entries int64     `json:"entries"`
+	Bytes   int64     `json:"bytes"`
+	Oldest  time.Time `json:"oldest,omitzero"`
 }
 
 // IdentityStatus is who the node is to the cloud.
 type IdentityStatus struct {
-	Node        string
-	Incarnation uint64
-	Boot        string
-	Stopped     string // why nothing is sent: another process works under this node's name; empty: it is
+	Node        string `json:"id"`
+	Incarnation uint64 `json:"incarnation"`
+	Boot        string `json:"boot,omitempty"`
+	Stopped     string `json:"clone,omitempty"` // why nothing is sent: another process works under this node's name; empty: it is
 }
 
 // Status reads how things stand. It looks at counts and at the first units of the lanes, so it costs the same however
@@ -212,7 +246,7 @@ func (r *Replica) parkStatus(tx *store.Tx, id unitID, p LaneUnit) (ParkStatus, e
 	if err != nil || u == nil {
 		return st, err
 	}
-	st.Key = u.Entries[0].Key
+	st.Key = attr.AppendJSON(nil, u.Entries[0].Key)
 	behind := map[unitID]bool{}
 	err = u.eachPlace(func(table string, key attr.Item, _ bool) error {
 		spec := r.spec(table)

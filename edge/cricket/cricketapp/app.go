@@ -7,6 +7,10 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/touchline/touchline/httpapi/admin"
+	cricketapi "github.com/touchline/touchline/httpapi/cricket"
+	cricketpage "github.com/touchline/touchline/httpapi/cricket/page"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
@@ -35,7 +39,7 @@ type Outside struct {
 	Feed     poll.Feed   // nil: nothing is polled
 	Sender   SenderMaker // nil: nothing is pushed
 	Deck     *deck       // the replays that are the feed; nil: it is real
-	Phones   func() []httpapi.PhoneView
+	Phones   func() []cricketpage.PhoneView
 	Featured string // the match that the page opens with
 }
 
@@ -48,7 +52,7 @@ func New() *app.App {
 // build makes the application; opened, if there is one, is given what it is in a node.
 func build(s *Settings, outside func(*app.Host) (Outside, error), opened func(*application)) *app.App {
 	return &app.App{
-		Commands: commands, Flags: []app.Flag{{Name: "replay", Key: "replay", Usage: "recorded matches instead of the feed, started by admins at /replay"}},
+		Commands: commands, Flags: []app.Flag{{Name: "replay", Key: "replay", Usage: "recorded matches instead of the feed, started by admins at /cricket/-/replay"}},
 		Name: name, Title: "Sightscreen", Settings: s, Default: true, Schema: ownSchema(), Cloud: shared(),
 		Open: func(ctx context.Context, h *app.Host) (*app.Instance, error) {
 			o, err := outside(h)
@@ -160,6 +164,7 @@ type application struct {
 	poller  *poll.Poller      // nil without a feed
 	push    *push.Coordinator // nil without a sender
 	notices *notifier         // nil without a sender
+	api     httpapi.App
 }
 
 func open(ctx context.Context, s *Settings, o Outside, h *app.Host) (*application, error) {
@@ -172,14 +177,19 @@ func open(ctx context.Context, s *Settings, o Outside, h *app.Host) (*applicatio
 	}
 	a.openPoller()
 	a.countPolls()
-	return a, a.openPush()
+	if err := a.openPush(); err != nil {
+		return nil, err
+	}
+	var err error
+	a.api, err = cricketapi.New(a.apiConfig())
+	return a, err
 }
 
 func (a *application) instance() *app.Instance {
 	return &app.Instance{
-		Serve: a.serve, Loops: a.loops(), Status: a.status, Close: a.notices.wait,
-		Started: []any{"feed", a.Feed != nil, "replay", a.Deck != nil, "push", a.Sender != nil},
-		Tasks:   map[string]app.Task{"la-v2": a.migrateLAv2, "push-test": a.testPush},
+		API: a.api, Loops: a.loops(), Close: a.notices.wait,
+		Started:  []any{"feed", a.Feed != nil, "replay", a.Deck != nil, "push", a.Sender != nil},
+		Commands: []admin.Command{{Path: pathMigrateLAv2, Do: a.migrateLAv2}, {Path: pathPushTest, Do: a.testPush}},
 	}
 }
 
@@ -258,15 +268,21 @@ func (a *application) loops() (all []func(context.Context) error) {
 	return all
 }
 
-// serve adds the application's routes and pages.
-func (a *application) serve(c *httpapi.Config) {
-	c.Cricket, c.Mount, c.MultiDevice, c.App = a.cricket, a.set.Mount, a.set.Devices.Multi, httpapi.AppInfo(a.set.App)
-	c.Hub = func() httpapi.HubHealth { return a.hubHealth(a.host.Metrics) }
-	c.Phones, c.Audience, c.Featured = a.Phones, a.audienceOf, func() string { return a.Featured }
+// apiConfig is what the routes and pages work with.
+func (a *application) apiConfig() cricketapi.Config {
+	c := cricketapi.Config{
+		Service: a.cricket, Store: a.host.Store, Mount: a.set.Mount, MultiDevice: a.set.Devices.Multi, Version: a.host.Version,
+		Info: cricketapi.AppInfo{MinVersion: a.set.App.MinVersion, StoreURL: a.set.App.StoreURL, Maintenance: a.set.App.Maintenance},
+		Feed: a.feedState, Push: a.pushState, Phones: a.Phones, Audience: a.audienceOf, Featured: func() string { return a.Featured },
+	}
+	if a.host.Sync != nil {
+		c.Ensure = a.host.Sync.Ensure
+	}
 	if a.Deck != nil {
 		c.Replay = a.replays()
 	}
 	if a.notices != nil {
 		c.Notifier = a.notices
 	}
+	return c
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/touchline/touchline/edge/cricket"
-	"github.com/touchline/touchline/httpapi"
+	cricketpage "github.com/touchline/touchline/httpapi/cricket/page"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -13,7 +13,7 @@ import (
 const mostCounted = 1000
 
 // audienceOf returns who follows a match, as far as this node knows.
-func (a *application) audienceOf(ctx context.Context, matchID string) (out httpapi.Audience, err error) {
+func (a *application) audienceOf(ctx context.Context, matchID string) (out cricketpage.Audience, err error) {
 	err = a.host.Store.View(ctx, func(tx *store.Tx) error {
 		q := store.Query{Table: cricket.TableFollows, KeyCondition: "matchId = :m", Select: store.SelectCount, Limit: mostCounted}
 		q.Values = attr.Item{":m": attr.S(matchID)}

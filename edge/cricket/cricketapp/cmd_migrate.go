@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/touchline/touchline/edge/app"
-	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/admin"
 	"github.com/touchline/touchline/internal/cli"
 	"github.com/touchline/touchline/internal/fault"
 )
@@ -33,7 +33,7 @@ func newMigrateLAv2(sh *app.Shell) *cobra.Command {
 				return err
 			}
 			m := cli.NewMeter(cmd)
-			r, err := MigrateLAv2(cmd.Context(), dir, o, func(p httpapi.AdminProgress) {
+			r, err := MigrateLAv2(cmd.Context(), dir, o, func(p admin.Progress) {
 				m.Show(fmt.Sprintf("%s: %d rows", p.What, p.Done), 0, 0)
 			})
 			interrupted := errors.Is(err, context.Canceled)

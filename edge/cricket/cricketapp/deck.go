@@ -10,7 +10,6 @@ import (
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/replay"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
-	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -106,60 +105,23 @@ type deckRoutes struct {
 	reads func() error // refuses a start at a node that does not read its deck; nil: it does
 }
 
-// Tapes implements httpapi.ReplayDeck.
-func (d deckRoutes) Tapes() []httpapi.Tape {
-	all := d.deck.Tapes()
-	out := make([]httpapi.Tape, 0, len(all))
-	for i := range all {
-		m := &all[i]
-		out = append(out, httpapi.Tape{
-			ID: m.ID, Title: m.Teams[0] + " v " + m.Teams[1], Date: m.Date, Type: m.Type, Event: m.Event, Venue: m.Venue,
-			Result: m.Result, Why: m.Why, Balls: m.Balls,
-		})
-	}
-	return out
-}
-
-// Start implements httpapi.ReplayDeck.
-func (d deckRoutes) Start(r httpapi.StartReplay) (httpapi.Playing, error) {
+// Start plays a recording.
+func (d deckRoutes) Start(r replay.StartReplay) (replay.Playing, error) {
 	if d.reads != nil {
 		if err := d.reads(); err != nil {
-			return httpapi.Playing{}, err
+			return replay.Playing{}, err
 		}
 	}
-	return change(d.deck, func() (httpapi.Playing, error) {
-		p, err := d.deck.Start(replay.StartReplay(r))
-		return shownPlaying(p), err
-	})
+	return change(d.deck, func() (replay.Playing, error) { return d.deck.Start(r) })
 }
 
-// List implements httpapi.ReplayDeck.
-func (d deckRoutes) List() []httpapi.Playing {
-	all := d.deck.List()
-	out := make([]httpapi.Playing, 0, len(all))
-	for _, p := range all {
-		out = append(out, shownPlaying(p))
-	}
-	return out
+// Control changes a replay.
+func (d deckRoutes) Control(id string, c replay.Control) (replay.Playing, error) {
+	return change(d.deck, func() (replay.Playing, error) { return d.deck.Control(id, c) })
 }
 
-// Control implements httpapi.ReplayDeck.
-func (d deckRoutes) Control(id string, c httpapi.ReplayControl) (httpapi.Playing, error) {
-	return change(d.deck, func() (httpapi.Playing, error) {
-		p, err := d.deck.Control(id, replay.Control(c))
-		return shownPlaying(p), err
-	})
-}
-
-// Remove implements httpapi.ReplayDeck.
+// Remove ends one.
 func (d deckRoutes) Remove(id string) error {
 	_, err := change(d.deck, func() (struct{}, error) { return struct{}{}, d.deck.Remove(id) })
 	return err
-}
-
-func shownPlaying(p replay.Playing) httpapi.Playing {
-	return httpapi.Playing{
-		ID: p.ID, TapeID: p.TapeID, MatchID: p.MatchID, Title: p.Title, Status: p.Status, Cursor: p.Cursor, Balls: p.Balls,
-		MsPerBall: p.MsPerBall, Speed: p.Speed, Faults: p.Faults, StartedAt: p.StartedAt,
-	}
 }

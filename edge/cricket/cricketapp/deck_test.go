@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/edge/cricket/replay"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/storetest"
@@ -34,28 +34,28 @@ func TestDeckOutlivesTheNode(t *testing.T) {
 	first := start()
 	seen := 0
 	first.changed = func() { seen++ }
-	kept, err := first.Start(httpapi.StartReplay{TapeID: "1192877", Speed: 2, Faults: 7})
+	kept, err := first.Start(replay.StartReplay{TapeID: "1192877", Speed: 2, Faults: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
-	gone, err := first.Start(httpapi.StartReplay{TapeID: "1144530", Speed: 1})
+	gone, err := first.Start(replay.StartReplay{TapeID: "1144530", Speed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if kept, err = first.Control(kept.ID, httpapi.ReplayControl{Action: "seek", Position: 60}); err != nil {
+	if kept, err = first.Control(kept.ID, replay.Control{Action: "seek", Position: 60}); err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Remove(gone.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := first.Start(httpapi.StartReplay{TapeID: "none", Speed: 1}); err == nil || seen != 4 {
+	if _, err := first.Start(replay.StartReplay{TapeID: "none", Speed: 1}); err == nil || seen != 4 {
 		t.Errorf("%d of 4 changes were told, %v", seen, err)
 	}
 	again := start().List()
-	if diff := cmp.Diff([]httpapi.Playing{kept}, again); diff != "" {
+	if diff := cmp.Diff([]replay.Playing{kept}, again); diff != "" {
 		t.Errorf("on the deck after a restart (-before +after):\n%s", diff)
 	}
-	if _, err := start().Start(httpapi.StartReplay{TapeID: "none", Speed: 1}); !fault.Is(err, fault.NotFound) {
+	if _, err := start().Start(replay.StartReplay{TapeID: "none", Speed: 1}); !fault.Is(err, fault.NotFound) {
 		t.Errorf("an unknown tape: %v, want fault.NotFound", err)
 	}
 	if n := len(start().List()); n != 1 {

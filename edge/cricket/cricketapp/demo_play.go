@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 	"github.com/touchline/touchline/edge/node"
-	"github.com/touchline/touchline/httpapi"
+	cricketpage "github.com/touchline/touchline/httpapi/cricket/page"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 )
@@ -36,7 +36,7 @@ func (d *demo) newNode(ctx context.Context, dir string, a *around) (*played, err
 		Clock: d.clock, Speed: d.speedName(), Version: d.Version, Log: d.log, JournalBytes: demoJournal, Gallery: true,
 		Auth: users.Identity, Demo: users.SignIn,
 	}, set, Outside{
-		Feed: feed, Featured: d.Match, Phones: func() []httpapi.PhoneView { return phoneViews(d.phones) },
+		Feed: feed, Featured: d.Match, Phones: func() []cricketpage.PhoneView { return phoneViews(d.phones) },
 		Sender: toSandbox(d.phones, a.apns, d.clock, d.log),
 	})
 }
@@ -59,7 +59,7 @@ func (d *demo) play(ctx context.Context, ln net.Listener) (*Summary, error) {
 	d.say("%s, %s\n", title(d.match.Info()), d.match.Info().Date)
 	home := "http://" + ln.Addr().String()
 	d.say("watch it at %s (%s, Ctrl-C ends)\n", home, d.speedName())
-	d.say("operator's page %s, API %s, OpenAPI document %s\n", home+"/hub", home+"/docs", home+DefaultSettings().Mount+"/openapi.yaml")
+	d.say("operator's page %s, API %s, OpenAPI document %s\n", home+"/_/hub", home+"/_/docs", home+DefaultSettings().Mount+"/openapi.yaml")
 	var summary *Summary
 	var watchErr error
 	var watch sync.WaitGroup

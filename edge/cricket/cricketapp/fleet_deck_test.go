@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/touchline/touchline/edge/cricket/replay"
 	"github.com/touchline/touchline/edge/node"
-	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/testrig/hang"
@@ -53,7 +53,7 @@ func TestOneDeckOfAFleetIsRead(t *testing.T) {
 			}
 		}
 	}
-	ask := httpapi.StartReplay{TapeID: "1192877", Speed: 1}
+	ask := replay.StartReplay{TapeID: "1192877", Speed: 1}
 	for deadline := time.Now().Add(hang.Limit(time.Minute)); ; <-time.After(10 * time.Millisecond) {
 		_, err := nodes[1].replays().Start(ask)
 		if !fault.Is(err, fault.Conflict) || time.Now().After(deadline) {

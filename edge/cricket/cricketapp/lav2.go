@@ -1,12 +1,13 @@
 package cricketapp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
 	"github.com/touchline/touchline/edge/cricket/lav2"
 	"github.com/touchline/touchline/edge/node"
-	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/admin"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
@@ -22,7 +23,7 @@ type (
 
 // MigrateLAv2 carries the old tables of the database in dir over into those of the second version of Live Activities. A
 // node that runs does it itself.
-func MigrateLAv2(ctx context.Context, dir string, o LAv2Options, progress func(httpapi.AdminProgress)) (report LAv2Report, err error) {
+func MigrateLAv2(ctx context.Context, dir string, o LAv2Options, progress func(admin.Progress)) (report LAv2Report, err error) {
 	path, err := node.Database(dir)
 	if err != nil {
 		return report, err
@@ -33,7 +34,7 @@ func MigrateLAv2(ctx context.Context, dir string, o LAv2Options, progress func(h
 		if err != nil {
 			return report, err
 		}
-		err = client.MigrateLAv2(ctx, httpapi.MigrateAsk{Apply: o.Apply, DropOld: o.DropOld}, progress, &report)
+		err = client.Command(ctx, pathMigrateLAv2, migrateAsk{o.Apply, o.DropOld}, progress, &report)
 		return report, err
 	}
 	if err != nil {
@@ -48,23 +49,37 @@ func MigrateLAv2(ctx context.Context, dir string, o LAv2Options, progress func(h
 
 // migrateLAv2 migrates a store that this process holds. The new tables are made if this is a file of a version before;
 // a dry run makes nothing.
-func migrateLAv2(ctx context.Context, s *store.Store, o LAv2Options, progress func(httpapi.AdminProgress)) (LAv2Report, error) {
+func migrateLAv2(ctx context.Context, s *store.Store, o LAv2Options, progress func(admin.Progress)) (LAv2Report, error) {
 	if o.Apply {
 		if err := schema().Apply(ctx, s); err != nil {
 			return LAv2Report{}, err
 		}
 	}
 	if progress != nil {
-		o.Progress = func(table string, rows int64) { progress(httpapi.AdminProgress{What: table, Done: rows}) }
+		o.Progress = func(table string, rows int64) { progress(admin.Progress{What: table, Done: rows}) }
 	}
 	return lav2.Run(ctx, s, o)
 }
 
-// migrateLAv2 is the app.Task of that name.
-func (a *application) migrateLAv2(ctx context.Context, ask []byte, progress func(httpapi.AdminProgress)) (any, error) {
-	var o httpapi.MigrateAsk
-	if err := json.Unmarshal(ask, &o); err != nil {
+// pathMigrateLAv2 is where a node that runs is asked to.
+const pathMigrateLAv2 = "/migrate/la-v2"
+
+// migrateAsk asks it.
+type migrateAsk struct {
+	Apply   bool `json:"apply"`
+	DropOld bool `json:"dropOld"`
+}
+
+// migrateLAv2 is the command of the admin socket.
+func (a *application) migrateLAv2(ctx context.Context, raw json.RawMessage, progress func(admin.Progress)) (any, error) {
+	var ask migrateAsk
+	if err := json.Unmarshal([]byte(cmp.Or(string(raw), "{}")), &ask); err != nil {
+		return nil, fault.New(fault.Invalid, "validation", "the body is not the expected JSON object: %v", err)
+	}
+	done, err := a.host.Maintain()
+	if err != nil {
 		return nil, err
 	}
-	return migrateLAv2(ctx, a.host.Store, LAv2Options{Apply: o.Apply, DropOld: o.DropOld}, progress)
+	defer done()
+	return migrateLAv2(ctx, a.host.Store, LAv2Options{Apply: ask.Apply, DropOld: ask.DropOld}, progress)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/push"
-	"github.com/touchline/touchline/httpapi"
+	cricketapi "github.com/touchline/touchline/httpapi/cricket"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
@@ -34,8 +34,8 @@ type notifier struct {
 	going sync.WaitGroup
 }
 
-// Notify implements httpapi.Notifier. One text is on its way at a time.
-func (n *notifier) Notify(ctx context.Context, ask httpapi.Notice) (phones int, err error) {
+// Notify implements cricketapi.Notifier. One text is on its way at a time.
+func (n *notifier) Notify(ctx context.Context, ask cricketapi.Notice) (phones int, err error) {
 	if paused := n.push.Status().Paused; !paused.IsZero() {
 		return 0, fault.New(fault.Unavailable, "push_paused", "Nothing is pushed until %s: Apple rejects this node's settings. The operator's page says why.",
 			paused.UTC().Format(time.RFC3339))
@@ -61,7 +61,7 @@ func (n *notifier) Notify(ctx context.Context, ask httpapi.Notice) (phones int, 
 }
 
 // reached returns who is told, and on how many devices.
-func (n *notifier) reached(ctx context.Context, ask *httpapi.Notice) (users []string, devices int, err error) {
+func (n *notifier) reached(ctx context.Context, ask *cricketapi.Notice) (users []string, devices int, err error) {
 	err = n.store.View(ctx, func(tx *store.Tx) error {
 		users, devices = slices.Clone(ask.UserIDs), 0
 		if users == nil {

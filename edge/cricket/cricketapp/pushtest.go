@@ -18,7 +18,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/push"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/edge/node"
-	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/admin"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -77,7 +77,7 @@ func PushTest(ctx context.Context, c PushTestConfig) (PushTestResult, error) {
 		if err != nil {
 			return out, err
 		}
-		return out, client.PushTest(ctx, c, &out)
+		return out, client.Command(ctx, pathPushTest, c, nil, &out)
 	case err != nil:
 		out, err = pushTest(ctx, c, nil)
 		out.Note = "The provider token of this test is not kept in " + c.Dir + ", which cannot be used: a node that starts " +
@@ -109,8 +109,11 @@ func (c *PushTestConfig) openStore(ctx context.Context) (*store.Store, error) {
 	return s, nil
 }
 
-// testPush is the app.Task push-test.
-func (a *application) testPush(ctx context.Context, ask []byte, _ func(httpapi.AdminProgress)) (any, error) {
+// pathPushTest is where a node that runs is asked for a test.
+const pathPushTest = "/push/test"
+
+// testPush is the command of the admin socket.
+func (a *application) testPush(ctx context.Context, ask json.RawMessage, _ func(admin.Progress)) (any, error) {
 	var c PushTestConfig
 	if err := json.Unmarshal(ask, &c); err != nil {
 		return nil, fault.New(fault.Invalid, "validation", "this is not a test of the push service") // err may quote the key

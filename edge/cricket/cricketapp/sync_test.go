@@ -17,8 +17,8 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/node"
-	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/internal/testrig/simcloud"
@@ -114,7 +114,7 @@ func (u user) ask(method, path, send, prefer string, want int) (body string, hea
 		u.t.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+u.token)
-	if strings.HasPrefix(path, "/cricket/sync") || strings.HasPrefix(path, "/cricket/conflicts") || path == "/hub" {
+	if strings.HasPrefix(path, "/cricket/sync") || strings.HasPrefix(path, "/cricket/conflicts") || path == "/_/hub" {
 		req.Header.Set("Authorization", "Bearer "+u.admin)
 	}
 	if prefer != "" {
@@ -133,7 +133,7 @@ func (u user) ask(method, path, send, prefer string, want int) (body string, hea
 	return string(raw), resp.Header
 }
 
-func (u user) sync() (st httpapi.SyncStatus) {
+func (u user) sync() (st operator.SyncStatus) {
 	u.t.Helper()
 	body, _ := u.ask("GET", "/cricket/sync", "", "", 200)
 	if err := json.Unmarshal([]byte(body), &st); err != nil {
@@ -143,7 +143,7 @@ func (u user) sync() (st httpapi.SyncStatus) {
 }
 
 // until waits for a state of node and cloud.
-func (u user) until(state string) httpapi.SyncStatus {
+func (u user) until(state string) operator.SyncStatus {
 	u.t.Helper()
 	for deadline := time.Now().Add(hang.Limit(time.Minute)); ; {
 		st := u.sync()
@@ -252,7 +252,7 @@ func TestNodeAndCloud(t *testing.T) {
 		if body, _ := u.ask("GET", "/cricket/conflicts", "", "", 200); !strings.Contains(body, `"items":[{"id":1`) {
 			t.Errorf("the conflicts: %s", body)
 		}
-		if body, _ := u.ask("GET", "/hub", "", "", 200); !strings.Contains(body, "did not accept 1 write") {
+		if body, _ := u.ask("GET", "/_/hub", "", "", 200); !strings.Contains(body, "did not accept 1 write") {
 			t.Error("the hub's page is silent about the conflict")
 		}
 		if body, _ := u.ask("GET", "/cricket/conflicts/1", "", "", 200); !strings.Contains(body, `"op":"update"`) || !strings.Contains(body, `"base":{`) {
@@ -324,11 +324,11 @@ func TestParkedWords(t *testing.T) {
 	for _, why := range []string{
 		intent.WhyEvents, intent.WhyHold, intent.WhyCount, intent.WhyYield, intent.WhyReplay, intent.WhyTable, intent.WhyTransactions,
 	} {
-		if words := (httpapi.SyncPark{Why: why}).Words(); words == why || words == "" {
+		if words := (&replica.ParkStatus{Why: why}).Words(); words == why || words == "" {
 			t.Errorf("%q has no words", why)
 		}
 	}
-	if words := (httpapi.SyncPark{Why: "no answer"}).Words(); words != "no answer" {
+	if words := (&replica.ParkStatus{Why: "no answer"}).Words(); words != "no answer" {
 		t.Errorf("%q", words)
 	}
 }

@@ -11,57 +11,67 @@ import (
 
 // Status is how the polling goes, for the operator.
 type Status struct {
-	Polls         int64 // of the live list
-	Unchanged     int64
-	Failed        int64
-	LastAt        time.Time // of the last good answer, by the node's clock
-	LastUnchanged bool      // that answer was the one before
-	ReadAt        time.Time // of the last good answer about a match in play, of the list or of a match by itself
-	LastError     string    // "" after a good answer
+	Polls         int64     `json:"polls"` // of the live list
+	Unchanged     int64     `json:"unchanged"`
+	Failed        int64     `json:"failed"`
+	LastAt        time.Time `json:"lastAt,omitzero"`     // of the last good answer, by the node's clock
+	LastUnchanged bool      `json:"-"`                   // that answer was the one before
+	ReadAt        time.Time `json:"-"`                   // of the last good answer about a match in play, of the list or of a match by itself
+	LastError     string    `json:"lastError,omitempty"` // "" after a good answer
 
-	Leading    bool     // this node has the first seat: it finds and registers matches
-	Seat       int      // of this node, from 1; 0: none
-	Nodes      []string // that poll, this one among them
-	Observing  bool     // the locks cannot be reached: what is read is for this node's own readers
-	Observed   int64    // readings taken in like that
-	GivenAway  int64    // matches left to nodes that came later
-	Takeovers  int64    // matches taken from nodes that had fallen silent
-	FinalReads int64    // readings for the end of a match
-	Cached     int64    // replies written to the fixture cache
-	TooBig     int64    // replies that had no room there
-	Marquee    int64    // the league that is watched closely, 0: none
+	Leading    bool     `json:"leading"`                 // this node has the first seat: it finds and registers matches
+	Seat       int      `json:"seat"`                    // of this node, from 1; 0: none
+	Nodes      []string `json:"nodes,omitempty"`         // that poll, this one among them
+	Observing  bool     `json:"observing"`               // the locks cannot be reached: what is read is for this node's own readers
+	Observed   int64    `json:"-"`                       // readings taken in like that
+	GivenAway  int64    `json:"-"`                       // matches left to nodes that came later
+	Takeovers  int64    `json:"takeovers"`               // matches taken from nodes that had fallen silent
+	FinalReads int64    `json:"finalReads"`              // readings for the end of a match
+	Cached     int64    `json:"cached"`                  // replies written to the fixture cache
+	TooBig     int64    `json:"tooBig"`                  // replies that had no room there
+	Marquee    int64    `json:"marqueeLeague,omitempty"` // the league that is watched closely, 0: none
 
-	Matches []Held
-	Jobs    []JobStatus // by name
-	Budgets map[sportmonks.Endpoint]sportmonks.Budget
-	Health  map[sportmonks.Endpoint]sportmonks.Health
+	Matches []Held                                    `json:"-"`
+	Jobs    []JobStatus                               `json:"jobs"` // by name
+	Budgets map[sportmonks.Endpoint]sportmonks.Budget `json:"-"`
+	Health  map[sportmonks.Endpoint]sportmonks.Health `json:"-"`
+}
+
+// Torn counts the matches whose score and balls disagree in the last readings.
+func (s *Status) Torn() (n int) {
+	for i := range s.Matches {
+		if s.Matches[i].Torn > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // Held is a match under this node's eyes.
 type Held struct {
-	MatchID    string
-	Fence      int64     // 0: observer
-	Deadline   time.Time // of the lease, real time
-	Owner      string    // the node that ticked it last
-	Status     string    // idle, live, or ended while its last reads are not done
-	Phase      cricket.Phase
-	LastTickAt time.Time
-	Listed     bool                // the live list has it
-	Closely    bool                // its balls are asked for
-	From       sportmonks.Endpoint // that this node reads it from; empty: another node does
-	Next       time.Time           // when it is read next; zero: with news
-	StandIn    bool                // the live list is left alone, and it is read by itself
-	Torn       int                 // readings in a row whose score and balls disagree: from six on it is told as it is
+	MatchID    string              `json:"-"`
+	Fence      int64               `json:"-"` // 0: observer
+	Deadline   time.Time           `json:"-"` // of the lease, real time
+	Owner      string              `json:"-"` // the node that ticked it last
+	Status     string              `json:"-"` // idle, live, or ended while its last reads are not done
+	Phase      cricket.Phase       `json:"-"`
+	LastTickAt time.Time           `json:"-"`
+	Listed     bool                `json:"listed"`          // the live list has it
+	Closely    bool                `json:"closely"`         // its balls are asked for
+	From       sportmonks.Endpoint `json:"from,omitempty"`  // that this node reads it from; empty: another node does
+	Next       time.Time           `json:"nextAt,omitzero"` // when it is read next; zero: with news
+	StandIn    bool                `json:"standIn"`         // the live list is left alone, and it is read by itself
+	Torn       int                 `json:"-"`               // readings in a row whose score and balls disagree: from six on it is told as it is
 }
 
 // JobStatus is how a job goes.
 type JobStatus struct {
-	Name      string
-	Runs      int64
-	Failed    int64
-	LastRun   time.Time
-	LastError string    // "" after a good run
-	NextRun   time.Time // zero: it has nothing to do for now
+	Name      string    `json:"name"`
+	Runs      int64     `json:"runs"`
+	Failed    int64     `json:"failed"`
+	LastRun   time.Time `json:"lastRunAt,omitzero"`
+	LastError string    `json:"lastError,omitempty"` // "" after a good run
+	NextRun   time.Time `json:"nextRunAt,omitzero"`  // zero: it has nothing to do for now
 }
 
 // Status reports how the polling goes.

@@ -16,11 +16,18 @@ var recordings embed.FS
 
 // Info is what a list of recorded matches shows of one.
 type Info struct {
-	ID, Date, Type, Event, Venue, Gender, Result string
+	ID     string `json:"id"`
+	Title  string `json:"title"` // "England v New Zealand"
+	Date   string `json:"date"`  // 2019-07-14
+	Type   string `json:"type"`  // ODI, T20, Test/5day
+	Event  string `json:"event,omitempty"`
+	Venue  string `json:"venue,omitempty"`
+	Result string `json:"result,omitempty"`
+	Why    string `json:"why,omitempty"` // what makes it worth a look
+	Balls  int    `json:"balls"`
 
-	Teams [2]string
-	Balls int
-	Why   string // what makes it worth a look
+	Gender string    `json:"-"`
+	Teams  [2]string `json:"-"`
 }
 
 // Match is a recorded match with its timetable. It does not change after Load; any number of feeds may share it.
@@ -85,6 +92,7 @@ func info(t *tape.Match) Info {
 	in := Info{
 		ID: t.ID, Date: t.Dates[0], Type: feedType(t), Event: t.Event.Name, Venue: t.Venue, Gender: t.Gender,
 		Result: resultNote(t), Teams: [2]string{t.Teams[0].Name, t.Teams[1].Name}, Why: t.Why,
+		Title: t.Teams[0].Name + " v " + t.Teams[1].Name,
 	}
 	for i := range t.Innings {
 		for k := range t.Innings[i].Overs {

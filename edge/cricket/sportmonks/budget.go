@@ -17,14 +17,14 @@ const window = time.Hour
 
 // Budget is what is left of an endpoint's calls in the present window.
 type Budget struct {
-	Limit     int       // calls a window: as the feed tells it, else as it was configured
-	Used      int       // attempts that left this client, or more if the feed has counted more
-	Remaining int       // Limit - Used, never below 0
-	Reserve   int       // the last tenth, which only reads for a final state may use
-	Reset     time.Time // when the window ends; zero before its first call
-	Next      time.Time // when an ordinary read may be made again; zero: now
-	Known     bool      // the feed's own headers stand behind Limit
-	At        time.Time // when they were heard, zero if never
+	Limit     int       `json:"limit"`            // calls a window: as the feed tells it, else as it was configured
+	Used      int       `json:"used"`             // attempts that left this client, or more if the feed has counted more
+	Remaining int       `json:"-"`                // Limit - Used, never below 0
+	Reserve   int       `json:"reserve"`          // the last tenth, which only reads for a final state may use
+	Reset     time.Time `json:"resetAt,omitzero"` // when the window ends; zero before its first call
+	Next      time.Time `json:"-"`                // when an ordinary read may be made again; zero: now
+	Known     bool      `json:"-"`                // the feed's own headers stand behind Limit
+	At        time.Time `json:"-"`                // when they were heard, zero if never
 }
 
 // Low reports whether only the reserve is left: an ordinary read would be refused.

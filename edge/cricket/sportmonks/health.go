@@ -21,14 +21,14 @@ const (
 
 // Health is what an operator should know of an endpoint.
 type Health struct {
-	State    State
-	Until    time.Time // nothing is asked before; zero: now
-	Alarm    string    // a person has to act: the token is refused. It stands until the endpoint answers well again
-	AlarmAt  time.Time // when it was raised
-	Calls    int64     // attempts that left
-	Failed   int64     // readings without a good answer, those that were not asked left out
-	GoodAt   time.Time // the last good answer, zero if there was none
-	LastFail string    // what the last failure was; it stays
+	State    State     `json:"state"`
+	Until    time.Time `json:"until,omitzero"`      // nothing is asked before; zero: now
+	Alarm    string    `json:"alarm,omitempty"`     // a person has to act: the token is refused. It stands until the endpoint answers well again
+	AlarmAt  time.Time `json:"alarmSince,omitzero"` // when it was raised
+	Calls    int64     `json:"calls"`               // attempts that left
+	Failed   int64     `json:"failed"`              // readings without a good answer, those that were not asked left out
+	GoodAt   time.Time `json:"lastGoodAt,omitzero"` // the last good answer, zero if there was none
+	LastFail string    `json:"lastError,omitempty"` // what the last failure was; it stays
 }
 
 // Health reports how every endpoint stands.

@@ -17,7 +17,7 @@ function connect(address) {
     const { title, parts } = JSON.parse(e.data);
     if (document.title !== title) document.title = title;
     for (const { id, html } of parts) apply(id, html);
-    if (parts.some((part) => part.id === "worm")) document.querySelectorAll("details[data-lazy][open]").forEach(fill);
+    for (const { id } of parts) document.querySelectorAll(`[data-part="${id}"] details[data-lazy][open]`).forEach(fill);
     announce();
   });
   es.addEventListener("tick", alive);
@@ -62,7 +62,7 @@ function keys() {
   return [...document.querySelectorAll(".event[data-key]")].map((el) => el.dataset.key);
 }
 
-// Says what is new: wickets and results at once, the rest when there is a pause.
+// Says what is new: what is loud at once, the rest when there is a pause.
 function announce() {
   const loud = [], quiet = [];
   for (const el of document.querySelectorAll(".event[data-key]")) {

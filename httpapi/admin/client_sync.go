@@ -1,0 +1,51 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/operator"
+)
+
+// ConflictList is a page of conflicts.
+type ConflictList = httpapi.List[operator.Conflict]
+
+// Sync asks how far the node and the cloud are one.
+func (a *Client) Sync(ctx context.Context) (out operator.SyncStatus, err error) {
+	err = a.ask(ctx, http.MethodGet, "/sync", &out)
+	return out, err
+}
+
+// Conflicts asks for a page of conflicts, the newest first.
+func (a *Client) Conflicts(ctx context.Context, ask operator.ConflictAsk) (out ConflictList, err error) {
+	q := url.Values{}
+	for name, value := range map[string]string{"state": ask.State, "table": ask.Table} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if ask.Limit > 0 {
+		q.Set("limit", strconv.Itoa(ask.Limit))
+	}
+	if ask.Before > 0 {
+		q.Set("cursor", strconv.FormatUint(ask.Before, 10))
+	}
+	err = a.ask(ctx, http.MethodGet, "/conflicts?"+q.Encode(), &out)
+	return out, err
+}
+
+// Conflict asks for one in whole.
+func (a *Client) Conflict(ctx context.Context, id uint64) (out operator.Conflict, err error) {
+	err = a.ask(ctx, http.MethodGet, fmt.Sprintf("/conflicts/%d", id), &out)
+	return out, err
+}
+
+// Decide has a conflict retried or discarded.
+func (a *Client) Decide(ctx context.Context, id uint64, verb string) (out operator.Conflict, err error) {
+	err = a.ask(ctx, http.MethodPost, fmt.Sprintf("/conflicts/%d/%s", id, url.PathEscape(verb)), &out)
+	return out, err
+}

@@ -1,0 +1,109 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+)
+
+// writeBody answers with JSON.
+func writeBody(c *gin.Context, status int, contentType string, v any) {
+	body, err := json.Marshal(v)
+	if err != nil { // of our own structs: a bug
+		_ = c.Error(fmt.Errorf("encode answer: %w", err))
+		c.Status(http.StatusInternalServerError)
+		return
+	}
+	c.Data(status, contentType, body)
+}
+
+// Answer answers a change with what came of it.
+func Answer(c *gin.Context, status int, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode answer: %w", err)
+	}
+	c.Header("Cache-Control", "no-store")
+	c.Data(accepted(c, status), jsonType, body)
+	return nil
+}
+
+// NoContent answers that something is gone, or done.
+func NoContent(c *gin.Context) error {
+	c.Header("Cache-Control", "no-store")
+	c.Status(accepted(c, http.StatusNoContent))
+	c.Writer.WriteHeaderNow()
+	return nil
+}
+
+const jsonType = "application/json; charset=utf-8"
+
+// JSON answers a read with JSON, its strong ETag, and 304 when the client has it already. Every answer must be
+// asked for again: what is right now may be wrong in two seconds.
+func JSON(c *gin.Context, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode answer: %w", err)
+	}
+	writeTagged(c, jsonType, body)
+	return nil
+}
+
+func writeTagged(c *gin.Context, contentType string, body []byte) {
+	sum := sha256.Sum256(body)
+	tag := `"` + hex.EncodeToString(sum[:12]) + `"`
+	c.Header("ETag", tag)
+	c.Header("Cache-Control", "no-cache")
+	if _, known := Identity(c); known {
+		c.Header("Cache-Control", "private, no-cache")
+	}
+	if hasTag(c.Request.Header.Values("If-None-Match"), tag) {
+		c.Status(http.StatusNotModified)
+		c.Writer.WriteHeaderNow()
+		return
+	}
+	c.Data(http.StatusOK, contentType, body)
+}
+
+// hasTag reads If-None-Match as RFC 9110 says: a list, compared weakly, or a star.
+func hasTag(headers []string, tag string) bool {
+	for _, h := range headers {
+		for one := range strings.SplitSeq(h, ",") {
+			one = strings.TrimPrefix(strings.TrimSpace(one), "W/")
+			if one == tag || one == "*" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// List is the shape of a list; Cursor is null on the last page.
+type List[T any] struct {
+	Items  []T     `json:"items"`
+	Cursor *string `json:"cursor"`
+}
+
+// NewList makes a list, or a page of one with the cursor of the next.
+func NewList[T any](items []T, next string) List[T] {
+	l := List[T]{Items: items}
+	if l.Items == nil {
+		l.Items = []T{}
+	}
+	if next != "" {
+		l.Cursor = &next
+	}
+	return l
+}
+
+// HTML answers with a page, which is made anew each time.
+func HTML(c *gin.Context, status int, body []byte) error {
+	c.Header("Cache-Control", "no-store")
+	c.Data(status, htmlType, body)
+	return nil
+}

@@ -1,0 +1,111 @@
+package cricket
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+// Every route there is, asked for by everybody there may be. A new route is in it by itself.
+func TestEveryRoute(t *testing.T) {
+	for _, mount := range []string{"/cricket", "/"} {
+		cfg, _, _ := config(t)
+		cfg.Auth, cfg.App.Mount = web.Verifier(t), mount
+		s := newServer(t, cfg)
+		all := web.Callers(t)
+		base := strings.TrimSuffix(mount, "/")
+		for _, r := range cfg.Apps[0].Routes {
+			asked(t, s, r, base+r.Path, all, false)
+		}
+		for _, r := range cfg.Apps[0].Pages {
+			asked(t, s, r, base+"/-"+r.Path, all, true)
+		}
+	}
+}
+
+// asked has everybody ask for a route.
+func asked(t *testing.T, s *httpapi.Server, r httpapi.Route, path string, all []web.Caller, page bool) {
+	t.Helper()
+	path = web.Filled(path, finalID)
+	level := map[httpapi.Access]string{httpapi.Public: "public", httpapi.Optional: "public", httpapi.User: "user", httpapi.Admin: "admin"}[r.Access]
+	for i := range all {
+		if r.Access == httpapi.Public && i%8 != 0 {
+			continue // there is nothing to decide
+		}
+		who := &all[i]
+		want := who.Want(level, r.Method == http.MethodGet && (r.Stream || page))
+		w := web.Ask(s.Handler(), r.Method, path, "{}", append([]string{"Content-Type", "application/json"}, who.Headers...)...)
+		if got := web.Verdict(w); got != want {
+			t.Errorf("%s %s by %s: %s (%d %s), want %s", r.Method, path, who.Name, got, w.Code, w.Body, want)
+		}
+		if want == web.SignIn && !strings.HasPrefix(w.Header().Get("WWW-Authenticate"), "Bearer realm=") {
+			t.Errorf("%s %s by %s: no challenge", r.Method, path, who.Name)
+		}
+		if body := w.Body.String(); strings.Contains(body, web.Key) || strings.Contains(body, "eyJ") {
+			t.Errorf("%s %s by %s: the answer shows a secret: %s", r.Method, path, who.Name, body)
+		}
+	}
+}
+
+// What changes something, or shows what is not everybody's, is not public.
+func TestLevels(t *testing.T) {
+	cfg, _, _ := config(t)
+	newServer(t, cfg)
+	for _, r := range cfg.Apps[0].Routes {
+		switch staff := strings.HasPrefix(r.Path, "/admin/") || r.Path == "/hub"; {
+		case r.Access < httpapi.Public || r.Access > httpapi.Admin:
+			t.Errorf("%s %s has no level", r.Method, r.Path)
+		case staff && r.Access != httpapi.Admin:
+			t.Errorf("%s %s is not for admins alone", r.Method, r.Path)
+		case r.Method != http.MethodGet && r.Access < httpapi.User:
+			t.Errorf("%s %s changes something and is for anybody", r.Method, r.Path)
+		case (r.Method == http.MethodPatch || r.Method == http.MethodPut || r.Method == http.MethodDelete) &&
+			r.Access != httpapi.Admin && !strings.HasPrefix(r.Path, "/user/") && !strings.HasPrefix(r.Path, "/devices/"):
+			t.Errorf("%s %s changes what is not the user's own", r.Method, r.Path)
+		}
+	}
+	for _, r := range cfg.Apps[0].Pages {
+		if r.Access != httpapi.User && r.Access != httpapi.Admin {
+			t.Errorf("%s shows matches to anybody", r.Path)
+		}
+	}
+}
+
+// What one user keeps is neither seen nor changed by another, whatever they say of themselves.
+func TestUsersApart(t *testing.T) {
+	cfg, _, _ := config(t)
+	cfg.Auth = web.Verifier(t)
+	cfg.Store = storetest.Open(t, cricket.Tables()...)
+	s := newServer(t, cfg)
+	as := func(user string) []string {
+		return []string{"Authorization", "Bearer " + web.Token(user), "Content-Type", "application/json"}
+	}
+	device := `{"deviceToken":"` + strings.Repeat("ab", 32) + `","deviceId":"phone-1","platform":"ios","userId":"u2"}`
+	if w := web.Ask(s.Handler(), "POST", "/cricket/user/device?userId=u2", device, as("u1")...); w.Code >= 300 && w.Code != http.StatusBadRequest {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	device = strings.Replace(device, `,"userId":"u2"`, "", 1)
+	if w := web.Ask(s.Handler(), "POST", "/cricket/user/device", device, as("u1")...); w.Code >= 300 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	own := web.Ask(s.Handler(), "GET", "/cricket/user/device", "", as("u1")...)
+	if !strings.Contains(own.Body.String(), "phone-1") {
+		t.Errorf("u1 has %d %s", own.Code, own.Body)
+	}
+	if w := web.Ask(s.Handler(), "GET", "/cricket/user/device?userId=u1", "", append(as("u2"), "X-User-Id", "u1")...); strings.Contains(w.Body.String(), "phone-1") {
+		t.Errorf("u2 sees %s", w.Body)
+	}
+	web.Ask(s.Handler(), "DELETE", "/cricket/devices/"+strings.Repeat("ab", 32), "", as("u2")...)
+	web.Ask(s.Handler(), "DELETE", "/cricket/user/device?deviceToken="+strings.Repeat("ab", 32), "", as("u2")...)
+	if w := web.Ask(s.Handler(), "GET", "/cricket/user/device", "", as("u1")...); !strings.Contains(w.Body.String(), "phone-1") {
+		t.Errorf("u2 has removed u1's device: %d %s", w.Code, w.Body)
+	}
+	if w := web.Ask(s.Handler(), "GET", "/cricket/user/device", "", "X-API-Key", web.Key); w.Code != http.StatusForbidden {
+		t.Errorf("the API key has a device: %d %s", w.Code, w.Body)
+	}
+}

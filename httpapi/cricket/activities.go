@@ -1,0 +1,67 @@
+package cricket
+
+import (
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/bind"
+	"github.com/touchline/touchline/store"
+)
+
+// getActivities lists the Live Activities of a user, ended ones too.
+func getActivities(c *gin.Context) error {
+	user, err := httpapi.Subject(c)
+	if err != nil {
+		return err
+	}
+	return listed(func(tx *store.Tx) ([]cricket.Session, error) { return cricket.Activities{}.OfUser(tx, user) })(c)
+}
+
+// registerActivity takes the token of a Live Activity, the first or the next: {MEMBER, deviceId?, startedAt?}. The same one
+// again changes nothing.
+func (a *api) registerActivity(member string) func(c *gin.Context, user, match string) error {
+	return func(c *gin.Context, user, match string) error {
+		b, err := httpapi.Body(c)
+		if err != nil {
+			return err
+		}
+		token, device, began := bind.Need(b, member, tokenMember(b)), b.Text("deviceId", bind.MaxID), b.Instant("startedAt")
+		if err := b.Err(); err != nil {
+			return err
+		}
+		if err := a.ensureUser(c, user, match); err != nil {
+			return err
+		}
+		return httpapi.AnswerUpdate(c, func(tx *store.Tx) (cricket.Session, error) {
+			return cricket.Activities{}.Register(tx, match, user, device, token, began)
+		})
+	}
+}
+
+// deleteActivity ends the Live Activity on the device of the query, which counts as its dismissal, or all of the user's.
+func (a *api) deleteActivity(c *gin.Context, user, match string) error {
+	q := bind.Parameters(c.Request)
+	device := q.Text("deviceId", bind.MaxID)
+	return a.dismiss(c, q.Err(), user, match, device)
+}
+
+// postActivityDismissed: {deviceId?}.
+func (a *api) postActivityDismissed(c *gin.Context, user, match string) error {
+	b, err := httpapi.Body(c)
+	if err != nil {
+		return err
+	}
+	device := b.Text("deviceId", bind.MaxID)
+	return a.dismiss(c, b.Err(), user, match, device)
+}
+
+func (a *api) dismiss(c *gin.Context, wrong error, user, match, device string) error {
+	if wrong != nil {
+		return wrong
+	}
+	if err := a.ensureUser(c, user, match); err != nil {
+		return err
+	}
+	return httpapi.Remove(c, func(tx *store.Tx) error { return cricket.Activities{}.Dismiss(tx, match, user, device) })
+}

@@ -1,0 +1,177 @@
+package cricket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/touchline/touchline/internal/testrig/hang"
+)
+
+// browser is a tab of a headless Chromium and what it complained about.
+type browser struct {
+	ctx  context.Context
+	mu   sync.Mutex
+	said []string // errors of the console, exceptions, blocked requests
+	asks []string // every address it requested
+}
+
+// openBrowser starts Chromium. Where there is none, CI fails, and a developer's run says so and goes on.
+func openBrowser(t *testing.T) *browser {
+	t.Helper()
+	path := os.Getenv("CHROMIUM")
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if found, err := exec.LookPath(name); err == nil && path == "" {
+			path = found
+		}
+	}
+	if path == "" {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("no Chromium: install it, or name it in CHROMIUM")
+		}
+		t.Log("NOT TESTED IN A BROWSER: there is no Chromium here; install it, or name it in CHROMIUM")
+		return nil
+	}
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(hang.Limit(time.Minute)), chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("hide-scrollbars", true))
+	alloc, stop := chromedp.NewExecAllocator(context.Background(), opts...)
+	ctx, cancel := chromedp.NewContext(alloc)
+	t.Cleanup(func() {
+		if err := chromedp.Cancel(ctx); err != nil {
+			t.Logf("close Chromium: %v", err)
+		}
+		cancel()
+		stop()
+	})
+	b := &browser{ctx: ctx}
+	if err := chromedp.Listen(ctx, b.hear); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (b *browser) hear(ev any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := ev.(type) {
+	case *network.EventRequestWillBeSent:
+		b.asks = append(b.asks, e.Request.URL)
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
+			b.said = append(b.said, e.Entry.Text+" "+e.Entry.URL)
+		}
+	case *runtime.EventExceptionThrown:
+		b.said = append(b.said, fmt.Sprint(e.ExceptionDetails))
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
+			b.said = append(b.said, fmt.Sprint(e.Args))
+		}
+	}
+}
+
+// Complaints returns what the browser complained about, and every request that left this host.
+func (b *browser) Complaints(home string) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := slices.Clone(b.said)
+	host, err := url.Parse(home)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, a := range b.asks {
+		if u, err := url.Parse(a); err != nil || u.Host != host.Host && u.Scheme != "data" && u.Scheme != "about" {
+			out = append(out, "request to "+a)
+		}
+	}
+	return out
+}
+
+// Asked reports whether an address with that part in it was requested.
+func (b *browser) Asked(part string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.ContainsFunc(b.asks, func(a string) bool { return strings.Contains(a, part) })
+}
+
+// Do does steps.
+func (b *browser) Do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, hang.Limit(time.Minute))
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// WaitFor waits until a JavaScript condition holds. A page that is left while it is asked does not answer: the next one is asked.
+func (b *browser) WaitFor(t *testing.T, condition string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, hang.Limit(time.Minute))
+	defer cancel()
+	for {
+		_, err := chromedp.Run(ctx, chromedp.Poll[bool](condition, chromedp.WithPollingTimeout(110*time.Second)))
+		if err == nil {
+			return
+		}
+		const serverError = -32000 // such as: Cannot find context with specified id
+		if left, ok := errors.AsType[*cdproto.Error](err); !ok || left.Code != serverError || ctx.Err() != nil {
+			t.Fatalf("never: %s: %v", condition, err)
+		}
+	}
+}
+
+// eval evaluates JavaScript.
+func eval[T any](t *testing.T, b *browser, expression string) T {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, hang.Limit(time.Minute))
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		t.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// Press clicks what leads to another page, and waits for it.
+func (b *browser) Press(t *testing.T, selector string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, hang.Limit(time.Minute))
+	defer cancel()
+	if _, err := chromedp.RunResponse(ctx, chromedp.Click(chromedp.CSS(selector))); err != nil {
+		t.Fatalf("press %s: %v", selector, err)
+	}
+}
+
+// shoot keeps a picture where one was asked for, to look at.
+func shoot(t *testing.T, b *browser, name string) {
+	t.Helper()
+	dir := os.Getenv("PICTURES")
+	if dir == "" {
+		return
+	}
+	for _, w := range []int64{360, 1280} {
+		b.Do(t, chromedp.EmulateViewport(w, 800))
+		picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(fmt.Sprintf("%s/%s-%d.png", dir, name, w), picture, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package cricket
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/bind"
+	"github.com/touchline/touchline/store"
+)
+
+// feedFixture is what the feed said last of a match.
+type feedFixture struct {
+	cricket.CachedFixture
+	Reply json.RawMessage `json:"reply,omitempty"`
+}
+
+// getFeedFixtures lists what the feed has said of matches and is still fresh: of all, of a league (leagueId), or of one
+// match (matchId), which comes with the reply itself.
+func getFeedFixtures(c *gin.Context) error {
+	q := bind.Parameters(c.Request)
+	match, league := q.Text("matchId", maxMatchID), q.Text("leagueId", maxMatchID)
+	if match != "" && league != "" {
+		q.Bad("leagueId", "cannot be combined with matchId")
+	}
+	if err := q.Err(); err != nil {
+		return err
+	}
+	return httpapi.AnswerView(c, func(tx *store.Tx) (httpapi.List[feedFixture], error) {
+		found, err := cachedFixtures(tx, match, league)
+		out := make([]feedFixture, 0, len(found))
+		for i := range found {
+			f := feedFixture{CachedFixture: found[i]}
+			if match != "" && json.Valid(f.Raw) {
+				f.Reply = f.Raw
+			}
+			out = append(out, f)
+		}
+		return httpapi.NewList(out, ""), err
+	})
+}
+
+func cachedFixtures(tx *store.Tx, match, league string) ([]cricket.CachedFixture, error) {
+	var cache cricket.FixtureCache
+	switch {
+	case match != "":
+		f, found, err := cache.Get(tx, match)
+		if err != nil || !found {
+			return nil, err
+		}
+		return []cricket.CachedFixture{f}, nil
+	case league != "":
+		return cache.ByLeague(tx, league)
+	default:
+		return cache.All(tx)
+	}
+}
+
+// cleared answers the clearing of caches.
+type cleared struct {
+	Cleared int `json:"cleared"` // replies of the feed that were forgotten
+}
+
+// postCacheClear: {matchId?}. What the feed said is forgotten, of one match or of all, and what this node has rendered.
+// Displays and scorecards stay: streams and pages are made of them, and the next reading writes them anyway.
+func postCacheClear(c *gin.Context) error {
+	b, err := httpapi.Body(c)
+	if err != nil {
+		return err
+	}
+	match := b.ID("matchId", maxMatchID)
+	if err := b.Err(); err != nil {
+		return err
+	}
+	var out cleared
+	err = httpapi.Update(c, func(tx *store.Tx) (err error) {
+		out.Cleared, err = cricket.FixtureCache{}.Clear(tx, match)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	httpapi.ClearCache(c)
+	return httpapi.Answer(c, http.StatusOK, out)
+}
+
+// cacheStats is what the caches hold.
+type cacheStats struct {
+	Fixtures cricket.CacheStats `json:"fixtures"` // replies of the feed
+	Displays rowStats           `json:"displays"` // displays and innings of the scorecard
+	Views    int                `json:"views"`    // pages rendered for all who look
+	Streams  int                `json:"streams"`  // snapshots that streams begin with
+}
+
+type rowStats struct {
+	Entries int   `json:"entries"`
+	Bytes   int64 `json:"bytes"`
+}
+
+func getCacheStats(c *gin.Context) error {
+	return httpapi.AnswerView(c, func(tx *store.Tx) (out cacheStats, err error) {
+		out.Views, out.Streams = httpapi.Cached(c)
+		if out.Fixtures, err = (cricket.FixtureCache{}).Stats(tx); err != nil {
+			return out, err
+		}
+		for item, err := range tx.ScanAll(store.Scan{Table: cricket.TableDisplay}) {
+			if err != nil {
+				return out, err
+			}
+			out.Displays.Entries++
+			out.Displays.Bytes += int64(len(item["state"].Str()))
+		}
+		return out, nil
+	})
+}

@@ -1,0 +1,29 @@
+package cricket
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// The page of the API shows every operation, tries one, and asks nothing of other hosts.
+func TestDocsInABrowser(t *testing.T) {
+	b := openBrowser(t)
+	if b == nil {
+		return
+	}
+	cfg, _, _ := config(t)
+	home, _ := start(t, cfg)
+	b.Do(t, chromedp.EmulateViewport(1280, 900))
+	b.Do(t, chromedp.Navigate(home+"/_/docs"))
+	b.WaitFor(t, `document.querySelectorAll(".opblock").length >= 58`)
+	for _, button := range []string{"opblock-summary-control", "try-out__btn", "execute"} {
+		b.Do(t, chromedp.Click(`#operations-matches-listLiveMatches .`+button))
+	}
+	b.WaitFor(t, `document.querySelector("#operations-matches-listLiveMatches .live-responses-table")?.textContent.includes("ENG")`)
+	shoot(t, b, "docs")
+	if bad := b.Complaints(home); len(bad) > 0 {
+		t.Errorf("the browser complains:\n%s", strings.Join(bad, "\n"))
+	}
+}

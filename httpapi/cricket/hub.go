@@ -1,0 +1,186 @@
+package cricket
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/poll"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/operator"
+	httppage "github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// hubState is everything that is on, for operators.
+type hubState struct {
+	At      time.Time  `json:"-"`
+	Role    string     `json:"role,omitempty"` // leader or observer of the feed
+	Matches []hubMatch `json:"matches"`
+	Leagues hubLeagues `json:"leagues"`
+	Feed    feedHealth `json:"feed"`
+	Push    pushHealth `json:"push"`
+}
+
+// hubAnswer is the answer of GET /hub: the node's state with cricket's in it.
+type hubAnswer struct {
+	At       time.Time `json:"at"`
+	Version  string    `json:"version"`
+	Problems []string  `json:"problems"`
+	hubState
+	Streams operator.Streams `json:"streams"`
+}
+
+// hubLeagues counts the leagues; the matches of the active ones are read.
+type hubLeagues struct {
+	Known  int `json:"known"`
+	Active int `json:"active"`
+}
+
+// hubMatch is a row of active-matches with what hangs on it.
+type hubMatch struct {
+	MatchID        string         `json:"matchId"`
+	Name           string         `json:"name,omitempty"` // "England v New Zealand"
+	League         string         `json:"league,omitempty"`
+	StartTime      time.Time      `json:"startTime,omitzero"`
+	Status         string         `json:"status"` // idle, live or ended
+	Phase          string         `json:"phase"`
+	Owner          string         `json:"owner,omitempty"`   // the node that ticked last
+	Lease          *hubLease      `json:"lease,omitempty"`   // if this node holds it
+	Watched        *poll.Held     `json:"watched,omitempty"` // if this node looks at it
+	LastTickAt     time.Time      `json:"lastTickAt,omitzero"`
+	TickAgeSeconds float64        `json:"tickAgeSeconds"`
+	Sessions       map[string]int `json:"sessions"` // by status
+	Followers      int            `json:"followers"`
+}
+
+// hubLease is the lease under which this node works on a match.
+type hubLease struct {
+	Fence    int64     `json:"fence"`
+	Deadline time.Time `json:"deadline"`
+}
+
+func (a *api) getHub(c *gin.Context) error {
+	node, err := httpapi.Operator(c)
+	if err != nil {
+		return err
+	}
+	own, ok := node.Apps[name].(hubState)
+	if !ok { // it could not be read: the error says why
+		if own, err = a.hub(c.Request.Context(), node.At); err != nil {
+			return err
+		}
+	}
+	return httpapi.JSON(c, hubAnswer{At: node.At, Version: node.Version, Problems: node.Problems, hubState: own, Streams: node.Streams})
+}
+
+// operator is cricket's part of the operator's page.
+func (a *api) operator(ctx context.Context, now time.Time) (operator.Part, error) {
+	h, err := a.hub(ctx, now)
+	if err != nil {
+		return operator.Part{}, err
+	}
+	return operator.Part{Problems: problemsOf(&h), Tables: []httppage.Table{
+		matchTable(h.Matches, h.At), feedTable(&h), jobTable(&h), pushTable(&h.Push), oddTable(h.Feed.Oddities), readingTable(&h),
+	}, Status: h}, nil
+}
+
+func (a *api) hub(ctx context.Context, now time.Time) (hubState, error) {
+	feed := a.Feed()
+	out := hubState{At: now, Role: a.nodeStatus(&operator.NodeStatus{}).Role, Feed: newFeedHealth(feed), Push: newPushHealth(a.Push())}
+	err := a.keptHere(ctx, func(tx *store.Tx) (err error) {
+		if out.Matches, err = hubMatches(tx, &out.Feed.Status, now); err == nil {
+			out.Leagues, err = countLeagues(tx)
+		}
+		return err
+	})
+	order := []string{cricket.ActiveLive, cricket.ActiveIdle, cricket.ActiveEnded}
+	slices.SortFunc(out.Matches, func(a, b hubMatch) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Status), slices.Index(order, b.Status)), cmp.Compare(a.MatchID, b.MatchID))
+	})
+	return out, err
+}
+
+func hubMatches(tx *store.Tx, feed *poll.Status, now time.Time) ([]hubMatch, error) {
+	out := []hubMatch{}
+	for item, err := range tx.ScanAll(store.Scan{Table: cricket.TableActiveMatches}) {
+		if err != nil {
+			return nil, err
+		}
+		var st cricket.State
+		if attr.Unmarshal(item, &st) != nil {
+			continue // not as this version writes it
+		}
+		m, err := newHubMatch(tx, &st, now)
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(feed.Matches, func(h poll.Held) bool { return h.MatchID == m.MatchID }); i >= 0 {
+			m.Watched = &feed.Matches[i]
+			if m.Watched.Fence != 0 {
+				m.Lease = &hubLease{m.Watched.Fence, m.Watched.Deadline}
+			}
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+func countLeagues(tx *store.Tx) (n hubLeagues, err error) {
+	all, err := cricket.Leagues{}.All(tx)
+	n.Known = len(all)
+	for i := range all {
+		if all[i].Active {
+			n.Active++
+		}
+	}
+	return n, err
+}
+
+func newHubMatch(tx *store.Tx, st *cricket.State, now time.Time) (m hubMatch, err error) {
+	m = hubMatch{
+		MatchID: st.MatchID, Status: st.Status, Phase: string(st.MatchPhase), Owner: st.InstanceID, LastTickAt: st.LastTickAt,
+		Sessions: map[string]int{},
+	}
+	if !st.LastTickAt.IsZero() {
+		m.TickAgeSeconds = max(0, now.Sub(st.LastTickAt).Seconds())
+	}
+	item, err := tx.Get(cricket.TableFixtures, attr.Item{"matchId": attr.S(st.MatchID)})
+	if err != nil {
+		return m, err
+	}
+	var fx cricket.Fixture
+	if item != nil && attr.Unmarshal(item, &fx) == nil {
+		names := make([]string, 0, len(fx.Teams))
+		for _, t := range fx.Teams {
+			names = append(names, t.Name)
+		}
+		m.Name, m.League, m.StartTime = strings.Join(names, " v "), fx.LeagueName, fx.StartTime
+	}
+	q := store.Query{Table: cricket.TableLiveActivities, KeyCondition: "matchId = :m", Projection: "#s"}
+	q.Names, q.Values = map[string]string{"#s": "status"}, attr.Item{":m": attr.S(st.MatchID)}
+	for row, err := range tx.QueryAll(q) {
+		if err != nil {
+			return m, err
+		}
+		m.Sessions[row["status"].Str()]++
+	}
+	q = store.Query{Table: cricket.TableFollows, KeyCondition: "matchId = :m", Select: store.SelectCount}
+	q.Values = attr.Item{":m": attr.S(st.MatchID)}
+	for {
+		page, err := tx.Query(q)
+		if err != nil {
+			return m, err
+		}
+		m.Followers += page.Count
+		if q.StartKey = page.LastKey; q.StartKey == nil {
+			return m, nil
+		}
+	}
+}

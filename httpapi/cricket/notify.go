@@ -1,0 +1,125 @@
+package cricket
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/bind"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// Bounds of a notice: what a lock screen shows.
+const (
+	maxTitle   = 60
+	maxText    = 170
+	maxNoticed = 100 // users named in one notice
+)
+
+// notified answers a notice.
+type notified struct {
+	MatchID string `json:"matchId"`
+	Phones  int    `json:"phones"` // that will get it
+	Alert   bool   `json:"alert"`
+}
+
+// postNotification: {matchId, title?, body?, userIds?}. With a text the devices of the users alert, of all the match's
+// followers where none are named; without one the display is sent again to the phones that show the match.
+func (a *api) postNotification(c *gin.Context) error {
+	b, err := httpapi.Body(c)
+	if err != nil {
+		return err
+	}
+	n := Notice{
+		MatchID: bind.Need(b, "matchId", matchMember(b)), Title: b.Text("title", maxTitle), Body: b.Text("body", maxText),
+		UserIDs: b.Texts("userIds", maxNoticed, bind.MaxID),
+	}
+	if (n.Title == "") != (n.Body == "") {
+		b.Bad("body", "an alert needs a title and a body; without both the display is sent again in silence")
+	}
+	if n.Title == "" && n.Body == "" && n.UserIDs != nil {
+		b.Bad("userIds", "goes with a title and a body: the display is sent again to all who show the match")
+	}
+	if err := b.Err(); err != nil {
+		return err
+	}
+	if a.Notifier == nil {
+		return fault.New(fault.Unavailable, "push_not_configured", "This node cannot push: cricket.push.key is not set.")
+	}
+	if _, err := a.Service.Match(c.Request.Context(), n.MatchID); err != nil {
+		return err
+	}
+	phones, err := a.Notifier.Notify(c.Request.Context(), n)
+	if err != nil {
+		return err
+	}
+	return httpapi.Answer(c, http.StatusAccepted, notified{MatchID: n.MatchID, Phones: phones, Alert: n.Title != ""})
+}
+
+// reachable is a device as admins see it: its tokens are nobody's business.
+type reachable struct {
+	UserID      string    `json:"userId"`
+	DeviceID    string    `json:"deviceId"`
+	Platform    string    `json:"platform"`
+	OSVersion   string    `json:"osVersion,omitempty"`
+	AppVersion  string    `json:"appVersion,omitempty"`
+	PushToStart bool      `json:"pushToStart"` // Live Activities can be started on it
+	LastSeenAt  time.Time `json:"lastSeenAt"`
+}
+
+// getNotified lists who can be pushed to: a row a device.
+func getNotified(c *gin.Context) error {
+	ask, err := bind.ReadPage(c.Request)
+	if err != nil {
+		return err
+	}
+	q := store.Scan{Table: cricket.TableDevices, Limit: ask.Limit, StartKey: ask.Start}
+	items, next, err := httpapi.Rows[cricket.Device](c, &ask, func(tx *store.Tx) (store.Page, error) { return tx.Scan(q) })
+	if err != nil {
+		return err
+	}
+	out := make([]reachable, 0, len(items))
+	for i := range items {
+		d := &items[i]
+		id := d.DeviceID
+		if id == d.DeviceToken {
+			id = "" // an app that names no device: its token stands for it
+		}
+		out = append(out, reachable{
+			UserID: d.UserID, DeviceID: id, Platform: d.Platform, OSVersion: d.OSVersion, AppVersion: d.AppVersion,
+			PushToStart: d.PushToStartToken != "", LastSeenAt: d.LastSeenAt,
+		})
+	}
+	return httpapi.JSON(c, httpapi.NewList(out, next))
+}
+
+// getSubscriptions lists Live Activities, of one match or of all.
+func getSubscriptions(c *gin.Context) error {
+	ask, err := bind.ReadPage(c.Request, "matchId")
+	if err != nil {
+		return err
+	}
+	read := func(tx *store.Tx) (store.Page, error) {
+		return tx.Scan(store.Scan{Table: cricket.TableLiveActivities, Limit: ask.Limit, StartKey: ask.Start})
+	}
+	if match := ask.Text["matchId"]; match != "" {
+		q := store.Query{Table: cricket.TableLiveActivities, KeyCondition: "matchId = :m", Limit: ask.Limit, StartKey: ask.Start}
+		q.Values = attr.Item{":m": attr.S(match)}
+		read = func(tx *store.Tx) (store.Page, error) { return tx.Query(q) }
+	}
+	items, next, err := httpapi.Rows[cricket.Session](c, &ask, read)
+	if err != nil {
+		return err
+	}
+	for i := range items {
+		if sess := &items[i]; httpapi.IsToken(sess.DeviceID) {
+			sess.DeviceID = ""
+		}
+	}
+	return httpapi.JSON(c, httpapi.NewList(items, next))
+}

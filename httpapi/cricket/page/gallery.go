@@ -1,0 +1,208 @@
+package page
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/poll"
+	"github.com/touchline/touchline/edge/cricket/push"
+	"github.com/touchline/touchline/httpapi/operator"
+	"github.com/touchline/touchline/httpapi/page"
+)
+
+//go:embed gallery/*.json
+var galleryFiles embed.FS
+
+// Scene is one state of a page, from fixed data: real matches stopped at a telling moment.
+type Scene struct {
+	Name  string
+	What  string
+	Match *Input     // nil for a list
+	List  *ListInput // nil for a match
+
+	Replay *ReplayInput // of the page of replays
+	Hub    *page.OperatorInput
+}
+
+// recording is a file of the gallery.
+type recording struct {
+	Fixture cricket.Fixture `json:"fixture"`
+	Display cricket.Display `json:"display"`
+	Card    cricket.Card    `json:"card"`
+	Events  []cricket.Event `json:"events"`
+}
+
+// Scenes returns every state that is designed. Development only: it is for those who look at the pages.
+func Scenes() ([]Scene, error) {
+	rec := map[string]Input{}
+	for _, name := range []string{"chase", "superover", "final", "t20", "test"} {
+		in, err := loadScene(name)
+		if err != nil {
+			return nil, err
+		}
+		rec[name] = in
+	}
+	match := func(name, what, base string, changes ...func(*Input)) Scene {
+		in := rec[base]
+		in.Events = slices.Clone(in.Events)
+		in.Phones = scenePhones(&in)
+		for _, change := range changes {
+			change(&in)
+		}
+		return Scene{Name: name, What: what, Match: &in}
+	}
+	all := []ListInput{{Node: sceneNode(time.Date(2019, 7, 14, 9, 20, 0, 0, time.UTC))}}
+	list := ListInput{Node: all[0].Node}
+	for _, name := range []string{"t20", "chase", "test", "final"} {
+		in := rec[name]
+		if name == "test" {
+			preMatch(&in)
+		}
+		in.Fixture.MatchID = "gallery-" + name
+		list.Fixtures = append(list.Fixtures, in.Fixture)
+	}
+	return []Scene{
+		match("chase", "Live: the last over of a chase", "chase"),
+		match("superover", "Live: a super over", "superover"),
+		match("result", "Result", "final", ended),
+		match("sobreak", "Between two super overs", "superover", superOverBreak),
+		match("t20", "Live: franchise colours", "t20"),
+		match("test", "Live: a Test match", "test"),
+		match("first", "Live: first innings", "chase", firstInnings, afterSix),
+		match("prematch", "Before the start", "chase", preMatch),
+		match("break", "Innings break", "chase", firstInnings, inningsBreak),
+		match("rain", "Play stopped", "t20", phase(cricket.PhaseInterrupted, "Int.", "Rain stopped play at 15:07")),
+		match("lunch", "Lunch", "test", phase(cricket.PhaseBreak, "Lunch", "")),
+		match("stumps", "Stumps", "test", phase(cricket.PhaseStumps, "Stump Day 4", "")),
+		match("abandoned", "Abandoned", "t20", phase(cricket.PhaseAbandoned, "Aban.", "Rain")),
+		match("stale", "The feed is silent", "chase", silent),
+		match("observer", "An observer, offline", "chase", offline),
+		match("noballs", "Balls not known, unknown teams", "chase", noBalls),
+		{Name: "list", What: "Several matches", List: &list},
+		{Name: "replays", What: "Replays", Replay: sceneReplays()},
+		{Name: "hub", What: "For operators", Hub: sceneHub()},
+		{Name: "noreplays", What: "Nothing is being played", Replay: &ReplayInput{Tapes: sceneReplays().Tapes, Problem: "There is no tape “7”."}},
+		{Name: "quiet", What: "Nothing on", List: &ListInput{Node: list.Node}},
+	}, nil
+}
+
+// Gallery renders all scenes, after the small parts in all their states.
+func (r *Renderer) Gallery() ([]page.Scene, error) {
+	scenes, err := Scenes()
+	if err != nil {
+		return nil, err
+	}
+	kit, err := r.Parts(page.View{}, "Small parts", []page.Block{{ID: "kit", Data: newKitBox()}})
+	if err != nil {
+		return nil, err
+	}
+	kit.Kind, kit.Styles = "kit", []string{"match.css", "team.css"}
+	out := []page.Scene{{Name: "kit", What: "Small parts", View: kit}}
+	if out[0].Page, err = r.Bare(kit, nil); err != nil {
+		return nil, err
+	}
+	for i := range scenes {
+		one := page.Scene{Name: scenes[i].Name, What: scenes[i].What}
+		if one.View, err = r.scene(&scenes[i]); err != nil {
+			return nil, err
+		}
+		if one.Page, err = r.sceneAlone(one.View); err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+func (r *Renderer) scene(s *Scene) (page.View, error) {
+	switch {
+	case s.Replay != nil:
+		return r.Replays(*s.Replay)
+	case s.Hub != nil:
+		return r.Operator(*s.Hub)
+	case s.List != nil:
+		return r.List(*s.List, page.View{})
+	}
+	return r.Match(*s.Match, page.View{})
+}
+
+// sceneAlone is a scene as a page that stands still.
+func (r *Renderer) sceneAlone(v page.View) ([]byte, error) {
+	if len(v.Parts) == 1 {
+		return r.Bare(v, nil)
+	}
+	return r.Page(v, "", nil)
+}
+
+func loadScene(name string) (Input, error) {
+	raw, err := galleryFiles.ReadFile("gallery/" + name + ".json")
+	if err != nil {
+		return Input{}, fmt.Errorf("read scene: %w", err)
+	}
+	var r recording
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return Input{}, fmt.Errorf("read scene %s: %w", name, err)
+	}
+	in := Input{Fixture: r.Fixture, Display: r.Display, Card: r.Card, Events: r.Events}
+	in.Node = sceneNode(r.Display.UpdatedAt.Add(2 * time.Second))
+	return in, nil
+}
+
+func sceneNode(now time.Time) NodeStatus {
+	return NodeStatus{operator.NodeStatus{
+		Version: "0.1.0", UptimeSeconds: 4512, Cloud: operator.CloudStatus{State: "none"},
+		Journal: operator.JournalStatus{First: 1, Last: 8812}, Commits: operator.CommitStatus{LastMillis: 0.31, Members: 1.8},
+		MemoryBytes: 41 << 20, Goroutines: 46, Streams: 3, Clock: operator.ClockStatus{Speed: "30x", Now: now},
+	}, Status{
+		Role: "leader", Lease: LeaseStatus{Key: "match:1144530", Fence: 7, Deadline: now.Add(12 * time.Second)},
+		Feed: FeedStatus{
+			Configured: true, Status: poll.Status{Polls: 11204, Unchanged: 10480, Failed: 3}, LastAnswer: "304", LastAt: now.Add(-2 * time.Second), AgeSeconds: 2,
+		},
+		Pushes: PushStatus{Configured: true, Counts: push.Counts{Sent: 2316, Accepted: 2310, Refused: 6}, PerMinute: 38.5},
+	}}
+}
+
+// scenePhones makes the phones of a scene: each holds the display state, as a real one would after the last push.
+func scenePhones(in *Input) []PhoneView {
+	state, err := json.Marshal(cricket.NewContentState(&in.Display))
+	if err != nil {
+		return nil
+	}
+	var alerts []PhoneAlert
+	for i := range in.Events {
+		if e := &in.Events[i]; e.Alert {
+			title := in.Display.Teams[0].Code + " v " + in.Display.Teams[1].Code
+			alerts = append(alerts, PhoneAlert{Title: title, Body: e.Text, At: e.At})
+		}
+	}
+	compact := CompactView{Trailing: fmt.Sprintf("%d off %d", in.Display.Required, in.Display.BallsLeft)}
+	if in.Display.Required == 0 {
+		compact.Trailing = in.Display.Teams[0].Overs
+	}
+	names := []struct{ name, model, look string }{
+		{"Asha", "iPhone 15", "light"}, {"Tom", "iPhone 14 Pro", "dark"}, {"Club house", "iPhone SE", "light"},
+		{"Ruth", "iPhone 16", "dark"}, {"Imran", "iPhone 13", "dark"},
+	}
+	out := make([]PhoneView, 0, len(names))
+	for i, n := range names {
+		v := PhoneView{
+			ID: fmt.Sprintf("phone-%d", i), Name: n.name, Model: n.model, Appearance: n.look, State: state,
+			Compact: compact, Alerts: alerts, P10Used: 7 + i, P10Budget: 15,
+			Pushes: PhonePushes{Received: 212 + 3*i, Applied: 209 + 2*i, Dropped: 3 + i},
+		}
+		switch i {
+		case 2:
+			v.Alerts = alerts[:min(1, len(alerts))]
+		case 3:
+			v.Stale = true
+		case 4:
+			v.State, v.Alerts, v.P10Used, v.Pushes = nil, nil, 0, PhonePushes{}
+		}
+		out = append(out, v)
+	}
+	return out
+}

@@ -1,0 +1,103 @@
+package page
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+
+	"github.com/touchline/touchline/httpapi/page"
+)
+
+//go:embed assets/*.css templates/*.html
+var files embed.FS
+
+// Renderer renders cricket's pages.
+type Renderer struct{ *page.Renderer }
+
+// New makes a renderer of pages whose addresses begin with base. An error is a bug in this package.
+func New(base string) (*Renderer, error) {
+	look := page.Look{Base: base, Assets: map[string][]byte{}}
+	var err error
+	if look.Templates, err = fs.Sub(files, "templates"); err != nil {
+		return nil, fmt.Errorf("templates: %w", err)
+	}
+	for _, name := range []string{"match.css", "staff.css"} {
+		if look.Assets[name], err = files.ReadFile("assets/" + name); err != nil {
+			return nil, fmt.Errorf("assets: %w", err)
+		}
+	}
+	all, kits := teamCSS()
+	look.Assets["team.css"] = all
+	for slug, css := range kits {
+		look.Assets[kitFile(slug)] = css
+	}
+	r, err := page.New(look)
+	return &Renderer{r}, err
+}
+
+// chartView is what the worm's template reads: the chart, and the match whose figures a disclosure fetches.
+type chartView struct {
+	Worm Worm
+	ID   string
+
+	Elsewhere bool // see Match
+}
+
+// barsView is what the template of the bars reads.
+type barsView struct {
+	Bars
+	Elsewhere bool // see Match
+}
+
+// keptView is what the template of a list reads that comes from the scorecard.
+type keptView[T any] struct {
+	Rows      []T
+	Elsewhere bool // see Match
+}
+
+// Match renders the parts of the match page. Parts that say what they said in last, an earlier view of the same match
+// or none, are taken from it.
+func (r *Renderer) Match(in Input, last page.View) (page.View, error) {
+	m := NewMatch(in)
+	m.Score.Stale = m.Top.Badges.Stale
+	v, err := r.Parts(last, m.Title, []page.Block{
+		{ID: "top", Data: m.Top}, {ID: "score", Data: m.Score}, {ID: "crease", Data: m.Crease},
+		{ID: "overs", Data: keptView[OverGroup]{m.Overs, m.Elsewhere}}, {ID: "worm", Data: chartView{m.Worm, m.ID, m.Elsewhere}},
+		{ID: "bars", Data: barsView{m.Bars, m.Elsewhere}}, {ID: "timeline", Data: m.Timeline}, {ID: "phones", Data: m.Phones},
+		{ID: "cards", Data: keptView[InningsCard]{m.Cards, m.Elsewhere}}, {ID: operatorPart, Data: m.Node},
+	})
+	v.Kind, v.Operator, v.Styles = "match", operatorPart, m.styles()
+	return v, err
+}
+
+// operatorPart is the strip that shows how the node fares.
+const operatorPart = "node"
+
+// styles are the style sheets of a match page: its own, and those of its two sides.
+func (m *Match) styles() []string {
+	if len(m.Kits) == 0 {
+		return []string{"match.css", "team.css"}
+	}
+	return append([]string{"match.css"}, m.Kits...)
+}
+
+// Overs renders the page with the figures of every over, which the match page fetches when somebody wants them.
+func (r *Renderer) Overs(in Input) ([]byte, error) {
+	m := NewMatch(in)
+	return r.Framed("overs-page", m, page.Frame{Title: "Over by over · " + m.Title, Body: "overs", Styles: m.styles()})
+}
+
+// List renders the parts of the list of matches, as Match does.
+func (r *Renderer) List(in ListInput, last page.View) (page.View, error) {
+	l := NewList(in)
+	v, err := r.Parts(last, l.Title, []page.Block{{ID: "top", Data: l.Top}, {ID: "list", Data: l}, {ID: operatorPart, Data: l.Node}})
+	v.Kind, v.Operator, v.Styles = "list", operatorPart, []string{"match.css", "team.css", "extra.css"}
+	return v, err
+}
+
+// Replays renders the page of replays. It works by plain forms.
+func (r *Renderer) Replays(in ReplayInput) (page.View, error) {
+	v, err := r.Parts(page.View{}, "Replays", []page.Block{{ID: "replay", Data: NewReplay(in)}})
+	v.Kind, v.Styles = "replay", []string{"team.css", "staff.css"}
+	return v, err
+}

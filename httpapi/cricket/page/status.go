@@ -1,0 +1,99 @@
+package page
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket/poll"
+	"github.com/touchline/touchline/edge/cricket/push"
+	"github.com/touchline/touchline/httpapi/operator"
+)
+
+// NodeStatus is how the node is doing, and what it does for this application: the operator's strip of the pages.
+type NodeStatus struct {
+	operator.NodeStatus
+	Status
+}
+
+// Status is this application's part of /statusz.
+type Status struct {
+	Role   string      `json:"role"` // leader or observer; empty while nothing is on
+	Lease  LeaseStatus `json:"lease"`
+	Feed   FeedStatus  `json:"feed"`
+	Pushes PushStatus  `json:"pushes"`
+}
+
+// LeaseStatus is the lease under which the node works. The zero value means it holds none.
+type LeaseStatus struct {
+	Key      string    `json:"key,omitempty"`
+	Fence    int64     `json:"fence,omitempty"`
+	Deadline time.Time `json:"deadline,omitzero"` // real time
+}
+
+// FeedStatus is how the polling of the live feed goes.
+type FeedStatus struct {
+	Configured bool `json:"configured"` // there is a feed to ask
+	poll.Status
+	LastAnswer string     `json:"lastAnswer"`       // "200", "304", or why it failed
+	LastAt     time.Time  `json:"lastAt,omitzero"`  // of the last good answer about a match in play
+	AgeSeconds float64    `json:"ageSeconds"`       // since then, by the node's clock
+	Torn       int        `json:"torn"`             // matches whose score and balls disagree in the last readings
+	Alarms     []string   `json:"alarms,omitempty"` // endpoints that refuse us, with what is wrong
+	FailedJobs []string   `json:"failedJobs,omitempty"`
+	Reads      []FeedRead `json:"reads,omitempty"` // what is asked about the matches that this node reads
+}
+
+// FeedRead is which endpoint of the feed is asked about a match.
+type FeedRead struct {
+	MatchID  string    `json:"matchId"`
+	Endpoint string    `json:"endpoint"`        // livescores, or fixtures/{id} for a match by itself
+	NextAt   time.Time `json:"nextAt,omitzero"` // absent: with news
+}
+
+// PushStatus counts what was sent to APNs and how it answered.
+type PushStatus struct {
+	Configured bool `json:"configured"` // there is a key to push with
+	push.Counts
+	PerMinute float64   `json:"perMinute"`
+	Paused    time.Time `json:"pausedUntil,omitzero"` // nothing is sent before
+	Circuit   string    `json:"circuit,omitempty"`    // of the way to Apple: closed, half-open or open
+	Alarms    []string  `json:"alarms,omitempty"`     // Apple's answers that a person has to look at
+}
+
+// PhoneView is what one phone shows.
+type PhoneView struct {
+	ID         string          `json:"id"`
+	MatchID    string          `json:"matchId,omitempty"` // the match it follows; empty: whichever is on
+	Name       string          `json:"name"`              // "Asha's phone"
+	Model      string          `json:"model"`
+	Appearance string          `json:"appearance"`      // light or dark
+	State      json.RawMessage `json:"state,omitempty"` // the content state it holds; absent before the first
+	Compact    CompactView     `json:"compact"`
+	Alerts     []PhoneAlert    `json:"alerts"` // newest last
+	P10Used    int             `json:"p10Used"`
+	P10Budget  int             `json:"p10Budget"`
+	Stale      bool            `json:"stale"`
+	Ended      bool            `json:"ended"`
+	Pushes     PhonePushes     `json:"pushes"`
+}
+
+// CompactView is what stands left and right of the camera.
+type CompactView struct {
+	Leading  string `json:"leading"`
+	Trailing string `json:"trailing"`
+}
+
+// PhoneAlert is an alert that lit up the phone's screen.
+type PhoneAlert struct {
+	Key   string    `json:"key,omitempty"` // of the event; lets the timeline say who was told
+	Title string    `json:"title"`
+	Body  string    `json:"body"`
+	At    time.Time `json:"at"`
+}
+
+// PhonePushes counts the pushes of a phone.
+type PhonePushes struct {
+	Received int `json:"received"`
+	Applied  int `json:"applied"`
+	Dropped  int `json:"dropped"`
+}

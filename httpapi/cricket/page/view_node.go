@@ -1,0 +1,134 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/httpapi/operator"
+)
+
+// NodeView is the operator's strip.
+type NodeView struct {
+	Summary []string
+	Groups  []StatGroup
+}
+
+// StatGroup is a few figures that belong together.
+type StatGroup struct {
+	Title string
+	Stats []Stat
+}
+
+const feedGroup = "Feed"
+
+// NewNodeView works out the operator's strip.
+func NewNodeView(n NodeStatus) NodeView {
+	lease, fence, deadline := "none", "–", "–"
+	if n.Lease.Key != "" {
+		lease, fence = n.Lease.Key, fmt.Sprint(n.Lease.Fence)
+		deadline = n.Lease.Deadline.UTC().Format("15:04:05")
+	}
+	v := NodeView{
+		Summary: []string{
+			or(n.Role, "idle"),
+			grouped(n.Feed.Polls) + " polls",
+			grouped(n.Pushes.Sent) + " pushes",
+			"journal " + position(n.Journal.Last),
+			megabytes(n.MemoryBytes),
+		},
+		Groups: []StatGroup{
+			{"Lease", []Stat{
+				{"Role", or(n.Role, "idle")}, {"Key", lease}, {"Fence", fence}, {"Deadline", deadline},
+				{"Cloud", cloudText(n.Cloud)},
+			}},
+			{feedGroup, []Stat{
+				{"Polls", grouped(n.Feed.Polls)}, {"Unchanged", grouped(n.Feed.Unchanged)},
+				{"Failed", grouped(n.Feed.Failed)}, {"Last answer", or(n.Feed.LastAnswer, "–")},
+				{"Age", ago(time.Duration(n.Feed.AgeSeconds * float64(time.Second)))},
+			}},
+			{"Pushes", []Stat{
+				{"A minute", fmt.Sprintf("%.1f", n.Pushes.PerMinute)}, {"Sent", grouped(n.Pushes.Sent)},
+				{"Accepted", grouped(n.Pushes.Accepted)}, {"Refused", grouped(n.Pushes.Refused)},
+			}},
+			{"Store", []Stat{
+				{"Journal first", position(n.Journal.First)}, {"Journal last", position(n.Journal.Last)},
+				{"Last commit", fmt.Sprintf("%.2f ms", n.Commits.LastMillis)},
+				{"Writes a commit", fmt.Sprintf("%.1f", n.Commits.Members)},
+				{"Refused for lack of room", grouped(n.Commits.Refused)},
+				{"Damaged on disk", damagedText(n.Chores.Verify)},
+			}},
+			{"Process", []Stat{
+				{"Version", or(n.Version, "devel")}, {"Up", ago(time.Duration(n.UptimeSeconds * float64(time.Second)))},
+				{"Memory", megabytes(n.MemoryBytes)}, {"Goroutines", fmt.Sprint(n.Goroutines)},
+				{"Streams", fmt.Sprint(n.Streams)},
+				{"Clock", joined(or(n.Clock.Speed, "real"), n.Clock.Now.UTC().Format("15:04:05"))},
+			}},
+		},
+	}
+	if n.Cloud.State != "" && n.Cloud.State != "none" {
+		v.Groups = append(v.Groups, cloudGroup(n.Cloud, n.Clock.Now))
+	}
+	return v
+}
+
+// damagedText is what the daily pass over all items has found.
+func damagedText(v operator.VerifyStatus) string {
+	switch {
+	case v.Damaged > 0:
+		return grouped(v.Damaged) + " in " + strings.Join(v.Where, ", ")
+	case v.Ended.IsZero():
+		return "not all verified yet"
+	}
+	return "none of " + grouped(v.Items) + " items, at " + v.Ended.UTC().Format("15:04")
+}
+
+// cloudGroup is how the node stands with its cloud, for a person at the venue.
+func cloudGroup(c operator.CloudStatus, now time.Time) StatGroup {
+	state, since := map[string]string{"in_step": "in step", "behind": "behind", "offline": "offline", "stopped": "stopped"}[c.State], "–"
+	if !c.Since.IsZero() {
+		since = joined(c.Since.UTC().Format("15:04:05"), ago(now.Sub(c.Since)))
+	}
+	look := "nothing"
+	if c.Conflicts > 0 {
+		look = plural(c.Conflicts, "conflict", "conflicts")
+	}
+	g := StatGroup{"Cloud", []Stat{
+		{"State", or(state, c.State)}, {"Since", since}, {"Waiting", plural(c.Waiting, "write", "writes")}, {"To look at", look},
+	}}
+	if c.LastError != "" && c.State != "in_step" {
+		g.Stats = append(g.Stats, Stat{"Last error", c.LastError})
+	}
+	for _, alarm := range c.Alarms {
+		g.Stats = append(g.Stats, Stat{"A person has to act", alarm})
+	}
+	return g
+}
+
+// position writes a sequence of the journal: where the file has been restored, its incarnation stands before it.
+func position(seq uint64) string {
+	const bits = 40 // of the number within an incarnation
+	number := grouped(seq & (1<<bits - 1))
+	if incarnation := seq >> bits; incarnation > 1 {
+		return fmt.Sprintf("%d / %s", incarnation, number)
+	}
+	return number
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/(1<<20)) }
+
+// reads adds which endpoint of the feed this node asks about the match of a page, and when next.
+func (v *NodeView) reads(in *Input) {
+	for _, r := range in.Node.Feed.Reads {
+		if r.MatchID != in.Display.MatchID {
+			continue
+		}
+		next := "–"
+		if !r.NextAt.IsZero() {
+			next = r.NextAt.UTC().Format("15:04:05")
+		}
+		i := slices.IndexFunc(v.Groups, func(g StatGroup) bool { return g.Title == feedGroup })
+		v.Groups[i].Stats = append(v.Groups[i].Stats, Stat{"This match is read from", r.Endpoint}, Stat{"Next", next})
+	}
+}

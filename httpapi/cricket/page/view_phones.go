@@ -1,0 +1,174 @@
+package page
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+)
+
+// Phones is the row of lock screens.
+type Phones struct {
+	Phones []Phone
+	Told   string // "3 phones follow this match"
+	None   string // what there is to say where no phone is to see
+}
+
+// Phone is one phone's lock screen, as its Live Activity and its alerts leave it.
+type Phone struct {
+	ID       string
+	Name     string
+	Model    string
+	Dark     bool
+	Clock    string
+	Date     string
+	Waiting  string // why there is no Live Activity to see
+	Ended    bool
+	Stale    bool
+	Leading  string
+	Trailing string
+	Teams    []PhoneTeam
+	Line     string
+	Overs    string // of the side that bats
+	Batters  []PhoneBatter
+	Bowler   string
+	Balls    []Disc
+	Alerts   []PhoneNote
+	Used     int
+	Budget   int
+	Ticks    []bool // one for each urgent push of the budget, used ones first
+	Pushes   PhonePushes
+}
+
+// PhoneTeam is a side's line in the Live Activity.
+type PhoneTeam struct {
+	Class, Code, Score string
+	Batting            bool
+}
+
+// PhoneBatter is a batter in the Live Activity.
+type PhoneBatter struct {
+	Name, Score string
+	OnStrike    bool
+}
+
+// PhoneNote is an alert on the lock screen.
+type PhoneNote struct{ Key, Title, Body, Ago string }
+
+// phoneNotes is how many alerts a lock screen shows; older ones lie under them.
+const phoneNotes = 2
+
+func (b *builder) phones() Phones {
+	var p Phones
+	for i := range b.in.Phones {
+		v := &b.in.Phones[i]
+		if v.MatchID == "" || v.MatchID == b.in.Display.MatchID {
+			p.Phones = append(p.Phones, b.phone(v))
+		}
+	}
+	switch n := len(p.Phones); n {
+	case 0:
+		p.None = b.unseen()
+	case 1:
+		p.Told = "1 phone follows this match"
+	default:
+		p.Told = fmt.Sprintf("%d phones follow this match", n)
+	}
+	return p
+}
+
+// unseen says who follows a match whose phones are not here to see, as real ones are not.
+func (b *builder) unseen() string {
+	a := &b.in.Audience
+	switch {
+	case a.Followers == 0 && a.Elsewhere:
+		return "No follower is known to this node: another may serve them."
+	case a.Followers == 0:
+		return "Nobody follows this match yet."
+	}
+	text := plural(a.Followers, "user follows", "users follow") + " this match"
+	switch {
+	case !b.in.Node.Pushes.Configured:
+		return text + "; this node has no push."
+	case a.Elsewhere:
+		return text + "; another node pushes to them."
+	case a.Pending > 0:
+		return text + fmt.Sprintf("; a Live Activity is on %s, and pending on %d without an update token.", plural(a.Active, "phone", "phones"), a.Pending)
+	}
+	return text + fmt.Sprintf("; a Live Activity is on %s.", plural(a.Active, "phone", "phones"))
+}
+
+func (b *builder) phone(v *PhoneView) Phone {
+	now := b.in.Node.Clock.Now.UTC()
+	p := Phone{
+		ID: v.ID, Name: v.Name, Model: v.Model, Dark: v.Appearance == "dark", Clock: clockTime(now),
+		Date: now.Format("Monday 2 January"), Ended: v.Ended, Stale: v.Stale, Leading: v.Compact.Leading,
+		Trailing: v.Compact.Trailing, Used: v.P10Used, Budget: v.P10Budget, Pushes: v.Pushes,
+	}
+	for i := range v.P10Budget {
+		p.Ticks = append(p.Ticks, i < v.P10Used)
+	}
+	var st cricket.ContentState
+	if len(v.State) == 0 || json.Unmarshal(v.State, &st) != nil || len(st.Teams) == 0 {
+		p.Waiting = "Waiting for the first push"
+		if v.Pushes.Received > 0 {
+			p.Waiting = "No Live Activity on the screen"
+		}
+	} else {
+		b.fillState(&p, &st)
+	}
+	for i := len(v.Alerts) - 1; i >= 0 && len(p.Alerts) < phoneNotes; i-- {
+		a := &v.Alerts[i]
+		p.Alerts = append(p.Alerts, PhoneNote{fmt.Sprint(a.At.UnixMilli()), a.Title, a.Body, alertAge(now.Sub(a.At))})
+	}
+	return p
+}
+
+func alertAge(d time.Duration) string {
+	if d < time.Minute {
+		return "now"
+	}
+	return ago(d) + " ago"
+}
+
+func (b *builder) fillState(p *Phone, st *cricket.ContentState) {
+	for i := range st.Teams {
+		t := &st.Teams[i]
+		team := PhoneTeam{Class: b.classByCode(t), Code: t.Code, Batting: t.Batting}
+		if t.Batted {
+			team.Score = fmt.Sprintf("%d/%d", t.Runs, t.Wickets)
+			if t.Wickets == 10 {
+				team.Score = fmt.Sprint(t.Runs)
+			}
+		}
+		if t.Batting {
+			p.Overs = t.Overs
+		}
+		p.Teams = append(p.Teams, team)
+	}
+	p.Line = sentence(or(st.Result, st.Equation, st.Note, st.Status))
+	for i := range st.Batters {
+		x := &st.Batters[i]
+		p.Batters = append(p.Batters, PhoneBatter{x.Name, fmt.Sprintf("%d (%d)", x.Runs, x.Balls), x.OnStrike})
+	}
+	if w := st.Bowler; w != nil {
+		p.Bowler = fmt.Sprintf("%s %d-%d (%s)", w.Name, w.Wickets, w.Runs, w.Overs)
+	}
+	for _, mark := range st.LastBalls {
+		p.Balls = append(p.Balls, discOf(mark, markKind(mark)))
+	}
+	if p.Leading == "" && len(p.Teams) > 0 {
+		p.Leading = strings.TrimSpace(p.Teams[0].Code + " " + p.Teams[0].Score)
+	}
+}
+
+func (b *builder) classByCode(t *cricket.ContentTeam) string {
+	for _, s := range b.sides {
+		if s.Code == t.Code {
+			return s.Class
+		}
+	}
+	return "t-" + kitOf("", t.Code).slug
+}

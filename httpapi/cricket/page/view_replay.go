@@ -1,0 +1,91 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/touchline/touchline/edge/cricket/replay"
+)
+
+// ReplayInput is everything the page of replays shows.
+type ReplayInput struct {
+	Tapes   []replay.Info
+	Query   string // of the tapes those that have all its words; empty: all
+	Playing []replay.Playing
+	Problem string // what was wrong with what was asked for; empty: nothing
+}
+
+// Replay is the page of replays.
+type Replay struct {
+	Problem string
+	Playing []ReplayPanel
+	Stopped []ReplayPanel // can only be played anew
+	Tapes   []replay.Info
+	Count   string // "3 of 48 matches"
+	Query   string
+	Speeds  []string
+}
+
+// ReplayPanel is a replay with its controls.
+type ReplayPanel struct {
+	ID, MatchID, Title string
+	TapeID             string
+	Pill               Pill
+	Going              bool // else it can be played on
+	Over               bool // it can only be played anew, or from an earlier ball
+	Cursor, Balls      int
+	Where              string // "ball 214 of 612"
+	Speed              string
+	Faults             uint64
+	Speeds             []string
+}
+
+// speeds are what the page offers.
+func speeds() []string { return []string{"1", "5", "30", "100", "1000"} }
+
+// NewReplay works the page out.
+func NewReplay(in ReplayInput) Replay {
+	r := Replay{Problem: in.Problem, Tapes: found(in.Tapes, in.Query), Query: in.Query, Speeds: speeds()}
+	r.Count = plural(len(in.Tapes), "match", "matches")
+	if len(r.Tapes) < len(in.Tapes) {
+		r.Count = fmt.Sprintf("%d of %s", len(r.Tapes), r.Count)
+	}
+	for i := range in.Playing {
+		p := &in.Playing[i]
+		panel := ReplayPanel{
+			ID: p.ID, TapeID: p.TapeID, MatchID: p.MatchID, Title: p.Title, Cursor: p.Cursor, Balls: p.Balls, Faults: p.Faults, Speeds: speeds(),
+			Where: fmt.Sprintf("ball %d of %d", p.Cursor, p.Balls), Speed: strconv.FormatFloat(p.Speed, 'f', -1, 64),
+			Pill: Pill{Class: "live", Icon: "dot", Text: p.Status},
+		}
+		switch p.Status {
+		case "paused":
+			panel.Pill.Class, panel.Pill.Icon = "pause", "clock"
+		case "stopped", "finished":
+			panel.Pill.Class, panel.Pill.Icon, panel.Over = "over", "stumps", true
+		default:
+			panel.Going = true
+		}
+		if p.Status == "stopped" {
+			r.Stopped = append(r.Stopped, panel)
+			continue
+		}
+		r.Playing = append(r.Playing, panel)
+	}
+	return r
+}
+
+// found returns the tapes that have every word of a query somewhere, in either case.
+func found(tapes []replay.Info, query string) []replay.Info {
+	words := strings.Fields(strings.ToLower(query))
+	var out []replay.Info
+	for i := range tapes {
+		t := &tapes[i]
+		text := strings.ToLower(strings.Join([]string{t.ID, t.Title, t.Date, t.Type, t.Event, t.Venue, t.Result, t.Why}, "\n"))
+		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
+			out = append(out, *t)
+		}
+	}
+	return out
+}

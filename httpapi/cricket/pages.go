@@ -1,0 +1,129 @@
+package cricket
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/cricket/page"
+	"github.com/touchline/touchline/httpapi/operator"
+	httppage "github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+const listLimit = 100 // matches on the list
+
+// getHome opens with the match that a visitor most likely came for; with several the list, with none the quiet page.
+func (a *api) getHome(c *gin.Context) error {
+	id, err := a.home(c.Request.Context())
+	if err != nil {
+		return err
+	}
+	return httpapi.Page(c, id)
+}
+
+// home picks that match: the one the node features, the only one that is on, or the only one there is.
+func (a *api) home(ctx context.Context) (string, error) {
+	if id := a.Featured(); id != "" {
+		_, err := a.Service.Match(ctx, id)
+		if err == nil {
+			return id, nil
+		}
+		if !fault.Is(err, fault.NotFound) {
+			return "", err
+		}
+	}
+	found, err := a.Service.Live(ctx)
+	if err == nil && len(found) == 0 {
+		found, _, err = a.Service.Matches(ctx, cricket.MatchFilter{Limit: 2})
+	}
+	if err != nil || len(found) != 1 {
+		return "", err
+	}
+	return found[0].MatchID, nil
+}
+
+func getListPage(c *gin.Context) error { return httpapi.Page(c, "") }
+
+// getOversPage has the figures of every over, which the match page leaves out until somebody wants them.
+func (a *api) getOversPage(c *gin.Context, id string) error {
+	in, err := a.input(c.Request.Context(), page.NodeStatus{NodeStatus: httpapi.Node(c)}, id)
+	if err != nil {
+		return err
+	}
+	body, err := a.pages.Overs(in)
+	if err != nil {
+		return err
+	}
+	return httpapi.HTML(c, http.StatusOK, body)
+}
+
+// live are the matches that are on, for a list of applications.
+func (a *api) live(ctx context.Context) (tiles []httppage.Tile, err error) {
+	on, err := a.Service.Live(ctx)
+	for i := range on {
+		f := &on[i]
+		tiles = append(tiles, httppage.Tile{Href: a.pages.At("/matches/" + f.MatchID), Title: scoreLine(f), Line: f.LeagueName})
+	}
+	return tiles, err
+}
+
+// view renders the page of a match, or the list of matches for "".
+func (a *api) view(ctx context.Context, node *operator.NodeStatus, match string, last httppage.View) (httppage.View, error) {
+	st := page.NodeStatus{NodeStatus: *node, Status: a.nodeStatus(node)}
+	if match != "" {
+		in, err := a.input(ctx, st, match)
+		if err != nil {
+			return httppage.View{}, err
+		}
+		return a.pages.Match(in, last)
+	}
+	fixtures, _, err := a.Service.Matches(ctx, cricket.MatchFilter{Limit: listLimit})
+	if err != nil {
+		return httppage.View{}, err
+	}
+	return a.pages.List(page.ListInput{Fixtures: fixtures, Node: st}, last)
+}
+
+// input reads what the match page shows. A match that no reading has been seen of yet has no display: the fixture
+// makes one.
+func (a *api) input(ctx context.Context, node page.NodeStatus, id string) (page.Input, error) {
+	in := page.Input{Node: node, Phones: a.Phones()}
+	var err error
+	if in.Fixture, err = a.Service.Match(ctx, id); err != nil {
+		return page.Input{}, err
+	}
+	if in.Display, err = a.Service.Display(ctx, id); err != nil {
+		if !fault.Is(err, fault.NotFound) {
+			return page.Input{}, err
+		}
+		in.Display = displayOf(&in.Fixture)
+	}
+	if in.Card, err = a.Service.Card(ctx, id); err != nil {
+		return page.Input{}, err
+	}
+	if a.Audience != nil {
+		if in.Audience, err = a.Audience(ctx, id); err != nil {
+			return page.Input{}, err
+		}
+	}
+	in.Events, err = a.Service.Events(ctx, id)
+	return in, err
+}
+
+func displayOf(f *cricket.Fixture) cricket.Display {
+	d := cricket.Display{
+		MatchID: f.MatchID, League: f.LeagueName, Phase: f.Phase, Status: f.Status, Note: f.Note, Result: f.Result,
+		UpdatedAt: f.LiveUpdatedAt,
+	}
+	if d.Phase == "" {
+		d.Phase = cricket.PhasePrematch
+	}
+	for _, t := range f.Teams {
+		d.Teams = append(d.Teams, cricket.TeamScore{ID: t.ID, Name: t.Name, Code: t.Code, Overs: "0.0"})
+	}
+	return d
+}

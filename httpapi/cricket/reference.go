@@ -1,0 +1,98 @@
+package cricket
+
+import (
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+// Bounds of what an admin writes of leagues and teams.
+const (
+	maxName = 120
+	maxCode = 16
+	maxURL  = 512
+)
+
+// feedID returns the id in the path, as the feed numbers leagues, teams and seasons.
+func feedID(c *gin.Context) (string, error) {
+	id := c.Param("id")
+	if id == "" || len(id) > maxMatchID {
+		return "", fault.New(fault.NotFound, "not_found", "There is nothing with this id.")
+	}
+	return id, nil
+}
+
+// listed answers with the whole of a list.
+func listed[T any](all func(tx *store.Tx) ([]T, error)) httpapi.Handler {
+	return func(c *gin.Context) error {
+		return httpapi.AnswerView(c, func(tx *store.Tx) (httpapi.List[T], error) {
+			items, err := all(tx)
+			return httpapi.NewList(items, ""), err
+		})
+	}
+}
+
+// read answers with what the id in the path names.
+func read[T any](get func(tx *store.Tx, id string) (T, error)) httpapi.Handler {
+	return func(c *gin.Context) error {
+		id, err := feedID(c)
+		if err != nil {
+			return err
+		}
+		return httpapi.AnswerView(c, func(tx *store.Tx) (T, error) { return get(tx, id) })
+	}
+}
+
+// seasonTeams are the teams of a season; none for one that is not known, which has no row of its own.
+func seasonTeams(tx *store.Tx, id string) (httpapi.List[cricket.TeamSeasonRecord], error) {
+	items, err := cricket.TeamSeasons{}.Of(tx, id)
+	return httpapi.NewList(items, ""), err
+}
+
+// patchLeague: {name?, code?, imagePath?, active?, marquee?}.
+func patchLeague(c *gin.Context) error {
+	id, err := feedID(c)
+	if err != nil {
+		return err
+	}
+	b, err := httpapi.Body(c)
+	if err != nil {
+		return err
+	}
+	p := cricket.LeaguePatch{
+		Name: b.Change("name", maxName), Code: b.Change("code", maxCode), ImagePath: b.Change("imagePath", maxURL),
+		Active: b.Bool("active"), Marquee: b.Bool("marquee"),
+	}
+	if err := b.Patch(p == cricket.LeaguePatch{}, p.Name); err != nil {
+		return err
+	}
+	return httpapi.AnswerUpdate(c, func(tx *store.Tx) (cricket.LeagueRecord, error) { return cricket.Leagues{}.Patch(tx, id, p) })
+}
+
+func deleteLeague(c *gin.Context) error {
+	id, err := feedID(c)
+	if err != nil {
+		return err
+	}
+	return httpapi.Remove(c, func(tx *store.Tx) error { return cricket.Leagues{}.Delete(tx, id) })
+}
+
+// patchTeam: {name?, code?, imagePath?}.
+func patchTeam(c *gin.Context) error {
+	id, err := feedID(c)
+	if err != nil {
+		return err
+	}
+	b, err := httpapi.Body(c)
+	if err != nil {
+		return err
+	}
+	p := cricket.TeamPatch{Name: b.Change("name", maxName), Code: b.Change("code", maxCode), ImagePath: b.Change("imagePath", maxURL)}
+	if err := b.Patch(p == cricket.TeamPatch{}, p.Name); err != nil {
+		return err
+	}
+	return httpapi.AnswerUpdate(c, func(tx *store.Tx) (cricket.TeamRecord, error) { return cricket.Teams{}.Patch(tx, id, p) })
+}

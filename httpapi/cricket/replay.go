@@ -1,0 +1,95 @@
+package cricket
+
+import (
+	"math"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/edge/cricket/replay"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/bind"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+const (
+	maxSpeed    = 10_000
+	maxPosition = 20_000        // balls; the longest Test has fewer
+	maxSeed     = math.MaxInt32 // of the faults of a feed; 0: none
+)
+
+// ofDeck hands a route the recorded matches that this node plays.
+func (a *api) ofDeck(do func(c *gin.Context, deck Deck) error) httpapi.Handler {
+	return func(c *gin.Context) error {
+		if a.Replay == nil {
+			return fault.New(fault.NotFound, "replay_off", "This node plays no recorded matches: its feed is real.")
+		}
+		return do(c, a.Replay)
+	}
+}
+
+func getTapes(c *gin.Context, deck Deck) error {
+	return httpapi.JSON(c, httpapi.NewList(deck.Tapes(), ""))
+}
+
+func getReplays(c *gin.Context, deck Deck) error {
+	return httpapi.JSON(c, httpapi.NewList(deck.List(), ""))
+}
+
+// postReplay: {tapeId, speed?, faults?}.
+func postReplay(c *gin.Context, deck Deck) error {
+	b, err := httpapi.Body(c)
+	if err != nil {
+		return err
+	}
+	ask := replay.StartReplay{
+		TapeID: bind.Need(b, "tapeId", matchMember(b)), Speed: b.Number("speed", 0.01, maxSpeed, 1), Faults: uint64(b.Whole("faults", maxSeed, 0)),
+	}
+	if err := b.Err(); err != nil {
+		return err
+	}
+	p, err := deck.Start(ask)
+	if err != nil {
+		return err
+	}
+	return httpapi.Answer(c, http.StatusCreated, p)
+}
+
+// postReplayControl: {action, position?, speed?, faults?}.
+func postReplayControl(c *gin.Context, deck Deck) error {
+	b, err := httpapi.Body(c)
+	if err != nil {
+		return err
+	}
+	ask, err := readControl(b)
+	if err != nil {
+		return err
+	}
+	p, err := deck.Control(c.Param("id"), ask)
+	if err != nil {
+		return err
+	}
+	return httpapi.Answer(c, http.StatusOK, p)
+}
+
+// readControl reads an action with what it needs.
+func readControl(b *bind.Body) (replay.Control, error) {
+	action := func(name string) string { return b.OneOf(name, "play", "pause", "stop", "seek", "speed", "faults") }
+	ask := replay.Control{
+		Action: bind.Need(b, "action", action), Position: int(b.Whole("position", maxPosition, 0)),
+		Speed: b.Number("speed", 0.01, maxSpeed, 0), Faults: uint64(b.Whole("faults", maxSeed, 0)),
+	}
+	for action, member := range map[string]string{"seek": "position", "speed": "speed", "faults": "faults"} {
+		if _, ok := b.Get(member); !ok && ask.Action == action {
+			b.Bad(member, "is required to %s", action)
+		}
+	}
+	return ask, b.Err()
+}
+
+func deleteReplay(c *gin.Context, deck Deck) error {
+	if err := deck.Remove(c.Param("id")); err != nil {
+		return err
+	}
+	return httpapi.NoContent(c)
+}

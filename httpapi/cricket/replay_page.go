@@ -1,0 +1,103 @@
+package cricket
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/edge/cricket/replay"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/cricket/page"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+func (a *api) getReplayPage(c *gin.Context, deck Deck) error {
+	return a.replayPage(c, deck, http.StatusOK, "")
+}
+
+func (a *api) replayPage(c *gin.Context, deck Deck, status int, problem string) error {
+	view, err := a.pages.Replays(page.ReplayInput{Tapes: deck.Tapes(), Query: c.Query("q"), Playing: deck.List(), Problem: problem})
+	if err != nil {
+		return err
+	}
+	return httpapi.BarePage(c, status, view)
+}
+
+// startByForm starts a recording: a form with tapeId, speed and faults.
+func startByForm(c *gin.Context, deck Deck) error {
+	f := form{r: c.Request}
+	ask := replay.StartReplay{TapeID: f.r.PostFormValue("tapeId"), Speed: f.number("speed", maxSpeed, 1), Faults: f.seed()}
+	if f.err != nil {
+		return f.err
+	}
+	_, err := deck.Start(ask)
+	return err
+}
+
+// controlByForm changes a replay: a form with action, and position, speed or faults; remove is an action too.
+func controlByForm(c *gin.Context, deck Deck) error {
+	f := form{r: c.Request}
+	ask := replay.Control{
+		Action: f.r.PostFormValue("action"), Position: int(f.number("position", maxPosition, 0)), Speed: f.number("speed", maxSpeed, 0), Faults: f.seed(),
+	}
+	switch {
+	case f.err != nil:
+		return f.err
+	case ask.Action == "remove":
+		return deck.Remove(c.Param("id"))
+	}
+	_, err := deck.Control(c.Param("id"), ask)
+	return err
+}
+
+// replayForm does what a form of the page asks for and shows the page again, with what was wrong. Only our own page may
+// send it.
+func (a *api) replayForm(do func(c *gin.Context, deck Deck) error) httpapi.Handler {
+	shown := a.ofDeck(func(c *gin.Context, deck Deck) error {
+		if err := c.Request.ParseForm(); err != nil {
+			return fault.Wrap(err, fault.Invalid, "bad_body", "The form cannot be read.")
+		}
+		err := do(c, deck)
+		if told, ok := errors.AsType[*fault.Error](err); ok {
+			f := httpapi.FailureOf(told)
+			_ = c.Error(err)
+			return a.replayPage(c, deck, f.Status, f.Message)
+		}
+		if err != nil {
+			return err
+		}
+		c.Redirect(http.StatusSeeOther, a.pages.At("/replay"))
+		return nil
+	})
+	return func(c *gin.Context) error {
+		if err := httpapi.OwnPage(c); err != nil {
+			return err
+		}
+		return shown(c)
+	}
+}
+
+// form reads the numbers of a form; err is the first thing that was wrong.
+type form struct {
+	r   *http.Request
+	err error
+}
+
+func (f *form) number(name string, most, usual float64) float64 {
+	text := f.r.PostFormValue(name)
+	if text == "" {
+		return usual
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v >= 0 && v <= most) {
+		if f.err == nil {
+			f.err = fault.New(fault.Invalid, "validation", "%s must be a number from 0 to %v.", name, most)
+		}
+		return usual
+	}
+	return v
+}
+
+func (f *form) seed() uint64 { return uint64(f.number("faults", maxSeed, 0)) }

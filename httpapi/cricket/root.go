@@ -1,0 +1,35 @@
+package cricket
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/httpapi"
+)
+
+// getRoot says what answers here, to whoever looks for it.
+func (a *api) getRoot(c *gin.Context) error {
+	return httpapi.JSON(c, map[string]string{
+		"name": "sightscreen", "version": a.Version, "openapi": a.address("/openapi.yaml"), "health": a.address("/health"),
+	})
+}
+
+type statusAnswer struct {
+	Status string `json:"status"`
+}
+
+func getHealth(c *gin.Context) error {
+	return httpapi.Answer(c, http.StatusOK, statusAnswer{"ok"})
+}
+
+// getHealthReady is /readyz in cricket's words.
+func getHealthReady(c *gin.Context) error {
+	if err := httpapi.Ready(c); err != nil {
+		return err
+	}
+	return httpapi.Answer(c, http.StatusOK, statusAnswer{"ready"})
+}
+
+// getAppConfig is what an app asks for when it starts.
+func (a *api) getAppConfig(c *gin.Context) error { return httpapi.JSON(c, a.Info) }

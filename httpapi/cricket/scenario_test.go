@@ -1,0 +1,200 @@
+package cricket
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+// deed is a request, what it answers, and what it does to the store: lines of rows that came (+) and went (-).
+type deed struct {
+	as      string // user; "": u1; "key": the API key; "nobody"
+	ask     string // "POST /user/follow/7"
+	body    string
+	status  int
+	want    []string
+	effects []string
+}
+
+// appRig is a server on a store with a match on (7), one that is over (8) and one to come (9).
+type appRig struct {
+	t      testing.TB
+	store  *store.Store
+	server *httpapi.Server
+	now    time.Time
+}
+
+var rigNow = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+
+func newAppRig(t testing.TB, change ...func(*setup)) *appRig {
+	t.Helper()
+	r := &appRig{t: t, now: rigNow}
+	r.store = storetest.OpenWith(t, filepath.Join(t.TempDir(), "store.db"),
+		store.Options{NoSync: true, Now: func() time.Time { return r.now }}, cricket.Tables()...)
+	teams := []cricket.FixtureTeam{{ID: 10, Name: "England", Code: "ENG", Score: "52/1 (6.0)"}, {ID: 42, Name: "India", Code: "IND"}}
+	fixture := cricket.Fixture{LeagueID: 3, LeagueCode: "WT", LeagueName: "World Trophy", StartTime: rigNow, Type: "T20I", Teams: teams}
+	for id, phase := range map[string]cricket.Phase{"7": cricket.PhaseLive, "8": cricket.PhaseCompleted, "9": cricket.PhasePrematch} {
+		fixture.MatchID, fixture.Phase, fixture.Status = id, phase, map[string]string{"7": "1st Innings", "8": "Finished", "9": "NS"}[id]
+		fixture.ArchivedAt = time.Time{}
+		if id == "8" {
+			fixture.ArchivedAt = rigNow
+		}
+		r.put(cricket.TableFixtures, fixture)
+	}
+	r.put(cricket.TableActiveMatches, cricket.State{MatchID: "7", Status: cricket.ActiveLive, MatchPhase: cricket.PhaseLive, InstanceID: "n1", LastTickAt: rigNow.Add(-2 * time.Second)})
+	display := scene(t, "t20").Display
+	display.MatchID, display.Teams = "7", []cricket.TeamScore{{ID: 10, Code: "ENG", Name: "England", Overs: "6.0"}, {ID: 42, Code: "IND", Name: "India", Overs: "0.0"}}
+	state, err := json.Marshal(display)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.put(cricket.TableDisplay, attr.Item{"cacheKey": attr.S(cricket.DisplayKey("7")), "state": attr.S(string(state))})
+	cfg := &setup{
+		Config: httpapi.Config{Journal: r.store, Store: r.store, Clock: clock.Real(), Version: "test", Auth: web.ByName{}},
+		App:    Config{Service: cricket.NewService(r.store, cricket.Options{})},
+	}
+	for _, f := range change {
+		f(cfg)
+	}
+	r.server = newServer(t, cfg)
+	return r
+}
+
+// put writes a row, of a struct or as it is.
+func (r *appRig) put(table string, v any) {
+	r.t.Helper()
+	item, ok := v.(attr.Item)
+	if !ok {
+		var err error
+		if item, err = attr.Marshal(v); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	err := r.store.Update(r.t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Put(store.PutItem{Table: table, Item: item})
+		return err
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// send asks, and holds the answer against the document.
+func (r *appRig) send(as, ask, body string) *httptest.ResponseRecorder {
+	r.t.Helper()
+	method, path, _ := strings.Cut(ask, " ")
+	req := httptest.NewRequest(method, "/cricket"+path, strings.NewReader(body))
+	switch as {
+	case "nobody":
+	case "key":
+		req.Header.Set("X-Api-Key", "key")
+	case "":
+		req.Header.Set("Authorization", "Bearer u1")
+	default:
+		req.Header.Set("Authorization", "Bearer "+as)
+	}
+	w := httptest.NewRecorder()
+	checked(r.t, r.server.Handler()).ServeHTTP(w, req)
+	return w
+}
+
+// rows are the rows that routes may change, a line each.
+func (r *appRig) rows() (all []string) {
+	r.t.Helper()
+	short := func(v attr.Value) string { return v.Str()[:min(len(v.Str()), 2)] }
+	lines := map[string]func(it attr.Item) string{
+		cricket.TableFollows: func(it attr.Item) string {
+			team, _ := it["teamId"].Int()
+			return fmt.Sprintf("follow %s %s team %d", it["matchId"].Str(), it["userId"].Str(), team)
+		},
+		cricket.TableDevices: func(it attr.Item) string {
+			return fmt.Sprintf("device %s %s id %s start %s", it["userId"].Str(), short(it["deviceToken"]), it["deviceId"].Str(), short(it["pushToStartToken"]))
+		},
+		cricket.TableLiveActivities: func(it attr.Item) string {
+			return strings.TrimSpace(fmt.Sprintf("activity %s %s %s %s %s", it["matchId"].Str(), it["userId#deviceId"].Str(), it["status"].Str(), short(it["updateToken"]), it["endReason"].Str()))
+		},
+		cricket.TableLeagues: func(it attr.Item) string {
+			return fmt.Sprintf("league %s %s active %v marquee %v", it["leagueId"].Str(), it["name"].Str(), it["active"].Bool(), it["marquee"].Bool())
+		},
+		cricket.TableTeams: func(it attr.Item) string {
+			return fmt.Sprintf("team %s %s", it["teamId"].Str(), it["name"].Str())
+		},
+		cricket.TableFixtureCache: func(it attr.Item) string { return "cached " + it["matchId"].Str() },
+	}
+	err := r.store.View(r.t.Context(), func(tx *store.Tx) error {
+		for table, line := range lines {
+			for item, err := range tx.ScanAll(store.Scan{Table: table}) {
+				if err != nil {
+					return err
+				}
+				all = append(all, line(item))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// do does one deed after the other.
+func (r *appRig) do(deeds []deed) {
+	r.t.Helper()
+	before := r.rows()
+	for _, d := range deeds {
+		r.now = r.now.Add(time.Second)
+		w := r.send(d.as, d.ask, d.body)
+		at := fmt.Sprintf("%s %s %s", d.as, d.ask, d.body)
+		if w.Code != d.status {
+			r.t.Errorf("%s: %d, want %d: %s", at, w.Code, d.status, w.Body)
+		}
+		for _, want := range d.want {
+			if !strings.Contains(w.Body.String(), want) {
+				r.t.Errorf("%s: no %s in %.500s", at, want, w.Body)
+			}
+		}
+		if w.Code == http.StatusNoContent && w.Body.Len() > 0 {
+			r.t.Errorf("%s: 204 with a body", at)
+		}
+		after := r.rows()
+		var effects []string
+		for _, line := range before {
+			if !slices.Contains(after, line) {
+				effects = append(effects, "- "+line)
+			}
+		}
+		for _, line := range after {
+			if !slices.Contains(before, line) {
+				effects = append(effects, "+ "+line)
+			}
+		}
+		if diff := gocmp.Diff(d.effects, effects); diff != "" {
+			r.t.Errorf("%s: effects\n%s", at, diff)
+		}
+		before = after
+	}
+}
+
+func tokenOf(letter string) string { return strings.Repeat(letter, 64) }
+
+func device(letter, id string) string {
+	return fmt.Sprintf(`{"deviceToken":"%s","platform":"ios","deviceId":"%s"}`, tokenOf(letter), id)
+}

@@ -1,0 +1,228 @@
+package cricket
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/httpapi/operator"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/sync/replica"
+)
+
+// fakeSync is a cloud that answers as a test wants.
+type fakeSync struct {
+	mu        sync.Mutex
+	status    operator.SyncStatus
+	conflicts []operator.Conflict
+	waited    []uint64
+	wait      func(ctx context.Context) (uint64, error)
+	fail      error
+}
+
+func (f *fakeSync) Status(context.Context) (operator.SyncStatus, error) { return f.status, f.fail }
+
+func (f *fakeSync) Conflicts(_ context.Context, ask operator.ConflictAsk) (out []operator.Conflict, next uint64, err error) {
+	for _, c := range slices.Backward(f.conflicts) {
+		state := ask.State
+		if state == "" {
+			state = "open"
+		}
+		if (state == "all" || c.State == state) && (ask.Table == "" || c.Table == ask.Table) && (ask.Before == 0 || c.ID < ask.Before) {
+			if len(out) == ask.Limit {
+				return out, out[len(out)-1].ID, nil
+			}
+			c.Decided = nil
+			out = append(out, c)
+		}
+	}
+	return out, 0, f.fail
+}
+
+func (f *fakeSync) Conflict(_ context.Context, id uint64) (operator.Conflict, error) {
+	for _, c := range f.conflicts {
+		if c.ID == id {
+			return c, f.fail
+		}
+	}
+	return operator.Conflict{}, fault.New(fault.NotFound, "conflict_not_found", "There is no conflict %d.", id)
+}
+
+func (f *fakeSync) Decide(ctx context.Context, id uint64, verb string) (operator.Conflict, error) {
+	c, err := f.Conflict(ctx, id)
+	switch {
+	case err != nil:
+		return c, err
+	case c.State != "open":
+		return c, fault.New(fault.Conflict, "conflict_closed", "It was %s.", c.State)
+	}
+	c.State = map[string]string{"retry": "retried", "discard": "discarded"}[verb]
+	f.conflicts[id-1] = c
+	return c, nil
+}
+
+func (f *fakeSync) Wait(ctx context.Context, seq uint64) (uint64, error) {
+	f.mu.Lock()
+	f.waited = append(f.waited, seq)
+	f.mu.Unlock()
+	if f.wait == nil {
+		return 0, nil
+	}
+	return f.wait(ctx)
+}
+
+func conflictsOf(n int) (out []operator.Conflict) {
+	for i := range n {
+		out = append(out, operator.Conflict{
+			ID: uint64(i + 1), At: rigNow, Kind: "conflict", State: "open", Table: "cricket-match-follows", Key: json.RawMessage(`{"matchId":{"S":"7"}}`),
+			WriteID: "n1.1.12", Policy: "intent", Code: "condition_failed", Text: "The cloud's item does not satisfy the condition.", Writes: 1,
+			Decided: []operator.ConflictWrite{{
+				WriteID: "n1.1.12", Table: "cricket-match-follows", Key: json.RawMessage(`{"matchId":{"S":"7"}}`), At: rigNow, Op: "update",
+				Update: "SET a = :a", Values: json.RawMessage(`{":a":{"N":"1"}}`), Sent: 2, Met: json.RawMessage(`{"a":{"N":"2"}}`),
+			}},
+		})
+	}
+	return out
+}
+
+func TestSyncRoutes(t *testing.T) {
+	f := &fakeSync{conflicts: conflictsOf(3), status: operator.SyncStatus{
+		At: rigNow, Configured: true, State: "offline", Since: rigNow, Cloud: "eu-west-1", Waiting: 2, Mode: "observe",
+		Tables: []replica.TableStatus{{Table: "cricket-match-follows", Waiting: 2}}, Lanes: []replica.LaneStatus{{Lane: 3, Parked: []replica.ParkStatus{{WriteID: "n1.1.12", Table: "t", Why: "a hold"}}}},
+		Feed: []replica.FeedStatus{{Rule: "cricket-teams", Items: 9}}, Node: replica.IdentityStatus{Node: "n1", Incarnation: 1}, Budget: replica.BudgetState{Level: replica.LevelOK}, Usage: replica.Usage{Requests: 12, WriteUnits: 7.5, ReadUnits: 3},
+	}}
+	f.conflicts[1].State, f.conflicts[1].Table = "resolved", "cricket-user-devices"
+	r := newAppRig(t, func(c *setup) { c.Sync = f })
+	r.do([]deed{
+		{as: "u1", ask: "GET /sync", status: 403},
+		{as: "admin", ask: "GET /sync", status: 200, want: []string{`"state":"offline"`, `"waiting":2`, `"leases":[]`, `"usage":{"requests":12,"writeUnits":7.5,"readUnits":3}`, `"parked":[{"writeId":"n1.1.12"`, `"alarms":[]`}},
+		{as: "key", ask: "GET /conflicts", status: 200, want: []string{`"items":[{"id":3`, `{"id":1`, `"cursor":null`}},
+		{as: "key", ask: "GET /conflicts?limit=1", status: 200, want: []string{`"items":[{"id":3`, `"cursor":"3"`}},
+		{as: "key", ask: "GET /conflicts?limit=1&cursor=3", status: 200, want: []string{`"items":[{"id":1`, `"cursor":null`}},
+		{as: "key", ask: "GET /conflicts?state=resolved&table=cricket-user-devices", status: 200, want: []string{`"items":[{"id":2`}},
+		{as: "key", ask: "GET /conflicts?state=lost", status: 400, want: []string{`"field":"state"`}},
+		{as: "key", ask: "GET /conflicts?cursor=x", status: 400, want: []string{"bad_cursor"}},
+		{as: "key", ask: "GET /conflicts/3", status: 200, want: []string{`"met":{"a":{"N":"2"}}`, `"sent":2`}},
+		{as: "key", ask: "GET /conflicts/9", status: 404, want: []string{"conflict_not_found"}},
+		{as: "key", ask: "GET /conflicts/x", status: 404, want: []string{"conflict_not_found"}},
+		{as: "u1", ask: "POST /conflicts/3/retry", status: 403},
+		{as: "admin", ask: "POST /conflicts/3/retry", status: 200, want: []string{`"state":"retried"`}},
+		{as: "admin", ask: "POST /conflicts/3/discard", status: 409, want: []string{"conflict_closed"}},
+		{as: "admin", ask: "POST /conflicts/1/discard", status: 200, want: []string{`"state":"discarded"`}},
+	})
+}
+
+func TestWithoutACloud(t *testing.T) {
+	r := newAppRig(t)
+	r.do([]deed{
+		{as: "admin", ask: "GET /sync", status: 200, want: []string{`"configured":false`, `"state":"none"`, `"tables":[]`}},
+		{as: "admin", ask: "GET /conflicts", status: 200, want: []string{`"items":[]`}},
+		{as: "admin", ask: "GET /conflicts/1", status: 404, want: []string{"no_cloud"}},
+		{as: "admin", ask: "POST /conflicts/1/retry", status: 404, want: []string{"no_cloud"}},
+	})
+	w := r.prefer("POST /user/follow/7", "{}", "wait=5")
+	if w.Code != http.StatusCreated || w.Header().Get("Preference-Applied") != "wait=5" || w.Header().Get(headerSeq) == "" {
+		t.Errorf("%d %v: the commit here is all there is to wait for", w.Code, w.Header())
+	}
+}
+
+// prefer asks as u1, or as an admin what is for admins, with a preference, and holds the answer against the document.
+func (r *appRig) prefer(ask, body, prefer string) *httptest.ResponseRecorder {
+	r.t.Helper()
+	method, path, _ := strings.Cut(ask, " ")
+	req := httptest.NewRequest(method, "/cricket"+path, strings.NewReader(body))
+	req.Header.Set("Authorization", "Bearer u1")
+	if strings.HasPrefix(path, "/admin/") {
+		req.Header.Set("Authorization", "Bearer admin")
+	}
+	if prefer != "" {
+		req.Header.Set("Prefer", prefer)
+	}
+	w := httptest.NewRecorder()
+	checked(r.t, r.server.Handler()).ServeHTTP(w, req)
+	return w
+}
+
+func TestPreferWait(t *testing.T) {
+	never := func(ctx context.Context) (uint64, error) {
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	for _, c := range []struct {
+		name, ask, prefer string
+		wait              func(context.Context) (uint64, error)
+		status            int
+		applied, body     string
+		waits             bool
+	}{
+		{name: "not asked for", ask: "POST /user/follow/7", status: 201},
+		{name: "in the cloud", ask: "POST /user/follow/7", prefer: "wait=5", status: 201, applied: "wait=5", waits: true},
+		{name: "not yet", ask: "POST /user/follow/7", prefer: "wait=0", wait: never, status: 202, applied: "wait=0", body: `"matchId":"7"`, waits: true},
+		{name: "not yet, no body", ask: "DELETE /user/follow/9", prefer: "wait=0", wait: never, status: 202, applied: "wait=0", waits: true},
+		{
+			name: "refused", ask: "POST /user/follow/7", prefer: "wait=5", status: 409, waits: true, body: `"details":{"conflict":17}`,
+			wait: func(context.Context) (uint64, error) { return 17, nil },
+		},
+		{
+			name: "broken", ask: "POST /user/follow/7", prefer: "wait=5", status: 500, waits: true, body: "internal",
+			wait: func(context.Context) (uint64, error) { return 0, fmt.Errorf("key=hunter2") },
+		},
+		{name: "nothing was written", ask: "POST /admin/cache/clear", prefer: "wait=5", status: 200, applied: "wait=5", wait: never},
+		{name: "nonsense is passed over", ask: "POST /user/follow/7", prefer: "wait=soon", wait: never, status: 201},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := &fakeSync{wait: c.wait}
+			r := newAppRig(t, func(cfg *setup) { cfg.Sync = f })
+			if w := r.prefer("POST /user/follow/9", "{}", ""); w.Code != 201 {
+				t.Fatal(w.Code, w.Body)
+			}
+			before := r.store.Seq()
+			w := r.prefer(c.ask, "{}", c.prefer)
+			if w.Code != c.status || w.Header().Get("Preference-Applied") != c.applied || !strings.Contains(w.Body.String(), c.body) {
+				t.Errorf("%d %q %s, want %d %q %s", w.Code, w.Header().Get("Preference-Applied"), w.Body, c.status, c.applied, c.body)
+			}
+			if strings.Contains(w.Body.String(), "hunter2") {
+				t.Error("a secret was shown")
+			}
+			seq := ""
+			if now := r.store.Seq(); now != before {
+				seq = fmt.Sprint(now)
+			}
+			if got := w.Header().Get(headerSeq); got != seq {
+				t.Errorf("%s is %q, the journal says %q", headerSeq, got, seq)
+			}
+			if c.waits != (len(f.waited) == 1) || c.waits && fmt.Sprint(f.waited[0]) != seq {
+				t.Errorf("waited for %v, wrote %s", f.waited, seq)
+			}
+		})
+	}
+}
+
+func TestHubPageShowsTheCloud(t *testing.T) {
+	f := &fakeSync{conflicts: conflictsOf(1), status: operator.SyncStatus{
+		At: rigNow, Configured: true, State: "offline", Since: time.Now().Add(-time.Minute), Cloud: "eu-west-1", Waiting: 2, Conflicts: replica.ConflictStatus{Open: 1, Kept: 1},
+		Tables: []replica.TableStatus{{Table: "cricket-match-follows", Waiting: 2, Stopped: &replica.StoppedTable{Why: "access denied"}}, {Table: "slow", Pace: replica.Pace{Rate: 7.3, Throttled: 2}}, {Table: "slow-once", Pace: replica.Pace{Throttled: 9}}}, Alarms: []string{"Nothing of it is sent."},
+	}}
+	r := newAppRig(t, func(c *setup) { c.Sync = f })
+	req := httptest.NewRequest(http.MethodGet, "/_/hub", nil)
+	req.Header.Set("X-Api-Key", "key")
+	w := httptest.NewRecorder()
+	r.server.Handler().ServeHTTP(w, req)
+	if strings.Contains(w.Body.String(), "slow-once") {
+		t.Error("a table that is not hindered is on the hub's page")
+	}
+	for _, want := range []string{
+		"offline since ", "2 writes wait", "access denied", "slowed down by the cloud to 7 a second", "Nothing of it is sent.", "did not accept 1 write", "does not satisfy the condition",
+	} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("no %q on the hub's page", want)
+		}
+	}
+}

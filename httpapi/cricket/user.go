@@ -1,0 +1,136 @@
+package cricket
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/bind"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// ofMatch hands a route the id of the match in its path.
+func ofMatch(do func(c *gin.Context, match string) error) httpapi.Handler {
+	return func(c *gin.Context) error {
+		match, err := matchID(c)
+		if err != nil {
+			return err
+		}
+		return do(c, match)
+	}
+}
+
+// ofUser hands a route the user who asks.
+func ofUser(do func(c *gin.Context, user string) error) httpapi.Handler {
+	return func(c *gin.Context) error {
+		user, err := httpapi.Subject(c)
+		if err != nil {
+			return err
+		}
+		return do(c, user)
+	}
+}
+
+// ofFollower hands a route the user who asks, and the match in its path.
+func ofFollower(do func(c *gin.Context, user, match string) error) httpapi.Handler {
+	return ofUser(func(c *gin.Context, user string) error {
+		match, err := matchID(c)
+		if err != nil {
+			return err
+		}
+		return do(c, user, match)
+	})
+}
+
+func matchID(c *gin.Context) (string, error) {
+	id := c.Param("id")
+	if id == "" || len(id) > maxMatchID {
+		return "", fault.New(fault.NotFound, "match_not_found", "There is no such match here.")
+	}
+	return id, nil
+}
+
+// tokenMember reads a token of Apple's in hexadecimal digits, made lower case; the empty string where it is absent.
+func tokenMember(b *bind.Body) func(name string) string {
+	return func(name string) string {
+		v := b.Text(name, 2*maxToken)
+		if v != "" && (len(v) < 64 || len(v) > maxToken || len(v)%2 != 0 || !httpapi.IsToken(v)) {
+			b.Bad(name, "must be 64 to %d hexadecimal digits", maxToken)
+			return ""
+		}
+		return strings.ToLower(v)
+	}
+}
+
+// teamMember reads a team's id; 0 where it is absent.
+func teamMember(b *bind.Body) func(name string) int64 {
+	return func(name string) int64 {
+		text := b.ID(name, maxMatchID)
+		if text == "" {
+			return 0
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 1 {
+			b.Bad(name, "must be a team's id: a whole number, or one in a string")
+			return 0
+		}
+		return n
+	}
+}
+
+// ensureUser has the rows here that a request of a user is about: their devices, and of a match, if one is named, the
+// fixture, their follow and the Live Activities of their devices. What is in the cloud alone is read from there.
+func (a *api) ensureUser(c *gin.Context, user, match string) error {
+	if a.Ensure == nil {
+		return nil
+	}
+	return httpapi.EnsureWithin(c.Request.Context(), func(ctx context.Context) error { return a.ensureRows(ctx, user, match) })
+}
+
+func (a *api) ensureRows(ctx context.Context, user, match string) error {
+	if err := a.Ensure(ctx, cricket.TableDevices, attr.Item{"userId": attr.S(user)}); err != nil || match == "" {
+		return err
+	}
+	of := attr.S(match)
+	if err := a.Ensure(ctx, cricket.TableFixtures, attr.Item{"matchId": of}); err != nil {
+		return err
+	}
+	if err := a.Ensure(ctx, cricket.TableFollows, attr.Item{"matchId": of, "userId": attr.S(user)}); err != nil {
+		return err
+	}
+	var devices []cricket.Device
+	err := a.keptHere(ctx, func(tx *store.Tx) (err error) {
+		devices, err = cricket.Devices{}.Of(tx, user)
+		return err
+	})
+	for i := range devices {
+		if err == nil {
+			key := cricket.SessionKey(user, devices[i].DeviceID)
+			err = a.Ensure(ctx, cricket.TableLiveActivities, attr.Item{"matchId": of, "userId#deviceId": attr.S(key)})
+		}
+	}
+	return err
+}
+
+// ensureEvents has the events of a match here that another node has written, if there is such a match and the cloud has
+// them in time. Else the reader sees what is here: the match may be missing, which the route says itself.
+func (a *api) ensureEvents(ctx context.Context, match string) error {
+	if a.Ensure == nil || match == "" {
+		return nil
+	}
+	if _, err := a.Service.Match(ctx, match); err != nil {
+		if fault.Is(err, fault.NotFound) {
+			return nil // what anybody thinks up is not looked for in the cloud
+		}
+		return err
+	}
+	return httpapi.EnsureWithin(ctx, func(ctx context.Context) error {
+		return a.Ensure(ctx, cricket.TableEvents, attr.Item{"matchId": attr.S(match)})
+	})
+}

@@ -1,0 +1,225 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/httpapi/bind"
+	"github.com/touchline/touchline/httpapi/operator"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// stateFresh is how long an answer serves everybody who asks: an application may count rows for it.
+const stateFresh = time.Second
+
+// conflictsShown is how many conflicts the operator's page lists.
+const conflictsShown = 20
+
+// stateCache keeps the latest state.
+type stateCache struct {
+	mu    sync.Mutex
+	at    time.Time
+	state operator.State
+}
+
+// Operator is how the node is doing, with what each of its applications says of itself.
+func Operator(c *gin.Context) (operator.State, error) {
+	return serverOf(c).operatorState(c.Request.Context())
+}
+
+func (s *Server) operatorState(ctx context.Context) (operator.State, error) {
+	h := &s.state
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := s.wall.Now()
+	if !h.at.IsZero() && now.Sub(h.at) < stateFresh {
+		return h.state, nil
+	}
+	state, err := s.readState(ctx)
+	if err == nil {
+		h.at, h.state = now, state
+	}
+	return state, err
+}
+
+func (s *Server) readState(ctx context.Context) (out operator.State, err error) {
+	out = operator.State{
+		At: s.cfg.Clock.Now(), Version: s.cfg.Version, Apps: map[string]any{},
+		Streams: operator.Streams{Open: s.events.Count(), Limit: s.limits.Load().streams},
+	}
+	var problems []string
+	for _, m := range s.apps {
+		if m.Operator == nil {
+			continue
+		}
+		part, err := m.Operator(ctx, out.At)
+		if err != nil {
+			s.log.Error("an application does not say how it is", "app", m.Name, "err", err)
+			problems = append(problems, m.Title+" cannot say how it is: its state could not be read.")
+			continue
+		}
+		problems = append(problems, part.Problems...)
+		out.Tables = append(out.Tables, part.Tables...)
+		out.Apps[m.Name] = part.Status
+	}
+	if out.Sync, err = s.syncStatus(ctx); err != nil {
+		return out, err
+	}
+	if n := out.Sync.Conflicts; out.Sync.Configured && n.Open+n.Quarantined > 0 {
+		if out.Conflicts, _, err = s.cfg.Sync.Conflicts(ctx, operator.ConflictAsk{Limit: conflictsShown}); err != nil {
+			return out, err
+		}
+	}
+	out.Judge(s.checks(ctx), problems)
+	return out, nil
+}
+
+func getHub(c *gin.Context) error {
+	state, err := Operator(c)
+	if err != nil {
+		return err
+	}
+	return JSON(c, state)
+}
+
+// getHubPage is GET /_/hub for people.
+func (s *Server) getHubPage(c *gin.Context) error {
+	state, err := Operator(c)
+	if err != nil {
+		return err
+	}
+	view, err := s.pages.Operator(state.Page())
+	if err != nil {
+		return err
+	}
+	body, err := s.pages.Bare(view, s.nav(c))
+	if err != nil {
+		return err
+	}
+	return HTML(c, http.StatusOK, body)
+}
+
+// syncStatus is the node's account of itself and the cloud; without a cloud it says so.
+func (s *Server) syncStatus(ctx context.Context) (operator.SyncStatus, error) {
+	if s.cfg.Sync == nil {
+		return operator.SyncStatus{At: s.cfg.Clock.Now()}.Whole(), nil
+	}
+	st, err := s.cfg.Sync.Status(ctx)
+	return st.Whole(), err
+}
+
+func getSync(c *gin.Context) error {
+	st, err := serverOf(c).syncStatus(c.Request.Context())
+	if err != nil {
+		return err
+	}
+	return JSON(c, st)
+}
+
+func getConflicts(c *gin.Context) error {
+	q := bind.Parameters(c.Request)
+	ask := operator.ConflictAsk{State: q.OneOf("state", operator.ConflictStates()...), Table: q.Text("table", 255), Limit: q.Limit()}
+	if cursor := q.Text("cursor", bind.MaxCursor); cursor != "" {
+		var err error
+		if ask.Before, err = strconv.ParseUint(cursor, 10, 64); err != nil || ask.Before == 0 {
+			return bind.BadCursor()
+		}
+	}
+	if err := q.Err(); err != nil {
+		return err
+	}
+	sync := serverOf(c).cfg.Sync
+	if sync == nil {
+		return JSON(c, NewList[operator.Conflict](nil, ""))
+	}
+	found, next, err := sync.Conflicts(c.Request.Context(), ask)
+	if err != nil {
+		return err
+	}
+	cursor := ""
+	if next != 0 {
+		cursor = strconv.FormatUint(next, 10)
+	}
+	return JSON(c, NewList(found, cursor))
+}
+
+// conflictID is the one in the path.
+func conflictID(c *gin.Context) (uint64, error) {
+	if serverOf(c).cfg.Sync == nil {
+		return 0, fault.New(fault.NotFound, "no_cloud", "This node has no cloud: nothing is sent, and nothing is refused.")
+	}
+	id, err := strconv.ParseUint(c.Param("id"), 10, 64)
+	if err != nil {
+		return 0, fault.New(fault.NotFound, "conflict_not_found", "There is no conflict of this number.")
+	}
+	return id, nil
+}
+
+func getConflict(c *gin.Context) error {
+	id, err := conflictID(c)
+	if err != nil {
+		return err
+	}
+	found, err := serverOf(c).cfg.Sync.Conflict(c.Request.Context(), id)
+	if err != nil {
+		return err
+	}
+	return JSON(c, found)
+}
+
+// decideConflict retries or discards one.
+func decideConflict(verb string) Handler {
+	return func(c *gin.Context) error {
+		id, err := conflictID(c)
+		if err != nil {
+			return err
+		}
+		done, err := serverOf(c).cfg.Sync.Decide(c.Request.Context(), id, verb)
+		if err != nil {
+			return err
+		}
+		return Answer(c, http.StatusOK, done)
+	}
+}
+
+// OperatorHandler answers on a socket that only the operator can open: the node's state and its cloud's, and other routes, whose
+// levels do not count. Errors show their text, whatever their kind.
+func (s *Server) OperatorHandler(others []Route) http.Handler {
+	gin.SetMode(gin.ReleaseMode) // else every route is printed
+	e := gin.New()
+	e.HandleMethodNotAllowed = true
+	e.RedirectTrailingSlash = false
+	e.ContextWithFallback = true
+	_ = e.SetTrustedProxies(nil) // nil cannot fail
+	e.Use(s.enter, s.observe, s.rescue, guard)
+	e.NoRoute(s.noRoute)
+	e.NoMethod(s.noMethod)
+	all := append(OperatorRoutes(), Route{Method: "GET", Path: "/status", Do: s.getStatus})
+	for _, r := range append(all, others...) {
+		e.Handle(r.Method, r.Path, func(c *gin.Context) {
+			if err := r.Do(c); err != nil {
+				_ = c.Error(err)
+				c.Abort()
+				if !c.Writer.Written() {
+					s.failProblem(c, OperatorFailure(err))
+				}
+			}
+		})
+	}
+	return e
+}
+
+// OperatorFailure is an error as the operator may see it: with its text.
+func OperatorFailure(err error) Failure {
+	f := FailureOf(err)
+	if e, ok := errors.AsType[*fault.Error](err); ok {
+		f.Code, f.Message = e.Code, e.Message
+	}
+	return f
+}

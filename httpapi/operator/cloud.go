@@ -1,0 +1,144 @@
+package operator
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/touchline/touchline/httpapi/page"
+)
+
+// Cloud says what of the cloud a person should look at.
+func (p *Problems) Cloud(st *SyncStatus) {
+	if !st.Configured {
+		return
+	}
+	for _, alarm := range st.Alarms {
+		p.Add("%s", alarm)
+	}
+	if st.State == "offline" {
+		still := ""
+		if st.Mode == "strict" {
+			still = " Work that needs a lease has stopped (cloud.offline: strict)."
+		}
+		p.Add("The cloud cannot be reached since %s; %s, and the node serves what it has.%s", Clock(st.Since, p.At), waitingText(st.Waiting), still)
+	}
+	if n := st.Conflicts.Open; n > 0 {
+		p.Add("The cloud did not accept %s as intended: see the conflicts below (touchline conflicts show ID).", Count(n, "write"))
+	}
+}
+
+func waitingText(n int) string {
+	if n == 0 {
+		return "nothing waits for it"
+	}
+	if n == 1 {
+		return "1 write waits"
+	}
+	return fmt.Sprintf("%d writes wait", n)
+}
+
+// cloudSentence is how things stand, for a person at the venue.
+func cloudSentence(st *SyncStatus, now time.Time) string {
+	switch st.State {
+	case "in_step":
+		return "in sync: the cloud has everything written here"
+	case "behind":
+		if st.Since.IsZero() { // the clock was not set when they were written
+			return "behind: " + waitingText(st.Waiting)
+		}
+		return fmt.Sprintf("behind since %s: %s", Clock(st.Since, now), waitingText(st.Waiting))
+	case "offline":
+		return fmt.Sprintf("offline since %s: %s", Clock(st.Since, now), waitingText(st.Waiting))
+	case "stopped":
+		return "stopped: " + cmp.Or(st.Reason, "an operator has to act") + "; " + waitingText(st.Waiting)
+	default:
+		return "none is configured: nothing is replicated"
+	}
+}
+
+func cloudTable(h *State) page.Table {
+	st := &h.Sync
+	t := page.Table{ID: "cloud", Title: "Cloud", None: "No cloud is configured: nothing is replicated.", Heads: []string{"What", "Figure"}}
+	if !st.Configured {
+		return t
+	}
+	t.Rows = [][]string{
+		{"State", cloudSentence(st, h.At)}, {"Cloud", st.Cloud}, {"Prefix of the tables", cmp.Or(st.Prefix, "none")},
+		{"Writes that wait", fmt.Sprint(st.Waiting)},
+		{"Unanswered: sent, outcome not known yet", fmt.Sprint(st.Unanswered)},
+		{"Doubtful: not shown here, the cloud decides", fmt.Sprint(st.Doubtful)},
+		{"Not in the cloud since", Clock(st.Unsynced, h.At)},
+		{"Last error", lastErrorText(st, h.At)},
+		{"Conflicts", fmt.Sprintf("%d to look at, %d quarantined, %d kept", st.Conflicts.Open, st.Conflicts.Quarantined, st.Conflicts.Kept)},
+		{"Room for what waits", fmt.Sprintf("%.0f %% used (%s)", 100*st.Budget.Used, cmp.Or(st.Budget.Which, "nothing"))},
+		{"Kept after sending, for a cloud that is restored", Count(int(st.Replay.Entries), "write")},
+		{"Used since the start", fmt.Sprintf("%s, %.1f write units, %.1f read units", Count(int(st.Usage.Requests), "request"), st.Usage.WriteUnits, st.Usage.ReadUnits)},
+		{"Clock", clockText(st)},
+		{"Offline", offlineText(st.Mode)},
+		{"This node", fmt.Sprintf("%s, incarnation %d", st.Node.Node, st.Node.Incarnation)},
+	}
+	return t
+}
+
+// lastErrorText says when it was, too: it stays after the cloud has come back.
+func lastErrorText(st *SyncStatus, now time.Time) string {
+	if st.LastError == "" {
+		return "none"
+	}
+	return st.LastError + " (" + Clock(st.LastAt, now) + ")"
+}
+
+// offlineText says what goes on without the cloud.
+func offlineText(mode string) string {
+	switch mode {
+	case "strict":
+		return "strict: work that needs a lease stops"
+	case "observe":
+		return "observe: polling goes on, nothing is pushed"
+	}
+	return mode
+}
+
+func clockText(st *SyncStatus) string {
+	if !st.Reached {
+		return "not known: the cloud was not reached yet"
+	}
+	return fmt.Sprintf("%+.1f s off the cloud's", st.Ahead())
+}
+
+// cloudTables are the lists behind it: what waits of which table, what is read, what was not taken.
+func cloudTables(h *State) []page.Table {
+	if !h.Sync.Configured {
+		return nil
+	}
+	waiting := page.Table{ID: "waiting", Title: "Waiting for the cloud", None: "Nothing waits.", Heads: []string{"Table", "Writes", "Hindered"}}
+	for _, t := range h.Sync.Told() {
+		waiting.Rows = append(waiting.Rows, []string{t.Table, fmt.Sprint(t.Waiting), cmp.Or(t.Hindered(), "–")})
+	}
+	parked := page.Table{ID: "parked", Title: "Parked: waiting by themselves while others go on", None: "Nothing waits by itself.", Heads: []string{"Write", "Table", "Key", "Until", "Behind it", "Why"}}
+	for _, l := range h.Sync.Lanes {
+		for _, p := range l.Parked {
+			parked.Rows = append(parked.Rows, []string{p.WriteID, p.Table, string(p.Key), Clock(p.Until, h.At), fmt.Sprint(p.Behind), p.Words()})
+		}
+	}
+	read := page.Table{ID: "read", Title: "Read from the cloud", None: "Nothing is read.", Heads: []string{"Table", "Last pass", "Items", "Errors", "Last error"}}
+	for _, f := range h.Sync.Feed {
+		read.Rows = append(read.Rows, []string{f.Rule, Clock(f.LastPass, h.At), fmt.Sprint(f.Items), fmt.Sprint(f.Errors), cmp.Or(f.LastError, "–")})
+	}
+	conflicts := page.Table{ID: "conflicts", Title: "Conflicts", None: "No conflict is open.", Heads: []string{"Number", "At", "Kind", "Table", "Key", "Writes", "What"}}
+	for i := range h.Conflicts {
+		c := &h.Conflicts[i]
+		conflicts.Rows = append(conflicts.Rows, []string{fmt.Sprint(c.ID), Clock(c.At, h.At), c.Kind, c.Table, string(c.Key), fmt.Sprint(c.Writes), c.Text})
+	}
+	return []page.Table{waiting, parked, read, leaseTable(h), conflicts}
+}
+
+// leaseTable is what this node holds.
+func leaseTable(h *State) page.Table {
+	t := page.Table{ID: "leases", Title: "Leases", None: "This node holds none.", Heads: []string{"Lease", "Fence", "Until"}}
+	for _, l := range h.Sync.Leases {
+		t.Rows = append(t.Rows, []string{l.Key, fmt.Sprint(l.Fence), Clock(l.Deadline, h.At)})
+	}
+	return t
+}

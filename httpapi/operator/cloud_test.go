@@ -1,0 +1,46 @@
+package operator
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/sync/lease"
+)
+
+// The page says in words what a person meets nowhere else, and no figure that nobody knows.
+func TestCloudTableWords(t *testing.T) {
+	st := SyncStatus{Configured: true, State: "stopped", Reason: "the cloud has no table touchline-sync; touchline migrate --cloud creates it", Prefix: "prod-", Waiting: 1}
+	text := fmt.Sprint(cloudTable(&State{Sync: st}).Rows)
+	for _, want := range []string{
+		"stopped: the cloud has no table touchline-sync; touchline migrate --cloud creates it; 1 write waits", "prod-",
+		"Kept after sending", "outcome not known yet", "not shown here", "not known: the cloud was not reached yet",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+	st.Reached, st.Skew, st.Mode = true, 0.01, "strict"
+	st.LastError, st.LastAt = "offline: GetItem", time.Date(2026, 11, 22, 7, 30, 1, 0, time.UTC)
+	now := st.LastAt.Add(time.Minute)
+	text = fmt.Sprint(cloudTable(&State{At: now, Sync: st}).Rows)
+	for _, want := range []string{"+0.0 s off the cloud's", "offline: GetItem (07:30:01)", "strict: work that needs a lease stops"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+	st.Leases = []lease.Status{{Key: "match:7", Fence: 41, Deadline: now}}
+	conflict := Conflict{ID: 3, Table: "teams", Key: json.RawMessage(`{"teamId":{"S":"9"}}`)}
+	text = fmt.Sprint(cloudTables(&State{At: now, Sync: st, Conflicts: []Conflict{conflict}}))
+	for _, want := range []string{"match:7 41 07:31:01", `{"teamId":{"S":"9"}}`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+	st.State = "behind" // with what was written before the clock was set: nobody knows since when
+	if text := cloudSentence(&st, now); text != "behind: 1 write waits" {
+		t.Error(text)
+	}
+}

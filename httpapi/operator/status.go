@@ -1,0 +1,99 @@
+package operator
+
+import (
+	"time"
+)
+
+// NodeStatus is how the node is doing: its own part of the answer of /statusz, and of the operator's strip of pages.
+type NodeStatus struct {
+	Version       string          `json:"version"`
+	UptimeSeconds float64         `json:"uptimeSeconds"`
+	Cloud         CloudStatus     `json:"cloud"`
+	Journal       JournalStatus   `json:"journal"`
+	Commits       CommitStatus    `json:"commits"`
+	Chores        ChoreStatus     `json:"chores"`
+	DynamoDB      *EndpointStatus `json:"dynamodb,omitempty"` // nil: the node has no such endpoint
+	MemoryBytes   int64           `json:"memoryBytes"`        // resident
+	Goroutines    int             `json:"goroutines"`
+	Streams       int             `json:"streams"` // SSE clients; filled in by httpapi
+	Clock         ClockStatus     `json:"clock"`
+}
+
+// CloudStatus is how far the node is in step with the cloud.
+type CloudStatus struct {
+	State     string    `json:"state"`               // none, in_step, behind, offline, stopped
+	Since     time.Time `json:"since,omitzero"`      // of behind, offline and stopped
+	Waiting   int       `json:"waiting"`             // writes that the cloud does not have yet
+	Conflicts int       `json:"conflicts,omitempty"` // records that somebody should look at
+	LastError string    `json:"lastError,omitempty"` // without secrets
+	Alarms    []string  `json:"alarms,omitempty"`    // in plain words: a person has to act
+}
+
+// JournalStatus gives the sequence numbers that the journal holds.
+type JournalStatus struct {
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
+}
+
+// CommitStatus is how the store's commits go.
+type CommitStatus struct {
+	LastMillis float64 `json:"lastMillis"`
+	Members    float64 `json:"members"` // writes that share one commit, on average
+	Refused    uint64  `json:"refused"` // for lack of room, since the start
+
+	Warning string `json:"warning,omitempty"` // what a person should look at: there is no room
+}
+
+// ChoreStatus is what the store does that nobody waits for.
+type ChoreStatus struct {
+	Swept    uint64  `json:"swept"`              // items deleted because their time was over, since the start
+	Filling  []Chore `json:"filling,omitempty"`  // indexes that cannot be read yet
+	Dropping []Chore `json:"dropping,omitempty"` // what is left of dropped tables and indexes
+
+	Verify VerifyStatus `json:"verify"`
+}
+
+// VerifyStatus is what the daily pass over all items has found.
+type VerifyStatus struct {
+	Running bool      `json:"running"`
+	Ended   time.Time `json:"ended,omitzero"`    // of the last whole pass since the start
+	Items   uint64    `json:"items"`             // in that pass
+	Damaged uint64    `json:"damaged"`           // items, index entries and journal records that are not what was written
+	Where   []string  `json:"where,omitempty"`   // of these: table, table/index or journal
+	Refused uint64    `json:"refused,omitempty"` // requests that met a damaged item, since the start
+}
+
+// EndpointStatus is what the DynamoDB endpoint has answered since the start.
+type EndpointStatus struct {
+	Listen   string         `json:"listen"`
+	Requests []RequestCount `json:"requests"`         // by operation and outcome, sorted
+	Faults   []FaultCount   `json:"faults,omitempty"` // on demand, by rule
+}
+
+// RequestCount counts requests. The outcome is ok or the name of the exception.
+type RequestCount struct {
+	Operation string `json:"operation"`
+	Outcome   string `json:"outcome"`
+	Count     uint64 `json:"count"`
+}
+
+// FaultCount is how a rule of faults on demand fares.
+type FaultCount struct {
+	Rule     string `json:"rule"`
+	Kind     string `json:"kind"`
+	Seen     uint64 `json:"seen"`     // requests that it is about
+	Injected uint64 `json:"injected"` // those that met the fault
+}
+
+// Chore is one piece of work and how many items or entries of it are done.
+type Chore struct {
+	Table string `json:"table"`
+	Index string `json:"index,omitempty"`
+	Done  uint64 `json:"done"`
+}
+
+// ClockStatus is the node's notion of time.
+type ClockStatus struct {
+	Speed string    `json:"speed"` // real, max, or a factor: 30x
+	Now   time.Time `json:"now"`
+}

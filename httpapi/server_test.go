@@ -1,0 +1,140 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/web"
+)
+
+// TestMain sees that nothing is left running.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// The server's own time-outs are for answers. A stream outlives them.
+func TestStreamOutlivesTimeouts(t *testing.T) {
+	cfg, f := config(t)
+	cfg.Heartbeat = 40 * time.Millisecond
+	s := newServer(t, cfg)
+	ctx := t.Context()
+	done := make(chan struct{})
+	go func() { defer close(done); s.events.Run(ctx) }()
+	t.Cleanup(func() { <-done })
+	srv := httptest.NewUnstartedServer(s.Handler())
+	srv.Config.ReadTimeout, srv.Config.WriteTimeout = 60*time.Millisecond, 60*time.Millisecond
+	srv.Start()
+	t.Cleanup(srv.Close)
+	// On a busy machine the request itself may be too late for them, or the stream's first words: another one shows it then.
+	var c *web.Stream
+	for beats, tries := 0, 0; beats < 10; tries++ {
+		if tries == 20 {
+			t.Fatal("no stream outlives them")
+		}
+		var err error
+		if c, err = web.Try(t, srv.URL+streamPath, nil); err != nil {
+			continue
+		}
+		for ok := true; ok && beats < 10; {
+			var m web.Message
+			if m, ok = c.Next(); m.Comment {
+				beats++
+			}
+		}
+		if beats < 10 {
+			beats = 0
+		}
+	}
+	f.note("c1", 1)
+	c.Until(web.Named(frameNote))
+}
+
+// A reader that leaves makes room at once, not at the next event.
+func TestReaderThatLeavesMakesRoom(t *testing.T) {
+	cfg, _ := config(t)
+	cfg.MaxStreams, cfg.Heartbeat = 1, time.Hour
+	s := newServer(t, cfg)
+	srv := httptest.NewServer(s.Handler())
+	t.Cleanup(srv.Close)
+	one := web.Open(t, srv.URL+streamPath, nil)
+	one.Until(web.Named(frameCount))
+	one.Close()
+	web.Eventually(t, "room", func() bool { return s.events.Count() == 0 })
+}
+
+// A listener that breaks is an error, and still everything ends.
+func TestBrokenListener(t *testing.T) {
+	cfg, _ := config(t)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln.Close()
+	if err := newServer(t, cfg).Run(t.Context(), ln); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+// An open stream says once a minute that somebody reads its topic.
+func TestWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg, f := config(t)
+		s := newServer(t, cfg)
+		w := &watch{s: s, app: s.apps[0], topic: "c1"}
+		for n := 1; n <= 3; n++ {
+			for range 2 {
+				if err := w.look(t.Context()); err != nil || len(f.ensured) != n {
+					t.Fatalf("%d: %v, %q", n, err, f.ensured)
+				}
+			}
+			if err := clock.Sleep(t.Context(), clock.Real(), ensureAgain); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// A cloud that is slow holds nobody up for long; an error that nobody expects is not passed over.
+func TestEnsureWithin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		slow := func(ctx context.Context) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		if err := EnsureWithin(t.Context(), slow); err != nil || time.Since(begin) != ensureWithin {
+			t.Errorf("%v after %s", err, time.Since(begin))
+		}
+		bug := errors.New("a bug")
+		if err := EnsureWithin(t.Context(), func(context.Context) error { return bug }); !errors.Is(err, bug) {
+			t.Error(err)
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := EnsureWithin(gone, slow); !errors.Is(err, context.Canceled) {
+			t.Errorf("a client that has gone: %v", err)
+		}
+	})
+}
+
+// The paths of requests are logged; what can be pushed to with is not.
+func TestTokensAreNotLogged(t *testing.T) {
+	for path, want := range map[string]string{
+		"/counter/devices/" + strings.Repeat("a", 64):        "/counter/devices/...",
+		"/counter/devices/" + strings.Repeat("A", 64) + "/x": "/counter/devices/.../x",
+		"/counter/matches/1144530":                           "/counter/matches/1144530",
+		"/_/assets/0123456789ab/page.css":                    "/_/assets/0123456789ab/page.css",
+		"/counter/devices/" + strings.Repeat("0123", 50):     "/counter/devices/...",
+	} {
+		if got := loggedPath(path); got != want {
+			t.Errorf("%s is logged as %s", path, got)
+		}
+	}
+}

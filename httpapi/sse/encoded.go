@@ -1,0 +1,81 @@
+package sse
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/klauspost/compress/flate"
+)
+
+// encoded is a frame as it goes out: made once, however many readers get it.
+type encoded struct {
+	plain []byte // server-sent events
+	once  sync.Once
+	small []byte // plain as blocks of deflate that need nothing before them
+}
+
+// encode writes an event. The id is left out where seq is 0.
+func encode(name string, seq uint64, data []byte) *encoded {
+	b := make([]byte, 0, len(name)+len(data)+48)
+	b = append(append(append(b, "event: "...), name...), '\n')
+	if seq != 0 {
+		b = append(strconv.AppendUint(append(b, "id: "...), seq, 10), '\n')
+	}
+	for line := range bytes.SplitSeq(data, []byte("\n")) {
+		b = append(append(append(b, "data: "...), line...), '\n')
+	}
+	return &encoded{plain: append(b, '\n')}
+}
+
+// Encoder lends what encoding needs beside its result.
+type Encoder struct {
+	deflaters sync.Pool // of *flate.Writer: one has most of a megabyte
+	scratch   sync.Pool // of *bytes.Buffer
+
+	// What every stream says again and again.
+	hello, beat, tick *encoded
+}
+
+// NewEncoder makes an encoder, which all streams of a server share.
+func NewEncoder() *Encoder {
+	return &Encoder{
+		hello: &encoded{plain: fmt.Appendf(nil, "retry: %d\n\n", retryAfter.Milliseconds())},
+		beat:  &encoded{plain: []byte(": \n\n")}, tick: encode("tick", 0, []byte("{}")),
+	}
+}
+
+func (e *Encoder) deflater() *flate.Writer {
+	if z, ok := e.deflaters.Get().(*flate.Writer); ok {
+		return z
+	}
+	z, err := flate.NewWriter(nil, 6)
+	if err != nil {
+		panic(err) // the level is one that there is
+	}
+	return z
+}
+
+func (e *Encoder) buffer() *bytes.Buffer {
+	if b, ok := e.scratch.Get().(*bytes.Buffer); ok {
+		b.Reset()
+		return b
+	}
+	return new(bytes.Buffer)
+}
+
+// packed is the frame compressed by itself, up to a byte's boundary. One behind the other, such frames are one stream
+// of deflate, so that all readers can share them.
+func (w *encoded) packed(e *Encoder) []byte {
+	w.once.Do(func() {
+		z := e.deflater()
+		defer e.deflaters.Put(z)
+		var out bytes.Buffer
+		z.Reset(&out)
+		_, _ = z.Write(w.plain) // a buffer takes everything
+		_ = z.Flush()
+		w.small = bytes.Clone(out.Bytes())
+	})
+	return w.small
+}

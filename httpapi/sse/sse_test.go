@@ -1,0 +1,98 @@
+package sse
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/store"
+)
+
+// Whatever comes in whatever order: what is taken is in order, no event is missing unless a snapshot says so, and of
+// each slot the newest is there.
+func TestInbox(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sub := NewSubscriber(false)
+		events, newest := map[uint64]bool{}, map[string]uint64{}
+		seq := uint64(0)
+		for range rapid.IntRange(1, 6).Draw(t, "rounds") {
+			for range rapid.IntRange(0, 2*maxPending).Draw(t, "frames") {
+				seq++
+				f := Frame{Name: "event", Seq: seq}
+				if slot := rapid.SampledFrom([]string{"", "", "d", "c1"}).Draw(t, "slot"); slot != "" {
+					f.Slot, newest[slot] = slot, seq
+				} else {
+					events[seq] = true
+				}
+				sub.Offer(f)
+			}
+			frames, lost := sub.Take()
+			if lost != (len(events) > maxPending) {
+				t.Fatalf("lost %v with %d events", lost, len(events))
+			}
+			last := uint64(0)
+			for _, f := range frames {
+				if f.Seq <= last {
+					t.Fatalf("%d after %d", f.Seq, last)
+				}
+				last = f.Seq
+				if f.Slot != "" && newest[f.Slot] != f.Seq {
+					t.Fatalf("%s at %d, newest is %d", f.Slot, f.Seq, newest[f.Slot])
+				}
+				delete(events, f.Seq)
+			}
+			if !lost && len(events) > 0 {
+				t.Fatalf("%d events are missing", len(events))
+			}
+			clear(events)
+			clear(newest)
+		}
+	})
+}
+
+// When the journal is trimmed faster than the broadcaster reads, every stream starts over.
+func TestBroadcasterNoticesAGap(t *testing.T) {
+	f := web.NewJournal()
+	note := func() { f.Commit(func() {}, store.Record{Table: "notes"}) }
+	read := func(r *store.Record) []Announced {
+		return []Announced{{App: "a", Change: Change{Topic: "t", Frame: NewFrame("note", r.Seq, []byte("{}"))}}}
+	}
+	b := NewBroadcaster(f, clock.Real(), slog.New(slog.DiscardHandler), read)
+	sub, leave := b.Subscribe(Topic{"a", "t"}, false)
+	defer leave()
+	other, leaveOther := b.Subscribe(Topic{"b", "t"}, false)
+	defer leaveOther()
+	note()
+	note()
+	f.Trim(1)
+	b.pump(t.Context())
+	if _, lost := sub.Take(); !lost {
+		t.Error("a record is missing and nobody was told")
+	}
+	other.Take()
+	note()
+	b.pump(t.Context())
+	if frames, lost := sub.Take(); lost || len(frames) != 1 {
+		t.Errorf("afterwards %d frames came, lost %v", len(frames), lost)
+	}
+	if frames, lost := other.Take(); lost || len(frames) != 0 {
+		t.Errorf("another application's topic of the same name got %d frames, lost %v", len(frames), lost)
+	}
+}
+
+func TestAcceptsGzip(t *testing.T) {
+	for header, want := range map[string]bool{
+		"gzip": true, "deflate, GZIP;q=0.5": true, "br": false, "": false, "gzip;q=0": false, "gzip; q=0.000": false, "gzip;q=0.001": true, "xgzip": false,
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("Accept-Encoding", header)
+		if got := acceptsGzip(r); got != want {
+			t.Errorf("%q: %v", header, got)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package sse
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/internal/clock"
+)
+
+// maxTalk is how much a client may send on its stream before it counts as gone.
+const maxTalk = 16 << 10
+
+// TakeOver takes a connection from net/http and sends the head of the answer; ok is false where it stays with net/http.
+func TakeOver(w gin.ResponseWriter, r *http.Request, wall clock.Clock, enc *Encoder) (out *Conn, ok bool) {
+	if r.ProtoMajor != 1 || r.ProtoMinor != 1 {
+		return nil, false
+	}
+	if u, wraps := w.(interface{ Unwrap() http.ResponseWriter }); wraps {
+		if _, can := u.Unwrap().(http.Hijacker); !can { // gin takes it for granted
+			return nil, false
+		}
+	}
+	h := w.Header()
+	conn, _, err := w.Hijack()
+	if err != nil {
+		return nil, false
+	}
+	out = &Conn{to: conn, conn: conn, wall: wall, enc: enc, packed: acceptsGzip(r)}
+	streamHead(h)
+	h.Set("Date", wall.Now().Format(http.TimeFormat))
+	h.Set("Transfer-Encoding", "chunked")
+	h.Set("Connection", "close")
+	h.Add("Vary", "Accept-Encoding")
+	if out.packed {
+		h.Set("Content-Encoding", "gzip")
+	}
+	var head strings.Builder
+	head.WriteString("HTTP/1.1 200 OK\r\n")
+	_ = h.Write(&head) // a builder takes everything
+	head.WriteString("\r\n")
+	if out.packed {
+		fmt.Fprintf(&head, "%x\r\n%s\r\n", len(gzipHead), gzipHead)
+	}
+	// A connection that broke shows with the first event.
+	_ = conn.SetWriteDeadline(wall.Now().Add(writeWithin))
+	_, _ = io.WriteString(conn, head.String())
+	return out, true
+}
+
+// acceptsGzip reads Accept-Encoding as far as streams go: gzip is named, and not refused.
+func acceptsGzip(r *http.Request) bool {
+	for _, h := range r.Header.Values("Accept-Encoding") {
+		for one := range strings.SplitSeq(h, ",") {
+			name, q, _ := strings.Cut(strings.TrimSpace(one), ";")
+			q = strings.ReplaceAll(q, " ", "")
+			if strings.TrimSpace(strings.ToLower(name)) == "gzip" && q != "q=0" && !strings.HasPrefix(q, "q=0.000") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Watch waits for the client to close its end, which is all that can come from it, and wakes the stream.
+func (c *Conn) Watch(sub *Subscriber) {
+	var buf [64]byte
+	for read := 0; read < maxTalk; {
+		n, err := c.conn.Read(buf[:])
+		if err != nil {
+			break
+		}
+		read += n
+	}
+	c.gone.Store(true)
+	_ = c.conn.SetWriteDeadline(time.Unix(1, 0)) // what is being written is written to nobody
+	sub.Sig.Set()
+}

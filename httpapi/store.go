@@ -1,0 +1,109 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/httpapi/bind"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// Update changes what is kept, and waits for the cloud where the client prefers that (Prefer: wait=5). A write that the cloud
+// refused meanwhile is an error.
+func Update(c *gin.Context, do func(tx *store.Tx) error) error {
+	s := serverOf(c)
+	if s.cfg.Store == nil {
+		return noStore()
+	}
+	return s.write(c, do)
+}
+
+// View reads what is kept.
+func View(c *gin.Context, do func(tx *store.Tx) error) error {
+	s := serverOf(c)
+	if s.cfg.Store == nil {
+		return noStore()
+	}
+	return s.cfg.Store.View(c.Request.Context(), do)
+}
+
+func noStore() error {
+	return fault.New(fault.Unavailable, "no_store", "This node stores no user data.")
+}
+
+// AnswerView reads what is kept and answers with it.
+func AnswerView[T any](c *gin.Context, read func(tx *store.Tx) (T, error)) error {
+	var out T
+	err := View(c, func(tx *store.Tx) (err error) {
+		out, err = read(tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return JSON(c, out)
+}
+
+// AnswerUpdate changes what is kept and answers with what came of it.
+func AnswerUpdate[T any](c *gin.Context, change func(tx *store.Tx) (T, error)) error {
+	var out T
+	err := Update(c, func(tx *store.Tx) (err error) {
+		out, err = change(tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return Answer(c, http.StatusOK, out)
+}
+
+// Remove answers 204 where do gives no error.
+func Remove(c *gin.Context, do func(tx *store.Tx) error) error {
+	if err := Update(c, do); err != nil {
+		return err
+	}
+	return NoContent(c)
+}
+
+// Rows reads a page of a table. A row that is not as this version writes it is passed over.
+func Rows[T any](c *gin.Context, p *bind.Page, read func(tx *store.Tx) (store.Page, error)) (all []T, next string, err error) {
+	err = View(c, func(tx *store.Tx) error {
+		found, err := read(tx)
+		if err != nil {
+			return err
+		}
+		for _, item := range found.Items {
+			var one T
+			if attr.Unmarshal(item, &one) == nil {
+				all = append(all, one)
+			}
+		}
+		next = bind.Cursor(found.LastKey)
+		return nil
+	})
+	if p.Start != nil && fault.Is(err, fault.Invalid) {
+		err = bind.BadCursor()
+	}
+	return all, next, err
+}
+
+// ensureWithin is how long a reader waits for rows that another node may have written. After that it goes by what is here.
+const ensureWithin = 2 * time.Second
+
+// EnsureWithin runs what fetches rows from the cloud before they are read. That it took too long, or that a key cannot be one, is
+// no error: the route goes by what is here, and says so in its own words.
+func EnsureWithin(ctx context.Context, fetch func(ctx context.Context) error) error {
+	inner, cancel := context.WithTimeout(ctx, ensureWithin)
+	defer cancel()
+	err := fetch(inner)
+	if ctx.Err() == nil && (errors.Is(err, context.DeadlineExceeded) || fault.Is(err, fault.Invalid)) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,41 @@
+package archtest
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// appWords are the applications' names, and words that only one of them has a use for.
+var appWords = regexp.MustCompile(`(?i)\b(cricket|threefc|hacktracker|scorekeeper|pickem|innings|wickets?|leagues?|teams?|phones?)\b`)
+
+// appWordProblems finds an application's words in what serves all of them: httpapi, outside the folders of applications and of
+// the DynamoDB API, which serves none.
+func appWordProblems(tr *tree) (problems []string) {
+	for _, name := range tr.matching(".go", ".js", ".css", ".html") {
+		if !strings.HasPrefix(name, "httpapi/") || strings.HasPrefix(name, "httpapi/dynamoapi/") || strings.HasSuffix(name, "_test.go") || strings.Contains(name, "testdata/") || ofApp(name) {
+			continue
+		}
+		for i, line := range strings.Split(string(tr.files[name]), "\n") {
+			if word := appWords.FindString(line); word != "" {
+				problems = append(problems, fmt.Sprintf("%s:%d says %s: httpapi serves applications that it does not know; it belongs "+
+					"in the application's folder, which hands it in with its httpapi.App", name, i+1, word))
+			}
+		}
+	}
+	return problems
+}
+
+// ofApp reports whether a file of httpapi is in an application's folder.
+func ofApp(name string) bool {
+	for _, app := range appNames {
+		if strings.HasPrefix(name, "httpapi/"+path.Base(app)+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func TestHTTPKnowsNoApplication(t *testing.T) { report(t, appWordProblems(project(t))) }

@@ -1,0 +1,153 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/testrig/hang"
+)
+
+// Message is one event as a client reads it.
+type Message struct {
+	Name, ID, Data, Retry string
+	Comment               bool
+}
+
+// Stream reads a stream.
+type Stream struct {
+	Resp *http.Response
+	Got  chan Message // closed when the stream ends
+
+	t      testing.TB
+	cancel context.CancelFunc
+}
+
+// Open opens a stream.
+func Open(t testing.TB, url string, header map[string]string) *Stream {
+	t.Helper()
+	s, err := Try(t, url, header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Try is Open where the server may cut the request off.
+func Try(t testing.TB, url string, header map[string]string) (*Stream, error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range header {
+		req.Header.Set(k, v)
+	}
+	c := Client(t)
+	c.Timeout = 0
+	resp, err := c.Do(req) //nolint:bodyclose // closed by Close
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	s := &Stream{t: t, Resp: resp, Got: make(chan Message, 1024), cancel: cancel}
+	t.Cleanup(s.Close)
+	if resp.StatusCode == http.StatusOK {
+		go s.read(resp.Body)
+	}
+	return s, nil
+}
+
+// Close leaves the stream.
+func (s *Stream) Close() {
+	s.cancel()
+	s.Resp.Body.Close()
+}
+
+// Read makes a stream of a body that is read by other means.
+func Read(t testing.TB, resp *http.Response, body io.Reader) *Stream {
+	s := &Stream{t: t, Resp: resp, Got: make(chan Message, 1024), cancel: func() {}}
+	go s.read(body)
+	return s
+}
+
+func (s *Stream) read(body io.Reader) {
+	defer close(s.Got)
+	sc := bufio.NewScanner(body)
+	sc.Buffer(nil, 4<<20)
+	var m Message
+	for sc.Scan() {
+		field, value, _ := strings.Cut(sc.Text(), ":")
+		value = strings.TrimPrefix(value, " ")
+		switch field {
+		case "":
+			if sc.Text() != "" {
+				m.Comment = true
+				continue
+			}
+			if m != (Message{}) {
+				s.Got <- m
+			}
+			m = Message{}
+		case "event":
+			m.Name = value
+		case "id":
+			m.ID = value
+		case "data":
+			m.Data += value
+		case "retry":
+			m.Retry = value
+		}
+	}
+}
+
+// Next returns the next message; ok is false when the stream ended.
+func (s *Stream) Next() (m Message, ok bool) {
+	s.t.Helper()
+	select {
+	case m, ok = <-s.Got:
+		return m, ok
+	case <-time.After(hang.Limit(time.Minute)):
+		s.t.Fatal("nothing came")
+		return Message{}, false
+	}
+}
+
+// Until reads up to and with the first message that fits.
+func (s *Stream) Until(fits func(Message) bool) []Message {
+	s.t.Helper()
+	var all []Message
+	for end := time.Now().Add(hang.Limit(time.Minute)); ; {
+		if time.Now().After(end) {
+			s.t.Fatalf("not among %d messages", len(all))
+		}
+		m, ok := s.Next()
+		if !ok {
+			s.t.Fatalf("the stream ended after %d messages", len(all))
+		}
+		all = append(all, m)
+		if fits(m) {
+			return all
+		}
+	}
+}
+
+// Named fits messages of a name.
+func Named(name string) func(Message) bool { return func(m Message) bool { return m.Name == name } }
+
+// WithID fits the message of an id.
+func WithID(id string) func(Message) bool { return func(m Message) bool { return m.ID == id } }
+
+// Names counts what came.
+func Names(ms []Message) map[string]int {
+	n := map[string]int{}
+	for _, m := range ms {
+		n[m.Name]++
+	}
+	return n
+}

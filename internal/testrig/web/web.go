@@ -1,0 +1,107 @@
+// Package web helps tests of what is served over HTTP: requests without a listener, servers on a port of their own, event streams,
+// sign-in, and a journal in memory.
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/testrig/hang"
+)
+
+// Runner is a server.
+type Runner interface {
+	// Run serves on ln until ctx ends.
+	Run(ctx context.Context, ln net.Listener) error
+}
+
+// Run runs a server on a port of its own until stop or the end of the test.
+func Run(t testing.TB, s Runner) (address string, stop func() error) {
+	t.Helper()
+	var lc net.ListenConfig
+	ln, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx, ln) }()
+	stop = sync.OnceValue(func() error {
+		cancel()
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(hang.Limit(time.Minute)):
+			return errors.New("the server did not end")
+		}
+	})
+	t.Cleanup(func() {
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return "http://" + ln.Addr().String(), stop
+}
+
+// Client is one that keeps no connections, so that none outlives its test.
+func Client(t testing.TB) *http.Client {
+	t.Helper()
+	tr := &http.Transport{DisableKeepAlives: true}
+	t.Cleanup(tr.CloseIdleConnections)
+	return &http.Client{Transport: tr, Timeout: time.Minute}
+}
+
+// Eventually waits for something that another goroutine brings about.
+func Eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	end := time.After(hang.Limit(time.Minute))
+	for !ok() {
+		select {
+		case <-end:
+			t.Fatalf("never: %s", what)
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// Ask sends a request with headers, given as name and value, to a handler without a listener.
+func Ask(h http.Handler, method, path, body string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequestWithContext(context.Background(), method, path, strings.NewReader(body))
+	r.RemoteAddr = "203.0.113.9:40000"
+	for i := 0; i < len(headers); i += 2 {
+		if headers[i] == "RemoteAddr" {
+			r.RemoteAddr = headers[i+1]
+			continue
+		}
+		r.Header.Add(headers[i], headers[i+1])
+	}
+	if strings.HasSuffix(r.URL.Path, "/stream") { // one that is let in would go on
+		ctx, cancel := context.WithCancel(r.Context())
+		cancel()
+		r = r.WithContext(ctx)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// Code is the code of an error, in any of its shapes.
+func Code(w *httptest.ResponseRecorder) string {
+	var body struct {
+		Code  string
+		Error struct{ Code string }
+		Oops  string // of the applications made for tests
+	}
+	if json.Unmarshal(w.Body.Bytes(), &body) != nil {
+		return ""
+	}
+	return body.Code + body.Error.Code + body.Oops
+}
