@@ -21,7 +21,7 @@ import (
 
 // App is an application as it is before a node is opened.
 type App struct {
-	Name  string // of its section in the configuration, and of its commands: "cricket"
+	Name  string // of its section in the configuration, and of its commands: "counter"
 	Title string // for people: "Sightscreen"
 
 	// Settings is the application's section with its defaults, changed by file, environment and flags before Open.

@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Problem is one thing wrong with a configuration. Key is its path, "cricket.feed.base_url".
+// Problem is one thing wrong with a configuration. Key is its path, "http.rate.burst".
 type Problem struct {
 	Key  string
 	Text string
@@ -20,7 +20,7 @@ type Problem struct {
 // Settings is a section of the configuration: a pointer to a struct whose fields have the tag koanf, and secret:"true" for
 // what is never shown.
 type Settings interface {
-	// Path is where the application's routes lie: "/cricket", or "/" on a node that serves nothing else.
+	// Path is where the application's routes lie: "/counter", or "/" on a node that serves nothing else.
 	Path() string
 	// Problems returns everything that is wrong, so that it can be fixed in one go. Keys are those within the section.
 	Problems() []Problem

@@ -39,3 +39,36 @@ func ofApp(name string) bool {
 }
 
 func TestHTTPKnowsNoApplication(t *testing.T) { report(t, appWordProblems(project(t))) }
+
+// appName are the applications' names.
+var appName = regexp.MustCompile(`(?i)\b(cricket|threefc|hacktracker|scorekeeper|pickem)`)
+
+// appNameProblems finds an application's name in code that is not its own: beside its folders only the list of applications
+// has it, and the programs that nobody ships.
+func appNameProblems(tr *tree) (problems []string) {
+	for _, name := range tr.matching(".go") {
+		if name == "edge/apps.go" || strings.HasSuffix(name, "_test.go") || covers(path.Dir(name), "internal/tools/...", "internal/archtest") || ofApp(name) {
+			continue
+		}
+		if covers(path.Dir(name), deep(appNames)...) {
+			continue
+		}
+		for i, line := range strings.Split(string(tr.files[name]), "\n") {
+			if word := appName.FindString(line); word != "" {
+				problems = append(problems, fmt.Sprintf("%s:%d says %s: an application is its own folders and one line in edge/apps.go; "+
+					"what it needs of others goes through edge/app", name, i+1, word))
+			}
+		}
+	}
+	return problems
+}
+
+// deep are packages with all below them.
+func deep(names []string) (out []string) {
+	for _, name := range names {
+		out = append(out, name+"/...")
+	}
+	return out
+}
+
+func TestNobodyKnowsAnApplication(t *testing.T) { report(t, appNameProblems(project(t))) }

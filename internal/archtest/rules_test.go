@@ -36,6 +36,10 @@ func TestRulesFindWhatTheyForbid(t *testing.T) {
 			files("edge/cricket/a_test.go", "package cricket\nimport _ \""+module+"/store/storetest\"\n"), ""},
 		{"test helper in code", importProblems,
 			files("edge/cricket/a.go", "package cricket\nimport _ \""+module+"/store/storetest\"\n"), "edge/cricket may not"},
+		{"an application's name in its folder", appNameProblems, files("edge/cricket/a.go", "// Package cricket is one.\npackage cricket\n"), ""},
+		{"an application's name in the list", appNameProblems, files("edge/apps.go", "package edge // cricket\n"), ""},
+		{"an application's name elsewhere", appNameProblems, files("edge/node/a.go", "package node\n\nconst table = \"cricket-teams\"\n"),
+			"edge/node/a.go:3 says cricket"},
 		{"unknown package", importProblems, files("util/a.go", "package util\n"), "util is in no row"},
 
 		{"top level", topLevelProblems, files("go.mod", "", "cmd/touchline/main.go", main, "cpu.prof", ""), ""},
