@@ -97,16 +97,24 @@ func (m *match) broadcasting() *session {
 		return nil
 	}
 	var began time.Time
-	for _, s := range m.sessions {
-		if s.listensTo(m.channel.id) {
-			began = earlier(began, s.row.SessionStartedAt)
-		}
+	for _, s := range m.listeners(m.channel.id) {
+		began = earlier(began, s.row.SessionStartedAt)
 	}
 	if began.IsZero() {
 		return nil
 	}
 	m.channel.session.row.SessionStartedAt = began
 	return m.channel.session
+}
+
+// listeners are the sessions that a channel tells, in a fixed order.
+func (m *match) listeners(id string) (heard []*session) {
+	for _, key := range m.keys() {
+		if s := m.sessions[key]; s.listensTo(id) {
+			heard = append(heard, s)
+		}
+	}
+	return heard
 }
 
 func (s *session) listensTo(id string) bool {
@@ -336,11 +344,7 @@ func (c *Coordinator) broadcasted(j *job) (changes []rowChange) {
 	if !ended || j.result.Action != apns.Accepted {
 		return nil
 	}
-	for _, key := range m.keys() {
-		s := m.sessions[key]
-		if !s.listensTo(j.session.row.ChannelID) {
-			continue
-		}
+	for _, s := range m.listeners(j.session.row.ChannelID) {
 		row := s.row
 		changes = append(changes, func(tx *store.Tx) (err error) {
 			if j.kind == finish {

@@ -339,3 +339,29 @@ func TestUnfollowOnAChannel(t *testing.T) {
 		t.Errorf("the other phone shows %+v, %v", s, err)
 	}
 }
+
+// TestUrgentBudgetOfAChannel leaves room for the start of those who listen.
+func TestUrgentBudgetOfAChannel(t *testing.T) {
+	for _, restarts := range []bool{false, true} {
+		r := newWithChannels(t, "18.1", "18.2")
+		r.run(r.client)
+		r.pass(3 * time.Second)
+		for i := range urgentHourly + 3 {
+			r.score("7", i+2, fmt.Sprint("wicket ", i))
+			r.pass(time.Minute)
+			if restarts && i == 5 {
+				r.halt()
+				r.run(r.client)
+			}
+		}
+		urgent := map[string]int{}
+		for _, p := range r.box.Records(0) {
+			if p.Priority == int(apns.PriorityUrgent) {
+				urgent[p.Phone]++
+			}
+		}
+		if told, started := urgent[""], urgent["u0"]; told+started != urgentHourly || started != 1 {
+			t.Errorf("restarts %v: %d urgent broadcasts to who was started %d times, in half an hour", restarts, told, started)
+		}
+	}
+}

@@ -66,8 +66,9 @@ type Coordinator struct {
 	// The loop's own, a projection of the store as of cursor.
 	matches  map[string]*match
 	loaded   bool
-	cursor   uint64 // of the last record read
-	saved    uint64 // of the cursor in the store
+	since    time.Time // when the process began
+	cursor   uint64    // of the last record read
+	saved    uint64    // of the cursor in the store
 	pass     time.Time
 	paused   time.Time              // nothing is sent until then
 	urgent   map[string][]time.Time // pushes of priority 10 in the last hour, by device
@@ -129,6 +130,7 @@ func (cfg *Config) manager() Channels {
 func (c *Coordinator) Run(ctx context.Context) error {
 	stop := c.store.Watch(c.changed)
 	defer stop()
+	c.since = c.clock.Now()
 	for {
 		err := c.turn(ctx)
 		if ctx.Err() != nil {

@@ -36,8 +36,9 @@ type MatchView struct {
 
 // reach is how many phones the alert of an event may have come to.
 type reach struct {
-	Event  string `dynamodbav:"event"`
-	Phones int    `dynamodbav:"phones"`
+	Event  string    `dynamodbav:"event"`
+	Phones int       `dynamodbav:"phones"`
+	At     time.Time `dynamodbav:"at,omitempty"` // when it left last; zero: an earlier version kept none
 }
 
 // reachKept is how many of the newest alerts are kept with that: as many events as a page shows.
@@ -50,12 +51,7 @@ func (j *job) reaches() {
 	}
 	m, n := j.match, 1
 	if j.session.isChannel() {
-		n = 0
-		for _, s := range m.sessions {
-			if s.listensTo(j.session.row.ChannelID) {
-				n++
-			}
-		}
+		n = len(m.listeners(j.session.row.ChannelID))
 	}
 	key := j.alert.event.Key
 	i := slices.IndexFunc(m.reached, func(r reach) bool { return r.Event == key })
@@ -64,6 +60,7 @@ func (j *job) reaches() {
 		m.reached = append(m.reached, reach{Event: key})
 	}
 	m.reached[i].Phones += n
+	m.reached[i].At = j.at
 	m.reached = m.reached[max(0, len(m.reached)-reachKept):]
 }
 

@@ -140,6 +140,9 @@ func (m *match) drop(key string) {
 	}
 }
 
+// began is when its activity started, or was to start; zero: it was not.
+func (s *session) began() time.Time { return later(s.row.StartSentAt, s.row.SessionStartedAt) }
+
 // heal forgets failures.
 func (s *session) heal() {
 	s.retry, s.tries, s.broken, s.last = time.Time{}, 0, time.Time{}, attempt{}

@@ -135,14 +135,49 @@ func pushID(match, key string, stamp int64, k kind) string {
 }
 
 // spend takes an urgent push out of the budget of a device, over all its matches. What is over it goes at normal
-// priority: the phone would drop it otherwise, and everything urgent after it.
+// priority: the phone would drop it otherwise, and everything urgent after it. A broadcast leaves room for the start of
+// those who came to it in this hour.
 func (c *Coordinator) spend(j *job, now time.Time) bool {
 	key := j.session.row.Key
-	recent := slices.DeleteFunc(c.urgent[key], func(t time.Time) bool { return now.Sub(t) >= time.Hour })
-	if len(recent) >= urgentHourly {
-		c.urgent[key] = recent
+	recent, known := c.urgent[key]
+	if !known {
+		recent = c.spentBefore(j)
+	}
+	lately := func(t time.Time) bool { return now.Sub(t) < time.Hour }
+	recent = slices.DeleteFunc(recent, func(t time.Time) bool { return !lately(t) })
+	c.urgent[key] = recent
+	spent := len(recent)
+	if j.session.isChannel() &&
+		slices.ContainsFunc(j.match.listeners(j.session.row.ChannelID), func(s *session) bool { return lately(s.began()) }) {
+		spent++
+	}
+	if spent >= urgentHourly {
 		return false
 	}
 	c.urgent[key] = append(recent, now)
 	return true
+}
+
+// spentBefore is what an earlier process has spent of a device, as far as its rows tell: the starts of its activities, and
+// what was told since.
+func (c *Coordinator) spentBefore(j *job) (at []time.Time) {
+	for _, m := range c.matches {
+		s := m.sessions[j.session.row.Key]
+		if m == j.match {
+			s = j.session
+		}
+		if s == nil {
+			continue
+		}
+		began := s.began()
+		if !began.IsZero() && began.Before(c.since) && !s.isChannel() {
+			at = append(at, began)
+		}
+		for _, r := range m.reached {
+			if r.At.After(began) {
+				at = append(at, r.At)
+			}
+		}
+	}
+	return at
 }

@@ -278,6 +278,29 @@ func TestUrgentBudget(t *testing.T) {
 	}
 }
 
+// TestUrgentBudgetOverARestart counts what the process before has sent.
+func TestUrgentBudgetOverARestart(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.out.take()
+	urgent := 0
+	for i := range urgentHourly + 3 {
+		r.score("7", i+2, fmt.Sprint("wicket ", i))
+		r.pass(time.Minute)
+		if i == 5 {
+			r.restart()
+		}
+	}
+	for _, p := range r.out.take() {
+		if p.Priority == apns.PriorityUrgent {
+			urgent++
+		}
+	}
+	if urgent < urgentHourly-1 || urgent > urgentHourly {
+		t.Errorf("%d urgent pushes in half an hour", urgent)
+	}
+}
+
 func TestMetrics(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
 	if _, err := New(Config{Registerer: reg}); err != nil {
