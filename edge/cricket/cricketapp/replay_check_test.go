@@ -260,7 +260,7 @@ func sameFact(a, b *cricket.Event) bool {
 	}
 	switch a.Type {
 	case cricket.EventWicket:
-		return who(a.Text) == who(b.Text)
+		return who(a) == who(b)
 	case cricket.EventResult, cricket.EventTie, cricket.EventDraw, cricket.EventNoResult, cricket.EventAbandoned:
 		one, _, _ := strings.Cut(a.Text, " by ")
 		other, _, _ := strings.Cut(b.Text, " by ")
@@ -270,13 +270,9 @@ func sameFact(a, b *cricket.Event) bool {
 	}
 }
 
-// who is the batter in the text of a wicket, "WICKET! Kohli b Starc 54 (63)". Of some that fell at once, "2 wickets! Rohit
-// b Starc 9 (12), Kohli run out 54 (63)", it is the last: the text has the last one's key.
-func who(text string) string {
-	if several, _, found := strings.Cut(text, " wickets! "); found && !strings.Contains(several, " ") {
-		all, _, _ := strings.Cut(text, " · ")
-		text = "! " + all[max(strings.Index(all, "! "), strings.LastIndex(all, ", "))+2:]
-	}
+// who is the batter in the text of a wicket, "WICKET! Kohli b Starc 54 (63)", of some that fell at once the one of its key.
+func who(e *cricket.Event) string {
+	text := cricketapp.Facts(e.Key, e.Text)
 	_, after, found := strings.Cut(text, "! ")
 	if !found {
 		_, after, _ = strings.Cut(text, ": ")

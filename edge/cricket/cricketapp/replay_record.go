@@ -71,7 +71,7 @@ func recordedFactOf(e *cricket.Event) recordedFact {
 		_, who, _ := strings.Cut(strings.Replace(e.Text, "! ", ": ", 1), ": ")
 		f.words, _, _ = strings.Cut(who, " · ")
 	default:
-		f.words, _, _ = strings.Cut(facts(e.Text), " · ")
+		f.words, _, _ = strings.Cut(facts(e.Key, e.Text), " · ")
 		if e.Key != "result" { // which the score of a chase tells before the feed does, or after it
 			f.words += " " + e.Detail
 		}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/touchline/touchline/edge/cricket"
@@ -86,10 +87,10 @@ func (w *toldWords) last(shown []string) map[string]string {
 			switch {
 			case j != from-1 && !spokenFor(e, alert):
 			case e.Type == cricket.EventCorrection:
-				out[e.Detail] = facts(e.Instead)
+				out[e.Detail] = facts(e.Detail, e.Instead)
 			default:
 				if subject := subjectOf(e.Type, e.Key); subject != "" {
-					out[subject] = facts(e.Text)
+					out[subject] = facts(e.Key, e.Text)
 				}
 			}
 		}
@@ -125,11 +126,16 @@ var (
 	tail = regexp.MustCompile(`^(\d+ in \d+|(five|ten) (for|in) .*)$`)
 )
 
-// facts are the words of an alert without those of others that were merged into it, and without the balls faced.
-func facts(text string) string {
+// facts are the words of an alert on the subject of a key without those of others that were merged into it, and without the
+// balls faced.
+func facts(key, text string) string {
 	text = figures.ReplaceAllString(text, "")
 	if people, score, found := strings.Cut(text, " · "); found && !strings.Contains(score, ". ") {
-		return lastOut(people) + " · " + score
+		later := wicketsAfter(key, score)
+		if later > 0 { // the score when this one fell is not told
+			return outBefore(people, later)
+		}
+		return outBefore(people, 0) + " · " + score
 	}
 	sentences := strings.Split(text, ". ")
 	keep := 1
@@ -139,8 +145,20 @@ func facts(text string) string {
 	return strings.Join(sentences[max(0, len(sentences)-keep):], ". ")
 }
 
-// lastOut is the last batter of "2 wickets! A b B 1, C lbw b B 0, five for B".
-func lastOut(people string) string {
+// wicketsAfter is how many wickets a score counts that fell after the one of a key, "w:2:7" of "IND 182/8".
+func wicketsAfter(key, score string) int {
+	innings, no, _ := strings.Cut(strings.TrimPrefix(key, "w:"), ":")
+	_, fallen, _ := strings.Cut(score, "/")
+	this, err := strconv.Atoi(no)
+	all, err2 := strconv.Atoi(fallen)
+	if "w:"+innings+":"+no != key || err != nil || err2 != nil {
+		return 0
+	}
+	return all - this
+}
+
+// outBefore is the batter of "2 wickets! A b B 1, C lbw b B 0, five for B" after whom so many more are named: 0 for the last.
+func outBefore(people string, later int) string {
 	before, list, found := strings.Cut(people, "! ")
 	if !found {
 		return people
@@ -149,10 +167,10 @@ func lastOut(people string) string {
 		before = "WICKET"
 	}
 	parts := slices.DeleteFunc(strings.Split(list, ", "), tail.MatchString)
-	if len(parts) == 0 {
+	if later < 0 || later >= len(parts) {
 		return before
 	}
-	return before + "! " + parts[len(parts)-1]
+	return before + "! " + parts[len(parts)-1-later]
 }
 
 // truthOf is what a match's record says of each subject: a correction of it as the feed's own scorer made it.
@@ -164,9 +182,9 @@ func truthOf(record []cricket.Event) map[string]string {
 		case e.Type == cricket.EventCorrection && e.Instead == "":
 			delete(truth, e.Detail)
 		case e.Type == cricket.EventCorrection:
-			truth[e.Detail] = facts(e.Instead)
+			truth[e.Detail] = facts(e.Detail, e.Instead)
 		case subject != "":
-			truth[subject] = facts(e.Text)
+			truth[subject] = facts(e.Key, e.Text)
 		}
 	}
 	return truth
@@ -175,7 +193,9 @@ func truthOf(record []cricket.Event) map[string]string {
 // sameFacts reports whether two words say the same. Where rain has changed the target since the end of an innings, those of
 // the innings are its score: the target has words of its own.
 func sameFacts(a, b string) bool {
-	if a == b {
+	fell, at, timed := strings.Cut(a, " · ")
+	gone, when, dated := strings.Cut(b, " · ")
+	if fell == gone && (at == when || timed != dated) { // of some that fell at once only the last is told with a score
 		return true
 	}
 	score, need, _ := strings.Cut(a, ". ")
