@@ -143,7 +143,7 @@ func (a *API) decode(operation, body string) (request, error) {
 	}
 	r := newRequest()
 	d := wire.NewDecoder(body)
-	if err := d.Root(func(name string) error { return r.field(d, name) }); err != nil {
+	if err := d.Root(r.members); err != nil {
 		return nil, err
 	}
 	var c constraints

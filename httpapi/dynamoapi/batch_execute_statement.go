@@ -21,25 +21,14 @@ type batchExecuteStatement struct {
 	capacity   wire.Opt[string]
 }
 
-func (r *batchExecuteStatement) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "Statements":
-		return readStatements(d, "BatchStatementRequest", maxBatchStatements, &r.statements)
-	case "ReturnConsumedCapacity":
-		return d.OptText(&r.capacity)
-	}
-	return d.Skip()
+func (r *batchExecuteStatement) members(m *wire.Member) {
+	readStatements(m, "Statements", "BatchStatementRequest", maxBatchStatements, &r.statements)
+	m.Text("ReturnConsumedCapacity", &r.capacity)
 }
 
 // readStatements reads a list of at most so many statements, each of which the model calls shape.
-func readStatements(d *wire.Decoder, shape string, most int, into *wire.Opt[[]statement]) error {
-	*into = wire.Opt[[]statement]{Set: true}
-	return d.ArrayUpTo(most, func(int) error {
-		var s statement
-		err := d.Object(shape, func(name string) error { return s.field(d, name) })
-		into.V = append(into.V, s)
-		return err
-	})
+func readStatements(m *wire.Member, name, shape string, most int, into *wire.Opt[[]statement]) {
+	wire.Array(m, name, most, into, wire.Objects(shape, (*statement).members))
 }
 
 func (r *batchExecuteStatement) constrain(c *constraints) {

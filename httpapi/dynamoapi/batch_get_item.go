@@ -28,40 +28,24 @@ type keysOf struct {
 	consistent wire.Opt[bool]
 }
 
-func (r *batchGetItem) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "RequestItems":
-		r.tables.Set, r.tables.V = true, map[string]*keysOf{}
+func (r *batchGetItem) members(m *wire.Member) {
+	m.Text("ReturnConsumedCapacity", &r.capacity)
+	m.Read("RequestItems", func(d *wire.Decoder) error {
+		r.tables = wire.Opt[map[string]*keysOf]{V: map[string]*keysOf{}, Set: true}
 		return d.MapUpTo(maxBatchKeys, "com.amazonaws.dynamodb.v20120810.KeysAndAttributes", func(table string) error {
 			k := new(keysOf)
 			r.tables.V[table] = k
-			return d.Object("KeysAndAttributes", func(name string) error { return k.field(d, name) })
+			return d.Object("KeysAndAttributes", k.members)
 		})
-	case "ReturnConsumedCapacity":
-		return d.OptText(&r.capacity)
-	}
-	return d.Skip()
+	})
 }
 
-func (k *keysOf) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "Keys":
-		k.keys = wire.Opt[[]wire.Item]{Set: true}
-		return d.ArrayUpTo(maxBatchKeys, func(int) error {
-			var key wire.Item
-			err := d.Item(&key)
-			k.keys.V = append(k.keys.V, key)
-			return err
-		})
-	case "ProjectionExpression":
-		return d.OptText(&k.projection)
-	case "ConsistentRead":
-		return d.Bool(&k.consistent)
-	}
-	if known, err := k.legacy.field(d, name); known {
-		return err
-	}
-	return k.params.field(d, name)
+func (k *keysOf) members(m *wire.Member) {
+	wire.Array(m, "Keys", maxBatchKeys, &k.keys, (*wire.Decoder).Item)
+	m.Text("ProjectionExpression", &k.projection)
+	m.Bool("ConsistentRead", &k.consistent)
+	k.legacy.members(m)
+	k.params.members(m)
 }
 
 func (r *batchGetItem) constrain(c *constraints) {

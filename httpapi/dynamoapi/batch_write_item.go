@@ -23,50 +23,30 @@ type batchWriteItem struct {
 
 // batchWrite is one request of a batch.
 type batchWrite struct {
-	put, delete bool
-	item        wire.Item // of the put
-	key         wire.Item // of the delete
+	put    wire.Opt[wire.Item] // its Item
+	delete wire.Opt[wire.Item] // its Key
 }
 
-func (r *batchWriteItem) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "RequestItems":
-		r.tables.Set, r.tables.V = true, map[string][]batchWrite{}
+func (r *batchWriteItem) members(m *wire.Member) {
+	m.Text("ReturnConsumedCapacity", &r.capacity)
+	m.Text("ReturnItemCollectionMetrics", &r.metrics)
+	m.Read("RequestItems", func(d *wire.Decoder) error {
+		r.tables = wire.Opt[map[string][]batchWrite]{V: map[string][]batchWrite{}, Set: true}
 		return d.MapUpTo(maxBatchWrites, "java.util.List<com.amazonaws.dynamodb.v20120810.WriteRequest>", func(table string) error {
 			r.tables.V[table] = nil
 			return d.ArrayUpTo(maxBatchWrites, func(int) error {
 				var w batchWrite
-				err := d.Object("WriteRequest", func(name string) error { return w.field(d, name) })
+				err := d.Object("WriteRequest", w.members)
 				r.tables.V[table] = append(r.tables.V[table], w)
 				return err
 			})
 		})
-	case "ReturnConsumedCapacity":
-		return d.OptText(&r.capacity)
-	case "ReturnItemCollectionMetrics":
-		return d.OptText(&r.metrics)
-	}
-	return d.Skip()
+	})
 }
 
-func (w *batchWrite) field(d *wire.Decoder, name string) error {
-	one := func(member string, into *wire.Item) error {
-		return d.Field(name, func(name string) error {
-			if name != member {
-				return d.Skip()
-			}
-			return d.Item(into)
-		})
-	}
-	switch name {
-	case "PutRequest":
-		w.put = true
-		return one("Item", &w.item)
-	case "DeleteRequest":
-		w.delete = true
-		return one("Key", &w.key)
-	}
-	return d.Skip()
+func (w *batchWrite) members(m *wire.Member) {
+	wire.Object(m, "PutRequest", "PutRequest", &w.put, func(put *wire.Item, m *wire.Member) { m.Item("Item", put) })
+	wire.Object(m, "DeleteRequest", "DeleteRequest", &w.delete, func(key *wire.Item, m *wire.Member) { m.Item("Key", key) })
 }
 
 func (r *batchWriteItem) constrain(c *constraints) {
@@ -85,11 +65,11 @@ func (r *batchWriteItem) constrain(c *constraints) {
 	for _, table := range names {
 		for i, w := range r.tables.V[table] {
 			at := fmt.Sprintf("requestItems.%s.member.%d.member", table, i+1)
-			if w.delete {
-				c.required(at+".deleteRequest.key", w.key.Set)
+			if w.delete.Set {
+				c.required(at+".deleteRequest.key", w.delete.V.Set)
 			}
-			if w.put {
-				c.required(at+".putRequest.item", w.item.Set)
+			if w.put.Set {
+				c.required(at+".putRequest.item", w.put.V.Set)
 			}
 		}
 	}
@@ -172,7 +152,7 @@ func (r *batchWriteItem) batch() (store.BatchWrite, error) {
 			return nil, errValidation("The table %s is named twice, by its name and by its ARN", table)
 		}
 		requests := r.tables.V[name]
-		if slices.ContainsFunc(requests, func(w batchWrite) bool { return w.put == w.delete }) {
+		if slices.ContainsFunc(requests, func(w batchWrite) bool { return w.put.Set == w.delete.Set }) {
 			return nil, errValidation("Supplied AttributeValue has more than one datatypes set, " +
 				"must contain exactly one of the supported datatypes")
 		}
@@ -188,10 +168,10 @@ func (r *batchWriteItem) batch() (store.BatchWrite, error) {
 }
 
 func (w *batchWrite) request() (store.WriteRequest, error) {
-	if w.delete {
-		return store.WriteRequest{Delete: w.key.V}, w.key.Err
+	if w.delete.Set {
+		return store.WriteRequest{Delete: w.delete.V.V}, w.delete.V.Err
 	}
-	return store.WriteRequest{Put: w.item.V}, w.item.Err
+	return store.WriteRequest{Put: w.put.V.V}, w.put.V.Err
 }
 
 // tooLarge finds an item that the store would refuse, where something behind it is refused before the store is asked.

@@ -18,26 +18,14 @@ type createTable struct {
 	tableOptions
 }
 
-func (r *createTable) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "TableName":
-		return d.OptText(&r.table.Opt)
-	case "AttributeDefinitions":
-		return readDefinitions(d, &r.definitions)
-	case "KeySchema":
-		return readKey(d, &r.key)
-	case "LocalSecondaryIndexes":
-		return readIndexes(d, &r.local, "LocalSecondaryIndex")
-	case "GlobalSecondaryIndexes":
-		return readIndexes(d, &r.global, "GlobalSecondaryIndex")
-	case "Tags":
-		return readTags(d, &r.tags)
-	}
-	return r.tableOptions.field(d, name)
-}
-
-func readIndexes(d *wire.Decoder, into *wire.Opt[[]indexDefinition], shape string) error {
-	return readList(d, into, func(d *wire.Decoder, v *indexDefinition) error { return v.read(d, shape) })
+func (r *createTable) members(m *wire.Member) {
+	m.Text("TableName", &r.table.Opt)
+	list(m, "AttributeDefinitions", &r.definitions, wire.Objects("AttributeDefinition", (*attributeDefinition).members))
+	list(m, "KeySchema", &r.key, wire.Objects("KeySchemaElement", (*keyElement).members))
+	list(m, "LocalSecondaryIndexes", &r.local, wire.Objects("LocalSecondaryIndex", (*indexDefinition).localMembers))
+	list(m, "GlobalSecondaryIndexes", &r.global, wire.Objects("GlobalSecondaryIndex", (*indexDefinition).members))
+	list(m, "Tags", &r.tags, wire.Objects("Tag", (*tag).members))
+	r.tableOptions.members(m)
 }
 
 func (r *createTable) constrain(c *constraints) {

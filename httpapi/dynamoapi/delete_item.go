@@ -11,11 +11,9 @@ type deleteItem struct {
 	key wire.Item
 }
 
-func (r *deleteItem) field(d *wire.Decoder, name string) error {
-	if name == "Key" {
-		return d.Item(&r.key)
-	}
-	return r.writing.field(d, name)
+func (r *deleteItem) members(m *wire.Member) {
+	m.Item("Key", &r.key)
+	r.writing.members(m)
 }
 
 func (r *deleteItem) constrain(c *constraints) {

@@ -7,12 +7,7 @@ type deleteTable struct {
 	table managedTable
 }
 
-func (r *deleteTable) field(d *wire.Decoder, name string) error {
-	if name == "TableName" {
-		return d.OptText(&r.table.Opt)
-	}
-	return d.Skip()
-}
+func (r *deleteTable) members(m *wire.Member) { m.Text("TableName", &r.table.Opt) }
 
 func (r *deleteTable) constrain(c *constraints) {
 	if r.table.constrain() {

@@ -11,9 +11,9 @@ import (
 // it has called it, which is not the listener's behind a port that is passed on.
 type describeEndpoints struct{}
 
-func (describeEndpoints) field(d *wire.Decoder, _ string) error { return d.Skip() }
-func (describeEndpoints) constrain(*constraints)                {}
-func (describeEndpoints) touches(func(action, table string))    {}
+func (describeEndpoints) members(*wire.Member)               {}
+func (describeEndpoints) constrain(*constraints)             {}
+func (describeEndpoints) touches(func(action, table string)) {}
 
 // endpointMinutes is how long a client may remember the address.
 const endpointMinutes = 1440

@@ -18,31 +18,16 @@ type shardFilter struct {
 	kind, shard wire.Opt[string]
 }
 
-func (r *describeStream) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "StreamArn":
-		return d.OptText(&r.arn)
-	case "ExclusiveStartShardId":
-		return d.OptText(&r.after)
-	case "Limit":
-		return d.Int(&r.limit)
-	case "ShardFilter":
-		return r.readFilter(d)
-	}
-	return d.Skip()
+func (r *describeStream) members(m *wire.Member) {
+	m.Text("StreamArn", &r.arn)
+	m.Text("ExclusiveStartShardId", &r.after)
+	m.Int("Limit", &r.limit)
+	wire.Object(m, "ShardFilter", "ShardFilter", &r.filter, (*shardFilter).members)
 }
 
-func (r *describeStream) readFilter(d *wire.Decoder) error {
-	r.filter.Set = true
-	return d.Field("ShardFilter", func(name string) error {
-		switch name {
-		case "Type":
-			return d.OptText(&r.filter.V.kind)
-		case "ShardId":
-			return d.OptText(&r.filter.V.shard)
-		}
-		return d.Skip()
-	})
+func (f *shardFilter) members(m *wire.Member) {
+	m.Text("Type", &f.kind)
+	m.Text("ShardId", &f.shard)
 }
 
 func (r *describeStream) constrain(c *constraints) {

@@ -7,12 +7,7 @@ type describeTable struct {
 	table managedTable
 }
 
-func (r *describeTable) field(d *wire.Decoder, name string) error {
-	if name == "TableName" {
-		return d.OptText(&r.table.Opt)
-	}
-	return d.Skip()
-}
+func (r *describeTable) members(m *wire.Member) { m.Text("TableName", &r.table.Opt) }
 
 func (r *describeTable) constrain(c *constraints) {
 	if r.table.constrain() {

@@ -7,12 +7,7 @@ type describeTimeToLive struct {
 	table managedTable
 }
 
-func (r *describeTimeToLive) field(d *wire.Decoder, name string) error {
-	if name == "TableName" {
-		return d.OptText(&r.table.Opt)
-	}
-	return d.Skip()
-}
+func (r *describeTimeToLive) members(m *wire.Member) { m.Text("TableName", &r.table.Opt) }
 
 func (r *describeTimeToLive) constrain(c *constraints) {
 	if r.table.constrain() {

@@ -19,16 +19,11 @@ type executeStatement struct {
 	capacity wire.Opt[string]
 }
 
-func (r *executeStatement) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "NextToken":
-		return d.OptText(&r.next)
-	case "Limit":
-		return d.Int(&r.limit)
-	case "ReturnConsumedCapacity":
-		return d.OptText(&r.capacity)
-	}
-	return r.statement.field(d, name)
+func (r *executeStatement) members(m *wire.Member) {
+	m.Text("NextToken", &r.next)
+	m.Int("Limit", &r.limit)
+	m.Text("ReturnConsumedCapacity", &r.capacity)
+	r.statement.members(m)
 }
 
 func (r *executeStatement) constrain(c *constraints) {

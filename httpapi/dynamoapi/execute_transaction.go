@@ -18,16 +18,10 @@ type executeTransaction struct {
 	capacity   wire.Opt[string]
 }
 
-func (r *executeTransaction) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "TransactStatements":
-		return readStatements(d, "ParameterizedStatement", maxTransactItems, &r.statements)
-	case "ClientRequestToken":
-		return d.OptText(&r.token)
-	case "ReturnConsumedCapacity":
-		return d.OptText(&r.capacity)
-	}
-	return d.Skip()
+func (r *executeTransaction) members(m *wire.Member) {
+	readStatements(m, "TransactStatements", "ParameterizedStatement", maxTransactItems, &r.statements)
+	m.Text("ClientRequestToken", &r.token)
+	m.Text("ReturnConsumedCapacity", &r.capacity)
 }
 
 func (r *executeTransaction) constrain(c *constraints) {

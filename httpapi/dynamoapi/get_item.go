@@ -17,23 +17,14 @@ type getItem struct {
 	capacity   wire.Opt[string]
 }
 
-func (r *getItem) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "TableName":
-		return d.OptText(&r.table)
-	case "Key":
-		return d.Item(&r.key)
-	case "ProjectionExpression":
-		return d.OptText(&r.projection)
-	case "ConsistentRead":
-		return d.Bool(&r.consistent)
-	case "ReturnConsumedCapacity":
-		return d.OptText(&r.capacity)
-	}
-	if known, err := r.legacy.field(d, name); known {
-		return err
-	}
-	return r.params.field(d, name)
+func (r *getItem) members(m *wire.Member) {
+	m.Text("TableName", &r.table)
+	m.Item("Key", &r.key)
+	m.Text("ProjectionExpression", &r.projection)
+	m.Bool("ConsistentRead", &r.consistent)
+	m.Text("ReturnConsumedCapacity", &r.capacity)
+	r.legacy.members(m)
+	r.params.members(m)
 }
 
 func (r *getItem) constrain(c *constraints) {

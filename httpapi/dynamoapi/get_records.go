@@ -19,14 +19,9 @@ type getRecords struct {
 	limit    wire.Opt[int64]
 }
 
-func (r *getRecords) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "ShardIterator":
-		return d.OptText(&r.iterator)
-	case "Limit":
-		return d.Int(&r.limit)
-	}
-	return d.Skip()
+func (r *getRecords) members(m *wire.Member) {
+	m.Text("ShardIterator", &r.iterator)
+	m.Int("Limit", &r.limit)
 }
 
 func (r *getRecords) constrain(c *constraints) {

@@ -16,20 +16,12 @@ type getShardIterator struct {
 	at       wire.Opt[float64] // Timestamp, in seconds since 1970
 }
 
-func (r *getShardIterator) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "StreamArn":
-		return d.OptText(&r.arn)
-	case "ShardId":
-		return d.OptText(&r.shard)
-	case "ShardIteratorType":
-		return d.OptText(&r.kind)
-	case "SequenceNumber":
-		return d.OptText(&r.sequence)
-	case "Timestamp":
-		return d.Float(&r.at)
-	}
-	return d.Skip()
+func (r *getShardIterator) members(m *wire.Member) {
+	m.Text("StreamArn", &r.arn)
+	m.Text("ShardId", &r.shard)
+	m.Text("ShardIteratorType", &r.kind)
+	m.Text("SequenceNumber", &r.sequence)
+	m.Float("Timestamp", &r.at)
 }
 
 func (r *getShardIterator) constrain(c *constraints) {

@@ -23,51 +23,60 @@ type legacyParams struct {
 	operator    wire.Opt[string]               // ConditionalOperator
 }
 
-// field reads a member, if it is one of these.
-func (l *legacyParams) field(d *wire.Decoder, name string) (known bool, err error) {
-	switch name {
-	case "AttributesToGet":
-		return true, d.Texts(&l.attributes)
-	case "QueryFilter":
-		return true, comparisons(d, &l.queryFilter)
-	case "ScanFilter":
-		return true, comparisons(d, &l.scanFilter)
-	case "KeyConditions":
-		return true, comparisons(d, &l.keys)
-	case "Expected":
-		return true, l.readExpected(d)
-	case "AttributeUpdates":
-		return true, l.readUpdates(d)
-	case "ConditionalOperator":
-		return true, d.OptText(&l.operator)
-	}
-	return false, nil
+func (l *legacyParams) members(m *wire.Member) {
+	m.Texts("AttributesToGet", &l.attributes)
+	entries(m, "QueryFilter", "Condition", &l.queryFilter, comparisonOf, comparisonMembers)
+	entries(m, "ScanFilter", "Condition", &l.scanFilter, comparisonOf, comparisonMembers)
+	entries(m, "KeyConditions", "Condition", &l.keys, comparisonOf, comparisonMembers)
+	l.expectedMembers(m)
+	l.updateMembers(m)
 }
 
-func comparisons(d *wire.Decoder, into *wire.Opt[[]legacy.Comparison]) error {
-	*into = wire.Opt[[]legacy.Comparison]{Set: true}
-	return d.Map("com.amazonaws.dynamodb.v20120810.Condition", func(name string) error {
-		c := legacy.Comparison{Name: name}
-		err := d.Object("Condition", func(name string) error { return comparison(d, &c, name) })
-		into.V = append(into.V, c)
-		return err
+// expectedMembers are those of all writes.
+func (l *legacyParams) expectedMembers(m *wire.Member) {
+	m.Text("ConditionalOperator", &l.operator)
+	entries(m, "Expected", "ExpectedAttributeValue", &l.expected, func(name string) legacy.Expectation {
+		return legacy.Expectation{Comparison: comparisonOf(name)}
+	}, expectationMembers)
+}
+
+func (l *legacyParams) updateMembers(m *wire.Member) {
+	entries(m, "AttributeUpdates", "AttributeValueUpdate", &l.updates, func(name string) legacy.Change {
+		return legacy.Change{Name: name}
+	}, func(c *legacy.Change, m *wire.Member) {
+		m.Read("Action", func(d *wire.Decoder) error { return d.Text(&c.Action) })
+		readValue(m, &c.Value)
 	})
 }
 
-func comparison(d *wire.Decoder, c *legacy.Comparison, name string) error {
-	switch name {
-	case "ComparisonOperator":
+// entries reads a map of objects, in the order in which they stand. begin makes one of its name.
+func entries[T any](m *wire.Member, name, shape string, into *wire.Opt[[]T], begin func(name string) T, members func(*T, *wire.Member)) {
+	m.Read(name, func(d *wire.Decoder) error {
+		*into = wire.Opt[[]T]{Set: true}
+		return d.Map("com.amazonaws.dynamodb.v20120810."+shape, func(name string) error {
+			one := begin(name)
+			err := d.Object(shape, func(m *wire.Member) { members(&one, m) })
+			into.V = append(into.V, one)
+			return err
+		})
+	})
+}
+
+func comparisonOf(name string) legacy.Comparison { return legacy.Comparison{Name: name} }
+
+func comparisonMembers(c *legacy.Comparison, m *wire.Member) {
+	m.Read("ComparisonOperator", func(d *wire.Decoder) error {
 		c.Compared = true
 		return d.Text(&c.Operator)
-	case "AttributeValueList":
+	})
+	m.Read("AttributeValueList", func(d *wire.Decoder) error {
 		c.Listed = true
 		return d.Array(func(int) error {
 			v, err := legacyValue(d.Value)
 			c.Values = append(c.Values, *v)
 			return err
 		})
-	}
-	return d.Skip()
+	})
 }
 
 func legacyValue(read func(*wire.Value) error) (*legacy.Value, error) {
@@ -76,43 +85,18 @@ func legacyValue(read func(*wire.Value) error) (*legacy.Value, error) {
 	return &legacy.Value{V: v.V, Err: v.Err}, err
 }
 
-func (l *legacyParams) readExpected(d *wire.Decoder) error {
-	l.expected = wire.Opt[[]legacy.Expectation]{Set: true}
-	return d.Map("com.amazonaws.dynamodb.v20120810.ExpectedAttributeValue", func(name string) error {
-		e := legacy.Expectation{Comparison: legacy.Comparison{Name: name}}
-		err := d.Object("ExpectedAttributeValue", func(name string) (err error) {
-			switch name {
-			case "Exists":
-				var exists wire.Opt[bool]
-				err := d.Bool(&exists)
-				e.Exists = &exists.V
-				return err
-			case "Value":
-				e.Value, err = legacyValue(d.FieldValue)
-				return err
-			}
-			return comparison(d, &e.Comparison, name)
-		})
-		l.expected.V = append(l.expected.V, e)
-		return err
-	})
+func expectationMembers(e *legacy.Expectation, m *wire.Member) {
+	var exists wire.Opt[bool]
+	if m.Bool("Exists", &exists); exists.Set {
+		e.Exists = &exists.V
+	}
+	readValue(m, &e.Value)
+	comparisonMembers(&e.Comparison, m)
 }
 
-func (l *legacyParams) readUpdates(d *wire.Decoder) error {
-	l.updates = wire.Opt[[]legacy.Change]{Set: true}
-	return d.Map("com.amazonaws.dynamodb.v20120810.AttributeValueUpdate", func(name string) error {
-		c := legacy.Change{Name: name}
-		err := d.Object("AttributeValueUpdate", func(name string) (err error) {
-			switch name {
-			case "Action":
-				return d.Text(&c.Action)
-			case "Value":
-				c.Value, err = legacyValue(d.FieldValue)
-				return err
-			}
-			return d.Skip()
-		})
-		l.updates.V = append(l.updates.V, c)
+func readValue(m *wire.Member, into **legacy.Value) {
+	m.Read("Value", func(d *wire.Decoder) (err error) {
+		*into, err = legacyValue(d.FieldValue)
 		return err
 	})
 }

@@ -18,16 +18,10 @@ type listStreams struct {
 	limit wire.Opt[int64]
 }
 
-func (r *listStreams) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "TableName":
-		return d.OptText(&r.table)
-	case "ExclusiveStartStreamArn":
-		return d.OptText(&r.after)
-	case "Limit":
-		return d.Int(&r.limit)
-	}
-	return d.Skip()
+func (r *listStreams) members(m *wire.Member) {
+	m.Text("TableName", &r.table)
+	m.Text("ExclusiveStartStreamArn", &r.after)
+	m.Int("Limit", &r.limit)
 }
 
 func (r *listStreams) constrain(c *constraints) {

@@ -11,14 +11,9 @@ type listTables struct {
 	limit wire.Opt[int64]
 }
 
-func (r *listTables) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "ExclusiveStartTableName":
-		return d.OptText(&r.after)
-	case "Limit":
-		return d.Int(&r.limit)
-	}
-	return d.Skip()
+func (r *listTables) members(m *wire.Member) {
+	m.Text("ExclusiveStartTableName", &r.after)
+	m.Int("Limit", &r.limit)
 }
 
 func (r *listTables) constrain(c *constraints) {

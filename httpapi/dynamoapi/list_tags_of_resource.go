@@ -14,14 +14,9 @@ type listTagsOfResource struct {
 	after wire.Opt[string]
 }
 
-func (r *listTagsOfResource) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "ResourceArn":
-		return d.OptText(&r.arn.Opt)
-	case "NextToken":
-		return d.OptText(&r.after)
-	}
-	return d.Skip()
+func (r *listTagsOfResource) members(m *wire.Member) {
+	m.Text("ResourceArn", &r.arn.Opt)
+	m.Text("NextToken", &r.after)
 }
 
 // constrain leaves everything to run: the service looks at the ARN first.

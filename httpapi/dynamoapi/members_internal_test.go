@@ -153,6 +153,5 @@ func wrong(of reflect.Type) string {
 // refuses reports whether reading a request fails.
 func (w *memberWalk) refuses(body string) bool {
 	r := w.api.operations[w.operation]()
-	d := wire.NewDecoder(body)
-	return d.Root(func(name string) error { return r.field(d, name) }) != nil
+	return wire.NewDecoder(body).Root(r.members) != nil
 }

@@ -6,9 +6,8 @@ import (
 
 // request is the input of one operation.
 type request interface {
-	// field reads the value of the member called name. It steps over members that it does not know; members that are null
-	// never come.
-	field(d *wire.Decoder, name string) error
+	// members says what the request's members are called and where they go.
+	members(m *wire.Member)
 	// constrain lists what breaks the model of the API (its lengths, patterns, ranges and enumerations), in the order in
 	// which the service names it.
 	constrain(c *constraints)

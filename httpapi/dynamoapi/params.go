@@ -19,21 +19,17 @@ type params struct {
 	alone  bool // a bad number is told without the name of its value: a newer check of the service
 }
 
-// field reads one of the two members.
-func (p *params) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "ExpressionAttributeNames":
-		return d.TextMap(&p.names)
-	case "ExpressionAttributeValues":
-		p.values.Set, p.values.V = true, map[string]wire.Value{}
+func (p *params) members(m *wire.Member) {
+	m.TextMap("ExpressionAttributeNames", &p.names)
+	m.Read("ExpressionAttributeValues", func(d *wire.Decoder) error {
+		p.values = wire.Opt[map[string]wire.Value]{V: map[string]wire.Value{}, Set: true}
 		return d.Map("com.amazonaws.dynamodb.v20120810.AttributeValue", func(key string) error {
 			var v wire.Value
 			err := d.Value(&v)
 			p.values.V[key] = v
 			return err
 		})
-	}
-	return d.Skip()
+	})
 }
 
 // maxValues is how large the values of a request's expressions may be together, which bounds what comparing them costs.

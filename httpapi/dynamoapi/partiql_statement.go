@@ -27,24 +27,11 @@ type statement struct {
 	err  error              // why it was refused
 }
 
-func (s *statement) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "Statement":
-		return d.OptText(&s.text)
-	case "Parameters":
-		s.parameters = wire.Opt[[]wire.Value]{Set: true}
-		return d.ArrayUpTo(maxStatement, func(int) error {
-			var v wire.Value
-			err := d.Value(&v)
-			s.parameters.V = append(s.parameters.V, v)
-			return err
-		})
-	case "ConsistentRead":
-		return d.Bool(&s.consistent)
-	case "ReturnValuesOnConditionCheckFailure":
-		return d.OptText(&s.onFailure)
-	}
-	return d.Skip()
+func (s *statement) members(m *wire.Member) {
+	m.Text("Statement", &s.text)
+	wire.Array(m, "Parameters", maxStatement, &s.parameters, (*wire.Decoder).Value)
+	m.Bool("ConsistentRead", &s.consistent)
+	m.Text("ReturnValuesOnConditionCheckFailure", &s.onFailure)
 }
 
 // constrain is of a statement at a place, which is empty or ends with a dot.

@@ -12,11 +12,9 @@ type putItem struct {
 	item wire.Item
 }
 
-func (r *putItem) field(d *wire.Decoder, name string) error {
-	if name == "Item" {
-		return d.Item(&r.item)
-	}
-	return r.writing.field(d, name)
+func (r *putItem) members(m *wire.Member) {
+	m.Item("Item", &r.item)
+	r.writing.members(m)
 }
 
 func (r *putItem) constrain(c *constraints) {

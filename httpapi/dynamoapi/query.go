@@ -16,14 +16,10 @@ type query struct {
 	forward      wire.Opt[bool]
 }
 
-func (r *query) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "KeyConditionExpression":
-		return d.OptText(&r.keyCondition)
-	case "ScanIndexForward":
-		return d.Bool(&r.forward)
-	}
-	return r.reading.field(d, name)
+func (r *query) members(m *wire.Member) {
+	m.Text("KeyConditionExpression", &r.keyCondition)
+	m.Bool("ScanIndexForward", &r.forward)
+	r.reading.members(m)
 }
 
 func (r *query) constrain(c *constraints) {

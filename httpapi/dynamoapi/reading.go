@@ -28,31 +28,18 @@ type reading struct {
 	capacity   wire.Opt[string]
 }
 
-func (r *reading) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "TableName":
-		return d.OptText(&r.table)
-	case "IndexName":
-		return d.OptText(&r.index)
-	case "FilterExpression":
-		return d.OptText(&r.filter)
-	case "ProjectionExpression":
-		return d.OptText(&r.projection)
-	case "Select":
-		return d.OptText(&r.selected)
-	case "Limit":
-		return d.Int(&r.limit)
-	case "ExclusiveStartKey":
-		return d.Item(&r.start)
-	case "ConsistentRead":
-		return d.Bool(&r.consistent)
-	case "ReturnConsumedCapacity":
-		return d.OptText(&r.capacity)
-	}
-	if known, err := r.legacy.field(d, name); known {
-		return err
-	}
-	return r.params.field(d, name)
+func (r *reading) members(m *wire.Member) {
+	m.Text("TableName", &r.table)
+	m.Text("IndexName", &r.index)
+	m.Text("FilterExpression", &r.filter)
+	m.Text("ProjectionExpression", &r.projection)
+	m.Text("Select", &r.selected)
+	m.Int("Limit", &r.limit)
+	m.Item("ExclusiveStartKey", &r.start)
+	m.Bool("ConsistentRead", &r.consistent)
+	m.Text("ReturnConsumedCapacity", &r.capacity)
+	r.legacy.members(m)
+	r.params.members(m)
 }
 
 func (r *reading) constrainSelect(c *constraints) {

@@ -18,14 +18,10 @@ type scan struct {
 	segments wire.Opt[int64] // TotalSegments
 }
 
-func (r *scan) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "Segment":
-		return d.Int(&r.segment)
-	case "TotalSegments":
-		return d.Int(&r.segments)
-	}
-	return r.reading.field(d, name)
+func (r *scan) members(m *wire.Member) {
+	m.Int("Segment", &r.segment)
+	m.Int("TotalSegments", &r.segments)
+	r.reading.members(m)
 }
 
 func (r *scan) constrain(c *constraints) {

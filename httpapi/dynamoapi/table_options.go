@@ -37,58 +37,29 @@ type tableOptions struct {
 	protected  wire.Opt[bool]
 }
 
-// field reads a member that is one of the options.
-func (o *tableOptions) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "BillingMode":
-		return d.OptText(&o.billing)
-	case "ProvisionedThroughput":
-		return readThroughput(d, &o.throughput)
-	case "OnDemandThroughput":
-		return readOnDemand(d, &o.onDemand)
-	case "WarmThroughput":
-		return readWarm(d, &o.warm)
-	case "StreamSpecification":
-		return o.readStream(d)
-	case "SSESpecification":
-		return o.readEncryption(d)
-	case "TableClass":
-		return d.OptText(&o.class)
-	case "DeletionProtectionEnabled":
-		return d.Bool(&o.protected)
+func (o *tableOptions) members(m *wire.Member) {
+	m.Text("BillingMode", &o.billing)
+	wire.Object(m, "ProvisionedThroughput", "ProvisionedThroughput", &o.throughput, (*throughputSpec).members)
+	wire.Object(m, "OnDemandThroughput", "OnDemandThroughput", &o.onDemand, (*throughputSpec).onDemandMembers)
+	wire.Object(m, "WarmThroughput", "WarmThroughput", &o.warm, (*throughputSpec).warmMembers)
+	wire.Object(m, "StreamSpecification", "StreamSpecification", &o.stream, (*streamSpec).members)
+	wire.Object(m, "SSESpecification", "SSESpecification", &o.encryption, (*encryptionSpec).members)
+	m.Text("TableClass", &o.class)
+	m.Bool("DeletionProtectionEnabled", &o.protected)
+	if why := absent(m.Name); why != "" {
+		m.Read(m.Name, func(*wire.Decoder) error { return errAbsent(m.Name, why) })
 	}
-	if why := absent(name); why != "" {
-		return errAbsent(name, why)
-	}
-	return d.Skip()
 }
 
-func (o *tableOptions) readStream(d *wire.Decoder) error {
-	o.stream.Set = true
-	return d.Field("StreamSpecification", func(name string) error {
-		switch name {
-		case "StreamEnabled":
-			return d.Bool(&o.stream.V.enabled)
-		case "StreamViewType":
-			return d.OptText(&o.stream.V.view)
-		}
-		return d.Skip()
-	})
+func (s *streamSpec) members(m *wire.Member) {
+	m.Bool("StreamEnabled", &s.enabled)
+	m.Text("StreamViewType", &s.view)
 }
 
-func (o *tableOptions) readEncryption(d *wire.Decoder) error {
-	o.encryption.Set = true
-	return d.Field("SSESpecification", func(name string) error {
-		switch name {
-		case "Enabled":
-			return d.Bool(&o.encryption.V.enabled)
-		case "SSEType":
-			return d.OptText(&o.encryption.V.kind)
-		case "KMSMasterKeyId":
-			return d.OptText(&o.encryption.V.key)
-		}
-		return d.Skip()
-	})
+func (s *encryptionSpec) members(m *wire.Member) {
+	m.Bool("Enabled", &s.enabled)
+	m.Text("SSEType", &s.kind)
+	m.Text("KMSMasterKeyId", &s.key)
 }
 
 // constrainBilling lists what is wrong with the first two members in the service's order, constrainRest with the others.
@@ -143,20 +114,9 @@ const (
 	maxTagValue = 256
 )
 
-func (v *tag) read(d *wire.Decoder) error {
-	return d.Object("Tag", func(name string) error {
-		switch name {
-		case "Key":
-			return d.OptText(&v.key)
-		case "Value":
-			return d.OptText(&v.value)
-		}
-		return d.Skip()
-	})
-}
-
-func readTags(d *wire.Decoder, into *wire.Opt[[]tag]) error {
-	return readList(d, into, func(d *wire.Decoder, v *tag) error { return v.read(d) })
+func (v *tag) members(m *wire.Member) {
+	m.Text("Key", &v.key)
+	m.Text("Value", &v.value)
 }
 
 // checkTags refuses tags that cannot be, alone or with each other.

@@ -43,117 +43,65 @@ type indexDefinition struct {
 	warm       wire.Opt[throughputSpec]
 }
 
-// readList reads a list.
-func readList[T any](d *wire.Decoder, into *wire.Opt[[]T], read func(*wire.Decoder, *T) error) error {
-	*into = wire.Opt[[]T]{V: []T{}, Set: true}
-	return d.Array(func(i int) error {
-		if i >= maxListed {
-			return errValidation("A list in the request has more than %d elements", maxListed)
-		}
-		var v T
-		err := read(d, &v)
-		into.V = append(into.V, v)
-		return err
+// list reads a list.
+func list[T any](m *wire.Member, name string, into *wire.Opt[[]T], read func(*wire.Decoder, *T) error) {
+	m.Read(name, func(d *wire.Decoder) error {
+		*into = wire.Opt[[]T]{V: []T{}, Set: true}
+		return d.Array(func(i int) error {
+			if i >= maxListed {
+				return errValidation("A list in the request has more than %d elements", maxListed)
+			}
+			var one T
+			err := read(d, &one)
+			into.V = append(into.V, one)
+			return err
+		})
 	})
 }
 
-func readText(d *wire.Decoder, into *string) error { return d.Text(into) }
-
-func (v *attributeDefinition) read(d *wire.Decoder) error {
-	return d.Object("AttributeDefinition", func(name string) error {
-		switch name {
-		case "AttributeName":
-			return d.OptText(&v.name)
-		case "AttributeType":
-			return d.OptText(&v.kind)
-		}
-		return d.Skip()
-	})
+func (v *attributeDefinition) members(m *wire.Member) {
+	m.Text("AttributeName", &v.name)
+	m.Text("AttributeType", &v.kind)
 }
 
-func (v *keyElement) read(d *wire.Decoder) error {
-	return d.Object("KeySchemaElement", func(name string) error {
-		switch name {
-		case "AttributeName":
-			return d.OptText(&v.name)
-		case "KeyType":
-			return d.OptText(&v.kind)
-		}
-		return d.Skip()
-	})
+func (v *keyElement) members(m *wire.Member) {
+	m.Text("AttributeName", &v.name)
+	m.Text("KeyType", &v.kind)
 }
 
-func readDefinitions(d *wire.Decoder, into *wire.Opt[[]attributeDefinition]) error {
-	return readList(d, into, func(d *wire.Decoder, v *attributeDefinition) error { return v.read(d) })
+func (v *projectionSpec) members(m *wire.Member) {
+	m.Text("ProjectionType", &v.kind)
+	list(m, "NonKeyAttributes", &v.include, (*wire.Decoder).Text)
 }
 
-func readKey(d *wire.Decoder, into *wire.Opt[[]keyElement]) error {
-	return readList(d, into, func(d *wire.Decoder, v *keyElement) error { return v.read(d) })
+func (v *throughputSpec) members(m *wire.Member) {
+	m.Long("ReadCapacityUnits", &v.read)
+	m.Long("WriteCapacityUnits", &v.write)
 }
 
-func readProjection(d *wire.Decoder, into *wire.Opt[projectionSpec]) error {
-	into.Set = true
-	return d.Field("Projection", func(name string) error {
-		switch name {
-		case "ProjectionType":
-			return d.OptText(&into.V.kind)
-		case "NonKeyAttributes":
-			return readList(d, &into.V.include, readText)
-		}
-		return d.Skip()
-	})
+func (v *throughputSpec) onDemandMembers(m *wire.Member) {
+	m.Long(maxReads, &v.read)
+	m.Long(maxWrites, &v.write)
 }
 
-func readThroughput(d *wire.Decoder, into *wire.Opt[throughputSpec]) error {
-	return readUnits(d, into, "ProvisionedThroughput", "ReadCapacityUnits", "WriteCapacityUnits")
+func (v *throughputSpec) warmMembers(m *wire.Member) {
+	m.Long(warmReads, &v.read)
+	m.Long(warmWrites, &v.write)
 }
 
-func readOnDemand(d *wire.Decoder, into *wire.Opt[throughputSpec]) error {
-	return readUnits(d, into, "OnDemandThroughput", maxReads, maxWrites)
+// localMembers are those of a local index, whose throughput is its table's.
+func (v *indexDefinition) localMembers(m *wire.Member) {
+	m.Text("IndexName", &v.name)
+	list(m, "KeySchema", &v.key, wire.Objects("KeySchemaElement", (*keyElement).members))
+	wire.Object(m, "Projection", "Projection", &v.projection, (*projectionSpec).members)
 }
 
-func readWarm(d *wire.Decoder, into *wire.Opt[throughputSpec]) error {
-	return readUnits(d, into, "WarmThroughput", warmReads, warmWrites)
-}
-
-// readUnits reads a number of reads and one of writes, which have other names in each shape.
-func readUnits(d *wire.Decoder, into *wire.Opt[throughputSpec], shape, reads, writes string) error {
-	into.Set = true
-	return d.Field(shape, func(name string) error {
-		switch name {
-		case reads:
-			return d.Long(&into.V.read)
-		case writes:
-			return d.Long(&into.V.write)
-		}
-		return d.Skip()
-	})
-}
-
-// read reads an index that is an element of a list: a LocalSecondaryIndex or GlobalSecondaryIndex.
-func (v *indexDefinition) read(d *wire.Decoder, shape string) error {
-	return d.Object(shape, v.field(d, shape == "LocalSecondaryIndex"))
-}
-
-// field reads a member of an index.
-func (v *indexDefinition) field(d *wire.Decoder, local bool) func(name string) error {
-	return func(name string) error {
-		switch {
-		case name == "IndexName":
-			return d.OptText(&v.name)
-		case name == "KeySchema":
-			return readKey(d, &v.key)
-		case name == "Projection":
-			return readProjection(d, &v.projection)
-		case name == "ProvisionedThroughput" && !local:
-			return readThroughput(d, &v.throughput)
-		case name == "OnDemandThroughput" && !local:
-			return readOnDemand(d, &v.onDemand)
-		case name == "WarmThroughput" && !local:
-			return readWarm(d, &v.warm)
-		}
-		return d.Skip()
-	}
+// members are those of a global index.
+func (v *indexDefinition) members(m *wire.Member) {
+	v.localMembers(m)
+	wire.Object(m, "ProvisionedThroughput", "ProvisionedThroughput", &v.throughput, (*throughputSpec).members)
+	wire.Object(m, "OnDemandThroughput", "OnDemandThroughput", &v.onDemand, (*throughputSpec).onDemandMembers)
+	wire.Object(m, "WarmThroughput", "WarmThroughput", &v.warm, (*throughputSpec).warmMembers)
 }
 
 func (v *keyElement) String() string {

@@ -11,14 +11,9 @@ type tagResource struct {
 	tags wire.Opt[[]tag]
 }
 
-func (r *tagResource) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "ResourceArn":
-		return d.OptText(&r.arn.Opt)
-	case "Tags":
-		return readTags(d, &r.tags)
-	}
-	return d.Skip()
+func (r *tagResource) members(m *wire.Member) {
+	m.Text("ResourceArn", &r.arn.Opt)
+	list(m, "Tags", &r.tags, wire.Objects("Tag", (*tag).members))
 }
 
 // constrain leaves everything to run: the service looks at the ARN first.

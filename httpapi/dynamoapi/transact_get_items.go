@@ -17,26 +17,13 @@ type transactGetItems struct {
 	capacity wire.Opt[string]
 }
 
-func (r *transactGetItems) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "TransactItems":
-		r.gets = wire.Opt[[]wire.Opt[getItem]]{Set: true}
-		return d.ArrayUpTo(maxTransactItems, func(int) error {
-			var one wire.Opt[getItem]
-			err := d.Object("TransactGetItem", func(name string) error {
-				if name != "Get" {
-					return d.Skip()
-				}
-				one.Set = true
-				return d.Field("Get", func(name string) error { return one.V.field(d, name) })
-			})
-			r.gets.V = append(r.gets.V, one)
-			return err
-		})
-	case "ReturnConsumedCapacity":
-		return d.OptText(&r.capacity)
-	}
-	return d.Skip()
+func (r *transactGetItems) members(m *wire.Member) {
+	wire.Array(m, "TransactItems", maxTransactItems, &r.gets, wire.Objects("TransactGetItem", getMembers))
+	m.Text("ReturnConsumedCapacity", &r.capacity)
+}
+
+func getMembers(get *wire.Opt[getItem], m *wire.Member) {
+	wire.Object(m, "Get", "Get", get, (*getItem).members)
 }
 
 func (r *transactGetItems) constrain(c *constraints) {

@@ -36,59 +36,41 @@ type transactPart struct {
 	onFailure wire.Opt[string]
 }
 
-func (r *transactWriteItems) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "TransactItems":
-		r.actions = wire.Opt[[]transactAction]{Set: true}
-		return d.ArrayUpTo(maxTransactItems, func(int) error {
-			var a transactAction
-			err := d.Object("TransactWriteItem", func(name string) error { return a.field(d, name) })
-			r.actions.V = append(r.actions.V, a)
-			return err
-		})
-	case "ClientRequestToken":
-		return d.OptText(&r.token)
-	case "ReturnConsumedCapacity":
-		return d.OptText(&r.capacity)
-	case "ReturnItemCollectionMetrics":
-		return d.OptText(&r.metrics)
-	}
-	return d.Skip()
+func (r *transactWriteItems) members(m *wire.Member) {
+	wire.Array(m, "TransactItems", maxTransactItems, &r.actions, wire.Objects("TransactWriteItem", (*transactAction).members))
+	m.Text("ClientRequestToken", &r.token)
+	m.Text("ReturnConsumedCapacity", &r.capacity)
+	m.Text("ReturnItemCollectionMetrics", &r.metrics)
 }
 
-func (a *transactAction) field(d *wire.Decoder, name string) error {
-	p := new(transactPart)
-	switch name {
-	case "Put":
-		a.put = p
-	case "Update":
-		a.update = p
-	case "Delete":
-		a.delete = p
-	case "ConditionCheck":
-		a.check = p
-	default:
-		return d.Skip()
-	}
-	return d.Field(name, func(member string) error { return p.field(d, name, member) })
+func (a *transactAction) members(m *wire.Member) {
+	readPart(m, "Put", &a.put)
+	readPart(m, "Update", &a.update)
+	readPart(m, "Delete", &a.delete)
+	readPart(m, "ConditionCheck", &a.check)
 }
 
-func (p *transactPart) field(d *wire.Decoder, kind, name string) error {
-	switch {
-	case name == "TableName":
-		return d.OptText(&p.table)
-	case name == "Item" && kind == "Put":
-		return d.Item(&p.item)
-	case name == "Key" && kind != "Put":
-		return d.Item(&p.key)
-	case name == "UpdateExpression" && kind == "Update":
-		return d.OptText(&p.update)
-	case name == "ConditionExpression":
-		return d.OptText(&p.condition)
-	case name == "ReturnValuesOnConditionCheckFailure":
-		return d.OptText(&p.onFailure)
+func readPart(m *wire.Member, kind string, into **transactPart) {
+	m.Read(kind, func(d *wire.Decoder) error {
+		p := new(transactPart)
+		*into = p
+		return d.Field(kind, func(m *wire.Member) { p.members(m, kind) })
+	})
+}
+
+func (p *transactPart) members(m *wire.Member, kind string) {
+	m.Text("TableName", &p.table)
+	if kind == "Put" {
+		m.Item("Item", &p.item)
+	} else {
+		m.Item("Key", &p.key)
 	}
-	return p.params.field(d, name)
+	if kind == "Update" {
+		m.Text("UpdateExpression", &p.update)
+	}
+	m.Text("ConditionExpression", &p.condition)
+	m.Text("ReturnValuesOnConditionCheckFailure", &p.onFailure)
+	p.params.members(m)
 }
 
 func (r *transactWriteItems) constrain(c *constraints) {

@@ -11,14 +11,9 @@ type untagResource struct {
 	keys wire.Opt[[]string]
 }
 
-func (r *untagResource) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "ResourceArn":
-		return d.OptText(&r.arn.Opt)
-	case "TagKeys":
-		return readList(d, &r.keys, readText)
-	}
-	return d.Skip()
+func (r *untagResource) members(m *wire.Member) {
+	m.Text("ResourceArn", &r.arn.Opt)
+	list(m, "TagKeys", &r.keys, (*wire.Decoder).Text)
 }
 
 // constrain leaves everything to run: the service looks at the ARN first.

@@ -17,17 +17,11 @@ type updateItem struct {
 	update wire.Opt[string]
 }
 
-func (r *updateItem) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "Key":
-		return d.Item(&r.key)
-	case "UpdateExpression":
-		return d.OptText(&r.update)
-	case "AttributeUpdates":
-		_, err := r.legacy.field(d, name)
-		return err
-	}
-	return r.writing.field(d, name)
+func (r *updateItem) members(m *wire.Member) {
+	m.Item("Key", &r.key)
+	m.Text("UpdateExpression", &r.update)
+	r.legacy.updateMembers(m)
+	r.writing.members(m)
 }
 
 func (r *updateItem) constrain(c *constraints) {

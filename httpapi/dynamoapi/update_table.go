@@ -23,27 +23,17 @@ type indexUpdate struct {
 	create, update, remove wire.Opt[indexDefinition]
 }
 
-func (r *updateTable) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "TableName":
-		return d.OptText(&r.table.Opt)
-	case "AttributeDefinitions":
-		return readDefinitions(d, &r.definitions)
-	case "GlobalSecondaryIndexUpdates":
-		return readList(d, &r.updates, func(d *wire.Decoder, v *indexUpdate) error { return v.read(d) })
-	}
-	return r.tableOptions.field(d, name)
+func (r *updateTable) members(m *wire.Member) {
+	m.Text("TableName", &r.table.Opt)
+	list(m, "AttributeDefinitions", &r.definitions, wire.Objects("AttributeDefinition", (*attributeDefinition).members))
+	list(m, "GlobalSecondaryIndexUpdates", &r.updates, wire.Objects("GlobalSecondaryIndexUpdate", (*indexUpdate).members))
+	r.tableOptions.members(m)
 }
 
-func (u *indexUpdate) read(d *wire.Decoder) error {
-	return d.Object("GlobalSecondaryIndexUpdate", func(name string) error {
-		into := map[string]*wire.Opt[indexDefinition]{"Create": &u.create, "Update": &u.update, "Delete": &u.remove}[name]
-		if into == nil {
-			return d.Skip()
-		}
-		into.Set = true
-		return d.Field(name+"GlobalSecondaryIndexAction", into.V.field(d, false))
-	})
+func (u *indexUpdate) members(m *wire.Member) {
+	wire.Object(m, "Create", "CreateGlobalSecondaryIndexAction", &u.create, (*indexDefinition).members)
+	wire.Object(m, "Update", "UpdateGlobalSecondaryIndexAction", &u.update, (*indexDefinition).members)
+	wire.Object(m, "Delete", "DeleteGlobalSecondaryIndexAction", &u.remove, (*indexDefinition).members)
 }
 
 func (r *updateTable) constrain(c *constraints) {

@@ -7,29 +7,24 @@ import (
 
 // updateTimeToLive says which attribute of a table's items is their expiry.
 type updateTimeToLive struct {
-	table     managedTable
-	spec      bool // TimeToLiveSpecification is there
+	table managedTable
+	spec  wire.Opt[expirySpec]
+}
+
+// expirySpec is TimeToLiveSpecification.
+type expirySpec struct {
 	attribute wire.Opt[string]
 	enabled   wire.Opt[bool]
 }
 
-func (r *updateTimeToLive) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "TableName":
-		return d.OptText(&r.table.Opt)
-	case "TimeToLiveSpecification":
-		r.spec = true
-		return d.Field("TimeToLiveSpecification", func(name string) error {
-			switch name {
-			case "AttributeName":
-				return d.OptText(&r.attribute)
-			case "Enabled":
-				return d.Bool(&r.enabled)
-			}
-			return d.Skip()
-		})
-	}
-	return d.Skip()
+func (r *updateTimeToLive) members(m *wire.Member) {
+	m.Text("TableName", &r.table.Opt)
+	wire.Object(m, "TimeToLiveSpecification", "TimeToLiveSpecification", &r.spec, (*expirySpec).members)
+}
+
+func (s *expirySpec) members(m *wire.Member) {
+	m.Text("AttributeName", &s.attribute)
+	m.Bool("Enabled", &s.enabled)
 }
 
 func (r *updateTimeToLive) constrain(c *constraints) {
@@ -37,10 +32,10 @@ func (r *updateTimeToLive) constrain(c *constraints) {
 		return
 	}
 	c.table("tableName", r.table.Opt)
-	if c.required("timeToLiveSpecification", r.spec) {
-		c.required("timeToLiveSpecification.enabled", r.enabled.Set)
-		if c.required("timeToLiveSpecification.attributeName", r.attribute.Set) {
-			c.length("timeToLiveSpecification.attributeName", r.attribute, 1, 255)
+	if c.required("timeToLiveSpecification", r.spec.Set) {
+		c.required("timeToLiveSpecification.enabled", r.spec.V.enabled.Set)
+		if c.required("timeToLiveSpecification.attributeName", r.spec.V.attribute.Set) {
+			c.length("timeToLiveSpecification.attributeName", r.spec.V.attribute, 1, 255)
 		}
 	}
 }
@@ -54,16 +49,16 @@ func (r *updateTimeToLive) run(c *call) error {
 	if err != nil {
 		return err
 	}
-	want := r.attribute.V
+	want := r.spec.V.attribute.V
 	switch have := d.Spec.TTL; {
-	case r.enabled.V && have == want:
+	case r.spec.V.enabled.V && have == want:
 		return errValidation("TimeToLive is already enabled")
-	case !r.enabled.V && have == "":
+	case !r.spec.V.enabled.V && have == "":
 		return errValidation("TimeToLive is already disabled")
 	case have != "" && have != want:
 		return errValidation("TimeToLive is active on a different AttributeName: current AttributeName is %s", have)
 	}
-	if !r.enabled.V {
+	if !r.spec.V.enabled.V {
 		want = ""
 	}
 	if err := c.api.refuseOwned(d.Spec.Name, "the expiry of its items stays as it is"); err != nil {
@@ -75,8 +70,8 @@ func (r *updateTimeToLive) run(c *call) error {
 	c.out.Name("TimeToLiveSpecification")
 	c.out.Begin()
 	c.out.Name("Enabled")
-	c.out.Bool(r.enabled.V)
-	c.out.NamedText("AttributeName", r.attribute.V)
+	c.out.Bool(r.spec.V.enabled.V)
+	c.out.NamedText("AttributeName", r.spec.V.attribute.V)
 	c.out.End()
 	return nil
 }

@@ -20,25 +20,15 @@ type writing struct {
 	metrics      wire.Opt[string] // ReturnItemCollectionMetrics
 }
 
-func (r *writing) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "TableName":
-		return d.OptText(&r.table)
-	case "ConditionExpression":
-		return d.OptText(&r.condition)
-	case "ReturnValues":
-		return d.OptText(&r.returnValues)
-	case "ReturnValuesOnConditionCheckFailure":
-		return d.OptText(&r.onFailure)
-	case "ReturnConsumedCapacity":
-		return d.OptText(&r.capacity)
-	case "ReturnItemCollectionMetrics":
-		return d.OptText(&r.metrics)
-	case "Expected", "ConditionalOperator":
-		_, err := r.legacy.field(d, name)
-		return err
-	}
-	return r.params.field(d, name)
+func (r *writing) members(m *wire.Member) {
+	m.Text("TableName", &r.table)
+	m.Text("ConditionExpression", &r.condition)
+	m.Text("ReturnValues", &r.returnValues)
+	m.Text("ReturnValuesOnConditionCheckFailure", &r.onFailure)
+	m.Text("ReturnConsumedCapacity", &r.capacity)
+	m.Text("ReturnItemCollectionMetrics", &r.metrics)
+	r.legacy.expectedMembers(m)
+	r.params.members(m)
 }
 
 // constrainExpected is about the members whose place is the same in all three.

@@ -24,6 +24,7 @@ type Decoder struct {
 	lex     jsonlex.Lexer
 	depth   int
 	members int // elements and entries that were read
+	member  Member
 }
 
 // NewDecoder makes a decoder of a text.
@@ -51,8 +52,8 @@ type Value struct {
 }
 
 // Root reads the text as one object, and that nothing follows it.
-func (d *Decoder) Root(field func(name string) error) error {
-	if err := d.Object("", field); err != nil {
+func (d *Decoder) Root(members func(m *Member)) error {
+	if err := d.Object("", members); err != nil {
 		return err
 	}
 	d.lex.Space()
@@ -62,24 +63,30 @@ func (d *Decoder) Root(field func(name string) error) error {
 	return nil
 }
 
-// Object reads an object of the API's shape of that name. field is called for each member that is not null and reads its
-// value.
-func (d *Decoder) Object(shape string, field func(name string) error) error {
-	return d.object(func() error { return d.lex.NoStructure(shape, false) }, field)
+// Object reads an object of the API's shape of that name. members is called for each member that is not null.
+func (d *Decoder) Object(shape string, members func(m *Member)) error {
+	return d.object(shape, false, members)
 }
 
 // Field is Object where the object is a field of another one's shape: what is no object has another name there.
-func (d *Decoder) Field(shape string, field func(name string) error) error {
-	return d.object(func() error { return d.lex.NoStructure(shape, true) }, field)
+func (d *Decoder) Field(shape string, members func(m *Member)) error {
+	return d.object(shape, true, members)
 }
 
-func (d *Decoder) object(mismatch func() error, field func(name string) error) error {
-	return d.named(mismatch, func(name string) error {
+func (d *Decoder) object(shape string, field bool, members func(m *Member)) error {
+	outer := d.member
+	err := d.named(func() error { return d.lex.NoStructure(shape, field) }, func(name string) error {
 		if d.null() {
 			return nil
 		}
-		return field(name)
+		d.member = Member{Name: name, d: d}
+		if members(&d.member); !d.member.read {
+			return d.Skip()
+		}
+		return d.member.err
 	})
+	d.member = outer
+	return err
 }
 
 // Map reads an object whose names are the user's, and whose entries are of that Java type. A name that is there twice is
@@ -210,26 +217,6 @@ func (d *Decoder) Text(into *string) (err error) {
 	return err
 }
 
-// OptText reads a string that may be absent.
-func (d *Decoder) OptText(into *Opt[string]) (err error) {
-	into.Set = true
-	into.V, err = d.lex.Quoted()
-	return err
-}
-
-// Bool reads true or false.
-func (d *Decoder) Bool(into *Opt[bool]) (err error) {
-	into.Set = true
-	into.V, err = d.lex.Bool()
-	return err
-}
-
-// Int reads a whole number of the API's type Integer; a fraction is cut off.
-func (d *Decoder) Int(into *Opt[int64]) error { return d.integer("Integer", into) }
-
-// Long reads a whole number of the API's type Long.
-func (d *Decoder) Long(into *Opt[int64]) error { return d.integer("Long", into) }
-
 func (d *Decoder) integer(kind string, into *Opt[int64]) error {
 	text, err := d.number(kind)
 	if err != nil {
@@ -237,28 +224,17 @@ func (d *Decoder) integer(kind string, into *Opt[int64]) error {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		f, err := strconv.ParseFloat(text, 64)
-		if err != nil && !math.IsInf(f, 0) {
-			return d.lex.Unexpected("a number")
-		}
+		f, _ := strconv.ParseFloat(text, 64)                      // of a number that is too large, infinite
 		n = int64(max(math.MinInt64, min(math.MaxInt64-1024, f))) // the next float64 below the largest int64
 	}
 	*into = Opt[int64]{V: n, Set: true}
 	return nil
 }
 
-// Float reads a number.
-func (d *Decoder) Float(into *Opt[float64]) error {
+func (d *Decoder) float() (float64, error) {
 	text, err := d.number("Double")
-	if err != nil {
-		return err
-	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil && !math.IsInf(f, 0) {
-		return d.lex.Unexpected("a number")
-	}
-	*into = Opt[float64]{V: f, Set: true}
-	return nil
+	f, _ := strconv.ParseFloat(text, 64) // of a number that is too large, infinite
+	return f, err
 }
 
 // number reads the text of a JSON number.
@@ -304,26 +280,6 @@ func numberLen(text string) int {
 		}
 	}
 	return i
-}
-
-// Texts reads an array of strings.
-func (d *Decoder) Texts(into *Opt[[]string]) error {
-	*into = Opt[[]string]{V: []string{}, Set: true}
-	return d.Array(func(int) error {
-		text, err := d.lex.Quoted()
-		into.V = append(into.V, text)
-		return err
-	})
-}
-
-// TextMap reads an object of strings.
-func (d *Decoder) TextMap(into *Opt[map[string]string]) error {
-	*into = Opt[map[string]string]{V: map[string]string{}, Set: true}
-	return d.Map("java.lang.String", func(key string) error {
-		text, err := d.lex.Quoted()
-		into.V[key] = text
-		return err
-	})
 }
 
 // Item reads a map of attribute values.

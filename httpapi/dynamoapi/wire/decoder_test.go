@@ -26,41 +26,31 @@ type members struct {
 	List    []members
 }
 
-func (m *members) field(d *wire.Decoder, name string) error {
-	switch name {
-	case "Text":
-		return d.OptText(&m.Text)
-	case "Bool":
-		return d.Bool(&m.Bool)
-	case "Int":
-		return d.Int(&m.Int)
-	case "Float":
-		return d.Float(&m.Float)
-	case "Texts":
-		return d.Texts(&m.Texts)
-	case "TextMap":
-		return d.TextMap(&m.TextMap)
-	case "Item":
-		return d.Item(&m.Item)
-	case "Value":
-		return d.Value(&m.Value)
-	case "Below":
+func (m *members) read(at *wire.Member) {
+	at.Text("Text", &m.Text)
+	at.Bool("Bool", &m.Bool)
+	at.Int("Int", &m.Int)
+	at.Float("Float", &m.Float)
+	at.Texts("Texts", &m.Texts)
+	at.TextMap("TextMap", &m.TextMap)
+	at.Item("Item", &m.Item)
+	at.Read("Value", func(d *wire.Decoder) error { return d.Value(&m.Value) })
+	at.Read("Below", func(d *wire.Decoder) error {
 		m.Below = new(members)
-		return d.Object("Below", func(name string) error { return m.Below.field(d, name) })
-	case "List":
+		return d.Object("Below", m.Below.read)
+	})
+	at.Read("List", func(d *wire.Decoder) error {
 		return d.Array(func(int) error {
 			var one members
-			err := d.Object("Elem", func(name string) error { return one.field(d, name) })
+			err := d.Object("Elem", one.read)
 			m.List = append(m.List, one)
 			return err
 		})
-	}
-	return d.Skip()
+	})
 }
 
 func decode(text string) (m members, err error) {
-	d := wire.NewDecoder(text)
-	return m, d.Root(func(name string) error { return m.field(d, name) })
+	return m, wire.NewDecoder(text).Root(m.read)
 }
 
 func TestDecode(t *testing.T) {
@@ -186,8 +176,7 @@ func FuzzDecode(f *testing.F) {
 		if err == nil && !json.Valid([]byte(text)) {
 			t.Errorf("%q is no JSON", text)
 		}
-		d := wire.NewDecoder(text)
-		err = d.Root(func(string) error { return d.Skip() })
+		err = wire.NewDecoder(text).Root(func(*wire.Member) {})
 		if valid := json.Valid([]byte(text)) && strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "{"); err != nil && valid && strictText(text) {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -1,0 +1,131 @@
+package wire
+
+// Member is the member of an object that is read next. Each of its methods names one that is known and reads its value, if this
+// is the one; what none of them names is stepped over. So a request says once what its members are called and where they go:
+//
+//	func (r *listTables) members(m *wire.Member) {
+//		m.Text("ExclusiveStartTableName", &r.after)
+//		m.Int("Limit", &r.limit)
+//	}
+type Member struct {
+	Name string
+
+	d    *Decoder
+	read bool // its value was read
+	err  error
+}
+
+func (m *Member) is(name string) bool {
+	if m.read || m.Name != name {
+		return false
+	}
+	m.read = true
+	return true
+}
+
+// Read has read take the value.
+func (m *Member) Read(name string, read func(d *Decoder) error) {
+	if m.is(name) {
+		m.err = read(m.d)
+	}
+}
+
+// Text reads a string.
+func (m *Member) Text(name string, into *Opt[string]) {
+	if m.is(name) {
+		into.Set = true
+		m.err = m.d.Text(&into.V)
+	}
+}
+
+// Bool reads true or false.
+func (m *Member) Bool(name string, into *Opt[bool]) {
+	if m.is(name) {
+		into.Set = true
+		into.V, m.err = m.d.lex.Bool()
+	}
+}
+
+// Int reads a whole number of the API's type Integer; a fraction is cut off.
+func (m *Member) Int(name string, into *Opt[int64]) {
+	if m.is(name) {
+		m.err = m.d.integer("Integer", into)
+	}
+}
+
+// Long reads a whole number of the API's type Long.
+func (m *Member) Long(name string, into *Opt[int64]) {
+	if m.is(name) {
+		m.err = m.d.integer("Long", into)
+	}
+}
+
+// Float reads a number.
+func (m *Member) Float(name string, into *Opt[float64]) {
+	if m.is(name) {
+		into.Set = true
+		into.V, m.err = m.d.float()
+	}
+}
+
+// Texts reads an array of strings.
+func (m *Member) Texts(name string, into *Opt[[]string]) {
+	if m.is(name) {
+		*into = Opt[[]string]{V: []string{}, Set: true}
+		m.err = m.d.Array(func(int) error {
+			var text string
+			err := m.d.Text(&text)
+			into.V = append(into.V, text)
+			return err
+		})
+	}
+}
+
+// TextMap reads an object of strings.
+func (m *Member) TextMap(name string, into *Opt[map[string]string]) {
+	m.Read(name, func(d *Decoder) error {
+		*into = Opt[map[string]string]{V: map[string]string{}, Set: true}
+		return d.Map("java.lang.String", func(key string) error {
+			text, err := d.lex.Quoted()
+			into.V[key] = text
+			return err
+		})
+	})
+}
+
+// Item reads a map of attribute values.
+func (m *Member) Item(name string, into *Item) {
+	if m.is(name) {
+		m.err = m.d.Item(into)
+	}
+}
+
+// Object reads an object, whose shape has that name in the API's model.
+func Object[T any](m *Member, name, shape string, into *Opt[T], members func(*T, *Member)) {
+	if m.is(name) {
+		into.Set = true
+		m.err = m.d.Field(shape, func(m *Member) { members(&into.V, m) })
+	}
+}
+
+// Array reads an array. Where it has more than most elements, which is refused later, it has one more than that: the others
+// are stepped over.
+func Array[T any](m *Member, name string, most int, into *Opt[[]T], read func(*Decoder, *T) error) {
+	if !m.is(name) {
+		return
+	}
+	*into = Opt[[]T]{Set: true}
+	m.err = m.d.ArrayUpTo(most, func(int) error {
+		var one T
+		err := read(m.d, &one)
+		into.V = append(into.V, one)
+		return err
+	})
+}
+
+// Objects returns what reads an object that is an element of an array.
+func Objects[T any](shape string, members func(*T, *Member)) func(*Decoder, *T) error {
+	return func(d *Decoder, into *T) error {
+		return d.Object(shape, func(m *Member) { members(into, m) })
+	}
+}
