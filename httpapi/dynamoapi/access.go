@@ -11,7 +11,7 @@ type access struct {
 
 func accessOf(operation string, r request) access {
 	out := access{operation: operation}
-	r.touches(func(action, table string) {
+	r.touches(operation, func(action, table string) {
 		out.actions, out.tables = append(out.actions, action), append(out.tables, tableName(table))
 	})
 	return out

@@ -46,9 +46,9 @@ func constrainStatements(c *constraints, at string, all wire.Opt[[]statement], m
 	}
 }
 
-func (r *batchExecuteStatement) touches(visit func(action, table string)) {
+func (r *batchExecuteStatement) touches(operation string, visit func(action, table string)) {
 	for i := range r.statements.V {
-		r.statements.V[i].touches(visit)
+		r.statements.V[i].touches(operation, visit)
 	}
 }
 

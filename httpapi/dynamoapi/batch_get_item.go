@@ -71,9 +71,9 @@ func (r *batchGetItem) shown() string {
 	return showTables(r.tables.V, func(k *keysOf) int { return len(k.keys.V) }, "keys")
 }
 
-func (r *batchGetItem) touches(visit func(action, table string)) {
+func (r *batchGetItem) touches(operation string, visit func(action, table string)) {
 	for table := range r.tables.V {
-		visit("BatchGetItem", table)
+		visit(operation, table)
 	}
 }
 

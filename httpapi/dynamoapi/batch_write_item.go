@@ -80,9 +80,9 @@ func (r *batchWriteItem) shown() string {
 	return showTables(r.tables.V, func(w []batchWrite) int { return len(w) }, "requests")
 }
 
-func (r *batchWriteItem) touches(visit func(action, table string)) {
+func (r *batchWriteItem) touches(operation string, visit func(action, table string)) {
 	for table := range r.tables.V {
-		visit("BatchWriteItem", table)
+		visit(operation, table)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // createTable makes a table. It can be used when the answer comes, though the answer says CREATING as the service does.
 type createTable struct {
-	table       managedTable
+	managedTable
 	definitions wire.Opt[[]attributeDefinition]
 	key         wire.Opt[[]keyElement]
 	local       wire.Opt[[]indexDefinition]
@@ -19,7 +19,7 @@ type createTable struct {
 }
 
 func (r *createTable) members(m *wire.Member) {
-	m.Text("TableName", &r.table.Opt)
+	r.managedTable.members(m)
 	list(m, "AttributeDefinitions", &r.definitions, wire.Objects("AttributeDefinition", (*attributeDefinition).members))
 	list(m, "KeySchema", &r.key, wire.Objects("KeySchemaElement", (*keyElement).members))
 	list(m, "LocalSecondaryIndexes", &r.local, wire.Objects("LocalSecondaryIndex", (*indexDefinition).localMembers))
@@ -29,7 +29,7 @@ func (r *createTable) members(m *wire.Member) {
 }
 
 func (r *createTable) constrain(c *constraints) {
-	if !r.table.constrainNew(c) {
+	if !r.namedNew(c) {
 		return
 	}
 	c.required("attributeDefinitions", r.definitions.Set)
@@ -41,11 +41,9 @@ func (r *createTable) constrain(c *constraints) {
 	r.constrainRest(c)
 }
 
-func (r *createTable) touches(visit func(action, table string)) { visit("CreateTable", r.table.V) }
-
 func (r *createTable) run(c *call) error {
-	if r.table.wrong != nil {
-		return r.table.wrong
+	if r.wrong != nil {
+		return r.wrong
 	}
 	if err := r.checkBilling(); err != nil {
 		return err
@@ -64,7 +62,7 @@ func (r *createTable) run(c *call) error {
 	if err := c.api.store.CreateTableWith(c, spec, settings); err != nil {
 		return c.refuseHidden(spec.Name, err)
 	}
-	d, err := c.managed(&r.table)
+	d, err := c.managed(&r.managedTable)
 	if err != nil {
 		return err
 	}

@@ -26,40 +26,17 @@ func (r *deleteItem) constrain(c *constraints) {
 	r.constrainExpected(c)
 }
 
-func (r *deleteItem) touches(visit func(action, table string)) { visit("DeleteItem", r.table.V) }
-
 func (r *deleteItem) run(c *call) error {
-	del, err := r.delete()
+	del := store.DeleteItem{Table: tableName(r.table.V), Key: r.key.V, NoOld: r.returnValues.V != "ALL_OLD"}
+	expressions, err := r.whole(&r.key)
+	if err == nil {
+		del.Condition, _, del.Params, err = r.bindLegacy(expressions...)
+	}
 	if err != nil {
 		return numberDetected(err)
 	}
-	images, account, err := r.do(c, func(tx *store.Tx) (im store.Images, err error) {
+	return r.do(c, del.Key, func(tx *store.Tx) (im store.Images, err error) {
 		im.Old, err = tx.Delete(del)
 		return im, err
 	})
-	if err != nil {
-		return err
-	}
-	if r.returnValues.V == "ALL_OLD" && images.Old != nil {
-		named(c.out, "Attributes", images.Old)
-	}
-	account.done(c.out, del.Key)
-	return nil
-}
-
-// delete makes the checks of the request and returns it as the store takes it.
-func (r *deleteItem) delete() (del store.DeleteItem, err error) {
-	expressions := []expression{{"ConditionExpression", r.condition}}
-	if err := r.check(expressions, r.legacy.names(false)...); err != nil {
-		return del, err
-	}
-	if r.key.Err != nil {
-		return del, r.key.Err
-	}
-	if err := r.checkOld(); err != nil {
-		return del, err
-	}
-	del = store.DeleteItem{Table: tableName(r.table.V), Key: r.key.V, NoOld: r.returnValues.V != "ALL_OLD"}
-	del.Condition, _, del.Params, err = r.bindLegacy(expressions...)
-	return del, err
 }

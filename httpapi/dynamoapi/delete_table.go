@@ -1,24 +1,10 @@
 package dynamoapi
 
-import "github.com/touchline/touchline/httpapi/dynamoapi/wire"
-
 // deleteTable deletes a table. It has gone when the answer comes, though the answer says DELETING as the service does.
-type deleteTable struct {
-	table managedTable
-}
-
-func (r *deleteTable) members(m *wire.Member) { m.Text("TableName", &r.table.Opt) }
-
-func (r *deleteTable) constrain(c *constraints) {
-	if r.table.constrain() {
-		c.table("tableName", r.table.Opt)
-	}
-}
-
-func (r *deleteTable) touches(visit func(action, table string)) { visit("DeleteTable", r.table.V) }
+type deleteTable struct{ managedTable }
 
 func (r *deleteTable) run(c *call) error {
-	d, err := c.managed(&r.table)
+	d, err := c.managed(&r.managedTable)
 	if err != nil {
 		return err
 	}

@@ -3,17 +3,11 @@ package dynamoapi
 import (
 	"context"
 	"net/http"
-
-	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 )
 
 // describeEndpoints answers a client that discovers endpoints with the one it has called, as
 // it has called it, which is not the listener's behind a port that is passed on.
-type describeEndpoints struct{}
-
-func (describeEndpoints) members(*wire.Member)               {}
-func (describeEndpoints) constrain(*constraints)             {}
-func (describeEndpoints) touches(func(action, table string)) {}
+type describeEndpoints struct{ nothingAsked }
 
 // endpointMinutes is how long a client may remember the address.
 const endpointMinutes = 1440

@@ -1,13 +1,7 @@
 package dynamoapi
 
-import "github.com/touchline/touchline/httpapi/dynamoapi/wire"
-
 // describeLimits returns the quotas of an account. Nothing is limited here: the numbers are those of a new account.
-type describeLimits struct{}
-
-func (describeLimits) members(*wire.Member)               {}
-func (describeLimits) constrain(*constraints)             {}
-func (describeLimits) touches(func(action, table string)) {}
+type describeLimits struct{ nothingAsked }
 
 func (describeLimits) run(c *call) error {
 	c.out.NamedInt("AccountMaxReadCapacityUnits", 80_000)

@@ -40,7 +40,9 @@ func (r *describeStream) constrain(c *constraints) {
 	constrainShard(c, "shardFilter.shardId", r.filter.V.shard)
 }
 
-func (r *describeStream) touches(visit func(action, table string)) { visit("DescribeStream", r.arn.V) }
+func (r *describeStream) touches(operation string, visit func(action, table string)) {
+	visit(operation, r.arn.V)
+}
 
 func (r *describeStream) run(c *call) error {
 	if err := r.filter.V.check(r.filter.Set); err != nil {

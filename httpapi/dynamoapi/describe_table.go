@@ -1,24 +1,10 @@
 package dynamoapi
 
-import "github.com/touchline/touchline/httpapi/dynamoapi/wire"
-
 // describeTable describes a table.
-type describeTable struct {
-	table managedTable
-}
-
-func (r *describeTable) members(m *wire.Member) { m.Text("TableName", &r.table.Opt) }
-
-func (r *describeTable) constrain(c *constraints) {
-	if r.table.constrain() {
-		c.table("tableName", r.table.Opt)
-	}
-}
-
-func (r *describeTable) touches(visit func(action, table string)) { visit("DescribeTable", r.table.V) }
+type describeTable struct{ managedTable }
 
 func (r *describeTable) run(c *call) error {
-	d, err := c.managed(&r.table)
+	d, err := c.managed(&r.managedTable)
 	if err != nil {
 		return err
 	}

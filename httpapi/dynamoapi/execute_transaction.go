@@ -30,9 +30,9 @@ func (r *executeTransaction) constrain(c *constraints) {
 	c.length("clientRequestToken", r.token, 1, 36)
 }
 
-func (r *executeTransaction) touches(visit func(action, table string)) {
+func (r *executeTransaction) touches(operation string, visit func(action, table string)) {
 	for i := range r.statements.V {
-		r.statements.V[i].touches(visit)
+		r.statements.V[i].touches(operation, visit)
 	}
 }
 

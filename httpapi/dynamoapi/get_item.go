@@ -34,7 +34,9 @@ func (r *getItem) constrain(c *constraints) {
 	c.required("key", r.key.Set)
 }
 
-func (r *getItem) touches(visit func(action, table string)) { visit("GetItem", r.table.V) }
+func (r *getItem) touches(operation string, visit func(action, table string)) {
+	visit(operation, r.table.V)
+}
 
 func (r *getItem) run(c *call) error {
 	get, err := r.get()

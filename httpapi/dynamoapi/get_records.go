@@ -31,9 +31,9 @@ func (r *getRecords) constrain(c *constraints) {
 	}
 }
 
-func (r *getRecords) touches(visit func(action, table string)) {
+func (r *getRecords) touches(operation string, visit func(action, table string)) {
 	it, _ := parseIterator(r.iterator.V)
-	visit("GetRecords", it.stream)
+	visit(operation, it.stream)
 }
 
 func (r *getRecords) run(c *call) error {

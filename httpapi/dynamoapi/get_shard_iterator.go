@@ -37,8 +37,8 @@ func (r *getShardIterator) constrain(c *constraints) {
 	c.length("sequenceNumber", r.sequence, 21, 40)
 }
 
-func (r *getShardIterator) touches(visit func(action, table string)) {
-	visit("GetShardIterator", r.arn.V)
+func (r *getShardIterator) touches(operation string, visit func(action, table string)) {
+	visit(operation, r.arn.V)
 }
 
 func (r *getShardIterator) run(c *call) error {

@@ -147,16 +147,6 @@ func (l *legacyParams) constrainUpdates(c *constraints) {
 	}
 }
 
-func (l *legacyParams) constrainQueryFilter(c *constraints) {
-	constrainAll(c, "queryFilter", l.queryFilter.V)
-}
-
-func (l *legacyParams) constrainScanFilter(c *constraints) {
-	constrainAll(c, "scanFilter", l.scanFilter.V)
-}
-
-func (l *legacyParams) constrainKeys(c *constraints) { constrainAll(c, "keyConditions", l.keys.V) }
-
 // given is a text that is absent where it is empty.
 func given(text string) wire.Opt[string] { return wire.Opt[string]{V: text, Set: text != ""} }
 
@@ -179,10 +169,6 @@ func (l *legacyParams) checkFilters() error {
 }
 
 func (l *legacyParams) checkAttributes() error { return legacy.CheckAttributes(l.attributes.V) }
-
-func (l *legacyParams) checkUpdates() error { return legacy.CheckChanges(l.updates.V) }
-
-func (l *legacyParams) checkExpected() error { return legacy.CheckExpected(l.expected.V) }
 
 // checkKeys checks KeyConditions as far as it goes without the key, which of an index may have more than two attributes.
 func (l *legacyParams) checkKeys(index bool) error {
@@ -228,16 +214,10 @@ func keyAttr(a store.KeyAttr) expr.KeyAttr {
 
 // The expressions. All have been checked before.
 
-func (l *legacyParams) projection(b *legacy.Builder) string { return b.Projection(l.attributes.V) }
-
 func (l *legacyParams) filter(b *legacy.Builder) string {
 	return b.Filter(append(l.queryFilter.V, l.scanFilter.V...), l.operator.V == "OR")
 }
 
-func (l *legacyParams) keyCondition(b *legacy.Builder) string { return b.Filter(l.keys.V, false) }
-
 func (l *legacyParams) condition(b *legacy.Builder) string {
 	return b.Condition(l.expected.V, l.operator.V == "OR")
 }
-
-func (l *legacyParams) update(b *legacy.Builder) string { return b.Update(l.updates.V) }

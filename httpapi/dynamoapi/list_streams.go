@@ -32,9 +32,9 @@ func (r *listStreams) constrain(c *constraints) {
 	constrainStreamARN(c, "exclusiveStartStreamArn", r.after)
 }
 
-func (r *listStreams) touches(visit func(action, table string)) {
+func (r *listStreams) touches(operation string, visit func(action, table string)) {
 	if r.table.Set {
-		visit("ListStreams", r.table.V)
+		visit(operation, r.table.V)
 	}
 }
 

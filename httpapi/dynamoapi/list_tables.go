@@ -22,7 +22,7 @@ func (r *listTables) constrain(c *constraints) {
 }
 
 // touches no table but all: who may list them sees every name.
-func (r *listTables) touches(func(action, table string)) {}
+func (r *listTables) touches(string, func(action, table string)) {}
 
 func (r *listTables) run(c *call) error {
 	limit := maxTableNames

@@ -10,34 +10,27 @@ import (
 // listTagsOfResource lists the tags of a table by their keys. There are 50 at most: one answer has them all, and never a
 // NextToken. One that is given is the key behind which to go on, so that a client may page if it likes.
 type listTagsOfResource struct {
-	arn   taggedTable
+	taggedTable
 	after wire.Opt[string]
 }
 
 func (r *listTagsOfResource) members(m *wire.Member) {
-	m.Text("ResourceArn", &r.arn.Opt)
+	m.Text("ResourceArn", &r.Opt)
 	m.Text("NextToken", &r.after)
 }
 
-// constrain leaves everything to run: the service looks at the ARN first.
-func (r *listTagsOfResource) constrain(*constraints) {}
-
-func (r *listTagsOfResource) touches(visit func(action, table string)) {
-	visit("ListTagsOfResource", r.arn.V)
-}
-
 func (r *listTagsOfResource) run(c *call) error {
-	if err := r.arn.checkShape(); err != nil {
+	if err := r.checkShape(); err != nil {
 		return err
 	}
-	name, err := r.arn.name()
+	name, err := r.name()
 	if err != nil {
 		return err
 	}
-	if _, err := c.table(name); err != nil && !r.arn.isOwn(c) {
+	if _, err := c.table(name); err != nil && !r.isOwn(c) {
 		return errAccessDenied()
 	}
-	d, err := r.arn.described(c, noTagged, r.arn.V)
+	d, err := r.described(c, noTagged, r.V)
 	if err != nil {
 		return err
 	}

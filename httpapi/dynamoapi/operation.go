@@ -12,11 +12,18 @@ type request interface {
 	// which the service names it.
 	constrain(c *constraints)
 	// touches tells which tables the request is about, as they are named in it, and the action on each by the name that a
-	// permission has for it.
-	touches(visit func(action, table string))
+	// permission has for it, which is mostly the operation's.
+	touches(operation string, visit func(action, table string))
 	// run makes the operation's own checks, in the service's order, does the work, and writes the members of the answer.
 	run(c *call) error
 }
+
+// nothingAsked is a request without members.
+type nothingAsked struct{}
+
+func (nothingAsked) members(*wire.Member)                       {}
+func (nothingAsked) constrain(*constraints)                     {}
+func (nothingAsked) touches(string, func(action, table string)) {}
 
 // operation is an entry of the table of operations.
 type operation struct {

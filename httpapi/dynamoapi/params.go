@@ -132,7 +132,7 @@ func (p *params) projected(projection wire.Opt[string], old *legacyParams) (stri
 		return projection.V, bound, err
 	}
 	b := legacy.NewBuilder(bound)
-	return old.projection(b), b.Params(), nil
+	return b.Projection(old.attributes.V), b.Params(), nil
 }
 
 // badKey gives the error of a name or of a placeholder, which the store would find; the service finds it before what was

@@ -60,7 +60,7 @@ func (s *statement) of(c *call) (*store.TableSpec, error) {
 }
 
 // touches is request.touches for a statement. One that cannot be read touches nothing.
-func (s *statement) touches(visit func(action, table string)) {
+func (s *statement) touches(_ string, visit func(action, table string)) {
 	read, err := s.parse()
 	if err != nil {
 		return

@@ -24,7 +24,7 @@ func TestPartiQLTouches(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		r.touches(func(action, table string) { got = append(got, action+" "+table) })
+		r.touches("", func(action, table string) { got = append(got, action+" "+table) })
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}

@@ -25,7 +25,7 @@ func (r *query) members(m *wire.Member) {
 func (r *query) constrain(c *constraints) {
 	r.constrainSelect(c)
 	c.returnConsumedCapacity(r.capacity)
-	r.legacy.constrainQueryFilter(c)
+	constrainAll(c, "queryFilter", r.legacy.queryFilter.V)
 	c.table("tableName", r.table)
 	r.legacy.constrainOperator(c)
 	r.legacy.constrainAttributes(c)
@@ -34,14 +34,12 @@ func (r *query) constrain(c *constraints) {
 	} else {
 		r.constrainLimit(c)
 	}
-	r.legacy.constrainKeys(c)
+	constrainAll(c, "keyConditions", r.legacy.keys.V)
 }
-
-func (r *query) touches(visit func(action, table string)) { visit("Query", r.table.V) }
 
 func (r *query) run(c *call) error {
 	r.alone = true
-	ask, err := r.ask()
+	ask, err := r.asked()
 	if err != nil {
 		return numberAlone(err)
 	}
@@ -53,27 +51,19 @@ func (r *query) run(c *call) error {
 	}
 	q := store.Query{
 		Table: tableName(r.table.V), Index: r.index.V, KeyCondition: ask.keyCondition, Filter: ask.filter, Projection: ask.projection,
-		Params: ask.params, Select: r.what(), Descending: r.forward.Set && !r.forward.V, Limit: r.limitOf(), StartKey: r.start.V,
+		Params: ask.params, Select: r.what(), Descending: r.forward.Set && !r.forward.V, Limit: int(r.limit.V), StartKey: r.start.V,
 	}
 	err = r.page(c, func(tx *store.Tx, use func(attr.Encoded) error) (store.Page, error) { return tx.QueryEncoded(q, use) })
 	return r.selectError(err, errDetected)
 }
 
-// ask makes the checks that need no table.
-func (r *query) ask() (texts, error) {
+func (r *query) asked() (texts, error) {
 	expressions := []expression{
 		{"ProjectionExpression", r.projection}, {"FilterExpression", r.filter}, {"KeyConditionExpression", r.keyCondition},
 	}
-	for _, check := range [...]func() error{
+	return r.ask(expressions,
 		func() error { return r.check(expressions, r.legacy.names(r.keyCondition.Set)...) },
-		r.legacy.checkOperator, r.legacy.checkFilters, r.legacy.checkAttributes, r.checkStart, r.checkKeyCondition,
-	} {
-		if err := check(); err != nil {
-			return texts{}, err
-		}
-	}
-	slices.Reverse(expressions) // they are named in one order, and read in the other
-	return r.expressions(expressions)
+		r.legacy.checkOperator, r.legacy.checkFilters, r.legacy.checkAttributes, r.checkStart, r.checkKeyCondition)
 }
 
 func (r *query) checkKeyCondition() error {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi/legacy"
@@ -40,6 +41,10 @@ func (r *reading) members(m *wire.Member) {
 	m.Text("ReturnConsumedCapacity", &r.capacity)
 	r.legacy.members(m)
 	r.params.members(m)
+}
+
+func (r *reading) touches(operation string, visit func(action, table string)) {
+	visit(operation, r.table.V)
 }
 
 func (r *reading) constrainSelect(c *constraints) {
@@ -91,8 +96,15 @@ func (r *reading) selectError(err error, word func(message string) error) error 
 	return word(message)
 }
 
-// expressions reads the texts of the request, or makes them of the parameters from the time before there were expressions.
-func (r *reading) expressions(given []expression) (texts, error) {
+// ask makes the checks that need no table, and reads the texts of the request, or makes them of the parameters from the time
+// before there were expressions.
+func (r *reading) ask(given []expression, checks ...func() error) (texts, error) {
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return texts{}, err
+		}
+	}
+	slices.Reverse(given) // they are named in one order, and read in the other
 	bound, err := r.bind(given...)
 	if err != nil {
 		return texts{}, err
@@ -106,9 +118,9 @@ func (r *reading) expressions(given []expression) (texts, error) {
 		out.filter = r.legacy.filter(b)
 	}
 	if !r.projection.Set {
-		out.projection = r.legacy.projection(b)
+		out.projection = b.Projection(r.legacy.attributes.V)
 	}
-	out.keyCondition = r.legacy.keyCondition(b)
+	out.keyCondition = b.Filter(r.legacy.keys.V, false)
 	out.params = b.Params()
 	return out, nil
 }
@@ -135,9 +147,6 @@ func (r *reading) checkConsistent(c *call) error {
 	}
 	return nil
 }
-
-// limitOf is the limit as the store takes it.
-func (r *reading) limitOf() int { return int(r.limit.V) }
 
 // page runs a read and writes its answer.
 func (r *reading) page(c *call, read func(tx *store.Tx, use func(attr.Encoded) error) (store.Page, error)) error {

@@ -1,8 +1,6 @@
 package dynamoapi
 
 import (
-	"slices"
-
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -30,16 +28,14 @@ func (r *scan) constrain(c *constraints) {
 	c.returnConsumedCapacity(r.capacity)
 	c.table("tableName", r.table)
 	r.legacy.constrainOperator(c)
-	r.legacy.constrainScanFilter(c)
+	constrainAll(c, "scanFilter", r.legacy.scanFilter.V)
 	c.between("segment", r.segment, 0, maxSegments-1)
 	r.legacy.constrainAttributes(c)
 	r.constrainLimit(c)
 }
 
-func (r *scan) touches(visit func(action, table string)) { visit("Scan", r.table.V) }
-
 func (r *scan) run(c *call) error {
-	ask, err := r.ask()
+	ask, err := r.asked()
 	if err != nil {
 		return err
 	}
@@ -48,25 +44,17 @@ func (r *scan) run(c *call) error {
 	}
 	q := store.Scan{
 		Table: tableName(r.table.V), Index: r.index.V, Filter: ask.filter, Projection: ask.projection, Params: ask.params,
-		Select: r.what(), Limit: r.limitOf(), StartKey: r.start.V, Segment: int(r.segment.V), TotalSegments: int(r.segments.V),
+		Select: r.what(), Limit: int(r.limit.V), StartKey: r.start.V, Segment: int(r.segment.V), TotalSegments: int(r.segments.V),
 	}
 	err = r.page(c, func(tx *store.Tx, use func(attr.Encoded) error) (store.Page, error) { return tx.ScanEncoded(q, use) })
 	return r.selectError(err, func(message string) error { return errValidation("%s", message) })
 }
 
-// ask makes the checks that need no table.
-func (r *scan) ask() (texts, error) {
+func (r *scan) asked() (texts, error) {
 	expressions := []expression{{"ProjectionExpression", r.projection}, {"FilterExpression", r.filter}}
-	for _, check := range [...]func() error{
+	return r.ask(expressions,
 		func() error { return r.check(expressions, r.legacy.names(false)...) },
-		r.legacy.checkOperator, r.legacy.checkAttributes, r.legacy.checkFilters, r.checkStart, r.checkSegment,
-	} {
-		if err := check(); err != nil {
-			return texts{}, err
-		}
-	}
-	slices.Reverse(expressions) // they are named in one order, and read in the other
-	return r.expressions(expressions)
+		r.legacy.checkOperator, r.legacy.checkAttributes, r.legacy.checkFilters, r.checkStart, r.checkSegment)
 }
 
 func (r *scan) checkSegment() error {

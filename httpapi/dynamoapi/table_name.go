@@ -16,29 +16,41 @@ const (
 // managedTable is the TableName of an operation on a table as a whole. What is wrong with its length is said before the
 // model's constraints, and alone.
 type managedTable struct {
-	wire.Opt[string]
+	table wire.Opt[string]
 	wrong error
 }
 
-// constrain checks the length, and reports whether the constraints of the request matter yet. The pattern is one of them.
-func (t *managedTable) constrain() bool {
-	switch n := len(t.V); {
-	case !t.Set:
+func (t *managedTable) members(m *wire.Member) { m.Text("TableName", &t.table) }
+
+func (t *managedTable) constrain(c *constraints) {
+	if t.named() {
+		c.table("tableName", t.table)
+	}
+}
+
+func (t *managedTable) touches(operation string, visit func(action, table string)) {
+	visit(operation, t.table.V)
+}
+
+// named checks the length, and reports whether the constraints of the request matter yet. The pattern is one of them.
+func (t *managedTable) named() bool {
+	switch n := len(t.table.V); {
+	case !t.table.Set:
 		t.wrong = errValidation("The parameter 'TableName' is required but was not present in the request")
-	case strings.HasPrefix(t.V, "arn:"):
+	case strings.HasPrefix(t.table.V, "arn:"):
 	case n < minTableName || n > maxTableName:
 		t.wrong = errValidation("TableName must be at least 3 characters long and at most 255 characters long")
 	}
 	return t.wrong == nil
 }
 
-// constrainNew is constrain for the name of a table that is to be made, whose length is one of the model's constraints. What is
+// namedNew is named for the name of a table that is to be made, whose length is one of the model's constraints. What is
 // wrong with the name is said alone.
-func (t *managedTable) constrainNew(c *constraints) bool {
-	if !t.Set {
-		return t.constrain()
+func (t *managedTable) namedNew(c *constraints) bool {
+	if !t.table.Set {
+		return t.named()
 	}
-	c.table("tableName", t.Opt)
+	c.table("tableName", t.table)
 	return len(c.found) == 0
 }
 
@@ -47,9 +59,9 @@ func (c *call) managed(t *managedTable) (store.TableDescription, error) {
 	if t.wrong != nil {
 		return store.TableDescription{}, t.wrong
 	}
-	d, err := c.table(t.V)
+	d, err := c.table(t.table.V)
 	if err != nil {
-		return d, errNoManagedTable(tableName(t.V))
+		return d, errNoManagedTable(tableName(t.table.V))
 	}
 	return d, nil
 }

@@ -12,6 +12,13 @@ type taggedTable struct {
 	wire.Opt[string]
 }
 
+// constrain leaves everything to run: the service looks at the ARN first.
+func (t *taggedTable) constrain(*constraints) {}
+
+func (t *taggedTable) touches(operation string, visit func(action, table string)) {
+	visit(operation, t.V)
+}
+
 // checkShape refuses what is no ARN of a table. What belongs to another service the caller may not see.
 func (t *taggedTable) checkShape() error {
 	parts := strings.SplitN(t.V, ":", 6)

@@ -7,22 +7,17 @@ import (
 
 // tagResource gives a table tags, or other values to those it has.
 type tagResource struct {
-	arn  taggedTable
+	taggedTable
 	tags wire.Opt[[]tag]
 }
 
 func (r *tagResource) members(m *wire.Member) {
-	m.Text("ResourceArn", &r.arn.Opt)
+	m.Text("ResourceArn", &r.Opt)
 	list(m, "Tags", &r.tags, wire.Objects("Tag", (*tag).members))
 }
 
-// constrain leaves everything to run: the service looks at the ARN first.
-func (r *tagResource) constrain(*constraints) {}
-
-func (r *tagResource) touches(visit func(action, table string)) { visit("TagResource", r.arn.V) }
-
 func (r *tagResource) run(c *call) error {
-	if err := r.arn.checkShape(); err != nil {
+	if err := r.checkShape(); err != nil {
 		return err
 	}
 	var model constraints
@@ -30,7 +25,7 @@ func (r *tagResource) run(c *call) error {
 	if err := model.err(); err != nil {
 		return err
 	}
-	if _, err := r.arn.name(); err != nil {
+	if _, err := r.name(); err != nil {
 		return err
 	}
 	if len(r.tags.V) == 0 {
@@ -39,7 +34,7 @@ func (r *tagResource) run(c *call) error {
 	if err := checkTags(r.tags.V); err != nil {
 		return err
 	}
-	d, err := r.arn.described(c, noTagged, r.arn.V)
+	d, err := r.described(c, noTagged, r.V)
 	if err != nil {
 		return err
 	}

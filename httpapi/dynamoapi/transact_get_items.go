@@ -41,7 +41,7 @@ func (r *transactGetItems) constrain(c *constraints) {
 	}
 }
 
-func (r *transactGetItems) touches(visit func(action, table string)) {
+func (r *transactGetItems) touches(_ string, visit func(action, table string)) {
 	for _, g := range r.gets.V {
 		visit("GetItem", g.V.table.V)
 	}

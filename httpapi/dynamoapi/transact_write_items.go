@@ -106,7 +106,7 @@ func (p *transactPart) constrain(c *constraints, at string, subject *wire.Item, 
 	c.onConditionCheckFailure(at+".returnValuesOnConditionCheckFailure", p.onFailure)
 }
 
-func (r *transactWriteItems) touches(visit func(action, table string)) {
+func (r *transactWriteItems) touches(_ string, visit func(action, table string)) {
 	for i := range r.actions.V {
 		a := &r.actions.V[i]
 		for _, one := range [...]struct {

@@ -7,22 +7,17 @@ import (
 
 // untagResource takes tags from a table. Those that it does not have are no error.
 type untagResource struct {
-	arn  taggedTable
+	taggedTable
 	keys wire.Opt[[]string]
 }
 
 func (r *untagResource) members(m *wire.Member) {
-	m.Text("ResourceArn", &r.arn.Opt)
+	m.Text("ResourceArn", &r.Opt)
 	list(m, "TagKeys", &r.keys, (*wire.Decoder).Text)
 }
 
-// constrain leaves everything to run: the service looks at the ARN first.
-func (r *untagResource) constrain(*constraints) {}
-
-func (r *untagResource) touches(visit func(action, table string)) { visit("UntagResource", r.arn.V) }
-
 func (r *untagResource) run(c *call) error {
-	if err := r.arn.checkShape(); err != nil {
+	if err := r.checkShape(); err != nil {
 		return err
 	}
 	var model constraints
@@ -30,7 +25,7 @@ func (r *untagResource) run(c *call) error {
 	if err := model.err(); err != nil {
 		return err
 	}
-	if _, err := r.arn.name(); err != nil {
+	if _, err := r.name(); err != nil {
 		return err
 	}
 	if len(r.keys.V) == 0 {
@@ -41,7 +36,7 @@ func (r *untagResource) run(c *call) error {
 			return err
 		}
 	}
-	d, err := r.arn.described(c, "Requested resource not found")
+	d, err := r.described(c, "Requested resource not found")
 	if err != nil {
 		return err
 	}

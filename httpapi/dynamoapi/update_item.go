@@ -3,10 +3,10 @@ package dynamoapi
 import (
 	"errors"
 
+	"github.com/touchline/touchline/httpapi/dynamoapi/legacy"
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 )
 
@@ -35,25 +35,16 @@ func (r *updateItem) constrain(c *constraints) {
 	r.legacy.constrainUpdates(c)
 }
 
-func (r *updateItem) touches(visit func(action, table string)) { visit("UpdateItem", r.table.V) }
-
 func (r *updateItem) run(c *call) error {
 	update, err := r.asked()
 	if err != nil {
 		return numberDetected(err)
 	}
-	images, account, err := r.do(c, func(tx *store.Tx) (store.Images, error) { return tx.Update(update) })
+	err = r.do(c, update.Key, func(tx *store.Tx) (store.Images, error) { return tx.Update(update) })
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == expr.CodeOperand && r.legacy.updates.Set {
 		return errValidation("Type mismatch for attribute to update")
 	}
-	if err != nil {
-		return err
-	}
-	if show := r.shown(images); len(show) > 0 {
-		named(c.out, "Attributes", show)
-	}
-	account.done(c.out, update.Key)
-	return nil
+	return err
 }
 
 // asked makes the checks of the request and returns it as the store takes it.
@@ -65,7 +56,7 @@ func (r *updateItem) asked() (u store.UpdateItem, err error) {
 	if r.key.Err != nil {
 		return u, r.key.Err
 	}
-	if err := r.legacy.checkUpdates(); err != nil {
+	if err := legacy.CheckChanges(r.legacy.updates.V); err != nil {
 		return u, err
 	}
 	u = store.UpdateItem{Table: tableName(r.table.V), Key: r.key.V}
@@ -74,19 +65,4 @@ func (r *updateItem) asked() (u store.UpdateItem, err error) {
 		u.Update = r.update.V
 	}
 	return u, err
-}
-
-// shown returns the attributes that are to be returned.
-func (r *updateItem) shown(images store.Images) attr.Item {
-	switch r.returnValues.V {
-	case "ALL_OLD":
-		return images.Old
-	case "ALL_NEW":
-		return images.New
-	case "UPDATED_OLD":
-		return images.Updated().Old
-	case "UPDATED_NEW":
-		return images.Updated().New
-	}
-	return nil
 }

@@ -12,7 +12,7 @@ import (
 // updateTable changes a table. What it changes has changed when the answer comes, but for an index that is to be filled;
 // the answer shows the table on its way, as the service does.
 type updateTable struct {
-	table       managedTable
+	managedTable
 	definitions wire.Opt[[]attributeDefinition]
 	updates     wire.Opt[[]indexUpdate]
 	tableOptions
@@ -24,7 +24,7 @@ type indexUpdate struct {
 }
 
 func (r *updateTable) members(m *wire.Member) {
-	m.Text("TableName", &r.table.Opt)
+	r.managedTable.members(m)
 	list(m, "AttributeDefinitions", &r.definitions, wire.Objects("AttributeDefinition", (*attributeDefinition).members))
 	list(m, "GlobalSecondaryIndexUpdates", &r.updates, wire.Objects("GlobalSecondaryIndexUpdate", (*indexUpdate).members))
 	r.tableOptions.members(m)
@@ -37,11 +37,11 @@ func (u *indexUpdate) members(m *wire.Member) {
 }
 
 func (r *updateTable) constrain(c *constraints) {
-	if !r.table.constrain() {
+	if !r.named() {
 		return
 	}
 	constrainDefinitions(c, r.definitions)
-	c.table("tableName", r.table.Opt)
+	c.table("tableName", r.table)
 	r.constrainBilling(c)
 	for i := range r.updates.V {
 		u := &r.updates.V[i]
@@ -67,16 +67,14 @@ func name(c *constraints, at string, v wire.Opt[string]) {
 	}
 }
 
-func (r *updateTable) touches(visit func(action, table string)) { visit("UpdateTable", r.table.V) }
-
 func (r *updateTable) run(c *call) error {
-	if r.table.wrong != nil {
-		return r.table.wrong
+	if r.wrong != nil {
+		return r.wrong
 	}
 	if err := r.check(); err != nil {
 		return err
 	}
-	before, err := c.managed(&r.table)
+	before, err := c.managed(&r.managedTable)
 	if err != nil {
 		return err
 	}
@@ -91,7 +89,7 @@ func (r *updateTable) run(c *call) error {
 	if err := c.api.store.UpdateTable(c, change); err != nil {
 		return err
 	}
-	after, err := c.managed(&r.table)
+	after, err := c.managed(&r.managedTable)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 
 // updateTimeToLive says which attribute of a table's items is their expiry.
 type updateTimeToLive struct {
-	table managedTable
-	spec  wire.Opt[expirySpec]
+	managedTable
+	spec wire.Opt[expirySpec]
 }
 
 // expirySpec is TimeToLiveSpecification.
@@ -18,7 +18,7 @@ type expirySpec struct {
 }
 
 func (r *updateTimeToLive) members(m *wire.Member) {
-	m.Text("TableName", &r.table.Opt)
+	r.managedTable.members(m)
 	wire.Object(m, "TimeToLiveSpecification", "TimeToLiveSpecification", &r.spec, (*expirySpec).members)
 }
 
@@ -28,10 +28,10 @@ func (s *expirySpec) members(m *wire.Member) {
 }
 
 func (r *updateTimeToLive) constrain(c *constraints) {
-	if !r.table.constrain() {
+	if !r.named() {
 		return
 	}
-	c.table("tableName", r.table.Opt)
+	c.table("tableName", r.table)
 	if c.required("timeToLiveSpecification", r.spec.Set) {
 		c.required("timeToLiveSpecification.enabled", r.spec.V.enabled.Set)
 		if c.required("timeToLiveSpecification.attributeName", r.spec.V.attribute.Set) {
@@ -40,12 +40,8 @@ func (r *updateTimeToLive) constrain(c *constraints) {
 	}
 }
 
-func (r *updateTimeToLive) touches(visit func(action, table string)) {
-	visit("UpdateTimeToLive", r.table.V)
-}
-
 func (r *updateTimeToLive) run(c *call) error {
-	d, err := c.managed(&r.table)
+	d, err := c.managed(&r.managedTable)
 	if err != nil {
 		return err
 	}

@@ -31,23 +31,49 @@ func (r *writing) members(m *wire.Member) {
 	r.params.members(m)
 }
 
+func (r *writing) touches(operation string, visit func(action, table string)) {
+	visit(operation, r.table.V)
+}
+
 // constrainExpected is about the members whose place is the same in all three.
 func (r *writing) constrainExpected(c *constraints) {
 	r.legacy.constrainOperator(c)
 	r.legacy.constrainExpected(c)
 }
 
-// checkOld refuses values that only an update returns.
-func (r *writing) checkOld() error {
-	if r.returnValues.Set && r.returnValues.V != "ALL_OLD" && r.returnValues.V != "NONE" {
-		return errValidation("ReturnValues can only be ALL_OLD or NONE")
+// shown returns the attributes that are to be returned.
+func (r *writing) shown(images store.Images) attr.Item {
+	switch r.returnValues.V {
+	case "ALL_OLD":
+		return images.Old
+	case "ALL_NEW":
+		return images.New
+	case "UPDATED_OLD":
+		return images.Updated().Old
+	case "UPDATED_NEW":
+		return images.Updated().New
 	}
 	return nil
 }
 
+// whole makes the checks of a request that puts or deletes an item, of which only an update returns anything but the old one.
+func (r *writing) whole(subject *wire.Item) ([]expression, error) {
+	expressions := []expression{{"ConditionExpression", r.condition}}
+	if err := r.check(expressions, r.legacy.names(false)...); err != nil {
+		return nil, err
+	}
+	if subject.Err != nil {
+		return nil, subject.Err
+	}
+	if r.returnValues.Set && r.returnValues.V != "ALL_OLD" && r.returnValues.V != "NONE" {
+		return nil, errValidation("ReturnValues can only be ALL_OLD or NONE")
+	}
+	return expressions, nil
+}
+
 // bindLegacy is bind for a request that may have old parameters: it gives their expressions too.
 func (r *writing) bindLegacy(expressions ...expression) (condition, update string, p expr.Params, err error) {
-	if err := r.legacy.checkExpected(); err != nil {
+	if err := legacy.CheckExpected(r.legacy.expected.V); err != nil {
 		return "", "", p, err
 	}
 	r.alone = true
@@ -55,41 +81,38 @@ func (r *writing) bindLegacy(expressions ...expression) (condition, update strin
 		return r.condition.V, "", p, err
 	}
 	b := legacy.NewBuilder(p)
-	condition, update = r.legacy.condition(b), r.legacy.update(b)
+	condition, update = r.legacy.condition(b), b.Update(r.legacy.updates.V)
 	return condition, update, b.Params(), nil
 }
 
-// account is what a write is held in: the units that it consumed, the collections that it wrote to.
-type account struct {
-	units       *consumption
-	collections *collections
-	spec        store.TableSpec // of the table; it is read only where somebody asked for the collections
-}
-
-// do runs a write on the table of the request and accounts for it. do gives the images of the item.
-func (r *writing) do(c *call, write func(tx *store.Tx) (store.Images, error)) (images store.Images, a account, err error) {
-	a = account{units: newConsumption(r.capacity), collections: newCollections(r.metrics)}
-	if a.collections != nil || r.legacy.operator.Set {
+// do runs a write of the item with that key, or with the key in it, and writes the answer.
+func (r *writing) do(c *call, key attr.Item, write func(tx *store.Tx) (store.Images, error)) error {
+	units, collections := newConsumption(r.capacity), newCollections(r.metrics)
+	var spec store.TableSpec // read only where somebody asked for the collections
+	if collections != nil || r.legacy.operator.Set {
 		d, err := c.table(r.table.V)
 		if err != nil {
-			return images, a, err
+			return err
 		}
-		a.spec = d.Spec
+		spec = d.Spec
 	}
 	if err := r.legacy.checkOperator(); err != nil {
-		return images, a, err
+		return err
 	}
-	err = c.update(false, func(tx *store.Tx) (err error) {
-		a.units.watch(tx, false)
+	var images store.Images
+	err := c.update(false, func(tx *store.Tx) (err error) {
+		units.watch(tx, false)
 		images, err = write(tx)
 		return err
 	})
-	return images, a, withoutOld(err, r.onFailure)
-}
-
-// done writes the members that all writes of one item have, behind the attributes. The key is the item's or has it in it.
-func (a *account) done(out *wire.Encoder, key attr.Item) {
-	a.units.one(out)
-	a.collections.wrote(&a.spec, key)
-	a.collections.one(out)
+	if err != nil {
+		return withoutOld(err, r.onFailure)
+	}
+	if show := r.shown(images); len(show) > 0 {
+		named(c.out, "Attributes", show)
+	}
+	units.one(c.out)
+	collections.wrote(&spec, key)
+	collections.one(c.out)
+	return nil
 }
