@@ -221,8 +221,7 @@ func (b *batched) refusedIf(err error) error {
 
 func (r *batchExecuteStatement) answer(c *call, all []batched) {
 	out := c.out
-	out.Name("Responses")
-	out.BeginArray()
+	out.NamedArray("Responses")
 	for i := range all {
 		b := &all[i]
 		out.Begin()
@@ -242,8 +241,7 @@ func (r *batchExecuteStatement) answer(c *call, all []batched) {
 
 // fault writes the error of one statement.
 func (b *batched) fault(c *call, e *Error) {
-	c.out.Name("Error")
-	c.out.Begin()
+	c.out.NamedObject("Error")
 	code := strings.TrimSuffix(e.name(), "Exception")
 	switch code {
 	case "Validation":

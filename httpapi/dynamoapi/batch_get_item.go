@@ -98,8 +98,7 @@ func (r *batchGetItem) run(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.out.Name("Responses")
-	c.out.Begin()
+	c.out.NamedObject("Responses")
 	for _, table := range slices.Sorted(maps.Keys(got.Items)) {
 		items(c.out, called(r.tables.V, table), got.Items[table])
 	}
@@ -107,8 +106,7 @@ func (r *batchGetItem) run(c *call) error {
 	for table, k := range got.Unprocessed {
 		left[table] = append(left[table], k.Keys...)
 	}
-	c.out.Name("UnprocessedKeys")
-	c.out.Begin()
+	c.out.NamedObject("UnprocessedKeys")
 	for _, table := range slices.Sorted(maps.Keys(left)) {
 		name := called(r.tables.V, table)
 		c.out.Name(name)
@@ -172,32 +170,24 @@ func (k *keysOf) write(out *wire.Encoder, keys []attr.Item) {
 		out.NamedText("ProjectionExpression", k.projection.V)
 	}
 	if k.legacy.attributes.Set {
-		out.Name("AttributesToGet")
-		out.BeginArray()
-		for _, name := range k.legacy.attributes.V {
-			out.Text(name)
-		}
-		out.EndArray()
+		out.NamedTexts("AttributesToGet", k.legacy.attributes.V)
 	}
 	if k.names.Set {
-		out.Name("ExpressionAttributeNames")
-		out.Begin()
+		out.NamedObject("ExpressionAttributeNames")
 		for _, name := range slices.Sorted(maps.Keys(k.names.V)) {
 			out.NamedText(name, k.names.V[name])
 		}
 		out.End()
 	}
 	if k.consistent.Set {
-		out.Name("ConsistentRead")
-		out.Bool(k.consistent.V)
+		out.NamedBool("ConsistentRead", k.consistent.V)
 	}
 	out.End()
 }
 
 // items writes a member that is an array of items.
 func items(out *wire.Encoder, name string, all []attr.Item) {
-	out.Name(name)
-	out.BeginArray()
+	out.NamedArray(name)
 	for _, it := range all {
 		out.Item(it)
 	}

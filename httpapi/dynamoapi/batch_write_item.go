@@ -126,16 +126,14 @@ func (r *batchWriteItem) run(c *call) error {
 
 // writeRequests repeats requests for a table.
 func writeRequests(out *wire.Encoder, table string, requests []store.WriteRequest) {
-	out.Name(table)
-	out.BeginArray()
+	out.NamedArray(table)
 	for _, w := range requests {
 		kind, member, it := "PutRequest", "Item", w.Put
 		if w.Delete != nil {
 			kind, member, it = "DeleteRequest", "Key", w.Delete
 		}
 		out.Begin()
-		out.Name(kind)
-		out.Begin()
+		out.NamedObject(kind)
 		named(out, member, it)
 		out.End()
 		out.End()

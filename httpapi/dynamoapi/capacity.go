@@ -160,8 +160,7 @@ func (u *consumption) all(out *wire.Encoder) {
 	if u == nil {
 		return
 	}
-	out.Name("ConsumedCapacity")
-	out.BeginArray()
+	out.NamedArray("ConsumedCapacity")
 	for _, name := range slices.Sorted(maps.Keys(u.tables)) {
 		u.table(out, name, u.tables[name])
 	}
@@ -185,8 +184,7 @@ func parts(out *wire.Encoder, name string, of map[string]*units) {
 	if len(of) == 0 {
 		return
 	}
-	out.Name(name)
-	out.Begin()
+	out.NamedObject(name)
 	for _, index := range slices.Sorted(maps.Keys(of)) {
 		out.Name(index)
 		of[index].object(out)
@@ -201,17 +199,14 @@ func (n *units) object(out *wire.Encoder) {
 }
 
 func (n *units) members(out *wire.Encoder) {
-	out.Name("CapacityUnits")
-	out.Float(n.read + n.write)
+	out.NamedFloat("CapacityUnits", n.read+n.write)
 	if !n.transact {
 		return
 	}
 	if n.read > 0 {
-		out.Name("ReadCapacityUnits")
-		out.Float(n.read)
+		out.NamedFloat("ReadCapacityUnits", n.read)
 	}
 	if n.write > 0 {
-		out.Name("WriteCapacityUnits")
-		out.Float(n.write)
+		out.NamedFloat("WriteCapacityUnits", n.write)
 	}
 }

@@ -52,16 +52,14 @@ func (m *collections) all(out *wire.Encoder) {
 	if m == nil || len(m.tables) == 0 {
 		return
 	}
-	out.Name("ItemCollectionMetrics")
-	out.Begin()
+	out.NamedObject("ItemCollectionMetrics")
 	for _, table := range slices.Sorted(maps.Keys(m.tables)) {
 		values := m.tables[table]
 		slices.SortFunc(values, func(a, b attr.Value) int {
 			n, _ := attr.Compare(a, b)
 			return n
 		})
-		out.Name(table)
-		out.BeginArray()
+		out.NamedArray(table)
 		for _, v := range values {
 			m.write(out, table, v)
 		}
@@ -75,8 +73,7 @@ func (m *collections) all(out *wire.Encoder) {
 func (m *collections) write(out *wire.Encoder, table string, v attr.Value) {
 	out.Begin()
 	named(out, "ItemCollectionKey", attr.Item{m.key[table]: v})
-	out.Name("SizeEstimateRangeGB")
-	out.BeginArray()
+	out.NamedArray("SizeEstimateRangeGB")
 	out.Float(0)
 	out.Float(1)
 	out.EndArray()

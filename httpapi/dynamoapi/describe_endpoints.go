@@ -17,8 +17,7 @@ func (describeEndpoints) run(c *call) error {
 	if !ok || address == "" {
 		address = "localhost"
 	}
-	c.out.Name("Endpoints")
-	c.out.BeginArray()
+	c.out.NamedArray("Endpoints")
 	c.out.Begin()
 	c.out.NamedText("Address", address)
 	c.out.NamedInt("CachePeriodInMinutes", endpointMinutes)

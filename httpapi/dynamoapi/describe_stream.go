@@ -31,9 +31,8 @@ func (f *shardFilter) members(m *wire.Member) {
 }
 
 func (r *describeStream) constrain(c *constraints) {
-	if c.required("streamArn", r.arn.Set) {
-		constrainStreamARN(c, "streamArn", r.arn)
-	}
+	c.required("streamArn", r.arn.Set)
+	constrainStreamARN(c, "streamArn", r.arn)
 	c.between("limit", r.limit, 1, maxStreams)
 	constrainShard(c, "exclusiveStartShardId", r.after)
 	c.among("shardFilter.type", r.filter.V.kind, "CHILD_SHARDS")
@@ -53,8 +52,7 @@ func (r *describeStream) run(c *call) error {
 		return err
 	}
 	out := c.out
-	out.Name("StreamDescription")
-	out.Begin()
+	out.NamedObject("StreamDescription")
 	out.NamedText("StreamArn", c.api.cfg.streamARN(st.Table, st.Label))
 	out.NamedText("StreamLabel", st.Label)
 	status := "ENABLED"
@@ -66,8 +64,7 @@ func (r *describeStream) run(c *call) error {
 	writeTime(out, "CreationRequestDateTime", st.Began)
 	out.NamedText("TableName", st.Table)
 	writeKey(out, &st.Key)
-	out.Name("Shards")
-	out.BeginArray()
+	out.NamedArray("Shards")
 	if !r.filter.Set && (!r.after.Set || r.after.V < shardID(st)) { // the one shard is nobody's child
 		writeShard(out, st)
 	}
@@ -92,8 +89,7 @@ func (f shardFilter) check(given bool) error {
 func writeShard(out *wire.Encoder, st store.TableStream) {
 	out.Begin()
 	out.NamedText("ShardId", shardID(st))
-	out.Name("SequenceNumberRange")
-	out.Begin()
+	out.NamedObject("SequenceNumberRange")
 	out.NamedText("StartingSequenceNumber", sequenceNumber(st.After))
 	if !st.Open() {
 		out.NamedText("EndingSequenceNumber", sequenceNumber(max(st.After, st.Through)))

@@ -8,8 +8,7 @@ func (r *describeTimeToLive) run(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.out.Name("TimeToLiveDescription")
-	c.out.Begin()
+	c.out.NamedObject("TimeToLiveDescription")
 	if d.Spec.TTL == "" {
 		c.out.NamedText("TimeToLiveStatus", "DISABLED")
 	} else {

@@ -178,8 +178,7 @@ func conditionFailed(failed *store.ConditionFailedError) *Error {
 func transactionCanceled(canceled *store.TransactionCanceledError) *Error {
 	e := refuse(ofModel+"TransactionCanceledException", "%s", canceled.Error())
 	e.members = func(out *wire.Encoder) {
-		out.Name("CancellationReasons")
-		out.BeginArray()
+		out.NamedArray("CancellationReasons")
 		for _, r := range canceled.Reasons {
 			out.Begin()
 			out.NamedText("Code", r.Code)

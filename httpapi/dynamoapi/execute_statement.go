@@ -71,11 +71,11 @@ func (r *executeStatement) run(c *call) error {
 	if err != nil {
 		return r.refused(err)
 	}
-	var items []attr.Item
+	var all []attr.Item
 	if len(shown) > 0 {
-		items = append(items, shown)
+		all = append(all, shown)
 	}
-	rows(c.out, items)
+	items(c.out, "Items", all)
 	used.one(c.out)
 	return nil
 }
@@ -103,7 +103,7 @@ func (r *executeStatement) selecting(c *call, spec *store.TableSpec, params []at
 	if err != nil {
 		return err
 	}
-	rows(c.out, s.items)
+	items(c.out, "Items", s.items)
 	if next != nil {
 		c.out.NamedText("NextToken", r.token(now, next))
 		if next.key != nil {
@@ -112,16 +112,6 @@ func (r *executeStatement) selecting(c *call, spec *store.TableSpec, params []at
 	}
 	used.one(c.out)
 	return nil
-}
-
-// rows writes the items of an answer.
-func rows(out *wire.Encoder, items []attr.Item) {
-	out.Name("Items")
-	out.BeginArray()
-	for _, it := range items {
-		out.Item(it)
-	}
-	out.EndArray()
 }
 
 // write compiles an INSERT, UPDATE, DELETE or EXISTS for the store. What is wrong with its key is told apart, as bad.

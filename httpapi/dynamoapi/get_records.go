@@ -26,9 +26,8 @@ func (r *getRecords) members(m *wire.Member) {
 
 func (r *getRecords) constrain(c *constraints) {
 	c.between("limit", r.limit, 1, 1<<63-1)
-	if c.required("shardIterator", r.iterator.Set) {
-		c.length("shardIterator", r.iterator, 1, 2048)
-	}
+	c.required("shardIterator", r.iterator.Set)
+	c.length("shardIterator", r.iterator, 1, 2048)
 }
 
 func (r *getRecords) touches(operation string, visit func(action, table string)) {
@@ -88,8 +87,7 @@ func (c *call) readStream(it shardIterator, limit int) (st store.TableStream, pa
 
 // writeRecords writes as many records of a page as fit into an answer, one at least, and returns how far that is.
 func (c *call) writeRecords(st store.TableStream, page store.JournalPage) (came uint64) {
-	c.out.Name("Records")
-	c.out.BeginArray()
+	c.out.NamedArray("Records")
 	defer c.out.EndArray()
 	size := 0
 	for i := range page.Records {

@@ -25,15 +25,12 @@ func (r *getShardIterator) members(m *wire.Member) {
 }
 
 func (r *getShardIterator) constrain(c *constraints) {
-	if c.required("streamArn", r.arn.Set) {
-		constrainStreamARN(c, "streamArn", r.arn)
-	}
-	if c.required("shardId", r.shard.Set) {
-		constrainShard(c, "shardId", r.shard)
-	}
-	if c.required("shardIteratorType", r.kind.Set) {
-		c.among("shardIteratorType", r.kind, "AFTER_SEQUENCE_NUMBER", "LATEST", "AT_SEQUENCE_NUMBER", "TRIM_HORIZON", "AT_TIMESTAMP")
-	}
+	c.required("streamArn", r.arn.Set)
+	constrainStreamARN(c, "streamArn", r.arn)
+	c.required("shardId", r.shard.Set)
+	constrainShard(c, "shardId", r.shard)
+	c.required("shardIteratorType", r.kind.Set)
+	c.among("shardIteratorType", r.kind, "AFTER_SEQUENCE_NUMBER", "LATEST", "AT_SEQUENCE_NUMBER", "TRIM_HORIZON", "AT_TIMESTAMP")
 	c.length("sequenceNumber", r.sequence, 21, 40)
 }
 

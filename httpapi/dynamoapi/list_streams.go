@@ -51,8 +51,7 @@ func (r *listStreams) run(c *call) error {
 		limit = int(r.limit.V)
 	}
 	streams, more := r.page(c.api.store, after, limit)
-	c.out.Name("Streams")
-	c.out.BeginArray()
+	c.out.NamedArray("Streams")
 	arn := ""
 	for _, st := range streams {
 		arn = c.api.cfg.streamARN(st.Table, st.Label)

@@ -30,12 +30,7 @@ func (r *listTables) run(c *call) error {
 		limit = int(r.limit.V)
 	}
 	names, more := c.api.store.TableNames(r.after.V, limit)
-	c.out.Name("TableNames")
-	c.out.BeginArray()
-	for _, name := range names {
-		c.out.Text(name)
-	}
-	c.out.EndArray()
+	c.out.NamedTexts("TableNames", names)
 	if more {
 		c.out.NamedText("LastEvaluatedTableName", names[limit-1])
 	}

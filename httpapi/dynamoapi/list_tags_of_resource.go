@@ -34,8 +34,7 @@ func (r *listTagsOfResource) run(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.out.Name("Tags")
-	c.out.BeginArray()
+	c.out.NamedArray("Tags")
 	for _, key := range slices.Sorted(maps.Keys(d.Settings.Tags)) {
 		if r.after.Set && key <= r.after.V {
 			continue

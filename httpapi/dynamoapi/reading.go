@@ -154,8 +154,7 @@ func (r *reading) page(c *call, read func(tx *store.Tx, use func(attr.Encoded) e
 	var page store.Page
 	err := c.evaluate(func(tx *store.Tx) (err error) {
 		if r.selected.V != "COUNT" {
-			c.out.Name("Items")
-			c.out.BeginArray()
+			c.out.NamedArray("Items")
 			defer c.out.EndArray()
 		}
 		page, err = read(tx, use)

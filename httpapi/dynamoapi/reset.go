@@ -41,12 +41,7 @@ func (a *API) reset(w http.ResponseWriter, r *http.Request, out *wire.Encoder) e
 	a.sizes.forgetAll()
 	a.cfg.Logger.InfoContext(r.Context(), "reset", "tables", len(names), "dropped", tables == "true")
 	out.Begin()
-	out.Name("TableNames")
-	out.BeginArray()
-	for _, name := range names {
-		out.Text(name)
-	}
-	out.EndArray()
+	out.NamedTexts("TableNames", names)
 	out.End()
 	return nil
 }

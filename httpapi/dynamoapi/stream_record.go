@@ -51,10 +51,8 @@ func (c *call) writeRecord(st store.TableStream, r *store.Record, size int) {
 	out.NamedText("eventVersion", "1.1")
 	out.NamedText("eventSource", "aws:dynamodb")
 	out.NamedText("awsRegion", c.api.cfg.Region)
-	out.Name("dynamodb")
-	out.Begin()
-	out.Name("ApproximateCreationDateTime")
-	out.Float(float64(r.At.Unix())) // to the second, as the service gives it
+	out.NamedObject("dynamodb")
+	out.NamedFloat("ApproximateCreationDateTime", float64(r.At.Unix())) // to the second, as the service gives it
 	named(out, "Keys", r.Key)
 	now, old := images(st.View, r)
 	if now != nil {
@@ -68,8 +66,7 @@ func (c *call) writeRecord(st store.TableStream, r *store.Record, size int) {
 	out.NamedText("StreamViewType", string(st.View))
 	out.End()
 	if r.Origin == store.OriginTTL {
-		out.Name("userIdentity")
-		out.Begin()
+		out.NamedObject("userIdentity")
 		out.NamedText("PrincipalId", "dynamodb.amazonaws.com")
 		out.NamedText("Type", "Service")
 		out.End()

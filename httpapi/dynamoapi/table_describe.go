@@ -72,8 +72,7 @@ func writeDefinitions(out *wire.Encoder, spec store.TableSpec, gone []store.Inde
 	spec.Indexes = append(append([]store.IndexSpec{}, spec.Indexes...), gone...)
 	types := keyTypes{types: map[string]store.KeyType{}}
 	types.addSpec(spec)
-	out.Name("AttributeDefinitions")
-	out.BeginArray()
+	out.NamedArray("AttributeDefinitions")
 	for _, name := range types.names {
 		out.Begin()
 		out.NamedText("AttributeName", name)
@@ -84,8 +83,7 @@ func writeDefinitions(out *wire.Encoder, spec store.TableSpec, gone []store.Inde
 }
 
 func writeKey(out *wire.Encoder, key *store.KeySpec) {
-	out.Name("KeySchema")
-	out.BeginArray()
+	out.NamedArray("KeySchema")
 	elements := func(attrs []store.KeyAttr, kind string) {
 		for _, a := range attrs {
 			out.Begin()
@@ -102,8 +100,7 @@ func writeKey(out *wire.Encoder, key *store.KeySpec) {
 // writeTime writes an instant in seconds since 1970, to the millisecond; the zero one is left out.
 func writeTime(out *wire.Encoder, name string, at time.Time) {
 	if !at.IsZero() {
-		out.Name(name)
-		out.Float(float64(at.UnixMilli()) / 1000)
+		out.NamedFloat(name, float64(at.UnixMilli())/1000)
 	}
 }
 
@@ -137,8 +134,7 @@ func (c *call) writeBilling(d store.TableDescription) {
 	} else if since.IsZero() {
 		return
 	}
-	c.out.Name("BillingModeSummary")
-	c.out.Begin()
+	c.out.NamedObject("BillingModeSummary")
 	c.out.NamedText("BillingMode", mode)
 	writeTime(c.out, "LastUpdateToPayPerRequestDateTime", since)
 	c.out.End()
@@ -147,10 +143,8 @@ func (c *call) writeBilling(d store.TableDescription) {
 func (c *call) writeStream(d store.TableDescription) {
 	out := c.out
 	if view := d.Settings.Stream; view != "" {
-		out.Name("StreamSpecification")
-		out.Begin()
-		out.Name("StreamEnabled")
-		out.Bool(true)
+		out.NamedObject("StreamSpecification")
+		out.NamedBool("StreamEnabled", true)
 		out.NamedText("StreamViewType", string(view))
 		out.End()
 	}
@@ -164,8 +158,7 @@ func (c *call) writeStream(d store.TableDescription) {
 func (c *call) writeOptions(d store.TableDescription) {
 	out, s := c.out, d.Settings
 	if s.Encrypted {
-		out.Name("SSEDescription")
-		out.Begin()
+		out.NamedObject("SSEDescription")
 		out.NamedText("Status", "ENABLED")
 		out.NamedText("SSEType", "KMS")
 		if s.EncryptedBy != "" {
@@ -174,12 +167,10 @@ func (c *call) writeOptions(d store.TableDescription) {
 		out.End()
 	}
 	if s.Class != "" {
-		out.Name("TableClassSummary")
-		out.Begin()
+		out.NamedObject("TableClassSummary")
 		out.NamedText("TableClass", s.Class)
 		writeTime(out, "LastUpdateDateTime", s.ClassSince)
 		out.End()
 	}
-	out.Name("DeletionProtectionEnabled")
-	out.Bool(s.Protected)
+	out.NamedBool("DeletionProtectionEnabled", s.Protected)
 }

@@ -16,8 +16,7 @@ func (c *call) writeIndexes(d store.TableDescription, l look) {
 		}
 	}
 	if len(local) > 0 {
-		c.out.Name("LocalSecondaryIndexes")
-		c.out.BeginArray()
+		c.out.NamedArray("LocalSecondaryIndexes")
 		for _, ix := range local {
 			c.out.Begin()
 			c.writeIndex(d, ix, l)
@@ -28,8 +27,7 @@ func (c *call) writeIndexes(d store.TableDescription, l look) {
 	if len(global)+len(l.gone) == 0 {
 		return
 	}
-	c.out.Name("GlobalSecondaryIndexes")
-	c.out.BeginArray()
+	c.out.NamedArray("GlobalSecondaryIndexes")
 	for _, ix := range global {
 		c.writeGlobal(d, ix, l)
 	}
@@ -45,8 +43,7 @@ func (c *call) writeIndex(d store.TableDescription, ix store.IndexSpec, l look) 
 	out := c.out
 	out.NamedText("IndexName", ix.Name)
 	writeKey(out, &ix.Key)
-	out.Name("Projection")
-	out.Begin()
+	out.NamedObject("Projection")
 	writeProjection(out, ix)
 	out.End()
 	var counts store.IndexCounts
@@ -68,12 +65,7 @@ func writeProjection(out *wire.Encoder, ix store.IndexSpec) {
 	if len(ix.Include) == 0 {
 		return
 	}
-	out.Name("NonKeyAttributes")
-	out.BeginArray()
-	for _, name := range ix.Include {
-		out.Text(name)
-	}
-	out.EndArray()
+	out.NamedTexts("NonKeyAttributes", ix.Include)
 }
 
 func (c *call) writeGlobal(d store.TableDescription, ix store.IndexSpec, l look) {
@@ -97,8 +89,7 @@ func (c *call) writeGlobal(d store.TableDescription, ix store.IndexSpec, l look)
 	c.writeIndex(d, ix, l)
 	c.out.NamedText("IndexStatus", status)
 	if filling {
-		c.out.Name("Backfilling")
-		c.out.Bool(true)
+		c.out.NamedBool("Backfilling", true)
 	}
 	c.out.Name("ProvisionedThroughput")
 	c.writeThroughput(throughput, onDemand(d))

@@ -120,12 +120,10 @@ func orNull(v wire.Opt[string]) string {
 func constrainDefinitions(c *constraints, v wire.Opt[[]attributeDefinition]) {
 	for i, def := range v.V {
 		at := fmt.Sprintf("attributeDefinitions.%d.member", i+1)
-		if c.required(at+".attributeName", def.name.Set) {
-			c.length(at+".attributeName", def.name, 1, 255)
-		}
-		if c.required(at+".attributeType", def.kind.Set) {
-			c.among(at+".attributeType", def.kind, "B", "N", "S")
-		}
+		c.required(at+".attributeName", def.name.Set)
+		c.length(at+".attributeName", def.name, 1, 255)
+		c.required(at+".attributeType", def.kind.Set)
+		c.among(at+".attributeType", def.kind, "B", "N", "S")
 	}
 }
 
@@ -141,12 +139,10 @@ func constrainKey(c *constraints, at string, v wire.Opt[[]keyElement], most int)
 	c.count(at, quoted("["+strings.Join(shown, ", ")+"]"), len(v.V), 1, cmp.Or(most, maxListed))
 	for i, e := range v.V {
 		at := fmt.Sprintf("%s.%d.member", at, i+1)
-		if c.required(at+".attributeName", e.name.Set) {
-			c.length(at+".attributeName", e.name, 1, 255)
-		}
-		if c.required(at+".keyType", e.kind.Set) {
-			c.among(at+".keyType", e.kind, "HASH", "RANGE")
-		}
+		c.required(at+".attributeName", e.name.Set)
+		c.length(at+".attributeName", e.name, 1, 255)
+		c.required(at+".keyType", e.kind.Set)
+		c.among(at+".keyType", e.kind, "HASH", "RANGE")
 	}
 }
 
@@ -170,9 +166,8 @@ func constrainThroughput(c *constraints, at string, v wire.Opt[throughputSpec]) 
 		return
 	}
 	atLeast := func(at string, v wire.Opt[int64]) {
-		if c.required(at, v.Set) {
-			c.between(at, v, 1, 1<<63-1)
-		}
+		c.required(at, v.Set)
+		c.between(at, v, 1, 1<<63-1)
 	}
 	atLeast(at+".writeCapacityUnits", v.V.write)
 	atLeast(at+".readCapacityUnits", v.V.read)
@@ -182,9 +177,8 @@ func constrainThroughput(c *constraints, at string, v wire.Opt[throughputSpec]) 
 const mostInKey = 2
 
 func (v *indexDefinition) constrain(c *constraints, at string, mostInKey int) {
-	if c.required(at+".indexName", v.name.Set) {
-		c.name(at+".indexName", v.name)
-	}
+	c.required(at+".indexName", v.name.Set)
+	c.name(at+".indexName", v.name)
 	constrainKey(c, at+".keySchema", v.key, mostInKey)
 	constrainProjection(c, at+".projection", v.projection)
 	constrainThroughput(c, at+".provisionedThroughput", v.throughput)

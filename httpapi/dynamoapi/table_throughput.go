@@ -146,8 +146,7 @@ func writeOnDemand(out *wire.Encoder, of store.Throughput) {
 	if of.MaxRead <= 0 && of.MaxWrite <= 0 {
 		return
 	}
-	out.Name("OnDemandThroughput")
-	out.Begin()
+	out.NamedObject("OnDemandThroughput")
 	if of.MaxRead > 0 {
 		out.NamedInt(maxReads, of.MaxRead)
 	}
@@ -167,8 +166,7 @@ func writeWarm(out *wire.Encoder, of store.Throughput, onDemand bool, l look, in
 		return
 	}
 	read, write := warmth(of, onDemand)
-	out.Name("WarmThroughput")
-	out.Begin()
+	out.NamedObject("WarmThroughput")
 	out.NamedInt(warmReads, read)
 	out.NamedInt(warmWrites, write)
 	out.NamedText("Status", status)

@@ -81,8 +81,7 @@ func (c *call) transactGet(gets []store.GetItem, used *consumption) (got []attr.
 
 // responses writes items, each in an object of its own, which is empty where there is none.
 func responses(out *wire.Encoder, items []attr.Item) {
-	out.Name("Responses")
-	out.BeginArray()
+	out.NamedArray("Responses")
 	for _, it := range items {
 		out.Begin()
 		if it != nil {

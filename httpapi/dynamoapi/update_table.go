@@ -62,9 +62,8 @@ func (r *updateTable) constrain(c *constraints) {
 
 // name is the rule for names that must be there.
 func name(c *constraints, at string, v wire.Opt[string]) {
-	if c.required(at, v.Set) {
-		c.name(at, v)
-	}
+	c.required(at, v.Set)
+	c.name(at, v)
 }
 
 func (r *updateTable) run(c *call) error {

@@ -34,9 +34,8 @@ func (r *updateTimeToLive) constrain(c *constraints) {
 	c.table("tableName", r.table)
 	if c.required("timeToLiveSpecification", r.spec.Set) {
 		c.required("timeToLiveSpecification.enabled", r.spec.V.enabled.Set)
-		if c.required("timeToLiveSpecification.attributeName", r.spec.V.attribute.Set) {
-			c.length("timeToLiveSpecification.attributeName", r.spec.V.attribute, 1, 255)
-		}
+		c.required("timeToLiveSpecification.attributeName", r.spec.V.attribute.Set)
+		c.length("timeToLiveSpecification.attributeName", r.spec.V.attribute, 1, 255)
 	}
 }
 
@@ -63,10 +62,8 @@ func (r *updateTimeToLive) run(c *call) error {
 	if err := c.api.store.UpdateTable(c, store.TableChange{Table: d.Spec.Name, TTL: &want}); err != nil {
 		return err
 	}
-	c.out.Name("TimeToLiveSpecification")
-	c.out.Begin()
-	c.out.Name("Enabled")
-	c.out.Bool(r.spec.V.enabled.V)
+	c.out.NamedObject("TimeToLiveSpecification")
+	c.out.NamedBool("Enabled", r.spec.V.enabled.V)
 	c.out.NamedText("AttributeName", r.spec.V.attribute.V)
 	c.out.End()
 	return nil

@@ -19,9 +19,6 @@ func NewEncoder(buf []byte) *Encoder { return &Encoder{buf: buf} }
 // Bytes returns what was written.
 func (e *Encoder) Bytes() []byte { return e.buf }
 
-// Len returns the number of bytes that were written.
-func (e *Encoder) Len() int { return len(e.buf) }
-
 // Mark is a place to which Rewind goes back.
 type Mark struct {
 	at    int
@@ -118,12 +115,6 @@ func (e *Encoder) Encoded(it attr.Encoded) error {
 	return nil
 }
 
-// Value writes one attribute value.
-func (e *Encoder) Value(v attr.Value) {
-	e.next()
-	e.buf = attr.AppendValueJSON(e.buf, v)
-}
-
 // NamedText writes a member that is a string.
 func (e *Encoder) NamedText(name, text string) {
 	e.Name(name)
@@ -134,4 +125,37 @@ func (e *Encoder) NamedText(name, text string) {
 func (e *Encoder) NamedInt(name string, n int64) {
 	e.Name(name)
 	e.Int(n)
+}
+
+// NamedBool writes a member that is true or false.
+func (e *Encoder) NamedBool(name string, truth bool) {
+	e.Name(name)
+	e.Bool(truth)
+}
+
+// NamedFloat writes a member that is a number, as Float does.
+func (e *Encoder) NamedFloat(name string, f float64) {
+	e.Name(name)
+	e.Float(f)
+}
+
+// NamedTexts writes a member that is an array of strings.
+func (e *Encoder) NamedTexts(name string, texts []string) {
+	e.NamedArray(name)
+	for _, text := range texts {
+		e.Text(text)
+	}
+	e.EndArray()
+}
+
+// NamedObject begins a member that is an object.
+func (e *Encoder) NamedObject(name string) {
+	e.Name(name)
+	e.Begin()
+}
+
+// NamedArray begins a member that is an array.
+func (e *Encoder) NamedArray(name string) {
+	e.Name(name)
+	e.BeginArray()
 }
