@@ -1,9 +1,87 @@
 package dynamoapi
 
 import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 	"github.com/touchline/touchline/store"
 )
+
+// maxStreams is how many streams, or shards of one, an answer has.
+const maxStreams = 100
+
+// listStreams lists streams, by table and age: those that go on and those that ended less than a day ago.
+type listStreams struct {
+	table wire.Opt[string]
+	after wire.Opt[string] // ExclusiveStartStreamArn; it need not be there
+	limit wire.Opt[int64]
+}
+
+func (r *listStreams) members(m *wire.Member) {
+	m.Text("TableName", &r.table)
+	m.Text("ExclusiveStartStreamArn", &r.after)
+	m.Int("Limit", &r.limit)
+}
+
+func (r *listStreams) constrain(c *constraints) {
+	if r.table.Set {
+		c.table("tableName", r.table)
+	}
+	c.between("limit", r.limit, 1, maxStreams)
+	constrainStreamARN(c, "exclusiveStartStreamArn", r.after)
+}
+
+func (r *listStreams) touches(operation string, visit func(action, table string)) {
+	if r.table.Set {
+		visit(operation, r.table.V)
+	}
+}
+
+func (r *listStreams) run(c *call) error {
+	var after store.TableStream
+	if r.after.Set {
+		var ok bool
+		if after.Table, after.Label, ok = streamOfARN(r.after.V); !ok {
+			return errValidation("Invalid StreamArn")
+		}
+	}
+	limit := maxStreams
+	if r.limit.Set {
+		limit = int(r.limit.V)
+	}
+	streams, more := r.page(c.api.store, after, limit)
+	c.out.NamedArray("Streams")
+	arn := ""
+	for _, st := range streams {
+		arn = c.api.cfg.streamARN(st.Table, st.Label)
+		c.out.Begin()
+		c.out.NamedText("StreamArn", arn)
+		c.out.NamedText("TableName", st.Table)
+		c.out.NamedText("StreamLabel", st.Label)
+		c.out.End()
+	}
+	c.out.EndArray()
+	if more {
+		c.out.NamedText("LastEvaluatedStreamArn", arn)
+	}
+	return nil
+}
+
+// page lists streams behind one.
+func (r *listStreams) page(s *store.Store, after store.TableStream, limit int) (streams []store.TableStream, more bool) {
+	if !r.table.Set {
+		return s.StreamsBehind(after.Table, after.Label, limit)
+	}
+	streams = slices.DeleteFunc(s.StreamsOf(tableName(r.table.V)), func(st store.TableStream) bool {
+		return r.after.Set && cmp.Or(cmp.Compare(st.Table, after.Table), cmp.Compare(st.Label, after.Label)) <= 0
+	})
+	return streams[:min(limit, len(streams))], len(streams) > limit
+}
 
 // describeStream describes a stream and its shard.
 type describeStream struct {
@@ -96,4 +174,58 @@ func writeShard(out *wire.Encoder, st store.TableStream) {
 	}
 	out.End()
 	out.End()
+}
+
+// A stream has one shard from its begin to its end: the journal is one sequence, and a restart goes on in it. So there
+// are no parents and children, and a reader is done when the shard has an end and it has come there.
+
+// stream finds a stream by its ARN. It can be read for a day after it was ended or its table deleted.
+func (c *call) stream(arn string) (store.TableStream, error) {
+	return streamAmong(arn, func(table string) ([]store.TableStream, error) { return c.api.store.StreamsOf(table), nil })
+}
+
+func streamAmong(arn string, of func(table string) ([]store.TableStream, error)) (store.TableStream, error) {
+	table, label, ok := streamOfARN(arn)
+	if !ok {
+		return store.TableStream{}, errValidation("Invalid StreamArn")
+	}
+	streams, err := of(table)
+	if err != nil {
+		return store.TableStream{}, err
+	}
+	for _, st := range streams {
+		if st.Label == label {
+			return st, nil
+		}
+	}
+	return store.TableStream{}, refuse(ofModel+"ResourceNotFoundException", "Requested resource not found: Stream: %s not found", arn)
+}
+
+// constrainStreamARN is the rule for the ARNs of streams.
+func constrainStreamARN(c *constraints, at string, v wire.Opt[string]) { c.length(at, v, 37, 1024) }
+
+func constrainShard(c *constraints, at string, v wire.Opt[string]) { c.length(at, v, 28, 65) }
+
+// shardID is the name of a stream's shard: when it began, in milliseconds, and eight hexadecimal digits.
+func shardID(st store.TableStream) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(st.TableID + st.Label)) // never fails
+	return fmt.Sprintf("shardId-%020d-%08x", st.Began.UnixMilli(), h.Sum32())
+}
+
+// sequenceNumber writes a sequence of the journal as a number of 21 digits: in order as numbers and as texts, across
+// restarts too.
+func sequenceNumber(seq uint64) string { return fmt.Sprintf("1%020d", seq) }
+
+func parseSequence(text string) (seq uint64, ok bool) {
+	digits, ok := strings.CutPrefix(text, "1")
+	if !ok || len(digits) != 20 {
+		return 0, false
+	}
+	seq, err := strconv.ParseUint(digits, 10, 64)
+	return seq, err == nil
+}
+
+func errTrimmed() error {
+	return refuse(ofModel+"TrimmedDataAccessException", "The operation attempted to read past the oldest stream record in a shard")
 }

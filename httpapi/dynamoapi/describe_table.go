@@ -1,5 +1,7 @@
 package dynamoapi
 
+import "github.com/touchline/touchline/httpapi/dynamoapi/wire"
+
 // describeTable describes a table.
 type describeTable struct{ managedTable }
 
@@ -14,5 +16,60 @@ func (r *describeTable) run(c *call) error {
 	}
 	c.out.Name("Table")
 	c.describe(d, look{counts: counts})
+	return nil
+}
+
+// deleteTable deletes a table. It has gone when the answer comes, though the answer says DELETING as the service does.
+type deleteTable struct{ managedTable }
+
+func (r *deleteTable) run(c *call) error {
+	d, err := c.managed(&r.managedTable)
+	if err != nil {
+		return err
+	}
+	if err := c.api.refuseOwned(d.Spec.Name, "it cannot be deleted"); err != nil {
+		return err
+	}
+	if err := c.api.store.DropTable(c, d.Spec.Name); err != nil {
+		return err
+	}
+	c.api.sizes.forget(d.ID)
+	c.out.Name("TableDescription")
+	c.describe(d, look{table: "DELETING"})
+	return nil
+}
+
+// maxTableNames is how many names one answer of ListTables has.
+const maxTableNames = 100
+
+// listTables lists the names of the tables.
+type listTables struct {
+	after wire.Opt[string] // ExclusiveStartTableName; it need not be there
+	limit wire.Opt[int64]
+}
+
+func (r *listTables) members(m *wire.Member) {
+	m.Text("ExclusiveStartTableName", &r.after)
+	m.Int("Limit", &r.limit)
+}
+
+func (r *listTables) constrain(c *constraints) {
+	c.between("limit", r.limit, 1, maxTableNames)
+	c.name("exclusiveStartTableName", r.after)
+}
+
+// touches no table but all: who may list them sees every name.
+func (r *listTables) touches(string, func(action, table string)) {}
+
+func (r *listTables) run(c *call) error {
+	limit := maxTableNames
+	if r.limit.Set {
+		limit = int(r.limit.V)
+	}
+	names, more := c.api.store.TableNames(r.after.V, limit)
+	c.out.NamedTexts("TableNames", names)
+	if more {
+		c.out.NamedText("LastEvaluatedTableName", names[limit-1])
+	}
 	return nil
 }

@@ -1,15 +1,20 @@
 package dynamoapi_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"log/slog"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi"
 	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
+	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/storetest"
 )
 
@@ -117,6 +122,87 @@ func TestFaultsDelayIndexes(t *testing.T) {
 	} {
 		if got := do(t, a, "Scan", request); got != want {
 			t.Errorf("%s:\ngot  %s\nwant %s", request, got, want)
+		}
+	}
+}
+
+// Who sends what takes too much work is in one line of the log, however often it is sent, until ten seconds later.
+func TestCostlyRequestsAreNamed(t *testing.T) {
+	s := storetest.Open(t)
+	key := store.KeySpec{Partition: store.KeyAttr{Name: "pk", Type: store.KeyString}}
+	if err := s.CreateTable(t.Context(), store.TableSpec{Name: "tab", Key: key, Policy: store.PolicyLocal, Why: "a test's"}); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	now := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
+	a := dynamoapi.New(dynamoapi.Config{Store: s, Logger: slog.New(slog.NewTextHandler(&log, nil)), Now: func() time.Time { return now }})
+	do(t, a, "PutItem", fmt.Sprintf(`{"TableName":"tab","Item":{"pk":{"S":"p"},"a":{"S":"%s"}}}`, strings.Repeat("ab", 190_000)))
+	attack := `{"TableName":"tab","Key":{"pk":{"S":"p"}},"ConditionExpression":"` +
+		strings.TrimSuffix(strings.Repeat("size(a) = :v OR ", 98), " OR ") + `","ExpressionAttributeValues":{":v":{"N":"1"}}}`
+	for range 3 {
+		do(t, a, "DeleteItem", attack)
+	}
+	now = now.Add(10 * time.Second)
+	do(t, a, "DeleteItem", attack)
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("%d lines:\n%s", len(lines), log.String())
+	}
+	for i, more := range []string{"notTold=0", "notTold=2"} {
+		for _, want := range []string{"level=WARN", "operation=DeleteItem", "tables=[tab]", "key=", "ms=", more} {
+			if !strings.Contains(lines[i], want) {
+				t.Errorf("no %s in %s", want, lines[i])
+			}
+		}
+	}
+}
+
+// Expressions that look through a large attribute too often are refused, whole requests and by a message that no client
+// comes again for, whichever operation has them. What is only long is done.
+func TestTooMuchWork(t *testing.T) {
+	a := open(t)
+	text := strings.Repeat("ab", 190_000)
+	for _, sk := range []string{"1", "2", "3"} {
+		do(t, a, "PutItem", fmt.Sprintf(`{"TableName":"tab","Item":{"pk":{"S":"p"},"sk":{"S":"%s"},"a":{"S":"%s"}}}`, sk, text))
+	}
+	many := func(term string, n int) string { return strings.TrimSuffix(strings.Repeat(term+" OR ", n), " OR ") }
+	const key = `"TableName":"tab","Key":{"pk":{"S":"p"},"sk":{"S":"%s"}}`
+	checks := func(each, n int) string {
+		var out []string
+		for i := range n {
+			out = append(out, fmt.Sprintf(`{"ConditionCheck":{`+key+`,"ConditionExpression":"NOT (%s)","ExpressionAttributeValues":{":v":{"S":"ba~"}}}}`,
+				fmt.Sprint(i+1), many("contains(a,:v)", each)))
+		}
+		return `{"TransactItems":[` + strings.Join(out, ",") + `]}`
+	}
+	statement := func(kind string, n int) string {
+		where := ` WHERE pk='p' AND sk='1' AND NOT (` + many("size(a) = 1", n) + `)`
+		return map[string]string{
+			"UPDATE": `UPDATE tab SET b=1` + where, "DELETE": `DELETE FROM tab` + where,
+			"EXISTS": `EXISTS(SELECT * FROM tab` + where + `)`,
+		}[kind]
+	}
+	sized := fmt.Sprintf(`"NOT (%s)","ExpressionAttributeValues":{":v":{"N":"1"}}`, many("size(a) = :v", 98))
+	list := `{"L":[` + strings.TrimSuffix(strings.Repeat(`{"NULL":true},`, 50_000), ",") + `]}`
+	do(t, a, "PutItem", `{"TableName":"tab","Item":{"pk":{"S":"l"},"sk":{"S":"1"},"a":`+list+`}}`)
+	listed := `"` + many("a <> :v", 149) + `","ExpressionAttributeValues":{":v":` + list
+	const refused = "ValidationException"
+	for _, c := range []struct{ op, body, want string }{
+		{"TransactWriteItems", checks(149, 100), refused},
+		{"TransactWriteItems", checks(20, 3), `{}`},
+		{"UpdateItem", `{` + fmt.Sprintf(key, "1") + `,"UpdateExpression":"SET b = :v","ConditionExpression":` + sized + `}`, refused},
+		{"DeleteItem", `{` + fmt.Sprintf(key, "1") + `,"ConditionExpression":` + sized + `}`, refused},
+		{"Query", `{"TableName":"tab","KeyConditionExpression":"pk = :p","FilterExpression":` + listed + `,":p":{"S":"l"}}}`, refused},
+		{"Scan", `{"TableName":"tab","FilterExpression":` + listed + `}}`, refused},
+		{"ExecuteStatement", `{"Statement":"` + statement("UPDATE", 98) + `"}`, refused},
+		{"BatchExecuteStatement", `{"Statements":[{"Statement":"` + statement("DELETE", 98) + `"}]}`, refused},
+		{"ExecuteTransaction", `{"TransactStatements":[{"Statement":"` + statement("EXISTS", 98) + `"}]}`, refused},
+		{"ExecuteStatement", `{"Statement":"` + statement("UPDATE", 5) + `"}`, `{"Items":[]}`},
+		{"BatchExecuteStatement", `{"Statements":[{"Statement":"` + statement("UPDATE", 5) + `"}]}`, `{"Responses":[{"TableName":"tab"}]}`},
+	} {
+		got := do(t, a, c.op, c.body)
+		if c.want != refused && got != c.want || c.want == refused && !(strings.Contains(got, refused) && strings.Contains(got, "too much work")) {
+			t.Errorf("%s %.60s ...\ngot  %.300s\nwant %s", c.op, c.body, got, c.want)
 		}
 	}
 }

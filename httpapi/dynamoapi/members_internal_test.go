@@ -1,9 +1,14 @@
 package dynamoapi
 
 import (
+	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
+	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/internal/fault"
 )
 
 // ignored are the members of the API's model that nobody reads, by their path (as "CreateTable.Tags.Key"), each with the
@@ -154,4 +160,126 @@ func wrong(of reflect.Type) string {
 func (w *memberWalk) refuses(body string) bool {
 	r := w.api.operations[w.operation]()
 	return wire.NewDecoder(body).Root(r.members) != nil
+}
+
+// TestPartiQLTouches names the permissions that statements need.
+func TestPartiQLTouches(t *testing.T) {
+	for name, c := range map[string]struct {
+		operation, body string
+		want            []string
+	}{
+		"select":      {"ExecuteStatement", `{"Statement":"SELECT * FROM \"tab\".\"idx\" WHERE a=1"}`, []string{"PartiQLSelect tab"}},
+		"insert":      {"ExecuteStatement", `{"Statement":"INSERT INTO tab VALUE {'pk':1}"}`, []string{"PartiQLInsert tab"}},
+		"not a thing": {"ExecuteStatement", `{"Statement":"UPDATE tab"}`, nil},
+		"batch": {"BatchExecuteStatement", `{"Statements":[{"Statement":"UPDATE one SET a=1 WHERE b=2"},{"Statement":"nonsense"},
+			{"Statement":"DELETE FROM two WHERE b=2"}]}`, []string{"PartiQLUpdate one", "PartiQLDelete two"}},
+		"transaction": {"ExecuteTransaction", `{"TransactStatements":[{"Statement":"EXISTS(SELECT * FROM one WHERE a=1)"},
+			{"Statement":"INSERT INTO two VALUE {'pk':1}"}]}`, []string{"PartiQLSelect one", "PartiQLInsert two"}},
+	} {
+		r, err := New(Config{}).decode(c.operation, c.body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		r.touches("", func(action, table string) { got = append(got, action+" "+table) })
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+type noRoomError struct{ error }
+
+func (noRoomError) RetryAfter() time.Duration { return time.Second }
+
+func (e noRoomError) Unwrap() error { return e.error }
+
+// What the node cannot do now is told as that, so that clients come again, and not as its failure.
+func TestRefusedForNow(t *testing.T) {
+	away := fault.New(fault.Unavailable, "budget_entries", "too much waits for the cloud")
+	for _, tt := range []struct {
+		err    error
+		logged bool
+	}{{away, true}, {noRoomError{away}, false}} {
+		e := new(API).refusal(tt.err)
+		if e.Status != http.StatusServiceUnavailable || e.name() != "ServiceUnavailableException" || e.Message != away.Message ||
+			(e.cause != nil) != tt.logged {
+			t.Errorf("%d %v, cause %v", e.Status, e, e.cause)
+		}
+	}
+}
+
+// What a permission is asked for is the table that the operation then works on, whatever else an ARN holds.
+func TestPermissionIsAskedForWhatIsHit(t *testing.T) {
+	arn := "arn:table/allowed/:dynamodb:us-east-1:000000000000:table/secret"
+	stream := arn + "/stream/2026-01-01T00:00:00.000"
+	for operation, body := range map[string]string{
+		"DescribeStream":     `{"StreamArn":"` + stream + `"}`,
+		"GetShardIterator":   `{"StreamArn":"` + stream + `","ShardId":"` + strings.Repeat("s", 30) + `","ShardIteratorType":"LATEST"}`,
+		"GetRecords":         `{"ShardIterator":"` + shardIterator{stream: stream, made: time.Now()}.String() + `"}`,
+		"TagResource":        `{"ResourceArn":"` + arn + `","Tags":[]}`,
+		"UntagResource":      `{"ResourceArn":"` + arn + `","TagKeys":[]}`,
+		"ListTagsOfResource": `{"ResourceArn":"` + arn + `"}`,
+		"GetItem":            `{"TableName":"` + arn + `","Key":{}}`,
+	} {
+		r, err := New(Config{}).decode(operation, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := accessOf(operation, r).tables; len(got) != 1 || got[0] != "secret" {
+			t.Errorf("%s is allowed by %q", operation, got)
+		}
+	}
+	if table, _, ok := streamOfARN(stream); !ok || table != "secret" {
+		t.Errorf("the stream is of %q, %v", table, ok)
+	}
+}
+
+// A list of empty elements takes no more memory than the text that holds it, a few times.
+func TestListsOfTheEmpty(t *testing.T) {
+	n := 200_000
+	if testing.Short() {
+		n = 101_000 // still more than the 100,000 elements that are allowed
+	}
+	many := func(element string) string { return strings.TrimSuffix(strings.Repeat(element+",", n), ",") }
+	numbered := func(format string) string {
+		var b []byte
+		before, after, _ := strings.Cut(format, "%d")
+		for i := range n {
+			b = append(strconv.AppendInt(append(b, before...), int64(i), 10), after+","...)
+		}
+		return strings.TrimSuffix(string(b), ",")
+	}
+	for name, c := range map[string]struct{ operation, body string }{
+		"keys":       {"BatchGetItem", `{"RequestItems":{"tab":{"Keys":[` + many(`{}`) + `]}}}`},
+		"get tables": {"BatchGetItem", `{"RequestItems":{` + numbered(`"!%d":{}`) + `}}`},
+		"attributes": {"BatchGetItem", `{"RequestItems":{"tab":{"Keys":[{}],"AttributesToGet":[` + numbered(`"%d"`) + `]}}}`},
+		"writes":     {"BatchWriteItem", `{"RequestItems":{"tab":[` + many(`{}`) + `]}}`},
+		"tables":     {"BatchWriteItem", `{"RequestItems":{` + numbered(`"!%d":[]`) + `}}`},
+		"actions":    {"TransactWriteItems", `{"TransactItems":[` + many(`{"Put":{}}`) + `]}`},
+		"gets":       {"TransactGetItems", `{"TransactItems":[` + many(`{"Get":{}}`) + `]}`},
+		"again":      {"TransactGetItems", `{` + many(`"TransactItems":[{}]`) + `}`},
+		"statements": {"BatchExecuteStatement", `{"Statements":[` + many(`{}`) + `]}`},
+		"parts":      {"ExecuteTransaction", `{"TransactStatements":[` + many(`{}`) + `]}`},
+		"parameters": {"ExecuteStatement", `{"Statement":"x","Parameters":[` + many(`{}`) + `]}`},
+		"names":      {"GetItem", `{"ExpressionAttributeNames":{` + numbered(`"#%d":""`) + `}}`},
+		"values":     {"PutItem", `{"ExpressionAttributeValues":{` + numbered(`":%d":{}`) + `}}`},
+		"expected":   {"PutItem", `{"Expected":{` + numbered(`"%d":{}`) + `}}`},
+		"updates":    {"UpdateItem", `{"AttributeUpdates":{` + numbered(`"%d":{}`) + `}}`},
+		"filter":     {"Scan", `{"ScanFilter":{` + numbered(`"%d":{}`) + `}}`},
+		"in":         {"Scan", `{"ScanFilter":{"a":{"AttributeValueList":[` + many(`{}`) + `]}}}`},
+	} {
+		var before, behind runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		r, err := New(Config{}).decode(c.operation, c.body)
+		runtime.ReadMemStats(&behind)
+		if _, ok := errors.AsType[*Error](err); err == nil || !ok && !strings.Contains(err.Error(), "100000 elements") {
+			t.Errorf("%s: %.200v, %T", name, err, r)
+		}
+		if took := (behind.TotalAlloc - before.TotalAlloc) >> 20; took > 150 {
+			t.Errorf("%s: %d MB for a text of %d MB", name, took, len(c.body)>>20)
+		}
+		runtime.KeepAlive(r)
+	}
 }

@@ -2,6 +2,7 @@ package dynamoapi_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"os"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 	"github.com/touchline/touchline/httpapi/dynamoapi"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/storetest"
+	"github.com/touchline/touchline/store/storetest/conformance"
 )
 
 // recorded is a request with the answer that was recorded of it.
@@ -147,4 +149,50 @@ func answers(t *testing.T, got, want string) bool {
 // TestSerializationOfWrites: JSON of the wrong shape is refused before anything else.
 func TestSerializationOfWrites(t *testing.T) {
 	runRecorded(t, recordedTables(t), "testdata/serialization_writes.txt")
+}
+
+func TestRecordedAnswers(t *testing.T) {
+	runRecorded(t, readTables(t), "testdata/recorded_answers.txt")
+}
+
+// readTables makes the tables that the recorded reads are about.
+func readTables(t *testing.T) *dynamoapi.API {
+	t.Helper()
+	api := recordedTables(t)
+	do(t, api, "CreateTable", `{"TableName":"rangeN","BillingMode":"PAY_PER_REQUEST",
+		"KeySchema":[{"AttributeName":"a","KeyType":"HASH"},{"AttributeName":"b","KeyType":"RANGE"}],
+		"AttributeDefinitions":[{"AttributeName":"a","AttributeType":"S"},{"AttributeName":"b","AttributeType":"N"}]}`)
+	return api
+}
+
+func TestRecordedGets(t *testing.T) { runRecorded(t, readTables(t), "testdata/recorded_gets.txt") }
+
+func TestRecordedQueries(t *testing.T) {
+	runRecorded(t, readTables(t), "testdata/recorded_queries.txt")
+}
+
+func TestRecordedScans(t *testing.T) { runRecorded(t, readTables(t), "testdata/recorded_scans.txt") }
+
+// TestConformance holds the API to what DynamoDB Local answered to some thousand requests, or to the note that ours
+// differs.
+func TestConformance(t *testing.T) {
+	conformance.Run(t, conformance.Ours, func(t testing.TB) conformance.Target { return overStore(storetest.Open(t)) })
+}
+
+// target is the API over a store whose house somebody keeps: whoever asks for a table may wait for an index of it.
+type target struct {
+	*dynamoapi.API
+	store *store.Store
+}
+
+func overStore(s *store.Store) target { return target{dynamoapi.New(dynamoapi.Config{Store: s}), s} }
+
+// Do implements conformance.Target.
+func (t target) Do(ctx context.Context, operation string, request []byte) ([]byte, error) {
+	if operation == "DescribeTable" {
+		if _, err := t.store.Housekeep(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return t.API.Do(ctx, operation, request)
 }

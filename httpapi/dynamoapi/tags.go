@@ -1,0 +1,205 @@
+package dynamoapi
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/store"
+)
+
+// taggedTable is the ResourceArn of the operations on tags.
+type taggedTable struct {
+	wire.Opt[string]
+}
+
+// constrain leaves everything to run: the service looks at the ARN first.
+func (t *taggedTable) constrain(*constraints) {}
+
+func (t *taggedTable) touches(operation string, visit func(action, table string)) {
+	visit(operation, t.V)
+}
+
+// checkShape refuses what is no ARN of a table. What belongs to another service the caller may not see.
+func (t *taggedTable) checkShape() error {
+	parts := strings.SplitN(t.V, ":", 6)
+	switch {
+	case !t.Set:
+		return errValidation("Invalid TableArn")
+	case parts[0] != "arn" || len(parts) == 1:
+		return errWrong("ARNs must start with 'arn:': %s", t.V)
+	case len(parts) < 6 || parts[2] != "dynamodb" || parts[3] == "" || !isAccount(parts[4]):
+		return errAccessDenied()
+	}
+	of, ok := strings.CutPrefix(parts[5], "table/")
+	switch _, sub, _ := strings.Cut(of, "/"); {
+	case !ok || strings.HasPrefix(sub, "backup/"):
+		return errWrong("Provided Arn is not a DynamoDB resource arn: %s", t.V)
+	case strings.HasPrefix(sub, "index/"):
+		return errWrong("Invalid resource arn provided, only table or stream is accepted. Provided resource arn: %s", t.V)
+	}
+	return nil
+}
+
+func errAccessDenied() error { return refuse(ofCoral+"AccessDeniedException", "Access is denied") }
+
+// name returns the table's name.
+func (t *taggedTable) name() (string, error) {
+	name, ok := tableOfARN(t.V)
+	if !ok {
+		return "", errValidation("Invalid TableArn: Invalid ResourceArn provided as input %s", t.V)
+	}
+	return name, nil
+}
+
+// isOwn reports whether the ARN is of the API's own account. One that was not configured is nobody's: tables of any
+// account are found under it, and of those that are not there nobody says so.
+func (t *taggedTable) isOwn(c *call) bool {
+	return c.api.cfg.Account != noAccount && strings.Contains(t.V, ":"+c.api.cfg.Account+":")
+}
+
+// described describes the table. The texts of the operations differ.
+func (t *taggedTable) described(c *call, format string, args ...any) (store.TableDescription, error) {
+	name, err := t.name()
+	if err != nil {
+		return store.TableDescription{}, err
+	}
+	d, err := c.table(name)
+	if err != nil {
+		return d, refuse(ofModel+"ResourceNotFoundException", format, args...)
+	}
+	return d, nil
+}
+
+const noTagged = "Requested resource not found: ResourcArn: %s not found" // the service's own spelling
+
+// tagResource gives a table tags, or other values to those it has.
+type tagResource struct {
+	taggedTable
+	tags wire.Opt[[]tag]
+}
+
+func (r *tagResource) members(m *wire.Member) {
+	m.Text("ResourceArn", &r.Opt)
+	list(m, "Tags", &r.tags, wire.Objects("Tag", (*tag).members))
+}
+
+func (r *tagResource) run(c *call) error {
+	if err := r.checkShape(); err != nil {
+		return err
+	}
+	var model constraints
+	model.required("tags", r.tags.Set)
+	if err := model.err(); err != nil {
+		return err
+	}
+	if _, err := r.name(); err != nil {
+		return err
+	}
+	if len(r.tags.V) == 0 {
+		return errValidation("Atleast one Tag needs to be provided as Input.")
+	}
+	if err := checkTags(r.tags.V); err != nil {
+		return err
+	}
+	d, err := r.described(c, noTagged, r.V)
+	if err != nil {
+		return err
+	}
+	c.silent = true
+	return c.api.store.UpdateTable(c, store.TableChange{Table: d.Spec.Name, Settings: func(s *store.TableSettings) error {
+		for _, t := range r.tags.V {
+			s.Tags[t.key.V] = t.value.V
+		}
+		if len(s.Tags) > maxTags {
+			return errTooManyTags()
+		}
+		return nil
+	}})
+}
+
+// untagResource takes tags from a table. Those that it does not have are no error.
+type untagResource struct {
+	taggedTable
+	keys wire.Opt[[]string]
+}
+
+func (r *untagResource) members(m *wire.Member) {
+	m.Text("ResourceArn", &r.Opt)
+	list(m, "TagKeys", &r.keys, (*wire.Decoder).Text)
+}
+
+func (r *untagResource) run(c *call) error {
+	if err := r.checkShape(); err != nil {
+		return err
+	}
+	var model constraints
+	model.required("tagKeys", r.keys.Set)
+	if err := model.err(); err != nil {
+		return err
+	}
+	if _, err := r.name(); err != nil {
+		return err
+	}
+	if len(r.keys.V) == 0 {
+		return errValidation("Atleast one Tag Key needs to be provided as Input.")
+	}
+	for _, key := range r.keys.V {
+		if err := checkTagKey(wire.Opt[string]{V: key, Set: true}); err != nil {
+			return err
+		}
+	}
+	d, err := r.described(c, "Requested resource not found")
+	if err != nil {
+		return err
+	}
+	c.silent = true
+	return c.api.store.UpdateTable(c, store.TableChange{Table: d.Spec.Name, Settings: func(s *store.TableSettings) error {
+		for _, key := range r.keys.V {
+			delete(s.Tags, key)
+		}
+		return nil
+	}})
+}
+
+// listTagsOfResource lists the tags of a table by their keys. There are 50 at most: one answer has them all, and never a
+// NextToken. One that is given is the key behind which to go on, so that a client may page if it likes.
+type listTagsOfResource struct {
+	taggedTable
+	after wire.Opt[string]
+}
+
+func (r *listTagsOfResource) members(m *wire.Member) {
+	m.Text("ResourceArn", &r.Opt)
+	m.Text("NextToken", &r.after)
+}
+
+func (r *listTagsOfResource) run(c *call) error {
+	if err := r.checkShape(); err != nil {
+		return err
+	}
+	name, err := r.name()
+	if err != nil {
+		return err
+	}
+	if _, err := c.table(name); err != nil && !r.isOwn(c) {
+		return errAccessDenied()
+	}
+	d, err := r.described(c, noTagged, r.V)
+	if err != nil {
+		return err
+	}
+	c.out.NamedArray("Tags")
+	for _, key := range slices.Sorted(maps.Keys(d.Settings.Tags)) {
+		if r.after.Set && key <= r.after.V {
+			continue
+		}
+		c.out.Begin()
+		c.out.NamedText("Key", key)
+		c.out.NamedText("Value", d.Settings.Tags[key])
+		c.out.End()
+	}
+	c.out.EndArray()
+	return nil
+}
