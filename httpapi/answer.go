@@ -22,8 +22,11 @@ func writeBody(c *gin.Context, status int, contentType string, v any) {
 	c.Data(status, contentType, body)
 }
 
-// Answer answers a change with what came of it.
-func Answer(c *gin.Context, status int, v any) error {
+// Answer answers a change with what came of it, if err is nil.
+func Answer(c *gin.Context, status int, v any, err error) error {
+	if err != nil {
+		return err
+	}
 	body, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode answer: %w", err)
@@ -43,9 +46,12 @@ func NoContent(c *gin.Context) error {
 
 const jsonType = "application/json; charset=utf-8"
 
-// JSON answers a read with JSON, its strong ETag, and 304 when the client has it already. Every answer must be
+// JSON answers a read with JSON, if err is nil, with its strong ETag, and 304 when the client has it already. Every answer must be
 // asked for again: what is right now may be wrong in two seconds.
-func JSON(c *gin.Context, v any) error {
+func JSON(c *gin.Context, v any, err error) error {
+	if err != nil {
+		return err
+	}
 	body, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode answer: %w", err)
@@ -101,8 +107,11 @@ func NewList[T any](items []T, next string) List[T] {
 	return l
 }
 
-// HTML answers with a page, which is made anew each time.
-func HTML(c *gin.Context, status int, body []byte) error {
+// HTML answers with a page, which is made anew each time, if err is nil.
+func HTML(c *gin.Context, status int, body []byte, err error) error {
+	if err != nil {
+		return err
+	}
 	c.Header("Cache-Control", "no-store")
 	c.Data(status, htmlType, body)
 	return nil

@@ -149,8 +149,8 @@ func appOf(c *gin.Context) *mounted {
 	return m
 }
 
-// Body reads the JSON object that a request carries, strictly where the application does.
-func Body(c *gin.Context) (*bind.Body, error) {
+// Body reads the JSON object that a request carries, strictly where the application does. Its Err says what is wrong with it.
+func Body(c *gin.Context) *bind.Body {
 	m := appOf(c)
 	return bind.ReadBody(c, m != nil && m.Strict)
 }

@@ -56,7 +56,7 @@ func (f *counter) app(t testing.TB, mount string) App {
 	return App{
 		Name: f.name, Title: "The " + f.name, Mount: mount, Strict: true, Look: look, OpenAPI: []byte("openapi: 3.0.3\nservers:\n  - url: /x\npaths: {}\n"),
 		Routes: append([]Route{
-			{Method: "GET", Path: "/", Access: Public, Do: func(c *gin.Context) error { return JSON(c, map[string]string{"name": f.name}) }},
+			{Method: "GET", Path: "/", Access: Public, Do: func(c *gin.Context) error { return JSON(c, map[string]string{"name": f.name}, nil) }},
 			{Method: "GET", Path: "/counts", Access: User, Do: f.list},
 			{Method: "GET", Path: "/counts/:id", Access: User, Do: f.get},
 			{Method: "POST", Path: "/counts/:id", Access: User, Do: f.post},
@@ -103,7 +103,7 @@ func (f *counter) list(c *gin.Context) error {
 	if err := f.failing(); err != nil {
 		return err
 	}
-	return JSON(c, NewList([]string{"c1"}, ""))
+	return JSON(c, NewList([]string{"c1"}, ""), nil)
 }
 
 func (f *counter) known(id string) (int, error) {
@@ -124,10 +124,7 @@ func (f *counter) known(id string) (int, error) {
 
 func (f *counter) get(c *gin.Context) error {
 	n, err := f.known(c.Param("id"))
-	if err != nil {
-		return err
-	}
-	return JSON(c, map[string]int{"n": n})
+	return JSON(c, map[string]int{"n": n}, err)
 }
 
 // post: {by}. The new count is kept in the store.
@@ -135,23 +132,17 @@ func (f *counter) post(c *gin.Context) error {
 	if _, err := Subject(c); err != nil {
 		return err
 	}
-	b, err := Body(c)
-	if err != nil {
-		return err
-	}
+	b := Body(c)
 	by := b.Whole("by", 9, 1)
 	if err := b.Err(); err != nil {
 		return err
 	}
 	item := attr.Item{"id": attr.S(c.Param("id")), "n": attr.Int(by)}
-	err = Update(c, func(tx *store.Tx) error {
+	err := Update(c, func(tx *store.Tx) error {
 		_, err := tx.Put(store.PutItem{Table: f.table().Name, Item: item})
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return Answer(c, http.StatusCreated, map[string]int64{"by": by})
+	return Answer(c, http.StatusCreated, map[string]int64{"by": by}, err)
 }
 
 func (f *counter) remove(c *gin.Context) error {

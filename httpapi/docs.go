@@ -78,10 +78,7 @@ func (s *Server) getDocsIndex(c *gin.Context) error {
 		}
 	}
 	body, err := s.pages.Index("API documents", []page.Group{g}, nil)
-	if err != nil {
-		return err
-	}
-	return HTML(c, http.StatusOK, body)
+	return HTML(c, http.StatusOK, body, err)
 }
 
 // getDocsFile sends a file of the page. Its path has its version, so it never changes.

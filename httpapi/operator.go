@@ -82,10 +82,7 @@ func (s *Server) readState(ctx context.Context) (out operator.State, err error) 
 
 func getHub(c *gin.Context) error {
 	state, err := Operator(c)
-	if err != nil {
-		return err
-	}
-	return JSON(c, state)
+	return JSON(c, state, err)
 }
 
 // getHubPage is GET /_/hub for people.
@@ -99,10 +96,7 @@ func (s *Server) getHubPage(c *gin.Context) error {
 		return err
 	}
 	body, err := s.pages.Bare(view, s.nav(c))
-	if err != nil {
-		return err
-	}
-	return HTML(c, http.StatusOK, body)
+	return HTML(c, http.StatusOK, body, err)
 }
 
 // syncStatus is the node's account of itself and the cloud; without a cloud it says so.
@@ -116,10 +110,7 @@ func (s *Server) syncStatus(ctx context.Context) (operator.SyncStatus, error) {
 
 func getSync(c *gin.Context) error {
 	st, err := serverOf(c).syncStatus(c.Request.Context())
-	if err != nil {
-		return err
-	}
-	return JSON(c, st)
+	return JSON(c, st, err)
 }
 
 func getConflicts(c *gin.Context) error {
@@ -136,7 +127,7 @@ func getConflicts(c *gin.Context) error {
 	}
 	sync := serverOf(c).cfg.Sync
 	if sync == nil {
-		return JSON(c, NewList[operator.Conflict](nil, ""))
+		return JSON(c, NewList[operator.Conflict](nil, ""), nil)
 	}
 	found, next, err := sync.Conflicts(c.Request.Context(), ask)
 	if err != nil {
@@ -146,7 +137,7 @@ func getConflicts(c *gin.Context) error {
 	if next != 0 {
 		cursor = strconv.FormatUint(next, 10)
 	}
-	return JSON(c, NewList(found, cursor))
+	return JSON(c, NewList(found, cursor), nil)
 }
 
 // conflictID is the one in the path.
@@ -167,10 +158,7 @@ func getConflict(c *gin.Context) error {
 		return err
 	}
 	found, err := serverOf(c).cfg.Sync.Conflict(c.Request.Context(), id)
-	if err != nil {
-		return err
-	}
-	return JSON(c, found)
+	return JSON(c, found, err)
 }
 
 // decideConflict retries or discards one.
@@ -181,10 +169,7 @@ func decideConflict(verb string) Handler {
 			return err
 		}
 		done, err := serverOf(c).cfg.Sync.Decide(c.Request.Context(), id, verb)
-		if err != nil {
-			return err
-		}
-		return Answer(c, http.StatusOK, done)
+		return Answer(c, http.StatusOK, done, err)
 	}
 }
 

@@ -32,19 +32,13 @@ func Page(c *gin.Context, topic string) error {
 	who, _ := Identity(c)
 	view = shownTo(who, view)
 	body, err := m.Look.Page(view, m.streamAddress(topic, view), s.nav(c))
-	if err != nil {
-		return err
-	}
-	return HTML(c, http.StatusOK, body)
+	return HTML(c, http.StatusOK, body, err)
 }
 
 // BarePage answers with a page of one part, which has no stream.
 func BarePage(c *gin.Context, status int, view page.View) error {
 	body, err := appOf(c).Look.Bare(view, serverOf(c).nav(c))
-	if err != nil {
-		return err
-	}
-	return HTML(c, status, body)
+	return HTML(c, status, body, err)
 }
 
 // OwnPage refuses what another origin's page has a browser send.
@@ -138,10 +132,7 @@ func (s *Server) getIndex(c *gin.Context) error {
 		groups = append(groups, g)
 	}
 	body, err := s.pages.Index("Applications", groups, s.nav(c))
-	if err != nil {
-		return err
-	}
-	return HTML(c, http.StatusOK, body)
+	return HTML(c, http.StatusOK, body, err)
 }
 
 // scenes are those of an application.
@@ -163,10 +154,7 @@ func (s *Server) getGallery(c *gin.Context) error {
 			continue
 		}
 		body, err := m.Look.Gallery("/_/gallery/"+m.Name+"/", scenes)
-		if err != nil {
-			return err
-		}
-		return HTML(c, http.StatusOK, body)
+		return HTML(c, http.StatusOK, body, err)
 	}
 	return fault.New(fault.NotFound, "not_found", "There are no scenes.")
 }
@@ -180,7 +168,7 @@ func (s *Server) getScene(c *gin.Context) error {
 		}
 		for i := range scenes {
 			if scenes[i].Name == c.Param("scene") {
-				return HTML(c, http.StatusOK, scenes[i].Page)
+				return HTML(c, http.StatusOK, scenes[i].Page, nil)
 			}
 		}
 	}

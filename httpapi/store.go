@@ -44,10 +44,7 @@ func AnswerView[T any](c *gin.Context, read func(tx *store.Tx) (T, error)) error
 		out, err = read(tx)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return JSON(c, out)
+	return JSON(c, out, err)
 }
 
 // AnswerUpdate changes what is kept and answers with what came of it.
@@ -57,10 +54,7 @@ func AnswerUpdate[T any](c *gin.Context, change func(tx *store.Tx) (T, error)) e
 		out, err = change(tx)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return Answer(c, http.StatusOK, out)
+	return Answer(c, http.StatusOK, out, err)
 }
 
 // Remove answers 204 where do gives no error.

@@ -77,7 +77,7 @@ func (c *counter) open(_ context.Context, h *app.Host) (*app.Instance, error) {
 	return &app.Instance{
 		API: httpapi.App{Routes: []httpapi.Route{
 			{Method: http.MethodGet, Path: "/total", Access: httpapi.Public, Do: func(g *gin.Context) error {
-				return httpapi.JSON(g, map[string]int64{"total": c.sumOf(g.Request.Context())})
+				return httpapi.JSON(g, map[string]int64{"total": c.sumOf(g.Request.Context())}, nil)
 			}},
 			{Method: http.MethodGet, Path: "/broken", Access: httpapi.Public, Do: func(*gin.Context) error { panic("a bug of the counter") }},
 		}, Problem: func(f httpapi.Failure) any { return map[string]string{"wrong": f.Code} }},

@@ -30,48 +30,56 @@ const (
 // MaxID is the longest id that is looked up, in bytes.
 const MaxID = 128
 
-// Body is a request's JSON object. A known member must have its type. Reading it collects what is wrong, one entry a member.
+// Body is a request's JSON object. A known member must have its type. Reading it collects what is wrong, one entry a member; Err
+// returns it.
 type Body struct {
 	problems
 
 	members map[string]json.RawMessage
 	strict  bool
 	known   map[string]bool // members that were asked for
+	unread  error           // why there is no object
 }
 
-// ReadBody reads the JSON object that a request carries. No body is an empty object, where that may be. Of a strict one Err
-// reports members that nobody asked for; a tolerant one passes them over, so that a newer app can talk to an older node.
-func ReadBody(c *gin.Context, strict bool) (*Body, error) {
+// ReadBody reads the JSON object that a request carries. No body is an empty object, where that may be. Err reports what could not
+// be read, and of a strict one members that nobody asked for; a tolerant one passes them over, so that a newer app can talk to an
+// older node.
+func ReadBody(c *gin.Context, strict bool) *Body {
 	raw, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxBody))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, fault.New(fault.TooLarge, "too_large", "The body is larger than %d bytes.", maxBody)
+		return &Body{known: map[string]bool{}, unread: fault.New(fault.TooLarge, "too_large", "The body is larger than %d bytes.", maxBody)}
 	}
 	if err != nil {
-		return nil, fault.Wrap(err, fault.Invalid, "validation", "The body did not arrive completely.")
+		return &Body{known: map[string]bool{}, unread: fault.Wrap(err, fault.Invalid, "validation", "The body did not arrive completely.")}
 	}
 	return ParseBody(raw, strict)
 }
 
 // ParseBody reads the JSON object of a request that was read already.
-func ParseBody(raw []byte, strict bool) (*Body, error) {
+func ParseBody(raw []byte, strict bool) *Body {
 	b := &Body{members: map[string]json.RawMessage{}, strict: strict, known: map[string]bool{}}
+	b.unread = b.parse(raw)
+	return b
+}
+
+func (b *Body) parse(raw []byte) error {
 	if len(bytes.TrimSpace(raw)) == 0 {
-		return b, nil
+		return nil
 	}
 	if !utf8.Valid(raw) {
-		return nil, badBody("is not UTF-8")
+		return badBody("is not UTF-8")
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if err := walkValue(d, 0); err != nil {
-		return nil, err
+		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, badBody("has more after its first value")
+		return badBody("has more after its first value")
 	}
 	if err := json.Unmarshal(raw, &b.members); err != nil {
-		return nil, badBody("must be a JSON object")
+		return badBody("must be a JSON object")
 	}
-	return b, nil
+	return nil
 }
 
 func badBody(format string, args ...any) error { return Invalid("body", format, args...) }
@@ -130,6 +138,9 @@ func (b *Body) Get(name string) (json.RawMessage, bool) {
 
 // Err returns everything that was wrong as an *Error; nil: nothing. Members that are read after it count as unknown.
 func (b *Body) Err() error {
+	if b.unread != nil {
+		return b.unread
+	}
 	if b.strict {
 		for _, name := range slices.Sorted(maps.Keys(b.members)) {
 			if !b.known[name] {

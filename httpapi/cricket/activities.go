@@ -22,10 +22,7 @@ func getActivities(c *gin.Context) error {
 // again changes nothing.
 func (a *api) registerActivity(member string) func(c *gin.Context, user, match string) error {
 	return func(c *gin.Context, user, match string) error {
-		b, err := httpapi.Body(c)
-		if err != nil {
-			return err
-		}
+		b := httpapi.Body(c)
 		token, device, began := bind.Need(b, member, tokenMember(b)), b.Text("deviceId", bind.MaxID), b.Instant("startedAt")
 		if err := b.Err(); err != nil {
 			return err
@@ -48,10 +45,7 @@ func (a *api) deleteActivity(c *gin.Context, user, match string) error {
 
 // postActivityDismissed: {deviceId?}.
 func (a *api) postActivityDismissed(c *gin.Context, user, match string) error {
-	b, err := httpapi.Body(c)
-	if err != nil {
-		return err
-	}
+	b := httpapi.Body(c)
 	device := b.Text("deviceId", bind.MaxID)
 	return a.dismiss(c, b.Err(), user, match, device)
 }

@@ -67,16 +67,13 @@ type cleared struct {
 // postCacheClear: {matchId?}. What the feed said is forgotten, of one match or of all, and what this node has rendered.
 // Displays and scorecards stay: streams and pages are made of them, and the next reading writes them anyway.
 func postCacheClear(c *gin.Context) error {
-	b, err := httpapi.Body(c)
-	if err != nil {
-		return err
-	}
+	b := httpapi.Body(c)
 	match := b.ID("matchId", maxMatchID)
 	if err := b.Err(); err != nil {
 		return err
 	}
 	var out cleared
-	err = httpapi.Update(c, func(tx *store.Tx) (err error) {
+	err := httpapi.Update(c, func(tx *store.Tx) (err error) {
 		out.Cleared, err = cricket.FixtureCache{}.Clear(tx, match)
 		return err
 	})
@@ -84,7 +81,7 @@ func postCacheClear(c *gin.Context) error {
 		return err
 	}
 	httpapi.ClearCache(c)
-	return httpapi.Answer(c, http.StatusOK, out)
+	return httpapi.Answer(c, http.StatusOK, out, nil)
 }
 
 // cacheStats is what the caches hold.

@@ -26,10 +26,7 @@ func (a *api) getDevice(c *gin.Context, user string) error {
 // postDevice: {deviceToken, platform, deviceId?, pushToStartToken?, osVersion?, appVersion?}. 201 for a token that was
 // not registered, else 200.
 func (a *api) postDevice(c *gin.Context, user string) error {
-	b, err := httpapi.Body(c)
-	if err != nil {
-		return err
-	}
+	b := httpapi.Body(c)
 	platform := func(name string) string { return b.OneOf(name, "ios") }
 	d := cricket.Device{
 		UserID: user, DeviceToken: bind.Need(b, "deviceToken", tokenMember(b)), Platform: bind.Need(b, "platform", platform),
@@ -43,7 +40,7 @@ func (a *api) postDevice(c *gin.Context, user string) error {
 		return err
 	}
 	status := http.StatusOK
-	err = httpapi.Update(c, func(tx *store.Tx) error {
+	err := httpapi.Update(c, func(tx *store.Tx) error {
 		known, err := a.devices().Of(tx, user)
 		if err != nil {
 			return err
@@ -57,18 +54,12 @@ func (a *api) postDevice(c *gin.Context, user string) error {
 		d, err = a.devices().Register(tx, d)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return httpapi.Answer(c, status, d)
+	return httpapi.Answer(c, status, d, err)
 }
 
 // putPushToStart: {deviceToken, pushToStartToken}.
 func (a *api) putPushToStart(c *gin.Context, user string) error {
-	b, err := httpapi.Body(c)
-	if err != nil {
-		return err
-	}
+	b := httpapi.Body(c)
 	device, token := bind.Need(b, "deviceToken", tokenMember(b)), bind.Need(b, "pushToStartToken", tokenMember(b))
 	if err := b.Err(); err != nil {
 		return err

@@ -28,19 +28,12 @@ func (a *api) getFollow(c *gin.Context, user, match string) error {
 
 // postFollow: {teamId?}. 201 the first time, 200 again.
 func (a *api) postFollow(c *gin.Context, user, match string) error {
-	b, err := httpapi.Body(c)
-	if err != nil {
-		return err
-	}
-	return a.follow(c, b, user, match)
+	return a.follow(c, httpapi.Body(c), user, match)
 }
 
 // postFollowMatch: {matchId, teamId?}. A deviceId is taken and not needed: all devices of a user follow.
 func (a *api) postFollowMatch(c *gin.Context, user string) error {
-	b, err := httpapi.Body(c)
-	if err != nil {
-		return err
-	}
+	b := httpapi.Body(c)
 	match := bind.Need(b, "matchId", matchMember(b))
 	b.Text("deviceId", bind.MaxID)
 	return a.follow(c, b, user, match)
@@ -67,15 +60,12 @@ func (a *api) follow(c *gin.Context, b *bind.Body, user, match string) error {
 	if created {
 		status = http.StatusCreated
 	}
-	return httpapi.Answer(c, status, out)
+	return httpapi.Answer(c, status, out, nil)
 }
 
 // patchFollow: {teamId}.
 func (a *api) patchFollow(c *gin.Context, user, match string) error {
-	b, err := httpapi.Body(c)
-	if err != nil {
-		return err
-	}
+	b := httpapi.Body(c)
 	team := bind.Need(b, "teamId", teamMember(b))
 	if err := a.mayFollow(c, b, user, match, team); err != nil {
 		return err

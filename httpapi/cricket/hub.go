@@ -77,7 +77,7 @@ func (a *api) getHub(c *gin.Context) error {
 			return err
 		}
 	}
-	return httpapi.JSON(c, hubAnswer{At: node.At, Version: node.Version, Problems: node.Problems, hubState: own, Streams: node.Streams})
+	return httpapi.JSON(c, hubAnswer{At: node.At, Version: node.Version, Problems: node.Problems, hubState: own, Streams: node.Streams}, nil)
 }
 
 // operator is cricket's part of the operator's page.

@@ -52,10 +52,7 @@ func (a *api) getMatches(c *gin.Context) error {
 		return err
 	}
 	items, next, err := a.Service.Matches(c.Request.Context(), f)
-	if err != nil {
-		return err
-	}
-	return httpapi.JSON(c, httpapi.NewList(items, next))
+	return httpapi.JSON(c, httpapi.NewList(items, next), err)
 }
 
 // leagueCode returns the code of the league that a filter names by its id, as the feed numbers it.
@@ -79,10 +76,7 @@ func (a *api) leagueCode(c *gin.Context, text string) (string, error) {
 
 func (a *api) getMatch(c *gin.Context, id string) error {
 	m, err := a.Service.Match(c.Request.Context(), id)
-	if err != nil {
-		return err
-	}
-	return httpapi.JSON(c, m)
+	return httpapi.JSON(c, m, err)
 }
 
 func (a *api) getDisplay(c *gin.Context, id string) error {
@@ -101,7 +95,7 @@ func (a *api) getDisplay(c *gin.Context, id string) error {
 	if team != 0 && !slices.ContainsFunc(d.Teams, func(t cricket.TeamScore) bool { return t.ID == int64(team) }) {
 		return bind.Invalid("teamId", "is not a team of this match")
 	}
-	return httpapi.JSON(c, d.For(int64(team)))
+	return httpapi.JSON(c, d.For(int64(team)), nil)
 }
 
 // liveMatches is an answer of its own shape, as the application's apps know it.
@@ -126,7 +120,7 @@ func (a *api) getLiveMatches(c *gin.Context) error {
 		f := &live[i]
 		out.Matches = append(out.Matches, liveMatch{ID: f.MatchID, Status: f.Status, League: f.LeagueName, Score: scoreLine(f)})
 	}
-	return httpapi.JSON(c, out)
+	return httpapi.JSON(c, out, nil)
 }
 
 func scoreLine(f *cricket.Fixture) string {
@@ -139,10 +133,7 @@ func scoreLine(f *cricket.Fixture) string {
 
 func (a *api) getCard(c *gin.Context, id string) error {
 	card, err := a.Service.Card(c.Request.Context(), id)
-	if err != nil {
-		return err
-	}
-	return httpapi.JSON(c, card)
+	return httpapi.JSON(c, card, err)
 }
 
 func (a *api) getEvents(c *gin.Context, id string) error {
@@ -153,8 +144,5 @@ func (a *api) getEvents(c *gin.Context, id string) error {
 		return err
 	}
 	events, err := a.Service.Events(c.Request.Context(), id)
-	if err != nil {
-		return err
-	}
-	return httpapi.JSON(c, httpapi.NewList(events, ""))
+	return httpapi.JSON(c, httpapi.NewList(events, ""), err)
 }

@@ -31,10 +31,7 @@ type notified struct {
 // postNotification: {matchId, title?, body?, userIds?}. With a text the devices of the users alert, of all the match's
 // followers where none are named; without one the display is sent again to the phones that show the match.
 func (a *api) postNotification(c *gin.Context) error {
-	b, err := httpapi.Body(c)
-	if err != nil {
-		return err
-	}
+	b := httpapi.Body(c)
 	n := Notice{
 		MatchID: bind.Need(b, "matchId", matchMember(b)), Title: b.Text("title", maxTitle), Body: b.Text("body", maxText),
 		UserIDs: b.Texts("userIds", maxNoticed, bind.MaxID),
@@ -55,10 +52,7 @@ func (a *api) postNotification(c *gin.Context) error {
 		return err
 	}
 	phones, err := a.Notifier.Notify(c.Request.Context(), n)
-	if err != nil {
-		return err
-	}
-	return httpapi.Answer(c, http.StatusAccepted, notified{MatchID: n.MatchID, Phones: phones, Alert: n.Title != ""})
+	return httpapi.Answer(c, http.StatusAccepted, notified{MatchID: n.MatchID, Phones: phones, Alert: n.Title != ""}, err)
 }
 
 // reachable is a device as admins see it: its tokens are nobody's business.
@@ -95,7 +89,7 @@ func getNotified(c *gin.Context) error {
 			PushToStart: d.PushToStartToken != "", LastSeenAt: d.LastSeenAt,
 		})
 	}
-	return httpapi.JSON(c, httpapi.NewList(out, next))
+	return httpapi.JSON(c, httpapi.NewList(out, next), nil)
 }
 
 // getSubscriptions lists Live Activities, of one match or of all.
@@ -121,5 +115,5 @@ func getSubscriptions(c *gin.Context) error {
 			sess.DeviceID = ""
 		}
 	}
-	return httpapi.JSON(c, httpapi.NewList(items, next))
+	return httpapi.JSON(c, httpapi.NewList(items, next), nil)
 }

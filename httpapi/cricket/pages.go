@@ -55,10 +55,7 @@ func (a *api) getOversPage(c *gin.Context, id string) error {
 		return err
 	}
 	body, err := a.pages.Overs(in)
-	if err != nil {
-		return err
-	}
-	return httpapi.HTML(c, http.StatusOK, body)
+	return httpapi.HTML(c, http.StatusOK, body, err)
 }
 
 // live are the matches that are on, for a list of applications.

@@ -58,10 +58,7 @@ func patchLeague(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	b, err := httpapi.Body(c)
-	if err != nil {
-		return err
-	}
+	b := httpapi.Body(c)
 	p := cricket.LeaguePatch{
 		Name: b.Change("name", maxName), Code: b.Change("code", maxCode), ImagePath: b.Change("imagePath", maxURL),
 		Active: b.Bool("active"), Marquee: b.Bool("marquee"),
@@ -86,10 +83,7 @@ func patchTeam(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	b, err := httpapi.Body(c)
-	if err != nil {
-		return err
-	}
+	b := httpapi.Body(c)
 	p := cricket.TeamPatch{Name: b.Change("name", maxName), Code: b.Change("code", maxCode), ImagePath: b.Change("imagePath", maxURL)}
 	if err := b.Patch(p == cricket.TeamPatch{}, p.Name); err != nil {
 		return err

@@ -29,19 +29,16 @@ func (a *api) ofDeck(do func(c *gin.Context, deck Deck) error) httpapi.Handler {
 }
 
 func getTapes(c *gin.Context, deck Deck) error {
-	return httpapi.JSON(c, httpapi.NewList(deck.Tapes(), ""))
+	return httpapi.JSON(c, httpapi.NewList(deck.Tapes(), ""), nil)
 }
 
 func getReplays(c *gin.Context, deck Deck) error {
-	return httpapi.JSON(c, httpapi.NewList(deck.List(), ""))
+	return httpapi.JSON(c, httpapi.NewList(deck.List(), ""), nil)
 }
 
 // postReplay: {tapeId, speed?, faults?}.
 func postReplay(c *gin.Context, deck Deck) error {
-	b, err := httpapi.Body(c)
-	if err != nil {
-		return err
-	}
+	b := httpapi.Body(c)
 	ask := replay.StartReplay{
 		TapeID: bind.Need(b, "tapeId", matchMember(b)), Speed: b.Number("speed", 0.01, maxSpeed, 1), Faults: uint64(b.Whole("faults", maxSeed, 0)),
 	}
@@ -49,27 +46,18 @@ func postReplay(c *gin.Context, deck Deck) error {
 		return err
 	}
 	p, err := deck.Start(ask)
-	if err != nil {
-		return err
-	}
-	return httpapi.Answer(c, http.StatusCreated, p)
+	return httpapi.Answer(c, http.StatusCreated, p, err)
 }
 
 // postReplayControl: {action, position?, speed?, faults?}.
 func postReplayControl(c *gin.Context, deck Deck) error {
-	b, err := httpapi.Body(c)
-	if err != nil {
-		return err
-	}
+	b := httpapi.Body(c)
 	ask, err := readControl(b)
 	if err != nil {
 		return err
 	}
 	p, err := deck.Control(c.Param("id"), ask)
-	if err != nil {
-		return err
-	}
-	return httpapi.Answer(c, http.StatusOK, p)
+	return httpapi.Answer(c, http.StatusOK, p, err)
 }
 
 // readControl reads an action with what it needs.

@@ -12,7 +12,7 @@ import (
 func (a *api) getRoot(c *gin.Context) error {
 	return httpapi.JSON(c, map[string]string{
 		"name": "sightscreen", "version": a.Version, "openapi": a.address("/openapi.yaml"), "health": a.address("/health"),
-	})
+	}, nil)
 }
 
 type statusAnswer struct {
@@ -20,7 +20,7 @@ type statusAnswer struct {
 }
 
 func getHealth(c *gin.Context) error {
-	return httpapi.Answer(c, http.StatusOK, statusAnswer{"ok"})
+	return httpapi.Answer(c, http.StatusOK, statusAnswer{"ok"}, nil)
 }
 
 // getHealthReady is /readyz in cricket's words.
@@ -28,8 +28,8 @@ func getHealthReady(c *gin.Context) error {
 	if err := httpapi.Ready(c); err != nil {
 		return err
 	}
-	return httpapi.Answer(c, http.StatusOK, statusAnswer{"ready"})
+	return httpapi.Answer(c, http.StatusOK, statusAnswer{"ready"}, nil)
 }
 
 // getAppConfig is what an app asks for when it starts.
-func (a *api) getAppConfig(c *gin.Context) error { return httpapi.JSON(c, a.Info) }
+func (a *api) getAppConfig(c *gin.Context) error { return httpapi.JSON(c, a.Info, nil) }
