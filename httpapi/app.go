@@ -82,8 +82,8 @@ type mounted struct {
 // mount puts an application into the server.
 func (s *Server) mount(a App) (m *mounted, err error) {
 	m = &mounted{App: a, prefix: strings.TrimSuffix(a.Mount, "/")}
-	m.views = &views{s: s, app: m, of: map[string]*viewEntry{}}
-	m.snapshots = &snapshots{s: s, app: m, of: map[string]*snapshotEntry{}}
+	m.views = &views{s: s, app: m}
+	m.snapshots = &snapshots{s: s, app: m}
 	if m.document, err = newDocument(a.OpenAPI, a.Mount); err != nil {
 		return nil, err
 	}

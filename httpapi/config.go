@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/netip"
@@ -13,20 +14,7 @@ import (
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
 )
-
-// Store is where users' rows are read and written. store.Store is one; see it for what the functions may do.
-type Store interface {
-	// Update runs fn in a transaction that is committed where fn gives no error.
-	Update(ctx context.Context, fn func(*store.Tx) error) error
-	// View runs fn in a transaction that sees one instant and writes nothing.
-	View(ctx context.Context, fn func(*store.Tx) error) error
-}
-
-// Ensure has items here, or whole partitions, before they are read, where another node may have written them. A cloud that
-// cannot be reached is no error.
-type Ensure func(ctx context.Context, table string, keys ...attr.Item) error
 
 // RateConfig is how much one user, key or address may ask.
 type RateConfig struct {
@@ -40,7 +28,7 @@ type Config struct {
 	Journal sse.Journal
 	Clock   clock.Clock // the node's, which may run fast; deadlines and heartbeats keep real time
 
-	Store   Store // nil: what users keep answers 503
+	Store   *store.Store // nil: what users keep answers 503
 	Rate    RateConfig
 	Proxies []netip.Prefix // whose X-Forwarded-For and X-Forwarded-Proto are believed; none: nobody's
 	Sync    operator.Sync  // nil: there is no cloud
@@ -72,22 +60,11 @@ func (c Config) withDefaults() Config {
 	if c.Ready == nil {
 		c.Ready = func(context.Context) []operator.Check { return nil }
 	}
-	if c.Metrics == nil {
-		c.Metrics = prometheus.NewRegistry()
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	if c.UserStreams == 0 {
-		c.UserStreams = defaultUserStreams
-	}
-	for _, d := range []struct {
-		v     *time.Duration
-		usual time.Duration
-	}{{&c.Heartbeat, 15 * time.Second}, {&c.PageTick, time.Second}, {&c.Drain, 10 * time.Second}} {
-		if *d.v == 0 {
-			*d.v = d.usual
-		}
-	}
+	c.Metrics = cmp.Or(c.Metrics, prometheus.NewRegistry())
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
+	c.UserStreams = cmp.Or(c.UserStreams, defaultUserStreams)
+	c.Heartbeat = cmp.Or(c.Heartbeat, 15*time.Second)
+	c.PageTick = cmp.Or(c.PageTick, time.Second)
+	c.Drain = cmp.Or(c.Drain, 10*time.Second)
 	return c
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -43,12 +44,8 @@ func (c *Config) limits() Limits {
 
 // withDefaults leaves a quarter of few connections to short requests.
 func (l Limits) withDefaults() Limits {
-	if l.MaxStreams == 0 {
-		l.MaxStreams = defaultStreams
-	}
-	if l.MaxConnections == 0 {
-		l.MaxConnections = l.MaxStreams + ShortConnections
-	}
+	l.MaxStreams = cmp.Or(l.MaxStreams, defaultStreams)
+	l.MaxConnections = cmp.Or(l.MaxConnections, l.MaxStreams+ShortConnections)
 	if l.MaxConnections < l.MaxStreams+ShortConnections {
 		l.MaxStreams = max(1, min(l.MaxStreams, l.MaxConnections-l.MaxConnections/4))
 	}

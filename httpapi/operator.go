@@ -176,15 +176,7 @@ func decideConflict(verb string) Handler {
 // OperatorHandler answers on a socket that only the operator can open: the node's state and its cloud's, and other routes, whose
 // levels do not count. Errors show their text, whatever their kind.
 func (s *Server) OperatorHandler(others []Route) http.Handler {
-	gin.SetMode(gin.ReleaseMode) // else every route is printed
-	e := gin.New()
-	e.HandleMethodNotAllowed = true
-	e.RedirectTrailingSlash = false
-	e.ContextWithFallback = true
-	_ = e.SetTrustedProxies(nil) // nil cannot fail
-	e.Use(s.enter, s.observe, s.rescue, guard)
-	e.NoRoute(s.noRoute)
-	e.NoMethod(s.noMethod)
+	e := s.newEngine()
 	all := append(OperatorRoutes(), Route{Method: "GET", Path: "/status", Do: s.getStatus})
 	for _, r := range append(all, others...) {
 		e.Handle(r.Method, r.Path, func(c *gin.Context) {

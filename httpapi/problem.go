@@ -173,7 +173,7 @@ func (s *Server) failPage(c *gin.Context, f Failure) {
 		s.failProblem(c, f)
 		return
 	}
-	c.Data(f.Status, "text/html; charset=utf-8", body)
+	c.Data(f.Status, htmlType, body)
 }
 
 // Fault is the error that a problem tells of, for clients of ours.

@@ -69,8 +69,10 @@ func (s *Server) nodeRoutes() []Route {
 			Route{Method: "GET", Path: "/_/gallery", Access: Public, Do: s.getGallery},
 			Route{Method: "GET", Path: "/_/gallery/:app/:scene", Access: Public, Do: s.getScene})
 	}
-	if s.atRoot() == nil {
-		all = append(all, s.nodeMoved()...)
+	if s.atRoot() == nil { // the former addresses
+		all = append(all,
+			Route{Method: "GET", Path: "/hub", Access: Public, Do: movedFrom("", "/_")},
+			Route{Method: "GET", Path: "/docs", Access: Public, Do: movedFrom("", "/_")})
 	}
 	return all
 }
@@ -140,14 +142,6 @@ func (s *Server) moved(m *mounted) (all []placed) {
 	return all
 }
 
-// nodeMoved sends the former addresses of the node's pages on.
-func (s *Server) nodeMoved() []Route {
-	return []Route{
-		{Method: "GET", Path: "/hub", Access: Public, Do: movedFrom("", "/_")},
-		{Method: "GET", Path: "/docs", Access: Public, Do: movedFrom("", "/_")},
-	}
-}
-
 // movedFrom answers that what lay under one base lies under another.
 func movedFrom(base, now string) Handler {
 	return func(c *gin.Context) error {
@@ -160,16 +154,23 @@ func movedFrom(base, now string) Handler {
 	}
 }
 
-func (s *Server) routes() http.Handler {
+// newEngine makes a router, of which each request goes through the handlers that all have, and these.
+func (s *Server) newEngine(use ...gin.HandlerFunc) *gin.Engine {
 	gin.SetMode(gin.ReleaseMode) // else every route is printed
 	e := gin.New()
 	e.HandleMethodNotAllowed = true
 	e.RedirectTrailingSlash = false
 	e.ContextWithFallback = true
 	_ = e.SetTrustedProxies(nil) // nobody's word counts for who is asking; nil cannot fail
-	e.Use(s.enter, s.observe, s.rescue, guard, s.notElsewhere, s.allowOrigins)
+	e.Use(s.enter, s.observe, s.rescue, guard)
+	e.Use(use...)
 	e.NoRoute(s.noRoute)
 	e.NoMethod(s.noMethod)
+	return e
+}
+
+func (s *Server) routes() http.Handler {
+	e := s.newEngine(s.notElsewhere, s.allowOrigins)
 	for _, r := range s.table() {
 		chain := []gin.HandlerFunc{func(c *gin.Context) { c.Set(keyApp, r.app) }}
 		if r.Quiet {

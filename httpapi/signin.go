@@ -33,15 +33,10 @@ func (s *Server) signInRoutes() []Route {
 // itself: sent on from here it shows it.
 func (s *Server) getSignIn(c *gin.Context) error {
 	to := s.goOn(c.Query("to"))
-	c.Header("Cache-Control", "no-store")
 	if c.GetHeader("Sec-Fetch-Site") == "cross-site" && to != s.goOn("") {
 		c.Header("Refresh", "0; url="+to)
 		body, err := s.pages.Notice("One moment", "To where you were going.")
-		if err != nil {
-			return err
-		}
-		c.Data(http.StatusOK, htmlType, body)
-		return nil
+		return HTML(c, http.StatusOK, body, err)
 	}
 	id, _ := Identity(c)
 	return s.signInPage(c, http.StatusOK, page.SignInInput{To: to, Subject: id.Subject, Admin: id.Admin})
@@ -49,12 +44,7 @@ func (s *Server) getSignIn(c *gin.Context) error {
 
 func (s *Server) signInPage(c *gin.Context, status int, in page.SignInInput) error {
 	body, err := s.pages.SignIn(in)
-	if err != nil {
-		return err
-	}
-	c.Header("Cache-Control", "no-store")
-	c.Data(status, htmlType, body)
-	return nil
+	return HTML(c, status, body, err)
 }
 
 // signInBody is what POST /signin takes, as a form or as JSON.
@@ -103,7 +93,7 @@ func (s *Server) postSignIn(c *gin.Context) error {
 		c.Redirect(http.StatusSeeOther, s.goOn(in.To))
 		return nil
 	}
-	writeBody(c, http.StatusOK, "application/json; charset=utf-8", signedIn{
+	writeBody(c, http.StatusOK, jsonType, signedIn{
 		UserID: id.Subject, Groups: append([]string{}, id.Groups...), Admin: id.Admin,
 		ExpiresAt: id.Expires.UTC().Format("2006-01-02T15:04:05Z"),
 	})
@@ -154,9 +144,7 @@ func (s *Server) postSignOut(c *gin.Context) error {
 		c.Redirect(http.StatusSeeOther, pathSignIn)
 		return nil
 	}
-	c.Status(http.StatusNoContent)
-	c.Writer.WriteHeaderNow()
-	return nil
+	return NoContent(c)
 }
 
 // ownPage refuses what another origin's page has a browser send.

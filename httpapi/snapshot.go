@@ -7,15 +7,11 @@ import (
 	"github.com/touchline/touchline/httpapi/sse"
 )
 
-// maxSnapshots is how many topics' snapshots are kept.
-const maxSnapshots = 64
-
 // snapshots are what streams begin with: made once for all that begin while nothing is committed.
 type snapshots struct {
 	s   *Server
 	app *mounted
-	mu  sync.Mutex
-	of  map[string]*snapshotEntry // by topic
+	kept[snapshotEntry]
 }
 
 type snapshotEntry struct {
@@ -45,30 +41,4 @@ func (n *snapshots) get(ctx context.Context, topic string) (all sse.Frame, some 
 	e.made, e.seq = true, seq
 	e.frame, e.some = sse.Join(frames, seq)
 	return e.frame, e.some, seq, nil
-}
-
-func (n *snapshots) entry(topic string) *snapshotEntry {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	e := n.of[topic]
-	if e == nil {
-		if len(n.of) >= maxSnapshots {
-			clear(n.of)
-		}
-		e = &snapshotEntry{}
-		n.of[topic] = e
-	}
-	return e
-}
-
-func (n *snapshots) clear() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	clear(n.of)
-}
-
-func (n *snapshots) count() int {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return len(n.of)
 }

@@ -9,17 +9,14 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-const (
-	freshFor = 100 * time.Millisecond // a view this young serves everybody who asks
-	maxViews = 64                     // pages whose view is kept
-)
+// freshFor is how long a view serves everybody who asks.
+const freshFor = 100 * time.Millisecond
 
 // views renders the parts of an application's pages once for all who look at them.
 type views struct {
 	s   *Server
 	app *mounted
-	mu  sync.Mutex
-	of  map[string]*viewEntry // by topic
+	kept[viewEntry]
 }
 
 // viewEntry is the latest view of one page.
@@ -48,38 +45,6 @@ func (v *views) get(ctx context.Context, id string) (page.View, uint64, error) {
 	}
 	e.at, e.seq, e.view = now, seq, view
 	return view, seq, nil
-}
-
-func (v *views) entry(id string) *viewEntry {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	e := v.of[id]
-	if e == nil {
-		if len(v.of) >= maxViews {
-			clear(v.of)
-		}
-		e = &viewEntry{}
-		v.of[id] = e
-	}
-	return e
-}
-
-func (v *views) forget(id string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	delete(v.of, id)
-}
-
-func (v *views) clear() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	clear(v.of)
-}
-
-func (v *views) count() int {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return len(v.of)
 }
 
 func (v *views) render(ctx context.Context, topic string, last page.View) (page.View, error) {

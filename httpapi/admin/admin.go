@@ -3,6 +3,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,12 +65,8 @@ type socket struct {
 // Run serves the admin routes of a node on ln, a socket that only the operator can open, until ctx ends, and what runs there
 // with it.
 func Run(ctx context.Context, ln net.Listener, s *httpapi.Server, c Config) error {
-	if c.Drain == 0 {
-		c.Drain = 10 * time.Second
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Drain = cmp.Or(c.Drain, 10*time.Second)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	srv := httpapi.NewHTTPServer(s.OperatorHandler(routes(&c)), c.Logger)
 	srv.BaseContext = func(net.Listener) context.Context { return ctx }
 	serving, served := context.WithCancelCause(ctx)

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -57,21 +58,11 @@ type verdict struct {
 
 // New makes a Verifier. It does no I/O. An error is two issuers of one name, or one without a client id.
 func New(c Config) (*Verifier, error) {
-	if c.AdminGroup == "" {
-		c.AdminGroup = DefaultAdminGroup
-	}
-	if c.Clock == nil {
-		c.Clock = clock.Real()
-	}
-	if c.Grace == 0 {
-		c.Grace = DefaultGrace
-	}
-	if c.Client == nil {
-		c.Client = newClient()
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.AdminGroup = cmp.Or(c.AdminGroup, DefaultAdminGroup)
+	c.Clock = cmp.Or(c.Clock, clock.Real())
+	c.Grace = cmp.Or(c.Grace, DefaultGrace)
+	c.Client = cmp.Or(c.Client, newClient())
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	good, err := otter.New(&otter.Options[[sha256.Size]byte, verdict]{
 		MaximumSize: maxVerified, Executor: func(f func()) { f() }, // no goroutine of its own
 	})

@@ -1,6 +1,7 @@
 package cricket
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // the document
 	"strings"
@@ -86,8 +87,8 @@ type Pushes struct {
 // Config is what cricket's routes and pages work with. Service is needed; of the rest the zero value will do.
 type Config struct {
 	Service Service
-	Store   httpapi.Store // nil: what users keep answers 503
-	Ensure  Ensure        // nil: what is not in the store is nowhere
+	Store   *store.Store // nil: what users keep answers 503
+	Ensure  Ensure       // nil: what is not in the store is nowhere
 
 	Mount       string   // where the routes lie; "/cricket" when empty
 	CORS        []string // origins of web applications that may call; none: only our own pages
@@ -119,9 +120,7 @@ var openAPI []byte
 
 // New fills in the application. An error is a bug in its pages.
 func New(c Config) (httpapi.App, error) {
-	if c.Mount == "" {
-		c.Mount = "/cricket"
-	}
+	c.Mount = cmp.Or(c.Mount, "/cricket")
 	if c.Feed == nil {
 		c.Feed = func() *Feed { return nil }
 	}

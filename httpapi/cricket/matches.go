@@ -74,11 +74,6 @@ func (a *api) leagueCode(c *gin.Context, text string) (string, error) {
 	return code, err
 }
 
-func (a *api) getMatch(c *gin.Context, id string) error {
-	m, err := a.Service.Match(c.Request.Context(), id)
-	return httpapi.JSON(c, m, err)
-}
-
 func (a *api) getDisplay(c *gin.Context, id string) error {
 	q := bind.Parameters(c.Request)
 	team := q.Number("teamId", math.MaxInt)
@@ -129,11 +124,6 @@ func scoreLine(f *cricket.Fixture) string {
 		sides = append(sides, strings.TrimSpace(t.Code+" "+t.Score))
 	}
 	return strings.Join(sides, " v ")
-}
-
-func (a *api) getCard(c *gin.Context, id string) error {
-	card, err := a.Service.Card(c.Request.Context(), id)
-	return httpapi.JSON(c, card, err)
 }
 
 func (a *api) getEvents(c *gin.Context, id string) error {

@@ -23,9 +23,9 @@ func (a *api) readRoutes() []httpapi.Route {
 
 		{Method: "GET", Path: "/matches", Access: httpapi.User, Do: a.getMatches},
 		{Method: "GET", Path: "/matches/live", Access: httpapi.User, Do: a.getLiveMatches},
-		{Method: "GET", Path: "/matches/:id", Access: httpapi.User, Do: ofMatch(a.getMatch)},
+		{Method: "GET", Path: "/matches/:id", Access: httpapi.User, Do: readMatch(a.Service.Match)},
 		{Method: "GET", Path: "/matches/:id/display", Access: httpapi.User, Do: ofMatch(a.getDisplay)},
-		{Method: "GET", Path: "/matches/:id/card", Access: httpapi.User, Do: ofMatch(a.getCard)},
+		{Method: "GET", Path: "/matches/:id/card", Access: httpapi.User, Do: readMatch(a.Service.Card)},
 		{Method: "GET", Path: "/matches/:id/events", Access: httpapi.User, Do: ofMatch(a.getEvents)},
 		{Method: "GET", Path: "/matches/:id/stream", Access: httpapi.User, Do: ofMatch(a.streamMatch), Stream: true},
 		{Method: "GET", Path: "/leagues", Access: httpapi.User, Do: listed(cricket.Leagues{}.All)},

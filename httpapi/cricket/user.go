@@ -26,6 +26,14 @@ func ofMatch(do func(c *gin.Context, match string) error) httpapi.Handler {
 	}
 }
 
+// readMatch answers with what is read of the match in the path.
+func readMatch[T any](read func(ctx context.Context, match string) (T, error)) httpapi.Handler {
+	return ofMatch(func(c *gin.Context, match string) error {
+		v, err := read(c.Request.Context(), match)
+		return httpapi.JSON(c, v, err)
+	})
+}
+
 // ofUser hands a route the user who asks.
 func ofUser(do func(c *gin.Context, user string) error) httpapi.Handler {
 	return func(c *gin.Context) error {

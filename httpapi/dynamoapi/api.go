@@ -1,6 +1,7 @@
 package dynamoapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -37,26 +38,14 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Policy == "" {
-		c.Policy = store.PolicyLocal
-	}
-	if c.Why == "" {
-		c.Why = "made through the DynamoDB API"
-	}
-	if c.Region == "" {
-		c.Region = "us-east-1"
-	}
-	if c.Account == "" {
-		c.Account = noAccount
-	}
-	if c.MaxConnections == 0 {
-		c.MaxConnections = DefaultConnections
-	}
+	c.Policy = cmp.Or(c.Policy, store.PolicyLocal)
+	c.Why = cmp.Or(c.Why, "made through the DynamoDB API")
+	c.Region = cmp.Or(c.Region, "us-east-1")
+	c.Account = cmp.Or(c.Account, noAccount)
+	c.MaxConnections = cmp.Or(c.MaxConnections, DefaultConnections)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.Now == nil {
 		c.Now = clock.Real().Now
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return c
 }
