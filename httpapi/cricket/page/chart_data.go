@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/touchline/touchline/edge/cricket"
@@ -59,12 +60,11 @@ func (b *builder) runs() []inningsRuns {
 }
 
 func (b *builder) lineOf(no int) (cricket.InningsLine, bool) {
-	for _, l := range b.in.Display.Innings {
-		if l.No == no {
-			return l, true
-		}
+	i := slices.IndexFunc(b.in.Display.Innings, func(l cricket.InningsLine) bool { return l.No == no })
+	if i < 0 {
+		return cricket.InningsLine{}, false
 	}
-	return cricket.InningsLine{}, false
+	return b.in.Display.Innings[i], true
 }
 
 // width is how many overs the charts have room for.

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/touchline/touchline/edge/cricket"
 )
@@ -35,11 +36,9 @@ func (b *builder) cards() []InningsCard {
 	var out []InningsCard
 	for i := range b.in.Card.Innings {
 		in := &b.in.Card.Innings[i]
-		at := slices.IndexFunc(lines, func(l cricket.InningsLine) bool { return l.No == in.No })
-		if at < 0 {
-			continue
+		if at := slices.IndexFunc(lines, func(l cricket.InningsLine) bool { return l.No == in.No }); at >= 0 {
+			out = append(out, b.inningsCard(in, &lines[at], at >= len(lines)-2))
 		}
-		out = append(out, b.inningsCard(in, &lines[at], at >= len(lines)-2))
 	}
 	slices.Reverse(out)
 	return out
@@ -68,16 +67,4 @@ func (b *builder) inningsCard(in *cricket.CardInnings, line *cricket.InningsLine
 	return c
 }
 
-func joinWords(words ...string) string {
-	text := ""
-	for _, w := range words {
-		switch {
-		case w == "":
-		case text == "":
-			text = w
-		default:
-			text += " " + w
-		}
-	}
-	return text
-}
+func joinWords(words ...string) string { return strings.Join(said(words), " ") }

@@ -76,22 +76,14 @@ func (b *builder) crease() Crease {
 
 // facts is what is known of a match before it starts.
 func (b *builder) facts() []Stat {
-	f := &b.in.Fixture
-	var out []Stat
-	add := func(label, value string) {
-		if value != "" {
-			out = append(out, Stat{label, value})
-		}
-	}
-	add("Competition", or(f.LeagueName, b.in.Display.League))
-	add("Round", f.Round)
-	add("Format", f.Type)
-	add("Venue", f.Venue)
+	f, start := &b.in.Fixture, ""
 	if !f.StartTime.IsZero() {
-		add("Start", f.StartTime.UTC().Format("Monday 2 January 2006, 15:04")+" UTC")
+		start = f.StartTime.UTC().Format("Monday 2 January 2006, 15:04") + " UTC"
 	}
-	add("Toss", or(f.Toss, "Not yet"))
-	return out
+	return known([]Stat{
+		{"Competition", cmp.Or(f.LeagueName, b.in.Display.League)}, {"Round", f.Round}, {"Format", f.Type}, {"Venue", f.Venue},
+		{"Start", start}, {"Toss", cmp.Or(f.Toss, "Not yet")},
+	})
 }
 
 // best returns the top scores and the best bowling, of the latest innings or of all but super overs: for when nobody is
@@ -127,7 +119,7 @@ func batterRow(x *cricket.Batter) BatterRow {
 	}
 	return BatterRow{
 		Name: x.Name, Runs: fmt.Sprint(x.Runs), Balls: fmt.Sprint(x.Balls), Fours: fmt.Sprint(x.Fours),
-		Sixes: fmt.Sprint(x.Sixes), Rate: or(rate, "–"), OnStrike: x.OnStrike,
+		Sixes: fmt.Sprint(x.Sixes), Rate: cmp.Or(rate, "–"), OnStrike: x.OnStrike,
 	}
 }
 

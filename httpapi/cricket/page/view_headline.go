@@ -1,7 +1,9 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,34 +21,24 @@ func (b *builder) headline() (line, context string) {
 		}
 		return d.Result, noteBeside(d.Note, d.Result)
 	case cricket.PhaseAbandoned:
-		return or(d.Result, "Match abandoned"), noteBeside(d.Note, d.Result)
+		return cmp.Or(d.Result, "Match abandoned"), noteBeside(d.Note, d.Result)
 	case cricket.PhaseStumps:
-		return or(equation, "Stumps"), or(d.Note, d.Status)
+		return cmp.Or(equation, "Stumps"), cmp.Or(d.Note, d.Status)
 	case cricket.PhaseInningsBreak:
-		return or(equation, "Innings break"), b.note()
+		return cmp.Or(equation, "Innings break"), b.note()
 	case cricket.PhaseBreak:
-		return or(equation, d.Status), or(d.Note, d.Status)
+		return cmp.Or(equation, d.Status), cmp.Or(d.Note, d.Status)
 	case cricket.PhaseInterrupted:
-		return or(equation, "Play stopped"), or(d.Note, "Play stopped")
+		return cmp.Or(equation, "Play stopped"), cmp.Or(d.Note, "Play stopped")
 	case cricket.PhaseLive:
-		context := or(b.note(), b.inHand())
+		context := cmp.Or(b.note(), b.inHand())
 		if len(d.Innings) < 2 {
-			context = or(context, tossText(f))
+			context = cmp.Or(context, tossText(f))
 		}
-		return or(d.Result, equation, b.firstInnings()), context
+		return cmp.Or(d.Result, equation, b.firstInnings()), context
 	default:
 		return b.beforeStart()
 	}
-}
-
-// or returns the first text that says something.
-func or(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }
 
 // note is the feed's own words, unless they give the target, which stands there already.
@@ -118,16 +110,8 @@ func (b *builder) inningsOf(cur *cricket.InningsLine) int {
 }
 
 func ordinal(n int) string {
-	switch n {
-	case 1:
-		return "1st"
-	case 2:
-		return "2nd"
-	case 3:
-		return "3rd"
-	default:
-		return fmt.Sprintf("%dth", n)
-	}
+	suffix := map[int]string{1: "st", 2: "nd", 3: "rd"}[n]
+	return fmt.Sprint(n) + cmp.Or(suffix, "th")
 }
 
 // beforeStart is the headline of a match that has not begun.
@@ -135,7 +119,7 @@ func (b *builder) beforeStart() (line, context string) {
 	f, now := &b.in.Fixture, b.in.Node.Clock.Now
 	switch strings.TrimSuffix(strings.ToLower(b.in.Display.Status), ".") {
 	case "delayed":
-		return "Start delayed", or(b.in.Display.Note, tossText(f))
+		return "Start delayed", cmp.Or(b.in.Display.Note, tossText(f))
 	case "postp":
 		return "Postponed", b.in.Display.Note
 	}
@@ -158,12 +142,9 @@ func (b *builder) beforeStart() (line, context string) {
 	return line, context
 }
 
-func joined(parts ...string) string {
-	kept := parts[:0]
-	for _, p := range parts {
-		if p != "" {
-			kept = append(kept, p)
-		}
-	}
-	return strings.Join(kept, " · ")
+func joined(parts ...string) string { return strings.Join(said(parts), " · ") }
+
+// said leaves out the texts that say nothing.
+func said(texts []string) []string {
+	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }

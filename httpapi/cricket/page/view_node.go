@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ func NewNodeView(n NodeStatus) NodeView {
 	}
 	v := NodeView{
 		Summary: []string{
-			or(n.Role, "idle"),
+			cmp.Or(n.Role, "idle"),
 			grouped(n.Feed.Polls) + " polls",
 			grouped(n.Pushes.Sent) + " pushes",
 			"journal " + position(n.Journal.Last),
@@ -40,12 +41,12 @@ func NewNodeView(n NodeStatus) NodeView {
 		},
 		Groups: []StatGroup{
 			{"Lease", []Stat{
-				{"Role", or(n.Role, "idle")}, {"Key", lease}, {"Fence", fence}, {"Deadline", deadline},
+				{"Role", cmp.Or(n.Role, "idle")}, {"Key", lease}, {"Fence", fence}, {"Deadline", deadline},
 				{"Cloud", cloudText(n.Cloud)},
 			}},
 			{feedGroup, []Stat{
 				{"Polls", grouped(n.Feed.Polls)}, {"Unchanged", grouped(n.Feed.Unchanged)},
-				{"Failed", grouped(n.Feed.Failed)}, {"Last answer", or(n.Feed.LastAnswer, "–")},
+				{"Failed", grouped(n.Feed.Failed)}, {"Last answer", cmp.Or(n.Feed.LastAnswer, "–")},
 				{"Age", ago(time.Duration(n.Feed.AgeSeconds * float64(time.Second)))},
 			}},
 			{"Pushes", []Stat{
@@ -60,10 +61,10 @@ func NewNodeView(n NodeStatus) NodeView {
 				{"Damaged on disk", damagedText(n.Chores.Verify)},
 			}},
 			{"Process", []Stat{
-				{"Version", or(n.Version, "devel")}, {"Up", ago(time.Duration(n.UptimeSeconds * float64(time.Second)))},
+				{"Version", cmp.Or(n.Version, "devel")}, {"Up", ago(time.Duration(n.UptimeSeconds * float64(time.Second)))},
 				{"Memory", megabytes(n.MemoryBytes)}, {"Goroutines", fmt.Sprint(n.Goroutines)},
 				{"Streams", fmt.Sprint(n.Streams)},
-				{"Clock", joined(or(n.Clock.Speed, "real"), n.Clock.Now.UTC().Format("15:04:05"))},
+				{"Clock", joined(cmp.Or(n.Clock.Speed, "real"), n.Clock.Now.UTC().Format("15:04:05"))},
 			}},
 		},
 	}
@@ -95,7 +96,7 @@ func cloudGroup(c operator.CloudStatus, now time.Time) StatGroup {
 		look = plural(c.Conflicts, "conflict", "conflicts")
 	}
 	g := StatGroup{"Cloud", []Stat{
-		{"State", or(state, c.State)}, {"Since", since}, {"Waiting", plural(c.Waiting, "write", "writes")}, {"To look at", look},
+		{"State", cmp.Or(state, c.State)}, {"Since", since}, {"Waiting", plural(c.Waiting, "write", "writes")}, {"To look at", look},
 	}}
 	if c.LastError != "" && c.State != "in_step" {
 		g.Stats = append(g.Stats, Stat{"Last error", c.LastError})

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -148,7 +149,7 @@ func (b *builder) fillState(p *Phone, st *cricket.ContentState) {
 		}
 		p.Teams = append(p.Teams, team)
 	}
-	p.Line = sentence(or(st.Result, st.Equation, st.Note, st.Status))
+	p.Line = sentence(cmp.Or(st.Result, st.Equation, st.Note, st.Status))
 	for i := range st.Batters {
 		x := &st.Batters[i]
 		p.Batters = append(p.Batters, PhoneBatter{x.Name, fmt.Sprintf("%d (%d)", x.Runs, x.Balls), x.OnStrike})

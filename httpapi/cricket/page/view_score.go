@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/touchline/touchline/edge/cricket"
@@ -35,6 +36,11 @@ type Side struct {
 
 // Stat is a small figure with its name.
 type Stat struct{ Label, Value string }
+
+// known leaves out the figures that are not known.
+func known(all []Stat) []Stat {
+	return slices.DeleteFunc(all, func(s Stat) bool { return s.Value == "" })
+}
 
 // Banner is the most telling thing that happened lately.
 type Banner struct {
@@ -70,10 +76,8 @@ func (b *builder) current() *cricket.InningsLine {
 }
 
 func (b *builder) overOf(key string) string {
-	for i := range b.in.Events {
-		if b.in.Events[i].Key == key {
-			return b.in.Events[i].Over
-		}
+	if i := slices.IndexFunc(b.in.Events, func(e cricket.Event) bool { return e.Key == key }); i >= 0 {
+		return b.in.Events[i].Over
 	}
 	return ""
 }
@@ -164,25 +168,18 @@ func (b *builder) winner() string {
 // stats are the rates beside the headline. Their order does not change while an innings lasts.
 func (b *builder) stats() []Stat {
 	d := &b.in.Display
-	var out []Stat
-	add := func(label, value string) {
-		if value != "" {
-			out = append(out, Stat{label, value})
-		}
-	}
 	if len(d.Innings) == 0 || d.Phase == cricket.PhaseCompleted || d.Phase == cricket.PhaseAbandoned {
 		return nil
 	}
+	var day, target, left string
 	if d.Day > 0 {
-		add("Day", fmt.Sprint(d.Day))
+		day = fmt.Sprint(d.Day)
 	}
-	add("Run rate", d.RunRate)
-	add("Required", d.RequiredRate)
 	if d.Target > 0 {
-		add("Target", fmt.Sprint(d.Target))
+		target = fmt.Sprint(d.Target)
 	}
 	if d.Target == 0 && d.BallsLeft > 0 && d.Phase == cricket.PhaseLive {
-		add("Overs left", fmt.Sprintf("%d.%d", d.BallsLeft/b.bpo, d.BallsLeft%b.bpo))
+		left = fmt.Sprintf("%d.%d", d.BallsLeft/b.bpo, d.BallsLeft%b.bpo)
 	}
-	return out
+	return known([]Stat{{"Day", day}, {"Run rate", d.RunRate}, {"Required", d.RequiredRate}, {"Target", target}, {"Overs left", left}})
 }

@@ -132,70 +132,56 @@ func (b *builder) toldText(e *cricket.Event, phones int) string {
 	case e.Alert:
 		return "Alert to no known phone"
 	}
-	switch e.Dropped {
-	case "":
+	if e.Dropped == "" {
 		return "" // on the display, like everything
-	case "merged":
-		return "Told with another alert"
-	case "cooldown":
-		return "No alert: one of its kind just went out"
-	case "budget":
-		return "No alert: the hour's budget is spent"
-	case "stale":
-		return "No alert: old news when it came"
-	case "burst":
-		return "No alert: several balls came at once"
-	case "baseline":
-		return "No alert: it happened before we watched"
-	default:
-		return "No alert: " + e.Dropped
 	}
+	if e.Dropped == "merged" {
+		return "Told with another alert"
+	}
+	why := map[string]string{
+		"cooldown": "one of its kind just went out",
+		"budget":   "the hour's budget is spent",
+		"stale":    "old news when it came",
+		"burst":    "several balls came at once",
+		"baseline": "it happened before we watched",
+	}[e.Dropped]
+	return "No alert: " + cmp.Or(why, e.Dropped)
+}
+
+// eventMarks are the styles of events and the signs that they wear.
+var eventMarks = map[cricket.EventType][2]string{
+	cricket.EventWicket:           {"wicket", "W"},
+	cricket.EventFour:             {"boundary", "4"},
+	cricket.EventSix:              {"boundary six", "6"},
+	cricket.EventFifty:            {"milestone", "50"},
+	cricket.EventHundred:          {"milestone", "100"},
+	cricket.EventHundred50:        {"milestone", "150"},
+	cricket.EventTwoHundred:       {"milestone", "200"},
+	cricket.Event250:              {"milestone", "250"},
+	cricket.Event300:              {"milestone", "300"},
+	cricket.EventFiveFor:          {"wicket", "5w"},
+	cricket.EventTenFor:           {"wicket", "10w"},
+	cricket.EventHatTrick:         {"wicket", "HT"},
+	"hattrick":                    {"wicket", "HT"},
+	cricket.EventConsecutiveSixes: {"boundary six", "666"},
+	cricket.EventMaiden:           {"mark", "M"},
+	cricket.EventSuperOver:        {"end", "SO"},
+	cricket.EventResult:           {"end", "trophy"},
+	cricket.EventTie:              {"end", "trophy"},
+	cricket.EventDraw:             {"end", "trophy"},
+	cricket.EventNoResult:         {"end", "trophy"},
+	"match_end":                   {"end", "trophy"},
+	cricket.EventInningsEnd:       {"mark", "swap"},
+	cricket.EventStumps:           {"mark", "stumps"},
+	cricket.EventMatchStart:       {"mark", "play"},
+	cricket.EventCorrection:       {"mark", "dot"},
+	cricket.EventTargetRevised:    {"mark", "dot"},
 }
 
 // eventMark returns an event's style and the sign it wears.
 func eventMark(eventType string) (kind, mark string) {
-	switch cricket.EventType(eventType) {
-	case cricket.EventWicket:
-		return "wicket", "W"
-	case cricket.EventFour:
-		return "boundary", "4"
-	case cricket.EventSix:
-		return "boundary six", "6"
-	case cricket.EventFifty:
-		return "milestone", "50"
-	case cricket.EventHundred:
-		return "milestone", "100"
-	case cricket.EventHundred50:
-		return "milestone", "150"
-	case cricket.EventTwoHundred:
-		return "milestone", "200"
-	case cricket.Event250:
-		return "milestone", "250"
-	case cricket.Event300:
-		return "milestone", "300"
-	case cricket.EventFiveFor:
-		return "wicket", "5w"
-	case cricket.EventTenFor:
-		return "wicket", "10w"
-	case cricket.EventHatTrick, "hattrick":
-		return "wicket", "HT"
-	case cricket.EventConsecutiveSixes:
-		return "boundary six", "666"
-	case cricket.EventMaiden:
-		return "mark", "M"
-	case cricket.EventSuperOver:
-		return "end", "SO"
-	case cricket.EventResult, cricket.EventTie, cricket.EventDraw, cricket.EventNoResult, "match_end":
-		return "end", "trophy"
-	case cricket.EventInningsEnd:
-		return "mark", "swap"
-	case cricket.EventStumps:
-		return "mark", "stumps"
-	case cricket.EventMatchStart:
-		return "mark", "play"
-	case cricket.EventCorrection, cricket.EventTargetRevised:
-		return "mark", "dot"
-	default:
-		return "mark minor", "dot"
+	if m, ok := eventMarks[cricket.EventType(eventType)]; ok {
+		return m[0], m[1]
 	}
+	return "mark minor", "dot"
 }

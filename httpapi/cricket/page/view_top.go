@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -39,22 +40,12 @@ type Badges struct {
 
 func (b *builder) top() Top {
 	f, d := &b.in.Fixture, &b.in.Display
-	name := f.LeagueName
-	if name == "" {
-		name = d.League
-	}
-	var detail []string
-	for _, s := range []string{f.Round, f.Type, f.Venue} {
-		if s != "" {
-			detail = append(detail, s)
-		}
-	}
 	badges := newBadges(&b.in.Node, playing(d.Phase), d.UpdatedAt)
 	pill := pillOf(d.Phase, d.Status, d.Day)
 	if badges.Stale && pill.Class == "live" {
 		pill = Pill{"pause", "clock", "Live, stale"}
 	}
-	return Top{Competition: name, Detail: strings.Join(detail, " · "), Pill: pill, Badges: badges}
+	return Top{Competition: cmp.Or(f.LeagueName, d.League), Detail: joined(f.Round, f.Type, f.Venue), Pill: pill, Badges: badges}
 }
 
 // playing reports whether the figures are expected to move.

@@ -107,28 +107,21 @@ func (b *builder) condition(n *node) (string, error) {
 
 // junction writes an AND or OR. OR within AND needs parentheses; any others would be refused as redundant.
 func (b *builder) junction(n *node) (string, error) {
-	parts := make([]string, len(n.args))
-	for i, arg := range n.args {
-		var err error
-		if parts[i], err = b.condition(arg); err != nil {
-			return "", err
-		}
+	parts, err := each(n.args, func(arg *node) (string, error) {
+		text, err := b.condition(arg)
 		if arg.kind == nodeOr {
-			parts[i] = "(" + parts[i] + ")"
+			text = "(" + text + ")"
 		}
-	}
+		return text, err
+	})
 	if n.kind == nodeAnd {
-		return strings.Join(parts, " AND "), nil
+		return strings.Join(parts, " AND "), err
 	}
-	return strings.Join(parts, " OR "), nil
+	return strings.Join(parts, " OR "), err
 }
 
 func (b *builder) negation(n *node) (string, error) {
-	arg := n.args[0]
-	text, err := b.condition(arg)
-	if arg.kind == nodeAnd || arg.kind == nodeOr {
-		text = "(" + text + ")"
-	}
+	text, err := b.enclosed(n.args[0])
 	return "NOT " + text, err
 }
 
@@ -141,10 +134,7 @@ func (b *builder) comparison(n *node) (string, error) {
 		return b.truth(n.name, left, right)
 	}
 	args, err := b.operands(n.args)
-	if err != nil {
-		return "", err
-	}
-	return args[0] + " " + n.name + " " + args[1], nil
+	return strings.Join(args, " "+n.name+" "), err
 }
 
 // enclosed writes a condition that may stand anywhere.
@@ -207,23 +197,9 @@ func typeName(word string, take func(word string) bool) string {
 
 // typeOf returns DynamoDB's name of a type of PartiQL.
 func typeOf(name string) string {
-	switch name {
-	case "null":
-		return "NULL"
-	case "boolean":
-		return "BOOL"
-	case "blob":
-		return "B"
-	case "string":
-		return "S"
-	case "numeric":
-		return "N"
-	case "struct", "tuple":
-		return "M"
-	case "list":
-		return "L"
-	}
-	return ""
+	return map[string]string{
+		"null": "NULL", "boolean": "BOOL", "blob": "B", "string": "S", "numeric": "N", "struct": "M", "tuple": "M", "list": "L",
+	}[name]
 }
 
 func (b *builder) membership(n *node) (string, error) {
@@ -246,11 +222,10 @@ func (b *builder) membership(n *node) (string, error) {
 
 // function writes a function that is a condition. What is wrong with its arguments, store/expr says in DynamoDB's words.
 func (b *builder) function(n *node) (string, error) {
-	switch n.name {
-	case "begins_with", "contains", "attribute_type", "attribute_exists", "attribute_not_exists":
-		return b.call(n, b.operand)
+	if !knownFunction(n.name) {
+		return "", invalidAt(n.at, "Unrecognized function: %s", n.name)
 	}
-	return "", invalidAt(n.at, "Unrecognized function: %s", n.name)
+	return b.call(n, b.operand)
 }
 
 // call writes a function of arguments.
@@ -258,21 +233,18 @@ func (b *builder) call(n *node, operand func(*node) (string, error)) (string, er
 	if len(n.args) == 0 { // which the grammar of expressions does not have
 		return "", invalid("Incorrect number of operands for operator or function; operator or function: %s, number of operands: 0", n.name)
 	}
-	args := make([]string, len(n.args))
-	for i, arg := range n.args {
-		var err error
-		if args[i], err = operand(arg); err != nil {
-			return "", err
-		}
-	}
-	return n.name + "(" + strings.Join(args, ", ") + ")", nil
+	args, err := each(n.args, operand)
+	return n.name + "(" + strings.Join(args, ", ") + ")", err
 }
 
-func (b *builder) operands(nodes []*node) ([]string, error) {
+func (b *builder) operands(nodes []*node) ([]string, error) { return each(nodes, b.operand) }
+
+// each writes nodes, up to the first that cannot be written.
+func each(nodes []*node, write func(*node) (string, error)) ([]string, error) {
 	out := make([]string, len(nodes))
 	for i, n := range nodes {
 		var err error
-		if out[i], err = b.operand(n); err != nil {
+		if out[i], err = write(n); err != nil {
 			return nil, err
 		}
 	}

@@ -112,19 +112,6 @@ func (n *node) conjuncts() []*node {
 	return []*node{n}
 }
 
-// samePath reports whether two paths are the same.
-func samePath(a, b []step) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
 // label is the name under which a SELECT shows what the path leads to: the last name, with the indexes behind it.
 func label(path []step) string {
 	last := len(path) - 1

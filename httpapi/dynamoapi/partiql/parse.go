@@ -1,6 +1,9 @@
 package partiql
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // maxDepth bounds the recursion. The service has its own bound, which is not documented; no sensible text comes near.
 const maxDepth = 500
@@ -48,21 +51,10 @@ func (p *parser) sign(text string) error {
 }
 
 func signName(text string) string {
-	switch text {
-	case "(":
-		return "LEFT_PAREN"
-	case ")":
-		return "RIGHT_PAREN"
-	case "]":
-		return "RIGHT_BRACKET"
-	case "}":
-		return "RIGHT_CURLY"
-	case ":":
-		return "COLON"
-	case ">>":
-		return "RIGHT_DOUBLE_ANGLE_BRACKET"
-	}
-	return text
+	name := map[string]string{
+		"(": "LEFT_PAREN", ")": "RIGHT_PAREN", "]": "RIGHT_BRACKET", "}": "RIGHT_CURLY", ":": "COLON", ">>": "RIGHT_DOUBLE_ANGLE_BRACKET",
+	}[text]
+	return cmp.Or(name, text)
 }
 
 // word is takeWord where nothing else may stand.

@@ -44,7 +44,7 @@ func (p *parser) columns(s *Statement) error {
 		}
 		return nil
 	}
-	for {
+	for more := true; more; more = p.takeSign(",") {
 		n, err := p.expression()
 		if err != nil {
 			return err
@@ -53,10 +53,8 @@ func (p *parser) columns(s *Statement) error {
 		if p.alias() {
 			s.note(invalid("Aliasing is not supported"))
 		}
-		if !p.takeSign(",") {
-			return nil
-		}
 	}
+	return nil
 }
 
 // alias steps over another name, with AS or without.
@@ -102,7 +100,7 @@ func (p *parser) ordering(s *Statement) error {
 	if err := p.word("by"); err != nil {
 		return err
 	}
-	for {
+	for more := true; more; more = p.takeSign(",") {
 		n, err := p.expression()
 		if err != nil {
 			return err
@@ -112,10 +110,8 @@ func (p *parser) ordering(s *Statement) error {
 			p.takeWord("asc")
 		}
 		s.order = append(s.order, o)
-		if !p.takeSign(",") {
-			return nil
-		}
 	}
+	return nil
 }
 
 // unsupported reads the clauses that DynamoDB has no use for.
@@ -194,12 +190,9 @@ func (p *parser) target(s *Statement) error {
 
 // updating reads an UPDATE from behind its word.
 func (p *parser) updating() (*Statement, error) {
-	s := &Statement{Kind: Update}
-	if err := p.target(s); err != nil {
+	s, err := p.changing(Update)
+	if err != nil {
 		return nil, err
-	}
-	if p.alias() {
-		s.note(invalid("Aliasing is not supported"))
 	}
 	if err := p.changes(s); err != nil {
 		return nil, err
@@ -207,14 +200,23 @@ func (p *parser) updating() (*Statement, error) {
 	return s, p.tail(s)
 }
 
-// updatingFrom reads the other form of an UPDATE, from behind its FROM: the WHERE comes before what is changed.
-func (p *parser) updatingFrom() (*Statement, error) {
-	s := &Statement{Kind: Update}
+// changing begins a statement that changes what is in the table that it names.
+func (p *parser) changing(kind Kind) (*Statement, error) {
+	s := &Statement{Kind: kind}
 	if err := p.target(s); err != nil {
 		return nil, err
 	}
 	if p.alias() {
 		s.note(invalid("Aliasing is not supported"))
+	}
+	return s, nil
+}
+
+// updatingFrom reads the other form of an UPDATE, from behind its FROM: the WHERE comes before what is changed.
+func (p *parser) updatingFrom() (*Statement, error) {
+	s, err := p.changing(Update)
+	if err != nil {
+		return nil, err
 	}
 	if err := p.filter(s); err != nil {
 		return nil, err
@@ -222,7 +224,7 @@ func (p *parser) updatingFrom() (*Statement, error) {
 	if err := p.changes(s); err != nil {
 		return nil, err
 	}
-	_, err := p.returning(s)
+	_, err = p.returning(s)
 	return s, err
 }
 
@@ -250,7 +252,7 @@ func (p *parser) changes(s *Statement) error {
 
 // assignments reads what stands behind SET.
 func (p *parser) assignments(s *Statement) error {
-	for {
+	for more := true; more; more = p.takeSign(",") {
 		path, err := p.assigned()
 		if err != nil {
 			return err
@@ -263,10 +265,8 @@ func (p *parser) assignments(s *Statement) error {
 			return err
 		}
 		s.sets = append(s.sets, assignment{path, value})
-		if !p.takeSign(",") {
-			return nil
-		}
 	}
+	return nil
 }
 
 // assigned reads a path that is written to.
@@ -279,15 +279,12 @@ func (p *parser) assigned() (*node, error) {
 
 // deleting reads a DELETE from behind its word.
 func (p *parser) deleting() (*Statement, error) {
-	s := &Statement{Kind: Delete}
 	if err := p.word("from"); err != nil {
 		return nil, err
 	}
-	if err := p.target(s); err != nil {
+	s, err := p.changing(Delete)
+	if err != nil {
 		return nil, err
-	}
-	if p.alias() {
-		s.note(invalid("Aliasing is not supported"))
 	}
 	return s, p.tail(s)
 }
@@ -306,17 +303,7 @@ func (p *parser) tail(s *Statement) error {
 
 // String is the clause without its star.
 func (r Returning) String() string {
-	switch r {
-	case ReturnAllOld:
-		return "ALL OLD"
-	case ReturnAllNew:
-		return "ALL NEW"
-	case ReturnUpdatedOld:
-		return "MODIFIED OLD"
-	case ReturnUpdatedNew:
-		return "MODIFIED NEW"
-	}
-	return ""
+	return [...]string{"", "ALL OLD", "ALL NEW", "MODIFIED OLD", "MODIFIED NEW"}[r]
 }
 
 func (p *parser) returning(s *Statement) (bool, error) {

@@ -253,7 +253,7 @@ func (a assignment) setOperation(b *builder) (string, error) {
 	switch {
 	case len(args) != 2:
 		return "", invalidAt(a.value.at, "%s must have exactly two arguments", name)
-	case args[0].kind != nodePath || !samePath(args[0].steps, a.path.steps):
+	case args[0].kind != nodePath || !slices.Equal(args[0].steps, a.path.steps):
 		return "", invalidAt(a.value.at, "The first argument to %s must equal the assignment value", name)
 	}
 	if args[1].isConstant() {

@@ -1,6 +1,7 @@
 package sigv4
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"path"
@@ -13,11 +14,7 @@ import (
 func (c *claim) canonical(r *http.Request, payload string) string {
 	var b strings.Builder
 	b.Grow(1024)
-	method := r.Method
-	if method == "" {
-		method = http.MethodGet
-	}
-	b.WriteString(method)
+	b.WriteString(cmp.Or(r.Method, http.MethodGet))
 	b.WriteByte('\n')
 	writePath(&b, r.URL)
 	b.WriteByte('\n')
@@ -30,12 +27,7 @@ func (c *claim) canonical(r *http.Request, payload string) string {
 		b.WriteByte('\n')
 	}
 	b.WriteByte('\n')
-	for i, name := range c.signed {
-		if i > 0 {
-			b.WriteByte(';')
-		}
-		b.WriteString(name)
-	}
+	b.WriteString(strings.Join(c.signed, ";"))
 	b.WriteByte('\n')
 	b.WriteString(payload)
 	return b.String()
@@ -70,10 +62,7 @@ func writeQuery(b *strings.Builder, raw string) {
 		all = append(all, parameter{reescape(name), reescape(value)})
 	}
 	slices.SortFunc(all, func(p, q parameter) int {
-		if n := strings.Compare(p.name, q.name); n != 0 {
-			return n
-		}
-		return strings.Compare(p.value, q.value)
+		return cmp.Or(strings.Compare(p.name, q.name), strings.Compare(p.value, q.value))
 	})
 	for i, p := range all {
 		if i > 0 {
@@ -114,11 +103,7 @@ func writeEscaped(b *strings.Builder, s string, slash bool) {
 // writeHeader writes the values of a header. What net/http takes out of the headers is put back.
 func writeHeader(b *strings.Builder, r *http.Request, name string) {
 	if name == "host" {
-		host := r.Host
-		if host == "" {
-			host = r.URL.Host
-		}
-		b.WriteString(host)
+		b.WriteString(cmp.Or(r.Host, r.URL.Host))
 		return
 	}
 	values := r.Header.Values(name)

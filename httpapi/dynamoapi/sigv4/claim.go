@@ -1,6 +1,7 @@
 package sigv4
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -68,10 +69,7 @@ func claimOfHeader(r *http.Request, header string) (*claim, *Error) {
 			signed = value
 		}
 	}
-	c.stamp = r.Header.Get("X-Amz-Date")
-	if c.stamp == "" {
-		c.stamp = r.Header.Get("Date")
-	}
+	c.stamp = cmp.Or(r.Header.Get("X-Amz-Date"), r.Header.Get("Date"))
 	missing := absent("Authorization header requires '%s' parameter. ", []parameter{
 		{"Credential", c.credential}, {"Signature", c.signature}, {"SignedHeaders", signed},
 	})

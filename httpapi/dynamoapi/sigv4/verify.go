@@ -1,6 +1,7 @@
 package sigv4
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -45,12 +46,8 @@ const maxDerived = 256
 
 // New makes a Verifier.
 func New(keys *Keyring, opts Options) *Verifier {
-	if opts.Region == "" {
-		opts.Region = "us-east-1"
-	}
-	if opts.Account == "" {
-		opts.Account = "000000000000"
-	}
+	opts.Region = cmp.Or(opts.Region, "us-east-1")
+	opts.Account = cmp.Or(opts.Account, "000000000000")
 	v := &Verifier{opts: opts}
 	v.SetKeys(keys)
 	return v
