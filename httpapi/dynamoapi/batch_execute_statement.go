@@ -123,21 +123,12 @@ func (r *batchExecuteStatement) prepared(c *call) (all []batched, writes bool, e
 
 // prepare takes a statement as far as it goes without its item.
 func (b *batched) prepare(c *call) error {
-	params, err := b.values()
-	if err != nil {
+	var params []attr.Value
+	var err error
+	if b.spec, params, err = b.alone(c); err != nil {
 		return err
 	}
-	read, err := b.parse()
-	if err != nil {
-		return err
-	}
-	if read.Kind == partiql.Exists {
-		return errValidation("EXISTS can only be used in ExecuteTransaction write requests.")
-	}
-	if b.spec, err = b.of(c); err != nil {
-		return err
-	}
-	if read.Kind != partiql.Select {
+	if b.statement.read.Kind != partiql.Select {
 		var bad error
 		if b.write, bad, err = b.statement.write(b.spec, params); err == nil {
 			err = bad
@@ -148,7 +139,7 @@ func (b *batched) prepare(c *call) error {
 		return err
 	}
 	var single bool
-	b.read, single, err = read.SingleItem(params, keyOf(b.spec.Key))
+	b.read, single, err = b.statement.read.SingleItem(params, keyOf(b.spec.Key))
 	if err == nil && !single {
 		return errValidation("Select statements within BatchExecuteStatement must specify the primary key in the where clause.")
 	}

@@ -153,18 +153,15 @@ func (b *bodies) keep(buf []byte) {
 // checkForm refuses what is no request of the protocol at all.
 func checkForm(r *http.Request) error {
 	if headerSize(r) > maxHeader {
-		e := refuse(ofCoral+"RequestEntityTooLargeException", "The headers exceed the maximum of %d bytes", maxHeader)
-		e.Status = http.StatusRequestHeaderFieldsTooLarge
-		return e
+		return refuseWith(http.StatusRequestHeaderFieldsTooLarge, ofCoral+"RequestEntityTooLargeException",
+			"The headers exceed the maximum of %d bytes", maxHeader)
 	}
 	media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	media = strings.TrimSpace(media)
 	if r.URL.Path == "/" && r.Method == http.MethodPost && (media == contentType || media == "application/json") {
 		return nil
 	}
-	e := refuse(ofCoral+"UnknownOperationException", "")
-	e.Status = http.StatusNotFound
-	return e
+	return refuseWith(http.StatusNotFound, ofCoral+"UnknownOperationException", "")
 }
 
 // headerSize is how long the headers are with the line above them.
@@ -179,9 +176,8 @@ func headerSize(r *http.Request) int {
 }
 
 func errTooLarge() *Error {
-	e := refuse(ofCoral+"RequestEntityTooLargeException", "Request size exceeded the maximum of %d bytes", maxBody)
-	e.Status = http.StatusRequestEntityTooLarge
-	return e
+	return refuseWith(http.StatusRequestEntityTooLarge, ofCoral+"RequestEntityTooLargeException",
+		"Request size exceeded the maximum of %d bytes", maxBody)
 }
 
 // parcel is the body of one request as it comes in.
@@ -221,9 +217,7 @@ func (p *parcel) hold(more int) error {
 	n := int64(2 * more)
 	if p.of.held.Add(n) > maxBodies {
 		p.of.held.Add(-n)
-		e := refuse(ofCoral+"ServiceUnavailableException", "Too many large requests at once")
-		e.Status = http.StatusServiceUnavailable
-		return e
+		return refuseWith(http.StatusServiceUnavailable, ofCoral+"ServiceUnavailableException", "Too many large requests at once")
 	}
 	p.held += n
 	return nil

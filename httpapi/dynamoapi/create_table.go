@@ -116,7 +116,10 @@ func (r *createTable) spec(c *call) (store.TableSpec, error) {
 
 func (r *createTable) indexes(spec *store.TableSpec, types *keyTypes) error {
 	names := map[string]bool{}
-	add := func(ix store.IndexSpec) error {
+	add := func(ix store.IndexSpec, err error) error {
+		if err != nil {
+			return err
+		}
 		if names[ix.Name] {
 			return errWrong("Duplicate index name: %s", ix.Name)
 		}
@@ -131,11 +134,7 @@ func (r *createTable) indexes(spec *store.TableSpec, types *keyTypes) error {
 		return errWrong("Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex")
 	}
 	for i := range r.local.V {
-		ix, err := types.local(&r.local.V[i], spec.Key)
-		if err == nil {
-			err = add(ix)
-		}
-		if err != nil {
+		if err := add(types.local(&r.local.V[i], spec.Key)); err != nil {
 			return err
 		}
 	}
@@ -146,11 +145,7 @@ func (r *createTable) indexes(spec *store.TableSpec, types *keyTypes) error {
 		return errWrong("List of GlobalSecondaryIndexes is empty")
 	}
 	for i := range r.global.V {
-		ix, err := types.global(&r.global.V[i], r.mode())
-		if err == nil {
-			err = add(ix)
-		}
-		if err != nil {
+		if err := add(types.global(&r.global.V[i], r.mode())); err != nil {
 			return err
 		}
 	}

@@ -66,6 +66,12 @@ func refuse(kind, format string, args ...any) *Error {
 	return &Error{Status: http.StatusBadRequest, Type: kind, Message: fmt.Sprintf(format, args...)}
 }
 
+func refuseWith(status int, kind, format string, args ...any) *Error {
+	e := refuse(kind, format, args...)
+	e.Status = status
+	return e
+}
+
 func errValidation(format string, args ...any) error {
 	return refuse(ofValidate+"ValidationException", format, args...)
 }
@@ -96,8 +102,7 @@ func (a *API) refusal(err error) *Error {
 	if canceled, ok := errors.AsType[*store.TransactionCanceledError](err); ok {
 		return transactionCanceled(canceled)
 	}
-	e := refuse(ofModel+"InternalServerError", "The request failed: see the node's log")
-	e.Status = http.StatusInternalServerError
+	e := refuseWith(http.StatusInternalServerError, ofModel+"InternalServerError", "The request failed: see the node's log")
 	e.cause = err
 	f, ok := errors.AsType[*fault.Error](err)
 	switch {

@@ -37,23 +37,12 @@ func (r *executeStatement) constrain(c *constraints) {
 }
 
 func (r *executeStatement) run(c *call) error {
-	params, err := r.values()
-	if err != nil {
-		return err
-	}
-	read, err := r.parse()
-	if err != nil {
-		return err
-	}
-	if read.Kind == partiql.Exists {
-		return errValidation("EXISTS can only be used in ExecuteTransaction write requests.")
-	}
-	spec, err := r.of(c)
+	spec, params, err := r.alone(c)
 	if err != nil {
 		return err
 	}
 	used := newConsumption(r.capacity)
-	if read.Kind == partiql.Select {
+	if r.read.Kind == partiql.Select {
 		return plain(r.selecting(c, spec, params, used))
 	}
 	w, bad, err := r.write(spec, params)

@@ -81,51 +81,30 @@ func within(i int, err error) error {
 	return errValidation("Validation failed in TransactStatements[%d]: %s", i, message)
 }
 
-// missing notes the statements whose tables are not there, and gives the error of the transaction if there are any.
-type missing struct {
-	reasons []store.CancellationReason
-	any     bool
-}
-
-func newMissing(n int) *missing {
-	m := &missing{reasons: make([]store.CancellationReason, n)}
-	for i := range m.reasons {
-		m.reasons[i].Code = store.ReasonNone
+// tables describes the tables of the statements, nil for one that is not there: then missing is the error of the transaction.
+func (r *executeTransaction) tables(c *call) (specs []*store.TableSpec, missing error) {
+	canceled := &store.TransactionCanceledError{}
+	for i := range r.statements.V {
+		reason := store.CancellationReason{Code: store.ReasonNone}
+		spec, err := r.statements.V[i].of(c)
+		if err != nil {
+			spec, missing = nil, canceled
+			reason = store.CancellationReason{Code: "ResourceNotFound", Message: c.api.refusal(err).Message}
+		}
+		specs, canceled.Reasons = append(specs, spec), append(canceled.Reasons, reason)
 	}
-	return m
-}
-
-// is reports whether the error is that of a table that is not there.
-func (m *missing) is(i int, err error) bool {
-	e, ok := errors.AsType[*Error](err)
-	if !ok || e.name() != "ResourceNotFoundException" {
-		return false
-	}
-	m.reasons[i] = store.CancellationReason{Code: "ResourceNotFound", Message: e.Message}
-	m.any = true
-	return true
-}
-
-func (m *missing) err() error {
-	if !m.any {
-		return nil
-	}
-	return &store.TransactionCanceledError{Reasons: m.reasons}
+	return specs, missing
 }
 
 func (r *executeTransaction) reads(c *call, params [][]attr.Value) error {
 	gets := make([]store.GetItem, len(params))
 	columns := make([]*partiql.Columns, len(params))
-	gone := newMissing(len(params))
-	for i := range params {
-		read := r.statements.V[i].read
-		spec, err := r.statements.V[i].of(c)
-		if gone.is(i, err) {
+	specs, missing := r.tables(c)
+	for i, spec := range specs {
+		if spec == nil {
 			continue
 		}
-		if err != nil {
-			return err
-		}
+		read := r.statements.V[i].read
 		if read.Index != "" {
 			return within(i, errValidation("Reads on indices are not supported within transactions."))
 		}
@@ -139,8 +118,8 @@ func (r *executeTransaction) reads(c *call, params [][]attr.Value) error {
 		gets[i] = store.GetItem{Table: spec.Name, Key: one.Key}
 		columns[i] = one.Columns
 	}
-	if err := gone.err(); err != nil {
-		return err
+	if missing != nil {
+		return missing
 	}
 	used := newConsumption(r.capacity)
 	got, err := c.transactGet(gets, used)
@@ -159,16 +138,12 @@ func (r *executeTransaction) reads(c *call, params [][]attr.Value) error {
 
 func (r *executeTransaction) writes(c *call, params [][]attr.Value) error {
 	t := store.TransactWrite{Token: r.token.V, AllReasons: true}
-	gone := newMissing(len(params))
-	for i := range params {
-		s := &r.statements.V[i]
-		spec, err := s.of(c)
-		if gone.is(i, err) {
+	specs, missing := r.tables(c)
+	for i, spec := range specs {
+		if spec == nil {
 			continue
 		}
-		if err != nil {
-			return err
-		}
+		s := &r.statements.V[i]
 		if s.read.Returning != partiql.ReturnNone {
 			return within(i, errValidation("RETURNING clause is not supported in ExecuteTransaction."))
 		}
@@ -178,8 +153,8 @@ func (r *executeTransaction) writes(c *call, params [][]attr.Value) error {
 		}
 		t.Items = append(t.Items, w)
 	}
-	if err := gone.err(); err != nil {
-		return err
+	if missing != nil {
+		return missing
 	}
 	used := newConsumption(r.capacity)
 	t.Repeated = used.reread

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
+	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 	"github.com/touchline/touchline/internal/fault"
 )
@@ -51,6 +52,16 @@ func TestEveryMemberOfTheModel(t *testing.T) {
 	}
 	for path := range list {
 		t.Errorf("%s is on the list of ignored members, but it is read or there is no such member", path)
+	}
+}
+
+// TestEveryOperationCanFail: rules of faults know each operation by its name.
+func TestEveryOperationCanFail(t *testing.T) {
+	for _, op := range operations() {
+		rules := inject.Rules{Rules: []inject.Rule{{Kind: inject.Throttle, Operations: []string{op.name}}}}
+		if problems := rules.Problems(); len(problems) > 0 {
+			t.Errorf("%s: %v", op.name, problems)
+		}
 	}
 }
 

@@ -63,6 +63,22 @@ func (s *statement) of(c *call) (*store.TableSpec, error) {
 	return &d.Spec, err
 }
 
+// alone makes the checks of a statement that is in no transaction, as far as they go without its item.
+func (s *statement) alone(c *call) (spec *store.TableSpec, params []attr.Value, err error) {
+	if params, err = s.values(); err != nil {
+		return nil, nil, err
+	}
+	read, err := s.parse()
+	if err != nil {
+		return nil, nil, err
+	}
+	if read.Kind == partiql.Exists {
+		return nil, nil, errValidation("EXISTS can only be used in ExecuteTransaction write requests.")
+	}
+	spec, err = s.of(c)
+	return spec, params, err
+}
+
 // touches is request.touches for a statement. One that cannot be read touches nothing.
 func (s *statement) touches(_ string, visit func(action, table string)) {
 	read, err := s.parse()

@@ -25,10 +25,10 @@ const (
 func (a *API) reset(w http.ResponseWriter, r *http.Request, out *wire.Encoder) error {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		return &Error{Status: http.StatusMethodNotAllowed, Type: ofCoral + "UnknownOperationException", Message: resetPath + " answers POST only"}
+		return refuseWith(http.StatusMethodNotAllowed, ofCoral+"UnknownOperationException", "%s answers POST only", resetPath)
 	}
 	if why := a.noReset(r); why != "" {
-		return &Error{Status: http.StatusForbidden, Type: ofCoral + "AccessDeniedException", Message: why}
+		return refuseWith(http.StatusForbidden, ofCoral+"AccessDeniedException", "%s", why)
 	}
 	tables := r.URL.Query().Get("tables")
 	if tables != "" && tables != "true" && tables != "false" {

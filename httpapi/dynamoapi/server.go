@@ -63,8 +63,7 @@ func (a *API) Run(ctx context.Context, ln net.Listener) error {
 
 // elsewhere refuses a request for another machine's name, with the error that the model has for that.
 func elsewhere(w http.ResponseWriter, r *http.Request) {
-	e := refuse(ofModel+"InvalidEndpointException", rebind.Refusal)
-	e.Status = http.StatusMisdirectedRequest
+	e := refuseWith(http.StatusMisdirectedRequest, ofModel+"InvalidEndpointException", rebind.Refusal)
 	send(w, r, e.Status, e.Wire())
 }
 

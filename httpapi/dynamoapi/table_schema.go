@@ -177,8 +177,7 @@ func constrainThroughput(c *constraints, at string, v wire.Opt[throughputSpec]) 
 const mostInKey = 2
 
 func (v *indexDefinition) constrain(c *constraints, at string, mostInKey int) {
-	c.required(at+".indexName", v.name.Set)
-	c.name(at+".indexName", v.name)
+	name(c, at+".indexName", v.name)
 	constrainKey(c, at+".keySchema", v.key, mostInKey)
 	constrainProjection(c, at+".projection", v.projection)
 	constrainThroughput(c, at+".provisionedThroughput", v.throughput)

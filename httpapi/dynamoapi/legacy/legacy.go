@@ -53,12 +53,17 @@ func invalid(format string, args ...any) error {
 
 // CheckComparisons refuses entries of a filter or a key condition that no table could take.
 func CheckComparisons(all []Comparison) error {
-	for i := range all {
-		c := &all[i]
+	return checkAll(all, func(c *Comparison) error {
 		if err := c.checkValues(); err != nil {
 			return err
 		}
-		if err := c.check(); err != nil {
+		return c.check()
+	})
+}
+
+func checkAll[T any](all []T, check func(*T) error) error {
+	for i := range all {
+		if err := check(&all[i]); err != nil {
 			return err
 		}
 	}
@@ -132,14 +137,7 @@ func takes(op string, k attr.Kind) bool {
 }
 
 // CheckExpected refuses entries of Expected that no table could take.
-func CheckExpected(all []Expectation) error {
-	for i := range all {
-		if err := all[i].check(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func CheckExpected(all []Expectation) error { return checkAll(all, (*Expectation).check) }
 
 func (e *Expectation) check() error {
 	switch {
@@ -200,14 +198,7 @@ func (e *Expectation) comparison() Comparison {
 }
 
 // CheckChanges refuses entries of AttributeUpdates that no table could take.
-func CheckChanges(all []Change) error {
-	for i := range all {
-		if err := all[i].check(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func CheckChanges(all []Change) error { return checkAll(all, (*Change).check) }
 
 func (c *Change) check() error {
 	var k attr.Kind
@@ -260,7 +251,7 @@ func CheckAttributes(names []string) error {
 // attributes it looks at each condition alone: how they go together is the same for a KeyConditionExpression.
 func CheckKey(all []Comparison, key *expr.Key) error {
 	if key.Multi() {
-		return checkMultiKey(all)
+		return checkAll(all, (*Comparison).checkIndexable)
 	}
 	if len(all) != 1 && len(all) != 2 {
 		return invalid("Conditions can be of length 1 or 2 only")
@@ -277,15 +268,6 @@ func CheckKey(all []Comparison, key *expr.Key) error {
 			continue
 		}
 		if err := all[at].checkKey(a, i == 0); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func checkMultiKey(all []Comparison) error {
-	for i := range all {
-		if err := all[i].checkIndexable(); err != nil {
 			return err
 		}
 	}
