@@ -8,6 +8,7 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/push"
+	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 	"github.com/touchline/touchline/edge/cricket/replay"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/auth"
@@ -102,7 +103,7 @@ type Config struct {
 	Replay   Deck           // nil: there are no replays here
 
 	Audience func(ctx context.Context, matchID string) (page.Audience, error) // nil: nobody follows a match
-	Phones   func() []page.PhoneView                                          // nil: none
+	Phones   func() []sandbox.PhoneView                                       // nil: none
 	Featured func() string                                                    // the match that the first page opens with; nil or "": one that is on
 }
 
@@ -128,7 +129,7 @@ func New(c Config) (httpapi.App, error) {
 		c.Push = func() *Pushes { return nil }
 	}
 	if c.Phones == nil {
-		c.Phones = func() []page.PhoneView { return nil }
+		c.Phones = func() []sandbox.PhoneView { return nil }
 	}
 	if c.Featured == nil {
 		c.Featured = func() string { return "" }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/poll"
+	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/cricket/page"
@@ -188,7 +189,7 @@ func config(t testing.TB) (*setup, *fake, *page.Input) {
 			Node: func() operator.NodeStatus { return in.Node.NodeStatus },
 		},
 		App: Config{
-			Service: f, Phones: func() []page.PhoneView { return in.Phones },
+			Service: f, Phones: func() []sandbox.PhoneView { return in.Phones },
 			Feed: func() *Feed {
 				st := in.Node.Feed.Status
 				st.ReadAt, st.LastUnchanged = in.Node.Feed.LastAt, true

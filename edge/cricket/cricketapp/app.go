@@ -9,7 +9,6 @@ import (
 
 	"github.com/touchline/touchline/httpapi/admin"
 	cricketapi "github.com/touchline/touchline/httpapi/cricket"
-	cricketpage "github.com/touchline/touchline/httpapi/cricket/page"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
@@ -19,6 +18,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/push"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/httpapi"
@@ -39,7 +39,7 @@ type Outside struct {
 	Feed     poll.Feed   // nil: nothing is polled
 	Sender   SenderMaker // nil: nothing is pushed
 	Deck     *deck       // the replays that are the feed; nil: it is real
-	Phones   func() []cricketpage.PhoneView
+	Phones   func() []sandbox.PhoneView
 	Featured string // the match that the page opens with
 }
 

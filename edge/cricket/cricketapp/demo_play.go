@@ -12,7 +12,6 @@ import (
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 	"github.com/touchline/touchline/edge/node"
-	cricketpage "github.com/touchline/touchline/httpapi/cricket/page"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 )
@@ -36,7 +35,7 @@ func (d *demo) newNode(ctx context.Context, dir string, a *around) (*played, err
 		Clock: d.clock, Speed: d.speedName(), Version: d.Version, Log: d.log, JournalBytes: demoJournal, Gallery: true,
 		Auth: users.Identity, Demo: users.SignIn,
 	}, set, Outside{
-		Feed: feed, Featured: d.Match, Phones: func() []cricketpage.PhoneView { return phoneViews(d.phones) },
+		Feed: feed, Featured: d.Match, Phones: d.phones.Phones,
 		Sender: toSandbox(d.phones, a.apns, d.clock, d.log),
 	})
 }

@@ -9,8 +9,8 @@ const demoUser = "demo-asha"
 func demoPhones() []sandbox.Phone {
 	return []sandbox.Phone{
 		{Name: "Asha", Model: "iPhone 17 Pro", UserID: demoUser, DeviceID: "asha-phone"},
-		{Name: "Ben", Model: "iPhone 16", UserID: "demo-ben", DeviceID: "ben-phone"},
+		{Name: "Ben", Model: "iPhone 16", UserID: "demo-ben", DeviceID: "ben-phone", Dark: true},
 		{Name: "Chloe", Model: "iPhone 15", UserID: "demo-chloe", DeviceID: "chloe-phone"},
-		{Name: "Dev", Model: "iPhone SE", UserID: "demo-dev", DeviceID: "dev-phone"},
+		{Name: "Dev", Model: "iPhone SE", UserID: "demo-dev", DeviceID: "dev-phone", Dark: true},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/push"
+	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/httpapi/page"
 )
@@ -167,40 +168,40 @@ func sceneNode(now time.Time) NodeStatus {
 }
 
 // scenePhones makes the phones of a scene: each holds the display state, as a real one would after the last push.
-func scenePhones(in *Input) []PhoneView {
+func scenePhones(in *Input) []sandbox.PhoneView {
 	state, err := json.Marshal(cricket.NewContentState(&in.Display))
 	if err != nil {
 		return nil
 	}
-	var alerts []PhoneAlert
+	var alerts []sandbox.ShownAlert
 	for i := range in.Events {
 		if e := &in.Events[i]; e.Alert {
 			title := in.Display.Teams[0].Code + " v " + in.Display.Teams[1].Code
-			alerts = append(alerts, PhoneAlert{Title: title, Body: e.Text, At: e.At})
+			alerts = append(alerts, sandbox.ShownAlert{Alert: sandbox.Alert{Title: title, Body: e.Text}, At: e.At})
 		}
 	}
-	compact := CompactView{Trailing: fmt.Sprintf("%d off %d", in.Display.Required, in.Display.BallsLeft)}
+	compact := sandbox.Compact{Trailing: fmt.Sprintf("%d off %d", in.Display.Required, in.Display.BallsLeft)}
 	if in.Display.Required == 0 {
 		compact.Trailing = in.Display.Teams[0].Overs
 	}
-	names := []struct{ name, model, look string }{
-		{"Asha", "iPhone 15", "light"}, {"Tom", "iPhone 14 Pro", "dark"}, {"Club house", "iPhone SE", "light"},
-		{"Ruth", "iPhone 16", "dark"}, {"Imran", "iPhone 13", "dark"},
+	phones := []sandbox.Phone{
+		{Name: "Asha", Model: "iPhone 15"}, {Name: "Tom", Model: "iPhone 14 Pro", Dark: true}, {Name: "Club house", Model: "iPhone SE"},
+		{Name: "Ruth", Model: "iPhone 16", Dark: true}, {Name: "Imran", Model: "iPhone 13", Dark: true},
 	}
-	out := make([]PhoneView, 0, len(names))
-	for i, n := range names {
-		v := PhoneView{
-			ID: fmt.Sprintf("phone-%d", i), Name: n.name, Model: n.model, Appearance: n.look, State: state,
-			Compact: compact, Alerts: alerts, P10Used: 7 + i, P10Budget: 15,
-			Pushes: PhonePushes{Received: 212 + 3*i, Applied: 209 + 2*i, Dropped: 3 + i},
+	out := make([]sandbox.PhoneView, 0, len(phones))
+	for i, p := range phones {
+		p.DeviceID = fmt.Sprintf("phone-%d", i)
+		v := sandbox.PhoneView{
+			Phone: p, Alerts: alerts, UrgentLastHour: 7 + i, UrgentLimit: 15, Received: 212 + 3*i, Ignored: 3 + i,
+			Activities: []sandbox.ActivityView{{State: state, Compact: compact}},
 		}
 		switch i {
 		case 2:
 			v.Alerts = alerts[:min(1, len(alerts))]
 		case 3:
-			v.Stale = true
+			v.Activities[0].Stale = true
 		case 4:
-			v.State, v.Alerts, v.P10Used, v.Pushes = nil, nil, 0, PhonePushes{}
+			v.Activities[0].State, v.Alerts, v.UrgentLastHour, v.Received, v.Ignored = nil, nil, 0, 0, 0
 		}
 		out = append(out, v)
 	}

@@ -89,7 +89,8 @@ func afterSix(in *Input) {
 
 func ended(in *Input) {
 	for i := range in.Phones {
-		in.Phones[i].Ended, in.Phones[i].Stale = true, false
+		shown := &in.Phones[i].Activities[0]
+		shown.Ended, shown.Stale = true, false
 	}
 }
 

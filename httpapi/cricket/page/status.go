@@ -1,7 +1,6 @@
 package page
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket/poll"
@@ -58,42 +57,4 @@ type PushStatus struct {
 	Paused    time.Time `json:"pausedUntil,omitzero"` // nothing is sent before
 	Circuit   string    `json:"circuit,omitempty"`    // of the way to Apple: closed, half-open or open
 	Alarms    []string  `json:"alarms,omitempty"`     // Apple's answers that a person has to look at
-}
-
-// PhoneView is what one phone shows.
-type PhoneView struct {
-	ID         string          `json:"id"`
-	MatchID    string          `json:"matchId,omitempty"` // the match it follows; empty: whichever is on
-	Name       string          `json:"name"`              // "Asha's phone"
-	Model      string          `json:"model"`
-	Appearance string          `json:"appearance"`      // light or dark
-	State      json.RawMessage `json:"state,omitempty"` // the content state it holds; absent before the first
-	Compact    CompactView     `json:"compact"`
-	Alerts     []PhoneAlert    `json:"alerts"` // newest last
-	P10Used    int             `json:"p10Used"`
-	P10Budget  int             `json:"p10Budget"`
-	Stale      bool            `json:"stale"`
-	Ended      bool            `json:"ended"`
-	Pushes     PhonePushes     `json:"pushes"`
-}
-
-// CompactView is what stands left and right of the camera.
-type CompactView struct {
-	Leading  string `json:"leading"`
-	Trailing string `json:"trailing"`
-}
-
-// PhoneAlert is an alert that lit up the phone's screen.
-type PhoneAlert struct {
-	Key   string    `json:"key,omitempty"` // of the event; lets the timeline say who was told
-	Title string    `json:"title"`
-	Body  string    `json:"body"`
-	At    time.Time `json:"at"`
-}
-
-// PhonePushes counts the pushes of a phone.
-type PhonePushes struct {
-	Received int `json:"received"`
-	Applied  int `json:"applied"`
-	Dropped  int `json:"dropped"`
 }

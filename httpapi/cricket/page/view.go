@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 )
 
 // Input is everything the match page shows, read in one go.
@@ -16,7 +17,7 @@ type Input struct {
 	Card    cricket.Card
 	Events  []cricket.Event
 	Node    NodeStatus
-	Phones  []PhoneView
+	Phones  []sandbox.PhoneView
 
 	Audience Audience
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 )
 
 // Phones is the row of lock screens.
@@ -40,7 +41,9 @@ type Phone struct {
 	Used     int
 	Budget   int
 	Ticks    []bool // one for each urgent push of the budget, used ones first
-	Pushes   PhonePushes
+	Received int    // pushes
+	Applied  int    // of them
+	Dropped  int    // the others
 }
 
 // PhoneTeam is a side's line in the Live Activity.
@@ -64,9 +67,12 @@ const phoneNotes = 2
 func (b *builder) phones() Phones {
 	var p Phones
 	for i := range b.in.Phones {
-		v := &b.in.Phones[i]
-		if v.MatchID == "" || v.MatchID == b.in.Display.MatchID {
-			p.Phones = append(p.Phones, b.phone(v))
+		v, shown := &b.in.Phones[i], sandbox.ActivityView{}
+		if len(v.Activities) > 0 {
+			shown = v.Activities[0]
+		}
+		if shown.MatchID == "" || shown.MatchID == b.in.Display.MatchID {
+			p.Phones = append(p.Phones, b.phone(v, &shown))
 		}
 	}
 	switch n := len(p.Phones); n {
@@ -101,20 +107,22 @@ func (b *builder) unseen() string {
 	return text + fmt.Sprintf("; a Live Activity is on %s.", plural(a.Active, "phone", "phones"))
 }
 
-func (b *builder) phone(v *PhoneView) Phone {
+// phone is a phone with the Live Activity that it shows; the zero one where it shows none.
+func (b *builder) phone(v *sandbox.PhoneView, shown *sandbox.ActivityView) Phone {
 	now := b.in.Node.Clock.Now.UTC()
 	p := Phone{
-		ID: v.ID, Name: v.Name, Model: v.Model, Dark: v.Appearance == "dark", Clock: clockTime(now),
-		Date: now.Format("Monday 2 January"), Ended: v.Ended, Stale: v.Stale, Leading: v.Compact.Leading,
-		Trailing: v.Compact.Trailing, Used: v.P10Used, Budget: v.P10Budget, Pushes: v.Pushes,
+		ID: v.DeviceID, Name: v.Name, Model: v.Model, Dark: v.Dark, Clock: clockTime(now),
+		Date: now.Format("Monday 2 January"), Ended: shown.Ended, Stale: shown.Stale, Leading: shown.Compact.Leading,
+		Trailing: shown.Compact.Trailing, Used: v.UrgentLastHour, Budget: v.UrgentLimit,
+		Received: v.Received, Applied: v.Received - v.Ignored, Dropped: v.Ignored,
 	}
-	for i := range v.P10Budget {
-		p.Ticks = append(p.Ticks, i < v.P10Used)
+	for i := range v.UrgentLimit {
+		p.Ticks = append(p.Ticks, i < v.UrgentLastHour)
 	}
 	var st cricket.ContentState
-	if len(v.State) == 0 || json.Unmarshal(v.State, &st) != nil || len(st.Teams) == 0 {
+	if len(shown.State) == 0 || json.Unmarshal(shown.State, &st) != nil || len(st.Teams) == 0 {
 		p.Waiting = "Waiting for the first push"
-		if v.Pushes.Received > 0 {
+		if v.Received > 0 {
 			p.Waiting = "No Live Activity on the screen"
 		}
 	} else {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/httpapi/page"
@@ -146,7 +147,10 @@ func TestTold(t *testing.T) {
 		{Key: "a", Type: cricket.EventWicket, Text: "W1", Alert: true}, {Key: "b", Type: cricket.EventWicket, Text: "W2", Alert: true},
 		{Key: "c", Type: cricket.EventFour, Text: "4"}, {Key: "d", Type: cricket.EventFifty, Text: "50", Dropped: "budget"},
 	}
-	in.Phones = []PhoneView{{Alerts: []PhoneAlert{{Body: "W1"}, {Key: "b", Body: "other words"}}}, {Alerts: []PhoneAlert{{Body: "W1"}}}}
+	alert := func(text string) sandbox.ShownAlert { return sandbox.ShownAlert{Alert: sandbox.Alert{Body: text}} }
+	in.Phones = []sandbox.PhoneView{
+		{Alerts: []sandbox.ShownAlert{alert("W1"), alert("W2"), alert("other words")}}, {Alerts: []sandbox.ShownAlert{alert("W1")}},
+	}
 	var got []string
 	for _, item := range NewMatch(in).Timeline.Items {
 		got = append(got, item.Key+" "+item.Told)
@@ -319,7 +323,10 @@ func TestForeignTextIsEscaped(t *testing.T) {
 	evil := `<script>alert(1)</script>"'`
 	in.Fixture.LeagueName, in.Display.Equation, in.Display.Note = evil, evil, evil
 	in.Events = []cricket.Event{{Key: evil, Type: cricket.EventType(evil), Text: evil, Over: evil}}
-	in.Phones = []PhoneView{{ID: evil, Name: evil, Compact: CompactView{Leading: evil}, Alerts: []PhoneAlert{{Body: evil}}}}
+	in.Phones = []sandbox.PhoneView{{
+		Phone: sandbox.Phone{DeviceID: evil, Name: evil}, Alerts: []sandbox.ShownAlert{{Alert: sandbox.Alert{Body: evil}}},
+		Activities: []sandbox.ActivityView{{Compact: sandbox.Compact{Leading: evil}}},
+	}}
 	v, err := r.Match(in, page.View{})
 	if err != nil {
 		t.Fatal(err)

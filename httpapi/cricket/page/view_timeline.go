@@ -103,11 +103,7 @@ func (b *builder) told() map[string]int {
 	told := map[string]int{}
 	for i := range b.in.Phones {
 		for _, a := range b.in.Phones[i].Alerts {
-			key := a.Key
-			if key == "" {
-				key = byText[a.Body]
-			}
-			if key != "" {
+			if key, ok := byText[a.Body]; ok {
 				told[key]++
 			}
 		}

@@ -31,6 +31,8 @@ type Phone struct {
 	DeviceID string `json:"deviceId"`
 	System   string `json:"osVersion,omitempty"` // of iOS: "17.5"; empty: one that knows no channels
 
+	Dark bool `json:"-"` // its screen
+
 	DeviceToken      string `json:"-"` // for alerts
 	PushToStartToken string `json:"-"` // for starting Live Activities
 }
