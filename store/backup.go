@@ -18,15 +18,15 @@ import (
 
 // BackupInfo describes what is in a backup.
 type BackupInfo struct {
-	Path        string
-	Bytes       int64
-	SHA256      string // of the file, in hex; also in Path + ".sha256"
-	Node        string
-	Incarnation uint64
-	Seq         uint64 // the last journal record in it
-	Tables      int
-	Took        time.Duration
-	Held        time.Duration // how long its snapshot held pages of the store back
+	Path        string        `json:"path"`
+	Bytes       int64         `json:"bytes"`
+	SHA256      string        `json:"sha256"` // of the file, in hex; also in Path + ".sha256"
+	Node        string        `json:"node"`
+	Incarnation uint64        `json:"incarnation"`
+	Seq         uint64        `json:"seq"` // the last journal record in it
+	Tables      int           `json:"tables"`
+	Took        time.Duration `json:"-"`
+	Held        time.Duration `json:"-"` // how long its snapshot held pages of the store back
 }
 
 // Backup writes a consistent copy of the store to a new file, while the store is in use: all that was committed when it

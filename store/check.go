@@ -14,8 +14,8 @@ import (
 
 // Problem is a promise that the file does not keep.
 type Problem struct {
-	Where string // table, index, journal or file
-	What  string
+	Where string `json:"where"` // table, index, journal or file
+	What  string `json:"what"`
 }
 
 // String is the problem on one line.

@@ -108,23 +108,14 @@ func routes(c *Config) []httpapi.Route {
 
 // BackupResult is a backup as the socket and the command line tell of it.
 type BackupResult struct {
-	Path        string  `json:"path"`
-	Bytes       int64   `json:"bytes"`
-	SHA256      string  `json:"sha256"`
-	Node        string  `json:"node"`
-	Incarnation uint64  `json:"incarnation"`
-	Seq         uint64  `json:"seq"` // the last journal record in it
-	Tables      int     `json:"tables"`
+	store.BackupInfo
 	TookSeconds float64 `json:"tookSeconds"`
 	HeldSeconds float64 `json:"heldSeconds"` // how long the store could not use free pages
 }
 
 // NewBackupResult makes one of what the store says.
 func NewBackupResult(i store.BackupInfo) BackupResult {
-	return BackupResult{
-		Path: i.Path, Bytes: i.Bytes, SHA256: i.SHA256, Node: i.Node, Incarnation: i.Incarnation, Seq: i.Seq,
-		Tables: i.Tables, TookSeconds: i.Took.Seconds(), HeldSeconds: i.Held.Seconds(),
-	}
+	return BackupResult{BackupInfo: i, TookSeconds: i.Took.Seconds(), HeldSeconds: i.Held.Seconds()}
 }
 
 // postBackup reads {"path": "/absolute/path"}; without a path the node chooses. It answers lines of JSON, see line.
@@ -145,24 +136,14 @@ func (a *socket) postBackup(c *gin.Context) error {
 	return out.end(NewBackupResult(info), err)
 }
 
-// CheckResult is what a check found.
+// CheckResult is what a check found: promises that the store does not keep.
 type CheckResult struct {
-	Problems []CheckProblem `json:"problems"`
+	Problems []store.Problem `json:"problems"`
 }
 
-// CheckProblem is a promise that the store does not keep.
-type CheckProblem struct {
-	Where string `json:"where"`
-	What  string `json:"what"`
-}
-
-// NewCheckResult makes one of what the store found.
+// NewCheckResult makes one of what the store found, with a list where there is nothing.
 func NewCheckResult(problems []store.Problem) CheckResult {
-	out := CheckResult{Problems: []CheckProblem{}}
-	for _, p := range problems {
-		out.Problems = append(out.Problems, CheckProblem{p.Where, p.What})
-	}
-	return out
+	return CheckResult{Problems: append([]store.Problem{}, problems...)}
 }
 
 func (a *socket) postCheck(c *gin.Context) error {
