@@ -69,7 +69,7 @@ func (e *Endpoint) readKeys(file string) error {
 		case err != nil:
 			return err
 		case e.verifier == nil:
-			e.verifier = sigv4.New(keys, sigv4.Options{Now: clock.Real().Now})
+			e.verifier = sigv4.New(keys, clock.Real().Now)
 		default:
 			e.verifier.SetKeys(keys)
 		}

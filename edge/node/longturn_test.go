@@ -58,7 +58,7 @@ func TestLongTurnIsLogged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := dynamoapi.New(dynamoapi.Config{Store: s, Verifier: sigv4.New(ring, sigv4.Options{Now: time.Now})})
+	api := dynamoapi.New(dynamoapi.Config{Store: s, Verifier: sigv4.New(ring, time.Now)})
 	send := func(operation, key, body string) int {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
 		r.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)

@@ -30,7 +30,7 @@ func TestEveryTableOfARequestNeedsPermission(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, s := managed(t, time.Now)
-	api := dynamoapi.New(dynamoapi.Config{Store: s, Verifier: sigv4.New(ring, sigv4.Options{Now: time.Now})})
+	api := dynamoapi.New(dynamoapi.Config{Store: s, Verifier: sigv4.New(ring, time.Now)})
 	for _, table := range []string{"mine", "other"} {
 		accepted(t, api, "CreateTable", `{"TableName":"`+table+`","BillingMode":"PAY_PER_REQUEST",`+simple+`}`)
 	}

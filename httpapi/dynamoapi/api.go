@@ -18,14 +18,10 @@ import (
 type Config struct {
 	Store  *store.Store
 	Policy store.Policy // of the tables that are created here; empty: PolicyLocal
-	Why    string       // the reason for the policy, for the people who read the catalogue
 
 	// Owned are the tables that a node and its applications work with. They are not deleted, nor lose what is declared of
 	// them, and names that begin as those of the node's own tables do are not free. nil: there is no node behind the API.
 	Owned []store.TableSpec
-
-	Region  string // in ARNs; empty: us-east-1
-	Account string // in ARNs; empty: 000000000000
 
 	Verifier *sigv4.Verifier  // of signatures; nil: nobody is asked who they are
 	Faults   *inject.Injector // on demand; nil: none
@@ -39,9 +35,6 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	c.Policy = cmp.Or(c.Policy, store.PolicyLocal)
-	c.Why = cmp.Or(c.Why, "made through the DynamoDB API")
-	c.Region = cmp.Or(c.Region, "us-east-1")
-	c.Account = cmp.Or(c.Account, noAccount)
 	c.MaxConnections = cmp.Or(c.MaxConnections, DefaultConnections)
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.Now == nil {

@@ -55,36 +55,28 @@ func (c *call) Value(key any) any {
 }
 
 // view runs fn on a snapshot.
-func (c *call) view(fn func(*store.Tx) error) error {
-	return c.api.store.View(c, func(tx *store.Tx) error {
-		c.show(tx)
-		return fn(tx)
-	})
-}
+func (c *call) view(fn func(*store.Tx) error) error { return c.api.store.View(c, c.showing(fn)) }
 
 // evaluate is view for what has expressions: their work is bounded.
 func (c *call) evaluate(fn func(*store.Tx) error) error {
-	return c.api.store.ViewRequest(c, func(tx *store.Tx) error {
-		c.show(tx)
-		return fn(tx)
-	})
+	return c.api.store.ViewRequest(c, c.showing(fn))
 }
 
 // update runs fn in a transaction, and maybe on snapshots before: see store.UpdateRequest. checks tells that it changes nothing.
 func (c *call) update(checks bool, fn func(*store.Tx) error) error {
-	return c.api.store.UpdateRequest(c, checks, func(tx *store.Tx) error {
-		c.show(tx)
-		return fn(tx)
-	})
+	return c.api.store.UpdateRequest(c, checks, c.showing(fn))
 }
 
-// show has a transaction see what DynamoDB shows: items past their TTL until they are swept, nothing that the node keeps for
+// showing has a transaction see what DynamoDB shows: items past their TTL until they are swept, nothing that the node keeps for
 // itself, and on demand global indexes that are behind.
-func (c *call) show(tx *store.Tx) {
-	tx.ShowExpired()
-	tx.HideInternal()
-	if d := c.fault.IndexDelay; d > 0 {
-		tx.IndexesAsOf(tx.Now().Add(-d))
+func (c *call) showing(fn func(*store.Tx) error) func(*store.Tx) error {
+	return func(tx *store.Tx) error {
+		tx.ShowExpired()
+		tx.HideInternal()
+		if d := c.fault.IndexDelay; d > 0 {
+			tx.IndexesAsOf(tx.Now().Add(-d))
+		}
+		return fn(tx)
 	}
 }
 
@@ -104,16 +96,19 @@ func (c *call) table(name string) (store.TableDescription, error) {
 //	arn:aws:dynamodb:region:account:table/name/index/index
 //	arn:aws:dynamodb:region:account:table/name/stream/label
 
-// noAccount stands in ARNs where no account was configured; nobody has it.
-const noAccount = "000000000000"
+// The place of the tables in ARNs. Clients need one; there is but this one here.
+const (
+	region  = "us-east-1"
+	account = "000000000000"
+)
 
-func (c Config) tableARN(table string) string {
-	return "arn:aws:dynamodb:" + c.Region + ":" + c.Account + ":table/" + table
+func tableARN(table string) string {
+	return "arn:aws:dynamodb:" + region + ":" + account + ":table/" + table
 }
 
-func (c Config) indexARN(table, index string) string { return c.tableARN(table) + "/index/" + index }
+func indexARN(table, index string) string { return tableARN(table) + "/index/" + index }
 
-func (c Config) streamARN(table, label string) string { return c.tableARN(table) + "/stream/" + label }
+func streamARN(table, label string) string { return tableARN(table) + "/stream/" + label }
 
 // resource returns what an ARN of DynamoDB names behind "table/": "name", "name/stream/label". Region and account may be
 // any: a client's configuration has some, and there is but one here.

@@ -94,7 +94,7 @@ func (r *createTable) checkBilling() error {
 
 // spec makes the declaration of the table.
 func (r *createTable) spec(c *call) (store.TableSpec, error) {
-	spec := store.TableSpec{Name: tableName(r.table.V), Policy: c.api.cfg.Policy, Why: c.api.cfg.Why}
+	spec := store.TableSpec{Name: tableName(r.table.V), Policy: c.api.cfg.Policy, Why: "made through the DynamoDB API"}
 	if len(r.key.V) > len(r.definitions.V) {
 		return spec, errValidation("Invalid KeySchema: Some index key attribute have no definition")
 	}

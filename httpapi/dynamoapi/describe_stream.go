@@ -58,7 +58,7 @@ func (r *listStreams) run(c *call) error {
 	c.out.NamedArray("Streams")
 	arn := ""
 	for _, st := range streams {
-		arn = c.api.cfg.streamARN(st.Table, st.Label)
+		arn = streamARN(st.Table, st.Label)
 		c.out.Begin()
 		c.out.NamedText("StreamArn", arn)
 		c.out.NamedText("TableName", st.Table)
@@ -131,7 +131,7 @@ func (r *describeStream) run(c *call) error {
 	}
 	out := c.out
 	out.NamedObject("StreamDescription")
-	out.NamedText("StreamArn", c.api.cfg.streamARN(st.Table, st.Label))
+	out.NamedText("StreamArn", streamARN(st.Table, st.Label))
 	out.NamedText("StreamLabel", st.Label)
 	status := "ENABLED"
 	if !st.Open() {

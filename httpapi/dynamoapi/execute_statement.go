@@ -128,32 +128,20 @@ func (s *statement) write(spec *store.TableSpec, params []attr.Value) (w store.W
 
 // perform does a write and returns what RETURNING shows of it.
 func (s *statement) perform(tx *store.Tx, w store.WriteItem) (attr.Item, error) {
+	var images store.Images
+	var err error
 	switch {
 	case w.Put != nil:
-		_, err := tx.Put(*w.Put)
-		return nil, err
+		_, err = tx.Put(*w.Put)
 	case w.Delete != nil:
-		old, err := tx.Delete(*w.Delete)
-		if s.read.Returning == partiql.ReturnNone {
-			old = nil
-		}
-		return old, err
+		images.Old, err = tx.Delete(*w.Delete)
+	default:
+		images, err = tx.Update(*w.Update)
 	}
-	images, err := tx.Update(*w.Update)
 	if err != nil {
 		return nil, err
 	}
-	switch s.read.Returning {
-	case partiql.ReturnAllOld:
-		return images.Old, nil
-	case partiql.ReturnAllNew:
-		return images.New, nil
-	case partiql.ReturnUpdatedOld:
-		return images.Updated().Old, nil
-	case partiql.ReturnUpdatedNew:
-		return images.Updated().New, nil
-	}
-	return nil, nil
+	return returned(string(s.read.Returning), images), nil
 }
 
 // refused makes of an error of a write what PartiQL says of it.

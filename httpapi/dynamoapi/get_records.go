@@ -150,7 +150,7 @@ func (c *call) writeRecord(st store.TableStream, r *store.Record, size int) {
 	out.NamedText("eventName", eventName(r))
 	out.NamedText("eventVersion", "1.1")
 	out.NamedText("eventSource", "aws:dynamodb")
-	out.NamedText("awsRegion", c.api.cfg.Region)
+	out.NamedText("awsRegion", region)
 	out.NamedObject("dynamodb")
 	out.NamedFloat("ApproximateCreationDateTime", float64(r.At.Unix())) // to the second, as the service gives it
 	named(out, "Keys", r.Key)

@@ -69,7 +69,7 @@ func (r *getShardIterator) run(c *call) error {
 		return err
 	}
 	c.out.NamedText("ShardIterator", shardIterator{
-		stream: c.api.cfg.streamARN(st.Table, st.Label), after: after, made: c.api.cfg.Now(),
+		stream: streamARN(st.Table, st.Label), after: after, made: c.api.cfg.Now(),
 	}.String())
 	return nil
 }

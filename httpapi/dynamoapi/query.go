@@ -71,17 +71,10 @@ var inValue = regexp.MustCompile("contains duplicates|number set|numeric value|s
 
 // what is Select as the store knows it.
 func (r *reading) what() store.Select {
-	switch r.selected.V {
-	case "ALL_ATTRIBUTES":
-		return store.SelectAll
-	case "ALL_PROJECTED_ATTRIBUTES":
-		return store.SelectProjected
-	case "SPECIFIC_ATTRIBUTES":
-		return store.SelectSpecific
-	case "COUNT":
-		return store.SelectCount
-	}
-	return store.SelectDefault
+	return map[string]store.Select{
+		"ALL_ATTRIBUTES": store.SelectAll, "ALL_PROJECTED_ATTRIBUTES": store.SelectProjected,
+		"SPECIFIC_ATTRIBUTES": store.SelectSpecific, "COUNT": store.SelectCount,
+	}[r.selected.V] // none: SelectDefault
 }
 
 // selectError names AttributesToGet where that is the projection which does not go with Select. Query and Scan word it each in

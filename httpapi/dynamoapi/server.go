@@ -98,7 +98,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // health is the service's answer to a health check.
 func (a *API) health(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = fmt.Fprintf(w, "healthy: dynamodb.%s.amazonaws.com ", a.cfg.Region) // the client may have gone
+	_, _ = fmt.Fprintf(w, "healthy: dynamodb.%s.amazonaws.com ", region) // the client may have gone
 }
 
 // serve runs a request. After an error nothing of what is in out counts.

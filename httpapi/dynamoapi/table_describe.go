@@ -25,7 +25,7 @@ type look struct {
 
 // describe writes a TableDescription.
 func (c *call) describe(d store.TableDescription, l look) {
-	out, cfg, spec := c.out, c.api.cfg, d.Spec
+	out, spec := c.out, d.Spec
 	if l.table == "" {
 		l.table = "ACTIVE"
 	}
@@ -50,7 +50,7 @@ func (c *call) describe(d store.TableDescription, l look) {
 	c.writeThroughput(throughput, onDemand(d))
 	out.NamedInt("TableSizeBytes", l.counts.Bytes)
 	out.NamedInt("ItemCount", l.counts.Items)
-	out.NamedText("TableArn", cfg.tableARN(spec.Name))
+	out.NamedText("TableArn", tableARN(spec.Name))
 	if d.ID != "" {
 		out.NamedText("TableId", d.ID)
 	}
@@ -151,7 +151,7 @@ func (c *call) writeStream(d store.TableDescription) {
 	if n := len(d.Streams); n > 0 {
 		label := d.Streams[n-1].Label
 		out.NamedText("LatestStreamLabel", label)
-		out.NamedText("LatestStreamArn", c.api.cfg.streamARN(d.Spec.Name, label))
+		out.NamedText("LatestStreamArn", streamARN(d.Spec.Name, label))
 	}
 }
 
@@ -224,7 +224,7 @@ func (c *call) writeIndex(d store.TableDescription, ix store.IndexSpec, l look) 
 	}
 	out.NamedInt("IndexSizeBytes", counts.Bytes)
 	out.NamedInt("ItemCount", counts.Items)
-	out.NamedText("IndexArn", c.api.cfg.indexARN(d.Spec.Name, ix.Name))
+	out.NamedText("IndexArn", indexARN(d.Spec.Name, ix.Name))
 }
 
 func writeProjection(out *wire.Encoder, ix store.IndexSpec) {

@@ -53,12 +53,6 @@ func (t *taggedTable) name() (string, error) {
 	return name, nil
 }
 
-// isOwn reports whether the ARN is of the API's own account. One that was not configured is nobody's: tables of any
-// account are found under it, and of those that are not there nobody says so.
-func (t *taggedTable) isOwn(c *call) bool {
-	return c.api.cfg.Account != noAccount && strings.Contains(t.V, ":"+c.api.cfg.Account+":")
-}
-
 // described describes the table. The texts of the operations differ.
 func (t *taggedTable) described(c *call, format string, args ...any) (store.TableDescription, error) {
 	name, err := t.name()
@@ -183,12 +177,9 @@ func (r *listTagsOfResource) run(c *call) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.table(name); err != nil && !r.isOwn(c) {
+	d, err := c.table(name)
+	if err != nil { // of a table that is not there, nobody says so
 		return errAccessDenied()
-	}
-	d, err := r.described(c, noTagged, r.V)
-	if err != nil {
-		return err
 	}
 	c.out.NamedArray("Tags")
 	for _, key := range slices.Sorted(maps.Keys(d.Settings.Tags)) {

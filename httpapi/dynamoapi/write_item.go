@@ -44,9 +44,9 @@ func (r *writing) constrainExpected(c *constraints) {
 	r.legacy.constrainExpected(c)
 }
 
-// shown returns the attributes that are to be returned.
-func (r *writing) shown(images store.Images) attr.Item {
-	switch r.returnValues.V {
+// returned is what a write returns of its item.
+func returned(what string, images store.Images) attr.Item {
+	switch what {
 	case "ALL_OLD":
 		return images.Old
 	case "ALL_NEW":
@@ -111,7 +111,7 @@ func (r *writing) do(c *call, key attr.Item, write func(tx *store.Tx) (store.Ima
 	if err != nil {
 		return withoutOld(err, r.onFailure)
 	}
-	if show := r.shown(images); len(show) > 0 {
+	if show := returned(r.returnValues.V, images); len(show) > 0 {
 		named(c.out, "Attributes", show)
 	}
 	units.one(c.out)

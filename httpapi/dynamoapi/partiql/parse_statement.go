@@ -303,7 +303,7 @@ func (p *parser) tail(s *Statement) error {
 
 // String is the clause without its star.
 func (r Returning) String() string {
-	return [...]string{"", "ALL OLD", "ALL NEW", "MODIFIED OLD", "MODIFIED NEW"}[r]
+	return strings.NewReplacer("UPDATED", "MODIFIED", "_", " ").Replace(string(r))
 }
 
 func (p *parser) returning(s *Statement) (bool, error) {

@@ -19,15 +19,15 @@ const (
 )
 
 // Returning is what a write gives of its item.
-type Returning uint8
+type Returning string
 
-// The RETURNING clauses, by DynamoDB's names for the ReturnValues of the same meaning.
+// The RETURNING clauses, as the ReturnValues of the same meaning.
 const (
-	ReturnNone Returning = iota
-	ReturnAllOld
-	ReturnAllNew
-	ReturnUpdatedOld // MODIFIED OLD
-	ReturnUpdatedNew // MODIFIED NEW
+	ReturnNone       Returning = ""
+	ReturnAllOld     Returning = "ALL_OLD"
+	ReturnAllNew     Returning = "ALL_NEW"
+	ReturnUpdatedOld Returning = "UPDATED_OLD" // MODIFIED OLD
+	ReturnUpdatedNew Returning = "UPDATED_NEW" // MODIFIED NEW
 )
 
 // Statement is a text that has been read. It is never changed, and may be compiled many times, for many requests at once.

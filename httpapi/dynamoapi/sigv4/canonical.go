@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// canonical returns the request as it is signed. payload is the hash of the body, in hexadecimal, or UNSIGNED-PAYLOAD.
+// canonical returns the request as it is signed. payload is the hash of the body, in hexadecimal.
 func (c *claim) canonical(r *http.Request, payload string) string {
 	var b strings.Builder
 	b.Grow(1024)

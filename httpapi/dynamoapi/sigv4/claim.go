@@ -14,7 +14,6 @@ const (
 	algorithm   = "AWS4-HMAC-SHA256"
 	terminator  = "aws4_request"
 	service     = "dynamodb"
-	unsigned    = "UNSIGNED-PAYLOAD"
 	stampLayout = "20060102T150405Z"
 	skew        = 15 * time.Minute
 	maxExpires  = 7 * 24 * time.Hour // of a presigned URL

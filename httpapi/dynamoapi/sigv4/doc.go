@@ -35,7 +35,7 @@
 // the query, the signed headers and the body. Host and all headers that begin with X-Amz- must be signed. The time of
 // the request, X-Amz-Date or Date, may be 15 minutes off. Keys are for good: a request with a token of temporary
 // credentials (X-Amz-Security-Token) is refused, as the service refuses one that it did not give out. A body that is not
-// signed (X-Amz-Content-Sha256: UNSIGNED-PAYLOAD) is accepted only if Options say so.
+// signed (X-Amz-Content-Sha256: UNSIGNED-PAYLOAD) is refused: without TLS anybody on the way could change it.
 //
 // The order in which a request with several faults is refused, and the words, are those of the service.
 package sigv4

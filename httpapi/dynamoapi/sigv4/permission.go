@@ -103,9 +103,8 @@ func (g *grant) allows(action, table string) bool {
 
 // Principal is who sent a request. A nil *Principal may do nothing.
 type Principal struct {
-	id              string
-	grants          []grant
-	region, account string
+	id     string
+	grants []grant
 }
 
 // Anyone returns a Principal without a key that may do everything, for a server that verifies nothing.
@@ -152,7 +151,7 @@ func (p *Principal) denied(action, table string) *Error {
 	if p == nil {
 		return errMissing()
 	}
-	return refuse("AccessDeniedException", "User: arn:aws:iam::%[1]s:user/%[2]s is not authorized to perform: dynamodb:%[3]s on "+
-		"resource: arn:aws:dynamodb:%[4]s:%[1]s:table/%[5]s because no identity-based policy allows the dynamodb:%[3]s action",
-		p.account, p.id, action, p.region, table)
+	return refuse("AccessDeniedException", "User: arn:aws:iam::000000000000:user/%[1]s is not authorized to perform: dynamodb:%[2]s on "+
+		"resource: arn:aws:dynamodb:us-east-1:000000000000:table/%[3]s because no identity-based policy allows the dynamodb:%[2]s action",
+		p.id, action, table)
 }

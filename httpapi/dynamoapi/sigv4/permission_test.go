@@ -15,7 +15,7 @@ func principal(t testing.TB, grants ...Grant) *Principal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Principal{id: testID, grants: keys.byID[testID].grants, region: "eu-west-1", account: "000000000000"}
+	return &Principal{id: testID, grants: keys.byID[testID].grants}
 }
 
 func grants(tables, actions string) Grant {
@@ -39,7 +39,7 @@ func TestAllow(t *testing.T) {
 		{grants("Sc*s", "*Item"), "PutItem", "Scores Scs", "-", false},
 		{grants("Sc*s", "*Item"), "PutItem", "Score", "Score", false},
 		{grants("S.c-_*", "*"), "DeleteTable", "S.c-_1", "-", false},
-		{grants("S*", "*"), "PutItem", "arn:aws:dynamodb:eu-west-1:000000000000:table/S", "arn:aws:dynamodb:eu-west-1:000000000000:table/S", false},
+		{grants("S*", "*"), "PutItem", "arn:aws:dynamodb:us-east-1:000000000000:table/S", "arn:aws:dynamodb:us-east-1:000000000000:table/S", false},
 		{grants("*", "read"), "Query", "Any", "-", false},
 		{grants("*", "read"), "PutItem", "Any", "Any", false},
 		{grants("*", "write"), "ConditionCheckItem", "Any", "-", false},
@@ -59,7 +59,7 @@ func TestAllow(t *testing.T) {
 			continue
 		}
 		want := "AccessDeniedException: User: arn:aws:iam::000000000000:user/AKIDSCOREBOARD is not authorized to perform: dynamodb:" +
-			test.action + " on resource: arn:aws:dynamodb:eu-west-1:000000000000:table/" + test.refused +
+			test.action + " on resource: arn:aws:dynamodb:us-east-1:000000000000:table/" + test.refused +
 			" because no identity-based policy allows the dynamodb:" + test.action + " action"
 		if err == nil || refusal(t, err) != want {
 			t.Errorf("%+v: %v", test, err)

@@ -35,7 +35,7 @@ func keyring(t testing.TB, regions ...string) *Keyring {
 }
 
 func verifier(t testing.TB, regions ...string) *Verifier {
-	return New(keyring(t, regions...), Options{Now: func() time.Time { return testNow }})
+	return New(keyring(t, regions...), func() time.Time { return testNow })
 }
 
 // request makes one as a server gets it.

@@ -65,7 +65,7 @@ func TestRecordedMismatch(t *testing.T) {
 	r.Header.Set("Date", "Sun, 09 Jun 2013 10:07:59 GMT")
 	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+testID+"/20130609/ap-southeast-2/dynamodb/aws4_request, "+
 		"SignedHeaders=host, Signature=b")
-	v := New(keyring(t), Options{Now: func() time.Time { return time.Date(2013, 6, 9, 10, 8, 0, 0, time.UTC) }})
+	v := New(keyring(t), func() time.Time { return time.Date(2013, 6, 9, 10, 8, 0, 0, time.UTC) })
 	_, err := verify(v, r, "")
 	const want = "InvalidSignatureException: The request signature we calculated does not match the signature you provided. " +
 		"Check your AWS Secret Access Key and signing method. Consult the service documentation for details.\n\n" +

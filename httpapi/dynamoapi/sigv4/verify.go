@@ -1,7 +1,6 @@
 package sigv4
 
 import (
-	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,21 +10,10 @@ import (
 	"time"
 )
 
-// Options are how a Verifier works.
-type Options struct {
-	Region  string           // in the names of resources in refusals; empty: us-east-1
-	Account string           // as well; empty: 000000000000
-	Now     func() time.Time // the clock by which a signature is current
-
-	// UnsignedPayload accepts requests whose client chose not to sign the body. Without TLS anybody on the way could then
-	// change it.
-	UnsignedPayload bool
-}
-
 // Verifier verifies requests. Its methods may be called from any goroutine. A nil *Verifier verifies nothing, and lets
 // everybody do everything.
 type Verifier struct {
-	opts  Options
+	now   func() time.Time // the clock by which a signature is current
 	state atomic.Pointer[state]
 }
 
@@ -44,11 +32,9 @@ type scope struct{ id, date, region string }
 // takes a known key to fill it.
 const maxDerived = 256
 
-// New makes a Verifier.
-func New(keys *Keyring, opts Options) *Verifier {
-	opts.Region = cmp.Or(opts.Region, "us-east-1")
-	opts.Account = cmp.Or(opts.Account, "000000000000")
-	v := &Verifier{opts: opts}
+// New makes a Verifier. now is the clock by which a signature is current.
+func New(keys *Keyring, now func() time.Time) *Verifier {
+	v := &Verifier{now: now}
 	v.SetKeys(keys)
 	return v
 }
@@ -67,7 +53,7 @@ func (v *Verifier) Verify(r *http.Request, payload [sha256.Size]byte) (*Principa
 	s := v.state.Load()
 	c, refusal := claimOf(r)
 	if refusal == nil {
-		refusal = c.current(v.opts.Now())
+		refusal = c.current(v.now())
 	}
 	if refusal == nil {
 		refusal = c.headersSigned(r.Header)
@@ -82,21 +68,17 @@ func (v *Verifier) Verify(r *http.Request, payload [sha256.Size]byte) (*Principa
 	if !ok {
 		return nil, errUnrecognized()
 	}
-	if refusal := v.checkSignature(r, c, s, key, payload); refusal != nil {
+	if refusal := s.checkSignature(r, c, key, payload); refusal != nil {
 		return nil, refusal
 	}
 	if c.hasToken {
 		return nil, errUnrecognized()
 	}
-	return &Principal{id: c.id, grants: key.grants, region: v.opts.Region, account: v.opts.Account}, nil
+	return &Principal{id: c.id, grants: key.grants}, nil
 }
 
-func (v *Verifier) checkSignature(r *http.Request, c *claim, s *state, key *key, payload [sha256.Size]byte) *Error {
-	body := hex.EncodeToString(payload[:])
-	if v.opts.UnsignedPayload && r.Header.Get("X-Amz-Content-Sha256") == unsigned {
-		body = unsigned
-	}
-	canonical := c.canonical(r, body)
+func (s *state) checkSignature(r *http.Request, c *claim, key *key, payload [sha256.Size]byte) *Error {
+	canonical := c.canonical(r, hex.EncodeToString(payload[:]))
 	toSign := stringToSign(c.stamp, c.region, service, canonical)
 	signing, known := s.signingKey(c, key)
 	want := hex.EncodeToString(mac(signing, toSign))

@@ -72,7 +72,7 @@ func ours(t testing.TB, key sigv4.Key, faults *inject.Injector) string {
 		t.Fatal(err)
 	}
 	st := storetest.Open(t)
-	api := dynamoapi.New(dynamoapi.Config{Store: st, Verifier: sigv4.New(ring, sigv4.Options{Now: time.Now}), Faults: faults})
+	api := dynamoapi.New(dynamoapi.Config{Store: st, Verifier: sigv4.New(ring, time.Now), Faults: faults})
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
