@@ -69,9 +69,9 @@ func (v *keyElement) members(m *wire.Member) {
 	m.Text("KeyType", &v.kind)
 }
 
-func (v *projectionSpec) members(m *wire.Member) {
-	m.Text("ProjectionType", &v.kind)
-	list(m, "NonKeyAttributes", &v.include, (*wire.Decoder).Text)
+func (p *projectionSpec) members(m *wire.Member) {
+	m.Text("ProjectionType", &p.kind)
+	list(m, "NonKeyAttributes", &p.include, (*wire.Decoder).Text)
 }
 
 func (v *throughputSpec) members(m *wire.Member) {
