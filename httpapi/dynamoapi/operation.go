@@ -31,7 +31,8 @@ type operation struct {
 	new  func() request
 }
 
-// operations is what the API can do, in the order of the names.
+// operations is what the API can do, in the order of the names. A new operation is a type with the methods of request and a line
+// here; a test then asks for its name in package inject.
 func operations() []operation {
 	return []operation{
 		{"BatchExecuteStatement", func() request { return new(batchExecuteStatement) }},
