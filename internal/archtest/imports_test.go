@@ -47,9 +47,8 @@ var arrows = []arrow{
 	{pkg: "edge/cricket/lav2", may: []string{"edge/cricket", "store", "store/attr"}},
 	{pkg: "edge/cricket/push/apns", tests: []string{"edge/cricket/push/sandbox"}},
 	{pkg: "edge/cricket/push/sandbox", tests: []string{"edge/cricket/push/apns"}},
-	{pkg: "edge/cricket/replay", may: []string{"edge/cricket", "edge/cricket/replay/tape"}},
-	{pkg: "edge/cricket/replay/tape"},
-	{pkg: "edge/cricket/replay/cricsheet", may: []string{"edge/cricket/replay/tape"}},
+	{pkg: "edge/cricket/replay", may: []string{"edge/cricket", "edge/cricket/replay/recording"}},
+	{pkg: "edge/cricket/replay/recording"},
 	{pkg: "edge/cricket/sportmonks", may: []string{"edge/cricket"}, tests: []string{"edge/cricket/replay"}},
 	{pkg: apps, may: []string{"store", "store/expr", "store/attr"}, tests: []string{"edge/cricket/replay", "edge/cricket/sportmonks"}},
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/touchline/touchline/edge/cricket/replay"
-	"github.com/touchline/touchline/edge/cricket/replay/cricsheet"
+	"github.com/touchline/touchline/edge/cricket/replay/recording"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/fault"
 )
@@ -97,11 +97,11 @@ func (s replaySource) load() (*replay.Match, error) {
 	if !isDigits(id) || len(id) > 15 {
 		id = "1"
 	}
-	t, err := cricsheet.Convert(id, "", src)
+	rec, err := recording.Read(id, "", src)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "match_file", "%s is not a Cricsheet match file: %s", s.path, plainJSON(err))
 	}
-	m, err := replay.New(t)
+	m, err := replay.New(rec)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "match_file", "%s cannot be played: %s", s.path, err)
 	}

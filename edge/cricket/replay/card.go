@@ -4,12 +4,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket/replay/tape"
+	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
 // card is the scorecard of one innings as far as it has been played.
 type card struct {
-	in      *tape.Innings
+	in      *recording.Innings
 	no      int // from 1
 	runs    int
 	wickets int
@@ -26,18 +26,18 @@ type card struct {
 }
 
 type batLine struct {
-	who         tape.Ref
+	who         recording.Ref
 	runs, balls int
 	fours       int
 	sixes       int
-	out         *tape.Wicket // nil: not out
-	bowler      tape.Ref     // on whose ball
+	out         *recording.Wicket // nil: not out
+	bowler      recording.Ref     // on whose ball
 	fallRuns    int
 	fallLabel   string
 }
 
 type bowlLine struct {
-	who     tape.Ref
+	who     recording.Ref
 	legal   int
 	maidens int
 	runs    int
@@ -51,16 +51,16 @@ type bowlLine struct {
 func (m *Match) cards(v *view) []card {
 	list := make([]card, v.Begun)
 	for i := range list {
-		in := &m.tape.Innings[i]
+		in := &m.rec.Innings[i]
 		list[i] = card{in: in, no: i + 1, runs: in.Pre, penalty: in.Pre}
 	}
 	var over overCount
 	for i := range v.Balls {
 		b := v.ball(m, i)
-		list[b.innings].add(&b, &over, m.tape.BallsPerOver)
+		list[b.innings].add(&b, &over, m.rec.BallsPerOver)
 	}
 	if b := v.phantom; b != nil && b.innings < len(list) && v.torn == 0 {
-		list[b.innings].add(b, &over, m.tape.BallsPerOver)
+		list[b.innings].add(b, &over, m.rec.BallsPerOver)
 	}
 	for i := range min(v.Closed, len(list)) {
 		c := &list[i]
@@ -90,7 +90,7 @@ func (m *Match) begunAt(innings int) time.Time {
 
 // overCount watches for a maiden.
 type overCount struct {
-	bowler   tape.Ref
+	bowler   recording.Ref
 	shared   bool // by two bowlers
 	legal    int
 	conceded int
@@ -142,7 +142,7 @@ func (c *card) bat(b *ball) {
 }
 
 // batter finds a batter's line, or opens one.
-func (c *card) batter(r tape.Ref) int {
+func (c *card) batter(r recording.Ref) int {
 	for i := range c.batting {
 		if c.batting[i].who == r {
 			return i

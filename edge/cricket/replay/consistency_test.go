@@ -54,10 +54,10 @@ func sums(m *Match, f *seenFixture) (problems []string) {
 		if s.off+extra.Total != r.Score || extra.Total != extra.Wide+extra.NoballRuns+extra.Bye+extra.LegBye+extra.Penalty {
 			bad("%s: bat %d and extras %+v are not %d", board, s.off, extra, r.Score)
 		}
-		if got := legalOf(r.Overs.String(), m.tape.BallsPerOver); got != s.legal || total.Overs != r.Overs {
+		if got := legalOf(r.Overs.String(), m.rec.BallsPerOver); got != s.legal || total.Overs != r.Overs {
 			bad("%s: %s overs of %d legal balls", board, r.Overs, s.legal)
 		}
-		row := sumRows(f, board, m.tape.BallsPerOver)
+		row := sumRows(f, board, m.rec.BallsPerOver)
 		if row.off != s.off || row.faced != s.faced || row.conceded != s.conceded || row.legal != s.legal {
 			bad("%s: rows %+v, balls %+v", board, row, s)
 		}
@@ -179,7 +179,7 @@ func TestNextChange(t *testing.T) {
 
 // answers is all that the feed says at an instant.
 func (d *desk) answers(at time.Time) []byte {
-	all := d.get(at, "/fixtures/"+d.m.tape.ID+"?api_token=secret&include="+allIncludes).Body.Bytes()
+	all := d.get(at, "/fixtures/"+d.m.rec.ID+"?api_token=secret&include="+allIncludes).Body.Bytes()
 	return append(all, d.get(at, "/livescores?api_token=secret").Body.Bytes()...)
 }
 

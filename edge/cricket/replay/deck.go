@@ -13,8 +13,8 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Deck plays tapes on the wall clock, as many at once as it is told, and is the feed that has them. A replay is a match
-// of its own: its id is the tape's with three digits behind it, or more after a thousand replays, and everything in it
+// Deck plays recordings on the wall clock, as many at once as it is told, and is the feed that has them. A replay is a match
+// of its own: its id is the recording's with three digits behind it, or more after a thousand replays, and everything in it
 // has the time at which it was played. Nothing ticks: how far a replay is follows from the clock. It is safe for
 // concurrent use.
 type Deck struct {
@@ -52,7 +52,7 @@ type Playing struct {
 	Faults    uint64    `json:"faults"`    // seed of the lies; 0: none
 }
 
-// StartReplay asks for a tape to be played. Speed 0 stands for 1.
+// StartReplay asks for a recording to be played. Speed 0 stands for 1.
 type StartReplay struct {
 	TapeID string
 	Speed  float64
@@ -90,8 +90,8 @@ func (d *Deck) shows() []*show {
 // Tapes lists what can be played, oldest first.
 func (d *Deck) Tapes() []Info { return List() }
 
-// Start plays a tape from a minute before its beginning, less at a higher speed: toss and line-ups are known, and play is
-// about to start. Errors: fault.NotFound for an unknown tape, fault.Invalid for an impossible
+// Start plays a recording from a minute before its beginning, less at a higher speed: toss and line-ups are known, and play is
+// about to start. Errors: fault.NotFound for an unknown recording, fault.Invalid for an impossible
 // speed, fault.Conflict when too many are on the deck.
 func (d *Deck) Start(r StartReplay) (Playing, error) {
 	if r.Speed == 0 {
@@ -100,7 +100,7 @@ func (d *Deck) Start(r StartReplay) (Playing, error) {
 	if err := checkSpeed(r.Speed); err != nil {
 		return Playing{}, err
 	}
-	tape, err := Load(r.TapeID)
+	recorded, err := Load(r.TapeID)
 	if err != nil {
 		return Playing{}, err
 	}
@@ -119,7 +119,7 @@ func (d *Deck) Start(r StartReplay) (Playing, error) {
 		ID: fmt.Sprintf("%s%03d", r.TapeID, d.started), TapeID: r.TapeID,
 		StartedAt: now.Add(lead), Lead: lead, Speed: r.Speed, Faults: r.Faults,
 	}
-	p, err := newPlay(tape, state)
+	p, err := newPlay(recorded, state)
 	if err != nil {
 		return Playing{}, err
 	}
@@ -209,7 +209,7 @@ func (d *Deck) Save() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// Load makes the deck what it was when Save gave raw. Tapes that are not there any more are left out. Fault.Damaged for
+// Load makes the deck what it was when Save gave raw. Recordings that are not there any more are left out. Fault.Damaged for
 // what Save did not give; the deck stays as it is then.
 func (d *Deck) Load(raw []byte) error {
 	var s shelf
@@ -218,11 +218,11 @@ func (d *Deck) Load(raw []byte) error {
 	}
 	var plays []*play
 	for _, state := range s.Plays {
-		tape, err := Load(state.TapeID)
+		recorded, err := Load(state.TapeID)
 		if err != nil {
 			continue
 		}
-		p, err := newPlay(tape, state)
+		p, err := newPlay(recorded, state)
 		if err != nil || checkSpeed(state.Speed) != nil || !p.sound() {
 			return fault.Wrap(err, fault.Damaged, "bad_deck", "the saved replay %s cannot be read", strconv.Quote(state.ID))
 		}

@@ -36,25 +36,25 @@ type run struct {
 // play is a replay.
 type play struct {
 	saved
-	tape   *Match
-	match  *Match // as it is played
-	breaks []bool // before a ball: another innings or another day begins with it
-	show   *show
+	recorded *Match
+	match    *Match // as it is played
+	breaks   []bool // before a ball: another innings or another day begins with it
+	show     *show
 }
 
 // never is when a ball of a paused replay is bowled.
 const never = 10 * 365 * 24 * time.Hour
 
-func newPlay(tape *Match, state saved) (*play, error) {
-	p := &play{saved: state, tape: tape, breaks: make([]bool, len(tape.balls)+1)}
-	for i := 1; i < len(tape.moments); i++ {
-		if b := tape.moments[i].Balls; b > 0 && b == tape.moments[i-1].Balls && b < len(tape.balls) {
+func newPlay(recorded *Match, state saved) (*play, error) {
+	p := &play{saved: state, recorded: recorded, breaks: make([]bool, len(recorded.balls)+1)}
+	for i := 1; i < len(recorded.moments); i++ {
+		if b := recorded.moments[i].Balls; b > 0 && b == recorded.moments[i-1].Balls && b < len(recorded.balls) {
 			p.breaks[b] = true
 		}
 	}
-	own := *tape.tape
+	own := *recorded.rec
 	own.ID = state.ID
-	p.match = &Match{tape: &own, balls: slices.Clone(tape.balls)}
+	p.match = &Match{rec: &own, balls: slices.Clone(recorded.balls)}
 	if _, err := fmt.Sscan(own.ID, &p.match.id); err != nil {
 		return nil, fault.Wrap(err, fault.Damaged, "bad_deck", "%s is not a match id", own.ID)
 	}
@@ -69,7 +69,7 @@ func (p *play) sound() bool {
 		return false
 	}
 	for i, r := range p.Runs {
-		if r.First < 0 || r.First > len(p.tape.balls) || !(r.MsPerBall > 0) || i > 0 && r.First < p.Runs[i-1].First {
+		if r.First < 0 || r.First > len(p.recorded.balls) || !(r.MsPerBall > 0) || i > 0 && r.First < p.Runs[i-1].First {
 			return false
 		}
 	}
@@ -104,7 +104,7 @@ func (p *play) resume(i int, now time.Time, after time.Duration) {
 
 // times are when the balls are bowled.
 func (p *play) times() []time.Time {
-	at := make([]time.Time, len(p.tape.balls))
+	at := make([]time.Time, len(p.recorded.balls))
 	for n, r := range p.Runs {
 		until := len(at)
 		if n+1 < len(p.Runs) {
@@ -144,17 +144,17 @@ func (p *play) build() {
 		m.balls[i].at = at[i]
 	}
 	scaled := func(d time.Duration) time.Duration { return time.Duration(float64(d) * m.pace) }
-	for i, mo := range p.tape.moments {
+	for i, mo := range p.recorded.moments {
 		bowled := mo.Balls
 		switch {
 		case i == 0:
 			mo.At = p.StartedAt.Add(-24 * time.Hour)
 		case bowled == 0:
 			mo.At = p.StartedAt.Add(-p.Lead)
-		case p.tape.moments[i-1].Balls < bowled:
+		case p.recorded.moments[i-1].Balls < bowled:
 			mo.At = at[bowled-1]
 		default:
-			after := scaled(mo.At.Sub(p.tape.balls[bowled-1].at))
+			after := scaled(mo.At.Sub(p.recorded.balls[bowled-1].at))
 			if bowled < len(at) {
 				after = min(after, at[bowled].Sub(at[bowled-1])/2)
 			} else if !mo.Live {
@@ -180,8 +180,8 @@ func (p *play) build() {
 func (p *play) playing(now time.Time) Playing {
 	mo := p.match.At(now)
 	out := Playing{
-		ID: p.ID, TapeID: p.TapeID, MatchID: p.ID, Title: p.tape.tape.Teams[0].Name + " v " + p.tape.tape.Teams[1].Name,
-		Status: "playing", Cursor: p.cursor(now), Balls: len(p.tape.balls), MsPerBall: p.ms(), Speed: p.Speed,
+		ID: p.ID, TapeID: p.TapeID, MatchID: p.ID, Title: p.recorded.rec.Teams[0].Name + " v " + p.recorded.rec.Teams[1].Name,
+		Status: "playing", Cursor: p.cursor(now), Balls: len(p.recorded.balls), MsPerBall: p.ms(), Speed: p.Speed,
 		StartedAt: p.StartedAt, Faults: p.Faults,
 	}
 	switch {
@@ -193,8 +193,8 @@ func (p *play) playing(now time.Time) Playing {
 		out.Status = "paused"
 	case p.breaks[out.Cursor] && p.match.balls[out.Cursor].at.Sub(now) > milliseconds(p.ms()):
 		out.Status = statusBreak
-		if i := p.tape.moment(p.tape.balls[out.Cursor].at); i > 0 {
-			out.Status = p.tape.moments[i-1].Status // stumps, too
+		if i := p.recorded.moment(p.recorded.balls[out.Cursor].at); i > 0 {
+			out.Status = p.recorded.moments[i-1].Status // stumps, too
 		}
 	}
 	return out
@@ -237,8 +237,8 @@ func (p *play) control(c Control, now time.Time) error {
 // seek goes to where so many balls have been bowled. Those that are passed over count as bowled at a real match's
 // pace, up to now.
 func (p *play) seek(cursor, position int, now time.Time) error {
-	if position < 0 || position > len(p.tape.balls) {
-		return fault.New(fault.Invalid, "bad_position", "the position must be from 0 to %d", len(p.tape.balls))
+	if position < 0 || position > len(p.recorded.balls) {
+		return fault.New(fault.Invalid, "bad_position", "the position must be from 0 to %d", len(p.recorded.balls))
 	}
 	if skipped := position - cursor; skipped > 0 {
 		p.Runs = slices.DeleteFunc(p.Runs, func(r run) bool { return r.First >= cursor })
@@ -246,7 +246,7 @@ func (p *play) seek(cursor, position int, now time.Time) error {
 			First: cursor, At: now.Add(-time.Duration(skipped-1) * ballToBall), MsPerBall: msPerBall, Skipped: true,
 		})
 	}
-	if position == len(p.tape.balls) {
+	if position == len(p.recorded.balls) {
 		p.Paused = false // there is nothing left to wait for
 		return nil
 	}

@@ -283,7 +283,7 @@ func TestDeckOfALongLife(t *testing.T) {
 	}
 }
 
-// Several replays are one feed: a tape twice is two matches, and each has the balls that it has bowled.
+// Several replays are one feed: a recording twice is two matches, and each has the balls that it has bowled.
 func TestDeckFeed(t *testing.T) {
 	d, c := newDeckAt(t)
 	one := start(t, d, StartReplay{TapeID: "1144530", Speed: 38})

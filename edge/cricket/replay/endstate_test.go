@@ -107,7 +107,7 @@ func linesOf(m *Match, f *seenFixture) []expectedLine {
 		}
 		lines = append(lines, expectedLine{
 			Team: names[r.Team], Runs: r.Score, Wickets: r.Wickets, Overs: overs,
-			SuperOver: m.tape.Innings[i].SuperOver, Forfeited: m.tape.Innings[i].Forfeited,
+			SuperOver: m.rec.Innings[i].SuperOver, Forfeited: m.rec.Innings[i].Forfeited,
 		})
 	}
 	return lines
@@ -211,9 +211,9 @@ func TestIDsAreDistinct(t *testing.T) {
 	rows := map[int64]string{}
 	for _, in := range List() {
 		m := mustLoad(t, in.ID)
-		for i := range m.tape.Teams {
-			team := &m.tape.Teams[i]
-			claim(m.static.teamIDs[i], "team "+m.tape.Gender+" "+team.Name)
+		for i := range m.rec.Teams {
+			team := &m.rec.Teams[i]
+			claim(m.static.teamIDs[i], "team "+m.rec.Gender+" "+team.Name)
 			for k := range team.Players {
 				claim(playerID(&team.Players[k]), "player "+team.Players[k].Registry)
 			}

@@ -124,7 +124,7 @@ func (f *feed) list(w http.ResponseWriter, r *http.Request, kind string, inc inc
 	for _, s := range f.shows() {
 		v, tag := s.now(now)
 		listed := wanted(s, v)
-		kind += fmt.Sprintf("-%s:%s:%t", s.m.tape.ID, tag, listed)
+		kind += fmt.Sprintf("-%s:%s:%t", s.m.rec.ID, tag, listed)
 		if listed {
 			all = append(all, one{s, v})
 		}
@@ -143,12 +143,12 @@ func (f *feed) list(w http.ResponseWriter, r *http.Request, kind string, inc inc
 
 func (f *feed) fixture(w http.ResponseWriter, r *http.Request) {
 	for _, s := range f.shows() {
-		if r.PathValue("id") != s.m.tape.ID {
+		if r.PathValue("id") != s.m.rec.ID {
 			continue
 		}
 		v, tag := s.now(f.clock.Now())
 		inc := parseInclude(r.URL.Query().Get("include"))
-		answerWith(w, r, fmt.Sprintf(`"%s-fixture-%s-%x"`, s.m.tape.ID, tag, uint64(inc)), func() [][]byte {
+		answerWith(w, r, fmt.Sprintf(`"%s-fixture-%s-%x"`, s.m.rec.ID, tag, uint64(inc)), func() [][]byte {
 			return append(append([][]byte{[]byte(`{"data":`)}, s.render(v, inc)...), []byte(`}`))
 		})
 		return

@@ -86,7 +86,7 @@ func (d *desk) get(at time.Time, target string, header ...string) *httptest.Resp
 // fixture asks for the match with everything in it.
 func (d *desk) fixture(at time.Time) *seenFixture {
 	d.t.Helper()
-	w := d.get(at, "/fixtures/"+d.m.tape.ID+"?api_token=secret&include="+allIncludes)
+	w := d.get(at, "/fixtures/"+d.m.rec.ID+"?api_token=secret&include="+allIncludes)
 	var env struct{ Data *seenFixture }
 	d.decode(w.Body.Bytes(), &env)
 	return env.Data

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket/replay/tape"
+	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
 // liar plays a match with the faults of a real feed, and worse. Its answers are a function of the instant: all faults
@@ -85,16 +85,15 @@ func set[V any](m *map[int]V, k int, v V) {
 
 // otherwise is a ball as a scorer in a hurry posts it: a four for five wides, a six for a four, a wicket for none or
 // another batter's, a run too many, a wicket that was none.
-func otherwise(d *tape.Delivery, r *noise) *tape.Delivery {
+func otherwise(d *recording.Delivery, r *noise) *recording.Delivery {
 	out := *d
-	out.Subs = nil
 	if w := firstOut(d); w != nil {
 		if r.next()%3 == 0 { // the other batter
 			other := d.NonStriker
 			if w.Out == d.NonStriker {
 				other = d.Batter
 			}
-			out.Wickets = []tape.Wicket{{Kind: tape.RunOut, Out: other}}
+			out.Wickets = []recording.Wicket{{Kind: recording.RunOut, Out: other}}
 			return &out
 		}
 		out.Wickets = nil
@@ -106,7 +105,7 @@ func otherwise(d *tape.Delivery, r *noise) *tape.Delivery {
 	case d.Bat == 6:
 		out.Bat = 4
 	case d.Wides == 0 && d.NoBalls == 0 && r.next()%3 == 0:
-		out.Bat, out.Byes, out.LegByes, out.Wickets = 0, 0, 0, []tape.Wicket{{Kind: tape.Bowled, Out: d.Batter}}
+		out.Bat, out.Byes, out.LegByes, out.Wickets = 0, 0, 0, []recording.Wicket{{Kind: recording.Bowled, Out: d.Batter}}
 	case d.Wides > 0 || d.Byes > 0 || d.LegByes > 0:
 		out.Wides, out.Byes, out.LegByes, out.Bat = 0, 0, 0, 1
 	default:

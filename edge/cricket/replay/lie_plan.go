@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket/replay/tape"
+	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
 // planner draws a liar's lies.
@@ -198,7 +198,7 @@ func (p *planner) status(from time.Time, d time.Duration) {
 func (p *planner) finished(from time.Time, d time.Duration) {
 	told := &verdict{winner: p.pick(3) - 1}
 	if told.winner >= 0 && p.chance(2) {
-		told.note = fmt.Sprintf("%s won by %s", p.m.tape.Teams[told.winner].Name, plural(1+p.pick(90), "run"))
+		told.note = fmt.Sprintf("%s won by %s", p.m.rec.Teams[told.winner].Name, plural(1+p.pick(90), "run"))
 	}
 	p.tell(from, d, func(v *view) {
 		v.Status, v.Finished = statusFinished, true
@@ -236,7 +236,7 @@ func (p *planner) ending() {
 		p.finished(end, p.some(2, 280))
 	}
 	if p.chance(3) { // the winner is there, the words are not
-		won := &verdict{winner: winner(p.m.tape)}
+		won := &verdict{winner: winner(p.m.rec)}
 		p.tell(end, p.some(2, 60), func(v *view) {
 			if v.Finished {
 				v.verdict = won
@@ -250,7 +250,7 @@ func (p *planner) ending() {
 	last := p.m.balls[len(p.m.balls)-1].d
 	if firstOut(last) == nil && p.chance(5) {
 		i := len(p.m.balls) - 1
-		wrong := &tape.Delivery{Batter: last.Batter, NonStriker: last.NonStriker, Bowler: last.Bowler}
+		wrong := &recording.Delivery{Batter: last.Batter, NonStriker: last.NonStriker, Bowler: last.Bowler}
 		p.tell(p.m.balls[i].at, p.some(5, 40), func(v *view) { set(&v.altered, i, wrong) })
 	}
 }

@@ -6,47 +6,47 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/touchline/touchline/edge/cricket/replay/tape"
+	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
 func TestScoreOfADelivery(t *testing.T) {
-	out := func(kinds ...tape.Kind) (w []tape.Wicket) {
+	out := func(kinds ...recording.Kind) (w []recording.Wicket) {
 		for _, k := range kinds {
-			w = append(w, tape.Wicket{Kind: k})
+			w = append(w, recording.Wicket{Kind: k})
 		}
 		return w
 	}
 	tests := []struct {
-		d    tape.Delivery
+		d    recording.Delivery
 		want score
 	}{
-		{tape.Delivery{}, score{id: 82, name: "No Run", ball: true}},
-		{tape.Delivery{Bat: 1}, score{id: 69, name: "1 Run", runs: 1, ball: true}},
-		{tape.Delivery{Bat: 3}, score{name: "3 Runs", runs: 3, ball: true}},
-		{tape.Delivery{Bat: 4}, score{id: 47, name: "FOUR", runs: 4, four: true, ball: true}},
-		{tape.Delivery{Bat: 4, Run: true}, score{name: "4 Runs", runs: 4, ball: true}},
-		{tape.Delivery{Bat: 6}, score{name: "SIX", runs: 6, six: true, ball: true}},
-		{tape.Delivery{Bat: 6, Run: true}, score{name: "6 Runs", runs: 6, ball: true}},
-		{tape.Delivery{Wides: 1}, score{id: 17, name: "1 Wide", runs: 1}},
-		{tape.Delivery{Wides: 5}, score{id: 52, name: "5 Wides", runs: 5}},
-		{tape.Delivery{Byes: 4}, score{name: "4 Bye", bye: 4, ball: true}},
-		{tape.Delivery{LegByes: 1}, score{id: 4, name: "1 Leg Bye", legBye: 1, ball: true}},
-		{tape.Delivery{NoBalls: 1}, score{name: "1 No Ball", runs: 1, noBall: 1, noBallRuns: 1, ball: true}},
-		{tape.Delivery{NoBalls: 2, Bat: 1}, score{name: "2 No Ball + 1 Run", runs: 3, noBall: 1, noBallRuns: 2, ball: true}},
-		{tape.Delivery{NoBalls: 1, Bat: 6}, score{name: "1 No Ball + Six", runs: 7, six: true, noBall: 1, noBallRuns: 1, ball: true}},
-		{tape.Delivery{NoBalls: 1, Byes: 1}, score{id: 114, name: "1 No Ball + 1 Bye", runs: 1, bye: 1, noBall: 1, noBallRuns: 1, ball: true}},
-		{tape.Delivery{NoBalls: 1, LegByes: 2}, score{name: "1 No Ball + 2 Leg Bye", runs: 1, legBye: 2, noBall: 1, noBallRuns: 1, ball: true}},
-		{tape.Delivery{Penalty: 5}, score{id: 82, name: "No Run", ball: true}},
-		{tape.Delivery{Wickets: out(tape.Caught)}, score{id: 54, name: "Catch Out", wicket: true, isOut: true, ball: true}},
-		{tape.Delivery{Wickets: out(tape.CaughtAndBowled)}, score{id: 54, name: "Catch Out", wicket: true, isOut: true, ball: true}},
-		{tape.Delivery{Wickets: out(tape.Bowled)}, score{id: 79, name: "Clean Bowled", wicket: true, isOut: true, ball: true}},
-		{tape.Delivery{Wickets: out(tape.LBW)}, score{id: 83, name: "LBW OUT", wicket: true, isOut: true, ball: true}},
-		{tape.Delivery{Bat: 1, Wickets: out(tape.RunOut, tape.RetiredOut)}, score{name: "Run Out + 1 Run", runs: 1, wicket: true, isOut: true, ball: true}},
-		{tape.Delivery{Wides: 1, Wickets: out(tape.Stumped)}, score{name: "Stump Out + 1 Wide", runs: 1, wicket: true, isOut: true}},
-		{tape.Delivery{NoBalls: 1, Bat: 1, Wickets: out(tape.RunOut)}, score{name: "Run Out + 1 No Ball + 1 Run", runs: 2, noBall: 1, noBallRuns: 1, wicket: true, isOut: true, ball: true}},
-		{tape.Delivery{Bat: 1, Wickets: out(tape.RetiredHurt)}, score{id: 69, name: "1 Run", runs: 1, ball: true}},
-		{tape.Delivery{Wickets: out(tape.RetiredHurt, tape.RetiredNotOut)}, score{id: 82, name: "No Run", ball: true}},
-		{tape.Delivery{Wickets: out(tape.Obstructing)}, score{name: "Obstructing the Field", wicket: true, isOut: true, ball: true}},
+		{recording.Delivery{}, score{id: 82, name: "No Run", ball: true}},
+		{recording.Delivery{Bat: 1}, score{id: 69, name: "1 Run", runs: 1, ball: true}},
+		{recording.Delivery{Bat: 3}, score{name: "3 Runs", runs: 3, ball: true}},
+		{recording.Delivery{Bat: 4}, score{id: 47, name: "FOUR", runs: 4, four: true, ball: true}},
+		{recording.Delivery{Bat: 4, Run: true}, score{name: "4 Runs", runs: 4, ball: true}},
+		{recording.Delivery{Bat: 6}, score{name: "SIX", runs: 6, six: true, ball: true}},
+		{recording.Delivery{Bat: 6, Run: true}, score{name: "6 Runs", runs: 6, ball: true}},
+		{recording.Delivery{Wides: 1}, score{id: 17, name: "1 Wide", runs: 1}},
+		{recording.Delivery{Wides: 5}, score{id: 52, name: "5 Wides", runs: 5}},
+		{recording.Delivery{Byes: 4}, score{name: "4 Bye", bye: 4, ball: true}},
+		{recording.Delivery{LegByes: 1}, score{id: 4, name: "1 Leg Bye", legBye: 1, ball: true}},
+		{recording.Delivery{NoBalls: 1}, score{name: "1 No Ball", runs: 1, noBall: 1, noBallRuns: 1, ball: true}},
+		{recording.Delivery{NoBalls: 2, Bat: 1}, score{name: "2 No Ball + 1 Run", runs: 3, noBall: 1, noBallRuns: 2, ball: true}},
+		{recording.Delivery{NoBalls: 1, Bat: 6}, score{name: "1 No Ball + Six", runs: 7, six: true, noBall: 1, noBallRuns: 1, ball: true}},
+		{recording.Delivery{NoBalls: 1, Byes: 1}, score{id: 114, name: "1 No Ball + 1 Bye", runs: 1, bye: 1, noBall: 1, noBallRuns: 1, ball: true}},
+		{recording.Delivery{NoBalls: 1, LegByes: 2}, score{name: "1 No Ball + 2 Leg Bye", runs: 1, legBye: 2, noBall: 1, noBallRuns: 1, ball: true}},
+		{recording.Delivery{Penalty: 5}, score{id: 82, name: "No Run", ball: true}},
+		{recording.Delivery{Wickets: out(recording.Caught)}, score{id: 54, name: "Catch Out", wicket: true, isOut: true, ball: true}},
+		{recording.Delivery{Wickets: out(recording.CaughtAndBowled)}, score{id: 54, name: "Catch Out", wicket: true, isOut: true, ball: true}},
+		{recording.Delivery{Wickets: out(recording.Bowled)}, score{id: 79, name: "Clean Bowled", wicket: true, isOut: true, ball: true}},
+		{recording.Delivery{Wickets: out(recording.LBW)}, score{id: 83, name: "LBW OUT", wicket: true, isOut: true, ball: true}},
+		{recording.Delivery{Bat: 1, Wickets: out(recording.RunOut, recording.RetiredOut)}, score{name: "Run Out + 1 Run", runs: 1, wicket: true, isOut: true, ball: true}},
+		{recording.Delivery{Wides: 1, Wickets: out(recording.Stumped)}, score{name: "Stump Out + 1 Wide", runs: 1, wicket: true, isOut: true}},
+		{recording.Delivery{NoBalls: 1, Bat: 1, Wickets: out(recording.RunOut)}, score{name: "Run Out + 1 No Ball + 1 Run", runs: 2, noBall: 1, noBallRuns: 1, wicket: true, isOut: true, ball: true}},
+		{recording.Delivery{Bat: 1, Wickets: out(recording.RetiredHurt)}, score{id: 69, name: "1 Run", runs: 1, ball: true}},
+		{recording.Delivery{Wickets: out(recording.RetiredHurt, recording.RetiredNotOut)}, score{id: 82, name: "No Run", ball: true}},
+		{recording.Delivery{Wickets: out(recording.Obstructing)}, score{name: "Obstructing the Field", wicket: true, isOut: true, ball: true}},
 	}
 	for _, tt := range tests {
 		got := scoreOf(&tt.d)
@@ -248,15 +248,15 @@ func TestLineup(t *testing.T) {
 func TestElevenASide(t *testing.T) {
 	for _, in := range List() {
 		m := mustLoad(t, in.ID)
-		for i := range m.tape.Teams {
+		for i := range m.rec.Teams {
 			eleven := 0
-			for _, p := range m.tape.Teams[i].Players {
+			for _, p := range m.rec.Teams[i].Players {
 				if p.Listed && !p.SuperSub && !p.Substitute {
 					eleven++
 				}
 			}
 			if eleven != 11 {
-				t.Errorf("%s: %s has %d", in.ID, m.tape.Teams[i].Name, eleven)
+				t.Errorf("%s: %s has %d", in.ID, m.rec.Teams[i].Name, eleven)
 			}
 		}
 	}
@@ -308,8 +308,8 @@ func TestNamesAndKinds(t *testing.T) {
 		"1239545": {"Test/5day", "TEST", "India tour of England", "3rd Test"},
 	} {
 		m := mustLoad(t, id)
-		_, code, stage := competition(m.tape)
-		if got := [4]string{feedType(m.tape), code, stage, round(m.tape)}; got != want {
+		_, code, stage := competition(m.rec)
+		if got := [4]string{feedType(m.rec), code, stage, round(m.rec)}; got != want {
 			t.Errorf("%s: %q, want %q", id, got, want)
 		}
 	}
@@ -318,7 +318,7 @@ func TestNamesAndKinds(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
-	if got := scheduledOvers(mustLoad(t, "1334418").tape); got != 20 {
+	if got := scheduledOvers(mustLoad(t, "1334418").rec); got != 20 {
 		t.Errorf("a T20 of %d overs", got)
 	}
 }

@@ -1,18 +1,25 @@
 package replay
 
 import (
-	"embed"
+	"archive/zip"
+	_ "embed" // the recordings
 	"fmt"
+	"io"
+	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket/replay/tape"
+	"github.com/touchline/touchline/edge/cricket/replay/recording"
 	"github.com/touchline/touchline/internal/fault"
 )
 
-//go:embed matches/*.match
-var recordings embed.FS
+//go:embed matches/cricsheet.zip
+var archive string
+
+//go:embed matches/why.txt
+var reasons string
 
 // Info is what a list of recorded matches shows of one.
 type Info struct {
@@ -32,7 +39,7 @@ type Info struct {
 
 // Match is a recorded match with its timetable. It does not change after Load; any number of feeds may share it.
 type Match struct {
-	tape    *tape.Match
+	rec     *recording.Match
 	id      int64
 	balls   []ball
 	moments []Moment
@@ -42,7 +49,7 @@ type Match struct {
 
 // ball is one delivery with what the record leaves to derive.
 type ball struct {
-	d       *tape.Delivery
+	d       *recording.Delivery
 	id      int64
 	at      time.Time
 	index   int    // in the match
@@ -53,42 +60,60 @@ type ball struct {
 }
 
 // List returns all recorded matches, oldest first.
-func List() []Info {
-	names, err := recordings.ReadDir("matches")
-	if err != nil {
-		panic(err) // the folder is compiled in
-	}
-	var list []Info
-	for _, n := range names {
-		t, err := parse(n.Name())
+func List() []Info { return slices.Clone(list()) }
+
+// list is kept: to read all recordings takes a moment.
+var list = sync.OnceValue(func() (out []Info) {
+	for _, f := range recordings() {
+		rec, err := read(f)
 		if err != nil {
-			panic(err) // so are the files, and a test reads every one
+			panic(err) // they are compiled in, and a test reads every one
 		}
-		list = append(list, info(t))
+		out = append(out, info(rec))
 	}
-	sort.SliceStable(list, func(i, k int) bool { return list[i].Date < list[k].Date })
-	return list
-}
+	sort.SliceStable(out, func(i, k int) bool { return out[i].Date < out[k].Date })
+	return out
+})
 
 // Load reads one recorded match; fault.NotFound when there is none of that id.
 func Load(id string) (*Match, error) {
-	t, err := parse(id + ".match")
+	i := slices.IndexFunc(recordings(), func(f *zip.File) bool { return f.Name == id+".json" })
+	if i < 0 {
+		return nil, fault.New(fault.NotFound, "match_not_recorded", "there is no recording of match %s", id)
+	}
+	rec, err := read(recordings()[i])
 	if err != nil {
 		return nil, err
 	}
-	return New(t)
+	return New(rec)
 }
 
-func parse(file string) (*tape.Match, error) {
-	src, err := recordings.ReadFile("matches/" + file)
+// recordings are the files of the archive.
+var recordings = sync.OnceValue(func() []*zip.File {
+	r, err := zip.NewReader(strings.NewReader(archive), int64(len(archive)))
 	if err != nil {
-		return nil, fault.Wrap(err, fault.NotFound, "match_not_recorded", "there is no recording of match %s",
-			strings.TrimSuffix(file, ".match"))
+		panic(err) // it is compiled in
 	}
-	return tape.Parse(file, src)
+	return r.File
+})
+
+func read(f *zip.File) (*recording.Match, error) {
+	body, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	src, err := io.ReadAll(body)
+	if err != nil {
+		return nil, err
+	}
+	id := strings.TrimSuffix(f.Name, ".json")
+	_, why, _ := strings.Cut("\n"+reasons, "\n"+id+" ")
+	why, _, _ = strings.Cut(why, "\n")
+	return recording.Read(id, why, src)
 }
 
-func info(t *tape.Match) Info {
+func info(t *recording.Match) Info {
 	in := Info{
 		ID: t.ID, Date: t.Dates[0], Type: feedType(t), Event: t.Event.Name, Venue: t.Venue, Gender: t.Gender,
 		Result: resultNote(t), Teams: [2]string{t.Teams[0].Name, t.Teams[1].Name}, Why: t.Why,
@@ -103,8 +128,8 @@ func info(t *tape.Match) Info {
 }
 
 // New makes a match of a recording that is none of ours.
-func New(t *tape.Match) (*Match, error) {
-	m := &Match{tape: t}
+func New(t *recording.Match) (*Match, error) {
+	m := &Match{rec: t}
 	if _, err := fmt.Sscan(t.ID, &m.id); err != nil {
 		return nil, fmt.Errorf("match %s: the id is not a number: %w", t.ID, err)
 	}
@@ -117,7 +142,7 @@ func New(t *tape.Match) (*Match, error) {
 }
 
 // Info describes the match.
-func (m *Match) Info() Info { return info(m.tape) }
+func (m *Match) Info() Info { return info(m.rec) }
 
 // number gives the balls their ids: rising, with gaps as of a sequence that other matches share, and the same at
 // every load.

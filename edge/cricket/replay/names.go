@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/touchline/touchline/edge/cricket/replay/tape"
+	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
 // idOf is a stable id for a thing that the record knows by name only.
@@ -17,8 +17,8 @@ func idOf(kind, name string) int64 {
 }
 
 // playerID comes from the record's registry, so that a player is the same in every match.
-func playerID(p *tape.Player) int64 {
-	n, _ := strconv.ParseUint(p.Registry, 16, 32) // the reader of tapes has checked it
+func playerID(p *recording.Player) int64 {
+	n, _ := strconv.ParseUint(p.Registry, 16, 32) // the reader has checked it
 	return 1000 + int64(n%9_000_000)
 }
 
@@ -75,7 +75,7 @@ func teamCodes() map[string]string {
 }
 
 // feedType is the feed's name of the form of cricket.
-func feedType(t *tape.Match) string {
+func feedType(t *recording.Match) string {
 	switch {
 	case t.BallsPerOver == 5:
 		return "100-Ball"
@@ -93,7 +93,7 @@ func feedType(t *tape.Match) string {
 }
 
 // scheduledOvers is an innings' quota as agreed before the match; 0 in multi-day matches. One T20's record says 50.
-func scheduledOvers(t *tape.Match) int {
+func scheduledOvers(t *recording.Match) int {
 	if t.Type == "T20" || t.Type == "IT20" {
 		return 20
 	}
@@ -101,7 +101,7 @@ func scheduledOvers(t *tape.Match) int {
 }
 
 // competition returns the league as the feed would file the match: a tour is a stage of the league of its form.
-func competition(t *tape.Match) (league, code, stage string) {
+func competition(t *recording.Match) (league, code, stage string) {
 	stage = t.Event.Stage
 	if stage == "" && t.Event.Group != "" {
 		stage = "Group " + t.Event.Group
@@ -124,7 +124,7 @@ func competition(t *tape.Match) (league, code, stage string) {
 }
 
 // round is the feed's name of the match within its event.
-func round(t *tape.Match) string {
+func round(t *recording.Match) string {
 	switch {
 	case t.Event.Number == 0:
 		return t.Event.Stage

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/touchline/touchline/edge/cricket/replay/tape"
+	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
 // total is an innings' score, penalty runs included.
-func total(in *tape.Innings) int {
+func total(in *recording.Innings) int {
 	n := in.Pre + in.Post
 	for o := range in.Overs {
 		for b := range in.Overs[o].Balls {
@@ -19,7 +19,7 @@ func total(in *tape.Innings) int {
 }
 
 // winner is the index of the team that the record names, by whatever way, or -1.
-func winner(t *tape.Match) int {
+func winner(t *recording.Match) int {
 	for _, name := range []string{t.Outcome.Winner, t.Outcome.Eliminator, t.Outcome.BowlOut} {
 		if name != "" {
 			return t.TeamIndex(name)
@@ -29,7 +29,7 @@ func winner(t *tape.Match) int {
 }
 
 // drawOrNoResult is the feed's word for a match that nobody won, "" for the others.
-func drawOrNoResult(t *tape.Match) string {
+func drawOrNoResult(t *recording.Match) string {
 	if winner(t) >= 0 {
 		return ""
 	}
@@ -37,7 +37,7 @@ func drawOrNoResult(t *tape.Match) string {
 }
 
 // resultNote is the feed's line about the result.
-func resultNote(t *tape.Match) string {
+func resultNote(t *recording.Match) string {
 	o := &t.Outcome
 	switch {
 	case o.Winner != "":
@@ -57,7 +57,7 @@ func resultNote(t *tape.Match) string {
 	}
 }
 
-func winNote(t *tape.Match) string {
+func winNote(t *recording.Match) string {
 	o := &t.Outcome
 	switch {
 	case o.Method == "Awarded":
@@ -88,14 +88,14 @@ func rule(method string) string {
 }
 
 // superOverTied reports whether the last super over did not settle the match either.
-func superOverTied(t *tape.Match) bool {
+func superOverTied(t *recording.Match) bool {
 	n := len(t.Innings)
 	return n >= 2 && t.Innings[n-1].SuperOver && total(&t.Innings[n-1]) == total(&t.Innings[n-2])
 }
 
 // note is the feed's free text at a moment; "" for none.
 func (m *Match) note(v *view) string {
-	t := m.tape
+	t := m.rec
 	switch {
 	case v.Finished && v.verdict != nil:
 		return v.verdict.note
@@ -120,7 +120,7 @@ func (m *Match) note(v *view) string {
 
 // target is what an innings chases, 0 where it chases nothing.
 func (m *Match) target(i int) int {
-	t := m.tape
+	t := m.rec
 	in := &t.Innings[i]
 	switch {
 	case in.SuperOver:
@@ -150,8 +150,8 @@ func (m *Match) target(i int) int {
 // revised returns the feed's revised overs and target, as far as they are known at a moment: from the innings break on,
 // or the overs from the first ball when the first innings was as short already.
 func (m *Match) revised(v *view) (overs string, runs int, ok bool) {
-	t := m.tape
-	if len(t.Innings) < 2 || t.Innings[1].Target == (tape.Target{}) || v.Begun == 0 {
+	t := m.rec
+	if len(t.Innings) < 2 || t.Innings[1].Target == (recording.Target{}) || v.Begun == 0 {
 		return "", 0, false
 	}
 	target := t.Innings[1].Target

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/touchline/touchline/edge/cricket/replay/tape"
+	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
 // record is an object of a list with its id.
@@ -75,14 +75,14 @@ func (f *feed) squad(w http.ResponseWriter, r *http.Request) {
 		if side < 0 || strconv.FormatInt(st.seasonID, 10) != r.PathValue("season") {
 			continue
 		}
-		answerWith(w, r, fmt.Sprintf(`"squad-%s-%d"`, s.m.tape.ID, side), func() [][]byte {
+		answerWith(w, r, fmt.Sprintf(`"squad-%s-%d"`, s.m.rec.ID, side), func() [][]byte {
 			e := encoder{b: []byte(`{"data":`)}
 			team := st.teams[side]
 			e.b = append(e.b, team[:len(team)-1]...) // open again
 			e.open("squad", '[')
-			for i := range s.m.tape.Teams[side].Players {
+			for i := range s.m.rec.Teams[side].Players {
 				e.comma()
-				e.b = append(e.b, st.players[tape.RefOf(side, i)]...)
+				e.b = append(e.b, st.players[recording.RefOf(side, i)]...)
 				e.open("squad", '{')
 				e.id("season_id", st.seasonID)
 				e.shut('}')

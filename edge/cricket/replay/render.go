@@ -3,12 +3,12 @@ package replay
 import (
 	"slices"
 
-	"github.com/touchline/touchline/edge/cricket/replay/tape"
+	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
 // fixture writes the object of a match at a moment, without its end and without the balls, which come last.
 func (m *Match) fixture(e *encoder, v *view, inc include) {
-	t, s := m.tape, &m.static
+	t, s := m.rec, &m.static
 	e.open("", '{')
 	e.word("resource", "fixtures")
 	e.id("id", m.id)
@@ -54,7 +54,7 @@ func (m *Match) people(e *encoder, v *view) {
 	e.idOrNull("toss_won_team_id", m.teamID(m.tossWinner(v)))
 	e.idOrNull("winner_team_id", m.teamID(m.winner(v)))
 	if v.Finished && v.verdict == nil {
-		e.textOrNull("draw_noresult", drawOrNoResult(m.tape))
+		e.textOrNull("draw_noresult", drawOrNoResult(m.rec))
 	} else {
 		e.null("draw_noresult")
 	}
@@ -73,7 +73,7 @@ func (m *Match) tossWinner(v *view) int {
 	if !v.Toss {
 		return -1
 	}
-	return m.tape.Toss.Winner
+	return m.rec.Toss.Winner
 }
 
 func (m *Match) winner(v *view) int {
@@ -83,7 +83,7 @@ func (m *Match) winner(v *view) int {
 	case v.verdict != nil:
 		return v.verdict.winner
 	default:
-		return winner(m.tape)
+		return winner(m.rec)
 	}
 }
 
@@ -91,7 +91,7 @@ func (m *Match) elected(v *view) string {
 	switch {
 	case !v.Toss:
 		return ""
-	case m.tape.Toss.Bat:
+	case m.rec.Toss.Bat:
 		return "batting"
 	default:
 		return "bowling"
@@ -115,7 +115,7 @@ func (m *Match) team(side int) []byte {
 }
 
 // player returns a player's object, nil for nobody.
-func (m *Match) player(r tape.Ref) []byte {
+func (m *Match) player(r recording.Ref) []byte {
 	open := m.static.players[r]
 	if open == nil {
 		return nil
@@ -158,10 +158,10 @@ func (m *Match) included(e *encoder, v *view, inc include) {
 }
 
 func (m *Match) manOfMatch(v *view) []byte {
-	if !v.Finished || len(m.tape.Best) == 0 {
+	if !v.Finished || len(m.rec.Best) == 0 {
 		return nil
 	}
-	return m.player(m.tape.Best[0])
+	return m.player(m.rec.Best[0])
 }
 
 // lineup writes both sides from the toss on: the eleven, then who came or could come in for them.
@@ -171,10 +171,10 @@ func (m *Match) lineup(e *encoder, v *view) {
 	if !v.Toss || v.empties.has(incLineup) {
 		return
 	}
-	keeps := keepers(m.tape)
-	for i := range m.tape.Teams {
-		for k, p := range m.tape.Teams[i].Players {
-			r := tape.RefOf(i, k)
+	keeps := keepers(m.rec)
+	for i := range m.rec.Teams {
+		for k, p := range m.rec.Teams[i].Players {
+			r := recording.RefOf(i, k)
 			e.comma()
 			e.b = append(e.b, m.static.players[r]...)
 			e.open("lineup", '{')

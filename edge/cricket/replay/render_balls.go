@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket/replay/tape"
+	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
 // pageSize is how much rendered text is kept in one piece; a ball takes about 1.3 KB.
@@ -22,7 +22,7 @@ type ballPages struct {
 	cards   []card
 	n       int // balls rendered
 	ends    []ballEnd
-	pairs   [][2]tape.Ref // at the crease before each ball
+	pairs   [][2]recording.Ref // at the crease before each ball
 }
 
 type ballEnd struct{ page, at int }
@@ -91,7 +91,7 @@ func (p *ballPages) add() {
 }
 
 // pair is who was at the crease before a ball, in batting order.
-func (p *ballPages) pair(b *ball) [2]tape.Ref {
+func (p *ballPages) pair(b *ball) [2]recording.Ref {
 	for len(p.cards) <= b.innings {
 		p.cards = append(p.cards, card{})
 	}
@@ -100,14 +100,14 @@ func (p *ballPages) pair(b *ball) [2]tape.Ref {
 	if one > two {
 		one, two = two, one
 	}
-	return [2]tape.Ref{c.batting[one].who, c.batting[two].who}
+	return [2]recording.Ref{c.batting[one].who, c.batting[two].who}
 }
 
-func (m *Match) ball(e *encoder, b *ball, pair [2]tape.Ref) {
+func (m *Match) ball(e *encoder, b *ball, pair [2]recording.Ref) {
 	ids := m.static.ids
-	side := m.tape.Innings[b.innings].Team
+	side := m.rec.Innings[b.innings].Team
 	s := scoreOf(b.d)
-	var out, catch, runOutBy tape.Ref
+	var out, catch, runOutBy recording.Ref
 	if w := firstOut(b.d); w != nil {
 		out = w.Out
 		catch, runOutBy = helpers(w, b.d.Bowler)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket/replay/tape"
+	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
 // rowBase is where the ids of a match's rows begin; an innings has a hundred of each kind.
@@ -70,7 +70,7 @@ func (m *Match) runsRow(e *encoder, c *card, _ time.Time, inc include) {
 	e.int("inning", c.no)
 	e.int("score", c.runs)
 	e.int("wickets", c.wickets)
-	e.overs("overs", c.legal, m.tape.BallsPerOver)
+	e.overs("overs", c.legal, m.rec.BallsPerOver)
 	for i, k := range [...]string{"pp1", "pp2", "pp3"} {
 		e.textOrNull(k, powerplay(c.in, i))
 	}
@@ -82,13 +82,13 @@ func (m *Match) runsRow(e *encoder, c *card, _ time.Time, inc include) {
 }
 
 // powerplay is the range of overs of the i-th, "1-10"; "" where there is none.
-func powerplay(in *tape.Innings, i int) string {
+func powerplay(in *recording.Innings, i int) string {
 	if i >= len(in.Powerplays) {
 		return ""
 	}
 	over := func(label string) string {
 		whole, _, _ := strings.Cut(label, ".")
-		n, _ := strconv.Atoi(whole) // the reader of tapes has checked it
+		n, _ := strconv.Atoi(whole) // the reader has checked it
 		return strconv.Itoa(n + 1)
 	}
 	return over(in.Powerplays[i].From) + "-" + over(in.Powerplays[i].To)
@@ -138,8 +138,8 @@ func (m *Match) battingRow(e *encoder, c *card, i int, now time.Time, inc includ
 type dismissal struct {
 	score           int64 // id
 	name            string
-	catch, runOutBy tape.Ref
-	ranOut, bowler  tape.Ref
+	catch, runOutBy recording.Ref
+	ranOut, bowler  recording.Ref
 }
 
 func (m *Match) howOut(l *batLine) dismissal {
@@ -152,24 +152,24 @@ func (m *Match) howOut(l *batLine) dismissal {
 		how.bowler = l.bowler
 	}
 	how.catch, how.runOutBy = helpers(l.out, l.bowler)
-	if l.out.Kind == tape.RunOut {
+	if l.out.Kind == recording.RunOut {
 		how.ranOut = l.out.Out
 	}
 	return how
 }
 
 // helpers are who caught or stumped, and who ran out; 0 where nobody did or nobody is named.
-func helpers(w *tape.Wicket, bowler tape.Ref) (catch, runOutBy tape.Ref) {
-	var first tape.Ref
+func helpers(w *recording.Wicket, bowler recording.Ref) (catch, runOutBy recording.Ref) {
+	var first recording.Ref
 	if len(w.Fielders) > 0 {
 		first = w.Fielders[0].Who
 	}
 	switch w.Kind {
-	case tape.Caught, tape.Stumped:
+	case recording.Caught, recording.Stumped:
 		return first, 0
-	case tape.CaughtAndBowled:
+	case recording.CaughtAndBowled:
 		return bowler, 0
-	case tape.RunOut:
+	case recording.RunOut:
 		return 0, first
 	default:
 		return 0, 0
@@ -180,7 +180,7 @@ func (m *Match) battingParts(e *encoder, c *card, l *batLine, how *dismissal, in
 	players := []struct {
 		part include
 		key  string
-		who  tape.Ref
+		who  recording.Ref
 	}{
 		{incBattingBatsman, "batsman", l.who}, {incBattingBowler, "bowler", how.bowler},
 		{incBattingCatch, "catchstump", how.catch}, {incBattingOut, "batsmanout", how.ranOut},
@@ -202,7 +202,7 @@ func (m *Match) battingParts(e *encoder, c *card, l *batLine, how *dismissal, in
 }
 
 func (m *Match) bowlingRows(e *encoder, c *card, now time.Time, inc include) {
-	perOver := m.tape.BallsPerOver
+	perOver := m.rec.BallsPerOver
 	side := 1 - c.in.Team
 	for i := range c.bowling {
 		l := &c.bowling[i]
@@ -256,7 +256,7 @@ func (m *Match) scoreboardRows(e *encoder, c *card, _ time.Time, inc include) {
 		e.int("leg_bye", row.c.legByes)
 		e.int("penalty", row.c.penalty)
 		e.int("total", row.c.runs)
-		e.overs("overs", row.c.legal, m.tape.BallsPerOver)
+		e.overs("overs", row.c.legal, m.rec.BallsPerOver)
 		e.int("wickets", row.c.wickets)
 		e.at("updated_at", c.at)
 		if inc.has(incScoreboardsTeam) {

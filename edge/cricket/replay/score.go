@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/touchline/touchline/edge/cricket/replay/tape"
+	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
 // score is the feed's object for what one ball gave. Fields and mapping: penalty runs and a second wicket on the same
@@ -21,7 +21,7 @@ type score struct {
 
 // outcome is what the name and the id of a score are made of.
 type outcome struct {
-	kind             tape.Kind // "" no wicket
+	kind             recording.Kind // "" no wicket
 	bat              int
 	run              bool // four or six all run
 	wides, noBalls   int
@@ -43,7 +43,7 @@ func knownScores() map[string]int64 {
 }
 
 // scoreOf maps a delivery. The first who is out on it counts.
-func scoreOf(d *tape.Delivery) score {
+func scoreOf(d *recording.Delivery) score {
 	o := outcome{
 		bat: d.Bat, run: d.Run, wides: d.Wides, noBalls: d.NoBalls, byes: d.Byes, legByes: d.LegByes,
 		fourFlag: d.Bat == 4 && !d.Run, sixFlg: d.Bat == 6 && !d.Run,
@@ -54,7 +54,7 @@ func scoreOf(d *tape.Delivery) score {
 	return o.score()
 }
 
-func firstOut(d *tape.Delivery) *tape.Wicket {
+func firstOut(d *recording.Delivery) *recording.Wicket {
 	for i := range d.Wickets {
 		if d.Wickets[i].Kind.Out() {
 			return &d.Wickets[i]
@@ -128,27 +128,27 @@ func plural(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-func dismissalName(k tape.Kind) string {
+func dismissalName(k recording.Kind) string {
 	switch k {
-	case tape.Bowled:
+	case recording.Bowled:
 		return "Clean Bowled"
-	case tape.Caught, tape.CaughtAndBowled:
+	case recording.Caught, recording.CaughtAndBowled:
 		return "Catch Out"
-	case tape.LBW:
+	case recording.LBW:
 		return "LBW OUT"
-	case tape.Stumped:
+	case recording.Stumped:
 		return "Stump Out"
-	case tape.HitWicket:
+	case recording.HitWicket:
 		return "Hit Wicket"
-	case tape.RunOut:
+	case recording.RunOut:
 		return "Run Out"
-	case tape.Obstructing:
+	case recording.Obstructing:
 		return "Obstructing the Field"
-	case tape.HandledBall:
+	case recording.HandledBall:
 		return "Handled the Ball"
-	case tape.HitTwice:
+	case recording.HitTwice:
 		return "Hit the Ball Twice"
-	case tape.TimedOut:
+	case recording.TimedOut:
 		return "Timed Out"
 	default:
 		return "Retired Out"
@@ -170,9 +170,9 @@ var scoreIDs = sync.OnceValue(func() map[string]int64 {
 
 // outcomes are all that a ball can give, wicket by wicket; a part of them has never happened.
 func outcomes() []outcome {
-	kinds := []tape.Kind{
-		"", tape.Bowled, tape.Caught, tape.LBW, tape.Stumped, tape.HitWicket, tape.RunOut, tape.Obstructing,
-		tape.HandledBall, tape.HitTwice, tape.TimedOut, tape.RetiredOut,
+	kinds := []recording.Kind{
+		"", recording.Bowled, recording.Caught, recording.LBW, recording.Stumped, recording.HitWicket, recording.RunOut, recording.Obstructing,
+		recording.HandledBall, recording.HitTwice, recording.TimedOut, recording.RetiredOut,
 	}
 	var all []outcome
 	for _, k := range kinds {

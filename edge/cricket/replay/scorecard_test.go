@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/touchline/touchline/edge/cricket/replay/tape"
+	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
 // The scorecards of two matches as the rows give them, to be held against any newspaper's.
@@ -114,10 +114,10 @@ func TestSharedOverIsNoMaiden(t *testing.T) {
 	}{
 		{"ABBBBB", 0, 0, 0}, {"BBBBBA", 0, 0, 0}, {"AAAAAA", 0, 0, 1}, {"AAAAAA", 0, 4, 1}, {"AAAAAA", 1, 0, 0}, {"AAAAA", 0, 0, 0},
 	} {
-		c := card{in: &tape.Innings{}}
+		c := card{in: &recording.Innings{}}
 		var over overCount
 		for i, bowler := range tt.bowlers {
-			d := tape.Delivery{Batter: 'a', NonStriker: 'b', Bowler: tape.Ref(bowler)}
+			d := recording.Delivery{Batter: 'a', NonStriker: 'b', Bowler: recording.Ref(bowler)}
 			last := i == len(tt.bowlers)-1
 			if last {
 				d.Bat, d.Byes = tt.runs, tt.byes

@@ -3,7 +3,7 @@ package replay
 import (
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket/replay/tape"
+	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
 // static holds the objects that never change in a match, rendered.
@@ -15,8 +15,8 @@ type static struct {
 
 	teamIDs  [2]int64
 	teams    [2][]byte
-	players  map[tape.Ref][]byte // without its end, so that a lineup can be added
-	ids      map[tape.Ref]int64
+	players  map[recording.Ref][]byte // without its end, so that a lineup can be added
+	ids      map[recording.Ref]int64
 	league   []byte
 	season   []byte
 	stage    []byte
@@ -27,12 +27,12 @@ type static struct {
 
 const imageHost = "https://cdn.sportmonks.com"
 
-func newStatic(t *tape.Match, at time.Time) static {
+func newStatic(t *recording.Match, at time.Time) static {
 	league, code, stage := competition(t)
 	s := static{
 		leagueID: idOf("league", league), seasonID: idOf("season", league+t.Season),
 		stageID: idOf("stage", t.Event.Name+t.Season+stage), venueID: idOf("venue", t.Venue+t.City),
-		players: map[tape.Ref][]byte{}, ids: map[tape.Ref]int64{}, updated: at,
+		players: map[recording.Ref][]byte{}, ids: map[recording.Ref]int64{}, updated: at,
 	}
 	s.renderCompetition(t, league, code, stage)
 	s.renderOfficials(t)
@@ -41,7 +41,7 @@ func newStatic(t *tape.Match, at time.Time) static {
 	for i := range t.Teams {
 		s.renderTeam(t, i)
 		for k := range t.Teams[i].Players {
-			r := tape.RefOf(i, k)
+			r := recording.RefOf(i, k)
 			s.renderPlayer(t, r, position(keepers[r], bowlers[r]))
 		}
 	}
@@ -51,7 +51,7 @@ func newStatic(t *tape.Match, at time.Time) static {
 	return s
 }
 
-func (s *static) renderCompetition(t *tape.Match, league, code, stage string) {
+func (s *static) renderCompetition(t *recording.Match, league, code, stage string) {
 	var e encoder
 	e.open("", '{')
 	e.word("resource", "leagues")
@@ -106,7 +106,7 @@ func (s *static) renderCompetition(t *tape.Match, league, code, stage string) {
 	s.venue = e.b
 }
 
-func (s *static) renderOfficials(t *tape.Match) {
+func (s *static) renderOfficials(t *recording.Match) {
 	names := [4]string{}
 	copy(names[:2], t.Umpires)
 	copy(names[2:3], t.TVUmpires)
@@ -133,7 +133,7 @@ func (s *static) renderOfficials(t *tape.Match) {
 	}
 }
 
-func (s *static) renderTeam(t *tape.Match, i int) {
+func (s *static) renderTeam(t *recording.Match, i int) {
 	name := t.Teams[i].Name
 	s.teamIDs[i] = idOf("team "+t.Gender, name)
 	var e encoder
@@ -154,7 +154,7 @@ func (s *static) renderTeam(t *tape.Match, i int) {
 const unknownBirth = "1970-01-01"
 
 // renderPlayer leaves the object open: its end is "}" in a ball, and the lineup before it in a line-up.
-func (s *static) renderPlayer(t *tape.Match, r tape.Ref, pos [2]string) {
+func (s *static) renderPlayer(t *recording.Match, r recording.Ref, pos [2]string) {
 	p := t.Player(r)
 	s.ids[r] = playerID(p)
 	first, last := splitName(p.Name)
@@ -197,11 +197,11 @@ func position(keeps, bowls bool) [2]string {
 }
 
 // keepers are who stumped somebody: the record does not name wicketkeepers.
-func keepers(t *tape.Match) map[tape.Ref]bool {
-	set := map[tape.Ref]bool{}
-	eachDelivery(t, func(d *tape.Delivery) {
+func keepers(t *recording.Match) map[recording.Ref]bool {
+	set := map[recording.Ref]bool{}
+	eachDelivery(t, func(d *recording.Delivery) {
 		for _, w := range d.Wickets {
-			if w.Kind == tape.Stumped && len(w.Fielders) > 0 && !w.Fielders[0].Substitute {
+			if w.Kind == recording.Stumped && len(w.Fielders) > 0 && !w.Fielders[0].Substitute {
 				set[w.Fielders[0].Who] = true
 			}
 		}
@@ -209,13 +209,13 @@ func keepers(t *tape.Match) map[tape.Ref]bool {
 	return set
 }
 
-func bowlers(t *tape.Match) map[tape.Ref]bool {
-	set := map[tape.Ref]bool{}
-	eachDelivery(t, func(d *tape.Delivery) { set[d.Bowler] = true })
+func bowlers(t *recording.Match) map[recording.Ref]bool {
+	set := map[recording.Ref]bool{}
+	eachDelivery(t, func(d *recording.Delivery) { set[d.Bowler] = true })
 	return set
 }
 
-func eachDelivery(t *tape.Match, f func(*tape.Delivery)) {
+func eachDelivery(t *recording.Match, f func(*recording.Delivery)) {
 	for i := range t.Innings {
 		for o := range t.Innings[i].Overs {
 			for b := range t.Innings[i].Overs[o].Balls {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket/replay/tape"
+	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
 // The pace of play, as measured on the real feed, and the breaks around it.
@@ -77,7 +77,7 @@ func (m *Match) moment(t time.Time) int {
 // scheduler walks through a record and gives everything its time.
 type scheduler struct {
 	m     *Match
-	t     *tape.Match
+	t     *recording.Match
 	days  []time.Time // first ball of each date
 	day   int         // index
 	overs int         // begun today
@@ -89,7 +89,7 @@ type scheduler struct {
 
 // schedule derives the balls' times and labels and the moments of the match.
 func (m *Match) schedule() error {
-	s := &scheduler{m: m, t: m.tape}
+	s := &scheduler{m: m, t: m.rec}
 	for _, d := range s.t.Dates {
 		day, err := time.Parse(time.DateOnly, d)
 		if err != nil {
@@ -164,7 +164,7 @@ func (s *scheduler) stumps() {
 	s.now = s.days[s.day]
 }
 
-func (s *scheduler) over(innings int, o *tape.Over) {
+func (s *scheduler) over(innings int, o *recording.Over) {
 	s.next.Status = inningsStatus(s.t, innings)
 	s.next.Begun, s.next.Closed, s.next.Live = innings+1, innings, true
 	legal := 0
@@ -184,7 +184,7 @@ func (s *scheduler) over(innings int, o *tape.Over) {
 	}
 }
 
-func pause(d *tape.Delivery, endsOver bool) time.Duration {
+func pause(d *recording.Delivery, endsOver bool) time.Duration {
 	p := ballToBall
 	if endsOver {
 		p = overToOver
@@ -198,7 +198,7 @@ func pause(d *tape.Delivery, endsOver bool) time.Duration {
 // quota is how many overs are bowled on a date. The record does not say; a multi-day match has 90 a day, or what
 // it takes to fit its dates. A limited-overs match goes into its reserve day before the last tenth of the first
 // innings: rain came at 46.1 overs in the one that was recorded (1144528). The last date takes all that is left.
-func quota(t *tape.Match, day int) int {
+func quota(t *recording.Match, day int) int {
 	if day == len(t.Dates)-1 {
 		return math.MaxInt
 	}
@@ -214,7 +214,7 @@ func quota(t *tape.Match, day int) int {
 
 // inningsStatus is the feed's word while an innings is played. It has none beyond the fourth: a second super over is
 // third and fourth again.
-func inningsStatus(t *tape.Match, i int) string {
+func inningsStatus(t *recording.Match, i int) string {
 	if t.Innings[i].SuperOver {
 		i = 2 + i%2
 	}
@@ -222,7 +222,7 @@ func inningsStatus(t *tape.Match, i int) string {
 }
 
 // wicketsOn counts who is out on a ball; who retires hurt is not.
-func wicketsOn(d *tape.Delivery) int {
+func wicketsOn(d *recording.Delivery) int {
 	n := 0
 	for _, w := range d.Wickets {
 		if w.Kind.Out() {

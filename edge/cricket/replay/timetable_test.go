@@ -66,7 +66,7 @@ func TestPace(t *testing.T) {
 			switch {
 			case a.innings == b.innings && a.over == b.over && gap == 38*time.Second:
 			case a.innings == b.innings && b.over == a.over+1 && gap == 67*time.Second:
-			case a.innings != b.innings && m.tape.Innings[b.innings].SuperOver && gap == 11*time.Minute:
+			case a.innings != b.innings && m.rec.Innings[b.innings].SuperOver && gap == 11*time.Minute:
 			case a.innings != b.innings && gap == 21*time.Minute:
 			case a.over != b.over || a.innings != b.innings:
 				if b.at.Hour() != 10 || b.at.Minute() != 0 || !b.at.After(a.at.Add(10*time.Hour)) {
@@ -86,7 +86,7 @@ func TestDays(t *testing.T) {
 		overs := map[string]int{}
 		for _, b := range m.balls {
 			day := b.at.Format(time.DateOnly)
-			if !slices.Contains(m.tape.Dates, day) || b.at.Hour() < 10 || b.at.Hour() > 18 {
+			if !slices.Contains(m.rec.Dates, day) || b.at.Hour() < 10 || b.at.Hour() > 18 {
 				t.Errorf("%s: %s at %s", in.ID, b.label, b.at)
 			}
 			if b.last {

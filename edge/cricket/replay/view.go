@@ -3,18 +3,18 @@ package replay
 import (
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket/replay/tape"
+	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
 // view is what one answer tells of a match: how it stands at a moment, and, of a feed that lies, what is told
 // otherwise. The zero value but for the moment is the truth.
 type view struct {
 	Moment
-	stamps  []time.Time            // updated_at of each ball where balls are revised; nil: when they were bowled
-	altered map[int]*tape.Delivery // balls that are told wrong, in score lines and rows too
-	only    map[int]*tape.Delivery // the same, in the balls alone
-	phantom *ball                  // posted after the last ball, though never bowled
-	torn    include                // tables that tell of another moment
+	stamps  []time.Time                 // updated_at of each ball where balls are revised; nil: when they were bowled
+	altered map[int]*recording.Delivery // balls that are told wrong, in score lines and rows too
+	only    map[int]*recording.Delivery // the same, in the balls alone
+	phantom *ball                       // posted after the last ball, though never bowled
+	torn    include                     // tables that tell of another moment
 	tornAt  Moment
 	verdict *verdict // of a match that is told to be finished; nil: the true one
 	lacks   include  // includes that are left out
@@ -59,7 +59,7 @@ func (v *view) at(mo Moment) *view {
 // tail returns how many balls from the first on are told as they were, and what comes after them.
 func (v *view) tail(m *Match) (prefix int, tail []ball) {
 	prefix = v.Balls
-	for _, set := range []map[int]*tape.Delivery{v.altered, v.only} {
+	for _, set := range []map[int]*recording.Delivery{v.altered, v.only} {
 		for i := range set {
 			prefix = min(prefix, i)
 		}

@@ -1,8 +1,8 @@
-// Package tape is the text form of a recorded match: who played, what was agreed, and every delivery. It has a strict
-// reader, whose errors name file and line, and a writer; what one writes the other reads back unchanged.
-//
-// The form is described in edge/cricket/replay/matches/README.md, beside the recordings.
-package tape
+// Package recording has recorded matches: who played, what was agreed, and every delivery. They are match files of
+// cricsheet.org (JSON 1.0 and 1.1), read strictly: a file that tells a kind of fact that a replay would lose unseen is refused.
+package recording
+
+import "slices"
 
 // Ref names a player within one match by a letter: a to z are the players of the first team, A to Z those of the
 // second. The zero Ref is nobody.
@@ -31,6 +31,9 @@ func RefOf(team, i int) Ref {
 	return Ref('a' + i)
 }
 
+// maxPlayers is how many players of a side have a letter.
+const maxPlayers = 26
+
 // Match is one recorded match.
 type Match struct {
 	ID           string
@@ -47,11 +50,9 @@ type Match struct {
 	Toss         Toss
 	Umpires      []string
 	TVUmpires    []string
-	Reserves     []string
 	Referees     []string
 	Outcome      Outcome
 	Best         []Ref // players of the match
-	BowlOut      []BowlOut
 	Teams        [2]Team
 	Innings      []Innings
 }
@@ -64,11 +65,10 @@ type Event struct {
 	Stage  string
 }
 
-// Toss is who won it, as an index of Match.Teams, and what they chose.
+// Toss is who won it, as an index of Match.Teams, and whether they chose to bat.
 type Toss struct {
-	Winner      int
-	Bat         bool
-	Uncontested bool
+	Winner int
+	Bat    bool
 }
 
 // Outcome is how the match ended. Teams are named as in Match.Teams; at most one of Winner, Eliminator and BowlOut is
@@ -84,12 +84,6 @@ type Outcome struct {
 	BowlOut    string
 }
 
-// BowlOut is one ball of a bowl-out.
-type BowlOut struct {
-	Bowler Ref
-	Hit    bool
-}
-
 // Team is a side.
 type Team struct {
 	Name    string
@@ -102,19 +96,16 @@ type Player struct {
 	Registry   string // eight hexadecimal digits, the same in every match
 	Listed     bool   // in the side as named; otherwise only a substitute fielder
 	SuperSub   bool   // named as the supersub
-	Substitute bool   // came in for another during the match; derived, not written
+	Substitute bool   // came in for another during the match
 }
 
 // Innings is one innings, super overs and forfeited ones included.
 type Innings struct {
 	Team       int
 	SuperOver  bool
-	Declared   bool
-	Forfeited  bool
 	Target     Target
-	Pre, Post  int   // penalty runs before the first and after the last ball
-	Absent     []Ref // could not bat
-	Miscounted []Miscount
+	Forfeited  bool
+	Pre, Post  int // penalty runs before the first and after the last ball
 	Powerplays []Powerplay
 	Overs      []Over
 }
@@ -125,17 +116,8 @@ type Target struct {
 	Overs string // "50", "7.3"
 }
 
-// Miscount is an over in which the umpire lost count.
-type Miscount struct {
-	Over  int
-	Balls int
-}
-
 // Powerplay is a stretch of fielding restrictions, from and to as over.ball.
-type Powerplay struct {
-	From, To string
-	Kind     string
-}
+type Powerplay struct{ From, To string }
 
 // Over is one over, numbered from 0.
 type Over struct {
@@ -143,7 +125,7 @@ type Over struct {
 	Balls []Delivery
 }
 
-// Delivery is one ball. Total is what it adds to the team's score.
+// Delivery is one ball.
 type Delivery struct {
 	Batter, NonStriker, Bowler Ref
 	Bat                        int  // off the bat
@@ -152,7 +134,6 @@ type Delivery struct {
 	Byes, LegByes              int
 	Penalty                    int
 	Wickets                    []Wicket
-	Subs                       []Sub // replacements made just before the ball
 }
 
 // Total is what the ball adds to the team's score.
@@ -189,12 +170,13 @@ func (k Kind) Out() bool { return k != RetiredHurt && k != RetiredNotOut }
 
 // Credited reports whether the wicket is the bowler's.
 func (k Kind) Credited() bool {
-	switch k {
-	case Bowled, Caught, CaughtAndBowled, LBW, Stumped, HitWicket:
-		return true
-	default:
-		return false
-	}
+	return slices.Contains([]Kind{Bowled, Caught, CaughtAndBowled, LBW, Stumped, HitWicket}, k)
+}
+
+// known reports whether a dismissal of this kind can be replayed.
+func (k Kind) known() bool {
+	return k.Credited() || !k.Out() ||
+		slices.Contains([]Kind{RunOut, Obstructing, HandledBall, HitTwice, TimedOut, RetiredOut}, k)
 }
 
 // Wicket is a dismissal or a retirement.
@@ -210,12 +192,6 @@ type Fielder struct {
 	Substitute bool
 }
 
-// Sub is a replacement: In plays on for Out.
-type Sub struct {
-	In, Out Ref
-	Reason  string // supersub, concussion_substitute, impact_player
-}
-
 // Player finds a player; nil for nobody.
 func (m *Match) Player(r Ref) *Player {
 	if r == 0 || r.index() >= len(m.Teams[r.Team()].Players) {
@@ -226,12 +202,7 @@ func (m *Match) Player(r Ref) *Player {
 
 // TeamIndex is the index of a team by its name, or -1.
 func (m *Match) TeamIndex(name string) int {
-	for i := range m.Teams {
-		if m.Teams[i].Name == name {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(m.Teams[:], func(t Team) bool { return t.Name == name })
 }
 
 // MultiDay reports whether a match is first-class cricket, where an innings has no quota of overs.
