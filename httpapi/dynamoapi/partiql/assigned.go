@@ -3,21 +3,23 @@ package partiql
 import "github.com/touchline/touchline/store/attr"
 
 // assigned writes the right side of a SET. Sums and differences may have any number of constants, which become one.
-func (b *builder) assigned(n *node) (string, error) {
+func (b *builder) assigned(n *node) string {
 	if n.kind != nodeOp || n.name != "+" && n.name != "-" || len(n.args) != 2 {
 		return b.term(n)
 	}
 	var s sum
-	if err := s.take(b, n, false, n.name); err != nil {
-		return "", err
-	}
+	s.take(b, n, false, n.name)
 	switch {
 	case len(s.terms) == 0:
-		return b.value(s.constant), nil
+		return b.value(s.constant)
 	case len(s.terms) > 2, len(s.terms) == 2 && !s.constant.IsZero(), s.terms[0].minus && len(s.terms) == 2 && s.terms[1].minus:
-		return "", invalid("Unsupported operator in Update Expression. Operator: %s", n.name)
+		panic(errUpdateOperator(n))
 	}
 	return s.write(b)
+}
+
+func errUpdateOperator(n *node) refusal {
+	return invalid("Unsupported operator in Update Expression. Operator: %s", n.name)
 }
 
 // sum is a sum of terms and one constant, which is absent if there is none.
@@ -32,79 +34,68 @@ type sumTerm struct {
 }
 
 // take adds or subtracts a node, which is an operand of op.
-func (s *sum) take(b *builder, n *node, minus bool, op string) error {
+func (s *sum) take(b *builder, n *node, minus bool, op string) {
 	if n.kind == nodeOp && len(n.args) == 2 && (n.name == "+" || n.name == "-") {
-		if err := s.take(b, n.args[0], minus, n.name); err != nil {
-			return err
-		}
-		return s.take(b, n.args[1], minus != (n.name == "-"), n.name)
+		s.take(b, n.args[0], minus, n.name)
+		s.take(b, n.args[1], minus != (n.name == "-"), n.name)
+		return
 	}
 	if !n.isConstant() {
 		s.terms = append(s.terms, sumTerm{n, minus})
-		return nil
+		return
 	}
-	v, err := n.constant(b.params)
-	switch {
-	case err != nil:
-		return err
-	case v.Kind() != attr.KindN:
-		return invalid("Incorrect operand type for operator or function; operator or function: %s, operand type: %s", op, v.Kind())
+	v := n.constant(b.params)
+	if v.Kind() != attr.KindN {
+		panic(invalid("Incorrect operand type for operator or function; operator or function: %s, operand type: %s", op, v.Kind()))
 	}
 	if s.constant.IsZero() {
 		s.constant = attr.Int(0)
 	}
 	if minus {
-		s.constant, err = attr.Sub(s.constant, v)
+		s.constant = must(attr.Sub(s.constant, v))
 	} else {
-		s.constant, err = attr.Add(s.constant, v)
+		s.constant = must(attr.Add(s.constant, v))
 	}
-	return err
 }
 
 // write writes one term and a constant, or two terms.
-func (s *sum) write(b *builder) (string, error) {
-	first, err := b.term(s.terms[0].of)
-	if err != nil {
-		return "", err
+func (s *sum) write(b *builder) string {
+	texts := make([]string, len(s.terms))
+	for i, term := range s.terms {
+		texts[i] = b.term(term.of)
 	}
 	switch {
-	case len(s.terms) == 1 && s.terms[0].minus:
-		return b.value(s.constant) + " - " + first, nil
-	case len(s.terms) == 1:
-		return first + " + " + b.value(s.constant), nil
-	}
-	second, err := b.term(s.terms[1].of)
-	if err != nil {
-		return "", err
-	}
-	switch {
+	case len(texts) == 1 && s.terms[0].minus:
+		return b.value(s.constant) + " - " + texts[0]
+	case len(texts) == 1:
+		return texts[0] + " + " + b.value(s.constant)
 	case s.terms[0].minus:
-		return second + " - " + first, nil
+		return texts[1] + " - " + texts[0]
 	case s.terms[1].minus:
-		return first + " - " + second, nil
+		return texts[0] + " - " + texts[1]
 	}
-	return first + " + " + second, nil
+	return texts[0] + " + " + texts[1]
 }
 
 // term writes an operand of an update.
-func (b *builder) term(n *node) (string, error) {
+func (b *builder) term(n *node) string {
 	switch {
 	case n.kind == nodeIs:
-		return "", invalid("IS operator is not supported in update expressions")
+		panic(invalid("IS operator is not supported in update expressions"))
 	case n.kind == nodeCall:
 		return b.updateFunction(n)
 	case n.kind == nodePath, n.isConstant(), n.kind == nodeMissing, n.kind == nodeOp && len(n.args) == 1:
 		return b.operand(n)
 	}
-	return "", invalid("Unsupported operator in Update Expression. Operator: %s", n.name)
+	panic(errUpdateOperator(n))
 }
 
-func (b *builder) updateFunction(n *node) (string, error) {
-	switch n.name {
-	case "list_append", "if_not_exists":
+func (b *builder) updateFunction(n *node) string {
+	switch {
+	case n.name == "list_append", n.name == "if_not_exists":
 		return b.call(n, b.term)
-	case "size", "begins_with", "contains", "attribute_type", "attribute_exists", "attribute_not_exists":
-		return "", invalid("The function is not allowed in an update expression; function: %s", n.name)
+	case n.name == "size", knownFunction(n.name):
+		panic(invalid("The function is not allowed in an update expression; function: %s", n.name))
 	}
-	return "", invalidAt(n.at, "Unrecognized function: %s", n.name)
+	panic(invalidAt(n.at, "Unrecognized function: %s", n.name))
 }

@@ -70,23 +70,23 @@ func (b *builder) path(steps []step) string {
 }
 
 // all writes conditions of which all must hold; "" for none.
-func (b *builder) all(conditions []*node) (string, error) {
-	if len(conditions) == 0 {
-		return "", nil
-	}
-	if len(conditions) == 1 {
+func (b *builder) all(conditions []*node) string {
+	switch len(conditions) {
+	case 0:
+		return ""
+	case 1:
 		return b.condition(conditions[0])
 	}
-	return b.condition(&node{kind: nodeAnd, name: "and", args: conditions})
+	return b.condition(both(conditions...))
 }
 
 // condition writes what is true or false of an item.
-func (b *builder) condition(n *node) (string, error) {
+func (b *builder) condition(n *node) string {
 	switch n.kind {
 	case nodeAnd, nodeOr:
 		return b.junction(n)
 	case nodeNot:
-		return b.negation(n)
+		return "NOT " + b.enclosed(n.args[0])
 	case nodeCompare:
 		return b.comparison(n)
 	case nodeIs:
@@ -94,38 +94,30 @@ func (b *builder) condition(n *node) (string, error) {
 	case nodeIn:
 		return b.membership(n)
 	case nodeBetween:
-		args, err := b.operands(n.args)
-		if err != nil {
-			return "", err
-		}
-		return args[0] + " BETWEEN " + args[1] + " AND " + args[2], nil
+		args := each(n.args, b.operand)
+		return args[0] + " BETWEEN " + args[1] + " AND " + args[2]
 	case nodeCall:
-		return b.function(n)
+		if !knownFunction(n.name) {
+			panic(invalidAt(n.at, "Unrecognized function: %s", n.name))
+		}
+		return b.call(n, b.operand) // what is wrong with its arguments, store/expr says in DynamoDB's words
 	}
-	return "", errOperator(n)
+	panic(errOperator(n.name))
 }
 
 // junction writes an AND or OR. OR within AND needs parentheses; any others would be refused as redundant.
-func (b *builder) junction(n *node) (string, error) {
-	parts, err := each(n.args, func(arg *node) (string, error) {
-		text, err := b.condition(arg)
+func (b *builder) junction(n *node) string {
+	parts := each(n.args, func(arg *node) string {
+		text := b.condition(arg)
 		if arg.kind == nodeOr {
 			text = "(" + text + ")"
 		}
-		return text, err
+		return text
 	})
-	if n.kind == nodeAnd {
-		return strings.Join(parts, " AND "), err
-	}
-	return strings.Join(parts, " OR "), err
+	return strings.Join(parts, " "+strings.ToUpper(n.name)+" ")
 }
 
-func (b *builder) negation(n *node) (string, error) {
-	text, err := b.enclosed(n.args[0])
-	return "NOT " + text, err
-}
-
-func (b *builder) comparison(n *node) (string, error) {
+func (b *builder) comparison(n *node) string {
 	left, right := n.args[0], n.args[1]
 	if right.isCondition() && !left.isCondition() {
 		left, right = right, left
@@ -133,37 +125,33 @@ func (b *builder) comparison(n *node) (string, error) {
 	if left.isCondition() {
 		return b.truth(n.name, left, right)
 	}
-	args, err := b.operands(n.args)
-	return strings.Join(args, " "+n.name+" "), err
+	return strings.Join(each(n.args, b.operand), " "+n.name+" ")
 }
 
 // enclosed writes a condition that may stand anywhere.
-func (b *builder) enclosed(n *node) (string, error) {
-	text, err := b.condition(n)
+func (b *builder) enclosed(n *node) string {
+	text := b.condition(n)
 	if n.kind == nodeOr || n.kind == nodeAnd {
 		text = "(" + text + ")"
 	}
-	return text, err
+	return text
 }
 
-func (b *builder) typeTest(n *node) (string, error) {
+func (b *builder) typeTest(n *node) string {
 	of := n.args[0]
 	if of.kind != nodePath && of.kind != nodeValue {
-		return "", invalid("The left hand side argument to IS must be a Variable Reference, Literal, or Path")
+		panic(invalid("The left hand side argument to IS must be a Variable Reference, Literal, or Path"))
 	}
-	path, err := b.operand(of)
-	if err != nil {
-		return "", err
-	}
+	path := b.operand(of)
 	if n.name == "missing" {
-		return "attribute_not_exists(" + path + ")", nil
+		return "attribute_not_exists(" + path + ")"
 	}
 	kind := typeOf(n.name)
 	if kind == "" {
-		return "", invalidAt(n.at, "Unsupported data type for IS operator: %s. Supported data types are "+
-			"[MISSING, NULL, BOOLEAN, BLOB, STRING, NUMERIC, STRUCT, TUPLE, LIST]", strings.ToUpper(n.name))
+		panic(invalidAt(n.at, "Unsupported data type for IS operator: %s. Supported data types are "+
+			"[MISSING, NULL, BOOLEAN, BLOB, STRING, NUMERIC, STRUCT, TUPLE, LIST]", strings.ToUpper(n.name)))
 	}
-	return "attribute_type(" + path + ", " + b.value(attr.S(kind)) + ")", nil
+	return "attribute_type(" + path + ", " + b.value(attr.S(kind)) + ")"
 }
 
 // typeName returns the name by which a type of PartiQL is known, of those that it may be written with; "" for what is no
@@ -202,80 +190,57 @@ func typeOf(name string) string {
 	}[name]
 }
 
-func (b *builder) membership(n *node) (string, error) {
+func (b *builder) membership(n *node) string {
 	left, right := n.args[0], n.args[1]
 	if left.isCondition() {
 		return b.truthAmong(left, right)
 	}
 	seq := right.kind == nodeList || right.kind == nodeBag
 	if !seq || len(right.args) == 0 || left.kind != nodePath && left.kind != nodeValue && left.kind != nodeParam {
-		return "", invalid("IN operator must have a left hand argument of type Variable Reference and right hand argument of type " +
-			"Seq with at least one member")
+		panic(invalid("IN operator must have a left hand argument of type Variable Reference and right hand argument of type " +
+			"Seq with at least one member"))
 	}
-	of, err := b.operand(left)
-	if err != nil {
-		return "", err
-	}
-	members, err := b.operands(right.args)
-	return of + " IN (" + strings.Join(members, ", ") + ")", err
-}
-
-// function writes a function that is a condition. What is wrong with its arguments, store/expr says in DynamoDB's words.
-func (b *builder) function(n *node) (string, error) {
-	if !knownFunction(n.name) {
-		return "", invalidAt(n.at, "Unrecognized function: %s", n.name)
-	}
-	return b.call(n, b.operand)
+	of := b.operand(left)
+	return of + " IN (" + strings.Join(each(right.args, b.operand), ", ") + ")"
 }
 
 // call writes a function of arguments.
-func (b *builder) call(n *node, operand func(*node) (string, error)) (string, error) {
+func (b *builder) call(n *node, operand func(*node) string) string {
 	if len(n.args) == 0 { // which the grammar of expressions does not have
-		return "", invalid("Incorrect number of operands for operator or function; operator or function: %s, number of operands: 0", n.name)
+		panic(invalid("Incorrect number of operands for operator or function; operator or function: %s, number of operands: 0", n.name))
 	}
-	args, err := each(n.args, operand)
-	return n.name + "(" + strings.Join(args, ", ") + ")", err
+	return n.name + "(" + strings.Join(each(n.args, operand), ", ") + ")"
 }
 
-func (b *builder) operands(nodes []*node) ([]string, error) { return each(nodes, b.operand) }
-
-// each writes nodes, up to the first that cannot be written.
-func each(nodes []*node, write func(*node) (string, error)) ([]string, error) {
+func each(nodes []*node, write func(*node) string) []string {
 	out := make([]string, len(nodes))
 	for i, n := range nodes {
-		var err error
-		if out[i], err = write(n); err != nil {
-			return nil, err
-		}
+		out[i] = write(n)
 	}
-	return out, nil
+	return out
 }
 
 // operand writes what is compared in a condition.
-func (b *builder) operand(n *node) (string, error) {
+func (b *builder) operand(n *node) string {
 	switch {
 	case n.kind == nodePath:
-		return b.path(n.steps), nil
+		return b.path(n.steps)
 	case n.isConstant():
-		v, err := n.constant(b.params)
-		if err != nil {
-			return "", err
-		}
-		return b.value(v), nil
+		return b.value(n.constant(b.params))
 	case n.kind == nodeMissing:
-		return "", invalid("MISSING must be compared using IS operator")
+		panic(invalid("MISSING must be compared using IS operator"))
 	case n.kind == nodeCall && n.name == "size":
 		return b.call(n, b.operand)
 	case n.kind == nodeCall && !knownFunction(n.name):
-		return "", invalidAt(n.at, "Unrecognized function: %s", n.name)
+		panic(invalidAt(n.at, "Unrecognized function: %s", n.name))
 	case n.kind == nodeOp && len(n.args) == 1:
-		return "", invalid("Incorrect number of operands for operator or function; operator or function: %s, number of operands: 1", n.name)
+		panic(invalid("Incorrect number of operands for operator or function; operator or function: %s, number of operands: 1", n.name))
 	}
-	return "", errOperator(n)
+	panic(errOperator(n.name))
 }
 
-func errOperator(n *node) error {
-	return invalid("Unsupported operator in Condition Expression. Operator: %s", n.name)
+func errOperator(name string) refusal {
+	return invalid("Unsupported operator in Condition Expression. Operator: %s", name)
 }
 
 func knownFunction(name string) bool {

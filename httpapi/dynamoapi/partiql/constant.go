@@ -20,9 +20,9 @@ func (n *node) isConstant() bool {
 }
 
 // constant returns the value of a literal or a parameter.
-func (n *node) constant(params []attr.Value) (attr.Value, error) {
+func (n *node) constant(params []attr.Value) attr.Value {
 	if n.kind == nodeParam {
-		return params[n.param], nil
+		return params[n.param]
 	}
 	return n.literal(root, 0)
 }
@@ -32,30 +32,32 @@ const maxLevels = 32
 
 // literal returns the value of a literal, under names where it lies in the whole one, level levels deep. There are no
 // parameters in it.
-func (n *node) literal(under string, level int) (attr.Value, error) {
+func (n *node) literal(under string, level int) attr.Value {
 	if level >= maxLevels {
-		return attr.Value{}, invalid("Nesting Levels have exceeded supported limits under %s", under)
+		panic(invalid("Nesting Levels have exceeded supported limits under %s", under))
 	}
 	switch n.kind {
 	case nodeValue:
-		return n.value, nil
+		return n.value
 	case nodeList:
 		elems := make([]attr.Value, len(n.args))
 		for i, arg := range n.args {
-			var err error
-			if elems[i], err = arg.literal(under+"["+strconv.Itoa(i)+"]", level+1); err != nil {
-				return attr.Value{}, err
-			}
+			elems[i] = arg.literal(under+"["+strconv.Itoa(i)+"]", level+1)
 		}
-		return attr.L(elems...), nil
+		return attr.L(elems...)
 	case nodeMap:
-		return n.literalMap(under, level)
+		it := make(attr.Item, len(n.args))
+		for i, arg := range n.args {
+			key := n.key(i, it, n.at)
+			it[key] = arg.literal(under+"."+key, level+1)
+		}
+		return attr.M(it)
 	case nodeBag:
 		return n.literalSet()
 	case nodeIon:
-		return attr.Value{}, invalidAt(n.at, "Ion Literals are not supported: %s under key %s", n.name, under)
+		panic(invalidAt(n.at, "Ion Literals are not supported: %s under key %s", n.name, under))
 	}
-	return attr.Value{}, invalidAt(n.at, "Unsupported data type: %s under key %s", n.typeName(under != root), under)
+	panic(invalidAt(n.at, "Unsupported data type: %s under key %s", n.typeName(under != root), under))
 }
 
 // typeName is what the service calls a node that is no literal.
@@ -77,85 +79,63 @@ func (n *node) typeName(nested bool) string {
 	return n.name
 }
 
-func (n *node) literalMap(under string, level int) (attr.Value, error) {
-	it := make(attr.Item, len(n.args))
-	for i, arg := range n.args {
-		key, err := n.key(i, it, n.at)
-		if err != nil {
-			return attr.Value{}, err
-		}
-		if it[key], err = arg.literal(under+"."+key, level+1); err != nil {
-			return attr.Value{}, err
-		}
-	}
-	return attr.M(it), nil
-}
-
 // key returns a key of a map, which is not in it yet.
-func (n *node) key(i int, it attr.Item, twice place) (string, error) {
+func (n *node) key(i int, it attr.Item, twice place) string {
 	k := n.keys[i]
 	if k.kind != nodeValue || k.value.Kind() != attr.KindS {
 		name := k.typeName(true)
 		if k.kind == nodeValue {
 			name = k.value.Kind().String()
 		}
-		return "", invalidAt(k.at, "Tuple keys must be of type String. Actual type: %s under %s", name, root)
+		panic(invalidAt(k.at, "Tuple keys must be of type String. Actual type: %s under %s", name, root))
 	}
 	name := k.value.Str()
 	if _, ok := it[name]; ok {
-		return "", invalidAt(twice, "Duplicate keys in tuple. Key: %s under %s", name, root)
+		panic(invalidAt(twice, "Duplicate keys in tuple. Key: %s under %s", name, root))
 	}
-	return name, nil
+	return name
 }
 
-func (n *node) literalSet() (attr.Value, error) {
+// literalSet returns a set, whose members are all different strings or numbers.
+func (n *node) literalSet() attr.Value {
 	if len(n.args) == 0 {
-		return attr.Value{}, invalid("Empty bags are not supported")
+		panic(invalid("Empty bags are not supported"))
 	}
-	members := make([]string, len(n.args))
 	kind := n.args[0].value.Kind()
-	for i, arg := range n.args {
+	for _, arg := range n.args {
 		switch {
 		case arg.kind != nodeValue, arg.value.Kind() != attr.KindS && arg.value.Kind() != attr.KindN:
-			return attr.Value{}, invalidAt(arg.at, unsupportedInBag)
+			panic(invalidAt(arg.at, unsupportedInBag))
 		case arg.value.Kind() != kind:
-			return attr.Value{}, invalid(unsupportedInBag)
-		case kind == attr.KindS:
-			members[i] = arg.value.Str()
-		default:
-			members[i] = arg.name
+			panic(invalid(unsupportedInBag))
 		}
 	}
-	return n.set(kind, members)
+	seen := make(map[string]bool, len(n.args))
+	members := make([]string, len(n.args))
+	for i, arg := range n.args {
+		if members[i] = arg.value.Str(); seen[members[i]] {
+			panic(n.duplicates(kind))
+		}
+		seen[members[i]] = true
+	}
+	if kind == attr.KindN {
+		return must(attr.NS(members...))
+	}
+	return must(attr.SS(members...))
 }
 
 const unsupportedInBag = "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags"
 
-// set makes a set whose members are all different.
-func (n *node) set(kind attr.Kind, members []string) (attr.Value, error) {
-	seen := make(map[string]bool, len(members))
-	values := make([]string, len(members))
+// duplicates is the refusal of a set with a member twice. The service shows numbers as they were written, and ends the
+// message in one way or the other.
+func (n *node) duplicates(kind attr.Kind) refusal {
+	members, end := make([]string, len(n.args)), "."
 	for i, arg := range n.args {
-		values[i] = members[i]
+		members[i] = arg.value.Str()
 		if kind == attr.KindN {
-			values[i] = arg.value.Str()
+			members[i], end = arg.name, "! under root"
 		}
-		if seen[values[i]] && kind == attr.KindN {
-			return attr.Value{}, duplicates(members, "! under root")
-		}
-		if seen[values[i]] {
-			return attr.Value{}, duplicates(members, ".")
-		}
-		seen[values[i]] = true
 	}
-	if kind == attr.KindN {
-		return attr.NS(values...)
-	}
-	return attr.SS(values...)
-}
-
-// duplicates is the refusal of a set with a member twice; the service ends it in one way or another.
-func duplicates(members []string, end string) error {
 	return invalid("One or more parameter values were invalid: Input collection [%s] contains duplicates%s",
 		strings.Join(members, ", "), end)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // limit takes a condition that limits the sort key, if there is none yet.
-func (r *reading) limit(c *node) (bool, error) {
+func (r *reading) limit(c *node) bool {
 	a := r.key.Sort
 	var bounds []*node
 	switch {
@@ -27,20 +27,14 @@ func (r *reading) limit(c *node) (bool, error) {
 	}
 	for _, n := range bounds {
 		if !n.isConstant() {
-			return false, nil
+			return false
 		}
-		v, err := n.constant(r.params)
-		if err == nil {
-			err = a.fits(v)
-		}
-		if err != nil {
-			return false, err
-		}
+		a.mustFit(n.constant(r.params))
 	}
 	if bounds != nil {
 		r.bound = c
 	}
-	return bounds != nil, nil
+	return bounds != nil
 }
 
 func mirrored(op string) string {
@@ -55,8 +49,8 @@ func mirrored(op string) string {
 	return "<="
 }
 
-// among reports whether the condition gives the values that a key attribute may have, and returns them.
-func (r *reading) among(c *node, a Attr) ([]attr.Value, bool, error) {
+// among returns the values that a condition gives to a key attribute; false: it gives it none.
+func (r *reading) among(c *node, a Attr) ([]attr.Value, bool) {
 	var constants []*node
 	switch {
 	case c.kind == nodeCompare && c.name == "=":
@@ -65,7 +59,7 @@ func (r *reading) among(c *node, a Attr) ([]attr.Value, bool, error) {
 			left, right = right, left
 		}
 		if left.attribute() != a.Name {
-			return nil, false, nil
+			return nil, false
 		}
 		constants = []*node{right}
 	case c.kind == nodeIn && c.args[0].attribute() == a.Name && (c.args[1].kind == nodeList || c.args[1].kind == nodeBag):
@@ -74,30 +68,26 @@ func (r *reading) among(c *node, a Attr) ([]attr.Value, bool, error) {
 		return r.amongEach(c.args, a)
 	}
 	if len(constants) == 0 {
-		return nil, false, nil
+		return nil, false
 	}
 	if len(constants) > maxOperands {
-		return nil, false, invalid("The IN operator is provided with too many operands; number of operands: %d", len(constants))
+		panic(invalid("The IN operator is provided with too many operands; number of operands: %d", len(constants)))
 	}
 	values := make([]attr.Value, len(constants))
 	for i, n := range constants {
 		if !n.isConstant() {
-			return nil, false, nil
+			return nil, false
 		}
-		v, err := n.constant(r.params)
-		if err == nil && !r.anyType {
-			err = a.fits(v)
+		values[i] = n.constant(r.params)
+		if !r.anyType {
+			a.mustFit(values[i])
 		}
-		if err != nil {
-			return nil, false, err
-		}
-		values[i] = v
 	}
-	return distinct(values)
+	return distinct(values), true
 }
 
 // amongEach is among for the parts of an OR.
-func (r *reading) amongEach(parts []*node, a Attr) ([]attr.Value, bool, error) {
+func (r *reading) amongEach(parts []*node, a Attr) (all []attr.Value, ok bool) {
 	// Another attribute anywhere: no key, and no refusal of a type either.
 	other := false
 	for _, c := range parts {
@@ -105,37 +95,34 @@ func (r *reading) amongEach(parts []*node, a Attr) ([]attr.Value, bool, error) {
 		other = other || c.kind != nodeCompare && c.kind != nodeIn
 	}
 	if other {
-		return nil, false, nil
+		return nil, false
 	}
-	var all []attr.Value
 	for _, c := range parts {
-		values, ok, err := r.among(c, a)
-		if err != nil || !ok {
-			return nil, false, err
+		values, ok := r.among(c, a)
+		if !ok {
+			return nil, false
 		}
 		all = append(all, values...)
 	}
-	return distinct(all)
+	return distinct(all), true
 }
 
 // maxOperands is how many members the list of an IN may have.
 const maxOperands = 100
 
 // distinct sorts the values of one key attribute, none of which may be there twice.
-func distinct(values []attr.Value) ([]attr.Value, bool, error) {
+func distinct(values []attr.Value) []attr.Value {
 	slices.SortStableFunc(values, func(a, b attr.Value) int {
 		c, _ := attr.Compare(a, b)
 		return c
 	})
 	if n := len(values); len(slices.CompactFunc(values, attr.Equal)) < n {
-		return nil, false, invalid("Overlapping conditions with range keys are not supported in where clause")
+		panic(invalid("Overlapping conditions with range keys are not supported in where clause"))
 	}
-	return values, true, nil
+	return values
 }
 
 // common returns what is in both lists.
 func common(a, b []attr.Value) []attr.Value {
-	return slices.DeleteFunc(a, func(v attr.Value) bool {
-		return !slices.ContainsFunc(b, func(other attr.Value) bool { return attr.Equal(v, other) })
-	})
+	return slices.DeleteFunc(a, func(v attr.Value) bool { return !slices.ContainsFunc(b, v.Equal) })
 }

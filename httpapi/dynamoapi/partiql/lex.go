@@ -37,25 +37,20 @@ type lexer struct {
 
 // lex cuts a whole text. The last token is tokEnd. Of what is no token the service does not say more than that the statement
 // is not well formed.
-func lex(text string) ([]token, error) {
+func lex(text string) []token {
 	if !utf8.ValidString(text) {
-		return nil, malformed("")
+		panic(malformed(""))
 	}
 	x := lexer{rest: text, line: 1, column: 1}
 	tokens := make([]token, 0, len(text)/3+2)
 	for {
-		if !x.blanks() {
-			return nil, malformed("")
-		}
+		x.blanks()
 		t, width := x.scan()
-		if width < 0 {
-			return nil, malformed("")
-		}
 		t.at = place{line: x.line, column: x.column, length: utf8.RuneCountInString(x.rest[:width])}
 		x.skip(width)
 		tokens = append(tokens, t)
 		if t.kind == tokEnd {
-			return tokens, nil
+			return tokens
 		}
 	}
 }
@@ -72,8 +67,8 @@ func (x *lexer) skip(n int) {
 	x.rest = x.rest[n:]
 }
 
-// blanks steps over white space and comments; false: a comment has no end.
-func (x *lexer) blanks() bool {
+// blanks steps over white space and comments.
+func (x *lexer) blanks() {
 	for {
 		n := len(x.rest) - len(strings.TrimLeft(x.rest, " \t\r\n\f\v"))
 		switch {
@@ -85,17 +80,17 @@ func (x *lexer) blanks() bool {
 		case strings.HasPrefix(x.rest, "/*"):
 			end := strings.Index(x.rest[2:], "*/")
 			if end < 0 {
-				return false
+				panic(malformed(""))
 			}
 			n = 2 + end + 2
 		default:
-			return true
+			return
 		}
 		x.skip(n)
 	}
 }
 
-// scan finds the token at the start of the rest and its width in bytes, -1 if there is none.
+// scan finds the token at the start of the rest, and its width in bytes.
 func (x *lexer) scan() (token, int) {
 	if x.rest == "" {
 		return token{}, 0
@@ -113,7 +108,7 @@ func (x *lexer) scan() (token, int) {
 	case c == '`':
 		end := strings.IndexByte(x.rest[1:], '`')
 		if end < 0 {
-			return token{}, -1
+			panic(malformed(""))
 		}
 		return token{kind: tokIon, text: x.rest[1 : 1+end]}, end + 2
 	case c == '?':
@@ -139,7 +134,7 @@ func scanQuoted(text string, kind tokenKind) (token, int) {
 	for n := 1; ; {
 		end := strings.Index(text[n:], quote)
 		if end < 0 {
-			return token{}, -1
+			panic(malformed(""))
 		}
 		if n += end + 1; !strings.HasPrefix(text[n:], quote) {
 			return token{kind: kind, text: strings.ReplaceAll(text[1:n-1], quote+quote, quote)}, n
@@ -182,7 +177,7 @@ func scanSign(text string) (token, int) {
 	if strings.IndexByte("()[]{}<>=+-*/%,.:;", text[0]) >= 0 {
 		return token{kind: tokSign, text: text[:1]}, 1
 	}
-	return token{}, -1
+	panic(malformed(""))
 }
 
 // isLetter reports whether a word may begin with the byte.

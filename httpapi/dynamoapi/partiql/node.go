@@ -72,23 +72,23 @@ func (n *node) isCondition() bool {
 }
 
 // mustHold refuses what is not true or false, all through ANDs, ORs and NOTs.
-func (n *node) mustHold() error {
+func (n *node) mustHold() {
 	if !n.isCondition() {
-		return invalid("WHERE clause must contain an expression that resolves to a boolean")
+		panic(invalid("WHERE clause must contain an expression that resolves to a boolean"))
+	}
+	if n.kind != nodeNot && n.kind != nodeAnd && n.kind != nodeOr {
+		return
 	}
 	for _, arg := range n.args {
 		switch {
-		case n.kind == nodeNot && !arg.isCondition():
-			return invalid("The argument to NOT must be a Type or Expression")
-		case (n.kind == nodeAnd || n.kind == nodeOr) && !arg.isCondition():
-			return invalid("The arguments to AND/OR must be Expressions")
-		case n.kind == nodeNot || n.kind == nodeAnd || n.kind == nodeOr:
-			if err := arg.mustHold(); err != nil {
-				return err
-			}
+		case arg.isCondition():
+			arg.mustHold()
+		case n.kind == nodeNot:
+			panic(invalid("The argument to NOT must be a Type or Expression"))
+		default:
+			panic(invalid("The arguments to AND/OR must be Expressions"))
 		}
 	}
-	return nil
 }
 
 // attributes calls visit with the name of every attribute that the node names, in the order of the text.

@@ -43,11 +43,10 @@ func (p *parser) takeSign(text string) bool { return p.take(tokSign, text) }
 func (p *parser) takeWord(word string) bool { return p.take(tokKeyword, word) }
 
 // sign is takeSign where nothing else may stand.
-func (p *parser) sign(text string) error {
+func (p *parser) sign(text string) {
 	if !p.takeSign(text) {
-		return malformed("Expected " + signName(text))
+		panic(malformed("Expected " + signName(text)))
 	}
-	return nil
 }
 
 func signName(text string) string {
@@ -58,46 +57,46 @@ func signName(text string) string {
 }
 
 // word is takeWord where nothing else may stand.
-func (p *parser) word(word string) error {
+func (p *parser) word(word string) {
 	if !p.takeWord(word) {
-		return malformed("Expected " + strings.ToUpper(word))
+		panic(malformed("Expected " + strings.ToUpper(word)))
 	}
-	return nil
 }
 
 // enter goes one level deeper; leave goes back.
-func (p *parser) enter() error {
+func (p *parser) enter() {
 	if p.depth++; p.depth > maxDepth {
-		return malformed("The nesting is too deep")
+		panic(malformed("The nesting is too deep"))
 	}
-	return nil
 }
 
 func (p *parser) leave() { p.depth-- }
 
-// Parse reads a statement of at most 8,192 characters.
-func Parse(text string) (*Statement, error) {
-	if len(text) > maxChars*4 {
-		return nil, malformed("The statement is too long")
+// list calls read for each of several elements with commas between them.
+func (p *parser) list(read func()) {
+	for more := true; more; more = p.takeSign(",") {
+		read()
 	}
-	tokens, err := lex(text)
-	if err != nil {
-		return nil, err
-	}
-	p := &parser{tokens: tokens}
-	s, err := p.statement()
-	if err != nil {
-		return nil, err
-	}
-	p.takeSign(";")
-	if p.peek().kind != tokEnd {
-		return nil, malformed("Unexpected token after expression")
-	}
-	s.params = p.params
-	return s, s.check()
 }
 
-func (p *parser) statement() (*Statement, error) {
+// Parse reads a statement of at most 8,192 characters.
+func Parse(text string) (_ *Statement, err error) {
+	defer caught(&err)
+	if len(text) > maxChars*4 {
+		panic(malformed("The statement is too long"))
+	}
+	p := &parser{tokens: lex(text)}
+	s := p.statement()
+	p.takeSign(";")
+	if p.peek().kind != tokEnd {
+		panic(malformed("Unexpected token after expression"))
+	}
+	s.params = p.params
+	s.check()
+	return s, nil
+}
+
+func (p *parser) statement() (s *Statement) {
 	switch first := p.next(); {
 	case first.is(tokKeyword, "select"):
 		return p.selecting()
@@ -110,21 +109,14 @@ func (p *parser) statement() (*Statement, error) {
 	case first.is(tokKeyword, "from"):
 		return p.updatingFrom()
 	case first.is(tokKeyword, "exists") && p.takeSign("("):
-		if err := p.word("select"); err != nil {
-			return nil, err
-		}
-		s, err := p.selecting()
-		if err != nil {
-			return nil, err
-		}
+		p.word("select")
+		s = p.selecting()
 		s.Kind = Exists
-		return s, p.sign(")")
 	case first.is(tokSign, "(") && p.takeWord("select"):
-		s, err := p.selecting()
-		if err != nil {
-			return nil, err
-		}
-		return s, p.sign(")")
+		s = p.selecting()
+	default:
+		panic(malformed("Expected data manipulation"))
 	}
-	return nil, malformed("Expected data manipulation")
+	p.sign(")")
+	return s
 }

@@ -1,6 +1,7 @@
 package partiql
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -8,91 +9,74 @@ import (
 )
 
 // path reads the steps behind the first name.
-func (p *parser) path(first token) (*node, error) {
+func (p *parser) path(first token) *node {
 	n := &node{kind: nodePath, at: first.at, steps: []step{{first.text, noIndex}}}
-	for {
-		s, more, err := p.step()
-		if err != nil {
-			return nil, err
-		}
-		if !more {
-			break
-		}
+	for s, more := p.step(); more; s, more = p.step() {
 		n.steps = append(n.steps, s)
 	}
 	for _, s := range n.steps {
 		if s.index == noIndex && s.name == "" {
-			return nil, invalid("Path component cannot be an empty string")
+			panic(invalid("Path component cannot be an empty string"))
 		}
 	}
-	return n, nil
+	return n
 }
 
 // step reads one step of a path, if there is another one.
-func (p *parser) step() (step, bool, error) {
+func (p *parser) step() (s step, ok bool) {
 	switch {
 	case p.takeSign("."):
 		t := p.next()
 		switch {
 		case t.kind == tokWord, t.kind == tokQuoted:
-			return step{t.text, noIndex}, true, nil
+			return step{t.text, noIndex}, true
 		case t.is(tokSign, "*"):
-			return step{}, false, invalid("Changing item's hierarchy while reading isn't supported")
+			panic(invalid("Changing item's hierarchy while reading isn't supported"))
 		}
-		return step{}, false, malformed("Invalid path dot component")
+		panic(malformed("Invalid path dot component"))
 	case p.takeSign("["):
-		s, err := p.index()
-		if err == nil {
-			err = p.sign("]")
-		}
-		return s, true, err
+		s = p.index()
+		p.sign("]")
+		return s, true
 	}
-	return step{}, false, nil
+	return step{}, false
 }
 
 // index reads what stands in the brackets of a path.
-func (p *parser) index() (step, error) {
+func (p *parser) index() step {
 	t := p.next()
 	if t.kind == tokString {
-		return step{t.text, noIndex}, nil
+		return step{t.text, noIndex}
 	}
-	minus := t.is(tokSign, "-")
-	digits := t
-	if minus {
-		digits = p.next()
+	sign, digits := "", t
+	if t.is(tokSign, "-") {
+		sign, digits = "-", p.next()
 	}
 	switch {
 	case t.is(tokSign, "*"):
-		return step{}, malformed("Invalid path component")
+		panic(malformed("Invalid path component"))
 	case digits.kind != tokNumber, strings.Trim(digits.text, "0123456789") != "":
-		return step{}, invalidAt(t.at, "Unexpected path component")
+		panic(invalidAt(t.at, "Unexpected path component"))
 	}
 	i, err := strconv.ParseInt(digits.text, 10, 32)
-	switch {
-	case minus && (err != nil || i > 0):
-		return step{}, invalidAt(t.at, "List index is not within the allowable range; index: [-%s]", digits.text)
-	case err != nil:
-		return step{}, invalidAt(t.at, "List index is not within the allowable range; index: [%s]", digits.text)
+	if err != nil || sign != "" && i > 0 {
+		panic(invalidAt(t.at, "List index is not within the allowable range; index: [%s%s]", sign, digits.text))
 	}
-	return step{index: int(i)}, nil
+	return step{index: int(i)}
 }
 
 // number returns the node of a literal; its name is the text.
-func number(t token) (*node, error) {
+func number(t token) *node {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(t.text), "e")
 	whole, fraction, _ := strings.Cut(mantissa, ".")
-	if whole = strings.TrimLeft(whole, "0"); whole == "" {
-		whole = "0"
-	}
-	text := whole
+	text := cmp.Or(strings.TrimLeft(whole, "0"), "0")
 	if fraction != "" {
 		text += "." + fraction
 	}
 	if exponent != "" {
 		text += "e" + exponent
 	}
-	v, err := attr.N(text)
-	return &node{kind: nodeValue, at: t.at, name: t.text, value: v}, err
+	return &node{kind: nodeValue, at: t.at, name: t.text, value: must(attr.N(text))}
 }
 
 // ionType guesses the type of a literal of Amazon Ion, for the refusal.

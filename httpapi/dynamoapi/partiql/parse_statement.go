@@ -3,58 +3,41 @@ package partiql
 import "strings"
 
 // selecting reads a SELECT from behind its word.
-func (p *parser) selecting() (*Statement, error) {
+func (p *parser) selecting() *Statement {
 	s := &Statement{Kind: Select}
 	for _, word := range []string{"distinct", "value", "pivot"} {
-		if !p.takeWord(word) {
-			continue
-		}
-		if word == "distinct" {
+		switch {
+		case !p.takeWord(word):
+		case word == "distinct":
 			s.note(invalid("Unsupported token in expression: DISTINCT"))
-		} else {
+		default:
 			s.note(invalid("Select projection doesn't support value or pivot keywords"))
 		}
 	}
 	p.takeWord("all")
-	if err := p.columns(s); err != nil {
-		return nil, err
-	}
-	if err := p.word("from"); err != nil {
-		return nil, err
-	}
-	if err := p.source(s); err != nil {
-		return nil, err
-	}
-	if err := p.filter(s); err != nil {
-		return nil, err
-	}
+	p.columns(s)
+	p.word("from")
+	p.source(s)
+	p.filter(s)
 	if p.takeWord("order") {
-		if err := p.ordering(s); err != nil {
-			return nil, err
-		}
+		p.ordering(s)
 	}
-	return s, p.unsupported(s)
+	p.unsupported(s)
+	return s
 }
 
 // columns reads what a SELECT shows.
-func (p *parser) columns(s *Statement) error {
+func (p *parser) columns(s *Statement) {
 	if p.takeSign("*") {
 		if p.takeSign(",") {
-			return malformed("Other attributes should not be present in the projection when '*' is used.")
+			panic(malformed("Other attributes should not be present in the projection when '*' is used."))
 		}
-		return nil
+		return
 	}
-	for more := true; more; more = p.takeSign(",") {
-		n, err := p.expression()
-		if err != nil {
-			return err
-		}
-		s.columns = append(s.columns, n)
-		if p.alias() {
-			s.note(invalid("Aliasing is not supported"))
-		}
-	}
-	return nil
+	p.list(func() {
+		s.columns = append(s.columns, p.expression())
+		p.noAlias(s)
+	})
 }
 
 // alias steps over another name, with AS or without.
@@ -67,102 +50,72 @@ func (p *parser) alias() bool {
 	return as
 }
 
+func (p *parser) noAlias(s *Statement) {
+	if p.alias() {
+		s.note(invalid("Aliasing is not supported"))
+	}
+}
+
 // source reads the table, with the index.
-func (p *parser) source(s *Statement) (err error) {
+func (p *parser) source(s *Statement) {
 	if p.peek().is(tokSign, "(") {
-		return invalid("Unexpected from source")
+		panic(invalid("Unexpected from source"))
 	}
-	if s.from, err = p.primary(); err != nil {
-		return err
-	}
+	s.from = p.primary()
 	if p.alias() || p.takeWord("at") && p.alias() || p.takeWord("by") && p.alias() {
 		s.note(invalid("Aliasing is not supported"))
 	}
+	next := p.peek()
 	for _, word := range []string{"join", "inner", "left", "right", "full", "cross"} {
-		if p.peek().is(tokKeyword, word) {
-			return invalid("Only select from a single table or index is supported.")
+		if next.is(tokKeyword, word) || next.is(tokSign, ",") {
+			panic(invalid("Only select from a single table or index is supported."))
 		}
 	}
-	if p.peek().is(tokSign, ",") {
-		return invalid("Only select from a single table or index is supported.")
-	}
-	return nil
 }
 
-func (p *parser) filter(s *Statement) (err error) {
+func (p *parser) filter(s *Statement) {
 	if p.takeWord("where") {
-		s.where, err = p.expression()
+		s.where = p.expression()
 	}
-	return err
 }
 
-func (p *parser) ordering(s *Statement) error {
-	if err := p.word("by"); err != nil {
-		return err
-	}
-	for more := true; more; more = p.takeSign(",") {
-		n, err := p.expression()
-		if err != nil {
-			return err
-		}
-		o := ordering{by: n, descending: p.takeWord("desc")}
+func (p *parser) ordering(s *Statement) {
+	p.word("by")
+	p.list(func() {
+		o := ordering{by: p.expression(), descending: p.takeWord("desc")}
 		if !o.descending {
 			p.takeWord("asc")
 		}
 		s.order = append(s.order, o)
-	}
-	return nil
+	})
 }
 
 // unsupported reads the clauses that DynamoDB has no use for.
-func (p *parser) unsupported(s *Statement) error {
+func (p *parser) unsupported(s *Statement) {
 	if p.takeWord("group") {
-		if err := p.word("by"); err != nil {
-			return err
-		}
-		for more := true; more; more = p.takeSign(",") {
-			if _, err := p.expression(); err != nil {
-				return err
-			}
-		}
+		p.word("by")
+		p.list(func() { p.expression() })
 		s.note(invalid("Unsupported clause: GROUP BY"))
 	}
 	for _, clause := range []string{"having", "limit"} {
-		if !p.takeWord(clause) {
-			continue
+		if p.takeWord(clause) {
+			s.note(invalidAt(p.expression().at, "Unsupported clause: %s", strings.ToUpper(clause)))
 		}
-		n, err := p.expression()
-		if err != nil {
-			return err
-		}
-		s.note(invalidAt(n.at, "Unsupported clause: %s", strings.ToUpper(clause)))
 	}
-	return nil
 }
 
 // inserting reads an INSERT from behind its word.
-func (p *parser) inserting() (*Statement, error) {
+func (p *parser) inserting() *Statement {
 	s := &Statement{Kind: Insert}
-	if err := p.word("into"); err != nil {
-		return nil, err
-	}
-	if err := p.target(s); err != nil {
-		return nil, err
-	}
+	p.word("into")
+	s.from = p.target()
 	many := p.peek().is(tokSign, "<<") || p.takeWord("values")
 	if !many {
-		if err := p.word("value"); err != nil {
-			return nil, err
-		}
+		p.word("value")
 	}
-	var err error
-	if s.item, err = p.expression(); err != nil {
-		return nil, err
-	}
+	s.item = p.expression()
 	for many && p.takeSign(",") {
-		if _, err = p.expression(); err != nil {
-			return nil, err
-		}
+		p.expression()
 	}
 	if many {
 		s.note(invalid("Unsupported operation: InsertOp"))
@@ -171,134 +124,88 @@ func (p *parser) inserting() (*Statement, error) {
 		s.note(invalidAt(s.item.at, "Unsupported format in item expression. Please use struct format {...} to express item values "+
 			"for insert statement."))
 	}
-	returns, err := p.returning(s)
-	if returns {
+	if p.returning(s) {
 		s.note(invalid("RETURNING is not supported in INSERT"))
 	}
-	return s, err
+	return s
 }
 
 // target reads the table of a write.
-func (p *parser) target(s *Statement) error {
+func (p *parser) target() *node {
 	if t := p.peek(); t.kind != tokWord && t.kind != tokQuoted {
-		return malformed("Expected identifier")
+		panic(malformed("Expected identifier"))
 	}
-	var err error
-	s.from, err = p.path(p.next())
-	return err
-}
-
-// updating reads an UPDATE from behind its word.
-func (p *parser) updating() (*Statement, error) {
-	s, err := p.changing(Update)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.changes(s); err != nil {
-		return nil, err
-	}
-	return s, p.tail(s)
+	return p.path(p.next())
 }
 
 // changing begins a statement that changes what is in the table that it names.
-func (p *parser) changing(kind Kind) (*Statement, error) {
-	s := &Statement{Kind: kind}
-	if err := p.target(s); err != nil {
-		return nil, err
-	}
-	if p.alias() {
-		s.note(invalid("Aliasing is not supported"))
-	}
-	return s, nil
+func (p *parser) changing(kind Kind) *Statement {
+	s := &Statement{Kind: kind, from: p.target()}
+	p.noAlias(s)
+	return s
+}
+
+// updating reads an UPDATE from behind its word.
+func (p *parser) updating() *Statement {
+	s := p.changing(Update)
+	p.changes(s)
+	p.filter(s)
+	p.returning(s)
+	return s
 }
 
 // updatingFrom reads the other form of an UPDATE, from behind its FROM: the WHERE comes before what is changed.
-func (p *parser) updatingFrom() (*Statement, error) {
-	s, err := p.changing(Update)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.filter(s); err != nil {
-		return nil, err
-	}
-	if err := p.changes(s); err != nil {
-		return nil, err
-	}
-	_, err = p.returning(s)
-	return s, err
+func (p *parser) updatingFrom() *Statement {
+	s := p.changing(Update)
+	p.filter(s)
+	p.changes(s)
+	p.returning(s)
+	return s
 }
 
 // changes reads the SETs and REMOVEs of an UPDATE.
-func (p *parser) changes(s *Statement) error {
+func (p *parser) changes(s *Statement) {
 	for {
-		var err error
 		switch {
 		case p.takeWord("set"):
-			err = p.assignments(s)
+			p.list(func() { p.assignment(s) })
 		case p.takeWord("remove"):
-			var n *node
-			n, err = p.assigned()
-			s.removes = append(s.removes, n)
+			s.removes = append(s.removes, p.assigned())
 		case len(s.sets)+len(s.removes) == 0:
-			return malformed("Expected data manipulation")
+			panic(malformed("Expected data manipulation"))
 		default:
-			return nil
-		}
-		if err != nil {
-			return err
+			return
 		}
 	}
 }
 
-// assignments reads what stands behind SET.
-func (p *parser) assignments(s *Statement) error {
-	for more := true; more; more = p.takeSign(",") {
-		path, err := p.assigned()
-		if err != nil {
-			return err
-		}
-		if !p.takeSign("=") {
-			return malformed("Expected '=' for assignment")
-		}
-		value, err := p.expression()
-		if err != nil {
-			return err
-		}
-		s.sets = append(s.sets, assignment{path, value})
+// assignment reads one of what stands behind SET.
+func (p *parser) assignment(s *Statement) {
+	path := p.assigned()
+	if !p.takeSign("=") {
+		panic(malformed("Expected '=' for assignment"))
 	}
-	return nil
+	s.sets = append(s.sets, assignment{path, p.expression()})
 }
 
 // assigned reads a path that is written to.
-func (p *parser) assigned() (*node, error) {
+func (p *parser) assigned() *node {
 	if t := p.peek(); t.kind != tokWord && t.kind != tokQuoted {
-		return nil, malformed("Expected identifier for simple path")
+		panic(malformed("Expected identifier for simple path"))
 	}
 	return p.path(p.next())
 }
 
 // deleting reads a DELETE from behind its word.
-func (p *parser) deleting() (*Statement, error) {
-	if err := p.word("from"); err != nil {
-		return nil, err
-	}
-	s, err := p.changing(Delete)
-	if err != nil {
-		return nil, err
-	}
-	return s, p.tail(s)
-}
-
-// tail reads WHERE and RETURNING.
-func (p *parser) tail(s *Statement) error {
-	if err := p.filter(s); err != nil {
-		return err
-	}
-	_, err := p.returning(s)
-	if err == nil && s.Kind == Delete && s.Returning != ReturnNone && s.Returning != ReturnAllOld {
+func (p *parser) deleting() *Statement {
+	p.word("from")
+	s := p.changing(Delete)
+	p.filter(s)
+	p.returning(s)
+	if s.Returning != ReturnNone && s.Returning != ReturnAllOld {
 		s.note(invalid("Invalid returning clause: RETURNING %s *. Only RETURNING ALL OLD * is allowed in DELETE statements.", s.Returning))
 	}
-	return err
+	return s
 }
 
 // String is the clause without its star.
@@ -306,40 +213,40 @@ func (r Returning) String() string {
 	return strings.NewReplacer("UPDATED", "MODIFIED", "_", " ").Replace(string(r))
 }
 
-func (p *parser) returning(s *Statement) (bool, error) {
+// returning reads a RETURNING clause, if there is one.
+func (p *parser) returning(s *Statement) bool {
 	if !p.takeWord("returning") {
-		return false, nil
+		return false
 	}
-	for i := 0; ; i++ {
-		all := p.takeWord("all")
-		if !all && !p.takeWord("modified") {
-			return true, malformed("Expected ALL or MODIFIED")
-		}
-		old := p.takeWord("old")
-		if !old && !p.takeWord("new") {
-			return true, malformed("Expected OLD or NEW")
-		}
-		switch {
-		case all && old:
-			s.Returning = ReturnAllOld
-		case all:
-			s.Returning = ReturnAllNew
-		case old:
-			s.Returning = ReturnUpdatedOld
-		default:
-			s.Returning = ReturnUpdatedNew
-		}
-		if i > 0 {
+	p.list(func() {
+		before := s.Returning
+		if s.Returning = p.returned(); before != ReturnNone {
 			s.note(invalid("Invalid syntax with multiple returning elements in RETURNING clause"))
 		}
 		if !p.takeSign("*") {
-			if _, err := p.expression(); err != nil {
-				return true, err
-			}
+			p.expression()
 			s.note(invalid("Expected '*' after ( MODIFIED | ALL ) ( NEW | OLD ) in RETURNING clause"))
 		}
-		if !p.takeSign(",") {
-			return true, nil
-		}
+	})
+	return true
+}
+
+func (p *parser) returned() Returning {
+	all := p.takeWord("all")
+	if !all && !p.takeWord("modified") {
+		panic(malformed("Expected ALL or MODIFIED"))
 	}
+	old := p.takeWord("old")
+	if !old && !p.takeWord("new") {
+		panic(malformed("Expected OLD or NEW"))
+	}
+	switch {
+	case all && old:
+		return ReturnAllOld
+	case all:
+		return ReturnAllNew
+	case old:
+		return ReturnUpdatedOld
+	}
+	return ReturnUpdatedNew
 }

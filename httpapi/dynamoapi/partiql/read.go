@@ -72,86 +72,58 @@ type reading struct {
 // The partition key is known if WHERE wants it to be equal to a constant or to be in a list of them, or has nothing but such
 // equalities on both sides of an OR. Then there is one query for each value, and for each of the sort key if that is known too.
 // Otherwise it is a scan.
-func (s *Statement) Read(params []attr.Value, source Source) (Read, error) {
-	if err := s.match(params); err != nil {
-		return Read{}, err
-	}
+func (s *Statement) Read(params []attr.Value, source Source) (_ Read, err error) {
+	defer caught(&err)
+	s.match(params)
 	r := &reading{Statement: s, source: source, key: source.key(), params: params}
-	columns, err := newColumns(s.columns)
-	if err != nil {
-		return Read{}, err
-	}
-	if err := r.check(s.where); err != nil {
-		return Read{}, err
-	}
-	if err := r.divide(); err != nil {
-		return Read{}, err
-	}
-	out := Read{Columns: columns, Scan: !r.keyed}
-	if out.Descending, err = r.direction(); err != nil {
-		return Read{}, err
-	}
+	out := Read{Columns: newColumns(s.columns)}
+	r.check(s.where)
+	r.divide()
+	out.Scan, out.Descending = !r.keyed, r.direction()
 	if len(r.after) > 0 {
 		b := newBuilder(params)
-		text, err := b.all(r.after)
-		if err != nil {
-			return Read{}, err
-		}
-		if out.After, err = expr.ParseFilter(text, b.shared()); err != nil {
-			return Read{}, err
-		}
+		text := b.all(r.after)
+		out.After = must(expr.ParseFilter(text, b.shared()))
 	}
-	if err := r.steps(&out); err != nil {
-		return Read{}, err
-	}
+	out.Steps = r.steps()
 	r.byKey(&out)
 	return out, nil
 }
 
 // SingleItem compiles a SELECT that has to name the key of one item and nothing else; false if it does not. Whether the values
 // are of the key's types is not looked at.
-func (s *Statement) SingleItem(params []attr.Value, table Key) (Read, bool, error) {
-	if err := s.match(params); err != nil {
-		return Read{}, false, err
-	}
+func (s *Statement) SingleItem(params []attr.Value, table Key) (out Read, single bool, err error) {
+	defer caught(&err)
+	s.match(params)
 	r := reading{Statement: s, source: Source{Table: table}, key: table, params: params, anyType: true}
-	if err := r.divide(); err != nil {
-		return Read{}, false, err
-	}
-	var out Read
+	r.divide()
 	r.byKey(&out)
 	if s.Index != "" || out.Key == nil || r.bound != nil {
 		return Read{}, false, nil
 	}
-	var err error
-	out.Columns, err = newColumns(s.columns)
-	return out, true, err
+	out.Columns = newColumns(s.columns)
+	return out, true, nil
 }
 
 // check refuses what no key attribute can be held against.
-func (r *reading) check(n *node) error {
+func (r *reading) check(n *node) {
 	if n == nil {
-		return nil
+		return
 	}
 	if n.kind == nodePath && len(n.steps) > 1 && r.key.has(n.steps[0].name) {
-		return invalid("Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: %s", n.steps[0].name)
+		panic(invalid("Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: %s", n.steps[0].name))
 	}
 	for _, arg := range n.args {
-		if err := r.check(arg); err != nil {
-			return err
-		}
+		r.check(arg)
 	}
-	return nil
 }
 
 // divide decides what each condition is for.
-func (r *reading) divide() error {
+func (r *reading) divide() {
 	var rest []*node
 	for _, c := range r.where.conjuncts() {
-		values, ok, err := r.among(c, r.key.Partition)
+		values, ok := r.among(c, r.key.Partition)
 		switch {
-		case err != nil:
-			return err
 		case !ok:
 			rest = append(rest, c)
 		case r.keyed:
@@ -162,71 +134,60 @@ func (r *reading) divide() error {
 	}
 	if !r.keyed {
 		r.filter = r.where.conjuncts()
-		return nil
+		return
 	}
 	for _, c := range rest {
-		if err := r.place(c); err != nil {
-			return err
-		}
+		r.place(c)
 	}
 	if r.sorted && r.bound != nil {
 		r.after, r.bound = append(r.after, r.bound), nil
 	}
-	if err := r.unprojected(rest); err != nil {
-		return err
-	}
+	r.unprojected(rest)
 	if len(r.partitions)*max(1, len(r.sorts)) > maxReads {
-		return invalid("Too many decomposed read operations for a given query.")
+		panic(invalid("Too many decomposed read operations for a given query."))
 	}
-	return nil
 }
 
 // place finds the use of a condition of a read whose partition key is known.
-func (r *reading) place(c *node) error {
+func (r *reading) place(c *node) {
 	if r.key.Sort.Name != "" {
-		values, ok, err := r.among(c, r.key.Sort)
-		if err != nil {
-			return err
-		}
-		if ok {
+		if values, ok := r.among(c, r.key.Sort); ok {
 			if r.sorted {
 				values = common(r.sorts, values)
 			}
 			r.sorts, r.sorted = values, true
-			return nil
+			return
 		}
-		if ok, err := r.limit(c); err != nil || ok {
-			return err
+		if r.limit(c) {
+			return
 		}
 	}
 	ofKey := false
 	c.attributes(func(name string) { ofKey = ofKey || r.key.has(name) })
 	if ofKey {
 		r.after = append(r.after, c)
-		return nil
+		return
 	}
 	r.filter = append(r.filter, c)
-	return nil
 }
 
 // direction reads ORDER BY: whether the sort key descends. That of the partition key turns the order of the partitions.
-func (r *reading) direction() (bool, error) {
+func (r *reading) direction() (descending bool) {
 	if len(r.order) == 0 {
-		return false, nil
+		return false
 	}
 	if r.where == nil {
-		return false, invalid("Must have WHERE clause in the statement when using ORDER BY clause.")
+		panic(invalid("Must have WHERE clause in the statement when using ORDER BY clause."))
 	}
 	if !r.keyed {
-		return false, invalid("Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY clause.")
+		panic(invalid("Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY clause."))
 	}
-	descending := false
 	for _, o := range r.order {
 		switch name := o.by.attribute(); {
 		case name == "":
-			return false, invalid("Argument to ORDER BY must be of type VariableReference. Type: %s", o.by.orderType())
+			panic(invalid("Argument to ORDER BY must be of type VariableReference. Type: %s", o.by.orderType()))
 		case !r.key.has(name):
-			return false, invalid("Variable reference %s in ORDER BY clause must be part of the primary key", name)
+			panic(invalid("Variable reference %s in ORDER BY clause must be part of the primary key", name))
 		case name == r.key.Sort.Name:
 			descending = o.descending
 			if o.descending {
@@ -236,7 +197,7 @@ func (r *reading) direction() (bool, error) {
 			slices.Reverse(r.partitions)
 		}
 	}
-	return descending, nil
+	return descending
 }
 
 // orderType is what the service calls something that it does not order by.

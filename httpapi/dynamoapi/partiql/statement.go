@@ -45,7 +45,7 @@ type Statement struct {
 	item    *node        // of an INSERT
 	sets    []assignment // of an UPDATE
 	removes []*node
-	flaw    error // the first of the faults that are told when the whole text has been read
+	flaw    *refusal // the first of the faults that are told when the whole text has been read
 }
 
 // ordering is an element of ORDER BY.
@@ -60,77 +60,72 @@ type assignment struct {
 }
 
 // note keeps the first fault.
-func (s *Statement) note(err error) {
+func (s *Statement) note(flaw refusal) {
 	if s.flaw == nil {
-		s.flaw = err
+		s.flaw = &flaw
 	}
 }
 
 // check refuses what can be said without knowing the table, and names the table.
-func (s *Statement) check() error {
+func (s *Statement) check() {
 	if s.flaw != nil {
-		return s.flaw
+		panic(*s.flaw)
 	}
-	if err := s.source(); err != nil {
-		return err
-	}
+	s.source()
 	for _, c := range s.columns {
 		if c.kind != nodePath {
-			return invalidAt(c.at, "Unexpected path component")
+			panic(invalidAt(c.at, "Unexpected path component"))
 		}
 	}
 	seen := map[string]bool{}
 	for _, c := range s.columns {
 		name := label(c.steps)
 		if seen[name] {
-			return invalid("Duplicate identifiers in select clause: %s", name)
+			panic(invalid("Duplicate identifiers in select clause: %s", name))
 		}
 		seen[name] = true
 	}
-	return nil
 }
 
 // source makes of what stands behind FROM the names of a table and an index.
-func (s *Statement) source() error {
+func (s *Statement) source() {
 	if s.from.kind != nodePath {
-		return invalid("Unexpected from source")
+		panic(invalid("Unexpected from source"))
 	}
 	for _, c := range s.from.steps {
 		if c.index != noIndex {
-			return invalid("Invalid list expression in source.")
+			panic(invalid("Invalid list expression in source."))
 		}
 	}
 	if len(s.from.steps) > 2 {
-		return invalid("A path may contain at most 2 components in the FROM clause")
+		panic(invalid("A path may contain at most 2 components in the FROM clause"))
 	}
 	for _, c := range s.from.steps {
 		if len(c.name) < 3 || len(c.name) > 255 || strings.Trim(c.name, nameChars) != "" {
-			return invalid("Table name should be within the length [3, 255] and only contain 'a-z', 'A-Z', '0-9', '-', '_', '.'.")
+			panic(invalid("Table name should be within the length [3, 255] and only contain 'a-z', 'A-Z', '0-9', '-', '_', '.'."))
 		}
 	}
 	s.Table = s.from.steps[0].name
 	if len(s.from.steps) == 1 {
-		return nil
+		return
 	}
 	s.Index = s.from.steps[1].name
 	switch s.Kind {
 	case Insert:
-		return invalid("FROM clause may only contain a single table name in data manipulation statements")
+		panic(invalid("FROM clause may only contain a single table name in data manipulation statements"))
 	case Update, Delete:
-		return invalid("This operation is not supported on an index")
+		panic(invalid("This operation is not supported on an index"))
 	}
-	return nil
 }
 
 const nameChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
 // match refuses another number of parameters than the text has places for, and a WHERE that is neither true nor false.
-func (s *Statement) match(params []attr.Value) error {
+func (s *Statement) match(params []attr.Value) {
 	if len(params) != s.params {
-		return invalid("Number of parameters in request and statement don't match.")
+		panic(invalid("Number of parameters in request and statement don't match."))
 	}
-	if s.where == nil {
-		return nil
+	if s.where != nil {
+		s.where.mustHold()
 	}
-	return s.where.mustHold()
 }

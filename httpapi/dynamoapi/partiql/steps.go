@@ -10,34 +10,24 @@ import (
 )
 
 // steps writes the queries, or the scan.
-func (r *reading) steps(out *Read) error {
+func (r *reading) steps() (all []Step) {
 	if !r.keyed {
-		step, err := r.step(nil)
-		out.Steps = []Step{step}
-		return err
+		return []Step{r.step()}
 	}
 	for _, partition := range r.partitions {
-		of := []*node{equals(r.key.Partition, partition)}
-		if !r.sorted {
-			if r.bound != nil {
-				of = append(of, r.bound)
+		of := equals(r.key.Partition, partition)
+		switch {
+		case r.sorted:
+			for _, sort := range r.sorts {
+				all = append(all, r.step(of, equals(r.key.Sort, sort)))
 			}
-			step, err := r.step(of)
-			if err != nil {
-				return err
-			}
-			out.Steps = append(out.Steps, step)
-			continue
-		}
-		for _, sort := range r.sorts {
-			step, err := r.step([]*node{of[0], equals(r.key.Sort, sort)})
-			if err != nil {
-				return err
-			}
-			out.Steps = append(out.Steps, step)
+		case r.bound != nil:
+			all = append(all, r.step(of, r.bound))
+		default:
+			all = append(all, r.step(of))
 		}
 	}
-	return nil
+	return all
 }
 
 func equals(a Attr, v attr.Value) *node {
@@ -47,17 +37,11 @@ func equals(a Attr, v attr.Value) *node {
 }
 
 // step writes one query, or the scan if there is no key condition.
-func (r *reading) step(key []*node) (step Step, err error) {
+func (r *reading) step(key ...*node) Step {
 	b := newBuilder(r.params)
-	if step.KeyCondition, err = b.all(key); err != nil {
-		return step, err
-	}
-	if step.Filter, err = b.all(r.filter); err != nil {
-		return step, err
-	}
-	step.Projection = r.projection(b)
+	step := Step{KeyCondition: b.all(key), Filter: b.all(r.filter), Projection: r.projection(b)}
 	step.Params = b.shared()
-	return step, nil
+	return step
 }
 
 // projection names the attributes that are needed: those that are shown, and those that conditions afterwards look at.
@@ -99,9 +83,9 @@ func (r *reading) byKey(out *Read) {
 }
 
 // unprojected refuses conditions on what the index does not show, if it is read by its key.
-func (r *reading) unprojected(conditions []*node) error {
+func (r *reading) unprojected(conditions []*node) {
 	if r.source.Index == nil {
-		return nil
+		return
 	}
 	var names []string
 	for _, c := range conditions {
@@ -111,12 +95,11 @@ func (r *reading) unprojected(conditions []*node) error {
 			}
 		})
 	}
-	if len(names) == 0 {
-		return nil
+	if len(names) > 0 {
+		hashOrder(names)
+		panic(invalid("One or more parameter values were invalid: Secondary index %s does not project one or more filter attributes: [%s]",
+			r.source.Index.Name, strings.Join(names, ", ")))
 	}
-	hashOrder(names)
-	return invalid("One or more parameter values were invalid: Secondary index %s does not project one or more filter attributes: [%s]",
-		r.source.Index.Name, strings.Join(names, ", "))
 }
 
 // hashOrder puts names in the order in which the service shows a set of them, which is that of Java's hash set.
@@ -149,37 +132,43 @@ type column struct {
 }
 
 // newColumns checks the paths of a SELECT; none is nil, for all attributes.
-func newColumns(paths []*node) (*Columns, error) {
+func newColumns(paths []*node) *Columns {
 	if paths == nil {
-		return nil, nil
+		return nil
 	}
-	b := newBuilder(nil)
-	texts := make([]string, len(paths))
+	all := make([][]step, len(paths))
 	for i, p := range paths {
-		texts[i] = b.path(p.steps)
+		all[i] = p.steps
 	}
-	if _, err := expr.ParseProjection(strings.Join(texts, ", "), b.shared()); err != nil {
-		return nil, err
-	}
+	projectionOn(all)
 	c := &Columns{}
 	inner := map[string][][]step{} // the rests of the paths into an element of a list
-	for _, p := range paths {
-		head, rest := split(p.steps)
+	for _, path := range all {
+		head, rest := split(path)
 		name := label(head)
 		if rest == nil || inner[name] == nil {
 			c.all = append(c.all, column{name: name, path: head})
 		}
 		if rest != nil {
-			inner[name] = append(inner[name], rest)
+			inner[name] = append(inner[name], append([]step{{"element", noIndex}}, rest...))
 		}
 	}
 	for i := range c.all {
-		var err error
-		if c.all[i].rest, err = within(inner[c.all[i].name]); err != nil {
-			return nil, err
+		if rests := inner[c.all[i].name]; rests != nil {
+			c.all[i].rest = projectionOn(rests)
 		}
 	}
-	return c, nil
+	return c
+}
+
+// projectionOn returns the projection on paths, which must be one.
+func projectionOn(paths [][]step) *expr.Projection {
+	b := newBuilder(nil)
+	texts := make([]string, len(paths))
+	for i, p := range paths {
+		texts[i] = b.path(p)
+	}
+	return must(expr.ParseProjection(strings.Join(texts, ", "), b.shared()))
 }
 
 // split divides a path behind its first index. The rest is nil if there is nothing more.
@@ -189,19 +178,6 @@ func split(path []step) (head, rest []step) {
 		return path, nil
 	}
 	return path[:i+1], path[i+1:]
-}
-
-// within returns the projection of {"element": value} on paths within the value; none is nil.
-func within(paths [][]step) (*expr.Projection, error) {
-	if paths == nil {
-		return nil, nil
-	}
-	b := newBuilder(nil)
-	texts := make([]string, len(paths))
-	for i, p := range paths {
-		texts[i] = b.path(append([]step{{"element", noIndex}}, p...))
-	}
-	return expr.ParseProjection(strings.Join(texts, ", "), b.shared())
 }
 
 // Show returns what is shown of an item.

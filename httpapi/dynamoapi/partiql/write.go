@@ -49,81 +49,76 @@ type Change struct {
 }
 
 // Put compiles an INSERT.
-func (s *Statement) Put(params []attr.Value, key Key) (Put, error) {
-	if err := s.match(params); err != nil {
-		return Put{}, err
-	}
+func (s *Statement) Put(params []attr.Value, key Key) (_ Put, err error) {
+	defer caught(&err)
+	s.match(params)
 	it := make(attr.Item, len(s.item.args))
 	for i, arg := range s.item.args {
-		name, err := s.item.key(i, it, s.item.keys[i].at)
-		if err != nil {
-			return Put{}, err
-		}
+		name := s.item.key(i, it, s.item.keys[i].at)
 		if name == "" {
-			return Put{}, invalid("Path component cannot be an empty string")
+			panic(invalid("Path component cannot be an empty string"))
 		}
-		if it[name], err = arg.constant(params); err != nil {
-			return Put{}, err
-		}
+		it[name] = arg.constant(params)
 	}
 	b := newBuilder(params)
 	return Put{Item: it, Condition: "attribute_not_exists(" + b.name(key.Partition.Name) + ")", Params: b.shared(), BadKey: key.missing(it)}, nil
 }
 
 // missing is the error of an item without a key, nil if it has one.
-func (k Key) missing(it attr.Item) error {
+func (k Key) missing(it attr.Item) (err error) {
+	defer caught(&err)
 	for _, a := range k.all() {
 		v, ok := it[a.Name]
 		if !ok {
-			return invalid("Key attribute should be present in the item: Key %s", a.Name)
+			panic(invalid("Key attribute should be present in the item: Key %s", a.Name))
 		}
-		if err := a.fits(v); err != nil {
-			return err
-		}
+		a.mustFit(v)
 	}
 	return nil
 }
 
-// fits refuses a value that cannot be the key attribute's.
-func (a Attr) fits(v attr.Value) error {
+// mustFit refuses a value that cannot be the key attribute's.
+func (a Attr) mustFit(v attr.Value) {
 	if v.Kind() != a.Kind {
-		return invalid("Key attribute's data type should match its data type in table's schema: Key %s", a.Name)
+		panic(invalid("Key attribute's data type should match its data type in table's schema: Key %s", a.Name))
 	}
-	return nil
 }
 
 // Update compiles an UPDATE. It does nothing but to an item that exists.
 func (s *Statement) Update(params []attr.Value, key Key) (Change, error) {
-	return s.change(params, key, func(b *builder, exists, rest string) (string, string, error) {
-		update, err := s.update(b)
-		return update, joined(exists, rest), err
+	return s.change(params, key, func(b *builder, exists, rest string) (string, string) {
+		return s.update(b), joined(exists, rest)
 	})
 }
 
 // Delete compiles a DELETE. An item that is not there is no failure, whatever the condition.
 func (s *Statement) Delete(params []attr.Value, key Key) (Change, error) {
-	return s.change(params, key, func(b *builder, _, rest string) (string, string, error) {
+	return s.change(params, key, func(b *builder, _, rest string) (string, string) {
 		if rest == "" {
-			return "", "", nil
+			return "", ""
 		}
-		return "", "attribute_not_exists(" + b.name(key.Partition.Name) + ") OR " + rest, nil
+		return "", "attribute_not_exists(" + b.name(key.Partition.Name) + ") OR " + rest
 	})
 }
 
 // Check compiles an EXISTS, which wants an item and more of it than its key.
-func (s *Statement) Check(params []attr.Value, key Key) (Change, error) {
+func (s *Statement) Check(params []attr.Value, key Key) (_ Change, err error) {
+	defer caught(&err)
 	if s.Index != "" {
-		return Change{}, invalid("Operations on indices are not supported in transactions")
+		panic(invalid("Operations on indices are not supported in transactions"))
 	}
-	if err := s.match(params); err != nil {
-		return Change{}, err
+	s.match(params)
+	if !s.beyondKey(params, key) {
+		panic(invalid("EXISTS() must contain a single item read with additional condition"))
 	}
-	if k, rest, _, err := s.target(params, key); err != nil || len(k) < len(key.all()) || len(rest) == 0 {
-		return Change{}, invalid("EXISTS() must contain a single item read with additional condition")
-	}
-	return s.change(params, key, func(_ *builder, exists, rest string) (string, string, error) {
-		return "", joined(exists, rest), nil
-	})
+	return s.change(params, key, func(_ *builder, exists, rest string) (string, string) { return "", joined(exists, rest) })
+}
+
+// beyondKey reports whether WHERE has the whole key of an item, and more. A key that cannot be one is none.
+func (s *Statement) beyondKey(params []attr.Value, key Key) bool {
+	defer caught(new(error))
+	k, rest, _ := s.target(params, key)
+	return len(k) == len(key.all()) && len(rest) > 0
 }
 
 // joined is two conditions of which both must hold; the second may be empty.
@@ -137,28 +132,21 @@ func joined(exists, rest string) string {
 // change finds the key and returns the rest of the condition to write, which gives update and condition. The rest is such
 // as may stand beside an AND and, if it is needed, an OR.
 func (s *Statement) change(params []attr.Value, key Key,
-	write func(b *builder, exists, rest string) (update, condition string, err error),
-) (Change, error) {
-	if err := s.match(params); err != nil {
-		return Change{}, err
-	}
-	k, rest, twice, err := s.target(params, key)
-	if err != nil {
-		return Change{}, err
-	}
+	write func(b *builder, exists, rest string) (update, condition string),
+) (_ Change, err error) {
+	defer caught(&err)
+	s.match(params)
+	k, rest, twice := s.target(params, key)
 	c := Change{Key: k, BadKey: key.missing(k)}
 	switch {
 	case len(k) < len(key.all()):
-		c.BadKey = invalid("Where clause does not contain a mandatory equality on all key attributes")
+		c.BadKey = invalid("Where clause does not contain a mandatory equality on all key attributes").err
 	case twice != "" && s.Kind != Exists:
-		c.BadKey = invalid("Multiple conditions on same key %s. Only single item Update/Insert/Delete are supported", twice)
+		c.BadKey = invalid("Multiple conditions on same key %s. Only single item Update/Insert/Delete are supported", twice).err
 		c.Key = attr.Item{}
 	}
 	b := newBuilder(params)
-	text, err := b.all(rest)
-	if err != nil {
-		return Change{}, err
-	}
+	text := b.all(rest)
 	if len(rest) == 1 && rest[0].kind == nodeOr {
 		text = "(" + text + ")"
 	}
@@ -166,105 +154,86 @@ func (s *Statement) change(params []attr.Value, key Key,
 	if s.Kind != Delete {
 		exists = "attribute_exists(" + b.name(key.Partition.Name) + ")"
 	}
-	c.Update, c.Condition, err = write(b, exists, text)
+	c.Update, c.Condition = write(b, exists, text)
 	c.Params = b.shared()
-	return c, err
+	return c, nil
 }
 
 // target takes the key of one item, or what there is of it, out of WHERE. The rest is the other conditions, also one that gives a
 // key attribute a second value: the name of that is twice. Whether the values are of the key's types is not looked at.
-func (s *Statement) target(params []attr.Value, key Key) (k attr.Item, rest []*node, twice string, err error) {
+func (s *Statement) target(params []attr.Value, key Key) (k attr.Item, rest []*node, twice string) {
 	k = attr.Item{}
 	for _, c := range s.where.conjuncts() {
-		a, v, ok, err := c.equality(params, key)
+		a, v := c.equality(params, key)
 		switch {
-		case err != nil:
-			return nil, nil, "", err
-		case !ok:
+		case a == "":
 			rest = append(rest, c)
-		case k[a.Name].IsZero():
-			k[a.Name] = v
-		case !attr.Equal(k[a.Name], v):
-			rest, twice = append(rest, c), a.Name
+		case k[a].IsZero():
+			k[a] = v
+		case !attr.Equal(k[a], v):
+			rest, twice = append(rest, c), a
 		}
 	}
-	return k, rest, twice, nil
+	return k, rest, twice
 }
 
-// equality reports whether the node is a key attribute = a constant, on either side.
-func (n *node) equality(params []attr.Value, key Key) (a Attr, v attr.Value, ok bool, err error) {
+// equality returns the key attribute and the constant that the node holds equal, on either side; no name: it does not.
+func (n *node) equality(params []attr.Value, key Key) (name string, v attr.Value) {
 	if n.kind != nodeCompare || n.name != "=" {
-		return a, v, false, nil
+		return "", v
 	}
 	left, right := n.args[0], n.args[1]
 	if left.isConstant() {
 		left, right = right, left
 	}
-	i := slices.IndexFunc(key.all(), func(a Attr) bool { return a.Name == left.attribute() })
-	if i < 0 || left.kind != nodePath || !right.isConstant() {
-		return a, v, false, nil
+	if name = left.attribute(); !key.has(name) || !right.isConstant() {
+		return "", v
 	}
-	v, err = right.constant(params)
-	return key.all()[i], v, err == nil, err
+	return name, right.constant(params)
 }
 
 // update writes an UpdateExpression: SET, REMOVE, and for sets ADD and DELETE.
-func (s *Statement) update(b *builder) (string, error) {
-	var set, remove, add, drop []string
+func (s *Statement) update(b *builder) string {
+	parts := map[string][]string{}
+	add := func(clause, part string) { parts[clause] = append(parts[clause], part) }
 	for _, a := range s.sets {
 		path := b.path(a.path.steps)
-		if a.value.kind == nodeCall && (a.value.name == "set_add" || a.value.name == "set_delete") {
-			members, err := a.setOperation(b)
-			if err != nil {
-				return "", err
-			}
-			if a.value.name == "set_add" {
-				add = append(add, path+" "+members)
-			} else {
-				drop = append(drop, path+" "+members)
-			}
-			continue
+		switch {
+		case a.value.kind == nodeCall && a.value.name == "set_add":
+			add("ADD ", path+" "+a.setOperation(b))
+		case a.value.kind == nodeCall && a.value.name == "set_delete":
+			add("DELETE ", path+" "+a.setOperation(b))
+		default:
+			add("SET ", path+" = "+b.assigned(a.value))
 		}
-		value, err := b.assigned(a.value)
-		if err != nil {
-			return "", err
-		}
-		set = append(set, path+" = "+value)
 	}
 	for _, r := range s.removes {
-		remove = append(remove, b.path(r.steps))
+		add("REMOVE ", b.path(r.steps))
 	}
 	var clauses []string
-	for _, c := range []struct {
-		word  string
-		parts []string
-	}{{"SET ", set}, {"REMOVE ", remove}, {"ADD ", add}, {"DELETE ", drop}} {
-		if len(c.parts) > 0 {
-			clauses = append(clauses, c.word+strings.Join(c.parts, ", "))
+	for _, clause := range []string{"SET ", "REMOVE ", "ADD ", "DELETE "} {
+		if len(parts[clause]) > 0 {
+			clauses = append(clauses, clause+strings.Join(parts[clause], ", "))
 		}
 	}
-	return strings.Join(clauses, " "), nil
+	return strings.Join(clauses, " ")
 }
 
 // setOperation returns the members of a set_add or set_delete.
-func (a assignment) setOperation(b *builder) (string, error) {
-	name := strings.ToUpper(a.value.name)
-	args := a.value.args
+func (a assignment) setOperation(b *builder) string {
+	name, args := strings.ToUpper(a.value.name), a.value.args
 	switch {
 	case len(args) != 2:
-		return "", invalidAt(a.value.at, "%s must have exactly two arguments", name)
+		panic(invalidAt(a.value.at, "%s must have exactly two arguments", name))
 	case args[0].kind != nodePath || !slices.Equal(args[0].steps, a.path.steps):
-		return "", invalidAt(a.value.at, "The first argument to %s must equal the assignment value", name)
+		panic(invalidAt(a.value.at, "The first argument to %s must equal the assignment value", name))
 	}
 	if args[1].isConstant() {
-		v, err := args[1].constant(b.params)
-		if err != nil {
-			return "", err
-		}
+		v := args[1].constant(b.params)
 		switch v.Kind() {
 		case attr.KindSS, attr.KindNS, attr.KindBS:
-			return b.value(v), nil
+			return b.value(v)
 		}
 	}
-	return "", invalidAt(args[0].at, "The second argument to %s must be a value with type SET", name)
+	panic(invalidAt(args[0].at, "The second argument to %s must be a value with type SET", name))
 }
