@@ -28,7 +28,7 @@ type App struct {
 	Pages   []Route                                        // under the mount's "/-"; that of "/" is the application's first page
 	Moved   []string                                       // former addresses of pages, at the root: "/counts/:id" leads to Mount + "/-/counts/:id"
 	OpenAPI []byte                                         // YAML; served under the mount as openapi.yaml and openapi.json, with the mount as its first server
-	Problem func(Failure) any                              // the JSON body of an error under the mount, 404s and panics too; nil: problem+json
+	Problem func(*Failure) any                             // the JSON body of an error under the mount, 404s and panics too; it may set another status; nil: problem+json
 	Strict  bool                                           // bodies with unknown members are refused
 	CORS    []string                                       // origins of web applications that may call; none: only our own pages
 	Rate    RateConfig                                     // how much each may ask of it, counted by itself; zero: as the node allows, with the others

@@ -69,7 +69,7 @@ func (f *counter) app(t testing.TB, mount string) App {
 		}, OperatorRoutes()...),
 		Pages: []Route{{Method: "GET", Path: "/", Access: User, Do: onPage}, {Method: "GET", Path: "/counts/:id", Access: User, Do: onPage}},
 		Moved: []string{"/" + f.name + "s/:id"},
-		Problem: func(f Failure) any {
+		Problem: func(f *Failure) any {
 			return map[string]any{"oops": f.Code, "why": f.Message, "fields": f.Details, "conflict": f.Conflict}
 		},
 		Topics: f.topic, Snapshot: f.snapshot, Ensure: f.ensure, View: f.view(look),

@@ -124,7 +124,8 @@ func (s *Server) fail(c *gin.Context, err error) {
 	m := s.appAt(c.Request.URL.Path)
 	switch {
 	case m != nil && m.Problem != nil:
-		writeBody(c, f.Status, jsonType, m.Problem(f))
+		body := m.Problem(&f)
+		writeBody(c, f.Status, jsonType, body)
 	case m == nil && wantsHTML(c.Request):
 		s.failPage(c, f)
 	default:

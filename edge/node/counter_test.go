@@ -80,7 +80,7 @@ func (c *counter) open(_ context.Context, h *app.Host) (*app.Instance, error) {
 				return httpapi.JSON(g, map[string]int64{"total": c.sumOf(g.Request.Context())}, nil)
 			}},
 			{Method: http.MethodGet, Path: "/broken", Access: httpapi.Public, Do: func(*gin.Context) error { panic("a bug of the counter") }},
-		}, Problem: func(f httpapi.Failure) any { return map[string]string{"wrong": f.Code} }},
+		}, Problem: func(f *httpapi.Failure) any { return map[string]string{"wrong": f.Code} }},
 		Loops:     []func(context.Context) error{c.tick},
 		Consumers: []app.Consumer{{Name: "total", Tables: []string{counts}, Take: c.take, Anew: c.sum}},
 		Commands: []admin.Command{{Path: "/counter/asked", Do: func(context.Context, json.RawMessage, func(admin.Progress)) (any, error) {
