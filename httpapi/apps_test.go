@@ -23,7 +23,7 @@ func two(t *testing.T) (*Config, *counter, *counter) {
 	other.counts["c1"] = 40
 	app := other.app(t, "/tally")
 	app.Strict = false
-	app.Problem = func(f Failure) any { return map[string]any{"oops": "tally:" + f.Code} }
+	app.Problem = func(f *Failure) any { return map[string]any{"oops": "tally:" + f.Code} }
 	app.CORS, app.Rate = []string{"https://tally.example"}, RateConfig{PerMinute: 60, Burst: 3}
 	app.Scenes = nil
 	cfg.Apps = append(cfg.Apps, app)

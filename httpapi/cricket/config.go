@@ -168,7 +168,7 @@ type problem struct {
 	} `json:"error"`
 }
 
-func problemOf(f httpapi.Failure) any {
+func problemOf(f *httpapi.Failure) any {
 	var p problem
 	p.Error.Code, p.Error.Message = f.Code, f.Message
 	switch {
