@@ -8,8 +8,8 @@ import (
 // wicketCry is what the text of a wicket begins with.
 const wicketCry = "WICKET! "
 
-// wicketsCry follows the number of several.
-const wicketsCry = " wickets! "
+// WicketsCry follows the number of several.
+const WicketsCry = " wickets! "
 
 // speaksForWickets reports whether an alert's words can have the wickets and hauls of its tick.
 func speaksForWickets(t EventType) bool {
@@ -40,7 +40,7 @@ func inWordsOf(e *Event, wickets, hauls []string) string {
 func wicketsText(wickets, hauls []string) string {
 	cry, score := wicketCry, ""
 	if n := len(wickets); n > 1 {
-		cry = strconv.Itoa(n) + wicketsCry
+		cry = strconv.Itoa(n) + WicketsCry
 	}
 	var out []string
 	for _, w := range wickets {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// markOf is how a ball looks on a disc.
-func markOf(b *Ball) BallMark {
+// Mark is how a ball looks on a disc.
+func (b *Ball) Mark() BallMark {
 	m := BallMark{Label: b.Label}
 	total := b.Total()
 	switch {
@@ -90,7 +90,7 @@ func (s *Snapshot) overs(balls []Ball) []CardOver {
 		if b.Wicket {
 			o.Wickets++
 		}
-		marks = append(marks, markOf(b).Mark)
+		marks = append(marks, b.Mark().Mark)
 		if i+1 == len(balls) || balls[i+1].Over != b.Over {
 			o.Balls = strings.Join(marks, " ")
 		}

@@ -28,7 +28,7 @@ func (s *Snapshot) display(st *State, all []Candidate, now time.Time) Display {
 	}
 	d.Teams = s.teamScores()
 	if s.Toss.TeamID != 0 && len(s.Innings) == 0 && d.Note == "" {
-		d.Note = fmt.Sprintf("%s won the toss, chose to %s", s.name(s.Toss.TeamID), tossWord(s.Toss.Chose))
+		d.Note = fmt.Sprintf("%s won the toss, chose to %s", s.name(s.Toss.TeamID), s.Toss.Decision())
 	}
 	if s.MultiDay() && len(s.Innings) > 0 || st.Memory.Stumps > 0 {
 		d.Day = st.Memory.day(s)
@@ -39,13 +39,6 @@ func (s *Snapshot) display(st *State, all []Candidate, now time.Time) Display {
 		s.displayInnings(&d, in)
 	}
 	return d
-}
-
-func tossWord(chose string) string {
-	if chose == "bowling" {
-		return "field"
-	}
-	return "bat"
 }
 
 func (s *Snapshot) inningsLine(in *Innings) InningsLine {
@@ -109,7 +102,7 @@ func (s *Snapshot) displayInnings(d *Display, in *Innings) {
 		d.Bowler = s.bowler(in.No, balls[len(balls)-1].BowlerID)
 	}
 	for i := max(0, len(balls)-6); i < len(balls); i++ {
-		d.LastBalls = append(d.LastBalls, markOf(&balls[i]))
+		d.LastBalls = append(d.LastBalls, balls[i].Mark())
 	}
 }
 

@@ -146,14 +146,14 @@ func (s *Snapshot) inningsLeaves(in *Innings) string {
 // inningsEndText is "IND 352/8 (50). AUS need 353".
 func (s *Snapshot) inningsEndText(in *Innings, cause Cause) string {
 	side := s.code(in.TeamID)
-	text := side + " " + scoreLine(in, cause)
+	text := side + " " + ScoreLine(in, cause)
 	switch {
 	case cause == CauseForfeited && in.No < 3:
 		return side + " forfeit the innings"
 	case cause == CauseForfeited:
 		return side + " forfeit the innings" + s.chaseText(in)
 	case cause == CauseTarget:
-		return side + " reach the target: " + scoreLine(in, cause)
+		return side + " reach the target: " + ScoreLine(in, cause)
 	case s.MultiDay():
 		return text + s.chaseText(in)
 	default:
@@ -198,8 +198,8 @@ func (s *Snapshot) chaseOvers(in *Innings) string {
 // wholeOvers writes overs without a fraction of none, "18" and "7.3".
 func wholeOvers(overs string) string { return strings.TrimSuffix(overs, ".0") }
 
-// scoreLine is "352/8 (50)", with "all out" and "dec" where they apply.
-func scoreLine(in *Innings, cause Cause) string {
+// ScoreLine is "352/8 (50)", with "all out" and "dec" where they apply.
+func ScoreLine(in *Innings, cause Cause) string {
 	overs := wholeOvers(in.Overs)
 	switch cause {
 	case CauseAllOut:

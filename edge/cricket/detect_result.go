@@ -159,7 +159,7 @@ func (s *Snapshot) scoresText() string {
 	parts := make([]string, 0, len(s.Innings))
 	for i := range s.Innings {
 		in := &s.Innings[i]
-		parts = append(parts, s.code(in.TeamID)+" "+scoreLine(in, s.Ended(in)))
+		parts = append(parts, s.code(in.TeamID)+" "+ScoreLine(in, s.Ended(in)))
 	}
 	return "Match over: " + strings.Join(parts, ", ")
 }

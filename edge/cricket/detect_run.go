@@ -146,7 +146,7 @@ func (t *tally) powerplayText() string {
 
 // sheetMark is a ball as a scorer writes it: as on a disc, but 0 for a dot.
 func sheetMark(b *Ball) string {
-	if m := markOf(b).Mark; m != "." {
+	if m := b.Mark().Mark; m != "." {
 		return m
 	}
 	return "0"

@@ -24,7 +24,7 @@ func (d *detection) beforePlay() {
 	if s.Toss.TeamID != 0 {
 		text := s.code(s.Toss.TeamID) + " won the toss"
 		if s.Toss.Chose != "" {
-			text += ", chose to " + tossWord(s.Toss.Chose)
+			text += ", chose to " + s.Toss.Decision()
 		}
 		c := d.matchEvent(EventToss, tossKey, text, d.m.TossAt)
 		c.Mark = fmt.Sprintf("%d/%s", s.Toss.TeamID, s.Toss.Chose)

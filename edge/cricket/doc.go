@@ -1,7 +1,8 @@
-// Package cricket is the cricket domain of Sightscreen: entities and keys of its tables, the state of a match, the
-// rules that tell what happened and who is to be told, the display state, follows, devices and Live Activities.
+// Package cricket is the rules of a match: what a snapshot of the feed says, what happened since the last, what phones are
+// told of it, and what is shown. It is pure: nothing in it reads a store, a clock or a network.
 //
-// The data's way through it: a Snapshot (one reading of the feed) goes with the stored State into Step, which gives
-// the next State, the Events to record with at most one alert among them, and the Display. Service.Tick does that
-// in one store transaction; everybody else reads the journal behind it.
+// A Snapshot goes with the stored State into Step, which returns the next State, the Events to record with at most one alert
+// among them, and the Display. The packages below it do the rest: matches keeps all that in the tables, in one transaction a
+// tick; reference keeps leagues and teams; phone keeps follows, devices and Live Activities; payload makes what a phone is
+// sent; tables declares where everything lies.
 package cricket

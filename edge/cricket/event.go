@@ -2,11 +2,6 @@ package cricket
 
 import (
 	"time"
-
-	"github.com/touchline/touchline/internal/fault"
-	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 )
 
 // EventType names what happened; the names are the event catalogue's.
@@ -91,16 +86,3 @@ type Event struct {
 
 // StaleRule is the rule that drops an alert whose news is old.
 const StaleRule = "stale"
-
-// DropAlert notes that nobody was told of an event although its alert had been claimed, and by which rule.
-func DropAlert(tx *store.Tx, matchID, key, rule string) error {
-	_, err := tx.Update(store.UpdateItem{
-		Table: TableEvents, Key: eventKey(matchID, key),
-		Update: "SET alert = :no, dropped = :rule", Condition: "alert = :yes",
-		Params: expr.Params{Values: attr.Item{":no": attr.Bool(false), ":yes": attr.Bool(true), ":rule": attr.S(rule)}},
-	})
-	if fault.Is(err, fault.Conflict) {
-		return nil
-	}
-	return err
-}

@@ -57,21 +57,21 @@ func short(name string) string {
 
 // code is how a text calls a side: by code, else by name.
 func (s *Snapshot) code(id int64) string {
-	t := s.team(id)
+	t := s.Team(id)
 	return short(cmp.Or(strings.TrimSpace(t.Code), strings.TrimSpace(t.Name), fmt.Sprintf("Team %d", id)))
 }
 
 // name is a side's name, else its code.
 func (s *Snapshot) name(id int64) string {
-	t := s.team(id)
+	t := s.Team(id)
 	return cmp.Or(strings.TrimSpace(t.Name), strings.TrimSpace(t.Code), fmt.Sprintf("Team %d", id))
 }
 
 // lastName is how a player is called on a card.
 func (s *Snapshot) lastName(id int64) string { return s.who(id, "#"+strconv.FormatInt(id, 10)) }
 
-// team finds a side by its id.
-func (s *Snapshot) team(id int64) Team {
+// Team finds a side by its id.
+func (s *Snapshot) Team(id int64) Team {
 	for _, t := range s.Teams {
 		if t.ID == id {
 			return t

@@ -68,7 +68,7 @@ func (s *Snapshot) revisedVerdict(in *Innings) verdict {
 
 // noteNames reports whether the note names a side as the winner.
 func (s *Snapshot) noteNames(team int64) bool {
-	name := s.team(team).Name
+	name := s.Team(team).Name
 	return name != "" && s.noteHas(strings.ToLower(name)+" won")
 }
 

@@ -1,6 +1,10 @@
 package cricket
 
-import "time"
+import (
+	"strconv"
+	"strings"
+	"time"
+)
 
 // Snapshot is one reading of the feed for one match, normalised: sorted, typed, without the feed's wrapping. It is
 // not atomic: the score, the rows and the balls of one reading may be a ball apart.
@@ -58,6 +62,14 @@ type Team struct {
 type Toss struct {
 	TeamID int64
 	Chose  string // batting or bowling
+}
+
+// Decision is what a text says the winner chose to do.
+func (t Toss) Decision() string {
+	if t.Chose == "bowling" {
+		return "field"
+	}
+	return "bat"
 }
 
 // RainScore is a team's score as the rain rule has it.
@@ -177,3 +189,17 @@ func (s *Snapshot) BallsPerOver() int {
 
 // MultiDay reports whether a match is first-class cricket, where an innings has no quota of overs.
 func (s *Snapshot) MultiDay() bool { return s.Overs == 0 }
+
+// ScheduledDays is the scheduled length in days of a match over several, 0 of a shorter one: "Test/5day", "4day".
+func ScheduledDays(kind string) int {
+	kind = strings.ToLower(kind)
+	if i := strings.Index(kind, "day"); i > 0 {
+		if n, err := strconv.Atoi(kind[i-1 : i]); err == nil && n > 1 {
+			return n
+		}
+	}
+	if strings.HasPrefix(kind, "test") || strings.Contains(kind, "woman test") {
+		return 5
+	}
+	return 0
+}

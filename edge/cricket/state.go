@@ -146,7 +146,7 @@ func (st *State) rememberBalls(s *Snapshot) {
 	}
 	for i := max(0, len(s.Balls)-lastBalls); i < len(s.Balls); i++ {
 		b := &s.Balls[i]
-		st.Last30Balls = append(st.Last30Balls, PreviousBall{b.ID, b.Label, markOf(b).Mark})
+		st.Last30Balls = append(st.Last30Balls, PreviousBall{b.ID, b.Label, b.Mark().Mark})
 	}
 	st.PreviousBallID = s.Balls[len(s.Balls)-1].ID
 }

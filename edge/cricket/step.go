@@ -23,7 +23,7 @@ const (
 	lastCall    = 2 * time.Minute  // a match whose corrections wait for room ends no sooner than so long after
 	abandonWait = 30 * time.Minute // an abandoned match may go on yet
 	idleLife    = 12 * time.Hour   // a match that has not begun so long after its time is not coming
-	keepEnded   = 24 * time.Hour   // an ended row stays readable
+	KeepEnded   = 24 * time.Hour   // an ended row stays readable
 	noticeFor   = 2 * time.Minute  // a correction stays in the banner
 )
 
@@ -347,5 +347,5 @@ func (st *State) register(s *Snapshot, now time.Time) {
 
 func (st *State) end(now time.Time) {
 	st.Status = ActiveEnded
-	st.TTL = now.Add(keepEnded).Unix()
+	st.TTL = now.Add(KeepEnded).Unix()
 }

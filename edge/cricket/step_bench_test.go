@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/replay"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/storetest"
@@ -70,12 +72,12 @@ func BenchmarkTick(b *testing.B) {
 			}
 			now := at.Now()
 			db := storetest.OpenWith(b, filepath.Join(b.TempDir(), "store.db"),
-				store.Options{NoSync: true, Now: func() time.Time { return now }}, cricket.Tables()...)
-			service := cricket.NewService(db, cricket.Options{})
+				store.Options{NoSync: true, Now: func() time.Time { return now }}, tables.All()...)
+			service := matches.NewService(db, cricket.Options{})
 			s := r.Snapshots[0]
 			tick := func(d time.Duration) {
 				now = now.Add(d)
-				if _, err := service.Tick(b.Context(), &s, cricket.Owner{Node: "n", Fence: 1}); err != nil {
+				if _, err := service.Tick(b.Context(), &s, matches.Owner{Node: "n", Fence: 1}); err != nil {
 					b.Fatal(err)
 				}
 			}

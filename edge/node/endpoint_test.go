@@ -15,8 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/touchline/touchline/edge/app"
-	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/cricketapp"
+	"github.com/touchline/touchline/edge/cricket/phone"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/clock"
@@ -115,7 +116,7 @@ func (n *shownNode) send(ctx context.Context, method, url, operation string, bod
 func TestNodeAnswersDynamoDB(t *testing.T) {
 	n := runShown(t)
 	var want []string
-	for _, spec := range cricket.Tables() {
+	for _, spec := range tables.All() {
 		if !spec.Internal {
 			want = append(want, spec.Name)
 		}
@@ -153,7 +154,7 @@ func TestNodeAnswersDynamoDB(t *testing.T) {
 		t.Errorf("scores: %+v, %v", d.Spec, err)
 	}
 	err = s.View(t.Context(), func(tx *store.Tx) error {
-		follows, err := cricket.Follows{}.Of(tx, "7")
+		follows, err := phone.Follows{}.Of(tx, "7")
 		if len(follows) != 1 || follows[0].UserID != "asha" {
 			t.Errorf("follows: %+v", follows)
 		}
@@ -261,7 +262,7 @@ func TestNodeKeepsItsTables(t *testing.T) {
 		t.Errorf("the answer tells which names are taken: %s, %s", taken, free)
 	}
 	s := n.stop()
-	if _, err := s.Describe(cricket.TableDevices); err != nil {
+	if _, err := s.Describe(tables.Devices); err != nil {
 		t.Error(err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/app"
-	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/cricketapp"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/operator"
@@ -44,7 +44,7 @@ func putDisplay(t *testing.T, dir string, items ...attr.Item) {
 	}
 	err = s.Update(t.Context(), func(tx *store.Tx) error {
 		for _, it := range items {
-			if _, err := tx.Put(store.PutItem{Table: cricket.TableDisplay, Item: it}); err != nil {
+			if _, err := tx.Put(store.PutItem{Table: tables.Display, Item: it}); err != nil {
 				return err
 			}
 		}
@@ -123,11 +123,11 @@ func TestNodeVerifiesItems(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := readStatus(t, addr).Chores.Verify
-	if got.Ended.IsZero() || got.Items < 2 || got.Damaged != 2 || !slices.Equal(got.Where, []string{cricket.TableDisplay, "journal"}) {
+	if got.Ended.IsZero() || got.Items < 2 || got.Damaged != 2 || !slices.Equal(got.Where, []string{tables.Display, "journal"}) {
 		t.Errorf("got %+v", got)
 	}
 	end()
-	if n := strings.Count(log.String(), "items on disk are not what was written"); n != 1 || !strings.Contains(log.String(), cricket.TableDisplay) {
+	if n := strings.Count(log.String(), "items on disk are not what was written"); n != 1 || !strings.Contains(log.String(), tables.Display) {
 		t.Errorf("logged %d times: %s", n, log.String())
 	}
 }

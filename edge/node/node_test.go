@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/app"
-	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/cricketapp"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
@@ -123,7 +123,7 @@ func TestFullStoreIsTold(t *testing.T) {
 	var err error
 	for i := 0; err == nil && i < 100; i++ {
 		err = s.Update(t.Context(), func(tx *store.Tx) error {
-			_, err := tx.Put(store.PutItem{Table: cricket.TableDisplay, Item: attr.Item{
+			_, err := tx.Put(store.PutItem{Table: tables.Display, Item: attr.Item{
 				"cacheKey": attr.S(strconv.Itoa(i)), "state": attr.S(strings.Repeat("x", 300_000)),
 			}})
 			return err
@@ -147,8 +147,8 @@ func TestMissingTableIsTold(t *testing.T) {
 		t.Errorf("before: %d %s", status, body)
 	}
 	unprotect := func(set *store.TableSettings) error { set.Protected = false; return nil }
-	err := errors.Join(s.UpdateTable(t.Context(), store.TableChange{Table: cricket.TableDevices, Settings: unprotect}),
-		s.DropTable(t.Context(), cricket.TableDevices))
+	err := errors.Join(s.UpdateTable(t.Context(), store.TableChange{Table: tables.Devices, Settings: unprotect}),
+		s.DropTable(t.Context(), tables.Devices))
 	if err != nil {
 		t.Fatal(err)
 	}

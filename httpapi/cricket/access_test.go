@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store/storetest"
@@ -80,7 +80,7 @@ func TestLevels(t *testing.T) {
 func TestUsersApart(t *testing.T) {
 	cfg, _, _ := config(t)
 	cfg.Auth = web.Verifier(t)
-	cfg.Store = storetest.Open(t, cricket.Tables()...)
+	cfg.Store = storetest.Open(t, tables.All()...)
 	s := newServer(t, cfg)
 	as := func(user string) []string {
 		return []string{"Authorization", "Bearer " + web.Token(user), "Content-Type", "application/json"}

@@ -3,7 +3,7 @@ package cricket
 import (
 	"github.com/gin-gonic/gin"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/store"
@@ -15,7 +15,7 @@ func getActivities(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return listed(func(tx *store.Tx) ([]cricket.Session, error) { return cricket.Activities{}.OfUser(tx, user) })(c)
+	return listed(func(tx *store.Tx) ([]phone.Session, error) { return phone.Activities{}.OfUser(tx, user) })(c)
 }
 
 // registerActivity takes the token of a Live Activity, the first or the next: {MEMBER, deviceId?, startedAt?}. The same one
@@ -30,8 +30,8 @@ func (a *api) registerActivity(member string) func(c *gin.Context, user, match s
 		if err := a.ensureUser(c, user, match); err != nil {
 			return err
 		}
-		return httpapi.AnswerUpdate(c, func(tx *store.Tx) (cricket.Session, error) {
-			return cricket.Activities{}.Register(tx, match, user, device, token, began)
+		return httpapi.AnswerUpdate(c, func(tx *store.Tx) (phone.Session, error) {
+			return phone.Activities{}.Register(tx, match, user, device, token, began)
 		})
 	}
 }
@@ -57,5 +57,5 @@ func (a *api) dismiss(c *gin.Context, wrong error, user, match, device string) e
 	if err := a.ensureUser(c, user, match); err != nil {
 		return err
 	}
-	return httpapi.Remove(c, func(tx *store.Tx) error { return cricket.Activities{}.Dismiss(tx, match, user, device) })
+	return httpapi.Remove(c, func(tx *store.Tx) error { return phone.Activities{}.Dismiss(tx, match, user, device) })
 }

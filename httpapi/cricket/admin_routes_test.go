@@ -9,8 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
+	"github.com/touchline/touchline/edge/cricket/reference"
 	"github.com/touchline/touchline/edge/cricket/replay"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/fault"
@@ -95,11 +97,11 @@ func TestReplayControl(t *testing.T) {
 
 func TestReferenceData(t *testing.T) {
 	r := newAppRig(t)
-	r.put(cricket.TableLeagues, cricket.LeagueRecord{LeagueID: "3", Name: "World Trophy", Code: "WT", Active: true, Marquee: true})
-	r.put(cricket.TableLeagues, cricket.LeagueRecord{LeagueID: "5", Name: "Shield", Code: "SS"})
-	r.put(cricket.TableTeams, cricket.TeamRecord{TeamID: "10", Name: "England", Code: "ENG", NationalTeam: true})
-	r.put(cricket.TableTeamSeasons, cricket.TeamSeasonRecord{SeasonID: "1600", TeamID: "10", Name: "England", Played: 3, Won: 2, Lost: 1,
-		Squad: []cricket.SquadPlayer{{ID: "1", Name: "A Batter", Position: "Batsman"}}})
+	r.put(tables.Leagues, reference.LeagueRecord{LeagueID: "3", Name: "World Trophy", Code: "WT", Active: true, Marquee: true})
+	r.put(tables.Leagues, reference.LeagueRecord{LeagueID: "5", Name: "Shield", Code: "SS"})
+	r.put(tables.Teams, reference.TeamRecord{TeamID: "10", Name: "England", Code: "ENG", NationalTeam: true})
+	r.put(tables.TeamSeasons, reference.TeamSeasonRecord{SeasonID: "1600", TeamID: "10", Name: "England", Played: 3, Won: 2, Lost: 1,
+		Squad: []reference.SquadPlayer{{ID: "1", Name: "A Batter", Position: "Batsman"}}})
 	r.do([]deed{
 		{ask: "GET /leagues", status: 200, want: []string{`"id":"3"`, `"id":"5"`, `"cursor":null`}},
 		{ask: "GET /leagues/3", status: 200, want: []string{`"marquee":true`}},
@@ -241,9 +243,9 @@ func TestFeedCache(t *testing.T) {
 	r := newAppRig(t)
 	err := r.store.Update(t.Context(), func(tx *store.Tx) error {
 		for _, id := range []string{"7", "9"} {
-			f := cricket.CachedFixture{MatchID: id, LeagueID: map[string]string{"7": "3", "9": "5"}[id], StartingAt: rigNow, Status: "1st Innings",
+			f := matches.CachedFixture{MatchID: id, LeagueID: map[string]string{"7": "3", "9": "5"}[id], StartingAt: rigNow, Status: "1st Innings",
 				CachedAt: rigNow, TTL: rigNow.Unix() + 3600, Raw: []byte(`{"id":` + id + `}`)}
-			if err := (cricket.FixtureCache{}).Put(tx, &f, cricket.Owner{Node: "n1", Fence: 1}); err != nil {
+			if err := (matches.FixtureCache{}).Put(tx, &f, matches.Owner{Node: "n1", Fence: 1}); err != nil {
 				return err
 			}
 		}

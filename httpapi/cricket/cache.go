@@ -6,7 +6,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/store"
@@ -14,7 +15,7 @@ import (
 
 // feedFixture is what the feed said last of a match.
 type feedFixture struct {
-	cricket.CachedFixture
+	matches.CachedFixture
 	Reply json.RawMessage `json:"reply,omitempty"`
 }
 
@@ -43,15 +44,15 @@ func getFeedFixtures(c *gin.Context) error {
 	})
 }
 
-func cachedFixtures(tx *store.Tx, match, league string) ([]cricket.CachedFixture, error) {
-	var cache cricket.FixtureCache
+func cachedFixtures(tx *store.Tx, match, league string) ([]matches.CachedFixture, error) {
+	var cache matches.FixtureCache
 	switch {
 	case match != "":
 		f, found, err := cache.Get(tx, match)
 		if err != nil || !found {
 			return nil, err
 		}
-		return []cricket.CachedFixture{f}, nil
+		return []matches.CachedFixture{f}, nil
 	case league != "":
 		return cache.ByLeague(tx, league)
 	default:
@@ -74,7 +75,7 @@ func postCacheClear(c *gin.Context) error {
 	}
 	var out cleared
 	err := httpapi.Update(c, func(tx *store.Tx) (err error) {
-		out.Cleared, err = cricket.FixtureCache{}.Clear(tx, match)
+		out.Cleared, err = matches.FixtureCache{}.Clear(tx, match)
 		return err
 	})
 	if err != nil {
@@ -86,7 +87,7 @@ func postCacheClear(c *gin.Context) error {
 
 // cacheStats is what the caches hold.
 type cacheStats struct {
-	Fixtures cricket.CacheStats `json:"fixtures"` // replies of the feed
+	Fixtures matches.CacheStats `json:"fixtures"` // replies of the feed
 	Displays rowStats           `json:"displays"` // displays and innings of the scorecard
 	Views    int                `json:"views"`    // pages rendered for all who look
 	Streams  int                `json:"streams"`  // snapshots that streams begin with
@@ -100,10 +101,10 @@ type rowStats struct {
 func getCacheStats(c *gin.Context) error {
 	return httpapi.AnswerView(c, func(tx *store.Tx) (out cacheStats, err error) {
 		out.Views, out.Streams = httpapi.Cached(c)
-		if out.Fixtures, err = (cricket.FixtureCache{}).Stats(tx); err != nil {
+		if out.Fixtures, err = (matches.FixtureCache{}).Stats(tx); err != nil {
 			return out, err
 		}
-		for item, err := range tx.ScanAll(store.Scan{Table: cricket.TableDisplay}) {
+		for item, err := range tx.ScanAll(store.Scan{Table: tables.Display}) {
 			if err != nil {
 				return out, err
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/push"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 	"github.com/touchline/touchline/edge/cricket/replay"
@@ -20,14 +21,14 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Service is what the routes need of the cricket service. cricket.Service is one. An unknown match is fault.NotFound.
+// Service is what the routes need of the cricket service. matches.Service is one. An unknown match is fault.NotFound.
 type Service interface { //nolint:interfacebloat // what pages and routes read of one application
 	// Matches returns a page of fixtures; next is the cursor of the following one, "" on the last.
-	Matches(ctx context.Context, f cricket.MatchFilter) (fixtures []cricket.Fixture, next string, err error)
+	Matches(ctx context.Context, f matches.MatchFilter) (fixtures []matches.Fixture, next string, err error)
 	// Live returns the fixtures of the matches that are on.
-	Live(ctx context.Context) ([]cricket.Fixture, error)
+	Live(ctx context.Context) ([]matches.Fixture, error)
 	// Match returns the fixture of a match.
-	Match(ctx context.Context, id string) (cricket.Fixture, error)
+	Match(ctx context.Context, id string) (matches.Fixture, error)
 	// Display returns the display state; a match that has not been read yet has none.
 	Display(ctx context.Context, id string) (cricket.Display, error)
 	// Card returns the scorecard, which is empty before the first ball.

@@ -6,21 +6,21 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
 
-func (a *api) devices() cricket.Devices { return cricket.Devices{Multi: a.MultiDevice} }
+func (a *api) devices() phone.Devices { return phone.Devices{Multi: a.MultiDevice} }
 
 // getDevice gives the user's device, of several the one heard of last.
 func (a *api) getDevice(c *gin.Context, user string) error {
 	if err := a.ensureUser(c, user, ""); err != nil {
 		return err
 	}
-	return httpapi.AnswerView(c, func(tx *store.Tx) (cricket.Device, error) { return a.devices().Latest(tx, user) })
+	return httpapi.AnswerView(c, func(tx *store.Tx) (phone.Device, error) { return a.devices().Latest(tx, user) })
 }
 
 // postDevice: {deviceToken, platform, deviceId?, pushToStartToken?, osVersion?, appVersion?}. 201 for a token that was
@@ -28,7 +28,7 @@ func (a *api) getDevice(c *gin.Context, user string) error {
 func (a *api) postDevice(c *gin.Context, user string) error {
 	b := httpapi.Body(c)
 	platform := func(name string) string { return b.OneOf(name, "ios") }
-	d := cricket.Device{
+	d := phone.Device{
 		UserID: user, DeviceToken: bind.Need(b, "deviceToken", tokenMember(b)), Platform: bind.Need(b, "platform", platform),
 		DeviceID: b.Text("deviceId", bind.MaxID), PushToStartToken: tokenMember(b)("pushToStartToken"),
 		OSVersion: b.Text("osVersion", 32), AppVersion: b.Text("appVersion", 32),
@@ -67,7 +67,7 @@ func (a *api) putPushToStart(c *gin.Context, user string) error {
 	if err := a.ensureUser(c, user, ""); err != nil {
 		return err
 	}
-	return httpapi.AnswerUpdate(c, func(tx *store.Tx) (cricket.Device, error) {
+	return httpapi.AnswerUpdate(c, func(tx *store.Tx) (phone.Device, error) {
 		return a.devices().SetPushToStart(tx, user, device, token)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/internal/fault"
@@ -15,7 +16,7 @@ import (
 
 // followed answers a follow. Of a match that is on it has the display as well, so that an app need not ask again.
 type followed struct {
-	cricket.Follow
+	phone.Follow
 	DisplayState *cricket.Display `json:"displayState,omitempty"`
 }
 
@@ -23,7 +24,7 @@ func (a *api) getFollow(c *gin.Context, user, match string) error {
 	if err := a.ensureUser(c, user, match); err != nil {
 		return err
 	}
-	return httpapi.AnswerView(c, func(tx *store.Tx) (cricket.Follow, error) { return cricket.Follows{}.Get(tx, match, user) })
+	return httpapi.AnswerView(c, func(tx *store.Tx) (phone.Follow, error) { return phone.Follows{}.Get(tx, match, user) })
 }
 
 // postFollow: {teamId?}. 201 the first time, 200 again.
@@ -47,7 +48,7 @@ func (a *api) follow(c *gin.Context, b *bind.Body, user, match string) error {
 	var out followed
 	var created bool
 	err := httpapi.Update(c, func(tx *store.Tx) (err error) {
-		out.Follow, created, err = cricket.Follows{}.Add(tx, match, user, team)
+		out.Follow, created, err = phone.Follows{}.Add(tx, match, user, team)
 		return err
 	})
 	if err != nil {
@@ -70,8 +71,8 @@ func (a *api) patchFollow(c *gin.Context, user, match string) error {
 	if err := a.mayFollow(c, b, user, match, team); err != nil {
 		return err
 	}
-	return httpapi.AnswerUpdate(c, func(tx *store.Tx) (cricket.Follow, error) {
-		return cricket.Follows{}.SetTeam(tx, match, user, team)
+	return httpapi.AnswerUpdate(c, func(tx *store.Tx) (phone.Follow, error) {
+		return phone.Follows{}.SetTeam(tx, match, user, team)
 	})
 }
 
@@ -79,7 +80,7 @@ func (a *api) deleteFollow(c *gin.Context, user, match string) error {
 	if err := a.ensureUser(c, user, match); err != nil {
 		return err
 	}
-	return httpapi.Remove(c, func(tx *store.Tx) error { return cricket.Follows{}.Remove(tx, match, user) })
+	return httpapi.Remove(c, func(tx *store.Tx) error { return phone.Follows{}.Remove(tx, match, user) })
 }
 
 // mayFollow sees that the body is right, and that the team is one of the match's.

@@ -10,7 +10,10 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/poll"
+	"github.com/touchline/touchline/edge/cricket/reference"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/operator"
 	httppage "github.com/touchline/touchline/httpapi/page"
@@ -109,7 +112,7 @@ func (a *api) hub(ctx context.Context, now time.Time) (hubState, error) {
 
 func hubMatches(tx *store.Tx, feed *poll.Status, now time.Time) ([]hubMatch, error) {
 	out := []hubMatch{}
-	for item, err := range tx.ScanAll(store.Scan{Table: cricket.TableActiveMatches}) {
+	for item, err := range tx.ScanAll(store.Scan{Table: tables.ActiveMatches}) {
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +136,7 @@ func hubMatches(tx *store.Tx, feed *poll.Status, now time.Time) ([]hubMatch, err
 }
 
 func countLeagues(tx *store.Tx) (n hubLeagues, err error) {
-	all, err := cricket.Leagues{}.All(tx)
+	all, err := reference.Leagues{}.All(tx)
 	n.Known = len(all)
 	for i := range all {
 		if all[i].Active {
@@ -151,11 +154,11 @@ func newHubMatch(tx *store.Tx, st *cricket.State, now time.Time) (m hubMatch, er
 	if !st.LastTickAt.IsZero() {
 		m.TickAgeSeconds = max(0, now.Sub(st.LastTickAt).Seconds())
 	}
-	item, err := tx.Get(cricket.TableFixtures, attr.Item{"matchId": attr.S(st.MatchID)})
+	item, err := tx.Get(tables.Fixtures, attr.Item{"matchId": attr.S(st.MatchID)})
 	if err != nil {
 		return m, err
 	}
-	var fx cricket.Fixture
+	var fx matches.Fixture
 	if item != nil && attr.Unmarshal(item, &fx) == nil {
 		names := make([]string, 0, len(fx.Teams))
 		for _, t := range fx.Teams {
@@ -163,7 +166,7 @@ func newHubMatch(tx *store.Tx, st *cricket.State, now time.Time) (m hubMatch, er
 		}
 		m.Name, m.League, m.StartTime = strings.Join(names, " v "), fx.LeagueName, fx.StartTime
 	}
-	q := store.Query{Table: cricket.TableLiveActivities, KeyCondition: "matchId = :m", Projection: "#s"}
+	q := store.Query{Table: tables.LiveActivities, KeyCondition: "matchId = :m", Projection: "#s"}
 	q.Names, q.Values = map[string]string{"#s": "status"}, attr.Item{":m": attr.S(st.MatchID)}
 	for row, err := range tx.QueryAll(q) {
 		if err != nil {
@@ -171,7 +174,7 @@ func newHubMatch(tx *store.Tx, st *cricket.State, now time.Time) (m hubMatch, er
 		}
 		m.Sessions[row["status"].Str()]++
 	}
-	q = store.Query{Table: cricket.TableFollows, KeyCondition: "matchId = :m", Select: store.SelectCount}
+	q = store.Query{Table: tables.Follows, KeyCondition: "matchId = :m", Select: store.SelectCount}
 	q.Values = attr.Item{":m": attr.S(st.MatchID)}
 	for {
 		page, err := tx.Query(q)

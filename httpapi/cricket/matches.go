@@ -10,6 +10,8 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
+	"github.com/touchline/touchline/edge/cricket/reference"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/internal/fault"
@@ -20,13 +22,13 @@ const maxLeague = 64 // bytes of a league's code or id
 
 // parseMatchFilter reads the query of a list of matches. Every parameter may stand there once; each thing that is
 // wrong is told, all at once.
-func parseMatchFilter(rawQuery string) (cricket.MatchFilter, error) {
+func parseMatchFilter(rawQuery string) (matches.MatchFilter, error) {
 	values, err := url.ParseQuery(rawQuery)
 	if err != nil {
-		return cricket.MatchFilter{}, bind.Invalid("query", "is not properly encoded")
+		return matches.MatchFilter{}, bind.Invalid("query", "is not properly encoded")
 	}
 	q := bind.NewQuery(values)
-	f := cricket.MatchFilter{
+	f := matches.MatchFilter{
 		League: q.Text("league", maxLeague),
 		Status: q.OneOf("status", "upcoming", "live", "completed"),
 		From:   q.Instant("from", 0),
@@ -38,7 +40,7 @@ func parseMatchFilter(rawQuery string) (cricket.MatchFilter, error) {
 		q.Bad("to", "lies before from")
 	}
 	if err := q.Err(); err != nil {
-		return cricket.MatchFilter{}, err
+		return matches.MatchFilter{}, err
 	}
 	return f, nil
 }
@@ -62,7 +64,7 @@ func (a *api) leagueCode(c *gin.Context, text string) (string, error) {
 	}
 	code := text
 	err := httpapi.View(c, func(tx *store.Tx) error {
-		l, err := cricket.Leagues{}.Get(tx, text)
+		l, err := reference.Leagues{}.Get(tx, text)
 		if err == nil && l.Code != "" {
 			code = l.Code
 		}
@@ -118,7 +120,7 @@ func (a *api) getLiveMatches(c *gin.Context) error {
 	return httpapi.JSON(c, out, nil)
 }
 
-func scoreLine(f *cricket.Fixture) string {
+func scoreLine(f *matches.Fixture) string {
 	sides := make([]string, 0, len(f.Teams))
 	for _, t := range f.Teams {
 		sides = append(sides, strings.TrimSpace(t.Code+" "+t.Score))

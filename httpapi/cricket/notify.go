@@ -6,7 +6,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/internal/fault"
@@ -72,8 +73,8 @@ func getNotified(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	q := store.Scan{Table: cricket.TableDevices, Limit: ask.Limit, StartKey: ask.Start}
-	items, next, err := httpapi.Rows[cricket.Device](c, &ask, func(tx *store.Tx) (store.Page, error) { return tx.Scan(q) })
+	q := store.Scan{Table: tables.Devices, Limit: ask.Limit, StartKey: ask.Start}
+	items, next, err := httpapi.Rows[phone.Device](c, &ask, func(tx *store.Tx) (store.Page, error) { return tx.Scan(q) })
 	if err != nil {
 		return err
 	}
@@ -99,14 +100,14 @@ func getSubscriptions(c *gin.Context) error {
 		return err
 	}
 	read := func(tx *store.Tx) (store.Page, error) {
-		return tx.Scan(store.Scan{Table: cricket.TableLiveActivities, Limit: ask.Limit, StartKey: ask.Start})
+		return tx.Scan(store.Scan{Table: tables.LiveActivities, Limit: ask.Limit, StartKey: ask.Start})
 	}
 	if match := ask.Text["matchId"]; match != "" {
-		q := store.Query{Table: cricket.TableLiveActivities, KeyCondition: "matchId = :m", Limit: ask.Limit, StartKey: ask.Start}
+		q := store.Query{Table: tables.LiveActivities, KeyCondition: "matchId = :m", Limit: ask.Limit, StartKey: ask.Start}
 		q.Values = attr.Item{":m": attr.S(match)}
 		read = func(tx *store.Tx) (store.Page, error) { return tx.Query(q) }
 	}
-	items, next, err := httpapi.Rows[cricket.Session](c, &ask, read)
+	items, next, err := httpapi.Rows[phone.Session](c, &ask, read)
 	if err != nil {
 		return err
 	}

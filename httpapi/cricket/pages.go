@@ -7,6 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/cricket/page"
 	"github.com/touchline/touchline/httpapi/operator"
@@ -38,7 +39,7 @@ func (a *api) home(ctx context.Context) (string, error) {
 	}
 	found, err := a.Service.Live(ctx)
 	if err == nil && len(found) == 0 {
-		found, _, err = a.Service.Matches(ctx, cricket.MatchFilter{Limit: 2})
+		found, _, err = a.Service.Matches(ctx, matches.MatchFilter{Limit: 2})
 	}
 	if err != nil || len(found) != 1 {
 		return "", err
@@ -78,7 +79,7 @@ func (a *api) view(ctx context.Context, node *operator.NodeStatus, match string,
 		}
 		return a.pages.Match(in, last)
 	}
-	fixtures, _, err := a.Service.Matches(ctx, cricket.MatchFilter{Limit: listLimit})
+	fixtures, _, err := a.Service.Matches(ctx, matches.MatchFilter{Limit: listLimit})
 	if err != nil {
 		return httppage.View{}, err
 	}
@@ -111,7 +112,7 @@ func (a *api) input(ctx context.Context, node page.NodeStatus, id string) (page.
 	return in, err
 }
 
-func displayOf(f *cricket.Fixture) cricket.Display {
+func displayOf(f *matches.Fixture) cricket.Display {
 	d := cricket.Display{
 		MatchID: f.MatchID, League: f.LeagueName, Phase: f.Phase, Status: f.Status, Note: f.Note, Result: f.Result,
 		UpdatedAt: f.LiveUpdatedAt,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 	"github.com/touchline/touchline/httpapi/operator"
@@ -133,7 +134,7 @@ func (p *problems) match(m *hubMatch, pushes bool) {
 	case late >= ownerLate && m.Lease == nil && m.Owner != "":
 		p.Add("%s is live and node %s, which looks after it, has said nothing for %d seconds: has it ended?", name, m.Owner, int(late/time.Second))
 	}
-	active, pending := m.Sessions[string(cricket.SessionActive)], m.Sessions[string(cricket.SessionPending)]
+	active, pending := m.Sessions[string(phone.SessionActive)], m.Sessions[string(phone.SessionPending)]
 	if pushes && pending > 0 && m.Phase != string(cricket.PhaseStumps) {
 		p.Add("%s is live and %d of %d Live Activities are pending: no update token has come from these phones, so no alert reaches them.",
 			name, pending, active+pending)

@@ -3,7 +3,7 @@ package cricket
 import (
 	"github.com/gin-gonic/gin"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/reference"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -47,8 +47,8 @@ func read[T any](get func(tx *store.Tx, id string) (T, error)) httpapi.Handler {
 }
 
 // seasonTeams are the teams of a season; none for one that is not known, which has no row of its own.
-func seasonTeams(tx *store.Tx, id string) (httpapi.List[cricket.TeamSeasonRecord], error) {
-	items, err := cricket.TeamSeasons{}.Of(tx, id)
+func seasonTeams(tx *store.Tx, id string) (httpapi.List[reference.TeamSeasonRecord], error) {
+	items, err := reference.TeamSeasons{}.Of(tx, id)
 	return httpapi.NewList(items, ""), err
 }
 
@@ -59,14 +59,14 @@ func patchLeague(c *gin.Context) error {
 		return err
 	}
 	b := httpapi.Body(c)
-	p := cricket.LeaguePatch{
+	p := reference.LeaguePatch{
 		Name: b.Change("name", maxName), Code: b.Change("code", maxCode), ImagePath: b.Change("imagePath", maxURL),
 		Active: b.Bool("active"), Marquee: b.Bool("marquee"),
 	}
-	if err := b.Patch(p == cricket.LeaguePatch{}, p.Name); err != nil {
+	if err := b.Patch(p == reference.LeaguePatch{}, p.Name); err != nil {
 		return err
 	}
-	return httpapi.AnswerUpdate(c, func(tx *store.Tx) (cricket.LeagueRecord, error) { return cricket.Leagues{}.Patch(tx, id, p) })
+	return httpapi.AnswerUpdate(c, func(tx *store.Tx) (reference.LeagueRecord, error) { return reference.Leagues{}.Patch(tx, id, p) })
 }
 
 func deleteLeague(c *gin.Context) error {
@@ -74,7 +74,7 @@ func deleteLeague(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return httpapi.Remove(c, func(tx *store.Tx) error { return cricket.Leagues{}.Delete(tx, id) })
+	return httpapi.Remove(c, func(tx *store.Tx) error { return reference.Leagues{}.Delete(tx, id) })
 }
 
 // patchTeam: {name?, code?, imagePath?}.
@@ -84,9 +84,9 @@ func patchTeam(c *gin.Context) error {
 		return err
 	}
 	b := httpapi.Body(c)
-	p := cricket.TeamPatch{Name: b.Change("name", maxName), Code: b.Change("code", maxCode), ImagePath: b.Change("imagePath", maxURL)}
-	if err := b.Patch(p == cricket.TeamPatch{}, p.Name); err != nil {
+	p := reference.TeamPatch{Name: b.Change("name", maxName), Code: b.Change("code", maxCode), ImagePath: b.Change("imagePath", maxURL)}
+	if err := b.Patch(p == reference.TeamPatch{}, p.Name); err != nil {
 		return err
 	}
-	return httpapi.AnswerUpdate(c, func(tx *store.Tx) (cricket.TeamRecord, error) { return cricket.Teams{}.Patch(tx, id, p) })
+	return httpapi.AnswerUpdate(c, func(tx *store.Tx) (reference.TeamRecord, error) { return reference.Teams{}.Patch(tx, id, p) })
 }

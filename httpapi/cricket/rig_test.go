@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/cricket/page"
@@ -27,7 +29,7 @@ import (
 type fake struct {
 	*web.MemJournal
 	mu       sync.Mutex
-	fixtures map[string]cricket.Fixture
+	fixtures map[string]matches.Fixture
 	displays map[string]cricket.Display
 	cards    map[string]cricket.Card
 	events   map[string][]cricket.Event
@@ -37,7 +39,7 @@ type fake struct {
 
 func newFake() *fake {
 	return &fake{
-		MemJournal: web.NewJournal(), fixtures: map[string]cricket.Fixture{}, displays: map[string]cricket.Display{},
+		MemJournal: web.NewJournal(), fixtures: map[string]matches.Fixture{}, displays: map[string]cricket.Display{},
 		cards: map[string]cricket.Card{}, events: map[string][]cricket.Event{},
 	}
 }
@@ -59,28 +61,28 @@ func (f *fake) add(in *page.Input) {
 	f.fixtures[id], f.displays[id], f.cards[id], f.events[id] = in.Fixture, in.Display, in.Card, in.Events
 }
 
-func (f *fake) Matches(_ context.Context, q cricket.MatchFilter) ([]cricket.Fixture, string, error) {
+func (f *fake) Matches(_ context.Context, q matches.MatchFilter) ([]matches.Fixture, string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if q.Cursor != "" {
 		return nil, "", fault.New(fault.Invalid, "bad_cursor", "cursor was not issued by this node")
 	}
-	out := []cricket.Fixture{}
+	out := []matches.Fixture{}
 	for _, fx := range f.fixtures {
 		if q.Status == "live" && fx.Phase != cricket.PhaseLive {
 			continue
 		}
 		out = append(out, fx)
 	}
-	slices.SortFunc(out, func(a, b cricket.Fixture) int { return cmp.Compare(a.MatchID, b.MatchID) })
+	slices.SortFunc(out, func(a, b matches.Fixture) int { return cmp.Compare(a.MatchID, b.MatchID) })
 	if q.Limit > 0 && len(out) > q.Limit {
 		return out[:q.Limit], "more", f.fail
 	}
 	return out, "", f.fail
 }
 
-func (f *fake) Live(ctx context.Context) ([]cricket.Fixture, error) {
-	out, _, err := f.Matches(ctx, cricket.MatchFilter{Status: "live"})
+func (f *fake) Live(ctx context.Context) ([]matches.Fixture, error) {
+	out, _, err := f.Matches(ctx, matches.MatchFilter{Status: "live"})
 	return out, err
 }
 
@@ -100,7 +102,7 @@ func get[T any](f *fake, m map[string]T, id string) (T, error) {
 	return v, nil
 }
 
-func (f *fake) Match(_ context.Context, id string) (cricket.Fixture, error) {
+func (f *fake) Match(_ context.Context, id string) (matches.Fixture, error) {
 	return get(f, f.fixtures, id)
 }
 func (f *fake) Display(_ context.Context, id string) (cricket.Display, error) {
@@ -122,11 +124,11 @@ func (f *fake) Events(_ context.Context, id string) ([]cricket.Event, error) {
 }
 
 func (f *fake) putDisplay(d cricket.Display) uint64 {
-	return f.commit(func() { f.displays[d.MatchID] = d }, cacheRecord(cricket.DisplayKey(d.MatchID), d))
+	return f.commit(func() { f.displays[d.MatchID] = d }, cacheRecord(tables.DisplayKey(d.MatchID), d))
 }
 
 func (f *fake) putCard(id string, in cricket.CardInnings) uint64 {
-	return f.commit(func() {}, cacheRecord(cricket.CardKey(id, in.No), in))
+	return f.commit(func() {}, cacheRecord(tables.CardKey(id, in.No), in))
 }
 
 func (f *fake) putEvent(t testing.TB, id string, e cricket.Event) uint64 {
@@ -136,7 +138,7 @@ func (f *fake) putEvent(t testing.TB, id string, e cricket.Event) uint64 {
 		t.Fatal(err)
 	}
 	return f.commit(func() { f.events[id] = append(f.events[id], e) }, store.Record{
-		Table: cricket.TableEvents, New: item,
+		Table: tables.Events, New: item,
 		Key: attr.Item{"matchId": attr.S(id), "eventKey": attr.S(e.Key)},
 	})
 }
@@ -147,7 +149,7 @@ func cacheRecord(key string, v any) store.Record {
 		panic(err)
 	}
 	item := attr.Item{"cacheKey": attr.S(key), "state": attr.S(string(raw))}
-	return store.Record{Table: cricket.TableDisplay, Key: attr.Item{"cacheKey": attr.S(key)}, New: item}
+	return store.Record{Table: tables.Display, Key: attr.Item{"cacheKey": attr.S(key)}, New: item}
 }
 
 // theScenes are the moments of the gallery, read once.

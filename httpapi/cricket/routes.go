@@ -1,7 +1,7 @@
 package cricket
 
 import (
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/reference"
 	"github.com/touchline/touchline/httpapi"
 )
 
@@ -28,10 +28,10 @@ func (a *api) readRoutes() []httpapi.Route {
 		{Method: "GET", Path: "/matches/:id/card", Access: httpapi.User, Do: readMatch(a.Service.Card)},
 		{Method: "GET", Path: "/matches/:id/events", Access: httpapi.User, Do: ofMatch(a.getEvents)},
 		{Method: "GET", Path: "/matches/:id/stream", Access: httpapi.User, Do: ofMatch(a.streamMatch), Stream: true},
-		{Method: "GET", Path: "/leagues", Access: httpapi.User, Do: listed(cricket.Leagues{}.All)},
-		{Method: "GET", Path: "/leagues/:id", Access: httpapi.User, Do: read(cricket.Leagues{}.Get)},
-		{Method: "GET", Path: "/teams", Access: httpapi.User, Do: listed(cricket.Teams{}.All)},
-		{Method: "GET", Path: "/teams/:id", Access: httpapi.User, Do: read(cricket.Teams{}.Get)},
+		{Method: "GET", Path: "/leagues", Access: httpapi.User, Do: listed(reference.Leagues{}.All)},
+		{Method: "GET", Path: "/leagues/:id", Access: httpapi.User, Do: read(reference.Leagues{}.Get)},
+		{Method: "GET", Path: "/teams", Access: httpapi.User, Do: listed(reference.Teams{}.All)},
+		{Method: "GET", Path: "/teams/:id", Access: httpapi.User, Do: read(reference.Teams{}.Get)},
 		{Method: "GET", Path: "/seasons/:id/teams", Access: httpapi.User, Do: read(seasonTeams)},
 		{Method: "GET", Path: "/stream", Access: httpapi.User, Do: streamAll, Stream: true},
 	}

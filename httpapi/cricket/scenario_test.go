@@ -14,6 +14,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/web"
@@ -46,28 +48,28 @@ func newAppRig(t testing.TB, change ...func(*setup)) *appRig {
 	t.Helper()
 	r := &appRig{t: t, now: rigNow}
 	r.store = storetest.OpenWith(t, filepath.Join(t.TempDir(), "store.db"),
-		store.Options{NoSync: true, Now: func() time.Time { return r.now }}, cricket.Tables()...)
-	teams := []cricket.FixtureTeam{{ID: 10, Name: "England", Code: "ENG", Score: "52/1 (6.0)"}, {ID: 42, Name: "India", Code: "IND"}}
-	fixture := cricket.Fixture{LeagueID: 3, LeagueCode: "WT", LeagueName: "World Trophy", StartTime: rigNow, Type: "T20I", Teams: teams}
+		store.Options{NoSync: true, Now: func() time.Time { return r.now }}, tables.All()...)
+	teams := []matches.FixtureTeam{{ID: 10, Name: "England", Code: "ENG", Score: "52/1 (6.0)"}, {ID: 42, Name: "India", Code: "IND"}}
+	fixture := matches.Fixture{LeagueID: 3, LeagueCode: "WT", LeagueName: "World Trophy", StartTime: rigNow, Type: "T20I", Teams: teams}
 	for id, phase := range map[string]cricket.Phase{"7": cricket.PhaseLive, "8": cricket.PhaseCompleted, "9": cricket.PhasePrematch} {
 		fixture.MatchID, fixture.Phase, fixture.Status = id, phase, map[string]string{"7": "1st Innings", "8": "Finished", "9": "NS"}[id]
 		fixture.ArchivedAt = time.Time{}
 		if id == "8" {
 			fixture.ArchivedAt = rigNow
 		}
-		r.put(cricket.TableFixtures, fixture)
+		r.put(tables.Fixtures, fixture)
 	}
-	r.put(cricket.TableActiveMatches, cricket.State{MatchID: "7", Status: cricket.ActiveLive, MatchPhase: cricket.PhaseLive, InstanceID: "n1", LastTickAt: rigNow.Add(-2 * time.Second)})
+	r.put(tables.ActiveMatches, cricket.State{MatchID: "7", Status: cricket.ActiveLive, MatchPhase: cricket.PhaseLive, InstanceID: "n1", LastTickAt: rigNow.Add(-2 * time.Second)})
 	display := scene(t, "t20").Display
 	display.MatchID, display.Teams = "7", []cricket.TeamScore{{ID: 10, Code: "ENG", Name: "England", Overs: "6.0"}, {ID: 42, Code: "IND", Name: "India", Overs: "0.0"}}
 	state, err := json.Marshal(display)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.put(cricket.TableDisplay, attr.Item{"cacheKey": attr.S(cricket.DisplayKey("7")), "state": attr.S(string(state))})
+	r.put(tables.Display, attr.Item{"cacheKey": attr.S(tables.DisplayKey("7")), "state": attr.S(string(state))})
 	cfg := &setup{
 		Config: httpapi.Config{Journal: r.store, Store: r.store, Clock: clock.Real(), Version: "test", Auth: web.ByName{}},
-		App:    Config{Service: cricket.NewService(r.store, cricket.Options{})},
+		App:    Config{Service: matches.NewService(r.store, cricket.Options{})},
 	}
 	for _, f := range change {
 		f(cfg)
@@ -119,23 +121,23 @@ func (r *appRig) rows() (all []string) {
 	r.t.Helper()
 	short := func(v attr.Value) string { return v.Str()[:min(len(v.Str()), 2)] }
 	lines := map[string]func(it attr.Item) string{
-		cricket.TableFollows: func(it attr.Item) string {
+		tables.Follows: func(it attr.Item) string {
 			team, _ := it["teamId"].Int()
 			return fmt.Sprintf("follow %s %s team %d", it["matchId"].Str(), it["userId"].Str(), team)
 		},
-		cricket.TableDevices: func(it attr.Item) string {
+		tables.Devices: func(it attr.Item) string {
 			return fmt.Sprintf("device %s %s id %s start %s", it["userId"].Str(), short(it["deviceToken"]), it["deviceId"].Str(), short(it["pushToStartToken"]))
 		},
-		cricket.TableLiveActivities: func(it attr.Item) string {
+		tables.LiveActivities: func(it attr.Item) string {
 			return strings.TrimSpace(fmt.Sprintf("activity %s %s %s %s %s", it["matchId"].Str(), it["userId#deviceId"].Str(), it["status"].Str(), short(it["updateToken"]), it["endReason"].Str()))
 		},
-		cricket.TableLeagues: func(it attr.Item) string {
+		tables.Leagues: func(it attr.Item) string {
 			return fmt.Sprintf("league %s %s active %v marquee %v", it["leagueId"].Str(), it["name"].Str(), it["active"].Bool(), it["marquee"].Bool())
 		},
-		cricket.TableTeams: func(it attr.Item) string {
+		tables.Teams: func(it attr.Item) string {
 			return fmt.Sprintf("team %s %s", it["teamId"].Str(), it["name"].Str())
 		},
-		cricket.TableFixtureCache: func(it attr.Item) string { return "cached " + it["matchId"].Str() },
+		tables.FixtureCache: func(it attr.Item) string { return "cached " + it["matchId"].Str() },
 	}
 	err := r.store.View(r.t.Context(), func(tx *store.Tx) error {
 		for table, line := range lines {

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/push"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/httpapi/cricket/page"
 	"github.com/touchline/touchline/httpapi/operator"
 )
@@ -92,7 +92,7 @@ func (a *api) nodeStatus(node *operator.NodeStatus) (out page.Status) {
 			out.Role = "observer"
 			if m := &f.Matches[i]; m.Fence != 0 {
 				out.Role = "leader"
-				out.Lease = page.LeaseStatus{Key: cricket.MatchLock(m.MatchID), Fence: m.Fence, Deadline: m.Deadline}
+				out.Lease = page.LeaseStatus{Key: tables.MatchLock(m.MatchID), Fence: m.Fence, Deadline: m.Deadline}
 				break
 			}
 		}

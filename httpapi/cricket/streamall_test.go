@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/internal/testrig/web"
 )
@@ -88,7 +89,7 @@ func TestMountAtTheRoot(t *testing.T) {
 // A match on which nothing has been read yet streams, and begins when it does.
 func TestStreamBeforeTheFirstReading(t *testing.T) {
 	cfg, f, in := config(t)
-	f.fixtures["2"] = cricket.Fixture{MatchID: "2"}
+	f.fixtures["2"] = matches.Fixture{MatchID: "2"}
 	f.cards["2"] = cricket.Card{MatchID: "2"}
 	url, _ := start(t, cfg)
 	s := web.Open(t, url+"/cricket/matches/2/stream", nil)
@@ -155,7 +156,7 @@ func TestStreamToAnOldClient(t *testing.T) {
 // A panic after the answer has begun cuts the connection: nobody takes half an answer for the whole.
 func TestPanicInTheMiddleCutsTheConnection(t *testing.T) {
 	cfg, f, _ := config(t)
-	f.fixtures["panic2"] = cricket.Fixture{MatchID: "panic2"}
+	f.fixtures["panic2"] = matches.Fixture{MatchID: "panic2"}
 	url, _ := start(t, cfg)
 	f.mu.Lock()
 	f.panicOn = "panic2"

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -29,7 +29,7 @@ func TestUserRowsAreEnsured(t *testing.T) {
 				asked = append(asked, table+" "+string(attr.AppendJSON(nil, k)))
 			}
 			elsewhere.Do(func() {
-				r.put(table, cricket.Device{UserID: "u1", DeviceToken: tokenOf("a"), DeviceID: "d1", Platform: "ios"})
+				r.put(table, phone.Device{UserID: "u1", DeviceToken: tokenOf("a"), DeviceID: "d1", Platform: "ios"})
 			})
 			return nil
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/fault"
@@ -41,13 +42,13 @@ func topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
 		return sse.Change{}, false, nil // swept: the match is long over
 	}
 	switch r.Table {
-	case cricket.TableDisplay:
+	case tables.Display:
 		key := r.Key["cacheKey"].Str()
 		name := frameDisplay
-		match, ok := cricket.DisplayMatch(key)
+		match, ok := tables.DisplayMatch(key)
 		if !ok {
 			name = frameCard
-			match, ok = cricket.CardMatch(key)
+			match, ok = tables.CardMatch(key)
 		}
 		if !ok {
 			return sse.Change{}, false, nil
@@ -55,7 +56,7 @@ func topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
 		ch = change(match, sse.NewFrame(name, r.Seq, []byte(r.New["state"].Str())))
 		ch.Frame.Slot = key
 		return ch, true, nil
-	case cricket.TableEvents:
+	case tables.Events:
 		var e cricket.Event
 		if err := attr.Unmarshal(r.New, &e); err != nil {
 			return sse.Change{}, false, fmt.Errorf("journal record %d: %w", r.Seq, err)
@@ -65,7 +66,7 @@ func topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
 			return sse.Change{}, false, fmt.Errorf("journal record %d: %w", r.Seq, err)
 		}
 		return change(r.Key["matchId"].Str(), sse.NewFrame(frameEvent, r.Seq, data)), true, nil
-	case cricket.TableFixtures:
+	case tables.Fixtures:
 		// A fixture alone is nothing to send, but lists of matches look at it.
 		return sse.Change{Topic: r.Key["matchId"].Str()}, true, nil
 	default:

@@ -7,7 +7,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/internal/fault"
@@ -102,25 +103,25 @@ func (a *api) ensureUser(c *gin.Context, user, match string) error {
 }
 
 func (a *api) ensureRows(ctx context.Context, user, match string) error {
-	if err := a.Ensure(ctx, cricket.TableDevices, attr.Item{"userId": attr.S(user)}); err != nil || match == "" {
+	if err := a.Ensure(ctx, tables.Devices, attr.Item{"userId": attr.S(user)}); err != nil || match == "" {
 		return err
 	}
 	of := attr.S(match)
-	if err := a.Ensure(ctx, cricket.TableFixtures, attr.Item{"matchId": of}); err != nil {
+	if err := a.Ensure(ctx, tables.Fixtures, attr.Item{"matchId": of}); err != nil {
 		return err
 	}
-	if err := a.Ensure(ctx, cricket.TableFollows, attr.Item{"matchId": of, "userId": attr.S(user)}); err != nil {
+	if err := a.Ensure(ctx, tables.Follows, attr.Item{"matchId": of, "userId": attr.S(user)}); err != nil {
 		return err
 	}
-	var devices []cricket.Device
+	var devices []phone.Device
 	err := a.keptHere(ctx, func(tx *store.Tx) (err error) {
-		devices, err = cricket.Devices{}.Of(tx, user)
+		devices, err = phone.Devices{}.Of(tx, user)
 		return err
 	})
 	for i := range devices {
 		if err == nil {
-			key := cricket.SessionKey(user, devices[i].DeviceID)
-			err = a.Ensure(ctx, cricket.TableLiveActivities, attr.Item{"matchId": of, "userId#deviceId": attr.S(key)})
+			key := tables.SessionKey(user, devices[i].DeviceID)
+			err = a.Ensure(ctx, tables.LiveActivities, attr.Item{"matchId": of, "userId#deviceId": attr.S(key)})
 		}
 	}
 	return err
@@ -139,6 +140,6 @@ func (a *api) ensureEvents(ctx context.Context, match string) error {
 		return err
 	}
 	return httpapi.EnsureWithin(ctx, func(ctx context.Context) error {
-		return a.Ensure(ctx, cricket.TableEvents, attr.Item{"matchId": attr.S(match)})
+		return a.Ensure(ctx, tables.Events, attr.Item{"matchId": attr.S(match)})
 	})
 }

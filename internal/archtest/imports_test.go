@@ -16,7 +16,7 @@ var arrows = []arrow{
 		tests: []string{"..."},
 	},
 	{pkg: "edge/app", may: []string{"httpapi", "httpapi/admin", "migrations", "sync/lease", "sync/replica", "store", "store/attr"}},
-	{pkg: "edge/node", may: []string{"edge/app", "httpapi/...", "migrations", "sync/...", "store/..."}, tests: []string{builders, apps}},
+	{pkg: "edge/node", may: []string{"edge/app", "httpapi/...", "migrations", "sync/...", "store/..."}, tests: []string{builders, apps, "edge/cricket/..."}},
 	{pkg: builders, may: []string{"edge/app", "edge/node", "edge/cricket/...", "httpapi/...", "migrations", "sync/...", "store/..."}},
 
 	{pkg: "httpapi", may: []string{"httpapi/auth", "httpapi/bind", "httpapi/operator", "httpapi/page", "httpapi/sse", "store", "store/attr"}},
@@ -36,20 +36,37 @@ var arrows = []arrow{
 	{pkg: "sync/replica/intent", may: []string{"store", "store/expr", "store/attr"}}, // pure: nothing that waits or asks
 	{pkg: "sync/lease", may: []string{"store", "store/attr", "store/expr"}, tests: []string{"sync/replica/intent"}},
 
+	{pkg: "edge/cricket", tests: []string{"edge/cricket/...", "store/..."}}, // pure: the rules know no table
+	{pkg: "edge/cricket/payload", may: []string{"edge/cricket"}},
+	{pkg: "edge/cricket/tables", may: []string{"store", "store/expr", "store/attr"}},
 	{
-		pkg: "edge/cricket/poll", may: []string{"edge/cricket", "edge/cricket/sportmonks", "sync/lease", "store", "store/attr"},
-		tests: []string{"edge/cricket/replay"},
+		pkg: "edge/cricket/matches", may: []string{"edge/cricket", "edge/cricket/tables", "store", "store/expr", "store/attr"},
+		tests: []string{"edge/cricket/phone", "edge/cricket/reference"},
+	},
+	{pkg: "edge/cricket/reference", may: []string{"edge/cricket", "edge/cricket/tables", "edge/cricket/matches", "store", "store/expr", "store/attr"}},
+	{pkg: "edge/cricket/phone", may: []string{"edge/cricket", "edge/cricket/tables", "edge/cricket/matches", "store", "store/expr", "store/attr"}},
+	{
+		pkg: "edge/cricket/poll",
+		may: []string{
+			"edge/cricket", "edge/cricket/tables", "edge/cricket/matches", "edge/cricket/reference", "edge/cricket/sportmonks", "sync/lease",
+			"store", "store/attr",
+		},
+		tests: []string{"edge/cricket/phone", "edge/cricket/replay"},
 	},
 	{
-		pkg: "edge/cricket/push", may: []string{"edge/cricket", "edge/cricket/push/apns", "store", "store/attr"},
+		pkg: "edge/cricket/push",
+		may: []string{
+			"edge/cricket", "edge/cricket/tables", "edge/cricket/matches", "edge/cricket/phone", "edge/cricket/payload", "edge/cricket/push/apns",
+			"store", "store/attr",
+		},
 		tests: []string{"edge/cricket/push/sandbox", "edge/cricket/replay", "store/expr"},
 	},
-	{pkg: "edge/cricket/lav2", may: []string{"edge/cricket", "store", "store/attr"}},
+	{pkg: "edge/cricket/lav2", may: []string{"edge/cricket", "edge/cricket/tables", "edge/cricket/matches", "edge/cricket/phone", "store", "store/attr"}},
 	{pkg: "edge/cricket/push/apns", tests: []string{"edge/cricket/push/sandbox"}},
 	{pkg: "edge/cricket/push/sandbox", tests: []string{"edge/cricket/push/apns"}},
 	{pkg: "edge/cricket/replay", may: []string{"edge/cricket", "edge/cricket/replay/recording"}},
 	{pkg: "edge/cricket/replay/recording"},
-	{pkg: "edge/cricket/sportmonks", may: []string{"edge/cricket"}, tests: []string{"edge/cricket/replay"}},
+	{pkg: "edge/cricket/sportmonks", may: []string{"edge/cricket", "edge/cricket/reference"}, tests: []string{"edge/cricket/replay"}},
 	{pkg: apps, may: []string{"store", "store/expr", "store/attr"}, tests: []string{"edge/cricket/replay", "edge/cricket/sportmonks"}},
 
 	{pkg: "store", may: []string{"store/expr", "store/attr"}},

@@ -14,12 +14,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/touchline/touchline/edge/app"
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/push"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/clock"
@@ -100,10 +102,10 @@ const tableReplays = "touchline-replays"
 // ownSchema is what cricket keeps.
 func ownSchema() migrations.Schema {
 	return migrations.Schema{
-		Tables: append(cricket.Tables(), migrations.Private(tableReplays, "deck", "played by this node alone")),
+		Tables: append(tables.All(), migrations.Private(tableReplays, "deck", "played by this node alone")),
 		Steps: []migrations.Step{
-			{Name: "push-state-of-its-own", Run: cricket.MovePushState},
-			{Name: "owners-of-device-tokens", Run: cricket.FillDeviceTokens},
+			{Name: "push-state-of-its-own", Run: tables.MovePushState},
+			{Name: "owners-of-device-tokens", Run: phone.FillDeviceTokens},
 		},
 	}
 }
@@ -160,7 +162,7 @@ type application struct {
 	set     *Settings
 	wall    clock.Clock
 	began   time.Time
-	cricket *cricket.Service
+	cricket *matches.Service
 	poller  *poll.Poller      // nil without a feed
 	push    *push.Coordinator // nil without a sender
 	notices *notifier         // nil without a sender
@@ -168,7 +170,7 @@ type application struct {
 }
 
 func open(ctx context.Context, s *Settings, o Outside, h *app.Host) (*application, error) {
-	a := &application{Outside: o, host: h, set: s, wall: clock.Real(), cricket: cricket.NewService(h.Store, s.Alerts.options(h.Sync != nil))}
+	a := &application{Outside: o, host: h, set: s, wall: clock.Real(), cricket: matches.NewService(h.Store, s.Alerts.options(h.Sync != nil))}
 	a.began = a.wall.Now()
 	if a.Deck != nil {
 		if err := a.Deck.open(ctx, h.Store); err != nil {

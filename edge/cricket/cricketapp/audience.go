@@ -5,6 +5,8 @@ import (
 	"log/slog"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
@@ -36,7 +38,7 @@ func (a *audience) switchOn(phones []sandbox.Phone) error {
 // tokenChanged is the app's call when its activity has a token.
 func (a *audience) tokenChanged(ctx context.Context, p sandbox.Phone, begun sandbox.Activity) error {
 	return a.store.Update(ctx, func(tx *store.Tx) error {
-		_, err := cricket.Activities{}.Register(tx, begun.MatchID, p.UserID, p.DeviceID, begun.UpdateToken, begun.StartedAt)
+		_, err := phone.Activities{}.Register(tx, begun.MatchID, p.UserID, p.DeviceID, begun.UpdateToken, begun.StartedAt)
 		return err
 	})
 }
@@ -45,14 +47,14 @@ func (a *audience) tokenChanged(ctx context.Context, p sandbox.Phone, begun sand
 func (a *audience) follow(ctx context.Context) (bool, error) {
 	err := a.store.Update(ctx, func(tx *store.Tx) error {
 		for _, p := range a.on {
-			if _, _, err := (cricket.Follows{}).Add(tx, a.match, p.UserID, 0); err != nil {
+			if _, _, err := (phone.Follows{}).Add(tx, a.match, p.UserID, 0); err != nil {
 				return err
 			}
-			device := cricket.Device{UserID: p.UserID, DeviceToken: p.DeviceToken, DeviceID: p.DeviceID, Platform: "ios"}
-			if _, err := (cricket.Devices{}).Register(tx, device); err != nil {
+			device := phone.Device{UserID: p.UserID, DeviceToken: p.DeviceToken, DeviceID: p.DeviceID, Platform: "ios"}
+			if _, err := (phone.Devices{}).Register(tx, device); err != nil {
 				return err
 			}
-			if _, err := (cricket.Devices{}).SetPushToStart(tx, p.UserID, p.DeviceToken, p.PushToStartToken); err != nil {
+			if _, err := (phone.Devices{}).SetPushToStart(tx, p.UserID, p.DeviceToken, p.PushToStartToken); err != nil {
 				return err
 			}
 		}
@@ -71,15 +73,15 @@ func (a *audience) follow(ctx context.Context) (bool, error) {
 // forget suspends the activities of an earlier run: they are gone with its phones.
 func (a *audience) forget(ctx context.Context) error {
 	return a.store.Update(ctx, func(tx *store.Tx) error {
-		sessions, err := cricket.Activities{}.OfMatch(tx, a.match)
+		sessions, err := phone.Activities{}.OfMatch(tx, a.match)
 		if err != nil {
 			return err
 		}
 		for i := range sessions {
-			if sessions[i].Status != cricket.SessionActive {
+			if sessions[i].Status != phone.SessionActive {
 				continue
 			}
-			if _, err := (cricket.Activities{}).Suspend(tx, &sessions[i]); err != nil {
+			if _, err := (phone.Activities{}).Suspend(tx, &sessions[i]); err != nil {
 				return err
 			}
 		}
@@ -88,16 +90,16 @@ func (a *audience) forget(ctx context.Context) error {
 }
 
 // over reports whether the match has ended and every activity with it.
-func (a *audience) over(ctx context.Context, c *cricket.Service) (bool, error) {
+func (a *audience) over(ctx context.Context, c *matches.Service) (bool, error) {
 	st, found, err := c.State(ctx, a.match)
 	if err != nil || !found || st.Status != cricket.ActiveEnded {
 		return false, err
 	}
 	open := false
 	err = a.store.View(ctx, func(tx *store.Tx) error {
-		sessions, err := cricket.Activities{}.OfMatch(tx, a.match)
+		sessions, err := phone.Activities{}.OfMatch(tx, a.match)
 		for i := range sessions {
-			open = open || sessions[i].Status == cricket.SessionActive || sessions[i].UpdateToken != ""
+			open = open || sessions[i].Status == phone.SessionActive || sessions[i].UpdateToken != ""
 		}
 		return err
 	})

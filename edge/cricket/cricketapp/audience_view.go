@@ -3,7 +3,8 @@ package cricketapp
 import (
 	"context"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	cricketpage "github.com/touchline/touchline/httpapi/cricket/page"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -15,7 +16,7 @@ const mostCounted = 1000
 // audienceOf returns who follows a match, as far as this node knows.
 func (a *application) audienceOf(ctx context.Context, matchID string) (out cricketpage.Audience, err error) {
 	err = a.host.Store.View(ctx, func(tx *store.Tx) error {
-		q := store.Query{Table: cricket.TableFollows, KeyCondition: "matchId = :m", Select: store.SelectCount, Limit: mostCounted}
+		q := store.Query{Table: tables.Follows, KeyCondition: "matchId = :m", Select: store.SelectCount, Limit: mostCounted}
 		q.Values = attr.Item{":m": attr.S(matchID)}
 		page, err := tx.Query(q)
 		out.Followers = page.Count
@@ -26,7 +27,7 @@ func (a *application) audienceOf(ctx context.Context, matchID string) (out crick
 		return out, err
 	}
 	v, err := a.push.View(ctx, matchID)
-	out.Active, out.Pending, out.Reached = v.Sessions[cricket.SessionActive], v.Sessions[cricket.SessionPending], v.Reached
+	out.Active, out.Pending, out.Reached = v.Sessions[phone.SessionActive], v.Sessions[phone.SessionPending], v.Reached
 	out.Followers, out.Elsewhere = max(out.Followers, v.Followers), a.host.Sync != nil && !v.Held
 	return out, err
 }

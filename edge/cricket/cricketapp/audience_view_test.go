@@ -4,8 +4,9 @@ import (
 	"testing"
 
 	"github.com/touchline/touchline/edge/app"
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -15,13 +16,13 @@ import (
 
 // A node that does not push for a match knows its followers from the store, and says that another node may push to them.
 func TestAudience(t *testing.T) {
-	s := storetest.Open(t, cricket.Tables()...)
+	s := storetest.Open(t, tables.All()...)
 	err := s.Update(t.Context(), func(tx *store.Tx) error {
-		if _, err := tx.Put(store.PutItem{Table: cricket.TableFixtures, Item: attr.Item{"matchId": attr.S("7")}}); err != nil {
+		if _, err := tx.Put(store.PutItem{Table: tables.Fixtures, Item: attr.Item{"matchId": attr.S("7")}}); err != nil {
 			return err
 		}
 		for _, user := range []string{"ada", "bob"} {
-			if _, _, err := (cricket.Follows{}).Add(tx, "7", user, 0); err != nil {
+			if _, _, err := (phone.Follows{}).Add(tx, "7", user, 0); err != nil {
 				return err
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/touchline/touchline/edge/app"
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica"
@@ -17,15 +17,15 @@ func shared() app.Cloud {
 		return app.Read{Table: table, Every: app.Live, Partitions: of}
 	}
 	return app.Cloud{
-		Locks: cricket.TableLocks,
+		Locks: tables.Locks,
 		Reads: []app.Read{
-			{Table: cricket.TableLeagues}, {Table: cricket.TableTeams}, {Table: cricket.TableActiveMatches},
-			{Table: cricket.TableFixtures, Partitions: knownMatches},
-			{Table: cricket.TableFixtures, Every: app.Seldom}, // they are many, and those that change soon are read by themselves
-			live(cricket.TableFollows, heldMatches), live(cricket.TableLiveActivities, heldMatches), live(cricket.TableEvents, heldMatches),
-			live(cricket.TableDevices, followers),
+			{Table: tables.Leagues}, {Table: tables.Teams}, {Table: tables.ActiveMatches},
+			{Table: tables.Fixtures, Partitions: knownMatches},
+			{Table: tables.Fixtures, Every: app.Seldom}, // they are many, and those that change soon are read by themselves
+			live(tables.Follows, heldMatches), live(tables.LiveActivities, heldMatches), live(tables.Events, heldMatches),
+			live(tables.Devices, followers),
 		},
-		Merge:  map[string]replica.MergeFunc{cricket.TableLiveActivities: mergeSession},
+		Merge:  map[string]replica.MergeFunc{tables.LiveActivities: mergeSession},
 		Before: beforeWork,
 	}
 }
@@ -33,11 +33,11 @@ func shared() app.Cloud {
 // beforeWork is what a match's holder works with, and who is told of it: else a phone that another node has started would be
 // started once more. Other locks, of a poller slot or a job, guard no rows.
 func beforeWork(lock string) (rows []app.Rows) {
-	id, ok := strings.CutPrefix(lock, cricket.MatchLock(""))
+	id, ok := strings.CutPrefix(lock, tables.MatchLock(""))
 	if !ok {
 		return nil
 	}
-	for _, table := range []string{cricket.TableFixtures, cricket.TableFollows, cricket.TableLiveActivities} {
+	for _, table := range []string{tables.Fixtures, tables.Follows, tables.LiveActivities} {
 		rows = append(rows, app.Rows{Table: table, Key: attr.Item{"matchId": attr.S(id)}})
 	}
 	return rows
@@ -45,7 +45,7 @@ func beforeWork(lock string) (rows []app.Rows) {
 
 // knownMatches are the matches that some node looks after.
 func knownMatches(tx *store.Tx, _ []string) (ids []attr.Value, err error) {
-	for row, err := range tx.ScanAll(store.Scan{Table: cricket.TableActiveMatches, Projection: "matchId"}) {
+	for row, err := range tx.ScanAll(store.Scan{Table: tables.ActiveMatches, Projection: "matchId"}) {
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +57,7 @@ func knownMatches(tx *store.Tx, _ []string) (ids []attr.Value, err error) {
 // heldMatches are the matches whose lease this node holds.
 func heldMatches(_ *store.Tx, held []string) (ids []attr.Value, err error) {
 	for _, lock := range held {
-		if id, ok := strings.CutPrefix(lock, cricket.MatchLock("")); ok {
+		if id, ok := strings.CutPrefix(lock, tables.MatchLock("")); ok {
 			ids = append(ids, attr.S(id))
 		}
 	}
@@ -72,7 +72,7 @@ func followers(tx *store.Tx, held []string) (users []attr.Value, err error) {
 	}
 	seen := map[string]bool{}
 	for _, match := range matches {
-		q := store.Query{Table: cricket.TableFollows, KeyCondition: "matchId = :m", Projection: "userId"}
+		q := store.Query{Table: tables.Follows, KeyCondition: "matchId = :m", Projection: "userId"}
 		q.Values = attr.Item{":m": match}
 		for row, err := range tx.QueryAll(q) {
 			if err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 	"github.com/touchline/touchline/edge/cricket/replay"
 	"github.com/touchline/touchline/edge/node"
@@ -141,7 +142,7 @@ func (d *demo) position(ctx context.Context, dir string) (time.Time, error) {
 	if err := schema().Apply(ctx, s); err != nil {
 		return time.Time{}, err
 	}
-	st, found, err := cricket.NewService(s, cricket.Options{}).State(ctx, d.Match)
+	st, found, err := matches.NewService(s, cricket.Options{}).State(ctx, d.Match)
 	switch {
 	case err != nil || !found:
 		return d.match.Start(), err

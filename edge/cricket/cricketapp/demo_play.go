@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
@@ -188,7 +188,7 @@ func (d *demo) tell(ctx context.Context, last uint64) (uint64, error) {
 		for i := range records {
 			r := &records[i]
 			last = r.Seq
-			if r.Table == cricket.TableEvents && r.Old == nil && r.New["alert"].Bool() {
+			if r.Table == tables.Events && r.Old == nil && r.New["alert"].Bool() {
 				d.say("%s  %s\n", r.At.Format("Jan 2 15:04"), r.New["text"].Str())
 			}
 		}

@@ -4,8 +4,9 @@ import (
 	"context"
 
 	"github.com/touchline/touchline/edge/app"
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/push"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/sync/lease"
 	"github.com/touchline/touchline/sync/replica"
 )
@@ -35,24 +36,24 @@ type rights struct {
 }
 
 // Has implements push.Rights.
-func (r rights) Has(matchID string) bool { return r.pool.Has(cricket.MatchLock(matchID)) }
+func (r rights) Has(matchID string) bool { return r.pool.Has(tables.MatchLock(matchID)) }
 
 // Take implements push.Rights.
 func (r rights) Take(ctx context.Context, matchID string) (bool, error) {
-	s, err := r.user.Hold(ctx, cricket.MatchLock(matchID))
+	s, err := r.user.Hold(ctx, tables.MatchLock(matchID))
 	return s != nil, err
 }
 
 // Leave implements push.Rights. What cannot be given back runs out by itself.
 func (r rights) Leave(ctx context.Context, matchID string) {
-	_ = r.user.Give(ctx, cricket.MatchLock(matchID))
+	_ = r.user.Give(ctx, tables.MatchLock(matchID))
 }
 
 // mirror shows here what the holders of other matches show.
 func (a *application) mirror(ctx context.Context) error {
-	m := cricket.Mirror{
+	m := matches.Mirror{
 		Store: a.host.Store, Clock: a.host.Clock, Log: a.host.Log, Node: a.host.Node,
-		Holds: func(id string) bool { return a.host.Leases.Has(cricket.MatchLock(id)) },
+		Holds: func(id string) bool { return a.host.Leases.Has(tables.MatchLock(id)) },
 	}
 	return m.Run(ctx)
 }

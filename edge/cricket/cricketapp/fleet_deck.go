@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/poll"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -15,14 +15,14 @@ type oneSeat struct{ poll.Leases }
 
 // Hold implements poll.Leases.
 func (l oneSeat) Hold(ctx context.Context, key string) (poll.Lease, error) {
-	if isSeat(key) && key != cricket.FeedSeat(0) {
+	if isSeat(key) && key != tables.FeedSeat(0) {
 		return nil, nil //nolint:nilnil // it is not to be had, which nil says
 	}
 	return l.Leases.Hold(ctx, key)
 }
 
 func isSeat(key string) bool {
-	return key == cricket.FeedLock || len(key) > len(cricket.FeedLock) && key[:len(cricket.FeedLock)+1] == cricket.FeedLock+"#"
+	return key == tables.FeedLock || len(key) > len(tables.FeedLock) && key[:len(tables.FeedLock)+1] == tables.FeedLock+"#"
 }
 
 // replays is the node's deck as the routes for admins know it.
@@ -41,7 +41,7 @@ func (a *application) reads() error {
 	}
 	ctx, cancel := context.WithTimeout(a.host.Work, askHolder)
 	defer cancel()
-	holder, err := a.host.Leases.Holder(ctx, cricket.FeedSeat(0))
+	holder, err := a.host.Leases.Holder(ctx, tables.FeedSeat(0))
 	switch {
 	case err != nil || holder == "" || holder == a.host.Node:
 		return fault.New(fault.Conflict, "not_reading", "This node does not read its feed yet. Try again in a moment.")

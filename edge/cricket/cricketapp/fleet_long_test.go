@@ -5,7 +5,8 @@ package cricketapp
 import (
 	"testing"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/testrig/simcloud"
 )
 
@@ -24,8 +25,8 @@ func TestFleetBlip(t *testing.T) {
 	matches := []string{match}
 	f.follow("phone0", match)
 	f.until("the phone shows its match", func() bool {
-		for _, s := range f.cloud.Items(cricket.TableLiveActivities) {
-			if s["status"].Str() == string(cricket.SessionActive) {
+		for _, s := range f.cloud.Items(tables.LiveActivities) {
+			if s["status"].Str() == string(phone.SessionActive) {
 				return true
 			}
 		}

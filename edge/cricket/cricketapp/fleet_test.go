@@ -14,12 +14,14 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/push"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 	"github.com/touchline/touchline/edge/cricket/replay"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/hang"
@@ -240,7 +242,7 @@ func (f *fleet) register(ctx context.Context, p sandbox.Phone, a sandbox.Activit
 		return err
 	}
 	return alive[0].store.Update(ctx, func(tx *store.Tx) error {
-		_, err := cricket.Activities{}.Register(tx, a.MatchID, p.UserID, p.DeviceID, a.UpdateToken, a.StartedAt)
+		_, err := phone.Activities{}.Register(tx, a.MatchID, p.UserID, p.DeviceID, a.UpdateToken, a.StartedAt)
 		return err
 	})
 }
@@ -270,10 +272,10 @@ func (f *fleet) follow(name, match string) {
 				f.t.Fatal(err)
 			}
 			err = m.store.Update(f.t.Context(), func(tx *store.Tx) error {
-				if _, _, err := (cricket.Follows{}).Add(tx, match, p.UserID, 0); err != nil {
+				if _, _, err := (phone.Follows{}).Add(tx, match, p.UserID, 0); err != nil {
 					return err
 				}
-				_, err := cricket.Devices{}.Register(tx, cricket.Device{
+				_, err := phone.Devices{}.Register(tx, phone.Device{
 					UserID: p.UserID, DeviceToken: p.DeviceToken, DeviceID: p.DeviceID, Platform: "ios", PushToStartToken: p.PushToStartToken,
 				})
 				return err
@@ -289,8 +291,8 @@ func (f *fleet) follow(name, match string) {
 // ensure reads what a request of a user is about, as the routes do.
 func (m *member) ensure(ctx context.Context, match, user string) error {
 	for table, key := range map[string]attr.Item{
-		cricket.TableFixtures: {"matchId": attr.S(match)}, cricket.TableActiveMatches: {"matchId": attr.S(match)},
-		cricket.TableDevices: {"userId": attr.S(user)}, cricket.TableLiveActivities: {"matchId": attr.S(match)},
+		tables.Fixtures: {"matchId": attr.S(match)}, tables.ActiveMatches: {"matchId": attr.S(match)},
+		tables.Devices: {"userId": attr.S(user)}, tables.LiveActivities: {"matchId": attr.S(match)},
 	} {
 		if err := m.node.host.Sync.Ensure(ctx, table, key); err != nil {
 			return err
@@ -301,7 +303,7 @@ func (m *member) ensure(ctx context.Context, match, user string) error {
 
 // row is a match's row in the cloud.
 func (f *fleet) row(match string) attr.Item {
-	return f.cloud.Item(cricket.TableActiveMatches, attr.Item{"matchId": attr.S(match)})
+	return f.cloud.Item(tables.ActiveMatches, attr.Item{"matchId": attr.S(match)})
 }
 
 // shares counts the matches that each node holds, by their rows in the cloud.
@@ -340,7 +342,7 @@ func (f *fleet) told() map[string]map[string]int {
 // events returns the events of a match as the cloud has them.
 func (f *fleet) events(match string) (out []cricket.Event) {
 	f.t.Helper()
-	for _, item := range f.cloud.Items(cricket.TableEvents) {
+	for _, item := range f.cloud.Items(tables.Events) {
 		var e cricket.Event
 		if item["matchId"].Str() != match {
 			continue
@@ -360,7 +362,7 @@ func (f *fleet) history(match string, longest time.Duration) {
 	var node string
 	var last time.Time
 	for _, e := range f.cloud.Log(0) {
-		if e.Table != cricket.TableActiveMatches || e.Key["matchId"].Str() != match || e.New == nil {
+		if e.Table != tables.ActiveMatches || e.Key["matchId"].Str() != match || e.New == nil {
 			continue
 		}
 		now, _ := e.New["_f"].Int()
@@ -383,7 +385,7 @@ func (f *fleet) display(m *member, match string) string {
 	f.t.Helper()
 	var state string
 	err := m.store.View(f.t.Context(), func(tx *store.Tx) error {
-		item, err := tx.Get(cricket.TableDisplay, attr.Item{"cacheKey": attr.S(cricket.DisplayKey(match))})
+		item, err := tx.Get(tables.Display, attr.Item{"cacheKey": attr.S(tables.DisplayKey(match))})
 		state, _, _ = strings.Cut(item["state"].Str(), `,"updatedAt":`)
 		return err
 	})
@@ -427,8 +429,8 @@ func testFleet(t *testing.T, nodes int) {
 	})
 	f.until("every phone shows its match", func() bool {
 		n := 0
-		for _, s := range f.cloud.Items(cricket.TableLiveActivities) {
-			if s["status"].Str() == string(cricket.SessionActive) {
+		for _, s := range f.cloud.Items(tables.LiveActivities) {
+			if s["status"].Str() == string(phone.SessionActive) {
 				n++
 			}
 		}

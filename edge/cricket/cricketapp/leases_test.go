@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
@@ -29,13 +29,13 @@ func TestNodeThatCannotWriteHoldsNoLocks(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	end := n.Begin(ctx, cancel)
 	until(t, "the lock is given back", func() bool { return !n.host.Leases.Has("feed:livescores") })
-	_, err = leases.Hold(t.Context(), cricket.MatchLock("7"))
+	_, err = leases.Hold(t.Context(), tables.MatchLock("7"))
 	if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != "cloud_unusable" {
 		t.Errorf("the lock of a match: %v", err)
 	}
 	items.Hide(syncTable, false)
 	until(t, "locks are taken again", func() bool {
-		_, err := leases.Hold(t.Context(), cricket.MatchLock("7"))
+		_, err := leases.Hold(t.Context(), tables.MatchLock("7"))
 		return err == nil
 	})
 	end()

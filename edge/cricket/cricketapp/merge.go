@@ -3,7 +3,7 @@ package cricketapp
 import (
 	"strings"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/replica"
@@ -13,7 +13,7 @@ import (
 // what was wished for is there. A token that came for it here since goes to the session of the other node.
 func mergeSession(c replica.MergeCase) (writes []store.WriteItem, ok bool) {
 	e := c.Entries[0]
-	if len(c.Entries) > 1 || e.Op != store.OpUpdate || !(cricket.Activities{}).Satisfied(e.Condition, e.Params, c.Items[0].Remote) {
+	if len(c.Entries) > 1 || e.Op != store.OpUpdate || !(phone.Activities{}).Satisfied(e.Condition, e.Params, c.Items[0].Remote) {
 		return nil, false
 	}
 	later := c.Tail

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push"
 	cricketapi "github.com/touchline/touchline/httpapi/cricket"
 	"github.com/touchline/touchline/internal/fault"
@@ -65,7 +65,7 @@ func (n *notifier) reached(ctx context.Context, ask *cricketapi.Notice) (users [
 	err = n.store.View(ctx, func(tx *store.Tx) error {
 		users, devices = slices.Clone(ask.UserIDs), 0
 		if users == nil {
-			follows, err := cricket.Follows{}.Of(tx, ask.MatchID)
+			follows, err := phone.Follows{}.Of(tx, ask.MatchID)
 			if err != nil {
 				return err
 			}
@@ -76,7 +76,7 @@ func (n *notifier) reached(ctx context.Context, ask *cricketapi.Notice) (users [
 		slices.Sort(users)
 		users = slices.Compact(users)
 		for _, user := range users {
-			of, err := cricket.Devices{}.Of(tx, user)
+			of, err := phone.Devices{}.Of(tx, user)
 			if err != nil {
 				return err
 			}

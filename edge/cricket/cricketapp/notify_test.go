@@ -10,8 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	cricketapi "github.com/touchline/touchline/httpapi/cricket"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -37,19 +38,19 @@ func (p *pushes) Refresh(context.Context, string) (int, error) { return 7, nil }
 func (p *pushes) Status() push.Status { return push.Status{Paused: p.paused} }
 
 func TestNotifier(t *testing.T) {
-	s := storetest.Open(t, cricket.Tables()...)
+	s := storetest.Open(t, tables.All()...)
 	err := s.Update(t.Context(), func(tx *store.Tx) error {
-		if _, err := tx.Put(store.PutItem{Table: cricket.TableFixtures, Item: attr.Item{"matchId": attr.S("7")}}); err != nil {
+		if _, err := tx.Put(store.PutItem{Table: tables.Fixtures, Item: attr.Item{"matchId": attr.S("7")}}); err != nil {
 			return err
 		}
-		for _, d := range []cricket.Device{{UserID: "ada", DeviceID: "a1"}, {UserID: "ada", DeviceID: "a2"}, {UserID: "bob", DeviceID: "b1"}, {UserID: "cyd", DeviceID: "c1"}} {
+		for _, d := range []phone.Device{{UserID: "ada", DeviceID: "a1"}, {UserID: "ada", DeviceID: "a2"}, {UserID: "bob", DeviceID: "b1"}, {UserID: "cyd", DeviceID: "c1"}} {
 			d.Platform, d.DeviceToken = "ios", strings.Repeat(d.DeviceID, 32)
-			if _, err := (cricket.Devices{Multi: true}).Register(tx, d); err != nil {
+			if _, err := (phone.Devices{Multi: true}).Register(tx, d); err != nil {
 				return err
 			}
 		}
 		for _, user := range []string{"ada", "bob", "eve"} { // eve has no device
-			if _, _, err := (cricket.Follows{}).Add(tx, "7", user, 0); err != nil {
+			if _, _, err := (phone.Follows{}).Add(tx, "7", user, 0); err != nil {
 				return err
 			}
 		}

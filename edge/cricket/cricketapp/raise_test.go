@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/hang"
@@ -33,17 +33,17 @@ func TestRefusedHolderRaisesItsLock(t *testing.T) {
 	}()
 	var held *lease.Share
 	for deadline := time.Now().Add(hang.Limit(time.Minute)); held == nil; <-time.After(10 * time.Millisecond) { // what it guards is read first
-		if held, err = n.host.Leases.User().Hold(t.Context(), cricket.MatchLock("7")); err != nil && time.Now().After(deadline) {
+		if held, err = n.host.Leases.User().Hold(t.Context(), tables.MatchLock("7")); err != nil && time.Now().After(deadline) {
 			t.Fatal(err)
 		}
 	}
 	fence := held.Fence()
 	row := attr.Item{"matchId": attr.S("7"), "_f": attr.Int(fence + 1000)}
-	if err := (simcloud.Foreign{Cloud: items.Cloud, Name: "holder"}).Put(cricket.TableActiveMatches, row); err != nil {
+	if err := (simcloud.Foreign{Cloud: items.Cloud, Name: "holder"}).Put(tables.ActiveMatches, row); err != nil {
 		t.Fatal(err)
 	}
 	err = n.host.Store.Update(t.Context(), func(tx *store.Tx) error {
-		_, err := tx.Put(store.PutItem{Table: cricket.TableActiveMatches, Item: attr.Item{"matchId": attr.S("7"), "_f": attr.Int(fence)}})
+		_, err := tx.Put(store.PutItem{Table: tables.ActiveMatches, Item: attr.Item{"matchId": attr.S("7"), "_f": attr.Int(fence)}})
 		return err
 	})
 	if err != nil {

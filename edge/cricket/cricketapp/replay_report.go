@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/payload"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 )
 
@@ -88,7 +89,7 @@ func (l *pushLedger) add(r *sandbox.Record) {
 
 // right reports whether all phones showed the display last, but for when it was made.
 func (l *pushLedger) right(d *cricket.Display, phones int) bool {
-	state := cricket.NewContentState(d)
+	state := payload.NewContentState(d)
 	want, err := state.Encode(twoKB)
 	if err != nil || len(l.shown) != phones {
 		return false

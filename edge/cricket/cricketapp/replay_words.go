@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -54,7 +55,7 @@ func (w *toldWords) take(ctx context.Context, s *store.Store) error {
 		for i := range records {
 			r := &records[i]
 			w.seq = r.Seq
-			if r.Table != cricket.TableEvents || r.New == nil || r.Old != nil {
+			if r.Table != tables.Events || r.New == nil || r.Old != nil {
 				continue
 			}
 			var e cricket.Event

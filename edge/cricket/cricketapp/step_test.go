@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/storetest"
@@ -13,8 +13,8 @@ import (
 
 // early are the tables of the version that kept the state of pushing in DisplayStateCache, and asked no token whose it is.
 func early() (specs []store.TableSpec) {
-	for _, spec := range cricket.Tables() {
-		if spec.Name != cricket.TablePushState && spec.Name != cricket.TableDeviceTokens {
+	for _, spec := range tables.All() {
+		if spec.Name != tables.PushState && spec.Name != tables.DeviceTokens {
 			specs = append(specs, spec)
 		}
 	}
@@ -59,26 +59,26 @@ func rows(t *testing.T, s *store.Store, table, key, value string) map[string]str
 func TestPushStateMoves(t *testing.T) {
 	s := storetest.Open(t, early()...)
 	cached := func(key, v string) attr.Item { return attr.Item{"cacheKey": attr.S(key), "v": attr.S(v)} }
-	put(t, s, cricket.TableDisplay, cached("DISPLAY#7#-", "a"), cached("PUSH#7", "b"), cached("CARD#7#1", "c"),
+	put(t, s, tables.Display, cached("DISPLAY#7#-", "a"), cached("PUSH#7", "b"), cached("CARD#7#1", "c"),
 		cached("APNS#provider", "d"), cached("APNS#other", "e"), cached("PUSH", "f"))
 	for range 2 {
 		if err := schema().Apply(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 		display := map[string]string{"DISPLAY#7#-": "a", "CARD#7#1": "c", "APNS#other": "e", "PUSH": "f"}
-		if diff := cmp.Diff(display, rows(t, s, cricket.TableDisplay, "cacheKey", "v")); diff != "" {
+		if diff := cmp.Diff(display, rows(t, s, tables.Display, "cacheKey", "v")); diff != "" {
 			t.Errorf("DisplayStateCache (-want +got):\n%s", diff)
 		}
 		state := map[string]string{"PUSH#7": "b", "APNS#provider": "d"}
-		if diff := cmp.Diff(state, rows(t, s, cricket.TablePushState, "stateKey", "v")); diff != "" {
+		if diff := cmp.Diff(state, rows(t, s, tables.PushState, "stateKey", "v")); diff != "" {
 			t.Errorf("push state (-want +got):\n%s", diff)
 		}
 	}
-	put(t, s, cricket.TableDisplay, cached("PUSH#8", "mine"))
+	put(t, s, tables.Display, cached("PUSH#8", "mine"))
 	if err := schema().Apply(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	if got := rows(t, s, cricket.TableDisplay, "cacheKey", "v")["PUSH#8"]; got != "mine" {
+	if got := rows(t, s, tables.Display, "cacheKey", "v")["PUSH#8"]; got != "mine" {
 		t.Errorf("a later row of the application: %q", got)
 	}
 }
@@ -89,23 +89,23 @@ func TestDeviceTokensFilled(t *testing.T) {
 	phone := func(user, seen string) attr.Item {
 		return attr.Item{"userId": attr.S(user), "deviceToken": attr.S("aa"), "deviceId": attr.S("d"), "lastSeenAt": attr.S(seen)}
 	}
-	put(t, s, cricket.TableDevices, phone("ada", "2026-11-02T00:00:00Z"), phone("bob", "2026-11-01T00:00:00Z"))
+	put(t, s, tables.Devices, phone("ada", "2026-11-02T00:00:00Z"), phone("bob", "2026-11-01T00:00:00Z"))
 	for range 2 {
 		if err := schema().Apply(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(map[string]string{"ada": "aa"}, rows(t, s, cricket.TableDevices, "userId", "deviceToken")); diff != "" {
+		if diff := cmp.Diff(map[string]string{"ada": "aa"}, rows(t, s, tables.Devices, "userId", "deviceToken")); diff != "" {
 			t.Errorf("cricket-devices (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff(map[string]string{"device#aa": "ada"}, rows(t, s, cricket.TableDeviceTokens, "token", "userId")); diff != "" {
+		if diff := cmp.Diff(map[string]string{"device#aa": "ada"}, rows(t, s, tables.DeviceTokens, "token", "userId")); diff != "" {
 			t.Errorf("owners (-want +got):\n%s", diff)
 		}
 	}
-	put(t, s, cricket.TableDevices, phone("bob", "2026-11-03T00:00:00Z"))
+	put(t, s, tables.Devices, phone("bob", "2026-11-03T00:00:00Z"))
 	if err := schema().Apply(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	if got := rows(t, s, cricket.TableDeviceTokens, "token", "userId")["device#aa"]; got != "ada" {
+	if got := rows(t, s, tables.DeviceTokens, "token", "userId")["device#aa"]; got != "ada" {
 		t.Errorf("filled again: %q has it", got)
 	}
 }

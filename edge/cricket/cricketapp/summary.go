@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 )
 
 // Summary is what became of a match, read from the node's own tables.
@@ -67,7 +68,7 @@ type SummaryPushes struct {
 }
 
 // summarize reads the summary of a match.
-func summarize(ctx context.Context, c *cricket.Service, id, title string, pushes SummaryPushes) (*Summary, error) {
+func summarize(ctx context.Context, c *matches.Service, id, title string, pushes SummaryPushes) (*Summary, error) {
 	d, err := c.Display(ctx, id)
 	if err != nil {
 		return nil, err

@@ -8,7 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
+	"github.com/touchline/touchline/edge/cricket/phone"
+	"github.com/touchline/touchline/edge/cricket/reference"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/hang"
@@ -106,25 +109,25 @@ func TestAdminsOfTwoNodes(t *testing.T) {
 				row["adminFields"] = earlier
 			}
 			p.do(0, func(tx *store.Tx) error {
-				_, err := tx.Put(store.PutItem{Table: cricket.TableLeagues, Item: row})
+				_, err := tx.Put(store.PutItem{Table: tables.Leagues, Item: row})
 				return err
 			})
 			p.join(0)
 			p.join(1)
-			if err := replicaOf(p.nodes[1]).Ensure(t.Context(), cricket.TableLeagues, key); err != nil {
+			if err := replicaOf(p.nodes[1]).Ensure(t.Context(), tables.Leagues, key); err != nil {
 				t.Fatal(err)
 			}
-			for i, patch := range []cricket.LeaguePatch{{Name: new("The Shield")}, {Code: new("SH")}} {
+			for i, patch := range []reference.LeaguePatch{{Name: new("The Shield")}, {Code: new("SH")}} {
 				p.items[i].down.Store(true)
 				p.do(i, func(tx *store.Tx) error {
-					_, err := cricket.Leagues{}.Patch(tx, "3", patch)
+					_, err := reference.Leagues{}.Patch(tx, "3", patch)
 					return err
 				})
 			}
 			p.join(0)
 			p.join(1)
-			var got cricket.LeagueRecord
-			if err := attr.Unmarshal(p.items[0].Item(cricket.TableLeagues, key), &got); err != nil {
+			var got reference.LeagueRecord
+			if err := attr.Unmarshal(p.items[0].Item(tables.Leagues, key), &got); err != nil {
 				t.Fatal(err)
 			}
 			want := []string{"code", "name"}
@@ -158,17 +161,17 @@ func TestFollowOnTwoNodes(t *testing.T) {
 			var seq uint64
 			for i := range p.nodes {
 				p.do(i, func(tx *store.Tx) error {
-					f := cricket.Fixture{MatchID: "7", StartTime: time.Now(), Phase: "in_play", Type: "ODI", Status: "1st Innings"}
-					if err := (cricket.Fixtures{}).Put(tx, f); err != nil {
+					f := matches.Fixture{MatchID: "7", StartTime: time.Now(), Phase: "in_play", Type: "ODI", Status: "1st Innings"}
+					if err := (matches.Fixtures{}).Put(tx, f); err != nil {
 						return err
 					}
-					_, err := cricket.Activities{}.Ensure(tx, "7", "asha", "phone", time.Now().Add(time.Hour).Unix())
+					_, err := phone.Activities{}.Ensure(tx, "7", "asha", "phone", time.Now().Add(time.Hour).Unix())
 					return err
 				})
 			}
 			if token != "" {
 				p.do(1, func(tx *store.Tx) error {
-					_, err := cricket.Activities{}.Register(tx, "7", "asha", "phone", token, time.Time{})
+					_, err := phone.Activities{}.Register(tx, "7", "asha", "phone", token, time.Time{})
 					return err
 				})
 			}
@@ -176,15 +179,15 @@ func TestFollowOnTwoNodes(t *testing.T) {
 			p.join(0)
 			p.join(1)
 			for _, c := range append(p.conflicts(0), p.conflicts(1)...) {
-				if c.Decided[0].Entry.Table == cricket.TableLiveActivities && c.State == replica.StateOpen {
+				if c.Decided[0].Entry.Table == tables.LiveActivities && c.State == replica.StateOpen {
 					t.Errorf("a person is asked: %s: %s %s; %q met %v tail %d", c, c.Text, c.Note, c.Decided[0].Entry.Condition, c.Decided[0].Met, len(c.Tail))
 				}
 			}
 			if refused, err := p.nodes[1].Settled(t.Context(), seq); refused != 0 || err != nil {
 				t.Errorf("the request ended in conflict %d, %v", refused, err)
 			}
-			key := attr.Item{"matchId": attr.S("7"), "userId#deviceId": attr.S(cricket.SessionKey("asha", "phone"))}
-			if there := p.items[0].Item(cricket.TableLiveActivities, key); there["updateToken"].Str() != token || there["userId"].Str() != "asha" {
+			key := attr.Item{"matchId": attr.S("7"), "userId#deviceId": attr.S(tables.SessionKey("asha", "phone"))}
+			if there := p.items[0].Item(tables.LiveActivities, key); there["updateToken"].Str() != token || there["userId"].Str() != "asha" {
 				t.Errorf("the cloud has %v", there)
 			}
 		})
@@ -233,10 +236,10 @@ func sessionWish(t *testing.T) *intent.Entry {
 	t.Helper()
 	const condition = "attribute_not_exists(matchId) OR #s = :ended"
 	p := expr.Params{Names: map[string]string{"#s": "status"}, Values: attr.Item{":ended": attr.S("ended"), ":status": attr.S("pending")}}
-	if !(cricket.Activities{}).Satisfied(condition, p, attr.Item{"status": attr.S("active")}) {
+	if !(phone.Activities{}).Satisfied(condition, p, attr.Item{"status": attr.S("active")}) {
 		t.Fatal("the condition has changed")
 	}
-	return &intent.Entry{Op: store.OpUpdate, Table: cricket.TableLiveActivities, Condition: condition, Update: "SET #s = :status", Params: p}
+	return &intent.Entry{Op: store.OpUpdate, Table: tables.LiveActivities, Condition: condition, Update: "SET #s = :status", Params: p}
 }
 
 // fakeToken has the form of one.

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/operator"
@@ -165,8 +167,8 @@ func signedIn(t *testing.T, dir string, p *node.Parts) (token, admin string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fixture := cricket.Fixture{MatchID: "7", StartTime: time.Now().Add(time.Hour), Phase: cricket.PhasePrematch, Type: "ODI", Status: "NS"}
-	err = n.host.Store.Update(t.Context(), func(tx *store.Tx) error { return cricket.Fixtures{}.Put(tx, fixture) })
+	fixture := matches.Fixture{MatchID: "7", StartTime: time.Now().Add(time.Hour), Phase: cricket.PhasePrematch, Type: "ODI", Status: "NS"}
+	err = n.host.Store.Update(t.Context(), func(tx *store.Tx) error { return matches.Fixtures{}.Put(tx, fixture) })
 	if err = errors.Join(err, n.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +216,7 @@ func TestNodeAndCloud(t *testing.T) {
 	dir, p := t.TempDir(), node.Parts{Cloud: cloud, Log: slog.New(slog.DiscardHandler)}
 	token, admin := signedIn(t, dir, &p)
 	key := attr.Item{"matchId": attr.S("7"), "userId": attr.S("u1")}
-	held := func() attr.Item { return items.Item(cricket.TableFollows, key) }
+	held := func() attr.Item { return items.Item(tables.Follows, key) }
 	served(t, dir, p, func(base string) {
 		u := user{t, base, token, admin}
 		u.until("in_step")
@@ -232,7 +234,7 @@ func TestNodeAndCloud(t *testing.T) {
 		items.down.Store(true)
 		u.ask("DELETE", "/cricket/user/follow/7", "", "wait=1", 202)
 		st := u.until("offline")
-		if st.Waiting == 0 || st.Unsynced.IsZero() || !strings.Contains(st.LastError, "refused") || st.Tables[0].Table != cricket.TableFollows || held() == nil {
+		if st.Waiting == 0 || st.Unsynced.IsZero() || !strings.Contains(st.LastError, "refused") || st.Tables[0].Table != tables.Follows || held() == nil {
 			t.Errorf("%+v", st)
 		}
 		items.down.Store(false)
@@ -241,7 +243,7 @@ func TestNodeAndCloud(t *testing.T) {
 		}
 
 		u.ask("POST", "/cricket/user/follow/7", "{}", "wait=30", 201)
-		if err := (simcloud.Foreign{Cloud: items.Cloud, Name: "console"}).Delete(cricket.TableFollows, key); err != nil {
+		if err := (simcloud.Foreign{Cloud: items.Cloud, Name: "console"}).Delete(tables.Follows, key); err != nil {
 			t.Fatal(err)
 		}
 		body, _ = u.ask("PATCH", "/cricket/user/follow/7", `{"teamId":10}`, "wait=30", 409)
@@ -294,7 +296,7 @@ func TestNodeWithoutItsCloud(t *testing.T) {
 	items.down.Store(false)
 	served(t, dir, p, func(base string) {
 		user{t, base, token, admin}.until("in_step")
-		if items.Item(cricket.TableFollows, attr.Item{"matchId": attr.S("7"), "userId": attr.S("u1")}) == nil {
+		if items.Item(tables.Follows, attr.Item{"matchId": attr.S("7"), "userId": attr.S("u1")}) == nil {
 			t.Error("in step, and the cloud does not have what was written before")
 		}
 	})

@@ -6,7 +6,7 @@ package lav2
 import (
 	"context"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -75,8 +75,8 @@ type oldTable struct {
 
 func oldTables() []oldTable {
 	return []oldTable{
-		{"activity-subscriptions", cricket.TableLiveActivities, session},
-		{"match-processing-state", cricket.TableActiveMatches, activeMatch},
+		{"activity-subscriptions", tables.LiveActivities, session},
+		{"match-processing-state", tables.ActiveMatches, activeMatch},
 		{"prematch-notifications", "", needless},
 		{"state-hashes", "", needless},
 	}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/lav2"
+	"github.com/touchline/touchline/edge/cricket/phone"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -34,7 +36,7 @@ func tableSpec(name string) store.TableSpec {
 // open has the tables of today, and old ones by these names.
 func open(t *testing.T, old ...string) *store.Store {
 	t.Helper()
-	s := storetest.OpenWith(t, t.TempDir()+"/touchline.db", store.Options{NoSync: true, Now: testNow}, cricket.Tables()...)
+	s := storetest.OpenWith(t, t.TempDir()+"/touchline.db", store.Options{NoSync: true, Now: testNow}, tables.All()...)
 	for _, name := range old {
 		if err := s.CreateTable(t.Context(), tableSpec(name)); err != nil {
 			t.Fatal(err)
@@ -109,39 +111,39 @@ func subscription(id int, more attr.Item) attr.Item {
 
 func TestSessions(t *testing.T) {
 	now, none := testNow(), attr.Null()
-	without := func(s *cricket.Session) { s.UpdateToken, s.SessionStartedAt = "", time.Time{} }
+	without := func(s *phone.Session) { s.UpdateToken, s.SessionStartedAt = "", time.Time{} }
 	for name, tt := range map[string]struct {
 		old       attr.Item // over the row of subscription(1)
-		want      func(s *cricket.Session)
+		want      func(s *phone.Session)
 		skip, bad string
 	}{
-		"active":   {want: func(*cricket.Session) {}},
-		"no start": {old: attr.Item{"createdAt": none}, want: func(s *cricket.Session) { s.CreatedAt, s.SessionStartedAt = time.Time{}, now }},
-		"pending": {old: attr.Item{"status": attr.S("pending")}, want: func(s *cricket.Session) {
+		"active":   {want: func(*phone.Session) {}},
+		"no start": {old: attr.Item{"createdAt": none}, want: func(s *phone.Session) { s.CreatedAt, s.SessionStartedAt = time.Time{}, now }},
+		"pending": {old: attr.Item{"status": attr.S("pending")}, want: func(s *phone.Session) {
 			without(s)
-			s.Status = cricket.SessionPending
+			s.Status = phone.SessionPending
 		}},
-		"suspended": {old: attr.Item{"status": attr.S("suspended")}, want: func(s *cricket.Session) {
+		"suspended": {old: attr.Item{"status": attr.S("suspended")}, want: func(s *phone.Session) {
 			without(s)
-			s.Status, s.SuspendedAt = cricket.SessionSuspended, now
+			s.Status, s.SuspendedAt = phone.SessionSuspended, now
 		}},
 		"ended: it owes no push": {old: attr.Item{"status": attr.S("ended"), "endedAt": attr.Time(began().Add(time.Minute))},
-			want: func(s *cricket.Session) {
+			want: func(s *phone.Session) {
 				without(s)
-				s.Status, s.EndedAt = cricket.SessionEnded, began().Add(time.Minute)
+				s.Status, s.EndedAt = phone.SessionEnded, began().Add(time.Minute)
 			}},
 		"a token in capitals": {old: attr.Item{"updateToken": attr.S(strings.ToUpper(token(0xabc)))},
-			want: func(s *cricket.Session) { s.UpdateToken = token(0xabc) }},
+			want: func(s *phone.Session) { s.UpdateToken = token(0xabc) }},
 		"a time to live": {old: attr.Item{"ttl": attr.Int(now.Add(time.Hour).Unix())},
-			want: func(s *cricket.Session) { s.TTL = now.Add(time.Hour).Unix() }},
+			want: func(s *phone.Session) { s.TTL = now.Add(time.Hour).Unix() }},
 		"kept too long": {old: attr.Item{"ttl": attr.Int(now.AddDate(3, 0, 0).Unix())},
-			want: func(s *cricket.Session) { s.TTL = now.AddDate(0, 0, 10).Unix() }},
-		"no time to live, and a match that is known": {old: attr.Item{"matchId": attr.S("500")}, want: func(s *cricket.Session) {
+			want: func(s *phone.Session) { s.TTL = now.AddDate(0, 0, 10).Unix() }},
+		"no time to live, and a match that is known": {old: attr.Item{"matchId": attr.S("500")}, want: func(s *phone.Session) {
 			s.MatchID, s.TTL = "500", now.Add(50*time.Hour).Unix()
 		}},
 		"of a match that is long over": {old: attr.Item{"matchId": attr.S("400")}, skip: "expired"},
 		"the only device": {old: attr.Item{"userId": attr.S("one"), "deviceId": none},
-			want: func(s *cricket.Session) { s.UserID, s.DeviceID = "one", "iphone" }},
+			want: func(s *phone.Session) { s.UserID, s.DeviceID = "one", "iphone" }},
 		"no device":                   {old: attr.Item{"deviceId": none}, skip: "no device"},
 		"one of two devices":          {old: attr.Item{"userId": attr.S("two"), "deviceId": none}, skip: "several devices"},
 		"expired":                     {old: attr.Item{"ttl": attr.Int(now.Unix())}, skip: "expired"},
@@ -156,32 +158,32 @@ func TestSessions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, "cricket-activity-subscriptions")
-			put(t, s, cricket.TableFixtures,
+			put(t, s, tables.Fixtures,
 				attr.Item{"matchId": attr.S("500"), "startTime": attr.Time(now.Add(2 * time.Hour)), "type": attr.S("T20I")},
 				attr.Item{"matchId": attr.S("400"), "startTime": attr.Time(now.AddDate(0, -1, 0)), "type": attr.S("T20I")})
 			for user, devices := range map[string]map[string]int{"one": {"iphone": 0xa1}, "two": {"iphone": 0xb0, "ipad": 0xb1}} {
 				for device, n := range devices {
-					put(t, s, cricket.TableDevices, attr.Item{"userId": attr.S(user), "deviceToken": attr.S(token(n)),
+					put(t, s, tables.Devices, attr.Item{"userId": attr.S(user), "deviceToken": attr.S(token(n)),
 						"deviceId": attr.S(device), "platform": attr.S("ios")})
 				}
 			}
 			put(t, s, "cricket-activity-subscriptions", subscription(1, tt.old))
 			r := run(t, s, lav2.Options{Apply: true})
 			if tt.want == nil {
-				if r.Total.Skipped[tt.skip]+r.Total.Unreadable[tt.bad] != 1 || len(items(t, s, cricket.TableLiveActivities)) != 0 {
+				if r.Total.Skipped[tt.skip]+r.Total.Unreadable[tt.bad] != 1 || len(items(t, s, tables.LiveActivities)) != 0 {
 					t.Errorf("counts %+v", r.Total)
 				}
 				return
 			}
-			want := cricket.Session{
-				MatchID: "71344", UserID: "user-1", DeviceID: "phone", Status: cricket.SessionActive, UpdateToken: token(1),
+			want := phone.Session{
+				MatchID: "71344", UserID: "user-1", DeviceID: "phone", Status: phone.SessionActive, UpdateToken: token(1),
 				CreatedAt: began(), SessionStartedAt: began(), TTL: now.Add(24 * time.Hour).Unix(),
 			}
 			tt.want(&want)
 			want.Key = want.UserID + "#" + want.DeviceID
-			var got cricket.Session
+			var got phone.Session
 			err := s.View(t.Context(), func(tx *store.Tx) (err error) {
-				got, err = cricket.Activities{}.Get(tx, want.MatchID, want.Key)
+				got, err = phone.Activities{}.Get(tx, want.MatchID, want.Key)
 				return err
 			})
 			if err != nil {
@@ -228,7 +230,7 @@ func TestActiveMatches(t *testing.T) {
 			put(t, s, "match-processing-state",
 				with(attr.Item{"id": attr.S("x"), "matchId": attr.S("71344"), "status": attr.S("live")}, tt.old))
 			r := run(t, s, lav2.Options{Apply: true})
-			rows := items(t, s, cricket.TableActiveMatches)
+			rows := items(t, s, tables.ActiveMatches)
 			if tt.want == nil {
 				if r.Total.Skipped[tt.skip]+r.Total.Unreadable[tt.bad] != 1 || len(rows) != 0 {
 					t.Errorf("counts %+v, %d rows", r.Total, len(rows))
@@ -278,9 +280,9 @@ func manyOld(t *testing.T) *store.Store {
 			put(t, s, table, attr.Item{"id": id})
 		}
 	}
-	put(t, s, cricket.TableLiveActivities, attr.Item{"matchId": attr.S("71344"), "userId#deviceId": attr.S("user-6#phone"),
+	put(t, s, tables.LiveActivities, attr.Item{"matchId": attr.S("71344"), "userId#deviceId": attr.S("user-6#phone"),
 		"updateToken": attr.S(token(999)), "status": attr.S("active")})
-	put(t, s, cricket.TableActiveMatches, attr.Item{"matchId": attr.S("3"), "status": attr.S("ended")})
+	put(t, s, tables.ActiveMatches, attr.Item{"matchId": attr.S("3"), "status": attr.S("ended")})
 	return s
 }
 
@@ -308,7 +310,7 @@ func TestDryRun(t *testing.T) {
 	if applied.KeptOld == "" || len(items(t, s, "state-hashes")) != 12 {
 		t.Error("the old tables were dropped although some rows cannot be read")
 	}
-	for _, it := range items(t, s, cricket.TableLiveActivities) {
+	for _, it := range items(t, s, tables.LiveActivities) {
 		if it["userId#deviceId"].Str() == "user-6#phone" && it["updateToken"].Str() != token(999) {
 			t.Errorf("a new row was changed: %v", it)
 		}
@@ -339,7 +341,7 @@ func TestInterrupted(t *testing.T) {
 			t.Fatalf("%+v, %v", r, err)
 		}
 	}
-	for _, table := range []string{cricket.TableLiveActivities, cricket.TableActiveMatches} {
+	for _, table := range []string{tables.LiveActivities, tables.ActiveMatches} {
 		if diff := cmp.Diff(items(t, whole, table), items(t, s, table)); diff != "" {
 			t.Errorf("%s (-whole +interrupted):\n%s", table, diff)
 		}
@@ -363,7 +365,7 @@ func TestDropOld(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if len(items(t, s, cricket.TableLiveActivities)) != 1 {
+	if len(items(t, s, tables.LiveActivities)) != 1 {
 		t.Error("the new row went with the old table")
 	}
 	if r = run(t, s, lav2.Options{Apply: true, DropOld: true}); len(r.Tables) != 0 {

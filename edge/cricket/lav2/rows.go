@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
+	"github.com/touchline/touchline/edge/cricket/phone"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -39,12 +42,12 @@ func names(all ...string) map[string]bool {
 // session makes a row of live-activities. Only an active one keeps its token: an ended session with one would owe its
 // phone a push that the old application has sent or not wanted.
 func session(tx *store.Tx, row attr.Item) (carried, error) {
-	var old cricket.Session
+	var old phone.Session
 	if err := attr.Unmarshal(row, &old); err != nil {
 		return carried{unreadable: misfit(err)}, nil
 	}
 	now := tx.Now()
-	s := cricket.Session{MatchID: old.MatchID, UserID: old.UserID, DeviceID: old.DeviceID, Status: old.Status, CreatedAt: old.CreatedAt}
+	s := phone.Session{MatchID: old.MatchID, UserID: old.UserID, DeviceID: old.DeviceID, Status: old.Status, CreatedAt: old.CreatedAt}
 	switch {
 	case s.MatchID == "":
 		return carried{unreadable: "no matchId"}, nil
@@ -53,16 +56,16 @@ func session(tx *store.Tx, row attr.Item) (carried, error) {
 	case old.TTL != 0 && old.TTL <= now.Unix():
 		return carried{skip: "expired"}, nil
 	}
-	switch token, isToken := cricket.TokenOf(old.UpdateToken); s.Status {
-	case cricket.SessionActive:
+	switch token, isToken := phone.TokenOf(old.UpdateToken); s.Status {
+	case phone.SessionActive:
 		if !isToken {
 			return carried{unreadable: "updateToken is none of Apple's"}, nil
 		}
 		s.UpdateToken, s.SessionStartedAt = token, firstOf(old.SessionStartedAt, old.CreatedAt, now)
-	case cricket.SessionPending:
-	case cricket.SessionSuspended:
+	case phone.SessionPending:
+	case phone.SessionSuspended:
 		s.SuspendedAt = firstOf(old.SuspendedAt, now)
-	case cricket.SessionEnded:
+	case phone.SessionEnded:
 		s.EndedAt, s.EndReason = firstOf(old.EndedAt, now), old.EndReason
 	default:
 		return carried{unreadable: "status is not known"}, nil
@@ -75,7 +78,7 @@ func session(tx *store.Tx, row attr.Item) (carried, error) {
 		return carried{skip: "expired"}, err
 	}
 	s.TTL = ends.Unix()
-	s.Key = cricket.SessionKey(s.UserID, s.DeviceID)
+	s.Key = tables.SessionKey(s.UserID, s.DeviceID)
 	item, err := attr.Marshal(&s)
 	return carried{
 		key: attr.Item{"matchId": item["matchId"], "userId#deviceId": item["userId#deviceId"]}, row: item,
@@ -101,11 +104,11 @@ func firstOf(times ...time.Time) time.Time {
 }
 
 // device sets the device of a session that names none: its user's only one.
-func device(tx *store.Tx, s *cricket.Session) (skip string, err error) {
+func device(tx *store.Tx, s *phone.Session) (skip string, err error) {
 	if s.DeviceID != "" {
 		return "", nil
 	}
-	all, err := cricket.Devices{}.Of(tx, s.UserID)
+	all, err := phone.Devices{}.Of(tx, s.UserID)
 	switch {
 	case err != nil && !fault.Is(err, fault.NotFound): // a file of an earlier version has no such table
 		return "", err
@@ -120,14 +123,14 @@ func device(tx *store.Tx, s *cricket.Session) (skip string, err error) {
 
 // expiry is when a session goes: as its row says, else as its match does; one whose match nobody knows stays as long as an
 // ended one.
-func expiry(tx *store.Tx, s *cricket.Session, ttl int64) (ends time.Time, err error) {
+func expiry(tx *store.Tx, s *phone.Session, ttl int64) (ends time.Time, err error) {
 	if ttl != 0 {
 		ends = time.Unix(ttl, 0).UTC()
 	} else if ends, err = matchExpiry(tx, s.MatchID); err != nil {
 		return ends, err
 	}
 	kept := tx.Now().Add(endedKept)
-	if ends.IsZero() || s.Status == cricket.SessionEnded && ends.After(kept) {
+	if ends.IsZero() || s.Status == phone.SessionEnded && ends.After(kept) {
 		ends = kept
 	}
 	if latest := tx.Now().Add(longest); ends.After(latest) {
@@ -137,15 +140,15 @@ func expiry(tx *store.Tx, s *cricket.Session, ttl int64) (ends time.Time, err er
 }
 
 func matchExpiry(tx *store.Tx, matchID string) (time.Time, error) {
-	item, err := tx.Get(cricket.TableFixtures, attr.Item{"matchId": attr.S(matchID)})
+	item, err := tx.Get(tables.Fixtures, attr.Item{"matchId": attr.S(matchID)})
 	if fault.Is(err, fault.NotFound) || err == nil && item == nil {
 		return time.Time{}, nil
 	}
-	var fx cricket.Fixture
+	var fx matches.Fixture
 	if err == nil {
 		err = attr.Unmarshal(item, &fx)
 	}
-	return cricket.SessionExpiry(&fx), err
+	return phone.SessionExpiry(&fx), err
 }
 
 // activeMatch makes a row of active-matches. Who owned it and when its last tick was stay behind: nobody owns it, so that

@@ -10,23 +10,25 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/replay"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 )
 
 // timed is a service that measures its ticks.
 type timed struct {
-	*cricket.Service
+	*matches.Service
 	clock  clock.Clock
 	until  time.Time
 	cancel context.CancelFunc
 	ticks  []time.Duration
 }
 
-func (s *timed) Tick(ctx context.Context, snap *cricket.Snapshot, by cricket.Owner) (cricket.State, error) {
+func (s *timed) Tick(ctx context.Context, snap *cricket.Snapshot, by matches.Owner) (cricket.State, error) {
 	began := time.Now()
 	st, err := s.Service.Tick(ctx, snap, by)
 	s.ticks = append(s.ticks, time.Since(began))
@@ -90,7 +92,7 @@ func playHour(b *testing.B, cached bool) (*timed, time.Duration, poll.Status) {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.Define(b.Context(), cricket.Tables()...); err != nil {
+	if err := db.Define(b.Context(), tables.All()...); err != nil {
 		b.Fatal(err)
 	}
 	srv := httptest.NewServer(replay.NewFeed(m, c, "demo"))
@@ -105,7 +107,7 @@ func playHour(b *testing.B, cached bool) (*timed, time.Duration, poll.Status) {
 	}
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
-	s := &timed{Service: cricket.NewService(db, cricket.Options{}), clock: c, until: m.Start().Add(time.Hour), cancel: cancel}
+	s := &timed{Service: matches.NewService(db, cricket.Options{}), clock: c, until: m.Start().Add(time.Hour), cancel: cancel}
 	leave := c.Join()
 	defer leave()
 	p := poll.New(poll.Config{

@@ -8,18 +8,19 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/store"
 )
 
 // cacheable is a reply that is to be cached.
 type cacheable struct {
 	snap *cricket.Snapshot
-	by   cricket.Owner
+	by   matches.Owner
 }
 
 // keep has the reply of a match cached. That is done beside the loop that tells phones: they do not wait for it. Of
 // several replies of a match that are waiting, the newest is kept.
-func (p *Poller) keep(s *cricket.Snapshot, by cricket.Owner) {
+func (p *Poller) keep(s *cricket.Snapshot, by matches.Owner) {
 	if len(s.Raw) == 0 {
 		return
 	}
@@ -56,14 +57,14 @@ func (p *Poller) keepNow(ctx context.Context) error {
 		kept, tooBig = 0, 0
 		for _, id := range slices.Sorted(maps.Keys(waiting)) {
 			c := waiting[id]
-			f, ok := cricket.NewCachedFixture(c.snap, tx.Now())
+			f, ok := matches.NewCachedFixture(c.snap, tx.Now())
 			if !ok {
 				continue
 			}
-			err := cricket.FixtureCache{}.Put(tx, &f, c.by)
-			deposed, is := errors.AsType[*cricket.DeposedError](err)
+			err := matches.FixtureCache{}.Put(tx, &f, c.by)
+			deposed, is := errors.AsType[*matches.DeposedError](err)
 			switch {
-			case errors.Is(err, cricket.ErrTooBig):
+			case errors.Is(err, matches.ErrTooBig):
 				tooBig++
 			case is && deposed != nil: // a later holder has written: its reply is as good
 			case err != nil:

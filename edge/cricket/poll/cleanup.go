@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 )
 
@@ -108,13 +110,13 @@ func (p *Poller) cleanOne(ctx context.Context, id string) (done bool, err error)
 	if p.observing {
 		return false, nil
 	}
-	lease, err := p.hold(ctx, cricket.MatchLock(id))
+	lease, err := p.hold(ctx, tables.MatchLock(id))
 	if err != nil || lease == nil {
 		return false, err
 	}
 	held, cancel := lease.Context(ctx)
 	defer cancel()
-	err = p.Match.CleanUp(held, id, cricket.Owner{Node: p.Node, Fence: lease.Fence()})
+	err = p.Match.CleanUp(held, id, matches.Owner{Node: p.Node, Fence: lease.Fence()})
 	return err == nil, err
 }
 
@@ -123,7 +125,7 @@ func (p *Poller) sweep(ctx context.Context) error {
 	var ids []string
 	var errs []error
 	err := p.Data.View(ctx, func(tx *store.Tx) (err error) {
-		ids, err = cricket.EndedMatches(tx)
+		ids, err = matches.EndedMatches(tx)
 		return err
 	})
 	if err != nil {
@@ -144,7 +146,7 @@ func (p *Poller) sweep(ctx context.Context) error {
 
 // giveBack gives back the lease of a match that is not watched.
 func (p *Poller) giveBack(ctx context.Context, id string) error {
-	lease, err := p.hold(ctx, cricket.MatchLock(id))
+	lease, err := p.hold(ctx, tables.MatchLock(id))
 	if err != nil || lease == nil {
 		return err
 	}

@@ -12,7 +12,7 @@
 //	fixtures        60 s   the matches of yesterday to the next days
 //	teams, leagues   6 h   reference data
 //
-// A tick: one feed call for all matches -> for each match whose lease is held one cricket.Service.Tick, under the
+// A tick: one feed call for all matches -> for each match whose lease is held one matches.Service.Tick, under the
 // lease's fence -> the readers of the journal do the rest.
 //
 // Nodes that share a cloud each hold a seat (a lock), the first of which leads. The matches are spread over the seats; each node

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -33,7 +35,7 @@ func (p *Poller) fixturesDue(last time.Time) (time.Time, bool) {
 
 // exclusive runs f if this node holds the lease of the reference jobs; errElsewhere if another does.
 func (p *Poller) exclusive(ctx context.Context, f func(ctx context.Context) error) error {
-	lease, err := p.hold(ctx, cricket.ReferenceLock)
+	lease, err := p.hold(ctx, tables.ReferenceLock)
 	if err != nil {
 		return err
 	}
@@ -77,11 +79,11 @@ func (p *Poller) writeFixtures(ctx context.Context, all []cricket.Snapshot) (cha
 			return changed, err
 		}
 		n := 0
-		var rows []cricket.CachedFixture
+		var rows []matches.CachedFixture
 		err := p.Data.Update(ctx, func(tx *store.Tx) (err error) {
 			n = 0
 			for i := range some {
-				did, err := cricket.Fixtures{}.Sync(tx, p.named(&some[i], &reading{}))
+				did, err := matches.Fixtures{}.Sync(tx, p.named(&some[i], &reading{}))
 				if err != nil {
 					return err
 				}
@@ -107,22 +109,22 @@ func (p *Poller) ensureFixtures(ctx context.Context, some []cricket.Snapshot) er
 	for i := range some {
 		ids = append(ids, some[i].MatchID)
 	}
-	return p.ensure(ctx, cricket.TableFixtures, func(tx *store.Tx) ([]attr.Item, error) {
-		return cricket.Fixtures{}.Missing(tx, ids...)
+	return p.ensure(ctx, tables.Fixtures, func(tx *store.Tx) ([]attr.Item, error) {
+		return matches.Fixtures{}.Missing(tx, ids...)
 	})
 }
 
 // uncached returns what the list says of the matches that nobody polls and of which nothing fresh is cached.
-func uncached(tx *store.Tx, some []cricket.Snapshot) (rows []cricket.CachedFixture, err error) {
+func uncached(tx *store.Tx, some []cricket.Snapshot) (rows []matches.CachedFixture, err error) {
 	var ids []string
 	for i := range some {
 		ids = append(ids, some[i].MatchID)
 	}
-	have, err := cricket.FixtureCache{}.Batch(tx, ids...)
+	have, err := matches.FixtureCache{}.Batch(tx, ids...)
 	if err != nil {
 		return nil, err
 	}
-	polled, err := cricket.Polled(tx, ids...)
+	polled, err := matches.Polled(tx, ids...)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +136,7 @@ func uncached(tx *store.Tx, some []cricket.Snapshot) (rows []cricket.CachedFixtu
 		skip[id] = true
 	}
 	for i := range some {
-		f, ok := cricket.NewCachedFixture(&some[i], tx.Now())
+		f, ok := matches.NewCachedFixture(&some[i], tx.Now())
 		if ok && !skip[f.MatchID] {
 			skip[f.MatchID] = true // a list may have a match twice
 			rows = append(rows, f)
@@ -145,7 +147,7 @@ func uncached(tx *store.Tx, some []cricket.Snapshot) (rows []cricket.CachedFixtu
 
 // cacheAhead caches replies of matches that nobody polls yet. A row of the cache is written by the holder of its match's
 // lock alone, so the lock is taken for it, and given back.
-func (p *Poller) cacheAhead(ctx context.Context, rows []cricket.CachedFixture) error {
+func (p *Poller) cacheAhead(ctx context.Context, rows []matches.CachedFixture) error {
 	if len(rows) == 0 || p.Ahead == nil {
 		return nil
 	}
@@ -157,7 +159,7 @@ func (p *Poller) cacheAhead(ctx context.Context, rows []cricket.CachedFixture) e
 		}
 	}()
 	for i := range rows {
-		lease, err := p.Ahead.Hold(ctx, cricket.MatchLock(rows[i].MatchID))
+		lease, err := p.Ahead.Hold(ctx, tables.MatchLock(rows[i].MatchID))
 		if err != nil {
 			return err
 		}
@@ -172,10 +174,10 @@ func (p *Poller) cacheAhead(ctx context.Context, rows []cricket.CachedFixture) e
 			if lease == nil {
 				continue // somebody has begun to poll it
 			}
-			err := cricket.FixtureCache{}.Put(tx, &rows[i], cricket.Owner{Node: p.Node, Fence: lease.Fence()})
-			deposed, is := errors.AsType[*cricket.DeposedError](err)
+			err := matches.FixtureCache{}.Put(tx, &rows[i], matches.Owner{Node: p.Node, Fence: lease.Fence()})
+			deposed, is := errors.AsType[*matches.DeposedError](err)
 			switch {
-			case errors.Is(err, cricket.ErrTooBig):
+			case errors.Is(err, matches.ErrTooBig):
 				tooBig++
 			case is && deposed != nil:
 			case err != nil:

@@ -13,6 +13,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/edge/cricket/tables"
 )
 
 // second is the configuration of another node of the same fleet.
@@ -61,11 +62,11 @@ func TestNoTakeoverOfFreshRows(t *testing.T) {
 	r := newRig(t)
 	r.inPlay()
 	r.run(time.Minute) // by a
-	lease, err := r.locks.of("a").Hold(t.Context(), cricket.MatchLock("1"))
+	lease, err := r.locks.of("a").Hold(t.Context(), tables.MatchLock("1"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	feed, err := r.locks.of("a").Hold(t.Context(), cricket.FeedLock)
+	feed, err := r.locks.of("a").Hold(t.Context(), tables.FeedLock)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +93,7 @@ func TestStandByLetsGo(t *testing.T) {
 			r.locks.mu.Lock() // another loop of the poller may ask for one at this instant
 			defer r.locks.mu.Unlock()
 			for no := range 8 {
-				key := cricket.FeedSeat(no)
+				key := tables.FeedSeat(no)
 				r.locks.held[key] = &fleetLease{
 					locks: r.locks, key: key, node: fmt.Sprint("c", no), fence: 9, until: midday().Add(time.Hour),
 				}
@@ -101,7 +102,7 @@ func TestStandByLetsGo(t *testing.T) {
 		return nil
 	}
 	p := r.run(2 * time.Minute)[0]
-	if got := r.locks.holder(cricket.MatchLock("1")); got != "" {
+	if got := r.locks.holder(tables.MatchLock("1")); got != "" {
 		t.Errorf("the match's lock is still held by %q", got)
 	}
 	at := r.ticks.at["1"]

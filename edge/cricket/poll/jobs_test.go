@@ -10,6 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
+	"github.com/touchline/touchline/edge/cricket/phone"
+	"github.com/touchline/touchline/edge/cricket/reference"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -95,7 +99,7 @@ func TestOnlyActiveLeagues(t *testing.T) {
 	}
 	known := func() (out []string) {
 		r.do(func(tx *store.Tx) error {
-			all, err := cricket.Fixtures{}.Batch(tx, "1", "2", "3", "11", "12", "13")
+			all, err := matches.Fixtures{}.Batch(tx, "1", "2", "3", "11", "12", "13")
 			for i := range all {
 				out = append(out, all[i].MatchID)
 			}
@@ -109,7 +113,7 @@ func TestOnlyActiveLeagues(t *testing.T) {
 	}
 	r.do(func(tx *store.Tx) error {
 		on := true
-		_, err := cricket.Leagues{}.Patch(tx, "5", cricket.LeaguePatch{Active: &on})
+		_, err := reference.Leagues{}.Patch(tx, "5", reference.LeaguePatch{Active: &on})
 		return err
 	})
 	r.run(4 * time.Minute)
@@ -147,7 +151,7 @@ func (r *rig) finishing() {
 func (r *rig) follow(n int) {
 	r.do(func(tx *store.Tx) error {
 		for i := range n {
-			_, err := tx.Put(store.PutItem{Table: cricket.TableFollows, Item: attr.Item{
+			_, err := tx.Put(store.PutItem{Table: tables.Follows, Item: attr.Item{
 				"matchId": attr.S("7"), "userId": attr.S(fmt.Sprintf("u%04d", i)), "expiresAt": attr.Int(midday().Add(48 * time.Hour).Unix()),
 			}})
 			if err != nil {
@@ -160,7 +164,7 @@ func (r *rig) follow(n int) {
 
 func (r *rig) followers() (n int) {
 	r.do(func(tx *store.Tx) error {
-		all, err := cricket.Follows{}.Of(tx, "7")
+		all, err := phone.Follows{}.Of(tx, "7")
 		n = len(all)
 		return err
 	})
@@ -185,7 +189,7 @@ func TestAfterTheEnd(t *testing.T) {
 		t.Errorf("after it: %s, ttl %d, %d followers", st.Status, st.TTL, r.followers())
 	}
 	r.do(func(tx *store.Tx) error {
-		f, err := cricket.Fixtures{}.Get(tx, "7")
+		f, err := matches.Fixtures{}.Get(tx, "7")
 		if f.ArchivedAt.IsZero() || !f.LiveUpdatedAt.IsZero() || f.Result != "Pakistan won by 10 runs" {
 			t.Errorf("the fixture: %+v", f)
 		}
@@ -307,11 +311,11 @@ func TestPostponed(t *testing.T) {
 		t.Errorf("before its new time it is %q", st.Status)
 	}
 	r.do(func(tx *store.Tx) error {
-		f, err := cricket.Fixtures{}.Get(tx, "7")
+		f, err := matches.Fixtures{}.Get(tx, "7")
 		if !f.ArchivedAt.IsZero() || f.Phase != cricket.PhasePrematch {
 			t.Errorf("the fixture: %+v", f)
 		}
-		_, _, following := cricket.Follows{}.Add(tx, "7", "asha", 0)
+		_, _, following := phone.Follows{}.Add(tx, "7", "asha", 0)
 		return errors.Join(err, following)
 	})
 }
@@ -361,10 +365,10 @@ func TestSweepAfterACrash(t *testing.T) {
 	r := newRig(t)
 	r.follow(30)
 	r.do(func(tx *store.Tx) error {
-		if err := (cricket.Fixtures{}).Put(tx, cricket.Fixture{MatchID: "7", LiveUpdatedAt: midday()}); err != nil {
+		if err := (matches.Fixtures{}).Put(tx, matches.Fixture{MatchID: "7", LiveUpdatedAt: midday()}); err != nil {
 			return err
 		}
-		_, err := tx.Put(store.PutItem{Table: cricket.TableActiveMatches, Item: attr.Item{"matchId": attr.S("7"), "status": attr.S("ended")}})
+		_, err := tx.Put(store.PutItem{Table: tables.ActiveMatches, Item: attr.Item{"matchId": attr.S("7"), "status": attr.S("ended")}})
 		return err
 	})
 	r.run(time.Second)
@@ -372,7 +376,7 @@ func TestSweepAfterACrash(t *testing.T) {
 		t.Errorf("%d followers", r.followers())
 	}
 	r.do(func(tx *store.Tx) error {
-		f, err := cricket.Fixtures{}.Get(tx, "7")
+		f, err := matches.Fixtures{}.Get(tx, "7")
 		if f.ArchivedAt.IsZero() || !f.LiveUpdatedAt.IsZero() {
 			t.Errorf("the fixture: %+v", f)
 		}

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/reference"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -21,8 +22,8 @@ func (p *Poller) syncLeagues(ctx context.Context, _ time.Time) error {
 			return err
 		}
 		for some := range slices.Chunk(all, rowsAtOnce) {
-			err := p.ensure(ctx, cricket.TableLeagues, func(tx *store.Tx) ([]attr.Item, error) {
-				return cricket.Leagues{}.Missing(tx, some...)
+			err := p.ensure(ctx, tables.Leagues, func(tx *store.Tx) ([]attr.Item, error) {
+				return reference.Leagues{}.Missing(tx, some...)
 			})
 			if err != nil {
 				return err
@@ -30,7 +31,7 @@ func (p *Poller) syncLeagues(ctx context.Context, _ time.Time) error {
 			err = p.Data.Update(ctx, func(tx *store.Tx) error {
 				for _, l := range some {
 					l.Active, l.Marquee = p.wanted(l.Code), false
-					if err := (cricket.Leagues{}).Put(tx, l); err != nil {
+					if err := (reference.Leagues{}).Put(tx, l); err != nil {
 						return err
 					}
 				}

@@ -6,31 +6,32 @@ import (
 	"strconv"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/reference"
 	"github.com/touchline/touchline/store"
 )
 
 // naming is what the reference tables say that a reading does not: which leagues count, and what admins call things.
 type naming struct {
-	leagues map[int64]cricket.LeagueRecord
-	teams   map[int64]cricket.TeamRecord // those that an admin has named
-	marquee int64                        // 0: none
+	leagues map[int64]reference.LeagueRecord
+	teams   map[int64]reference.TeamRecord // those that an admin has named
+	marquee int64                          // 0: none
 }
 
 // rename reads the reference tables again.
 func (p *Poller) rename(ctx context.Context) error {
-	var leagues []cricket.LeagueRecord
-	var teams []cricket.TeamRecord
+	var leagues []reference.LeagueRecord
+	var teams []reference.TeamRecord
 	err := p.Data.View(ctx, func(tx *store.Tx) (err error) {
-		if leagues, err = (cricket.Leagues{}).All(tx); err != nil {
+		if leagues, err = (reference.Leagues{}).All(tx); err != nil {
 			return err
 		}
-		teams, err = cricket.Teams{}.Named(tx)
+		teams, err = reference.Teams{}.Named(tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	n := naming{leagues: map[int64]cricket.LeagueRecord{}, teams: map[int64]cricket.TeamRecord{}}
+	n := naming{leagues: map[int64]reference.LeagueRecord{}, teams: map[int64]reference.TeamRecord{}}
 	for _, l := range leagues {
 		id, err := strconv.ParseInt(l.LeagueID, 10, 64)
 		if err != nil {

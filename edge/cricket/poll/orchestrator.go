@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 )
 
@@ -82,7 +84,7 @@ func (p *Poller) adopt(ctx context.Context) error {
 // noteEnded learns which matches others have ended: the list may have them for a while yet.
 func (p *Poller) noteEnded(ctx context.Context) error {
 	return p.Data.View(ctx, func(tx *store.Tx) error {
-		ids, err := cricket.EndedMatches(tx)
+		ids, err := matches.EndedMatches(tx)
 		for _, id := range ids {
 			p.ended[id] = true
 		}
@@ -95,9 +97,9 @@ func (p *Poller) recall(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	var all []cricket.Fixture
+	var all []matches.Fixture
 	err := p.Data.View(ctx, func(tx *store.Tx) (err error) {
-		all, err = cricket.Fixtures{}.Batch(tx, ids...)
+		all, err = matches.Fixtures{}.Batch(tx, ids...)
 		return err
 	})
 	for i := range all {
@@ -110,9 +112,9 @@ func (p *Poller) recall(ctx context.Context, ids []string) error {
 
 // register makes rows for the matches that start soon.
 func (p *Poller) register(ctx context.Context, now time.Time) error {
-	var ahead []cricket.Fixture
+	var ahead []matches.Fixture
 	err := p.Data.View(ctx, func(tx *store.Tx) (err error) {
-		ahead, err = cricket.Fixtures{}.Ahead(tx, now.Add(-lateStart), now.Add(soon))
+		ahead, err = matches.Fixtures{}.Ahead(tx, now.Add(-lateStart), now.Add(soon))
 		return err
 	})
 	if err != nil {
@@ -135,14 +137,14 @@ func (p *Poller) register(ctx context.Context, now time.Time) error {
 	return errors.Join(errs...)
 }
 
-func (p *Poller) registerOne(ctx context.Context, f *cricket.Fixture, now time.Time) error {
-	lease, err := p.hold(ctx, cricket.MatchLock(f.MatchID))
+func (p *Poller) registerOne(ctx context.Context, f *matches.Fixture, now time.Time) error {
+	lease, err := p.hold(ctx, tables.MatchLock(f.MatchID))
 	if err != nil || lease == nil {
 		return err
 	}
 	held, cancel := lease.Context(ctx)
 	defer cancel()
-	done, err := p.Match.Register(held, f.MatchID, cricket.Owner{Node: p.Node, Fence: lease.Fence()})
+	done, err := p.Match.Register(held, f.MatchID, matches.Owner{Node: p.Node, Fence: lease.Fence()})
 	if err != nil || !done {
 		return errors.Join(err, lease.Release(ctx)) // a row that ended, or that the next look finds
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/reference"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 	"github.com/touchline/touchline/store"
 )
@@ -16,10 +17,10 @@ import (
 func (r *rig) leagueRow(id string, active, marquee bool) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
-		if err := (cricket.Leagues{}).Put(tx, cricket.LeagueRecord{LeagueID: id, Name: "League " + id, Code: "L" + id, Active: active}); err != nil {
+		if err := (reference.Leagues{}).Put(tx, reference.LeagueRecord{LeagueID: id, Name: "League " + id, Code: "L" + id, Active: active}); err != nil {
 			return err
 		}
-		_, err := cricket.Leagues{}.Patch(tx, id, cricket.LeaguePatch{Marquee: &marquee})
+		_, err := reference.Leagues{}.Patch(tx, id, reference.LeaguePatch{Marquee: &marquee})
 		return err
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
+	"github.com/touchline/touchline/edge/cricket/reference"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
@@ -29,13 +31,13 @@ type Feed interface {
 // Reference is what the poller asks of the feed about the rest.
 type Reference interface {
 	// Leagues lists the leagues, without what admins say of them.
-	Leagues(ctx context.Context) ([]cricket.LeagueRecord, error)
+	Leagues(ctx context.Context) ([]reference.LeagueRecord, error)
 	// Seasons lists the seasons of all leagues.
-	Seasons(ctx context.Context) ([]cricket.SeasonRecord, error)
+	Seasons(ctx context.Context) ([]reference.SeasonRecord, error)
 	// Teams lists the teams.
-	Teams(ctx context.Context) ([]cricket.TeamRecord, error)
+	Teams(ctx context.Context) ([]reference.TeamRecord, error)
 	// Squad returns the players of a team in a season; fault.NotFound where the feed has none.
-	Squad(ctx context.Context, teamID, seasonID string) ([]cricket.SquadPlayer, error)
+	Squad(ctx context.Context, teamID, seasonID string) ([]reference.SquadPlayer, error)
 }
 
 // Budgets is how the feed's client stands.
@@ -78,21 +80,21 @@ type Cloud interface {
 	Ensure(ctx context.Context, table string, keys ...attr.Item) error
 }
 
-// Matches is the domain behind the poller: *cricket.Service.
+// Matches is the domain behind the poller: *matches.Service.
 type Matches interface {
 	// Tick takes a reading into its match under the owner's fence; *cricket.DeposedError where the match has a higher.
-	Tick(ctx context.Context, s *cricket.Snapshot, by cricket.Owner) (cricket.State, error)
+	Tick(ctx context.Context, s *cricket.Snapshot, by matches.Owner) (cricket.State, error)
 	// Touch notes that a match is watched although nothing changed.
-	Touch(ctx context.Context, id string, by cricket.Owner) error
+	Touch(ctx context.Context, id string, by matches.Owner) error
 	// Active lists the matches that are registered and have not ended.
 	Active(ctx context.Context) ([]cricket.State, error)
 	// Register makes the row of a match that is about to start, if it has none.
-	Register(ctx context.Context, id string, by cricket.Owner) (registered bool, err error)
+	Register(ctx context.Context, id string, by matches.Owner) (registered bool, err error)
 	// CleanUp ends a match for good, and what hangs on it.
-	CleanUp(ctx context.Context, id string, by cricket.Owner) error
+	CleanUp(ctx context.Context, id string, by matches.Owner) error
 }
 
-// Observer shows readings to this node's readers alone: *cricket.Service.
+// Observer shows readings to this node's readers alone: *matches.Service.
 type Observer interface {
 	// Observe takes a reading in, given what it gave last of its match, or the match's state.
 	Observe(ctx context.Context, prev cricket.State, s *cricket.Snapshot) (cricket.State, error)
@@ -157,9 +159,9 @@ type Poller struct {
 	observing bool // the locks cannot be reached: nothing is written that others read
 
 	// Of the reference loop alone.
-	squads []cricket.TeamSeasonRecord // still to be read
-	scored bool                       // the catalogue of scores has been read
-	wideAt time.Time                  // when fixtures of the next weeks were read last
+	squads []reference.TeamSeasonRecord // still to be read
+	scored bool                         // the catalogue of scores has been read
+	wideAt time.Time                    // when fixtures of the next weeks were read last
 
 	holds sync.Mutex // one Hold at a time
 

@@ -15,9 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/replay"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 )
@@ -77,10 +79,10 @@ func (n *node) run(stop func(cricket.State, time.Time) bool) (cricket.State, []c
 		n.t.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.Define(n.t.Context(), cricket.Tables()...); err != nil {
+	if err := db.Define(n.t.Context(), tables.All()...); err != nil {
 		n.t.Fatal(err)
 	}
-	service := cricket.NewService(db, cricket.Options{})
+	service := matches.NewService(db, cricket.Options{})
 	if st, found, err := service.State(n.t.Context(), n.id); err != nil {
 		n.t.Fatal(err)
 	} else if found {
@@ -120,14 +122,14 @@ func (n *node) run(stop func(cricket.State, time.Time) bool) (cricket.State, []c
 
 // until is a service that ends the run after a tick.
 type until struct {
-	*cricket.Service
+	*matches.Service
 	stop   func(cricket.State, time.Time) bool
 	now    clock.Clock
 	cancel context.CancelFunc
 	state  cricket.State
 }
 
-func (u *until) Tick(ctx context.Context, s *cricket.Snapshot, by cricket.Owner) (cricket.State, error) {
+func (u *until) Tick(ctx context.Context, s *cricket.Snapshot, by matches.Owner) (cricket.State, error) {
 	st, err := u.Service.Tick(ctx, s, by)
 	u.state = st
 	if u.stop(st, u.now.Now()) {
@@ -188,7 +190,7 @@ type failing struct {
 	news int
 }
 
-func (f *failing) Tick(ctx context.Context, s *cricket.Snapshot, by cricket.Owner) (cricket.State, error) {
+func (f *failing) Tick(ctx context.Context, s *cricket.Snapshot, by matches.Owner) (cricket.State, error) {
 	f.news++
 	if f.news%3 == 0 {
 		return cricket.State{}, errRefused

@@ -10,7 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/poll"
+	"github.com/touchline/touchline/edge/cricket/reference"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 )
@@ -26,11 +29,11 @@ func TestRepliesAreCached(t *testing.T) {
 		t.Errorf("%d replies cached, %d too big; %d polls", s.Cached, s.TooBig, s.Polls)
 	}
 	r.do(func(tx *store.Tx) error {
-		f, found, err := cricket.FixtureCache{}.Get(tx, "1")
+		f, found, err := matches.FixtureCache{}.Get(tx, "1")
 		if !found || string(f.Raw) == "" || f.CachedAt.Sub(midday()) != 10*time.Minute {
 			t.Errorf("%t, cached at %s: %s", found, f.CachedAt, f.Raw)
 		}
-		if _, found, _ := (cricket.FixtureCache{}).Get(tx, "2"); found {
+		if _, found, _ := (matches.FixtureCache{}).Get(tx, "2"); found {
 			t.Error("a reply of ten minutes ago counts as fresh")
 		}
 		return err
@@ -41,7 +44,7 @@ func TestRepliesAreCached(t *testing.T) {
 func TestReferenceSync(t *testing.T) {
 	r := newRig(t)
 	r.config.Reference, r.config.Leagues = r.feed, []string{"T20I"}
-	r.feed.leagues = []cricket.LeagueRecord{
+	r.feed.leagues = []reference.LeagueRecord{
 		{LeagueID: "3", Name: "Twenty20 International", Code: "T20I", SeasonID: "1715", Active: true, Marquee: true},
 		{LeagueID: "5", Name: "Big Bash League", Code: "BBL", SeasonID: "1716", Active: true},
 	}
@@ -60,15 +63,15 @@ func TestReferenceSync(t *testing.T) {
 		}
 	}
 	r.do(func(tx *store.Tx) error {
-		leagues, err := cricket.Leagues{}.All(tx)
+		leagues, err := reference.Leagues{}.All(tx)
 		if err != nil || len(leagues) != 2 || !leagues[0].Active || leagues[0].Marquee || leagues[1].Active {
 			t.Errorf("leagues: %+v, %v", leagues, err)
 		}
-		teams, err := cricket.Teams{}.All(tx)
+		teams, err := reference.Teams{}.All(tx)
 		if err != nil || len(teams) != 2 {
 			t.Errorf("teams: %+v, %v", teams, err)
 		}
-		rows, err := cricket.TeamSeasons{}.Of(tx, "1715")
+		rows, err := reference.TeamSeasons{}.Of(tx, "1715")
 		if err != nil || len(rows) != 2 {
 			t.Fatalf("seasons: %+v, %v", rows, err)
 		}
@@ -99,13 +102,13 @@ func TestAdminsNamesShow(t *testing.T) {
 	r.leagueRow("3", true, false)
 	name, code := "The Series", "PKN"
 	r.do(func(tx *store.Tx) error {
-		if err := (cricket.Teams{}).Put(tx, cricket.TeamRecord{TeamID: "1", Name: "Pakistan", Code: "PAK"}); err != nil {
+		if err := (reference.Teams{}).Put(tx, reference.TeamRecord{TeamID: "1", Name: "Pakistan", Code: "PAK"}); err != nil {
 			return err
 		}
-		if _, err := (cricket.Teams{}).Patch(tx, "1", cricket.TeamPatch{Code: &code}); err != nil {
+		if _, err := (reference.Teams{}).Patch(tx, "1", reference.TeamPatch{Code: &code}); err != nil {
 			return err
 		}
-		_, err := cricket.Leagues{}.Patch(tx, "3", cricket.LeaguePatch{Name: &name})
+		_, err := reference.Leagues{}.Patch(tx, "3", reference.LeaguePatch{Name: &name})
 		return err
 	})
 	r.run(time.Minute)
@@ -140,7 +143,7 @@ func TestReferenceIsTriedAgain(t *testing.T) {
 			r := newRig(t)
 			r.config.Reference = r.feed
 			r.config.Leases = awayLocks{r.locks.of("a"), r.clock, away}
-			r.feed.leagues = []cricket.LeagueRecord{{LeagueID: "3", Name: "Twenty20 International", Code: "T20I", Active: true}}
+			r.feed.leagues = []reference.LeagueRecord{{LeagueID: "3", Name: "Twenty20 International", Code: "T20I", Active: true}}
 			p := r.run(6*time.Hour - time.Minute)[0]
 			for _, what := range []string{"leagues", "teams"} {
 				at := r.feed.asked(what)
@@ -183,7 +186,7 @@ type refusedLeagues struct {
 	at    []time.Duration
 }
 
-func (f *refusedLeagues) Leagues(ctx context.Context) ([]cricket.LeagueRecord, error) {
+func (f *refusedLeagues) Leagues(ctx context.Context) ([]reference.LeagueRecord, error) {
 	if now := f.clock.Now().Sub(midday()); now < f.until {
 		f.at = append(f.at, now)
 		return nil, errors.New("answered 500")
@@ -195,7 +198,7 @@ func (f *refusedLeagues) Leagues(ctx context.Context) ([]cricket.LeagueRecord, e
 func TestReferenceOfADeadNode(t *testing.T) {
 	r := newRig(t)
 	r.config.Reference = r.feed
-	if _, err := r.locks.of("dead").Hold(t.Context(), cricket.ReferenceLock); err != nil {
+	if _, err := r.locks.of("dead").Hold(t.Context(), tables.ReferenceLock); err != nil {
 		t.Fatal(err)
 	}
 	r.run(time.Hour)

@@ -10,8 +10,11 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/poll"
+	"github.com/touchline/touchline/edge/cricket/reference"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -33,7 +36,7 @@ type script struct {
 	list     func(now time.Time) []cricket.Snapshot // nil: none
 	fixture  func(id string, now time.Time) (cricket.Snapshot, error)
 	fixtures func(now time.Time) []cricket.Snapshot
-	leagues  []cricket.LeagueRecord
+	leagues  []reference.LeagueRecord
 	budgets  map[sportmonks.Endpoint]sportmonks.Budget
 	listErr  func(now time.Time) error
 	health   func(now time.Time) map[sportmonks.Endpoint]sportmonks.Health
@@ -117,27 +120,27 @@ func (f *script) Fixtures(_ context.Context, from, to time.Time) ([]cricket.Snap
 	return slices.DeleteFunc(all, func(s cricket.Snapshot) bool { return s.StartsAt.Before(from) || s.StartsAt.After(to) }), nil
 }
 
-func (f *script) Leagues(context.Context) ([]cricket.LeagueRecord, error) {
+func (f *script) Leagues(context.Context) ([]reference.LeagueRecord, error) {
 	f.note("leagues")
 	return f.leagues, nil
 }
 
-func (f *script) Seasons(context.Context) ([]cricket.SeasonRecord, error) {
+func (f *script) Seasons(context.Context) ([]reference.SeasonRecord, error) {
 	f.note("seasons")
-	return []cricket.SeasonRecord{{SeasonID: "1715", LeagueID: "3", Name: "2026"}}, nil
+	return []reference.SeasonRecord{{SeasonID: "1715", LeagueID: "3", Name: "2026"}}, nil
 }
 
-func (f *script) Teams(context.Context) ([]cricket.TeamRecord, error) {
+func (f *script) Teams(context.Context) ([]reference.TeamRecord, error) {
 	f.note("teams")
-	return []cricket.TeamRecord{{TeamID: "1", Name: "Pakistan", Code: "PAK"}, {TeamID: "39", Name: "Sri Lanka", Code: "SL"}}, nil
+	return []reference.TeamRecord{{TeamID: "1", Name: "Pakistan", Code: "PAK"}, {TeamID: "39", Name: "Sri Lanka", Code: "SL"}}, nil
 }
 
-func (f *script) Squad(_ context.Context, team, season string) ([]cricket.SquadPlayer, error) {
+func (f *script) Squad(_ context.Context, team, season string) ([]reference.SquadPlayer, error) {
 	f.note("squad %s %s", team, season)
 	if team == "39" {
 		return nil, fault.New(fault.NotFound, "none", "no squad")
 	}
-	return []cricket.SquadPlayer{{ID: "270", Name: "Sahibzada Farhan"}}, nil
+	return []reference.SquadPlayer{{ID: "270", Name: "Sahibzada Farhan"}}, nil
 }
 
 func (f *script) Budgets() map[sportmonks.Endpoint]sportmonks.Budget { return f.budgets }
@@ -240,7 +243,7 @@ type rig struct {
 	t       *testing.T
 	clock   *clock.Stepped
 	store   *store.Store
-	service *cricket.Service
+	service *matches.Service
 	feed    *script
 	locks   *fleetLocks
 	ticks   *ticks
@@ -251,7 +254,7 @@ type rig struct {
 
 // ticks is a service that notes its ticks.
 type ticks struct {
-	*cricket.Service
+	*matches.Service
 	clock clock.Clock
 	fail  func(id string, now time.Time) error
 	clean func(id string, now time.Time)
@@ -260,7 +263,7 @@ type ticks struct {
 	by    map[string][]string
 }
 
-func (s *ticks) Tick(ctx context.Context, snap *cricket.Snapshot, by cricket.Owner) (cricket.State, error) {
+func (s *ticks) Tick(ctx context.Context, snap *cricket.Snapshot, by matches.Owner) (cricket.State, error) {
 	now := s.clock.Now()
 	if s.fail != nil {
 		if err := s.fail(snap.MatchID, now); err != nil {
@@ -274,7 +277,7 @@ func (s *ticks) Tick(ctx context.Context, snap *cricket.Snapshot, by cricket.Own
 	return s.Service.Tick(ctx, snap, by)
 }
 
-func (s *ticks) CleanUp(ctx context.Context, id string, by cricket.Owner) error {
+func (s *ticks) CleanUp(ctx context.Context, id string, by matches.Owner) error {
 	if s.clean != nil {
 		s.clean(id, s.clock.Now())
 	}
@@ -289,10 +292,10 @@ func newRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	if err := s.Define(t.Context(), cricket.Tables()...); err != nil {
+	if err := s.Define(t.Context(), tables.All()...); err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, clock: c, store: s, service: cricket.NewService(s, cricket.Options{}), feed: &script{clock: c}, locks: newFleetLocks(c)}
+	r := &rig{t: t, clock: c, store: s, service: matches.NewService(s, cricket.Options{}), feed: &script{clock: c}, locks: newFleetLocks(c)}
 	r.ticks = &ticks{Service: r.service, clock: c, at: map[string][]time.Duration{}, by: map[string][]string{}}
 	r.config = poll.Config{
 		Node: "a", Feed: r.feed, Leases: r.locks.of("a"), Match: r.ticks, Data: s, Clock: c,

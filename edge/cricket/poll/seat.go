@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/tables"
 )
 
 // Who polls. The nodes that share a cloud each take a seat, which is a lease; those without one stand by. Who has the first
@@ -43,7 +44,7 @@ func (p *Poller) sit(ctx context.Context) error {
 	}
 	var err error
 	if s.lease != nil { // no question to anybody while it lasts
-		s.lease, err = p.hold(ctx, cricket.FeedSeat(s.no))
+		s.lease, err = p.hold(ctx, tables.FeedSeat(s.no))
 	}
 	look := s.lease == nil || now.Sub(s.looked) >= seatEvery
 	if err == nil && look && (s.lease == nil || s.no > 0) {
@@ -69,7 +70,7 @@ func (p *Poller) moveUp(ctx context.Context) error {
 		if s.lease != nil && no >= s.no {
 			break
 		}
-		lease, err := p.hold(ctx, cricket.FeedSeat(no))
+		lease, err := p.hold(ctx, tables.FeedSeat(no))
 		if err != nil {
 			return err
 		}
@@ -96,7 +97,7 @@ func (p *Poller) lookAround(ctx context.Context) {
 		if no == p.seat.no {
 			continue
 		}
-		node, err := p.holder(ctx, cricket.FeedSeat(no))
+		node, err := p.holder(ctx, tables.FeedSeat(no))
 		if err != nil {
 			nodes = append(nodes, p.seat.nodes...)
 			break

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 )
 
@@ -158,7 +160,7 @@ func TestWrittenAnewUnderARaisedFence(t *testing.T) {
 		_ = r.clock.Wait(t.Context(), midday().Add(raised+time.Millisecond), nil)
 		r.locks.mu.Lock()
 		defer r.locks.mu.Unlock()
-		r.locks.held[cricket.MatchLock("100")].fence = 50
+		r.locks.held[tables.MatchLock("100")].fence = 50
 	}
 	r.run(3 * time.Minute)
 	var after []time.Duration
@@ -240,7 +242,7 @@ func TestStandBy(t *testing.T) {
 	r := newRig(t)
 	r.slate(3)
 	for no := range 8 {
-		if _, err := r.locks.of(fmt.Sprint("c", no)).Hold(t.Context(), cricket.FeedSeat(no)); err != nil {
+		if _, err := r.locks.of(fmt.Sprint("c", no)).Hold(t.Context(), tables.FeedSeat(no)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -313,7 +315,7 @@ func TestOthersEndIsKnown(t *testing.T) {
 	r.slate(1)
 	r.run(time.Minute)
 	r.do(func(tx *store.Tx) error { return nil })
-	if err := r.service.CleanUp(t.Context(), "100", cricket.Owner{Node: "a", Fence: 99}); err != nil {
+	if err := r.service.CleanUp(t.Context(), "100", matches.Owner{Node: "a", Fence: 99}); err != nil {
 		t.Fatal(err)
 	}
 	before := len(r.ticks.at["100"])

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
+	"github.com/touchline/touchline/edge/cricket/reference"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -48,13 +50,13 @@ func (p *Poller) readTeams(ctx context.Context) error {
 		return err
 	}
 	for some := range slices.Chunk(teams, rowsAtOnce) {
-		err := p.ensure(ctx, cricket.TableTeams, func(tx *store.Tx) ([]attr.Item, error) {
-			return cricket.Teams{}.Missing(tx, some...)
+		err := p.ensure(ctx, tables.Teams, func(tx *store.Tx) ([]attr.Item, error) {
+			return reference.Teams{}.Missing(tx, some...)
 		})
 		if err != nil {
 			return err
 		}
-		if err := p.Data.Update(ctx, func(tx *store.Tx) error { return cricket.Teams{}.Put(tx, some...) }); err != nil {
+		if err := p.Data.Update(ctx, func(tx *store.Tx) error { return reference.Teams{}.Put(tx, some...) }); err != nil {
 			return err
 		}
 	}
@@ -66,10 +68,10 @@ func (p *Poller) readTeams(ctx context.Context) error {
 	for _, s := range seasons {
 		names[s.SeasonID] = s.Name
 	}
-	var due []cricket.TeamSeasonRecord
+	var due []reference.TeamSeasonRecord
 	err = p.Data.View(ctx, func(tx *store.Tx) error {
 		due = nil
-		active, err := cricket.Leagues{}.Active(tx)
+		active, err := reference.Leagues{}.Active(tx)
 		for i := range active {
 			rows, err := standingsOf(tx, &active[i], names)
 			if err != nil {
@@ -84,16 +86,16 @@ func (p *Poller) readTeams(ctx context.Context) error {
 }
 
 // standingsOf counts the running season of a league, by the fixtures that are known.
-func standingsOf(tx *store.Tx, l *cricket.LeagueRecord, names map[string]string) ([]cricket.TeamSeasonRecord, error) {
+func standingsOf(tx *store.Tx, l *reference.LeagueRecord, names map[string]string) ([]reference.TeamSeasonRecord, error) {
 	if l.SeasonID == "" || l.Code == "" {
 		return nil, nil
 	}
-	fixtures, err := cricket.Fixtures{}.Between(tx, l.Code, time.Unix(0, 0), never())
+	fixtures, err := matches.Fixtures{}.Between(tx, l.Code, time.Unix(0, 0), never())
 	if err != nil {
 		return nil, err
 	}
-	table := cricket.Standings(fixtures, l.SeasonID)
-	var rows []cricket.TeamSeasonRecord
+	table := reference.Standings(fixtures, l.SeasonID)
+	var rows []reference.TeamSeasonRecord
 	for _, id := range slices.Sorted(maps.Keys(table)) {
 		table[id].SeasonName = names[l.SeasonID]
 		rows = append(rows, *table[id])
@@ -102,7 +104,7 @@ func standingsOf(tx *store.Tx, l *cricket.LeagueRecord, names map[string]string)
 }
 
 // readSquad writes a team's row of a season. Where the feed has no squad, the one that is known stays.
-func (p *Poller) readSquad(ctx context.Context, row cricket.TeamSeasonRecord, now time.Time) error {
+func (p *Poller) readSquad(ctx context.Context, row reference.TeamSeasonRecord, now time.Time) error {
 	squad, err := p.Reference.Squad(ctx, row.TeamID, row.SeasonID)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return err
@@ -110,12 +112,12 @@ func (p *Poller) readSquad(ctx context.Context, row cricket.TeamSeasonRecord, no
 	row.Squad, row.UpdatedAt = squad, now
 	return p.Data.Update(ctx, func(tx *store.Tx) error {
 		if len(row.Squad) == 0 {
-			old, err := cricket.TeamSeasons{}.Get(tx, row.SeasonID, row.TeamID)
+			old, err := reference.TeamSeasons{}.Get(tx, row.SeasonID, row.TeamID)
 			if err != nil && !fault.Is(err, fault.NotFound) {
 				return err
 			}
 			row.Squad = old.Squad
 		}
-		return cricket.TeamSeasons{}.Put(tx, row)
+		return reference.TeamSeasons{}.Put(tx, row)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -55,7 +56,7 @@ func (r *rig) expectGone() {
 		r.t.Errorf("%d followers", n)
 	}
 	r.do(func(tx *store.Tx) error {
-		f, err := cricket.Fixtures{}.Get(tx, "7")
+		f, err := matches.Fixtures{}.Get(tx, "7")
 		if f.Phase != cricket.PhaseAbandoned || f.ArchivedAt.IsZero() || !f.LiveUpdatedAt.IsZero() {
 			r.t.Errorf("the fixture: %+v", f)
 		}
@@ -92,10 +93,10 @@ func TestTakenAwayMeanwhile(t *testing.T) {
 	r = newRig(t)
 	r.config.Knows = func(string) bool { return false }
 	s := started(7, 3, time.Minute)
-	r.do(func(tx *store.Tx) error { _, err := cricket.Fixtures{}.Sync(tx, &s); return err })
+	r.do(func(tx *store.Tx) error { _, err := matches.Fixtures{}.Sync(tx, &s); return err })
 	r.run(time.Second)
 	r.do(func(tx *store.Tx) error {
-		f, err := cricket.Fixtures{}.Get(tx, "7")
+		f, err := matches.Fixtures{}.Get(tx, "7")
 		if f.Phase != cricket.PhaseAbandoned || f.ArchivedAt.IsZero() {
 			t.Errorf("the fixture: %+v", f)
 		}

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/edge/cricket/tables"
 )
 
 // takeoverAfter is the silence after which the match of another node may be taken, if its lease is free.
@@ -121,7 +123,7 @@ func (p *Poller) take(ctx context.Context, w *watch, s *cricket.Snapshot, r *rea
 	if w.lease == nil && w.state.InstanceID != "" && w.state.InstanceID != p.Node {
 		p.count(func(s *Status) { s.Takeovers++ })
 	}
-	lease, err := p.hold(ctx, cricket.MatchLock(w.id))
+	lease, err := p.hold(ctx, tables.MatchLock(w.id))
 	if err != nil {
 		return err
 	}
@@ -144,17 +146,17 @@ func (p *Poller) take(ctx context.Context, w *watch, s *cricket.Snapshot, r *rea
 	w.gave, w.seenHere = time.Time{}, nil
 	w.state, w.touched, w.took, w.seen, w.raw, w.fence = st, now, r.src, r.At, s.Raw, lease.Fence()
 	if news {
-		p.keep(s, cricket.Owner{Node: p.Node, Fence: lease.Fence()})
+		p.keep(s, matches.Owner{Node: p.Node, Fence: lease.Fence()})
 	}
 	return nil
 }
 
 // touch notes now and then that a match is watched although nothing changes.
 func (p *Poller) touch(ctx context.Context, w *watch, now time.Time) error {
-	if now.Sub(w.touched) < cricket.TouchEvery {
+	if now.Sub(w.touched) < matches.TouchEvery {
 		return nil
 	}
-	err := p.fenced(ctx, w.lease, func(by cricket.Owner) error { return p.Match.Touch(ctx, w.id, by) })
+	err := p.fenced(ctx, w.lease, func(by matches.Owner) error { return p.Match.Touch(ctx, w.id, by) })
 	if err == nil {
 		w.touched = now
 	}
@@ -162,7 +164,7 @@ func (p *Poller) touch(ctx context.Context, w *watch, now time.Time) error {
 }
 
 func (p *Poller) tick(ctx context.Context, w *watch, s *cricket.Snapshot, lease Lease) (st cricket.State, err error) {
-	err = p.fenced(ctx, lease, func(by cricket.Owner) (err error) {
+	err = p.fenced(ctx, lease, func(by matches.Owner) (err error) {
 		st, err = p.Match.Tick(ctx, s, by)
 		return err
 	})
@@ -175,9 +177,9 @@ func (p *Poller) tick(ctx context.Context, w *watch, s *cricket.Snapshot, lease 
 // fenced writes under a lease. A record of the lock that was deleted by hand begins below the fence of the match. Whoever
 // still holds the lock raises it and goes on; who does not has lost the lease by asking. Raising blocks, so that the context, which
 // is the lease's, is asked again before the second write.
-func (p *Poller) fenced(ctx context.Context, lease Lease, write func(by cricket.Owner) error) error {
-	err := write(cricket.Owner{Node: p.Node, Fence: lease.Fence()})
-	deposed, ok := errors.AsType[*cricket.DeposedError](err)
+func (p *Poller) fenced(ctx context.Context, lease Lease, write func(by matches.Owner) error) error {
+	err := write(matches.Owner{Node: p.Node, Fence: lease.Fence()})
+	deposed, ok := errors.AsType[*matches.DeposedError](err)
 	if !ok {
 		return err
 	}
@@ -187,7 +189,7 @@ func (p *Poller) fenced(ctx context.Context, lease Lease, write func(by cricket.
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return write(cricket.Owner{Node: p.Node, Fence: lease.Fence()})
+	return write(matches.Owner{Node: p.Node, Fence: lease.Fence()})
 }
 
 // drop lets a match go.

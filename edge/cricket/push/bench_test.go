@@ -9,8 +9,11 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -78,7 +81,7 @@ type fanout struct {
 func newFanout(b *testing.B, matches int, channels bool) *fanout {
 	b.Helper()
 	wall := clock.Real()
-	f := &fanout{s: storetest.OpenWith(b, filepath.Join(b.TempDir(), "store.db"), store.Options{NoSync: true}, cricket.Tables()...)}
+	f := &fanout{s: storetest.OpenWith(b, filepath.Join(b.TempDir(), "store.db"), store.Options{NoSync: true}, tables.All()...)}
 	for m := range matches {
 		f.ids = append(f.ids, fmt.Sprint(m+1))
 	}
@@ -165,8 +168,8 @@ func (f *fanout) audience(b *testing.B, box *sandbox.Sandbox, channels bool) {
 
 func (f *fanout) match(tx *store.Tx, id string) error {
 	for table, row := range map[string]any{
-		cricket.TableFixtures: cricket.Fixture{MatchID: id, StartTime: tx.Now(), LeagueCode: "CWC", Phase: cricket.PhaseLive},
-		cricket.TableActiveMatches: cricket.State{
+		tables.Fixtures: matches.Fixture{MatchID: id, StartTime: tx.Now(), LeagueCode: "CWC", Phase: cricket.PhaseLive},
+		tables.ActiveMatches: cricket.State{
 			MatchID: id, Status: cricket.ActiveLive, MatchPhase: cricket.PhaseLive,
 		},
 	} {
@@ -186,21 +189,21 @@ func (f *fanout) follower(tx *store.Tx, box *sandbox.Sandbox, id, user string, c
 	if err != nil {
 		return err
 	}
-	device := cricket.Device{UserID: user, DeviceID: p.DeviceID, DeviceToken: p.DeviceToken, PushToStartToken: p.PushToStartToken, Platform: "ios"}
+	device := phone.Device{UserID: user, DeviceID: p.DeviceID, DeviceToken: p.DeviceToken, PushToStartToken: p.PushToStartToken, Platform: "ios"}
 	if channels {
 		device.OSVersion = "18.0"
 	}
-	if _, err := (cricket.Devices{}).Register(tx, device); err != nil {
+	if _, err := (phone.Devices{}).Register(tx, device); err != nil {
 		return err
 	}
-	if _, _, err := (cricket.Follows{}).Add(tx, id, user, 0); err != nil || channels {
+	if _, _, err := (phone.Follows{}).Add(tx, id, user, 0); err != nil || channels {
 		return err
 	}
 	running, err := box.StartActivity(p.DeviceID, id)
 	if err != nil {
 		return err
 	}
-	_, err = cricket.Activities{}.Register(tx, id, user, p.DeviceID, running, tx.Now())
+	_, err = phone.Activities{}.Register(tx, id, user, p.DeviceID, running, tx.Now())
 	return err
 }
 

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -40,8 +41,8 @@ type channel struct {
 func (ch *channel) open() bool { return ch.over.IsZero() }
 
 func newChannel(matchID, id string, stamp int64) *channel {
-	return &channel{id: id, session: &session{stamp: stamp, row: cricket.Session{
-		MatchID: matchID, Key: channelPrefix + id, ChannelID: id, Status: cricket.SessionActive,
+	return &channel{id: id, session: &session{stamp: stamp, row: phone.Session{
+		MatchID: matchID, Key: channelPrefix + id, ChannelID: id, Status: phone.SessionActive,
 	}}}
 }
 
@@ -65,21 +66,21 @@ func (c *Coordinator) putChannel(ctx context.Context, matchID string, row channe
 	}
 	item["stateKey"] = attr.S(channelKey(matchID))
 	return c.store.Update(ctx, func(tx *store.Tx) error {
-		_, err := tx.Put(store.PutItem{Table: cricket.TablePushState, Item: item})
+		_, err := tx.Put(store.PutItem{Table: tables.PushState, Item: item})
 		return err
 	})
 }
 
 func (c *Coordinator) dropChannel(ctx context.Context, matchID string) error {
 	return c.store.Update(ctx, func(tx *store.Tx) error {
-		_, err := tx.Delete(store.DeleteItem{Table: cricket.TablePushState, Key: stateKey(channelKey(matchID))})
+		_, err := tx.Delete(store.DeleteItem{Table: tables.PushState, Key: stateKey(channelKey(matchID))})
 		return err
 	})
 }
 
 // readChannel takes the channel that an earlier process made.
 func (m *match) readChannel(tx *store.Tx) error {
-	item, err := tx.Get(cricket.TablePushState, stateKey(channelKey(m.id)))
+	item, err := tx.Get(tables.PushState, stateKey(channelKey(m.id)))
 	if err != nil || item == nil {
 		return err
 	}
@@ -118,7 +119,7 @@ func (m *match) listeners(id string) (heard []*session) {
 }
 
 func (s *session) listensTo(id string) bool {
-	return s.row.Status == cricket.SessionActive && s.row.ChannelID == id
+	return s.row.Status == phone.SessionActive && s.row.ChannelID == id
 }
 
 // decideListener looks at a session that listens to a channel: the channel is told, and not its phone, as long as it is
@@ -331,7 +332,7 @@ func (c *Coordinator) broadcasted(j *job) (changes []rowChange) {
 		// Apple does not know the channel. Its phones are started anew, with their tokens or on another one.
 		m.channel, m.tendAt = nil, j.at.Add(channelRetry)
 		return []rowChange{func(tx *store.Tx) error {
-			_, err := tx.Delete(store.DeleteItem{Table: cricket.TablePushState, Key: stateKey(channelKey(m.id))})
+			_, err := tx.Delete(store.DeleteItem{Table: tables.PushState, Key: stateKey(channelKey(m.id))})
 			return err
 		}}
 	case apns.Accepted:
@@ -348,9 +349,9 @@ func (c *Coordinator) broadcasted(j *job) (changes []rowChange) {
 		row := s.row
 		changes = append(changes, func(tx *store.Tx) (err error) {
 			if j.kind == finish {
-				_, err = cricket.Activities{}.Ended(tx, &row, cricket.EndMatchEnded)
+				_, err = phone.Activities{}.Ended(tx, &row, phone.EndMatchEnded)
 			} else {
-				_, err = cricket.Activities{}.Rest(tx, &row)
+				_, err = phone.Activities{}.Rest(tx, &row)
 			}
 			return err
 		})

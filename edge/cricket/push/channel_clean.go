@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -59,7 +59,7 @@ func (c *Coordinator) cleanBeside(ctx context.Context, id string, row channelRow
 func (c *Coordinator) channelRows(ctx context.Context) (map[string]channelRow, error) {
 	rows := map[string]channelRow{}
 	err := c.store.View(ctx, func(tx *store.Tx) error {
-		for item, err := range tx.ScanAll(store.Scan{Table: cricket.TablePushState}) {
+		for item, err := range tx.ScanAll(store.Scan{Table: tables.PushState}) {
 			if err != nil {
 				return err
 			}
@@ -90,7 +90,7 @@ func (c *Coordinator) cleanChannel(ctx context.Context, matchID string, row chan
 		known[id] = true
 	}
 	err := c.store.View(ctx, func(tx *store.Tx) error {
-		for item, err := range tx.ScanAll(store.Scan{Table: cricket.TablePushState}) {
+		for item, err := range tx.ScanAll(store.Scan{Table: tables.PushState}) {
 			if err != nil {
 				return err
 			}

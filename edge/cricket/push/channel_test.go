@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 )
 
@@ -59,10 +61,10 @@ func TestChannelLife(t *testing.T) {
 	if len(views) != 1 || views[0].Listeners != 3 {
 		t.Fatalf("channels %+v", views)
 	}
-	if s := r.session("7", "u0"); s.Status != cricket.SessionActive || s.ChannelID != views[0].ID || s.UpdateToken != "" {
+	if s := r.session("7", "u0"); s.Status != phone.SessionActive || s.ChannelID != views[0].ID || s.UpdateToken != "" {
 		t.Errorf("listener %+v", s)
 	}
-	if s := r.session("7", "u3"); s.Status != cricket.SessionActive || s.ChannelID != "" || s.UpdateToken == "" {
+	if s := r.session("7", "u3"); s.Status != phone.SessionActive || s.ChannelID != "" || s.UpdateToken == "" {
 		t.Errorf("old phone %+v", s)
 	}
 	_, _, seen := r.broadcasts(0)
@@ -94,7 +96,7 @@ func TestChannelLife(t *testing.T) {
 	r.score("7", 42, "NZ win")
 	r.pass(16 * time.Minute)
 	r.shows("after the end", 42, true)
-	if s := r.session("7", "u0"); s.Status != cricket.SessionEnded || s.EndReason != cricket.EndMatchEnded {
+	if s := r.session("7", "u0"); s.Status != phone.SessionEnded || s.EndReason != phone.EndMatchEnded {
 		t.Errorf("listener at the end %+v", s)
 	}
 	r.active("7", cricket.ActiveEnded, cricket.PhaseCompleted, r.clk.Now())
@@ -280,7 +282,7 @@ func TestChannelsOfOthersStay(t *testing.T) {
 		t.Errorf("%d channels, %d before", n, theirs)
 	}
 	r.do(func(tx *store.Tx) error {
-		item, err := tx.Get(cricket.TablePushState, stateKey(channelKey("7")))
+		item, err := tx.Get(tables.PushState, stateKey(channelKey("7")))
 		if item["channelId"].Str() == "" {
 			t.Errorf("the row: %v", item)
 		}
@@ -328,10 +330,10 @@ func TestUnfollowOnAChannel(t *testing.T) {
 	r := newWithChannels(t, "18.1", "18.1")
 	r.run(r.client)
 	r.pass(3 * time.Second)
-	r.do(func(tx *store.Tx) error { return cricket.Follows{}.Remove(tx, "7", "u0") })
+	r.do(func(tx *store.Tx) error { return phone.Follows{}.Remove(tx, "7", "u0") })
 	r.score("7", 2, "")
 	r.pass(2 * time.Second)
-	if s := r.session("7", "u0"); s.Status != cricket.SessionEnded || s.EndReason != cricket.EndUnfollowed {
+	if s := r.session("7", "u0"); s.Status != phone.SessionEnded || s.EndReason != phone.EndUnfollowed {
 		t.Errorf("%+v", s)
 	}
 	var s struct{ Teams []struct{ Runs int } }

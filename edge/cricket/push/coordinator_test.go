@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -122,7 +124,7 @@ func TestMatchEnd(t *testing.T) {
 	if life := p.Expiration.Unix() - p.Stamp; life > 4*3600 || life < 3600 {
 		t.Errorf("an end is tried for %d s", life)
 	}
-	if s := r.session("7", "ada"); s.Status != cricket.SessionEnded || s.EndReason != cricket.EndMatchEnded || s.UpdateToken != "" {
+	if s := r.session("7", "ada"); s.Status != phone.SessionEnded || s.EndReason != phone.EndMatchEnded || s.UpdateToken != "" {
 		t.Errorf("row %+v", s)
 	}
 	r.active("7", cricket.ActiveEnded, cricket.PhaseCompleted, over)
@@ -164,7 +166,7 @@ func TestStumps(t *testing.T) {
 	if p := r.one(); p.Event != "end" {
 		t.Errorf("end of the day %+v", p)
 	}
-	if s := r.session("7", "ada"); s.Status != cricket.SessionPending {
+	if s := r.session("7", "ada"); s.Status != phone.SessionPending {
 		t.Errorf("overnight %+v", s)
 	}
 	r.pass(16 * time.Hour)
@@ -267,7 +269,7 @@ func TestAlertsOfOthers(t *testing.T) {
 			return err
 		}
 		_, err := tx.Update(store.UpdateItem{
-			Table:  cricket.TableEvents,
+			Table:  tables.Events,
 			Key:    attr.Item{"matchId": attr.S("7"), "eventKey": attr.S("w:1:1")},
 			Update: "SET detail = :d", Params: expr.Params{Values: attr.Item{":d": attr.S("bowled")}},
 		})
@@ -297,7 +299,7 @@ func TestAlertsOfOthers(t *testing.T) {
 func TestStarts(t *testing.T) {
 	r := newRig(t)
 	r.waits("7", "ada")
-	if s := r.session("7", "ada"); s.Status != cricket.SessionPending || s.StartTries != 1 || s.StartAnswer != cricket.StartTaken {
+	if s := r.session("7", "ada"); s.Status != phone.SessionPending || s.StartTries != 1 || s.StartAnswer != phone.StartTaken {
 		t.Errorf("%+v", s)
 	}
 	r.pass(time.Hour)
@@ -317,7 +319,7 @@ func TestStarts(t *testing.T) {
 	r.score("7", 2, "")
 	r.settle()
 	r.one()
-	if s := r.session("7", "ada"); s.Status != cricket.SessionSuspended || s.EndReason != "" || s.UpdateToken != "" {
+	if s := r.session("7", "ada"); s.Status != phone.SessionSuspended || s.EndReason != "" || s.UpdateToken != "" {
 		t.Errorf("suspended %+v", s)
 	}
 }
@@ -329,7 +331,7 @@ func TestNoDevice(t *testing.T) {
 	r.live("7")
 	r.score("7", 1, "")
 	r.do(func(tx *store.Tx) error {
-		_, _, err := cricket.Follows{}.Add(tx, "7", "bob", 0)
+		_, _, err := phone.Follows{}.Add(tx, "7", "bob", 0)
 		return err
 	})
 	r.run(r.out)
@@ -348,7 +350,7 @@ func TestUnfollow(t *testing.T) {
 	r.ready(r.out)
 	r.out.take()
 	r.out.script(func(sent) apns.Result { return apns.Result{Action: apns.Retry, Status: 503} })
-	r.do(func(tx *store.Tx) error { return cricket.Follows{}.Remove(tx, "7", "ada") })
+	r.do(func(tx *store.Tx) error { return phone.Follows{}.Remove(tx, "7", "ada") })
 	r.settle()
 	if p := r.one(); p.Event != "end" || p.Priority != apns.PriorityNormal {
 		t.Errorf("%+v", p)
@@ -361,7 +363,7 @@ func TestUnfollow(t *testing.T) {
 	if p := r.one(); p.Event != "end" {
 		t.Errorf("after a restart %+v", p)
 	}
-	if s := r.session("7", "ada"); s.UpdateToken != "" || s.EndReason != cricket.EndUnfollowed {
+	if s := r.session("7", "ada"); s.UpdateToken != "" || s.EndReason != phone.EndUnfollowed {
 		t.Errorf("row %+v", s)
 	}
 	r.score("7", 9, "wicket")
@@ -374,7 +376,7 @@ func TestEndIsGivenUp(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
 	r.out.script(func(sent) apns.Result { return apns.Result{Action: apns.Retry, Status: 503} })
-	r.do(func(tx *store.Tx) error { return cricket.Follows{}.Remove(tx, "7", "ada") })
+	r.do(func(tx *store.Tx) error { return phone.Follows{}.Remove(tx, "7", "ada") })
 	r.pass(5 * time.Hour)
 	if s := r.session("7", "ada"); s.UpdateToken != "" {
 		t.Errorf("row %+v", s)

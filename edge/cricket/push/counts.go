@@ -5,8 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -24,14 +25,14 @@ type Counts struct {
 
 // MatchView is what the coordinator does for a match, for a page.
 type MatchView struct {
-	MatchID   string                        `json:"matchId"`
-	Sessions  map[cricket.SessionStatus]int `json:"sessions"`
-	Pushes    Counts                        `json:"pushes"`
-	Paused    bool                          `json:"paused"`  // Apple called us wrong: nothing is sent for a minute
-	Channel   bool                          `json:"channel"` // phones that can are told by a broadcast channel
-	Held      bool                          `json:"held"`    // this node pushes for the match
-	Followers int                           `json:"followers"`
-	Reached   map[string]int                `json:"reached"` // by event, how many phones its alert may have come to
+	MatchID   string                      `json:"matchId"`
+	Sessions  map[phone.SessionStatus]int `json:"sessions"`
+	Pushes    Counts                      `json:"pushes"`
+	Paused    bool                        `json:"paused"`  // Apple called us wrong: nothing is sent for a minute
+	Channel   bool                        `json:"channel"` // phones that can are told by a broadcast channel
+	Held      bool                        `json:"held"`    // this node pushes for the match
+	Followers int                         `json:"followers"`
+	Reached   map[string]int              `json:"reached"` // by event, how many phones its alert may have come to
 }
 
 // reach is how many phones the alert of an event may have come to.
@@ -95,7 +96,7 @@ func stateKey(key string) attr.Item { return attr.Item{"stateKey": attr.S(key)} 
 
 // readRow takes what an earlier process kept.
 func (m *match) readRow(tx *store.Tx) error {
-	item, err := tx.Get(cricket.TablePushState, stateKey(cricket.PushKey(m.id)))
+	item, err := tx.Get(tables.PushState, stateKey(tables.PushKey(m.id)))
 	if err != nil || item == nil {
 		return err
 	}
@@ -141,9 +142,9 @@ func (m *match) save(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	item["stateKey"] = attr.S(cricket.PushKey(m.id))
+	item["stateKey"] = attr.S(tables.PushKey(m.id))
 	item["ttl"] = attr.Int(tx.Now().Add(rowLife).Unix())
-	_, err = tx.Put(store.PutItem{Table: cricket.TablePushState, Item: item})
+	_, err = tx.Put(store.PutItem{Table: tables.PushState, Item: item})
 	return err
 }
 
@@ -168,11 +169,11 @@ func (c *Coordinator) count(j *job) {
 // publish makes the views of matches that were looked at.
 func (c *Coordinator) publish(matches []*match) {
 	paused := c.clock.Now().Before(c.paused)
-	sessions := map[cricket.SessionStatus]float64{}
+	sessions := map[phone.SessionStatus]float64{}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, m := range matches {
-		v := MatchView{MatchID: m.id, Sessions: map[cricket.SessionStatus]int{}, Pushes: m.counts, Paused: paused, Channel: m.channel != nil, Held: m.held, Followers: len(m.followers), Reached: reachedBy(m.reached)}
+		v := MatchView{MatchID: m.id, Sessions: map[phone.SessionStatus]int{}, Pushes: m.counts, Paused: paused, Channel: m.channel != nil, Held: m.held, Followers: len(m.followers), Reached: reachedBy(m.reached)}
 		for _, s := range m.sessions {
 			v.Sessions[s.row.Status]++
 		}
@@ -196,7 +197,7 @@ func (c *Coordinator) View(ctx context.Context, matchID string) (MatchView, erro
 	}
 	m := newMatch(matchID)
 	err := c.store.View(ctx, m.readRow)
-	return MatchView{MatchID: matchID, Sessions: map[cricket.SessionStatus]int{}, Pushes: m.counts, Reached: reachedBy(m.reached)}, err
+	return MatchView{MatchID: matchID, Sessions: map[phone.SessionStatus]int{}, Pushes: m.counts, Reached: reachedBy(m.reached)}, err
 }
 
 // bearerStore keeps the provider token in the store.
@@ -213,14 +214,14 @@ type bearerRow struct {
 }
 
 // providerKey is the row of a signing key, of which only the fingerprint is known here.
-func providerKey(key string) string { return cricket.ProviderKey + "#" + key }
+func providerKey(key string) string { return tables.ProviderKey + "#" + key }
 
 // Load implements apns.TokenStore.
 func (b bearerStore) Load(ctx context.Context, key string) (out apns.Bearer, ok bool, err error) {
 	err = b.store.View(ctx, func(tx *store.Tx) error {
-		item, err := tx.Get(cricket.TablePushState, stateKey(providerKey(key)))
+		item, err := tx.Get(tables.PushState, stateKey(providerKey(key)))
 		if err == nil && item == nil { // versions before kept one row for all keys
-			item, err = tx.Get(cricket.TablePushState, stateKey(cricket.ProviderKey))
+			item, err = tx.Get(tables.PushState, stateKey(tables.ProviderKey))
 		}
 		if err != nil || item == nil {
 			return err
@@ -244,7 +245,7 @@ func (b bearerStore) Save(ctx context.Context, v apns.Bearer) error {
 	}
 	item["stateKey"] = attr.S(providerKey(v.Key))
 	return b.store.Update(ctx, func(tx *store.Tx) error {
-		_, err := tx.Put(store.PutItem{Table: cricket.TablePushState, Item: item})
+		_, err := tx.Put(store.PutItem{Table: tables.PushState, Item: item})
 		return err
 	})
 }

@@ -12,7 +12,10 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/payload"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -168,7 +171,7 @@ func TestStartIsNotSentTwice(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	r := newRig(t)
 	r.s = storetest.OpenWith(t, filepath.Join(t.TempDir(), "small.db"),
-		store.Options{NoSync: true, Now: r.clk.Now, MaxSize: 2 << 20}, cricket.Tables()...)
+		store.Options{NoSync: true, Now: r.clk.Now, MaxSize: 2 << 20}, tables.All()...)
 	t.Cleanup(r.halt)
 	r.ready(r.out)
 	r.halt()
@@ -178,7 +181,7 @@ func TestFullDisk(t *testing.T) {
 	for size := 300_000; size > 100; size /= 2 {
 		for {
 			err := r.s.Update(r.ctx, func(tx *store.Tx) error {
-				_, err := tx.Put(store.PutItem{Table: cricket.TablePushState, Item: attr.Item{
+				_, err := tx.Put(store.PutItem{Table: tables.PushState, Item: attr.Item{
 					"stateKey": attr.S(fmt.Sprint("junk ", junk)), "state": attr.S(strings.Repeat("x", size)),
 				}})
 				return err
@@ -197,7 +200,7 @@ func TestFullDisk(t *testing.T) {
 	r.none("with a full disk")
 	r.do(func(tx *store.Tx) error {
 		for i := range junk {
-			if _, err := tx.Delete(store.DeleteItem{Table: cricket.TablePushState, Key: stateKey(fmt.Sprint("junk ", i))}); err != nil {
+			if _, err := tx.Delete(store.DeleteItem{Table: tables.PushState, Key: stateKey(fmt.Sprint("junk ", i))}); err != nil {
 				return err
 			}
 		}
@@ -263,7 +266,7 @@ func crashes(t *testing.T, rng *rand.Rand) {
 		if n := toldOf(all, token(u)); n < alerts-(lives-1) {
 			t.Errorf("%s was told %d of %d alerts, with %d crashes", u, n, alerts, lives-1)
 		}
-		if s := r.session("7", u); s.Status != cricket.SessionEnded || s.UpdateToken != "" {
+		if s := r.session("7", u); s.Status != phone.SessionEnded || s.UpdateToken != "" {
 			t.Errorf("%s: %+v", u, s)
 		}
 		if last := lastOf(all, token(u)); last.Event != "end" || last.Runs != runs {
@@ -296,7 +299,7 @@ func judge(t *testing.T, all []sent) {
 		if key := p.Token + p.Alert; p.Alert != "" && told[key] {
 			t.Errorf("alert %q twice", p.Alert)
 		}
-		if len(p.Payload) > cricket.MaxPush {
+		if len(p.Payload) > payload.MaxPush {
 			t.Errorf("%d bytes", len(p.Payload))
 		}
 		stamps[p.Token], times[p.Token], told[p.Token+p.Alert] = p.Stamp, p.At, true

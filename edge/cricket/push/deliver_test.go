@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
@@ -106,7 +107,7 @@ func TestPick(t *testing.T) {
 			k = tell
 		}
 		at := dayOne.Add(time.Duration(i) * time.Millisecond)
-		jobs = append(jobs, &job{match: m, kind: k, session: &session{at: at, row: cricket.Session{Key: fmt.Sprint(i)}}})
+		jobs = append(jobs, &job{match: m, kind: k, session: &session{at: at, row: phone.Session{Key: fmt.Sprint(i)}}})
 	}
 	m.dirty = false
 	slices.Reverse(jobs)
@@ -131,9 +132,9 @@ func TestStormOverRounds(t *testing.T) {
 	})
 	suspended := func() (n int) {
 		r.do(func(tx *store.Tx) error {
-			all, err := cricket.Activities{}.OfMatch(tx, "7")
+			all, err := phone.Activities{}.OfMatch(tx, "7")
 			for _, s := range all {
-				if s.Status == cricket.SessionSuspended {
+				if s.Status == phone.SessionSuspended {
 					n++
 				}
 			}
@@ -165,7 +166,7 @@ func TestNeverHealed(t *testing.T) {
 	r.settle()
 	r.active("7", cricket.ActiveLive, cricket.PhaseCompleted, r.clk.Now())
 	r.pass(20 * time.Minute)
-	if s := r.session("7", "ada"); s.Status != cricket.SessionEnded || s.EndReason != cricket.EndTokenInvalid {
+	if s := r.session("7", "ada"); s.Status != phone.SessionEnded || s.EndReason != phone.EndTokenInvalid {
 		t.Errorf("%+v", s)
 	}
 }

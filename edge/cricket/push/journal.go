@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -54,7 +56,7 @@ func (m *match) pace(now time.Time) {
 }
 
 func activeMatches(tx *store.Tx) (ids []string, err error) {
-	for item, err := range tx.ScanAll(store.Scan{Table: cricket.TableActiveMatches, Projection: "matchId"}) {
+	for item, err := range tx.ScanAll(store.Scan{Table: tables.ActiveMatches, Projection: "matchId"}) {
 		if err != nil {
 			return nil, err
 		}
@@ -67,12 +69,12 @@ func activeMatches(tx *store.Tx) (ids []string, err error) {
 func (c *Coordinator) loadMatch(ctx context.Context, id string) (*match, error) {
 	m := newMatch(id)
 	err := c.store.View(ctx, func(tx *store.Tx) error {
-		item, err := tx.Get(cricket.TableActiveMatches, attr.Item{"matchId": attr.S(id)})
+		item, err := tx.Get(tables.ActiveMatches, attr.Item{"matchId": attr.S(id)})
 		if err != nil {
 			return err
 		}
 		m.setActive(item)
-		if item, err = tx.Get(cricket.TableDisplay, cacheKey(cricket.DisplayKey(id))); err != nil {
+		if item, err = tx.Get(tables.Display, cacheKey(tables.DisplayKey(id))); err != nil {
 			return err
 		}
 		m.raw = item["state"].Str()
@@ -82,14 +84,14 @@ func (c *Coordinator) loadMatch(ctx context.Context, id string) (*match, error) 
 		if err := m.readChannel(tx); err != nil {
 			return err
 		}
-		follows, err := cricket.Follows{}.Of(tx, id)
+		follows, err := phone.Follows{}.Of(tx, id)
 		if err != nil {
 			return err
 		}
 		for i := range follows {
 			m.followers[follows[i].UserID] = follows[i].ExpiresAt
 		}
-		sessions, err := cricket.Activities{}.OfMatch(tx, id)
+		sessions, err := phone.Activities{}.OfMatch(tx, id)
 		for i := range sessions {
 			m.put(sessions[i])
 		}
@@ -140,20 +142,20 @@ func (c *Coordinator) read(ctx context.Context) error {
 // apply takes one record into the projection.
 func (c *Coordinator) apply(ctx context.Context, r *store.Record) error {
 	switch r.Table {
-	case cricket.TableDisplay:
-		id, ok := cricket.DisplayMatch(r.Key["cacheKey"].Str())
+	case tables.Display:
+		id, ok := tables.DisplayMatch(r.Key["cacheKey"].Str())
 		if m := c.matches[id]; ok && m != nil && r.New != nil {
 			m.raw = r.New["state"].Str()
 		}
-	case cricket.TableActiveMatches:
+	case tables.ActiveMatches:
 		return c.applyActive(ctx, r)
-	case cricket.TableEvents:
+	case tables.Events:
 		return c.applyEvent(ctx, r)
-	case cricket.TableFollows:
+	case tables.Follows:
 		c.applyFollow(r)
-	case cricket.TableDevices:
+	case tables.Devices:
 		c.applyDevice(r)
-	case cricket.TableLiveActivities:
+	case tables.LiveActivities:
 		return c.applySession(ctx, r)
 	}
 	return nil
@@ -246,13 +248,13 @@ func (c *Coordinator) applySession(ctx context.Context, r *store.Record) error {
 		}
 		return nil
 	}
-	var row cricket.Session
+	var row phone.Session
 	if err := attr.Unmarshal(r.New, &row); err != nil {
 		c.unreadable(r, err)
 		return nil
 	}
 	if m == nil {
-		if row.Status == cricket.SessionEnded && row.UpdateToken == "" {
+		if row.Status == phone.SessionEnded && row.UpdateToken == "" {
 			return nil
 		}
 		var err error

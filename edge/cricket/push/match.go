@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/payload"
+	"github.com/touchline/touchline/edge/cricket/phone"
 )
 
 // match is what the coordinator knows of a match: rows of the store, and what its phones were last told.
@@ -18,7 +20,7 @@ type match struct {
 
 	raw     string // the display row's JSON, if it is not decoded yet
 	display *cricket.Display
-	state   cricket.ContentState
+	state   payload.ContentState
 	hash    uint64
 
 	followers map[string]int64 // user to the expiry of the follow
@@ -51,7 +53,7 @@ type match struct {
 
 // session is one phone's Live Activity.
 type session struct {
-	row    cricket.Session
+	row    phone.Session
 	hash   uint64    // of the state it was last sent; 0: none since the start of the process
 	stamp  int64     // timestamp of its last push
 	at     time.Time // when that had been sent
@@ -102,7 +104,7 @@ func (m *match) refresh() error {
 		return err
 	}
 	m.display = &d
-	m.state = cricket.NewContentState(&d)
+	m.state = payload.NewContentState(&d)
 	if h := m.state.Hash(); h != m.hash {
 		m.hash, m.dirty = h, true
 	}
@@ -110,7 +112,7 @@ func (m *match) refresh() error {
 }
 
 // put takes a row of live-activities.
-func (m *match) put(row cricket.Session) {
+func (m *match) put(row phone.Session) {
 	s := m.sessions[row.Key]
 	if s == nil {
 		s = &session{stamp: m.stamp}
@@ -221,8 +223,8 @@ func (m *match) finished() bool {
 		return false
 	}
 	for _, s := range m.sessions {
-		owed := s.row.Status == cricket.SessionEnded && s.row.UpdateToken != ""
-		if s.flying || owed || m.status != "" && s.row.Status != cricket.SessionEnded {
+		owed := s.row.Status == phone.SessionEnded && s.row.UpdateToken != ""
+		if s.flying || owed || m.status != "" && s.row.Status != phone.SessionEnded {
 			return false
 		}
 	}

@@ -3,7 +3,7 @@ package push
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -59,9 +59,9 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 }
 
 // setSessions sets the gauge of every status, the absent ones to zero.
-func (m *metrics) setSessions(n map[cricket.SessionStatus]float64) {
-	for _, s := range []cricket.SessionStatus{
-		cricket.SessionPending, cricket.SessionActive, cricket.SessionSuspended, cricket.SessionEnded,
+func (m *metrics) setSessions(n map[phone.SessionStatus]float64) {
+	for _, s := range []phone.SessionStatus{
+		phone.SessionPending, phone.SessionActive, phone.SessionSuspended, phone.SessionEnded,
 	} {
 		m.sessions.WithLabelValues(string(s)).Set(n[s])
 	}

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -70,7 +70,7 @@ func (c *Coordinator) Notify(ctx context.Context, n Notice) (NoticeReport, error
 	return out, err
 }
 
-func (c *Coordinator) devicesOf(ctx context.Context, users []string) (all []cricket.Device, err error) {
+func (c *Coordinator) devicesOf(ctx context.Context, users []string) (all []phone.Device, err error) {
 	seen := map[string]bool{}
 	err = c.store.View(ctx, func(tx *store.Tx) error {
 		for _, user := range users {
@@ -78,7 +78,7 @@ func (c *Coordinator) devicesOf(ctx context.Context, users []string) (all []cric
 				continue
 			}
 			seen[user] = true
-			devices, err := cricket.Devices{}.Of(tx, user)
+			devices, err := phone.Devices{}.Of(tx, user)
 			if err != nil {
 				return err
 			}
@@ -89,7 +89,7 @@ func (c *Coordinator) devicesOf(ctx context.Context, users []string) (all []cric
 	return all, err
 }
 
-func (c *Coordinator) notifyAll(ctx context.Context, devices []cricket.Device, payload []byte) []apns.Result {
+func (c *Coordinator) notifyAll(ctx context.Context, devices []phone.Device, payload []byte) []apns.Result {
 	results := make([]apns.Result, len(devices))
 	next := make(chan int)
 	var workers sync.WaitGroup
@@ -112,14 +112,14 @@ func (c *Coordinator) notifyAll(ctx context.Context, devices []cricket.Device, p
 }
 
 // dropDead forgets the devices whose tokens Apple calls dead, unless they registered since.
-func (c *Coordinator) dropDead(ctx context.Context, devices []cricket.Device, results []apns.Result) (n int, err error) {
+func (c *Coordinator) dropDead(ctx context.Context, devices []phone.Device, results []apns.Result) (n int, err error) {
 	err = c.store.Update(ctx, func(tx *store.Tx) error {
 		n = 0
 		for i := range devices {
 			if results[i].Action != apns.Gone {
 				continue
 			}
-			if err := (cricket.Devices{}).Drop(tx, devices[i].UserID, devices[i].DeviceToken, results[i].Gone); err != nil {
+			if err := (phone.Devices{}).Drop(tx, devices[i].UserID, devices[i].DeviceToken, results[i].Gone); err != nil {
 				return err
 			}
 			n++

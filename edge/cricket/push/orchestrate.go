@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/store"
 )
 
@@ -62,7 +62,7 @@ func (m *match) uncertain() []string {
 	if m.doubt {
 		served := map[string]bool{}
 		for _, s := range m.sessions {
-			served[s.row.UserID] = served[s.row.UserID] || s.row.Status != cricket.SessionEnded
+			served[s.row.UserID] = served[s.row.UserID] || s.row.Status != phone.SessionEnded
 		}
 		for user := range m.followers {
 			if !served[user] {
@@ -75,17 +75,17 @@ func (m *match) uncertain() []string {
 
 // ensureUser gives each of a follower's devices a session and returns how many they have.
 func (m *match) ensureUser(tx *store.Tx, user string) (n int, err error) {
-	devices, err := cricket.Devices{}.Of(tx, user)
+	devices, err := phone.Devices{}.Of(tx, user)
 	if err != nil {
 		return 0, err
 	}
 	for i := range devices {
-		s, err := cricket.Activities{}.Ensure(tx, m.id, user, devices[i].DeviceID, m.followers[user])
+		s, err := phone.Activities{}.Ensure(tx, m.id, user, devices[i].DeviceID, m.followers[user])
 		if err != nil {
 			return 0, err
 		}
 		if m.recheck[user] && s.StartTries > 0 && devices[i].PushToStartToken != "" {
-			if _, err := (cricket.Activities{}).Again(tx, &s); err != nil {
+			if _, err := (phone.Activities{}).Again(tx, &s); err != nil {
 				return 0, err
 			}
 		}
@@ -126,7 +126,7 @@ func (c *Coordinator) prepare(ctx context.Context, jobs []*job) error {
 // prepare finds the token of a start. Without one the job is skipped.
 func (j *job) prepare(tx *store.Tx) error {
 	row := &j.session.row
-	devices, err := cricket.Devices{}.Of(tx, row.UserID)
+	devices, err := phone.Devices{}.Of(tx, row.UserID)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (j *job) prepare(tx *store.Tx) error {
 	if ch := j.match.channel; ch != nil && ch.open() && !ch.off && j.device.HearsChannels() {
 		j.channel = ch.id
 	}
-	done, err := cricket.Activities{}.Starting(tx, row)
+	done, err := phone.Activities{}.Starting(tx, row)
 	if j.skip = !done; done {
 		j.noted = tx.Now()
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/store"
 )
@@ -32,7 +34,7 @@ func (m *match) untold(a *alert) bool {
 		return true
 	}
 	for _, s := range m.sessions {
-		if s.row.Status == cricket.SessionActive && s.row.UpdateToken != "" && s.told < a.no {
+		if s.row.Status == phone.SessionActive && s.row.UpdateToken != "" && s.told < a.no {
 			return true
 		}
 	}
@@ -82,7 +84,7 @@ func (c *Coordinator) expire(ctx context.Context, m *match, now time.Time) error
 
 // tooLate notes that nobody is told of an event any more.
 func (c *Coordinator) tooLate(ctx context.Context, m *match, key string) error {
-	err := c.store.Update(ctx, func(tx *store.Tx) error { return cricket.DropAlert(tx, m.id, key, cricket.StaleRule) })
+	err := c.store.Update(ctx, func(tx *store.Tx) error { return matches.DropAlert(tx, m.id, key, cricket.StaleRule) })
 	if err == nil {
 		c.metrics.late.Inc()
 		c.log.Warn("an alert was too old to be sent", "match", m.id, "event", key)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 )
 
@@ -56,10 +57,10 @@ type job struct {
 	session *session
 	kind    kind
 	alert   *alert
-	device  cricket.Device // of a start
-	noted   time.Time      // when a start was noted, before it leaves; zero: it was not
-	channel string         // that the activity of a start listens to
-	hash    uint64         // of the state in it
+	device  phone.Device // of a start
+	noted   time.Time    // when a start was noted, before it leaves; zero: it was not
+	channel string       // that the activity of a start listens to
+	hash    uint64       // of the state in it
 	push    apns.Push
 	result  apns.Result
 	at      time.Time // when it came
@@ -118,9 +119,9 @@ func (m *match) decide(s *session, now time.Time) (kind, time.Time) {
 	var k kind
 	var at time.Time
 	switch s.row.Status {
-	case cricket.SessionEnded:
+	case phone.SessionEnded:
 		k, at = s.decideEnded(now)
-	case cricket.SessionActive:
+	case phone.SessionActive:
 		k, at = m.decideActive(s, now)
 	default:
 		k, at = m.decideWaiting(s, now)
@@ -162,7 +163,7 @@ func (m *match) decideWaiting(s *session, now time.Time) (kind, time.Time) {
 		return nothing, m.opening
 	}
 	at := later(later(now, s.nextStart()), s.row.ResumedAt.Add(startGap))
-	if s.row.Status == cricket.SessionSuspended {
+	if s.row.Status == phone.SessionSuspended {
 		at = later(at, s.row.SuspendedAt.Add(startGap)) // the app may have sent a new token already
 	}
 	return start, at
@@ -176,12 +177,12 @@ func (s *session) nextStart() time.Time {
 	switch row := &s.row; {
 	case row.StartTries == 0:
 		return time.Time{}
-	case row.StartAnswer == cricket.StartRefused && row.StartTries < startTries:
+	case row.StartAnswer == phone.StartRefused && row.StartTries < startTries:
 		wait = startGap
-	case row.StartAnswer == cricket.StartRefused:
+	case row.StartAnswer == phone.StartRefused:
 		wait = healEvery
 	case row.StartAnswer == "" && row.StartTries == 1:
-		wait = cricket.StartLife
+		wait = phone.StartLife
 	}
 	return s.row.StartSentAt.Add(wait)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -118,7 +119,7 @@ func (c *Coordinator) eventOf(ctx context.Context, matchID string, w *waiting) (
 		return w.event, nil
 	}
 	err = c.store.View(ctx, func(tx *store.Tx) error {
-		item, err := tx.Get(cricket.TableEvents, attr.Item{"matchId": attr.S(matchID), "eventKey": attr.S(w.Key)})
+		item, err := tx.Get(tables.Events, attr.Item{"matchId": attr.S(matchID), "eventKey": attr.S(w.Key)})
 		if err != nil || item == nil {
 			return err
 		}

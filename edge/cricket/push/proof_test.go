@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -49,7 +50,7 @@ func (r *rig) last() (seq uint64) {
 			return seq
 		}
 		for i := range records {
-			if after = records[i].Seq; records[i].Table == cricket.TableEvents {
+			if after = records[i].Seq; records[i].Table == tables.Events {
 				seq = after
 			}
 		}
@@ -59,7 +60,7 @@ func (r *rig) last() (seq uint64) {
 func (r *rig) event(id, key string) (e cricket.Event) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
-		item, err := tx.Get(cricket.TableEvents, attr.Item{"matchId": attr.S(id), "eventKey": attr.S(key)})
+		item, err := tx.Get(tables.Events, attr.Item{"matchId": attr.S(id), "eventKey": attr.S(key)})
 		if err != nil || item == nil {
 			return err
 		}
@@ -121,7 +122,7 @@ func TestAlertOfAnotherNode(t *testing.T) {
 		}
 		item["matchId"] = attr.S("7")
 		key := attr.Item{"matchId": attr.S("7"), "eventKey": attr.S("w:1:9")}
-		_, err = tx.Adopt(cricket.TableEvents, key, item)
+		_, err = tx.Adopt(tables.Events, key, item)
 		return err
 	})
 	r.pass(3 * time.Second)
@@ -285,7 +286,7 @@ func TestRightsTakenOver(t *testing.T) {
 	r.none("before")
 	g.set("7", true)
 	r.do(func(tx *store.Tx) error { // anything that wakes it
-		_, err := tx.Put(store.PutItem{Table: cricket.TableDisplay, Item: attr.Item{"cacheKey": attr.S("x")}})
+		_, err := tx.Put(store.PutItem{Table: tables.Display, Item: attr.Item{"cacheKey": attr.S("x")}})
 		return err
 	})
 	r.pass(3 * time.Second)

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -14,21 +16,21 @@ import (
 // Run, from anywhere. A match whose display is not known yet is fault.Conflict.
 func (c *Coordinator) Refresh(ctx context.Context, matchID string) (phones int, err error) {
 	err = c.store.View(ctx, func(tx *store.Tx) error {
-		display, err := tx.Get(cricket.TableDisplay, cacheKey(cricket.DisplayKey(matchID)))
+		display, err := tx.Get(tables.Display, cacheKey(tables.DisplayKey(matchID)))
 		if err != nil {
 			return err
 		}
 		if display == nil {
 			return fault.New(fault.Conflict, "no_display", "there is no display of match %q yet", matchID)
 		}
-		active, err := tx.Get(cricket.TableActiveMatches, attr.Item{"matchId": attr.S(matchID)})
+		active, err := tx.Get(tables.ActiveMatches, attr.Item{"matchId": attr.S(matchID)})
 		if err != nil || active == nil || active["status"].Str() == cricket.ActiveEnded {
 			return err
 		}
-		sessions, err := cricket.Activities{}.OfMatch(tx, matchID)
+		sessions, err := phone.Activities{}.OfMatch(tx, matchID)
 		phones = 0
 		for i := range sessions {
-			if sessions[i].Status == cricket.SessionActive {
+			if sessions[i].Status == phone.SessionActive {
 				phones++
 			}
 		}

@@ -14,7 +14,11 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
+	"github.com/touchline/touchline/edge/cricket/payload"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -57,7 +61,7 @@ func newRig(t *testing.T) *rig {
 // open opens the node's store.
 func (r *rig) open(path string) {
 	r.t.Helper()
-	r.s = storetest.OpenWith(r.t, path, store.Options{NoSync: true, Now: r.clk.Now}, cricket.Tables()...)
+	r.s = storetest.OpenWith(r.t, path, store.Options{NoSync: true, Now: r.clk.Now}, tables.All()...)
 	r.t.Cleanup(r.halt) // before the store is closed
 }
 
@@ -116,11 +120,11 @@ func (r *rig) do(f func(*store.Tx) error) {
 func (r *rig) fixture(id string) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
-		item, err := attr.Marshal(cricket.Fixture{MatchID: id, StartTime: dayOne, LeagueCode: "CWC", Phase: cricket.PhaseLive})
+		item, err := attr.Marshal(matches.Fixture{MatchID: id, StartTime: dayOne, LeagueCode: "CWC", Phase: cricket.PhaseLive})
 		if err != nil {
 			return err
 		}
-		_, err = tx.Put(store.PutItem{Table: cricket.TableFixtures, Item: item})
+		_, err = tx.Put(store.PutItem{Table: tables.Fixtures, Item: item})
 		return err
 	})
 }
@@ -133,7 +137,7 @@ func (r *rig) active(id, status string, phase cricket.Phase, finished time.Time)
 		if err != nil {
 			return err
 		}
-		_, err = tx.Put(store.PutItem{Table: cricket.TableActiveMatches, Item: item})
+		_, err = tx.Put(store.PutItem{Table: tables.ActiveMatches, Item: item})
 		return err
 	})
 }
@@ -161,8 +165,8 @@ func (r *rig) tick(tx *store.Tx, id string, runs int, alertText string) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Put(store.PutItem{Table: cricket.TableDisplay, Item: attr.Item{
-		"cacheKey": attr.S(cricket.DisplayKey(id)), "state": attr.S(string(raw)),
+	_, err = tx.Put(store.PutItem{Table: tables.Display, Item: attr.Item{
+		"cacheKey": attr.S(tables.DisplayKey(id)), "state": attr.S(string(raw)),
 	}})
 	if err != nil || alertText == "" {
 		return err
@@ -174,7 +178,7 @@ func (r *rig) tick(tx *store.Tx, id string, runs int, alertText string) error {
 		return err
 	}
 	item["matchId"] = attr.S(id)
-	_, err = tx.Put(store.PutItem{Table: cricket.TableEvents, Item: item})
+	_, err = tx.Put(store.PutItem{Table: tables.Events, Item: item})
 	return err
 }
 
@@ -187,14 +191,14 @@ func token(name string) string {
 func (r *rig) follow(id, user string) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
-		_, err := cricket.Devices{}.Register(tx, cricket.Device{
+		_, err := phone.Devices{}.Register(tx, phone.Device{
 			UserID: user, DeviceID: "d-" + user, Platform: "ios",
 			DeviceToken: token("dev " + user), PushToStartToken: token("pts " + user),
 		})
 		if err != nil {
 			return err
 		}
-		_, _, err = cricket.Follows{}.Add(tx, id, user, 0)
+		_, _, err = phone.Follows{}.Add(tx, id, user, 0)
 		return err
 	})
 }
@@ -203,15 +207,15 @@ func (r *rig) follow(id, user string) {
 func (r *rig) activate(id, user, tok string) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
-		_, err := cricket.Activities{}.Register(tx, id, user, "d-"+user, token(tok), time.Time{})
+		_, err := phone.Activities{}.Register(tx, id, user, "d-"+user, token(tok), time.Time{})
 		return err
 	})
 }
 
-func (r *rig) session(id, user string) (s cricket.Session) {
+func (r *rig) session(id, user string) (s phone.Session) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) (err error) {
-		s, err = cricket.Activities{}.Get(tx, id, cricket.SessionKey(user, "d-"+user))
+		s, err = phone.Activities{}.Get(tx, id, tables.SessionKey(user, "d-"+user))
 		return err
 	})
 	return s
@@ -258,7 +262,7 @@ func (o *outbox) Send(_ context.Context, p apns.Push) apns.Result {
 			State     struct {
 				Teams []struct{ Runs int }
 			} `json:"content-state"`
-			Alert *cricket.Alert
+			Alert *payload.Alert
 		}
 	}
 	if err := json.Unmarshal(p.Payload, &body); err != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 )
 
 // rightEvery is how often a node asks for the right to end what a match has left behind.
@@ -100,7 +101,7 @@ func (c *Coordinator) inherit(ctx context.Context, m *match) error {
 		if m.channel != nil && s.listensTo(m.channel.id) {
 			return nil
 		}
-		if heard == "" && s.row.Status == cricket.SessionActive {
+		if heard == "" && s.row.Status == phone.SessionActive {
 			heard = s.row.ChannelID
 		}
 	}

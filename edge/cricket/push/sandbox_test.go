@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 	"github.com/touchline/touchline/store"
@@ -65,7 +66,7 @@ func newWithPhones(t *testing.T, phones int) *withPhones {
 // app is the app on the phones: it hands its update token to the node.
 func (r *withPhones) app(ctx context.Context, p sandbox.Phone, a sandbox.Activity) error {
 	return r.s.Update(ctx, func(tx *store.Tx) error {
-		_, err := cricket.Activities{}.Register(tx, a.MatchID, p.UserID, p.DeviceID, a.UpdateToken, a.StartedAt)
+		_, err := phone.Activities{}.Register(tx, a.MatchID, p.UserID, p.DeviceID, a.UpdateToken, a.StartedAt)
 		return err
 	})
 }
@@ -75,14 +76,14 @@ func (r *withPhones) followAll(id string) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
 		for _, p := range r.phones {
-			_, err := cricket.Devices{}.Register(tx, cricket.Device{
+			_, err := phone.Devices{}.Register(tx, phone.Device{
 				UserID: p.UserID, DeviceID: p.DeviceID, DeviceToken: p.DeviceToken, PushToStartToken: p.PushToStartToken,
 				Platform: "ios", OSVersion: p.System,
 			})
 			if err != nil {
 				return err
 			}
-			if _, _, err := (cricket.Follows{}).Add(tx, id, p.UserID, 0); err != nil {
+			if _, _, err := (phone.Follows{}).Add(tx, id, p.UserID, 0); err != nil {
 				return err
 			}
 		}

@@ -7,7 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/payload"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 )
 
@@ -78,21 +79,21 @@ func (j *job) attempt(stamp int64) attempt {
 
 // payload is the body of a push.
 func (m *match) payload(j *job, stamp int64, now time.Time) ([]byte, error) {
-	p := cricket.ActivityPush{At: time.Unix(stamp, 0), Event: cricket.ActivityUpdate, StaleAt: now.Add(staleAfter)}
+	p := payload.ActivityPush{At: time.Unix(stamp, 0), Event: payload.ActivityUpdate, StaleAt: now.Add(staleAfter)}
 	if m.display != nil {
 		p.State = &m.state
 	}
 	switch j.kind {
 	case start:
-		p.Event = cricket.ActivityStart
-		p.Alert, p.Attributes = cricket.StartAlert(m.display), cricket.NewAttributes(m.display)
+		p.Event = payload.ActivityStart
+		p.Alert, p.Attributes = payload.StartAlert(m.display), payload.NewAttributes(m.display)
 		p.Channel = j.channel
 	case tell:
-		p.Alert = cricket.NewAlert(m.display, &j.alert.event)
+		p.Alert = payload.NewAlert(m.display, &j.alert.event)
 	case finish, rest:
-		p.Event, p.StaleAt, p.DismissAt = cricket.ActivityEnd, time.Time{}, now.Add(lingerAfter)
+		p.Event, p.StaleAt, p.DismissAt = payload.ActivityEnd, time.Time{}, now.Add(lingerAfter)
 	case renew, release:
-		p.Event, p.StaleAt, p.DismissAt = cricket.ActivityEnd, time.Time{}, now
+		p.Event, p.StaleAt, p.DismissAt = payload.ActivityEnd, time.Time{}, now
 	}
 	limit := 0
 	if j.session.small {
@@ -116,7 +117,7 @@ func (j *job) address(m *match, stamp int64, now time.Time, body []byte) {
 	switch j.kind {
 	case start:
 		j.push.Token = j.device.PushToStartToken
-		j.push.Priority, life = apns.PriorityUrgent, cricket.StartLife
+		j.push.Priority, life = apns.PriorityUrgent, phone.StartLife
 	case tell:
 		j.push.Priority, life = apns.PriorityUrgent, lifeOf(&j.alert.event)
 	case finish, rest, renew, release:

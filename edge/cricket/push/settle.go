@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/internal/backoff"
 	"github.com/touchline/touchline/store"
@@ -132,17 +132,17 @@ func (c *Coordinator) isStorm(jobs []*job) bool {
 func (j *job) rowOnly() rowChange {
 	row := j.session.row
 	return func(tx *store.Tx) (err error) {
-		why := cricket.EndMatchEnded
-		if row.Status == cricket.SessionSuspended {
-			why = cricket.EndTokenInvalid // and never healed
+		why := phone.EndMatchEnded
+		if row.Status == phone.SessionSuspended {
+			why = phone.EndTokenInvalid // and never healed
 		}
 		switch j.kind {
 		case giveUp:
-			_, err = cricket.Activities{}.Settle(tx, &row)
+			_, err = phone.Activities{}.Settle(tx, &row)
 		case lost:
-			_, err = cricket.Activities{}.Rest(tx, &row)
+			_, err = phone.Activities{}.Rest(tx, &row)
 		default:
-			_, err = cricket.Activities{}.Ended(tx, &row, why)
+			_, err = phone.Activities{}.Ended(tx, &row, why)
 		}
 		return err
 	}
@@ -224,22 +224,22 @@ func (j *job) done() rowChange {
 			return nil // the app says when it has a token
 		}
 		return func(tx *store.Tx) error {
-			_, err := cricket.Activities{}.Joined(tx, &row, j.channel)
+			_, err := phone.Activities{}.Joined(tx, &row, j.channel)
 			return err
 		}
 	case finish:
 		return func(tx *store.Tx) error {
-			_, err := cricket.Activities{}.Ended(tx, &row, cricket.EndMatchEnded)
+			_, err := phone.Activities{}.Ended(tx, &row, phone.EndMatchEnded)
 			return err
 		}
 	case rest, renew:
 		return func(tx *store.Tx) error {
-			_, err := cricket.Activities{}.Rest(tx, &row)
+			_, err := phone.Activities{}.Rest(tx, &row)
 			return err
 		}
 	case release:
 		return func(tx *store.Tx) error {
-			_, err := cricket.Activities{}.Settle(tx, &row)
+			_, err := phone.Activities{}.Settle(tx, &row)
 			return err
 		}
 	default:
@@ -253,16 +253,16 @@ func (j *job) answered() rowChange {
 	if noted.IsZero() || j.came() && res.Action != apns.Accepted {
 		return nil
 	}
-	answer := cricket.StartRefused
+	answer := phone.StartRefused
 	if j.came() {
-		answer = cricket.StartTaken
+		answer = phone.StartTaken
 	}
 	sent := !j.skip && res.Status != 0
 	return func(tx *store.Tx) (err error) {
 		if sent {
-			_, err = cricket.Activities{}.Answered(tx, &row, noted, answer)
+			_, err = phone.Activities{}.Answered(tx, &row, noted, answer)
 		} else {
-			_, err = cricket.Activities{}.Unsent(tx, &row, noted)
+			_, err = phone.Activities{}.Unsent(tx, &row, noted)
 		}
 		return err
 	}
@@ -280,11 +280,11 @@ func (j *job) rejected() rowChange {
 			return nil
 		}
 		return func(tx *store.Tx) error {
-			return cricket.Devices{}.DropPushToStart(tx, device.UserID, device.DeviceToken, device.PushToStartToken, res.Gone)
+			return phone.Devices{}.DropPushToStart(tx, device.UserID, device.DeviceToken, device.PushToStartToken, res.Gone)
 		}
 	default:
 		return func(tx *store.Tx) error {
-			_, err := cricket.Activities{}.Suspend(tx, &row)
+			_, err := phone.Activities{}.Suspend(tx, &row)
 			return err
 		}
 	}

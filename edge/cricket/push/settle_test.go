@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/store"
 )
@@ -172,7 +172,7 @@ func TestStop(t *testing.T) {
 	r.score("7", 3, "")
 	r.pass(58 * time.Second)
 	r.none("while paused")
-	if s := r.session("7", "ada"); s.Status != cricket.SessionActive {
+	if s := r.session("7", "ada"); s.Status != phone.SessionActive {
 		t.Errorf("row %+v", s)
 	}
 	r.pass(3 * time.Second)
@@ -204,9 +204,9 @@ func TestStorm(t *testing.T) {
 			})
 			r.score("7", 2, "")
 			r.settle()
-			want := cricket.SessionActive
+			want := phone.SessionActive
 			if tc.suspend {
-				want = cricket.SessionSuspended
+				want = phone.SessionSuspended
 			}
 			if s := r.session("7", "u00"); s.Status != want {
 				t.Errorf("%d rejected: %s, want %s", tc.phones, s.Status, want)
@@ -229,9 +229,9 @@ func TestDeadStartToken(t *testing.T) {
 			})
 			r.run(r.out)
 			r.pass(10 * time.Minute)
-			var d []cricket.Device
+			var d []phone.Device
 			r.do(func(tx *store.Tx) (err error) {
-				d, err = cricket.Devices{}.Of(tx, "ada")
+				d, err = phone.Devices{}.Of(tx, "ada")
 				return err
 			})
 			if kept := d[0].PushToStartToken != ""; kept != (after < 0) {

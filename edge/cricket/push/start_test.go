@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 	"github.com/touchline/touchline/store"
@@ -28,7 +28,7 @@ func (r *rig) waits(id, user string) {
 // unfollow has a user leave a match.
 func (r *rig) unfollow(id, user string) {
 	r.t.Helper()
-	r.do(func(tx *store.Tx) error { return cricket.Follows{}.Remove(tx, id, user) })
+	r.do(func(tx *store.Tx) error { return phone.Follows{}.Remove(tx, id, user) })
 }
 
 // starts counts the starts among the pushes since the last look.
@@ -107,11 +107,11 @@ func TestStartWithoutAnswer(t *testing.T) {
 	r.run(r.out)
 	r.follow("7", "ada")
 	r.settle()
-	if p := r.one(); p.Expiration.Sub(p.At) != cricket.StartLife {
+	if p := r.one(); p.Expiration.Sub(p.At) != phone.StartLife {
 		t.Errorf("Apple holds it for %s", p.Expiration.Sub(p.At))
 	}
 	r.follow("7", "ada")
-	r.pass(cricket.StartLife - time.Second)
+	r.pass(phone.StartLife - time.Second)
 	r.none("while Apple may hold it")
 	r.pass(time.Minute)
 	if n := r.starts(); n != 1 {
@@ -137,7 +137,7 @@ func TestFollowAgain(t *testing.T) {
 			r.pass(2 * time.Second)
 		}, 1},
 		"the card was swiped away": {func(r *rig) {
-			r.do(func(tx *store.Tx) error { return cricket.Activities{}.Dismiss(tx, "7", "ada", "d-ada") })
+			r.do(func(tx *store.Tx) error { return phone.Activities{}.Dismiss(tx, "7", "ada", "d-ada") })
 		}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {

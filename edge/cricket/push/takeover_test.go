@@ -6,6 +6,7 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -57,7 +58,7 @@ func TestBlipAndTakeover(t *testing.T) {
 					return err
 				}
 				item["matchId"], item["node"] = attr.S("7"), attr.S("second")
-				_, err = tx.Adopt(cricket.TableEvents, attr.Item{"matchId": attr.S("7"), "eventKey": attr.S("w:1:1")}, item)
+				_, err = tx.Adopt(tables.Events, attr.Item{"matchId": attr.S("7"), "eventKey": attr.S("w:1:1")}, item)
 				return err
 			})
 			first.pass(5 * time.Minute)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/reference"
 	"github.com/touchline/touchline/internal/testrig/corpus"
 )
 
@@ -62,10 +62,10 @@ func FuzzLists(f *testing.F) {
 	f.Add([]byte(`{"data":[{"id":47,"name":"FOUR","runs":4,"four":true,"ball":true}]}`))
 	corpus.Add(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		var leagues []cricket.LeagueRecord
-		var seasons []cricket.SeasonRecord
-		var teams []cricket.TeamRecord
-		var squad []cricket.SquadPlayer
+		var leagues []reference.LeagueRecord
+		var seasons []reference.SeasonRecord
+		var teams []reference.TeamRecord
+		var squad []reference.SquadPlayer
 		read := func(rows rowsFunc) *reply {
 			r := &reply{}
 			_ = r.envelope(body, func(at int) (int, error) { return rows(r, body, at) })

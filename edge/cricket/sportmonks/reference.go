@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/reference"
 )
 
 // A season of every league has a few thousand fixtures; a feed that pages for ever is not followed further.
@@ -133,14 +134,14 @@ type wireLeague struct {
 }
 
 // Leagues reads all leagues of the plan. Active, Marquee and AdminFields are not the feed's: they are left empty.
-func (c *Client) Leagues(ctx context.Context) ([]cricket.LeagueRecord, error) {
-	var out []cricket.LeagueRecord
+func (c *Client) Leagues(ctx context.Context) ([]reference.LeagueRecord, error) {
+	var out []reference.LeagueRecord
 	err := c.list(ctx, Leagues, "leagues", rowsOf(&out, leagueRecord))
 	return out, err
 }
 
-func leagueRecord(w *wireLeague) (cricket.LeagueRecord, bool) {
-	return cricket.LeagueRecord{
+func leagueRecord(w *wireLeague) (reference.LeagueRecord, bool) {
+	return reference.LeagueRecord{
 		LeagueID: optionalID(w.ID), Name: words(w.Name), Code: words(w.Code), Type: words(w.Type),
 		ImagePath: string(w.ImagePath), CountryID: optionalID(w.CountryID), SeasonID: optionalID(w.SeasonID),
 		UpdatedAt: w.UpdatedAt.Time,
@@ -155,14 +156,14 @@ type wireSeason struct {
 }
 
 // Seasons reads all seasons of all leagues, those that are over among them.
-func (c *Client) Seasons(ctx context.Context) ([]cricket.SeasonRecord, error) {
-	var out []cricket.SeasonRecord
+func (c *Client) Seasons(ctx context.Context) ([]reference.SeasonRecord, error) {
+	var out []reference.SeasonRecord
 	err := c.list(ctx, Seasons, "seasons", rowsOf(&out, seasonRecord))
 	return out, err
 }
 
-func seasonRecord(w *wireSeason) (cricket.SeasonRecord, bool) {
-	return cricket.SeasonRecord{
+func seasonRecord(w *wireSeason) (reference.SeasonRecord, bool) {
+	return reference.SeasonRecord{
 		SeasonID: optionalID(w.ID), LeagueID: optionalID(w.LeagueID), Name: words(w.Name), Code: words(w.Code),
 	}, w.ID > 0
 }
@@ -178,14 +179,14 @@ type wireTeam struct {
 }
 
 // Teams reads all teams of the plan. AdminFields are not the feed's: they are left empty.
-func (c *Client) Teams(ctx context.Context) ([]cricket.TeamRecord, error) {
-	var out []cricket.TeamRecord
+func (c *Client) Teams(ctx context.Context) ([]reference.TeamRecord, error) {
+	var out []reference.TeamRecord
 	err := c.list(ctx, Teams, "teams", rowsOf(&out, teamRecord))
 	return out, err
 }
 
-func teamRecord(w *wireTeam) (cricket.TeamRecord, bool) {
-	return cricket.TeamRecord{
+func teamRecord(w *wireTeam) (reference.TeamRecord, bool) {
+	return reference.TeamRecord{
 		TeamID: optionalID(w.ID), Name: words(w.Name), Code: words(w.Code), ImagePath: string(w.ImagePath),
 		CountryID: optionalID(w.CountryID), NationalTeam: bool(w.NationalTeam), UpdatedAt: w.UpdatedAt.Time,
 	}, w.ID > 0
@@ -228,19 +229,19 @@ func (s *wireSquad) UnmarshalJSON(b []byte) error {
 
 // Squad reads the players of a team in a season, both by the feed's numbers. One that the feed does not know is
 // fault.NotFound; a season without players is an empty squad.
-func (c *Client) Squad(ctx context.Context, teamID, seasonID string) ([]cricket.SquadPlayer, error) {
+func (c *Client) Squad(ctx context.Context, teamID, seasonID string) ([]reference.SquadPlayer, error) {
 	for _, id := range []string{teamID, seasonID} {
 		if n, err := strconv.ParseInt(id, 10, 64); err != nil || n <= 0 || strings.TrimLeft(id, "+0") != id {
 			return nil, invalid(CodeBadRequest, "%q is not the id of a team or a season", id)
 		}
 	}
-	var out []cricket.SquadPlayer
+	var out []reference.SquadPlayer
 	err := c.list(ctx, Squads, "teams/"+teamID+"/squad/"+seasonID, squadRows(&out))
 	return out, err
 }
 
 // squadRows takes the players of a reply into out, each once.
-func squadRows(out *[]cricket.SquadPlayer) rowsFunc {
+func squadRows(out *[]reference.SquadPlayer) rowsFunc {
 	seen := map[number]bool{}
 	take := func(r *reply, w *wireMember) {
 		switch {
@@ -248,7 +249,7 @@ func squadRows(out *[]cricket.SquadPlayer) rowsFunc {
 			r.skipped = append(r.skipped, errNoRecordID)
 		case !seen[w.ID]:
 			seen[w.ID] = true
-			*out = append(*out, cricket.SquadPlayer{
+			*out = append(*out, reference.SquadPlayer{
 				ID: idText(w.ID), Name: nameOf(&w.wirePlayer).Full, Position: words(w.Position.value.Name),
 				BattingStyle: words(w.BattingStyle), BowlingStyle: words(w.BowlingStyle),
 			})

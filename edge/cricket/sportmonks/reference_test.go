@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/reference"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 	"github.com/touchline/touchline/internal/fault"
 )
@@ -22,7 +22,7 @@ func TestLeagues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []cricket.LeagueRecord{
+	want := []reference.LeagueRecord{
 		{LeagueID: "3", Name: "Twenty20 International", Code: "T20I", Type: "phase", ImagePath: "https://cdn.example/3.png",
 			CountryID: "99474", SeasonID: "1715", UpdatedAt: time.Date(2026, 1, 3, 8, 7, 5, 0, time.UTC)},
 		{LeagueID: "5"},
@@ -46,7 +46,7 @@ func TestSeasons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []cricket.SeasonRecord{{SeasonID: "1715", LeagueID: "3", Name: "2026", Code: "2026"},
+	want := []reference.SeasonRecord{{SeasonID: "1715", LeagueID: "3", Name: "2026", Code: "2026"},
 		{SeasonID: "1716", LeagueID: "5", Name: "2025/26"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -64,7 +64,7 @@ func TestTeams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []cricket.TeamRecord{
+	want := []reference.TeamRecord{
 		{TeamID: "39", Name: "Sri Lanka", Code: "SL", ImagePath: "https://cdn.example/39.png", CountryID: "190324",
 			NationalTeam: true, UpdatedAt: time.Date(2024, 10, 23, 13, 45, 53, 0, time.UTC)},
 		{TeamID: "40", Name: "Forty"},
@@ -78,20 +78,20 @@ func TestSquad(t *testing.T) {
 	const player = `{"resource":"players","id":270,"firstname":"Sahibzada","lastname":"Farhan","fullname":"Sahibzada Farhan",
 		"battingstyle":"right-hand-bat","bowlingstyle":null,"position":{"resource":"positions","id":3,"name":"Wicketkeeper"},
 		"squad":{"season_id":1715}}`
-	farhan := cricket.SquadPlayer{ID: "270", Name: "Sahibzada Farhan", Position: "Wicketkeeper", BattingStyle: "right-hand-bat"}
+	farhan := reference.SquadPlayer{ID: "270", Name: "Sahibzada Farhan", Position: "Wicketkeeper", BattingStyle: "right-hand-bat"}
 	tests := []struct {
 		name, body string
-		want       []cricket.SquadPlayer
+		want       []reference.SquadPlayer
 		skipped    int64
 	}{
 		{"within the team", `{"data":{"resource":"teams","id":1,"name":"Pakistan","squad":[` + player + `]}}`,
-			[]cricket.SquadPlayer{farhan}, 0},
-		{"wrapped", `{"data":{"resource":"teams","id":1,"squad":{"data":[` + player + `]}}}`, []cricket.SquadPlayer{farhan}, 0},
+			[]reference.SquadPlayer{farhan}, 0},
+		{"wrapped", `{"data":{"resource":"teams","id":1,"squad":{"data":[` + player + `]}}}`, []reference.SquadPlayer{farhan}, 0},
 		{"a bare list", `{"data":[` + player + `,{"id":271,"firstname":"A","lastname":"B"}]}`,
-			[]cricket.SquadPlayer{farhan, {ID: "271", Name: "A B"}}, 0},
-		{"twice", `{"data":{"resource":"teams","id":1,"squad":[` + player + `,` + player + `]}}`, []cricket.SquadPlayer{farhan}, 0},
+			[]reference.SquadPlayer{farhan, {ID: "271", Name: "A B"}}, 0},
+		{"twice", `{"data":{"resource":"teams","id":1,"squad":[` + player + `,` + player + `]}}`, []reference.SquadPlayer{farhan}, 0},
 		{"one cannot be read", `{"data":{"resource":"teams","id":1,"squad":[{"id":[]},{"id":"x"},{"fullname":"Nobody"},` + player + `]}}`,
-			[]cricket.SquadPlayer{farhan}, 3},
+			[]reference.SquadPlayer{farhan}, 3},
 		{"nobody", `{"data":{"resource":"teams","id":1,"squad":[]}}`, nil, 0},
 		{"nobody, null", `{"data":{"resource":"teams","id":1,"squad":null}}`, nil, 0},
 		{"a team without squad", `{"data":{"resource":"teams","id":1}}`, nil, 0},

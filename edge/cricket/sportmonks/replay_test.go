@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/reference"
 	"github.com/touchline/touchline/edge/cricket/replay"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 	"github.com/touchline/touchline/internal/clock"
@@ -92,7 +93,7 @@ func TestReferenceOfAReplay(t *testing.T) {
 	}
 	players := 0
 	for _, team := range s.Teams {
-		i := slices.IndexFunc(teams, func(r cricket.TeamRecord) bool { return r.TeamID == fmt.Sprint(team.ID) })
+		i := slices.IndexFunc(teams, func(r reference.TeamRecord) bool { return r.TeamID == fmt.Sprint(team.ID) })
 		if i < 0 || teams[i].Name != team.Name || teams[i].Code != team.Code {
 			t.Errorf("teams %+v lack %+v", teams, team)
 		}

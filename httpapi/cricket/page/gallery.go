@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
+	"github.com/touchline/touchline/edge/cricket/payload"
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/push"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
@@ -31,7 +33,7 @@ type Scene struct {
 
 // recording is a file of the gallery.
 type recording struct {
-	Fixture cricket.Fixture `json:"fixture"`
+	Fixture matches.Fixture `json:"fixture"`
 	Display cricket.Display `json:"display"`
 	Card    cricket.Card    `json:"card"`
 	Events  []cricket.Event `json:"events"`
@@ -169,7 +171,7 @@ func sceneNode(now time.Time) NodeStatus {
 
 // scenePhones makes the phones of a scene: each holds the display state, as a real one would after the last push.
 func scenePhones(in *Input) []sandbox.PhoneView {
-	state, err := json.Marshal(cricket.NewContentState(&in.Display))
+	state, err := json.Marshal(payload.NewContentState(&in.Display))
 	if err != nil {
 		return nil
 	}

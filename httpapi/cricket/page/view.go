@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 )
 
 // Input is everything the match page shows, read in one go.
 type Input struct {
-	Fixture cricket.Fixture
+	Fixture matches.Fixture
 	Display cricket.Display
 	Card    cricket.Card
 	Events  []cricket.Event

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 )
 
 // headline is the line of context under the big figure, and a smaller one that explains it. Every phase has one.
@@ -57,7 +58,7 @@ func noteBeside(note, line string) string {
 	return note
 }
 
-func tossText(f *cricket.Fixture) string {
+func tossText(f *matches.Fixture) string {
 	if f.Toss == "" {
 		return ""
 	}

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 )
 
 // ListInput is everything the list of matches shows.
 type ListInput struct {
-	Fixtures []cricket.Fixture
+	Fixtures []matches.Fixture
 	Node     NodeStatus
 }
 
@@ -52,7 +53,7 @@ func NewList(in ListInput) List {
 	live := ListGroup{ID: "live", Title: "On now"}
 	soon := ListGroup{ID: "soon", Title: "Coming up"}
 	done := ListGroup{ID: "done", Title: "Finished"}
-	fixtures := slices.SortedFunc(slices.Values(in.Fixtures), func(a, b cricket.Fixture) int {
+	fixtures := slices.SortedFunc(slices.Values(in.Fixtures), func(a, b matches.Fixture) int {
 		return cmp.Or(a.StartTime.Compare(b.StartTime), cmp.Compare(a.MatchID, b.MatchID))
 	})
 	for i := range fixtures {
@@ -85,7 +86,7 @@ func NewList(in ListInput) List {
 	return l
 }
 
-func listItem(f *cricket.Fixture) ListItem {
+func listItem(f *matches.Fixture) ListItem {
 	item := ListItem{
 		ID: f.MatchID, Pill: pillOf(f.Phase, f.Status, 0), Competition: joined(f.LeagueName, f.Round, f.Venue),
 		When: f.StartTime.UTC().Format("Mon 2 January 2006, 15:04") + " UTC", Line: cmp.Or(f.Result, f.Note, tossText(f)),

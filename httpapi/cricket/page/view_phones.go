@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/payload"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 )
 
@@ -119,7 +119,7 @@ func (b *builder) phone(v *sandbox.PhoneView, shown *sandbox.ActivityView) Phone
 	for i := range v.UrgentLimit {
 		p.Ticks = append(p.Ticks, i < v.UrgentLastHour)
 	}
-	var st cricket.ContentState
+	var st payload.ContentState
 	if len(shown.State) == 0 || json.Unmarshal(shown.State, &st) != nil || len(st.Teams) == 0 {
 		p.Waiting = "Waiting for the first push"
 		if v.Received > 0 {
@@ -142,7 +142,7 @@ func alertAge(d time.Duration) string {
 	return ago(d) + " ago"
 }
 
-func (b *builder) fillState(p *Phone, st *cricket.ContentState) {
+func (b *builder) fillState(p *Phone, st *payload.ContentState) {
 	for i := range st.Teams {
 		t := &st.Teams[i]
 		team := PhoneTeam{Class: b.classByCode(t), Code: t.Code, Batting: t.Batting}
@@ -173,7 +173,7 @@ func (b *builder) fillState(p *Phone, st *cricket.ContentState) {
 	}
 }
 
-func (b *builder) classByCode(t *cricket.ContentTeam) string {
+func (b *builder) classByCode(t *payload.ContentTeam) string {
 	for _, s := range b.sides {
 		if s.Code == t.Code {
 			return s.Class

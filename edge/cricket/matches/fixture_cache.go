@@ -1,0 +1,253 @@
+package matches
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/tables"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// How long a cached reply counts as fresh.
+const (
+	cacheLive = 10 * time.Second // the match is in play
+	cacheSoon = 15 * time.Minute // it starts or started within a day
+	cacheFar  = 6 * time.Hour
+)
+
+// What a cached reply may take: plain up to gzipAbove, compressed up to cacheMax, which leaves room in an item of
+// 400 KB for the rest of it and for what the replication adds.
+const (
+	gzipAbove = 64 << 10
+	cacheMax  = 390 << 10
+	rawMax    = 64 << 20 // of what a compressed reply may become again
+)
+
+// ErrTooBig is the answer to a reply that has no room in the cache, compressed or not.
+var ErrTooBig = fault.New(fault.TooLarge, "reply_too_large", "the reply is too large for the fixture cache")
+
+// CachedFixture is a row of cricket-fixture-cache: what the feed said last of a match, without balls and without the
+// players nested in its rows.
+type CachedFixture struct {
+	MatchID    string    `dynamodbav:"matchId" json:"id"`
+	LeagueID   string    `dynamodbav:"leagueId,omitempty" json:"leagueId,omitempty"`
+	StartingAt time.Time `dynamodbav:"startingAt" json:"startingAt"`
+	Status     string    `dynamodbav:"status" json:"status"`
+	CachedAt   time.Time `dynamodbav:"cachedAt" json:"cachedAt"`
+	TTL        int64     `dynamodbav:"ttl" json:"ttl"` // epoch seconds
+	Raw        []byte    `dynamodbav:"-" json:"-"`     // the reply's JSON
+}
+
+// FixtureCache keeps what the feed said of matches. The zero value is ready.
+type FixtureCache struct{}
+
+// NewCachedFixture makes the row of a reading; ok is false for one whose text was not kept.
+func NewCachedFixture(s *cricket.Snapshot, now time.Time) (f CachedFixture, ok bool) {
+	if len(s.Raw) == 0 {
+		return CachedFixture{}, false
+	}
+	f = CachedFixture{
+		MatchID: s.MatchID, StartingAt: s.StartsAt, Status: string(s.Status), CachedAt: now,
+		TTL: now.Add(cacheLife(s, now)).Unix(), Raw: withoutPlayers(s.Raw),
+	}
+	if s.League.ID != 0 {
+		f.LeagueID = strconv.FormatInt(s.League.ID, 10)
+	}
+	return f, true
+}
+
+// cacheLife is how long a reading is fresh.
+func cacheLife(s *cricket.Snapshot, now time.Time) time.Duration {
+	phase, known := s.Status.Phase()
+	switch {
+	case known && phase != cricket.PhasePrematch && phase != cricket.PhaseCompleted && phase != cricket.PhaseAbandoned:
+		return cacheLive
+	case s.StartsAt.Sub(now).Abs() <= 24*time.Hour:
+		return cacheSoon
+	default:
+		return cacheFar
+	}
+}
+
+// Get returns the cached reply of a match; found is false if there is none that is fresh, whether or not its row has
+// been swept yet.
+func (FixtureCache) Get(tx *store.Tx, matchID string) (f CachedFixture, found bool, err error) {
+	item, err := tx.Get(tables.FixtureCache, tables.MatchKey(matchID))
+	if err != nil {
+		return CachedFixture{}, false, err
+	}
+	f, found = cachedFixture(item, tx.Now())
+	return f, found, nil
+}
+
+// Batch returns those of the replies that are cached and fresh.
+func (FixtureCache) Batch(tx *store.Tx, ids ...string) ([]CachedFixture, error) {
+	items, err := tables.GetAll(tx, tables.FixtureCache, tables.MatchKeys(ids))
+	return cachedFixtures(items, tx.Now()), err
+}
+
+// ByLeague returns the fresh replies of a league's matches by their start.
+func (FixtureCache) ByLeague(tx *store.Tx, leagueID string) ([]CachedFixture, error) {
+	now := tx.Now()
+	var items []attr.Item
+	for item, err := range tx.QueryAll(store.Query{
+		Table: tables.FixtureCache, Index: "leagueId-startingAt-index",
+		KeyCondition: "leagueId = :lid", Filter: "#ttl > :now",
+		Params: expr.Params{
+			Names:  map[string]string{"#ttl": "ttl"},
+			Values: attr.Item{":lid": attr.S(leagueID), ":now": attr.Int(now.Unix())},
+		},
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	return cachedFixtures(items, now), nil
+}
+
+// All returns every fresh reply.
+func (FixtureCache) All(tx *store.Tx) ([]CachedFixture, error) {
+	var items []attr.Item
+	for item, err := range tx.ScanAll(store.Scan{Table: tables.FixtureCache}) {
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	return cachedFixtures(items, tx.Now()), nil
+}
+
+// Put keeps a reply for the holder of the match's lease. ErrTooBig if it has no room; then nothing is written, and
+// what was cached before goes. A *DeposedError if a later holder has written.
+func (FixtureCache) Put(tx *store.Tx, f *CachedFixture, by Owner) error {
+	item, err := f.item()
+	if errors.Is(err, ErrTooBig) {
+		_, gone := tx.Delete(store.DeleteItem{
+			Table: tables.FixtureCache, Key: tables.MatchKey(f.MatchID), Condition: ownFence, Params: by.fenceParams(),
+		})
+		if fault.Is(gone, fault.Conflict) {
+			return &DeposedError{MatchID: f.MatchID, Fence: by.Fence + 1}
+		}
+		return errors.Join(err, gone)
+	}
+	if err != nil {
+		return err
+	}
+	item[fenceName] = attr.Int(by.Fence)
+	_, err = tx.Put(store.PutItem{
+		Table: tables.FixtureCache, Item: item, Condition: ownFence, NoOld: true, Params: by.fenceParams(),
+	})
+	if fault.Is(err, fault.Conflict) {
+		return &DeposedError{MatchID: f.MatchID, Fence: by.Fence + 1}
+	}
+	return err
+}
+
+// Clear empties the cache, or forgets one match if it is named, and returns how many rows went.
+func (FixtureCache) Clear(tx *store.Tx, matchID string) (n int, err error) {
+	var keys []attr.Item
+	if matchID != "" {
+		keys = tables.MatchKeys([]string{matchID})
+	} else {
+		for item, err := range tx.ScanAll(store.Scan{Table: tables.FixtureCache, Projection: "matchId"}) {
+			if err != nil {
+				return 0, err
+			}
+			keys = append(keys, item)
+		}
+	}
+	for _, key := range keys {
+		old, err := tx.Delete(store.DeleteItem{Table: tables.FixtureCache, Key: key})
+		if err != nil {
+			return n, err
+		}
+		if old != nil {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// CacheStats is what the cache holds.
+type CacheStats struct {
+	Entries int   `json:"entries"`
+	Fresh   int   `json:"fresh"`
+	Bytes   int64 `json:"bytes"` // of the replies as they are kept
+}
+
+// Stats counts what the cache holds. Rows past their time that the store shows no more are not counted.
+func (FixtureCache) Stats(tx *store.Tx) (s CacheStats, err error) {
+	now := tx.Now()
+	for item, err := range tx.ScanAll(store.Scan{Table: tables.FixtureCache}) {
+		if err != nil {
+			return CacheStats{}, err
+		}
+		s.Entries++
+		if ttl, ok := item["ttl"].Int(); ok && ttl > now.Unix() {
+			s.Fresh++
+		}
+		s.Bytes += int64(len(item["raw"].Str()) + len(item["raw"].Bytes()))
+	}
+	return s, nil
+}
+
+// item is the row: the JSON as text, or compressed where it is long.
+func (f *CachedFixture) item() (attr.Item, error) {
+	item, err := attr.Marshal(f)
+	if err != nil {
+		return nil, err
+	}
+	if len(f.Raw) <= gzipAbove {
+		item["raw"] = attr.S(string(f.Raw))
+		return item, nil
+	}
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(f.Raw); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	if b.Len() > cacheMax {
+		return nil, ErrTooBig
+	}
+	item["raw"] = attr.B(b.Bytes())
+	return item, nil
+}
+
+// cachedFixture reads a row; false for none, for one past its time and for one that cannot be read.
+func cachedFixture(item attr.Item, now time.Time) (f CachedFixture, ok bool) {
+	if item == nil || attr.Unmarshal(item, &f) != nil || f.TTL <= now.Unix() {
+		return CachedFixture{}, false
+	}
+	raw := item["raw"]
+	if raw.Kind() != attr.KindB {
+		f.Raw = []byte(raw.Str())
+		return f, len(f.Raw) > 0
+	}
+	r, err := gzip.NewReader(bytes.NewReader(raw.Bytes()))
+	if err != nil {
+		return CachedFixture{}, false
+	}
+	f.Raw, err = io.ReadAll(io.LimitReader(r, rawMax))
+	return f, err == nil
+}
+
+func cachedFixtures(items []attr.Item, now time.Time) (all []CachedFixture) {
+	for _, item := range items {
+		if f, ok := cachedFixture(item, now); ok {
+			all = append(all, f)
+		}
+	}
+	return all
+}

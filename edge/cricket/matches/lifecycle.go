@@ -1,0 +1,168 @@
+package matches
+
+import (
+	"context"
+	"maps"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/tables"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// Register makes the row of a match that is about to start: idle, and so waited for. It reports whether it did; a match
+// that has a row, whatever its state, is left alone.
+func (s *Service) Register(ctx context.Context, matchID string, by Owner) (registered bool, err error) {
+	err = s.store.Update(ctx, func(tx *store.Tx) error {
+		now := tx.Now()
+		item, err := attr.Marshal(&cricket.State{
+			MatchID: matchID, Status: cricket.ActiveIdle, InstanceID: by.Node, LastTickAt: now, MatchPhase: cricket.PhasePrematch,
+		})
+		if err != nil {
+			return err
+		}
+		item[fenceName] = attr.Int(by.Fence)
+		_, err = tx.Put(store.PutItem{
+			Table: tables.ActiveMatches, Item: item, Condition: "attribute_not_exists(matchId)",
+		})
+		return err
+	})
+	if fault.Is(err, fault.Conflict) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// followsAtOnce is how many follows are deleted in one transaction: ten of DynamoDB's batches.
+const followsAtOnce = 10 * tables.BatchWriteMax
+
+// CleanUp ends what a match leaves behind when it is over for good: its row in active-matches is ended, if its last
+// tick has not done that, its fixture is archived, and nobody follows it any more. One that ends without a word of the
+// feed counts as abandoned. Live Activities are ended by who
+// pushes. Doing it again changes nothing, so that a crash in the middle is made good by the next start. A
+// *DeposedError if a later holder has written.
+func (s *Service) CleanUp(ctx context.Context, matchID string, by Owner) error {
+	if err := s.store.Update(ctx, func(tx *store.Tx) error { return endMatch(tx, matchID, by) }); err != nil {
+		return err
+	}
+	for more := true; more; {
+		err := s.store.Update(ctx, func(tx *store.Tx) (err error) {
+			more, err = deleteFollows(tx, matchID)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func endMatch(tx *store.Tx, matchID string, by Owner) error {
+	item, err := tx.Get(tables.ActiveMatches, tables.MatchKey(matchID))
+	if err != nil {
+		return err
+	}
+	fixture, err := tx.Get(tables.Fixtures, tables.MatchKey(matchID))
+	if err != nil {
+		return err
+	}
+	ended := item["status"].Str() == cricket.ActiveEnded
+	if fence, _ := item[fenceName].Int(); !ended && fence > by.Fence {
+		return &DeposedError{matchID, fence}
+	}
+	if !ended && item["finishedAt"].IsZero() {
+		if err := giveUp(tx, matchID, fixture); err != nil {
+			return err
+		}
+	}
+	if item != nil && !ended {
+		item = maps.Clone(item)
+		item["status"], item["ttl"] = attr.S(cricket.ActiveEnded), attr.Int(tx.Now().Add(cricket.KeepEnded).Unix())
+		if !item[shownName].IsZero() {
+			if err := attachShown(tx, matchID, item); err != nil {
+				return err
+			}
+		}
+		if err := putState(tx, item, by); err != nil {
+			return err
+		}
+	}
+	if fixture == nil || !fixture["archivedAt"].IsZero() && fixture["liveUpdatedAt"].IsZero() {
+		return nil
+	}
+	return Fixtures{}.Archive(tx, matchID)
+}
+
+// statusAbandoned is the feed's word for a match that was given up.
+const statusAbandoned = "Aban."
+
+// giveUp has a match that is not over be abandoned, wherever its phase is told.
+func giveUp(tx *store.Tx, matchID string, fixture attr.Item) error {
+	if phase := cricket.Phase(fixture["phase"].Str()); fixture != nil && phase != cricket.PhaseCompleted && phase != cricket.PhaseAbandoned {
+		err := Fixtures{}.Patch(tx, matchID, attr.Item{
+			"phase": attr.S(string(cricket.PhaseAbandoned)), "status": attr.S(statusAbandoned),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	var d cricket.Display
+	found, err := readCached(tx, tables.DisplayKey(matchID), &d)
+	if err != nil || !found || d.Phase == cricket.PhaseCompleted || d.Phase == cricket.PhaseAbandoned {
+		return err
+	}
+	d.Phase, d.Status, d.UpdatedAt = cricket.PhaseAbandoned, statusAbandoned, tx.Now()
+	d.Equation, d.Required, d.RequiredRate = "", 0, ""
+	return writeCached(tx, tables.DisplayKey(matchID), &d, tx.Now().Add(outlives).Unix())
+}
+
+// deleteFollows deletes some of a match's follows, in batches; more tells that there are others.
+func deleteFollows(tx *store.Tx, matchID string) (more bool, err error) {
+	q := tables.OfMatch(tables.Follows, matchID)
+	q.Projection, q.Limit = "matchId, userId", followsAtOnce
+	page, err := tx.Query(q)
+	if err != nil {
+		return false, err
+	}
+	var deletes []store.WriteRequest
+	for _, item := range page.Items {
+		deletes = append(deletes, store.WriteRequest{Delete: item})
+	}
+	for len(deletes) > 0 {
+		n := min(tables.BatchWriteMax, len(deletes))
+		if err := tx.BatchWrite(store.BatchWrite{tables.Follows: deletes[:n]}); err != nil {
+			return false, err
+		}
+		deletes = deletes[n:]
+	}
+	return page.LastKey != nil, nil
+}
+
+// EndedMatches lists the matches that are over and still have a row.
+func EndedMatches(tx *store.Tx) (ids []string, err error) {
+	for item, err := range tx.ScanAll(store.Scan{
+		Table: tables.ActiveMatches, Filter: "#s = :ended", Projection: "matchId",
+		Params: expr.Params{
+			Names: map[string]string{"#s": "status"}, Values: attr.Item{":ended": attr.S(cricket.ActiveEnded)},
+		},
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, item["matchId"].Str())
+	}
+	return ids, nil
+}
+
+// Polled returns those of the matches that are registered and have not ended.
+func Polled(tx *store.Tx, ids ...string) (polled []string, err error) {
+	items, err := tables.GetAll(tx, tables.ActiveMatches, tables.MatchKeys(ids))
+	for _, item := range items {
+		if item["status"].Str() != cricket.ActiveEnded {
+			polled = append(polled, item["matchId"].Str())
+		}
+	}
+	return polled, err
+}

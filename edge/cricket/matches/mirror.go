@@ -1,0 +1,188 @@
+package matches
+
+import (
+	"bytes"
+	"compress/flate"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket/tables"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// shownName is the attribute of a row of active-matches with the display that its holder shows, where nodes share matches:
+// JSON without the time of its change, compressed. The display cache is each node's own, and a display cannot be made from a
+// state alone, which knows no names.
+const shownName = "shown"
+
+// maxShown is how long the JSON of a display may be: many times a usual one.
+const maxShown = 64 << 10
+
+// packShown makes the attribute of a display's row.
+func packShown(state string) (attr.Value, error) {
+	var b bytes.Buffer
+	w, err := flate.NewWriter(&b, flate.BestCompression)
+	if err != nil {
+		return attr.Value{}, fault.Wrap(err, fault.Internal, "shown", "the display cannot be packed")
+	}
+	_, err = io.WriteString(w, timeless(state))
+	if err := errors.Join(err, w.Close()); err != nil {
+		return attr.Value{}, fault.Wrap(err, fault.Internal, "shown", "the display cannot be packed")
+	}
+	return attr.B(b.Bytes()), nil
+}
+
+// unpackShown makes a display's row of the attribute, as of an instant; false for what none can be made of.
+func unpackShown(v attr.Value, at time.Time) (state string, ok bool) {
+	if v.Kind() != attr.KindB {
+		return "", false
+	}
+	raw, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(v.Bytes())), maxShown))
+	if err != nil || len(raw) == 0 || raw[0] != '{' {
+		return "", false
+	}
+	return string(raw) + `,"updatedAt":"` + at.UTC().Format(time.RFC3339Nano) + `"}`, true
+}
+
+// attachShown puts the display that is shown of a match into its row.
+func attachShown(tx *store.Tx, matchID string, item attr.Item) error {
+	row, err := tx.Get(tables.Display, attr.Item{"cacheKey": attr.S(tables.DisplayKey(matchID))})
+	if err != nil || row == nil {
+		return err
+	}
+	item[shownName], err = packShown(row["state"].Str())
+	return err
+}
+
+// Mirror shows on this node what the holders of other matches show: their states come from the cloud, and the displays in
+// them go where pages, streams and phones look for a display.
+type Mirror struct {
+	Store *store.Store
+	Clock clock.Clock
+	Log   *slog.Logger
+	Node  string
+	Holds func(matchID string) bool // this node has the match's lease, and makes the display itself
+}
+
+const (
+	mirrorBatch = 128
+	mirrorRetry = time.Second
+)
+
+// Run mirrors until ctx ends, which is no error, or the store fails for good. It begins with all that is there.
+func (m *Mirror) Run(ctx context.Context) error {
+	changed := clock.NewSignal()
+	stop := m.Store.Watch(changed)
+	defer stop()
+	table, err := m.Store.Describe(tables.ActiveMatches)
+	if err != nil {
+		return err
+	}
+	after, whole := m.Store.Stats().JournalLast, true
+	for {
+		var err error
+		if whole {
+			err = m.all(ctx)
+		}
+		if err == nil {
+			after, whole, err = m.news(ctx, table.ID, after)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case m.Store.Err() != nil:
+			return m.Store.Err()
+		case err != nil:
+			m.Log.Error("the displays of other nodes' matches", "err", err)
+			err = clock.Sleep(ctx, m.Clock, mirrorRetry)
+		case !whole:
+			err = m.Clock.Wait(ctx, time.Time{}, changed)
+		}
+		if err != nil {
+			return nil // ctx has ended
+		}
+	}
+}
+
+// all mirrors every match that has a row.
+func (m *Mirror) all(ctx context.Context) error {
+	var ids []string
+	err := m.Store.View(ctx, func(tx *store.Tx) error {
+		ids = nil
+		for item, err := range tx.ScanAll(store.Scan{Table: tables.ActiveMatches, Projection: "matchId"}) {
+			if err != nil {
+				return err
+			}
+			ids = append(ids, item["matchId"].Str())
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return m.show(ctx, ids)
+}
+
+// news mirrors the matches whose rows have come since; whole tells that some of the journal is gone that was not read.
+func (m *Mirror) news(ctx context.Context, table string, after uint64) (came uint64, whole bool, err error) {
+	for {
+		page, err := m.Store.JournalOf(ctx, store.JournalQuery{TableID: table, After: after, Limit: mirrorBatch})
+		if err != nil {
+			return after, false, err
+		}
+		if page.First > after+1 {
+			return page.Last, true, nil
+		}
+		var ids []string
+		for i := range page.Records {
+			if r := &page.Records[i]; r.Origin == store.OriginCloud && r.New != nil {
+				ids = append(ids, r.Key["matchId"].Str())
+			}
+		}
+		if err := m.show(ctx, ids); err != nil {
+			return after, false, err
+		}
+		after = page.Came
+		if page.Came >= page.Last {
+			return after, false, nil
+		}
+	}
+}
+
+// show writes the displays of matches that others hold.
+func (m *Mirror) show(ctx context.Context, ids []string) error {
+	for _, id := range ids {
+		if m.Holds(id) {
+			continue
+		}
+		if err := m.Store.Update(ctx, func(tx *store.Tx) error { return m.mirror(tx, id) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Mirror) mirror(tx *store.Tx, id string) error {
+	st, row, err := stateRow(tx, id)
+	if row == nil || st.InstanceID == m.Node {
+		return err // what this node has shown itself is there
+	}
+	state, ok := unpackShown(row[shownName], st.LastTickAt)
+	if !ok {
+		return nil
+	}
+	item, err := tx.Get(tables.Display, attr.Item{"cacheKey": attr.S(tables.DisplayKey(id))})
+	if err != nil || item != nil && timeless(item["state"].Str()) == timeless(state) {
+		return err
+	}
+	_, err = tx.Put(store.PutItem{Table: tables.Display, NoOld: true, Item: attr.Item{
+		"cacheKey": attr.S(tables.DisplayKey(id)), "state": attr.S(state), "ttl": attr.Int(tx.Now().Add(outlives).Unix()),
+	}})
+	return err
+}

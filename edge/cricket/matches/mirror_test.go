@@ -1,0 +1,107 @@
+package matches_test
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
+	"github.com/touchline/touchline/edge/cricket/tables"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+// A node shows what the holder of a match shows, from the state alone that came from the cloud; not of a match that it holds
+// itself, nor of one that it was the last to tick.
+func TestMirror(t *testing.T) {
+	holder := newStage(t, cricket.Options{Shared: true})
+	c := clock.NewStepped(holder.now)
+	t.Cleanup(c.Join())
+	here := storetest.OpenWith(t, filepath.Join(t.TempDir(), "here.db"), store.Options{NoSync: true, Now: c.Now}, tables.All()...)
+	service := matches.NewService(here, cricket.Options{})
+	held := map[string]bool{}
+	m := matches.Mirror{Store: here, Clock: c, Log: slog.New(slog.DiscardHandler), Node: "b", Holds: func(id string) bool { return held[id] }}
+	adopt := func(change func(row attr.Item)) {
+		row := holder.row(tables.ActiveMatches, tables.MatchKey("7"))
+		if change != nil {
+			change(row)
+		}
+		err := here.Update(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Adopt(tables.ActiveMatches, tables.MatchKey("7"), row)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	settle := func() {
+		if err := clock.Sleep(t.Context(), c, time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+	}
+	same := func(when string) {
+		t.Helper()
+		want, err := holder.service.Display(t.Context(), "7")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := service.Display(t.Context(), "7")
+		got.UpdatedAt, want.UpdatedAt = time.Time{}, time.Time{}
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-holder +here)\n%s", when, err, diff)
+		}
+	}
+	holder.innings(teamA)
+	holder.ball("4")
+	holder.tick()
+	adopt(nil) // before it runs
+	ctx, cancel := context.WithCancel(t.Context())
+	done, leave := make(chan error, 1), c.Join()
+	go func() {
+		defer leave()
+		done <- m.Run(ctx)
+	}()
+	settle()
+	same("at the start")
+	for mark := range strings.FieldsSeq("6 W 1 . 4") {
+		holder.ball(mark)
+		holder.tick()
+		adopt(nil)
+		settle()
+		same(mark)
+	}
+	before, _ := service.Display(t.Context(), "7")
+	for name, of := range map[string]func(row attr.Item){
+		"held here":         func(attr.Item) { held["7"] = true },
+		"ticked here":       func(row attr.Item) { held["7"] = false; row["instanceId"] = attr.S("b") },
+		"without a display": func(row attr.Item) { delete(row, "shown") },
+		"not a display":     func(row attr.Item) { row["shown"] = attr.B([]byte("x")) },
+	} {
+		holder.ball("1")
+		holder.tick()
+		held["7"] = false
+		adopt(of)
+		settle()
+		if d, err := service.Display(t.Context(), "7"); err != nil || d.Teams[0].Runs != before.Teams[0].Runs {
+			t.Errorf("%s: %d runs, %v", name, d.Teams[0].Runs, err)
+		}
+	}
+	held["7"] = false
+	holder.ball("6")
+	holder.tick()
+	adopt(nil)
+	settle()
+	same("after all")
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,92 @@
+package matches
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/tables"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+func readState(tx *store.Tx, id string) (st cricket.State, found bool, err error) {
+	st, row, err := stateRow(tx, id)
+	return st, row != nil, err
+}
+
+// stateRow reads the state of a match and the row it is in, nil where there is none.
+func stateRow(tx *store.Tx, id string) (st cricket.State, row attr.Item, err error) {
+	row, err = tx.Get(tables.ActiveMatches, tables.MatchKey(id))
+	if err != nil || row == nil {
+		return cricket.State{}, nil, err
+	}
+	return st, row, attr.Unmarshal(row, &st)
+}
+
+// writeState writes the state over its row unless nothing is new but the time of a tick soon after the last.
+func (s *Service) writeState(tx *store.Tx, row attr.Item, last time.Time, st *cricket.State, by Owner) error {
+	item, err := attr.Marshal(st)
+	if err != nil {
+		return err
+	}
+	keepUnknown(row, item)
+	if s.options.Shared {
+		if err := attachShown(tx, st.MatchID, item); err != nil {
+			return err
+		}
+	}
+	if row != nil && st.LastTickAt.Sub(last) < TouchEvery && sameState(row, item) {
+		return nil
+	}
+	return putState(tx, item, by)
+}
+
+// putState writes a row of active-matches, whole and under the fence of its writer.
+func putState(tx *store.Tx, item attr.Item, by Owner) error {
+	item[fenceName] = attr.Int(by.Fence)
+	_, err := tx.Put(store.PutItem{
+		Table: tables.ActiveMatches, Item: item, Condition: ownFence, Params: by.fenceParams(),
+	})
+	if failed, ok := errors.AsType[*store.ConditionFailedError](err); ok {
+		fence, _ := failed.Old[fenceName].Int()
+		return &DeposedError{item["matchId"].Str(), fence}
+	}
+	return err
+}
+
+// keepUnknown takes over the attributes of a row that this version's state does not have: a newer one has written them.
+func keepUnknown(row, item attr.Item) {
+	if len(row) == 0 {
+		return
+	}
+	known := map[string]bool{fenceName: true, shownName: true}
+	for f := range reflect.TypeFor[cricket.State]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("dynamodbav"), ",")
+		known[name] = true
+	}
+	for name, value := range row {
+		if !known[name] {
+			item[name] = value
+		}
+	}
+}
+
+// sameState reports whether a row has a state but for the time of its last tick and the fence it was written under.
+func sameState(row, state attr.Item) bool {
+	extra := 0
+	if _, fenced := row[fenceName]; fenced {
+		extra = 1
+	}
+	if len(row) != len(state)+extra {
+		return false
+	}
+	for name, value := range state {
+		if name != "lastTickAt" && !attr.Equal(row[name], value) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,212 @@
+package payload
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+var updateContent = flag.Bool("update-content", false, "write the golden files of pushes anew")
+
+// contentCase is a golden file: a display and the push that is made of it.
+type contentCase struct {
+	Event        ActivityEvent   `json:"event"`
+	DismissAfter int             `json:"dismissAfter,omitempty"` // seconds
+	Alert        *cricket.Event  `json:"alert,omitempty"`
+	Display      cricket.Display `json:"display"`
+	Push         json.RawMessage `json:"push"`
+}
+
+func (c *contentCase) encode() ([]byte, error) {
+	d := &c.Display
+	at := d.UpdatedAt.Add(time.Second)
+	state := NewContentState(d)
+	p := ActivityPush{Event: c.Event, At: at, State: &state, StaleAt: at.Add(20 * time.Minute)}
+	if c.Alert != nil {
+		p.Alert = NewAlert(d, c.Alert)
+	}
+	if c.Event == ActivityStart {
+		p.Alert, p.Attributes = StartAlert(d), NewAttributes(d)
+	}
+	if c.DismissAfter != 0 {
+		p.DismissAt = at.Add(time.Duration(c.DismissAfter) * time.Second)
+	}
+	return p.Encode(0)
+}
+
+// The title of an alert counts the wickets that its words do.
+func TestTitleOfSeveralWickets(t *testing.T) {
+	for text, want := range map[string]string{
+		"WICKET! P101 b P211 0 (2) · ALP 0/1 (0.2)":                            "Wicket",
+		"2 wickets! P101 b P211 0 (2), P103 b P211 0 (2) · ALP 0/2 (0.4)":      "2 wickets",
+		"10 wickets! P101 b P211 0 (2), P103 b P211 0 (2) · ALP 9 all out (4)": "10 wickets",
+	} {
+		if got := NewAlert(&cricket.Display{}, &cricket.Event{Type: cricket.EventWicket, Text: text}).Title; got != want {
+			t.Errorf("%q is titled %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestContentGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/content/*.json")
+	if err != nil || len(files) < 4 {
+		t.Fatalf("%d golden files, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var c contentCase
+			if err := json.Unmarshal(raw, &c); err != nil {
+				t.Fatal(err)
+			}
+			got, err := c.encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if *updateContent {
+				c.Push = got
+				out, err := json.MarshalIndent(c, "", " ")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(file, append(out, '\n'), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var have, want any
+			if err := json.Unmarshal(got, &have); err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal(c.Push, &want); err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(want, have); d != "" {
+				t.Errorf("push (-want +got):\n%s", d)
+			}
+			if len(got) > 1000 {
+				t.Errorf("%d bytes: a usual push has 500 to 900", len(got))
+			}
+		})
+	}
+}
+
+// TestContentHash looks at what counts as a change: everything a phone shows, and not when it was made.
+func TestContentHash(t *testing.T) {
+	d := cricket.Display{MatchID: "1", Teams: []cricket.TeamScore{{Code: "A", Runs: 1}, {Code: "B"}}, UpdatedAt: time.Unix(1e9, 0)}
+	first := NewContentState(&d).Hash()
+	d.UpdatedAt = d.UpdatedAt.Add(time.Second)
+	if NewContentState(&d).Hash() != first {
+		t.Error("time alone is no change")
+	}
+	d.KeyEvent = &cricket.KeyEvent{Key: "w:1:1", Text: "WICKET!", At: time.Unix(1e9, 0)}
+	banner := NewContentState(&d).Hash()
+	if banner == first {
+		t.Error("a banner is a change")
+	}
+	if d.KeyEvent.At = d.KeyEvent.At.Add(time.Second); NewContentState(&d).Hash() != banner {
+		t.Error("the time of the banner's event alone is no change")
+	}
+	d.KeyEvent = nil
+	d.Teams[0].Runs++
+	if NewContentState(&d).Hash() == first {
+		t.Error("a run is a change")
+	}
+}
+
+// TestContentFits builds displays with absurdly long texts: a push always fits.
+func TestContentFits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringN(0, 3000, -1)
+		d := cricket.Display{
+			MatchID: "1", League: text.Draw(t, "league"), Phase: cricket.PhaseLive, Status: text.Draw(t, "status"),
+			Note: text.Draw(t, "note"), Equation: text.Draw(t, "equation"), Result: text.Draw(t, "result"),
+			KeyEvent: &cricket.KeyEvent{Type: "wicket", Text: text.Draw(t, "key event")},
+			Bowler:   &cricket.Bowler{Name: text.Draw(t, "bowler")}, UpdatedAt: time.Unix(1e9, 0),
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "teams") {
+			d.Teams = append(d.Teams, cricket.TeamScore{Code: text.Draw(t, "code"), Name: text.Draw(t, "name"), Overs: "1.0"})
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "batters") {
+			d.Batters = append(d.Batters, cricket.Batter{Name: text.Draw(t, "batter")})
+		}
+		for range 6 {
+			d.LastBalls = append(d.LastBalls, cricket.BallMark{Mark: "1nb"})
+		}
+		state := NewContentState(&d)
+		before := state.Hash()
+		p := ActivityPush{
+			Event: ActivityStart, At: d.UpdatedAt, State: &state, Alert: NewAlert(&d, &cricket.Event{Text: text.Draw(t, "alert")}),
+			Attributes: NewAttributes(&d),
+		}
+		raw, err := p.Encode(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(raw) > MaxPush {
+			t.Fatalf("%d bytes", len(raw))
+		}
+		if !json.Valid(raw) {
+			t.Fatalf("no JSON: %s", raw)
+		}
+		if state.Hash() != before {
+			t.Fatal("encoding changed the state")
+		}
+	})
+}
+
+func TestEncodeRefuses(t *testing.T) {
+	p := ActivityPush{Event: ActivityStart}
+	if _, err := p.Encode(0); err == nil {
+		t.Error("a start without alert")
+	}
+	if _, err := (&ActivityPush{Event: ActivityUpdate}).Encode(0); err == nil {
+		t.Error("an update without a state")
+	}
+	if raw, err := (&ActivityPush{Event: ActivityEnd}).Encode(0); err != nil || strings.Contains(string(raw), "content-state") {
+		t.Errorf("an end without a state: %s, %v", raw, err)
+	}
+	big := ActivityPush{Event: ActivityUpdate, State: &ContentState{}, Alert: &Alert{Title: strings.Repeat("x", MaxPush)}}
+	if _, err := big.Encode(0); !fault.Is(err, fault.TooLarge) {
+		t.Errorf("above Apple's limit: %v", err)
+	}
+}
+
+// TestPruningOrder takes the state down step by step: the score is what stays.
+func TestPruningOrder(t *testing.T) {
+	lead := 3
+	c := ContentState{
+		Phase: cricket.PhaseLive, Teams: []ContentTeam{{Code: "ENG", Runs: 220}}, Note: strings.Repeat("n", 100),
+		Batters: []ContentBatter{{Name: "Stokes"}}, Bowler: &ContentBowler{Name: "Neesham"}, Lead: &lead,
+		LastBalls: []string{"1"}, Stand: &cricket.Stand{}, KeyEvent: &ContentEvent{Text: strings.Repeat("k", 100)},
+	}
+	size := 1 << 20
+	for limit := 700; limit > 0; limit -= 20 {
+		raw, err := c.Encode(limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(raw) > size {
+			t.Errorf("limit %d: %d bytes, more than with a higher limit", limit, len(raw))
+		}
+		size = len(raw)
+		if !strings.Contains(string(raw), `"runs":220`) {
+			t.Fatalf("limit %d: the score is gone: %s", limit, raw)
+		}
+	}
+	if size > 200 {
+		t.Errorf("%d bytes at the end", size)
+	}
+}

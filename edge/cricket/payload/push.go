@@ -1,0 +1,207 @@
+package payload
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// Sizes of a push in bytes. A usual one is 500 to 700; above our own ceiling the state is pruned, above Apple's it
+// is refused here and not there.
+const (
+	MaxPush      = 4096
+	pushCeiling  = 2048
+	minStateSize = 256
+)
+
+// AttributesType is the Swift type that describes the unchanging part of an activity.
+const AttributesType = "MatchAttributes"
+
+// ActivityEvent is what a push does to a Live Activity.
+type ActivityEvent string
+
+// The events of a Live Activity.
+const (
+	ActivityStart  ActivityEvent = "start"
+	ActivityUpdate ActivityEvent = "update"
+	ActivityEnd    ActivityEvent = "end"
+)
+
+// Alert lights up the screen.
+type Alert struct {
+	Title string `json:"title"`
+	Body  string `json:"body"`
+	Sound string `json:"sound,omitempty"`
+}
+
+// Attributes are what does not change while an activity lives.
+type Attributes struct {
+	MatchID string          `json:"matchId"`
+	League  string          `json:"league"`
+	Teams   []AttributeTeam `json:"teams"`
+}
+
+// AttributeTeam names a side.
+type AttributeTeam struct {
+	ID   int64  `json:"id"`
+	Code string `json:"code"`
+	Name string `json:"name"`
+}
+
+// NewAttributes takes the unchanging part from a display.
+func NewAttributes(d *cricket.Display) *Attributes {
+	a := &Attributes{MatchID: d.MatchID, League: cut(d.League, 40), Teams: []AttributeTeam{}}
+	for _, t := range d.Teams {
+		a.Teams = append(a.Teams, AttributeTeam{ID: t.ID, Code: cut(t.Code, 8), Name: cut(t.Name, 30)})
+	}
+	return a
+}
+
+// ActivityPush is one push to a Live Activity.
+type ActivityPush struct {
+	Event      ActivityEvent
+	At         time.Time     // of the state: a phone ignores what is older than what it shows
+	State      *ContentState // nil: an end that leaves the state as it is
+	StaleAt    time.Time     // zero: never
+	DismissAt  time.Time     // of an end: when it leaves the lock screen; zero: after four hours
+	Alert      *Alert        // required for a start
+	Attributes *Attributes   // of a start
+	Channel    string        // of a start: the broadcast channel that the activity listens to; empty: it gets a token
+}
+
+type apsBody struct {
+	APS aps `json:"aps"`
+}
+
+type aps struct {
+	Timestamp      int64           `json:"timestamp"`
+	Event          ActivityEvent   `json:"event"`
+	ContentState   json.RawMessage `json:"content-state,omitempty"`
+	StaleDate      int64           `json:"stale-date,omitempty"`
+	DismissalDate  int64           `json:"dismissal-date,omitempty"`
+	Alert          *Alert          `json:"alert,omitempty"`
+	AttributesType string          `json:"attributes-type,omitempty"`
+	Attributes     *Attributes     `json:"attributes,omitempty"`
+	InputToken     int             `json:"input-push-token,omitempty"`
+	InputChannel   string          `json:"input-push-channel,omitempty"`
+}
+
+// Encode writes the payload for Apple, pruned to our ceiling or to limit bytes if that is less (0: our ceiling).
+func (p *ActivityPush) Encode(limit int) ([]byte, error) {
+	if p.Event == ActivityStart && (p.Alert == nil || p.Attributes == nil) {
+		return nil, fault.New(fault.Internal, "push_start", "a start needs an alert and attributes")
+	}
+	if p.Event != ActivityEnd && p.State == nil {
+		return nil, fault.New(fault.Internal, "push_state", "a push without a state")
+	}
+	if limit <= 0 || limit > pushCeiling {
+		limit = pushCeiling
+	}
+	body := apsBody{APS: aps{
+		Timestamp: p.At.Unix(), Event: p.Event,
+		StaleDate: epoch(p.StaleAt), DismissalDate: epoch(p.DismissAt), Alert: p.Alert, Attributes: p.Attributes,
+	}}
+	if p.Attributes != nil {
+		body.APS.AttributesType = AttributesType
+	}
+	switch {
+	case p.Event != ActivityStart:
+	case p.Channel != "":
+		body.APS.InputChannel = p.Channel
+	default:
+		body.APS.InputToken = 1
+	}
+	raw, err := encodeContent(body)
+	if err == nil && p.State != nil {
+		room := limit - len(raw) - len(`"content-state":,`)
+		if body.APS.ContentState, err = p.State.Encode(max(minStateSize, room)); err == nil {
+			raw, err = encodeContent(body)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) > MaxPush {
+		return nil, fault.New(fault.TooLarge, "push_size", "a push of %d bytes: Apple takes %d", len(raw), MaxPush)
+	}
+	return raw, nil
+}
+
+func epoch(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Unix()
+}
+
+const alertSound = "default"
+
+// NewAlert words the alert of an event.
+func NewAlert(d *cricket.Display, e *cricket.Event) *Alert {
+	title := alertTitle(e.Type)
+	if title == "" {
+		title = versus(d)
+	}
+	if n, _, several := strings.Cut(e.Text, cricket.WicketsCry); several && e.Type == cricket.EventWicket {
+		title = n + " wickets"
+	}
+	return &Alert{Title: cut(title, 60), Body: cut(e.Text, 170), Sound: alertSound}
+}
+
+// StartAlert words what a phone says when an activity begins by itself.
+func StartAlert(d *cricket.Display) *Alert {
+	body := d.Note
+	for _, better := range []string{d.Equation, d.Result} {
+		if better != "" {
+			body = better
+		}
+	}
+	if body == "" {
+		body = "The match is live."
+	}
+	return &Alert{Title: cut(versus(d), 60), Body: cut(body, 170), Sound: alertSound}
+}
+
+func versus(d *cricket.Display) string {
+	if len(d.Teams) < 2 {
+		return d.League
+	}
+	return d.Teams[0].Name + " v " + d.Teams[1].Name
+}
+
+// alertTitle is the headline of an alert; empty: the match's name is a better one.
+func alertTitle(t cricket.EventType) string {
+	switch t {
+	case cricket.EventWicket:
+		return "Wicket"
+	case cricket.EventHatTrick:
+		return "Hat-trick"
+	case cricket.EventFifty:
+		return "Fifty"
+	case cricket.EventHundred, cricket.EventTwoHundred:
+		return "Hundred"
+	case cricket.EventFiveFor:
+		return "Five wickets"
+	case cricket.EventTenFor:
+		return "Ten wickets"
+	case cricket.EventInningsEnd, cricket.EventDeclared:
+		return "End of innings"
+	case cricket.EventSuperOver:
+		return "Super over"
+	case cricket.EventTargetRevised:
+		return "Target revised"
+	case cricket.EventInterrupted:
+		return "Play stopped"
+	case cricket.EventStumps:
+		return "Stumps"
+	case cricket.EventResult, cricket.EventTie, cricket.EventDraw, cricket.EventNoResult, cricket.EventAbandoned:
+		return "Result"
+	case cricket.EventCorrection:
+		return "Correction"
+	default:
+		return ""
+	}
+}

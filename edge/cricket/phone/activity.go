@@ -1,0 +1,336 @@
+package phone
+
+import (
+	"maps"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket/tables"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// SessionStatus is where the Live Activity of a device for a match stands.
+type SessionStatus string
+
+// The states of a session.
+const (
+	SessionPending   SessionStatus = "pending"   // wanted, no token yet
+	SessionActive    SessionStatus = "active"    // on a lock screen, with a token
+	SessionSuspended SessionStatus = "suspended" // Apple rejected the token
+	SessionEnded     SessionStatus = "ended"
+)
+
+// EndReason says why a session ended.
+type EndReason string
+
+// The reasons.
+const (
+	EndMatchEnded   EndReason = "match_ended"
+	EndUnfollowed   EndReason = "unfollowed"
+	EndDismissed    EndReason = "dismissed"
+	EndTokenInvalid EndReason = "token_invalid"
+)
+
+// StartAnswer is what came of the last start that was sent to a device. Without one it is not known: the answer was lost,
+// or the process ended before it came.
+type StartAnswer string
+
+// The answers. A start that was taken is on the lock screen, or will be: another would be a second card.
+const (
+	StartTaken   StartAnswer = "taken"
+	StartRefused StartAnswer = "refused"
+)
+
+// StartLife is how long Apple may hold a start for a phone that it cannot reach.
+const StartLife = 10 * time.Minute
+
+// Session is the Live Activity of one device for one match: a row of live-activities. An ended session that still
+// has a token owes its phone an end push.
+type Session struct {
+	MatchID          string        `dynamodbav:"matchId" json:"matchId"`
+	Key              string        `dynamodbav:"userId#deviceId" json:"-"`
+	UserID           string        `dynamodbav:"userId" json:"userId"`
+	DeviceID         string        `dynamodbav:"deviceId" json:"deviceId"`
+	Status           SessionStatus `dynamodbav:"status" json:"status"`
+	UpdateToken      string        `dynamodbav:"updateToken,omitempty" json:"-"`
+	ChannelID        string        `dynamodbav:"channelId,omitempty" json:"-"` // listens to a broadcast channel, and has no token
+	CreatedAt        time.Time     `dynamodbav:"createdAt,omitempty" json:"createdAt,omitzero"`
+	SessionStartedAt time.Time     `dynamodbav:"sessionStartedAt,omitempty" json:"sessionStartedAt,omitzero"`
+	StartTries       int           `dynamodbav:"startTries,omitempty" json:"-"` // starts sent without a token in answer
+	StartSentAt      time.Time     `dynamodbav:"startSentAt,omitempty" json:"-"`
+	StartAnswer      StartAnswer   `dynamodbav:"startAnswer,omitempty" json:"-"` // to the last of them
+	ResumedAt        time.Time     `dynamodbav:"resumedAt,omitempty" json:"-"`   // when it was taken up again after its end
+	SuspendedAt      time.Time     `dynamodbav:"suspendedAt,omitempty" json:"suspendedAt,omitzero"`
+	EndedAt          time.Time     `dynamodbav:"endedAt,omitempty" json:"endedAt,omitzero"`
+	EndReason        EndReason     `dynamodbav:"endReason,omitempty" json:"endReason,omitempty"`
+	TTL              int64         `dynamodbav:"ttl,omitempty" json:"-"`
+}
+
+// endedLife is how long the row of an ended session stays: longer than an end push may be owed.
+const endedLife = 24 * time.Hour
+
+// Activities are the Live Activities of all matches. The zero value is ready. Every change is conditional on what it
+// was decided by, so that a token that rotates meanwhile is never lost.
+type Activities struct{}
+
+func sessionKey(matchID, key string) attr.Item {
+	return attr.Item{"matchId": attr.S(matchID), "userId#deviceId": attr.S(key)}
+}
+
+func noSession(matchID string) error {
+	return fault.New(fault.NotFound, "activity_not_found", "there is no Live Activity for match %q", matchID)
+}
+
+// sessionChange is one update of a row, under an optional condition.
+type sessionChange struct {
+	matchID, key string
+	update       string
+	condition    string
+	values       attr.Item
+	after        []store.ItemRef // rows whose changes others see first
+}
+
+// apply makes the change. #s stands for status and #ttl for ttl where they are used; :now is the transaction's.
+func (c sessionChange) apply(tx *store.Tx) (s Session, err error) {
+	p := expr.Params{Names: map[string]string{}, Values: attr.Item{}}
+	text := c.update + " " + c.condition
+	for placeholder, name := range map[string]string{"#s": "status", "#ttl": "ttl"} {
+		if strings.Contains(text, placeholder) {
+			p.Names[placeholder] = name
+		}
+	}
+	maps.Copy(p.Values, c.values)
+	if strings.Contains(text, ":now") {
+		p.Values[":now"] = attr.Time(tx.Now())
+	}
+	images, err := tx.Update(store.UpdateItem{
+		Table: tables.LiveActivities, Key: sessionKey(c.matchID, c.key),
+		Update: c.update, Condition: c.condition, Params: p, Sending: store.Sending{After: c.after},
+	})
+	if err != nil {
+		return Session{}, err
+	}
+	return s, attr.Unmarshal(images.New, &s)
+}
+
+// applyIf is apply for a change that something else may have overtaken: done is false then.
+func (c sessionChange) applyIf(tx *store.Tx) (done bool, err error) {
+	_, err = c.apply(tx)
+	if fault.Is(err, fault.Conflict) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// wanted is the condition of Ensure: there is no session yet, or one that has ended.
+const wanted = "attribute_not_exists(matchId) OR #s = :ended"
+
+// Satisfied reports whether a write under a condition was one of Ensure, and what it asked for is there: there is the
+// row. The condition may use other placeholders than Ensure, and be in brackets.
+func (Activities) Satisfied(condition string, p expr.Params, there attr.Item) bool {
+	plain := placeholder().ReplaceAllStringFunc(condition, func(name string) string {
+		if strings.HasPrefix(name, "#") {
+			return p.Names[name]
+		}
+		return p.Values[name].Str()
+	})
+	if inner, ok := strings.CutPrefix(plain, "("); ok && strings.HasSuffix(inner, ")") {
+		plain = strings.TrimSuffix(inner, ")")
+	}
+	asked := strings.NewReplacer("#s", "status", ":ended", string(SessionEnded)).Replace(wanted)
+	status := there["status"].Str()
+	return plain == asked && status != "" && status != string(SessionEnded)
+}
+
+// placeholder finds the names and values of an expression. It is asked for by conflicts alone.
+func placeholder() *regexp.Regexp { return regexp.MustCompile(`[#:][A-Za-z0-9_]+`) }
+
+// startFields are what a session remembers of its starts, as long as the card of one may come or be there.
+const startFields = "startTries, startSentAt, startAnswer"
+
+// Ensure sees to it that a follower's device has a session that waits for a token or has one. An ended session is
+// taken up again, with what it remembers of its starts; one whose end push has not gone out yet is simply active again.
+func (a Activities) Ensure(tx *store.Tx, matchID, userID, deviceID string, expires int64) (Session, error) {
+	key := tables.SessionKey(userID, deviceID)
+	old, err := a.Get(tx, matchID, key)
+	switch {
+	case err == nil && old.Status != SessionEnded:
+		return old, nil
+	case err != nil && !fault.Is(err, fault.NotFound):
+		return Session{}, err
+	}
+	c := sessionChange{
+		matchID: matchID, key: key,
+		update: "SET #s = :status, userId = :user, deviceId = :device, createdAt = if_not_exists(createdAt, :now), " +
+			"#ttl = :ttl REMOVE endedAt, endReason, channelId",
+		condition: wanted,
+		values: attr.Item{
+			":status": attr.S(string(SessionPending)), ":user": attr.S(userID), ":device": attr.S(deviceID),
+			":ttl": attr.Int(expires), ":ended": attr.S(string(SessionEnded)),
+		},
+	}
+	if old.UpdateToken != "" {
+		c.values[":status"] = attr.S(string(SessionActive))
+		c.update += ", " + startFields
+	} else if old.Key != "" {
+		c.update = strings.Replace(c.update, "SET ", "SET resumedAt = :now, ", 1)
+	}
+	return c.apply(tx)
+}
+
+// end ends a session that has not ended; owed keeps the token for the end push. A card whose token has not come stays
+// remembered, unless it was swiped away.
+func (Activities) end(tx *store.Tx, matchID, key string, why EndReason, owed bool) (done bool, err error) {
+	c := endChange(tx, matchID, key, why)
+	c.update += " REMOVE suspendedAt, channelId"
+	if !owed {
+		c.update += ", updateToken"
+		if why == EndDismissed {
+			c.update += ", " + startFields
+		}
+	}
+	c.condition = "attribute_exists(matchId) AND NOT #s = :ended"
+	return c.applyIf(tx)
+}
+
+// endChange is what every end writes; the row outlives it for a day.
+func endChange(tx *store.Tx, matchID, key string, why EndReason) sessionChange {
+	return sessionChange{
+		matchID: matchID, key: key,
+		update: "SET #s = :ended, endedAt = :now, endReason = :why, #ttl = :ttl",
+		values: attr.Item{
+			":ended": attr.S(string(SessionEnded)), ":why": attr.S(string(why)),
+			":ttl": attr.Int(tx.Now().Add(endedLife).Unix()),
+		},
+	}
+}
+
+// Ended notes that a session is over, its phone having been told.
+func (a Activities) Ended(tx *store.Tx, s *Session, why EndReason) (done bool, err error) {
+	if s.UpdateToken == "" {
+		return a.end(tx, s.MatchID, s.Key, why, false)
+	}
+	c := endChange(tx, s.MatchID, s.Key, why)
+	c.update += " REMOVE updateToken, " + startFields
+	c.condition = "NOT #s = :ended AND updateToken = :token"
+	c.values[":token"] = attr.S(s.UpdateToken)
+	return c.applyIf(tx)
+}
+
+// Settle notes that the end push owed by an ended session has gone out.
+func (Activities) Settle(tx *store.Tx, s *Session) (done bool, err error) {
+	return sessionChange{
+		matchID: s.MatchID, key: s.Key,
+		update: "REMOVE updateToken", condition: "#s = :ended AND updateToken = :token",
+		values: attr.Item{":ended": attr.S(string(SessionEnded)), ":token": attr.S(s.UpdateToken)},
+	}.applyIf(tx)
+}
+
+// Suspend takes a rejected token out of its session. A token that came meanwhile stays.
+func (Activities) Suspend(tx *store.Tx, s *Session) (done bool, err error) {
+	return sessionChange{
+		matchID: s.MatchID, key: s.Key,
+		update:    "SET #s = :suspended, suspendedAt = :now REMOVE updateToken, " + startFields,
+		condition: "#s = :active AND updateToken = :token",
+		values: attr.Item{
+			":suspended": attr.S(string(SessionSuspended)), ":active": attr.S(string(SessionActive)),
+			":token": attr.S(s.UpdateToken),
+		},
+	}.applyIf(tx)
+}
+
+// Rest puts a session whose activity was ended on purpose back to waiting: overnight, or to be renewed.
+func (Activities) Rest(tx *store.Tx, s *Session) (done bool, err error) {
+	c := sessionChange{
+		matchID: s.MatchID, key: s.Key,
+		update:    "SET #s = :pending REMOVE updateToken, channelId, sessionStartedAt, " + startFields,
+		condition: "#s = :active AND updateToken = :token",
+		values: attr.Item{
+			":pending": attr.S(string(SessionPending)), ":active": attr.S(string(SessionActive)),
+			":token": attr.S(s.UpdateToken),
+		},
+	}
+	if s.UpdateToken == "" {
+		c.condition = "#s = :active AND channelId = :token"
+		c.values[":token"] = attr.S(s.ChannelID)
+	}
+	return c.applyIf(tx)
+}
+
+// Joined notes that a start was accepted whose activity listens to a channel: it has no token of its own to wait for.
+func (Activities) Joined(tx *store.Tx, s *Session, channel string) (done bool, err error) {
+	return sessionChange{
+		matchID: s.MatchID, key: s.Key,
+		update: "SET #s = :active, channelId = :channel, sessionStartedAt = :now " +
+			"REMOVE suspendedAt, " + startFields,
+		condition: "#s IN (:pending, :suspended)",
+		values: attr.Item{
+			":active": attr.S(string(SessionActive)), ":channel": attr.S(channel),
+			":pending": attr.S(string(SessionPending)), ":suspended": attr.S(string(SessionSuspended)),
+		},
+	}.applyIf(tx)
+}
+
+// Starting notes, before a start push leaves, that it does: a crash must not start a second activity.
+func (Activities) Starting(tx *store.Tx, s *Session) (done bool, err error) {
+	return sessionChange{
+		matchID: s.MatchID, key: s.Key,
+		update:    "SET startTries = if_not_exists(startTries, :zero) + :one, startSentAt = :now REMOVE startAnswer",
+		condition: "#s IN (:pending, :suspended)",
+		values: attr.Item{
+			":zero": attr.Int(0), ":one": attr.Int(1), ":pending": attr.S(string(SessionPending)),
+			":suspended": attr.S(string(SessionSuspended)),
+		},
+	}.applyIf(tx)
+}
+
+// Answered notes what came of the start that was noted at an instant.
+func (Activities) Answered(tx *store.Tx, s *Session, noted time.Time, answer StartAnswer) (done bool, err error) {
+	return sessionChange{
+		matchID: s.MatchID, key: s.Key,
+		update: "SET startAnswer = :answer", condition: "startSentAt = :noted",
+		values: attr.Item{":answer": attr.S(string(answer)), ":noted": attr.Time(noted)},
+	}.applyIf(tx)
+}
+
+// Unsent notes that the start that was noted at an instant never left: it was no try.
+func (Activities) Unsent(tx *store.Tx, s *Session, noted time.Time) (done bool, err error) {
+	return sessionChange{
+		matchID: s.MatchID, key: s.Key,
+		update: "SET startAnswer = :answer, startTries = startTries - :one", condition: "startSentAt = :noted",
+		values: attr.Item{":answer": attr.S(string(StartRefused)), ":noted": attr.Time(noted), ":one": attr.Int(1)},
+	}.applyIf(tx)
+}
+
+// Again forgets the starts that Apple refused: there is news of the device.
+func (Activities) Again(tx *store.Tx, s *Session) (done bool, err error) {
+	return sessionChange{
+		matchID: s.MatchID, key: s.Key,
+		update:    "REMOVE " + startFields,
+		condition: "#s IN (:pending, :suspended) AND startAnswer = :refused",
+		values: attr.Item{
+			":refused": attr.S(string(StartRefused)), ":pending": attr.S(string(SessionPending)), ":suspended": attr.S(string(SessionSuspended)),
+		},
+	}.applyIf(tx)
+}
+
+// Get returns a session by match and sort key; NotFound if there is none.
+func (Activities) Get(tx *store.Tx, matchID, key string) (s Session, err error) {
+	item, err := tx.Get(tables.LiveActivities, sessionKey(matchID, key))
+	if err != nil {
+		return Session{}, err
+	}
+	if item == nil {
+		return Session{}, noSession(matchID)
+	}
+	return s, attr.Unmarshal(item, &s)
+}
+
+// OfMatch lists the sessions of a match.
+func (Activities) OfMatch(tx *store.Tx, matchID string) ([]Session, error) {
+	return tables.Decode[Session](tx.QueryAll(tables.OfMatch(tables.LiveActivities, matchID)))
+}

@@ -1,0 +1,212 @@
+package phone
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/touchline/touchline/edge/cricket/tables"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// Kinds of tokens in TableDeviceTokens, before the token itself: a text that is registered as two of them is two entries.
+const (
+	kindDevice   = "device#"
+	kindStart    = "start#"
+	kindActivity = "activity#"
+)
+
+// tokenEntry says whose a token is: a row of TableDeviceTokens. A phone belongs to the user who registered it last, and
+// the applications' tables, whose keys begin with the user, cannot be asked who that is. Rows that were written around
+// Devices and Activities have no entry.
+type tokenEntry struct {
+	Token       string `dynamodbav:"token"` // kind and token
+	UserID      string `dynamodbav:"userId"`
+	DeviceToken string `dynamodbav:"deviceToken,omitempty"` // of the device's row
+	MatchID     string `dynamodbav:"matchId,omitempty"`     // of the session's row, for an update token
+	SessionKey  string `dynamodbav:"sessionKey,omitempty"`
+	TTL         int64  `dynamodbav:"ttl,omitempty"` // its row's
+}
+
+func tokenKey(key string) attr.Item { return attr.Item{"token": attr.S(key)} }
+
+// tokenKeys are the keys of the entries that a device's row has.
+func (d *Device) tokenKeys() []string {
+	keys := []string{kindDevice + strings.ToLower(d.DeviceToken)}
+	if d.PushToStartToken != "" {
+		keys = append(keys, kindStart+strings.ToLower(d.PushToStartToken))
+	}
+	return keys
+}
+
+// tokenOwner returns the entry of a token; without one its UserID is empty.
+func tokenOwner(tx *store.Tx, key string) (e tokenEntry, err error) {
+	item, err := tx.Get(tables.DeviceTokens, tokenKey(key))
+	if err != nil || item == nil {
+		return tokenEntry{}, err
+	}
+	return e, attr.Unmarshal(item, &e)
+}
+
+func (e *tokenEntry) put(tx *store.Tx) error {
+	item, err := attr.Marshal(e)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Put(store.PutItem{Table: tables.DeviceTokens, Item: item})
+	return err
+}
+
+// claim makes the tokens of a row its own. The row that had one before loses it, and its user the phone's activities.
+func (ds Devices) claim(tx *store.Tx, d *Device) error {
+	for _, key := range d.tokenKeys() {
+		e, err := tokenOwner(tx, key)
+		if err != nil {
+			return err
+		}
+		if e.UserID != "" && (e.UserID != d.UserID || e.DeviceToken != d.DeviceToken) {
+			if err := ds.lose(tx, &e, d.UserID); err != nil {
+				return err
+			}
+		}
+		e = tokenEntry{Token: key, UserID: d.UserID, DeviceToken: d.DeviceToken, TTL: d.TTL}
+		if err := e.put(tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lose takes a token from the row of its entry: with the device token the row goes. If another user has the phone now,
+// what runs on it of the old one's ends. The activities are still on its lock screen, where they are nobody's: they
+// are owed an end push.
+func (ds Devices) lose(tx *store.Tx, e *tokenEntry, userID string) error {
+	all, err := ds.Of(tx, e.UserID)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(all, func(d Device) bool { return d.DeviceToken == e.DeviceToken })
+	if i < 0 || !slices.Contains(all[i].tokenKeys(), e.Token) {
+		return nil // it has another token by now
+	}
+	old := &all[i]
+	if strings.HasPrefix(e.Token, kindDevice) {
+		err = ds.remove(tx, old)
+	} else {
+		_, err = tx.Update(store.UpdateItem{
+			Table: tables.Devices, Key: deviceKey(old.UserID, old.DeviceToken), Update: "REMOVE pushToStartToken, pushToStartAt",
+		})
+	}
+	if err != nil || e.UserID == userID {
+		return err
+	}
+	return Activities{}.endDevice(tx, e.UserID, old.DeviceID, len(all) == 1)
+}
+
+// remove deletes the row of a device, and its entries.
+func (Devices) remove(tx *store.Tx, d *Device) error {
+	if _, err := tx.Delete(store.DeleteItem{Table: tables.Devices, Key: deviceKey(d.UserID, d.DeviceToken)}); err != nil {
+		return err
+	}
+	return d.release(tx, d.tokenKeys()...)
+}
+
+// release deletes entries of a row, unless they are another's by now.
+func (d *Device) release(tx *store.Tx, keys ...string) error {
+	for _, key := range keys {
+		_, err := tx.Delete(store.DeleteItem{
+			Table: tables.DeviceTokens, Key: tokenKey(key), Condition: "userId = :u AND deviceToken = :d",
+			Params: expr.Params{Values: attr.Item{":u": attr.S(d.UserID), ":d": attr.S(d.DeviceToken)}},
+		})
+		if err != nil && !fault.Is(err, fault.Conflict) {
+			return err
+		}
+	}
+	return nil
+}
+
+// released deletes the entries of a row that is no more, but for those that its successor keeps.
+func released(tx *store.Tx, old attr.Item, keep ...string) error {
+	before := Device{
+		UserID: old["userId"].Str(), DeviceToken: old["deviceToken"].Str(), PushToStartToken: old["pushToStartToken"].Str(),
+	}
+	gone := slices.DeleteFunc(before.tokenKeys(), func(key string) bool { return slices.Contains(keep, key) })
+	return before.release(tx, gone...)
+}
+
+// changed brings the entries of a row up to date that was old, or new if that is nil.
+func (ds Devices) changed(tx *store.Tx, old attr.Item, d *Device) error {
+	if old != nil {
+		if err := released(tx, old, d.tokenKeys()...); err != nil {
+			return err
+		}
+	}
+	return ds.claim(tx, d)
+}
+
+// endDevice ends what a user has on a device that is another's now, over all matches; only tells that they had no
+// other device, so that what runs on an unnamed one runs there.
+func (a Activities) endDevice(tx *store.Tx, userID, deviceID string, only bool) error {
+	all, err := a.OfUser(tx, userID)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		s := &all[i]
+		if s.Status == SessionEnded || s.DeviceID != deviceID && !(only && s.DeviceID == UnnamedDevice) {
+			continue
+		}
+		if _, err := a.end(tx, s.MatchID, s.Key, EndTokenInvalid, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeToken makes the update token of a session its own: another user's session loses it.
+func (a Activities) takeToken(tx *store.Tx, s *Session) error {
+	key := kindActivity + s.UpdateToken
+	e, err := tokenOwner(tx, key)
+	if err != nil {
+		return err
+	}
+	if e.UserID != "" && e.UserID != s.UserID {
+		old, err := a.Get(tx, e.MatchID, e.SessionKey)
+		if err == nil && old.UpdateToken == s.UpdateToken {
+			err = a.loseToken(tx, &old)
+		}
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+	}
+	e = tokenEntry{Token: key, UserID: s.UserID, MatchID: s.MatchID, SessionKey: s.Key, TTL: s.TTL}
+	return e.put(tx)
+}
+
+// loseToken ends a session whose token is another's. Its phone is owed nothing: the activity goes on.
+func (a Activities) loseToken(tx *store.Tx, s *Session) (err error) {
+	if s.Status == SessionEnded {
+		_, err = a.Settle(tx, s)
+	} else {
+		_, err = a.Ended(tx, s, EndTokenInvalid)
+	}
+	return err
+}
+
+// FillDeviceTokens makes the entries of the devices that were registered before there were any. Of rows with the same
+// token the one heard of last has it: the others lose it as they would have.
+func FillDeviceTokens(tx *store.Tx) error {
+	all, err := tables.Decode[Device](tx.ScanAll(store.Scan{Table: tables.Devices}))
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(all, func(a, b Device) int { return a.LastSeenAt.Compare(b.LastSeenAt) })
+	for i := range all {
+		if err := (Devices{}).claim(tx, &all[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

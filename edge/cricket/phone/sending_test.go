@@ -1,0 +1,52 @@
+package phone
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// sends is a replicator that lists of each write to what other rows' writes it stands behind.
+type sends struct{ list []string }
+
+// Compile implements store.Replicator.
+func (s *sends) Compile(_ *store.Tx, writes []store.Write) error {
+	for i := range writes {
+		w := &writes[i]
+		text := fmt.Sprint(w.Op, " ", sortKey(w.Key))
+		for _, ref := range w.Sending.After {
+			text += " after " + sortKey(ref.Key)
+		}
+		s.list = append(s.list, text)
+	}
+	return nil
+}
+
+// Expire implements store.Replicator.
+func (s *sends) Expire(*store.Tx, *store.TableSpec, attr.Item) (bool, error) { return true, nil }
+
+func sortKey(key attr.Item) string {
+	if token := key["deviceToken"].Str(); token != "" {
+		return token[:1]
+	}
+	return key["userId#deviceId"].Str()
+}
+
+// A row that takes the place of others is sent after what was written to those: nobody sees a phone, or a token, in two rows.
+func TestRowsInThePlaceOfOthers(t *testing.T) {
+	r := newUserRig(t)
+	s := &sends{}
+	r.s.Replicate(s)
+	r.register(Devices{}, Device{UserID: "u1", DeviceToken: token("a"), DeviceID: "d1"})
+	r.register(Devices{}, Device{UserID: "u1", DeviceToken: token("b"), DeviceID: "d1"})
+	r.got("u1", "d1", token("c"), r.now)
+	r.got("u1", "d2", token("c"), r.now)
+	want := []string{
+		"UpdateItem a", "DeleteItem a", "UpdateItem b after a", "UpdateItem u1#d1", "UpdateItem u1#d1", "UpdateItem u1#d2 after u1#d1",
+	}
+	if fmt.Sprint(s.list) != fmt.Sprint(want) {
+		t.Errorf("sent is %q, want %q", s.list, want)
+	}
+}

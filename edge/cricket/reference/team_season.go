@@ -1,0 +1,109 @@
+package reference
+
+import (
+	"strconv"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
+	"github.com/touchline/touchline/edge/cricket/tables"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// TeamSeasons are the teams of seasons. The zero value is ready.
+type TeamSeasons struct{}
+
+func teamSeasonKey(seasonID, teamID string) attr.Item {
+	return attr.Item{"seasonId": attr.S(seasonID), "teamId": attr.S(teamID)}
+}
+
+// Get returns a team of a season; NotFound if there is none.
+func (TeamSeasons) Get(tx *store.Tx, seasonID, teamID string) (TeamSeasonRecord, error) {
+	return tables.One[TeamSeasonRecord](tx, tables.TeamSeasons, teamSeasonKey(seasonID, teamID),
+		fault.New(fault.NotFound, "team_season_not_found", "team %q is not in season %q", teamID, seasonID))
+}
+
+// Of lists the teams of a season by id; none is an empty list.
+func (TeamSeasons) Of(tx *store.Tx, seasonID string) ([]TeamSeasonRecord, error) {
+	if seasonID == "" {
+		return nil, nil // no season: as a key it would be refused
+	}
+	return tables.Decode[TeamSeasonRecord](tx.QueryAll(store.Query{
+		Table: tables.TeamSeasons, KeyCondition: "seasonId = :s",
+		Params: expr.Params{Values: attr.Item{":s": attr.S(seasonID)}},
+	}))
+}
+
+// Put writes records whole, twenty-five at a time; those that are there as they are, are not written.
+func (TeamSeasons) Put(tx *store.Tx, records ...TeamSeasonRecord) error {
+	var news []attr.Item
+	seen := map[[2]string]bool{}
+	for i := range records {
+		r := &records[i]
+		id := [2]string{r.SeasonID, r.TeamID}
+		if r.SeasonID == "" || r.TeamID == "" || seen[id] {
+			continue
+		}
+		seen[id] = true
+		next, err := attr.Marshal(r)
+		if err != nil {
+			return err
+		}
+		old, err := tx.Get(tables.TeamSeasons, teamSeasonKey(r.SeasonID, r.TeamID))
+		if err != nil {
+			return err
+		}
+		if old != nil {
+			old["updatedAt"] = next["updatedAt"] // alone it is no news
+		}
+		if old == nil || !attr.EqualItems(old, next) {
+			news = append(news, next)
+		}
+	}
+	return tables.PutAll(tx, tables.TeamSeasons, news)
+}
+
+// standing is how the teams of a season have done in the matches that are known here.
+type standing map[string]*TeamSeasonRecord
+
+// Standings counts the results of a season's matches, by team id. A match that has no winner and is over is undecided.
+func Standings(fixtures []matches.Fixture, seasonID string) map[string]*TeamSeasonRecord {
+	table := standing{}
+	for i := range fixtures {
+		f := &fixtures[i]
+		if f.SeasonID != seasonID {
+			continue
+		}
+		for _, t := range f.Teams {
+			if t.ID == 0 {
+				continue
+			}
+			r := table.of(seasonID, strconv.FormatInt(t.ID, 10))
+			r.LeagueID, r.Name, r.Code = strconv.FormatInt(f.LeagueID, 10), t.Name, t.Code
+			if f.Phase != cricket.PhaseCompleted && f.Phase != cricket.PhaseAbandoned {
+				continue
+			}
+			r.Played++
+			switch f.WinnerID {
+			case 0:
+				r.Undecided++
+			case t.ID:
+				r.Won++
+			default:
+				r.Lost++
+			}
+		}
+	}
+	return table
+}
+
+func (s standing) of(seasonID, teamID string) *TeamSeasonRecord {
+	r := s[teamID]
+	if r == nil {
+		r = &TeamSeasonRecord{SeasonID: seasonID, TeamID: teamID}
+		s[teamID] = r
+	}
+	return r
+}
