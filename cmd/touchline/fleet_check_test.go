@@ -105,11 +105,11 @@ func (f *fleet) judge() {
 // alone plays each match in a node that is alone.
 func (f *fleet) alone() (out []*cricketapp.ReplayReport) {
 	f.t.Helper()
-	var tapes []string
+	var recordings []string
 	for _, m := range f.matches {
-		tapes = append(tapes, m.tape)
+		recordings = append(recordings, m.recording)
 	}
-	err := cricketapp.Replay(f.t.Context(), cricketapp.ReplayConfig{Sources: tapes, Phones: 1, Report: func(r *cricketapp.ReplayReport) error {
+	err := cricketapp.Replay(f.t.Context(), cricketapp.ReplayConfig{Sources: recordings, Phones: 1, Report: func(r *cricketapp.ReplayReport) error {
 		out = append(out, r)
 		return nil
 	}})

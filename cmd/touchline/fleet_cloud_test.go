@@ -34,11 +34,11 @@ const (
 func TestFleetOfProcesses(t *testing.T) {
 	f := newFleet(t)
 	// In two matches there is time for all that happens, two come to their results meanwhile.
-	for _, tape := range []struct {
+	for _, rec := range []struct {
 		id   string
 		left int // balls
 	}{{"1192877", 70}, {"1208093", 18}, {"1195619", 70}, {"1226827", 16}} {
-		f.play(tape.id, tape.left)
+		f.play(rec.id, rec.left)
 	}
 	f.start("a")
 	f.until("the first node has found all matches", fleetSlack, func() bool { return f.shares()[nil] == 0 })
@@ -275,16 +275,16 @@ func (f *fleet) until(what string, limit time.Duration, so func() bool) {
 }
 
 // play puts a recorded match on the feed, with so many balls left to be bowled, and holds it there.
-func (f *fleet) play(tape string, left int) {
+func (f *fleet) play(recording string, left int) {
 	f.t.Helper()
-	p, err := f.deck.Start(replay.StartReplay{TapeID: tape, Speed: fleetSpeed})
+	p, err := f.deck.Start(replay.StartReplay{RecordingID: recording, Speed: fleetSpeed})
 	if err == nil {
 		_, err = f.deck.Control(p.ID, replay.Control{Action: "seek", Position: p.Balls - left})
 	}
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	f.matches = append(f.matches, fleetMatch{id: p.MatchID, tape: tape})
+	f.matches = append(f.matches, fleetMatch{id: p.MatchID, recording: recording})
 	f.one(p.ID, "pause")
 }
 

@@ -69,7 +69,7 @@ func (s *fleetStatus) works() bool {
 }
 
 // fleetMatch is a match that is played.
-type fleetMatch struct{ id, tape string }
+type fleetMatch struct{ id, recording string }
 
 // fleetPhone is a phone, whose user follows a match.
 type fleetPhone struct {

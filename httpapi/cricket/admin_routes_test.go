@@ -22,18 +22,18 @@ import (
 // fakeDeck plays nothing, and knows it.
 type fakeDeck struct{ playing []replay.Playing }
 
-func (d *fakeDeck) Tapes() []replay.Info {
+func (d *fakeDeck) Recordings() []replay.Info {
 	return []replay.Info{{ID: "1144530", Title: "England v New Zealand", Date: "2019-07-14", Type: "ODI", Event: "World Cup", Balls: 612}}
 }
 
 func (d *fakeDeck) Start(r replay.StartReplay) (replay.Playing, error) {
-	if r.TapeID != "1144530" {
-		return replay.Playing{}, fault.New(fault.NotFound, "tape_not_found", "There is no tape %q.", r.TapeID)
+	if r.RecordingID != "1144530" {
+		return replay.Playing{}, fault.New(fault.NotFound, "tape_not_found", "There is no tape %q.", r.RecordingID)
 	}
 	if len(d.playing) > 0 {
 		return replay.Playing{}, fault.New(fault.Conflict, "replay_exists", "It is being played already.")
 	}
-	d.playing = []replay.Playing{{ID: "1144530", TapeID: "1144530", MatchID: "1144530", Title: "England v New Zealand", Status: "playing",
+	d.playing = []replay.Playing{{ID: "1144530", RecordingID: "1144530", MatchID: "1144530", Title: "England v New Zealand", Status: "playing",
 		Balls: 612, MsPerBall: 30_000, Speed: r.Speed, Faults: r.Faults, StartedAt: rigNow}}
 	return d.playing[0], nil
 }

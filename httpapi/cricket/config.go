@@ -44,8 +44,8 @@ type Ensure func(ctx context.Context, table string, keys ...attr.Item) error
 // Deck plays recorded matches as if they were live. Unknown recordings and replays are fault.NotFound, what cannot be done now
 // fault.Conflict, what makes no sense fault.Invalid.
 type Deck interface {
-	// Tapes lists what can be played.
-	Tapes() []replay.Info
+	// Recordings lists what can be played.
+	Recordings() []replay.Info
 	// Start plays a recording from its beginning.
 	Start(r replay.StartReplay) (replay.Playing, error)
 	// List returns what was started and not removed.

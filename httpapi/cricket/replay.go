@@ -28,8 +28,8 @@ func (a *api) ofDeck(do func(c *gin.Context, deck Deck) error) httpapi.Handler {
 	}
 }
 
-func getTapes(c *gin.Context, deck Deck) error {
-	return httpapi.JSON(c, httpapi.NewList(deck.Tapes(), ""), nil)
+func getRecordings(c *gin.Context, deck Deck) error {
+	return httpapi.JSON(c, httpapi.NewList(deck.Recordings(), ""), nil)
 }
 
 func getReplays(c *gin.Context, deck Deck) error {
@@ -40,7 +40,7 @@ func getReplays(c *gin.Context, deck Deck) error {
 func postReplay(c *gin.Context, deck Deck) error {
 	b := httpapi.Body(c)
 	ask := replay.StartReplay{
-		TapeID: bind.Need(b, "tapeId", matchMember(b)), Speed: b.Number("speed", 0.01, maxSpeed, 1), Faults: uint64(b.Whole("faults", maxSeed, 0)),
+		RecordingID: bind.Need(b, "tapeId", matchMember(b)), Speed: b.Number("speed", 0.01, maxSpeed, 1), Faults: uint64(b.Whole("faults", maxSeed, 0)),
 	}
 	if err := b.Err(); err != nil {
 		return err

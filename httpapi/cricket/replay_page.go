@@ -18,7 +18,7 @@ func (a *api) getReplayPage(c *gin.Context, deck Deck) error {
 }
 
 func (a *api) replayPage(c *gin.Context, deck Deck, status int, problem string) error {
-	view, err := a.pages.Replays(page.ReplayInput{Tapes: deck.Tapes(), Query: c.Query("q"), Playing: deck.List(), Problem: problem})
+	view, err := a.pages.Replays(page.ReplayInput{Recordings: deck.Recordings(), Query: c.Query("q"), Playing: deck.List(), Problem: problem})
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (a *api) replayPage(c *gin.Context, deck Deck, status int, problem string) 
 // startByForm starts a recording: a form with tapeId, speed and faults.
 func startByForm(c *gin.Context, deck Deck) error {
 	f := form{r: c.Request}
-	ask := replay.StartReplay{TapeID: f.r.PostFormValue("tapeId"), Speed: f.number("speed", maxSpeed, 1), Faults: f.seed()}
+	ask := replay.StartReplay{RecordingID: f.r.PostFormValue("tapeId"), Speed: f.number("speed", maxSpeed, 1), Faults: f.seed()}
 	if f.err != nil {
 		return f.err
 	}

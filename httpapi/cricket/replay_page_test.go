@@ -63,7 +63,7 @@ func TestReplayPage(t *testing.T) {
 		}
 	}
 	if w := send("nobody-in-particular", "POST", "/cricket/-/replay", nil, "same-origin"); w.Code != http.StatusForbidden {
-		t.Errorf("a user plays tapes: %d", w.Code)
+		t.Errorf("a user plays recordings: %d", w.Code)
 	}
 }
 

@@ -77,7 +77,7 @@ func (a *api) staffRoutes() []httpapi.Route {
 		{Method: "POST", Path: "/admin/notifications/push", Access: httpapi.Admin, Do: a.postNotification},
 		{Method: "GET", Path: "/admin/notifications/users", Access: httpapi.Admin, Do: getNotified},
 		{Method: "GET", Path: "/admin/notifications/subscriptions", Access: httpapi.Admin, Do: getSubscriptions},
-		{Method: "GET", Path: "/admin/replay/tapes", Access: httpapi.Admin, Do: a.ofDeck(getTapes)},
+		{Method: "GET", Path: "/admin/replay/tapes", Access: httpapi.Admin, Do: a.ofDeck(getRecordings)},
 		{Method: "GET", Path: "/admin/replay/matches", Access: httpapi.Admin, Do: a.ofDeck(getReplays)},
 		{Method: "POST", Path: "/admin/replay/matches", Access: httpapi.Admin, Do: a.ofDeck(postReplay)},
 		{Method: "POST", Path: "/admin/replay/matches/:id/control", Access: httpapi.Admin, Do: a.ofDeck(postReplayControl)},

@@ -34,11 +34,11 @@ func TestDeckOutlivesTheNode(t *testing.T) {
 	first := start()
 	seen := 0
 	first.changed = func() { seen++ }
-	kept, err := first.Start(replay.StartReplay{TapeID: "1192877", Speed: 2, Faults: 7})
+	kept, err := first.Start(replay.StartReplay{RecordingID: "1192877", Speed: 2, Faults: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
-	gone, err := first.Start(replay.StartReplay{TapeID: "1144530", Speed: 1})
+	gone, err := first.Start(replay.StartReplay{RecordingID: "1144530", Speed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,15 +48,15 @@ func TestDeckOutlivesTheNode(t *testing.T) {
 	if err := first.Remove(gone.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := first.Start(replay.StartReplay{TapeID: "none", Speed: 1}); err == nil || seen != 4 {
+	if _, err := first.Start(replay.StartReplay{RecordingID: "none", Speed: 1}); err == nil || seen != 4 {
 		t.Errorf("%d of 4 changes were told, %v", seen, err)
 	}
 	again := start().List()
 	if diff := cmp.Diff([]replay.Playing{kept}, again); diff != "" {
 		t.Errorf("on the deck after a restart (-before +after):\n%s", diff)
 	}
-	if _, err := start().Start(replay.StartReplay{TapeID: "none", Speed: 1}); !fault.Is(err, fault.NotFound) {
-		t.Errorf("an unknown tape: %v, want fault.NotFound", err)
+	if _, err := start().Start(replay.StartReplay{RecordingID: "none", Speed: 1}); !fault.Is(err, fault.NotFound) {
+		t.Errorf("an unknown recording: %v, want fault.NotFound", err)
 	}
 	if n := len(start().List()); n != 1 {
 		t.Errorf("a refused start left %d replays on the deck, want 1", n)

@@ -53,7 +53,7 @@ func TestOneDeckOfAFleetIsRead(t *testing.T) {
 			}
 		}
 	}
-	ask := replay.StartReplay{TapeID: "1192877", Speed: 1}
+	ask := replay.StartReplay{RecordingID: "1192877", Speed: 1}
 	for deadline := time.Now().Add(hang.Limit(time.Minute)); ; <-time.After(10 * time.Millisecond) {
 		_, err := nodes[1].replays().Start(ask)
 		if !fault.Is(err, fault.Conflict) || time.Now().After(deadline) {

@@ -220,9 +220,9 @@ func (f *fleet) until(what string, ok func() bool) {
 }
 
 // play puts a recorded match on the feed, some balls into it.
-func (f *fleet) play(tape string, balls int) (matchID string) {
+func (f *fleet) play(recording string, balls int) (matchID string) {
 	f.t.Helper()
-	p, err := f.deck.Start(replay.StartReplay{TapeID: tape, Speed: 1})
+	p, err := f.deck.Start(replay.StartReplay{RecordingID: recording, Speed: 1})
 	if err == nil {
 		p, err = f.deck.Control(p.ID, replay.Control{Action: "seek", Position: balls})
 	}
@@ -406,11 +406,11 @@ func testFleet(t *testing.T, nodes int) {
 		f.start(fmt.Sprintf("node%d", i))
 	}
 	var matches []string
-	for _, tape := range []struct {
+	for _, rec := range []struct {
 		id    string
 		balls int // bowled before: two dozen are left
 	}{{"1192877", 201}, {"1208093", 220}, {"1195619", 220}, {"1226827", 226}} {
-		matches = append(matches, f.play(tape.id, tape.balls))
+		matches = append(matches, f.play(rec.id, rec.balls))
 	}
 	for i, id := range matches {
 		f.follow(fmt.Sprintf("phone%d", i), id)

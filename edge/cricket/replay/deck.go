@@ -39,24 +39,24 @@ const (
 
 // Playing is a replay as it stands.
 type Playing struct {
-	ID        string    `json:"id"`
-	TapeID    string    `json:"tapeId"`
-	MatchID   string    `json:"matchId"` // that it is played as
-	Title     string    `json:"title"`
-	Status    string    `json:"status"` // playing, paused, stopped, finished, or the break that the match is in
-	Cursor    int       `json:"cursor"` // balls bowled
-	Balls     int       `json:"balls"`
-	MsPerBall float64   `json:"msPerBall"`
-	Speed     float64   `json:"speed"`     // 38,000 / MsPerBall
-	StartedAt time.Time `json:"startedAt"` // the first ball is MsPerBall later; in the future just after a start
-	Faults    uint64    `json:"faults"`    // seed of the lies; 0: none
+	ID          string    `json:"id"`
+	RecordingID string    `json:"tapeId"`
+	MatchID     string    `json:"matchId"` // that it is played as
+	Title       string    `json:"title"`
+	Status      string    `json:"status"` // playing, paused, stopped, finished, or the break that the match is in
+	Cursor      int       `json:"cursor"` // balls bowled
+	Balls       int       `json:"balls"`
+	MsPerBall   float64   `json:"msPerBall"`
+	Speed       float64   `json:"speed"`     // 38,000 / MsPerBall
+	StartedAt   time.Time `json:"startedAt"` // the first ball is MsPerBall later; in the future just after a start
+	Faults      uint64    `json:"faults"`    // seed of the lies; 0: none
 }
 
 // StartReplay asks for a recording to be played. Speed 0 stands for 1.
 type StartReplay struct {
-	TapeID string
-	Speed  float64
-	Faults uint64
+	RecordingID string
+	Speed       float64
+	Faults      uint64
 }
 
 // Control changes a replay.
@@ -87,8 +87,8 @@ func (d *Deck) shows() []*show {
 	return out
 }
 
-// Tapes lists what can be played, oldest first.
-func (d *Deck) Tapes() []Info { return List() }
+// Recordings lists what can be played, oldest first.
+func (d *Deck) Recordings() []Info { return List() }
 
 // Start plays a recording from a minute before its beginning, less at a higher speed: toss and line-ups are known, and play is
 // about to start. Errors: fault.NotFound for an unknown recording, fault.Invalid for an impossible
@@ -100,7 +100,7 @@ func (d *Deck) Start(r StartReplay) (Playing, error) {
 	if err := checkSpeed(r.Speed); err != nil {
 		return Playing{}, err
 	}
-	recorded, err := Load(r.TapeID)
+	recorded, err := Load(r.RecordingID)
 	if err != nil {
 		return Playing{}, err
 	}
@@ -116,7 +116,7 @@ func (d *Deck) Start(r StartReplay) (Playing, error) {
 	now := d.clock.Now()
 	lead := time.Duration(float64(demoBefore) / r.Speed)
 	state := saved{
-		ID: fmt.Sprintf("%s%03d", r.TapeID, d.started), TapeID: r.TapeID,
+		ID: fmt.Sprintf("%s%03d", r.RecordingID, d.started), RecordingID: r.RecordingID,
 		StartedAt: now.Add(lead), Lead: lead, Speed: r.Speed, Faults: r.Faults,
 	}
 	p, err := newPlay(recorded, state)
@@ -218,7 +218,7 @@ func (d *Deck) Load(raw []byte) error {
 	}
 	var plays []*play
 	for _, state := range s.Plays {
-		recorded, err := Load(state.TapeID)
+		recorded, err := Load(state.RecordingID)
 		if err != nil {
 			continue
 		}

@@ -12,16 +12,16 @@ import (
 
 // saved is all that has to be known of a replay.
 type saved struct {
-	ID        string        `json:"id"`
-	TapeID    string        `json:"tapeId"`
-	StartedAt time.Time     `json:"startedAt"`
-	Lead      time.Duration `json:"lead,omitempty"` // how long before that it was put on the deck, in nanoseconds
-	Speed     float64       `json:"speed"`
-	Faults    uint64        `json:"faults,omitempty"`
-	Paused    bool          `json:"paused,omitempty"`
-	Held      time.Duration `json:"held,omitempty"`    // of a paused one: how long to its next ball, in nanoseconds
-	Stopped   *time.Time    `json:"stopped,omitempty"` // when it was given up
-	Runs      []run         `json:"runs"`
+	ID          string        `json:"id"`
+	RecordingID string        `json:"tapeId"`
+	StartedAt   time.Time     `json:"startedAt"`
+	Lead        time.Duration `json:"lead,omitempty"` // how long before that it was put on the deck, in nanoseconds
+	Speed       float64       `json:"speed"`
+	Faults      uint64        `json:"faults,omitempty"`
+	Paused      bool          `json:"paused,omitempty"`
+	Held        time.Duration `json:"held,omitempty"`    // of a paused one: how long to its next ball, in nanoseconds
+	Stopped     *time.Time    `json:"stopped,omitempty"` // when it was given up
+	Runs        []run         `json:"runs"`
 }
 
 // run is a stretch of play at one pace: the ball First is bowled at At, the next one MsPerBall later, and so on, until
@@ -180,7 +180,7 @@ func (p *play) build() {
 func (p *play) playing(now time.Time) Playing {
 	mo := p.match.At(now)
 	out := Playing{
-		ID: p.ID, TapeID: p.TapeID, MatchID: p.ID, Title: p.recorded.rec.Teams[0].Name + " v " + p.recorded.rec.Teams[1].Name,
+		ID: p.ID, RecordingID: p.RecordingID, MatchID: p.ID, Title: p.recorded.rec.Teams[0].Name + " v " + p.recorded.rec.Teams[1].Name,
 		Status: "playing", Cursor: p.cursor(now), Balls: len(p.recorded.balls), MsPerBall: p.ms(), Speed: p.Speed,
 		StartedAt: p.StartedAt, Faults: p.Faults,
 	}

@@ -50,7 +50,7 @@ const lead38 = time.Minute / 38
 // A replay is on the deck for a minute of play before it starts: not in play, toss and line-ups known.
 func TestDeckLead(t *testing.T) {
 	d, c := newDeckAt(t)
-	id := start(t, d, StartReplay{TapeID: "1192877", Speed: 2}).ID
+	id := start(t, d, StartReplay{RecordingID: "1192877", Speed: 2}).ID
 	for range 29 {
 		data := told(t, d, id)
 		if data["status"] != "NS" || data["toss_won_team_id"] == nil || ballsTold(data) != 0 {
@@ -74,7 +74,7 @@ func TestDeckLead(t *testing.T) {
 func TestDeckLeadOfALyingFeed(t *testing.T) {
 	d, _ := newDeckAt(t)
 	for seed := range uint64(20) {
-		id := start(t, d, StartReplay{TapeID: "1192877", Speed: 100, Faults: seed + 1}).ID
+		id := start(t, d, StartReplay{RecordingID: "1192877", Speed: 100, Faults: seed + 1}).ID
 		data := told(t, d, id)
 		if data["status"] != "NS" || data["toss_won_team_id"] == nil || ballsTold(data) != 0 {
 			t.Errorf("seed %d: %v, toss %v, %d balls", seed+1, data["status"], data["toss_won_team_id"], ballsTold(data))
@@ -133,7 +133,7 @@ func TestDeckCursor(t *testing.T) {
 	}
 	for _, speed := range speeds {
 		d, c := newDeckAt(t)
-		p := start(t, d, StartReplay{TapeID: "1343760", Speed: speed})
+		p := start(t, d, StartReplay{RecordingID: "1343760", Speed: speed})
 		first := 0 // balls of the first innings
 		m, err := Load("1343760")
 		if err != nil {
@@ -179,7 +179,7 @@ func TestDeckCursor(t *testing.T) {
 
 func TestDeckControls(t *testing.T) {
 	d, c := newDeckAt(t)
-	id := start(t, d, StartReplay{TapeID: "1144530", Speed: 38}).ID // a ball a second
+	id := start(t, d, StartReplay{RecordingID: "1144530", Speed: 38}).ID // a ball a second
 	c.add(lead38 + 10*time.Second + 300*time.Millisecond)
 	step := func(name string, p Playing, cursor int, status string) {
 		t.Helper()
@@ -226,14 +226,14 @@ func TestDeckControls(t *testing.T) {
 
 func TestDeckRefuses(t *testing.T) {
 	d, _ := newDeckAt(t)
-	id := start(t, d, StartReplay{TapeID: "1144530"}).ID
+	id := start(t, d, StartReplay{RecordingID: "1144530"}).ID
 	for _, tt := range []struct {
 		do   func() error
 		kind fault.Kind
 	}{
-		{func() error { _, err := d.Start(StartReplay{TapeID: "7"}); return err }, fault.NotFound},
-		{func() error { _, err := d.Start(StartReplay{TapeID: "1144530", Speed: math.NaN()}); return err }, fault.Invalid},
-		{func() error { _, err := d.Start(StartReplay{TapeID: "1144530", Speed: -1}); return err }, fault.Invalid},
+		{func() error { _, err := d.Start(StartReplay{RecordingID: "7"}); return err }, fault.NotFound},
+		{func() error { _, err := d.Start(StartReplay{RecordingID: "1144530", Speed: math.NaN()}); return err }, fault.Invalid},
+		{func() error { _, err := d.Start(StartReplay{RecordingID: "1144530", Speed: -1}); return err }, fault.Invalid},
 		{func() error { _, err := d.Control("7", Control{Action: "play"}); return err }, fault.NotFound},
 		{func() error { _, err := d.Control(id, Control{Action: "rewind"}); return err }, fault.Invalid},
 		{func() error { _, err := d.Control(id, Control{Action: "seek", Position: -1}); return err }, fault.Invalid},
@@ -251,9 +251,9 @@ func TestDeckRefuses(t *testing.T) {
 		t.Errorf("%d replays", len(d.List()))
 	}
 	for range maxPlays - 1 {
-		start(t, d, StartReplay{TapeID: "1343760"})
+		start(t, d, StartReplay{RecordingID: "1343760"})
 	}
-	if _, err := d.Start(StartReplay{TapeID: "1343760"}); fault.KindOf(err) != fault.Conflict {
+	if _, err := d.Start(StartReplay{RecordingID: "1343760"}); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("one too many: %v", err)
 	}
 }
@@ -265,7 +265,7 @@ func TestDeckOfALongLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"1144530999", "11445301000", "11445301001"} {
-		p := start(t, d, StartReplay{TapeID: "1144530"})
+		p := start(t, d, StartReplay{RecordingID: "1144530"})
 		if p.ID != want || p.MatchID != want {
 			t.Errorf("id %s, match %s, want %s", p.ID, p.MatchID, want)
 		}
@@ -273,9 +273,9 @@ func TestDeckOfALongLife(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	tapes := List()
-	for _, one := range tapes {
-		for _, other := range tapes {
+	recordings := List()
+	for _, one := range recordings {
+		for _, other := range recordings {
 			if one.ID != other.ID && strings.HasPrefix(other.ID, one.ID) {
 				t.Errorf("a replay of %s can have the id of one of %s", one.ID, other.ID)
 			}
@@ -286,10 +286,10 @@ func TestDeckOfALongLife(t *testing.T) {
 // Several replays are one feed: a recording twice is two matches, and each has the balls that it has bowled.
 func TestDeckFeed(t *testing.T) {
 	d, c := newDeckAt(t)
-	one := start(t, d, StartReplay{TapeID: "1144530", Speed: 38})
+	one := start(t, d, StartReplay{RecordingID: "1144530", Speed: 38})
 	c.add(20 * time.Second)
-	two := start(t, d, StartReplay{TapeID: "1144530", Speed: 38})
-	three := start(t, d, StartReplay{TapeID: "1192877", Speed: 38})
+	two := start(t, d, StartReplay{RecordingID: "1144530", Speed: 38})
+	three := start(t, d, StartReplay{RecordingID: "1192877", Speed: 38})
 	c.add(lead38 + 10*time.Second + 500*time.Millisecond)
 	ask := func(path string) string {
 		w := httptest.NewRecorder()
@@ -329,7 +329,7 @@ func TestDeckFeed(t *testing.T) {
 func TestDeckSaves(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		d, c := newDeckAt(t)
-		id := start(t, d, StartReplay{TapeID: "1343760", Speed: rapid.SampledFrom([]float64{1, 30, 300}).Draw(rt, "speed")}).ID
+		id := start(t, d, StartReplay{RecordingID: "1343760", Speed: rapid.SampledFrom([]float64{1, 30, 300}).Draw(rt, "speed")}).ID
 		for range rapid.IntRange(0, 6).Draw(rt, "steps") {
 			c.add(time.Duration(rapid.IntRange(0, 600_000).Draw(rt, "ms")) * time.Millisecond)
 			ask := Control{

@@ -88,7 +88,7 @@ func Scenes() ([]Scene, error) {
 		{Name: "list", What: "Several matches", List: &list},
 		{Name: "replays", What: "Replays", Replay: sceneReplays()},
 		{Name: "hub", What: "For operators", Hub: sceneHub()},
-		{Name: "noreplays", What: "Nothing is being played", Replay: &ReplayInput{Tapes: sceneReplays().Tapes, Problem: "There is no tape “7”."}},
+		{Name: "noreplays", What: "Nothing is being played", Replay: &ReplayInput{Recordings: sceneReplays().Recordings, Problem: "There is no tape “7”."}},
 		{Name: "quiet", What: "Nothing on", List: &ListInput{Node: list.Node}},
 	}, nil
 }

@@ -135,17 +135,17 @@ func superOverBreak(in *Input) {
 
 // sceneReplays are a replay under way, one that waits, and one that is over.
 func sceneReplays() *ReplayInput {
-	tapes := []replay.Info{
+	recordings := []replay.Info{
 		{ID: "1144530", Title: "England v New Zealand", Date: "2019-07-14", Type: "ODI", Event: "ICC Cricket World Cup", Why: "tied, a tied super over, decided by boundaries", Balls: 612},
 		{ID: "1152849", Title: "England v Australia", Date: "2019-08-22", Type: "Test", Event: "The Ashes", Why: "one wicket left, 73 to get", Balls: 1812},
 		{ID: "1343760", Title: "Malawi v Cameroon", Date: "2022-11-17", Type: "T20I", Balls: 180},
 	}
 	at := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
-	return &ReplayInput{Tapes: tapes, Playing: []replay.Playing{
-		{ID: "1", TapeID: tapes[0].ID, MatchID: tapes[0].ID, Title: tapes[0].Title, Status: "playing", Cursor: 214, Balls: 612, Speed: 30, Faults: 7, StartedAt: at},
-		{ID: "2", TapeID: tapes[1].ID, MatchID: tapes[1].ID, Title: tapes[1].Title, Status: "paused", Cursor: 1700, Balls: 1812, Speed: 0.5, StartedAt: at},
-		{ID: "3", TapeID: tapes[2].ID, MatchID: tapes[2].ID, Title: tapes[2].Title, Status: "finished", Cursor: 180, Balls: 180, Speed: 1000, StartedAt: at},
-		{ID: "4", TapeID: tapes[2].ID, MatchID: tapes[2].ID, Title: tapes[2].Title, Status: "stopped", Cursor: 60, Balls: 180, Speed: 5, Faults: 3, StartedAt: at},
+	return &ReplayInput{Recordings: recordings, Playing: []replay.Playing{
+		{ID: "1", RecordingID: recordings[0].ID, MatchID: recordings[0].ID, Title: recordings[0].Title, Status: "playing", Cursor: 214, Balls: 612, Speed: 30, Faults: 7, StartedAt: at},
+		{ID: "2", RecordingID: recordings[1].ID, MatchID: recordings[1].ID, Title: recordings[1].Title, Status: "paused", Cursor: 1700, Balls: 1812, Speed: 0.5, StartedAt: at},
+		{ID: "3", RecordingID: recordings[2].ID, MatchID: recordings[2].ID, Title: recordings[2].Title, Status: "finished", Cursor: 180, Balls: 180, Speed: 1000, StartedAt: at},
+		{ID: "4", RecordingID: recordings[2].ID, MatchID: recordings[2].ID, Title: recordings[2].Title, Status: "stopped", Cursor: 60, Balls: 180, Speed: 5, Faults: 3, StartedAt: at},
 	}}
 }
 

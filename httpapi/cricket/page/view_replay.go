@@ -11,27 +11,27 @@ import (
 
 // ReplayInput is everything the page of replays shows.
 type ReplayInput struct {
-	Tapes   []replay.Info
-	Query   string // of the tapes those that have all its words; empty: all
-	Playing []replay.Playing
-	Problem string // what was wrong with what was asked for; empty: nothing
+	Recordings []replay.Info
+	Query      string // of the recordings those that have all its words; empty: all
+	Playing    []replay.Playing
+	Problem    string // what was wrong with what was asked for; empty: nothing
 }
 
 // Replay is the page of replays.
 type Replay struct {
-	Problem string
-	Playing []ReplayPanel
-	Stopped []ReplayPanel // can only be played anew
-	Tapes   []replay.Info
-	Count   string // "3 of 48 matches"
-	Query   string
-	Speeds  []string
+	Problem    string
+	Playing    []ReplayPanel
+	Stopped    []ReplayPanel // can only be played anew
+	Recordings []replay.Info
+	Count      string // "3 of 48 matches"
+	Query      string
+	Speeds     []string
 }
 
 // ReplayPanel is a replay with its controls.
 type ReplayPanel struct {
 	ID, MatchID, Title string
-	TapeID             string
+	RecordingID        string
 	Pill               Pill
 	Going              bool // else it can be played on
 	Over               bool // it can only be played anew, or from an earlier ball
@@ -47,15 +47,15 @@ func speeds() []string { return []string{"1", "5", "30", "100", "1000"} }
 
 // NewReplay works the page out.
 func NewReplay(in ReplayInput) Replay {
-	r := Replay{Problem: in.Problem, Tapes: found(in.Tapes, in.Query), Query: in.Query, Speeds: speeds()}
-	r.Count = plural(len(in.Tapes), "match", "matches")
-	if len(r.Tapes) < len(in.Tapes) {
-		r.Count = fmt.Sprintf("%d of %s", len(r.Tapes), r.Count)
+	r := Replay{Problem: in.Problem, Recordings: found(in.Recordings, in.Query), Query: in.Query, Speeds: speeds()}
+	r.Count = plural(len(in.Recordings), "match", "matches")
+	if len(r.Recordings) < len(in.Recordings) {
+		r.Count = fmt.Sprintf("%d of %s", len(r.Recordings), r.Count)
 	}
 	for i := range in.Playing {
 		p := &in.Playing[i]
 		panel := ReplayPanel{
-			ID: p.ID, TapeID: p.TapeID, MatchID: p.MatchID, Title: p.Title, Cursor: p.Cursor, Balls: p.Balls, Faults: p.Faults, Speeds: speeds(),
+			ID: p.ID, RecordingID: p.RecordingID, MatchID: p.MatchID, Title: p.Title, Cursor: p.Cursor, Balls: p.Balls, Faults: p.Faults, Speeds: speeds(),
 			Where: fmt.Sprintf("ball %d of %d", p.Cursor, p.Balls), Speed: strconv.FormatFloat(p.Speed, 'f', -1, 64),
 			Pill: Pill{Class: "live", Icon: "dot", Text: p.Status},
 		}
@@ -76,12 +76,12 @@ func NewReplay(in ReplayInput) Replay {
 	return r
 }
 
-// found returns the tapes that have every word of a query somewhere, in either case.
-func found(tapes []replay.Info, query string) []replay.Info {
+// found returns the recordings that have every word of a query somewhere, in either case.
+func found(recordings []replay.Info, query string) []replay.Info {
 	words := strings.Fields(strings.ToLower(query))
 	var out []replay.Info
-	for i := range tapes {
-		t := &tapes[i]
+	for i := range recordings {
+		t := &recordings[i]
 		text := strings.ToLower(strings.Join([]string{t.ID, t.Title, t.Date, t.Type, t.Event, t.Venue, t.Result, t.Why}, "\n"))
 		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
 			out = append(out, *t)

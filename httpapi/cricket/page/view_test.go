@@ -293,7 +293,7 @@ func TestBowlingColumns(t *testing.T) {
 	}
 }
 
-// The tapes are searched by all that stands with them.
+// The recordings are searched by all that stands with them.
 func TestReplaySearch(t *testing.T) {
 	scenes, r := allScenes(t)
 	for query, want := range map[string]string{
@@ -310,7 +310,7 @@ func TestReplaySearch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if none := strings.Contains(body.Parts[0].HTML, "No match has all of these words."); none != (len(page.Tapes) == 0) {
+		if none := strings.Contains(body.Parts[0].HTML, "No match has all of these words."); none != (len(page.Recordings) == 0) {
 			t.Errorf("%q: nothing found is said: %v", query, none)
 		}
 	}
