@@ -277,9 +277,9 @@ func (f *fleet) until(what string, limit time.Duration, so func() bool) {
 // play puts a recorded match on the feed, with so many balls left to be bowled, and holds it there.
 func (f *fleet) play(recording string, left int) {
 	f.t.Helper()
-	p, err := f.deck.Start(replay.StartReplay{RecordingID: recording, Speed: fleetSpeed})
+	p, err := f.replays.Start(replay.StartReplay{RecordingID: recording, Speed: fleetSpeed})
 	if err == nil {
-		_, err = f.deck.Control(p.ID, replay.Control{Action: "seek", Position: p.Balls - left})
+		_, err = f.replays.Control(p.ID, replay.Control{Action: "seek", Position: p.Balls - left})
 	}
 	if err != nil {
 		f.t.Fatal(err)
@@ -298,7 +298,7 @@ func (f *fleet) control(action string) {
 
 func (f *fleet) one(id, action string) {
 	f.t.Helper()
-	if _, err := f.deck.Control(id, replay.Control{Action: action}); err != nil {
+	if _, err := f.replays.Control(id, replay.Control{Action: action}); err != nil {
 		f.t.Fatal(err)
 	}
 }

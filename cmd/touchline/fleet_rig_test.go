@@ -30,7 +30,7 @@ type fleet struct {
 	*cloudRig
 	began   time.Time
 	cloud   *dynamodb.Client
-	deck    *replay.Deck
+	replays *replay.Set
 	feed    string
 	box     *sandbox.Sandbox
 	apns    []string // of a node's environment: the way to the push service
@@ -91,8 +91,8 @@ func newFleet(t *testing.T) *fleet {
 	if _, code := f.migrate(); code != 0 {
 		t.Fatalf("migrate: exit %d", code)
 	}
-	f.deck = replay.NewDeck(clock.Real(), "feed-token")
-	feed := httptest.NewServer(f.deck)
+	f.replays = replay.NewSet(clock.Real(), "feed-token")
+	feed := httptest.NewServer(f.replays)
 	t.Cleanup(feed.Close)
 	f.feed = feed.URL + "/api/v2.0"
 	f.client = &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{}}

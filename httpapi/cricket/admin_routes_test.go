@@ -19,14 +19,14 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// fakeDeck plays nothing, and knows it.
-type fakeDeck struct{ playing []replay.Playing }
+// fakeReplays plays nothing, and knows it.
+type fakeReplays struct{ playing []replay.Playing }
 
-func (d *fakeDeck) Recordings() []replay.Info {
+func (d *fakeReplays) Recordings() []replay.Info {
 	return []replay.Info{{ID: "1144530", Title: "England v New Zealand", Date: "2019-07-14", Type: "ODI", Event: "World Cup", Balls: 612}}
 }
 
-func (d *fakeDeck) Start(r replay.StartReplay) (replay.Playing, error) {
+func (d *fakeReplays) Start(r replay.StartReplay) (replay.Playing, error) {
 	if r.RecordingID != "1144530" {
 		return replay.Playing{}, fault.New(fault.NotFound, "tape_not_found", "There is no tape %q.", r.RecordingID)
 	}
@@ -38,9 +38,9 @@ func (d *fakeDeck) Start(r replay.StartReplay) (replay.Playing, error) {
 	return d.playing[0], nil
 }
 
-func (d *fakeDeck) List() []replay.Playing { return d.playing }
+func (d *fakeReplays) List() []replay.Playing { return d.playing }
 
-func (d *fakeDeck) Control(id string, c replay.Control) (replay.Playing, error) {
+func (d *fakeReplays) Control(id string, c replay.Control) (replay.Playing, error) {
 	if len(d.playing) == 0 || d.playing[0].ID != id {
 		return replay.Playing{}, fault.New(fault.NotFound, "replay_not_found", "There is no replay %q.", id)
 	}
@@ -60,7 +60,7 @@ func (d *fakeDeck) Control(id string, c replay.Control) (replay.Playing, error) 
 	return *p, nil
 }
 
-func (d *fakeDeck) Remove(id string) error {
+func (d *fakeReplays) Remove(id string) error {
 	if len(d.playing) == 0 || d.playing[0].ID != id {
 		return fault.New(fault.NotFound, "replay_not_found", "There is no replay %q.", id)
 	}
@@ -69,7 +69,7 @@ func (d *fakeDeck) Remove(id string) error {
 }
 
 func TestReplayControl(t *testing.T) {
-	r := newAppRig(t, func(c *setup) { c.App.Replay = &fakeDeck{} })
+	r := newAppRig(t, func(c *setup) { c.App.Replay = &fakeReplays{} })
 	r.do([]deed{
 		{as: "key", ask: "GET /admin/replay/tapes", status: 200, want: []string{`"title":"England v New Zealand"`}},
 		{as: "u1", ask: "GET /admin/replay/tapes", status: 403, want: []string{"forbidden"}},

@@ -41,9 +41,9 @@ type Service interface { //nolint:interfacebloat // what pages and routes read o
 // cannot be reached is no error.
 type Ensure func(ctx context.Context, table string, keys ...attr.Item) error
 
-// Deck plays recorded matches as if they were live. Unknown recordings and replays are fault.NotFound, what cannot be done now
+// ReplaySet plays recorded matches as if they were live. Unknown recordings and replays are fault.NotFound, what cannot be done now
 // fault.Conflict, what makes no sense fault.Invalid.
-type Deck interface {
+type ReplaySet interface {
 	// Recordings lists what can be played.
 	Recordings() []replay.Info
 	// Start plays a recording from its beginning.
@@ -101,7 +101,7 @@ type Config struct {
 	Feed     func() *Feed   // what reads the feed; nil: nothing does
 	Push     func() *Pushes // nil: nothing is pushed
 	Notifier Notifier       // nil: nothing can be pushed
-	Replay   Deck           // nil: there are no replays here
+	Replay   ReplaySet      // nil: there are no replays here
 
 	Audience func(ctx context.Context, matchID string) (page.Audience, error) // nil: nobody follows a match
 	Phones   func() []sandbox.PhoneView                                       // nil: none

@@ -18,8 +18,8 @@ const (
 	maxSeed     = math.MaxInt32 // of the faults of a feed; 0: none
 )
 
-// ofDeck hands a route the recorded matches that this node plays.
-func (a *api) ofDeck(do func(c *gin.Context, deck Deck) error) httpapi.Handler {
+// withReplays passes the replay set of this node to a route.
+func (a *api) withReplays(do func(c *gin.Context, set ReplaySet) error) httpapi.Handler {
 	return func(c *gin.Context) error {
 		if a.Replay == nil {
 			return fault.New(fault.NotFound, "replay_off", "This node plays no recorded matches: its feed is real.")
@@ -28,16 +28,16 @@ func (a *api) ofDeck(do func(c *gin.Context, deck Deck) error) httpapi.Handler {
 	}
 }
 
-func getRecordings(c *gin.Context, deck Deck) error {
-	return httpapi.JSON(c, httpapi.NewList(deck.Recordings(), ""), nil)
+func getRecordings(c *gin.Context, set ReplaySet) error {
+	return httpapi.JSON(c, httpapi.NewList(set.Recordings(), ""), nil)
 }
 
-func getReplays(c *gin.Context, deck Deck) error {
-	return httpapi.JSON(c, httpapi.NewList(deck.List(), ""), nil)
+func getReplays(c *gin.Context, set ReplaySet) error {
+	return httpapi.JSON(c, httpapi.NewList(set.List(), ""), nil)
 }
 
 // postReplay: {tapeId, speed?, faults?}.
-func postReplay(c *gin.Context, deck Deck) error {
+func postReplay(c *gin.Context, set ReplaySet) error {
 	b := httpapi.Body(c)
 	ask := replay.StartReplay{
 		RecordingID: bind.Need(b, "tapeId", matchMember(b)), Speed: b.Number("speed", 0.01, maxSpeed, 1), Faults: uint64(b.Whole("faults", maxSeed, 0)),
@@ -45,18 +45,18 @@ func postReplay(c *gin.Context, deck Deck) error {
 	if err := b.Err(); err != nil {
 		return err
 	}
-	p, err := deck.Start(ask)
+	p, err := set.Start(ask)
 	return httpapi.Answer(c, http.StatusCreated, p, err)
 }
 
 // postReplayControl: {action, position?, speed?, faults?}.
-func postReplayControl(c *gin.Context, deck Deck) error {
+func postReplayControl(c *gin.Context, set ReplaySet) error {
 	b := httpapi.Body(c)
 	ask, err := readControl(b)
 	if err != nil {
 		return err
 	}
-	p, err := deck.Control(c.Param("id"), ask)
+	p, err := set.Control(c.Param("id"), ask)
 	return httpapi.Answer(c, http.StatusOK, p, err)
 }
 
@@ -75,8 +75,8 @@ func readControl(b *bind.Body) (replay.Control, error) {
 	return ask, b.Err()
 }
 
-func deleteReplay(c *gin.Context, deck Deck) error {
-	if err := deck.Remove(c.Param("id")); err != nil {
+func deleteReplay(c *gin.Context, set ReplaySet) error {
+	if err := set.Remove(c.Param("id")); err != nil {
 		return err
 	}
 	return httpapi.NoContent(c)

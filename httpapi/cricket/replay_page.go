@@ -13,12 +13,12 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-func (a *api) getReplayPage(c *gin.Context, deck Deck) error {
-	return a.replayPage(c, deck, http.StatusOK, "")
+func (a *api) getReplayPage(c *gin.Context, set ReplaySet) error {
+	return a.replayPage(c, set, http.StatusOK, "")
 }
 
-func (a *api) replayPage(c *gin.Context, deck Deck, status int, problem string) error {
-	view, err := a.pages.Replays(page.ReplayInput{Recordings: deck.Recordings(), Query: c.Query("q"), Playing: deck.List(), Problem: problem})
+func (a *api) replayPage(c *gin.Context, set ReplaySet, status int, problem string) error {
+	view, err := a.pages.Replays(page.ReplayInput{Recordings: set.Recordings(), Query: c.Query("q"), Playing: set.List(), Problem: problem})
 	if err != nil {
 		return err
 	}
@@ -26,18 +26,18 @@ func (a *api) replayPage(c *gin.Context, deck Deck, status int, problem string) 
 }
 
 // startByForm starts a recording: a form with tapeId, speed and faults.
-func startByForm(c *gin.Context, deck Deck) error {
+func startByForm(c *gin.Context, set ReplaySet) error {
 	f := form{r: c.Request}
 	ask := replay.StartReplay{RecordingID: f.r.PostFormValue("tapeId"), Speed: f.number("speed", maxSpeed, 1), Faults: f.seed()}
 	if f.err != nil {
 		return f.err
 	}
-	_, err := deck.Start(ask)
+	_, err := set.Start(ask)
 	return err
 }
 
 // controlByForm changes a replay: a form with action, and position, speed or faults; remove is an action too.
-func controlByForm(c *gin.Context, deck Deck) error {
+func controlByForm(c *gin.Context, set ReplaySet) error {
 	f := form{r: c.Request}
 	ask := replay.Control{
 		Action: f.r.PostFormValue("action"), Position: int(f.number("position", maxPosition, 0)), Speed: f.number("speed", maxSpeed, 0), Faults: f.seed(),
@@ -46,24 +46,24 @@ func controlByForm(c *gin.Context, deck Deck) error {
 	case f.err != nil:
 		return f.err
 	case ask.Action == "remove":
-		return deck.Remove(c.Param("id"))
+		return set.Remove(c.Param("id"))
 	}
-	_, err := deck.Control(c.Param("id"), ask)
+	_, err := set.Control(c.Param("id"), ask)
 	return err
 }
 
 // replayForm does what a form of the page asks for and shows the page again, with what was wrong. Only our own page may
 // send it.
-func (a *api) replayForm(do func(c *gin.Context, deck Deck) error) httpapi.Handler {
-	shown := a.ofDeck(func(c *gin.Context, deck Deck) error {
+func (a *api) replayForm(do func(c *gin.Context, set ReplaySet) error) httpapi.Handler {
+	shown := a.withReplays(func(c *gin.Context, set ReplaySet) error {
 		if err := c.Request.ParseForm(); err != nil {
 			return fault.Wrap(err, fault.Invalid, "bad_body", "The form cannot be read.")
 		}
-		err := do(c, deck)
+		err := do(c, set)
 		if told, ok := errors.AsType[*fault.Error](err); ok {
 			f := httpapi.FailureOf(told)
 			_ = c.Error(err)
-			return a.replayPage(c, deck, f.Status, f.Message)
+			return a.replayPage(c, set, f.Status, f.Message)
 		}
 		if err != nil {
 			return err

@@ -18,7 +18,7 @@ import (
 
 // TestReplayPage works the forms as a browser without scripts does.
 func TestReplayPage(t *testing.T) {
-	r := newAppRig(t, func(c *setup) { c.App.Replay = &fakeDeck{} })
+	r := newAppRig(t, func(c *setup) { c.App.Replay = &fakeReplays{} })
 	send := func(as, method, path string, form url.Values, site string) *httptest.ResponseRecorder {
 		req := httptest.NewRequest(method, path, strings.NewReader(form.Encode()))
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -193,7 +193,7 @@ func TestHubProblems(t *testing.T) {
 
 // Nobody is led to where they may not go.
 func TestFootOfPages(t *testing.T) {
-	r := newAppRig(t, func(c *setup) { c.App.Replay = &fakeDeck{} })
+	r := newAppRig(t, func(c *setup) { c.App.Replay = &fakeReplays{} })
 	for as, want := range map[string]string{
 		"admin": `<a href="/cricket/-/matches">Matches</a> <a href="/cricket/-/replay">Replays</a> <a href="/_/hub">Hub</a> <a href="/signin">Sign out</a></nav>`,
 		"u1":    `<a href="/cricket/-/matches">Matches</a> <a href="/signin">Sign out</a></nav>`,

@@ -77,11 +77,11 @@ func (a *api) staffRoutes() []httpapi.Route {
 		{Method: "POST", Path: "/admin/notifications/push", Access: httpapi.Admin, Do: a.postNotification},
 		{Method: "GET", Path: "/admin/notifications/users", Access: httpapi.Admin, Do: getNotified},
 		{Method: "GET", Path: "/admin/notifications/subscriptions", Access: httpapi.Admin, Do: getSubscriptions},
-		{Method: "GET", Path: "/admin/replay/tapes", Access: httpapi.Admin, Do: a.ofDeck(getRecordings)},
-		{Method: "GET", Path: "/admin/replay/matches", Access: httpapi.Admin, Do: a.ofDeck(getReplays)},
-		{Method: "POST", Path: "/admin/replay/matches", Access: httpapi.Admin, Do: a.ofDeck(postReplay)},
-		{Method: "POST", Path: "/admin/replay/matches/:id/control", Access: httpapi.Admin, Do: a.ofDeck(postReplayControl)},
-		{Method: "DELETE", Path: "/admin/replay/matches/:id", Access: httpapi.Admin, Do: a.ofDeck(deleteReplay)},
+		{Method: "GET", Path: "/admin/replay/tapes", Access: httpapi.Admin, Do: a.withReplays(getRecordings)},
+		{Method: "GET", Path: "/admin/replay/matches", Access: httpapi.Admin, Do: a.withReplays(getReplays)},
+		{Method: "POST", Path: "/admin/replay/matches", Access: httpapi.Admin, Do: a.withReplays(postReplay)},
+		{Method: "POST", Path: "/admin/replay/matches/:id/control", Access: httpapi.Admin, Do: a.withReplays(postReplayControl)},
+		{Method: "DELETE", Path: "/admin/replay/matches/:id", Access: httpapi.Admin, Do: a.withReplays(deleteReplay)},
 	}
 }
 
@@ -92,7 +92,7 @@ func (a *api) pageRoutes() []httpapi.Route {
 		{Method: "GET", Path: "/matches", Access: httpapi.User, Do: getListPage},
 		{Method: "GET", Path: "/matches/:id", Access: httpapi.User, Do: ofMatch(httpapi.Page)},
 		{Method: "GET", Path: "/matches/:id/overs", Access: httpapi.User, Do: ofMatch(a.getOversPage)},
-		{Method: "GET", Path: "/replay", Access: httpapi.Admin, Do: a.ofDeck(a.getReplayPage)},
+		{Method: "GET", Path: "/replay", Access: httpapi.Admin, Do: a.withReplays(a.getReplayPage)},
 		{Method: "POST", Path: "/replay", Access: httpapi.Admin, Do: a.replayForm(startByForm)},
 		{Method: "POST", Path: "/replay/:id", Access: httpapi.Admin, Do: a.replayForm(controlByForm)},
 	}

@@ -40,7 +40,7 @@ type SenderMaker func(s *store.Store) (push.Sender, error)
 type Outside struct {
 	Feed     poll.Feed   // nil: nothing is polled
 	Sender   SenderMaker // nil: nothing is pushed
-	Deck     *deck       // the replays that are the feed; nil: it is real
+	Replays  *replaySet  // that are the feed; nil: it is real
 	Phones   func() []sandbox.PhoneView
 	Featured string // the match that the page opens with
 }
@@ -113,7 +113,7 @@ func ownSchema() migrations.Schema {
 // schema is what a node with cricket alone keeps.
 func schema() migrations.Schema { return migrations.WithNode(ownSchema()) }
 
-// outside is the real feed, or a deck of replays, and Apple's push service.
+// outside is the real feed, or a set of replays, and Apple's push service.
 func (c *Settings) outside(h *app.Host) (o Outside, err error) {
 	if c.Feed.Token != "" {
 		o.Feed, err = sportmonks.New(sportmonks.Config{
@@ -124,10 +124,10 @@ func (c *Settings) outside(h *app.Host) (o Outside, err error) {
 		}
 	}
 	if c.Replay {
-		if o.Deck, err = newDeck(h.Clock, h.Log); err != nil {
+		if o.Replays, err = newReplaySet(h.Clock, h.Log); err != nil {
 			return o, err
 		}
-		o.Feed = o.Deck.feed
+		o.Feed = o.Replays.feed
 		c.Leagues = []string{poll.AllLeagues} // whoever starts a match wants to see it
 	}
 	if c.Push.Key != "" {
@@ -172,8 +172,9 @@ type application struct {
 func open(ctx context.Context, s *Settings, o Outside, h *app.Host) (*application, error) {
 	a := &application{Outside: o, host: h, set: s, wall: clock.Real(), cricket: matches.NewService(h.Store, s.Alerts.options(h.Sync != nil))}
 	a.began = a.wall.Now()
-	if a.Deck != nil {
-		if err := a.Deck.open(ctx, h.Store); err != nil {
+	if a.Replays != nil {
+		a.Replays.reads = a.readsReplays
+		if err := a.Replays.open(ctx, h.Store); err != nil {
 			return nil, err
 		}
 	}
@@ -190,7 +191,7 @@ func open(ctx context.Context, s *Settings, o Outside, h *app.Host) (*applicatio
 func (a *application) instance() *app.Instance {
 	return &app.Instance{
 		API: a.api, Loops: a.loops(), Close: a.notices.wait,
-		Started:  []any{"feed", a.Feed != nil, "replay", a.Deck != nil, "push", a.Sender != nil},
+		Started:  []any{"feed", a.Feed != nil, "replay", a.Replays != nil, "push", a.Sender != nil},
 		Commands: []admin.Command{{Path: pathMigrateLAv2, Do: a.migrateLAv2}, {Path: pathPushTest, Do: a.testPush}},
 	}
 }
@@ -215,7 +216,7 @@ func (a *application) openPoller() {
 			c.Observe = a.cricket
 		}
 	}
-	a.poller = a.Deck.polled(c)
+	a.poller = a.Replays.polled(c)
 	h.Metrics.MustRegister(a.poller.Collector())
 }
 
@@ -280,8 +281,8 @@ func (a *application) apiConfig() cricketapi.Config {
 	if a.host.Sync != nil {
 		c.Ensure = a.host.Sync.Ensure
 	}
-	if a.Deck != nil {
-		c.Replay = a.replays()
+	if a.Replays != nil {
+		c.Replay = a.Replays
 	}
 	if a.notices != nil {
 		c.Notifier = a.notices

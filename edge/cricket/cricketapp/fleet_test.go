@@ -46,14 +46,14 @@ const fleetSilence = 20 * time.Second * fleetSpeed
 
 // fleet is nodes that share a cloud, a feed and a push service, and the phones behind that.
 type fleet struct {
-	t     *testing.T
-	clock *clock.Scaled
-	cloud *simcloud.Cloud
-	net   *simcloud.Network
-	deck  *replay.Deck
-	box   *sandbox.Sandbox
-	apns  string
-	token string
+	t       *testing.T
+	clock   *clock.Scaled
+	cloud   *simcloud.Cloud
+	net     *simcloud.Network
+	replays *replay.Set
+	box     *sandbox.Sandbox
+	apns    string
+	token   string
 
 	apps    sync.WaitGroup // that have not told of their activity yet
 	mu      sync.Mutex
@@ -75,7 +75,7 @@ func newFleet(t *testing.T) *fleet {
 	f := &fleet{
 		t: t, clock: clock.NewScaled(time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC), fleetSpeed), token: "t", members: map[string]*member{},
 	}
-	f.deck = replay.NewDeck(f.clock, f.token)
+	f.replays = replay.NewSet(f.clock, f.token)
 	f.cloud = simcloud.New(simcloud.Options{Now: f.clock.Now})
 	f.cloud.Create(schema().Tables...)
 	f.cloud.Create(store.TableSpec{Name: "touchline-sync", Key: store.KeySpec{Partition: store.KeyAttr{Name: intent.SyncKey, Type: store.KeyString}}})
@@ -116,7 +116,7 @@ func (f *fleet) start(name string) *member {
 		f.t.Fatal(err)
 	}
 	feed, err := sportmonks.New(sportmonks.Config{
-		BaseURL: "http://127.0.0.1/api/v2.0", Token: f.token, Clock: f.clock, Transport: replay.Transport(f.deck), CallsPerHour: unlimited,
+		BaseURL: "http://127.0.0.1/api/v2.0", Token: f.token, Clock: f.clock, Transport: replay.Transport(f.replays), CallsPerHour: unlimited,
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -222,9 +222,9 @@ func (f *fleet) until(what string, ok func() bool) {
 // play puts a recorded match on the feed, some balls into it.
 func (f *fleet) play(recording string, balls int) (matchID string) {
 	f.t.Helper()
-	p, err := f.deck.Start(replay.StartReplay{RecordingID: recording, Speed: 1})
+	p, err := f.replays.Start(replay.StartReplay{RecordingID: recording, Speed: 1})
 	if err == nil {
-		p, err = f.deck.Control(p.ID, replay.Control{Action: "seek", Position: balls})
+		p, err = f.replays.Control(p.ID, replay.Control{Action: "seek", Position: balls})
 	}
 	if err != nil {
 		f.t.Fatal(err)

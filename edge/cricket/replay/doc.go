@@ -3,7 +3,7 @@
 // instant, Match.NextChange when that is over, and NewFeed asks the clock once a request.
 //
 // A feed may lie (Lie): what it tells is then planned from a seed when the feed is made, and is a function of the
-// instant as well. A Deck plays many matches at once on the wall clock, under controls: each has a timetable of its own.
+// instant as well. A Set plays many matches at once on the wall clock, under controls: each has a timetable of its own.
 //
 // The recordings (folder matches, read by package recording) have no times and no ball numbers; both are derived, see
 // timetable.go. Each ball is rendered once and its bytes are kept, so a long match costs no more a poll than a copy.

@@ -10,7 +10,7 @@ import (
 
 // The lists have what the matches refer to, each once; a squad has the players of the line-ups, under the same ids.
 func TestReferenceLists(t *testing.T) {
-	d, _ := newDeckAt(t)
+	d, _ := newSetAt(t)
 	start(t, d, StartReplay{RecordingID: "1144530"})
 	start(t, d, StartReplay{RecordingID: "1144528"}) // the same tournament, New Zealand again
 	get := func(path string, into any) int {

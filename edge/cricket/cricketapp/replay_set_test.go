@@ -13,27 +13,27 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// What admins have put on the deck is there after a restart, as far as it would be by then.
-func TestDeckOutlivesTheNode(t *testing.T) {
+// What admins have started is there after a restart, as far as it would be by then.
+func TestReplaysOutliveTheNode(t *testing.T) {
 	s := storetest.Open(t)
 	if err := schema().Apply(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	now := clock.NewStepped(time.Date(2026, 7, 1, 10, 0, 0, 0, time.UTC))
-	start := func() deckRoutes {
+	start := func() *replaySet {
 		t.Helper()
-		d, err := newDeck(now, slog.New(slog.DiscardHandler))
+		d, err := newReplaySet(now, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := d.open(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
-		return deckRoutes{deck: d}
+		return d
 	}
 	first := start()
 	seen := 0
-	first.changed = func() { seen++ }
+	first.wake = func() { seen++ }
 	kept, err := first.Start(replay.StartReplay{RecordingID: "1192877", Speed: 2, Faults: 7})
 	if err != nil {
 		t.Fatal(err)
@@ -53,12 +53,12 @@ func TestDeckOutlivesTheNode(t *testing.T) {
 	}
 	again := start().List()
 	if diff := cmp.Diff([]replay.Playing{kept}, again); diff != "" {
-		t.Errorf("on the deck after a restart (-before +after):\n%s", diff)
+		t.Errorf("replays after a restart (-before +after):\n%s", diff)
 	}
 	if _, err := start().Start(replay.StartReplay{RecordingID: "none", Speed: 1}); !fault.Is(err, fault.NotFound) {
 		t.Errorf("an unknown recording: %v, want fault.NotFound", err)
 	}
 	if n := len(start().List()); n != 1 {
-		t.Errorf("a refused start left %d replays on the deck, want 1", n)
+		t.Errorf("a refused start left %d replays, want 1", n)
 	}
 }

@@ -13,13 +13,17 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Deck plays recordings on the wall clock, as many at once as it is told, and is the feed that has them. A replay is a match
+// Set plays recordings on the wall clock, as many at once as it is told, and is the feed that has them. A replay is a match
 // of its own: its id is the recording's with three digits behind it, or more after a thousand replays, and everything in it
 // has the time at which it was played. Nothing ticks: how far a replay is follows from the clock. It is safe for
 // concurrent use.
-type Deck struct {
+type Set struct {
 	clock clock.Clock
 	feed  http.Handler
+
+	// Keep is called, under the lock, with every change, and what Save would return; nil: the set is kept nowhere. An error
+	// of it is that of the change, which is made all the same.
+	Keep func(saved []byte) error
 
 	mu      sync.Mutex
 	started int // replays so far
@@ -34,7 +38,7 @@ const (
 	minSpeed = 0.01
 	maxSpeed = 10_000
 	maxPlays = 50
-	maxStart = 1_000_000 // replays that a deck tells apart by their ids, in all its life
+	maxStart = 1_000_000 // replays that a set tells apart by their ids, in all its life
 )
 
 // Playing is a replay as it stands.
@@ -67,17 +71,17 @@ type Control struct {
 	Faults   uint64  // of faults
 }
 
-// NewDeck makes an empty deck whose feed wants to see token. Time is c's.
-func NewDeck(c clock.Clock, token string) *Deck {
-	d := &Deck{clock: c}
+// NewSet creates an empty set whose feed wants to see token. Time is c's.
+func NewSet(c clock.Clock, token string) *Set {
+	d := &Set{clock: c}
 	d.feed = newFeed(d.shows, c, token)
 	return d
 }
 
 // ServeHTTP implements http.Handler: the feed.
-func (d *Deck) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.feed.ServeHTTP(w, r) }
+func (d *Set) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.feed.ServeHTTP(w, r) }
 
-func (d *Deck) shows() []*show {
+func (d *Set) shows() []*show {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	out := make([]*show, len(d.plays))
@@ -88,12 +92,12 @@ func (d *Deck) shows() []*show {
 }
 
 // Recordings lists what can be played, oldest first.
-func (d *Deck) Recordings() []Info { return List() }
+func (d *Set) Recordings() []Info { return List() }
 
 // Start plays a recording from a minute before its beginning, less at a higher speed: toss and line-ups are known, and play is
 // about to start. Errors: fault.NotFound for an unknown recording, fault.Invalid for an impossible
-// speed, fault.Conflict when too many are on the deck.
-func (d *Deck) Start(r StartReplay) (Playing, error) {
+// speed, fault.Conflict when too many are played.
+func (d *Set) Start(r StartReplay) (Playing, error) {
 	if r.Speed == 0 {
 		r.Speed = 1
 	}
@@ -126,7 +130,7 @@ func (d *Deck) Start(r StartReplay) (Playing, error) {
 	p.from(0, p.StartedAt)
 	p.build()
 	d.plays = append(d.plays, p)
-	return p.playing(now), nil
+	return p.playing(now), d.changed()
 }
 
 func checkSpeed(s float64) error {
@@ -137,7 +141,7 @@ func checkSpeed(s float64) error {
 }
 
 // List returns what was started and not removed, in the order of the starts.
-func (d *Deck) List() []Playing {
+func (d *Set) List() []Playing {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := d.clock.Now()
@@ -150,7 +154,7 @@ func (d *Deck) List() []Playing {
 
 // Control changes a replay. Errors: fault.NotFound for an unknown one, fault.Invalid for an action, a position or a
 // speed that makes no sense, fault.Conflict for what cannot be done to a stopped one.
-func (d *Deck) Control(id string, c Control) (Playing, error) {
+func (d *Set) Control(id string, c Control) (Playing, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p, err := d.find(id)
@@ -162,17 +166,17 @@ func (d *Deck) Control(id string, c Control) (Playing, error) {
 		return Playing{}, err
 	}
 	p.build()
-	return p.playing(now), nil
+	return p.playing(now), d.changed()
 }
 
-// Has reports whether a match is a replay on the deck: one that the feed knows.
-func (d *Deck) Has(matchID string) bool {
+// Has reports whether a match is a replay of the set: one that the feed knows.
+func (d *Set) Has(matchID string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.ContainsFunc(d.plays, func(p *play) bool { return p.ID == matchID })
 }
 
-func (d *Deck) find(id string) (*play, error) {
+func (d *Set) find(id string) (*play, error) {
 	i := slices.IndexFunc(d.plays, func(p *play) bool { return p.ID == id })
 	if i < 0 {
 		return nil, fault.New(fault.NotFound, "no_replay", "there is no replay %s", id)
@@ -181,38 +185,55 @@ func (d *Deck) find(id string) (*play, error) {
 }
 
 // Remove ends a replay and forgets it: the feed does not know its match any more.
-func (d *Deck) Remove(id string) error {
+func (d *Set) Remove(id string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p, err := d.find(id)
-	if err == nil {
-		d.plays = slices.DeleteFunc(d.plays, func(other *play) bool { return other == p })
+	if err != nil {
+		return err
 	}
-	return err
+	d.plays = slices.DeleteFunc(d.plays, func(other *play) bool { return other == p })
+	return d.changed()
 }
 
-// shelf is what is saved of a deck.
-type shelf struct {
+// changed keeps a change. Called with the lock held.
+func (d *Set) changed() error {
+	if d.Keep == nil {
+		return nil
+	}
+	raw, err := d.save()
+	if err != nil {
+		return err
+	}
+	return d.Keep(raw)
+}
+
+// savedSet is what is saved of a set.
+type savedSet struct {
 	Started int     `json:"started"`
 	Plays   []saved `json:"plays"`
 }
 
-// Save returns the deck as JSON, a few hundred bytes a replay. Replays that play go on while nobody has the deck loaded:
+// Save returns the set as JSON, a few hundred bytes a replay. Replays that play go on while nobody has the set loaded:
 // their time is the wall clock's.
-func (d *Deck) Save() ([]byte, error) {
+func (d *Set) Save() ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := shelf{Started: d.started, Plays: []saved{}}
+	return d.save()
+}
+
+func (d *Set) save() ([]byte, error) {
+	s := savedSet{Started: d.started, Plays: []saved{}}
 	for _, p := range d.plays {
 		s.Plays = append(s.Plays, p.saved)
 	}
 	return json.Marshal(s)
 }
 
-// Load makes the deck what it was when Save gave raw. Recordings that are not there any more are left out. Fault.Damaged for
-// what Save did not give; the deck stays as it is then.
-func (d *Deck) Load(raw []byte) error {
-	var s shelf
+// Load makes the set what it was when Save gave raw. Recordings that are not there any more are left out. Fault.Damaged for
+// what Save did not give; the set stays as it is then.
+func (d *Set) Load(raw []byte) error {
+	var s savedSet
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return fault.Wrap(err, fault.Damaged, "bad_deck", "the saved replays cannot be read")
 	}

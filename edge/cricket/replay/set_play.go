@@ -15,7 +15,7 @@ type saved struct {
 	ID          string        `json:"id"`
 	RecordingID string        `json:"tapeId"`
 	StartedAt   time.Time     `json:"startedAt"`
-	Lead        time.Duration `json:"lead,omitempty"` // how long before that it was put on the deck, in nanoseconds
+	Lead        time.Duration `json:"lead,omitempty"` // how long before that it was started, in nanoseconds
 	Speed       float64       `json:"speed"`
 	Faults      uint64        `json:"faults,omitempty"`
 	Paused      bool          `json:"paused,omitempty"`

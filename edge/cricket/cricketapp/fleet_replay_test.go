@@ -15,21 +15,21 @@ import (
 	"github.com/touchline/touchline/internal/testrig/hang"
 )
 
-// Of two nodes with a deck each, one reads its own. The other refuses a start and says where to go, and its seat does not
+// Of two nodes with a replay set each, one reads its own. The other refuses a start and says where to go, and its slot does not
 // take matches that it cannot read.
-func TestOneDeckOfAFleetIsRead(t *testing.T) {
+func TestOneReplaySetOfAFleetIsRead(t *testing.T) {
 	items, cloud := simulated(t)
 	cloud.Config.LeaseTTL = 5 * time.Minute // the first node stays the first, however busy the machine is
 	var nodes [2]*played
 	for i := range nodes {
-		d, err := newDeck(clock.Real(), slog.New(slog.DiscardHandler))
+		d, err := newReplaySet(clock.Real(), slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := *cloud
 		c.Items = &simItems{Cloud: items.Cloud}
 		n, err := openPlayed(t.Context(), t.TempDir(), node.Parts{Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Cloud: &c},
-			DefaultSettings(), Outside{Feed: d.feed, Deck: d})
+			DefaultSettings(), Outside{Feed: d.feed, Replays: d})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestOneDeckOfAFleetIsRead(t *testing.T) {
 	}
 	ask := replay.StartReplay{RecordingID: "1192877", Speed: 1}
 	for deadline := time.Now().Add(hang.Limit(time.Minute)); ; <-time.After(10 * time.Millisecond) {
-		_, err := nodes[1].replays().Start(ask)
+		_, err := nodes[1].Replays.Start(ask)
 		if !fault.Is(err, fault.Conflict) || time.Now().After(deadline) {
 			t.Fatalf("a start at the node that stands by: %v", err)
 		}
@@ -63,13 +63,13 @@ func TestOneDeckOfAFleetIsRead(t *testing.T) {
 			break
 		}
 	}
-	if _, err := nodes[0].replays().Start(ask); err != nil {
+	if _, err := nodes[0].Replays.Start(ask); err != nil {
 		t.Error(err)
 	}
-	if n := len(nodes[1].replays().List()); n != 0 {
-		t.Errorf("%d replays on the deck that nobody reads", n)
+	if n := len(nodes[1].Replays.List()); n != 0 {
+		t.Errorf("%d replays that nobody reads", n)
 	}
 	if st := nodes[1].poller.Status(); st.Seat != 0 {
-		t.Errorf("the second node has seat %d", st.Seat)
+		t.Errorf("the second node has slot %d", st.Seat)
 	}
 }

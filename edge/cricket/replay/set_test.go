@@ -38,18 +38,18 @@ func (c *handClock) add(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-func newDeckAt(t testing.TB) (*Deck, *handClock) {
+func newSetAt(t testing.TB) (*Set, *handClock) {
 	t.Helper()
 	c := &handClock{now: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)}
-	return NewDeck(c, "t"), c
+	return NewSet(c, "t"), c
 }
 
-// lead38 is how long a replay at a ball a second is on the deck before its start.
+// lead38 is how long a replay at a ball a second is there before its start.
 const lead38 = time.Minute / 38
 
-// A replay is on the deck for a minute of play before it starts: not in play, toss and line-ups known.
-func TestDeckLead(t *testing.T) {
-	d, c := newDeckAt(t)
+// A replay is there for a minute of play before it starts: not in play, toss and line-ups known.
+func TestSetLead(t *testing.T) {
+	d, c := newSetAt(t)
 	id := start(t, d, StartReplay{RecordingID: "1192877", Speed: 2}).ID
 	for range 29 {
 		data := told(t, d, id)
@@ -66,13 +66,13 @@ func TestDeckLead(t *testing.T) {
 		t.Errorf("after its first ball: %v, %d balls", data["status"], ballsTold(data))
 	}
 	if !d.Has(id) || d.Has("1192877") {
-		t.Error("the deck does not know what it has")
+		t.Error("the set does not know what it has")
 	}
 }
 
 // A feed that lies tells the truth before play: what it tells first is the toss and the line-ups, in their order.
-func TestDeckLeadOfALyingFeed(t *testing.T) {
-	d, _ := newDeckAt(t)
+func TestSetLeadOfALyingFeed(t *testing.T) {
+	d, _ := newSetAt(t)
 	for seed := range uint64(20) {
 		id := start(t, d, StartReplay{RecordingID: "1192877", Speed: 100, Faults: seed + 1}).ID
 		data := told(t, d, id)
@@ -82,7 +82,7 @@ func TestDeckLeadOfALyingFeed(t *testing.T) {
 	}
 }
 
-func start(t testing.TB, d *Deck, r StartReplay) Playing {
+func start(t testing.TB, d *Set, r StartReplay) Playing {
 	t.Helper()
 	p, err := d.Start(r)
 	if err != nil {
@@ -91,7 +91,7 @@ func start(t testing.TB, d *Deck, r StartReplay) Playing {
 	return p
 }
 
-func control(t testing.TB, d *Deck, id string, c Control) Playing {
+func control(t testing.TB, d *Set, id string, c Control) Playing {
 	t.Helper()
 	p, err := d.Control(id, c)
 	if err != nil {
@@ -100,8 +100,8 @@ func control(t testing.TB, d *Deck, id string, c Control) Playing {
 	return p
 }
 
-// told is what the deck's feed says of a match; nil when it does not know it.
-func told(t testing.TB, d *Deck, id string) map[string]any {
+// told is what the set's feed says of a match; nil when it does not know it.
+func told(t testing.TB, d *Set, id string) map[string]any {
 	t.Helper()
 	w := httptest.NewRecorder()
 	d.ServeHTTP(w, httptest.NewRequest(http.MethodGet, prefix+"/fixtures/"+id+"?api_token=t&include=balls,runs", http.NoBody))
@@ -126,13 +126,13 @@ func ballsTold(data map[string]any) int {
 
 // The cursor is floor((now - startedAt) / msPerBall), and stands still on the last ball of an innings for
 // ceil(20 minutes / msPerBall) of these.
-func TestDeckCursor(t *testing.T) {
+func TestSetCursor(t *testing.T) {
 	speeds := []float64{0.5, 1, 30, 400}
 	if testing.Short() {
 		speeds = []float64{1, 30}
 	}
 	for _, speed := range speeds {
-		d, c := newDeckAt(t)
+		d, c := newSetAt(t)
 		p := start(t, d, StartReplay{RecordingID: "1343760", Speed: speed})
 		first := 0 // balls of the first innings
 		m, err := Load("1343760")
@@ -146,7 +146,7 @@ func TestDeckCursor(t *testing.T) {
 		frozen := int(math.Ceil(20 * 60_000 / ms))
 		lead := time.Duration(float64(time.Minute) / speed)
 		if !p.StartedAt.Equal(c.Now().Add(lead)) {
-			t.Errorf("speed %g: it starts at %s, put on the deck at %s", speed, p.StartedAt, c.Now())
+			t.Errorf("speed %g: it starts at %s, started at %s", speed, p.StartedAt, c.Now())
 		}
 		c.add(lead)
 		began := p.StartedAt
@@ -177,8 +177,8 @@ func TestDeckCursor(t *testing.T) {
 	}
 }
 
-func TestDeckControls(t *testing.T) {
-	d, c := newDeckAt(t)
+func TestSetControls(t *testing.T) {
+	d, c := newSetAt(t)
 	id := start(t, d, StartReplay{RecordingID: "1144530", Speed: 38}).ID // a ball a second
 	c.add(lead38 + 10*time.Second + 300*time.Millisecond)
 	step := func(name string, p Playing, cursor int, status string) {
@@ -224,8 +224,8 @@ func TestDeckControls(t *testing.T) {
 	}
 }
 
-func TestDeckRefuses(t *testing.T) {
-	d, _ := newDeckAt(t)
+func TestSetRefuses(t *testing.T) {
+	d, _ := newSetAt(t)
 	id := start(t, d, StartReplay{RecordingID: "1144530"}).ID
 	for _, tt := range []struct {
 		do   func() error
@@ -258,9 +258,9 @@ func TestDeckRefuses(t *testing.T) {
 	}
 }
 
-// A deck that has had a thousand replays takes more, each under an id that none had before.
-func TestDeckOfALongLife(t *testing.T) {
-	d, _ := newDeckAt(t)
+// A set that has had a thousand replays takes more, each under an id that none had before.
+func TestSetOfALongLife(t *testing.T) {
+	d, _ := newSetAt(t)
 	if err := d.Load([]byte(`{"started":998,"plays":[]}`)); err != nil {
 		t.Fatal(err)
 	}
@@ -284,8 +284,8 @@ func TestDeckOfALongLife(t *testing.T) {
 }
 
 // Several replays are one feed: a recording twice is two matches, and each has the balls that it has bowled.
-func TestDeckFeed(t *testing.T) {
-	d, c := newDeckAt(t)
+func TestSetFeed(t *testing.T) {
+	d, c := newSetAt(t)
 	one := start(t, d, StartReplay{RecordingID: "1144530", Speed: 38})
 	c.add(20 * time.Second)
 	two := start(t, d, StartReplay{RecordingID: "1144530", Speed: 38})
@@ -325,10 +325,10 @@ func TestDeckFeed(t *testing.T) {
 	}
 }
 
-// A deck that was saved and loaded tells the same as one that was not, whatever was done to it.
-func TestDeckSaves(t *testing.T) {
+// A set that was saved and loaded tells the same as one that was not, whatever was done to it.
+func TestSetSaves(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		d, c := newDeckAt(t)
+		d, c := newSetAt(t)
 		id := start(t, d, StartReplay{RecordingID: "1343760", Speed: rapid.SampledFrom([]float64{1, 30, 300}).Draw(rt, "speed")}).ID
 		for range rapid.IntRange(0, 6).Draw(rt, "steps") {
 			c.add(time.Duration(rapid.IntRange(0, 600_000).Draw(rt, "ms")) * time.Millisecond)
@@ -350,7 +350,7 @@ func TestDeckSaves(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		other := NewDeck(c, "t")
+		other := NewSet(c, "t")
 		if err := other.Load(raw); err != nil {
 			rt.Fatalf("%v: %s", err, raw)
 		}
