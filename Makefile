@@ -105,10 +105,10 @@ crash: need-go ## kill processes that use the store, N times (500), and its disk
 		$(GO) test -tags '$(TAGS),simdisk' $$simulated -count 1 -timeout 2h -v -run '^TestSimulatedDisk' ./store -sim.seeds $(SEEDS); }
 
 .PHONY: replay-seeds
-replay-seeds: need-go ## play recorded matches from a feed that lies, SEEDS times (2000) from seed SEED0 (1) on
+replay-seeds: need-go ## play recorded matches from a feed with faults, SEEDS times (2000) from seed SEED0 (1) on
 	@$(GO) test -c -tags '$(TAGS),long' -o bin/replay-seeds.test ./edge/cricket/cricketapp
 	@cd edge/cricket/cricketapp && TOUCHLINE_REPLAY_SEEDS='$(SEEDS)' TOUCHLINE_REPLAY_SEED0='$(SEED0)' GOGC=400 \
-		../../../bin/replay-seeds.test -test.timeout 24h -test.run '^TestReplayUnderLies$$'
+		../../../bin/replay-seeds.test -test.timeout 24h -test.run '^TestReplayUnderFaults$$'
 
 .PHONY: mutants
 mutants: need-go ## plant every mutant of synchronisation alone and see that a test notices, in up to SEEDS seeds (2000) of the simulation; docs/mutants.md

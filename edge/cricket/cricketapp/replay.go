@@ -13,7 +13,7 @@ import (
 type ReplayConfig struct {
 	Sources  []string // ids of recorded matches, Cricsheet files, folders of these
 	NoBalls  bool     // read score lines and rows only
-	Faults   uint64   // seed of the feed's lies; 0: it tells the truth
+	Faults   uint64   // seed of the feed faults; 0: none
 	Restarts int      // times that the node is thrown away and built anew from its store
 	Parallel int      // matches at once; 0: 2
 	Phones   int      // that follow each match; 0: 2
@@ -142,8 +142,8 @@ func (c *ReplayConfig) collect(ctx context.Context, results []chan replayResult)
 	return nil
 }
 
-// replayOne plays one match, and against a lying feed without its lies too: the truth is what its last words are held
-// against.
+// replayOne plays one match, and one of a feed with faults without them too: that is the truth, which its last words are
+// compared with.
 func replayOne(ctx context.Context, c *ReplayConfig, s replaySource) (*ReplayReport, error) {
 	report, err := replayOnce(ctx, c, s)
 	if err != nil || c.Faults == 0 {

@@ -173,7 +173,7 @@ func twice(r *cricketapp.ReplayReport) (problems []string) {
 	return problems
 }
 
-// againstClean tells in what a replay of a lying feed breaks what is promised, beside the replay of the true one.
+// againstClean tells in what a replay of a faulty feed breaks what is promised, beside the replay of the true one.
 func againstClean(r, clean *cricketapp.ReplayReport) (problems []string) {
 	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	display := cmp.Diff(clean.Display, r.Display,

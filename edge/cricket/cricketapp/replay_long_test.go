@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/cricketapp"
 )
 
-// Every recorded match as a feed tells it that does not lie is what an independent count over its record says.
+// Every recorded match as a feed without faults tells it is what an independent count over its record says.
 func TestReplayOfEveryMatch(t *testing.T) {
 	want := readExpected(t)
 	for _, m := range cricketapp.Matches() {
@@ -40,10 +40,10 @@ func TestReplayOfEveryFormatWithoutBalls(t *testing.T) {
 	}
 }
 
-// A feed that lies and a node that is restarted: 40 T20s here, and of all matches as many as
+// A feed with faults and a node that is restarted: 40 T20s here, and of all matches as many as
 // TOUCHLINE_REPLAY_SEEDS says, from TOUCHLINE_REPLAY_SEED0 on (make replay-seeds), each format for about as long as another:
 // 241 seeds are 8 of each T20, 3 of 50 overs, and one of each match of several days. Seed and match tell everything.
-func TestReplayUnderLies(t *testing.T) {
+func TestReplayUnderFaults(t *testing.T) {
 	var matches []string
 	seeds, first, all := 40, uint64(1), false
 	if text := os.Getenv("TOUCHLINE_REPLAY_SEEDS"); text != "" {
@@ -66,7 +66,7 @@ func TestReplayUnderLies(t *testing.T) {
 		id := matches[int(seed%uint64(len(matches)))]
 		t.Run(fmt.Sprintf("%d/%s", seed, id), func(t *testing.T) {
 			t.Parallel()
-			underLies(t, p, id, seed)
+			underFaults(t, p, id, seed)
 		})
 	}
 }
@@ -109,7 +109,7 @@ func (p *teller) tell(match string, c *cricketapp.ReplayConfig, problems []strin
 	}
 }
 
-func underLies(t *testing.T, p *teller, id string, seed uint64) {
+func underFaults(t *testing.T, p *teller, id string, seed uint64) {
 	t.Helper()
 	c := cricketapp.ReplayConfig{Sources: []string{id}, Faults: seed, Restarts: int(seed % 4)}
 	problems := againstClean(replayed(t, c), cleanRun(t, id))

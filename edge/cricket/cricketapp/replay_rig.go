@@ -63,13 +63,13 @@ func newReplayRig(c *ReplayConfig, m *replay.Match) (*replayRig, error) {
 	return r, nil
 }
 
-// newFeed is the client of a feed that tells the truth, or lies.
+// newFeed is the client of a feed, with faults if it is to have any.
 func (r *replayRig) newFeed() (*sportmonks.Client, error) {
 	random := rand.New(rand.NewPCG(r.Faults, 1)) // waits between attempts are the same in every run
 	var mu sync.Mutex
 	return sportmonks.New(sportmonks.Config{
 		BaseURL: "http://127.0.0.1/api/v2.0", Token: demoToken, Clock: r.clock, Logger: r.Log,
-		Transport: replay.Transport(replay.NewFeed(r.match, r.clock, demoToken, replay.Lie(r.Faults))),
+		Transport: replay.Transport(replay.NewFeed(r.match, r.clock, demoToken, replay.WithFaults(r.Faults))),
 		Random: func() float64 {
 			mu.Lock()
 			defer mu.Unlock()

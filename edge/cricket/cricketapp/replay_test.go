@@ -60,7 +60,7 @@ func oneOver(t *testing.T) string {
 	return file
 }
 
-// A short match, told truly and by a feed that lies, with restarts: what an independent count says, and what is
+// A short match, without feed faults and with them, with restarts: what an independent count says, and what is
 // promised. One seed gives one replay; with -short it is that of a match of two overs.
 func TestReplay(t *testing.T) {
 	t.Parallel()

@@ -6,8 +6,8 @@ import (
 	"github.com/touchline/touchline/edge/cricket/cricketapp"
 )
 
-// What a phone heard last is true, though the feed lies and the node is restarted, and so is the record: one match of each
-// format here, with -short the two shortest, and all of them in TestReplayUnderLies.
+// What a phone heard last is true, though the feed has faults and the node is restarted, and so is the record: one match of each
+// format here, with -short the two shortest, and all of them in TestReplayUnderFaults.
 func TestLastWords(t *testing.T) {
 	matches := oneOfEachFormat()
 	if testing.Short() {
@@ -30,7 +30,7 @@ func TestLastWords(t *testing.T) {
 	}
 }
 
-// The command's own measure finds what is wrong: it plays the truth beside the lies.
+// The command's own measure finds what is wrong: it plays the match without faults beside.
 func TestLastWordsOfAFile(t *testing.T) {
 	t.Parallel()
 	r := replayed(t, cricketapp.ReplayConfig{Sources: []string{oneOver(t)}, Faults: 3})

@@ -25,24 +25,24 @@ type feed struct {
 
 // show is a match on a feed.
 type show struct {
-	m     *Match
-	liar  *liar // nil: the truth is told
-	balls *ballPages
+	m      *Match
+	faulty *faultyFeed // nil: it has no faults
+	balls  *ballPages
 }
 
 func newShow(m *Match, o options) *show {
 	s := &show{m: m, balls: &ballPages{m: m}}
 	if o.faults != 0 {
-		s.liar = newLiar(m, o.faults)
-		s.balls.stamps = s.liar.stamps
+		s.faulty = newFaultyFeed(m, o.faults)
+		s.balls.stamps = s.faulty.stamps
 	}
 	return s
 }
 
 // now is what the match's answers tell at an instant; tag is the same as long as they do.
 func (s *show) now(at time.Time) (v *view, tag string) {
-	if s.liar != nil {
-		return s.liar.view(at)
+	if s.faulty != nil {
+		return s.faulty.view(at)
 	}
 	i := s.m.moment(at)
 	return &view{Moment: s.m.moments[i]}, strconv.Itoa(i)
@@ -54,10 +54,10 @@ type options struct{ faults uint64 }
 // Option changes a feed.
 type Option func(*options)
 
-// Lie has a feed lie, the same lies for the same match and seed: balls that are revised, deleted, doubled and out of
-// order, torn and late answers, results that are none, errors and silence; 0 is no seed, and the feed tells the truth.
-// What it tells last of a match is the truth, ten minutes after its end at the latest.
-func Lie(seed uint64) Option { return func(o *options) { o.faults = seed } }
+// WithFaults gives a feed faults, the same for the same match and seed: balls that are revised, deleted, doubled and out of
+// order, inconsistent and late answers, results that are none, errors and silence; 0 is no seed, and the feed has no faults.
+// Ten minutes after the end of a match, at the latest, it says the truth.
+func WithFaults(seed uint64) Option { return func(o *options) { o.faults = seed } }
 
 // NewFeed serves a match as SportMonks' Cricket API v2.0 does: /api/v2.0/livescores, /fixtures, /fixtures/{id},
 // /scores, /leagues, /seasons, /teams and /teams/{id}/squad/{season}, to whoever sends token as api_token. Time is c's:
@@ -86,7 +86,7 @@ func newFeed(shows func() []*show, c clock.Clock, token string) http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		fail(w, http.StatusNotFound, "Not Found.")
 	})
-	return f.admit(f.troubled(mux))
+	return f.admit(f.outages(mux))
 }
 
 // admit dates every answer and asks for the token.

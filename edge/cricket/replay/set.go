@@ -53,7 +53,7 @@ type Playing struct {
 	MsPerBall   float64   `json:"msPerBall"`
 	Speed       float64   `json:"speed"`     // 38,000 / MsPerBall
 	StartedAt   time.Time `json:"startedAt"` // the first ball is MsPerBall later; in the future just after a start
-	Faults      uint64    `json:"faults"`    // seed of the lies; 0: none
+	Faults      uint64    `json:"faults"`    // seed of the feed faults; 0: none
 }
 
 // StartReplay asks for a recording to be played. Speed 0 stands for 1.

@@ -70,7 +70,7 @@ func TestSetLead(t *testing.T) {
 	}
 }
 
-// A feed that lies tells the truth before play: what it tells first is the toss and the line-ups, in their order.
+// A feed with faults tells the truth before play: what it tells first is the toss and the line-ups, in their order.
 func TestSetLeadOfALyingFeed(t *testing.T) {
 	d, _ := newSetAt(t)
 	for seed := range uint64(20) {

@@ -6,7 +6,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
-// view is what one answer tells of a match: how it stands at a moment, and, of a feed that lies, what is told
+// view is what one answer tells of a match: how it stands at a moment, and, of a feed with faults, what is told
 // otherwise. The zero value but for the moment is the truth.
 type view struct {
 	Moment

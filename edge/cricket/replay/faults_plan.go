@@ -7,9 +7,9 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
-// planner draws a liar's lies.
+// planner draws the faults of a feed.
 type planner struct {
-	*liar
+	*faultyFeed
 	random noise
 }
 
@@ -28,9 +28,9 @@ func (p *planner) some(from, to int) time.Duration {
 	return d
 }
 
-// tell adds a lie.
+// tell adds a fault.
 func (p *planner) tell(from time.Time, d time.Duration, f func(*view)) {
-	p.lies = append(p.lies, lie{from: from, to: from.Add(min(d, longestLie)), tell: f})
+	p.faults = append(p.faults, feedFault{from: from, to: from.Add(min(d, longestFault)), tell: f})
 }
 
 func (p *planner) plan() {
@@ -39,7 +39,7 @@ func (p *planner) plan() {
 		p.row(i)
 		p.order(i)
 		p.whole(i)
-		p.trouble(p.m.balls[i].at)
+		p.outage(p.m.balls[i].at)
 	}
 	p.phases()
 	p.ending()
@@ -163,7 +163,7 @@ func (p *planner) order(i int) {
 func (p *planner) whole(i int) {
 	b := &p.m.balls[i]
 	late := func(from time.Time, d, age time.Duration) {
-		p.lies = append(p.lies, lie{from: from, to: from.Add(d), since: from.Add(-age)})
+		p.faults = append(p.faults, feedFault{from: from, to: from.Add(d), since: from.Add(-age)})
 	}
 	if p.chance(30) {
 		late(b.at.Add(p.some(0, 25)), p.some(1, 4), p.some(5, 90))
@@ -220,7 +220,7 @@ func (p *planner) phases() {
 			p.finished(mo.At.Add(p.some(1, 200)), p.some(1, 200))
 		}
 		if p.chance(3) {
-			p.trouble(mo.At.Add(p.some(1, 300)))
+			p.outage(mo.At.Add(p.some(1, 300)))
 		}
 	}
 	if p.chance(2) {

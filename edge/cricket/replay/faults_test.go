@@ -11,26 +11,26 @@ import (
 	"time"
 )
 
-// liarsDesk asks a lying feed at any instant, in this process.
-type liarsDesk struct {
+// faultyDesk asks a feed with faults at any instant, in this process.
+type faultyDesk struct {
 	c    *handClock
 	m    *Match
 	http http.RoundTripper
 	tag  string // of the last answer; "" asks for all of it
 }
 
-func newLiarsDesk(t testing.TB, id string, seed uint64) *liarsDesk {
+func newFaultyDesk(t testing.TB, id string, seed uint64) *faultyDesk {
 	t.Helper()
 	m, err := Load(id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &handClock{now: m.Start()}
-	return &liarsDesk{c: c, m: m, http: Transport(NewFeed(m, c, "t", Lie(seed)))}
+	return &faultyDesk{c: c, m: m, http: Transport(NewFeed(m, c, "t", WithFaults(seed)))}
 }
 
 // ask returns status and body; status 0 for no answer.
-func (d *liarsDesk) ask(t testing.TB, at time.Time, path string) (int, []byte) {
+func (d *faultyDesk) ask(t testing.TB, at time.Time, path string) (int, []byte) {
 	t.Helper()
 	d.c.mu.Lock()
 	d.c.now = at
@@ -61,19 +61,19 @@ func (d *liarsDesk) ask(t testing.TB, at time.Time, path string) (int, []byte) {
 	return resp.StatusCode, body
 }
 
-const liarsQuery = "?include=balls,runs,batting,bowling,scoreboards,lineup,localteam,visitorteam"
+const faultyQuery = "?include=balls,runs,batting,bowling,scoreboards,lineup,localteam,visitorteam"
 
-// What a lying feed tells is the same for the same seed, and another for another one.
+// What a feed with faults tells is the same for the same seed, and another for another one.
 func TestLiesBySeed(t *testing.T) {
-	one, same, other := newLiarsDesk(t, "1343760", 5), newLiarsDesk(t, "1343760", 5), newLiarsDesk(t, "1343760", 6)
+	one, same, other := newFaultyDesk(t, "1343760", 5), newFaultyDesk(t, "1343760", 5), newFaultyDesk(t, "1343760", 6)
 	differs := 0
 	for at := one.m.Start(); at.Before(one.m.End().Add(12 * time.Minute)); at = at.Add(17 * time.Second) {
-		status, body := one.ask(t, at, "/livescores"+liarsQuery)
-		again, bodyAgain := same.ask(t, at, "/livescores"+liarsQuery)
+		status, body := one.ask(t, at, "/livescores"+faultyQuery)
+		again, bodyAgain := same.ask(t, at, "/livescores"+faultyQuery)
 		if status != again || string(body) != string(bodyAgain) {
 			t.Fatalf("at %s: %d and %d", at, status, again)
 		}
-		if _, body2 := other.ask(t, at, "/livescores"+liarsQuery); string(body) != string(body2) {
+		if _, body2 := other.ask(t, at, "/livescores"+faultyQuery); string(body) != string(body2) {
 			differs++
 		}
 	}
@@ -90,11 +90,11 @@ func TestLiesEnd(t *testing.T) {
 	}
 	for seed := range seeds {
 		for _, id := range []string{"1343760", "1369560"} {
-			liar, honest := newLiarsDesk(t, id, seed+1), newLiarsDesk(t, id, 0)
+			faulty, honest := newFaultyDesk(t, id, seed+1), newFaultyDesk(t, id, 0)
 			for _, after := range []time.Duration{10 * time.Minute, 20 * time.Minute, 30 * time.Minute} {
-				at := liar.m.End().Add(after)
-				path := "/fixtures/" + id + liarsQuery
-				status, told := liar.ask(t, at, path)
+				at := faulty.m.End().Add(after)
+				path := "/fixtures/" + id + faultyQuery
+				status, told := faulty.ask(t, at, path)
 				_, truth := honest.ask(t, at, path)
 				if a, b := timeless(t, told), timeless(t, truth); status != http.StatusOK || a != b {
 					t.Fatalf("match %s, seed %d, %s after the end: not the truth", id, seed+1, after)
@@ -133,8 +133,8 @@ func timeless(t testing.TB, body []byte) string {
 	return string(out)
 }
 
-// liedMatch is what a reply tells, as far as lies show in it.
-type liedMatch struct {
+// faultyMatch is what a reply tells, as far as faults show in it.
+type faultyMatch struct {
 	Status string
 	Winner *int64 `json:"winner_team_id"`
 	Note   string
@@ -162,7 +162,7 @@ func TestLiesAreTold(t *testing.T) {
 	seen := map[string]int{}
 	balls, revised := 0, 0
 	for seed := first; seed <= last; seed++ {
-		d := newLiarsDesk(t, match, seed)
+		d := newFaultyDesk(t, match, seed)
 		d.tag = " "
 		truth := map[int64]string{}
 		order := map[int64]int{}
@@ -174,7 +174,7 @@ func TestLiesAreTold(t *testing.T) {
 		told := map[int64]string{} // at first
 		lastRuns, lastStatus := -1, ""
 		for at := d.m.Start(); at.Before(d.m.End().Add(10 * time.Minute)); at = at.Add(2 * time.Second) {
-			status, body := d.ask(t, at, "/livescores"+liarsQuery)
+			status, body := d.ask(t, at, "/livescores"+faultyQuery)
 			if status == http.StatusNotModified {
 				continue
 			}
@@ -182,7 +182,7 @@ func TestLiesAreTold(t *testing.T) {
 				seen[kindOfTrouble(status, body)]++
 				continue
 			}
-			var reply struct{ Data []liedMatch }
+			var reply struct{ Data []faultyMatch }
 			if err := json.Unmarshal(body, &reply); err != nil {
 				t.Fatal(err)
 			}
@@ -239,8 +239,8 @@ func kindOfTrouble(status int, body []byte) string {
 	}
 }
 
-// note counts the lies of one answer.
-func note(seen map[string]int, m *liedMatch, mo *Moment, body string, truth map[int64]string, order map[int64]int) {
+// note counts the faults of one answer.
+func note(seen map[string]int, m *faultyMatch, mo *Moment, body string, truth map[int64]string, order map[int64]int) {
 	ids, sorted := map[int64]bool{}, true
 	last := int64(0)
 	newest := -1

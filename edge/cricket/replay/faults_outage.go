@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// trouble is a while in which the feed does not answer as it should.
-type trouble struct {
+// outage is a while in which the feed does not answer as it should.
+type outage struct {
 	from, to time.Time
 	answer   func(w http.ResponseWriter, r *http.Request, next http.Handler)
 }
 
-// trouble plans errors after an instant: mostly none, mostly short.
-func (p *planner) trouble(at time.Time) {
+// outage plans errors after an instant: mostly none, mostly short.
+func (p *planner) outage(at time.Time) {
 	var d time.Duration
 	switch {
 	case p.chance(30):
@@ -27,19 +27,19 @@ func (p *planner) trouble(at time.Time) {
 	answers := []func(http.ResponseWriter, *http.Request, http.Handler){
 		tooMany(1 + p.pick(9)), tooMany(30), tooMany(0), refusal(500), refusal(502), refusal(503), page, truncated, cut, silent,
 	}
-	p.troubles = append(p.troubles, trouble{from, from.Add(d), answers[p.pick(len(answers))]})
+	p.outages = append(p.outages, outage{from, from.Add(d), answers[p.pick(len(answers))]})
 }
 
-// troubled stands before the answers of a feed whose matches have faults.
-func (f *feed) troubled(next http.Handler) http.Handler {
+// outages stands before the answers of a feed whose matches have faults.
+func (f *feed) outages(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		now := f.clock.Now()
 		for _, s := range f.shows() {
-			if s.liar == nil {
+			if s.faulty == nil {
 				continue
 			}
-			for i := range s.liar.troubles {
-				if t := &s.liar.troubles[i]; !now.Before(t.from) && now.Before(t.to) {
+			for i := range s.faulty.outages {
+				if t := &s.faulty.outages[i]; !now.Before(t.from) && now.Before(t.to) {
 					t.answer(w, r, next)
 					return
 				}
