@@ -19,7 +19,7 @@ const (
 )
 
 // problemsOf says in plain words what a person should look at, the worst first; none: all is well.
-func problemsOf(h *hubState) []string {
+func problemsOf(h *cricketState) []string {
 	p := problems{operator.Problems{At: h.At}}
 	p.feed(h)
 	p.push(&h.Push)
@@ -33,7 +33,7 @@ func problemsOf(h *hubState) []string {
 // problems collects them.
 type problems struct{ operator.Problems }
 
-func (p *problems) feed(h *hubState) {
+func (p *problems) feed(h *cricketState) {
 	f := &h.Feed
 	if !f.Configured {
 		p.Add("No feed is configured, so no match is read: set cricket.feed.token, or cricket.replay for recorded matches.")
@@ -55,7 +55,7 @@ func (p *problems) feed(h *hubState) {
 }
 
 // standIns says how the matches of the live list are read while it is left alone.
-func (p *problems) standIns(all []hubMatch) {
+func (p *problems) standIns(all []matchState) {
 	var next time.Time
 	from := sportmonks.Endpoint("")
 	for i := range all {
@@ -123,7 +123,7 @@ func (p *problems) jobs(all []poll.JobStatus) {
 	}
 }
 
-func (p *problems) match(m *hubMatch, pushes bool) {
+func (p *problems) match(m *matchState, pushes bool) {
 	if m.Status != cricket.ActiveLive {
 		return
 	}

@@ -67,7 +67,7 @@ func TestReplayPage(t *testing.T) {
 	}
 }
 
-func TestHubPage(t *testing.T) {
+func TestOperatorPage(t *testing.T) {
 	at := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	r := newAppRig(t, func(c *setup) {
 		c.App.Feed = func() *Feed {
@@ -107,28 +107,28 @@ func TestHubPage(t *testing.T) {
 
 // shown is what the operator's page is made of.
 type shown struct {
-	hubState
+	cricketState
 	streams operator.Streams
 }
 
 // judged is what it says is wrong.
 func (h *shown) judged(checks ...operator.Check) []string {
 	st := operator.State{At: h.At, Streams: h.streams}
-	st.Judge(checks, problemsOf(&h.hubState))
+	st.Judge(checks, problemsOf(&h.cricketState))
 	return st.Problems
 }
 
 // What is wrong is said in words, the worst first, and what is well is not.
-func TestHubProblems(t *testing.T) {
+func TestOperatorProblems(t *testing.T) {
 	at := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	well := func() *shown {
-		return &shown{hubState{
+		return &shown{cricketState{
 			At: at, Feed: feedHealth{Configured: true, Status: poll.Status{LastAt: at}, Endpoints: []endpointHealth{{
 				"livescores", sportmonks.Health{State: "closed", LastFail: "once"}, sportmonks.Budget{Used: 1700, Limit: 2000, Reserve: 100},
 			}}},
 			Push:    pushHealth{Configured: true, Circuit: "closed"},
-			Leagues: hubLeagues{Known: 3, Active: 1},
-			Matches: []hubMatch{{MatchID: "7", Name: "A v B", Status: "live", TickAgeSeconds: 60, Followers: 2, Sessions: map[string]int{"active": 1}}},
+			Leagues: leagueCounts{Known: 3, Active: 1},
+			Matches: []matchState{{MatchID: "7", Name: "A v B", Status: "live", TickAgeSeconds: 60, Followers: 2, Sessions: map[string]int{"active": 1}}},
 		}, operator.Streams{Open: 10, Limit: 100}}
 	}
 	if got := well().judged(operator.Check{Name: "store"}); len(got) != 0 {
@@ -178,7 +178,7 @@ func TestHubProblems(t *testing.T) {
 	h := well()
 	h.Push.Circuit, endpoint(h).Alarm = "open", "401"
 	held := well()
-	held.Matches[0].TickAgeSeconds, held.Matches[0].Owner, held.Matches[0].Lease = 80, "n1", &hubLease{Fence: 3}
+	held.Matches[0].TickAgeSeconds, held.Matches[0].Owner, held.Matches[0].Lease = 80, "n1", &matchLease{Fence: 3}
 	if got := held.judged(); len(got) != 0 {
 		t.Errorf("a match in a break that this node reads: %v", got)
 	}

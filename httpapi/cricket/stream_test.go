@@ -234,7 +234,7 @@ func TestTooManyStreams(t *testing.T) {
 }
 
 // With nobody to read for, the journal is left alone, and time on a stepped clock moves on.
-func TestIdleHub(t *testing.T) {
+func TestIdleStreams(t *testing.T) {
 	cfg, f, in := config(t)
 	steps := clock.NewStepped(in.Display.UpdatedAt)
 	cfg.Clock = steps

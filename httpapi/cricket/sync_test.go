@@ -205,7 +205,7 @@ func TestPreferWait(t *testing.T) {
 	}
 }
 
-func TestHubPageShowsTheCloud(t *testing.T) {
+func TestOperatorPageShowsTheCloud(t *testing.T) {
 	f := &fakeSync{conflicts: conflictsOf(1), status: operator.SyncStatus{
 		At: rigNow, Configured: true, State: "offline", Since: time.Now().Add(-time.Minute), Cloud: "eu-west-1", Waiting: 2, Conflicts: replica.ConflictStatus{Open: 1, Kept: 1},
 		Tables: []replica.TableStatus{{Table: "cricket-match-follows", Waiting: 2, Stopped: &replica.StoppedTable{Why: "access denied"}}, {Table: "slow", Pace: replica.Pace{Rate: 7.3, Throttled: 2}}, {Table: "slow-once", Pace: replica.Pace{Throttled: 9}}}, Alarms: []string{"Nothing of it is sent."},
@@ -216,13 +216,13 @@ func TestHubPageShowsTheCloud(t *testing.T) {
 	w := httptest.NewRecorder()
 	r.server.Handler().ServeHTTP(w, req)
 	if strings.Contains(w.Body.String(), "slow-once") {
-		t.Error("a table that is not hindered is on the hub's page")
+		t.Error("a table that is not hindered is on the operator page")
 	}
 	for _, want := range []string{
 		"offline since ", "2 writes wait", "access denied", "slowed down by the cloud to 7 a second", "Nothing of it is sent.", "did not accept 1 write", "does not satisfy the condition",
 	} {
 		if !strings.Contains(w.Body.String(), want) {
-			t.Errorf("no %q on the hub's page", want)
+			t.Errorf("no %q on the operator page", want)
 		}
 	}
 }

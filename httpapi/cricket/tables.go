@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/httpapi/page"
 )
 
-func matchTable(all []hubMatch, now time.Time) page.Table {
+func matchTable(all []matchState, now time.Time) page.Table {
 	t := page.Table{
 		ID: "matches", Title: "Matches", None: "No match is registered.",
 		Heads: []string{"Match", "Status", "Phase", "Read", "Owner", "Fence", "Last tick", "Followers", "Live Activities"},
@@ -48,7 +48,7 @@ func matchTable(all []hubMatch, now time.Time) page.Table {
 	return t
 }
 
-func feedTable(h *hubState) page.Table {
+func feedTable(h *cricketState) page.Table {
 	t := page.Table{
 		ID: "feed", Title: "Feed", None: "No feed is configured.",
 		Heads: []string{"Endpoint", "State", "Calls this hour", "Reserve", "Failed", "Last good", "Last failure"},
@@ -72,7 +72,7 @@ func stateWord(state string) string {
 	return cmp.Or(word, state)
 }
 
-func jobTable(h *hubState) page.Table {
+func jobTable(h *cricketState) page.Table {
 	t := page.Table{ID: "jobs", Title: "Jobs", None: "No job runs without a feed.", Heads: []string{"Job", "Runs", "Failed", "Last run", "Next run", "Last error"}}
 	for i := range h.Feed.Jobs {
 		j := &h.Feed.Jobs[i]
@@ -102,7 +102,7 @@ func oddTable(odd map[string]int64) page.Table {
 }
 
 // readingTable is how the live list is read.
-func readingTable(h *hubState) page.Table {
+func readingTable(h *cricketState) page.Table {
 	f := &h.Feed
 	leads := "another node, or nobody"
 	if f.Leading {

@@ -255,7 +255,7 @@ func TestNodeAndCloud(t *testing.T) {
 			t.Errorf("the conflicts: %s", body)
 		}
 		if body, _ := u.ask("GET", "/_/hub", "", "", 200); !strings.Contains(body, "did not accept 1 write") {
-			t.Error("the hub's page is silent about the conflict")
+			t.Error("the operator page is silent about the conflict")
 		}
 		if body, _ := u.ask("GET", "/cricket/conflicts/1", "", "", 200); !strings.Contains(body, `"op":"update"`) || !strings.Contains(body, `"base":{`) {
 			t.Errorf("the conflict: %s", body)

@@ -27,8 +27,8 @@ type Scene struct {
 	Match *Input     // nil for a list
 	List  *ListInput // nil for a match
 
-	Replay *ReplayInput // of the page of replays
-	Hub    *page.OperatorInput
+	Replay   *ReplayInput // of the page of replays
+	Operator *page.OperatorInput
 }
 
 // recording is a file of the gallery.
@@ -87,7 +87,7 @@ func Scenes() ([]Scene, error) {
 		match("noballs", "Balls not known, unknown teams", "chase", noBalls),
 		{Name: "list", What: "Several matches", List: &list},
 		{Name: "replays", What: "Replays", Replay: sceneReplays()},
-		{Name: "hub", What: "For operators", Hub: sceneHub()},
+		{Name: "hub", What: "For operators", Operator: sceneOperator()},
 		{Name: "noreplays", What: "Nothing is being played", Replay: &ReplayInput{Recordings: sceneReplays().Recordings, Problem: "There is no tape “7”."}},
 		{Name: "quiet", What: "Nothing on", List: &ListInput{Node: list.Node}},
 	}, nil
@@ -125,8 +125,8 @@ func (r *Renderer) scene(s *Scene) (page.View, error) {
 	switch {
 	case s.Replay != nil:
 		return r.Replays(*s.Replay)
-	case s.Hub != nil:
-		return r.Operator(*s.Hub)
+	case s.Operator != nil:
+		return r.Operator(*s.Operator)
 	case s.List != nil:
 		return r.List(*s.List, page.View{})
 	}

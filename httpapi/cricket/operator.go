@@ -21,33 +21,33 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// hubState is everything that is on, for operators.
-type hubState struct {
-	At      time.Time  `json:"-"`
-	Role    string     `json:"role,omitempty"` // leader or observer of the feed
-	Matches []hubMatch `json:"matches"`
-	Leagues hubLeagues `json:"leagues"`
-	Feed    feedHealth `json:"feed"`
-	Push    pushHealth `json:"push"`
+// cricketState is everything that is on, for operators.
+type cricketState struct {
+	At      time.Time    `json:"-"`
+	Role    string       `json:"role,omitempty"` // leader or observer of the feed
+	Matches []matchState `json:"matches"`
+	Leagues leagueCounts `json:"leagues"`
+	Feed    feedHealth   `json:"feed"`
+	Push    pushHealth   `json:"push"`
 }
 
-// hubAnswer is the answer of GET /hub: the node's state with cricket's in it.
-type hubAnswer struct {
+// operatorAnswer is the answer of GET /hub: the node's state with cricket's in it.
+type operatorAnswer struct {
 	At       time.Time `json:"at"`
 	Version  string    `json:"version"`
 	Problems []string  `json:"problems"`
-	hubState
+	cricketState
 	Streams operator.Streams `json:"streams"`
 }
 
-// hubLeagues counts the leagues; the matches of the active ones are read.
-type hubLeagues struct {
+// leagueCounts counts the leagues; the matches of the active ones are read.
+type leagueCounts struct {
 	Known  int `json:"known"`
 	Active int `json:"active"`
 }
 
-// hubMatch is a row of active-matches with what hangs on it.
-type hubMatch struct {
+// matchState is a row of active-matches with what hangs on it.
+type matchState struct {
 	MatchID        string         `json:"matchId"`
 	Name           string         `json:"name,omitempty"` // "England v New Zealand"
 	League         string         `json:"league,omitempty"`
@@ -55,7 +55,7 @@ type hubMatch struct {
 	Status         string         `json:"status"` // idle, live or ended
 	Phase          string         `json:"phase"`
 	Owner          string         `json:"owner,omitempty"`   // the node that ticked last
-	Lease          *hubLease      `json:"lease,omitempty"`   // if this node holds it
+	Lease          *matchLease    `json:"lease,omitempty"`   // if this node holds it
 	Watched        *poll.Held     `json:"watched,omitempty"` // if this node looks at it
 	LastTickAt     time.Time      `json:"lastTickAt,omitzero"`
 	TickAgeSeconds float64        `json:"tickAgeSeconds"`
@@ -63,29 +63,29 @@ type hubMatch struct {
 	Followers      int            `json:"followers"`
 }
 
-// hubLease is the lease under which this node works on a match.
-type hubLease struct {
+// matchLease is the lease under which this node works on a match.
+type matchLease struct {
 	Fence    int64     `json:"fence"`
 	Deadline time.Time `json:"deadline"`
 }
 
-func (a *api) getHub(c *gin.Context) error {
+func (a *api) getOperator(c *gin.Context) error {
 	node, err := httpapi.Operator(c)
 	if err != nil {
 		return err
 	}
-	own, ok := node.Apps[name].(hubState)
+	own, ok := node.Apps[name].(cricketState)
 	if !ok { // it could not be read: the error says why
-		if own, err = a.hub(c.Request.Context(), node.At); err != nil {
+		if own, err = a.state(c.Request.Context(), node.At); err != nil {
 			return err
 		}
 	}
-	return httpapi.JSON(c, hubAnswer{At: node.At, Version: node.Version, Problems: node.Problems, hubState: own, Streams: node.Streams}, nil)
+	return httpapi.JSON(c, operatorAnswer{At: node.At, Version: node.Version, Problems: node.Problems, cricketState: own, Streams: node.Streams}, nil)
 }
 
 // operator is cricket's part of the operator's page.
 func (a *api) operator(ctx context.Context, now time.Time) (operator.Part, error) {
-	h, err := a.hub(ctx, now)
+	h, err := a.state(ctx, now)
 	if err != nil {
 		return operator.Part{}, err
 	}
@@ -94,24 +94,24 @@ func (a *api) operator(ctx context.Context, now time.Time) (operator.Part, error
 	}, Status: h}, nil
 }
 
-func (a *api) hub(ctx context.Context, now time.Time) (hubState, error) {
+func (a *api) state(ctx context.Context, now time.Time) (cricketState, error) {
 	feed := a.Feed()
-	out := hubState{At: now, Role: a.nodeStatus(&operator.NodeStatus{}).Role, Feed: newFeedHealth(feed), Push: newPushHealth(a.Push())}
+	out := cricketState{At: now, Role: a.nodeStatus(&operator.NodeStatus{}).Role, Feed: newFeedHealth(feed), Push: newPushHealth(a.Push())}
 	err := a.keptHere(ctx, func(tx *store.Tx) (err error) {
-		if out.Matches, err = hubMatches(tx, &out.Feed.Status, now); err == nil {
+		if out.Matches, err = matchStates(tx, &out.Feed.Status, now); err == nil {
 			out.Leagues, err = countLeagues(tx)
 		}
 		return err
 	})
 	order := []string{cricket.ActiveLive, cricket.ActiveIdle, cricket.ActiveEnded}
-	slices.SortFunc(out.Matches, func(a, b hubMatch) int {
+	slices.SortFunc(out.Matches, func(a, b matchState) int {
 		return cmp.Or(cmp.Compare(slices.Index(order, a.Status), slices.Index(order, b.Status)), cmp.Compare(a.MatchID, b.MatchID))
 	})
 	return out, err
 }
 
-func hubMatches(tx *store.Tx, feed *poll.Status, now time.Time) ([]hubMatch, error) {
-	out := []hubMatch{}
+func matchStates(tx *store.Tx, feed *poll.Status, now time.Time) ([]matchState, error) {
+	out := []matchState{}
 	for item, err := range tx.ScanAll(store.Scan{Table: tables.ActiveMatches}) {
 		if err != nil {
 			return nil, err
@@ -120,14 +120,14 @@ func hubMatches(tx *store.Tx, feed *poll.Status, now time.Time) ([]hubMatch, err
 		if attr.Unmarshal(item, &st) != nil {
 			continue // not as this version writes it
 		}
-		m, err := newHubMatch(tx, &st, now)
+		m, err := newMatchState(tx, &st, now)
 		if err != nil {
 			return nil, err
 		}
 		if i := slices.IndexFunc(feed.Matches, func(h poll.Held) bool { return h.MatchID == m.MatchID }); i >= 0 {
 			m.Watched = &feed.Matches[i]
 			if m.Watched.Fence != 0 {
-				m.Lease = &hubLease{m.Watched.Fence, m.Watched.Deadline}
+				m.Lease = &matchLease{m.Watched.Fence, m.Watched.Deadline}
 			}
 		}
 		out = append(out, m)
@@ -135,7 +135,7 @@ func hubMatches(tx *store.Tx, feed *poll.Status, now time.Time) ([]hubMatch, err
 	return out, nil
 }
 
-func countLeagues(tx *store.Tx) (n hubLeagues, err error) {
+func countLeagues(tx *store.Tx) (n leagueCounts, err error) {
 	all, err := reference.Leagues{}.All(tx)
 	n.Known = len(all)
 	for i := range all {
@@ -146,8 +146,8 @@ func countLeagues(tx *store.Tx) (n hubLeagues, err error) {
 	return n, err
 }
 
-func newHubMatch(tx *store.Tx, st *cricket.State, now time.Time) (m hubMatch, err error) {
-	m = hubMatch{
+func newMatchState(tx *store.Tx, st *cricket.State, now time.Time) (m matchState, err error) {
+	m = matchState{
 		MatchID: st.MatchID, Status: st.Status, Phase: string(st.MatchPhase), Owner: st.InstanceID, LastTickAt: st.LastTickAt,
 		Sessions: map[string]int{},
 	}
