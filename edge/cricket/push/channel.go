@@ -139,28 +139,28 @@ func (m *match) decideListener(s *session, now time.Time) (kind, time.Time) {
 // startWait is how long the starts of a match wait for its channel to be made.
 const startWait = 5 * time.Second
 
-// nextTending is when to look after the channel again, zero if only news can bring that about.
-func (m *match) nextTending() time.Time {
-	if !m.held || m.tending {
+// nextMaintenance is when to look after the channel again, zero if only news can bring that about.
+func (m *match) nextMaintenance() time.Time {
+	if !m.held || m.maintaining {
 		return time.Time{}
 	}
-	return m.tendAt
+	return m.maintainAt
 }
 
-// tend makes a match's channel when play is on and deletes it some time after the end. The requests are made beside the
+// maintain makes a match's channel when play is on and deletes it some time after the end. The requests are made beside the
 // loop.
-func (c *Coordinator) tend(ctx context.Context, m *match, now time.Time) error {
-	if m.tending || now.Before(m.tendAt) {
+func (c *Coordinator) maintain(ctx context.Context, m *match, now time.Time) error {
+	if m.maintaining || now.Before(m.maintainAt) {
 		return nil
 	}
-	m.tendAt = time.Time{}
+	m.maintainAt = time.Time{}
 	switch {
 	case m.channel == nil:
 		if c.cfg.Channels == nil || !m.playing() || now.Before(c.paused) || c.cleaning[m.id] {
 			return nil
 		}
 		if now.Before(c.manageAt) {
-			m.tendAt = c.manageAt
+			m.maintainAt = c.manageAt
 			return nil
 		}
 		c.openChannel(ctx, m, now)
@@ -176,7 +176,7 @@ func (c *Coordinator) tend(ctx context.Context, m *match, now time.Time) error {
 		return nil
 	}
 	if now.Before(m.channel.over) {
-		m.tendAt = m.channel.over
+		m.maintainAt = m.channel.over
 		return nil
 	}
 	return c.closeChannel(ctx, m, now)
@@ -192,9 +192,9 @@ type opened struct {
 
 // openChannel has a channel made. Phones that could listen to it wait for a moment.
 func (c *Coordinator) openChannel(ctx context.Context, m *match, now time.Time) {
-	m.tending, m.opening = true, now.Add(startWait)
+	m.maintaining, m.opening = true, now.Add(startWait)
 	var got opened
-	c.host.add(ctx, errand{
+	c.host.add(ctx, task{
 		do: func(ctx context.Context) {
 			if c.clock.Now().Before(c.silentUntil()) {
 				return // it was found not to answer since
@@ -202,7 +202,7 @@ func (c *Coordinator) openChannel(ctx context.Context, m *match, now time.Time) 
 			got = c.makeChannel(ctx, m.id)
 		},
 		then: func(context.Context) error {
-			m.tending, m.opening, m.dirty = false, time.Time{}, true
+			m.maintaining, m.opening, m.dirty = false, time.Time{}, true
 			return c.channelOpened(m, &got)
 		},
 	})
@@ -219,7 +219,7 @@ func (c *Coordinator) channelOpened(m *match, got *opened) error {
 	case got.id != "":
 		m.channel = newChannel(m.id, got.id, m.stamp)
 	default:
-		m.tendAt = later(c.manageAt, now.Add(errorWait))
+		m.maintainAt = later(c.manageAt, now.Add(errorWait))
 	}
 	return got.err
 }
@@ -274,7 +274,7 @@ func (c *Coordinator) silentUntil() time.Time {
 
 // refusedChannel goes on without a channel for a while.
 func (c *Coordinator) refusedChannel(m *match, what string, res *apns.Result, now time.Time) {
-	m.tendAt = now.Add(max(channelRetry, res.RetryAfter))
+	m.maintainAt = now.Add(max(channelRetry, res.RetryAfter))
 	c.log.Warn("no broadcast channel: phones are notified by token", "match", m.id, "step", what, "reason", res.Reason, "err", res.Err)
 	if res.Alarm {
 		c.alarm(res.Reason, 1)
@@ -288,19 +288,19 @@ func (c *Coordinator) closeChannel(ctx context.Context, m *match, now time.Time)
 		return c.dropChannel(ctx, m.id)
 	}
 	if now.Before(c.manageAt) {
-		m.tendAt = now.Add(channelRetry)
+		m.maintainAt = now.Add(channelRetry)
 		return nil
 	}
-	m.tending = true
+	m.maintaining = true
 	var done deleted
 	id := m.channel.id
-	c.host.add(ctx, errand{
+	c.host.add(ctx, task{
 		do: func(ctx context.Context) { done = c.deleteChannel(ctx, id) },
 		then: func(ctx context.Context) error {
-			m.tending = false
+			m.maintaining = false
 			c.managed(&done.res)
 			if !done.ok() {
-				m.tendAt = c.clock.Now().Add(channelRetry)
+				m.maintainAt = c.clock.Now().Add(channelRetry)
 				return nil
 			}
 			m.channel, m.dirty = nil, true
@@ -330,7 +330,7 @@ func (c *Coordinator) broadcasted(j *job) (changes []rowChange) {
 	switch j.result.Action {
 	case apns.Gone, apns.Suspend:
 		// Apple does not know the channel. Its phones are started anew, with their tokens or on another one.
-		m.channel, m.tendAt = nil, j.at.Add(channelRetry)
+		m.channel, m.maintainAt = nil, j.at.Add(channelRetry)
 		return []rowChange{func(tx *store.Tx) error {
 			_, err := tx.Delete(store.DeleteItem{Table: tables.PushState, Key: stateKey(channelKey(m.id))})
 			return err
@@ -338,7 +338,7 @@ func (c *Coordinator) broadcasted(j *job) (changes []rowChange) {
 	case apns.Accepted:
 		if j.kind == finish && m.channel != nil {
 			m.channel.over = j.at.Add(channelStays)
-			m.tendAt = m.channel.over
+			m.maintainAt = m.channel.over
 		}
 	}
 	c.outcome(j, false)

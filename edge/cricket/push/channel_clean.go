@@ -43,7 +43,7 @@ func (c *Coordinator) cleanChannels(ctx context.Context, active []string) error 
 func (c *Coordinator) cleanBeside(ctx context.Context, id string, row channelRow) {
 	var failed error
 	c.cleaning[id] = true
-	c.host.add(ctx, errand{
+	c.host.add(ctx, task{
 		do: func(ctx context.Context) {
 			if row.ID == "" {
 				failed = c.cleanChannel(context.WithoutCancel(ctx), id, row)

@@ -73,12 +73,12 @@ type Coordinator struct {
 	paused   time.Time              // nothing is sent until then
 	urgent   map[string][]time.Time // pushes of priority 10 in the last hour, by device
 	recent   []tally                // rounds of the last minute
-	cleaning map[string]bool        // matches after whose channels of an earlier process is looked
+	cleaning map[string]bool        // matches whose channels of an earlier process are cleaned up
 	manage   Channels               // who deletes channels, even where none are made any more; nil: nobody
-	flying   sync.WaitGroup         // pushes and errands on their way
+	flying   sync.WaitGroup         // pushes and tasks on their way
 	alerts   uint64                 // released so far
-	host     errands                // about channels
-	locks    errands                // to the locks
+	host     tasks                  // about channels
+	locks    tasks                  // to the locks
 
 	manageAt time.Time // the host that makes channels did not answer: nothing is asked of it before
 	misses   int       // how often in a row
@@ -168,7 +168,7 @@ func (c *Coordinator) turn(ctx context.Context) error {
 	if err := c.landings(ctx); err != nil {
 		return err
 	}
-	if err := c.finishErrands(ctx); err != nil {
+	if err := c.finishTasks(ctx); err != nil {
 		return err
 	}
 	c.refreshAsked()
@@ -184,10 +184,10 @@ func (c *Coordinator) leave(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	c.clock.Suspend(c.flying.Wait)
 	c.host.queue, c.locks.queue = nil, nil
-	return errors.Join(c.landings(ctx), c.finishErrands(ctx), c.save(ctx, c.list()))
+	return errors.Join(c.landings(ctx), c.finishTasks(ctx), c.save(ctx, c.list()))
 }
 
-func (c *Coordinator) finishErrands(ctx context.Context) error {
+func (c *Coordinator) finishTasks(ctx context.Context) error {
 	return errors.Join(c.host.finish(ctx), c.locks.finish(ctx))
 }
 
@@ -210,7 +210,7 @@ func (c *Coordinator) round(ctx context.Context) error {
 		if passing {
 			m.doubt = true
 		}
-		if err := c.look(ctx, m, now); err != nil {
+		if err := c.reconcile(ctx, m, now); err != nil {
 			return err
 		}
 		if due, planned := c.plan(m, now); planned {
@@ -227,9 +227,9 @@ func (c *Coordinator) round(ctx context.Context) error {
 	return nil
 }
 
-// look does for a match what has to be done before its pushes are planned: what only its holder does, and whether claims of
+// reconcile does for a match what has to be done before its pushes are planned: what only its holder does, and whether claims of
 // this node have been proved.
-func (c *Coordinator) look(ctx context.Context, m *match, now time.Time) error {
+func (c *Coordinator) reconcile(ctx context.Context, m *match, now time.Time) error {
 	m.wake = time.Time{}
 	if err := c.claim(ctx, m, now); err != nil {
 		return err
@@ -243,7 +243,7 @@ func (c *Coordinator) look(ctx context.Context, m *match, now time.Time) error {
 	if err := c.ensure(ctx, m); err != nil {
 		return err
 	}
-	return c.tend(ctx, m, now)
+	return c.maintain(ctx, m, now)
 }
 
 // work carries out what a round has decided.
@@ -300,7 +300,7 @@ func (c *Coordinator) nextDue() time.Time {
 		if m.dirty {
 			return c.clock.Now()
 		}
-		next = earlier(earlier(earlier(next, m.next), m.wake), m.nextTending())
+		next = earlier(earlier(earlier(next, m.next), m.wake), m.nextMaintenance())
 		lacking = lacking || m.held && (m.lacking || m.orphans && m.playing())
 	}
 	switch {

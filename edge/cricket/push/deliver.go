@@ -70,8 +70,8 @@ func (c *Coordinator) send(ctx context.Context, jobs []*job) (answered []*job) {
 	return slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return slices.Contains(late, j) })
 }
 
-// salvo is a round of pushes under way.
-type salvo struct {
+// sendRound is a round of pushes under way.
+type sendRound struct {
 	c     *Coordinator
 	queue chan *job
 	empty chan struct{} // closed when every push has a worker
@@ -85,8 +85,8 @@ type salvo struct {
 }
 
 // launch starts the workers of a round. Each is a member of the clock as long as it works.
-func (c *Coordinator) launch(ctx context.Context, jobs []*job) *salvo {
-	r := &salvo{
+func (c *Coordinator) launch(ctx context.Context, jobs []*job) *sendRound {
+	r := &sendRound{
 		c: c, queue: make(chan *job, len(jobs)), empty: make(chan struct{}), done: make(chan struct{}),
 		left: len(jobs), open: make(map[*job]struct{}, len(jobs)), leave: func() {},
 	}
@@ -106,7 +106,7 @@ func (c *Coordinator) launch(ctx context.Context, jobs []*job) *salvo {
 }
 
 // work sends until the queue is empty.
-func (r *salvo) work(ctx context.Context, leave func()) {
+func (r *sendRound) work(ctx context.Context, leave func()) {
 	for j := range r.queue {
 		r.taken()
 		if ctx.Err() == nil && r.c.mayStill(j) {
@@ -122,7 +122,7 @@ func (r *salvo) work(ctx context.Context, leave func()) {
 	leave()
 }
 
-func (r *salvo) taken() {
+func (r *sendRound) taken() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.left--; r.left == 0 {
@@ -131,7 +131,7 @@ func (r *salvo) taken() {
 }
 
 // answered notes an answer. The last worker of a round leaves the clock only after the loop is back.
-func (r *salvo) answered(j *job, leave func()) (last bool) {
+func (r *sendRound) answered(j *job, leave func()) (last bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.open, j)
@@ -155,7 +155,7 @@ func (c *Coordinator) land(j *job) {
 }
 
 // wait waits for the answers, for the last of them not long.
-func (r *salvo) wait() {
+func (r *sendRound) wait() {
 	select {
 	case <-r.done:
 		return
@@ -170,7 +170,7 @@ func (r *salvo) wait() {
 }
 
 // give lists what has not been answered; from now on answers go to land.
-func (r *salvo) give() (late []*job) {
+func (r *sendRound) give() (late []*job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for j := range r.open {
@@ -181,7 +181,7 @@ func (r *salvo) give() (late []*job) {
 }
 
 // rejoined lets the last worker leave the clock.
-func (r *salvo) rejoined() {
+func (r *sendRound) rejoined() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.leave()

@@ -34,10 +34,10 @@ type match struct {
 	askAt  time.Time // not before
 	wake   time.Time // when to look again at what does not come with news; zero: never
 
-	channel *channel  // nil: none, every phone is told by its token
-	tending bool      // a request about it is under way
-	opening time.Time // until when starts wait for a channel; zero: they do not
-	tendAt  time.Time // when to look after the channel again; zero: when there is news
+	channel     *channel  // nil: none, every phone is told by its token
+	maintaining bool      // a request about it is under way
+	opening     time.Time // until when starts wait for a channel; zero: they do not
+	maintainAt  time.Time // when to look after the channel again; zero: when there is news
 
 	stamp   int64 // the highest timestamp that a push of this match has carried
 	counts  Counts
@@ -216,7 +216,7 @@ func (m *match) playing() bool {
 // finished reports whether nothing is left to do for a match. One without a row in active-matches has not begun: its
 // phones wait, and it is loaded when the row appears.
 func (m *match) finished() bool {
-	if m.channel != nil || m.tending || m.asking || len(m.waiting) > 0 {
+	if m.channel != nil || m.maintaining || m.asking || len(m.waiting) > 0 {
 		return false
 	}
 	if m.status != "" && m.status != cricket.ActiveEnded {

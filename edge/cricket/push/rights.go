@@ -66,7 +66,7 @@ func (c *Coordinator) askFor(ctx context.Context, m *match, now time.Time) {
 		return
 	}
 	m.asking = true
-	c.locks.add(ctx, errand{
+	c.locks.add(ctx, task{
 		do: func(ctx context.Context) {
 			if taken, err := c.cfg.Rights.Take(ctx, m.id); err != nil {
 				c.log.Warn("cannot take the lease of a finished match", "match", m.id, "err", err)
@@ -86,7 +86,7 @@ func (c *Coordinator) giveBack(ctx context.Context, m *match) {
 	if c.cfg.Rights == nil || !m.held {
 		return
 	}
-	c.locks.add(ctx, errand{
+	c.locks.add(ctx, task{
 		do:   func(ctx context.Context) { c.cfg.Rights.Leave(context.WithoutCancel(ctx), m.id) },
 		then: func(context.Context) error { return nil },
 	})
@@ -118,7 +118,7 @@ func (c *Coordinator) inherit(ctx context.Context, m *match) error {
 // discard deletes a channel that nobody listens to, once: one too many is no harm.
 func (c *Coordinator) discard(ctx context.Context, id string) {
 	done := deleted{}
-	c.host.add(ctx, errand{
+	c.host.add(ctx, task{
 		do:   func(ctx context.Context) { done = c.deleteChannel(ctx, id) },
 		then: func(context.Context) error { c.managed(&done.res); return nil },
 	})

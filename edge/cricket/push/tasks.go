@@ -4,30 +4,30 @@ import (
 	"context"
 )
 
-// errands are requests that are made beside the loop, one after the other: about channels, or to the locks. The loop does
+// tasks are requests that run in the background, one after the other: about channels, or to the locks. The loop does
 // not wait for them; what follows from an answer it does itself, with its next round.
-type errands struct {
+type tasks struct {
 	c     *Coordinator
 	busy  bool
-	queue []errand
+	queue []task
 
 	done []func(ctx context.Context) error // guarded by the coordinator's mu
 }
 
-// errand is one of them: do is called beside the loop, then by it.
-type errand struct {
+// task is one of them: do is called in the background, then by the loop.
+type task struct {
 	do   func(ctx context.Context)
 	then func(ctx context.Context) error
 }
 
-// add has an errand done when those before it are.
-func (e *errands) add(ctx context.Context, x errand) {
+// add has an task done when those before it are.
+func (e *tasks) add(ctx context.Context, x task) {
 	e.queue = append(e.queue, x)
 	e.next(ctx)
 }
 
-// next begins the first errand of the queue, if none is under way. It is a member of the clock until the loop knows of its end.
-func (e *errands) next(ctx context.Context) {
+// next begins the first task of the queue, if none is under way. It is a member of the clock until the loop knows of its end.
+func (e *tasks) next(ctx context.Context) {
 	if e.busy || len(e.queue) == 0 || ctx.Err() != nil {
 		return
 	}
@@ -44,8 +44,8 @@ func (e *errands) next(ctx context.Context) {
 	})
 }
 
-// finish does what follows from the errands that have ended.
-func (e *errands) finish(ctx context.Context) error {
+// finish does what follows from the tasks that have ended.
+func (e *tasks) finish(ctx context.Context) error {
 	e.c.mu.Lock()
 	done := e.done
 	e.done = nil
