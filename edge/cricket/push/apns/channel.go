@@ -115,12 +115,12 @@ func (c *Client) request(
 	}
 	response, err := c.http.Do(req)
 	if err != nil {
-		return noAnswer(err, x.line), x, nil
+		return noAnswer(err, x.conn), x, nil
 	}
 	defer response.Body.Close()
 	var got bytes.Buffer
 	if _, err := got.ReadFrom(response.Body); err != nil && x.status < http.StatusMultipleChoices {
-		return noAnswer(err, x.line), x, nil
+		return noAnswer(err, x.conn), x, nil
 	}
 	res = x.result()
 	if x.status >= http.StatusOK && x.status < http.StatusMultipleChoices {

@@ -65,7 +65,7 @@ type Client struct {
 	host, manage string
 	inner        apns2.Client
 	http         *http.Client
-	lines        *lines
+	pool         *pool
 	bearers      *bearers
 	rules        classifier
 	breaker      *breaker
@@ -97,14 +97,14 @@ func New(cfg Config) (*Client, error) {
 		bundle:  cfg.BundleID,
 		host:    cfg.Host,
 		manage:  cfg.ManageHost,
-		lines:   newLines(&cfg),
+		pool:    newPool(&cfg),
 		bearers: b,
 		rules:   newClassifier(),
 		breaker: newBreaker(&cfg),
 		timeout: cfg.Timeout,
 	}
 	c.http = &http.Client{
-		Transport:     &recorder{lines: c.lines, now: cfg.now},
+		Transport:     &recorder{pool: c.pool, now: cfg.now},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	c.inner = apns2.Client{Host: cfg.Host, HTTPClient: c.http}
@@ -176,7 +176,7 @@ func (c *Client) Send(ctx context.Context, p Push) Result {
 func (c *Client) State() string { return c.breaker.current() }
 
 // Close lets go of idle connections.
-func (c *Client) Close() { c.lines.close() }
+func (c *Client) Close() { c.pool.close() }
 
 func (c *Client) deliver(ctx context.Context, p Push) Result {
 	if p.Channel != "" {
@@ -203,10 +203,10 @@ func (c *Client) authorized(ctx context.Context, once func(*Bearer) Result) Resu
 			res.Action, res.RetryAfter = Stop, wait
 		}
 	case Reconnect:
-		c.lines.replace(res.line)
+		c.pool.replace(res.conn)
 	case Stop:
 		if res.Reason == "UnrelatedKeyIdInToken" {
-			c.lines.replace(res.line) // the key of a team is bound to the connection
+			c.pool.replace(res.conn) // the key of a team is bound to the connection
 		}
 	}
 	return res
@@ -248,7 +248,7 @@ func (c *Client) once(ctx context.Context, p Push, b *Bearer) Result {
 		Expiration: p.Expiration, Priority: p.Priority, Payload: p.Payload, PushType: apns2.EPushType(p.Type),
 	})
 	if x.status == 0 {
-		return noAnswer(err, x.line)
+		return noAnswer(err, x.conn)
 	}
 	res := x.result()
 	if err == nil {
@@ -269,12 +269,12 @@ func (c *Client) classified(res Result) Result {
 	return res
 }
 
-func noAnswer(err error, line uint64) Result {
+func noAnswer(err error, conn uint64) Result {
 	if _, ok := errors.AsType[*json.MarshalerError](err); ok {
 		return Result{Action: Stop, Alarm: true, Reason: ReasonBadPayload, Err: err}
 	}
 	err = withoutURL(err)
-	return Result{Action: Retry, Reason: ReasonNoAnswer, Maybe: !neverLeft(err), Err: err, line: line}
+	return Result{Action: Retry, Reason: ReasonNoAnswer, Maybe: !neverLeft(err), Err: err, conn: conn}
 }
 
 // validToken keeps everything but hex out of the path.

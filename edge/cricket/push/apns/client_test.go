@@ -76,7 +76,7 @@ func (r *rig) another() *Client {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(c.Close)
-	c.lines.patience = time.Minute // more than any machine needs
+	c.pool.patience = time.Minute // more than any machine needs
 	return c
 }
 

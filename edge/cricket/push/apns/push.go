@@ -50,5 +50,5 @@ type Result struct {
 	// Err is why no answer came, for logs; it holds no token.
 	Err error
 
-	line uint64 // the connection it went by
+	conn uint64 // the connection it went by
 }

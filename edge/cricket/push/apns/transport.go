@@ -17,7 +17,7 @@ const bodyLimit = 4 << 10
 // of ours nor, when the body of an answer is not JSON, its status.
 type exchange struct {
 	bearer     string
-	line       uint64
+	conn       uint64
 	status     int
 	id         string
 	channel    string
@@ -26,15 +26,15 @@ type exchange struct {
 }
 
 func (x *exchange) result() Result {
-	return Result{Status: x.status, ID: x.id, RetryAfter: x.retryAfter, line: x.line}
+	return Result{Status: x.status, ID: x.id, RetryAfter: x.retryAfter, conn: x.conn}
 }
 
 type exchangeKey struct{}
 
 // recorder is the transport below apns2.
 type recorder struct {
-	lines *lines
-	now   func() time.Time
+	pool *pool
+	now  func() time.Time
 }
 
 // RoundTrip adds the bearer and remembers the head of the answer.
@@ -48,8 +48,8 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	out.Header = make(http.Header, len(req.Header)+1)
 	maps.Copy(out.Header, req.Header)
 	out.Header["Authorization"] = []string{"bearer " + x.bearer}
-	res, t, err := r.lines.roundTrip(&out)
-	x.line = t.number()
+	res, t, err := r.pool.roundTrip(&out)
+	x.conn = t.number()
 	if err != nil {
 		return nil, err
 	}

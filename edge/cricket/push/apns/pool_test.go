@@ -61,7 +61,7 @@ func TestOnePlaceBeforeAnAnswer(t *testing.T) {
 	defer srv.Close()
 	roots := x509.NewCertPool()
 	roots.AddCert(srv.Certificate())
-	l, host := newLines(&Config{RootCAs: roots}), srv.Listener.Addr().String()
+	l, host := newPool(&Config{RootCAs: roots}), srv.Listener.Addr().String()
 	defer l.close()
 	l.patience = time.Minute
 	var queue []chan turn
@@ -159,9 +159,9 @@ func TestConnectionThatGivesNoStream(t *testing.T) {
 	r.box.Script(r.phone.DeviceToken, 1, sandbox.Reply{Hang: true})
 	until := func(open int) {
 		for {
-			r.lines.mu.Lock()
-			n := r.lines.hosts[strings.TrimPrefix(r.cfg.Host, "https://")].conn.InFlight()
-			r.lines.mu.Unlock()
+			r.pool.mu.Lock()
+			n := r.pool.hosts[strings.TrimPrefix(r.cfg.Host, "https://")].conn.InFlight()
+			r.pool.mu.Unlock()
 			if n == open {
 				return
 			}
@@ -179,9 +179,9 @@ func TestConnectionThatGivesNoStream(t *testing.T) {
 		}
 	})
 	until(1)
-	r.lines.mu.Lock()
-	r.lines.patience = 10 * time.Millisecond
-	r.lines.mu.Unlock()
+	r.pool.mu.Lock()
+	r.pool.patience = 10 * time.Millisecond
+	r.pool.mu.Unlock()
 	p := r.push()
 	p.Token = other.DeviceToken
 	if res := r.Send(t.Context(), p); res.Action != Accepted {
@@ -200,7 +200,7 @@ func TestConnectionThatGivesNoStream(t *testing.T) {
 func TestConnectionOverBeforeAStream(t *testing.T) {
 	for _, before := range []int{0, 1} {
 		r := newRig(t, nil)
-		conn, err := r.lines.dial(t.Context(), strings.TrimPrefix(r.cfg.Host, "https://"))
+		conn, err := r.pool.dial(t.Context(), strings.TrimPrefix(r.cfg.Host, "https://"))
 		if err != nil {
 			t.Fatal(err)
 		}

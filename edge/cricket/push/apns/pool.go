@@ -20,23 +20,23 @@ const (
 	dialGap       = 100 * time.Millisecond // from one dialling to the next
 )
 
-// lines are the connections to Apple, one to a host. A request waits here until the connection may have another
+// pool holds the connections to Apple, one to a host. A request waits here until the connection may have another
 // stream, as Apple's SETTINGS say at that moment: one before it has seen a valid provider token, a thousand later, one
 // again after a refusal. (net/http's own queue counts reservations as streams, and locks up where there are more of them
 // than the limit allows.)
-type lines struct {
+type pool struct {
 	dial  func(ctx context.Context, host string) (*http.ClientConn, error)
 	plain http.RoundTripper // in place of all this, for a caller that brings its own transport
 
 	patience time.Duration // with a connection that gives nobody a stream
 
 	mu    sync.Mutex
-	hosts map[string]*line
+	hosts map[string]*hostConn
 	count uint64
 }
 
-// line is the way to a host.
-type line struct {
+// hostConn is the way to a host.
+type hostConn struct {
 	host    string
 	conn    *connection // nil: none
 	dialing bool
@@ -61,12 +61,12 @@ type turn struct {
 	err    error // no connection can be had
 }
 
-func newLines(cfg *Config) *lines {
+func newPool(cfg *Config) *pool {
 	t := newTransport(cfg)
-	return &lines{
+	return &pool{
 		plain:    cfg.Transport,
 		patience: patienceUsual,
-		hosts:    map[string]*line{},
+		hosts:    map[string]*hostConn{},
 		dial: func(ctx context.Context, host string) (*http.ClientConn, error) {
 			if _, _, err := net.SplitHostPort(host); err != nil {
 				host = net.JoinHostPort(host, "443")
@@ -96,9 +96,9 @@ var errNeverLeft = errors.New("the push was not sent")
 
 // ticket is a request's place on a connection.
 type ticket struct {
-	lines *lines
-	line  *line
-	conn  *connection
+	pool *pool
+	host *hostConn
+	conn *connection
 }
 
 // number is that of the connection, 0 where there is none.
@@ -112,7 +112,7 @@ func (t ticket) number() uint64 {
 // roundTrip sends a request on the connection to its host. What a connection that is given up has certainly not
 // passed on is sent again on the next. The ticket is to be given back when the answer has been read; an error has
 // given it back.
-func (l *lines) roundTrip(req *http.Request) (res *http.Response, t ticket, err error) {
+func (l *pool) roundTrip(req *http.Request) (res *http.Response, t ticket, err error) {
 	if l.plain != nil {
 		res, err = l.plain.RoundTrip(req)
 		return res, t, err
@@ -141,25 +141,25 @@ func (l *lines) roundTrip(req *http.Request) (res *http.Response, t ticket, err 
 }
 
 // answered notes that a connection has answered.
-func (l *lines) answered(t ticket) {
+func (l *pool) answered(t ticket) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !t.conn.known {
 		t.conn.known = true
-		l.serve(t.line)
+		l.serve(t.host)
 	}
 }
 
 // back gives a place back to those who wait.
 func (t ticket) back() {
-	if t.lines == nil {
+	if t.pool == nil {
 		return
 	}
-	t.lines.mu.Lock()
-	defer t.lines.mu.Unlock()
+	t.pool.mu.Lock()
+	defer t.pool.mu.Unlock()
 	t.conn.under--
 	t.conn.closeUnused()
-	t.lines.serve(t.line)
+	t.pool.serve(t.host)
 }
 
 // again makes a request ready to be sent a second time; nil if it cannot be.
@@ -210,8 +210,8 @@ func refused(err error) bool {
 }
 
 // acquire returns a place on the connection to a host, when there is one.
-func (l *lines) acquire(ctx context.Context, host string) (ticket, error) {
-	ln, ready := l.enqueue(host)
+func (l *pool) acquire(ctx context.Context, host string) (ticket, error) {
+	h, ready := l.enqueue(host)
 	select {
 	case got := <-ready:
 		if ctx.Err() == nil || got.err != nil {
@@ -219,32 +219,32 @@ func (l *lines) acquire(ctx context.Context, host string) (ticket, error) {
 		}
 		got.ticket.back()
 	case <-ctx.Done():
-		l.leave(ln, ready)
+		l.leave(h, ready)
 	}
 	return ticket{}, context.Cause(ctx)
 }
 
 // enqueue puts a request behind all who wait, and serves them.
-func (l *lines) enqueue(host string) (*line, chan turn) {
+func (l *pool) enqueue(host string) (*hostConn, chan turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	ln := l.hosts[host]
-	if ln == nil {
-		ln = &line{host: host}
-		l.hosts[host] = ln
+	h := l.hosts[host]
+	if h == nil {
+		h = &hostConn{host: host}
+		l.hosts[host] = h
 	}
 	ready := make(chan turn, 1)
-	ln.waiting = append(ln.waiting, ready)
-	l.serve(ln)
-	return ln, ready
+	h.waiting = append(h.waiting, ready)
+	l.serve(h)
+	return h, ready
 }
 
 // leave takes a request out of the queue; if its turn has come meanwhile it goes to the next.
-func (l *lines) leave(ln *line, ready chan turn) {
+func (l *pool) leave(h *hostConn, ready chan turn) {
 	l.mu.Lock()
-	i := slices.Index(ln.waiting, ready)
+	i := slices.Index(h.waiting, ready)
 	if i >= 0 {
-		ln.waiting = slices.Delete(ln.waiting, i, i+1)
+		h.waiting = slices.Delete(h.waiting, i, i+1)
 	}
 	l.mu.Unlock()
 	if i < 0 {
@@ -255,44 +255,44 @@ func (l *lines) leave(ln *line, ready chan turn) {
 // serve gives those who wait the places there are, the oldest first. A connection that is over or stalled is given up, and
 // where there is none one is dialled. It is called, under the lock, whenever something has changed: a request came, a place
 // was given back, net/http says that a stream has ended, that the limit is another one or that the connection has ended.
-func (l *lines) serve(ln *line) {
-	if len(ln.waiting) == 0 {
+func (l *pool) serve(h *hostConn) {
+	if len(h.waiting) == 0 {
 		return
 	}
-	if ln.conn != nil {
-		free, over := ln.conn.room()
-		if !over && (free > 0 || time.Since(ln.got) < l.patience) {
-			l.give(ln, free)
+	if h.conn != nil {
+		free, over := h.conn.room()
+		if !over && (free > 0 || time.Since(h.got) < l.patience) {
+			l.give(h, free)
 			return
 		}
-		ln.giveUp()
+		h.giveUp()
 	}
-	if !ln.dialing {
-		ln.dialing = true
-		time.AfterFunc(time.Until(ln.dialed.Add(dialGap)), func() { l.connect(ln) })
+	if !h.dialing {
+		h.dialing = true
+		time.AfterFunc(time.Until(h.dialed.Add(dialGap)), func() { l.connect(h) })
 	}
 }
 
 // give gives so many places. As long as some wait somebody looks again: net/http still counts streams whose places were
 // given back, and tells when they are gone, but not always, as its hook is not called for a state that is as it was at the
 // last call; and the connection may come to count as stalled.
-func (l *lines) give(ln *line, free int) {
-	n := min(free, len(ln.waiting))
-	for _, ready := range ln.waiting[:n] {
-		ln.conn.under++
-		ln.got = time.Now()
-		ready <- turn{ticket: ticket{l, ln, ln.conn}}
+func (l *pool) give(h *hostConn, free int) {
+	n := min(free, len(h.waiting))
+	for _, ready := range h.waiting[:n] {
+		h.conn.under++
+		h.got = time.Now()
+		ready <- turn{ticket: ticket{l, h, h.conn}}
 	}
-	ln.waiting = ln.waiting[n:]
-	if len(ln.waiting) == 0 || ln.looking {
+	h.waiting = h.waiting[n:]
+	if len(h.waiting) == 0 || h.looking {
 		return
 	}
-	ln.looking = true
+	h.looking = true
 	time.AfterFunc(lookEvery, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		ln.looking = false
-		l.serve(ln)
+		h.looking = false
+		l.serve(h)
 	})
 }
 
@@ -313,37 +313,37 @@ func (c *connection) room() (free int, over bool) {
 }
 
 // connect dials, and tells all who wait. Its goroutine ends with the dialling, which is bounded.
-func (l *lines) connect(ln *line) {
+func (l *pool) connect(h *hostConn) {
 	ctx, cancel := context.WithTimeout(context.Background(), dialWithin)
 	defer cancel()
-	conn, err := l.dial(ctx, ln.host)
+	conn, err := l.dial(ctx, h.host)
 	if err == nil {
 		defer conn.SetStateHook(func(*http.ClientConn) { // behind the unlocking: it may be called at once
 			l.mu.Lock()
 			defer l.mu.Unlock()
-			l.serve(ln)
+			l.serve(h)
 		})
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	ln.dialing, ln.dialed = false, time.Now()
+	h.dialing, h.dialed = false, time.Now()
 	if err == nil {
 		l.count++
-		ln.conn, ln.got = &connection{ClientConn: conn, number: l.count}, ln.dialed
-		l.serve(ln)
+		h.conn, h.got = &connection{ClientConn: conn, number: l.count}, h.dialed
+		l.serve(h)
 		return
 	}
-	for _, ready := range ln.waiting {
+	for _, ready := range h.waiting {
 		ready <- turn{err: err}
 	}
-	ln.waiting = nil
+	h.waiting = nil
 }
 
 // giveUp lets a connection go; what is still on it may end there.
-func (ln *line) giveUp() {
-	ln.conn.over = true
-	ln.conn.closeUnused()
-	ln.conn = nil
+func (h *hostConn) giveUp() {
+	h.conn.over = true
+	h.conn.closeUnused()
+	h.conn = nil
 }
 
 // closeUnused closes a connection that was given up when nobody has a place on it any more.
@@ -354,25 +354,25 @@ func (c *connection) closeUnused() {
 }
 
 // replace gives a connection up. Many answers ask for it at once: it is done for the first of them.
-func (l *lines) replace(number uint64) {
+func (l *pool) replace(number uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, ln := range l.hosts {
-		if ln.conn != nil && ln.conn.number == number {
-			ln.giveUp()
-			l.serve(ln)
+	for _, h := range l.hosts {
+		if h.conn != nil && h.conn.number == number {
+			h.giveUp()
+			l.serve(h)
 		}
 	}
 }
 
 // close gives all connections up.
-func (l *lines) close() {
+func (l *pool) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, ln := range l.hosts {
-		if ln.conn != nil {
-			ln.giveUp()
-			l.serve(ln)
+	for _, h := range l.hosts {
+		if h.conn != nil {
+			h.giveUp()
+			l.serve(h)
 		}
 	}
 }
