@@ -131,11 +131,11 @@ func TestBroadcastRefused(t *testing.T) {
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{Streams: 50})
-	look := func() (told, allowed uint32) {
+	look := func() (announced, allowed uint32) {
 		w := r.connected()[0]
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		return w.told, w.allowed
+		return w.announced, w.allowed
 	}
 	p := r.newPush(r.phone.PushToStartToken, startBody(r.clk.Now()))
 	bad := *p
@@ -144,12 +144,12 @@ func TestSettings(t *testing.T) {
 	if a := r.do(&bad); a.reason != "InvalidProviderToken" {
 		t.Fatalf("%+v", a)
 	}
-	if told, _ := look(); told != 1 {
-		t.Errorf("%d streams before a valid provider token", told)
+	if announced, _ := look(); announced != 1 {
+		t.Errorf("%d streams before a valid provider token", announced)
 	}
 	r.accepted(p)
-	if told, _ := look(); told != 50 {
-		t.Errorf("%d streams after one", told)
+	if announced, _ := look(); announced != 50 {
+		t.Errorf("%d streams after one", announced)
 	}
 	r.pass(time.Second)
 	token := r.began[0].UpdateToken
@@ -158,8 +158,8 @@ func TestSettings(t *testing.T) {
 		r.accepted(r.newPush(token, updateBody(r.clk.Now(), "update", "")))
 		r.pass(time.Second)
 	}
-	if told, allowed := look(); told != 1 || allowed != 1 {
-		t.Errorf("told %d, acknowledged %d", told, allowed)
+	if announced, allowed := look(); announced != 1 || allowed != 1 {
+		t.Errorf("announced %d, acknowledged %d", announced, allowed)
 	}
 	r.GoAway()
 	r.accepted(r.newPush(token, updateBody(r.clk.Now(), "update", "")))

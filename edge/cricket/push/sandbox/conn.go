@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/net/http2"
 )
@@ -15,10 +16,10 @@ import (
 // frameHead is the size of the head of a frame (RFC 9113).
 const frameHead = 9
 
-// wire is the connection of a client, below Go's server and above TLS. The server cannot change the number of streams
-// that it allows while a connection lives, as Apple's does: wire writes such SETTINGS, and GOAWAY, between the server's
+// conn is the connection of a client, below Go's server and above TLS. The server cannot change the number of streams
+// that it allows while a connection lives, as Apple's does: conn writes such SETTINGS, and GOAWAY, between the server's
 // frames, and keeps their acknowledgements to itself. It counts the streams that are opened beyond what was allowed.
-type wire struct {
+type conn struct {
 	net.Conn // TLS
 
 	rd    io.Reader     // of one goroutine, the server's; what it reads is kept in raw
@@ -26,31 +27,33 @@ type wire struct {
 	raw   bytes.Buffer  // what was read and not handed on yet
 	begun bool          // the client's preface was read
 
-	mu      sync.Mutex
-	out     *http2.Framer // writes frames of ours
-	pending bytes.Buffer  // what the server wrote of a frame that is not whole yet
-	told    uint32        // the number of streams that the client was told last
-	waiting []uint32      // told and not acknowledged
-	allowed uint32        // acknowledged
-	open    map[uint32]struct{}
-	newest  uint32 // the highest stream opened
-	beyond  int    // streams opened though they were not allowed
-	first   bool   // the server's own SETTINGS have been written
-	acked   bool   // and acknowledged
-	last    uint32 // the last stream that is served, 0: all
-	away    bool   // a GOAWAY waits for the server's own SETTINGS, which come first
-	trusted bool   // a valid provider token has been seen
+	mu        sync.Mutex
+	out       *http2.Framer // writes frames of ours
+	pending   bytes.Buffer  // what the server wrote of a frame that is not whole yet
+	announced uint32        // the number of streams that the client was sent last
+	waiting   []uint32      // announced and not acknowledged
+	allowed   uint32        // acknowledged
+	open      map[uint32]struct{}
+	newest    uint32        // the highest stream opened
+	beyond    *atomic.Int64 // counts streams opened though they were not allowed
+	first     bool          // the server's own SETTINGS have been written
+	acked     bool          // and acknowledged
+	last      uint32        // the last stream that is served, 0: all
+	away      bool          // a GOAWAY waits for the server's own SETTINGS, which come first
+	trusted   bool          // a valid provider token has been seen
 }
 
-func newWire(c net.Conn, streams uint32) *wire {
-	w := &wire{Conn: c, told: streams, allowed: 1 << 30, open: map[uint32]struct{}{}, out: http2.NewFramer(c, nil)}
+func newConn(c net.Conn, streams uint32, beyond *atomic.Int64) *conn {
+	w := &conn{
+		Conn: c, announced: streams, allowed: 1 << 30, open: map[uint32]struct{}{}, out: http2.NewFramer(c, nil), beyond: beyond,
+	}
 	w.rd = io.TeeReader(bufio.NewReader(c), &w.raw)
 	w.in = http2.NewFramer(nil, w.rd)
 	return w
 }
 
 // Read gives the server what the client sent, without the acknowledgements that are not its own.
-func (w *wire) Read(p []byte) (int, error) {
+func (w *conn) Read(p []byte) (int, error) {
 	if !w.begun {
 		if _, err := io.CopyN(io.Discard, w.rd, int64(len(http2.ClientPreface))); err != nil {
 			return 0, err
@@ -71,7 +74,7 @@ func (w *wire) Read(p []byte) (int, error) {
 
 // came notes a frame of the client; ours tells that it is not for the server: an acknowledgement of what it did not
 // send, and streams beyond the last that a GOAWAY named.
-func (w *wire) came(h http2.FrameHeader) (ours bool) {
+func (w *conn) came(h http2.FrameHeader) (ours bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.last != 0 && h.StreamID > w.last {
@@ -95,7 +98,7 @@ func (w *wire) came(h http2.FrameHeader) (ours bool) {
 		w.newest = h.StreamID
 		w.open[h.StreamID] = struct{}{}
 		if len(w.open) > int(w.allowed) {
-			w.beyond++
+			w.beyond.Add(1)
 		}
 	case http2.FrameRSTStream:
 		delete(w.open, h.StreamID)
@@ -105,7 +108,7 @@ func (w *wire) came(h http2.FrameHeader) (ours bool) {
 
 // Write sends the whole frames of what the server writes. What is left waits for its end, so that frames of ours may be
 // written at any time.
-func (w *wire) Write(p []byte) (int, error) {
+func (w *conn) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.pending.Write(p)
@@ -138,7 +141,7 @@ func (w *wire) Write(p []byte) (int, error) {
 
 // settings writes the server's own SETTINGS, its first frame, with the number of streams that are allowed at first. Called
 // with the lock held.
-func (w *wire) settings(frame []byte) error {
+func (w *conn) settings(frame []byte) error {
 	f, err := http2.NewFramer(nil, bytes.NewReader(frame)).ReadFrame()
 	if err != nil {
 		return err
@@ -150,12 +153,12 @@ func (w *wire) settings(frame []byte) error {
 	var all []http2.Setting
 	_ = own.ForeachSetting(func(s http2.Setting) error {
 		if s.ID == http2.SettingMaxConcurrentStreams {
-			s.Val = w.told
+			s.Val = w.announced
 		}
 		all = append(all, s)
 		return nil
 	})
-	w.first, w.waiting = true, append(w.waiting, w.told)
+	w.first, w.waiting = true, append(w.waiting, w.announced)
 	if err := w.out.WriteSettings(all...); err != nil || !w.away {
 		return err
 	}
@@ -163,13 +166,13 @@ func (w *wire) settings(frame []byte) error {
 }
 
 // allow tells the client how many streams it may have from now on. An error of the connection is the server's to see.
-func (w *wire) allow(streams uint32) {
+func (w *conn) allow(streams uint32) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.told == streams {
+	if w.announced == streams {
 		return
 	}
-	w.told = streams
+	w.announced = streams
 	if w.first {
 		w.waiting = append(w.waiting, streams)
 		_ = w.out.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: streams})
@@ -177,7 +180,7 @@ func (w *wire) allow(streams uint32) {
 }
 
 // goAway tells the client that no further stream will be served here; what it has opened is.
-func (w *wire) goAway() {
+func (w *conn) goAway() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.last, w.away = max(w.newest, 1), true
@@ -186,62 +189,58 @@ func (w *wire) goAway() {
 	}
 }
 
-// wires listens for clients.
-type wires struct {
+// connListener listens for clients.
+type connListener struct {
 	net.Listener
 	tls *tls.Config
 	box *Sandbox
 }
 
 // Accept takes a client. The handshake is made with the first read, by the connection's own goroutine.
-func (l *wires) Accept() (net.Conn, error) {
+func (l *connListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	w := newWire(tls.Server(c, l.tls), uint32(l.box.cfg.First))
+	w := newConn(tls.Server(c, l.tls), uint32(l.box.cfg.First), &l.box.beyond)
 	l.box.join(w)
 	return w, nil
 }
 
-type wireKey struct{}
+type connKey struct{}
 
-func withWire(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, wireKey{}, c)
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c)
 }
 
-func wireOf(ctx context.Context) *wire {
-	w, _ := ctx.Value(wireKey{}).(*wire)
+func connOf(ctx context.Context) *conn {
+	w, _ := ctx.Value(connKey{}).(*conn)
 	return w
 }
 
-func (s *Sandbox) join(w *wire) {
+func (s *Sandbox) join(w *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.conns++
-	s.wires[w] = struct{}{}
+	s.open[w] = struct{}{}
 }
 
 // leave forgets a connection that has ended.
 func (s *Sandbox) leave(c net.Conn) {
-	w, ok := c.(*wire)
+	w, ok := c.(*conn)
 	if !ok {
 		return
 	}
-	w.mu.Lock()
-	beyond := w.beyond
-	w.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.beyond += beyond
-	delete(s.wires, w)
+	delete(s.open, w)
 }
 
 // connected lists the connections.
-func (s *Sandbox) connected() (all []*wire) {
+func (s *Sandbox) connected() (all []*conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for w := range s.wires {
+	for w := range s.open {
 		all = append(all, w)
 	}
 	return all
@@ -266,35 +265,21 @@ func (s *Sandbox) GoAway() {
 }
 
 // Beyond is how many streams were opened that the SETTINGS known to the client did not allow.
-func (s *Sandbox) Beyond() int {
-	n := 0
-	for _, w := range s.connected() {
-		w.mu.Lock()
-		n += w.beyond
-		w.mu.Unlock()
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return n + s.beyond
-}
+func (s *Sandbox) Beyond() int { return int(s.beyond.Load()) }
 
 // trust is what a client gets for its first valid provider token: more than one stream.
-func (s *Sandbox) trust(w *wire) {
+func (s *Sandbox) trust(w *conn) {
 	if w == nil {
 		return
 	}
 	s.mu.Lock()
-	n := s.streams
+	streams := s.streams
 	s.mu.Unlock()
-	w.trustOnce(n)
-}
-
-func (w *wire) trustOnce(n uint32) {
 	w.mu.Lock()
 	trusted := w.trusted
 	w.trusted = true
 	w.mu.Unlock()
 	if !trusted {
-		w.allow(n)
+		w.allow(streams)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/touchline/touchline/internal/clock"
@@ -56,14 +57,15 @@ type Sandbox struct {
 	url   string // set before ready is closed
 	busy  sync.WaitGroup
 
+	beyond atomic.Int64 // streams that clients opened though they were not allowed
+
 	mu     sync.Mutex
 	tokens map[string]*endpoint
 	phones []*phone
 	script scripts
 	record recorder
 	conns  int
-	wires  map[*wire]struct{}
-	beyond int // streams opened beyond the limit on connections that have ended
+	open   map[*conn]struct{}
 
 	streams  uint32 // for a client with a valid provider token
 	channels map[string]*channel
@@ -103,7 +105,7 @@ func New(cfg Config) (*Sandbox, error) {
 		tokens:   map[string]*endpoint{},
 		script:   scripts{},
 		record:   newRecorder(cfg.LogSize),
-		wires:    map[*wire]struct{}{},
+		open:     map[*conn]struct{}{},
 		streams:  uint32(cfg.Streams),
 		channels: map[string]*channel{},
 	}, nil
@@ -161,7 +163,7 @@ func (s *Sandbox) URL(ctx context.Context) (string, error) {
 	}
 }
 
-// manyStreams is what the server itself allows: what clients are told is less.
+// manyStreams is what the server itself allows: what clients are sent is less.
 const manyStreams = 100_000
 
 // grace is how long pushes in flight may take when the sandbox stops.
@@ -186,10 +188,10 @@ func (s *Sandbox) Run(ctx context.Context) error {
 		ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog:          slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelDebug),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ConnContext:       withWire,
+		ConnContext:       withConn,
 		ConnState:         s.connState,
 	}
-	inside := &wires{Listener: l, box: s, tls: &tls.Config{
+	inside := &connListener{Listener: l, box: s, tls: &tls.Config{
 		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{s.cert}, NextProtos: []string{"h2"},
 	}}
 	served := make(chan error, 1)

@@ -25,7 +25,7 @@ func (s *Sandbox) serve(w http.ResponseWriter, req *http.Request) {
 	}
 	r := &request{
 		method: req.Method, path: req.URL.Path, header: req.Header, body: body, now: s.cfg.Clock.Now(),
-		wire: wireOf(req.Context()),
+		conn: connOf(req.Context()),
 	}
 	if strings.HasPrefix(r.path, "/1/apps/") {
 		s.serveManagement(w, r)
@@ -40,8 +40,8 @@ func (s *Sandbox) serve(w http.ResponseWriter, req *http.Request) {
 		r.id = uuid.NewString()
 	}
 	s.note(r, refused, shown)
-	if reply.Streams > 0 && r.wire != nil {
-		r.wire.allow(uint32(reply.Streams))
+	if reply.Streams > 0 && r.conn != nil {
+		r.conn.allow(uint32(reply.Streams))
 	}
 	if reply.Lost {
 		panic(http.ErrAbortHandler)

@@ -41,7 +41,7 @@ type request struct {
 	token    string
 	target   *endpoint // found on the way
 	channel  *channel  // the same of a broadcast
-	wire     *wire     // it came by
+	conn     *conn     // it came by
 }
 
 // check is one rule; nil means that the push passes it.
@@ -250,7 +250,7 @@ func (s *Sandbox) checkTokenTopic(r *request) *refusal {
 func (s *Sandbox) checkProvider(r *request) *refusal {
 	refused := s.provider.check(r.header.Get("authorization"))
 	if refused == nil {
-		s.trust(r.wire)
+		s.trust(r.conn)
 	}
 	return refused
 }
