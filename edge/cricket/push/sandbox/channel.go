@@ -66,17 +66,17 @@ type listener struct {
 // checksOfBroadcast are the rules of a push to a channel, in the order of those for a device.
 func checksOfBroadcast() []check {
 	return []check{
-		{"id", (*Sandbox).checkRequestID},
-		{"method", (*Sandbox).checkMethod},
-		{"headers", (*Sandbox).checkRepeated},
-		{"app", (*Sandbox).checkApp},
-		{"priority", (*Sandbox).checkPriority},
-		{"expiration", (*Sandbox).checkExpiration},
-		{"push type", (*Sandbox).checkBroadcastType},
-		{"channel", (*Sandbox).checkChannel},
-		{"provider", (*Sandbox).checkProvider},
-		{"size", (*Sandbox).checkSize},
-		{"rate", (*Sandbox).checkChannelRate},
+		(*Sandbox).checkRequestID,
+		(*Sandbox).checkMethod,
+		(*Sandbox).checkRepeated,
+		(*Sandbox).checkApp,
+		(*Sandbox).checkPriority,
+		(*Sandbox).checkExpiration,
+		(*Sandbox).checkBroadcastType,
+		(*Sandbox).checkChannel,
+		(*Sandbox).checkProvider,
+		(*Sandbox).checkSize,
+		(*Sandbox).checkChannelRate,
 	}
 }
 
@@ -167,13 +167,9 @@ func (s *Sandbox) showTo(l *listener, r *request, p payload) error {
 
 // manage answers what makes, shows, lists and deletes channels.
 func (s *Sandbox) manage(w http.ResponseWriter, r *request) *refusal {
-	for _, c := range []check{
-		{"id", (*Sandbox).checkRequestID}, {"headers", (*Sandbox).checkRepeated}, {"app", (*Sandbox).checkApp},
-		{"provider", (*Sandbox).checkProvider},
-	} {
-		if refused := c.f(s, r); refused != nil {
-			return refused
-		}
+	rules := []check{(*Sandbox).checkRequestID, (*Sandbox).checkRepeated, (*Sandbox).checkApp, (*Sandbox).checkProvider}
+	if refused := s.validate(r, rules); refused != nil {
+		return refused
 	}
 	what := r.path[strings.LastIndexByte(r.path, '/')+1:]
 	switch r.method + " " + what {

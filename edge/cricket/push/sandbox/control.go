@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -73,7 +74,7 @@ func (s *Sandbox) Control() http.Handler {
 	page := template.Must(template.ParseFS(controlFiles, "control.html"))
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { s.controlPage(w, page) })
 	mux.HandleFunc("GET /log", s.answerer(func(r *http.Request) (any, error) {
-		after, err := strconv.ParseUint(or(r.FormValue("after"), "0"), 10, 64)
+		after, err := strconv.ParseUint(cmp.Or(r.FormValue("after"), "0"), 10, 64)
 		if err != nil {
 			return nil, fault.New(fault.Invalid, "after", "after is not a number")
 		}
@@ -141,13 +142,6 @@ func (s *Sandbox) controlFaults(mux *http.ServeMux) {
 	}))
 }
 
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}
-
 // controlBody bounds what the control endpoint reads.
 const controlBody = 64 << 10
 
@@ -195,7 +189,7 @@ func (s *Sandbox) controlAddPhone(r *http.Request) (any, error) {
 	s.mu.Lock()
 	n := len(s.phones) + 1
 	s.mu.Unlock()
-	p.Name, p.DeviceID = or(p.Name, fmt.Sprintf("Phone %d", n)), or(p.DeviceID, fmt.Sprintf("phone-%d", n))
+	p.Name, p.DeviceID = cmp.Or(p.Name, fmt.Sprintf("Phone %d", n)), cmp.Or(p.DeviceID, fmt.Sprintf("phone-%d", n))
 	on, err := s.AddPhone(p, nil)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -112,24 +113,11 @@ func New(cfg Config) (*Sandbox, error) {
 }
 
 func (cfg *Config) complete() {
-	def := func(s *string, v string) {
-		if *s == "" {
-			*s = v
-		}
-	}
-	def(&cfg.Addr, "127.0.0.1:0")
-	def(&cfg.BundleID, "com.example.touchline")
-	def(&cfg.TeamID, "TEAM000001")
-	def(&cfg.KeyID, "KEY0000001")
-	if cfg.Streams == 0 {
-		cfg.Streams = 1000
-	}
-	if cfg.First == 0 {
-		cfg.First = 1
-	}
-	if cfg.LogSize == 0 {
-		cfg.LogSize = 256
-	}
+	cfg.Addr = cmp.Or(cfg.Addr, "127.0.0.1:0")
+	cfg.BundleID = cmp.Or(cfg.BundleID, "com.example.touchline")
+	cfg.TeamID = cmp.Or(cfg.TeamID, "TEAM000001")
+	cfg.KeyID = cmp.Or(cfg.KeyID, "KEY0000001")
+	cfg.Streams, cfg.First, cfg.LogSize = cmp.Or(cfg.Streams, 1000), cmp.Or(cfg.First, 1), cmp.Or(cfg.LogSize, 256)
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}

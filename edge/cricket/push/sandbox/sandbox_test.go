@@ -18,6 +18,8 @@ import (
 	"github.com/golang-jwt/jwt/v4"
 	"go.uber.org/goleak"
 
+	"github.com/google/uuid"
+
 	"github.com/touchline/touchline/internal/clock"
 )
 
@@ -276,7 +278,7 @@ func TestValidation(t *testing.T) {
 			if got.status != tc.status || got.reason != tc.reason {
 				t.Errorf("answer %d %q, want %d %q", got.status, got.reason, tc.status, tc.reason)
 			}
-			if !isUUID(got.id) {
+			if uuid.Validate(got.id) != nil {
 				t.Errorf("apns-id %q", got.id)
 			}
 			if (got.timestamp != 0) != (tc.status == 410) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -115,7 +116,7 @@ func (s schema) check(at string, v any) error {
 	if !ok {
 		return fmt.Errorf("%s is not an object", strings.TrimPrefix(at, "."))
 	}
-	for _, name := range sortedNames(s) {
+	for _, name := range slices.Sorted(maps.Keys(s)) {
 		p := s[name]
 		got, there := m[name]
 		switch {
@@ -133,15 +134,6 @@ func (s schema) check(at string, v any) error {
 		}
 	}
 	return nil
-}
-
-func sortedNames(s schema) []string {
-	names := make([]string, 0, len(s))
-	for name := range s {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 func (p property) check(at string, v any) error {

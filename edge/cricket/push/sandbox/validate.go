@@ -1,10 +1,13 @@
 package sandbox
 
 import (
+	"encoding/hex"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // Limits of a push.
@@ -45,35 +48,32 @@ type request struct {
 }
 
 // check is one rule; nil means that the push passes it.
-type check struct {
-	name string
-	f    func(*Sandbox, *request) *refusal
-}
+type check func(*Sandbox, *request) *refusal
 
 // checks are the rules in Apple's order, as Pushy's validating handler has it: the first one broken is the answer.
 func checks() []check {
 	return []check{
-		{"id", (*Sandbox).checkID},
-		{"method", (*Sandbox).checkMethod},
-		{"headers", (*Sandbox).checkRepeated},
-		{"topic", (*Sandbox).checkTopic},
-		{"collapse id", (*Sandbox).checkCollapseID},
-		{"priority", (*Sandbox).checkPriority},
-		{"expiration", (*Sandbox).checkExpiration},
-		{"push type", (*Sandbox).checkType},
-		{"path", (*Sandbox).checkPath},
-		{"token", (*Sandbox).checkToken},
-		{"token's topic", (*Sandbox).checkTokenTopic},
-		{"provider", (*Sandbox).checkProvider},
-		{"known token", (*Sandbox).checkKnown},
-		{"size", (*Sandbox).checkSize},
-		{"rate", (*Sandbox).checkRate},
+		(*Sandbox).checkID,
+		(*Sandbox).checkMethod,
+		(*Sandbox).checkRepeated,
+		(*Sandbox).checkTopic,
+		(*Sandbox).checkCollapseID,
+		(*Sandbox).checkPriority,
+		(*Sandbox).checkExpiration,
+		(*Sandbox).checkType,
+		(*Sandbox).checkPath,
+		(*Sandbox).checkToken,
+		(*Sandbox).checkTokenTopic,
+		(*Sandbox).checkProvider,
+		(*Sandbox).checkKnown,
+		(*Sandbox).checkSize,
+		(*Sandbox).checkRate,
 	}
 }
 
 func (s *Sandbox) validate(r *request, rules []check) *refusal {
 	for _, c := range rules {
-		if refused := c.f(s, r); refused != nil {
+		if refused := c(s, r); refused != nil {
 			return refused
 		}
 	}
@@ -89,28 +89,11 @@ func checkUUID(r *request, name string) *refusal {
 	if given == "" {
 		return nil
 	}
-	if !isUUID(given) {
+	if len(given) != 36 || uuid.Validate(given) != nil { // the canonical form alone
 		return refuse(http.StatusBadRequest, "BadMessageId")
 	}
 	r.id = given
 	return nil
-}
-
-// isUUID knows the canonical form: 8-4-4-4-12 digits.
-func isUUID(s string) bool {
-	if len(s) != 36 {
-		return false
-	}
-	for i := range len(s) {
-		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash != (s[i] == '-') || (!dash && !isHex(s[i])) {
-			return false
-		}
-	}
-	return true
-}
-
-func isHex(c byte) bool {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')
 }
 
 func (s *Sandbox) checkMethod(r *request) *refusal {
@@ -209,13 +192,8 @@ func (s *Sandbox) checkPath(r *request) *refusal {
 		return refuse(http.StatusNotFound, "BadPath")
 	}
 	r.token = strings.ToLower(token[1:])
-	if n := len(r.token); n < minTokenDigits || n > maxTokenDigits || n%2 != 0 {
+	if _, err := hex.DecodeString(r.token); err != nil || len(r.token) < minTokenDigits || len(r.token) > maxTokenDigits {
 		return refuse(http.StatusBadRequest, "BadDeviceToken")
-	}
-	for i := range len(r.token) {
-		if !isHex(r.token[i]) {
-			return refuse(http.StatusBadRequest, "BadDeviceToken")
-		}
 	}
 	return nil
 }
