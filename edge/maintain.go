@@ -77,40 +77,27 @@ func Check(ctx context.Context, dir, file string, progress func(Progress)) (Chec
 	return admin.NewCheckResult(problems), err
 }
 
-// RestoreResult describes a restored backup.
-type RestoreResult struct {
-	Path        string `json:"path"`
-	Bytes       int64  `json:"bytes"`
-	Node        string `json:"node"`
-	Incarnation uint64 `json:"incarnation"`
-	Seq         uint64 `json:"seq"` // the last journal record of the backup
-	Tables      int    `json:"tables"`
-}
-
 // Restore makes the database in dir out of a backup. There must be none. A backup without its checksum is refused
 // unless unchecked.
-func Restore(ctx context.Context, dir, backup string, unchecked bool, progress func(Progress)) (RestoreResult, error) {
+func Restore(ctx context.Context, dir, backup string, unchecked bool, progress func(Progress)) (store.RestoreInfo, error) {
 	path := filepath.Join(dir, node.StoreFile)
 	r, err := store.Restore(ctx, backup, path, store.RestoreOptions{Unchecked: unchecked, Progress: bytesOf("copy", progress)})
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		switch f.Code {
 		case "file_exists":
-			return RestoreResult{}, fault.Wrap(err, f.Kind, f.Code,
+			return r, fault.Wrap(err, f.Kind, f.Code,
 				"%s already exists: stop the node if it runs, move the file away, and restore again", path)
 		case "no_checksum":
-			return RestoreResult{}, fault.Wrap(err, f.Kind, f.Code, "%s (--unchecked restores it anyway)", f.Message)
+			return r, fault.Wrap(err, f.Kind, f.Code, "%s (--unchecked restores it anyway)", f.Message)
 		}
 	}
-	return RestoreResult{
-		Path: r.Path, Bytes: r.Bytes, Node: r.Node, Incarnation: r.Incarnation, Seq: r.Seq, Tables: r.Tables,
-	}, err
+	return r, err
 }
 
 // CompactResult describes what a compaction did.
 type CompactResult struct {
-	Path        string  `json:"path"`
-	Before      int64   `json:"before"` // bytes
-	After       int64   `json:"after"`
+	Path string `json:"path"`
+	store.CompactInfo
 	TookSeconds float64 `json:"tookSeconds"`
 }
 
@@ -125,7 +112,7 @@ func Compact(ctx context.Context, dir string, progress func(Progress)) (CompactR
 		return CompactResult{}, fault.Wrap(err, fault.Locked, "store_locked",
 			"%s is in use by another touchline process: stop the node, then compact", path)
 	}
-	return CompactResult{Path: path, Before: info.Before, After: info.After, TookSeconds: info.Took.Seconds()}, err
+	return CompactResult{Path: path, CompactInfo: info, TookSeconds: info.Took.Seconds()}, err
 }
 
 func bytesOf(what string, progress func(Progress)) func(done, total int64) {

@@ -18,9 +18,9 @@ import (
 
 // CompactInfo describes what a compaction did.
 type CompactInfo struct {
-	Before int64 // bytes of the file
-	After  int64
-	Took   time.Duration
+	Before int64         `json:"before"` // bytes of the file
+	After  int64         `json:"after"`
+	Took   time.Duration `json:"-"`
 }
 
 // compactionDone is what Open did about the file's free pages.

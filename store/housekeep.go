@@ -91,16 +91,16 @@ func (k *keeper) tookOutOf(from leftover) uint64 {
 
 // IndexProgress is how far the filling of an index has come.
 type IndexProgress struct {
-	Table string
-	Index string
-	Items uint64 // of the table that were looked at
+	Table string `json:"table"`
+	Index string `json:"index"`
+	Items uint64 `json:"done"` // of the table that were looked at
 }
 
 // DropProgress is how far the emptying of a dropped table or index has come.
 type DropProgress struct {
-	Table   string
-	Index   string // empty: the items of the table
-	Removed uint64 // since Open
+	Table   string `json:"table"`
+	Index   string `json:"index,omitempty"` // empty: the items of the table
+	Removed uint64 `json:"done"`            // since Open
 }
 
 // fillChores adds what Housekeep is at.

@@ -25,12 +25,12 @@ type RestoreOptions struct {
 
 // RestoreInfo describes what was restored.
 type RestoreInfo struct {
-	Path        string
-	Bytes       int64
-	Node        string
-	Incarnation uint64 // of the restored store, a new one
-	Seq         uint64 // the last journal record of the backup
-	Tables      int
+	Path        string `json:"path"`
+	Bytes       int64  `json:"bytes"`
+	Node        string `json:"node"`
+	Incarnation uint64 `json:"incarnation"` // of the restored store, a new one
+	Seq         uint64 `json:"seq"`         // the last journal record of the backup
+	Tables      int    `json:"tables"`
 }
 
 const restoreSuffix = ".restore"

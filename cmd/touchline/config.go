@@ -58,7 +58,7 @@ func newConfigCheck() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&path, "config", "", "configuration file (default "+defaultFile+" if it exists)")
+	configFlag(cmd, &path)
 	return cmd
 }
 
@@ -110,7 +110,7 @@ func newConfigPrint() *cobra.Command {
 			return c.print(cmd.OutOrStdout(), sources)
 		},
 	}
-	cmd.Flags().StringVar(&path, "config", "", "configuration file (default "+defaultFile+" if it exists)")
+	configFlag(cmd, &path)
 	cmd.Flags().BoolVar(&sources, "sources", false, "show where each value comes from")
 	return cmd
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/touchline/touchline/edge"
 	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/secretfile"
 	"github.com/touchline/touchline/internal/strictyaml"
@@ -128,7 +129,7 @@ func (l *loader) fromFile(path string) (string, map[string]int, error) {
 		if !asked && os.IsNotExist(err) {
 			return "", nil, nil
 		}
-		return "", nil, fault.Wrap(err, fault.Invalid, "no_config", "cannot read configuration %s: %s", path, cause(err))
+		return "", nil, fault.Wrap(err, fault.Invalid, "no_config", "cannot read configuration %s: %s", path, node.ReasonOf(err))
 	}
 	places, err := keyPlaces(raw)
 	if err != nil {
@@ -241,7 +242,7 @@ func (l *loader) set(key string, value any, source string) (known bool, err erro
 	if secret, ok := strings.CutSuffix(key, "_file"); ok && slices.Contains(secrets(), secret) {
 		raw, err := secretfile.Read(filepath.Clean(fmt.Sprint(value)), maxSecretFile)
 		if err != nil {
-			return true, fmt.Errorf("cannot read the file for %s: %s", secret, cause(err)) // its name may be the secret itself
+			return true, fmt.Errorf("cannot read the file for %s: %s", secret, node.ReasonOf(err)) // its name may be the secret itself
 		}
 		text := strings.TrimSpace(string(raw))
 		if text == "" {
@@ -331,35 +332,4 @@ func (l *loader) meant(key string) string {
 }
 
 // secrets are the keys whose values are never shown.
-func secrets() []string {
-	var out []string
-	var walk func(prefix string, t reflect.Type)
-	walk = func(prefix string, t reflect.Type) {
-		for f := range t.Fields() {
-			key := prefix + f.Tag.Get("koanf")
-			if f.Tag.Get("koanf") == "-" {
-				continue
-			}
-			if f.Type.Kind() == reflect.Struct {
-				walk(key+".", f.Type)
-			}
-			if f.Tag.Get("secret") == "true" {
-				out = append(out, key)
-			}
-		}
-	}
-	c := edge.DefaultConfig()
-	walk("", reflect.TypeOf(c))
-	for _, a := range c.Apps {
-		walk(a.Name+".", reflect.TypeOf(a.Settings).Elem())
-	}
-	return out
-}
-
-// cause is the operating system's reason without the path, which the message has already.
-func cause(err error) string {
-	if path, ok := errors.AsType[*os.PathError](err); ok {
-		return path.Err.Error()
-	}
-	return err.Error()
-}
+func secrets() []string { return edge.DefaultConfig().Secrets() }

@@ -28,7 +28,7 @@ type cloudMigration struct {
 func (m *cloudMigration) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&m.cloud, "cloud", false, "create and check the tables in the cloud")
-	f.StringVar(&m.config, "config", "", "configuration file (default "+defaultFile+" if it exists)")
+	configFlag(cmd, &m.config)
 	f.BoolVar(&m.o.DryRun, "dry-run", false, "with --cloud: report what would be done, and change nothing")
 	f.BoolVar(&m.o.Add, "yes", false, "with --cloud: add what existing tables lack")
 	f.BoolVar(&m.o.NoStreams, "no-streams", false, "with --cloud: require no streams, for a server without them")

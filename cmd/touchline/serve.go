@@ -45,7 +45,7 @@ func newServe() *cobra.Command {
 		},
 	}
 	d := edge.DefaultConfig()
-	cmd.Flags().StringVar(&path, "config", "", "configuration file (default "+defaultFile+" if it exists)")
+	configFlag(cmd, &path)
 	cmd.Flags().String("data-dir", d.DataDir, "directory of the node's database")
 	cmd.Flags().String("listen", d.Listen, "address to serve on; one reachable from other machines requires a sign-in method (auth.*)")
 	cmd.Flags().Bool("dev-issuer", d.Auth.DevIssuer, "accept tokens created by 'touchline token'; for development, on a loopback address only")

@@ -8,7 +8,6 @@ import (
 
 	"github.com/touchline/touchline/edge"
 	"github.com/touchline/touchline/internal/cli"
-	"github.com/touchline/touchline/internal/fault"
 )
 
 func newToken() *cobra.Command {
@@ -25,12 +24,9 @@ func newToken() *cobra.Command {
 			if t.User == "" {
 				return cli.Misuse(cmd, errors.New("--user must name the user"))
 			}
-			c, err := load(f.config, cmd.Flags())
+			c, err := f.load(cmd)
 			if err != nil {
 				return err
-			}
-			if c.DataDir == "" {
-				return fault.New(fault.Invalid, "bad_config", "data_dir must name a directory")
 			}
 			made, err := edge.Token(c.Config, t)
 			if err != nil {
@@ -40,7 +36,7 @@ func newToken() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.config, "config", "", "configuration file (default "+defaultFile+" if it exists)")
+	configFlag(cmd, &f.config)
 	flags.String("data-dir", edge.DefaultConfig().DataDir, "directory of the node's database, which has the key")
 	flags.StringVar(&t.User, "user", "", "id of the user")
 	flags.BoolVar(&t.Admin, "admin", false, "make the user an admin, a member of the group auth.admin_group")

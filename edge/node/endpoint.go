@@ -7,8 +7,6 @@ import (
 	"net"
 	"sync"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/touchline/touchline/httpapi/dynamoapi"
 	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
 	"github.com/touchline/touchline/httpapi/dynamoapi/sigv4"
@@ -29,8 +27,7 @@ type Endpoint struct {
 	most     int              // connections open at once; 0: the API's default
 	reset    dynamoapi.ResetAccess
 
-	api    *dynamoapi.API       // nil until there is a store
-	counts *prometheus.Registry // what the API counts, alone
+	api *dynamoapi.API // nil until there is a store
 }
 
 // NewEndpoint takes the port and reads the files of the configuration. Without an address there is no endpoint: nil. The
@@ -132,8 +129,6 @@ func (e *Endpoint) Open(s *store.Store, policy store.Policy, owned ...store.Tabl
 		Store: s, Policy: policy, Owned: owned, Verifier: e.verifier, Faults: e.faults, Reset: e.reset, Logger: e.log,
 		MaxConnections: e.most,
 	})
-	e.counts = prometheus.NewRegistry()
-	e.counts.MustRegister(e.api)
 }
 
 // Run answers until ctx ends and the requests that had begun are answered. The endpoint has been opened.
@@ -150,17 +145,7 @@ func (e *Endpoint) Run(ctx context.Context) error {
 
 // status is what the endpoint has answered, for /statusz.
 func (e *Endpoint) status() *operator.EndpointStatus {
-	counts, err := requestCounts(e.counts)
-	if err != nil {
-		e.log.Warn("the requests of the DynamoDB API could not be counted", "err", err)
-	}
-	out := &operator.EndpointStatus{Listen: e.Addr(), Requests: counts}
-	if e.faults != nil {
-		for _, r := range e.faults.Status() {
-			out.Faults = append(out.Faults, operator.FaultCount{Rule: r.Name, Kind: string(r.Kind), Seen: r.Seen, Injected: r.Injected})
-		}
-	}
-	return out
+	return &operator.EndpointStatus{Listen: e.Addr(), Requests: e.api.Requests(), Faults: e.faults.Status()}
 }
 
 // startEndpoint runs the node's endpoint, if it has one, until the returned function is called, which waits for its end.

@@ -19,6 +19,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/edge/node"
+	"github.com/touchline/touchline/httpapi/dynamoapi"
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
@@ -174,7 +175,7 @@ func TestNodeCountsDynamoDB(t *testing.T) {
 	n.ask("GetItem", `{"TableName":"nobody","Key":{"id":{"S":"a"}}}`)
 	n.ask("Nonsense1", `{}`)
 	n.ask("Nonsense2", `{}`)
-	want := &operator.EndpointStatus{Listen: n.api, Requests: []operator.RequestCount{
+	want := &operator.EndpointStatus{Listen: n.api, Requests: []dynamoapi.RequestCount{
 		{Operation: "GetItem", Outcome: "ResourceNotFoundException", Count: 1},
 		{Operation: "ListTables", Outcome: "ok", Count: 3},
 		{Operation: "unknown", Outcome: "UnknownOperationException", Count: 2},

@@ -56,15 +56,3 @@ func verifyStatus(found store.ScrubStats) operator.VerifyStatus {
 		Damaged: found.Damaged(), Where: found.Where(), Refused: found.Refused,
 	}
 }
-
-// choreStatus shows what housekeeping is at.
-func choreStatus(st *store.Stats) operator.ChoreStatus {
-	out := operator.ChoreStatus{Swept: st.Swept}
-	for _, p := range st.Filling {
-		out.Filling = append(out.Filling, operator.Chore{Table: p.Table, Index: p.Index, Done: p.Items})
-	}
-	for _, p := range st.Dropping {
-		out.Dropping = append(out.Dropping, operator.Chore{Table: p.Table, Index: p.Index, Done: p.Removed})
-	}
-	return out
-}

@@ -214,7 +214,7 @@ func (n *Node) Close() error {
 func (n *Node) Run(ctx context.Context, ln net.Listener) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	end := n.begin(ctx, cancel)
+	end := n.Begin(ctx, cancel)
 	stopWatching := FailWith(n.store, cancel)
 	stopAdmin := n.startAdmin(ctx)
 	stopEndpoint := n.startEndpoint(ctx, cancel)
@@ -226,9 +226,10 @@ func (n *Node) Run(ctx context.Context, ln net.Listener) error {
 	return errors.Join(CauseOf(ctx), err, n.closeStore())
 }
 
-// begin sets the node to work: it keeps in step with its cloud, its leases are kept, its loops run. end stops the loops,
-// lets what they wrote go to the cloud for a moment, and then gives the leases back: nobody works under them any more.
-func (n *Node) begin(ctx context.Context, fail context.CancelCauseFunc) (end func()) {
+// Begin sets the node to work, whether it serves or not: it keeps in step with its cloud, its leases are kept, its loops
+// run. end stops the loops, lets what they wrote go to the cloud for a moment, and then gives the leases back: nobody works
+// under them any more.
+func (n *Node) Begin(ctx context.Context, fail context.CancelCauseFunc) (end func()) {
 	var loops, leases sync.WaitGroup
 	endCloud := n.runCloud(ctx, fail)
 	holding, letGo := context.WithCancel(context.WithoutCancel(ctx))
@@ -274,11 +275,6 @@ func (n *Node) start(loops *sync.WaitGroup, fail context.CancelCauseFunc) {
 			}
 		})
 	}
-}
-
-// Begin sets a node to work that serves nobody; end stops it.
-func (n *Node) Begin(ctx context.Context, fail context.CancelCauseFunc) (end func()) {
-	return n.begin(ctx, fail)
 }
 
 // Rest ends the applications' loops and housekeeping; the node goes on serving what it holds.

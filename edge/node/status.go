@@ -29,8 +29,7 @@ func (n *Node) status() operator.NodeStatus {
 	if st.Commits > 0 {
 		out.Commits.Members = float64(st.Members) / float64(st.Commits)
 	}
-	out.Chores = choreStatus(&st)
-	out.Chores.Verify = verifyStatus(n.store.Scrub())
+	out.Chores = operator.ChoreStatus{Swept: st.Swept, Filling: st.Filling, Dropping: st.Dropping, Verify: verifyStatus(n.store.Scrub())}
 	if e := n.parts.DynamoDB; e != nil {
 		out.DynamoDB = e.status()
 	}

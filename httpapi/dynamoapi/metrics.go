@@ -1,11 +1,14 @@
 package dynamoapi
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/expr"
@@ -39,6 +42,33 @@ func (a *API) Describe(to chan<- *prometheus.Desc) {
 func (a *API) Collect(to chan<- prometheus.Metric) {
 	a.metrics.requests.Collect(to)
 	a.metrics.seconds.Collect(to)
+}
+
+// RequestCount counts requests. The outcome is ok or the name of the exception.
+type RequestCount struct {
+	Operation string `json:"operation"`
+	Outcome   string `json:"outcome"`
+	Count     uint64 `json:"count"`
+}
+
+// Requests returns what was answered since the start, by operation and outcome.
+func (a *API) Requests() []RequestCount {
+	counters := make(chan prometheus.Metric)
+	go func() {
+		defer close(counters)
+		a.metrics.requests.Collect(counters)
+	}()
+	out := []RequestCount{}
+	for c := range counters {
+		var m dto.Metric
+		_ = c.Write(&m)        // a counter's never fails
+		labels := m.GetLabel() // by their names: operation, outcome
+		out = append(out, RequestCount{labels[0].GetValue(), labels[1].GetValue(), uint64(m.GetCounter().GetValue())})
+	}
+	slices.SortFunc(out, func(a, b RequestCount) int {
+		return cmp.Or(cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Outcome, b.Outcome))
+	})
+	return out
 }
 
 // count notes a request. An operation that there is not would be a series of whoever invents names.

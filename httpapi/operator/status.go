@@ -2,6 +2,10 @@ package operator
 
 import (
 	"time"
+
+	"github.com/touchline/touchline/httpapi/dynamoapi"
+	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
+	"github.com/touchline/touchline/store"
 )
 
 // NodeStatus is how the node is doing: its own part of the answer of /statusz, and of the operator's strip of pages.
@@ -46,9 +50,9 @@ type CommitStatus struct {
 
 // ChoreStatus is what the store does that nobody waits for.
 type ChoreStatus struct {
-	Swept    uint64  `json:"swept"`              // items deleted because their time was over, since the start
-	Filling  []Chore `json:"filling,omitempty"`  // indexes that cannot be read yet
-	Dropping []Chore `json:"dropping,omitempty"` // what is left of dropped tables and indexes
+	Swept    uint64                `json:"swept"`              // items deleted because their time was over, since the start
+	Filling  []store.IndexProgress `json:"filling,omitempty"`  // indexes that cannot be read yet
+	Dropping []store.DropProgress  `json:"dropping,omitempty"` // what is left of dropped tables and indexes
 
 	Verify VerifyStatus `json:"verify"`
 }
@@ -65,31 +69,9 @@ type VerifyStatus struct {
 
 // EndpointStatus is what the DynamoDB endpoint has answered since the start.
 type EndpointStatus struct {
-	Listen   string         `json:"listen"`
-	Requests []RequestCount `json:"requests"`         // by operation and outcome, sorted
-	Faults   []FaultCount   `json:"faults,omitempty"` // on demand, by rule
-}
-
-// RequestCount counts requests. The outcome is ok or the name of the exception.
-type RequestCount struct {
-	Operation string `json:"operation"`
-	Outcome   string `json:"outcome"`
-	Count     uint64 `json:"count"`
-}
-
-// FaultCount is how a rule of faults on demand fares.
-type FaultCount struct {
-	Rule     string `json:"rule"`
-	Kind     string `json:"kind"`
-	Seen     uint64 `json:"seen"`     // requests that it is about
-	Injected uint64 `json:"injected"` // those that met the fault
-}
-
-// Chore is one piece of work and how many items or entries of it are done.
-type Chore struct {
-	Table string `json:"table"`
-	Index string `json:"index,omitempty"`
-	Done  uint64 `json:"done"`
+	Listen   string                   `json:"listen"`
+	Requests []dynamoapi.RequestCount `json:"requests"`         // by operation and outcome, sorted
+	Faults   []inject.Status          `json:"faults,omitempty"` // on demand, by rule
 }
 
 // ClockStatus is the node's notion of time.

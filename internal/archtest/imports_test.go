@@ -24,7 +24,9 @@ var arrows = []arrow{
 	{pkg: "httpapi/sse", may: []string{"store"}},
 	{pkg: "httpapi/page", may: []string{"httpapi/page/colour"}},
 	{pkg: "httpapi/page/colour"},
-	{pkg: "httpapi/operator", may: []string{"httpapi/page", "sync/replica", "sync/lease"}}, // for what they measure,
+	{ // for what they measure
+		pkg: "httpapi/operator", may: []string{"httpapi/page", "httpapi/dynamoapi/...", "store", "sync/replica", "sync/lease"},
+	},
 	{pkg: "httpapi/admin", may: []string{"httpapi", "httpapi/operator", "store"}},
 	{pkg: "httpapi/cricket/...", may: []string{"httpapi/...", "edge/cricket/...", "store", "store/attr"}, tests: []string{"sync/replica"}},
 	{pkg: "httpapi/auth", may: []string{apps, "store"}},

@@ -159,7 +159,7 @@ func (r *rule) add(f *Fault, operation string) (ends bool) {
 
 // Status is how a rule fares.
 type Status struct {
-	Name     string `json:"name"`
+	Name     string `json:"rule"`
 	Kind     Kind   `json:"kind"`
 	Seen     uint64 `json:"seen"`     // requests that it is about
 	Injected uint64 `json:"injected"` // those that met the fault
