@@ -1,13 +1,12 @@
 package replay
 
 import (
-	"archive/zip"
-	_ "embed" // the recordings
+	"embed"
+	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"slices"
 	"sort"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,11 +14,8 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-//go:embed matches/cricsheet.zip
-var archive string
-
-//go:embed matches/why.txt
-var reasons string
+//go:embed matches/*.gz
+var recordings embed.FS
 
 // Info is what a list of recorded matches shows of one.
 type Info struct {
@@ -64,12 +60,15 @@ func List() []Info { return slices.Clone(list()) }
 
 // list is kept: to read all recordings takes a moment.
 var list = sync.OnceValue(func() (out []Info) {
-	for _, f := range recordings() {
-		rec, err := read(f)
-		if err != nil {
-			panic(err) // they are compiled in, and a test reads every one
+	files, err := fs.Glob(recordings, "matches/*.gz")
+	for i := 0; err == nil && i < len(files); i++ {
+		var rec *recording.Match
+		if rec, err = read(files[i]); err == nil {
+			out = append(out, info(rec))
 		}
-		out = append(out, info(rec))
+	}
+	if err != nil {
+		panic(err) // they are compiled in, and a test reads every one
 	}
 	sort.SliceStable(out, func(i, k int) bool { return out[i].Date < out[k].Date })
 	return out
@@ -77,40 +76,23 @@ var list = sync.OnceValue(func() (out []Info) {
 
 // Load reads one recorded match; fault.NotFound when there is none of that id.
 func Load(id string) (*Match, error) {
-	i := slices.IndexFunc(recordings(), func(f *zip.File) bool { return f.Name == id+".json" })
-	if i < 0 {
+	rec, err := read("matches/" + id + ".gz")
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
 		return nil, fault.New(fault.NotFound, "match_not_recorded", "there is no recording of match %s", id)
 	}
-	rec, err := read(recordings()[i])
 	if err != nil {
 		return nil, err
 	}
 	return New(rec)
 }
 
-// recordings are the files of the archive.
-var recordings = sync.OnceValue(func() []*zip.File {
-	r, err := zip.NewReader(strings.NewReader(archive), int64(len(archive)))
-	if err != nil {
-		panic(err) // it is compiled in
-	}
-	return r.File
-})
-
-func read(f *zip.File) (*recording.Match, error) {
-	body, err := f.Open()
+func read(name string) (*recording.Match, error) {
+	f, err := recordings.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	defer body.Close()
-	src, err := io.ReadAll(body)
-	if err != nil {
-		return nil, err
-	}
-	id := strings.TrimSuffix(f.Name, ".json")
-	_, why, _ := strings.Cut("\n"+reasons, "\n"+id+" ")
-	why, _, _ = strings.Cut(why, "\n")
-	return recording.Read(id, why, src)
+	defer f.Close()
+	return recording.Unpack(f)
 }
 
 func info(t *recording.Match) Info {

@@ -1,6 +1,8 @@
 package recording
 
 import (
+	"bytes"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -108,5 +110,25 @@ func TestWhatIsRefused(t *testing.T) {
 				t.Errorf("error %v, want %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// A packed recording is the match again; what is no recording is an error.
+func TestPack(t *testing.T) {
+	m, err := Read("7", "why", []byte(match))
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := Pack(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err := Unpack(bytes.NewReader(packed)); err != nil || !reflect.DeepEqual(back, m) {
+		t.Errorf("%+v, %v, want %+v", back, err, m)
+	}
+	for n := range packed {
+		if _, err := Unpack(bytes.NewReader(packed[:n])); err == nil {
+			t.Fatalf("%d of %d bytes are a recording", n, len(packed))
+		}
 	}
 }

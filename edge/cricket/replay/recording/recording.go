@@ -1,5 +1,6 @@
-// Package recording has recorded matches: who played, what was agreed, and every delivery. They are match files of
+// Package recording has recorded matches: who played, what was agreed, and every delivery. They are made from match files of
 // cricsheet.org (JSON 1.0 and 1.1), read strictly: a file that tells a kind of fact that a replay would lose unseen is refused.
+// What the project carries is a Match each, packed (Pack): the facts that a replay needs, and no more.
 package recording
 
 import "slices"
@@ -36,84 +37,84 @@ const maxPlayers = 26
 
 // Match is one recorded match.
 type Match struct {
-	ID           string
-	Why          string // what makes the match worth keeping
-	Type         string // T20, IT20, ODI, ODM, Test, MDM
-	Gender       string // male, female
-	Sides        string // international, club
-	Event        Event
-	Season       string
-	Dates        []string // 2019-07-14, ascending
-	Venue, City  string
-	BallsPerOver int
-	Overs        int // scheduled overs an innings as recorded, 0 in multi-day matches
-	Toss         Toss
-	Umpires      []string
-	TVUmpires    []string
-	Referees     []string
-	Outcome      Outcome
-	Best         []Ref // players of the match
-	Teams        [2]Team
-	Innings      []Innings
+	ID           string    `json:",omitzero"`
+	Why          string    `json:",omitzero"` // what makes the match worth keeping
+	Type         string    `json:",omitzero"` // T20, IT20, ODI, ODM, Test, MDM
+	Gender       string    `json:",omitzero"` // male, female
+	Sides        string    `json:",omitzero"` // international, club
+	Event        Event     `json:",omitzero"`
+	Season       string    `json:",omitzero"`
+	Dates        []string  `json:",omitzero"` // 2019-07-14, ascending
+	Venue, City  string    `json:",omitzero"`
+	BallsPerOver int       `json:",omitzero"`
+	Overs        int       `json:",omitzero"` // scheduled overs an innings as recorded, 0 in multi-day matches
+	Toss         Toss      `json:",omitzero"`
+	Umpires      []string  `json:",omitzero"`
+	TVUmpires    []string  `json:",omitzero"`
+	Referees     []string  `json:",omitzero"`
+	Outcome      Outcome   `json:",omitzero"`
+	Best         []Ref     `json:",omitzero"` // players of the match
+	Teams        [2]Team   `json:",omitzero"`
+	Innings      []Innings `json:",omitzero"`
 }
 
 // Event is the competition or tour the match belongs to.
 type Event struct {
-	Name   string
-	Number int // of the match within the event, 0 unknown
-	Group  string
-	Stage  string
+	Name   string `json:",omitzero"`
+	Number int    `json:",omitzero"` // of the match within the event, 0 unknown
+	Group  string `json:",omitzero"`
+	Stage  string `json:",omitzero"`
 }
 
 // Toss is who won it, as an index of Match.Teams, and whether they chose to bat.
 type Toss struct {
-	Winner int
-	Bat    bool
+	Winner int  `json:",omitzero"`
+	Bat    bool `json:",omitzero"`
 }
 
 // Outcome is how the match ended. Teams are named as in Match.Teams; at most one of Winner, Eliminator and BowlOut is
 // set, the latter two together with the result tie.
 type Outcome struct {
-	Winner     string
-	Runs       int
-	Wickets    int
-	Innings    int
-	Result     string // tie, draw, no result
-	Method     string // D/L, VJD, Awarded
-	Eliminator string // winner of the super over, or of what decided after it
-	BowlOut    string
+	Winner     string `json:",omitzero"`
+	Runs       int    `json:",omitzero"`
+	Wickets    int    `json:",omitzero"`
+	Innings    int    `json:",omitzero"`
+	Result     string `json:",omitzero"` // tie, draw, no result
+	Method     string `json:",omitzero"` // D/L, VJD, Awarded
+	Eliminator string `json:",omitzero"` // winner of the super over, or of what decided after it
+	BowlOut    string `json:",omitzero"`
 }
 
 // Team is a side.
 type Team struct {
-	Name    string
-	Players []Player
+	Name    string   `json:",omitzero"`
+	Players []Player `json:",omitzero"`
 }
 
 // Player is somebody who took part.
 type Player struct {
-	Name       string
-	Registry   string // eight hexadecimal digits, the same in every match
-	Listed     bool   // in the side as named; otherwise only a substitute fielder
-	SuperSub   bool   // named as the supersub
-	Substitute bool   // came in for another during the match
+	Name       string `json:",omitzero"`
+	Registry   string `json:",omitzero"` // eight hexadecimal digits, the same in every match
+	Listed     bool   `json:",omitzero"` // in the side as named; otherwise only a substitute fielder
+	SuperSub   bool   `json:",omitzero"` // named as the supersub
+	Substitute bool   `json:",omitzero"` // came in for another during the match
 }
 
 // Innings is one innings, super overs and forfeited ones included.
 type Innings struct {
-	Team       int
-	SuperOver  bool
-	Target     Target
-	Forfeited  bool
-	Pre, Post  int // penalty runs before the first and after the last ball
-	Powerplays []Powerplay
-	Overs      []Over
+	Team       int         `json:",omitzero"`
+	SuperOver  bool        `json:",omitzero"`
+	Target     Target      `json:",omitzero"`
+	Forfeited  bool        `json:",omitzero"`
+	Pre, Post  int         `json:",omitzero"` // penalty runs before the first and after the last ball
+	Powerplays []Powerplay `json:",omitzero"`
+	Overs      []Over      `json:",omitzero"`
 }
 
 // Target is what the side chases; the zero Target where the record gives none.
 type Target struct {
-	Runs  int
-	Overs string // "50", "7.3"
+	Runs  int    `json:",omitzero"`
+	Overs string `json:",omitzero"` // "50", "7.3"
 }
 
 // Powerplay is a stretch of fielding restrictions, from and to as over.ball.
@@ -121,19 +122,19 @@ type Powerplay struct{ From, To string }
 
 // Over is one over, numbered from 0.
 type Over struct {
-	No    int
-	Balls []Delivery
+	No    int        `json:",omitzero"`
+	Balls []Delivery `json:",omitzero"`
 }
 
 // Delivery is one ball.
 type Delivery struct {
-	Batter, NonStriker, Bowler Ref
-	Bat                        int  // off the bat
-	Run                        bool // four or six that were run, not hit to the boundary
-	Wides, NoBalls             int
-	Byes, LegByes              int
-	Penalty                    int
-	Wickets                    []Wicket
+	Batter, NonStriker, Bowler Ref      `json:",omitzero"`
+	Bat                        int      `json:",omitzero"` // off the bat
+	Run                        bool     `json:",omitzero"` // four or six that were run, not hit to the boundary
+	Wides, NoBalls             int      `json:",omitzero"`
+	Byes, LegByes              int      `json:",omitzero"`
+	Penalty                    int      `json:",omitzero"`
+	Wickets                    []Wicket `json:",omitzero"`
 }
 
 // Total is what the ball adds to the team's score.
@@ -181,15 +182,15 @@ func (k Kind) known() bool {
 
 // Wicket is a dismissal or a retirement.
 type Wicket struct {
-	Kind     Kind
-	Out      Ref
-	Fielders []Fielder
+	Kind     Kind      `json:",omitzero"`
+	Out      Ref       `json:",omitzero"`
+	Fielders []Fielder `json:",omitzero"`
 }
 
 // Fielder had a hand in a dismissal. Who is 0 where the record does not name him.
 type Fielder struct {
-	Who        Ref
-	Substitute bool
+	Who        Ref  `json:",omitzero"`
+	Substitute bool `json:",omitzero"`
 }
 
 // Player finds a player; nil for nobody.
