@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/touchline/touchline/edge/node"
 )
 
 // settings calls visit for each setting, the sections' own too, with its key.
@@ -16,8 +18,13 @@ func (c Config) settings(visit func(key string, f reflect.StructField, v reflect
 				continue
 			}
 			visit(prefix+tag, f, field)
-			if field.Kind() == reflect.Struct {
+			switch field.Kind() {
+			case reflect.Struct:
 				walk(prefix+tag+".", field)
+			case reflect.Map: // sections with names of the operator's
+				for name, section := range field.Seq2() {
+					walk(prefix+tag+"."+name.String()+".", section)
+				}
 			}
 		}
 	}
@@ -35,19 +42,20 @@ func (c Config) Values() map[string]string {
 		switch {
 		case ok:
 			out[key] = strings.Join(list, ",")
-		case v.Kind() != reflect.Struct:
+		case v.Kind() != reflect.Struct && v.Kind() != reflect.Map:
 			out[key] = fmt.Sprint(v.Interface())
 		}
 	})
 	return out
 }
 
-// Secrets are the keys whose values are never shown.
-func (c Config) Secrets() (keys []string) {
-	c.settings(func(key string, f reflect.StructField, _ reflect.Value) {
-		if f.Tag.Get("secret") == "true" {
-			keys = append(keys, key)
+// Keys calls see with every key that a configuration can have. One part of it is a star where the operator gives a name.
+func Keys(see func(key string, f reflect.StructField)) {
+	c := DefaultConfig()
+	c.Auth.Issuers = map[string]node.IssuerConfig{"*": {}}
+	c.settings(func(key string, f reflect.StructField, v reflect.Value) {
+		if v.Kind() != reflect.Struct && v.Kind() != reflect.Map {
+			see(key, f)
 		}
 	})
-	return keys
 }

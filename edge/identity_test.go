@@ -51,6 +51,29 @@ func TestIdentityProblems(t *testing.T) {
 		"pool with a password": {func(c *Config) {
 			c.Auth.Cognito = node.CognitoConfig{Issuer: "https://a:b@pool.example", ClientIDs: []string{"app"}}
 		}, []string{"auth.cognito.issuer"}},
+		"issuers":          {issuers("a", node.IssuerConfig{URL: pool, ClientID: "x"}, "b", node.IssuerConfig{URL: "http://127.0.0.1:9/", Audience: []string{"api"}, Token: "access"}), nil},
+		"LAN with issuers": {func(c *Config) { issuers("a", node.IssuerConfig{URL: pool, ClientID: "x"})(c); c.Listen = ":80" }, nil},
+		"issuer's name":    {issuers("A b", node.IssuerConfig{URL: pool, ClientID: "x"}), []string{"auth.issuers.A b"}},
+		"issuer of nobody": {issuers("a", node.IssuerConfig{}), []string{"auth.issuers.a.url", "auth.issuers.a.client_id", "auth.issuers.a.client_ids"}},
+		"issuer over http": {issuers("a", node.IssuerConfig{URL: "http://a.example", ClientID: "x"}), []string{"auth.issuers.a.url"}},
+		"issuer twice":     {issuers("a", node.IssuerConfig{URL: pool, ClientID: "x"}, "b", node.IssuerConfig{URL: pool, ClientID: "y"}), []string{"auth.issuers.b.url"}},
+		"issuer and pool": {func(c *Config) {
+			issuers("a", node.IssuerConfig{URL: pool, ClientID: "x"})(c)
+			c.Auth.Cognito = node.CognitoConfig{Issuer: pool, ClientIDs: []string{"app"}}
+		}, []string{"auth.issuers.a.url"}},
+		"a client as audience": {issuers("a", node.IssuerConfig{URL: pool, ClientID: "x", Audience: []string{"x"}}), []string{"auth.issuers.a.audience"}},
+		"an empty audience":    {issuers("a", node.IssuerConfig{URL: pool, ClientID: "x", Audience: []string{""}}), []string{"auth.issuers.a.client_ids"}},
+		"secret of nobody":     {issuers("a", node.IssuerConfig{URL: pool, ClientIDs: []string{"x"}, ClientSecret: "s"}), []string{"auth.issuers.a.client_secret"}},
+		"a kind of token":      {issuers("a", node.IssuerConfig{URL: pool, ClientID: "x", Token: "Id"}), []string{"auth.issuers.a.token"}},
+		"scopes without one":   {issuers("a", node.IssuerConfig{URL: pool, ClientID: "x", Scopes: []string{"email"}}), []string{"auth.issuers.a.scopes"}},
+		"sessions for ever":    {func(c *Config) { c.Auth.Session.Life = 401 * 24 * time.Hour }, []string{"auth.session"}},
+		"idle sessions":        {func(c *Config) { c.Auth.Session.Idle = time.Second }, []string{"auth.session"}},
+		"a login page":         {func(c *Config) { c.Auth.DevIssuer, c.Auth.DevLogin = true, "127.0.0.1:8090" }, nil},
+		"login for all":        {func(c *Config) { c.Auth.DevIssuer, c.Auth.DevLogin = true, ":8090" }, []string{"auth.dev_login"}},
+		"login anywhere":       {func(c *Config) { c.Auth.DevIssuer, c.Auth.DevLogin = true, "127.0.0.1:0" }, []string{"auth.dev_login"}},
+		"login of nobody":      {func(c *Config) { c.Auth.DevLogin = "127.0.0.1:8090" }, []string{"auth.dev_login"}},
+		"users of no login":    {func(c *Config) { c.Auth.DevUsers = "u.yaml" }, []string{"auth.dev_users"}},
+
 		"short key":        {func(c *Config) { c.Auth.APIKey = "0123456789abcdefghi" }, []string{"auth.api_key"}},
 		"key with a space": {func(c *Config) { c.Auth.APIKey = "0123456789 abcdefghij" }, []string{"auth.api_key"}},
 		"no admin group":   {func(c *Config) { c.Auth.AdminGroup = "" }, []string{"auth.admin_group"}},
@@ -70,6 +93,16 @@ func TestIdentityProblems(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// issuers configures issuers, given by name and section.
+func issuers(all ...any) func(c *Config) {
+	return func(c *Config) {
+		c.Auth.Issuers = map[string]node.IssuerConfig{}
+		for i := 0; i < len(all); i += 2 {
+			c.Auth.Issuers[all[i].(string)] = all[i+1].(node.IssuerConfig)
+		}
 	}
 }
 

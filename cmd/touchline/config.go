@@ -122,7 +122,7 @@ func (c *loaded) print(w io.Writer, sources bool) error {
 		if u, err := url.Parse(value); err == nil && (u.User != nil || u.RawQuery != "") {
 			value = u.Scheme + "://********" // whatever was put there, it is no place for it
 		}
-		if slices.Contains(secrets(), key) && value != "" {
+		if isSecret(key) && value != "" {
 			value = "********"
 		}
 		line := fmt.Sprintf("%s: %s", key, value)

@@ -147,6 +147,7 @@ func (l *loader) fromFile(path string) (string, map[string]int, error) {
 	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(lines[a], lines[b]) })
 	for _, key := range keys {
 		value := k.Get(key)
+		l.name(strings.TrimSuffix(key, "_file"))
 		if _, textual := l.k.Get(key).(string); textual && value != nil {
 			value = places[key].or(value)
 		}
@@ -167,7 +168,7 @@ func (l *loader) fromFile(path string) (string, map[string]int, error) {
 // guarded refuses a configuration file that other users can change, and one with a secret in it that they can read.
 func guarded(path string, keys []string) error {
 	err := secretfile.Check(path)
-	holds := slices.IndexFunc(keys, func(key string) bool { return slices.Contains(secrets(), key) })
+	holds := slices.IndexFunc(keys, isSecret)
 	switch {
 	case errors.Is(err, secretfile.ErrWritable):
 		return fmt.Errorf("%s: %w (chmod go-w %s)", path, err, path)
@@ -239,7 +240,8 @@ const maxSecretFile = 64 << 10
 
 // set takes a value over if its key exists, or if the key with _file after it names a secret.
 func (l *loader) set(key string, value any, source string) (known bool, err error) {
-	if secret, ok := strings.CutSuffix(key, "_file"); ok && slices.Contains(secrets(), secret) {
+	l.name(strings.TrimSuffix(key, "_file"))
+	if secret, ok := strings.CutSuffix(key, "_file"); ok && isSecret(secret) {
 		raw, err := secretfile.Read(filepath.Clean(fmt.Sprint(value)), maxSecretFile)
 		if err != nil {
 			return true, fmt.Errorf("cannot read the file for %s: %s", secret, node.ReasonOf(err)) // its name may be the secret itself
@@ -330,6 +332,3 @@ func (l *loader) meant(key string) string {
 	}
 	return ""
 }
-
-// secrets are the keys whose values are never shown.
-func secrets() []string { return edge.DefaultConfig().Secrets() }

@@ -31,7 +31,10 @@ func (a AuthConfig) Maker(dataDir string, log *slog.Logger) AuthMaker {
 			AdminGroup: a.AdminGroup, APIKey: a.APIKey, Clock: clock.Real(), Keys: keyStore{s}, Logger: log,
 		}
 		if a.Cognito.Issuer != "" {
-			out.Issuers = append(out.Issuers, auth.Issuer{URL: a.Cognito.Issuer, ClientIDs: a.Cognito.ClientIDs})
+			out.Issuers = append(out.Issuers, auth.Issuer{Name: "cognito", URL: a.Cognito.Issuer, ClientIDs: a.Cognito.ClientIDs})
+		}
+		for name, i := range a.Issuers {
+			out.Issuers = append(out.Issuers, i.issuer(name))
 		}
 		if a.DevIssuer {
 			dev, err := auth.OpenDevIssuer(dataDir)
@@ -51,11 +54,11 @@ func IdentityProblems(listen string, a *AuthConfig, h *HTTPConfig) (out []app.Pr
 	if err != nil {
 		out = append(out, app.Problem{Key: "listen", Text: err.Error()})
 	}
-	out = append(out, a.problems()...)
+	out = slices.Concat(out, a.problems(), a.issuerProblems())
 	if err == nil && !local {
-		if a.Cognito.Issuer == "" && a.APIKey == "" {
+		if a.Cognito.Issuer == "" && len(a.Issuers) == 0 && a.APIKey == "" {
 			out = append(out, app.Problem{Key: "listen", Text: fmt.Sprintf("%q can be reached from other machines, and nobody could sign in: "+
-				"configure auth.cognito (issuer and client_ids), or auth.api_key, or listen on 127.0.0.1", listen)})
+				"configure auth.issuers or auth.cognito (issuer and client_ids), or auth.api_key, or listen on 127.0.0.1", listen)})
 		}
 		if a.DevIssuer {
 			out = append(out, app.Problem{Key: "auth.dev_issuer", Text: "is for a node that listens on 127.0.0.1: anyone who reads its key can sign in as any user"})
@@ -111,7 +114,7 @@ func (k keyStore) LoadKeys(ctx context.Context, issuer string) (set auth.KeySet,
 		if err != nil {
 			return nil //nolint:nilerr // as good as none: they are fetched again
 		}
-		set = auth.KeySet{Issuer: issuer, Body: it["keys"].Bytes(), ETag: it["etag"].Str(), FetchedAt: at}
+		set = auth.KeySet{Issuer: issuer, Body: it["keys"].Bytes(), Discovery: it["discovery"].Bytes(), ETag: it["etag"].Str(), FetchedAt: at}
 		return nil
 	})
 	return set, err
@@ -121,7 +124,7 @@ func (k keyStore) LoadKeys(ctx context.Context, issuer string) (set auth.KeySet,
 func (k keyStore) SaveKeys(ctx context.Context, set auth.KeySet) error {
 	return k.s.Update(ctx, func(tx *store.Tx) error {
 		_, err := tx.Put(store.PutItem{Table: migrations.TableKeys, NoOld: true, Item: attr.Item{
-			"issuer": attr.S(set.Issuer), "keys": attr.B(set.Body), "etag": attr.S(set.ETag),
+			"issuer": attr.S(set.Issuer), "keys": attr.B(set.Body), "discovery": attr.B(set.Discovery), "etag": attr.S(set.ETag),
 			"fetchedAt": attr.S(set.FetchedAt.UTC().Format(time.RFC3339)),
 		}})
 		return err

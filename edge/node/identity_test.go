@@ -27,7 +27,7 @@ func TestKeyStore(t *testing.T) {
 	if set, err := k.LoadKeys(t.Context(), "https://a"); err != nil || set.Body != nil {
 		t.Errorf("%+v, %v", set, err)
 	}
-	want := auth.KeySet{Issuer: "https://a", Body: []byte(`{"keys":[]}`), ETag: `"x"`, FetchedAt: time.Date(2026, 6, 9, 10, 0, 0, 0, time.UTC)}
+	want := auth.KeySet{Issuer: "https://a", Body: []byte(`{"keys":[]}`), Discovery: []byte(`{}`), ETag: `"x"`, FetchedAt: time.Date(2026, 6, 9, 10, 0, 0, 0, time.UTC)}
 	for _, tag := range []string{`"old"`, `"x"`, ""} {
 		want.ETag = tag
 		if err := k.SaveKeys(t.Context(), want); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/operator"
+	"github.com/touchline/touchline/httpapi/session"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/migrations"
@@ -56,7 +57,7 @@ type Parts struct {
 // Schema is what a node with these applications keeps in its store. Leases of those that have no table of their own for
 // them lie in one that all share.
 func Schema(apps []*app.App) migrations.Schema {
-	all := make([]migrations.Schema, 0, len(apps)+1)
+	all := make([]migrations.Schema, 0, len(apps)+2)
 	shared := false
 	for _, a := range apps {
 		all = append(all, a.Schema)
@@ -68,6 +69,7 @@ func Schema(apps []*app.App) migrations.Schema {
 			Policy: store.PolicyLock, Why: "leases are decided where all nodes see them; never expired by TTL",
 		}}})
 	}
+	all = append(all, migrations.Schema{Tables: session.Tables()})
 	return migrations.WithNode(all...)
 }
 

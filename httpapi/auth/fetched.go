@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"crypto/rsa"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +25,7 @@ const (
 // are old or a token names one that they lack, by one request at a time and seldom.
 type fetched struct {
 	issuer string
-	url    string
+	url    string // of the keys; empty: the issuer's discovery document says
 	cfg    Config
 	log    *slog.Logger
 	life   context.Context //nolint:containedctx // of the fetches, which outlive the request that wanted them
@@ -37,16 +36,17 @@ type fetched struct {
 	mu      sync.Mutex
 	loaded  bool // the store was asked
 	set     KeySet
-	keys    map[string]*rsa.PublicKey // of set
-	asking  chan struct{}             // closed when the fetch under way is over; nil: none is
+	keys    map[string]any // of set
+	said    *discovery     // of set; nil: the issuer was not asked
+	asking  chan struct{}  // closed when the fetch under way is over; nil: none is
 	askedAt time.Time
 	failed  int // fetches in a row
 }
 
-func newFetched(issuer string, c Config) *fetched {
-	f := &fetched{
-		issuer: issuer, url: strings.TrimSuffix(issuer, "/") + "/.well-known/jwks.json", cfg: c,
-		log: c.Logger.With("issuer", issuer),
+func newFetched(issuer string, discover bool, c Config) *fetched {
+	f := &fetched{issuer: issuer, cfg: c, log: c.Logger.With("issuer", issuer)}
+	if !discover {
+		f.url = strings.TrimSuffix(issuer, "/") + "/.well-known/jwks.json"
 	}
 	f.life, f.end = context.WithCancel(context.Background())
 	return f
@@ -61,17 +61,40 @@ func (f *fetched) close() {
 
 // key implements keyring.
 func (f *fetched) key(ctx context.Context, kid string) (any, error) {
-	key, wait, err := f.find(ctx, kid, true)
+	return waited(ctx, func(ask bool) (any, <-chan struct{}, error) { return f.find(ctx, kid, ask) })
+}
+
+// waited looks for something, and once more after the fetch that may bring it.
+func waited[T any](ctx context.Context, find func(ask bool) (T, <-chan struct{}, error)) (T, error) {
+	found, wait, err := find(true)
 	if wait == nil {
-		return key, err
+		return found, err
 	}
 	select {
 	case <-wait:
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return found, context.Cause(ctx)
 	}
-	key, _, err = f.find(ctx, kid, false)
-	return key, err
+	found, _, err = find(false)
+	return found, err
+}
+
+// endpoints returns where the issuer signs people in, as it has said last.
+func (f *fetched) endpoints(ctx context.Context) (*discovery, error) {
+	return waited(ctx, func(ask bool) (*discovery, <-chan struct{}, error) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if err := f.load(ctx); err != nil || f.said != nil {
+			return f.said, nil, err
+		}
+		if ask {
+			if wait := f.ask(f.cfg.Clock.Now()); wait != nil {
+				return nil, wait, nil
+			}
+		}
+		return nil, nil, fault.New(fault.Unavailable, "issuer_unreachable",
+			"Nobody can sign in there now: the issuer cannot be reached. Without the internet an admin can show you a code.")
+	})
 }
 
 // find looks for a key in what is here. Where a fetch might help it is begun, or joined: wait is closed at its end.
@@ -120,11 +143,12 @@ func (f *fetched) load(ctx context.Context) error {
 		return nil
 	}
 	keys, err := parseKeys(set.Body)
-	if err != nil {
+	said := f.readDiscovery(set.Discovery)
+	if err != nil || f.url == "" && said == nil {
 		f.log.Warn("stored keys cannot be read", "err", err)
 		return nil
 	}
-	f.set, f.keys, f.askedAt = set, keys, set.FetchedAt
+	f.set, f.keys, f.said, f.askedAt = set, keys, said, set.FetchedAt
 	return nil
 }
 
@@ -179,7 +203,7 @@ func (f *fetched) refresh(known KeySet) {
 		f.n.Add(1)
 		f.log.Info("keys fetched", "keys", len(keys))
 	}
-	f.set, f.keys = set, keys
+	f.set, f.keys, f.said = set, keys, f.readDiscovery(set.Discovery)
 }
 
 func (f *fetched) age() time.Duration {
@@ -193,7 +217,15 @@ func (f *fetched) age() time.Duration {
 func (f *fetched) fetch(ctx context.Context, known KeySet) (KeySet, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.url, nil)
+	url := f.url
+	if url == "" {
+		said, raw, err := f.discover(ctx)
+		if err != nil {
+			return KeySet{}, err
+		}
+		url, known.Discovery = said.JWKSURL, raw
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return KeySet{}, fmt.Errorf("keys: %w", err)
 	}
@@ -227,5 +259,5 @@ func (f *fetched) fetch(ctx context.Context, known KeySet) (KeySet, error) {
 	if len(etag) > 256 {
 		etag = ""
 	}
-	return KeySet{Issuer: f.issuer, Body: body, ETag: etag, FetchedAt: f.cfg.Clock.Now()}, nil
+	return KeySet{Issuer: f.issuer, Body: body, Discovery: known.Discovery, ETag: etag, FetchedAt: f.cfg.Clock.Now()}, nil
 }

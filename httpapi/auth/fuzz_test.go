@@ -5,6 +5,7 @@ import (
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
+	"crypto/rsa"
 	"crypto/sha256"
 	"encoding/asn1"
 	"encoding/base64"
@@ -95,7 +96,7 @@ func fixedToken(f *testing.F, now time.Time) (*DevIssuer, string) {
 	return dev, p.unsigned() + "." + base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// FuzzKeys holds that a key set of an issuer gives strong RSA keys or none.
+// FuzzKeys holds that a key set of an issuer gives strong keys or none.
 func FuzzKeys(f *testing.F) {
 	corpus.Add(f)
 	f.Add(string(keySet(map[string]any{"k1": &theirKey().PublicKey, "k2": &otherKey().PublicKey})))
@@ -107,8 +108,17 @@ func FuzzKeys(f *testing.F) {
 			t.Fatalf("%d keys, %v", len(keys), err)
 		}
 		for kid, key := range keys {
-			if kid == "" || key.N.BitLen() < minKeyBits || key.N.BitLen() > maxKeyBits || key.E < 3 {
-				t.Fatalf("key %q of %d bits", kid, key.N.BitLen())
+			good := kid != ""
+			switch k := key.(type) {
+			case *rsa.PublicKey:
+				good = good && k.N.BitLen() >= minKeyBits && k.N.BitLen() <= maxKeyBits && k.E >= 3
+			case *ecdsa.PublicKey:
+				good = good && k.Curve == elliptic.P256()
+			default:
+				good = false
+			}
+			if !good {
+				t.Fatalf("key %q: %+v", kid, key)
 			}
 		}
 	})

@@ -1,6 +1,8 @@
 package auth
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/rsa"
 	"encoding/json"
 	"fmt"
@@ -16,16 +18,16 @@ const (
 	maxKeyBits = 8192 // what is longer costs more than it is worth
 )
 
-// parseKeys reads a JWKS: its RSA keys for signatures, by kid. What else is in it is passed over: an issuer may add kinds
-// of keys that we do not know. A set without any is an error.
-func parseKeys(body []byte) (map[string]*rsa.PublicKey, error) {
+// parseKeys reads a JWKS: its RSA and P-256 keys for signatures, by kid. What else is in it is passed over: an issuer may add
+// kinds of keys that we do not know. A set without any is an error.
+func parseKeys(body []byte) (map[string]any, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
 	if err := json.Unmarshal(body, &set); err != nil {
 		return nil, fmt.Errorf("read key set: %w", err)
 	}
-	keys := map[string]*rsa.PublicKey{}
+	keys := map[string]any{}
 	for _, raw := range set.Keys[:min(len(set.Keys), maxKeys)] {
 		kid, key := parseKey(raw)
 		if key != nil && keys[kid] == nil {
@@ -33,24 +35,30 @@ func parseKeys(body []byte) (map[string]*rsa.PublicKey, error) {
 		}
 	}
 	if len(keys) == 0 {
-		return nil, fmt.Errorf("no RSA key for signatures among %d", len(set.Keys))
+		return nil, fmt.Errorf("no RSA or P-256 key for signatures among %d", len(set.Keys))
 	}
 	return keys, nil
 }
 
 // parseKey reads one key; nil: it is none that signs tokens for us.
-func parseKey(raw json.RawMessage) (kid string, key *rsa.PublicKey) {
-	var is struct{ Kty, Use, Alg string }
-	if json.Unmarshal(raw, &is) != nil || is.Kty != "RSA" || is.Use != "" && is.Use != "sig" || is.Alg != "" && is.Alg != "RS256" {
+func parseKey(raw json.RawMessage) (kid string, key any) {
+	var is struct{ Use, Alg string }
+	if json.Unmarshal(raw, &is) != nil || is.Use != "" && is.Use != "sig" {
 		return "", nil
 	}
 	var jwk jose.JSONWebKey
 	if jwk.UnmarshalJSON(raw) != nil || jwk.KeyID == "" {
 		return "", nil
 	}
-	key, ok := jwk.Key.(*rsa.PublicKey) // a private one is another type
-	if !ok || key.N.BitLen() < minKeyBits || key.N.BitLen() > maxKeyBits || key.E < 3 || key.E%2 == 0 {
-		return "", nil
+	switch k := jwk.Key.(type) { // a private one is another type
+	case *rsa.PublicKey:
+		if bits := k.N.BitLen(); bits >= minKeyBits && bits <= maxKeyBits && k.E >= 3 && k.E%2 == 1 && (is.Alg == "" || is.Alg == "RS256") {
+			return jwk.KeyID, k
+		}
+	case *ecdsa.PublicKey:
+		if k.Curve == elliptic.P256() && (is.Alg == "" || is.Alg == "ES256") {
+			return jwk.KeyID, k
+		}
 	}
-	return jwk.KeyID, key
+	return "", nil
 }

@@ -1,9 +1,12 @@
 package auth
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,37 +15,85 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// claims are what we read of an ID token.
+// claims are what we read of a token.
 type claims struct {
 	jwt.RegisteredClaims
-	TokenUse string   `json:"token_use"`
+	TokenUse string   `json:"token_use"` // Cognito's: id or access
 	Groups   []string `json:"cognito:groups,omitempty"`
+
+	all map[string]any
+}
+
+// Names of claims.
+const (
+	claimSubject = "sub"
+	claimGroups  = "cognito:groups"
+	claimClient  = "client_id"
+	claimNonce   = "nonce"
+)
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *claims) UnmarshalJSON(raw []byte) error {
+	type plain claims
+	if err := json.Unmarshal(raw, (*plain)(c)); err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, &c.all)
+}
+
+// text is a claim that is a text; empty: it is none.
+func (c *claims) text(name string) string {
+	text, _ := c.all[name].(string)
+	return text
+}
+
+// lookup finds a claim by its path. Names may have dots in them: "https://app.example/roles", and "a.b" where b is in a.
+func lookup(in map[string]any, path string) any {
+	if v, ok := in[path]; ok {
+		return v
+	}
+	for i := len(path) - 1; i > 0; i-- {
+		if path[i] != '.' {
+			continue
+		}
+		if inner, ok := in[path[:i]].(map[string]any); ok {
+			return lookup(inner, path[i+1:])
+		}
+	}
+	return nil
+}
+
+// says reports whether a claim is a value, or a list with it.
+func says(claim any, value string) bool {
+	switch v := claim.(type) {
+	case string:
+		return v == value
+	case bool:
+		return strconv.FormatBool(v) == value
+	case []any:
+		return slices.ContainsFunc(v, func(one any) bool { text, ok := one.(string); return ok && text == value })
+	}
+	return false
 }
 
 // maxSubject is the longest id a user can have.
 const maxSubject = 128
 
 // judge reads a token and checks all of it. The issuer that the token names chooses the keys and the algorithm; the
-// token's own header chooses neither.
-func (v *Verifier) judge(ctx context.Context, token string) (verdict, error) {
+// token's own header chooses neither. kind is what the token must be; nil: what its issuer's settings say.
+func (v *Verifier) judge(ctx context.Context, token string, kind *Kind) (verdict, *claims, error) {
 	var said claims
 	var by *trusted
 	var round uint64
 	var noKey error
-	_, err := v.parser.ParseWithClaims(token, &said, func(t *jwt.Token) (any, error) {
+	read, err := v.parser.ParseWithClaims(token, &said, func(t *jwt.Token) (any, error) {
 		by = v.trust[said.Issuer]
 		if by == nil {
 			return nil, unauthorized("The token is of an issuer that this node does not know: its iss is not the configured one.")
 		}
-		if t.Method.Alg() != by.alg {
-			return nil, unauthorized("The token must be signed with %s.", by.alg)
-		}
-		if _, ok := t.Header["crit"]; ok {
-			return nil, unauthorized("The token's header requires something that this node does not know (crit).")
-		}
-		kid, _ := t.Header["kid"].(string)
-		if kid == "" {
-			return nil, unauthorized("The token does not name its signing key (kid).")
+		kid, err := by.kid(t)
+		if err != nil {
+			return nil, err
 		}
 		round = by.ring.round() // before the key: one of an older round is only judged once more
 		key, err := by.ring.key(ctx, kid)
@@ -51,34 +102,106 @@ func (v *Verifier) judge(ctx context.Context, token string) (verdict, error) {
 	})
 	switch {
 	case noKey != nil:
-		return verdict{}, noKey // which may be the store's, or that the request has ended
+		return verdict{}, nil, noKey // which may be the store's, or that the request has ended
 	case err != nil:
-		return verdict{}, tokenError(err, &said)
+		return verdict{}, nil, tokenError(err, &said)
 	}
-	if err := by.check(&said); err != nil {
-		return verdict{}, err
+	wanted := by.Tokens
+	if kind != nil {
+		wanted = *kind
 	}
-	return verdict{id: v.identity(&said), by: by, round: round}, nil
+	if err := by.check(read, &said, wanted); err != nil {
+		return verdict{}, nil, err
+	}
+	return verdict{id: by.identity(&said), by: by, round: round}, &said, nil
 }
 
-func (v *Verifier) identity(c *claims) Identity {
-	return Identity{
-		Subject: c.Subject, Groups: c.Groups, Admin: slices.Contains(c.Groups, v.cfg.AdminGroup), Expires: c.ExpiresAt.Time,
+// kid is the name of the key that a token's header asks for, if the rest of the header may be.
+func (t *trusted) kid(token *jwt.Token) (string, error) {
+	if !slices.Contains(t.algs, token.Method.Alg()) {
+		return "", unauthorized("The token must be signed with %s.", strings.Join(t.algs, " or "))
 	}
+	if _, ok := token.Header["crit"]; ok {
+		return "", unauthorized("The token's header requires something that this node does not know (crit).")
+	}
+	kid, _ := token.Header["kid"].(string)
+	if kid == "" {
+		return "", unauthorized("The token does not name its signing key (kid).")
+	}
+	return kid, nil
 }
+
+func (t *trusted) identity(c *claims) Identity {
+	id := Identity{
+		Subject: t.subject(c), Scheme: Bearer, Issuer: t.URL, Groups: c.Groups, Admin: says(lookup(c.all, t.AdminClaim), t.AdminValue),
+		Name: cmp.Or(c.text("name"), c.text("preferred_username")), Email: c.text("email"), Expires: c.ExpiresAt.Time,
+	}
+	if id.Groups == nil {
+		list, _ := lookup(c.all, t.AdminClaim).([]any)
+		for _, one := range list {
+			if group, ok := one.(string); ok {
+				id.Groups = append(id.Groups, group)
+			}
+		}
+	}
+	return id
+}
+
+func (t *trusted) subject(c *claims) string {
+	text, _ := lookup(c.all, t.Subject).(string)
+	return text
+}
+
+// What a token may say that it is.
+const (
+	useID     = "id"
+	useAccess = "access"
+)
 
 // check looks at the claims that the parser does not know.
-func (t *trusted) check(c *claims) error {
-	if c.TokenUse != "id" {
-		return unauthorized("The token is not an ID token: its token_use must be id.")
+func (t *trusted) check(token *jwt.Token, c *claims, wanted Kind) error {
+	use := c.TokenUse
+	if typ, _ := token.Header["typ"].(string); strings.EqualFold(strings.TrimPrefix(typ, "application/"), "at+jwt") { // RFC 9068
+		use = useAccess
 	}
-	if !slices.ContainsFunc(c.Audience, func(aud string) bool { return slices.Contains(t.ClientIDs, aud) }) {
+	var err error
+	if wanted == KindAny {
+		if err = t.checkKind(use, c, KindID); err != nil {
+			err = t.checkKind(use, c, KindAccess)
+		}
+	} else {
+		err = t.checkKind(use, c, wanted)
+	}
+	if err == nil && !goodSubject(t.subject(c)) {
+		return unauthorized("The token's %s cannot be a user's id.", t.Subject)
+	}
+	return err
+}
+
+// checkKind holds a token against one kind. One that does not say what it is is known by its audience: an ID token is for a
+// client, an access token for an API.
+func (t *trusted) checkKind(use string, c *claims, wanted Kind) error {
+	switch {
+	case wanted == KindID && use != useID && (use == useAccess || !t.Discover):
+		return unauthorized("The token is not an ID token: its token_use must be id.")
+	case wanted == KindAccess && use != useAccess && (use == useID || !t.Discover):
+		return unauthorized("The token is not an access token.")
+	case wanted == KindID && !overlap(c.Audience, t.ClientIDs), wanted == KindAccess && !t.opens(c):
 		return unauthorized("The token is for another app: its aud is none of the configured client ids.")
 	}
-	if !goodSubject(c.Subject) {
-		return unauthorized("The token's sub cannot be a user's id.")
-	}
 	return nil
+}
+
+// opens reports whether an access token is for this node. Cognito's have no aud: the client that they were given to counts.
+func (t *trusted) opens(c *claims) bool {
+	if len(c.Audience) == 0 {
+		return slices.Contains(t.ClientIDs, c.text(claimClient))
+	}
+	return overlap(c.Audience, t.Audience)
+}
+
+func overlap(a, b []string) bool {
+	return slices.ContainsFunc(a, func(one string) bool { return slices.Contains(b, one) })
 }
 
 // goodSubject reports whether users may be known by this id. Without # and spaces it stays one part of a composite key.

@@ -6,8 +6,10 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -36,7 +38,7 @@ type Verifier struct {
 // trusted is an issuer and what its tokens must be.
 type trusted struct {
 	Issuer
-	alg  string
+	algs []string
 	ring keyring
 }
 
@@ -76,8 +78,11 @@ func New(c Config) (*Verifier, error) {
 		jwt.WithExpirationRequired(), jwt.WithLeeway(Leeway), jwt.WithTimeFunc(c.Clock.Now),
 	)
 	for _, i := range c.Issuers {
-		if i.URL == "" || len(i.ClientIDs) == 0 || v.trust[i.URL] != nil {
-			return nil, fault.New(fault.Invalid, "bad_issuer", "each issuer must have a name of its own and a client id")
+		if i.Client.ID != "" {
+			i.ClientIDs = append(slices.Clone(i.ClientIDs), i.Client.ID)
+		}
+		if i.URL == "" || len(i.ClientIDs)+len(i.Audience) == 0 || v.trust[i.URL] != nil {
+			return nil, fault.New(fault.Invalid, "bad_issuer", "each issuer must have a URL of its own, and a client id or an audience")
 		}
 		v.trust[i.URL] = v.newTrusted(i)
 	}
@@ -95,11 +100,20 @@ func (v *Verifier) SetAPIKey(key string) {
 }
 
 func (v *Verifier) newTrusted(i Issuer) *trusted {
-	if i.dev != nil {
-		return &trusted{Issuer: i, alg: jwt.SigningMethodES256.Name, ring: i.dev}
+	i.Subject = cmp.Or(i.Subject, claimSubject)
+	i.AdminClaim, i.AdminValue = cmp.Or(i.AdminClaim, claimGroups), cmp.Or(i.AdminValue, v.cfg.AdminGroup)
+	rs, es := jwt.SigningMethodRS256.Name, jwt.SigningMethodES256.Name
+	switch {
+	case i.dev != nil:
+		return &trusted{Issuer: i, algs: []string{es}, ring: i.dev}
+	case i.Discover:
+		return &trusted{Issuer: i, algs: []string{rs, es}, ring: newFetched(i.URL, true, v.cfg)}
 	}
-	return &trusted{Issuer: i, alg: jwt.SigningMethodRS256.Name, ring: newFetched(i.URL, v.cfg)}
+	return &trusted{Issuer: i, algs: []string{rs}, ring: newFetched(i.URL, false, v.cfg)}
 }
+
+// Knows reports whether an issuer is one of those whose people the node believes.
+func (v *Verifier) Knows(issuer string) bool { return v.trust[issuer] != nil }
 
 // Close ends what is being fetched, and waits for it.
 func (v *Verifier) Close() {
@@ -128,7 +142,7 @@ func (v *Verifier) Identify(ctx context.Context, r *http.Request) (Identity, err
 		return Identity{}, ErrNone
 	}
 	if hasKey {
-		id.Key, id.Admin = true, true
+		id.Key, id.Admin, id.Scheme = true, true, cmp.Or(id.Scheme, APIKey)
 	}
 	return id, nil
 }
@@ -180,7 +194,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 		v.cfg.Clock.Now().Before(was.id.Expires.Add(Leeway)) {
 		return was.id, nil
 	}
-	got, err := v.judge(ctx, token)
+	got, _, err := v.judge(ctx, token, nil)
 	if err != nil {
 		return Identity{}, err
 	}
@@ -204,9 +218,24 @@ func newClient() *http.Client {
 	return &http.Client{
 		Timeout:       fetchWithin,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{
+		Transport: bounded{&http.Transport{
 			Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: 3 * time.Second, ResponseHeaderTimeout: 4 * time.Second,
 			MaxResponseHeaderBytes: 16 << 10, IdleConnTimeout: 30 * time.Second, MaxIdleConns: 2, ForceAttemptHTTP2: true,
-		},
+		}},
 	}
+}
+
+// bounded cuts off answers that are longer than anything an issuer has to say: what reads them needs no bound of its own.
+type bounded struct{ *http.Transport }
+
+// RoundTrip implements http.RoundTripper.
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := b.Transport.RoundTrip(r)
+	if err == nil {
+		resp.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(resp.Body, 2*maxKeySet), resp.Body}
+	}
+	return resp, err
 }

@@ -1,0 +1,120 @@
+package node
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/httpapi/auth"
+)
+
+// IssuerConfig is an issuer (OpenID Connect) whose people the node knows.
+type IssuerConfig struct {
+	Title        string   `koanf:"title"`                       // on its button; empty: its name
+	URL          string   `koanf:"url"`                         // iss of its tokens, to the letter
+	ClientID     string   `koanf:"client_id"`                   // of this node there; empty: nobody signs in there in a browser
+	ClientSecret string   `koanf:"client_secret" secret:"true"` // empty: a public client, with PKCE alone
+	ClientIDs    []string `koanf:"client_ids"`                  // of apps whose tokens programs may send
+	Scopes       []string `koanf:"scopes"`                      // empty: openid, profile, email
+	Token        string   `koanf:"token"`                       // what programs send: id, access or any; empty: id
+	Audience     []string `koanf:"audience"`                    // aud of access tokens; one without aud must be for a client id
+	SubjectClaim string   `koanf:"subject_claim"`               // empty: sub
+	AdminClaim   string   `koanf:"admin_claim"`                 // empty: cognito:groups; a path: app_metadata.game_admin
+	AdminValue   string   `koanf:"admin_value"`                 // empty: auth.admin_group
+}
+
+// SessionConfig is how long a browser stays signed in.
+type SessionConfig struct {
+	Idle time.Duration `koanf:"idle"` // without being used
+	Life time.Duration `koanf:"life"` // at most
+}
+
+// DefaultSession is a week without use, and a month.
+func DefaultSession() SessionConfig {
+	return SessionConfig{Idle: 7 * 24 * time.Hour, Life: 30 * 24 * time.Hour}
+}
+
+// kinds are the words for kinds of tokens.
+func kinds() map[string]auth.Kind {
+	return map[string]auth.Kind{"": auth.KindID, "id": auth.KindID, "access": auth.KindAccess, "any": auth.KindAny}
+}
+
+// issuer is the section as the verifier takes it.
+func (i *IssuerConfig) issuer(name string) auth.Issuer {
+	return auth.Issuer{
+		Name: name, Title: i.Title, URL: i.URL, ClientIDs: i.ClientIDs, Discover: true,
+		Client: auth.Client{ID: i.ClientID, Secret: i.ClientSecret, Scopes: i.Scopes},
+		Tokens: kinds()[i.Token], Audience: i.Audience, Subject: i.SubjectClaim, AdminClaim: i.AdminClaim, AdminValue: i.AdminValue,
+	}
+}
+
+func (i *IssuerConfig) problems(bad func(key, format string, args ...any)) {
+	if err := app.SecureURL(i.URL); err != nil {
+		bad("url", "%s", err)
+	}
+	clients := i.ClientIDs
+	if i.ClientID != "" {
+		clients = append(slices.Clone(clients), i.ClientID)
+	}
+	if len(clients) == 0 && len(i.Audience) == 0 {
+		bad("client_id", "must be set, or client_ids or audience: else tokens for any app would be accepted")
+	}
+	if len(clients) == 0 && i.Token != "access" {
+		bad("client_ids", "must name the apps whose ID tokens are accepted")
+	}
+	if i.ClientSecret != "" && i.ClientID == "" {
+		bad("client_secret", "is of no client: set client_id")
+	}
+	if slices.Contains(slices.Concat(i.ClientIDs, i.Audience, i.Scopes), "") {
+		bad("client_ids", "an empty text in client_ids, audience or scopes names nothing")
+	}
+	if slices.ContainsFunc(i.Audience, func(aud string) bool { return slices.Contains(clients, aud) }) {
+		bad("audience", "must not be a client id: an ID token would open what an access token does")
+	}
+	if len(i.Scopes) > 0 && !slices.Contains(i.Scopes, "openid") {
+		bad("scopes", "must hold openid")
+	}
+	if _, ok := kinds()[i.Token]; !ok {
+		bad("token", "must be id, access or any, not %q", i.Token)
+	}
+}
+
+func (a *AuthConfig) issuerProblems() (out []app.Problem) {
+	bad := func(key, format string, args ...any) {
+		out = append(out, app.Problem{Key: "auth." + key, Text: fmt.Sprintf(format, args...)})
+	}
+	urls := map[string]bool{a.Cognito.Issuer: a.Cognito.Issuer != ""}
+	for _, name := range slices.Sorted(maps.Keys(a.Issuers)) {
+		i, at := a.Issuers[name], "issuers."+name
+		if name == "" || len(name) > 32 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+			bad(at, "the name of an issuer is up to 32 small letters, digits and hyphens")
+		}
+		i.problems(func(key, format string, args ...any) { bad(at+"."+key, format, args...) })
+		if urls[i.URL] {
+			bad(at+".url", "is that of another issuer as well")
+		}
+		urls[i.URL] = true
+	}
+	if s := a.Session; s.Idle < time.Minute || s.Life < s.Idle || s.Life > 400*24*time.Hour {
+		bad("session", "idle must be at least 1m, life at least idle and at most 9600h")
+	}
+	switch local, err := IsLoopback(cmp.Or(a.DevLogin, "127.0.0.1:0")); {
+	case err != nil:
+		bad("dev_login", "%s", err)
+	case !local:
+		bad("dev_login", "must be a loopback address: anyone who reaches it can sign in as any user")
+	case a.DevLogin != "" && !a.DevIssuer:
+		bad("dev_login", "needs auth.dev_issuer")
+	case a.DevUsers != "" && a.DevLogin == "":
+		bad("dev_users", "needs auth.dev_login")
+	}
+	if _, port, err := net.SplitHostPort(a.DevLogin); err == nil && port == "0" {
+		bad("dev_login", "needs a port: it is a part of the issuer's name")
+	}
+	return out
+}

@@ -1,0 +1,142 @@
+package auth
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// exchangeWithin is how long an issuer has to give a token for a code.
+const exchangeWithin = 10 * time.Second
+
+// Choice is an issuer at which people can sign in with a browser.
+type Choice struct {
+	Name  string // in addresses
+	Title string // on its button
+	URL   string // its iss
+}
+
+// Choices are the issuers at which people can sign in, by name.
+func (v *Verifier) Choices() (all []Choice) {
+	for _, t := range v.trust {
+		if t.Client.ID != "" {
+			all = append(all, Choice{Name: t.Name, Title: cmp.Or(t.Title, t.Name), URL: t.URL})
+		}
+	}
+	slices.SortFunc(all, func(a, b Choice) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Flow is a sign-in under way (OpenID Connect, authorization code with PKCE). The browser that began it keeps it, and no other
+// can finish it.
+type Flow struct {
+	Issuer   string `json:"i"` // name
+	State    string `json:"s"`
+	Nonce    string `json:"n"`
+	Verifier string `json:"v"` // of PKCE
+	To       string `json:"t"` // where the person goes on
+}
+
+// Begin begins a sign-in: to is the issuer's page to send the browser to, which comes back to back.
+func (v *Verifier) Begin(ctx context.Context, issuer, back string) (f Flow, to string, err error) {
+	t, said, err := v.chosen(ctx, issuer)
+	if err != nil {
+		return f, "", err
+	}
+	f = Flow{Issuer: issuer, State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier()}
+	options := []oauth2.AuthCodeOption{oidc.Nonce(f.Nonce), oauth2.S256ChallengeOption(f.Verifier)}
+	if t.Tokens == KindAccess && len(t.Audience) > 0 { // Auth0 makes access tokens of its own kind without it
+		options = append(options, oauth2.SetAuthURLParam("audience", t.Audience[0]))
+	}
+	return f, said.client(&t.Client, back).AuthCodeURL(f.State, options...), nil
+}
+
+// chosen finds an issuer by its name, and where it signs people in.
+func (v *Verifier) chosen(ctx context.Context, name string) (*trusted, *discovery, error) {
+	for _, t := range v.trust {
+		if ring, ok := t.ring.(*fetched); ok && t.Name == name && t.Client.ID != "" {
+			said, err := ring.endpoints(ctx)
+			return t, said, err
+		}
+	}
+	return nil, nil, fault.New(fault.NotFound, "no_issuer", "There is no such way to sign in.")
+}
+
+// Finish ends a sign-in with what the issuer has sent the browser back with. An error is fault.Unauthorized, with a text for the
+// person, or fault.Unavailable where the issuer does not answer.
+func (v *Verifier) Finish(ctx context.Context, f *Flow, back string, q url.Values) (Identity, error) {
+	if f.State == "" || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(f.State)) != 1 {
+		return Identity{}, startAgain("This browser has not begun this sign-in, or has begun another one since: sign in again.")
+	}
+	t, said, err := v.chosen(ctx, f.Issuer)
+	if err != nil {
+		return Identity{}, err
+	}
+	if iss := q.Get("iss"); iss != "" && iss != t.URL { // RFC 9207
+		return Identity{}, startAgain("The answer is of another issuer: sign in again.")
+	}
+	if code := q.Get("error"); code != "" {
+		return Identity{}, startAgain("The issuer has not signed you in (%s).", word(code))
+	}
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, v.cfg.Client), exchangeWithin)
+	defer cancel()
+	token, err := said.client(&t.Client, back).Exchange(ctx, q.Get("code"), oauth2.VerifierOption(f.Verifier))
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refused.Response.StatusCode < 500 {
+		return Identity{}, startAgain("The issuer does not accept its own code (%s): sign in again.", word(refused.ErrorCode))
+	}
+	if err != nil {
+		return Identity{}, fault.New(fault.Unavailable, "issuer_unreachable", "The issuer cannot be reached now.") // err may hold what was sent
+	}
+	return v.signedIn(ctx, t, f, token)
+}
+
+// signedIn is who a token is of. The ID token says that the person has signed in, just now, for us; what they are is said by the
+// kind of token that programs send.
+func (v *Verifier) signedIn(ctx context.Context, t *trusted, f *Flow, token *oauth2.Token) (Identity, error) {
+	kind := KindID
+	raw, _ := token.Extra("id_token").(string)
+	got, said, err := v.judge(ctx, raw, &kind)
+	if err != nil {
+		return Identity{}, err
+	}
+	if got.by != t || !slices.Contains(said.Audience, t.Client.ID) || said.text(claimNonce) != f.Nonce {
+		return Identity{}, startAgain("The issuer's token is not of this sign-in: sign in again.")
+	}
+	if t.Tokens != KindAccess {
+		return got.id, nil
+	}
+	kind = KindAccess
+	access, opens, err := v.judge(ctx, token.AccessToken, &kind)
+	if err != nil {
+		return Identity{}, err
+	}
+	if access.by != t || opens.RegisteredClaims.Subject != said.RegisteredClaims.Subject {
+		return Identity{}, startAgain("The issuer's tokens are of two people: sign in again.")
+	}
+	access.id.Name, access.id.Email = cmp.Or(got.id.Name, access.id.Name), cmp.Or(got.id.Email, access.id.Email)
+	return access.id, nil
+}
+
+// startAgain refuses a sign-in.
+func startAgain(format string, args ...any) error {
+	return fault.New(fault.Unauthorized, "not_signed_in", format, args...)
+}
+
+// word is an error code of the protocol, of what may be anybody's text.
+func word(code string) string {
+	if code == "" || len(code) > 40 || strings.Trim(code, "abcdefghijklmnopqrstuvwxyz_") != "" {
+		return "no reason that is one"
+	}
+	return code
+}

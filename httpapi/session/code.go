@@ -1,0 +1,215 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
+)
+
+// A one-time code: its first letters name it, so that wrong guesses at the rest can be counted.
+const (
+	alphabet   = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ" // 32, without look-alikes
+	codeLength = 8
+	nameLength = 3
+	codeLife   = 15 * time.Minute
+	codeTries  = 5
+)
+
+// Person is somebody who has signed in on this node.
+type Person struct {
+	Subject string    `json:"userId"`
+	Issuer  string    `json:"issuer"`
+	Name    string    `json:"name,omitempty"`
+	Email   string    `json:"email,omitempty"`
+	Admin   bool      `json:"admin"`
+	SeenAt  time.Time `json:"signedInAt"`
+}
+
+// personRow is one as it is stored.
+type personRow struct {
+	who
+	SignedIn int64 `dynamodbav:"signedIn"`
+}
+
+// codeRow is a code as it is stored.
+type codeRow struct {
+	ID      string `dynamodbav:"id"`
+	Hash    []byte `dynamodbav:"hash"`
+	Subject string `dynamodbav:"subject"`
+	Issuer  string `dynamodbav:"issuer"`
+	Tries   int64  `dynamodbav:"tries"` // that were wrong
+	TTL     int64  `dynamodbav:"ttl"`
+}
+
+// remember keeps who has signed in.
+func (k *Keeper) remember(tx *store.Tx, w *who) error {
+	item, err := attr.Marshal(personRow{*w, k.now()})
+	if err != nil {
+		return err
+	}
+	_, err = tx.Put(store.PutItem{Table: tablePeople, Item: item, NoOld: true})
+	return err
+}
+
+// People lists who has signed in here, the last one first, as many as fit a page.
+func (k *Keeper) People(ctx context.Context) (list []Person, err error) {
+	err = k.Store.View(ctx, func(tx *store.Tx) error {
+		for item, err := range tx.ScanAll(store.Scan{Table: tablePeople}) {
+			if err != nil {
+				return err
+			}
+			var p personRow
+			if attr.Unmarshal(item, &p) != nil || !k.Knows(p.Issuer) {
+				continue
+			}
+			list = append(list, Person{p.Subject, p.Issuer, p.Name, p.Email, p.Admin, time.Unix(p.SignedIn, 0).UTC()})
+			if len(list) == maxListed {
+				break
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(list, func(a, b Person) int { return cmp.Or(b.SeenAt.Compare(a.SeenAt), cmp.Compare(a.Subject, b.Subject)) })
+	return list, err
+}
+
+// known finds a person; without an issuer the subject must be of one alone.
+func (k *Keeper) known(tx *store.Tx, subject, issuer string) (found *personRow, err error) {
+	for item, err := range tx.QueryAll(store.Query{
+		Table: tablePeople, KeyCondition: "subject = :s", Params: expr.Params{Values: attr.Item{":s": attr.S(subject)}},
+	}) {
+		var p personRow
+		switch {
+		case err != nil:
+			return nil, err
+		case attr.Unmarshal(item, &p) != nil, !k.Knows(p.Issuer), issuer != "" && p.Issuer != issuer:
+			continue
+		case found != nil:
+			return nil, fault.New(fault.Conflict, "several_issuers", "People of several issuers have that id: say which issuer.")
+		}
+		found = &p
+	}
+	if found == nil {
+		return nil, fault.New(fault.NotFound, "never_signed_in", "Nobody with that id has signed in on this node.")
+	}
+	return found, nil
+}
+
+// Code makes a one-time code for somebody who has signed in on this node before. It counts for 15 minutes.
+func (k *Keeper) Code(ctx context.Context, subject, issuer string) (code string, until time.Time, err error) {
+	if subject == "" {
+		return "", until, fault.New(fault.Invalid, "no_user", "Say for whom the code is.")
+	}
+	until = k.Clock.Now().Add(codeLife).UTC().Truncate(time.Second)
+	err = k.Store.Update(ctx, func(tx *store.Tx) error {
+		p, err := k.known(tx, subject, issuer)
+		if err != nil {
+			return err
+		}
+		for range 100 { // of 32,768 names one is free
+			code = newCode()
+			have, err := k.code(tx, code[:nameLength])
+			if err != nil {
+				return err
+			}
+			if have == nil {
+				return saveCode(tx, &codeRow{ID: code[:nameLength], Hash: hash(code), Subject: p.Subject, Issuer: p.Issuer, TTL: until.Unix()})
+			}
+		}
+		return fault.New(fault.Unavailable, "many_codes", "Too many codes are waiting to be used.")
+	})
+	return code, until, err
+}
+
+func newCode() string {
+	var raw [codeLength]byte
+	_, _ = rand.Read(raw[:]) // never fails
+	for i, b := range raw {
+		raw[i] = alphabet[int(b)%len(alphabet)]
+	}
+	return string(raw[:])
+}
+
+func saveCode(tx *store.Tx, c *codeRow) error {
+	item, err := attr.Marshal(c)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Put(store.PutItem{Table: tableCodes, Item: item, NoOld: true})
+	return err
+}
+
+// code reads a code that counts; nil: there is none.
+func (k *Keeper) code(tx *store.Tx, id string) (*codeRow, error) {
+	item, err := tx.Get(tableCodes, attr.Item{"id": attr.S(id)})
+	if err != nil || item == nil {
+		return nil, err
+	}
+	var c codeRow
+	if err := attr.Unmarshal(item, &c); err != nil {
+		return nil, err
+	}
+	if k.now() >= c.TTL || c.Tries >= codeTries {
+		return nil, nil //nolint:nilnil // as good as none
+	}
+	return &c, nil
+}
+
+// Redeem takes a code, once, and returns whose it is, as the issuer has described them last. Of a code that is wrong in the
+// end one try less is left.
+func (k *Keeper) Redeem(ctx context.Context, text string) (id auth.Identity, err error) {
+	code := plain(text)
+	refused := fault.New(fault.Unauthorized, "bad_code", "That is no code that counts now: ask an admin for another one.")
+	if len(code) != codeLength {
+		return id, refused
+	}
+	var good bool
+	err = k.Store.Update(ctx, func(tx *store.Tx) error {
+		c, err := k.code(tx, code[:nameLength])
+		if err != nil || c == nil {
+			return err
+		}
+		if subtle.ConstantTimeCompare(hash(code), c.Hash) != 1 {
+			c.Tries++
+			return saveCode(tx, c)
+		}
+		p, err := k.known(tx, c.Subject, c.Issuer)
+		if fault.Is(err, fault.NotFound) {
+			return nil // its issuer is not welcome any more
+		}
+		if err != nil {
+			return err
+		}
+		good, id = true, p.identity()
+		// The condition is what makes it count once, whoever else reads the row.
+		_, err = tx.Delete(store.DeleteItem{
+			Table: tableCodes, Key: attr.Item{"id": attr.S(c.ID)}, Condition: "#h = :h",
+			Params: expr.Params{Names: map[string]string{"#h": "hash"}, Values: attr.Item{":h": attr.B(c.Hash)}},
+		})
+		return err
+	})
+	if err == nil && !good {
+		err = refused
+	}
+	return id, err
+}
+
+// plain is a code as it was typed, without what people put between.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(alphabet, r) {
+			return r
+		}
+		return -1
+	}, strings.ToUpper(text[:min(len(text), 64)]))
+}

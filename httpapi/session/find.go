@@ -1,0 +1,121 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"strings"
+	"time"
+
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+)
+
+const (
+	oldKept   = 32 // secrets by which a copy is known
+	oldLength = 16 // bytes of each hash
+)
+
+// step is what a request with a secret does to its session.
+type step uint8
+
+const (
+	unknown step = iota // the secret is not, and never was, the session's
+	good
+	due   // good, and time for the next secret
+	taken // it is the next one, which is current from now on
+	copied
+)
+
+// judge reports what a secret is to a session at an instant.
+func (r *row) judge(secret []byte, now, every int64) step {
+	switch {
+	case subtle.ConstantTimeCompare(secret, r.Secret) == 1:
+		if now-r.Rotated >= every && (r.Next == nil || now-r.NextAt >= seconds(grace)) {
+			return due
+		}
+		return good
+	case r.Next != nil && subtle.ConstantTimeCompare(secret, r.Next) == 1:
+		return taken
+	}
+	for at := len(r.Old) - oldLength; at >= 0; at -= oldLength {
+		if !bytes.Equal(secret[:oldLength], r.Old[at:at+oldLength]) {
+			continue
+		}
+		if at == len(r.Old)-oldLength && now-r.Rotated < seconds(grace) {
+			return good
+		}
+		return copied
+	}
+	return unknown
+}
+
+// Find returns who a cookie is of. Where renew says that the answer can carry a cookie, next is the one to replace it with, if it
+// is time; else it is empty. An error is fault.Unauthorized where there is no such session.
+func (k *Keeper) Find(ctx context.Context, cookie string, renew bool) (id auth.Identity, next string, err error) {
+	name, secret, _ := strings.Cut(cookie, ".")
+	if len(cookie) > 100 || name == "" || secret == "" {
+		return id, "", ended()
+	}
+	shown, every := hash(secret), seconds(min(rotateEvery, k.Idle/4))
+	var r *row
+	what := unknown
+	read := func(tx *store.Tx) (err error) {
+		if r, err = k.get(tx, name); err == nil && r != nil {
+			what = r.judge(shown, k.now(), every)
+		}
+		return err
+	}
+	if err := k.Store.View(ctx, read); err != nil {
+		return id, "", err
+	}
+	if what == due && !renew {
+		what = good
+	}
+	if r != nil && what > good {
+		err = k.Store.Update(ctx, func(tx *store.Tx) (err error) {
+			if err = read(tx); err == nil && r != nil {
+				next, err = k.change(tx, r, what)
+			}
+			return err
+		})
+	}
+	switch {
+	case err != nil:
+		return id, "", err
+	case what == copied:
+		k.Log.Warn("a session was ended: a secret that had been replaced was used again", "session", r.ID, "user", r.Subject)
+		return id, "", ended()
+	case r == nil || what == unknown:
+		return id, "", ended()
+	}
+	id = r.identity()
+	id.Scheme, id.Session = auth.Session, r.ID
+	id.Expires = time.Unix(min(k.ends(r), k.now()+seconds(lookAgain)), 0)
+	return id, next, nil
+}
+
+// change does to a session what a request does to it.
+func (k *Keeper) change(tx *store.Tx, r *row, what step) (next string, err error) {
+	switch what {
+	case due:
+		secret := rand.Text()
+		r.Next, r.NextAt = hash(secret), k.now()
+		return r.ID + "." + secret, k.save(tx, r)
+	case taken:
+		r.Old = append(r.Old, r.Secret[:oldLength]...)
+		r.Old = r.Old[max(0, len(r.Old)-oldKept*oldLength):]
+		r.Secret, r.Next, r.Rotated = r.Next, nil, k.now()
+		return "", k.save(tx, r)
+	case copied:
+		return "", drop(tx, r.ID)
+	}
+	return "", nil
+}
+
+// ended refuses a cookie of no session.
+func ended() error {
+	return fault.New(fault.Unauthorized, "unauthorized", "Your session has ended: sign in again. A session is of one node: at the next one you sign in again too.")
+}
