@@ -11,40 +11,129 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// syncRow takes a record of the feed into its row, or makes the row. Of a row that is there, the attributes in keep
+// row is where a record lies, and what it is called in an error.
+type row struct {
+	table, key, id string
+	kind           string
+	keep           []string // attributes that the feed sets in a new row alone
+}
+
+func (r row) item() attr.Item { return attr.Item{r.key: attr.S(r.id)} }
+
+func (r row) missing() error {
+	return fault.New(fault.NotFound, r.kind+"_not_found", "no %s %q", r.kind, r.id)
+}
+
+// record is a row that both a sync and admins write.
+type record interface {
+	LeagueRecord | TeamRecord
+	row() row
+}
+
+func rowOf[R record](id string) row {
+	var none R
+	r := none.row()
+	r.id = id
+	return r
+}
+
+// synced are the records of one table: the feed's, with what admins have set of them.
+type synced[R record] struct{}
+
+// Get returns a record; NotFound if there is none.
+func (synced[R]) Get(tx *store.Tx, id string) (R, error) {
+	at := rowOf[R](id)
+	return tables.One[R](tx, at.table, at.item(), at.missing())
+}
+
+// All lists the records by id.
+func (synced[R]) All(tx *store.Tx) ([]R, error) {
+	return tables.Decode[R](tx.ScanAll(store.Scan{Table: rowOf[R]("").table}))
+}
+
+// Missing returns the keys of those of the records that have no row here.
+func (synced[R]) Missing(tx *store.Tx, records ...R) ([]attr.Item, error) {
+	var keys []attr.Item
+	for i := range records {
+		if at := records[i].row(); at.id != "" {
+			keys = append(keys, at.item())
+		}
+	}
+	return tables.Missing(tx, rowOf[R]("").table, keys)
+}
+
+// Put takes records of the feed: new ones, and of those that are there what has changed. What an admin has set stays, and so
+// does what is not the feed's to say.
+func (synced[R]) Put(tx *store.Tx, records ...R) error {
+	seen := map[string]bool{}
+	for i := range records {
+		at := records[i].row()
+		if at.id == "" || seen[at.id] {
+			continue
+		}
+		seen[at.id] = true
+		next, err := attr.Marshal(records[i])
+		if err != nil {
+			return err
+		}
+		delete(next, tables.AdminFields)
+		if err := syncRow(tx, at, next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// patch sets what an admin has chosen of a record, and keeps it from being synced over. change is a struct of pointers: what
+// is nil stays. NotFound if there is no record.
+func (s synced[R]) patch(tx *store.Tx, id string, name *string, change any) (R, error) {
+	var none R
+	at := rowOf[R](id)
+	if name != nil && *name == "" {
+		return none, fault.New(fault.Invalid, "validation", "a %s needs a name", at.kind)
+	}
+	fields, err := attr.Marshal(change)
+	if err == nil {
+		err = patchRow(tx, at, fields)
+	}
+	if err != nil {
+		return none, err
+	}
+	return s.Get(tx, id)
+}
+
+// syncRow takes a record of the feed into its row, or makes the row. Of a row that is there, the attributes to keep
 // and those that an admin has set stay; so does a row that is only in the cloud, which the condition is for.
-func syncRow(tx *store.Tx, table string, key, next attr.Item, keep ...string) error {
-	old, err := tx.Get(table, key)
+func syncRow(tx *store.Tx, at row, next attr.Item) error {
+	old, err := tx.Get(at.table, at.item())
 	if err != nil {
 		return err
 	}
 	if old == nil {
 		_, err = tx.Put(store.PutItem{
-			Table: table, Item: next, Condition: "attribute_not_exists(#k)",
-			Params: expr.Params{Names: map[string]string{"#k": slices.Sorted(maps.Keys(key))[0]}},
+			Table: at.table, Item: next, Condition: "attribute_not_exists(#k)",
+			Params: expr.Params{Names: map[string]string{"#k": at.key}},
 		})
 		return err
 	}
-	next = maps.Clone(next)
-	for _, name := range append(adminFields(old), keep...) {
+	for _, name := range append(adminFields(old), at.keep...) {
 		delete(next, name)
 	}
-	delete(next, tables.AdminFieldsName)
-	_, err = tables.SetAttributes(tx, table, key, old, next)
+	_, err = tables.SetAttributes(tx, at.table, at.item(), old, next)
 	return err
 }
 
-// patchRow sets what an admin has chosen, and notes that it was an admin. A row that is not there is missing.
-func patchRow(tx *store.Tx, table string, key, fields attr.Item, missing error) error {
+// patchRow sets what an admin has chosen, and notes that it was an admin. NotFound if the row is not there.
+func patchRow(tx *store.Tx, at row, fields attr.Item) error {
 	if len(fields) == 0 {
 		return fault.New(fault.Invalid, "validation", "nothing to change")
 	}
-	old, err := tx.Get(table, key)
+	old, err := tx.Get(at.table, at.item())
 	if err != nil {
 		return err
 	}
 	if old == nil {
-		return missing
+		return at.missing()
 	}
 	have := adminFields(old)
 	added := slices.Sorted(maps.Keys(fields))
@@ -55,16 +144,16 @@ func patchRow(tx *store.Tx, table string, key, fields attr.Item, missing error) 
 			return err
 		}
 	}
-	_, err = tables.GrowAttributes(tx, table, key, old, fields, names)
+	_, err = tables.GrowAttributes(tx, at.table, at.item(), old, fields, names)
 	if fault.Is(err, fault.Conflict) {
-		return missing
+		return at.missing()
 	}
 	return err
 }
 
 // adminFields are the names that a row says an admin has set, as a list or as a set.
 func adminFields(item attr.Item) []string {
-	v := item[tables.AdminFieldsName]
+	v := item[tables.AdminFields]
 	names := slices.Clone(v.Strs())
 	for _, e := range v.List() {
 		if e.Str() != "" {
@@ -72,17 +161,4 @@ func adminFields(item attr.Item) []string {
 		}
 	}
 	return names
-}
-
-// setText and setBool add a field of a patch that was given.
-func setText(fields attr.Item, name string, given *string) {
-	if given != nil {
-		fields[name] = attr.S(*given)
-	}
-}
-
-func setBool(fields attr.Item, name string, given *bool) {
-	if given != nil {
-		fields[name] = attr.Bool(*given)
-	}
 }

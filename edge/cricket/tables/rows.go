@@ -15,11 +15,13 @@ import (
 // What one request of each kind may have, in DynamoDB and so here.
 const (
 	batchGetMax   = 100
-	BatchWriteMax = 25
+	BatchWriteMax = 25 // the writes of a store.BatchWrite
 )
 
+// MatchKey is the key of a match, in every table that has one row for each.
 func MatchKey(id string) attr.Item { return attr.Item{"matchId": attr.S(id)} }
 
+// MatchKeys are the keys of matches, each once and in order; an empty id is none.
 func MatchKeys(ids []string) []attr.Item {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	keys := make([]attr.Item, 0, len(ids))
@@ -147,14 +149,14 @@ func GrowAttributes(tx *store.Tx, table string, key, old, next attr.Item, names 
 	add := ""
 	switch {
 	case names.IsZero():
-	case old[AdminFieldsName].Kind() == attr.KindL:
+	case old[AdminFields].Kind() == attr.KindL:
 		if u.Values[":by"], err = attr.MarshalValue(names.Strs()); err != nil {
 			return false, err
 		}
-		u.Names["#by"] = AdminFieldsName
+		u.Names["#by"] = AdminFields
 		set = append(set, "#by = list_append(#by, :by)")
 	default:
-		u.Names["#by"], u.Values[":by"] = AdminFieldsName, names
+		u.Names["#by"], u.Values[":by"] = AdminFields, names
 		add = "#by :by"
 	}
 	if len(set) == 0 && add == "" {
@@ -166,5 +168,5 @@ func GrowAttributes(tx *store.Tx, table string, key, old, next attr.Item, names 
 	return err == nil, err
 }
 
-// AdminFieldsName is the attribute with the names of the attributes that an admin has set.
-const AdminFieldsName = "adminFields"
+// AdminFields is the attribute with the names of the attributes that an admin has set.
+const AdminFields = "adminFields"
