@@ -13,6 +13,13 @@ import (
 // aloneTimeout bounds the reading of one match by itself, in real time: the live list is not to wait for it.
 const aloneTimeout = 5 * time.Second
 
+// prematchEvery is how often a registered match is read for toss and line-ups. Before its first ball the live list does
+// not have it.
+const prematchEvery = time.Minute
+
+// isPrematch reports whether a match is registered and has not begun.
+func isPrematch(w *watch) bool { return !w.listed && w.state.Status == cricket.ActiveIdle }
+
 func aloneRequest(id string) string { return "fixture " + id }
 
 // aloneDue is the due of a job that reads matches one by one: when the first of those it is for is.
@@ -58,9 +65,9 @@ func (p *Poller) alone() (n int) {
 	return n
 }
 
-// readAlone reads those of the matches that are due, each by itself.
-func (p *Poller) readAlone(ctx context.Context, now time.Time, isFor func(*watch) bool) error {
-	return p.seated(ctx, func(ctx context.Context) error {
+// readAlone makes the run of a job that reads matches one by one: those it is for that are due.
+func (p *Poller) readAlone(isFor func(*watch) bool) run {
+	return func(ctx context.Context, now time.Time) error {
 		var errs []error
 		for _, w := range p.sorted() {
 			if isFor(w) && !now.Before(p.nextAlone(w)) && p.mayTake(w, now) {
@@ -68,7 +75,7 @@ func (p *Poller) readAlone(ctx context.Context, now time.Time, isFor func(*watch
 			}
 		}
 		return errors.Join(errs...)
-	})
+	}
 }
 
 // readOne reads a match by itself and takes it in. Balls are asked for where they were before the match left the list,

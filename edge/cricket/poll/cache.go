@@ -52,25 +52,15 @@ func (p *Poller) keepNow(ctx context.Context) error {
 	waiting := p.cached
 	p.cached = map[string]cacheable{}
 	p.mu.Unlock()
-	var kept, tooBig int64
-	err := p.Data.Update(ctx, func(tx *store.Tx) error {
-		kept, tooBig = 0, 0
+	kept, tooBig, err := p.cacheAll(ctx, func(tx *store.Tx, put func(*matches.CachedFixture, matches.Owner) error) error {
 		for _, id := range slices.Sorted(maps.Keys(waiting)) {
 			c := waiting[id]
 			f, ok := matches.NewCachedFixture(c.snap, tx.Now())
 			if !ok {
 				continue
 			}
-			err := matches.FixtureCache{}.Put(tx, &f, c.by)
-			deposed, is := errors.AsType[*matches.DeposedError](err)
-			switch {
-			case errors.Is(err, matches.ErrTooBig):
-				tooBig++
-			case is && deposed != nil: // a later holder has written: its reply is as good
-			case err != nil:
+			if err := put(&f, c.by); err != nil {
 				return err
-			default:
-				kept++
 			}
 		}
 		return nil
@@ -79,4 +69,29 @@ func (p *Poller) keepNow(ctx context.Context) error {
 		p.count(func(s *Status) { s.Cached += kept; s.TooBig += tooBig })
 	}
 	return err
+}
+
+// cacheAll writes replies in one transaction, and tells how many were kept and how many are too large. One that a later holder
+// of the match has written over is left out.
+func (p *Poller) cacheAll(
+	ctx context.Context, each func(tx *store.Tx, put func(*matches.CachedFixture, matches.Owner) error) error,
+) (kept, tooBig int64, err error) {
+	err = p.Data.Update(ctx, func(tx *store.Tx) error {
+		kept, tooBig = 0, 0
+		return each(tx, func(f *matches.CachedFixture, by matches.Owner) error {
+			err := matches.FixtureCache{}.Put(tx, f, by)
+			_, deposed := errors.AsType[*matches.DeposedError](err)
+			switch {
+			case errors.Is(err, matches.ErrTooBig):
+				tooBig++
+			case deposed: // its reply is as good
+			case err != nil:
+				return err
+			default:
+				kept++
+			}
+			return nil
+		})
+	})
+	return kept, tooBig, err
 }

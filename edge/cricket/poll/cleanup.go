@@ -77,18 +77,16 @@ func (p *Poller) cleanupDue(time.Time) (time.Time, bool) {
 
 // cleanup ends the matches that are over for good. A match whose last reads are not done stays watched for them.
 func (p *Poller) cleanup(ctx context.Context, now time.Time) error {
-	return p.seated(ctx, func(ctx context.Context) error {
-		var errs []error
-		if !p.swept && p.seat.leads() {
-			errs = append(errs, p.sweep(ctx))
+	var errs []error
+	if !p.swept && p.seat.leads() {
+		errs = append(errs, p.sweep(ctx))
+	}
+	for _, w := range p.sorted() {
+		if p.isMine(w) && !now.Before(overAt(w)) {
+			errs = append(errs, p.end(ctx, w))
 		}
-		for _, w := range p.sorted() {
-			if p.isMine(w) && !now.Before(overAt(w)) {
-				errs = append(errs, p.end(ctx, w))
-			}
-		}
-		return errors.Join(errs...)
-	})
+	}
+	return errors.Join(errs...)
 }
 
 // end cleans up after a match, and lets it go unless there are readings still to come, by which its display is

@@ -3,7 +3,6 @@ package poll
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -33,43 +32,44 @@ func (p *Poller) fixturesDue(last time.Time) (time.Time, bool) {
 	return p.due(sportmonks.Fixtures, last, fixturesEvery, 1), true
 }
 
-// exclusive runs f if this node holds the lease of the reference jobs; errElsewhere if another does.
-func (p *Poller) exclusive(ctx context.Context, f func(ctx context.Context) error) error {
-	lease, err := p.hold(ctx, tables.ReferenceLock)
-	if err != nil {
-		return err
+// exclusive makes the run of a job of which one node does the work for all, under the lease of the reference jobs;
+// errElsewhere if another holds it.
+func (p *Poller) exclusive(f run) run {
+	return func(ctx context.Context, now time.Time) error {
+		lease, err := p.hold(ctx, tables.ReferenceLock)
+		if err != nil {
+			return err
+		}
+		if lease == nil {
+			return errElsewhere
+		}
+		ctx, cancel := lease.Context(ctx)
+		defer cancel()
+		return f(ctx, now)
 	}
-	if lease == nil {
-		return errElsewhere
-	}
-	ctx, cancel := lease.Context(ctx)
-	defer cancel()
-	return f(ctx)
 }
 
 // syncFixtures takes the list of fixtures into their table, those of active leagues.
 func (p *Poller) syncFixtures(ctx context.Context, now time.Time) error {
-	return p.exclusive(ctx, func(ctx context.Context) error {
-		from, to := now.Add(-syncBack), now.Add(syncAhead)
-		wide := p.wideAt.IsZero() || now.Sub(p.wideAt) >= wideEvery
-		if wide {
-			from, to = now.Add(-wideBack), now.Add(wideAhead)
-		}
-		p.called(sportmonks.Fixtures, now)
-		all, err := p.Feed.Fixtures(ctx, from, to)
-		if err != nil {
-			return err
-		}
-		all = slices.DeleteFunc(all, func(s cricket.Snapshot) bool { return !p.isActive(&s) })
-		changed, err := p.writeFixtures(ctx, all)
-		if changed > 0 {
-			p.look()
-		}
-		if err == nil && wide {
-			p.wideAt = now
-		}
+	from, to := now.Add(-syncBack), now.Add(syncAhead)
+	wide := p.wideAt.IsZero() || now.Sub(p.wideAt) >= wideEvery
+	if wide {
+		from, to = now.Add(-wideBack), now.Add(wideAhead)
+	}
+	p.called(sportmonks.Fixtures, now)
+	all, err := p.Feed.Fixtures(ctx, from, to)
+	if err != nil {
 		return err
-	})
+	}
+	all = slices.DeleteFunc(all, func(s cricket.Snapshot) bool { return !p.isActive(&s) })
+	changed, err := p.writeFixtures(ctx, all)
+	if changed > 0 {
+		p.look()
+	}
+	if err == nil && wide {
+		p.wideAt = now
+	}
+	return err
 }
 
 func (p *Poller) writeFixtures(ctx context.Context, all []cricket.Snapshot) (changed int, err error) {
@@ -151,7 +151,6 @@ func (p *Poller) cacheAhead(ctx context.Context, rows []matches.CachedFixture) e
 	if len(rows) == 0 || p.Ahead == nil {
 		return nil
 	}
-	var tooBig int64
 	leases := map[string]Lease{}
 	defer func() {
 		for _, id := range slices.Sorted(maps.Keys(leases)) {
@@ -167,20 +166,13 @@ func (p *Poller) cacheAhead(ctx context.Context, rows []matches.CachedFixture) e
 			leases[rows[i].MatchID] = lease
 		}
 	}
-	err := p.Data.Update(ctx, func(tx *store.Tx) error {
-		tooBig = 0
+	_, tooBig, err := p.cacheAll(ctx, func(_ *store.Tx, put func(*matches.CachedFixture, matches.Owner) error) error {
 		for i := range rows {
 			lease := leases[rows[i].MatchID]
 			if lease == nil {
 				continue // somebody has begun to poll it
 			}
-			err := matches.FixtureCache{}.Put(tx, &rows[i], matches.Owner{Node: p.Node, Fence: lease.Fence()})
-			deposed, is := errors.AsType[*matches.DeposedError](err)
-			switch {
-			case errors.Is(err, matches.ErrTooBig):
-				tooBig++
-			case is && deposed != nil:
-			case err != nil:
+			if err := put(&rows[i], matches.Owner{Node: p.Node, Fence: lease.Fence()}); err != nil {
 				return err
 			}
 		}

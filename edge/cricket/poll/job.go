@@ -17,7 +17,7 @@ type job struct {
 	name string
 	// due returns when it is to run next, given when it ran last (zero: never); on is false while it has nothing to do.
 	due   func(last time.Time) (at time.Time, on bool)
-	run   func(ctx context.Context, now time.Time) error
+	run   run
 	eager bool // it may run twice at the same instant: it knows itself whether there is something to do
 	seeks bool // it runs also while this node does not hold the lease of the live list, to get it
 	// rare: after a run that failed it is not left until it would be due, but tried again at a pace of its own.
@@ -28,6 +28,9 @@ type job struct {
 	told  string    // the error of it that was logged last; "": it has worked since
 	tells time.Time // when that was
 }
+
+// run does a job's work once.
+type run func(ctx context.Context, now time.Time) error
 
 // each makes the due of a job that always runs.
 func each(interval time.Duration) func(time.Time) (time.Time, bool) {

@@ -16,32 +16,36 @@ const referenceEvery = 6 * time.Hour
 
 // syncLeagues takes the leagues of the feed into their table. New ones are active if they are configured.
 func (p *Poller) syncLeagues(ctx context.Context, _ time.Time) error {
-	return p.exclusive(ctx, func(ctx context.Context) error {
-		all, err := p.Reference.Leagues(ctx)
+	all, err := p.Reference.Leagues(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		all[i].Active, all[i].Marquee = p.wanted(all[i].Code), false
+	}
+	if err := syncRecords(ctx, p, tables.Leagues, all, reference.Leagues{}); err != nil {
+		return err
+	}
+	defer p.look()
+	return p.rename(ctx)
+}
+
+// records are the leagues or the teams.
+type records[R any] interface {
+	Missing(tx *store.Tx, all ...R) ([]attr.Item, error)
+	Put(tx *store.Tx, all ...R) error
+}
+
+// syncRecords takes records of the feed into their table, some at a time. What may be in the cloud alone is read before.
+func syncRecords[R any](ctx context.Context, p *Poller, table string, all []R, to records[R]) error {
+	for some := range slices.Chunk(all, rowsAtOnce) {
+		err := p.ensure(ctx, table, func(tx *store.Tx) ([]attr.Item, error) { return to.Missing(tx, some...) })
+		if err == nil {
+			err = p.Data.Update(ctx, func(tx *store.Tx) error { return to.Put(tx, some...) })
+		}
 		if err != nil {
 			return err
 		}
-		for some := range slices.Chunk(all, rowsAtOnce) {
-			err := p.ensure(ctx, tables.Leagues, func(tx *store.Tx) ([]attr.Item, error) {
-				return reference.Leagues{}.Missing(tx, some...)
-			})
-			if err != nil {
-				return err
-			}
-			err = p.Data.Update(ctx, func(tx *store.Tx) error {
-				for _, l := range some {
-					l.Active, l.Marquee = p.wanted(l.Code), false
-					if err := (reference.Leagues{}).Put(tx, l); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-		}
-		defer p.look()
-		return p.rename(ctx)
-	})
+	}
+	return nil
 }

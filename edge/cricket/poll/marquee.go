@@ -26,10 +26,8 @@ func (p *Poller) marqueeDue(last time.Time) (time.Time, bool) {
 // marquee reads all live matches with their balls, and takes in those that are watched closely. The others are taken
 // from the same answer by the score poller, at its own pace.
 func (p *Poller) marquee(ctx context.Context, now time.Time) error {
-	return p.seated(ctx, func(ctx context.Context) error {
-		if err := p.readList(ctx, now, true); err != nil {
-			return err
-		}
-		return p.takeList(ctx, now, func(w *watch) bool { return p.closely(w) || w.state.Status == "" })
-	})
+	if err := p.readList(ctx, now, true); err != nil {
+		return err
+	}
+	return p.takeList(ctx, now, func(w *watch) bool { return p.closely(w) || w.state.Status == "" })
 }

@@ -29,18 +29,16 @@ func (p *Poller) orchestrateDue(last time.Time) (time.Time, bool) {
 // that are in play already are found by the live list.
 func (p *Poller) orchestrate(ctx context.Context, now time.Time) error {
 	p.synced.Store(false)
-	return p.seated(ctx, func(ctx context.Context) error {
-		if err := p.rename(ctx); err != nil {
-			return err
-		}
-		if err := p.adopt(ctx); err != nil {
-			return err
-		}
-		if !p.seat.leads() {
-			return nil // who leads does the rest
-		}
-		return errors.Join(p.endUnknown(ctx), p.register(ctx, now))
-	})
+	if err := p.rename(ctx); err != nil {
+		return err
+	}
+	if err := p.adopt(ctx); err != nil {
+		return err
+	}
+	if !p.seat.leads() {
+		return nil // who leads does the rest
+	}
+	return errors.Join(p.endUnknown(ctx), p.register(ctx, now))
 }
 
 // adopt takes up what is registered in the store: rows of an earlier life of this node, and those of others, whose

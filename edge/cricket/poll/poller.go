@@ -82,7 +82,7 @@ type Cloud interface {
 
 // Matches is the domain behind the poller: *matches.Service.
 type Matches interface {
-	// Tick takes a reading into its match under the owner's fence; *cricket.DeposedError where the match has a higher.
+	// Tick takes a reading into its match under the owner's fence; *matches.DeposedError where the match has a higher.
 	Tick(ctx context.Context, s *cricket.Snapshot, by matches.Owner) (cricket.State, error)
 	// Touch notes that a match is watched although nothing changed.
 	Touch(ctx context.Context, id string, by matches.Owner) error
@@ -94,20 +94,6 @@ type Matches interface {
 	CleanUp(ctx context.Context, id string, by matches.Owner) error
 }
 
-// Observer shows readings to this node's readers alone: *matches.Service.
-type Observer interface {
-	// Observe takes a reading in, given what it gave last of its match, or the match's state.
-	Observe(ctx context.Context, prev cricket.State, s *cricket.Snapshot) (cricket.State, error)
-}
-
-// Data is the store behind the reference tables: *store.Store.
-type Data interface {
-	// Update runs f in a transaction that may write.
-	Update(ctx context.Context, f func(tx *store.Tx) error) error
-	// View runs f in one that only reads.
-	View(ctx context.Context, f func(tx *store.Tx) error) error
-}
-
 // AllLeagues in Config.Leagues stands for every league.
 const AllLeagues = "*"
 
@@ -117,7 +103,7 @@ type Config struct {
 	Feed   Feed
 	Leases Leases
 	Match  Matches
-	Data   Data
+	Data   *store.Store // of the reference tables, fixtures and cached replies
 	Clock  clock.Clock
 	Log    *slog.Logger
 
@@ -127,7 +113,7 @@ type Config struct {
 	Cloud     Cloud     // nil: what is not in the store is nowhere
 	Ahead     Leases    // for rows of matches that nobody polls, which are written beside the live loop; nil: none are
 	// Observe has the node go on reading for its own readers while the locks cannot be reached. Nil: it stops.
-	Observe Observer
+	Observe *matches.Service
 	// Leagues are the codes of the leagues that are active from the first time the feed names them; AllLeagues for
 	// every one. A league that has a row in cricket-leagues is active if the row says so.
 	Leagues []string
@@ -182,20 +168,20 @@ func New(c Config) *Poller {
 		calls: map[sportmonks.Endpoint]time.Time{},
 	}
 	p.live = []*job{
-		{name: "seat", due: p.seatDue, run: p.takeSeat, seeks: true},
-		{name: "orchestrator", due: p.orchestrateDue, run: p.orchestrate, seeks: true, eager: true},
-		{name: "marquee", due: p.marqueeDue, run: p.marquee},
-		{name: "score", due: p.scoreDue, run: p.score, seeks: true},
-		{name: "stand-in", due: p.aloneDue(p.isStandIn), run: p.standIn},
-		{name: "prematch", due: p.aloneDue(isPrematch), run: p.prematch},
+		{name: "seat", due: p.seatDue, run: p.seated(p.giveAway), seeks: true},
+		{name: "orchestrator", due: p.orchestrateDue, run: p.seated(p.orchestrate), seeks: true, eager: true},
+		{name: "marquee", due: p.marqueeDue, run: p.seated(p.marquee)},
+		{name: "score", due: p.scoreDue, run: p.seated(p.score), seeks: true},
+		{name: "stand-in", due: p.aloneDue(p.isStandIn), run: p.seated(p.readAlone(p.isStandIn))},
+		{name: "prematch", due: p.aloneDue(isPrematch), run: p.seated(p.readAlone(isPrematch))},
 		{name: "reconcile", due: p.aloneDue(hasLeft), run: p.reconcile},
-		{name: "cleanup", due: p.cleanupDue, run: p.cleanup},
+		{name: "cleanup", due: p.cleanupDue, run: p.seated(p.cleanup)},
 	}
 	p.reference = []*job{
-		{name: "leagues", due: each(referenceEvery), run: p.syncLeagues, rare: true},
-		{name: "fixtures", due: p.fixturesDue, run: p.syncFixtures},
+		{name: "leagues", due: each(referenceEvery), run: p.exclusive(p.syncLeagues), rare: true},
+		{name: "fixtures", due: p.fixturesDue, run: p.exclusive(p.syncFixtures)},
 		{name: "scores", due: p.scoresDue, run: p.loadScores},
-		{name: "teams", due: p.teamsDue, run: p.syncTeams, rare: true},
+		{name: "teams", due: p.teamsDue, run: p.exclusive(p.syncTeams), rare: true},
 	}
 	if c.Reference == nil {
 		p.reference = p.reference[1:3]

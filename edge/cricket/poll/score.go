@@ -53,14 +53,12 @@ func (p *Poller) allStumps() bool {
 // score looks at all live matches without their balls. While the marquee's poll has just brought them all, that answer
 // serves.
 func (p *Poller) score(ctx context.Context, now time.Time) error {
-	return p.seated(ctx, func(ctx context.Context) error {
-		if p.woken.Swap(false) || p.list == nil || len(p.closeOn()) == 0 || now.Sub(p.list.At) >= scoreEvery {
-			balls := p.marqueeLeague() == 0 && p.listLength() <= closeMatches
-			if err := p.readList(ctx, now, balls); err != nil {
-				return err
-			}
+	if p.woken.Swap(false) || p.list == nil || len(p.closeOn()) == 0 || now.Sub(p.list.At) >= scoreEvery {
+		balls := p.marqueeLeague() == 0 && p.listLength() <= closeMatches
+		if err := p.readList(ctx, now, balls); err != nil {
+			return err
 		}
-		// A match that is watched closely waits for the answer that has its balls: the marquee's turn is at once.
-		return p.takeList(ctx, now, func(w *watch) bool { return p.list.balls || !p.closely(w) })
-	})
+	}
+	// A match that is watched closely waits for the answer that has its balls: the marquee's turn is at once.
+	return p.takeList(ctx, now, func(w *watch) bool { return p.list.balls || !p.closely(w) })
 }

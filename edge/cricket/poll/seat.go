@@ -155,7 +155,7 @@ func (p *Poller) ownerOf(w *watch, now time.Time) string {
 
 // giveAway lets go of the matches that are another node's share: it has come since they were taken. Not of one in which
 // something is about to be told.
-func (p *Poller) giveAway(ctx context.Context) error {
+func (p *Poller) giveAway(ctx context.Context, now time.Time) error {
 	var errs []error
 	for _, w := range p.sorted() {
 		to := p.shares[w.id]
@@ -163,7 +163,7 @@ func (p *Poller) giveAway(ctx context.Context) error {
 			continue
 		}
 		errs = append(errs, w.lease.Release(context.WithoutCancel(ctx)))
-		w.lease, w.took, w.gave = nil, source{}, p.Clock.Now()
+		w.lease, w.took, w.gave = nil, source{}, now
 		p.count(func(s *Status) { s.GivenAway++ })
 	}
 	return errors.Join(errs...)
@@ -172,33 +172,30 @@ func (p *Poller) giveAway(ctx context.Context) error {
 // seatDue: who sits is looked at every five seconds.
 func (p *Poller) seatDue(last time.Time) (time.Time, bool) { return onGrid(last, seatEvery), true }
 
-// takeSeat is the job that keeps the seat and what goes with it.
-func (p *Poller) takeSeat(ctx context.Context, _ time.Time) error {
-	return p.seated(ctx, p.giveAway)
-}
-
-// seated runs f if this node has a seat. One that has none lets its matches go: it reads nothing that it could take into
-// them. While the locks cannot be reached a node that may observe goes on, for its own readers.
-func (p *Poller) seated(ctx context.Context, f func(ctx context.Context) error) error {
-	had := p.seat.lease != nil
-	err := p.sit(ctx)
-	switch {
-	case err != nil && p.Observe != nil:
-		p.observing = true
-		return errors.Join(p.letGo(ctx), f(ctx))
-	case err != nil || p.seat.lease == nil:
-		p.observing = false
-		return errors.Join(err, p.letGo(ctx))
-	}
-	p.observing = false
-	ctx, cancel := p.seat.lease.Context(ctx)
-	defer cancel()
-	if !had {
-		if err := p.adopt(ctx); err != nil { // what is known of others' matches is from before
-			return err
+// seated makes the run of a job that needs a seat. A node without one lets its matches go: it reads nothing that it could take
+// into them. While the locks cannot be reached a node that may observe goes on, for its own readers.
+func (p *Poller) seated(f run) run {
+	return func(ctx context.Context, now time.Time) error {
+		had := p.seat.lease != nil
+		err := p.sit(ctx)
+		switch {
+		case err != nil && p.Observe != nil:
+			p.observing = true
+			return errors.Join(p.letGo(ctx), f(ctx, now))
+		case err != nil || p.seat.lease == nil:
+			p.observing = false
+			return errors.Join(err, p.letGo(ctx))
 		}
+		p.observing = false
+		ctx, cancel := p.seat.lease.Context(ctx)
+		defer cancel()
+		if !had {
+			if err := p.adopt(ctx); err != nil { // what is known of others' matches is from before
+				return err
+			}
+		}
+		return f(ctx, now)
 	}
-	return f(ctx)
 }
 
 // readers is how many nodes read the live list for matches that they have, by the shares: each of them has its part of the

@@ -1,7 +1,6 @@
 package poll
 
 import (
-	"context"
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
@@ -15,11 +14,6 @@ func (p *Poller) isStandIn(w *watch) bool {
 		return false
 	}
 	return w.listed || w.state.Status == cricket.ActiveLive && !hasLeft(w)
-}
-
-// standIn reads the matches in play by themselves while the live list is left alone.
-func (p *Poller) standIn(ctx context.Context, now time.Time) error {
-	return p.readAlone(ctx, now, p.isStandIn)
 }
 
 // readFrom returns the endpoint that this node reads a match from, and when it is read next by itself; none: another node

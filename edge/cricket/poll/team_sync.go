@@ -11,7 +11,6 @@ import (
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
 )
 
 // squadsAtOnce is how many squads are read in one go: each is a call of its own, and the next fixtures wait meanwhile.
@@ -28,20 +27,18 @@ func (p *Poller) teamsDue(last time.Time) (time.Time, bool) {
 // syncTeams takes the teams of the feed into their table, and then, some at a time, the squads and standings of the
 // running seasons of the active leagues.
 func (p *Poller) syncTeams(ctx context.Context, now time.Time) error {
-	return p.exclusive(ctx, func(ctx context.Context) error {
-		if len(p.squads) == 0 {
-			if err := p.readTeams(ctx); err != nil {
-				return err
-			}
+	if len(p.squads) == 0 {
+		if err := p.readTeams(ctx); err != nil {
+			return err
 		}
-		for range min(squadsAtOnce, len(p.squads)) {
-			if err := p.readSquad(ctx, p.squads[0], now); err != nil {
-				return err
-			}
-			p.squads = p.squads[1:]
+	}
+	for range min(squadsAtOnce, len(p.squads)) {
+		if err := p.readSquad(ctx, p.squads[0], now); err != nil {
+			return err
 		}
-		return nil
-	})
+		p.squads = p.squads[1:]
+	}
+	return nil
 }
 
 func (p *Poller) readTeams(ctx context.Context) error {
@@ -49,16 +46,8 @@ func (p *Poller) readTeams(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for some := range slices.Chunk(teams, rowsAtOnce) {
-		err := p.ensure(ctx, tables.Teams, func(tx *store.Tx) ([]attr.Item, error) {
-			return reference.Teams{}.Missing(tx, some...)
-		})
-		if err != nil {
-			return err
-		}
-		if err := p.Data.Update(ctx, func(tx *store.Tx) error { return reference.Teams{}.Put(tx, some...) }); err != nil {
-			return err
-		}
+	if err := syncRecords(ctx, p, tables.Teams, teams, reference.Teams{}); err != nil {
+		return err
 	}
 	seasons, err := p.Reference.Seasons(ctx)
 	if err != nil {

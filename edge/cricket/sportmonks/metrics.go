@@ -3,60 +3,36 @@ package sportmonks
 import "github.com/prometheus/client_golang/prometheus"
 
 // collector shows what the client knows of the feed when it is scraped.
-type collector struct {
-	client                                       *Client
-	calls, failed, limit, remaining, state, odds *prometheus.Desc
-	alarm                                        *prometheus.Desc
-}
+type collector struct{ *Client }
 
 // Collector returns the client's metrics.
-func (c *Client) Collector() prometheus.Collector {
-	desc := func(name, help string, labels ...string) *prometheus.Desc {
-		return prometheus.NewDesc("touchline_feed_"+name, help, labels, nil)
-	}
-	return &collector{
-		client:    c,
-		calls:     desc("calls_total", "Requests sent to the feed.", "endpoint"),
-		failed:    desc("failures_total", "Reads that got no good answer.", "endpoint"),
-		limit:     desc("budget_limit", "Calls that the feed allows in an hour.", "endpoint"),
-		remaining: desc("budget_remaining", "Calls that are left in this hour.", "endpoint"),
-		state:     desc("endpoint_state", "1 for the state that an endpoint is in.", "endpoint", "state"),
-		alarm:     desc("alarm", "1 if the feed refuses the token: operator action needed.", "endpoint"),
-		odds:      desc("oddities_total", "Unexpected or unknown values in the feed.", "kind"),
-	}
-}
+func (c *Client) Collector() prometheus.Collector { return collector{c} }
 
-// Describe implements prometheus.Collector.
-func (c *collector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.calls, c.failed, c.limit, c.remaining, c.state, c.alarm, c.odds} {
-		ch <- d
-	}
-}
+// Describe implements prometheus.Collector: nothing is announced, as the feed's oddities are not known before.
+func (collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
-func (c *collector) Collect(ch chan<- prometheus.Metric) {
-	send := func(d *prometheus.Desc, kind prometheus.ValueType, v float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, kind, v, labels...)
+func (c collector) Collect(ch chan<- prometheus.Metric) {
+	send := func(kind prometheus.ValueType, name, help string, v float64, labels ...string) { // names of labels, then their values
+		desc := prometheus.NewDesc("touchline_feed_"+name, help, labels[:len(labels)/2], nil)
+		ch <- prometheus.MustNewConstMetric(desc, kind, v, labels[len(labels)/2:]...)
 	}
-	budgets := c.client.Budgets()
-	for name, h := range c.client.Health() {
-		endpoint := string(name)
-		send(c.calls, prometheus.CounterValue, float64(h.Calls), endpoint)
-		send(c.failed, prometheus.CounterValue, float64(h.Failed), endpoint)
-		send(c.limit, prometheus.GaugeValue, float64(budgets[name].Limit), endpoint)
-		send(c.remaining, prometheus.GaugeValue, float64(budgets[name].Remaining), endpoint)
-		send(c.alarm, prometheus.GaugeValue, oneIf(h.Alarm != ""), endpoint)
-		for _, s := range states() {
-			send(c.state, prometheus.GaugeValue, oneIf(h.State == s), endpoint, string(s))
+	budgets := c.Budgets()
+	for name, h := range c.Health() {
+		of := []string{"endpoint", string(name)}
+		send(prometheus.CounterValue, "calls_total", "Requests sent to the feed.", float64(h.Calls), of...)
+		send(prometheus.CounterValue, "failures_total", "Reads that got no good answer.", float64(h.Failed), of...)
+		send(prometheus.GaugeValue, "budget_limit", "Calls that the feed allows in an hour.", float64(budgets[name].Limit), of...)
+		send(prometheus.GaugeValue, "budget_remaining", "Calls that are left in this hour.", float64(budgets[name].Remaining), of...)
+		send(prometheus.GaugeValue, "alarm", "1 if the feed refuses the token: operator action needed.", oneIf(h.Alarm != ""), of...)
+		for _, s := range []State{StateClosed, StateOpen, StateHalfOpen, StateRefused, StateResting, StateBroke} {
+			send(prometheus.GaugeValue, "endpoint_state", "1 for the state that an endpoint is in.", oneIf(h.State == s),
+				"endpoint", "state", string(name), string(s))
 		}
 	}
-	for kind, n := range c.client.Oddities() {
-		send(c.odds, prometheus.CounterValue, float64(n), kind)
+	for kind, n := range c.Oddities() {
+		send(prometheus.CounterValue, "oddities_total", "Unexpected or unknown values in the feed.", float64(n), "kind", kind)
 	}
-}
-
-func states() []State {
-	return []State{StateClosed, StateOpen, StateHalfOpen, StateRefused, StateResting, StateBroke}
 }
 
 func oneIf(is bool) float64 {
