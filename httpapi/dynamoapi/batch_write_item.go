@@ -1,7 +1,6 @@
 package dynamoapi
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -107,7 +106,7 @@ func (r *batchWriteItem) run(c *call) error {
 	}
 	if len(batch) > 0 {
 		err = c.update(false, func(tx *store.Tx) error {
-			l.watch(tx, false)
+			l.units.watch(tx, false)
 			return tx.BatchWrite(batch)
 		})
 	}
@@ -157,7 +156,10 @@ func (r *batchWriteItem) batch() (store.BatchWrite, error) {
 		for i := range requests {
 			one, err := requests[i].request()
 			if err != nil {
-				return nil, cmp.Or(tooLarge(batch), err)
+				if large := tooLarge(batch); large != nil {
+					return nil, large
+				}
+				return nil, err
 			}
 			batch[table] = append(batch[table], one)
 		}

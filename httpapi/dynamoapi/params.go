@@ -1,7 +1,6 @@
 package dynamoapi
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -96,9 +95,14 @@ func (p *params) bind(expressions ...expression) (expr.Params, error) {
 		}
 	}
 	for i, e := range expressions {
-		if e.text.Set && e.text.V == "" {
-			return out, cmp.Or(p.badKey(nil), faulty(expressions[:i], out), errValidation("Invalid %s: The expression can not be empty;", e.name))
+		if !e.text.Set || e.text.V != "" {
+			continue
 		}
+		err := faulty(expressions[:i], out)
+		if err == nil {
+			err = errValidation("Invalid %s: The expression can not be empty;", e.name)
+		}
+		return out, p.badKey(err)
 	}
 	return out, nil
 }
@@ -142,7 +146,10 @@ func (p *params) badKey(found error) error {
 	for name := range p.values.V {
 		placeholders[name] = attr.Null()
 	}
-	return cmp.Or(expr.Params{Names: p.names.V, Values: placeholders}.Check(), found)
+	if err := (expr.Params{Names: p.names.V, Values: placeholders}).Check(); err != nil {
+		return err
+	}
+	return found
 }
 
 // badValue names the first bad value, in the order of the names.

@@ -1,7 +1,6 @@
 package dynamoapi
 
 import (
-	"cmp"
 	"errors"
 	"math"
 	"regexp"
@@ -251,7 +250,10 @@ func (r *query) checkTable(c *call) error {
 		return errValidation("The table does not have the specified index: %s", r.index.V)
 	}
 	if err := r.legacy.checkKey(&d.Spec, r.index.V); err != nil {
-		return cmp.Or(d.Spec.CheckStart(r.index.V, r.start.V), err)
+		if start := d.Spec.CheckStart(r.index.V, r.start.V); start != nil {
+			return start
+		}
+		return err
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package dynamoapi
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 
@@ -18,16 +17,17 @@ type transactWriteItems struct {
 	metrics  wire.Opt[string] // ReturnItemCollectionMetrics
 }
 
-// transactAction is an element of TransactItems. Exactly one of its members is to be set.
-type transactAction struct {
-	put    *transactPart
-	update *transactPart
-	delete *transactPart
-	check  *transactPart
+// transactAction is an element of TransactItems: its members, of which exactly one is to be set.
+type transactAction map[string]*transactPart
+
+// transactKinds are the members of a transactAction, by the actions as permissions name them.
+var transactKinds = []struct{ member, action string }{
+	{"Put", "PutItem"}, {"Update", "UpdateItem"}, {"Delete", "DeleteItem"}, {"ConditionCheck", "ConditionCheckItem"},
 }
 
 // transactPart is one action. It has what its kind has, the others' members are not read.
 type transactPart struct {
+	kind      string
 	table     wire.Opt[string]
 	item      wire.Item // of a put
 	key       wire.Item // of the others
@@ -45,28 +45,26 @@ func (r *transactWriteItems) members(m *wire.Member) {
 }
 
 func (a *transactAction) members(m *wire.Member) {
-	readPart(m, "Put", &a.put)
-	readPart(m, "Update", &a.update)
-	readPart(m, "Delete", &a.delete)
-	readPart(m, "ConditionCheck", &a.check)
+	for _, k := range transactKinds {
+		m.Read(k.member, func(d *wire.Decoder) error {
+			if *a == nil {
+				*a = transactAction{}
+			}
+			p := &transactPart{kind: k.member}
+			(*a)[k.member] = p
+			return d.Field(k.member, p.members)
+		})
+	}
 }
 
-func readPart(m *wire.Member, kind string, into **transactPart) {
-	m.Read(kind, func(d *wire.Decoder) error {
-		p := new(transactPart)
-		*into = p
-		return d.Field(kind, func(m *wire.Member) { p.members(m, kind) })
-	})
-}
-
-func (p *transactPart) members(m *wire.Member, kind string) {
+func (p *transactPart) members(m *wire.Member) {
 	m.Text("TableName", &p.table)
-	if kind == "Put" {
+	if p.kind == "Put" {
 		m.Item("Item", &p.item)
 	} else {
 		m.Item("Key", &p.key)
 	}
-	if kind == "Update" {
+	if p.kind == "Update" {
 		m.Text("UpdateExpression", &p.update)
 	}
 	m.Text("ConditionExpression", &p.condition)
@@ -83,39 +81,35 @@ func (r *transactWriteItems) constrain(c *constraints) {
 	}
 	c.elements("transactItems", len(r.actions.V), maxTransactItems)
 	for i := range r.actions.V {
-		a, at := &r.actions.V[i], fmt.Sprintf("transactItems.%d.member", i+1)
-		if p := a.check; p != nil {
-			p.constrain(c, at+".conditionCheck", &p.key, "key")
+		a, at := r.actions.V[i], fmt.Sprintf("transactItems.%d.member", i+1)
+		if p := a["ConditionCheck"]; p != nil {
+			p.constrain(c, at+".conditionCheck", "key")
 			c.required(at+".conditionCheck.conditionExpression", p.condition.Set)
 		}
-		if p := a.put; p != nil {
-			p.constrain(c, at+".put", &p.item, "item")
+		if p := a["Put"]; p != nil {
+			p.constrain(c, at+".put", "item")
 		}
-		if p := a.delete; p != nil {
-			p.constrain(c, at+".delete", &p.key, "key")
+		if p := a["Delete"]; p != nil {
+			p.constrain(c, at+".delete", "key")
 		}
-		if p := a.update; p != nil {
-			p.constrain(c, at+".update", &p.key, "key")
+		if p := a["Update"]; p != nil {
+			p.constrain(c, at+".update", "key")
 			c.required(at+".update.updateExpression", p.update.Set)
 		}
 	}
 }
 
-func (p *transactPart) constrain(c *constraints, at string, subject *wire.Item, name string) {
+func (p *transactPart) constrain(c *constraints, at, name string) {
 	c.table(at+".tableName", p.table)
-	c.required(at+"."+name, subject.Set)
+	c.required(at+"."+name, p.subject().Set)
 	c.onConditionCheckFailure(at+".returnValuesOnConditionCheckFailure", p.onFailure)
 }
 
 func (r *transactWriteItems) touches(_ string, visit func(action, table string)) {
-	for i := range r.actions.V {
-		a := &r.actions.V[i]
-		for _, one := range [...]struct {
-			action string
-			part   *transactPart
-		}{{"PutItem", a.put}, {"UpdateItem", a.update}, {"DeleteItem", a.delete}, {"ConditionCheckItem", a.check}} {
-			if one.part != nil {
-				visit(one.action, one.part.table.V)
+	for _, a := range r.actions.V {
+		for _, k := range transactKinds {
+			if p := a[k.member]; p != nil {
+				visit(k.action, p.table.V)
 			}
 		}
 	}
@@ -127,21 +121,24 @@ func (r *transactWriteItems) parts() int { return len(r.actions.V) }
 func (r *transactWriteItems) run(c *call) error {
 	write := store.TransactWrite{Token: r.token.V}
 	l := newLedger(r.capacity, r.metrics)
-	for i := range r.actions.V {
-		a := &r.actions.V[i]
-		if err := a.only(); err != nil {
+	for _, a := range r.actions.V {
+		p, err := a.only()
+		if err != nil {
 			return err
 		}
-		one, err := a.item()
+		one, err := p.write()
 		if err != nil {
-			return cmp.Or(c.api.store.CheckWrites(write.Items), err)
+			if earlier := c.api.store.CheckWrites(write.Items); earlier != nil {
+				return earlier
+			}
+			return err
 		}
 		write.Items = append(write.Items, one)
-		a.account(c, l)
+		l.add(c, tableName(p.table.V), p.subject().V)
 	}
 	write.Repeated = l.repeated
 	err := c.update(write.ChecksOnly(), func(tx *store.Tx) error {
-		l.watch(tx, true)
+		l.units.watch(tx, true)
 		return tx.TransactWrite(write)
 	})
 	if err != nil {
@@ -151,75 +148,55 @@ func (r *transactWriteItems) run(c *call) error {
 	return nil
 }
 
-// only refuses an element that is not exactly one action.
-func (a *transactAction) only() error {
-	n := 0
-	for _, p := range [...]*transactPart{a.put, a.update, a.delete, a.check} {
-		if p != nil {
-			n++
-		}
-	}
-	switch n {
+// only returns the one action of an element. It refuses an element that is not exactly one.
+func (a transactAction) only() (p *transactPart, err error) {
+	switch len(a) {
 	case 0:
-		return errValidation("Invalid Request: TransactWriteRequest should contain Delete or Put or Update request")
+		return nil, errValidation("Invalid Request: TransactWriteRequest should contain Delete or Put or Update request")
 	case 1:
-		return nil
-	}
-	return errValidation("TransactItems can only contain one of Check, Put, Update or Delete")
-}
-
-// part returns the one action that is set.
-func (a *transactAction) part() *transactPart {
-	for _, p := range [...]*transactPart{a.put, a.update, a.delete} {
-		if p != nil {
-			return p
+		for _, p = range a {
+			return p, nil
 		}
 	}
-	return a.check
+	return nil, errValidation("TransactItems can only contain one of Check, Put, Update or Delete")
 }
 
-// item makes the checks of an action and returns it as the store takes it.
-func (a *transactAction) item() (out store.WriteItem, err error) {
-	p := a.part()
+// subject is the item of a put, and the key of the others.
+func (p *transactPart) subject() *wire.Item {
+	if p.kind == "Put" {
+		return &p.item
+	}
+	return &p.key
+}
+
+// write makes the checks of an action and returns it as the store takes it.
+func (p *transactPart) write() (out store.WriteItem, err error) {
 	expressions := []expression{{"ConditionExpression", p.condition}}
-	if a.update != nil {
+	if p.kind == "Update" {
 		expressions = []expression{{"UpdateExpression", p.update}, {"ConditionExpression", p.condition}}
 	}
 	if err := p.check(expressions); err != nil {
 		return out, err
 	}
-	if p.item.Err != nil {
-		return out, p.item.Err
-	}
-	if p.key.Err != nil {
-		return out, p.key.Err
+	if err := p.subject().Err; err != nil {
+		return out, err
 	}
 	params, err := p.bind(expressions...)
 	if err != nil {
 		return out, err
 	}
 	table := tableName(p.table.V)
-	switch {
-	case a.put != nil:
+	switch p.kind {
+	case "Put":
 		out.Put = &store.PutItem{Table: table, Item: p.item.V, Condition: p.condition.V, Params: params}
-	case a.update != nil:
+	case "Update":
 		out.Update = &store.UpdateItem{Table: table, Key: p.key.V, Update: p.update.V, Condition: p.condition.V, Params: params}
-	case a.delete != nil:
+	case "Delete":
 		out.Delete = &store.DeleteItem{Table: table, Key: p.key.V, Condition: p.condition.V, Params: params}
 	default:
 		out.Check = &store.ConditionCheck{Table: table, Key: p.key.V, Condition: p.condition.V, Params: params}
 	}
 	return out, nil
-}
-
-// account notes the action in a ledger.
-func (a *transactAction) account(c *call, l *ledger) {
-	p := a.part()
-	subject := p.key.V
-	if a.put != nil {
-		subject = p.item.V
-	}
-	l.add(c, tableName(p.table.V), subject)
 }
 
 // withoutOld takes the items from the reasons of those actions that do not want them.
@@ -229,8 +206,10 @@ func (r *transactWriteItems) withoutOld(err error) error {
 		return err
 	}
 	for i := range canceled.Reasons {
-		if r.actions.V[i].part().onFailure.V != "ALL_OLD" {
-			canceled.Reasons[i].Item = nil
+		for _, p := range r.actions.V[i] {
+			if p.onFailure.V != "ALL_OLD" {
+				canceled.Reasons[i].Item = nil
+			}
 		}
 	}
 	return err
