@@ -32,12 +32,12 @@ type keysOf struct {
 
 func (r *batchGetItem) members(m *wire.Member) {
 	m.Text("ReturnConsumedCapacity", &r.capacity)
-	m.Read("RequestItems", func(d *wire.Decoder) error {
+	m.Read("RequestItems", func(d *wire.Decoder) {
 		r.tables = wire.Opt[map[string]*keysOf]{V: map[string]*keysOf{}, Set: true}
-		return d.MapUpTo(maxBatchKeys, "com.amazonaws.dynamodb.v20120810.KeysAndAttributes", func(table string) error {
+		d.MapUpTo(maxBatchKeys, "com.amazonaws.dynamodb.v20120810.KeysAndAttributes", func(table string) {
 			k := new(keysOf)
 			r.tables.V[table] = k
-			return d.Object("KeysAndAttributes", k.members)
+			d.Object("KeysAndAttributes", k.members)
 		})
 	})
 }

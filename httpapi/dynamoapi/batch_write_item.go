@@ -29,15 +29,14 @@ type batchWrite struct {
 func (r *batchWriteItem) members(m *wire.Member) {
 	m.Text("ReturnConsumedCapacity", &r.capacity)
 	m.Text("ReturnItemCollectionMetrics", &r.metrics)
-	m.Read("RequestItems", func(d *wire.Decoder) error {
+	m.Read("RequestItems", func(d *wire.Decoder) {
 		r.tables = wire.Opt[map[string][]batchWrite]{V: map[string][]batchWrite{}, Set: true}
-		return d.MapUpTo(maxBatchWrites, "java.util.List<com.amazonaws.dynamodb.v20120810.WriteRequest>", func(table string) error {
+		d.MapUpTo(maxBatchWrites, "java.util.List<com.amazonaws.dynamodb.v20120810.WriteRequest>", func(table string) {
 			r.tables.V[table] = nil
-			return d.ArrayUpTo(maxBatchWrites, func(int) error {
+			d.ArrayUpTo(maxBatchWrites, func(int) {
 				var w batchWrite
-				err := d.Object("WriteRequest", w.members)
+				d.Object("WriteRequest", w.members)
 				r.tables.V[table] = append(r.tables.V[table], w)
-				return err
 			})
 		})
 	})

@@ -44,20 +44,19 @@ func (l *legacyParams) updateMembers(m *wire.Member) {
 	entries(m, "AttributeUpdates", "AttributeValueUpdate", &l.updates, func(name string) legacy.Change {
 		return legacy.Change{Name: name}
 	}, func(c *legacy.Change, m *wire.Member) {
-		m.Read("Action", func(d *wire.Decoder) error { return d.Text(&c.Action) })
+		m.Read("Action", func(d *wire.Decoder) { d.Text(&c.Action) })
 		readValue(m, &c.Value)
 	})
 }
 
 // entries reads a map of objects, in the order in which they stand. begin makes one of its name.
 func entries[T any](m *wire.Member, name, shape string, into *wire.Opt[[]T], begin func(name string) T, members func(*T, *wire.Member)) {
-	m.Read(name, func(d *wire.Decoder) error {
+	m.Read(name, func(d *wire.Decoder) {
 		*into = wire.Opt[[]T]{Set: true}
-		return d.Map("com.amazonaws.dynamodb.v20120810."+shape, func(name string) error {
+		d.Map("com.amazonaws.dynamodb.v20120810."+shape, func(name string) {
 			one := begin(name)
-			err := d.Object(shape, func(m *wire.Member) { members(&one, m) })
+			d.Object(shape, func(m *wire.Member) { members(&one, m) })
 			into.V = append(into.V, one)
-			return err
 		})
 	})
 }
@@ -65,24 +64,20 @@ func entries[T any](m *wire.Member, name, shape string, into *wire.Opt[[]T], beg
 func comparisonOf(name string) legacy.Comparison { return legacy.Comparison{Name: name} }
 
 func comparisonMembers(c *legacy.Comparison, m *wire.Member) {
-	m.Read("ComparisonOperator", func(d *wire.Decoder) error {
+	m.Read("ComparisonOperator", func(d *wire.Decoder) {
 		c.Compared = true
-		return d.Text(&c.Operator)
+		d.Text(&c.Operator)
 	})
-	m.Read("AttributeValueList", func(d *wire.Decoder) error {
+	m.Read("AttributeValueList", func(d *wire.Decoder) {
 		c.Listed = true
-		return d.Array(func(int) error {
-			v, err := legacyValue(d.Value)
-			c.Values = append(c.Values, *v)
-			return err
-		})
+		d.Array(func(int) { c.Values = append(c.Values, *legacyValue(d.Value)) })
 	})
 }
 
-func legacyValue(read func(*wire.Value) error) (*legacy.Value, error) {
+func legacyValue(read func(*wire.Value)) *legacy.Value {
 	var v wire.Value
-	err := read(&v)
-	return &legacy.Value{V: v.V, Err: v.Err}, err
+	read(&v)
+	return &legacy.Value{V: v.V, Err: v.Err}
 }
 
 func expectationMembers(e *legacy.Expectation, m *wire.Member) {
@@ -95,10 +90,7 @@ func expectationMembers(e *legacy.Expectation, m *wire.Member) {
 }
 
 func readValue(m *wire.Member, into **legacy.Value) {
-	m.Read("Value", func(d *wire.Decoder) (err error) {
-		*into, err = legacyValue(d.FieldValue)
-		return err
-	})
+	m.Read("Value", func(d *wire.Decoder) { *into = legacyValue(d.FieldValue) })
 }
 
 // names returns what was given, in the order in which the service names it. KeyConditions go with expressions of other

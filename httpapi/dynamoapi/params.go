@@ -20,13 +20,12 @@ type params struct {
 
 func (p *params) members(m *wire.Member) {
 	m.TextMap("ExpressionAttributeNames", &p.names)
-	m.Read("ExpressionAttributeValues", func(d *wire.Decoder) error {
+	m.Read("ExpressionAttributeValues", func(d *wire.Decoder) {
 		p.values = wire.Opt[map[string]wire.Value]{V: map[string]wire.Value{}, Set: true}
-		return d.Map("com.amazonaws.dynamodb.v20120810.AttributeValue", func(key string) error {
+		d.Map("com.amazonaws.dynamodb.v20120810.AttributeValue", func(key string) {
 			var v wire.Value
-			err := d.Value(&v)
+			d.Value(&v)
 			p.values.V[key] = v
-			return err
 		})
 	})
 }

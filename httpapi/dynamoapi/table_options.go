@@ -47,7 +47,7 @@ func (o *tableOptions) members(m *wire.Member) {
 	m.Text("TableClass", &o.class)
 	m.Bool("DeletionProtectionEnabled", &o.protected)
 	if why := absent(m.Name); why != "" {
-		m.Read(m.Name, func(*wire.Decoder) error { return errAbsent(m.Name, why) })
+		m.Read(m.Name, func(d *wire.Decoder) { d.Fail(errAbsent(m.Name, why)) })
 	}
 }
 

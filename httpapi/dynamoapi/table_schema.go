@@ -44,17 +44,16 @@ type indexDefinition struct {
 }
 
 // list reads a list.
-func list[T any](m *wire.Member, name string, into *wire.Opt[[]T], read func(*wire.Decoder, *T) error) {
-	m.Read(name, func(d *wire.Decoder) error {
+func list[T any](m *wire.Member, name string, into *wire.Opt[[]T], read func(*wire.Decoder, *T)) {
+	m.Read(name, func(d *wire.Decoder) {
 		*into = wire.Opt[[]T]{V: []T{}, Set: true}
-		return d.Array(func(i int) error {
+		d.Array(func(i int) {
 			if i >= maxListed {
-				return errValidation("A list in the request has more than %d elements", maxListed)
+				d.Fail(errValidation("A list in the request has more than %d elements", maxListed))
 			}
 			var one T
-			err := read(d, &one)
+			read(d, &one)
 			into.V = append(into.V, one)
-			return err
 		})
 	})
 }

@@ -46,13 +46,13 @@ func (r *transactWriteItems) members(m *wire.Member) {
 
 func (a *transactAction) members(m *wire.Member) {
 	for _, k := range transactKinds {
-		m.Read(k.member, func(d *wire.Decoder) error {
+		m.Read(k.member, func(d *wire.Decoder) {
 			if *a == nil {
 				*a = transactAction{}
 			}
 			p := &transactPart{kind: k.member}
 			(*a)[k.member] = p
-			return d.Field(k.member, p.members)
+			d.Field(k.member, p.members)
 		})
 	}
 }

@@ -51,154 +51,142 @@ type Value struct {
 	Err error
 }
 
-// Root reads the text as one object, and that nothing follows it.
-func (d *Decoder) Root(members func(m *Member)) error {
-	if err := d.Object("", members); err != nil {
-		return err
+// refusal is what a decoder panics with, as that of encoding/json does: the first fault ends the reading, however deep it
+// is, and Root makes an error of it.
+type refusal struct{ err error }
+
+// Fail ends the reading with an error.
+func (d *Decoder) Fail(err error) { panic(refusal{err}) }
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(refusal{err})
 	}
+	return v
+}
+
+func check(err error) {
+	if err != nil {
+		panic(refusal{err})
+	}
+}
+
+// Root reads the text as one object, and that nothing follows it.
+func (d *Decoder) Root(members func(m *Member)) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case refusal:
+			err = r.err
+		default:
+			panic(r)
+		}
+	}()
+	d.Object("", members)
 	d.lex.Space()
 	if d.lex.Pos != len(d.lex.Text) {
-		return d.lex.Unexpected("the end")
+		d.Fail(d.lex.Unexpected("the end"))
 	}
 	return nil
 }
 
 // Object reads an object of the API's shape of that name. members is called for each member that is not null.
-func (d *Decoder) Object(shape string, members func(m *Member)) error {
-	return d.object(shape, false, members)
-}
+func (d *Decoder) Object(shape string, members func(m *Member)) { d.object(shape, false, members) }
 
 // Field is Object where the object is a field of another one's shape: what is no object has another name there.
-func (d *Decoder) Field(shape string, members func(m *Member)) error {
-	return d.object(shape, true, members)
-}
+func (d *Decoder) Field(shape string, members func(m *Member)) { d.object(shape, true, members) }
 
-func (d *Decoder) object(shape string, field bool, members func(m *Member)) error {
+func (d *Decoder) object(shape string, field bool, members func(m *Member)) {
+	if !d.lex.Take('{') {
+		d.Fail(d.lex.NoStructure(shape, field))
+	}
 	outer := d.member
-	err := d.named(func() error { return d.lex.NoStructure(shape, field) }, func(name string) error {
+	d.named(func(name string) {
 		if d.null() {
-			return nil
+			return
 		}
 		d.member = Member{Name: name, d: d}
 		if members(&d.member); !d.member.read {
-			return d.Skip()
+			d.Skip()
 		}
-		return d.member.err
 	})
 	d.member = outer
-	return err
 }
 
 // Map reads an object whose names are the user's, and whose entries are of that Java type. A name that is there twice is
 // refused, and so is a null.
-func (d *Decoder) Map(of string, entry func(key string) error) error {
-	return d.entries(math.MaxInt, of, func(key string) error {
-		if err := d.count(); err != nil {
-			return err
-		}
-		return entry(key)
+func (d *Decoder) Map(of string, entry func(key string)) {
+	d.MapUpTo(math.MaxInt, of, func(key string) {
+		d.count()
+		entry(key)
 	})
 }
 
 // MapUpTo is Map where more than most entries are refused later. It reads one more than that, so that whoever counts them
 // sees that they are too many, and steps over the others.
-func (d *Decoder) MapUpTo(most int, of string, entry func(key string) error) error {
-	return d.entries(most, of, entry)
-}
-
-func (d *Decoder) entries(most int, of string, entry func(key string) error) error {
+func (d *Decoder) MapUpTo(most int, of string, entry func(key string)) {
+	if !d.lex.Take('{') {
+		d.Fail(d.lex.NoMap(of))
+	}
 	seen := map[string]bool{}
-	return d.named(func() error { return d.lex.NoMap(of) }, func(key string) error {
+	d.named(func(key string) {
 		if len(seen) > most { // the names are not looked at: to remember millions of them takes a second
-			return d.Skip()
+			d.Skip()
+			return
 		}
 		if seen[key] {
-			return jsonlex.Malformed("The JSON has the name %q twice", key)
+			d.Fail(jsonlex.Malformed("The JSON has the name %q twice", key))
 		}
 		seen[key] = true
-		return entry(key)
+		entry(key)
 	})
 }
 
-func (d *Decoder) count() error {
+func (d *Decoder) count() {
 	if d.members++; d.members > maxMembers {
-		return fault.New(fault.Invalid, "validation", "The lists and maps of the request have more than %d elements", maxMembers)
+		d.Fail(fault.New(fault.Invalid, "validation", "The lists and maps of the request have more than %d elements", maxMembers))
 	}
-	return nil
 }
 
-func (d *Decoder) named(mismatch func() error, member func(name string) error) error {
-	if !d.lex.Take('{') {
-		return mismatch()
+// named reads the members of an object that is open.
+func (d *Decoder) named(member func(name string)) {
+	d.enter()
+	for i := 0; must(d.lex.Next(i, '}')); i++ {
+		name := must(d.lex.Quoted())
+		check(d.lex.Expect(':'))
+		member(name)
 	}
-	if err := d.enter(); err != nil {
-		return err
-	}
-	for i := 0; ; i++ {
-		if more, err := d.lex.Next(i, '}'); err != nil {
-			return err
-		} else if !more {
-			d.depth--
-			return nil
-		}
-		name, err := d.lex.Quoted()
-		if err == nil {
-			err = d.lex.Expect(':')
-		}
-		if err == nil {
-			err = member(name)
-		}
-		if err != nil {
-			return err
-		}
-	}
+	d.depth--
 }
 
 // Array reads an array. elem is called for each element and reads it.
-func (d *Decoder) Array(elem func(i int) error) error {
-	return d.elements(func(i int) error {
-		if err := d.count(); err != nil {
-			return err
-		}
-		return elem(i)
+func (d *Decoder) Array(elem func(i int)) {
+	d.ArrayUpTo(math.MaxInt, func(i int) {
+		d.count()
+		elem(i)
 	})
 }
 
 // ArrayUpTo is Array where more than most elements are refused later, as MapUpTo is Map.
-func (d *Decoder) ArrayUpTo(most int, elem func(i int) error) error {
-	return d.elements(func(i int) error {
-		if i > most {
-			return d.Skip()
-		}
-		return elem(i)
-	})
-}
-
-func (d *Decoder) elements(elem func(i int) error) error {
+func (d *Decoder) ArrayUpTo(most int, elem func(i int)) {
 	if !d.lex.Take('[') {
-		return d.lex.NoList()
+		d.Fail(d.lex.NoList())
 	}
-	if err := d.enter(); err != nil {
-		return err
-	}
-	for i := 0; ; i++ {
-		if more, err := d.lex.Next(i, ']'); err != nil {
-			return err
-		} else if !more {
-			d.depth--
-			return nil
-		}
-		if err := elem(i); err != nil {
-			return err
+	d.enter()
+	for i := 0; must(d.lex.Next(i, ']')); i++ {
+		if i > most {
+			d.Skip()
+		} else {
+			elem(i)
 		}
 	}
+	d.depth--
 }
 
-func (d *Decoder) enter() error {
+func (d *Decoder) enter() {
 	if d.depth++; d.depth > maxDepth {
-		return jsonlex.Malformed("The JSON is nested too deep at byte %d", d.lex.Pos)
+		d.Fail(jsonlex.Malformed("The JSON is nested too deep at byte %d", d.lex.Pos))
 	}
-	return nil
 }
 
 // null steps over a null, if one stands here.
@@ -212,41 +200,28 @@ func (d *Decoder) null() bool {
 }
 
 // Text reads a string.
-func (d *Decoder) Text(into *string) (err error) {
-	*into, err = d.lex.Quoted()
-	return err
-}
+func (d *Decoder) Text(into *string) { *into = must(d.lex.Quoted()) }
 
-func (d *Decoder) integer(kind string, into *Opt[int64]) error {
-	text, err := d.number(kind)
-	if err != nil {
-		return err
-	}
+func (d *Decoder) integer(kind string) int64 {
+	text := d.number(kind)
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		f, _ := strconv.ParseFloat(text, 64)                      // of a number that is too large, infinite
 		n = int64(max(math.MinInt64, min(math.MaxInt64-1024, f))) // the next float64 below the largest int64
 	}
-	*into = Opt[int64]{V: n, Set: true}
-	return nil
-}
-
-func (d *Decoder) float() (float64, error) {
-	text, err := d.number("Double")
-	f, _ := strconv.ParseFloat(text, 64) // of a number that is too large, infinite
-	return f, err
+	return n
 }
 
 // number reads the text of a JSON number.
-func (d *Decoder) number(kind string) (string, error) {
+func (d *Decoder) number(kind string) string {
 	d.lex.Space()
 	rest := d.lex.Text[d.lex.Pos:]
 	n := numberLen(rest)
 	if n == 0 {
-		return "", d.lex.Mismatch(kind)
+		d.Fail(d.lex.Mismatch(kind))
 	}
 	d.lex.Pos += n
-	return rest[:n], nil
+	return rest[:n]
 }
 
 // numberLen returns how many bytes the JSON number takes with which a text begins; 0: none.
@@ -283,47 +258,46 @@ func numberLen(text string) int {
 }
 
 // Item reads a map of attribute values.
-func (d *Decoder) Item(into *Item) error {
-	d.lex.Space()
-	if !strings.HasPrefix(d.lex.Text[d.lex.Pos:], "{") {
-		return d.lex.NoMap("com.amazonaws.dynamodb.v20120810.AttributeValue")
-	}
+func (d *Decoder) Item(into *Item) {
+	start, behind := d.brace(func() error { return d.lex.NoMap("com.amazonaws.dynamodb.v20120810.AttributeValue") }), 0
 	into.Set = true
-	start := d.lex.Pos
-	var behind int
 	into.V, behind, into.Err = attr.ReadJSON(d.lex.Text, start)
-	return d.read(start, behind, &into.Err)
+	d.goOn(start, behind, &into.Err)
 }
 
 // Value reads one attribute value.
-func (d *Decoder) Value(into *Value) error { return d.value(into, false) }
+func (d *Decoder) Value(into *Value) { d.value(into, false) }
 
 // FieldValue is Value where it is a field, as Field is Object.
-func (d *Decoder) FieldValue(into *Value) error { return d.value(into, true) }
+func (d *Decoder) FieldValue(into *Value) { d.value(into, true) }
 
-func (d *Decoder) value(into *Value, field bool) error {
-	d.lex.Space()
-	if !strings.HasPrefix(d.lex.Text[d.lex.Pos:], "{") {
-		return d.lex.NoStructure("AttributeValue", field)
-	}
+func (d *Decoder) value(into *Value, field bool) {
+	start, behind := d.brace(func() error { return d.lex.NoStructure("AttributeValue", field) }), 0
 	into.Set = true
-	start := d.lex.Pos
-	var behind int
 	into.V, behind, into.Err = attr.ReadValueJSON(d.lex.Text, start)
-	return d.read(start, behind, &into.Err)
+	d.goOn(start, behind, &into.Err)
 }
 
-// read goes on behind a value. If that was in order as JSON, what is wrong with it stays for later.
-func (d *Decoder) read(start, behind int, err *error) error {
+// brace returns where the object begins that must stand here.
+func (d *Decoder) brace(mismatch func() error) (start int) {
+	d.lex.Space()
+	if !strings.HasPrefix(d.lex.Text[d.lex.Pos:], "{") {
+		d.Fail(mismatch())
+	}
+	return d.lex.Pos
+}
+
+// goOn goes on behind a value. If that was in order as JSON, what is wrong with it stays for later.
+func (d *Decoder) goOn(start, behind int, err *error) {
 	if *err == nil {
 		d.lex.Pos = behind
-		return nil
+		return
 	}
 	if f, ok := asFault(*err); !ok || f.Code != "validation" {
-		return *err
+		d.Fail(*err)
 	}
 	d.lex.Pos = start
-	return d.Skip()
+	d.Skip()
 }
 
 func asFault(err error) (*fault.Error, bool) {

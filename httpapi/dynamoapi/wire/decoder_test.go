@@ -34,17 +34,16 @@ func (m *members) read(at *wire.Member) {
 	at.Texts("Texts", &m.Texts)
 	at.TextMap("TextMap", &m.TextMap)
 	at.Item("Item", &m.Item)
-	at.Read("Value", func(d *wire.Decoder) error { return d.Value(&m.Value) })
-	at.Read("Below", func(d *wire.Decoder) error {
+	at.Read("Value", func(d *wire.Decoder) { d.Value(&m.Value) })
+	at.Read("Below", func(d *wire.Decoder) {
 		m.Below = new(members)
-		return d.Object("Below", m.Below.read)
+		d.Object("Below", m.Below.read)
 	})
-	at.Read("List", func(d *wire.Decoder) error {
-		return d.Array(func(int) error {
+	at.Read("List", func(d *wire.Decoder) {
+		d.Array(func(int) {
 			var one members
-			err := d.Object("Elem", one.read)
+			d.Object("Elem", one.read)
 			m.List = append(m.List, one)
-			return err
 		})
 	})
 }

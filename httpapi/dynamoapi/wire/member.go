@@ -1,5 +1,7 @@
 package wire
 
+import "strconv"
+
 // Member is the member of an object that is read next. Each of its methods names one that is known and reads its value, if this
 // is the one; what none of them names is stepped over. So a request says once what its members are called and where they go:
 //
@@ -12,7 +14,6 @@ type Member struct {
 
 	d    *Decoder
 	read bool // its value was read
-	err  error
 }
 
 func (m *Member) is(name string) bool {
@@ -24,47 +25,45 @@ func (m *Member) is(name string) bool {
 }
 
 // Read has read take the value.
-func (m *Member) Read(name string, read func(d *Decoder) error) {
+func (m *Member) Read(name string, read func(d *Decoder)) {
 	if m.is(name) {
-		m.err = read(m.d)
+		read(m.d)
 	}
 }
 
 // Text reads a string.
 func (m *Member) Text(name string, into *Opt[string]) {
 	if m.is(name) {
-		into.Set = true
-		m.err = m.d.Text(&into.V)
+		*into = Opt[string]{V: must(m.d.lex.Quoted()), Set: true}
 	}
 }
 
 // Bool reads true or false.
 func (m *Member) Bool(name string, into *Opt[bool]) {
 	if m.is(name) {
-		into.Set = true
-		into.V, m.err = m.d.lex.Bool()
+		*into = Opt[bool]{V: must(m.d.lex.Bool()), Set: true}
 	}
 }
 
 // Int reads a whole number of the API's type Integer; a fraction is cut off.
 func (m *Member) Int(name string, into *Opt[int64]) {
 	if m.is(name) {
-		m.err = m.d.integer("Integer", into)
+		*into = Opt[int64]{V: m.d.integer("Integer"), Set: true}
 	}
 }
 
 // Long reads a whole number of the API's type Long.
 func (m *Member) Long(name string, into *Opt[int64]) {
 	if m.is(name) {
-		m.err = m.d.integer("Long", into)
+		*into = Opt[int64]{V: m.d.integer("Long"), Set: true}
 	}
 }
 
 // Float reads a number.
 func (m *Member) Float(name string, into *Opt[float64]) {
 	if m.is(name) {
-		into.Set = true
-		into.V, m.err = m.d.float()
+		f, _ := strconv.ParseFloat(m.d.number("Double"), 64) // of a number that is too large, infinite
+		*into = Opt[float64]{V: f, Set: true}
 	}
 }
 
@@ -72,31 +71,22 @@ func (m *Member) Float(name string, into *Opt[float64]) {
 func (m *Member) Texts(name string, into *Opt[[]string]) {
 	if m.is(name) {
 		*into = Opt[[]string]{V: []string{}, Set: true}
-		m.err = m.d.Array(func(int) error {
-			var text string
-			err := m.d.Text(&text)
-			into.V = append(into.V, text)
-			return err
-		})
+		m.d.Array(func(int) { into.V = append(into.V, must(m.d.lex.Quoted())) })
 	}
 }
 
 // TextMap reads an object of strings.
 func (m *Member) TextMap(name string, into *Opt[map[string]string]) {
-	m.Read(name, func(d *Decoder) error {
+	if m.is(name) {
 		*into = Opt[map[string]string]{V: map[string]string{}, Set: true}
-		return d.Map("java.lang.String", func(key string) error {
-			text, err := d.lex.Quoted()
-			into.V[key] = text
-			return err
-		})
-	})
+		m.d.Map("java.lang.String", func(key string) { into.V[key] = must(m.d.lex.Quoted()) })
+	}
 }
 
 // Item reads a map of attribute values.
 func (m *Member) Item(name string, into *Item) {
 	if m.is(name) {
-		m.err = m.d.Item(into)
+		m.d.Item(into)
 	}
 }
 
@@ -104,28 +94,28 @@ func (m *Member) Item(name string, into *Item) {
 func Object[T any](m *Member, name, shape string, into *Opt[T], members func(*T, *Member)) {
 	if m.is(name) {
 		into.Set = true
-		m.err = m.d.Field(shape, func(m *Member) { members(&into.V, m) })
+		m.d.Field(shape, func(m *Member) { members(&into.V, m) })
 	}
 }
 
 // Array reads an array. Where it has more than most elements, which is refused later, it has one more than that: the others
 // are stepped over.
-func Array[T any](m *Member, name string, most int, into *Opt[[]T], read func(*Decoder, *T) error) {
+func Array[T any](m *Member, name string, most int, into *Opt[[]T], read func(*Decoder, *T)) {
 	if !m.is(name) {
 		return
 	}
+	d := m.d
 	*into = Opt[[]T]{Set: true}
-	m.err = m.d.ArrayUpTo(most, func(int) error {
+	d.ArrayUpTo(most, func(int) {
 		var one T
-		err := read(m.d, &one)
+		read(d, &one)
 		into.V = append(into.V, one)
-		return err
 	})
 }
 
 // Objects returns what reads an object that is an element of an array.
-func Objects[T any](shape string, members func(*T, *Member)) func(*Decoder, *T) error {
-	return func(d *Decoder, into *T) error {
-		return d.Object(shape, func(m *Member) { members(into, m) })
+func Objects[T any](shape string, members func(*T, *Member)) func(*Decoder, *T) {
+	return func(d *Decoder, into *T) {
+		d.Object(shape, func(m *Member) { members(into, m) })
 	}
 }

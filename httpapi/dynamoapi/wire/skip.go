@@ -3,39 +3,28 @@ package wire
 import "strings"
 
 // Skip reads a value that nobody wants to know.
-func (d *Decoder) Skip() error {
+func (d *Decoder) Skip() {
 	open := make([]byte, 0, 16) // the brackets that are to be closed
 	for {
-		if err := d.skipOne(&open); err != nil {
-			return err
+		d.skipOne(&open)
+		for len(open) > 0 && d.lex.Take(open[len(open)-1]) {
+			open = open[:len(open)-1]
 		}
-		for {
-			if len(open) == 0 {
-				return nil
-			}
-			end := open[len(open)-1]
-			if d.lex.Take(end) {
-				open = open[:len(open)-1]
-				continue
-			}
-			if err := d.lex.Expect(','); err != nil {
-				return err
-			}
-			if err := d.skipName(end); err != nil {
-				return err
-			}
-			break
+		if len(open) == 0 {
+			return
 		}
+		check(d.lex.Expect(','))
+		d.skipName(open[len(open)-1])
 	}
 }
 
 // skipOne reads a scalar, or the beginning of an array or object up to its first element.
-func (d *Decoder) skipOne(open *[]byte) error {
+func (d *Decoder) skipOne(open *[]byte) {
 	for {
 		d.lex.Space()
 		rest := d.lex.Text[d.lex.Pos:]
 		if rest == "" {
-			return d.lex.Unexpected("a value")
+			d.Fail(d.lex.Unexpected("a value"))
 		}
 		end := byte('}')
 		switch rest[0] {
@@ -43,45 +32,39 @@ func (d *Decoder) skipOne(open *[]byte) error {
 			end = ']'
 		case '{':
 		default:
-			return d.skipScalar(rest)
+			d.skipScalar(rest)
+			return
 		}
 		d.lex.Pos++
 		if d.lex.Take(end) {
-			return nil
+			return
 		}
 		*open = append(*open, end)
-		if err := d.skipName(end); err != nil {
-			return err
-		}
+		d.skipName(end)
 	}
 }
 
 // skipName reads a member's name, where the next thing is a member of an object.
-func (d *Decoder) skipName(end byte) error {
-	if end == ']' {
-		return nil
+func (d *Decoder) skipName(end byte) {
+	if end == '}' {
+		must(d.lex.Quoted())
+		check(d.lex.Expect(':'))
 	}
-	if _, err := d.lex.Quoted(); err != nil {
-		return err
-	}
-	return d.lex.Expect(':')
 }
 
-func (d *Decoder) skipScalar(rest string) error {
+func (d *Decoder) skipScalar(rest string) {
 	if rest[0] == '"' {
-		_, err := d.lex.Quoted()
-		return err
-	}
-	for _, word := range [...]string{"true", "false", "null"} {
-		if strings.HasPrefix(rest, word) {
-			d.lex.Pos += len(word)
-			return nil
-		}
+		must(d.lex.Quoted())
+		return
 	}
 	n := numberLen(rest)
+	for _, word := range [...]string{"true", "false", "null"} {
+		if strings.HasPrefix(rest, word) {
+			n = len(word)
+		}
+	}
 	if n == 0 {
-		return d.lex.Unexpected("a value")
+		d.Fail(d.lex.Unexpected("a value"))
 	}
 	d.lex.Pos += n
-	return nil
 }
