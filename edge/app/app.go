@@ -29,8 +29,9 @@ type App struct {
 	// Default runs the application on a node whose configuration says nothing of any.
 	Default bool
 
-	Schema migrations.Schema // what it stores
-	Cloud  Cloud             // what it shares
+	// Schema is what it stores, Cloud what it shares. They are asked when Settings have been read: names of tables may be there.
+	Schema func() migrations.Schema
+	Cloud  func() Cloud
 
 	// Commands are the application's; nil: it has none.
 	Commands func(sh *Shell) Commands

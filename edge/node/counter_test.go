@@ -53,22 +53,28 @@ func total() attr.Item { return attr.Item{"id": attr.S("total")} }
 func (c *counter) app() *app.App {
 	return &app.App{
 		Name: "counter", Title: "Counter", Settings: &counterSettings{Mount: "/counter"},
-		Schema: migrations.Schema{
-			Tables: []store.TableSpec{{
-				Name: counts, Key: store.KeySpec{Partition: store.KeyAttr{Name: "id", Type: store.KeyString}},
-				Policy: store.PolicyIntent, Why: "people count at several gates at once",
-			}},
-			Steps: []migrations.Step{{Name: "counter-opens", Run: func(tx *store.Tx) error {
-				_, err := tx.Put(store.PutItem{Table: counts, Item: attr.Item{"id": attr.S("gate#main"), "n": attr.Int(0)}, Condition: "attribute_not_exists(id)"})
-				return err
-			}}},
-		},
-		Cloud: app.Cloud{
-			Reads:  []app.Read{{Table: counts, Every: app.Live}},
-			Merge:  map[string]replica.MergeFunc{counts: c.merge},
-			Before: func(lock string) []app.Rows { return nil },
-		},
-		Open: c.open,
+		Schema: c.schema, Cloud: c.cloud, Open: c.open,
+	}
+}
+
+func (c *counter) schema() migrations.Schema {
+	return migrations.Schema{
+		Tables: []store.TableSpec{{
+			Name: counts, Key: store.KeySpec{Partition: store.KeyAttr{Name: "id", Type: store.KeyString}},
+			Policy: store.PolicyIntent, Why: "people count at several gates at once",
+		}},
+		Steps: []migrations.Step{{Name: "counter-opens", Run: func(tx *store.Tx) error {
+			_, err := tx.Put(store.PutItem{Table: counts, Item: attr.Item{"id": attr.S("gate#main"), "n": attr.Int(0)}, Condition: "attribute_not_exists(id)"})
+			return err
+		}}},
+	}
+}
+
+func (c *counter) cloud() app.Cloud {
+	return app.Cloud{
+		Reads:  []app.Read{{Table: counts, Every: app.Live}},
+		Merge:  map[string]replica.MergeFunc{counts: c.merge},
+		Before: func(lock string) []app.Rows { return nil },
 	}
 }
 

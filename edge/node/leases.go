@@ -19,10 +19,10 @@ type locks struct {
 }
 
 func locksTable(a *app.App) string {
-	if a.Cloud.Locks == "" {
+	if a.Cloud().Locks == "" {
 		return app.LocksTable
 	}
-	return a.Cloud.Locks
+	return a.Cloud().Locks
 }
 
 // locksOf are those of an application.
@@ -81,8 +81,8 @@ func (n *Node) held() (all []lease.Status) {
 func (n *Node) took(ctx context.Context, l *locks, lock string, fence int64) error {
 	var before []app.Rows
 	for _, a := range l.apps {
-		if a.Cloud.Before != nil {
-			before = append(before, a.Cloud.Before(lock)...)
+		if a.Cloud().Before != nil {
+			before = append(before, a.Cloud().Before(lock)...)
 		}
 	}
 	if len(before) == 0 {
@@ -105,8 +105,8 @@ func (n *Node) took(ctx context.Context, l *locks, lock string, fence int64) err
 // fenced is the table of the locks whose fences rows carry; empty: none do.
 func (n *Node) fenced() string {
 	for _, a := range n.parts.Apps {
-		if a.Cloud.Locks != "" {
-			return a.Cloud.Locks
+		if a.Cloud().Locks != "" {
+			return a.Cloud().Locks
 		}
 	}
 	return ""

@@ -60,8 +60,8 @@ func Schema(apps []*app.App) migrations.Schema {
 	all := make([]migrations.Schema, 0, len(apps)+2)
 	shared := false
 	for _, a := range apps {
-		all = append(all, a.Schema)
-		shared = shared || a.Cloud.Locks == ""
+		all = append(all, a.Schema())
+		shared = shared || a.Cloud().Locks == ""
 	}
 	if shared {
 		all = append(all, migrations.Schema{Tables: []store.TableSpec{{

@@ -72,7 +72,7 @@ func (n *Node) openCloud(ctx context.Context) error {
 func (n *Node) merges() map[string]replica.MergeFunc {
 	all := map[string]replica.MergeFunc{}
 	for _, a := range n.parts.Apps {
-		maps.Copy(all, a.Cloud.Merge)
+		maps.Copy(all, a.Cloud().Merge)
 	}
 	return all
 }
@@ -83,7 +83,7 @@ const seldom = 15 * time.Minute
 // pollRules is what the node reads of what others write.
 func (n *Node) pollRules(every *CloudPollConfig) (rules []replica.PollRule) {
 	for _, a := range n.parts.Apps {
-		for _, r := range a.Cloud.Reads {
+		for _, r := range a.Cloud().Reads {
 			rule := replica.PollRule{Table: r.Table, Every: map[app.Pace]time.Duration{app.Slow: every.Tables, app.Live: every.Live, app.Seldom: seldom}[r.Every]}
 			if r.Partitions != nil {
 				rule.Partitions = func(tx *store.Tx) ([]attr.Value, error) { return r.Partitions(tx, n.heldKeys()) }

@@ -55,7 +55,7 @@ func New() *app.App {
 func build(s *Settings, outside func(*app.Host) (Outside, error), opened func(*application)) *app.App {
 	return &app.App{
 		Commands: commands, Flags: []app.Flag{{Name: "replay", Key: "replay", Usage: "recorded matches instead of the feed, started by admins at /cricket/-/replay"}},
-		Name: name, Title: "Sightscreen", Settings: s, Default: true, Schema: ownSchema(), Cloud: shared(),
+		Name: name, Title: "Sightscreen", Settings: s, Default: true, Schema: ownSchema, Cloud: shared,
 		Open: func(ctx context.Context, h *app.Host) (*app.Instance, error) {
 			o, err := outside(h)
 			if err != nil {
