@@ -31,7 +31,7 @@ func (r *round) alerts(c *confirmed) bool {
 }
 
 // owes reports whether phones have to hear of a candidate, late if need be: a correction, the result, and what is so after
-// phones were told that it is not. Its words change with the readings until they are told, and it goes when there is nothing
+// phones were told that it is not. Its words change with the snapshots until they are told, and it goes when there is nothing
 // to correct any more.
 func (r *round) owes(c *Candidate) bool {
 	return c.Type == EventCorrection || c.Key == resultKey || r.owed[factKey(&c.Event)]

@@ -189,7 +189,7 @@ func TestBanner(t *testing.T) {
 	banner("four b:1051")
 }
 
-// In any reading without balls what is long past is not in the banner.
+// In any snapshot without balls what is long past is not in the banner.
 func TestBannerOfTheScore(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Candidate is an event as one reading of the feed has it. It is an Event to be once it has held: the reading may
+// Candidate is an event as one snapshot of the feed has it. It is an Event to be once it has held: the snapshot may
 // be corrected within seconds. One without a key is for the banner alone.
 type Candidate struct {
 	Event
@@ -15,10 +15,10 @@ type Candidate struct {
 	Quiet   bool      // never an alert, whatever is switched on
 }
 
-// detection is one look at a reading.
+// detection is one look at a snapshot.
 type detection struct {
 	s        *Snapshot
-	m        Memory     // after this reading
+	m        Memory     // after this snapshot
 	recorded keySet     // keys of what was recorded
 	recent   *time.Time // nil: everything is told in full; else what is recorded and older is not, or without its text
 	known    keySet     // the same where rows may have told what balls tell; nil otherwise
@@ -27,14 +27,14 @@ type detection struct {
 	out      []Candidate
 }
 
-// Detect returns everything that has happened in a match as the reading has it, in order. It knows nothing of what
+// Detect returns everything that has happened in a match as the snapshot has it, in order. It knows nothing of what
 // was told before: keys do. So a poll that was missed, a restart and a second poller all find the same events. What
-// the reading cannot show comes from prev: an interruption that is over, balls that it leaves out.
+// the snapshot cannot show comes from prev: an interruption that is over, balls that it leaves out.
 func Detect(prev *State, s *Snapshot) []Candidate {
 	if prev == nil {
 		prev = &State{}
 	}
-	return detect(prev, s, prev.Emitted.unpack(), nil).out
+	return detect(prev, s, prev.Seen.unpack(), nil).out
 }
 
 // detect is Detect with the recorded keys at hand. With a time it leaves out what is recorded and older than that, for
@@ -118,8 +118,8 @@ func (s *Snapshot) agrees(in *Innings) bool {
 	return runs == in.Runs && wickets <= in.Wickets && legal == s.legal(in)
 }
 
-// torn reports whether the innings in play disagrees with its balls.
-func (s *Snapshot) torn() bool {
+// inconsistent reports whether the innings in play disagrees with its balls.
+func (s *Snapshot) inconsistent() bool {
 	in := s.current()
 	return in != nil && !s.agrees(in)
 }

@@ -54,7 +54,7 @@ func newTally(d *detection, in *Innings, balls []Ball) *tally {
 	return t
 }
 
-// head takes in what a reading leaves out that begins in the middle of an innings: the rows have it.
+// head takes in what a snapshot leaves out that begins in the middle of an innings: the rows have it.
 func (t *tally) head() {
 	if len(t.balls) == 0 || t.balls[0].Over == 0 && ballInOver(t.balls[0].Label) <= 1 {
 		return

@@ -41,7 +41,7 @@ func finalReading(t *testing.T, id string, balls bool) *cricket.Snapshot {
 	return &r.Snapshots[0]
 }
 
-// One look at the last reading tells the whole match as the independent count has it: every type of event, wickets by
+// One look at the last snapshot tells the whole match as the independent count has it: every type of event, wickets by
 // kind, innings ends by cause, the result.
 func TestDetectAgainstCount(t *testing.T) {
 	all := readExpected(t)
@@ -148,7 +148,7 @@ func count(all []cricket.Candidate, kind cricket.EventType) int {
 	return n
 }
 
-// No key is told twice in one reading, and everything that is to be told has one.
+// No key is told twice in one snapshot, and everything that is to be told has one.
 func TestDetectKeys(t *testing.T) {
 	for _, info := range replay.List() {
 		for _, balls := range []bool{true, false} {

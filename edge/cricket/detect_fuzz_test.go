@@ -68,7 +68,7 @@ func mutilated(t *rapid.T, s *script) Snapshot {
 			snap.Players, snap.Teams[0] = nil, Team{}
 		}
 	}
-	// This much a reading is: score lines by number, each once, and balls by innings.
+	// This much a snapshot is: score lines by number, each once, and balls by innings.
 	slices.SortStableFunc(snap.Innings, func(a, b Innings) int { return a.No - b.No })
 	snap.Innings = slices.CompactFunc(snap.Innings, func(a, b Innings) bool { return a.No == b.No })
 	slices.SortStableFunc(snap.Balls, func(a, b Ball) int { return a.Innings - b.Innings })
@@ -106,9 +106,9 @@ func TestDetectAnything(t *testing.T) {
 				keys[c.Key] = true
 			}
 			for i := range all {
-				st.Emitted = st.Emitted.With(all[i].Key)
+				st.Seen = st.Seen.With(all[i].Key)
 			}
-			st.Memory = st.Memory.next(&st, &snap, st.Emitted.unpack())
+			st.Memory = st.Memory.next(&st, &snap, st.Seen.unpack())
 			_ = snap.display(&st, all, s.now)
 			for i := range snap.Innings {
 				_ = snap.card(&snap.Innings[i])

@@ -131,7 +131,7 @@ func (d *detection) inningsEnd(in *Innings, cause Cause) {
 const needMark = "need"
 
 // inningsLeaves is the part of the subject of an innings' end that depends on more than that innings: the lead, and what the
-// chase needs. A reading of a match that is over does not tell what a chase needed.
+// chase needs. A snapshot of a match that is over does not tell what a chase needed.
 func (s *Snapshot) inningsLeaves(in *Innings) string {
 	switch {
 	case s.MultiDay():

@@ -35,7 +35,7 @@ func (s *script) tellings(types ...EventType) []int {
 	return out
 }
 
-// However readings with balls and without follow each other, every four, six and maiden is told once.
+// However snapshots with balls and without follow each other, every four, six and maiden is told once.
 func TestBoundariesAreToldOnce(t *testing.T) {
 	kinds := []EventType{EventFour, EventSix, EventMaiden}
 	for _, tc := range []struct {
@@ -103,7 +103,7 @@ func TestBoundariesAreToldOnce(t *testing.T) {
 	}
 }
 
-// Two sixes of a batter between two readings in one over are worth a word where balls are not known.
+// Two sixes of a batter between two snapshots in one over are worth a word where balls are not known.
 func TestSixesWithoutBalls(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
@@ -119,7 +119,7 @@ func TestSixesWithoutBalls(t *testing.T) {
 	want(t, s.keys(EventConsecutiveSixes), "csr:1:101:3!")
 }
 
-// A hat-trick over two spells is found although the reading has only the last balls, and stays told when none has
+// A hat-trick over two spells is found although the snapshot has only the last balls, and stays told when none has
 // any; in a super over it is none.
 func TestHatTrickOfSpells(t *testing.T) {
 	s := newScript(t, 20)
@@ -143,7 +143,7 @@ func TestHatTrickOfSpells(t *testing.T) {
 	}
 	key := all[i].Key
 	for name, balls := range map[string][]Ball{"the last ball": s.snap.Balls[1:], "no ball": nil} {
-		next := State{Memory: s.state.Memory.next(&s.state, &s.snap, s.state.Emitted.unpack())}
+		next := State{Memory: s.state.Memory.next(&s.state, &s.snap, s.state.Seen.unpack())}
 		later := s.snap
 		later.Balls = balls
 		if !slices.ContainsFunc(Detect(&next, &later), func(c Candidate) bool { return c.Key == key && c.Subject == "211" }) {

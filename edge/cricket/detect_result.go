@@ -72,7 +72,7 @@ func marginIn(text string) string {
 }
 
 // result reads how a finished match ended. While the feed names neither winner nor why there is none, the text
-// gives the scores alone.
+// returns the scores alone.
 func (s *Snapshot) result() (EventType, string) {
 	none := strings.ToLower(s.NoResult)
 	switch {
@@ -141,7 +141,7 @@ func (s *Snapshot) margin() string {
 }
 
 // superOverMargin says that the super over decided, where its scores say so: one that ends level is decided by something
-// else, and one that a reading finishes too early is not known to have decided anything.
+// else, and one that a snapshot finishes too early is not known to have decided anything.
 func (s *Snapshot) superOverMargin(in *Innings, target int) string {
 	chased := in.TeamID == s.Winner && in.Runs >= target
 	held := in.TeamID != s.Winner && in.Runs < target-1

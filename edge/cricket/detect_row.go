@@ -237,7 +237,7 @@ func (t *tally) rowBoundary(row *BattingRow, kind EventType, word string, missin
 	}
 }
 
-// nowScore is how the innings stands in the reading.
+// nowScore is how the innings stands in the snapshot.
 func (t *tally) nowScore() string {
 	return fmt.Sprintf("%s %d/%d (%s)", t.code, t.in.Runs, t.in.Wickets, wholeOvers(t.in.Overs))
 }

@@ -31,7 +31,7 @@ func (t *tally) hatTrick(b *Ball, streak *Streak) {
 	}
 }
 
-// rememberedHatTricks reports those that the reading does not reach back to.
+// rememberedHatTricks reports those that the snapshot does not reach back to.
 func (d *detection) rememberedHatTricks() {
 	for _, k := range d.m.HatTricks {
 		if len(d.s.Balls) > 0 && k.Balls[0] >= d.s.Balls[0].ID || len(k.Balls) < 3 {

@@ -21,7 +21,7 @@ func (k *Streak) length() int {
 	return len(k.Balls)
 }
 
-// newSpells begins with what the reading leaves out at its beginning.
+// newSpells begins with what the snapshot leaves out at its beginning.
 func newSpells(s *Snapshot, m *Memory) *spells {
 	sp := &spells{s: s, open: map[int64]*Streak{}}
 	if len(s.Balls) == 0 {
@@ -68,7 +68,7 @@ func (sp *spells) end(bowler int64) {
 	}
 }
 
-// gap reports whether legal balls are missing between two that follow each other in a reading. Overs of five and of
+// gap reports whether legal balls are missing between two that follow each other in a snapshot. Overs of five and of
 // seven balls are umpires' mistakes and no gaps.
 func (s *Snapshot) gap(a, b *Ball) bool {
 	na, nb := ballInOver(a.Label), ballInOver(b.Label)
@@ -92,7 +92,7 @@ func ballInOver(label string) int {
 	return i
 }
 
-// noteStreaks keeps the streaks that are open and the hat-tricks that the reading shows, and of those before it what
+// noteStreaks keeps the streaks that are open and the hat-tricks that the snapshot shows, and of those before it what
 // it does not reach back to.
 func (m *Memory) noteStreaks(s *Snapshot) {
 	first := s.Balls[0].ID

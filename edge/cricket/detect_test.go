@@ -43,7 +43,7 @@ func (s *script) fill() {
 	}
 }
 
-// look returns what one reading shows, with or without its balls, as lines "key text".
+// look returns what one snapshot shows, with or without its balls, as lines "key text".
 func (s *script) look(balls bool, types ...EventType) []string {
 	s.fill()
 	snap := s.snap

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// hostile is a reading in which anything may stand.
+// hostile is a snapshot in which anything may stand.
 func hostile(t *rapid.T, base *Snapshot) *Snapshot {
 	number := rapid.OneOf(
 		rapid.IntRange(-3, 12), rapid.SampledFrom([]int{0, 1, 2, 6, 50, 99, 10000, -1, math.MaxInt, math.MinInt, 1 << 40}),
@@ -138,7 +138,7 @@ func TestHostileReadings(t *testing.T) {
 			step(&end)
 			now = now.Add(time.Minute)
 		}
-		if st.Status != ActiveEnded || !rows[resultKey] && !st.Emitted.Has(resultKey) {
+		if st.Status != ActiveEnded || !rows[resultKey] && !st.Seen.Has(resultKey) {
 			t.Fatalf("in the end the match is %s, its result recorded %v; pending %+v, doubts %d", st.Status, rows[resultKey], st.Pending, st.Doubts)
 		}
 	})

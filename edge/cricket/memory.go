@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Memory is what a match has to remember beyond its last reading: what readings without balls, or with some of them,
+// Memory is what a match has to remember beyond its last snapshot: what snapshots without balls, or with some of them,
 // cannot tell again, and when the feed's words changed.
 type Memory struct {
 	StatusAt time.Time `dynamodbav:"statusAt,omitempty"` // when the present status was first read
@@ -45,7 +45,7 @@ type BatterSeen struct {
 	Player int64 `dynamodbav:"p"`
 	Fours  int   `dynamodbav:"f,omitempty"` // that balls have told
 	Sixes  int   `dynamodbav:"s,omitempty"`
-	Last   int   `dynamodbav:"l,omitempty"` // sixes of the row at the last reading
+	Last   int   `dynamodbav:"l,omitempty"` // sixes of the row at the last snapshot
 	Jump   int   `dynamodbav:"j,omitempty"` // sixes of the row when it had two more at once
 }
 
@@ -55,7 +55,7 @@ type BowlerSeen struct {
 	Maidens int   `dynamodbav:"m"`
 }
 
-// next is the memory once a reading was taken in; prev is the state before it, recorded its keys. Detect takes it before
+// next is the memory once a snapshot was taken in; prev is the state before it, recorded its keys. Detect takes it before
 // it looks, Step keeps it: both see the same.
 func (m Memory) next(prev *State, s *Snapshot, recorded keySet) Memory {
 	m.noteStatus(prev, s)
@@ -79,7 +79,7 @@ func (m Memory) next(prev *State, s *Snapshot, recorded keySet) Memory {
 }
 
 // noteStatus takes in what the feed's words say: when they changed, the day, whether play stands still. An
-// interruption counts from its second reading: statuses flap.
+// interruption counts from its second snapshot: statuses flap.
 func (m *Memory) noteStatus(prev *State, s *Snapshot) {
 	if m.StatusAt.IsZero() || prev.PreviousStatus.word() != s.Status.word() {
 		m.StatusAt = s.ReadAt
@@ -176,7 +176,7 @@ func (m *Memory) noteRows(prev *State, s *Snapshot, in *Innings, known keySet) {
 	}
 }
 
-// sameOver reports whether the balls since the last reading are all of one over.
+// sameOver reports whether the balls since the last snapshot are all of one over.
 func (s *Snapshot) sameOver(prev *State, in *Innings) bool {
 	for _, p := range prev.PreviousScore {
 		if p.Innings == in.No {

@@ -15,7 +15,7 @@ const (
 	longName   = 24
 )
 
-// distinct returns the reading with those players called in full who share their last name with another: "Moeen Ali",
+// distinct returns the snapshot with those players called in full who share their last name with another: "Moeen Ali",
 // "BKG Mendis". The full name is the feed's, which has the initials where it does not know more.
 func (s *Snapshot) distinct() *Snapshot {
 	count := make(map[string]int, len(s.Players))

@@ -46,7 +46,7 @@ func (f *fact) counted() bool {
 	return family == familyRowBoundary || family == familyRowMaiden
 }
 
-// judgedFrom is the ball from which on a reading can contradict what balls made: the innings it is of, and those after, say
+// judgedFrom is the ball from which on a snapshot can contradict what balls made: the innings it is of, and those after, say
 // the same by their balls as by their scores.
 func (s *Snapshot) judgedFrom() int64 {
 	if len(s.Balls) == 0 {
@@ -110,7 +110,7 @@ func (f *fact) minor() bool {
 func (ch *challenge) hush() {
 	f := &ch.fact
 	ch.reword = ch.same || ch.now != nil && f.standing == factQuiet && (f.minor() || f.key != resultKey && f.sameHero(ch.now))
-	ch.retake = !ch.reword && (f.standing == factQuiet && f.key != resultKey || f.standing == factPassed)
+	ch.retake = !ch.reword && (f.standing == factQuiet && f.key != resultKey || f.standing == factTransientQuiet)
 }
 
 // silent reports whether nothing is said about a challenge.
@@ -119,8 +119,8 @@ func (ch *challenge) silent() bool { return ch.retake || ch.reword }
 // keptFacts are the facts but for those that have passed, and for what is too old to be revised.
 func (r *round) keptFacts() []fact {
 	first := r.snap.revisable(revisedBalls)
-	facts := slices.DeleteFunc(r.state.Told.facts(), func(f fact) bool {
-		return (f.standing == factPassing || f.standing == factPassed) && f.outlived(r.now) || f.minor() && f.ball() < first
+	facts := slices.DeleteFunc(r.state.Announced.facts(), func(f fact) bool {
+		return (f.standing == factTransient || f.standing == factTransientQuiet) && f.outlived(r.now) || f.minor() && f.ball() < first
 	})
 	for i := range facts {
 		if facts[i].ball() < first {
@@ -139,7 +139,7 @@ func (r *round) correctFact(facts *[]fact, ch challenge) (cleared []string, revi
 	}
 	f, was := &(*facts)[i], ch.fact.eventKey()
 	switch {
-	case ch.retake, f.standing == factPassing:
+	case ch.retake, f.standing == factTransient:
 		*facts = slices.Delete(*facts, i, i+1)
 		return []string{was}, nil
 	case ch.now == nil:

@@ -22,7 +22,7 @@ func (s *script) without(balls ...int) {
 	for _, i := range slices.Backward(balls) {
 		s.snap.Balls = slices.Delete(s.snap.Balls, i, i+1)
 	}
-	s.polls(doubtPolls + tornPolls + 4)
+	s.polls(doubtPolls + inconsistentPolls + 4)
 	s.snap.Balls = all
 	s.polls(6)
 }
@@ -123,7 +123,7 @@ func TestRowsSayWhatIsSo(t *testing.T) {
 		s.ball("1")
 		late := s.snap.Balls[5]
 		s.snap.Balls = s.snap.Balls[:5]
-		s.polls(tornPolls + 4)
+		s.polls(inconsistentPolls + 4)
 		if got := s.rows["ov:1:1"].Text; got != "End of over 1: ALP 5/0 (1)" {
 			t.Fatalf("without its last ball the over is %q", got)
 		}
@@ -186,7 +186,7 @@ func TestRowsSayWhatIsSo(t *testing.T) {
 		row := s.row(1, b.BatterID)
 		row.Fours, row.Sixes = 0, row.Sixes+1
 		s.snap.Bowling = []BowlingRow{{Innings: 1, TeamID: teamB, PlayerID: 211, Overs: "1.0", Maidens: 1}}
-		s.polls(doubtPolls + tornPolls + 4)
+		s.polls(doubtPolls + inconsistentPolls + 4)
 		want(t, s.keys(EventFour, EventSix, EventMaiden), "b:1006", "6:1:102:1", "mdr:1:211:1")
 		row.Fours, row.Sixes = 1, row.Sixes-1
 		s.snap.Bowling[0].Maidens = 0
@@ -206,7 +206,7 @@ func TestRowsSayWhatIsSo(t *testing.T) {
 		s.bowl("4 1")
 		late := s.snap.Balls[3]
 		s.snap.Balls = slices.Delete(slices.Clone(s.snap.Balls), 3, 4)
-		s.polls(doubtPolls + tornPolls + 4)
+		s.polls(doubtPolls + inconsistentPolls + 4)
 		fire, four := batterFireKey(1, 101), rowFourKey(1, 101, 1)
 		if got := s.rows[fire].Text; got != "P101 23 (5)" {
 			t.Fatalf("without a ball it is %q", got)

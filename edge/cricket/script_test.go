@@ -131,7 +131,7 @@ func (s *script) row(innings int, player int64) *BattingRow {
 	return nil
 }
 
-// poll takes the present reading in and moves on by one poll.
+// poll takes the present snapshot in and moves on by one poll.
 func (s *script) poll() Outcome {
 	snap := s.snap
 	snap.ReadAt = s.now

@@ -92,7 +92,7 @@ func (s *Snapshot) chaseVerdict(in *Innings, target int) verdict {
 	}
 }
 
-// marginFits reports whether a note that gives runs gives the right ones.
+// marginFits reports whether a note that gives runs returns the right ones.
 func (s *Snapshot) marginFits(in *Innings, target int) bool {
 	var runs int
 	_, by, found := strings.Cut(strings.ToLower(s.Note), " won by ")
@@ -173,7 +173,7 @@ func (st *State) finish(events []Event, now time.Time) {
 			}
 		case e.Type == EventCorrection && e.Detail == resultKey && e.Instead != "":
 			st.Result = e.Instead
-		case e.Type == EventCorrection && e.Detail == resultKey && !st.Emitted.Has(resultKey):
+		case e.Type == EventCorrection && e.Detail == resultKey && !st.Seen.Has(resultKey):
 			st.FinishedAt, st.Result = time.Time{}, ""
 		}
 	}
@@ -190,7 +190,7 @@ func (st *State) finish(events []Event, now time.Time) {
 
 // owes reports whether a correction, or what is so after one, is held: the match ends when it has been told.
 func (st *State) owes() bool {
-	withdrawn := st.Told.withdrawn()
+	withdrawn := st.Announced.withdrawn()
 	return slices.ContainsFunc(st.Pending, func(p Pending) bool {
 		return strings.HasPrefix(p.Key, correctionPrefix) || withdrawn[p.Key] ||
 			withdrawn[targetFact] && strings.HasPrefix(p.Key, revisedPrefix)

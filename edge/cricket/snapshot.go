@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Snapshot is one reading of the feed for one match, normalised: sorted, typed, without the feed's wrapping. It is
-// not atomic: the score, the rows and the balls of one reading may be a ball apart.
+// Snapshot is one snapshot of the feed for one match, normalised: sorted, typed, without the feed's wrapping. It is
+// not atomic: the score, the rows and the balls of one snapshot may be a ball apart.
 type Snapshot struct {
 	MatchID   string
 	Status    Status
@@ -37,7 +37,7 @@ type Snapshot struct {
 	Bowling []BowlingRow   // by innings, then order
 	Balls   []Ball         // by innings, then id; nil where balls were not asked for
 	NoBalls bool           // balls were not asked for: that there are none tells nothing
-	Players map[int64]Name // everybody named in the reading
+	Players map[int64]Name // everybody named in the snapshot
 
 	Raw    []byte        // the reply's text for this match without its balls; nil where none was kept
 	ReadAt time.Time     // when the feed answered, by our clock

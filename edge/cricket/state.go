@@ -32,15 +32,15 @@ type State struct {
 	LastAlert       string           `dynamodbav:"lastAlert,omitempty"`  // key of the latest event with an alert
 	FinishedAt      time.Time        `dynamodbav:"finishedAt,omitempty"` // when the result was confirmed
 	Result          string           `dynamodbav:"result,omitempty"`
-	Torn            int              `dynamodbav:"torn,omitempty"` // readings in a row whose score and balls disagree
+	Inconsistent    int              `dynamodbav:"torn,omitempty"` // snapshots in a row whose score and balls disagree
 	Memory          Memory           `dynamodbav:"memory"`
-	Emitted         Emitted          `dynamodbav:"emitted,omitempty"`   // keys of the events that are recorded
-	Told            Told             `dynamodbav:"told,omitempty"`      // what was recorded and must stay true
+	Seen            SeenKeys         `dynamodbav:"emitted,omitempty"`   // keys of the events that are recorded
+	Announced       Announced        `dynamodbav:"told,omitempty"`      // what was recorded and must stay true
 	Notice          *Notice          `dynamodbav:"notice,omitempty"`    // the last correction, for the banner
 	Stamp           time.Time        `dynamodbav:"stamp,omitempty"`     // newest stamp of a score that was taken in
-	Doubt           string           `dynamodbav:"doubt,omitempty"`     // sign of the last reading that was not taken in
+	Doubt           string           `dynamodbav:"doubt,omitempty"`     // sign of the last snapshot that was not taken in
 	Nameless        bool             `dynamodbav:"nameless,omitempty"`  // the feed leaves out names, and goes on doing so
-	LinedUp         bool             `dynamodbav:"linedUp,omitempty"`   // the last reading had line-ups: they name the fielders
+	LinedUp         bool             `dynamodbav:"linedUp,omitempty"`   // the last snapshot had line-ups: they name the fielders
 	Doubts          int              `dynamodbav:"doubts,omitempty"`    // how many of them in a row
 	NewStatus       Status           `dynamodbav:"newStatus,omitempty"` // seen once, not believed yet
 	TTL             int64            `dynamodbav:"ttl,omitempty"`
@@ -85,7 +85,7 @@ type Pending struct {
 	Key      string `dynamodbav:"k"`
 	Mark     string `dynamodbav:"m,omitempty"` // digest of what it was read from
 	Since    int64  `dynamodbav:"t"`           // epoch ms
-	Seen     int    `dynamodbav:"n"`           // in how many readings, counted to two
+	Seen     int    `dynamodbav:"n"`           // in how many snapshots, counted to two
 	Burst    bool   `dynamodbav:"b,omitempty"` // it came with more than three balls at once
 	Baseline bool   `dynamodbav:"j,omitempty"` // it was there when the node joined
 }
@@ -97,13 +97,13 @@ type Notice struct {
 	At   time.Time `dynamodbav:"at"`
 }
 
-// Quiet reports whether another look at the same reading can change nothing.
+// Quiet reports whether another look at the same snapshot can change nothing.
 func (st *State) Quiet() bool {
-	return st.PreviousStatus != "" && len(st.Pending) == 0 && st.FinishedAt.IsZero() && st.Torn == 0 &&
+	return st.PreviousStatus != "" && len(st.Pending) == 0 && st.FinishedAt.IsZero() && st.Inconsistent == 0 &&
 		st.Doubts == 0 && st.NewStatus == ""
 }
 
-// remember takes the reading into the state for the next tick to compare with.
+// remember takes the snapshot into the state for the next tick to compare with.
 func (st *State) remember(s *Snapshot, now time.Time) {
 	st.LastTickAt = now
 	st.Nameless, st.LinedUp = s.nameless(), s.LineUp > 0

@@ -86,7 +86,7 @@ func breakOf(word string) (EventType, bool) {
 	}
 }
 
-// phaseKnown is the phase of a reading; known is false where the status is not. A match with a score has begun: its start
+// phaseKnown is the phase of a snapshot; known is false where the status is not. A match with a score has begun: its start
 // is delayed no more, play is interrupted.
 func (s *Snapshot) phaseKnown() (phase Phase, known bool) {
 	if len(s.Innings) > 0 && s.Status.word() == "delayed" {
@@ -95,7 +95,7 @@ func (s *Snapshot) phaseKnown() (phase Phase, known bool) {
 	return s.Status.Phase()
 }
 
-// phase is the phase of a reading, "" where the status is not known.
+// phase is the phase of a snapshot, "" where the status is not known.
 func (s *Snapshot) phase() Phase {
 	p, _ := s.phaseKnown()
 	return p

@@ -10,25 +10,25 @@ import (
 
 // The times of the pipeline.
 const (
-	holdFor     = 5 * time.Second  // unchanged that long, in two readings, an event is sure
-	statusHold  = 30 * time.Second // what only the feed's word for the match says: words flap
-	offHold     = 5 * time.Minute  // nobody plays today: the word that ends a match for us
-	targetHold  = 15 * time.Second // the score alone says that the match is over
-	resultWait  = 3 * time.Minute  // after which a match without a believable winner is over all the same
-	baselineGap = 5 * time.Minute  // a longer silence is caught up with without alerts
-	staleAfter  = 90 * time.Second // an older ball is news no more
-	burstBalls  = 3                // more new balls in one reading are a feed catching up
-	tornPolls   = 6                // so many readings may disagree with their balls before the balls count anyway
-	keepOpen    = 15 * time.Minute // a finished match stays live, in case the feed re-opens it
-	lastCall    = 2 * time.Minute  // a match whose corrections wait for room ends no sooner than so long after
-	abandonWait = 30 * time.Minute // an abandoned match may go on yet
-	idleLife    = 12 * time.Hour   // a match that has not begun so long after its time is not coming
-	KeepEnded   = 24 * time.Hour   // an ended row stays readable
-	noticeFor   = 2 * time.Minute  // a correction stays in the banner
+	holdFor           = 5 * time.Second  // unchanged that long, in two snapshots, an event is sure
+	statusHold        = 30 * time.Second // what only the feed's word for the match says: words flap
+	offHold           = 5 * time.Minute  // nobody plays today: the word that ends a match for us
+	targetHold        = 15 * time.Second // the score alone says that the match is over
+	resultWait        = 3 * time.Minute  // after which a match without a believable winner is over all the same
+	baselineGap       = 5 * time.Minute  // a longer silence is caught up with without alerts
+	staleAfter        = 90 * time.Second // an older ball is news no more
+	burstBalls        = 3                // more new balls in one snapshot are a feed catching up
+	inconsistentPolls = 6                // so many snapshots may disagree with their balls before the balls count anyway
+	keepOpen          = 15 * time.Minute // a finished match stays live, in case the feed re-opens it
+	lastCall          = 2 * time.Minute  // a match whose corrections wait for room ends no sooner than so long after
+	abandonWait       = 30 * time.Minute // an abandoned match may go on yet
+	idleLife          = 12 * time.Hour   // a match that has not begun so long after its time is not coming
+	KeepEnded         = 24 * time.Hour   // an ended row stays readable
+	noticeFor         = 2 * time.Minute  // a correction stays in the banner
 )
 
 // maxHeld is how many events are held at once, and half as many again if phones are told of them. What is more waits for
-// a later reading, which tells it again.
+// a later snapshot, which tells it again.
 const maxHeld = 24
 
 // Options are the choices of whoever runs the node.
@@ -43,13 +43,13 @@ type Outcome struct {
 	Events  []Event  // newly sure; at most one of them is an alert
 	Cleared []string // keys of events that were taken back, their rows are to go
 	Revised []Event  // what the rows of events say from now on that were something else
-	Kept    bool     // the reading is doubted: display and fixture stay as they are
+	Kept    bool     // the snapshot is doubted: display and fixture stay as they are
 	Display Display
 	Cards   []CardInnings // of the innings that may have changed; the caller writes what did
-	Shown   *Snapshot     // the reading as it is shown, with the status that is believed
+	Shown   *Snapshot     // the snapshot as it is shown, with the status that is believed
 }
 
-// Step takes one reading of the feed into the state of its match. It is a pure function: the same state, reading,
+// Step takes one snapshot of the feed into the state of its match. It is a pure function: the same state, snapshot,
 // options and now give the same outcome, in a replay as in the field.
 func Step(prev State, s *Snapshot, o Options, now time.Time) Outcome {
 	return step(prev, s, o, now, true)
@@ -58,8 +58,8 @@ func Step(prev State, s *Snapshot, o Options, now time.Time) Outcome {
 // step is Step. It may look at the whole match with all its words instead of at what is new, and comes to the same.
 func step(prev State, s *Snapshot, o Options, now time.Time, brief bool) Outcome {
 	next := prev
-	s = s.sound().distinct()
-	if !next.trust(s) {
+	s = s.sanitize().distinct()
+	if !next.accept(s) {
 		next.LastTickAt = now
 		next.finish(nil, now)
 		return Outcome{State: next, Kept: true}
@@ -67,7 +67,7 @@ func step(prev State, s *Snapshot, o Options, now time.Time, brief bool) Outcome
 	next.Stamp = s.stamp() // the feed's own
 	s = s.steady(prev.PreviousScore)
 	shown := next.settleStatus(s)
-	known := prev.Emitted.unpack()
+	known := prev.Seen.unpack()
 	var recent *time.Time
 	if since := shown.bannerSince(now); brief {
 		recent = &since
@@ -88,7 +88,7 @@ func step(prev State, s *Snapshot, o Options, now time.Time, brief bool) Outcome
 	return out
 }
 
-// display is the reading as phones show it, with a correction in the banner for a while.
+// display is the snapshot as phones show it, with a correction in the banner for a while.
 func (st *State) display(shown *Snapshot, all []Candidate, now time.Time) Display {
 	d := shown.display(st, all, now)
 	n := st.Notice
@@ -116,7 +116,7 @@ func (s *Snapshot) cardsSince(prev *State) []CardInnings {
 	return out
 }
 
-// judge finds what became sure with this reading, what phones are told of it, and what was not so.
+// judge finds what became sure with this snapshot, what phones are told of it, and what was not so.
 func (st *State) judge(
 	prev *State, s *Snapshot, all []Candidate, known keySet, o Options, now time.Time,
 ) Outcome {
@@ -127,11 +127,11 @@ func (st *State) judge(
 		}
 	}
 	against, byKey := st.challenged(prev, all, s, known, now)
-	st.Torn = tornCount(prev.Torn, s)
-	if st.Torn > 0 && st.Torn <= tornPolls {
+	st.Inconsistent = inconsistentCount(prev.Inconsistent, s)
+	if st.Inconsistent > 0 && st.Inconsistent <= inconsistentPolls {
 		return Outcome{}
 	}
-	r := round{state: st, snap: s, options: o, now: now, challenges: byKey, told: map[string]bool{}, owed: st.Told.withdrawn()}
+	r := round{state: st, snap: s, options: o, now: now, challenges: byKey, told: map[string]bool{}, owed: st.Announced.withdrawn()}
 	r.first = Pending{
 		Since: now.UnixMilli(), Burst: newBalls(prev, s) > burstBalls,
 		Baseline: prev.PreviousStatus == "" || now.Sub(prev.LastTickAt) > baselineGap,
@@ -143,13 +143,13 @@ func (st *State) judge(
 		known.add(events[i].Key)
 	}
 	cleared, revised := r.settleFacts(sure, events, known)
-	if len(events)+len(cleared) > 0 || prev.Emitted == nil {
-		st.Emitted = known.pack()
+	if len(events)+len(cleared) > 0 || prev.Seen == nil {
+		st.Seen = known.pack()
 	}
 	return Outcome{Events: events, Cleared: cleared, Revised: revised}
 }
 
-// round is one reading's way through the rules.
+// round is one snapshot's way through the rules.
 type round struct {
 	state      *State
 	snap       *Snapshot
@@ -161,9 +161,9 @@ type round struct {
 	owed       map[string]bool      // keys that phones were told are not so
 }
 
-func tornCount(before int, s *Snapshot) int {
-	if s.torn() {
-		return min(before+1, tornPolls+1)
+func inconsistentCount(before int, s *Snapshot) int {
+	if s.inconsistent() {
+		return min(before+1, inconsistentPolls+1)
 	}
 	return 0
 }
@@ -196,7 +196,7 @@ type confirmed struct {
 }
 
 // confirm splits candidates into those that are sure now and those that are held on. What was pending and is no longer
-// in the reading is withdrawn by being left out.
+// in the snapshot is withdrawn by being left out.
 func (r *round) confirm(pending []Pending, candidates []Candidate) (sure []confirmed, held []Pending) {
 	for _, c := range candidates {
 		p := r.first
@@ -229,7 +229,7 @@ func digest(texts ...string) string {
 	return strconv.FormatUint(uint64(h.Sum32()), 36)
 }
 
-// hasHeld reports whether an event was the same in two readings, long enough apart.
+// hasHeld reports whether an event was the same in two snapshots, long enough apart.
 func (r *round) hasHeld(p Pending, t EventType) bool {
 	return p.Seen >= 2 && r.now.UnixMilli()-p.Since >= holdOf(t).Milliseconds()
 }
@@ -333,7 +333,7 @@ func (st *State) register(s *Snapshot, now time.Time) {
 	switch {
 	case st.Status == ActiveEnded:
 	case s.Status.NotPlayed():
-		if st.Emitted.Has(statusKey(s.Status.word())) {
+		if st.Seen.Has(statusKey(s.Status.word())) {
 			st.end(now)
 		}
 	case st.MatchPhase != PhasePrematch && st.MatchPhase != "":

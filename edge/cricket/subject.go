@@ -60,15 +60,15 @@ const (
 	ruleDLS = "dls"
 )
 
-// sameRule reports whether a reading says nothing else of the rain rule than was told.
+// sameRule reports whether a snapshot says nothing else of the rain rule than was told.
 func sameRule(told, now string) bool { return told == now || now == "" || told == ruleVJD }
 
-// agreement is how what was told of a subject stands to what a reading has.
+// agreement is how what was told of a subject stands to what a snapshot has.
 type agreement int
 
 const (
-	agrees  agreement = iota // the same, as far as the reading says
-	fuller                   // the reading has more to say, of which phones need not hear
+	agrees  agreement = iota // the same, as far as the snapshot says
+	fuller                   // the snapshot has more to say, of which phones need not hear
 	differs                  // phones are wrong, or were not told what they should be
 )
 

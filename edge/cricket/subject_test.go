@@ -106,7 +106,7 @@ func TestRuleThatIsNamedLate(t *testing.T) {
 	})
 }
 
-// Line-ups name the fielders: a reading without them is left alone for a while, as one without balls is, and a name that comes
+// Line-ups name the fielders: a snapshot without them is left alone for a while, as one without balls is, and a name that comes
 // later still is told.
 func TestFielderWhoIsNamedLate(t *testing.T) {
 	caught := func(s *script) {
@@ -152,7 +152,7 @@ func TestFielderWhoIsNamedLate(t *testing.T) {
 	})
 }
 
-// A wicket that only the score shows is one of somebody once a row says whose, and no other by a reading that does not.
+// A wicket that only the score shows is one of somebody once a row says whose, and no other by a snapshot that does not.
 func TestWicketThatIsNamedLate(t *testing.T) {
 	for name, full := range map[string]bool{"told": false, "not told": true} {
 		t.Run(name, func(t *testing.T) {
@@ -221,7 +221,7 @@ func TestLeadThatIsRevised(t *testing.T) {
 	}
 }
 
-// What the winner of the toss chose may come later than who won it; a reading without a toss says nothing of it.
+// What the winner of the toss chose may come later than who won it; a snapshot without a toss says nothing of it.
 func TestTossIsRevised(t *testing.T) {
 	s := newScript(t, 20)
 	row := func(want string) {

@@ -27,7 +27,7 @@ func TestForfeitedWithoutLine(t *testing.T) {
 		t.Errorf("shown as %+v", d.Innings)
 	}
 	s.snap.Overs = 20
-	if got := s.snap.sound().Innings; len(got) != 1 {
+	if got := s.snap.sanitize().Innings; len(got) != 1 {
 		t.Errorf("in limited overs nobody forfeits, and the lines are %+v", got)
 	}
 }
@@ -167,7 +167,7 @@ func TestRowsThatNobodyPlayed(t *testing.T) {
 	s.fill()
 	s.snap.Batting[0].Fours = 1 << 40
 	s.snap.Bowling[0].Maidens = 1 << 40
-	fixed := s.snap.sound()
+	fixed := s.snap.sanitize()
 	if len(fixed.Batting) != len(s.snap.Batting)-1 || len(fixed.Bowling) != len(s.snap.Bowling)-1 {
 		t.Errorf("%d batters and %d bowlers are left of %d and %d", len(fixed.Batting), len(fixed.Bowling), len(s.snap.Batting), len(s.snap.Bowling))
 	}

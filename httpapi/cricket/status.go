@@ -39,7 +39,7 @@ type endpointHealth struct {
 func newFeedHealth(f *Feed) feedHealth {
 	h := feedHealth{Endpoints: []endpointHealth{}, Oddities: map[string]int64{}}
 	if f != nil {
-		h.Configured, h.Status, h.Torn = true, f.Status, f.Torn()
+		h.Configured, h.Status, h.Torn = true, f.Status, f.Inconsistent()
 		for name, of := range f.Health {
 			h.Endpoints = append(h.Endpoints, endpointHealth{name, of, f.Budgets[name]})
 		}
@@ -110,7 +110,7 @@ func (a *api) nodeStatus(node *operator.NodeStatus) (out page.Status) {
 }
 
 func feedStatus(f *Feed, now time.Time) page.FeedStatus {
-	out := page.FeedStatus{Configured: true, Status: f.Status, Torn: f.Torn(), LastAnswer: f.LastError, LastAt: f.ReadAt}
+	out := page.FeedStatus{Configured: true, Status: f.Status, Torn: f.Inconsistent(), LastAnswer: f.LastError, LastAt: f.ReadAt}
 	if f.LastError == "" && f.Polls > 0 {
 		out.LastAnswer = "200"
 		if f.LastUnchanged {

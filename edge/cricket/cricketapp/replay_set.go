@@ -104,7 +104,7 @@ type firstSlot struct{ poll.Leases }
 // Hold implements poll.Leases.
 func (l firstSlot) Hold(ctx context.Context, key string) (poll.Lease, error) {
 	slot := key == tables.FeedLock || strings.HasPrefix(key, tables.FeedLock+"#")
-	if slot && key != tables.FeedSeat(0) {
+	if slot && key != tables.FeedSlot(0) {
 		return nil, nil //nolint:nilnil // it is not to be had, which nil says
 	}
 	return l.Leases.Hold(ctx, key)
@@ -123,7 +123,7 @@ func (a *application) readsReplays() error {
 	}
 	ctx, cancel := context.WithTimeout(a.host.Work, askHolder)
 	defer cancel()
-	holder, err := a.host.Leases.Holder(ctx, tables.FeedSeat(0))
+	holder, err := a.host.Leases.Holder(ctx, tables.FeedSlot(0))
 	if err != nil || holder == "" || holder == a.host.Node {
 		return fault.New(fault.Conflict, "not_reading", "This node does not read its feed yet. Try again in a moment.")
 	}

@@ -44,7 +44,7 @@ func eventKey(matchID, key string) attr.Item {
 }
 
 // recordedKeys reads the keys of a match whose state does not have them: it was written by a version before.
-func recordedKeys(tx *store.Tx, id string) (cricket.Emitted, error) {
+func recordedKeys(tx *store.Tx, id string) (cricket.SeenKeys, error) {
 	var keys []string
 	q := tables.OfMatch(tables.Events, id)
 	q.Projection = "eventKey"
@@ -54,7 +54,7 @@ func recordedKeys(tx *store.Tx, id string) (cricket.Emitted, error) {
 		}
 		keys = append(keys, item["eventKey"].Str())
 	}
-	return cricket.Emitted(nil).With(keys...), nil
+	return cricket.SeenKeys(nil).With(keys...), nil
 }
 
 // writeEvent creates the event's row. Its creation is the claim of the alert, so it must not exist, here or in the cloud,

@@ -25,18 +25,18 @@ func (by Owner) fenceParams() expr.Params {
 	return expr.Params{Names: map[string]string{"#f": fenceName}, Values: attr.Item{":fence": attr.Int(by.Fence)}}
 }
 
-// DeposedError says that a match carries the fence of a later holder: nothing of this tick was written.
-type DeposedError struct {
+// FencedOffError says that a match carries the fence of a later holder: nothing of this tick was written.
+type FencedOffError struct {
 	MatchID string
 	Fence   int64 // on the match
 }
 
 // Error implements error.
-func (e *DeposedError) Error() string {
+func (e *FencedOffError) Error() string {
 	return fmt.Sprintf("match %s is written under fence %d by another holder", e.MatchID, e.Fence)
 }
 
 // Unwrap returns the fault.
-func (e *DeposedError) Unwrap() error {
+func (e *FencedOffError) Unwrap() error {
 	return fault.New(fault.Conflict, "deposed", "match %s has passed to another node", e.MatchID)
 }

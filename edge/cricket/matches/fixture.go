@@ -43,7 +43,7 @@ type FixtureTeam struct {
 	Score string `dynamodbav:"score,omitempty" json:"score,omitempty"` // "241/8 (50.0)"
 }
 
-// fixtureOf takes from a reading what the fixtures table keeps.
+// fixtureOf takes from a snapshot what the fixtures table keeps.
 func fixtureOf(s *cricket.Snapshot, st *cricket.State, now time.Time) Fixture {
 	f := Fixture{
 		MatchID: s.MatchID, LeagueID: s.League.ID, LeagueCode: s.League.Code, LeagueName: s.League.Name,
@@ -76,7 +76,7 @@ func fixtureOf(s *cricket.Snapshot, st *cricket.State, now time.Time) Fixture {
 	return f
 }
 
-// item is what is written of a fixture. A reading that does not say when the match starts takes nothing back.
+// item is what is written of a fixture. A snapshot that does not say when the match starts takes nothing back.
 func (fx *Fixture) item() (attr.Item, error) {
 	item, err := attr.Marshal(fx)
 	if err == nil && fx.StartTime.IsZero() {
@@ -199,7 +199,7 @@ func (Fixtures) Sync(tx *store.Tx, s *cricket.Snapshot) (changed bool, err error
 	if registered {
 		maps.DeleteFunc(next, func(name string, _ attr.Value) bool { return !metadata(name) })
 	}
-	for name, value := range next { // a list is poorer than a reading: what it lacks is not taken back
+	for name, value := range next { // a list is poorer than a snapshot: what it lacks is not taken back
 		if value.Str() == "" && value.Kind() == attr.KindS || name == "archivedAt" && !old[name].IsZero() {
 			delete(next, name)
 		}

@@ -49,7 +49,7 @@ type CachedFixture struct {
 // FixtureCache keeps what the feed said of matches. The zero value is ready.
 type FixtureCache struct{}
 
-// NewCachedFixture makes the row of a reading; ok is false for one whose text was not kept.
+// NewCachedFixture makes the row of a snapshot; ok is false for one whose text was not kept.
 func NewCachedFixture(s *cricket.Snapshot, now time.Time) (f CachedFixture, ok bool) {
 	if len(s.Raw) == 0 {
 		return CachedFixture{}, false
@@ -64,7 +64,7 @@ func NewCachedFixture(s *cricket.Snapshot, now time.Time) (f CachedFixture, ok b
 	return f, true
 }
 
-// cacheLife is how long a reading is fresh.
+// cacheLife is how long a snapshot is fresh.
 func cacheLife(s *cricket.Snapshot, now time.Time) time.Duration {
 	phase, known := s.Status.Phase()
 	switch {
@@ -127,7 +127,7 @@ func (FixtureCache) All(tx *store.Tx) ([]CachedFixture, error) {
 }
 
 // Put keeps a reply for the holder of the match's lease. ErrTooBig if it has no room; then nothing is written, and
-// what was cached before goes. A *DeposedError if a later holder has written.
+// what was cached before goes. A *FencedOffError if a later holder has written.
 func (FixtureCache) Put(tx *store.Tx, f *CachedFixture, by Owner) error {
 	item, err := f.item()
 	if errors.Is(err, ErrTooBig) {
@@ -135,7 +135,7 @@ func (FixtureCache) Put(tx *store.Tx, f *CachedFixture, by Owner) error {
 			Table: tables.FixtureCache, Key: tables.MatchKey(f.MatchID), Condition: ownFence, Params: by.fenceParams(),
 		})
 		if fault.Is(gone, fault.Conflict) {
-			return &DeposedError{MatchID: f.MatchID, Fence: by.Fence + 1}
+			return &FencedOffError{MatchID: f.MatchID, Fence: by.Fence + 1}
 		}
 		return errors.Join(err, gone)
 	}
@@ -147,7 +147,7 @@ func (FixtureCache) Put(tx *store.Tx, f *CachedFixture, by Owner) error {
 		Table: tables.FixtureCache, Item: item, Condition: ownFence, NoOld: true, Params: by.fenceParams(),
 	})
 	if fault.Is(err, fault.Conflict) {
-		return &DeposedError{MatchID: f.MatchID, Fence: by.Fence + 1}
+		return &FencedOffError{MatchID: f.MatchID, Fence: by.Fence + 1}
 	}
 	return err
 }

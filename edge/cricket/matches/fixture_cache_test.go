@@ -121,7 +121,7 @@ func TestFixtureCacheReads(t *testing.T) {
 		}
 	}
 	if err := put("2", 9, "NS", 4); err == nil {
-		t.Error("a deposed holder wrote")
+		t.Error("a fenced-off holder wrote")
 	}
 	given := func(all []matches.CachedFixture) (out string) {
 		for i := range all {

@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// snap is a reading of a match of which only the list's part is known.
+// snap is a snapshot of a match of which only the list's part is known.
 func snap(id string, status cricket.Status, start time.Time) *cricket.Snapshot {
 	return &cricket.Snapshot{
 		MatchID: id, Status: status, Type: "T20I", StartsAt: start, SeasonID: 1715,

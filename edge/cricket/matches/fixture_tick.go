@@ -16,7 +16,7 @@ import (
 // admin's, another job's) stay.
 //
 // The sync and admins write the row too, without a lease, so it carries the fence of its ticks under a name of its own: a
-// deposed holder's late score is refused, and what others have to say is not.
+// fenced-off holder's late score is refused, and what others have to say is not.
 func writeFixture(tx *store.Tx, f Fixture, by Owner) error {
 	next, err := f.item()
 	if err != nil {
@@ -48,7 +48,7 @@ func writeFixture(tx *store.Tx, f Fixture, by Owner) error {
 	_, err = tx.Update(u)
 	if failed, ok := errors.AsType[*store.ConditionFailedError](err); ok {
 		fence, _ := failed.Old[tickFence].Int()
-		return &DeposedError{f.MatchID, fence}
+		return &FencedOffError{f.MatchID, fence}
 	}
 	return err
 }
@@ -56,7 +56,7 @@ func writeFixture(tx *store.Tx, f Fixture, by Owner) error {
 // tickFence is the attribute of a fixture with the fence of the tick that wrote it last.
 const tickFence = "tickFence"
 
-// fixtureAttributes are those that a reading changes: what it has and the row has otherwise, and what the row has and
+// fixtureAttributes are those that a snapshot changes: what it has and the row has otherwise, and what the row has and
 // a feed may take back.
 func fixtureAttributes(old, next attr.Item) []string {
 	var names []string

@@ -42,7 +42,7 @@ const followsAtOnce = 10 * tables.BatchWriteMax
 // tick has not done that, its fixture is archived, and nobody follows it any more. One that ends without a word of the
 // feed counts as abandoned. Live Activities are ended by who
 // pushes. Doing it again changes nothing, so that a crash in the middle is made good by the next start. A
-// *DeposedError if a later holder has written.
+// *FencedOffError if a later holder has written.
 func (s *Service) CleanUp(ctx context.Context, matchID string, by Owner) error {
 	if err := s.store.Update(ctx, func(tx *store.Tx) error { return endMatch(tx, matchID, by) }); err != nil {
 		return err
@@ -70,7 +70,7 @@ func endMatch(tx *store.Tx, matchID string, by Owner) error {
 	}
 	ended := item["status"].Str() == cricket.ActiveEnded
 	if fence, _ := item[fenceName].Int(); !ended && fence > by.Fence {
-		return &DeposedError{matchID, fence}
+		return &FencedOffError{matchID, fence}
 	}
 	if !ended && item["finishedAt"].IsZero() {
 		if err := giveUp(tx, matchID, fixture); err != nil {

@@ -117,7 +117,7 @@ func newStage(t *testing.T, o cricket.Options) *stage {
 	return s
 }
 
-// tick takes the present reading in a few times, so that what is held becomes sure.
+// tick takes the present snapshot in a few times, so that what is held becomes sure.
 func (s *stage) tick() {
 	s.t.Helper()
 	for range 4 {
@@ -220,9 +220,9 @@ func TestDeposedWritesNothing(t *testing.T) {
 		"touch": func() error { return s.service.Touch(t.Context(), "7", s.by) },
 		"end":   func() error { return s.service.CleanUp(t.Context(), "7", s.by) },
 	} {
-		deposed, ok := errors.AsType[*matches.DeposedError](write())
-		if !ok || deposed.Fence != 9 {
-			t.Errorf("%s: %v", what, deposed)
+		fenced, ok := errors.AsType[*matches.FencedOffError](write())
+		if !ok || fenced.Fence != 9 {
+			t.Errorf("%s: %v", what, fenced)
 		}
 	}
 	// The fixture's own mark holds where the state of the next holder has not come yet.
@@ -246,7 +246,7 @@ func TestDeposedWritesNothing(t *testing.T) {
 	s.ball("6")
 	snap = s.snap
 	_, err := s.service.Tick(t.Context(), &snap, s.by)
-	if deposed, ok := errors.AsType[*matches.DeposedError](err); !ok || deposed.Fence != 9 {
+	if fenced, ok := errors.AsType[*matches.FencedOffError](err); !ok || fenced.Fence != 9 {
 		t.Errorf("tick on a fixture of the next holder: %v", err)
 	}
 }
@@ -276,7 +276,7 @@ func TestUnknownAttributesStay(t *testing.T) {
 	}
 }
 
-// A reading of an observer changes what this node shows, and nothing that others read.
+// A snapshot of an observer changes what this node shows, and nothing that others read.
 func TestObserve(t *testing.T) {
 	s := newStage(t, cricket.Options{})
 	s.innings(teamA)

@@ -52,7 +52,7 @@ func putState(tx *store.Tx, item attr.Item, by Owner) error {
 	})
 	if failed, ok := errors.AsType[*store.ConditionFailedError](err); ok {
 		fence, _ := failed.Old[fenceName].Int()
-		return &DeposedError{item["matchId"].Str(), fence}
+		return &FencedOffError{item["matchId"].Str(), fence}
 	}
 	return err
 }

@@ -28,7 +28,7 @@ func keptUntil(s *cricket.Snapshot, now time.Time) int64 {
 	return end.Add(outlives).Unix()
 }
 
-// Tick takes a reading into its match, in one transaction: the state, the events that became sure, the display. The
+// Tick takes a snapshot into its match, in one transaction: the state, the events that became sure, the display. The
 // match is registered by its first tick, as idle before play and as live from then on. A match that has ended is
 // left alone.
 func (s *Service) Tick(ctx context.Context, snap *cricket.Snapshot, by Owner) (cricket.State, error) {
@@ -39,10 +39,10 @@ func (s *Service) Tick(ctx context.Context, snap *cricket.Snapshot, by Owner) (c
 			return err
 		}
 		if fence, _ := row[fenceName].Int(); fence > by.Fence {
-			return &DeposedError{snap.MatchID, fence}
+			return &FencedOffError{snap.MatchID, fence}
 		}
-		if prev.Emitted == nil && prev.PreviousStatus != "" {
-			if prev.Emitted, err = recordedKeys(tx, snap.MatchID); err != nil {
+		if prev.Seen == nil && prev.PreviousStatus != "" {
+			if prev.Seen, err = recordedKeys(tx, snap.MatchID); err != nil {
 				return err
 			}
 		}
@@ -55,14 +55,14 @@ func (s *Service) Tick(ctx context.Context, snap *cricket.Snapshot, by Owner) (c
 	return after, err
 }
 
-// Observe takes a reading in for the readers of this node alone, while it may not write what others read: display and
+// Observe takes a snapshot in for the readers of this node alone, while it may not write what others read: display and
 // cards. prev is what the last Observe of the match gave, before the first one its state as far as it is known here.
 func (s *Service) Observe(ctx context.Context, prev cricket.State, snap *cricket.Snapshot) (cricket.State, error) {
 	var after cricket.State
 	err := s.store.Update(ctx, func(tx *store.Tx) (err error) {
 		prev := prev
-		if prev.Emitted == nil && prev.PreviousStatus != "" {
-			if prev.Emitted, err = recordedKeys(tx, snap.MatchID); err != nil {
+		if prev.Seen == nil && prev.PreviousStatus != "" {
+			if prev.Seen, err = recordedKeys(tx, snap.MatchID); err != nil {
 				return err
 			}
 		}
@@ -111,7 +111,7 @@ func (s *Service) writeOutcome(
 }
 
 // Touch notes that the match is being watched although nothing changes, so that no other node takes it over. The row is
-// written whole, as every state is: of what waits to be sent only the newest is. A *DeposedError if a later holder has
+// written whole, as every state is: of what waits to be sent only the newest is. A *FencedOffError if a later holder has
 // written; a match without a row has nothing to note.
 func (s *Service) Touch(ctx context.Context, matchID string, by Owner) error {
 	return s.store.Update(ctx, func(tx *store.Tx) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// The fence is asked before anything is written: a deposed node is refused although its reading would change no more
+// The fence is asked before anything is written: a fenced-off node is refused although its snapshot would change no more
 // than the note, or nothing at all.
 func TestTickUnderAnOldFence(t *testing.T) {
 	ctx := t.Context()
@@ -32,8 +32,8 @@ func TestTickUnderAnOldFence(t *testing.T) {
 	for _, note := range []string{reading.Note, "Start delayed"} {
 		reading.Note = note
 		_, err := service.Tick(ctx, &reading, matches.Owner{Node: "old", Fence: 3})
-		deposed, ok := errors.AsType[*matches.DeposedError](err)
-		if !ok || deposed.Fence != 7 || fault.KindOf(err) != fault.Conflict {
+		fenced, ok := errors.AsType[*matches.FencedOffError](err)
+		if !ok || fenced.Fence != 7 || fault.KindOf(err) != fault.Conflict {
 			t.Errorf("note %q under an old fence: %v", note, err)
 		}
 	}
@@ -42,7 +42,7 @@ func TestTickUnderAnOldFence(t *testing.T) {
 		t.Fatal(err)
 	}
 	if after.Note != before.Note {
-		t.Errorf("the deposed node wrote the note %q", after.Note)
+		t.Errorf("the fenced-off node wrote the note %q", after.Note)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestFixtureOfATick(t *testing.T) {
 	}
 }
 
-// A reading that does not say when the match starts ends nothing, and takes no time back.
+// A snapshot that does not say when the match starts ends nothing, and takes no time back.
 func TestReadingWithoutStart(t *testing.T) {
 	s, db, tick := ticker(t)
 	start := s.snap.StartsAt
@@ -142,8 +142,8 @@ func TestTickOfAnEventThatIsThere(t *testing.T) {
 	s.innings(teamA)
 	s.bowl("1 W")
 	st := tick(6)
-	if !st.Emitted.Has("w:1:1") || !st.Emitted.Has("start") || len(st.Pending) > 0 {
-		t.Errorf("known %v, held %v", st.Emitted.Keys(), st.Pending)
+	if !st.Seen.Has("w:1:1") || !st.Seen.Has("start") || len(st.Pending) > 0 {
+		t.Errorf("known %v, held %v", st.Seen.Keys(), st.Pending)
 	}
 	if row := eventRow(t, db, "w:1:1"); row["text"].Str() != "told by another" {
 		t.Errorf("the row was written over: %v", row)
@@ -208,7 +208,7 @@ func TestTickFillsKeysOnce(t *testing.T) {
 	tick(1)
 	s.innings(teamA)
 	s.bowl("1 4 W")
-	want := tick(6).Emitted.Keys()
+	want := tick(6).Seen.Keys()
 	err := db.Update(t.Context(), func(tx *store.Tx) error {
 		_, err := tx.Update(store.UpdateItem{Table: tables.ActiveMatches, Key: tables.MatchKey("7"), Update: "REMOVE emitted, told"})
 		return err
@@ -216,12 +216,12 @@ func TestTickFillsKeysOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := tick(1).Emitted.Keys(); !slices.Equal(got, want) || len(got) < 3 {
+	if got := tick(1).Seen.Keys(); !slices.Equal(got, want) || len(got) < 3 {
 		t.Errorf("filled with %v, want %v", got, want)
 	}
 }
 
-// A feed that re-opens a match takes the result's row away, and it can be told again. A doubted reading changes
+// A feed that re-opens a match takes the result's row away, and it can be told again. A doubted snapshot changes
 // neither display nor fixture.
 func TestTickOfAMatchThatGoesOn(t *testing.T) {
 	s, db, tick := ticker(t)
@@ -236,7 +236,7 @@ func TestTickOfAMatchThatGoesOn(t *testing.T) {
 	}
 	s.snap.Status, s.snap.NoResult = "1st Innings", ""
 	st := tick(5)
-	if eventRow(t, db, "result") != nil || st.Emitted.Has("result") || !st.FinishedAt.IsZero() {
+	if eventRow(t, db, "result") != nil || st.Seen.Has("result") || !st.FinishedAt.IsZero() {
 		t.Errorf("the result is still there: %v", st.FinishedAt)
 	}
 	if row := eventRow(t, db, "corr:result"); !row["alert"].Bool() {

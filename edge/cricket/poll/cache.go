@@ -80,11 +80,11 @@ func (p *Poller) cacheAll(
 		kept, tooBig = 0, 0
 		return each(tx, func(f *matches.CachedFixture, by matches.Owner) error {
 			err := matches.FixtureCache{}.Put(tx, f, by)
-			_, deposed := errors.AsType[*matches.DeposedError](err)
+			_, fencedOff := errors.AsType[*matches.FencedOffError](err)
 			switch {
 			case errors.Is(err, matches.ErrTooBig):
 				tooBig++
-			case deposed: // its reply is as good
+			case fencedOff: // its reply is as good
 			case err != nil:
 				return err
 			default:

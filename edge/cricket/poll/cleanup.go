@@ -63,7 +63,7 @@ func (p *Poller) missed(w *watch, now time.Time) {
 
 // cleanupDue: when the first match is over, and once after a start.
 func (p *Poller) cleanupDue(time.Time) (time.Time, bool) {
-	if !p.swept && p.seat.leads() {
+	if !p.swept && p.slot.leads() {
 		return time.Time{}, true
 	}
 	next := never()
@@ -78,7 +78,7 @@ func (p *Poller) cleanupDue(time.Time) (time.Time, bool) {
 // cleanup ends the matches that are over for good. A match whose last reads are not done stays watched for them.
 func (p *Poller) cleanup(ctx context.Context, now time.Time) error {
 	var errs []error
-	if !p.swept && p.seat.leads() {
+	if !p.swept && p.slot.leads() {
 		errs = append(errs, p.sweep(ctx))
 	}
 	for _, w := range p.sorted() {

@@ -93,7 +93,7 @@ func TestStandByLetsGo(t *testing.T) {
 			r.locks.mu.Lock() // another loop of the poller may ask for one at this instant
 			defer r.locks.mu.Unlock()
 			for no := range 8 {
-				key := tables.FeedSeat(no)
+				key := tables.FeedSlot(no)
 				r.locks.held[key] = &fleetLease{
 					locks: r.locks, key: key, node: fmt.Sprint("c", no), fence: 9, until: midday().Add(time.Hour),
 				}

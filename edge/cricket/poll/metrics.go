@@ -34,10 +34,10 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 			send(prometheus.GaugeValue, "job_last_run_timestamp_seconds", "When a job ran last, by the node's clock.", at, "job", j.Name)
 		}
 	}
-	matches, torn, leading := map[[2]string]int{}, 0, 0
+	matches, inconsistent, leading := map[[2]string]int{}, 0, 0
 	for i := range s.Matches {
-		if s.Matches[i].Torn >= inconsistentAlarm {
-			torn++
+		if s.Matches[i].Inconsistent >= inconsistentAlarm {
+			inconsistent++
 		}
 		matches[[2]string{s.Matches[i].Status, string(s.Matches[i].Phase)}]++
 	}
@@ -53,7 +53,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	}{
 		{"feed_leading", "1 while this node finds and registers matches for all.", leading},
 		{"seat", "This node's slot among the nodes that poll, from 1; 0: none.", s.Seat},
-		{"torn_matches", "Matches whose score and balls have disagreed for six reads: check the feed.", torn},
+		{"torn_matches", "Matches whose score and balls have disagreed for six reads: check the feed.", inconsistent},
 		{"polling_nodes", "Nodes that poll, as this one sees them.", len(s.Nodes)},
 	} {
 		send(prometheus.GaugeValue, m.name, m.help, float64(m.v))

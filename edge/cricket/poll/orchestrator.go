@@ -35,7 +35,7 @@ func (p *Poller) orchestrate(ctx context.Context, now time.Time) error {
 	if err := p.adopt(ctx); err != nil {
 		return err
 	}
-	if !p.seat.leads() {
+	if !p.slot.leads() {
 		return nil // who leads does the rest
 	}
 	return errors.Join(p.endUnknown(ctx), p.register(ctx, now))

@@ -82,7 +82,7 @@ type Cloud interface {
 
 // Matches is the domain behind the poller: *matches.Service.
 type Matches interface {
-	// Tick takes a reading into its match under the owner's fence; *matches.DeposedError where the match has a higher.
+	// Tick takes a reading into its match under the owner's fence; *matches.FencedOffError where the match has a higher.
 	Tick(ctx context.Context, s *cricket.Snapshot, by matches.Owner) (cricket.State, error)
 	// Touch notes that a match is watched although nothing changed.
 	Touch(ctx context.Context, id string, by matches.Owner) error
@@ -134,13 +134,13 @@ type Poller struct {
 	toCache         *clock.Signal
 
 	// Of the live loop alone.
-	watched map[string]*watch // matches that have not ended, and those whose last reads are not done
-	ended   map[string]bool
-	list    *reading // the last answer of the live list
-	gens    map[string]int
-	seat    seat
-	shares  map[string]string // which node is to look after each match
-	swept   bool              // what an earlier life may have left has been cleaned up
+	watched  map[string]*watch // matches that have not ended, and those whose last reads are not done
+	ended    map[string]bool
+	list     *reading // the last answer of the live list
+	gens     map[string]int
+	slot     slot
+	assigned map[string]string // which node is to look after each match
+	swept    bool              // what an earlier life may have left has been cleaned up
 
 	observing bool // the locks cannot be reached: nothing is written that others read
 
@@ -168,14 +168,14 @@ func New(c Config) *Poller {
 		calls: map[sportmonks.Endpoint]time.Time{},
 	}
 	p.live = []*job{
-		{name: "seat", due: p.seatDue, run: p.seated(p.giveAway), seeks: true},
-		{name: "orchestrator", due: p.orchestrateDue, run: p.seated(p.orchestrate), seeks: true, eager: true},
-		{name: "marquee", due: p.marqueeDue, run: p.seated(p.marquee)},
-		{name: "score", due: p.scoreDue, run: p.seated(p.score), seeks: true},
-		{name: "stand-in", due: p.aloneDue(p.isStandIn), run: p.seated(p.readAlone(p.isStandIn))},
-		{name: "prematch", due: p.aloneDue(isPrematch), run: p.seated(p.readAlone(isPrematch))},
+		{name: "seat", due: p.slotDue, run: p.slotted(p.giveAway), seeks: true},
+		{name: "orchestrator", due: p.orchestrateDue, run: p.slotted(p.orchestrate), seeks: true, eager: true},
+		{name: "marquee", due: p.marqueeDue, run: p.slotted(p.marquee)},
+		{name: "score", due: p.scoreDue, run: p.slotted(p.score), seeks: true},
+		{name: "stand-in", due: p.aloneDue(p.isStandIn), run: p.slotted(p.readAlone(p.isStandIn))},
+		{name: "prematch", due: p.aloneDue(isPrematch), run: p.slotted(p.readAlone(isPrematch))},
 		{name: "reconcile", due: p.aloneDue(hasLeft), run: p.reconcile},
-		{name: "cleanup", due: p.cleanupDue, run: p.seated(p.cleanup)},
+		{name: "cleanup", due: p.cleanupDue, run: p.slotted(p.cleanup)},
 	}
 	p.reference = []*job{
 		{name: "leagues", due: each(referenceEvery), run: p.exclusive(p.syncLeagues), rare: true},
@@ -208,7 +208,7 @@ func (p *Poller) Run(ctx context.Context) error {
 			loop(ctx)
 		})
 	}
-	p.loop(ctx, p.live, p.again, p.show, func(j *job) bool { return j.seeks || p.observing || p.seat.lease != nil })
+	p.loop(ctx, p.live, p.again, p.show, func(j *job) bool { return j.seeks || p.observing || p.slot.lease != nil })
 	beside.Wait()
 	return nil
 }

@@ -215,7 +215,7 @@ func TestFailedTickIsOwed(t *testing.T) {
 	}
 }
 
-// A deposed node's writes are refused by the fence of its successor.
+// A fenced-off node's writes are refused by the fence of its successor.
 func TestDeposedNodeIsRefused(t *testing.T) {
 	n := newNode(t, "1343760")
 	n.fence = 7
@@ -225,10 +225,10 @@ func TestDeposedNodeIsRefused(t *testing.T) {
 	n.fence = 3 // the old holder comes back
 	_, after := n.run(func(_ cricket.State, now time.Time) bool { return now.After(half.Add(10 * time.Minute)) })
 	if diff := cmp.Diff(before, after); diff != "" {
-		t.Errorf("the deposed node told (-before +after):\n%s", diff)
+		t.Errorf("the fenced-off node told (-before +after):\n%s", diff)
 	}
 	if diff := cmp.Diff(shown, n.shown); diff != "" {
-		t.Errorf("the deposed node showed (-before +after):\n%s", diff)
+		t.Errorf("the fenced-off node showed (-before +after):\n%s", diff)
 	}
 	if state.Status != cricket.ActiveLive {
 		t.Errorf("the match is %s", state.Status)

@@ -59,7 +59,7 @@ func (p *Poller) nextFinal(w *watch) time.Time {
 
 // reconcile reads the matches that have left the live list: their own record decides what became of them.
 func (p *Poller) reconcile(ctx context.Context, now time.Time) error {
-	errs := []error{p.seated(p.readAlone(hasLeft))(ctx, now)}
+	errs := []error{p.slotted(p.readAlone(hasLeft))(ctx, now)}
 	for _, w := range p.sorted() {
 		if w.cleaned && !hasLeft(w) {
 			errs = append(errs, p.drop(ctx, w))

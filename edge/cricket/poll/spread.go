@@ -26,7 +26,7 @@ func spread(nodes []string, claims []claim) map[string]string {
 	for _, c := range claims {
 		has[c.owner]++
 	}
-	room := shares(nodes, has, len(claims))
+	room := assignments(nodes, has, len(claims))
 	out := make(map[string]string, len(claims))
 	var free []string
 	for _, c := range claims {
@@ -48,8 +48,8 @@ func spread(nodes []string, claims []claim) map[string]string {
 	return out
 }
 
-// shares returns how many of the matches each node is to have.
-func shares(nodes []string, has map[string]int, matches int) map[string]int {
+// assignments returns how many of the matches each node is to have.
+func assignments(nodes []string, has map[string]int, matches int) map[string]int {
 	order := slices.SortedFunc(slices.Values(nodes), func(a, b string) int {
 		return cmp.Or(cmp.Compare(has[b], has[a]), strings.Compare(a, b))
 	})

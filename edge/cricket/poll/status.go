@@ -37,10 +37,10 @@ type Status struct {
 	Health  map[sportmonks.Endpoint]sportmonks.Health `json:"-"`
 }
 
-// Torn counts the matches whose score and balls disagree in the last readings.
-func (s *Status) Torn() (n int) {
+// Inconsistent counts the matches whose score and balls disagree in the last readings.
+func (s *Status) Inconsistent() (n int) {
 	for i := range s.Matches {
-		if s.Matches[i].Torn > 0 {
+		if s.Matches[i].Inconsistent > 0 {
 			n++
 		}
 	}
@@ -49,19 +49,19 @@ func (s *Status) Torn() (n int) {
 
 // Held is a match under this node's eyes.
 type Held struct {
-	MatchID    string              `json:"-"`
-	Fence      int64               `json:"-"` // 0: observer
-	Deadline   time.Time           `json:"-"` // of the lease, real time
-	Owner      string              `json:"-"` // the node that ticked it last
-	Status     string              `json:"-"` // idle, live, or ended while its last reads are not done
-	Phase      cricket.Phase       `json:"-"`
-	LastTickAt time.Time           `json:"-"`
-	Listed     bool                `json:"listed"`          // the live list has it
-	Closely    bool                `json:"closely"`         // its balls are asked for
-	From       sportmonks.Endpoint `json:"from,omitempty"`  // that this node reads it from; empty: another node does
-	Next       time.Time           `json:"nextAt,omitzero"` // when it is read next; zero: with news
-	StandIn    bool                `json:"standIn"`         // the live list is left alone, and it is read by itself
-	Torn       int                 `json:"-"`               // readings in a row whose score and balls disagree: from six on it is told as it is
+	MatchID      string              `json:"-"`
+	Fence        int64               `json:"-"` // 0: observer
+	Deadline     time.Time           `json:"-"` // of the lease, real time
+	Owner        string              `json:"-"` // the node that ticked it last
+	Status       string              `json:"-"` // idle, live, or ended while its last reads are not done
+	Phase        cricket.Phase       `json:"-"`
+	LastTickAt   time.Time           `json:"-"`
+	Listed       bool                `json:"listed"`          // the live list has it
+	Closely      bool                `json:"closely"`         // its balls are asked for
+	From         sportmonks.Endpoint `json:"from,omitempty"`  // that this node reads it from; empty: another node does
+	Next         time.Time           `json:"nextAt,omitzero"` // when it is read next; zero: with news
+	StandIn      bool                `json:"standIn"`         // the live list is left alone, and it is read by itself
+	Inconsistent int                 `json:"-"`               // readings in a row whose score and balls disagree: from six on it is told as it is
 }
 
 // JobStatus is how a job goes.
@@ -137,7 +137,7 @@ func (p *Poller) publish() {
 		h := Held{
 			MatchID: w.id, Owner: w.state.InstanceID, Status: w.state.Status, Phase: w.state.MatchPhase,
 			LastTickAt: w.state.LastTickAt, Listed: w.listed, Closely: w.listed && p.closely(w),
-			Torn: w.standing().Torn,
+			Inconsistent: w.standing().Inconsistent,
 		}
 		h.From, h.Next = p.readFrom(w)
 		h.StandIn = h.From == sportmonks.Fixture && p.isStandIn(w)
@@ -150,9 +150,9 @@ func (p *Poller) publish() {
 		held = append(held, h)
 	}
 	p.count(func(s *Status) {
-		s.Matches, s.Leading, s.Seat, s.Nodes, s.Observing = held, p.seat.leads(), 0, p.seat.nodes, p.observing
-		if p.seat.lease != nil {
-			s.Seat = p.seat.no + 1
+		s.Matches, s.Leading, s.Seat, s.Nodes, s.Observing = held, p.slot.leads(), 0, p.slot.nodes, p.observing
+		if p.slot.lease != nil {
+			s.Seat = p.slot.no + 1
 		}
 	})
 }

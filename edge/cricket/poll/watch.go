@@ -88,10 +88,10 @@ func (p *Poller) watchOf(id string) *watch {
 // isMine reports whether a match is this node's to look after. One that is in no row yet is the leader's when the node
 // whose share it is has had time to find it in the list.
 func (p *Poller) isMine(w *watch) bool {
-	if w.lease != nil || p.observing || p.shares[w.id] == p.Node {
+	if w.lease != nil || p.observing || p.assigned[w.id] == p.Node {
 		return true
 	}
-	return p.seat.leads() && w.state.Status == "" && p.Clock.Now().Sub(w.since) >= soleWait
+	return p.slot.leads() && w.state.Status == "" && p.Clock.Now().Sub(w.since) >= soleWait
 }
 
 // mayTake reports whether a match that is this node's share may be taken now: it is nobody's, or of a node that gives it
@@ -101,7 +101,7 @@ func (p *Poller) mayTake(w *watch, now time.Time) bool {
 		return true
 	}
 	owner := w.state.InstanceID
-	return p.isMine(w) && (owner == "" || owner == p.Node || slices.Contains(p.seat.nodes, owner) ||
+	return p.isMine(w) && (owner == "" || owner == p.Node || slices.Contains(p.slot.nodes, owner) ||
 		now.Sub(w.state.LastTickAt) >= takeoverAfter)
 }
 
@@ -179,11 +179,11 @@ func (p *Poller) tick(ctx context.Context, w *watch, s *cricket.Snapshot, lease 
 // is the lease's, is asked again before the second write.
 func (p *Poller) fenced(ctx context.Context, lease Lease, write func(by matches.Owner) error) error {
 	err := write(matches.Owner{Node: p.Node, Fence: lease.Fence()})
-	deposed, ok := errors.AsType[*matches.DeposedError](err)
+	fenced, ok := errors.AsType[*matches.FencedOffError](err)
 	if !ok {
 		return err
 	}
-	if err := lease.RaiseFence(ctx, deposed.Fence); err != nil {
+	if err := lease.RaiseFence(ctx, fenced.Fence); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {

@@ -47,8 +47,8 @@ func MatchLock(matchID string) string { return "match:" + matchID }
 // FeedLock is the lock of the node that leads those which poll: it finds the matches.
 const FeedLock = "feed:livescores"
 
-// FeedSeat is the lock of a place among the nodes that poll, from 0: the first is the leader's.
-func FeedSeat(no int) string {
+// FeedSlot is the lock of a place among the nodes that poll, from 0: the first is the leader's.
+func FeedSlot(no int) string {
 	if no == 0 {
 		return FeedLock
 	}

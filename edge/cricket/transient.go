@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// passingWait is how soon after it was told that play stands still it must be going on for that to have been a mistake of
+// transientWait is how soon after it was told that play stands still it must be going on for that to have been a mistake of
 // the feed: one that stands still itself repeats a wrong word for minutes.
-const passingWait = 5 * time.Minute
+const transientWait = 5 * time.Minute
 
-// passing are the events that pass by themselves, so that they cannot be held to stay true.
-func passing(t EventType) bool {
+// transient are the events that pass by themselves, so that they cannot be held to stay true.
+func transient(t EventType) bool {
 	switch t {
 	case EventDelayed, EventInterrupted, EventStumps, EventDrinks, EventLunch, EventTea, EventDinner:
 		return true
@@ -20,11 +20,11 @@ func passing(t EventType) bool {
 	}
 }
 
-// passingFact is what is kept of such an event: its subject is when it was recorded, in seconds.
-func passingFact(key string, told bool, now time.Time) fact {
-	f := fact{key: key, standing: factPassed, subject: strconv.FormatInt(now.Unix(), 10)}
+// transientFact is what is kept of such an event: its subject is when it was recorded, in seconds.
+func transientFact(key string, told bool, now time.Time) fact {
+	f := fact{key: key, standing: factTransientQuiet, subject: strconv.FormatInt(now.Unix(), 10)}
 	if told {
-		f.standing = factPassing
+		f.standing = factTransient
 	}
 	return f
 }
@@ -32,10 +32,10 @@ func passingFact(key string, told bool, now time.Time) fact {
 // outlived reports whether it has stood too long to be a mistake.
 func (f *fact) outlived(now time.Time) bool {
 	told, err := strconv.ParseInt(f.subject, 10, 64)
-	return err != nil || now.Sub(time.Unix(told, 0)) >= passingWait
+	return err != nil || now.Sub(time.Unix(told, 0)) >= transientWait
 }
 
-// still reports whether a reading says the same of play as such an event, or nothing that is known.
+// still reports whether a snapshot says the same of play as such an event, or nothing that is known.
 func (s *Snapshot) still(key string) bool {
 	switch phase := s.phase(); {
 	case phase == PhaseAbandoned || phase == "":

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Emitted is a set of event keys, packed: every key of a Test of four days fits into a kilobyte. Keys that differ in
+// SeenKeys is a set of event keys, packed: "b:1003" and "b:1006" become the family "b:#" with 1003 and +3, and every key of a Test of four days fits into a kilobyte. Keys that differ in
 // their numbers alone are a family ("w:#:#"), and a family is its numbers in order, each as the difference to the one
 // before. It is immutable: with makes another.
 //
 // Layout: for each family its name (a byte for one of familyNames, or 0, a length and the text), the number of its
 // numbers in a byte unless the name tells it, a count of tokens, and the tokens. A token d > 0 is the last key with d
 // added to its last number; 0, k > 0 are the k keys after it, one by one; 0, 0 is a whole key.
-type Emitted []byte
+type SeenKeys []byte
 
 // hole stands for a number in the name of a family.
 const hole = '\x00'
@@ -37,7 +37,7 @@ type keyFamily struct {
 	keys [][]int64
 }
 
-// keySet is an Emitted unpacked, by family name.
+// keySet is a SeenKeys unpacked, by family name.
 type keySet map[string]*keyFamily
 
 // splitKey returns the family of a key and its numbers. A number that would not be written the same again (007) is
@@ -161,7 +161,7 @@ func (ks keySet) families() []*keyFamily {
 }
 
 // pack is the set as it is stored. Equal sets are packed alike.
-func (ks keySet) pack() Emitted {
+func (ks keySet) pack() SeenKeys {
 	names := familyNames()
 	var out []byte
 	for _, f := range ks.families() {
@@ -213,9 +213,9 @@ func follows(last, key []int64, d int64) bool {
 	return n >= 0 && key[n] == last[n]+d && slices.Equal(last[:n], key[:n])
 }
 
-// unpack reads the set. What is cut short or damaged gives the keys before the damage: a key that is not known is
+// unpack reads the set. What is cut short or damaged returns the keys before the damage: a key that is not known is
 // found out when its row is to be created.
-func (e Emitted) unpack() keySet {
+func (e SeenKeys) unpack() keySet {
 	ks := make(keySet, 32)
 	names := familyNames()
 	r := packReader{rest: e}
@@ -347,13 +347,13 @@ func (r *packReader) after(f *keyFamily, arity int, d int64) {
 }
 
 // Has reports whether a key is in the set.
-func (e Emitted) Has(key string) bool { return e.unpack().has(key) }
+func (e SeenKeys) Has(key string) bool { return e.unpack().has(key) }
 
 // Keys returns the keys of the set.
-func (e Emitted) Keys() []string { return e.unpack().all() }
+func (e SeenKeys) Keys() []string { return e.unpack().all() }
 
 // With is the set with more keys.
-func (e Emitted) With(keys ...string) Emitted {
+func (e SeenKeys) With(keys ...string) SeenKeys {
 	ks := e.unpack()
 	for _, k := range keys {
 		ks.add(k)

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Told is what was recorded and must stay true of the record, packed as Emitted is: facts as texts, "w:1:3=21906".
-type Told Emitted
+// Announced is what was recorded and must stay true of the record, packed as SeenKeys is: facts as texts, "w:1:3=21906".
+type Announced SeenKeys
 
 // The standing of a fact: the sign between its key and its subject.
 const (
-	factTold      = '=' // phones were told
-	factQuiet     = '~' // it was recorded, and phones were not told
-	factWithdrawn = '!' // phones were told, and told that it was not so
-	factPassing   = '@' // phones were told, and it passes by itself; the subject is when
-	factPassed    = '^' // it was recorded, phones were not told, and it passes by itself
+	factAnnounced      = '=' // phones were told
+	factQuiet          = '~' // it was recorded, and phones were not told
+	factWithdrawn      = '!' // phones were told, and told that it was not so
+	factTransient      = '@' // phones were told, and it passes by itself; the subject is when
+	factTransientQuiet = '^' // it was recorded, phones were not told, and it passes by itself
 )
 
 // fact is an event that was recorded and must stay true.
@@ -31,10 +31,10 @@ type fact struct {
 // beforeWords parts the words of a fact from its subject.
 const beforeWords = "|"
 
-func (t Told) facts() []fact {
+func (t Announced) facts() []fact {
 	var out []fact
-	for _, text := range Emitted(t).Keys() {
-		if i := strings.IndexAny(text, string([]byte{factTold, factQuiet, factWithdrawn, factPassing, factPassed})); i > 0 {
+	for _, text := range SeenKeys(t).Keys() {
+		if i := strings.IndexAny(text, string([]byte{factAnnounced, factQuiet, factWithdrawn, factTransient, factTransientQuiet})); i > 0 {
 			f := fact{key: text[:i], standing: text[i]}
 			f.subject, f.words, _ = strings.Cut(text[i+1:], beforeWords)
 			out = append(out, f)
@@ -43,7 +43,7 @@ func (t Told) facts() []fact {
 	return out
 }
 
-func packTold(facts []fact) Told {
+func packAnnounced(facts []fact) Announced {
 	ks := keySet{}
 	for _, f := range facts {
 		text := f.key + string(f.standing) + f.subject
@@ -52,15 +52,15 @@ func packTold(facts []fact) Told {
 		}
 		ks.add(text)
 	}
-	return Told(ks.pack())
+	return Announced(ks.pack())
 }
 
-// challenge is a fact that the reading contradicts, with what is to be said about it.
+// challenge is a fact that the snapshot contradicts, with what is to be said about it.
 type challenge struct {
 	fact fact
-	now  *Candidate // what the reading has under the key, nil: nothing
+	now  *Candidate // what the snapshot has under the key, nil: nothing
 	same bool       // as far as its subject goes
-	more bool       // the same, and the reading has more to say of it
+	more bool       // the same, and the snapshot has more to say of it
 
 	elsewhere int  // the number of the wicket that a batter fell as who is out, but not as was told
 	retake    bool // nobody was told: the event is taken back without a word
@@ -70,14 +70,14 @@ type challenge struct {
 // Corrections are held as events are. A taking back is held under a key that no event has.
 const takeBack = "undo:"
 
-// challenged finds what was recorded and is not so in the reading, as candidates that are to hold like any other, and
-// the challenges by their keys. all is everything the reading tells.
+// challenged finds what was recorded and is not so in the snapshot, as candidates that are to hold like any other, and
+// the challenges by their keys. all is everything the snapshot tells.
 func (st *State) challenged(
 	prev *State, all []Candidate, s *Snapshot, known keySet, now time.Time,
 ) ([]Candidate, map[string]challenge) {
 	var out []Candidate
 	byKey := map[string]challenge{}
-	facts := st.Told.facts()
+	facts := st.Announced.facts()
 	judged := s.judgedFrom()
 	found := make(map[string]*Candidate, len(facts))
 	for i := range facts {
@@ -112,7 +112,7 @@ func (st *State) challenged(
 	return out, byKey
 }
 
-// contradicts reports whether a reading says otherwise than a fact.
+// contradicts reports whether a snapshot says otherwise than a fact.
 func (s *Snapshot) contradicts(ch *challenge, judged int64, now time.Time) bool {
 	f := &ch.fact
 	reworded := ch.same && s.rewords(f, ch.now)
@@ -127,7 +127,7 @@ func (s *Snapshot) contradicts(ch *challenge, judged int64, now time.Time) bool 
 		return f.ball() >= judged && (!ch.same || reworded)
 	case !s.judges(f.key, f.subject):
 		return false
-	case f.standing == factPassing, f.standing == factPassed:
+	case f.standing == factTransient, f.standing == factTransientQuiet:
 		return !f.outlived(now) && !s.still(f.key)
 	case ch.same:
 		return false
@@ -184,7 +184,7 @@ func (f *fact) eventKey() string {
 	return f.key
 }
 
-// judges reports whether a reading can contradict a fact: without the balls it was found in, it cannot, nor by a target
+// judges reports whether a snapshot can contradict a fact: without the balls it was found in, it cannot, nor by a target
 // that was revised since.
 func (s *Snapshot) judges(key, subject string) bool {
 	family, numbers := splitKey(key)
@@ -233,7 +233,7 @@ func correctionKey(key string, known keySet) string {
 
 // correctionText says what is so, as a scorer would.
 func (s *Snapshot) correctionText(ch challenge) string {
-	if ch.fact.standing == factPassing {
+	if ch.fact.standing == factTransient {
 		return "Correction: " + s.goesOn()
 	}
 	family, numbers := splitKey(ch.fact.key)
@@ -317,7 +317,7 @@ func (s *Snapshot) battingRow(innings int, player int64) *BattingRow {
 
 // corrects reports whether the correction of an event is an alert: whatever phones were told has to be put right where it
 // was told. What passes by itself needs no more than the banner.
-func corrects(f fact) bool { return f.standing == factTold }
+func corrects(f fact) bool { return f.standing == factAnnounced }
 
 // settleFacts brings the facts up to date with what became sure: new ones, corrected ones, those taken back. It gives
 // the keys that are free again, whose rows are to go, and the rows that say something else from now on.
@@ -336,8 +336,8 @@ func (r *round) settleFacts(sure []confirmed, events []Event, known keySet) (cle
 			}
 			continue
 		}
-		if recorded && passing(c.Type) {
-			facts = append(facts, passingFact(c.Key, r.told[c.Key], r.now))
+		if recorded && transient(c.Type) {
+			facts = append(facts, transientFact(c.Key, r.told[c.Key], r.now))
 		}
 		if recorded && (ruleOf(c.Type).lasting || c.Key == resultKey || r.revisable(&c.Event)) {
 			facts = r.noted(facts, c)
@@ -346,7 +346,7 @@ func (r *round) settleFacts(sure []confirmed, events []Event, known keySet) (cle
 	for _, key := range cleared {
 		known.remove(key)
 	}
-	r.state.Told = packTold(facts)
+	r.state.Announced = packAnnounced(facts)
 	return cleared, revised
 }
 
@@ -357,7 +357,7 @@ func (r *round) noted(facts []fact, c *confirmed) []fact {
 		f.words = r.snap.words(&c.Candidate)
 	}
 	if r.told[c.Key] {
-		f.standing = factTold
+		f.standing = factAnnounced
 	}
 	if old := slices.IndexFunc(facts, func(old fact) bool { return old.key == f.key }); old < 0 {
 		return append(facts, f)
@@ -371,7 +371,7 @@ func (r *round) noted(facts []fact, c *confirmed) []fact {
 
 // withdrawn lists the keys of what phones were told is not so. What happens under one of them after all is owed to them,
 // as a correction is.
-func (t Told) withdrawn() map[string]bool {
+func (t Announced) withdrawn() map[string]bool {
 	out := map[string]bool{}
 	for _, f := range t.facts() {
 		if f.standing == factWithdrawn {

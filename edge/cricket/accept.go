@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// A feed answers with what it said a minute ago, leaves arrays out, takes balls back. A reading that goes behind what
+// A feed answers with what it said a minute ago, leaves arrays out, takes balls back. A snapshot that goes behind what
 // was taken in is doubted: it counts when the next says the same.
 const (
-	doubtPolls   = 6  // so many doubted readings in a row are the truth, whatever they say
+	doubtPolls   = 6  // so many doubted snapshots in a row are the truth, whatever they say
 	missingPolls = 24 // so many without a score line, of a match that had one
 )
 
-// doubt is why a reading is not taken in at once.
+// doubt is why a snapshot is not taken in at once.
 type doubt int
 
 const (
@@ -26,8 +26,8 @@ const (
 	empty          // it lacks the score
 )
 
-// trust decides whether a reading is taken in, and notes a doubted one.
-func (st *State) trust(s *Snapshot) bool {
+// accept decides whether a snapshot is taken in, and notes a doubted one.
+func (st *State) accept(s *Snapshot) bool {
 	why := st.doubts(s)
 	if why == sure {
 		st.Doubt, st.Doubts = "", 0
@@ -44,7 +44,7 @@ func (st *State) trust(s *Snapshot) bool {
 	case partial:
 		again = false
 	case vanished:
-		again = again && !s.torn()
+		again = again && !s.inconsistent()
 	default:
 	}
 	if !again && st.Doubts < limit {
@@ -76,7 +76,7 @@ func (st *State) doubts(s *Snapshot) doubt {
 	}
 }
 
-// nameless reports whether a reading came without the names of a side, its league or a batter.
+// nameless reports whether a snapshot came without the names of a side, its league or a batter.
 func (s *Snapshot) nameless() bool {
 	for _, t := range s.Teams {
 		if t.ID != 0 && t.Name == "" {
@@ -140,7 +140,7 @@ func (st *State) lost(s *Snapshot) bool {
 	return false
 }
 
-// sign is what two equal readings have in common.
+// sign is what two equal snapshots have in common.
 func (s *Snapshot) sign() string {
 	h := fnv.New64a()
 	_, _ = fmt.Fprint(h, s.Status, s.Winner, s.NoResult, len(s.Balls), len(s.Batting), len(s.Bowling))
@@ -154,7 +154,7 @@ func (s *Snapshot) sign() string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// settleStatus returns the reading as it is shown: a new phase, or a word nobody knows, counts once two readings have it,
+// settleStatus returns the snapshot as it is shown: a new phase, or a word nobody knows, counts once two snapshots have it,
 // for a feed says that play is interrupted, or over, and takes it back. What begins a match counts at once, and that play
 // goes on where another ball has been bowled: in a super over there are six.
 func (st *State) settleStatus(s *Snapshot) *Snapshot {
@@ -170,7 +170,7 @@ func (st *State) settleStatus(s *Snapshot) *Snapshot {
 	return &shown
 }
 
-// playsOn reports whether a ball was bowled since the last reading.
+// playsOn reports whether a ball was bowled since the last snapshot.
 func (st *State) playsOn(s *Snapshot) bool {
 	in := s.current()
 	if in == nil {

@@ -35,7 +35,7 @@ func TestEmittedIsASet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		keys := rapid.SliceOfN(drawKey(), 0, 60).Draw(t, "keys")
 		model := map[string]bool{}
-		var e Emitted
+		var e SeenKeys
 		for _, k := range keys {
 			k = strings.ReplaceAll(k, "\x00", "")
 			if k == "" {
@@ -60,7 +60,7 @@ func TestEmittedIsASet(t *testing.T) {
 		}
 		shuffled := slices.Clone(got)
 		slices.Reverse(shuffled)
-		if again := Emitted(nil).With(shuffled...); !slices.Equal(again, e) {
+		if again := SeenKeys(nil).With(shuffled...); !slices.Equal(again, e) {
 			t.Fatalf("equal sets are packed as %x and %x", e, again)
 		}
 		if len(got) > 0 {
@@ -110,15 +110,15 @@ func TestEmittedIsSmall(t *testing.T) {
 
 // What is damaged is read as far as it goes.
 func FuzzEmitted(f *testing.F) {
-	f.Add([]byte(Emitted(nil).With("b:1003", "b:1006", "w:1:1", "w:1:2", "w:1:3", "st:Postp.")))
+	f.Add([]byte(SeenKeys(nil).With("b:1003", "b:1006", "w:1:1", "w:1:2", "w:1:3", "st:Postp.")))
 	f.Add([]byte{0, 255, 255, 255, 255, 15})
 	f.Add([]byte{1, 255, 255, 255, 255, 15, 0, 255, 127})
 	corpus.Add(f)
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		keys := Emitted(raw).Keys()
-		if again := Emitted(nil).With(keys...).Keys(); len(again) > len(keys) {
+		keys := SeenKeys(raw).Keys()
+		if again := SeenKeys(nil).With(keys...).Keys(); len(again) > len(keys) {
 			t.Errorf("%q packed again is %q", keys, again)
 		}
-		Told(raw).facts()
+		Announced(raw).facts()
 	})
 }

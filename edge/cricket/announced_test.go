@@ -493,7 +493,7 @@ func TestBoundariesAreRevised(t *testing.T) {
 		t.Errorf("a six that was a four is %+v", row)
 	}
 	s.play(strings.Repeat("1 ", 2*lastBalls+6))
-	for _, f := range s.state.Told.facts() {
+	for _, f := range s.state.Announced.facts() {
 		if strings.HasPrefix(f.key, "b:") {
 			t.Errorf("%+v is kept of an old ball", f)
 		}

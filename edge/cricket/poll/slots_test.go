@@ -242,7 +242,7 @@ func TestStandBy(t *testing.T) {
 	r := newRig(t)
 	r.slate(3)
 	for no := range 8 {
-		if _, err := r.locks.of(fmt.Sprint("c", no)).Hold(t.Context(), tables.FeedSeat(no)); err != nil {
+		if _, err := r.locks.of(fmt.Sprint("c", no)).Hold(t.Context(), tables.FeedSlot(no)); err != nil {
 			t.Fatal(err)
 		}
 	}

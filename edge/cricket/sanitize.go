@@ -12,11 +12,11 @@ const (
 	maxInnings = 64  // super overs may repeat
 )
 
-// sound returns a reading that the rules can count on: innings numbered from 1 without a gap (but for one that was
-// forfeited), rows and balls of those alone, every ball once and in order, nothing below zero. A reading that is so
+// sanitize returns a snapshot that the rules can count on: innings numbered from 1 without a gap (but for one that was
+// forfeited), rows and balls of those alone, every ball once and in order, nothing below zero. A snapshot that is so
 // already is given as it is.
-func (s *Snapshot) sound() *Snapshot {
-	if s.isSound() {
+func (s *Snapshot) sanitize() *Snapshot {
+	if s.isSane() {
 		return s
 	}
 	fixed := *s
@@ -38,13 +38,13 @@ func (s *Snapshot) sound() *Snapshot {
 		}
 		fixed.Innings = append(fixed.Innings, in)
 	}
-	fixed.Batting = slices.DeleteFunc(slices.Clone(s.Batting), func(r BattingRow) bool { return !soundBatting(&r, n) })
-	fixed.Bowling = slices.DeleteFunc(slices.Clone(s.Bowling), func(r BowlingRow) bool { return !soundBowling(&r, n) })
-	fixed.Balls = soundBalls(s.Balls, n)
+	fixed.Batting = slices.DeleteFunc(slices.Clone(s.Batting), func(r BattingRow) bool { return !saneBatting(&r, n) })
+	fixed.Bowling = slices.DeleteFunc(slices.Clone(s.Bowling), func(r BowlingRow) bool { return !saneBowling(&r, n) })
+	fixed.Balls = sanitizeBalls(s.Balls, n)
 	return &fixed
 }
 
-func (s *Snapshot) isSound() bool {
+func (s *Snapshot) isSane() bool {
 	if s.Overs < 0 || s.Overs > maxRuns || s.RevTarget < 0 || s.RevTarget > maxRuns || len(s.Innings) > maxInnings {
 		return false
 	}
@@ -58,17 +58,17 @@ func (s *Snapshot) isSound() bool {
 		n = in.No
 	}
 	for i := range s.Batting {
-		if !soundBatting(&s.Batting[i], n) {
+		if !saneBatting(&s.Batting[i], n) {
 			return false
 		}
 	}
 	for i := range s.Bowling {
-		if !soundBowling(&s.Bowling[i], n) {
+		if !saneBowling(&s.Bowling[i], n) {
 			return false
 		}
 	}
 	for i := range s.Balls {
-		if !soundBall(&s.Balls[i], n) || i > 0 && ballOrder(&s.Balls[i-1], &s.Balls[i]) >= 0 {
+		if !saneBall(&s.Balls[i], n) || i > 0 && ballOrder(&s.Balls[i-1], &s.Balls[i]) >= 0 {
 			return false
 		}
 	}
@@ -81,16 +81,16 @@ func (s *Snapshot) follows(before, no int) bool {
 	return no == before+1 || s.MultiDay() && no == before+2 && no <= s.regulation()
 }
 
-func soundBatting(r *BattingRow, innings int) bool {
+func saneBatting(r *BattingRow, innings int) bool {
 	return r.Innings >= 1 && r.Innings <= innings && r.Runs >= 0 && r.Runs <= maxRuns && r.Balls >= 0 &&
 		r.Fours >= 0 && r.Fours <= maxCount && r.Sixes >= 0 && r.Sixes <= maxCount
 }
 
-func soundBowling(r *BowlingRow, innings int) bool {
+func saneBowling(r *BowlingRow, innings int) bool {
 	return r.Innings >= 1 && r.Innings <= innings && r.Wickets >= 0 && r.Wickets <= 99 && r.Maidens >= 0 && r.Maidens <= maxCount
 }
 
-func soundBall(b *Ball, innings int) bool {
+func saneBall(b *Ball, innings int) bool {
 	return b.Innings >= 1 && b.Innings <= innings && b.ID > 0 && b.Over >= 0 && b.Over <= maxRuns &&
 		small(b.Runs) && small(b.Byes) && small(b.LegByes) && small(b.NoBallRuns)
 }
@@ -102,9 +102,9 @@ func ballOrder(a, b *Ball) int {
 	return cmp.Or(cmp.Compare(a.Innings, b.Innings), cmp.Compare(a.ID, b.ID))
 }
 
-// soundBalls orders the balls. Of two with one id the one written last counts, else the later in the reply.
-func soundBalls(balls []Ball, innings int) []Ball {
-	out := slices.DeleteFunc(slices.Clone(balls), func(b Ball) bool { return !soundBall(&b, innings) })
+// sanitizeBalls orders the balls. Of two with one id the one written last counts, else the later in the reply.
+func sanitizeBalls(balls []Ball, innings int) []Ball {
+	out := slices.DeleteFunc(slices.Clone(balls), func(b Ball) bool { return !saneBall(&b, innings) })
 	slices.SortStableFunc(out, func(a, b Ball) int { return cmp.Or(ballOrder(&a, &b), a.UpdatedAt.Compare(b.UpdatedAt)) })
 	kept := out[:0]
 	for i := range out {

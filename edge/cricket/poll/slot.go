@@ -11,19 +11,19 @@ import (
 )
 
 // Who polls. The nodes that share a cloud each take a seat, which is a lease; those without one stand by. Who has the first
-// seat leads: it registers matches and finds those that nobody has announced. The matches are spread over the seats, and
+// slot leads: it registers matches and finds those that nobody has announced. The matches are spread over the seats, and
 // every node reads the live list for those that it has, at a pace that leaves the others theirs: the feed's budget is per
 // token.
 const (
-	seats     = 8
-	seatEvery = 5 * time.Second  // between two looks at who sits
+	slots     = 8
+	slotEvery = 5 * time.Second  // between two looks at who sits
 	awayWait  = 5 * time.Second  // between two tries while the locks cannot be reached
 	gaveWait  = time.Minute      // a match that was given away is not taken back so soon because its row still says ours
 	soleWait  = 45 * time.Second // a match of the list that has no row is the leader's after that: its node does not see it
 )
 
-// seat is this node's place among those that poll. Of the live loop alone.
-type seat struct {
+// slot is this node's place among those that poll. Of the live loop alone.
+type slot struct {
 	lease  Lease     // nil: none
 	no     int       // 0: the node leads
 	nodes  []string  // that have a seat, this one among them, in order
@@ -33,20 +33,20 @@ type seat struct {
 }
 
 // leads reports whether this node has the first seat.
-func (s *seat) leads() bool { return s.lease != nil && s.no == 0 }
+func (s *slot) leads() bool { return s.lease != nil && s.no == 0 }
 
 // sit keeps the node's seat, moves up to a lower one that is free, or takes the first free one where it has none. The error
 // is that the locks cannot be reached and that there is no seat.
 func (p *Poller) sit(ctx context.Context) error {
-	now, s := p.Clock.Now(), &p.seat
+	now, s := p.Clock.Now(), &p.slot
 	if s.away && now.Before(s.tryAt) {
 		return errAway
 	}
 	var err error
 	if s.lease != nil { // no question to anybody while it lasts
-		s.lease, err = p.hold(ctx, tables.FeedSeat(s.no))
+		s.lease, err = p.hold(ctx, tables.FeedSlot(s.no))
 	}
-	look := s.lease == nil || now.Sub(s.looked) >= seatEvery
+	look := s.lease == nil || now.Sub(s.looked) >= slotEvery
 	if err == nil && look && (s.lease == nil || s.no > 0) {
 		err = p.moveUp(ctx)
 	}
@@ -65,12 +65,12 @@ func (p *Poller) sit(ctx context.Context) error {
 
 // moveUp takes the first free seat below the node's own, or any where it has none.
 func (p *Poller) moveUp(ctx context.Context) error {
-	s := &p.seat
-	for no := range seats {
+	s := &p.slot
+	for no := range slots {
 		if s.lease != nil && no >= s.no {
 			break
 		}
-		lease, err := p.hold(ctx, tables.FeedSeat(no))
+		lease, err := p.hold(ctx, tables.FeedSlot(no))
 		if err != nil {
 			return err
 		}
@@ -93,21 +93,21 @@ var errAway = errors.New("the locks cannot be reached")
 // node's own lease reports whether the locks can be reached.
 func (p *Poller) lookAround(ctx context.Context) {
 	nodes := []string{p.Node}
-	for no := range seats {
-		if no == p.seat.no {
+	for no := range slots {
+		if no == p.slot.no {
 			continue
 		}
-		node, err := p.holder(ctx, tables.FeedSeat(no))
+		node, err := p.holder(ctx, tables.FeedSlot(no))
 		if err != nil {
-			nodes = append(nodes, p.seat.nodes...)
+			nodes = append(nodes, p.slot.nodes...)
 			break
 		}
 		nodes = append(nodes, node)
 	}
 	slices.Sort(nodes)
-	before := p.seat.nodes
-	p.seat.nodes = slices.DeleteFunc(slices.Compact(nodes), func(node string) bool { return node == "" })
-	if slices.Equal(before, p.seat.nodes) && !p.moving() {
+	before := p.slot.nodes
+	p.slot.nodes = slices.DeleteFunc(slices.Compact(nodes), func(node string) bool { return node == "" })
+	if slices.Equal(before, p.slot.nodes) && !p.moving() {
 		p.divide()
 		return
 	}
@@ -122,7 +122,7 @@ func (p *Poller) lookAround(ctx context.Context) {
 func (p *Poller) moving() bool {
 	now := p.Clock.Now()
 	for _, w := range p.watched {
-		if to := p.shares[w.id]; w.state.Status != cricket.ActiveEnded && to != "" && to != p.ownerOf(w, now) {
+		if to := p.assigned[w.id]; w.state.Status != cricket.ActiveEnded && to != "" && to != p.ownerOf(w, now) {
 			return true
 		}
 	}
@@ -138,7 +138,7 @@ func (p *Poller) divide() {
 			claims = append(claims, claim{w.id, p.ownerOf(w, now)})
 		}
 	}
-	p.shares = spread(p.seat.nodes, claims)
+	p.assigned = spread(p.slot.nodes, claims)
 }
 
 // ownerOf is the node that looks after a match, as far as is known here.
@@ -158,7 +158,7 @@ func (p *Poller) ownerOf(w *watch, now time.Time) string {
 func (p *Poller) giveAway(ctx context.Context, now time.Time) error {
 	var errs []error
 	for _, w := range p.sorted() {
-		to := p.shares[w.id]
+		to := p.assigned[w.id]
 		if w.lease == nil || to == "" || to == p.Node || len(w.state.Pending) > 0 || !w.state.FinishedAt.IsZero() || w.cleaned {
 			continue
 		}
@@ -169,25 +169,25 @@ func (p *Poller) giveAway(ctx context.Context, now time.Time) error {
 	return errors.Join(errs...)
 }
 
-// seatDue: who sits is looked at every five seconds.
-func (p *Poller) seatDue(last time.Time) (time.Time, bool) { return onGrid(last, seatEvery), true }
+// slotDue: who sits is looked at every five seconds.
+func (p *Poller) slotDue(last time.Time) (time.Time, bool) { return onGrid(last, slotEvery), true }
 
-// seated makes the run of a job that needs a seat. A node without one lets its matches go: it reads nothing that it could take
+// slotted makes the run of a job that needs a seat. A node without one lets its matches go: it reads nothing that it could take
 // into them. While the locks cannot be reached a node that may observe goes on, for its own readers.
-func (p *Poller) seated(f run) run {
+func (p *Poller) slotted(f run) run {
 	return func(ctx context.Context, now time.Time) error {
-		had := p.seat.lease != nil
+		had := p.slot.lease != nil
 		err := p.sit(ctx)
 		switch {
 		case err != nil && p.Observe != nil:
 			p.observing = true
 			return errors.Join(p.letGo(ctx), f(ctx, now))
-		case err != nil || p.seat.lease == nil:
+		case err != nil || p.slot.lease == nil:
 			p.observing = false
 			return errors.Join(err, p.letGo(ctx))
 		}
 		p.observing = false
-		ctx, cancel := p.seat.lease.Context(ctx)
+		ctx, cancel := p.slot.lease.Context(ctx)
 		defer cancel()
 		if !had {
 			if err := p.adopt(ctx); err != nil { // what is known of others' matches is from before
@@ -205,7 +205,7 @@ func (p *Poller) readers() int {
 		return 1
 	}
 	busy := map[string]bool{p.Node: true}
-	for _, node := range p.shares {
+	for _, node := range p.assigned {
 		busy[node] = true
 	}
 	return len(busy)
