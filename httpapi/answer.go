@@ -113,6 +113,9 @@ func HTML(c *gin.Context, status int, body []byte, err error) error {
 		return err
 	}
 	c.Header("Cache-Control", "no-store")
+	if m := appOf(c); m != nil && m.Offline {
+		c.Header(headerReader, readerOf(c))
+	}
 	c.Data(status, htmlType, body)
 	return nil
 }

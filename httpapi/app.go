@@ -45,7 +45,11 @@ type App struct {
 
 	// View renders a page, which is named by the topic that it shows. Parts that say what they said in last are taken from it. A
 	// page that is not there is fault.NotFound.
-	View   func(ctx context.Context, node *operator.NodeStatus, topic string, last page.View) (page.View, error)
+	View func(ctx context.Context, node *operator.NodeStatus, topic string, last page.View) (page.View, error)
+	// Offline has its pages work while the node is away: a browser keeps those that were opened, and what people do on them is
+	// queued (assets/offline.js, docs/http.md).
+	Offline bool
+
 	Look   *page.Renderer                                 // of its pages
 	Nav    func(who auth.Identity) []page.Link            // where its pages lead on to
 	Live   func(ctx context.Context) ([]page.Tile, error) // what is on, for the list of what runs

@@ -27,9 +27,9 @@ func newCORS(origins []string) (gin.HandlerFunc, error) {
 	allowed := cors.New(cors.Config{
 		AllowOrigins: origins,
 		AllowMethods: []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"},
-		AllowHeaders: []string{"Authorization", "Content-Type", "If-None-Match", "Last-Event-ID", "Prefer", "X-API-Key"},
+		AllowHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "Last-Event-ID", "Prefer", headerOccurred, "X-API-Key"},
 		ExposeHeaders: []string{
-			"ETag", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "WWW-Authenticate", "X-Request-Id", headerSeq, "Preference-Applied",
+			"ETag", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "WWW-Authenticate", "X-Request-Id", headerSeq, headerNode, headerCloud, "Preference-Applied",
 		},
 		AllowCredentials: false, MaxAge: time.Hour,
 	})

@@ -23,6 +23,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/idempotency"
 )
 
 // counter is an application for the tests alone: named counts, a note with each change, a page and a stream of each.
@@ -70,7 +71,7 @@ func (f *counter) app(t testing.TB, mount string) App {
 		Pages: []Route{{Method: "GET", Path: "/", Access: User, Do: onPage}, {Method: "GET", Path: "/counts/:id", Access: User, Do: onPage}},
 		Moved: []string{"/" + f.name + "s/:id"},
 		Problem: func(f *Failure) any {
-			return map[string]any{"oops": f.Code, "why": f.Message, "fields": f.Details, "conflict": f.Conflict}
+			return map[string]any{"oops": f.Code, "message": f.Message, "fields": f.Details, "conflict": f.Conflict}
 		},
 		Topics: f.topic, Snapshot: f.snapshot, Ensure: f.ensure, View: f.view(look),
 		Nav: func(auth.Identity) []page.Link { return []page.Link{{Href: look.At("/"), Text: "Counts"}} },
@@ -127,9 +128,10 @@ func (f *counter) get(c *gin.Context) error {
 	return JSON(c, map[string]int{"n": n}, err)
 }
 
-// post: {by}. The new count is kept in the store.
+// post: {by}. The new count is kept in the store, once for each Idempotency-Key, with when it was counted.
 func (f *counter) post(c *gin.Context) error {
-	if _, err := Subject(c); err != nil {
+	who, err := Subject(c)
+	if err != nil {
 		return err
 	}
 	b := Body(c)
@@ -137,12 +139,30 @@ func (f *counter) post(c *gin.Context) error {
 	if err := b.Err(); err != nil {
 		return err
 	}
-	item := attr.Item{"id": attr.S(c.Param("id")), "n": attr.Int(by)}
-	err := Update(c, func(tx *store.Tx) error {
-		_, err := tx.Put(store.PutItem{Table: f.table().Name, Item: item})
+	row, err := f.once(c, who, by)
+	if err != nil {
 		return err
+	}
+	out, err := UpdateOnce(c, row, func(tx *store.Tx) (out idempotency.Outcome, writes []store.WriteItem, err error) {
+		at, err := OccurredAt(c, tx.Now())
+		item := attr.Item{"id": attr.S(c.Param("id")), "n": attr.Int(by), "at": attr.Int(at.Unix())}
+		out = idempotency.Outcome{Status: http.StatusCreated, IDs: map[string]string{"by": fmt.Sprint(by)}}
+		return out, []store.WriteItem{{Put: &store.PutItem{Table: f.table().Name, Item: item}}}, err
 	})
-	return Answer(c, http.StatusCreated, map[string]int64{"by": by}, err)
+	return Answer(c, http.StatusCreated, map[string]json.RawMessage{"by": json.RawMessage(out.IDs["by"])}, err)
+}
+
+// once is the row of a request with an Idempotency-Key.
+func (f *counter) once(c *gin.Context, who string, body any) (*idempotency.Row, error) {
+	key, err := IdempotencyKey(c)
+	if err != nil || key == "" {
+		return nil, err
+	}
+	scope := who + " " + c.Request.Method + " " + c.Request.URL.Path
+	hash, err := idempotency.Hash(scope, body)
+	return &idempotency.Row{
+		Table: f.table().Name, Key: attr.Item{"id": attr.S("once#" + scope + "#" + key)}, Hash: hash, Node: serverOf(c).cfg.Store.Node(),
+	}, err
 }
 
 func (f *counter) remove(c *gin.Context) error {

@@ -21,7 +21,7 @@ func TestOtherMachinesAreRefused(t *testing.T) {
 	}()
 	for _, test := range []struct{ path, accept, contentType, body string }{
 		{"/counter/counts", "", "application/json; charset=utf-8",
-			`"oops":"not_here","why":"this node serves its own machine only"`},
+			`"message":"this node serves its own machine only","oops":"not_here"`},
 		{streamPath, "text/event-stream", "application/json; charset=utf-8", `"oops":"not_here"`},
 		{"/metrics", "", "application/problem+json", `"status":421,"detail":"this node serves its own machine only"`},
 		{"/_/", "text/html", "text/html; charset=utf-8", "<p>This node serves its own machine only</p>"},

@@ -121,7 +121,7 @@ func TestStreamsOfAUser(t *testing.T) {
 		if err != nil || c.Resp.StatusCode != http.StatusTooManyRequests || c.Resp.Header.Get("Retry-After") != "30" {
 			t.Errorf("%s: %s %v", path, c.Resp.Status, c.Resp.Header)
 		}
-		want := `"oops":"stream_limit","why":"You have 16 open streams, the most allowed: close one first."`
+		want := `"message":"You have 16 open streams, the most allowed: close one first.","oops":"stream_limit"`
 		if strings.HasPrefix(path, "/_/") {
 			want = `"code":"stream_limit"`
 		}

@@ -31,7 +31,7 @@ func Page(c *gin.Context, topic string) error {
 	}
 	who, _ := Identity(c)
 	view = shownTo(who, view)
-	body, err := m.Look.Page(view, m.streamAddress(topic, view), s.nav(c))
+	body, err := m.Look.Page(view, page.Frame{Stream: m.streamAddress(topic, view), Nav: s.nav(c), Offline: m.offline(c)})
 	return HTML(c, http.StatusOK, body, err)
 }
 
@@ -88,7 +88,7 @@ func (m *mounted) streamAddress(topic string, v page.View) string {
 	for _, p := range v.Parts {
 		have = append(have, p.ID+"."+p.Hash)
 	}
-	q := url.Values{"app": {m.Name}, "have": {strings.Join(have, " ")}}
+	q := url.Values{"app": {m.Name}, "have": {strings.Join(have, " ")}, "version": {m.release()}}
 	if topic != "" {
 		q.Set("page", topic)
 	}

@@ -43,7 +43,7 @@ func (s *Server) streamPage(c *gin.Context) error {
 		return err
 	}
 	sub, unsubscribe := s.events.Subscribe(sse.Topic{App: m.Name, Name: topic}, true)
-	p := &pageStream{s: s, sub: sub, watch: watch, have: map[string]string{}, expires: streamsUntil(c)}
+	p := &pageStream{s: s, sub: sub, watch: watch, have: map[string]string{}, expires: streamsUntil(c), version: c.Query("version")}
 	p.who, _ = Identity(c)
 	if c.GetHeader("Last-Event-ID") == "" { // a page that comes again has newer parts than its address says
 		p.have = parseHave(c.Query("have"))
@@ -87,6 +87,7 @@ type pageStream struct {
 
 	expires time.Time // of the reader's token; zero: never
 	watch   *watch
+	version string // that sent the page; empty: one that did not say
 }
 
 // pageParts is what goes to the page.
@@ -102,6 +103,9 @@ type pagePart struct {
 
 func (p *pageStream) run(ctx context.Context) error {
 	if err := p.out.Open(); err != nil {
+		return err
+	}
+	if err := p.renew(); err != nil {
 		return err
 	}
 	spoke := p.s.wall.Now()
@@ -130,6 +134,19 @@ func (p *pageStream) run(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// renew tells a page that a former version of the node has sent it.
+func (p *pageStream) renew() error {
+	now := p.watch.app.release()
+	if p.version == "" || p.version == now {
+		return nil
+	}
+	data, err := json.Marshal(map[string]string{"version": now})
+	if err != nil {
+		return fmt.Errorf("encode version: %w", err)
+	}
+	return p.out.Send(sse.NewFrame("version", 0, data))
 }
 
 // beat says something when nothing was said for a while, so that the reader knows that the way is open. It gives when

@@ -113,7 +113,7 @@ func (s *Server) fail(c *gin.Context, err error) {
 	}
 	f := FailureOf(err)
 	h := c.Writer.Header()
-	for _, name := range []string{"ETag", "Cache-Control", "Content-Type", "Content-Length"} {
+	for _, name := range []string{headerCloud, "ETag", "Cache-Control", "Content-Type", "Content-Length"} {
 		h.Del(name)
 	}
 	h.Set("Cache-Control", "no-store")
@@ -121,6 +121,9 @@ func (s *Server) fail(c *gin.Context, err error) {
 		h.Set("Retry-After", f.retry)
 	}
 	f.RequestID = requestID(c)
+	if s.cfg.Store != nil && !safe(c.Request) { // who holds writes back can tell our refusal from that of something on the way
+		h.Set(headerNode, s.cfg.Store.Node())
+	}
 	m := s.appAt(c.Request.URL.Path)
 	switch {
 	case m != nil && m.Problem != nil:

@@ -38,7 +38,7 @@ func (m *mounted) routes() (all []placed) {
 	for _, r := range append(m.documentRoutes(), m.Routes...) {
 		add(m.prefix, r)
 	}
-	for _, r := range m.Pages {
+	for _, r := range append(m.offlineRoutes(), m.Pages...) {
 		add(m.prefix+"/-", r)
 	}
 	return all
@@ -58,6 +58,7 @@ func (s *Server) nodeRoutes() []Route {
 		{Method: "GET", Path: "/_/docs/:name/:file", Access: Public, Do: s.getDocsFile, Quiet: true},
 		{Method: "GET", Path: "/_/stream", Access: User, Do: s.streamPage, Stream: true},
 		{Method: "GET", Path: "/_/assets/:version/:name", Access: Public, Do: s.getAsset, Quiet: true},
+		{Method: "GET", Path: "/_/writes/:node/:seq", Access: User, Do: s.getWritten, Quiet: true},
 		{Method: "GET", Path: "/_/api/hub", Access: Admin, Do: getHub},
 	}...)
 	for _, r := range OperatorRoutes() {

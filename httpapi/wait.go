@@ -17,8 +17,14 @@ import (
 const (
 	// maxWait is the longest that a client can have its answer held back.
 	maxWait = 30 * time.Second
+	// lookWithin is how long it takes to look whether the cloud has a write, where the client does not want to wait.
+	lookWithin = 100 * time.Millisecond
 	// headerSeq names the journal record of a write, by which it can be asked for.
 	headerSeq = "Touchline-Seq"
+	// headerNode names the node that has taken a write, or refused one.
+	headerNode = "Touchline-Node"
+	// headerCloud says how far a write has come: see the states of written.
+	headerCloud = "Touchline-Cloud"
 
 	keyAccepted = "touchline.accepted"
 )
@@ -36,10 +42,27 @@ func (s *Server) write(c *gin.Context, do func(tx *store.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	if seq != before {
+	return s.written(c, seq, seq != before)
+}
+
+// How far a write has come, in the header and for who asks later.
+const (
+	cloudNone      = "none"      // the node has no cloud: its own commit is the end
+	cloudWaiting   = "waiting"   // it will be sent
+	cloudConfirmed = "confirmed" // the cloud has it
+)
+
+// written says under which record a write was committed, and waits for the cloud as the request prefers.
+func (s *Server) written(c *gin.Context, seq uint64, wrote bool) error {
+	if wrote {
 		c.Header(headerSeq, strconv.FormatUint(seq, 10))
+		c.Header(headerCloud, cloudWaiting)
 	}
-	return s.awaitCloud(c, seq, seq != before)
+	c.Header(headerNode, s.cfg.Store.Node())
+	if s.cfg.Sync == nil {
+		c.Header(headerCloud, cloudNone)
+	}
+	return s.awaitCloud(c, seq, wrote)
 }
 
 // awaitCloud does what the request prefers. Without a cloud the commit here is all there is to wait for.
@@ -55,7 +78,7 @@ func (s *Server) awaitCloud(c *gin.Context, seq uint64, wrote bool) error {
 		return nil
 	}
 	s.holdOpen(c, within)
-	ctx, cancel := context.WithTimeout(c.Request.Context(), within)
+	ctx, cancel := context.WithTimeout(c.Request.Context(), max(within, lookWithin))
 	defer cancel()
 	stop := context.AfterFunc(s.draining, cancel)
 	defer stop()
@@ -65,6 +88,7 @@ func (s *Server) awaitCloud(c *gin.Context, seq uint64, wrote bool) error {
 		return &refusedError{refused}
 	case err == nil:
 		c.Header("Preference-Applied", applied)
+		c.Header(headerCloud, cloudConfirmed)
 		return nil
 	case c.Request.Context().Err() == nil && (ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded)):
 		c.Header("Preference-Applied", applied)

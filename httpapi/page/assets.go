@@ -25,9 +25,9 @@ type Asset struct {
 	Body []byte
 }
 
-// loadAssets reads the embedded files and adds those of an application. Version is the hash of them all: it stands in
-// their path, so that they may be cached for ever and modules can still name each other by plain relative paths.
-func loadAssets(more map[string][]byte) (assets map[string]Asset, version string, err error) {
+// loadAssets reads the embedded files and adds those of an application. Version is the hash of them all, and of the templates: it
+// stands in their path, so that they may be cached for ever and modules can still name each other by plain relative paths.
+func loadAssets(more map[string][]byte, templates ...fs.FS) (assets map[string]Asset, version string, err error) {
 	assets = map[string]Asset{}
 	entries, err := fs.ReadDir(assetFiles, "assets")
 	if err != nil {
@@ -48,6 +48,24 @@ func loadAssets(more map[string][]byte) (assets map[string]Asset, version string
 	for _, name := range slices.Sorted(maps.Keys(assets)) {
 		sum.Write(fmt.Appendf(nil, "%s %d\n", name, len(assets[name].Body)))
 		sum.Write(assets[name].Body)
+	}
+	sum.Write(workerScript)
+	for _, files := range templates {
+		if files == nil {
+			continue
+		}
+		err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			body, err := fs.ReadFile(files, path)
+			sum.Write(fmt.Appendf(nil, "%s %d\n", path, len(body)))
+			sum.Write(body)
+			return err
+		})
+		if err != nil {
+			return nil, "", fmt.Errorf("read templates: %w", err)
+		}
 	}
 	return assets, hex.EncodeToString(sum.Sum(nil))[:12], nil
 }

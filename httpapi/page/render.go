@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Part is a piece of a page that is sent again when it changes.
@@ -25,6 +26,7 @@ type View struct {
 	Operator string // id of the part that is for admins alone; empty: all are for everybody
 	Parts    []Part
 	Styles   []string // style sheets beside those of all pages
+	Module   string   // script of the page beside that of its stream; empty: none
 	data     []any    // what each part was made of
 }
 
@@ -64,14 +66,14 @@ func New(l Look) (*Renderer, error) {
 		return nil, fmt.Errorf("parse templates: %w", err)
 	}
 	r := &Renderer{templates: t, base: l.Base}
-	r.assets, r.version, err = loadAssets(l.Assets)
+	r.assets, r.version, err = loadAssets(l.Assets, templateFiles, l.Templates)
 	return r, err
 }
 
 // At is the address of a page.
 func (r *Renderer) At(path string) string { return r.base + path }
 
-// Version is the hash of all assets; it stands in their path.
+// Version is the hash of all assets and templates; it stands in the path of assets.
 func (r *Renderer) Version() string { return r.version }
 
 // Asset returns an asset by its name.
@@ -115,6 +117,15 @@ type Frame struct {
 	Styles []string // style sheets beside page.css
 	Module string   // script of the page; empty: page.js where there is a stream, else none
 	Nav    *Nav     // nil: nothing under the page
+
+	Offline *Offline // nil: the page has no queue and is not kept
+}
+
+// Offline is what a page knows that works while its node is away.
+type Offline struct {
+	Scope  string    // what the addresses of the pages begin with that its worker keeps, with a slash at its end
+	Reader string    // whose page it is, in a form that says nothing of them; empty: nobody's
+	Now    time.Time // by the node's clock
 }
 
 // layout is a frame around what a template has made.
@@ -122,17 +133,17 @@ type layout struct {
 	Frame
 	Assets  string
 	Content template.HTML
+	Row     Waiting // the empty row of the queue
 }
 
-// Page puts a view into its frame. Stream is the address that the page listens to, if any.
-func (r *Renderer) Page(v View, stream string, nav *Nav) ([]byte, error) {
+// Page puts a view into its frame, of which it sets the title, the kind of page, style sheets and script.
+func (r *Renderer) Page(v View, f Frame) ([]byte, error) {
 	parts := make(map[string]template.HTML, len(v.Parts))
 	for _, p := range v.Parts {
 		parts[p.ID] = template.HTML(p.HTML) //nolint:gosec // made by our own templates, which escape
 	}
-	return r.Framed(v.Kind+"-page", map[string]any{"Parts": parts}, Frame{
-		Title: v.Title, Stream: stream, Body: v.Kind, Styles: v.Styles, Nav: nav,
-	})
+	f.Title, f.Body, f.Styles, f.Module = v.Title, v.Kind, v.Styles, v.Module
+	return r.Framed(v.Kind+"-page", map[string]any{"Parts": parts}, f)
 }
 
 // Bare puts a page of one part into its frame, which keeps itself in step by a script (refresh.js) where there is one.
@@ -158,7 +169,7 @@ func (r *Renderer) Framed(name string, data any, f Frame) ([]byte, error) {
 	f.Title += " · touchline"
 	var out bytes.Buffer
 	err := r.templates.ExecuteTemplate(&out, "layout", layout{
-		Frame: f, Assets: "/_/assets/" + r.version + "/",
+		Frame: f, Assets: r.assetPath(),
 		Content: template.HTML(buf.String()), //nolint:gosec // made by our own templates, which escape
 	})
 	if err != nil {

@@ -19,7 +19,7 @@ var arrows = []arrow{
 	{pkg: "edge/node", may: []string{"edge/app", "httpapi/...", "migrations", "sync/...", "store/..."}, tests: []string{builders, apps, "edge/cricket/..."}},
 	{pkg: builders, may: []string{"edge/app", "edge/node", "edge/cricket/...", "httpapi/...", "migrations", "sync/...", "store/..."}},
 
-	{pkg: "httpapi", may: []string{"httpapi/auth", "httpapi/bind", "httpapi/operator", "httpapi/page", "httpapi/session", "httpapi/sse", "store", "store/attr"}},
+	{pkg: "httpapi", may: []string{"httpapi/auth", "httpapi/bind", "httpapi/operator", "httpapi/page", "httpapi/session", "httpapi/sse", "store", "store/attr", "store/idempotency"}},
 	{pkg: "httpapi/bind", may: []string{"store/attr"}},
 	{pkg: "httpapi/sse", may: []string{"store"}},
 	{pkg: "httpapi/page", may: []string{"httpapi/page/colour"}},
@@ -70,11 +70,12 @@ var arrows = []arrow{
 	{pkg: "edge/cricket/replay", may: []string{"edge/cricket", "edge/cricket/replay/recording"}},
 	{pkg: "edge/cricket/replay/recording"},
 	{pkg: "edge/cricket/sportmonks", may: []string{"edge/cricket", "edge/cricket/reference"}, tests: []string{"edge/cricket/replay"}},
-	{pkg: apps, may: []string{"store", "store/expr", "store/attr"}, tests: []string{"edge/cricket/replay", "edge/cricket/sportmonks"}},
+	{pkg: apps, may: []string{"store", "store/expr", "store/attr", "store/idempotency"}, tests: []string{"edge/cricket/replay", "edge/cricket/sportmonks"}},
 
 	{pkg: "store", may: []string{"store/expr", "store/attr"}},
 	{pkg: "store/expr", may: []string{"store/attr"}},
 	{pkg: "store/attr"},
+	{pkg: "store/idempotency", may: []string{"store", "store/attr"}},
 
 	{pkg: "store/storetest/...", may: []string{"store/...", "sync/..."}},
 	{pkg: "internal/testrig/...", may: []string{"store/...", "sync/...", "httpapi/...", "edge/cricket/..."}},

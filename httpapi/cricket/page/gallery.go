@@ -138,7 +138,7 @@ func (r *Renderer) sceneAlone(v page.View) ([]byte, error) {
 	if len(v.Parts) == 1 {
 		return r.Bare(v, nil)
 	}
-	return r.Page(v, "", nil)
+	return r.Page(v, page.Frame{})
 }
 
 func loadScene(name string) (Input, error) {

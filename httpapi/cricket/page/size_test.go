@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+
+	"github.com/touchline/touchline/httpapi/page"
 )
 
 var asset = regexp.MustCompile(`/_/assets/[0-9a-f]+/([a-z0-9.-]+)`)
@@ -30,7 +32,7 @@ func TestFirstLoad(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if body, err = r.Page(v, "/_/stream?app=cricket&page=1", nil); err != nil {
+			if body, err = r.Page(v, page.Frame{Stream: "/_/stream?app=cricket&page=1"}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
+	"github.com/touchline/touchline/httpapi/page"
 )
 
 // Input is everything the match page shows, read in one go.
@@ -43,7 +44,7 @@ type Match struct {
 	Worm     Worm
 	Bars     Bars
 	Table    OverTable
-	Timeline Timeline
+	Timeline page.Timeline
 	Phones   Phones
 	Cards    []InningsCard
 	Node     NodeView

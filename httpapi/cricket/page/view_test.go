@@ -153,7 +153,7 @@ func TestTold(t *testing.T) {
 	}
 	var got []string
 	for _, item := range NewMatch(in).Timeline.Items {
-		got = append(got, item.Key+" "+item.Told)
+		got = append(got, item.Key+" "+item.Note)
 	}
 	want := []string{"d No alert: the hour's budget is spent", "c ", "b Alert to 1 phone", "a Alert to 2 phones"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -162,8 +162,8 @@ func TestTold(t *testing.T) {
 	in.Phones = nil
 	in.Audience.Reached = map[string]int{"a": 7}
 	items := NewMatch(in).Timeline.Items
-	if items[3].Told != "Alert to 7 phones" || items[2].Told != "Alert to no known phone" {
-		t.Errorf("with no phone here it says %q and %q", items[3].Told, items[2].Told)
+	if items[3].Note != "Alert to 7 phones" || items[2].Note != "Alert to no known phone" {
+		t.Errorf("with no phone here it says %q and %q", items[3].Note, items[2].Note)
 	}
 }
 

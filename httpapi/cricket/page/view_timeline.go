@@ -7,13 +7,8 @@ import (
 	"slices"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/httpapi/page"
 )
-
-// Timeline is what happened and who was told, the newest first.
-type Timeline struct {
-	Items []Item
-	Rest  string // what is left out
-}
 
 // How much of a match the timeline tells: the newest events, and of the older ones those that count.
 const (
@@ -21,24 +16,12 @@ const (
 	mostItems   = 60
 )
 
-// Item is one event.
-type Item struct {
-	Key   string
-	Kind  string // style: wicket, boundary, milestone, mark
-	Mark  string
-	Side  string // class of the batting side
-	Over  string
-	Text  string
-	Told  string
-	Alert bool
-	Loud  bool // read out at once: wickets and results
-	At    string
-	Stamp string // machine-readable
-}
-
-func (b *builder) timeline() Timeline {
+// timeline is what happened and who was told.
+func (b *builder) timeline() page.Timeline {
 	told := b.told()
-	var t Timeline
+	t := page.Timeline{
+		ID: "timeline", Title: "What happened", None: "Wickets, boundaries, milestones and results will be listed here, with who was told.",
+	}
 	rest := 0
 	for _, e := range slices.Backward(inOrder(b.in.Events)) {
 		kind, mark := eventMark(string(e.Type))
@@ -46,10 +29,19 @@ func (b *builder) timeline() Timeline {
 			rest++
 			continue
 		}
-		item := Item{
-			Key: e.Key, Kind: kind, Mark: mark, Over: e.Over, Text: e.Text, Alert: e.Alert,
-			Told: b.toldText(&e, cmp.Or(told[e.Key], b.in.Audience.Reached[e.Key])), Loud: kind == "wicket" || kind == "end",
+		item := page.Happening{
+			Key: e.Key, Kind: kind, Mark: mark, Text: e.Text,
+			Note: b.toldText(&e, cmp.Or(told[e.Key], b.in.Audience.Reached[e.Key])), Loud: kind == "wicket" || kind == "end",
 			At: clockTime(e.At), Stamp: e.At.UTC().Format("2006-01-02T15:04:05Z"),
+		}
+		if isIcon(mark) {
+			item.Icon = mark
+		}
+		if e.Over != "" {
+			item.Where = "Over " + e.Over
+		}
+		if e.Alert {
+			item.NoteIcon = "bell"
 		}
 		if n := e.Innings; n >= 1 && n <= len(b.in.Display.Innings) {
 			item.Side = b.side(b.in.Display.Innings[n-1].TeamID).Class
@@ -172,6 +164,11 @@ var eventMarks = map[cricket.EventType][2]string{
 	cricket.EventMatchStart:       {"mark", "play"},
 	cricket.EventCorrection:       {"mark", "dot"},
 	cricket.EventTargetRevised:    {"mark", "dot"},
+}
+
+// isIcon reports whether a sign is an icon, not letters.
+func isIcon(mark string) bool {
+	return slices.Contains([]string{"trophy", "swap", "stumps", "play", "dot"}, mark)
 }
 
 // eventMark returns an event's style and the sign it wears.

@@ -6,6 +6,7 @@ const lost = document.getElementById("link");
 const patience = 8000; // the node speaks at least every two seconds
 
 let last = performance.now();
+let heard = false; // since the page was opened
 let seen = new Set(keys());
 let dropped = false;
 let source = connect(root.dataset.stream);
@@ -22,6 +23,7 @@ function connect(address) {
   });
   es.addEventListener("tick", alive);
   es.addEventListener("gone", () => location.reload());
+  es.addEventListener("version", (e) => renew(JSON.parse(e.data).version));
   es.addEventListener("error", () => {
     showLink();
     // After a break EventSource comes again by itself; after an answer that is no stream it gives up.
@@ -40,6 +42,14 @@ async function again() {
 }
 
 setInterval(showLink, 1000);
+
+// Another version of the node: the page loads itself again, once for each, as its copy may be older. A
+// script of the page may put it off.
+function renew(version) {
+  if (sessionStorage.version === version) return;
+  sessionStorage.version = version;
+  if (document.dispatchEvent(new CustomEvent("touchline:version", { cancelable: true }))) location.reload();
+}
 
 function apply(id, html) {
   const old = document.querySelector(`[data-part="${id}"]`);
@@ -77,6 +87,7 @@ function announce() {
 
 function alive() {
   last = performance.now();
+  heard = true;
   if (dropped) showLink();
 }
 
@@ -84,9 +95,10 @@ function alive() {
 function showLink() {
   const quiet = performance.now() - last;
   dropped = quiet > patience || source.readyState === EventSource.CLOSED;
-  lost.hidden = !dropped;
   root.classList.toggle("is-lost", dropped);
-  if (!dropped) return;
+  const detail = { lost: dropped, quiet, heard };
+  lost.hidden = !document.dispatchEvent(new CustomEvent("touchline:link", { cancelable: true, detail })) || !dropped;
+  if (lost.hidden) return;
   const s = Math.round(quiet / 1000);
   const age = s < 120 ? `${s} s` : `${Math.round(s / 60)} min`;
   lost.lastElementChild.textContent = `No connection to the node. These figures are ${age} old.`;

@@ -1,0 +1,171 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
+)
+
+// A request that comes again gets the first one's answer, with the record of the first, and writes nothing; one that says
+// something else under its key is refused, as is a key that is none.
+func TestIdempotencyKey(t *testing.T) {
+	settled := true
+	s := keeping(t, func(ctx context.Context) (uint64, error) {
+		if settled {
+			return 0, nil
+		}
+		<-ctx.Done()
+		return 0, ctx.Err()
+	})
+	post := func(body string, headers ...string) *httptest.ResponseRecorder {
+		return web.Ask(s.Handler(), "POST", "/counter/counts/c9", body, headers...)
+	}
+	before := s.cfg.Store.Seq()
+	first := post(`{"by":2}`, "Idempotency-Key", " k1 ")
+	written := s.cfg.Store.Seq()
+	if first.Code != 201 || written-before != 2 || first.Header().Get(headerCloud) != cloudWaiting || first.Header().Get(headerNode) != s.cfg.Store.Node() {
+		t.Fatalf("%d after %d records: %v", first.Code, written-before, first.Header())
+	}
+	for _, tt := range []struct {
+		name, body, key, prefer string
+		settled                 bool
+		status                  int
+		code, cloud             string
+	}{
+		{name: "again", body: `{"by":2}`, key: "k1", status: 201, cloud: cloudWaiting},
+		{name: "again, asking", body: ` { "by" : 2 } `, key: "k1", prefer: "wait=0", status: 202, cloud: cloudWaiting},
+		{name: "again, confirmed", body: `{"by":2}`, key: "k1", prefer: "wait=0", settled: true, status: 201, cloud: cloudConfirmed},
+		{name: "another body", body: `{"by":3}`, key: "k1", status: 409, code: "idempotency_conflict"},
+		{name: "empty", body: `{"by":2}`, key: " ", status: 400, code: "validation"},
+		{name: "long", body: `{"by":2}`, key: strings.Repeat("x", 129), status: 400, code: "validation"},
+		{name: "not printable", body: `{"by":2}`, key: "ключ", status: 400, code: "validation"},
+	} {
+		settled = tt.settled
+		w := post(tt.body, "Idempotency-Key", tt.key, "Prefer", tt.prefer)
+		if w.Code != tt.status || web.Code(w) != tt.code || w.Header().Get(headerCloud) != tt.cloud {
+			t.Errorf("%s: %d %s, cloud %q", tt.name, w.Code, w.Body, w.Header().Get(headerCloud))
+		}
+		if tt.code == "" && (w.Body.String() != first.Body.String() || w.Header().Get(headerSeq) != strconv.FormatUint(before+1, 10)) {
+			t.Errorf("%s: %s after record %s", tt.name, w.Body, w.Header().Get(headerSeq))
+		}
+	}
+	if now := s.cfg.Store.Seq(); now != written {
+		t.Errorf("%d records more", now-written)
+	}
+	if w := post(`{"by":2}`, "Idempotency-Key", "k1", "Idempotency-Key", "k2"); w.Code != 400 {
+		t.Errorf("two keys: %d", w.Code)
+	}
+}
+
+// A row that came from the cloud stands for a write that the cloud has.
+func TestIdempotencyKeyOfAnotherNode(t *testing.T) {
+	s := keeping(t, func(context.Context) (uint64, error) { panic("there is nothing to wait for") })
+	post := func() *httptest.ResponseRecorder {
+		return web.Ask(s.Handler(), "POST", "/counter/counts/c9", `{"by":2}`, "Idempotency-Key", "k1")
+	}
+	post()
+	err := s.cfg.Store.Update(t.Context(), func(tx *store.Tx) error {
+		key := attr.Item{"id": attr.S("once#u0 POST /counter/counts/c9#k1")}
+		item, err := tx.Get("counter-counts", key)
+		if err != nil {
+			return err
+		}
+		item["node"] = attr.S("another")
+		_, err = tx.Put(store.PutItem{Table: "counter-counts", Item: item})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := post(); w.Code != 201 || w.Header().Get(headerCloud) != cloudConfirmed || w.Header().Get(headerSeq) != "" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+}
+
+// A node without a cloud says that its own commit is the end.
+func TestWrittenWithoutACloud(t *testing.T) {
+	cfg, f := config(t)
+	cfg.Store = storetest.Open(t, f.table())
+	s := newServer(t, cfg)
+	if w := web.Ask(s.Handler(), "POST", "/counter/counts/c9", `{"by":2}`, "Prefer", "wait=0"); w.Code != 201 || w.Header().Get(headerCloud) != cloudNone {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+}
+
+func TestOccurredAgo(t *testing.T) {
+	now := time.Date(2026, 7, 4, 15, 0, 0, 0, time.UTC)
+	cfg, f := config(t)
+	cfg.Store = storetest.OpenWith(t, t.TempDir()+"/s.db", store.Options{NoSync: true, Now: func() time.Time { return now }}, f.table())
+	s := newServer(t, cfg)
+	for i, tt := range []struct {
+		ago  string
+		want any // seconds before now, or the code of the error
+	}{
+		{"", 0}, {"0", 0}, {"90.4", 91}, {"43200", 43200}, {"-0.5", 0}, {"-120", 0},
+		{"43201", "occurred_at"}, {"-121", "occurred_at"}, {"1e300", "occurred_at"},
+		{"NaN", "validation"}, {"Inf", "validation"}, {"soon", "validation"}, {"12h", "validation"},
+	} {
+		id := fmt.Sprint("c", i)
+		w := web.Ask(s.Handler(), "POST", "/counter/counts/"+id, `{"by":1}`, headerOccurred, tt.ago)
+		if code, ok := tt.want.(string); ok {
+			if web.Code(w) != code {
+				t.Errorf("%q: %d %s, want %s", tt.ago, w.Code, w.Body, code)
+			}
+			continue
+		}
+		err := cfg.Store.View(t.Context(), func(tx *store.Tx) error {
+			item, err := tx.Get(f.table().Name, attr.Item{"id": attr.S(id)})
+			if at, _ := item["at"].Int(); now.Unix()-at != int64(tt.want.(int)) {
+				t.Errorf("%q: %d s before, want %v: %d %s", tt.ago, now.Unix()-at, tt.want, w.Code, w.Body)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Who has sent a write asks what has become of it; a node that has not taken it says so, and is told that it was asked.
+func TestWritten(t *testing.T) {
+	var refused uint64
+	s := keeping(t, func(context.Context) (uint64, error) { return refused, nil })
+	web.Ask(s.Handler(), "POST", "/counter/counts/c9", `{"by":2}`)
+	node, last := s.cfg.Store.Node(), s.cfg.Store.Seq()
+	ask := func(node, seq string) string {
+		w := web.Ask(s.Handler(), "GET", "/_/writes/"+node+"/"+seq, "")
+		if w.Header().Get(headerNode) != s.cfg.Store.Node() {
+			t.Errorf("%s/%s: answered by %q", node, seq, w.Header().Get(headerNode))
+		}
+		return fmt.Sprint(w.Code, " ", strings.TrimSpace(w.Body.String()))
+	}
+	seq := strconv.FormatUint(last, 10)
+	if got := ask(node, seq); got != `200 {"cloud":"confirmed"}` {
+		t.Error(got)
+	}
+	for _, of := range [][2]string{{"another", seq}, {node, strconv.FormatUint(last+1, 10)}, {node, "0"}, {node, "x"}} {
+		if got := ask(of[0], of[1]); !strings.HasPrefix(got, "404 ") || !strings.Contains(got, "unknown_write") {
+			t.Errorf("%v: %s", of, got)
+		}
+	}
+	refused = 7
+	if got := ask(node, seq); !strings.HasPrefix(got, "409 ") || !strings.Contains(got, "refused_by_cloud") {
+		t.Error(got)
+	}
+	refused = 0
+	if _, err := s.cfg.Store.BeginIncarnation(t.Context(), s.cfg.Store.Incarnation()+1); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(node, seq); !strings.HasPrefix(got, "404 ") {
+		t.Errorf("a write of an earlier life: %s", got)
+	}
+}

@@ -1,0 +1,186 @@
+// A page that works while its node is away: its worker, the queue of what people do, and the line that says how old what they see
+// is and what waits. A form with data-queue gives its fields to the queue; a script of the application imports queue for what forms
+// do not say.
+import { Queue } from "./queue.js";
+
+const root = document.documentElement;
+const { scope, reader } = root.dataset;
+const line = document.getElementById("waiting");
+const say = line.querySelector(".waiting__say");
+const note = line.querySelector(".waiting__note");
+const list = line.querySelector(".waiting__list");
+const row = document.getElementById("waiting-row").content;
+
+export const queue = new Queue(scope, reader);
+let link = { lost: false };
+let opened = Date.now(); // when this page was fetched, by this device's clock
+let nodeAhead = Number(root.dataset.now) - opened; // of this device's clock, in ms
+let outdated = false; // the node has another version
+
+// nodeNow is the time by the node's clock, as well as it is known here.
+export const nodeNow = () => Date.now() + nodeAhead;
+
+// Where the page is a copy, its worker has noted when it was made.
+globalThis.caches?.match(location.href).then((copy) => {
+  const at = Number(copy?.headers.get("Touchline-Kept"));
+  if (!at || at > opened) return;
+  opened = at;
+  nodeAhead = Number(root.dataset.now) - at;
+}).catch(() => {});
+
+navigator.serviceWorker?.register(scope + "worker.js", { scope, updateViaCache: "none" }).catch((err) => console.info("no worker:", err.message));
+
+document.addEventListener("submit", async (e) => {
+  const form = e.target;
+  if (!form.matches("form[data-queue]")) return;
+  e.preventDefault();
+  const until = Number(form.dataset.until) || 0;
+  try {
+    await queue.add({
+      path: form.getAttribute("action"), method: form.dataset.queue || "POST", body: fields(form, e.submitter), what: words(form, e.submitter),
+      until: until && until - nodeAhead,
+    });
+    if (form.hasAttribute("data-clear")) form.reset();
+    tell("");
+  } catch (err) {
+    tell(err.message);
+  }
+});
+
+// What a form says, as JSON. A field or button with data-type is a number, or true where it is checked.
+function fields(form, submitter) {
+  const body = {};
+  for (const el of [...form.elements, submitter]) {
+    if (!el?.name || el.disabled || (el.matches("button, input[type=submit]") && el !== submitter)) continue;
+    if (el.type === "radio" && !el.checked) continue;
+    if (el.type === "checkbox") body[el.name] = el.checked;
+    else if (el.dataset.type !== "number") body[el.name] = el.value;
+    else if (el.value !== "") body[el.name] = Number(el.value);
+  }
+  return body;
+}
+
+function words(form, submitter) {
+  return submitter?.dataset.what ?? form.dataset.what ?? submitter?.textContent.trim() ?? "";
+}
+
+let problem = "";
+function tell(text) {
+  problem = text;
+  draw();
+}
+
+list.addEventListener("click", async (e) => {
+  const n = Number(e.target.closest("li")?.dataset.n);
+  if (e.target.closest("[data-retry]")) await queue.retry(n);
+  if (e.target.closest("[data-discard]") && !(await queue.discard(n))) tell("It may have arrived already: it cannot be taken back here.");
+});
+
+const plural = (n, one, many) => `${n} ${n === 1 ? one : many}`;
+
+function age(ms) {
+  const s = Math.max(0, Math.round(ms / 1000));
+  if (s < 120) return `${s} s`;
+  return s < 7200 ? `${Math.round(s / 60)} min` : `${Math.round(s / 3600)} h`;
+}
+
+const states = { queued: "not sent", sending: "being sent", taken: "taken by the node, not confirmed by the cloud", refused: "refused" };
+const troubles = {
+  denied: "This browser keeps nothing: what waits is lost when the page is closed. Keep it open.",
+  full: "The storage of this browser is full: what waits is lost when the page is closed. Keep it open.",
+};
+
+// sentences is what the line says, the worst first; none: it is not needed.
+function sentences() {
+  const mine = queue.entries.filter((e) => e.reader === reader);
+  const unsent = mine.filter((e) => e.state === "queued" || e.state === "sending");
+  const refused = mine.filter((e) => e.state === "refused").length;
+  const taken = mine.filter((e) => e.state === "taken").length;
+  const others = queue.entries.length - mine.length;
+  const out = [];
+  if (problem) out.push(problem);
+  if (link.lost) out.push(`No connection to the node. What you see is ${age(link.heard ? link.quiet : Date.now() - opened)} old.`);
+  if (refused) out.push(`${refused} refused.`);
+  if (unsent.length) out.push(`${unsent.length} not sent, the oldest ${age(Date.now() - unsent[0].at)} ago.`);
+  if (queue.signedOut && unsent.length) out.push("Sign in to send.");
+  if (taken) out.push(`${taken} taken by the node, not confirmed by the cloud yet.`);
+  if (others) out.push(`${plural(others, "write", "writes")} of somebody else: sent when they sign in.`);
+  return out;
+}
+
+function draw() {
+  const said = sentences();
+  line.hidden = said.length === 0;
+  document.body.classList.toggle("has-waiting", !line.hidden);
+  line.classList.toggle("waiting--bad", Boolean(problem || link.lost || queue.signedOut || queue.entries.some((e) => e.state === "refused")));
+  set(say, said.join(" "));
+  const notes = [troubles[queue.trouble], !globalThis.isSecureContext && "Without HTTPS this page cannot be opened while the node is away: keep it open."];
+  set(note, notes.filter(Boolean).join(" "));
+  note.hidden = note.textContent === "";
+  const shown = queue.entries.filter((e) => e.reader === reader).slice(0, 50);
+  const rows = new Map([...list.children].map((li) => [Number(li.dataset.n), li]));
+  for (const e of shown) {
+    const li = rows.get(e.n) ?? list.appendChild(row.cloneNode(true).firstElementChild);
+    rows.delete(e.n);
+    li.dataset.n = e.n;
+    li.dataset.state = e.state;
+    set(li.querySelector(".waits__what"), e.what || e.path);
+    set(li.querySelector(".waits__state"), `${states[e.state]}, ${age(Date.now() - e.at)} ago`);
+    set(li.querySelector(".waits__words"), e.words);
+    li.querySelector("[data-retry]").hidden = e.state !== "refused";
+    li.querySelector("[data-discard]").hidden = e.state !== "refused" && (e.state !== "queued" || e.tried);
+  }
+  for (const li of rows.values()) li.remove();
+}
+
+function set(el, text) {
+  if (el.textContent !== text) el.textContent = text;
+}
+
+queue.addEventListener("change", () => {
+  draw();
+  renew();
+});
+queue.ready.then(draw);
+setInterval(() => {
+  draw();
+  renew();
+}, 1000);
+
+document.addEventListener("touchline:link", (e) => {
+  e.preventDefault();
+  if (link.lost && !e.detail.lost) queue.hurry();
+  link = e.detail;
+});
+document.addEventListener("visibilitychange", () => document.hidden || queue.hurry());
+addEventListener("online", () => queue.hurry());
+addEventListener("beforeunload", (e) => {
+  if (queue.trouble && queue.entries.length) e.preventDefault();
+});
+
+// A new version is loaded when nothing waits to be sent and nobody is at a field.
+function renew() {
+  const at = document.activeElement;
+  const busy = !document.hidden && at?.matches("input, select, textarea");
+  const unsent = queue.entries.some((e) => e.reader === reader && (e.state === "queued" || e.state === "sending"));
+  if (outdated && !busy && !unsent) location.reload();
+}
+
+document.addEventListener("touchline:version", (e) => {
+  navigator.serviceWorker?.getRegistration(scope).then((r) => r?.update()).catch(() => {});
+  e.preventDefault();
+  outdated = true;
+  queue.hurry();
+  queue.ready.then(renew);
+});
+
+// A countdown runs by the node's clock.
+function tick() {
+  for (const el of document.querySelectorAll("time[data-countdown]")) {
+    const s = Math.round((Date.parse(el.dateTime) - nodeNow()) / 1000);
+    const two = (n) => String(n).padStart(2, "0");
+    set(el, s <= 0 ? el.dataset.countdown : `${s >= 3600 ? `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}` : Math.floor(s / 60)}:${two(s % 60)}`);
+  }
+}
+tick();
+setInterval(tick, 1000);
