@@ -33,10 +33,12 @@ type Config struct {
 // DefaultConfig is what holds where nothing is said.
 func DefaultConfig() Config {
 	return Config{
-		DataDir:  "/var/lib/touchline",
-		Listen:   "127.0.0.1:8080",
-		Log:      node.LogConfig{Format: "auto", Level: "info"},
-		HTTP:     node.HTTPConfig{Rate: node.RateConfig{PerMinute: 600, Burst: 120}, MaxStreams: 8192, TrustedProxies: []string{}},
+		DataDir: "/var/lib/touchline",
+		Listen:  "127.0.0.1:8080",
+		Log:     node.LogConfig{Format: "auto", Level: "info"},
+		HTTP: node.HTTPConfig{
+			Rate: node.RateConfig{PerMinute: 600, Burst: 120}, MaxStreams: 8192, TrustedProxies: []string{}, TLS: node.TLSConfig{Mode: "off"},
+		},
 		Auth:     node.AuthConfig{AdminGroup: "admin", Session: node.DefaultSession()},
 		DynamoDB: node.DynamoDBConfig{TTLSweep: store.DefaultSweep},
 		Cloud:    node.DefaultCloud(),
@@ -66,6 +68,12 @@ func (c Config) Problems() []app.Problem {
 	out = append(out, node.IdentityProblems(c.Listen, &c.Auth, &c.HTTP)...)
 	if sameAddress(c.Listen, c.DynamoDB.Listen) {
 		bad("dynamodb.listen", "cannot be the address of listen: choose another port")
+	}
+	if c.DynamoDB.TLS && !c.HTTP.TLS.On() {
+		bad("dynamodb.tls", "needs the certificate of http.tls: http.tls.mode is off")
+	}
+	if plain := c.HTTP.TLS.PlainListen; sameAddress(c.Listen, plain) || sameAddress(c.DynamoDB.Listen, plain) {
+		bad("http.tls.plain_listen", "cannot be the address of listen or dynamodb.listen: choose another port")
 	}
 	out = append(out, c.DynamoDB.Problems()...)
 	switch c.Log.Format {

@@ -23,6 +23,10 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger, agai
 	if p.Cloud, err = c.Cloud.Open(ctx, log); err != nil {
 		return err
 	}
+	if p.TLS, err = c.HTTP.TLS.Open(ctx, c.DataDir, log); err != nil {
+		return err
+	}
+	defer p.TLS.Close()
 	ln, err := node.Listen(ctx, c.Listen, "--listen")
 	if err != nil {
 		return err
@@ -34,6 +38,9 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger, agai
 	}
 	defer p.DynamoDB.Close()
 	p.DynamoDB.Limit(dynamodb)
+	if c.DynamoDB.TLS {
+		p.DynamoDB.Secure(p.TLS.Source)
+	}
 	n, err := node.Open(ctx, c.DataDir, p)
 	if err != nil {
 		return err
@@ -41,7 +48,7 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger, agai
 	if err := secretfile.Check(c.DataDir); err != nil {
 		log.Warn("the data directory is open to other users: chmod 700", "dir", c.DataDir, "err", err.Error())
 	}
-	home := "http://" + reachable(ln.Addr().String())
+	home := c.home(ln.Addr().String())
 	var documents []string
 	for _, a := range p.Apps {
 		documents = append(documents, home+strings.TrimSuffix(a.Settings.Path(), "/")+"/openapi.yaml")
@@ -55,6 +62,11 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger, agai
 		if err := n.Reconfigure(next.HTTP, next.Auth.APIKey, http); err != nil {
 			return err
 		}
+		if p.TLS != nil {
+			if err := p.TLS.Source.Reload(); err != nil {
+				return err
+			}
+		}
 		return again.Level.UnmarshalText([]byte(next.Log.Level))
 	}}
 	stop := r.start(ctx)
@@ -62,6 +74,17 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger, agai
 	stop()
 	log.Info("stopped")
 	return err
+}
+
+// home is where the node is reached at an address.
+func (c Config) home(addr string) string {
+	switch {
+	case c.HTTP.PublicURL != "":
+		return c.HTTP.PublicURL
+	case c.HTTP.TLS.On():
+		return "https://" + reachable(addr)
+	}
+	return "http://" + reachable(addr)
 }
 
 // connections is how many connections the node's own address and the DynamoDB endpoint may have open, in a process that may

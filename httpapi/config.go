@@ -33,6 +33,9 @@ type Config struct {
 	Proxies []netip.Prefix // whose X-Forwarded-For and X-Forwarded-Proto are believed; none: nobody's
 	Sync    operator.Sync  // nil: there is no cloud
 
+	TLS       *TLS   // nil: plain HTTP
+	PublicURL string // where people reach the node, such as https://scores.example; empty: wherever they do
+
 	Node    func() operator.NodeStatus                 // nil: only what httpapi knows itself
 	Ready   func(ctx context.Context) []operator.Check // nil: ready while it runs
 	Metrics *prometheus.Registry                       // nil: an empty one of its own

@@ -57,6 +57,9 @@ func (s *Server) getReady(c *gin.Context) error {
 // checks are the node's and its applications', and whether the server is about to end.
 func (s *Server) checks(ctx context.Context) []operator.Check {
 	checks := s.cfg.Ready(ctx)
+	if s.cfg.TLS != nil {
+		checks = append(checks, s.cfg.TLS.check(s.wall.Now()))
+	}
 	for _, m := range s.apps {
 		if m.Ready != nil {
 			checks = append(checks, m.Ready(ctx)...)
@@ -86,6 +89,10 @@ func notReady(failed []string) error {
 func (s *Server) nodeStatus() operator.NodeStatus {
 	n := s.cfg.Node()
 	n.Streams = s.events.Count()
+	if t := s.cfg.TLS; t != nil {
+		state := t.Source.State()
+		n.Certificate = &state
+	}
 	n.Journal = operator.JournalStatus{First: s.cfg.Journal.FirstSeq(), Last: s.cfg.Journal.Seq()}
 	return n
 }

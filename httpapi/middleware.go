@@ -37,14 +37,19 @@ func requestID(c *gin.Context) string { return c.GetString(keyRequestID) }
 
 type elsewhereKey struct{}
 
-// elsewhere answers a request for another machine's name as every other error.
+// elsewhere answers a request for another machine's name.
 func (s *Server) elsewhere(w http.ResponseWriter, r *http.Request) {
-	s.handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), elsewhereKey{}, true)))
+	s.misdirected(w, r, rebind.Refusal)
+}
+
+// misdirected answers a request that this port does not take, as every other error.
+func (s *Server) misdirected(w http.ResponseWriter, r *http.Request, why string) {
+	s.handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), elsewhereKey{}, why)))
 }
 
 func (s *Server) notElsewhere(c *gin.Context) {
-	if c.Request.Context().Value(elsewhereKey{}) != nil {
-		s.fail(c, fault.New(fault.Invalid, notHere, rebind.Refusal))
+	if why, ok := c.Request.Context().Value(elsewhereKey{}).(string); ok {
+		s.fail(c, &fault.Error{Kind: fault.Invalid, Code: notHere, Message: why})
 	}
 }
 

@@ -76,6 +76,9 @@ func (s *Server) readState(ctx context.Context) (out operator.State, err error) 
 			return out, err
 		}
 	}
+	if s.cfg.TLS != nil {
+		out.Certificate = s.cfg.TLS.Source.State()
+	}
 	out.Judge(s.checks(ctx), problems)
 	return out, nil
 }

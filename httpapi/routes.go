@@ -46,7 +46,7 @@ func (m *mounted) routes() (all []placed) {
 
 // nodeRoutes are the node's own.
 func (s *Server) nodeRoutes() []Route {
-	all := append(s.signInRoutes(), []Route{
+	all := append(append(s.signInRoutes(), s.caRoutes()...), []Route{
 		{Method: "GET", Path: "/livez", Access: Public, Do: s.getLive, Quiet: true},
 		{Method: "GET", Path: "/readyz", Access: Public, Do: s.getReady, Quiet: true},
 		{Method: "GET", Path: "/statusz", Access: Admin, Do: s.getStatus, Quiet: true},

@@ -19,7 +19,6 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/connlimit"
 	"github.com/touchline/touchline/internal/fault"
-	"github.com/touchline/touchline/internal/rebind"
 )
 
 // The time-outs of a connection. Streams set their write deadline forward themselves.
@@ -44,6 +43,7 @@ type Server struct {
 	scrape  http.Handler
 	state   stateCache
 	handler http.Handler
+	port    string // that Run serves on
 	limits  atomic.Pointer[limits]
 	readers readers
 
@@ -135,7 +135,8 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // Run serves on ln until ctx ends, which is no error. It first turns readers away (/readyz says no), ends the streams,
 // lets requests finish for a while, and returns when everything it started has ended. A server runs once.
 func (s *Server) Run(ctx context.Context, ln net.Listener) error {
-	srv := NewHTTPServer(rebind.Guard(ln, s.handler, s.elsewhere), s.log)
+	s.port = portOf(ln.Addr().String())
+	srv := NewHTTPServer(s.atPort(ln), s.log)
 	guarded := s.conns.Guard(srv, ln)
 	eventsCtx, stopEvents := context.WithCancel(context.WithoutCancel(ctx))
 	var loops sync.WaitGroup
@@ -144,6 +145,7 @@ func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 		defer leave()
 		s.events.Run(eventsCtx)
 	})
+	guarded = s.listen(eventsCtx, srv, guarded, loops.Go)
 	serving, served := context.WithCancelCause(ctx)
 	loops.Go(func() { served(srv.Serve(guarded)) })
 	<-serving.Done()

@@ -27,7 +27,7 @@ func newRoot() *cobra.Command {
 	shell := &app.Shell{Version: buildInfo().Version, DefaultFile: defaultFile, DataDir: edge.DefaultConfig().DataDir, Load: loadFor}
 	of := edge.Commands(shell)
 	root.AddCommand(newServe(), newDynamoDB(), newBackup(), newRestore(), newCheck(), newCompact(), newMigrate(of.Migrate), newSync(),
-		newConflicts(), newConfig(), newToken(), newVersion())
+		newConflicts(), newConfig(), newToken(), newTLS(), newVersion())
 	root.AddCommand(of.Root...)
 	return root
 }

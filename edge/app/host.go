@@ -27,7 +27,8 @@ type Host struct {
 	Sync    Sync // nil: the node has no cloud
 	Observe bool // without the cloud the node goes on for its own readers (cloud.offline: observe)
 
-	Version string
+	Version   string
+	PublicURL string // where people reach the node, for links in what it sends (http.public_url); empty: nobody has said
 	// Maintain begins something with the store that is done one at a time, as a backup is; done ends it.
 	Maintain func() (done func(), err error)
 

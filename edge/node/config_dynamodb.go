@@ -17,6 +17,7 @@ import (
 type DynamoDBConfig struct {
 	Listen string `koanf:"listen"` // empty: there is none
 	Auth   string `koanf:"auth"`   // file of keys and what each may do; empty: whoever can connect may do everything
+	TLS    bool   `koanf:"tls"`    // HTTPS with the certificate of http.tls; plain HTTP from this machine only
 	Inject string `koanf:"inject"` // file of faults to answer with; empty: none
 
 	TTLSweep time.Duration `koanf:"ttl_sweep"` // how often items past their TTL are deleted; 0: store.DefaultSweep

@@ -21,6 +21,10 @@ type HTTPConfig struct {
 	Rate       RateConfig `koanf:"rate"`
 	MaxStreams int        `koanf:"max_streams"` // event streams open at once
 
+	// PublicURL is where people reach the node, such as https://scores.example: links that leave it, and redirects, begin with it.
+	PublicURL string    `koanf:"public_url"`
+	TLS       TLSConfig `koanf:"tls"`
+
 	// Addresses and networks (CIDR) of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.
 	TrustedProxies []string `koanf:"trusted_proxies"`
 }
@@ -108,5 +112,8 @@ func (h HTTPConfig) Problems() (out []app.Problem) {
 			bad("trusted_proxies", "%s", err)
 		}
 	}
-	return out
+	if p := publicURLProblem(h.PublicURL); p != "" {
+		bad("public_url", "%s", p)
+	}
+	return append(out, h.TLS.problems()...)
 }

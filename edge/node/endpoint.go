@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
 	"github.com/touchline/touchline/httpapi/dynamoapi/sigv4"
 	"github.com/touchline/touchline/httpapi/operator"
+	"github.com/touchline/touchline/internal/certs"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -26,6 +28,7 @@ type Endpoint struct {
 	files    []*watchedFile   // of both
 	most     int              // connections open at once; 0: the API's default
 	reset    dynamoapi.ResetAccess
+	tls      *tls.Config // nil: plain HTTP
 
 	api *dynamoapi.API // nil until there is a store
 }
@@ -127,7 +130,7 @@ func (e *Endpoint) Limit(most int) {
 func (e *Endpoint) Open(s *store.Store, policy store.Policy, owned ...store.TableSpec) {
 	e.api = dynamoapi.New(dynamoapi.Config{
 		Store: s, Policy: policy, Owned: owned, Verifier: e.verifier, Faults: e.faults, Reset: e.reset, Logger: e.log,
-		MaxConnections: e.most,
+		MaxConnections: e.most, TLS: e.tls,
 	})
 }
 
@@ -190,6 +193,14 @@ func CauseOf(ctx context.Context) error {
 		return cause
 	}
 	return nil
+}
+
+// Secure has the endpoint speak TLS with a certificate that somebody else keeps.
+func (e *Endpoint) Secure(s certs.Source) {
+	if e != nil {
+		e.tls = certs.Config(s)
+		e.tls.NextProtos = []string{"http/1.1"} // as DynamoDB's own endpoint
+	}
 }
 
 // ResetBy lets a program empty the tables over HTTP.

@@ -2,6 +2,8 @@ package node
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/touchline/touchline/internal/certs"
 )
 
 // figure is one number of the node as a metric.
@@ -75,4 +77,11 @@ func (c *nodeCollector) Collect(ch chan<- prometheus.Metric) {
 	for _, f := range c.figures {
 		ch <- prometheus.MustNewConstMetric(f.desc, f.kind, f.value(r))
 	}
+}
+
+// certificateMetric is when the certificate of HTTPS expires.
+func certificateMetric(s certs.Source) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "touchline_tls_certificate_expiry_timestamp_seconds", Help: "When the certificate of HTTPS expires; 0: there is none yet.",
+	}, func() float64 { return max(0, float64(s.State().NotAfter.Unix())) })
 }

@@ -40,6 +40,7 @@ type Parts struct {
 	Apps []*app.App // those that run
 
 	HTTP HTTPConfig
+	TLS  *httpapi.TLS           // nil: plain HTTP
 	Auth AuthMaker              // nil: nobody can sign in
 	Demo func() (string, error) // signs in whoever comes from this machine; nil: nobody
 
@@ -164,6 +165,9 @@ func (n *Node) assemble(ctx context.Context) error {
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	metrics.MustRegister(n.collector())
+	if t := n.parts.TLS; t != nil {
+		metrics.MustRegister(certificateMetric(t.Source))
+	}
 	if e := n.parts.DynamoDB; e != nil {
 		e.Open(n.store, store.PolicyIntent, n.schema.Tables...)
 		metrics.MustRegister(e.api)
@@ -196,7 +200,7 @@ func (n *Node) assemble(ctx context.Context) error {
 func (n *Node) host(a *app.App, metrics *prometheus.Registry) *app.Host {
 	h := &app.Host{
 		Node: n.store.Node(), Store: n.store, Clock: n.parts.Clock, Log: n.parts.Log, Metrics: metrics,
-		Leases: n.locksOf(a).pool, Work: n.work, Version: n.parts.Version, Maintain: n.upkeep.Maintain,
+		Leases: n.locksOf(a).pool, Work: n.work, Version: n.parts.Version, PublicURL: n.parts.HTTP.PublicURL, Maintain: n.upkeep.Maintain,
 	}
 	if n.sync != nil {
 		h.Sync, h.Observe = n.sync, n.parts.Cloud.Config.Offline == offlineObserve

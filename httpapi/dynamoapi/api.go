@@ -3,6 +3,7 @@ package dynamoapi
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"time"
@@ -28,6 +29,8 @@ type Config struct {
 	Reset    ResetAccess      // who may empty the database in one request
 
 	MaxConnections int // open at once; 0: DefaultConnections
+
+	TLS *tls.Config // nil: plain HTTP. Else the port takes plain HTTP from this machine only
 
 	Now    func() time.Time // nil: the wall clock
 	Logger *slog.Logger     // nil: nobody is told

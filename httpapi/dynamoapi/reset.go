@@ -55,11 +55,17 @@ func (a *API) noReset(r *http.Request) string {
 	case ResetFromAnywhere:
 		return ""
 	case ResetFromLoopback:
-		if from, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && from.Addr().Unmap().IsLoopback() {
+		if fromLoopback(r) {
 			return ""
 		}
 		return "Only programs on the endpoint's machine may reset; --remote-reset lets others"
 	default:
 		return "Reset is off; touchline dynamodb --any-key turns it on"
 	}
+}
+
+// fromLoopback reports whether a program on this machine asks.
+func fromLoopback(r *http.Request) bool {
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && from.Addr().Unmap().IsLoopback()
 }

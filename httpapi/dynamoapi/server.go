@@ -20,6 +20,7 @@ import (
 
 	"github.com/touchline/touchline/httpapi/dynamoapi/sigv4"
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
+	"github.com/touchline/touchline/internal/certs"
 	"github.com/touchline/touchline/internal/connlimit"
 	"github.com/touchline/touchline/internal/rebind"
 )
@@ -40,10 +41,14 @@ const (
 // Run serves on ln until ctx ends, which is no error. Requests that have begun are finished, within a limit.
 func (a *API) Run(ctx context.Context, ln net.Listener) error {
 	srv := &http.Server{
-		Handler: rebind.Guard(ln, a, elsewhere), ReadHeaderTimeout: readHeaderWithin, ReadTimeout: readWithin, WriteTimeout: answerWithin,
+		Handler: rebind.Guard(ln, a.byTLS(a), elsewhere), ReadHeaderTimeout: readHeaderWithin, ReadTimeout: readWithin, WriteTimeout: answerWithin,
 		IdleTimeout: idleFor, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(a.cfg.Logger.Handler(), slog.LevelDebug),
 	}
 	guarded := connlimit.New(connlimit.Config{Port: "dynamodb", Most: a.cfg.MaxConnections, Log: a.cfg.Logger}).Guard(srv, ln)
+	if a.cfg.TLS != nil {
+		srv.TLSConfig = a.cfg.TLS
+		guarded = certs.Listen(guarded, a.cfg.TLS)
+	}
 	serving, served := context.WithCancelCause(ctx)
 	var loop sync.WaitGroup
 	loop.Go(func() { served(srv.Serve(guarded)) })
@@ -59,6 +64,22 @@ func (a *API) Run(ctx context.Context, ln net.Listener) error {
 		return fmt.Errorf("serve: %w", context.Cause(serving))
 	}
 	return err
+}
+
+// byTLS refuses what comes from another machine in the clear, where the port speaks TLS: a program cannot be sent on, its
+// signature is for the address that it asked.
+func (a *API) byTLS(h http.Handler) http.Handler {
+	if a.cfg.TLS == nil {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.TLS == nil && !fromLoopback(r) {
+			e := refuseWith(http.StatusForbidden, ofCoral+"AccessDeniedException", "this endpoint answers other machines by https:// only")
+			send(w, r, e.Status, e.Wire())
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 // elsewhere refuses a request for another machine's name, with the error that the model has for that.

@@ -3,9 +3,11 @@ package operator
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/internal/certs"
 )
 
 // State is how a node is doing, for its operator.
@@ -17,9 +19,11 @@ type State struct {
 	Apps     map[string]any `json:"apps"` // what each application says of itself, by name
 
 	// Of the page alone: the routes of the cloud have them.
-	Sync      SyncStatus   `json:"-"`
-	Conflicts []Conflict   `json:"-"` // open ones, the newest
-	Tables    []page.Table `json:"-"` // the applications'
+	Sync SyncStatus `json:"-"`
+
+	Certificate certs.State  `json:"-"` // zero: plain HTTP
+	Conflicts   []Conflict   `json:"-"` // open ones, the newest
+	Tables      []page.Table `json:"-"` // the applications'
 }
 
 // Streams counts event streams.
@@ -73,6 +77,9 @@ func (s *State) Page() page.OperatorInput {
 	node := page.Table{ID: "node", Title: "Node", Heads: []string{"What", "Figure"}, Rows: [][]string{
 		{"Version", s.Version}, {"Streams", fmt.Sprintf("%d of %d", s.Streams.Open, s.Streams.Limit)},
 	}}
+	if c := &s.Certificate; c.Kind != "" {
+		node.Rows = append(node.Rows, []string{"Certificate", fmt.Sprintf("%s, until %s, for %s", c.Kind, c.NotAfter.Format(time.DateOnly), strings.Join(c.Names, ", "))})
+	}
 	// A new slice: a state is kept, and shown to several at once.
 	tables := slices.Concat(s.Tables, []page.Table{cloudTable(s)}, cloudTables(s), []page.Table{node})
 	return page.OperatorInput{At: Clock(s.At, s.At), Problems: s.Problems, Tables: tables}

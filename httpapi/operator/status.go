@@ -5,6 +5,7 @@ import (
 
 	"github.com/touchline/touchline/httpapi/dynamoapi"
 	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
+	"github.com/touchline/touchline/internal/certs"
 	"github.com/touchline/touchline/store"
 )
 
@@ -21,6 +22,7 @@ type NodeStatus struct {
 	Goroutines    int             `json:"goroutines"`
 	Streams       int             `json:"streams"` // SSE clients; filled in by httpapi
 	Clock         ClockStatus     `json:"clock"`
+	Certificate   *certs.State    `json:"certificate,omitempty"` // nil: plain HTTP
 }
 
 // CloudStatus is how far the node is in step with the cloud.

@@ -17,6 +17,15 @@ func TestGuard(t *testing.T) {
 	there := fakeListener{}
 	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	refuse := func(w http.ResponseWriter, _ *http.Request) { http.Error(w, Refusal, http.StatusMisdirectedRequest) }
+	public := func(host string) int {
+		r, w := httptest.NewRequest(http.MethodGet, "/", nil), httptest.NewRecorder()
+		r.Host = host
+		Guard(here, ok, refuse, "scores.example").ServeHTTP(w, r)
+		return w.Code
+	}
+	if public("Scores.example:443") != http.StatusNoContent || public("evil.com") != http.StatusMisdirectedRequest {
+		t.Error("the name under which people reach it, and no other, is its own")
+	}
 	for host, want := range map[string]int{
 		"127.0.0.1:8080": http.StatusNoContent, "localhost": http.StatusNoContent, "LOCALHOST.:80": http.StatusNoContent,
 		"[::1]:8080": http.StatusNoContent, "node.localhost:1": http.StatusNoContent, "127.9.9.9": http.StatusNoContent,

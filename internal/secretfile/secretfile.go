@@ -1,4 +1,4 @@
-// Package secretfile reads files that hold secrets: keys, API keys, tokens. One rule holds for all of them, and for the
+// Package secretfile reads and writes files that hold secrets: keys, API keys, tokens. One rule holds for all of them, and for the
 // data directory: only its owner may change it, and nobody outside its owner and group may read it. Windows has no such
 // modes; there the rule holds nothing.
 package secretfile
@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 )
 
@@ -66,4 +67,22 @@ func judge(info fs.FileInfo) error {
 		return ErrReadable
 	}
 	return nil
+}
+
+// Write puts a file that only its owner can read in the place of another, or where there was none. A crash leaves the one or
+// the other, whole.
+func Write(name string, content []byte) error {
+	draft, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.tmp") // with the mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = draft.Write(content)
+	err = errors.Join(err, draft.Sync(), draft.Close())
+	if err == nil {
+		err = os.Rename(draft.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(draft.Name())
+	}
+	return err
 }

@@ -1,0 +1,119 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+
+	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/certs"
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// The ways to a certificate: http.tls.mode.
+const (
+	tlsOff   = "off"
+	tlsFiles = "files"
+	tlsLocal = "local"
+)
+
+// TLSConfig is how the node speaks HTTPS.
+type TLSConfig struct {
+	Mode  string   `koanf:"mode"`  // off, files or local
+	Cert  string   `koanf:"cert"`  // of files: the certificate and its chain, in PEM
+	Key   string   `koanf:"key"`   // of files
+	Hosts []string `koanf:"hosts"` // of local: names and addresses besides this machine's own
+
+	PlainListen string `koanf:"plain_listen"` // a second address, such as :80, that sends browsers on to HTTPS; empty: none
+}
+
+// On reports whether the node speaks HTTPS.
+func (c *TLSConfig) On() bool { return c.Mode != "" && c.Mode != tlsOff }
+
+// Open makes the section's certificate; nil: the node speaks no TLS.
+func (c *TLSConfig) Open(ctx context.Context, dataDir string, log *slog.Logger) (*httpapi.TLS, error) {
+	switch c.Mode {
+	case tlsFiles:
+		files, err := certs.OpenFiles(c.Cert, c.Key, clock.Real(), log)
+		if err != nil {
+			return nil, err
+		}
+		return c.withPlain(ctx, &httpapi.TLS{Source: files})
+	case tlsLocal:
+		ca, err := certs.OpenCA(dataDir)
+		if err != nil {
+			return nil, err
+		}
+		for _, host := range c.Hosts {
+			if !ca.MayName(host) {
+				return nil, fault.New(fault.Invalid, "bad_host", "http.tls.hosts: the CA of this node was made without %s: make a new one "+
+					"(touchline tls init --replace), and give it to every device", host)
+			}
+		}
+		local, err := certs.OpenLocal(ca, c.Hosts, clock.Real(), log)
+		if err != nil {
+			return nil, err
+		}
+		return c.withPlain(ctx, &httpapi.TLS{Source: local, CA: ca})
+	}
+	return nil, nil //nolint:nilnil // none was asked for
+}
+
+// withPlain takes the second port.
+func (c *TLSConfig) withPlain(ctx context.Context, t *httpapi.TLS) (_ *httpapi.TLS, err error) {
+	if c.PlainListen != "" {
+		t.Plain, err = Listen(ctx, c.PlainListen, "http.tls.plain_listen")
+	}
+	return t, err
+}
+
+// problems returns what is wrong with the section.
+func (c *TLSConfig) problems() (out []app.Problem) {
+	bad := func(key, format string, args ...any) {
+		out = append(out, app.Problem{Key: "http.tls." + key, Text: fmt.Sprintf(format, args...)})
+	}
+	switch c.Mode {
+	case "", tlsOff, tlsLocal:
+	case tlsFiles:
+		if c.Cert == "" || c.Key == "" {
+			bad("mode", "files needs http.tls.cert and http.tls.key")
+		} else if _, err := certs.ReadPair(c.Cert, c.Key); err != nil {
+			bad("cert", "%s", err)
+		}
+	default:
+		bad("mode", "must be off, files or local, not %q", c.Mode)
+	}
+	if c.Mode != tlsFiles && (c.Cert != "" || c.Key != "") {
+		bad("cert", "cert and key are for http.tls.mode files")
+	}
+	for _, host := range c.Hosts {
+		if !certs.ValidHost(host) && net.ParseIP(host) == nil {
+			bad("hosts", "%q is no host name in lower case, and no address", host)
+		}
+	}
+	if c.PlainListen != "" {
+		if _, err := IsLoopback(c.PlainListen); err != nil {
+			bad("plain_listen", "%s", err)
+		} else if !c.On() {
+			bad("plain_listen", "needs http.tls.mode: without it the node has nothing to send browsers to")
+		}
+	}
+	return out
+}
+
+// publicURLProblem is what is wrong with the address of a node; empty: nothing.
+func publicURLProblem(raw string) string {
+	if raw == "" {
+		return ""
+	}
+	u, err := url.Parse(raw)
+	if err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") && raw == u.Scheme+"://"+u.Host &&
+		(certs.ValidHost(u.Hostname()) || net.ParseIP(u.Hostname()) != nil) {
+		return ""
+	}
+	return fmt.Sprintf("must be the beginning of an address, such as https://scores.example, in lower case and without a path, not %q", raw)
+}

@@ -1,0 +1,110 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+	"text/template"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+	"rsc.io/qr"
+
+	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/internal/certs"
+	"github.com/touchline/touchline/internal/fault"
+)
+
+// pathCA is where devices are given the CA of the node, by plain HTTP too: they do not trust its HTTPS yet. They show the
+// fingerprint, which touchline tls init has printed.
+const pathCA = "/_/tls"
+
+func (s *Server) caRoutes() []Route {
+	return []Route{
+		{Method: "GET", Path: pathCA, Access: Public, Do: s.withCA(s.getCAPage)},
+		{Method: "GET", Path: pathCA + "/qr.svg", Access: Public, Do: s.withCA(s.getCACode)},
+		{Method: "GET", Path: pathCA + "/ca.crt", Access: Public, Do: s.withCA(func(c *gin.Context, ca *certs.CA) error {
+			return download(c, "touchline-ca.crt", "application/x-x509-ca-cert", ca.Certificate())
+		})},
+		{Method: "GET", Path: pathCA + "/ca.mobileconfig", Access: Public, Do: s.withCA(getCAProfile)},
+	}
+}
+
+// withCA answers where the node has a CA of its own.
+func (s *Server) withCA(do func(c *gin.Context, ca *certs.CA) error) Handler {
+	return func(c *gin.Context) error {
+		if s.cfg.TLS == nil || s.cfg.TLS.CA == nil {
+			return fault.New(fault.NotFound, "no_ca", "This node has no CA of its own: there is nothing to install.")
+		}
+		return do(c, s.cfg.TLS.CA)
+	}
+}
+
+func (s *Server) getCAPage(c *gin.Context, ca *certs.CA) error {
+	at := s.lanAddress(c.Request)
+	body, err := s.pages.CA(page.CAInput{
+		Address: "http://" + at + pathCA, Secure: "https://" + at + "/", Title: ca.Title(), Fingerprint: ca.Fingerprint(),
+		Until: ca.Until().Format("2 January 2006"), Trusted: c.Request.TLS != nil,
+	})
+	return HTML(c, http.StatusOK, body, err)
+}
+
+// getCACode is a QR code of the page's address.
+func (s *Server) getCACode(c *gin.Context, _ *certs.CA) error {
+	code, err := qr.Encode("http://"+s.lanAddress(c.Request)+pathCA, qr.M)
+	if err != nil {
+		return err
+	}
+	const quiet = 4 // modules of white around it, as readers want
+	var path strings.Builder
+	for y := range code.Size {
+		for x := range code.Size {
+			if code.Black(x, y) {
+				fmt.Fprintf(&path, "M%d %dh1v1h-1z", x+quiet, y+quiet)
+			}
+		}
+	}
+	side := code.Size + 2*quiet
+	c.Header("Cache-Control", "no-store")
+	c.Data(http.StatusOK, "image/svg+xml", fmt.Appendf(nil, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" shape-rendering="crispEdges">`+
+		`<path fill="#fff" d="M0 0h%dv%dH0z"/><path d="%s"/></svg>`, side, side, side, side, path.String()))
+	return nil
+}
+
+func download(c *gin.Context, name, kind string, body []byte) error {
+	c.Header("Content-Disposition", `attachment; filename="`+name+`"`)
+	c.Header("Cache-Control", "no-store")
+	c.Data(http.StatusOK, kind, body)
+	return nil
+}
+
+// profile is a CA as Apple's devices take it. Its ids are the certificate's: the same one installed again replaces itself.
+var profile = template.Must(template.New("profile").Parse(`<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0"><dict>
+<key>PayloadType</key><string>Configuration</string><key>PayloadVersion</key><integer>1</integer>
+<key>PayloadIdentifier</key><string>touchline.{{.Outer}}</string><key>PayloadUUID</key><string>{{.Outer}}</string>
+<key>PayloadDisplayName</key><string>{{html .Title}}</string>
+<key>PayloadDescription</key><string>Trusts this node in its local network.</string>
+<key>PayloadContent</key><array><dict>
+<key>PayloadType</key><string>com.apple.security.root</string><key>PayloadVersion</key><integer>1</integer>
+<key>PayloadIdentifier</key><string>touchline.{{.Inner}}</string><key>PayloadUUID</key><string>{{.Inner}}</string>
+<key>PayloadDisplayName</key><string>{{html .Title}}</string><key>PayloadContent</key><data>{{.Content}}</data>
+</dict></array></dict></plist>
+`))
+
+func getCAProfile(c *gin.Context, ca *certs.CA) error {
+	id := func(of string) string {
+		return strings.ToUpper(uuid.NewSHA1(uuid.NameSpaceOID, append([]byte(of), ca.Certificate()...)).String())
+	}
+	var out bytes.Buffer
+	err := profile.Execute(&out, map[string]string{
+		"Outer": id("profile"), "Inner": id("root"), "Title": ca.Title(), "Content": base64.StdEncoding.EncodeToString(ca.Certificate()),
+	})
+	if err != nil {
+		return err
+	}
+	return download(c, "touchline-ca.mobileconfig", "application/x-apple-aspen-config", out.Bytes())
+}

@@ -1,0 +1,131 @@
+package certs
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/secretfile"
+)
+
+// running runs a source until the returned function is called.
+func running(t *testing.T, s Source) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var loop sync.WaitGroup
+	loop.Go(func() { _ = s.Run(ctx) })
+	return func() { cancel(); loop.Wait() }
+}
+
+// pass lets time pass, in a bubble of synctest.
+func pass(t *testing.T, d time.Duration) {
+	t.Helper()
+	if err := clock.Sleep(t.Context(), clock.Real(), d); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pairOf makes a pair of files' contents.
+func pairOf(t *testing.T, ca *CA, name string) (cert, key []byte) {
+	t.Helper()
+	leaf, err := ca.issue([]string{name}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(leaf.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf.Certificate[0]}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+}
+
+// Files are read again when they change. Between the two writes of a renewal, and when they are wrong, the pair before stays.
+func TestFilesReload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		ca := newCA(t, t.TempDir(), time.Now())
+		certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+		write := func(name string, content []byte) {
+			if err := secretfile.Write(name, content); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cert, key := pairOf(t, ca, "one.local")
+		write(certFile, cert)
+		write(keyFile, key)
+		var log strings.Builder
+		f, err := OpenFiles(certFile, keyFile, clock.Real(), slog.New(slog.NewTextHandler(&log, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer running(t, f)()
+		look := func(want, problem string) {
+			t.Helper()
+			pass(t, lookEvery)
+			synctest.Wait()
+			if s := f.State(); s.Names[0] != want || !strings.Contains(s.Problem, problem) || problem == "" && s.Problem != "" {
+				t.Fatalf("%+v, want %s with %q", s, want, problem)
+			}
+		}
+		pass(t, lookEvery / 2) // looks fall between the writes
+		look("one.local", "")
+		cert, key = pairOf(t, ca, "two.local")
+		write(certFile, cert)
+		look("one.local", "")
+		write(keyFile, key)
+		look("two.local", "")
+		if strings.Contains(log.String(), "ERROR") {
+			t.Errorf("a renewal was taken for an error: %s", &log)
+		}
+		write(certFile, []byte("no certificate"))
+		look("two.local", "")
+		look("two.local", "are no pair")
+		look("two.local", "are no pair")
+		if n := strings.Count(log.String(), "ERROR"); n != 1 {
+			t.Errorf("%d lines for one mistake: %s", n, &log)
+		}
+		if err := os.Remove(keyFile); err != nil {
+			t.Fatal(err)
+		}
+		look("two.local", "are no pair")
+		cert, key = pairOf(t, ca, "three.local")
+		write(keyFile, key)
+		write(certFile, cert)
+		look("three.local", "")
+	})
+}
+
+func TestFilesRefused(t *testing.T) {
+	dir := t.TempDir()
+	cert, key := pairOf(t, newCA(t, t.TempDir(), time.Now()), "one.local")
+	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	for name, content := range map[string][]byte{certFile: cert, keyFile: key} {
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := ReadPair(certFile, keyFile); err != nil {
+		t.Fatal(err)
+	}
+	for _, pair := range [][2]string{{keyFile, certFile}, {certFile, certFile}, {certFile, keyFile + "x"}, {certFile + "x", keyFile}} {
+		if _, err := ReadPair(pair[0], pair[1]); err == nil {
+			t.Error(pair, "was taken")
+		}
+	}
+	if err := os.Chmod(keyFile, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadPair(certFile, keyFile); runtime.GOOS != "windows" && (err == nil || !strings.Contains(err.Error(), "chmod 600")) {
+		t.Error(err)
+	}
+}
