@@ -16,31 +16,40 @@ type Instance struct {
 	p *process
 }
 
+// lacking is what the machine lacks.
+type lacking struct{ error }
+
 // StartOnDisk runs a DynamoDB Local with its tables in a folder until Close. An error says what the machine lacks.
 func StartOnDisk(ctx context.Context, folder string) (*Instance, error) {
-	return startInstance(ctx, "-dbPath", folder)
+	return startInstance(ctx, &process{tables: []string{"-dbPath", folder}})
 }
 
 // StartInMemory runs a DynamoDB Local with its tables in memory until Close. An error says what the machine lacks.
 func StartInMemory(ctx context.Context) (*Instance, error) {
-	return startInstance(ctx, "-inMemory")
+	return startInstance(ctx, &process{tables: []string{"-inMemory"}})
 }
 
-func startInstance(ctx context.Context, tables ...string) (*Instance, error) {
+func startInstance(ctx context.Context, p *process) (*Instance, error) {
 	java, err := exec.LookPath("java")
 	if err != nil {
-		return nil, errors.New("DynamoDB Local needs Java 17 or newer (Debian: apt-get install default-jre-headless)")
+		return nil, lacking{errors.New("DynamoDB Local needs Java 17 or newer (Debian: apt-get install default-jre-headless)")}
 	}
 	lib, err := fetch(ctx)
 	if err != nil {
-		return nil, err
+		return nil, lacking{err}
 	}
-	p := &process{exited: make(chan struct{}), tables: tables}
 	addr, dial, err := p.start(java, lib)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.await(func() error { return reach(ctx, dial, addr) }); err != nil {
+	reach := func() error {
+		conn, err := dial(ctx, "tcp", addr)
+		if err == nil {
+			err = conn.Close()
+		}
+		return err
+	}
+	if err := p.await(reach); err != nil {
 		p.end()
 		return nil, err
 	}
@@ -49,12 +58,3 @@ func startInstance(ctx context.Context, tables ...string) (*Instance, error) {
 
 // Close ends it.
 func (i *Instance) Close() { i.p.end() }
-
-// reach tries to connect.
-func reach(ctx context.Context, dial dialer, addr string) error {
-	conn, err := dial(ctx, "tcp", addr)
-	if err == nil {
-		err = conn.Close()
-	}
-	return err
-}

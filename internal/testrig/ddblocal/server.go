@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -16,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	started "github.com/touchline/touchline/internal/testrig/process"
 )
 
 // startLimit is how long Java may take to answer: a second on an idle machine.
@@ -31,31 +34,22 @@ type Server struct {
 // is missing, or Maven finds nothing to download, the test is skipped and says what to install.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	java, err := exec.LookPath("java")
-	if err != nil {
-		t.Skip("DynamoDB Local needs Java 17 or newer (Debian: apt-get install default-jre-headless)")
+	i, err := startInstance(t.Context(), &process{machine: small, tables: []string{"-inMemory"}})
+	if why, ok := errors.AsType[lacking](err); ok {
+		t.Skip(why.error)
 	}
-	lib, err := fetch(t.Context())
-	if err != nil {
-		t.Skip(err)
-	}
-	p := &process{exited: make(chan struct{}), machine: small, tables: []string{"-inMemory"}}
-	addr, dial, err := p.start(java, lib)
 	if err != nil {
 		t.Fatalf("start DynamoDB Local: %v", err)
 	}
-	t.Cleanup(p.end)
+	t.Cleanup(i.Close)
 	s := &Server{
-		URL: "http://" + addr + "/",
+		URL: "http://" + i.Addr + "/",
 		Client: &http.Client{
-			Transport: &http.Transport{DialContext: dial, MaxIdleConnsPerHost: 8},
+			Transport: &http.Transport{DialContext: i.Dial, MaxIdleConnsPerHost: 8},
 			Timeout:   time.Minute,
 		},
 	}
 	t.Cleanup(s.Client.CloseIdleConnections)
-	if err := p.await(func() error { return reach(t.Context(), dial, addr) }); err != nil {
-		t.Fatalf("start DynamoDB Local: %v", err)
-	}
 	return s
 }
 
@@ -117,7 +111,7 @@ type process struct {
 	tables  []string // options that say where the tables are
 	cmd     *exec.Cmd
 	out     output
-	exited  chan struct{}
+	exited  <-chan struct{}
 }
 
 // start runs Java in a namespace of its own, or else on a random port, and says where and how to dial.
@@ -137,7 +131,7 @@ func (p *process) start(java, lib string) (addr string, dial dialer, err error) 
 		return "", nil, err
 	}
 	p.command(java, lib, free)
-	return addr, new(net.Dialer).DialContext, p.run(nil)
+	return addr, new(net.Dialer).DialContext, p.run()
 }
 
 func (p *process) command(java, lib string, port int) {
@@ -148,6 +142,12 @@ func (p *process) command(java, lib string, port int) {
 	p.cmd = exec.Command(java, args...)
 	p.cmd.Dir = lib
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
+}
+
+// run starts the command.
+func (p *process) run() (err error) {
+	p.exited, err = started.Start(p.cmd, -1)
+	return err
 }
 
 // end kills the process, which has nothing to save, and waits for it.

@@ -14,7 +14,8 @@ import (
 
 // startAlone runs the command in a network namespace of its own and returns a dialer into it.
 func (p *process) startAlone() (dialer, error) {
-	if err := p.run(&syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET}); err != nil {
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET}
+	if err := p.run(); err != nil {
 		return nil, err
 	}
 	ns, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", p.cmd.Process.Pid))
@@ -23,7 +24,6 @@ func (p *process) startAlone() (dialer, error) {
 	}
 	if err != nil {
 		p.end()
-		p.exited = make(chan struct{})
 		return nil, err
 	}
 	return func(_ context.Context, _, addr string) (conn net.Conn, err error) {
@@ -33,28 +33,6 @@ func (p *process) startAlone() (dialer, error) {
 		})
 		return conn, dialErr
 	}, nil
-}
-
-// run starts the command. It ends with this process: the kernel sees to it when the thread that started it ends, so
-// that thread belongs to the command alone.
-func (p *process) run(attr *syscall.SysProcAttr) error {
-	if attr == nil {
-		attr = &syscall.SysProcAttr{}
-	}
-	attr.Pdeathsig = syscall.SIGKILL
-	p.cmd.SysProcAttr = attr
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := p.cmd.Start()
-		started <- err
-		if err == nil {
-			_ = p.cmd.Wait() // it is killed: how it ended says nothing
-			close(p.exited)
-		}
-	}()
-	return <-started
 }
 
 // inside calls f on a thread that is in the namespace. The thread ends with the goroutine, still locked, and takes the

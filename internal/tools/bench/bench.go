@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"time"
 
@@ -13,14 +12,11 @@ import (
 
 // bench is one run of the program.
 type bench struct {
-	measure.Table
+	*measure.Run
 
-	set      settings
-	dir      string // everything that is written lies here
-	progress io.Writer
-	size     sizes
-	files    int
-	large    string // the file of a store with size.file items, closed; empty: it is not made yet
+	size  sizes
+	files int
+	large string // the file of a store with size.file items, closed; empty: it is not made yet
 }
 
 // sizes are what a run works with.
@@ -79,24 +75,20 @@ func (b *bench) measure(ctx context.Context) error {
 			continue
 		}
 		began := time.Now()
-		b.say("%s ...", g.name)
+		b.Say("%s ...", g.name)
 		if err := g.measure(ctx, b); err != nil {
 			if ctx.Err() != nil {
 				return errors.New("interrupted")
 			}
 			return fmt.Errorf("%s: %w", g.name, err)
 		}
-		b.say("%s: %.1f s", g.name, time.Since(began).Seconds())
+		b.Say("%s: %.1f s", g.name, time.Since(began).Seconds())
 	}
 	return nil
-}
-
-func (b *bench) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(b.progress, "bench: "+format+"\n", args...)
 }
 
 // file returns a path that no other of this run has.
 func (b *bench) file(name string) string {
 	b.files++
-	return filepath.Join(b.dir, fmt.Sprintf("%d-%s", b.files, name))
+	return filepath.Join(b.Folder, fmt.Sprintf("%d-%s", b.files, name))
 }

@@ -9,18 +9,15 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"time"
 
 	"github.com/touchline/touchline/internal/tools/measure"
 	"github.com/touchline/touchline/store"
 )
 
-// childCommand is the first argument of the program where it runs as a part of itself: as a server, as a client on a
-// processor of its own, or as a node whose memory is looked at. A child is told what to do by lines of JSON on its
-// input and answers each with one; it ends with its input.
-const childCommand = "child"
-
+// child is the program where it runs as a part of itself: as a server, as a client on a processor of its own, or as a node
+// whose memory is looked at. A child is told what to do by lines of JSON on its input and answers each with one; it ends
+// with its input.
 func child(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return errors.New("child: of which kind?")
@@ -110,32 +107,30 @@ func nodeChild(ctx context.Context, path string, say *json.Encoder, orders *json
 
 // process is a child seen from outside.
 type process struct {
-	cmd    *exec.Cmd
+	*measure.Process
+
 	in     io.WriteCloser
-	out    io.ReadCloser
 	orders *json.Encoder
 	say    *json.Decoder
-	exited <-chan struct{}
 }
 
 // startChild starts this program as a child, on one processor or with -1 on all.
 func startChild(ctx context.Context, cpu int, args ...string) (*process, error) {
-	self, err := os.Executable()
+	cmd, err := measure.Self(ctx, args...)
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, self, append([]string{childCommand}, args...)...)
 	cmd.Stderr = os.Stderr
-	p := &process{cmd: cmd}
-	if p.in, err = cmd.StdinPipe(); err != nil {
+	in, err := cmd.StdinPipe()
+	if err != nil {
 		return nil, err
 	}
-	if p.out, err = cmd.StdoutPipe(); err != nil {
+	out, err := cmd.StdoutPipe()
+	if err != nil {
 		return nil, err
 	}
-	p.orders, p.say = json.NewEncoder(p.in), json.NewDecoder(p.out)
-	p.exited, err = measure.StartOn(cmd, cpu)
-	return p, err
+	p, err := measure.Start(cmd, cpu)
+	return &process{Process: p, in: in, orders: json.NewEncoder(in), say: json.NewDecoder(out)}, err
 }
 
 // hear reads a line of the child.
@@ -164,16 +159,5 @@ func (p *process) do(o order) (int, error) {
 // end lets the child end by itself, in order.
 func (p *process) end() {
 	_ = p.in.Close()
-	select {
-	case <-p.exited:
-	case <-time.After(time.Minute):
-		p.kill()
-	}
-	_ = p.out.Close()
-}
-
-// kill ends it as a crash does.
-func (p *process) kill() {
-	_ = p.cmd.Process.Kill()
-	<-p.exited
+	p.Await(time.Minute)
 }

@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/touchline/touchline/internal/tools/measure"
@@ -33,14 +32,12 @@ type result struct {
 	Failure  string
 }
 
-type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
-
 // prepared is how many different requests a client has ready.
 const prepared = 512
 
 // carryOut sends requests that are made beforehand, each connection one after the other, on connections that stay open.
 // Go's own client costs more than the server that it asks, so this one is as simple as the protocol allows.
-func (o order) carryOut(ctx context.Context, dial dialer) (requests int, err error) {
+func (o order) carryOut(ctx context.Context, dial measure.Dialer) (requests int, err error) {
 	ready := make([][]byte, prepared)
 	choose := newShuffle(o.Items)
 	for i := range ready {
@@ -60,18 +57,14 @@ func (o order) carryOut(ctx context.Context, dial dialer) (requests int, err err
 		defer stop()
 		conns[i] = newConn(c)
 	}
-	counts, errs := make([]int, o.Conns), make([]error, o.Conns)
+	counts := make([]int, o.Conns)
 	end := time.Now().Add(time.Duration(o.Millis) * time.Millisecond)
-	var wg sync.WaitGroup
-	for i, c := range conns {
-		wg.Go(func() { counts[i], errs[i] = c.askUntil(end, ready) })
-	}
-	wg.Wait()
-	for i := range counts {
-		requests += counts[i]
-		if errs[i] != nil {
-			err = errs[i]
-		}
+	err = measure.Together(o.Conns, func(i int) (err error) {
+		counts[i], err = conns[i].askUntil(end, ready)
+		return err
+	})
+	for _, n := range counts {
+		requests += n
 	}
 	return requests, err
 }
@@ -84,17 +77,14 @@ func (o order) request(n int, it attr.Item) []byte {
 	case "hello":
 		return httpRequest("GET", "/hello", "", nil)
 	case "get":
-		return httpRequest("GET", fmt.Sprintf("/items/%s/%d", matchOf(n), n%perMatch), "", nil)
+		return httpRequest("GET", fmt.Sprintf("/items/%s/%d", measure.MatchOf(n), n%measure.PerMatch), "", nil)
 	case "query":
-		from := n % (perMatch - queryItems)
-		return httpRequest("GET", fmt.Sprintf("/items/%s?from=%d&to=%d", matchOf(n), from, from+queryItems), "", nil)
+		from := n % (measure.PerMatch - measure.QueryItems)
+		return httpRequest("GET", fmt.Sprintf("/items/%s?from=%d&to=%d", measure.MatchOf(n), from, from+measure.QueryItems), "", nil)
 	default:
 		return httpRequest("PUT", "/items", "", attr.AppendJSON(nil, it))
 	}
 }
-
-// queryItems is how many items a query asks for.
-const queryItems = 20
 
 func httpRequest(method, path, headers string, body []byte) []byte {
 	head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\n%s", method, path, headers)

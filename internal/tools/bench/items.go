@@ -3,50 +3,23 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
-	"strings"
 
+	"github.com/touchline/touchline/internal/tools/measure"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-)
-
-// The items lie in partitions of a hundred, as the balls of an innings do.
-const (
-	tableName = "balls"
-	perMatch  = 100
-	itemText  = 100 // bytes of each of the eight attributes that give an item its size
 )
 
 // spec is the table with so many indexes.
 func spec(indexes int) store.TableSpec {
 	str := func(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyString} }
 	num := func(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyNumber} }
-	t := store.TableSpec{Name: tableName, Key: store.KeySpec{Partition: str("match"), Sort: num("ball")}}
+	t := store.TableSpec{Name: measure.TableName, Key: store.KeySpec{Partition: str("match"), Sort: num("ball")}}
 	for i := range indexes {
 		t.Indexes = append(t.Indexes, store.IndexSpec{
 			Name: fmt.Sprintf("index-%d", i), Key: store.KeySpec{Partition: str("bowler"), Sort: num("rank")},
 		})
 	}
 	return t
-}
-
-func matchOf(n int) string { return fmt.Sprintf("match-%06d", n/perMatch) }
-
-// keyOf is the key of the n-th item.
-func keyOf(n int) attr.Item {
-	return attr.Item{"match": attr.S(matchOf(n)), "ball": attr.Int(int64(n % perMatch))}
-}
-
-// makeItem makes the n-th item: about 1 KB in 13 attributes. rank is what the indexes sort by.
-func makeItem(n, rank, runs int) attr.Item {
-	it := keyOf(n)
-	it["bowler"] = attr.S(fmt.Sprintf("bowler-%d", n%11))
-	it["rank"] = attr.Int(int64(rank))
-	it["runs"] = attr.Int(int64(runs))
-	filler := attr.S(strings.Repeat("x", itemText))
-	for i := range 8 {
-		it[fmt.Sprintf("attribute-%d", i)] = filler
-	}
-	return it
 }
 
 // matchItem has 17 attributes, as a row of the table of live matches has them: about 1 KB of DynamoDB JSON.
@@ -80,7 +53,7 @@ func newShuffle(items int) *shuffle {
 const ranks = 1 << 20
 
 // first makes the item with which a store is filled.
-func (s *shuffle) first(n int) attr.Item { return makeItem(n, n, 0) }
+func (s *shuffle) first(n int) attr.Item { return measure.MakeItem(n, n, 0) }
 
 // next makes a new state of one of the items.
 func (s *shuffle) next() (n int, it attr.Item) {
@@ -89,7 +62,7 @@ func (s *shuffle) next() (n int, it attr.Item) {
 	if s.steady {
 		rank = n
 	}
-	return n, makeItem(n, rank, runs)
+	return n, measure.MakeItem(n, rank, runs)
 }
 
 func (s *shuffle) batch(count int) []attr.Item {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"os"
 	"strings"
@@ -26,7 +25,7 @@ func measureLocal(ctx context.Context, b *bench) error {
 		return b.withoutLocal(ctx, err)
 	}
 	defer local.Close()
-	if err := b.fillLocal(ctx, local); err != nil {
+	if err := measure.Fill(ctx, measure.NewClient(local.Addr, local.Dial, 1), b.size.small); err != nil {
 		return err
 	}
 	path, err := b.filled(ctx, b.size.small)
@@ -44,7 +43,7 @@ func measureLocal(ctx context.Context, b *bench) error {
 	if err := p.measure(ctx); err != nil {
 		return err
 	}
-	p.measureMemory(srv.cmd.Process.Pid, local.PID)
+	p.measureMemory(srv.PID(), local.PID)
 	return nil
 }
 
@@ -63,7 +62,7 @@ func (b *bench) withoutLocal(ctx context.Context, err error) error {
 type peers struct {
 	b                   *bench
 	ours, local         order
-	dialOurs, dialLocal dialer
+	dialOurs, dialLocal measure.Dialer
 }
 
 func (p *peers) measure(ctx context.Context) error {
@@ -91,68 +90,35 @@ func (p *peers) measure(ctx context.Context) error {
 	return nil
 }
 
-func (p *peers) side(ctx context.Context, o order, dial dialer, kind string, conns int, d time.Duration) measure.Side {
+func (p *peers) side(ctx context.Context, o order, dial measure.Dialer, kind string, conns int, d time.Duration) measure.Side {
 	o.Kind, o.Conns, o.Millis = kind, conns, d.Milliseconds()
 	return measure.Side{Run: func() (int, error) { return o.carryOut(ctx, dial) }}
 }
 
 // measureMemory compares the most that each ever had resident, the pages of files among it.
 func (p *peers) measureMemory(ours, local int) {
-	mine, known := measure.MemoryOf(ours, "VmHWM")
-	theirs, too := measure.MemoryOf(local, "VmHWM")
+	mine, known := measure.MemoryOf(ours)
+	theirs, too := measure.MemoryOf(local)
 	if !known || !too {
-		p.b.Missing("local/memory", errMemory)
+		p.b.Missing("local/memory", measure.ErrMemory)
 		return
 	}
-	p.b.Compare("local/memory", measure.Exactly(mine, "MB"), measure.Exactly(theirs, "MB"))
-}
-
-// fillLocal makes the table and its items.
-func (b *bench) fillLocal(ctx context.Context, local *ddblocal.Instance) error {
-	c, err := local.Dial(ctx, "tcp", local.Addr)
-	if err != nil {
-		return err
-	}
-	defer measure.Shut(c)
-	one := newConn(c)
-	table := fmt.Sprintf(`{"TableName":%q,"BillingMode":"PAY_PER_REQUEST",`+
-		`"AttributeDefinitions":[{"AttributeName":"match","AttributeType":"S"},{"AttributeName":"ball","AttributeType":"N"}],`+
-		`"KeySchema":[{"AttributeName":"match","KeyType":"HASH"},{"AttributeName":"ball","KeyType":"RANGE"}]}`, tableName)
-	if err := one.ask(localOperation("CreateTable", []byte(table))); err != nil {
-		return err
-	}
-	const batch = 25 // DynamoDB takes no more
-	for from := 0; from < b.size.small; from += batch {
-		body := []byte(`{"RequestItems":{"` + tableName + `":[`)
-		for n := from; n < min(from+batch, b.size.small); n++ {
-			if n > from {
-				body = append(body, ',')
-			}
-			body = append(attr.AppendJSON(append(body, `{"PutRequest":{"Item":`...), makeItem(n, n, 0)), `}}`...)
-		}
-		if err := one.ask(localOperation("BatchWriteItem", append(body, `]}}`...))); err != nil {
-			return err
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	return nil
+	p.b.Compare("local/memory", measure.Exactly(mine.Peak, "MB"), measure.Exactly(theirs.Peak, "MB"))
 }
 
 // localRequest is what server is asked, in DynamoDB's protocol.
 func localRequest(kind string, n int, it attr.Item) []byte {
-	body := []byte(`{"TableName":"` + tableName + `",`)
+	body := []byte(`{"TableName":"` + measure.TableName + `",`)
 	switch kind {
 	case "get":
-		body = attr.AppendJSON(append(body, `"Key":`...), keyOf(n))
+		body = attr.AppendJSON(append(body, `"Key":`...), measure.KeyOf(n))
 		return localOperation("GetItem", append(body, '}'))
 	case "query":
-		from := n % (perMatch - queryItems)
+		from := n % (measure.PerMatch - measure.QueryItems)
 		body = append(body, `"KeyConditionExpression":"#m = :m AND ball BETWEEN :a AND :b",`+
 			`"ExpressionAttributeNames":{"#m":"match"},"ExpressionAttributeValues":`...)
 		body = attr.AppendJSON(body, attr.Item{
-			":m": attr.S(matchOf(n)), ":a": attr.Int(int64(from)), ":b": attr.Int(int64(from + queryItems - 1)),
+			":m": attr.S(measure.MatchOf(n)), ":a": attr.Int(int64(from)), ":b": attr.Int(int64(from + measure.QueryItems - 1)),
 		})
 		return localOperation("Query", append(body, '}'))
 	default:

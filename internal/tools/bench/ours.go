@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"sync"
-	"sync/atomic"
 
 	"github.com/touchline/touchline/internal/tools/measure"
 	"github.com/touchline/touchline/store"
@@ -58,7 +56,7 @@ func (o *ours) fill(ctx context.Context, items, indexes int) error {
 }
 
 func putItem(tx *store.Tx, it attr.Item) error {
-	_, err := tx.Put(store.PutItem{Table: tableName, Item: it, NoOld: true})
+	_, err := tx.Put(store.PutItem{Table: measure.TableName, Item: it, NoOld: true})
 	return err
 }
 
@@ -75,40 +73,7 @@ func (o *ours) writers(ctx context.Context, count, total int) measure.Side {
 			return nil
 		},
 		Run: func() (int, error) {
-			return total, crowd(count, total, func(i int) error { return o.put(ctx, items[i]) })
+			return total, measure.Share(count, total, func(i int) error { return o.put(ctx, items[i]) })
 		},
 	}
-}
-
-// crowd has so many goroutines share the calls of fn.
-func crowd(count, total int, fn func(i int) error) error {
-	if count == 1 {
-		for i := range total {
-			if err := fn(i); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	var next atomic.Int64
-	errs := make([]error, count)
-	var wg sync.WaitGroup
-	for w := range count {
-		wg.Go(func() {
-			for errs[w] == nil {
-				i := int(next.Add(1)) - 1
-				if i >= total {
-					return
-				}
-				errs[w] = fn(i)
-			}
-		})
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

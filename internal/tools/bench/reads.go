@@ -15,7 +15,7 @@ import (
 
 // getJSON appends the DynamoDB JSON of an item.
 func getJSON(tx *store.Tx, key attr.Item, dst []byte) (out []byte, err error) {
-	err = tx.GetEncoded(tableName, key, func(e attr.Encoded) (err error) {
+	err = tx.GetEncoded(measure.TableName, key, func(e attr.Encoded) (err error) {
 		out, err = e.AppendJSON(dst)
 		return err
 	})
@@ -42,7 +42,7 @@ func measureGet(ctx context.Context, b *bench) error {
 		func() error {
 			return s.View(ctx, func(tx *store.Tx) error {
 				asked++
-				return tx.GetEncoded(tableName, keys[rand.IntN(len(keys))], func(e attr.Encoded) error {
+				return tx.GetEncoded(measure.TableName, keys[rand.IntN(len(keys))], func(e attr.Encoded) error {
 					seen += len(e)
 					return nil
 				})
@@ -77,7 +77,7 @@ func measureGet(ctx context.Context, b *bench) error {
 // keysOf returns the keys of all items, as a request has them and encoded.
 func keysOf(items int) (keys []attr.Item, encoded [][]byte, err error) {
 	for n := range items {
-		key := keyOf(n)
+		key := measure.KeyOf(n)
 		e, err := encodeKey(key, "match", "ball")
 		if err != nil {
 			return nil, nil, err
@@ -97,19 +97,19 @@ func measureQuery(ctx context.Context, b *bench) error {
 	buf := make([]byte, 0, 256<<10)
 	query := func() error {
 		return s.View(ctx, func(tx *store.Tx) error {
-			out, err := queryJSON(tx, rand.IntN(b.size.small)/perMatch, 0, perMatch, buf[:0])
-			if err == nil && len(out) < perMatch*500 {
+			out, err := queryJSON(tx, rand.IntN(b.size.small)/measure.PerMatch, 0, measure.PerMatch, buf[:0])
+			if err == nil && len(out) < measure.PerMatch*500 {
 				err = errors.New("items are missing")
 			}
 			return err
 		})
 	}
 	cursor := func() error {
-		start, err := encodeKey(keyOf(rand.IntN(b.size.small)/perMatch*perMatch), "match", "ball")
+		start, err := encodeKey(measure.KeyOf(rand.IntN(b.size.small)/measure.PerMatch*measure.PerMatch), "match", "ball")
 		if err != nil {
 			return err
 		}
-		return r.walk(start, perMatch, func(v []byte) (err error) {
+		return r.walk(start, measure.PerMatch, func(v []byte) (err error) {
 			buf, err = attr.Encoded(v[rowHeader:]).AppendJSON(buf[:0])
 			return err
 		})
@@ -121,7 +121,7 @@ func measureQuery(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	b.Beside("query/100", measure.Scaled(got[0].Wall, 1e6/perMatch, "us"), measure.Scaled(got[1].Wall, 1e6/perMatch, "us"))
+	b.Beside("query/100", measure.Scaled(got[0].Wall, 1e6/measure.PerMatch, "us"), measure.Scaled(got[1].Wall, 1e6/measure.PerMatch, "us"))
 	each := 1 / float64(b.size.small)
 	b.Beside("query/scan", measure.Rate(scaledAll(got[2].Wall, each)), measure.Rate(scaledAll(got[3].Wall, each)))
 	return nil
@@ -158,11 +158,11 @@ func queryJSON(tx *store.Tx, match, from, to int, dst []byte) ([]byte, error) {
 	dst = append(dst, `{"Items":[`...)
 	items := 0
 	_, err := tx.QueryEncoded(store.Query{
-		Table: tableName, KeyCondition: "#m = :m AND ball BETWEEN :a AND :b",
+		Table: measure.TableName, KeyCondition: "#m = :m AND ball BETWEEN :a AND :b",
 		Params: expr.Params{
 			Names: map[string]string{"#m": "match"},
 			Values: attr.Item{
-				":m": attr.S(matchOf(match * perMatch)), ":a": attr.Int(int64(from)), ":b": attr.Int(int64(to - 1)),
+				":m": attr.S(measure.MatchOf(match * measure.PerMatch)), ":a": attr.Int(int64(from)), ":b": attr.Int(int64(to - 1)),
 			},
 		},
 	}, func(e attr.Encoded) (err error) {
@@ -180,7 +180,7 @@ func scanAll(ctx context.Context, s *ours, items int) error {
 	scanned := 0
 	err := s.View(ctx, func(tx *store.Tx) error {
 		q := store.Scan{
-			Table: tableName, Filter: "runs > :n", Params: expr.Params{Values: attr.Item{":n": attr.Int(100)}},
+			Table: measure.TableName, Filter: "runs > :n", Params: expr.Params{Values: attr.Item{":n": attr.Int(100)}},
 		}
 		for {
 			page, err := tx.ScanEncoded(q, func(attr.Encoded) error { return nil })

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/touchline/touchline/internal/tools/measure"
@@ -37,7 +36,7 @@ func measureStart(ctx context.Context, b *bench) error {
 // lacksSpace says why a file of so many items cannot be made: it takes about 1.6 KB an item and grows while it is
 // written.
 func (b *bench) lacksSpace(items int) string {
-	free, err := measure.FreeBytes(b.dir)
+	free, err := measure.FreeBytes(b.Folder)
 	need := uint64(items)*2500 + 512<<20
 	if err == nil && free < need {
 		return fmt.Sprintf("it needs %d MB of disk", need>>20)
@@ -52,10 +51,10 @@ func (b *bench) measureClean(ctx context.Context, path string) error {
 		if err != nil {
 			return err
 		}
-		anon, known := measure.MemoryOf(node.cmd.Process.Pid, "RssAnon")
+		now, known := measure.MemoryOf(node.PID())
 		node.end()
 		if known {
-			memory = append(memory, anon)
+			memory = append(memory, now.Anonymous)
 		}
 		took = append(took, millis)
 	}
@@ -67,13 +66,11 @@ func (b *bench) measureClean(ctx context.Context, path string) error {
 // aloneMB adds a row about memory, where the system tells it.
 func (b *bench) aloneMB(id string, memory []float64) {
 	if len(memory) == 0 {
-		b.Missing(id, errMemory)
+		b.Missing(id, measure.ErrMemory)
 		return
 	}
 	b.Alone(id, measure.FigureOf(memory, "MB"))
 }
-
-const errMemory = "the system does not tell a process's memory"
 
 // measureCrash has a node work, looks at its memory meanwhile, kills it, and opens the file again.
 func (b *bench) measureCrash(ctx context.Context, path string) error {
@@ -87,8 +84,7 @@ func (b *bench) measureCrash(ctx context.Context, path string) error {
 			return err
 		}
 		most, err := b.workAndWatch(node)
-		node.kill()
-		_ = node.out.Close()
+		node.Kill()
 		if err != nil {
 			return err
 		}
@@ -126,8 +122,8 @@ func (b *bench) workAndWatch(node *process) (most []float64, err error) {
 			}
 			return most, err
 		case <-every.C:
-			if anon, known := measure.MemoryOf(node.cmd.Process.Pid, "RssAnon"); known {
-				peak = max(peak, anon)
+			if now, known := measure.MemoryOf(node.PID()); known {
+				peak = max(peak, now.Anonymous)
 			}
 		}
 	}
@@ -144,7 +140,7 @@ func openCold(ctx context.Context, path string) (*process, float64, error) {
 	}
 	var o opened
 	if err := node.hear(&o); err != nil {
-		node.kill()
+		node.Kill()
 		return nil, 0, err
 	}
 	return node, o.Millis, nil
@@ -153,30 +149,20 @@ func openCold(ctx context.Context, path string) (*process, float64, error) {
 // work keeps a store busy for a while: half of the goroutines put, half of them get.
 func work(ctx context.Context, s *store.Store, o order) error {
 	end := time.Now().Add(time.Duration(o.Millis) * time.Millisecond)
-	errs := make([]error, o.Conns)
-	var wg sync.WaitGroup
-	for i := range o.Conns {
-		wg.Go(func() {
-			var buf []byte
-			for time.Now().Before(end) && errs[i] == nil {
-				n := rand.IntN(o.Items)
-				if i%2 == 0 {
-					it := makeItem(n, rand.IntN(ranks), rand.IntN(7))
-					errs[i] = s.Update(ctx, func(tx *store.Tx) error { return putItem(tx, it) })
-					continue
-				}
-				errs[i] = s.View(ctx, func(tx *store.Tx) (err error) {
-					buf, err = getJSON(tx, keyOf(n), buf[:0])
-					return err
-				})
+	return measure.Together(o.Conns, func(i int) (err error) {
+		var buf []byte
+		for time.Now().Before(end) && err == nil {
+			n := rand.IntN(o.Items)
+			if i%2 == 0 {
+				it := measure.MakeItem(n, rand.IntN(ranks), rand.IntN(7))
+				err = s.Update(ctx, func(tx *store.Tx) error { return putItem(tx, it) })
+				continue
 			}
-		})
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
+			err = s.View(ctx, func(tx *store.Tx) (err error) {
+				buf, err = getJSON(tx, measure.KeyOf(n), buf[:0])
+				return err
+			})
 		}
-	}
-	return nil
+		return err
+	})
 }

@@ -63,13 +63,13 @@ func (b *bench) measureHello(ctx context.Context, path string) error {
 	get := order{Addr: addr, Kind: "get", Items: b.size.small, Conns: 16, Millis: b.size.web.Milliseconds()}
 	hello := get
 	hello.Kind = "hello"
-	began, used := time.Now(), measure.ProcessTime(srv.cmd.Process.Pid)
+	began, used := time.Now(), measure.ProcessTime(srv.PID())
 	got, err := measure.Interleave(ctx, webRounds(b), client.side(get), client.side(hello))
 	if err != nil {
 		return err
 	}
-	busy := (measure.ProcessTime(srv.cmd.Process.Pid) - used).Seconds() / time.Since(began).Seconds()
-	b.say("http: the server had its processor for %.0f %% of the time; much less than 100 is another's doing, or the client's", busy*100)
+	busy := (measure.ProcessTime(srv.PID()) - used).Seconds() / time.Since(began).Seconds()
+	b.Say("http: the server had its processor for %.0f %% of the time; much less than 100 is another's doing, or the client's", busy*100)
 	b.Compare("http/get", measure.Rate(got[0].Wall), measure.Rate(got[1].Wall))
 	return nil
 }
@@ -89,7 +89,7 @@ func startServer(ctx context.Context, cpu int, path string) (srv *process, addr 
 		return nil, "", err
 	}
 	if err := srv.hear(&addr); err != nil {
-		srv.kill()
+		srv.Kill()
 		return nil, "", err
 	}
 	return srv, addr, nil

@@ -4,30 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/touchline/touchline/internal/tools/measure"
 )
 
 // bench is one run of the program.
 type bench struct {
-	measure.Table
+	*measure.Run
 
-	set      settings
-	dir      string // everything that is written lies here
-	progress io.Writer
-	size     sizes
-	servers  []*server
-	absent   map[string]string // why a peer is not there, by its name
-	results  results
+	binary  string // the program that is measured
+	size    sizes
+	servers []*server
+	absent  map[string]string // why a peer is not there, by its name
+	results results
 }
 
 // sizes are what a run works with.
@@ -39,20 +31,15 @@ type sizes struct {
 	starts int
 }
 
-func newBench(set settings, dir string, progress io.Writer) *bench {
+func newBench(run *measure.Run, binary string) *bench {
 	b := &bench{
-		Table: measure.Table{Targets: targets, Select: set.Rows},
-		set:   set, dir: dir, progress: progress, absent: map[string]string{}, results: results{},
+		Run: run, binary: binary, absent: map[string]string{}, results: results{},
 		size: sizes{rounds: 5, items: 10_000, slice: time.Second, warm: 3 * time.Second, starts: 5},
 	}
-	if set.Quick {
+	if run.Quick {
 		b.size = sizes{rounds: 2, items: 1_000, slice: 100 * time.Millisecond, warm: 300 * time.Millisecond, starts: 2}
 	}
 	return b
-}
-
-func (b *bench) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(b.progress, "benchapi: "+format+"\n", args...)
 }
 
 // startAll starts and fills everybody. A peer that cannot be had here is left out.
@@ -67,7 +54,7 @@ func (b *bench) startAll(ctx context.Context) error {
 		{oursMemory, false, func() (*server, error) { return b.startInMemory(ctx) }},
 		{dynalite, true, func() (*server, error) { return startDynalite(ctx) }},
 		{localMemory, true, func() (*server, error) { return startLocal(ctx, localMemory, "") }},
-		{localDisk, true, func() (*server, error) { return startLocal(ctx, localDisk, b.dir) }},
+		{localDisk, true, func() (*server, error) { return startLocal(ctx, localDisk, b.Folder) }},
 	} {
 		s, err := c.start()
 		if ctx.Err() != nil {
@@ -88,16 +75,16 @@ func (b *bench) startAll(ctx context.Context) error {
 }
 
 func (b *bench) startWithFile(ctx context.Context) (*server, error) {
-	return startOurs(ctx, b.set.binary, ours, "--data", filepath.Join(b.dir, "bench.db"))
+	return startOurs(ctx, b.binary, ours, "--data", filepath.Join(b.Folder, "bench.db"))
 }
 
 func (b *bench) startInMemory(ctx context.Context) (*server, error) {
-	return startOurs(ctx, b.set.binary, oursMemory, "--memory")
+	return startOurs(ctx, b.binary, oursMemory, "--memory")
 }
 
 func (b *bench) leaveOut(name string, why error) {
 	b.absent[name] = why.Error()
-	b.say("%s is left out: %v", name, why)
+	b.Say("%s is left out: %v", name, why)
 }
 
 // add takes a server that has started among those that are asked, and fills it.
@@ -107,10 +94,10 @@ func (b *bench) add(ctx context.Context, s *server) error {
 		return nil
 	}
 	began := time.Now()
-	if err := b.fill(ctx, s); err != nil {
+	if err := measure.Fill(ctx, s.client, b.size.items); err != nil {
 		return fmt.Errorf("fill %s: %w", s.name, err)
 	}
-	b.say("%s: first answer after %.0f ms, %d items in %.1f s",
+	b.Say("%s: first answer after %.0f ms, %d items in %.1f s",
 		s.name, s.began.Seconds()*1e3, b.size.items, time.Since(began).Seconds())
 	return nil
 }
@@ -128,60 +115,6 @@ func (b *bench) server(name string) *server {
 		return b.servers[i]
 	}
 	return nil
-}
-
-// fill makes the table and its items.
-func (b *bench) fill(ctx context.Context, s *server) error {
-	attribute := func(name string, t types.ScalarAttributeType) types.AttributeDefinition {
-		return types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: t}
-	}
-	key := func(name string, t types.KeyType) types.KeySchemaElement {
-		return types.KeySchemaElement{AttributeName: aws.String(name), KeyType: t}
-	}
-	_, err := s.client.CreateTable(ctx, &dynamodb.CreateTableInput{
-		TableName: aws.String(tableName), BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{
-			attribute("match", types.ScalarAttributeTypeS), attribute("ball", types.ScalarAttributeTypeN),
-		},
-		KeySchema: []types.KeySchemaElement{key("match", types.KeyTypeHash), key("ball", types.KeyTypeRange)},
-	})
-	if err != nil {
-		return err
-	}
-	if err := awaitActive(ctx, s.client); err != nil {
-		return err
-	}
-	for from := 0; from < b.size.items; from += batchItems {
-		var numbers []int
-		for n := from; n < min(from+batchItems, b.size.items); n++ {
-			numbers = append(numbers, n)
-		}
-		if err := writeBatch(numbers)(ctx, s.client); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// awaitActive waits until the table can be used.
-func awaitActive(ctx context.Context, c *dynamodb.Client) error {
-	every := time.NewTicker(20 * time.Millisecond)
-	defer every.Stop()
-	for range 500 {
-		out, err := c.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(tableName)})
-		if err != nil {
-			return err
-		}
-		if out.Table.TableStatus == types.TableStatusActive {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-every.C:
-		}
-	}
-	return errors.New("the table does not become active")
 }
 
 // peerError is that a peer has failed: the run goes on without it.
@@ -251,28 +184,27 @@ func (b *bench) try(ctx context.Context, w workload) error {
 
 // ask has each client call for a while, one call after the other.
 func (s *server) ask(ctx context.Context, calls [][]call, d time.Duration) (count int, err error) {
-	counts, errs := make([]int, len(calls)), make([]error, len(calls))
+	counts := make([]int, len(calls))
 	end := time.Now().Add(d)
-	var wg sync.WaitGroup
-	for i, own := range calls {
-		wg.Go(func() {
-			for n := 0; errs[i] == nil && (n == 0 || time.Now().Before(end)); n++ { // once, however late it gets its turn
-				errs[i] = own[n%len(own)](ctx, s.client)
-				counts[i]++
+	err = measure.Together(len(calls), func(i int) error {
+		for n := 0; n == 0 || time.Now().Before(end); n++ { // once, however late it gets its turn
+			if err := calls[i][n%len(calls[i])](ctx, s.client); err != nil {
+				return err
 			}
-		})
-	}
-	wg.Wait()
-	for i := range counts {
-		count += counts[i]
-	}
-	if err := errors.Join(errs...); err != nil {
-		if slices.Contains(peers, s.name) {
-			return 0, &peerError{s.name, err}
+			counts[i]++
 		}
-		return 0, fmt.Errorf("%s: %w", s.name, err)
+		return nil
+	})
+	for _, n := range counts {
+		count += n
 	}
-	return count, nil
+	if err == nil {
+		return count, nil
+	}
+	if slices.Contains(peers, s.name) {
+		return 0, &peerError{s.name, err}
+	}
+	return 0, fmt.Errorf("%s: %w", s.name, err)
 }
 
 // usage adds up the processor time that a server has used.

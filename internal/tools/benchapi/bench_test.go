@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
+	"io"
 	"net"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +22,7 @@ import (
 // TestRunMeasuresEveryOperation asks the endpoint, in this process, for all that the table is about. It stands for the
 // peer too: what is measured here says nothing.
 func TestRunMeasuresEveryOperation(t *testing.T) {
-	b := newBench(settings{Flags: measure.Flags{Rows: regexp.MustCompile("^(peers|canned|alone|memory)/")}}, t.TempDir(), new(bytes.Buffer))
+	b := begin(t, "-rows", "^(peers|canned|alone|memory)/")
 	b.size = sizes{rounds: 1, items: 400, slice: 2 * time.Millisecond, warm: time.Millisecond}
 	t.Cleanup(b.end)
 	peer := inProcess(t, dynalite, endpoint(t))
@@ -55,7 +56,7 @@ func TestRunMeasuresEveryOperation(t *testing.T) {
 		t.Errorf("%d rows, want %d", len(rows), want)
 	}
 	var out bytes.Buffer
-	if err := b.report(measure.Machine{}).writeText(&out); err != nil {
+	if err := b.report().writeText(&out); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"the best peer: " + dynalite, "left out: " + localDisk + ": no Java here\n", "\n" + oursMemory + " "} {
@@ -69,7 +70,7 @@ func TestRunMeasuresEveryOperation(t *testing.T) {
 func TestPeerThatFailsLeaves(t *testing.T) {
 	broken := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
 	for name, want := range map[string]bool{localDisk: true, ours: false} {
-		b := newBench(settings{}, t.TempDir(), new(bytes.Buffer))
+		b := begin(t)
 		b.size = sizes{rounds: 1, items: 400, slice: time.Millisecond}
 		t.Cleanup(b.end)
 		b.servers = []*server{inProcess(t, cannedBytes, canned()), inProcess(t, name, broken)}
@@ -109,6 +110,17 @@ func TestClientsHaveItemsOfTheirOwn(t *testing.T) {
 type keyError int
 
 func (keyError) Error() string { return "a key" }
+
+// begin makes a run that has asked nobody yet.
+func begin(t *testing.T, args ...string) *bench {
+	t.Helper()
+	run, err := measure.Begin("benchapi", targets, args, io.Discard, func(*flag.FlagSet) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(run.End)
+	return newBench(run, "")
+}
 
 func endpoint(t *testing.T) http.Handler {
 	return dynamoapi.New(dynamoapi.Config{Store: storetest.Open(t)})

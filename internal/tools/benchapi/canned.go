@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -13,7 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/touchline/touchline/internal/tools/measure"
+	"github.com/touchline/touchline/store/attr"
 )
 
 // answer is a body that is ready, with what its header says of it.
@@ -33,12 +33,12 @@ func serveCanned(ctx context.Context, ln net.Listener) error {
 }
 
 func canned() http.Handler {
-	row := wire(makeItem(0, 0))
-	rows := strings.TrimSuffix(strings.Repeat(row+",", queryItems), ",")
+	row := string(attr.AppendJSON(nil, measure.MakeItem(0, 0, 0)))
+	rows := strings.TrimSuffix(strings.Repeat(row+",", measure.QueryItems), ",")
 	answers := map[string]answer{}
 	for name, body := range map[string]string{
 		"GetItem":        `{"Item":` + row + `}`,
-		"Query":          fmt.Sprintf(`{"Count":%d,"Items":[%s],"ScannedCount":%[1]d}`, queryItems, rows),
+		"Query":          fmt.Sprintf(`{"Count":%d,"Items":[%s],"ScannedCount":%[1]d}`, measure.QueryItems, rows),
 		"BatchWriteItem": `{"UnprocessedItems":{}}`,
 		"":               `{}`,
 	} {
@@ -59,22 +59,4 @@ func canned() http.Handler {
 		h["X-Amzn-Requestid"] = []string{"J2C0T3JDRG0000000000000000VV4KQNSO5AEMVJF66Q9ASUAAJG"}
 		_, _ = io.WriteString(w, a.body)
 	})
-}
-
-// wire is an item as DynamoDB writes it. Only texts and numbers are known.
-func wire(it item) string {
-	plain := map[string]map[string]string{}
-	for name, v := range it {
-		switch v := v.(type) {
-		case *types.AttributeValueMemberS:
-			plain[name] = map[string]string{"S": v.Value}
-		case *types.AttributeValueMemberN:
-			plain[name] = map[string]string{"N": v.Value}
-		}
-	}
-	b, err := json.Marshal(plain)
-	if err != nil {
-		panic(err) // maps of texts
-	}
-	return string(b)
 }

@@ -3,23 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"strconv"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-)
 
-// The items lie in partitions of a hundred, as the balls of an innings do.
-const (
-	tableName  = "balls"
-	perMatch   = 100
-	itemText   = 100 // bytes of each of the eight attributes that give an item its size
-	queryItems = 20
-	batchItems = 25 // DynamoDB takes no more
+	"github.com/touchline/touchline/internal/tools/measure"
+	"github.com/touchline/touchline/store/attr"
 )
 
 type (
@@ -45,132 +36,90 @@ var operations = [...]operation{
 	{"batch", "BatchWriteItem of 25", batch},
 }
 
-func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+func keyOf(n int) item { return measure.SDKItem(measure.KeyOf(n)) }
 
-func number(n int) types.AttributeValue {
-	return &types.AttributeValueMemberN{Value: strconv.Itoa(n)}
-}
+// newItem makes a state of the n-th item that differs from the one before.
+func newItem(n int) item { return measure.SDKItem(measure.MakeItem(n, n, rand.IntN(1000))) }
 
-func matchOf(n int) string { return fmt.Sprintf("match-%06d", n/perMatch) }
-
-func keyOf(n int) item { return item{"match": text(matchOf(n)), "ball": number(n % perMatch)} }
-
-// makeItem makes the n-th item: about 1 KB in 13 attributes.
-func makeItem(n, runs int) item {
-	it := item{"bowler": text(fmt.Sprintf("bowler-%d", n%11)), "rank": number(n), "runs": number(runs)}
-	maps.Copy(it, keyOf(n))
-	for i := range 8 {
-		it[fmt.Sprintf("attribute-%d", i)] = text(strings.Repeat("x", itemText))
-	}
-	return it
-}
-
-// runsOf makes two states of an item differ.
-func runsOf() int { return rand.IntN(1000) }
-
-func newPut(n int) dynamodb.PutItemInput {
-	return dynamodb.PutItemInput{TableName: aws.String(tableName), Item: makeItem(n, runsOf())}
-}
-
-// The client writes into some requests what they lack, so each call has a copy.
-func put(next func() int) call {
-	in := newPut(next())
+// send makes a call of a request. The client writes into some requests what they lack, so each call has a copy.
+func send[In, Out any](
+	in In, do func(*dynamodb.Client, context.Context, *In, ...func(*dynamodb.Options)) (*Out, error), check func(*Out) error,
+) call {
 	return func(ctx context.Context, c *dynamodb.Client) error {
 		once := in
-		_, err := c.PutItem(ctx, &once)
-		return err
-	}
-}
-
-func putIf(next func() int) call {
-	in := newPut(next())
-	in.ConditionExpression = aws.String("attribute_exists(#m) AND #r >= :least")
-	in.ExpressionAttributeNames = map[string]string{"#m": "match", "#r": "runs"}
-	in.ExpressionAttributeValues = item{":least": number(0)}
-	return func(ctx context.Context, c *dynamodb.Client) error {
-		once := in
-		_, err := c.PutItem(ctx, &once)
-		return err
-	}
-}
-
-func get(next func() int) call {
-	in := dynamodb.GetItemInput{TableName: aws.String(tableName), Key: keyOf(next())}
-	return func(ctx context.Context, c *dynamodb.Client) error {
-		once := in
-		out, err := c.GetItem(ctx, &once)
-		if err == nil && len(out.Item) != 13 {
-			err = fmt.Errorf("a GetItem gives %d attributes", len(out.Item))
+		out, err := do(c, ctx, &once)
+		if err == nil && check != nil {
+			err = check(out)
 		}
 		return err
 	}
+}
+
+func put(next func() int) call {
+	return send(dynamodb.PutItemInput{TableName: aws.String(measure.TableName), Item: newItem(next())}, (*dynamodb.Client).PutItem, nil)
+}
+
+func putIf(next func() int) call {
+	return send(dynamodb.PutItemInput{
+		TableName: aws.String(measure.TableName), Item: newItem(next()),
+		ConditionExpression:       aws.String("attribute_exists(#m) AND #r >= :least"),
+		ExpressionAttributeNames:  map[string]string{"#m": "match", "#r": "runs"},
+		ExpressionAttributeValues: measure.SDKItem(attr.Item{":least": attr.Int(0)}),
+	}, (*dynamodb.Client).PutItem, nil)
+}
+
+func get(next func() int) call {
+	return send(dynamodb.GetItemInput{TableName: aws.String(measure.TableName), Key: keyOf(next())}, (*dynamodb.Client).GetItem,
+		func(out *dynamodb.GetItemOutput) error {
+			if len(out.Item) != 13 {
+				return fmt.Errorf("a GetItem gives %d attributes", len(out.Item))
+			}
+			return nil
+		})
 }
 
 func query(next func() int) call {
 	n := next()
-	from := n % (perMatch - queryItems)
-	in := dynamodb.QueryInput{
-		TableName:                aws.String(tableName),
+	from := n % (measure.PerMatch - measure.QueryItems)
+	return send(dynamodb.QueryInput{
+		TableName:                aws.String(measure.TableName),
 		KeyConditionExpression:   aws.String("#m = :m AND ball BETWEEN :a AND :b"),
 		ExpressionAttributeNames: map[string]string{"#m": "match"},
-		ExpressionAttributeValues: item{
-			":m": text(matchOf(n)), ":a": number(from), ":b": number(from + queryItems - 1),
-		},
-	}
-	return func(ctx context.Context, c *dynamodb.Client) error {
-		once := in
-		out, err := c.Query(ctx, &once)
-		if err == nil && len(out.Items) != queryItems {
-			err = fmt.Errorf("a Query gives %d items", len(out.Items))
+		ExpressionAttributeValues: measure.SDKItem(attr.Item{
+			":m": attr.S(measure.MatchOf(n)), ":a": attr.Int(int64(from)), ":b": attr.Int(int64(from + measure.QueryItems - 1)),
+		}),
+	}, (*dynamodb.Client).Query, func(out *dynamodb.QueryOutput) error {
+		if len(out.Items) != measure.QueryItems {
+			return fmt.Errorf("a Query gives %d items", len(out.Items))
 		}
-		return err
-	}
+		return nil
+	})
 }
 
 func update(next func() int) call {
-	n := next()
-	in := dynamodb.UpdateItemInput{
-		TableName: aws.String(tableName), Key: keyOf(n),
+	bowler := fmt.Sprintf("bowler-%d", rand.IntN(11))
+	return send(dynamodb.UpdateItemInput{
+		TableName: aws.String(measure.TableName), Key: keyOf(next()),
 		UpdateExpression:          aws.String("SET bowler = :b, #r = #r + :one"),
 		ExpressionAttributeNames:  map[string]string{"#r": "runs"},
-		ExpressionAttributeValues: item{":b": text(fmt.Sprintf("bowler-%d", rand.IntN(11))), ":one": number(1)},
-	}
-	return func(ctx context.Context, c *dynamodb.Client) error {
-		once := in
-		_, err := c.UpdateItem(ctx, &once)
-		return err
-	}
+		ExpressionAttributeValues: measure.SDKItem(attr.Item{":b": attr.S(bowler), ":one": attr.Int(1)}),
+	}, (*dynamodb.Client).UpdateItem, nil)
 }
 
 func transact(next func() int) call {
 	puts := make([]types.TransactWriteItem, 2)
 	for i, n := range distinct(next, len(puts)) {
-		puts[i].Put = &types.Put{TableName: aws.String(tableName), Item: makeItem(n, runsOf())}
+		puts[i].Put = &types.Put{TableName: aws.String(measure.TableName), Item: newItem(n)}
 	}
-	return func(ctx context.Context, c *dynamodb.Client) error {
-		_, err := c.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: puts})
-		return err
-	}
+	return send(dynamodb.TransactWriteItemsInput{TransactItems: puts}, (*dynamodb.Client).TransactWriteItems, nil)
 }
 
 func batch(next func() int) call {
-	return writeBatch(distinct(next, batchItems))
-}
-
-func writeBatch(items []int) call {
-	puts := make([]types.WriteRequest, len(items))
-	for i, n := range items {
-		puts[i].PutRequest = &types.PutRequest{Item: makeItem(n, runsOf())}
+	var items []item
+	for _, n := range distinct(next, measure.BatchItems) {
+		items = append(items, newItem(n))
 	}
-	return func(ctx context.Context, c *dynamodb.Client) error {
-		out, err := c.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
-			RequestItems: map[string][]types.WriteRequest{tableName: puts},
-		})
-		if err == nil && len(out.UnprocessedItems) > 0 {
-			err = fmt.Errorf("a BatchWriteItem leaves items of %d tables", len(out.UnprocessedItems))
-		}
-		return err
-	}
+	return measure.Batch(items)
 }
 
 // distinct returns so many different keys: an item may be in a request once.

@@ -10,17 +10,15 @@ import (
 
 	"github.com/touchline/touchline/internal/testrig/cache"
 	"github.com/touchline/touchline/internal/testrig/ddblocal"
+	"github.com/touchline/touchline/internal/tools/measure"
 )
 
-// childCommand is the first argument of the program where it is the server that answers canned bytes.
-const childCommand = "canned"
-
 func startCanned(ctx context.Context) (*server, error) {
-	self, err := os.Executable()
+	self, err := measure.Self(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s, err := serve(ctx, cannedBytes, exec.CommandContext(ctx, self, childCommand))
+	s, err := serve(ctx, cannedBytes, self)
 	if err == nil {
 		s.empty = true
 	}

@@ -53,11 +53,8 @@ type report struct {
 	Figures results           `json:"figures"`
 }
 
-func (b *bench) report(on measure.Machine) report {
-	return report{
-		Report:  measure.Report{Machine: on, Quick: b.set.Quick, Rows: b.Rows()},
-		LeftOut: b.absent, Figures: b.results,
-	}
+func (b *bench) report() report {
+	return report{Report: b.Report(), LeftOut: b.absent, Figures: b.results}
 }
 
 // all are those who are asked, in the order of the tables.

@@ -15,7 +15,7 @@ func (b *bench) measure(ctx context.Context) error {
 			if !b.needs(w) {
 				continue
 			}
-			b.say("%s, %d client(s) ...", o.what, clients)
+			b.Say("%s, %d client(s) ...", o.what, clients)
 			if err := b.run(ctx, w); err != nil {
 				return err
 			}
@@ -104,10 +104,8 @@ func firstLine(s string) string {
 // measureMemory looks at what everybody has resident now.
 func (b *bench) measureMemory() {
 	for _, s := range b.servers {
-		all, known := measure.MemoryOf(s.pid, "VmRSS")
-		anon, too := measure.MemoryOf(s.pid, "RssAnon")
-		if known && too {
-			b.results.about(s.name).Memory = &memory{Resident: all, Anonymous: anon}
+		if m, known := measure.MemoryOf(s.pid); known {
+			b.results.about(s.name).Memory = &memory{Resident: m.Resident, Anonymous: m.Anonymous}
 		}
 		b.results.about(s.name).Start = s.began.Seconds() * 1e3
 	}
@@ -115,7 +113,7 @@ func (b *bench) measureMemory() {
 		if m := b.results.about(name).Memory; m != nil {
 			b.Alone(id, measure.Exactly(m.Resident, "MB"))
 		} else {
-			b.Missing(id, "the system does not tell a process's memory")
+			b.Missing(id, measure.ErrMemory)
 		}
 	}
 }

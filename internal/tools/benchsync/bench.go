@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,8 +20,9 @@ import (
 )
 
 type bench struct {
+	*measure.Run
+
 	set    settings
-	folder string
 	server *ddblocal.Instance
 	cloud  *dynamo.Client
 
@@ -40,7 +39,7 @@ type result struct {
 	found       account // behind the drain
 }
 
-func newBench(ctx context.Context, set settings, folder string, server *ddblocal.Instance) (*bench, error) {
+func newBench(ctx context.Context, run *measure.Run, set settings, server *ddblocal.Instance) (*bench, error) {
 	for name, value := range map[string]string{
 		"AWS_ACCESS_KEY_ID": "bench", "AWS_SECRET_ACCESS_KEY": "bench", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
 	} {
@@ -49,7 +48,7 @@ func newBench(ctx context.Context, set settings, folder string, server *ddblocal
 		}
 	}
 	c, err := dynamo.New(ctx, dynamo.Config{Endpoint: "http://" + server.Addr, Region: "local", Dial: server.Dial})
-	return &bench{set: set, folder: folder, server: server, cloud: c}, err
+	return &bench{Run: run, set: set, server: server, cloud: c}, err
 }
 
 func table(name string) store.TableSpec {
@@ -58,7 +57,7 @@ func table(name string) store.TableSpec {
 }
 
 // measure drains a mix, and has the bare client do the same.
-func (b *bench) measure(ctx context.Context, m mix, writes int, bareFirst bool, progress io.Writer) (r result, err error) {
+func (b *bench) measure(ctx context.Context, m mix, writes int, bareFirst bool) (r result, err error) {
 	ours, bare, own := table("ours-"+m.name), table("bare-"+m.name), table("sync-"+m.name)
 	own.Key = store.KeySpec{Partition: store.KeyAttr{Name: intent.SyncKey, Type: store.KeyString}}
 	for _, spec := range []store.TableSpec{ours, bare, own} {
@@ -68,9 +67,9 @@ func (b *bench) measure(ctx context.Context, m mix, writes int, bareFirst bool, 
 	}
 	asked := plan(m, writes)
 	steps := []func() error{
-		func() error { return b.drain(ctx, ours, own.Name, asked, &r, progress) },
+		func() error { return b.drain(ctx, ours, own.Name, asked, &r) },
 		func() (err error) {
-			r.bare, err = b.bare(ctx, bare.Name, asked, progress)
+			r.bare, err = b.bare(ctx, bare.Name, asked)
 			return err
 		},
 	}
@@ -90,8 +89,8 @@ func (b *bench) measure(ctx context.Context, m mix, writes int, bareFirst bool, 
 }
 
 // drain queues the writes, sends them, and looks at what has become of them.
-func (b *bench) drain(ctx context.Context, spec store.TableSpec, syncTable string, asked []write, r *result, progress io.Writer) error {
-	path := filepath.Join(b.folder, spec.Name+".db")
+func (b *bench) drain(ctx context.Context, spec store.TableSpec, syncTable string, asked []write, r *result) error {
+	path := filepath.Join(b.Folder, spec.Name+".db")
 	s, err := store.Open(path, store.Options{Node: "bench"})
 	if err != nil {
 		return err
@@ -110,7 +109,7 @@ func (b *bench) drain(ctx context.Context, spec store.TableSpec, syncTable strin
 	if err := rep.Open(ctx); err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(progress, "%s: making the items\n", spec.Name)
+	b.Say("%s: making the items", spec.Name)
 	if err := queue(ctx, s, spec.Name, asked, true); err != nil {
 		return err
 	}
@@ -120,7 +119,7 @@ func (b *bench) drain(ctx context.Context, spec store.TableSpec, syncTable strin
 	if err := queue(ctx, s, spec.Name, asked, false); err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(progress, "%s: draining\n", spec.Name)
+	b.Say("%s: draining", spec.Name)
 	meter.calls.Store(0)
 	meter.units.Store(0)
 	used, commits := b.cloud.Usage().WriteUnits, s.Stats().Commits
@@ -139,7 +138,7 @@ func (b *bench) drain(ctx context.Context, spec store.TableSpec, syncTable strin
 	r.calls, r.units = meter.calls.Load(), float64(meter.units.Load())
 	r.server = b.cloud.Usage().WriteUnits - used
 	r.commits = s.Stats().Commits - commits
-	_, _ = fmt.Fprintf(progress, "%s: comparing\n", spec.Name)
+	b.Say("%s: comparing", spec.Name)
 	r.found, err = check(ctx, s, spec.Name, asked, b.cloud.Read)
 	return err
 }
@@ -229,23 +228,4 @@ func queue(ctx context.Context, s *store.Store, table string, asked []write, pre
 		}
 	}
 	return nil
-}
-
-// each does something for all writes, as many at once as there are lanes.
-func each(ctx context.Context, at int, asked []write, do func(context.Context, write) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range at {
-		wg.Go(func() {
-			for i := next.Add(1) - 1; int(i) < len(asked) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				if err := do(ctx, asked[i]); err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return context.Cause(ctx)
 }

@@ -6,10 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -22,7 +19,6 @@ type settings struct {
 	writes int
 	lanes  int
 	mixes  []mix
-	dir    string
 }
 
 // mix is what part of the writes does what, in percent; the rest deletes.
@@ -50,56 +46,46 @@ func allMixes() []mix {
 	}
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "benchsync:", err)
-		os.Exit(1)
-	}
-}
+func main() { measure.Main("benchsync", run, nil) }
 
-func parse(args []string, progress io.Writer) (set settings, err error) {
-	flags := flag.NewFlagSet("benchsync", flag.ContinueOnError)
-	flags.SetOutput(progress)
-	flags.IntVar(&set.writes, "writes", 200_000, "queued writes of the first mix; the others have a tenth")
-	flags.IntVar(&set.lanes, "lanes", 16, "requests on their way at once")
-	flags.StringVar(&set.dir, "dir", "", "where the store lies (default: a folder of its own)")
-	names := flags.String("mixes", "", "names, with commas between (default: all)")
-	if err := flags.Parse(args); err != nil {
-		return set, err
+func begin(args []string, progress io.Writer) (run *measure.Run, set settings, err error) {
+	var names string
+	run, err = measure.Begin("benchsync", nil, args, progress, func(flags *flag.FlagSet) {
+		flags.IntVar(&set.writes, "writes", 200_000, "queued writes of the first mix; the others have a tenth")
+		flags.IntVar(&set.lanes, "lanes", 16, "requests on their way at once")
+		flags.StringVar(&names, "mixes", "", "names, with commas between (default: all)")
+	})
+	if err != nil {
+		return nil, set, err
 	}
 	for _, m := range allMixes() {
-		if *names == "" || strings.Contains(","+*names+",", ","+m.name+",") {
+		if names == "" || strings.Contains(","+names+",", ","+m.name+",") {
 			set.mixes = append(set.mixes, m)
 		}
 	}
 	if len(set.mixes) == 0 || set.writes < 10 || set.lanes < 1 {
-		return set, errors.New("there is nothing to measure")
+		run.End()
+		return nil, set, errors.New("there is nothing to measure")
 	}
-	return set, nil
+	return run, set, nil
 }
 
 func run(ctx context.Context, args []string, out, progress io.Writer) error {
-	set, err := parse(args, progress)
+	run, set, err := begin(args, progress)
 	if err != nil {
 		return err
 	}
-	folder, machine, err := measure.MakeFolder(set.dir)
-	if err != nil {
-		return err
-	}
-	defer measure.Remove(folder)
+	defer run.End()
 	server, err := ddblocal.StartInMemory(ctx)
 	if err != nil {
 		return err
 	}
 	defer server.Close()
-	b, err := newBench(ctx, set, folder, server)
+	b, err := newBench(ctx, run, set, server)
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(out, "%s\nDynamoDB Local in memory, %d at once, items of 500 bytes\n\n", machine, set.lanes)
+	_, _ = fmt.Fprintf(out, "%s\nDynamoDB Local in memory, %d at once, items of 500 bytes\n\n", run.Machine, set.lanes)
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', tabwriter.AlignRight)
 	_, _ = fmt.Fprintln(w, "mix\twrites\tdrained/s\tbare SDK/s\tof it\tcalls\tunits sent\tunits of the calls alone\tratio\tserver's units\tcommits\t")
 	var found strings.Builder
@@ -112,7 +98,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 		if m.follows {
 			n, b.latency = min(n, onAWay), farAway
 		}
-		r, err := b.measure(ctx, m, n, i%2 == 0, progress)
+		r, err := b.measure(ctx, m, n, i%2 == 0)
 		if err != nil {
 			return errors.Join(err, w.Flush())
 		}

@@ -1,4 +1,5 @@
-// Package measure is what the programs that measure touchline's targets share: taking samples of things that are
-// compared in turns, figures with their spread, rows that are held against a target and printed as a table, and what a
-// machine tells of itself and of its processes.
+// Package measure is the harness of the programs that measure touchline: bench (the store), benchapi (the DynamoDB endpoint)
+// and benchsync (the replicator). It has the command line and the life of a run, the rows that are held against a target and
+// printed as a table, samples of things that are compared in turns, processes with their processor time and memory, and the
+// items that all of them write, for our store and for the SDK.
 package measure

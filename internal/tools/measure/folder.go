@@ -8,9 +8,9 @@ import (
 	"runtime"
 )
 
-// MakeFolder makes the folder of a run on a disk: in the one that was asked for, in the one for temporary files, or if
-// that lies in memory in bin/, which git ignores. It gives the path, and what the run is measured on.
-func MakeFolder(asked string) (folder string, on Machine, err error) {
+// makeFolder creates the folder of a run on a disk: in the one that was asked for, in the one for temporary files, or if
+// that lies in memory in bin/, which git ignores. It returns the path, and what the run is measured on.
+func makeFolder(asked string) (folder string, on Machine, err error) {
 	parent := asked
 	if parent == "" {
 		parent = os.TempDir()

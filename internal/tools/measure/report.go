@@ -16,8 +16,7 @@ type Report struct {
 	Rows    []Row   `json:"rows"`
 }
 
-// WriteJSON writes a report, or what contains one.
-func WriteJSON(w io.Writer, report any) error {
+func writeJSON(w io.Writer, report any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(report)

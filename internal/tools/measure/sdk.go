@@ -1,0 +1,131 @@
+package measure
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/touchline/touchline/store/attr"
+)
+
+// Dialer opens connections.
+type Dialer func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// BatchItems is how many items a BatchWriteItem writes. DynamoDB takes no more.
+const BatchItems = 25
+
+// NewClient makes the SDK's client with its defaults, but for three: it repeats nothing, it keeps so many connections,
+// and it knows its credentials.
+func NewClient(addr string, dial Dialer, connections int) *dynamodb.Client {
+	return dynamodb.New(dynamodb.Options{
+		Region: "us-east-1", BaseEndpoint: aws.String("http://" + addr),
+		Credentials: credentials.NewStaticCredentialsProvider("bench", "bench", ""),
+		Retryer:     aws.NopRetryer{},
+		HTTPClient: transport{awshttp.NewBuildableClient().WithTimeout(time.Minute).WithTransportOptions(
+			func(t *http.Transport) {
+				t.DialContext, t.Proxy = dial, nil
+				t.MaxIdleConns, t.MaxIdleConnsPerHost = connections, connections
+			})},
+	})
+}
+
+// transport is the SDK's client, kept from closing connections that it could use again. It closes a request's body as
+// soon as the answer begins. net/http may not have looked for the end of the body by then, and what a closed body's
+// WriteTo says (smithy-go v1.28.8: io.EOF) it takes for a failure to write the request: it closes the connection, and a
+// long answer cannot be read to its end. Servers that answer within microseconds meet that, about once in thirty requests
+// where client and server share processors. What the body's Read says is taken as it is meant.
+type transport struct{ client aws.HTTPClient }
+
+// Do implements aws.HTTPClient.
+func (t transport) Do(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		r.Body = struct{ io.ReadCloser }{r.Body}
+	}
+	return t.client.Do(r)
+}
+
+// SDKItem has an item as the SDK wants it.
+func SDKItem(it attr.Item) map[string]types.AttributeValue {
+	out := make(map[string]types.AttributeValue, len(it))
+	for name, v := range it {
+		out[name] = sdkValue(v)
+	}
+	return out
+}
+
+// sdkValue knows strings, integers and lists, which are all there are.
+func sdkValue(v attr.Value) types.AttributeValue {
+	if n, ok := v.Int(); ok {
+		return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
+	}
+	if v.Kind() == attr.KindL {
+		list := make([]types.AttributeValue, 0, len(v.List()))
+		for _, inner := range v.List() {
+			list = append(list, sdkValue(inner))
+		}
+		return &types.AttributeValueMemberL{Value: list}
+	}
+	return &types.AttributeValueMemberS{Value: v.Str()}
+}
+
+// Fill makes the table at a server, with so many items.
+func Fill(ctx context.Context, c *dynamodb.Client, items int) error {
+	attribute := func(name string, t types.ScalarAttributeType) types.AttributeDefinition {
+		return types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: t}
+	}
+	key := func(name string, t types.KeyType) types.KeySchemaElement {
+		return types.KeySchemaElement{AttributeName: aws.String(name), KeyType: t}
+	}
+	_, err := c.CreateTable(ctx, &dynamodb.CreateTableInput{
+		TableName: aws.String(TableName), BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{
+			attribute("match", types.ScalarAttributeTypeS), attribute("ball", types.ScalarAttributeTypeN),
+		},
+		KeySchema: []types.KeySchemaElement{key("match", types.KeyTypeHash), key("ball", types.KeyTypeRange)},
+	})
+	if err == nil {
+		err = awaitActive(ctx, c)
+	}
+	for from := 0; from < items && err == nil; from += BatchItems {
+		var batch []map[string]types.AttributeValue
+		for n := from; n < min(from+BatchItems, items); n++ {
+			batch = append(batch, SDKItem(MakeItem(n, n, 0)))
+		}
+		err = Batch(batch)(ctx, c)
+	}
+	return err
+}
+
+// awaitActive waits until the table can be used.
+func awaitActive(ctx context.Context, c *dynamodb.Client) error {
+	return dynamodb.NewTableExistsWaiter(c, func(o *dynamodb.TableExistsWaiterOptions) {
+		o.MinDelay, o.MaxDelay = 20*time.Millisecond, 20*time.Millisecond
+	}).Wait(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(TableName)}, 10*time.Second)
+}
+
+// Batch is the request that writes so many items.
+func Batch(items []map[string]types.AttributeValue) func(context.Context, *dynamodb.Client) error {
+	puts := make([]types.WriteRequest, len(items))
+	for i, it := range items {
+		puts[i].PutRequest = &types.PutRequest{Item: it}
+	}
+	return func(ctx context.Context, c *dynamodb.Client) error {
+		out, err := c.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
+			RequestItems: map[string][]types.WriteRequest{TableName: puts},
+		})
+		if err == nil && len(out.UnprocessedItems) > 0 {
+			err = fmt.Errorf("a BatchWriteItem leaves items of %d tables", len(out.UnprocessedItems))
+		}
+		return err
+	}
+}

@@ -1,0 +1,32 @@
+package measure
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+)
+
+// Together calls do from so many goroutines at once, with their numbers, and returns their errors when all are back.
+func Together(count int, do func(i int) error) error {
+	errs := make([]error, count)
+	var wg sync.WaitGroup
+	for i := range count {
+		wg.Go(func() { errs[i] = do(i) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// Share has so many goroutines share calls of do, with the numbers below total. An error ends them all.
+func Share(count, total int, do func(i int) error) error {
+	var next atomic.Int64
+	return Together(count, func(int) error {
+		for i := int(next.Add(1)) - 1; i < total; i = int(next.Add(1)) - 1 {
+			if err := do(i); err != nil {
+				next.Store(int64(total))
+				return err
+			}
+		}
+		return nil
+	})
+}
